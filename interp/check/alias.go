@@ -14,7 +14,7 @@ import (
 // go/types looks for the declaration of Number, which is not in the file. So these
 // are later methods of Number, see method.go.
 
-// aliases are the aliases that the cell declares, by name.
+// aliases returns the aliases that the cell declares, by name.
 func (a *attempt) aliases() map[string]*ast.TypeSpec {
 	specs := map[string]*ast.TypeSpec{}
 	for _, d := range a.file.Decls {
@@ -52,7 +52,7 @@ func (a *attempt) aliased(name string) string {
 	return name
 }
 
-// earlyAliases are the aliases of the cell that mention none of its types. They are
+// earlyAliases returns the aliases of the cell that mention none of its types. They are
 // part of the headers of later methods.
 func (a *attempt) earlyAliases() map[string]*ast.TypeSpec {
 	early := a.aliases()

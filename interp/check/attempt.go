@@ -91,7 +91,7 @@ func (c *Checker) attempt(ctx context.Context, u *unit) *attempt {
 	return a
 }
 
-// isPlainCall says whether e may stand as a statement for go/types to tell
+// isPlainCall reports whether e may stand as a statement for go/types to tell
 // whether it has values: a call that is none of the built-in functions with
 // untyped results.
 func (a *attempt) isPlainCall(e ast.Expr) bool {
@@ -237,7 +237,7 @@ func (a *attempt) insertOuter(name string) {
 	}
 }
 
-// lookup is the object that a name means for the next cell: a live one, or one
+// lookup returns the object that a name means for the next cell: a live one, or one
 // of a dot import.
 func (c *Checker) lookup(name string) types.Object {
 	if o := c.live[name]; o != nil {
@@ -284,7 +284,7 @@ func (a *attempt) run(ctx context.Context) {
 	<-done
 }
 
-// isAllowed says whether a cell may have what e reports: names that nothing uses,
+// isAllowed reports whether a cell may have what e reports: names that nothing uses,
 // and a main that is like any other function.
 func isAllowed(e types.Error) bool {
 	return e.Soft && (strings.Contains(e.Msg, "and not used") || strings.HasPrefix(e.Msg, "func main must have no "))

@@ -12,7 +12,7 @@ import (
 // The parser reads what follows such a bracket as if it were inside, and reports an error where that fails, perhaps many
 // lines later. What the user has to look at is the bracket.
 
-// unclosed is the error for a bracket of a piece that nothing closes, where the parser has noticed something: the last
+// unclosed returns the error for a bracket of a piece that nothing closes, where the parser has noticed something: the last
 // bracket before that. It is nil where none is open, or what the parser has noticed is before all of them.
 func (u *unit) unclosed(c chunk, noticed token.Position) *Error {
 	src := u.src[c.start:c.end]
@@ -35,7 +35,7 @@ func (u *unit) unclosed(c chunk, noticed token.Position) *Error {
 	return nil
 }
 
-// unclosedBrackets are the opening brackets that nothing closes, in order. fits says whether a bracket of the right kind
+// unclosedBrackets returns the opening brackets that nothing closes, in order. fits reports whether a bracket of the right kind
 // may be the one that closes another.
 func unclosedBrackets(list []lexeme, fits func(open, closed lexeme) bool) []lexeme {
 	var open, wrong []lexeme
@@ -62,12 +62,12 @@ func unclosedBrackets(list []lexeme, fits func(open, closed lexeme) bool) []lexe
 	return wrong
 }
 
-// startsLine says whether nothing but blanks is before an offset in its line.
+// startsLine reports whether nothing but blanks is before an offset in its line.
 func startsLine(src string, offset int) bool {
 	return strings.TrimSpace(src[strings.LastIndexByte(src[:offset], '\n')+1:offset]) == ""
 }
 
-// indent is how many blanks the line of an offset begins with; a tab counts as four.
+// indent returns how many blanks the line of an offset begins with; a tab counts as four.
 func indent(lines lineTable, src string, offset int) (n int) {
 	line, _ := lines.position(offset)
 	for _, r := range lines.text(src, line) {

@@ -82,7 +82,7 @@ type Error struct {
 	noticed token.Position
 }
 
-// metAt is where the parser, or the type checker, met the error.
+// metAt returns where the parser, or the type checker, met the error.
 func (e *Error) metAt() token.Position {
 	if e.noticed.IsValid() {
 		return e.noticed
@@ -110,7 +110,7 @@ func (l ErrorList) Error() string {
 // begin, which leave no trace in the history of the notebook.
 const Uncounted = 1_000_000_000
 
-// Filename is the file name in positions of the cell with the given number: cell[3],
+// Filename returns the file name in positions of the cell with the given number: cell[3],
 // or uncounted[1] of a cell without an execution count.
 func Filename(number int) string {
 	if number > Uncounted {
@@ -119,7 +119,7 @@ func Filename(number int) string {
 	return fmt.Sprintf("cell[%d]", number)
 }
 
-// FileNumber is the number of the cell with the given file name.
+// FileNumber returns the number of the cell with the given file name.
 func FileNumber(filename string) (number int, ok bool) {
 	if _, err := fmt.Sscanf(filename, "cell[%d]", &number); err == nil {
 		return number, true

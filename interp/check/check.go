@@ -203,7 +203,7 @@ func (c *Checker) noteUses(d *declaration) {
 	}
 }
 
-// isLive says whether one of the keys of d means d.
+// isLive reports whether one of the keys of d means d.
 func (c *Checker) isLive(d *declaration) bool {
 	return slices.ContainsFunc(d.keys, func(key string) bool { return c.declarations[key] == d })
 }
@@ -247,7 +247,7 @@ func (c *Checker) Discard(cell *Cell) {
 // Info holds the facts about the nodes of every cell.
 func (c *Checker) Info() *types.Info { return c.info }
 
-// Package is the package that every cell is part of.
+// Package returns the package that every cell is part of.
 func (c *Checker) Package() *types.Package { return c.pkg }
 
 // Release drops the facts about a committed cell, which has been lowered and run:
@@ -269,7 +269,7 @@ func (c *Checker) Release(cell *Cell) {
 	cell.Body, cell.info = nil, nil
 }
 
-// isGeneric says whether f, or the type that it is a method of, has type
+// isGeneric reports whether f, or the type that it is a method of, has type
 // parameters.
 func isGeneric(f *types.Func) bool {
 	return f.Signature().TypeParams().Len() > 0 || f.Signature().RecvTypeParams().Len() > 0

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Completeness says whether a cell can be run as it stands.
+// Completeness reports whether a cell can be run as it stands.
 type Completeness int
 
 // What IsComplete answers.
@@ -50,7 +50,7 @@ func IsComplete(src string) (status Completeness, depth int) {
 	return Incomplete, depth
 }
 
-// unterminated says whether src ends inside of a raw string or a comment.
+// unterminated reports whether src ends inside of a raw string or a comment.
 func unterminated(src string) bool {
 	file := token.NewFileSet().AddFile("", -1, len(src))
 	found := false

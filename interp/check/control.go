@@ -49,7 +49,7 @@ func (u *unit) controlErrors(fset *token.FileSet) ErrorList {
 	return errs
 }
 
-// nextDefinitions gives for each statement, and for the end, the index of the first one
+// nextDefinitions returns for each statement, and for the end, the index of the first one
 // from there that defines a variable; the number of statements if there is none.
 func nextDefinitions(list []ast.Stmt) []int {
 	next := make([]int, len(list)+1)
@@ -63,7 +63,7 @@ func nextDefinitions(list []ast.Stmt) []int {
 	return next
 }
 
-// defines is a variable that the statement defines, or nil.
+// defines returns a variable that the statement defines, or nil.
 func defines(s ast.Stmt) *ast.Ident {
 	switch s := s.(type) {
 	case *ast.AssignStmt:
@@ -82,7 +82,7 @@ func defines(s ast.Stmt) *ast.Ident {
 	return nil
 }
 
-// place is the position of p without the offset in the assembled file, which
+// place returns the position of p without the offset in the assembled file, which
 // means nothing to a user.
 func place(fset *token.FileSet, p token.Pos) token.Position {
 	position := fset.Position(p)

@@ -22,7 +22,7 @@ type declaration struct {
 	isType       bool
 }
 
-// receiver is the type that a method belongs to, or "".
+// receiver returns the type that a method belongs to, or "".
 func (d *declaration) receiver() string {
 	if t, _, ok := strings.Cut(d.keys[0], "."); ok {
 		return t
@@ -58,7 +58,7 @@ func (d *declaration) describe(fset *token.FileSet, decl ast.Decl) {
 	}
 }
 
-// receiverBase is the name of a method's type.
+// receiverBase returns the name of a method's type.
 func receiverBase(f *ast.FuncDecl) string {
 	if len(f.Recv.List) == 0 {
 		return ""
@@ -109,7 +109,7 @@ func (c *Checker) mentions(decl ast.Node, info *types.Info) map[string]bool {
 	return uses
 }
 
-// methodKey is "T.M" for a method of a named type.
+// methodKey returns "T.M" for a method of a named type.
 func methodKey(f *types.Func) string {
 	recv := f.Signature().Recv()
 	if recv == nil {

@@ -69,7 +69,7 @@ func deepBlock(text string) *Error {
 	return deepest(fset, file)
 }
 
-// deepest is the error of a file whose blocks are nested too deep, or nil. Each else
+// deepest returns the error of a file whose blocks are nested too deep, or nil. Each else
 // that is followed by an if counts as a block.
 func deepest(fset *token.FileSet, file *ast.File) *Error {
 	depth := 0

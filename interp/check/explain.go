@@ -11,7 +11,7 @@ import (
 
 // What go/types cannot know: cells before this one, and other packages.
 
-// explain is an error of go/types in the words for a cell, with a hint where what
+// explain returns an error of go/types in the words for a cell, with a hint where what
 // earlier cells did is behind it.
 func (a *attempt) explain(msg string) string {
 	if len(a.errs) > MostErrors {
@@ -33,7 +33,7 @@ var conversions = []struct {
 	{regexp.MustCompile(`^invalid operation: cannot indirect .*(int|float|constant)`), "; math.Pow raises to a power"},
 }
 
-// conversionHint is the hint of conversions for an error, "" if there is none.
+// conversionHint returns the hint of conversions for an error, "" if there is none.
 func conversionHint(msg string) string {
 	for _, c := range conversions {
 		if c.msg.MatchString(msg) {
@@ -58,7 +58,7 @@ func (a *attempt) plainPackages(msg string) string {
 
 var quotedPackage = regexp.MustCompile(`"[^"\s]+/[^"\s]+"\.`)
 
-// otherCase is " (but have fmt)" for an undefined Fmt, as go/types says of the names
+// otherCase returns " (but have fmt)" for an undefined Fmt, as go/types says of the names
 // of a package, "" where no such name differs in capitals only.
 func (a *attempt) otherCase(msg string) string {
 	name, ok := strings.CutPrefix(msg, "undefined: ")
@@ -142,7 +142,7 @@ func (a *attempt) hiddenPackage(msg string) string {
 	return fmt.Sprintf("\n\t%s is a variable of an earlier cell: import %q in a cell makes it the package again", m[1], path)
 }
 
-// redefinedBy is the cell that gave a type the meaning that it has, 0 if the type
+// redefinedBy returns the cell that gave a type the meaning that it has, 0 if the type
 // never had another one.
 func (a *attempt) redefinedBy(name string) int {
 	if _, known := a.live[name].(*types.TypeName); known && a.declared[name] {

@@ -153,7 +153,7 @@ func (a *attempt) collect(cell *Cell) {
 	a.info.InitOrder = nil
 }
 
-// definitions are what the cell defines at package level, in source order.
+// definitions returns what the cell defines at package level, in source order.
 func (a *attempt) definitions() []name {
 	var list []name
 	define := func(id *ast.Ident) {
@@ -183,7 +183,7 @@ func (a *attempt) definitions() []name {
 	return list
 }
 
-// inBody says whether an initialiser was made from a statement.
+// inBody reports whether an initialiser was made from a statement.
 func (a *attempt) inBody(init *types.Initializer) bool {
 	body := a.body.Body
 	return body.Pos() <= init.Rhs.Pos() && init.Rhs.Pos() < body.End()
@@ -269,7 +269,7 @@ func forgetFacts(all, part *types.Info) {
 	remove(all.Scopes, part.Scopes)
 }
 
-// factsWithin are the facts about the nodes of a declaration.
+// factsWithin returns the facts about the nodes of a declaration.
 func factsWithin(all *types.Info, d ast.Decl) *types.Info {
 	within := func(n ast.Node) bool { return d.Pos() <= n.Pos() && n.Pos() < d.End() }
 	part := newInfo()

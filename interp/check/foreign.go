@@ -57,7 +57,7 @@ var foreignParts = []struct{ msg, line, hint string }{
 	{`must be function call$`, `^(go|defer)\s+[\pL_][\pL\d_.]*$|\bfunc\b|^$`, "a function is called by the () behind it"},
 }
 
-// foreign is the hint for an error in a line, "" if there is none.
+// foreign returns the hint for an error in a line, "" if there is none.
 func foreign(line, msg string) string {
 	line = strings.TrimLeft(line, " \t}")
 	for _, p := range foreignParts {

@@ -59,7 +59,7 @@ func asGenericFunction(f *ast.FuncDecl, name string, params *ast.FieldList) (*as
 	return function, nil
 }
 
-// receiverParameters gives the type parameters of a receiver type, and the type
+// receiverParameters returns the type parameters of a receiver type, and the type
 // with a name for each that is blank.
 func receiverParameters(t ast.Expr) (params []*ast.Ident, named ast.Expr, err error) {
 	switch t := t.(type) {
@@ -324,7 +324,7 @@ func renew(t *types.Named) {
 	atomic.AndUint32(state, ^uint32(hasMethods))
 }
 
-// genericBases are the generic types that methods are added to.
+// genericBases returns the generic types that methods are added to.
 func genericBases(methods []*addedMethod) map[*types.Named]bool {
 	bases := map[*types.Named]bool{}
 	for _, m := range methods {
@@ -349,7 +349,7 @@ func (a *attempt) adoptParameters() {
 	}
 }
 
-// methodSignature is the signature of the method whose receiver is the first
+// methodSignature returns the signature of the method whose receiver is the first
 // parameter of f.
 func methodSignature(f *types.Signature) *types.Signature {
 	params := slices.Collect(f.Params().Variables())

@@ -22,7 +22,7 @@ import (
 // type that a variable hides.
 const hiddenSuffix = "ʹtype"
 
-// hides says whether an object of a cell takes a name from a type without being one.
+// hides reports whether an object of a cell takes a name from a type without being one.
 func hides(o, old types.Object) bool {
 	_, wasType := old.(*types.TypeName)
 	_, isType := o.(*types.TypeName)

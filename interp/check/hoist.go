@@ -209,7 +209,7 @@ func renameKeys(lit *ast.CompositeLit, typ ast.Expr, rename func(*ast.Ident)) {
 	}
 }
 
-// declaredVars are the variables of the var declarations before the first statement
+// declaredVars returns the variables of the var declarations before the first statement
 // of the cell: for the user they are in the same scope.
 func (u *unit) declaredVars() map[string]bool {
 	names := map[string]bool{}
@@ -233,7 +233,7 @@ func (h *hoisting) restore(info *types.Info, originals map[types.Object]types.Ob
 	}
 }
 
-// alias is an object of the given name that means o, or nil when there can be
+// alias returns an object of the given name that means o, or nil when there can be
 // none.
 func alias(name string, o types.Object) types.Object {
 	switch o := o.(type) {

@@ -101,7 +101,7 @@ func (a *attempt) nameUnknownImports() {
 	}
 }
 
-// dotUnknown says whether a dot import of the cell fails, which may declare any exported name.
+// dotUnknown reports whether a dot import of the cell fails, which may declare any exported name.
 func (a *attempt) dotUnknown() bool {
 	return slices.ContainsFunc(a.unknown, func(spec *ast.ImportSpec) bool { return spec.Name != nil && spec.Name.Name == "." })
 }
@@ -128,12 +128,12 @@ func (a *attempt) dropRepeatedImports() {
 	}
 }
 
-// unresolved says whether the parser found no declaration for id.
+// unresolved reports whether the parser found no declaration for id.
 func (a *attempt) unresolved(id *ast.Ident) bool {
 	return id.Obj == nil || strings.HasSuffix(id.Name, outerSuffix)
 }
 
-// importName is the name that an import declares in its file, "" when the
+// importName returns the name that an import declares in its file, "" when the
 // package cannot be imported.
 func (c *Checker) importName(spec *ast.ImportSpec) string {
 	if spec.Name != nil {
@@ -150,7 +150,7 @@ func (c *Checker) importName(spec *ast.ImportSpec) string {
 	return p.Name()
 }
 
-// findImport is the path of the package that a qualifier means, or "": of those with
+// findImport returns the path of the package that a qualifier means, or "": of those with
 // the name the best that has all the members, or else the best.
 func (c *Checker) findImport(name string, members ...string) string {
 	if path := c.imports[name]; path != "" {

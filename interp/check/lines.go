@@ -20,13 +20,13 @@ func linesOf(src string) lineTable {
 	}
 }
 
-// position is the line and the column, from 1, of an offset.
+// position returns the line and the column, from 1, of an offset.
 func (t lineTable) position(offset int) (line, column int) {
 	line = sort.SearchInts(t, offset+1)
 	return line, offset - t[line-1] + 1
 }
 
-// text is a line of the text that the table is of, without its newline.
+// text returns a line of the text that the table is of, without its newline.
 func (t lineTable) text(src string, line int) string {
 	end := len(src)
 	if line < len(t) {

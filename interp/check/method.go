@@ -199,7 +199,7 @@ func (a *attempt) add(m *addedMethod, f *types.Signature) {
 	*list = after
 }
 
-// isReceiver says whether t is base, an instance of it, or a pointer to either.
+// isReceiver reports whether t is base, an instance of it, or a pointer to either.
 func isReceiver(t types.Type, base *types.Named) bool {
 	t = types.Unalias(t)
 	if p, ok := t.(*types.Pointer); ok {
@@ -209,7 +209,7 @@ func isReceiver(t types.Type, base *types.Named) bool {
 	return ok && named.Origin() == base
 }
 
-// methodsOf is the method list of a type. go/types offers only AddMethod, which
+// methodsOf returns the method list of a type. go/types offers only AddMethod, which
 // can neither replace nor undo; a test pins the field.
 func methodsOf(t *types.Named) *[]*types.Func {
 	field := reflect.ValueOf(t).Elem().FieldByName("methods")

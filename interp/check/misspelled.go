@@ -13,7 +13,7 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// misspelled is "; did you mean Println?" for an error about a name that is not
+// misspelled returns "; did you mean Println?" for an error about a name that is not
 // declared, where one much like it could stand in its place; else "".
 func (a *attempt) misspelled(e types.Error) string {
 	if path, ok := strings.CutPrefix(e.Msg, "could not import "); ok && !strings.Contains(path, "did you mean") {
@@ -49,7 +49,7 @@ var foreignNames = map[string]string{
 	"ls": "a command of the shell begins with !", "pwd": "a command of the shell begins with !",
 }
 
-// isAssigned says whether the name at a position is assigned to by =.
+// isAssigned reports whether the name at a position is assigned to by =.
 func (a *attempt) isAssigned(pos token.Pos) (found bool) {
 	ast.Inspect(a.file, func(n ast.Node) bool {
 		if s, ok := n.(*ast.AssignStmt); ok && s.Tok == token.ASSIGN {
@@ -63,7 +63,7 @@ func (a *attempt) isAssigned(pos token.Pos) (found bool) {
 	return found
 }
 
-// misspelledImport is "; did you mean "fmt"?" for the path of an import that fails, "" where no package has a name like
+// misspelledImport returns "; did you mean "fmt"?" for the path of an import that fails, "" where no package has a name like
 // it, or the path is that of a module.
 func (a *attempt) misspelledImport(path string) string {
 	if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {
@@ -76,7 +76,7 @@ func (a *attempt) misspelledImport(path string) string {
 	return fmt.Sprintf("; did you mean %q?", a.findImport(name))
 }
 
-// nameAt is the name at a position and those that could stand there.
+// nameAt returns the name at a position and those that could stand there.
 func (a *attempt) nameAt(pos token.Pos) (name string, candidates iter.Seq[string]) {
 	ast.Inspect(a.file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -96,7 +96,7 @@ func (a *attempt) nameAt(pos token.Pos) (name string, candidates iter.Seq[string
 	return name, candidates
 }
 
-// membersOf are the names that can stand behind x and a dot.
+// membersOf returns the names that can stand behind x and a dot.
 func (a *attempt) membersOf(x ast.Expr) (names []string) {
 	if id, ok := x.(*ast.Ident); ok {
 		if p, ok := a.info.Uses[id].(*types.PkgName); ok {
@@ -132,7 +132,7 @@ func (a *attempt) membersOf(x ast.Expr) (names []string) {
 	return names
 }
 
-// namesAt are the names that a position sees: of the session, of the cell and of the
+// namesAt returns the names that a position sees: of the session, of the cell and of the
 // functions around the position, and those of packages, where they are asked for.
 func (a *attempt) namesAt(pos token.Pos, packages bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -169,7 +169,7 @@ func (a *attempt) namesAt(pos token.Pos, packages bool) iter.Seq[string] {
 	}
 }
 
-// closest is the candidate that differs least from a name, the longest of several, ""
+// closest returns the candidate that differs least from a name, the longest of several, ""
 // if none is much like it. Names of one or two letters are like everything.
 func closest(name string, candidates iter.Seq[string]) (best string) {
 	const shortest = 3
@@ -195,7 +195,7 @@ func closest(name string, candidates iter.Seq[string]) (best string) {
 	return best
 }
 
-// distance is how many letters differ. Two that are swapped count as one.
+// distance returns how many letters differ. Two that are swapped count as one.
 func distance(a, b string) int {
 	d := levenshtein.ComputeDistance(a, b)
 	if d == 2 && len(a) == len(b) {

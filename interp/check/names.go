@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Known says whether earlier cells define or import a name.
+// Known reports whether earlier cells define or import a name.
 func (c *Checker) Known(name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.lookup(name) != nil || c.imports[name] != ""
 }
 
-// Variables are those of earlier cells, by name.
+// Variables returns those of earlier cells, by name.
 func (c *Checker) Variables() []*types.Var {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,7 +45,7 @@ func (c *Checker) Reset(except ...string) {
 	c.dots = nil
 }
 
-// Statements are the places of the pieces of a cell, declarations and
+// Statements returns the places of the pieces of a cell, declarations and
 // statements without a package clause, from the first byte to the end of the last token.
 func Statements(src string) [][2]int {
 	chunks, _ := split(src)

@@ -204,7 +204,7 @@ func (o *order) reach(i int, refs references) ErrorList {
 	return errs
 }
 
-// late is a variable that is defined after statement i and reached from object,
+// late returns a variable that is defined after statement i and reached from object,
 // or nil.
 func (o *order) late(i int, object types.Object, seen map[types.Object]bool) types.Object {
 	if seen[object] {

@@ -36,7 +36,7 @@ type unit struct {
 	table   lineTable
 }
 
-// lines is the table of the lines of the source, which keep their places.
+// lines returns the table of the lines of the source, which keep their places.
 func (u *unit) lines() lineTable {
 	if u.table == nil {
 		u.table = linesOf(u.src)
@@ -117,7 +117,7 @@ func isImport(d ast.Decl) bool {
 	return ok && g.Tok == token.IMPORT
 }
 
-// lastFile is the file that was added to fset last.
+// lastFile returns the file that was added to fset last.
 func lastFile(fset *token.FileSet) *token.File { return fset.File(token.Pos(fset.Base() - 1)) }
 
 // scan splits the cell and refuses what is not Go before the parser would
@@ -165,7 +165,7 @@ func (u *unit) scan() ErrorList {
 	return errs
 }
 
-// withoutLineDirectives is src where comments that would move the positions of what
+// withoutLineDirectives returns src where comments that would move the positions of what
 // follows them are plain comments: places are those in the cell.
 func withoutLineDirectives(src string, comments [][2]int) string {
 	text := []byte(src)
@@ -177,7 +177,7 @@ func withoutLineDirectives(src string, comments [][2]int) string {
 	return string(text)
 }
 
-// endsInList says whether the cell ends in several expressions with commas
+// endsInList reports whether the cell ends in several expressions with commas
 // between, which is no statement of Go but shows their values.
 func (u *unit) endsInList() bool {
 	if len(u.chunks) == 0 {

@@ -21,7 +21,7 @@ import (
 //
 // What it declares stays, as with any cell. What the Go compiler would say of it besides is a note.
 
-// checkPackageClause is the error of a package clause that is not that of a program at the beginning of the cell.
+// checkPackageClause returns the error of a package clause that is not that of a program at the beginning of the cell.
 func (u *unit) checkPackageClause(i int) *Error {
 	c := u.chunks[i]
 	for _, before := range u.chunks[:i] {
@@ -36,12 +36,12 @@ func (u *unit) checkPackageClause(i int) *Error {
 	return nil
 }
 
-// isCommandCall says whether a piece is the call that stands for a command.
+// isCommandCall reports whether a piece is the call that stands for a command.
 func (u *unit) isCommandCall(c chunk) bool {
 	return c.kind == stmtChunk && strings.HasPrefix(u.src[c.start:c.end], predeclared+"(")
 }
 
-// isStatement says whether a piece is a statement that the user wrote.
+// isStatement reports whether a piece is a statement that the user wrote.
 func (u *unit) isStatement(c chunk) bool {
 	return c.kind == stmtChunk && c.first != token.VAR && !u.isCommandCall(c)
 }
@@ -73,7 +73,7 @@ func (a *attempt) callMain() {
 		Fun: &ast.Ident{NamePos: main.Name.Pos(), Name: "main"}, Lparen: main.Name.Pos(), Rparen: main.Name.Pos()}})
 }
 
-// callsMainOnly says whether the one statement of the cell is main(), which runs the program again.
+// callsMainOnly reports whether the one statement of the cell is main(), which runs the program again.
 func (a *attempt) callsMainOnly() bool {
 	statements := slices.DeleteFunc(slices.Clone(a.chunks), func(c chunk) bool { return !a.isStatement(c) })
 	if len(statements) != 1 || strings.TrimSpace(strings.TrimSuffix(a.src[statements[0].start:statements[0].last], ";")) != "main()" {
@@ -85,7 +85,7 @@ func (a *attempt) callsMainOnly() bool {
 	return a.declaresFunc("main")
 }
 
-// declaresFunc says whether the cell declares a function.
+// declaresFunc reports whether the cell declares a function.
 func (a *attempt) declaresFunc(name string) bool {
 	return slices.ContainsFunc(a.file.Decls, func(d ast.Decl) bool {
 		f, ok := d.(*ast.FuncDecl)
@@ -93,7 +93,7 @@ func (a *attempt) declaresFunc(name string) bool {
 	})
 }
 
-// hasName says whether an identifier in n is name.
+// hasName reports whether an identifier in n is name.
 func hasName(n ast.Node, name string) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
@@ -103,12 +103,12 @@ func hasName(n ast.Node, name string) (found bool) {
 	return found
 }
 
-// isOwn says whether a place is in the text of the cell.
+// isOwn reports whether a place is in the text of the cell.
 func (a *attempt) isOwn(p token.Pos) bool {
 	return p.IsValid() && a.fset.Position(p).Filename == Filename(a.number)
 }
 
-// predeclaredOnly says whether a name of the cell means what Go predeclares, whatever earlier cells have defined.
+// predeclaredOnly reports whether a name of the cell means what Go predeclares, whatever earlier cells have defined.
 func (u *unit) predeclaredOnly(name string) bool {
 	return u.program && types.Universe.Lookup(name) != nil
 }
@@ -197,7 +197,7 @@ func (a *attempt) noteStatements() {
 	}
 }
 
-// offset is where in the source of the cell a place is.
+// offset returns where in the source of the cell a place is.
 func (a *attempt) offset(p token.Pos) int {
 	at := a.fset.Position(p)
 	return min(a.lines()[at.Line-1]+at.Column-1, len(a.src))

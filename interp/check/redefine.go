@@ -29,7 +29,7 @@ type plan struct {
 	kept    map[int]bool            // chunks that repeat a live type or method word for word
 }
 
-// active are the carried declarations that are part of the file.
+// active returns the carried declarations that are part of the file.
 func (p *plan) active() []*declaration {
 	var list []*declaration
 	for _, d := range p.carried {
@@ -40,7 +40,7 @@ func (p *plan) active() []*declaration {
 	return list
 }
 
-// source is the text of a carried declaration.
+// source returns the text of a carried declaration.
 func (p *plan) source(d *declaration) string {
 	e := p.broken[d]
 	if e == nil {
@@ -49,7 +49,7 @@ func (p *plan) source(d *declaration) string {
 	return d.text[:d.body] + fmt.Sprintf("{ panic(%q) }", fmt.Sprintf("%s no longer compiles: %s", d.keys[0], e.first()))
 }
 
-// first is the error in one line.
+// first returns the error in one line.
 func (e *Error) first() string {
 	line, _, _ := strings.Cut(e.Error(), "\n")
 	return line
@@ -234,7 +234,7 @@ func (c *Checker) keep(u *unit) map[int]bool {
 	return kept
 }
 
-// definedNames are the variables of a var declaration.
+// definedNames returns the variables of a var declaration.
 func definedNames(decl ast.Decl) []string {
 	var names []string
 	if d, ok := decl.(*ast.GenDecl); ok && d.Tok == token.VAR {

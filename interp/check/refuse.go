@@ -28,7 +28,7 @@ func Refuse(reason func(path, name string) string) Option {
 	return func(c *Checker) { c.refuse = reason }
 }
 
-// refusals are the errors of a cell that uses what it cannot have.
+// refusals returns the errors of a cell that uses what it cannot have.
 func (a *attempt) refusals() ErrorList {
 	var errs ErrorList
 	for id, o := range a.info.Uses {
@@ -52,7 +52,7 @@ func (a *attempt) refusals() ErrorList {
 // function type together.
 const maxParameters = 128
 
-// longSignatures are the errors of functions with too many parameters.
+// longSignatures returns the errors of functions with too many parameters.
 func (a *attempt) longSignatures() (errs ErrorList) {
 	length := func(l *ast.FieldList) int {
 		if l == nil {

@@ -110,7 +110,7 @@ func endOfText(src string, list []lexeme, comments [][2]int) string {
 	return ""
 }
 
-// needsCall says whether () follows the bracket that list[open] opens: that of
+// needsCall reports whether () follows the bracket that list[open] opens: that of
 // the body of a function that go or defer calls, which literal tells of, or of type
 // parameters.
 func needsCall(list []lexeme, open int, literal bool) bool {
@@ -126,7 +126,7 @@ func needsCall(list []lexeme, open int, literal bool) bool {
 // repairs bounds how often WithoutErrors looks again.
 const repairs = 4
 
-// WithoutErrors is src with spaces for the lines that syntax errors lie in, but
+// WithoutErrors returns src with spaces for the lines that syntax errors lie in, but
 // for the line of the offset keep. Offsets stay. It reports whether it is not src.
 func WithoutErrors(src string, keep int) (text string, changed bool) {
 	text = src
@@ -141,7 +141,7 @@ func WithoutErrors(src string, keep int) (text string, changed bool) {
 	return text, text != src
 }
 
-// errorLines are the lines of src, from 1, with what the parser does not take.
+// errorLines returns the lines of src, from 1, with what the parser does not take.
 func errorLines(src string) (lines []int) {
 	u := &unit{number: sketchNumber, src: closeOpen(src), plan: &plan{}}
 	list, comments := scan(u.src)
@@ -165,7 +165,7 @@ func errorLines(src string) (lines []int) {
 	return lines
 }
 
-// brokenOff is the place of a bracket in which a line ends where no line may, or a
+// brokenOff returns the place of a bracket in which a line ends where no line may, or a
 // function is declared: the one that closes it was forgotten.
 func brokenOff(src string) (offset int, ok bool) {
 	list, _ := scan(src)
@@ -195,7 +195,7 @@ func brokenOff(src string) (offset int, ok bool) {
 	return 0, false
 }
 
-// opensGroup says whether the parenthesis list[i] begins a list of declarations.
+// opensGroup reports whether the parenthesis list[i] begins a list of declarations.
 func opensGroup(list []lexeme, i int) bool {
 	if i == 0 {
 		return false
@@ -207,7 +207,7 @@ func opensGroup(list []lexeme, i int) bool {
 	return false
 }
 
-// blankLines is src with spaces for lines.
+// blankLines returns src with spaces for lines.
 func blankLines(src string, lines []int) string {
 	text, table := []byte(src), linesOf(src)
 	for _, line := range lines {

@@ -57,7 +57,7 @@ func (a *attempt) lastStatement() int {
 // already.
 const displayPackage = "github.com/quernlab/quern/display"
 
-// prints says whether a call prints to standard output, which does not fail, or
+// prints reports whether a call prints to standard output, which does not fail, or
 // shows its arguments.
 func (a *attempt) prints(call *ast.CallExpr) bool {
 	s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
@@ -71,7 +71,7 @@ func (a *attempt) prints(call *ast.CallExpr) bool {
 	return f.Pkg().Path() == "fmt" && strings.HasPrefix(f.Name(), "Print") || f.Pkg().Path() == displayPackage && f.Name() == "Show"
 }
 
-// isCount says whether t is the result of a write or a print: results named
+// isCount reports whether t is the result of a write or a print: results named
 // (n int, err error), but of a read, or (int, error) of a function whose name says
 // so.
 func (a *attempt) isCount(x ast.Expr, t types.Type) bool {
@@ -97,13 +97,13 @@ func (a *attempt) isCount(x ast.Expr, t types.Type) bool {
 	return false
 }
 
-// IsCount says whether Result is the count and the error of a write: of interest
+// IsCount reports whether Result is the count and the error of a write: of interest
 // only where that failed.
 func (c *Cell) IsCount() bool { return c.count }
 
 func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
 
-// makesError says whether a call makes an error value rather than fails.
+// makesError reports whether a call makes an error value rather than fails.
 func makesError(info *types.Info, call *ast.CallExpr) bool {
 	if info.Types[call.Fun].IsType() {
 		return true // conversion
@@ -119,10 +119,10 @@ func makesError(info *types.Info, call *ast.CallExpr) bool {
 	return f.Pkg().Path() == "errors" || f.Pkg().Path() == "fmt" && f.Name() == "Errorf"
 }
 
-// inLiteral says whether p lies in a function literal of the statements.
+// inLiteral reports whether p lies in a function literal of the statements.
 func (a *attempt) inLiteral(p token.Pos) bool { return a.literals()(p) }
 
-// literals gives a function that says whether a place lies in a function literal of the
+// literals returns a function that reports whether a place lies in a function literal of the
 // statements.
 func (a *attempt) literals() func(token.Pos) bool {
 	var outer []*ast.FuncLit // in the order of the text
@@ -141,11 +141,11 @@ func (a *attempt) literals() func(token.Pos) bool {
 	}
 }
 
-// MakesError says whether a call of the cell makes an error as a value:
+// MakesError reports whether a call of the cell makes an error as a value:
 // errors.New, errors.Join, fmt.Errorf, a conversion.
 func (c *Cell) MakesError(call *ast.CallExpr) bool { return makesError(c.Info, call) }
 
-// EndsInError says whether the last value of Result has the type error.
+// EndsInError reports whether the last value of Result has the type error.
 func (c *Cell) EndsInError() bool {
 	if len(c.Result) == 0 {
 		return false
@@ -157,7 +157,7 @@ func (c *Cell) EndsInError() bool {
 	return t != nil && isError(t)
 }
 
-// IsCall says whether Result is a call of a function or a method, and no
+// IsCall reports whether Result is a call of a function or a method, and no
 // conversion.
 func (c *Cell) IsCall() bool {
 	if len(c.Result) == 0 {

@@ -67,7 +67,7 @@ func (c *Checker) Sketch(src string, visit func(*Sketch)) {
 	})
 }
 
-// sketchAttempt is nil where the syntax is so broken that it upsets the checks.
+// sketchAttempt returns nil where the syntax is so broken that it upsets the checks.
 func (c *Checker) sketchAttempt(u *unit) (a *attempt, methods map[*types.TypeName][]*types.Func) {
 	defer func() {
 		if recover() != nil {
@@ -91,7 +91,7 @@ func (a *attempt) sketchedMethods() map[*types.TypeName][]*types.Func {
 	return all
 }
 
-// MethodsOf are the methods that the cell defines on t, or what t points to.
+// MethodsOf returns the methods that the cell defines on t, or what t points to.
 func (s *Sketch) MethodsOf(t types.Type) []*types.Func {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
@@ -102,7 +102,7 @@ func (s *Sketch) MethodsOf(t types.Type) []*types.Func {
 	return nil
 }
 
-// Ident is the identifier at an offset of the source, or nil.
+// Ident returns the identifier at an offset of the source, or nil.
 func (s *Sketch) Ident(offset int) *ast.Ident {
 	before := s.Source[:offset]
 	line, column := 1+strings.Count(before, "\n"), offset-strings.LastIndexByte(before, '\n')
@@ -121,7 +121,7 @@ func (s *Sketch) Ident(offset int) *ast.Ident {
 	return found
 }
 
-// Doc is the comment above the declaration of an object, and Text that
+// Doc returns the comment above the declaration of an object, and Text that
 // declaration: as the sketch has them, or an earlier cell where it has not. key is
 // its name, of a method "T.M".
 func (s *Sketch) Doc(o types.Object, key string) string {
@@ -145,7 +145,7 @@ func (s *Sketch) Text(o types.Object, key string) string {
 	return ""
 }
 
-// FieldDoc is the comment of a field of the struct type o.
+// FieldDoc returns the comment of a field of the struct type o.
 func (s *Sketch) FieldDoc(o types.Object, field string) string {
 	file, err := parser.ParseFile(token.NewFileSet(), "", "package main\n"+s.Text(o, o.Name()), parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
@@ -173,7 +173,7 @@ func (s *Sketch) FieldDoc(o types.Object, field string) string {
 	return doc
 }
 
-// chunk is the declaration of o in the sketch.
+// chunk returns the declaration of o in the sketch.
 func (s *Sketch) chunk(o types.Object) *chunk {
 	if !o.Pos().IsValid() {
 		return nil
@@ -193,7 +193,7 @@ func (s *Sketch) chunk(o types.Object) *chunk {
 	return nil
 }
 
-// plainComment is the text of comments without their marks.
+// plainComment returns the text of comments without their marks.
 func plainComment(text string) string {
 	var lines []string
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
@@ -204,13 +204,13 @@ func plainComment(text string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// Find is the object that a name means where no cell declares it locally.
+// Find returns the object that a name means where no cell declares it locally.
 func (s *Sketch) Find(name string) types.Object { return s.checker.lookup(name) }
 
-// Import is a package by its path.
+// Import returns a package by its path.
 func (s *Sketch) Import(path string) (*types.Package, error) { return s.checker.importer.Import(path) }
 
-// PackageOf is the package that an undeclared qualifier means, or nil.
+// PackageOf returns the package that an undeclared qualifier means, or nil.
 func (s *Sketch) PackageOf(name string) *types.Package {
 	path := s.checker.findImport(name)
 	if path == "" {

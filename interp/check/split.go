@@ -113,7 +113,7 @@ func splitList(src string, list []lexeme, comments [][2]int, lines lineTable) (c
 // maxHeader is how many semicolons the header of a statement may have: that of for.
 const maxHeader = 2
 
-// inHeader says whether the semicolon list[i] lies in the header of the for, if
+// inHeader reports whether the semicolon list[i] lies in the header of the for, if
 // or switch that begins at list[start]. Where the header ends is told by the
 // parser: up to there the statement has no block and does not parse.
 func inHeader(src string, list []lexeme, start, i int) bool {
@@ -138,7 +138,7 @@ func inHeader(src string, list []lexeme, start, i int) bool {
 	return list[i-1].tok != token.RBRACE || !opensBlock(list[first:i])
 }
 
-// opensBlock says whether the last brace of list closes one that follows two
+// opensBlock reports whether the last brace of list closes one that follows two
 // semicolons or none: the block of a for, or of a statement without them.
 func opensBlock(list []lexeme) bool {
 	depth, semicolons := 0, 0
@@ -216,7 +216,7 @@ func isMethod(list []lexeme) bool {
 	return false
 }
 
-// docStart is the offset of the first of the comments that end on the line
+// docStart returns the offset of the first of the comments that end on the line
 // above offset without a blank line between, or offset itself.
 func docStart(src string, comments [][2]int, offset int) int {
 	start := offset

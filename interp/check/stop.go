@@ -81,7 +81,7 @@ func insertCheckpoints(file *ast.File) *checkpoints {
 	return c
 }
 
-// due says whether there is to be a checkpoint before n, and counts n.
+// due reports whether there is to be a checkpoint before n, and counts n.
 func (c *checkpoints) due(n ast.Node) bool {
 	due := c.bytes > checkpointEvery
 	if due {

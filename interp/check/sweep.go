@@ -15,7 +15,7 @@ type Reach struct {
 	walk    *typeWalk
 }
 
-// Object says whether later cells can mention o. Objects of other packages than
+// Object reports whether later cells can mention o. Objects of other packages than
 // that of the cells always can be.
 func (r *Reach) Object(o types.Object) bool {
 	if o == nil || o.Pkg() != r.pkg || r.objects[o] {
@@ -25,7 +25,7 @@ func (r *Reach) Object(o types.Object) bool {
 	return ok && r.objects[f.Origin()]
 }
 
-// Type says whether later cells can mention all that t is made of.
+// Type reports whether later cells can mention all that t is made of.
 func (r *Reach) Type(t types.Type) bool {
 	reached := true
 	w := &typeWalk{seen: map[types.Type]bool{}, shallow: true, visit: func(n *types.Named) {
@@ -35,7 +35,7 @@ func (r *Reach) Type(t types.Type) bool {
 	return reached
 }
 
-// Len is the number of objects that later cells can mention.
+// Len returns the number of objects that later cells can mention.
 func (r *Reach) Len() int { return len(r.objects) }
 
 func (r *Reach) add(o types.Object) {

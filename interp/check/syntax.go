@@ -25,7 +25,7 @@ func (u *unit) syntaxErrors() ErrorList {
 	return errs
 }
 
-// chunkErrors are the syntax errors of one piece of the cell.
+// chunkErrors returns the syntax errors of one piece of the cell.
 func (u *unit) chunkErrors(i int) ErrorList {
 	c := u.chunks[i]
 	if c.kind == packageChunk {
@@ -87,7 +87,7 @@ func oneEachLine(list scanner.ErrorList) scanner.ErrorList {
 	return list
 }
 
-// ownError is what the parser says of a place in c, without the brace of the
+// ownError returns what the parser says of a place in c, without the brace of the
 // function that holds the statements.
 func (u *unit) ownError(c chunk, pos token.Position, msg string) *Error {
 	offset := u.lines()[pos.Line-1] + pos.Column - 1
@@ -121,7 +121,7 @@ func (u *unit) ownWords(c chunk, pos token.Position, offset int, msg string) str
 	return msg
 }
 
-// isCommand says whether a line looks like a command and is no Go.
+// isCommand reports whether a line looks like a command and is no Go.
 func (u *unit) isCommand(line int) bool {
 	text := strings.TrimSpace(u.lines().text(u.src, line))
 	if len(text) < 2 || text[0] != '%' && text[0] != '!' || !token.IsIdentifier(text[1:2]) && text[:2] != "%%" {
@@ -131,7 +131,7 @@ func (u *unit) isCommand(line int) bool {
 	return err != nil
 }
 
-// pastEnd is what the parser says where it ran past a piece: it met the end of the
+// pastEnd returns what the parser says where it ran past a piece: it met the end of the
 // cell, or of the line, and not what stands there in the file that it was given.
 func (u *unit) pastEnd(i int, msg string) string {
 	c := u.chunks[i]
@@ -162,7 +162,7 @@ func (u *unit) pastEnd(i int, msg string) string {
 	return msg
 }
 
-// plainTokens gives the parser's names of tokens in words.
+// plainTokens returns the parser's names of tokens in words.
 func plainTokens(msg string) string {
 	return strings.NewReplacer("'IDENT'", "name", "'EOF'", "end of the cell", "'STRING'", "string").Replace(msg)
 }

@@ -152,7 +152,7 @@ func (t *tracks) stmt(s, next ast.Stmt) {
 	}
 }
 
-// unlabeledHead is what is not to mention an error in a statement with a label.
+// unlabeledHead returns what is not to mention an error in a statement with a label.
 func unlabeledHead(s *ast.LabeledStmt) ast.Node {
 	switch x := Unlabeled(s).(type) {
 	case *ast.IfStmt:
@@ -180,7 +180,7 @@ func (t *tracks) head(s ast.Stmt, init ast.Stmt, condition ast.Node) {
 	}
 }
 
-// writes notes the errors that an assignment of the statement s overwrites. readNext tells whether the error is read at once.
+// writes notes the errors that an assignment of the statement s overwrites. readNext reports whether the error is read at once.
 func (t *tracks) writes(s ast.Stmt, x *ast.AssignStmt, readNext func(*types.Var) bool) {
 	for i, lhs := range x.Lhs {
 		id, ok := lhs.(*ast.Ident)
@@ -196,7 +196,7 @@ func (t *tracks) writes(s ast.Stmt, x *ast.AssignStmt, readNext func(*types.Var)
 	}
 }
 
-// reads are the errors that a statement reads itself, before any statement in it runs.
+// reads returns the errors that a statement reads itself, before any statement in it runs.
 func (t *tracks) reads(s ast.Stmt) []*types.Var {
 	switch x := s.(type) {
 	case *ast.LabeledStmt:
@@ -223,7 +223,7 @@ func (t *tracks) reads(s ast.Stmt) []*types.Var {
 	return t.mentioned(s)
 }
 
-// headReads are the errors that the head of a statement reads and does not set itself.
+// headReads returns the errors that the head of a statement reads and does not set itself.
 func (t *tracks) headReads(init ast.Stmt, nodes ...ast.Node) []*types.Var {
 	reads := t.mentioned(nodes...)
 	assign, ok := init.(*ast.AssignStmt)
@@ -239,7 +239,7 @@ func (t *tracks) headReads(init ast.Stmt, nodes ...ast.Node) []*types.Var {
 	return append(reads, t.readsOf(assign)...)
 }
 
-// readsOf are the errors that the values of an assignment, or what its targets are in, mention.
+// readsOf returns the errors that the values of an assignment, or what its targets are in, mention.
 func (t *tracks) readsOf(x *ast.AssignStmt) []*types.Var {
 	var nodes []ast.Node
 	for _, e := range x.Rhs {
@@ -253,7 +253,7 @@ func (t *tracks) readsOf(x *ast.AssignStmt) []*types.Var {
 	return t.mentioned(nodes...)
 }
 
-// mentioned are the errors that nodes, which may be nil, mention.
+// mentioned returns the errors that nodes, which may be nil, mention.
 func (t *tracks) mentioned(nodes ...ast.Node) []*types.Var {
 	var list []*types.Var
 	for _, n := range nodes {

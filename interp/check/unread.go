@@ -152,7 +152,7 @@ func (w *mentions) walk(n ast.Node) {
 	})
 }
 
-// valueOf is the expression that sets the variable at i of several.
+// valueOf returns the expression that sets the variable at i of several.
 func valueOf(values []ast.Expr, i, names int) ast.Expr {
 	if len(values) == names {
 		return values[i]
@@ -184,7 +184,7 @@ func (w *mentions) write(id *ast.Ident, v *types.Var, value ast.Expr) {
 	}
 }
 
-// errorVariable is the variable of type error that outlives the cell and that id mentions; nil if it is another.
+// errorVariable returns the variable of type error that outlives the cell and that id mentions; nil if it is another.
 func (a *attempt) errorVariable(id *ast.Ident) *types.Var {
 	if id == nil {
 		return nil
@@ -200,7 +200,7 @@ func (a *attempt) errorVariable(id *ast.Ident) *types.Var {
 	return v
 }
 
-// readAnytime are the variables that functions of the cell mention, or whose address is taken.
+// readAnytime returns the variables that functions of the cell mention, or whose address is taken.
 func (a *attempt) readAnytime() map[*types.Var]bool {
 	anytime := map[*types.Var]bool{}
 	inLiteral := a.literals()
@@ -223,7 +223,7 @@ func (a *attempt) readAnytime() map[*types.Var]bool {
 	return anytime
 }
 
-// mayFail says whether an error set to e tells of a failure.
+// mayFail reports whether an error set to e tells of a failure.
 func (a *attempt) mayFail(name string, e ast.Expr) bool {
 	if rest, ok := strings.CutPrefix(strings.ToLower(name[:min(3, len(name))])+name[min(3, len(name)):], "err"); ok && rest != "" && token.IsExported(rest) {
 		return false

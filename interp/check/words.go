@@ -46,7 +46,7 @@ func assignmentHint(src string, offset int, msg string) (text string, at int) {
 	return text, t.offset
 }
 
-// assignmentAfter is the first assignment from list[i] on that is outside of brackets, -1 if there is none before a block.
+// assignmentAfter returns the first assignment from list[i] on that is outside of brackets, -1 if there is none before a block.
 func assignmentAfter(list []lexeme, i int) int {
 	depth := 0
 	for ; i < len(list); i++ {
@@ -62,7 +62,7 @@ func assignmentAfter(list []lexeme, i int) int {
 	return -1
 }
 
-// enclosing is the bracket around name = value, where list[i] is the =. named says that it is that of a call or of a
+// enclosing returns the bracket around name = value, where list[i] is the =. named says that it is that of a call or of a
 // composite literal, and that the name begins an argument or an element there.
 func enclosing(list []lexeme, i int) (bracket token.Token, named bool) {
 	if i < 2 || list[i-1].tok != token.IDENT {
@@ -106,7 +106,7 @@ func elseHint(src string, offset int) string {
 	return "else must be on the line of the brace that closes its if"
 }
 
-// blockOwner is the keyword that begins the statement of the block that ends list.
+// blockOwner returns the keyword that begins the statement of the block that ends list.
 func blockOwner(list []lexeme) token.Token {
 	depth := 0
 	for i, t := range slices.Backward(list) {

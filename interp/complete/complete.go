@@ -151,7 +151,7 @@ func hasPrefixFold(text, prefix string) bool {
 	return true
 }
 
-// describe gives the kind and the type of an object.
+// describe returns the kind and the type of an object.
 func describe(pkg *types.Package, o types.Object) (kind, typ string) {
 	qualifier := func(p *types.Package) string {
 		if p == pkg {
@@ -377,7 +377,7 @@ var keywords = func() []string {
 	return words
 }()
 
-// packageName is the name that a package most likely has: the last element of
+// packageName returns the name that a package most likely has: the last element of
 // its path that is no version.
 func packageName(p string) string {
 	name := path.Base(p)
@@ -387,7 +387,7 @@ func packageName(p string) string {
 	return name
 }
 
-// word is the identifier around offset.
+// word returns the identifier around offset.
 func word(src string, offset int) (start, end int) {
 	start, end = offset, offset
 	for start > 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/interp/check"
 )
 
-// literalType is the type of the composite literal that at leads to, not a
+// literalType returns the type of the composite literal that at leads to, not a
 // pointer, or nil. One without a type of its own has it from the literal around it.
 func literalType(s *check.Sketch, at []ast.Node) types.Type {
 	n := len(at) - 1
@@ -28,10 +28,10 @@ func literalType(s *check.Sketch, at []ast.Node) types.Type {
 	return t
 }
 
-// known says whether t is a type that was found.
+// known reports whether t is a type that was found.
 func known(t types.Type) bool { return t != nil && t != types.Typ[types.Invalid] }
 
-// elementType is the type that the literal around the last of at gives to it.
+// elementType returns the type that the literal around the last of at gives to it.
 func elementType(s *check.Sketch, at []ast.Node) types.Type {
 	i := len(at) - 2
 	if i < 0 {

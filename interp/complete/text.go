@@ -29,7 +29,7 @@ func tokens(src string) []lexeme {
 	}
 }
 
-// inText says whether offset lies in a comment or a literal string.
+// inText reports whether offset lies in a comment or a literal string.
 func inText(src string, offset int) bool {
 	for _, t := range tokens(src) {
 		if t.start >= offset {
@@ -51,7 +51,7 @@ func inText(src string, offset int) bool {
 	return false
 }
 
-// operand is the operand of a selector whose dot is right before offset: names,
+// operand returns the operand of a selector whose dot is right before offset: names,
 // selectors, calls and indexes.
 func operand(src string, offset int) (text string, ok bool) {
 	list := tokens(src[:offset])
@@ -88,7 +88,7 @@ func operand(src string, offset int) (text string, ok bool) {
 	return "", false
 }
 
-// importPath says whether offset lies in the path of an import, and where that
+// importPath reports whether offset lies in the path of an import, and where that
 // begins.
 func importPath(src string, offset int) (start int, ok bool) {
 	inImport, depth := false, 0

@@ -51,7 +51,7 @@ type Awaiter struct {
 // NewAwaiter returns an Awaiter with DefaultPatience.
 func NewAwaiter(f *StopFlag) *Awaiter { return &Awaiter{Patience: DefaultPatience, flag: f} }
 
-// DefaultPatience is the Patience of a new Awaiter.
+// DefaultPatience returns the Patience of a new Awaiter.
 func DefaultPatience(a Activity) time.Duration {
 	switch {
 	case a.function == "" && a.ends:
@@ -97,7 +97,7 @@ func (w *Awaiter) Await(m *goroutine.Member, ended, again <-chan struct{}) *diag
 	}
 }
 
-// abandon gives up waiting for the goroutine of a cell and returns the error of the cell.
+// abandon returns up waiting for the goroutine of a cell and returns the error of the cell.
 func (w *Awaiter) abandon(a Activity, ended <-chan struct{}) *diagnostics.Error {
 	w.flag.Raise()
 	go func() {

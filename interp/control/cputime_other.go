@@ -4,6 +4,6 @@ package control
 
 import "time"
 
-// ownCPU is the CPU time that this process has received; false where the system does
+// ownCPU returns the CPU time that this process has received; false where the system does
 // not say.
 func ownCPU() (cpu time.Duration, known bool) { return 0, false }

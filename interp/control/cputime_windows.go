@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ownCPU is the CPU time that this process has received; false where the system does
+// ownCPU returns the CPU time that this process has received; false where the system does
 // not say.
 func ownCPU() (cpu time.Duration, known bool) {
 	self, err := syscall.GetCurrentProcess()
@@ -19,7 +19,7 @@ func ownCPU() (cpu time.Duration, known bool) {
 	return duration(system) + duration(user), true
 }
 
-// duration is a Filetime that is no moment but a duration, in units of 100 ns.
+// duration returns a Filetime that is no moment but a duration, in units of 100 ns.
 func duration(t syscall.Filetime) time.Duration {
 	return time.Duration(int64(t.HighDateTime)<<32|int64(t.LowDateTime)) * 100
 }

@@ -28,7 +28,7 @@ func (f *StopFlag) SetVariable(v *bool) {
 // Up returns the flag, which only f sets.
 func (f *StopFlag) Up() *atomic.Bool { return &f.up }
 
-// SetInterrupted says whether the running cell is interrupted.
+// SetInterrupted reports whether the running cell is interrupted.
 func (f *StopFlag) SetInterrupted(interrupted bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,7 +60,7 @@ func (f *StopFlag) Ending() int {
 	return f.ending
 }
 
-// setDeep says whether a stack is large.
+// setDeep reports whether a stack is large.
 func (f *StopFlag) setDeep(deep bool) {
 	if f.deep.Swap(deep) == deep {
 		return

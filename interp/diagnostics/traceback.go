@@ -59,7 +59,7 @@ func (t *Tracebacks) Lines(trace []yaegi.Frame) []string {
 // OwnLines is Lines for the calling goroutine.
 func (t *Tracebacks) OwnLines() []string { return t.Lines(t.frames.Frames(stack.Own())) }
 
-// PositionLines is one frame: a position, followed by its line of source.
+// PositionLines returns one frame: a position, followed by its line of source.
 func (t *Tracebacks) PositionLines(at token.Position) []string { return t.frameLines(at, "") }
 
 // calls returns the calls of a trace. The VM runs a loop among the statements of a cell as

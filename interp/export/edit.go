@@ -15,7 +15,7 @@ type edit struct {
 	text       string
 }
 
-// edited is the text of a cell between two offsets.
+// edited returns the text of a cell between two offsets.
 func edited(src string, start, end int, edits []edit) string {
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.start - b.start })
 	var b strings.Builder
@@ -31,7 +31,7 @@ func edited(src string, start, end int, edits []edit) string {
 	return b.String()
 }
 
-// renames are the edits that names need in a piece: packages and definitions that
+// renames returns the edits that names need in a piece: packages and definitions that
 // are called otherwise in the program, and what a dot import has given.
 func (p *program) renames(c *cell, piece *piece) []edit {
 	selected := map[int]bool{}
@@ -66,12 +66,12 @@ func (p *program) renames(c *cell, piece *piece) []edit {
 	return edits
 }
 
-// text is a piece of a cell with all that is called otherwise.
+// text returns a piece of a cell with all that is called otherwise.
 func (p *program) text(c *cell, piece *piece, more ...edit) string {
 	return edited(c.Source, piece.start, piece.end, append(more, p.renames(c, piece)...))
 }
 
-// between are the comments between two pieces: what follows the first on its
+// between returns the comments between two pieces: what follows the first on its
 // line, and the lines above the second.
 func between(src string, from, to int) (trailing, leading string) {
 	text := []byte(src[from:to])

@@ -88,7 +88,7 @@ func refuse(objections []Objection) error {
 	return &Refusal{slices.Compact(objections)}
 }
 
-// newChecker is a checker as a session has one, with ctx and what stands for
+// newChecker returns a checker as a session has one, with ctx and what stands for
 // commands.
 func newChecker(fset *token.FileSet, importer types.Importer) (*check.Checker, error) {
 	if err := symbols.Check(); err != nil {

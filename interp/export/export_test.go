@@ -25,7 +25,7 @@ import (
 // none are no modules.
 type none struct{ module.Source }
 
-// notebooks are those of testdata: files whose cells have a line "-- tags --"
+// notebooks returns those of testdata: files whose cells have a line "-- tags --"
 // above them, the tags being those of the cell, or "markdown".
 func notebooks(t *testing.T, pattern string) map[string][]export.Cell {
 	t.Helper()
@@ -63,7 +63,7 @@ func cells(text string) []export.Cell {
 	return list
 }
 
-// executed is what a session prints for the cells.
+// executed returns what a session prints for the cells.
 func executed(t *testing.T, list []export.Cell, options ...interp.Option) string {
 	t.Helper()
 	var out bytes.Buffer

@@ -11,7 +11,7 @@ type helpers struct {
 	mustName, panicName, noErrorName, panicNoErrorName, valuesName, attemptName string
 }
 
-// must is the function that ends the cell when an error is not nil.
+// must returns the function that ends the cell when an error is not nil.
 func (p *program) must(c *cell) string {
 	if c.MayFail {
 		return p.needs.name(p, &p.needs.panicName, "mustInCell")
@@ -37,7 +37,7 @@ func (h *helpers) values(p *program) string { return h.name(p, &h.valuesName, "v
 
 func (h *helpers) attempt(p *program) string { return h.name(p, &h.attemptName, "attempt") }
 
-// text is the source of those that are needed.
+// text returns the source of those that are needed.
 func (h *helpers) text(p *program) string {
 	var b strings.Builder
 	fmtName, osName := "", ""

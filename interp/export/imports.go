@@ -24,7 +24,7 @@ func newImports(p *program) *imports {
 	return &imports{p, map[importKey]string{}, map[string]string{}, map[string]bool{}}
 }
 
-// named is what a cell that calls a package name calls it in the program.
+// named returns what a cell that calls a package name calls it in the program.
 func (i *imports) named(name, path string) string {
 	key := importKey{name, path}
 	if known := i.names[key]; known != "" {
@@ -39,7 +39,7 @@ func (i *imports) named(name, path string) string {
 	return chosen
 }
 
-// means says whether a name is that of an import already.
+// means reports whether a name is that of an import already.
 func (i *imports) means(name string) bool {
 	return slices.Contains(slices.Collect(maps.Values(i.names)), name)
 }
@@ -54,7 +54,7 @@ func (i *imports) of(path, name string) string {
 	return i.named(name, path)
 }
 
-// safe is a name of a package that no cell uses for anything else, for calls that
+// safe returns a name of a package that no cell uses for anything else, for calls that
 // stand in functions of cells.
 func (i *imports) safe(path, name string) string {
 	if known := i.own[path]; known != "" {
@@ -80,7 +80,7 @@ func (i *imports) safe(path, name string) string {
 
 func compareKeys(a, b importKey) int { return strings.Compare(a.name+" "+a.path, b.name+" "+b.path) }
 
-// hides says whether a cell uses a name for anything but packages.
+// hides reports whether a cell uses a name for anything but packages.
 func (p *program) hides(name string) bool {
 	for _, c := range p.cells {
 		for _, f := range c.facts {
@@ -92,7 +92,7 @@ func (p *program) hides(name string) bool {
 	return false
 }
 
-// paths are those of all imports.
+// paths returns those of all imports.
 func (i *imports) paths() []string {
 	set := maps.Clone(i.blank)
 	for key := range i.names {
@@ -101,7 +101,7 @@ func (i *imports) paths() []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// text is the import declaration: the standard library, then the others.
+// text returns the import declaration: the standard library, then the others.
 func (i *imports) text(packageName func(path string) string) string {
 	var standard, others []string
 	add := func(name, importPath string) {

@@ -70,7 +70,7 @@ func (p *program) findLocals() {
 	}
 }
 
-// group are the variables of a statement.
+// group returns the variables of a statement.
 func (p *program) group(c *cell, piece *piece) group {
 	g := group{cell: c}
 	note := func(e ast.Expr) {
@@ -106,7 +106,7 @@ func (p *program) group(c *cell, piece *piece) group {
 	return g
 }
 
-// onlyAfterwards says whether a variable that a statement of a cell defines is
+// onlyAfterwards reports whether a variable that a statement of a cell defines is
 // mentioned by nothing but that and later statements of the cell.
 func (p *program) onlyAfterwards(c *cell, o types.Object) bool {
 	if o == p.ctx || types.Universe.Lookup(o.Name()) != nil {
@@ -142,7 +142,7 @@ func (c *cell) inStatement(offset int) bool {
 	return false
 }
 
-// inner says whether the statements of a cell need a function of their own: what
+// inner reports whether the statements of a cell need a function of their own: what
 // comes at the end of a cell comes after its deferred calls.
 func (c *cell) inner() bool {
 	return c.defers() && (c.result() != noResult || len(c.checked.Errors) > 0)

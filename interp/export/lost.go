@@ -19,7 +19,7 @@ import (
 //		}
 //	}
 
-// lostErrors are the edits of a piece that check such errors.
+// lostErrors returns the edits of a piece that check such errors.
 func (p *program) lostErrors(c *cell, piece *piece) []edit {
 	var edits []edit
 	for _, s := range c.checked.Body {
@@ -42,7 +42,7 @@ func (p *program) lostErrors(c *cell, piece *piece) []edit {
 	return edits
 }
 
-// lost are the edits for one statement. path are the nodes around it.
+// lost returns the edits for one statement. path are the nodes around it.
 func (p *program) lost(c *cell, s ast.Stmt, path []ast.Node) []edit {
 	var b strings.Builder
 	for _, lost := range c.checked.Lost[s] {

@@ -38,7 +38,7 @@ func mend(text string, importer types.Importer) ([]byte, error) {
 // been the only use of something else.
 const mendings = 100
 
-// unused are the edits that a program needs for the compiler to take it; none
+// unused returns the edits that a program needs for the compiler to take it; none
 // when it does.
 func unused(text string, importer types.Importer) ([]edit, error) {
 	fset := token.NewFileSet()
@@ -63,7 +63,7 @@ func unused(text string, importer types.Importer) ([]edit, error) {
 	return edits, errors.Join(failures...)
 }
 
-// use is the edit that has a variable be used, or takes away a label.
+// use returns the edit that has a variable be used, or takes away a label.
 func use(fset *token.FileSet, file *ast.File, e types.Error) (edit, bool) {
 	at := func(p token.Pos) int { return fset.Position(p).Offset }
 	path, _ := astutil.PathEnclosingInterval(file, e.Pos, e.Pos)

@@ -70,7 +70,7 @@ func lines(s string) int {
 	return n
 }
 
-// receiver is the type that a method belongs to.
+// receiver returns the type that a method belongs to.
 func receiver(f *types.Func) types.Object {
 	t := types.Unalias(f.Signature().Recv().Type())
 	if pointer, ok := t.(*types.Pointer); ok {
@@ -129,7 +129,7 @@ func (p *program) askedFor(names map[string]bool) {
 	}
 }
 
-// runs says whether the statements of cells reach anything that has to do with a
+// runs reports whether the statements of cells reach anything that has to do with a
 // type.
 func (p *program) runs(cells []*cell, t types.Object) bool {
 	uses := map[types.Object][]types.Object{} // of functions
@@ -189,7 +189,7 @@ func contains(cells []*cell, c *cell) bool {
 	return false
 }
 
-// mentions says whether a type is made of a named one.
+// mentions reports whether a type is made of a named one.
 func mentions(t types.Type, of types.Object, seen map[types.Type]bool) bool {
 	if t == nil || seen[t] {
 		return false

@@ -17,7 +17,7 @@ import (
 	"github.com/quernlab/quern/interp/symbols"
 )
 
-// goRelease is the oldest release of Go that may compile the program: cells are written in the language of the release that
+// goRelease returns the oldest release of Go that may compile the program: cells are written in the language of the release that
 // compiled this binary.
 func goRelease() string { return strings.TrimPrefix(symbols.Release(), "go") + ".0" }
 
@@ -65,7 +65,7 @@ func Module(name string, program *Source, source string) (mod, sum []byte, err e
 	return mod, sum, err
 }
 
-// compiled are the imports of packages that are in this binary, but for those of
+// compiled returns the imports of packages that are in this binary, but for those of
 // the standard library.
 func (s *Source) compiled() []string {
 	return slices.DeleteFunc(slices.Clone(s.Imports), func(path string) bool {
@@ -75,7 +75,7 @@ func (s *Source) compiled() []string {
 	})
 }
 
-// NeedsCompiled says whether the program imports packages of modules that are in
+// NeedsCompiled reports whether the program imports packages of modules that are in
 // this binary.
 func (s *Source) NeedsCompiled() bool { return len(s.compiled()) > 0 }
 
@@ -116,10 +116,10 @@ func requireSource(f *modfile.File, source string) (sum []byte, err error) {
 	return sum, f.AddReplace(own, "", source, "")
 }
 
-// newer says whether a version is above another; one of the two may be "".
+// newer reports whether a version is above another; one of the two may be "".
 func newer(version, than string) bool { return semver.Compare(version, than) > 0 }
 
-// built are the modules of this binary with their versions.
+// built returns the modules of this binary with their versions.
 func built() map[string]string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -150,7 +150,7 @@ func ModuleName(notebook string) string {
 	return name
 }
 
-// isStandard says whether packages below a path are those of Go itself, which
+// isStandard reports whether packages below a path are those of Go itself, which
 // those of a module of that name would stand against.
 func isStandard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")

@@ -54,7 +54,7 @@ func identifiers(src string) map[string]bool {
 	}
 }
 
-// fresh is a name that nothing has, made of name.
+// fresh returns a name that nothing has, made of name.
 func (p *program) fresh(name string) string {
 	for try, i := name, 2; ; try, i = fmt.Sprintf("%s%d", name, i), i+1 {
 		if !p.taken[try] && !token.IsKeyword(try) && types.Universe.Lookup(try) == nil && try != "main" && try != "init" {
@@ -73,7 +73,7 @@ func (p *program) prepare() []Objection {
 	return append(objections, p.lateMethods()...)
 }
 
-// atPackageLevel says whether an object belongs to the session: it is not local
+// atPackageLevel reports whether an object belongs to the session: it is not local
 // to a function.
 func (p *program) atPackageLevel(o types.Object) bool {
 	if o == nil || o.Pkg() != p.pkg || o.Parent() != p.pkg.Scope() {
@@ -83,7 +83,7 @@ func (p *program) atPackageLevel(o types.Object) bool {
 	return !ok || f.Signature().Recv() == nil
 }
 
-// sorted are the facts of a cell between two offsets, in order.
+// sorted returns the facts of a cell between two offsets, in order.
 func (c *cell) sorted(start, end int) []int {
 	var offsets []int
 	for offset := range c.facts {
@@ -107,7 +107,7 @@ func (p *program) findDefinitions() {
 	}
 }
 
-// nameAll gives everything at package level a name of its own.
+// nameAll returns everything at package level a name of its own.
 func (p *program) nameAll() []Objection {
 	var objections []Objection
 	by := map[string]types.Object{"main": nil, "init": nil}
@@ -148,7 +148,7 @@ func (p *program) nameAll() []Objection {
 	return objections
 }
 
-// defined is an objection to a definition.
+// defined returns an objection to a definition.
 func (p *program) defined(o types.Object, reason string) Objection {
 	c := p.first[o]
 	for _, offset := range c.sorted(0, len(c.Source)) {
@@ -159,12 +159,12 @@ func (p *program) defined(o types.Object, reason string) Objection {
 	return Objection{Cell: c.place, Reason: reason}
 }
 
-// isPackageName says whether something at package level has a name.
+// isPackageName reports whether something at package level has a name.
 func (p *program) isPackageName(name string) bool {
 	return slices.Contains(slices.Collect(maps.Values(p.names)), name)
 }
 
-// unnameable are the objections to variables of types that only the package
+// unnameable returns the objections to variables of types that only the package
 // that has them can write down.
 func (p *program) unnameable() []Objection {
 	var objections []Objection
@@ -180,7 +180,7 @@ func (p *program) unnameable() []Objection {
 	return objections
 }
 
-// hidden is a part of a type that the program cannot write, or "".
+// hidden returns a part of a type that the program cannot write, or "".
 func (p *program) hidden(t types.Type, seen map[types.Type]bool) string {
 	if seen[t] {
 		return ""
@@ -245,7 +245,7 @@ func (p *program) hidden(t types.Type, seen map[types.Type]bool) string {
 	return ""
 }
 
-// typeText is a type as the program writes it.
+// typeText returns a type as the program writes it.
 func (p *program) typeText(t types.Type) string {
 	return types.TypeString(t, func(q *types.Package) string {
 		if q == p.pkg {
@@ -255,7 +255,7 @@ func (p *program) typeText(t types.Type) string {
 	})
 }
 
-// dropped says whether a piece is a declaration that repeats an earlier one.
+// dropped reports whether a piece is a declaration that repeats an earlier one.
 func (c *cell) dropped(p *piece) bool {
 	var name *ast.Ident
 	switch d := p.decl.(type) {

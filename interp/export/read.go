@@ -32,7 +32,7 @@ type cell struct {
 	checked *check.Cell
 	pieces  []*piece
 	facts   map[int]fact          // by offset of the identifier
-	unread  map[*types.Var]string // what tells whether an error is unread, see flag
+	unread  map[*types.Var]string // what reports whether an error is unread, see flag
 }
 
 // A fact is what an identifier means.
@@ -113,7 +113,7 @@ func read(ctx context.Context, cells []Cell, modules module.Source) (*notebook, 
 	return n, nil
 }
 
-// text is a text, or a cell that is skipped, as a comment.
+// text returns a text, or a cell that is skipped, as a comment.
 func text(c Cell) string {
 	if c.Markdown || strings.TrimSpace(c.Source) == "" {
 		return strings.TrimSpace(c.Source)
@@ -125,7 +125,7 @@ func indent(s string) string {
 	return "\t" + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n\t")
 }
 
-// command is the line of the first command of a cell, from 1; 0 without.
+// command returns the line of the first command of a cell, from 1; 0 without.
 func command(src string, known func(string) bool) int {
 	blank := magic.Blank(src, known)
 	for i := range blank {
@@ -136,7 +136,7 @@ func command(src string, known func(string) bool) int {
 	return 0
 }
 
-// failure is the first error of a cell that does not compile.
+// failure returns the first error of a cell that does not compile.
 func failure(place int, err error) Objection {
 	var list check.ErrorList
 	if !errors.As(err, &list) || len(list) == 0 {
@@ -235,10 +235,10 @@ func parse(text string) *ast.File {
 	return file
 }
 
-// offset is where in the cell a position of the piece's syntax is.
+// offset returns where in the cell a position of the piece's syntax is.
 func (p *piece) offset(pos token.Pos) int { return int(pos) + p.shift }
 
-// node is the syntax of the piece.
+// node returns the syntax of the piece.
 func (p *piece) node() ast.Node {
 	if p.decl != nil {
 		return p.decl

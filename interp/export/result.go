@@ -23,7 +23,7 @@ const (
 	failingWrite         // one whose other result is a count that nobody sees
 )
 
-// last is the last statement of a cell, nil without one.
+// last returns the last statement of a cell, nil without one.
 func (c *cell) last() *piece {
 	for i := len(c.pieces) - 1; i >= 0; i-- {
 		if c.pieces[i].stmt != nil {
@@ -73,7 +73,7 @@ func (c *cell) result() outcome {
 	return value
 }
 
-// lastType is the type of a last expression that is not shown; nil if it has
+// lastType returns the type of a last expression that is not shown; nil if it has
 // none.
 func (c *cell) lastType() types.Type {
 	if len(c.checked.Body) == 0 {
@@ -108,7 +108,7 @@ const (
 	quotedf               // by fmt.Printf("%q\n")
 )
 
-// form is the simplest way to show values of a type as a session does.
+// form returns the simplest way to show values of a type as a session does.
 func (p *program) form(t types.Type) form {
 	if p.methodOf(t, "MIMEBundle") {
 		return displayed
@@ -136,12 +136,12 @@ func (p *program) form(t types.Type) form {
 	return displayed
 }
 
-// methodOf says whether values of a type have a method of a name.
+// methodOf reports whether values of a type have a method of a name.
 func (p *program) methodOf(t types.Type, name string) bool {
 	return types.NewMethodSet(t).Lookup(p.pkg, name) != nil
 }
 
-// mayDisplay says whether the program may have values that show themselves.
+// mayDisplay reports whether the program may have values that show themselves.
 func (p *program) mayDisplay() bool {
 	if p.taken["MIMEBundle"] {
 		return true
@@ -156,7 +156,7 @@ func (p *program) mayDisplay() bool {
 	return false
 }
 
-// show is the statement that shows expressions.
+// show returns the statement that shows expressions.
 func (p *program) show(c *cell, text string) string {
 	f := displayed
 	if c.result() == value {
@@ -174,7 +174,7 @@ func (p *program) show(c *cell, text string) string {
 // modulePath is that of our packages.
 const modulePath = "github.com/quernlab/quern/"
 
-// finish is what a last expression becomes, where nothing is to be done between
+// finish returns what a last expression becomes, where nothing is to be done between
 // its evaluation and what it shows.
 func (p *program) finish(c *cell, text string) string {
 	switch c.result() {

@@ -115,7 +115,7 @@ func (i *sourceImporter) check(path string, found module.Package) (*types.Packag
 	return config.Check(path, i.fset, parsed, nil)
 }
 
-// language is the version of Go that a module asks for.
+// language returns the version of Go that a module asks for.
 func (i *sourceImporter) language(m xmodule.Version) (string, error) {
 	const unsaid = "go1.16" // see the go directive in the reference of go.mod
 	text, err := i.source.GoMod(i.ctx, m)
@@ -173,7 +173,7 @@ func shown(version string) string {
 	return version
 }
 
-// requirements are the modules of the program whose packages it imports. A go
+// requirements returns the modules of the program whose packages it imports. A go
 // command that is given their versions takes the same, or there is an objection.
 func (i *sourceImporter) requirements(imports []string) ([]Requirement, []Objection) {
 	required := slices.Clone(i.needed)
@@ -214,7 +214,7 @@ func (i *sourceImporter) requirements(imports []string) ([]Requirement, []Object
 	return required, objections
 }
 
-// compiledPackages are the compiled packages of the program but for those of the
+// compiledPackages returns the compiled packages of the program but for those of the
 // standard library, each with a cell that has got a module.
 func (i *sourceImporter) compiledPackages(imports []string) map[string]int {
 	cells := map[string]int{}

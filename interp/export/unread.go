@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/interp/check"
 )
 
-// Errors that a cell sets in loops and branches: a variable of the program's cell tells whether one is unread.
+// Errors that a cell sets in loops and branches: a variable of the program's cell reports whether one is unread.
 //
 //	var errUnread bool
 //	for _, name := range names {
@@ -23,10 +23,10 @@ import (
 //		data, err = os.ReadFile(name)
 //	}
 
-// at is the offset in the cell of a node of the checked cell.
+// at returns the offset in the cell of a node of the checked cell.
 func (c *cell) at(n ast.Node) int { return c.offset(n.Pos()) }
 
-// offset is the offset in the cell of a position in the checked cell.
+// offset returns the offset in the cell of a position in the checked cell.
 func (c *cell) offset(pos token.Pos) int {
 	position := c.checked.Fset.Position(pos)
 	offset := 0
@@ -40,13 +40,13 @@ func (c *cell) offset(pos token.Pos) int {
 	return offset + position.Column - 1
 }
 
-// in tells whether a node of the checked cell begins in the piece.
+// in reports whether a node of the checked cell begins in the piece.
 func (c *cell) in(n ast.Node, piece *piece) bool {
 	at := c.at(n)
 	return piece.start <= at && at < piece.end
 }
 
-// flag is the variable that tells whether v is unread in the cell, which s makes of it.
+// flag returns the variable that reports whether v is unread in the cell, which s makes of it.
 func (p *program) flag(c *cell, v *types.Var, s *section) string {
 	if c.unread[v] == "" {
 		if c.unread == nil {
@@ -70,7 +70,7 @@ func (p *program) beginErrors(c *cell, piece *piece, s *section) {
 	}
 }
 
-// trackErrors are the edits that set and check the flags in a piece.
+// trackErrors returns the edits that set and check the flags in a piece.
 func (p *program) trackErrors(c *cell, piece *piece, s *section) []edit {
 	var edits []edit
 	inText := func(a, b ast.Stmt) int { return int(a.Pos() - b.Pos()) }

@@ -19,7 +19,7 @@ type section struct {
 	function     string // the name; empty if nothing runs
 }
 
-// write gives the text of the program, not formatted.
+// write returns the text of the program, not formatted.
 func (p *program) write(name string) string {
 	var sections []*section
 	for _, c := range p.cells {
@@ -184,7 +184,7 @@ func (p *program) section(c *cell) *section {
 	return s
 }
 
-// mainFunction is the function main that the cell declares.
+// mainFunction returns the function main that the cell declares.
 func (c *cell) mainFunction() types.Object {
 	for _, piece := range c.pieces {
 		if f, ok := piece.decl.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "main" {
@@ -199,7 +199,7 @@ func (p *program) checkErrors(c *cell, s *section) {
 	p.checkUnread(c, c.checked.Errors, s)
 }
 
-// overwritten are the errors that a statement overwrites before anything has read them.
+// overwritten returns the errors that a statement overwrites before anything has read them.
 func (c *cell) overwritten(piece *piece) []check.Unread {
 	at := piece.offset(piece.stmt.Pos())
 	if len(c.checked.Overwrites) == 0 || piece.values || at < 0 || at > len(c.Source) {
@@ -222,7 +222,7 @@ func (p *program) name(o types.Object) string {
 	return o.Name()
 }
 
-// calls says whether the last expression of a cell does more than compute.
+// calls reports whether the last expression of a cell does more than compute.
 func (c *cell) calls() bool {
 	if len(c.checked.Result) == 0 {
 		return c.last().values
@@ -240,7 +240,7 @@ func (c *cell) calls() bool {
 	return found
 }
 
-// declaration is a piece at package level; empty if it does not go there as it
+// declaration returns a piece at package level; empty if it does not go there as it
 // is.
 func (p *program) declaration(c *cell, piece *piece) string {
 	switch d := piece.decl.(type) {
@@ -282,7 +282,7 @@ func (p *program) variables(c *cell, piece *piece, d *ast.GenDecl) string {
 	return strings.Join(lines, "\n")
 }
 
-// variable is the declaration of a variable at package level.
+// variable returns the declaration of a variable at package level.
 func (p *program) variable(o types.Object) string {
 	return fmt.Sprintf("var %s %s", p.name(o), p.typeText(o.Type()))
 }
@@ -309,7 +309,7 @@ func (p *program) initialize(c *cell, s *section) {
 	}
 }
 
-// inStatementDefinition says whether a statement of the cell defines a variable.
+// inStatementDefinition reports whether a statement of the cell defines a variable.
 func (c *cell) inStatementDefinition(o types.Object) bool {
 	for offset, f := range c.facts {
 		if f.object != o || !f.defines {
@@ -379,7 +379,7 @@ func (p *program) set(c *cell, piece *piece, spec *ast.ValueSpec, i int, all boo
 	}
 }
 
-// statement is a statement in the function of its cell.
+// statement returns a statement in the function of its cell.
 func (p *program) statement(c *cell, piece *piece, to *section) string {
 	switch s := check.Unlabeled(piece.stmt).(type) {
 	case *ast.AssignStmt:
@@ -397,7 +397,7 @@ func (p *program) statement(c *cell, piece *piece, to *section) string {
 	return p.text(c, piece, append(p.trackErrors(c, piece, to), p.lostErrors(c, piece)...)...)
 }
 
-// defineLocally says whether a statement with := defines variables of its
+// defineLocally reports whether a statement with := defines variables of its
 // function.
 func (p *program) defineLocally(c *cell, piece *piece) bool {
 	for _, o := range p.group(c, piece).defines {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// callee is the place of the name of the function whose argument list offset
+// callee returns the place of the name of the function whose argument list offset
 // lies in, or right behind.
 func callee(src string, offset int) (at int, ok bool) {
 	list := tokensBefore(src, offset)
@@ -34,7 +34,7 @@ func callee(src string, offset int) (at int, ok bool) {
 	return 0, false
 }
 
-// called is the place of the name that list ends in, with type arguments or not.
+// called returns the place of the name that list ends in, with type arguments or not.
 func called(list []lexeme) (at int, ok bool) {
 	depth := 0
 	for _, t := range slices.Backward(list) {

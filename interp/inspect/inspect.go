@@ -27,7 +27,7 @@ func (d Description) Markdown() string {
 	return text
 }
 
-// Plain is the same as text.
+// Plain returns the same as text.
 func (d Description) Plain() string {
 	if d.Doc == "" {
 		return d.Declaration
@@ -101,7 +101,7 @@ func (v *visitor) at(offset int) (Description, bool) {
 	return Description{}, false
 }
 
-// object is what an identifier denotes.
+// object returns what an identifier denotes.
 func (v *visitor) object(id *ast.Ident) types.Object {
 	if o := v.Info.Defs[id]; o != nil {
 		return o
@@ -125,7 +125,7 @@ func (v *visitor) object(id *ast.Ident) types.Object {
 	return types.Universe.Lookup(id.Name)
 }
 
-// selector is the selection that id ends, or nil.
+// selector returns the selection that id ends, or nil.
 func (v *visitor) selector(id *ast.Ident) (found *ast.SelectorExpr) {
 	ast.Inspect(v.File, func(n ast.Node) bool {
 		if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel == id {
@@ -136,7 +136,7 @@ func (v *visitor) selector(id *ast.Ident) (found *ast.SelectorExpr) {
 	return found
 }
 
-// instance is a comment that says which type arguments a function has here.
+// instance returns a comment that says which type arguments a function has here.
 func (v *visitor) instance(id *ast.Ident, o types.Object, i types.Instance) string {
 	if _, ok := o.(*types.Func); !ok {
 		return ""
@@ -180,7 +180,7 @@ func (v *visitor) describe(o types.Object) Description {
 	return Description{Declaration: text, Doc: v.comment(o, o.Name())}
 }
 
-// comment is the documentation of an object under its key: a name or "T.M".
+// comment returns the documentation of an object under its key: a name or "T.M".
 func (v *visitor) comment(o types.Object, key string) string {
 	switch p := o.Pkg(); {
 	case p == nil:
@@ -210,7 +210,7 @@ func (v *visitor) typeName(o *types.TypeName) Description {
 	return Description{Declaration: text, Doc: v.comment(o, o.Name())}
 }
 
-// exported is the text of a type, without the fields of a struct that the user
+// exported returns the text of a type, without the fields of a struct that the user
 // cannot see, one a line.
 func exported(t types.Type, own bool, qualifier types.Qualifier) string {
 	st, ok := t.(*types.Struct)
@@ -258,7 +258,7 @@ func (v *visitor) variable(o *types.Var) Description {
 	return d
 }
 
-// owner is the type of a package, or of the session, that declares a field.
+// owner returns the type of a package, or of the session, that declares a field.
 func (v *visitor) owner(o *types.Var) types.Object {
 	if !o.IsField() || o.Pkg() == nil {
 		return nil
@@ -279,7 +279,7 @@ func (v *visitor) owner(o *types.Var) types.Object {
 	return nil
 }
 
-// declares says whether t is a struct type with the field o.
+// declares reports whether t is a struct type with the field o.
 func declares(t types.Object, o *types.Var) bool {
 	if _, ok := t.(*types.TypeName); !ok {
 		return false

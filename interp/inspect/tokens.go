@@ -10,7 +10,7 @@ type lexeme struct {
 	offset int
 }
 
-// tokensBefore are the tokens of src that begin before offset.
+// tokensBefore returns the tokens of src that begin before offset.
 func tokensBefore(src string, offset int) []lexeme {
 	file := token.NewFileSet().AddFile("", -1, len(src))
 	var s scanner.Scanner

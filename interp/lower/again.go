@@ -43,7 +43,7 @@ func (e *emitter) redeclare(o *types.Func) {
 	set(e.Program, e.versions, d, v)
 }
 
-// sameFunction tells whether functions of two signatures can be called alike.
+// sameFunction reports whether functions of two signatures can be called alike.
 func sameFunction(a, b *types.Signature) bool {
 	if a.Recv() != nil && b.Recv() != nil && !types.Identical(a.Recv().Type(), b.Recv().Type()) {
 		return false

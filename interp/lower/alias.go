@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// publicName is the name in lowered code of a compiled type.
+// publicName returns the name in lowered code of a compiled type.
 func (e *emitter) publicName(o *types.TypeName) string {
 	if _, importable := e.Packages[o.Pkg().Path()+"/"+o.Pkg().Name()]; importable || e.Packages == nil {
 		return e.alias(o.Pkg()) + "." + o.Name()

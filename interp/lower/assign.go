@@ -53,7 +53,7 @@ func (f *function) assign(w *writer, s *ast.AssignStmt) {
 	}
 }
 
-// defined is the variable that the identifier e defines, nil when e is assigned to.
+// defined returns the variable that the identifier e defines, nil when e is assigned to.
 func (f *function) defined(e ast.Expr) *types.Var {
 	id, ok := e.(*ast.Ident)
 	if !ok {
@@ -144,7 +144,7 @@ func (f *function) put(w *writer, variable string, t types.Type, rhs ast.Expr, v
 	w.line("%s = %s", variable, value)
 }
 
-// replaces tells whether the engine would give the variable that rhs is
+// replaces reports whether the engine would give the variable that rhs is
 // assigned to another storage, or miss it.
 func (f *function) replaces(rhs ast.Expr, t types.Type) bool {
 	switch x := ast.Unparen(rhs).(type) {
@@ -374,7 +374,7 @@ func (f *function) assignMany(w *writer, s *ast.AssignStmt) {
 	}
 }
 
-// plainSwap tells whether the engine does a parallel assignment right: the
+// plainSwap reports whether the engine does a parallel assignment right: the
 // values are variables, elements and arithmetic, no target is a map element. It
 // does not know the type of nil, nor of a field of a compiled struct.
 func (f *function) plainSwap(s *ast.AssignStmt) bool {

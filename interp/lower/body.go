@@ -57,7 +57,7 @@ type step struct {
 	defines bool // a local variable, for the next step
 }
 
-// steps are the initialisers and the statements of a cell.
+// steps returns the initialisers and the statements of a cell.
 func (f *function) steps() (list []step) {
 	for _, init := range f.cell.Init {
 		list = append(list, step{lower: func(w *writer) {
@@ -81,7 +81,7 @@ func (f *function) steps() (list []step) {
 	return list
 }
 
-// definesLocal says whether s defines a variable that is not one of the session.
+// definesLocal reports whether s defines a variable that is not one of the session.
 func (f *function) definesLocal(s ast.Stmt) bool {
 	assign, ok := s.(*ast.AssignStmt)
 	if !ok || assign.Tok != token.DEFINE {

@@ -22,7 +22,7 @@ import (
 // absent stands for a bound that is not there; see rt.SliceLow.
 const absent = -1 << 63
 
-// checksBounds tells whether an index here is checked before the engine does.
+// checksBounds reports whether an index here is checked before the engine does.
 func (f *function) checksBounds() bool {
 	return f.frame.loops == 0 && !f.facts.jumps
 }
@@ -36,7 +36,7 @@ func (f *function) checkedIndex(x ast.Expr, text string, index ast.Expr) string 
 	return f.checked(i, index, "len("+text+")")
 }
 
-// checked is the lowered index i, or Go's panic if it is not in [0, length).
+// checked returns the lowered index i, or Go's panic if it is not in [0, length).
 func (f *function) checked(i string, index ast.Expr, length string) string {
 	if f.isInt(index) {
 		return f.rt("Index", i, length)
@@ -51,7 +51,7 @@ func (f *function) isInt(e ast.Expr) bool {
 	return types.Identical(f.typeOf(e), types.Typ[types.Int])
 }
 
-// inHelper tells whether e is an element that a helper must find for its panic to tell
+// inHelper reports whether e is an element that a helper must find for its panic to tell
 // numbers.
 func (f *function) inHelper(e ast.Expr) bool {
 	x, ok := ast.Unparen(e).(*ast.IndexExpr)
@@ -120,7 +120,7 @@ func (f *function) element(e *ast.IndexExpr, text string) string {
 	return name + "(" + text + ", " + i + ")"
 }
 
-// hasHelper tells whether an element in e is found by a helper.
+// hasHelper reports whether an element in e is found by a helper.
 func (f *function) hasHelper(e ast.Expr) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		x, ok := n.(ast.Expr)
@@ -169,7 +169,7 @@ func (f *function) boundsKind(bounds []ast.Expr) (kind, present string) {
 	return "", present
 }
 
-// sliceLow is the lower bound of a slice expression on text, checked. The texts of
+// sliceLow returns the lower bound of a slice expression on text, checked. The texts of
 // bounds that are not there are empty.
 func (f *function) sliceLow(kind, present string, texts []string, text string, core types.Type) string {
 	missing := "0"
@@ -233,7 +233,7 @@ func (f *function) sliced(e *ast.SliceExpr, text string) (string, bool) {
 	return name + "(" + list(arguments) + ")", true
 }
 
-// isUnsigned tells whether e is never negative by its type or its value.
+// isUnsigned reports whether e is never negative by its type or its value.
 func (f *function) isUnsigned(e ast.Expr) bool {
 	if f.Info.Types[e].Value != nil {
 		return true // checked by the compiler
@@ -242,7 +242,7 @@ func (f *function) isUnsigned(e ast.Expr) bool {
 	return ok && b.Info()&types.IsUnsigned != 0
 }
 
-// steady tells whether e can be evaluated twice: it makes no call and has no effect.
+// steady reports whether e can be evaluated twice: it makes no call and has no effect.
 func (f *function) steady(e ast.Expr) bool {
 	if f.Info.Types[e].Value != nil {
 		return true
@@ -276,7 +276,7 @@ func (f *function) isArray(e ast.Expr) bool {
 	return ok
 }
 
-// fitsInt tells whether every value of the type of e is an int.
+// fitsInt reports whether every value of the type of e is an int.
 func (f *function) fitsInt(e ast.Expr) bool {
 	if v := f.Info.Types[e].Value; v != nil {
 		return true

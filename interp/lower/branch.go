@@ -43,7 +43,7 @@ func (f *function) label(w *writer, t *target) {
 	w.line("%s:", t.emitted)
 }
 
-// jumpLabel is the name of the label of a goto.
+// jumpLabel returns the name of the label of a goto.
 func (f *function) jumpLabel(name string) string {
 	if f.labels[name] == "" {
 		f.temps++

@@ -157,7 +157,7 @@ func (f *function) makeSlice(t types.Type, s *types.Slice) string {
 	})
 }
 
-// makeLength is a size that make is given, of elements of size bytes, which lowered code
+// makeLength returns a size that make is given, of elements of size bytes, which lowered code
 // checks unless it is a small constant.
 func (f *function) makeLength(x ast.Expr, size int64) string {
 	const small = 1 << 20
@@ -192,7 +192,7 @@ func (f *function) spreadBuiltin(e *ast.CallExpr, name string, tuple *types.Tupl
 	return "func(" + list(parameters) + ") " + result + f.builtin(&inner, name) + " }(" + f.expr(e.Args[0]) + ")"
 }
 
-// placeholder is an identifier, in place of an expression of the user, for a
+// placeholder returns an identifier, in place of an expression of the user, for a
 // variable of lowered code.
 func (f *function) placeholder(at ast.Node, name string, t types.Type) *ast.Ident {
 	v := types.NewVar(at.Pos(), nil, name, t)
@@ -252,7 +252,7 @@ func (f *function) buffer(typ string, room int64) string {
 	})
 }
 
-// isPlain tells whether e is a constant or a variable.
+// isPlain reports whether e is a constant or a variable.
 func (f *function) isPlain(e ast.Expr) bool {
 	if f.Info.Types[e].Value != nil {
 		return true

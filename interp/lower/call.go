@@ -103,7 +103,7 @@ func (f *function) bindValue(w *writer, a argument) string {
 	return t
 }
 
-// callee is the call of e.Fun without the arguments of the user.
+// callee returns the call of e.Fun without the arguments of the user.
 func (f *function) callee(e *ast.CallExpr) *call {
 	fun := ast.Unparen(e.Fun)
 	switch fun := fun.(type) {
@@ -229,7 +229,7 @@ func (f *function) variadic(c *call, t *types.Slice, rest []argument, compiled b
 	}
 }
 
-// isMapKey tells whether the first argument of e becomes the key of a compiled map.
+// isMapKey reports whether the first argument of e becomes the key of a compiled map.
 func (f *function) isMapKey(e *ast.CallExpr) bool {
 	o := f.compiledFunc(e)
 	return o != nil && o.Pkg().Path() == "sync" && strings.HasPrefix(o.FullName(), "(*sync.Map).") && o.Name() != "Range"
@@ -250,7 +250,7 @@ func (f *function) argument(x ast.Expr, t types.Type, raw bool) string {
 	return f.exprTo(x, t)
 }
 
-// instantiated is the method that an index expression gives type arguments, nil
+// instantiated returns the method that an index expression gives type arguments, nil
 // if it does something else.
 func instantiated(e ast.Expr) *ast.SelectorExpr {
 	switch x := e.(type) {
@@ -279,7 +279,7 @@ func calleeIdent(e ast.Expr) *ast.Ident {
 	return nil
 }
 
-// genericIdent is the identifier of the function e in e[T], which is f, p.f or (f).
+// genericIdent returns the identifier of the function e in e[T], which is f, p.f or (f).
 func genericIdent(e ast.Expr) *ast.Ident {
 	switch e.(type) {
 	case *ast.IndexExpr, *ast.IndexListExpr:
@@ -288,7 +288,7 @@ func genericIdent(e ast.Expr) *ast.Ident {
 	return calleeIdent(e)
 }
 
-// compiledFunc is the compiled function or method that e calls, nil when there
+// compiledFunc returns the compiled function or method that e calls, nil when there
 // is none.
 func (f *function) compiledFunc(e *ast.CallExpr) *types.Func {
 	id := calleeIdent(e.Fun)
@@ -452,7 +452,7 @@ func (f *function) conversionType(t types.Type) string {
 	return convertible(f.typ(t))
 }
 
-// convertible is a type as it is called for a conversion. What follows a function
+// convertible returns a type as it is called for a conversion. What follows a function
 // type, also one of elements, would be its results.
 func convertible(typ string) string {
 	if strings.ContainsAny(typ[:1], "*<") || strings.HasPrefix(typ, "chan") || strings.Contains(typ, "func(") {

@@ -32,7 +32,7 @@ func (e *emitter) receive(t types.Type, open bool) string {
 	return e.channelFunction("receive", "Receiver", "("+channel+") "+element)
 }
 
-// channelOf is the channel type that values of type t have.
+// channelOf returns the channel type that values of type t have.
 func channelOf(t types.Type) *types.Chan {
 	c, _ := t.Underlying().(*types.Chan)
 	return c
@@ -44,7 +44,7 @@ func (f *function) received(x ast.Expr, open bool) string {
 	return f.receive(t, open) + "(" + f.convert(f.expr(x), f.typeOf(x), t) + ")"
 }
 
-// channelType is the type of a channel operand: of one whose type is a parameter,
+// channelType returns the type of a channel operand: of one whose type is a parameter,
 // the channel type that all of its types are.
 func (f *function) channelType(x ast.Expr) types.Type {
 	if t := f.typeOf(x); channelOf(t) != nil {

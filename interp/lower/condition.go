@@ -16,7 +16,7 @@ import (
 	"go/types"
 )
 
-// condition gives the lowered first operand x of && or ||, lowered from e, as the
+// condition returns the lowered first operand x of && or ||, lowered from e, as the
 // call of a function if the engine would take a part of it for the condition.
 func (f *function) condition(e ast.Expr, x string) string {
 	if b, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) && f.Info.Types[e].Value == nil {
@@ -33,7 +33,7 @@ func (f *function) condition(e ast.Expr, x string) string {
 	return "func() " + typ + " { return " + x + " }()"
 }
 
-// misleads tells whether the engine, when it begins with e, takes e for the
+// misleads reports whether the engine, when it begins with e, takes e for the
 // condition.
 func misleads(e ast.Expr) bool {
 	switch e.(type) {
@@ -43,7 +43,7 @@ func misleads(e ast.Expr) bool {
 	return false
 }
 
-// first is the part of e that the engine begins with: names, literals of basic
+// first returns the part of e that the engine begins with: names, literals of basic
 // types, and most types, are nothing to begin with.
 func first(e ast.Expr) ast.Expr {
 	if b, ok := e.(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) {
@@ -59,7 +59,7 @@ func first(e ast.Expr) ast.Expr {
 	return e
 }
 
-// parts are the operands of e in the order of the engine.
+// parts returns the operands of e in the order of the engine.
 func parts(e ast.Expr) []ast.Expr {
 	switch e := e.(type) {
 	case *ast.ParenExpr:

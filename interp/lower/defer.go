@@ -149,7 +149,7 @@ func (f *function) laterTuple(w *writer, e *ast.CallExpr, tuple *types.Tuple) (t
 	return f.later(w, &bound)
 }
 
-// mayRecover tells whether the callee may call recover: it is a function value,
+// mayRecover reports whether the callee may call recover: it is a function value,
 // or a function of a cell that does.
 func (f *function) mayRecover(e *ast.CallExpr) bool {
 	if f.Info.Types[e.Fun].IsBuiltin() || f.isCompiled(e) {
@@ -168,7 +168,7 @@ func (f *function) mayRecover(e *ast.CallExpr) bool {
 	return recovers || !declared
 }
 
-// forwards is what a function begins with that only makes the call c of method m,
+// forwards returns what a function begins with that only makes the call c of method m,
 // when that may recover.
 func (e *emitter) forwards(c *call, m *types.Func) string {
 	recovers, activations := e.recovering[m.Origin()], "1"
@@ -184,7 +184,7 @@ func (e *emitter) forwards(c *call, m *types.Func) string {
 	return e.rt("Forwards", activations) + "; "
 }
 
-// callsRecover tells whether a body calls recover, function literals left out.
+// callsRecover reports whether a body calls recover, function literals left out.
 func callsRecover(body []ast.Stmt) (calls bool) {
 	for _, s := range body {
 		ast.Inspect(s, func(n ast.Node) bool {

@@ -27,7 +27,7 @@ import (
 	"github.com/quernlab/quern/interp/lower/layout"
 )
 
-// typeOf is the type of e with the type arguments of the function; nil for a
+// typeOf returns the type of e with the type arguments of the function; nil for a
 // package name.
 func (f *function) typeOf(e ast.Expr) types.Type {
 	if tv, ok := f.Info.Types[e]; ok {
@@ -331,7 +331,7 @@ func (f *function) binary(e *ast.BinaryExpr) string {
 	return "(" + x + " " + e.Op.String() + " " + y + ")"
 }
 
-// chains says whether nothing but its operands is to be known of an operator.
+// chains reports whether nothing but its operands is to be known of an operator.
 func chains(op token.Token) bool {
 	switch op {
 	case token.ADD, token.SUB, token.MUL, token.QUO, token.REM, token.AND, token.OR, token.XOR, token.AND_NOT, token.LAND, token.LOR:
@@ -393,7 +393,7 @@ func (f *function) ofNamedType(e ast.Expr, x string) string {
 	return f.conversionType(f.typeOf(e)) + "(" + x + ")"
 }
 
-// isRaw says whether the engine takes e, of a type of a cell, for a value of the
+// isRaw reports whether the engine takes e, of a type of a cell, for a value of the
 // basic type below it: in a struct that package layout made, a field of type E is
 // an int.
 func (f *function) isRaw(e ast.Expr) bool {
@@ -405,7 +405,7 @@ func (f *function) isRaw(e ast.Expr) bool {
 	return basic && f.inMade(e)
 }
 
-// inMade says whether e is a part of a struct that package layout made.
+// inMade reports whether e is a part of a struct that package layout made.
 func (f *function) inMade(e ast.Expr) bool {
 	for {
 		switch x := ast.Unparen(e).(type) {
@@ -432,7 +432,7 @@ func (f *function) inMade(e ast.Expr) bool {
 	}
 }
 
-// unconverted gives the lowered conversion x of e to an interface to a function,
+// unconverted returns the lowered conversion x of e to an interface to a function,
 // so that it becomes a plain value.
 func (f *function) unconverted(e ast.Expr, x string) string {
 	c, ok := ast.Unparen(e).(*ast.CallExpr)
@@ -584,7 +584,7 @@ func (f *function) elements(list []ast.Expr, t types.Type) []string {
 	return items
 }
 
-// item is the lowered element x of a literal that has no keys.
+// item returns the lowered element x of a literal that has no keys.
 func item(index int64, x string) string {
 	if strings.Contains(x, "(*") || isShortened(x) {
 		return strconv.FormatInt(index, 10) + ": " + x
@@ -592,7 +592,7 @@ func item(index int64, x string) string {
 	return x
 }
 
-// sliceLiteral is the literal of a slice of lowered elements.
+// sliceLiteral returns the literal of a slice of lowered elements.
 func sliceLiteral(typ string, elements []string) string {
 	items := make([]string, len(elements))
 	for i, x := range elements {

@@ -152,7 +152,7 @@ func isInteger(t types.Type) bool {
 	return ok && b.Info()&types.IsInteger != 0
 }
 
-// root is the variable in whose storage e lies; nil when e is reached through a
+// root returns the variable in whose storage e lies; nil when e is reached through a
 // pointer or is no variable.
 func (f *function) root(e ast.Expr) types.Object {
 	switch e := e.(type) {
@@ -177,7 +177,7 @@ func (f *function) root(e ast.Expr) types.Object {
 	return nil
 }
 
-// coreOf is the underlying type of an expression, nil for a package name.
+// coreOf returns the underlying type of an expression, nil for a package name.
 func (f *function) coreOf(e ast.Expr) types.Type {
 	if t := f.typeOf(e); t != nil {
 		return t.Underlying()
@@ -210,6 +210,6 @@ func (f *function) shape(body []ast.Stmt) (s shape) {
 	return s
 }
 
-// repeats tells whether the current statement may run more than once in one
+// repeats reports whether the current statement may run more than once in one
 // activation, so that a variable declared in it may have several instances.
 func (f *function) repeats() bool { return f.frame.loops > 0 || f.facts.jumps }

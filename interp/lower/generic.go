@@ -37,7 +37,7 @@ func (e *emitter) instanceOf(o types.Object, args []types.Type) instance {
 	return key
 }
 
-// instanceName is a name that tells the type arguments.
+// instanceName returns a name that tells the type arguments.
 func (e *emitter) instanceName(base string, args []types.Type) string {
 	for _, t := range args {
 		base += "ʹ" + mangle(types.TypeString(t, func(*types.Package) string { return "" }))
@@ -102,7 +102,7 @@ func (e *emitter) functionInstance(at ast.Node, o *types.Func, args []types.Type
 	return name
 }
 
-// genericFunction is the declaration of a generic function; nil if it is unknown.
+// genericFunction returns the declaration of a generic function; nil if it is unknown.
 func (e *emitter) genericFunction(o *types.Func) *ast.FuncDecl {
 	if o.Pkg().Path() != "main" {
 		if src := e.sourceOf(o.Pkg()); src != nil {
@@ -112,7 +112,7 @@ func (e *emitter) genericFunction(o *types.Func) *ast.FuncDecl {
 	return e.generics[o]
 }
 
-// genericMethod is the declaration of a method of a generic type.
+// genericMethod returns the declaration of a method of a generic type.
 func (e *emitter) genericMethod(t *types.Named, method string) *ast.FuncDecl {
 	if t.Obj().Pkg().Path() != "main" {
 		t = e.sourceType(t)
@@ -142,7 +142,7 @@ func (e *emitter) methodInstance(t *types.Named, method string, own []types.Type
 	return name
 }
 
-// arguments are the type arguments of the instance that id denotes.
+// arguments returns the type arguments of the instance that id denotes.
 func (f *function) arguments(id *ast.Ident) ([]types.Type, bool) {
 	in, ok := f.Info.Instances[id]
 	if !ok {

@@ -34,7 +34,7 @@ func (f *function) key(e ast.Expr, t types.Type) string {
 	}) + "(" + x + ")"
 }
 
-// checksKey tells whether the value of e may turn out not to be hashable when it
+// checksKey reports whether the value of e may turn out not to be hashable when it
 // is a key of type t.
 func (f *function) checksKey(e ast.Expr, t types.Type) bool {
 	from, t := f.typeOf(e), f.subst(t)
@@ -44,7 +44,7 @@ func (f *function) checksKey(e ast.Expr, t types.Type) bool {
 	return !types.IsInterface(t) || !types.Comparable(from) || holdsInterface(from)
 }
 
-// checksTarget tells whether e is an element of a map with such a key.
+// checksTarget reports whether e is an element of a map with such a key.
 func (f *function) checksTarget(e ast.Expr) bool {
 	x, ok := ast.Unparen(e).(*ast.IndexExpr)
 	if !ok || !f.isMapElement(e) {
@@ -62,7 +62,7 @@ func (f *function) target(w *writer, e ast.Expr) string {
 	return f.expr(e)
 }
 
-// keyHelper is one of the functions of a map and a key, for maps of type m.
+// keyHelper returns one of the functions of a map and a key, for maps of type m.
 func (f *function) keyHelper(base string, m types.Type, u *types.Map) string {
 	typ, key := f.typ(m), f.typ(f.subst(u.Key()))
 	return f.helper(base, base+" "+typ, func(name string) {

@@ -24,10 +24,10 @@ func (e *emitter) shorten(text string) string {
 	return text[:textEnds] + markBegin + strconv.Itoa(len(e.middles)-1) + markEnd + text[len(text)-textEnds:]
 }
 
-// isShortened says whether there is a middle of text that is kept aside.
+// isShortened reports whether there is a middle of text that is kept aside.
 func isShortened(text string) bool { return strings.Contains(text, markBegin) }
 
-// expand gives a text with the middles that were kept aside, and moves offsets in the text, which are in order.
+// expand returns a text with the middles that were kept aside, and moves offsets in the text, which are in order.
 func (e *emitter) expand(text string, offsets ...[]int) string {
 	if !isShortened(text) {
 		return text

@@ -22,7 +22,7 @@ func (f *function) interruptible(w *writer) {
 	w.line("if %s { %s() }", condition, f.session("Stop"))
 }
 
-// simpleClause tells whether a statement lowers to one simple statement, which
+// simpleClause reports whether a statement lowers to one simple statement, which
 // can stand in the head of a loop.
 func (f *function) simpleClause(s ast.Stmt) bool {
 	switch s := s.(type) {

@@ -77,7 +77,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 	e.machine.Compile(list)
 }
 
-// onlyInBody are the variables of the cell that no function of it uses.
+// onlyInBody returns the variables of the cell that no function of it uses.
 func (e *emitter) onlyInBody() []*types.Var {
 	used := map[types.Object]bool{}
 	for _, decl := range e.cell.Funcs {
@@ -98,7 +98,7 @@ func methodOf(o *types.Func) string {
 	return o.Name()
 }
 
-// instanceDeclaration is the declaration, for the machine, of an instance that has
+// instanceDeclaration returns the declaration, for the machine, of an instance that has
 // a name.
 func (e *emitter) instanceDeclaration(decl *ast.FuncDecl, args []types.Type) (machine.Declaration, bool) {
 	o := e.Info.Defs[decl.Name].(*types.Func)
@@ -116,7 +116,7 @@ func (e *emitter) instanceDeclaration(decl *ast.FuncDecl, args []types.Type) (ma
 	return machine.Declaration{Key: key, Name: name, Method: methodOf(o), Signature: sig, Body: decl.Body, Substitute: env.subst}, true
 }
 
-// parametersOf are the type parameters of a function, or those of the type of a
+// parametersOf returns the type parameters of a function, or those of the type of a
 // method and its own.
 func parametersOf(sig *types.Signature) []*types.TypeParam {
 	return slices.AppendSeq(slices.Collect(sig.RecvTypeParams().TypeParams()), sig.TypeParams().TypeParams())
@@ -139,7 +139,7 @@ func (e *emitter) declareInstance(decl *ast.FuncDecl, key instance, name string,
 	})
 }
 
-// engineName is the name of a function that the engine runs, for the machine to
+// engineName returns the name of a function that the engine runs, for the machine to
 // call it. One that recovers must be called by the engine, which counts the
 // activations up to it.
 func (e *emitter) engineName(at *ast.Ident, o *types.Func, arguments []types.Type) string {
@@ -152,7 +152,7 @@ func (e *emitter) engineName(at *ast.Ident, o *types.Func, arguments []types.Typ
 	return e.names[o]
 }
 
-// isLoop tells whether a statement of a cell takes so much that the machine is to run it.
+// isLoop reports whether a statement of a cell takes so much that the machine is to run it.
 func isLoop(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.LabeledStmt:
@@ -172,7 +172,7 @@ func isLoop(s ast.Stmt) bool {
 	return false
 }
 
-// isLarge tells whether there is a literal of many elements in e, outside of functions. The
+// isLarge reports whether there is a literal of many elements in e, outside of functions. The
 // engine takes 13 kB for each struct in it, the machine less than one.
 func isLarge(e ast.Expr) (large bool) {
 	const many = 100
@@ -210,7 +210,7 @@ func (e *emitter) assignment(s ast.Stmt) ast.Stmt {
 	return assign
 }
 
-// initialisation is the assignment of an initialiser with one variable.
+// initialisation returns the assignment of an initialiser with one variable.
 func (e *emitter) initialisation(init *types.Initializer) ast.Stmt {
 	v := init.Lhs[0]
 	use := &ast.Ident{NamePos: init.Rhs.Pos(), Name: v.Name()}
@@ -218,7 +218,7 @@ func (e *emitter) initialisation(init *types.Initializer) ast.Stmt {
 	return &ast.AssignStmt{Lhs: []ast.Expr{use}, TokPos: init.Rhs.Pos(), Tok: token.ASSIGN, Rhs: []ast.Expr{init.Rhs}}
 }
 
-// loopsInLiteral tells whether there is a loop in a function literal of e.
+// loopsInLiteral reports whether there is a loop in a function literal of e.
 func loopsInLiteral(e ast.Expr) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {

@@ -28,7 +28,7 @@ import (
 	"github.com/quernlab/quern/interp/lower/layout"
 )
 
-// methodCall is the call of method m on x, whose type is t, with no arguments
+// methodCall returns the call of method m on x, whose type is t, with no arguments
 // but the receiver; sig is the signature of m for the receiver's type arguments,
 // own are the arguments of its own type parameters. x must be what has the
 // method: embedding is spelled out already.
@@ -245,7 +245,7 @@ func (e *emitter) field(x string, t types.Type, path []int) string {
 	return x
 }
 
-// selectMethod is the call of the method that e, whose selection is sel, selects
+// selectMethod returns the call of the method that e, whose selection is sel, selects
 // on x.
 func (f *function) selectMethod(e *ast.SelectorExpr, x string, t types.Type, sel *types.Selection) *call {
 	own, _ := f.arguments(e.Sel)
@@ -298,7 +298,7 @@ func (f *function) methodExpression(e *ast.SelectorExpr, sel *types.Selection) s
 	return f.forward(c, rest, []string{"r " + f.typ(recv)}, sel.Obj().(*types.Func))
 }
 
-// selected is the signature of the method that e selects, with its type
+// selected returns the signature of the method that e selects, with its type
 // arguments.
 func (f *function) selected(e *ast.SelectorExpr, sel *types.Selection) *types.Signature {
 	if in, ok := f.Info.Instances[e.Sel]; ok {

@@ -13,7 +13,7 @@ import (
 //	widgets.Interact(f, 3)  ->  widgets.Interact(rtʹ.Named(f, "rate"), 3)
 const labels = "github.com/quernlab/quern/widgets.Interact"
 
-// named gives the first argument of such a call the names of its parameters.
+// named returns the first argument of such a call the names of its parameters.
 func (f *function) named(e *ast.CallExpr, x ast.Expr, text string) string {
 	o := f.compiledFunc(e)
 	if o == nil || o.FullName() != labels {

@@ -41,7 +41,7 @@ func (e *emitter) freshOf(base, suffix string) string {
 	return fmt.Sprintf("%sʹ%d%sʹ%d", base, e.cell.Number, suffix, e.counts[base])
 }
 
-// alias is the name of a compiled package in lowered code.
+// alias returns the name of a compiled package in lowered code.
 func (e *emitter) alias(pkg *types.Package) string {
 	return e.importAs(pkg.Path(), "pʹ"+mangle(pkg.Path()))
 }
@@ -55,12 +55,12 @@ func (e *emitter) importAs(path, name string) string {
 	return name
 }
 
-// rt is the call of a function of the compiled run time.
+// rt returns the call of a function of the compiled run time.
 func (e *emitter) rt(function string, arguments ...string) string {
 	return e.importAs("quern/rt", "rtʹ") + "." + function + "(" + strings.Join(arguments, ", ") + ")"
 }
 
-// descriptor is the descriptor of a type. Lowered code has it from a package of the
+// descriptor returns the descriptor of a type. Lowered code has it from a package of the
 // session and not by its number, so that it keeps what it needs and nothing else.
 func (e *emitter) descriptor(t types.Type) string {
 	name := "D" + strconv.Itoa(e.Registry.ID(t))
@@ -76,7 +76,7 @@ func (e *emitter) symbol(name string, v reflect.Value) {
 	e.types[name] = v
 }
 
-// session is the name of a symbol of the session.
+// session returns the name of a symbol of the session.
 func (e *emitter) session(symbol string) string {
 	return e.importAs("quern/session", "sessionʹ") + "." + symbol
 }
@@ -91,7 +91,7 @@ func mangle(s string) string {
 	}, s)
 }
 
-// declare gives a local variable its name.
+// declare returns a local variable its name.
 func (f *function) declare(o types.Object) string {
 	name := o.Name()
 	f.taken[name]++

@@ -34,7 +34,7 @@ type order struct {
 	pending bool        // something has been read that a call may change
 }
 
-// inOrder gives the statements of a body with what is to be evaluated early before
+// inOrder returns the statements of a body with what is to be evaluated early before
 // those that it is in, and changes all blocks in them. The declaration that it is of,
 // if there is one, has the parameters.
 func (e *emitter) inOrder(body []ast.Stmt, decl *ast.FuncDecl) []ast.Stmt {
@@ -129,7 +129,7 @@ func (o *order) study(body ast.Node) {
 	walk(body, nil)
 }
 
-// root is the variable in whose storage e lies; nil when e is reached through a
+// root returns the variable in whose storage e lies; nil when e is reached through a
 // pointer or is no variable.
 func (o *order) root(e ast.Expr) *types.Var {
 	switch e := e.(type) {
@@ -150,7 +150,7 @@ func (o *order) root(e ast.Expr) *types.Var {
 	return nil
 }
 
-// under is the underlying type of an expression, nil for a package name.
+// under returns the underlying type of an expression, nil for a package name.
 func (o *order) under(e ast.Expr) types.Type {
 	if t := o.Info.TypeOf(e); t != nil {
 		return t.Underlying()
@@ -158,7 +158,7 @@ func (o *order) under(e ast.Expr) types.Type {
 	return nil
 }
 
-// list gives the statements of a block with their early parts before them.
+// list returns the statements of a block with their early parts before them.
 func (o *order) list(list []ast.Stmt) []ast.Stmt {
 	var out []ast.Stmt
 	for i, s := range list {
@@ -187,7 +187,7 @@ func (o *order) list(list []ast.Stmt) []ast.Stmt {
 	return out
 }
 
-// initOf is the init statement of s, nil if it has none.
+// initOf returns the init statement of s, nil if it has none.
 func initOf(s ast.Stmt) *ast.Stmt {
 	var init *ast.Stmt
 	switch s := s.(type) {
@@ -255,7 +255,7 @@ func (o *order) variableOf(pos token.Pos, t types.Type) (*ast.Ident, *types.Var)
 	return id, v
 }
 
-// use is the value of a variable.
+// use returns the value of a variable.
 func (o *order) use(at *ast.Ident, v *types.Var) *ast.Ident {
 	id := &ast.Ident{NamePos: at.NamePos, Name: v.Name()}
 	o.cell.AddUse(id, v)

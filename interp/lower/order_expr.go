@@ -122,7 +122,7 @@ func (o *order) element(p *ast.Expr, t types.Type) {
 	o.exprTo(p, t)
 }
 
-// elementOf is the type of elements of u, nil if they have several.
+// elementOf returns the type of elements of u, nil if they have several.
 func elementOf(u types.Type) types.Type {
 	switch u := u.(type) {
 	case *types.Slice:
@@ -152,7 +152,7 @@ func (o *order) exprTo(p *ast.Expr, t types.Type) {
 	o.take(p, false)
 }
 
-// convertsByAddress tells whether a value of type t is converted to an interface by
+// convertsByAddress reports whether a value of type t is converted to an interface by
 // a function that takes its address, see dataWordFuncName of cmd/compile.
 func (o *order) convertsByAddress(t types.Type) bool {
 	if t == nil || isNil(t) {
@@ -172,7 +172,7 @@ func (o *order) convertsByAddress(t types.Type) bool {
 	return false
 }
 
-// soleComponent is what a struct of one field or an array of one element consists of.
+// soleComponent returns what a struct of one field or an array of one element consists of.
 func soleComponent(t types.Type) types.Type {
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
@@ -187,7 +187,7 @@ func soleComponent(t types.Type) types.Type {
 	return t.Underlying()
 }
 
-// convertsBytes tells whether a key is the conversion of bytes to a string, of which
+// convertsBytes reports whether a key is the conversion of bytes to a string, of which
 // the map only borrows the bytes.
 func (o *order) convertsBytes(key ast.Expr) bool {
 	call, ok := ast.Unparen(key).(*ast.CallExpr)
@@ -276,7 +276,7 @@ func (o *order) parts(e *ast.CallExpr) {
 	}
 }
 
-// parameterAt is the type of the parameter for an argument, nil for that of a builtin.
+// parameterAt returns the type of the parameter for an argument, nil for that of a builtin.
 func parameterAt(sig *types.Signature, i int, spread bool) types.Type {
 	if sig == nil || sig.Params().Len() == 0 {
 		return nil
@@ -291,7 +291,7 @@ func parameterAt(sig *types.Signature, i int, spread bool) types.Type {
 	return nil
 }
 
-// isEffectful tells whether a call may change variables, or wait for someone who
+// isEffectful reports whether a call may change variables, or wait for someone who
 // does. Functions of compiled packages do not when they get nothing but values of
 // basic types.
 func (o *order) isEffectful(e *ast.CallExpr) bool {
@@ -319,7 +319,7 @@ func (o *order) isEffectful(e *ast.CallExpr) bool {
 	return false
 }
 
-// acts tells whether there is a call in e that is effectful, or a receive.
+// acts reports whether there is a call in e that is effectful, or a receive.
 func (o *order) acts(e ast.Expr) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {

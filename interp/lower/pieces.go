@@ -64,7 +64,7 @@ func (u *Unit) Pieces() []string {
 	return pieces
 }
 
-// declaredName is the name that a declaration declares.
+// declaredName returns the name that a declaration declares.
 func declaredName(text string) string {
 	_, rest, _ := strings.Cut(text, " ")
 	if i := strings.IndexAny(rest, " ("); i >= 0 {
@@ -107,7 +107,7 @@ func longNames(text string) iter.Seq[string] {
 	}
 }
 
-// inDependencyOrder gives the strongly connected components of a graph, each before
+// inDependencyOrder returns the strongly connected components of a graph, each before
 // those that use it (Tarjan's algorithm).
 func inDependencyOrder(uses [][]int) (groups [][]int) {
 	index := make([]int, len(uses)) // in the order of visits, from 1

@@ -53,7 +53,7 @@ func (f *fileTable) number(name string) int {
 	return n
 }
 
-// name is the file with that number.
+// name returns the file with that number.
 func (f *fileTable) name(number int) (string, bool) {
 	if number%2 == 1 {
 		return check.Filename(number / 2), true
@@ -66,7 +66,7 @@ func (f *fileTable) name(number int) (string, bool) {
 	return "", false
 }
 
-// cellNumber is the number of the cell whose file has that name.
+// cellNumber returns the number of the cell whose file has that name.
 func cellNumber(filename string) (int, bool) {
 	text, ok := strings.CutPrefix(filename, "cell[")
 	if !ok {
@@ -76,7 +76,7 @@ func cellNumber(filename string) (int, bool) {
 	return n, err == nil && n >= 0 && check.Filename(n) == filename
 }
 
-// Position is the position that a number in lowered code stands for. It may be
+// Position returns the position that a number in lowered code stands for. It may be
 // called from any goroutine.
 func (p *Program) Position(number int) (token.Position, bool) {
 	if number <= 0 {
@@ -148,7 +148,7 @@ func (f *function) positioned(w *writer, statements func(*writer)) {
 	f.code = outer
 }
 
-// mayPanic tells whether the evaluation of n, nested statements and function
+// mayPanic reports whether the evaluation of n, nested statements and function
 // literals left out, may panic.
 func (f *function) mayPanic(n ast.Node) (may bool) {
 	ast.Inspect(n, func(n ast.Node) bool {

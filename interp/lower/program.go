@@ -213,6 +213,6 @@ func (p *Program) Redirect(key types.Object, name string, v reflect.Value) {
 // Slow has the engine run the functions of all cells to come.
 func (p *Program) Slow() { p.fast = nil }
 
-// Name is the name of o in lowered code; "" for an object that is not known or
+// Name returns the name of o in lowered code; "" for an object that is not known or
 // that is generic.
 func (p *Program) Name(o types.Object) string { return p.names[o] }

@@ -132,7 +132,7 @@ func (f *function) bindYielded(w *writer, s *ast.RangeStmt, names [2]string, bin
 	}
 }
 
-// yieldsChannels tells whether the values of a slice, array or map that are asked
+// yieldsChannels reports whether the values of a slice, array or map that are asked
 // for are channels.
 func (f *function) yieldsChannels(s *ast.RangeStmt) bool {
 	if s.Value == nil || isBlank(s.Value) {
@@ -165,7 +165,7 @@ func (f *function) rangeString(w *writer, s *ast.RangeStmt, label string) {
 	}, s.Body)
 }
 
-// elementType is the type of the key (0) or value (1) that a range yields.
+// elementType returns the type of the key (0) or value (1) that a range yields.
 func (f *function) elementType(s *ast.RangeStmt, i int) types.Type {
 	u := f.coreOf(s.X)
 	if p, ok := u.(*types.Pointer); ok {
@@ -195,7 +195,7 @@ func (f *function) elementType(s *ast.RangeStmt, i int) types.Type {
 	return types.Typ[types.Int]
 }
 
-// rangesOverLength tells whether only the length of an array counts, which is
+// rangesOverLength reports whether only the length of an array counts, which is
 // known even of a nil pointer. A call in the operand is made.
 func (f *function) rangesOverLength(w *writer, s *ast.RangeStmt) (int64, bool) {
 	if s.Value != nil && !isBlank(s.Value) {
@@ -220,7 +220,7 @@ func (f *function) rangesOverLength(w *writer, s *ast.RangeStmt) (int64, bool) {
 	return array.Len(), true
 }
 
-// calls tells whether e contains a call of a function or a receive.
+// calls reports whether e contains a call of a function or a receive.
 func (f *function) calls(e ast.Expr) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {

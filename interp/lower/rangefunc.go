@@ -57,7 +57,7 @@ type exitTo struct {
 	label *types.Label
 }
 
-// exit is the state of a branch.
+// exit returns the state of a branch.
 func (it *iteration) exit(e exitTo) int {
 	i := slices.Index(it.exits, e)
 	if i < 0 {

@@ -21,12 +21,12 @@ const assignColumn = "github.com/quernlab/quern/interp/generic/compiled.AssignCo
 // declared types.
 var declaring = map[string]bool{"database/sql": true, "net/rpc": true, "expvar": true}
 
-// takesDeclared tells whether a function gets values of the declared types.
+// takesDeclared reports whether a function gets values of the declared types.
 func takesDeclared(o *types.Func) bool {
 	return declaring[o.Pkg().Path()] || o.FullName() == assignColumn
 }
 
-// takesRaw tells whether the callee gets raw values for parameters of type any.
+// takesRaw reports whether the callee gets raw values for parameters of type any.
 func (f *function) takesRaw(e *ast.CallExpr) bool {
 	o := f.compiledFunc(e)
 	if o == nil || o.Pkg().Path() == "net/rpc" && strings.HasPrefix(o.Name(), "Register") || o.FullName() == "runtime.SetFinalizer" {

@@ -90,7 +90,7 @@ func newChecked(t testing.TB, options ...func(*lower.Config)) *session {
 	return s
 }
 
-// withOverrides are the packages with the functions that the run time replaces.
+// withOverrides returns the packages with the functions that the run time replaces.
 func withOverrides(registry *rt.Registry) map[string]map[string]reflect.Value {
 	all := maps.Clone(packages())
 	for key, functions := range registry.Overrides() {

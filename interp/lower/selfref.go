@@ -15,7 +15,7 @@ import (
 	"github.com/quernlab/quern/interp/lower/layout"
 )
 
-// selfReferring is the function type that t is, when layout.Packed holds for it;
+// selfReferring returns the function type that t is, when layout.Packed holds for it;
 // package layout makes the others that mention themselves.
 func selfReferring(t types.Type) (*types.Named, *types.Signature) {
 	n, ok := types.Unalias(t).(*types.Named)

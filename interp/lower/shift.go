@@ -41,7 +41,7 @@ func (f *function) shiftCount(e ast.Expr) string {
 	return helper + "(" + f.expr(e) + ")"
 }
 
-// neverNegative tells whether e is a variable that only counts up from a
+// neverNegative reports whether e is a variable that only counts up from a
 // constant, or an expression that cannot be negative.
 func (f *function) neverNegative(e ast.Expr) bool {
 	switch x := ast.Unparen(e).(type) {

@@ -25,7 +25,7 @@ type source struct {
 	funcs map[string]*ast.FuncDecl
 }
 
-// sourceOf is the source of the generics of pkg, nil when there is none.
+// sourceOf returns the source of the generics of pkg, nil when there is none.
 func (e *emitter) sourceOf(pkg *types.Package) *source {
 	path := strings.TrimPrefix(pkg.Path(), sourcePrefix)
 	if src, ok := e.sources[path]; ok {
@@ -77,7 +77,7 @@ func (e *emitter) sourceOf(pkg *types.Package) *source {
 	return src
 }
 
-// sourceType is the type of the source that stands for the compiled generic
+// sourceType returns the type of the source that stands for the compiled generic
 // type t, with the same type arguments.
 func (e *emitter) sourceType(t *types.Named) *types.Named {
 	if isSource(t.Obj().Pkg()) {

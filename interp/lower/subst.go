@@ -25,7 +25,7 @@ func newEnvironment(params []*types.TypeParam, args []types.Type) *environment {
 	return env
 }
 
-// rename gives the generic type own parameters like params, and returns the
+// rename returns the generic type own parameters like params, and returns the
 // environment of its declaration.
 func (env *environment) rename(params *types.TypeParamList, own *types.Named) *environment {
 	inner := &environment{params: maps.Clone(env.params), types: env.types}
@@ -39,7 +39,7 @@ func (env *environment) rename(params *types.TypeParamList, own *types.Named) *e
 	return inner
 }
 
-// subst is t with the type arguments of the function.
+// subst returns t with the type arguments of the function.
 func (f *function) subst(t types.Type) types.Type {
 	if f.env == nil || t == nil {
 		return t

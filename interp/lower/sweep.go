@@ -91,7 +91,7 @@ func (p *Program) Sweep(reach Reach, dead map[int]bool) {
 	}
 }
 
-// mentions says whether the key of a helper has one of the names in it, or the
+// mentions reports whether the key of a helper has one of the names in it, or the
 // number of a dead type behind a #.
 func mentions(key string, names map[string]bool, dead map[int]bool) bool {
 	for _, word := range words(key) {
@@ -164,7 +164,7 @@ func words(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r != '#' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// Groups are those of functions that a later cell may declare again.
+// Groups returns those of functions that a later cell may declare again.
 func (p *Program) Groups() map[string]bool {
 	groups := map[string]bool{}
 	for _, v := range p.versions {
@@ -173,7 +173,7 @@ func (p *Program) Groups() map[string]bool {
 	return groups
 }
 
-// Names are the names that lowered code to come can mention, and, of the others, those
+// Names returns the names that lowered code to come can mention, and, of the others, those
 // of variables that code which may still run mentions.
 func (p *Program) Names() (known, mentioned map[string]bool) {
 	known, mentioned = map[string]bool{}, p.mentioned

@@ -68,7 +68,7 @@ func (f *function) switchStatement(w *writer, s *ast.SwitchStmt, label string) {
 	})
 }
 
-// isSettled tells whether x has its value without any instruction: of several
+// isSettled reports whether x has its value without any instruction: of several
 // values that have not, the engine looks at the first alone.
 func (f *function) isSettled(x ast.Expr) bool {
 	if f.Info.Types[x].Value != nil {

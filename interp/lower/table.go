@@ -141,7 +141,7 @@ func (b *tableBuilder) fillMap(v reflect.Value, e *ast.CompositeLit, u *types.Ma
 	return true
 }
 
-// length is that of a slice.
+// length returns that of a slice.
 func (b *tableBuilder) length(e *ast.CompositeLit) (length int) {
 	next := 0
 	for _, x := range e.Elts {
@@ -151,7 +151,7 @@ func (b *tableBuilder) length(e *ast.CompositeLit) (length int) {
 	return length
 }
 
-// index is that of an element of a slice or an array.
+// index returns that of an element of a slice or an array.
 func (b *tableBuilder) index(x ast.Expr, next int) int {
 	if pair, ok := x.(*ast.KeyValueExpr); ok {
 		n, _ := constant.Int64Val(constant.ToInt(b.f.Info.Types[pair.Key].Value))
@@ -224,7 +224,7 @@ func setConstant(v reflect.Value, c constant.Value) bool {
 	return true
 }
 
-// copied is a pointer to a copy of what a pointer points to, which shares no memory with
+// copied returns a pointer to a copy of what a pointer points to, which shares no memory with
 // it.
 func copied(p reflect.Value) reflect.Value {
 	to := reflect.New(p.Type().Elem())

@@ -238,7 +238,7 @@ func (e *emitter) signature(t *types.Signature, self *types.Named) string {
 	return s + " (" + list(out) + ")"
 }
 
-// under is the underlying type of t, or of what t points to.
+// under returns the underlying type of t, or of what t points to.
 func under(t types.Type) types.Type {
 	t = t.Underlying()
 	if p, ok := t.(*types.Pointer); ok {
@@ -247,7 +247,7 @@ func under(t types.Type) types.Type {
 	return t
 }
 
-// named is the named type of t or of what t points to.
+// named returns the named type of t or of what t points to.
 func named(t types.Type) (n *types.Named, pointer bool) {
 	t = types.Unalias(t)
 	if p, ok := t.(*types.Pointer); ok {

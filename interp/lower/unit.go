@@ -124,7 +124,7 @@ func (e *emitter) lower() *Unit {
 	return unit
 }
 
-// definedType is the type that spec declares, unless it is an alias, which
+// definedType returns the type that spec declares, unless it is an alias, which
 // lowered code does not have, or generic, which is instantiated on demand.
 func (e *emitter) definedType(spec *ast.TypeSpec) *types.Named {
 	if spec.Assign.IsValid() || spec.TypeParams != nil || spec.Name.Name == "_" {
@@ -184,7 +184,7 @@ func (e *emitter) fileMethod(typ *types.TypeName, decl *ast.FuncDecl) {
 	m.add(decl)
 }
 
-// receiver is the type that has the method of signature sig.
+// receiver returns the type that has the method of signature sig.
 func receiver(sig *types.Signature) *types.Named {
 	t := types.Unalias(sig.Recv().Type())
 	if p, ok := t.(*types.Pointer); ok {

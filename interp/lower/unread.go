@@ -74,7 +74,7 @@ func (f *function) lost(w *writer, s ast.Stmt) {
 	}
 }
 
-// losses are the same checks for package machine.
+// losses returns the same checks for package machine.
 func (e *emitter) losses(s ast.Stmt) []machine.Note {
 	if e.Errors == nil {
 		return nil
@@ -87,7 +87,7 @@ func (e *emitter) losses(s ast.Stmt) []machine.Note {
 	return list
 }
 
-// tracks are the same notes for package machine.
+// tracks returns the same notes for package machine.
 func (e *emitter) tracks(s ast.Stmt) []machine.Note {
 	if e.Errors == nil {
 		return nil

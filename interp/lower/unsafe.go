@@ -22,7 +22,7 @@ import (
 // sizes are those of compiled Go, which are those of lowered code too.
 var sizes = types.SizesFor("gc", runtime.GOARCH)
 
-// isUnsafe tells whether e calls a function of package unsafe.
+// isUnsafe reports whether e calls a function of package unsafe.
 func (f *function) isUnsafe(e *ast.CallExpr) bool {
 	sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"strconv"
 )
 
-// compiledVariable is the variable v of a compiled package.
+// compiledVariable returns the variable v of a compiled package.
 func (e *emitter) compiledVariable(v *types.Var) string {
 	key := v.Pkg().Path() + "/" + v.Pkg().Name()
 	if symbol, ok := e.Packages[key][v.Name()]; !ok || !symbol.CanAddr() || hidden(v.Type()) {

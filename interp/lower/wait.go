@@ -27,7 +27,7 @@ func (f *function) afterWait(w *writer, n ast.Node) {
 	}
 }
 
-// mayWait says whether the evaluation of n calls compiled code that may wait for
+// mayWait reports whether the evaluation of n calls compiled code that may wait for
 // long.
 func (f *function) mayWait(n ast.Node) (may bool) {
 	ast.Inspect(n, func(n ast.Node) bool {

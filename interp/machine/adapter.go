@@ -99,7 +99,7 @@ func adapterFor(parameters []shape, in []uint16, results []shape, out []uint16) 
 	return c.none()
 }
 
-// at is the address of a spot, as that of a value of its class.
+// at returns the address of a spot, as that of a value of its class.
 func at[T any](nb, sb unsafe.Pointer, p spot) *T {
 	if p.scalar {
 		return (*T)(unsafe.Add(nb, p.at))
@@ -130,5 +130,5 @@ func give[T any](nb, sb unsafe.Pointer, p spot, v T) {
 	}
 }
 
-// as is the function value at f as one of another type with the same classes.
+// as returns the function value at f as one of another type with the same classes.
 func as[F any](f unsafe.Pointer) F { return *(*F)(unsafe.Pointer(&f)) }

@@ -5,7 +5,7 @@ import "unsafe"
 // The functions of this file go from the first parameter to the last, and give
 // each its type; those of adapter_gen.go are what they end in.
 
-// none is where a calling's parameters begin.
+// none returns where a calling's parameters begin.
 func (c *calling) none() adapter {
 	if len(c.in) == 0 {
 		return results0(c)

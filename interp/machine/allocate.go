@@ -65,7 +65,7 @@ func allocate4[A, B, C, D any]() unsafe.Pointer {
 	}))
 }
 
-// allocator is that of a type whose words are pointers where words says so; nil if there
+// allocator returns that of a type whose words are pointers where words says so; nil if there
 // is none.
 func allocator(words []bool) func() unsafe.Pointer {
 	var name []byte

@@ -23,7 +23,7 @@ func (c *compiler) assign(s *ast.AssignStmt) {
 	}
 }
 
-// defined is the variable that e defines; nil when it is assigned to.
+// defined returns the variable that e defines; nil when it is assigned to.
 func (c *compiler) defined(e ast.Expr) *types.Var {
 	id, ok := e.(*ast.Ident)
 	if !ok || id.Name == "_" {
@@ -244,7 +244,7 @@ func (c *compiler) swap(lhs, rhs []ast.Expr) bool {
 	return true
 }
 
-// simple tells whether evaluating e does nothing but read variables.
+// simple reports whether evaluating e does nothing but read variables.
 func (c *compiler) simple(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident, *ast.BasicLit:
@@ -255,7 +255,7 @@ func (c *compiler) simple(e ast.Expr) bool {
 	return false
 }
 
-// sameExpr tells whether two expressions, one of which is simple or an element of
+// sameExpr reports whether two expressions, one of which is simple or an element of
 // something simple, are the same.
 func (c *compiler) sameExpr(x, y ast.Expr) bool {
 	switch x := ast.Unparen(x).(type) {
@@ -275,7 +275,7 @@ func (c *compiler) sameExpr(x, y ast.Expr) bool {
 	return false
 }
 
-// steady is a place whose operands do not change with variables.
+// steady returns a place whose operands do not change with variables.
 func (c *compiler) steady(p place) place {
 	steady := func(at uint16, s shape) uint16 {
 		x := operand{shape: s, at: at}
@@ -301,7 +301,7 @@ func (c *compiler) steady(p place) place {
 	return p
 }
 
-// lazy tells whether finding the place of e panics only where its operands do:
+// lazy reports whether finding the place of e panics only where its operands do:
 // the index or the pointer itself is checked by the assignment.
 func (c *compiler) lazy(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {

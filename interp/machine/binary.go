@@ -35,7 +35,7 @@ func (c *compiler) binary(e *ast.BinaryExpr, want *operand) operand {
 	return c.arithmetic(e, e.Op, s, x, e.Y, want)
 }
 
-// calls tells whether evaluating e may run code that has effects.
+// calls reports whether evaluating e may run code that has effects.
 func (c *compiler) calls(e ast.Node) (found bool) {
 	if e == nil {
 		return false
@@ -116,7 +116,7 @@ func (c *compiler) withConstant(o op, s shape, x operand, k int32, want *operand
 
 func isSigned(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Int64 }
 
-// suffix is that of the operation called name for values of a kind.
+// suffix returns that of the operation called name for values of a kind.
 func suffix(kind reflect.Kind, name string) string {
 	switch {
 	case kind == reflect.Float64:
@@ -259,7 +259,7 @@ func (c *compiler) equalMemory(s shape, dst operand, x, y uint16) {
 	}})
 }
 
-// holdsInterface tells whether a value of type t is an interface or has one among
+// holdsInterface reports whether a value of type t is an interface or has one among
 // its fields and elements.
 func holdsInterface(t reflect.Type) bool {
 	switch t.Kind() {

@@ -158,7 +158,7 @@ func inBuffer(at, from uint16, n int, typ reflect.Type, run, again *native) *nat
 	}}
 }
 
-// spreadType is the type of the last argument of append.
+// spreadType returns the type of the last argument of append.
 func (c *compiler) spreadType(x ast.Expr, t types.Type) types.Type {
 	if c.isNil(x) {
 		return t

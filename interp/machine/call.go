@@ -286,7 +286,7 @@ func (c *compiler) callDirect(b *block, f *Function, sig *types.Signature, n ast
 	return c.resultsOf(b, sig, n)
 }
 
-// resultsOf are the results of a call that has just been made.
+// resultsOf returns the results of a call that has just been made.
 func (c *compiler) resultsOf(b *block, sig *types.Signature, n ast.Node) []operand {
 	c.release(mark{int(b.n) / 8, int(b.s) / int(slotSize)})
 	var list []operand
@@ -321,7 +321,7 @@ func (c *compiler) callMethod(e *ast.CallExpr, x *ast.SelectorExpr, sel *types.S
 	return c.callDirect(b, f, sig, e)
 }
 
-// receiver is what a method with a receiver of type recv is called with.
+// receiver returns what a method with a receiver of type recv is called with.
 func (c *compiler) receiver(x *ast.SelectorExpr, path []int, recv types.Type, want *operand) operand {
 	t := c.typeOf(x.X)
 	_, byPointer := types.Unalias(recv).(*types.Pointer)
@@ -363,7 +363,7 @@ func (c *compiler) receiver(x *ast.SelectorExpr, path []int, recv types.Type, wa
 	return c.get(place{kind: inMemory, shape: s, at: v.at}, want)
 }
 
-// pathType is the type at the end of a path of fields.
+// pathType returns the type at the end of a path of fields.
 func (c *compiler) pathType(t types.Type, path []int) types.Type {
 	for _, f := range path {
 		if p, ok := t.Underlying().(*types.Pointer); ok {

@@ -13,7 +13,7 @@ import (
 // large and have their pointers at the same places: the run time of Go copies them
 // by the type that the channel was made with.
 
-// channelType is the type of a channel operand.
+// channelType returns the type of a channel operand.
 func (c *compiler) channelType(x ast.Expr) *types.Chan {
 	t, ok := c.typeOf(x).Underlying().(*types.Chan)
 	if !ok || c.machine.config.Registry == nil {
@@ -75,7 +75,7 @@ func sender(r *rt.Registry, ch, x operand) func(*thread, unsafe.Pointer, unsafe.
 	}
 }
 
-// receive compiles <-ch. The second value tells whether the channel was open.
+// receive compiles <-ch. The second value reports whether the channel was open.
 func (c *compiler) receive(e ast.Expr) (v, open operand, elem types.Type) {
 	elem = c.subst(c.channelType(e).Elem())
 	ch := c.fresh(c.expr(e, nil))

@@ -64,7 +64,7 @@ func (m *Machine) copyValue(template unsafe.Pointer, c *closure) unsafe.Pointer 
 	return unsafe.Pointer(&stub{words: *(*[5]uintptr)(template), handler: *(*unsafe.Pointer)(unsafe.Pointer(&h))})
 }
 
-// functionPointer is what a variable of a function type holds.
+// functionPointer returns what a variable of a function type holds.
 func functionPointer(v reflect.Value) unsafe.Pointer {
 	p := reflect.New(v.Type())
 	p.Elem().Set(v)
@@ -94,7 +94,7 @@ func (c *closure) call(m *Machine, arguments []reflect.Value) []reflect.Value {
 	return results
 }
 
-// places are the registers that parameters or results with these shapes are in,
+// places returns the registers that parameters or results with these shapes are in,
 // relative to the frame of the called function.
 func places(shapes []shape) []uint16 {
 	at := make([]uint16, len(shapes))
@@ -142,7 +142,7 @@ func findClosure() (stub, code, handlerAt, closureAt uintptr) {
 	return *(*uintptr)(p), *(*uintptr)(inner), handlerAt, closureAt
 }
 
-// closureOf is the closure that a function value stands for, nil for any other
+// closureOf returns the closure that a function value stands for, nil for any other
 // function.
 func closureOf(p unsafe.Pointer) *closure {
 	if *(*uintptr)(p) != stubCode || stubCode == 0 {

@@ -34,7 +34,7 @@ var special = map[string]bool{
 // alive, since it refers to all variables of the function that it is in.
 var ofRuntime = map[string]bool{"runtime.SetFinalizer": true, "runtime.KeepAlive": true, "runtime.GC": true}
 
-// usable tells whether the machine calls a compiled function.
+// usable reports whether the machine calls a compiled function.
 func (c *compiler) usable(o *types.Func) bool {
 	if ofRuntime[o.FullName()] {
 		return true
@@ -77,7 +77,7 @@ func (c *compiler) mentionsGeneric(sig *types.Signature) bool {
 	return false
 }
 
-// isSequence tells whether t is an instance of iter.Seq or iter.Seq2: a function for
+// isSequence reports whether t is an instance of iter.Seq or iter.Seq2: a function for
 // package reflect, whatever its name.
 func isSequence(t *types.Named) bool {
 	return t.Obj().Pkg() != nil && t.Obj().Pkg().Path() == "iter" && strings.HasPrefix(t.Obj().Name(), "Seq")
@@ -165,7 +165,7 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 	return c.callSymbol(b, e, m.FullName(), method.Func, sig)
 }
 
-// waits are the functions that stand for methods which wait: an interrupt ends the
+// waits returns the functions that stand for methods which wait: an interrupt ends the
 // wait.
 func (c *compiler) waits() map[string]reflect.Value {
 	r := c.machine.config.Registry

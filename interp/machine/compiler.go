@@ -191,7 +191,7 @@ func (c *compiler) register(s shape) uint16 {
 
 func (c *compiler) temporary(s shape) operand { return operand{shape: s, at: c.register(s)} }
 
-// destination is where a value goes: want, or a new register.
+// destination returns where a value goes: want, or a new register.
 func (c *compiler) destination(s shape, want *operand) operand {
 	if want != nil {
 		return operand{shape: s, at: want.at}
@@ -199,7 +199,7 @@ func (c *compiler) destination(s shape, want *operand) operand {
 	return c.temporary(s)
 }
 
-// typeOf is the type of an expression.
+// typeOf returns the type of an expression.
 func (c *compiler) typeOf(e ast.Expr) types.Type {
 	if tv, ok := c.source.Info.Types[e]; ok && tv.Type != nil {
 		return c.subst(tv.Type)
@@ -236,7 +236,7 @@ func (c *compiler) shape(n ast.Node, t types.Type) shape {
 	return s
 }
 
-// mentions tells whether a function type has t among its parameters or results.
+// mentions reports whether a function type has t among its parameters or results.
 // Lowered code has an interface{} there.
 func mentions(sig *types.Signature, t *types.Named) bool {
 	for _, tuple := range []*types.Tuple{sig.Params(), sig.Results()} {

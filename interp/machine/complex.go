@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// isComplex tells whether values of a shape are complex numbers.
+// isComplex reports whether values of a shape are complex numbers.
 func isComplex(s shape) bool { return s.width == "C" || s.width == "D" }
 
 // constantComplex loads a constant into the register of a complex number.

@@ -52,7 +52,7 @@ func (c *compiler) composite(e *ast.CompositeLit, want *operand) operand {
 	return operand{}
 }
 
-// compositeOf is a composite literal whose recorded type may be a pointer to t.
+// compositeOf returns a composite literal whose recorded type may be a pointer to t.
 func (c *compiler) compositeOf(e *ast.CompositeLit, t types.Type) operand {
 	s := c.shape(e, t)
 	if s.file != memory {
@@ -141,7 +141,7 @@ func (c *compiler) component(x ast.Expr, t types.Type, at uint16, offset int32) 
 	c.store(at, offset, c.exprTo(x, t, nil))
 }
 
-// elementCount is the length of a slice literal.
+// elementCount returns the length of a slice literal.
 func (c *compiler) elementCount(e *ast.CompositeLit) int {
 	index, most := int64(0), int64(0)
 	for _, x := range e.Elts {
@@ -163,7 +163,7 @@ func (c *compiler) literal(e *ast.FuncLit, want *operand) operand {
 	return dst
 }
 
-// declared is the signature of a function literal with the variables that its body
+// declared returns the signature of a function literal with the variables that its body
 // names: those of its type in an instance of a generic function are others.
 func (c *compiler) declared(e *ast.FuncLit) *types.Signature {
 	sig, ok := c.source.Info.Types[e].Type.(*types.Signature)
@@ -200,7 +200,7 @@ func (c *compiler) function(e *ast.FuncLit, sig *types.Signature, begin func(inn
 	return fn, from
 }
 
-// outside are the variables of c that a function literal, or the body of a range over a
+// outside returns the variables of c that a function literal, or the body of a range over a
 // function, uses.
 func (c *compiler) outside(nodes ...ast.Node) (list []types.Object) {
 	seen := map[types.Object]bool{}

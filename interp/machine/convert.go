@@ -51,7 +51,7 @@ func (c *compiler) conversion(e *ast.CallExpr, want *operand) operand {
 	return operand{}
 }
 
-// structure is the underlying type; of a pointer, that of what it points to.
+// structure returns the underlying type; of a pointer, that of what it points to.
 func (c *compiler) structure(t types.Type) types.Type {
 	t = t.Underlying()
 	if p, ok := t.(*types.Pointer); ok {
@@ -91,7 +91,7 @@ func (c *compiler) convertScalar(x operand, from, to shape, want *operand) opera
 	return dst
 }
 
-// number is the suffix of the conversion to an integer type.
+// number returns the suffix of the conversion to an integer type.
 func number(k reflect.Kind) string {
 	switch k {
 	case reflect.Int8:

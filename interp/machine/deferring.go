@@ -14,7 +14,7 @@ import (
 // and each return from the function makes the calls that are its own before it loads
 // the results, which are variables until then.
 
-// defers tells whether a function with this body has a defer statement.
+// defers reports whether a function with this body has a defer statement.
 func defers(body *ast.BlockStmt) (found bool) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n.(type) {
@@ -105,7 +105,7 @@ func (c *compiler) postponed(e ast.Node, b *block, more []operand, call func(a *
 	return true
 }
 
-// isAddress tells whether the register of x holds nothing but an address: of a value
+// isAddress reports whether the register of x holds nothing but an address: of a value
 // in memory, or a pointer. A closure captures that as it is.
 func isAddress(x operand) bool { return x.width == "P" }
 

@@ -56,7 +56,7 @@ func (d *dependencies) useName(name string) {
 	d.names[user][name] = struct{}{}
 }
 
-// takeAffected gives the declarations that use what was lost since the last call, in the
+// takeAffected returns the declarations that use what was lost since the last call, in the
 // order in which they were compiled first.
 func (d *dependencies) takeAffected() (list []Declaration) {
 	affected := map[any]bool{}

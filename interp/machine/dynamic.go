@@ -34,7 +34,7 @@ type entry struct {
 	function *Function
 }
 
-// find is the function for the method of x, and the data word of its receiver;
+// find returns the function for the method of x, and the data word of its receiver;
 // nil if the method is not the machine's.
 func (s *site) find(m *Machine, x any) (*Function, unsafe.Pointer) {
 	if x == nil {
@@ -55,7 +55,7 @@ func (s *site) find(m *Machine, x any) (*Function, unsafe.Pointer) {
 	return f.(*Function), words(&b.V)[1]
 }
 
-// isBox tells whether a value of type t begins with a box.
+// isBox reports whether a value of type t begins with a box.
 func isBox(t reflect.Type) bool {
 	box := reflect.TypeFor[rt.Box]()
 	return t == box || t.Kind() == reflect.Struct && t.NumField() > 0 && t.Field(0).Type == box
@@ -138,7 +138,7 @@ func (c *compiler) callDynamicWith(b *block, e *ast.CallExpr, v operand, m *type
 	return c.resultsOf(b, sig, e)
 }
 
-// dynamicEntry is the function that calls of a method through interfaces run,
+// dynamicEntry returns the function that calls of a method through interfaces run,
 // whose first parameter is the data word of the receiver: the method itself, or
 // one that makes the receiver first. It is nil if there is none.
 func (c *compiler) dynamicEntry(d Declaration) *Function {
@@ -192,7 +192,7 @@ func (c *compiler) roomFor(b *block, results []shape) {
 	c.release(m)
 }
 
-// onlyRead tells whether a function does no more with its parameter v than to
+// onlyRead reports whether a function does no more with its parameter v than to
 // read fields of it that are not in memory themselves, so that its value may be
 // one that others have.
 func (c *compiler) onlyRead(body *ast.BlockStmt, v *types.Var) bool {
@@ -234,10 +234,10 @@ func (c *compiler) onlyRead(body *ast.BlockStmt, v *types.Var) bool {
 
 // Interface values as the collector sees them.
 
-// words are the type word and the data word of an interface value.
+// words returns the type word and the data word of an interface value.
 func words(x *any) *[2]unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(x)) }
 
-// isDirect tells whether the data word of an interface is a value of type t
+// isDirect reports whether the data word of an interface is a value of type t
 // itself and not its address.
 func isDirect(t reflect.Type) bool {
 	switch t.Kind() {

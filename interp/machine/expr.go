@@ -113,7 +113,7 @@ func (c *compiler) value(e ast.Expr, t types.Type) operand {
 	return c.fresh(x)
 }
 
-// fresh is a copy of a value that may be a variable's.
+// fresh returns a copy of a value that may be a variable's.
 func (c *compiler) fresh(x operand) operand {
 	if x.file == memory {
 		return c.own(x, nil)
@@ -126,7 +126,7 @@ func (c *compiler) fresh(x operand) operand {
 	return to
 }
 
-// isVariable tells whether x is the register of a variable.
+// isVariable reports whether x is the register of a variable.
 func (c *compiler) isVariable(x operand) bool {
 	for _, v := range c.variables {
 		if v.at == x.at && !v.boxed && (v.file == scalar) == (x.file == scalar) {
@@ -178,7 +178,7 @@ func (c *compiler) constantBits(at uint16, bits int64) {
 	c.fn.wides = append(c.fn.wides, bits)
 }
 
-// bitsOf is what a scalar register holds for a constant.
+// bitsOf returns what a scalar register holds for a constant.
 func bitsOf(v constant.Value, kind reflect.Kind) (int64, bool) {
 	switch kind {
 	case reflect.Bool:
@@ -198,7 +198,7 @@ func bitsOf(v constant.Value, kind reflect.Kind) (int64, bool) {
 	return 0, false
 }
 
-// small is the value of a constant integer that fits into an instruction.
+// small returns the value of a constant integer that fits into an instruction.
 func (c *compiler) small(e ast.Expr) (int32, bool) {
 	tv, ok := c.source.Info.Types[e]
 	if !ok || tv.Value == nil {
@@ -217,7 +217,7 @@ func (c *compiler) small(e ast.Expr) (int32, bool) {
 	return int32(n), exact && n == int64(int32(n))
 }
 
-// identifier is a variable, or a function as a value.
+// identifier returns a variable, or a function as a value.
 func (c *compiler) identifier(e *ast.Ident, want *operand) operand {
 	switch o := c.source.Info.ObjectOf(e).(type) {
 	case *types.Var:
@@ -237,7 +237,7 @@ func (c *compiler) identifier(e *ast.Ident, want *operand) operand {
 // variable finds a local variable, nil for any other.
 func (c *compiler) variable(o types.Object) *variable { return c.variables[o] }
 
-// read is the value of a local variable.
+// read returns the value of a local variable.
 func (c *compiler) read(v *variable, want *operand) operand {
 	if v.file != memory && v.boxed {
 		return c.load(v.shape, v.at, 0, want)
@@ -245,7 +245,7 @@ func (c *compiler) read(v *variable, want *operand) operand {
 	return operand{shape: v.shape, at: v.at}
 }
 
-// global is the place of a variable of the session or of a compiled package.
+// global returns the place of a variable of the session or of a compiled package.
 func (c *compiler) global(n ast.Node, v *types.Var) place {
 	s := c.shape(n, v.Type())
 	var g *global
@@ -348,7 +348,7 @@ func (c *compiler) addressOf(e *ast.UnaryExpr, want *operand) operand {
 	return operand{}
 }
 
-// check is the address of a place, of which Go wants to know that it is not nil.
+// check returns the address of a place, of which Go wants to know that it is not nil.
 func (c *compiler) check(p place) uint16 {
 	if p.offset == 0 && p.sure {
 		return p.at
@@ -358,7 +358,7 @@ func (c *compiler) check(p place) uint16 {
 	return t
 }
 
-// ownMethod is the method M of a method expression (*T).M or T.M that is declared for just that receiver, nil for any other
+// ownMethod returns the method M of a method expression (*T).M or T.M that is declared for just that receiver, nil for any other
 // selector.
 func (c *compiler) ownMethod(e *ast.SelectorExpr) *types.Func {
 	sel := c.source.Info.Selections[e]
@@ -372,7 +372,7 @@ func (c *compiler) ownMethod(e *ast.SelectorExpr) *types.Func {
 	return m
 }
 
-// functionValue is a declared function that is used as a value.
+// functionValue returns a declared function that is used as a value.
 func (c *compiler) functionValue(e ast.Expr, o *types.Func, want *operand) operand {
 	s := c.shapeOf(e)
 	f := c.unit.callee(o)

@@ -19,7 +19,7 @@ type facts struct {
 	returning map[*types.Tuple]bool
 }
 
-// capacity is what decides on the capacity of the slice that a call gives.
+// capacity returns what decides on the capacity of the slice that a call gives.
 func (c *compiler) capacity(e *ast.CallExpr) Capacity {
 	return max(c.facts.short[e], c.source.Short[e])
 }
@@ -100,7 +100,7 @@ func (c *compiler) study(sig *types.Signature, body ast.Node) {
 	walk(body, nil, sig)
 }
 
-// root is the variable in whose storage e lies; nil when e is reached through a
+// root returns the variable in whose storage e lies; nil when e is reached through a
 // pointer or is no variable.
 func (c *compiler) root(e ast.Expr) types.Object {
 	switch e := e.(type) {

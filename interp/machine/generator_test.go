@@ -22,7 +22,7 @@ func newGenerator(seed uint64) *generator {
 	return &generator{Rand: rand.New(rand.NewPCG(seed, 7)), names: map[string][]string{}}
 }
 
-// program is the source of a cell that defines run, which returns a text.
+// program returns the source of a cell that defines run, which returns a text.
 func (g *generator) program() string {
 	var b strings.Builder
 	b.WriteString(declarations + moreDeclarations + deferDeclarations)
@@ -47,7 +47,7 @@ func (g *generator) program() string {
 	return b.String() + main + "\treturn out + fmt.Sprintln(counter, shared, len(table), steps)\n}\n"
 }
 
-// body is that of a function.
+// body returns that of a function.
 func (g *generator) body() string {
 	var b strings.Builder
 	for range 6 + g.IntN(8) {
@@ -104,7 +104,7 @@ func (g *generator) variable(kind string) (string, bool) {
 	return list[g.IntN(len(list))], true
 }
 
-// expression is a random expression of a type.
+// expression returns a random expression of a type.
 func (g *generator) expression(kind string) string {
 	g.depth++
 	defer func() { g.depth-- }()
@@ -142,7 +142,7 @@ func (g *generator) statement() string {
 	return g.one(statements) + "\n"
 }
 
-// one is a statement by one of the rules whose variables there are.
+// one returns a statement by one of the rules whose variables there are.
 func (g *generator) one(rules []string) string {
 	for range 20 {
 		rule, wide := strings.CutPrefix(g.choose(rules...), "~")
@@ -167,7 +167,7 @@ var (
 	placeholder = regexp.MustCompile(`<&?[a-z*\[][^<>]*>|\$\d|BLOCK\([^()]*\)|RISKY|GUARD`)
 )
 
-// possible tells whether there are the variables that a rule assigns to.
+// possible reports whether there are the variables that a rule assigns to.
 func (g *generator) possible(rule string) bool {
 	for _, m := range target.FindAllStringSubmatch(rule, -1) {
 		if len(g.names[m[1]]) == 0 {
@@ -231,7 +231,7 @@ func (g *generator) fill(rule string) string {
 	return b.String() + rule[last:]
 }
 
-// block is some statements that know more variables.
+// block returns some statements that know more variables.
 func (g *generator) block(variables string, name func(string) string) string {
 	saved := map[string]int{}
 	for k, list := range g.names {

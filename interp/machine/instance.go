@@ -5,7 +5,7 @@ import (
 	"go/types"
 )
 
-// functionInstance is the compiled form of the instance of a generic function
+// functionInstance returns the compiled form of the instance of a generic function
 // that e is; nil if there is none.
 func (c *compiler) functionInstance(e ast.Expr, o *types.Func) *Function {
 	id := calleeIdent(e)
@@ -24,7 +24,7 @@ func (c *compiler) functionInstance(e ast.Expr, o *types.Func) *Function {
 	return c.unit.instance(d)
 }
 
-// methodInstance is the compiled form of m, the method of an instance of a generic
+// methodInstance returns the compiled form of m, the method of an instance of a generic
 // type; nil if there is none.
 func (c *compiler) methodInstance(m *types.Func) *Function {
 	t := types.Unalias(m.Signature().Recv().Type())
@@ -42,7 +42,7 @@ func (c *compiler) methodInstance(m *types.Func) *Function {
 	return c.unit.instance(d)
 }
 
-// method is the method that a selection denotes, and the embedded fields on the
+// method returns the method that a selection denotes, and the embedded fields on the
 // way to it. In a generic function the checker saw a type parameter, or a type
 // made with one.
 func (c *compiler) method(x *ast.SelectorExpr, sel *types.Selection) (*types.Func, []int) {
@@ -100,7 +100,7 @@ func (u *Unit) Add(d Declaration) bool {
 	}
 }
 
-// functionOf is the generic function that e names with its type arguments.
+// functionOf returns the generic function that e names with its type arguments.
 func (c *compiler) functionOf(e ast.Expr) (*types.Func, bool) {
 	id := calleeIdent(e)
 	if id == nil {

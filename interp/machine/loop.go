@@ -120,7 +120,7 @@ func (c *compiler) countAndJump(s *ast.ForStmt, begin *label) bool {
 	return true
 }
 
-// localInt is the variable that e is, if that is an int in a register.
+// localInt returns the variable that e is, if that is an int in a register.
 func (c *compiler) localInt(e ast.Expr) *variable {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {

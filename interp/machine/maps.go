@@ -37,7 +37,7 @@ func (c *compiler) mapAccess(n ast.Node, t *types.Map) *mapAccess {
 	return a
 }
 
-// asked is the key in a register, for an entry of m to be read or removed.
+// asked returns the key in a register, for an entry of m to be read or removed.
 func (a *mapAccess) asked(m reflect.Value, nb, sb unsafe.Pointer, at uint16) reflect.Value {
 	k := a.key.get(nb, sb, at)
 	if a.registry != nil {
@@ -46,7 +46,7 @@ func (a *mapAccess) asked(m reflect.Value, nb, sb unsafe.Pointer, at uint16) ref
 	return k
 }
 
-// stored is the key in a register, for an entry to be stored.
+// stored returns the key in a register, for an entry to be stored.
 func (a *mapAccess) stored(nb, sb unsafe.Pointer, at uint16) reflect.Value {
 	k := a.key.get(nb, sb, at)
 	if a.registry != nil {
@@ -117,7 +117,7 @@ func (y typedMap[K, V]) remove(m, k uint16) func(*thread, unsafe.Pointer, unsafe
 	}
 }
 
-// fastMapOf is nil when there is no such map type.
+// fastMapOf returns nil when there is no such map type.
 func fastMapOf(key, elem shape) fastMap {
 	switch key.typ.Kind() {
 	case reflect.Int, reflect.Int64, reflect.Uint, reflect.Uint64, reflect.Uintptr:

@@ -28,7 +28,7 @@ func (c *compiler) methodValue(e *ast.SelectorExpr, sel *types.Selection, want *
 	return dst
 }
 
-// methodClosure is the code of a method value of f, whose receiver has the shape s.
+// methodClosure returns the code of a method value of f, whose receiver has the shape s.
 func (c *compiler) methodClosure(e ast.Expr, f *Function, sig *types.Signature, s shape) *Function {
 	fn := c.unit.function("")
 	fn.forwards = true

@@ -86,7 +86,7 @@ func relate[T integers | floats](a, b T) (r int) {
 	return r
 }
 
-// wantInteger is what compiled code does.
+// wantInteger returns what compiled code does.
 func wantInteger[T integers](a, b T) map[string]func() any {
 	return map[string]func() any{
 		"add": func() any { return a + b }, "sub": func() any { return a - b }, "mul": func() any { return a * b },
@@ -114,7 +114,7 @@ func wantInteger[T integers](a, b T) map[string]func() any {
 	}
 }
 
-// outcome is the value of f, or what it panics with.
+// outcome returns the value of f, or what it panics with.
 func outcome(f func() any) (result string) {
 	defer func() {
 		if r := recover(); r != nil {

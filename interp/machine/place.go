@@ -69,7 +69,7 @@ func (c *compiler) place_(e ast.Expr) place {
 	return place{kind: inMemory, shape: x.shape, at: x.at, offset: x.offset, sure: true}
 }
 
-// fieldPlace is the place of x.f.
+// fieldPlace returns the place of x.f.
 func (c *compiler) fieldPlace(e *ast.SelectorExpr) place {
 	sel := c.source.Info.Selections[e]
 	if sel == nil {
@@ -120,7 +120,7 @@ func (c *compiler) field(n ast.Node, x ast.Expr, path []int) place {
 	return p
 }
 
-// elementPlace is the place of x[i].
+// elementPlace returns the place of x[i].
 func (c *compiler) elementPlace(e *ast.IndexExpr) place {
 	t := c.typeOf(e.X).Underlying()
 	switch t := t.(type) {
@@ -144,7 +144,7 @@ func (c *compiler) elementPlace(e *ast.IndexExpr) place {
 	return place{}
 }
 
-// arrayElement is the place of an element of the array at p. Its index is
+// arrayElement returns the place of an element of the array at p. Its index is
 // checked now.
 func (c *compiler) arrayElement(e *ast.IndexExpr, p place, t *types.Array) place {
 	if p.kind == inElement {
@@ -174,7 +174,7 @@ func (c *compiler) arrayElement(e *ast.IndexExpr, p place, t *types.Array) place
 	return place{kind: inMemory, shape: s, at: at, sure: true}
 }
 
-// elementAddress is the address of an element of a slice, which must exist.
+// elementAddress returns the address of an element of a slice, which must exist.
 func (c *compiler) elementAddress(p place) uint16 {
 	at := c.referenceRegister()
 	c.emit(opIxAddr, at, p.at, p.index, int32(p.typ.Size()), 0)
@@ -182,7 +182,7 @@ func (c *compiler) elementAddress(p place) uint16 {
 	return at
 }
 
-// huge tells whether an index may be too large for an int.
+// huge reports whether an index may be too large for an int.
 func huge(index operand) bool {
 	return !isSigned(index.typ.Kind()) && index.typ.Size() == 8
 }

@@ -54,7 +54,7 @@ type exit struct {
 	label string
 }
 
-// iterator is the type of a function that s ranges over; nil if it ranges over
+// iterator returns the type of a function that s ranges over; nil if it ranges over
 // something else.
 func (c *compiler) iterator(s *ast.RangeStmt) *types.Signature {
 	sig, _ := c.typeOf(s.X).Underlying().(*types.Signature)
@@ -95,7 +95,7 @@ func (c *compiler) rangeFunction(s *ast.RangeStmt, name string, sig *types.Signa
 	}
 }
 
-// labelsIn are the labels that a body declares.
+// labelsIn returns the labels that a body declares.
 func labelsIn(body *ast.BlockStmt) map[string]bool {
 	labels := map[string]bool{}
 	inspectFunction(body, func(n ast.Node) {
@@ -166,7 +166,7 @@ func (c *compiler) iterationBody(s *ast.RangeStmt, name string, yield *types.Sig
 	return fn, from
 }
 
-// returnsIn tells whether there is a return statement in a body.
+// returnsIn reports whether there is a return statement in a body.
 func returnsIn(body *ast.BlockStmt) (found bool) {
 	inspectFunction(body, func(n ast.Node) {
 		_, is := n.(*ast.ReturnStmt)

@@ -16,7 +16,7 @@ type ranging struct {
 	target *target
 }
 
-// wanted is the variable of the statement that is not left out.
+// wanted returns the variable of the statement that is not left out.
 func wanted(e ast.Expr) bool { return e != nil && !isBlank(e) }
 
 // assign gives the variable e of the statement the value x of type t.

@@ -34,7 +34,7 @@ func (f *Function) caller(t reflect.Type, p unsafe.Pointer) *Function {
 	}
 }
 
-// now is the function that stands for f since it was declared again, or f.
+// now returns the function that stands for f since it was declared again, or f.
 func (f *Function) now() *Function {
 	if s := f.successor.Load(); s != nil {
 		return s

@@ -157,7 +157,7 @@ func (w *shortSlices) walk(body ast.Node) {
 	})
 }
 
-// makes tells whether a call is an append of elements, or a conversion, that may allocate a short slice.
+// makes reports whether a call is an append of elements, or a conversion, that may allocate a short slice.
 func (w *shortSlices) makes(call *ast.CallExpr) bool {
 	tv := w.info.Types[call.Fun]
 	if tv.IsType() && len(call.Args) == 1 {
@@ -181,7 +181,7 @@ func (w *shortSlices) isBuiltin(call *ast.CallExpr, names ...string) bool {
 	return false
 }
 
-// appended is the variable that a call appends to, nil if there is none.
+// appended returns the variable that a call appends to, nil if there is none.
 func (w *shortSlices) appended(call *ast.CallExpr) *types.Var {
 	if !w.info.Types[call.Fun].IsBuiltin() {
 		return nil
@@ -216,7 +216,7 @@ func (w *shortSlices) use(id *ast.Ident, v *types.Var) {
 	}
 }
 
-// changes tells whether the elements of the slice e are assigned to, or appended to, where it stands.
+// changes reports whether the elements of the slice e are assigned to, or appended to, where it stands.
 func (w *shortSlices) changes(e ast.Expr) bool {
 	for i := len(w.stack) - 1; i >= 0; i-- {
 		switch parent := w.stack[i].(type) {
@@ -249,7 +249,7 @@ func (w *shortSlices) changes(e ast.Expr) bool {
 	return false
 }
 
-// destination is the variable that the expression e, whose parents are on the stack, is assigned to, nil if it is assigned to
+// destination returns the variable that the expression e, whose parents are on the stack, is assigned to, nil if it is assigned to
 // none; and whether it stays in the function.
 func (w *shortSlices) destination(e ast.Expr) (to *types.Var, stays bool) {
 	for i := len(w.stack) - 1; i >= 0; i-- {
@@ -304,7 +304,7 @@ func (w *shortSlices) destination(e ast.Expr) (to *types.Var, stays bool) {
 	return nil, false
 }
 
-// assigned is what an assignment does with e.
+// assigned returns what an assignment does with e.
 func (w *shortSlices) assigned(e ast.Expr, lhs, rhs []ast.Expr) (*types.Var, bool) {
 	for _, x := range lhs {
 		if x == e {

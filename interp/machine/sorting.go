@@ -53,7 +53,7 @@ func (c *compiler) sortSlice(e *ast.CallExpr, o *types.Func, sig *types.Signatur
 	return nil
 }
 
-// less is the function value at p. One of the machine's runs on a lent thread, which
+// less returns the function value at p. One of the machine's runs on a lent thread, which
 // done gives back.
 func (m *Machine) less(p unsafe.Pointer) (less func(i, j int) bool, done func()) {
 	if p == nil || closureOf(p) == nil {
@@ -222,7 +222,7 @@ type reverse struct{ collection }
 
 func (r reverse) Less(i, j int) bool { return r.collection.Less(j, i) }
 
-// collection is the value that a call of one of collections is given, and whether that is
+// collection returns the value that a call of one of collections is given, and whether that is
 // what sort.Reverse makes of it.
 func (c *compiler) collection(e *ast.CallExpr) (x ast.Expr, reversed bool) {
 	x = e.Args[0]
@@ -232,7 +232,7 @@ func (c *compiler) collection(e *ast.CallExpr) (x ast.Expr, reversed bool) {
 	return x, reversed
 }
 
-// lends tells whether e is a call of one of collections for a type of a cell.
+// lends reports whether e is a call of one of collections for a type of a cell.
 func (c *compiler) lends(e *ast.CallExpr, o *types.Func) bool {
 	if collections[o.FullName()] == nil {
 		return false
@@ -246,7 +246,7 @@ func (c *compiler) lends(e *ast.CallExpr, o *types.Func) bool {
 	return ok && c.machine.config.Interpreted(named)
 }
 
-// isReverse tells whether e is a call of sort.Reverse.
+// isReverse reports whether e is a call of sort.Reverse.
 func isReverse(c *compiler, e ast.Expr) bool {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || len(call.Args) != 1 {
@@ -260,7 +260,7 @@ func isReverse(c *compiler, e ast.Expr) bool {
 	return ok && o.FullName() == "sort.Reverse"
 }
 
-// lentMethods are the methods of t that compiled code calls, all of which the machine
+// lentMethods returns the methods of t that compiled code calls, all of which the machine
 // must run.
 func (c *compiler) lentMethods(n ast.Node, t types.Type, all bool) *[methodCount]lentMethod {
 	var list [methodCount]lentMethod

@@ -182,7 +182,7 @@ func (f *Function) frame(ip *instruction) Frame {
 	return Frame{strings.TrimSuffix(f.name, "ʹm"), f.position(ip)}
 }
 
-// position is the number of the position of an instruction.
+// position returns the number of the position of an instruction.
 func (f *Function) position(ip *instruction) int {
 	if ip == nil {
 		return 0

@@ -112,7 +112,7 @@ func (u *Unit) function(name string) *Function {
 	return f
 }
 
-// callee is the compiled form of a function; nil if there is none.
+// callee returns the compiled form of a function; nil if there is none.
 func (u *Unit) callee(key any) *Function {
 	if f, ok := u.declared[key]; ok {
 		u.use(key)
@@ -144,7 +144,7 @@ func (u *Unit) Reason(name string) string { return u.reasons[name] }
 // Empty reports whether there is nothing to link.
 func (u *Unit) Empty() bool { return len(u.declared) == 0 && len(u.methods) == 0 }
 
-// Link gives the functions the addresses of variables, and gives the variables
+// Link returns the functions the addresses of variables, and gives the variables
 // of the engine that have the names of the functions their values. value is that of
 // a function of lowered code, address that of a variable.
 func (u *Unit) Link(value, address func(name string) (reflect.Value, error)) error {

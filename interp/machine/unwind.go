@@ -109,7 +109,7 @@ func (t *thread) unwind(again **instruction) {
 	*again = &t.fn.code[t.fn.epilogue]
 }
 
-// gone says whether the goroutine that ends makes no deferred calls.
+// gone reports whether the goroutine that ends makes no deferred calls.
 func (m *Machine) gone() bool { return m.config.Registry != nil && m.config.Registry.Gone() }
 
 // unwinding is the running of the deferred calls of a thread because of a panic, or
@@ -180,7 +180,7 @@ func (u *unwinding) enter(fn *Function, captured []unsafe.Pointer, depth int) {
 	t.execute(fn)
 }
 
-// recover is the builtin function.
+// recover returns the builtin function.
 func (t *thread) recover(r *rt.Registry) any {
 	switch {
 	case t.unwinding != nil && t.depth == t.forwarded(t.recovering):
@@ -192,7 +192,7 @@ func (t *thread) recover(r *rt.Registry) any {
 	return nil
 }
 
-// forwarded is how many calls there are around the function that the one within depth
+// forwarded returns how many calls there are around the function that the one within depth
 // calls stands for.
 func (t *thread) forwarded(depth int) int {
 	for depth < t.depth && t.frames[depth].fn.forwards {

@@ -15,7 +15,7 @@ import (
 // unneeded are the commands of gonb that make a function main of the rest of the cell.
 var unneeded = []string{"%%", "%main"}
 
-// unneededCommand is what a command of unneeded does.
+// unneededCommand returns what a command of unneeded does.
 func unneededCommand(name string) command {
 	return command{name: name, prepare: func(text string) (action, error) {
 		if text != "" {
@@ -30,7 +30,7 @@ func unneededCommand(name string) command {
 	}}
 }
 
-// quotedList is the fields of text as a list of strings of Go.
+// quotedList returns the fields of text as a list of strings of Go.
 func quotedList(text string) string {
 	if strings.ContainsAny(text, "\"'\\") {
 		return "…" // as a shell would split it
@@ -63,7 +63,7 @@ var instead = map[string]string{
 // shellNames are commands of the shell that IPython has as commands of its own.
 var shellNames = []string{"ls", "pwd", "cat", "cp", "mv", "mkdir", "rmdir", "less", "more", "man", "echo", "ll", "sx", "system"}
 
-// otherwise is the error for a name that no command has.
+// otherwise returns the error for a name that no command has.
 func otherwise(name string) error {
 	if hint := instead[name]; hint != "" {
 		return fmt.Errorf("there is no command %s: %s", name, hint)

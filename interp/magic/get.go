@@ -14,13 +14,13 @@ type Module struct {
 	Query  string // "path@version", or "path" for the latest version
 }
 
-// Path is that of the module.
+// Path returns that of the module.
 func (m Module) Path() string {
 	path, _, _ := strings.Cut(m.Query, "@")
 	return path
 }
 
-// Gets are the modules that a cell asks for, in order. What the cell has besides
+// Gets returns the modules that a cell asks for, in order. What the cell has besides
 // may be wrong. The error is an *Error.
 func Gets(src string, known func(name string) bool) ([]Module, error) {
 	var list []Module

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// help is a function because it shows the table that it is in.
+// help returns a function because it shows the table that it is in.
 func help() command {
 	return command{
 		name: "%help", usage: "%help", doc: "shows this text",

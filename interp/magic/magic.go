@@ -40,7 +40,7 @@ type command struct {
 	prepare func(text string) (action, error)
 }
 
-// commands is the table, in the order of %help.
+// commands returns the table, in the order of %help.
 func commands() []command {
 	return []command{timeLine, timeCell, who, reset, cd, env, shell, bash, get, ranks, help()}
 }

@@ -38,7 +38,7 @@ type line struct {
 	behind     string // what follows the name of a %% command in its line, where text is the lines below
 }
 
-// takesCell says whether the rest of the cell is the text of the command, and no Go.
+// takesCell reports whether the rest of the cell is the text of the command, and no Go.
 func (l line) takesCell() bool {
 	return strings.HasPrefix(l.name, "%%") && l.name != timeCell.name && !slices.Contains(unneeded, l.name)
 }
@@ -129,7 +129,7 @@ func endTimes(src string, timed []int) string {
 	return b.String() + src[written:]
 }
 
-// isAlone says whether nothing but l and comments is in a cell.
+// isAlone reports whether nothing but l and comments is in a cell.
 func isAlone(src string, l line) bool {
 	var s scanner.Scanner
 	text := []byte(src[:l.start] + src[l.end:])
@@ -197,7 +197,7 @@ func lines(src string, known func(name string) bool) []line {
 	return list
 }
 
-// next is the place of the next % or ! that begins a line where a statement may
+// next returns the place of the next % or ! that begins a line where a statement may
 // begin, from start, where one may; -1 without one. name is called with the
 // identifiers before it.
 func next(src []byte, start int, name func(string)) int {
@@ -230,7 +230,7 @@ func next(src []byte, start int, name func(string)) int {
 	}
 }
 
-// isGo says whether a line that begins with ! is an expression of Go.
+// isGo reports whether a line that begins with ! is an expression of Go.
 func isGo(text string, known func(name string) bool) bool {
 	if _, err := parser.ParseExpr(text); err != nil {
 		return false
@@ -248,7 +248,7 @@ func isGo(text string, known func(name string) bool) bool {
 	}
 }
 
-// Blank is the cell with spaces for its commands, for tools that look at the Go
+// Blank returns the cell with spaces for its commands, for tools that look at the Go
 // between them: offsets stay.
 func Blank(src string, known func(name string) bool) string {
 	text := []byte(src)
@@ -269,7 +269,7 @@ func Blank(src string, known func(name string) bool) string {
 	return string(text)
 }
 
-// BlankUnneeded is the cell with spaces for the commands that say nothing, as %%: offsets stay.
+// BlankUnneeded returns the cell with spaces for the commands that say nothing, as %%: offsets stay.
 func BlankUnneeded(src string, known func(name string) bool) string {
 	text := []byte(src)
 	for _, l := range lines(src, known) {
@@ -280,7 +280,7 @@ func BlankUnneeded(src string, known func(name string) bool) string {
 	return string(text)
 }
 
-// IsOpen says whether a cell ends in a command whose text may go on: that of a %%
+// IsOpen reports whether a cell ends in a command whose text may go on: that of a %%
 // command up to a blank line, that of a shell behind a backslash.
 func IsOpen(src string, known func(name string) bool) bool {
 	for _, l := range lines(src, known) {
@@ -294,7 +294,7 @@ func IsOpen(src string, known func(name string) bool) bool {
 	return false
 }
 
-// At is the command whose name the offset lies in or right behind, and where
+// At returns the command whose name the offset lies in or right behind, and where
 // that name begins.
 func At(src string, offset int, known func(name string) bool) (start int, prefix string, ok bool) {
 	for _, l := range lines(src, known) {
@@ -305,7 +305,7 @@ func At(src string, offset int, known func(name string) bool) (start int, prefix
 	return 0, "", false
 }
 
-// InText says whether offset lies behind the name of a command, in what is not Go.
+// InText reports whether offset lies behind the name of a command, in what is not Go.
 func InText(src string, offset int, known func(name string) bool) bool {
 	for _, l := range lines(src, known) {
 		if l.name == timeLine.name || l.name == timeCell.name {
@@ -324,7 +324,7 @@ func InText(src string, offset int, known func(name string) bool) bool {
 	return false
 }
 
-// Names are the names of the commands that begin with prefix.
+// Names returns the names of the commands that begin with prefix.
 func Names(prefix string) []string {
 	var names []string
 	for _, c := range commands() {
@@ -335,7 +335,7 @@ func Names(prefix string) []string {
 	return names
 }
 
-// DocAt is the usage of the command whose name is around offset, and what it
+// DocAt returns the usage of the command whose name is around offset, and what it
 // does.
 func DocAt(src string, offset int, known func(name string) bool) (usage, doc string, ok bool) {
 	for _, l := range lines(src, known) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// PathAt says whether the name of a file may stand at offset, where that begins, and
+// PathAt reports whether the name of a file may stand at offset, where that begins, and
 // which names there are: those of a directory end in a slash.
 func PathAt(src string, offset int, known func(name string) bool) (start int, names []string, ok bool) {
 	for _, l := range lines(src, known) {
@@ -32,7 +32,7 @@ func PathAt(src string, offset int, known func(name string) bool) (start int, na
 	return 0, nil, false
 }
 
-// files are the names that begin with prefix, hidden ones only where it asks for
+// files returns the names that begin with prefix, hidden ones only where it asks for
 // them.
 func files(prefix string, directories bool) []string {
 	dir, base := filepath.Split(prefix)

@@ -25,7 +25,7 @@ func (e *CacheError) Error() string {
 // Unwrap returns why.
 func (e *CacheError) Unwrap() error { return e.Err }
 
-// cached is the directory in the cache for a module; the one above it exists. Only
+// cached returns the directory in the cache for a module; the one above it exists. Only
 // the user may look into the cache, so that nobody can plant code that is executed.
 func cached(m module.Version) (string, error) {
 	base, err := os.UserCacheDir()

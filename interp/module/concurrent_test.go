@@ -32,7 +32,7 @@ var threeModules = map[string]string{
 	"example.com/c@v1.0.0/go.mod": "module example.com/c\n",
 }
 
-// newSlowSet is a set with three modules, the first of which has been downloaded.
+// newSlowSet returns a set with three modules, the first of which has been downloaded.
 func newSlowSet(t *testing.T, dir func(ctx context.Context, m xmodule.Version) error) *module.Set {
 	t.Helper()
 	s := module.New(slowRegistry{newRegistry(t, threeModules), func(ctx context.Context, m xmodule.Version) error {

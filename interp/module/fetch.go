@@ -168,7 +168,7 @@ type opened struct {
 	size int64
 }
 
-// redacted is an address without its password.
+// redacted returns an address without its password.
 func redacted(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -18,13 +18,13 @@ import (
 // GoCommand is the go command as a Source.
 type GoCommand struct{}
 
-// HasGoCommand says whether there is a go command.
+// HasGoCommand reports whether there is a go command.
 func HasGoCommand() bool {
 	_, err := exec.LookPath("go")
 	return err == nil
 }
 
-// Default is the go command, or the proxies of the environment where there is none.
+// Default returns the go command, or the proxies of the environment where there is none.
 func Default() Source {
 	if HasGoCommand() {
 		return GoCommand{}
@@ -56,7 +56,7 @@ func (GoCommand) Complete(ctx context.Context, dir string) error {
 	return nil
 }
 
-// requires are the versions of the require lines of a go.mod file.
+// requires returns the versions of the require lines of a go.mod file.
 func requires(path string) (map[string]string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -115,7 +115,7 @@ func (GoCommand) run(ctx context.Context, answer any, arguments ...string) error
 	return json.Unmarshal(text, answer)
 }
 
-// cacheHint is the error of a text of the go command, with what to do where it cannot
+// cacheHint returns the error of a text of the go command, with what to do where it cannot
 // write to its module cache.
 func cacheHint(text string) error {
 	if strings.Contains(text, "module cache") || strings.Contains(text, "read-only file system") || strings.Contains(text, "permission denied") {

@@ -40,7 +40,7 @@ func NewProxy() *Proxy {
 	return p
 }
 
-// address is that of a file of a module version: its extension is info, mod or zip.
+// address returns that of a file of a module version: its extension is info, mod or zip.
 func address(base, path, version, extension string) (string, error) {
 	escaped, err := module.EscapePath(path)
 	if err != nil {

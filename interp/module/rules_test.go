@@ -61,7 +61,7 @@ func (p *fakeProxy) requests() []string {
 // bomb is the content of a file that claims to be larger than a module may be.
 const bomb = "bomb"
 
-// moduleFiles are those that a proxy has for one version.
+// moduleFiles returns those that a proxy has for one version.
 func moduleFiles(t *testing.T, path, version, goMod string, files map[string]string) map[string]string {
 	t.Helper()
 	var archive strings.Builder

@@ -180,7 +180,7 @@ func (s *Set) Find(ctx context.Context, importPath string) (p Package, ok bool, 
 	}
 }
 
-// dir is the directory of a module, which is downloaded once even if several ask.
+// dir returns the directory of a module, which is downloaded once even if several ask.
 func (s *Set) dir(ctx context.Context, m module.Version) (string, error) {
 	s.mu.Lock()
 	dir, has := s.dirs[m.Path]
@@ -209,7 +209,7 @@ func (s *Set) dir(ctx context.Context, m module.Version) (string, error) {
 	return dir, nil
 }
 
-// Version is the version of a module of the set, "" for another.
+// Version returns the version of a module of the set, "" for another.
 func (s *Set) Version(path string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,7 +27,7 @@ func Allocate(n, size int) {
 // watch over the memory of a session finds early enough.
 const LargeAllocation = 64 << 20
 
-// Concat is a + b, or a panic where that does not fit into memory.
+// Concat returns a + b, or a panic where that does not fit into memory.
 func Concat(a, b string) string {
 	if n := len(a) + len(b); n >= LargeAllocation {
 		Allocate(n, 1)
@@ -51,7 +51,7 @@ func allocate(bytes int64) {
 	}
 }
 
-// memoryLimit is what the Go runtime is told to keep to, or the memory of the
+// memoryLimit returns what the Go runtime is told to keep to, or the memory of the
 // machine if that is less; 0 where neither is known.
 func memoryLimit() int64 {
 	limit := debug.SetMemoryLimit(-1)
@@ -72,14 +72,14 @@ var machineMemory = sync.OnceValue(func() int64 {
 	return int64(min(machine.Total, math.MaxInt64))
 })
 
-// heapInUse is the size of what has been allocated and not been found to be garbage.
+// heapInUse returns the size of what has been allocated and not been found to be garbage.
 func heapInUse() int64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return int64(sample[0].Value.Uint64())
 }
 
-// byteSize is "1.5 GiB".
+// byteSize returns "1.5 GiB".
 func byteSize(bytes int64) string {
 	if bytes >= 1<<30 {
 		return fmt.Sprintf("%.3g GiB", float64(bytes)/(1<<30))

@@ -76,7 +76,7 @@ func (b Box) Raw() any { return b.V }
 // function that names what it was given.
 func (b Box) TypeName() string { return b.T.name }
 
-// GoType is the type as it was declared: of a struct, for instance, the names of
+// GoType returns the type as it was declared: of a struct, for instance, the names of
 // the fields.
 func (b Box) GoType() reflect.Type { return typeWrapper{reflect.TypeOf(b.V), b.T} }
 
@@ -195,7 +195,7 @@ func (b Box) metadata() map[string]any {
 	return metadata
 }
 
-// TypeName is the name of the dynamic type of x as %T prints it: "main.P",
+// TypeName returns the name of the dynamic type of x as %T prints it: "main.P",
 // "*bytes.Buffer", "<nil>".
 func (r *Registry) TypeName(x any) string {
 	if x == nil {

@@ -53,7 +53,7 @@ func (c *ValueContext) String() string {
 	return name + ".WithValue(" + c.registry.contextPart(c.key) + ", " + c.registry.contextPart(c.value) + ")"
 }
 
-// contextPart is a key or a value in the text of a context.
+// contextPart returns a key or a value in the text of a context.
 func (r *Registry) contextPart(x any) string {
 	switch x := x.(type) {
 	case fmt.Stringer:

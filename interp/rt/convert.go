@@ -11,7 +11,7 @@ import (
 // t the engine's own wrapper is taken. Call it before the first cell runs.
 func (r *Registry) AddWrapper(t reflect.Type, wrap func(Box) any) { r.wrappers.Store(t, wrap) }
 
-// Convert is the assertion of x to the compiled interface target. Where it holds, v
+// Convert returns the assertion of x to the compiled interface target. Where it holds, v
 // is a value that implements the interface in compiled code: x itself, or a
 // wrapper of a boxed x.
 func (r *Registry) Convert(x any, target *Type) (v any, ok bool) {
@@ -25,7 +25,7 @@ func (r *Registry) Convert(x any, target *Type) (v any, ok bool) {
 	return r.wrap(b, target), true
 }
 
-// Assign is the implicit conversion of x to the compiled interface target. nil
+// Assign returns the implicit conversion of x to the compiled interface target. nil
 // stays nil.
 func (r *Registry) Assign(x any, target *Type) any {
 	b, ok := r.unbox(x)

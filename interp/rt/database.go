@@ -4,7 +4,7 @@ package rt
 // any ask it for.
 var declaredMethods = []string{"Value", "Scan", "String", "MarshalText", "UnmarshalText", "GobEncode", "GobDecode", "MarshalBinary", "UnmarshalBinary"}
 
-// Declared is x as a compiled package gets it that reflects on its arguments: of the
+// Declared returns x as a compiled package gets it that reflects on its arguments: of the
 // declared type, with its name and fields.
 func (r *Registry) Declared(x any) (declared any) {
 	b, ok := r.unbox(x)

@@ -25,7 +25,7 @@ type declaredTypes struct {
 	builder layout.Builder
 }
 
-// nameDeclared gives the builder the name and the methods of a type.
+// nameDeclared returns the builder the name and the methods of a type.
 func (r *Registry) nameDeclared(n *types.Named, made reflect.Type) (name string, methods, ofPointer []layout.Method, done func(reflect.Type)) {
 	t := r.Describe(n)
 	methods, ofPointer, used := r.stubbed(t, made)
@@ -43,7 +43,7 @@ func (e encoded) setRaw() {
 	})
 }
 
-// unseen is the error of a package that would not see one of the methods, since a type in e has it and the type that stands
+// unseen returns the error of a package that would not see one of the methods, since a type in e has it and the type that stands
 // for that has not; nil if there is none.
 func (e encoded) unseen(pkg string, methods []string) (unseen *EncodingError) {
 	e.parts(func(w view, t reflect.Type) {
@@ -66,7 +66,7 @@ func (e encoded) unseen(pkg string, methods []string) (unseen *EncodingError) {
 	return unseen
 }
 
-// declaredType is the type that stands for t.
+// declaredType returns the type that stands for t.
 func (r *Registry) declaredType(t *Type) (reflect.Type, error) {
 	if made, ok := r.declared.known.Load(t); ok {
 		return made.(reflect.Type), nil
@@ -102,7 +102,7 @@ type encoded struct {
 	typ   reflect.Type // of value
 }
 
-// encodable is x as the package gets it, which asks values for the methods. It
+// encodable returns x as the package gets it, which asks values for the methods. It
 // panics with an *EncodingError where it would not find what Go finds.
 func (r *Registry) encodable(pkg string, x any, methods []string) encoded {
 	b, ok := r.unbox(x)
@@ -127,7 +127,7 @@ func (r *Registry) encodable(pkg string, x any, methods []string) encoded {
 	return e
 }
 
-// sameLayout tells whether values of two types lie in memory in the same way.
+// sameLayout reports whether values of two types lie in memory in the same way.
 func sameLayout(a, b reflect.Type, seen map[reflect.Type]bool) bool {
 	if a == b || seen[a] {
 		return true

@@ -38,7 +38,7 @@ func (r *Registry) Protect(position *int, body func(d *Deferred)) {
 	d.returned = true
 }
 
-// Gone says whether the calling goroutine, which ends, makes no deferred calls.
+// Gone reports whether the calling goroutine, which ends, makes no deferred calls.
 func (r *Registry) Gone() bool { return r.config.Gone != nil && r.config.Gone() }
 
 // isGone is Gone.
@@ -72,7 +72,7 @@ func (d *Deferred) CallValue(call func(), depth int) {
 	callDeferred(call)
 }
 
-// Recover is the recover() of a function literal that is itself the operand of
+// Recover returns the recover() of a function literal that is itself the operand of
 // a defer statement. A value with a method Uncatchable, such as the interrupt of
 // a session, is not recovered.
 func (d *Deferred) Recover() any {
@@ -92,7 +92,7 @@ func (d *Deferred) Panicking() bool { return d.panicking }
 // Raise has d panic with value, for a caller that runs the deferred calls itself.
 func (d *Deferred) Raise(value any) { d.raise(value) }
 
-// Value is the value of the panic.
+// Value returns the value of the panic.
 func (d *Deferred) Value() any { return d.value }
 
 // recoverable is a deferred function value that runs.
@@ -108,7 +108,7 @@ var (
 	waiting    atomic.Int64
 )
 
-// Recoverer is what recover() of the calling function of lowered code is to ask.
+// Recoverer returns what recover() of the calling function of lowered code is to ask.
 // A function that calls recover and is not deferred as a literal gets it at its
 // begin.
 func (r *Registry) Recoverer() *Deferred {
@@ -127,7 +127,7 @@ func (r *Registry) Forwards(activations int) {
 	}
 }
 
-// deferredCaller is the deferred call that the calling function of lowered code
+// deferredCaller returns the deferred call that the calling function of lowered code
 // is the function of; nil when it is not, as when that function called it.
 func (r *Registry) deferredCaller() *recoverable {
 	if waiting.Load() == 0 {
@@ -177,7 +177,7 @@ func (r *Registry) activations(limit int) (n int) {
 	return n
 }
 
-// goroutine is the number of the calling goroutine, which the runtime tells
+// goroutine returns the number of the calling goroutine, which the runtime tells
 // only as the first line of a stack trace: "goroutine 7 [running]:".
 func goroutine() uint64 {
 	var buf [64]byte

@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Equal is a == b for two interface values.
+// Equal returns a == b for two interface values.
 func (r *Registry) Equal(a, b any) bool {
 	x, ok := r.unbox(a)
 	if !ok {
@@ -22,7 +22,7 @@ func (r *Registry) Equal(a, b any) bool {
 	return r.equalDynamic(x.V, y.V)
 }
 
-// equalDynamic is a == b for values that are not boxed, with what Go panics with
+// equalDynamic returns a == b for values that are not boxed, with what Go panics with
 // where values of cells lie in their fields or elements.
 func (r *Registry) equalDynamic(a, b any) bool {
 	if t := reflect.TypeOf(a); t != nil && t == reflect.TypeOf(b) && (t.Kind() == reflect.Struct || t.Kind() == reflect.Array) &&

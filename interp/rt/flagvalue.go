@@ -25,7 +25,7 @@ func (r *Registry) FlagVar(f *flag.FlagSet, value flag.Value, name, usage string
 	f.Var(value, name, usage)
 }
 
-// holderType is the type that stands for t, with values of type raw.
+// holderType returns the type that stands for t, with values of type raw.
 func (r *Registry) holderType(t *Type, raw reflect.Type) reflect.Type {
 	if made, ok := r.flagTypes.Load(t); ok {
 		return made.(reflect.Type)

@@ -16,7 +16,7 @@ const (
 	hidden
 )
 
-// field is the access of a field of a struct that has the access a.
+// field returns the access of a field of a struct that has the access a.
 func (a access) field(f field) access {
 	switch {
 	case a == hidden:
@@ -29,7 +29,7 @@ func (a access) field(f field) access {
 	return hidden
 }
 
-// inside is the access of what a value that is no struct refers to.
+// inside returns the access of what a value that is no struct refers to.
 func (a access) inside() access {
 	if a == visible {
 		return visible
@@ -107,7 +107,7 @@ func (p *printer) printValue(d *Type, v reflect.Value, verb rune, depth int, a a
 	}
 }
 
-// elemOf is the descriptor of the element type, nil if that is compiled.
+// elemOf returns the descriptor of the element type, nil if that is compiled.
 func elemOf(d *Type) *Type {
 	if d == nil {
 		return nil

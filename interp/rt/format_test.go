@@ -58,7 +58,7 @@ var address = regexp.MustCompile(`[0-9a-fA-F]{10,}`)
 
 func withoutAddresses(s string) string { return address.ReplaceAllString(s, "ADDRESS") }
 
-// outcome is what f returns, or that it panics: fmt does if the panic value of a
+// outcome returns what f returns, or that it panics: fmt does if the panic value of a
 // String method panics in its turn.
 func outcome(f func() string) (s string) {
 	defer func() {

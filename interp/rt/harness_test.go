@@ -90,7 +90,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// checked is the type that the checker has for a compiled one.
+// checked returns the type that the checker has for a compiled one.
 func (w *world) checked(t reflect.Type) types.Type {
 	if n, ok := w.named[t]; ok {
 		return n
@@ -149,7 +149,7 @@ func (w *world) checked(t reflect.Type) types.Type {
 	panic("no checked type for " + t.String())
 }
 
-// rawType is the type that the engine has for a checked one.
+// rawType returns the type that the engine has for a checked one.
 func (w *world) rawType(t types.Type, real reflect.Type) reflect.Type {
 	if !w.Mentions(t) {
 		return real
@@ -269,7 +269,7 @@ func setFieldType(t reflect.Type, i int, field reflect.Type) {
 	(*structType)(word(t)).fields[i].typ = word(field)
 }
 
-// box is the value that lowered code has for x in an interface.
+// box returns the value that lowered code has for x in an interface.
 func (w *world) box(x any) any {
 	if x == nil {
 		return nil
@@ -410,7 +410,7 @@ func holdsAny(t types.Type) bool {
 	return false
 }
 
-// typ is the descriptor of a type that is written as in shapes_test.go, without
+// typ returns the descriptor of a type that is written as in shapes_test.go, without
 // imported packages.
 func (w *world) typ(t testing.TB, expression string) *Type {
 	t.Helper()
@@ -421,17 +421,17 @@ func (w *world) typ(t testing.TB, expression string) *Type {
 	return w.Describe(v.Type)
 }
 
-// typeOf is the descriptor of a compiled type.
+// typeOf returns the descriptor of a compiled type.
 func typeOf[T any](w *world) *Type { return w.Describe(w.checked(reflect.TypeFor[T]())) }
 
-// panicValue is what f panics with.
+// panicValue returns what f panics with.
 func panicValue(f func()) (cause any) {
 	defer func() { cause = recover() }()
 	f()
 	return nil
 }
 
-// redeclare is a type of the same name and underlying type as one of
+// redeclare returns a type of the same name and underlying type as one of
 // shapes_test.go, as a later cell would declare it.
 func redeclare(t testing.TB, w *world, name string) types.Type {
 	t.Helper()

@@ -46,7 +46,7 @@ func (unhashableError) RuntimeError() {}
 
 func (unhashableError) compiledName() string { return "runtime.unhashableTypeError" }
 
-// unhashable is the name of the type of a cell for which x cannot be hashed, or
+// unhashable returns the name of the type of a cell for which x cannot be hashed, or
 // empty.
 func (r *Registry) unhashable(x any) string {
 	if x == nil {
@@ -87,7 +87,7 @@ func (r *Registry) unhashablePart(v reflect.Value) string {
 	return ""
 }
 
-// EqualParts is a == b for two structs or arrays of one type that hold
+// EqualParts returns a == b for two structs or arrays of one type that hold
 // interfaces.
 func (r *Registry) EqualParts(a, b any) bool {
 	return r.equalValues(reflect.ValueOf(a), reflect.ValueOf(b))

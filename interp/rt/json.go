@@ -47,7 +47,7 @@ func (r *Registry) JSONEncode(e *json.Encoder, v any) error {
 	return e.Encode(json.RawMessage(own.out.Bytes()))
 }
 
-// marshalBox is the MarshalJSON method of boxes: what compiled code encodes
+// marshalBox returns the MarshalJSON method of boxes: what compiled code encodes
 // that does not encode through this package.
 func (r *Registry) marshalBox(b Box) ([]byte, error) {
 	v := reflect.ValueOf(b.V)
@@ -110,7 +110,7 @@ func hiddenFlag(coder any, path ...string) bool {
 	return v.Bool()
 }
 
-// marshalerError is the error of encoding/json for a marshaling method that
+// marshalerError returns the error of encoding/json for a marshaling method that
 // failed. The method's name is in a field that only encoding/json can set
 // otherwise.
 func (r *Registry) marshalerError(w view, err error, method string) error {

@@ -70,7 +70,7 @@ func (d *jsonDecoder) literal(item []byte, w view, v reflect.Value, start int, q
 	return nil
 }
 
-// storeText gives a string to an UnmarshalText method.
+// storeText returns a string to an UnmarshalText method.
 func (d *jsonDecoder) storeText(item []byte, w view, t target, end int, quoted bool, misuse func(view) error) error {
 	if item[0] == '"' {
 		s, ok := unquote(item)

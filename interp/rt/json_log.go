@@ -25,7 +25,7 @@ func (r *Registry) marshalLogged(b Box, v reflect.Value, value bool) ([]byte, er
 	return e.out.Bytes(), err
 }
 
-// unescaped is the JSON of a string in which HTML is as it is.
+// unescaped returns the JSON of a string in which HTML is as it is.
 func unescaped(s string) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

@@ -154,7 +154,7 @@ func compareDecoding(t *testing.T, w *world, i int, text string) {
 	}
 }
 
-// contents is what a boxed pointer points to, boxed.
+// contents returns what a boxed pointer points to, boxed.
 func contents(w *world, x any) any {
 	b, ok := w.unbox(x)
 	if !ok || reflect.ValueOf(b.V).Kind() != reflect.Pointer || reflect.ValueOf(b.V).IsNil() {
@@ -163,7 +163,7 @@ func contents(w *world, x any) any {
 	return b.T.shape().elem.Box(reflect.ValueOf(b.V).Elem().Interface())
 }
 
-// mismatchDetails are the fields of an error that its text does not tell.
+// mismatchDetails returns the fields of an error that its text does not tell.
 func mismatchDetails(err error) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprint(e.Value, " ", e.Type, " ", e.Offset, " ", e.Struct, " ", e.Field)

@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// isEmpty is what the option omitempty asks.
+// isEmpty returns what the option omitempty asks.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
@@ -16,7 +16,7 @@ func isEmpty(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// isZero is what the option omitzero asks: the method IsZero of the type, or of
+// isZero returns what the option omitzero asks: the method IsZero of the type, or of
 // the pointer to it, where there is one.
 func (r *Registry) isZero(w view, v reflect.Value) bool {
 	switch {

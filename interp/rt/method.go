@@ -82,7 +82,7 @@ func (r *Registry) bound(x any, name string) any {
 	return v.Interface()
 }
 
-// replacedMethod is the method of a compiled x that cells have another for: one
+// replacedMethod returns the method of a compiled x that cells have another for: one
 // with types in its signature, or looking into values, that cells have others for.
 func (r *Registry) replacedMethod(x any, name string) any {
 	switch t := x.(type) {

@@ -7,11 +7,11 @@ type NamedFunction struct {
 	names    []string
 }
 
-// Named gives a function the names of its parameters, which package widgets asks for.
+// Named returns a function the names of its parameters, which package widgets asks for.
 func Named(function any, names ...string) any { return NamedFunction{function, names} }
 
-// Function is the function.
+// Function returns the function.
 func (n NamedFunction) Function() any { return n.function }
 
-// ParameterNames are the names of its parameters, in their order.
+// ParameterNames returns the names of its parameters, in their order.
 func (n NamedFunction) ParameterNames() []string { return n.names }

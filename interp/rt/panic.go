@@ -46,10 +46,10 @@ var (
 
 const nilDereference = runtimeError("invalid memory address or nil pointer dereference")
 
-// NilDereference is what the use of a nil pointer panics with.
+// NilDereference returns what the use of a nil pointer panics with.
 func NilDereference() any { return nilDereference }
 
-// PanicValue is the value of panic(x), which for a nil x is an error.
+// PanicValue returns the value of panic(x), which for a nil x is an error.
 func PanicValue(x any) any {
 	if x == nil {
 		return new(runtime.PanicNilError)
@@ -57,7 +57,7 @@ func PanicValue(x any) any {
 	return x
 }
 
-// NilReceiver is what the call of a method with a value receiver, as "main.T.M",
+// NilReceiver returns what the call of a method with a value receiver, as "main.T.M",
 // panics with when it finds a nil pointer in the interface.
 func NilReceiver(method string) any {
 	dot := strings.LastIndexByte(method, '.')
@@ -65,7 +65,7 @@ func NilReceiver(method string) any {
 	return plainError("value method " + method + " called using nil *" + name + " pointer")
 }
 
-// compiledName is the name of a compiled type; the types above go under the
+// compiledName returns the name of a compiled type; the types above go under the
 // name of the runtime's type that they stand for.
 func compiledName(t reflect.Type) string {
 	if t.Implements(standInType) && !(t.Kind() == reflect.Pointer && t.Elem().Implements(standInType)) {
@@ -163,7 +163,7 @@ func fromEngine(text string) any {
 	return text
 }
 
-// PanicText is what Go prints after "panic: " for the value v.
+// PanicText returns what Go prints after "panic: " for the value v.
 func (r *Registry) PanicText(v any) string {
 	v = r.Plain(Recovered(v))
 	switch v := v.(type) {

@@ -11,7 +11,7 @@ func StorePosition(p *int, number int) {
 	atomic.StoreUintptr((*uintptr)(unsafe.Pointer(p)), uintptr(number))
 }
 
-// LoadPosition is the value of the interpreted position variable.
+// LoadPosition returns the value of the interpreted position variable.
 func LoadPosition(p *int) int {
 	return int(atomic.LoadUintptr((*uintptr)(unsafe.Pointer(p))))
 }

@@ -38,7 +38,7 @@ type flags struct {
 
 func (r *Registry) newPrinter() *printer { return &printer{registry: r} }
 
-// Write is that of fmt.State.
+// Write returns that of fmt.State.
 func (p *printer) Write(b []byte) (int, error) {
 	p.buffer = append(p.buffer, b...)
 	return len(b), nil
@@ -50,13 +50,13 @@ func (p *printer) WriteString(s string) (int, error) {
 	return len(s), nil
 }
 
-// Width is that of fmt.State.
+// Width returns that of fmt.State.
 func (p *printer) Width() (int, bool) { return p.width, p.hasWidth }
 
-// Precision is that of fmt.State.
+// Precision returns that of fmt.State.
 func (p *printer) Precision() (int, bool) { return p.precision, p.hasPrecision }
 
-// Flag is that of fmt.State.
+// Flag returns that of fmt.State.
 func (p *printer) Flag(c int) bool {
 	switch c {
 	case '-':
@@ -130,7 +130,7 @@ func (p *printer) badVerb(d *Type, v reflect.Value, verb rune, a access) {
 	p.erroring = false
 }
 
-// nameOf is the name of the type of v: that of its descriptor if it has one.
+// nameOf returns the name of the type of v: that of its descriptor if it has one.
 func nameOf(d *Type, v reflect.Value) string {
 	if d != nil {
 		return d.name

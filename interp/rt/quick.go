@@ -12,7 +12,7 @@ import (
 // Package testing/quick makes values of the types of parameters, by a method Generate
 // where there is one. For functions of cells that is done here, in the same way.
 
-// generates tells whether values of type t make values of it. There are two types rand.Rand.
+// generates reports whether values of type t make values of it. There are two types rand.Rand.
 func generates(t *Type) bool {
 	set := t.set.Load()
 	if set == nil || !set.hasSignature("Generate", "func(*rand.Rand, int) reflect.Value") {
@@ -109,7 +109,7 @@ func (r *Registry) quickRun(f Box, config *quick.Config, check func(*quick.Confi
 	return err
 }
 
-// quickValue is an arbitrary value of a type, as the package makes it.
+// quickValue returns an arbitrary value of a type, as the package makes it.
 func (r *Registry) quickValue(w view, rand *rand.Rand, size int) (reflect.Value, bool) {
 	if w.d == nil {
 		if size == quickSize || !composite(w.t.Kind()) {

@@ -7,7 +7,7 @@ const (
 	RangeEnded   = -2
 )
 
-// RangeExited is what a range over a function in the given state panics with when
+// RangeExited returns what a range over a function in the given state panics with when
 // the function calls the body.
 func RangeExited(state int) any {
 	switch state {
@@ -19,7 +19,7 @@ func RangeExited(state int) any {
 	return runtimeError("range function continued iteration after function for loop body returned false")
 }
 
-// RangeSwallowed is what a range over a function panics with when the function has
+// RangeSwallowed returns what a range over a function panics with when the function has
 // recovered a panic of the body.
 func RangeSwallowed() any {
 	return runtimeError("range function recovered a loop body panic and did not resume panicking")

@@ -112,7 +112,7 @@ func (t typeWrapper) NumField() int {
 	return t.Type.NumField()
 }
 
-// PkgPath is the import path of a named type.
+// PkgPath returns the import path of a named type.
 func (t typeWrapper) PkgPath() string {
 	if named, ok := t.d.typ.(*types.Named); ok && named.Obj().Pkg() != nil {
 		return named.Obj().Pkg().Path()
@@ -298,7 +298,7 @@ func (t typeWrapper) NumOut() int { return t.signature("NumOut").s.Results().Len
 // IsVariadic reports whether the last parameter is variadic.
 func (t typeWrapper) IsVariadic() bool { return t.signature("IsVariadic").s.Variadic() }
 
-// signature is that of a function, which the method of that name is asked of.
+// signature returns that of a function, which the method of that name is asked of.
 func (t typeWrapper) signature(method string) signature {
 	t.only(method+" of non-func type", reflect.Func)
 	return t.d.registry.signatureOf(t.view())

@@ -18,7 +18,7 @@ type ReflectMethod struct {
 
 func (ReflectMethod) compiledName() string { return "reflect.Method" }
 
-// IsExported is that of reflect.Method.
+// IsExported returns that of reflect.Method.
 func (m ReflectMethod) IsExported() bool { return m.PkgPath == "" }
 
 // signature is a function type as both sides know it.
@@ -50,12 +50,12 @@ func (s signature) out(i int) view {
 	return view{s.r.child(s.s.Results().At(i).Type()), s.t.Out(i)}
 }
 
-// Call is that of reflect.Value.
+// Call does what the method of reflect.Value does.
 func (v ReflectValue) Call(in []ReflectValue) []ReflectValue {
 	return v.call("Call", in, v.Kind() == reflect.Func && v.Value.Type().IsVariadic(), v.Value.Call)
 }
 
-// CallSlice is that of reflect.Value.
+// CallSlice does what the method of reflect.Value does.
 func (v ReflectValue) CallSlice(in []ReflectValue) []ReflectValue {
 	return v.call("CallSlice", in, false, v.Value.CallSlice)
 }
@@ -109,7 +109,7 @@ func (v ReflectValue) call(op string, in []ReflectValue, spread bool, call func(
 // text, which means something else: that is another string.
 const zeroArgument = "reflect: Call using zero Value argument"
 
-// NumMethod is that of reflect.Value.
+// NumMethod does what the method of reflect.Value does.
 func (v ReflectValue) NumMethod() int {
 	if v.d == nil {
 		return v.Value.NumMethod()
@@ -117,7 +117,7 @@ func (v ReflectValue) NumMethod() int {
 	return v.Type().NumMethod()
 }
 
-// Method is that of reflect.Value.
+// Method does what the method of reflect.Value does.
 func (v ReflectValue) Method(i int) ReflectValue {
 	if v.d == nil {
 		return v.r.reflected(v.Value.Method(i), nil)
@@ -129,7 +129,7 @@ func (v ReflectValue) Method(i int) ReflectValue {
 	return v.method(methods[i])
 }
 
-// MethodByName is that of reflect.Value.
+// MethodByName does what the method of reflect.Value does.
 func (v ReflectValue) MethodByName(name string) ReflectValue {
 	if v.d == nil {
 		return v.r.reflected(v.Value.MethodByName(name), nil)
@@ -141,7 +141,7 @@ func (v ReflectValue) MethodByName(name string) ReflectValue {
 	return v.method(m)
 }
 
-// Methods is that of reflect.Value.
+// Methods does what the method of reflect.Value does.
 func (v ReflectValue) Methods() iter.Seq2[ReflectMethod, ReflectValue] {
 	return func(yield func(ReflectMethod, ReflectValue) bool) {
 		for i := range v.NumMethod() {
@@ -152,7 +152,7 @@ func (v ReflectValue) Methods() iter.Seq2[ReflectMethod, ReflectValue] {
 	}
 }
 
-// method is the method m of v as a function.
+// method returns the method m of v as a function.
 func (v ReflectValue) method(m *types.Func) ReflectValue {
 	raw := exported(v.Value)
 	if raw.Kind() == reflect.Interface && raw.IsNil() {
@@ -182,7 +182,7 @@ func (v ReflectValue) method(m *types.Func) ReflectValue {
 	return v.r.reflected(made, v.r.child(s))
 }
 
-// methodType is the type of f without its first skip parameters, after the
+// methodType returns the type of f without its first skip parameters, after the
 // parameter first if that is not nil. f is not variadic.
 func methodType(f reflect.Type, skip int, first reflect.Type, variadic bool) reflect.Type {
 	var in, out []reflect.Type
@@ -198,7 +198,7 @@ func methodType(f reflect.Type, skip int, first reflect.Type, variadic bool) ref
 	return reflect.FuncOf(in, out, variadic)
 }
 
-// withReceiver is the signature of a method as a function, with the receiver as
+// withReceiver returns the signature of a method as a function, with the receiver as
 // the first parameter unless that is nil.
 func withReceiver(s *types.Signature, receiver types.Type) *types.Signature {
 	params := s.Params()
@@ -247,7 +247,7 @@ func (r *Registry) TypeMethod(t reflect.Type, i int) ReflectMethod {
 	return result
 }
 
-// reflectMethod is a method of a compiled type.
+// reflectMethod returns a method of a compiled type.
 func (r *Registry) reflectMethod(m reflect.Method) ReflectMethod {
 	return ReflectMethod{m.Name, m.PkgPath, m.Type, r.reflected(m.Func, nil), m.Index}
 }

@@ -14,15 +14,15 @@ type ReflectMapIter struct {
 
 func (ReflectMapIter) compiledName() string { return "reflect.MapIter" }
 
-// MapRange is that of reflect.Value.
+// MapRange does what the method of reflect.Value does.
 func (v ReflectValue) MapRange() *ReflectMapIter { return &ReflectMapIter{v.Value.MapRange(), v} }
 
-// Key is that of reflect.MapIter.
+// Key returns that of reflect.MapIter.
 func (i *ReflectMapIter) Key() ReflectValue {
 	return i.m.r.reflected(i.MapIter.Key(), i.m.view().key().d)
 }
 
-// Value is that of reflect.MapIter.
+// Value returns that of reflect.MapIter.
 func (i *ReflectMapIter) Value() ReflectValue {
 	return i.m.r.reflected(i.MapIter.Value(), i.m.view().elem().d)
 }
@@ -33,7 +33,7 @@ func (i *ReflectMapIter) Reset(v ReflectValue) {
 	i.m = v
 }
 
-// MapKeys is that of reflect.Value.
+// MapKeys does what the method of reflect.Value does.
 func (v ReflectValue) MapKeys() []ReflectValue {
 	raw := v.Value.MapKeys()
 	keys := make([]ReflectValue, len(raw))
@@ -43,7 +43,7 @@ func (v ReflectValue) MapKeys() []ReflectValue {
 	return keys
 }
 
-// MapIndex is that of reflect.Value.
+// MapIndex does what the method of reflect.Value does.
 func (v ReflectValue) MapIndex(key ReflectValue) ReflectValue {
 	if v.Kind() != reflect.Map {
 		v.Value.MapIndex(key.Value) // panics
@@ -55,19 +55,19 @@ func (v ReflectValue) MapIndex(key ReflectValue) ReflectValue {
 	return v.r.reflected(v.Value.MapIndex(k), v.view().elem().d)
 }
 
-// Recv is that of reflect.Value.
+// Recv does what the method of reflect.Value does.
 func (v ReflectValue) Recv() (ReflectValue, bool) {
 	x, ok := v.Value.Recv()
 	return v.r.reflected(x, v.view().elem().d), ok
 }
 
-// TryRecv is that of reflect.Value.
+// TryRecv does what the method of reflect.Value does.
 func (v ReflectValue) TryRecv() (ReflectValue, bool) {
 	x, ok := v.Value.TryRecv()
 	return v.r.reflected(x, v.view().elem().d), ok
 }
 
-// Seq is that of reflect.Value.
+// Seq does what the method of reflect.Value does.
 func (v ReflectValue) Seq() iter.Seq[ReflectValue] {
 	first, _ := v.yielded(1)
 	seq := v.Value.Seq()
@@ -76,7 +76,7 @@ func (v ReflectValue) Seq() iter.Seq[ReflectValue] {
 	}
 }
 
-// Seq2 is that of reflect.Value.
+// Seq2 does what the method of reflect.Value does.
 func (v ReflectValue) Seq2() iter.Seq2[ReflectValue, ReflectValue] {
 	first, second := v.yielded(2)
 	seq := v.Value.Seq2()
@@ -85,7 +85,7 @@ func (v ReflectValue) Seq2() iter.Seq2[ReflectValue, ReflectValue] {
 	}
 }
 
-// yielded are the types of the n values that a range over v yields.
+// yielded returns the types of the n values that a range over v yields.
 func (v ReflectValue) yielded(n int) (first, second *Type) {
 	if v.d == nil {
 		return nil, nil

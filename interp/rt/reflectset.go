@@ -38,7 +38,7 @@ func (v ReflectValue) Send(x ReflectValue) {
 	v.Value.Send(v.r.assigned(x, v.view().elem(), "reflect.Value.Send"))
 }
 
-// TrySend is that of reflect.Value.
+// TrySend does what the method of reflect.Value does.
 func (v ReflectValue) TrySend(x ReflectValue) bool {
 	return v.Value.TrySend(v.r.assigned(x, v.view().elem(), "reflect.Value.Send"))
 }
@@ -77,7 +77,7 @@ func sameElements(function string, a, b ReflectValue) {
 	}
 }
 
-// Convert is that of reflect.Value.
+// Convert does what the method of reflect.Value does.
 func (v ReflectValue) Convert(t reflect.Type) ReflectValue {
 	w := viewOfType(t)
 	if !v.r.TypeConvertibleTo(v.Type(), t) {
@@ -91,7 +91,7 @@ func (v ReflectValue) Convert(t reflect.Type) ReflectValue {
 	return v.r.reflected(v.Value.Convert(w.t), w.d)
 }
 
-// CanConvert is that of reflect.Value.
+// CanConvert does what the method of reflect.Value does.
 func (v ReflectValue) CanConvert(t reflect.Type) bool {
 	if !v.r.TypeConvertibleTo(v.Type(), t) {
 		return false

@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// viewOfType is a reflect.Type of a cell as both sides know it.
+// viewOfType returns a reflect.Type of a cell as both sides know it.
 func viewOfType(t reflect.Type) view {
 	if w, ok := t.(typeWrapper); ok {
 		return w.view()
@@ -14,7 +14,7 @@ func viewOfType(t reflect.Type) view {
 	return view{nil, t}
 }
 
-// composed is the type made by package reflect, or, if a part of it is declared
+// composed returns the type made by package reflect, or, if a part of it is declared
 // in a cell, by package types.
 func (r *Registry) composed(made reflect.Type, declared func(part func(reflect.Type) types.Type) types.Type, parts ...reflect.Type) reflect.Type {
 	compiled := true
@@ -27,7 +27,7 @@ func (r *Registry) composed(made reflect.Type, declared func(part func(reflect.T
 	return r.reflectType(view{r.child(declared(r.declaration)), made})
 }
 
-// declaration is t as the checker knows it.
+// declaration returns t as the checker knows it.
 func (r *Registry) declaration(t reflect.Type) types.Type {
 	if d := viewOfType(t).d; d != nil {
 		return d.typ
@@ -142,7 +142,7 @@ func (r *Registry) TypeConvertibleTo(t, u reflect.Type) bool {
 	return v.t.ConvertibleTo(w.t)
 }
 
-// reflection is what stands for package reflect in cells.
+// reflection returns what stands for package reflect in cells.
 func (r *Registry) reflection() map[string]reflect.Value {
 	table := map[string]any{
 		"Value":      (*ReflectValue)(nil),

@@ -36,7 +36,7 @@ func (r *Registry) reflected(raw reflect.Value, d *Type) ReflectValue {
 
 func (v ReflectValue) view() view { return view{v.d, v.Value.Type()} }
 
-// Type is that of reflect.Value.
+// Type does what the method of reflect.Value does.
 func (v ReflectValue) Type() reflect.Type {
 	t := v.Value.Type()
 	if v.d == nil {
@@ -45,7 +45,7 @@ func (v ReflectValue) Type() reflect.Type {
 	return v.r.reflectType(view{v.d, t})
 }
 
-// Interface is that of reflect.Value.
+// Interface does what the method of reflect.Value does.
 func (v ReflectValue) Interface() any {
 	x := v.Value.Interface()
 	switch {
@@ -57,7 +57,7 @@ func (v ReflectValue) Interface() any {
 	return x
 }
 
-// String is that of reflect.Value.
+// String does what the method of reflect.Value does.
 func (v ReflectValue) String() string {
 	if v.d == nil || v.Kind() == reflect.String {
 		return v.Value.String()
@@ -77,7 +77,7 @@ func (v ReflectValue) Format(f fmt.State, verb rune) {
 	}
 }
 
-// Equal is that of reflect.Value.
+// Equal does what the method of reflect.Value does.
 func (v ReflectValue) Equal(u ReflectValue) bool {
 	if v.Kind() == reflect.Interface {
 		v = v.Elem()
@@ -109,7 +109,7 @@ func (v ReflectValue) Equal(u ReflectValue) bool {
 	return v.Value.Equal(u.Value)
 }
 
-// Elem is that of reflect.Value.
+// Elem does what the method of reflect.Value does.
 func (v ReflectValue) Elem() ReflectValue {
 	inner := v.Value.Elem()
 	switch {
@@ -122,7 +122,7 @@ func (v ReflectValue) Elem() ReflectValue {
 	return v.r.reflected(inner, v.view().elem().d)
 }
 
-// Addr is that of reflect.Value.
+// Addr does what the method of reflect.Value does.
 func (v ReflectValue) Addr() ReflectValue {
 	p := v.Value.Addr()
 	return v.r.reflected(p, v.view().pointer().d)
@@ -136,7 +136,7 @@ func ReflectIndirect(v ReflectValue) ReflectValue {
 	return v.Elem()
 }
 
-// Field is that of reflect.Value.
+// Field does what the method of reflect.Value does.
 func (v ReflectValue) Field(i int) ReflectValue {
 	raw := v.Value.Field(i)
 	if v.d == nil {
@@ -149,7 +149,7 @@ func (v ReflectValue) Field(i int) ReflectValue {
 	return v.r.reflected(raw, w.d)
 }
 
-// FieldByIndex is that of reflect.Value.
+// FieldByIndex does what the method of reflect.Value does.
 func (v ReflectValue) FieldByIndex(index []int) ReflectValue {
 	v, err := v.FieldByIndexErr(index)
 	if err != nil {
@@ -158,7 +158,7 @@ func (v ReflectValue) FieldByIndex(index []int) ReflectValue {
 	return v
 }
 
-// FieldByIndexErr is that of reflect.Value.
+// FieldByIndexErr does what the method of reflect.Value does.
 func (v ReflectValue) FieldByIndexErr(index []int) (ReflectValue, error) {
 	for i, n := range index {
 		if i > 0 && v.Kind() == reflect.Pointer && v.Value.Type().Elem().Kind() == reflect.Struct {
@@ -172,7 +172,7 @@ func (v ReflectValue) FieldByIndexErr(index []int) (ReflectValue, error) {
 	return v, nil
 }
 
-// FieldByName is that of reflect.Value.
+// FieldByName does what the method of reflect.Value does.
 func (v ReflectValue) FieldByName(name string) ReflectValue {
 	if v.Kind() != reflect.Struct {
 		v.Value.FieldByName(name) // panics
@@ -183,7 +183,7 @@ func (v ReflectValue) FieldByName(name string) ReflectValue {
 	return ReflectValue{}
 }
 
-// FieldByNameFunc is that of reflect.Value.
+// FieldByNameFunc does what the method of reflect.Value does.
 func (v ReflectValue) FieldByNameFunc(match func(string) bool) ReflectValue {
 	if v.Kind() != reflect.Struct {
 		v.Value.FieldByNameFunc(match) // panics
@@ -194,7 +194,7 @@ func (v ReflectValue) FieldByNameFunc(match func(string) bool) ReflectValue {
 	return ReflectValue{}
 }
 
-// Fields is that of reflect.Value.
+// Fields does what the method of reflect.Value does.
 func (v ReflectValue) Fields() iter.Seq2[reflect.StructField, ReflectValue] {
 	t := v.Type()
 	return func(yield func(reflect.StructField, ReflectValue) bool) {
@@ -206,7 +206,7 @@ func (v ReflectValue) Fields() iter.Seq2[reflect.StructField, ReflectValue] {
 	}
 }
 
-// Index is that of reflect.Value.
+// Index does what the method of reflect.Value does.
 func (v ReflectValue) Index(i int) ReflectValue {
 	raw := v.Value.Index(i)
 	if v.Kind() == reflect.String {
@@ -215,17 +215,17 @@ func (v ReflectValue) Index(i int) ReflectValue {
 	return v.r.reflected(raw, v.view().elem().d)
 }
 
-// Slice is that of reflect.Value.
+// Slice does what the method of reflect.Value does.
 func (v ReflectValue) Slice(i, j int) ReflectValue {
 	return v.r.reflected(v.Value.Slice(i, j), v.sliced())
 }
 
-// Slice3 is that of reflect.Value.
+// Slice3 does what the method of reflect.Value does.
 func (v ReflectValue) Slice3(i, j, k int) ReflectValue {
 	return v.r.reflected(v.Value.Slice3(i, j, k), v.sliced())
 }
 
-// sliced is the type of a slice of v.
+// sliced returns the type of a slice of v.
 func (v ReflectValue) sliced() *Type {
 	if v.Kind() != reflect.Array || v.d == nil {
 		return v.d

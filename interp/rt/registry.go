@@ -46,7 +46,7 @@ type Config struct {
 	// goroutine goes on for a while. nil means that nothing stops a select.
 	Stopped func() <-chan struct{}
 	Stop    func()
-	// Gone says whether the calling goroutine, which ends, does so as with its process: without its deferred calls. nil
+	// Gone reports whether the calling goroutine, which ends, does so as with its process: without its deferred calls. nil
 	// means that none does.
 	Gone func() bool
 }
@@ -131,7 +131,7 @@ func (r *Registry) Describe(t types.Type) *Type {
 	return d
 }
 
-// described is the descriptor of t, or nil. The registry's lock is held.
+// described returns the descriptor of t, or nil. The registry's lock is held.
 func (r *Registry) described(t types.Type) *Type {
 	id, ok := r.descriptors.At(t).(int)
 	if !ok {
@@ -140,7 +140,7 @@ func (r *Registry) described(t types.Type) *Type {
 	return r.find(id)
 }
 
-// find is the descriptor with the identifier id, or nil. The registry's lock is held.
+// find returns the descriptor with the identifier id, or nil. The registry's lock is held.
 func (r *Registry) find(id int) *Type {
 	if d := r.kept[id]; d != nil {
 		return d

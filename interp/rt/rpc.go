@@ -94,7 +94,7 @@ func (r *Registry) registerRPC(s *rpc.Server, x any, name string, named bool) er
 	return nil
 }
 
-// rpcMethods are the methods that the package takes for those of a service.
+// rpcMethods returns the methods that the package takes for those of a service.
 func (t *Type) rpcMethods() (list []*types.Func) {
 	for _, selection := range t.set.Load().byID {
 		m := selection.Obj().(*types.Func)
@@ -124,7 +124,7 @@ func exportedOrBuiltin(t types.Type) bool {
 	return !ok || n.Obj().Exported() || n.Obj().Pkg() == nil
 }
 
-// rpcFunction is what stands for a method of b, with the types of its argument and reply as the codecs see them.
+// rpcFunction returns what stands for a method of b, with the types of its argument and reply as the codecs see them.
 func (b Box) rpcFunction(m *types.Func) (f reflect.Value, argument, reply reflect.Type) {
 	r, sig, raw := b.T.registry, m.Signature(), b.method(m.Name()).value.Type()
 	in := func(i int) (view, reflect.Type) {
@@ -155,7 +155,7 @@ func underlying(v reflect.Value, t reflect.Type) reflect.Value {
 	return reflect.NewAt(t, p.UnsafePointer()).Elem()
 }
 
-// encodableType is the type as which a package gets values of type w. It panics with an *EncodingError where the package
+// encodableType returns the type as which a package gets values of type w. It panics with an *EncodingError where the package
 // would not find what Go finds.
 func (r *Registry) encodableType(pkg string, w view, methods []string) reflect.Type {
 	if w.d == nil || types.IsInterface(w.d.typ) {
@@ -179,7 +179,7 @@ type rpcServiceType struct{ typ, methods reflect.Type }
 // rpcProbe is a receiver that net/rpc makes a service of.
 type rpcProbe struct{}
 
-// Probe is a method of a service.
+// Probe returns a method of a service.
 func (rpcProbe) Probe(int, *int) error { return nil }
 
 // rpcService is nil if this release of Go has a service that is made otherwise.
@@ -213,7 +213,7 @@ var rpcService = sync.OnceValue(func() *rpcServiceType {
 	return &rpcServiceType{t, methods.Type}
 })
 
-// rpcServices are the services of a server, nil if this release of Go keeps them otherwise.
+// rpcServices returns the services of a server, nil if this release of Go keeps them otherwise.
 func rpcServices(s *rpc.Server) *sync.Map {
 	f, ok := reflect.TypeFor[rpc.Server]().FieldByName("serviceMap")
 	if !ok || f.Type != reflect.TypeFor[sync.Map]() {

@@ -28,7 +28,7 @@ func (r *Registry) Choose(cases []reflect.SelectCase) (chosen int, received refl
 	return r.choose(cases)
 }
 
-// selectCases are the cases of a select statement and the variables that receive.
+// selectCases returns the cases of a select statement and the variables that receive.
 func selectCases(directions string, operands []any) ([]reflect.SelectCase, []reflect.Value) {
 	cases, variables := make([]reflect.SelectCase, len(directions), len(directions)+1), make([]reflect.Value, len(directions))
 	for i, direction := range directions {

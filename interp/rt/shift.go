@@ -1,4 +1,4 @@
 package rt
 
-// NegativeShift is what a shift by a negative count panics with.
+// NegativeShift returns what a shift by a negative count panics with.
 func NegativeShift() any { return runtimeError("negative shift amount") }

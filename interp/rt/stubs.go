@@ -136,7 +136,7 @@ type slot struct {
 
 type rawType struct{ reflect.Type }
 
-// box is the receiver with this data word.
+// box returns the receiver with this data word.
 func (s *slot) box(word unsafe.Pointer) Box {
 	if s.held != nil {
 		return s.held(word)
@@ -204,7 +204,7 @@ func addSlot[N any](s *slots) {
 	s.free = append(s.free, made)
 }
 
-// take gives n slots, none if there are not that many left.
+// take returns n slots, none if there are not that many left.
 func (s *slots) take(n int) []*slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,7 +216,7 @@ func (s *slots) take(n int) []*slot {
 	return taken
 }
 
-// noSlot is the error of a package that would not see methods of t, since there is no slot left.
+// noSlot returns the error of a package that would not see methods of t, since there is no slot left.
 func noSlot(pkg string, t *Type) *EncodingError {
 	return &EncodingError{Package: pkg, Unseen: fmt.Sprintf("the methods of %s: all %d types of the process that stand for types of cells with methods such as String, "+
 		"MarshalText or GobEncode are in use; restart the kernel", t.name, len(stubs().byKey)), exhausted: true}
@@ -245,7 +245,7 @@ func (r *Registry) Close() {
 	stubs().give(all)
 }
 
-// stubbed gives the methods among these that the type t of cells has, and those of
+// stubbed returns the methods among these that the type t of cells has, and those of
 // pointers to it. made is a type with the kind of t. Without slots it gives none.
 func (r *Registry) stubbed(t *Type, made reflect.Type) (methods, ofPointer []layout.Method, used []*slot) {
 	p := t.pointer()
@@ -270,7 +270,7 @@ func (r *Registry) stubbed(t *Type, made reflect.Type) (methods, ofPointer []lay
 	return used[1].methods(own), used[0].methods(all), used
 }
 
-// stubMethods are the names of the methods among these that t has.
+// stubMethods returns the names of the methods among these that t has.
 func (t *Type) stubMethods() []string {
 	var names []string
 	for name, signature := range stubMethods {
@@ -289,7 +289,7 @@ func (s *slot) methods(names []string) []layout.Method {
 	return list
 }
 
-// isDirectInterface tells whether an interface holds values of t themselves.
+// isDirectInterface reports whether an interface holds values of t themselves.
 func isDirectInterface(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:

@@ -64,7 +64,7 @@ func (r *Registry) Sweep(mentioned func(types.Type) bool) map[int]bool {
 	return dead
 }
 
-// components are the descriptors, with their methods, of the named types that a value
+// components returns the descriptors, with their methods, of the named types that a value
 // of d is made of and of pointers to them. The registry's lock is held.
 func (r *Registry) components(d *Type) []*Type {
 	var list []*Type

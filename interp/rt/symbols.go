@@ -13,7 +13,7 @@ import (
 // Path is the import path under which the engine finds Symbols.
 const Path = "quern/rt"
 
-// Symbols is the table of what lowered code calls; see the package comment.
+// Symbols returns the table of what lowered code calls; see the package comment.
 func (r *Registry) Symbols() map[string]reflect.Value {
 	table := map[string]any{
 		"Box":      (*Type).Box,

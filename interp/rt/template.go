@@ -91,14 +91,14 @@ func (r *Registry) escape(t *htmltemplate.Template, execute func() error) error 
 	return nil
 }
 
-// textOf is the template of text/template that html/template executes. A test fails
+// textOf returns the template of text/template that html/template executes. A test fails
 // if the standard library renames the field.
 func textOf(t *htmltemplate.Template) *template.Template {
 	f := reflect.ValueOf(t).Elem().FieldByName("text")
 	return *(**template.Template)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// sharedField is a field that the templates associated with t share, and keep to
+// sharedField returns a field that the templates associated with t share, and keep to
 // themselves; not valid before the first is parsed.
 func sharedField(t *template.Template, name string) reflect.Value {
 	shared := reflect.ValueOf(t).Elem().FieldByName("common")
@@ -109,7 +109,7 @@ func sharedField(t *template.Template, name string) reflect.Value {
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
 }
 
-// templateFunctions are the functions that a template was given.
+// templateFunctions returns the functions that a template was given.
 func templateFunctions(t *template.Template) map[string]reflect.Value {
 	f := sharedField(t, "execFuncs")
 	if !f.IsValid() {
@@ -122,7 +122,7 @@ func templateFunctions(t *template.Template) map[string]reflect.Value {
 // escaperPrefix begins the names of the functions of html/template.
 const escaperPrefix = "_html_template_"
 
-// isCompiledTemplate tells whether the standard library can execute t: nothing of a
+// isCompiledTemplate reports whether the standard library can execute t: nothing of a
 // cell is in the data, nor can it come from a function.
 func (r *Registry) isCompiledTemplate(t *template.Template, data any) bool {
 	for name := range templateFunctions(t) {
@@ -162,7 +162,7 @@ func (r *Registry) templateFuncs(functions map[string]any) map[string]any {
 	return compiled
 }
 
-// goodFunc tells whether a function of that type can be called by a template.
+// goodFunc reports whether a function of that type can be called by a template.
 func goodFunc(name string, t reflect.Type) error {
 	switch out := t.NumOut(); {
 	case out == 1, out == 2 && t.Out(1) == errorType:

@@ -89,7 +89,7 @@ func (s *templateRun) invoke(dot, f ReflectValue, builtin bool, node parse.Node,
 	return unwrapped(result)
 }
 
-// unwrapped is the value that v, if it is a reflect.Value, stands for.
+// unwrapped returns the value that v, if it is a reflect.Value, stands for.
 func unwrapped(v ReflectValue) ReflectValue {
 	if v.IsValid() && v.Value.Type() == reflectValueType {
 		return v.Value.Interface().(ReflectValue)
@@ -135,7 +135,7 @@ func (r *Registry) safeCall(f ReflectValue, args []ReflectValue) (result Reflect
 	return out[0], err
 }
 
-// canBeNil tells whether nil can be an argument of type t.
+// canBeNil reports whether nil can be an argument of type t.
 func canBeNil(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Chan, reflect.Func, reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice:
@@ -178,7 +178,7 @@ func (s *templateRun) valid(v ReflectValue, t reflect.Type) ReflectValue {
 	return v
 }
 
-// argument is the value of a node as an argument of type t; nil is that of no type.
+// argument returns the value of a node as an argument of type t; nil is that of no type.
 func (s *templateRun) argument(dot ReflectValue, t reflect.Type, node parse.Node) ReflectValue {
 	s.node = node
 	switch n := node.(type) {
@@ -203,7 +203,7 @@ func (s *templateRun) argument(dot ReflectValue, t reflect.Type, node parse.Node
 	return s.constant(t, node)
 }
 
-// constant is the value of a constant as an argument of type t.
+// constant returns the value of a constant as an argument of type t.
 func (s *templateRun) constant(t reflect.Type, node parse.Node) ReflectValue {
 	if t == reflectValueType {
 		return s.r.reflected(reflect.ValueOf(s.constantOfAny(node)), nil)
@@ -260,7 +260,7 @@ func (s *templateRun) constant(t reflect.Type, node parse.Node) ReflectValue {
 	return v
 }
 
-// constantOfAny is the value of a constant as an argument of type any.
+// constantOfAny returns the value of a constant as an argument of type any.
 func (s *templateRun) constantOfAny(node parse.Node) ReflectValue {
 	switch n := node.(type) {
 	case *parse.BoolNode:

@@ -12,7 +12,7 @@ var (
 	errOneOperand   = errors.New("missing argument for comparison")
 )
 
-// group is the kinds of values that templates compare with each other.
+// group returns the kinds of values that templates compare with each other.
 func group(v ReflectValue) reflect.Kind {
 	switch k := v.Kind(); {
 	case v.CanInt():
@@ -48,7 +48,7 @@ func compareIntegers(x, y ReflectValue) int {
 	return cmp.Compare(unsigned(x), unsigned(y))
 }
 
-// templateEqual tells whether x is equal to one of others.
+// templateEqual reports whether x is equal to one of others.
 func templateEqual(x ReflectValue, others ...ReflectValue) (bool, error) {
 	x = concrete(x)
 	if len(others) == 0 {
@@ -95,7 +95,7 @@ func convertedTo(y, x ReflectValue) reflect.Value { return y.Value.Convert(x.Val
 
 func isNull(v ReflectValue) bool { return !v.IsValid() || canBeNil(v.Type()) && v.IsNil() }
 
-// templateLess is x < y.
+// templateLess returns x < y.
 func templateLess(x, y ReflectValue) (bool, error) {
 	x, y = concrete(x), concrete(y)
 	k, l := group(x), group(y)
@@ -114,7 +114,7 @@ func templateLess(x, y ReflectValue) (bool, error) {
 	return false, errIncomparable
 }
 
-// templateLessOrEqual is x <= y.
+// templateLessOrEqual returns x <= y.
 func templateLessOrEqual(x, y ReflectValue) (bool, error) {
 	less, err := templateLess(x, y)
 	if less || err != nil {

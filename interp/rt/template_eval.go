@@ -11,7 +11,7 @@ var absentValue = ReflectValue{Value: reflect.ValueOf(absent)}
 
 func isAbsent(v ReflectValue) bool { return v.r == nil && v.IsValid() }
 
-// pipeline is the value of a pipeline. The variables that it declares stay.
+// pipeline returns the value of a pipeline. The variables that it declares stay.
 func (s *templateRun) pipeline(dot ReflectValue, pipe *parse.PipeNode) ReflectValue {
 	if pipe == nil {
 		return ReflectValue{}
@@ -34,7 +34,7 @@ func (s *templateRun) pipeline(dot ReflectValue, pipe *parse.PipeNode) ReflectVa
 	return value
 }
 
-// command is the value of a command; final is that of the one before.
+// command returns the value of a command; final is that of the one before.
 func (s *templateRun) command(dot ReflectValue, command *parse.CommandNode, final ReflectValue) ReflectValue {
 	first := command.Args[0]
 	switch n := first.(type) {
@@ -76,7 +76,7 @@ func (s *templateRun) noFunction(args []parse.Node, final ReflectValue) {
 	}
 }
 
-// number is the value of a number whose type only its text tells.
+// number returns the value of a number whose type only its text tells.
 func (s *templateRun) number(n *parse.NumberNode) ReflectValue {
 	s.node = n
 	text := n.Text

@@ -11,7 +11,7 @@ import (
 	"text/template"
 )
 
-// newTemplateBuiltins are the functions that every template has.
+// newTemplateBuiltins returns the functions that every template has.
 func (r *Registry) newTemplateBuiltins() map[string]any {
 	pass := func(first ReflectValue, _ ...ReflectValue) ReflectValue { return first }
 	return map[string]any{
@@ -69,7 +69,7 @@ func (r *Registry) jsEscaper(args ...any) string {
 
 func (r *Registry) urlQueryEscaper(args ...any) string { return url.QueryEscape(r.templateText(args)) }
 
-// templateText is what is escaped of several values.
+// templateText returns what is escaped of several values.
 func (r *Registry) templateText(args []any) string {
 	if len(args) == 1 {
 		if s, ok := args[0].(string); ok {
@@ -189,7 +189,7 @@ func (r *Registry) templateIndex(x ReflectValue, indices ...ReflectValue) (Refle
 	return x, nil
 }
 
-// templatePosition is an index as an int, at most limit.
+// templatePosition returns an index as an int, at most limit.
 func templatePosition(index ReflectValue, limit int) (int, error) {
 	var i int64
 	switch k := index.Kind(); {
@@ -265,7 +265,7 @@ func templateLen(x ReflectValue) (int, error) {
 	return 0, fmt.Errorf("len of type %s", x.Type())
 }
 
-// templateCall is the function call; name is the text of its first argument.
+// templateCall returns the function call; name is the text of its first argument.
 func (r *Registry) templateCall(name string, f ReflectValue, args ...ReflectValue) (ReflectValue, error) {
 	if f = concrete(f); !f.IsValid() {
 		return f, errors.New("call of nil")

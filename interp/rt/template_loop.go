@@ -95,7 +95,7 @@ func (l *templateLoop) runFunction(over ReflectValue, several bool) bool {
 	return true
 }
 
-// once executes the body for one element, and tells whether there is to be a next.
+// once executes the body for one element, and reports whether there is to be a next.
 func (l *templateLoop) once(index, elem ReflectValue) bool {
 	l.ran = true
 	s, declared := l.s, l.node.Pipe.Decl

@@ -167,7 +167,7 @@ func (s *templateRun) push(name string, value ReflectValue) {
 	s.variables = append(s.variables, templateVariable{name, value})
 }
 
-// variable is the innermost variable of that name.
+// variable returns the innermost variable of that name.
 func (s *templateRun) variable(name string) *templateVariable {
 	for i := len(s.variables) - 1; i >= 0; i-- {
 		if s.variables[i].name == name {
@@ -190,7 +190,7 @@ func (s *templateRun) print(node parse.Node, v ReflectValue) {
 	}
 }
 
-// printable is the value that fmt prints for v: what it points to, or the pointer if
+// printable returns the value that fmt prints for v: what it points to, or the pointer if
 // that has the method that fmt calls. A channel and a function are not printed.
 func (r *Registry) printable(v ReflectValue) (any, bool) {
 	if v.Kind() == reflect.Pointer {
@@ -211,7 +211,7 @@ func (r *Registry) printable(v ReflectValue) (any, bool) {
 
 func printsItself(t reflect.Type) bool { return t.Implements(errorType) || t.Implements(stringerType) }
 
-// indirection is what lies behind pointers and interfaces. With null it is one of
+// indirection returns what lies behind pointers and interfaces. With null it is one of
 // these that is nil.
 func indirection(v ReflectValue) (behind ReflectValue, null bool) {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
@@ -223,7 +223,7 @@ func indirection(v ReflectValue) (behind ReflectValue, null bool) {
 	return v, false
 }
 
-// concrete is what v, if it is an interface, holds.
+// concrete returns what v, if it is an interface, holds.
 func concrete(v ReflectValue) ReflectValue {
 	if v.Kind() != reflect.Interface {
 		return v
@@ -234,7 +234,7 @@ func concrete(v ReflectValue) ReflectValue {
 	return v.Elem()
 }
 
-// isTrue tells whether v counts as true: whether it is not empty, or not zero. All
+// isTrue reports whether v counts as true: whether it is not empty, or not zero. All
 // structs are.
 func isTrue(v ReflectValue) bool {
 	v = concrete(v)

@@ -6,10 +6,10 @@ package rt
 // textBuffer is the length of that buffer.
 const textBuffer = 32
 
-// TextBytes is []byte(s).
+// TextBytes returns []byte(s).
 func TextBytes(s string, exact, local bool) []byte { return textSlice([]byte(s), exact, local) }
 
-// TextRunes is []rune(s).
+// TextRunes returns []rune(s).
 func TextRunes(s string, exact, local bool) []rune { return textSlice([]rune(s), exact, local) }
 
 func textSlice[T byte | rune](x []T, exact, local bool) []T {

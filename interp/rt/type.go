@@ -155,7 +155,7 @@ func (r *Registry) refreshEmbedding(name *types.TypeName) {
 	}
 }
 
-// method is the registered method with a name.
+// method returns the registered method with a name.
 func (t *Type) method(name string) (*method, bool) {
 	m, ok := t.methods.Load(name)
 	if !ok {
@@ -164,7 +164,7 @@ func (t *Type) method(name string) (*method, bool) {
 	return m.(*method), true
 }
 
-// typeName is the name of t or of what it points to, nil if that has none.
+// typeName returns the name of t or of what it points to, nil if that has none.
 func typeName(t types.Type) *types.TypeName {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()

@@ -36,7 +36,7 @@ func (w view) named() bool {
 	return ok
 }
 
-// name is the name without the package, "" for an unnamed type.
+// name returns the name without the package, "" for an unnamed type.
 func (w view) name() string {
 	if w.d == nil {
 		return w.t.Name()
@@ -71,7 +71,7 @@ func (w view) field(i int) (field, view) {
 	return f, view{f.typ, w.t.Field(i).Type}
 }
 
-// pointer is the type *T.
+// pointer returns the type *T.
 func (w view) pointer() view {
 	if w.d == nil {
 		return view{nil, reflect.PointerTo(w.t)}
@@ -79,7 +79,7 @@ func (w view) pointer() view {
 	return view{w.d.pointer(), reflect.PointerTo(w.t)}
 }
 
-// pointer is the descriptor of *T.
+// pointer returns the descriptor of *T.
 func (t *Type) pointer() *Type {
 	if p := t.pointerTo.Load(); p != nil {
 		return p
@@ -89,7 +89,7 @@ func (t *Type) pointer() *Type {
 	return p
 }
 
-// methods is the number of methods of an interface type.
+// methods returns the number of methods of an interface type.
 func (w view) methods() int {
 	if w.d == nil {
 		return w.t.NumMethod()

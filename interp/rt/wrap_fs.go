@@ -61,12 +61,12 @@ func (s fileSystem) Open(name string) (fs.File, error) {
 	return call1x2[fs.File, error](s.Box, "Open", name)
 }
 
-// has tells whether the type has a method, which takes the name of a file.
+// has reports whether the type has a method, which takes the name of a file.
 func (s fileSystem) has(method, results string) bool {
 	return s.T.set.Load().hasSignature(method, "func(string) "+results)
 }
 
-// plain is the file system without any optional method.
+// plain returns the file system without any optional method.
 func (s fileSystem) plain() fs.FS { return struct{ fs.FS }{s} }
 
 func (s fileSystem) ReadFile(name string) ([]byte, error) {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// wrapResponse gives a writer of responses the methods that http.ResponseController
+// wrapResponse returns a writer of responses the methods that http.ResponseController
 // looks for, if its type has them.
 func wrapResponse(b Box) any {
 	set := b.T.set.Load()
@@ -43,7 +43,7 @@ type unwrappingFlusher struct{ flushingResponse }
 
 func (r unwrappingFlusher) Unwrap() http.ResponseWriter { return r.unwrap() }
 
-// wrapSource gives a source of random numbers its Uint64, which package math/rand
+// wrapSource returns a source of random numbers its Uint64, which package math/rand
 // draws other numbers from.
 func wrapSource(b Box) any {
 	if b.T.set.Load().hasSignature("Uint64", "func() uint64") {

@@ -35,7 +35,7 @@ var streamMethods = []struct {
 	{hasWriteString, "WriteString", "func(string) (int, error)"},
 }
 
-// wrapStream gives a reader or a writer the optional io methods that its type
+// wrapStream returns a reader or a writer the optional io methods that its type
 // has, since io.Copy, fmt.Fscan, net/http and others behave differently when
 // they find them.
 func wrapStream(b Box) any {

@@ -16,7 +16,7 @@ func (r *Registry) XMLRefusal(t types.Type) string {
 	return r.heldInXML(types.Unalias(t), map[types.Type]bool{})
 }
 
-// heldInXML is an interface in t, whose value the package would take for a box.
+// heldInXML returns an interface in t, whose value the package would take for a box.
 func (r *Registry) heldInXML(t types.Type, seen map[types.Type]bool) string {
 	if seen[t] || !r.Mentions(t) {
 		return ""
@@ -44,7 +44,7 @@ func (r *Registry) heldInXML(t types.Type, seen map[types.Type]bool) string {
 	return ""
 }
 
-// inXML is x as package encoding/xml gets it.
+// inXML returns x as package encoding/xml gets it.
 func (r *Registry) inXML(x any) encoded {
 	if b, ok := r.unbox(x); ok {
 		if refusal := r.XMLRefusal(b.T.typ); refusal != "" {

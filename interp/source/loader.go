@@ -224,7 +224,7 @@ func (p *loadedPackage) note(fset *token.FileSet) error {
 	return nil
 }
 
-// nameInits gives each init function a name of its own and returns their calls.
+// nameInits returns each init function a name of its own and returns their calls.
 func nameInits(files []*ast.File) string {
 	var calls strings.Builder
 	number := 0

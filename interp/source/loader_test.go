@@ -64,7 +64,7 @@ func newLoader(t *testing.T, text string) (*Loader, *modules) {
 	return NewLoader(goimporter.ForCompiler(fset, "source", nil), fset, m), m
 }
 
-// needed is what has to run before a cell that imports a package and uses nothing.
+// needed returns what has to run before a cell that imports a package and uses nothing.
 func needed(l *Loader, path string) []*Part { return l.Needed([]string{path}, newInfo(), nil, nil) }
 
 // TestLoad says what a session gets of a package, and in which order.

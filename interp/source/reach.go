@@ -14,7 +14,7 @@ type reach struct {
 	queue   []func()
 }
 
-// part is the part of a package, which becomes one of those that are needed.
+// part returns the part of a package, which becomes one of those that are needed.
 func (r *reach) part(p *loadedPackage) *Part {
 	part := r.parts[p]
 	if part == nil {

@@ -26,7 +26,7 @@ func use(t *testing.T, l *Loader, text string) []*Part {
 	return l.Needed([]string{"example.com/m/a"}, info, []ast.Node{file.Decls[1]}, nil)
 }
 
-// names are those of all that parts declare and set, methods as T.M and initialisers
+// names returns those of all that parts declare and set, methods as T.M and initialisers
 // as v=.
 func names(parts []*Part) string {
 	var list []string

@@ -50,7 +50,7 @@ func (e *UnknownPackageError) Error() string {
 	return text
 }
 
-// Module is the path of the module that most likely has the package, "" for a path that none can have. Hosts that are
+// Module returns the path of the module that most likely has the package, "" for a path that none can have. Hosts that are
 // known have a module in each repository.
 func (e *UnknownPackageError) Module() string {
 	elements := strings.Split(e.Path, "/")

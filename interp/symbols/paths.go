@@ -23,7 +23,7 @@ var preferred = map[string][]string{
 	"template": {"text/template", "html/template"},
 }
 
-// offered says whether a package is for users: what the front end's own sources call is not.
+// offered reports whether a package is for users: what the front end's own sources call is not.
 func offered(path string) bool { return !strings.HasPrefix(path, module+"interp/") }
 
 // Paths returns the import paths of all packages that a cell can import, sorted. It is empty when [Check] fails.
@@ -35,7 +35,7 @@ func Paths() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(a.names)), func(path string) bool { return !offered(path) })
 }
 
-// Has says whether the module with this path, or a part of it, is compiled in.
+// Has reports whether the module with this path, or a part of it, is compiled in.
 func Has(path string) bool {
 	a, err := open()
 	if err != nil {

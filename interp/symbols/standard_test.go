@@ -149,7 +149,7 @@ func known(t *testing.T, name string, err error) bool {
 // noExit keeps an example that fails from ending the test.
 var noExit = strings.NewReplacer("log.Fatal", "log.Panic", "os.Exit(", "panic(")
 
-// excluded says whether a build constraint keeps the file from a plain build.
+// excluded reports whether a build constraint keeps the file from a plain build.
 func excluded(file *ast.File) bool {
 	for _, group := range file.Comments {
 		for _, comment := range group.List {

@@ -65,7 +65,7 @@ func TestComplete(t *testing.T) {
 	t.Logf("%d names", names)
 }
 
-// generic says whether package reflect cannot hold the object: a generic function or type, a constraint.
+// generic reports whether package reflect cannot hold the object: a generic function or type, a constraint.
 func generic(object types.Object) bool {
 	switch o := object.(type) {
 	case *types.Func:
@@ -80,7 +80,7 @@ func generic(object types.Object) bool {
 	return false
 }
 
-// implementable says whether the object is an interface that other packages can implement: not one whose methods are not
+// implementable reports whether the object is an interface that other packages can implement: not one whose methods are not
 // exported, or mention types of internal packages.
 func implementable(object types.Object) bool {
 	if _, ok := object.(*types.TypeName); !ok {

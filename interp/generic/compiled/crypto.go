@@ -6,22 +6,22 @@ import (
 	"hash"
 )
 
-// HKDFExtract is [hkdf.Extract].
+// HKDFExtract returns [hkdf.Extract].
 func HKDFExtract(h func() hash.Hash, secret, salt []byte) ([]byte, error) {
 	return hkdf.Extract(h, secret, salt)
 }
 
-// HKDFExpand is [hkdf.Expand].
+// HKDFExpand returns [hkdf.Expand].
 func HKDFExpand(h func() hash.Hash, pseudorandomKey []byte, info string, keyLength int) ([]byte, error) {
 	return hkdf.Expand(h, pseudorandomKey, info, keyLength)
 }
 
-// HKDFKey is [hkdf.Key].
+// HKDFKey returns [hkdf.Key].
 func HKDFKey(h func() hash.Hash, secret, salt []byte, info string, keyLength int) ([]byte, error) {
 	return hkdf.Key(h, secret, salt, info, keyLength)
 }
 
-// PBKDF2Key is [pbkdf2.Key].
+// PBKDF2Key returns [pbkdf2.Key].
 func PBKDF2Key(h func() hash.Hash, password string, salt []byte, iterations, keyLength int) ([]byte, error) {
 	return pbkdf2.Key(h, password, salt, iterations, keyLength)
 }

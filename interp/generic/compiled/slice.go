@@ -122,7 +122,7 @@ type ordered interface {
 
 type sequence[E cmp.Ordered] []E
 
-// elements is the same memory as a slice whose elements are of E's kind.
+// elements returns the same memory as a slice whose elements are of E's kind.
 func elements[E cmp.Ordered](slice reflect.Value) sequence[E] {
 	return unsafe.Slice((*E)(slice.UnsafePointer()), slice.Len())
 }

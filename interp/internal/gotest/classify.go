@@ -76,7 +76,7 @@ func crashMessage(e ending) string {
 	return fmt.Sprintf("exit status %d: %s", e.status, head(e.output))
 }
 
-// head is the beginning of a text, for people.
+// head returns the beginning of a text, for people.
 func head(text string) string {
 	const enough = 2000
 	if len(text) > enough {
@@ -90,7 +90,7 @@ var (
 	varying = regexp.MustCompile(`0x[0-9a-f]+|\d+`)
 )
 
-// guess is a cause made of a message: its first line, without places and numbers,
+// guess returns a cause made of a message: its first line, without places and numbers,
 // so that files with the same fault have the same cause.
 func guess(v verdict) string {
 	text := v.Message

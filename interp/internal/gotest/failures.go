@@ -42,7 +42,7 @@ func readFailures(text string) (failures, error) {
 	return list, lines.Err()
 }
 
-// after is the list once verdicts are in. Files without a verdict stay; a cause
+// after returns the list once verdicts are in. Files without a verdict stay; a cause
 // that a person gave stays with the outcome that it explains.
 func (f failures) after(verdicts []verdict) failures {
 	next := failures{}
@@ -62,7 +62,7 @@ func (f failures) after(verdicts []verdict) failures {
 	return next
 }
 
-// cause is that of the list, or a guess.
+// cause returns that of the list, or a guess.
 func (f failures) cause(v verdict) string {
 	if old, ok := f[v.Name]; ok && (old.outcome == v.Outcome || old.outcome == varies) && !strings.HasPrefix(old.cause, "?") {
 		return old.cause
@@ -70,7 +70,7 @@ func (f failures) cause(v verdict) string {
 	return guess(v)
 }
 
-// text is the content of failures.txt.
+// text returns the content of failures.txt.
 func (f failures) text() string {
 	var b strings.Builder
 	b.WriteString("# Tests of the Go distribution that do not pass as cells: outcome, name, cause. Made by go run ./interp/internal/gotest -update;\n")
@@ -86,7 +86,7 @@ func (f failures) text() string {
 	return b.String()
 }
 
-// regressions is an error that names the files that are not in the list and do
+// regressions returns an error that names the files that are not in the list and do
 // not pass. Those that are, and do, are noted on w.
 func (f failures) regressions(verdicts []verdict, w io.Writer) error {
 	var broken []string

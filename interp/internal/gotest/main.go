@@ -74,7 +74,7 @@ func command(ctx context.Context, args []string) error {
 	return measure(ctx, f, root, names)
 }
 
-// testRoot is the folder of the tests of the Go distribution in use.
+// testRoot returns the folder of the tests of the Go distribution in use.
 func testRoot(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
@@ -83,7 +83,7 @@ func testRoot(ctx context.Context) (string, error) {
 	return filepath.Join(strings.TrimSpace(string(out)), "test"), nil
 }
 
-// sourceFile is the path of a file of this package.
+// sourceFile returns the path of a file of this package.
 func sourceFile(ctx context.Context, name string) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "github.com/quernlab/quern/interp/internal/gotest").Output()
 	if err != nil {

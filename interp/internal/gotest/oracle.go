@@ -72,7 +72,7 @@ func (o *oracle) check() error {
 	return nil
 }
 
-// release is the minor release of Go, "go1.26".
+// release returns the minor release of Go, "go1.26".
 func release() string {
 	parts := strings.SplitN(runtime.Version(), ".", 3)
 	return strings.Join(parts[:min(2, len(parts))], ".")
@@ -159,7 +159,7 @@ func consult(ctx context.Context, root, name string) (string, error) {
 	return strconv.Quote(output), nil
 }
 
-// text is the content of oracle.txt.
+// text returns the content of oracle.txt.
 func (o *oracle) text() string {
 	var b strings.Builder
 	b.WriteString("# What compiled programs do that do not end silently with status 0. Made by go run ./interp/internal/gotest -oracle\n")

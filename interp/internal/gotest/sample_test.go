@@ -53,7 +53,7 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// sample is every so many of the names that are not known to fail.
+// sample returns every so many of the names that are not known to fail.
 func (g *gauge) sample(names []string) []string {
 	var passing []string
 	for _, name := range names {
@@ -68,7 +68,7 @@ func (g *gauge) sample(names []string) []string {
 	return some
 }
 
-// program is what to start as the child: this binary, or one without the race
+// program returns what to start as the child: this binary, or one without the race
 // detector, since goroutines of cells race inside of the engine by nature.
 func program(t *testing.T) string {
 	if !raceEnabled {

@@ -67,7 +67,7 @@ func run(names []string, profile string, child bool) error {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// read is what modules.txt says.
+// read returns what modules.txt says.
 func read() ([]row, error) {
 	var list []row
 	for _, f := range txtar.Parse(rows).Files {

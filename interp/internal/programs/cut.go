@@ -58,7 +58,7 @@ func Parse(name, source string, importer types.Importer, fset *token.FileSet) (*
 	return p, nil
 }
 
-// text is the source of a node.
+// text returns the source of a node.
 func (p *Program) text(n ast.Node) string {
 	return p.source[p.fset.Position(n.Pos()).Offset:p.fset.Position(n.End()).Offset]
 }
@@ -69,7 +69,7 @@ type Cutting struct {
 	Cells []string
 }
 
-// Cuttings are the ways to write the program as cells. The body of main is
+// Cuttings returns the ways to write the program as cells. The body of main is
 // among the statements of cells only where that means the same: not when it
 // returns, and not cell by cell when it defers calls or has labels.
 func (p *Program) Cuttings() []Cutting {
@@ -103,7 +103,7 @@ func (p *Program) Cuttings() []Cutting {
 	return cuttings
 }
 
-// returns tells whether main has a return statement of its own.
+// returns reports whether main has a return statement of its own.
 func (p *Program) returns() (found bool) {
 	ast.Inspect(p.main.Body, func(n ast.Node) bool {
 		switch n.(type) {
@@ -117,7 +117,7 @@ func (p *Program) returns() (found bool) {
 	return found
 }
 
-// separable tells whether each statement of main may be a cell.
+// separable reports whether each statement of main may be a cell.
 func (p *Program) separable() bool {
 	found := false
 	for _, s := range p.main.Body.List {
@@ -145,7 +145,7 @@ type declaration struct {
 	methodOf   types.Object
 }
 
-// inOrder gives each declaration as a cell, after what it needs. Those that
+// inOrder returns each declaration as a cell, after what it needs. Those that
 // need each other share one.
 func (p *Program) inOrder() []string {
 	p.link()
@@ -252,7 +252,7 @@ func (p *Program) link() {
 	}
 }
 
-// named is the name of the type t or *t, or nil.
+// named returns the name of the type t or *t, or nil.
 func named(t types.Type) types.Object {
 	if t == nil {
 		return nil

@@ -69,7 +69,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// testdata are the files that this release of Go can run: a file whose name begins with a release, go1.27, needs it or a
+// testdata returns the files that this release of Go can run: a file whose name begins with a release, go1.27, needs it or a
 // later one.
 func testdata(t *testing.T, pattern string) []string {
 	t.Helper()
@@ -99,7 +99,7 @@ func write(t *testing.T, file string, archive *txtar.Archive, outputs map[string
 	}
 }
 
-// compiled is what the go command's program prints.
+// compiled returns what the go command's program prints.
 func compiled(t *testing.T, source []byte) []byte {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "main.go")
@@ -149,7 +149,7 @@ func try(t *testing.T, name, source, want string) {
 	}
 }
 
-// run is what the cells print. An error that a cell leaves unread is shown by
+// run returns what the cells print. An error that a cell leaves unread is shown by
 // the session, and is no fault. A cell that does not compile is put before the
 // next one: it may need what that declares.
 func run(t *testing.T, cells []string, options ...interp.Option) string {

@@ -231,7 +231,7 @@ func (c *cycle) make(n *types.Named) reflect.Type {
 	return t
 }
 
-// name is t with the name of n, if it is to have one.
+// name returns t with the name of n, if it is to have one.
 func (c *cycle) name(n *types.Named, t reflect.Type) reflect.Type {
 	if c.Name == nil {
 		return t
@@ -242,7 +242,7 @@ func (c *cycle) name(n *types.Named, t reflect.Type) reflect.Type {
 	return t
 }
 
-// outer is a reflect type with the parts of n. Where a part lies in n, or n knows
+// outer returns a reflect type with the parts of n. Where a part lies in n, or n knows
 // its size, it has that size.
 func (c *cycle) outer(n *types.Named) reflect.Type {
 	switch u := n.Underlying().(type) {
@@ -283,7 +283,7 @@ func (c *cycle) fields(s *types.Struct, indirect bool) []reflect.StructField {
 	return fields
 }
 
-// declaredField is a field as it was declared. The tag of an embedded one makes the
+// declaredField returns a field as it was declared. The tag of an embedded one makes the
 // struct differ from all others, since it is changed after it was made.
 func (c *cycle) declaredField(s *types.Struct, i int, indirect bool) reflect.StructField {
 	v := s.Field(i)
@@ -298,7 +298,7 @@ func (c *cycle) declaredField(s *types.Struct, i int, indirect bool) reflect.Str
 	return f
 }
 
-// typeOf is the reflect type of t; indirect tells that its size does not matter
+// typeOf returns the reflect type of t; indirect tells that its size does not matter
 // to the struct that is being made.
 func (c *cycle) typeOf(t types.Type, indirect bool) reflect.Type {
 	switch t := types.Unalias(t).(type) {
@@ -399,7 +399,7 @@ func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
 	return made
 }
 
-// unfinished tells whether types may still have placeholders in them.
+// unfinished reports whether types may still have placeholders in them.
 func (c *cycle) unfinished() bool {
 	for _, n := range c.members {
 		if c.built.At(n) == nil {
@@ -424,7 +424,7 @@ var basic = map[types.BasicKind]reflect.Type{
 	types.UnsafePointer: unsafePointer,
 }
 
-// Hidden is the compiled type that has the struct t with unexported fields for its
+// Hidden returns the compiled type that has the struct t with unexported fields for its
 // underlying type, if it is one: only that has such fields.
 func Hidden(t *types.Struct, interpreted func(*types.Named) bool) *types.TypeName {
 	for f := range t.Fields() {
@@ -446,7 +446,7 @@ func Hidden(t *types.Struct, interpreted func(*types.Named) bool) *types.TypeNam
 	return nil
 }
 
-// FieldName is the name of field i of s in lowered code. Every name is exported,
+// FieldName returns the name of field i of s in lowered code. Every name is exported,
 // as the engine would make it; a blank field gets a name.
 func FieldName(s *types.Struct, i int) string {
 	v := s.Field(i)
@@ -472,7 +472,7 @@ func hasField(s *types.Struct, name string) bool {
 	return false
 }
 
-// Tag is the tag of field i of s in lowered code: fields that are not exported
+// Tag returns the tag of field i of s in lowered code: fields that are not exported
 // are hidden from encoders.
 func Tag(s *types.Struct, i int) string {
 	v := s.Field(i)

@@ -150,7 +150,7 @@ func (u *uncommon) fill(methods []Method) {
 	}
 }
 
-// newName is a name as internal/abi.Name has it, without tag.
+// newName returns a name as internal/abi.Name has it, without tag.
 func newName(text string, exported bool) nameOffset {
 	data := []byte{0}
 	if exported {
@@ -164,14 +164,14 @@ func newName(text string, exported bool) nameOffset {
 	return nameOffset(addReflectOff(unsafe.Pointer(&data[0])))
 }
 
-// typeAt is the reflect.Type of the type at p.
+// typeAt returns the reflect.Type of the type at p.
 func typeAt(p unsafe.Pointer) reflect.Type {
 	t := reflect.TypeFor[int]()
 	(*[2]unsafe.Pointer)(unsafe.Pointer(&t))[1] = p
 	return t
 }
 
-// addReflectOff gives a number to what types refer to, and keeps it for ever. The
+// addReflectOff returns a number to what types refer to, and keeps it for ever. The
 // runtime keeps it open to other packages.
 //
 //go:linkname addReflectOff reflect.addReflectOff

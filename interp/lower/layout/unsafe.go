@@ -58,7 +58,7 @@ type funcType struct {
 	_ [2]uint16 // how many parameters and results
 }
 
-// typePointer is the pointer that a reflect.Type holds.
+// typePointer returns the pointer that a reflect.Type holds.
 func typePointer(t reflect.Type) unsafe.Pointer {
 	return (*[2]unsafe.Pointer)(unsafe.Pointer(&t))[1]
 }

@@ -18,7 +18,7 @@ type arity struct {
 // Pairs tells that there are adapters for two results.
 func (a arity) Pairs() bool { return a.N < 3 }
 
-// Listed is the type parameters before others.
+// Listed returns the type parameters before others.
 func (a arity) Listed() string { return before(a.Types) }
 
 // Set sets the spots and others, which are given as names and values.
@@ -33,7 +33,7 @@ func before(list string) string {
 	return list + ", "
 }
 
-// adapters are the functions that give the results of a calling their types.
+// adapters returns the functions that give the results of a calling their types.
 func adapters() string {
 	var arities []arity
 	for n := range 4 {

@@ -46,7 +46,7 @@ type target struct{ os, arch string }
 
 func (t target) String() string { return t.os + "/" + t.arch }
 
-// archive is the file of what differs on the platform from home.
+// archive returns the file of what differs on the platform from home.
 func (t target) archive() string { return "std_" + t.os + "_" + t.arch + ".zip" }
 
 // list builds the packages of the patterns for the platform, in the order of their paths. A package that does not compile
@@ -74,7 +74,7 @@ func list(t target, patterns ...string) ([]listed, error) {
 	}
 }
 
-// importable says whether a program outside the package's tree may import it.
+// importable reports whether a program outside the package's tree may import it.
 func importable(path string) bool {
 	for element := range strings.SplitSeq(path, "/") {
 		if element == "internal" || element == "vendor" || element == "testdata" {

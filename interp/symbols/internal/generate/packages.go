@@ -40,7 +40,7 @@ var foreignPatterns = []string{
 	"gonum.org/v1/plot/vg/draw",
 }
 
-// compiledIn are the patterns of all packages of the folder own.
+// compiledIn returns the patterns of all packages of the folder own.
 func compiledIn() []string { return slices.Concat(ownPatterns, foreignPatterns) }
 
 // unsuitable are packages of the standard library that a notebook cannot use.

@@ -23,7 +23,7 @@ var releases = filepath.Join("internal", "release")
 
 const standardArchive = "std.zip"
 
-// running is the release that runs the generator. The go command that it calls must be of the same.
+// running returns the release that runs the generator. The go command that it calls must be of the same.
 func running() (release, error) {
 	number, ok := strings.CutPrefix(version.Lang(runtime.Version()), "go1.")
 	n, err := strconv.Atoi(number)
@@ -35,14 +35,14 @@ func running() (release, error) {
 
 func (r release) String() string { return fmt.Sprintf("go1.%d", int(r)) }
 
-// name is the name of the release's package and folder.
+// name returns the name of the release's package and folder.
 func (r release) name() string { return fmt.Sprintf("go1%d", int(r)) }
 
 func (r release) folder() string { return filepath.Join(releases, r.name()) }
 
 func (r release) path(file string) string { return filepath.Join(r.folder(), file) }
 
-// constraint is the build constraint that only this release satisfies.
+// constraint returns the build constraint that only this release satisfies.
 func (r release) constraint() string { return fmt.Sprintf("%s && !%s", r, r+1) }
 
 // writeEmbedding writes the files that embed the archives: the one of home, and one of what differs on each platform.
@@ -106,14 +106,14 @@ func writeSelection() error {
 	return writeSource(filepath.Join(releases, "generated_unknown.go"), text)
 }
 
-// selection is the file that selects the folder of the release.
+// selection returns the file that selects the folder of the release.
 func (r release) selection() string {
 	return head("release", r.constraint()) +
 		fmt.Sprintf("import %q\n\n", module+"/interp/symbols/internal/release/"+r.name()) +
 		fmt.Sprintf("func current() Release {\n\treturn Release{Version: %q, Standard: %s.Standard, Platform: %[2]s.Platform, tables: %[2]s.Tables}\n}\n", r, r.name())
 }
 
-// generatedReleases are the releases that have a folder, the oldest first. A gap between two is an error.
+// generatedReleases returns the releases that have a folder, the oldest first. A gap between two is an error.
 func generatedReleases() ([]release, error) {
 	folders, err := filepath.Glob(filepath.Join(releases, "go1*", standardArchive))
 	if err != nil {

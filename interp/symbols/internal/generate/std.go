@@ -138,7 +138,7 @@ func supplement(packages []*types.Package) []*table {
 	return tables
 }
 
-// implements says whether a wrapper of the table still has all the methods of its interface.
+// implements reports whether a wrapper of the table still has all the methods of its interface.
 func implements(wrapper, iface reflect.Value) bool {
 	return iface.IsValid() && wrapper.Type().Elem().Implements(iface.Type().Elem())
 }

@@ -105,7 +105,7 @@ func writeTables(folder, constraint string, files []tableFile) error {
 	return os.WriteFile(filepath.Join(folder, "generated_index.go"), source, 0o644)
 }
 
-// index is the file that lists the tables by yaegi's key.
+// index returns the file that lists the tables by yaegi's key.
 func index(name, constraint string, files []tableFile) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(head(name, constraint))

@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// unsafeFunctions are the functions of package unsafe that are of one type. Sizeof, Alignof and Offsetof are constants to
+// unsafeFunctions returns the functions of package unsafe that are of one type. Sizeof, Alignof and Offsetof are constants to
 // the front end; Slice and SliceData are generic, and refused.
 func unsafeFunctions() map[string]reflect.Value {
 	return map[string]reflect.Value{

@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/widgets/progress"
 )
 
-// Each gives the elements of a list and shows a bar.
+// Each returns the elements of a list and shows a bar.
 func Each[S ~[]E, E any](list S) iter.Seq[E] {
 	return func(yield func(E) bool) {
 		bar := progress.NewBar(len(list), "")
@@ -21,7 +21,7 @@ func Each[S ~[]E, E any](list S) iter.Seq[E] {
 	}
 }
 
-// Seq gives the values of a sequence and shows how many there were.
+// Seq returns the values of a sequence and shows how many there were.
 func Seq[E any](values iter.Seq[E]) iter.Seq[E] {
 	return func(yield func(E) bool) {
 		bar := progress.NewBar(0, "")
