@@ -10,7 +10,7 @@ import (
 )
 
 // A cell is compiled on a goroutine of its own, since an interrupt must end it at once:
-// the parser and the engine cannot be stopped in the middle of a piece of source. All
+// the parser and yaegi cannot be stopped in the middle of a piece of source. All
 // steps look at the context; a step that takes longer ends in the background, and the
 // next cell waits for it.
 

@@ -87,8 +87,8 @@ func TestCompileStops(t *testing.T) {
 	}
 }
 
-// TestInterruptOfEngine interrupts a cell while the engine, which cannot be stopped,
-// compiles it: the cell ends at once, and the next one waits for the engine.
+// TestInterruptOfEngine interrupts a cell while yaegi, which cannot be stopped,
+// compiles it: the cell ends at once, and the next one waits for yaegi.
 func TestInterruptOfEngine(t *testing.T) {
 	n := newNotebook(t)
 	n.must(t, "kept := 1", "")

@@ -6,10 +6,10 @@
 //	result, err := s.Execute(ctx, 1, "x := 20\nx + 1") // result.Data["text/plain"] is "21"
 //
 // A cell is checked by go/types (package check) and lowered to the Go that the
-// engine runs right (package lower). Functions and loops of plain Go are run by
-// package machine, everything else by the engine, traefik/yaegi, together with the
+// interpreter runs right (package lower). Functions and loops of plain Go are run by
+// package machine, everything else by yaegi, traefik/yaegi, together with the
 // compiled run time (package rt). Only package yaegi knows how that
-// engine works inside.
+// interpreter works inside.
 // Compiled packages come from package symbols; no Go toolchain is needed.
 //
 // # What a cell may be
@@ -95,7 +95,7 @@
 // cells and closures live on.
 //
 // A cell that is still being compiled ends at once too, and defines nothing. The parser
-// and the engine cannot be stopped in the middle of a piece of source: what they have
+// and yaegi cannot be stopped in the middle of a piece of source: what they have
 // begun ends in the background, and the next cell waits for it.
 //
 // A call of compiled code that does not return, sync.Cond.Wait for instance or
@@ -132,7 +132,7 @@
 //	inspection with the value of a variable      0.24 ms
 //
 // Of go run ./interp/internal/bench, milliseconds, best of three, beside CPython
-// 3.11 in one run on the quiet machine; before is what the engine alone took:
+// 3.11 in one run on the quiet machine; before is what yaegi alone took:
 //
 //	                     a cell   before   Python   ratio
 //	nested loops, 1e7        47      526      348    0.13
@@ -153,7 +153,7 @@
 // These functions, and loops of a cell's own statements that are like them, are run
 // by package machine (the map insertion takes 118 ms when it is compiled). A
 // function that has something in it which that package does not run, a defer
-// statement in the body of a range over a function for instance, stays with the engine
+// statement in the body of a range over a function for instance, stays with yaegi
 // and takes the time of the column before, and so does one that calls such a function
 // in a loop.
 //

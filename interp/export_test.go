@@ -58,7 +58,7 @@ func (e *blockingEngine) Eval(src string) (reflect.Value, error) {
 	return e.interpreter.Eval(src)
 }
 
-// Block has the engine wait at its next evaluation: it closes reached, and waits until
+// Block has yaegi wait at its next evaluation: it closes reached, and waits until
 // release is closed.
 func Block(s *Session) (reached, release chan struct{}) {
 	e := &blockingEngine{interpreter: s.engine, reached: make(chan struct{}), release: make(chan struct{})}

@@ -63,7 +63,7 @@ func TestFlat(t *testing.T) {
 			t.Logf("%d and %d allocations, %d and %d kB", few, many, fewBytes>>10, manyBytes>>10)
 			more := uint64(100 << 10)
 			if strings.HasPrefix(name, "cell that declares") {
-				more = 600 << 10 // the engine copies the addresses of all variables
+				more = 600 << 10 // yaegi copies the addresses of all variables
 			}
 			if many > 2*few+500 || manyBytes > 2*fewBytes+more {
 				t.Errorf("%d allocations (%d kB) with 250 types, %d (%d kB) with 5000", few, fewBytes>>10, many, manyBytes>>10)

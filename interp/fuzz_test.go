@@ -15,7 +15,7 @@ import (
 )
 
 // FuzzLoad takes cells as far as they go without running: checked, lowered,
-// compiled by the engine. Every cell must either get there or be refused with a
+// compiled by yaegi. Every cell must either get there or be refused with a
 // place; a fault of ours is a finding.
 func FuzzLoad(f *testing.F) {
 	text, err := os.ReadFile("testdata/constructs.json")

@@ -10,7 +10,7 @@ import (
 )
 
 // TestLargeLiterals compares literals of many elements, which the VM makes, with what small
-// ones are that the engine makes.
+// ones are that yaegi makes.
 func TestLargeLiterals(t *testing.T) {
 	t.Parallel()
 	const types = "type P struct { A int; B string; C *P; d any }\nfunc (p P) Sum() int { return p.A + len(p.B) }\ntype S interface{ Sum() int }\ntype E int\n" +

@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/interp/machine"
 )
 
-// machineConfig is what runs the functions of cells that the engine need not;
+// machineConfig is what runs the functions of cells that yaegi need not;
 // nil when it is to run all.
 func (s *Session) machineConfig(packages map[string]map[string]reflect.Value) *machine.Config {
 	if s.config.slow {
@@ -26,7 +26,7 @@ func (s *Session) machineConfig(packages map[string]map[string]reflect.Value) *m
 	}
 }
 
-// link connects the functions of the machine with the variables that the engine
+// link connects the functions of the machine with the variables that yaegi
 // has for them.
 func (s *Session) link(unit *lower.Unit) error {
 	if unit.Machine == nil || unit.Machine.Empty() {
@@ -39,7 +39,7 @@ func (s *Session) link(unit *lower.Unit) error {
 	return nil
 }
 
-// A linkError says that the engine has other types for a function than the
+// A linkError says that yaegi has other types for a function than the
 // machine.
 type linkError struct{ error }
 

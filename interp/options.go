@@ -42,7 +42,7 @@ func Output(of func(cell int) (stdout, stderr io.Writer)) Option {
 	return func(c *config) { c.output = of }
 }
 
-// Slow has the engine run all code, also what package machine could: for tests
+// Slow has yaegi run all code, also what package machine could: for tests
 // that compare the two.
 func Slow() Option { return func(c *config) { c.slow = true } }
 

@@ -41,7 +41,7 @@ type Session struct {
 	sources       *diagnostics.Sources
 	tracebacks    *diagnostics.Tracebacks
 	reporter      *diagnostics.Reporter
-	imported      map[string]bool // import declarations that the engine has seen
+	imported      map[string]bool // import declarations that yaegi has seen
 	flag          *control.StopFlag
 	goroutines    *control.Goroutines
 	awaiter       *control.Awaiter
@@ -200,7 +200,7 @@ func address[T any](e interpreter, name string, p **T) error {
 	return nil
 }
 
-// load checks and lowers a cell and has the engine compile it. After an error
+// load checks and lowers a cell and has yaegi compile it. After an error
 // nothing of it is left.
 func (s *Session) load(ctx context.Context, number int, src string) (*check.Cell, *lower.Unit, error) {
 	s.loader.Begin(ctx)
@@ -227,8 +227,8 @@ func (s *Session) load(ctx context.Context, number int, src string) (*check.Cell
 	return cell, unit, nil
 }
 
-// compile hands the declarations of a unit to the engine. When ctx ends it returns its
-// error: the engine then has functions that nothing calls.
+// compile hands the declarations of a unit to yaegi. When ctx ends it returns its
+// error: yaegi then has functions that nothing calls.
 func (s *Session) compile(ctx context.Context, unit *lower.Unit) error {
 	if len(unit.Types) > 0 {
 		if err := s.engine.Use(map[string]map[string]reflect.Value{lower.TypesPath + "/types": unit.Types}); err != nil {
@@ -260,7 +260,7 @@ func (s *Session) compile(ctx context.Context, unit *lower.Unit) error {
 	return s.evaluate(ctx, unit.Register)
 }
 
-// evaluate has the engine evaluate src, unless ctx has ended.
+// evaluate has yaegi evaluate src, unless ctx has ended.
 func (s *Session) evaluate(ctx context.Context, src string) error {
 	if err := ctx.Err(); err != nil || src == "" {
 		return err

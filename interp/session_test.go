@@ -105,7 +105,7 @@ func (n *notebook) must(t *testing.T, src, want string) {
 	}
 }
 
-// skipConcurrent skips a test of goroutines under the race detector: the engine
+// skipConcurrent skips a test of goroutines under the race detector: yaegi
 // moves its global variables to a larger slice, and writes slots of frames that
 // closures share, while goroutines read them.
 func skipConcurrent(t *testing.T, src string) {

@@ -5,7 +5,7 @@ import (
 )
 
 // A session remembers definitions by name in each of its parts: the checker, the
-// lowering, the VM, the run time and the engine. What later cells have replaced is
+// lowering, the VM, the run time and yaegi. What later cells have replaced is
 // forgotten there together, every so many cells. Code that still runs, closures and
 // values keep what they need by themselves.
 

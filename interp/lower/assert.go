@@ -8,7 +8,7 @@ package lower
 //	v, ok := x.(io.Reader) -> ... rtʹ.Convert(x, 19)
 //	v, ok := x.([]byte)    -> ... x.([]byte), and rtʹ.SameType(x, zero)
 //
-// The engine takes any type that is assignable to the other for the same:
+// yaegi takes any type that is assignable to the other for the same:
 // json.RawMessage for []byte, chan int for <-chan int.
 
 import (

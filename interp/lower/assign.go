@@ -2,11 +2,11 @@ package lower
 
 // Assignments and definitions:
 //
-//	x = T{...}             ->  var t1 Tʹ1 = Tʹ1{...}; x = t1    the engine replaces x and pointers to it keep the old one
-//	m[k] = *p              ->  var t1 T = *p; m[k] = t1          the engine does not notice a nil p
+//	x = T{...}             ->  var t1 Tʹ1 = Tʹ1{...}; x = t1    yaegi replaces x and pointers to it keep the old one
+//	m[k] = *p              ->  var t1 T = *p; m[k] = t1          yaegi does not notice a nil p
 //	xs[i] = f(), p.x = f() ->  var t1 T = f(); xs[i] = t1        a panic of the target is the last
-//	x = <-ch               ->  var t1 T = <-ch; x = t1           the engine stores into the wrong frame
-//	i, s = i+1, f()        ->  t1 := i+1; t2 := f(); i = t1; s = t2   the engine forgets i
+//	x = <-ch               ->  var t1 T = <-ch; x = t1           yaegi stores into the wrong frame
+//	i, s = i+1, f()        ->  t1 := i+1; t2 := f(); i = t1; s = t2   yaegi forgets i
 //	i, m[i] = 1, 2         ->  the key is evaluated first
 //	v, ok := m[k]          ->  v := m[k]; _, ok := m[k]          v would keep its value of the iteration before
 //	a, err := g(), err old ->  t1, t2 := g(); var a A = t1; err = t2
@@ -144,7 +144,7 @@ func (f *function) put(w *writer, variable string, t types.Type, rhs ast.Expr, v
 	w.line("%s = %s", variable, value)
 }
 
-// replaces reports whether the engine would give the variable that rhs is
+// replaces reports whether yaegi would give the variable that rhs is
 // assigned to another storage, or miss it.
 func (f *function) replaces(rhs ast.Expr, t types.Type) bool {
 	switch x := ast.Unparen(rhs).(type) {
@@ -374,7 +374,7 @@ func (f *function) assignMany(w *writer, s *ast.AssignStmt) {
 	}
 }
 
-// plainSwap reports whether the engine does a parallel assignment right: the
+// plainSwap reports whether yaegi does a parallel assignment right: the
 // values are variables, elements and arithmetic, no target is a map element. It
 // does not know the type of nil, nor of a field of a compiled struct.
 func (f *function) plainSwap(s *ast.AssignStmt) bool {

@@ -1,6 +1,6 @@
 package lower
 
-// The statements of a cell are a function. The engine copies all variables of a
+// The statements of a cell are a function. yaegi copies all variables of a
 // function for each function literal in it, and it compiles a function in one piece, so
 // many statements are distributed over functions of a bounded size:
 //

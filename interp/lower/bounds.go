@@ -8,7 +8,7 @@ package lower
 //	f()[i:j]   ->  sliceʹ1(f(), i, j)     the operand is evaluated once
 //	f()[i] = 1 ->  t1 := f(); t2 := i; t1[rtʹ.Index(t2, len(t1))] = 1
 //
-// The engine's panic has lost index and length. The check costs more than the
+// yaegi's panic has lost index and length. The check costs more than the
 // index itself, so in loops it is only made where the operand is a call or an element
 // of a map, which cost more than the check.
 
@@ -22,7 +22,7 @@ import (
 // absent stands for a bound that is not there; see rt.SliceLow.
 const absent = -1 << 63
 
-// checksBounds reports whether an index here is checked before the engine does.
+// checksBounds reports whether an index here is checked before yaegi does.
 func (f *function) checksBounds() bool {
 	return f.frame.loops == 0 && !f.facts.jumps
 }

@@ -6,7 +6,7 @@ package lower
 //	continue, in a loop with copied variables                ->  i1 = i; continue
 //	L: for {}, goto L                                        ->  Jʹ1: _ = stopʹ; Lʹ2: for {}
 //
-// The engine keeps labels among the variables, so each gets a name of its own.
+// yaegi keeps labels among the variables, so each gets a name of its own.
 
 import (
 	"go/ast"
@@ -55,7 +55,7 @@ func (f *function) jumpLabel(name string) string {
 func (f *function) labeled(w *writer, s *ast.LabeledStmt) {
 	if f.facts.jumpLabels[s.Label.Name] {
 		w.line("%s:", f.jumpLabel(s.Label.Name))
-		w.line("_ = stopʹ") // the engine does not see a label that follows a label
+		w.line("_ = stopʹ") // yaegi does not see a label that follows a label
 	}
 	switch x := s.Stmt.(type) {
 	case *ast.ForStmt:

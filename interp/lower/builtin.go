@@ -16,7 +16,7 @@ package lower
 //	append(s, a, s[0]), append(t, t)  ->  append(s, []T{a, s[0]}...)
 //	append(s, v), delete(m, k), panic(v): v and k become the element, key, any
 //
-// The engine lacks the first three, prints through fmt, and finds a panic only
+// yaegi lacks the first three, prints through fmt, and finds a panic only
 // in the parent of the frame.
 
 import (
@@ -133,7 +133,7 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 	}
 	switch name {
 	case "real", "imag", "complex":
-		// The engine's are of 64 and 128 bits always.
+		// yaegi's are of 64 and 128 bits always.
 		return f.typ(f.typeOf(e)) + "(" + name + "(" + list(arguments) + "))"
 	}
 	if text, ok := f.unsafe(e, name, arguments); ok {
@@ -220,7 +220,7 @@ func (f *function) append(e *ast.CallExpr) string {
 	for _, x := range e.Args[1:] {
 		argument := f.exprTo(x, elem)
 		if isNil(f.typeOf(x)) && !types.IsInterface(elem) {
-			argument = f.conversionType(elem) + "(nil)" // the engine would append an interface
+			argument = f.conversionType(elem) + "(nil)" // yaegi would append an interface
 		}
 		arguments = append(arguments, argument)
 	}
@@ -229,7 +229,7 @@ func (f *function) append(e *ast.CallExpr) string {
 		arguments[0] = s
 	}
 	if len(e.Args) > 2 && !all(e.Args[1:], f.isPlain) || len(e.Args) == 2 && types.Identical(f.typeOf(e.Args[0]), f.typeOf(e.Args[1])) {
-		// The engine reads an element that is appended after it wrote those before,
+		// yaegi reads an element that is appended after it wrote those before,
 		// and takes one of the type of the slice for many.
 		return "append(" + s + ", " + sliceLiteral(f.typ(f.typeOf(e).Underlying()), arguments[1:]) + "...)"
 	}

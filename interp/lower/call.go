@@ -3,13 +3,13 @@ package lower
 // Calls:
 //
 //	f(a, b)                 ->  fʹ1(a as the type of the parameter, b ...)
-//	f(1, 2), func(...int)   ->  fʹ1([]int{1, 2}...)      the engine takes one slice for the whole list
+//	f(1, 2), func(...int)   ->  fʹ1([]int{1, 2}...)      yaegi takes one slice for the whole list
 //	compiled f()            ->  f([]int(nil)...)         package reflect would make an empty slice that is not nil
 //	f(g()), conversions     ->  func(t1 A, t2 B) R { return fʹ1(t1 as X, t2 as Y) }(g())
 //	wg.Go(func() {...}), in a loop -> wg.Go(func() func() { return func() {...} }())
 //	sort.Slice(ps, less)    ->  the raw value: package sort looks into it
 //
-// The last but one: the engine gives compiled code a literal that shares the
+// The last but one: yaegi gives compiled code a literal that shares the
 // frame, so that later iterations overwrite what it has captured.
 
 import (
@@ -220,7 +220,7 @@ func (f *function) variadic(c *call, t *types.Slice, rest []argument, compiled b
 	c.arguments = append(c.arguments, argument{text, typ})
 	c.spread = !c.slices
 	if c.spread {
-		// With ... the engine does not turn the name of a function into a value.
+		// With ... yaegi does not turn the name of a function into a value.
 		for i, a := range c.arguments[:len(c.arguments)-1] {
 			if strings.HasPrefix(a.typ, "func(") {
 				c.arguments[i].text = "func(f " + a.typ + ") " + a.typ + " { return f }(" + a.text + ")"
@@ -382,7 +382,7 @@ func (f *function) spreadCall(e *ast.CallExpr, sig *types.Signature, tuple *type
 	if len(outer) == 0 {
 		return fmt.Sprintf("func(%s) (%s) { %s%s }(%s)", list(parameters), list(results), returning(sig), c.text(), f.expr(e.Args[0]))
 	}
-	// The engine spreads a call only when it is the single argument.
+	// yaegi spreads a call only when it is the single argument.
 	receiver, tupleParameters := parameters[0], parameters[1:]
 	return fmt.Sprintf("func(%s) (%s) { return func(%s) (%s) { %s%s } }(%s)(%s)",
 		receiver, "func("+list(typesOf(tupleParameters))+") ("+list(results)+")",
@@ -405,7 +405,7 @@ func (f *function) conversion(e *ast.CallExpr, t types.Type) string {
 		if isNil(from) {
 			return f.conversionType(t) + "(nil)"
 		}
-		// In a condition the engine takes the conversion for the condition. What
+		// In a condition yaegi takes the conversion for the condition. What
 		// receives the value has the type.
 		return f.exprTo(x, t)
 	}

@@ -2,7 +2,7 @@ package lower
 
 // Receives and sends are calls of functions that the run time makes, one for each
 // type of channel: they end when the cell of the goroutine that waits is
-// interrupted. The engine ends all waits of an evaluation, or none.
+// interrupted. yaegi ends all waits of an evaluation, or none.
 //
 //	f(<-c)             ->  f(receiveʹ1(c))
 //	v, ok := <-c       ->  v, ok := receivedʹ2(c)

@@ -5,7 +5,7 @@ package lower
 //	p == (P{1, 2}) && ok  ->  func() bool { return p == Pʹ1{X: 1, Y: 2} }() && ok
 //	-(x) == y || ok       ->  -x == y || ok
 //
-// What of an operand the engine comes to first it takes for a variable that is the
+// What of an operand yaegi comes to first it takes for a variable that is the
 // condition, if that is nothing to be computed by itself: a variable indeed, but
 // also a pair of parentheses around one, a field of a literal, or a type.
 
@@ -17,7 +17,7 @@ import (
 )
 
 // condition returns the lowered first operand x of && or ||, lowered from e, as the
-// call of a function if the engine would take a part of it for the condition.
+// call of a function if yaegi would take a part of it for the condition.
 func (f *function) condition(e ast.Expr, x string) string {
 	if b, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) && f.Info.Types[e].Value == nil {
 		return x // it begins with its own first operand, which was here before
@@ -33,7 +33,7 @@ func (f *function) condition(e ast.Expr, x string) string {
 	return "func() " + typ + " { return " + x + " }()"
 }
 
-// misleads reports whether the engine, when it begins with e, takes e for the
+// misleads reports whether yaegi, when it begins with e, takes e for the
 // condition.
 func misleads(e ast.Expr) bool {
 	switch e.(type) {
@@ -43,7 +43,7 @@ func misleads(e ast.Expr) bool {
 	return false
 }
 
-// first returns the part of e that the engine begins with: names, literals of basic
+// first returns the part of e that yaegi begins with: names, literals of basic
 // types, and most types, are nothing to begin with.
 func first(e ast.Expr) ast.Expr {
 	if b, ok := e.(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) {
@@ -59,7 +59,7 @@ func first(e ast.Expr) ast.Expr {
 	return e
 }
 
-// parts returns the operands of e in the order of the engine.
+// parts returns the operands of e in the order of yaegi.
 func parts(e ast.Expr) []ast.Expr {
 	switch e := e.(type) {
 	case *ast.ParenExpr:

@@ -1,6 +1,6 @@
 package lower
 
-// Constants are folded, because the engine computes them in float64 and int:
+// Constants are folded, because yaegi computes them in float64 and int:
 //
 //	1 << 40 | x        ->  1099511627776 | x
 //	const KB = 1 << 10 ->  nothing; its uses are 1024
@@ -37,7 +37,7 @@ func (e *emitter) constant(v constant.Value, t types.Type) string {
 	case info&types.IsFloat != 0:
 		text, natural = floatLiteral(v), types.Float64
 	case info&types.IsComplex != 0:
-		// The engine's complex gives a complex128 even of two float32.
+		// yaegi's complex gives a complex128 even of two float32.
 		c := constant.ToComplex(v)
 		text = "complex(float64(" + floatLiteral(constant.Real(c)) + "), float64(" + floatLiteral(constant.Imag(c)) + "))"
 		natural = types.Complex128

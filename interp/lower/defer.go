@@ -17,7 +17,7 @@ package lower
 //	defer recover()               ->  ... d.Push(func() { if !d.Panicking() { outer.Recover() } })
 //	func h() { recover() }        ->  func hʹ1() { d := rtʹ.Recoverer(); d.Recover() }
 //
-// Each closure goes through a variable: only then the engine gives it the
+// Each closure goes through a variable: only then yaegi gives it the
 // variables as they are now.
 
 import (

@@ -1,4 +1,4 @@
-// Package lower turns checked cells into the subset of Go that the engine,
+// Package lower turns checked cells into the subset of Go that yaegi,
 // yaegi v0.16.1, runs right.
 //
 // [Program.Lower] takes a cell of package check and returns a [Unit]: import
@@ -7,7 +7,7 @@
 //
 // # The idea
 //
-// The engine never sees a method, an interpreted interface with methods, or an
+// yaegi never sees a method, an interpreted interface with methods, or an
 // assertion to a type that it has no identity for. Methods become functions. A
 // value of an interpreted named type becomes a box with its type descriptor
 // where Go converts it to an interface, and all such conversions go through one
@@ -19,7 +19,7 @@
 // # Where a construct is
 //
 // One file is one kind of rewrite and begins with the list of its rewrites,
-// before and after, and why the engine needs them. unit.go has the order of a
+// before and after, and why yaegi needs them. unit.go has the order of a
 // unit; function.go functions and returns; stmt.go and expr.go find the rewrite
 // of a node; facts.go is what must be known of a function before its first
 // statement.
@@ -37,7 +37,7 @@
 //
 // # Limitations
 //
-// What lowered code does not do as Go does, because the engine works through
+// What lowered code does not do as Go does, because yaegi works through
 // package reflect:
 //
 //   - The text of an index panic of a variable has no numbers in loops of functions

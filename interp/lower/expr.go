@@ -12,7 +12,7 @@ package lower
 //	(&x).f, (*p).f                 ->  as they are
 //	&*p                            ->  nonNilʹ1(p), which panics when p is nil
 //
-// The engine compares interface values by identity of its own wrappers.
+// yaegi compares interface values by identity of its own wrappers.
 
 import (
 	"fmt"
@@ -166,7 +166,7 @@ func (f *function) reference(e ast.Expr) string {
 //
 //	return f  ->  return func(f func(int) int) func(int) int { return f }(fʹ1)
 //
-// because the engine keeps the name's syntax tree where it should make a function.
+// because yaegi keeps the name's syntax tree where it should make a function.
 func (f *function) value(e ast.Expr, name string) string {
 	id := calleeIdent(e)
 	if o, ok := f.Info.Uses[id].(*types.Func); ok {
@@ -322,7 +322,7 @@ func (f *function) binary(e *ast.BinaryExpr) string {
 	x, y := f.ofNamedType(e.X, f.expr(e.X)), f.ofNamedType(e.Y, f.expr(e.Y))
 	switch e.Op {
 	case token.EQL, token.NEQ:
-		// The engine takes a conversion to an interface for what is converted.
+		// yaegi takes a conversion to an interface for what is converted.
 		x, y = f.unconverted(e.X, x), f.unconverted(e.Y, y)
 		x, y = f.sameType(x, y, f.typeOf(e.X), f.typeOf(e.Y))
 	case token.SHL, token.SHR:
@@ -384,7 +384,7 @@ func isString(t types.Type) bool {
 	return ok && b.Info()&types.IsString != 0
 }
 
-// ofNamedType converts the lowered operand x of e to its type where the engine does
+// ofNamedType converts the lowered operand x of e to its type where yaegi does
 // not know that.
 func (f *function) ofNamedType(e ast.Expr, x string) string {
 	if !f.isRaw(e) {
@@ -393,7 +393,7 @@ func (f *function) ofNamedType(e ast.Expr, x string) string {
 	return f.conversionType(f.typeOf(e)) + "(" + x + ")"
 }
 
-// isRaw reports whether the engine takes e, of a type of a cell, for a value of the
+// isRaw reports whether yaegi takes e, of a type of a cell, for a value of the
 // basic type below it: in a struct that package layout made, a field of type E is
 // an int.
 func (f *function) isRaw(e ast.Expr) bool {
@@ -444,7 +444,7 @@ func (f *function) unconverted(e ast.Expr, x string) string {
 }
 
 // sameType converts one side of a comparison to the type of the other, which
-// the engine does not do by itself: a named array, a channel of one direction.
+// yaegi does not do by itself: a named array, a channel of one direction.
 func (f *function) sameType(x, y string, xt, yt types.Type) (string, string) {
 	if isNil(xt) || isNil(yt) || types.Identical(xt, yt) {
 		return x, y
@@ -560,7 +560,7 @@ func (f *function) promoted(e *ast.CompositeLit, t types.Type, prefix string) st
 	return "(*" + x + ")"
 }
 
-// elements lowers those of a literal of a slice or an array. The engine takes a
+// elements lowers those of a literal of a slice or an array. yaegi takes a
 // dereferenced pointer among them for the type of a pointer, unless it has a key.
 func (f *function) elements(list []ast.Expr, t types.Type) []string {
 	var items []string

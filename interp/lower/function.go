@@ -2,10 +2,10 @@ package lower
 
 // Functions and methods:
 //
-//	func (p *P) M(a A) R {...}   ->  func PʹMʹ1(p *Pʹ1, a A) R {...}   the engine has no named types, so no methods
+//	func (p *P) M(a A) R {...}   ->  func PʹMʹ1(p *Pʹ1, a A) R {...}   yaegi has no named types, so no methods
 //	func f() (n int) { n++; return }
 //	                             ->  func fʹ1() int { var n int; n++; return n }
-//	                                 the engine gives a named result the storage, and the value, of the caller's variable
+//	                                 yaegi gives a named result the storage, and the value, of the caller's variable
 //	func f() { ... }             ->  func fʹ1() { if stopʹ { sessionʹ.Stop() }; ... }
 //	func f() { xs[0] = 1 }       ->  func fʹ1() { ...; atʹ := 3; xs[0] = 1 }
 //	_ and missing parameters     ->  a name of their own
@@ -255,7 +255,7 @@ func (f *function) returns(w *writer, s *ast.ReturnStmt) {
 	f.leave(w, values)
 }
 
-// resultTo is exprTo for a result; the engine does not know the type of a nil for
+// resultTo is exprTo for a result; yaegi does not know the type of a nil for
 // a function of a compiled type.
 func (f *function) resultTo(x ast.Expr, t types.Type) string {
 	if _, function := t.Underlying().(*types.Signature); function && isNil(f.typeOf(x)) && (isCompiled(t) || isMade(f.typ(t))) {

@@ -9,7 +9,7 @@ package lower
 //	slices.Sort(xs)           ->  slicesʹSortʹ...ʹ1(xs), from the sources of Config.Generic
 //
 // The key of an instance holds descriptor numbers and not rendered types: all
-// interpreted interfaces render alike. The engine's own generics infer wrongly
+// interpreted interfaces render alike. yaegi's own generics infer wrongly
 // and know no methods, constraints or aliases.
 
 import (

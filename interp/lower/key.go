@@ -15,7 +15,7 @@ import (
 	"go/types"
 )
 
-// key lowers a key of a map that is not empty; the engine wants the type of a nil.
+// key lowers a key of a map that is not empty; yaegi wants the type of a nil.
 func (f *function) key(e ast.Expr, t types.Type) string {
 	if isNil(f.typeOf(e)) {
 		return f.conversionType(f.subst(t)) + "(nil)"

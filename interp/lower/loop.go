@@ -4,7 +4,7 @@ package lower
 //
 //	for i := 0; c; i++ { go f(&i) }  ->  for i1 := 0; c; i1++ { i := i1; ...; i1 = i }, if i is shared
 //	for i := 0; ; {}  ->  { i := 0; for {} }
-// The engine has one variable for all iterations.
+// yaegi has one variable for all iterations.
 
 import (
 	"go/ast"
@@ -85,7 +85,7 @@ func (f *function) clause(s ast.Stmt) string {
 
 func (f *function) forLoop(w *writer, s *ast.ForStmt, label string) {
 	init := ""
-	endless := s.Init != nil && s.Cond == nil && s.Post == nil // the engine begins such a loop again and again
+	endless := s.Init != nil && s.Cond == nil && s.Post == nil // yaegi begins such a loop again and again
 	if f.simpleClause(s.Init) && !endless {
 		if s.Init != nil {
 			f.store(w, s.Init, false)
@@ -147,7 +147,7 @@ func (f *function) forLoop(w *writer, s *ast.ForStmt, label string) {
 	f.pop()
 }
 
-// storeHead stores the position of the head of a loop, which the engine
+// storeHead stores the position of the head of a loop, which yaegi
 // evaluates next.
 func (f *function) storeHead(w *writer, s *ast.ForStmt) {
 	if s.Cond != nil && f.mayPanic(s.Cond) || s.Post != nil && f.mayPanic(s.Post) {

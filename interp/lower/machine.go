@@ -1,13 +1,13 @@
 package lower
 
-// Functions that package machine runs are not given to the engine as text but as
+// Functions that package machine runs are not given to yaegi as text but as
 // variables, which [machine.Unit.Link] sets:
 //
 //	func fib(n int) int {...}       ->  var fibʹ1 func(int) int
 //	func sum(xs ...int) int {...}   ->  var sumʹ1ʹm func([]int) int
 //	                                    func sumʹ1(a0 ...int) int { return sumʹ1ʹm(a0) }
 //
-// The engine does not spread arguments over a variable of a variadic type.
+// yaegi does not spread arguments over a variable of a variadic type.
 
 import (
 	"fmt"
@@ -107,7 +107,7 @@ func (e *emitter) instanceDeclaration(decl *ast.FuncDecl, args []types.Type) (ma
 	if sig.Recv() != nil && sig.TypeParams() != nil {
 		return machine.Declaration{}, false
 	}
-	// To the engine, one of an earlier cell is a function if the machine does not
+	// To yaegi, one of an earlier cell is a function if the machine does not
 	// run it.
 	if e.machine == nil || !e.declares[key] && !e.fast.Runs(key) || decl.Body == nil || sig.Variadic() {
 		return machine.Declaration{}, false
@@ -139,8 +139,8 @@ func (e *emitter) declareInstance(decl *ast.FuncDecl, key instance, name string,
 	})
 }
 
-// engineName returns the name of a function that the engine runs, for the machine to
-// call it. One that recovers must be called by the engine, which counts the
+// engineName returns the name of a function that yaegi runs, for the machine to
+// call it. One that recovers must be called by yaegi, which counts the
 // activations up to it.
 func (e *emitter) engineName(at *ast.Ident, o *types.Func, arguments []types.Type) string {
 	switch {

@@ -15,7 +15,7 @@ package lower
 //
 //	rtʹ.Register(17, "M", func(x interface{}, a0 A) R { r := x.(Pʹ1); return PʹMʹ1(r, a0) })
 //
-// The engine's method values forget their receiver, its embedding promotes
+// yaegi's method values forget their receiver, its embedding promotes
 // wrongly, and a struct from it has no methods that compiled code could see.
 
 import (
@@ -210,7 +210,7 @@ func addressOf(x string) string {
 }
 
 // embedded spells out the embedded fields on the way to a member of x, up to a
-// compiled type: of that the engine knows the promoted members, while the fields
+// compiled type: of that yaegi knows the promoted members, while the fields
 // on the way may not be exported.
 func (e *emitter) embedded(x string, t types.Type, path []int) (string, types.Type) {
 	for _, i := range path {
@@ -393,7 +393,7 @@ func (e *emitter) methodTable(t types.Type) {
 	}
 }
 
-// isEmptyStruct: the engine panics on an assertion to such a type.
+// isEmptyStruct: yaegi panics on an assertion to such a type.
 func isEmptyStruct(t types.Type) bool {
 	s, ok := t.Underlying().(*types.Struct)
 	return ok && s.NumFields() == 0

@@ -1,7 +1,7 @@
 package lower
 
 // Names of lowered code. A definition of a cell gets the user's name and a
-// number; the number grows with each redefinition, because the engine binds the
+// number; the number grows with each redefinition, because yaegi binds the
 // name in a function for ever when it compiles the function:
 //
 //	func f() {}      ->  func fʹ1() {}
@@ -13,7 +13,7 @@ package lower
 // to be lowered again.
 //
 // A local keeps its name, unless the function has another local of that name or
-// Go predeclares it: the engine's scopes mix such names up.
+// Go predeclares it: yaegi's scopes mix such names up.
 //
 //	x := 1; { x := 2 }  ->  x := 1; { xʹl2 := 2 }
 //	len := 3            ->  lenʹl1 := 3

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// A unit is handed to the engine in pieces, because the engine cannot be stopped while
+// A unit is handed to yaegi in pieces, because yaegi cannot be stopped while
 // it compiles one, and takes memory for a whole piece at a time. It knows the
 // declarations of earlier pieces, as it knows those of earlier cells, so a piece has
 // only what depends on nothing later: declarations that refer to each other are in one.

@@ -6,7 +6,7 @@ package lower
 //	func f() { xs[i] = g() }            ->  func fʹ1() { ...; atʹ := 12; xs[i] = gʹ1() }
 //	func f() { if c { xs[i] = g() } }   ->  func fʹ1() { var atʹ int; ...; if c { atʹ = 12; xs[i] = gʹ1() } }
 //
-// The engine knows the function of a panic, but of the line only the first.
+// yaegi knows the function of a panic, but of the line only the first.
 
 import (
 	"go/ast"

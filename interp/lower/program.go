@@ -35,10 +35,10 @@ type Config struct {
 	// Generic gives the sources, by file name, of the generic functions and types
 	// of the compiled package path. Nil when there are none.
 	Generic func(path string) (map[string]string, bool)
-	// Packages is the engine's table of compiled symbols, keyed "path/name".
+	// Packages is yaegi's table of compiled symbols, keyed "path/name".
 	Packages map[string]map[string]reflect.Value
 	// Machine, if not nil, is what package machine needs to know to run functions
-	// in place of the engine. New sets its field Type.
+	// in place of yaegi. New sets its field Type.
 	Machine *machine.Config
 	// Errors notes which errors of a cell are unread; see check.Cell.Tracks.
 	Errors ErrorNotes
@@ -49,7 +49,7 @@ type Config struct {
 }
 
 // Program lowers the cells of one session. It remembers under which names the
-// definitions of earlier cells are known to the engine. It is not safe for
+// definitions of earlier cells are known to yaegi. It is not safe for
 // concurrent use.
 type Program struct {
 	Config
@@ -65,9 +65,9 @@ type Program struct {
 	helpers    map[string]string                  // emitted helpers by what they do
 	aliases    map[string]string                  // import path -> name of the package in lowered code
 	sources    map[string]*source                 // of generic packages, by import path
-	counts     map[string]int                     // never rolled back: the engine may know a name of a failed cell
+	counts     map[string]int                     // never rolled back: yaegi may know a name of a failed cell
 	layout     *layout.Builder
-	fast       *machine.Machine         // nil if the engine runs everything
+	fast       *machine.Machine         // nil if yaegi runs everything
 	publics    map[publicKey]publicType // made by public
 	mentioned  map[string]bool          // see noteMentions
 	files      fileTable                // of positions
@@ -118,19 +118,19 @@ func New(config Config) *Program {
 // TypesPath is the import path of the package that has the types of Unit.Types.
 const TypesPath = "quern/types"
 
-// Unit is a lowered cell: what the engine evaluates, in the order of the fields.
+// Unit is a lowered cell: what yaegi evaluates, in the order of the fields.
 type Unit struct {
 	// Types are compiled types that the cell needs, as symbols of the package
-	// TypesPath: the engine must know them before it evaluates anything.
+	// TypesPath: yaegi must know them before it evaluates anything.
 	Types map[string]reflect.Value
 	// Imports are import declarations, to be evaluated one by one.
 	Imports []string
 	// Source declares types, variables and functions. See also Pieces.
 	Source string
 	// Machine has the functions that Source declares as variables. It must be
-	// linked when the engine knows Source. Nil without a machine.
+	// linked when yaegi knows Source. Nil without a machine.
 	Machine *machine.Unit
-	// Values are functions of Source that the engine must call by their values and
+	// Values are functions of Source that yaegi must call by their values and
 	// not by their names.
 	Values []string
 	// Redeclared are functions of earlier units that functions of Source stand for
@@ -210,7 +210,7 @@ func (p *Program) Redirect(key types.Object, name string, v reflect.Value) {
 	}
 }
 
-// Slow has the engine run the functions of all cells to come.
+// Slow has yaegi run the functions of all cells to come.
 func (p *Program) Slow() { p.fast = nil }
 
 // Name returns the name of o in lowered code; "" for an object that is not known or

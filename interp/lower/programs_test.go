@@ -46,7 +46,7 @@ func TestPrograms(t *testing.T) {
 			if err != nil || out != string(want) {
 				t.Errorf("%s\nerror %v\nlowered\n%s", difference(out, string(want)), err, s.dump())
 			}
-			// The engine must do right what the machine does for it, too.
+			// yaegi must do right what the machine does for it, too.
 			s = newSession(t, func(c *lower.Config) { c.Machine = nil })
 			err = s.run(asCell(string(text)))
 			if out := s.output.String(); err != nil || out != string(want) {

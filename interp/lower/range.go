@@ -13,7 +13,7 @@ package lower
 //	for _, c := range s, a []chan T  ->  for t1 := range s { c := s[t1]; ... }
 //	for i, x := range p, *[3]T       ->  for i := range *p { x := (*p)[i]; ... }
 //
-// The engine cannot range over an int. Of a string it finds the wrong index
+// yaegi cannot range over an int. Of a string it finds the wrong index
 // behind bytes that are no UTF-8, and copies it at every turn. A value that is a
 // channel it takes for what is ranged over. It counts in the variable of the user,
 // and puts an array where a pointer to it was.

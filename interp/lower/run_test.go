@@ -170,7 +170,7 @@ func (s *session) lower(source string) (*lower.Unit, error) {
 	return unit, nil
 }
 
-// run runs a cell; the error is that of the engine or a panic.
+// run runs a cell; the error is that of yaegi or a panic.
 func (s *session) run(source string) (err error) {
 	unit, err := s.lower(source)
 	if err != nil {
@@ -207,7 +207,7 @@ func (s *session) run(source string) (err error) {
 // startsGoroutine tells a cell of which a statement leaves a goroutine behind.
 var startsGoroutine = regexp.MustCompile(`(?m)^(go |time\.AfterFunc\(|wg\.Go\()`)
 
-// runCells runs cells and returns what they printed, and the first error. The engine
+// runCells runs cells and returns what they printed, and the first error. yaegi
 // makes its frame longer for a cell while goroutines of earlier ones read it, so
 // under the race detector such cells are left out.
 func runCells(t *testing.T, cells ...string) (*session, string, error) {

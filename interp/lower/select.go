@@ -8,7 +8,7 @@ package lower
 //	default:              case 0: x = t1; break loop
 //	}                     case 1: }
 //
-// The engine keeps the cases of a select with the statement, where goroutines
+// yaegi keeps the cases of a select with the statement, where goroutines
 // that execute it at the same time overwrite each other's; a labelled branch out
 // of a case leaves only the select.
 

@@ -1,7 +1,7 @@
 package lower
 
 // A function type that mentions itself has interface{} in the place of itself,
-// because the engine never finishes such a type:
+// because yaegi never finishes such a type:
 //
 //	type State func(*M) State     ->  type Stateʹ1 func(*Mʹ1) interface{}
 //	s = s(m)                      ->  s = unpackʹ1(s(m))

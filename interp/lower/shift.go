@@ -6,7 +6,7 @@ package lower
 //	x << i, i a counter from 0 or a range variable  ->  x << uint(i)
 //	x << (u & 7)       ->  x << uint(u & uint(7))
 //
-// The engine takes a negative count for a large one, and does not find the type
+// yaegi takes a negative count for a large one, and does not find the type
 // of a count that is a shift itself.
 
 import (
@@ -25,7 +25,7 @@ func (f *function) shiftCount(e ast.Expr) string {
 	}
 	b := t.Underlying().(*types.Basic)
 	if b.Info()&types.IsUnsigned != 0 || f.neverNegative(e) {
-		// Of type uint already, too: the engine may take it for an operand that
+		// Of type uint already, too: yaegi may take it for an operand that
 		// must have the type of the other.
 		return "uint(" + f.expr(e) + ")"
 	}

@@ -12,7 +12,7 @@ package lower
 //	switch x { default: a; case 1: b }    ->  switch x { case 1: b; default: a }
 //	switch x { default: a; fallthrough; case 1: b } -> { t1 := 0; switch x { case 1: t1 = 1 }; switch t1 { case 0: a; fallthrough; case 1: b } }
 //
-// The engine compares values of basic types only, and puts a default in the
+// yaegi compares values of basic types only, and puts a default in the
 // place of the last clause.
 
 import (
@@ -42,7 +42,7 @@ func (f *function) switchStatement(w *writer, s *ast.SwitchStmt, label string) {
 		return
 	}
 	if len(s.Body.List) == 0 {
-		f.discard(w, s.Tag) // the engine would not evaluate it
+		f.discard(w, s.Tag) // yaegi would not evaluate it
 		return
 	}
 	tag := f.typeOf(s.Tag)
@@ -69,7 +69,7 @@ func (f *function) switchStatement(w *writer, s *ast.SwitchStmt, label string) {
 }
 
 // isSettled reports whether x has its value without any instruction: of several
-// values that have not, the engine looks at the first alone.
+// values that have not, yaegi looks at the first alone.
 func (f *function) isSettled(x ast.Expr) bool {
 	if f.Info.Types[x].Value != nil {
 		return true
@@ -135,7 +135,7 @@ func (f *function) clauseBody(w *writer, c *ast.CaseClause) {
 	w.indent--
 }
 
-// clauseStatements writes the statements of a clause. The engine sees no label
+// clauseStatements writes the statements of a clause. yaegi sees no label
 // that stands in a clause itself.
 func (f *function) clauseStatements(w *writer, list []ast.Stmt) {
 	if !slices.ContainsFunc(list, func(s ast.Stmt) bool { _, ok := s.(*ast.LabeledStmt); return ok }) {
@@ -165,7 +165,7 @@ func (f *function) caseValues(c *ast.CaseClause, conditions bool, value func(ast
 		if len(values) > 1 {
 			values[0] = f.condition(c.List[0], values[0])
 		}
-		return strings.Join(values, " || ") // the engine mixes up several
+		return strings.Join(values, " || ") // yaegi mixes up several
 	}
 	return strings.Join(values, ", ")
 }

@@ -1,6 +1,6 @@
 package lower
 
-// Large literals of constants are made here, because the engine compiles each
+// Large literals of constants are made here, because yaegi compiles each
 // element, which takes it seconds for tables of tens of thousands:
 //
 //	[]uint16{1, 2, ...}    ->  (*typesʹ.Tableʹ1().(*[]uint16))

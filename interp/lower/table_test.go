@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestTable says which literals the engine does not have to compile.
+// TestTable says which literals yaegi does not have to compile.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	list := func(format string, n int) string {

@@ -13,7 +13,7 @@ package lower
 //	type State func(*M) State                        ->  type Stateʹ1 func(*Mʹ1) interface{}
 //	type Node struct { next *Node }, type T []T      ->  typesʹ.Nodeʹ1, made by package layout
 //
-// The engine exports every field, hence the names and the tags; it makes the
+// yaegi exports every field, hence the names and the tags; it makes the
 // same field of every blank one; it never finishes a function type that mentions
 // itself, and makes wrong types of most structs that do.
 
@@ -148,7 +148,7 @@ func (e *emitter) nameType(t *types.Named, name string) string {
 	made, err := e.layout.Type(t)
 	if err != nil {
 		if _, ok := t.Underlying().(*types.Struct); ok {
-			// The engine can make the simple ones.
+			// yaegi can make the simple ones.
 			return name
 		}
 		panic(&UnsupportedError{Construct: "a type that contains itself without a struct (" + err.Error() + ")",

@@ -12,7 +12,7 @@ package lower
 //	                                  _, ok := asʹ1(t1); if ok { t3 = 1 } else { ... } }
 //	                              switch t3 { case 0: v := t4; use(v); case 1: }
 //
-// The engine takes types of the same structure for the same.
+// yaegi takes types of the same structure for the same.
 
 import (
 	"go/ast"
@@ -76,7 +76,7 @@ func (f *function) typeSwitch(w *writer, s *ast.TypeSwitchStmt, label string) {
 	}
 	for i, cl := range clauses {
 		for _, e := range cl.stmt.List {
-			if depth == maxTests { // the parser of the engine bounds the depth
+			if depth == maxTests { // the parser of yaegi bounds the depth
 				unnest()
 				w.open("if %s < 0 {", found)
 				depth++

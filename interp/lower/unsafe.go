@@ -9,7 +9,7 @@ package lower
 //	unsafe.Add(p, n)        ->  rtʹ.UnsafeAdd(p, int(n))
 //	unsafe.Sizeof(x), x of a type parameter  ->  func() uintptr { return 8 }()
 //
-// The engine has conversions of pointers only. It must not take a size for a
+// yaegi has conversions of pointers only. It must not take a size for a
 // constant, which what is computed with it would have to be, too.
 
 import (

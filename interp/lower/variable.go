@@ -4,7 +4,7 @@ package lower
 //
 //	os.Args = nil   ->  var ArgsʹV1 *[]string = rtʹ.Variable("os", "Args").(*[]string); (*ArgsʹV1) = nil
 //
-// The engine takes their value for a constant when it compiles. A variable of a
+// yaegi takes their value for a constant when it compiles. A variable of a
 // type that no other package can name, as http.NoBody is, stays such a constant:
 // nothing but a variable of the same package could be assigned to it.
 

@@ -1,6 +1,6 @@
 package lower
 
-// Functions with a parameter that may be a negative zero. When the engine calls a
+// Functions with a parameter that may be a negative zero. When yaegi calls a
 // function by its name it leaves out an argument that package reflect holds to be
 // zero, and of negative zeros reflect says so. Unit.Values has their names, and the
 // session has calls of them go through a function value, which is twice as slow.

@@ -85,8 +85,8 @@ func (c *compiler) callFunction(e *ast.CallExpr, o *types.Func, sig *types.Signa
 	return c.callCompiled(e, o, sig)
 }
 
-// callEngine calls a function that the engine runs. Such a call costs more than
-// one from the engine, so that functions that make many of them stay there.
+// callEngine calls a function that yaegi runs. Such a call costs more than
+// one from yaegi, so that functions that make many of them stay there.
 func (c *compiler) callEngine(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
 	id := calleeIdent(e.Fun)
 	var arguments []types.Type
@@ -267,7 +267,7 @@ func (c *compiler) converted(n ast.Node, x operand, from, to types.Type, want *o
 	return c.settle(x, want)
 }
 
-// callDirect calls a function of the machine.
+// callDirect calls a function of the VM.
 func (c *compiler) callDirect(b *block, f *Function, sig *types.Signature, n ast.Node) []operand {
 	if c.postponed(n, b, nil, func(a *compiler, b *block, _ []operand) { a.callDirect(b, f, sig, n) }) {
 		return nil

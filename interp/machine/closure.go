@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// closure is a function value of the machine: a declared function, or a literal
+// closure is a function value of the VM: a declared function, or a literal
 // with the addresses of the variables that it has captured.
 type closure struct {
 	function *Function
@@ -71,7 +71,7 @@ func functionPointer(v reflect.Value) unsafe.Pointer {
 	return *(*unsafe.Pointer)(p.UnsafePointer())
 }
 
-// handler runs c for callers outside of the machine. A copy of it that the
+// handler runs c for callers outside of the VM. A copy of it that the
 // compiler made for one caller would have other code.
 //
 //go:noinline
@@ -113,7 +113,7 @@ func places(shapes []shape) []uint16 {
 
 // A function value points to a code pointer and what the code needs. That of one
 // that package reflect made has the function given to it, ours, at handlerOffset;
-// and that one has the machine and the closure behind its code pointer. Both are
+// and that one has the VM and the closure behind its code pointer. Both are
 // found out, not assumed: without them calls of function values go through
 // package reflect.
 var stubCode, handlerCode, handlerOffset, closureOffset uintptr
@@ -155,7 +155,7 @@ func closureOf(p unsafe.Pointer) *closure {
 	return *(**closure)(unsafe.Add(h, closureOffset))
 }
 
-// foreign is the call of a function value that the machine does not know.
+// foreign is the call of a function value that the VM does not know.
 type foreign struct {
 	typ                 reflect.Type
 	parameters, results []shape

@@ -10,7 +10,7 @@ import (
 
 // plainPackages are the compiled packages whose functions neither wait, nor
 // start goroutines, nor look into what they are given by reflection, so that a
-// call of them from the machine is like any other.
+// call of them from the VM is like any other.
 var plainPackages = map[string]bool{
 	"math": true, "math/bits": true, "math/rand": true, "math/rand/v2": true, "math/big": true,
 	"strings": true, "bytes": true, "strconv": true, "errors": true, "sort": true, "fmt": true, "time": true,
@@ -22,19 +22,19 @@ var plainPackages = map[string]bool{
 	"sync": true, "sync/atomic": true,
 }
 
-// special functions of these packages are left to the engine.
+// special functions of these packages are left to yaegi.
 var special = map[string]bool{
 	"time.AfterFunc": true, "time.Tick": true, "time.After": true, "time.NewTimer": true, "time.NewTicker": true,
 	"(*sync.Cond).Wait": true, "(sync.Locker).Lock": true, "(*sync.Map).Clear": true, "(*sync.Pool).Get": true,
-	"(*strings.Builder).Grow": true, "(*bytes.Buffer).Grow": true, // the engine checks what they are given
+	"(*strings.Builder).Grow": true, "(*bytes.Buffer).Grow": true, // yaegi checks what they are given
 	"(*time.Timer).Reset": true,
 }
 
-// ofRuntime are functions of package runtime that the machine calls. A finalizer that the engine made would keep its object
+// ofRuntime are functions of package runtime that the VM calls. A finalizer that yaegi made would keep its object
 // alive, since it refers to all variables of the function that it is in.
 var ofRuntime = map[string]bool{"runtime.SetFinalizer": true, "runtime.KeepAlive": true, "runtime.GC": true}
 
-// usable reports whether the machine calls a compiled function.
+// usable reports whether the VM calls a compiled function.
 func (c *compiler) usable(o *types.Func) bool {
 	if ofRuntime[o.FullName()] {
 		return true

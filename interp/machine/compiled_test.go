@@ -22,7 +22,7 @@ var (
 // separator is printed between what two programs come to.
 const separator = "\n==== next ====\n"
 
-// TestCompiledPrograms runs random programs with the machine, without it, and
+// TestCompiledPrograms runs random programs with the VM, without it, and
 // compiled by the go command: as packages of one program, since linking takes long.
 func TestCompiledPrograms(t *testing.T) {
 	if testing.Short() || raceEnabled {

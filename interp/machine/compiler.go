@@ -31,7 +31,7 @@ type Source struct {
 	// "" for any other.
 	Global func(*types.Var) string
 	// Engine is the name in lowered code of a function, or of an instance of a
-	// generic one, that the engine runs; "" if there is none.
+	// generic one, that yaegi runs; "" if there is none.
 	Engine func(at *ast.Ident, o *types.Func, arguments []types.Type) string
 	// Function and Method are declarations of instances: of a generic function, and
 	// of a method of an instance of a generic type; false if there is none. They may
@@ -58,7 +58,7 @@ type Source struct {
 // Stopped is what a compilation panics with that is to end.
 type Stopped struct{ Err error }
 
-// unsupported is what compiling a function panics with when the machine does not
+// unsupported is what compiling a function panics with when the VM does not
 // have something in it.
 type unsupported struct {
 	node ast.Node

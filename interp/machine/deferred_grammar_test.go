@@ -11,7 +11,7 @@ type guarder interface{ guard(n int) }
 `
 
 // deferStatements are rules for deferred calls, recovered panics, select statements
-// and labels: for functions that the machine runs.
+// and labels: for functions that the VM runs.
 var deferStatements = []string{
 	"func() {\ndefer func() {\nif $1 := recover(); $1 != nil {\nout += fmt.Sprintln(\"D\", $1)\n}\n}()\nRISKY\n}()",
 	"func() {\ndefer func() { out += fmt.Sprintln(\"last\", recover()) }()\nfor $1 := range <int> & 3 {\nGUARD\ndefer func(n INTEGER) { <&int> += $1 + int(n); <&INTEGER> -= n }(<INTEGER>)\n}\nRISKY\n}()",

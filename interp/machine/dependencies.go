@@ -7,12 +7,12 @@ import (
 
 // dependencies say which functions of a unit must be compiled again when one turns out
 // not to be possible: those that were compiled as its callers. And they say which names
-// of the engine the code of a function has, since those of a function that is not
+// of yaegi the code of a function has, since those of a function that is not
 // compiled must not be linked.
 type dependencies struct {
 	current []Declaration               // that are being compiled, the innermost last
 	users   map[any]map[any]Declaration // of a function, by key
-	names   map[any]map[string]struct{} // of the engine, in the code of a function
+	names   map[any]map[string]struct{} // of yaegi, in the code of a function
 	order   map[any]int                 // in which functions were compiled first
 	lost    []any                       // functions that are not compiled after all
 }
@@ -44,7 +44,7 @@ func (d *dependencies) use(key any) {
 	d.users[key][user.Key] = user
 }
 
-// useName notes a name of the engine.
+// useName notes a name of yaegi.
 func (d *dependencies) useName(name string) {
 	if len(d.current) == 0 {
 		return
@@ -74,7 +74,7 @@ func (d *dependencies) takeAffected() (list []Declaration) {
 	return list
 }
 
-// dropUnused forgets the names of the engine that no compiled function has.
+// dropUnused forgets the names of yaegi that no compiled function has.
 func (u *Unit) dropUnused() {
 	used := map[string]struct{}{}
 	for key := range u.declared {

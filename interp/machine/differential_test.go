@@ -10,12 +10,12 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// unlike are the texts in which the engine differs from Go: see package lower.
+// unlike are the texts in which yaegi differs from Go: see package lower.
 var unlike = regexp.MustCompile(`(out of range) \[.*`)
 
-// FuzzPrograms runs random programs with and without the machine.
+// FuzzPrograms runs random programs with and without the VM.
 func FuzzPrograms(f *testing.F) {
-	// Others recover so many panics that the engine, which takes its time for each,
+	// Others recover so many panics that yaegi, which takes its time for each,
 	// needs minutes under the race detector.
 	for _, seed := range []uint64{1, 3, 4, 5, 6, 7, 8, 9, 10, 11} {
 		f.Add(seed)

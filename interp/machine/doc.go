@@ -1,15 +1,15 @@
 // Package machine runs functions of cells fast: it compiles them from checked
 // syntax to instructions of a register machine.
 //
-// The engine of package interp is a tree of closures over reflect.Value, in which
+// yaegi of package interp is a tree of closures over reflect.Value, in which
 // a step of a loop takes 50 ns and a call a microsecond. Here they take 5 and 25.
-// A function is run by the machine when everything in it is among what this
-// package does exactly as Go does; every other one stays with the engine, which
+// A function is run by the VM when everything in it is among what this
+// package does exactly as Go does; every other one stays with yaegi, which
 // calls it, and is called by it, like a compiled function.
 //
 //	unit := m.Begin(source)   what the functions refer to
 //	unit.Compile(list)        compiles those that it can
-//	unit.Link(value)          gives the engine's variables for them their values
+//	unit.Link(value)          gives yaegi's variables for them their values
 //	unit.Commit()             makes them known to later units
 //
 // # What it has
@@ -30,7 +30,7 @@
 // slot that hold no pointer. The value of a struct or an array is
 // in memory, of its true reflect type, and its address in a slot; so is that of a
 // variable that a function literal captures or a pointer points to. Values thus
-// pass between the machine, the engine and compiled code unchanged. The frame of a
+// pass between the VM, yaegi and compiled code unchanged. The frame of a
 // called function begins at its arguments, which are above all registers that the
 // caller has in use; results come back in the same place.
 //
@@ -47,8 +47,8 @@
 //
 // # Errors
 //
-// Panics are those of Go, with its texts, and pass through the engine; Active tells
-// where the machine was. Recursion without end panics with a *StackOverflow. A check
+// Panics are those of Go, with its texts, and pass through yaegi; Active tells
+// where the VM was. Recursion without end panics with a *StackOverflow. A check
 // for interrupts is at each jump back and each call.
 //
 // # Concurrency
@@ -62,5 +62,5 @@
 // expression writes to the register that it is given by its last instruction: that
 // may be a variable that the expression reads. Registers are a stack: what is
 // reserved later is released earlier, and nothing that is needed after a call may
-// lie above its arguments. FuzzPrograms compares random programs with the engine.
+// lie above its arguments. FuzzPrograms compares random programs with yaegi.
 package machine

@@ -35,7 +35,7 @@ type entry struct {
 }
 
 // find returns the function for the method of x, and the data word of its receiver;
-// nil if the method is not the machine's.
+// nil if the method is not the VM's.
 func (s *site) find(m *Machine, x any) (*Function, unsafe.Pointer) {
 	if x == nil {
 		panicNil()
@@ -61,7 +61,7 @@ func isBox(t reflect.Type) bool {
 	return t == box || t.Kind() == reflect.Struct && t.NumField() > 0 && t.Field(0).Type == box
 }
 
-// call calls a method that is not the machine's, as lowered code does. The
+// call calls a method that is not the VM's, as lowered code does. The
 // arguments lie in the registers of the frame at nb and sb.
 func (s *site) call(m *Machine, nb, sb unsafe.Pointer, x any) {
 	f, receiver, boxed := m.config.Registry.Method(x, s.name)

@@ -9,7 +9,7 @@ import (
 )
 
 // TestReplacedMethods calls methods through interfaces while later cells replace
-// them, by ones that the machine runs and by ones that it does not, and give types
+// them, by ones that the VM runs and by ones that it does not, and give types
 // the same names.
 func TestReplacedMethods(t *testing.T) {
 	cells := []struct{ source, want string }{

@@ -75,12 +75,12 @@ func (f *Function) capture(sb unsafe.Pointer, captured []unsafe.Pointer) {
 	}
 }
 
-// global is a variable of the session, whose storage is the engine's.
+// global is a variable of the session, whose storage is yaegi's.
 type global struct {
 	name    string // in lowered code
 	address unsafe.Pointer
 
-	// of a function that the engine runs
+	// of a function that yaegi runs
 	typ   reflect.Type
 	value unsafe.Pointer
 }

@@ -14,7 +14,7 @@ type generator struct {
 	names map[string][]string // of variables in scope, by type
 	count int
 	depth int
-	wide  bool // the function may have what the machine leaves to the engine
+	wide  bool // the function may have what the VM leaves to yaegi
 	inner int  // function literals, which have no result, around the statement
 }
 

@@ -81,7 +81,7 @@ func (u *Unit) instance(d Declaration) *Function {
 }
 
 // Add compiles an instance that no function of the unit has asked for. It reports
-// whether the machine runs it.
+// whether the VM runs it.
 func (u *Unit) Add(d Declaration) bool {
 	for {
 		// Those that were compiled while another was found impossible may call it.

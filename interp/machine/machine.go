@@ -29,7 +29,7 @@ type Config struct {
 	Stop func()
 }
 
-// A Frame is an active function of the machine.
+// A Frame is an active function of the VM.
 type Frame struct {
 	Name     string // in lowered code
 	Position int    // number of the position of its statement
@@ -41,7 +41,7 @@ type Machine struct {
 	config    Config
 	stop      *atomic.Bool
 	functions map[any]*Function                 // by the key that Unit.Add was given
-	engine    map[string][]weak.Pointer[global] // functions that the engine runs and code of the machine calls
+	engine    map[string][]weak.Pointer[global] // functions that yaegi runs and code of the VM calls
 	types     map[reflect.Type]*memoryType
 	threads   sync.Pool
 	methods   sync.Map      // methodKey to *Function, for calls through interfaces

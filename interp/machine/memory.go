@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// memoryType is a type whose values the machine allocates, copies or clears.
+// memoryType is a type whose values the VM allocates, copies or clears.
 type memoryType struct {
 	typ   reflect.Type
 	size  uintptr

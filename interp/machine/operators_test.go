@@ -44,7 +44,7 @@ func toFloat64(a, b T) float64 { return float64(a) }
 func toFloat32(a, b T) float32 { return float32(a) }
 `
 
-// The operators as the machine gets them, T being the type.
+// The operators as the VM gets them, T being the type.
 const integerSource = commonSource + `
 func add(a, b T) T { return a + b }
 func sub(a, b T) T { return a - b }

@@ -7,8 +7,8 @@ import (
 )
 
 // Redirect has calls of a function of a committed unit go to the function value v
-// of the same type: of the one with that key, which the machine runs, and of the
-// one that is called name in lowered code, which the engine runs.
+// of the same type: of the one with that key, which the VM runs, and of the
+// one that is called name in lowered code, which yaegi runs.
 func (m *Machine) Redirect(key any, name string, v reflect.Value) {
 	p := functionPointer(v)
 	if f := m.functions[key]; f != nil {

@@ -23,7 +23,7 @@ type shape struct {
 	typ   reflect.Type
 }
 
-// shapeOf returns the shape of a type; an error if the machine does not have it.
+// shapeOf returns the shape of a type; an error if the VM does not have it.
 func (m *Machine) shapeOf(t types.Type) (shape, error) {
 	r, err := m.config.Type(t)
 	if err != nil {

@@ -53,7 +53,7 @@ func (c *compiler) sortSlice(e *ast.CallExpr, o *types.Func, sig *types.Signatur
 	return nil
 }
 
-// less returns the function value at p. One of the machine's runs on a lent thread, which
+// less returns the function value at p. One of the VM's runs on a lent thread, which
 // done gives back.
 func (m *Machine) less(p unsafe.Pointer) (less func(i, j int) bool, done func()) {
 	if p == nil || closureOf(p) == nil {
@@ -260,7 +260,7 @@ func isReverse(c *compiler, e ast.Expr) bool {
 	return ok && o.FullName() == "sort.Reverse"
 }
 
-// lentMethods returns the methods of t that compiled code calls, all of which the machine
+// lentMethods returns the methods of t that compiled code calls, all of which the VM
 // must run.
 func (c *compiler) lentMethods(n ast.Node, t types.Type, all bool) *[methodCount]lentMethod {
 	var list [methodCount]lentMethod

@@ -6,7 +6,7 @@ import (
 )
 
 // Sweep forgets functions that no later unit will call: those with a key for which
-// gone holds, and those that the engine runs under one of the names. Code that
+// gone holds, and those that yaegi runs under one of the names. Code that
 // calls them keeps them. dead are types whose values are rare from now on.
 func (m *Machine) Sweep(gone func(key any) bool, names map[string]bool, dead map[int]bool) {
 	m.methods.Range(func(key, _ any) bool {

@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// thread is what one activation of the machine from outside runs on: two
+// thread is what one activation of the VM from outside runs on: two
 // register files and the calls in progress. Nothing points into the files but
 // local variables of run, so that they can move when they grow.
 type thread struct {
@@ -150,10 +150,10 @@ func (t *thread) leave() {
 }
 
 // Activation is the function whose frames on the stack of a goroutine are
-// activations of the machine. Its first argument is what Active wants.
+// activations of the VM. Its first argument is what Active wants.
 const Activation = "github.com/quernlab/quern/interp/machine.(*thread).run"
 
-// Active returns the functions that run in an activation of the machine,
+// Active returns the functions that run in an activation of the VM,
 // innermost first, of very many only those at both ends. The goroutine must not
 // go on meanwhile.
 func Active(activation unsafe.Pointer) []Frame {

@@ -47,7 +47,7 @@ func TestConcurrent(t *testing.T) {
 	all.Wait()
 }
 
-// TestReentry goes from the machine through compiled code to the machine.
+// TestReentry goes from the VM through compiled code to the VM.
 func TestReentry(t *testing.T) {
 	p := compile(t, recursive)
 	var again func(int) int
@@ -75,7 +75,7 @@ func TestStackOverflow(t *testing.T) {
 	}
 }
 
-// TestClosures says that the machine knows its own function values, which it
+// TestClosures says that the VM knows its own function values, which it
 // would otherwise call by reflection.
 func TestClosures(t *testing.T) {
 	c := &closure{function: &Function{}}

@@ -19,7 +19,7 @@ type Unit struct {
 	order     []Declaration
 	reasons   map[string]string // why functions were not compiled
 	globals   map[string]*global
-	engine    map[string]*global // functions that the engine runs
+	engine    map[string]*global // functions that yaegi runs
 	labels    []pending
 	methods   []Declaration // all, compiled or not
 	instances []Declaration // of generic functions and of methods of generic types
@@ -33,7 +33,7 @@ func (m *Machine) Begin(source *Source) *Unit {
 		globals: map[string]*global{}, engine: map[string]*global{}, dependencies: newDependencies()}
 }
 
-// Compile compiles those of the declarations that the machine has everything
+// Compile compiles those of the declarations that the VM has everything
 // for. A function that calls one which is not compiled is not, either.
 func (u *Unit) Compile(declarations []Declaration) {
 	for _, d := range declarations {
@@ -76,7 +76,7 @@ func (u *Unit) compile(d Declaration) (reason string) {
 			x, ok := r.(unsupported)
 			if !ok {
 				// What the checker accepts and this package does not expect runs
-				// in the engine.
+				// in yaegi.
 				x = unsupported{nil, fmt.Sprint("fault: ", r)}
 			}
 			reason = x.what
@@ -131,10 +131,10 @@ func (u *Unit) global(name string) *global {
 	return g
 }
 
-// Compiled reports whether the function with this key is run by the machine.
+// Compiled reports whether the function with this key is run by the VM.
 func (u *Unit) Compiled(key any) bool { return u.declared[key] != nil }
 
-// Runs reports whether the machine runs the function with this key, of a unit
+// Runs reports whether the VM runs the function with this key, of a unit
 // that has been committed.
 func (m *Machine) Runs(key any) bool { return m.functions[key] != nil }
 
@@ -145,7 +145,7 @@ func (u *Unit) Reason(name string) string { return u.reasons[name] }
 func (u *Unit) Empty() bool { return len(u.declared) == 0 && len(u.methods) == 0 }
 
 // Link returns the functions the addresses of variables, and gives the variables
-// of the engine that have the names of the functions their values. value is that of
+// of yaegi that have the names of the functions their values. value is that of
 // a function of lowered code, address that of a variable.
 func (u *Unit) Link(value, address func(name string) (reflect.Value, error)) error {
 	u.dropUnused()
@@ -214,7 +214,7 @@ func (u *Unit) linkMethods() {
 	u.machine.epoch.Add(1)
 }
 
-// fits checks that the engine has the same types for a function as its code.
+// fits checks that yaegi has the same types for a function as its code.
 func (f *Function) fits(t reflect.Type) error {
 	if t.NumIn() != len(f.parameters) || t.NumOut() != len(f.results) {
 		return fmt.Errorf("%s is a %s", f.name, t)

@@ -186,7 +186,7 @@ func (t *thread) recover(r *rt.Registry) any {
 	case t.unwinding != nil && t.depth == t.forwarded(t.recovering):
 		return t.unwinding.Recover()
 	case t.unwinding == nil && t.depth == t.forwarded(0):
-		// The engine may have called it as a deferred function.
+		// yaegi may have called it as a deferred function.
 		return r.Recoverer().Recover()
 	}
 	return nil

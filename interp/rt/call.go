@@ -3,7 +3,7 @@ package rt
 import "reflect"
 
 // The call functions call a method of the table. A registered function has the
-// very type that is asked for, unless the engine made it of a named type; then
+// very type that is asked for, unless yaegi made it of a named type; then
 // reflection does the call. Their names tell parameters x results.
 
 // call0 calls the method name, which takes nothing and returns an R.

@@ -8,7 +8,7 @@ import (
 // AddWrapper makes wrap the way in which boxes become values of the compiled
 // interface type t. Its result must have a method `Raw() any`, which it gets by
 // embedding the Box, and may implement more than t; where it does not implement
-// t the engine's own wrapper is taken. Call it before the first cell runs.
+// t yaegi's own wrapper is taken. Call it before the first cell runs.
 func (r *Registry) AddWrapper(t reflect.Type, wrap func(Box) any) { r.wrappers.Store(t, wrap) }
 
 // Convert returns the assertion of x to the compiled interface target. Where it holds, v
@@ -79,7 +79,7 @@ func (r *Registry) wrap(b Box, target *Type) any {
 	return r.wrapByEngine(plain, b, target)
 }
 
-// wrapByEngine fills the engine's wrapper struct: the field IValue with the
+// wrapByEngine fills yaegi's wrapper struct: the field IValue with the
 // box, and a field WName for each method Name. The wrapper is handed out by
 // pointer, since a struct of functions would make the runtime panic where
 // compiled code compares two values of the interface.

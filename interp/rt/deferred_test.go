@@ -11,7 +11,7 @@ type interrupt struct{}
 
 func (interrupt) Uncatchable() {}
 
-// activate stands for the engine's function that runs an activation.
+// activate stands for yaegi's function that runs an activation.
 //
 //go:noinline
 func activate(f func()) { f() }

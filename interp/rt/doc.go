@@ -1,7 +1,7 @@
 // Package rt is the compiled half of the interpreter's run time. It gives the
 // named types of cells their identity.
 //
-// The engine that runs lowered code has no named types: in it a value of
+// yaegi that runs lowered code has no named types: in it a value of
 // `type P struct{ X int }` is a value of the literal struct. Lowered code
 // therefore wraps such a value in a [Box] wherever Go converts it to an
 // interface. A Box is the pair of a type descriptor and the raw value, kept by
@@ -216,7 +216,7 @@
 //
 // Two values that one box became as the same compiled interface are equal in
 // lowered code. To compiled code they are only where the box itself or a native
-// wrapper stands for the interface, not where the engine's wrapper does.
+// wrapper stands for the interface, not where yaegi's wrapper does.
 //
 // A compiled function that asks a value of type any for an interface other than
 // those above (driver.Valuer, for instance) does not find it on a box.
@@ -224,7 +224,7 @@
 // Where package slog writes an unnamed slice, map or struct as JSON and a value of a
 // cell in it cannot be encoded, the error names Box in front of the user's type.
 //
-// The panics of the engine that [Recovered] repairs have lost their numbers:
+// The panics of yaegi that [Recovered] repairs have lost their numbers:
 // "index out of range" without index and length.
 //
 // A reflect.Type that [Registry.TypeOf] returns answers for the declared type;

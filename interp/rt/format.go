@@ -153,7 +153,7 @@ func (p *printer) printInterface(d *Type, v reflect.Value, verb rune, depth int,
 	switch {
 	case !v.IsNil():
 		p.printNested(d, v, verb, depth+1, a)
-	case d != nil && !types.IsInterface(d.typ): // a pointer that the engine keeps in an interface
+	case d != nil && !types.IsInterface(d.typ): // a pointer that yaegi keeps in an interface
 		p.padded("<nil>")
 	case p.sharpV:
 		p.writeString(nameOf(d, v) + "(nil)")

@@ -149,7 +149,7 @@ func (w *world) checked(t reflect.Type) types.Type {
 	panic("no checked type for " + t.String())
 }
 
-// rawType returns the type that the engine has for a checked one.
+// rawType returns the type that yaegi has for a checked one.
 func (w *world) rawType(t types.Type, real reflect.Type) reflect.Type {
 	if !w.Mentions(t) {
 		return real
@@ -198,7 +198,7 @@ func init() {
 type recursion struct{ _ byte }
 
 // rawStruct makes a struct type. A type that contains itself is made with a
-// stand-in that is replaced afterwards, as the engine does it.
+// stand-in that is replaced afterwards, as yaegi does it.
 func (w *world) rawStruct(t types.Type, u *types.Struct, real reflect.Type) reflect.Type {
 	if known, ok := w.raw[t]; ok {
 		return known

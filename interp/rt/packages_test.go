@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// testPackages is a table of compiled symbols as the engine has it.
+// testPackages is a table of compiled symbols as yaegi has it.
 var testPackages = map[string]map[string]reflect.Value{
 	"fmt/fmt": {
 		"Stringer":   reflect.ValueOf((*fmt.Stringer)(nil)),
@@ -22,7 +22,7 @@ var testPackages = map[string]map[string]reflect.Value{
 	"sort/sort": {"Interface": reflect.ValueOf((*sort.Interface)(nil))},
 }
 
-// writerToWrapper has the form of the engine's wrappers.
+// writerToWrapper has the form of yaegi's wrappers.
 type writerToWrapper struct {
 	IValue   any
 	WWriteTo func(w io.Writer) (int64, error)

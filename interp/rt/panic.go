@@ -84,7 +84,7 @@ type standIn interface{ compiledName() string }
 var standInType = reflect.TypeFor[standIn]()
 
 // engineTexts maps the beginning of a panic text of package reflect, through
-// which the engine works, to the error that Go raises in its place. The numbers
+// which yaegi works, to the error that Go raises in its place. The numbers
 // that Go tells with some of them are lost.
 var engineTexts = []struct {
 	prefix string
@@ -121,7 +121,7 @@ func (plainError) RuntimeError() {}
 func (plainError) compiledName() string { return "runtime.plainError" }
 
 // Recovered returns what recover would return in Go, for what it returned in
-// the engine: a value in place of a reflect.Value, an error of the runtime in
+// yaegi: a value in place of a reflect.Value, an error of the runtime in
 // place of what package reflect says.
 func Recovered(x any) any {
 	for {
@@ -149,7 +149,7 @@ func Recovered(x any) any {
 	return x
 }
 
-// fromEngine returns the runtime.Error that a panic text of the engine stands
+// fromEngine returns the runtime.Error that a panic text of yaegi stands
 // for, and any other text as it is.
 func fromEngine(text string) any {
 	if unsafe.StringData(text) == unsafe.StringData(zeroArgument) {

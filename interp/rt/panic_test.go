@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestRecovered lets package reflect fail as it does under the engine, and Go
+// TestRecovered lets package reflect fail as it does under yaegi, and Go
 // as it does without.
 func TestRecovered(t *testing.T) {
 	var (

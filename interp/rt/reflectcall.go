@@ -105,7 +105,7 @@ func (v ReflectValue) call(op string, in []ReflectValue, spread bool, call func(
 	return out
 }
 
-// zeroArgument is the panic of a call by a cell. The engine raises one with the same
+// zeroArgument is the panic of a call by a cell. yaegi raises one with the same
 // text, which means something else: that is another string.
 const zeroArgument = "reflect: Call using zero Value argument"
 

@@ -8,7 +8,7 @@ import (
 
 // ValidValue returns v. It panics as the method of that name does on the zero
 // Value: package reflect itself would say so with an error that it also has for
-// the engine, which uses zero Values for nil.
+// yaegi, which uses zero Values for nil.
 func ValidValue(v ReflectValue, method string) ReflectValue {
 	if !v.IsValid() {
 		panic(&reflect.ValueError{Method: methodText(method), Kind: reflect.Invalid})

@@ -19,7 +19,7 @@ type Config struct {
 	// one) exists in lowered code only. It must not change its mind.
 	Interpreted func(*types.Named) bool
 
-	// Packages is the engine's table of compiled symbols, keyed "path/name".
+	// Packages is yaegi's table of compiled symbols, keyed "path/name".
 	// In it the compiled interfaces (a nil pointer under "Reader") and their
 	// wrappers (a nil pointer under "_Reader") are found. nil means none.
 	Packages map[string]map[string]reflect.Value
@@ -36,7 +36,7 @@ type Config struct {
 	Uncaught func(any) bool
 
 	// Activations are the names, as package runtime tells them, of the functions
-	// that run an activation of a function of lowered code: the engine's and that of
+	// that run an activation of a function of lowered code: yaegi's and that of
 	// package machine. Without them recover works in what a deferred function calls,
 	// too.
 	Activations []string
@@ -69,7 +69,7 @@ type Registry struct {
 
 	byType     sync.Map // types.Type to *Type, by pointer: a cache of descriptors
 	wrappers   sync.Map // reflect.Type to func(Box) any: see AddWrapper
-	engine     sync.Map // pointer types of the engine's wrappers in use, to struct{}
+	engine     sync.Map // pointer types of yaegi's wrappers in use, to struct{}
 	closed     sync.Map // reflect.Type to bool: see holdsNoBox
 	compiled   sync.Map // implementsKey to bool
 	indices    sync.Map // methodKey to int, the index of a compiled method

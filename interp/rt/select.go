@@ -8,7 +8,7 @@ import "reflect"
 // the value that is sent or to the variable that receives; nil drops what is
 // received. ok is what a receive tells beside the value.
 //
-// The engine's own select keeps its cases with the statement, where goroutines
+// yaegi's own select keeps its cases with the statement, where goroutines
 // that execute it at the same time overwrite each other's.
 func (r *Registry) Select(directions string, operands ...any) (chosen int, ok bool) {
 	cases, variables := selectCases(directions, operands)

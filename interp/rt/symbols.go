@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Path is the import path under which the engine finds Symbols.
+// Path is the import path under which yaegi finds Symbols.
 const Path = "quern/rt"
 
 // Symbols returns the table of what lowered code calls; see the package comment.

@@ -26,7 +26,7 @@ type Type struct {
 	embedded []*types.TypeName // whose methods may be promoted; of a type that is not an interface
 
 	compiled reflect.Type // a compiled interface, or nil
-	wrapper  reflect.Type // the engine's wrapper struct of it, or nil
+	wrapper  reflect.Type // yaegi's wrapper struct of it, or nil
 
 	holds []*Type // what a value of the type needs, once no later cell can mention it
 

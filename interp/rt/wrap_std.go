@@ -17,7 +17,7 @@ import (
 )
 
 // addNativeWrappers enters wrappers for the interfaces that cells implement
-// most. They make a call several times cheaper than the engine's own wrappers,
+// most. They make a call several times cheaper than yaegi's own wrappers,
 // which call through reflection, and they are comparable.
 func (r *Registry) addNativeWrappers() {
 	for _, t := range streamInterfaces {

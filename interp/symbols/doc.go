@@ -2,7 +2,7 @@
 //
 // For each it has four things, all made from the packages themselves by go generate (internal/generate):
 //
-//   - [Packages]: the symbols, as tables of reflect.Value, for the engine that runs the cell;
+//   - [Packages]: the symbols, as tables of reflect.Value, for yaegi that runs the cell;
 //   - [Importer]: the types, for go/types; they lie in the binary, so no Go toolchain is needed;
 //   - [Paths], [Guess]: the import paths, and those that a package name may stand for;
 //   - [Doc]: the documentation of packages, exported names, methods and fields.

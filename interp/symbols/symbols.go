@@ -34,7 +34,7 @@ func Packages() map[string]map[string]reflect.Value {
 			maps.Copy(merged[key], table)
 		}
 	}
-	maps.DeleteFunc(merged, func(key string, _ map[string]reflect.Value) bool { // the engine itself is no business of a cell
+	maps.DeleteFunc(merged, func(key string, _ map[string]reflect.Value) bool { // yaegi itself is no business of a cell
 		return strings.HasPrefix(key, "github.com/traefik/yaegi/")
 	})
 	if a, err := open(); err == nil {

@@ -69,7 +69,7 @@ func (g *gauge) sample(names []string) []string {
 }
 
 // program returns what to start as the child: this binary, or one without the race
-// detector, since goroutines of cells race inside of the engine by nature.
+// detector, since goroutines of cells race inside of yaegi by nature.
 func program(t *testing.T) string {
 	if !raceEnabled {
 		path, err := os.Executable()

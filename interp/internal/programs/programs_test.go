@@ -128,7 +128,7 @@ func try(t *testing.T, name, source, want string) {
 	wrong := map[string][]string{} // names of cuttings by what they print
 	cuttings := program.Cuttings()
 	if raceEnabled {
-		// The engine is not free of data races between goroutines of cells, and
+		// yaegi is not free of data races between goroutines of cells, and
 		// slow under the detector.
 		if concurrent.MatchString(source) {
 			t.Skip("a program with goroutines")

@@ -15,7 +15,7 @@ type Builder struct {
 	// Interpreted reports whether a named type is of a cell; others are found in
 	// Packages.
 	Interpreted func(*types.Named) bool
-	// Packages is the engine's table of compiled symbols, keyed "path/name": a
+	// Packages is yaegi's table of compiled symbols, keyed "path/name": a
 	// type is a nil pointer to it.
 	Packages map[string]map[string]reflect.Value
 	// Declared has the fields of structs as they were declared, with their names
@@ -32,7 +32,7 @@ type Builder struct {
 	count int          // of placeholders, to tell them apart
 }
 
-// Recursive reports whether t is a type of a cell that the engine cannot make
+// Recursive reports whether t is a type of a cell that yaegi cannot make
 // because it mentions itself: a struct, or another type with no named struct in
 // between. Of function types it is those for which Packed does not hold.
 func (b *Builder) Recursive(t *types.Named) bool {
@@ -152,7 +152,7 @@ func (b *Builder) mentioned(t types.Type, seen *typeutil.Map, visit func(*types.
 }
 
 // Type makes the reflect type of a recursive type, with those of all others on
-// its cycles. The error is about a type that the engine's tables do not have,
+// its cycles. The error is about a type that yaegi's tables do not have,
 // or that only a named type can be.
 func (b *Builder) Type(t *types.Named) (made reflect.Type, err error) {
 	defer func() {
@@ -447,7 +447,7 @@ func Hidden(t *types.Struct, interpreted func(*types.Named) bool) *types.TypeNam
 }
 
 // FieldName returns the name of field i of s in lowered code. Every name is exported,
-// as the engine would make it; a blank field gets a name.
+// as yaegi would make it; a blank field gets a name.
 func FieldName(s *types.Struct, i int) string {
 	v := s.Field(i)
 	switch {

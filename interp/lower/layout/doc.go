@@ -1,6 +1,6 @@
 // Package layout makes the reflect types of types that mention themselves.
 //
-// The engine makes such a type with a placeholder, which it replaces when the
+// yaegi makes such a type with a placeholder, which it replaces when the
 // type is complete. That fails for most types that mention each other, such as
 //
 //	type Parser struct { lex *Lexer }
@@ -14,7 +14,7 @@
 //
 // Here the same is done for all types of a cycle at once: [Builder.Type]
 // makes every type of the cycle with placeholders of the right size and then
-// gives each part its real type. The engine gets the results as compiled types.
+// gives each part its real type. yaegi gets the results as compiled types.
 //
 // # Limitations
 //

@@ -7,7 +7,7 @@ import (
 )
 
 // Reflect returns the compiled form of any type without type parameters. The error is
-// about a type that the engine's tables do not have, or that only a named type
+// about a type that yaegi's tables do not have, or that only a named type
 // can be.
 func (b *Builder) Reflect(t types.Type) (made reflect.Type, err error) {
 	defer func() {
