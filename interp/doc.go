@@ -5,11 +5,12 @@
 //	s, err := interp.New()
 //	result, err := s.Execute(ctx, 1, "x := 20\nx + 1") // result.Data["text/plain"] is "21"
 //
-// A cell is checked by go/types (package check) and lowered to the Go that the
-// interpreter runs right (package lower). Functions and loops of plain Go are run by
-// package machine, everything else by yaegi, traefik/yaegi, together with the
-// compiled run time (package rt). Only package yaegi knows how that
-// interpreter works inside.
+// go/types checks a cell (package check), which is then lowered to simpler Go
+// (package lower). Two back ends run the result: the VM, our own register machine
+// for functions and loops of plain Go (package machine), and the interpreter,
+// traefik/yaegi, for everything else, together with the compiled run time (package
+// rt). Only package yaegi depends on yaegi's internals.
+//
 // Compiled packages come from package symbols; no Go toolchain is needed.
 //
 // # What a cell may be
