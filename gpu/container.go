@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// container is the limits that Linux control groups set for this process,
-// version 2 or 1. Elsewhere, and without limits, it is empty. See
+// container holds the limits of Linux control groups (version 2 or 1) for this process. It is
+// empty on other systems and without limits. See
 // https://docs.kernel.org/admin-guide/cgroup-v2.html.
 type container struct {
-	cores  float64 // processors that may be used; 0 without limit
-	memory float64 // bytes that may be used; 0 without limit
+	cores  float64 // CPU cores that may be used; 0: no limit
+	memory float64 // bytes that may be used; 0: no limit
 
 	root      fs.FS
 	memoryDir string
@@ -21,7 +21,7 @@ type container struct {
 	version2  bool
 }
 
-// readContainer finds the limits below root, which is that of the file system.
+// readContainer finds the limits below root, the root of the file system.
 func readContainer(root fs.FS) container {
 	c := container{root: root}
 	groups, ok := read(root, "proc/self/cgroup")
@@ -33,7 +33,7 @@ func readContainer(root fs.FS) container {
 		c.version2 = true
 		dir := c.within(mount, controller(groups, ""))
 		c.cpuDir, c.memoryDir = dir, dir
-		// A limit may stand at any level above; the tightest holds.
+		// Any parent group may have a limit; the smallest applies.
 		for d := dir; ; d = path.Dir(d) {
 			if words, ok := read(root, d+"/cpu.max"); ok {
 				quota, period, _ := strings.Cut(words, " ")
@@ -52,8 +52,8 @@ func readContainer(root fs.FS) container {
 	return c
 }
 
-// controller is the path of the group that a line of /proc/self/cgroup, such
-// as "4:cpu,cpuacct:/path", gives for a controller.
+// controller returns the group path of a controller from /proc/self/cgroup, whose lines look
+// like "4:cpu,cpuacct:/path".
 func controller(groups, name string) string {
 	for line := range strings.Lines(groups) {
 		_, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
@@ -67,8 +67,8 @@ func controller(groups, name string) string {
 	return "/"
 }
 
-// within is the directory of a group. In a container with its own view of the
-// groups, the path may not exist there, and the mount itself is the group.
+// within returns the directory of a group. In a container with its own cgroup namespace the
+// path may not exist; then the mount itself is the group.
 func (c container) within(mount, group string) string {
 	dir := path.Join(mount, path.Clean("/"+group))
 	if _, err := fs.Stat(c.root, dir); err != nil {
@@ -77,8 +77,8 @@ func (c container) within(mount, group string) string {
 	return dir
 }
 
-// tighter is the smaller of two limits, where 0, NaN and numbers as large as
-// "unlimited" in version 1 are none.
+// tighter returns the smaller of two limits. 0, NaN and values as large as "unlimited" in
+// version 1 mean no limit.
 func tighter(a, b float64) float64 {
 	const unlimited = 1 << 60
 	if !(b > 0) || b >= unlimited {
@@ -90,8 +90,8 @@ func tighter(a, b float64) float64 {
 	return min(a, b)
 }
 
-// processorTime is the seconds that the group has used.
-func (c container) processorTime() float64 {
+// cpuTime returns the CPU seconds that the group has used.
+func (c container) cpuTime() float64 {
 	if c.version2 {
 		return c.field(c.cpuDir, "cpu.stat", "usage_usec") / 1e6
 	}
@@ -103,8 +103,8 @@ func (c container) processorTime() float64 {
 	return math.NaN()
 }
 
-// memoryUsed is the bytes that the group holds, without file contents that the
-// system would give up first.
+// memoryUsed returns the bytes that the group uses, without the page cache that the system
+// would reclaim first.
 func (c container) memoryUsed() float64 {
 	used, cached := c.number(c.memoryDir, "memory.usage_in_bytes"), c.field(c.memoryDir, "memory.stat", "total_inactive_file")
 	if c.version2 {
@@ -116,7 +116,7 @@ func (c container) memoryUsed() float64 {
 	return used
 }
 
-// number is the number that a file holds, NaN if none.
+// number returns the number in a file, or NaN.
 func (c container) number(dir, name string) float64 {
 	words, ok := read(c.root, dir+"/"+name)
 	if !ok {
@@ -125,7 +125,7 @@ func (c container) number(dir, name string) float64 {
 	return number(words)
 }
 
-// field is the number behind a word at the beginning of a line of a file.
+// field returns the number after a word at the beginning of a line of a file.
 func (c container) field(dir, name, word string) float64 {
 	words, _ := read(c.root, dir+"/"+name)
 	for line := range strings.Lines(words) {
@@ -139,7 +139,7 @@ func (c container) field(dir, name, word string) float64 {
 func number(s string) float64 {
 	v, err := strconv.ParseUint(strings.TrimSpace(s), 10, 64)
 	if err != nil {
-		return math.NaN() // "max" too
+		return math.NaN() // also for "max"
 	}
 	return float64(v)
 }

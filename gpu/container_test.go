@@ -9,10 +9,10 @@ import (
 
 func TestContainer(t *testing.T) {
 	tests := []struct {
-		name                   string
-		files                  map[string]string
-		cores, memory          float64
-		processorTime, memory2 float64
+		name             string
+		files            map[string]string
+		cores, memory    float64
+		cpuTime, memory2 float64
 	}{
 		{"none", nil, 0, 0, math.NaN(), math.NaN()},
 		{"version 2", map[string]string{
@@ -64,8 +64,8 @@ func TestContainer(t *testing.T) {
 				files[name] = &fstest.MapFile{Data: []byte(text)}
 			}
 			c := readContainer(files)
-			got := fmt.Sprint(c.cores, c.memory, c.processorTime(), c.memoryUsed())
-			want := fmt.Sprint(tt.cores, tt.memory, tt.processorTime, tt.memory2)
+			got := fmt.Sprint(c.cores, c.memory, c.cpuTime(), c.memoryUsed())
+			want := fmt.Sprint(tt.cores, tt.memory, tt.cpuTime, tt.memory2)
 			if got != want {
 				t.Errorf("cores, memory, processor time, memory used\n want %s\n got  %s", want, got)
 			}

@@ -6,55 +6,53 @@ import (
 	"time"
 )
 
-// ErrNoGPU says that there is no GPU to sample. The error that wraps it gives
-// the reason in one line.
+// ErrNoGPU is returned if there is no GPU to sample. The error that wraps it gives the reason
+// in one line.
 var ErrNoGPU = errors.New("no GPU")
 
-// Device is something whose use can be measured: a GPU, or the host's
-// processor and memory.
+// Device is a device whose use can be measured: a GPU, or the host's CPU and memory.
 //
-// Its methods may be called from any goroutine, but none during or after
-// Close.
+// Its methods may be called from any goroutine, but not during or after Close.
 type Device interface {
-	// Name is what a person calls the device, such as "NVIDIA H200".
+	// Name returns the product name, such as "NVIDIA H200".
 	Name() string
-	// Sample measures once. What cannot be measured is NaN in the sample.
+	// Sample measures once. Quantities that cannot be measured are NaN.
 	Sample() Sample
-	// Close lets go of the device.
+	// Close releases the device.
 	Close() error
 }
 
-// Sample is one measurement. A quantity that the device does not have, or that
-// could not be read this time, is NaN.
+// Sample is one measurement. A quantity that the device does not have, or that could not be
+// read, is NaN.
 type Sample struct {
 	At time.Time
 
 	Busy        float64 // percent of the last moment in which the device worked, from 0 to 100
-	ProcessBusy float64 // the part of Busy that this process had
+	ProcessBusy float64 // the part of Busy due to this process
 
 	MemUsed    float64 // bytes
-	MemTotal   float64 // bytes that there are, or that the container may use
+	MemTotal   float64 // bytes of the device, or that the container may use
 	ProcessMem float64 // bytes of this process
 
 	Watts      float64 // power drawn now
 	WattsLimit float64 // power at which the device slows down
-	Joules     float64 // energy since some moment in the past; only differences mean something
+	Joules     float64 // energy since an arbitrary time; only differences are meaningful
 	Celsius    float64 // temperature
-	ClockMHz   float64 // of the multiprocessors
+	ClockMHz   float64 // SM clock
 
-	// What the counters of a GPU say since the sample before, percent from 0 to 100.
-	// GPUs before Hopper have none.
-	SMs         float64 // of the multiprocessors, that worked
-	Occupancy   float64 // of the warps that the multiprocessors have room for
-	TensorCores float64 // of the time that they worked
-	MemoryBus   float64 // of the memory's bandwidth
+	// GPU performance counters since the previous sample, in percent from 0 to 100. GPUs before
+	// Hopper do not have them.
+	SMs         float64 // SMs that were active
+	Occupancy   float64 // active warps, relative to the maximum of the SMs
+	TensorCores float64 // time that the tensor cores were active
+	MemoryBus   float64 // memory bandwidth used
 
-	// Slowed says in words what keeps the clock below what it could be, such as
-	// "the power limit"; empty if nothing does, or nobody knows.
+	// Slowed says what limits the clock, such as "the power limit". It is empty if nothing does
+	// or the reason is unknown.
 	Slowed string
 }
 
-// unmeasured is a sample in which nothing has been measured.
+// unmeasured returns a sample without any measurement.
 func unmeasured(at time.Time) Sample {
 	none := math.NaN()
 	return Sample{

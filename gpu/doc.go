@@ -1,7 +1,7 @@
-// Package gpu measures how a GPU, or the processor, is used over time.
+// Package gpu measures how a GPU or the host's CPU is used over time.
 //
-// [Open] finds the GPU and [Host] the machine; [Start] samples a [Device] in
-// the background, and the [History] that results draws itself:
+// [Open] opens the GPU and [Host] the machine; [Start] samples a [Device] in the background.
+// The resulting [History] displays itself as a figure:
 //
 //	device, err := gpu.Open()
 //	if errors.Is(err, gpu.ErrNoGPU) {
@@ -12,9 +12,8 @@
 //	sampler.Stop()
 //	sampler.History()
 //
-// GPUs are asked through NVML, the library that comes with the NVIDIA driver
-// and that nvidia-smi uses. It is opened when a device is opened, never
-// before, and only in builds for Linux with cgo; all others answer
-// [ErrNoGPU]. Busy counts the time in which any kernel ran on the GPU. It does
+// GPUs are queried through NVML, the library that comes with the NVIDIA driver and that
+// nvidia-smi uses. It is loaded when a device is opened, and only in builds for Linux with cgo;
+// other builds return [ErrNoGPU]. Busy is the time in which any kernel ran on the GPU; it does
 // not say how well the kernel used it.
 package gpu

@@ -9,17 +9,17 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// History is the samples of one device in the order of time. A very long one
-// has means of neighbouring samples at its beginning.
+// History is the samples of one device in order of time. In a very long history the early
+// samples are means of neighbouring samples.
 //
-// A history shows itself in a notebook as its figure.
+// A notebook displays a history as its figure.
 type History struct {
 	Name    string
 	Host    bool // the samples are of the host and not of a GPU
 	Samples []Sample
 }
 
-// coarser halves the samples by taking the mean of each pair.
+// coarser halves the number of samples by averaging pairs.
 func coarser(samples []Sample) []Sample {
 	for i := 0; i+1 < len(samples); i += 2 {
 		samples[i/2] = between(samples[i], samples[i+1])
@@ -27,8 +27,8 @@ func coarser(samples []Sample) []Sample {
 	return samples[: len(samples)/2 : cap(samples)]
 }
 
-// between is the mean of two samples. Joules, which count up, are those of the
-// later one, and so is the time.
+// between averages two samples. Time and Joules, which is a counter, are those of the later
+// one.
 func between(a, b Sample) Sample {
 	mean := func(x, y float64) float64 {
 		switch {
@@ -65,7 +65,7 @@ func between(a, b Sample) Sample {
 	}
 }
 
-// Between is the part of the history from one moment to another.
+// Between returns the part of the history between two times.
 func (h History) Between(from, to time.Time) History {
 	part := History{Name: h.Name, Host: h.Host}
 	for _, s := range h.Samples {
@@ -76,8 +76,8 @@ func (h History) Between(from, to time.Time) History {
 	return part
 }
 
-// Joules is the energy used from the first sample to the last, by the device's
-// own counter, or NaN if it has none.
+// Joules returns the energy from the first sample to the last, measured by the device's
+// counter, or NaN if it has none.
 func (h History) Joules() float64 {
 	first, last := math.NaN(), math.NaN()
 	for _, s := range h.Samples {
@@ -91,9 +91,9 @@ func (h History) Joules() float64 {
 	return last - first
 }
 
-// Energy is the joules used from one moment to another, NaN if nobody knows: by the
-// device's own counter, or where it has none, estimated, as the integral of the
-// power. Between two samples both are taken to grow evenly.
+// Energy returns the energy in joules used between two times, or NaN if it is unknown. It uses
+// the device's counter or, without one, estimates the energy as the integral of the power. Both
+// are interpolated linearly between samples.
 func (h History) Energy(from, to time.Time) (joules float64, estimated bool) {
 	if !from.Before(to) {
 		return math.NaN(), false
@@ -117,12 +117,12 @@ func (h History) Energy(from, to time.Time) (joules float64, estimated bool) {
 	return sum, true
 }
 
-// edge is by how much a moment may lie outside of the samples: training begins a
-// little before the first and ends a little after the last.
+// edge is how far a time may be outside the samples: training begins slightly before the first
+// sample and ends slightly after the last.
 const edge = 2 * time.Second
 
-// at is a quantity at a moment, between the samples around it. It is that of the
-// first or last sample for a moment just outside of them, and NaN for any other.
+// at returns a quantity at a time, interpolated between the samples around it. It is that of
+// the first or last sample for a time up to edge outside, and NaN for any other.
 func (h History) at(t time.Time, of func(Sample) float64) float64 {
 	var before, after *Sample
 	for i := range h.Samples {
@@ -147,8 +147,8 @@ func (h History) at(t time.Time, of func(Sample) float64) float64 {
 	return math.NaN()
 }
 
-// Slowed says for what share of the samples the clock was kept down, and mostly by
-// what.
+// Slowed returns the fraction of the samples whose clock was limited, and the most frequent
+// reason.
 func (h History) Slowed() (share float64, why string) {
 	counts := map[string]int{}
 	for _, s := range h.Samples {
@@ -165,9 +165,8 @@ func (h History) Slowed() (share float64, why string) {
 	return share, why
 }
 
-// Data is what [plots.DeviceUse] draws: the history with times in seconds since
-// start. The epochs are the moments at which epochs of training began, and at
-// last the one at which the last ended.
+// Data returns the history for [plots.DeviceUse], with times in seconds since start. The epochs
+// are the times at which training epochs began, followed by the end of the last one.
 func (h History) Data(start time.Time, epochs ...time.Time) plots.DeviceData {
 	d := plots.DeviceData{Name: h.Name, BusyName: "GPU busy"}
 	if h.Host {
@@ -210,8 +209,8 @@ func (h History) Figure() *plots.Figure {
 	return plots.DeviceUse(h.Data(start))
 }
 
-// MIMEBundle is that of the figure.
+// MIMEBundle returns that of the figure.
 func (h History) MIMEBundle() map[string]any { return h.Figure().MIMEBundle() }
 
-// MIMEMetadata is that of the figure.
+// MIMEMetadata returns that of the figure.
 func (h History) MIMEMetadata() map[string]any { return h.Figure().MIMEMetadata() }

@@ -27,8 +27,7 @@ func TestHistoryData(t *testing.T) {
 	}
 }
 
-// Energy is that of the counter, between two samples a part of it; without one the
-// integral of the power.
+// Energy uses the counter, interpolated between samples, or else the integral of the power.
 func TestEnergy(t *testing.T) {
 	start := time.Unix(100, 0)
 	after := func(seconds float64) time.Time { return start.Add(time.Duration(seconds * float64(time.Second))) }
@@ -43,7 +42,7 @@ func TestEnergy(t *testing.T) {
 			}
 			h.Samples = append(h.Samples, s)
 		}
-		h.Samples[4].Joules, h.Samples[4].Watts = math.NaN(), math.NaN() // was not answered
+		h.Samples[4].Joules, h.Samples[4].Watts = math.NaN(), math.NaN() // not measured
 		return h
 	}
 	for _, row := range []struct {

@@ -14,13 +14,12 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 )
 
-// Host is the machine's processor and memory, or what the container may use
-// of them. Opening it cannot fail: what the system does not tell is NaN in the
-// samples.
+// Host returns the machine's CPU and memory, or the share that the container may use. It cannot
+// fail: what the system does not report is NaN in the samples.
 //
-// Busy is over the time since the sample before, and NaN in a sample that comes
-// within 50 ms of it: the system counts in steps of 10 ms. Energy and power are
-// those of the processor's packages, where the system lets the process read them.
+// Busy covers the time since the previous sample, and is NaN if that is less than 50 ms ago,
+// because the system counts in steps of 10 ms. Energy and power are those of the CPU packages,
+// if the system allows the process to read them.
 func Host() Device {
 	h := &host{limits: readContainer(os.DirFS("/")), cores: float64(runtime.NumCPU()), power: newRAPL(os.DirFS("/"))}
 	if p, err := process.NewProcess(int32(os.Getpid())); err == nil {
@@ -29,13 +28,13 @@ func Host() Device {
 	if h.limits.cores > 0 {
 		h.cores = min(h.cores, h.limits.cores)
 	}
-	h.name = processorName(h.cores)
+	h.name = cpuName(h.cores)
 	h.last = h.read()
 	return h
 }
 
-// processorName is such as "AMD EPYC 7B13, 4 cores".
-func processorName(cores float64) string {
+// cpuName returns a name such as "AMD EPYC 7B13, 4 cores".
+func cpuName(cores float64) string {
 	name := "CPU"
 	if info, err := cpu.Info(); err == nil && len(info) > 0 {
 		if model := strings.Join(strings.Fields(info[0].ModelName), " "); model != "" {
@@ -51,24 +50,24 @@ func processorName(cores float64) string {
 
 type host struct {
 	name    string
-	cores   float64 // that may be used, 1.5 for instance in a container
+	cores   float64 // that may be used, for instance 1.5 in a container
 	limits  container
-	process *process.Process // nil if the system does not tell
+	process *process.Process // nil if the system does not report it
 
 	mu    sync.Mutex
-	last  reading // the one before, guarded by mu
+	last  reading // the previous one, guarded by mu
 	power *rapl   // guarded by mu
 }
 
-// reading is counters that only grow, in seconds of processor time.
+// reading holds counters that only increase, in seconds of CPU time.
 type reading struct {
 	at      time.Time
 	busy    float64 // of all processes of the machine or the container
 	process float64
 }
 
-// soonest is the seconds that must pass between two samples to tell how busy
-// the processor was.
+// soonest is the least number of seconds between two samples from which busy time can be
+// computed.
 const soonest = .05
 
 func (h *host) Name() string { return h.name }
@@ -95,7 +94,7 @@ func (h *host) Sample() Sample {
 	if m, err := mem.VirtualMemory(); err == nil {
 		s.MemUsed, s.MemTotal = float64(m.Total-m.Available), float64(m.Total)
 	}
-	// The system counts what all containers use; ours has its own account.
+	// The system counts the memory of all containers; use the account of this one.
 	if limit := h.limits.memory; limit > 0 && !(limit >= s.MemTotal) {
 		s.MemTotal = limit
 		s.MemUsed = h.limits.memoryUsed()
@@ -111,7 +110,7 @@ func (h *host) Sample() Sample {
 func (h *host) read() reading {
 	r := reading{at: time.Now(), busy: math.NaN(), process: math.NaN()}
 	if h.limits.cores > 0 {
-		r.busy = h.limits.processorTime()
+		r.busy = h.limits.cpuTime()
 	} else if times, err := cpu.Times(false); err == nil && len(times) == 1 {
 		r.busy = busyTime(times[0])
 	}
@@ -123,8 +122,8 @@ func (h *host) read() reading {
 	return r
 }
 
-// busyTime is the seconds in which processors worked. Linux counts guests as
-// user time already.
+// busyTime returns the seconds in which cores were busy. Linux already includes guest time in
+// user time.
 func busyTime(t cpu.TimesStat) float64 {
 	return t.User + t.System + t.Nice + t.Irq + t.Softirq + t.Steal
 }

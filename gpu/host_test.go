@@ -13,7 +13,7 @@ func TestHost(t *testing.T) {
 	if !strings.Contains(h.Name(), "core") {
 		t.Errorf("name %q", h.Name())
 	}
-	// Work for longer than the clock of the system's counters takes to move.
+	// Work for longer than the resolution of the system's counters.
 	for start := time.Now(); time.Since(start) < 100*time.Millisecond; {
 	}
 	s := h.Sample()
@@ -34,7 +34,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// In a time that is too short for the counters to move, nothing is measured.
+// Nothing is measured in an interval too short for the counters.
 func TestHostSampledTooSoon(t *testing.T) {
 	h := Host().(*host)
 	h.last.at = time.Now().Add(time.Hour)

@@ -6,7 +6,7 @@ import (
 	"github.com/NVIDIA/go-nvml/pkg/nvml"
 )
 
-// metering is the part of nvml.Interface that meters need.
+// metering is the part of nvml.Interface that meters use.
 type metering interface {
 	GpmSampleAlloc() (nvml.GpmSample, nvml.Return)
 	GpmSampleFree(nvml.GpmSample) nvml.Return
@@ -14,9 +14,9 @@ type metering interface {
 	GpmMetricsGet(*nvml.GpmMetricsGetType) nvml.Return
 }
 
-// meters reads the counters of the GPU performance monitoring interface, GPM,
-// which Hopper and later have, twice and takes the difference. They count what
-// really worked, while utilisation only says that something did.
+// meters reads the counters of the GPU performance monitoring interface (GPM), available on
+// Hopper and later, and computes differences. They measure the activity of the units, while
+// utilisation only says that any kernel ran.
 type meters struct {
 	lib       metering
 	device    nvml.Device
@@ -24,7 +24,7 @@ type meters struct {
 	begun     bool // last was read
 }
 
-// meters are those of a GPU, nil where it has none.
+// meters returns the counters of a GPU, or nil if it has none.
 func (d *driver) meters(device nvml.Device) *meters {
 	if support, r := device.GpmQueryDeviceSupport(); r != nvml.SUCCESS || support.IsSupportedDevice == 0 {
 		return nil
@@ -39,13 +39,13 @@ func newMeters(lib metering, device nvml.Device) *meters {
 		return nil
 	}
 	if m.now, r = lib.GpmSampleAlloc(); r != nvml.SUCCESS {
-		_ = lib.GpmSampleFree(m.last) // there is nothing to do about it
+		_ = lib.GpmSampleFree(m.last) // an error here has no consequence
 		return nil
 	}
 	return m
 }
 
-// read enters what the counters say since the call before, if there was one.
+// read sets the counters since the previous call, if there was one.
 func (m *meters) read(s *Sample) {
 	if m == nil {
 		return
@@ -54,7 +54,7 @@ func (m *meters) read(s *Sample) {
 		m.begun = false
 		return
 	}
-	m.last, m.now = m.now, m.last // the newer one is in last
+	m.last, m.now = m.now, m.last // last is now the newer one
 	if !m.begun {
 		m.begun = true
 		return
@@ -82,7 +82,7 @@ func (m *meters) read(s *Sample) {
 
 func (m *meters) close() {
 	if m != nil {
-		_ = m.lib.GpmSampleFree(m.last) // there is nothing to do about it
+		_ = m.lib.GpmSampleFree(m.last) // an error here has no consequence
 		_ = m.lib.GpmSampleFree(m.now)
 	}
 }

@@ -18,49 +18,46 @@ import (
 	"github.com/quernlab/quern/internal/loader"
 )
 
-// libraryName is the library of the NVIDIA driver that measures.
+// libraryName is NVML, the management library of the NVIDIA driver.
 const libraryName = "libnvidia-ml.so.1"
 
-// visibleDevices is the variable by which CUDA hides GPUs.
+// visibleDevices is the environment variable with which CUDA hides GPUs.
 const visibleDevices = "CUDA_VISIBLE_DEVICES"
 
-// Open opens the GPU that CUDA calls device 0: the first one that the
-// environment variable CUDA_VISIBLE_DEVICES leaves, or the first of the
-// machine. Where CUDA orders devices by speed and they differ, [OpenPCI] is
+// Open opens CUDA device 0: the first GPU in the environment variable CUDA_VISIBLE_DEVICES, or
+// the first of the machine. CUDA may order different GPUs by speed; then use [OpenPCI] to be
 // exact. The error wraps [ErrNoGPU].
 func Open() (Device, error) {
 	visible, set := os.LookupEnv(visibleDevices)
 	if set && strings.TrimSpace(visible) == "" {
-		return nil, fmt.Errorf("%w: %s is set to nothing, which hides every GPU", ErrNoGPU, visibleDevices)
+		return nil, fmt.Errorf("%w: %s is empty, which hides every GPU", ErrNoGPU, visibleDevices)
 	}
 	return open(libraryName, visible)
 }
 
-// OpenPCI opens the GPU with a PCI bus id such as "0000:3b:00.0", as the CUDA
-// driver names it. The error wraps [ErrNoGPU].
+// OpenPCI opens the GPU with a PCI bus id such as "0000:3b:00.0", as reported by the CUDA
+// driver. The error wraps [ErrNoGPU].
 func OpenPCI(busID string) (Device, error) { return openPCI(libraryName, busID) }
 
-// OpenFrom opens the GPU with a PCI bus id and up to count-1 further ones behind it,
-// in the order of the bus: those of the ranks of one machine. Each is to be closed.
-// The error wraps [ErrNoGPU].
+// OpenFrom opens the GPU with a PCI bus id and up to count-1 GPUs that follow it in bus order:
+// those of the ranks of one machine. Close each of them. The error wraps [ErrNoGPU].
 func OpenFrom(busID string, count int) ([]Device, error) {
 	return openFrom(libraryName, busID, count)
 }
 
-// Devices opens all GPUs of the machine. Each is to be closed. The error wraps
-// [ErrNoGPU].
+// Devices opens all GPUs of the machine. Close each of them. The error wraps [ErrNoGPU].
 func Devices() ([]Device, error) { return devices(libraryName) }
 
-// driver is a loaded and initialised library. A call to a function that the
-// library lacks returns ERROR_FUNCTION_NOT_FOUND.
+// driver is a loaded and initialised library. A call to a function that the library lacks
+// returns ERROR_FUNCTION_NOT_FOUND.
 type driver struct {
 	lib nvml.Interface
 }
 
 var errNoLibrary = fmt.Errorf("%w: %s is not installed: there is no NVIDIA driver, or the container was started without --gpus", ErrNoGPU, libraryName)
 
-// loading guards the package variables that go-nvml sets while it loads or
-// closes a library, and the functions that nvmlsymbols binds.
+// loading guards the package variables that go-nvml sets when it loads or closes a library, and
+// the functions bound by nvmlsymbols.
 var loading sync.Mutex
 
 // load loads and initialises the library.
@@ -100,7 +97,7 @@ func (d *driver) close() error {
 	return nil
 }
 
-// reason puts an NVML code into words that say what to do.
+// reason describes an NVML error code and what to do about it.
 func reason(r nvml.Return) string {
 	switch r {
 	case nvml.ERROR_LIBRARY_NOT_FOUND:
@@ -110,11 +107,11 @@ func reason(r nvml.Return) string {
 	case nvml.ERROR_NO_PERMISSION:
 		return "no permission to use /dev/nvidia*"
 	case nvml.ERROR_LIB_RM_VERSION_MISMATCH:
-		return "the NVIDIA driver and its library differ in version; restart after a driver update"
+		return "the NVIDIA driver and its library have different versions; restart the machine after a driver update"
 	case nvml.ERROR_GPU_IS_LOST:
 		return "the GPU has fallen off the bus; restart the machine"
 	case nvml.ERROR_FUNCTION_NOT_FOUND:
-		return "the NVIDIA driver is too old to be asked for it"
+		return "the NVIDIA driver is too old for this query"
 	case nvml.ERROR_NOT_FOUND, nvml.ERROR_INVALID_ARGUMENT:
 		return "there is no such device"
 	}
@@ -126,10 +123,10 @@ type graphics struct {
 	driver *driver
 	device counters
 	name   string
-	meters *meters // nil where the GPU has none
+	meters *meters // nil if the GPU has none
 }
 
-// counters is the part of nvml.Device that a sample needs.
+// counters is the part of nvml.Device that a sample uses.
 type counters interface {
 	GetUtilizationRates() (nvml.Utilization, nvml.Return)
 	GetMemoryInfo() (nvml.Memory, nvml.Return)
@@ -149,13 +146,13 @@ func open(path, visible string) (Device, error) {
 			device, r := d.lib.DeviceGetHandleByIndex(0)
 			return device, r, "the driver lists no GPU"
 		}
-		words := visibleDevices + " is " + strconv.Quote(visible)
+		what := visibleDevices + " is " + strconv.Quote(visible)
 		if index, err := strconv.Atoi(first); err == nil {
 			device, r := d.lib.DeviceGetHandleByIndex(index)
-			return device, r, words
+			return device, r, what
 		}
 		device, r := d.lib.DeviceGetHandleByUUID(first)
-		return device, r, words
+		return device, r, what
 	})
 }
 
@@ -171,7 +168,7 @@ func openFrom(path, busID string, count int) ([]Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer d.close() // each device below holds a driver of its own
+	defer d.close() // each device below has its own driver
 	device, r := d.lib.DeviceGetHandleByPciBusId(busID)
 	if r != nvml.SUCCESS {
 		return nil, fmt.Errorf("%w: PCI bus id %q: %s", ErrNoGPU, busID, reason(r))
@@ -187,7 +184,7 @@ func openFrom(path, busID string, count int) ([]Device, error) {
 	return openAll(path, first, min(first+max(count, 1), n))
 }
 
-// openAll opens the GPUs of some indices, all or none.
+// openAll opens the GPUs with indices from "from" to "to", all or none.
 func openAll(path string, from, to int) ([]Device, error) {
 	var all []Device
 	for i := from; i < to; i++ {
@@ -203,7 +200,7 @@ func openAll(path string, from, to int) ([]Device, error) {
 	return all, nil
 }
 
-// openBy opens the device that find gives, which also says what was looked for.
+// openBy opens the device returned by find, which also describes what it looked for.
 func openBy(path string, find func(*driver) (nvml.Device, nvml.Return, string)) (Device, error) {
 	d, err := load(path)
 	if err != nil {
@@ -221,7 +218,7 @@ func devices(path string) ([]Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer d.close() // each device below holds a driver of its own
+	defer d.close() // each device below has its own driver
 	n, r := d.lib.DeviceGetCount()
 	if r != nvml.SUCCESS || n == 0 {
 		words := "the driver lists none"
@@ -271,7 +268,7 @@ func (g *graphics) Sample() Sample {
 	return s
 }
 
-// measured is a value, or NaN where the driver gives none.
+// measured returns a value, or NaN if the driver reports none.
 func measured(v uint32, r nvml.Return) float64 {
 	if r != nvml.SUCCESS {
 		return math.NaN()
@@ -279,9 +276,8 @@ func measured(v uint32, r nvml.Return) float64 {
 	return float64(v)
 }
 
-// slowReasons are what keeps clocks down, the heaviest first, and what a person
-// calls it; nvml.h says what each means. An idle GPU, and clocks that somebody has
-// chosen, are no reasons.
+// slowReasons are the reasons for a reduced clock, the most severe first, with their
+// description; nvml.h documents them. An idle GPU and clocks set by a user are not reasons.
 var slowReasons = []struct {
 	bit   uint64
 	words string
@@ -294,8 +290,7 @@ var slowReasons = []struct {
 	{nvml.ClocksEventReasonSyncBoost, "the clocks of other GPUs"},
 }
 
-// slowed puts reasons into words. The hardware's protection says nothing beside
-// what it protects from.
+// slowed describes reasons. The general hardware protection is omitted if its cause is known.
 func slowed(reasons uint64) string {
 	const particular = nvml.ClocksThrottleReasonHwThermalSlowdown | nvml.ClocksThrottleReasonHwPowerBrakeSlowdown
 	if reasons&particular != 0 {

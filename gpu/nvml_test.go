@@ -20,8 +20,8 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// Each case runs in a child: this binary again, with these variables set, and
-// bound at start as hardened toolchains link.
+// Each case runs in a child process: this binary with these variables set and immediate
+// binding, as in hardened toolchains.
 const (
 	childLibrary = "QUERN_TEST_NVML_LIBRARY"
 	childTask    = "QUERN_TEST_NVML_TASK"
@@ -55,7 +55,7 @@ func child(library, task string) error {
 	}
 	switch task {
 	case "open", "pci":
-		// Twice: the library must survive its own unloading.
+		// Twice: the library can be loaded again after it was closed.
 		for range 2 {
 			d, err := open(library, argument)
 			if task == "pci" {
@@ -115,7 +115,7 @@ func TestNVML(t *testing.T) {
 		{"from an unknown PCI bus on", nil, "from 1", `no GPU: PCI bus id "1": there is no such device` + isNot},
 		{"old driver", []string{"-DOLD"}, "open", strings.Repeat("Fake one 84 NaN 96 150 350 NaN NaN 61 NaN\n", 2)},
 		{"from a PCI bus on, old driver", []string{"-DOLD", "-DnvmlDeviceGetIndex=other"}, "from 0000:3b:00.0",
-			`no GPU: PCI bus id "0000:3b:00.0": the NVIDIA driver is too old to be asked for it` + isNot},
+			`no GPU: PCI bus id "0000:3b:00.0": the NVIDIA driver is too old for this query` + isNot},
 		{"hidden", nil, "open -1", `no GPU: CUDA_VISIBLE_DEVICES is "-1": there is no such device` + isNot},
 		{"unknown UUID", nil, "open GPU-x", `no GPU: CUDA_VISIBLE_DEVICES is "GPU-x": there is no such device` + isNot},
 		{"unknown PCI bus", nil, "pci 1", `no GPU: PCI bus id "1": there is no such device` + isNot},
@@ -158,7 +158,7 @@ func TestOpenHidden(t *testing.T) {
 	}
 }
 
-// refusing answers every question with one code.
+// refusing returns one error code for every query.
 type refusing struct{ code nvml.Return }
 
 func (d refusing) GetUtilizationRates() (nvml.Utilization, nvml.Return) {
@@ -172,7 +172,7 @@ func (d refusing) GetTemperature(nvml.TemperatureSensors) (uint32, nvml.Return) 
 func (d refusing) GetClockInfo(nvml.ClockType) (uint32, nvml.Return)            { return 1, d.code }
 func (d refusing) GetCurrentClocksThrottleReasons() (uint64, nvml.Return)       { return 4, d.code }
 
-// A quantity that the GPU refuses is NaN, never what the call left behind.
+// A quantity that the GPU does not report is NaN, not an uninitialised value.
 func TestRefusedQuantitiesAreNaN(t *testing.T) {
 	for _, code := range []nvml.Return{nvml.ERROR_NOT_SUPPORTED, nvml.ERROR_GPU_IS_LOST, nvml.ERROR_UNKNOWN} {
 		s := (&graphics{device: refusing{code}}).Sample()
@@ -201,7 +201,7 @@ func TestSlowReasons(t *testing.T) {
 	}
 }
 
-// What the counters refuse is NaN; after a refused reading two more are needed.
+// Counters that cannot be read are NaN; after a failed reading two more are needed.
 func TestMetersRefused(t *testing.T) {
 	reading, metrics, freed := nvml.SUCCESS, nvml.SUCCESS, 0
 	lib := &mock.Interface{

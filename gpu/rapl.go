@@ -7,26 +7,25 @@ import (
 	"time"
 )
 
-// rapl is the energy counters of the processor's packages, as Linux shows them
-// under /sys/class/powercap (Running Average Power Limit, of Intel and AMD). Since
-// 2020 only the administrator may read them. They count for the whole machine, also
-// in a container. See https://docs.kernel.org/power/powercap/powercap.html.
+// rapl reads the energy counters of the CPU packages in /sys/class/powercap (Running Average
+// Power Limit, of Intel and AMD). Since 2020 only root may read them. They count for the whole
+// machine, also in a container. See https://docs.kernel.org/power/powercap/powercap.html.
 type rapl struct {
 	root     fs.FS
 	packages []powerDomain
-	at       time.Time // of the reading before
-	before   float64   // joules
+	at       time.Time // of the previous reading
+	before   float64   // joules at the previous reading
 }
 
-// powerDomain is one counter, which starts again at zero beyond its range.
+// powerDomain is one counter, which wraps around to zero.
 type powerDomain struct {
-	dir    string
-	span   float64 // microjoules after which it starts again
-	last   float64
-	turned float64 // microjoules of the turns so far
+	dir     string
+	span    float64 // microjoules after which it wraps around
+	last    float64
+	wrapped float64 // microjoules of the wrap-arounds so far
 }
 
-// newRAPL finds the counters below root that can be read.
+// newRAPL finds the readable counters below root.
 func newRAPL(root fs.FS) *rapl {
 	r := &rapl{root: root, before: math.NaN()}
 	const base = "sys/class/powercap"
@@ -36,8 +35,8 @@ func newRAPL(root fs.FS) *rapl {
 	}
 	for _, e := range entries {
 		dir := base + "/" + e.Name()
-		// Below a package are its parts, "intel-rapl:0:1", which it counts too; "psys"
-		// counts the packages again.
+		// Subdomains such as "intel-rapl:0:1" are included in their package; "psys" includes
+		// the packages.
 		if name, _ := read(root, dir+"/name"); !strings.HasPrefix(name, "package") || strings.HasPrefix(e.Name(), "intel-rapl-mmio") {
 			continue
 		}
@@ -57,8 +56,7 @@ func (r *rapl) number(dir, name string) float64 {
 	return number(words)
 }
 
-// read is the energy of all packages, and the power since the reading before; NaN
-// where there is none.
+// read returns the energy of all packages and the power since the previous reading, or NaN.
 func (r *rapl) read(at time.Time) (joules, watts float64) {
 	joules, watts = math.NaN(), math.NaN()
 	sum := 0.0
@@ -69,10 +67,10 @@ func (r *rapl) read(at time.Time) (joules, watts float64) {
 			return joules, watts
 		}
 		if now < d.last {
-			d.turned += d.span
+			d.wrapped += d.span
 		}
 		d.last = now
-		sum += d.turned + now
+		sum += d.wrapped + now
 	}
 	if len(r.packages) == 0 {
 		return joules, watts

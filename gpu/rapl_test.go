@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// powercap is a tree of counters, in microjoules.
+// powercap returns a file tree of counters in microjoules.
 func powercap(files map[string]string) fstest.MapFS {
 	root := fstest.MapFS{}
 	for name, text := range files {
@@ -66,7 +66,7 @@ func TestRAPL(t *testing.T) {
 	}
 }
 
-// refusingFS has files that only the administrator may read.
+// refusingFS has files that only root may read.
 type refusingFS struct {
 	fstest.MapFS
 	name string
@@ -79,7 +79,7 @@ func (f refusingFS) ReadFile(name string) ([]byte, error) {
 	return f.MapFS.ReadFile(name)
 }
 
-// What cannot be read is absent, and not zero.
+// Counters that cannot be read are absent, not zero.
 func TestRAPLIsAbsent(t *testing.T) {
 	whole := powercap(map[string]string{
 		"intel-rapl:0/name": "package-0", "intel-rapl:0/energy_uj": "5000000", "intel-rapl:0/max_energy_range_uj": "10000000",

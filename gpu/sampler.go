@@ -6,30 +6,30 @@ import (
 	"time"
 )
 
-// The bounds of the time between two samples. The driver averages over a
-// sixth of a second or more: faster samples repeat each other.
+// Limits of the sampling interval. The driver averages over at least a sixth of a second:
+// faster samples repeat each other.
 const (
 	fastest = 100 * time.Millisecond
 	slowest = time.Minute
 )
 
-// patience is how long Stop waits for a device that does not answer.
-const patience = 2 * time.Second
+// stopTimeout is how long Stop waits for a device that does not respond.
+const stopTimeout = 2 * time.Second
 
-// Sampler measures a device again and again until it is stopped.
+// Sampler samples a device periodically until it is stopped.
 type Sampler struct {
 	name string
 	host bool
 	stop context.CancelFunc
-	done chan struct{} // closed when the goroutine has ended
+	done chan struct{} // closed when the goroutine ends
 
 	mu      sync.Mutex
 	samples []Sample // guarded by mu
 }
 
-// Start measures d at once and then at each interval, which is brought between
-// 100 ms and a minute, until ctx ends or [Sampler.Stop] is called. The sampler
-// owns d from now on and closes it in the end.
+// Start samples d immediately and then at each interval, which is limited to between 100 ms and
+// a minute, until ctx is done or [Sampler.Stop] is called. The sampler owns d and closes it at
+// the end.
 func Start(ctx context.Context, d Device, interval time.Duration) *Sampler {
 	ctx, stop := context.WithCancel(ctx)
 	_, isHost := d.(*host)
@@ -40,8 +40,7 @@ func Start(ctx context.Context, d Device, interval time.Duration) *Sampler {
 
 func (s *Sampler) run(ctx context.Context, d Device, interval time.Duration) {
 	defer close(s.done)
-	// Nothing can be done about a device that does not close well, and its
-	// history is complete.
+	// An error of Close has no consequence: the history is complete.
 	defer d.Close()
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -49,19 +48,18 @@ func (s *Sampler) run(ctx context.Context, d Device, interval time.Duration) {
 		s.add(d.Sample())
 		select {
 		case <-ctx.Done():
-			s.add(d.Sample()) // the end of the last stretch
+			s.add(d.Sample()) // the end of the last interval
 			return
 		case <-tick.C:
 		}
 	}
 }
 
-// Stop ends the measuring with one last sample, and returns when the device is
-// closed. A device that does not answer is given up after two seconds. Stop
-// may be called more than once.
+// Stop takes a last sample and returns when the device is closed, or after two seconds if the
+// device does not respond. Stop may be called more than once.
 func (s *Sampler) Stop() {
 	s.stop()
-	late := time.NewTimer(patience)
+	late := time.NewTimer(stopTimeout)
 	defer late.Stop()
 	select {
 	case <-s.done:
@@ -69,14 +67,14 @@ func (s *Sampler) Stop() {
 	}
 }
 
-// History is a copy of what has been measured so far.
+// History returns a copy of the samples so far.
 func (s *Sampler) History() History {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return History{Name: s.name, Host: s.host, Samples: append([]Sample(nil), s.samples...)}
 }
 
-// maxSamples bounds a history: more than a day at one sample a second.
+// maxSamples limits a history to more than a day at one sample per second.
 const maxSamples = 100_000
 
 func (s *Sampler) add(sample Sample) {

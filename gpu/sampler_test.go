@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// fake is a device whose samples count themselves.
+// fake is a device whose samples are numbered.
 type fake struct {
-	taken  int
+	count  int
 	closed bool
-	stuck  chan struct{} // when not nil, Sample waits for it
+	stuck  chan struct{} // if not nil, Sample waits for it
 }
 
 func (f *fake) Name() string { return "fake" }
@@ -21,9 +21,9 @@ func (f *fake) Sample() Sample {
 	if f.stuck != nil {
 		<-f.stuck
 	}
-	f.taken++
+	f.count++
 	s := unmeasured(time.Now())
-	s.Busy = float64(f.taken)
+	s.Busy = float64(f.count)
 	return s
 }
 
@@ -31,7 +31,7 @@ func TestSampler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
 		s := Start(t.Context(), f, time.Second)
-		time.Sleep(3500 * time.Millisecond) // of the test's own clock
+		time.Sleep(3500 * time.Millisecond) // of the synctest clock
 		if got := len(s.History().Samples); got != 4 {
 			t.Errorf("after 3.5 s: want 4 samples, got %d", got)
 		}
@@ -52,7 +52,7 @@ func TestSamplerEndsWithContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		f := &fake{}
-		s := Start(ctx, f, time.Nanosecond) // brought to 100 ms
+		s := Start(ctx, f, time.Nanosecond) // raised to 100 ms
 		time.Sleep(time.Second)
 		cancel()
 		<-s.done
@@ -68,7 +68,7 @@ func TestStopGivesUp(t *testing.T) {
 		s := Start(t.Context(), f, time.Second)
 		start := time.Now()
 		s.Stop()
-		if waited := time.Since(start); waited != patience {
+		if waited := time.Since(start); waited != stopTimeout {
 			t.Errorf("Stop waited %v for a device that does not answer", waited)
 		}
 		close(f.stuck)

@@ -1,4 +1,4 @@
-// Chargpt trains a small GPT on Moby-Dick, letter by letter, and lets it write.
+// Chargpt trains a small character-level GPT on Moby-Dick and generates text.
 //
 //	go run ./examples/chargpt -steps 1500 -prompt "Call me "
 package main
@@ -27,13 +27,13 @@ func main() {
 
 func run(ctx context.Context, out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("chargpt", flag.ContinueOnError)
-	steps := flags.Int("steps", 1500, "updates of the weights")
-	width := flags.Int("width", 128, "numbers of each place")
-	blocks := flags.Int("blocks", 3, "blocks of attention and thinking")
-	length := flags.Int("length", 64, "characters that the model sees at once")
-	prompt := flags.String("prompt", "Call me ", "what it goes on from")
-	letters := flags.Int("letters", 400, "characters that it writes")
-	temperature := flags.Float64("temperature", 0.5, "how bold it is; 0 takes the likeliest character")
+	steps := flags.Int("steps", 1500, "training steps")
+	width := flags.Int("width", 128, "embedding dimension")
+	blocks := flags.Int("blocks", 3, "number of transformer blocks")
+	length := flags.Int("length", 64, "context length in characters")
+	prompt := flags.String("prompt", "Call me ", "text to continue")
+	letters := flags.Int("letters", 400, "number of characters to generate")
+	temperature := flags.Float64("temperature", 0.5, "sampling temperature; 0 always takes the most likely character")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -15,6 +15,6 @@ func TestRun(t *testing.T) {
 		t.Errorf("the output is:\n%s", &out)
 	}
 	if err := run(t.Context(), &out, []string{"-prompt", "鯨"}); err == nil {
-		t.Error("a prompt of characters that the text does not have")
+		t.Error("a prompt with characters missing from the text is accepted")
 	}
 }

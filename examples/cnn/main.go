@@ -1,8 +1,8 @@
-// Cnn trains a convolutional network with augmented pictures, a schedule of the
-// learning rate and early stopping, and shows where it errs.
+// Cnn trains a convolutional network with augmented images, a learning-rate schedule and early
+// stopping, and prints its most frequent errors.
 //
-//	go run ./examples/cnn            # 8×8 digits, which are part of the program
-//	go run ./examples/cnn -fashion   # Fashion-MNIST, found on the machine or fetched
+//	go run ./examples/cnn            # 8×8 digits, which are embedded in the program
+//	go run ./examples/cnn -fashion   # Fashion-MNIST, from this machine or downloaded
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 
 func run(ctx context.Context, out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("cnn", flag.ContinueOnError)
-	epochs := flags.Int("epochs", 12, "passes over the training set, at most")
+	epochs := flags.Int("epochs", 12, "maximum number of epochs")
 	fashion := flags.Bool("fashion", false, "train on Fashion-MNIST")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -43,7 +43,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	augmented, err := train.Map(data.RandomShift(1)) // another shift in each epoch
+	augmented, err := train.Map(data.RandomShift(1)) // a different shift in each epoch
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 			}
 		}
 		if most > 0 {
-			fmt.Fprintf(out, "%s is taken for %s %d times\n", test.Classes()[class], test.Classes()[wrong], most)
+			fmt.Fprintf(out, "%s is predicted as %s %d times\n", test.Classes()[class], test.Classes()[wrong], most)
 		}
 	}
 	return nil

@@ -1,5 +1,5 @@
-// Export trains a network that reads digits, writes it as an ONNX file, and prints
-// the lines of Python that run it.
+// Export trains a network that recognises digits, writes it to an ONNX file, and prints the
+// Python code that runs it.
 //
 //	go run ./examples/export -folder .
 package main
@@ -20,7 +20,7 @@ import (
 	"github.com/quernlab/quern/accel/onnx"
 )
 
-// python runs the file: pip install onnxruntime.
+// python runs the exported file. It needs onnxruntime: pip install onnxruntime.
 const python = `import numpy, onnxruntime
 
 session = onnxruntime.InferenceSession("digits.onnx")
@@ -40,8 +40,8 @@ func main() {
 
 func run(ctx context.Context, out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("export", flag.ContinueOnError)
-	folder := flags.String("folder", ".", "where digits.onnx and digits.raw are written")
-	epochs := flags.Int("epochs", 8, "passes over the training set")
+	folder := flags.String("folder", ".", "`folder` for digits.onnx and digits.raw")
+	epochs := flags.Int("epochs", 8, "number of epochs")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	}
 	fmt.Fprintln(out, result.Summary())
 
-	// The first axis of the example may be of any size in the file: it is the batch.
+	// The first axis of the example input is the batch, which has any size in the file.
 	batch, err := test.First(20).Tensors()
 	if err != nil {
 		return err

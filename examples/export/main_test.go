@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// TestRun trains, exports, and has Python say the same where it has onnxruntime.
+// TestRun trains, exports and, if Python has onnxruntime, checks that Python computes the same.
 func TestRun(t *testing.T) {
 	var out strings.Builder
 	folder := t.TempDir()
@@ -39,6 +39,6 @@ func TestRun(t *testing.T) {
 	command.Dir = folder
 	said, err := command.CombinedOutput()
 	if err != nil || strings.TrimSpace(string(said)) != answer {
-		t.Errorf("Python says %q, %v, want %q", said, err, answer)
+		t.Errorf("Python prints %q, %v, want %q", said, err, answer)
 	}
 }

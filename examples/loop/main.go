@@ -1,6 +1,6 @@
-// Loop is a training without accel.Fit: batches, forward and backward pass, and
-// the optimiser's step, each in plain sight. The loss is watched, so that a step
-// in which it is no number changes nothing.
+// Loop trains without accel.Fit: it iterates over batches and calls the forward pass, the
+// backward pass and the optimizer itself. A step whose loss is not finite is rejected before it
+// changes the weights.
 //
 //	go run ./examples/loop -epochs 10
 package main
@@ -28,12 +28,12 @@ func main() {
 	}
 }
 
-// run returns what tensors panic with, a shape that does not fit for example, as
-// an error: nn.Catch sees to that.
+// run returns panics of tensor operations, for instance because of mismatched shapes, as
+// errors, by means of nn.Catch.
 func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	defer nn.Catch(&err)
 	flags := flag.NewFlagSet("loop", flag.ContinueOnError)
-	epochs := flags.Int("epochs", 10, "passes over the training set")
+	epochs := flags.Int("epochs", 10, "number of epochs")
 	rate := flags.Float64("rate", 3e-3, "learning rate")
 	if err := flags.Parse(args); err != nil {
 		return err

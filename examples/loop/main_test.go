@@ -18,6 +18,6 @@ func TestRun(t *testing.T) {
 	}
 	var number *tensor.NonFiniteError
 	if err := run(t.Context(), &out, []string{"-rate", "1e38"}); !errors.As(err, &number) {
-		t.Errorf("an impossible rate: %v", err)
+		t.Errorf("an impossible learning rate: %v", err)
 	}
 }

@@ -1,5 +1,5 @@
-// Mlp trains a small network on pictures of handwritten digits, measures it on
-// pictures that it has not seen, and writes its weights to a file.
+// Mlp trains a small network on images of handwritten digits, measures its accuracy on images
+// that it has not seen, and writes its weights to a file.
 //
 //	go run ./examples/mlp -epochs 20 -save digits.safetensors
 package main
@@ -28,8 +28,8 @@ func main() {
 
 func run(ctx context.Context, out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("mlp", flag.ContinueOnError)
-	epochs := flags.Int("epochs", 20, "passes over the training set")
-	path := flags.String("save", "", "a safetensors file for the weights")
+	epochs := flags.Int("epochs", 20, "number of epochs")
+	path := flags.String("save", "", "safetensors `file` for the weights")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
-// Module trains a model of one's own: plain structs with a method Forward, whose
-// parameters are found in their fields. It is a mixture of experts: a gate decides
-// for each picture how much each expert is heard.
+// Module trains a custom model: plain structs with a method Forward, whose parameters are found
+// in their fields. It is a mixture of experts: a gate computes the weight of each expert for
+// each image.
 //
 //	go run ./examples/module -experts 4
 package main
@@ -27,8 +27,8 @@ func main() {
 	}
 }
 
-// mixture is a module: Forward is all that it needs. Its fields, private ones and
-// slices too, are where parameters are looked for.
+// mixture is a module: it only needs Forward. Parameters are found in its fields, including
+// unexported fields and slices.
 type mixture struct {
 	gate    nn.Module
 	experts []nn.Module
@@ -42,7 +42,7 @@ func newMixture(experts, hidden int) *mixture {
 	return m
 }
 
-// Forward maps pictures [N, 1, 8, 8] to logits [N, 10].
+// Forward maps images [N, 1, 8, 8] to logits [N, 10].
 func (m *mixture) Forward(x *nn.Tensor) *nn.Tensor {
 	x = x.Flatten(1)
 	shares := m.gate.Forward(x).Softmax(1) // [N, experts]
@@ -60,8 +60,8 @@ func (m *mixture) Forward(x *nn.Tensor) *nn.Tensor {
 
 func run(ctx context.Context, out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("module", flag.ContinueOnError)
-	epochs := flags.Int("epochs", 10, "passes over the training set")
-	experts := flags.Int("experts", 4, "how many experts there are")
+	epochs := flags.Int("epochs", 10, "number of epochs")
+	experts := flags.Int("experts", 4, "number of experts")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -16,6 +16,6 @@ func TestRun(t *testing.T) {
 		}
 	}
 	if err := run(t.Context(), &out, []string{"-experts", "0"}); err == nil {
-		t.Error("a mixture of no experts")
+		t.Error("zero experts are accepted")
 	}
 }

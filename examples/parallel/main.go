@@ -1,5 +1,5 @@
-// Parallel trains one model in several processes, on one machine or on many. Each of
-// them is this program; which rank it is, it reads from what has started it:
+// Parallel trains one model in several processes, on one machine or on many. Each process runs
+// this program and reads its rank from the environment that the launcher set:
 //
 //	go build ./examples/parallel
 //
@@ -12,7 +12,8 @@
 //	mpirun -np 3 ./parallel                             # Open MPI, MPICH or Intel's
 //	srun --ntasks=3 ./parallel                          # in a job of Slurm
 //
-// Started by itself it trains alone, and comes to the same weights up to rounding.
+// Started without a launcher, it trains in one process, and arrives at the same weights up to
+// rounding.
 package main
 
 import (
@@ -42,11 +43,11 @@ func main() {
 
 func run(ctx context.Context, out io.Writer, args []string) (err error) {
 	flags := flag.NewFlagSet("parallel", flag.ContinueOnError)
-	epochs := flags.Int("epochs", 10, "passes over the training set")
-	batch := flags.Int("batch", 96, "examples of a step, on all ranks together")
-	width := flags.Int("width", 128, "numbers in the hidden layers")
-	depth := flags.Int("depth", 2, "hidden layers")
-	bucket := flags.Int("bucket", 25<<20, "bytes of gradients that go at once")
+	epochs := flags.Int("epochs", 10, "number of epochs")
+	batch := flags.Int("batch", 96, "global batch size over all ranks")
+	width := flags.Int("width", 128, "width of the hidden layers")
+	depth := flags.Int("depth", 2, "number of hidden layers")
+	bucket := flags.Int("bucket", 25<<20, "bytes of gradients per all-reduce")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-const variable = "EXAMPLE_PARALLEL" // says that the process is a rank
+const variable = "EXAMPLE_PARALLEL" // set in the processes that are ranks
 
 func TestMain(m *testing.M) {
 	if os.Getenv(variable) == "" {
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// TestRun starts three processes as a launcher does, and compares what they say.
+// TestRun starts three processes like a launcher does, and compares their output.
 func TestRun(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -57,10 +57,10 @@ func TestRun(t *testing.T) {
 	for r, text := range said {
 		found, first := weights.FindStringSubmatch(text), weights.FindStringSubmatch(said[0])
 		if found == nil || first == nil || found[1] != fmt.Sprint(r) || found[2] != first[2] {
-			t.Errorf("rank %d says\n%s\nand rank 0\n%s", r, text, said[0])
+			t.Errorf("rank %d prints\n%s\nbut rank 0\n%s", r, text, said[0])
 		}
 		if strings.Contains(text, "3 ranks; waiting for the gradients of others") != (r == 0) {
-			t.Errorf("rank %d says\n%s", r, text)
+			t.Errorf("rank %d prints\n%s", r, text)
 		}
 	}
 }

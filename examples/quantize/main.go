@@ -1,5 +1,5 @@
-// Quantize trains a convolutional network on pictures of handwritten digits, removes
-// some of its filters, and makes bytes of what is left: a smaller and faster model, in
+// Quantize trains a convolutional network on images of handwritten digits, prunes some of its
+// filters and quantizes the rest to 8-bit integers. The result is a smaller and faster model in
 // a file of a few kilobytes.
 //
 //	go run ./examples/quantize -epochs 20 -cut 0.5 -save digits.safetensors
@@ -39,9 +39,9 @@ func newModel() nn.Module {
 
 func run(ctx context.Context, out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("quantize", flag.ContinueOnError)
-	epochs := flags.Int("epochs", 20, "passes over the training set")
-	cut := flags.Float64("cut", 0.5, "share of the filters to remove")
-	path := flags.String("save", "", "a safetensors file for the quantised model")
+	epochs := flags.Int("epochs", 20, "number of epochs")
+	cut := flags.Float64("cut", 0.5, "fraction of the filters to prune")
+	path := flags.String("save", "", "safetensors `file` for the quantized model")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -94,6 +94,6 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 	if err := small.Save(*path); err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "the model is in", *path)
+	fmt.Fprintln(out, "model written to", *path)
 	return nil
 }

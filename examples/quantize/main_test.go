@@ -19,7 +19,7 @@ func TestRun(t *testing.T) {
 	if err := run(t.Context(), &out, []string{"-epochs", "2", "-save", path}); err != nil {
 		t.Fatal(err)
 	}
-	for _, word := range []string{"58 of 106 outputs are left", "of the operations are left", "times smaller", "the model is in"} {
+	for _, word := range []string{"58 of 106 outputs are left", "of the operations are left", "times smaller", "model written to"} {
 		if !strings.Contains(out.String(), word) {
 			t.Errorf("%q is missing in\n%s", word, &out)
 		}
@@ -28,7 +28,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The file is that of a model of half the filters.
+	// The file has a model with half of the filters.
 	smaller := nn.Sequential(
 		nn.Conv2D(16, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
 		nn.Conv2D(32, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
@@ -43,6 +43,6 @@ func TestRun(t *testing.T) {
 	}
 	var sparsity *prune.SparsityError
 	if err := run(t.Context(), &out, []string{"-epochs", "1", "-cut", "1"}); !errors.As(err, &sparsity) {
-		t.Errorf("a cut of everything: %v", err)
+		t.Errorf("pruning of all filters: %v", err)
 	}
 }

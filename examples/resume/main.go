@@ -1,6 +1,5 @@
-// Resume trains with a file that keeps the training. Kill it at any time, in any
-// way, and run it again: it goes on where it was, and comes to the same weights
-// bit for bit.
+// Resume trains with a checkpoint file. Kill it at any time, in any way, and run it again: it
+// continues where it stopped and arrives at bit-identical weights.
 //
 //	go run ./examples/resume -file run.safetensors
 package main
@@ -31,8 +30,8 @@ func main() {
 
 func run(ctx context.Context, out io.Writer, args []string) error {
 	flags := flag.NewFlagSet("resume", flag.ContinueOnError)
-	file := flags.String("file", "run.safetensors", "where the training is kept")
-	epochs := flags.Int("epochs", 40, "passes over the training set, in all")
+	file := flags.String("file", "run.safetensors", "checkpoint `file`")
+	epochs := flags.Int("epochs", 40, "total epochs")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -48,7 +47,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		accel.Resume(*file), accel.SaveEvery(20), accel.Quiet())
 	fmt.Fprintln(out, result.Summary())
 	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(out, "run it again to go on")
+		fmt.Fprintln(out, "run it again to continue")
 		return nil
 	}
 	if err != nil {

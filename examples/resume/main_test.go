@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// TestRun kills a process that trains, goes on here, and compares the weights
-// with those of a training that nobody has disturbed.
+// TestRun kills a training process, resumes the training here, and compares the weights with
+// those of an uninterrupted training.
 func TestRun(t *testing.T) {
 	const variable = "EXAMPLE_RESUME"
 	if file := os.Getenv(variable); file != "" { // the process to be killed
@@ -37,7 +37,7 @@ func TestRun(t *testing.T) {
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = child.Wait() // it was killed
+	_ = child.Wait() // the error says that it was killed
 
 	weights := func(file string) string {
 		var out strings.Builder
@@ -50,8 +50,8 @@ func TestRun(t *testing.T) {
 		}
 		return after
 	}
-	// The schedule ends with the training, so the killed one must be of as many
-	// epochs; it is begun again with its first steps of four.
+	// The learning-rate schedule ends with the last epoch, so the killed training must have as
+	// many epochs; it starts again from its first four steps.
 	stopped, stop := context.WithCancel(t.Context())
 	short := filepath.Join(t.TempDir(), "short.safetensors")
 	go func() {

@@ -13,15 +13,14 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// How long a measurement takes: rounds of so many seconds, of which the median
-// counts.
+// A measurement is the median of several rounds of this many seconds.
 const (
 	rounds       = 5
 	roundSeconds = 1.0
 	warmSteps    = 3
 )
 
-// training is a bench under way.
+// training is a running benchmark.
 type training struct {
 	bench     *bench
 	model     nn.Module
@@ -33,7 +32,7 @@ type training struct {
 func start(b *bench) *training {
 	t := &training{bench: b, model: b.model()}
 	t.x, t.y = b.batch(1)
-	tensor.NoGrad(func() { t.model.Forward(t.x) }) // which makes the parameters
+	tensor.NoGrad(func() { t.model.Forward(t.x) }) // creates the parameters
 	t.optimizer = optim.AdamW(t.model, 1e-3)
 	return t
 }
@@ -53,14 +52,14 @@ func (t *training) step() {
 	})
 	t.optimizer.ZeroGrad()
 	t.loss.Backward()
-	logits.Release() // as PyTorch's reference counts do
+	logits.Release() // PyTorch's reference counting frees it here too
 	t.optimizer.Step()
 }
 
-// wait ends when the last step has.
+// wait waits for the last step and returns its loss.
 func (t *training) wait() float64 { return t.loss.Item() }
 
-// seconds is the median time of a step, of several rounds.
+// seconds returns the median time of a step over several rounds.
 func seconds(ctx context.Context, quick bool, step func(), wait func()) (float64, error) {
 	for range warmSteps {
 		step()
@@ -90,7 +89,8 @@ func seconds(ctx context.Context, quick bool, step func(), wait func()) (float64
 	return times[len(times)/2], nil
 }
 
-// measure trains each bench, and counts what a repeated step asks of the device.
+// measure trains each benchmark model and counts the launches, copies and allocations of a
+// repeated step.
 func measure(ctx context.Context, o options, r *report, out io.Writer) error {
 	list := benches(o.quick)
 	var names []string
@@ -132,7 +132,7 @@ func (r *report) measureOne(ctx context.Context, o options, b *bench) (m measure
 		m.Watts, m.Joules = watts, watts*took
 	}
 	if !(m.LastLoss < m.FirstLoss) {
-		r.Problems = append(r.Problems, fmt.Sprintf("%s does not learn: the loss goes from %g to %g", b.Name, m.FirstLoss, m.LastLoss))
+		r.Problems = append(r.Problems, fmt.Sprintf("%s does not learn: the loss changes from %g to %g", b.Name, m.FirstLoss, m.LastLoss))
 	}
 	tensor.Synchronize()
 	tensor.ResetStats()
@@ -146,13 +146,13 @@ func (r *report) measureOne(ctx context.Context, o options, b *bench) (m measure
 	m.Launches, m.Kernels, m.Copies = float64(s.Device.Launches)/counted, float64(s.Device.Kernels)/counted, float64(s.Device.Copies)/counted
 	m.ToDevice, m.ToHost, m.Allocs = float64(s.Device.ToDevice)/counted, float64(s.Device.ToHost)/counted, float64(s.Device.Allocs)/counted
 	if m.NewPlans > 0 || m.Syncs > 0 {
-		r.Problems = append(r.Problems, fmt.Sprintf("%s: %d steps made %d plans and waited %d times", b.Name, counted, m.NewPlans, m.Syncs))
+		r.Problems = append(r.Problems, fmt.Sprintf("%s: %d repeated steps compiled %d plans and waited %d times for the device; want none", b.Name, counted, m.NewPlans, m.Syncs))
 	}
 	return m, nil
 }
 
-// firstUse is how long it takes until the first result: opening the device and
-// loading the kernels of one op.
+// firstUse measures the time to the first result: opening the device and loading the kernels of
+// one op.
 func firstUse(_ context.Context, o options, r *report, out io.Writer) error {
 	began := time.Now()
 	if err := tensor.Use(o.device); err != nil {
@@ -163,34 +163,34 @@ func firstUse(_ context.Context, o options, r *report, out io.Writer) error {
 	const atMost = 2
 	fmt.Fprintf(out, "\nfirst use  %.2f s\n", r.FirstUse)
 	if r.FirstUse > atMost {
-		r.Problems = append(r.Problems, fmt.Sprintf("the first use takes %.2f s, at most %d are wanted", r.FirstUse, atMost))
+		r.Problems = append(r.Problems, fmt.Sprintf("the first use takes %.2f s, want at most %d s", r.FirstUse, atMost))
 	}
 	return nil
 }
 
-// squares is a product of two square matrices that is measured.
-type squares struct {
+// squareMatmul is a matrix multiplication of two square matrices to measure.
+type squareMatmul struct {
 	name, words string
 	n           int
 	took        func() (float64, error)
 }
 
-// measureProducts multiplies square matrices, in 16 bits, in 32, and where the device
-// has them in 8.
-func measureProducts(ctx context.Context, o options, r *report, out io.Writer) error {
+// measureMatmuls multiplies square matrices in bfloat16, in float32 and, if the device supports
+// it, in FP8.
+func measureMatmuls(ctx context.Context, o options, r *report, out io.Writer) error {
 	fmt.Fprintln(out)
-	var list []squares
-	for _, n := range products(o.quick) {
-		list = append(list, squares{fmt.Sprintf("gemm%d", n), fmt.Sprintf("product %d³, bfloat16", n), n, func() (float64, error) { return product(ctx, o.quick, n, tensor.BFloat16) }})
+	var list []squareMatmul
+	for _, n := range matmulSizes(o.quick) {
+		list = append(list, squareMatmul{fmt.Sprintf("gemm%d", n), fmt.Sprintf("matmul %d³, bfloat16", n), n, func() (float64, error) { return matmul(ctx, o.quick, n, tensor.BFloat16) }})
 	}
-	for _, n := range products(o.quick) {
-		list = append(list, squares{fmt.Sprintf("gemm32-%d", n), fmt.Sprintf("product %d³, float32", n), n, func() (float64, error) { return product(ctx, o.quick, n, tensor.Float32) }})
+	for _, n := range matmulSizes(o.quick) {
+		list = append(list, squareMatmul{fmt.Sprintf("gemm32-%d", n), fmt.Sprintf("matmul %d³, float32", n), n, func() (float64, error) { return matmul(ctx, o.quick, n, tensor.Float32) }})
 	}
 	if err := tensor.FP8(); err != nil {
-		fmt.Fprintf(out, "no products of 8-bit floats: %v\n", err)
+		fmt.Fprintf(out, "no matrix multiplications in FP8: %v\n", err)
 	} else {
-		for _, n := range products(o.quick) {
-			list = append(list, squares{fmt.Sprintf("gemm8-%d", n), fmt.Sprintf("Linear %d³, 8-bit floats with their scaling", n), n, func() (float64, error) { return product8(ctx, o.quick, n) }})
+		for _, n := range matmulSizes(o.quick) {
+			list = append(list, squareMatmul{fmt.Sprintf("gemm8-%d", n), fmt.Sprintf("Linear %d³, FP8 with scaling", n), n, func() (float64, error) { return matmulFP8(ctx, o.quick, n) }})
 		}
 	}
 	var names []string
@@ -210,22 +210,22 @@ func measureProducts(ctx context.Context, o options, r *report, out io.Writer) e
 	})
 }
 
-// products are the sizes of square matrices to multiply.
-func products(quick bool) []int {
+// matmulSizes returns the sizes of the square matrices to multiply.
+func matmulSizes(quick bool) []int {
 	if quick {
 		return []int{64}
 	}
 	return []int{512, 4096, 8192}
 }
 
-func product(ctx context.Context, quick bool, n int, d tensor.DType) (took float64, err error) {
+func matmul(ctx context.Context, quick bool, n int, d tensor.DType) (took float64, err error) {
 	g := tensor.NewGenerator(2)
 	a, b := tensor.Randn(g, n, n).Cast(d), tensor.Randn(g, n, n).Cast(d)
 	return repeated(ctx, quick, func() *tensor.Tensor { return a.MatMul(b) })
 }
 
-// product8 is Linear in 8-bit floats, with the finding of scales.
-func product8(ctx context.Context, quick bool, n int) (took float64, err error) {
+// matmulFP8 measures Linear in FP8, including the computation of the scales.
+func matmulFP8(ctx context.Context, quick bool, n int) (took float64, err error) {
 	g := tensor.NewGenerator(2)
 	x, w := tensor.Randn(g, n, n).Cast(tensor.BFloat16), tensor.Randn(g, n, n).Cast(tensor.BFloat16)
 	return repeated(ctx, quick, func() (y *tensor.Tensor) {
@@ -234,7 +234,7 @@ func product8(ctx context.Context, quick bool, n int) (took float64, err error) 
 	})
 }
 
-// repeated is the time of one run of f in seconds.
+// repeated returns the time of one run of f in seconds.
 func repeated(ctx context.Context, quick bool, f func() *tensor.Tensor) (took float64, err error) {
 	defer nn.Catch(&err)
 	tensor.NoGrad(func() {

@@ -18,7 +18,7 @@ func TestUnknownDevice(t *testing.T) {
 	}
 }
 
-// A wrong op must be seen.
+// A wrong result must be detected.
 func TestDifference(t *testing.T) {
 	for _, row := range []struct {
 		a, b outcome
@@ -39,7 +39,7 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// What go test prints becomes the innermost tests with their results.
+// The output of go test is parsed to the innermost tests with their results.
 func TestReadTests(t *testing.T) {
 	var r report
 	var out bytes.Buffer
@@ -79,7 +79,7 @@ func TestReadTests(t *testing.T) {
 	}
 }
 
-// script makes a program of a shell.
+// script writes an executable shell script.
 func script(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -89,7 +89,7 @@ func script(t *testing.T, name, text string) string {
 	return path
 }
 
-// Tests that end their process, or never end, stop no other.
+// Tests that end their process, or never end, do not stop the others.
 func TestTestsThatEndTheProcess(t *testing.T) {
 	t.Setenv("QUERN_KERNELS", script(t, kernelProgram, `
 case "$*" in
@@ -100,7 +100,7 @@ case "$*" in
 esac`))
 	r := &report{}
 	var out bytes.Buffer
-	if err := checkKernels(t.Context(), options{device: "cuda:1", patience: 5 * time.Second}, r, &out); err != nil {
+	if err := checkKernels(t.Context(), options{device: "cuda:1", pieceLimit: 5 * time.Second}, r, &out); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	var got []string
@@ -110,7 +110,7 @@ esac`))
 	if want := []string{"TestAdd PASS", "TestFaulty/float32 FAIL", "TestHangs FAIL", "TestMul FAIL"}; !slices.Equal(got, want) || r.KernelsWrong != 3 {
 		t.Errorf("got %q, %d wrong, want %q\n%s", got, r.KernelsWrong, want, out.String())
 	}
-	for _, want := range []string{"exit status 3", "CUDA_ERROR_ILLEGAL_ADDRESS", "nothing was heard in 5s", "is 1, want 2", "1 of 4 are right"} {
+	for _, want := range []string{"exit status 3", "CUDA_ERROR_ILLEGAL_ADDRESS", "no output for 5s", "is 1, want 2", "1 of 4 passed"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())
 		}
@@ -135,7 +135,7 @@ esac`)
 	}
 }
 
-// Ranks that do not compute what one does must be seen.
+// Ranks whose losses differ from one rank must be detected.
 func TestCompareLosses(t *testing.T) {
 	one := measured{Words: "one", Losses: []float64{2.3, 1.1, 0.4}}
 	for _, row := range []struct {
@@ -144,7 +144,7 @@ func TestCompareLosses(t *testing.T) {
 	}{
 		{[]float64{2.3, 1.1, 0.4}, ""},
 		{[]float64{2.30001, 1.1, 0.40001}, ""},
-		{[]float64{2.3, 1.2, 0.4}, "the loss of step 1 is 1.2, and 1.1 on one"},
+		{[]float64{2.3, 1.2, 0.4}, "the loss of step 1 is 1.2, but 1.1 on one rank"},
 		{[]float64{2.3, math.NaN(), 0.4}, "step 1 is NaN"},
 		{[]float64{2.3, 1.1}, "2 steps"},
 	} {

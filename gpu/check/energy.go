@@ -9,8 +9,8 @@ import (
 	"github.com/quernlab/quern/gpu"
 )
 
-// metered runs f while the GPU's power is sampled, and gives its mean and the joules;
-// NaN where nobody tells.
+// metered runs f while it samples the power of the GPU. It returns the mean power and the
+// energy, or NaN if they are unknown.
 func metered(ctx context.Context, f func() error) (watts, joules float64, err error) {
 	device := openMeter()
 	if device == nil {
@@ -25,7 +25,7 @@ func metered(ctx context.Context, f func() error) (watts, joules float64, err er
 	return joules / ended.Sub(began).Seconds(), joules, err
 }
 
-// openMeter finds the GPU that computes; nil if that is not to be had.
+// openMeter opens the GPU in use, or returns nil if it cannot be sampled.
 func openMeter() gpu.Device {
 	gpus, err := tensor.GPUs()
 	if err != nil {

@@ -16,12 +16,12 @@ import (
 	"time"
 )
 
-// kernelProgram is beside this one: the tests of package kernels, which run in the
-// simulator everywhere else. On a GPU a test is wrong too if it writes behind a piece
-// of its memory.
+// kernelProgram is in the same folder as this program: the tests of package kernels, which
+// elsewhere run in the simulator. On a GPU, a test also fails if it writes beyond one of its
+// buffers.
 const kernelProgram = "gpu-check-kernels"
 
-// tested is a test of kernels.
+// tested is the result of one kernel test.
 type tested struct {
 	Test   string `json:"test"`
 	Result string `json:"result"` // PASS, FAIL or SKIP
@@ -34,11 +34,11 @@ func checkKernels(ctx context.Context, o options, r *report, out io.Writer) erro
 		return err
 	}
 	program := filepath.Join(filepath.Dir(self), kernelProgram)
-	if given := os.Getenv("QUERN_KERNELS"); given != "" {
-		program = given
+	if input := os.Getenv("QUERN_KERNELS"); input != "" {
+		program = input
 	}
 	if _, err := os.Stat(program); err != nil {
-		return fmt.Errorf("%s is missing, which make gpu-check builds beside this program", program)
+		return fmt.Errorf("%s is missing: make gpu-check builds it beside this program", program)
 	}
 	number := "0"
 	if _, n, ok := strings.Cut(o.device, ":"); ok {
@@ -51,29 +51,29 @@ func checkKernels(ctx context.Context, o options, r *report, out io.Writer) erro
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nthe tests of the kernels, which pass in the simulator\n")
+	fmt.Fprintf(out, "\nthe kernel tests, which pass in the simulator\n")
 	for len(names) > 0 && ctx.Err() == nil {
-		left, err := r.runTests(ctx, program, number, names, o.patienceOf(), out)
+		left, err := r.runTests(ctx, program, number, names, o.pieceLimitOf(), out)
 		if err != nil {
 			return err
 		}
 		names = left
 	}
-	fmt.Fprintf(out, "%d of %d are right, %d were not for this GPU\n", len(r.Kernels)-r.KernelsWrong-r.KernelsSkipped, len(r.Kernels), r.KernelsSkipped)
+	fmt.Fprintf(out, "%d of %d passed, %d were skipped on this GPU\n", len(r.Kernels)-r.KernelsWrong-r.KernelsSkipped, len(r.Kernels), r.KernelsSkipped)
 	if ctx.Err() != nil {
-		return fmt.Errorf("not all were run, %d are left: %w", len(names), ctx.Err())
+		return fmt.Errorf("%d tests were not run: %w", len(names), ctx.Err())
 	}
 	return nil
 }
 
-// Tests of what is not done on a GPU, and those that are enough to try this program.
+// Tests that do not run on a GPU, and the tests that -quick runs.
 var (
 	elsewhere   = regexp.MustCompile(`Assemble|Regenerate`)
 	quickTests  = regexp.MustCompile(`^Test(Sum|Softmax|Gather|Faults|IndexValue|CrossEntropy|Hopper)`)
 	testPattern = regexp.MustCompile(`^Test\w+$`)
 )
 
-// testNames are the tests of the program, in its order.
+// testNames lists the tests of the program in its order.
 func testNames(ctx context.Context, program string, quick bool) (names []string, err error) {
 	text, err := exec.CommandContext(ctx, program, "-test.list", ".").Output()
 	if err != nil {
@@ -91,14 +91,14 @@ func testNames(ctx context.Context, program string, quick bool) (names []string,
 	return names, nil
 }
 
-// runTests runs tests in one process, and gives those that are left where it ends in
-// the middle: a kernel that reads what is not its own takes the GPU from the process,
-// and one that waits for ever is ended when nothing was heard for a while.
-func (r *report) runTests(ctx context.Context, program, number string, names []string, patience time.Duration, out io.Writer) (left []string, err error) {
+// runTests runs tests in one process. If the process ends early, it returns the tests that
+// remain: a kernel with an invalid memory access makes the GPU unusable for its process, and a
+// process without output for the time limit is ended because its kernel may never return.
+func (r *report) runTests(ctx context.Context, program, number string, names []string, pieceLimit time.Duration, out io.Writer) (left []string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	command := exec.CommandContext(ctx, program, "-test.v", "-test.short", "-test.parallel", "1", "-test.run", "^("+strings.Join(names, "|")+")$")
-	command.WaitDelay = lateness
+	command.WaitDelay = gracePeriod
 	command.Env = append(os.Environ(), "QUERN_KERNELS_DEVICE="+number)
 	var said tail
 	command.Stderr = &said
@@ -110,12 +110,12 @@ func (r *report) runTests(ctx context.Context, program, number string, names []s
 		return nil, err
 	}
 	silent := atomic.Bool{}
-	watch := time.AfterFunc(patience, func() {
+	watch := time.AfterFunc(pieceLimit, func() {
 		silent.Store(true)
 		cancel()
 	})
 	defer watch.Stop()
-	running, finished := r.readTests(bufio.NewScanner(lines), func() { watch.Reset(patience) }, out)
+	running, finished := r.readTests(bufio.NewScanner(lines), func() { watch.Reset(pieceLimit) }, out)
 	ended := command.Wait()
 	left = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return finished[name] })
 	top, _, _ := strings.Cut(running, "/")
@@ -124,21 +124,21 @@ func (r *report) runTests(ctx context.Context, program, number string, names []s
 	}
 	words := errors.Join(ended, errors.New(said.String()))
 	if silent.Load() {
-		words = fmt.Errorf("nothing was heard in %v, the GPU may wait for ever", patience)
+		words = fmt.Errorf("no output for %v: a kernel may never return", pieceLimit)
 	}
-	if top == "" { // it did not come to a test
+	if top == "" { // no test was running
 		return nil, words
 	}
 	if ctx.Err() != nil && !silent.Load() {
-		return left, nil // there is no more time
+		return left, nil // no time is left
 	}
 	r.addTest(tested{Test: running, Result: "FAIL", Words: words.Error()}, out)
 	return slices.DeleteFunc(left, func(name string) bool { return name == top }), nil
 }
 
-// readTests reads what go test -v prints: the innermost tests with their results, and
-// what they say before. It gives the test that was begun and has no result, and which
-// of the outermost have one; heard is called for each line.
+// readTests reads the output of go test -v. It records the innermost tests with their results
+// and messages. It returns the test that started but has no result, and the top-level tests
+// that have one. It calls heard for each line.
 func (r *report) readTests(in *bufio.Scanner, heard func(), out io.Writer) (running string, finished map[string]bool) {
 	in.Buffer(nil, 1<<24)
 	words, finished := map[string][]string{}, map[string]bool{}
@@ -176,7 +176,7 @@ func (r *report) readTests(in *bufio.Scanner, heard func(), out io.Writer) (runn
 	return running, finished
 }
 
-// outer is the test that a test is part of; ok is false for an outermost one.
+// outer returns the test that contains a subtest; ok is false for a top-level test.
 func outer(name string) (whole string, ok bool) {
 	i := strings.LastIndexByte(name, '/')
 	return name[:max(i, 0)], i >= 0

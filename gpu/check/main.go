@@ -23,21 +23,21 @@ type options struct {
 	budget time.Duration
 	result string // file for the report of one part
 
-	from     int           // piece of a part to begin with
-	patience time.Duration // for one piece
+	from       int           // index of the first piece of the part
+	pieceLimit time.Duration // time limit of one piece
 }
 
 func main() {
 	o := options{}
 	flag.StringVar(&o.device, "device", "cuda", "`device` to check: cuda, cuda:1, or simulated")
-	flag.BoolVar(&o.quick, "quick", false, "small sizes, to try the program itself")
-	flag.StringVar(&o.only, "only", "", "one `part` to run: "+strings.Join(partNames(), ", ")+"; all without")
-	flag.StringVar(&o.python, "python", "python3", "`interpreter` to look for PyTorch in; empty for none")
-	flag.StringVar(&o.out, "out", filepath.Join("gpu", "results"), "`folder` for the result")
-	flag.DurationVar(&o.budget, "budget", 9*time.Minute, "`time` for everything; what does not fit is said to be missing")
-	flag.StringVar(&o.result, "result", "", "`file` for the report of -only, in place of a folder")
-	flag.IntVar(&o.from, "from", 0, "`number` of the piece of -only to begin with")
-	flag.DurationVar(&o.patience, "patience", defaultPatience, "`time` after which a piece of a part is given up")
+	flag.BoolVar(&o.quick, "quick", false, "small sizes, to test the program itself")
+	flag.StringVar(&o.only, "only", "", "one `part` to run: "+strings.Join(partNames(), ", ")+"; all if empty")
+	flag.StringVar(&o.python, "python", "python3", "Python `interpreter` with PyTorch; empty: skip PyTorch")
+	flag.StringVar(&o.out, "out", filepath.Join("gpu", "results"), "`folder` of the result file")
+	flag.DurationVar(&o.budget, "budget", 9*time.Minute, "`time` budget of all parts; the report lists parts that were left out")
+	flag.StringVar(&o.result, "result", "", "`file` for the report of -only, instead of -out")
+	flag.IntVar(&o.from, "from", 0, "`index` of the first piece of -only")
+	flag.DurationVar(&o.pieceLimit, "patience", defaultPatience, "`time` limit of one piece of a part")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -47,12 +47,11 @@ func main() {
 	}
 }
 
-// errWrong is why the check fails.
-var errWrong = errors.New("the device computes something wrong")
+// errWrong says why the check fails.
+var errWrong = errors.New("the device computes wrong results")
 
-// run checks everything, each part in a process of its own: a GPU that has failed
-// for good, as it does when a kernel reads what is not its own, is lost for the
-// process that it failed in, and for no other.
+// run runs all parts, each in its own process: after an error such as an invalid memory access,
+// the GPU is unusable for the process with the error, but not for others.
 func run(ctx context.Context, o options, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, o.budget)
 	defer cancel()
@@ -72,7 +71,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 		}
 		begin := time.Now()
 		if ctx.Err() != nil {
-			r.problem(out, "%s: not run, the budget of %v is spent", p.name, o.budget)
+			r.problem(out, "%s: not run: the time budget of %v is used up", p.name, o.budget)
 			continue
 		}
 		r.apart(ctx, o, p, out)
@@ -80,7 +79,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 			r.Seconds = map[string]float64{}
 		}
 		r.Seconds[p.name] = time.Since(begin).Seconds()
-		if _, err := r.save(o.out); err != nil { // after each: what there is, is kept
+		if _, err := r.save(o.out); err != nil { // after each part, so that no result is lost
 			return err
 		}
 	}

@@ -7,20 +7,20 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// bench is a training that is measured; torch.py has the same under its name.
+// bench is a model whose training is measured; torch.py defines the same models by name.
 type bench struct {
 	Name    string `json:"name"`
 	Words   string `json:"words"`
 	Half    bool   `json:"half"`    // autocast to bfloat16
 	Batch   int    `json:"batch"`   // samples
-	Image   int    `json:"image"`   // pixels along a side, of ResNet-9
-	Widths  []int  `json:"widths"`  // of the MLP's layers, or ResNet-9's channels
-	Tokens  int    `json:"tokens"`  // of GPT-2: vocabulary,
-	Length  int    `json:"length"`  // tokens of a sample,
-	Layers  int    `json:"layers"`  // blocks,
-	Width   int    `json:"width"`   // of the residual stream
-	Heads   int    `json:"heads"`   // of attention
-	Samples int    `json:"samples"` // that one step counts for in samples a second
+	Image   int    `json:"image"`   // ResNet-9: side of the image in pixels
+	Widths  []int  `json:"widths"`  // widths of the MLP's layers, or channels of ResNet-9
+	Tokens  int    `json:"tokens"`  // GPT-2: vocabulary size
+	Length  int    `json:"length"`  // GPT-2: sequence length
+	Layers  int    `json:"layers"`  // GPT-2: number of blocks
+	Width   int    `json:"width"`   // GPT-2: embedding dimension
+	Heads   int    `json:"heads"`   // GPT-2: attention heads
+	Samples int    `json:"samples"` // samples per step, for the throughput
 }
 
 func benches(quick bool) []bench {
@@ -38,7 +38,7 @@ func benches(quick bool) []bench {
 	}
 }
 
-// model makes the bench's model.
+// model returns the model of the benchmark.
 func (b *bench) model() nn.Module {
 	switch b.Name {
 	case "mlp":
@@ -68,7 +68,7 @@ func resNet(channels []int) nn.Module {
 	return chain.Add(nn.GlobalAvgPool2D(), nn.Flatten(), nn.Dense(10))
 }
 
-// gpt is GPT-2: the embedding of tokens is the matrix of the last layer, too.
+// gpt is GPT-2. The token embedding and the output layer share their weights.
 type gpt struct {
 	Embedding *tensor.Tensor
 	Body      nn.Module
@@ -86,13 +86,13 @@ func newGPT(b *bench) *gpt {
 	}
 }
 
-// Forward gives the logits of every position.
+// Forward returns the logits of every position.
 func (g *gpt) Forward(ids *tensor.Tensor) *tensor.Tensor {
 	x := g.Body.Forward(tensor.Embedding(g.Embedding, ids))
 	return x.Reshape(-1, x.Size(-1)).MatMul(g.Embedding.T())
 }
 
-// batch makes inputs and labels.
+// batch returns inputs and labels.
 func (b *bench) batch(seed uint64) (x, y *tensor.Tensor) {
 	r := rand.New(rand.NewPCG(seed, 3))
 	ints := func(of, n int) []int {

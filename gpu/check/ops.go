@@ -17,11 +17,11 @@ type tensors = []*tensor.Tensor
 type op struct {
 	name   string
 	shapes [][]int // of the inputs
-	low    float64 // inputs are at least this; normal numbers for 0
+	low    float64 // minimum of the inputs; 0: normally distributed inputs
 	f      func(in tensors) *tensor.Tensor
-	exact  bool // no gradient: the result must be equal
-	eight  bool // in 8-bit floats
-	// tolerance of float32 where it is not that of all others; 0 where it is.
+	exact  bool // no gradient; the result must be equal
+	fp8    bool // in FP8
+	// tolerance in float32, if it differs from that of the other ops; otherwise 0.
 	tolerance float64
 }
 
@@ -49,7 +49,7 @@ func index(of int, shape ...int) *tensor.Tensor {
 	return tensor.FromInts(values, shape...)
 }
 
-// ops has every kind of kernel, at sizes that fill no tile.
+// ops returns an op for every kind of kernel, with sizes that are not multiples of a tile.
 func ops() []op {
 	window := tensor.Window{Padding: [2]int{1, 1}}
 	list := []op{
@@ -93,7 +93,7 @@ func ops() []op {
 	return append(list,
 		whole("Concat", func(in tensors) *tensor.Tensor { return tensor.Concat(1, in...) }, []int{4, 5}, []int{4, 9}),
 		whole("MatMul", func(in tensors) *tensor.Tensor { return in[0].MatMul(in[1]) }, []int{67, 45}, []int{45, 131}),
-		whole("MatMul turned", func(in tensors) *tensor.Tensor { return in[0].T().MatMul(in[1].T()) }, []int{40, 72}, []int{136, 40}),
+		whole("MatMul transposed", func(in tensors) *tensor.Tensor { return in[0].T().MatMul(in[1].T()) }, []int{40, 72}, []int{136, 40}),
 		whole("MatMul batched", func(in tensors) *tensor.Tensor { return in[0].MatMul(in[1]) }, []int{3, 24, 64}, []int{3, 64, 40}),
 		whole("Linear", func(in tensors) *tensor.Tensor { return tensor.Linear(in[0], in[1], in[2]).ReLU() }, []int{65, 33}, []int{70, 33}, []int{70}),
 		whole("Conv2D", func(in tensors) *tensor.Tensor { return tensor.Conv2D(in[0], in[1], in[2], window) }, []int{3, 8, 13, 11}, []int{16, 8, 3, 3}, []int{16}),
@@ -103,15 +103,14 @@ func ops() []op {
 			return tensor.BatchNorm(in[0], in[1], in[2], tensor.Zeros(6), tensor.Ones(6), 0.1, 1e-5, true)
 		}, []int{4, 6, 9, 7}, []int{6}, []int{6}),
 		whole("Attention", func(in tensors) *tensor.Tensor { return tensor.Attention(in[0], in[1], in[2], true) }, []int{2, 3, 37, 32}, []int{2, 3, 37, 32}, []int{2, 3, 37, 32}),
-		op{name: "Linear, 8-bit floats", eight: true, shapes: [][]int{{48, 160}, {80, 160}, {80}}, f: func(in tensors) *tensor.Tensor { return tensor.Linear(in[0], in[1], in[2]) }},
+		op{name: "Linear, FP8", fp8: true, shapes: [][]int{{48, 160}, {80, 160}, {80}}, f: func(in tensors) *tensor.Tensor { return tensor.Linear(in[0], in[1], in[2]) }},
 		op{name: "ArgMax", shapes: [][]int{{9, 65}}, exact: true, f: func(in tensors) *tensor.Tensor { return in[0].ArgMax(1).Cast(tensor.Float32) }},
 		op{name: "OneHot", shapes: [][]int{{9, 65}}, exact: true, f: func(in tensors) *tensor.Tensor { return in[0].ArgMax(1).OneHot(65) }},
 		op{name: "Cast", shapes: [][]int{{9, 65}}, exact: true, f: func(in tensors) *tensor.Tensor { return in[0].Cast(tensor.BFloat16).Cast(tensor.Float32) }},
 	)
 }
 
-// largeOps are those that NVIDIA's libraries compute where they are found, which the
-// small ones are not worth.
+// largeOps returns ops that are large enough for NVIDIA's libraries, if they are installed.
 func largeOps() []op {
 	window := tensor.Window{Padding: [2]int{1, 1}}
 	linear := func(in tensors) *tensor.Tensor { return tensor.Linear(in[0], in[1], in[2]).ReLU() }
@@ -121,14 +120,14 @@ func largeOps() []op {
 		whole("Linear, large", linear, []int{320, 512}, []int{256, 512}, []int{256}),
 		{name: "Conv2D, large", shapes: [][]int{{4, 32, 24, 24}, {64, 32, 3, 3}, {64}}, tolerance: toleranceWinograd,
 			f: func(in tensors) *tensor.Tensor { return tensor.Conv2D(in[0], in[1], in[2], window) }},
-		{name: "Linear, 8-bit floats, large", shapes: [][]int{{320, 512}, {256, 512}, {256}}, eight: true, f: linear},
+		{name: "Linear, FP8, large", shapes: [][]int{{320, 512}, {256, 512}, {256}}, fp8: true, f: linear},
 	}
 }
 
 // outcome is the result and the gradients of an op on one device.
 type outcome [][]float32
 
-// compute runs an op on the device that is in use.
+// compute runs an op on the current device.
 func (p *op) compute(device string, autocast bool) (o outcome, err error) {
 	defer nn.Catch(&err)
 	if err := tensor.Use(device); err != nil {
@@ -156,7 +155,7 @@ func (p *op) compute(device string, autocast bool) (o outcome, err error) {
 	}
 	var y *tensor.Tensor
 	compute := func() { y = p.f(in).Cast(tensor.Float32) }
-	if p.eight {
+	if p.fp8 {
 		tensor.AutocastFP8(compute)
 	} else {
 		tensor.Autocast(d, compute)
@@ -176,7 +175,7 @@ func (p *op) compute(device string, autocast bool) (o outcome, err error) {
 	return o, nil
 }
 
-// difference is the largest one, as a share of the largest value of its tensor.
+// difference returns the largest difference, relative to the largest value of its tensor.
 func difference(a, b outcome) float64 {
 	worst := 0.0
 	for i := range a {
@@ -195,27 +194,27 @@ func difference(a, b outcome) float64 {
 	return worst
 }
 
-// How much of a tensor's largest value its elements may be off. In float32 sums of some
-// hundred numbers in another order differ by a few of their last bits, 2⁻²⁴ each, and
-// sin, exp and log of the device by as much. Roundings to bfloat16, 2⁻⁹ at most, fall
-// differently where the numbers before them do, several times between input and
-// gradient. Hopper's tensor cores add 8-bit products up with 14 bits, which is less
-// than that. cuDNN may transform 3×3 windows as Winograd has it, whose sums of sums lose
-// some bits more.
+// Tolerances of the elements, relative to the largest value of their tensor. Float32 sums of
+// some hundred values in another order differ in a few of their last bits, 2⁻²⁴ each, and sin,
+// exp and log on the device by as much. Rounding to bfloat16 changes values by up to 2⁻⁹; where
+// the values before it differ, it may round them differently, several times between input and
+// gradient. Hopper's tensor cores accumulate FP8 products with 14 bits, which is a smaller
+// error. For 3×3 windows cuDNN may use the Winograd transform, whose sums of sums lose a few
+// more bits.
 const (
 	tolerance32       = 2e-5
 	toleranceHalf     = 2e-2
 	toleranceWinograd = 2e-4
 )
 
-// comparison is of an op as it is, or as autocast has it.
+// comparison is an op in its own precision or with autocast.
 type comparison struct {
 	op
 	autocast bool
 }
 
 func (c comparison) String() string {
-	if c.autocast && !c.eight {
+	if c.autocast && !c.fp8 {
 		return c.name + " with autocast"
 	}
 	return c.name
@@ -227,7 +226,7 @@ func comparisons(quick bool) (out []comparison) {
 		list = append(list, largeOps()...)
 	}
 	for _, p := range list {
-		if !p.eight {
+		if !p.fp8 {
 			out = append(out, comparison{p, false})
 		}
 		if !p.exact {
@@ -243,21 +242,21 @@ func checkOps(ctx context.Context, o options, r *report, out io.Writer) error {
 	for i, c := range list {
 		names[i] = c.String()
 	}
-	eights := tensor.FP8()
+	fp8Err := tensor.FP8()
 	if o.from == 0 {
-		fmt.Fprintf(out, "\n%d comparisons of ops with the processor, results and gradients\n", len(list))
-		if eights != nil {
-			fmt.Fprintf(out, "not in 8-bit floats: %v\n", eights)
+		fmt.Fprintf(out, "\n%d comparisons of ops with the CPU, results and gradients\n", len(list))
+		if fp8Err != nil {
+			fmt.Fprintf(out, "no FP8: %v\n", fp8Err)
 		}
 	}
 	err := r.each(ctx, o, names, func(i int) error {
 		p := list[i]
-		if p.eight && eights != nil {
+		if p.fp8 && fp8Err != nil {
 			return nil
 		}
 		want, err := p.compute("cpu", p.autocast)
 		if err != nil {
-			return fmt.Errorf("%s on the processor: %w", p.name, err)
+			return fmt.Errorf("%s on the CPU: %w", p.name, err)
 		}
 		c := checked{Op: p.name, Autocast: p.autocast, Tolerance: tolerance32}
 		switch {
@@ -276,6 +275,6 @@ func checkOps(ctx context.Context, o options, r *report, out io.Writer) error {
 		r.add(c, out)
 		return tensor.Use(o.device)
 	})
-	fmt.Fprintf(out, "%d of %d are right\n", len(r.Ops)-r.Wrong, len(r.Ops))
+	fmt.Fprintf(out, "%d of %d are correct\n", len(r.Ops)-r.Wrong, len(r.Ops))
 	return err
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// checkOthers compares the ops on the further GPUs of the machine, which may be of
-// another kind, each in a process of its own.
+// checkOthers compares the ops on the other GPUs of the machine, which may be of another model,
+// each in its own process.
 func checkOthers(ctx context.Context, o options, r *report, out io.Writer) error {
 	if o.device != "cuda" {
-		fmt.Fprintf(out, "\nfurther GPUs: not looked at, %s is asked for\n", o.device)
+		fmt.Fprintf(out, "\nother GPUs: skipped, because -device is %s\n", o.device)
 		return nil
 	}
 	gpus, err := tensor.GPUs()
@@ -20,7 +20,7 @@ func checkOthers(ctx context.Context, o options, r *report, out io.Writer) error
 		return err
 	}
 	if len(gpus) < 2 {
-		fmt.Fprintf(out, "\nfurther GPUs: this machine has one, so nothing is done on several\n")
+		fmt.Fprintf(out, "\nother GPUs: this machine has only one\n")
 		return nil
 	}
 	for _, g := range gpus[1:] {
@@ -37,19 +37,19 @@ func checkOthers(ctx context.Context, o options, r *report, out io.Writer) error
 	return nil
 }
 
-// closeLosses is how far the losses of a training on several ranks may be from those on
-// one, as a share: batches are added up in parts, and each step begins with the
-// roundings of those before.
+// closeLosses is the relative difference allowed between the losses of a training on several
+// ranks and on one: gradients are summed in parts, and each step continues from the rounding
+// errors of earlier ones.
 const closeLosses = 1e-4
 
-// compareLosses says where a training on several ranks leaves that on one.
+// compareLosses returns an error that names the first step at which the losses differ.
 func compareLosses(one, many measured) error {
 	if len(one.Losses) == 0 || len(one.Losses) != len(many.Losses) {
 		return fmt.Errorf("%s: %d steps, %s: %d steps", one.Words, len(one.Losses), many.Words, len(many.Losses))
 	}
 	for i, want := range one.Losses {
 		if got := many.Losses[i]; !(max(got-want, want-got) <= closeLosses*max(want, 1)) {
-			return fmt.Errorf("%s: the loss of step %d is %g, and %g on one", many.Words, i, got, want)
+			return fmt.Errorf("%s: the loss of step %d is %g, but %g on one rank", many.Words, i, got, want)
 		}
 	}
 	return nil

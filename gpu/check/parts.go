@@ -18,33 +18,33 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// part is one of the things to do.
+// part is one part of the check.
 type part struct {
 	name string
 	run  func(ctx context.Context, o options, r *report, out io.Writer) error
-	// skip says that it is not asked for; nil for never.
+	// skip reports that the part was not requested; nil: never.
 	skip func(o options) bool
-	// most is the time that it may take on a GPU, so that a part that hangs leaves time
-	// for the others; 0 for what there is.
-	most time.Duration
-	// bare parts use the device by other means than the engine.
+	// limit is the time that the part may take on a GPU, so that a part that hangs leaves time
+	// for the others; 0: the whole budget.
+	limit time.Duration
+	// bare parts do not use the device through package tensor in this process.
 	bare bool
-	// hidden parts are run by others.
+	// hidden parts are started by other parts.
 	hidden bool
 }
 
-// parts are all, the most telling first: the budget may end the rest.
+// parts lists all parts, the most important first, because the budget may end before the last.
 var parts = []part{
-	{name: "first", run: firstUse, bare: true, most: time.Minute},
-	{name: "ops", run: checkOps, most: 3 * time.Minute},
-	{name: "kernels", run: checkKernels, bare: true, most: 4 * time.Minute},
-	{name: "bench", run: measure, most: 3 * time.Minute},
-	{name: "products", run: measureProducts, most: 2 * time.Minute},
-	{name: "profile", run: takeProfile, most: time.Minute},
-	{name: "ranks", run: measureRanks, bare: true, most: 2 * time.Minute},
+	{name: "first", run: firstUse, bare: true, limit: time.Minute},
+	{name: "ops", run: checkOps, limit: 3 * time.Minute},
+	{name: "kernels", run: checkKernels, bare: true, limit: 4 * time.Minute},
+	{name: "bench", run: measure, limit: 3 * time.Minute},
+	{name: "matmul", run: measureMatmuls, limit: 2 * time.Minute},
+	{name: "profile", run: takeProfile, limit: time.Minute},
+	{name: "ranks", run: measureRanks, bare: true, limit: 2 * time.Minute},
 	{name: "rank", run: oneRank, bare: true, hidden: true},
-	{name: "gpus", run: checkOthers, bare: true, most: 2 * time.Minute},
-	{name: "sanitizer", run: sanitize, bare: true, most: 3 * time.Minute},
+	{name: "gpus", run: checkOthers, bare: true, limit: 2 * time.Minute},
+	{name: "sanitizer", run: sanitize, bare: true, limit: 3 * time.Minute},
 	{name: "torch", run: measureTorch, bare: true, skip: func(o options) bool { return o.python == "" }},
 }
 
@@ -58,7 +58,7 @@ func partNames() []string {
 	return names
 }
 
-// runOne runs a part in this process.
+// runOne runs one part in this process.
 func runOne(ctx context.Context, o options, r *report, out io.Writer) error {
 	for _, p := range parts {
 		if p.name != o.only {
@@ -83,10 +83,10 @@ func runOne(ctx context.Context, o options, r *report, out io.Writer) error {
 		}
 		return errors.Join(err, saved)
 	}
-	return fmt.Errorf("there is no part %q, there are %q", o.only, partNames())
+	return fmt.Errorf("unknown part %q, the parts are %q", o.only, partNames())
 }
 
-// here runs a part in this process; what tensor maths panics with is its error.
+// here runs a part in this process. It returns panics of package tensor as errors.
 func (p part) here(ctx context.Context, o options, r *report, out io.Writer) (err error) {
 	defer nn.Catch(&err)
 	if !p.bare {
@@ -97,15 +97,15 @@ func (p part) here(ctx context.Context, o options, r *report, out io.Writer) (er
 	return p.run(ctx, o, r, out)
 }
 
-// lateness is what a part that was told to end may take for it.
-const lateness = 5 * time.Second
+// gracePeriod is the time that a part has to end after an interrupt.
+const gracePeriod = 5 * time.Second
 
-// apart runs a part in a process of its own, or in several where it ends in the
-// middle, and takes over what they report.
+// apart runs a part in its own process, or in several if they end early, and merges their
+// reports.
 func (r *report) apart(ctx context.Context, o options, p part, out io.Writer) {
-	if p.most > 0 && !strings.HasPrefix(o.device, "simulated") {
+	if p.limit > 0 && !strings.HasPrefix(o.device, "simulated") {
 		var cancel func()
-		ctx, cancel = context.WithTimeout(ctx, p.most)
+		ctx, cancel = context.WithTimeout(ctx, p.limit)
 		defer cancel()
 	}
 	for {
@@ -126,19 +126,19 @@ func (r *report) apart(ctx context.Context, o options, p part, out io.Writer) {
 		if own.Next <= o.from || ctx.Err() != nil {
 			return
 		}
-		o.from = own.Next // behind what ended the process
+		o.from = own.Next // after the piece that ended the process
 	}
 }
 
-// unfinished enters the piece with which a process ended.
+// unfinished records the piece with which a process ended.
 func (r *report) unfinished(p part, piece string, why error, out io.Writer) {
 	if p.name == "ops" {
 		r.add(checked{Op: piece, Error: why.Error()}, out)
 	}
 }
 
-// once runs a part in one process, and gives what that has reported, nil for nothing.
-// The error is of a process that did not come to its end.
+// once runs a part in one process and returns its report, or nil if there is none. It returns
+// an error if the process did not complete.
 func once(ctx context.Context, o options, p part, out io.Writer) (own *report, err error) {
 	folder, err := os.MkdirTemp("", "gpu-check")
 	if err != nil {
@@ -153,7 +153,7 @@ func once(ctx context.Context, o options, p part, out io.Writer) (own *report, e
 	command.Stdout = out
 	failed := command.Run()
 	read, err := readReport(result)
-	if err != nil { // it ended before it could report
+	if err != nil { // it ended before it wrote a report
 		return nil, fmt.Errorf("%w: %s", errors.Join(failed, ctx.Err()), said)
 	}
 	if read.Running != "" {
@@ -162,26 +162,26 @@ func once(ctx context.Context, o options, p part, out io.Writer) (own *report, e
 	return &read, nil
 }
 
-// process is this program for one part, whose report goes into a file, and the end of
-// what it writes to its standard error.
+// process returns the command that runs this program for one part and writes its report to a
+// file, and the end of its standard error.
 func (o options) process(ctx context.Context, name, result string) (*exec.Cmd, *tail, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
 	}
 	args := []string{"-device", o.device, "-only", name, "-result", result, "-python", o.python, "-from", strconv.Itoa(o.from)}
-	if o.patience > 0 {
-		args = append(args, "-patience", o.patience.String())
+	if o.pieceLimit > 0 {
+		args = append(args, "-patience", o.pieceLimit.String())
 	}
 	if o.quick {
 		args = append(args, "-quick")
 	}
-	if deadline, ok := ctx.Deadline(); ok { // time is left to report
-		args = append(args, "-budget", max(time.Second, time.Until(deadline)-lateness).String())
+	if deadline, ok := ctx.Deadline(); ok { // leave time for the report
+		args = append(args, "-budget", max(time.Second, time.Until(deadline)-gracePeriod).String())
 	}
 	command := exec.CommandContext(ctx, self, args...)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
-	command.WaitDelay = lateness
+	command.WaitDelay = gracePeriod
 	said := &tail{}
 	command.Stderr = said
 	return command, said, nil
@@ -199,9 +199,9 @@ func readReport(path string) (own report, err error) {
 type tail struct{ text []byte }
 
 func (t *tail) Write(b []byte) (int, error) {
-	const most = 600
+	const limit = 600
 	t.text = append(t.text, b...)
-	t.text = t.text[max(0, len(t.text)-most):]
+	t.text = t.text[max(0, len(t.text)-limit):]
 	return len(b), nil
 }
 

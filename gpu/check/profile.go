@@ -9,13 +9,13 @@ import (
 	"github.com/quernlab/quern/accel/prof"
 )
 
-// ceilings are what the device can do at most, in numbers that a person reads.
+// ceilings is the peak performance of the device.
 type ceilings struct {
 	Bytes float64            `json:"bytes"` // per second
-	FLOPs map[string]float64 `json:"flops"` // per second, by the type of the factors
+	FLOPs map[string]float64 `json:"flops"` // per second, by the element type of the matrices
 }
 
-// String is one line.
+// String returns the ceilings in one line.
 func (c *ceilings) String() string {
 	parts := []string{fmt.Sprintf("%.4g GB/s", c.Bytes/1e9)}
 	for _, of := range []string{"float32", "TF32", "bfloat16", "float16"} {
@@ -26,8 +26,7 @@ func (c *ceilings) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// takeProfile has the events of a graph tell where a step of the MLP goes, and
-// measures the ceilings.
+// takeProfile profiles a step of the MLP with CUDA graph events, and measures the ceilings.
 func takeProfile(ctx context.Context, o options, r *report, out io.Writer) error {
 	t := start(&benches(o.quick)[0])
 	active := 5
@@ -43,7 +42,7 @@ func takeProfile(ctx context.Context, o options, r *report, out io.Writer) error
 		for _, k := range op.Kernels {
 			kernels++
 			if !(k.End > k.Begin) {
-				return fmt.Errorf("the events of %s, %s, say that it took %v", op.Name, k.Name, k.End-k.Begin)
+				return fmt.Errorf("the CUDA events of %s, %s, give a time of %v", op.Name, k.Name, k.End-k.Begin)
 			}
 		}
 	}
@@ -54,9 +53,9 @@ func takeProfile(ctx context.Context, o options, r *report, out io.Writer) error
 	fmt.Fprintf(out, "\n%s\n%s\n", r.Profile, p.Table(prof.SelfCUDA, 8))
 	c := p.Ceilings()
 	r.Ceilings = &ceilings{Bytes: c.Bytes, FLOPs: map[string]float64{"float32": c.FLOPs}}
-	for _, product := range c.Products {
-		r.Ceilings.FLOPs[product.Of] = product.FLOPs
+	for _, matmul := range c.Products {
+		r.Ceilings.FLOPs[matmul.Of] = matmul.FLOPs
 	}
-	fmt.Fprintf(out, "at most %s\n", r.Ceilings)
+	fmt.Fprintf(out, "peak       %s\n", r.Ceilings)
 	return nil
 }

@@ -18,18 +18,18 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// measureRanks trains data-parallel on one GPU, and on all where there are several.
+// measureRanks runs data-parallel training on one GPU and, if there are several, on all.
 func measureRanks(ctx context.Context, o options, r *report, out io.Writer) error {
 	counts := []int{1}
 	if gpus, err := tensor.GPUs(); err == nil && len(gpus) > 1 && o.device == "cuda" {
 		counts = append(counts, len(gpus))
 	}
 	if o.quick {
-		counts = []int{1, 2} // which may share the simulated GPU's processor
+		counts = []int{1, 2} // both can share the simulated GPU
 	}
 	fmt.Fprintf(out, "\ndata-parallel training\n")
 	if len(counts) == 1 {
-		fmt.Fprintf(out, "one GPU: what several make of it is not measured\n")
+		fmt.Fprintf(out, "one GPU: nothing to compare with\n")
 	}
 	var failed error
 	var one measured
@@ -52,7 +52,7 @@ func measureRanks(ctx context.Context, o options, r *report, out io.Writer) erro
 	return failed
 }
 
-// together starts ranks as torchrun does, and gives what rank 0 measured.
+// together starts ranks like torchrun, and returns what rank 0 measured.
 func together(ctx context.Context, o options, n int) (m measured, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -79,7 +79,7 @@ func together(ctx context.Context, o options, n int) (m measured, err error) {
 			args = append(args, "-quick")
 		}
 		command := exec.CommandContext(ctx, self, args...)
-		command.WaitDelay = lateness
+		command.WaitDelay = gracePeriod
 		var said tail
 		command.Stderr = &said
 		number := strconv.Itoa(rank)
@@ -97,7 +97,7 @@ func together(ctx context.Context, o options, n int) (m measured, err error) {
 	}
 	own, err := readReport(result)
 	if err != nil || len(own.Benches) != 1 {
-		return m, fmt.Errorf("rank 0 has measured nothing: %w", err)
+		return m, fmt.Errorf("rank 0 reported nothing: %w", err)
 	}
 	return own.Benches[0], nil
 }
@@ -111,7 +111,7 @@ func freePort() (int, error) {
 	return port, l.Close()
 }
 
-// oneRank is one of the processes.
+// oneRank is one process of measureRanks.
 func oneRank(ctx context.Context, o options, r *report, out io.Writer) (err error) {
 	group, err := parallel.Join(ctx)
 	if err != nil {
@@ -143,7 +143,7 @@ func oneRank(ctx context.Context, o options, r *report, out io.Writer) (err erro
 		m.Losses = append(m.Losses, s.Loss)
 	}
 	if !(m.LastLoss < m.FirstLoss) && !o.quick {
-		r.Problems = append(r.Problems, fmt.Sprintf("%s does not learn: the loss goes from %g to %g", m.Words, m.FirstLoss, m.LastLoss))
+		r.Problems = append(r.Problems, fmt.Sprintf("%s does not learn: the loss changes from %g to %g", m.Words, m.FirstLoss, m.LastLoss))
 	}
 	r.Benches = append(r.Benches, m)
 	return nil

@@ -18,7 +18,7 @@ import (
 	"github.com/quernlab/quern/gpu"
 )
 
-// report is a run, as it is kept.
+// report is the result of a run.
 type report struct {
 	Date      string            `json:"date"`
 	Device    string            `json:"device"`
@@ -41,10 +41,10 @@ type report struct {
 	KernelsWrong   int      `json:"kernels_wrong"`
 	KernelsSkipped int      `json:"kernels_skipped,omitempty"`
 
-	Sanitizer []string `json:"sanitizer,omitempty"` // what compute-sanitizer said of each of its tools
+	Sanitizer []string `json:"sanitizer,omitempty"` // summary of each tool of compute-sanitizer
 
-	// How far a part has come whose process ended in the middle: the number of the piece
-	// to go on with, and the one that was under way.
+	// Progress of a part whose process ended early: the index of the next piece, and the piece
+	// that was running.
 	Next    int    `json:"next,omitempty"`
 	Running string `json:"running,omitempty"`
 
@@ -53,7 +53,7 @@ type report struct {
 	Seconds  map[string]float64 `json:"seconds"` // of each part
 }
 
-// take enters what a part has found out.
+// take merges the report of a part.
 func (r *report) take(own report) {
 	if own.FirstUse > 0 {
 		r.FirstUse = own.FirstUse
@@ -81,38 +81,38 @@ func (r *report) take(own report) {
 	}
 }
 
-// problem says what could not be done.
+// problem records what could not be done.
 func (r *report) problem(out io.Writer, format string, values ...any) {
 	words := strings.TrimSpace(fmt.Sprintf(format, values...))
 	r.Problems = append(r.Problems, words)
 	fmt.Fprintf(out, "note: %s\n", words)
 }
 
-// checked is an op that was compared.
+// checked is the comparison of one op.
 type checked struct {
 	Op         string  `json:"op"`
-	Device     string  `json:"device,omitempty"` // where it is not that of the report
+	Device     string  `json:"device,omitempty"` // if it is not the device of the report
 	Autocast   bool    `json:"autocast"`
-	Difference float64 `json:"difference"` // largest, as a share of the tensor's largest value
+	Difference float64 `json:"difference"` // largest difference, relative to the tensor's largest value
 	Tolerance  float64 `json:"tolerance"`
 	Error      string  `json:"error,omitempty"`
 }
 
-// measured is a bench.
+// measured is the measurement of one benchmark.
 type measured struct {
 	Bench     string             `json:"bench"`
 	Words     string             `json:"words"`
-	Samples   int                `json:"samples,omitempty"` // of a step: images, or tokens
-	Flops     float64            `json:"flops,omitempty"`   // of a product
+	Samples   int                `json:"samples,omitempty"` // per step: images or tokens
+	Flops     float64            `json:"flops,omitempty"`   // of a matrix multiplication
 	FirstLoss float64            `json:"first_loss,omitempty"`
 	LastLoss  float64            `json:"last_loss,omitempty"`
-	Losses    []float64          `json:"losses,omitempty"`  // of the steps of a training on ranks
-	Flushes   float64            `json:"flushes,omitempty"` // lists of ops a step: graphs
+	Losses    []float64          `json:"losses,omitempty"`  // per step, of a training on several ranks
+	Flushes   float64            `json:"flushes,omitempty"` // lists of ops per step, each a CUDA graph
 	NewPlans  int                `json:"new_plans"`         // in repeated steps
 	Syncs     int                `json:"syncs"`             // in repeated steps
-	Seconds   map[string]float64 `json:"seconds"`           // of a step, by engine
+	Seconds   map[string]float64 `json:"seconds"`           // per step, by variant
 
-	// Of a repeated step, as it was asked of the driver.
+	// Per repeated step, as counted by the driver calls.
 	Launches float64 `json:"launches,omitempty"`
 	Kernels  float64 `json:"kernels,omitempty"`
 	Copies   float64 `json:"copies,omitempty"`
@@ -120,11 +120,11 @@ type measured struct {
 	ToHost   float64 `json:"bytes_to_host,omitempty"`
 	Allocs   float64 `json:"allocs,omitempty"`
 
-	Watts  float64 `json:"watts,omitempty"`  // mean while it was measured
-	Joules float64 `json:"joules,omitempty"` // of a step
+	Watts  float64 `json:"watts,omitempty"`  // mean during the measurement
+	Joules float64 `json:"joules,omitempty"` // per step
 }
 
-// describe finds out what machine this is.
+// describe collects the properties of the machine.
 func (r *report) describe(device string) {
 	host := gpu.Host()
 	r.Processor, r.Go, r.Name = host.Name(), runtime.Version(), device
@@ -154,7 +154,7 @@ func (r *report) describe(device string) {
 func (r *report) printMachine(out io.Writer) {
 	fmt.Fprintf(out, "device     %s (%s)\n", r.Device, r.Name)
 	for _, g := range r.GPUs {
-		fmt.Fprintf(out, "           %s %s, compute capability %s, %d multiprocessors, %.1f GiB\n", g.Device, g.Name, g.Capability, g.Processors, float64(g.Memory)/(1<<30))
+		fmt.Fprintf(out, "           %s %s, compute capability %s, %d SMs, %.1f GiB\n", g.Device, g.Name, g.Capability, g.Processors, float64(g.Memory)/(1<<30))
 	}
 	if r.Driver != "" {
 		fmt.Fprintf(out, "driver     %s\n", r.Driver)
@@ -162,10 +162,10 @@ func (r *report) printMachine(out io.Writer) {
 	for _, l := range r.Libraries {
 		fmt.Fprintf(out, "library    %s\n", l)
 	}
-	fmt.Fprintf(out, "processor  %s\n", r.Processor)
+	fmt.Fprintf(out, "CPU        %s\n", r.Processor)
 }
 
-// add keeps a comparison, and prints it if it is wrong.
+// add records a comparison, and prints it if it is wrong.
 func (r *report) add(c checked, out io.Writer) {
 	if c.Error != "" || !(c.Difference <= c.Tolerance) {
 		r.Wrong++
@@ -174,12 +174,12 @@ func (r *report) add(c checked, out io.Writer) {
 			how = " with autocast"
 		}
 		if c.Error == "" {
-			c.Error = fmt.Sprintf("off by %.2g of the largest value, %.2g is allowed", c.Difference, c.Tolerance)
+			c.Error = fmt.Sprintf("the difference is %.2g of the largest value, %.2g is allowed", c.Difference, c.Tolerance)
 		}
 		fmt.Fprintf(out, "WRONG %s%s: %s\n", c.Op, how, c.Error)
 	}
 	if math.IsNaN(c.Difference) || math.IsInf(c.Difference, 0) {
-		c.Difference = -1 // JSON has neither
+		c.Difference = -1 // JSON has neither NaN nor infinity
 	}
 	r.Ops = append(r.Ops, c)
 }
@@ -188,7 +188,7 @@ func (r *report) add(c checked, out io.Writer) {
 var variants = []string{"quern", "eager", "compiled", "graph"}
 
 func (r *report) printBenches(out io.Writer) {
-	fmt.Fprintf(out, "\n%-55s %12s %12s %12s %12s %14s\n", "µs a step", "quern", "eager", "compiled", "graph", "quern's rate")
+	fmt.Fprintf(out, "\n%-55s %12s %12s %12s %12s %14s\n", "µs per step", "quern", "eager", "compiled", "graph", "quern throughput")
 	for _, m := range r.Benches {
 		fmt.Fprintf(out, "%-55s", m.Words)
 		for _, v := range variants {
@@ -215,7 +215,7 @@ func (r *report) printBenches(out io.Writer) {
 		}
 	}
 	if c := r.Ceilings; c != nil {
-		fmt.Fprintf(out, "\nat most    %s\n", c)
+		fmt.Fprintf(out, "\npeak       %s\n", c)
 	}
 	if r.Profile != "" {
 		fmt.Fprintf(out, "\n%s\n", r.Profile)
@@ -227,7 +227,7 @@ func (r *report) printBenches(out io.Writer) {
 
 var plainName = regexp.MustCompile(`[^a-z0-9]+`)
 
-// save writes the report, and gives its path.
+// save writes the report to a folder and returns its path.
 func (r *report) save(folder string) (string, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return "", err
@@ -237,7 +237,7 @@ func (r *report) save(folder string) (string, error) {
 	return path, r.write(path)
 }
 
-// write puts the report into a file.
+// write writes the report to a file.
 func (r *report) write(path string) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

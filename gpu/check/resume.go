@@ -11,31 +11,31 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// hung is the status of a process in which a piece did not come to an end.
+// hung is the exit status of a process whose piece did not terminate.
 const hung = 4
 
-// patienceOf is the time for one piece, long where the processor plays the GPU, which
-// is as slow as the machine is busy.
-func (o options) patienceOf() time.Duration {
-	patience := o.patience
-	if patience == 0 {
-		patience = defaultPatience
+// pieceLimitOf returns the time limit of one piece. It is long for the simulated GPU, whose speed
+// depends on the load of the machine.
+func (o options) pieceLimitOf() time.Duration {
+	pieceLimit := o.pieceLimit
+	if pieceLimit == 0 {
+		pieceLimit = defaultPatience
 	}
 	if strings.HasPrefix(o.device, "simulated") {
-		patience *= 10
+		pieceLimit *= 10
 	}
-	return patience
+	return pieceLimit
 }
 
 const defaultPatience = 90 * time.Second
 
-// each does the pieces of a part, one after the other. In a process of its own it
-// writes the report before each of them, so that the one that waits for it knows how
-// far it came. A piece that takes too long, as a kernel does that waits for ever, ends
-// the process, and so does one that loses the GPU; another one goes on behind it.
+// each runs the pieces of a part one after the other. In a process of its own it writes the
+// report before each piece, so that the parent process knows how far it came. A piece that
+// exceeds its time limit, such as a kernel that never returns, ends the process, and so does
+// one that makes the GPU unusable; another process then continues with the next piece.
 func (r *report) each(ctx context.Context, o options, pieces []string, do func(i int) error) error {
 	var failed error
-	patience := o.patienceOf()
+	pieceLimit := o.pieceLimitOf()
 	for i := o.from; i < len(pieces); i++ {
 		if err := ctx.Err(); err != nil {
 			return errors.Join(failed, err)
@@ -48,15 +48,15 @@ func (r *report) each(ctx context.Context, o options, pieces []string, do func(i
 		if err := r.write(o.result); err != nil {
 			return err
 		}
-		watch := time.AfterFunc(patience, func() {
-			fmt.Fprintf(os.Stderr, "no end in %v, the GPU may wait for ever\n", patience)
+		watch := time.AfterFunc(pieceLimit, func() {
+			fmt.Fprintf(os.Stderr, "no result in %v: a kernel may never return\n", pieceLimit)
 			os.Exit(hung)
 		})
 		failed = errors.Join(failed, do(i))
 		watch.Stop()
 		r.Running = ""
 		if err := tensor.Lost(); err != nil && i+1 < len(pieces) {
-			return failed // Next says where to go on
+			return failed // Next is the piece to continue with
 		}
 	}
 	r.Next = 0

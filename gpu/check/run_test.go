@@ -1,7 +1,7 @@
 //go:build !race
 
-// The race detector makes the simulation ten times slower, and looks at the same
-// code in the tests of the packages below.
+// The race detector makes the simulation ten times slower; the tests of the packages below
+// already run this code with it.
 
 package main
 
@@ -21,7 +21,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// TestMain lets the check start this program again for each of its parts.
+// TestMain lets the check start this test program for each of its parts.
 func TestMain(m *testing.M) {
 	if slices.Contains(os.Args, "-result") {
 		parts = append(parts, part{name: "ending", bare: true, run: ending})
@@ -50,8 +50,7 @@ func quick(t *testing.T, o options) (r report, output string, err error) {
 	return r, out.String(), err
 }
 
-// The whole command on the simulated GPU, so that it works the first time that it
-// meets a real one.
+// The whole command on the simulated GPU, so that it works the first time on a real one.
 func TestQuickRunOnCUDA(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a training on the simulated GPU")
@@ -69,7 +68,7 @@ func TestQuickRunOnCUDA(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	for _, want := range []string{"comparisons of ops with the processor", "8-bit floats", "MLP 20-16-16-10", "ResNet-9", "GPT-2", "product 64³", "first use", "launches of", "data-parallel", "2 ranks", "further GPUs", "compute-sanitizer", "at most", "written to"} {
+	for _, want := range []string{"comparisons of ops with the CPU", "FP8", "MLP 20-16-16-10", "ResNet-9", "GPT-2", "matmul 64³", "first use", "launches of", "data-parallel", "2 ranks", "further GPUs", "compute-sanitizer", "at most", "written to"} {
 		if !strings.Contains(output, want) {
 			t.Errorf("%q is not in the output:\n%s", want, output)
 		}
@@ -84,7 +83,7 @@ func TestQuickRunOnCUDA(t *testing.T) {
 	}
 }
 
-// ending is a part of four pieces, of which two end the process.
+// ending is a part with four pieces, two of which end the process.
 func ending(ctx context.Context, o options, r *report, out io.Writer) error {
 	return r.each(ctx, o, []string{"good", "crash", "endless", "last"}, func(i int) error {
 		switch i {
@@ -99,22 +98,22 @@ func ending(ctx context.Context, o options, r *report, out io.Writer) error {
 	})
 }
 
-// Pieces that end their process stop no other.
+// Pieces that end their process do not stop the others.
 func TestPiecesThatEndTheProcess(t *testing.T) {
 	r := &report{}
 	var out bytes.Buffer
-	r.apart(t.Context(), options{device: "cpu", patience: 2 * time.Second}, part{name: "ending", bare: true}, &out)
+	r.apart(t.Context(), options{device: "cpu", pieceLimit: 2 * time.Second}, part{name: "ending", bare: true}, &out)
 	if len(r.Ops) != 2 || r.Ops[0].Op != "piece 0" || r.Ops[1].Op != "piece 3" || len(r.Problems) != 2 || r.Next != 0 {
 		t.Errorf("%+v\n%s", r, out.String())
 	}
-	for _, want := range []string{"ending: crash: exit status 3", "it is gone", "ending: endless: exit status 4", "no end in 2s"} {
+	for _, want := range []string{"ending: crash: exit status 3", "it is gone", "ending: endless: exit status 4", "no result in 2s"} {
 		if !strings.Contains(strings.Join(r.Problems, "; "), want) {
 			t.Errorf("%q is not in %q", want, r.Problems)
 		}
 	}
 }
 
-// A part that fails, and one for which there is no time, stop no other.
+// A part that fails, and one without time left, do not stop the others.
 func TestPartsThatFailOnCUDA(t *testing.T) {
 	before := parts
 	defer func() { parts = before }()
@@ -128,7 +127,7 @@ func TestPartsThatFailOnCUDA(t *testing.T) {
 	}
 	parts = before[:2]
 	r, output, err = quick(t, options{budget: time.Nanosecond})
-	if err != nil || len(r.Problems) != 2 || !strings.Contains(r.Problems[1], "the budget of 1ns is spent") {
+	if err != nil || len(r.Problems) != 2 || !strings.Contains(r.Problems[1], "the time budget of 1ns is used up") {
 		t.Errorf("%v, problems %q\n%s", err, r.Problems, output)
 	}
 }

@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// sanitizers are the tools of compute-sanitizer, the most telling first.
+// sanitizers are the tools of compute-sanitizer, the most useful first.
 var sanitizers = []string{"memcheck", "racecheck", "synccheck"}
 
-// sanitize runs the ops under compute-sanitizer, where that is installed.
+// sanitize runs the ops under compute-sanitizer, if it is installed.
 func sanitize(ctx context.Context, o options, r *report, out io.Writer) error {
 	program := findSanitizer()
 	if program == "" {
-		fmt.Fprintf(out, "\ncompute-sanitizer is not installed, so the ops are not run under it\n")
+		fmt.Fprintf(out, "\ncompute-sanitizer is not installed: skipped\n")
 		return nil
 	}
-	fmt.Fprintf(out, "\n%s over the ops\n", program)
+	fmt.Fprintf(out, "\nops under %s\n", program)
 	slow := o
-	slow.patience = 10 * o.patienceOf()
+	slow.pieceLimit = 10 * o.pieceLimitOf()
 	return r.each(ctx, slow, sanitizers, func(i int) error {
 		slow.from = 0
 		folder, err := os.MkdirTemp("", "gpu-check")
@@ -50,8 +50,8 @@ func sanitize(ctx context.Context, o options, r *report, out io.Writer) error {
 	})
 }
 
-// findSanitizer gives the path of compute-sanitizer, on PATH or in a toolkit beside it;
-// empty where there is none.
+// findSanitizer returns the path of compute-sanitizer on PATH or in a CUDA toolkit, or "" if
+// there is none.
 func findSanitizer() string {
 	for _, name := range []string{"compute-sanitizer", "/usr/local/cuda/bin/compute-sanitizer", "/opt/cuda/bin/compute-sanitizer"} {
 		if path, err := exec.LookPath(name); err == nil {

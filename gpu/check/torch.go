@@ -15,14 +15,14 @@ import (
 //go:embed torch.py
 var torchScript string
 
-// foreign is what PyTorch measured.
+// foreign is the output of torch.py.
 type foreign struct {
 	Versions map[string]string             `json:"versions"`
 	Seconds  map[string]map[string]float64 `json:"seconds"` // by bench and variant
 	Problems []string                      `json:"problems"`
 }
 
-// measureTorch measures the same with PyTorch, where there is one.
+// measureTorch runs the same measurements in PyTorch, if it is installed.
 func measureTorch(ctx context.Context, o options, r *report, out io.Writer) error {
 	fmt.Fprintln(out, "\nPyTorch")
 	f, err := runTorch(ctx, o, benches(o.quick))
@@ -36,24 +36,24 @@ func measureTorch(ctx context.Context, o options, r *report, out io.Writer) erro
 	return nil
 }
 
-// runTorch measures the same with PyTorch. The error says why it cannot.
+// runTorch runs the measurements in PyTorch. The error says why it cannot.
 func runTorch(ctx context.Context, o options, list []bench) (foreign, error) {
 	var f foreign
-	given, err := json.Marshal(map[string]any{"benches": list, "products": products(o.quick), "quick": o.quick,
+	input, err := json.Marshal(map[string]any{"benches": list, "matmuls": matmulSizes(o.quick), "quick": o.quick,
 		"rounds": rounds, "seconds": roundSeconds, "simulated": o.device == "simulated"})
 	if err != nil {
 		return f, err
 	}
 	if err := exec.CommandContext(ctx, o.python, "-c", "import torch").Run(); err != nil {
-		return f, fmt.Errorf("PyTorch is not measured: %s cannot import torch", o.python)
+		return f, fmt.Errorf("PyTorch skipped: %s cannot import torch", o.python)
 	}
 	cmd := exec.CommandContext(ctx, o.python, "-c", torchScript)
-	cmd.Stdin = bytes.NewReader(given)
+	cmd.Stdin = bytes.NewReader(input)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	cmd.WaitDelay = time.Second
 	output, err := cmd.Output()
-	// What libraries print comes between; the last line that is a result counts.
+	// Libraries may print other lines; the last line with a result counts.
 	found := false
 	for line := range bytes.Lines(output) {
 		var one foreign
@@ -63,15 +63,15 @@ func runTorch(ctx context.Context, o options, list []bench) (foreign, error) {
 	}
 	if err != nil {
 		lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-		err = fmt.Errorf("PyTorch is not measured: %w: %s", err, lines[len(lines)-1])
+		err = fmt.Errorf("PyTorch skipped: %w: %s", err, lines[len(lines)-1])
 		if found {
-			f.Problems = append(f.Problems, "not all of "+err.Error())
+			f.Problems = append(f.Problems, "incomplete: "+err.Error())
 			return f, nil
 		}
 		return f, err
 	}
 	if !found {
-		return f, fmt.Errorf("PyTorch is not measured: it said %q", output[max(0, len(output)-200):])
+		return f, fmt.Errorf("PyTorch skipped: unexpected output %q", output[max(0, len(output)-200):])
 	}
 	return f, nil
 }

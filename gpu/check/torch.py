@@ -1,6 +1,6 @@
-"""The benches of gpu/check in PyTorch: eager, compiled, and as a CUDA graph.
+"""The benchmarks of gpu/check in PyTorch: eager, compiled, and as a CUDA graph.
 
-Reads the benches as JSON from the standard input; the last line of the output is
+Reads the benchmarks as JSON from standard input; the last line of the output is
 the result as JSON.
 """
 import json
@@ -41,7 +41,7 @@ class GPT(nn.Module):
         w = b["width"]
         self.tokens = nn.Embedding(b["tokens"], w)
         nn.init.normal_(self.tokens.weight, std=0.02)
-        self.places = nn.Embedding(b["length"], w)
+        self.positions = nn.Embedding(b["length"], w)
         self.blocks = nn.Sequential(*[nn.Sequential(
             Residual(nn.LayerNorm(w), Attention(w, b["heads"])),
             Residual(nn.LayerNorm(w), nn.Linear(w, 4 * w), nn.GELU(approximate="tanh"), nn.Linear(4 * w, w)),
@@ -49,7 +49,7 @@ class GPT(nn.Module):
         self.norm = nn.LayerNorm(w)
 
     def forward(self, ids):
-        x = self.tokens(ids) + self.places.weight
+        x = self.tokens(ids) + self.positions.weight
         return (self.norm(self.blocks(x)) @ self.tokens.weight.T).view(-1, self.tokens.num_embeddings)
 
 
@@ -136,7 +136,7 @@ def main():
     given = json.load(sys.stdin)
     cuda = torch.cuda.is_available()
     if not cuda and not given["simulated"]:
-        raise SystemExit("this PyTorch finds no CUDA device")
+        raise SystemExit("PyTorch finds no CUDA device")
     device = "cuda" if cuda else "cpu"
     seconds, problems = {}, []
 
@@ -146,24 +146,24 @@ def main():
         try:
             torch.manual_seed(1)
             seconds.setdefault(bench, {})[name] = measure(make(), given, cuda)
-        except Exception as e:  # a variant that fails is no reason to lose the others
+        except Exception as e:  # keep the results of the other variants
             problems.append(f"PyTorch {name}, {bench}: {type(e).__name__}: {str(e).splitlines()[0] if str(e) else ''}")
         if cuda:
             torch.cuda.empty_cache()
-        # The last line counts: whoever ends this process has what was measured.
+        # The last line counts: if this process is killed, its results so far are kept.
         print(json.dumps({"versions": versions, "seconds": seconds, "problems": problems}), flush=True)
 
     for b in given["benches"]:
         variant(b["name"], "eager", lambda: training(b, device))
         if cuda:
             variant(b["name"], "graph", lambda: graphed(training(b, device)))
-    for n in given["products"]:
+    for n in given["matmuls"]:
         for name, dtype in (("gemm", torch.bfloat16), ("gemm32-", torch.float32)):
-            def product():
+            def matmul():
                 x, y = (torch.randn(n, n, device=device).to(dtype) for _ in range(2))
                 return lambda: x @ y
-            variant(f"{name}{n}", "eager", product)
-    for b in given["benches"] if cuda else []:  # which takes minutes
+            variant(f"{name}{n}", "eager", matmul)
+    for b in given["benches"] if cuda else []:  # last, because compilation takes minutes
         variant(b["name"], "compiled", lambda: training(b, device, compiled=True))
 
 

@@ -1,4 +1,4 @@
-// A libnvidia-ml.so.1 of two GPUs for the tests. -DOLD leaves out what an old
+// A fake libnvidia-ml.so.1 with two GPUs. -DOLD omits the functions that an old
 // driver lacks, -DINIT=9 makes the initialisation fail with that code, and
 // -DCOUNT=0 lists no GPU.
 #include <string.h>
@@ -50,8 +50,8 @@ int nvmlDeviceGetClockInfo(void *h, int clock, unsigned *mhz) { return NOT_SUPPO
 #ifndef OLD
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *h, unsigned long long *reasons) { *reasons = h == &gpus[0] ? 0x4 | 0x20 : 1; return SUCCESS; }
 
-// Counters that are only right when both samples are of this GPU, one after the
-// other: sample n holds the number n.
+// These counters are only right if both samples are of this GPU, one after the
+// other: sample n has the value n.
 struct support { unsigned version, supported; };
 struct metric { unsigned id; int code; double value; const char *words[3]; };
 struct get { unsigned version, count; int *from, *to; struct metric metrics[210]; };

@@ -13,13 +13,13 @@ import (
 	"unsafe"
 )
 
-// Bind opens the library with a path, or with a name that the dynamic linker
-// finds, and has the functions call it. The library stays open: another Bind
-// replaces it, and calls of the first one that still run stay valid.
+// Bind loads the library at a path, or with a name that the dynamic linker finds, and makes the
+// functions call it. The library stays loaded: another Bind replaces it, and calls into the
+// first one that are still running stay valid.
 func Bind(path string) error {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
-	// dlerror belongs to the thread.
+	// dlerror is per thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if reason := C.quern_nvml_bind(name); reason != nil {

@@ -1,5 +1,5 @@
-// Command generate writes functions.h, the list of the functions of NVML that
-// go-nvml calls, in the folder above.
+// Command generate writes functions.h, the list of the NVML functions that go-nvml calls, to
+// the parent folder.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// call is a call from go-nvml's Go code to C.
+// call matches a call from go-nvml's Go code to C.
 var call = regexp.MustCompile(`\bC\.(nvml[A-Z]\w*)\(`)
 
 func main() {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A newer go-nvml may call functions that the list lacks.
+// A newer go-nvml may call functions that are missing from the list.
 func TestCurrent(t *testing.T) {
 	checkedIn, err := os.ReadFile("../../functions.h")
 	if err != nil {
