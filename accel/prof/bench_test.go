@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/prof"
 )
 
-// training is a step of a model on digits, in batches of this size.
+// training returns a step of a model on digits with this batch size.
 func training(b testing.TB, size int, layers ...nn.Module) func() error {
 	b.Helper()
 	train, _, err := data.Digits()
@@ -37,8 +37,8 @@ func training(b testing.TB, size int, layers ...nn.Module) func() error {
 	}
 }
 
-// What a profile costs: the same steps without and with one. The steps take turns
-// in groups of ten, so that what else the machine does falls on both.
+// BenchmarkOverhead measures the cost of a profile: the same steps without and with one, in
+// alternating groups of ten, so that interference by other processes affects both.
 func BenchmarkOverhead(b *testing.B) {
 	for _, row := range []struct {
 		name   string

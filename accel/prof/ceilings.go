@@ -7,24 +7,24 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Ceilings are what the device can do at most, as it was measured.
+// Ceilings is the measured peak performance of the device.
 type Ceilings struct {
-	FLOPs float64 // per second, in a product of large float32 matrices
-	Bytes float64 // per second, in a copy of a large tensor; on the processor in a sum of two
-	// Products are the FLOPs per second of other types on the tensor cores of a GPU,
+	FLOPs float64 // per second, in a matrix multiplication of large float32 matrices
+	Bytes float64 // per second, copying a large tensor; on the CPU, adding two
+	// Products are the FLOPs per second for other element types on the tensor cores of a GPU,
 	// the fastest first.
 	Products []Ceiling
 }
 
-// Ceiling is what a device can do at most with factors of one type.
+// Ceiling is the peak performance for matrices of one element type.
 type Ceiling struct {
 	Of    string // "bfloat16"
 	FLOPs float64
 }
 
-// arithmetic is the ceiling of products, whose factors may be of 16 bits.
-func (c Ceilings) arithmetic(half bool) float64 {
-	if half {
+// arithmetic returns the peak for matrix multiplications, in 16-bit floats or float32.
+func (c Ceilings) arithmetic(float16 bool) float64 {
+	if float16 {
 		for _, p := range c.Products {
 			if p.Of == string(halfType) {
 				return p.FLOPs
@@ -36,9 +36,9 @@ func (c Ceilings) arithmetic(half bool) float64 {
 
 const halfType = "bfloat16"
 
-// Ceilings measures what the device of the report can do, the first time in a
-// program; that takes a fraction of a second, and 100 MiB, on a GPU up to a GiB. No
-// profile may be under way. All are 0 where the device is not there any more.
+// Ceilings measures the peak performance of the report's device, once per program. That takes a
+// fraction of a second and 100 MiB, on a GPU up to 1 GiB. Do not call it while a profile is
+// being taken. All values are 0 if the device is no longer available.
 func (r *Report) Ceilings() Ceilings {
 	if r.ceilings == nil {
 		c := ceilings.of(r.Device)
@@ -47,7 +47,7 @@ func (r *Report) Ceilings() Ceilings {
 	return *r.ceilings
 }
 
-// ceilings are those of the devices that were measured.
+// ceilings holds the results by device.
 var ceilings = machine{known: map[string]Ceilings{}}
 
 type machine struct {
@@ -66,7 +66,7 @@ func (m *machine) of(device string) Ceilings {
 		if tensor.Use(device) != nil {
 			return c
 		}
-		defer func() { _ = tensor.Use(before) }() // where it came from
+		defer func() { _ = tensor.Use(before) }() // restore the previous device
 	}
 	c = measureCeilings(device == "cpu")
 	m.known[device] = c
@@ -74,15 +74,15 @@ func (m *machine) of(device string) Ceilings {
 }
 
 const (
-	ceilingSide  = 1024    // of the matrices, on the processor
+	ceilingSide  = 1024    // of the matrices, on the CPU
 	ceilingCount = 1 << 23 // elements of the tensors, 32 MiB each
-	ceilingRuns  = 12      // of which the fastest counts
-	// On a GPU sizes are doubled until one run takes so long that its launch does
-	// not count, or to these.
+	ceilingRuns  = 12      // the fastest one counts
+	// On a GPU sizes are doubled up to these limits, until a run is so long that its launch
+	// time is negligible.
 	longRun      = 2 * time.Millisecond
 	largestSide  = 8192
 	largestCount = 1 << 27
-	groupRuns    = 4 // runs before one wait
+	groupRuns    = 4 // runs per synchronisation
 )
 
 func measureCeilings(processor bool) (c Ceilings) {
@@ -99,10 +99,11 @@ func measureCeilings(processor bool) (c Ceilings) {
 	return c
 }
 
-// cube is the FLOPs of a product of square matrices.
+// cube returns the FLOPs of a multiplication of square matrices.
 func cube(side int) float64 { return 2 * float64(side) * float64(side) * float64(side) }
 
-// measureGPU multiplies in each type that the tensor cores have, and copies.
+// measureGPU measures matrix multiplications in each type that the tensor cores support, and
+// copies.
 func measureGPU() (c Ceilings) {
 	products := func(d tensor.DType) float64 {
 		best := 0.0
@@ -134,7 +135,7 @@ func measureGPU() (c Ceilings) {
 	return c
 }
 
-// growing doubles a size until a run of it is long.
+// growing doubles a size until a run is long enough.
 func growing(from, to int, run func(size int) time.Duration) {
 	for size := from; size <= to; size *= 2 {
 		if run(size) >= longRun {
@@ -143,8 +144,8 @@ func growing(from, to int, run func(size int) time.Duration) {
 	}
 }
 
-// fastest is the least time in seconds of a run, of some groups of runs, with one
-// before that makes the plan.
+// fastest returns the shortest time of a run in seconds, over groups of runs, after one warm-up
+// run that compiles the plan.
 func fastest(groups, runs int, f func() *tensor.Tensor) float64 {
 	least := time.Duration(1<<63 - 1)
 	for k := range groups + 1 {

@@ -11,9 +11,8 @@ import (
 	"github.com/quernlab/quern/internal/atomicfile"
 )
 
-// traceFile is what Kineto, the profiler below PyTorch's, writes, and what
-// ui.perfetto.dev and chrome://tracing read: the Trace Event Format with some
-// fields around it.
+// traceFile is the format of Kineto, the profiler behind PyTorch's, which ui.perfetto.dev and
+// chrome://tracing read: the Trace Event Format with some additional fields.
 type traceFile struct {
 	SchemaVersion    int            `json:"schemaVersion"`
 	DeviceProperties []any          `json:"deviceProperties"`
@@ -23,8 +22,8 @@ type traceFile struct {
 	TraceEvents      []traceEvent   `json:"traceEvents"`
 }
 
-// traceEvent is one event: X has a duration, M names a row, C is a counter, s and f
-// are the ends of an arrow. Times are microseconds since the base.
+// traceEvent is one event: X is a duration, M names a row, C is a counter, s and f are the ends
+// of an arrow. Times are microseconds since the base time.
 type traceEvent struct {
 	Phase    string         `json:"ph"`
 	Category string         `json:"cat,omitempty"`
@@ -44,20 +43,19 @@ const (
 	devicePID = 2
 
 	stepTID   = 1 // of both
-	workTID   = 2 // what the program does, and the ops
+	workTID   = 2 // work of the program, and ops
 	spanTID   = 3 // of the host
 	kernelTID = 4 // of a device
 	gapTID    = 5 // of a device
-	ranksTID  = 6 // numbers of other ranks, of the host
+	ranksTID  = 6 // exchange with other ranks, of the host
 )
 
-// micros is a time as Kineto writes it: microseconds, three digits behind the
-// point.
+// micros formats a time like Kineto: microseconds with three decimal places.
 func micros(d time.Duration) json.Number {
 	return json.Number(fmt.Sprintf("%d.%03d", d.Nanoseconds()/1000, d.Nanoseconds()%1000))
 }
 
-// chrome is the report as a trace.
+// chrome returns the report as a trace.
 func (r *Report) chrome() *traceFile {
 	t := &traceFile{SchemaVersion: 1, DeviceProperties: []any{}, DisplayTimeUnit: "ms", BaseTimeNanos: r.Began.UnixNano(), OtherData: map[string]any{"device": r.Device, "steps": len(r.Steps)}}
 	if r.Device != "cpu" {
@@ -119,7 +117,7 @@ func (r *Report) chrome() *traceFile {
 	return t
 }
 
-// addKernels adds the kernels, with an arrow to each from the launch that started it.
+// addKernels adds the kernels, each with an arrow from its launch.
 func (t *traceFile) addKernels(r *Report) {
 	number := 0
 	for _, o := range r.Ops {
@@ -135,7 +133,7 @@ func (t *traceFile) addKernels(r *Report) {
 	}
 }
 
-// WriteTrace writes a trace in JSON, for ui.perfetto.dev and chrome://tracing.
+// WriteTrace writes a JSON trace for ui.perfetto.dev and chrome://tracing.
 func (r *Report) WriteTrace(w io.Writer) error {
 	if r == nil || len(r.Steps) == 0 {
 		return errNoSteps
@@ -160,7 +158,7 @@ func (r *Report) Save(path string) error {
 	})
 }
 
-// toFile writes a file: what was there is replaced as a whole or not at all.
+// toFile writes a file atomically: an existing file is replaced completely or not at all.
 func (r *Report) toFile(path string, write func(io.Writer) error) error {
 	if r == nil || len(r.Steps) == 0 {
 		return errNoSteps

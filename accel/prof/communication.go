@@ -6,15 +6,16 @@ import (
 	"time"
 )
 
-// Communication is what the ranks of a data-parallel training exchange in a step, as means
-// over the steps: gradients, what layers measure over all ranks, and what they agree on.
+// Communication describes what the ranks of a data-parallel training exchange in a step, as
+// means over the steps: gradients, statistics that layers compute over all ranks, and decisions
+// that the ranks must agree on.
 type Communication struct {
-	Busy    time.Duration // numbers were on their way, or other ranks waited for
-	Exposed time.Duration // of that nothing was computed
-	Bytes   float64       // of the numbers that this rank has added up with those of others
+	Busy    time.Duration // time of transfers and of waiting for other ranks
+	Exposed time.Duration // part of Busy in which nothing was computed
+	Bytes   float64       // bytes that this rank has reduced with other ranks
 }
 
-// Hidden is the share of the exchange beside which something was computed, from 0 to 1.
+// Hidden returns the fraction of the exchange that overlaps with computation, from 0 to 1.
 func (c Communication) Hidden() float64 {
 	if c.Busy <= 0 {
 		return 0
@@ -22,8 +23,8 @@ func (c Communication) Hidden() float64 {
 	return max(0, 1-c.Exposed.Seconds()/c.Busy.Seconds())
 }
 
-// Communication says what a step costs that several ranks make together; it is zero for
-// one process. On GPUs whose gradients NCCL adds up it is the time of the device.
+// Communication returns the communication cost of a step. It is zero for a single process. On
+// GPUs whose gradients NCCL reduces, it is device time.
 func (r *Report) Communication() (c Communication) {
 	if len(r.Steps) == 0 {
 		return c
@@ -42,7 +43,7 @@ func (r *Report) Communication() (c Communication) {
 	return c
 }
 
-// united are stretches without those within others, in order; none overlap.
+// united merges overlapping intervals and returns them in order.
 func united(all []Stretch) (united []Stretch) {
 	slices.SortFunc(all, func(a, b Stretch) int { return cmp.Compare(a.Begin, b.Begin) })
 	for _, s := range all {
@@ -55,8 +56,8 @@ func united(all []Stretch) (united []Stretch) {
 	return united
 }
 
-// exposed cuts out of a gap on a device the time in which it had numbers of other ranks
-// to wait for: whatever the host did meanwhile, the device could do nothing.
+// exposed splits off the part of a device gap in which the device waited for other ranks:
+// whatever the host did meanwhile, the device had nothing to compute.
 func (r *Report) exposed(step int, gap Stretch) []Gap {
 	var gaps []Gap
 	at := gap.Begin

@@ -2,7 +2,7 @@ package prof
 
 import "github.com/quernlab/quern/accel/internal/trace"
 
-// cost is the FLOPs of a step, and the bytes that it must at least read and write.
+// cost returns the FLOPs of a step, and the minimum number of bytes that it reads and writes.
 func cost(s trace.Step) (flops, bytes float64) {
 	for _, o := range append(append([]trace.Operand{}, s.In...), s.Out...) {
 		bytes += float64(elements(o.Shape) * o.Size)
@@ -39,16 +39,16 @@ func cost(s trace.Step) (flops, bytes float64) {
 		flops = 2 * size(0) * size(1) / channels(in(1))
 	case "Conv2DWeightGradient": // x, dy, to [O C KH KW]
 		flops = 2 * size(1) * out / channels(s.Out[0].Shape)
-	case "Attention": // q, k [… T D]: two products
-		flops = 4 * size(0) * float64(places(in(1)))
+	case "Attention": // q, k [… T D]: two matrix multiplications
+		flops = 4 * size(0) * float64(sequenceLength(in(1)))
 	case "AttentionGradient": // five
-		flops = 10 * size(0) * float64(places(in(1)))
+		flops = 10 * size(0) * float64(sequenceLength(in(1)))
 	case "Copy", "Reshape", "Permute", "Concat", "Pad", "Slice", "IndexSelect", "OneHot", "Fill":
 		flops = 0
 	case "Softmax", "LogSoftmax", "CrossEntropy", "CrossEntropyGradient": // maximum, difference, exponential, sum, quotient
 		flops = 5 * size(0)
 	default:
-		if len(s.Nodes) > 1 { // a loop
+		if len(s.Nodes) > 1 { // a fused kernel
 			return out * float64(len(s.Ops)), bytes
 		}
 		flops = max(size(0), out)
@@ -56,8 +56,8 @@ func cost(s trace.Step) (flops, bytes float64) {
 	return flops + out*float64(len(s.Ops)-1), bytes
 }
 
-// places is the length of the sequences of keys [… T D].
-func places(shape []int) int {
+// sequenceLength returns T for keys of shape [… T D].
+func sequenceLength(shape []int) int {
 	if len(shape) < 2 {
 		return 1
 	}

@@ -1,7 +1,7 @@
 //go:build !race
 
-// The race detector makes the simulation ten times slower, and looks at the same
-// code in the tests of the packages below.
+// The race detector makes the simulation ten times slower; the tests of the packages below
+// already run this code with it.
 
 package prof_test
 
@@ -29,10 +29,10 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// kernelTime is how long each kernel takes on the GPU of these tests.
+// kernelTime is the duration of each kernel on the simulated GPU of these tests.
 const kernelTime = 5 * time.Millisecond
 
-// timed is the name of the GPU of these tests.
+// timed is the name of that GPU.
 const timed = "simulated:timed"
 
 func init() {
@@ -45,7 +45,7 @@ func init() {
 	})
 }
 
-// onCUDA has f computed on a GPU that is simulated.
+// onCUDA runs f on a simulated GPU.
 func onCUDA(t *testing.T, f func()) {
 	t.Helper()
 	if err := tensor.Use(timed); err != nil {
@@ -59,7 +59,7 @@ func onCUDA(t *testing.T, f func()) {
 	f()
 }
 
-// profileOnCUDA is a profile of a small model on the simulated GPU.
+// profileOnCUDA returns a profile of a small model on the simulated GPU.
 var profileOnCUDA *prof.Report
 
 func measuredOnCUDA(t *testing.T) *prof.Report {
@@ -82,7 +82,7 @@ func TestReportOnCUDA(t *testing.T) {
 	if r.Device != timed || len(r.Steps) != 4 {
 		t.Fatalf("%d steps on %q", len(r.Steps), r.Device)
 	}
-	// Every kernel takes as long as the GPU says, and an op as long as its kernels.
+	// Every kernel takes kernelTime, and an op as long as its kernels.
 	kernels := 0
 	for _, o := range r.Ops {
 		if len(o.Kernels) == 0 {
@@ -105,7 +105,7 @@ func TestReportOnCUDA(t *testing.T) {
 	if c.Launches != 1 || c.Lists != 1 || c.Syncs != 0 || c.Planned != 0 || c.Kernels != float64(kernels)/4 || c.Ops != float64(len(r.Ops))/4 {
 		t.Errorf("%+v for %d kernels of %d ops", c, kernels, len(r.Ops))
 	}
-	// Steps follow each other without a gap on the GPU, but where the host was late.
+	// Steps follow each other without a gap on the GPU unless the host was late.
 	launched := map[int]time.Duration{}
 	for _, h := range r.Host {
 		if h.Kind == prof.Launching {
@@ -158,7 +158,7 @@ func TestReportOnCUDA(t *testing.T) {
 	}
 }
 
-// A result that is read in the midst of a step has the GPU wait for the host.
+// If a result is read in the middle of a step, the GPU waits for the host.
 func TestGapsOnCUDA(t *testing.T) {
 	var r *prof.Report
 	onCUDA(t, func() {
@@ -226,7 +226,7 @@ func TestShowsOnCUDA(t *testing.T) {
 	}
 }
 
-// The rows of the trace, and an arrow from a launch to each kernel that it started.
+// The trace has its rows, and an arrow from each launch to the kernels that it started.
 func TestTraceOnCUDA(t *testing.T) {
 	r := measuredOnCUDA(t)
 	path := filepath.Join(t.TempDir(), "gpu.trace.json")
@@ -298,7 +298,7 @@ func TestTraceOnCUDA(t *testing.T) {
 	}
 }
 
-// go tool pprof reads the profile and knows its labels.
+// go tool pprof reads the profile and its labels.
 func TestPprofTool(t *testing.T) {
 	goTool, err := exec.LookPath("go")
 	if err != nil {

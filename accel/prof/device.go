@@ -6,15 +6,15 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 )
 
-// Kernel is what a GPU ran of an op.
+// Kernel is one kernel that a GPU ran for an op.
 type Kernel struct {
 	Name       string // of the entry in PTX
 	Begin, End time.Duration
 	Blocks     int
-	Threads    int // of a block
+	Threads    int // per block
 }
 
-// finish enters when the steps of lists ran that a device did by itself.
+// finish records when the steps of lists ran on an asynchronous device.
 func (p *recording) finish() {
 	for i := range p.flushes {
 		f := &p.flushes[i]
@@ -23,7 +23,7 @@ func (p *recording) finish() {
 		}
 		f.Times = nil
 		list := f.Work.Kernels
-		if len(list) == 0 || list[len(list)-1].End == 0 { // it failed before
+		if len(list) == 0 || list[len(list)-1].End == 0 { // it failed
 			continue
 		}
 		at := list[0].Begin
@@ -37,7 +37,7 @@ func (p *recording) finish() {
 	}
 }
 
-// kernels are those of a step of a list.
+// kernels returns the kernels of one step of a list.
 func kernels(f *trace.Flush, step int) []Kernel {
 	if f.Work == nil {
 		return nil
@@ -51,7 +51,7 @@ func kernels(f *trace.Flush, step int) []Kernel {
 	return own
 }
 
-// asynchronous tells whether the device worked while the host went on.
+// asynchronous reports whether the device worked while the host continued.
 func (p *recording) asynchronous() bool {
 	for _, f := range p.flushes {
 		if f.Work != nil {
@@ -61,10 +61,10 @@ func (p *recording) asynchronous() bool {
 	return false
 }
 
-// onDevice are the steps as a device has seen them: one ends when its last op does,
-// and there the next one begins, though the host may be far ahead. So their times
-// are those of a long training. The first one begins when the host does, the last
-// one ends when both have.
+// onDevice returns the steps as measured on the device: a step ends with its last op, and the
+// next one begins there, even if the host is far ahead. The times are therefore those of a long
+// training run. The first step begins when the host begins it; the last one ends when both host
+// and device have finished.
 func (r *Report) onDevice(host []span) []Stretch {
 	steps := make([]Stretch, len(host))
 	at := host[0].begin
@@ -85,8 +85,8 @@ func (r *Report) onDevice(host []span) []Stretch {
 	return steps
 }
 
-// cutWaits lets what the host did around a wait for the device begin behind it:
-// reading a result is first waiting for it and then copying.
+// cutWaits makes host events that include a wait for the device begin after that wait: reading
+// a result first waits for it and then copies it.
 func cutWaits(all []Host) {
 	for i := range all {
 		o := &all[i]

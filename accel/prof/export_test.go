@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Measure is the median time of a step without a profile and with one, in seconds.
+// Measure returns the median time of a step in seconds, without and with a profile.
 func Measure(b *testing.B, step func() error) (off, on float64) {
 	b.Helper()
 	var times [2][]float64

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// made is a report of one step of 100 ms in which ops of the given time run.
+// made returns a report of one step of 100 ms in which ops of the given time run.
 func made(op time.Duration, host ...Host) *Report {
 	r := &Report{Device: "cpu", Steps: []Stretch{{0, 100 * time.Millisecond}}, ceilings: &Ceilings{FLOPs: 100e9, Bytes: 10e9}}
 	r.Ops = []Op{{Name: "Linear", Layer: "1 Dense(64)", Phase: Forward, Begin: 100*time.Millisecond - op, End: 100 * time.Millisecond, FLOPs: op.Seconds() * 50e9, Bytes: 1}}
@@ -35,23 +35,23 @@ func TestHints(t *testing.T) {
 			wait := event(Exchanging, 0, 30)
 			wait.Bytes = 2048
 			return made(70*time.Millisecond, wait, event(Communicating, 20, 60))
-		}(), []string{"30 % of a step (30 ms of 100 ms) waits for other ranks, with 50 % of their exchange beside", "each exchange of 2 KiB", "Accumulate"}},
-		{"plans", made(90*time.Millisecond, event(Planning, 0, 10)), []string{"10 % of a step", "makes plans", "DropLast"}},
+		}(), []string{"30 % of a step (30 ms of 100 ms) waits for other ranks, with 50 % of the exchange overlapping", "each exchange of 2 KiB", "Accumulate"}},
+		{"plans", made(90*time.Millisecond, event(Planning, 0, 10)), []string{"10 % of a step", "compiles plans", "DropLast"}},
 		{"host", made(50 * time.Millisecond), []string{"50 % of a step", "recording of 10 operations", "50 ms on average", "larger batch"}},
 		{"copies", made(80*time.Millisecond, event(Writing, 0, 20)), []string{"20 % of a step", "copies"}},
-		{"reads", func() *Report { r := made(95 * time.Millisecond); r.Counts.Syncs = 3; return r }(), []string{"waits 3 times a step", "Item"}},
-		{"slow op", func() *Report { r := made(95 * time.Millisecond); r.Ops[0].FLOPs /= 10; return r }(), []string{`"1 Dense(64): Linear" takes 95 % of a step at 5 % of what cpu's arithmetic allows`}},
+		{"reads", func() *Report { r := made(95 * time.Millisecond); r.Counts.Syncs = 3; return r }(), []string{"waits 3 times per step", "Item"}},
+		{"slow op", func() *Report { r := made(95 * time.Millisecond); r.Ops[0].FLOPs /= 10; return r }(), []string{`"1 Dense(64): Linear" takes 95 % of a step at 5 % of the peak of cpu's arithmetic`}},
 		{"slow memory", func() *Report {
 			r := made(95 * time.Millisecond)
 			r.Ops[0].FLOPs, r.Ops[0].Bytes = 1, 0.095*2e9
 			return r
-		}(), []string{"at 20 % of what cpu's memory allows"}},
+		}(), []string{"at 20 % of the peak of cpu's memory"}},
 		{"random numbers", func() *Report {
 			r := made(95 * time.Millisecond)
 			r.Ops[0] = Op{Name: "Bernoulli", Layer: "1 Dropout(0.1)", Phase: Forward, End: 95 * time.Millisecond, FLOPs: 1e4, Bytes: 4e4, random: true}
 			return r
 		}(), []string{`"1 Dropout(0.1): Bernoulli" takes 95 % of a step to draw a random number`}},
-		{"fast op", func() *Report { r := made(95 * time.Millisecond); r.Ops[0].FLOPs *= 1.8; return r }(), []string{"is at 90 % of what cpu's arithmetic allows"}},
+		{"fast op", func() *Report { r := made(95 * time.Millisecond); r.Ops[0].FLOPs *= 1.8; return r }(), []string{"reaches 90 % of the peak of cpu's arithmetic"}},
 		{"update", func() *Report { r := made(95 * time.Millisecond); r.Ops[0].Phase = Update; return r }(), []string{"updates parameters", "larger batch"}},
 		{"memory", func() *Report {
 			r := made(95 * time.Millisecond)
@@ -71,7 +71,7 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// The columns of a device that is not the processor.
+// The table has columns for a device other than the CPU.
 func TestTableOfADevice(t *testing.T) {
 	r := made(60 * time.Millisecond)
 	r.Device = "cuda:0"

@@ -7,28 +7,28 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// MemoryKind says what memory is for.
+// MemoryKind is a kind of memory.
 type MemoryKind string
 
-// The kinds of memory, in the order in which they are drawn.
+// The kinds of memory, in drawing order.
 const (
 	Parameters  MemoryKind = "parameters"
 	State       MemoryKind = "optimiser's state"
 	Inputs      MemoryKind = "inputs"
-	Activations MemoryKind = "activations" // of the forward pass, that the backward pass reads
-	Gradients   MemoryKind = "gradients"   // all that the backward pass makes
+	Activations MemoryKind = "activations" // stored by the forward pass for the backward pass
+	Gradients   MemoryKind = "gradients"   // everything that the backward pass computes
 	Temporaries MemoryKind = "temporaries"
 )
 
 var memoryKinds = []MemoryKind{Parameters, State, Inputs, Activations, Gradients, Temporaries}
 
-// MemoryPoint is the bytes that the tensors of a step take at one moment.
+// MemoryPoint is the memory in bytes of the tensors of a step at one time.
 type MemoryPoint struct {
 	At    time.Duration // since the start of the profile
 	Bytes map[MemoryKind]int
 }
 
-// Total is the bytes of all kinds.
+// Total returns the bytes of all kinds.
 func (m MemoryPoint) Total() int {
 	sum := 0
 	for _, b := range m.Bytes {
@@ -37,11 +37,11 @@ func (m MemoryPoint) Total() int {
 	return sum
 }
 
-// Memory is what the tensors take, after each op of the largest list of the step
-// whose time is in the middle of all: what that list uses, and what it was given.
+// Memory returns the memory of tensors after each op of the largest list in the step of median
+// duration: what that list allocates, and its inputs.
 func (r *Report) Memory() []MemoryPoint { return r.memory }
 
-// memory is that of the largest list of a step.
+// memory returns the memory of the largest list of a step.
 func (p *recording) memory(step int) []MemoryPoint {
 	var largest *trace.Flush
 	for i := range p.flushes {
@@ -72,8 +72,8 @@ func (p *recording) memory(step int) []MemoryPoint {
 	return points
 }
 
-// slotKinds says what each slot of a list is for; "" for a new value that takes
-// the place of an old one.
+// slotKinds returns the kind of each slot of a list; "" for a new value that reuses the slot of
+// an old one.
 func slotKinds(f *trace.Flush) []MemoryKind {
 	program := f.Program
 	phase := make([]trace.Phase, len(program.Steps))
@@ -120,7 +120,7 @@ func slotKinds(f *trace.Flush) []MemoryKind {
 	return kinds
 }
 
-// peak is the moment at which a step takes most memory.
+// peakOf returns the point with the most memory.
 func peakOf(points []MemoryPoint) MemoryPoint {
 	var most MemoryPoint
 	for _, m := range points {
@@ -131,7 +131,7 @@ func peakOf(points []MemoryPoint) MemoryPoint {
 	return most
 }
 
-// MemoryFigure draws the memory over the step, by kind.
+// MemoryFigure draws the memory during the step, by kind.
 func (r *Report) MemoryFigure() *plots.Figure {
 	var series []plots.Series
 	largest := 0.0

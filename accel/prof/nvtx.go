@@ -8,21 +8,21 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 )
 
-// ErrNoTool says that no tool watches the process, to which [NVTX] could tell ranges.
+// ErrNoTool is returned by [NVTX] if no profiling tool has started the process.
 var ErrNoTool = nvtx.ErrNoTool
 
-// NVTX tells NVIDIA's tools what the program does, from now until stop is called: each
-// step of accel.Fit, in it the forward pass, the backward pass and the update, in these
-// the layers as the model calls them, and in these the operations; a [Span] too.
+// NVTX emits ranges for NVIDIA's tools until stop is called: each step of accel.Fit, inside it
+// the forward pass, the backward pass and the update, inside these the layers by their names in
+// the model, and inside these the operations. A [Span] is a range too.
 //
 //	nsys profile quern run training.ipynb
 //
-// accel.Fit does it by itself where such a tool watches. Kernels are then launched one
-// by one, since of a graph a tool could not tell which range a kernel belongs to, and
-// so a step takes longer than without. While [Run] takes a profile nothing is told.
+// accel.Fit calls it if such a tool has started the program. Kernels are then launched one by
+// one instead of as a graph, because a tool could not assign the kernels of a graph to ranges,
+// so a step takes longer than normally. No ranges are emitted while [Run] takes a profile.
 //
-// The error wraps [ErrNoTool] where no tool has started the program, and is [ErrBusy]
-// while a profile is being taken, or ranges are told already.
+// The error wraps [ErrNoTool] if no tool has started the program. It is [ErrBusy] while a
+// profile is being taken, or if ranges are already being emitted.
 func NVTX() (stop func(), err error) {
 	if err := nvtx.Open(); err != nil {
 		return func() {}, err
@@ -35,30 +35,29 @@ func NVTX() (stop func(), err error) {
 	return c.Stop, nil
 }
 
-// Watched tells whether a tool has started the program that wants to know what it
-// does.
+// Watched reports whether a tool that uses NVTX ranges has started the program.
 func Watched() bool { return os.Getenv("NVTX_INJECTION64_PATH") != "" && nvtx.Open() == nil }
 
-// rangeNames are what the steps of lists are called.
+// rangeNames caches the names of the steps of lists.
 type rangeNames struct {
 	mu    sync.Mutex
 	known map[*trace.Program][][3]string // guarded by mu
 }
 
-// mostLists is the number of lists whose names are kept.
-const mostLists = 1000
+// maxLists is the number of lists whose names are cached.
+const maxLists = 1000
 
-// of is the phase, the layer and the op of a step.
+// of returns the phase, the layer and the op of a step.
 func (n *rangeNames) of(c *trace.Collector, f *trace.Flush, step int) [3]string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	all, ok := n.known[f.Program]
 	if !ok {
-		if len(n.known) >= mostLists {
+		if len(n.known) >= maxLists {
 			clear(n.known)
 		}
 		p := &recording{Collector: c, flushes: []trace.Flush{*f}}
-		p.place()
+		p.findChains()
 		for _, s := range f.Program.Steps {
 			name := [3]string{string(Forward), "", opName(s.Ops)}
 			if note := leading(f.Notes, s.Nodes); note != nil {

@@ -6,9 +6,8 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// WritePprof writes a profile for go tool pprof: a sample for each op and each
-// thing that the host did, below its layer and its phase, with the labels op,
-// layer, phase and shapes.
+// WritePprof writes a profile for go tool pprof: a sample for each op and each host event,
+// below its layer and its phase, with the labels op, layer, phase and shapes.
 func (r *Report) WritePprof(w io.Writer) error {
 	if r == nil || len(r.Steps) == 0 {
 		return errNoSteps
@@ -22,7 +21,7 @@ func (r *Report) WritePprof(w io.Writer) error {
 //	go tool pprof -tagroot layer -http :8080 step.pprof
 func (r *Report) SavePprof(path string) error { return r.toFile(path, r.WritePprof) }
 
-// pprof is the report as a profile.
+// pprof returns the report as a profile.
 func (r *Report) pprof() *profile.Profile {
 	b := pprofBuilder{p: &profile.Profile{
 		SampleType: []*profile.ValueType{
@@ -54,14 +53,14 @@ func (r *Report) pprof() *profile.Profile {
 	return b.p
 }
 
-// pprofBuilder adds up samples with equal stacks and labels.
+// pprofBuilder sums samples with equal stacks and labels.
 type pprofBuilder struct {
 	p       *profile.Profile
 	frames  map[string]*profile.Location
 	samples map[string]*profile.Sample
 }
 
-// add adds values to the sample of a stack, the innermost frame first.
+// add adds values to the sample of a stack; the innermost frame comes first.
 func (b *pprofBuilder) add(stack []string, labels map[string]string, values []int64) {
 	key := labels["shapes"]
 	for _, name := range stack {

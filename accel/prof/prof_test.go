@@ -26,7 +26,7 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// measured is a profile of a small model.
+// measured returns a profile of a small model.
 func measured(t *testing.T, options ...prof.Option) *prof.Report {
 	t.Helper()
 	r, err := prof.Run(t.Context(), training(t, 32, nn.Flatten(), nn.Dense(48), nn.ReLU(), nn.Dropout(0.1), nn.Dense(10)), options...)
@@ -49,7 +49,7 @@ func TestReport(t *testing.T) {
 	if len(r.Steps) != 4 || r.Device != "cpu" {
 		t.Fatalf("%d steps on %q", len(r.Steps), r.Device)
 	}
-	// Times: nothing is before its step, or longer than it; the parts add up.
+	// Times: no op is outside its step or longer than it, and the parts add up.
 	for _, o := range r.Ops {
 		if s := r.Steps[o.Step]; o.Begin < s.Begin || o.End > s.End || o.End < o.Begin {
 			t.Errorf("%v of step %d is outside of %v", o, o.Step, s)
@@ -63,7 +63,7 @@ func TestReport(t *testing.T) {
 	if b.Forward <= 0 || b.Backward <= 0 || b.Update <= 0 || b.Planning != 0 {
 		t.Errorf("%+v", b)
 	}
-	// Layers are called as in the model, and every step has the same ops.
+	// Layers have their names in the model, and every step has the same ops.
 	layers := names(r.Layers().Rows)
 	for _, want := range []string{"1 Dense(48)", "4 Dense(10)", "AdamW"} {
 		if !slices.Contains(layers, want) {
@@ -98,7 +98,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// Gaps and ops together are the whole of each step.
+// Gaps and ops add up to each step.
 func TestGaps(t *testing.T) {
 	r := measured(t)
 	for k, s := range r.Steps {
@@ -125,7 +125,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// block is a module of the user's own.
+// block is a custom module.
 type block struct{ up, down nn.Module }
 
 func (b *block) Forward(x *nn.Tensor) *nn.Tensor {
@@ -160,7 +160,7 @@ func TestLayersOfOwnTypes(t *testing.T) {
 		b := it.Batch()
 		opt.ZeroGrad()
 		loss := nn.CrossEntropy(model.Forward(b.X), b.Y)
-		if loss.Item() < 0 { // a wait in the midst of a step
+		if loss.Item() < 0 { // a wait in the middle of a step
 			return errors.New("negative")
 		}
 		loss.Backward()
@@ -193,7 +193,7 @@ func TestLayersOfOwnTypes(t *testing.T) {
 	}
 }
 
-// Without an optimiser the names come from those who put the model into a mode.
+// Without an optimizer the names come from functions that set the mode of the model.
 func TestLayersOfPredict(t *testing.T) {
 	model := &block{nn.Dense(32), nn.Dense(16)}
 	x := tensor.Ones(8, 16)
@@ -216,7 +216,7 @@ func TestMemory(t *testing.T) {
 		if m.Bytes[prof.Parameters] < parameters || m.Bytes[prof.Parameters] > parameters+1024 {
 			t.Errorf("%d bytes of parameters, want %d", m.Bytes[prof.Parameters], parameters)
 		}
-		if s := m.Bytes[prof.State]; s < 2*parameters || s > 2*parameters+2048 { // AdamW keeps two numbers of each
+		if s := m.Bytes[prof.State]; s < 2*parameters || s > 2*parameters+2048 { // AdamW stores two values for each
 			t.Errorf("%d bytes of state, want %d", s, 2*parameters)
 		}
 	}
@@ -257,8 +257,8 @@ func TestSpans(t *testing.T) {
 	prof.Span("outside of a profile")()
 }
 
-// Spans take their own time from the program's: the times of all rows add up to that of
-// the steps, as in PyTorch's table.
+// The self time of spans is subtracted from the program's: the self times of all rows add up to
+// that of the steps, as in PyTorch's table.
 func TestSpansAddUp(t *testing.T) {
 	step := training(t, 32, nn.Flatten(), nn.Dense(10))
 	r, err := prof.Run(t.Context(), func() error {
@@ -283,7 +283,7 @@ func TestSpansAddUp(t *testing.T) {
 	}
 }
 
-// TestSaveKeeps leaves a file that was there where it cannot be replaced.
+// TestSaveKeeps checks that an existing file remains if it cannot be replaced.
 func TestSaveKeeps(t *testing.T) {
 	r := measured(t)
 	folder := filepath.Join(t.TempDir(), "a.json")
@@ -323,8 +323,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// The trace has what the Trace Event Format and Kineto's files want, and each op
-// lies within its step.
+// The trace has the fields of the Trace Event Format and of Kineto, and each op is within its
+// step.
 func TestTrace(t *testing.T) {
 	r := measured(t)
 	folder := t.TempDir()
@@ -521,8 +521,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// Others may compute meanwhile, on goroutines of their own; what they do is in the
-// profile, and nothing breaks.
+// Other goroutines may compute meanwhile; their work is in the profile.
 func TestProfileAmongOthers(t *testing.T) {
 	stop, done := make(chan struct{}), make(chan error, 1)
 	began := make(chan struct{})
@@ -557,7 +556,7 @@ func TestProfileAmongOthers(t *testing.T) {
 	}
 }
 
-// A profile of long steps shows how far it is.
+// A profile of long steps shows its progress.
 func TestRunIsMeasured(t *testing.T) {
 	meter, ctx := display.Measure(t.Context(), "test", 1)
 	var parts []float64

@@ -6,53 +6,53 @@ import (
 	"time"
 )
 
-// Report is what [Run] measured. It shows itself. Its fields are for those who
-// count themselves; the methods say what most want to know.
+// Report is the result of [Run]. It displays itself. The fields are the raw data, and the
+// methods summarise them.
 type Report struct {
-	Device string // that ran the ops
+	Device string // device of the ops
 	Began  time.Time
 	Steps  []Stretch
-	Ops    []Op   // all, in the order in which they ran
-	Host   []Host // what the program did itself, in order
+	Ops    []Op   // all ops in the order in which they ran
+	Host   []Host // work of the program on the host, in order
 	Counts Counts
 
-	asynchronous bool      // the device worked while the host went on
-	host         []Stretch // the steps as the host has seen them
-	exchanges    []Stretch // in which a device had numbers of other ranks to wait for
+	asynchronous bool      // the device worked while the host continued
+	host         []Stretch // the steps as measured on the host
+	exchanges    []Stretch // times in which a device waited for other ranks
 
 	memory   []MemoryPoint
-	peak     int // bytes, as the engine counts them
+	peak     int // bytes, counted by package tensor
 	ceilings *Ceilings
 }
 
-// Stretch is the time of one step, since the start of the profile. On a GPU, which
-// works while the host goes on, a step ends when its last op does.
+// Stretch is the time of one step, since the start of the profile. On a GPU, which works
+// asynchronously, a step ends when its last op ends.
 type Stretch struct{ Begin, End time.Duration }
 
 // Counts are means over the steps.
 type Counts struct {
-	Launches float64 // that the host made: of graphs on a GPU, of ops on the processor
-	Ops      float64 // that were run
-	Kernels  float64 // that a GPU ran for them; 0 of the processor
-	Allocs   float64 // pieces of memory that a GPU's driver was asked for
-	Recorded float64 // operations before they were fused
+	Launches float64 // by the host: of graphs on a GPU, of ops on the CPU
+	Ops      float64 // ops run
+	Kernels  float64 // GPU kernels; 0 on the CPU
+	Allocs   float64 // allocations by the GPU driver
+	Recorded float64 // operations before fusion
 	Lists    float64 // runs of a list
-	Planned  float64 // lists whose structure was new
-	Syncs    float64 // times that the program waited for results
+	Planned  float64 // lists with a new structure, which had to be compiled
+	Syncs    float64 // waits of the program for results
 	FLOPs    float64
-	Bytes    float64 // that ops read and wrote
+	Bytes    float64 // read and written by ops
 	ToDevice float64 // bytes copied
 	ToHost   float64 // bytes copied
 }
 
-// newReport makes sense of what was collected.
+// newReport evaluates what was collected.
 func newReport(p *recording) *Report {
 	r := &Report{Began: p.Begun(), Device: "cpu", Ops: p.ops(), Host: p.hosts(), peak: p.stats.PeakBytes}
 	for _, s := range p.steps {
 		r.Steps = append(r.Steps, Stretch{s.begin, s.end})
 	}
 	r.host = r.Steps
-	// What belongs to a step that was not finished does not count.
+	// Leave out events of a step that was not completed.
 	r.Ops = slices.DeleteFunc(r.Ops, func(o Op) bool { return o.Step >= len(r.Steps) })
 	r.Host = slices.DeleteFunc(r.Host, func(h Host) bool { return h.Step >= len(r.Steps) || h.End <= r.host[0].Begin })
 	for _, f := range p.flushes {
@@ -96,7 +96,7 @@ func newReport(p *recording) *Report {
 	return r
 }
 
-// median is the step whose time is in the middle of all.
+// median returns the step with the median duration.
 func (r *Report) median() int {
 	order := make([]int, len(r.Steps))
 	for i := range order {
@@ -108,7 +108,7 @@ func (r *Report) median() int {
 
 func (s Stretch) length() time.Duration { return s.End - s.Begin }
 
-// total is the time of all steps.
+// total returns the time of all steps.
 func (r *Report) total() time.Duration { return length(r.Steps) }
 
 func length(all []Stretch) time.Duration {
@@ -119,7 +119,7 @@ func length(all []Stretch) time.Duration {
 	return sum
 }
 
-// StepTime is the mean time of a step, 0 without one.
+// StepTime returns the mean time of a step, or 0 without steps.
 func (r *Report) StepTime() time.Duration {
 	if len(r.Steps) == 0 {
 		return 0
@@ -127,19 +127,18 @@ func (r *Report) StepTime() time.Duration {
 	return r.total() / time.Duration(len(r.Steps))
 }
 
-// Breakdown is where the time of a step goes, as means over the steps. The parts
-// add up to StepTime.
+// Breakdown divides the time of a step, as means over the steps. The parts add up to StepTime.
 type Breakdown struct {
 	Forward, Backward, Update time.Duration // ops
 	Waiting                   time.Duration // for data
-	Planning                  time.Duration // lists of a new structure
+	Planning                  time.Duration // compiling lists with a new structure
 	Copying                   time.Duration // to and from the device
-	Synchronising             time.Duration // the device has done all, and the host is still waking up
+	Synchronising             time.Duration // the device is idle, and the host is still waking up from a wait for it
 	Exchanging                time.Duration // waiting for other ranks of a data-parallel training
 	Host                      time.Duration // the rest: the program itself, recording and launching
 }
 
-// Breakdown says where the time of a step goes.
+// Breakdown returns the parts of the time of a step.
 func (r *Report) Breakdown() Breakdown {
 	var b Breakdown
 	if len(r.Steps) == 0 {
@@ -156,7 +155,7 @@ func (r *Report) Breakdown() Breakdown {
 			b.Update += d
 		}
 	}
-	// What the host does while the device works costs nothing.
+	// Host work only counts while the device is idle.
 	for _, g := range r.Gaps() {
 		d := g.End - g.Begin
 		switch HostKind(g.Reason) {
@@ -182,7 +181,7 @@ func (r *Report) Breakdown() Breakdown {
 	return b
 }
 
-// parts are the parts of a breakdown with their names.
+// parts returns the parts of a breakdown with their names.
 func (b Breakdown) parts() []part {
 	return []part{
 		{"forward", b.Forward}, {"backward", b.Backward}, {"update", b.Update}, {"waiting for data", b.Waiting},
@@ -195,7 +194,7 @@ type part struct {
 	time time.Duration
 }
 
-// String is the profile in a few lines.
+// String returns the profile in a few lines.
 func (r *Report) String() string {
 	if r == nil || len(r.Steps) == 0 {
 		return "no steps"
@@ -216,18 +215,18 @@ func (r *Report) String() string {
 	text += fmt.Sprintf("\na step: %s, %.3g waits for results, %s read and written, %s to the device, %s from it, %.3g GFLOP/s",
 		what, c.Syncs, size(c.Bytes), size(c.ToDevice), size(c.ToHost), c.FLOPs/r.StepTime().Seconds()/1e9)
 	if x := r.Communication(); x.Busy > 0 {
-		text += fmt.Sprintf("\nranks: %s of a step numbers of other ranks are on their way or waited for, %.0f %% of that beside what is computed, %s",
+		text += fmt.Sprintf("\nranks: %s per step of communication, %.0f %% of it overlapping with computation, %s",
 			duration(x.Busy), 100*x.Hidden(), size(x.Bytes))
 	}
 	return text
 }
 
-// share is a part of the time of a step.
+// share returns d as a fraction of a step.
 func (r *Report) share(d time.Duration) float64 {
 	return d.Seconds() / max(r.StepTime().Seconds(), 1e-12)
 }
 
-// duration is a time with three digits that count.
+// duration formats a time with three significant digits.
 func duration(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -238,7 +237,7 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%.3g s", d.Seconds())
 }
 
-// size is a number of bytes with three digits that count.
+// size formats a number of bytes with three significant digits.
 func size(bytes float64) string {
 	for _, unit := range []string{"B", "KiB", "MiB"} {
 		if bytes < 1000 {

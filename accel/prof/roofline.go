@@ -8,10 +8,10 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// maxPoints is the number of ops in a roofline.
+// maxPoints is the number of ops in a roofline figure.
 const maxPoints = 12
 
-// Roofline draws the ops that take most of the time below what the device can do.
+// Roofline draws the ops that take most of the time below the peak performance of the device.
 func (r *Report) Roofline() *plots.Figure {
 	c := r.Ceilings()
 	d := plots.RooflineData{FLOPs: c.FLOPs, FLOPsName: "float32", Bytes: c.Bytes}
@@ -34,17 +34,17 @@ func (r *Report) Roofline() *plots.Figure {
 	return plots.Roofline("Roofline: "+r.Device, d)
 }
 
-// weight is what all calls of an op took and did.
+// weight is the total time and work of all calls of an op.
 type weight struct {
 	name         string
 	time         time.Duration
 	flops, bytes float64
 	calls        int
-	half         bool // its factors are of 16 bits
-	random       bool // it draws a number for each element
+	float16      bool // its operands are 16-bit floats
+	random       bool // it draws a random number for each element
 }
 
-// heaviest are the ops by the time that they took, the longest first.
+// heaviest returns the ops sorted by their time, the longest first.
 func (r *Report) heaviest() []weight {
 	var all []weight
 	at := map[string]int{}
@@ -54,7 +54,7 @@ func (r *Report) heaviest() []weight {
 		if !ok {
 			k = len(all)
 			at[name] = k
-			all = append(all, weight{name: name, half: o.half, random: o.random})
+			all = append(all, weight{name: name, float16: o.float16, random: o.random})
 		}
 		w := &all[k]
 		w.time += o.End - o.Begin
@@ -66,9 +66,9 @@ func (r *Report) heaviest() []weight {
 	return all
 }
 
-// reached is the share of what the device can do: of its arithmetic or of its
-// memory, whichever would take longer for this work.
+// reached returns the fraction of the device's peak: of arithmetic or of memory bandwidth,
+// whichever is the limit for this work.
 func (w weight) reached(c Ceilings) float64 {
-	least := max(w.flops/c.arithmetic(w.half), w.bytes/c.Bytes)
+	least := max(w.flops/c.arithmetic(w.float16), w.bytes/c.Bytes)
 	return least / max(w.time.Seconds(), 1e-12)
 }

@@ -12,27 +12,27 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// ErrBusy says that another profile is being taken.
+// ErrBusy is returned while another profile is being taken.
 var ErrBusy = errors.New("prof: another profile is being taken")
 
-// Option changes how [Run] takes a profile. It prints as it is written in Go.
+// Option configures [Run]. Its text is the Go expression that makes it.
 type Option struct {
 	text string
 	set  func(*settings) error
 }
 
-// String is the option as it is written in Go, without the package.
+// String returns the option as a Go expression without the package.
 func (o Option) String() string { return o.text }
 
 type settings struct{ warmup, active int }
 
-// Warmup is the number of steps before those that are measured; the default is 3.
-// The first step of all makes plans and is much slower than the others.
+// Warmup sets the number of steps before the measured ones; the default is 3. The first step
+// compiles plans and is much slower than the others.
 func Warmup(steps int) Option {
 	return count("Warmup", steps, 0, func(s *settings) *int { return &s.warmup })
 }
 
-// Active is the number of steps that are measured; the default is 5.
+// Active sets the number of measured steps; the default is 5.
 func Active(steps int) Option {
 	return count("Active", steps, 1, func(s *settings) *int { return &s.active })
 }
@@ -48,9 +48,9 @@ func count(name string, n, least int, field func(*settings) *int) Option {
 	}}
 }
 
-// Run calls step, first some times to warm up and then some times with a profile.
-// A panic of the tensor package within it is an error, as for accel.Fit. What the
-// step computes but nobody asks for is computed at its end.
+// Run calls step first to warm up and then with a profile. A panic of the tensor package in
+// step is returned as an error, as in accel.Fit. Tensors that a step has recorded but not
+// computed are computed at its end.
 func Run(ctx context.Context, step func() error, options ...Option) (*Report, error) {
 	s := &settings{warmup: 3, active: 5}
 	for _, o := range options {
@@ -62,12 +62,13 @@ func Run(ctx context.Context, step func() error, options ...Option) (*Report, er
 		}
 	}
 	if step == nil {
-		return &Report{}, errors.New("prof: Run: there is no step")
+		return &Report{}, errors.New("prof: Run: step is nil")
 	}
 	meter, ctx := display.Measure(ctx, "steps", float64(s.warmup+s.active))
 	defer meter.End()
 	for k := range s.warmup {
-		// The last one with a profile that is thrown away: it has the plans described.
+		// The last warm-up step has a profile that is discarded, so that the plans get their
+		// descriptions.
 		if _, err := profiled(ctx, step, k == s.warmup-1, 1, func(int) { meter.Set(float64(k+1), "warm-up") }); err != nil {
 			return &Report{}, fmt.Errorf("prof: warm-up step %d of %d: %w", k+1, s.warmup, err)
 		}
@@ -85,20 +86,21 @@ func Run(ctx context.Context, step func() error, options ...Option) (*Report, er
 	return r, nil
 }
 
-// recording is what was collected in some steps, and when these were.
+// recording is what was collected in some steps, and the times of these steps.
 type recording struct {
 	*trace.Collector
 	steps   []span
 	flushes []trace.Flush
-	// prefixes are where outermost chains are in the model, "look."; see place.
+	// prefixes are the positions of the outermost chains in the model, such as "look."; see
+	// findChains.
 	prefixes map[any]string
 	stats    tensor.Statistics // of the steps
 }
 
-// span is a stretch of time since the start of the profile.
+// span is an interval of time since the start of the profile.
 type span struct{ begin, end time.Duration }
 
-// profiled makes steps, with a profile or without, and calls done after each.
+// profiled runs steps, with or without a profile, and calls done after each.
 func profiled(ctx context.Context, step func() error, on bool, steps int, done func(steps int)) (p *recording, err error) {
 	p = &recording{}
 	if on {
@@ -109,12 +111,12 @@ func profiled(ctx context.Context, step func() error, on bool, steps int, done f
 		defer c.Stop()
 		p.Collector = c
 	}
-	if err := synchronize(); err != nil { // what is recorded is no part of the step
+	if err := synchronize(); err != nil { // work recorded before is not part of the step
 		return p, err
 	}
 	if on {
 		defer func() {
-			if e := synchronize(); err == nil { // and then the device tells its times
+			if e := synchronize(); err == nil { // the device reports its times only after that
 				err = e
 			}
 		}()
@@ -153,7 +155,7 @@ func synchronize() (err error) {
 	return nil
 }
 
-// once makes one step and runs what it recorded.
+// once runs one step and computes what it recorded.
 func once(step func() error) (err error) {
 	defer nn.Catch(&err)
 	if err := step(); err != nil {
@@ -163,11 +165,11 @@ func once(step func() error) (err error) {
 	return nil
 }
 
-// Span names a part of a step; what it returns ends it:
+// Span names a part of a step. The function that it returns ends the part:
 //
 //	defer prof.Span("forward")()
 //
-// Without a profile it does nothing.
+// Without a profile, Span does nothing.
 func Span(name string) (end func()) {
 	c := trace.Profile()
 	if c == nil {

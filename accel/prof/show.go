@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// errNoSteps says that there is nothing to write.
+// errNoSteps is returned if there is nothing to write.
 var errNoSteps = errors.New("prof: no step was measured")
 
-// shownRows is the number of rows of the table that a report shows of itself.
+// shownRows is the number of table rows in the display of a report.
 const shownRows = 12
 
-// MIMEBundle shows the report: where the time goes, the timeline, the memory, the
+// MIMEBundle returns the display of the report: the breakdown, the timeline, the memory, the
 // table and the hints.
 func (r *Report) MIMEBundle() map[string]any {
 	if r == nil || len(r.Steps) == 0 {

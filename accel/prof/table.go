@@ -9,11 +9,10 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// SortBy is the column by which a table is sorted, the highest first.
+// SortBy is the column by which a table is sorted in descending order.
 type SortBy string
 
-// The columns. Of a device that is the processor the columns of the processor and
-// those of the device are the same.
+// The columns. If the device is the CPU, the CPU and the CUDA columns are the same.
 const (
 	SelfCPU   SortBy = "Self CPU"
 	CPUTotal  SortBy = "CPU total"
@@ -23,10 +22,10 @@ const (
 	Memory    SortBy = "CPU Mem"
 )
 
-// Row is what was done under one name, in all steps together.
+// Row summarises everything with one name over all steps.
 type Row struct {
 	Name              string
-	Self, Total       time.Duration // on the processor
+	Self, Total       time.Duration // on the CPU
 	SelfCUDA, AllCUDA time.Duration // on another device
 	Calls             int
 	Bytes             int     // of results
@@ -34,7 +33,7 @@ type Row struct {
 	Shapes            string  // of the operands, of the first call
 }
 
-// Table is rows in the columns of PyTorch's key_averages. It shows itself.
+// Table has rows with the columns of PyTorch's key_averages. It displays itself.
 type Table struct {
 	Rows    []Row
 	By      SortBy
@@ -44,10 +43,9 @@ type Table struct {
 	layers  bool
 }
 
-// Rows are the ops by layer and name, what the host did, and the spans. The time
-// of an op is its own; that of a span is also that of all within it. What the program
-// does outside of all spans is the row host, so that the times of their own add up to
-// those of the steps.
+// Rows returns the ops by layer and name, the host events, and the spans. The self time of a
+// span excludes everything inside it. What the program does outside all spans is the row host,
+// so the self times add up to the time of the steps.
 func (r *Report) Rows() []Row {
 	rows, at := []Row{}, map[string]int{}
 	add := func(name, shapes string) *Row {
@@ -85,8 +83,7 @@ func (r *Report) Rows() []Row {
 	return rows
 }
 
-// program is the time of the host that none of its events takes, nor ops of the
-// processor.
+// program returns the time of the host that is neither in a host event nor in an op on the CPU.
 func (r *Report) program() time.Duration {
 	rest := length(r.host)
 	for _, h := range r.Host {
@@ -102,7 +99,7 @@ func (r *Report) program() time.Duration {
 	return rest
 }
 
-// spend enters the time of an op.
+// spend adds the time of an op to a row.
 func (r *Report) spend(row *Row, d time.Duration) {
 	if r.Device == "cpu" {
 		row.Self, row.Total = row.Self+d, row.Total+d
@@ -111,8 +108,8 @@ func (r *Report) spend(row *Row, d time.Duration) {
 	row.SelfCUDA, row.AllCUDA = row.SelfCUDA+d, row.AllCUDA+d
 }
 
-// inside is the time that ops, host work and other spans take within the span that is
-// event i of the host. What a device does meanwhile takes none of it.
+// inside returns the time of ops, host events and other spans within the span that is event i
+// of the host. It excludes asynchronous work of a device.
 func (r *Report) inside(i int) time.Duration {
 	var all []Stretch
 	if !r.asynchronous {
@@ -130,7 +127,7 @@ func (r *Report) inside(i int) time.Duration {
 	var sum time.Duration
 	until := span.Begin
 	for _, s := range all {
-		if s.Begin < span.Begin || s.End > span.End { // around it, or elsewhere
+		if s.Begin < span.Begin || s.End > span.End { // it encloses the span, or is elsewhere
 			continue
 		}
 		if from := max(s.Begin, until); s.End > from {
@@ -141,7 +138,7 @@ func (r *Report) inside(i int) time.Duration {
 	return sum
 }
 
-// title is what an op is called in tables.
+// title returns the name of an op in tables.
 func (o Op) title() string {
 	switch {
 	case o.Layer == "" && o.Phase == Backward:
@@ -154,15 +151,14 @@ func (o Op) title() string {
 	return o.Layer + ": " + o.Name
 }
 
-// Table is the rows, sorted by a column; rows bounds their number, 0 does not.
+// Table returns the rows sorted by a column. rows limits their number; 0 means no limit.
 func (r *Report) Table(by SortBy, rows int) *Table {
 	t := &Table{Rows: r.Rows(), By: by, total: r.total(), cuda: r.Device != "cpu"}
 	t.cut(rows)
 	return t
 }
 
-// Layers is the time of each layer, forward and backward together, and of the
-// optimiser.
+// Layers returns the time of each layer, forward and backward together, and of the optimizer.
 func (r *Report) Layers() *Table {
 	t := &Table{By: CPUTotal, total: r.total(), cuda: r.Device != "cpu", layers: true}
 	at := map[string]int{}
@@ -187,7 +183,7 @@ func (r *Report) Layers() *Table {
 	return t
 }
 
-// cut sorts the rows and leaves out those beyond most.
+// cut sorts the rows and removes those beyond most.
 func (t *Table) cut(most int) {
 	key := func(r Row) float64 {
 		switch by := t.By; {
@@ -211,7 +207,7 @@ func (t *Table) cut(most int) {
 	}
 }
 
-// content is the table as it is shown.
+// content returns the display of the table.
 func (t *Table) content() display.Content {
 	columns := []string{"Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"}
 	if t.cuda {
@@ -244,7 +240,7 @@ func (t *Table) content() display.Content {
 	return display.Table(rows, columns...)
 }
 
-// String is the table in text.
+// String returns the table as text.
 func (t *Table) String() string {
 	text := t.content().String()
 	if t.omitted > 0 {
@@ -253,7 +249,7 @@ func (t *Table) String() string {
 	return text
 }
 
-// MIMEBundle shows the table.
+// MIMEBundle returns the display of the table.
 func (t *Table) MIMEBundle() map[string]any {
 	bundle := t.content().MIMEBundle()
 	bundle["text/plain"] = t.String()

@@ -9,14 +9,14 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// Gap is a stretch of time in which no op ran, and why: what the host did meanwhile.
+// Gap is an interval in which no op ran, with its reason: what the host did meanwhile.
 type Gap struct {
 	Step       int
 	Begin, End time.Duration
 	Reason     string // a HostKind, or "host" for the program itself
 }
 
-// Gaps are the stretches in which no op ran. A stretch of several reasons is
+// Gaps returns the intervals in which no op ran. An interval with several reasons is split into
 // several gaps.
 func (r *Report) Gaps() []Gap {
 	var gaps []Gap
@@ -33,7 +33,7 @@ func (r *Report) Gaps() []Gap {
 	return gaps
 }
 
-// busy are the stretches in which ops of a step ran, in order.
+// busy returns the intervals in which ops of a step ran, in order.
 func (r *Report) busy(step int) []Stretch {
 	var all []Stretch
 	for _, o := range r.Ops {
@@ -45,7 +45,7 @@ func (r *Report) busy(step int) []Stretch {
 	return all
 }
 
-// reasons cuts a gap by what the host did in it.
+// reasons splits a gap by what the host did in it.
 func (r *Report) reasons(step int, gap Stretch) []Gap {
 	var gaps []Gap
 	at := gap.Begin
@@ -67,8 +67,8 @@ func (r *Report) reasons(step int, gap Stretch) []Gap {
 	return gaps
 }
 
-// Timeline draws the step whose time is in the middle of all: its ops, the gaps
-// between them with their reasons, and the spans.
+// Timeline draws the step of median duration: its ops, the gaps between them with their
+// reasons, and the spans.
 func (r *Report) Timeline() *plots.Figure {
 	if r == nil || len(r.Steps) == 0 {
 		return plots.Timeline("One step")
@@ -113,7 +113,7 @@ func (r *Report) Timeline() *plots.Figure {
 	return plots.Timeline("One step", lanes...).Subtitle(fmt.Sprintf("step %d of %d, %s", k+1, len(r.Steps), duration(r.Steps[k].length())))
 }
 
-// hostKind is the kind of a block for what the host did; none for the program itself.
+// hostKind returns the kind of a block for a host event, or "" for the program itself.
 func hostKind(reason string) string {
 	if reason == "host" {
 		return ""
@@ -121,7 +121,7 @@ func hostKind(reason string) string {
 	return reason
 }
 
-// hostLane is what the host did while a device had a step, ahead of it.
+// hostLane returns the work of the host for a step that an asynchronous device computed.
 func (r *Report) hostLane(k int) plots.Lane {
 	s := r.Steps[k]
 	lane := plots.Lane{Name: "host"}

@@ -9,7 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 )
 
-// Phase is the part of a step that an op belongs to.
+// Phase is the phase of a step that an op belongs to.
 type Phase string
 
 // The phases.
@@ -19,28 +19,28 @@ const (
 	Update   Phase = "update"
 )
 
-// Op is one step of a list that was run: a matrix product, say, or elementwise
-// operations in one loop.
+// Op is one step of a list that was run: a matrix multiplication, or elementwise operations in
+// one fused kernel.
 type Op struct {
 	Name  string // "Linear", "Mul+Add+Sqrt"
-	Layer string // "2 Dense(64)", "block.up"; the optimiser for an update; "" where nobody knows
+	Layer string // "2 Dense(64)", "block.up"; the optimizer for an update; "" if unknown
 	Phase Phase
 	Step  int // of the profile, from 0
 
 	Begin, End time.Duration // since the start of the profile
 	FLOPs      float64
 	Bytes      float64 // read and written
-	Made       int     // bytes of its results
+	Made       int     // bytes of the results
 	Shapes     string  // of the operands
-	// Kernels are what a GPU ran for it; nil of the processor.
+	// Kernels are the GPU kernels of the op; nil on the CPU.
 	Kernels []Kernel
 
-	half     bool          // its factors are of 16 bits
-	random   bool          // it draws a number for each element
+	float16  bool          // its operands are 16-bit floats
+	random   bool          // it draws a random number for each element
 	launched time.Duration // when the host launched the kernels
 }
 
-// Host is what the program itself did meanwhile.
+// Host is an event of the program on the host.
 type Host struct {
 	Kind       HostKind
 	Name       string
@@ -49,10 +49,10 @@ type Host struct {
 	Bytes      int // copied
 }
 
-// HostKind says what the host did.
+// HostKind is the kind of a host event.
 type HostKind string
 
-// What the host does.
+// The kinds of host events.
 const (
 	Waiting  HostKind = "waiting for data"
 	Planning HostKind = "planning"
@@ -63,24 +63,24 @@ const (
 	Launching     HostKind = "launching"
 	Synchronising HostKind = "synchronising" // waiting for the device
 
-	Exchanging    HostKind = "exchanging with ranks" // waiting for other ranks of a training
-	Communicating HostKind = "numbers of ranks"      // on their way, beside what the program does
+	Exchanging    HostKind = "exchanging with ranks"  // waiting for other ranks
+	Communicating HostKind = "communication of ranks" // transfers that overlap with the program
 )
 
-// ops are the work of all flushes.
+// ops returns the ops of all flushes.
 func (p *recording) ops() []Op {
 	var all []Op
-	p.place()
+	p.findChains()
 	for _, f := range p.flushes {
 		for i, s := range f.Program.Steps {
 			o := Op{Name: opName(s.Ops), Phase: Forward}
 			switch {
 			case i+1 < len(f.Times):
 				o.Begin, o.End = f.Times[i], f.Times[i+1]
-			case f.Work == nil && len(f.Times) == 1 && i == 0: // the device does not tell its steps apart
+			case f.Work == nil && len(f.Times) == 1 && i == 0: // the device reports only the time of the whole list
 				o.Begin, o.End, o.Name = f.Begin, f.End, "list of "+fmt.Sprint(len(f.Program.Steps))
 			default:
-				continue // it failed before, or is part of the list
+				continue // it failed, or is part of the list
 			}
 			o.Step = p.stepAt(f.Begin)
 			if o.Kernels = kernels(&f, i); f.Work != nil {
@@ -95,7 +95,7 @@ func (p *recording) ops() []Op {
 				o.Made += elements(out.Shape) * out.Size
 			}
 			o.Shapes = shapes(s.In)
-			o.half = len(s.In) > 0 && s.In[0].Size == 2
+			o.float16 = len(s.In) > 0 && s.In[0].Size == 2
 			o.random = slices.Contains(s.Ops, "Bernoulli")
 			all = append(all, o)
 		}
@@ -105,7 +105,7 @@ func (p *recording) ops() []Op {
 
 var phases = map[trace.Phase]Phase{trace.Forward: Forward, trace.Backward: Backward, trace.Update: Update}
 
-// stepAt is the step of the profile in which a moment lies.
+// stepAt returns the step of the profile that contains a time.
 func (p *recording) stepAt(t time.Duration) int {
 	at, _ := slices.BinarySearchFunc(p.steps, t, func(s span, t time.Duration) int {
 		if s.end < t {
@@ -116,7 +116,7 @@ func (p *recording) stepAt(t time.Duration) int {
 	return at
 }
 
-// opName is what a loop, or an op with what follows it, is called.
+// opName returns the name of a fused kernel, or of an op with its epilogue.
 func opName(ops []string) string {
 	const most = 3
 	if len(ops) <= most {
@@ -125,8 +125,8 @@ func opName(ops []string) string {
 	return strings.Join(ops[:most], "+") + fmt.Sprintf("+%d more", len(ops)-most)
 }
 
-// leading is the note of a step's node that says most: one with a parameter, of
-// the phase that most of the nodes are of.
+// leading returns the most informative note of a step's nodes: one with a parameter, of the
+// most frequent phase.
 func leading(notes []*trace.Note, nodes []int) *trace.Note {
 	var counts [3]int
 	for _, i := range nodes {
@@ -152,7 +152,7 @@ func leading(notes []*trace.Note, nodes []int) *trace.Note {
 	return best
 }
 
-// layer is what the user calls the layer of an op.
+// layer returns the user's name of the layer of an op.
 func (p *recording) layer(n *trace.Note) string {
 	scope := p.scope(n)
 	if n.Phase == trace.Update {
@@ -176,10 +176,9 @@ func (p *recording) layer(n *trace.Note) string {
 	return name[:cut]
 }
 
-// place finds out where in the model the chains are, by the names of the
-// parameters of their layers: "look.0.weight" of layer 0 says that a chain is the
-// field look.
-func (p *recording) place() {
+// findChains finds the positions of chains in the model from the names of their layers'
+// parameters: "look.0.weight" of layer 0 means that the chain is the field look.
+func (p *recording) findChains() {
 	p.prefixes = map[any]string{}
 	for _, f := range p.flushes {
 		for _, n := range f.Notes {
@@ -194,7 +193,7 @@ func (p *recording) place() {
 	}
 }
 
-// scope is the name of the innermost scope of an op.
+// scope returns the name of the innermost scope of an op.
 func (p *recording) scope(n *trace.Note) string {
 	if n.Name == nil {
 		return ""
@@ -202,7 +201,7 @@ func (p *recording) scope(n *trace.Note) string {
 	return n.Name()
 }
 
-// hosts are what the host did, in order.
+// hosts returns the host events in order.
 func (p *recording) hosts() []Host {
 	kinds := map[trace.Kind]HostKind{
 		trace.Waiting: Waiting, trace.Reading: Reading, trace.Writing: Writing, trace.Marked: Marked,
@@ -212,7 +211,7 @@ func (p *recording) hosts() []Host {
 	var all []Host
 	for _, e := range p.Events() {
 		step := p.stepAt(e.Begin)
-		if e.Kind == trace.Communicating { // on a device, for which the host does not wait
+		if e.Kind == trace.Communicating { // on a device: the host does not wait for it
 			step = max(0, min(step, len(p.steps)-1))
 		}
 		all = append(all, Host{kinds[e.Kind], e.Name, step, e.Begin, e.End, e.Bytes})
