@@ -72,7 +72,7 @@ func (c *compiler) define(n ast.Node, lhs, rhs []ast.Expr) {
 			x := c.converted(n, values[i], from[i], t, nil)
 			c.declareAt(v, c.shape(e, t), registers[i], x)
 		case !isBlank(e):
-			p := c.place_(e)
+			p := c.locate(e)
 			c.set(p, c.converted(n, values[i], from[i], c.typeOf(e), nil))
 		}
 	}
@@ -164,7 +164,7 @@ func (c *compiler) tuple(n ast.Node, e ast.Expr) (values []operand, from []types
 		for v := range tuple.Variables() {
 			from = append(from, c.subst(v.Type()))
 		}
-		return c.calls_(x), from
+		return c.compileCall(x), from
 	case *ast.IndexExpr:
 		p := c.elementPlace(x)
 		if p.kind != inMap {
@@ -206,7 +206,7 @@ func (c *compiler) assignAll(n ast.Node, lhs, rhs []ast.Expr) {
 	}
 	places := make([]place, len(lhs))
 	for i, e := range lhs {
-		places[i] = c.steady(c.place_(e))
+		places[i] = c.steady(c.locate(e))
 	}
 	values, from := c.values(n, lhs, rhs)
 	for i, e := range lhs {
@@ -352,10 +352,10 @@ func (c *compiler) assignOne(n ast.Node, lhs, rhs ast.Expr) {
 			c.fail(n, "calls on both sides of an assignment")
 		}
 		x := c.exprTo(rhs, t, nil)
-		c.set(c.place_(lhs), x)
+		c.set(c.locate(lhs), x)
 		return
 	}
-	p := c.place_(lhs)
+	p := c.locate(lhs)
 	if p.kind == inRegister {
 		c.exprTo(rhs, t, &operand{shape: p.shape, at: p.at})
 		return
@@ -371,7 +371,7 @@ func (c *compiler) update(s *ast.AssignStmt) {
 	if c.calls(rhs) && (c.calls(lhs) || !c.lazy(lhs)) {
 		c.fail(s, "a call in an assignment with an operator")
 	}
-	p := c.place_(lhs)
+	p := c.locate(lhs)
 	if p.kind == inElement && p.file == memory || p.kind == nowhere {
 		c.fail(s, "this assignment")
 	}
@@ -394,7 +394,7 @@ func (c *compiler) update(s *ast.AssignStmt) {
 
 // increment compiles x++ and x--.
 func (c *compiler) increment(e ast.Expr, o token.Token) {
-	p := c.place_(e)
+	p := c.locate(e)
 	c.checkStored(p)
 	x := c.get(p, nil)
 	var want *operand

@@ -16,7 +16,7 @@ func (c *compiler) callExpr(e *ast.CallExpr, want *operand) operand {
 	case tv.IsBuiltin():
 		return c.builtin(e, calleeName(e.Fun), want)
 	}
-	results := c.calls_(e)
+	results := c.compileCall(e)
 	if len(results) != 1 {
 		return operand{}
 	}
@@ -33,8 +33,8 @@ func calleeName(e ast.Expr) string {
 	return ""
 }
 
-// calls_ compiles a call and returns its results.
-func (c *compiler) calls_(e *ast.CallExpr) []operand {
+// compileCall compiles a call and returns its results.
+func (c *compiler) compileCall(e *ast.CallExpr) []operand {
 	defer c.within(e)()
 	sig, ok := c.typeOf(e.Fun).Underlying().(*types.Signature)
 	if !ok {
@@ -215,7 +215,7 @@ func (c *compiler) spread(b *block, e *ast.CallExpr, sig *types.Signature, tuple
 		c.fail(e, "several values as arguments")
 	}
 	// They are where the arguments begin; out of the way.
-	results := c.calls_(inner)
+	results := c.compileCall(inner)
 	moved := make([]operand, len(results))
 	for i, r := range results {
 		moved[i] = c.temporary(r.shape)
@@ -341,7 +341,7 @@ func (c *compiler) receiver(x *ast.SelectorExpr, path []int, recv types.Type, wa
 		s := c.shape(x, at.Underlying().(*types.Pointer).Elem())
 		return c.get(place{kind: inMemory, shape: s, at: v.at}, want)
 	} else {
-		p = c.place_(x.X)
+		p = c.locate(x.X)
 	}
 	switch {
 	case isPointer == byPointer:

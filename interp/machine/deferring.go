@@ -50,7 +50,7 @@ func (c *compiler) deferStatement(s *ast.DeferStmt) {
 	}
 	outer := c.deferred
 	c.deferred = &deferral{call: e}
-	c.calls_(e)
+	c.compileCall(e)
 	if !c.deferred.done {
 		c.fail(s, "a deferred call of this")
 	}

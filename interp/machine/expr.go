@@ -46,7 +46,7 @@ func (c *compiler) expr(e ast.Expr, want *operand) operand {
 				return v
 			}
 		}
-		l := c.place_(e)
+		l := c.locate(e)
 		return c.get(l, want)
 	case *ast.TypeAssertExpr:
 		v, _, _ := c.assertion(e, false)
@@ -336,7 +336,7 @@ func (c *compiler) addressOf(e *ast.UnaryExpr, want *operand) operand {
 		v = c.own(v, nil)
 		return c.settle(operand{shape: s, at: v.at}, want)
 	}
-	p := c.place_(x)
+	p := c.locate(x)
 	switch p.kind {
 	case inMemory:
 		return c.settle(operand{shape: s, at: c.check(p)}, want)

@@ -30,13 +30,13 @@ const (
 	inMap
 )
 
-// place_ finds the place of an expression that can be assigned to, or of a part
+// locate finds the place of an expression that can be assigned to, or of a part
 // of a value in memory.
-func (c *compiler) place_(e ast.Expr) place {
+func (c *compiler) locate(e ast.Expr) place {
 	defer c.within(e)()
 	switch e := e.(type) {
 	case *ast.ParenExpr:
-		return c.place_(e.X)
+		return c.locate(e.X)
 	case *ast.Ident:
 		if e.Name == "_" {
 			return place{kind: nowhere}
@@ -92,7 +92,7 @@ func (c *compiler) field(n ast.Node, x ast.Expr, path []int) place {
 		v := c.expr(x, nil)
 		p = place{kind: inMemory, shape: v.shape, at: v.at}
 	} else {
-		p = c.place_(x)
+		p = c.locate(x)
 	}
 	for i, f := range path {
 		if pt, pointer := t.Underlying().(*types.Pointer); pointer {
@@ -129,7 +129,7 @@ func (c *compiler) elementPlace(e *ast.IndexExpr) place {
 		i := c.expr(e.Index, nil)
 		return place{kind: inElement, shape: c.shapeOf(e), at: x.at, index: i.at, huge: huge(i)}
 	case *types.Array:
-		return c.arrayElement(e, c.place_(e.X), t)
+		return c.arrayElement(e, c.locate(e.X), t)
 	case *types.Pointer:
 		x := c.expr(e.X, nil)
 		a := t.Elem().Underlying().(*types.Array)
@@ -285,7 +285,7 @@ func (c *compiler) sliceExpr(e *ast.SliceExpr, want *operand) operand {
 		t = pt.Elem().Underlying()
 		length = int(t.(*types.Array).Len())
 	} else if a, ok := t.(*types.Array); ok {
-		p := c.place_(e.X)
+		p := c.locate(e.X)
 		if p.kind == inElement {
 			p = place{kind: inMemory, at: c.elementAddress(p), sure: true}
 		}

@@ -210,7 +210,7 @@ func (c *compiler) iterationVariables(s *ast.RangeStmt, yield *types.Signature, 
 			continue
 		}
 		m := c.mark()
-		c.set(c.place_(e), c.converted(s, p, c.subst(yield.Params().At(i).Type()), c.typeOf(e), nil))
+		c.set(c.locate(e), c.converted(s, p, c.subst(yield.Params().At(i).Type()), c.typeOf(e), nil))
 		c.release(m)
 	}
 }

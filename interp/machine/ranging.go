@@ -36,7 +36,7 @@ func (r *ranging) assign(e ast.Expr, x operand, t types.Type) {
 			return
 		}
 	}
-	c.set(c.place_(e), c.converted(r.s, x, t, c.typeOf(e), nil))
+	c.set(c.locate(e), c.converted(r.s, x, t, c.typeOf(e), nil))
 }
 
 // body compiles the statements of the loop.

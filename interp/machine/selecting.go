@@ -95,7 +95,7 @@ func (c *compiler) received(a *ast.AssignStmt, v, open operand, elem types.Type)
 			c.declare(o, values[i].shape, &values[i])
 			continue
 		}
-		c.set(c.place_(e), c.converted(a, values[i], from[i], c.typeOf(e), nil))
+		c.set(c.locate(e), c.converted(a, values[i], from[i], c.typeOf(e), nil))
 	}
 }
 

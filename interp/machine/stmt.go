@@ -113,7 +113,7 @@ func (c *compiler) effect(e ast.Expr) {
 	e = ast.Unparen(e)
 	if call, ok := e.(*ast.CallExpr); ok {
 		if tv := c.source.Info.Types[call.Fun]; !tv.IsType() && !tv.IsBuiltin() {
-			c.calls_(call)
+			c.compileCall(call)
 			return
 		}
 	}
@@ -324,7 +324,7 @@ func (c *compiler) returns(s *ast.ReturnStmt) {
 			c.fail(s, "several values in a return statement")
 		}
 		from := c.source.Info.Types[s.Results[0]].Type
-		values = c.calls_(call)
+		values = c.compileCall(call)
 		values = c.convertResults(s, values, from)
 	} else {
 		for i, e := range s.Results {
