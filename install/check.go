@@ -11,22 +11,22 @@ import (
 	"path/filepath"
 )
 
-// Installed is a kernelspec of ours that Jupyter can see.
+// Installed is a kernelspec of quern that Jupyter finds.
 type Installed struct {
 	Name       string
 	Dir        string
 	Executable string // argv[0]
-	Problem    string // why it will not start, and what to do; empty when it will
+	Problem    string // why the kernel cannot start, and what to do; empty if it can
 }
 
-// Find lists the kernelspecs along the search path that start a quern kernel,
-// the one that wins first.
+// Find returns the kernelspecs of quern on the search path, the one with the highest
+// priority first.
 func Find(ctx context.Context) []Installed {
 	var found []Installed
 	for _, kernels := range SearchPath(ctx) {
 		entries, err := os.ReadDir(kernels)
 		if err != nil {
-			continue // most of the folders do not exist on most machines
+			continue // most folders of the search path usually do not exist
 		}
 		for _, entry := range entries {
 			dir := filepath.Join(kernels, entry.Name())
@@ -38,7 +38,7 @@ func Find(ctx context.Context) []Installed {
 	return found
 }
 
-// inspect reads the kernelspec in dir and says whether it is one of ours.
+// inspect reads the kernelspec in dir and reports whether it is one of quern.
 func inspect(dir string) (spec Installed, ours bool) {
 	spec = Installed{Name: filepath.Base(dir), Dir: dir}
 	b, err := os.ReadFile(filepath.Join(dir, "kernel.json"))

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// UserDir is the folder of the user's own kernelspecs.
+// UserDir returns the folder of the user's own kernelspecs.
 func UserDir() (string, error) {
 	data, err := userData()
 	if err != nil {
@@ -34,7 +34,7 @@ func userData() (string, error) {
 	}
 	home, err := os.UserHomeDir()
 	if err != nil {
-		return "", fmt.Errorf("the user's Jupyter data folder is unknown: %w; set JUPYTER_DATA_DIR", err)
+		return "", fmt.Errorf("cannot find the user's Jupyter data folder: %w; set JUPYTER_DATA_DIR", err)
 	}
 	switch runtime.GOOS {
 	case "darwin":
@@ -48,19 +48,19 @@ func userData() (string, error) {
 	return filepath.Join(home, ".local", "share", "jupyter"), nil
 }
 
-// PrefixDir is the folder of the kernelspecs below an installation prefix such
-// as /usr/local or a virtual environment.
+// PrefixDir returns the folder of the kernelspecs below an installation prefix such as
+// /usr/local or a virtual environment.
 func PrefixDir(prefix string) string {
 	return filepath.Join(prefix, "share", "jupyter", "kernels")
 }
 
-// ErrNoPrefix is returned where no Python environment is active.
+// ErrNoPrefix is returned if no Python environment is active.
 var ErrNoPrefix = errors.New("no Python environment is active: activate a virtual or conda environment, or name a folder with --prefix")
 
-// SysPrefix is the prefix of the active Python environment: $VIRTUAL_ENV,
+// SysPrefix returns the prefix of the active Python environment: $VIRTUAL_ENV,
 // $CONDA_PREFIX, or that of the python3 on PATH if it belongs to a virtual or conda
-// environment. The Python of the system is none: writing beside it needs its own
-// decision. The error wraps ErrNoPrefix where there is no environment.
+// environment. The system's Python does not count: installing there must be requested
+// with --prefix. The error wraps ErrNoPrefix if no environment is active.
 func SysPrefix(ctx context.Context) (string, error) {
 	if dir := activated(); dir != "" {
 		return dir, nil
@@ -71,13 +71,13 @@ func SysPrefix(ctx context.Context) (string, error) {
 	return "", ErrNoPrefix
 }
 
-// activated is the prefix of the environment that the shell has activated, or "".
+// activated returns the prefix of the environment that the shell has activated, or "".
 func activated() string {
 	return cmp.Or(os.Getenv("VIRTUAL_ENV"), os.Getenv("CONDA_PREFIX"))
 }
 
-// pythonPrefix is sys.prefix of the Python on PATH, and whether that is the prefix of
-// an environment. It is "" where there is no Python.
+// pythonPrefix returns sys.prefix of the Python on PATH and whether it is an environment.
+// Without Python it returns "".
 func pythonPrefix(ctx context.Context) (dir string, environment bool) {
 	const program = `import os, sys
 print(sys.prefix)
@@ -94,8 +94,8 @@ print(sys.prefix != sys.base_prefix or os.path.isdir(os.path.join(sys.prefix, "c
 	return "", false
 }
 
-// SearchPath lists the folders in which Jupyter looks for kernelspecs, the one
-// that wins first. A folder need not exist.
+// SearchPath returns the folders in which Jupyter looks for kernelspecs, the one with the
+// highest priority first. They need not exist.
 func SearchPath(ctx context.Context) []string {
 	var dirs []string
 	add := func(dir string) {

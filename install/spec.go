@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// Names of the kernelspec that an ordinary installation writes.
+// Names of the kernelspec in a default installation.
 const (
 	DefaultName        = "quern"
 	DefaultDisplayName = "Go (Quern)"
 )
 
-// Spec is what kernel.json says.
+// Spec is the content of kernel.json.
 type Spec struct {
 	Name        string            // folder name: letters, digits, dot, dash, underscore
-	DisplayName string            // what a launcher shows
+	DisplayName string            // name in the launcher
 	Executable  string            // absolute path of the quern binary
 	Env         map[string]string // extra environment of the kernel; may be nil
 }
 
-// kernelJSON is the file's own shape and order.
+// kernelJSON has the structure and order of the file.
 type kernelJSON struct {
 	Argv          []string          `json:"argv"`
 	DisplayName   string            `json:"display_name"`
@@ -36,14 +36,14 @@ type kernelJSON struct {
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
-// NameError says that a kernelspec cannot have this name.
+// NameError reports an invalid name of a kernelspec.
 type NameError struct{ Name string }
 
 func (e *NameError) Error() string {
 	return fmt.Sprintf("kernelspec name %q: only letters, digits, dot, dash and underscore are allowed", e.Name)
 }
 
-// JSON is the text of kernel.json. It returns a *NameError for a bad name.
+// JSON returns the content of kernel.json. It returns a *NameError for an invalid name.
 func (s Spec) JSON() ([]byte, error) {
 	if !validName.MatchString(s.Name) || strings.Trim(s.Name, ".") == "" {
 		return nil, &NameError{s.Name}
@@ -59,8 +59,8 @@ func (s Spec) JSON() ([]byte, error) {
 		Argv:        []string{s.Executable, "kernel", "-f", "{connection_file}"},
 		DisplayName: s.DisplayName,
 		Language:    "go",
-		// A message reaches the kernel alone, on every system; a signal would hit
-		// the worker and the user's own child processes too.
+		// An interrupt message reaches only the kernel, on all systems. A signal would
+		// also reach the worker and the user's child processes.
 		InterruptMode: "message",
 		Env:           s.Env,
 		Metadata:      map[string]any{"debugger": false, "supported_encryption": []string{"curve"}},
@@ -68,7 +68,7 @@ func (s Spec) JSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// executableName is the file name of the binary on this system.
+// executableName returns the file name of the binary on this system.
 func executableName() string {
 	if runtime.GOOS == "windows" {
 		return "quern.exe"

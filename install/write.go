@@ -18,16 +18,16 @@ import (
 //go:embed logo/logo-32x32.png logo/logo-64x64.png logo/logo-svg.svg
 var logos embed.FS
 
-// ExistsError says that a different kernelspec of this name is already there.
+// ExistsError reports that a different kernelspec with the same name exists.
 type ExistsError struct{ Dir string }
 
 func (e *ExistsError) Error() string {
 	return fmt.Sprintf("another kernelspec is already in %s", e.Dir)
 }
 
-// Write writes the kernelspec below the folder kernels and returns its own
-// folder. An equal one is left as it is. A different one is replaced when
-// replace is set; otherwise Write returns an *ExistsError and changes nothing.
+// Write writes the kernelspec into the folder kernels and returns its own folder. If an
+// equal one exists, it is left unchanged. A different one is replaced if replace is set;
+// otherwise Write returns an *ExistsError and changes nothing.
 func Write(spec Spec, kernels string, replace bool) (dir string, err error) {
 	text, err := spec.JSON()
 	if err != nil {
@@ -51,17 +51,18 @@ func Write(spec Spec, kernels string, replace bool) (dir string, err error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return dir, create(dir, files)
 	}
-	atomicfile.Clean(kernels) // of an installation that was killed
+	atomicfile.Clean(kernels) // left by an installation that was killed
 	return dir, renew(dir, files)
 }
 
-// file is one of a kernelspec.
+// file is a file of a kernelspec.
 type file struct {
 	name string
 	text []byte
 }
 
-// content are the files of a kernelspec. The last is kernel.json, which makes a folder one.
+// content returns the files of a kernelspec. The last one is kernel.json, which makes the
+// folder a kernelspec.
 func content(kernelJSON []byte) (files []file, err error) {
 	err = fs.WalkDir(logos, "logo", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -74,8 +75,8 @@ func content(kernelJSON []byte) (files []file, err error) {
 	return append(files, file{kernelFile, kernelJSON}), err
 }
 
-// create makes the folder of a kernelspec as a whole. A private one would not do: a
-// kernelspec is for all who may use the prefix, which the umask says.
+// create creates the folder of a kernelspec atomically. Its permissions come from the
+// umask, since a kernelspec is for all users of the prefix.
 func create(dir string, files []file) error {
 	return atomicfile.CreateFolder(dir, func(_, content string) error {
 		if err := failpoint.Do(failpoint.InstallCreate, func() error { return os.Mkdir(content, 0o777) }); err != nil {
@@ -99,9 +100,9 @@ func write(path string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// renew replaces the files of a kernelspec one by one, since no folder can be renamed over
-// another: the kernelspec is the old one until its kernel.json is replaced. Then it removes
-// what the old one had besides.
+// renew replaces the files of a kernelspec one by one, since a folder cannot be renamed
+// over another. Until kernel.json is replaced it is the old kernelspec. Then renew
+// removes the other files of the old one.
 func renew(dir string, files []file) error {
 	known := map[string]bool{}
 	for _, f := range files {
@@ -119,7 +120,7 @@ func renew(dir string, files []file) error {
 		return err
 	}
 	for _, e := range entries {
-		if known[e.Name()] || strings.HasPrefix(e.Name(), ".") { // package atomicfile has hidden files
+		if known[e.Name()] || strings.HasPrefix(e.Name(), ".") { // temporary files of package atomicfile are hidden
 			continue
 		}
 		if err := failpoint.Do(failpoint.InstallRemove, func() error { return os.RemoveAll(filepath.Join(dir, e.Name())) }); err != nil {
@@ -131,9 +132,8 @@ func renew(dir string, files []file) error {
 
 const kernelFile = "kernel.json"
 
-// Remove deletes the kernelspec name below the folder kernels. It returns an
-// error wrapping fs.ErrNotExist when there is none, and refuses a folder that
-// holds no kernel.json.
+// Remove deletes a kernelspec from the folder kernels. The error wraps fs.ErrNotExist if
+// there is none. It refuses to delete a folder without kernel.json.
 func Remove(name, kernels string) (dir string, err error) {
 	if !validName.MatchString(name) {
 		return "", &NameError{name}

@@ -8,11 +8,10 @@ import (
 	"github.com/quernlab/quern/widgets/comm"
 )
 
-// commHost takes the messages of comms to the notebook, each for the cell that
-// sends it.
+// commHost sends comm messages to the notebook, each on behalf of the cell that sends it.
 type commHost struct {
 	notebook  link.Notebook
-	rank      int // the objects of others than rank 0 have nothing to show them
+	rank      int // only the objects of rank 0 are shown
 	callbacks *interp.Callbacks
 	caller    func() int
 }
@@ -28,7 +27,7 @@ func (h commHost) Send(m comm.Message) error {
 
 func (h commHost) Guard(f func()) func() { return h.callbacks.Guard(f) }
 
-// Comm hands a message of the notebook to the object that it is for.
+// Comm passes a message of the notebook to the object that it is for.
 func (w *worker) Comm(_ context.Context, c link.Comm) (link.CommReply, error) {
 	known := comm.Deliver(comm.Message{
 		Kind: comm.Kind(c.Kind), ID: c.ID, Target: c.Target, Data: c.Data, Metadata: c.Metadata, Buffers: c.Buffers,
@@ -36,5 +35,5 @@ func (w *worker) Comm(_ context.Context, c link.Comm) (link.CommReply, error) {
 	return link.CommReply{Unknown: !known}, nil
 }
 
-// InterruptHandlers ends what widgets do.
+// InterruptHandlers interrupts the running comm handlers.
 func (w *worker) InterruptHandlers() { w.callbacks.Interrupt() }

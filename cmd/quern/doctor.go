@@ -17,22 +17,22 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-const doctorUsage = `quern doctor says what works here and what does not.
+const doctorUsage = `quern doctor checks what works on this machine.
 
   quern doctor
-  quern doctor --json   the same for a script
+  quern doctor --json   print the result as JSON
 
-It exits with status 1 when something keeps the kernel from working.
+The exit status is 1 if a problem prevents the kernel from working.
 `
 
-// finding is what doctor found out about one thing.
+// finding is the result of checking one subject.
 type finding struct {
 	Subject string `json:"subject"`
 	Status  status `json:"status"`
 	Detail  string `json:"detail"`
 }
 
-// status tells apart what is missing but not needed from what must be mended.
+// status distinguishes what is only missing from what must be fixed.
 type status string
 
 const (
@@ -41,8 +41,8 @@ const (
 	problem status = "problem"
 )
 
-// errUnhealthy ends doctor with status 1; the findings have said why.
-var errUnhealthy = errors.New("the kernel will not work until the problems above are mended")
+// errUnhealthy makes doctor exit with status 1. The findings have the reasons.
+var errUnhealthy = errors.New("the kernel does not work until the problems above are fixed")
 
 func runDoctor(ctx context.Context, args []string, std stdio) error {
 	flags := flag.NewFlagSet("doctor", flag.ContinueOnError)
@@ -80,7 +80,7 @@ func examine(ctx context.Context) []finding {
 	cuda := examineCUDA()
 	findings = append(findings, examineGPU(), cuda)
 	for _, library := range examineLibraries() {
-		// Where there is no GPU nobody misses them.
+		// Without a GPU, nobody misses the libraries.
 		if cuda.Status == fine || library.Status == fine {
 			findings = append(findings, library)
 		}
@@ -88,8 +88,8 @@ func examine(ctx context.Context) []finding {
 	return append(findings, examineHost())
 }
 
-// examineInterpreter runs a cell that needs the type checker, the lowering and
-// the engine.
+// examineInterpreter runs a cell that needs the type checker, the lowering and the
+// interpreter.
 func examineInterpreter(ctx context.Context) finding {
 	const cell = `strings.Join(slices.Sorted(maps.Keys(map[string]int{"b": 1, "a": 2})), "")`
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -105,7 +105,7 @@ func examineInterpreter(ctx context.Context) finding {
 		return finding{"interpreter", problem, err.Error()}
 	}
 	if got := result.Data["text/plain"]; got != `"ab"` {
-		return finding{"interpreter", problem, fmt.Sprintf("a cell gave %v, want \"ab\"", got)}
+		return finding{"interpreter", problem, fmt.Sprintf("a cell returned %v, want \"ab\"", got)}
 	}
 	return finding{"interpreter", fine, fmt.Sprintf("starts and runs a cell in %d ms", time.Since(start).Milliseconds())}
 }
@@ -115,7 +115,7 @@ func examineJupyter(ctx context.Context) finding {
 	defer cancel()
 	path, err := exec.LookPath("jupyter")
 	if err != nil {
-		return finding{"jupyter", note, "not on PATH; activate the environment that holds it, or pip install jupyterlab"}
+		return finding{"jupyter", note, "not on PATH; activate its environment or run pip install jupyterlab"}
 	}
 	out, err := exec.CommandContext(ctx, path, "--version").Output()
 	if err != nil {
@@ -139,7 +139,7 @@ func examineKernelspecs(ctx context.Context) []finding {
 		findings = append(findings, f)
 	}
 	if len(findings) == 0 {
-		findings = []finding{{"kernelspec", problem, "none; write one with quern install"}}
+		findings = []finding{{"kernelspec", problem, "none; run quern install"}}
 	}
 	return findings
 }
@@ -147,7 +147,7 @@ func examineKernelspecs(ctx context.Context) []finding {
 func examineGPU() finding {
 	devices, err := gpu.Devices()
 	if err != nil {
-		return finding{"gpu", note, fmt.Sprintf("%v; training runs on the processor", err)}
+		return finding{"gpu", note, fmt.Sprintf("%v; training runs on the CPU", err)}
 	}
 	names := make([]string, len(devices))
 	for i, d := range devices {
@@ -157,8 +157,7 @@ func examineGPU() finding {
 	return finding{"gpu", fine, strings.Join(names, ", ")}
 }
 
-// examineCUDA says whether training can run on a GPU, which needs more than the
-// library that measures one.
+// examineCUDA reports whether training can run on a GPU, which needs more than NVML.
 func examineCUDA() finding {
 	gpus, err := tensor.GPUs()
 	if err != nil {
@@ -173,7 +172,7 @@ func examineCUDA() finding {
 	return finding{"cuda", fine, strings.Join(list, "; ")}
 }
 
-// examineLibraries says which of NVIDIA's libraries a GPU would use, and why others
+// examineLibraries reports which of NVIDIA's libraries a GPU would use, and why others
 // are not used.
 func examineLibraries() []finding {
 	var findings []finding
@@ -192,5 +191,5 @@ func examineHost() finding {
 	defer host.Close()
 	sample := host.Sample()
 	const gibibyte = 1 << 30
-	return finding{"processor", fine, fmt.Sprintf("%s, %.1f GiB memory", host.Name(), sample.MemTotal/gibibyte)}
+	return finding{"cpu", fine, fmt.Sprintf("%s, %.1f GiB memory", host.Name(), sample.MemTotal/gibibyte)}
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/quernlab/quern/kernel/notebook"
 )
 
-const exportUsage = `quern export makes a Go program of a notebook: go.mod and main.go in a folder. It
+const exportUsage = `quern export converts a notebook to a Go program: go.mod and main.go in a folder. It
 prints what the notebook prints when its cells run once, in order.
 
-  quern export nb.ipynb -o dir                      dir is made if it is not there
+  quern export nb.ipynb -o dir                      dir is created if necessary
   quern export nb.ipynb -o dir --module example.com/nb
-  quern export nb.ipynb -o dir --source ~/quern     build against the sources of quern there
-  quern export nb.ipynb -o dir --force              write over go.mod and main.go
+  quern export nb.ipynb -o dir --source ~/quern     build against the quern sources in that folder
+  quern export nb.ipynb -o dir --force              overwrite go.mod and main.go
 
 Where a notebook is no program, quern export says which cells stand against it
 and why: commands such as %time, cells that do not compile, types and methods
@@ -75,7 +75,7 @@ func runExport(ctx context.Context, args []string, std stdio) error {
 	return nil
 }
 
-// exported are the cells of a notebook as package export takes them.
+// exported returns the cells of a notebook as package export expects them.
 func exported(n *notebook.Notebook) []export.Cell {
 	cells := make([]export.Cell, len(n.Cells))
 	for i, c := range n.Cells {
@@ -92,7 +92,8 @@ type file struct {
 	text []byte
 }
 
-// writeFolder writes files into a folder, and over others only if told to.
+// writeFolder writes files into a folder. It overwrites existing ones only if force is
+// set.
 func writeFolder(folder string, files []file, force bool) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
@@ -101,7 +102,7 @@ func writeFolder(folder string, files []file, force bool) error {
 		for _, f := range files {
 			path := filepath.Join(folder, f.name)
 			if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("%s is there already: choose another folder, or --force to write over it", path)
+				return fmt.Errorf("%s already exists: choose another folder, or overwrite it with --force", path)
 			}
 		}
 	}

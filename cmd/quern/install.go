@@ -13,23 +13,23 @@ import (
 	"github.com/quernlab/quern/install"
 )
 
-const installUsage = `quern install writes the kernelspec, so that Jupyter finds the kernel.
+const installUsage = `quern install writes the kernelspec with which Jupyter finds the kernel.
 
-  quern install                    for you alone
+  quern install                    for the current user only
   quern install --sys-prefix       into the active Python environment
-  quern install --prefix /usr      for everybody below a prefix
+  quern install --prefix /usr      below a prefix, for all its users
 
 Flags:
-  --user               for you alone (the default)
+  --user               for the current user only (the default)
   --sys-prefix         into the active virtual or conda environment
   --prefix FOLDER      below FOLDER/share/jupyter
   --name NAME          name of the kernelspec (default quern)
-  --display-name TEXT  what a launcher shows (default "Go (Quern)")
+  --display-name TEXT  name in the launcher (default "Go (Quern)")
   --force              replace a different kernelspec of this name
-  --dry-run            print kernel.json and where it would go, write nothing
+  --dry-run            print kernel.json and its path without writing anything
 `
 
-// place is the choice among the three folders that install and uninstall share.
+// place is the choice of a folder in install and uninstall.
 type place struct {
 	user, sysPrefix bool
 	prefix          string
@@ -41,7 +41,7 @@ func (p *place) register(flags *flag.FlagSet) {
 	flags.StringVar(&p.prefix, "prefix", "", "")
 }
 
-// kernels is the folder of the kernelspecs that the flags name.
+// kernels returns the folder for kernelspecs that the flags select.
 func (p *place) kernels(ctx context.Context) (string, error) {
 	chosen := 0
 	for _, set := range []bool{p.user, p.sysPrefix, p.prefix != ""} {
@@ -51,7 +51,7 @@ func (p *place) kernels(ctx context.Context) (string, error) {
 	}
 	switch {
 	case chosen > 1:
-		return "", &usageError{"--user, --sys-prefix and --prefix exclude each other", "give one of them"}
+		return "", &usageError{"only one of --user, --sys-prefix and --prefix is allowed", "give one of them"}
 	case p.prefix != "":
 		prefix, err := filepath.Abs(p.prefix)
 		return install.PrefixDir(prefix), err
@@ -103,21 +103,20 @@ func runInstall(ctx context.Context, args []string, std stdio) error {
 	case errors.As(err, &exists):
 		return fmt.Errorf("%w; replace it with --force or choose another --name", err)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("the kernelspec cannot be written: %w; choose a folder that is yours: --user, --prefix FOLDER, or JUPYTER_DATA_DIR", err)
+		return fmt.Errorf("cannot write the kernelspec: %w; choose a folder that you may write to: --user, --prefix FOLDER, or JUPYTER_DATA_DIR", err)
 	case err != nil:
-		return fmt.Errorf("the kernelspec cannot be written: %w", err)
+		return fmt.Errorf("cannot write the kernelspec: %w", err)
 	}
 	fmt.Fprintf(std.out, "installed %q as kernelspec %s in %s\n", spec.DisplayName, spec.Name, dir)
 	return nil
 }
 
-// executable is the absolute path of this program, as a kernelspec needs it. A
-// binary that go run has put into a temporary folder is refused: it is gone by
-// the time Jupyter looks for it.
+// executable returns the absolute path of this program for a kernelspec. It rejects a
+// binary that go run has put into a temporary folder, because it is removed afterwards.
 func executable() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("the path of this program is unknown: %w", err)
+		return "", fmt.Errorf("cannot find the path of this program: %w", err)
 	}
 	if slashed := filepath.ToSlash(path); strings.Contains(slashed, "/go-build") && strings.Contains(slashed, "/exe/") {
 		return "", fmt.Errorf("%s is a temporary build of go run; build quern first (make build), then install it", path)

@@ -17,8 +17,8 @@ import (
 	"github.com/quernlab/quern/kernel/statefile"
 )
 
-const kernelUsage = `quern kernel serves the Jupyter connection file FILE. Jupyter calls this;
-a person wants quern install.
+const kernelUsage = `quern kernel serves the Jupyter connection file FILE. It is called by Jupyter;
+to use quern in Jupyter, run quern install.
 
   quern kernel -f FILE
 `
@@ -32,15 +32,15 @@ func runKernel(ctx context.Context, args []string, std stdio) error {
 	if *file == "" {
 		return &usageError{"kernel: the connection file is missing", "quern kernel -f FILE; to use the kernel in Jupyter, quern install"}
 	}
-	// A message passes a chain of goroutines, each of which does little. On one
-	// thread that costs nothing; to wake a thread for each costs as much as a cell.
-	// The worker, where the work is done, has all processors.
+	// A message passes a chain of goroutines, each of which does little. On one thread
+	// that costs nothing, while waking a thread for each costs as much as a cell. The
+	// worker, where the computation happens, uses all cores.
 	runtime.GOMAXPROCS(1)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("the path of this program is unknown: %w", err)
+		return fmt.Errorf("cannot find the path of this program: %w", err)
 	}
 	log := newLogger(std.err, slog.LevelWarn)
 	go keepSmall(ctx, log)
@@ -54,7 +54,8 @@ func runKernel(ctx context.Context, args []string, std stdio) error {
 	})
 }
 
-// seenDir is where the signatures of messages are kept; empty if the user has no home.
+// seenDir returns the directory for signatures of messages, or "" if the user has no home
+// directory.
 func seenDir() string {
 	dir, err := statefile.Dir()
 	if err != nil {
@@ -63,15 +64,15 @@ func seenDir() string {
 	return filepath.Join(dir, "seen")
 }
 
-// started is when the first client has surely been answered: collecting costs a
-// start half as much again.
+// started is how long after its start the kernel has certainly answered its first client.
+// A collection during the start would take half as long again.
 const started = time.Second
 
-// keepSmall keeps small what the kernel process holds: of the program itself, most of which only
-// the initialisation of packages has touched, and of the heap. When that is much, it
-// waits for slow clients and is collected cheaply, since there are few pointers in it.
-// The ballast, of which no page is ever touched, keeps the collector from running
-// every few cells where the heap is small.
+// keepSmall limits the memory of the kernel process. It releases pages of the program,
+// most of which only the initialisation of packages has used, and limits the heap. If the
+// heap is large, it contains messages for slow clients and is collected cheaply, since it
+// has few pointers. If the heap is small, the ballast, whose pages are never touched,
+// keeps the collector from running every few cells.
 func keepSmall(ctx context.Context, log *slog.Logger) {
 	select {
 	case <-time.After(started):
@@ -88,8 +89,8 @@ func keepSmall(ctx context.Context, log *slog.Logger) {
 	runtime.KeepAlive(ballast)
 }
 
-// returnMemory gives back to the system what large messages have needed, until ctx
-// ends. The collector by itself takes minutes to look, when nothing more happens.
+// returnMemory returns the memory of large messages to the system, until ctx ends. On its
+// own, the collector may take minutes if nothing else happens.
 func returnMemory(ctx context.Context) {
 	held := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	ticker := time.NewTicker(lookEvery)

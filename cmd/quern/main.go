@@ -2,11 +2,11 @@
 //
 // Usage:
 //
-//	quern install      write the kernelspec, so that Jupyter finds the kernel
+//	quern install      write the kernelspec with which Jupyter finds the kernel
 //	quern uninstall    remove it
 //	quern run nb.ipynb execute a notebook without Python and without a browser
-//	quern export NB    make a Go program of a notebook
-//	quern doctor       say what works here and what does not
+//	quern export NB    convert a notebook to a Go program
+//	quern doctor       check what works on this machine
 //	quern version      print the version
 //	quern kernel -f F  serve the connection file F (Jupyter calls this)
 //
@@ -28,31 +28,30 @@ import (
 	"syscall"
 )
 
-// A command is one subcommand: flags and printing over a library package.
+// A command is one subcommand. It consists of flags and output around a library package.
 type command struct {
 	name    string
 	summary string // empty hides the command from the usage text
 	run     func(ctx context.Context, args []string, std stdio) error
 }
 
-// stdio is where a command reads and writes.
+// stdio are the standard streams of a command.
 type stdio struct {
 	out, err io.Writer
 }
 
 var commands = []command{
-	{"install", "write the kernelspec, so that Jupyter finds the kernel", runInstall},
+	{"install", "write the kernelspec with which Jupyter finds the kernel", runInstall},
 	{"uninstall", "remove the kernelspec", runUninstall},
 	{"run", "execute a notebook without Python and without a browser", runRun},
-	{"export", "make a Go program of a notebook", runExport},
-	{"doctor", "say what works here and what does not", runDoctor},
+	{"export", "convert a notebook to a Go program", runExport},
+	{"doctor", "check what works on this machine", runDoctor},
 	{"version", "print the version", runVersion},
 	{"kernel", "serve a connection file; Jupyter calls this", runKernel},
 	{"worker", "", runWorker},
 }
 
-// usageError is a command line that cannot be understood. Its hint says what to
-// type instead.
+// usageError is an invalid command line. Its hint says what to type instead.
 type usageError struct {
 	message, hint string
 }
@@ -89,23 +88,23 @@ func run(args []string, std stdio) (status int) {
 	return report(&usageError{fmt.Sprintf("unknown command %q", args[0]), "quern help lists the commands"}, std)
 }
 
-// signalContext returns a context that ends at SIGINT and the like, for the short commands. The kernel and its
-// worker give signals a meaning of their own.
+// signalContext returns a context that ends at SIGINT, SIGTERM and SIGHUP, for the short
+// commands. The kernel and the worker handle signals themselves.
 func signalContext(name string) context.Context {
 	ctx := context.Background()
 	if name != "kernel" && name != "worker" {
-		ctx, _ = signal.NotifyContext(ctx, heeded(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)...) // lives as long as the process
+		ctx, _ = signal.NotifyContext(ctx, notIgnored(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)...) // needed until the process ends
 	}
 	return ctx
 }
 
-// heeded are those of some signals that the process was not started to ignore, as nohup
-// and a shell's background do.
-func heeded(signals ...os.Signal) []os.Signal {
+// notIgnored returns the signals that the process was not started to ignore. nohup and
+// background jobs of a shell ignore some.
+func notIgnored(signals ...os.Signal) []os.Signal {
 	return slices.DeleteFunc(signals, signal.Ignored)
 }
 
-// report prints err and gives the exit status.
+// report prints err and returns the exit status.
 func report(err error, std stdio) int {
 	var usage *usageError
 	switch {
@@ -122,11 +121,11 @@ func report(err error, std stdio) int {
 	return 1
 }
 
-// newLogger logs to w from a level on, unless QUERN_LOG sets another one. It does not
-// become the default logger: in the worker that one, and package log with it, belongs
-// to the cells.
+// newLogger returns a logger to w from a level on, which QUERN_LOG overrides. It is not
+// the default logger: in the worker the default logger and package log belong to the
+// cells.
 func newLogger(w io.Writer, level slog.Level) *slog.Logger {
-	// An unknown word keeps the default: a log setting must not stop a kernel.
+	// Ignore an unknown level: a log setting must not prevent the kernel from starting.
 	_ = level.UnmarshalText([]byte(os.Getenv("QUERN_LOG")))
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level}))
 }
@@ -138,10 +137,10 @@ func printUsage(w io.Writer) {
 			fmt.Fprintf(w, "  quern %-10s %s\n", c.name, c.summary)
 		}
 	}
-	fmt.Fprint(w, "\nquern COMMAND -h describes a command. QUERN_LOG=debug makes it talk.\n")
+	fmt.Fprint(w, "\nquern COMMAND -h describes a command. QUERN_LOG=debug enables debug logs.\n")
 }
 
-// parse reads the flags of one command, which takes no further arguments.
+// parse parses the flags of a command without arguments.
 func parse(flags *flag.FlagSet, usage string, args []string, std stdio) error {
 	flags.SetOutput(io.Discard)
 	switch err := flags.Parse(args); {

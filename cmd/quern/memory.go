@@ -16,19 +16,19 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
-// memoryVariable bounds the memory of a worker: bytes, or with a unit as 4GiB or
-// 500MB, or off. Without it a worker may have most of what the machine or the
-// container has.
+// memoryVariable limits the memory of a worker: a number of bytes, a number with a unit
+// such as 4GiB or 500MB, or off. Without it, a worker may use most of the memory of the
+// machine or container.
 const memoryVariable = "QUERN_MEMORY_LIMIT"
 
-// A memoryLimit bounds the memory of a worker.
+// A memoryLimit limits the memory of a worker.
 type memoryLimit struct {
-	bytes int64  // 0: there is none
-	whose string // "this machine" or "this container" where the user has set none
-	ranks int    // that share what there is; 0 where there is one
+	bytes int64  // 0 means no limit
+	whose string // "this machine" or "this container" if the user has set no limit
+	ranks int    // number of ranks that share the memory; 0 if there is one
 }
 
-// units are those of memoryVariable, the longer ones first.
+// units are the units of memoryVariable, longer ones first.
 var units = []struct {
 	name  string
 	bytes float64
@@ -37,10 +37,10 @@ var units = []struct {
 	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1},
 }
 
-// leastMemory is what a session without variables needs to run cells.
-const leastMemory = 128 << 20
+// minMemory is what a session without variables needs to run cells.
+const minMemory = 128 << 20
 
-// parseMemory reads a value of memoryVariable.
+// parseMemory parses a value of memoryVariable.
 func parseMemory(text string) (memoryLimit, error) {
 	text = strings.TrimSpace(text)
 	switch text {
@@ -57,9 +57,9 @@ func parseMemory(text string) (memoryLimit, error) {
 		n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 		switch bytes := n * u.bytes; {
 		case err != nil || !(n >= 0) || bytes >= math.MaxInt64:
-			return memoryLimit{}, fmt.Errorf("%s is %q: give bytes, a number with a unit as 4GiB, or off", memoryVariable, text)
-		case bytes < leastMemory:
-			return memoryLimit{}, fmt.Errorf("%s is %q: a worker needs at least %s", memoryVariable, text, size(leastMemory))
+			return memoryLimit{}, fmt.Errorf("%s is %q, want a number of bytes, a number with a unit such as 4GiB, or off", memoryVariable, text)
+		case bytes < minMemory:
+			return memoryLimit{}, fmt.Errorf("%s is %q: a worker needs at least %s", memoryVariable, text, size(minMemory))
 		default:
 			return memoryLimit{bytes: int64(bytes)}, nil
 		}
@@ -67,13 +67,12 @@ func parseMemory(text string) (memoryLimit, error) {
 	return memoryLimit{}, errors.New("unreachable: the last unit is empty")
 }
 
-// forOthers is for the kernel process, the client of the notebook and the system, where a
-// tenth is not enough for them.
-const forOthers = 256 << 20
+// reservedMemory is left for the kernel process, the notebook client and the system if a
+// tenth of the memory is not enough for them.
+const reservedMemory = 256 << 20
 
-// systemMemory is what a worker may have of the machine or of its container, given
-// what each of them has: all but what others need. Where neither is known there is no
-// limit.
+// systemMemory returns the default limit, given the memory of the machine and of its
+// container: all memory except what others need. If neither is known there is no limit.
 func systemMemory(machine, container memlimit.Provider) memoryLimit {
 	limit := memoryLimit{}
 	for _, has := range []struct {
@@ -86,11 +85,11 @@ func systemMemory(machine, container memlimit.Provider) memoryLimit {
 			limit = memoryLimit{bytes: bytes, whose: has.whose}
 		}
 	}
-	limit.bytes -= max(limit.bytes/10, min(limit.bytes/2, forOthers))
+	limit.bytes -= max(limit.bytes/10, min(limit.bytes/2, reservedMemory))
 	return limit
 }
 
-// size is "1.5 GiB".
+// size formats a number of bytes, such as "1.5 GiB".
 func size(bytes int64) string {
 	if bytes >= 1<<30 {
 		return fmt.Sprintf("%.3g GiB", float64(bytes)/(1<<30))
@@ -99,15 +98,15 @@ func size(bytes int64) string {
 }
 
 const (
-	// watchInterval is short enough that what is written meanwhile, at a few GiB a
-	// second, does not upset the system.
+	// watchInterval is short enough that the system can bear what is allocated meanwhile,
+	// at a few GiB per second.
 	watchInterval = 20 * time.Millisecond
-	// calmInterval is for a session that is far from its limit.
+	// calmInterval is used while a session is far from its limit.
 	calmInterval = 100 * time.Millisecond
 )
 
-// limitMemory has the collector keep below a limit as well as it can, and calls
-// exceeded once when what is in use goes over it. It watches until ctx ends.
+// limitMemory sets the garbage collector's memory limit, and calls exceeded once when the
+// memory in use is larger than the limit. It watches until ctx ends.
 func limitMemory(ctx context.Context, limit int64, exceeded func(used int64)) {
 	debug.SetMemoryLimit(limit - limit/20)
 	timer := time.NewTimer(watchInterval)
@@ -128,7 +127,7 @@ func limitMemory(ctx context.Context, limit int64, exceeded func(used int64)) {
 			continue
 		}
 		if needed <= limit {
-			// It may be garbage that the collector has not come to yet.
+			// Part of it may be garbage that has not been collected yet.
 			runtime.GC()
 			used, _ = memoryInUse()
 		}
@@ -139,9 +138,9 @@ func limitMemory(ctx context.Context, limit int64, exceeded func(used int64)) {
 	}
 }
 
-// memoryInUse is what the runtime has from the system and does not hold free.
-// needed is without what may be garbage: it has been made since the last collection,
-// or was found to be garbage there.
+// memoryInUse returns the memory that the runtime has from the system without what it
+// holds free. needed excludes possible garbage: it counts only what was live at the last
+// collection.
 func memoryInUse() (used, needed int64) {
 	samples := []metrics.Sample{
 		{Name: "/memory/classes/total:bytes"},
@@ -156,9 +155,8 @@ func memoryInUse() (used, needed int64) {
 	return used, used - max(0, value(3)-value(4))
 }
 
-// memoryExceeded is the last line of a worker that needs more than it may have.
-// It begins as the runtime's own last words do, which the kernel shows as the
-// reason of the error.
+// memoryExceeded writes the last line of a worker that has exceeded its limit. It begins
+// like a fatal error of the runtime, so the kernel shows it as the reason of the error.
 func memoryExceeded(w io.Writer, limit memoryLimit, used int64) {
 	text := fmt.Sprintf("and %s is %s", memoryVariable, size(limit.bytes))
 	if limit.whose != "" {

@@ -2,5 +2,5 @@
 
 package main
 
-// boundMemory does nothing here: what RLIMIT_DATA counts is Linux's own.
+// boundMemory does nothing: RLIMIT_DATA has this meaning only on Linux.
 func boundMemory(int64) error { return nil }

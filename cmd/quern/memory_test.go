@@ -27,10 +27,10 @@ func TestParseMemory(t *testing.T) {
 		{"200000kB", 200_000_000, ""},
 		{"1MiB", 0, "at least 128 MiB"},
 		{"0", 0, "at least 128 MiB"},
-		{"-1GiB", 0, "give bytes"},
-		{"much", 0, "give bytes"},
-		{"NaN", 0, "give bytes"},
-		{"1e30", 0, "give bytes"},
+		{"-1GiB", 0, "want a number of bytes"},
+		{"much", 0, "want a number of bytes"},
+		{"NaN", 0, "want a number of bytes"},
+		{"1e30", 0, "want a number of bytes"},
 	} {
 		got, err := parseMemory(row.in)
 		switch {
@@ -63,7 +63,7 @@ func TestSystemMemory(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", row.name, got, row.want)
 		}
 	}
-	if got, err := parseMemory(""); err != nil || got.bytes < leastMemory || got.whose == "" {
+	if got, err := parseMemory(""); err != nil || got.bytes < minMemory || got.whose == "" {
 		t.Errorf("this machine: %+v, %v", got, err)
 	}
 }
@@ -84,7 +84,7 @@ func TestSpareMachine(t *testing.T) {
 	}
 	next := 0
 	var got []machine
-	spareMachine(ctx, func() (machine, error) {
+	watchMachine(ctx, func() (machine, error) {
 		next++
 		return answers[next-1], nil
 	}, func(m machine) { got = append(got, m) })

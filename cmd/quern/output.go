@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// output is the standard output of a command. It remembers that something could not
-// be written: a command whose results are lost has failed.
+// output is the standard output of a command. It remembers write errors: a command whose
+// output is lost has failed.
 type output struct {
 	w io.Writer
 
 	mu  sync.Mutex
-	err error // the first one
+	err error // the first error
 }
 
 // Write implements io.Writer.
@@ -28,7 +28,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// failure is why something could not be written; nil if all was.
+// failure returns the first write error, or nil.
 func (o *output) failure() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

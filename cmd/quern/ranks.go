@@ -12,18 +12,18 @@ import (
 	"github.com/quernlab/quern/kernel/link"
 )
 
-// ranks are the workers that run each cell together, as one of them sees them.
+// ranks are the workers that run each cell together, as seen by one of them.
 type ranks struct {
 	host        link.Host
 	rank, ranks int
-	cell        func() int // the one that runs
+	cell        func() int // returns the running cell
 }
 
 var _ magic.Ranks = (*ranks)(nil)
 
 func (r *ranks) Rank() int { return r.rank }
 
-// Once has the kernel process hand the outcome of f on rank 0 to the others.
+// Once sends the outcome of f on rank 0 to the other ranks.
 func (r *ranks) Once(ctx context.Context, step int, f func() error) error {
 	if r.ranks == 1 {
 		return f()
@@ -40,7 +40,7 @@ func (r *ranks) Once(ctx context.Context, step int, f func() error) error {
 	if failure != nil {
 		request.Error = failure.Error()
 	}
-	// The others wait for it, also where this cell has been interrupted.
+	// The others wait for the outcome even if this cell has been interrupted.
 	if _, err := r.host.Once(context.WithoutCancel(ctx), request); err != nil {
 		return errors.Join(failure, err)
 	}
@@ -59,11 +59,11 @@ func (r *ranks) Start(ctx context.Context, number int) (string, error) {
 	return reply.Text, err
 }
 
-// localRanksVariable is how many ranks there are on this machine, as torchrun and the
-// kernel tell them. They share its processors and its memory.
+// localRanksVariable is the number of ranks on this machine, as set by torchrun and the
+// kernel. They share its cores and memory.
 const localRanksVariable = "LOCAL_WORLD_SIZE"
 
-// localRanks is the number of ranks on this machine; 1 where nobody tells.
+// localRanks returns the number of ranks on this machine; 1 if it is not set.
 func localRanks() int {
 	n, err := strconv.Atoi(os.Getenv(localRanksVariable))
 	if err != nil {
@@ -72,23 +72,23 @@ func localRanks() int {
 	return max(n, 1)
 }
 
-// shareProcessors leaves the other ranks of this machine their processors.
-func shareProcessors(ranks int) {
+// shareCores limits this rank to its share of the cores.
+func shareCores(ranks int) {
 	if ranks > 1 {
 		runtime.GOMAXPROCS(max(1, runtime.GOMAXPROCS(0)/ranks))
 	}
 }
 
-// share is what one of several workers on a machine may have of a limit.
+// share returns the part of a limit for one of several workers on a machine.
 func (l memoryLimit) share(ranks int) (memoryLimit, error) {
 	if ranks <= 1 || l.bytes == 0 {
 		return l, nil
 	}
 	l.bytes /= int64(ranks)
 	l.ranks = ranks
-	if l.bytes < leastMemory {
+	if l.bytes < minMemory {
 		return l, fmt.Errorf("%s leave %s of memory for each, and a worker needs at least %s: start fewer, or set %s",
-			plural(ranks, "rank"), size(l.bytes), size(leastMemory), memoryVariable)
+			plural(ranks, "rank"), size(l.bytes), size(minMemory), memoryVariable)
 	}
 	return l, nil
 }

@@ -2,5 +2,5 @@
 
 package main
 
-// releaseProgram is for Linux.
+// releaseProgram is only implemented on Linux.
 func releaseProgram() error { return nil }

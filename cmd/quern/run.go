@@ -21,12 +21,12 @@ import (
 	"github.com/quernlab/quern/kernel/notebook/parameter"
 )
 
-const runUsage = `quern run executes a notebook, without Python and without a browser.
+const runUsage = `quern run executes a notebook without Python and without a browser.
 
-  quern run nb.ipynb                     what the cells put out goes to the terminal
-  quern run nb.ipynb -o done.ipynb       and the executed notebook to a file
-  quern run nb.ipynb --timeout 60s       no cell may take longer
-  quern run nb.ipynb --param x=3         sets x behind the cell tagged "parameters"
+  quern run nb.ipynb                     print the output of the cells
+  quern run nb.ipynb -o done.ipynb       and write the executed notebook
+  quern run nb.ipynb --timeout 60s       interrupt a cell that runs longer
+  quern run nb.ipynb --param x=3         set x after the cell tagged "parameters"
 
 A parameter is a Go literal (3, 0.5, true, "text", []int{1, 2}) of the type that
 the cell gives it, or else a text; it is data, and nothing of it is executed.
@@ -63,8 +63,8 @@ func runRun(ctx context.Context, args []string, std stdio) error {
 	return execute(ctx, n, path, *output, time.Duration(limit), std)
 }
 
-// parseNotebook reads the flags of a command and the path of its notebook, which
-// may stand before or behind them.
+// parseNotebook parses the flags of a command and the path of its notebook, which may be
+// the first or the last argument.
 func parseNotebook(flags *flag.FlagSet, usage string, args []string, std stdio) (path string, err error) {
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		path, args = args[0], args[1:]
@@ -80,7 +80,7 @@ func parseNotebook(flags *flag.FlagSet, usage string, args []string, std stdio) 
 	return path, nil
 }
 
-// readGo reads a notebook that is for Go.
+// readGo reads a notebook and checks that its language is Go.
 func readGo(path string) (*notebook.Notebook, error) {
 	n, err := notebook.Read(path)
 	if err != nil {
@@ -96,20 +96,20 @@ func readGo(path string) (*notebook.Notebook, error) {
 func execute(ctx context.Context, n *notebook.Notebook, path, output string, timeout time.Duration, std stdio) error {
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("the path of this program is unknown: %w", err)
+		return fmt.Errorf("cannot find the path of this program: %w", err)
 	}
 	if output != "" {
 		if output, err = filepath.Abs(output); err != nil {
 			return err
 		}
-		// Now, and not when the cells have run for hours.
+		// Check it now, not after the cells have run for hours.
 		if _, err := os.Stat(filepath.Dir(output)); err != nil {
 			return fmt.Errorf("-o: %w", err)
 		}
 		if info, err := os.Stat(output); err == nil && info.IsDir() {
-			return fmt.Errorf("-o: %s is a directory; give the name of a file, as %s", output, filepath.Join(output, filepath.Base(path)))
+			return fmt.Errorf("-o: %s is a directory; give a file name, such as %s", output, filepath.Join(output, filepath.Base(path)))
 		}
-		// Whoever reads the standard output may go. The file is still wanted.
+		// If the reader of standard output exits, the file is still wanted.
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	}
 	if err := os.Chdir(filepath.Dir(path)); err != nil {
@@ -130,13 +130,13 @@ func execute(ctx context.Context, n *notebook.Notebook, path, output string, tim
 	return err
 }
 
-// isFirst says whether this process is the one of several ranks that writes files.
+// isFirst reports whether this process is the rank that writes files.
 func isFirst() bool {
 	place, err := parallel.FromEnvironment(os.LookupEnv)
 	return err != nil || place.Rank == 0
 }
 
-// showsColours says whether a writer is a terminal whose user wants colours; see
+// showsColours reports whether w is a terminal whose user wants colours; see
 // no-color.org.
 func showsColours(w io.Writer) bool {
 	f, ok := w.(*os.File)
@@ -147,18 +147,18 @@ func showsColours(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// duration is that of --timeout.
+// duration is the value of --timeout.
 type duration time.Duration
 
 func (d *duration) String() string { return time.Duration(*d).String() }
 
-// Set takes a number with its unit.
+// Set parses a number with a unit.
 func (d *duration) Set(s string) error {
 	value, err := time.ParseDuration(s)
 	if _, number := strconv.ParseFloat(s, 64); err != nil && number == nil {
-		return fmt.Errorf("a unit is missing: %ss, or %[1]sm for minutes", s)
+		return fmt.Errorf("the unit is missing: write %ss for seconds or %[1]sm for minutes", s)
 	} else if err != nil {
-		return errors.New("give a number with a unit, as 90s, 1.5m or 2h")
+		return errors.New("want a number with a unit, such as 90s, 1.5m or 2h")
 	}
 	*d = duration(value)
 	return nil

@@ -43,9 +43,9 @@ func runUninstall(ctx context.Context, args []string, std stdio) error {
 	case errors.As(err, &badName):
 		return &usageError{err.Error(), ""}
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no kernelspec %q in %s; quern doctor lists those that there are", name, kernels)
+		return fmt.Errorf("there is no kernelspec %q in %s; quern doctor lists the existing ones", name, kernels)
 	case err != nil:
-		return fmt.Errorf("the kernelspec cannot be removed: %w", err)
+		return fmt.Errorf("cannot remove the kernelspec: %w", err)
 	}
 	fmt.Fprintf(std.out, "removed %s\n", dir)
 	return nil

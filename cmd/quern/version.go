@@ -11,7 +11,7 @@ import (
 // version is set by the Makefile when it builds a release.
 var version = ""
 
-// buildVersion is the release, or what the Go tool knows of the module.
+// buildVersion returns the release, or the module version that the Go tool has recorded.
 func buildVersion() string {
 	if version != "" {
 		return version

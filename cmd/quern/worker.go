@@ -22,12 +22,12 @@ import (
 	"github.com/quernlab/quern/widgets/comm"
 )
 
-// maxStack is half of Go's own limit. The session ends a recursion before; this is
-// for one that it does not see, in compiled code.
+// maxStack is half of Go's own limit. The session stops recursions of cells earlier; this
+// limit is for recursions in compiled code.
 const maxStack = 512 << 20
 
-// runWorker is the process that holds a session. The kernel starts it; a person
-// who does is told so.
+// runWorker is the process with the interpreter session. It is started by the kernel and
+// fails if a person starts it.
 func runWorker(ctx context.Context, args []string, std stdio) error {
 	flags := flag.NewFlagSet("worker", flag.ContinueOnError)
 	if err := parse(flags, "quern worker runs cells for quern kernel, which starts it.\n", args, std); err != nil {
@@ -40,7 +40,7 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 		return fmt.Errorf("worker: %w", err)
 	}
 	debug.SetMaxStack(maxStack)
-	shareProcessors(localRanks())
+	shareCores(localRanks())
 	limit, err := parseMemory(os.Getenv(memoryVariable))
 	if err == nil {
 		limit, err = limit.share(localRanks())
@@ -52,7 +52,7 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 		if err := boundMemory(limit.bytes); err != nil {
 			slog.Warn("one statement may go far beyond the limit of memory", "error", err)
 		}
-		stderr := os.Stderr // a cell may set it
+		stderr := os.Stderr // os.Stderr may be changed by a cell
 		end := func(last func()) {
 			last()
 			os.Exit(2)
@@ -60,17 +60,17 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 		go limitMemory(ctx, limit.bytes, func(used int64) {
 			end(func() { memoryExceeded(stderr, limit, used) })
 		})
-		go spareMachine(ctx, machineMemory, func(m machine) {
+		go watchMachine(ctx, machineMemory, func(m machine) {
 			end(func() { machineExhausted(stderr, m) })
 		})
 	}
 	output := func(cell int) (stdout, stderr io.Writer) { return process.Stdout(cell), process.Stderr(cell) }
-	// Package log, and slog's default with it, belong to the cells, and a program of
+	// Package log, and slog's default logger with it, belong to the cells. A program of
 	// cells has no arguments.
 	log.SetOutput(process.Stderr(0))
 	os.Args = os.Args[:1]
-	// A start makes little garbage, and collecting it would take the second
-	// processor from the kernel process, which is answering its first client.
+	// The start produces little garbage, and collecting it would take a core from the
+	// kernel process, which is answering its first client.
 	percent := debug.SetGCPercent(-1)
 	w, err := newWorker(process, output)
 	debug.SetGCPercent(percent)
@@ -80,21 +80,21 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 	return process.Serve(ctx, w)
 }
 
-// worker answers the kernel's requests with an interpreter session. It only
-// translates; the work is done in package interp.
+// worker answers the kernel's requests with an interpreter session. It only translates;
+// package interp does the work.
 type worker struct {
 	session   *interp.Session
-	callbacks *interp.Callbacks // of widgets
+	callbacks *interp.Callbacks // callbacks of widgets
 	host      link.Host
-	rank      int // of those that run each cell; only what rank 0 shows is seen
+	rank      int // this worker's rank; only the displays of rank 0 are shown
 	output    streams
 	cell      atomic.Int64 // the running cell, or the last one
-	started   sync.Once    // the first cell is done
+	started   sync.Once    // for work after the first cell
 }
 
 var _ link.Worker = (*worker)(nil)
 
-// streams are the output streams of a cell; of cell 0, those of the running one.
+// streams returns the output streams of a cell; for cell 0, those of the running one.
 type streams func(cell int) (stdout, stderr io.Writer)
 
 func newWorker(process *child.Process, output streams) (*worker, error) {
@@ -114,12 +114,12 @@ func newWorker(process *child.Process, output streams) (*worker, error) {
 	return w, nil
 }
 
-// display passes on what a cell shows. What has no JSON form, or is too large,
-// cannot be shown, and the cell is told so. When the connection is gone the kernel process
-// is too, and this process ends with it: nothing is left to be told.
+// display sends a display of a cell. If it cannot be encoded or is too large, the cell
+// gets a message. If the connection is gone, so is the kernel process, and this process
+// ends too.
 func (w *worker) display(m display.Message) {
 	cell := w.caller()
-	if w.rank > 0 { // that there is something to show is enough
+	if w.rank > 0 { // the kernel process only counts the displays of other ranks
 		m.Data, m.Metadata = nil, nil
 	}
 	err := w.host.Display(link.Display{
@@ -131,8 +131,7 @@ func (w *worker) display(m display.Message) {
 	}
 }
 
-// caller is the cell that the calling goroutine comes from; the one that runs, if
-// that is not known.
+// caller returns the cell of the calling goroutine, or the running cell if it is unknown.
 func (w *worker) caller() int {
 	if cell := w.session.Cell(); cell != 0 {
 		return cell
@@ -146,7 +145,7 @@ func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result
 	if err != nil {
 		w.endWithGPU(request.Cell, err)
 	}
-	// What starting needed is needed no more, and the client is not to wait for this.
+	// Release the memory that the start needed, without delaying the client.
 	w.started.Do(func() { go func() { _ = releaseProgram() }() })
 	if w.rank > 0 {
 		result = interp.Result{}
@@ -154,9 +153,9 @@ func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result
 	return translate(result, err)
 }
 
-// endWithGPU ends the process if a GPU has failed for good, as it does when a kernel
-// reads what is not its own: nothing of this process can use it again, and a new one
-// can. The kernel shows the line as the reason.
+// endWithGPU ends the process if a GPU has failed permanently, for example after a kernel
+// accessed invalid memory. This process cannot use the GPU any more, but a new one can.
+// The kernel shows the line as the reason.
 func (w *worker) endWithGPU(cell int, cause error) {
 	lost := tensor.Lost()
 	if lost == nil {
@@ -167,7 +166,7 @@ func (w *worker) endWithGPU(cell int, cause error) {
 	var cellError *interp.Error
 	if errors.As(cause, &cellError) {
 		fmt.Fprintln(stderr, strings.Join(cellError.Traceback, "\n"))
-		if first, _, _ := strings.Cut(cellError.Value, "\n"); strings.Contains(first, "CUDA_ERROR") { // which names the op
+		if first, _, _ := strings.Cut(cellError.Value, "\n"); strings.Contains(first, "CUDA_ERROR") { // it names the op
 			why = first
 		}
 	}
@@ -175,7 +174,7 @@ func (w *worker) endWithGPU(cell int, cause error) {
 	os.Exit(2)
 }
 
-// translate gives the link's form of what a cell came to.
+// translate converts the outcome of a cell to the link's types.
 func translate(result interp.Result, err error) (link.Result, error) {
 	var cellError *interp.Error
 	switch {

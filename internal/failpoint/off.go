@@ -4,7 +4,7 @@ package failpoint
 
 import "io"
 
-// Enabled says whether the program was built with the tag failpoints.
+// Enabled reports whether the program was built with the tag failpoints.
 const Enabled = false
 
 // Do does an operation.

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// Enabled says whether the program was built with the tag failpoints.
+// Enabled reports whether the program was built with the tag failpoints.
 const Enabled = true
 
 // Kind is how a point fails.
@@ -20,18 +20,18 @@ type Kind string
 // The kinds of failures. A point that does not write fails before its operation.
 const (
 	Fail  Kind = "fail"  // an input/output error; nothing is written
-	Full  Kind = "full"  // no space is left: half of what was to be written is
-	Short Kind = "short" // half is written, and the writer says so without a reason
-	Kill  Kind = "kill"  // the process is killed; half is written
+	Full  Kind = "full"  // no space left: half of the bytes are written
+	Short Kind = "short" // half of the bytes are written, and the writer returns no other error
+	Kill  Kind = "kill"  // the process is killed after half of the bytes
 )
 
-// Kinds are all kinds.
+// Kinds lists all kinds.
 var Kinds = []Kind{Fail, Full, Short, Kill}
 
 // Variable is the environment variable that sets a point from outside: "kind point".
 const Variable = "QUERN_FAILPOINT"
 
-// failure is what is set.
+// failure is the point that is set to fail.
 type failure struct {
 	point Point
 	kind  Kind
@@ -46,13 +46,13 @@ func init() {
 	}
 }
 
-// Set has a point fail from now on, in place of any other.
+// Set makes a point fail from now on, in place of any other.
 func Set(p Point, k Kind) { set.Store(&failure{point: p, kind: k}) }
 
-// Clear has no point fail.
+// Clear makes all points succeed.
 func Clear() { set.Store(nil) }
 
-// Hits is how often the point that is set was reached.
+// Hits returns how often the point that is set was reached.
 func Hits() int {
 	if f := set.Load(); f != nil {
 		return int(f.hits.Load())
@@ -70,7 +70,7 @@ func at(p Point) *failure {
 	return f
 }
 
-// err is the error of a failure. A failure that kills does not return.
+// err returns the error of a failure. For Kill it does not return.
 func (f *failure) err() error {
 	switch f.kind {
 	case Full:
@@ -90,7 +90,7 @@ func (f *failure) err() error {
 	return fmt.Errorf("failpoint %s: %w", f.point, syscall.EIO)
 }
 
-// Do does an operation, or fails.
+// Do calls operation or fails.
 func Do(p Point, operation func() error) error {
 	if f := at(p); f != nil {
 		return f.err()

@@ -2,11 +2,11 @@ package failpoint
 
 import "strings"
 
-// A Point is an operation that can fail: the name of who does it, and what it does.
+// A Point is an operation that can fail: its owner and what it does.
 type Point string
 
-// The points of package atomicfile, which checkpoints, models, figures of runs and
-// notebooks are written with.
+// Points of package atomicfile, which writes checkpoints, models, run figures and
+// notebooks.
 const (
 	FileCreate     Point = "file/create"
 	FileWrite      Point = "file/write"
@@ -23,38 +23,38 @@ const (
 	FolderSyncParent Point = "folder/sync parent"
 )
 
-// The points of the file of a kernel's history.
+// Points of the history file of a kernel.
 const (
 	HistoryFolder     Point = "history/folder"
 	HistoryLock       Point = "history/lock"
 	HistoryOpen       Point = "history/open"
 	HistoryAppend     Point = "history/append"
-	HistoryShorten    Point = "history/shorten" // begins the shorter file
+	HistoryShorten    Point = "history/shorten" // creates the shorter file
 	HistoryCopy       Point = "history/copy"
 	HistorySync       Point = "history/sync"
 	HistoryRename     Point = "history/rename"
 	HistorySyncFolder Point = "history/sync folder"
 )
 
-// HistoryTruncate takes back what a failed append has written.
+// HistoryTruncate removes what a failed append has written.
 const HistoryTruncate Point = "history tail/truncate"
 
-// The points of the signatures of messages that a kernel has seen.
+// Points of the files with signatures of messages.
 const (
 	SeenOpen     Point = "seen/open"
-	SeenTruncate Point = "seen/truncate" // removes what a killed process has written in part
+	SeenTruncate Point = "seen/truncate" // removes what a killed process has written partly
 	SeenAppend   Point = "seen/append"
 )
 
-// The points of the kernelspec that is installed.
+// Points of the installation of a kernelspec.
 const (
 	InstallFolder Point = "install/folder"
-	InstallCreate Point = "install/create" // of the content of a new kernelspec
+	InstallCreate Point = "install/create" // creates the content of a new kernelspec
 	InstallWrite  Point = "install/write"
-	InstallRemove Point = "install/remove" // of files that the kernelspec before had
+	InstallRemove Point = "install/remove" // removes files of the previous kernelspec
 )
 
-// The points of the event files of accel.TensorBoard.
+// Points of the event files of accel.TensorBoard.
 const (
 	EventsFolder Point = "events/folder"
 	EventsCreate Point = "events/create"
@@ -62,14 +62,14 @@ const (
 	EventsClose  Point = "events/close"
 )
 
-// The points of the cache of modules.
+// Points of the module cache.
 const (
 	ModuleFolder   Point = "module/folder"
 	ModuleDownload Point = "module/download"
 	ModuleUnzip    Point = "module/unzip"
 )
 
-// The points of accel.Track.
+// Points of accel.Track.
 const (
 	TrackFolder Point = "track/folder"
 	TrackCreate Point = "track/create"
@@ -77,7 +77,7 @@ const (
 	TrackClose  Point = "track/close"
 )
 
-// The points of a labelling session of active.Resume.
+// Points of a labelling session of active.Resume.
 const (
 	LabelsOpen     Point = "labels/open"
 	LabelsTruncate Point = "labels/truncate"
@@ -86,7 +86,7 @@ const (
 	LabelsClose    Point = "labels/close"
 )
 
-// The points of a search of tune.Resume.
+// Points of a search of tune.Resume.
 const (
 	TrialsOpen  Point = "trials/open"
 	TrialsWrite Point = "trials/write"
@@ -94,10 +94,10 @@ const (
 	TrialsClose Point = "trials/close"
 )
 
-// CheckpointTensors is where the tensors of a checkpoint of accel.Resume are collected.
+// CheckpointTensors collects the tensors of a checkpoint of accel.Resume.
 const CheckpointTensors Point = "checkpoint/tensors"
 
-// NotebookEncode is where the text of an executed notebook is made.
+// NotebookEncode encodes an executed notebook.
 const NotebookEncode Point = "notebook/encode"
 
 var points = []Point{

@@ -1,12 +1,12 @@
-// Package golden compares what a test made with a file under testdata.
+// Package golden compares the results of tests with files under testdata.
 //
-// Only tests import it. It declares the one flag -update, with which tests
-// write such files instead of comparing with them:
+// Only tests import it. It declares the flag -update, with which tests write such files
+// instead of comparing with them:
 //
 //	go test ./plots -update
 //
-// Look at the difference before you commit it: the new file holds whatever the
-// code produces now.
+// Check the difference before you commit it: the new file has whatever the code produces
+// now.
 package golden
 
 import (
@@ -25,9 +25,8 @@ var update = flag.Bool("update", false, "write the golden files instead of compa
 // compare, such as those that hold the output of compiled programs.
 func Update() bool { return *update }
 
-// Check fails the test when got differs from the file testdata/name, or when
-// there is no such file. With -update it writes the file, and says so when
-// that changed it.
+// Check fails the test if got differs from the file testdata/name or if there is no such
+// file. With -update it writes the file and logs whether that changed it.
 func Check(t testing.TB, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", filepath.FromSlash(name))

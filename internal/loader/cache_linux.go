@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// cacheFile is the loader's own list of libraries, which ldconfig writes as root.
+// cacheFile is the cache of the dynamic loader, which ldconfig writes as root.
 const cacheFile = "/etc/ld.so.cache"
 
 // Sizes of the format glibc-ld.so.cache1.1.
@@ -16,7 +16,7 @@ const (
 	cacheEntry  = 24
 )
 
-// cached are the paths that the loader's cache has for a name.
+// cached returns the paths of a library in the loader's cache.
 func cached(name string) []string {
 	text, err := os.ReadFile(cacheFile)
 	if err != nil {
@@ -25,7 +25,7 @@ func cached(name string) []string {
 	return parseCache(text, name)
 }
 
-// parseCache reads a cache, which may stand behind one of the older format.
+// parseCache parses a cache, which may follow one in an older format.
 func parseCache(text []byte, name string) []string {
 	at := bytes.Index(text, []byte(cacheMagic))
 	if at < 0 || len(text)-at < cacheHeader {
@@ -47,7 +47,7 @@ func parseCache(text []byte, name string) []string {
 	return paths
 }
 
-// word is the text at an offset, up to a zero.
+// word returns the zero-terminated string at an offset.
 func word(text []byte, at uint32) string {
 	if uint64(at) >= uint64(len(text)) {
 		return ""

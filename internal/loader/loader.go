@@ -66,7 +66,7 @@ func (e *NotFoundError) Error() string {
 // Unwrap returns why files of that name are not used.
 func (e *NotFoundError) Unwrap() error { return e.Skipped }
 
-// elements are those of the variable, as the loader takes them apart.
+// elements splits the variable as the loader does.
 func elements(path string) []string {
 	if path == "" {
 		return nil
@@ -80,7 +80,7 @@ func elements(path string) []string {
 func Check(path string) error {
 	for _, element := range elements(path) {
 		if strings.HasPrefix(element, "$") {
-			continue // the loader's $ORIGIN and its like
+			continue // $ORIGIN and other tokens of the loader
 		}
 		dir, reason := element, error(nil)
 		if !filepath.IsAbs(element) {
@@ -100,7 +100,7 @@ func Check(path string) error {
 	return nil
 }
 
-// anyLibrary is a shared library of a directory, or "".
+// anyLibrary returns a shared library in a directory, or "".
 func anyLibrary(dir string) string {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -143,7 +143,7 @@ func Find(name, path string) (string, error) {
 		}
 		return file, nil
 	}
-	// Whoever writes here rules the machine, or has made the container.
+	// Whoever can write here controls the machine or has built the container.
 	for _, file := range cached(name) {
 		if filepath.IsAbs(file) && fits(file) {
 			return file, nil
@@ -157,7 +157,7 @@ func Find(name, path string) (string, error) {
 	return "", &NotFoundError{name, errors.Join(skipped...)}
 }
 
-// system are the directories that the loader always searches, and that in which
+// system returns the directories that the loader always searches, and the one in which
 // Apptainer puts the driver of the machine.
 func system() []string {
 	multiarch := "x86_64-linux-gnu"
@@ -175,8 +175,8 @@ const (
 
 var elfMachines = map[string]byte{"amd64": 62, "arm64": 183}
 
-// fits reports whether a file exists that is not for another architecture. What is
-// wrong with it otherwise says who loads it.
+// fits reports whether a file exists and is not for another architecture. Other defects
+// are reported when it is loaded.
 func fits(file string) bool {
 	f, err := os.Open(file)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package structure has tests of what concerns the module as a whole: which way
-// imports point, that what is exported is documented, and that the texts beside the
-// code (README.md, docs, the tutorials) speak of what is there.
+// Package structure tests properties of the whole module: the direction of imports, that
+// exported names are documented, and that documents such as README.md, docs and the
+// tutorials refer to things that exist.
 //
-// It reads files and builds nothing, so it is quick and the same on every system.
+// It only reads files, so it is quick and independent of the system.
 package structure

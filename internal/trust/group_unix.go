@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// private reports whether a group has no other members than a user and root, as the
-// group that many systems give each user, who then creates files that it may write.
-// What is not in the files of this machine, as with a directory service, is not
-// private.
+// private reports whether a group has no members except a user and root. Many systems
+// give each user such a group. Groups that are not in the files of this machine, for
+// example in a directory service, are not private.
 func private(gid uint32, user int) bool {
 	groups, err := os.ReadFile("/etc/group")
 	if err != nil {
@@ -24,7 +23,7 @@ func private(gid uint32, user int) bool {
 	return alone(string(groups), string(users), gid, user)
 }
 
-// alone is private for the texts of /etc/group and /etc/passwd.
+// alone implements private for the texts of /etc/group and /etc/passwd.
 func alone(groups, users string, gid uint32, user int) bool {
 	number := strconv.FormatUint(uint64(gid), 10)
 	known, names := false, map[string]bool{"": true}

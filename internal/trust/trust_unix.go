@@ -11,16 +11,15 @@ import (
 	"syscall"
 )
 
-// File returns nil if the file or directory exists, its path is absolute, and only
-// this user and root can change it or what it stands for: the file, the directory
-// that holds it, those above, and links on the way. A directory such as /tmp, in
-// which everybody may create files but only the owner of a file may rename it, may
-// stand above, but not hold the file. The error is an [*Error], or that of the file
-// system.
+// File returns nil if the file or directory exists, its path is absolute, and only this
+// user and root can change it or what it refers to: the file, its directory, the
+// directories above, and links on the path. A directory such as /tmp, in which all users
+// may create files but only the owner of a file may rename it, is allowed above the
+// directory of the file. The error is an [*Error] or that of the file system.
 func File(path string) error { return check(path, os.Geteuid(), 0, private) }
 
-// Dir is [File] for a directory that this user alone writes to: it belongs to the
-// user, and neither its group nor others may write to it.
+// Dir is [File] for a directory that only this user can write to: it belongs to the user,
+// and neither its group nor others can write to it.
 func Dir(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -49,8 +48,8 @@ func foreign(path string, uid uint32) error {
 // maxLinks is how many links a path may go through, as in Linux.
 const maxLinks = 40
 
-// check follows a path from the root. Files may belong to the user or to root, and
-// be writable for a group that alone holds, which is asked.
+// check follows a path from the root. Files may belong to the user or to root, and may be
+// writable by a group for which alone returns true.
 func check(path string, user, root int, alone func(gid uint32, user int) bool) error {
 	if !filepath.IsAbs(path) {
 		return &Error{Path: path, Reason: "is not an absolute path"}
@@ -79,7 +78,7 @@ func check(path string, user, root int, alone func(gid uint32, user int) bool) e
 				at = filepath.Dir(at)
 			}
 			rest = append(strings.Split(target, "/"), rest...)
-			// The link has been followed; its target is judged below.
+			// The link has been followed; its target is checked below.
 		} else if err := closed(at, info, len(rest) > 1, user, root, alone); err != nil {
 			return err
 		}
@@ -93,7 +92,7 @@ func check(path string, user, root int, alone func(gid uint32, user int) bool) e
 	}
 }
 
-// owned judges the owner of a file.
+// owned checks the owner of a file.
 func owned(path string, info fs.FileInfo, user, root int) error {
 	if uid := info.Sys().(*syscall.Stat_t).Uid; int(uid) != user && int(uid) != root {
 		return foreign(path, uid)
@@ -101,8 +100,8 @@ func owned(path string, info fs.FileInfo, user, root int) error {
 	return nil
 }
 
-// closed judges a file or directory that is no link. Above is set for a directory
-// that does not hold the file in question itself.
+// closed checks the permissions of a file or directory that is not a link. above is set
+// for a directory that does not contain the file itself.
 func closed(path string, info fs.FileInfo, above bool, user, root int, alone func(uint32, int) bool) error {
 	if err := owned(path, info, user, root); err != nil {
 		return err

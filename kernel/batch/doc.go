@@ -1,6 +1,6 @@
-// Package batch executes a notebook from its first cell to its last without a
-// front end: the worker and its supervision are those of the kernel, and what a
-// front end would show is kept in the notebook and written to a terminal.
+// Package batch executes a notebook from its first to its last cell without a front end.
+// It uses the same worker and supervisor as the kernel. What a front end would show is
+// stored in the notebook and written to a terminal.
 //
-// [Run] is all there is. It fails with a [*CellError] when a cell does.
+// The only function is [Run]. It fails with a [*CellError] if a cell fails.
 package batch

@@ -10,33 +10,33 @@ import (
 	"github.com/quernlab/quern/kernel/link"
 )
 
-// input hands out the lines of a reader. A read that nobody waits for any more,
-// since its cell was interrupted, serves the next one.
+// input reads lines from a reader for cells. If a cell is interrupted while it waits, the
+// line is kept for the next read.
 type input struct {
 	start sync.Once
 	from  io.Reader
 	want  chan struct{}
 	lines chan link.InputReply
-	asked bool // a line was wanted and has not come
-	some  bool // a line has come
+	asked bool // a line was requested and has not arrived
+	some  bool // at least one line has arrived
 
 	mu   sync.Mutex
-	cell context.Context // ends when the running cell is to end
+	cell context.Context // ends when the running cell should end
 }
 
 func newInput(from io.Reader) *input {
 	return &input{from: from, want: make(chan struct{}, 1), lines: make(chan link.InputReply, 1)}
 }
 
-// begin tells until when the next cell may wait for a line.
+// begin sets the context until which the next cell may wait for a line.
 func (i *input) begin(cell context.Context) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.cell = cell
 }
 
-// line waits for the next line. One request is open at a time. That there is no
-// input at all fails the cell; the end of an input is one to it.
+// line waits for the next line. One request is open at a time. If there is no input at
+// all, the error fails the cell; at the end of the input the reply has EOF set.
 func (i *input) line(ctx context.Context) (link.InputReply, error) {
 	if i.from == nil {
 		return link.InputReply{EOF: true}, nil
@@ -64,8 +64,9 @@ func (i *input) line(ctx context.Context) (link.InputReply, error) {
 	}
 }
 
-// read reads a line whenever one is wanted, so that what no cell asks for is left
-// to whoever reads next. It ends with the process: a read cannot be ended.
+// read reads a line only when one is requested, so that the remaining input is left to
+// other programs. It runs until the end of the process, because a read cannot be
+// cancelled.
 func (i *input) read() {
 	r := bufio.NewReader(i.from)
 	for range i.want {

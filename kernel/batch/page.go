@@ -15,43 +15,43 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// page is the notebook as its worker sees it: it keeps the outputs and writes
-// them to a terminal.
+// page is the notebook as its worker sees it: it stores the outputs and writes them to a
+// terminal.
 type page struct {
 	notebook *notebook.Notebook
-	terminal [2]io.Writer // of stdout and of stderr
+	terminal [2]io.Writer // for stdout and stderr
 	input    *input
-	colour   bool // the terminal shows colours
+	colour   bool // the terminal supports colours
 
 	mu       sync.Mutex
-	cells    map[int]*shown // by execution count
+	cells    map[int]*runningCell // by execution count
 	displays map[string][]notebook.Output
-	texts    map[string]string // what the terminal shows of a display
+	texts    map[string]string // by display id: the text shown on the terminal
 	widgets  map[string]map[string]any
 }
 
-// shown is a cell with what it waits for.
-type shown struct {
+// runningCell is a cell with the state of its outputs.
+type runningCell struct {
 	*notebook.Cell
-	clear bool // at the next output
+	clear bool // clear the outputs at the next one
 }
 
 func newPage(n *notebook.Notebook, stdout, stderr io.Writer) *page {
 	return &page{
 		notebook: n, terminal: [2]io.Writer{stdout, stderr},
-		cells: map[int]*shown{}, displays: map[string][]notebook.Output{}, texts: map[string]string{}, widgets: map[string]map[string]any{},
+		cells: map[int]*runningCell{}, displays: map[string][]notebook.Output{}, texts: map[string]string{}, widgets: map[string]map[string]any{},
 	}
 }
 
-// begin tells that a cell begins.
+// begin records that a cell begins.
 func (p *page) begin(count int, c *notebook.Cell) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c.Count = count
-	p.cells[count] = &shown{Cell: c}
+	p.cells[count] = &runningCell{Cell: c}
 }
 
-// end keeps what a cell came to.
+// end stores the result of a cell.
 func (p *page) end(count int, result link.Result) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,8 +76,8 @@ func (p *page) end(count int, result link.Result) {
 	}
 }
 
-// help shows what is known of a name. A page would have it in a pane of its own, so
-// it is no output.
+// help writes documentation to the terminal. A front end shows it in a pane, so it is not
+// stored in the notebook.
 func (p *page) help(found link.Inspection) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +88,7 @@ func (p *page) help(found link.Inspection) {
 	p.print(0, s+"\n")
 }
 
-// colours are those that a traceback may hold.
+// colours matches ANSI colour sequences, which tracebacks may contain.
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 func orEmpty(m map[string]any) map[string]any {
@@ -115,11 +115,11 @@ func (p *page) add(cell int, o notebook.Output) {
 	c.Outputs = append(c.Outputs, o)
 }
 
-// print writes to a terminal. That nobody reads it is no reason to stop: the
-// notebook has it too.
+// print writes to a terminal. Errors are ignored, because the notebook has the output
+// too.
 func (p *page) print(stream int, s string) { _, _ = io.WriteString(p.terminal[stream], s) }
 
-// Stream keeps what a cell prints, joined with what it printed just before.
+// Stream stores text output of a cell and joins it with adjacent output.
 func (p *page) Stream(cell int, name string, b []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,7 +139,7 @@ func (p *page) Stream(cell int, name string, b []byte) {
 	p.add(cell, notebook.Output{"output_type": "stream", "name": name, "text": whole})
 }
 
-// Display keeps what a cell shows, replaces or clears.
+// Display stores, replaces or clears displays of a cell.
 func (p *page) Display(d link.Display) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -173,7 +173,7 @@ func (p *page) Display(d link.Display) error {
 	return nil
 }
 
-// Input gives a cell the next line of the standard input.
+// Input returns the next line of the standard input.
 func (p *page) Input(ctx context.Context, request link.InputRequest) (link.InputReply, error) {
 	p.mu.Lock()
 	p.print(0, request.Prompt)
@@ -181,10 +181,10 @@ func (p *page) Input(ctx context.Context, request link.InputRequest) (link.Input
 	return p.input.line(ctx)
 }
 
-// WorkerEnded is told by the cell that fails with it.
+// WorkerEnded does nothing: the cell that failed with it shows the reason.
 func (p *page) WorkerEnded() {}
 
-// Comm keeps the states of widgets.
+// Comm stores the states of widgets.
 func (p *page) Comm(c link.Comm) error {
 	var data struct {
 		Method string         `json:"method"`
@@ -192,7 +192,7 @@ func (p *page) Comm(c link.Comm) error {
 	}
 	if c.Kind != link.CommClose {
 		if err := json.Unmarshal(c.Data, &data); err != nil {
-			return nil // a comm of another kind
+			return nil // not a widget
 		}
 	}
 	p.mu.Lock()
@@ -211,8 +211,8 @@ func (p *page) Comm(c link.Comm) error {
 	return nil
 }
 
-// finish makes the outputs texts, tells the language, and puts the states of the widgets where a page
-// finds them that is made without a kernel.
+// finish joins the texts of outputs, sets the language, and stores the states of the
+// widgets where pages without a kernel look for them.
 func (p *page) finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -226,11 +226,11 @@ func (p *page) finish() {
 	if p.notebook.Metadata == nil {
 		p.notebook.Metadata = map[string]any{}
 	}
-	// As front ends do: nbconvert goes by it.
+	// nbconvert uses this field to highlight code.
 	if _, known := p.notebook.Metadata["language_info"]; !known {
 		p.notebook.Metadata["language_info"] = wire.GoLanguage(strings.TrimPrefix(runtime.Version(), "go"))
 	}
-	delete(p.notebook.Metadata, "widgets") // of an earlier run
+	delete(p.notebook.Metadata, "widgets") // from an earlier run
 	if len(p.widgets) == 0 {
 		return
 	}

@@ -15,50 +15,50 @@ import (
 	"github.com/quernlab/quern/kernel/worker"
 )
 
-// Config is what Run needs.
+// Config configures Run.
 type Config struct {
-	// WorkerCommand is the program that serves as worker, with its arguments.
+	// WorkerCommand is the program that runs as worker, with its arguments.
 	WorkerCommand []string
-	// Stdout and Stderr take what the cells put out, as it comes; results and
-	// displays as text, on Stdout, and why cells failed on Stderr.
+	// Stdout and Stderr receive the output of the cells as it is produced. Results and
+	// displays are written as text to Stdout, errors of cells to Stderr.
 	Stdout, Stderr io.Writer
-	// Colour says that Stderr shows the colours of ANSI.
+	// Colour reports whether Stderr supports ANSI colours.
 	Colour bool
-	// Stdin is what cells read, a line at a time; nil is empty.
+	// Stdin is the standard input of the cells; nil is empty.
 	Stdin io.Reader
-	// Timeout is how long a cell may take; 0 is as long as it likes.
+	// Timeout is how long a cell may run; 0 means no limit.
 	Timeout time.Duration
-	// Logger takes what the supervision has to say; nil is nothing.
+	// Logger receives the log of the supervisor; nil discards it.
 	Logger *slog.Logger
 }
 
 // CellError reports the cell that failed.
 type CellError struct {
-	Cell int // its place among all cells of the notebook, from 1
-	// Why is what the notebook shows of it.
+	Cell int // index among all cells of the notebook, from 1
+	// Why is the error that the notebook shows.
 	Why *link.CellError
 }
 
 func (e *CellError) Error() string {
-	why, _, _ := strings.Cut(e.Why.Error(), "\n") // what follows is in the traceback
+	why, _, _ := strings.Cut(e.Why.Error(), "\n") // the other lines are in the traceback
 	return fmt.Sprintf("cell %d failed: %s", e.Cell, why)
 }
 
-// Unwrap returns why the cell failed.
+// Unwrap returns the error of the cell.
 func (e *CellError) Unwrap() error { return e.Why }
 
-// How long a cell may take to stop, and a worker to end.
+// Time for an interrupted cell to stop, and for a worker to end.
 const (
 	stopWait = 5 * time.Second
 	endWait  = 3 * time.Second
 )
 
-// Run executes the code cells of a notebook in order and puts their outputs into
-// it. It stops at the first cell that fails, with a *CellError, unless that has
-// the tag raises-exception; one with the tag skip-execution does not run. When ctx
-// ends, or the time of a cell, the running cell is interrupted, and counts as failed
-// whatever its tags. The cells behind one that failed keep no outputs of an earlier
-// run. A cell such as fmt? asks for help: the terminal shows it, the notebook does not.
+// Run executes the code cells of a notebook in order and stores their outputs in it. It
+// stops at the first cell that fails and returns a *CellError, unless the cell has the
+// tag raises-exception. A cell with the tag skip-execution does not run. If ctx ends or a
+// cell exceeds Timeout, the running cell is interrupted and counts as failed whatever its
+// tags. The outputs of the cells after a failed one are removed. A cell such as fmt? asks
+// for help, which is written to the terminal but not stored in the notebook.
 func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 	log := config.Logger
 	if log == nil {
@@ -113,12 +113,11 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 	return nil
 }
 
-// errStopped says that a cell was told to stop: whether it may fail or not, that is
-// no end of its own.
-var errStopped = errors.New("told to stop")
+// errStopped reports that a cell was interrupted by Run. Then its tags do not matter.
+var errStopped = errors.New("stopped by the run")
 
-// execute runs one cell, which is interrupted when its time is over or ctx ends:
-// then the error is errStopped.
+// execute runs one cell. If ctx ends or the timeout expires, it interrupts the cell and
+// returns errStopped.
 func (p *page) execute(ctx context.Context, w link.Worker, timeout time.Duration, cell link.Execute) (link.Result, error) {
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -149,7 +148,7 @@ func (p *page) execute(ctx context.Context, w link.Worker, timeout time.Duration
 	}
 	why.Traceback = []string{why.Error()}
 	if err := w.Interrupt(running); err != nil {
-		return link.Result{Error: why}, errStopped // the worker is ended with the run
+		return link.Result{Error: why}, errStopped // the worker ends with the run
 	}
 	select {
 	case a := <-done:

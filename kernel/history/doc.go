@@ -1,23 +1,22 @@
-// Package history keeps the cells that a user has run, over all sessions.
+// Package history stores the cells that a user has run in all sessions.
 //
-// [Open] begins a new session in a file that earlier ones have written, and
-// [History.Add] adds a cell to it. Neither of them, and no question, waits for the
-// file system for longer than a bound: one goroutine, the [keeper], opens, reads and
-// writes the file. A file system that hangs delays that goroutine and nothing else;
-// what it cannot write waits, up to a bound, and what it has not read is missing in
-// the answers.
+// [Open] begins a new session in a file that earlier sessions have written, and
+// [History.Add] adds a cell to it. No method waits for the file system for longer than a
+// limit: one goroutine, the [writer], opens, reads and writes the file. If the file
+// system hangs, only that goroutine waits. Entries that it cannot write are queued up to
+// a limit, and entries that it has not read are missing in results.
 //
 // # File
 //
-// The file has a line of JSON for each cell and for the start of each session. It is
-// readable by its owner alone. When it has grown to twice what is kept, the oldest
-// lines are dropped. A line that is cut or garbled is skipped.
+// The file has a line of JSON for each cell and for the start of each session. Only its
+// owner may read it. When it has grown to twice the size of what is kept, the oldest
+// lines are dropped. Truncated or malformed lines are skipped.
 //
-// Several kernels may use one file at once. Each change of it is made under a lock,
-// which belongs to a file beside it, so that each session gets a number of its own and
-// lines do not mix. What another kernel adds after a session has begun is not part of
-// that session's history, but of later ones.
+// Several kernels may use a file concurrently. Each change is made under a lock on a file
+// beside it, so each session gets a unique number and lines do not mix. What another
+// kernel adds after a session has begun is not part of that session's history, but of
+// later ones.
 //
-// When the file cannot be used, the history lives in memory. The first error is
-// reported once.
+// If the file cannot be used, the history is kept in memory, and the first error is
+// reported.
 package history

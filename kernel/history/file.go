@@ -18,7 +18,7 @@ import (
 	"github.com/quernlab/quern/kernel/statefile"
 )
 
-// file is a store in a file that several kernels may use at once.
+// file is a store in a file that several kernels may use concurrently.
 type file struct {
 	path    string
 	lock    *flock.Flock
@@ -32,16 +32,16 @@ func newFile(path string) *file {
 	return &file{path: path, lock: flock.New(path+".lock", flock.SetFlag(os.O_CREATE|os.O_RDWR|statefile.Nonblock))}
 }
 
-// lockAgain is how long to wait for a lock that another kernel has.
-const lockAgain = 20 * time.Millisecond
+// lockRetry is how often to retry when another kernel holds the lock.
+const lockRetry = 20 * time.Millisecond
 
-// locked calls f while no other kernel changes the file.
+// locked calls f while holding the lock.
 func (h *file) locked(ctx context.Context, f func() error) error {
 	if err := statefile.Regular(h.lock.Path()); err != nil {
 		return err
 	}
 	err := failpoint.Do(failpoint.HistoryLock, func() error {
-		_, err := h.lock.TryLockContext(ctx, lockAgain)
+		_, err := h.lock.TryLockContext(ctx, lockRetry)
 		return err
 	})
 	if err != nil {
@@ -50,18 +50,18 @@ func (h *file) locked(ctx context.Context, f func() error) error {
 	return errors.Join(f(), h.lock.Unlock())
 }
 
-// keptInMemory is what an error of the file means.
-func keptInMemory(err error) error {
+// withConsequence explains the consequence of an error.
+func withConsequence(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("history is kept for this session only: %w; QUERN_HISTORY names another file", err)
+	return fmt.Errorf("the history is kept for this session only: %w; set QUERN_HISTORY to use another file", err)
 }
 
-// open opens the file and takes the number behind the last session's.
+// open opens the file and starts a session with the number after the last one.
 func (h *file) open(ctx context.Context) (session int, err error) {
 	if err := failpoint.Do(failpoint.HistoryFolder, func() error { return os.MkdirAll(filepath.Dir(h.path), 0o700) }); err != nil {
-		return 0, keptInMemory(err)
+		return 0, withConsequence(err)
 	}
 	err = h.locked(ctx, func() error {
 		if err := h.reopen(); err != nil {
@@ -78,11 +78,10 @@ func (h *file) open(ctx context.Context) (session int, err error) {
 		}
 		return h.write(append(line, '\n'))
 	})
-	return h.session, keptInMemory(err)
+	return h.session, withConsequence(err)
 }
 
-// reopen opens the file at path if that is not the one which is open: another kernel
-// may have replaced it.
+// reopen opens the file unless it is open. Another kernel may have replaced it.
 func (h *file) reopen() error {
 	if err := statefile.Regular(h.path); err != nil {
 		return err
@@ -107,25 +106,25 @@ func (h *file) reopen() error {
 	return nil
 }
 
-// tidy shortens the file if it has more than so many lines or bytes, and returns the
-// number of the last session.
+// tidy shortens the file if it has more than the given number of lines or bytes. It
+// returns the number of the last session.
 func (h *file) tidy(lines int, size int64) (session int, err error) {
 	t, err := scan(h.f)
 	if err != nil {
 		return 0, err
 	}
 	if t.lines > lines || t.size > size {
-		// Where that fails, for want of space or since another kernel of Windows has the
-		// file open, it is as long as it was.
+		// If that fails, because the disk is full or, on Windows, another kernel has the
+		// file open, the file keeps its length.
 		_ = h.shorten(t)
 		err = h.reopen()
 	}
 	return t.session, err
 }
 
-// shorten replaces the file by its last lines. It leaves the file closed.
+// shorten replaces the file by its last lines and leaves it closed.
 func (h *file) shorten(t tail) (err error) {
-	path := h.path + ".new" // of a kernel that was killed here, under the lock
+	path := h.path + ".new" // may be left by a kernel that was killed here
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -139,7 +138,7 @@ func (h *file) shorten(t tail) (err error) {
 	}
 	_, err = io.Copy(failpoint.Writer(failpoint.HistoryCopy, f), io.NewSectionReader(h.f, t.start, t.size-t.start))
 	if err = errors.Join(err, failpoint.Do(failpoint.HistorySync, f.Sync), f.Close()); err == nil {
-		h.close() // Windows replaces no open file
+		h.close() // Windows cannot replace an open file
 		err = failpoint.Do(failpoint.HistoryRename, func() error { return os.Rename(path, h.path) })
 	}
 	if err != nil {
@@ -148,7 +147,7 @@ func (h *file) shorten(t tail) (err error) {
 	return failpoint.Do(failpoint.HistorySyncFolder, func() error { return atomicfile.SyncFolder(filepath.Dir(h.path)) })
 }
 
-// write appends whole lines. When that fails nothing is appended.
+// write appends complete lines. If that fails, nothing is appended.
 func (h *file) write(lines []byte) error {
 	info, err := h.f.Stat()
 	if err != nil {
@@ -160,7 +159,7 @@ func (h *file) write(lines []byte) error {
 		if _, err := h.f.ReadAt(end[:], size-1); err != nil {
 			return err
 		}
-		if end[0] != '\n' { // the last line is cut
+		if end[0] != '\n' { // the last line is truncated
 			lines = append([]byte("\n"), lines...)
 		}
 	}
@@ -180,7 +179,7 @@ func (h *file) append(ctx context.Context, entries []Entry) error {
 		}
 		lines = append(append(lines, line...), '\n')
 	}
-	return keptInMemory(h.locked(ctx, func() error {
+	return withConsequence(h.locked(ctx, func() error {
 		if err := h.reopen(); err != nil {
 			return err
 		}
@@ -195,12 +194,12 @@ func (h *file) append(ctx context.Context, entries []Entry) error {
 	}))
 }
 
-// past returns the entries before the start of this session, the last ones if there
-// are many.
+// past returns the entries before the start of this session; if there are too many, the
+// last ones.
 func (h *file) past() []Entry {
 	info, err := h.f.Stat()
 	if err != nil {
-		return nil // what can be read is what there is
+		return nil // without the file there are no earlier entries
 	}
 	var entries []Entry
 	bytes, began := 0, false
@@ -210,7 +209,7 @@ func (h *file) past() []Entry {
 			return
 		}
 		var e Entry
-		if json.Unmarshal(line, &e) != nil || e.Session != number || e.Line == 0 && e.Input == "" { // garbled, or a start
+		if json.Unmarshal(line, &e) != nil || e.Session != number || e.Line == 0 && e.Input == "" { // malformed, or the start of a session
 			return
 		}
 		entries = append(entries, e)
@@ -219,14 +218,14 @@ func (h *file) past() []Entry {
 		}
 	})
 	if !began {
-		return nil // it was dropped with all that came before
+		return nil // the start was dropped, and everything before it
 	}
 	return entries
 }
 
 func (h *file) close() {
 	if h.f != nil {
-		h.f.Close() // written are whole lines, which were reported
+		h.f.Close() // all writes have been checked
 		h.f = nil
 	}
 }

@@ -17,14 +17,14 @@ func reopen(t *testing.T, path string) *History {
 	t.Helper()
 	h := openPatiently(path, func(err error) { t.Error(err) })
 	t.Cleanup(h.Close)
-	<-h.keeper.opened
+	<-h.writer.opened
 	return h
 }
 
-// openPatiently is Open with more patience than any machine needs.
+// openPatiently is Open with a timeout that is long enough for any machine.
 func openPatiently(path string, failed func(error)) *History {
 	h := Open(path, failed)
-	h.keeper.patience = time.Minute
+	h.writer.timeout = time.Minute
 	return h
 }
 
@@ -171,7 +171,7 @@ func TestDistinctSessions(t *testing.T) {
 	}
 	seen := map[int]bool{}
 	for i, h := range kernels {
-		<-h.keeper.opened
+		<-h.writer.opened
 		seen[h.Session()] = true
 		h.Add(1, fmt.Sprint("cell of ", i), "")
 		h.Close()

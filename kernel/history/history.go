@@ -6,53 +6,53 @@ import (
 	"sync"
 )
 
-// Entry is a cell that has run.
+// Entry is a cell in the history.
 type Entry struct {
 	Session int    `json:"session"`
 	Line    int    `json:"line"` // execution count
 	Input   string `json:"input"`
-	Output  string `json:"output,omitempty"` // text of the result; empty if it had none
+	Output  string `json:"output,omitempty"` // text of the result; empty if there was none
 }
 
-// The bounds of what is kept.
+// Limits of the history.
 const (
 	maxEntries = 10_000
-	maxBytes   = 16 << 20 // bytes of all texts
-	maxText    = 64 << 10 // bytes of an input or output; what is longer is cut
+	maxBytes   = 16 << 20 // bytes of all inputs and outputs
+	maxText    = 64 << 10 // bytes of an input or output; longer ones are truncated
 )
 
-// History is the cells of this session and of earlier ones, oldest first. Its
+// History contains the cells of this session and of earlier ones, oldest first. Its
 // methods may be called from any goroutine.
 type History struct {
-	keeper *keeper // nil without a file
+	writer *writer // nil without a file
 
 	mu      sync.Mutex
-	entries []Entry // of this session, without its number
+	entries []Entry // of this session; Session is not set
 	bytes   int     // of their texts
 }
 
 // New returns a history in memory.
 func New() *History { return &History{} }
 
-// Open returns the history that is kept in a file, which is created if need be with
-// its directories. It returns at once. When the file cannot be used, the history
-// lives in memory, and failed, which may be nil, is called with the first error.
+// Open returns a history that is stored in a file. It creates the file and its
+// directories if necessary. It returns at once. If the file cannot be used, the history
+// is kept in memory and failed, which may be nil, is called with the first error.
 func Open(path string, failed func(error)) *History {
-	return &History{keeper: keep(newFile(path), failed)}
+	return &History{writer: newWriter(newFile(path), failed)}
 }
 
-// Session is the number of this session. It waits for the file for at most
-// [patience]; until the file has been read, or without one, the number is 1.
+// Session returns the number of this session. It waits for the file for at most
+// [timeout]. Until the file has been read, or without one, the number is 1.
 func (h *History) Session() int {
-	if h.keeper == nil {
+	if h.writer == nil {
 		return 1
 	}
-	return h.keeper.number()
+	return h.writer.number()
 }
 
-// Add keeps a cell of this session. It never waits for the file.
+// Add adds a cell of this session. It never waits for the file.
 func (h *History) Add(line int, input, output string) {
-	e := Entry{Line: line, Input: cut(input), Output: cut(output)}
+	e := Entry{Line: line, Input: truncate(input), Output: truncate(output)}
 	h.mu.Lock()
 	h.entries = append(h.entries, e)
 	h.bytes += e.size()
@@ -61,35 +61,35 @@ func (h *History) Add(line int, input, output string) {
 		h.entries = h.entries[1:]
 	}
 	h.mu.Unlock()
-	if h.keeper != nil {
-		h.keeper.add(e)
+	if h.writer != nil {
+		h.writer.add(e)
 	}
 }
 
-// Close writes what waits to be written, for at most [patience], and closes the file.
+// Close writes the queued entries and closes the file. It waits for at most [timeout].
 func (h *History) Close() {
-	if h.keeper != nil {
-		h.keeper.close()
+	if h.writer != nil {
+		h.writer.close()
 	}
 }
 
-// size is the number of bytes of the texts.
+// size returns the number of bytes of input and output.
 func (e Entry) size() int { return len(e.Input) + len(e.Output) }
 
-// cut bounds a text, at a character.
-func cut(text string) string {
+// truncate truncates a text to maxText bytes, at a character boundary.
+func truncate(text string) string {
 	if len(text) <= maxText {
 		return text
 	}
 	return strings.ToValidUTF8(text[:maxText], "")
 }
 
-// all returns the entries of earlier sessions and those of this one. What kernels
-// beside this one add is not part of its history.
+// all returns the entries of earlier sessions and of this one, but not those of
+// concurrent sessions.
 func (h *History) all() []Entry {
 	var earlier []Entry
-	if h.keeper != nil {
-		earlier = h.keeper.past()
+	if h.writer != nil {
+		earlier = h.writer.past()
 	}
 	session := h.Session()
 	h.mu.Lock()
@@ -101,7 +101,7 @@ func (h *History) all() []Entry {
 	return last(append(earlier, own...), maxEntries)
 }
 
-// selected returns the entries for which wanted holds.
+// selected returns the entries for which wanted returns true.
 func (h *History) selected(wanted func(Entry) bool) []Entry {
 	var found []Entry
 	for _, e := range h.all() {
@@ -117,8 +117,8 @@ func (h *History) Tail(n int) []Entry {
 	return last(h.selected(func(Entry) bool { return true }), n)
 }
 
-// Range returns the cells of a session from line start to before stop; nil is
-// no end. A session that is not above 0 counts back from this one.
+// Range returns the cells of a session from line start to before stop; nil means to the
+// end. A session number of 0 or less is relative to this session.
 func (h *History) Range(session, start int, stop *int) []Entry {
 	if session <= 0 {
 		session += h.Session()
@@ -128,9 +128,9 @@ func (h *History) Range(session, start int, stop *int) []Entry {
 	})
 }
 
-// Search returns the last n cells whose whole input matches a glob, in which *
-// is any text and ? any one character; n of 0 is all of them. With unique, only
-// the last of those with the same input.
+// Search returns the last n cells whose whole input matches a glob, in which * matches
+// any text and ? any character. If n is 0, it returns all of them. If unique is set, only
+// the last of several equal inputs is returned.
 func (h *History) Search(pattern string, n int, unique bool) []Entry {
 	if pattern == "" {
 		pattern = "*"
@@ -163,11 +163,11 @@ func lastOfEach(entries []Entry) []Entry {
 	return kept
 }
 
-// matches reports whether the whole of text matches pattern. Its time is bounded
-// by the product of the two lengths.
+// matches reports whether pattern matches the whole text. Its time is at most
+// proportional to the product of the lengths.
 func matches(pattern, text string) bool {
 	p, t := []rune(pattern), []rune(text)
-	star, mark := -1, 0 // the last * seen, and where in the text it took up
+	star, mark := -1, 0 // index of the last * seen, and where its match begins
 	i, j := 0, 0
 	for j < len(t) {
 		switch {

@@ -97,8 +97,8 @@ func TestLockIsHeld(t *testing.T) {
 	if err := other.Unlock(); err != nil {
 		t.Fatal(err)
 	}
-	<-h.keeper.opened
-	h.keeper.patience = time.Minute
+	<-h.writer.opened
+	h.writer.timeout = time.Minute
 	h.Close()
 	if got := inputs(reopen(t, path).Tail(3)); len(got) != 1 {
 		t.Errorf("in the file: %q", got)

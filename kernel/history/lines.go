@@ -8,28 +8,27 @@ import (
 	"os"
 )
 
-// start is the line that begins a session.
+// start is the line at the start of a session.
 type start struct {
 	Session int    `json:"session"`
 	Started string `json:"started"`
 }
 
 const (
-	maxSession = 1 << 30      // a number that no user gets to
-	maxLine    = 1 << 20      // bytes, more than the longest line that is written
-	maxScan    = 4 * maxBytes // bytes that are read of a file: its last ones
+	maxSession = 1 << 30      // more sessions than a user can have
+	maxLine    = 1 << 20      // bytes; longer than any line that is written
+	maxScan    = 4 * maxBytes // how many bytes at the end of a file are read
 )
 
-// tail is what a file holds.
+// tail describes the end of a file.
 type tail struct {
 	size    int64
-	lines   int   // in what was read
-	session int   // the highest number
-	start   int64 // where the last maxEntries lines begin, or those of the last maxBytes
+	lines   int   // number of lines read
+	session int   // the highest session number
+	start   int64 // offset of the last maxEntries lines, or of the last lines within maxBytes
 }
 
-// scan reads a file without decoding its lines: a kernel that starts has other
-// things to do.
+// scan reads a file without decoding its lines, since it delays the start of a kernel.
 func scan(f *os.File) (tail, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -60,8 +59,8 @@ func scan(f *os.File) (tail, error) {
 	return t, err
 }
 
-// eachLine calls f with where each line begins and the line, from the first whole one
-// behind from to size. A line that is too long is empty.
+// eachLine calls f with the offset and content of each complete line between from and
+// size. A line that is too long is passed as empty.
 func eachLine(file *os.File, from, size int64, f func(at int64, line []byte)) error {
 	r := bufio.NewReaderSize(io.NewSectionReader(file, from, size-from), 64<<10)
 	cut := from > 0
@@ -93,11 +92,10 @@ func eachLine(file *os.File, from, size int64, f func(at int64, line []byte)) er
 	}
 }
 
-// opening is how every line begins.
+// opening is the beginning of each line.
 const opening = `{"session":`
 
-// sessionOf is the number of the session in a line as it is written; 0 for another
-// one.
+// sessionOf returns the session number in a line, or 0 if the line is malformed.
 func sessionOf(line []byte) (session int) {
 	rest, ok := bytes.CutPrefix(line, []byte(opening))
 	if !ok || !bytes.HasSuffix(line, []byte("}")) {

@@ -7,9 +7,9 @@ import (
 	"github.com/quernlab/quern/kernel/statefile"
 )
 
-// Path is where the history of a user is kept: $QUERN_HISTORY if that is set,
-// else a file among what programs keep for the user. It is empty, for a history
-// in memory only, when QUERN_HISTORY is set to nothing or the user has no home.
+// Path returns the path of the user's history file: $QUERN_HISTORY if it is set,
+// otherwise a file in the user's state directory. It returns "", for a history in memory
+// only, if QUERN_HISTORY is empty or the user has no home directory.
 func Path() string {
 	if path, set := os.LookupEnv("QUERN_HISTORY"); set {
 		return path

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Encode gives the notebook as Jupyter's own library writes it: keys sorted, one
-// blank of indentation, texts as lists of lines.
+// Encode returns the notebook in the form that Jupyter's own library writes: sorted keys,
+// indentation by one space, texts as lists of lines.
 func (n *Notebook) Encode() ([]byte, error) {
 	top := map[string]any{}
 	for key, value := range n.rest {
@@ -48,7 +48,7 @@ func (c *Cell) encode() map[string]any {
 	return fields
 }
 
-// encode cuts the texts of an output into lines.
+// encode splits the texts of an output into lines.
 func (o Output) encode() map[string]any {
 	fields := maps.Clone(map[string]any(o))
 	if text, ok := fields["text"].(string); ok {

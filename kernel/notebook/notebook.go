@@ -1,9 +1,9 @@
-// Package notebook reads and writes Jupyter notebooks, format 4.
+// Package notebook reads and writes Jupyter notebooks in format 4.
 //
-// What the package does not know it keeps: a notebook that is read and written
-// again differs in nothing but what was changed.
+// Data that the package does not know is preserved: a notebook that is read and written
+// again differs only in what was changed.
 //
-// The format is that of https://nbformat.readthedocs.io, format_description.
+// The format is documented at https://nbformat.readthedocs.io, format_description.
 package notebook
 
 import (
@@ -33,26 +33,24 @@ type Cell struct {
 	Type     string // code, markdown, raw
 	Source   string
 	Metadata map[string]any
-	// Outputs and Count are those of a code cell. Count is 0 for a cell that has
-	// not run.
+	// Outputs and Count belong to code cells. Count is 0 if the cell has not run.
 	Outputs []Output
 	Count   int
 	rest    map[string]json.RawMessage
 }
 
-// Output is an output of a cell in the form of the notebook format, texts whole.
+// Output is an output of a cell in the notebook format, with texts as single strings.
 type Output map[string]any
 
-// FormatError reports a file that is no notebook, or one that this package
-// cannot read.
+// FormatError reports a file that is not a notebook or has an unsupported format.
 type FormatError struct{ Err error }
 
 func (e *FormatError) Error() string { return "not a notebook of format 4: " + e.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the underlying error.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// text is a string, which the format may cut into a list of lines.
+// text is a string, which the format allows to be split into a list of lines.
 type text string
 
 func (t *text) UnmarshalJSON(b []byte) error {
@@ -72,7 +70,7 @@ func (t *text) UnmarshalJSON(b []byte) error {
 // Parse reads a notebook. The error is a *FormatError.
 func Parse(b []byte) (*Notebook, error) {
 	n := &Notebook{}
-	b = bytes.TrimPrefix(b, []byte("\ufeff")) // editors on Windows put it there
+	b = bytes.TrimPrefix(b, []byte("\ufeff")) // added by editors on Windows
 	if err := json.Unmarshal(b, &n.rest); err != nil {
 		return nil, &FormatError{err}
 	}
@@ -86,11 +84,11 @@ func Parse(b []byte) (*Notebook, error) {
 	}
 	switch {
 	case known.Format == 0:
-		return nil, &FormatError{errors.New("it has no nbformat")}
+		return nil, &FormatError{errors.New("nbformat is missing")}
 	case known.Format < 4:
-		return nil, &FormatError{fmt.Errorf("nbformat is %d: jupyter nbconvert --to notebook converts it", known.Format)}
+		return nil, &FormatError{fmt.Errorf("nbformat is %d: convert it with jupyter nbconvert --to notebook", known.Format)}
 	case known.Format > 4:
-		return nil, &FormatError{fmt.Errorf("nbformat is %d, which is newer", known.Format)}
+		return nil, &FormatError{fmt.Errorf("nbformat is %d, which is newer than this version of quern supports", known.Format)}
 	}
 	n.Metadata = known.Metadata
 	for i, raw := range known.Cells {
@@ -134,7 +132,7 @@ func parseCell(raw json.RawMessage) (*Cell, error) {
 
 // NewCode returns a code cell with a tag.
 func NewCode(source, tag string) *Cell {
-	id, _ := json.Marshal(uuid.NewString()[:8]) // a string has a JSON form
+	id, _ := json.Marshal(uuid.NewString()[:8]) // cannot fail for a string
 	return &Cell{Type: "code", Source: source, Metadata: map[string]any{"tags": []any{tag}}, rest: map[string]json.RawMessage{"id": id}}
 }
 
@@ -149,8 +147,7 @@ func (c *Cell) HasTag(tag string) bool {
 	return false
 }
 
-// Language is the language that the notebook is written in, "" if it does not
-// tell.
+// Language returns the language of the notebook, or "" if it is not set.
 func (n *Notebook) Language() string {
 	for _, place := range [][2]string{{"kernelspec", "language"}, {"language_info", "name"}} {
 		m, _ := n.Metadata[place[0]].(map[string]any)
@@ -161,20 +158,20 @@ func (n *Notebook) Language() string {
 	return ""
 }
 
-// Read reads a file. The error tells its path; it is a *FormatError for a file
-// that is no notebook.
+// Read reads a file. The error names the path; it wraps a *FormatError if the file is not
+// a notebook.
 func Read(path string) (*Notebook, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxFile+1)) // a device may have no end
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1)) // a device may never end
 	if err != nil {
 		return nil, err
 	}
 	if len(b) > maxFile {
-		return nil, fmt.Errorf("%s: more than %d bytes", path, maxFile)
+		return nil, fmt.Errorf("%s: larger than %d bytes", path, maxFile)
 	}
 	n, err := Parse(b)
 	if err != nil {
@@ -183,11 +180,11 @@ func Read(path string) (*Notebook, error) {
 	return n, nil
 }
 
-// maxFile is more than any front end opens, in bytes.
+// maxFile is larger than any notebook that front ends can open, in bytes.
 const maxFile = 1 << 30
 
-// Write writes a file, all of it or nothing. A link stays one, and what is no file,
-// a pipe or /dev/stdout, is written to as it is.
+// Write writes a file atomically. Symbolic links are followed. Pipes and devices such as
+// /dev/stdout are written directly.
 func (n *Notebook) Write(path string) error {
 	var b []byte
 	err := failpoint.Do(failpoint.NotebookEncode, func() (err error) {

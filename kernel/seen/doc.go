@@ -1,10 +1,10 @@
-// Package seen keeps the signatures of the messages that a kernel has received, so that
-// one which is started again with the same connection file, and so the same key,
-// recognises messages that somebody has recorded and sends again.
+// Package seen stores the signatures of the messages that a kernel has received. A kernel
+// that is restarted with the same connection file, and so with the same key, can then
+// recognise messages that were recorded and are sent again (replayed).
 //
-// A file has the signatures for one key, 32 bytes each. Its name is derived from the
-// key and does not tell it. One goroutine reads and writes the file; whoever asks for
-// the signatures waits for [patience] at most, and a signature is written soon after
-// its message came, within milliseconds as a rule. Files that nobody has used for
-// [maxAge] are removed.
+// There is one file for each key, with signatures of 32 bytes. Its name is derived from
+// the key by a one-way function. One goroutine reads and writes the file. Reading the
+// signatures waits for at most [timeout]; a signature is normally written within
+// milliseconds after its message has arrived. Files that have not been used for [maxAge]
+// are removed.
 package seen

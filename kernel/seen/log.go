@@ -19,60 +19,60 @@ import (
 )
 
 const (
-	patience   = 2 * time.Second
+	timeout    = 2 * time.Second
 	maxAge     = 30 * 24 * time.Hour
-	maxPast    = 1 << 16 // signatures that are read
-	maxWaiting = 1 << 12 // signatures that wait to be written
+	maxPast    = 1 << 16 // signatures read from a file
+	maxWaiting = 1 << 12 // signatures queued for writing
 )
 
-// ErrOverflow reports signatures that are not written, since the file system takes
-// none.
+// ErrOverflow reports that signatures are not stored because the file system does not
+// respond.
 var ErrOverflow = errors.New("the file system does not answer")
 
 // Log is the file of one key. Its methods may be called from any goroutine.
 type Log struct {
-	patience time.Duration // as the constant; tests have more
+	timeout  time.Duration // the constant; longer in tests
 	failed   func(error)
 	past     []wire.Signature // valid once loaded is closed
-	loaded   chan struct{}    // closed when the file has been read, or cannot be
+	loaded   chan struct{}    // closed when reading the file has succeeded or failed
 	add      chan wire.Signature
 	closing  chan struct{}
 	done     chan struct{}
-	once     sync.Once // of Close
-	told     sync.Once // of failed
+	once     sync.Once // for Close
+	reported sync.Once // for failed
 }
 
-// Open opens the file of a key in a directory and reads it. It returns at once. failed
-// is called with the first error: from then on signatures are not kept.
+// Open opens the file for a key in a directory and reads it in the background. failed is
+// called with the first error; from then on signatures are not stored.
 func Open(dir string, key []byte, failed func(error)) *Log {
 	l := &Log{
-		patience: patience, failed: failed, loaded: make(chan struct{}), add: make(chan wire.Signature, maxWaiting),
+		timeout: timeout, failed: failed, loaded: make(chan struct{}), add: make(chan wire.Signature, maxWaiting),
 		closing: make(chan struct{}), done: make(chan struct{}),
 	}
 	go l.run(dir, name(key))
 	return l
 }
 
-// name is that of the file for a key.
+// name returns the file name for a key.
 func name(key []byte) string {
 	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte("quern: the file of the signatures")) // no message: these are of five parts and JSON
+	mac.Write([]byte("quern: the file of the signatures")) // never equal to a message, which consists of JSON objects
 	return hex.EncodeToString(mac.Sum(nil)[:nameBytes])
 }
 
-// isName reports whether a file is one of this package.
+// isName reports whether a file name has the form of this package's.
 func isName(file string) bool {
 	_, err := hex.DecodeString(file)
 	return err == nil && len(file) == nameBytes*2
 }
 
-// nameBytes is how much of the hash makes the name.
+// nameBytes is how many bytes of the hash are used in the name.
 const nameBytes = 16
 
-// Past returns the signatures of earlier runs, the last ones if there are many. It
-// waits until they have been read, but for [patience] at most.
+// Past returns the signatures of earlier runs; if there are too many, the last ones. It
+// waits for at most [timeout] until they have been read.
 func (l *Log) Past() []wire.Signature {
-	timeout := time.NewTimer(l.patience)
+	timeout := time.NewTimer(l.timeout)
 	defer timeout.Stop()
 	select {
 	case <-l.loaded:
@@ -83,7 +83,7 @@ func (l *Log) Past() []wire.Signature {
 	}
 }
 
-// Add keeps the signature of a message. It does not wait for the file.
+// Add stores the signature of a message. It does not wait for the file.
 func (l *Log) Add(s wire.Signature) {
 	select {
 	case l.add <- s:
@@ -92,10 +92,10 @@ func (l *Log) Add(s wire.Signature) {
 	}
 }
 
-// Close writes what waits to be written, for [patience] at most.
+// Close writes the queued signatures. It waits for at most [timeout].
 func (l *Log) Close() {
 	l.once.Do(func() { close(l.closing) })
-	timeout := time.NewTimer(l.patience)
+	timeout := time.NewTimer(l.timeout)
 	defer timeout.Stop()
 	select {
 	case <-l.done:
@@ -104,7 +104,7 @@ func (l *Log) Close() {
 }
 
 func (l *Log) report(err error) {
-	l.told.Do(func() { l.failed(err) })
+	l.reported.Do(func() { l.failed(err) })
 }
 
 func (l *Log) run(dir, name string) {
@@ -122,7 +122,7 @@ func (l *Log) run(dir, name string) {
 	for {
 		select {
 		case s := <-l.add:
-			text := l.waiting(s[:])
+			text := l.queued(s[:])
 			if err != nil {
 				continue
 			}
@@ -130,7 +130,7 @@ func (l *Log) run(dir, name string) {
 				l.report(err)
 			}
 		case <-l.closing:
-			if text := l.waiting(nil); err == nil && len(text) > 0 {
+			if text := l.queued(nil); err == nil && len(text) > 0 {
 				if _, err = w.Write(text); err != nil {
 					l.report(err)
 				}
@@ -140,8 +140,8 @@ func (l *Log) run(dir, name string) {
 	}
 }
 
-// waiting appends all signatures that wait to a text.
-func (l *Log) waiting(text []byte) []byte {
+// queued appends all queued signatures to text.
+func (l *Log) queued(text []byte) []byte {
 	for {
 		select {
 		case s := <-l.add:
@@ -152,8 +152,8 @@ func (l *Log) waiting(text []byte) []byte {
 	}
 }
 
-// load opens the file and reads its last signatures. With an error there may be
-// signatures that could be read all the same.
+// load opens the file and reads its last signatures. Even if it fails, it returns the
+// signatures that it could read.
 func load(dir, name string) (f *os.File, past []wire.Signature, err error) {
 	path := filepath.Join(dir, name)
 	err = failpoint.Do(failpoint.SeenOpen, func() (err error) {
@@ -177,8 +177,8 @@ func load(dir, name string) (f *os.File, past []wire.Signature, err error) {
 	return f, past, err
 }
 
-// read reads the last signatures, and removes one that was cut. count is how many the
-// file has.
+// read reads the last signatures and removes an incomplete one from the end of the file.
+// count is the number of signatures in the file.
 func read(f *os.File) (text []byte, count int64, err error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -190,15 +190,15 @@ func read(f *os.File) (text []byte, count int64, err error) {
 	if _, err := io.ReadFull(io.NewSectionReader(f, count*size-int64(len(text)), int64(len(text))), text); err != nil {
 		return nil, 0, err
 	}
-	if count*size < info.Size() { // a kernel was killed while it wrote
+	if count*size < info.Size() { // a kernel was killed while writing
 		err = failpoint.Do(failpoint.SeenTruncate, func() error { return f.Truncate(count * size) })
 	}
 	return text, count, err
 }
 
-// shorten replaces the file by one with the given content.
+// shorten replaces the content of the file.
 func shorten(f *os.File, path string, text []byte) (*os.File, error) {
-	if err := f.Close(); err != nil { // Windows replaces no file that is open
+	if err := f.Close(); err != nil { // Windows cannot replace an open file
 		return f, fmt.Errorf("shorten: %w", err)
 	}
 	err := atomicfile.Replace(path, func(w io.Writer) error {
@@ -215,8 +215,7 @@ func shorten(f *os.File, path string, text []byte) (*os.File, error) {
 	return shorter, nil
 }
 
-// removeOld removes the files that nobody has used for long. What cannot be removed
-// stays.
+// removeOld removes files that have not been used for maxAge. Errors are ignored.
 func removeOld(dir, name string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

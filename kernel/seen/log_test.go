@@ -19,7 +19,7 @@ func signature(i int) (s wire.Signature) {
 func open(t *testing.T, dir, key string) *Log {
 	t.Helper()
 	l := Open(dir, []byte(key), func(err error) { t.Error(err) })
-	l.patience = time.Minute
+	l.timeout = time.Minute
 	t.Cleanup(l.Close)
 	return l
 }

@@ -1,3 +1,3 @@
-// Package statefile opens the files that the kernel keeps for the user between its
-// runs, none of which may block it or have no end: only regular files are opened.
+// Package statefile opens the files that the kernel stores for the user between its runs.
+// It opens only regular files: others may block the kernel or never end.
 package statefile

@@ -4,6 +4,6 @@ package statefile
 
 import "syscall"
 
-// Nonblock is the flag that opens what became a pipe since it was looked at without waiting for its
-// other end.
+// Nonblock is the flag with which opening does not block if the file has been replaced by
+// a pipe since it was checked.
 const Nonblock = syscall.O_NONBLOCK

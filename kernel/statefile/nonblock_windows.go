@@ -1,4 +1,4 @@
 package statefile
 
-// Nonblock is nothing: a path of a file names no pipe here.
+// Nonblock is 0: a file cannot be replaced by a pipe on Windows.
 const Nonblock = 0

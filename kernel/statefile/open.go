@@ -9,8 +9,8 @@ import (
 	"runtime"
 )
 
-// Regular reports an error for what is there and not a regular file: a pipe or a
-// device may block for ever, or have no end.
+// Regular returns an error if path exists and is not a regular file. Reading a pipe or a
+// device may block forever or never end.
 func Regular(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -24,8 +24,8 @@ func Regular(path string) error {
 	return nil
 }
 
-// Append opens a regular file to read it and to append to it. It creates the file and
-// its directories if need be, for the user alone.
+// Append opens a regular file for reading and appending. It creates the file and its
+// directories if necessary, accessible only by the user.
 func Append(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -37,14 +37,14 @@ func Append(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() { // it was replaced since
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() { // it has been replaced since the check
 		return nil, errors.Join(fmt.Errorf("%s is not a regular file", path), err, f.Close())
 	}
 	return f, nil
 }
 
-// Dir is where files for the user are kept: in the XDG state directory where there is
-// such a thing (https://specifications.freedesktop.org/basedir-spec/latest/).
+// Dir returns the directory for state files of the user: in the XDG state directory on
+// systems that have one (https://specifications.freedesktop.org/basedir-spec/latest/).
 func Dir() (string, error) {
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "quern"), nil

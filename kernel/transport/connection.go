@@ -11,11 +11,11 @@ import (
 	"strconv"
 )
 
-// Connection is the content of a connection file: where a kernel listens, and
-// the key with which messages are signed.
+// Connection is the content of a connection file: where a kernel listens, and the key
+// that signs messages.
 type Connection struct {
 	Transport     string `json:"transport"` // tcp or ipc
-	IP            string `json:"ip"`        // for ipc, the path that the sockets begin with
+	IP            string `json:"ip"`        // for ipc, the common prefix of the socket paths
 	ShellPort     int    `json:"shell_port"`
 	ControlPort   int    `json:"control_port"`
 	StdinPort     int    `json:"stdin_port"`
@@ -23,11 +23,10 @@ type Connection struct {
 	HeartbeatPort int    `json:"hb_port"`
 	Key           string `json:"key"`
 	Scheme        string `json:"signature_scheme"`
-	// The keys of CURVE, in Z85; both empty where nothing is encrypted.
+	// The CURVE keys in Z85; both are empty if nothing is encrypted.
 	CurvePublicKey string `json:"curve_publickey"`
 	CurveSecretKey string `json:"curve_secretkey"`
-	// Exposed is set when others than the owner may read the file, and with it
-	// the key.
+	// Exposed is set if other users may read the file, and with it the key.
 	Exposed bool `json:"-"`
 
 	curve *curveKeys // the keys, decoded
@@ -41,12 +40,12 @@ type ConnectionError struct {
 
 func (e *ConnectionError) Error() string {
 	if errors.Is(e.Err, fs.ErrNotExist) {
-		return fmt.Sprintf("connection file %q does not exist; jupyter makes one when it starts a kernel", e.Path)
+		return fmt.Sprintf("connection file %q does not exist; Jupyter creates it when it starts a kernel", e.Path)
 	}
 	return fmt.Sprintf("connection file %q: %v", e.Path, e.Err)
 }
 
-// Unwrap returns what is wrong with the file.
+// Unwrap returns the underlying error.
 func (e *ConnectionError) Unwrap() error { return e.Err }
 
 // ReadConnection reads a connection file. The error is a *ConnectionError.
@@ -59,7 +58,7 @@ func ReadConnection(path string) (*Connection, error) {
 }
 
 func readConnection(path string) (*Connection, error) {
-	// A pipe or a device may block for ever, or have no end.
+	// Reading a pipe or a device may block forever or never end.
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -67,7 +66,7 @@ func readConnection(path string) (*Connection, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("not a regular file (%s)", info.Mode().Type())
 	case info.Size() > maxConnectionFile:
-		return nil, fmt.Errorf("not a connection file: %d bytes", info.Size())
+		return nil, fmt.Errorf("not a connection file: it has %d bytes", info.Size())
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -77,12 +76,12 @@ func readConnection(path string) (*Connection, error) {
 	if err := json.Unmarshal(text, c); err != nil {
 		return nil, fmt.Errorf("not a connection file: %w", err)
 	}
-	// Windows keeps its permissions elsewhere.
+	// Windows has other permissions.
 	c.Exposed = runtime.GOOS != "windows" && info.Mode().Perm()&0o044 != 0
 	return c, c.check()
 }
 
-// maxConnectionFile is far more than any connection file has, in bytes.
+// maxConnectionFile is far larger than any connection file, in bytes.
 const maxConnectionFile = 1 << 20
 
 func (c *Connection) check() error {
@@ -93,10 +92,10 @@ func (c *Connection) check() error {
 		return errors.New("ip is missing")
 	}
 	if c.Key == "" && c.Transport != "ipc" {
-		return errors.New("key is empty, so that anybody on this machine could run code; use a key, or the ipc transport")
+		return errors.New("key is empty, so any user of this machine could run code in the kernel; set a key or use the ipc transport")
 	}
 	var err error
-	if c.curve, err = newCurveKeys(c.CurvePublicKey, c.CurveSecretKey); err != nil { // never goes on in the clear
+	if c.curve, err = newCurveKeys(c.CurvePublicKey, c.CurveSecretKey); err != nil { // never continue without encryption
 		return err
 	}
 	for channel := Shell; channel <= heartbeat; channel++ {
@@ -119,8 +118,8 @@ func (c *Connection) port(channel Channel) int {
 // Encrypted reports whether the sockets are encrypted by CURVE.
 func (c *Connection) Encrypted() bool { return c.curve != nil }
 
-// Loopback reports whether only this machine reaches the sockets. A name other than
-// localhost is not looked up, and taken for that of another address.
+// Loopback reports whether the sockets are reachable only from this machine. A host name
+// other than localhost is not resolved and counts as reachable from elsewhere.
 func (c *Connection) Loopback() bool {
 	if c.Transport == "ipc" || c.IP == "localhost" {
 		return true

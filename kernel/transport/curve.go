@@ -14,17 +14,16 @@ import (
 	nacl "golang.org/x/crypto/nacl/box"
 )
 
-// CURVE encrypts a connection and proves to the client that it has reached the
-// kernel that its connection file is of (JEP 145). The mechanism is that of
-// https://rfc.zeromq.org/spec/25/ and https://rfc.zeromq.org/spec/26/. zmq4 does
-// not know it, so curveConn is a connection that speaks CURVE to the peer and
-// looks to the guard, and to zmq4 behind it, as one without encryption.
+// CURVE encrypts a connection and proves to the client that it has reached the kernel of
+// its connection file (JEP 145). The mechanism is that of https://rfc.zeromq.org/spec/25/
+// and https://rfc.zeromq.org/spec/26/. zmq4 does not support it. curveConn is a
+// connection that speaks CURVE with the peer and plain ZMTP with the guard and zmq4.
 
 // curveKeys are the long-term keys of the kernel.
 type curveKeys struct{ public, secret [32]byte }
 
-// newCurveKeys decodes the keys of a connection file; nil without error if it
-// has none.
+// newCurveKeys decodes the keys of a connection file. It returns nil without an error if
+// the file has none.
 func newCurveKeys(public, secret string) (*curveKeys, error) {
 	if public == "" && secret == "" {
 		return nil, nil
@@ -42,8 +41,8 @@ func newCurveKeys(public, secret string) (*curveKeys, error) {
 // z85 is the alphabet of https://rfc.zeromq.org/spec/32/.
 const z85 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 
-// decodeZ85 decodes a text to bytes, of which there are a multiple of 4. The
-// error does not tell the text, which may be a secret.
+// decodeZ85 decodes text into to, whose length must be a multiple of 4. The error does
+// not contain the text, which may be a secret.
 func decodeZ85(to []byte, text string) error {
 	if len(text) != len(to)/4*5 {
 		return fmt.Errorf("%d characters, want %d of Z85", len(text), len(to)/4*5)
@@ -53,7 +52,7 @@ func decodeZ85(to []byte, text string) error {
 		for _, c := range []byte(text[:5]) {
 			digit := strings.IndexByte(z85, c)
 			if digit < 0 {
-				return errors.New("a character is not of Z85")
+				return errors.New("a character is not in the alphabet of Z85")
 			}
 			value = value*85 + uint64(digit)
 		}
@@ -65,7 +64,7 @@ func decodeZ85(to []byte, text string) error {
 	return nil
 }
 
-// The names that commands begin with, and the sizes of their fixed parts.
+// Names at the start of commands, and sizes of their fixed parts.
 const (
 	helloName    = "\x05HELLO"
 	welcomeName  = "\x07WELCOME"
@@ -74,8 +73,8 @@ const (
 
 	helloBytes    = 200
 	cookieBytes   = 96
-	initiateFixed = len(initiateName) + cookieBytes + 8 // before the box
-	vouchBytes    = 32 + 16 + 80                        // at the start of the box
+	initiateFixed = len(initiateName) + cookieBytes + 8 // before the encrypted box
+	vouchBytes    = 32 + 16 + 80                        // at the start of the decrypted box
 	messageFixed  = len(messageName) + 8
 )
 
@@ -87,25 +86,25 @@ const (
 
 var curveMechanism = [20]byte{'C', 'U', 'R', 'V', 'E'}
 
-// curveConn is the connection behind the CURVE handshake. It is read by one
-// goroutine and written by one.
+// curveConn is a connection after the CURVE handshake. One goroutine reads it and one
+// writes it.
 type curveConn struct {
 	net.Conn
 	r       *bufio.Reader
-	key     [32]byte // of this connection, shared with the client
-	limit   int64    // bytes of a frame that comes in
-	holding *holding // counts what comes in
-	taken   int64    // bytes of the frame that waits to be read
-	plain   []byte   // waits to be read
-	nonceIn uint64   // of the last frame that came
+	key     [32]byte // session key, shared with the client
+	limit   int64    // limit of the bytes of a received frame
+	holding *holding // counts the received bytes
+	taken   int64    // bytes counted for the frame in plain
+	plain   []byte   // decrypted bytes to be read next
+	nonceIn uint64   // of the last received frame
 
-	frame    []byte // bytes of a frame that is not whole yet
+	frame    []byte // bytes of an incomplete frame to be sent
 	nonceOut uint64
-	greeted  bool // our READY is out
+	greeted  bool // our READY has been sent
 }
 
-// acceptCurve does the kernel's side of the handshake up to INITIATE. Our READY
-// is the first frame that is written then.
+// acceptCurve does the kernel's side of the handshake up to INITIATE. The first frame
+// written after it is our READY.
 func acceptCurve(conn net.Conn, keys *curveKeys, limit int64, held *holding) (*curveConn, error) {
 	greeting := greeting()
 	copy(greeting[12:], curveMechanism[:])
@@ -129,8 +128,8 @@ func acceptCurve(conn net.Conn, keys *curveKeys, limit int64, held *holding) (*c
 	if err != nil {
 		return nil, err
 	}
-	// What the cookie holds is nothing to the client. This connection remembers
-	// what the server of the specification would have to put there.
+	// The content of the cookie is opaque to the client. A server without state would
+	// have to put the session keys into it; this connection remembers them.
 	var cookie [cookieBytes]byte
 	_, _ = rand.Read(cookie[:]) // never fails
 	if err := c.sendWelcome(keys, client, public, cookie[:]); err != nil {
@@ -148,7 +147,7 @@ func acceptCurve(conn net.Conn, keys *curveKeys, limit int64, held *holding) (*c
 	return c, nil
 }
 
-// nonce is a prefix and its tail, 24 bytes together.
+// nonce returns the 24 bytes of a prefix and a tail.
 func nonce(prefix string, tail []byte) *[24]byte {
 	n := new([24]byte)
 	copy(n[copy(n[:], prefix):], tail)
@@ -167,7 +166,7 @@ func (c *curveConn) readHello(keys *curveKeys) (*[32]byte, error) {
 	client := (*[32]byte)(body[80:112])
 	zeros, ok := nacl.Open(nil, body[120:], nonce("CurveZMQHELLO---", body[112:120]), client, &keys.secret)
 	if !ok || !bytes.Equal(zeros, make([]byte, 64)) {
-		return nil, violation("HELLO for another key than the kernel's")
+		return nil, violation("HELLO is not for the kernel's key")
 	}
 	return client, nil
 }
@@ -196,18 +195,19 @@ func (c *curveConn) readInitiate(keys *curveKeys, client, secret *[32]byte, cook
 	c.nonceIn = binary.BigEndian.Uint64(tail)
 	opened, ok := nacl.Open(nil, body[initiateFixed:], nonce("CurveZMQINITIATE", tail), client, secret)
 	if !ok {
-		return nil, violation("INITIATE that cannot be opened")
+		return nil, violation("INITIATE cannot be decrypted")
 	}
-	// The vouch: the client's long-term key stands for its key of this connection
-	// and means this kernel.
+	// The vouch proves that the owner of the long-term key created the session key for
+	// this kernel.
 	vouch, ok := nacl.Open(nil, opened[48:vouchBytes], nonce("VOUCH---", opened[32:48]), (*[32]byte)(opened[:32]), secret)
 	if !ok || !bytes.Equal(vouch[:32], client[:]) || !bytes.Equal(vouch[32:], keys.public[:]) {
-		return nil, violation("INITIATE that is vouched for by nobody")
+		return nil, violation("INITIATE without a valid vouch")
 	}
 	return opened[vouchBytes:], nil
 }
 
-// readFrame reads one frame. It allocates what comes and not what is announced.
+// readFrame reads one frame. It allocates memory as bytes arrive, not as they are
+// announced.
 func (c *curveConn) readFrame(limit int64) (flags byte, body []byte, err error) {
 	flags, size, _, err := readHeader(c.r)
 	if err != nil {
@@ -221,7 +221,7 @@ func (c *curveConn) readFrame(limit int64) (flags byte, body []byte, err error) 
 	return flags, body, err
 }
 
-// Read gives the frames that the peer has sent, in the clear.
+// Read returns the decrypted frames of the peer.
 func (c *curveConn) Read(p []byte) (int, error) {
 	if len(c.plain) == 0 {
 		if err := c.open(); err != nil {
@@ -233,7 +233,7 @@ func (c *curveConn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// open reads and opens the next frame.
+// open reads and decrypts the next frame.
 func (c *curveConn) open() error {
 	c.holding.give(c.taken)
 	c.taken = 0
@@ -247,12 +247,12 @@ func (c *curveConn) open() error {
 	tail := body[len(messageName):messageFixed]
 	number := binary.BigEndian.Uint64(tail)
 	if number <= c.nonceIn {
-		return violation("a MESSAGE that came before")
+		return violation("MESSAGE was replayed")
 	}
 	c.nonceIn = number
 	opened, ok := nacl.OpenAfterPrecomputation(nil, body[messageFixed:], nonce("CurveZMQMESSAGEC", tail), &c.key)
 	if !ok {
-		return violation("a MESSAGE that cannot be opened")
+		return violation("MESSAGE cannot be decrypted")
 	}
 	var inner byte
 	if opened[0]&curveMore != 0 {
@@ -265,8 +265,7 @@ func (c *curveConn) open() error {
 	return nil
 }
 
-// Write takes frames in the clear, in whatever pieces, and sends those that are
-// whole.
+// Write takes plain frames, split in any way, and encrypts and sends the complete ones.
 func (c *curveConn) Write(p []byte) (int, error) {
 	c.frame = append(c.frame, p...)
 	var out []byte
@@ -294,11 +293,11 @@ func (c *curveConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// maxKept bounds the memory that is kept for the next frame.
+// maxKept bounds the buffer that is reused for the next frame, in bytes.
 const maxKept = 64 << 10
 
-// frameSize returns the sizes of the header and of all of the frame at the start
-// of b, and whether it is whole.
+// frameSize returns the size of the header and of the whole frame at the start of b, and
+// whether the frame is complete.
 func frameSize(b []byte) (header, size int, whole bool) {
 	if len(b) < 2 {
 		return 0, 0, false
@@ -313,7 +312,7 @@ func frameSize(b []byte) (header, size int, whole bool) {
 	return header, header + size, len(b) >= header+size
 }
 
-// seal makes the encrypted form of a frame; the first is our READY.
+// seal encrypts a frame. The first one is our READY.
 func (c *curveConn) seal(flags byte, body []byte) ([]byte, error) {
 	c.nonceOut++
 	var tail [8]byte
@@ -339,7 +338,7 @@ func (c *curveConn) seal(flags byte, body []byte) ([]byte, error) {
 		nacl.SealAfterPrecomputation(nil, append(plain, body...), nonce("CurveZMQMESSAGES", tail[:]), &c.key)), nil
 }
 
-// appendFrame appends a frame whose body is the parts.
+// appendFrame appends a frame whose body is the concatenation of the parts.
 func appendFrame(to []byte, flags byte, parts ...[]byte) []byte {
 	size := 0
 	for _, part := range parts {

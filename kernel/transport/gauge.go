@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// gauge is a subscriber inside the process. zmq4 keeps what is published in a
-// queue without a bound; the gauge, to which it sends each message when it takes
-// it from there, knows how much is in it.
+// gauge is a subscriber within the process. zmq4 keeps published messages in an unbounded
+// queue. It sends each message to the gauge too when it takes it from the queue, so the
+// gauge knows how many bytes are in it.
 type gauge struct {
-	in        []byte // what zmq4 reads first
+	in        []byte // what zmq4 reads from this subscriber
 	assembler assembler
-	reading   chan struct{} // closed when zmq4 has it among its subscribers
+	reading   chan struct{} // closed when zmq4 has added it to its subscribers
 	once      sync.Once
 	closed    chan struct{}
 	closeOnce sync.Once
 
 	mu      sync.Mutex
 	unsent  int64         // bytes of the messages in the queue
-	sizes   []int64       // of each, oldest first
+	sizes   []int64       // the size of each of them, oldest first
 	changed chan struct{} // closed at each change
 }
 
@@ -35,7 +35,7 @@ func newGauge() *gauge {
 	}
 }
 
-// attach makes the gauge a subscriber of the socket behind a guard.
+// attach subscribes the gauge to the socket behind a guard.
 func (g *gauge) attach(ctx context.Context, to *guard) error {
 	select {
 	case to.ready <- g:
@@ -54,8 +54,8 @@ func (g *gauge) attach(ctx context.Context, to *guard) error {
 	}
 }
 
-// add counts a message in that is published next. It waits until the queue has
-// room; an empty queue takes any message.
+// add counts a message that will be published next. It waits until the queue has space;
+// an empty queue accepts any message.
 func (g *gauge) add(size, limit int64, done <-chan struct{}) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -81,7 +81,7 @@ func (g *gauge) empty(ctx context.Context) error {
 	return nil
 }
 
-// wait waits for a change. The lock is held, but not while waiting.
+// wait waits for a change. The lock is held, except while waiting.
 func (g *gauge) wait(ctx context.Context, done <-chan struct{}) error {
 	changed := g.changed
 	g.mu.Unlock()
@@ -96,7 +96,7 @@ func (g *gauge) wait(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// Read gives zmq4 the handshake and the subscription, and then nothing.
+// Read returns the handshake and the subscription, and then blocks.
 func (g *gauge) Read(b []byte) (int, error) {
 	if len(g.in) > 0 {
 		n := copy(b, g.in)
@@ -108,7 +108,7 @@ func (g *gauge) Read(b []byte) (int, error) {
 	return 0, net.ErrClosed
 }
 
-// Write counts a message out.
+// Write subtracts a message that zmq4 has taken from its queue.
 func (g *gauge) Write(b []byte) (int, error) {
 	err := g.assembler.write(b, func(message net.Buffers, _ int64) error {
 		if message[0][0]&flagCommand != 0 { // READY
@@ -116,7 +116,7 @@ func (g *gauge) Write(b []byte) (int, error) {
 		}
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		if len(g.sizes) == 0 { // published before it was counted in
+		if len(g.sizes) == 0 { // published before the gauge was attached
 			return nil
 		}
 		g.unsent -= g.sizes[0]

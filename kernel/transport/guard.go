@@ -19,8 +19,8 @@ import (
 	"github.com/quernlab/quern/kernel/transport/early"
 )
 
-// guard stands between the network and one socket of zmq4, as a transport that
-// is registered there.
+// guard stands between the network and one zmq4 socket. zmq4 uses it as a registered
+// transport.
 type guard struct {
 	role       role
 	network    string
@@ -28,19 +28,19 @@ type guard struct {
 	limits     limits
 	curve      *curveKeys // nil: nothing is encrypted
 	log        *slog.Logger
-	subscribed func(topic []byte)   // a subscription has come into effect
-	first      func([]byte) bool    // a frame of what a subscriber must hear before all else; may be nil
-	verify     func([][]byte) error // of a message with a valid signature; may be nil
-	intake     *intake              // what peers that have sent none keep in memory
+	subscribed func(topic []byte)   // called when a subscription is in effect
+	first      func([]byte) bool    // reports whether a frame is of the message that a subscriber must receive first; may be nil
+	verify     func([][]byte) error // returns nil for a message with a valid signature; may be nil
+	intake     *intake              // memory of peers that have not been authenticated
 
 	listener net.Listener
-	ready    chan net.Conn // connections behind their handshake
+	ready    chan net.Conn // connections that have completed their handshake
 	done     chan struct{} // closed when the listener is
 	once     sync.Once
 	running  sync.WaitGroup // all goroutines of the guard
 
 	mu      sync.Mutex
-	pending []net.Conn // in their handshake, oldest first
+	pending []net.Conn // connections in their handshake, oldest first
 	peers   map[*peer]struct{}
 }
 
@@ -61,11 +61,11 @@ func newGuard(role role, network, address string, limits limits, log *slog.Logge
 	}
 }
 
-// registered counts the transports registered with zmq4, which keeps them by
-// name and for ever.
+// registered counts the transports registered with zmq4. It keeps them by name and cannot
+// unregister them.
 var registered atomic.Uint64
 
-// listen has a socket listen behind the guard.
+// listen makes a socket listen behind the guard.
 func (g *guard) listen(socket zmq4.Socket) error {
 	name := fmt.Sprintf("quern-%d", registered.Add(1))
 	if err := zmq4.RegisterTransport(name, g); err != nil {
@@ -81,7 +81,7 @@ func (g *guard) listen(socket zmq4.Socket) error {
 	return nil
 }
 
-// Dial is no part of a kernel.
+// Dial is not supported: a kernel only listens.
 func (g *guard) Dial(context.Context, zmqtransport.Dialer, string) (net.Conn, error) {
 	return nil, errors.ErrUnsupported
 }
@@ -113,7 +113,7 @@ func (g *guard) Listen(ctx context.Context, address string) (net.Listener, error
 	return (*guardListener)(g), nil
 }
 
-// takeEarly returns the listener that package early has made for an address, or nil.
+// takeEarly returns the listener that package early has created for an address, or nil.
 func takeEarly(network, address string) net.Listener {
 	host, text, err := net.SplitHostPort(address)
 	port, err2 := strconv.Atoi(text)
@@ -128,29 +128,29 @@ func takeEarly(network, address string) net.Listener {
 	defer f.Close()
 	l, err := net.FileListener(f)
 	if err != nil {
-		return nil // and so free to be bound again
+		return nil // the port is free to be bound again
 	}
 	return l
 }
 
-// removeStale removes a socket that a killed kernel has left.
+// removeStale removes a socket file that a killed kernel has left behind.
 func removeStale(path string) {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode()&os.ModeSocket == 0 {
 		return
 	}
 	if conn, err := net.DialTimeout("unix", path, time.Second); err == nil {
-		conn.Close() // somebody listens
+		conn.Close() // another process is listening
 		return
 	}
-	// If it cannot be removed, listening says so.
+	// If it cannot be removed, the error of listening will say so.
 	_ = os.Remove(path)
 }
 
-// guardListener is the guard as the listener that zmq4 accepts from.
+// guardListener is the guard as the listener from which zmq4 accepts connections.
 type guardListener guard
 
-// Accept returns the next connection whose handshake is done.
+// Accept returns the next connection that has completed its handshake.
 func (l *guardListener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-l.ready:
@@ -160,7 +160,7 @@ func (l *guardListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends listening and the connections that zmq4 does not have yet.
+// Close stops listening and closes the connections that zmq4 does not have yet.
 func (l *guardListener) Close() error {
 	var err error
 	l.once.Do(func() {
@@ -178,8 +178,8 @@ func (l *guardListener) Close() error {
 // Addr is where the guard listens.
 func (l *guardListener) Addr() net.Addr { return l.listener.Addr() }
 
-// acceptAgain is how long to wait when accepting fails: for want of file
-// descriptors, as a rule.
+// acceptAgain is how long to wait when accepting fails, usually because there are no more
+// file descriptors.
 const acceptAgain = 20 * time.Millisecond
 
 func (g *guard) accept() {
@@ -203,7 +203,7 @@ func (g *guard) accept() {
 			g.dismiss(conn)
 			if err != nil {
 				conn.Close()
-				g.log.Debug("connection refused", "peer", conn.RemoteAddr(), "error", err)
+				g.log.Debug("connection rejected", "peer", conn.RemoteAddr(), "error", err)
 				return
 			}
 			g.enter(p)
@@ -211,8 +211,8 @@ func (g *guard) accept() {
 	}
 }
 
-// admit takes a connection among those in their handshake. When they are too
-// many the oldest has to go: an honest peer needs milliseconds.
+// admit adds a connection to those in their handshake. If there are too many, the oldest
+// is closed: an honest peer needs only milliseconds.
 func (g *guard) admit(conn net.Conn) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -238,15 +238,15 @@ func (g *guard) dismiss(conn net.Conn) {
 	}
 }
 
-// handshake exchanges greetings with a peer and reads its READY. Our own READY
-// comes from zmq4.
+// handshake exchanges greetings with a peer and reads its READY command. zmq4 sends our
+// own READY.
 func (g *guard) handshake(conn net.Conn) (*peer, error) {
 	if err := conn.SetDeadline(time.Now().Add(g.limits.handshake)); err != nil {
 		return nil, err
 	}
 	raw := conn
 	held := g.intake.hold(func() {
-		g.log.Warn("client disconnected: it keeps the most memory of those without a valid signature", "peer", raw.RemoteAddr())
+		g.log.Warn("client disconnected: it uses the most memory of all clients without a valid signature", "peer", raw.RemoteAddr())
 		raw.Close()
 	})
 	p, err := g.greet(conn, held)
@@ -256,7 +256,7 @@ func (g *guard) handshake(conn net.Conn) (*peer, error) {
 	return p, err
 }
 
-// greet is the handshake behind the deadline.
+// greet does the handshake, after the deadline has been set.
 func (g *guard) greet(conn net.Conn, held *holding) (*peer, error) {
 	if g.curve != nil {
 		limit := g.limits.message
@@ -294,19 +294,19 @@ func (g *guard) greet(conn net.Conn, held *holding) (*peer, error) {
 			checked: append(opening, ready...),
 			holding: held,
 		},
-		// zmq4 opens with a greeting that the peer has had.
+		// zmq4 sends a greeting too, which the peer has already received.
 		assembler: assembler{skip: greetingBytes},
 	}
 	p.inbox.subscribed = p.hears
 	p.inbox.pong = p.outbox.pong
 	if g.role.signed {
 		p.inbox.verify = g.verify
-		p.inbox.refused = func(err error) { log.Warn("message refused", "error", err) }
+		p.inbox.refused = func(err error) { log.Warn("message rejected", "error", err) }
 	}
 	return p, nil
 }
 
-// enter hands a connection to zmq4.
+// enter passes a connection to zmq4.
 func (g *guard) enter(p *peer) {
 	g.mu.Lock()
 	g.peers[p] = struct{}{}

@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// errProtocol reports a peer that does not keep to ZMTP 3
-// (https://rfc.zeromq.org/spec/23/), or not to what a kernel's peer may do.
+// errProtocol reports a peer that violates ZMTP 3 (https://rfc.zeromq.org/spec/23/) or
+// the limits for peers of a kernel.
 var errProtocol = errors.New("protocol violated")
 
-// violation is an errProtocol with what is wrong.
+// violation returns an errProtocol with a description.
 func violation(format string, arguments ...any) error {
 	return fmt.Errorf("%w: %s", errProtocol, fmt.Sprintf(format, arguments...))
 }
@@ -29,9 +29,8 @@ const (
 
 var nullMechanism = [20]byte{'N', 'U', 'L', 'L'}
 
-// greeting is what a kernel opens a connection with: version 3.0, in which
-// subscriptions are messages, and no security mechanism, since the messages are
-// signed.
+// greeting returns the greeting of a kernel: ZMTP 3.0, in which subscriptions are
+// messages, and no security mechanism, since messages are signed.
 func greeting() []byte {
 	g := make([]byte, greetingBytes)
 	g[0], g[9], g[10] = greetingSignature, greetingEnd, greetingMajor
@@ -55,11 +54,11 @@ func readGreetingOf(r io.Reader, mechanism [20]byte) ([]byte, error) {
 	}
 	switch {
 	case g[9] != greetingEnd:
-		return nil, violation("signature of the greeting")
+		return nil, violation("invalid signature of the greeting")
 	case g[10] < greetingMajor:
-		return nil, violation("version %d", g[10])
+		return nil, violation("ZMTP version %d is not supported", g[10])
 	case [20]byte(g[12:32]) != mechanism:
-		return nil, violation("mechanism %q", g[12:32])
+		return nil, violation("unexpected mechanism %q", g[12:32])
 	case g[32] > 1:
 		return nil, violation("as-server %d", g[32])
 	}
@@ -74,7 +73,8 @@ const (
 	flagsKnown  = flagMore | flagLong | flagCommand
 )
 
-// readHeader reads the flags and the size of a frame, and returns its bytes too.
+// readHeader reads the header of a frame and returns its flags, the size of the body and
+// its bytes.
 func readHeader(r io.Reader) (flags byte, size uint64, header []byte, err error) {
 	header = make([]byte, 2, 9)
 	if _, err := io.ReadFull(r, header); err != nil {
@@ -93,8 +93,8 @@ func readHeader(r io.Reader) (flags byte, size uint64, header []byte, err error)
 	return flags, binary.BigEndian.Uint64(header[1:]), header, nil
 }
 
-// readReady reads and checks the READY command of a peer of one of the given
-// socket types.
+// readReady reads and checks the READY command of a peer, whose socket type must be one
+// of types.
 func readReady(r io.Reader, types []string) ([]byte, error) {
 	flags, size, frame, err := readHeader(r)
 	switch {
@@ -135,19 +135,19 @@ func readyMetadata(body []byte) (map[string]string, error) {
 	for len(body) > 0 {
 		n := int(body[0])
 		if n == 0 || len(body) < 1+n+4 {
-			return nil, violation("name of a property is cut")
+			return nil, violation("truncated property name")
 		}
 		name := string(body[1 : 1+n])
 		if !isPropertyName(name) {
 			return nil, violation("property %q", name)
 		}
 		if _, again := metadata[name]; again {
-			return nil, violation("property %q twice", name)
+			return nil, violation("duplicate property %q", name)
 		}
 		size := uint64(binary.BigEndian.Uint32(body[1+n:]))
 		body = body[1+n+4:]
 		if size > uint64(len(body)) {
-			return nil, violation("value of property %q is cut", name)
+			return nil, violation("truncated value of property %q", name)
 		}
 		metadata[name], body = string(body[:size]), body[size:]
 	}

@@ -4,40 +4,40 @@ import (
 	"io"
 )
 
-// inbox hands on what a peer sends, frame by frame, once it is checked. It is
-// read by one goroutine.
+// inbox checks what a peer sends and passes it on frame by frame. It is used by one
+// goroutine.
 type inbox struct {
 	r       io.Reader
 	role    role
 	limits  limits
-	checked []byte // waits to be read, before anything else
-	body    int64  // bytes of the current frame that pass unchecked
+	checked []byte // checked bytes to be read next
+	body    int64  // bytes left of the current frame, which need no check
 
-	// Of the message that is being read.
+	// The message that is being read.
 	frames int
 	size   int64
 	more   bool
 
-	// subscription has been handed on. When the next byte is asked for, it is
-	// in effect.
+	// subscription has been passed on. It is in effect when zmq4 asks for the next byte.
 	subscription []byte
 	subscribed   func(topic []byte)
 	topics       map[string]struct{} // subscriptions in effect
-	topicBytes   int                 // that the topics take
+	topicBytes   int                 // memory that the topics take
 
-	// Until the first message with a valid signature a message is kept here whole.
-	verify   func(frames [][]byte) error // nil: all are passed on as they come
-	refused  func(error)                 // reports a message that verify rejects
-	holding  *holding                    // nil: not counted
+	// Until the first message with a valid signature, each message is kept here as a
+	// whole.
+	verify   func(frames [][]byte) error // nil: all messages are passed on
+	refused  func(error)                 // called with the error of a message that verify rejects
+	holding  *holding                    // counts the memory; nil if it is not counted
 	verified bool
 	message  [][]byte // frames with their headers
-	bodies   [][]byte // of those
-	waiting  [][]byte // frames of a verified message that are to be read
+	bodies   [][]byte // the same frames without their headers
+	waiting  [][]byte // frames of a verified message to be read next
 
-	pong func(frame []byte) error // sends the answer to a PING
+	pong func(frame []byte) error // sends the reply to a PING
 }
 
-// Read reads bytes of frames that have been checked.
+// Read returns bytes of frames that have been checked.
 func (i *inbox) Read(p []byte) (int, error) {
 	for {
 		switch {
@@ -78,10 +78,10 @@ func (i *inbox) next() error {
 	}
 	i.frames++
 	if size > uint64(limit-i.size) {
-		return violation("message over %d bytes", limit)
+		return violation("message larger than %d bytes", limit)
 	}
 	if i.frames > i.limits.frames {
-		return violation("message over %d frames", i.limits.frames)
+		return violation("message with more than %d frames", i.limits.frames)
 	}
 	i.size += int64(size)
 	i.more = flags&flagMore != 0
@@ -102,15 +102,15 @@ func (i *inbox) next() error {
 	return nil
 }
 
-// passSize is up to which size the header of a frame is handed on before its
-// body has come. The reader behind allocates what a header announces.
+// passSize is the largest frame whose header is passed on before its body has arrived.
+// zmq4 allocates the size that a header announces.
 const passSize = 64 << 10
 
-// frameOverhead is about what a frame takes beyond its bytes.
+// frameOverhead is approximately the memory of a frame in addition to its bytes.
 const frameOverhead = 64
 
-// gather adds a frame to the message of a peer that has not shown yet that it knows
-// the key. When the message is whole it is passed on, or dropped.
+// gather adds a frame to the message of a peer that has not been authenticated. When the
+// message is complete it is passed on if its signature is valid, and dropped otherwise.
 func (i *inbox) gather(header []byte, size uint64) error {
 	if err := i.holding.take(frameOverhead); err != nil {
 		return err
@@ -136,8 +136,8 @@ func (i *inbox) gather(header []byte, size uint64) error {
 	return nil
 }
 
-// subscribe reads what a subscriber sends: one frame that is 1 and a topic to
-// subscribe, 0 and a topic to cancel that.
+// subscribe reads a message of a subscriber: one frame of a 1 and a topic to subscribe,
+// or of a 0 and a topic to unsubscribe.
 func (i *inbox) subscribe(header []byte, size uint64) error {
 	if i.more || i.frames > 1 || size == 0 {
 		return violation("no subscription")
@@ -178,12 +178,12 @@ func (i *inbox) subscribe(header []byte, size uint64) error {
 const (
 	pingName   = "\x04PING"
 	pongName   = "\x04PONG"
-	pingTTL    = 2  // bytes behind the name
-	maxContext = 16 // bytes behind those, which the answer returns
+	pingTTL    = 2  // bytes after the name
+	maxContext = 16 // bytes after the TTL, which the reply echoes
 )
 
-// command answers a PING and drops any other command. None is handed on: the
-// reader behind would take it for a message.
+// command replies to a PING and drops any other command. It passes none on, because zmq4
+// would take it for a message.
 func (i *inbox) command(flags byte, size uint64) error {
 	if flags&flagMore != 0 || i.more || size > maxCommand {
 		return violation("command of %d bytes with flags %#x", size, flags)

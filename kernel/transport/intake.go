@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// intake bounds what all connections of a kernel together keep in memory for peers
-// that have not shown yet that they know the key. When it is full the connection that
-// keeps the most is closed, so that one with a short message always gets through.
+// intake bounds the memory that all connections of a kernel together use for peers that
+// have not been authenticated. When it is full, the connection that uses the most is
+// closed, so a peer with a short message always gets through.
 type intake struct {
 	limit int64
 
@@ -19,18 +19,18 @@ type intake struct {
 
 func newIntake(limit int64) *intake { return &intake{limit: limit, held: map[*holding]int64{}} }
 
-// holding is the part of one connection.
+// holding is the share of one connection.
 type holding struct {
 	intake *intake
 	evict  func() // closes the connection
 
-	known bool // the peer knows the key, and is not counted; intake.mu is held
+	known bool // the peer has been authenticated and is no longer counted; protected by intake.mu
 }
 
-// hold begins to count a connection.
+// hold starts counting a connection. evict is called to close it.
 func (t *intake) hold(evict func()) *holding { return &holding{intake: t, evict: evict} }
 
-// take counts bytes in before they are allocated.
+// take counts n bytes before they are allocated.
 func (h *holding) take(n int64) error {
 	if h == nil {
 		return nil
@@ -55,7 +55,7 @@ func (h *holding) take(n int64) error {
 			}
 		}
 		if largest == h {
-			return violation("%d bytes before a message with a valid signature, and %d of all connections", most, t.total+n)
+			return violation("%d bytes without a message with a valid signature (%d bytes on all connections)", most, t.total+n)
 		}
 		evicted = append(evicted, largest)
 		t.drop(largest)
@@ -65,7 +65,7 @@ func (h *holding) take(n int64) error {
 	return nil
 }
 
-// give counts bytes out.
+// give subtracts n bytes.
 func (h *holding) give(n int64) {
 	if h == nil {
 		return
@@ -79,7 +79,7 @@ func (h *holding) give(n int64) {
 	}
 }
 
-// release counts out all of a connection.
+// release subtracts all bytes of a connection.
 func (h *holding) release() {
 	if h == nil {
 		return
@@ -89,7 +89,7 @@ func (h *holding) release() {
 	h.intake.drop(h)
 }
 
-// trust is called when the peer has shown that it knows the key.
+// trust stops counting a connection whose peer has been authenticated.
 func (h *holding) trust() {
 	if h == nil {
 		return
@@ -106,11 +106,12 @@ func (t *intake) drop(h *holding) {
 	delete(t.held, h)
 }
 
-// firstPiece is how much of a frame is allocated before any of it has come.
+// firstPiece is how much of a frame is allocated before any of it has arrived.
 const firstPiece = 4 << 10
 
-// readGrowing appends size bytes to header, so that memory grows with what has come
-// and not with what was announced. The capacity of the result has been taken.
+// readGrowing appends size bytes from r to header. Memory grows with the bytes that
+// arrive, not with the size that was announced. The capacity of the result has been
+// counted in h.
 func readGrowing(r io.Reader, header []byte, size int64, h *holding) ([]byte, error) {
 	whole := int64(len(header)) + size
 	room := min(whole, int64(len(header))+firstPiece)

@@ -2,27 +2,27 @@ package transport
 
 import "time"
 
-// limits bound what a peer can make the kernel do before, and without, anybody
-// knowing its key. They are variable for the tests.
+// limits bound what a peer can make the kernel do before and without authentication.
+// Tests change them.
 type limits struct {
-	handshake time.Duration // for greeting and READY
-	pending   int           // connections in their handshake; more push out the oldest
-	peers     int           // connections behind their handshake, for each socket
+	handshake time.Duration // time for greeting and READY
+	pending   int           // connections in their handshake; when there are more, the oldest is closed
+	peers     int           // connections after their handshake, for each socket
 
-	frames  int   // of one message
+	frames  int   // frames of one message
 	message int64 // bytes of the frames of one message
 
-	unverified int64 // bytes of all connections whose peers have not sent a valid signature
+	unverified int64 // bytes of all connections without authentication
 
-	queue    int64         // bytes that wait to be written to one peer
-	stall    time.Duration // a peer whose queue is full has to take,
-	progress int64         // in this time, at least so many bytes
-	small    int64         // bytes of a message that is kept where larger ones are dropped,
-	spare    int64         // while no more than these bytes wait beyond the queue
-	batch    int64         // bytes that are written at once: so often progress is seen
-	linger   time.Duration // for what waits when a connection is closed
+	queue    int64         // bytes waiting to be written to one peer
+	stall    time.Duration // a peer whose queue is full must read
+	progress int64         // at least this many bytes in the time stall
+	small    int64         // bytes of the largest message that is not dropped for a lagging peer
+	spare    int64         // as long as at most this many bytes wait beyond the queue limit
+	batch    int64         // bytes written at once, after which progress is recorded
+	linger   time.Duration // time to write what waits when a connection is closed
 
-	unsent int64 // bytes on their way through the PUB socket
+	unsent int64 // bytes in the queue of the PUB socket
 }
 
 var defaultLimits = limits{
@@ -48,22 +48,22 @@ const (
 	maxSubscription = 4 << 10  // bytes of a subscription
 	maxTopics       = 8 << 10  // bytes of all subscriptions of a peer
 	maxBeat         = 4 << 10  // bytes of a heartbeat
-	maxBeats        = 64 << 10 // bytes of heartbeats that wait to be sent back to a peer
+	maxBeats        = 64 << 10 // bytes of heartbeats waiting to be echoed to a peer
 	maxReady        = 4 << 10  // bytes of the READY command
 	maxCommand      = 1 << 10  // bytes of any other command
 )
 
-// role is what the guard has to know of a socket.
+// role is what the guard knows about its socket.
 type role struct {
 	name      string
 	peers     []string // socket types that may connect
-	publishes bool     // PUB: what comes in are subscriptions
-	message   int64    // bytes of a message that comes in; 0 is the limit for all
-	queue     int64    // bytes that wait to be written to a peer; 0 is the limit for all
-	signed    bool     // what comes in is signed
+	publishes bool     // PUB: peers send subscriptions
+	message   int64    // bytes of a received message; 0 means the common limit
+	queue     int64    // bytes waiting to be written to a peer; 0 means the common limit
+	signed    bool     // received messages are signed
 }
 
-// of are the limits of a role.
+// of returns the limits for a role.
 func (l limits) of(r role) limits {
 	if r.queue > 0 {
 		l.queue = r.queue

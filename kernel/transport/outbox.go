@@ -9,25 +9,24 @@ import (
 	"time"
 )
 
-// outbox holds what waits to be written to a peer, and writes it. Whoever puts
-// a message in does not wait for the peer while the queue is not full; when it
-// is, for as long as the peer takes something.
+// outbox queues messages for a peer and writes them. put does not wait for the peer
+// unless the queue is full, and then only while the peer reads.
 type outbox struct {
 	conn   net.Conn
 	limits limits
-	drops  bool // a peer that stalls loses messages; otherwise its connection
+	drops  bool // a peer that stalls loses messages instead of its connection
 	log    *slog.Logger
 
 	mu      sync.Mutex
-	queue   []net.Buffers // whole messages
+	queue   []net.Buffers // complete messages
 	size    int64         // bytes in the queue and being written
-	written int64         // bytes, ever
-	closed  bool          // nothing is put in any more
-	lagging bool          // drops large messages until half of the queue is written
-	dropped int           // messages
-	pongs   int           // answers to PINGs that were put since the queue was empty
-	full    time.Time     // when progress was looked at last; zero while there is room
-	taken   int64         // written then
+	written int64         // bytes written so far
+	closed  bool          // accepts no more messages
+	lagging bool          // large messages are dropped until the queue is half empty
+	dropped int           // number of messages dropped
+	pongs   int           // replies to PINGs queued since the queue was empty
+	full    time.Time     // when progress was last checked; zero while the queue has space
+	taken   int64         // value of written at that time
 	changed chan struct{} // closed at each change
 }
 
@@ -35,15 +34,15 @@ func newOutbox(conn net.Conn, limits limits, drops bool, log *slog.Logger) *outb
 	return &outbox{conn: conn, limits: limits, drops: drops, log: log, changed: make(chan struct{})}
 }
 
-// notify wakes those who wait. The lock is held.
+// notify wakes the waiting goroutines. The lock is held.
 func (o *outbox) notify() {
 	close(o.changed)
 	o.changed = make(chan struct{})
 }
 
-// put appends a message of some bytes. A subscriber that lags loses output, but
-// not the small messages that say when a cell is done: it would wait for ever. It returns net.ErrClosed when the
-// connection is closed or the peer has stalled.
+// put appends a message of size bytes. A subscriber that lags loses output, but not the
+// small messages that say that a cell has ended, since it would wait forever. put returns
+// net.ErrClosed if the connection is closed or the peer has stalled.
 func (o *outbox) put(message net.Buffers, size int64) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -52,7 +51,7 @@ func (o *outbox) put(message net.Buffers, size int64) error {
 		o.log.Warn("client reads again", "dropped", o.dropped)
 		o.dropped = 0
 	}
-	if !o.lagging && !o.waitForRoom(size) {
+	if !o.lagging && !o.waitForSpace(size) {
 		if !o.drops {
 			o.log.Warn("client disconnected: it does not read", "waiting", o.size)
 			o.closed = true
@@ -76,10 +75,11 @@ func (o *outbox) put(message net.Buffers, size int64) error {
 	return nil
 }
 
-// maxPongs is how many answers may wait; who sends more PINGs does not read them.
+// maxPongs is how many replies to PINGs may wait. A peer that sends more PINGs does not
+// read them.
 const maxPongs = 64
 
-// pong puts the answer to a PING, unless too many wait already.
+// pong queues the reply to a PING unless too many are waiting.
 func (o *outbox) pong(frame []byte) error {
 	o.mu.Lock()
 	o.pongs++
@@ -91,13 +91,12 @@ func (o *outbox) pong(frame []byte) error {
 	return o.put(net.Buffers{frame}, int64(len(frame)))
 }
 
-// waitForRoom waits until the queue has room, and reports false when the peer
-// stalls. An empty queue has room for any message. The lock is held, but not
-// while waiting.
+// waitForSpace waits until the queue has space, and returns false if the peer stalls. An
+// empty queue has space for any message. The lock is held, except while waiting.
 //
-// Progress is measured from when the queue was full first, over all messages
-// that had to wait: a peer that makes room for one at a time, slowly, stalls.
-func (o *outbox) waitForRoom(size int64) bool {
+// Progress is measured over all messages that had to wait since the queue was first full:
+// a peer that slowly makes space for one message at a time stalls.
+func (o *outbox) waitForSpace(size int64) bool {
 	if o.size <= o.limits.queue/2 {
 		o.full = time.Time{}
 	}
@@ -124,11 +123,11 @@ func (o *outbox) waitForRoom(size int64) bool {
 	return true
 }
 
-// writeBuffers is how many pieces are written at once; the system takes 1024.
+// writeBuffers is how many slices are written at once; operating systems allow 1024.
 const writeBuffers = 512
 
-// run writes until the outbox is closed and empty, or writing fails; then it
-// closes the connection.
+// run writes until the outbox is closed and empty or a write fails. Then it closes the
+// connection.
 func (o *outbox) run() {
 	defer o.conn.Close()
 	for {
@@ -163,9 +162,8 @@ func (o *outbox) run() {
 	}
 }
 
-// take waits for messages and takes as many as are written at once, or one. What
-// it takes is in memory until all of it has been written. It returns nil at the
-// end.
+// take waits for messages and removes as many as are written at once, at least one. They
+// stay in memory until all of them have been written. It returns nil at the end.
 func (o *outbox) take() (messages []net.Buffers) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -207,19 +205,20 @@ func (o *outbox) write(batch net.Buffers, size int64) bool {
 	return err == nil
 }
 
-// close lets what waits be written, for a while.
+// close stops accepting messages. The waiting ones are written for at most the time
+// linger.
 func (o *outbox) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.closed {
 		o.closed = true
-		// A connection that has failed has no deadline, and needs none.
+		// Setting the deadline fails only on a connection that has failed.
 		_ = o.conn.SetWriteDeadline(time.Now().Add(o.limits.linger))
 		o.notify()
 	}
 }
 
-// drain waits until all has been written, or will not be.
+// drain waits until all messages have been written or will be dropped.
 func (o *outbox) drain(ctx context.Context) error {
 	for {
 		o.mu.Lock()
@@ -236,10 +235,10 @@ func (o *outbox) drain(ctx context.Context) error {
 	}
 }
 
-// assembler joins the bytes of frames, in whatever pieces they come, to whole
-// messages. It keeps the bodies that it is given.
+// assembler joins the bytes of frames, split in any way, into complete messages. It keeps
+// the slices that it is given.
 type assembler struct {
-	skip   int // bytes to leave out first
+	skip   int // bytes to skip at the beginning
 	header []byte
 	body   int64 // bytes of the current body still to come
 	more   bool  // frames of the message still to come
@@ -248,7 +247,7 @@ type assembler struct {
 	size    int64
 }
 
-// write takes the next bytes and emits each message that they complete.
+// write takes the next bytes and calls emit for each message that they complete.
 func (a *assembler) write(p []byte, emit func(message net.Buffers, size int64) error) error {
 	n := min(a.skip, len(p))
 	a.skip -= n

@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// peer is a connection as zmq4 reads and writes it. It reads from one goroutine
-// and, holding a lock, writes from one at a time.
+// peer is a connection as zmq4 reads and writes it: from one reading goroutine, and from
+// one writer at a time.
 type peer struct {
 	net.Conn
 	guard     *guard
@@ -20,11 +20,11 @@ type peer struct {
 	inbox     inbox
 	outbox    *outbox
 	assembler assembler
-	begun     atomic.Bool // it has heard what comes first
+	begun     atomic.Bool // it has received the first message
 }
 
-// hears passes on a subscription. One whose topic is not UTF-8 is not answered,
-// so that nothing can come first.
+// hears passes on a subscription. If its topic is not UTF-8 there is no welcome message
+// for it, so there is no first message to wait for.
 func (p *peer) hears(topic []byte) {
 	if !utf8.Valid(topic) {
 		p.begun.Store(true)
@@ -32,9 +32,8 @@ func (p *peer) hears(topic []byte) {
 	p.guard.subscribed(topic)
 }
 
-// deliver queues a message, unless the peer has still to hear what comes first.
-// zmq4 sends what was published just before a subscription to the new subscriber
-// too.
+// deliver queues a message, unless the peer has not received its first message yet. zmq4
+// also sends a new subscriber messages that were published just before its subscription.
 func (p *peer) deliver(message net.Buffers, size int64) error {
 	command := len(message) > 0 && len(message[0]) > 0 && message[0][0]&flagCommand != 0
 	if p.guard.first != nil && !command && !p.begun.Load() {
@@ -46,7 +45,7 @@ func (p *peer) deliver(message net.Buffers, size int64) error {
 	return p.outbox.put(message, size)
 }
 
-// Read reads what the peer has sent and the guard let pass.
+// Read returns what the peer has sent and the guard has accepted.
 func (p *peer) Read(b []byte) (int, error) {
 	n, err := p.inbox.Read(b)
 	if err == nil {
@@ -58,14 +57,12 @@ func (p *peer) Read(b []byte) (int, error) {
 	} else if !errors.Is(err, io.EOF) {
 		p.log.Debug("read", "error", err)
 	}
-	// zmq4 lets go of a connection at an io.EOF between frames or an error of
-	// the network. Within a frame it makes another error of io.EOF, and keeps
-	// the connection.
+	// zmq4 drops a connection on io.EOF between frames or on a network error. Within a
+	// frame it turns io.EOF into another error and keeps the connection.
 	return n, &net.OpError{Op: "read", Net: p.guard.network, Err: net.ErrClosed}
 }
 
-// Write takes what zmq4 sends. It waits for the peer only when too much waits
-// for it already.
+// Write takes what zmq4 sends. It waits for the peer only if the peer's queue is full.
 func (p *peer) Write(b []byte) (int, error) {
 	if err := p.assembler.write(b, p.deliver); err != nil {
 		return 0, &net.OpError{Op: "write", Net: p.guard.network, Err: err}
@@ -73,13 +70,13 @@ func (p *peer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close ends reading at once and writing when what waits has been written.
+// Close stops reading at once, and writing after the queue has been written.
 func (p *peer) Close() error {
 	p.guard.mu.Lock()
 	delete(p.guard.peers, p)
 	p.guard.mu.Unlock()
 	p.outbox.close()
-	// It fails on a connection that has ended, and that is what is wanted.
+	// It fails only on a connection that has ended already.
 	_ = p.Conn.SetReadDeadline(time.Unix(1, 0))
 	return nil
 }

@@ -19,22 +19,22 @@ type BindError struct {
 }
 
 func (e *BindError) Error() string {
-	return fmt.Sprintf("cannot listen on %s for %s: %v; start the kernel again to get other ports", e.Address, e.Channel, e.Err)
+	return fmt.Sprintf("cannot listen on %s for %s: %v; restart the kernel to get other ports", e.Address, e.Channel, e.Err)
 }
 
 // Unwrap returns the error of the operating system.
 func (e *BindError) Unwrap() error { return e.Err }
 
-// ErrClosed is returned for sockets that were closed.
+// ErrClosed is returned when the sockets have been closed.
 var ErrClosed = errors.New("transport: sockets closed")
 
-// sendTimeout bounds how long a message for a ROUTER waits for the first peer
-// ever to connect.
+// sendTimeout bounds how long a message on a ROUTER socket waits for the first peer to
+// connect.
 const sendTimeout = time.Second
 
-// Sockets are the bound sockets of one kernel. Behind each is a guard, which
-// keeps away from zmq4 what its peers must not send, and from its locks the
-// peers that do not read.
+// Sockets are the bound sockets of one kernel. In front of each zmq4 socket is a guard.
+// It rejects what peers must not send, and keeps peers that do not read from blocking
+// zmq4 by its locks.
 type Sockets struct {
 	sockets  [channels + 1]zmq4.Socket
 	guards   [channels + 1]*guard
@@ -45,23 +45,23 @@ type Sockets struct {
 	loops    sync.WaitGroup
 	log      *slog.Logger
 
-	publishing sync.Mutex        // orders what is counted in gauge and what is sent
-	gauge      *gauge            // of IOPub
-	first      func([]byte) bool // of a message that opens a subscription; may be nil
+	publishing sync.Mutex        // held while a message is counted in gauge and sent, so both have the same order
+	gauge      *gauge            // measures the queue of IOPub
+	first      func([]byte) bool // reports whether a message is the first one of a subscription; may be nil
 	verify     func([][]byte) error
 	intake     *intake
 }
 
-// Listen binds the sockets of c. The error is a *BindError. The sockets live
-// until they are closed or ctx ends.
+// Listen binds the sockets of c. The error is a *BindError. The sockets are open until
+// Close is called or ctx ends.
 //
-// A subscriber of IOPub hears nothing before a message of which a frame
-// satisfies first: until then its subscription is not in effect. With nil it
-// hears all from the moment at which the subscription has come in.
+// A subscriber of IOPub receives no message before one with a frame for which first
+// returns true: until then its subscription is not in effect. If first is nil, it
+// receives all messages from the moment at which the subscription has arrived.
 //
-// A message has a valid signature if verify returns nil. Before its first one a peer
-// gets little memory, together with all others of which that holds, and what it sends
-// is dropped. With nil all messages come through.
+// verify returns nil for a message with a valid signature. Until a peer has sent one, its
+// messages are dropped, and it shares a small memory limit with all other such peers. If
+// verify is nil, all messages are accepted.
 func Listen(ctx context.Context, c *Connection, log *slog.Logger, first func(frame []byte) bool, verify func(frames [][]byte) error) (*Sockets, error) {
 	return listen(ctx, c, log, defaultLimits, first, verify)
 }
@@ -72,8 +72,8 @@ func listen(ctx context.Context, c *Connection, log *slog.Logger, limits limits,
 	for channel := range channels {
 		s.received[channel] = make(chan [][]byte)
 	}
-	// Shell is last: whoever reaches it has reached the others, and IOPub, whose
-	// subscriptions take the longest to come in, first.
+	// Shell is last, so a client that reaches it can reach the others, and IOPub is
+	// first, because subscriptions take the longest.
 	for _, channel := range []Channel{IOPub, heartbeat, Stdin, Control, Shell} {
 		if err := s.bind(ctx, c, channel); err != nil {
 			s.Close()
@@ -113,7 +113,7 @@ func (s *Sockets) bind(ctx context.Context, c *Connection, channel Channel) erro
 	return nil
 }
 
-// subscribed passes on a subscription that has come into effect.
+// subscribed passes on a subscription that is in effect.
 func (s *Sockets) subscribed(topic []byte) {
 	select {
 	case s.received[IOPub] <- [][]byte{topic}:
@@ -121,7 +121,7 @@ func (s *Sockets) subscribed(topic []byte) {
 	}
 }
 
-// receive passes on what comes in on a channel.
+// receive passes on the messages of a channel.
 func (s *Sockets) receive(channel Channel) {
 	for {
 		message, err := s.sockets[channel].Recv()
@@ -140,8 +140,8 @@ func (s *Sockets) receive(channel Channel) {
 	}
 }
 
-// beat sends back what comes in on the heartbeat. A ROUTER serves for it: the
-// REP socket of zmq4 reports a malformed request as an error of the socket.
+// beat echoes heartbeats. It uses a ROUTER socket because the REP socket of zmq4 reports
+// a malformed request as an error of the socket.
 func (s *Sockets) beat() {
 	for {
 		message, err := s.sockets[heartbeat].Recv()
@@ -169,9 +169,9 @@ func (s *Sockets) Receive(ctx context.Context, channel Channel) ([][]byte, error
 	}
 }
 
-// Send sends a message, which may not be changed afterwards. A message for a
-// peer that is gone is dropped without an error, as ROUTER and PUB do. Send
-// waits while too much waits to be sent.
+// Send sends a message, which must not be changed afterwards. A message for a peer that
+// has disconnected is dropped without an error, as ROUTER and PUB do. Send blocks while
+// too many bytes are waiting to be sent.
 func (s *Sockets) Send(channel Channel, frames [][]byte) error {
 	if len(frames) == 0 {
 		return errors.New("transport: message without frames")
@@ -190,14 +190,14 @@ func (s *Sockets) Send(channel Channel, frames [][]byte) error {
 	return s.sockets[channel].Send(zmq4.NewMsgFrom(frames...))
 }
 
-// Drain waits until all that was sent has been handed to the operating system,
-// but for what waits for a subscriber that does not read.
+// Drain waits until everything sent has been passed to the operating system, except
+// messages for subscribers that do not read.
 func (s *Sockets) Drain(ctx context.Context) error {
 	if err := s.gauge.empty(ctx); err != nil {
 		return err
 	}
-	// zmq4 may still be at the last message, of which the gauge hears first.
-	// Another subscriber is let in only when it has gone to all.
+	// zmq4 may still be sending the last message, which the gauge receives first. It
+	// accepts another subscriber only after the message has been sent to all.
 	last := newGauge()
 	defer last.Close()
 	if err := last.attach(ctx, s.guards[IOPub]); err != nil {
@@ -210,7 +210,7 @@ func (s *Sockets) Drain(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Close closes the sockets and waits for what reads and writes them.
+// Close closes the sockets and waits for their goroutines.
 func (s *Sockets) Close() error {
 	s.cancel()
 	s.gauge.Close()

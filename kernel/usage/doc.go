@@ -1,8 +1,6 @@
-// Package usage measures what the processes of a kernel use, of the processor,
-// of the memory and of GPUs.
+// Package usage measures how much CPU time, memory and GPU the processes of a kernel use.
 //
-// A [Meter] is asked again and again, by a panel of the front end for instance,
-// and each answer is about the time since the one before. It never waits for a
-// driver: GPUs are asked in the background, and an answer has what they said
-// last.
+// A [Meter] is queried repeatedly, for example by a panel of the front end. CPU usage is
+// measured since the previous query. A query never waits for a driver: GPUs are queried
+// in the background, and a measurement has the latest known values.
 package usage

@@ -14,49 +14,49 @@ import (
 	"github.com/quernlab/quern/gpu"
 )
 
-// Usage is one measurement. What the system does not tell is zero.
+// Usage is one measurement. Values that the system does not provide are zero.
 type Usage struct {
-	// CPU is in percent of one core, of this process and all that it started,
-	// since the measurement before.
+	// CPU is the usage of this process and its descendants since the previous
+	// measurement, in percent of one core.
 	CPU float64
-	// Memory is in bytes: resident, and where the system tells with what is shared
-	// between processes divided among them.
+	// Memory is the resident memory in bytes. On Linux, memory that is shared between
+	// processes is divided among them.
 	Memory  uint64
-	HostCPU float64 // percent of all cores, since the measurement before
+	HostCPU float64 // percent of all cores since the previous measurement
 	Host    Memory
-	GPUs    []GPU // nil where there are none, and in the first measurement
+	GPUs    []GPU // nil if there are none, and in the first measurement
 }
 
-// Memory is that of the machine, in bytes.
+// Memory is the memory of the machine, in bytes.
 type Memory struct {
 	Total, Available, Used, Free uint64
 	Percent                      float64
 }
 
-// A GPU is what all processes use of it.
+// GPU is the usage of a GPU by all processes.
 type GPU struct {
 	Name      string
-	Busy      float64 // percent of the time in which it worked
+	Busy      float64 // percent of the time during which it was busy
 	Used, All uint64  // bytes of its memory
 }
 
-// Meter measures. Its methods may be called from any goroutine.
+// Meter measures resource usage. Its methods may be called from any goroutine.
 type Meter struct {
 	devices func() ([]gpu.Device, error)
 
 	mu   sync.Mutex
 	at   time.Time
-	busy map[int32]float64 // seconds that each process had worked at that time
+	busy map[int32]float64 // CPU seconds of each process at that time
 	gpus graphics
 }
 
-// New returns a meter of this process and its children. The GPUs are those of
-// devices, which is called once, and not before the first measurement.
+// New returns a meter of this process and its descendants. The GPUs are those of devices,
+// which is called once, at the first measurement.
 func New(devices func() ([]gpu.Device, error)) *Meter {
 	return &Meter{devices: devices, at: time.Now(), busy: map[int32]float64{}}
 }
 
-// Measure measures.
+// Measure returns the usage since the previous call.
 func (m *Meter) Measure(ctx context.Context) Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -81,7 +81,7 @@ func (m *Meter) Measure(ctx context.Context) Usage {
 	return u
 }
 
-// family is this process with all that it started, directly or not.
+// family returns this process and its descendants.
 func family(ctx context.Context) []*process.Process {
 	self, err := process.NewProcessWithContext(ctx, int32(os.Getpid()))
 	if err != nil {
@@ -90,14 +90,14 @@ func family(ctx context.Context) []*process.Process {
 	all := []*process.Process{self}
 	for i := 0; i < len(all); i++ {
 		children, err := all[i].ChildrenWithContext(ctx)
-		if err == nil { // there is an error also where there are none
+		if err == nil { // having no children is an error too
 			all = append(all, children...)
 		}
 	}
 	return all
 }
 
-// of is how long a process has worked, in seconds, and its memory in bytes.
+// of returns the CPU time of a process in seconds and its memory in bytes.
 func of(ctx context.Context, p *process.Process) (seconds float64, memory uint64) {
 	if times, err := p.TimesWithContext(ctx); err == nil {
 		seconds = times.User + times.System
@@ -111,7 +111,7 @@ func of(ctx context.Context, p *process.Process) (seconds float64, memory uint64
 	return seconds, memory
 }
 
-// graphics are the GPUs, which one goroutine at a time asks.
+// graphics are the GPUs. At most one goroutine queries them.
 type graphics struct {
 	mu      sync.Mutex
 	asking  bool
@@ -120,7 +120,7 @@ type graphics struct {
 	found   []GPU
 }
 
-// last is what the GPUs said last; they are asked again.
+// last returns the latest values of the GPUs and starts another query.
 func (g *graphics) last(devices func() ([]gpu.Device, error)) []GPU {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -136,7 +136,7 @@ func (g *graphics) ask(devices func() ([]gpu.Device, error)) {
 	opened, list := g.opened, g.devices
 	g.mu.Unlock()
 	if !opened && devices != nil {
-		list, _ = devices() // without GPUs there is nothing to tell
+		list, _ = devices() // on an error there are no GPUs to report
 	}
 	var found []GPU
 	for _, d := range list {
@@ -148,7 +148,7 @@ func (g *graphics) ask(devices func() ([]gpu.Device, error)) {
 	g.asking, g.opened, g.devices, g.found = false, true, list, found
 }
 
-// number is a measurement, or zero where there is none.
+// number returns x, or 0 if it is not a number.
 func number(x float64) float64 {
 	if math.IsNaN(x) || x < 0 {
 		return 0

@@ -8,5 +8,5 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 )
 
-// share is what only Linux tells.
+// share is only available on Linux.
 func share(context.Context, *process.Process) (bytes uint64, ok bool) { return 0, false }

@@ -15,10 +15,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// delimiter stands between the routing frames and the message.
+// delimiter separates the routing frames from the message.
 const delimiter = "<IDS|MSG>"
 
-// The parts of a message between delimiter and buffers.
+// Indices of the message parts after the delimiter. Buffers follow them.
 const (
 	partSignature = iota
 	partHeader
@@ -28,15 +28,15 @@ const (
 	parts
 )
 
-// Limits on what is decoded. They are far above what a front end sends, and far
-// below what would hurt.
+// Limits on received messages. They are far larger than what front ends send, and small
+// enough to do no harm.
 const (
 	maxIdentities = 16
 	maxHeader     = 64 << 10 // bytes of header and of parent_header
 	maxBuffers    = 1024
 )
 
-// FormatError reports frames that are no message of the protocol.
+// FormatError reports frames that are not a message of the protocol.
 type FormatError struct {
 	Part string
 	Err  error
@@ -44,7 +44,7 @@ type FormatError struct {
 
 func (e *FormatError) Error() string { return fmt.Sprintf("malformed message: %s: %v", e.Part, e.Err) }
 
-// Unwrap returns what is wrong with the part.
+// Unwrap returns the underlying error.
 func (e *FormatError) Unwrap() error { return e.Err }
 
 // Codec decodes and encodes the messages of one kernel.
@@ -56,8 +56,8 @@ type Codec struct {
 	sent     atomic.Uint64
 }
 
-// NewCodec returns a codec with a new session id. The error is a *SchemeError.
-// With an empty key messages are neither signed nor verified.
+// NewCodec returns a codec with a new session id. The error is a *SchemeError. If the key
+// is empty, messages are neither signed nor verified.
 func NewCodec(scheme string, key []byte) (*Codec, error) {
 	s, err := newSigner(scheme, key)
 	if err != nil {
@@ -67,22 +67,22 @@ func NewCodec(scheme string, key []byte) (*Codec, error) {
 	return &Codec{signer: s, replays: newReplays(), session: uuid.NewString(), username: username}, nil
 }
 
-// KeepSeen has messages rejected that came in an earlier run of the kernel, too. It is
-// called before the first message.
+// KeepSeen stores the signatures of messages in seen, so that messages of earlier runs of
+// the kernel are rejected too. It must be called before the first message.
 func (c *Codec) KeepSeen(s Seen) { c.replays.keep(s) }
 
-// Session is the session id of this start of the kernel.
+// Session returns the session id of this run of the kernel.
 func (c *Codec) Session() string { return c.session }
 
-// Verify returns nil for a message with a valid signature. It does not look at what
-// the message says, nor whether it has come before.
+// Verify returns nil for a message with a valid signature. It checks neither its content
+// nor whether it is a replay.
 func (c *Codec) Verify(frames [][]byte) error {
 	_, _, err := c.verified(frames)
 	return err
 }
 
-// verified splits a message into its identities and the rest, whose signature is
-// valid.
+// verified checks the signature of a message and splits it into its identities and the
+// rest.
 func (c *Codec) verified(frames [][]byte) (identities, rest [][]byte, err error) {
 	at := 0
 	for at < len(frames) && string(frames[at]) != delimiter {
@@ -98,7 +98,7 @@ func (c *Codec) verified(frames [][]byte) (identities, rest [][]byte, err error)
 		return nil, nil, &FormatError{"message", fmt.Errorf("%d frames, want at least %d", len(rest), parts)}
 	}
 	if len(rest)-parts > maxBuffers {
-		return nil, nil, &FormatError{"buffers", fmt.Errorf("%d, over the limit of %d", len(rest)-parts, maxBuffers)}
+		return nil, nil, &FormatError{"buffers", fmt.Errorf("%d buffers, the limit is %d", len(rest)-parts, maxBuffers)}
 	}
 	return frames[:at], rest, c.signer.verify(rest[partSignature], rest[partHeader:parts])
 }
@@ -127,7 +127,7 @@ func (c *Codec) Decode(frames [][]byte) (*Message, error) {
 			return nil, &FormatError{part.name, err}
 		}
 	}
-	// Only now: a message that was refused may be sent again in better shape.
+	// Recorded only now, so that a message rejected above may be sent again correctly.
 	if c.signer.hash != nil && !c.replays.first(rest[partSignature]) {
 		return nil, ErrReplay
 	}
@@ -136,7 +136,7 @@ func (c *Codec) Decode(frames [][]byte) (*Message, error) {
 
 func (m *Message) decodeHeaders(parent []byte) error {
 	if len(m.RawHeader) > maxHeader || len(parent) > maxHeader {
-		return &FormatError{"header", fmt.Errorf("%d bytes, over the limit of %d", max(len(m.RawHeader), len(parent)), maxHeader)}
+		return &FormatError{"header", fmt.Errorf("%d bytes, the limit is %d", max(len(m.RawHeader), len(parent)), maxHeader)}
 	}
 	if err := checkObject(m.RawHeader); err != nil {
 		return &FormatError{"header", err}
@@ -145,7 +145,7 @@ func (m *Message) decodeHeaders(parent []byte) error {
 		return &FormatError{"header", err}
 	}
 	if m.Header.ID == "" || m.Header.Type == "" {
-		return &FormatError{"header", errors.New("no msg_id or no msg_type")}
+		return &FormatError{"header", errors.New("msg_id or msg_type is missing")}
 	}
 	if err := checkObject(parent); err != nil {
 		return &FormatError{"parent_header", err}
@@ -172,28 +172,28 @@ func checkObject(text []byte) error {
 	return nil
 }
 
-// NewID returns an id for a message to send.
+// NewID returns a new message id.
 func (c *Codec) NewID() string {
 	return c.session + "_" + strconv.FormatUint(c.sent.Add(1), 10)
 }
 
 // Outgoing is a message to send.
 type Outgoing struct {
-	ID         string   // from NewID; empty for a new one
+	ID         string   // from NewID; empty for a generated one
 	Identities [][]byte // routing frames; on iopub the topic
 	Type       Type
-	Parent     json.RawMessage // header of the request, as it came; nil for none
+	Parent     json.RawMessage // raw header of the request; nil for none
 	Metadata   map[string]any  // may be nil
 	Content    any             // a struct of this package
 	Buffers    [][]byte
-	Subshell   string // that a request is for; the kernel's own messages have none
+	Subshell   string // subshell of a request; not used by the kernel
 }
 
-// encodeContent is json.Marshal without the escapes that make HTML in JSON safe
-// inside a script element, where no message ever is.
+// encodeContent is json.Marshal without the escapes that make HTML safe within a script
+// element, where messages never are.
 //
-// What it returns waits for slow clients, so it is no longer than it has to be:
-// what a growing buffer has in reserve may be as much again.
+// The result waits in the queues of slow clients, so it has no spare capacity: that of a
+// growing buffer may be as large as the content.
 func encodeContent(content any) ([]byte, error) {
 	b := encoded.Get().(*bytes.Buffer)
 	defer func() {
@@ -210,17 +210,17 @@ func encodeContent(content any) ([]byte, error) {
 	return bytes.Clone(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
-// keptBuffer is what a buffer that is used again may have, in bytes: a batch of
-// output, of which each byte may need an escape.
+// keptBuffer is the largest buffer that is reused, in bytes: a batch of output in which
+// each byte needs an escape.
 const keptBuffer = 512 << 10
 
-// encoded holds buffers of encodeContent; the collector empties it.
+// encoded are reusable buffers of encodeContent.
 var encoded = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 var emptyObject = []byte("{}")
 
-// Encode makes the frames of m. The error is one of JSON: content that comes
-// from a cell may hold what has no JSON form.
+// Encode returns the frames of m. It fails if the content, which may come from a cell,
+// cannot be encoded as JSON.
 func (c *Codec) Encode(m Outgoing) ([][]byte, error) {
 	if m.ID == "" {
 		m.ID = c.NewID()

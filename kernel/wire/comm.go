@@ -7,7 +7,7 @@ import (
 
 // CommInfo is the content of comm_info_request.
 type CommInfo struct {
-	Target string `json:"target_name"` // only comms of this target; empty for all
+	Target string `json:"target_name"` // list only comms of this target; empty means all
 }
 
 // Comms is the content of comm_info_reply.
@@ -16,7 +16,7 @@ type Comms struct {
 	Comms  map[string]CommTarget `json:"comms"` // by comm id
 }
 
-// CommTarget names what a comm speaks to.
+// CommTarget is the target of a comm.
 type CommTarget struct {
 	Name string `json:"target_name"`
 }

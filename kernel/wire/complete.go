@@ -3,24 +3,24 @@ package wire
 // Complete is the content of complete_request.
 type Complete struct {
 	Code string `json:"code"`
-	// Cursor counts code points from the start of Code; absent, it is its end.
+	// Cursor is in code points from the start of Code; nil means its end.
 	Cursor *int `json:"cursor_pos"`
 }
 
-// Offset is the cursor as an offset in bytes.
+// Offset returns the cursor as a byte offset.
 func (c *Complete) Offset() int { return cursorOffset(c.Code, c.Cursor) }
 
 // Completions is the content of complete_reply.
 type Completions struct {
 	Status  string   `json:"status"`
 	Matches []string `json:"matches"`
-	// The matches replace the code points from Start to End.
+	// Matches replace the code points from Start to End.
 	Start    int            `json:"cursor_start"`
 	End      int            `json:"cursor_end"`
 	Metadata map[string]any `json:"metadata"`
 }
 
-// Match is a completion with its kind, as front ends that show icons read it.
+// Match is a completion with its kind, for which front ends show an icon.
 type Match struct {
 	Text      string `json:"text"`
 	Type      string `json:"type"`
@@ -29,8 +29,8 @@ type Match struct {
 	End       int    `json:"end"`
 }
 
-// typesKey is where IPython put the kinds of completions and JupyterLab looks
-// for them.
+// typesKey is the metadata key for the kinds of completions, introduced by IPython and
+// read by JupyterLab.
 const typesKey = "_jupyter_types_experimental"
 
 // NewCompletions returns the content of complete_reply for matches that replace

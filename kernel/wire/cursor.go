@@ -2,8 +2,8 @@ package wire
 
 import "unicode/utf8"
 
-// cursorOffset turns a cursor in code points into an offset in bytes. A cursor
-// that is absent or past the end is the end; one before the start, the start.
+// cursorOffset converts a cursor in code points to a byte offset. A cursor that is nil or
+// after the end means the end, one before the start means the start.
 func cursorOffset(code string, cursor *int) int {
 	if cursor == nil {
 		return len(code)
@@ -18,7 +18,7 @@ func cursorOffset(code string, cursor *int) int {
 	return len(code)
 }
 
-// codePoints turns an offset in bytes into one in code points.
+// codePoints converts a byte offset to code points.
 func codePoints(code string, offset int) int {
 	return utf8.RuneCountInString(code[:min(max(offset, 0), len(code))])
 }

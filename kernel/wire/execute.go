@@ -42,18 +42,18 @@ type ExecuteOK struct {
 	UserExpressions map[string]Expression `json:"user_expressions"`
 }
 
-// Page is a payload: text that the front end shows beside the notebook. The
-// protocol calls payloads deprecated and has nothing in their place.
+// Page is a payload: text that the front end shows beside the notebook. The protocol
+// calls payloads deprecated but offers no replacement.
 type Page struct {
 	Source string         `json:"source"`
 	Data   map[string]any `json:"data"`
-	Start  int            `json:"start"` // line to show first
+	Start  int            `json:"start"` // first line to show
 }
 
 // NewPage returns a payload that shows data.
 func NewPage(data map[string]any) Page { return Page{Source: "page", Data: data} }
 
-// Expression is the value of a user expression, or its failure.
+// Expression is the value of a user expression, or its error.
 type Expression struct {
 	Status   string         `json:"status"`
 	Data     map[string]any `json:"data,omitzero"`
@@ -66,7 +66,7 @@ func NewExpression(data, metadata map[string]any) Expression {
 	return Expression{Status: statusOK, Data: orEmpty(data), Metadata: orEmpty(metadata)}
 }
 
-// NewFailedExpression returns the failure of a user expression.
+// NewFailedExpression returns the error of a user expression.
 func NewFailedExpression(failure Failure) Expression {
 	return Expression{Status: statusError, Failure: &failure}
 }
@@ -93,8 +93,8 @@ func NewExecuteFailed(count int, failure Failure) ExecuteFailed {
 	return ExecuteFailed{Status: statusError, ExecutionCount: count, Failure: failure, Payload: []any{}, UserExpressions: map[string]any{}}
 }
 
-// ExecuteAborted is the content of execute_reply for a cell that did not run
-// because one before it failed.
+// ExecuteAborted is the content of execute_reply for a cell that did not run because an
+// earlier one failed.
 type ExecuteAborted struct {
 	Status         string `json:"status"`
 	ExecutionCount int    `json:"execution_count"`

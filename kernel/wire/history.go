@@ -2,7 +2,7 @@ package wire
 
 import "fmt"
 
-// The ways to ask for history.
+// Values of hist_access_type.
 const (
 	HistoryTail   = "tail"
 	HistoryRange  = "range"
@@ -11,15 +11,15 @@ const (
 
 // History is the content of history_request.
 type History struct {
-	Output  bool   `json:"output"` // entries with their output
-	Raw     bool   `json:"raw"`    // no difference here: cells are kept as they were written
+	Output  bool   `json:"output"` // include the output
+	Raw     bool   `json:"raw"`    // ignored: only the raw input is stored
 	Access  string `json:"hist_access_type"`
-	N       int    `json:"n"`       // tail, search: at most so many; 0 is no limit for a search
-	Session int    `json:"session"` // range: a session number, or how many before this one when not above 0
+	N       int    `json:"n"`       // tail and search: maximum number; for search, 0 means no limit
+	Session int    `json:"session"` // range: session number; 0 or less is relative to the current session
 	Start   int    `json:"start"`   // range: first line
-	Stop    *int   `json:"stop"`    // range: the line after the last; absent, to the end
-	Pattern string `json:"pattern"` // search: a glob with * and ?
-	Unique  bool   `json:"unique"`  // search: each input once
+	Stop    *int   `json:"stop"`    // range: line after the last one; nil means to the end
+	Pattern string `json:"pattern"` // search: glob with * and ?
+	Unique  bool   `json:"unique"`  // search: omit duplicate inputs
 }
 
 func (h *History) check() error {
@@ -36,12 +36,12 @@ type HistoryEntries struct {
 	History []any  `json:"history"`
 }
 
-// HistoryEntry is a cell that has run.
+// HistoryEntry is a cell in the history.
 type HistoryEntry struct {
 	Session int // number of the session
 	Line    int // execution count
 	Input   string
-	Output  string // text of the result, empty if it had none
+	Output  string // text of the result; empty if there was none
 }
 
 // NewHistory returns the content of history_reply.

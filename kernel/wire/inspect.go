@@ -7,7 +7,7 @@ type Inspect struct {
 	Detail int    `json:"detail_level"` // 0 or 1
 }
 
-// Offset is the cursor as an offset in bytes.
+// Offset returns the cursor as a byte offset.
 func (i *Inspect) Offset() int { return cursorOffset(i.Code, i.Cursor) }
 
 // Inspection is the content of inspect_reply.
@@ -18,8 +18,8 @@ type Inspection struct {
 	Metadata map[string]any `json:"metadata"`
 }
 
-// NewInspection returns the content of inspect_reply; no data means that
-// nothing was found.
+// NewInspection returns the content of inspect_reply. If data is empty, nothing was
+// found.
 func NewInspection(data map[string]any) Inspection {
 	return Inspection{Status: statusOK, Found: len(data) > 0, Data: orEmpty(data), Metadata: map[string]any{}}
 }

@@ -11,8 +11,8 @@ type Completeness struct {
 	Indent string `json:"indent,omitempty"` // for the next line of an incomplete cell
 }
 
-// NewCompleteness returns the content of is_complete_reply. A status that the
-// protocol does not know becomes unknown.
+// NewCompleteness returns the content of is_complete_reply. A status that the protocol
+// does not define becomes unknown.
 func NewCompleteness(status, indent string) Completeness {
 	switch status {
 	case "incomplete":

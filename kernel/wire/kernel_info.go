@@ -8,25 +8,25 @@ type KernelInfo struct {
 	ImplementationVersion string       `json:"implementation_version"`
 	LanguageInfo          LanguageInfo `json:"language_info"`
 	Banner                string       `json:"banner"`
-	// Debugger is deprecated by SupportedFeatures, but read by front ends.
+	// Debugger is superseded by SupportedFeatures, but front ends still read it.
 	Debugger          bool       `json:"debugger"`
 	HelpLinks         []HelpLink `json:"help_links"`
 	SupportedFeatures []string   `json:"supported_features"`
 }
 
-// LanguageInfo is what a front end needs to know of the language of the cells;
-// notebooks keep it.
+// LanguageInfo describes the language of the cells for front ends. It is stored in
+// notebooks.
 type LanguageInfo struct {
 	Name              string `json:"name"`
 	Version           string `json:"version"`
 	MIMEType          string `json:"mimetype"`
-	FileExtension     string `json:"file_extension"` // with its dot
+	FileExtension     string `json:"file_extension"` // including the dot
 	PygmentsLexer     string `json:"pygments_lexer"`
 	CodeMirrorMode    string `json:"codemirror_mode"`
 	NBConvertExporter string `json:"nbconvert_exporter"`
 }
 
-// GoLanguage is what there is to know of Go, of a version.
+// GoLanguage describes a version of Go.
 func GoLanguage(version string) LanguageInfo {
 	return LanguageInfo{
 		Name:              "go",
@@ -39,13 +39,14 @@ func GoLanguage(version string) LanguageInfo {
 	}
 }
 
-// HelpLink is an entry of the help menu of a front end.
+// HelpLink is an entry in the help menu of a front end.
 type HelpLink struct {
 	Text string `json:"text"`
 	URL  string `json:"url"`
 }
 
-// NewKernelInfo fills in the fields of info that the protocol settles.
+// NewKernelInfo sets the fields of info that have the same value for each kernel of this
+// protocol version.
 func NewKernelInfo(info KernelInfo) KernelInfo {
 	info.Status, info.ProtocolVersion = statusOK, Version
 	if info.HelpLinks == nil {

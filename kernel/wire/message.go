@@ -6,13 +6,13 @@ import (
 	"fmt"
 )
 
-// Version is the version of the protocol that this package speaks.
+// Version is the protocol version of this package.
 const Version = "5.5"
 
 // Type is the msg_type of a message.
 type Type string
 
-// Requests, and the replies to them.
+// Requests and their replies.
 const (
 	KernelInfoRequest     Type = "kernel_info_request"
 	KernelInfoReply       Type = "kernel_info_reply"
@@ -60,33 +60,33 @@ const (
 	CommClose         Type = "comm_close"
 )
 
-// Header says what a message is and who sent it.
+// Header is the header of a message.
 type Header struct {
 	ID       string `json:"msg_id"`
-	Session  string `json:"session"` // of the sender: each start of a kernel draws a new one
+	Session  string `json:"session"` // of the sender; each run of a kernel has a new one
 	Username string `json:"username"`
-	Date     string `json:"date"` // ISO 8601, with the zone
+	Date     string `json:"date"` // ISO 8601 with a time zone
 	Type     Type   `json:"msg_type"`
 	Version  string `json:"version"`
-	// Subshell is the subshell that a request is for; empty is the main one.
+	// Subshell is the id of the subshell that a request is for; empty is the main shell.
 	Subshell string `json:"subshell_id,omitempty"`
 }
 
-// Message is a message that was received.
+// Message is a received message.
 type Message struct {
-	// Identities are the routing frames; a reply goes back with the same ones.
+	// Identities are the routing frames. A reply is sent with the same ones.
 	Identities [][]byte
 	Header     Header
-	// RawHeader is the header as it came: the parent_header of the answers.
+	// RawHeader is the undecoded header. It becomes the parent_header of replies.
 	RawHeader json.RawMessage
-	// ParentID is the id of the message that this one answers, or empty.
+	// ParentID is the id of the message that this one answers; it may be empty.
 	ParentID string
 	Metadata json.RawMessage
 	Body     json.RawMessage // the content
 	Buffers  [][]byte
 }
 
-// ContentError reports a message whose content does not fit its type.
+// ContentError reports that the content of a message does not match its type.
 type ContentError struct {
 	Type Type
 	Err  error
@@ -96,11 +96,11 @@ func (e *ContentError) Error() string {
 	return fmt.Sprintf("content of %s: %v", e.Type, e.Err)
 }
 
-// Unwrap returns what is wrong with the content.
+// Unwrap returns the underlying error.
 func (e *ContentError) Unwrap() error { return e.Err }
 
-// Content decodes the content into a struct of this package, which may hold
-// defaults already. The error is a *ContentError.
+// Content decodes the content into a struct of this package, which may contain defaults.
+// The error is a *ContentError.
 func (m *Message) Content(into any) error {
 	d := json.NewDecoder(bytes.NewReader(m.Body))
 	d.UseNumber()

@@ -1,6 +1,6 @@
 package wire
 
-// The states of a kernel.
+// Execution states of a kernel.
 const (
 	Starting = "starting"
 	Busy     = "busy"
@@ -31,7 +31,7 @@ type Display struct {
 	Transient Transient      `json:"transient"`
 }
 
-// Transient is what a front end does not keep in the notebook.
+// Transient is data that front ends do not store in the notebook.
 type Transient struct {
 	DisplayID string `json:"display_id,omitempty"`
 }

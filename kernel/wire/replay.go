@@ -7,49 +7,49 @@ import (
 	"sync"
 )
 
-// ErrReplay reports a message whose signature came before: whoever sends it
-// need not know the key.
-var ErrReplay = errors.New("message came before")
+// ErrReplay reports a message whose signature was received before. Its sender need not
+// know the key.
+var ErrReplay = errors.New("message was received before")
 
-// replayMemory is how many signatures are remembered, as many as
-// jupyter_client does.
+// replayMemory is how many signatures are remembered, the same number as in
+// jupyter_client.
 const replayMemory = 1 << 16
 
 // Signature is the signature of a message.
 type Signature = [sha256.Size]byte
 
-// Seen keeps signatures from one run of a kernel to the next. Its methods are called
-// while a client waits.
+// Seen stores signatures between runs of a kernel. Its methods are called while a client
+// waits.
 type Seen interface {
 	// Past returns the signatures of earlier runs. It is called once, at the first
 	// message.
 	Past() []Signature
-	// Add keeps the signature of a message.
+	// Add stores the signature of a message.
 	Add(Signature)
 }
 
-// replays remembers the signatures of the last messages, in two generations of
-// which the older is let go when the younger is full.
+// replays remembers the latest signatures in two generations. When the younger one is
+// full, the older one is dropped.
 type replays struct {
 	mu            sync.Mutex
 	young, old    map[Signature]struct{}
 	perGeneration int
-	seen          Seen // nil: nothing is kept for the next run
-	begun         bool // the past has been asked for
+	seen          Seen // nil if signatures are not stored
+	begun         bool // Past has been called
 }
 
 func newReplays() *replays {
 	return &replays{young: map[Signature]struct{}{}, perGeneration: replayMemory / 2}
 }
 
-// keep has signatures kept from one run to the next.
+// keep makes replays store signatures in seen.
 func (r *replays) keep(s Seen) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seen = s
 }
 
-// first reports whether a signature, which was verified, comes for the first time.
+// first reports whether a verified signature is new.
 func (r *replays) first(signature []byte) bool {
 	var s Signature
 	if len(signature) != hex.EncodedLen(len(s)) {

@@ -1,21 +1,21 @@
 package wire
 
-// The values of status in a reply.
+// Values of status in a reply.
 const (
 	statusOK      = "ok"
 	statusError   = "error"
 	statusAborted = "aborted"
 )
 
-// Failure is why a request, or a cell, failed. It is the content of an error
-// message on iopub, and part of each reply that reports an error.
+// Failure is the error of a request or cell. It is the content of an error message on
+// iopub and a part of each error reply.
 type Failure struct {
 	Name      string   `json:"ename"`
 	Value     string   `json:"evalue"`
-	Traceback []string `json:"traceback"` // what is shown, a line each
+	Traceback []string `json:"traceback"` // the lines to show
 }
 
-// NewFailure returns a failure; traceback may be nil.
+// NewFailure returns a Failure; traceback may be nil.
 func NewFailure(name, value string, traceback []string) Failure {
 	if traceback == nil {
 		traceback = []string{}
@@ -23,22 +23,21 @@ func NewFailure(name, value string, traceback []string) Failure {
 	return Failure{Name: name, Value: value, Traceback: traceback}
 }
 
-// ErrorReply is the content of any reply whose request could not be answered.
+// ErrorReply is the content of the reply to a request that failed.
 type ErrorReply struct {
 	Status string `json:"status"`
 	Failure
 }
 
-// NewErrorReply returns the content of a reply that reports an error.
+// NewErrorReply returns the content of an error reply.
 func NewErrorReply(failure Failure) ErrorReply {
 	return ErrorReply{Status: statusError, Failure: failure}
 }
 
-// EmptyReply is the content of a reply that says no more than that all is well.
+// EmptyReply is the content of a successful reply without further fields.
 type EmptyReply struct {
 	Status string `json:"status"`
 }
 
-// NewEmptyReply returns the content of a reply that says no more than that all
-// is well.
+// NewEmptyReply returns an EmptyReply.
 func NewEmptyReply() EmptyReply { return EmptyReply{statusOK} }

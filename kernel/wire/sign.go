@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// ErrSignature reports a message whose signature does not fit the key.
+// ErrSignature reports a message with an invalid signature.
 var ErrSignature = errors.New("wrong signature")
 
 // SchemeError reports a signature_scheme that is not supported.
@@ -27,7 +27,7 @@ const Scheme = "hmac-sha256"
 // signer signs the four JSON parts of a message.
 type signer struct {
 	mu   sync.Mutex
-	hash hash.Hash // nil when the key is empty: messages are then not signed
+	hash hash.Hash // nil if the key is empty and messages are not signed
 }
 
 func newSigner(scheme string, key []byte) (*signer, error) {
@@ -40,8 +40,8 @@ func newSigner(scheme string, key []byte) (*signer, error) {
 	return &signer{hash: hmac.New(sha256.New, key)}, nil
 }
 
-// signAtOnce is how many bytes are hashed before another goroutine may run, which
-// it cannot within the assembly of the hash.
+// signAtOnce is how many bytes are hashed before other goroutines may run. They cannot be
+// scheduled within the assembly code of the hash.
 const signAtOnce = 256 << 10
 
 // sign returns the signature of parts in hexadecimal.
@@ -61,7 +61,7 @@ func (s *signer) sign(parts [][]byte) []byte {
 	return hex.AppendEncode(nil, s.hash.Sum(sum[:0]))
 }
 
-// verify compares in constant time.
+// verify compares the signature in constant time.
 func (s *signer) verify(signature []byte, parts [][]byte) error {
 	if s.hash != nil && !hmac.Equal(signature, s.sign(parts)) {
 		return ErrSignature

@@ -1,23 +1,23 @@
 package wire
 
-// Usage is the content of usage_reply: what the processes of the kernel use of
-// the machine. The message is ipykernel's; JupyterLab's usage panel reads it.
+// Usage is the content of usage_reply: the resource usage of the kernel's processes. The
+// message was introduced by ipykernel and is shown in JupyterLab's usage panel.
 type Usage struct {
 	Status string `json:"status"`
 	Host   string `json:"hostname"`
 	PID    int    `json:"pid"`
-	// KernelCPU is in percent of one core, since the request before.
+	// KernelCPU is the CPU usage in percent of one core since the previous request.
 	KernelCPU    float64      `json:"kernel_cpu"`
 	KernelMemory uint64       `json:"kernel_memory"` // bytes
 	HostCPU      float64      `json:"host_cpu_percent"`
 	Cores        int          `json:"cpu_count"`
 	HostMemory   VirtualUsage `json:"host_virtual_memory"`
-	// GPUs are those of the machine. The field is ours: front ends pass over what
-	// they do not know. It is not there without a GPU.
+	// GPUs are the GPUs of the machine. The field is an extension, which front ends
+	// ignore. It is omitted if there is no GPU.
 	GPUs []GPUUsage `json:"gpus,omitempty"`
 }
 
-// GPUUsage is what all processes use of a GPU.
+// GPUUsage is the usage of a GPU by all processes.
 type GPUUsage struct {
 	Index       int     `json:"index"`
 	Name        string  `json:"name"`
@@ -35,7 +35,7 @@ type VirtualUsage struct {
 	Percent   float64 `json:"percent"`
 }
 
-// NewUsage fills in the status of usage.
+// NewUsage sets the status of usage.
 func NewUsage(usage Usage) Usage {
 	usage.Status = statusOK
 	return usage

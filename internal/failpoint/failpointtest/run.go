@@ -14,7 +14,7 @@ import (
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
-// An Outcome is what came of an attempt while a point failed.
+// An Outcome is the result of an attempt during which a point failed.
 type Outcome struct {
 	Point  failpoint.Point
 	Kind   failpoint.Kind
@@ -24,11 +24,11 @@ type Outcome struct {
 
 // A Scenario is what a test does to files, in a folder.
 type Scenario struct {
-	// Before makes the old content, with no failure. It may be nil.
+	// Before creates the old content, without failures. It may be nil.
 	Before func(folder string) error
-	// Attempt makes the new content, while a point fails.
+	// Attempt creates the new content while a point fails.
 	Attempt func(folder string) error
-	// Check looks at what is left, with no failure.
+	// Check checks the files that are left, without failures.
 	Check func(t *testing.T, folder string, outcome Outcome)
 }
 
@@ -42,7 +42,7 @@ const (
 	unreached = 12
 )
 
-// Run has each point of an owner fail in each way.
+// Run makes each point of an owner fail in each way.
 func Run(t *testing.T, owner string, s Scenario) {
 	t.Helper()
 	if folder := os.Getenv(folderVariable); folder != "" {
@@ -67,7 +67,7 @@ func Run(t *testing.T, owner string, s Scenario) {
 	}
 }
 
-// attempt is all that a process does which a test has started.
+// attempt is the whole work of a process that start has started.
 func attempt(folder string, f func(folder string) error) {
 	err := f(folder)
 	switch {
@@ -81,7 +81,7 @@ func attempt(folder string, f func(folder string) error) {
 	os.Exit(succeeded)
 }
 
-// start makes an attempt in a process of its own.
+// start makes an attempt in a new process.
 func start(t *testing.T, point failpoint.Point, kind failpoint.Kind, folder string) Outcome {
 	t.Helper()
 	test, _, _ := strings.Cut(t.Name(), "/")

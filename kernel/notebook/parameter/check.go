@@ -10,30 +10,30 @@ import (
 	"strings"
 )
 
-// TypeError reports a parameter whose value does not fit the variable that the cell
-// tagged "parameters" declares.
+// TypeError reports a parameter whose value does not have the type of the variable in the
+// cell tagged "parameters".
 type TypeError struct {
 	Name, Literal string
-	Type          string // of the variable
+	Type          string // type of the variable
 	Reason        string // what the type checker reports
 }
 
 func (e *TypeError) Error() string {
 	text := fmt.Sprintf("parameter %s: %s", e.Name, e.Reason)
 	if e.Type == "string" {
-		text += fmt.Sprintf("; quote it to set a text: --param '%s=%q'", e.Name, e.Literal)
+		text += fmt.Sprintf("; quote it to set a string: --param '%s=%q'", e.Name, e.Literal)
 	}
 	return text
 }
 
-// check compares a parameter with the type that a cell gives it. What the cell alone
-// does not say is left to the compiler of the session, which knows the other cells.
+// check compares the type of a parameter with the type in a cell. If the cell alone does
+// not determine it, the compiler of the session checks it, which knows the other cells.
 func (p Parameter) check(cell string) error {
 	const opening = "package p\nfunc _() {\n"
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", opening+cell+"\n"+p.Name+" = "+p.Literal+"\n}\n", parser.SkipObjectResolution)
 	if err != nil {
-		return nil // functions, or magics
+		return nil // function declarations or magic commands
 	}
 	line := strings.Count(opening+cell, "\n") + 2
 	var reasons []string
@@ -44,7 +44,7 @@ func (p Parameter) check(cell string) error {
 		}
 	}}
 	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
-	_, _ = config.Check("p", files, []*ast.File{file}, &info) // errors of the other lines do not matter here
+	_, _ = config.Check("p", files, []*ast.File{file}, &info) // errors in other lines are reported when the cell runs
 	if len(reasons) == 0 || strings.HasPrefix(reasons[0], "undefined: ") {
 		return nil
 	}
@@ -59,9 +59,9 @@ func (p Parameter) check(cell string) error {
 	return nil
 }
 
-// nothing imports no package: the types of their values are unknown.
+// nothing is an importer without packages: types from imports are unknown.
 type nothing struct{}
 
 func (nothing) Import(path string) (*types.Package, error) {
-	return nil, fmt.Errorf("package %s is not looked at", path)
+	return nil, fmt.Errorf("package %s is not imported here", path)
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/quernlab/quern/kernel/notebook"
 )
 
-// Set is the parameters of a notebook in the order in which they were given. It is a
-// flag.Value.
+// Set is a list of parameters in the order in which they were given. It is a flag.Value.
 type Set []Parameter
 
 // String implements flag.Value.
@@ -23,19 +22,20 @@ func (s *Set) Set(text string) error {
 		return err
 	}
 	if slices.ContainsFunc(*s, func(q Parameter) bool { return q.Name == p.Name }) {
-		return fmt.Errorf("%s is given twice", p.Name)
+		return fmt.Errorf("parameter %s is given twice", p.Name)
 	}
 	*s = append(*s, p)
 	return nil
 }
 
-// injected is the tag of the cell that Inject makes.
+// injected is the tag of the cell that Inject creates.
 const injected = "injected-parameters"
 
-// Inject puts a cell with the parameters behind the one tagged "parameters", where
-// it assigns, so that the types stay; without that, at the top, where it defines. A
-// parameter that does not fit the type of its variable is a [*TypeError], one that no
-// cell uses an [*UnusedError], and the notebook is then as it was.
+// Inject inserts a cell that sets the parameters. If there is a cell tagged "parameters",
+// the new cell follows it and assigns, so that the types remain; otherwise it is the
+// first cell and defines the variables. If a value does not have the type of its
+// variable, Inject returns a [*TypeError]; if no cell uses a parameter, an
+// [*UnusedError]. The notebook is then unchanged.
 func (s Set) Inject(n *notebook.Notebook) error {
 	if len(s) == 0 {
 		return nil
@@ -63,7 +63,7 @@ func (s Set) Inject(n *notebook.Notebook) error {
 	}
 	cell := notebook.NewCode("// Parameters\n"+strings.Join(lines, "\n"), injected)
 	rest := n.Cells[at:]
-	if len(rest) > 0 && rest[0].HasTag(injected) { // of an earlier run
+	if len(rest) > 0 && rest[0].HasTag(injected) { // from an earlier run
 		rest = rest[1:]
 	}
 	n.Cells = slices.Concat(n.Cells[:at], []*notebook.Cell{cell}, rest)

@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// Parameter is a name and the Go literal that it is set to.
+// Parameter is a name and the Go literal of its value.
 type Parameter struct{ Name, Literal string }
 
-// Parse reads name=value. A value is a Go literal: a number, true or false, a
-// string, a character, or a composite literal of those. Any other value is the text
-// as it stands. A composite literal that holds something else than data is an error
-// rather than a text, since that is never what was meant.
+// Parse parses name=value. The value is a Go literal: a number, true or false, a string,
+// a character, or a composite literal of these. Any other value is taken as a string. A
+// composite literal that contains anything but data is an error and not a string, since a
+// string cannot have been intended.
 func Parse(text string) (Parameter, error) {
 	name, value, ok := strings.Cut(text, "=")
 	if !ok || !token.IsIdentifier(name) || name == "_" {
@@ -32,12 +32,12 @@ func Parse(text string) (Parameter, error) {
 		return Parameter{name, w.String()}, nil
 	}
 	if code(e) {
-		return Parameter{}, fmt.Errorf("the value of %s is not a literal: %w; a parameter is data, and a text is written as %s=%q", name, w.err, name, strconv.Quote(value))
+		return Parameter{}, fmt.Errorf("the value of %s is not a literal: %w; a parameter is data; to set a string, write %s=%q", name, w.err, name, strconv.Quote(value))
 	}
 	return Parameter{name, strconv.Quote(value)}, nil
 }
 
-// code reports whether an expression is code that hardly anyone means as a text.
+// code reports whether an expression is code that is unlikely to be meant as a string.
 func code(e ast.Expr) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -50,7 +50,7 @@ func code(e ast.Expr) bool {
 	return found
 }
 
-// writer writes a literal. The first thing that is not data ends up in err.
+// writer writes a literal. err is set at the first part that is not data.
 type writer struct {
 	strings.Builder
 	err error
@@ -93,7 +93,7 @@ func (w *writer) value(e ast.Expr) {
 	}
 }
 
-// basic writes a literal without parts.
+// basic writes a basic literal.
 func (w *writer) basic(e *ast.BasicLit) {
 	if e.Kind != token.STRING {
 		w.WriteString(e.Value)
@@ -107,7 +107,7 @@ func (w *writer) basic(e *ast.BasicLit) {
 	w.WriteString(strconv.Quote(text))
 }
 
-// elements writes what is between the braces of a composite literal.
+// elements writes the elements of a composite literal.
 func (w *writer) elements(e *ast.CompositeLit) {
 	w.WriteByte('{')
 	for i, element := range e.Elts {
@@ -128,7 +128,7 @@ func (w *writer) elements(e *ast.CompositeLit) {
 	w.WriteByte('}')
 }
 
-// element writes an element, whose type may be left out, or be nil.
+// element writes an element, whose type may be omitted, or which may be nil.
 func (w *writer) element(e ast.Expr) {
 	switch e := e.(type) {
 	case *ast.CompositeLit:
@@ -145,8 +145,8 @@ func (w *writer) element(e ast.Expr) {
 	w.value(e)
 }
 
-// structure reports whether a type may be that of a struct, whose keys are the names
-// of fields; braces without a type may stand for one.
+// structure reports whether a type may be a struct, whose keys are field names. Braces
+// without a type may belong to one.
 func structure(e ast.Expr) bool {
 	switch e.(type) {
 	case *ast.ArrayType, *ast.MapType:
@@ -195,7 +195,7 @@ func (w *writer) typ(e ast.Expr) {
 	}
 }
 
-// kind names an expression that is no data.
+// kind describes an expression that is not data.
 func kind(e ast.Expr) string {
 	switch e.(type) {
 	case *ast.FuncLit, *ast.FuncType:

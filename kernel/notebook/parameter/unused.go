@@ -9,8 +9,8 @@ import (
 	"github.com/quernlab/quern/kernel/notebook"
 )
 
-// UnusedError reports parameters that no cell uses: their names are misspelled, or the
-// notebook is not the one that was meant.
+// UnusedError reports parameters that no cell uses: their names are misspelled, or it is
+// the wrong notebook.
 type UnusedError struct{ Names []string }
 
 func (e *UnusedError) Error() string {

@@ -1,9 +1,9 @@
 package early
 
-// maxArguments is more than the arguments of a kernel have, in bytes.
+// maxArguments is larger than the arguments of a kernel, in bytes.
 const maxArguments = 1 << 12
 
-// arguments are os.Args, without package os.
+// arguments returns os.Args without importing os.
 func arguments() (list []string) {
 	text, _ := content("/proc/self/cmdline", maxArguments)
 	start := 0

@@ -1,9 +1,9 @@
 package early
 
-// maxFile is more than any connection file has, in bytes.
+// maxFile is larger than any connection file, in bytes.
 const maxFile = 1 << 20
 
-// bound are the sockets that init has bound, and that nobody has taken.
+// bound are the sockets that init has bound and nobody has taken.
 var bound sockets
 
 func init() {
@@ -27,7 +27,7 @@ func listen(path string) (none sockets) {
 		return none
 	}
 	all := sockets{}
-	// Shell is last: whoever reaches it has reached the others.
+	// Shell is last, so a client that reaches it can reach the others.
 	for _, name := range []string{"iopub_port", "hb_port", "stdin_port", "control_port", "shell_port"} {
 		if port := numbers[name]; port < 1 || port > 65535 || !all.bind(ip, port) {
 			all.close()
@@ -37,8 +37,8 @@ func listen(path string) (none sockets) {
 	return all
 }
 
-// address reads an IPv4 address that is one of this machine's, and not all of them: for
-// those, package net binds IPv6 too.
+// address parses an IPv4 address of this machine. It rejects 0.0.0.0, for which package
+// net listens on IPv6 too.
 func address(text string) (ip [4]byte, ok bool) {
 	at, digits := 0, 0
 	value := 0

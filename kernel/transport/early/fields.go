@@ -1,9 +1,9 @@
 package early
 
-// fields reads the strings and the whole numbers of a JSON object, and passes over its other
-// values. It is here because package encoding/json is initialised late. It gives up, with ok
-// false, on whatever a connection file does not have: objects in the object, and what is no
-// JSON. A string with an escape in it is passed over.
+// fields returns the strings and integers of a JSON object and ignores booleans and null.
+// It exists because encoding/json is initialised late. It fails, with ok false, on
+// anything that connection files do not contain: nested values and invalid JSON. Strings
+// with escapes are ignored.
 func fields(text []byte) (strings map[string]string, numbers map[string]int, ok bool) {
 	s := scanner{text: text}
 	strings, numbers = map[string]string{}, map[string]int{}
@@ -18,7 +18,7 @@ func fields(text []byte) (strings map[string]string, numbers map[string]int, ok 
 		if !plain || !s.take(':') {
 			return nil, nil, false
 		}
-		delete(strings, name) // the last one of a name counts
+		delete(strings, name) // the last value of a name counts
 		delete(numbers, name)
 		switch c := s.peek(); {
 		case c == '"':
@@ -47,10 +47,10 @@ func fields(text []byte) (strings map[string]string, numbers map[string]int, ok 
 type scanner struct {
 	text []byte
 	at   int
-	bad  bool // a string has no end
+	bad  bool // a string is not terminated
 }
 
-// peek is the next byte that is no space, or 0.
+// peek returns the next byte that is not a space, or 0.
 func (s *scanner) peek() byte {
 	for ; s.at < len(s.text); s.at++ {
 		switch c := s.text[s.at]; c {
@@ -70,7 +70,7 @@ func (s *scanner) take(c byte) bool {
 	return true
 }
 
-// string reads a string. It is plain if there is one, without an escape in it.
+// string reads a string. plain is true if it has no escapes.
 func (s *scanner) string() (value string, plain bool) {
 	if !s.take('"') {
 		s.bad = true
@@ -94,7 +94,7 @@ func (s *scanner) string() (value string, plain bool) {
 	return "", false
 }
 
-// number reads a number without sign, fraction and exponent.
+// number reads a number. whole is false if it has a sign, fraction or exponent.
 func (s *scanner) number() (value int, whole bool) {
 	start := s.at
 	for ; s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9'; s.at++ {

@@ -2,7 +2,7 @@
 
 package early
 
-// sockets are none: this system has others.
+// sockets is empty: nothing is bound early on this system.
 type sockets struct{}
 
 func (sockets) bind([4]byte, int) bool { return false }

@@ -4,7 +4,7 @@ package early
 
 import "syscall"
 
-// sockets are file descriptors by address and port.
+// sockets are file descriptors of listening sockets, by address and port.
 type sockets map[key]int
 
 type key struct {
@@ -12,16 +12,16 @@ type key struct {
 	port int
 }
 
-// backlog is how many clients may wait; the system allows fewer.
+// backlog is how many clients may wait; the system may lower it.
 const backlog = 4096
 
-// bind adds a socket that listens, as package net would.
+// bind adds a listening socket with the options of package net.
 func (s sockets) bind(ip [4]byte, port int) bool {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
 		return false
 	}
-	syscall.CloseOnExec(fd) // nothing is started before main
+	syscall.CloseOnExec(fd) // no process is started before main
 	for _, do := range []func() error{
 		func() error { return syscall.SetNonblock(fd, true) },
 		func() error { return syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1) },
@@ -43,9 +43,9 @@ func (s sockets) close() {
 	}
 }
 
-// Take returns the file descriptor of the socket that listens on an IPv4 address and a
-// port, and whether this package has bound it. The caller closes it. Not for several
-// goroutines at once.
+// Take returns the file descriptor of the socket that listens on an IPv4 address and
+// port, and whether this package has bound it. The caller closes it. It must not be
+// called concurrently.
 func Take(ip string, port int) (fd uintptr, ok bool) {
 	at, ok := address(ip)
 	if !ok {
@@ -65,7 +65,7 @@ func read(path string) (text []byte, ok bool) {
 	return content(path, int(info.Size))
 }
 
-// content reads at most size bytes and one: what has grown since is of no use.
+// content reads at most size+1 bytes, so the caller can see that the file has grown.
 func content(path string, size int) (text []byte, ok bool) {
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC|syscall.O_NONBLOCK, 0)
 	if err != nil {

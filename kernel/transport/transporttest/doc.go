@@ -1,3 +1,3 @@
-// Package transporttest has sockets for tests: one queue for each channel and
-// direction, and no network.
+// Package transporttest provides sockets for tests: a queue for each channel and
+// direction, without a network.
 package transporttest

@@ -1,5 +1,5 @@
-// Package wiretest checks the content of messages against the documentation of
-// the Jupyter protocol, and makes contents that break it. It is for tests.
+// Package wiretest checks the content of messages against the documentation of the
+// Jupyter protocol, and generates invalid content. It is for tests.
 package wiretest
 
 import (
@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// Schema has the fields of each message as
-// https://jupyter-client.readthedocs.io/en/stable/messaging.html (5.5) documents
-// them, written down from there and not from our structs. A type is string, int,
-// number, bool, object, list, strings (a list of them), bundle (MIME types to
-// data), one of several texts ("a|b"), or null-able with a ? in front. A field
-// with a ! must be there.
+// Schema has the fields of each message as documented at
+// https://jupyter-client.readthedocs.io/en/stable/messaging.html (5.5). It was written
+// from the documentation, not from our structs. A type is string, int, number, bool,
+// object, list, strings (a list of them), bundle (MIME types to data), one of several
+// texts ("a|b"), or starts with a ? if it may be null. A field whose type ends with a !
+// is required.
 //
 // usage_reply is ipykernel's, from its kernelbase.py.
 var Schema = map[string]map[string]string{
@@ -75,19 +75,19 @@ var Schema = map[string]map[string]string{
 	"input_reply":         {"value": "string!"},
 }
 
-// failing adds the fields that every reply may have: with the status error those
-// of an error take the place of its own.
+// failing adds the fields that every reply may have: an error reply has the fields of an
+// error instead of its own.
 func failing(fields map[string]string) map[string]string {
 	all := map[string]string{"status": "ok|error!", "ename": "string", "evalue": "string", "traceback": "strings"}
 	maps.Copy(all, fields)
 	return all
 }
 
-// Check says what is wrong with the content of a message; nil for nothing.
+// Check returns an error if the content of a message is not valid.
 func Check(typ string, content []byte) error {
 	schema, ok := Schema[typ]
 	if !ok {
-		return fmt.Errorf("%s is not of the protocol", typ)
+		return fmt.Errorf("%s is not a message of the protocol", typ)
 	}
 	var fields map[string]any
 	if err := json.Unmarshal(content, &fields); err != nil {
@@ -105,13 +105,13 @@ func Check(typ string, content []byte) error {
 	failed := fields["status"] == "error"
 	for name, want := range schema {
 		if _, there := fields[name]; !there && strings.HasSuffix(want, "!") && (!failed || name == "status") {
-			return fmt.Errorf("%s lacks %s: %s", typ, name, content)
+			return fmt.Errorf("%s has no field %s: %s", typ, name, content)
 		}
 	}
 	if failed {
 		for _, name := range []string{"ename", "evalue", "traceback"} {
 			if _, there := fields[name]; !there {
-				return fmt.Errorf("%s is an error and lacks %s: %s", typ, name, content)
+				return fmt.Errorf("%s is an error reply without field %s: %s", typ, name, content)
 			}
 		}
 	}
@@ -152,14 +152,14 @@ func is(want string, value any) bool {
 	return isText && slices.Contains(strings.Split(want, "|"), text)
 }
 
-// wrong are values of all types, in JSON.
+// wrong are JSON values of all types.
 var wrong = []string{
 	`null`, `true`, `0`, `-1`, `1.5`, `1e300`, `99999999999999999999`, `"text"`, `""`, `"\u0000\ud800"`, `[]`, `[[]]`, `["x",1]`, `{}`, `{"x":{"y":[]}}`,
 	strings.Repeat("[", 200) + strings.Repeat("]", 200),
 }
 
-// Wrong makes contents for a request: each field with a value of each type, and
-// without it, the other fields being right.
+// Wrong returns invalid contents for a request: each field is missing once and has a
+// value of each type, while the other fields are valid.
 func Wrong(request string) []string {
 	right := map[string]string{}
 	for name, typ := range Schema[request] {

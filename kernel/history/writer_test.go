@@ -47,7 +47,7 @@ func (s *fakeStore) close() { close(s.closed) }
 // withStore is a history over a store, whose errors come in a channel.
 func withStore(s store) (*History, chan error) {
 	failures := make(chan error, 100)
-	return &History{keeper: keep(s, func(err error) { failures <- err })}, failures
+	return &History{writer: newWriter(s, func(err error) { failures <- err })}, failures
 }
 
 func inputs(entries []Entry) (texts []string) {
@@ -150,8 +150,8 @@ func TestWaitingIsBounded(t *testing.T) {
 	if err := <-failures; !errors.Is(err, ErrOverflow) {
 		t.Error(err)
 	}
-	if h.bytes > maxBytes || h.keeper.bytes > maxWaitingBytes {
-		t.Errorf("%d bytes in memory, %d wait", h.bytes, h.keeper.bytes)
+	if h.bytes > maxBytes || h.writer.bytes > maxWaitingBytes {
+		t.Errorf("%d bytes in memory, %d wait", h.bytes, h.writer.bytes)
 	}
 	close(hang)
 	h.Close()
