@@ -1,7 +1,7 @@
-# The two commands: `make run` shows the main job, `make test` proves it.
-# Everything that they need is set up on the way: .venv, bin/quern, the kernelspec.
+# The two main commands: `make run` executes a notebook, `make test` runs all tests.
+# Both create what they need: .venv, bin/quern, the kernelspec.
 
-# Paths are relative, since the folder that this lies in may have spaces in its name.
+# Paths are relative, since the path of this folder may contain spaces.
 GO      ?= go
 PYTHON  ?= python3
 VENV    := .venv
@@ -15,8 +15,8 @@ FUZZ     ?= .
 
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-# Bound at start and read-only afterwards, as hardened toolchains link: what NVIDIA's
-# libraries add is opened at run time.
+# Bind all symbols at start, as hardened toolchains do. NVIDIA's libraries are opened
+# at run time.
 LDFLAGS := -s -w
 ifeq ($(shell $(GO) env GOOS),linux)
 ifeq ($(shell $(GO) env CGO_ENABLED),1)
@@ -31,7 +31,7 @@ help: ## print this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: kernelspec ## set everything up, execute the quickstart notebook, leave build/quickstart.html
+run: kernelspec ## set everything up, execute the quickstart notebook, write build/quickstart.html
 	@mkdir -p $(BUILD)
 	$(JUPYTER) nbconvert --execute --to html --output-dir $(BUILD) --output quickstart.html notebooks/quickstart.ipynb
 	@echo
@@ -39,7 +39,7 @@ run: kernelspec ## set everything up, execute the quickstart notebook, leave bui
 	@echo "to open JupyterLab:     make lab"
 
 .PHONY: lab
-lab: kernelspec ## open JupyterLab on the tutorials
+lab: kernelspec ## open JupyterLab with the tutorials
 	$(JUPYTER) lab --notebook-dir notebooks
 
 .PHONY: test
@@ -63,7 +63,7 @@ race: ## run the Go tests with the race detector
 	$(GO) test -race -timeout 15m $$($(GO) list ./... | grep -vE '$(WITHOUT_RACE)')
 	$(GO) test -race -run 'Live|Partial|Concurrent' ./plots
 
-# Tests of goroutines of cells, whose accesses to yaegi's frames the detector reports, and of allocations, which it changes.
+# The race detector reports accesses to yaegi's frames in tests of cells with goroutines, and changes allocations.
 .PHONY: without-race
 without-race: ## run the Go tests that skip themselves under the race detector
 	$(GO) test ./plots ./interp/symbols/internal/generate ./interp/internal/programs
@@ -76,12 +76,12 @@ pure-go: ## run the tests of the CPU kernels without assembly, and of what build
 	$(GO) test -tags purego ./accel/internal/cpu ./accel/nn ./accel/optim
 
 .PHONY: failpoints
-failpoints: ## have each operation on files fail, and kill the process there, and look at what is left
+failpoints: ## make each file operation fail or kill the process, and check the files that are left
 	$(GO) vet -tags failpoints ./internal/...
 	$(GO) test -tags failpoints -run 'TestFailpoints' $$(git grep -l failpointtest.Run -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
-# The other releases of Go that Quern supports. `make test GO_RELEASES=` leaves them out; to run everything with one of
-# them: GOTOOLCHAIN=go1.27.3 make test. See docs/go-releases.md.
+# The other Go releases that Quern supports. `make test GO_RELEASES=` skips them; GOTOOLCHAIN=go1.27.3 make test runs all
+# tests with one of them. See docs/go-releases.md.
 GO_RELEASES ?= go1.26.8 go1.27.3
 
 .PHONY: releases
@@ -91,7 +91,7 @@ releases: ## test the packages that depend on the Go release with the other supp
 	done
 
 .PHONY: cuda
-cuda: ## run the kernels, and the engine's tests, on a simulated GPU; the race detector would make it ten times slower
+cuda: ## run the tests of CUDA kernels and training on a simulated GPU; the race detector would make them ten times slower
 	$(GO) test ./accel/internal/cuda/kernels
 	$(GO) test -run OnCUDA ./accel/... ./gpu/check
 
@@ -102,15 +102,15 @@ gpu-check: ## build build/gpu-check, which checks and measures a machine's GPU; 
 	$(GO) test -c -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check-kernels ./accel/internal/cuda/kernels
 
 .PHONY: notebooks
-notebooks: kernelspec ## execute every tutorial and check what it shows
+notebooks: kernelspec ## execute every tutorial and check its output
 	$(PYTEST) notebooks
 
 .PHONY: clients
-clients: kernelspec ## drive the kernel by Jupyter's own suite and by real clients
+clients: kernelspec ## test the kernel with Jupyter's own test suite and with real clients
 	$(PYTEST) kernel/testdata/clients
 
 .PHONY: memory
-memory: kernelspec ## run 10 000 cells, a large one 1 000 times, 20 000 again, and look at the memory of the worker (minutes)
+memory: kernelspec ## run 10 000 cells, a large one 1 000 times, and 20 000 more, and check the memory of the worker (minutes)
 	QUERN_LONG=1 $(PYTEST) -rP kernel/testdata/clients/test_memory.py
 
 SOAK ?= 20m
@@ -119,8 +119,8 @@ SOAK ?= 20m
 soak: kernelspec ## run eight clients against a kernel that is interrupted, restarted, stopped and starved, for SOAK (SOAK=20m), and print a report
 	$(VENV)/bin/python kernel/testdata/clients/soak.py --cells 600 --time $(SOAK)
 
-# Without optimisation and debugging information a build takes half the time, and nobody runs the result. Functions that
-# must not grow the stack need the optimisation.
+# Without optimization and debug information a build takes half the time, and nobody runs the result. The packages with
+# functions that must not grow the stack need optimization.
 QUICKLY := -gcflags=all='-N -l -dwarf=false' -ldflags='-s -w' \
 	$(foreach package,runtime/... internal/... syscall,-gcflags=$(package)=-dwarf=false)
 
@@ -134,9 +134,9 @@ cross: ## build for the other systems and without cgo
 .PHONY: build
 build: $(BIN) ## build bin/quern
 
-# Go's own cache decides what is to be built again. The copy is for Linux, which
-# keeps a file in pieces as large as those in which it was written, and maps no
-# less than a piece: the linker's are of megabytes.
+# Go's build cache decides what to rebuild. The binary is copied because Linux caches a
+# file in pages as large as the writes that created it, and maps whole pages: those of
+# the linker have megabytes.
 .PHONY: $(BIN)
 $(BIN):
 	@mkdir -p $(BUILD) $(@D)
@@ -170,20 +170,21 @@ fuzz: ## run each fuzz target of the folders FUZZ for FUZZTIME inputs or seconds
 		done || exit 1; \
 	done
 
-# What reads bytes of others and is compiled quickly: go test compiles all that a target
-# needs once more for it. In inputs and not in seconds, as a loaded machine tries as many.
+# Packages that parse untrusted bytes and compile quickly, since go test recompiles the
+# dependencies of a target. The limit is a number of inputs, not seconds, so that a loaded
+# machine tests as much.
 FUZZ_SHORT := internal/loader kernel/link kernel/notebook kernel/transport kernel/wire kernel/worker/mark
 
 .PHONY: fuzz-short
-fuzz-short: ## run the fuzz targets of what reads bytes of others, for 300 inputs each
+fuzz-short: ## run the fuzz targets that parse untrusted bytes, with 300 inputs each
 	@$(MAKE) --no-print-directory fuzz FUZZTIME=300x FUZZ="$(FUZZ_SHORT)"
 
 .PHONY: dependencies
-dependencies: ## report the modules of bin/quern, and newer versions where there is a network
+dependencies: ## list the modules of bin/quern, with newer versions if there is a network
 	@GO="$(GO)" .ci/dependencies
 
 .PHONY: vulnerabilities
-vulnerabilities: ## compare the program with Go's database of vulnerabilities; needs a network
+vulnerabilities: ## check the program against Go's vulnerability database; needs a network
 	@GO="$(GO)" .ci/vulnerabilities
 
 .PHONY: generate
@@ -209,7 +210,7 @@ lint: ## run golangci-lint
 BENCH_PYTHON ?=
 
 .PHONY: bench
-bench: ## measure the engine, beside PyTorch and JAX if BENCH_PYTHON has them, and look for what is slower (minutes)
+bench: ## run the training benchmarks, with PyTorch and JAX if BENCH_PYTHON has them, and report what is slower (minutes)
 	$(GO) run ./accel/bench $(if $(BENCH_PYTHON),-python $(BENCH_PYTHON)) -check
 
 .PHONY: benchmarks
