@@ -19,8 +19,8 @@ import (
 // host is what commands see of a session.
 type host struct{ *Session }
 
-func (h host) Stdout() io.Writer      { return h.config.stdout }
-func (h host) Stderr() io.Writer      { return h.config.stderr }
+func (h host) Stdout() io.Writer      { return h.output.Stdout() }
+func (h host) Stderr() io.Writer      { return h.output.Stderr() }
 func (h host) Ranks() magic.Ranks     { return h.config.ranks }
 func (h host) Known(name string) bool { return h.checker.Known(name) }
 

@@ -46,10 +46,10 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 	}
 	s.commit(checked, unit)
 	for _, e := range checked.Broken {
-		fmt.Fprintf(s.stderr(cell), "note: this cell breaks %s\n", brokenNote(e))
+		fmt.Fprintf(s.output.StderrOf(cell), "note: this cell breaks %s\n", brokenNote(e))
 	}
 	for _, note := range checked.Notes {
-		fmt.Fprintf(s.stderr(cell), "note: %s\n", note)
+		fmt.Fprintf(s.output.StderrOf(cell), "note: %s\n", note)
 	}
 	r := goroutine.NewRun(cell)
 	r.Commands = commands.Run(host{s})
@@ -213,6 +213,17 @@ func (s *Session) outcome(r *goroutine.Run, body string, after func() (Result, e
 	}
 	result, err := after()
 	return outcome{result, err}
+}
+
+// outcomeOf is what becomes of a program that has ended, given that of its main.
+func outcomeOf(r *goroutine.Run, main outcome) (Result, error) {
+	switch status, exits := r.ExitStatus(); {
+	case !exits:
+		return main.result, main.err
+	case status != 0:
+		return Result{}, diagnostics.New(diagnostics.Failed, fmt.Sprintf("exit status %d", status), nil)
+	}
+	return Result{}, nil
 }
 
 // wait waits until ended is closed. When ctx is cancelled it interrupts the cell. The

@@ -23,7 +23,7 @@ func BePatient(s *Session) {
 func BePrompt(s *Session) { s.awaiter.Patience = control.DefaultPatience }
 
 // AskLate has a session ask for the input of a child only when that has run for long.
-func AskLate(s *Session) { s.askChild = 10 * time.Minute }
+func AskLate(s *Session) { s.library.ChildInputDelay = 10 * time.Minute }
 
 // Abandoned is the number of cells whose compiled code goes on.
 func Abandoned(s *Session) int {

@@ -6,13 +6,14 @@ import (
 
 	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/module"
+	"github.com/quernlab/quern/interp/stream"
 )
 
 // config is what options change.
 type config struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	output         func(cell int) (stdout, stderr io.Writer)
+	output         stream.Streams
 	modules        module.Source
 	ranks          magic.Ranks
 	slow           bool // without the machine

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
-	"io"
-	"os"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -17,6 +15,8 @@ import (
 	"github.com/quernlab/quern/interp/control"
 	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/generic"
+	"github.com/quernlab/quern/interp/goroutine"
+	"github.com/quernlab/quern/interp/library"
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/machine"
 	"github.com/quernlab/quern/interp/magic"
@@ -24,6 +24,7 @@ import (
 	"github.com/quernlab/quern/interp/registration"
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/source"
+	"github.com/quernlab/quern/interp/stream"
 	"github.com/quernlab/quern/interp/symbols"
 	"github.com/quernlab/quern/interp/yaegi"
 )
@@ -45,19 +46,16 @@ type Session struct {
 	flag          *control.StopFlag
 	goroutines    *control.Goroutines
 	awaiter       *control.Awaiter
-	stdin         io.Reader // of cells
-	stdinFile     *os.File  // what os.Stdin is in cells
+	input         *stream.Input
+	output        *stream.Output
+	library       *library.Library
 	registrations *registration.Registrations
 	runs          atomic.Uint64 // so many
-	printed       io.Writer     // standard output, where no cell has set os.Stdout
-	// What os.Stdout and os.Stderr were before any cell set them.
-	processStdout, processStderr *os.File
 
 	// Variables of lowered code, by address.
 	context *context.Context
 	command *func(number int, values ...any) // magic.Name
 
-	askChild  time.Duration                        // when children are asked for input
 	live      time.Duration                        // how long a value is looked for, see liveValue
 	executing chan struct{}                        // holds a token while no cell runs
 	interrupt atomic.Pointer[control.Interruption] // of the running cell
@@ -99,14 +97,15 @@ func New(options ...Option) (*Session, error) {
 		sources:   diagnostics.NewSources(),
 		executing: make(chan struct{}, 1),
 		groups:    map[string]*group{},
-		askChild:  askChild,
 		live:      liveLimit,
 	}
+	members := &goroutine.Members{}
+	s.output = stream.NewOutput(s.config.stdout, s.config.stderr, s.config.output, members)
 	s.flag = &control.StopFlag{}
-	s.goroutines = control.NewGoroutines(s.flag, s.stderr)
+	s.goroutines = control.NewGoroutines(members, s.flag, s.output.StderrOf)
 	s.awaiter = control.NewAwaiter(s.flag)
-	s.route()
-	if err := s.openStdin(); err != nil {
+	var err error
+	if s.input, err = stream.NewInput(s.config.stdin, s.goroutines); err != nil {
 		return nil, err
 	}
 	s.modules = module.New(s.config.modules)
@@ -116,8 +115,8 @@ func New(options ...Option) (*Session, error) {
 	s.registry = rt.New(rt.Config{
 		Interpreted: lower.Interpreted,
 		Packages:    packages,
-		Stdout:      s.printed,
-		Stderr:      s.config.stderr,
+		Stdout:      s.output.Printed(),
+		Stderr:      s.output.Stderr(),
 		Uncaught:    func(v any) bool { _, ok := v.(interface{ Uncatchable() }); return ok },
 		Stopped:     s.goroutines.Stopped,
 		Stop:        s.goroutines.Check,
@@ -133,10 +132,14 @@ func New(options ...Option) (*Session, error) {
 		StopCall: control.RaceEnabled,
 		Machine:  s.machineConfig(packages),
 	})
-	s.engine = yaegi.New(s.stdin, s.printed, s.config.stderr)
+	s.engine = yaegi.New(s.input.Reader(), s.output.Printed(), s.output.Stderr())
 	s.tracebacks = diagnostics.NewTracebacks(s.sources, s.program, s.engine)
 	s.reporter = diagnostics.NewReporter(s.sources, s.tracebacks, s.registry, s.engine)
 	s.goroutines.ReportTo(s.reporter)
+	s.registrations = registration.New(s.goroutines, s.registry, s.goroutines.Exit)
+	s.library = library.New(library.Config{
+		Goroutines: s.goroutines, Tracebacks: s.tracebacks, Values: s.registry, Input: s.input, Output: s.output,
+	})
 	if err := s.boot(packages); err != nil {
 		return nil, fmt.Errorf("starting the interpreter: %w", err)
 	}
@@ -147,14 +150,9 @@ func New(options ...Option) (*Session, error) {
 // boot loads the compiled packages and defines what every cell relies on.
 func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
 	packages["quern/rt/rt"] = s.registry.Symbols()
-	replace(packages, s.registry.Overrides())
-	replace(packages, s.overrides())
-	replace(packages, s.programs())
-	s.registrations = registration.New(s.goroutines, s.registry, s.goroutines.Exit)
-	replace(packages, s.registrations.Overrides())
-	replace(packages, s.serving())
-	s.redirect(packages)
-	s.endWithCell(packages)
+	library.Replace(packages, s.registry.Overrides())
+	s.library.Override(packages)
+	library.Replace(packages, s.registrations.Overrides())
 	packages["quern/session/session"] = s.symbols()
 	if err := s.engine.Use(packages); err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 
 // Goroutines starts the goroutines of cells and ends them when their run is stopped.
 type Goroutines struct {
-	members goroutine.Members
+	members *goroutine.Members
 	running atomic.Pointer[goroutine.Run]
 	flag    *StopFlag
 	stderr  func(cell int) io.Writer
@@ -32,8 +32,8 @@ type reports interface {
 
 // NewGoroutines returns the goroutines of a session. stderr returns where errors of the
 // goroutines of a cell are written.
-func NewGoroutines(f *StopFlag, stderr func(cell int) io.Writer) *Goroutines {
-	return &Goroutines{flag: f, stderr: stderr}
+func NewGoroutines(m *goroutine.Members, f *StopFlag, stderr func(cell int) io.Writer) *Goroutines {
+	return &Goroutines{members: m, flag: f, stderr: stderr}
 }
 
 // ReportTo sets what describes why goroutines end. It is called before the first cell runs.

@@ -1,7 +1,8 @@
-package interp
+package library
 
 import (
 	"errors"
+	"io"
 	"reflect"
 	"runtime"
 	"sync"
@@ -10,20 +11,19 @@ import (
 	"github.com/quernlab/quern/interp/yaegi"
 )
 
-// callers are the functions of package runtime that look at the stack, for cells:
-// they tell functions of cells and the places where these are: the line of the
-// statement, and of a function that has ended, while its deferred calls run, that
-// of its last one. A counter is a number that this session has given to such a
-// place. Literals are all called func1.
+// callers has the functions of packages runtime and debug that look at the stack. They name
+// functions of cells and their current lines. A program counter is a number that the session
+// has given to such a location.
 type callers struct {
-	tracebacks *diagnostics.Tracebacks
+	tracebacks Tracebacks
+	stderr     io.Writer
 
-	mu       sync.Mutex
-	places   []diagnostics.Location
-	counters map[diagnostics.Location]uintptr
+	mu        sync.Mutex
+	locations []diagnostics.Location
+	counters  map[diagnostics.Location]uintptr
 }
 
-// firstCounter is where no code is.
+// firstCounter is an address at which there is no code.
 const firstCounter = 1 << 62
 
 // Caller is runtime.Caller.
@@ -52,27 +52,27 @@ func (c *callers) Callers(skip int, pcs []uintptr) int {
 	return n
 }
 
-// counter is the number of f.
+// counter returns the program counter of a location.
 func (c *callers) counter(f diagnostics.Location) uintptr {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	pc, ok := c.counters[f]
 	if !ok {
-		pc = firstCounter + uintptr(len(c.places))
-		c.places = append(c.places, f)
+		pc = firstCounter + uintptr(len(c.locations))
+		c.locations = append(c.locations, f)
 		c.counters[f] = pc
 	}
 	return pc
 }
 
-// at is the place with the number pc.
+// at returns the location of a program counter.
 func (c *callers) at(pc uintptr) (diagnostics.Location, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if pc < firstCounter || pc-firstCounter >= uintptr(len(c.places)) {
+	if pc < firstCounter || pc-firstCounter >= uintptr(len(c.locations)) {
 		return diagnostics.Location{}, false
 	}
-	return c.places[pc-firstCounter], true
+	return c.locations[pc-firstCounter], true
 }
 
 // RuntimeFunc stands for runtime.Func in cells.
@@ -81,7 +81,7 @@ type RuntimeFunc struct {
 	entry uintptr
 }
 
-// Name is that of runtime.Func.
+// Name is Name of runtime.Func.
 func (f *RuntimeFunc) Name() string {
 	if f == nil {
 		return ""
@@ -89,15 +89,15 @@ func (f *RuntimeFunc) Name() string {
 	return f.Location.Function
 }
 
-// Entry is that of runtime.Func.
+// Entry is Entry of runtime.Func.
 func (f *RuntimeFunc) Entry() uintptr { return f.entry }
 
-// FileLine is that of runtime.Func, for the program counter that f was found by.
+// FileLine is FileLine of runtime.Func, for the program counter for which f was returned.
 func (f *RuntimeFunc) FileLine(uintptr) (file string, line int) { return f.File, f.Line }
 
-// errNoCounter is what becomes of runtime.FuncForPC(reflect.ValueOf(f).Pointer()),
-// f a function of a cell.
-var errNoCounter = errors.New("runtime.FuncForPC: functions of cells have no program counter of their own; runtime.Caller gives some that stand for places")
+// errNoCounter is the panic of runtime.FuncForPC(reflect.ValueOf(f).Pointer()), where f is a
+// function of a cell.
+var errNoCounter = errors.New("runtime.FuncForPC: functions of cells have no program counter of their own; runtime.Caller returns some that stand for lines")
 
 // FuncForPC is runtime.FuncForPC.
 func (c *callers) FuncForPC(pc uintptr) *RuntimeFunc {
@@ -129,7 +129,7 @@ type RuntimeFrame struct {
 // RuntimeFrames stands for runtime.Frames in cells.
 type RuntimeFrames struct{ list []RuntimeFrame }
 
-// CallersFrames is runtime.CallersFrames, of program counters that Callers gave.
+// CallersFrames is runtime.CallersFrames for program counters that Callers returned.
 func (c *callers) CallersFrames(pcs []uintptr) *RuntimeFrames {
 	frames := &RuntimeFrames{}
 	for _, pc := range pcs {
@@ -140,7 +140,7 @@ func (c *callers) CallersFrames(pcs []uintptr) *RuntimeFrames {
 	return frames
 }
 
-// Next is that of runtime.Frames.
+// Next is Next of runtime.Frames.
 func (f *RuntimeFrames) Next() (RuntimeFrame, bool) {
 	if len(f.list) == 0 {
 		return RuntimeFrame{}, false
@@ -150,15 +150,21 @@ func (f *RuntimeFrames) Next() (RuntimeFrame, bool) {
 	return first, len(f.list) > 0
 }
 
-// symbols are those of package runtime that c stands for.
-func (c *callers) symbols() map[string]reflect.Value {
-	return map[string]reflect.Value{
-		"Caller":        reflect.ValueOf(c.Caller),
-		"Callers":       reflect.ValueOf(c.Callers),
-		"CallersFrames": reflect.ValueOf(c.CallersFrames),
-		"FuncForPC":     reflect.ValueOf(c.FuncForPC),
-		"Frame":         reflect.ValueOf((*RuntimeFrame)(nil)),
-		"Frames":        reflect.ValueOf((*RuntimeFrames)(nil)),
-		"Func":          reflect.ValueOf((*RuntimeFunc)(nil)),
+func (c *callers) functions() Packages {
+	return Packages{
+		"runtime/runtime": {
+			"Caller":        reflect.ValueOf(c.Caller),
+			"Callers":       reflect.ValueOf(c.Callers),
+			"CallersFrames": reflect.ValueOf(c.CallersFrames),
+			"FuncForPC":     reflect.ValueOf(c.FuncForPC),
+			"Frame":         reflect.ValueOf((*RuntimeFrame)(nil)),
+			"Frames":        reflect.ValueOf((*RuntimeFrames)(nil)),
+			"Func":          reflect.ValueOf((*RuntimeFunc)(nil)),
+			"Stack":         reflect.ValueOf(func(buf []byte, all bool) int { return copy(buf, c.tracebacks.StackText()) }),
+		},
+		"runtime/debug/debug": functionsOf(map[string]any{
+			"Stack":      func() []byte { return []byte(c.tracebacks.StackText()) },
+			"PrintStack": func() { _, _ = io.WriteString(c.stderr, c.tracebacks.StackText()) },
+		}),
 	}
 }

@@ -1,0 +1,93 @@
+package library
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/quernlab/quern/interp/rt"
+)
+
+// tests has the methods of *testing.T, B and F that log the line of their call. For package
+// testing that is a line of the interpreter, here it is one of a cell.
+type tests struct {
+	tracebacks Tracebacks
+	values     Values
+	helpers    sync.Map // helper to nil
+}
+
+// A helper is a function of cells that has called Helper of a test.
+type helper struct {
+	test     testing.TB
+	function string
+}
+
+// functions returns functions in place of the methods, for lowered code.
+func (t *tests) functions() Packages {
+	return Packages{"quern/rt/rt": functionsOf(map[string]any{
+		"TestHelper": t.helper,
+		"TestLog":    t.logging(testing.TB.Log, func(testing.TB) {}),
+		"TestLogf":   t.loggingf(testing.TB.Logf, func(testing.TB) {}),
+		"TestError":  t.logging(testing.TB.Error, testing.TB.Fail),
+		"TestErrorf": t.loggingf(testing.TB.Errorf, testing.TB.Fail),
+		"TestFatal":  t.logging(testing.TB.Fatal, testing.TB.FailNow),
+		"TestFatalf": t.loggingf(testing.TB.Fatalf, testing.TB.FailNow),
+		"TestSkip":   t.logging(testing.TB.Skip, testing.TB.SkipNow),
+		"TestSkipf":  t.loggingf(testing.TB.Skipf, testing.TB.SkipNow),
+	})}
+}
+
+// logging returns a method that logs its arguments and then calls end. If the test is a value
+// of a type of a cell, it has methods of its own, and those are called.
+func (t *tests) logging(method func(testing.TB, ...any), end func(testing.TB)) func(testing.TB, ...any) {
+	return func(tb testing.TB, a ...any) {
+		if _, double := tb.(rt.TestDouble); double {
+			method(tb, a...)
+			return
+		}
+		t.log(tb, fmt.Sprintln(a...))
+		end(tb)
+	}
+}
+
+// loggingf is logging with a format.
+func (t *tests) loggingf(method func(testing.TB, string, ...any), end func(testing.TB)) func(testing.TB, string, ...any) {
+	return func(tb testing.TB, format string, a ...any) {
+		if _, double := tb.(rt.TestDouble); double {
+			method(tb, format, a...)
+			return
+		}
+		t.log(tb, t.values.Sprintf(format, a...))
+		end(tb)
+	}
+}
+
+// log is tb.Log of a text. Lines after the first are indented.
+func (t *tests) log(tb testing.TB, text string) {
+	line := "???"
+	for n := 0; ; n++ {
+		f, ok := t.tracebacks.Caller(n)
+		if !ok {
+			break
+		}
+		line = fmt.Sprintf("%s:%d", f.File, f.Line)
+		if _, ok := t.helpers.Load(helper{tb, f.Function}); !ok {
+			break
+		}
+	}
+	text = strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n    ")
+	_, _ = io.WriteString(tb.Output(), line+": "+text+"\n") // Log returns no error either
+}
+
+// helper is tb.Helper().
+func (t *tests) helper(tb testing.TB) {
+	if _, double := tb.(rt.TestDouble); double {
+		tb.Helper()
+		return
+	}
+	if f, ok := t.tracebacks.Caller(0); ok {
+		t.helpers.Store(helper{tb, f.Function}, nil)
+	}
+}

@@ -1,0 +1,59 @@
+package library
+
+import (
+	"context"
+	"time"
+
+	"github.com/quernlab/quern/interp/goroutine"
+	"github.com/quernlab/quern/interp/stack"
+)
+
+// timers has functions that call a function of a cell later, and time.Sleep.
+type timers struct {
+	goroutines Goroutines
+	values     Values
+}
+
+func (t *timers) functions() Packages {
+	return Packages{
+		"time/time":       functionsOf(map[string]any{"Sleep": t.sleep, "AfterFunc": t.afterFunc}),
+		"context/context": functionsOf(map[string]any{"AfterFunc": t.afterContext}),
+		"runtime/runtime": functionsOf(map[string]any{"SetFinalizer": t.setFinalizer}),
+	}
+}
+
+// sleep is time.Sleep, which an interrupt ends.
+func (t *timers) sleep(d time.Duration) {
+	m := t.goroutines.Member()
+	switch {
+	case m == nil:
+		time.Sleep(d)
+		return
+	case m.IsStopped() && m.IsEnding(stack.ID()):
+		time.Sleep(min(d, goroutine.Grace))
+		return
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-m.Stopped():
+		t.goroutines.EndIfStopped(m)
+	}
+}
+
+// afterFunc is time.AfterFunc.
+func (t *timers) afterFunc(d time.Duration, f func()) *time.Timer {
+	return time.AfterFunc(d, t.goroutines.Guard(0, f))
+}
+
+// afterContext is context.AfterFunc.
+func (t *timers) afterContext(ctx context.Context, f func()) (stop func() bool) {
+	return context.AfterFunc(ctx, t.goroutines.Guard(0, f))
+}
+
+// setFinalizer is runtime.SetFinalizer: the finalizer belongs to the cell that runs when it
+// is called.
+func (t *timers) setFinalizer(x, f any) {
+	t.values.SetFinalizer(x, f, func(finalize func()) { t.goroutines.Guard(0, finalize)() })
+}

@@ -1,0 +1,84 @@
+package stream
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"github.com/quernlab/quern/interp/diagnostics"
+	"github.com/quernlab/quern/interp/goroutine"
+)
+
+// An Input is the standard input of cells.
+//
+// If it is not the standard input of the process, os.Stdin is a file in cells that stands
+// for it and cannot be read. Functions that are given the file read the Input instead.
+type Input struct {
+	source io.Reader
+	reader io.Reader
+	file   *os.File
+}
+
+// ender ends the calling goroutine if its run is stopped.
+type ender interface {
+	Member() *goroutine.Member
+	EndIfStopped(*goroutine.Member)
+}
+
+// noFile is part of the error of code that reads os.Stdin in a way that is not replaced.
+const noFile = "os.Stdin (a notebook reads it by fmt.Scan, fmt.Fscan, bufio.NewScanner, bufio.NewReader and package io, and may give it to a child)"
+
+// NewInput returns an Input that reads source. A cell ends if a read fails, except for
+// io.EOF: few programs look at such an error.
+func NewInput(source io.Reader, e ender) (*Input, error) {
+	if source == os.Stdin {
+		return &Input{source, source, os.Stdin}, nil
+	}
+	file, err := syscall.Open(os.DevNull, syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", os.DevNull, err)
+	}
+	return &Input{source, &cellReader{e, source}, os.NewFile(uintptr(file), noFile)}, nil
+}
+
+// Source returns the reader that NewInput was given.
+func (i *Input) Source() io.Reader { return i.source }
+
+// Reader returns the reader of cells.
+func (i *Input) Reader() io.Reader { return i.reader }
+
+// File returns the variable that is os.Stdin in cells.
+func (i *Input) File() **os.File { return &i.file }
+
+// Replace returns the reader of cells if r is os.Stdin of cells, and otherwise r.
+func (i *Input) Replace(r io.Reader) io.Reader {
+	if r == io.Reader(i.file) {
+		return i.reader
+	}
+	return r
+}
+
+// IsSubstitute reports whether r is a file that stands for the input and cannot be read.
+func (i *Input) IsSubstitute(r io.Reader) bool {
+	return r == io.Reader(i.file) && i.source != io.Reader(os.Stdin)
+}
+
+// A cellReader ends the calling cell if a read fails.
+type cellReader struct {
+	ender ender
+	r     io.Reader
+}
+
+// Read implements io.Reader.
+func (r *cellReader) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	if err == nil || errors.Is(err, io.EOF) {
+		return n, err
+	}
+	if m := r.ender.Member(); m != nil {
+		r.ender.EndIfStopped(m)
+	}
+	panic(diagnostics.NewCommandError(fmt.Errorf("standard input: %w", err)))
+}
