@@ -3,13 +3,15 @@ package interp
 import (
 	"sync"
 
+	"github.com/quernlab/quern/interp/control"
 	"github.com/quernlab/quern/interp/goroutine"
 )
 
-// Callbacks are functions of cells that something else than a cell calls: what a
-// widget does when it is moved, for instance. An interrupt ends those that run.
+// Callbacks are functions of cells that are not called by a cell, such as what a widget does
+// when the user moves it. An interrupt ends those that are running.
 type Callbacks struct {
-	session *Session
+	goroutines *control.Goroutines
+	flag       *control.StopFlag
 
 	mu      sync.Mutex
 	running map[*goroutine.Run]bool
@@ -17,17 +19,16 @@ type Callbacks struct {
 
 // NewCallbacks returns the callbacks of a session.
 func NewCallbacks(s *Session) *Callbacks {
-	return &Callbacks{session: s, running: map[*goroutine.Run]bool{}}
+	return &Callbacks{goroutines: s.goroutines, flag: s.flag, running: map[*goroutine.Run]bool{}}
 }
 
-// Guard makes a function that runs f as a part of the cell that calls Guard, on a
-// goroutine of its own and also after the end of that cell: what f prints belongs
-// to the cell, and its panic is reported there and ends nothing else. The function
-// returns when f has ended, in whatever way.
+// Guard returns a function that runs f as a part of the cell that calls Guard, on a goroutine
+// of its own, also after the end of that cell: what f prints belongs to the cell, and a panic
+// of f is reported there and ends nothing else. The function returns when f has ended in any
+// way.
 func (c *Callbacks) Guard(f func()) func() {
-	s := c.session
 	cell := 0
-	if r := s.goroutines.Run(); r != nil {
+	if r := c.goroutines.Run(); r != nil {
 		cell = r.Cell
 	}
 	return func() {
@@ -38,10 +39,10 @@ func (c *Callbacks) Guard(f func()) func() {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			s.goroutines.Enter(&goroutine.Member{Run: r})
+			c.goroutines.Enter(&goroutine.Member{Run: r})
 			defer func() {
 				if v := recover(); v != nil {
-					s.goroutines.ReportPanic(cell, v)
+					c.goroutines.ReportPanic(cell, v)
 				}
 			}()
 			f()
@@ -51,19 +52,19 @@ func (c *Callbacks) Guard(f func()) func() {
 		defer c.mu.Unlock()
 		delete(c.running, r)
 		if r.IsStopped() {
-			s.flag.Lower()
+			c.flag.Lower()
 		}
 	}
 }
 
-// Interrupt ends the callbacks that run, as soon as their code allows. One that
-// waits for a channel goes on waiting: nothing waits for it.
+// Interrupt ends the callbacks that are running, as soon as their code allows. One that waits
+// for a channel goes on waiting, and nothing waits for it.
 func (c *Callbacks) Interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for r := range c.running {
 		if !r.IsStopped() {
-			c.session.flag.Raise()
+			c.flag.Raise()
 			r.Stop()
 		}
 	}

@@ -87,9 +87,9 @@ func TestCompileStops(t *testing.T) {
 	}
 }
 
-// TestInterruptOfEngine interrupts a cell while yaegi, which cannot be stopped,
-// compiles it: the cell ends at once, and the next one waits for yaegi.
-func TestInterruptOfEngine(t *testing.T) {
+// TestInterruptOfInterpreter interrupts a cell while the interpreter, which cannot be stopped,
+// compiles it: the cell ends at once, and the next one waits for the interpreter.
+func TestInterruptOfInterpreter(t *testing.T) {
 	n := newNotebook(t)
 	n.must(t, "kept := 1", "")
 	reached, release := interp.Block(n.Session)

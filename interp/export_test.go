@@ -15,12 +15,12 @@ const SweepLeast = sweepLeast
 // BePatient has a session wait long for the end of an interrupted cell, and for a value to
 // show: a machine on which others compute may need it.
 func BePatient(s *Session) {
-	s.awaiter.Patience = func(control.Activity) time.Duration { return 10 * time.Minute }
-	s.live = 10 * time.Minute
+	s.executor.awaiter.Patience = func(control.Activity) time.Duration { return 10 * time.Minute }
+	s.tools.timeout = 10 * time.Minute
 }
 
 // BePrompt gives a session the patience that it has outside of tests.
-func BePrompt(s *Session) { s.awaiter.Patience = control.DefaultPatience }
+func BePrompt(s *Session) { s.executor.awaiter.Patience = control.DefaultPatience }
 
 // AskLate has a session ask for the input of a child only when that has run for long.
 func AskLate(s *Session) { s.library.ChildInputDelay = 10 * time.Minute }
@@ -32,36 +32,36 @@ func Abandoned(s *Session) int {
 
 // Load compiles a cell and takes it back.
 func Load(ctx context.Context, s *Session, number int, src string) error {
-	cell, unit, err := s.load(ctx, number, src)
-	s.discard(prepared{cell, unit, err})
-	return err
+	c := s.compiler.load(ctx, number, src)
+	s.compiler.discard(c)
+	return c.err
 }
 
 // Facts is the number of facts that the checker keeps.
 func Facts(s *Session) int {
-	info := s.checker.Info()
+	info := s.compiler.checker.Info()
 	return len(info.Types) + len(info.Defs) + len(info.Uses) + len(info.Implicits) + len(info.Selections) + len(info.Scopes) + len(info.Instances)
 }
 
-// blockingEngine waits before it evaluates something.
-type blockingEngine struct {
-	interpreter
+// blockingEvaluator waits before it evaluates something.
+type blockingEvaluator struct {
+	evaluator
 	reached, release chan struct{}
 	once             sync.Once
 }
 
-func (e *blockingEngine) Eval(src string) (reflect.Value, error) {
+func (e *blockingEvaluator) Eval(src string) (reflect.Value, error) {
 	e.once.Do(func() {
 		close(e.reached)
 		<-e.release
 	})
-	return e.interpreter.Eval(src)
+	return e.evaluator.Eval(src)
 }
 
-// Block has yaegi wait at its next evaluation: it closes reached, and waits until
+// Block makes the interpreter wait at its next evaluation: it closes reached, and waits until
 // release is closed.
 func Block(s *Session) (reached, release chan struct{}) {
-	e := &blockingEngine{interpreter: s.engine, reached: make(chan struct{}), release: make(chan struct{})}
-	s.engine = e
+	e := &blockingEvaluator{evaluator: s.compiler.linker.interpreter, reached: make(chan struct{}), release: make(chan struct{})}
+	s.compiler.linker.interpreter = e
 	return e.reached, e.release
 }

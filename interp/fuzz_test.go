@@ -36,7 +36,8 @@ func FuzzLoad(f *testing.F) {
 		}
 		defer s.Close()
 		start := time.Now()
-		cell, unit, err := s.load(context.Background(), 1, src)
+		c := s.compiler.load(context.Background(), 1, src)
+		err = c.err
 		if took := time.Since(start); took > 10*time.Second {
 			t.Fatalf("%q took %v", src, took)
 		}
@@ -44,8 +45,7 @@ func FuzzLoad(f *testing.F) {
 		var unsupported *lower.UnsupportedError
 		switch {
 		case err == nil:
-			s.program.Discard(unit)
-			s.checker.Discard(cell)
+			s.compiler.discard(c)
 		case errors.As(err, &list):
 		case errors.As(err, &unsupported):
 			if unsupported.Position.Line == 0 {
@@ -54,8 +54,8 @@ func FuzzLoad(f *testing.F) {
 		default:
 			t.Fatalf("%q: %v", src, err)
 		}
-		if _, _, err := s.load(context.Background(), 2, "1 + 1"); err != nil {
-			t.Fatalf("%q spoils the next cell: %v", src, err)
+		if c := s.compiler.load(context.Background(), 2, "1 + 1"); c.err != nil {
+			t.Fatalf("%q spoils the next cell: %v", src, c.err)
 		}
 	})
 }

@@ -9,50 +9,48 @@ import (
 	"github.com/quernlab/quern/interp/stream"
 )
 
-// config is what options change.
+// config is what options set.
 type config struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	output         stream.Streams
 	modules        module.Source
 	ranks          magic.Ranks
-	slow           bool // without the machine
+	slow           bool // without the VM
 }
 
 // An Option changes a new Session.
 type Option func(*config)
 
-// Stdin sets what cells read as standard input, by fmt.Scan and its like or by
-// passing os.Stdin to a function of packages fmt, bufio, io and some others. A
-// read that fails, but for io.EOF, fails the cell. The default is os.Stdin.
+// Stdin sets what cells read as standard input, by fmt.Scan and the like or by passing
+// os.Stdin to a function of packages fmt, bufio, io and some others. A read that fails, except
+// with io.EOF, fails the cell. The default is os.Stdin.
 func Stdin(r io.Reader) Option { return func(c *config) { c.stdin = r } }
 
-// Stdout sets where fmt.Print and its like write. The default is os.Stdout.
-// What a cell writes to os.Stdout itself always goes there.
+// Stdout sets where fmt.Print and the like write. The default is os.Stdout. What a cell writes
+// to os.Stdout itself always goes there.
 func Stdout(w io.Writer) Option { return func(c *config) { c.stdout = w } }
 
 // Stderr sets where print, println and the session's own notes go. The default
 // is os.Stderr.
 func Stderr(w io.Writer) Option { return func(c *config) { c.stderr = w } }
 
-// Output sets the streams of each cell. What a goroutine prints goes to those of
-// the cell that started it, also when that has ended. Cell 0 is no cell: the
-// streams of goroutines that compiled code started. It takes the place of Stdout
-// and Stderr.
+// Output sets the streams of each cell. What a goroutine prints goes to the streams of the
+// cell that started it, also when that has ended. Cell 0 stands for goroutines that belong to
+// no cell. Output replaces Stdout and Stderr.
 func Output(of func(cell int) (stdout, stderr io.Writer)) Option {
 	return func(c *config) { c.output = of }
 }
 
-// Slow has yaegi run all code, also what package machine could: for tests
-// that compare the two.
+// Slow makes the interpreter run all code, also what the VM could run. It is for tests that
+// compare the two.
 func Slow() Option { return func(c *config) { c.slow = true } }
 
 // Modules sets where %get finds modules. The default is the go command, or the
 // proxies of GOPROXY where there is none.
 func Modules(source module.Source) Option { return func(c *config) { c.modules = source } }
 
-// Ranks tells the session of the processes that run each cell together with it. The
-// default is that there are none.
+// Ranks sets the processes that run each cell together with this one. The default is none.
 func Ranks(r magic.Ranks) Option { return func(c *config) { c.ranks = r } }
 
 func newConfig(options []Option) *config {

@@ -5,39 +5,49 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/token"
 	"strconv"
-	"strings"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/lower"
-	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/source"
-	"github.com/quernlab/quern/interp/symbols"
 )
 
-// Packages of modules are lowered and run like cells, when a cell imports them.
+// A packagesRunner lowers and runs packages of modules when a cell imports them, as it were
+// cells.
+type packagesRunner struct {
+	checker  *check.Checker
+	program  *lower.Program
+	loader   *source.Loader
+	linker   *linker
+	sources  *diagnostics.Sources
+	fset     *token.FileSet
+	executor *executor
+}
 
-// runPackages makes what a checked cell needs of packages of modules ready.
-func (s *Session) runPackages(ctx context.Context, cell *check.Cell) error {
+// prepare compiles what a checked cell needs of packages of modules, sets the variables of
+// these packages and runs their init functions.
+func (p *packagesRunner) prepare(ctx context.Context, cell *check.Cell) error {
 	var imports []string
 	for _, spec := range cell.Imports {
 		if path, err := strconv.Unquote(spec.Path.Value); err == nil {
 			imports = append(imports, path)
 		}
 	}
-	parts := s.loader.Needed(imports, cell.Info, nodes(cell), cell.Vars)
-	for i, p := range parts {
-		if err := s.runPart(ctx, cell.Number, p); err != nil {
-			s.loader.Drop(parts[i:])
+	parts := p.loader.Needed(imports, cell.Info, nodes(cell), cell.Vars)
+	for i, part := range parts {
+		if err := p.run(ctx, cell.Number, part); err != nil {
+			p.loader.Drop(parts[i:])
 			return err
 		}
-		s.loader.Ran(p)
+		p.loader.Ran(part)
 	}
 	return nil
 }
 
-// nodes are the syntax of a cell.
+// nodes returns the syntax of a cell.
 func nodes(cell *check.Cell) []ast.Node {
 	var list []ast.Node
 	for _, t := range cell.Types {
@@ -55,45 +65,32 @@ func nodes(cell *check.Cell) []ast.Node {
 	return list
 }
 
-func (s *Session) runPart(ctx context.Context, number int, p *source.Part) error {
-	if p.Empty() {
+// run compiles and runs a part of a package.
+func (p *packagesRunner) run(ctx context.Context, number int, part *source.Part) error {
+	if part.Empty() {
 		return nil
 	}
-	s.checker.AddFacts(p.Info, p.Nodes)
+	p.checker.AddFacts(part.Info, part.Nodes)
 	cell := &check.Cell{
-		Number: number, Fset: s.fset, Package: p.Types, Info: s.checker.Info(),
-		Types: p.Specs, Funcs: p.Funcs, Vars: p.Vars, Init: p.Init, Body: p.Inits,
+		Number: number, Fset: p.fset, Package: part.Types, Info: p.checker.Info(),
+		Types: part.Specs, Funcs: part.Funcs, Vars: part.Vars, Init: part.Init, Body: part.Inits,
 	}
-	unit, err := s.program.Lower(ctx, cell)
+	unit, err := p.program.Lower(ctx, cell)
 	var unsupported *lower.UnsupportedError
 	if errors.As(err, &unsupported) {
-		return &source.Error{Path: p.Path, Err: fmt.Errorf("%s: %w", unsupported.Position, err)}
+		return &source.Error{Path: part.Path, Err: fmt.Errorf("%s: %w", unsupported.Position, err)}
 	} else if err != nil {
-		return &source.Error{Path: p.Path, Err: err}
+		return &source.Error{Path: part.Path, Err: err}
 	}
-	if err := s.compile(ctx, unit); err != nil {
-		s.program.Discard(unit)
-		return &source.Error{Path: p.Path, Err: err}
+	if err := p.linker.install(ctx, unit); err != nil {
+		p.program.Discard(unit)
+		return &source.Error{Path: part.Path, Err: err}
 	}
-	s.program.Commit(unit)
-	s.sources.AddCell(cell, s.program.Name)
+	p.program.Commit(unit)
+	p.sources.AddCell(cell, p.program.Name)
 	nothing := func() (Result, error) { return Result{}, nil }
-	if _, err := s.run(ctx, goroutine.NewRun(number), unit, nothing, func() {}); err != nil {
-		return &source.Error{Path: p.Path, Err: err}
-	}
-	return nil
-}
-
-// getModules adds the modules that a cell asks for.
-func (s *Session) getModules(ctx context.Context, requests []magic.Module) *magic.Error {
-	for _, r := range requests {
-		path, _, _ := strings.Cut(r.Query, "@")
-		if symbols.Has(path) {
-			continue
-		}
-		if _, err := s.modules.Get(ctx, r.Query); err != nil {
-			return &magic.Error{Offset: r.Offset, Msg: fmt.Sprintf("%%get %s: %v", r.Query, err)}
-		}
+	if _, err := p.executor.run(ctx, goroutine.NewRun(number), unit, nothing, func() {}); err != nil {
+		return &source.Error{Path: part.Path, Err: err}
 	}
 	return nil
 }

@@ -3,12 +3,10 @@ package interp
 import (
 	"reflect"
 	"sync/atomic"
-
-	"github.com/quernlab/quern/interp/lower"
 )
 
-// A group is a function of cells with all that it was before: closures and
-// goroutines that were there when it was declared again call what it is now.
+// A group is a function of cells with all its earlier declarations: closures and goroutines
+// that used an earlier one call the current one.
 type group struct {
 	current atomic.Pointer[reflect.Value]
 	value   reflect.Value // calls current
@@ -23,27 +21,4 @@ func newGroup(t reflect.Type) *group {
 		return g.current.Load().Call(arguments)
 	})
 	return g
-}
-
-// redeclare has calls by the names that functions had before a unit go to those of
-// the unit.
-func (s *Session) redeclare(unit *lower.Unit) error {
-	for _, r := range unit.Redeclared {
-		v, err := s.engine.Eval(r.New)
-		if err != nil {
-			return internal(err)
-		}
-		v = reflect.ValueOf(v.Interface()) // not the variable of the function
-		g := s.groups[r.Group]
-		if g == nil {
-			g = newGroup(v.Type())
-			s.groups[r.Group] = g
-		}
-		g.current.Store(&v)
-		if err := s.engine.Redirect(r.Old, g.value); err != nil {
-			return internal(err)
-		}
-		s.program.Redirect(r.Key, r.Old, g.value)
-	}
-	return nil
 }

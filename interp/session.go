@@ -2,16 +2,13 @@ package interp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"go/token"
-	"go/types"
 	"reflect"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/complete"
 	"github.com/quernlab/quern/interp/control"
 	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/generic"
@@ -29,88 +26,46 @@ import (
 	"github.com/quernlab/quern/interp/yaegi"
 )
 
-// A Session runs cells one after the other and keeps what they define.
+// A Session runs cells one after the other and keeps what they define. It only connects
+// its parts.
 type Session struct {
-	config        *config
-	fset          *token.FileSet
-	checker       *check.Checker
-	program       *lower.Program
-	modules       *module.Set
-	loader        *source.Loader
-	registry      *rt.Registry
-	engine        interpreter
-	sources       *diagnostics.Sources
-	tracebacks    *diagnostics.Tracebacks
-	reporter      *diagnostics.Reporter
-	imported      map[string]bool // import declarations that yaegi has seen
+	// Compiling a cell.
+	sources  *diagnostics.Sources
+	commands *commands
+	compiler *compiler
+
+	// Running a cell.
 	flag          *control.StopFlag
 	goroutines    *control.Goroutines
-	awaiter       *control.Awaiter
-	input         *stream.Input
-	output        *stream.Output
+	executor      *executor
+	renderer      *renderer
+	sweeper       *sweeper
 	library       *library.Library
 	registrations *registration.Registrations
-	runs          atomic.Uint64 // so many
+	reporter      *diagnostics.Reporter
+	output        *stream.Output
+	runs          atomic.Uint64 // number of runs so far
 
-	// Variables of lowered code, by address.
-	context *context.Context
-	command *func(number int, values ...any) // magic.Name
-
-	live      time.Duration                        // how long a value is looked for, see liveValue
-	executing chan struct{}                        // holds a token while no cell runs
-	interrupt atomic.Pointer[control.Interruption] // of the running cell
-
-	unread unreadErrors // of the running cell
-
-	sinceSweep int // cells
-	sweepAfter int // so many
-
-	mu       sync.Mutex        // guards the fields below
-	groups   map[string]*group // of functions that were declared again
-	leftover <-chan struct{}   // of an interrupted compilation, see prepare; guarded by executing
-	closed   bool
+	// Beside cells.
+	registry *rt.Registry
+	tools    *tools
 }
 
-// An interpreter runs lowered code; see yaegi.Interpreter.
-type interpreter interface {
-	Use(packages map[string]map[string]reflect.Value) error
-	Eval(src string) (reflect.Value, error)
-	Address(variable string) (reflect.Value, error)
-	Run(function string) error
-	CallValue(function string) error
-	Redirect(function string, v reflect.Value) error
-	Forget(functions ...string)
-	Keep(known, mentioned map[string]bool)
-	Trace() []yaegi.Frame
-	Frames(stack string) []yaegi.Frame
-}
-
-// New returns a session without any definitions but ctx.
+// New returns a session that defines nothing but ctx.
 func New(options ...Option) (*Session, error) {
 	if err := symbols.Check(); err != nil {
 		return nil, err
 	}
-	s := &Session{
-		config:    newConfig(options),
-		fset:      token.NewFileSet(),
-		imported:  map[string]bool{},
-		sources:   diagnostics.NewSources(),
-		executing: make(chan struct{}, 1),
-		groups:    map[string]*group{},
-		live:      liveLimit,
-	}
+	s := &Session{sources: diagnostics.NewSources(), flag: &control.StopFlag{}}
+	c := newConfig(options)
 	members := &goroutine.Members{}
-	s.output = stream.NewOutput(s.config.stdout, s.config.stderr, s.config.output, members)
-	s.flag = &control.StopFlag{}
+	s.output = stream.NewOutput(c.stdout, c.stderr, c.output, members)
 	s.goroutines = control.NewGoroutines(members, s.flag, s.output.StderrOf)
-	s.awaiter = control.NewAwaiter(s.flag)
-	var err error
-	if s.input, err = stream.NewInput(s.config.stdin, s.goroutines); err != nil {
+	input, err := stream.NewInput(c.stdin, s.goroutines)
+	if err != nil {
 		return nil, err
 	}
-	s.modules = module.New(s.config.modules)
-	s.loader = source.NewLoader(symbols.Importer(s.fset), s.fset, s.modules)
-	s.checker = check.New(s.loader, s.fset, check.Guess(symbols.Guess), check.PackageNames(symbols.Names), check.Refuse(symbols.Refused), check.Types(s.types))
+
 	packages := symbols.Packages()
 	s.registry = rt.New(rt.Config{
 		Interpreted: lower.Interpreted,
@@ -123,182 +78,176 @@ func New(options ...Option) (*Session, error) {
 		Gone:        s.goroutines.HasEnded,
 		Activations: []string{yaegi.Activation, machine.Activation},
 	})
-	s.program = lower.New(lower.Config{
+	fset := token.NewFileSet()
+	modules := module.New(c.modules)
+	loader := source.NewLoader(symbols.Importer(fset), fset, modules)
+	checker := check.New(loader, fset, check.Guess(symbols.Guess), check.PackageNames(symbols.Names), check.Refuse(symbols.Refused), check.Types(s.registry.Types))
+	unread := &unreadErrors{}
+	program := lower.New(lower.Config{
 		Registry: s.registry,
 		Packages: packages,
-		Importer: s.loader,
-		Errors:   &s.unread,
+		Importer: loader,
+		Errors:   unread,
 		Generic:  generic.Source,
 		StopCall: control.RaceEnabled,
-		Machine:  s.machineConfig(packages),
+		Machine:  s.vm(c, packages),
 	})
-	s.engine = yaegi.New(s.input.Reader(), s.output.Printed(), s.output.Stderr())
-	s.tracebacks = diagnostics.NewTracebacks(s.sources, s.program, s.engine)
-	s.reporter = diagnostics.NewReporter(s.sources, s.tracebacks, s.registry, s.engine)
+	interpreter := yaegi.New(input.Reader(), s.output.Printed(), s.output.Stderr())
+
+	tracebacks := diagnostics.NewTracebacks(s.sources, program, interpreter)
+	s.reporter = diagnostics.NewReporter(s.sources, tracebacks, s.registry, interpreter)
 	s.goroutines.ReportTo(s.reporter)
+	s.executor = newExecutor(s.goroutines, s.flag, s.reporter, interpreter)
+	linker := newLinker(interpreter, program)
+	s.compiler = &compiler{
+		checker: checker, program: program, loader: loader, linker: linker, sources: s.sources,
+		packages: &packagesRunner{checker: checker, program: program, loader: loader, linker: linker, sources: s.sources, fset: fset, executor: s.executor},
+	}
+	s.sweeper = &sweeper{checker: checker, program: program, registry: s.registry, linker: linker, interpreter: interpreter, sources: s.sources}
+	s.renderer = &renderer{values: s.registry, reporter: s.reporter, program: program, interpreter: interpreter, unread: unread}
+	s.commands = &commands{checker: checker, program: program, modules: modules, interpreter: interpreter, renderer: s.renderer, output: s.output, runs: s.goroutines, ranks: c.ranks}
+	s.tools = &tools{checker: checker, commands: s.commands, evaluator: s, executor: s.executor, timeout: valueTimeout}
 	s.registrations = registration.New(s.goroutines, s.registry, s.goroutines.Exit)
 	s.library = library.New(library.Config{
-		Goroutines: s.goroutines, Tracebacks: s.tracebacks, Values: s.registry, Input: s.input, Output: s.output,
+		Goroutines: s.goroutines, Tracebacks: tracebacks, Values: s.registry, Input: input, Output: s.output,
 	})
-	if err := s.boot(packages); err != nil {
+	if err := s.boot(packages, interpreter, unread); err != nil {
 		return nil, fmt.Errorf("starting the interpreter: %w", err)
 	}
-	s.executing <- struct{}{}
 	return s, nil
 }
 
+// vm returns the configuration of the VM; nil if the interpreter is to run all code.
+func (s *Session) vm(c *config, packages library.Packages) *machine.Config {
+	if c.slow {
+		return nil
+	}
+	return &machine.Config{
+		Registry:    s.registry,
+		Packages:    packages,
+		Interpreted: lower.Interpreted,
+		Go:          s.goroutines.Start,
+		Stopping:    s.flag.Up(),
+		Stop:        s.goroutines.Check,
+	}
+}
+
 // boot loads the compiled packages and defines what every cell relies on.
-func (s *Session) boot(packages map[string]map[string]reflect.Value) error {
+func (s *Session) boot(packages library.Packages, interpreter *yaegi.Interpreter, unread *unreadErrors) error {
 	packages["quern/rt/rt"] = s.registry.Symbols()
 	library.Replace(packages, s.registry.Overrides())
 	s.library.Override(packages)
 	library.Replace(packages, s.registrations.Overrides())
-	packages["quern/session/session"] = s.symbols()
-	if err := s.engine.Use(packages); err != nil {
+	packages["quern/session/session"] = s.symbols(unread)
+	if err := interpreter.Use(packages); err != nil {
 		return err
 	}
 	for _, src := range []string{"var stopʹ bool", "var positionʹ int"} {
-		if _, err := s.engine.Eval(src); err != nil {
+		if _, err := interpreter.Eval(src); err != nil {
 			return err
 		}
 	}
-	var stop *bool
-	if err := address(s.engine, "stopʹ", &stop); err != nil {
+	stop, err := address[bool](interpreter, "stopʹ")
+	if err != nil {
 		return err
 	}
 	s.flag.SetVariable(stop)
-	cell, unit, err := s.load(context.Background(), 0, fmt.Sprintf("var ctx context.Context\nvar %s func(int, ...any)", magic.Name))
+	compiled := s.compiler.load(context.Background(), 0, fmt.Sprintf("var ctx context.Context\nvar %s func(int, ...any)", magic.Name))
+	if compiled.err != nil {
+		return compiled.err
+	}
+	s.compiler.commit(compiled)
+	name := func(i int) string { return s.compiler.program.Name(compiled.cell.Vars[i]) }
+	ctx, err := address[context.Context](interpreter, name(0))
 	if err != nil {
 		return err
 	}
-	s.commit(cell, unit)
-	if err := address(s.engine, s.program.Name(cell.Vars[0]), &s.context); err != nil {
+	command, err := address[func(int, ...any)](interpreter, name(1))
+	if err != nil {
 		return err
 	}
-	if err := address(s.engine, s.program.Name(cell.Vars[1]), &s.command); err != nil {
-		return err
-	}
-	*s.command = s.runCommand
+	*command = s.commands.run
+	s.executor.start(ctx)
 	return nil
 }
 
-// types are those that the run time keeps.
-func (s *Session) types() []types.Type { return s.registry.Types() }
-
-// address sets p to the address of a variable of lowered code.
-func address[T any](e interpreter, name string, p **T) error {
-	v, err := e.Eval("&" + name)
+// address returns the address of a variable of lowered code.
+func address[T any](interpreter *yaegi.Interpreter, name string) (*T, error) {
+	v, err := interpreter.Eval("&" + name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var ok bool
-	if *p, ok = v.Interface().(*T); !ok {
-		return fmt.Errorf("&%s is a %s, not a %T", name, v.Type(), *p)
+	p, ok := v.Interface().(*T)
+	if !ok {
+		return nil, fmt.Errorf("&%s is a %s, not a %T", name, v.Type(), p)
 	}
-	return nil
+	return p, nil
 }
 
-// load checks and lowers a cell and has yaegi compile it. After an error
-// nothing of it is left.
-func (s *Session) load(ctx context.Context, number int, src string) (*check.Cell, *lower.Unit, error) {
-	s.loader.Begin(ctx)
-	cell, err := s.checker.Check(ctx, number, src)
-	if err != nil {
-		return nil, nil, err
+// symbols returns the package "quern/session", which lowered code calls:
+//
+//	Result(values...)          the values of the cell's last expression
+//	Go(cell, f)                a go statement
+//	Guard(cell, f) func()      f, to be run by a goroutine of compiled code
+//	Stop()                     ends interrupted code; called while the stop flag is up
+//	Stopped() bool             the stop flag, under the race detector
+//	Unread(err, name, cell, line, column)  err is about to be lost and was not read
+//	ErrorBegin, ErrorOverwrite, ErrorCheck     the methods of unreadErrors
+func (s *Session) symbols(unread *unreadErrors) map[string]reflect.Value {
+	return map[string]reflect.Value{
+		"Result": reflect.ValueOf(func(values ...any) {
+			if r := s.goroutines.Run(); r != nil {
+				r.SetResult(values, true)
+			}
+		}),
+		"Go":      reflect.ValueOf(s.goroutines.Start),
+		"Guard":   reflect.ValueOf(s.goroutines.Guard),
+		"Stop":    reflect.ValueOf(s.goroutines.Check),
+		"Stopped": reflect.ValueOf(s.flag.Up().Load),
+		"Unread":  reflect.ValueOf(unread.Lose),
+
+		"ErrorBegin":     reflect.ValueOf(unread.Begin),
+		"ErrorOverwrite": reflect.ValueOf(unread.Overwrite),
+		"ErrorCheck":     reflect.ValueOf(unread.Check),
 	}
-	if err := s.runPackages(ctx, cell); err != nil {
-		s.checker.Discard(cell)
-		return nil, nil, err
-	}
-	unit, err := s.program.Lower(ctx, cell)
-	if err != nil {
-		s.checker.Discard(cell)
-		return nil, nil, err
-	}
-	if err := s.compile(ctx, unit); err != nil {
-		s.program.Discard(unit)
-		if unit, err = s.again(ctx, cell, err); err != nil {
-			s.checker.Discard(cell)
-			return nil, nil, err
-		}
-	}
-	return cell, unit, nil
 }
 
-// compile hands the declarations of a unit to yaegi. When ctx ends it returns its
-// error: yaegi then has functions that nothing calls.
-func (s *Session) compile(ctx context.Context, unit *lower.Unit) error {
-	if len(unit.Types) > 0 {
-		if err := s.engine.Use(map[string]map[string]reflect.Value{lower.TypesPath + "/types": unit.Types}); err != nil {
-			return &yaegi.Error{Reason: err.Error()}
-		}
-	}
-	for _, src := range unit.Imports {
-		if s.imported[src] {
-			continue
-		}
-		if _, err := s.engine.Eval(src); err != nil {
-			return internal(err)
-		}
-		s.imported[src] = true
-	}
-	for _, src := range unit.Pieces() {
-		if err := s.evaluate(ctx, src); err != nil {
-			return err
-		}
-	}
-	for _, function := range unit.Values {
-		if err := s.engine.CallValue(function); err != nil {
-			return internal(err)
-		}
-	}
-	if err := s.link(unit); err != nil {
-		return internal(err)
-	}
-	return s.evaluate(ctx, unit.Register)
-}
-
-// evaluate has yaegi evaluate src, unless ctx has ended.
-func (s *Session) evaluate(ctx context.Context, src string) error {
-	if err := ctx.Err(); err != nil || src == "" {
-		return err
-	}
-	_, err := s.engine.Eval(src)
-	return internal(err)
-}
-
-// internal makes a fault of a panic that no code of the user has caused.
-func internal(err error) error {
-	var p *yaegi.Panic
-	if errors.As(err, &p) {
-		return &yaegi.Error{Reason: fmt.Sprint(p.Value)}
-	}
-	return err
-}
-
-func (s *Session) commit(cell *check.Cell, unit *lower.Unit) {
-	s.checker.Commit(cell)
-	s.program.Commit(unit)
-	s.sources.AddCell(cell, s.program.Name)
-}
-
-// Cell returns the number of the cell that the calling goroutine comes from, also
-// through goroutines of compiled code; 0 if it comes from none.
+// Cell returns the number of the cell that the calling goroutine belongs to, also through
+// goroutines of compiled code; 0 if it belongs to none.
 func (s *Session) Cell() int { return s.goroutines.Cell() }
+
+// Interrupt ends the cell that is running, if any, as soon as its code allows, and cancels
+// its ctx. Variables keep their values. The session waits for a cell that is in accel or in
+// another package of Quern, because those check for interrupts. If Interrupt is called again
+// at least a second later, the session goes on without such a cell too.
+func (s *Session) Interrupt() { s.executor.stop() }
 
 // Close interrupts the running cell and ends the session.
 func (s *Session) Close() error {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	s.Interrupt()
-	select {
-	case <-s.executing:
+	s.executor.close(func() {
 		if s.flag.Ending() == 0 {
 			s.registry.Close()
 		}
-		s.executing <- struct{}{}
-	default: // a cell runs
-	}
+	})
 	return nil
+}
+
+// Complete returns what may stand at a byte offset of a cell; an item replaces the text
+// from start to end. Like Inspect and IsComplete it answers while a cell runs.
+func (s *Session) Complete(src string, offset int) (start, end int, items []complete.Item) {
+	return s.tools.complete(src, offset)
+}
+
+// Inspect describes the name at a byte offset of a cell, as text/plain and text/markdown.
+// The result is nil if nothing is known. A detail above 0 adds the methods of types and the
+// source of what cells define. The value of a variable, shortened, is included if no cell is
+// running and if showing it runs no code of the session.
+func (s *Session) Inspect(src string, offset, detail int) (data map[string]any) {
+	return s.tools.inspect(src, offset, detail)
+}
+
+// IsComplete reports whether a cell can be run: "complete", "incomplete" with the indent of
+// the next line, or "invalid".
+func (s *Session) IsComplete(src string) (status, indent string) {
+	return s.tools.isComplete(src)
 }

@@ -1,30 +1,46 @@
 package interp
 
 import (
-	"maps"
+	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/diagnostics"
+	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/rt"
 )
 
-// A session remembers definitions by name in each of its parts: the checker, the
-// lowering, the VM, the run time and yaegi. What later cells have replaced is
-// forgotten there together, every so many cells. Code that still runs, closures and
-// values keep what they need by themselves.
+// A sweeper forgets definitions that later cells have replaced.
+//
+// The checker, the lowering, the VM, the run time and the interpreter each remember
+// definitions by name. The sweeper makes all of them forget together, after a number of
+// cells. Running code, closures and values keep what they need by themselves.
+type sweeper struct {
+	checker     *check.Checker
+	program     *lower.Program
+	registry    *rt.Registry
+	linker      *linker
+	interpreter interface {
+		Keep(known, mentioned map[string]bool)
+	}
+	sources *diagnostics.Sources
 
-// sweepLeast is after how many cells the first sweep is. A session with many
-// definitions waits longer, so that sweeping costs each cell the same.
+	cells int // since the last sweep
+	after int // cells until the next sweep
+}
+
+// sweepLeast is the number of cells before the first sweep. A session with many definitions
+// waits longer, so that the cost of sweeping per cell stays the same.
 const sweepLeast = 64
 
-// swept is called when a cell has ended and sweeps if it is time. No cell runs.
-func (s *Session) swept() {
-	if s.sinceSweep++; s.sinceSweep < max(s.sweepAfter, sweepLeast) {
+// cellEnded sweeps if it is time to. No cell may be running.
+func (s *sweeper) cellEnded() {
+	if s.cells++; s.cells < max(s.after, sweepLeast) {
 		return
 	}
-	s.sinceSweep = 0
+	s.cells = 0
 	reach := s.checker.Sweep(s.program.Roots())
-	s.sweepAfter = reach.Len() / 16
+	s.after = reach.Len() / 16
 	s.program.Sweep(reach, s.registry.Sweep(reach.Type))
 	known, mentioned := s.program.Names()
-	s.engine.Keep(known, mentioned)
-	groups := s.program.Groups()
-	maps.DeleteFunc(s.groups, func(name string, _ *group) bool { return !groups[name] })
+	s.interpreter.Keep(known, mentioned)
+	s.linker.keepGroups()
 	s.sources.KeepFunctions(known)
 }

@@ -1,0 +1,137 @@
+package interp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/token"
+	"go/types"
+	"io"
+	"reflect"
+	"runtime"
+	"strings"
+
+	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/diagnostics"
+	"github.com/quernlab/quern/interp/goroutine"
+	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/magic"
+	"github.com/quernlab/quern/interp/module"
+	"github.com/quernlab/quern/interp/stream"
+	"github.com/quernlab/quern/interp/symbols"
+)
+
+// commands finds and runs the magic commands of cells. It implements magic.Session, which is
+// what these see of a session.
+type commands struct {
+	checker     *check.Checker
+	program     *lower.Program
+	modules     *module.Set
+	interpreter interface {
+		Eval(src string) (reflect.Value, error)
+	}
+	renderer *renderer
+	output   *stream.Output
+	runs     interface{ Run() *goroutine.Run }
+	ranks    magic.Ranks
+}
+
+func (c *commands) Stdout() io.Writer      { return c.output.Stdout() }
+func (c *commands) Stderr() io.Writer      { return c.output.Stderr() }
+func (c *commands) Ranks() magic.Ranks     { return c.ranks }
+func (c *commands) Known(name string) bool { return c.checker.Known(name) }
+
+func (c *commands) Variables() []magic.Variable {
+	var list []magic.Variable
+	for _, v := range c.checker.Variables() {
+		if v.Name() != "ctx" {
+			list = append(list, magic.Variable{Name: v.Name(), Type: types.TypeString(v.Type(), func(p *types.Package) string {
+				if p == c.checker.Package() {
+					return ""
+				}
+				return p.Name()
+			})})
+		}
+	}
+	return list
+}
+
+// Module returns the path of a module and its version in the session.
+func (c *commands) Module(path string) string {
+	if symbols.Has(path) {
+		return path + ", which is compiled in"
+	}
+	return path + " " + c.modules.Version(path)
+}
+
+func (c *commands) Text(value any) string { return c.renderer.text(value) }
+
+// parse finds the commands of a cell and downloads the modules that it asks for. If a command
+// is %reset, parse forgets all definitions.
+func (c *commands) parse(ctx context.Context, cell int, src string) (*magic.Cell, error) {
+	commands, err := magic.Parse(src, c)
+	var wrong *magic.Error
+	if err == nil {
+		wrong = c.getModules(ctx, commands.Modules)
+	} else if !errors.As(err, &wrong) {
+		return nil, err
+	}
+	if wrong != nil {
+		return nil, check.ErrorList{{Msg: wrong.Msg, Pos: token.Position{
+			Filename: diagnostics.Filename(cell),
+			Line:     1 + strings.Count(src[:wrong.Offset], "\n"),
+			Column:   wrong.Offset - strings.LastIndexByte(src[:wrong.Offset], '\n'),
+		}}}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if commands.Reset {
+		c.reset()
+	}
+	return commands, nil
+}
+
+// getModules downloads the modules that a cell asks for.
+func (c *commands) getModules(ctx context.Context, requests []magic.Module) *magic.Error {
+	for _, r := range requests {
+		path, _, _ := strings.Cut(r.Query, "@")
+		if symbols.Has(path) {
+			continue
+		}
+		if _, err := c.modules.Get(ctx, r.Query); err != nil {
+			return &magic.Error{Offset: r.Offset, Msg: fmt.Sprintf("%%get %s: %v", r.Query, err)}
+		}
+	}
+	return nil
+}
+
+// run runs a command. Cells call it in place of the command.
+func (c *commands) run(number int, values ...any) {
+	r := c.runs.Run()
+	if r == nil || r.Commands == nil {
+		panic(diagnostics.NewCommandError(fmt.Errorf("the name %s is reserved", magic.Name)))
+	}
+	ctx := r.Context()
+	err := r.Commands.Call(ctx, number, values)
+	switch {
+	case ctx.Err() != nil:
+		runtime.Goexit()
+	case err != nil:
+		panic(diagnostics.NewCommandError(err))
+	}
+}
+
+// reset forgets what cells defined and sets their variables to zero, which frees what they
+// hold. Goroutines that go on find them zero.
+func (c *commands) reset() {
+	for _, v := range c.checker.Variables() {
+		if v.Name() == "ctx" {
+			continue
+		}
+		if value, err := c.interpreter.Eval("&" + c.program.Name(v)); err == nil {
+			value.Elem().SetZero()
+		}
+	}
+	c.checker.Reset("ctx", magic.Name)
+}

@@ -1,0 +1,171 @@
+package interp
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/diagnostics"
+	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/source"
+)
+
+// A compiler checks and lowers cells and hands them to the interpreter.
+//
+// It compiles a cell on a goroutine of its own, because an interrupt must end the cell at
+// once, and the parser and the interpreter cannot be stopped in the middle of a piece of
+// source. All steps look at the context; a step that takes longer ends in the background,
+// and the next cell waits for it.
+type compiler struct {
+	checker  *check.Checker
+	program  *lower.Program
+	loader   *source.Loader
+	linker   *linker
+	packages *packagesRunner
+	sources  *diagnostics.Sources
+
+	leftover <-chan struct{} // closed when an interrupted compilation has ended; nil if there is none
+}
+
+// compileGrace is how long an interrupted cell waits for the current step.
+const compileGrace = 50 * time.Millisecond
+
+// compiled is a cell that can run, or why it cannot.
+type compiled struct {
+	cell *check.Cell
+	unit *lower.Unit
+	err  error
+}
+
+// prepare loads the cell whose text source returns. When ctx ends it returns an error soon,
+// and nothing of the cell is left or will be.
+func (c *compiler) prepare(ctx context.Context, number int, source func() (string, error)) compiled {
+	result := make(chan compiled, 1)
+	go func() {
+		src, err := source()
+		if err != nil {
+			result <- compiled{err: err}
+			return
+		}
+		result <- c.load(ctx, number, src)
+	}()
+	select {
+	case p := <-result:
+		return c.unlessStopped(ctx, p)
+	case <-ctx.Done():
+	}
+	timer := time.NewTimer(compileGrace)
+	defer timer.Stop()
+	select {
+	case p := <-result:
+		return c.unlessStopped(ctx, p)
+	case <-timer.C:
+	}
+	leftover := make(chan struct{})
+	c.leftover = leftover
+	go func() {
+		defer close(leftover)
+		c.discard(<-result)
+	}()
+	return interruptedEarly()
+}
+
+// unlessStopped returns p. If ctx has ended it discards p.
+func (c *compiler) unlessStopped(ctx context.Context, p compiled) compiled {
+	if ctx.Err() == nil {
+		return p
+	}
+	c.discard(p)
+	return interruptedEarly()
+}
+
+func interruptedEarly() compiled {
+	return compiled{err: diagnostics.New(diagnostics.Interrupted, "the cell was interrupted before it ran", nil)}
+}
+
+// finishLeftover waits until what an interrupted cell has left in the background has ended.
+func (c *compiler) finishLeftover(ctx context.Context) error {
+	if c.leftover == nil {
+		return nil
+	}
+	select {
+	case <-c.leftover:
+		c.leftover = nil
+		return nil
+	case <-ctx.Done():
+		return diagnostics.New(diagnostics.Interrupted, "the cell was interrupted: the compiler has not ended yet with the cell before", nil)
+	}
+}
+
+// load checks and lowers a cell and hands it to the interpreter. After an error nothing of it
+// is left.
+func (c *compiler) load(ctx context.Context, number int, src string) compiled {
+	c.loader.Begin(ctx)
+	cell, err := c.checker.Check(ctx, number, src)
+	if err != nil {
+		return compiled{err: err}
+	}
+	unit, err := c.lower(ctx, cell)
+	if err != nil {
+		c.checker.Discard(cell)
+		return compiled{err: err}
+	}
+	return compiled{cell: cell, unit: unit}
+}
+
+// lower lowers a checked cell and hands it to the interpreter. If the interpreter and the VM
+// have different types for a function, it does so again without the VM; from then on the
+// session does without the VM.
+func (c *compiler) lower(ctx context.Context, cell *check.Cell) (*lower.Unit, error) {
+	if err := c.packages.prepare(ctx, cell); err != nil {
+		return nil, err
+	}
+	unit, err := c.program.Lower(ctx, cell)
+	if err != nil {
+		return nil, err
+	}
+	err = c.linker.install(ctx, unit)
+	if err == nil {
+		return unit, nil
+	}
+	c.program.Discard(unit)
+	var link *linkError
+	if !errors.As(err, &link) {
+		return nil, err
+	}
+	c.program.Slow()
+	if unit, err = c.program.Lower(ctx, cell); err != nil {
+		return nil, err
+	}
+	if err := c.linker.install(ctx, unit); err != nil {
+		c.program.Discard(unit)
+		return nil, err
+	}
+	return unit, nil
+}
+
+// redeclare makes callers of functions that p declares again call the new ones. If that fails
+// it discards p.
+func (c *compiler) redeclare(p compiled) compiled {
+	if err := c.linker.redeclare(p.unit); err != nil {
+		c.discard(p)
+		return compiled{err: err}
+	}
+	return p
+}
+
+// commit keeps what a cell defines.
+func (c *compiler) commit(p compiled) {
+	c.checker.Commit(p.cell)
+	c.program.Commit(p.unit)
+	c.sources.AddCell(p.cell, c.program.Name)
+}
+
+// discard forgets what a cell defines.
+func (c *compiler) discard(p compiled) {
+	if p.err == nil {
+		c.program.Discard(p.unit)
+		c.checker.Discard(p.cell)
+	}
+}

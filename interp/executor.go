@@ -1,0 +1,203 @@
+package interp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/quernlab/quern/interp/control"
+	"github.com/quernlab/quern/interp/diagnostics"
+	"github.com/quernlab/quern/interp/goroutine"
+	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/stack"
+)
+
+// An executor runs compiled cells, one at a time.
+type executor struct {
+	awaiter *control.Awaiter
+
+	goroutines  *control.Goroutines
+	flag        *control.StopFlag
+	reporter    *diagnostics.Reporter
+	interpreter caller
+
+	ctx       *context.Context                     // the variable ctx of cells
+	executing chan struct{}                        // has an element while no cell is running
+	interrupt atomic.Pointer[control.Interruption] // of the running cell
+	closed    atomic.Bool
+}
+
+// A caller calls functions of lowered code.
+type caller interface {
+	// Run calls a function without parameters and results.
+	Run(function string) error
+	// Forget drops functions that nothing will call by name again.
+	Forget(functions ...string)
+}
+
+// newExecutor returns an executor that runs no cells before start is called.
+func newExecutor(g *control.Goroutines, f *control.StopFlag, r *diagnostics.Reporter, c caller) *executor {
+	return &executor{awaiter: control.NewAwaiter(f), goroutines: g, flag: f, reporter: r, interpreter: c, executing: make(chan struct{}, 1)}
+}
+
+// start lets cells run. ctx is the variable ctx of cells.
+func (x *executor) start(ctx *context.Context) {
+	x.ctx = ctx
+	x.executing <- struct{}{}
+}
+
+// begin waits until no cell is running. From then on stop cancels the context that it
+// returns, until done is called.
+func (x *executor) begin(ctx context.Context) (_ context.Context, done func(), err error) {
+	select {
+	case <-x.executing:
+	default:
+		select {
+		case <-x.executing:
+		case <-ctx.Done():
+			return nil, nil, diagnostics.New(diagnostics.Interrupted, "the cell before has not ended yet", nil)
+		}
+	}
+	if x.closed.Load() {
+		x.executing <- struct{}{}
+		return nil, nil, diagnostics.New(diagnostics.Internal, "the session is closed", nil)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	x.interrupt.Store(control.NewInterruption(cancel))
+	return ctx, func() {
+		x.interrupt.Store(nil)
+		cancel()
+		x.executing <- struct{}{}
+	}, nil
+}
+
+// isIdle reports whether no cell is running.
+func (x *executor) isIdle() bool { return len(x.executing) > 0 }
+
+// stop interrupts the running cell, if any.
+func (x *executor) stop() {
+	if i := x.interrupt.Load(); i != nil {
+		i.Call(time.Now())
+	}
+}
+
+// close lets no other cell run and interrupts the running one. It calls free unless a cell is
+// running.
+func (x *executor) close(free func()) {
+	x.closed.Store(true)
+	x.stop()
+	select {
+	case <-x.executing:
+		free()
+		x.executing <- struct{}{}
+	default:
+	}
+}
+
+// outcome is the result of a cell.
+type outcome struct {
+	result Result
+	err    error
+}
+
+// run runs the body of a cell and then after, which returns its result, both on a goroutine of
+// the cell: showing a value may run code of cells too. It calls done at the end.
+func (x *executor) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, after func() (Result, error), done func()) (Result, error) {
+	goroutine.SetContext(x.ctx, r)
+	x.goroutines.SetRunning(r)
+	m := &goroutine.Member{Run: r, Failure: diagnostics.New(diagnostics.Runtime, "runtime.Goexit has ended the cell", nil)}
+	started := make(chan struct{})
+	ended := make(chan struct{})
+	over := make(chan struct{})
+	defer close(over)
+	go x.flag.WatchStacks(over)
+	var returned outcome // may be read once ended is closed
+	go func() {
+		defer close(ended)
+		completed := false
+		defer func() {
+			if !completed {
+				returned = outcome{err: m.Failure}
+			}
+		}()
+		x.goroutines.Enter(m)
+		m.Goroutine = stack.ID()
+		close(started)
+		returned = x.call(r, strings.TrimSuffix(unit.Body, "()"), after)
+		completed = true
+	}()
+	<-started
+	var o outcome
+	if abandoned := x.wait(ctx, m, ended); abandoned != nil {
+		o.err = abandoned
+	} else {
+		o = returned
+	}
+	x.goroutines.SetRunning(nil)
+	r.SetResult(nil, false) // goroutines of the cell may keep the run alive
+	if r.Program && !r.IsStopped() {
+		r.End(false, 0)
+	}
+	if r.IsStopped() {
+		x.awaiter.EndGoroutines(r)
+	}
+	x.flag.SetInterrupted(false)
+	x.interpreter.Forget(unit.Once...)
+	done()
+	if r.HasEnded() {
+		return ofProgram(r, o)
+	}
+	var e *Error
+	if r.IsStopped() && !(errors.As(o.err, &e) && e.Name == diagnostics.Interrupted) {
+		o = outcome{err: diagnostics.NewInterrupted(nil)}
+	}
+	o.result.Goroutines = r.IsExpecting()
+	return o.result, o.err
+}
+
+// call runs a body and then after. The goroutine of the cell calls it.
+func (x *executor) call(r *goroutine.Run, body string, after func() (Result, error)) (o outcome) {
+	defer func() {
+		if v := recover(); v != nil {
+			o = outcome{err: diagnostics.New(diagnostics.Panic, fmt.Sprintf("while the result was shown: %v", v), nil)}
+		}
+	}()
+	if err := x.interpreter.Run(body); err != nil {
+		return outcome{err: x.reporter.Run(err)}
+	}
+	if r.IsStopped() {
+		return outcome{err: diagnostics.NewInterrupted(nil)}
+	}
+	result, err := after()
+	return outcome{result, err}
+}
+
+// wait waits until ended is closed. If ctx ends first it interrupts the cell. The error is
+// not nil if the cell is abandoned.
+func (x *executor) wait(ctx context.Context, m *goroutine.Member, ended <-chan struct{}) *Error {
+	select {
+	case <-ended:
+		return nil
+	case <-m.Stopped(): // one of its goroutines has ended the program
+	case <-ctx.Done():
+	}
+	var again <-chan struct{}
+	if i := x.interrupt.Load(); i != nil {
+		again = i.Again()
+	}
+	return x.awaiter.Await(m, ended, again)
+}
+
+// ofProgram returns the result of a program that has ended, given the outcome of its main.
+func ofProgram(r *goroutine.Run, main outcome) (Result, error) {
+	switch status, exits := r.ExitStatus(); {
+	case !exits:
+		return main.result, main.err
+	case status != 0:
+		return Result{}, diagnostics.New(diagnostics.Failed, fmt.Sprintf("exit status %d", status), nil)
+	}
+	return Result{}, nil
+}
