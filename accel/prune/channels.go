@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/quernlab/quern/accel/internal/layer"
 	"github.com/quernlab/quern/accel/internal/substitute"
@@ -14,41 +13,40 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Cut is what [Channels] has done. It is a table that shows itself.
+// Cut is the result of [Channels]. It displays itself as a table.
 type Cut struct {
 	Layers []CutLayer
 }
 
-// CutLayer is a layer, the outputs that it had and has, and why none was removed.
+// CutLayer is a layer, the number of its outputs before and after, and the reason if none was
+// removed.
 type CutLayer struct {
 	Name, Layer   string
 	Before, After int
 	Reason        string
 }
 
-// Channels removes this share of the outputs of layers, those whose weights have the
-// smallest sum of absolute values (Li et al., Pruning Filters for Efficient ConvNets,
-// 2017), and with them the inputs of the layers that follow: the model has smaller
-// tensors from then on.
+// Channels removes this fraction of the outputs of layers, those whose weights have the
+// smallest sum of absolute values (Li et al., Pruning Filters for Efficient ConvNets, 2017),
+// and the corresponding inputs of the next layers. The tensors of the model become smaller.
 //
-// A layer is cut where what follows it in its chain, up to the next product, treats
-// each channel on its own: BatchNorm, whose numbers are cut too, activations, pools,
-// Dropout, Flatten, and depthwise convolutions. Within a residual that holds for the
-// layers inside; those whose outputs are added to the shortcut keep all of them, and so
-// do the last layer of a model, layers that come before modules of other types, and
-// those that are used more than once. [Cut] lists them with the reason.
+// A layer is cut if everything after it in its chain, up to the next matrix multiplication or
+// convolution, treats each channel on its own: BatchNorm (whose parameters are cut too),
+// activations, pooling, Dropout, Flatten, and depthwise convolutions. This also applies to the
+// layers inside a residual. Layers whose outputs are added to the shortcut keep all outputs,
+// and so do the last layer of a model, layers before modules of other types, and layers that
+// are used more than once. [Cut] lists them with the reason.
 //
-// x is some examples, as the model is called with. With each cut they are run through
-// the model, which must give what it gives while the layer that follows ignores the
-// outputs that were removed: otherwise a layer does not use its input as a chain of
-// such layers does, and the error names it.
+// x is a batch of example inputs. Channels runs it through the model for each cut. The output
+// must equal that of the uncut model with zero weights for the removed inputs; otherwise a
+// layer does not use its input as a chain does, and the error names it.
 //
-// Optimisers and masks made before the cut are of tensors that are gone. Errors are as
-// those of [Magnitude]; after one the model is as it was.
+// Optimizers and masks created before the cut refer to the old tensors. Errors are those of
+// [Magnitude]; after an error the model is unchanged.
 func Channels(model nn.Module, x *tensor.Tensor, share float64, options ...Option) (c *Cut, err error) {
 	defer nn.Catch(&err)
 	if model == nil || x == nil {
-		return nil, errors.New("prune: Channels: a model and some examples for it are needed")
+		return nil, errors.New("prune: Channels: model or x is nil: pass a model and a batch of inputs")
 	}
 	if err := checkSparsity(share); err != nil {
 		return nil, err
@@ -57,8 +55,8 @@ func Channels(model nn.Module, x *tensor.Tensor, share float64, options ...Optio
 	if err != nil {
 		return nil, err
 	}
-	evaluated(model, x) // which makes parameters that are missing
-	if _, err := chosen(model, o.except); err != nil {
+	evaluate(model, x) // creates missing parameters
+	if _, err := selectLayers(model, o.except); err != nil {
 		return nil, err
 	}
 	f := newFinder(model)
@@ -69,7 +67,7 @@ func Channels(model nn.Module, x *tensor.Tensor, share float64, options ...Optio
 		row := CutLayer{Name: p.name, Layer: fmt.Sprint(p.module), Before: p.outputs(), After: p.outputs(), Reason: f.reasons[p]}
 		switch {
 		case slices.Contains(o.except, p.name):
-			row.Reason = "left so by Except"
+			row.Reason = "excluded by Except"
 		case g != nil && row.Reason == "":
 			if err := g.choose(share, o.squares); err != nil {
 				return nil, err
@@ -78,7 +76,7 @@ func Channels(model nn.Module, x *tensor.Tensor, share float64, options ...Optio
 				return nil, err
 			}
 			if row.After = len(g.keep); row.After == row.Before {
-				row.Reason = "the share is less than one of its outputs"
+				row.Reason = "the fraction is less than one output"
 			}
 			if row.After < row.Before {
 				cuts = append(cuts, g)
@@ -97,25 +95,26 @@ func Channels(model nn.Module, x *tensor.Tensor, share float64, options ...Optio
 	return c, nil
 }
 
-// evaluated is what a model gives in evaluation.
-func evaluated(model nn.Module, x *tensor.Tensor) (y []float32) {
+// evaluate returns the output of a model in evaluation mode.
+func evaluate(model nn.Module, x *tensor.Tensor) (y []float32) {
 	tensor.NoGrad(func() {
 		substitute.Within(substitute.Table{}, func() { y = model.Forward(x).Data() })
 	})
 	return y
 }
 
-// tryCut cuts, and compares the model with one that ignores what is to be removed.
+// tryCut cuts, and checks that the output equals that of a model that ignores the removed
+// channels.
 func (g *group) tryCut(model nn.Module, x *tensor.Tensor) (err error) {
 	defer nn.Catch(&err)
 	whole := *g.to.Weight
-	*g.to.Weight = g.ignoring()
+	*g.to.Weight = g.maskedWeight()
 	want := func() []float32 {
 		defer func() { *g.to.Weight = whole }()
-		return evaluated(model, x)
+		return evaluate(model, x)
 	}()
 	g.cut()
-	got := evaluated(model, x)
+	got := evaluate(model, x)
 	size, difference := 0.0, 0.0
 	for i, v := range want {
 		size += float64(v) * float64(v)
@@ -124,13 +123,13 @@ func (g *group) tryCut(model nn.Module, x *tensor.Tensor) (err error) {
 		}
 	}
 	if len(got) != len(want) || !(difference <= 1e-6*size+1e-12) {
-		return fmt.Errorf("what the model gives shows that its outputs are not the inputs of %s, channel by channel: leave it out with Except", g.to.name)
+		return fmt.Errorf("the output of the model changes: the layer's outputs are not the inputs of %s, channel by channel; exclude the layer with Except", g.to.name)
 	}
 	return nil
 }
 
-// ignoring is the weight of the layer that follows, with zeros for what is removed.
-func (g *group) ignoring() *tensor.Tensor {
+// maskedWeight returns the weight of the next layer with zeros for the removed channels.
+func (g *group) maskedWeight() *tensor.Tensor {
 	w := *g.to.Weight
 	shape, data := w.Shape(), w.Data()
 	stays := make([]bool, shape[1])
@@ -146,172 +145,32 @@ func (g *group) ignoring() *tensor.Tensor {
 	return tensor.New(data, shape...)
 }
 
-func (p *product) outputs() int { return (*p.Weight).Size(0) }
+func (p *prunable) outputs() int { return (*p.Weight).Size(0) }
 
-// depthwise tells whether each channel has an output of its own.
-func (p *product) depthwise() bool {
+// depthwise reports whether the layer is a depthwise convolution.
+func (p *prunable) depthwise() bool {
 	w := (*p.Weight).Shape()
 	return p.Image && p.Window.Groups > 1 && p.Window.Groups == w[0] && w[1] == 1
 }
 
-// group is a product whose outputs can be cut, and what has to be cut with it.
+// group is a layer whose outputs can be cut, and everything that must be cut with it.
 type group struct {
-	from     *product
-	channels []*product // depthwise convolutions on the way
-	norms    []layer.Normalization
-	to       *product
-	keep     []int    // outputs that stay, in order
-	undoing  []func() // what cut has done
+	from      *prunable
+	channels  []*prunable // depthwise convolutions in between
+	norms     []layer.Normalization
+	to        *prunable
+	keep      []int    // indices of the remaining outputs, in order
+	undoSteps []func() // undoes cut
 }
 
 func (g *group) undo() {
-	for _, f := range slices.Backward(g.undoing) {
+	for _, f := range slices.Backward(g.undoSteps) {
 		f()
 	}
-	g.undoing = nil
+	g.undoSteps = nil
 }
 
-// finder looks for groups in the chains of a model.
-type finder struct {
-	all     []*product
-	shared  map[*tensor.Tensor]int // how many layers have a weight
-	of      map[nn.Module]*product
-	uses    map[nn.Module]int
-	groups  map[*product]*group
-	reasons map[*product]string
-}
-
-func newFinder(model nn.Module) *finder {
-	f := &finder{all: products(model), shared: map[*tensor.Tensor]int{}, of: map[nn.Module]*product{}, uses: map[nn.Module]int{}, groups: map[*product]*group{}, reasons: map[*product]string{}}
-	for _, p := range f.all {
-		f.of[p.module] = p
-		f.reasons[p] = "it is not in a chain, and what its outputs are used for is not known"
-	}
-	inner := map[*nn.SequentialLayer]bool{}
-	var chains []*nn.SequentialLayer
-	for _, m := range nn.NamedModules(model) {
-		if p, ok := layer.Of(m.Module).(layer.Product); ok {
-			f.shared[*p.Weight]++
-		}
-		var c *nn.SequentialLayer
-		switch l := layer.Of(m.Module).(type) {
-		case layer.Shortcut:
-			c, _ = l.Chain.(*nn.SequentialLayer)
-		default:
-			c, _ = m.Module.(*nn.SequentialLayer)
-		}
-		if c == nil {
-			continue
-		}
-		for _, part := range c.Layers() {
-			f.uses[part]++
-			if within, ok := part.(*nn.SequentialLayer); ok {
-				inner[within] = true
-			}
-		}
-		chains = append(chains, c)
-	}
-	for _, c := range chains {
-		if !inner[c] {
-			f.chain(flat(c))
-		}
-	}
-	return f
-}
-
-// flat is the modules of a chain and of chains in it.
-func flat(c *nn.SequentialLayer) []nn.Module {
-	var all []nn.Module
-	for _, m := range c.Layers() {
-		if within, ok := m.(*nn.SequentialLayer); ok {
-			all = append(all, flat(within)...)
-			continue
-		}
-		all = append(all, m)
-	}
-	return all
-}
-
-// chain looks for the group of each product of a chain.
-func (f *finder) chain(layers []nn.Module) {
-	for i, m := range layers {
-		p := f.of[m]
-		if p == nil || !plain(m) {
-			continue
-		}
-		g, reason := f.follow(p, layers[i+1:])
-		if reason == "" {
-			f.groups[p] = g
-		}
-		f.reasons[p] = reason
-	}
-}
-
-// plain tells whether a module is a linear layer or a convolution and nothing else.
-func plain(m nn.Module) bool {
-	switch m.(type) {
-	case *nn.DenseLayer, *nn.Conv2DLayer:
-		return true
-	}
-	return false
-}
-
-// follow goes from a product to the next, or to what keeps its outputs from being cut.
-func (f *finder) follow(p *product, layers []nn.Module) (*group, string) {
-	switch {
-	case p.depthwise():
-		return nil, "its channels are those of the layer before"
-	case p.Window.Groups > 1:
-		return nil, "it has groups"
-	case f.uses[p.module] > 1:
-		return nil, "it is used more than once"
-	case f.shared[*p.Weight] > 1:
-		return nil, "its weight is another layer's too"
-	}
-	g := &group{from: p}
-	for _, m := range layers {
-		if f.uses[m] > 1 && (f.of[m] != nil || isNorm(m)) {
-			return nil, fmt.Sprintf("it comes before %v, which is used more than once", m)
-		}
-		switch l := layer.Of(m).(type) {
-		case layer.ReLU, layer.Elementwise, layer.MaxPool, layer.Channelwise, layer.Flatten, layer.Dropout:
-		case layer.Normalization:
-			g.norms = append(g.norms, l)
-		case layer.Product:
-			next := f.of[m]
-			switch {
-			case next == nil || !plain(m):
-				return nil, fmt.Sprintf("it comes before %v", m)
-			case next.depthwise():
-				g.channels = append(g.channels, next)
-				continue
-			case next.Window.Groups > 1:
-				return nil, fmt.Sprintf("it comes before %v, which has groups", m)
-			case f.shared[*next.Weight] > 1:
-				return nil, fmt.Sprintf("it comes before %v, whose weight is another layer's too", m)
-			}
-			g.to = next
-			return g, ""
-		case layer.Shortcut:
-			return nil, "its outputs are added in a residual"
-		default:
-			return nil, fmt.Sprintf("it comes before %s, of which is not known what it does with channels", name(m))
-		}
-	}
-	return nil, "its outputs are those of its chain"
-}
-
-func isNorm(m nn.Module) bool { _, ok := layer.Of(m).(layer.Normalization); return ok }
-
-// name is what a module calls itself, or its type.
-func name(m nn.Module) string {
-	if s, ok := m.(fmt.Stringer); ok {
-		return s.String()
-	}
-	return strings.TrimPrefix(fmt.Sprintf("%T", m), "*")
-}
-
-// choose decides which outputs stay.
+// choose selects the outputs that remain.
 func (g *group) choose(share float64, squares bool) error {
 	w, err := g.from.weights()
 	if err != nil {
@@ -343,29 +202,29 @@ func (g *group) choose(share float64, squares bool) error {
 	return nil
 }
 
-// check refuses what does not fit together: tensors that are missing, or have sizes
+// check returns an error if the tensors of a group do not fit together: missing ones, or sizes
 // that the chain does not explain.
 func (g *group) check() error {
 	n := g.from.outputs()
 	to := (*g.to.Weight).Size(1)
 	if g.to.Image && to != n || to%n != 0 {
-		return &LayerError{g.to.name, fmt.Errorf("it has %d inputs, and %s before it %d outputs", to, g.from.name, n)}
+		return &LayerError{g.to.name, fmt.Errorf("it has %d inputs, but %s before it has %d outputs", to, g.from.name, n)}
 	}
 	for _, norm := range g.norms {
 		if *norm.Weight == nil || (*norm.Weight).Numel() != n {
-			return &LayerError{g.from.name, errors.New("the normalisation behind it is of another size, or was never used")}
+			return &LayerError{g.from.name, errors.New("the normalization after it has another size or was never used")}
 		}
 	}
 	for _, c := range g.channels {
 		if c.outputs() != n {
-			return &LayerError{c.name, fmt.Errorf("it has %d channels, and %s before it %d outputs", c.outputs(), g.from.name, n)}
+			return &LayerError{c.name, fmt.Errorf("it has %d channels, but %s before it has %d outputs", c.outputs(), g.from.name, n)}
 		}
 	}
 	return nil
 }
 
-// inputs are those of the layer that follows that stay: behind a Flatten each channel
-// has several.
+// inputs returns the remaining inputs of the next layer. After a Flatten each channel has
+// several inputs.
 func (g *group) inputs() []int {
 	places := (*g.to.Weight).Size(1) / g.from.outputs()
 	var list []int
@@ -381,13 +240,13 @@ func (g *group) inputs() []int {
 func (g *group) cut() {
 	inputs, n := g.inputs(), g.from.outputs()
 	g.take(g.to.Weight, 1, inputs)
-	rows := func(p *product) {
+	rows := func(p *prunable) {
 		g.take(p.Weight, 0, g.keep)
 		if p.Bias != nil && *p.Bias != nil {
 			g.take(p.Bias, 0, g.keep)
 		}
 		p.SetOut(len(g.keep))
-		g.undoing = append(g.undoing, func() { p.SetOut(n) })
+		g.undoSteps = append(g.undoSteps, func() { p.SetOut(n) })
 	}
 	rows(g.from)
 	for _, norm := range g.norms {
@@ -399,14 +258,14 @@ func (g *group) cut() {
 		rows(c)
 		c.SetGroups(len(g.keep))
 		c.Window.Groups = len(g.keep)
-		g.undoing = append(g.undoing, func() { c.SetGroups(n); c.Window.Groups = n })
+		g.undoSteps = append(g.undoSteps, func() { c.SetGroups(n); c.Window.Groups = n })
 	}
 }
 
 // take replaces a parameter by some of its slices along an axis.
 func (g *group) take(slot **tensor.Tensor, axis int, index []int) {
 	old := *slot
-	g.undoing = append(g.undoing, func() { *slot = old })
+	g.undoSteps = append(g.undoSteps, func() { *slot = old })
 	shape := old.Shape()
 	data := old.Data()
 	outer, inner := 1, 1

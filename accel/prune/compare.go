@@ -14,44 +14,44 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Report is a dense model beside a pruned one. It shows itself.
+// Report compares a dense model with a pruned one. It displays itself.
 type Report struct {
 	Dataset string
-	Batch   int // examples that were timed together
+	Batch   int // size of the timed batch
 	Models  [2]Measured
-	Seconds [2][]float64 // of the batch, in turns
+	Seconds [2][]float64 // for the batch, in interleaved rounds
 }
 
-// Measured is what there is of a model.
+// Measured is the measurements of one model.
 type Measured struct {
-	Weights int // of the layers that can be pruned
-	Zeros   int // of them
-	// FLOPs are floating-point operations of products for one example: those that are
-	// made, and those of them without a zero weight.
+	Weights int // weights of prunable layers
+	Zeros   int // weights that are zero
+	// FLOPs is the floating-point operations of matrix multiplications and convolutions per
+	// example; NonZero is those without a zero weight.
 	FLOPs, NonZero int
-	FileBytes      int // of the file that nn.Save writes
-	// PackedBytes is what a format for sparse tensors would need where there are zeros:
-	// the numbers that are none and a bit for each weight; what else is in the file stays.
+	FileBytes      int // size of the file written by nn.Save
+	// PackedBytes is the file size in a sparse format: the weights that are not zero, and one
+	// bit per weight in layers with zeros; everything else is unchanged.
 	PackedBytes    int
 	Loss, Accuracy float64 // Accuracy is NaN for regression
 }
 
-// How many examples are timed together, and how often.
+// Size of the timed batch, and number of rounds.
 const (
 	reportBatch  = 256
 	reportRounds = 15
 )
 
-// Compare sets a pruned model beside the one that it was made of, see [Copy]: what it
-// computes, how long that takes, in turns, what the file needs, and loss and accuracy
-// on a set. Nothing else should run meanwhile.
+// Compare compares a pruned model with the dense model that it was made from, see [Copy]: the
+// operations, the time (in interleaved rounds), the file size, and the loss and accuracy on a
+// data set. Nothing else should run meanwhile.
 func Compare(ctx context.Context, set *data.Dataset, dense, pruned nn.Module) (r *Report, err error) {
 	defer nn.Catch(&err)
 	switch {
 	case dense == nil || pruned == nil:
-		return nil, errors.New("prune: Compare: there are not two models")
+		return nil, errors.New("prune: Compare: a model is nil")
 	case set == nil || set.Len() == 0:
-		return nil, errors.New("prune: Compare: there are no examples to compare the models on")
+		return nil, errors.New("prune: Compare: the data set is empty")
 	}
 	batch, err := set.First(reportBatch).Tensors()
 	if err != nil {
@@ -79,8 +79,8 @@ func Compare(ctx context.Context, set *data.Dataset, dense, pruned nn.Module) (r
 		}
 		meter.Set(float64(i+1), [2]string{"the dense model is evaluated", "both are evaluated"}[i])
 	}
-	still := display.Unmeasured(ctx) // what is timed shows nothing
-	ways := func(model nn.Module) func() error {
+	still := display.Unmeasured(ctx) // no progress display during timing
+	evaluation := func(model nn.Module) func() error {
 		return func() (err error) {
 			y, err := accel.Predict(still, model, batch.X)
 			if err != nil {
@@ -92,7 +92,7 @@ func Compare(ctx context.Context, set *data.Dataset, dense, pruned nn.Module) (r
 			return nil
 		}
 	}
-	times, err := turns.Take(ctx, reportRounds, ways(dense), ways(pruned))
+	times, err := turns.Take(ctx, reportRounds, evaluation(dense), evaluation(pruned))
 	if err != nil {
 		return nil, err
 	}
@@ -101,10 +101,10 @@ func Compare(ctx context.Context, set *data.Dataset, dense, pruned nn.Module) (r
 	return r, nil
 }
 
-// count runs an example through a model and looks at its products.
+// count runs an example through a model and counts its operations.
 func (m *Measured) count(model nn.Module, x *tensor.Tensor) error {
 	table := substitute.Table{}
-	for _, p := range products(model) {
+	for _, p := range prunableLayers(model) {
 		if *p.Weight == nil {
 			continue
 		}
@@ -136,25 +136,26 @@ func (m *Measured) count(model nn.Module, x *tensor.Tensor) error {
 	return nil
 }
 
-// Speedup is how many times as fast the pruned model is: the median of the rounds.
+// Speedup returns the median over the rounds of the dense model's time divided by the pruned
+// model's.
 func (r *Report) Speedup() float64 {
 	median, _, _ := turns.Times(r.Seconds[0]).Ratio(r.Seconds[1])
 	return median
 }
 
-// FLOPsLeft is the share of the dense model's operations that the pruned one makes with
-// weights that are not zero.
+// FLOPsLeft returns the operations of the pruned model with non-zero weights, as a fraction of
+// the dense model's operations.
 func (r *Report) FLOPsLeft() float64 {
 	return float64(r.Models[1].NonZero) / float64(max(r.Models[0].FLOPs, 1))
 }
 
-// sentence says whether fewer operations are less time.
+// sentence says whether fewer operations take less time.
 func (r *Report) sentence() string {
 	before, after := r.Models[0], r.Models[1]
 	median, low, high := turns.Times(r.Seconds[1]).Ratio(r.Seconds[0])
-	text := fmt.Sprintf("On paper %.1f %% of the operations are left; they take %.1f %% of the time (%.1f to %.1f).", 100*r.FLOPsLeft(), 100*median, 100*low, 100*high)
+	text := fmt.Sprintf("%.1f %% of the operations remain; they take %.1f %% of the time (%.1f to %.1f).", 100*r.FLOPsLeft(), 100*median, 100*low, 100*high)
 	if after.NonZero < after.FLOPs && after.FLOPs == before.FLOPs {
-		text += " Zeros are multiplied like other numbers, here as on most hardware: a mask makes nothing faster, and the file not smaller."
+		text += " Multiplying by a zero takes as long as by any other number: a mask does not make the model faster or its file smaller."
 	}
 	return text
 }
@@ -166,9 +167,9 @@ func (r *Report) rows() [][]any {
 	}
 	rows := [][]any{
 		{"weights", count(a.Weights), count(b.Weights), change(a.Weights, b.Weights)},
-		{"of them zero", count(a.Zeros), count(b.Zeros), ""},
-		{"FLOPs that are made, an example", count(a.FLOPs), count(b.FLOPs), change(a.FLOPs, b.FLOPs)},
-		{"FLOPs without a zero weight", count(a.NonZero), count(b.NonZero), change(a.NonZero, b.NonZero)},
+		{"zero weights", count(a.Zeros), count(b.Zeros), ""},
+		{"FLOPs per example", count(a.FLOPs), count(b.FLOPs), change(a.FLOPs, b.FLOPs)},
+		{"FLOPs with non-zero weights", count(a.NonZero), count(b.NonZero), change(a.NonZero, b.NonZero)},
 		turns.Faster(fmt.Sprintf("wall time of %d examples", r.Batch), r.Seconds[0], r.Seconds[1]),
 		{"file", turns.Bytes(a.FileBytes), turns.Bytes(b.FileBytes), change(a.FileBytes, b.FileBytes)},
 		{"packed as sparse", turns.Bytes(a.PackedBytes), turns.Bytes(b.PackedBytes), change(a.PackedBytes, b.PackedBytes)},
@@ -176,7 +177,7 @@ func (r *Report) rows() [][]any {
 	return append(rows, turns.Quality([2]float64{a.Loss, b.Loss}, [2]float64{a.Accuracy, b.Accuracy})...)
 }
 
-// count is a number with three digits.
+// count formats a number with three digits.
 func count(n int) string {
 	v := float64(n)
 	for _, unit := range []string{"", " k", " M", " G"} {
@@ -188,18 +189,18 @@ func count(n int) string {
 	return fmt.Sprintf("%.3g T", v)
 }
 
-// String is the report in text.
+// String returns the report as text.
 func (r *Report) String() string { return r.MIMEBundle()["text/plain"].(string) }
 
-// MIMEBundle shows the report.
+// MIMEBundle returns the display of the report.
 func (r *Report) MIMEBundle() map[string]any {
 	return turns.Shown(r.sentence(), display.Table(r.rows(), "", "dense", "pruned", ""))
 }
 
-// String is the cut in text.
+// String returns the table as text.
 func (c *Cut) String() string { return c.MIMEBundle()["text/plain"].(string) }
 
-// MIMEBundle shows the layers.
+// MIMEBundle returns the display of the table.
 func (c *Cut) MIMEBundle() map[string]any {
 	var rows [][]any
 	before, after := 0, 0

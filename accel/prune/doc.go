@@ -1,4 +1,4 @@
-// Package prune takes weights out of models.
+// Package prune removes weights from models.
 //
 //	masks, err := prune.Magnitude(model, 0.7)                    // the smallest 70 % are zero
 //	run, err := accel.Fit(ctx, model, train, masks.Hold(), …)    // and stay so in training
@@ -10,13 +10,12 @@
 //
 //	report, err := prune.Compare(ctx, test, dense, model)
 //
-// [Magnitude], [Pattern] and [Gradual] set weights to zero. A zero is multiplied as any
-// other number is: such a model is not faster here, and its file not smaller until
-// something packs it. [Channels] removes filters with all that belongs to them, and
-// what is left is a smaller model that is trained, saved and quantised as any other.
-// [Compare] says both, in numbers: the floating-point operations that are left, and
-// the time that they take.
+// [Magnitude], [Pattern] and [Gradual] set weights to zero. Multiplying by a zero takes as long
+// as by any other number: such a model is not faster, and its file is not smaller until it is
+// compressed. [Channels] removes whole filters and everything that depends on them; the result
+// is a smaller model that is trained, saved and quantized like any other. [Compare] measures
+// both: the remaining floating-point operations and the time.
 //
-// Weights of linear layers, convolutions and the input projections of attention are
-// pruned; biases, norms and embeddings are not.
+// The weights of linear layers, convolutions and the input projections of attention are pruned;
+// biases, norms and embeddings are not.
 package prune

@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/prune"
 )
 
-// Weights are set to zero, and stay so while the model is trained on.
+// Weights are set to zero and stay zero during further training.
 func Example() {
 	ctx := context.Background()
 	train, _, err := data.Digits()
@@ -37,7 +37,7 @@ func Example() {
 	// Output: 70.0 % of the weights of 2 layers are zero
 }
 
-// Channels makes the tensors smaller, and so the model faster.
+// Channels makes the tensors smaller and the model faster.
 func ExampleChannels() {
 	accel.Seed(1)
 	model := nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dense(10))

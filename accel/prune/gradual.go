@@ -9,25 +9,25 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// Schedule prunes more and more of a model while it is trained. [Gradual] makes it.
+// Schedule prunes a model increasingly during training; see [Gradual].
 type Schedule struct {
 	model nn.Module
-	all   []*product // nil until the model has weights
+	all   []*prunable // nil until the model has weights
 	o     *options
 	final float64
 	masks *Masks
 }
 
-// Gradual prunes during training, up to this share: after t updates
+// Gradual prunes during training, up to the sparsity final. After t updates
 //
 //	final + (from - final)·(1 - (t - after)/(until - after))³
 //
-// of the weights are zero (Zhu and Gupta, To Prune, or Not to Prune, 2017): many while
-// there are many, few in the end. [Until] must be given; [After], [From], [Every],
-// [PerLayer] and [Except] may be. The training should go on for a while behind Until.
-// Weights are chosen by magnitude, and what is pruned stays so.
+// of the weights are zero (Zhu and Gupta, To Prune, or Not to Prune, 2017): many are pruned
+// early, while there are many, and few at the end. [Until] is required; [After], [From],
+// [Every], [PerLayer] and [Except] are optional. Training should continue for some time after
+// Until. Weights are selected by magnitude, and pruned weights stay zero.
 //
-// Errors are as those of [Magnitude]; those that only the training shows end it.
+// Errors are those of [Magnitude]; errors that occur only during training end it.
 func Gradual(model nn.Module, final float64, options ...Option) (*Schedule, error) {
 	if err := checkSparsity(final); err != nil {
 		return nil, err
@@ -37,16 +37,16 @@ func Gradual(model nn.Module, final float64, options ...Option) (*Schedule, erro
 	case err != nil:
 		return nil, err
 	case model == nil:
-		return nil, errors.New("prune: there is no model")
+		return nil, errors.New("prune: model is nil")
 	case o.until <= o.begin:
-		return nil, fmt.Errorf("prune: Gradual begins after %d updates and is to end after %d: give Until(updates), behind After(updates)", o.begin, o.until)
+		return nil, fmt.Errorf("prune: Gradual begins after %d updates and ends after %d: pass Until(updates) with a number greater than that of After", o.begin, o.until)
 	case o.initial > final:
-		return nil, fmt.Errorf("prune: Gradual is to go from %v to %v, and cannot give weights back", o.initial, final)
+		return nil, fmt.Errorf("prune: Gradual cannot reduce the sparsity from %v to %v", o.initial, final)
 	}
 	return &Schedule{model: model, o: o, final: final}, nil
 }
 
-// Sparsity is the share that is pruned after so many updates.
+// Sparsity returns the scheduled sparsity after this many updates.
 func (s *Schedule) Sparsity(updates int) float64 {
 	if updates < s.o.begin {
 		return 0
@@ -55,8 +55,7 @@ func (s *Schedule) Sparsity(updates int) float64 {
 	return s.final + (s.o.initial-s.final)*math.Pow(1-done, 3)
 }
 
-// Hold is an option of accel.Fit that prunes as planned and keeps what is pruned at
-// zero.
+// Hold returns an option of accel.Fit that prunes on schedule and keeps pruned weights at zero.
 func (s *Schedule) Hold() accel.Option { return accel.AfterStep(s.step) }
 
 // step prunes after an update.
@@ -66,11 +65,11 @@ func (s *Schedule) step(updates int) (err error) {
 		return nil
 	}
 	if s.all == nil {
-		if s.all, err = chosen(s.model, s.o.except); err != nil {
+		if s.all, err = selectLayers(s.model, s.o.except); err != nil {
 			return err
 		}
 	}
-	// A training that was resumed behind the last choice must choose too.
+	// A training that was resumed after the last selection must select once more.
 	ended := updates > s.o.until && s.masks != nil
 	due := (updates-s.o.begin)%s.o.each == 0 || updates == s.o.until || s.masks == nil
 	if ended || !due {
@@ -95,10 +94,10 @@ func (s *Schedule) step(updates int) (err error) {
 	return s.masks.Apply()
 }
 
-// Masks are those chosen last; nil before the first choice.
+// Masks returns the current masks; nil before the first selection.
 func (s *Schedule) Masks() *Masks { return s.masks }
 
-// String is the schedule in a line.
+// String returns the schedule in one line.
 func (s *Schedule) String() string {
 	text := fmt.Sprintf("from %.3g %% to %.3g %% between updates %d and %d", 100*s.o.initial, 100*s.final, s.o.begin, s.o.until)
 	if s.masks != nil {

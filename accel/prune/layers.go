@@ -9,16 +9,16 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// product is a layer with a weight that can be pruned.
-type product struct {
+// prunable is a layer with a prunable weight.
+type prunable struct {
 	layer.Product
 	name   string
 	module nn.Module
 }
 
-// products are the layers of a model that multiply, each weight once.
-func products(model nn.Module) []*product {
-	var found []*product
+// prunableLayers returns the layers of a model with a prunable weight; a shared weight appears once.
+func prunableLayers(model nn.Module) []*prunable {
+	var found []*prunable
 	known := map[*tensor.Tensor]bool{}
 	for _, m := range nn.NamedModules(model) {
 		p, ok := layer.Of(m.Module).(layer.Product)
@@ -26,26 +26,26 @@ func products(model nn.Module) []*product {
 			continue
 		}
 		known[*p.Weight] = true
-		found = append(found, &product{p, m.Name, m.Module})
+		found = append(found, &prunable{p, m.Name, m.Module})
 	}
 	return found
 }
 
-// chosen are the layers of a model to be pruned: they must have their weights.
-func chosen(model nn.Module, except []string) ([]*product, error) {
+// selectLayers returns the layers to prune; their weights must exist.
+func selectLayers(model nn.Module, except []string) ([]*prunable, error) {
 	if model == nil {
-		return nil, errors.New("prune: there is no model")
+		return nil, errors.New("prune: model is nil")
 	}
-	all := products(model)
+	all := prunableLayers(model)
 	for _, name := range except {
-		at := slices.IndexFunc(all, func(p *product) bool { return p.name == name })
+		at := slices.IndexFunc(all, func(p *prunable) bool { return p.name == name })
 		if at < 0 {
 			return nil, &UnknownLayerError{name, names(all)}
 		}
 		all = slices.Delete(all, at, at+1)
 	}
 	if len(all) == 0 {
-		return nil, errors.New("prune: the model has no layer that can be pruned")
+		return nil, errors.New("prune: the model has no prunable layer")
 	}
 	for _, p := range all {
 		if *p.Weight == nil {
@@ -55,7 +55,7 @@ func chosen(model nn.Module, except []string) ([]*product, error) {
 	return all, nil
 }
 
-func names(all []*product) []string {
+func names(all []*prunable) []string {
 	var list []string
 	for _, p := range all {
 		list = append(list, p.name)
@@ -63,8 +63,8 @@ func names(all []*product) []string {
 	return list
 }
 
-// weights are the numbers of a layer's weight, which must be finite.
-func (p *product) weights() ([]float32, error) {
+// weights returns the values of a layer's weight, which must be finite.
+func (p *prunable) weights() ([]float32, error) {
 	w := (*p.Weight).Data()
 	for i, v := range w {
 		if v-v != 0 {

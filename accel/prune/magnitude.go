@@ -7,13 +7,12 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// Magnitude sets the smallest weights to zero, by their absolute values: this share of
-// all of them or, with [PerLayer], of each layer. Of equal ones the first stay.
+// Magnitude sets the weights with the smallest absolute values to zero: the fraction sparsity
+// of all weights or, with [PerLayer], of each layer. Of equal weights the first ones are kept.
 //
-// It fails with a [*SparsityError] for a share outside of [0, 1), with a
-// [*WholeLayerError] where nothing would be left of a layer, with a
-// [*UnknownLayerError] where [Except] names no layer, and with a [*LayerError] for a
-// layer without weights yet, or with some that are not finite.
+// It returns a [*SparsityError] for a sparsity outside [0, 1), a [*WholeLayerError] if nothing
+// would be left of a layer, an [*UnknownLayerError] if [Except] names no layer, and a
+// [*LayerError] for a layer without weights or with weights that are not finite.
 func Magnitude(model nn.Module, sparsity float64, options ...Option) (m *Masks, err error) {
 	defer nn.Catch(&err)
 	if err := checkSparsity(sparsity); err != nil {
@@ -23,7 +22,7 @@ func Magnitude(model nn.Module, sparsity float64, options ...Option) (m *Masks, 
 	if err != nil {
 		return nil, err
 	}
-	all, err := chosen(model, o.except)
+	all, err := selectLayers(model, o.except)
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +33,8 @@ func Magnitude(model nn.Module, sparsity float64, options ...Option) (m *Masks, 
 	return newMasks(model, all, keep)
 }
 
-// smallest tells which weights stay when a share of them, the smallest, goes.
-func smallest(all []*product, sparsity float64, perLayer bool) ([][]bool, error) {
+// smallest returns which weights remain if the smallest ones are pruned.
+func smallest(all []*prunable, sparsity float64, perLayer bool) ([][]bool, error) {
 	var sizes [][]float32
 	for _, p := range all {
 		w, err := p.weights()
@@ -63,7 +62,8 @@ func smallest(all []*product, sparsity float64, perLayer bool) ([][]bool, error)
 	return keep, nil
 }
 
-// keepLargest marks what stays when a share of all sizes, the smallest, goes.
+// keepLargest marks the values that remain if the fraction sparsity, the smallest ones, is
+// pruned.
 func keepLargest(sizes [][]float32, sparsity float64) [][]bool {
 	flat := slices.Concat(sizes...)
 	stay := len(flat) - int(math.Round(sparsity*float64(len(flat))))
@@ -76,7 +76,7 @@ func keepLargest(sizes [][]float32, sparsity float64) [][]bool {
 		return keep
 	}
 	least := flat[len(flat)-stay]
-	equal := stay // of least's size, that stay
+	equal := stay // number of values equal to least that remain
 	for _, v := range flat[len(flat)-stay:] {
 		if v > least {
 			equal--

@@ -9,24 +9,24 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Masks say which weights of a model are zero.
+// Masks says which weights of a model are pruned.
 type Masks struct {
 	model  nn.Module
 	layers []masked
 }
 
-// masked is the mask of a layer: 0 where the weight is pruned, else 1.
+// masked is a layer with its mask: 0 for a pruned weight, otherwise 1.
 type masked struct {
-	*product
+	*prunable
 	keep []bool
 	mask *tensor.Tensor
 }
 
-// newMasks takes which weights of the layers are kept, and sets the others to zero.
-func newMasks(model nn.Module, all []*product, keep [][]bool) (*Masks, error) {
+// newMasks returns masks for the weights to keep, and sets the other weights to zero.
+func newMasks(model nn.Module, all []*prunable, keep [][]bool) (*Masks, error) {
 	m := &Masks{model: model}
 	for i, p := range all {
-		m.layers = append(m.layers, masked{product: p})
+		m.layers = append(m.layers, masked{prunable: p})
 		m.layers[i].set(keep[i])
 	}
 	return m, m.Apply()
@@ -45,20 +45,20 @@ func (l *masked) set(keep []bool) {
 	l.keep, l.mask = keep, tensor.New(values, (*l.Weight).Shape()...)
 }
 
-// Apply sets the pruned weights to zero. It fails with a [*LayerError] if the model is
-// no longer the one that the masks were made for.
+// Apply sets the pruned weights to zero. It returns a [*LayerError] if the shapes of the model
+// have changed.
 func (m *Masks) Apply() (err error) {
 	defer nn.Catch(&err)
 	for _, l := range m.layers {
 		w := *l.Weight
 		if w == nil || !slices.Equal(w.Shape(), l.mask.Shape()) {
-			return &LayerError{l.name, fmt.Errorf("its weight is not of shape %v any more: make new masks", l.mask.Shape())}
+			return &LayerError{l.name, fmt.Errorf("its weight no longer has shape %v: create new masks", l.mask.Shape())}
 		}
 	}
 	zero := tensor.Zeros()
 	tensor.NoGrad(func() {
 		for _, l := range m.layers {
-			// Where, and not a product: a weight that is not finite becomes zero too.
+			// Where, not a multiplication: a weight that is not finite becomes zero too.
 			w := *l.Weight
 			kept := tensor.Where(l.mask.Greater(zero), w, zero)
 			w.Assign(kept)
@@ -67,13 +67,13 @@ func (m *Masks) Apply() (err error) {
 	return nil
 }
 
-// Hold is an option of accel.Fit that keeps the pruned weights at zero: after every
-// update, whatever the optimiser remembers of them.
+// Hold returns an option of accel.Fit that sets the pruned weights to zero after every update,
+// regardless of the state of the optimizer.
 func (m *Masks) Hold() accel.Option {
 	return accel.AfterStep(func(int) error { return m.Apply() })
 }
 
-// Sparsity is the share of all weights of the masked layers that are pruned.
+// Sparsity returns the pruned fraction of all weights of the masked layers.
 func (m *Masks) Sparsity() float64 {
 	pruned, all := 0, 0
 	for _, l := range m.layers {
@@ -87,9 +87,9 @@ func (m *Masks) Sparsity() float64 {
 	return float64(pruned) / float64(max(all, 1))
 }
 
-// Rewind gives the model the numbers that it had at another time, such as before the
-// training (Frankle and Carbin, The Lottery Ticket Hypothesis, 2019), but for those
-// that are pruned. tensors are as [Keep] gives them.
+// Rewind restores earlier values of the model's tensors, such as those before training (Frankle
+// and Carbin, The Lottery Ticket Hypothesis, 2019), except for pruned weights. tensors is a
+// result of [Keep].
 func (m *Masks) Rewind(tensors map[string]*tensor.Tensor) error {
 	if err := nn.SetState(m.model, tensors); err != nil {
 		return fmt.Errorf("prune: rewind: %w", err)
@@ -107,8 +107,8 @@ func Keep(model nn.Module) map[string]*tensor.Tensor {
 	return kept
 }
 
-// Copy is a new model with the numbers of another: what is to be pruned can be compared
-// with it. newModel makes the same layers.
+// Copy returns a new model with the weights of another one, for instance to compare it with the
+// pruned one. newModel must create the same layers.
 func Copy(model nn.Module, newModel func() nn.Module) (nn.Module, error) {
 	other := newModel()
 	if err := nn.SetState(other, Keep(model)); err != nil {
@@ -117,7 +117,7 @@ func Copy(model nn.Module, newModel func() nn.Module) (nn.Module, error) {
 	return other, nil
 }
 
-// String is the masks in a line.
+// String returns the masks in one line.
 func (m *Masks) String() string {
 	return fmt.Sprintf("%.1f %% of the weights of %d layers are zero", 100*m.Sparsity(), len(m.layers))
 }

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Option changes what is pruned, and how.
+// Option configures what is pruned, and how.
 type Option struct {
 	text string
 	set  func(*options) error
 }
 
-// String is the option as it is written in Go, without the package.
+// String returns the option as a Go expression without the package.
 func (o Option) String() string { return o.text }
 
 type options struct {
 	perLayer           bool
-	squares            bool // channels by the sum of squares
+	squares            bool // compare channels by the sum of squares
 	except             []string
 	initial            float64
 	begin, until, each int
@@ -35,19 +35,19 @@ func newOptions(given []Option) (*options, error) {
 	return o, nil
 }
 
-// PerLayer prunes the same share of each layer. Without it weights of all layers are
-// compared with each other, and layers of small weights lose more.
+// PerLayer prunes the same fraction of each layer. Without it the weights of all layers are
+// compared with each other, and layers with small weights lose more.
 func PerLayer() Option {
 	return Option{"PerLayer()", func(o *options) error { o.perLayer = true; return nil }}
 }
 
-// Squares has [Channels] compare filters by the sum of their squares (the L2 norm). By
-// default it is that of their absolute values (L1).
+// Squares makes [Channels] compare filters by the sum of squares (L2 norm) instead of absolute
+// values (L1).
 func Squares() Option {
 	return Option{"Squares()", func(o *options) error { o.squares = true; return nil }}
 }
 
-// Except leaves layers as they are, by their names, such as "0" or "blocks.1.up".
+// Except excludes layers by name, such as "0" or "blocks.1.up".
 func Except(layers ...string) Option {
 	quoted := make([]string, len(layers))
 	for i, l := range layers {
@@ -59,7 +59,7 @@ func Except(layers ...string) Option {
 	}}
 }
 
-// From begins with this share in [Gradual]; the default is 0.
+// From sets the initial sparsity of [Gradual]; the default is 0.
 func From(sparsity float64) Option {
 	return Option{fmt.Sprintf("From(%g)", sparsity), func(o *options) error {
 		o.initial = sparsity
@@ -67,7 +67,7 @@ func From(sparsity float64) Option {
 	}}
 }
 
-// After begins [Gradual] after so many updates; the default is 0.
+// After sets the number of updates after which [Gradual] begins; the default is 0.
 func After(updates int) Option {
 	return Option{fmt.Sprintf("After(%d)", updates), func(o *options) error {
 		if o.begin = updates; updates < 0 {
@@ -77,7 +77,7 @@ func After(updates int) Option {
 	}}
 }
 
-// Until is the number of updates after which [Gradual] has reached its share.
+// Until sets the number of updates after which [Gradual] reaches its final sparsity.
 func Until(updates int) Option {
 	return Option{fmt.Sprintf("Until(%d)", updates), func(o *options) error {
 		if o.until = updates; updates < 1 {
@@ -87,7 +87,7 @@ func Until(updates int) Option {
 	}}
 }
 
-// Every has [Gradual] choose again after so many updates; the default is 10.
+// Every sets the number of updates between selections of [Gradual]; the default is 10.
 func Every(updates int) Option {
 	return Option{fmt.Sprintf("Every(%d)", updates), func(o *options) error {
 		if o.each = updates; updates < 1 {

@@ -10,23 +10,22 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// Pattern keeps the n largest of every m weights that follow each other within an
-// output, such as 2 of 4, which the tensor cores of some GPUs multiply faster (Mishra
-// et al., Accelerating Sparse Deep Neural Networks, 2021). Here they are zeros like
-// others. Of what is left behind the last whole group as large a share stays, rounded
-// up.
+// Pattern keeps the n largest of every m consecutive weights of an output, such as 2 of 4,
+// which the tensor cores of some GPUs multiply faster (Mishra et al., Accelerating Sparse Deep
+// Neural Networks, 2021). Here they are ordinary zeros. Of an incomplete last group the same
+// fraction is kept, rounded up.
 //
-// Errors are as those of [Magnitude].
+// Errors are those of [Magnitude].
 func Pattern(model nn.Module, n, m int, options ...Option) (masks *Masks, err error) {
 	defer nn.Catch(&err)
 	if n < 1 || m < n {
-		return nil, fmt.Errorf("prune: Pattern(%d, %d): at least 1 of the weights must stay, and not more than there are", n, m)
+		return nil, fmt.Errorf("prune: Pattern(%d, %d): n must be at least 1 and at most m", n, m)
 	}
 	o, err := newOptions(options)
 	if err != nil {
 		return nil, err
 	}
-	all, err := chosen(model, o.except)
+	all, err := selectLayers(model, o.except)
 	if err != nil {
 		return nil, err
 	}

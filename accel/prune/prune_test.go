@@ -35,7 +35,7 @@ func fit(t *testing.T, model nn.Module, train *data.Dataset, options ...accel.Op
 	return run
 }
 
-// linear is a chain of two layers with these weights.
+// linear returns a chain of two layers with these weights.
 func linear(a, b []float32) (nn.Module, *nn.DenseLayer, *nn.DenseLayer) {
 	one, two := nn.Dense(len(a)/2, nn.NoBias()), nn.Dense(1, nn.NoBias())
 	model := nn.Sequential(one, two)
@@ -71,7 +71,7 @@ func TestMagnitude(t *testing.T) {
 			t.Errorf("%s: the sparsity is %v", row.name, s)
 		}
 	}
-	// Of equal ones the first stay, as many as the share says.
+	// Of equal weights the first ones are kept.
 	model, one, two := linear([]float32{1, 1, -1, 1}, []float32{1, 1})
 	if _, err := prune.Magnitude(model, 1./6); err != nil || !slices.Equal(one.Weight.Data(), []float32{1, 1, -1, 1}) || !slices.Equal(two.Weight.Data(), []float32{1, 0}) {
 		t.Errorf("equal weights: %v and %v, %v", one.Weight.Data(), two.Weight.Data(), err)
@@ -110,8 +110,7 @@ func zeros(model nn.Module) (zero, all int) {
 	return zero, all
 }
 
-// TestMasksHold trains on after pruning, with optimisers that remember where the
-// weights were going.
+// TestMasksHold trains after pruning, with optimizers that have momentum.
 func TestMasksHold(t *testing.T) {
 	train, _ := digits(t)
 	for name, optimizer := range map[string]accel.Option{
@@ -134,7 +133,7 @@ func TestMasksHold(t *testing.T) {
 				t.Errorf("%s: nothing was trained", name)
 			}
 		}
-		// Without Hold the zeros are lost, or this test would show nothing.
+		// Without Hold the zeros are lost; otherwise this test would prove nothing.
 		fit(t, model, train, accel.Epochs(1), optimizer)
 		if is, _ := zeros(model); is > was/2 {
 			t.Errorf("%s: without Hold %d of %d weights are zero", name, is, all)
@@ -204,7 +203,7 @@ func TestRewind(t *testing.T) {
 	}
 }
 
-// block is a module of a user's own.
+// block is a custom module.
 type block struct{ inner *nn.SequentialLayer }
 
 func (b *block) Forward(x *tensor.Tensor) *tensor.Tensor { return x.Add(b.inner.Forward(x)) }
@@ -219,7 +218,7 @@ func images() (*nn.SequentialLayer, *tensor.Tensor) {
 		nn.Conv2D(5, 3, nn.Same()), nn.ReLU(), nn.Flatten(), nn.Dropout(0.3), nn.Dense(12), nn.BatchNorm(), nn.ReLU(), nn.Dense(3),
 	)
 	x := tensor.Randn(tensor.NewGenerator(2), 6, 2, 8, 8)
-	for range 3 { // so that the norms have measured something
+	for range 3 { // so that the norms have running statistics
 		model.Forward(x)
 	}
 	return model, x
@@ -267,8 +266,8 @@ func TestChannels(t *testing.T) {
 	}
 }
 
-// TestCutFiltersWereNothing removes filters that are zero, without which the model
-// gives the same; the smaller model is trained, quantised and saved as any other.
+// TestCutFiltersWereNothing removes filters that are zero, which does not change the output;
+// the smaller model is trained, quantized and saved like any other.
 func TestCutFiltersWereNothing(t *testing.T) {
 	train, test := digits(t)
 	newModel := func() *nn.SequentialLayer {
@@ -329,12 +328,12 @@ func TestCutFiltersWereNothing(t *testing.T) {
 	}
 }
 
-// turned takes the last two dimensions of its input for each other.
+// turned swaps the last two dimensions of its input.
 func turned() nn.Module {
 	return nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.Permute(0, 2, 1) })
 }
 
-// TestChannelsRefuses has models that look like chains of channels and are not.
+// TestChannelsRefuses checks models that look like chains of channels but are not.
 func TestChannelsRefuses(t *testing.T) {
 	g := tensor.NewGenerator(4)
 	for name, c := range map[string]struct {
@@ -446,7 +445,7 @@ func TestRefused(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// TestReport wants a report that says what zeros are worth.
+// TestReport checks that the report says what zeros cost and save.
 func TestReport(t *testing.T) {
 	train, test := digits(t)
 	newModel := func() nn.Module { return nn.Sequential(nn.Flatten(), nn.Dense(32), nn.ReLU(), nn.Dense(10)) }
@@ -472,7 +471,7 @@ func TestReport(t *testing.T) {
 		t.Errorf("the pruned model: %+v", b)
 	}
 	text := r.String()
-	for _, word := range []string{"25.0 % of the operations are left", "Zeros are multiplied", "wall time", "FLOPs", "accuracy", "packed"} {
+	for _, word := range []string{"25.0 % of the operations remain", "Multiplying by a zero", "wall time", "FLOPs", "accuracy", "packed"} {
 		if !strings.Contains(text, word) {
 			t.Errorf("the report does not say %q:\n%s", word, text)
 		}

@@ -15,41 +15,39 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// Variant is one way to search, to be compared with others by [Compare]. [V] makes
-// it.
+// Variant is a search configuration for [Compare]; see [NewVariant].
 type Variant struct {
 	Name    string
 	options []Option
 }
 
-// NewVariant names a way to search: options of [Run].
+// NewVariant returns a named search configuration: options of [Run].
 func NewVariant(name string, options ...Option) Variant { return Variant{name, options} }
 
-// Comparison is what [Compare] measured. It shows itself: the best value so far with
-// its spread over the seeds, and a table.
+// Comparison is the result of [Compare]. It displays itself: the best value so far with its
+// spread over the seeds, and a table.
 type Comparison struct {
 	Variants []Compared
-	// Units says that the searches had equal [Budget]s of units of work, and not of
+	// Units says that the searches had the same [Budget] in units of work rather than in
 	// trials.
 	Units bool
-	// Err is why the comparison ended before all was measured.
+	// Err is why the comparison ended early, if it did.
 	Err error
 
-	drawn bool // the figure is on the page
+	drawn bool // the figure has been displayed
 }
 
-// Compared are the searches of one variant, one for each seed.
+// Compared is the searches of one variant, one for each seed.
 type Compared struct {
 	Name     string
 	Searches []*Search
 	Seconds  []float64 // of each search
 }
 
-// Compare repeats each search with the seeds from 1 on and gives means and standard
-// deviations of the best values. Options for all of them say how much they may
-// spend: [Trials], or [Budget] where some stop trials early. The variants take
-// turns, so that what else the machine does falls on all of them. Errors are as
-// those of [Run] and come with what was measured so far.
+// Compare repeats each search with seeds from 1 on and reports means and standard deviations of
+// the best values. Options for all variants limit the searches: [Trials], or [Budget] if some
+// variants stop trials early. The variants alternate, so that interference by other processes
+// affects all of them. Errors are those of [Run]; the comparison so far is returned with them.
 func Compare(ctx context.Context, objective func(*Trial) (float64, error), variants []Variant, given ...Option) (*Comparison, error) {
 	c := &Comparison{}
 	o, err := newOptions(given)
@@ -57,9 +55,9 @@ func Compare(ctx context.Context, objective func(*Trial) (float64, error), varia
 	case err != nil:
 		c.Err = err
 	case len(variants) == 0:
-		c.Err = errors.New("tune: Compare: there are no variants; tune.NewVariant makes one")
+		c.Err = errors.New("tune: Compare: no variants: create them with tune.NewVariant")
 	case o.file != "":
-		c.Err = errors.New("tune: Compare: Resume keeps one search, and these are several")
+		c.Err = errors.New("tune: Compare: Resume is for a single search, but Compare makes several")
 	}
 	if c.Err != nil {
 		return c, c.Err
@@ -102,8 +100,8 @@ func Compare(ctx context.Context, objective func(*Trial) (float64, error), varia
 	return c, nil
 }
 
-// soFar gives a function that draws what is known while a further search of a variant goes
-// on, which counts where it is the variant's first.
+// soFar returns a function that draws the results while another search of a variant is running.
+// That search counts if it is the variant's first.
 func (c *Comparison) soFar(variant int, s *Search) func() *plots.Figure {
 	now := *c
 	now.Variants = slices.Clone(c.Variants)
@@ -116,13 +114,13 @@ func (c *Comparison) soFar(variant int, s *Search) func() *plots.Figure {
 	return now.Figure
 }
 
-// Best is the mean over the seeds of the best values and its standard deviation,
-// that of a sample: NaN of a single seed, and where a search has none.
+// Best returns the mean and the sample standard deviation of the best values over the seeds.
+// The deviation is NaN for a single seed, and both are NaN if a search has no best value.
 func (c Compared) Best() (mean, deviation float64) {
 	return spread(c.Searches, func(s *Search) float64 { return s.at(math.Inf(1), false) })
 }
 
-// spread is mean and standard deviation of a number over searches.
+// spread returns the mean and the standard deviation of a measure over searches.
 func spread(searches []*Search, measure func(*Search) float64) (mean, deviation float64) {
 	values := make([]float64, len(searches))
 	for i, s := range searches {
@@ -131,7 +129,7 @@ func spread(searches []*Search, measure func(*Search) float64) (mean, deviation 
 	return stat.MeanStdDev(values, nil)
 }
 
-// extremes are the lowest and the highest of a number over searches.
+// extremes returns the minimum and the maximum of a measure over searches.
 func extremes(searches []*Search, measure func(*Search) float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, s := range searches {
@@ -140,7 +138,7 @@ func extremes(searches []*Search, measure func(*Search) float64) (low, high floa
 	return low, high
 }
 
-// at is the best value after so much was spent, in units or in trials.
+// at returns the best value after spending this many units or trials.
 func (s *Search) at(spent float64, units bool) float64 {
 	best, sum := math.NaN(), 0.
 	for i, v := range s.sofar() {
@@ -157,28 +155,28 @@ func (s *Search) at(spent float64, units bool) float64 {
 	return best
 }
 
-// spending is what the longest search spent.
+// spending returns what the longest search spent.
 func (c *Comparison) spending() int {
-	most := 0
+	longest := 0
 	for _, v := range c.Variants {
 		for _, s := range v.Searches {
 			spent := len(s.Trials)
 			if c.Units {
 				spent = s.spent
 			}
-			most = max(most, spent)
+			longest = max(longest, spent)
 		}
 	}
-	return most
+	return longest
 }
 
-// Figure draws the best value so far of each variant as the mean over the seeds,
-// within one standard deviation.
+// Figure draws the best value so far of each variant as the mean over the seeds, with a band of
+// one standard deviation.
 func (c *Comparison) Figure() *plots.Figure {
-	const most = 60 // points of a curve
+	const maxPoints = 60 // points of a curve
 	total := c.spending()
 	low, high := math.Inf(1), math.Inf(-1)
-	step := max(1, (total+most-1)/most)
+	step := max(1, (total+maxPoints-1)/maxPoints)
 	var bands []plots.Band
 	for _, v := range c.Variants {
 		if len(v.Searches) == 0 {
@@ -188,10 +186,10 @@ func (c *Comparison) Figure() *plots.Figure {
 		for spent := step; spent <= total; spent += step {
 			mean, deviation := spread(v.Searches, func(s *Search) float64 { return s.at(float64(spent), c.Units) })
 			if math.IsNaN(mean) {
-				continue // a search has finished no trial yet
+				continue // no trial of a search has finished yet
 			}
 			b.X, b.Y = append(b.X, float64(spent)), append(b.Y, mean)
-			// What no search has found is not in the band: a loss is not below zero.
+			// Limit the band to values that a search has found: a loss is not negative.
 			lowest, highest := extremes(v.Searches, func(s *Search) float64 { return s.at(float64(spent), c.Units) })
 			b.Low, b.High = append(b.Low, max(mean-deviation, lowest)), append(b.High, min(mean+deviation, highest))
 			low, high = min(low, lowest), max(high, mean)
@@ -217,8 +215,8 @@ func (c *Comparison) seeds() string {
 	return "mean ± standard deviation of " + plural(n, "seed")
 }
 
-// within is a mean with its standard deviation, which has two digits that count; the mean
-// has no more places than that.
+// within formats a mean with its standard deviation, which has two significant digits. The mean
+// has no more decimal places than that.
 func within(mean, deviation float64) string {
 	if !(deviation > 1e-9) || math.IsInf(deviation, 0) || math.IsNaN(mean) || math.Abs(mean) >= 1e6 {
 		return measured(mean) + " ± " + measured(deviation)
@@ -250,7 +248,7 @@ func (c *Comparison) table() display.Content {
 	return display.Table(rows, append(columns, "seconds")...)
 }
 
-// below is what stands under the table.
+// below returns the text below the table.
 func (c *Comparison) below() string {
 	text := c.seeds()
 	if c.Err != nil {
@@ -259,12 +257,12 @@ func (c *Comparison) below() string {
 	return text
 }
 
-// String is the table in text.
+// String returns the table as text.
 func (c *Comparison) String() string {
 	return fmt.Sprint(c.table().MIMEBundle()["text/plain"]) + "\n" + c.below()
 }
 
-// MIMEBundle shows the comparison: the figure with the table below it.
+// MIMEBundle returns the display of the comparison: the figure with the table below it.
 func (c *Comparison) MIMEBundle() map[string]any {
 	page := fmt.Sprint(c.table().MIMEBundle()["text/html"]) + "<div>" + html.EscapeString(c.below()) + "</div>"
 	if c.spending() > 0 && !c.drawn {

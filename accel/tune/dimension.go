@@ -8,54 +8,53 @@ import (
 	"strings"
 )
 
-// kind is a way of counting within a dimension.
+// kind is the kind of a dimension.
 type kind int
 
 const (
-	number    kind = iota // evenly
-	logarithm             // by orders of magnitude
-	whole                 // whole numbers
-	choice                // words
+	number    kind = iota // a number, uniformly distributed
+	logarithm             // a positive number, log-uniformly distributed
+	whole                 // an integer
+	choice                // one of several words
 )
 
-// dimension is what a setting may be. Searches see it as coordinates: numbers of
-// a range that are equally likely before anything is known. The coordinate of a
-// logarithm is its exponent; of a whole number n all from n-½ to n+½; of a word
-// its index, likewise.
+// dimension is the range of a setting. Searches see it as coordinates: numbers in a range that
+// are equally likely a priori. The coordinate of a logarithm is the logarithm of the value; an
+// integer n has all coordinates from n-½ to n+½; a word has those of its index.
 type dimension struct {
 	kind      kind
 	low, high float64
 	words     []string
 }
 
-// maxWhole is the largest number up to which a float64 has every whole one.
+// maxWhole is the largest integer up to which float64 represents every integer.
 const maxWhole = 1 << 53
 
 func (d dimension) check() error {
 	switch {
 	case d.kind == choice && len(d.words) == 0:
-		return errors.New("there is nothing to choose from")
+		return errors.New("no words to choose from")
 	case d.kind == choice && len(slices.Compact(slices.Sorted(slices.Values(d.words)))) < len(d.words):
-		return errors.New("a word stands there twice")
+		return errors.New("a word occurs twice")
 	case d.kind == logarithm && !(d.low > 0):
-		return fmt.Errorf("orders of magnitude are those of positive numbers, and the range begins at %g", d.low)
+		return fmt.Errorf("a logarithmic range must be positive, but begins at %g", d.low)
 	case math.IsInf(d.low, 0) || math.IsInf(d.high, 0) || !(d.low <= d.high):
-		return fmt.Errorf("there is nothing from %g to %g", d.low, d.high)
+		return fmt.Errorf("the range from %g to %g is empty", d.low, d.high)
 	case math.IsInf(d.high-d.low, 0):
-		return fmt.Errorf("from %g to %g is farther than a number can say", d.low, d.high)
+		return fmt.Errorf("the range from %g to %g is too wide for float64", d.low, d.high)
 	case d.kind == whole && max(-d.low, d.high) > maxWhole:
-		return fmt.Errorf("whole numbers from %.0f to %.0f: those beyond ±2⁵³ are not all told apart", d.low, d.high)
+		return fmt.Errorf("the integers from %.0f to %.0f exceed ±2⁵³, beyond which float64 does not represent every integer", d.low, d.high)
 	}
 	return nil
 }
 
-// like tells whether values of one dimension mean something in the other. A range
-// may differ from trial to trial, the words may not.
+// like reports whether values of one dimension are meaningful in the other. The range may
+// change from trial to trial, the words may not.
 func (d dimension) like(other dimension) bool {
 	return d.kind == other.kind && slices.Equal(d.words, other.words)
 }
 
-// String says what the dimension is.
+// String describes the dimension.
 func (d dimension) String() string {
 	switch d.kind {
 	case logarithm:
@@ -68,7 +67,7 @@ func (d dimension) String() string {
 	return "a number"
 }
 
-// ends are the coordinates between which the dimension lies.
+// ends returns the smallest and the largest coordinate.
 func (d dimension) ends() (low, high float64) {
 	switch d.kind {
 	case logarithm:
@@ -79,7 +78,7 @@ func (d dimension) ends() (low, high float64) {
 	return d.low, d.high
 }
 
-// value is what is at a coordinate.
+// value returns the value at a coordinate.
 func (d dimension) value(at float64) any {
 	switch d.kind {
 	case logarithm:
@@ -92,11 +91,10 @@ func (d dimension) value(at float64) any {
 	return min(max(at, d.low), d.high)
 }
 
-// round is the whole number that a coordinate belongs to.
+// round returns the integer at a coordinate.
 func (d dimension) round(at float64) float64 { return min(max(math.Round(at), d.low), d.high) }
 
-// coordinate is where a value is; ok is false for one that is not of this
-// dimension.
+// coordinate returns the coordinate of a value; ok is false for a value outside this dimension.
 func (d dimension) coordinate(value any) (at float64, ok bool) {
 	switch v := value.(type) {
 	case float64:

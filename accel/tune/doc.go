@@ -1,7 +1,7 @@
-// Package tune searches for the settings with which a model learns best.
+// Package tune searches for hyperparameters.
 //
-// An objective asks its [Trial] for settings where it needs them, trains, and
-// returns what is to be small:
+// An objective requests settings from its [Trial] where it needs them, trains, and returns the
+// value to minimize:
 //
 //	search, err := tune.Run(ctx, func(t *tune.Trial) (float64, error) {
 //		model := nn.Sequential(nn.Flatten(), nn.Dense(t.Int("width", 16, 256)), nn.ReLU(), nn.Dense(10))
@@ -11,11 +11,11 @@
 //	}, tune.Trials(30), tune.TPE(), tune.Halving(1, 3))
 //	search
 //
-// The figure of the best value so far and of the settings tried changes in place
-// while the search goes on. [Grid], [Random] and [TPE] choose settings, [Halving]
-// stops the trials that are behind, [Resume] goes on after an interrupt, and
-// [Compare] measures which way of searching is worth it on equal budgets.
+// A figure of the best value so far and of the settings tried is updated while the search runs.
+// [Grid], [Random] and [TPE] select settings, [Halving] stops unpromising trials early,
+// [Resume] continues after an interrupt, and [Compare] compares search methods with equal
+// budgets.
 //
-// A search is the same again with the same [Seed]: each trial draws from a stream
-// of its own, and accel.Seed is called before each.
+// A search with the same [Seed] is reproducible: each trial has its own stream of random
+// numbers, and accel.Seed is called before each trial.
 package tune

@@ -2,7 +2,7 @@ package tune
 
 import "fmt"
 
-// SettingError says what is wrong with a setting that an objective asked for.
+// SettingError says what is wrong with a setting that an objective requested.
 type SettingError struct {
 	Name   string
 	Trial  int
@@ -13,7 +13,7 @@ func (e *SettingError) Error() string {
 	return fmt.Sprintf("tune: setting %q of trial %d: %s", e.Name, e.Trial, e.Reason)
 }
 
-// TrialError is the error of an objective, with the settings that led to it.
+// TrialError is the error of an objective, with the settings of the trial.
 type TrialError struct {
 	Trial *Trial
 	Err   error
@@ -26,5 +26,5 @@ func (e *TrialError) Error() string {
 	return fmt.Sprintf("tune: trial %d with %s: %v", e.Trial.Number, e.Trial.settings(), e.Err)
 }
 
-// Unwrap is the objective's own error.
+// Unwrap returns the error of the objective.
 func (e *TrialError) Unwrap() error { return e.Err }

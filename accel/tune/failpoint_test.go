@@ -11,8 +11,8 @@ import (
 	"github.com/quernlab/quern/internal/failpoint/failpointtest"
 )
 
-// A search whose file fails, or whose process is killed there, tries in the end what it
-// would have tried without.
+// A search whose file fails, or whose process is killed while writing it, makes the same trials
+// in the end.
 func TestFailpoints(t *testing.T) {
 	run := func(folder string, trials int) (*Search, error) {
 		return Run(context.Background(), bowl, Trials(trials), Resume(filepath.Join(folder, "search.jsonl")), Quiet())

@@ -11,7 +11,7 @@ import (
 	"github.com/quernlab/quern/accel/tune"
 )
 
-// TestWatch stops trainings that are behind.
+// TestWatch checks that unpromising trainings are stopped.
 func TestWatch(t *testing.T) {
 	train, test, err := data.Digits()
 	if err != nil {

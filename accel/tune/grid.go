@@ -2,27 +2,27 @@ package tune
 
 import "fmt"
 
-// Grid tries every combination, with so many values of each number, ends included
-// and evenly apart (of LogFloat by orders of magnitude), and with every word. The
-// search ends when all have been tried, also before its trials are used up; the
-// setting that is asked for last changes first. Settings that are asked for only
-// with certain others are tried only with these.
+// Grid tries every combination, with this many values for each number (evenly spaced, including
+// both ends; for LogFloat on a logarithmic scale) and with every word. The search ends when all
+// combinations have been tried, even if fewer than [Trials]. The setting requested last varies
+// fastest. Settings that are requested only for certain values of others are tried only with
+// those.
 func Grid(points int) Option {
 	text := fmt.Sprintf("Grid(%d)", points)
 	return Option{text, func(o *options) error {
 		if points < 1 {
-			return fmt.Errorf("tune: %s: a number needs at least one value", text)
+			return fmt.Errorf("tune: %s: the number of points must be at least 1", text)
 		}
 		o.chooser = &grid{points: points}
 		return nil
 	}}
 }
 
-// grid counts through the combinations like an odometer, whose wheels are the
-// settings in the order in which they are asked for.
+// grid counts through the combinations like an odometer, whose wheels are the settings in the
+// order of their requests.
 type grid struct{ points int }
 
-// wheel is where a trial stands in the values of one setting.
+// wheel is the position of a trial in the values of one setting.
 type wheel struct {
 	Name  string `json:"name"`
 	At    int    `json:"at"`
@@ -33,7 +33,7 @@ func (g *grid) begin(s *Search, t *Trial) bool {
 	if t.Number == 1 {
 		return true
 	}
-	wheels := s.Trials[t.Number-2].wheels // of the trial before
+	wheels := s.Trials[t.Number-2].wheels // of the previous trial
 	for i := len(wheels) - 1; i >= 0; i-- {
 		if w := wheels[i]; w.At+1 < w.Count {
 			w.At++

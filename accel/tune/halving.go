@@ -2,16 +2,15 @@ package tune
 
 import "fmt"
 
-// Halving stops trials that are behind: after first units of work, and again after
-// factor times as many and so on, a trial goes on only if its value is among the
-// best of all that came that far, one in factor. A unit is one [Trial.Report]
-// (Li and others, A System for Massively Parallel Hyperparameter Tuning, 2018,
-// without waiting: a trial is compared with those before it).
+// Halving stops unpromising trials: after first units of work, then after factor times as many
+// and so on, a trial continues only if its value is among the best 1/factor of all trials that
+// came that far. A unit is one [Trial.Report] (Li and others, A System for Massively Parallel
+// Hyperparameter Tuning, 2018, without waiting: a trial is compared with earlier ones).
 func Halving(first, factor int) Option {
 	text := fmt.Sprintf("Halving(%d, %d)", first, factor)
 	return Option{text, func(o *options) error {
 		if first < 1 || factor < 2 {
-			return fmt.Errorf("tune: %s: the first number must be at least 1 and the second at least 2", text)
+			return fmt.Errorf("tune: %s: first must be at least 1 and factor at least 2", text)
 		}
 		o.halving = &halving{first, factor}
 		return nil
@@ -20,7 +19,7 @@ func Halving(first, factor int) Option {
 
 type halving struct{ first, factor int }
 
-// promotes tells whether a trial goes on after its last report.
+// promotes reports whether a trial continues after its last report.
 func (h *halving) promotes(s *Search, t *Trial) bool {
 	unit := len(t.Reports)
 	if !h.rung(unit) {
@@ -43,7 +42,7 @@ func (h *halving) promotes(s *Search, t *Trial) bool {
 	return ahead < max(1, all/h.factor)
 }
 
-// rung tells whether trials are compared after so many units.
+// rung reports whether trials are compared after this many units.
 func (h *halving) rung(unit int) bool {
 	for at := h.first; at <= unit; at *= h.factor {
 		if at == unit {

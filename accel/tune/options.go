@@ -2,28 +2,28 @@ package tune
 
 import "fmt"
 
-// Option changes how [Run] searches. It prints as it is written in Go.
+// Option configures [Run]. Its text is the Go expression that makes it.
 type Option struct {
 	text string
 	set  func(*options) error
 }
 
-// String is the option as it is written in Go, without the package.
+// String returns the option as a Go expression without the package.
 func (o Option) String() string { return o.text }
 
-// options is what the options set.
+// options holds the settings of a search.
 type options struct {
 	method   string // the text of the option that set chooser
 	chooser  chooser
-	halving  *halving // nil for none
+	halving  *halving // nil if none
 	trials   int
-	budget   int // units of work; 0 for as many as it takes
+	budget   int // units of work; 0: no limit
 	seed     uint64
 	seeds    int // of Compare
 	maximize bool
-	file     string // "" for none
+	file     string // "" if none
 	quiet    bool
-	follow   func(*Search) // called after each trial and report; nil for nothing
+	follow   func(*Search) // called after each trial and report; may be nil
 }
 
 const (
@@ -48,7 +48,7 @@ func newOptions(given []Option) (*options, error) {
 	return o, nil
 }
 
-// count is an option that sets a number of at least 1.
+// count returns an option that sets a number of at least 1.
 func count(name string, n int, field func(*options) *int) Option {
 	text := fmt.Sprintf("%s(%d)", name, n)
 	return Option{text, func(o *options) error {
@@ -60,23 +60,22 @@ func count(name string, n int, field func(*options) *int) Option {
 	}}
 }
 
-// Trials is how many trials a search makes; the default is 30.
+// Trials sets the number of trials of a search; the default is 30.
 func Trials(n int) Option { return count("Trials", n, func(o *options) *int { return &o.trials }) }
 
-// Budget ends the search after so many units of work, those of [Trial.Report], of
-// all trials together: searches that stop trials early are compared on equal terms
-// by it. Set [Trials] as high as it may go.
+// Budget ends the search after this many units of work, as counted by [Trial.Report], over all
+// trials. It allows a fair comparison with searches that stop trials early. [Trials] still
+// applies: set it to an upper limit.
 func Budget(units int) Option {
 	return count("Budget", units, func(o *options) *int { return &o.budget })
 }
 
-// Seed makes another search; the default is 1.
+// Seed sets the seed of the search; the default is 1.
 func Seed(n uint64) Option {
 	return Option{fmt.Sprintf("Seed(%d)", n), func(o *options) error { o.seed = n; return nil }}
 }
 
-// Seeds is how often [Compare] repeats each search, with the seeds from 1 on; the
-// default is 3.
+// Seeds sets how often [Compare] repeats each search, with seeds from 1 on; the default is 3.
 func Seeds(n int) Option { return count("Seeds", n, func(o *options) *int { return &o.seeds }) }
 
 // Maximize searches for the largest value instead of the smallest.
@@ -84,7 +83,7 @@ func Maximize() Option {
 	return Option{"Maximize()", func(o *options) error { o.maximize = true; return nil }}
 }
 
-// Quiet shows nothing while searching.
+// Quiet displays nothing during the search.
 func Quiet() Option {
 	return Option{"Quiet()", func(o *options) error { o.quiet = true; return nil }}
 }

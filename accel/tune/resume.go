@@ -12,26 +12,26 @@ import (
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
-// Resume keeps the trials in a file, a line of JSON each, written before the next
-// begins, and goes on after those that it has: a search that was interrupted, or
-// whose process was killed, tries in the end what it would have tried at once.
+// Resume stores the trials in a file, one line of JSON each, written before the next trial
+// begins, and continues after those that the file has. A search that was interrupted or whose
+// process was killed makes the same trials in the end as an uninterrupted one.
 //
-// Run fails when the file is of another seed or method.
+// Run fails if the file has another seed or method.
 func Resume(path string) Option {
 	text := fmt.Sprintf("Resume(%q)", path)
 	return Option{text, func(o *options) error {
 		if path == "" {
-			return fmt.Errorf("tune: %s: there is no path", text)
+			return fmt.Errorf("tune: %s: the path is empty", text)
 		}
 		o.file = path
 		return nil
 	}}
 }
 
-// file is where the trials are kept.
+// file is the file with the trials.
 type file struct{ path string }
 
-// head is the first line.
+// head is the first line of the file.
 type head struct {
 	Version  int    `json:"version"`
 	Method   string `json:"method"`
@@ -43,14 +43,14 @@ type head struct {
 type record struct {
 	Number   int           `json:"number"`
 	State    State         `json:"state"`
-	Value    *float64      `json:"value,omitempty"` // none of one that diverged
+	Value    *float64      `json:"value,omitempty"` // missing if the trial diverged
 	Settings []keptSetting `json:"settings"`
-	Reports  []*float64    `json:"reports,omitempty"` // null where it was no number
+	Reports  []*float64    `json:"reports,omitempty"` // null if not finite
 	Seconds  float64       `json:"seconds"`
 	Wheels   []wheel       `json:"grid,omitempty"`
 }
 
-// keptSetting tells whole numbers from others, which JSON does not.
+// keptSetting distinguishes integers from other numbers, which JSON does not.
 type keptSetting struct {
 	Name  string   `json:"name"`
 	Int   *int     `json:"int,omitempty"`
@@ -60,7 +60,7 @@ type keptSetting struct {
 
 const fileVersion = 1
 
-// resume reads the trials of a file, or begins it.
+// resume reads the trials from a file, or creates it.
 func (s *Search) resume(path string) error {
 	if path == "" {
 		return nil
@@ -84,16 +84,16 @@ func (s *Search) resume(path string) error {
 	lines := bytes.Split(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n"))
 	var found head
 	if err := json.Unmarshal(lines[0], &found); err != nil || found.Version != fileVersion {
-		return fmt.Errorf("tune: Resume: %s is not a search of this version; give another path", path)
+		return fmt.Errorf("tune: Resume: %s is not a search file of this version; use another path", path)
 	}
 	if found != own {
-		return fmt.Errorf("tune: Resume: %s has %s with seed %d, and this search is %s with seed %d; give another path or the same options",
+		return fmt.Errorf("tune: Resume: %s has a search by %s with seed %d, but this search uses %s with seed %d; use another path or the same options",
 			path, found.Method, found.Seed, own.Method, own.Seed)
 	}
 	for i, line := range lines[1:] {
 		t, err := decode(line)
 		if err == nil && t.Number != i+1 {
-			err = fmt.Errorf("it has the number %d", t.Number)
+			err = fmt.Errorf("its number is %d", t.Number)
 		}
 		if err != nil {
 			return fmt.Errorf("tune: Resume: %s:%d is not trial %d: %w", path, i+2, i+1, err)
@@ -136,7 +136,7 @@ func decode(line []byte) (*Trial, error) {
 	return t, nil
 }
 
-// write keeps a trial. Without a file it does nothing.
+// write stores a trial. It does nothing without a file.
 func (f *file) write(t *Trial) error {
 	if f == nil {
 		return nil
@@ -160,7 +160,7 @@ func (f *file) write(t *Trial) error {
 	return f.append(r)
 }
 
-// append writes a line, which is on the disk when it returns.
+// append writes a line and syncs it to disk.
 func (f *file) append(value any) (err error) {
 	b, err := json.Marshal(value)
 	if err != nil {

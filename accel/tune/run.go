@@ -11,15 +11,14 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Run calls an objective with one [Trial] after the other and looks for the
-// settings at which what it returns is smallest. Without options it makes thirty
-// trials by [TPE].
+// Run calls an objective with one [Trial] after the other and searches for the settings that
+// minimize its result. By default it makes thirty trials with [TPE].
 //
-// An objective that returns NaN, an infinity, an [accel.DivergedError] or a
-// [tensor.OutOfMemoryError] has tried settings that do not work, and the search goes
-// on. Any other error ends it, as a [*TrialError], a setting without values as a
-// [*SettingError], and the end of ctx with the error of the context; the search so far
-// comes with each of them, without the trial in which ctx ended.
+// If an objective returns NaN, an infinity, an [accel.DivergedError] or a
+// [tensor.OutOfMemoryError], its settings do not work, and the search continues. Any other
+// error ends the search: as a [*TrialError], as a [*SettingError] for a setting without values,
+// or as the error of the context. The search so far is returned with the error, without the
+// trial during which ctx ended.
 //
 // Run calls accel.Seed before each trial.
 func Run(ctx context.Context, objective func(*Trial) (float64, error), given ...Option) (*Search, error) {
@@ -29,7 +28,7 @@ func Run(ctx context.Context, objective func(*Trial) (float64, error), given ...
 		return s, err
 	}
 	if objective == nil {
-		return s, errors.New("tune: Run: there is no objective")
+		return s, errors.New("tune: Run: objective is nil")
 	}
 	s.begin(o)
 	if err := s.resume(o.file); err != nil {
@@ -56,14 +55,14 @@ func (s *Search) run(ctx context.Context, objective func(*Trial) (float64, error
 		t := &Trial{Number: len(s.Trials) + 1, search: s, began: time.Now()}
 		t.random = stream(s.seed, t.Number)
 		if !s.chooser.begin(s, t) {
-			s.note("every combination has been tried")
+			s.note("all combinations have been tried")
 			return nil
 		}
 		accel.Seed(t.Seed())
 		value, err := t.try(objective)
 		if ctx.Err() != nil {
-			// What it returned may be half of a training. A search that goes on makes
-			// the trial again.
+			// The value may come from an incomplete training. A resumed search repeats the
+			// trial.
 			return ctx.Err()
 		}
 		if err := t.end(value, err); err != nil {
@@ -78,7 +77,7 @@ func (s *Search) run(ctx context.Context, objective func(*Trial) (float64, error
 	return nil
 }
 
-// try calls the objective. What it asks for in vain comes back as an error.
+// try calls the objective. It returns an invalid request of a setting as an error.
 func (t *Trial) try(objective func(*Trial) (float64, error)) (value float64, err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -86,13 +85,13 @@ func (t *Trial) try(objective func(*Trial) (float64, error)) (value float64, err
 		case *SettingError:
 			err = p
 		default:
-			panic(p) // a bug of the objective
+			panic(p) // a bug in the objective
 		}
 	}()
 	return objective(t)
 }
 
-// end enters what came of a trial.
+// end records the outcome of a trial.
 func (t *Trial) end(value float64, err error) error {
 	t.Seconds = time.Since(t.began).Seconds()
 	var (

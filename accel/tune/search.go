@@ -6,27 +6,27 @@ import (
 	"math"
 )
 
-// Search is what [Run] has tried. It shows itself: the best value so far over the
-// trials, the settings as lines, and a table of the best trials.
+// Search is the result of [Run]. It displays itself: the best value so far over the trials, the
+// settings as lines, and a table of the best trials.
 type Search struct {
-	Method    string // as it is written in Go
+	Method    string // as a Go expression
 	Maximized bool
 	Trials    []*Trial
-	// Notes says in words what happened by rule.
+	// Notes explains events of the search, such as an early end.
 	Notes []string
 
 	chooser chooser
 	halving *halving
-	budget  int // units of work; 0 for any
+	budget  int // units of work; 0: no limit
 	spent   int
 	seed    uint64
-	space   map[string]dimension // of the settings, as they were asked for last
+	space   map[string]dimension // of the settings, as last requested
 	file    *file                // nil without Resume
 	screen  *screen
-	drawn   bool // the figure is on the page
+	drawn   bool // the figure has been displayed
 }
 
-// Best is the finished trial with the best value, the first of equals, or nil.
+// Best returns the finished trial with the best value (the first of equal ones), or nil.
 func (s *Search) Best() *Trial {
 	var best *Trial
 	for _, t := range s.Trials {
@@ -37,7 +37,7 @@ func (s *Search) Best() *Trial {
 	return best
 }
 
-// better tells whether a value is better than another; any is than NaN.
+// better reports whether a value is better than another; any value is better than NaN.
 func (s *Search) better(value, than float64) bool {
 	if s.Maximized {
 		return value > than || math.IsNaN(than) && !math.IsNaN(value)
@@ -62,7 +62,7 @@ func (s *Search) compare(a, b *Trial) int {
 	return cmp.Compare(a.Value, b.Value)
 }
 
-// sofar is the best value after each trial, NaN before the first that finished.
+// sofar returns the best value after each trial, NaN before the first finished one.
 func (s *Search) sofar() []float64 {
 	best := math.NaN()
 	values := make([]float64, len(s.Trials))
@@ -75,7 +75,7 @@ func (s *Search) sofar() []float64 {
 	return values
 }
 
-// counts says how many trials ended in which way.
+// counts returns a text with the number of trials in each state.
 func (s *Search) counts() string {
 	n := map[State]int{}
 	for _, t := range s.Trials {
@@ -89,7 +89,7 @@ func (s *Search) counts() string {
 		text += fmt.Sprintf(", %d diverged", n[Diverged])
 	}
 	if n[TooLarge] > 0 {
-		text += fmt.Sprintf(", %d too large for the memory", n[TooLarge])
+		text += fmt.Sprintf(", %d out of memory", n[TooLarge])
 	}
 	return text
 }

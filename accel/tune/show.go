@@ -13,17 +13,17 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// screen shows a search while it goes on.
+// screen displays a running search.
 type screen struct {
 	figures *plots.Live // nil with Quiet
 	follow  func(*Search)
 	o       *options
 	began   time.Time
-	before  float64 // how far a search that goes on was when it began
+	before  float64 // progress of a resumed search at its start
 }
 
-// newScreen puts the figure on the page. It ends with close and not with ctx: a search
-// that was interrupted still gets its last picture.
+// newScreen displays the figure. It ends with close and not with ctx, so that an interrupted
+// search still displays its final figure.
 func newScreen(ctx context.Context, s *Search, o *options) *screen {
 	v := &screen{follow: o.follow, o: o, began: time.Now()}
 	v.before, _ = s.made(o)
@@ -33,7 +33,7 @@ func newScreen(ctx context.Context, s *Search, o *options) *screen {
 	return v
 }
 
-// made is how far the search is, in units of its budget or in trials, and of how many.
+// made returns the progress of the search and its total, in units of the budget or in trials.
 func (s *Search) made(o *options) (done, of float64) {
 	if s.budget > 0 && s.spent*o.trials > len(s.Trials)*s.budget { // which comes first
 		return float64(s.spent), float64(s.budget)
@@ -41,7 +41,7 @@ func (s *Search) made(o *options) (done, of float64) {
 	return float64(len(s.Trials)), float64(o.trials)
 }
 
-// offer shows the search if it is time to.
+// offer updates the display if it is due.
 func (v *screen) offer(s *Search) {
 	if v == nil {
 		return
@@ -64,7 +64,7 @@ func (v *screen) draw(s *Search) {
 	v.figures.Update(func() *plots.Figure { return now.Figure().Progress(p) })
 }
 
-// snapshot is the search as it is now: trials that have ended do not change.
+// snapshot copies the current state of the search; trials that have ended do not change.
 func (s *Search) snapshot() *Search {
 	now := *s
 	now.space = nil
@@ -81,15 +81,15 @@ func (v *screen) close(s *Search) {
 	s.drawn = true
 }
 
-// Figure draws the best value so far over the trials and, of settings that several
-// trials have, a line for each trial: strong ones are the best.
+// Figure draws the best value so far over the trials and, for settings that several trials
+// have, a line for each trial. The best trials have the strongest lines.
 func (s *Search) Figure() *plots.Figure {
 	values := s.sofar()
 	numbers := make([]float64, len(values))
 	for i := range numbers {
 		numbers[i] = float64(i + 1)
 	}
-	// Before the first trial has finished there is no best.
+	// There is no best value before the first trial has finished.
 	first := slices.IndexFunc(values, finite)
 	if first < 0 {
 		first = len(values)
@@ -102,7 +102,7 @@ func (s *Search) Figure() *plots.Figure {
 	return plots.Stack(best, plots.ParallelCoordinates("Settings", s.strengths(), axes...).Subtitle(plural(len(s.Trials), "trial")+": strong lines are the best"))
 }
 
-// axes are the settings in the order in which they were asked for, and the value.
+// axes returns the settings in the order of their requests, and the value.
 func (s *Search) axes() []plots.Axis {
 	var axes []plots.Axis
 	at := map[string]int{}
@@ -147,8 +147,8 @@ func missing(n int) []float64 {
 	return values
 }
 
-// wide tells whether positive values span more than two orders of magnitude, which
-// only a logarithmic axis shows.
+// wide reports whether positive values span more than two orders of magnitude, which need a
+// logarithmic axis.
 func wide(values []float64) bool {
 	low, high := math.Inf(1), 0.
 	for _, v := range values {
@@ -162,8 +162,8 @@ func wide(values []float64) bool {
 	return high > 100*low
 }
 
-// skewed tells whether all values are positive and the highest is many times the median,
-// so that one bad trial would press the others together on a linear axis.
+// skewed reports whether all values are positive and the highest is many times the median, so
+// that one bad trial would compress the others on a linear axis.
 func skewed(values []float64) bool {
 	var sorted []float64
 	for _, v := range values {
@@ -179,7 +179,7 @@ func skewed(values []float64) bool {
 	return n > 2 && sorted[n-1] > 5*sorted[n/2]
 }
 
-// strengths are how good the trials are by their ranks, from 0 to 1.
+// strengths returns the ranks of the trials, scaled from 0 to 1.
 func (s *Search) strengths() []float64 {
 	order := slices.Clone(s.Trials)
 	slices.SortStableFunc(order, s.compare)
@@ -192,7 +192,7 @@ func (s *Search) strengths() []float64 {
 	return weights
 }
 
-// outcome is the search in one line.
+// outcome returns the search in one line.
 func (s *Search) outcome() string {
 	best := s.Best()
 	switch {
@@ -206,10 +206,10 @@ func (s *Search) outcome() string {
 	return fmt.Sprintf("%s: best %s, trial %d with %s", s.counts(), measured(best.Value), best.Number, best.settings())
 }
 
-// tableRows is how many trials the table has.
+// tableRows is the number of trials in the table.
 const tableRows = 5
 
-// table has the best trials.
+// table returns a table of the best trials.
 func (s *Search) table() display.Content {
 	order := slices.Clone(s.Trials)
 	slices.SortStableFunc(order, s.compare)
@@ -233,13 +233,13 @@ func (s *Search) table() display.Content {
 	return display.Table(rows, append(columns, "state", "seconds")...)
 }
 
-// String is the search in one line, with its notes.
+// String returns the search in one line, followed by its notes.
 func (s *Search) String() string {
 	return strings.Join(append([]string{s.outcome()}, s.Notes...), "\n")
 }
 
-// MIMEBundle shows the search: figure, words and the best trials, without the
-// figure where it is on the page already.
+// MIMEBundle returns the display of the search: figure, text and the best trials, without the
+// figure if it has already been displayed.
 func (s *Search) MIMEBundle() map[string]any {
 	text := s.String()
 	if len(s.Trials) == 0 {

@@ -10,26 +10,25 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// TPE chooses what good trials had in common and bad ones had not: of each setting
-// it estimates the density among the best tenth of the trials, and among the
-// others, draws from the first, and takes the candidate at which the ratio of the
-// two is highest. The first ten trials are random. Settings are chosen one by one,
-// as if they did not depend on each other (Bergstra, Bardenet, Bengio and Kégl,
-// Algorithms for Hyper-Parameter Optimization, 2011, section 4; the widths of the
-// kernels are those of section 4.2, and the ages of trials count as in Bergstra,
+// TPE selects settings with the tree-structured Parzen estimator. For each setting it estimates
+// the density among the best tenth of the trials and among the others, draws candidates from
+// the first, and takes the candidate with the highest ratio of the two densities. The first ten
+// trials are random. Each setting is selected independently of the others (Bergstra, Bardenet,
+// Bengio and Kégl, Algorithms for Hyper-Parameter Optimization, 2011, section 4; the widths of
+// the kernels are those of section 4.2, and older trials have less weight as in Bergstra,
 // Yamins and Cox, Making a Science of Model Search, 2013).
 func TPE() Option {
 	return Option{"TPE()", func(o *options) error { o.chooser = &tpe{}; return nil }}
 }
 
 const (
-	startTrials = 10 // random ones
-	candidates  = 24 // drawn for each choice
-	mostBest    = 25 // trials that count as the best
-	recent      = 25 // trials that count in full
+	startTrials = 10 // random trials at the beginning
+	candidates  = 24 // drawn for each setting
+	mostBest    = 25 // maximum number of trials that count as the best
+	recent      = 25 // trials with full weight
 )
 
-// tpe remembers the trials before the one that runs.
+// tpe holds the trials before the current one.
 type tpe struct{ ended []*Trial }
 
 func (p *tpe) begin(s *Search, t *Trial) bool {
@@ -70,14 +69,14 @@ func (p *tpe) choose(t *Trial, name string, d dimension) float64 {
 	return chosen
 }
 
-// observation is a coordinate that a trial had.
+// observation is a coordinate used by an earlier trial.
 type observation struct {
 	at    float64
 	trial int
 }
 
-// weights are how much observations count, by their trials' ages: the newest in
-// full, older ones the less the older they are.
+// weights returns the weights of observations by the age of their trials: full for the newest,
+// decreasing for older ones.
 func weights(seen []observation) []float64 {
 	w := make([]float64, len(seen))
 	byAge := make([]int, len(seen))
@@ -96,9 +95,9 @@ func weights(seen []observation) []float64 {
 	return w
 }
 
-// chooseWord takes the word at which the ratio of its shares among good and other
-// trials is highest, of some that are drawn from the former. A share has one
-// trial more, spread over all words.
+// chooseWord draws some words by their frequency among the good trials, and takes the one with
+// the highest ratio of the frequencies among good and other trials. One pseudo-trial is spread
+// evenly over all words.
 func chooseWord(r *rand.Rand, words int, good, other []observation) float64 {
 	share := func(seen []observation) []float64 {
 		p := make([]float64, words)
@@ -120,7 +119,7 @@ func chooseWord(r *rand.Rand, words int, good, other []observation) float64 {
 	return float64(chosen)
 }
 
-// drawn is an index at random, with these probabilities.
+// drawn returns a random index with these probabilities.
 func drawn(r *rand.Rand, p []float64) int {
 	u := r.Float64()
 	for i, share := range p {
@@ -131,8 +130,8 @@ func drawn(r *rand.Rand, p []float64) int {
 	return len(p) - 1
 }
 
-// mixture is a Parzen estimator: normal distributions around the observations and
-// a wide one around the middle, each cut to the range.
+// mixture is a Parzen estimator: truncated normal distributions around the observations, and a
+// wide one around the middle of the range.
 type mixture struct {
 	low, high            float64
 	weight, mean, spread []float64
@@ -141,7 +140,7 @@ type mixture struct {
 func newMixture(seen []observation, low, high float64) mixture {
 	type kernel struct {
 		at, weight float64
-		prior      bool // what is known beforehand
+		prior      bool // the prior: the wide kernel
 	}
 	kernels := []kernel{{at: low + (high-low)/2, weight: 1, prior: true}}
 	for i, w := range weights(seen) {
@@ -152,7 +151,7 @@ func newMixture(seen []observation, low, high float64) mixture {
 	widest := high - low
 	narrowest := widest / min(100, 1+float64(len(kernels)))
 	for i, k := range kernels {
-		// As wide as it is far to the farther neighbour.
+		// The standard deviation is the distance to the farther neighbour.
 		spread := 0.
 		if i > 0 {
 			spread = k.at - kernels[i-1].at
@@ -170,8 +169,7 @@ func newMixture(seen []observation, low, high float64) mixture {
 	return m
 }
 
-// cut is what a kernel has within the range: its distribution function at the
-// ends.
+// cut returns the mass of a kernel below and within the range.
 func (m mixture) cut(i int) (below, within float64) {
 	below = distuv.UnitNormal.CDF((m.low - m.mean[i]) / m.spread[i])
 	return below, distuv.UnitNormal.CDF((m.high-m.mean[i])/m.spread[i]) - below
@@ -184,7 +182,7 @@ func (m mixture) sample(r *rand.Rand) float64 {
 	return min(max(at, m.low), m.high)
 }
 
-// logDensity is the logarithm of the density at a coordinate.
+// logDensity returns the logarithm of the density at a coordinate.
 func (m mixture) logDensity(at float64) float64 {
 	parts := make([]float64, len(m.mean))
 	for i := range parts {
@@ -194,7 +192,7 @@ func (m mixture) logDensity(at float64) float64 {
 	return floats.LogSumExp(parts)
 }
 
-// logMass is the logarithm of the probability of a part of the range.
+// logMass returns the logarithm of the probability of an interval.
 func (m mixture) logMass(from, to float64) float64 {
 	p := 0.
 	for i := range m.mean {

@@ -10,23 +10,22 @@ import (
 	"github.com/quernlab/quern/accel"
 )
 
-// State says how a trial has ended.
+// State is the state in which a trial ended.
 type State string
 
 // The states of a trial.
 const (
 	Finished State = "finished"
-	Stopped  State = "stopped"   // by Halving, for it was behind
-	Diverged State = "diverged"  // its value, or a loss, was no number
-	TooLarge State = "too large" // for the memory
+	Stopped  State = "stopped"   // stopped early by Halving
+	Diverged State = "diverged"  // its value or a loss was not finite
+	TooLarge State = "too large" // out of memory
 )
 
-// Trial is one try of the objective. It is for the goroutine that the objective
-// runs on.
+// Trial is one call of the objective. It must only be used in the goroutine of the objective.
 type Trial struct {
 	Number   int     // from 1
 	State    State   // empty while it runs
-	Value    float64 // what the objective returned; of a stopped trial the last that was reported, NaN of one that diverged or was too large
+	Value    float64 // result of the objective; the last report of a stopped trial; NaN if the trial diverged or ran out of memory
 	Settings []Setting
 	Reports  []Report
 	Seconds  float64
@@ -38,49 +37,48 @@ type Trial struct {
 	began   time.Time
 }
 
-// Setting is what a trial was given for a name.
+// Setting is the value of a trial for a name.
 type Setting struct {
 	Name string
 	// Value is a float64, an int or a string.
 	Value any
 }
 
-// Report is a value that a trial had on its way, after so many units of work:
-// epochs, for instance.
+// Report is an intermediate value of a trial after this many units of work, such as epochs.
 type Report struct {
 	Unit  int // from 1
 	Value float64
 }
 
-// Float gives a number of a range, both ends included.
+// Float returns a number in a range, including both ends.
 func (t *Trial) Float(name string, low, high float64) float64 {
 	return t.ask(name, dimension{kind: number, low: low, high: high}).(float64)
 }
 
-// LogFloat gives a number of a range of positive ones, whose orders of magnitude
-// are equally likely: a learning rate, for instance.
+// LogFloat returns a number in a range of positive numbers, uniformly distributed on a
+// logarithmic scale: a learning rate, for instance.
 func (t *Trial) LogFloat(name string, low, high float64) float64 {
 	return t.ask(name, dimension{kind: logarithm, low: low, high: high}).(float64)
 }
 
-// Int gives a whole number of a range, both ends included.
+// Int returns an integer in a range, including both ends.
 func (t *Trial) Int(name string, low, high int) int {
 	return t.ask(name, dimension{kind: whole, low: float64(low), high: float64(high)}).(int)
 }
 
-// Choice gives one of the words.
+// Choice returns one of the words.
 func (t *Trial) Choice(name string, words ...string) string {
 	return t.ask(name, dimension{kind: choice, words: slices.Clone(words), high: float64(len(words) - 1)}).(string)
 }
 
-// ask gives the setting of a name, the same one when it is asked for again. What
-// is wrong with the range ends the search with a [*SettingError].
+// ask returns the setting of a name, which stays the same within a trial. An invalid range ends
+// the search with a [*SettingError].
 func (t *Trial) ask(name string, d dimension) any {
 	if err := d.check(); err != nil {
 		panic(&SettingError{Name: name, Trial: t.Number, Reason: err.Error()})
 	}
 	if before, ok := t.search.space[name]; ok && !before.like(d) {
-		panic(&SettingError{Name: name, Trial: t.Number, Reason: fmt.Sprintf("it is %v here and was %v before", d, before)})
+		panic(&SettingError{Name: name, Trial: t.Number, Reason: fmt.Sprintf("its range is %v here, but was %v before", d, before)})
 	}
 	t.search.space[name] = d
 	for _, s := range t.Settings {
@@ -93,7 +91,7 @@ func (t *Trial) ask(name string, d dimension) any {
 	return v
 }
 
-// Get is the setting of a name, nil for one that was not asked for.
+// Get returns the setting of a name, or nil if it was not requested.
 func (t *Trial) Get(name string) any {
 	for _, s := range t.Settings {
 		if s.Name == name {
@@ -103,10 +101,9 @@ func (t *Trial) Get(name string) any {
 	return nil
 }
 
-// Report says what the value is after one more unit of work, an epoch for
-// instance, and tells whether the trial should go on: false says that it is behind
-// the others or that the budget of the search is used up, and that the objective
-// may return what it has.
+// Report records the value after one more unit of work, such as an epoch, and returns whether
+// the trial should continue. False means that the trial is behind others or that the budget of
+// the search is used up; the objective should then return its current value.
 func (t *Trial) Report(value float64) bool {
 	r := Report{Unit: len(t.Reports) + 1, Value: value}
 	t.Reports = append(t.Reports, r)
@@ -119,9 +116,9 @@ func (t *Trial) Report(value float64) bool {
 	return !t.stopped
 }
 
-// Watch is an option of accel.Fit that reports the loss of each validation, or
-// without [accel.Validate] the mean training loss of each epoch but the last, and
-// ends training when [Trial.Report] says so.
+// Watch returns an option of accel.Fit that reports the loss of each validation or, without
+// [accel.Validate], the mean training loss of each epoch but the last, and ends training when
+// [Trial.Report] returns false.
 func (t *Trial) Watch() accel.Option {
 	seen := 0
 	return accel.StopWhen(func(r *accel.Run) bool {
@@ -139,11 +136,10 @@ func (t *Trial) Watch() accel.Option {
 	})
 }
 
-// Seed is a number that differs from trial to trial and is the same when the
-// search is repeated.
+// Seed returns a number that differs from trial to trial and is reproducible.
 func (t *Trial) Seed() uint64 { return t.search.seed<<32 + uint64(t.Number) }
 
-// String is the trial in one line.
+// String returns the trial in one line.
 func (t *Trial) String() string {
 	text := fmt.Sprintf("trial %d: %s", t.Number, measured(t.Value))
 	if t.State != Finished && t.State != "" {
@@ -155,7 +151,7 @@ func (t *Trial) String() string {
 	return text
 }
 
-// settings are the settings in words.
+// settings returns the settings as text.
 func (t *Trial) settings() string {
 	text := ""
 	for i, s := range t.Settings {
@@ -167,7 +163,7 @@ func (t *Trial) settings() string {
 	return text
 }
 
-// String is the setting as "rate 0.01".
+// String returns the setting as "rate 0.01".
 func (s Setting) String() string { return s.Name + " " + s.text() }
 
 func (s Setting) text() string {

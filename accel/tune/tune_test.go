@@ -16,7 +16,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// bowl is smallest, 0, at rate 0.01 and width 40 with the word "b".
+// bowl has its minimum 0 at rate 0.01 and width 40 with the word "b".
 func bowl(t *Trial) (float64, error) {
 	rate, width := t.LogFloat("rate", 1e-4, 1), t.Int("width", 1, 100)
 	v := math.Pow(math.Log10(rate)+2, 2) + math.Pow(float64(width-40)/30, 2)
@@ -35,7 +35,7 @@ func search(t *testing.T, objective func(*Trial) (float64, error), options ...Op
 	return s
 }
 
-// tried is the settings of all trials.
+// tried returns the settings of all trials.
 func tried(s *Search) (all []string) {
 	for _, t := range s.Trials {
 		all = append(all, t.settings())
@@ -86,7 +86,7 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// TestRanges has what the searches may not leave.
+// TestRanges checks that all searches stay within the ranges.
 func TestRanges(t *testing.T) {
 	for _, method := range []Option{Random(), TPE(), Grid(4)} {
 		s := search(t, func(t *Trial) (float64, error) {
@@ -109,7 +109,7 @@ func TestRanges(t *testing.T) {
 	}
 }
 
-// TestTPE finds better settings than chance does: the mean over ten seeds of the
+// TestTPE checks that TPE finds better settings than Random: the mean over ten seeds of the
 // best of forty trials.
 func TestTPE(t *testing.T) {
 	c, err := Compare(t.Context(), bowl, []Variant{NewVariant("random", Random()), NewVariant("TPE", TPE())}, Trials(40), Seeds(10))
@@ -126,8 +126,8 @@ func TestTPE(t *testing.T) {
 	}
 }
 
-// TestMixture compares with numbers that were worked out by hand: kernels at 2 and
-// 5, the middle of 0 to 10, and 8.
+// TestMixture compares with values computed by hand: kernels at 2 and 5, the middle of 0 to 10,
+// and 8.
 func TestMixture(t *testing.T) {
 	m := newMixture([]observation{{8, 1}, {2, 2}}, 0, 10)
 	if want := []float64{2, 5, 8}; !slices.Equal(m.mean, want) {
@@ -156,7 +156,7 @@ func TestMixture(t *testing.T) {
 
 func TestWeights(t *testing.T) {
 	var seen []observation
-	for trial := 30; trial > 0; trial-- { // the newest first
+	for trial := 30; trial > 0; trial-- { // newest first
 		seen = append(seen, observation{0, trial})
 	}
 	w := weights(seen)
@@ -165,8 +165,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestHalving has trials whose value is their number: the second of three is behind
-// after the first unit.
+// TestHalving has trials whose value is their number: the second of three is stopped after the
+// first unit.
 func TestHalving(t *testing.T) {
 	values := []float64{3, 5, 2, 4, 1, math.NaN()}
 	s := search(t, func(t *Trial) (float64, error) {
@@ -204,8 +204,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestResume kills each search after its seventh trial, in the midst of a line, and
-// has it end as one that was not.
+// TestResume kills each search after its seventh trial, in the middle of a line. The resumed
+// search must end like an uninterrupted one.
 func TestResume(t *testing.T) {
 	for _, method := range []Option{TPE(), Random(), Grid(3)} {
 		t.Run(method.String(), func(t *testing.T) {
@@ -240,7 +240,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeOfTheFirstLine kills a search while it begins its file.
+// TestResumeOfTheFirstLine kills a search while it writes the first line of its file.
 func TestResumeOfTheFirstLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "search.jsonl")
 	search(t, bowl, Trials(2), Resume(path))
@@ -264,7 +264,7 @@ func TestResumeOfTheFirstLine(t *testing.T) {
 	}
 }
 
-// TestEnds has the ways in which a search ends before its trials are used up.
+// TestEnds checks the reasons for which a search ends before its last trial.
 func TestEnds(t *testing.T) {
 	cause := errors.New("no such layer")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -275,17 +275,17 @@ func TestEnds(t *testing.T) {
 		want      string
 	}{
 		"its own error": {func(t *Trial) (float64, error) { return float64(t.Int("n", 1, 1)), cause }, 0, `tune: trial 1 with n 1: no such layer`},
-		"no range":      {func(t *Trial) (float64, error) { return t.Float("a", 2, 1), nil }, 0, `setting "a" of trial 1: there is nothing from 2 to 1`},
+		"no range":      {func(t *Trial) (float64, error) { return t.Float("a", 2, 1), nil }, 0, `setting "a" of trial 1: the range from 2 to 1 is empty`},
 		"not positive":  {func(t *Trial) (float64, error) { return t.LogFloat("a", 0, 1), nil }, 0, `begins at 0`},
-		"too far apart": {func(t *Trial) (float64, error) { return t.Float("a", -math.MaxFloat64, math.MaxFloat64), nil }, 0, `farther than a number can say`},
-		"not all whole": {func(t *Trial) (float64, error) { return float64(t.Int("a", 0, math.MaxInt)), nil }, 0, `not all told apart`},
-		"no words":      {func(t *Trial) (float64, error) { t.Choice("a"); return 0, nil }, 0, `nothing to choose from`},
+		"too far apart": {func(t *Trial) (float64, error) { return t.Float("a", -math.MaxFloat64, math.MaxFloat64), nil }, 0, `too wide for float64`},
+		"not all whole": {func(t *Trial) (float64, error) { return float64(t.Int("a", 0, math.MaxInt)), nil }, 0, `exceed ±2⁵³`},
+		"no words":      {func(t *Trial) (float64, error) { t.Choice("a"); return 0, nil }, 0, `no words to choose from`},
 		"another kind": {func(t *Trial) (float64, error) {
 			if t.Number == 2 {
 				return float64(t.Int("a", 1, 2)), nil
 			}
 			return t.Float("a", 1, 2), nil
-		}, 1, `setting "a" of trial 2: it is a whole number here and was a number before`},
+		}, 1, `setting "a" of trial 2: its range is a whole number here, but was a number before`},
 		"interrupted, with half a value": {func(t *Trial) (float64, error) {
 			if t.Number == 3 {
 				cancel()
@@ -320,11 +320,12 @@ func TestEnds(t *testing.T) {
 		t.Error("no objective is no error")
 	}
 	if _, err := Compare(t.Context(), bowl, nil); err == nil {
-		t.Error("a comparison of nothing is no error")
+		t.Error("a comparison without variants is accepted")
 	}
 }
 
-// TestDiverged goes on after settings that do not work, and takes none of them.
+// TestDiverged checks that a search continues after settings that do not work, and that none of
+// them is best.
 func TestDiverged(t *testing.T) {
 	s := search(t, func(t *Trial) (float64, error) {
 		switch t.Number % 3 {
@@ -338,7 +339,7 @@ func TestDiverged(t *testing.T) {
 		}
 		return -float64(t.Number) * t.Float("x", 1, 2), nil
 	}, Trials(20))
-	if len(s.Trials) != 20 || s.Best().Number%3 != 2 || !strings.Contains(s.String(), "13 diverged, 1 too large for the memory") {
+	if len(s.Trials) != 20 || s.Best().Number%3 != 2 || !strings.Contains(s.String(), "13 diverged, 1 out of memory") {
 		t.Errorf("%v", s)
 	}
 	if up := search(t, bowl, Maximize(), Trials(15)); up.Best().Value < 1 {
@@ -346,7 +347,7 @@ func TestDiverged(t *testing.T) {
 	}
 }
 
-// TestShown has searches of all sizes show themselves.
+// TestShown displays searches of all sizes.
 func TestShown(t *testing.T) {
 	none, err := Run(t.Context(), bowl, Trials(0))
 	if err == nil {
@@ -357,7 +358,7 @@ func TestShown(t *testing.T) {
 		search(t, func(*Trial) (float64, error) { return math.NaN(), nil }, Trials(3)),
 		search(t, func(*Trial) (float64, error) { return 1, nil }, Trials(3)),
 	} {
-		s.drawn = false // a slow machine has drawn the figure already, and leaves it out
+		s.drawn = false // on a slow machine the figure has been displayed already and would be left out
 		b := s.MIMEBundle()
 		if len(s.Trials) > 0 && !strings.Contains(fmt.Sprint(b["text/html"]), "quern-figure\"") || fmt.Sprint(b["text/plain"]) == "" {
 			t.Errorf("%v shows %v", s, b)

@@ -19,7 +19,7 @@ func TestRun(t *testing.T) {
 	if err := run(t.Context(), &out, []string{"-epochs", "2", "-save", path}); err != nil {
 		t.Fatal(err)
 	}
-	for _, word := range []string{"58 of 106 outputs are left", "of the operations are left", "times smaller", "model written to"} {
+	for _, word := range []string{"58 of 106 outputs are left", "of the operations remain", "times smaller", "model written to"} {
 		if !strings.Contains(out.String(), word) {
 			t.Errorf("%q is missing in\n%s", word, &out)
 		}

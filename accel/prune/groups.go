@@ -1,0 +1,150 @@
+package prune
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quernlab/quern/accel/internal/layer"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// finder finds the groups in the chains of a model.
+type finder struct {
+	all     []*prunable
+	shared  map[*tensor.Tensor]int // number of layers that share a weight
+	of      map[nn.Module]*prunable
+	uses    map[nn.Module]int
+	groups  map[*prunable]*group
+	reasons map[*prunable]string
+}
+
+func newFinder(model nn.Module) *finder {
+	f := &finder{all: prunableLayers(model), shared: map[*tensor.Tensor]int{}, of: map[nn.Module]*prunable{}, uses: map[nn.Module]int{}, groups: map[*prunable]*group{}, reasons: map[*prunable]string{}}
+	for _, p := range f.all {
+		f.of[p.module] = p
+		f.reasons[p] = "it is not in a chain, so the users of its outputs are unknown"
+	}
+	inner := map[*nn.SequentialLayer]bool{}
+	var chains []*nn.SequentialLayer
+	for _, m := range nn.NamedModules(model) {
+		if p, ok := layer.Of(m.Module).(layer.Product); ok {
+			f.shared[*p.Weight]++
+		}
+		var c *nn.SequentialLayer
+		switch l := layer.Of(m.Module).(type) {
+		case layer.Shortcut:
+			c, _ = l.Chain.(*nn.SequentialLayer)
+		default:
+			c, _ = m.Module.(*nn.SequentialLayer)
+		}
+		if c == nil {
+			continue
+		}
+		for _, part := range c.Layers() {
+			f.uses[part]++
+			if within, ok := part.(*nn.SequentialLayer); ok {
+				inner[within] = true
+			}
+		}
+		chains = append(chains, c)
+	}
+	for _, c := range chains {
+		if !inner[c] {
+			f.chain(flatten(c))
+		}
+	}
+	return f
+}
+
+// flatten returns the modules of a chain and of nested chains.
+func flatten(c *nn.SequentialLayer) []nn.Module {
+	var all []nn.Module
+	for _, m := range c.Layers() {
+		if within, ok := m.(*nn.SequentialLayer); ok {
+			all = append(all, flatten(within)...)
+			continue
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+// chain finds the group of each layer of a chain.
+func (f *finder) chain(layers []nn.Module) {
+	for i, m := range layers {
+		p := f.of[m]
+		if p == nil || !plain(m) {
+			continue
+		}
+		g, reason := f.follow(p, layers[i+1:])
+		if reason == "" {
+			f.groups[p] = g
+		}
+		f.reasons[p] = reason
+	}
+}
+
+// plain reports whether a module is a Dense or Conv2D layer itself.
+func plain(m nn.Module) bool {
+	switch m.(type) {
+	case *nn.DenseLayer, *nn.Conv2DLayer:
+		return true
+	}
+	return false
+}
+
+// follow finds the next layer after p, or the reason why the outputs of p cannot be cut.
+func (f *finder) follow(p *prunable, layers []nn.Module) (*group, string) {
+	switch {
+	case p.depthwise():
+		return nil, "it is a depthwise convolution"
+	case p.Window.Groups > 1:
+		return nil, "it is a grouped convolution"
+	case f.uses[p.module] > 1:
+		return nil, "it is used more than once"
+	case f.shared[*p.Weight] > 1:
+		return nil, "it shares its weight with another layer"
+	}
+	g := &group{from: p}
+	for _, m := range layers {
+		if f.uses[m] > 1 && (f.of[m] != nil || isNorm(m)) {
+			return nil, fmt.Sprintf("it comes before %v, which is used more than once", m)
+		}
+		switch l := layer.Of(m).(type) {
+		case layer.ReLU, layer.Elementwise, layer.MaxPool, layer.Channelwise, layer.Flatten, layer.Dropout:
+		case layer.Normalization:
+			g.norms = append(g.norms, l)
+		case layer.Product:
+			next := f.of[m]
+			switch {
+			case next == nil || !plain(m):
+				return nil, fmt.Sprintf("it comes before %v", m)
+			case next.depthwise():
+				g.channels = append(g.channels, next)
+				continue
+			case next.Window.Groups > 1:
+				return nil, fmt.Sprintf("it comes before %v, which has groups", m)
+			case f.shared[*next.Weight] > 1:
+				return nil, fmt.Sprintf("it comes before %v, whose weight is another layer's too", m)
+			}
+			g.to = next
+			return g, ""
+		case layer.Shortcut:
+			return nil, "its outputs are added to the shortcut of a residual"
+		default:
+			return nil, fmt.Sprintf("it comes before %s, of which is not known what it does with channels", name(m))
+		}
+	}
+	return nil, "its outputs are the outputs of its chain"
+}
+
+func isNorm(m nn.Module) bool { _, ok := layer.Of(m).(layer.Normalization); return ok }
+
+// name returns the String of a module, or its type.
+func name(m nn.Module) string {
+	if s, ok := m.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%T", m), "*")
+}
