@@ -255,7 +255,7 @@ func TestChannels(t *testing.T) {
 		for _, l := range cut.Layers {
 			reasons[l.Name] = l.Reason
 		}
-		for name, word := range map[string]string{"0": "", "4": "before", "7.0": "residual", "8.0": "", "8.3": "its chain", "9.inner.0": "", "9.inner.2": "its chain", "10": "", "14": "", "17": "its chain"} {
+		for name, word := range map[string]string{"0": "", "4": "depthwise", "7.0": "residual", "8.0": "", "8.3": "its chain", "9.inner.0": "", "9.inner.2": "its chain", "10": "", "14": "", "17": "its chain"} {
 			if reason, ok := reasons[name]; !ok || word == "" && reason != "" || !strings.Contains(reason, word) {
 				t.Errorf("layer %s: %q", name, reason)
 			}
