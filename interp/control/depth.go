@@ -4,9 +4,6 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"time"
-
-	"github.com/quernlab/quern/interp/goroutine"
-	"github.com/quernlab/quern/interp/stack"
 )
 
 // Recursion without end.
@@ -26,8 +23,6 @@ const (
 	largeStacks = 256 << 20
 	// usualStack is how many more bytes each goroutine may have.
 	usualStack = 64 << 10
-	// deepStack is the number of frames that distinguishes the deep goroutine from others.
-	deepStack = 20_000
 )
 
 // WatchStacks raises the stop flag while stacks are large, until done is closed.
@@ -49,24 +44,4 @@ func stacksInUse() uint64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
-}
-
-// endIfDeep ends the calling goroutine if it is the one whose stack is large.
-func (g *Goroutines) endIfDeep(m *goroutine.Member) {
-	id := stack.ID()
-	if m.IsEnding(id) {
-		return // its deferred calls
-	}
-	var caller [1]uintptr
-	if runtime.Callers(deepStack, caller[:]) == 0 {
-		return
-	}
-	m.BeginEnd(id)
-	e := g.reports.Overflow()
-	if m.Goroutine == id {
-		m.Failure = e
-	} else {
-		g.report(m.Cell, e)
-	}
-	runtime.Goexit()
 }

@@ -150,6 +150,30 @@ func (g *Goroutines) EndIfStopped(m *goroutine.Member) {
 	runtime.Goexit()
 }
 
+// deepStack is the number of frames that distinguishes the goroutine whose stack is large from
+// others.
+const deepStack = 20_000
+
+// endIfDeep ends the calling goroutine if it is the one whose stack is large.
+func (g *Goroutines) endIfDeep(m *goroutine.Member) {
+	id := stack.ID()
+	if m.IsEnding(id) {
+		return // its deferred calls
+	}
+	var caller [1]uintptr
+	if runtime.Callers(deepStack, caller[:]) == 0 {
+		return
+	}
+	m.BeginEnd(id)
+	e := g.reports.Overflow()
+	if m.Goroutine == id {
+		m.Failure = e
+	} else {
+		g.report(m.Cell, e)
+	}
+	runtime.Goexit()
+}
+
 // Stopped returns a channel that is closed when the run of the calling goroutine is
 // stopped; nil if it belongs to none.
 func (g *Goroutines) Stopped() <-chan struct{} {

@@ -19,4 +19,7 @@
 // And printing and scanning use the streams of the session:
 //
 //	print.go       package fmt, methods of os.File
+//
+// library.go puts them all into the tables of packages (packages.go); session.go says what
+// they need of the session.
 package library

@@ -18,6 +18,12 @@ type flags struct {
 	usage       func()
 }
 
+// A flagDefiner defines flags whose values have methods of cells.
+type flagDefiner interface {
+	FlagVar(f *flag.FlagSet, value flag.Value, name, usage string)
+	TextVar(f *flag.FlagSet, p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string)
+}
+
 // flagDefinitions are the methods of flag.FlagSet that define a flag, and flagUses the others that are also functions of
 // package flag.
 var (

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"weak"
+
+	"github.com/quernlab/quern/interp/goroutine"
 )
 
 // names are the names that cells have registered, with what can replace their values.
@@ -14,6 +16,11 @@ type names struct {
 	mu      sync.Mutex
 	entries map[key]*entry
 	holders map[any]bool // the weak pointers in entries
+}
+
+// runs returns the run that the calling goroutine belongs to, or nil.
+type runs interface {
+	Run() *goroutine.Run
 }
 
 // A key is a registered name. holder is a weak pointer to the value that holds the name, or

@@ -1,12 +1,6 @@
 package registration
 
-import (
-	"encoding"
-	"flag"
-	"reflect"
-
-	"github.com/quernlab/quern/interp/goroutine"
-)
+import "reflect"
 
 // Registrations are the names that the cells of a session have registered.
 type Registrations struct {
@@ -15,17 +9,6 @@ type Registrations struct {
 	vars     *vars
 	drivers  *drivers
 	decoders *decoders
-}
-
-// runs returns the run that the calling goroutine belongs to, or nil.
-type runs interface {
-	Run() *goroutine.Run
-}
-
-// A flagDefiner defines flags whose values have methods of cells.
-type flagDefiner interface {
-	FlagVar(f *flag.FlagSet, value flag.Value, name, usage string)
-	TextVar(f *flag.FlagSet, p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string)
 }
 
 // New returns registrations without any names. exit ends a program, or the process.

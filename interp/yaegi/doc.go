@@ -10,5 +10,6 @@
 //	trace.go        remembers where a panic began
 //	frames.go       finds the functions of lowered code in a stack trace
 //	activation.go   reads one function from the arguments in a stack trace
+//	frame.go        Frame: an active function
 //	errors.go       errors of the interpreter and of evaluated code
 package yaegi

@@ -7,22 +7,6 @@ import (
 	"github.com/quernlab/quern/interp/stack"
 )
 
-// A Frame is an active function.
-type Frame struct {
-	Function string // the name in lowered code, or the compiler's name; "" stands for frames that are not known
-	Compiled bool
-	At       int // the position that the function last stored; 0 if it has stored none
-}
-
-// Frames returns the active functions of the stack of a goroutine, as the runtime
-// prints it, innermost first: those of lowered code, and between them one compiled
-// function for each call into compiled code. The goroutine must not run meanwhile.
-func (i *Interpreter) Frames(stack string) []Frame { return framesOf(stack) }
-
-// Trace returns the functions that were active where the last panic of the calling
-// goroutine began, innermost first.
-func (i *Interpreter) Trace() []Frame { return i.trace.take() }
-
 // panicFrames returns the frames of a stack on which a panic is being reported.
 func panicFrames(text string) []Frame {
 	i := strings.Index(text, "\npanic(")

@@ -166,3 +166,12 @@ func (i *Interpreter) function(name string) (reflect.Value, error) {
 	}
 	return reflect.Value{}, &Error{"no function " + name}
 }
+
+// Frames returns the active functions of the stack of a goroutine, as the runtime
+// prints it, innermost first: those of lowered code, and between them one compiled
+// function for each call into compiled code. The goroutine must not run meanwhile.
+func (i *Interpreter) Frames(stack string) []Frame { return framesOf(stack) }
+
+// Trace returns the functions that were active where the last panic of the calling
+// goroutine began, innermost first.
+func (i *Interpreter) Trace() []Frame { return i.trace.take() }

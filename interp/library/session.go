@@ -1,0 +1,41 @@
+package library
+
+import (
+	"io"
+
+	"github.com/quernlab/quern/interp/diagnostics"
+	"github.com/quernlab/quern/interp/goroutine"
+)
+
+// Goroutines finds and ends the goroutines of cells.
+type Goroutines interface {
+	// Member returns the member that the calling goroutine belongs to, or nil.
+	Member() *goroutine.Member
+	// EndIfStopped ends the calling goroutine if its run is stopped.
+	EndIfStopped(*goroutine.Member)
+	// Guard returns f as a function that can be the first one of a goroutine.
+	Guard(cell int, f func()) func()
+	// Exit is os.Exit for cells.
+	Exit(code int)
+}
+
+// Tracebacks says where the functions of cells are on the stack of the calling goroutine.
+type Tracebacks interface {
+	Locations(yield func(diagnostics.Location) bool)
+	Caller(n int) (diagnostics.Location, bool)
+	StackText() string
+}
+
+// Values prints and scans values of lowered code.
+type Values interface {
+	Sprint(a ...any) string
+	Sprintf(format string, a ...any) string
+	Sprintln(a ...any) string
+	Fprint(w io.Writer, a ...any) (int, error)
+	Fprintf(w io.Writer, format string, a ...any) (int, error)
+	Fprintln(w io.Writer, a ...any) (int, error)
+	Fscan(r io.Reader, a ...any) (int, error)
+	Fscanf(r io.Reader, format string, a ...any) (int, error)
+	Fscanln(r io.Reader, a ...any) (int, error)
+	SetFinalizer(x, finalizer any, run func(finalize func()))
+}
