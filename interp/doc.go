@@ -5,118 +5,134 @@
 //	s, err := interp.New()
 //	result, err := s.Execute(ctx, 1, "x := 20\nx + 1") // result.Data["text/plain"] is "21"
 //
-// go/types checks a cell (package check), which is then lowered to simpler Go
-// (package lower). Two back ends run the result: the VM, our own register machine
-// for functions and loops of plain Go (package machine), and the interpreter,
-// traefik/yaegi, for everything else, together with the compiled run time (package
-// rt). Only package yaegi depends on yaegi's internals.
+// go/types checks a cell (package check), which is then lowered to simpler Go (package
+// lower). Two back ends run the result: the VM, our own register machine for functions and
+// loops of plain Go (package machine), and the interpreter, traefik/yaegi, for everything
+// else, together with the compiled run time (package rt). Only package yaegi depends on
+// yaegi's internals. Compiled packages come from package symbols; no Go toolchain is needed.
 //
-// Compiled packages come from package symbols; no Go toolchain is needed.
+// A [Session] only connects its parts. In this package, in the order in which they use each
+// other:
+//
+//	execute.go   Execute and Evaluate: the path of a cell through the parts
+//	callback.go  functions of cells that widgets call
+//	session.go   New connects the parts; the methods that only pass a call on
+//	tools.go     completion, inspection, is-complete
+//	options.go   options of New
+//	compiler.go  check, lower, and hand over to the interpreter; interrupts meanwhile
+//	sweep.go     forgets replaced definitions
+//	commands.go  magic commands
+//	packages.go  packages of modules that a cell imports
+//	executor.go  runs compiled cells one at a time
+//	errors.go    Error
+//	result.go    values as MIME bundles
+//	unread.go    errors that a cell sets and does not read
+//	linker.go    hands lowered code to the interpreter and connects the VM to it
+//	redeclare.go functions that a later cell declares again
+//
+// Below it, from the parts that know most to those that know least: package library (library
+// functions of cells), registration (names registered with compiled packages), stream
+// (standard streams), control (goroutines and interrupts), diagnostics (errors and
+// tracebacks), goroutine (which cell a goroutine belongs to), yaegi, stack.
 //
 // # What a cell may be
 //
-// Any mix of imports, declarations and statements. Packages that are known are
-// imported by themselves. Unused variables, imports and labels are fine. Where
-// functions have them, or blocks have unused variables, a note says that the Go
-// compiler would reject that. ctx is predeclared in every cell: a context.Context that an interrupt of the cell
-// cancels. One that a cell sets stays set, an interrupt of a later cell does not
-// cancel it; but one that derives from ctx and has ended is replaced.
+// A cell is any mix of imports, declarations and statements. Known packages are imported
+// automatically. Unused variables, imports and labels are allowed. If functions have them, or
+// blocks have unused variables, a note says that the Go compiler would reject that. ctx is
+// predeclared in every cell: a context.Context that an interrupt of the cell cancels. If a
+// cell sets ctx, it keeps that value, and an interrupt of a later cell does not cancel it; a
+// value that derives from an earlier ctx and has ended is replaced.
 //
-//   - The value of the last statement, when it is an expression, is the result; a
-//     semicolon after it hides it. See [Result] for how it looks.
-//   - A cell fails when its last statement is a call whose last result is a
-//     non-nil error, and when a statement sets a variable of type error that
-//     outlives the cell from a call and nothing in the cell reads it, before
-//     another statement overwrites it or the cell ends. `_ = err` reads it. An error
-//     variable of a block that nothing reads, which the Go compiler rejects, fails the
-//     cell where it is set; in a function there is only the note.
-//   - Functions see the variables that statements of their cell define. A
-//     statement that would reach one before its definition is refused.
-//   - defer at the top level runs at the end of the cell. return there is refused.
+//   - If the last statement is an expression, its value is the result; a semicolon after it
+//     hides the result. [Result] says how it looks.
+//   - A cell fails if its last statement is a call whose last result is a non-nil error. It
+//     also fails if a statement sets, from a call, a variable of type error that outlives the
+//     cell, and nothing in the cell reads it before another statement overwrites it or the
+//     cell ends. `_ = err` reads it. An error variable of a block that nothing reads, which
+//     the Go compiler rejects, fails the cell where it is set; in a function there is only the
+//     note.
+//   - Functions see the variables that statements of their cell define. A statement that
+//     would use such a variable, through a function, before its definition is rejected.
+//   - defer at the top level runs at the end of the cell. return at the top level is rejected.
 //   - func init runs once, before the statements.
-//   - A cell that declares func main and has no statements is a program: it runs main
-//     and ends with it, see below. So is one whose only statement is main().
+//   - A cell that declares func main and has no statements is a program: it runs main and
+//     ends with it, see below. So is a cell whose only statement is main().
 //   - The letter ʹ is reserved in names.
-//   - A line that begins with % or ! is a command of package magic; %help lists
-//     them.
-//   - Packages of modules that %get was given are interpreted from source, see
-//     package source. A cell that imports one first sets its variables and runs its
-//     init functions; a function or type is lowered when a cell first uses it. What
-//     is refused fails that cell and leaves no trace.
+//   - A line that begins with % or ! is a command of package magic; %help lists the commands.
+//   - Packages of modules that %get has downloaded are interpreted from source, see package
+//     source. A cell that imports such a package first sets its variables and runs its init
+//     functions; a function or type is lowered when a cell first uses it. Code that cannot be
+//     lowered fails the cell and has no other effect.
 //
 // # Programs
 //
-// A program ends when main returns, by os.Exit or log.Fatal in any of its goroutines, or
-// by a panic in one. Its other goroutines end with it, without their deferred calls,
-// at their next check. The session goes on; an exit status that is not 0 fails the cell.
-// In other cells os.Exit ends the process.
+// A program ends when main returns, when one of its goroutines calls os.Exit or log.Fatal, or
+// when one panics. Its other goroutines end with it at their next check, without their
+// deferred calls. The session goes on; an exit status other than 0 fails the cell. In other
+// cells os.Exit ends the process.
 //
-// A cell that begins with "package main" is a file of Go. With a func main it does in
-// a session what it does with go run, whatever earlier cells have defined: names that it
-// does not declare are the predeclared ones before they are those of the session, its
-// types have no methods from elsewhere, and flag.CommandLine begins empty. What it
-// declares stays for later cells, and replaces what had the names before; so does a
-// second program, and what it does not declare stays what it was. What the Go compiler
-// would reject is noted, once for the same text.
+// A cell that begins with "package main" is a Go file. If it has func main, it does in a
+// session what it does with go run, whatever earlier cells have defined: a name that it does
+// not declare means the predeclared one, if there is one, and not that of the session; its types
+// have no methods from other cells, and flag.CommandLine is empty at the start. Its declarations
+// stay for later cells and replace earlier ones of the same names. A second program does the
+// same, and what it does not declare stays as it was. A note says, once for the same text, what
+// the Go compiler would reject.
 //
 // # What a later cell changes
 //
-// A name means what the last cell says that defined it. Functions, types and
-// constants of earlier cells that use it are compiled again and use the new
-// meaning; one that no longer type-checks is reported, and panics when called. A
-// variable that is defined again with the same type stays the same variable. Methods
-// may be added to a type of an earlier cell or replaced there, generic types too.
-// A type that is declared again word for word is the same type, so values made
-// before still fit.
+// A name means what the last cell that defined it says. Functions, types and constants of
+// earlier cells that use the name are compiled again and use the new meaning; a declaration
+// that no longer type-checks is reported, and panics when it is called. A variable that is
+// defined again with the same type stays the same variable. Methods may be added to a type of
+// an earlier cell or replaced there, also for generic types. A type that is declared again word
+// for word is the same type, so values made before still fit.
 //
-// So it is with names that cells register in compiled packages, which panic in a program
-// that takes one twice: flags, patterns of http.ServeMux, variables of expvar, drivers of
-// database/sql, methods of archive/zip and formats of image. What a later cell registers
-// replaces what an earlier one has; within one run of a cell, twice is a panic. Modules
-// of %get with a registry of their own decide for themselves.
+// The same holds for names that cells register in compiled packages, which panic if a program
+// registers a name twice: flags, patterns of http.ServeMux, variables of expvar, drivers of
+// database/sql, methods of archive/zip and formats of image. A later cell replaces what an
+// earlier one has registered; registering twice within one run of a cell is a panic. Modules
+// of %get that have a registry of their own are not changed.
 //
-// A closure that is already made, a goroutine too, keeps the variables that it
-// captured. A function or method that it calls is the one that a later cell has
-// declared, if that has the same parameters and results; else, and where the
-// function is generic, it stays the one of before. A function value stays what it
-// was when it was made; which function an old closure makes into a value, the old
-// or the new one, is not said.
+// A closure or goroutine that exists already keeps the variables that it captured. A function
+// or method that it calls is the one declared last, if that has the same parameters and
+// results; otherwise, and for generic functions, it stays the earlier one. A function value
+// stays what it was when it was made. If an old closure uses a function as a value, it is not
+// specified whether that is the old or the new function.
 //
-// A cell that does not compile defines nothing and runs nothing. One that panics
-// keeps what its statements did before.
+// A cell that does not compile defines nothing and runs nothing. If a cell panics, what its
+// statements did before stays done.
 //
 // # Interrupts
 //
-// [Session.Interrupt] cancels ctx and raises a flag that lowered code checks at
-// every loop head and function entry; time.Sleep ends too, and so do waits for
-// channels and for a sync.Mutex, RWMutex or WaitGroup. A child process that package
-// os/exec started is interrupted with all that it has started, and killed when it
-// goes on. Deferred calls run, and a recover of the cell does not see the interrupt;
-// one that takes long goes on for a second beside the next cell. Goroutines of other
-// cells and closures live on.
+// [Session.Interrupt] cancels ctx and raises a flag that lowered code checks at every loop head
+// and function entry. It also ends time.Sleep and waits for channels and for a sync.Mutex,
+// RWMutex or WaitGroup. A child process that package os/exec started is interrupted with all
+// processes that it has started, and killed if it goes on. Deferred calls run, and a recover of
+// the cell does not see the interrupt; a deferred call that takes long goes on for a second
+// beside the next cell. Goroutines of other cells and closures are not affected.
 //
-// A cell that is still being compiled ends at once too, and defines nothing. The parser
-// and yaegi cannot be stopped in the middle of a piece of source: what they have
-// begun ends in the background, and the next cell waits for it.
+// A cell that is still being compiled also ends at once, and defines nothing. The parser and
+// yaegi cannot be stopped in the middle of a piece of source: what they have begun ends in the
+// background, and the next cell waits for it.
 //
-// A call of compiled code that does not return, sync.Cond.Wait for instance or
-// http.Get, cannot be ended. The cell ends without it, with an [Error] that is
-// Stuck and says so; the call goes on in the background, and what would follow it
-// in the cell does not run. How long the session waits before is measured by the CPU
-// time that the process received, unless the goroutine is blocked. The packages of
-// quern check for interrupts and are awaited, until Interrupt is called again.
+// A call of compiled code that does not return, such as sync.Cond.Wait or http.Get, cannot be
+// ended. The cell ends without it, with an [Error] that is Stuck; the call goes on in the
+// background, and what follows it in the cell does not run. The time that the session waits
+// before is CPU time that the process received, unless the goroutine is blocked. The packages
+// of Quern check for interrupts; the session waits for them until Interrupt is called again.
 //
 // # Concurrency
 //
-// Execute and Evaluate run one at a time. Complete, Inspect, IsComplete and
-// Interrupt may be called from any goroutine and do not wait for a running cell.
-// Several sessions in one process are independent but for what is global in
-// compiled packages.
+// Execute and Evaluate run one at a time. Complete, Inspect, IsComplete and Interrupt may be
+// called from any goroutine and do not wait for a running cell. Several sessions in one process
+// share only what is global in compiled packages.
 //
 // # Cost
 //
-// Of go test -bench . and make memory, Go 1.26.8, two cores shared with other
-// work:
+// Measured by go test -bench . and make memory with Go 1.26.8 on two cores that did other work
+// too:
 //
 //	New                                          4 to 12 ms
 //	a cell "1 + 1"                               0.16 ms
@@ -132,8 +148,8 @@
 //	inspection, 300 cells deep                   0.10 ms
 //	inspection with the value of a variable      0.24 ms
 //
-// Of go run ./interp/internal/bench, milliseconds, best of three, beside CPython
-// 3.11 in one run on the quiet machine; before is what yaegi alone took:
+// Measured by go run ./interp/internal/bench in milliseconds, best of three, with CPython 3.11
+// in the same run on an otherwise idle machine; "before" is the time of yaegi alone:
 //
 //	                     a cell   before   Python   ratio
 //	nested loops, 1e7        47      526      348    0.13
@@ -146,30 +162,29 @@
 //	strings.Builder, 1e6     19      472       27    0.70
 //	map insert, 1e6         113      275      106    1.07
 //
-// and of a later run, with a panic in every tenth call of the second:
+// and in a later run, in which every tenth call of the second program panics:
 //
 //	defer, 1e6               96     5066      117    0.82
 //	defer, recover, 1e6     150     8463      100    1.50
 //
-// These functions, and loops of a cell's own statements that are like them, are run
-// by package machine (the map insertion takes 118 ms when it is compiled). A
-// function that has something in it which that package does not run, a defer
-// statement in the body of a range over a function for instance, stays with yaegi
-// and takes the time of the column before, and so does one that calls such a function
-// in a loop.
+// The VM runs these functions, and similar loops among a cell's own statements (the map
+// insertion takes 118 ms when it is compiled). A function with a construct that the VM does not
+// have, such as a defer statement in the body of a range over a function, is run by yaegi and
+// takes the time of the column "before"; so does a function that calls such a function in a
+// loop.
 //
 // # Limits
 //
 // Blocks may be nested 250 deep, brackets 1000 deep, and an expression may have 10 000
-// operators, selectors and calls; what has more is refused, and so is a function with more
-// than 128 parameters and results. The time to compile a cell grows linearly with its
-// length, but in a chain of calls with arguments with the square of that, as the type
-// checker writes each call out for the case of an error: 4000 of them take 0.6 s.
+// operators, selectors and calls; more is rejected, and so is a function with more than
+// 128 parameters and results. The time to compile a cell grows linearly with its
+// length, but with the square of the length of a chain of calls with arguments, because the type
+// checker prints each call in case there is an error: 4000 of them take 0.6 s.
 //
-// A recursion without end is ended before it has filled the stack of its
-// goroutine, at 60 000 nested calls or more, by [Error] "runtime error: stack
-// overflow"; no recover sees it. An unrecoverable fault (a concurrent map write)
+// The session ends a recursion without end before it fills the stack of its goroutine, at
+// 60 000 nested calls or more, with the [Error] "runtime error: stack overflow"; no recover
+// sees it. An unrecoverable fault (a concurrent map write)
 // and os.Exit end the process: the kernel runs a session in a process of its own.
-// A panic takes a time in the square of how deep it is nested: 10 ms at 100 calls,
-// half a second at 3000.
+// The time of a panic grows with the square of the depth of the stack: 10 ms at 100 calls, half a
+// second at 3000.
 package interp

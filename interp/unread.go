@@ -7,14 +7,14 @@ import (
 	"github.com/quernlab/quern/interp/diagnostics"
 )
 
-// unreadErrors notes, for errors that a cell sets in loops and branches, whether they are unread; see check.Cell.Tracks. The
-// keys are the names of the variables in lowered code.
+// unreadErrors records which errors that a cell sets in loops and branches are unread; see check.Cell.Tracks. The keys are
+// the names of the variables in lowered code.
 type unreadErrors struct {
 	mu  sync.Mutex
-	set map[string]token.Position // of those that are unread
+	set map[string]token.Position // where unread errors were set
 }
 
-// Begin notes that an error is read, or, if line is not 0, where it was set and not read since.
+// Begin records that an error is read if line is 0, and otherwise where it was set and not read since.
 func (u *unreadErrors) Begin(key string, cell, line, column int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -32,8 +32,8 @@ func (u *unreadErrors) note(key string, cell, line, column int) {
 	u.set[key] = token.Position{Filename: diagnostics.Filename(cell), Line: line, Column: column}
 }
 
-// Overwrite ends the cell if err is unread and not nil, before the statement at line overwrites it; line is 0 for one that
-// sets no failure.
+// Overwrite ends the cell if err is unread and not nil, before the statement at line overwrites it; line is 0 for a
+// statement that cannot set an error.
 func (u *unreadErrors) Overwrite(key string, err error, name string, cell, line, column int) {
 	u.Check(key, err, name)
 	u.Begin(key, cell, line, column)
@@ -53,7 +53,7 @@ func (u *unreadErrors) Check(key string, err error, name string) {
 	}
 }
 
-// failure is not nil if err is unread and not nil.
+// failure returns the error of the cell if err is unread and not nil, and otherwise nil.
 func (u *unreadErrors) failure(key string, err error, name string) *diagnostics.UnreadError {
 	u.mu.Lock()
 	defer u.mu.Unlock()
