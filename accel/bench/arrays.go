@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// array is numbers that all sides are given.
+// array is an input that all frameworks receive.
 type array struct {
 	group string // x, y or parameters
 	shape []int
@@ -50,7 +50,7 @@ func (a array) bytes() []byte {
 	return out
 }
 
-// generator makes the numbers; the same ones each time.
+// generator generates reproducible random values.
 type generator struct{ *rand.Rand }
 
 func newGenerator() *generator { return &generator{rand.New(rand.NewPCG(1, 2))} }
@@ -81,8 +81,8 @@ func factors(m, k, n int) func(*generator) groups {
 	return func(g *generator) groups { return groups{g.normal("x", m, k), g.normal("x", k, n)} }
 }
 
-// training is batches of images with labels of ten classes, and the parameters
-// that a model starts with.
+// training returns batches of images with labels of ten classes, and the initial parameters of
+// a model.
 func training(make func() nn.Module, n int, shape ...int) func(*generator) groups {
 	return func(g *generator) groups {
 		var all groups
@@ -119,7 +119,7 @@ func attentionArrays(g *generator) groups {
 	return append(all, g.normal("y", 4, 4, longest, 64))
 }
 
-// loaderArrays are byte images and an order.
+// loaderArrays returns byte images and an order of them.
 func loaderArrays(g *generator) groups {
 	order := array{"x", []int{imageCount}, make([]float32, imageCount)}
 	for i, p := range g.Perm(imageCount) {
@@ -128,13 +128,13 @@ func loaderArrays(g *generator) groups {
 	return groups{g.below(256, "x", imageCount, 1, 28, 28), order}
 }
 
-// listed is how an array is described in the file beside the numbers.
+// listed describes an array in the JSON file beside the data.
 type listed struct {
 	Group string `json:"group"`
 	Shape []int  `json:"shape"`
 }
 
-// write makes path.json and path.bin.
+// write writes path.json and path.bin.
 func (g groups) write(path string) error {
 	list, raw := []listed{}, []byte{}
 	for _, a := range g {
@@ -153,7 +153,7 @@ func (g groups) write(path string) error {
 	return os.WriteFile(path+".bin", raw, 0o600)
 }
 
-// readGroups is the inverse of write.
+// readGroups reads what write has written.
 func readGroups(path string) (groups, error) {
 	text, err := os.ReadFile(path + ".json")
 	if err != nil {
@@ -174,7 +174,7 @@ func readGroups(path string) (groups, error) {
 			n *= d
 		}
 		if len(raw) < 4*n {
-			return nil, fmt.Errorf("%s.bin is too short for its arrays", path)
+			return nil, fmt.Errorf("%s.bin is shorter than its arrays", path)
 		}
 		a := array{l.Group, l.Shape, make([]float32, n)}
 		for i := range a.data {

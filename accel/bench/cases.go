@@ -2,23 +2,24 @@ package main
 
 import "slices"
 
-// benchCase is one thing that is measured.
+// benchCase is one benchmark.
 type benchCase struct {
 	name  string
-	words string // what a step is
-	// flops of a step by the definition of its products, and bytes that it must
-	// move; they tell the floor of its time.
+	words string // description of a step
+	// flops is the FLOPs of a step by the definition of its matrix multiplications and
+	// convolutions, and bytes the memory traffic that it needs at least; they give a lower
+	// bound of its time.
 	flops, bytes float64
-	threads      []int    // settings of this engine
-	settings     []string // of PyTorch
+	threads      []int    // settings of Quern
+	settings     []string // settings of PyTorch
 	jax          bool
 	arrays       func(*generator) groups
 	start        func(groups) (workload, error)
-	// targets that the engine is held to, 0 where there is none
-	share     []float64 // of the peak, for each of threads
+	// Targets for Quern; 0 if there is none.
+	share     []float64 // of the peak, for each entry of threads
 	overTorch float64
 	overJAX   float64
-	rate      float64 // bytes a second
+	rate      float64 // bytes per second
 }
 
 func caseNames() []string {
@@ -42,12 +43,12 @@ func caseNamed(name string) (benchCase, bool) {
 const (
 	batch      = 128
 	deep       = 32 // batch of ResNet-9
-	steps      = 4  // batches that a training goes round
+	steps      = 4  // batches that a training cycles through
 	width      = 128
 	heads      = 4
 	sequence   = 128
 	sequences  = 16
-	longest    = 512 // sequence of attention alone
+	longest    = 512 // sequence length of the attention case
 	imageCount = 16384
 	imageSize  = 28 * 28
 	copied     = 64 << 20 // elements
@@ -77,7 +78,7 @@ func cases() []benchCase {
 	}
 }
 
-// resNetFlops are of one image: the first convolution has no gradient of its
-// input, every other product two more of its size.
+// resNetFlops is for one image: the first convolution has no input gradient; every other
+// convolution and matrix multiplication has two more of its size in the backward pass.
 const resNetFlops = 2 * (2*64*9*784 +
 	3*(128*64*9*784+2*128*128*9*196+256*128*9*196+512*256*9*49+2*512*512*9*9+512*10))

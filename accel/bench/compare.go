@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// allowed is how much longer a step may take than in the run before: the 10 %
-// within which runs of the same program differ.
+// allowed is how much longer a step may take than in the previous run: 10 %, the variation
+// between runs of the same program.
 const allowed = 1.10
 
-// regression is a step of this engine that has become slower.
+// regression is a step of Quern that has become slower.
 type regression struct {
 	bench, runner string
 	before, now   float64 // seconds
-	// machine is how much slower the machine itself was this time, by its peak:
-	// 1 is the same, 1.2 a fifth slower.
+	// machine is how much slower the machine itself was this time, measured by its peak: 1
+	// means equal, 1.2 a fifth slower.
 	machine float64
 }
 
@@ -26,9 +26,9 @@ func (r regression) String() string {
 		r.bench, r.runner, duration(r.now), duration(r.before), r.factor(), r.machine)
 }
 
-// compare finds what is slower than it was. Only this engine's times count. A
-// slower machine excuses as much as its peak has fallen, a faster one asks for
-// nothing more. What only one of the runs has is not compared.
+// compare finds what has become slower. Only times of Quern count. A slower machine is taken
+// into account by its peak; a faster one does not lower the limit. Figures that only one of the
+// runs has are not compared.
 func compare(before, now result) []regression {
 	var worse []regression
 	for _, bench := range sortedKeys(now.Figures) {
@@ -42,7 +42,7 @@ func compare(before, now result) []regression {
 			if a, b := old.Peak[runner], f.Peak[runner]; a > 0 && b > 0 {
 				r.machine = max(1, a/b)
 			}
-			if !(r.factor() <= allowed*r.machine) { // also if it is no number
+			if !(r.factor() <= allowed*r.machine) { // also if it is NaN
 				worse = append(worse, r)
 			}
 		}
@@ -50,7 +50,7 @@ func compare(before, now result) []regression {
 	return worse
 }
 
-// benchesOf are the benches of regressions, each once.
+// benchesOf returns the benchmarks of regressions, each once.
 func benchesOf(worse []regression) []string {
 	var names []string
 	for _, r := range worse {
@@ -61,8 +61,8 @@ func benchesOf(worse []regression) []string {
 	return names
 }
 
-// keepFaster replaces times of a result by those of another that are shorter,
-// with the peak that belongs to them.
+// keepFaster replaces times of a result by shorter ones of another result, together with the
+// corresponding peak.
 func keepFaster(to, again result) {
 	for bench, f := range again.Figures {
 		for runner, t := range f.Times {

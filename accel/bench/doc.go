@@ -1,42 +1,41 @@
-// Command bench measures the engine beside PyTorch and JAX, all in one run:
+// Command bench compares the speed of Quern, PyTorch and JAX in one run:
 //
 //	go run ./accel/bench -python .venv/bin/python        everything (some minutes)
-//	go run ./accel/bench -python … -bench mlp,cnn        some of it
-//	go run ./accel/bench -check                          the engine alone, against the last checked-in run
+//	go run ./accel/bench -python … -bench mlp,cnn        some benchmarks
+//	go run ./accel/bench -check                          Quern alone, compared with the last committed run
 //	go run ./accel/bench -python … -out accel/bench/results/NAME.json
 //
-// The interpreter must have torch and jax; without -python only the engine is
-// measured. JAX has one setting, PyTorch one or two threads, eager and compiled
-// (torch.compile, which needs a C++ compiler), and for images channels-last; its
-// Adam is the fused one. The engine is compared with the fastest of them.
+// The interpreter must have torch and jax; without -python only Quern is measured. JAX has one
+// setting. PyTorch runs with one or two threads, eager and compiled (torch.compile, which needs
+// a C++ compiler), and for images in channels-last format; its Adam is the fused one. Quern is
+// compared with the fastest of them.
 //
-// # How it is measured
+// # How the time is measured
 //
-// Every framework, with each number of threads, is a process of its own (see
-// protocol.go) that sleeps while another is measured. All are given the same
-// numbers, and must come to the same losses, or the run fails. They are measured
-// in turns, -rounds times for -slice seconds each; what is reported is the median
-// and the quarters. In the same turns the processor's peak is measured, with
-// multiplications and additions in registers alone, for as many threads: shares
-// of the peak mean that.
+// Every framework, with each number of threads, is a process of its own (see protocol.go),
+// which sleeps while another one is measured. All processes receive the same inputs and must
+// compute the same losses, or the run fails. They are measured in interleaved rounds, -rounds
+// times for -slice seconds each; the median and the quartiles are reported. The same rounds
+// also measure the peak of the CPU, with multiplications and additions in registers only, for
+// each number of threads. Fractions of the peak refer to that.
 //
 // # Results
 //
-// A result has the machine, the versions and all figures, in seconds a step. The
-// folder results has those that are checked in. A run is compared with the newest
-// of the same machine, and what has become more than 10 % slower is named; with
-// -check the exit code is 1 then. What seems slower is measured again, twice, and
-// the fastest counts. A machine whose peak has fallen excuses as much.
+// A result contains the machine, the versions and all measurements in seconds per step. The
+// folder results has committed results. A run is compared with the newest result of the same
+// machine, and benchmarks that have become more than 10 % slower are listed; with -check the
+// exit code is then 1. A benchmark that seems slower is measured again, twice, and the fastest
+// time counts. A lower peak of the machine is taken into account.
 //
-// # For who changes this program
+// # How the program works
 //
-//	cases.go      the benches, their sizes and targets
-//	models.go     models; workload.go what a step is
-//	arrays.go     the numbers that all are given
-//	measure.go    turns; side.go processes; serve.go this engine as one
+//	cases.go      the benchmarks, their sizes and targets
+//	models.go     models; workload.go what a step does
+//	arrays.go     the inputs of all frameworks
+//	measure.go    rounds; side.go processes; serve.go Quern as such a process
 //	peer/*.py     PyTorch and JAX
-//	result.go     files; compare.go regressions; table.go what is printed
+//	result.go     files; compare.go regressions; table.go the output
 //
-// A new bench is a row in cases.go and, under its name, a model or a function in
-// the two scripts.
+// A new benchmark needs a row in cases.go and a model or function with its name in the two
+// scripts.
 package main

@@ -53,12 +53,12 @@ func parse() options {
 	return o
 }
 
-// confirmations is how often what seems slower is measured again: a machine that
-// others use too is now and then slow for a while.
+// confirmations is how often an apparently slower benchmark is measured again, because other
+// users may slow down the machine for a while.
 const confirmations = 2
 
-// errRegression is why -check fails.
-var errRegression = errors.New("slower than the last checked-in run")
+// errRegression is the error of -check.
+var errRegression = errors.New("slower than the last committed run")
 
 func run(ctx context.Context, o options) error {
 	found, err := measure(ctx, o)

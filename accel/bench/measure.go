@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// rest lets the threads of the side before go to sleep.
+// rest is the pause in which the threads of the previous process go to sleep.
 const rest = 20 * time.Millisecond
 
-// runner is one setting of one side, ready to be measured.
+// runner is one prepared setting of one process.
 type runner struct {
 	*side
 	bench, setting string
-	steps          int // of one measurement
+	steps          int // per measurement
 	seconds        []float64
 }
 
-// key names a runner in the result: quern-2, torch-1-compile.
+// key returns the name of a runner in the result: quern-2, torch-1-compile.
 func (r *runner) key() string {
 	name := fmt.Sprintf("%s-%d", r.framework, r.threads)
 	if r.framework == "torch" {
@@ -34,7 +34,7 @@ func (r *runner) request(do string) request {
 	return request{Do: do, Bench: r.bench, Setting: r.setting, Steps: r.steps}
 }
 
-// measure runs the chosen benches.
+// measure runs the selected benchmarks.
 func measure(ctx context.Context, o options) (result, error) {
 	folder, err := os.MkdirTemp("", "bench")
 	if err != nil {
@@ -53,7 +53,7 @@ func measure(ctx context.Context, o options) (result, error) {
 	for _, name := range o.names {
 		c, ok := caseNamed(name)
 		if !ok {
-			return result{}, fmt.Errorf("there is no bench %q; the benches are %v", name, caseNames())
+			return result{}, fmt.Errorf("there is no benchmark %q; the benchmarks are %v", name, caseNames())
 		}
 		if r.Figures[name], err = measureCase(o, folder, all, c); err != nil {
 			return result{}, err
@@ -62,7 +62,7 @@ func measure(ctx context.Context, o options) (result, error) {
 	return r, nil
 }
 
-// measureCase measures all sides of one case, and the peak, in turns.
+// measureCase measures one case in all processes, and the peak, in interleaved rounds.
 func measureCase(o options, folder string, all sides, c benchCase) (figure, error) {
 	file := filepath.Join(folder, c.name)
 	if err := c.arrays(newGenerator()).write(file); err != nil {
@@ -76,7 +76,7 @@ func measureCase(o options, folder string, all sides, c benchCase) (figure, erro
 	if f.Losses, err = agree(losses); err != nil {
 		return figure{}, fmt.Errorf("%s: %w", c.name, err)
 	}
-	for round := range o.rounds + 1 { // the first finds the number of steps
+	for round := range o.rounds + 1 { // the first round determines the number of steps
 		for i := range runners {
 			r := runners[(i+round)%len(runners)]
 			a, err := r.ask(r.request("run"))
@@ -107,9 +107,8 @@ func measureCase(o options, folder string, all sides, c benchCase) (figure, erro
 	return f, nil
 }
 
-// prepare makes every setting of every side ready, with the peak for each
-// number of threads, whose operations it enters into peaks. The losses of the
-// first steps are by runner.
+// prepare prepares every setting of every process, with the peak for each number of threads,
+// whose FLOPs it stores in peaks. It returns the losses of the first steps by runner.
 func prepare(all sides, c benchCase, file string, peaks map[string]float64) ([]*runner, map[string][]float64, error) {
 	var runners []*runner
 	losses := map[string][]float64{}
@@ -146,15 +145,15 @@ func prepare(all sides, c benchCase, file string, peaks map[string]float64) ([]*
 	return runners, losses, nil
 }
 
-// Tolerances of a loss on the same numbers, added up in different orders: of
-// the first step, and of those after updates. Adam's first updates are the
-// gradients' signs, whatever their size, so that rounding is felt soon.
+// Tolerances of a loss computed with sums in different orders: for the first step, and after
+// updates. Adam's first updates are the signs of the gradients, whatever their size, so
+// rounding errors grow early.
 const (
 	tolerance        = 1e-3
 	updatedTolerance = 2e-2
 )
 
-// agree checks that all sides computed the same, and gives the losses of one.
+// agree checks that all processes computed the same losses, and returns those of one.
 func agree(losses map[string][]float64) ([]float64, error) {
 	var first []float64
 	var name string
@@ -163,7 +162,7 @@ func agree(losses map[string][]float64) ([]float64, error) {
 			first, name = losses[key], key
 		}
 		if len(losses[key]) != len(first) {
-			return nil, fmt.Errorf("%s gives %d losses and %s %d", name, len(first), key, len(losses[key]))
+			return nil, fmt.Errorf("%s returned %d losses, but %s returned %d", name, len(first), key, len(losses[key]))
 		}
 		for i, v := range losses[key] {
 			allowed := tolerance
@@ -171,7 +170,7 @@ func agree(losses map[string][]float64) ([]float64, error) {
 				allowed = updatedTolerance
 			}
 			if !(math.Abs(v-first[i]) <= allowed*max(math.Abs(first[i]), 1e-3)) {
-				return nil, fmt.Errorf("the sides do not compute the same: step %d gives %g on %s and %g on %s", i+1, first[i], name, v, key)
+				return nil, fmt.Errorf("the losses differ: step %d gives %g on %s and %g on %s", i+1, first[i], name, v, key)
 			}
 		}
 	}

@@ -1,8 +1,8 @@
 package main
 
-// What the parent asks of a side, and what it answers: JSON, a line each.
+// The protocol between this program and a benchmark process: one JSON object per line.
 
-// request says what to do: versions, prepare, run or drop.
+// request is a request: versions, prepare, run or drop.
 type request struct {
 	Do      string `json:"do"`
 	Bench   string `json:"bench,omitempty"`
@@ -11,14 +11,14 @@ type request struct {
 	Steps   int    `json:"steps,omitempty"`
 }
 
-// reply has what was asked for, or an error.
+// reply is the answer to a request, or an error.
 type reply struct {
 	Versions map[string]string `json:"versions,omitempty"`
 	Losses   []float64         `json:"losses,omitempty"` // of the first steps
-	Flops    float64           `json:"flops,omitempty"`  // of a step that measures the peak
+	Flops    float64           `json:"flops,omitempty"`  // FLOPs of a step that measures the peak
 	Seconds  float64           `json:"seconds,omitempty"`
 	Error    string            `json:"error,omitempty"`
 }
 
-// checkedSteps are the steps whose losses all sides compare.
+// checkedSteps is the number of steps whose losses are compared.
 const checkedSteps = 5

@@ -14,43 +14,43 @@ import (
 	"time"
 )
 
-// result is a run, as it is kept.
+// result is a run as stored in a file.
 type result struct {
-	Date     string            `json:"date"` // of the newest figure, 2006-01-02T15:04:05Z
+	Date     string            `json:"date"` // of the newest measurement, 2006-01-02T15:04:05Z
 	Machine  machine           `json:"machine"`
 	Versions map[string]string `json:"versions"`
 	Rounds   int               `json:"rounds"`
-	Figures  map[string]figure `json:"figures"` // by bench
+	Figures  map[string]figure `json:"figures"` // by benchmark
 }
 
-// machine is where a run was made. Runs of different machines are not compared.
+// machine identifies the machine of a run. Runs of different machines are not compared.
 type machine struct {
 	Processor string `json:"processor"`
 	Cores     int    `json:"cores"`
 	System    string `json:"system"`
 }
 
-// figure is what was measured of one bench.
+// figure is the measurements of one benchmark.
 type figure struct {
 	Words  string             `json:"words"`
-	Flops  float64            `json:"flops,omitempty"` // of a step
-	Bytes  float64            `json:"bytes,omitempty"` // that a step moves
+	Flops  float64            `json:"flops,omitempty"` // per step
+	Bytes  float64            `json:"bytes,omitempty"` // memory traffic per step
 	Losses []float64          `json:"losses,omitempty"`
 	Peak   map[string]float64 `json:"peak"`  // FLOP/s, by runner
-	Times  map[string]times   `json:"times"` // of a step, by runner
+	Times  map[string]times   `json:"times"` // per step, by runner
 }
 
 func newResult(o options) result {
 	return result{
 		Date:    time.Now().UTC().Format(time.RFC3339),
-		Machine: machine{Processor: processor(), Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH},
+		Machine: machine{Processor: cpuName(), Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH},
 		Rounds:  o.rounds,
 		Figures: map[string]figure{},
 	}
 }
 
-// processor is the processor's name and model, where the system tells.
-func processor() string {
+// cpuName returns the name and model of the CPU, if the system reports it.
+func cpuName() string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {
 		return runtime.GOARCH
@@ -84,8 +84,8 @@ func load(path string) (result, error) {
 	return r, nil
 }
 
-// save writes a result. Figures of benches that a file of this machine and
-// these versions has, and the result has not, stay.
+// save writes a result. Measurements of other benchmarks in an existing file for the same
+// machine and versions are kept.
 func save(path string, r result) error {
 	old, err := load(path)
 	switch {
@@ -93,7 +93,7 @@ func save(path string, r result) error {
 	case err != nil:
 		return err
 	case old.Machine != r.Machine || fmt.Sprint(old.Versions) != fmt.Sprint(r.Versions):
-		return fmt.Errorf("%s is of another machine or of other versions; name another file", path)
+		return fmt.Errorf("%s is of another machine or other versions: use another file", path)
 	default:
 		for name, f := range old.Figures {
 			if _, ok := r.Figures[name]; !ok {
@@ -108,7 +108,7 @@ func save(path string, r result) error {
 	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
-// lastResult is the newest run of a machine in a folder, nil if there is none.
+// lastResult returns the newest run of a machine in a folder, or nil.
 func lastResult(folder string, m machine) (*result, error) {
 	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil {

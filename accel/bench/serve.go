@@ -11,14 +11,14 @@ import (
 	"github.com/quernlab/quern/accel/internal/cpu"
 )
 
-// serveCommand makes the program a side: this engine, with as many threads as
-// GOMAXPROCS says.
+// serveCommand is the command that makes this program a benchmark process for Quern, with
+// GOMAXPROCS threads.
 const serveCommand = "serve"
 
-// peakBench is no case: every run measures the peak of its machine.
+// peakBench is not a case: every run measures the peak of its machine.
 const peakBench = "peak"
 
-// serve answers requests until there are no more.
+// serve answers requests until the input ends.
 func serve(in io.Reader, out io.Writer) {
 	s := &server{ready: map[string]workload{}}
 	lines := bufio.NewScanner(in)
@@ -34,12 +34,12 @@ func serve(in io.Reader, out io.Writer) {
 			a = reply{Error: err.Error()}
 		}
 		if answers.Encode(a) != nil {
-			return // nobody listens
+			return // the parent process has ended
 		}
 	}
 }
 
-// server holds what is prepared, by bench.
+// server holds the prepared benchmarks by name.
 type server struct{ ready map[string]workload }
 
 func (s *server) answer(q request) (reply, error) {
@@ -65,7 +65,7 @@ func (s *server) answer(q request) (reply, error) {
 		}
 		return reply{Seconds: time.Since(start).Seconds()}, nil
 	}
-	return reply{}, fmt.Errorf("nobody knows how to %q", q.Do)
+	return reply{}, fmt.Errorf("unknown request %q", q.Do)
 }
 
 func (s *server) prepare(q request) (reply, error) {
@@ -75,7 +75,7 @@ func (s *server) prepare(q request) (reply, error) {
 	}
 	c, ok := caseNamed(q.Bench)
 	if !ok {
-		return reply{}, fmt.Errorf("there is no bench %q", q.Bench)
+		return reply{}, fmt.Errorf("there is no benchmark %q", q.Bench)
 	}
 	g, err := readGroups(q.Case)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *server) prepare(q request) (reply, error) {
 	return a, nil
 }
 
-// peak is a step of nothing but multiplications and additions.
+// peak is a step of multiplications and additions only.
 type peak struct{}
 
 func (peak) step() error {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestServe prepares and runs every bench that is quick, over the protocol.
+// TestServe prepares and runs every quick benchmark through the protocol.
 func TestServe(t *testing.T) {
 	folder := t.TempDir()
 	var in, out bytes.Buffer
@@ -72,7 +72,7 @@ func TestArraysGoThroughFiles(t *testing.T) {
 	}
 }
 
-// TestCasesArePrepared wants of every bench what the table and the targets need.
+// TestCasesArePrepared checks that every benchmark has what the table and the targets need.
 func TestCasesArePrepared(t *testing.T) {
 	for _, c := range cases() {
 		if c.name == "" || c.words == "" || c.arrays == nil || c.start == nil || len(c.settings) == 0 || c.flops+c.bytes <= 0 {

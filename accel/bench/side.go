@@ -20,8 +20,7 @@ import (
 //go:embed peer/*.py
 var peers embed.FS
 
-// side is a process that is measured. It does what it is asked for and waits
-// quietly in between.
+// side is a benchmark process. It executes requests and sleeps in between.
 type side struct {
 	framework string // quern, torch or jax
 	threads   int
@@ -30,7 +29,7 @@ type side struct {
 	answers   *bufio.Reader
 }
 
-// unpack writes the scripts into a folder.
+// unpack writes the scripts to a folder.
 func unpack(folder string) error {
 	entries, err := peers.ReadDir("peer")
 	if err != nil {
@@ -48,7 +47,7 @@ func unpack(folder string) error {
 	return nil
 }
 
-// startSide starts a process that ends with ctx, or when it is closed.
+// startSide starts a process that ends when ctx is done or when it is closed.
 func startSide(ctx context.Context, o options, folder, framework string, threads int) (*side, error) {
 	s := &side{framework: framework, threads: threads}
 	count := strconv.Itoa(threads)
@@ -74,19 +73,19 @@ func startSide(ctx context.Context, o options, folder, framework string, threads
 	}
 	s.requests, s.answers = in, bufio.NewReader(out)
 	if err := s.command.Start(); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", framework, err)
+		return nil, fmt.Errorf("start %s: %w", framework, err)
 	}
 	return s, nil
 }
 
-// ask sends a request and waits for its answer.
+// ask sends a request and waits for the reply.
 func (s *side) ask(q request) (reply, error) {
 	if err := json.NewEncoder(s.requests).Encode(q); err != nil {
 		return reply{}, fmt.Errorf("%v has ended: %w", s, err)
 	}
 	line, err := s.answers.ReadBytes('\n')
 	if err != nil {
-		return reply{}, fmt.Errorf("%v ended while it was to %s %s: %w", s, q.Do, q.Bench, err)
+		return reply{}, fmt.Errorf("%v ended during the request %s %s: %w", s, q.Do, q.Bench, err)
 	}
 	var a reply
 	if err := json.Unmarshal(line, &a); err != nil {
@@ -100,7 +99,7 @@ func (s *side) ask(q request) (reply, error) {
 
 // close ends the process.
 func (s *side) close() error {
-	_ = s.requests.Close() // it ends when there are no more requests
+	_ = s.requests.Close() // the process ends at the end of its input
 	return s.command.Wait()
 }
 
@@ -121,7 +120,7 @@ func startSides(ctx context.Context, o options, folder string) (sides, error) {
 	for _, f := range frameworks {
 		for _, threads := range []int{1, 2} {
 			if f == "jax" && threads == 1 {
-				continue // it has no such setting
+				continue // it does not have this setting
 			}
 			s, err := startSide(ctx, o, folder, f, threads)
 			if err != nil {
@@ -136,11 +135,11 @@ func startSides(ctx context.Context, o options, folder string) (sides, error) {
 
 func (all sides) close() {
 	for _, s := range all {
-		_ = s.close() // it has given its answers
+		_ = s.close() // all replies have been received
 	}
 }
 
-// versions of everything that is measured.
+// versions returns the versions of everything that is measured.
 func (all sides) versions() (map[string]string, error) {
 	v := map[string]string{}
 	for _, s := range all {

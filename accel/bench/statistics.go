@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// times are the seconds of one step, over all rounds.
+// times is the seconds per step over all rounds.
 type times struct {
 	Median float64 `json:"median"`
-	Low    float64 `json:"low"`  // the quarter that was fastest took at most this
-	High   float64 `json:"high"` // the quarter that was slowest took at least this
+	Low    float64 `json:"low"`  // first quartile
+	High   float64 `json:"high"` // third quartile
 	Best   float64 `json:"best"`
 }
 
@@ -19,7 +19,7 @@ func newTimes(seconds []float64) times {
 	return times{Median: quantile(s, 0.5), Low: quantile(s, 0.25), High: quantile(s, 0.75), Best: s[0]}
 }
 
-// quantile of sorted numbers, between neighbours in proportion.
+// quantile returns a quantile of sorted numbers by linear interpolation.
 func quantile(sorted []float64, share float64) float64 {
 	at := share * float64(len(sorted)-1)
 	i := int(at)

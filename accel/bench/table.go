@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// printTable writes what was found: a line each for every runner.
+// printTable writes the results, one line per runner.
 func printTable(w io.Writer, r result) {
 	fmt.Fprintf(w, "%s, %d cores, %s; %v\n", r.Machine.Processor, r.Machine.Cores, r.Machine.System, r.Versions)
 	for _, c := range cases() {
@@ -22,14 +22,14 @@ func printTable(w io.Writer, r result) {
 			s := f.Times[key]
 			fmt.Fprintf(t, "  %s\t%s\t%s … %s\t%s\n", key, duration(s.Median), duration(s.Low), duration(s.High), f.rate(key))
 		}
-		_ = t.Flush() // as the lines above, it goes to the terminal
+		_ = t.Flush() // written to the terminal like the lines above
 		for _, line := range verdicts(c, f) {
 			fmt.Fprintf(w, "  %s\n", line)
 		}
 	}
 }
 
-// rate is the speed of a runner, and its share of the peak.
+// rate returns the speed of a runner and its fraction of the peak.
 func (f figure) rate(key string) string {
 	seconds := f.Times[key].Median
 	if f.Flops == 0 {
@@ -42,7 +42,7 @@ func (f figure) rate(key string) string {
 	return text
 }
 
-// share of the peak that the engine measured for as many threads.
+// share returns the fraction of the peak that was measured with the same number of threads.
 func (f figure) share(key string) float64 {
 	parts := strings.Split(key, "-")
 	if len(parts) < 2 {
@@ -55,7 +55,7 @@ func (f figure) share(key string) float64 {
 	return f.Flops / f.Times[key].Median / peak
 }
 
-// fastest is the best runner of a framework.
+// fastest returns the fastest runner of a framework.
 func (f figure) fastest(framework string) (key string, seconds float64) {
 	seconds = math.Inf(1)
 	for k, s := range f.Times {
@@ -66,7 +66,7 @@ func (f figure) fastest(framework string) (key string, seconds float64) {
 	return key, seconds
 }
 
-// verdicts compare the engine with the others and with its targets.
+// verdicts compares Quern with the others and with its targets.
 func verdicts(c benchCase, f figure) []string {
 	var lines []string
 	ours, seconds := f.fastest("quern")
@@ -104,7 +104,7 @@ func verdict(value, target float64, format string) string {
 	}
 }
 
-// duration has three digits.
+// duration formats a time with three digits.
 func duration(seconds float64) string {
 	switch {
 	case seconds < 1e-3:

@@ -12,15 +12,15 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// workload is a bench that is ready to run on this engine.
+// workload is a benchmark that is ready to run in Quern.
 type workload interface {
 	// step does the work once.
 	step() error
-	// value is a number that tells what the last step computed.
+	// value returns a number computed by the last step.
 	value() float64
 }
 
-// objective is a loss, and how it wants its targets.
+// objective is a loss and the form of its targets.
 type objective struct {
 	loss   func(y, target *nn.Tensor) *nn.Tensor
 	labels bool
@@ -31,7 +31,7 @@ var (
 	squares      = objective{nn.MSE, false}
 )
 
-// trainingStep is a step of a training that goes round some batches.
+// trainingStep is a training step that cycles through some batches.
 type trainingStep struct {
 	model     nn.Module
 	loss      func(y, target *nn.Tensor) *nn.Tensor
@@ -53,10 +53,10 @@ func startTraining(make func() nn.Module, o objective) func(groups) (workload, e
 				t.y = append(t.y, target.tensor())
 			}
 		}
-		tensor.NoGrad(func() { t.model.Forward(t.x[0]) }) // which makes the parameters
+		tensor.NoGrad(func() { t.model.Forward(t.x[0]) }) // creates the parameters
 		parameters, given := nn.Parameters(t.model), g.get("parameters")
 		if len(parameters) != len(given) {
-			return nil, fmt.Errorf("the case has %d parameters, the model %d", len(given), len(parameters))
+			return nil, fmt.Errorf("the case has %d parameters, but the model has %d", len(given), len(parameters))
 		}
 		for i, p := range parameters {
 			p.SetData(given[i].data)
@@ -76,14 +76,14 @@ func (t *trainingStep) step() error {
 	t.last = t.loss(y, t.y[i])
 	t.optimizer.ZeroGrad()
 	t.last.Backward()
-	y.Release() // as the others' reference counts do
+	y.Release() // reference counting frees it in the other frameworks too
 	t.optimizer.Step()
 	return nil
 }
 
 func (t *trainingStep) value() float64 { return t.last.Item() }
 
-// product is a matrix product.
+// product is a matrix multiplication.
 type product struct{ a, b, last *tensor.Tensor }
 
 func startProduct(g groups) (workload, error) {
@@ -134,7 +134,7 @@ func (w *attending) step() error {
 	return nil
 }
 
-// value is the result with an element of each gradient.
+// value returns the result plus an element of each gradient.
 func (w *attending) value() float64 {
 	v := w.last.Item()
 	for i, t := range w.in {
@@ -147,7 +147,7 @@ func (w *attending) value() float64 {
 	return v
 }
 
-// copying moves memory.
+// copying copies memory.
 type copying struct{ from, to *tensor.Tensor }
 
 func startCopy(groups) (workload, error) {
@@ -173,7 +173,7 @@ func startLoader(g groups) (workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(folder) // the mapped file stays until it is closed
+	defer os.RemoveAll(folder) // the mapped file remains readable until it is closed
 	images, labels := filepath.Join(folder, "images"), filepath.Join(folder, "labels")
 	if err := writeIDX(images, g.get("x")[0].bytes(), imageCount, 28, 28); err != nil {
 		return nil, err

@@ -12,20 +12,20 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Static quantises a trained model. It runs some examples of a set through it to find
-// the ranges of what layers are given: those that the model is trained with are best.
+// Static quantizes a trained model. It runs examples of a data set through the model to find
+// the ranges of the layers' inputs; examples of the training set are best.
 //
-// It fails with [ErrNoExamples] without examples, with a [*LayerError] that names the
-// layer where a weight or an activation is not finite, with [*UnknownLayerError]
-// where [Float] names no layer, with [*DeviceError] on another device than the
-// processor, and as accel.Predict where the model cannot take the examples.
+// It returns [ErrNoExamples] without examples, a [*LayerError] that names the layer if a weight
+// or an activation is not finite, an [*UnknownLayerError] if [Float] names no layer, a
+// [*DeviceError] on a device other than the CPU, and errors of accel.Predict if the model
+// cannot process the examples.
 func Static(ctx context.Context, model nn.Module, calibration *data.Dataset, options ...Option) (m *Model, err error) {
 	o, err := newOptions(options)
 	switch {
 	case err != nil:
 		return nil, err
 	case model == nil:
-		return nil, errors.New("quantize: Static: there is no model")
+		return nil, errors.New("quantize: Static: model is nil")
 	case calibration == nil || calibration.Len() == 0:
 		return nil, ErrNoExamples
 	}
@@ -88,7 +88,7 @@ func Static(ctx context.Context, model nn.Module, calibration *data.Dataset, opt
 	return m, measureErrors(ctx, model, calibration, all)
 }
 
-// one is the first example of a set.
+// one returns the first example of a data set.
 func one(ctx context.Context, set *data.Dataset) (*tensor.Tensor, error) {
 	it := set.Batches(1, data.Context(ctx), data.Workers(0))
 	if !it.Next() {
@@ -97,7 +97,7 @@ func one(ctx context.Context, set *data.Dataset) (*tensor.Tensor, error) {
 	return it.Batch().X, nil
 }
 
-// float runs the model as it is, in evaluation.
+// float runs the model unchanged in evaluation mode.
 func float(model nn.Module, x *tensor.Tensor) (y *tensor.Tensor) {
 	tensor.NoGrad(func() {
 		substitute.Within(substitute.Table{}, func() { y = model.Forward(x) })
@@ -106,11 +106,11 @@ func float(model nn.Module, x *tensor.Tensor) (y *tensor.Tensor) {
 	return y
 }
 
-// calibrationBatch is how many examples are looked at together.
+// calibrationBatch is the batch size of the calibration.
 const calibrationBatch = 64
 
-// observe runs examples of a set, taken from all of it, through the float model, and
-// shows what each product is given.
+// observe runs examples from all parts of a data set through the float model and records the
+// input of each layer.
 func observe(ctx context.Context, model nn.Module, set *data.Dataset, examples int, all []*product, look func(p *product, x *tensor.Tensor) error) (err error) {
 	table := substitute.Table{}
 	var found error
@@ -144,8 +144,8 @@ func observe(ctx context.Context, model nn.Module, set *data.Dataset, examples i
 	return found
 }
 
-// measureErrors compares, for some examples, what each layer gives in floats with what
-// it gives in bytes, from the same input.
+// measureErrors compares, for some examples, the output of each layer in floats and in 8-bit
+// integers for the same input.
 func measureErrors(ctx context.Context, model nn.Module, set *data.Dataset, all []*product) error {
 	type sums struct{ signal, noise float64 }
 	of := map[*product]*sums{}
@@ -171,7 +171,8 @@ func measureErrors(ctx context.Context, model nn.Module, set *data.Dataset, all 
 	return err
 }
 
-// normalized is the layer in floats, with the normalisation that is part of it.
+// normalized returns the output of the layer in floats, including the normalization that is
+// folded into it.
 func (p *product) normalized(x *tensor.Tensor) *tensor.Tensor {
 	y := p.Forward(x)
 	if p.fold == nil {

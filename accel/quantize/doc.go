@@ -1,24 +1,24 @@
-// Package quantize makes models smaller and faster by computing with 8-bit integers.
+// Package quantize makes models smaller and faster with 8-bit integers.
 //
-//	small, err := quantize.Static(ctx, model, train)      // looks at some examples
-//	result, err := accel.Evaluate(ctx, small, test)       // and is a model as any other
-//	report, err := small.Report(ctx, test)                // bytes, accuracy, speed, worst layers
+//	small, err := quantize.Static(ctx, model, train)      // calibrates with some examples
+//	result, err := accel.Evaluate(ctx, small, test)       // it is a model like any other
+//	report, err := small.Report(ctx, test)                // size, accuracy, speed, worst layers
 //	err = small.Save("small.safetensors")
-//	err = onnx.Export("small.onnx", small, images)        // for onnxruntime, with bytes there, too
+//	err = onnx.Export("small.onnx", small, images)        // for onnxruntime, also with 8-bit integers
 //
-// [Static] quantises weights and activations after training: weights to signed bytes
-// with a step for each output, activations to unsigned bytes with one step and zero
-// for a whole tensor, whose range is found by running examples through the model.
-// Products are exact in 32 bits, on every processor. In a chain, convolutions and
-// linear layers with the BatchNorm, ReLU, MaxPool2D and Flatten between them compute
-// with bytes from end to end; elsewhere each layer by itself. What has no 8-bit form
-// stays float and is listed in the report with the reason.
+// [Static] quantizes weights and activations after training: weights to signed bytes with a
+// scale per output, activations to unsigned bytes with one scale and zero point per tensor,
+// whose range is found by running examples through the model. Products are accumulated exactly
+// in 32 bits on every CPU. In a chain, convolutions and linear layers with the BatchNorm, ReLU,
+// MaxPool2D and Flatten between them compute in 8 bits from end to end; elsewhere each layer is
+// quantized separately. Layers without an 8-bit form stay float, and the report gives the
+// reason.
 //
-// [Weights] quantises the weights of linear layers alone. They become floats when
-// they are used: less memory to read for models that wait for their weights, such as
-// a GPT that writes, and no examples needed.
+// [Weights] quantizes only the weights of linear layers, which are converted to floats when
+// they are used. This reduces memory traffic for models whose speed is limited by reading
+// weights, such as a GPT that generates text, and needs no examples.
 //
-// A quantised model computes as in evaluation, on the processor, and cannot be
-// trained. It uses the model that it was made of, whose own Forward runs: that model
-// stays as it is, and must stay so; see [ChangedError].
+// A quantized model always computes in evaluation mode, on the CPU, and cannot be trained. It
+// uses the original model, whose Forward it calls: do not change that model; see
+// [ChangedError].
 package quantize

@@ -7,25 +7,25 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// ErrNoExamples says that there is nothing to find ranges with.
-var ErrNoExamples = errors.New("quantize: there are no examples to calibrate with")
+// ErrNoExamples is returned if there are no examples for calibration.
+var ErrNoExamples = errors.New("quantize: there are no examples for calibration")
 
-// ErrNothing says that a model has no layer that can be quantised.
-var ErrNothing = errors.New("quantize: no layer of the model can be quantised")
+// ErrNothing is returned if no layer of a model can be quantized.
+var ErrNothing = errors.New("quantize: no layer of the model can be quantized")
 
-// UnknownLayerError says that a model has no layer of a name.
+// UnknownLayerError is returned if a model has no layer with a name.
 type UnknownLayerError struct {
 	Name  string
-	Known []string // layers that can be quantised
+	Known []string // layers that can be quantized
 }
 
-// Error names the layers that there are.
+// Error lists the existing layers.
 func (e *UnknownLayerError) Error() string {
-	return fmt.Sprintf("quantize: there is no layer %q to quantise; there are %q", e.Name, e.Known)
+	return fmt.Sprintf("quantize: there is no quantizable layer %q; the layers are %q", e.Name, e.Known)
 }
 
-// LayerError says why a layer could not be calibrated, such as a
-// *tensor.NonFiniteError of what it was given.
+// LayerError says why a layer could not be calibrated, such as a *tensor.NonFiniteError of its
+// input.
 type LayerError struct {
 	Name string
 	Err  error
@@ -34,33 +34,34 @@ type LayerError struct {
 // Error names the layer.
 func (e *LayerError) Error() string { return fmt.Sprintf("quantize: layer %s: %v", e.Name, e.Err) }
 
-// Unwrap is the reason.
+// Unwrap returns the reason.
 func (e *LayerError) Unwrap() error { return e.Err }
 
-// DeviceError says that quantised models run on the processor, and another device is
-// in use.
+// DeviceError is returned if a quantized model is used while the current device is not the CPU.
 type DeviceError struct{ Device string }
 
-// Error tells what to do.
+// Error says what to do.
 func (e *DeviceError) Error() string {
-	return fmt.Sprintf("quantize: quantised models run on the processor, and %q is in use: call accel.Use(\"cpu\")", e.Device)
+	return fmt.Sprintf("quantize: quantized models run on the CPU, but the current device is %q: call accel.Use(\"cpu\")", e.Device)
 }
 
-// Unwrap is a *tensor.StateError: Predict and Evaluate return it.
+// Unwrap returns a *tensor.StateError, so that Predict and Evaluate return the error instead of
+// panicking.
 func (e *DeviceError) Unwrap() error {
 	return &tensor.StateError{Op: "quantize", Hint: "the device is not the processor"}
 }
 
-// ChangedError says that a weight of the model is not what it was when the model was
-// quantised.
+// ChangedError is returned if a weight of the original model has changed since the model was
+// quantized.
 type ChangedError struct{ Name string }
 
-// Error tells what to do.
+// Error says what to do.
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("quantize: %s of the model has changed since it was quantised: quantise it again", e.Name)
+	return fmt.Sprintf("quantize: %s of the model has changed since the model was quantized: quantize it again", e.Name)
 }
 
-// Unwrap is a *tensor.StateError: Predict and Evaluate return it.
+// Unwrap returns a *tensor.StateError, so that Predict and Evaluate return the error instead of
+// panicking.
 func (e *ChangedError) Unwrap() error {
 	return &tensor.StateError{Op: "quantize", Hint: e.Name + " has changed"}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestDamagedFiles changes one thing in a file, and wants an error and the model that
-// it is loaded into as it was.
+// TestDamagedFiles changes one thing in a file; Load must return an error and leave the model
+// unchanged.
 func TestDamagedFiles(t *testing.T) {
 	train, _ := digits(t)
 	newModel := func() *nn.SequentialLayer {
@@ -105,7 +105,7 @@ func TestDamagedFiles(t *testing.T) {
 	}
 }
 
-// TestNoModel wants an error of a model whose error nobody has read.
+// TestNoModel checks that a nil model, as after an ignored error, is reported.
 func TestNoModel(t *testing.T) {
 	var m *quantize.Model
 	err := func() (err error) {

@@ -10,14 +10,14 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// fold is a normalisation that has become part of a product's weights.
+// fold is a normalization that is folded into the weights of a layer.
 type fold struct {
 	layer.Normalization
 	name   string
 	module nn.Module
 }
 
-// normalizations are those of a model, by their names.
+// normalizations returns the normalizations of a model by name.
 func normalizations(model nn.Module) map[string]*fold {
 	found := map[string]*fold{}
 	for _, m := range nn.NamedModules(model) {
@@ -28,8 +28,8 @@ func normalizations(model nn.Module) map[string]*fold {
 	return found
 }
 
-// foldTraced finds the normalisations outside of chains that are given what a product
-// gives, and nobody else: in what the model does with x.
+// foldTraced finds normalizations outside chains whose input is only the output of one layer,
+// which has no other user. It traces the model with input x.
 func foldTraced(model nn.Module, x *tensor.Tensor, all []*product) {
 	norms := normalizations(model)
 	for _, p := range all {
@@ -42,7 +42,7 @@ func foldTraced(model nn.Module, x *tensor.Tensor, all []*product) {
 	}
 	g, err := traceOf(model, x)
 	if err != nil {
-		return // what cannot be followed is not folded
+		return // a model that cannot be traced is not folded
 	}
 	defer g.Release()
 	uses := make([][]tensor.GraphNode, len(g.Values)) // of each value
@@ -51,7 +51,8 @@ func foldTraced(model nn.Module, x *tensor.Tensor, all []*product) {
 			uses[v] = append(uses[v], n)
 		}
 	}
-	// only is the op that uses a parameter, if there is one of these names and no other.
+	// only returns the op that uses a parameter with one of these names, if there is exactly
+	// one.
 	only := func(t **tensor.Tensor, input int, names ...string) (tensor.GraphNode, bool) {
 		if *t == nil {
 			return tensor.GraphNode{}, false
@@ -62,7 +63,7 @@ func foldTraced(model nn.Module, x *tensor.Tensor, all []*product) {
 		}
 		return uses[v][0], slices.Contains(names, uses[v][0].Op.Name())
 	}
-	after := map[int]*fold{} // the value that a normalisation is given
+	after := map[int]*fold{} // by input value
 	for _, f := range norms {
 		if n, ok := only(f.Weight, 2, "BatchNorm"); ok {
 			after[n.In[0]] = f
@@ -76,7 +77,7 @@ func foldTraced(model nn.Module, x *tensor.Tensor, all []*product) {
 	}
 }
 
-// traceOf is what a model does with x in evaluation.
+// traceOf returns the graph of a model with input x in evaluation mode.
 func traceOf(model nn.Module, x *tensor.Tensor) (g *tensor.Graph, err error) {
 	defer nn.Catch(&err)
 	substitute.Within(substitute.Table{}, func() {
@@ -85,8 +86,8 @@ func traceOf(model nn.Module, x *tensor.Tensor) (g *tensor.Graph, err error) {
 	return g, nil
 }
 
-// folded is the factor and the shift of each channel that a normalisation in
-// evaluation is: x·factor + shift.
+// folded returns the factor and the shift per channel of a normalization in evaluation mode:
+// x·factor + shift.
 func folded(n layer.Normalization) (factor, shift []float64) {
 	weight, bias := (*n.Weight).Float64s(), (*n.Bias).Float64s()
 	mean, variance := (*n.Mean).Float64s(), (*n.Variance).Float64s()

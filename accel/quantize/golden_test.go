@@ -11,8 +11,8 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestAgainstPyTorch compares layers with PyTorch's quantised linear and conv2d, whose
-// results are rounded to bytes: half a step is what may lie between.
+// TestAgainstPyTorch compares layers with PyTorch's quantized linear and conv2d, whose results
+// are rounded to bytes: the difference may be half a scale step.
 func TestAgainstPyTorch(t *testing.T) {
 	text, err := os.ReadFile("testdata/golden.json")
 	if err != nil {
@@ -60,8 +60,8 @@ func TestAgainstPyTorch(t *testing.T) {
 	}
 }
 
-// TestErrorIsBounded compares a layer with its float form: a weight is at most half a
-// step off, and so is an input within the range of calibration.
+// TestErrorIsBounded compares a layer with its float form: the error of a weight is at most
+// half a scale step, and so is that of an input within the calibrated range.
 func TestErrorIsBounded(t *testing.T) {
 	const rows, in, out = 40, 57, 13
 	g := tensor.NewGenerator(3)

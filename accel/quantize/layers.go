@@ -10,30 +10,30 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// product is a layer that can be quantised, and what is known of it.
+// product is a layer that can be quantized.
 type product struct {
 	layer.Product
 	name   string // of the module
 	module nn.Module
-	reason string // why it stays float; empty for one that does not
+	reason string // why it stays float; empty if it is quantized
 
 	sample *sample
 	bytes  *bytes  // nil while it is float
-	sqnr   float64 // decibels; NaN where it was not measured
-	fold   *fold   // a normalisation that is part of it, or nil
+	sqnr   float64 // in decibels; NaN if not measured
+	fold   *fold   // the normalization folded into it, or nil
 
 }
 
-// bytes is the quantised form of a product: w[o, i] ≈ step[o]·weight[o, i].
+// bytes is the quantized form of a layer: w[o, i] ≈ step[o]·weight[o, i].
 type bytes struct {
 	shape  []int // of the weight
 	weight []int8
 	step   []float32
 	bias   []float32
-	input  integer.Scale // unknown for weights alone
+	input  integer.Scale // unknown with Weights
 }
 
-// products are the layers of a model that multiply, each once.
+// products returns the layers of a model that can be quantized, each once.
 func products(model nn.Module) []*product {
 	var found []*product
 	for _, m := range nn.NamedModules(model) {
@@ -44,7 +44,7 @@ func products(model nn.Module) []*product {
 	return found
 }
 
-// choose marks the layers that the user wants float.
+// choose marks the layers that stay float at the user's request.
 func choose(all []*product, float []string) error {
 	for _, name := range float {
 		at := slices.IndexFunc(all, func(p *product) bool { return p.name == name })
@@ -60,7 +60,7 @@ func choose(all []*product, float []string) error {
 	return nil
 }
 
-// tensorName is the name of a tensor of the layer in files and errors.
+// tensorName returns the name of a tensor of the layer in files and errors.
 func (p *product) tensorName(name string) string {
 	if p.name == "" {
 		return name
@@ -68,16 +68,16 @@ func (p *product) tensorName(name string) string {
 	return p.name + "." + name
 }
 
-// quantize makes bytes of the weights, of each output o multiplied by factor[o] before,
-// and of the bias, which becomes bias·factor + shift. Both are nil without a
-// normalisation to fold.
+// quantize quantizes the weights, after multiplying those of each output o by factor[o], and
+// the bias, which becomes bias·factor + shift. factor and shift are nil if no normalization is
+// folded.
 func (p *product) quantize(factor, shift []float64) error {
 	w := *p.Weight
 	values, shape := w.Data(), w.Shape()
 	outputs := shape[0]
 	depth := len(values) / max(outputs, 1)
 	if depth > integer.MostDepth {
-		p.reason = fmt.Sprintf("%d products for each output could exceed 32 bits", depth)
+		p.reason = fmt.Sprintf("the sum of %d products per output could overflow 32 bits", depth)
 		return nil
 	}
 	b := &bytes{shape: shape, weight: make([]int8, len(values)), step: make([]float32, outputs), bias: make([]float32, outputs)}
@@ -104,14 +104,14 @@ func (p *product) quantize(factor, shift []float64) error {
 	return nil
 }
 
-// quantizeRow makes signed bytes from -127 to 127 of numbers and returns their step.
+// quantizeRow converts values to signed bytes from -127 to 127 and returns their scale.
 func quantizeRow(q []int8, w []float32) (step float32) {
 	most := float32(0)
 	for _, v := range w {
 		most = max(most, v, -v)
 	}
 	if step = most / 127; step == 0 {
-		return 1 // all of them are zeros, or so small that they are
+		return 1 // all values are zero or too small
 	}
 	for i, v := range w {
 		q[i] = int8(min(max(roundEven(v/step), -127), 127))

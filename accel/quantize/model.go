@@ -10,13 +10,13 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Model is a quantised model: a module for Predict and Evaluate. [Static], [Weights]
-// and [Load] make it. It has no parameters that could be trained.
+// Model is a quantized model: a module for Predict and Evaluate; see [Static], [Weights] and
+// [Load]. It has no trainable parameters.
 type Model struct {
-	of func() *quantized // a function, so that the float model's parameters are not found in it
+	of func() *quantized // a function, so that the parameters of the float model are not found
 }
 
-// kind is how a model was quantised.
+// kind is the kind of quantization.
 type kind string
 
 const (
@@ -24,7 +24,7 @@ const (
 	weights kind = "weights"
 )
 
-// quantized is what a Model is made of.
+// quantized is the content of a Model.
 type quantized struct {
 	model    nn.Module
 	kind     kind
@@ -33,13 +33,13 @@ type quantized struct {
 	known    []known
 }
 
-// known is a tensor of the model as it was.
+// known is a tensor of the original model at the time of quantization.
 type known struct {
 	nn.Parameter
 	was *tensor.Snapshot
 }
 
-// newModel puts a model together whose products have their bytes.
+// newModel returns a model whose layers have been quantized.
 func newModel(model nn.Module, k kind, all []*product) (*Model, error) {
 	q := &quantized{model: model, kind: k, products: all}
 	some := false
@@ -65,10 +65,10 @@ func newModel(model nn.Module, k kind, all []*product) (*Model, error) {
 	return &Model{func() *quantized { return q }}, nil
 }
 
-// Forward computes as the float model does in evaluation. It panics with a
-// [*DeviceError] on another device than the processor, with a [*ChangedError] if the
-// float model has changed, and with a *tensor.NonFiniteError later, when the result is
-// read, where a quantised layer was given what is not finite.
+// Forward computes like the float model in evaluation mode. It panics with a [*DeviceError] on
+// a device other than the CPU, with a [*ChangedError] if the float model has changed, and, when
+// the result is read, with a *tensor.NonFiniteError if the input of a quantized layer was not
+// finite.
 func (m *Model) Forward(x *tensor.Tensor) (y *tensor.Tensor) {
 	if m == nil {
 		panic(&tensor.StateError{Op: "quantize", Hint: "there is no model; was the error of making it read?"})
@@ -86,7 +86,7 @@ func (m *Model) Forward(x *tensor.Tensor) (y *tensor.Tensor) {
 	return y
 }
 
-// unchanged compares the float model with what it was.
+// unchanged checks that the float model has not changed.
 func (q *quantized) unchanged() error {
 	for _, k := range q.known {
 		if !k.was.Same(k.Tensor) {
@@ -101,10 +101,10 @@ func (q *quantized) unchanged() error {
 	return nil
 }
 
-// fits tells whether a weight of this shape can be the layer's.
+// fits reports whether a weight of this shape can belong to the layer.
 func (p *product) fits(shape []int) bool { return fmt.Sprint(shape) == fmt.Sprint(p.bytes.shape) }
 
-// String is the model in a line.
+// String returns the model in one line.
 func (m *Model) String() string {
 	q := m.of()
 	quantised, left := 0, 0
@@ -128,20 +128,19 @@ func (m *Model) String() string {
 
 // Layer is a layer of a quantised model.
 type Layer struct {
-	Name string // in the model
-	Kind string // as it is written in Go
-	// Quantized is set for layers of 8 bits; Reason says why another one is not.
+	Name string // name in the model
+	Kind string // the layer as a Go expression
+	// Quantized is set for 8-bit layers; Reason says why another layer is not quantized.
 	Quantized bool
 	Reason    string
-	// SQNR is the signal-to-quantisation-noise ratio of what the layer gives from the
-	// same input as in floats, in decibels; NaN where it was not measured. 6 dB are a
-	// bit.
+	// SQNR is the signal-to-quantization-noise ratio of the layer's output, for the same input
+	// as in floats, in decibels; NaN if not measured. One bit is 6 dB.
 	SQNR       float64
-	FloatBytes int // of its parameters
-	Bytes      int // as they are quantised, with their steps
+	FloatBytes int // size of its float parameters
+	Bytes      int // quantized size, including scales
 }
 
-// Layers are those with parameters.
+// Layers returns the layers with parameters.
 func (m *Model) Layers() []Layer {
 	q := m.of()
 	owned := map[string]*product{} // names of tensors
@@ -185,7 +184,7 @@ func (m *Model) Layers() []Layer {
 			found[i].Bytes += size
 		}
 	}
-	for _, p := range q.products { // whose weight is another layer's too
+	for _, p := range q.products { // which share their weight with another layer
 		if _, seen := at[p]; !seen && p.bytes != nil {
 			found = append(found, Layer{Name: p.name, Kind: kindOf(p.module), Quantized: true, SQNR: p.sqnr, Bytes: p.size()})
 		}
@@ -207,7 +206,7 @@ func kindOf(m nn.Module) string {
 	return "parameters"
 }
 
-// size is the bytes of the quantised parameters.
+// size returns the bytes of the quantized parameters.
 func (p *product) size() int {
 	n := len(p.bytes.weight) + 4*len(p.bytes.step)
 	if p.Bias != nil || p.fold != nil {

@@ -10,16 +10,16 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// builder puts the substitutes of a model's layers together.
+// builder creates the substitutes of a model's layers.
 type builder struct {
 	table    substitute.Table
-	products map[**tensor.Tensor]*product // that have bytes, by the place of the weight
-	folds    map[nn.Module]*product       // of normalisations, what they are part of
-	placed   map[*product]bool            // in the networks of chains
+	products map[**tensor.Tensor]*product // quantized layers, by the address of the weight
+	folds    map[nn.Module]*product       // by normalization: the layer that it is folded into
+	placed   map[*product]bool            // layers inside the networks of chains
 }
 
-// build makes the substitutes: of chains with what they are made of now, and of the
-// layers outside of chains.
+// build creates the substitutes: of chains with their current layers, and of the layers outside
+// chains.
 func build(model nn.Module, all []*product) substitute.Table {
 	b := &builder{table: substitute.Table{}, products: map[**tensor.Tensor]*product{}, folds: map[nn.Module]*product{}, placed: map[*product]bool{}}
 	for _, p := range all {
@@ -31,7 +31,7 @@ func build(model nn.Module, all []*product) substitute.Table {
 			b.folds[p.fold.module] = p
 		}
 	}
-	for m := range b.folds { // where a chain has not taken it in
+	for m := range b.folds { // not handled by a chain
 		b.table[m] = unchanged
 	}
 	for _, c := range chains(model) {
@@ -45,7 +45,7 @@ func build(model nn.Module, all []*product) substitute.Table {
 	return b.table
 }
 
-// chains are those of a model, with those that are part of residuals.
+// chains returns the chains of a model, including those inside residuals.
 func chains(model nn.Module) []*nn.SequentialLayer {
 	var found []*nn.SequentialLayer
 	for _, m := range nn.NamedModules(model) {
@@ -59,7 +59,7 @@ func chains(model nn.Module) []*nn.SequentialLayer {
 	return found
 }
 
-// product is the quantised product that a module is, or nil.
+// product returns the quantized layer of a module, or nil.
 func (b *builder) product(m nn.Module) *product {
 	if p, ok := layer.Of(m).(layer.Product); ok && sole(m) {
 		return b.products[p.Weight]
@@ -67,7 +67,7 @@ func (b *builder) product(m nn.Module) *product {
 	return nil
 }
 
-// sole tells whether a module is a product and nothing else.
+// sole reports whether a module is a quantizable layer and nothing else.
 func sole(m nn.Module) bool {
 	switch m.(type) {
 	case *nn.DenseLayer, *nn.Conv2DLayer:
@@ -76,8 +76,8 @@ func sole(m nn.Module) bool {
 	return false
 }
 
-// chain replaces a chain by one in which the first product of each run of layers is a
-// network and the others do nothing, so that layers keep their numbers.
+// chain returns a copy of a chain in which the first layer of each quantized run is a network
+// for the whole run and the others do nothing, so that the indices of layers do not change.
 func (b *builder) chain(c *nn.SequentialLayer) {
 	layers := c.Layers()
 	changed := false
@@ -98,7 +98,7 @@ func (b *builder) chain(c *nn.SequentialLayer) {
 	}
 }
 
-// inBytes is a network in the place of a layer, under whose name errors come.
+// inBytes is a network that replaces a layer. Errors have the name of that layer.
 type inBytes struct {
 	name string
 	net  *integer.Network
@@ -111,11 +111,11 @@ func unchanged(x *tensor.Tensor) *tensor.Tensor { return x }
 
 var nothing = nn.Lambda(unchanged)
 
-// run is the network of the layers from one on, and where it ends.
+// run returns the network of the layers from an index on, and the index after it.
 func (b *builder) run(layers []nn.Module, from int) (*integer.Network, int) {
 	first := b.product(layers[from])
 	n := &integer.Network{Input: first.bytes.input, Image: first.Image}
-	image, channels := first.Image, 0 // channels of images that were flattened
+	image, channels := first.Image, 0 // channels of flattened images
 	var last *integer.Product
 	add := func(p *product) {
 		if last != nil {
@@ -128,7 +128,7 @@ func (b *builder) run(layers []nn.Module, from int) (*integer.Network, int) {
 	}
 	add(first)
 	end := from + 1
-	var waiting []integer.Layer // until there is a product behind them
+	var waiting []integer.Layer // kept until a quantized layer follows them
 	relu := false
 	for i := from + 1; i < len(layers); i++ {
 		switch l := layer.Of(layers[i]).(type) {
@@ -137,7 +137,7 @@ func (b *builder) run(layers []nn.Module, from int) (*integer.Network, int) {
 				return n, end
 			}
 		case layer.ReLU:
-			if len(waiting) > 0 { // which commute with it
+			if len(waiting) > 0 { // they commute with it
 				relu = true
 				continue
 			}
@@ -182,7 +182,7 @@ func pool(l layer.MaxPool) *integer.MaxPool {
 	return &integer.MaxPool{Window: w}
 }
 
-// window is a tensor's window with its defaults filled in.
+// window returns the window of a layer with its defaults filled in.
 func window(w tensor.Window, height, width int) integer.Window {
 	out := integer.Window{Kernel: [2]int{height, width}, Stride: w.Stride, Padding: w.Padding, Dilation: w.Dilation}
 	for axis := range 2 {
@@ -191,15 +191,15 @@ func window(w tensor.Window, height, width int) integer.Window {
 	return out
 }
 
-// integers is the layer as devices compute it. Its input was images of so many
-// channels that have been flattened, if there are any.
+// integers returns the layer in the form of package integer. channels is the number of channels
+// of its flattened input images, or 0.
 func (p *product) integers(channels int) *integer.Product {
 	b := p.bytes
 	out := &integer.Product{Window: integer.Point(), Image: p.Image, Groups: 1, Out: b.shape[0], In: b.shape[1], Weight: b.weight, Bias: b.bias}
 	for _, step := range b.step {
 		out.Factor = append(out.Factor, step*b.input.Step)
 	}
-	planes, places := channels, 1 // of the weight: what is in front in files and behind here
+	planes, places := channels, 1 // of the weight: channels come first in files, last here
 	if p.Image {
 		out.Window = window(p.Window, b.shape[2], b.shape[3])
 		out.Groups = max(p.Window.Groups, 1)
@@ -214,7 +214,7 @@ func (p *product) integers(channels int) *integer.Product {
 	return out
 }
 
-// turn writes [rows, places, planes] from [rows, planes, places].
+// turn transposes [rows, planes, places] to [rows, places, planes].
 func turn(w []int8, planes, places int) []int8 {
 	out := make([]int8, len(w))
 	for row := 0; row < len(w); row += planes * places {
@@ -227,14 +227,14 @@ func turn(w []int8, planes, places int) []int8 {
 	return out
 }
 
-// network is a layer for itself: floats in and out.
+// network is a single quantized layer with float input and output.
 func network(p *product) substitute.Forward {
 	n := &integer.Network{Input: p.bytes.input, Image: p.Image, Layers: []integer.Layer{p.integers(0)}}
 	return func(x *tensor.Tensor) *tensor.Tensor { return tensor.Quantized(x, n) }
 }
 
-// foldable finds the normalisations that follow a product in a chain, where both are
-// used once: they become part of its weights.
+// foldable finds the normalizations that follow a layer in a chain, if both are used once: they
+// can be folded into its weights.
 func foldable(model nn.Module, all []*product) {
 	uses := map[nn.Module]int{}
 	after := map[nn.Module]nn.Module{}

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Option changes how a model is quantised.
+// Option configures the quantization.
 type Option struct {
 	text string
 	set  func(*options) error
 }
 
-// String is the option as it is written in Go, without the package.
+// String returns the option as a Go expression without the package.
 func (o Option) String() string { return o.text }
 
 type options struct {
 	span     span
 	examples int
-	float    []string // layers that stay so
+	float    []string // layers that stay float
 }
 
-// defaultExamples is how many examples tell the ranges: more of them change little.
+// defaultExamples is the number of calibration examples: more change little.
 const defaultExamples = 512
 
 func newOptions(given []Option) (*options, error) {
@@ -36,47 +36,44 @@ func newOptions(given []Option) (*options, error) {
 	return o, nil
 }
 
-// MinMax takes the range from the least to the largest number that a layer was
-// given. It is the default.
+// MinMax uses the range from the smallest to the largest input of a layer. It is the default.
 func MinMax() Option {
 	return Option{"MinMax()", func(o *options) error { o.span = wholeSpan{}; return nil }}
 }
 
-// Percentile leaves out as many of the least and of the largest numbers: with 99.9 a
-// tenth of a percent of all, half of it at each end. What is beyond is clamped, and
-// the rest has finer steps.
+// Percentile ignores outliers at both ends: with 99.9, a tenth of a percent of the values, half
+// of it at each end. Values outside the range are clamped, and the others get a finer scale.
 func Percentile(share float64) Option {
 	text := fmt.Sprintf("Percentile(%g)", share)
 	return Option{text, func(o *options) error {
 		if !(share > 50 && share <= 100) {
-			return fmt.Errorf("quantize: %s: the share must be above 50 and at most 100", text)
+			return fmt.Errorf("quantize: %s: the percentile must be greater than 50 and at most 100", text)
 		}
 		o.span = percentileSpan{share / 100}
 		return nil
 	}}
 }
 
-// MSE takes the range, among a hundred narrower and narrower ones, with the least
-// mean squared error of what a layer was given.
+// MSE uses, among a hundred increasingly narrow ranges, the one with the smallest mean squared
+// error of the layer's input.
 func MSE() Option {
 	return Option{"MSE()", func(o *options) error { o.span = errorSpan{}; return nil }}
 }
 
-// Examples is how many examples of the set tell the ranges, taken from all of it.
-// The default is 512.
+// Examples sets the number of calibration examples, taken from all parts of the data set. The
+// default is 512.
 func Examples(n int) Option {
 	text := fmt.Sprintf("Examples(%d)", n)
 	return Option{text, func(o *options) error {
 		if n < 1 {
-			return fmt.Errorf("quantize: %s: at least one is needed", text)
+			return fmt.Errorf("quantize: %s: the number must be at least 1", text)
 		}
 		o.examples = n
 		return nil
 	}}
 }
 
-// Float leaves layers as they are, by their names in the report, such as "0" or
-// "blocks.1.up".
+// Float leaves layers in float, by their names in the report, such as "0" or "blocks.1.up".
 func Float(layers ...string) Option {
 	quoted := make([]string, len(layers))
 	for i, l := range layers {

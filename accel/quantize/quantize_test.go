@@ -21,7 +21,7 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// digits are few pictures: the tests are about numbers and not about learning.
+// digits is a small data set: these tests check numerics, not learning.
 func digits(t *testing.T) (train, test *data.Dataset) {
 	t.Helper()
 	train, test, err := data.Digits()
@@ -39,7 +39,7 @@ func fitted(t *testing.T, model nn.Module, train *data.Dataset, epochs int) {
 	}
 }
 
-// block is a module of a user's own, whose layers are called in Go.
+// block is a custom module that calls its layers in Go.
 type block struct {
 	up, down *nn.DenseLayer
 	norm     nn.Module
@@ -53,7 +53,7 @@ func newBlock(width int) *block {
 	return &block{nn.Dense(2 * width), nn.Dense(width), nn.BatchNorm()}
 }
 
-// models are of all kinds of layers; each needs images [1, 8, 8].
+// models have all kinds of layers; each takes images [1, 8, 8].
 var models = map[string]func() nn.Module{
 	"mlp": func() nn.Module {
 		return nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dropout(0.5), nn.Dense(32), nn.BatchNorm(), nn.ReLU(), nn.Dense(10))
@@ -89,7 +89,7 @@ var models = map[string]func() nn.Module{
 	},
 }
 
-// norm is the size of numbers, and of what is between them.
+// norm returns the norm of values and of their difference.
 func norm(a, b []float64) (size, difference float64) {
 	for i := range a {
 		size += a[i] * a[i]
@@ -158,7 +158,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// saved writes a model, reads it into a new one, and wants the same numbers bit for bit.
+// saved writes a model, reads it into a new one, and checks that the outputs are bit-identical.
 func saved(t *testing.T, small *quantize.Model, newModel func() nn.Module, x *tensor.Tensor, want []float64) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "model.safetensors")
@@ -375,7 +375,7 @@ func TestChangedModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		weight := model.Layers()[1].(*nn.DenseLayer).Weight
-		weight.SetData(weight.Data()) // the same numbers are no change
+		weight.SetData(weight.Data()) // equal values are not a change
 		if _, err := accel.Evaluate(t.Context(), small, test); err != nil {
 			t.Errorf("%s: before: %v", name, err)
 		}
@@ -390,7 +390,7 @@ func TestChangedModel(t *testing.T) {
 	}
 }
 
-// TestCannotBeTrained wants no silent training of what computes with other numbers.
+// TestCannotBeTrained checks that training a quantized model is an error.
 func TestCannotBeTrained(t *testing.T) {
 	train, _ := digits(t)
 	model := models["mlp"]()
@@ -434,8 +434,8 @@ func TestAnotherDevice(t *testing.T) {
 	}
 }
 
-// TestConcurrently applies a quantised model and the float one at the same time: each
-// gives what it gives alone.
+// TestConcurrently applies a quantized model and the float model at the same time; each gives
+// the same result as alone.
 func TestConcurrently(t *testing.T) {
 	train, test := digits(t)
 	model := models["residual"]()
@@ -474,8 +474,8 @@ func TestConcurrently(t *testing.T) {
 	all.Wait()
 }
 
-// basic is a block of a user's own whose layers are called in Go. What leak asks for is
-// used by others than the normalisation behind it.
+// basic is a custom block that calls its layers in Go. With leak, an output is also used by
+// others than the normalization after it.
 type basic struct {
 	first, second *nn.Conv2DLayer
 	one, two      nn.Module
@@ -492,8 +492,8 @@ func (b *basic) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return x.Add(z).ReLU()
 }
 
-// TestFoldedInGo wants normalisations to become part of layers where Go code gives
-// them what the layer gives, and only there.
+// TestFoldedInGo checks that normalizations are folded exactly where Go code passes them the
+// output of a layer.
 func TestFoldedInGo(t *testing.T) {
 	train, test := digits(t)
 	batch, err := test.Tensors()
@@ -527,7 +527,7 @@ func TestFoldedInGo(t *testing.T) {
 	}
 }
 
-// tied is a model of tokens whose last layer has the weight of another.
+// tied is a token model whose last layer shares the weight of another.
 type tied struct{ a, b, out *nn.DenseLayer }
 
 func newTied() nn.Module {
@@ -542,7 +542,7 @@ func (m *tied) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return m.out.Forward(m.b.Forward(m.a.Forward(x.Flatten(1)).ReLU()))
 }
 
-// TestSharedWeights has a weight under one name that two layers use.
+// TestSharedWeights has two layers that share a weight.
 func TestSharedWeights(t *testing.T) {
 	train, test := digits(t)
 	batch, err := test.Tensors()
@@ -569,7 +569,7 @@ func TestSharedWeights(t *testing.T) {
 	}
 }
 
-// TestSequences quantises a model of tokens, which writes as before.
+// TestSequences quantizes a token model, which generates the same text.
 func TestSequences(t *testing.T) {
 	text := strings.Repeat("the quick brown fox jumps over the lazy dog. ", 15)
 	vocab := data.Chars(text)
@@ -626,7 +626,7 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// TestWrongInput wants errors that name the layer as the user wrote it.
+// TestWrongInput checks that errors name the layer as the user wrote it.
 func TestWrongInput(t *testing.T) {
 	train, _ := digits(t)
 	model := nn.Sequential(nn.Flatten(), nn.Dense(32), nn.ReLU(), nn.Dense(10))

@@ -16,32 +16,32 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Report is what a quantised model gains and loses. It shows itself.
+// Report compares a quantized model with its float model. It displays itself.
 type Report struct {
-	Model     string // what was quantised
+	Model     string // what was quantized
 	Dataset   string
 	FileBytes [2]int       // of the files that nn.Save and Model.Save write
-	Loss      [2]float64   // on the set, float and quantised
+	Loss      [2]float64   // on the data set, float and quantized
 	Accuracy  [2]float64   // likewise; NaN for regression
-	Batch     int          // examples of the batch that was timed
-	Seconds   [2][]float64 // of the batch, in turns
+	Batch     int          // size of the timed batch
+	Seconds   [2][]float64 // for the batch, in interleaved rounds
 	Layers    []Layer      // the worst first
-	Using     string       // the instructions that multiply bytes
+	Using     string       // the CPU instructions for 8-bit products
 }
 
-// reportBatch is how many examples are timed together, and reportRounds how often.
+// reportBatch is the size of the timed batch, reportRounds the number of rounds.
 const (
 	reportBatch  = 256
 	reportRounds = 15
 )
 
-// Report compares the quantised model with the float one: bytes of the files, loss and
-// accuracy on a set, the time of a batch, taken in turns, and the error of each layer.
-// Nothing else should run meanwhile.
+// Report compares the quantized model with the float model: file sizes, loss and accuracy on a
+// data set, the time of a batch (in interleaved rounds), and the error of each layer. Nothing
+// else should run meanwhile.
 func (m *Model) Report(ctx context.Context, set *data.Dataset) (r *Report, err error) {
 	defer nn.Catch(&err)
 	if set == nil || set.Len() == 0 {
-		return nil, errors.New("quantize: Report: there are no examples to compare the models on")
+		return nil, errors.New("quantize: Report: the data set is empty")
 	}
 	q := m.of()
 	if err := q.unchanged(); err != nil {
@@ -88,7 +88,7 @@ func (m *Model) Report(ctx context.Context, set *data.Dataset) (r *Report, err e
 	return r, nil
 }
 
-// evaluation is the float model as it is evaluated, whose own mode stays as it is.
+// evaluation applies the float model in evaluation mode without changing its own mode.
 type evaluation struct{ nn.Module }
 
 func (e evaluation) Forward(x *tensor.Tensor) *tensor.Tensor { return float(e.Module, x) }
@@ -104,7 +104,7 @@ func forward(model nn.Module, x *tensor.Tensor) func() error {
 	}
 }
 
-// using is what the quantised layers are computed with.
+// using describes the CPU instructions of the quantized layers.
 func (q *quantized) using() string {
 	if q.kind == weights {
 		return "weights as floats, where they are used"
@@ -112,16 +112,17 @@ func (q *quantized) using() string {
 	return "products of bytes by " + cpu.IntegerKernel()
 }
 
-// Speedup is how many times as fast the quantised model is: the median of the rounds.
+// Speedup returns the median over the rounds of the float model's time divided by the quantized
+// model's.
 func (r *Report) Speedup() float64 {
 	median, _, _ := turns.Times(r.Seconds[0]).Ratio(r.Seconds[1])
 	return median
 }
 
-// Smaller is how many times smaller the file is.
+// Smaller returns the file size of the float model divided by that of the quantized model.
 func (r *Report) Smaller() float64 { return float64(r.FileBytes[0]) / float64(r.FileBytes[1]) }
 
-// comparison is the table of what there is of both models.
+// comparison returns the table that compares the models.
 func (r *Report) comparison() [][]any {
 	rows := [][]any{
 		{"file", turns.Bytes(r.FileBytes[0]), turns.Bytes(r.FileBytes[1]), fmt.Sprintf("%.2f times smaller", r.Smaller())},
@@ -130,7 +131,7 @@ func (r *Report) comparison() [][]any {
 	return append(rows, turns.Quality(r.Loss, r.Accuracy)...)
 }
 
-// layers is the table of layers.
+// layers returns the table of layers.
 func (r *Report) layers() [][]any {
 	var rows [][]any
 	for _, l := range r.Layers {
@@ -149,13 +150,13 @@ func (r *Report) sentence() string {
 	return r.Model + ", measured on " + r.Dataset + ", " + r.Using + ". Times are medians, with the middle half of the rounds."
 }
 
-// String is the report in text.
+// String returns the report as text.
 func (r *Report) String() string {
 	b := r.MIMEBundle()
 	return b["text/plain"].(string)
 }
 
-// MIMEBundle shows the report.
+// MIMEBundle returns the display of the report.
 func (r *Report) MIMEBundle() map[string]any {
 	return turns.Shown(r.sentence(),
 		display.Table(r.comparison(), "", "float", "quantised", ""),

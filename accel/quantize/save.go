@@ -11,18 +11,18 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// note is what a file says of the model, as JSON under noteKey.
+// note is the metadata of a file, as JSON under noteKey.
 type note struct {
 	Version int
 	Kind    kind
-	Layers  []noteLayer // that are quantised
+	Layers  []noteLayer // quantized layers
 	Float   map[string]string
 }
 
 type noteLayer struct {
 	Name string
-	Fold string   `json:",omitempty"` // the normalisation that is part of it
-	SQNR *float64 `json:",omitempty"` // nil where it was not measured
+	Fold string   `json:",omitempty"` // the folded normalization
+	SQNR *float64 `json:",omitempty"` // nil if not measured
 }
 
 const (
@@ -30,19 +30,19 @@ const (
 	noteVersion = 1
 )
 
-// Suffixes of a weight's name: its steps [out], and step and zero [2] of the input.
+// Suffixes of a weight's name: scales [out], and scale and zero point [2] of the input.
 const (
 	stepSuffix  = "_step"
 	inputSuffix = "_input"
 )
 
-// Save writes the model to a file in safetensors format: of a quantised layer the
-// weight as bytes in two's complement (safetensors' U8), its steps under the name
-// weight_step, step and zero of what the layer is given under weight_input, and the
-// bias in float32; all else as nn.Save does. A BatchNorm that became part of a layer
-// is not in the file. The file is replaced as a whole or not at all.
+// Save writes the model to a safetensors file. For a quantized layer it contains the weight as
+// bytes in two's complement (U8 in safetensors), its scales as weight_step, scale and zero
+// point of the input as weight_input, and the bias in float32. Everything else is as in
+// nn.Save. A BatchNorm that is folded into a layer is not in the file. An existing file is
+// replaced completely or not at all.
 //
-// It fails with a [*ChangedError] if the float model has changed.
+// It returns a [*ChangedError] if the float model has changed.
 func (m *Model) Save(path string) (err error) {
 	defer nn.Catch(&err)
 	q := m.of()
@@ -96,14 +96,14 @@ func (m *Model) Save(path string) (err error) {
 
 var normalizationNames = [...]string{"weight", "bias", "running_mean", "running_var"}
 
-// Load reads a model that [Model.Save] has written. model is made as the float model
-// was, with or without parameters, and gets those of the file: the quantised ones as
-// the floats that they stand for, and a BatchNorm that is part of a layer as one that
-// does nothing. Where names or shapes are others, nothing is loaded.
+// Load reads a model written by [Model.Save]. model has the architecture of the float model,
+// with or without parameters. It receives the parameters of the file: quantized ones as the
+// floats that they represent, and a folded BatchNorm as the identity. If names or shapes
+// differ, nothing is loaded.
 func Load(path string, model nn.Module) (m *Model, err error) {
 	defer nn.Catch(&err)
 	if model == nil {
-		return nil, fmt.Errorf("quantize: load %s: there is no model to load it into", path)
+		return nil, fmt.Errorf("quantize: load %s: model is nil", path)
 	}
 	if err := onProcessor(); err != nil {
 		return nil, err
@@ -117,14 +117,14 @@ func Load(path string, model nn.Module) (m *Model, err error) {
 	}
 	var n note
 	if err := json.Unmarshal([]byte(notes[noteKey]), &n); err != nil {
-		return wrong("it is not a quantised model; nn.Load reads others")
+		return wrong("it is not a quantized model: read it with nn.Load")
 	}
 	if n.Version != noteVersion || n.Kind != static && n.Kind != weights {
-		return wrong("it is a quantised model of version %d and kind %q, which this program does not know", n.Version, n.Kind)
+		return wrong("it is a quantized model of version %d and kind %q, which this program does not support", n.Version, n.Kind)
 	}
 	all := products(model)
 	norms := normalizations(model)
-	own := map[string]bool{} // names of tensors: a layer may share one that has another name
+	own := map[string]bool{} // names of tensors: a layer may share one with another name
 	for _, t := range nn.State(model) {
 		own[t.Name] = true
 	}
@@ -159,7 +159,7 @@ func names(all []*product) []string {
 	return list
 }
 
-// read takes what a file has of a layer, and puts floats in its place.
+// read reads a layer from a file and sets its float parameters.
 func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold, k kind, l noteLayer) error {
 	take := func(name string, d tensor.DType) (*tensor.Tensor, error) {
 		t := tensors[name]
@@ -170,7 +170,7 @@ func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold
 		return t, nil
 	}
 	if p.bytes != nil {
-		return fmt.Errorf("it comes twice")
+		return fmt.Errorf("the layer occurs twice")
 	}
 	name := p.tensorName(p.Names[0])
 	weight, err := take(name, tensor.Uint8)
@@ -187,11 +187,11 @@ func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold
 		rank = 4
 	}
 	if len(b.shape) != rank || weight.Numel() == 0 || len(b.step) != b.shape[0] {
-		return fmt.Errorf("a weight of shape %v with %d steps cannot be its", b.shape, len(b.step))
+		return fmt.Errorf("a weight of shape %v with %d scales does not fit the layer", b.shape, len(b.step))
 	}
 	depth := weight.Numel() / b.shape[0]
 	if depth > integer.MostDepth {
-		return fmt.Errorf("%d products for each output could exceed 32 bits", depth)
+		return fmt.Errorf("the sum of %d products per output could overflow 32 bits", depth)
 	}
 	floats := make([]float32, weight.Numel())
 	for i, v := range weight.Raw() {
@@ -200,7 +200,7 @@ func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold
 	}
 	for _, step := range b.step {
 		if !(step > 0) || step-step != 0 {
-			return fmt.Errorf("a step of its weights is %v", step)
+			return fmt.Errorf("a scale of its weights is %v", step)
 		}
 	}
 	if k == static {
@@ -210,7 +210,7 @@ func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold
 		}
 		v := input.Data()
 		if len(v) != 2 || !(v[0] > 0) || v[0]-v[0] != 0 || !(v[1] >= 0 && v[1] <= 255) || v[1] != roundEven(v[1]) {
-			return fmt.Errorf("its input cannot have step and zero %v", v)
+			return fmt.Errorf("scale and zero point %v of its input are invalid", v)
 		}
 		b.input = integer.Scale{Step: v[0], Zero: uint8(v[1])}
 	}
@@ -232,9 +232,9 @@ func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold
 	}
 	if l.Fold != "" {
 		if p.fold = norms[l.Fold]; p.fold == nil {
-			return fmt.Errorf("there is no normalisation %s in the model", l.Fold)
+			return fmt.Errorf("the model has no normalization %s", l.Fold)
 		}
-		delete(norms, l.Fold) // which can be part of one layer only
+		delete(norms, l.Fold) // it can be folded into one layer only
 		p.fold.nothing(tensors, shift)
 	}
 	if p.sqnr = nan; l.SQNR != nil {
@@ -244,7 +244,7 @@ func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold
 	return nil
 }
 
-// nothing gives the normalisation numbers with which it adds a shift and no more.
+// nothing sets the parameters of a normalization so that it only adds a shift.
 func (f *fold) nothing(tensors map[string]*tensor.Tensor, shift []float32) {
 	n := len(shift)
 	for i, t := range []*tensor.Tensor{tensor.Ones(n), tensor.New(shift, n), tensor.Zeros(n), tensor.Full(1-f.Epsilon, n)} {

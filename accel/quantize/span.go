@@ -7,10 +7,10 @@ import (
 	"github.com/quernlab/quern/accel/internal/integer"
 )
 
-// span finds the range of a layer's input.
+// span determines the range of a layer's input.
 type span interface {
-	// of gives the range of numbers of which least and most are the ends, and sample
-	// is a part, sorted.
+	// of returns the range for values between least and most, of which sample is a sorted
+	// sample.
 	of(sample []float32, least, most float32) (from, to float32)
 }
 
@@ -48,23 +48,23 @@ func (errorSpan) of(sample []float32, least, most float32) (from, to float32) {
 	return from, to
 }
 
-// scaleOf is the scale of numbers in a range, and of zero, for which there is a byte
-// exactly: padding and what ReLU clamps are zeros.
+// scaleOf returns the scale and the zero point of a range. Zero is represented exactly, because
+// padding and the output of ReLU contain many zeros.
 func scaleOf(from, to float32) integer.Scale {
 	from, to = min(from, 0), max(to, 0)
 	step := (float64(to) - float64(from)) / 255
-	if step < math.SmallestNonzeroFloat32*(1<<23) { // nothing but zeros
+	if step < math.SmallestNonzeroFloat32*(1<<23) { // only zeros
 		return integer.Scale{Step: 1}
 	}
 	zero := math.RoundToEven(-float64(from) / step)
 	return integer.Scale{Step: float32(step), Zero: uint8(min(max(zero, 0), 255))}
 }
 
-// sampleSize is how many numbers of each layer's input are kept.
+// sampleSize is the number of values stored for each layer's input.
 const sampleSize = 1 << 15
 
-// sample is a random part of a stream of numbers, each as likely as any other
-// (Vitter, Random Sampling with a Reservoir, 1985).
+// sample is a uniform random sample of a stream of values (Vitter, Random Sampling with a
+// Reservoir, 1985).
 type sample struct {
 	least, most float32
 	seen        int
@@ -76,7 +76,7 @@ func newSample() *sample {
 	return &sample{least: float32(math.Inf(1)), most: float32(math.Inf(-1)), state: 0x9e3779b97f4a7c15}
 }
 
-// add takes numbers, and tells the place of the first that is not finite, or -1.
+// add adds values and returns the index of the first that is not finite, or -1.
 func (s *sample) add(x []float32) int {
 	for i, v := range x {
 		if v-v != 0 {
@@ -98,7 +98,7 @@ func (s *sample) add(x []float32) int {
 	return -1
 }
 
-// scale is that of the numbers.
+// scale returns the scale of the values.
 func (s *sample) scale(by span) integer.Scale {
 	slices.Sort(s.kept)
 	return scaleOf(by.of(s.kept, s.least, s.most))

@@ -9,20 +9,20 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Weights quantises the weights of linear layers, those of attention among them, and
-// no activations: the layers compute with floats, which the weights become when they
-// are used. That is faster where few rows wait for many weights, as one token at a time
-// does; many rows at once take a little longer. It needs no examples, but a model that has its parameters: one that was
-// trained, loaded, or called once. Of the options it takes [Float] alone.
+// Weights quantizes the weights of linear layers, including those of attention, but no
+// activations: the layers compute in floats, to which the weights are converted when they are
+// used. That is faster when few rows need many weights, as in generating one token at a time;
+// many rows at once take slightly longer. It needs no examples, but the parameters must exist:
+// train or load the model, or call it once. The only supported option is [Float].
 //
-// Errors are as those of [Static].
+// Errors are those of [Static].
 func Weights(model nn.Module, options ...Option) (m *Model, err error) {
 	o, err := newOptions(options)
 	switch {
 	case err != nil:
 		return nil, err
 	case model == nil:
-		return nil, errors.New("quantize: Weights: there is no model")
+		return nil, errors.New("quantize: Weights: model is nil")
 	}
 	if err := onProcessor(); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func Weights(model nn.Module, options ...Option) (m *Model, err error) {
 	return newModel(model, weights, all)
 }
 
-// wide is a linear layer of floats with weights of bytes.
+// wide is a linear layer with float computation and 8-bit weights.
 func (p *product) wide() substitute.Forward {
 	b := p.bytes
 	w := &integer.Weights{Out: b.shape[0], In: b.shape[1], Weight: b.weight, Step: b.step}
