@@ -6,52 +6,50 @@ import (
 	"fmt"
 )
 
-// Question is what [Ask] asks of one example.
+// Question is a question of [Ask] about one example.
 type Question struct {
-	Index   int       // in the pool's set
-	Example []float32 // its numbers, as data.Dataset.Example gives them
-	Classes []string  // to choose from
-	Number  int       // of the question, from 1
-	Total   int       // questions of this Ask
+	Index   int       // index in the pool's data set
+	Example []float32 // its values, as returned by data.Dataset.Example
+	Classes []string  // the possible answers
+	Number  int       // number of the question, from 1
+	Total   int       // number of questions in this call of Ask
 
 	show any
 	pool *Pool
 }
 
-// Show is the example to look at: its picture, or its numbers. It shows itself in a
-// notebook.
+// Show returns the example for display in a notebook: its image, or its values.
 func (q *Question) Show() any { return q.show }
 
 // Asker answers questions.
 type Asker interface {
-	// Ask gives the class of an example, an index of q.Classes. [ErrSkip] leaves
-	// the example unlabelled, [ErrStop] ends the questions; with any other error
-	// Ask fails. It ends with ctx as far as it can.
+	// Ask returns the class of an example, an index of q.Classes. [ErrSkip] leaves the example
+	// unlabelled, [ErrStop] ends the questions, and any other error is returned by the function
+	// Ask. Ask should return when ctx is done.
 	Ask(ctx context.Context, q *Question) (class int, err error)
 }
 
-// Answers of an [Asker] that are no class.
+// Answers of an [Asker] other than a class.
 var (
 	ErrSkip = errors.New("active: the question was skipped")
 	ErrStop = errors.New("active: no more questions")
 )
 
-// Ask asks for the label of each example and enters it into the pool before the
-// next question: an interrupt, an error or a kill loses none that was given, and
-// with a pool of [Resume] they outlive the program. Examples that are labelled
-// already are not asked about, so that the same call goes on where it was left.
-// It returns nil when the asker has no more to say ([ErrStop]).
+// Ask asks for the label of each example and adds it to the pool before the next question, so
+// an interrupt, an error or a kill loses no label; with a pool of [Resume] they are also in a
+// file. Examples that already have a label are skipped, so the same call continues where it
+// stopped. Ask returns nil when the asker stops ([ErrStop]).
 func Ask(ctx context.Context, pool *Pool, pick []int, asker Asker) error {
 	if err := pool.Err(); err != nil {
 		return err
 	}
 	if asker == nil {
-		return errors.New("active: Ask: there is nobody to ask; Oracle answers with the labels of the set")
+		return errors.New("active: Ask: the asker is nil; Oracle answers with the labels of the data set")
 	}
 	var open []int
 	for _, i := range pick {
 		if i < 0 || i >= len(pool.labels) {
-			return &LabelError{Example: i, Problem: fmt.Sprintf("there is no such example; the set has %d", len(pool.labels))}
+			return &LabelError{Example: i, Problem: fmt.Sprintf("the index is out of range: the data set has %d examples", len(pool.labels))}
 		}
 		if pool.labels[i] == none {
 			open = append(open, i)
@@ -61,7 +59,7 @@ func Ask(ctx context.Context, pool *Pool, pick []int, asker Asker) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if _, known := pool.Known(i); known { // it comes twice
+		if _, known := pool.Known(i); known { // it is in pick twice
 			continue
 		}
 		class, err := asker.Ask(ctx, pool.question(i, k+1, len(open)))
@@ -92,8 +90,8 @@ func (p *Pool) question(i, number, total int) *Question {
 	return q
 }
 
-// Oracle answers with labels that are known: by the function, or with nil by those
-// that the pool's set hides. It takes the place of a person in tests.
+// Oracle answers with known labels: those of the function or, if it is nil, those of the pool's
+// data set. It replaces a person in tests.
 func Oracle(label func(index int) int) Asker { return oracle{label} }
 
 type oracle struct{ label func(int) int }
@@ -103,7 +101,7 @@ func (o oracle) Ask(_ context.Context, q *Question) (int, error) {
 	case o.label != nil:
 		return o.label(q.Index), nil
 	case q.Index >= q.pool.own:
-		return 0, errors.New("the example was made by Synthesize and the set does not know its label")
+		return 0, errors.New("the example was made by Synthesize, so its label is unknown")
 	}
 	return q.pool.set.Label(q.Index), nil
 }

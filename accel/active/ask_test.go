@@ -14,7 +14,7 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// askerFunc is a function that answers.
+// askerFunc is a function that implements Asker.
 type askerFunc func(q *Question) (int, error)
 
 func (f askerFunc) Ask(_ context.Context, q *Question) (int, error) { return f(q) }
@@ -45,8 +45,8 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// Whatever ends the questions, the answers before are in the pool and in the file,
-// and the same call goes on behind them.
+// Whatever ends the questions, earlier answers are in the pool and in the file, and the same
+// call continues after them.
 func TestAskIsInterrupted(t *testing.T) {
 	broken := errors.New("broken")
 	for _, row := range []struct {
@@ -68,7 +68,7 @@ func TestAskIsInterrupted(t *testing.T) {
 		if !errors.Is(err, row.want) {
 			t.Errorf("%s: %v", row.name, err)
 		}
-		again := resumed(t, path, five(t), 0, 1) // another program
+		again := resumed(t, path, five(t), 0, 1) // as in another process
 		var asked []int
 		if err := Ask(t.Context(), again, pick, askerFunc(func(q *Question) (int, error) {
 			asked = append(asked, q.Index)
@@ -88,7 +88,7 @@ func TestAskIsInterrupted(t *testing.T) {
 	}
 }
 
-// shown takes what is displayed.
+// shown records what is displayed.
 func shown(t *testing.T) *[]string {
 	t.Helper()
 	texts := new([]string)
@@ -114,7 +114,7 @@ func TestPrompt(t *testing.T) {
 		t.Errorf("the labels are %v", p.labels)
 	}
 	all := strings.Join(*texts, "\n")
-	for _, want := range []string{"question 1 of 5", "0 cat, 1 dog, 2 owl", `"cow" is none of the classes`} {
+	for _, want := range []string{"question 1 of 5", "0 cat, 1 dog, 2 owl", `"cow" is not a class`} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not shown:\n%s", want, all)
 		}
@@ -165,7 +165,7 @@ func TestQuestionOfAPicture(t *testing.T) {
 	}
 }
 
-// TestLongPictures has images with one short side stay small.
+// TestLongPictures checks that images with one short side stay small.
 func TestLongPictures(t *testing.T) {
 	for size, want := range map[image.Point]image.Point{
 		{8, 8}: {160, 160}, {28, 28}: {140, 140}, {1, 5000}: {1, 5000}, {300, 2}: {1500, 10}, {400, 300}: {400, 300},

@@ -5,12 +5,12 @@ import (
 	"math/rand/v2"
 )
 
-// BADGE chooses examples whose gradients are long and differ: by k-means++ among
-// the gradients of the last layer's weights, were the most likely class the right
-// one, (p - e) ⊗ h (Ash and others, Deep Batch Active Learning by Diverse,
-// Uncertain Gradient Lower Bounds, 2020). The first has the longest gradient, the
-// others are drawn by their squared distance from what is chosen. h are the
-// features: those of the function, or of an nn.Sequential before its last layer.
+// BADGE selects examples with long and diverse gradients: by k-means++ on the gradients of the
+// last layer's weights under the assumption that the most likely class is correct, (p - e) ⊗ h
+// (Ash and others, Deep Batch Active Learning by Diverse, Uncertain Gradient Lower Bounds,
+// 2020). The first has the longest gradient; the others are drawn with probabilities
+// proportional to the squared distance from those already selected. h are the features: the
+// result of the function, or the input of the last layer of an nn.Sequential.
 func BADGE(features ...Features) Strategy { return badge{oneOf(features)} }
 
 type badge struct{ features Features }
@@ -25,7 +25,7 @@ func (s badge) Select(ctx context.Context, c *Candidates, n int) ([]int, error) 
 		return nil, err
 	}
 	g := newGradients(probabilities, rows)
-	order := c.random.Perm(len(rows)) // chance decides between equal ones
+	order := c.random.Perm(len(rows)) // break ties at random
 	first := order[0]
 	for _, i := range order {
 		if g.norms[i] > g.norms[first] {
@@ -46,7 +46,7 @@ func (s badge) Select(ctx context.Context, c *Candidates, n int) ([]int, error) 
 
 func (badge) String() string { return "BADGE" }
 
-// gradients are the outer products of errors and features, which are never made.
+// gradients are outer products of errors and features, which are never computed explicitly.
 type gradients struct {
 	errors   [][]float64 // p - e
 	features [][]float32
@@ -64,13 +64,12 @@ func newGradients(probabilities [][]float64, features [][]float32) *gradients {
 	return g
 }
 
-// closer lowers the squared distances to those from one centre; the first centre
-// replaces them.
+// closer lowers the squared distances to those from a new centre; the first centre sets them.
 func (g *gradients) closer(nearest []float64, centre int, first bool) {
 	parallel(len(nearest), func(from, to int) {
 		for i := from; i < to; i++ {
 			d := g.norms[i] + g.norms[centre] - 2*product(g.errors[i], g.errors[centre])*product(g.features[i], g.features[centre])
-			d = max(d, 0) // rounded below
+			d = max(d, 0) // may be negative after rounding
 			if i == centre {
 				d = 0
 			}
@@ -81,8 +80,8 @@ func (g *gradients) closer(nearest []float64, centre int, first bool) {
 	})
 }
 
-// byWeight draws one by weights that are 0 for what is chosen. Where all are 0 it
-// draws any other.
+// byWeight draws an index with probabilities proportional to the weights, which are 0 for
+// selected ones. If all are 0 it draws any other one.
 func byWeight(weights []float64, chosen []int, random *rand.Rand) int {
 	total := 0.0
 	for _, w := range weights {
@@ -116,5 +115,5 @@ func byWeight(weights []float64, chosen []int, random *rand.Rand) int {
 		}
 		k--
 	}
-	return -1 // there are more than were chosen
+	return -1 // not reached: some are left
 }

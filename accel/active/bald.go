@@ -5,14 +5,13 @@ import (
 	"fmt"
 )
 
-// defaultMembers is the number of members of an ensemble.
+// defaultMembers is the default number of ensemble members.
 const defaultMembers = 20
 
-// BALD chooses the examples about which the members of a dropout ensemble
-// disagree most, each member sure in itself: the mutual information between the
-// label and the weights, H(mean p) - mean H(p) (Houlsby and others, 2011; by
-// dropout Gal and others, Deep Bayesian Active Learning with Image Data, 2017).
-// The members are 20, or as many as are given. A model without Dropout is
+// BALD selects the examples about which the members of a dropout ensemble disagree most while
+// each is confident: the mutual information between the label and the weights, H(mean p) - mean
+// H(p) (Houlsby and others, 2011; with dropout Gal and others, Deep Bayesian Active Learning
+// with Image Data, 2017). The default is 20 members. For a model without Dropout the error is
 // [ErrNoDropout].
 func BALD(members ...int) Strategy { return bald{memberCount(members)} }
 
@@ -27,7 +26,7 @@ type bald struct{ members int }
 
 func (s bald) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
 	if s.members < 2 {
-		return nil, fmt.Errorf("active: %v: an ensemble of %d members cannot disagree", s, s.members)
+		return nil, fmt.Errorf("active: %v: an ensemble needs at least 2 members, got %d", s, s.members)
 	}
 	draws, err := c.Draws(ctx, s.members)
 	if err != nil {
@@ -38,7 +37,7 @@ func (s bald) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
 
 func (s bald) String() string { return "BALD" }
 
-// disagreement is the mutual information of each example, in nats.
+// disagreement returns the mutual information of each example in nats.
 func disagreement(draws [][][]float64) []float64 {
 	scores := make([]float64, len(draws[0]))
 	for i := range scores {

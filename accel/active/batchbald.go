@@ -10,29 +10,28 @@ import (
 )
 
 const (
-	// maxJoint is the number of joint labels of a batch that are kept: all of them
-	// while there are so few, then as many samples.
+	// maxJoint is the maximum number of label combinations of a batch: exact up to that number,
+	// sampled beyond.
 	maxJoint = 2000
-	// maxAmong is the number of examples among which a batch is chosen: those with
-	// the most information of their own.
+	// maxAmong is the number of examples from which a batch is selected: those with the most
+	// mutual information on their own.
 	maxAmong = 1000
 )
 
-// BatchBALD chooses the examples about which the members of a dropout ensemble
-// disagree most together: the mutual information between all their labels and the
-// weights, greedily (Kirsch and others, BatchBALD, 2019). Other than by [BALD],
-// examples that say the same are not chosen together. The joint entropy is exact
-// for as many labels as have 2000 combinations, three of ten classes, and
-// estimated from samples beyond; the batch is chosen among the 1000 examples about
-// which they disagree most. The members are 20, or as many as are given. A
-// model without Dropout is [ErrNoDropout].
+// BatchBALD selects the examples about which the members of a dropout ensemble disagree most
+// jointly: it greedily maximises the mutual information between all labels of the batch and the
+// weights (Kirsch and others, BatchBALD, 2019). Unlike [BALD] it avoids redundant examples. The
+// joint entropy is exact for up to 2000 label combinations (three labels with ten classes) and
+// estimated from samples beyond. The batch is selected among the 1000 examples with the most
+// disagreement. The default is 20 members. For a model without Dropout the error is
+// [ErrNoDropout].
 func BatchBALD(members ...int) Strategy { return batchBALD{memberCount(members)} }
 
 type batchBALD struct{ members int }
 
 func (s batchBALD) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
 	if s.members < 2 {
-		return nil, fmt.Errorf("active: %v: an ensemble of %d members cannot disagree", s, s.members)
+		return nil, fmt.Errorf("active: %v: an ensemble needs at least 2 members, got %d", s, s.members)
 	}
 	draws, err := c.Draws(ctx, s.members)
 	if err != nil {
@@ -43,14 +42,14 @@ func (s batchBALD) Select(ctx context.Context, c *Candidates, n int) ([]int, err
 
 func (s batchBALD) String() string { return "BatchBALD" }
 
-// jointDisagreement chooses n examples of draws, [member][example][class].
+// jointDisagreement selects n examples of draws, [member][example][class].
 //
-// What an example adds to the information can only fall as the batch grows, so
-// that what it added to a smaller batch is a bound. Examples are looked at in the
-// order of their bounds, until one adds more than the next could.
+// The information that an example adds can only decrease as the batch grows, so what it added
+// to a smaller batch is an upper bound. Examples are evaluated in the order of their bounds
+// until one adds at least the bound of the next.
 func jointDisagreement(ctx context.Context, draws [][][]float64, n, limit int, random *rand.Rand) ([]int, error) {
 	bounds := disagreement(draws)
-	order := random.Perm(len(bounds)) // chance decides between equal ones
+	order := random.Perm(len(bounds)) // break ties at random
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(bounds[b], bounds[a]) })
 	order = order[:min(len(order), max(maxAmong, n))]
 	within := make([]float64, len(bounds))
@@ -66,7 +65,7 @@ func jointDisagreement(ctx context.Context, draws [][][]float64, n, limit int, r
 			return nil, ctx.Err()
 		}
 		before := batch.entropy()
-		best, fresh := order[0], 0 // the first so many have bounds of this round
+		best, fresh := order[0], 0 // the number of bounds that are from this round
 		for fresh < len(order) {
 			next := order[fresh]
 			if fresh > 0 && bounds[best] >= bounds[next] {
@@ -86,22 +85,22 @@ func jointDisagreement(ctx context.Context, draws [][][]float64, n, limit int, r
 	return chosen, nil
 }
 
-// joint is the distribution of the labels of a batch: combinations of labels, and
-// how likely each member thinks each of them.
+// joint is the joint distribution of the labels of a batch: label combinations with their
+// probability under each member.
 type joint struct {
 	limit   int
 	random  *rand.Rand
 	members int
-	sampled bool // the combinations are samples of the mean of the members
+	sampled bool // the combinations are samples from the mean of the members
 	all     []combination
 }
 
-// combination is one way to label the batch. The members' probabilities are
-// shares of scale, so that those of long combinations do not vanish.
+// combination is one assignment of labels to the batch. The members' probabilities are shares
+// times scale, so that those of long combinations do not underflow.
 type combination struct {
-	shares   []float64 // of each member
+	shares   []float64 // per member
 	logScale float64
-	weight   float64 // of the combination in sums over all
+	weight   float64 // weight in sums over all combinations
 }
 
 func newJoint(members, limit int, random *rand.Rand) *joint {
@@ -112,7 +111,7 @@ func newJoint(members, limit int, random *rand.Rand) *joint {
 	return &joint{limit: limit, random: random, members: members, all: []combination{nothing}}
 }
 
-// mean is the mean of the members' shares.
+// mean returns the mean of the members' shares.
 func (c combination) mean() float64 {
 	sum := 0.0
 	for _, v := range c.shares {
@@ -121,7 +120,7 @@ func (c combination) mean() float64 {
 	return sum / float64(len(c.shares))
 }
 
-// entropy is the joint entropy of the labels, in nats.
+// entropy returns the joint entropy of the labels in nats.
 func (j *joint) entropy() float64 {
 	sum := 0.0
 	for _, c := range j.all {
@@ -132,11 +131,11 @@ func (j *joint) entropy() float64 {
 	return sum
 }
 
-// block is the number of combinations that are added up together, so that sums
-// do not depend on the number of processors.
+// block is the number of combinations that are summed together, so that sums do not depend on
+// the number of cores.
 const block = 256
 
-// with is the joint entropy with one example more.
+// with returns the joint entropy with one more example.
 func (j *joint) with(draws [][][]float64, i int) float64 {
 	sums := make([]float64, (len(j.all)+block-1)/block)
 	parallel(len(sums), func(from, to int) {
@@ -153,7 +152,7 @@ func (j *joint) with(draws [][][]float64, i int) float64 {
 	return sum
 }
 
-// with is what the combination and one label more add to the joint entropy.
+// with returns the contribution of the combination with one more label to the joint entropy.
 func (c combination) with(draws [][][]float64, i int) float64 {
 	sum := 0.0
 	for y := range draws[0][i] {
@@ -168,7 +167,7 @@ func (c combination) with(draws [][][]float64, i int) float64 {
 	return sum
 }
 
-// add makes one example part of the batch.
+// add adds an example to the batch.
 func (j *joint) add(draws [][][]float64, i int) {
 	classes := len(draws[0][i])
 	if !j.sampled && len(j.all)*classes > j.limit {
@@ -194,7 +193,7 @@ func (j *joint) add(draws [][][]float64, i int) {
 	j.all = grown
 }
 
-// sample replaces all combinations by samples of them.
+// sample replaces the combinations by samples of them.
 func (j *joint) sample() {
 	samples := make([]combination, j.limit)
 	for k := range samples {
@@ -203,8 +202,8 @@ func (j *joint) sample() {
 	j.all, j.sampled = samples, true
 }
 
-// scaled is one of n samples: its shares have a mean of 1, and so weigh the same
-// as those of the others.
+// scaled returns one of n samples. Its shares are scaled to a mean of 1, so that all samples
+// have equal weight.
 func (c combination) scaled(n float64) combination {
 	mean := c.mean()
 	s := combination{shares: make([]float64, len(c.shares)), logScale: c.logScale + math.Log(mean), weight: 1 / n}
@@ -214,7 +213,7 @@ func (c combination) scaled(n float64) combination {
 	return s
 }
 
-// drawn is one of some combinations, by their means.
+// drawn draws a combination with probabilities proportional to the means.
 func drawn(of []combination, random *rand.Rand) int {
 	total := 0.0
 	for _, c := range of {

@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// One question about all of Fashion-MNIST: 200 of nearly 60 000 pictures.
+// One query over all of Fashion-MNIST: 200 of nearly 60 000 images.
 func BenchmarkQuery(b *testing.B) {
 	train, _, err := data.FashionMNIST()
 	if err != nil {

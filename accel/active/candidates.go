@@ -12,40 +12,40 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// Candidates are the examples that may be asked about, and what a model says of
-// them, computed when a [Strategy] wants it. They are valid during Select.
+// Candidates are the unlabelled examples to select from, with the predictions of the model,
+// which are computed when a [Strategy] requests them. They are only valid during Select.
 type Candidates struct {
 	pool   *Pool
 	model  nn.Module
-	index  []int // in the pool's set
+	index  []int // indices in the pool's data set
 	random *rand.Rand
 }
 
-// Len is the number of candidates.
+// Len returns the number of candidates.
 func (c *Candidates) Len() int { return len(c.index) }
 
-// Classes is the number of classes.
+// Classes returns the number of classes.
 func (c *Candidates) Classes() int { return len(c.pool.set.Classes()) }
 
-// Index is what candidate i is in the pool's set.
+// Index returns the index of candidate i in the pool's data set.
 func (c *Candidates) Index(i int) int { return c.index[i] }
 
-// Dataset is the candidates as a set. Its labels are the hidden ones, and no business
-// of a strategy.
+// Dataset returns the candidates as a data set. Its labels are the hidden ones, which a
+// strategy must not use.
 func (c *Candidates) Dataset() *data.Dataset {
-	set, _ := c.pool.set.Subset(c.index) // all of them exist
+	set, _ := c.pool.set.Subset(c.index) // all indices are valid
 	return set
 }
 
-// Labelled is the set of what is labelled, which may be empty.
+// Labelled returns the data set of labelled examples, which may be empty.
 func (c *Candidates) Labelled() *data.Dataset { return c.pool.Labelled() }
 
-// Random is the chance of this question, which the pool's seed fixes.
+// Random returns the random numbers for this query, which depend only on the pool's seed and
+// the number of labels.
 func (c *Candidates) Random() *rand.Rand { return c.random }
 
-// Probabilities are those that the model gives each class, [candidate][class]. It
-// is an error where the labels, or the classes of the set, are one, and where a
-// probability is not finite.
+// Probabilities returns the class probabilities of the model, [candidate][class]. It returns an
+// error if the labels or the data set have only one class, or if a probability is not finite.
 func (c *Candidates) Probabilities(ctx context.Context) ([][]float64, error) {
 	if err := c.uncertain(); err != nil {
 		return nil, err
@@ -54,9 +54,9 @@ func (c *Candidates) Probabilities(ctx context.Context) ([][]float64, error) {
 	return c.softmax(ctx)
 }
 
-// Draws are the probabilities that members of a dropout ensemble give,
-// [member][candidate][class]; see nn.SampleDropout. Errors are as those of Probabilities,
-// and [ErrNoDropout].
+// Draws returns the probabilities of the members of a dropout ensemble,
+// [member][candidate][class]; see nn.SampleDropout. The errors are those of Probabilities, and
+// [ErrNoDropout].
 func (c *Candidates) Draws(ctx context.Context, members int) ([][][]float64, error) {
 	if err := c.uncertain(); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (c *Candidates) Draws(ctx context.Context, members int) ([][][]float64, err
 	return draws, nil
 }
 
-// uncertain tells why a model cannot be asked what it does not know.
+// uncertain returns an error if the uncertainty of the model is not meaningful.
 func (c *Candidates) uncertain() error {
 	if err := c.pool.oneClass(); err != nil {
 		return err
@@ -87,8 +87,8 @@ func (c *Candidates) uncertain() error {
 	return nil
 }
 
-// Top gives the n candidates with the highest scores, the highest first. Of equal
-// ones chance decides. It is a [*NotFiniteError] where a score is none.
+// Top returns the n candidates with the highest scores, the highest first. Ties are broken at
+// random. It returns a [*NotFiniteError] if a score is not finite.
 func (c *Candidates) Top(scores []float64, n int) ([]int, error) {
 	if len(scores) != c.Len() {
 		return nil, fmt.Errorf("active: %d scores for %d candidates", len(scores), c.Len())
@@ -103,7 +103,7 @@ func (c *Candidates) Top(scores []float64, n int) ([]int, error) {
 	return order[:min(n, len(order))], nil
 }
 
-// score gives each candidate a score by its probabilities and takes the highest.
+// score computes a score for each candidate from its probabilities and returns the highest.
 func (c *Candidates) score(ctx context.Context, n int, measure func(p []float64) float64) ([]int, error) {
 	probabilities, err := c.Probabilities(ctx)
 	if err != nil {

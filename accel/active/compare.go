@@ -15,50 +15,48 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// Comparison is what [Compare] measured. It shows itself: the curves with their
-// spread over the seeds, the sentence that a reader wants, and a table.
+// Comparison is the result of [Compare]. It displays itself: the learning curves with their
+// spread over the seeds, a summary sentence, and a table.
 type Comparison struct {
 	Dataset, Test string // their names
-	Seeds         int    // with which each strategy was tried
+	Seeds         int    // number of seeds per strategy
 	Target        float64
 	Strategies    []Learned
-	// Err is why the comparison ended before all was measured.
+	// Err is why the comparison ended early, if it did.
 	Err error
 
-	drawn bool // the figure is on the page
+	drawn bool // the figure has been displayed
 }
 
-// Learned are the curves of one strategy, a curve for each seed.
+// Learned are the curves of one strategy, one per seed.
 type Learned struct {
 	Name   string
 	Curves []*Curve
 }
 
-// Compare measures what strategies are worth: each begins with the same labels of
-// train, and in each round a new model is trained on what is labelled, measured on
-// test, and asked for the next examples, whose labels are then revealed. That is
-// done with several seeds; the strategies take turns, so that what else the
-// machine does falls on all of them. The first strategy is what the others are
-// compared with: let it be [Random].
+// Compare compares strategies. Each begins with the same labels of train. In each round a new
+// model is trained on the labelled examples, evaluated on test, and used to select the next
+// examples, whose labels are then revealed. This is repeated with several seeds. The strategies
+// alternate, so that interference by other processes affects all of them. The first strategy is
+// the baseline: use [Random].
 //
-// [Synthesize] cannot be among them: nobody knows the labels of what it makes.
+// [Synthesize] cannot be compared, because the labels of its examples are unknown.
 //
-// newModel makes a model that has not been trained. accel.Seed is called with each
-// seed. Errors are as those of [Query] and of accel.Fit, and come with what was
-// measured so far.
+// newModel returns an untrained model. accel.Seed is called with each seed. Errors are those of
+// [Query] and of accel.Fit; the comparison so far is returned with them.
 func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.Dataset, strategies []Strategy, options ...Option) (*Comparison, error) {
 	c := &Comparison{}
 	s, err := newSettings(options)
 	switch {
 	case err != nil:
 	case newModel == nil:
-		err = errors.New("active: Compare: there is no function that makes a model")
+		err = errors.New("active: Compare: newModel is nil")
 	case test == nil || test.Len() == 0:
-		err = errors.New("active: Compare: there is no test set; was the error of making it read?")
+		err = errors.New("active: Compare: test is nil: check the error returned where it was created")
 	case len(strategies) == 0 || slices.Contains(strategies, nil):
-		err = errors.New("active: Compare: there are no strategies, or one is nil")
+		err = errors.New("active: Compare: no strategies, or one is nil")
 	case slices.ContainsFunc(strategies, func(s Strategy) bool { _, makes := s.(maker); return makes }):
-		err = errors.New("active: Compare: Synthesize makes examples whose labels nobody knows; only strategies that choose can be compared")
+		err = errors.New("active: Compare: Synthesize cannot be compared, because the labels of its examples are unknown")
 	default:
 		err = NewPool(train, s.budget, 1).Err() // what is wrong with the set or the numbers
 	}
@@ -70,7 +68,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.D
 	for _, strategy := range strategies {
 		c.Strategies = append(c.Strategies, Learned{Name: strategy.String()})
 	}
-	s.alike = NewPool(train, 0, 1).alike() // once for all, in nobody's time
+	s.alike = NewPool(train, 0, 1).alike() // computed once, outside the measured times
 	rounds := 1 + (s.budget-s.initial+s.batch-1)/s.batch
 	screen := plots.NewPartial(ctx, "rounds", float64(rounds*len(strategies)*s.seeds))
 	ctx = display.Unmeasured(ctx)
@@ -94,7 +92,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.D
 	return c, nil
 }
 
-// soFar gives a function that draws what is known while a further curve of a strategy is
+// soFar returns a function that draws the results while another curve of a strategy is being
 // measured.
 func (c *Comparison) soFar(strategy int, curve *Curve) func() *plots.Figure {
 	now := *c
@@ -102,13 +100,13 @@ func (c *Comparison) soFar(strategy int, curve *Curve) func() *plots.Figure {
 	for k := range now.Strategies {
 		now.Strategies[k].Curves = slices.Clone(now.Strategies[k].Curves)
 	}
-	if l := &now.Strategies[strategy]; len(l.Curves) == 0 { // which all later ones are as long as
+	if l := &now.Strategies[strategy]; len(l.Curves) == 0 { // all later ones have the same length
 		l.Curves = []*Curve{{Points: slices.Clone(curve.Points)}}
 	}
 	return now.Figure
 }
 
-// aim sets the target to what the first strategy reached, unless there is one.
+// aim sets the target to the final accuracy of the first strategy, unless it is set.
 func (c *Comparison) aim(budget int) {
 	if c.Target == 0 && c.first() != nil {
 		last, _ := c.first().At(budget)
@@ -116,7 +114,7 @@ func (c *Comparison) aim(budget int) {
 	}
 }
 
-// learn makes one curve.
+// learn measures one curve.
 func (s *settings) learn(ctx context.Context, newModel func() nn.Module, train, test *data.Dataset, strategy Strategy, seed uint64, curve *Curve, after func()) error {
 	pool := NewPool(train, s.initial, seed)
 	if err := pool.Err(); err != nil {

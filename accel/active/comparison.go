@@ -11,9 +11,9 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// At is the mean accuracy over the seeds with so many labels, and its standard
-// deviation, that of a sample: NaN of a single seed, and of labels at which
-// nothing was measured.
+// At returns the mean accuracy over the seeds at a number of labels, and its sample standard
+// deviation. The deviation is NaN for a single seed; both are NaN if nothing was measured at
+// that number.
 func (l Learned) At(labels int) (mean, deviation float64) {
 	n, sum, squares := 0.0, 0.0, 0.0
 	for _, c := range l.Curves {
@@ -28,12 +28,12 @@ func (l Learned) At(labels int) (mean, deviation float64) {
 	return mean, math.Sqrt(squares / (n - 1))
 }
 
-// rounding is what a mean of accuracies may be off: .85 and .95 have one of
+// rounding is the rounding error allowed in a mean of accuracies: the mean of .85 and .95 is
 // .8999999999999999.
 const rounding = 1e-9
 
-// LabelsTo is the least number of labels at which the mean accuracy over the seeds
-// was measured to be this high; ok is false where it never was.
+// LabelsTo returns the smallest number of labels at which the mean accuracy over the seeds
+// reached a value; ok is false if it never did.
 func (l Learned) LabelsTo(accuracy float64) (labels int, ok bool) {
 	for _, n := range l.measured() {
 		if mean, _ := l.At(n); mean >= accuracy-rounding {
@@ -43,8 +43,8 @@ func (l Learned) LabelsTo(accuracy float64) (labels int, ok bool) {
 	return 0, false
 }
 
-// Seconds are those of one curve, as means over the seeds: to choose examples, and
-// to train models.
+// Seconds returns the seconds of one curve, as means over the seeds: for selecting examples,
+// and for training models.
 func (l Learned) Seconds() (querying, training float64) {
 	for _, c := range l.Curves {
 		for _, p := range c.Points {
@@ -55,7 +55,7 @@ func (l Learned) Seconds() (querying, training float64) {
 	return querying, training
 }
 
-// measured are the numbers of labels of the curves.
+// measured returns the numbers of labels of the curves.
 func (l Learned) measured() []int {
 	if len(l.Curves) == 0 {
 		return nil
@@ -67,8 +67,8 @@ func (l Learned) measured() []int {
 	return labels
 }
 
-// Sentence says how many labels each strategy needs for the target, less or more
-// than the first, and what that costs in seconds.
+// Sentence says how many labels each strategy needs for the target, relative to the first
+// strategy, and what that costs in seconds.
 func (c *Comparison) Sentence() string {
 	first := c.first()
 	if first == nil {
@@ -99,7 +99,7 @@ func (c *Comparison) Sentence() string {
 	return fmt.Sprintf("%s: %s. Seconds for choosing + training: %s.", c.target(), strings.Join(needs, ", "), strings.Join(costs, ", "))
 }
 
-// first is the strategy that others are compared with; nil without a curve.
+// first returns the baseline strategy; nil if it has no curve.
 func (c *Comparison) first() *Learned {
 	if len(c.Strategies) == 0 || len(c.Strategies[0].Curves) == 0 {
 		return nil
@@ -107,7 +107,7 @@ func (c *Comparison) first() *Learned {
 	return &c.Strategies[0]
 }
 
-// change is how much n is less or more than base.
+// change describes n relative to base.
 func change(n, base int) string {
 	share := 100 * (float64(n)/float64(base) - 1)
 	sign := "+"
@@ -117,8 +117,8 @@ func change(n, base int) string {
 	return fmt.Sprintf("%s%.0f %%", sign, math.Abs(share))
 }
 
-// Figure draws the mean accuracy of each strategy over the labels, within one
-// standard deviation over the seeds.
+// Figure draws the mean accuracy of each strategy over the labels, with a band of one standard
+// deviation over the seeds.
 func (c *Comparison) Figure() *plots.Figure {
 	var bands []plots.Band
 	for _, l := range c.Strategies {
@@ -180,7 +180,7 @@ func (c *Comparison) table() display.Content {
 	return display.Table(rows, columns...)
 }
 
-// below is what is said under the table.
+// below returns the text below the table.
 func (c *Comparison) below() string {
 	text := c.Sentence()
 	if c.Err != nil {
@@ -189,10 +189,10 @@ func (c *Comparison) below() string {
 	return text
 }
 
-// String is the table in text, and the sentence.
+// String returns the table as text, and the sentence.
 func (c *Comparison) String() string { return c.table().String() + "\n" + c.below() }
 
-// MIMEBundle shows the figure, the sentence and the table.
+// MIMEBundle returns the display: the figure, the sentence and the table.
 func (c *Comparison) MIMEBundle() map[string]any {
 	if c.first() == nil {
 		return map[string]any{"text/plain": c.below()}
@@ -208,10 +208,10 @@ func (c *Comparison) MIMEBundle() map[string]any {
 	return map[string]any{"text/html": page + rows, "text/plain": c.String()}
 }
 
-// target is the accuracy that is aimed at, as it was given: 82 %, 82.5 %.
+// target returns the target accuracy as text: 82 %, 82.5 %.
 func (c *Comparison) target() string {
 	return strconv.FormatFloat(math.Round(c.Target*1e8)/1e6, 'f', -1, 64) + " %"
 }
 
-// percent writes a share with so many digits behind the point.
+// percent formats a fraction as a percentage with this many decimal places.
 func percent(share float64, digits int) string { return fmt.Sprintf("%.*f %%", digits, 100*share) }

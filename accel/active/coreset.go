@@ -5,11 +5,12 @@ import (
 	"math"
 )
 
-// CoreSet chooses examples so that every example of the pool is near to one that
-// is labelled: each time the one that is farthest from all labelled and chosen
-// ones (Sener and Savarese, Active Learning for Convolutional Neural Networks: A
-// Core-Set Approach, 2018). Distances are Euclidean, between features: those of
-// the function, or of the model before its last layer, or without a model the
+// CoreSet selects examples so that every example of the pool is close to a labelled one: each
+// time the one farthest from all labelled and selected ones (Sener and Savarese, Active
+// Learning for Convolutional Neural Networks: A Core-Set Approach, 2018). It uses Euclidean
+// distances between features: the result of the function, or the input of the model's last
+// layer, or without a model the values of the examples. Without labels the first example is
+// random.
 // numbers of the examples. Without labels the first is chosen by chance.
 func CoreSet(features ...Features) Strategy { return coreSet{oneOf(features)} }
 
@@ -20,7 +21,7 @@ func (s coreSet) Select(ctx context.Context, c *Candidates, n int) ([]int, error
 	if err != nil {
 		return nil, err
 	}
-	nearest := make([]float64, len(rows)) // squared distance to what is covered
+	nearest := make([]float64, len(rows)) // squared distance to the nearest selected example
 	for i := range nearest {
 		nearest[i] = math.Inf(1)
 	}
@@ -37,7 +38,7 @@ func (s coreSet) Select(ctx context.Context, c *Candidates, n int) ([]int, error
 		}
 		closer(centre)
 	}
-	order := c.random.Perm(len(rows)) // chance decides between equal ones
+	order := c.random.Perm(len(rows)) // break ties at random
 	chosen := make([]int, 0, n)
 	taken := make([]bool, len(rows))
 	for len(chosen) < n {

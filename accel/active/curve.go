@@ -10,19 +10,18 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// Curve is how the accuracy grows with the labels. Its zero value is empty, and
-// it shows itself as a figure.
+// Curve is the accuracy over the number of labels. The zero value is empty. A curve displays
+// itself as a figure.
 type Curve struct {
 	Points []Point
 }
 
-// Point is one round: so many labels, a model trained on them, and its accuracy
-// on other examples.
+// Point is one round: a number of labels, and the test accuracy of a model trained on them.
 type Point struct {
 	Labels   int
 	Accuracy float64       // from 0 to 1
-	Querying time.Duration // to choose the examples of this round
-	Training time.Duration // of the model
+	Querying time.Duration // time to select the examples of this round
+	Training time.Duration // time to train the model
 }
 
 // Add appends a point.
@@ -39,7 +38,7 @@ func (c *Curve) Figure() *plots.Figure {
 	return plots.Bands("Accuracy by labels", plots.Band{Series: s}).XLabel("labels").YLabel("accuracy, %").Subtitle(c.String())
 }
 
-// String is the last point.
+// String returns the last point.
 func (c *Curve) String() string {
 	if len(c.Points) == 0 {
 		return "no points"
@@ -48,13 +47,13 @@ func (c *Curve) String() string {
 	return fmt.Sprintf("%s with %s labels", percent(p.Accuracy, 1), display.Integer(p.Labels))
 }
 
-// MIMEBundle shows the figure.
+// MIMEBundle returns the display of the figure.
 func (c *Curve) MIMEBundle() map[string]any { return c.Figure().MIMEBundle() }
 
-// MIMEMetadata is the size of the picture.
+// MIMEMetadata returns the size of the figure.
 func (c *Curve) MIMEMetadata() map[string]any { return c.Figure().MIMEMetadata() }
 
-// at is the accuracy with so many labels; NaN where it was not measured.
+// at returns the accuracy at a number of labels; NaN if it was not measured.
 func (c *Curve) at(labels int) float64 {
 	for _, p := range c.Points {
 		if p.Labels == labels {

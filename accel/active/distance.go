@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// squared is the squared Euclidean distance.
+// squared returns the squared Euclidean distance.
 func squared(a, b []float32) float64 {
 	sum := 0.0
 	for k, v := range a {
@@ -15,7 +15,7 @@ func squared(a, b []float32) float64 {
 	return sum
 }
 
-// product is the inner product.
+// product returns the inner product.
 func product[T float32 | float64](a, b []T) float64 {
 	sum := 0.0
 	for k, v := range a {
@@ -24,8 +24,8 @@ func product[T float32 | float64](a, b []T) float64 {
 	return sum
 }
 
-// parallel calls f for parts of 0 to n, on all processors. What f computes of an
-// index must not depend on the part that it is in.
+// parallel calls f for parts of 0 to n on all cores. The results of f must not depend on how
+// the indices are divided.
 func parallel(n int, f func(from, to int)) {
 	parts := min(runtime.GOMAXPROCS(0), n)
 	var all sync.WaitGroup

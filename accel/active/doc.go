@@ -1,7 +1,8 @@
-// Package active asks for the labels that teach a model most: active learning.
+// Package active implements active learning: it selects the examples whose labels improve a
+// model most.
 //
-// A [Pool] is a set of which only some labels are known. [Query] chooses the
-// next examples by a [Strategy], and [Pool.Label] or [Ask] labels them:
+// A [Pool] is a data set of which only some labels are known. [Query] selects the next examples
+// with a [Strategy], and [Pool.Label] or [Ask] labels them:
 //
 //	pool := active.NewPool(train, 200, 42)
 //	for pool.Len() < 2000 {
@@ -15,46 +16,44 @@
 //
 // The strategies:
 //
-//	Random                    the one that the others must beat
+//	Random                    the baseline
 //	Margin                    the two most likely classes are close; a good default
-//	LeastConfident, Entropy   other measures of what the model does not know
-//	Func                      a measure of one's own
+//	LeastConfident, Entropy   other measures of uncertainty
+//	Func                      a custom measure
 //	BALD, BatchBALD           members of a dropout ensemble disagree
 //	CoreSet                   examples that cover the pool
-//	BADGE                     uncertain ones, and different from each other
-//	TypiClust                 typical ones, for the first labels of all
-//	ExpectedError             labels that would lower the error most
+//	BADGE                     uncertain and diverse examples
+//	TypiClust                 typical examples, for the very first labels
+//	ExpectedError             labels that are expected to reduce the error most
 //	Synthesize                new examples on the boundary between two classes
 //
-// [Compare] trains by several strategies over several seeds, and says how many
-// labels each needs, and how many seconds.
+// [Compare] trains with several strategies and seeds, and reports how many labels and how many
+// seconds each needs.
 //
-// A pool of [Resume] writes each label to a file before the next question, so
-// that nothing a person said is lost. Whom [Ask] asks is an [Asker]: a person in
-// a notebook (package widgets/labelling), in a terminal ([Prompt]), or the labels
-// that the set has ([Oracle]).
+// A pool of [Resume] writes each label to a file before the next question, so that no answer is
+// lost. The questions of [Ask] go to an [Asker]: a person in a notebook (package
+// widgets/labelling) or in a terminal ([Prompt]), or the labels of the data set ([Oracle]).
 //
-// # Chance
+// # Random numbers
 //
-// Everything depends on the seed of the pool and on how many labels are known,
-// ties too: the same questions come again after an interruption. A model that is
-// trained in between has its own seed, accel.Seed.
+// All random choices, including ties, depend only on the seed of the pool and the number of
+// known labels, so the questions are the same after an interruption. The training of a model
+// has its own seed, accel.Seed.
 //
 // # Duplicates
 //
-// Examples with the same numbers are asked about once: a second one waits until
-// no others are left.
+// Of several examples with the same values only one is selected; the others wait until no other
+// examples are left.
 //
 // # Errors
 //
-// What cannot be done is an error that a program can tell apart:
-// [*TooFewError], [*OneClassError], [*NotFiniteError], [*LabelError],
-// [*SessionError], [ErrNoDropout], [ErrNoPool]. Nothing is labelled then. A model
-// that cannot take the examples is an error as of accel.Fit.
+// Typed errors: [*TooFewError], [*OneClassError], [*NotFiniteError], [*LabelError],
+// [*SessionError], [ErrNoDropout], [ErrNoPool]. After an error nothing has been labelled. If
+// the model cannot process the examples, the error is that of accel.Fit.
 //
-// # For who changes this package
+// # How the package works
 //
-// A strategy is one file: what it maximises with its source, its constructor,
-// and Select. Its choices are tested against other libraries by files under
-// testdata, which testdata/make_golden.py writes.
+// Each strategy has its own file: what it maximises with its source, its constructor, and
+// Select. Its selections are compared with other libraries by files in testdata, which
+// testdata/make_golden.py writes.
 package active

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// alike gives examples with the same numbers the same group.
+// alike assigns the same group to examples with the same values.
 func (p *Pool) alike() []int {
 	if p.groups != nil {
 		return p.groups
@@ -18,7 +18,7 @@ func (p *Pool) alike() []int {
 	for i := range groups {
 		raw = raw[:0]
 		for _, v := range p.set.Example(i) {
-			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v+0)) // -0 is 0
+			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v+0)) // -0 becomes 0
 		}
 		key := maphash.Bytes(seed, raw)
 		if _, ok := first[key]; !ok {
@@ -30,8 +30,8 @@ func (p *Pool) alike() []int {
 	return groups
 }
 
-// candidates are the unlabelled examples: the first of each group of which none
-// is labelled, and the rest.
+// candidates returns the unlabelled examples: first one of each group without a label, then the
+// rest.
 func (p *Pool) candidates() (fresh, repeated []int) {
 	groups := p.alike()
 	taken := make(map[int]bool, len(p.labels))

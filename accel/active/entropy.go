@@ -2,12 +2,12 @@ package active
 
 import "math"
 
-// Entropy chooses the examples with the highest entropy, -Σ p ln p (Shannon,
-// 1948; for this use Dagan and Engelson, 1995). With many classes it likes
-// examples between many of them; with few labels it can do worse than chance.
+// Entropy selects the examples with the highest entropy, -Σ p ln p (Shannon, 1948; for active
+// learning Dagan and Engelson, 1995). With many classes it prefers examples between many of
+// them; with few labels it can be worse than random.
 func Entropy() Strategy { return measured{"entropy", entropy} }
 
-// entropy is -Σ p ln p, in nats.
+// entropy returns -Σ p ln p in nats.
 func entropy(p []float64) float64 {
 	sum := 0.0
 	for _, v := range p {

@@ -5,15 +5,14 @@ import (
 	"fmt"
 )
 
-// ErrNoPool says that there is no pool, or one that could not be made; the error
-// around it says why.
-var ErrNoPool = errors.New("active: there is no pool")
+// ErrNoPool is returned if a pool is nil or could not be created; the error that wraps it gives
+// the reason.
+var ErrNoPool = errors.New("active: no pool")
 
-// ErrNoDropout says that a strategy needs a model with Dropout, whose members
-// can disagree.
-var ErrNoDropout = errors.New("active: the model has no Dropout, so there is no ensemble to disagree: add nn.Dropout layers, or use Margin")
+// ErrNoDropout is returned if a strategy needs an ensemble, but the model has no Dropout.
+var ErrNoDropout = errors.New("active: the model has no Dropout layers, which the ensemble needs: add nn.Dropout, or use Margin")
 
-// TooFewError says that fewer examples are unlabelled than were asked for.
+// TooFewError is returned if more examples are requested than are unlabelled.
 type TooFewError struct {
 	Asked int
 	Left  int // unlabelled
@@ -22,42 +21,42 @@ type TooFewError struct {
 // Error gives both numbers.
 func (e *TooFewError) Error() string {
 	if e.Left == 0 {
-		return fmt.Sprintf("active: %d examples were asked for, but all are labelled", e.Asked)
+		return fmt.Sprintf("active: %d examples were requested, but all are labelled", e.Asked)
 	}
-	return fmt.Sprintf("active: %d examples were asked for, but %d are unlabelled: ask for at most so many", e.Asked, e.Left)
+	return fmt.Sprintf("active: %d examples were requested, but only %d are unlabelled", e.Asked, e.Left)
 }
 
-// OneClassError says that a model cannot be asked what it does not know, since
-// there is one class only.
+// OneClassError is returned if there is only one class, so that the uncertainty of a model is
+// meaningless.
 type OneClassError struct {
 	Class    string // its name
-	Labelled int    // examples, all of this class; 0 where the set itself has one
+	Labelled int    // number of examples, all of this class; 0 if the data set itself has one class
 }
 
-// Error names the class and what to do.
+// Error names the class and says what to do.
 func (e *OneClassError) Error() string {
 	if e.Labelled == 0 {
-		return fmt.Sprintf("active: the set has the one class %q, so there is nothing to ask", e.Class)
+		return fmt.Sprintf("active: the data set has only the class %q, so labels are not needed", e.Class)
 	}
-	return fmt.Sprintf("active: all %d labels are of class %q, and a model that knows one class is sure of everything: label others first, chosen by Random or TypiClust", e.Labelled, e.Class)
+	return fmt.Sprintf("active: all %d labels are of class %q, so the model cannot be uncertain: first label examples selected by Random or TypiClust", e.Labelled, e.Class)
 }
 
-// NotFiniteError says that what a model or a measure gave for an example is NaN
-// or infinite.
+// NotFiniteError is returned if the output of a model or a score for an example is NaN or
+// infinite.
 type NotFiniteError struct {
-	What    string // gave it
-	Example int    // in the pool's set
+	What    string // what is not finite
+	Example int    // index in the pool's data set
 }
 
-// Error names the example and what to do.
+// Error names the example and says what to do.
 func (e *NotFiniteError) Error() string {
-	return fmt.Sprintf("active: %s of example %d is not a finite number: has training diverged, or the example NaN in it?", e.What, e.Example)
+	return fmt.Sprintf("active: %s of example %d is not finite: check whether training has diverged or the example contains NaN", e.What, e.Example)
 }
 
-// LabelError says that an example cannot be labelled so. No label of the call
-// has been taken.
+// LabelError is returned if an example cannot have a label. No label of the call has been
+// stored.
 type LabelError struct {
-	Example int // in the pool's set
+	Example int // index in the pool's data set
 	Label   int
 	Problem string
 }
@@ -67,9 +66,9 @@ func (e *LabelError) Error() string {
 	return fmt.Sprintf("active: label %d of example %d: %s", e.Label, e.Example, e.Problem)
 }
 
-// SessionError says that the file of a labelling session cannot be read, does
-// not belong to the set, or could not be written. Labels that could not be
-// written have not been taken: those before are in the file and in the pool.
+// SessionError is returned if the file of a labelling session cannot be read or written, or
+// does not belong to the data set. Labels that could not be written have not been stored;
+// earlier ones are in the file and in the pool.
 type SessionError struct {
 	Path string
 	Err  error
@@ -80,5 +79,5 @@ func (e *SessionError) Error() string {
 	return fmt.Sprintf("active: labelling session %s: %v", e.Path, e.Err)
 }
 
-// Unwrap is the reason.
+// Unwrap returns the reason.
 func (e *SessionError) Unwrap() error { return e.Err }

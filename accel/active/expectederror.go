@@ -11,27 +11,25 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// What [ExpectedError] looks at when a pool is large.
+// Limits of [ExpectedError] for large pools.
 const (
 	defaultErrorCandidates = 50
 	maxErrorPool           = 1000
 )
 
-// ExpectedError chooses the examples whose labels would lower the error of the
-// model most: for each candidate and each class that it may have, the last layer
-// is trained anew with that label, and the errors that it then expects of itself
-// on the pool, Σ 1 - max p, are added up by how likely the class is (Roy and
-// McCallum, Toward Optimal Active Learning through Sampling Estimation of Error
-// Reduction, 2001).
+// ExpectedError selects the examples whose labels are expected to reduce the error of the model
+// most. For each candidate and each possible class it retrains the last layer with that label
+// and computes the expected error on the pool, Σ 1 - max p; these are averaged over the classes
+// by their probabilities (Roy and McCallum, Toward Optimal Active Learning through Sampling
+// Estimation of Error Reduction, 2001).
 //
-// The last layer is a logistic regression on the features, trained to its optimum
-// with the penalty ½‖w‖²; the layers before it stay. Features are those of the
-// function, or of an nn.Sequential before its last layer.
+// The last layer is a logistic regression on the features with the penalty ½‖w‖², trained to
+// its optimum; the layers before it are fixed. Features are the result of the function, or the
+// input of the last layer of an nn.Sequential.
 //
-// It is exact on pools of at most the given number of candidates (50 for 0);
-// of a larger pool, so many candidates are drawn, and the error is that of at
-// most 1000 examples. The time is that of a training for each candidate and
-// class.
+// It is exact for pools with at most the given number of candidates (0 means 50). From larger
+// pools it draws that many candidates, and computes the error on at most 1000 examples. Its
+// time is one training per candidate and class.
 func ExpectedError(candidates int, features ...Features) Strategy {
 	if candidates == 0 {
 		candidates = defaultErrorCandidates
@@ -60,7 +58,7 @@ func (s expectedError) Select(ctx context.Context, c *Candidates, n int) ([]int,
 	if err := head.fit(); err != nil {
 		return nil, err
 	}
-	order := c.random.Perm(len(rows)) // also decides between equal ones
+	order := c.random.Perm(len(rows)) // also breaks ties
 	tried := order[:min(len(order), max(s.candidates, n))]
 	pool := order[:min(len(order), max(maxErrorPool, len(tried)))]
 	errorsOf := make([]float64, len(tried))
@@ -95,17 +93,17 @@ func (s expectedError) Select(ctx context.Context, c *Candidates, n int) ([]int,
 
 func (expectedError) String() string { return "expected error" }
 
-// regression is a logistic regression: a row of weights and a bias for each class
-// that has been seen.
+// regression is a logistic regression: weights and a bias for each class with labelled
+// examples.
 type regression struct {
 	rows    [][]float64
-	labels  []int // classes from 0, of those seen
+	labels  []int // renumbered from 0 over the classes with labels
 	classes int
-	width   int       // of a row
+	width   int       // number of features
 	weights []float64 // [class][width+1], the bias last
 }
 
-// newRegression is one of the labelled examples of a pool, not yet fitted.
+// newRegression returns an untrained regression on the labelled examples of a pool.
 func newRegression(rows [][]float64, p *Pool) *regression {
 	seen := map[int]int{}
 	for class := range p.set.Classes() {
@@ -124,11 +122,11 @@ func newRegression(rows [][]float64, p *Pool) *regression {
 	return r
 }
 
-// gradientTolerance is how near to its optimum a regression is trained: the
-// largest element of the gradient of a sum over all examples.
+// gradientTolerance is the convergence criterion: the largest element of the gradient of the
+// sum over all examples.
 const gradientTolerance = 1e-5
 
-// doubled is rows as float64.
+// doubled converts rows to float64.
 func doubled(rows [][]float32) [][]float64 {
 	out := make([][]float64, len(rows))
 	for i, row := range rows {
@@ -140,12 +138,12 @@ func doubled(rows [][]float32) [][]float64 {
 	return out
 }
 
-// fit trains the weights to the optimum, from where they are.
+// fit trains the weights to the optimum, starting from their current values.
 func (r *regression) fit() error {
 	at, gradient := make([]float64, len(r.weights)), make([]float64, len(r.weights))
 	value := r.loss(r.weights, gradient)
 	copy(at, r.weights)
-	look := func(w []float64) { // at one point both are asked for
+	look := func(w []float64) { // loss and gradient are requested at the same point
 		if !slices.Equal(w, at) {
 			value = r.loss(w, gradient)
 			copy(at, w)
@@ -158,15 +156,15 @@ func (r *regression) fit() error {
 	settings := &optimize.Settings{GradientThreshold: gradientTolerance, Converger: &optimize.FunctionConverge{Relative: 1e-9, Iterations: 5}}
 	result, err := optimize.Minimize(problem, r.weights, settings, &optimize.LBFGS{})
 	if result == nil || math.IsNaN(result.F) || math.IsInf(result.F, 0) {
-		return fmt.Errorf("active: the last layer could not be trained: %w", errors.Join(err, errors.New("the features are too large")))
+		return fmt.Errorf("active: cannot train the last layer: %w", errors.Join(err, errors.New("the features are too large")))
 	}
-	// A line search that can go no lower, to the last digit, is at the optimum.
+	// A line search that cannot improve at machine precision has reached the optimum.
 	r.weights = result.X
 	return nil
 }
 
-// loss is the sum over the examples of -ln p of the label, and ½‖w‖² without the
-// biases. It writes its gradient where there is room.
+// loss returns the sum over the examples of -ln p of the label, plus ½‖w‖² without the biases.
+// It also stores the gradient if requested.
 func (r *regression) loss(w, gradient []float64) float64 {
 	clear(gradient)
 	total := 0.0
@@ -204,8 +202,7 @@ func (r *regression) logits(dst, w, row []float64) {
 	}
 }
 
-// normalize makes probabilities of logits, and gives the logarithm of the sum of
-// their exponentials.
+// normalize converts logits to probabilities and returns the log-sum-exp.
 func normalize(p []float64) (logSum float64) {
 	largest := math.Inf(-1)
 	for _, v := range p {
@@ -222,8 +219,7 @@ func normalize(p []float64) (logSum float64) {
 	return largest + math.Log(total)
 }
 
-// expected is the error on the rest of the pool that is to be expected once
-// candidate i is labelled.
+// expected returns the expected error on the rest of the pool after labelling candidate i.
 func (r *regression) expected(rows [][]float64, i int, pool []int) (float64, error) {
 	likely := make([]float64, r.classes)
 	r.logits(likely, r.weights, rows[i])

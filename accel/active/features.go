@@ -8,11 +8,11 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Features is what a model makes of examples before its last layer: it takes
-// inputs [N, …] and gives a row of numbers for each.
+// Features computes the features of examples, normally the input of a model's last layer: it
+// maps inputs [N, …] to one row of values each.
 type Features = func(x *tensor.Tensor) *tensor.Tensor
 
-// oneOf is the function that a caller gave, if any.
+// oneOf returns the optional argument of a constructor.
 func oneOf(given []Features) Features {
 	if len(given) > 0 {
 		return given[0]
@@ -20,12 +20,12 @@ func oneOf(given []Features) Features {
 	return nil
 }
 
-// errNoFeatures says that nobody knows what is before the last layer of a model.
-var errNoFeatures = errors.New("active: the model is no nn.Sequential with a layer that has parameters, so that its features are not known: give the strategy a function that computes them")
+// errNoFeatures is returned if the last layer of a model is unknown.
+var errNoFeatures = errors.New("active: the model is not an nn.Sequential with a layer that has parameters: pass the strategy a function that computes the features")
 
-// features are those of the candidates and of the labelled examples, by the
-// function, or else by all layers of an nn.Sequential before the last one with
-// parameters. Without a model they are the numbers of the examples.
+// features returns the features of the candidates and of the labelled examples, computed by the
+// function, or by all layers of an nn.Sequential before the last one with parameters. Without a
+// model they are the values of the examples.
 func (c *Candidates) features(ctx context.Context, given Features) (candidates, labelled [][]float32, err error) {
 	f := given
 	if f == nil {
@@ -64,7 +64,7 @@ func finite(row []float32) bool {
 	return true
 }
 
-// belowLast is all of the model before its last layer.
+// belowLast returns the part of the model before its last layer.
 func (c *Candidates) belowLast(ctx context.Context) (Features, error) {
 	if c.model == nil {
 		return func(x *tensor.Tensor) *tensor.Tensor { return x }, nil
@@ -73,7 +73,7 @@ func (c *Candidates) belowLast(ctx context.Context) (Features, error) {
 	if !ok {
 		return nil, errNoFeatures
 	}
-	if len(nn.Parameters(chain)) == 0 { // not yet: layers make them at their first input
+	if len(nn.Parameters(chain)) == 0 { // layers create their parameters at their first input
 		if _, err := apply(ctx, c.Dataset().First(1), chain.Forward); err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (c *Candidates) belowLast(ctx context.Context) (Features, error) {
 	return nn.Sequential(below...).Forward, nil
 }
 
-// before are the layers of a chain before its last one with parameters.
+// before returns the layers of a chain before its last one with parameters.
 func before(chain *nn.SequentialLayer) (layers []nn.Module, ok bool) {
 	layers = chain.Layers()
 	for k := len(layers) - 1; k >= 0; k-- {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzResume reads any file: it is refused and left as it is, or the pool goes on
-// from it and what it writes can be read again.
+// FuzzResume reads arbitrary files: either the file is rejected and unchanged, or the pool
+// continues from it and writes lines that can be read again.
 func FuzzResume(f *testing.F) {
 	const head = `{"session":"quern labelling session 1","set":"examples","examples":5,"shape":[1],"classes":["0","1","2"],"sum":"SUM","initial":1,"seed":9}` + "\n"
 	for _, lines := range []string{

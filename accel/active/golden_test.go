@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// libraries is what other libraries gave; testdata/make_golden.py wrote it.
+// libraries holds the results of other libraries, written by testdata/make_golden.py.
 type libraries struct {
 	Uncertainty struct {
 		Probabilities  [][]float64
@@ -71,7 +71,7 @@ func golden(t *testing.T) *libraries {
 	return g
 }
 
-// close tells whether two numbers are the same but for rounding.
+// close reports whether two numbers are equal up to rounding.
 func isClose(got, want, tolerance float64) bool {
 	return math.Abs(got-want) <= tolerance*max(1, math.Abs(want))
 }
@@ -79,8 +79,8 @@ func isClose(got, want, tolerance float64) bool {
 // identity is a model whose logits are its input.
 func identity() nn.Module { return nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return x }) }
 
-// asked is a pool whose examples have these probabilities under identity, and two
-// further ones that are labelled differently.
+// asked returns a pool whose examples have these probabilities under identity, and two more
+// examples with different labels.
 func asked(t *testing.T, probabilities [][]float64) *Pool {
 	t.Helper()
 	classes := len(probabilities[0])
@@ -103,7 +103,7 @@ func asked(t *testing.T, probabilities [][]float64) *Pool {
 	return labelledAs(t, set(t, examples, labels), n, n+1)
 }
 
-// set is one of these examples.
+// set returns a data set with these examples.
 func set(t *testing.T, examples [][]float32, labels []int) *data.Dataset {
 	t.Helper()
 	s, err := data.FromSlices(examples, labels)
@@ -113,7 +113,7 @@ func set(t *testing.T, examples [][]float32, labels []int) *data.Dataset {
 	return s
 }
 
-// labelledAs is a pool with some labels revealed.
+// labelledAs returns a pool with some labels revealed.
 func labelledAs(t *testing.T, s *data.Dataset, pick ...int) *Pool {
 	t.Helper()
 	p := NewPool(s, 0, 1)

@@ -15,9 +15,8 @@ const (
 	seedingRuns = 3     // of which the best is taken
 )
 
-// clusters puts rows into k groups by k-means with k-means++ (Arthur and
-// Vassilvitskii, 2007), in the best of three runs; the groups are numbers from 0
-// to k-1, of which some may stay empty.
+// clusters divides rows into k groups by k-means with k-means++ (Arthur and Vassilvitskii,
+// 2007), using the best of three runs. Groups are numbered from 0 to k-1; some may be empty.
 func clusters(ctx context.Context, rows [][]float32, k int, random *rand.Rand) ([]int, error) {
 	x, width := flat(rows), len(rows[0])
 	var best []int
@@ -59,8 +58,8 @@ func flat(rows [][]float32) []float32 {
 	return x
 }
 
-// seeded are the first centres: rows, each drawn by its squared distance from
-// those before.
+// seeded returns the initial centres: rows drawn with probabilities proportional to their
+// squared distance from earlier centres.
 func seeded(rows [][]float32, k int, random *rand.Rand) [][]float32 {
 	some := random.Perm(len(rows))[:min(len(rows), max(maxSeeding, k))]
 	chosen := []int{random.IntN(len(some))}
@@ -84,8 +83,8 @@ func seeded(rows [][]float32, k int, random *rand.Rand) [][]float32 {
 	return centres
 }
 
-// nearestOf is the nearest centre of each row, and the sum of the squared
-// distances. The products are made by the engine, a part of the rows at a time.
+// nearestOf returns the nearest centre of each row and the sum of the squared distances. It
+// multiplies tensors of a part of the rows at a time.
 func nearestOf(x []float32, rows [][]float32, width int, centres [][]float32) (of []int, cost float64) {
 	of = make([]int, 0, len(rows))
 	tensor.NoGrad(func() {
@@ -103,7 +102,7 @@ func nearestOf(x []float32, rows [][]float32, width int, centres [][]float32) (o
 	return of, cost
 }
 
-// moveCentres puts each centre into the mean of its rows; one without rows stays.
+// moveCentres moves each centre to the mean of its rows; a centre without rows stays.
 func moveCentres(rows [][]float32, of []int, centres [][]float32) {
 	sums := make([][]float64, len(centres))
 	counts := make([]float64, len(centres))

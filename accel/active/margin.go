@@ -1,9 +1,9 @@
 package active
 
-// Margin chooses the examples whose two most likely classes are closest: the
-// lowest p₁ - p₂ (Scheffer and others, Active Hidden Markov Models for Information
-// Extraction, 2001). In comparisons over many sets it is hard to beat (Bahri and
-// others, Is Margin All You Need?, 2022).
+// Margin selects the examples whose two most likely classes are closest: the lowest p₁ - p₂
+// (Scheffer and others, Active Hidden Markov Models for Information Extraction, 2001). In
+// comparisons over many data sets it is hard to beat (Bahri and others, Is Margin All You
+// Need?, 2022).
 func Margin() Strategy {
 	return measured{"margin", func(p []float64) float64 {
 		first, second := twoHighest(p)
@@ -11,8 +11,8 @@ func Margin() Strategy {
 	}}
 }
 
-// twoHighest are the places of the highest number and of the next; p has two at
-// least.
+// twoHighest returns the indices of the highest and the second-highest value; p has at least
+// two.
 func twoHighest(p []float64) (first, second int) {
 	first, second = 0, 1
 	if p[second] > p[first] {

@@ -7,22 +7,22 @@ import (
 	"github.com/quernlab/quern/accel"
 )
 
-// Option changes how [Compare] compares. It prints as it is written in Go.
+// Option configures [Compare]. Its text is the Go expression that makes it.
 type Option struct {
 	text string
 	set  func(*settings) error
 }
 
-// String is the option as it is written in Go, without the package.
+// String returns the option as a Go expression without the package.
 func (o Option) String() string { return o.text }
 
-// settings are what the options set.
+// settings holds the values of the options.
 type settings struct {
 	initial, batch, budget, seeds int
-	target                        float64 // 0 leaves it to what is measured
+	target                        float64 // 0: the final accuracy of the first strategy
 	training                      []accel.Option
 
-	alike []int // the groups of the training set; see Pool.alike
+	alike []int // groups of the training set; see Pool.alike
 }
 
 func newSettings(options []Option) (*settings, error) {
@@ -53,22 +53,22 @@ func count(name string, n int, field func(*settings) *int) Option {
 	}}
 }
 
-// Initial is the number of labels to begin with, chosen by chance; the default is
-// 20. All strategies begin with the same ones.
+// Initial sets the number of initial labels, selected at random; the default is 20. All
+// strategies begin with the same ones.
 func Initial(n int) Option { return count("Initial", n, func(s *settings) *int { return &s.initial }) }
 
-// Batch is the number of labels of each question; the default is 20.
+// Batch sets the number of labels per query; the default is 20.
 func Batch(n int) Option { return count("Batch", n, func(s *settings) *int { return &s.batch }) }
 
-// Budget is the number of labels to end with; the default is 200.
+// Budget sets the final number of labels; the default is 200.
 func Budget(n int) Option { return count("Budget", n, func(s *settings) *int { return &s.budget }) }
 
-// Seeds is how often each strategy is tried, with the seeds 1 to n; the default is
-// 5. Few seeds decide nothing.
+// Seeds sets the number of repetitions of each strategy, with seeds 1 to n; the default is 5.
+// Few seeds are not conclusive.
 func Seeds(n int) Option { return count("Seeds", n, func(s *settings) *int { return &s.seeds }) }
 
-// Target is the accuracy, from 0 to 1, for which the labels are counted. Without
-// it, it is what the first strategy reaches in the end, in whole percents.
+// Target sets the accuracy, from 0 to 1, for which labels are counted. The default is the final
+// accuracy of the first strategy in whole percent.
 func Target(accuracy float64) Option {
 	text := fmt.Sprintf("Target(%v)", accuracy)
 	return Option{text, func(s *settings) error {
@@ -80,8 +80,8 @@ func Target(accuracy float64) Option {
 	}}
 }
 
-// Train is how each model is trained. The default is Steps(400), BatchSize(32),
-// AdamW(2e-3): the same work with few labels as with many.
+// Train sets how each model is trained. The default is Steps(400), BatchSize(32), AdamW(2e-3):
+// the same number of steps for few labels as for many.
 func Train(options ...accel.Option) Option {
 	names := make([]string, len(options))
 	for i, o := range options {

@@ -9,27 +9,26 @@ import (
 	"github.com/quernlab/quern/accel/data"
 )
 
-// Pool is a set of which only some labels are known. [NewPool] and [Resume] make
-// one. It is for one goroutine at a time.
+// Pool is a data set of which only some labels are known; see [NewPool] and [Resume]. It must
+// only be used by one goroutine at a time.
 type Pool struct {
-	set  *data.Dataset // with what Synthesize has added
-	own  int           // examples of the set as it was given
+	set  *data.Dataset // including examples added by Synthesize
+	own  int           // number of examples without those added
 	seed uint64
 
-	labels  []int // of each example, -1 for none
+	labels  []int // per example; -1: none
 	order   []int // the labelled examples in the order of labelling
-	groups  []int // examples with the same numbers have the same; nil until asked for
+	groups  []int // equal for examples with the same values; nil until needed
 	session *session
 	err     error
 }
 
-// none is the label of an example that has none.
+// none is the label of an unlabelled example.
 const none = -1
 
-// NewPool makes a pool of a set whose labels are known but hidden: initial of
-// them, chosen by the seed, are revealed at once. With 0 the pool begins without
-// labels. What is wrong, a set that is nil or has no classes, is the error of
-// [Pool.Err] and of whatever is done with the pool.
+// NewPool returns a pool of a data set whose labels are hidden. It reveals initial labels,
+// selected by the seed; with 0 the pool begins without labels. An invalid data set (nil, empty
+// or without classes) is reported by [Pool.Err] and by every use of the pool.
 func NewPool(set *data.Dataset, initial int, seed uint64) *Pool {
 	p, err := newPool(set, seed)
 	if err != nil {
@@ -45,15 +44,15 @@ func NewPool(set *data.Dataset, initial int, seed uint64) *Pool {
 	return p
 }
 
-// newPool is a pool without labels.
+// newPool returns a pool without labels.
 func newPool(set *data.Dataset, seed uint64) (*Pool, error) {
 	switch {
 	case set == nil:
-		return nil, fmt.Errorf("%w: there is no set; was the error of making it read?", ErrNoPool)
+		return nil, fmt.Errorf("%w: the data set is nil: check the error returned where it was created", ErrNoPool)
 	case set.Len() == 0:
 		return nil, fmt.Errorf("%w: %s is empty", ErrNoPool, set.Name())
 	case set.Targets() > 0 || set.SequenceLength() > 0:
-		return nil, fmt.Errorf("%w: the examples of %s have no single class", ErrNoPool, set.Name())
+		return nil, fmt.Errorf("%w: the examples of %s have no class", ErrNoPool, set.Name())
 	}
 	p := &Pool{set: set, own: set.Len(), seed: seed, labels: make([]int, set.Len())}
 	for i := range p.labels {
@@ -62,21 +61,21 @@ func newPool(set *data.Dataset, seed uint64) (*Pool, error) {
 	return p, nil
 }
 
-// first are the examples whose labels a new pool begins with.
+// first returns the examples whose labels a new pool begins with.
 func (p *Pool) first(initial int) ([]int, error) {
 	switch {
 	case initial < 0:
-		return nil, fmt.Errorf("%w: %d initial labels", ErrNoPool, initial)
+		return nil, fmt.Errorf("%w: the number of initial labels is %d", ErrNoPool, initial)
 	case initial > p.own:
 		return nil, fmt.Errorf("%w: %w", ErrNoPool, &TooFewError{Asked: initial, Left: p.own})
 	}
 	return p.random().Perm(p.own)[:initial], nil
 }
 
-// random is the chance of the next question.
+// random returns the random numbers of the next query.
 func (p *Pool) random() *rand.Rand { return rand.New(rand.NewPCG(p.seed, uint64(len(p.order)))) }
 
-// Err is why the pool could not be made; nil if it was.
+// Err returns why the pool could not be created; nil if it was.
 func (p *Pool) Err() error {
 	if p == nil {
 		return ErrNoPool
@@ -84,7 +83,7 @@ func (p *Pool) Err() error {
 	return p.err
 }
 
-// Len is the number of examples that are labelled.
+// Len returns the number of labelled examples.
 func (p *Pool) Len() int {
 	if p.Err() != nil {
 		return 0
@@ -92,7 +91,7 @@ func (p *Pool) Len() int {
 	return len(p.order)
 }
 
-// Left is the number of examples that are not labelled.
+// Left returns the number of unlabelled examples.
 func (p *Pool) Left() int {
 	if p.Err() != nil {
 		return 0
@@ -100,10 +99,9 @@ func (p *Pool) Left() int {
 	return len(p.labels) - len(p.order)
 }
 
-// Dataset is all examples, labelled or not, and behind them those that [Synthesize]
-// has made. The numbers that [Query] gives are indices of it; its own labels are
-// those that the pool hides, and 0 for examples that were made. It is nil where
-// the pool could not be made.
+// Dataset returns all examples, labelled or not, followed by those made by [Synthesize]. The
+// indices returned by [Query] refer to it. Its labels are the hidden ones, and 0 for examples
+// made by Synthesize. It returns nil if the pool could not be created.
 func (p *Pool) Dataset() *data.Dataset {
 	if p.Err() != nil {
 		return nil
@@ -111,8 +109,8 @@ func (p *Pool) Dataset() *data.Dataset {
 	return p.set
 }
 
-// Labelled is the set of the labelled examples, with the labels that they were
-// given, in the order of labelling. It is nil where the pool could not be made.
+// Labelled returns the data set of the labelled examples with their labels, in the order of
+// labelling. It returns nil if the pool could not be created.
 func (p *Pool) Labelled() *data.Dataset {
 	if p.Err() != nil {
 		return nil
@@ -121,13 +119,13 @@ func (p *Pool) Labelled() *data.Dataset {
 	for k, i := range p.order {
 		labels[k] = p.labels[i]
 	}
-	// Neither fails: the pool has looked at all indices and labels.
+	// Neither fails: the pool has checked all indices and labels.
 	some, _ := p.set.Subset(p.order)
 	given, _ := some.WithLabels(labels)
 	return given.Named(p.set.Name() + ", labelled")
 }
 
-// Unlabelled are the indices of the examples that are not labelled, ascending.
+// Unlabelled returns the indices of the unlabelled examples in ascending order.
 func (p *Pool) Unlabelled() []int {
 	if p.Err() != nil {
 		return nil
@@ -141,7 +139,7 @@ func (p *Pool) Unlabelled() []int {
 	return left
 }
 
-// Known is the label that example i was given; ok is false where there is none.
+// Known returns the label of example i; ok is false if it has none.
 func (p *Pool) Known(i int) (label int, ok bool) {
 	if p.Err() != nil || i < 0 || i >= len(p.labels) || p.labels[i] == none {
 		return 0, false
@@ -149,11 +147,11 @@ func (p *Pool) Known(i int) (label int, ok bool) {
 	return p.labels[i], true
 }
 
-// Label takes the labels of examples: those given, one for each, or without the
-// argument the labels that the set has; an empty slice is no label for any. All are taken or, with a [*LabelError] or a
-// [*SessionError], none: an example that there is not, that is labelled already
-// or twice in pick, and a label outside of the classes are refused. A pool of
-// [Resume] writes them to its file first.
+// Label stores labels of examples: those passed, one for each, or without that argument the
+// labels of the data set; an empty slice means no labels. Either all are stored or, with a
+// [*LabelError] or a [*SessionError], none. It rejects an invalid index, an example that
+// already has a label or occurs twice in pick, and a label that is not a class. A pool of
+// [Resume] writes the labels to its file first.
 func (p *Pool) Label(pick []int, labels ...int) error {
 	if err := p.Err(); err != nil {
 		return err
@@ -185,7 +183,7 @@ func (p *Pool) Label(pick []int, labels ...int) error {
 	return nil
 }
 
-// check tells whether the examples can have the labels.
+// check returns an error if the examples cannot have the labels.
 func (p *Pool) check(pick, labels []int, revealed bool) error {
 	seen := make(map[int]bool, len(pick))
 	classes := len(p.set.Classes())
@@ -193,7 +191,7 @@ func (p *Pool) check(pick, labels []int, revealed bool) error {
 		e := &LabelError{Example: i, Label: labels[k]}
 		switch {
 		case i < 0 || i >= len(p.labels):
-			e.Problem = fmt.Sprintf("there is no such example; the set has %d", len(p.labels))
+			e.Problem = fmt.Sprintf("the index is out of range: the data set has %d examples", len(p.labels))
 		case seen[i]:
 			e.Problem = "the example comes twice"
 		case p.labels[i] != none:
@@ -211,7 +209,7 @@ func (p *Pool) check(pick, labels []int, revealed bool) error {
 	return nil
 }
 
-// take enters labels that have been checked.
+// take stores labels that have been checked.
 func (p *Pool) take(pick, labels []int) {
 	for k, i := range pick {
 		p.labels[i] = labels[k]
@@ -219,7 +217,7 @@ func (p *Pool) take(pick, labels []int) {
 	p.order = append(p.order, pick...)
 }
 
-// add puts examples that were made behind the others and returns their indices.
+// add appends examples made by Synthesize and returns their indices.
 func (p *Pool) add(examples [][]float32) ([]int, error) {
 	set, err := p.set.Append(examples, make([]int, len(examples)))
 	if err != nil {
@@ -239,18 +237,18 @@ func (p *Pool) add(examples [][]float32) ([]int, error) {
 	return indices, nil
 }
 
-// Close closes the file of a pool of [Resume]; labels are no longer taken then.
-// Other pools have nothing to close.
+// Close closes the file of a pool of [Resume], which then accepts no more labels. For other
+// pools it does nothing.
 func (p *Pool) Close() error {
 	if p.Err() != nil || p.session == nil {
 		return nil
 	}
 	err := p.session.close()
-	p.err = fmt.Errorf("%w: it was closed", ErrNoPool)
+	p.err = fmt.Errorf("%w: it is closed", ErrNoPool)
 	return err
 }
 
-// String says how much is labelled.
+// String returns how many examples are labelled.
 func (p *Pool) String() string {
 	if err := p.Err(); err != nil {
 		return err.Error()
@@ -269,15 +267,14 @@ func (p *Pool) String() string {
 	return text
 }
 
-// oneClass is the error of a pool whose labels are all of one class, nil of
-// others.
+// oneClass returns an error if all labels of the pool are of one class.
 func (p *Pool) oneClass() error {
 	classes := p.set.Classes()
 	switch {
 	case len(classes) == 1:
 		return &OneClassError{Class: classes[0]}
 	case len(p.order) == 0:
-		return errors.New("active: nothing is labelled, so a model has learned nothing: choose the first examples by Random or TypiClust")
+		return errors.New("active: there are no labels yet: select the first examples by Random or TypiClust")
 	}
 	first := p.labels[p.order[0]]
 	for _, i := range p.order {

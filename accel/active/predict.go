@@ -10,12 +10,12 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// atOnce is the number of examples that a model sees at once.
+// atOnce is the batch size of predictions.
 const atOnce = 512
 
-// apply gives what a function makes of the examples of a set, one row each of the
-// same length. The rows are read when all is computed, so that a device need not
-// be waited for in between.
+// apply applies a function to the examples of a data set in batches and returns one row per
+// example, all of the same length. It reads the rows at the end, so that it need not wait for
+// the device between batches.
 func apply(ctx context.Context, set *data.Dataset, f func(x *tensor.Tensor) *tensor.Tensor) ([][]float32, error) {
 	var parts []*tensor.Tensor
 	it := set.Batches(atOnce, data.Context(ctx))
@@ -45,9 +45,9 @@ func apply(ctx context.Context, set *data.Dataset, f func(x *tensor.Tensor) *ten
 	return rows, nil
 }
 
-// softmax is the model's probabilities of the candidates, in the mode that it is
-// in. They are made of the logits in float64, in which a sure model still ranks
-// what it is less sure of.
+// softmax returns the model's probabilities for the candidates, in the current mode of the
+// model. They are computed from the logits in float64, so that very confident predictions can
+// still be ranked.
 func (c *Candidates) softmax(ctx context.Context) ([][]float64, error) {
 	return probabilities(ctx, c.model, c.Dataset(), c.index)
 }
@@ -77,8 +77,7 @@ func probabilities(ctx context.Context, model nn.Module, set *data.Dataset, inde
 	return rows, nil
 }
 
-// softmax writes exp(x) over its sum; ok is false where a logit is NaN or
-// infinite.
+// softmax writes the softmax of logits; ok is false if a logit is not finite.
 func softmax(dst []float64, logits []float32) (ok bool) {
 	largest := math.Inf(-1)
 	for _, v := range logits {

@@ -12,10 +12,9 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Prompt asks a person who types: it shows each example and reads the name of its
-// class, or the number, from a line. An empty line skips the example, "q" ends the
-// questions unless a class is called so. In a cell the reader is
-// bufio.NewReader(os.Stdin).
+// Prompt asks a person at a terminal: it shows each example and reads the name or the number of
+// its class from a line. An empty line skips the example, and "q" stops unless it is the name
+// of a class. In a cell, pass bufio.NewReader(os.Stdin).
 func Prompt(r io.Reader) Asker { return &prompt{lines: bufio.NewReader(r)} }
 
 type prompt struct{ lines *bufio.Reader }
@@ -30,7 +29,7 @@ func (p *prompt) Ask(ctx context.Context, q *Question) (int, error) {
 		line, err := p.lines.ReadString('\n')
 		if err != nil && (!errors.Is(err, io.EOF) || line == "") {
 			if errors.Is(err, io.EOF) {
-				err = fmt.Errorf("nobody answers here, where no input is read; use Oracle: %w", io.ErrUnexpectedEOF)
+				err = fmt.Errorf("standard input cannot be read here; use Oracle: %w", io.ErrUnexpectedEOF)
 			}
 			return 0, err
 		}
@@ -42,7 +41,7 @@ func (p *prompt) Ask(ctx context.Context, q *Question) (int, error) {
 	}
 }
 
-// choices says what may be answered.
+// choices describes the possible answers.
 func choices(classes []string) string {
 	names := make([]string, len(classes))
 	for k, name := range classes {
@@ -54,7 +53,7 @@ func choices(classes []string) string {
 	return "Which class? " + strings.Join(names, ", ") + " (empty: skip, q: end)"
 }
 
-// parse is the class that an answer names.
+// parse returns the class of an answer.
 func parse(answer string, classes []string) (int, error) {
 	for k, name := range classes {
 		if answer == name && name != "" {
@@ -75,5 +74,5 @@ func parse(answer string, classes []string) (int, error) {
 	if k, err := strconv.Atoi(answer); err == nil && k >= 0 && k < len(classes) {
 		return k, nil
 	}
-	return 0, fmt.Errorf("%q is none of the classes", answer)
+	return 0, fmt.Errorf("%q is not a class", answer)
 }

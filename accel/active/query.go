@@ -8,24 +8,23 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// Strategy chooses what to ask. A type of one's own is one too.
+// Strategy selects examples to label. Custom types can implement it.
 type Strategy interface {
-	// Select gives n different candidates, by their number in c from 0, the one to
-	// ask about first in front. Query sees to it that there are as many.
+	// Select returns n different candidates, as indices in c from 0, the most important first.
+	// Query ensures that there are at least n.
 	Select(ctx context.Context, c *Candidates, n int) ([]int, error)
-	// String is the strategy's name.
+	// String returns the name of the strategy.
 	String() string
 }
 
-// Query chooses n unlabelled examples by a strategy, nil for [Margin], and gives
-// their indices in [Pool.Set], the one to ask about first in front. Of examples
-// with the same numbers it chooses one, and none that equals a labelled one, as
-// long as there are others.
+// Query selects n unlabelled examples with a strategy (nil means [Margin]) and returns their
+// indices in [Pool.Dataset], the most important first. Of several examples with the same values
+// it selects one, and none that equals a labelled one, as long as there are others.
 //
-// The model gives logits [N, C] for the classes of the set, in evaluation mode, and
-// is in the mode that it was in after that. It may be nil for [Random], [TypiClust] and
-// [CoreSet], which then look at the numbers of the examples. Other errors than
-// those of this package are as those of accel.Fit.
+// The model must return logits [N, C] for the classes of the data set. Query uses it in
+// evaluation mode and restores its mode. It may be nil for [Random], [TypiClust] and [CoreSet],
+// which then use the values of the examples. Other errors than those of this package are those
+// of accel.Fit.
 func Query(ctx context.Context, model nn.Module, pool *Pool, strategy Strategy, n int) (pick []int, err error) {
 	defer nn.Catch(&err)
 	if err := pool.Err(); err != nil {
@@ -63,24 +62,24 @@ func Query(ctx context.Context, model nn.Module, pool *Pool, strategy Strategy, 
 	return pick, nil
 }
 
-// maker is a strategy that does not choose among what there is.
+// maker is a strategy that makes new examples instead of selecting existing ones.
 type maker interface {
 	make(ctx context.Context, model nn.Module, pool *Pool, n int) ([]int, error)
 }
 
-// selected has a strategy choose, and looks at what it chose.
+// selected calls a strategy and checks its selection.
 func (c *Candidates) selected(ctx context.Context, strategy Strategy, n int) ([]int, error) {
 	chosen, err := strategy.Select(ctx, c, n)
 	if err != nil {
 		return nil, err
 	}
 	if len(chosen) != n {
-		return nil, fmt.Errorf("active: %v chose %d examples, not %d", strategy, len(chosen), n)
+		return nil, fmt.Errorf("active: %v selected %d examples, want %d", strategy, len(chosen), n)
 	}
 	pick, seen := make([]int, n), make(map[int]bool, n)
 	for k, at := range chosen {
 		if at < 0 || at >= len(c.index) || seen[at] {
-			return nil, fmt.Errorf("active: %v chose candidate %d of %d, or twice", strategy, at, len(c.index))
+			return nil, fmt.Errorf("active: %v selected candidate %d of %d twice or out of range", strategy, at, len(c.index))
 		}
 		seen[at] = true
 		pick[k] = c.index[at]
@@ -88,5 +87,5 @@ func (c *Candidates) selected(ctx context.Context, strategy Strategy, n int) ([]
 	return pick, nil
 }
 
-// errNoModel says that a strategy cannot choose without a model.
-var errNoModel = errors.New("active: there is no model; Random, TypiClust and CoreSet need none")
+// errNoModel is returned if a strategy needs a model.
+var errNoModel = errors.New("active: the model is nil; only Random, TypiClust and CoreSet work without one")

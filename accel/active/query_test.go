@@ -40,8 +40,8 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// Two members that are sure of different classes have ln 2 of information, two
-// that agree none, however unsure.
+// Two members that are confident of different classes have ln 2 of information, two that agree
+// have none, however uncertain.
 func TestDisagreementByHand(t *testing.T) {
 	draws := [][][]float64{
 		{{1, 0}, {.5, .5}, {1, 0}},
@@ -77,7 +77,7 @@ func digits(t *testing.T, labels int) (*Pool, *nn.SequentialLayer, *data.Dataset
 	return p, model, test
 }
 
-// every is all strategies that choose.
+// every returns all strategies that select examples.
 func every() []Strategy {
 	return []Strategy{Random(), LeastConfident(), Margin(), Entropy(), BALD(), BatchBALD(4), CoreSet(), BADGE(), TypiClust(), ExpectedError(3)}
 }
@@ -100,7 +100,7 @@ func TestEveryStrategyOnDigits(t *testing.T) {
 					t.Errorf("example %d is labelled or does not exist", i)
 				}
 			}
-			accel.Seed(6) // of no influence
+			accel.Seed(6) // has no influence
 			again, err := Query(t.Context(), model, p, s, 6)
 			if err != nil || !slices.Equal(again, pick) {
 				t.Errorf("the same question gives %v and %v, %v", pick, again, err)
@@ -120,7 +120,7 @@ func TestEveryStrategyOnDigits(t *testing.T) {
 func TestTiesBySeed(t *testing.T) {
 	same := make([][]float32, 50)
 	for i := range same {
-		same[i] = []float32{1, 1, float32(i) * 1e-3} // different examples, alike for the measure
+		same[i] = []float32{1, 1, float32(i) * 1e-3} // different examples with equal scores
 	}
 	s := set(t, append(same, []float32{9, 0, 0}, []float32{0, 9, 0}), append(make([]int, 50), 0, 2))
 	choose := func(seed uint64) []int {

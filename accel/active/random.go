@@ -2,7 +2,7 @@ package active
 
 import "context"
 
-// Random chooses by chance. It is what other strategies are compared with.
+// Random selects at random. It is the baseline for other strategies.
 func Random() Strategy { return random{} }
 
 type random struct{}

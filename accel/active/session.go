@@ -18,18 +18,17 @@ import (
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
-// session is the file of a labelling session: a line of JSON for what it is
-// about, and one for each call of Label or example made, written and synced
-// before it counts. A line that a kill has cut short is dropped when the file is
-// read again.
+// session is the file of a labelling session: one JSON line that describes the data set, and
+// one for each call of Label or each example made, written and synced before it takes effect. A
+// line that was truncated by a kill is dropped when the file is read.
 type session struct {
 	path string
 	file sessionFile
-	good int64 // bytes that are whole lines
-	bad  error // why no more can be written
+	good int64 // bytes of complete lines
+	bad  error // why the file can no longer be written
 }
 
-// sessionFile is what a session needs of a file.
+// sessionFile is the part of os.File that a session uses.
 type sessionFile interface {
 	io.Writer
 	io.Closer
@@ -38,37 +37,35 @@ type sessionFile interface {
 	Seek(offset int64, whence int) (int64, error)
 }
 
-// header says which set a session labels.
+// header identifies the data set of a session.
 type header struct {
-	Session  string   `json:"session"` // the format
+	Session  string   `json:"session"` // the file format
 	Set      string   `json:"set"`
 	Examples int      `json:"examples"`
 	Shape    []int    `json:"shape"`
 	Classes  []string `json:"classes"`
-	Sum      string   `json:"sum"` // of some examples
+	Sum      string   `json:"sum"` // hash of some examples
 	Initial  int      `json:"initial"`
 	Seed     uint64   `json:"seed"`
 }
 
-// format is the first words of each session file.
+// format identifies session files.
 const format = "quern labelling session 1"
 
-// entry is a later line: examples with their labels, or one that was made.
+// entry is a later line: examples with their labels, or an example that was made.
 type entry struct {
 	Examples []int  `json:"examples,omitempty"`
 	Labels   []int  `json:"labels,omitempty"`
 	Made     string `json:"made,omitempty"` // float32, little-endian, base64
 }
 
-// Resume makes a pool as [NewPool] does and keeps its labels in a file: each
-// label is on the disk before Label returns. If there is such a file, the pool
-// has its labels, and its seed; initial and seed are then not used. A last line
-// that was not written to its end is dropped. The error is a [*SessionError]
-// where the file is of another set, or cannot be read or written.
+// Resume returns a pool like [NewPool] and stores its labels in a file: each label is on disk
+// before Label returns. If the file exists, the pool gets its labels and its seed, and initial
+// and seed are ignored. An incomplete last line is dropped. Resume returns a [*SessionError] if
+// the file is of another data set or cannot be read or written.
 //
-// The caller closes the pool ([Pool.Close]) when the file is no longer needed. A
-// file is for one pool at a time: once another one has written to it, labels of
-// this one are refused.
+// Close the pool ([Pool.Close]) when the file is no longer needed. A file is for one pool at a
+// time: after another pool has written to it, this one rejects labels.
 func Resume(path string, set *data.Dataset, initial int, seed uint64) (*Pool, error) {
 	p, err := newPool(set, seed)
 	if err != nil {
@@ -92,7 +89,7 @@ func Resume(path string, set *data.Dataset, initial int, seed uint64) (*Pool, er
 	return p, nil
 }
 
-// open reads a session's file, or begins it.
+// open reads the file of a session, or creates it.
 func (p *Pool) open(path string, file *os.File, first []int, initial int) error {
 	raw, err := io.ReadAll(file)
 	if err != nil {
@@ -106,7 +103,7 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 	}
 	if len(whole) == 0 {
 		if start := []byte(`{"session":"` + format[:5]); !bytes.HasPrefix(raw, start[:min(len(raw), len(start))]) {
-			return &SessionError{path, errors.New("the file is something else; choose another name")}
+			return &SessionError{path, errors.New("the file is not a labelling session: use another name")}
 		}
 		if err := s.rewind(); err != nil {
 			return &SessionError{path, err}
@@ -130,7 +127,7 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 	if first, err = p.first(initial); err != nil {
 		return &SessionError{path, err}
 	}
-	// The file is ours; now what a kill has cut short may be dropped.
+	// The file belongs to this data set: now drop an incomplete last line.
 	s.good = int64(len(whole))
 	if err := s.rewind(); err != nil {
 		return &SessionError{path, err}
@@ -139,36 +136,36 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 	if len(lines) > 1 {
 		return nil
 	}
-	return p.Label(first) // it was killed before them
+	return p.Label(first) // it was killed before writing them
 }
 
-// belongs tells whether a file's first line is about this set, and takes its
-// seed and its number of initial labels.
+// belongs checks that a file's first line describes this data set, and returns its seed and its
+// number of initial labels.
 func (p *Pool) belongs(about header, line []byte) (initial int, err error) {
 	var found header
 	if err := json.Unmarshal(line, &found); err != nil || found.Session != about.Session {
-		return 0, errors.New("the file is something else, or of another version; choose another name")
+		return 0, errors.New("the file is not a labelling session of this version: use another name")
 	}
 	switch {
 	case found.Examples != about.Examples || !slices.Equal(found.Shape, about.Shape) || found.Sum != about.Sum:
-		return 0, fmt.Errorf("the file is of another set: %s, %d examples of shape %v; choose another name", found.Set, found.Examples, found.Shape)
+		return 0, fmt.Errorf("the file is of another data set: %s, %d examples of shape %v; use another name", found.Set, found.Examples, found.Shape)
 	case !slices.Equal(found.Classes, about.Classes):
-		return 0, fmt.Errorf("the file has the classes %q, the set %q", found.Classes, about.Classes)
+		return 0, fmt.Errorf("the file has the classes %q, but the data set has %q", found.Classes, about.Classes)
 	}
 	p.seed = found.Seed
 	return found.Initial, nil
 }
 
-// replay takes one line of the file.
+// replay applies one line of the file.
 func (p *Pool) replay(line []byte) error {
 	var e entry
 	if err := json.Unmarshal(line, &e); err != nil {
-		return fmt.Errorf("not a line of a session: %w", err)
+		return fmt.Errorf("invalid line: %w", err)
 	}
 	if e.Made != "" {
 		raw, err := base64.StdEncoding.DecodeString(e.Made)
 		if err != nil || len(raw)%4 != 0 {
-			return errors.New("an example that cannot be read")
+			return errors.New("the example is not valid base64 of its size")
 		}
 		example := make([]float32, len(raw)/4)
 		for i := range example {
@@ -188,7 +185,7 @@ func (s *session) labelled(pick, labels []int) error {
 	return s.write(entry{Examples: pick, Labels: labels})
 }
 
-// made writes examples.
+// made writes examples that were made.
 func (s *session) made(examples [][]float32) error {
 	lines := make([]any, len(examples))
 	for k, x := range examples {
@@ -201,8 +198,7 @@ func (s *session) made(examples [][]float32) error {
 	return s.write(lines...)
 }
 
-// write appends lines and waits until they are on the disk. What was written of
-// them when it fails is taken back.
+// write appends lines and syncs them to disk. If that fails, it truncates what was written.
 func (s *session) write(lines ...any) error {
 	if s.bad != nil {
 		return &SessionError{s.path, s.bad}
@@ -215,14 +211,14 @@ func (s *session) write(lines ...any) error {
 		}
 		raw = append(append(raw, text...), '\n')
 	}
-	// Two pools of one file, in two notebooks for instance, would overwrite each
-	// other's labels.
+	// Two pools with one file, for instance in two notebooks, would overwrite each other's
+	// labels.
 	end, err := s.file.Seek(0, io.SeekEnd)
 	if err == nil && end != s.good {
 		return &SessionError{s.path, errElsewhere}
 	}
 	if err == nil {
-		err = s.rewind() // or what is written in part could not be taken back
+		err = s.rewind() // so that a partial write can be undone
 	}
 	if err == nil {
 		_, err = failpoint.Writer(failpoint.LabelsWrite, s.file).Write(raw)
@@ -232,19 +228,19 @@ func (s *session) write(lines ...any) error {
 	}
 	if err != nil {
 		if undo := s.rewind(); undo != nil {
-			// The file may end in lines that nobody was told of.
-			s.bad = fmt.Errorf("what was written in part cannot be taken back: %w", undo)
+			// The file may end with lines that are not in the pool.
+			s.bad = fmt.Errorf("a partial write cannot be undone: %w", undo)
 		}
-		return &SessionError{s.path, fmt.Errorf("the labels were not taken: %w", err)}
+		return &SessionError{s.path, fmt.Errorf("the labels were not stored: %w", err)}
 	}
 	s.good += int64(len(raw))
 	return nil
 }
 
-// errElsewhere says that a file is not as this pool has left it.
-var errElsewhere = errors.New("the labels were not taken: another pool, of this program or of another, has written to the file since; go on with that one, or Resume again")
+// errElsewhere is returned if another pool has changed the file.
+var errElsewhere = errors.New("the labels were not stored: another pool has written to the file; use that one, or call Resume again")
 
-// rewind cuts off what is no whole line.
+// rewind truncates the file after its last complete line.
 func (s *session) rewind() error {
 	if err := failpoint.Do(failpoint.LabelsTruncate, func() error { return s.file.Truncate(s.good) }); err != nil {
 		return err
@@ -260,10 +256,10 @@ func (s *session) close() error {
 	return nil
 }
 
-// summed is the number of examples that tell one set from another.
+// summed is the number of examples that identify a data set.
 const summed = 64
 
-// sum is a hash of examples at equal distances.
+// sum returns a hash of evenly spaced examples.
 func sum(set *data.Dataset) string {
 	hash := sha256.New()
 	var raw []byte
@@ -272,7 +268,7 @@ func sum(set *data.Dataset) string {
 		for _, v := range set.Example(k * set.Len() / min(summed, set.Len())) {
 			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
 		}
-		hash.Write(raw) // a hash takes everything
+		hash.Write(raw) // never fails
 	}
 	return hex.EncodeToString(hash.Sum(nil)[:8])
 }

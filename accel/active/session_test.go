@@ -121,12 +121,12 @@ func TestResumeRefuses(t *testing.T) {
 		set        *data.Dataset
 		says       string
 	}{
-		{"another set", string(head), other, "another set"},
-		{"a shorter set", string(head), five(t).First(3), "another set"},
+		{"another set", string(head), other, "another data set"},
+		{"a shorter set", string(head), five(t).First(3), "another data set"},
 		{"other classes", string(head), named, "classes"},
-		{"a file of somebody else", "shopping list", five(t), "something else"},
-		{"JSON of somebody else", "{\"a\": 1}\n", five(t), "something else"},
-		{"somebody else's, without an end", "{\"a\": 1}\nlast line", five(t), "something else"},
+		{"a file of somebody else", "shopping list", five(t), "not a labelling session"},
+		{"JSON of somebody else", "{\"a\": 1}\n", five(t), "not a labelling session"},
+		{"somebody else's, without an end", "{\"a\": 1}\nlast line", five(t), "not a labelling session"},
 		{"a broken line", string(head) + "{\"examples\":[1\n", five(t), "line 3"},
 		{"a label outside", string(head) + "{\"examples\":[99],\"labels\":[0]}\n", five(t), "line 3"},
 		{"labels missing", string(head) + "{\"examples\":[0,1],\"labels\":[0]}\n", five(t), "line 3"},

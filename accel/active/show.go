@@ -14,31 +14,30 @@ type picture struct {
 	image         image.Image
 }
 
-// leastSide is the size in pixels from which an image is not made larger, and mostSide
-// the size beyond which it is not: of a long sequence that is shown as an image the
-// other side is short.
+// leastSide is the size in pixels up to which an image is enlarged, and mostSide the maximum of
+// the enlarged size: a long sequence shown as an image has one short side.
 const (
 	leastSide = 160
 	mostSide  = 1600
 )
 
-// String says which question it is.
+// String describes the question.
 func (p picture) String() string {
 	size := p.image.Bounds().Size()
-	return fmt.Sprintf("question %d of %d: a picture of %d × %d", p.number, p.total, size.X, size.Y)
+	return fmt.Sprintf("question %d of %d: an image of %d × %d", p.number, p.total, size.X, size.Y)
 }
 
-// MIMEBundle is the image, a small one with larger pixels.
+// MIMEBundle returns the image, enlarged if it is small.
 func (p picture) MIMEBundle() map[string]any {
 	bundle := map[string]any{"text/plain": p.String()}
 	var b bytes.Buffer
-	if err := png.Encode(&b, enlarged(p.image)); err == nil { // else the text must do
+	if err := png.Encode(&b, enlarged(p.image)); err == nil { // otherwise only the text
 		bundle["image/png"] = b.Bytes()
 	}
 	return bundle
 }
 
-// enlarged is an image with each pixel as a square of several.
+// enlarged returns an image in which each pixel is a square of several.
 func enlarged(m image.Image) image.Image {
 	from := m.Bounds()
 	times := min(leastSide/max(1, min(from.Dx(), from.Dy())), mostSide/max(1, from.Dx(), from.Dy()))
@@ -54,16 +53,16 @@ func enlarged(m image.Image) image.Image {
 	return to
 }
 
-// row is an example that is no image.
+// row is an example that is not an image.
 type row struct {
 	number, total int
 	numbers       []float32
 }
 
-// maxNumbers is how many numbers of a row are shown.
+// maxNumbers is the number of values of a row that are shown.
 const maxNumbers = 40
 
-// String is the numbers.
+// String returns the values.
 func (r row) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "question %d of %d:", r.number, r.total)
@@ -77,5 +76,5 @@ func (r row) String() string {
 	return b.String()
 }
 
-// MIMEBundle shows the numbers as text.
+// MIMEBundle returns the values as text.
 func (r row) MIMEBundle() map[string]any { return map[string]any{"text/plain": r.String()} }

@@ -9,27 +9,24 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// halvings is how often Synthesize halves the way between two examples: to less
-// than a millionth.
+// halvings is the number of bisection steps between two examples: to less than a millionth.
 const halvings = 20
 
-// maxEnds is the number of labelled examples that it looks for ends among.
+// maxEnds is the maximum number of labelled examples used as end points.
 const maxEnds = 2000
 
-// Synthesize makes new examples where the model cannot tell two classes apart:
-// between two labelled examples that it takes for different classes, it looks for
-// the point at which both classes are equally likely (Wang and others, Active
-// Learning via Query Synthesis and Nearest Neighbour Search, 2015). [Query] puts
-// them behind the examples of the pool's set and gives their indices, so that
-// pool.Set().Subset(pick) shows them; nobody knows their labels, so that
-// [Pool.Label] must be given them. A person may find that they are neither
-// (Baum and Lang, 1992).
+// Synthesize makes new examples for which the model cannot decide between two classes: between
+// two labelled examples that it assigns to different classes, it searches the point where both
+// classes are equally likely (Wang and others, Active Learning via Query Synthesis and Nearest
+// Neighbour Search, 2015). [Query] appends them to the pool's data set and returns their
+// indices, so pool.Dataset().Subset(pick) shows them. Their labels are unknown: pass them to
+// [Pool.Label]. A person may not recognise such examples (Baum and Lang, 1992).
 func Synthesize() Strategy { return synthesize{} }
 
 type synthesize struct{}
 
 func (synthesize) Select(context.Context, *Candidates, int) ([]int, error) {
-	return nil, errors.New("active: Synthesize makes examples and does not choose; give it to Query itself")
+	return nil, errors.New("active: Synthesize makes examples instead of selecting them: pass it to Query directly")
 }
 
 func (synthesize) String() string { return "synthesize" }
@@ -42,7 +39,7 @@ func (synthesize) make(ctx context.Context, model nn.Module, pool *Pool, n int) 
 	defer nn.Evaluating(model)()
 	ends := pool.Labelled()
 	order := c.random.Perm(ends.Len())[:min(ends.Len(), maxEnds)]
-	some, _ := ends.Subset(order) // all of them exist
+	some, _ := ends.Subset(order) // all indices are valid
 	index := make([]int, len(order))
 	for k, at := range order {
 		index[k] = pool.order[at]
@@ -83,8 +80,7 @@ func (synthesize) make(ctx context.Context, model nn.Module, pool *Pool, n int) 
 	return pool.add(made)
 }
 
-// segments are n pairs of examples that the model takes for different classes,
-// by chance.
+// segments returns n random pairs of examples that the model assigns to different classes.
 func (c *Candidates) segments(set *data.Dataset, p [][]float64, n int) ([]segment, error) {
 	class := make([]int, len(p))
 	mixed := false
@@ -93,7 +89,7 @@ func (c *Candidates) segments(set *data.Dataset, p [][]float64, n int) ([]segmen
 		mixed = mixed || class[i] != class[0]
 	}
 	if !mixed {
-		return nil, fmt.Errorf("active: the model takes all labelled examples for %q, so that there is no boundary to find: train it first", set.Classes()[class[0]])
+		return nil, fmt.Errorf("active: the model predicts %q for all labelled examples, so there is no class boundary: train it first", set.Classes()[class[0]])
 	}
 	segments := make([]segment, 0, n)
 	for len(segments) < n {
@@ -110,7 +106,7 @@ func (c *Candidates) segments(set *data.Dataset, p [][]float64, n int) ([]segmen
 	return segments, nil
 }
 
-// segment is the way from an example of one class to one of another.
+// segment is the line from an example of one class to one of another.
 type segment struct {
 	from, to []float32
 	a, b     int
@@ -124,8 +120,7 @@ func (s segment) middle() []float32 {
 	return m
 }
 
-// halve keeps the half in which the first class becomes less likely than the
-// other.
+// halve keeps the half in which the first class becomes less likely than the second.
 func (s *segment) halve(p []float64) {
 	if p[s.a] > p[s.b] {
 		s.from = s.middle()

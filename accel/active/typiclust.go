@@ -8,20 +8,20 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// What the article uses: neighbours that say how typical an example is, groups at
-// most, and the size from which a group is one.
+// Parameters of the article: the number of neighbours for typicality, the maximum number of
+// clusters, and the minimum size of a cluster.
 const (
 	typicalNeighbours = 20
 	maxClusters       = 500
 	smallCluster      = 5
 )
 
-// TypiClust chooses typical examples: as many groups as there will be labels, and
-// from the largest ones without a label the example with the nearest neighbours
-// (Hacohen and others, Active Learning on a Budget: Opposite Strategies Suit High
-// and Low Budgets, 2022). It is for the first labels of all, when a model knows
-// nothing yet. Examples are compared by their features: those of the function, or
-// of the model before its last layer, or without a model their numbers.
+// TypiClust selects typical examples: it makes as many clusters as there will be labels, and
+// from the largest clusters without a label it takes the example closest to its neighbours
+// (Hacohen and others, Active Learning on a Budget: Opposite Strategies Suit High and Low
+// Budgets, 2022). Use it for the first labels, when a model knows nothing yet. Examples are
+// compared by features: the result of the function, or the input of the model's last layer, or
+// without a model their values.
 func TypiClust(features ...Features) Strategy {
 	return typiClust{oneOf(features), typicalNeighbours}
 }
@@ -74,14 +74,14 @@ func (typiClust) String() string { return "TypiClust" }
 // group is a cluster.
 type group struct {
 	size     int
-	labelled int   // of it, or chosen
-	members  []int // all of it
-	open     []int // not labelled; its length counts, once typical is made
-	typical  []int // those open, the most typical first; nil until asked for
+	labelled int   // number of labelled or selected members
+	members  []int // all members
+	open     []int // unlabelled members; only the length is used once typical is set
+	typical  []int // unlabelled members, the most typical first; nil until needed
 }
 
-// next is the group to choose from: the fewest labels, then no small one, then the
-// largest.
+// next returns the cluster to select from: the one with the fewest labels, then not a small
+// one, then the largest.
 func next(groups []group) *group {
 	var best *group
 	for i := range groups {
@@ -107,8 +107,8 @@ func next(groups []group) *group {
 	return best
 }
 
-// rank sorts what is open by how typical it is: the inverse of the mean distance
-// to the nearest neighbours within the group.
+// rank sorts the unlabelled members by typicality: the inverse of the mean distance to the
+// nearest neighbours in the cluster.
 func (g *group) rank(rows [][]float32, neighbours int) {
 	distance := meanDistances(rows, g.members, neighbours)
 	g.typical = slices.Clone(g.open)
@@ -123,8 +123,8 @@ func (g *group) rank(rows [][]float32, neighbours int) {
 	})
 }
 
-// meanDistances is the mean distance of each member to its nearest neighbours
-// among the members.
+// meanDistances returns the mean distance of each member to its nearest neighbours in the
+// cluster.
 func meanDistances(rows [][]float32, members []int, neighbours int) map[int]float64 {
 	k := min(neighbours, len(members)-1)
 	found := make(map[int]float64, len(members))
@@ -165,8 +165,8 @@ func meanDistances(rows [][]float32, members []int, neighbours int) map[int]floa
 	return found
 }
 
-// aroundMean are rows less their mean, behind each other: products of what is near
-// to zero lose fewer digits.
+// aroundMean returns the rows minus their mean, concatenated: products of values close to zero
+// lose less precision.
 func aroundMean(rows [][]float32, members []int) []float32 {
 	width := len(rows[0])
 	mean := make([]float64, width)
@@ -184,8 +184,7 @@ func aroundMean(rows [][]float32, members []int) []float32 {
 	return centred
 }
 
-// meanOfLowest is the mean of the roots of the k lowest squares. It changes their
-// order.
+// meanOfLowest returns the mean of the square roots of the k lowest squares. It reorders them.
 func meanOfLowest(squares []float64, k int) float64 {
 	heap := squares[:k]
 	slices.Sort(heap)
