@@ -17,15 +17,15 @@ import (
 	"github.com/quernlab/quern/kernel/wire/wiretest"
 )
 
-// timeout ends a test whose message never comes; the slowest takes milliseconds.
+// timeout ends a test whose message never arrives. Normally it takes milliseconds.
 const timeout = 20 * time.Second
 
-// fakeWorker answers with its functions. The zero value runs cells that do
+// fakeWorker answers requests with its functions. The zero value runs cells that do
 // nothing.
 type fakeWorker struct {
 	execute     func(context.Context, link.Execute) (link.Result, error)
 	complete    func(link.Complete) (link.Completion, error)
-	interrupted chan struct{} // each interrupt
+	interrupted chan struct{} // receives each interrupt
 	evaluate    func(context.Context) (link.Evaluations, error)
 	comm        func(link.Comm) (link.CommReply, error)
 }
@@ -81,7 +81,7 @@ func (w *fakeWorker) Interrupt(context.Context) error {
 
 func (w *fakeWorker) Shutdown(context.Context) error { return nil }
 
-// lines is a writer to a channel. What does not fit is dropped.
+// lines is a writer to a channel. Lines that do not fit are dropped.
 type lines chan<- string
 
 func (l lines) Write(p []byte) (int, error) {
@@ -92,7 +92,7 @@ func (l lines) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// client is the other end of a kernel that runs on the fake sockets.
+// client is a client of a kernel that runs on the fake sockets.
 type client struct {
 	t       testing.TB
 	ctx     context.Context
@@ -175,8 +175,7 @@ func (c *client) sendMessage(channel transport.Channel, m wire.Outgoing) string 
 	return m.ID
 }
 
-// untilIdle returns what is published for a request, from its busy to its idle,
-// without these two.
+// untilIdle returns what is published for a request between its busy and its idle.
 func (c *client) untilIdle(id string) []string {
 	c.t.Helper()
 	texts := []string{}
@@ -215,15 +214,15 @@ func (c *client) reply(channel transport.Channel, id string) string {
 	return m.text
 }
 
-// request sends a request and returns what is published and the reply.
+// request sends a request and returns what is published for it and its reply.
 func (c *client) request(channel transport.Channel, typ wire.Type, content string) (texts []string, reply string) {
 	c.t.Helper()
 	id := c.send(channel, typ, content)
 	return c.untilIdle(id), c.reply(channel, id)
 }
 
-// quiet reports that nothing is on its way to the client: what the kernel does
-// for the last request comes before what it does for this one.
+// quiet checks that no messages are left. It sends a request and expects only its own
+// messages.
 func (c *client) quiet() {
 	c.t.Helper()
 	if texts, reply := c.request(transport.Control, wire.InterruptRequest, `{}`); len(texts) != 0 || reply != `interrupt_reply {"status":"ok"}` {

@@ -11,7 +11,7 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// Messages of comms go both ways, also while a cell runs.
+// Comm messages go in both directions, even while a cell runs.
 func TestComms(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
@@ -46,7 +46,7 @@ func TestComms(t *testing.T) {
 		want    []string
 	}{
 		{wire.CommOpen, `{"comm_id":"1","target_name":"ours","data":{}}`, nil},
-		{wire.CommOpen, `{"comm_id":"1","target_name":"ours","data":{}}`, nil}, // again: refused, and the first lives
+		{wire.CommOpen, `{"comm_id":"1","target_name":"ours","data":{}}`, nil}, // again: rejected, and the first one stays open
 		{wire.CommOpen, `{"comm_id":"2","target_name":"nobody's","data":{}}`, []string{`comm_close {"comm_id":"2","data":{}}`}},
 		{wire.CommMsg, `{"comm_id":"1","data":{"y":2}}`, []string{`comm_msg {"comm_id":"1","data":{"y":2}}`}},
 		{wire.CommMsg, `{"comm_id":"2","data":{}}`, nil},
@@ -85,7 +85,7 @@ func TestComms(t *testing.T) {
 		t.Errorf("got %s\nwant %s", reply, want)
 	}
 
-	// The objects die with their worker.
+	// When the worker dies, its comms are closed.
 	c.kernel.WorkerEnded()
 	for _, want := range []string{`comm_close {"comm_id":"1","data":{}}`, `comm_close {"comm_id":"ours","data":{}}`} {
 		if got := c.published(); got.text != want {

@@ -32,8 +32,8 @@ func TestAborts(t *testing.T) {
 	}
 }
 
-// What a client sends when it has the reply to a failed cell runs, however fast it is
-// and whatever its clock shows.
+// A cell that a client sends after it has read the reply to a failed cell runs, however
+// fast the client is and whatever its clock shows.
 func TestClocksOfClients(t *testing.T) {
 	t.Parallel()
 	for _, off := range []time.Duration{0, -time.Millisecond, -900 * time.Millisecond, -time.Hour, 900 * time.Millisecond, time.Hour} {

@@ -15,8 +15,8 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// Cells run, history is answered and SIGTERM ends the kernel, whatever the file of
-// the history is and whether somebody reads the log or not.
+// Cells run, history requests are answered and SIGTERM ends the kernel, whatever kind of
+// file the history is, and even if nobody reads the log.
 func TestHistoryFilesThatBlock(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -97,7 +97,7 @@ func pipe(t *testing.T, path string) string {
 	return path
 }
 
-// A connection file that blocks or has no end is rejected.
+// A connection file that blocks or never ends is rejected.
 func TestConnectionFilesThatBlock(t *testing.T) {
 	t.Parallel()
 	large := filepath.Join(t.TempDir(), "large")

@@ -10,13 +10,12 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// FuzzRequests sends content of any kind with each type of request. Whatever it
-// is, the kernel says busy, replies once where the type has a reply, says idle,
-// and serves the next request.
+// FuzzRequests sends arbitrary content with each type of request. The kernel must publish
+// busy, send the reply of this type, publish idle, and serve the next request.
 func FuzzRequests(f *testing.F) {
 	var types []string
 	for typ := range specified {
-		if typ != wire.ShutdownRequest { // after which nothing is served
+		if typ != wire.ShutdownRequest { // it ends the kernel
 			types = append(types, string(typ))
 		}
 	}
@@ -41,7 +40,7 @@ func FuzzRequests(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, typ int, content string, onControl bool) {
 		if !json.Valid([]byte(content)) {
-			return // the codec cannot make the message; see FuzzDecode in package wire
+			return // not JSON, so the codec cannot encode it; see FuzzDecode in package wire
 		}
 		c := newClient(t)
 		requestType := wire.Type(types[uint(typ)%uint(len(types))])

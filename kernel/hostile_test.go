@@ -9,8 +9,9 @@ import (
 	"github.com/quernlab/quern/kernel/wire/wiretest"
 )
 
-// Each field of each request with a value of each type, on shell and on control:
-// busy, one reply where there is one, idle, and the next request is served.
+// Each field of each request gets a value of each type, on shell and on control. The
+// kernel must publish busy, send a reply if the type has one, publish idle, and serve the
+// next request.
 func TestWrongTypes(t *testing.T) {
 	t.Parallel()
 	for typ := range specified {
@@ -48,7 +49,7 @@ func TestWrongShutdown(t *testing.T) {
 	}
 }
 
-// Wrong answers to a question on stdin leave it open.
+// Invalid replies on stdin leave the request for input open.
 func TestWrongInput(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)

@@ -14,8 +14,8 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// specified are the messages of the protocol that a client sends on shell and
-// control, with their replies. The debugger is not supported.
+// specified are the messages of the protocol that clients send on shell and control, with
+// the types of their replies. The debugger is not supported.
 var specified = map[wire.Type]wire.Type{
 	"execute_request":         "execute_reply",
 	"inspect_request":         "inspect_reply",
@@ -52,8 +52,8 @@ func TestTableHoldsTheProtocol(t *testing.T) {
 	}
 }
 
-// Each request, one after the other on one kernel: what it publishes between
-// busy and idle, and its reply.
+// Each request is sent to one kernel after the other, and checked for what it publishes
+// between busy and idle, and for its reply.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
@@ -100,7 +100,7 @@ func TestRequests(t *testing.T) {
 		typ     wire.Type
 		content string
 		want    []string
-		reply   string // empty: none
+		reply   string // empty if there is none
 	}{
 		{
 			name: "a cell without a value", typ: wire.ExecuteRequest, content: `{"code":"x"}`,
@@ -312,7 +312,7 @@ func TestParentIsCopiedRaw(t *testing.T) {
 	}
 }
 
-// blockedCell runs cells until their context or the test ends them.
+// blockedCell makes cells run until their context or the test ends them.
 func blockedCell(c *client) (began chan struct{}, finish chan link.Result) {
 	began, finish = make(chan struct{}), make(chan link.Result)
 	c.worker.execute = func(context.Context, link.Execute) (link.Result, error) {
@@ -363,7 +363,7 @@ func TestAnswersWhileACellRuns(t *testing.T) {
 	c.reply(transport.Shell, cell)
 }
 
-// User expressions are code too, and may not end.
+// User expressions are code too and may run forever, so an interrupt ends them.
 func TestInterruptOfUserExpressions(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
@@ -385,8 +385,8 @@ func TestStopOnError(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name    string
-		content string // of the failing cell
-		want    string // status of the cells behind it
+		content string // content of the first cell
+		want    string // status of the queued cells
 	}{
 		{"by default", `{"code":"fail"}`, "aborted"},
 		{"asked for", `{"code":"fail","stop_on_error":true}`, "aborted"},
@@ -483,7 +483,7 @@ func TestInput(t *testing.T) {
 
 	id = c.send(transport.Shell, wire.ExecuteRequest, `{"code":"ask"}`)
 	prompt(id)
-	// jupyter_client does not tell which request it answers.
+	// jupyter_client does not say which request it answers.
 	c.send(transport.Stdin, wire.InputReply, `{"value":"\u0004"}`)
 	result(id, `{\"line\":\"\\u0004\",\"eof\":false}`) // link.EndOfInput
 
@@ -564,8 +564,8 @@ func TestLateOutputKeepsItsParent(t *testing.T) {
 	}
 }
 
-// Requests that are not stored in the history have no execution count of their own,
-// and take no output of other cells.
+// Requests that are not stored in the history have no execution count, and do not get
+// output of other cells.
 func TestLateOutputBesideUncountedCells(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
@@ -597,7 +597,7 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// A cell that runs when the kernel ends is answered all the same.
+// A cell that is running when the kernel shuts down is still answered.
 func TestEndWhileACellRuns(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// lateWorker runs cells that say what goroutines of other cells put out: "print 1 text",
-// "show 1 id text", "update 1 id text", "clear 1". "go" leaves a goroutine behind.
+// lateWorker runs cells whose lines are late output of other cells: "print 1 text", "show
+// 1 id text", "update 1 id text", "clear 1". "go" leaves a goroutine running.
 func lateWorker(c *client) {
 	c.worker.execute = func(_ context.Context, r link.Execute) (result link.Result, err error) {
 		for line := range strings.Lines(r.Code) {
@@ -39,8 +39,8 @@ func lateWorker(c *client) {
 	}
 }
 
-// own are the messages of a request, without those that begin and end it, as a client gets
-// them that drops the messages of other requests.
+// own returns the messages of a request, except busy, execute_input and idle, as received
+// by a client that drops messages of other requests.
 func (c *client) own(t *testing.T, user, silent bool, code string) []string {
 	t.Helper()
 	id := c.send(transport.Shell, wire.ExecuteRequest, fmt.Sprintf(`{"code":%q,"allow_stdin":%v,"silent":%v}`, code, user, silent))
@@ -114,7 +114,7 @@ func TestLateOutputReachesClientsOfOneCell(t *testing.T) {
 	}
 }
 
-// The message with its own cell as parent is published whatever the client.
+// The message with its own cell as parent is published for all clients.
 func TestLateOutputKeepsItsParentForAllClients(t *testing.T) {
 	t.Parallel()
 	for _, user := range []string{"true", "false"} {
@@ -135,7 +135,7 @@ func TestLateOutputKeepsItsParentForAllClients(t *testing.T) {
 	}
 }
 
-// Messages to widgets belong to the running cell for clients that drop others.
+// Comm messages have the running cell as parent, for clients that drop others.
 func TestLateMessagesToWidgets(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
@@ -183,7 +183,7 @@ func TestLateOutputIsBounded(t *testing.T) {
 	}
 }
 
-// What nbclient does not send ends it: late output is published once.
+// After a request that nbclient does not send, late output is published only once.
 func TestLateOutputIsDoubledForOneClientOnly(t *testing.T) {
 	t.Parallel()
 	request := func(session string, typ wire.Type) func(*lateOutput) {
@@ -194,7 +194,7 @@ func TestLateOutputIsDoubledForOneClientOnly(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		do   []func(*lateOutput)
-		want int // messages at the end of the next cell
+		want int // number of messages at the end of the next cell
 	}{
 		{"nbclient", []func(*lateOutput){request("a", wire.KernelInfoRequest)}, 1},
 		{"a second client", []func(*lateOutput){request("b", wire.KernelInfoRequest)}, 0},

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// blockedWriter blocks each write until the test takes it.
+// blockedWriter blocks each write until the test receives it.
 type blockedWriter chan string
 
 func (w blockedWriter) Write(p []byte) (int, error) {
@@ -14,7 +14,7 @@ func (w blockedWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A log that nobody reads holds up nobody, and says what is missing.
+// A log that nobody reads blocks nobody, and reports how many records were dropped.
 func TestLogIsNotRead(t *testing.T) {
 	t.Parallel()
 	w := make(blockedWriter)
@@ -23,13 +23,13 @@ func TestLogIsNotRead(t *testing.T) {
 	const dropped = 100
 	for i := range 1 + maxRecords + dropped {
 		log.Info("message", "i", i)
-		if i == 0 { // it is on its way, and the queue is empty
+		if i == 0 { // the goroutine is writing it, and the queue is empty
 			for len(h.queue.waiting) > 0 {
 				<-w
 			}
 		}
 	}
-	h.close() // waits for a time and no longer
+	h.close() // waits for at most logDrain
 	lines := 0
 	for {
 		line := <-w

@@ -15,11 +15,10 @@ import (
 // kernelVariable makes the test binary serve as the kernel of a connection file.
 const kernelVariable = "TEST_KERNEL_FILE"
 
-// historyVariable is the file of the history of that kernel. Its log goes to the
-// standard error.
+// historyVariable is the history file of that kernel. Its log goes to standard error.
 const historyVariable = "TEST_KERNEL_HISTORY"
 
-// TestMain makes the test binary serve as the kernel process and as the worker too.
+// TestMain makes the test binary serve also as the kernel process and as the worker.
 func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv(child.LinkVariable) != "":
@@ -51,8 +50,8 @@ func config(file string) Config {
 	return Config{ConnectionFile: file, WorkerCommand: []string{os.Args[0]}, Version: "1.2.3"}
 }
 
-// pidWorker runs cells whose value is the id of its process; "wait" waits for an
-// interrupt, "start" starts a program that has no end, and its value is that one's id.
+// pidWorker runs cells whose value is its process id. "wait" waits for an interrupt;
+// "start" starts an endless program, and its value is the id of that process.
 type pidWorker struct{}
 
 func (pidWorker) Execute(ctx context.Context, r link.Execute) (link.Result, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// record is what a publisher has sent.
+// record contains what a publisher has sent.
 type record struct {
 	mu   sync.Mutex
 	sent []string
@@ -65,7 +65,7 @@ func TestPublisherJoinsWrites(t *testing.T) {
 		p.stream(parent, "stdout", []byte("d\n"))
 		sent.expect(t, "1 stdout d\n")
 		p.stream(json.RawMessage("2"), "stdout", []byte("e\n"))
-		sent.expect(t, "2 stdout e\n") // of each cell
+		sent.expect(t, "2 stdout e\n") // of each cell, immediately
 	})
 }
 
@@ -90,7 +90,7 @@ func TestPublisherBoundsMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, sent := recorded()
-		whole := strings.Repeat("é", joinBytes) // the bound falls inside a character
+		whole := strings.Repeat("é", joinBytes) // the limit is within a character
 		p.stream(nil, "stdout", []byte("x"+whole))
 		p.end()
 		var text strings.Builder
@@ -107,8 +107,8 @@ func TestPublisherBoundsMessages(t *testing.T) {
 	})
 }
 
-// A character that comes in halves, with the other stream and a pause between
-// them, is whole; one that never becomes whole appears at the end.
+// A character that is split over two writes, with other output and a pause in between, is
+// published as a whole. An incomplete one is published at the end.
 func TestPublisherJoinsCharacters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// Messages that somebody has recorded are rejected also by a kernel that was started
-// again with the same connection file, however it ended.
+// Recorded messages are rejected even by a kernel that was restarted with the same
+// connection file, however the first one ended.
 func TestReplayAfterARestart(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -76,7 +76,8 @@ func TestReplayAfterARestart(t *testing.T) {
 	}
 }
 
-// written waits until a signature is in a file of a directory; nobody tells when.
+// written waits until a signature is in a file in a directory; there is no event for
+// that.
 func written(t *testing.T, dir string) {
 	t.Helper()
 	for deadline := time.Now().Add(timeout); ; time.Sleep(time.Millisecond) {
@@ -92,7 +93,7 @@ func written(t *testing.T, dir string) {
 	}
 }
 
-// records keeps what is logged.
+// records keeps the log records.
 type records struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -104,7 +105,7 @@ func (r *records) Write(p []byte) (int, error) {
 	return r.text.Write(p)
 }
 
-// Connections that are less safe than they could be are warned of.
+// The kernel warns about connections that are not as secure as possible.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	const readable, plain = "other users of this machine can read the connection file", "nothing is encrypted"

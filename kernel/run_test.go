@@ -32,8 +32,8 @@ type remote struct {
 	iopub          zmq4.Socket
 }
 
-// newRemote writes a connection file and returns a client for the kernel that
-// will serve it.
+// newRemote writes a connection file and returns a client for the kernel that will use
+// it.
 func newRemote(t *testing.T) *remote {
 	t.Helper()
 	ports := freePorts(t)
@@ -63,8 +63,8 @@ func newRemote(t *testing.T) *remote {
 	return r
 }
 
-// freePorts returns ports that are free now, from a range that the system does
-// not choose from by itself.
+// freePorts returns ports that are free now, outside the range from which the system
+// chooses ports.
 func freePorts(t *testing.T) (ports [5]int) {
 	t.Helper()
 	for i := range ports {
@@ -72,7 +72,7 @@ func freePorts(t *testing.T) (ports [5]int) {
 			ports[i] = 15_000 + rand.IntN(15_000)
 			l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", ports[i]))
 			if err == nil {
-				defer l.Close() // when all are chosen, and so differ
+				defer l.Close() // keep it until all are chosen, so that they differ
 				break
 			}
 			if t.Context().Err() != nil {
@@ -126,7 +126,7 @@ func (r *remote) receive(socket zmq4.Socket) received {
 	return received{m, string(m.Header.Type) + " " + string(m.Body)}
 }
 
-// published returns what is published up to a message that begins with a text.
+// published returns the published messages up to the first one with the prefix until.
 func (r *remote) published(until string) []string {
 	r.t.Helper()
 	var texts []string
@@ -138,7 +138,7 @@ func (r *remote) published(until string) []string {
 	}
 }
 
-// workerPID returns the id of the worker process.
+// workerPID returns the process id of the worker.
 func (r *remote) workerPID() string {
 	r.t.Helper()
 	return r.value("pid")
@@ -196,14 +196,14 @@ func TestRun(t *testing.T) {
 		t.Error(m.text)
 	}
 	r.published("shutdown_reply")
-	r.published(idle) // all that is published comes before the end
+	r.published(idle) // everything is published before the kernel ends
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
 }
 
-// What is published for a request that comes before any subscription is heard by
-// the one who subscriberTime then.
+// Messages that are published for a request before any subscription are received by the
+// first subscriber.
 func TestFirstRequestIsHeard(t *testing.T) {
 	t.Parallel()
 	r := newRemote(t)
@@ -250,7 +250,7 @@ func TestRunWhileACellRuns(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	// Nobody is left waiting.
+	// The cell is still answered.
 	if m := r.receive(r.shell); !strings.Contains(m.text, `"status":"error"`) {
 		t.Error(m.text)
 	}
@@ -310,14 +310,13 @@ func kernelProcess(t *testing.T, r *remote, environment ...string) *exec.Cmd {
 	return cmd
 }
 
-// alive reports whether a process runs. One that only waits for its parent to
-// take note of its end does not.
+// alive reports whether a process is running. A zombie is not.
 func alive(pid string) bool {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	return err == nil && !bytes.Contains(stat, []byte(") Z "))
 }
 
-// gone waits until a process has ended; nobody tells when.
+// gone waits until a process has ended; there is no event for that.
 func gone(t *testing.T, pid string) {
 	t.Helper()
 	for deadline := time.Now().Add(timeout); alive(pid); time.Sleep(5 * time.Millisecond) {
@@ -360,7 +359,7 @@ func TestSignals(t *testing.T) {
 	gone(t, worker)
 }
 
-// Neither the worker nor what it has started outlives the kernel process.
+// Neither the worker nor the processes that it has started outlive the kernel process.
 func TestFrontKilled(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -384,21 +383,21 @@ func TestFrontKilled(t *testing.T) {
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		_ = cmd.Wait() // killed, as it should be
+		_ = cmd.Wait() // it was killed
 		for _, pid := range pids {
 			gone(t, pid)
 		}
 	}
 }
 
-// The kernel ends when the process that JPY_PARENT_PID names does.
+// The kernel shuts down when the process whose id is JPY_PARENT_PID ends.
 func TestParentDies(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		t.Skip("needs a shell, reads /proc")
 	}
 	r := newRemote(t)
-	// The shell is the parent; it says the id of the kernel process.
+	// The shell is the parent; it prints the id of the kernel process.
 	parent := exec.Command("/bin/sh", "-c", `JPY_PARENT_PID=$$ "$0" & echo $!; wait`, os.Args[0])
 	parent.Env = append(os.Environ(), kernelVariable+"="+r.file)
 	stdout, err := parent.StdoutPipe()
@@ -417,7 +416,7 @@ func TestParentDies(t *testing.T) {
 	if err := parent.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = parent.Wait() // killed, as it should be
+	_ = parent.Wait() // it was killed
 	gone(t, pid)
 	gone(t, worker)
 }

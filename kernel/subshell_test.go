@@ -18,7 +18,7 @@ func (c *client) sendTo(subshell string, typ wire.Type, content string) string {
 	return c.sendMessage(transport.Shell, wire.Outgoing{Type: typ, Content: json.RawMessage(content), Subshell: subshell})
 }
 
-// The questions of one subshell do not wait for those of another.
+// Questions in different subshells do not wait for each other.
 func TestSubshells(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
@@ -59,7 +59,7 @@ func TestSubshells(t *testing.T) {
 		t.Error(reply)
 	}
 
-	// Who waits in a subshell that is deleted is told.
+	// Requests that are waiting in a deleted subshell are answered with an error.
 	if texts, reply := c.request(transport.Control, wire.DeleteSubshellRequest, fmt.Sprintf(`{"subshell_id":%q}`, first)); reply != `delete_subshell_reply {"status":"ok"}` {
 		t.Errorf("%q %s", texts, reply)
 	}
@@ -73,7 +73,8 @@ func TestSubshells(t *testing.T) {
 		t.Error(reply)
 	}
 
-	// As is who names one that there is not; execute_reply keeps its count.
+	// So are requests to a subshell that does not exist; execute_reply has its execution
+	// count.
 	for typ, content := range map[wire.Type]string{wire.CompleteRequest: `{"code":"x","cursor_pos":0}`, wire.ExecuteRequest: `{"code":"x"}`} {
 		id := c.sendTo("none", typ, content)
 		c.untilIdle(id)
@@ -86,7 +87,7 @@ func TestSubshells(t *testing.T) {
 	}
 }
 
-// A cell runs in its turn, whichever subshell it names.
+// Cells run in order, whichever subshell they name.
 func TestCellInSubshell(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
@@ -104,7 +105,7 @@ func TestCellInSubshell(t *testing.T) {
 	c.reply(transport.Shell, cell)
 }
 
-// A client cannot make subshells without end.
+// The number of subshells is limited.
 func TestSubshellsAreBounded(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)

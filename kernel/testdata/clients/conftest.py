@@ -1,4 +1,4 @@
-"""What the client tests share: one running kernel and a way to run cells."""
+"""Fixtures of the client tests: a running kernel and a way to run cells."""
 
 import faulthandler
 import queue
@@ -16,7 +16,7 @@ TOO_LONG = 8 * TIMEOUT  # for one test, on the slowest machine
 
 
 def dump_stacks():
-    """Says what everybody is waiting for: this process, and the kernels, which that ends."""
+    """Prints the stacks of this process and of the kernels, and ends the kernels."""
     faulthandler.dump_traceback(file=sys.__stderr__)
     for process in psutil.Process().children(recursive=True):
         if process.name() == "quern" and "kernel" in process.cmdline():
@@ -27,7 +27,7 @@ def dump_stacks():
 
 @pytest.fixture(autouse=True)
 def watchdog():
-    """A test that hangs tells where."""
+    """Prints stacks if a test hangs."""
     if not hasattr(signal, "SIGQUIT"):
         yield
         return
@@ -49,7 +49,7 @@ class Kernel:
         return self.client.execute(code, **options)
 
     def collect(self, msg_id, timeout=TIMEOUT):
-        """The iopub messages of one request, its idle excluded, and the reply."""
+        """Returns the iopub messages of a request, except its idle, and the reply."""
         messages = []
         end = time.monotonic() + timeout
         while True:
@@ -68,20 +68,20 @@ class Kernel:
         return self.collect(self.send(code, **options), timeout)
 
     def ok(self, code, **options):
-        """Runs a cell that must succeed; gives its messages."""
+        """Runs a cell that must succeed and returns its messages."""
         messages, reply = self.run(code, **options)
         assert reply["content"]["status"] == "ok", reply["content"]
         return messages
 
     def result(self, code):
-        """The plain text of the value of a cell."""
+        """Runs a cell and returns the text/plain of its value."""
         for msg in self.ok(code):
             if msg["msg_type"] == "execute_result":
                 return msg["content"]["data"]["text/plain"]
         return None
 
     def quiet(self, seconds=0.3):
-        """True when nothing arrives on iopub for a while."""
+        """Checks that nothing arrives on iopub for a while."""
         try:
             msg = self.client.get_iopub_msg(timeout=seconds)
         except queue.Empty:
@@ -90,7 +90,7 @@ class Kernel:
 
 
 def text(messages, name="stdout"):
-    """What a cell printed to one stream."""
+    """Returns what a cell printed to a stream."""
     return "".join(m["content"]["text"] for m in messages
                    if m["msg_type"] == "stream" and m["content"]["name"] == name)
 

@@ -10,7 +10,7 @@ wrong with that:
   exactly one  reply, busy and idle for each request; no byte is lost or doubled
   the same     for all subscribers
 
-The verdict depends on no clock.
+The result does not depend on a clock.
 """
 
 import collections
@@ -19,8 +19,8 @@ import hashlib
 import re
 
 TAG = re.compile(r"q\d+x\d+x\d+q")
-DEAD = "does not answer"  # is part of the error of a cell whose worker is reported as dead
-PENDING = "interrupt pending: "  # begins what the kernel prints to the stderr of a cell that takes long to stop
+DEAD = "does not answer"  # in the error of a cell whose worker is reported as dead
+PENDING = "interrupt pending: "  # start of the message that the kernel prints to the stderr of a cell that takes long to stop
 MOST_SHOWN = 200  # characters of a message in a description
 
 WRONG = ("misattributed", "lost", "doubled", "out of order", "garbled", "wrong end", "worker wrongly reported as dead",
@@ -28,16 +28,16 @@ WRONG = ("misattributed", "lost", "doubled", "out of order", "garbled", "wrong e
 
 
 class Text:
-    """What a cell prints to one stream: numbered lines with the tag of its request."""
+    """The expected output of a cell to one stream: numbered lines with the tag of its request."""
 
     def __init__(self, tag, stream, lines):
-        self.prefix = f"{tag} {stream[3]} "  # o of stdout, e of stderr
-        self.lines = lines  # None: without an end
+        self.prefix = f"{tag} {stream[3]} "  # o for stdout, e for stderr
+        self.lines = lines  # number of lines; None if it is endless
         self.line = 0  # the number of the next line
-        self.rest = ""  # what is missing of the line before it
+        self.rest = ""  # the expected rest of the line before it
 
     def take(self, text):
-        """Takes what was printed next. False if it is something else."""
+        """Compares the next output. Returns False if it differs."""
         while text:
             if not self.rest:
                 if self.whole():
@@ -56,7 +56,7 @@ class Text:
 
 @dataclasses.dataclass
 class Request:
-    """A request: what it must come to, and what has come of it."""
+    """A request: its expected outcome, and what has been received for it."""
 
     id: str
     client: int
@@ -64,26 +64,26 @@ class Request:
     reply: str
     tag: str = ""
     code: str = ""
-    end: str | None = "ok"  # or the name of the error; None for any
-    value: str | None = None  # of the result, as text
+    end: str | None = "ok"  # or the name of the error; None means any
+    value: str | None = None  # text of the result
     streams: dict = dataclasses.field(default_factory=dict)  # a Text for each stream
-    displays: int = 0  # numbered; each comes behind the line of stdout with its number
-    figures: bool = False  # it shows displays of another making
-    late: bool = False  # its goroutine goes on printing when it is idle
-    ended: bool = False  # that goroutine was stopped
-    child: bool = False  # a child process prints, which an interrupted cell does not wait for
-    frozen: bool = False  # its worker was stopped while it was interrupted
-    cut: bool = False  # the kernel has ended: it need not have an end
+    displays: int = 0  # number of displays; each follows the stdout line with its number
+    figures: bool = False  # it shows other displays too
+    late: bool = False  # its goroutine goes on printing after idle
+    ended: bool = False  # that goroutine has been stopped
+    child: bool = False  # a child process prints; an interrupted cell does not wait for it
+    frozen: bool = False  # its worker was stopped by a signal while it was interrupted
+    cut: bool = False  # the kernel was ended: the request need not complete
 
     busy: bool = False
     idle: bool = False
     replied: bool = False
-    broken: bool = False  # its text was wrong, and is no longer followed
+    broken: bool = False  # its output was wrong and is no longer checked
     count: int = 0
     shown: int = 0
     results: int = 0
     errors: int = 0
-    cut_lines: dict = dataclasses.field(default_factory=dict)  # of each stream, what has come of a line
+    cut_lines: dict = dataclasses.field(default_factory=dict)  # by stream: the received part of an incomplete line
 
     @property
     def cell(self):
@@ -95,22 +95,22 @@ class Request:
 
 
 class History:
-    """What a kernel was sent, and what it sent, from its start to its end."""
+    """All messages that a kernel received and sent, from its start to its end."""
 
     def __init__(self, clients):
         self.requests = {}  # by id
-        self.probes = set()  # ids of requests that nobody checks
+        self.probes = set()  # ids of requests that are not checked
         self.wrong = []  # (one of WRONG, description)
         self.counts = collections.Counter()
         self.running = None  # the cell that is busy
         self.last = 0  # execution count
-        self.waiting = [collections.deque() for _ in range(clients)]  # cells of each client that are not busy yet
-        self.unanswered = [collections.deque() for _ in range(clients)]  # cells of each client without a reply
-        self.heard = [collections.deque() for _ in range(clients)]  # digests that not all have heard
+        self.waiting = [collections.deque() for _ in range(clients)]  # by client: cells that are not busy yet
+        self.unanswered = [collections.deque() for _ in range(clients)]  # by client: cells without a reply
+        self.heard = [collections.deque() for _ in range(clients)]  # by client: digests of messages that not all clients have received
         self.owners = {}  # the cell of each display_id
         self.tags = {}  # the cell of each tag
 
-    # What is sent.
+    # Sent messages.
 
     def send(self, request):
         self.requests[request.id] = request
@@ -122,17 +122,17 @@ class History:
             self.unanswered[request.client].append(request)
 
     def disturb(self):
-        """An interrupt, or the end of a worker, ends what runs beside the cells."""
+        """Records that an interrupt or the end of a worker ends the requests that run beside cells."""
         for request in self.requests.values():
             request.ended = True
 
     def cut(self):
-        """The kernel is told to end: what has not ended by now need not."""
+        """Records that the kernel is asked to end: open requests need not complete."""
         for request in self.requests.values():
             request.cut = request.cut or self.open(request)
 
     def open(self, request):
-        """Whether something is still to come of a request."""
+        """Reports whether more messages are expected for a request."""
         if not request.idle or not request.replied:
             return True
         return request.late and not request.ended and not request.broken and not request.whole
@@ -144,10 +144,10 @@ class History:
         assert kind in WRONG
         self.wrong.append((kind, text))
 
-    # What is received.
+    # Received messages.
 
     def published(self, client, frames, msg):
-        """Takes a message of iopub: the first client's are followed, the others' compared with them."""
+        """Handles an iopub message: those of the first client are checked, those of the others compared with them."""
         parent = msg["parent_header"].get("msg_id")
         request = self.requests.get(parent)
         if request is None:
@@ -204,7 +204,7 @@ class History:
                 request.busy = True
                 if request.cell:
                     self.begin(request)
-            elif self.running is not request:  # a cell says so again when another request ends
+            elif self.running is not request:  # a cell is busy again when another request ends
                 self.complain("doubled", f"{name(request)} is busy again")
         elif state == "idle":
             if request.idle:
@@ -244,8 +244,8 @@ class History:
             self.complain("wrong end", f"{name(request)}: {request.results} results and {request.errors} errors")
 
     def without_children(self, request, stream, text):
-        """The whole lines of a text, without those of children whose interrupted cells have ended: they write to the same pipe, and
-        nobody can know which cell they come from."""
+        """Returns the complete lines of a text, without those of children whose interrupted cells have ended: they write to the same pipe, and
+        their cells cannot be identified."""
         *lines, rest = (request.cut_lines.get(stream, "") + text).split("\n")
         request.cut_lines[stream] = rest
         kept = []
@@ -304,7 +304,7 @@ class History:
         return "misattributed" if set(TAG.findall(text)) - {request.tag} else "garbled"
 
     def answered(self, client, msg):
-        """Takes a reply on shell or control."""
+        """Handles a reply on shell or control."""
         request = self.requests.get(msg["parent_header"].get("msg_id"))
         if request is None:
             return
@@ -329,7 +329,7 @@ class History:
             self.complain("wrong end", f"{name(request)} is answered with {ended}: {content.get('evalue')}, not with {request.end}")
 
     def finish(self):
-        """Takes note that nothing more comes."""
+        """Records that no more messages arrive."""
         for request in self.unfinished():
             if request.cut:
                 self.counts["cut by a restart"] += 1

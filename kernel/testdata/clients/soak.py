@@ -1,7 +1,7 @@
 """Eight clients on one kernel, while it is interrupted, restarted, stopped and starved.
 
-    python soak.py --cells 300      as many cells in each of three lives of the kernel
-    python soak.py --time 20m       lives of that many cells until the time is over
+    python soak.py --cells 300      as many cells in each of three runs of the kernel
+    python soak.py --time 20m       runs of that many cells until the time is over
 
 Each client keeps a few requests in flight: cells that print, display, fail, never end,
 train a network or start a shell, and completions. A cell that never ends is interrupted,
@@ -30,11 +30,11 @@ from jupyter_client.session import Session
 
 CLIENTS = 8
 IN_FLIGHT = 3  # cells of each client
-STALLED = 120  # seconds without any message, after which the kernel has stopped for good
-HELD = 0.3  # seconds for which a worker is stopped, at least
-SHOWN = 20  # descriptions of what is wrong
+STALLED = 120  # seconds without any message after which the kernel counts as stuck
+HELD = 0.3  # minimum seconds for which a worker is stopped
+SHOWN = 20  # number of descriptions to show
 
-# Each cell prints numbered lines with its tag; these end.
+# Each cell prints numbered lines with its tag. These cells end.
 ENDING = {
     "prints": ("""for i := range 20 {{ fmt.Printf("{tag} o %d\\n", i); fmt.Fprintf(os.Stderr, "{tag} e %d\\n", i) }}
 "{tag}\"""", dict(stdout=20, stderr=20, value=True)),
@@ -50,7 +50,7 @@ ENDING = {
 c{client}.Stdout = os.Stdout
 c{client}.Run()""", dict(stdout=10)),
 }
-# These do not.
+# These cells do not end.
 ENDLESS = {
     "prints without end": """for i := 0; ; i++ {{ fmt.Printf("{tag} o %d\\n", i); time.Sleep(time.Millisecond) }}""",
     "prints much and loops": """for i := range 5000 {{ fmt.Printf("{tag} o %d\\n", i) }}
@@ -79,14 +79,14 @@ DISTURBANCES = ("interrupt",) * 6 + ("stop, then interrupt", "interrupt while st
 
 
 class Client:
-    """The sockets and the requests of one client."""
+    """The sockets and requests of one client."""
 
     def __init__(self, number, context, info, seed):
         self.number = number
         self.session = Session(key=info["key"], signature_scheme=info["signature_scheme"])
         self.random = random.Random(f"{seed} {number}")
         self.sent = 0
-        self.fitted = None  # the worker that has a run of this client
+        self.fitted = None  # the worker that has a training run of this client
         self.sockets = {}
         for channel, kind in {"shell": zmq.DEALER, "control": zmq.DEALER, "iopub": zmq.SUB}.items():
             socket = self.sockets[channel] = context.socket(kind)
@@ -104,7 +104,7 @@ class Client:
         return msg["header"]["msg_id"]
 
     def receive(self, channel):
-        """The frames and the message that wait, or None."""
+        """Returns the frames and the message that are waiting, or None."""
         try:
             frames = self.sockets[channel].recv_multipart(zmq.NOBLOCK)
         except zmq.Again:
@@ -118,11 +118,11 @@ class Client:
 
 
 class Stalled(Exception):
-    """Nothing comes any more."""
+    """Raised when no more messages arrive."""
 
 
 class Soak:
-    """Drives the clients of one kernel, and has what they receive checked."""
+    """Controls the clients of one kernel and checks what they receive."""
 
     def __init__(self, seed=1, log=lambda text: None):
         self.log = log
@@ -130,12 +130,12 @@ class Soak:
         self.totals = collections.Counter()
         self.wrong = []
         self.memory = []  # (when, MiB of the kernel process, MiB of the worker)
-        self.lives = 0
+        self.runs = 0
         self.busy = []
-        self.workers = 1  # that there have been
-        self.awaited = {}  # disturbances, by the tag of the cell that is to begin
-        self.due = collections.deque()  # those whose cell has begun
-        self.probes = {}  # by id: the client that has not heard of it
+        self.workers = 1  # number of workers so far
+        self.awaited = {}  # disturbances, by the tag of the cell that must have begun
+        self.due = collections.deque()  # disturbances whose cell has begun
+        self.probes = {}  # by id: the client that has not received it
         self.history = History(CLIENTS)
         self.manager = KernelManager(kernel_name="quern")
         self.manager.start_kernel()
@@ -155,17 +155,17 @@ class Soak:
         self.context.term()
         self.manager.shutdown_kernel(now=True)
 
-    # Its processes.
+    # Processes.
 
-    def front(self):
+    def kernel_process(self):
         return psutil.Process(self.manager.provisioner.process.pid)
 
     def worker(self):
-        (worker,) = [p for p in self.front().children() if "worker" in p.cmdline()]
+        (worker,) = [p for p in self.kernel_process().children() if "worker" in p.cmdline()]
         return worker
 
     def starve(self):
-        """Takes the CPU away: two busy processes for each core."""
+        """Starves the kernel of CPU time with two busy processes per core."""
         self.busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * os.cpu_count())]
 
     def feed(self):
@@ -175,12 +175,12 @@ class Soak:
         self.busy = []
 
     def measure(self, when):
-        self.memory.append((f"life {self.lives}, {when}", *(p.memory_full_info().uss / 2**20 for p in (self.front(), self.worker()))))
+        self.memory.append((f"run {self.runs}, {when}", *(p.memory_full_info().uss / 2**20 for p in (self.kernel_process(), self.worker()))))
 
     # What is received.
 
     def pump(self):
-        """Takes what has come, and waits for something if nothing has."""
+        """Handles the received messages, and waits if there are none."""
         if not self.poller.poll(1000 * STALLED):
             raise Stalled(f"nothing came for {STALLED} s")
         for client in self.clients:
@@ -194,10 +194,10 @@ class Soak:
                 while got := client.receive(channel):
                     self.history.answered(client.number, got[1])
                     if self.probes.get(got[1]["parent_header"].get("msg_id")) is client and client in self.deaf:
-                        self.probe(client)  # it may not have been subscribed yet
+                        self.probe(client)  # the subscription may not have been in effect
 
     def see(self, msg):
-        """Makes the disturbances due whose cells have begun: they have printed, whatever cell that was attributed to, or drawn."""
+        """Makes the disturbances due whose cells have begun, that is, have printed or drawn something."""
         tags = TAG.findall(msg["content"]["text"]) if msg["msg_type"] == "stream" else ()
         if msg["msg_type"] == "update_display_data":
             request = self.history.requests.get(msg["parent_header"]["msg_id"])
@@ -213,7 +213,7 @@ class Soak:
                 self.disturb(*self.due.popleft())
 
     def connect(self):
-        """Waits until each client hears what is published. It asks as jupyter_client does."""
+        """Waits until the subscription of each client is in effect, as jupyter_client does."""
         self.deaf = set(self.clients)
         for client in self.clients:
             self.probe(client)
@@ -224,7 +224,7 @@ class Soak:
         self.probes[msg_id] = client
         self.history.probes.add(msg_id)
 
-    # What is sent.
+    # Sending.
 
     def request(self, client, channel, typ, content, **expected):
         request = Request(client.send(channel, typ, content), client.number, reply=typ.replace("_request", "_reply"), **expected)
@@ -232,9 +232,9 @@ class Soak:
         return request
 
     def execute(self, client, kind, code, stdout, *, stderr=None, value=False, end="ok", disturbance=None, **expected):
-        """Sends a cell. What it prints are numbered lines, so many; None is without an end."""
+        """Sends a cell that prints a number of numbered lines; None means endless."""
         client.sent += 1
-        tag = f"q{self.lives}x{client.number}x{client.sent}q"
+        tag = f"q{self.runs}x{client.number}x{client.sent}q"
         code = code.format(tag=tag, client=client.number)
         streams = {"stdout": Text(tag, "stdout", stdout)} | ({} if stderr is None else {"stderr": Text(tag, "stderr", stderr)})
         request = self.request(
@@ -245,7 +245,7 @@ class Soak:
         return request
 
     def send(self, client):
-        """Sends what the client does next."""
+        """Sends the next requests of a client."""
         fitted, client.fitted = client.fitted, None
         if fitted is not None and fitted == self.workers:
             self.execute(client, LOOKS, TRAINED, 1, value="true")
@@ -264,7 +264,7 @@ class Soak:
         code, expected = ENDING[kind]
         self.execute(client, kind, code, **expected)
 
-    # What disturbs.
+    # Disturbances.
 
     def disturb(self, request, how):
         self.totals[how] += 1
@@ -290,7 +290,7 @@ class Soak:
             case "kill the worker":
                 request.end = "worker died"
                 for other in self.history.requests.values():
-                    other.cut = other.cut or other.kind == LOOKS and not other.idle  # its run is lost
+                    other.cut = other.cut or other.kind == LOOKS and not other.idle  # its training run is lost
                 self.workers += 1
                 self.worker().kill()
 
@@ -308,7 +308,7 @@ class Soak:
             worker.resume()
 
     def hold(self):
-        """Lasts for a while, in which the kernel answers what needs no worker."""
+        """Waits while the kernel answers requests that need no worker."""
         end = time.monotonic() + HELD
         for i in itertools.count():
             if i >= 5 and time.monotonic() >= end:
@@ -319,11 +319,11 @@ class Soak:
     def control(self, typ, kind, **expected):
         return self.request(self.random.choice(self.clients), "control", typ, {}, kind=kind, **expected)
 
-    # A life of the kernel.
+    # One run of the kernel.
 
     def run(self, cells, cut):
-        """Sends about so many cells to a kernel that has just started, and restarts it; if cut, while one runs."""
-        self.lives += 1
+        """Sends about the given number of cells to a kernel that has just started, and restarts it; if cut is set, while a cell runs."""
+        self.runs += 1
         self.history = History(CLIENTS)
         self.history.probes.update(self.probes)
         self.awaited.clear()
@@ -358,16 +358,16 @@ class Soak:
         self.history.finish()
         self.totals.update(self.history.counts)
         self.wrong += self.history.wrong
-        self.log(f"life {self.lives}: {self.history.counts['cells']} cells, {len(self.history.wrong)} wrong")
+        self.log(f"run {self.runs}: {self.history.counts['cells']} cells, {len(self.history.wrong)} wrong")
         for kind, text in self.history.wrong[:SHOWN]:
             self.log(f"  {kind}: {text}")
 
     def finish(self):
-        """Waits until all that was sent has its end."""
+        """Waits until all requests are complete."""
         self.until(lambda: not self.history.unfinished(), disturb=True)
 
     def leave_something(self):
-        """Has a cell run and others wait, all of which the kernel has received."""
+        """Makes a cell run and others wait; the kernel has received all of them."""
         code = """for i := 0; ; i++ {{ fmt.Printf("{tag} o %d\\n", i); time.Sleep(time.Millisecond) }}"""
         running = self.execute(self.clients[0], "prints without end", code, None, end="interrupted")
         for client in self.clients[1:]:
@@ -386,7 +386,7 @@ class Soak:
         self.connect()
 
     def report(self):
-        """The tables of what was done and found."""
+        """Returns the tables of what was done and found."""
         found = collections.Counter(kind for kind, _ in self.wrong)
         rows = [("done", "")]
         rows += [(name, self.totals[name]) for name in (
@@ -395,8 +395,8 @@ class Soak:
         rows += [("", ""), ("wrong", "")]
         rows += [(name, found[name]) for name in WRONG] + [("misattributed bytes", self.totals["misattributed bytes"])]
         lines = [f"{name:<34}{value:>14,}" if value != "" else name for name, value in rows]
-        lines += ["", f"{'memory in MiB':<34}{'front':>14}{'worker':>14}"]
-        lines += [f"{when:<34}{front:>14.1f}{worker:>14.1f}" for when, front, worker in self.memory]
+        lines += ["", f"{'memory in MiB':<34}{'kernel':>14}{'worker':>14}"]
+        lines += [f"{when:<34}{kernel:>14.1f}{worker:>14.1f}" for when, kernel, worker in self.memory]
         return "\n".join(lines)
 
 
@@ -407,15 +407,15 @@ def seconds(text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cells", type=int, default=300, help="in each life of the kernel")
-    parser.add_argument("--time", type=seconds, default=0, help="go on for so long; without it, three lives")
+    parser.add_argument("--cells", type=int, default=300, help="in each run of the kernel")
+    parser.add_argument("--time", type=seconds, default=0, help="minimum duration; default: three runs")
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
     soak = Soak(arguments.seed, log=lambda text: print(text, flush=True))
     began = time.monotonic()
     try:
-        while soak.lives < 3 or time.monotonic() - began < arguments.time:
-            soak.run(arguments.cells, cut=soak.lives % 2 == 1)
+        while soak.runs < 3 or time.monotonic() - began < arguments.time:
+            soak.run(arguments.cells, cut=soak.runs % 2 == 1)
     finally:
         soak.close()
         print(f"\n{time.monotonic() - began:.0f} s on {os.cpu_count()} cores, seed {arguments.seed}\n\n{soak.report()}")

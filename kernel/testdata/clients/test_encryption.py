@@ -33,10 +33,10 @@ def test_much_and_large(encrypted):
 
 
 def attempt(encrypted, curve):
-    """A request from a client without keys, or that takes somebody else for the kernel."""
+    """Sends a request as a client without keys or with the wrong key of the kernel."""
     socket = zmq.Context.instance().socket(zmq.DEALER)
     socket.linger = 0
-    socket.sndtimeo = 1000  # a connection that was refused takes no message, and waits for ever for another
+    socket.sndtimeo = 1000  # a rejected connection accepts no message and would wait forever
     if curve:
         socket.curve_publickey, socket.curve_secretkey = zmq.curve_keypair()
         socket.curve_serverkey, _ = zmq.curve_keypair()

@@ -148,7 +148,7 @@ def test_a_dead_worker_fails_the_cell_and_comes_back(kernel):
 
 
 def test_late_output_beside_cells_without_a_count(kernel):
-    """What a goroutine prints stays in its cell while cells run that are not stored."""
+    """Output of a goroutine belongs to its cell while cells without an execution count run."""
     first = kernel.send("next := make(chan string)\ngo func() { for s := range next { fmt.Println(s) } }()")
     kernel.collect(first)
     for options in ({"silent": True}, {"store_history": False}):

@@ -1,4 +1,4 @@
-"""Peers that mean no good, on each port of a kernel that serves others meanwhile."""
+"""Malicious peers on each port of a kernel that serves other clients at the same time."""
 
 import copy
 import json
@@ -17,7 +17,7 @@ GREETING = b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(16) + bytes(1) + byt
 READY = b"\x05READY\x0bSocket-Type" + struct.pack(">I", 6) + b"DEALER\x08Identity" + struct.pack(">I", 0)
 
 
-def front(kernel):
+def kernel_process(kernel):
     return psutil.Process(kernel.manager.provisioner.process.pid)
 
 
@@ -31,13 +31,13 @@ def say(peer, text):
     try:
         peer.sendall(text)
     except OSError:
-        pass  # the kernel may hang up in the middle
+        pass  # the kernel may close the connection at any point
 
 
 def settled(kernel, files, memory):
-    """Files and memory come back to where they were; nobody tells when."""
+    """Waits until file descriptors and memory are back to the previous values; there is no event for that."""
     end = time.monotonic() + TIMEOUT
-    process = front(kernel)
+    process = kernel_process(kernel)
     while process.num_fds() > files or process.memory_full_info().uss > memory + (64 << 20):
         assert time.monotonic() < end, f"{process.num_fds()} files, were {files}; {process.memory_full_info().uss} bytes, were {memory}"
         time.sleep(0.1)
@@ -46,10 +46,10 @@ def settled(kernel, files, memory):
 @pytest.fixture(autouse=True)
 def unharmed(kernel):
     kernel.ok("unharmed := 1")
-    process = front(kernel)
+    process = kernel_process(kernel)
     files, memory = process.num_fds(), process.memory_full_info().uss
     yield
-    assert front(kernel).pid == process.pid
+    assert kernel_process(kernel).pid == process.pid
     assert kernel.result("unharmed") == "1", "the session is another one"
     settled(kernel, files + 2, memory)
 
@@ -83,7 +83,7 @@ def test_connections_that_stay_half_open(kernel):
 
 
 def signed(kernel, **header):
-    """The frames of a request that is in order, but for its header."""
+    """Returns the frames of a request that is valid except for its header."""
     session = kernel.client.session
     msg = session.msg("execute_request", {"code": "unharmed = 2"})
     msg["header"].update(header)
@@ -92,7 +92,7 @@ def signed(kernel, **header):
 
 @pytest.mark.parametrize("port", ("shell", "control", "stdin"))
 def test_messages_of_others(kernel, port):
-    """Forged, sent again, cut, not JSON, too deep: nothing of it has an effect."""
+    """Forged, replayed, truncated, non-JSON and deeply nested messages have no effect."""
     good = signed(kernel)
     key = kernel.client.session.key
     other = copy.copy(kernel.client.session)

@@ -49,12 +49,12 @@ LEFT = {
 
 
 def interrupt(kernel, code):
-    """Runs a cell and interrupts it when it has begun; gives what it came to, and how long that took."""
+    """Runs a cell and interrupts it when it has begun. Returns the reply and the time from the interrupt."""
     msg_id = kernel.send('fmt.Println("go")\n' + code.replace("; func (", "\nfunc ("))
     deadline = time.monotonic() + TIMEOUT
     while "go" not in text([message := kernel.client.get_iopub_msg(timeout=TIMEOUT)]):
         assert message["msg_type"] != "error" and time.monotonic() < deadline, message["content"]
-    time.sleep(0.1)  # until it is in what is to be interrupted
+    time.sleep(0.1)  # until it executes the code to be interrupted
     begin = time.monotonic()
     kernel.client.control_channel.send(kernel.client.session.msg("interrupt_request", {}))
     _, reply = kernel.collect(msg_id)
@@ -77,7 +77,7 @@ def test_interrupt(prepared, code):
 
 
 def test_copy_of_gigabytes(prepared):
-    """Nothing in the process runs while the runtime waits for such a copy; the kernel process answers."""
+    """While the Go runtime waits for a large copy, nothing in the worker runs, but the kernel process answers."""
     content, took = interrupt(prepared, "a := make([]byte, 1<<29)\nb := make([]byte, 1<<29)\nfor { copy(a, b) }")
     assert content["ename"] == "interrupted", content
     assert took < 3
@@ -97,20 +97,20 @@ LONG = {
 @pytest.mark.parametrize("code", [pytest.param(code, id=name) for name, code in LONG.items()])
 @pytest.mark.parametrize("part", [0.05, 0.5, 0.9])
 def test_compilation(prepared, code, part):
-    """A cell that is being compiled ends at once, and nothing of it is defined."""
-    name = f"long{next(numbers)}of"  # another one may have been quicker, and defined its names
+    """An interrupt during compilation ends the cell at once, and it defines nothing."""
+    name = f"long{next(numbers)}of"  # an earlier cell may have been faster and defined its names
     msg_id = prepared.send(code.replace("long", name))
     while prepared.client.get_iopub_msg(timeout=TIMEOUT)["msg_type"] != "execute_input":
         pass
-    time.sleep(2 * part)  # to meet different parts of the compiler; each is right
+    time.sleep(2 * part)  # to hit different phases of the compiler; any of them will do
     prepared.client.control_channel.send(prepared.client.session.msg("interrupt_request", {}))
     _, reply = prepared.collect(msg_id)
     if reply["content"]["status"] == "ok":
-        return  # it was quicker
+        return  # it ended before the interrupt
     assert reply["content"]["ename"] == "interrupted", reply["content"]
     assert prepared.result("1 + 1") == "2"
     assert prepared.result(AFTER) == "7"
     if "before it ran" not in reply["content"]["evalue"]:
-        return  # it was compiled, and had begun to run
+        return  # it had been compiled and was running
     _, reply = prepared.run(name + "1")
     assert f"undefined: {name}1" in reply["content"]["evalue"]

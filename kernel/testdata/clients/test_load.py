@@ -1,4 +1,4 @@
-"""Much at once: nothing is lost, nothing grows without bound, everybody is served."""
+"""Load: nothing is lost, memory stays bounded, all clients are served."""
 
 import concurrent.futures
 import queue
@@ -13,7 +13,7 @@ MIB = 1 << 20
 
 
 def another(kernel):
-    """A client with a session of its own."""
+    """Returns another client with its own session."""
     client = BlockingKernelClient()
     client.load_connection_info(kernel.manager.get_connection_info())
     client.start_channels()
@@ -21,12 +21,12 @@ def another(kernel):
     return client
 
 
-def front(kernel):
+def kernel_process(kernel):
     return psutil.Process(kernel.manager.provisioner.process.pid)
 
 
 def private(process):
-    """What a process has for itself, in bytes."""
+    """Returns the private memory of a process in bytes."""
     return process.memory_full_info().uss
 
 
@@ -36,17 +36,17 @@ def ready(kernel):
 
 
 def test_fifty_megabytes(kernel):
-    before = private(front(kernel))
+    before = private(kernel_process(kernel))
     messages = kernel.ok('line := strings.Repeat("x", 99) + "\\n"\nfor range 500_000 { fmt.Print(line) }', timeout=4 * TIMEOUT)
     said = text(messages)
     assert len(said) == 50_000_000 and said == said[:100] * 500_000
     assert len(messages) < 1500
     kernel.ok("2")
-    assert private(front(kernel)) - before < 200 * MIB
+    assert private(kernel_process(kernel)) - before < 200 * MIB
 
 
 def test_lines_within_the_limits_of_jupyterlab(kernel):
-    """A front end is cut off that sends 1000 messages or 1 MB in a second, for three seconds on end."""
+    """A front end disconnects a kernel that sends 1000 messages or 1 MB per second for three seconds."""
     began = time.monotonic()
     messages = kernel.ok("for i := range 100_000 { fmt.Println(i) }")
     assert text(messages) == "".join(f"{i}\n" for i in range(100_000))
@@ -58,9 +58,9 @@ def test_lines_within_the_limits_of_jupyterlab(kernel):
 
 
 def test_a_flood_that_nobody_reads(kernel):
-    """A cell that prints without an end is slowed down; the kernel's memory is not what it prints into."""
+    """A cell that prints endlessly is slowed down instead of filling the kernel's memory."""
     slow = another(kernel)  # subscribes and never reads
-    before = private(front(kernel))
+    before = private(kernel_process(kernel))
     flood = kernel.send('b := []byte(strings.Repeat("y", 1<<16))\nfor { os.Stdout.Write(b) }', silent=False)
     most, received, looked = 0, 0, 0
     end = time.monotonic() + 5
@@ -71,9 +71,9 @@ def test_a_flood_that_nobody_reads(kernel):
             continue
         received += len(msg["content"].get("text", ""))
         if received // (4 * MIB) == looked:
-            continue  # looking costs time
+            continue  # do not check each time
         looked = received // (4 * MIB)
-        most = max(most, private(front(kernel)) - before)
+        most = max(most, private(kernel_process(kernel)) - before)
     kernel.manager.interrupt_kernel()
     _, reply = kernel.collect(flood, timeout=4 * TIMEOUT)
     assert reply["content"]["status"] == "error"
@@ -121,7 +121,7 @@ def test_eight_clients(kernel):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         for done in [pool.submit(work, n) for n in range(8)]:
             done.result()
-    while True:  # what the others did is on iopub too
+    while True:  # iopub has messages of other requests too
         try:
             kernel.client.get_iopub_msg(timeout=0.5)
         except queue.Empty:
@@ -130,7 +130,7 @@ def test_eight_clients(kernel):
 
 
 def test_a_flood_of_comm_messages(kernel):
-    before = private(front(kernel))
+    before = private(kernel_process(kernel))
     shown = [m for m in kernel.ok("s := widgets.NewIntSlider(0, 100_000, 0)\nmoves := 0\ns.OnChange(func(int) { moves++ })\ns")
              if m["msg_type"] == "execute_result"][0]
     model = shown["content"]["data"]["application/vnd.jupyter.widget-view+json"]["model_id"]
@@ -144,4 +144,4 @@ def test_a_flood_of_comm_messages(kernel):
                 and got["content"]["execution_state"] == "idle"):
             break
     assert kernel.result("s.Value()") == "5000" and kernel.result("moves") == "5000"
-    assert private(front(kernel)) - before < 100 * MIB
+    assert private(kernel_process(kernel)) - before < 100 * MIB

@@ -23,9 +23,9 @@ CELL = 20 << 10
 
 
 def resident(kernel):
-    """The resident memory of the worker."""
-    front = psutil.Process(kernel.manager.provisioner.process.pid)
-    (worker,) = [p for p in front.children() if "worker" in p.cmdline()]
+    """Returns the resident memory of the worker."""
+    kernel_process = psutil.Process(kernel.manager.provisioner.process.pid)
+    (worker,) = [p for p in kernel_process.children() if "worker" in p.cmdline()]
     return worker.memory_info().rss
 
 
@@ -57,7 +57,7 @@ def test_small_cells_leave_little(kernel):
 
 
 def again(i):
-    """Cells that a session has run before, or that give its names another meaning."""
+    """Cells that were run before, or that redefine names of the session."""
     n = i // 16 % 7
     return (
         "1 + 1",
@@ -88,7 +88,7 @@ def test_cells_that_are_run_again_leave_little(kernel):
         kernel.ok("runtime.GC(); runtime.GC(); debug.FreeOSMemory()")
         return resident(kernel)
 
-    for i in range(AGAIN // 2):  # the heap has the size that such a session needs
+    for i in range(AGAIN // 2):  # let the heap reach the size that such a session needs
         kernel.ok(again(i))
         if i == 2000:
             break
@@ -102,7 +102,7 @@ def test_cells_that_are_run_again_leave_little(kernel):
 
 @pytest.fixture(scope="module")
 def limited():
-    """A kernel whose sessions may use 512 MiB."""
+    """A kernel whose sessions have a limit of 512 MiB."""
     manager, client = start_new_kernel(
         kernel_name="quern", startup_timeout=TIMEOUT, env={**os.environ, "QUERN_MEMORY_LIMIT": "512MiB"})
     yield Kernel(manager, client)
@@ -125,7 +125,7 @@ def test_a_size_that_is_known_to_be_too_much_is_a_panic(limited, code):
 
 @pytest.mark.parametrize("code", [
     "var keep [][]byte\nfor { keep = append(keep, make([]byte, 1<<20)) }",
-    'b := []byte("b")\nfor { b = bytes.Join([][]byte{b, b}, nil) }',  # leaps over the limit between two looks at it
+    'b := []byte("b")\nfor { b = bytes.Join([][]byte{b, b}, nil) }',  # exceeds the limit by far between two checks
 ])
 def test_a_cell_that_needs_too_much_ends(limited, code):
     _, reply = limited.run(code)

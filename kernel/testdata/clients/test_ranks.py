@@ -27,7 +27,7 @@ def ranks():
 
 
 def pids(kernel):
-    """The processes of the ranks, by rank."""
+    """Returns the process ids of the ranks."""
     found = [int(pid) for pid in re.findall(r"rank \d+: process (\d+)", text(kernel.ok("%ranks")))]
     assert len(found) == 4
     return found
@@ -52,7 +52,7 @@ def gone(processes):
 
 
 def count(parent, name):
-    """How many of a process's children have a name."""
+    """Counts the children of a process with a name."""
     n = 0
     for process in parent.children(recursive=True):
         try:
@@ -71,7 +71,7 @@ def test_a_cell_runs_on_all(ranks):
     assert sorted(printed.splitlines()[2:]) == ["[rank 1] rank 1", "[rank 2] rank 2", "[rank 3] rank 3"]
     assert [m["content"]["data"]["text/plain"] for m in messages if m["msg_type"] == "execute_result"] == ['"0"']
     assert reply["content"]["execution_count"] == before + 1
-    # Where it all is equal a reader sees what one rank would show.
+    # If all ranks print the same, the notebook shows it once.
     messages = ranks.ok('fmt.Println("a"); display.Show(display.HTML("b")); 5')
     assert [m["msg_type"] for m in messages if m["msg_type"] not in ("status", "execute_input")] == ["stream", "display_data", "execute_result"]
     assert text(messages) == "a\n"
@@ -177,10 +177,10 @@ def test_shutdown_leaves_nothing(ranks):
 def test_a_killed_front_leaves_nothing(ranks):
     processes = pids(ranks)
     ranks.send('import "os/exec"\nexec.Command("sleep", "1000").Start()\nselect {}')
-    front = psutil.Process(processes[0]).parent()
-    wait_for(lambda: count(front, "sleep") == 4)
-    processes += [p.pid for p in front.children(recursive=True)]
-    os.kill(front.pid, signal.SIGKILL)
+    kernel_process = psutil.Process(processes[0]).parent()
+    wait_for(lambda: count(kernel_process, "sleep") == 4)
+    processes += [p.pid for p in kernel_process.children(recursive=True)]
+    os.kill(kernel_process.pid, signal.SIGKILL)
     wait_for(gone(processes))
 
 

@@ -4,7 +4,7 @@ import pytest
 from history import History, Request, Text
 from soak import Soak
 
-CELLS = 60  # in each of three lives of the kernel
+CELLS = 60  # in each of three runs of the kernel
 
 
 @pytest.fixture(autouse=True)
