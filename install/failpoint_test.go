@@ -15,9 +15,9 @@ import (
 	"github.com/quernlab/quern/internal/failpoint/failpointtest"
 )
 
-// TestFailpoints installs a kernelspec beside another one, and in the place of one, while
-// something fails. There is the old one or the new one, of whole files, and installing it
-// again gives the new one and leaves nothing else.
+// TestFailpoints installs a kernelspec beside another one, and in place of one, while an
+// operation fails. The result is the complete old or new kernelspec, and installing again
+// results in the new one and no other files.
 func TestFailpoints(t *testing.T) { testFailpoints(t, "install") }
 
 func TestFailpointsOfFile(t *testing.T) { testFailpoints(t, "file") }
@@ -54,7 +54,7 @@ func testFailpoints(t *testing.T, owner string) {
 			if err := write(folder, "quern", "old"); err != nil {
 				return err
 			}
-			// Of another version, and of a process that was killed.
+			// Left by another version and by a killed process.
 			dir := filepath.Join(folder, "kernels", "quern")
 			return errors.Join(os.WriteFile(filepath.Join(dir, "kernel.js"), nil, 0o600), os.WriteFile(filepath.Join(dir, ".save-1"), nil, 0o600))
 		},

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The prefix of an environment is used, that of the system's Python is not.
+// The prefix of an environment is used, but not that of the system's Python.
 func TestSysPrefix(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the Python of this test is a script of the shell")

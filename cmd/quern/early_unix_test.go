@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The ports of a kernel are bound before the packages are initialised that take long.
+// The ports of a kernel are bound before the packages that take long to initialise.
 func TestEarly(t *testing.T) {
 	t.Parallel()
 	cmd := quern(t, "", "version")
@@ -23,7 +23,7 @@ func TestEarly(t *testing.T) {
 			at[words[1]] = len(at) + 1
 		}
 	}
-	// A package with nothing to initialise has no line: early has its init function.
+	// A package without initialisation has no line; early has its init function.
 	const early = "github.com/quernlab/quern/kernel/transport/early"
 	if at[early] == 0 {
 		t.Fatalf("%s is not in\n%s", early, trace.String())

@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/kernel/link"
 )
 
-// answers is a notebook whose user types the given lines, and then no more.
+// answers is a notebook whose user types the given lines and then ends the input.
 type answers struct {
 	lines []string
 	err   error

@@ -12,9 +12,10 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// TestLostGPU trains in a program whose simulated GPU fails for good after some
-// epochs: the worker ends and says why, and another one goes on from the last
-// checkpoint. The linker says which call fails; no other program can.
+// TestLostGPU trains in a program whose simulated GPU fails permanently after some
+// epochs: the worker ends with the reason, and another one resumes from the last
+// checkpoint. A linker flag selects the call that fails, so other programs cannot enable
+// this.
 func TestLostGPU(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")

@@ -42,7 +42,7 @@ func TestParseMemory(t *testing.T) {
 	}
 }
 
-// TestSystemMemory says what a worker may have without the variable.
+// TestSystemMemory checks the default memory limit.
 func TestSystemMemory(t *testing.T) {
 	t.Parallel()
 	has := memlimit.Limit
@@ -68,17 +68,17 @@ func TestSystemMemory(t *testing.T) {
 	}
 }
 
-// TestSpareMachine says when a worker ends for the sake of others.
-func TestSpareMachine(t *testing.T) {
+// TestWatchMachine checks when a worker ends because the machine runs out of memory.
+func TestWatchMachine(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	const total = 32 << 30
 	answers := []machine{
 		{total, total / 2, total / 2, 1},
-		{total, total / 100, total / 5, 1}, // others have it
+		{total, total / 100, total / 5, 1}, // used by other processes
 		{total, total / 100, total / 2, 1},
-		{total, total / 2, total / 2, 1}, // it was garbage
+		{total, total / 2, total / 2, 1}, // it was garbage and has been freed
 		{total, total / 100, total / 2, 1},
 		{total, total / 101, total / 2, 1},
 	}
@@ -112,7 +112,7 @@ func TestLimitMemory(t *testing.T) {
 		defer close(done)
 		limitMemory(ctx, limit, func(used int64) { done <- used })
 	}()
-	for range 100 { // garbage is no reason
+	for range 100 { // garbage does not count
 		kept = make([]byte, 4<<20)
 	}
 	select {

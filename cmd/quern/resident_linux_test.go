@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// filePages is how many pages of files this process has in memory.
+// filePages returns how many pages of files are in the memory of this process.
 func filePages(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/statm")
@@ -24,7 +24,7 @@ func filePages(t *testing.T) int {
 	return shared
 }
 
-// constants is what this process cannot write of its program, mapping by mapping.
+// constants returns the read-only parts of the program, by mapping.
 func constants(t *testing.T) map[uintptr][]byte {
 	t.Helper()
 	path, err := os.Readlink("/proc/self/exe")
@@ -56,10 +56,10 @@ func constants(t *testing.T) map[uintptr][]byte {
 	return content
 }
 
-// What is given back comes back as it was: the addresses that the loader has
-// written into read-only parts included.
+// Released pages have the same content afterwards, including addresses that the loader
+// has written into read-only parts.
 func TestReleaseProgram(t *testing.T) {
-	before := constants(t) // and now all of it is in memory
+	before := constants(t) // this also maps all of it into memory
 	pages := filePages(t)
 	if err := releaseProgram(); err != nil {
 		t.Fatal(err)

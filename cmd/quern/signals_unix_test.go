@@ -17,7 +17,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// quern is the command line of this program in a directory with a notebook of one
+// quern returns a command line of this program, in a directory with a notebook of one
 // cell, nb.ipynb.
 func quern(t *testing.T, cell string, arguments ...string) *exec.Cmd {
 	t.Helper()
@@ -26,7 +26,7 @@ func quern(t *testing.T, cell string, arguments ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	link := filepath.Join(dir, "quern") // the name that TestMain knows the command by
+	link := filepath.Join(dir, "quern") // TestMain identifies the command by this name
 	if err := os.Link(program, link); err != nil {
 		text, err := os.ReadFile(program)
 		if err == nil {
@@ -70,7 +70,7 @@ func begin(t *testing.T, cmd *exec.Cmd) (stdout *os.File) {
 	return r
 }
 
-// A run that is told to end writes its notebook.
+// A run that receives a signal to terminate writes its notebook.
 func TestSignalsKeepTheNotebook(t *testing.T) {
 	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT} {
@@ -94,7 +94,7 @@ func TestSignalsKeepTheNotebook(t *testing.T) {
 	}
 }
 
-// A run that was started to ignore SIGHUP goes on.
+// A run that was started to ignore SIGHUP continues.
 func TestNohup(t *testing.T) {
 	t.Parallel()
 	cmd := quern(t, "fmt.Println(\"begun\")\nfor { if _, err := os.Stat(\"gate\"); err == nil { break }; time.Sleep(time.Millisecond) }\nfmt.Println(\"ended\")", "run", "nb.ipynb", "-o", "done.ipynb")
@@ -113,7 +113,7 @@ func TestNohup(t *testing.T) {
 	contains(t, filepath.Join(cmd.Dir, "done.ipynb"), `"ended\n"`)
 }
 
-// The notebook is written also when nobody reads the output any more.
+// The notebook is written even if nobody reads the output any more.
 func TestOutputIsNotRead(t *testing.T) {
 	t.Parallel()
 	cmd := quern(t, "fmt.Println(\"begun\")\nfor { if _, err := os.Stat(\"gate\"); err == nil { break }; time.Sleep(time.Millisecond) }\nfmt.Println(\"ended\")", "run", "nb.ipynb", "-o", "done.ipynb")
@@ -140,7 +140,7 @@ func contains(t *testing.T, path string, texts ...string) {
 	}
 }
 
-// What cannot be written to the standard output makes a command fail.
+// A command fails if it cannot write to standard output.
 func TestFullOutput(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/dev/full"); err != nil {
@@ -174,7 +174,7 @@ func TestFullOutput(t *testing.T) {
 	})
 }
 
-// Files are made with the permissions that the umask leaves.
+// The permissions of new files come from the umask.
 func TestUmask(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -20,7 +20,7 @@ func write(path, text string) error {
 	})
 }
 
-// Cleaning up takes no file away that another one is writing.
+// Clean does not remove files that another process is writing.
 func TestConcurrentReplace(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -68,7 +68,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// What only looks like a temporary file stays.
+// Files that only look like temporary files are not removed.
 func TestCleanLeavesOtherFiles(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

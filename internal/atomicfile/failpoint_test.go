@@ -33,7 +33,7 @@ func replace(folder string, content []byte) error {
 func TestFailpoints(t *testing.T) {
 	failpointtest.Run(t, "file", failpointtest.Scenario{
 		Before: func(folder string) error {
-			// What a killed process has left is removed by the next one.
+			// Files left by a killed process are removed by the next one.
 			if err := os.WriteFile(filepath.Join(folder, ".save-4711"), before, 0o600); err != nil {
 				return err
 			}
@@ -87,7 +87,7 @@ func TestFailpointsOfFolders(t *testing.T) {
 		})
 	}
 	failpointtest.Run(t, "folder", failpointtest.Scenario{
-		Before: func(folder string) error { // what a killed process has left
+		Before: func(folder string) error { // left by a killed process
 			if err := os.Mkdir(filepath.Join(folder, ".save-4711"), 0o755); err != nil {
 				return err
 			}
@@ -105,7 +105,7 @@ func TestFailpointsOfFolders(t *testing.T) {
 			if renamed := o.Point == failpoint.FolderSyncParent; (err == nil) != renamed {
 				t.Errorf("the folder: %v", err)
 			}
-			if err == nil { // whole
+			if err == nil { // complete
 				whole(t, folder)
 			}
 			if err := create(folder); err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A process has one umask, so another process tries it.
+// The umask applies to a whole process, so the test runs in another one.
 func TestUmask(t *testing.T) {
 	t.Parallel()
 	if path := os.Getenv("UMASK_FILE"); path != "" {

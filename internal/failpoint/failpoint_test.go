@@ -15,7 +15,7 @@ import (
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
-// Without the tag a program has no trace of its failpoints.
+// Without the build tag, a program contains nothing of its failpoints.
 func TestNothingIsLeftWithoutTheTag(t *testing.T) {
 	t.Parallel()
 	for _, tags := range []string{"", "failpoints"} {
@@ -42,11 +42,11 @@ func TestNothingIsLeftWithoutTheTag(t *testing.T) {
 	}
 }
 
-// TestPointsAreListedAndUsed keeps the list of points, which the tests go through, as
-// long as the list of constants, and each of them in use in one package.
+// TestPointsAreListedAndUsed checks that the list of points, which the tests iterate
+// over, has all constants, and that each is used in exactly one package.
 func TestPointsAreListedAndUsed(t *testing.T) {
 	t.Parallel()
-	constants := map[string]string{} // of each constant, its value
+	constants := map[string]string{} // values by name
 	file, err := parser.ParseFile(token.NewFileSet(), "points.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// recorder is a test whose failures are kept.
+// recorder is a test that records its failures.
 type recorder struct {
 	testing.TB
 	failures []string
@@ -24,7 +24,7 @@ func (r *recorder) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// check runs Check in a goroutine of its own, which Fatalf may end.
+// check runs Check on a goroutine, which Fatalf may end.
 func check(name, got string) []string {
 	r := &recorder{}
 	done := make(chan struct{})

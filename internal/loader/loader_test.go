@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// write makes a file of no architecture, which fits every one.
+// write creates a file without an architecture, which is accepted for all of them.
 func write(t *testing.T, elements ...string) string {
 	t.Helper()
 	path := filepath.Join(elements...)
@@ -72,7 +72,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// The C library is where the loader's cache, or a directory of the system, has it.
+// The C library is in the loader's cache or in a directory of the system.
 func TestFindOfTheSystem(t *testing.T) {
 	t.Parallel()
 	path, err := Find("libc.so.6", "")

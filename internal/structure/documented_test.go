@@ -9,10 +9,9 @@ import (
 	"testing"
 )
 
-// TestDocumented wants a comment for every package, and for everything exported of
-// those that can be imported from outside, which begins as go doc expects it. Methods
-// of packages that are the kernel's own may speak for themselves: most are those of an
-// interface.
+// TestDocumented checks that every package has a comment, and every exported name of the
+// packages that can be imported from outside has one in the form of Go doc comments.
+// Methods of the kernel's packages may have none: most implement an interface.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
 	packages := map[string]bool{}
@@ -41,8 +40,8 @@ func TestDocumented(t *testing.T) {
 	}
 }
 
-// undocumented are the exported names of a declaration whose comment is missing or
-// speaks of something else. A group of constants or variables may have one comment.
+// undocumented returns the exported names of a declaration whose comment is missing or
+// does not begin with the name. A group of constants or variables may have one comment.
 func undocumented(declaration ast.Decl) (names []*ast.Ident) {
 	switch d := declaration.(type) {
 	case *ast.FuncDecl:
@@ -68,7 +67,7 @@ func undocumented(declaration ast.Decl) (names []*ast.Ident) {
 	return names
 }
 
-// receiver is the name of the type that a method belongs to.
+// receiver returns the name of a method's type.
 func receiver(d *ast.FuncDecl) *ast.Ident {
 	e := d.Recv.List[0].Type
 	for {
@@ -85,8 +84,8 @@ func receiver(d *ast.FuncDecl) *ast.Ident {
 	}
 }
 
-// wellKnown are methods of interfaces of the standard library, which need no words
-// where they do what every such method does.
+// wellKnown are methods of standard interfaces, which need no comment if they do what is
+// expected.
 func wellKnown(d *ast.FuncDecl) bool {
 	if d.Recv == nil || d.Doc != nil {
 		return false
@@ -98,8 +97,7 @@ func wellKnown(d *ast.FuncDecl) bool {
 	return false
 }
 
-// begins tells whether a comment is about name: it begins with it, maybe behind an
-// article.
+// begins reports whether a comment begins with name, which may follow an article.
 func begins(doc *ast.CommentGroup, name string) bool {
 	words := strings.Fields(doc.Text())
 	if len(words) > 1 && (words[0] == "A" || words[0] == "An" || words[0] == "The") {

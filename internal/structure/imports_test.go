@@ -7,21 +7,21 @@ import (
 	"testing"
 )
 
-// A direction is what the packages of a tree may import of the module besides the
-// tree itself. The longest tree that holds a package counts.
+// A direction says which packages of the module the packages of a tree may import besides
+// those of the tree. The longest matching tree applies.
 type direction struct {
 	tree string
 	may  []string
 }
 
 var directions = []direction{
-	// Two sides that know of each other through kernel/link alone.
+	// The kernel and the worker only share kernel/link.
 	{"kernel", []string{"gpu", "internal/atomicfile", "internal/failpoint"}},
 	{"interp", []string{"display", "internal/atomicfile", "internal/failpoint", "internal/trust"}},
-	// What cells import is compiled in here, and nowhere else.
+	// Only this tree imports the packages that are compiled in for cells.
 	{"interp/symbols/internal/own", []string{"accel", "display", "gpu", "interp", "plots", "widgets"}},
 	{"interp/generic/github.com/quernlab/quern/widgets/progress", []string{"widgets/progress"}},
-	// What users import knows nothing of Jupyter.
+	// Packages for users do not depend on Jupyter.
 	{"accel", []string{"display", "gpu", "internal/atomicfile", "internal/failpoint", "internal/trust", "plots"}},
 	{"accel/internal", []string{"accel/tensor", "display", "internal/loader", "internal/trust"}},
 	{"accel/internal/ir", []string{"accel/internal"}},
@@ -90,8 +90,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// directionOf is the one of the longest tree that a folder is in; a folder that no
-// rule names may import nothing.
+// directionOf returns the direction of the longest tree with a folder. A folder without a
+// rule may import nothing.
 func directionOf(folder string) direction {
 	best := direction{tree: folder}
 	for _, d := range directions {

@@ -12,34 +12,34 @@ import (
 	"testing"
 )
 
-// modulePath is how this module is imported.
+// modulePath is the import path of the module.
 const modulePath = "github.com/quernlab/quern/"
 
-// root is the folder of the module, seen from that of this package.
+// root is the folder of the module, relative to this package.
 const root = "../.."
 
-// A file is a Go file that is no test.
+// A file is a Go file that is not a test.
 type file struct {
-	path      string // from the root, with slashes
+	path      string // relative to the root, with slashes
 	folder    string
 	syntax    *ast.File
 	positions *token.FileSet
 }
 
-// position is where a node is, from the root.
+// position returns the position of a node, relative to the root.
 func (f file) position(n ast.Node) token.Position {
 	p := f.positions.Position(n.Pos())
 	p.Filename = f.path
 	return p
 }
 
-// hidden are folders in which nothing of the module is: those of tools, and what
-// the Makefile makes.
+// hidden are folders that do not belong to the module: those of tools and of the
+// Makefile's output.
 func hidden(name string) bool {
 	return name == "testdata" || name == "build" || name == "bin" || strings.HasPrefix(name, ".") && name != root
 }
 
-// walk calls see with each file of the module that ends so, in the order of names.
+// walk calls see for each file of the module with a suffix, in the order of names.
 func walk(t *testing.T, ending string, see func(name string)) {
 	t.Helper()
 	found := false
@@ -67,8 +67,8 @@ func walk(t *testing.T, ending string, see func(name string)) {
 	}
 }
 
-// files are the Go files of the module but its tests, whatever system they are for.
-// accel/internal/cpu/asm is a module of its own and left out.
+// files returns the Go files of the module without tests, for all systems. It skips
+// accel/internal/cpu/asm, which is a separate module.
 func files(t *testing.T, mode parser.Mode) []file {
 	t.Helper()
 	var all []file
@@ -86,7 +86,7 @@ func files(t *testing.T, mode parser.Mode) []file {
 	return all
 }
 
-// read gives a file of the module.
+// read returns the content of a file of the module.
 func read(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, name))

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestSkips looks for tests that skip themselves for another reason than how
-// they are run. What the machine lacks goes through package testenv, which
-// fails where nothing may be missing.
+// TestSkips searches for tests that skip themselves for reasons other than how they are
+// run. For something that the machine lacks, tests use package testenv, which fails in
+// strict mode.
 func TestSkips(t *testing.T) {
 	t.Parallel()
 	checked := 0
@@ -19,7 +19,7 @@ func TestSkips(t *testing.T) {
 		if within(f.folder, "internal/testenv") || strings.Contains(f.folder, "testdata") {
 			continue
 		}
-		var conditions []string // of the if statements around the node
+		var conditions []string // conditions of the enclosing if statements
 		var nodes []ast.Node
 		ast.Inspect(f.syntax, func(n ast.Node) bool {
 			if n == nil {
@@ -59,7 +59,7 @@ func skips(call *ast.CallExpr) bool {
 	return ok && (on.Name == "t" || on.Name == "b" || on.Name == "tb") && strings.HasPrefix(selector.Sel.Name, "Skip")
 }
 
-// aboutTheRun reports whether one of the conditions asks how the tests are run.
+// aboutTheRun reports whether one of the conditions is about how the tests are run.
 func aboutTheRun(conditions []string) bool {
 	for _, c := range conditions {
 		for _, known := range []string{"testing.Short()", "raceEnabled", "runtime.GOOS", "runtime.GOARCH", "os.DevNull", "os.Getuid()", "os.Getenv(", `== ""`} {
@@ -73,7 +73,7 @@ func aboutTheRun(conditions []string) bool {
 
 func source(fset *token.FileSet, e ast.Expr) string {
 	var b strings.Builder
-	_ = printer.Fprint(&b, fset, e) // a strings.Builder does not fail
+	_ = printer.Fprint(&b, fset, e) // writing to a strings.Builder cannot fail
 	return b.String()
 }
 

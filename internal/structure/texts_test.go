@@ -15,8 +15,8 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// texts are what a reader is told: the pages, and the Markdown and code of the
-// tutorials. CHANGELOG.md is left out, since it tells of what was, too.
+// texts are the documents: pages, and the Markdown and code of the tutorials.
+// CHANGELOG.md is excluded, since it also mentions what was removed.
 func texts(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -41,11 +41,11 @@ func texts(t *testing.T) map[string]string {
 	return all
 }
 
-// TestNamesExist looks for each name of a package that users import, such as
-// accel.Fit, in that package.
+// TestNamesExist checks that names such as accel.Fit in documents exist in their
+// packages.
 func TestNamesExist(t *testing.T) {
 	t.Parallel()
-	exported := map[string]map[string]bool{} // by the name of the package
+	exported := map[string]map[string]bool{} // by package name
 	for _, f := range files(t, 0) {
 		name := f.syntax.Name.Name
 		public := within(f.folder, "accel") || within(f.folder, "plots") || within(f.folder, "display") || within(f.folder, "widgets") || f.folder == "gpu"
@@ -78,7 +78,7 @@ func TestNamesExist(t *testing.T) {
 	}
 }
 
-// local tells whether a text has a variable of that name, as "tensor, err :=".
+// local reports whether a text declares a variable with the name, as in "tensor, err :=".
 func local(text, name string) bool {
 	return regexp.MustCompile(`\b` + name + `(, \w+)* :=`).MatchString(text)
 }
@@ -104,7 +104,7 @@ func declared(declaration ast.Decl) (names []string) {
 	return names
 }
 
-// TestLinksLead follows the links of pages and tutorials to files of the module.
+// TestLinksLead checks that links to files of the module in pages and tutorials exist.
 func TestLinksLead(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)#\s]+)(#[^)\s]*)?\)`)
@@ -126,7 +126,7 @@ func TestLinksLead(t *testing.T) {
 	}
 }
 
-// TestTargetsExist looks for each "make target" of a text in the Makefile.
+// TestTargetsExist checks that each "make target" in a document exists in the Makefile.
 func TestTargetsExist(t *testing.T) {
 	t.Parallel()
 	makefile := read(t, "Makefile")
@@ -146,8 +146,8 @@ func TestTargetsExist(t *testing.T) {
 }
 
 // TestVariablesAreDocumented compares docs/environment.md with the variables that
-// programs and scripts read. Those that one process of ours sets for another are
-// nobody's affair.
+// programs and scripts read, except those that only one of our processes sets for
+// another.
 func TestVariablesAreDocumented(t *testing.T) {
 	t.Parallel()
 	variable := regexp.MustCompile(`\bQUERN_[A-Z_]*[A-Z]\b`)
@@ -175,7 +175,7 @@ func TestVariablesAreDocumented(t *testing.T) {
 	}
 }
 
-// TestDependenciesHaveReasons compares docs/dependencies.md with what is required.
+// TestDependenciesHaveReasons compares docs/dependencies.md with the required modules.
 func TestDependenciesHaveReasons(t *testing.T) {
 	t.Parallel()
 	required, err := modfile.Parse("go.mod", []byte(read(t, "go.mod")), nil)
@@ -211,7 +211,7 @@ func TestDependenciesHaveReasons(t *testing.T) {
 	}
 }
 
-// TestFoldersExist wants the folders of README.md to be there.
+// TestFoldersExist checks that the folders in README.md exist.
 func TestFoldersExist(t *testing.T) {
 	t.Parallel()
 	_, table, found := strings.Cut(read(t, "README.md"), "## Where things are\n")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// recorder is a test that notes how it ended.
+// recorder is a test that records how it ended.
 type recorder struct {
 	testing.TB
 	skipped, failed string

@@ -14,8 +14,8 @@ import (
 	"github.com/quernlab/quern/internal/failpoint/failpointtest"
 )
 
-// TestFailpoints begins a session in a file that has grown too long, and adds a cell,
-// while something fails. No earlier cell is lost, and the file has whole lines.
+// TestFailpoints starts a session in a file that is too long and adds a cell, while an
+// operation fails. No earlier cell is lost, and the file has only complete lines.
 func TestFailpoints(t *testing.T) {
 	const earlier = 2*maxEntries + 1
 	session := func(folder string) (*file, error) {

@@ -14,8 +14,8 @@ import (
 	"github.com/quernlab/quern/internal/failpoint/failpointtest"
 )
 
-// TestFailpointsOfTail has the file system take half of a line, and then not let it be
-// taken back. The next cell begins a line of its own, and no other is lost.
+// TestFailpointsOfTail makes the file system write half of a line and then fail to
+// truncate it. The next cell starts on a new line, and no other cell is lost.
 func TestFailpointsOfTail(t *testing.T) {
 	add := func(folder, input string, limited bool) error {
 		h := newFile(filepath.Join(folder, "history"))

@@ -66,7 +66,7 @@ func TestGarbledLinesArePassedOver(t *testing.T) {
 	}
 }
 
-// What a kernel that was killed left of its last line takes no other with it.
+// A truncated last line of a killed kernel does not affect other lines.
 func TestCutLineIsEnded(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")
@@ -104,7 +104,7 @@ func TestFileIsBounded(t *testing.T) {
 	if entries := reopen(t, path).Tail(maxEntries + 1); len(entries) != maxEntries || entries[0].Line != maxEntries+2 {
 		t.Errorf("%d entries from line %d", len(entries), entries[0].Line)
 	}
-	if files, err := filepath.Glob(path + "*"); err != nil || len(files) != 2 { // with the lock
+	if files, err := filepath.Glob(path + "*"); err != nil || len(files) != 2 { // the history and its lock
 		t.Errorf("files are left: %q, %v", files, err)
 	}
 }
@@ -142,7 +142,7 @@ func TestSeveralKernels(t *testing.T) {
 	}
 }
 
-// The history of a kernel does not move under it.
+// Cells of other kernels do not change the history of a running kernel.
 func TestOthersAreNotHeard(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")
@@ -161,12 +161,12 @@ func TestOthersAreNotHeard(t *testing.T) {
 	}
 }
 
-// Kernels that start at the same time have sessions of their own.
+// Kernels that start at the same time get different session numbers.
 func TestDistinctSessions(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")
 	var kernels []*History
-	for range 8 { // all of them open the file at once
+	for range 8 { // concurrently
 		kernels = append(kernels, openPatiently(path, func(err error) { t.Error(err) }))
 	}
 	seen := map[int]bool{}
@@ -188,7 +188,7 @@ func TestDistinctSessions(t *testing.T) {
 	}
 }
 
-// What a kernel adds after another one has replaced the file is not lost.
+// Cells that a kernel adds after another one has replaced the file are not lost.
 func TestFileIsReplacedUnderAKernel(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")

@@ -15,8 +15,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Files that no history can be kept in: it is kept in memory, the reason is
-// reported, and nothing blocks or fills the memory.
+// If a file cannot be used for the history, it is kept in memory, the reason is reported,
+// and nothing blocks or uses much memory.
 func TestFilesThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -81,7 +81,7 @@ func pipe(t *testing.T, path string) string {
 	return path
 }
 
-// A kernel that was stopped while it held the lock holds up no other one.
+// A kernel that was stopped while it held the lock does not block others.
 func TestLockIsHeld(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")
@@ -105,7 +105,7 @@ func TestLockIsHeld(t *testing.T) {
 	}
 }
 
-// fillVariable makes the test binary write a history to the file that it names.
+// fillVariable makes the test binary write a history to the named file.
 const fillVariable = "TEST_HISTORY_FILL"
 
 func TestMain(m *testing.M) {
@@ -127,11 +127,11 @@ func fill(path string) {
 	os.Exit(0)
 }
 
-// On a full disk the cells that fit are whole.
+// On a full disk, the cells that fit are stored completely.
 func TestDiskIsFull(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")
-	// The bound on the size of files, in blocks of 512 bytes, stands for the disk.
+	// A limit of the file size, in blocks of 512 bytes, simulates the full disk.
 	cmd := exec.Command("/bin/sh", "-c", `trap '' XFSZ; ulimit -f 8; exec "$0"`, os.Args[0])
 	cmd.Env = append(os.Environ(), fillVariable+"="+path)
 	out, err := cmd.CombinedOutput()

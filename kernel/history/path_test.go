@@ -22,7 +22,7 @@ func TestPath(t *testing.T) {
 func TestPathByDefault(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", dir)
-	t.Setenv("QUERN_HISTORY", "") // put back at the end
+	t.Setenv("QUERN_HISTORY", "") // restored at the end of the test
 	os.Unsetenv("QUERN_HISTORY")
 	if got, want := Path(), filepath.Join(dir, "quern", "history.jsonl"); got != want {
 		t.Errorf("got %s, want %s", got, want)

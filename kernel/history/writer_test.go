@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// fakeStore does what its functions say. A nil function succeeds at once.
+// fakeStore calls its functions. A nil function succeeds at once.
 type fakeStore struct {
 	opens  func() error
 	past_  func() []Entry
@@ -44,7 +44,7 @@ func (s *fakeStore) append(_ context.Context, entries []Entry) error {
 
 func (s *fakeStore) close() { close(s.closed) }
 
-// withStore is a history over a store, whose errors come in a channel.
+// withStore returns a history over a store and a channel with its errors.
 func withStore(s store) (*History, chan error) {
 	failures := make(chan error, 100)
 	return &History{writer: newWriter(s, func(err error) { failures <- err })}, failures
@@ -57,8 +57,8 @@ func inputs(entries []Entry) (texts []string) {
 	return texts
 }
 
-// A file system that hangs, at whichever operation, holds up neither cells nor
-// questions nor the end.
+// A file system that hangs in any operation blocks neither cells nor queries nor the
+// shutdown.
 func TestStoreHangs(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"open", "past", "append"} {
@@ -101,7 +101,7 @@ func TestStoreHangs(t *testing.T) {
 	}
 }
 
-// What cannot be written now is written when it can be.
+// Entries that cannot be written are written later.
 func TestWritesAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	full := errors.New("no space left on device")
@@ -132,7 +132,7 @@ func TestWritesAreTriedAgain(t *testing.T) {
 	}
 }
 
-// A store that takes nothing does not fill the memory.
+// The queue of a store that hangs is limited.
 func TestWaitingIsBounded(t *testing.T) {
 	t.Parallel()
 	hang, hangs := make(chan struct{}), make(chan struct{})

@@ -16,7 +16,7 @@ import (
 // timeout ends a test whose event never comes; the slowest takes milliseconds.
 const timeout = 20 * time.Second
 
-// pair serves two connected ends and returns them.
+// pair returns two connected ends that are being served.
 func pair(t *testing.T, left, right Handler) (*Conn, *Conn) {
 	t.Helper()
 	a, b := net.Pipe()
@@ -65,7 +65,7 @@ func TestEventsComeBeforeTheResult(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
-	var seen []int // guarded by the order of the connection
+	var seen []int // needs no lock: events are handled in order
 	var back *Conn
 	worker := HandlerFunc(func(context.Context, string, json.RawMessage) (any, error) {
 		for i := range 100 {

@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// TestOversizedMessageIsNotBuilt says that a message which is too large for a frame
-// is rejected without the memory that its text would take, and that the connection
-// goes on.
+// TestOversizedMessageIsNotBuilt checks that a message which is too large for a frame is
+// rejected without allocating its text, and that the connection remains usable.
 func TestOversizedMessageIsNotBuilt(t *testing.T) {
 	text := strings.Repeat("<", 32<<20)
 	here, there := net.Pipe()

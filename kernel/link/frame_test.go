@@ -54,7 +54,7 @@ func TestReadFrameRefuses(t *testing.T) {
 
 func TestFrameTooLarge(t *testing.T) {
 	t.Parallel()
-	// The pages of the body are never touched, so this costs no memory.
+	// The pages of the body are never touched, so this needs no memory.
 	_, err := appendFrame(nil, frame{kind: kindEvent, method: "display", body: make([]byte, MaxFrame)})
 	var size *SizeError
 	if !errors.As(err, &size) || size.Method != "display" {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// echoWorker answers each request with what it was asked.
+// echoWorker returns its requests.
 type echoWorker struct{ host Host }
 
 func (w *echoWorker) Execute(ctx context.Context, r Execute) (Result, error) {
@@ -59,7 +59,7 @@ func (w *echoWorker) Comm(_ context.Context, c Comm) (CommReply, error) {
 func (w *echoWorker) Interrupt(context.Context) error { return nil }
 func (w *echoWorker) Shutdown(context.Context) error  { return nil }
 
-// recordingHost keeps what it was asked to display.
+// recordingHost keeps displays.
 type recordingHost struct {
 	displays []Display
 	comms    []Comm
@@ -110,7 +110,7 @@ func TestWorkerOverTheLink(t *testing.T) {
 	if want := (Result{Data: map[string]any{"text/plain": "? answer", "image/png": "AQI=", "ranks": "4 ranks", "once": "step 1 of cell 7"}}); !reflect.DeepEqual(result, want) {
 		t.Errorf("execute: got %v, want %v", result, want)
 	}
-	// A number behind an any keeps its digits on the way through.
+	// A number in an any keeps its digits.
 	if want := []Display{{Cell: 7, Kind: "display", Data: map[string]any{"application/json": json.Number("12345678901234567890")}}}; !reflect.DeepEqual(host.displays, want) {
 		t.Errorf("display: got %v, want %v", host.displays, want)
 	}

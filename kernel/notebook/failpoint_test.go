@@ -11,7 +11,7 @@ import (
 	"github.com/quernlab/quern/kernel/notebook"
 )
 
-// The file of quern run -o is the old one or the new one.
+// The output file of quern run -o is either the old one or the new one.
 func TestFailpoints(t *testing.T)        { failpoints(t, "notebook") }
 func TestFailpointsOfFiles(t *testing.T) { failpoints(t, "file") }
 
@@ -26,7 +26,7 @@ func failpoints(t *testing.T, owner string) {
 	}
 	failpointtest.Run(t, owner, failpointtest.Scenario{
 		Before: func(folder string) error {
-			if err := os.WriteFile(filepath.Join(folder, ".save-12"), nil, 0o600); err != nil { // of a killed process
+			if err := os.WriteFile(filepath.Join(folder, ".save-12"), nil, 0o600); err != nil { // left by a killed process
 				return err
 			}
 			return write(folder, "old")

@@ -61,7 +61,7 @@ const small = `{
 }
 `
 
-// What Jupyter's library wrote comes out byte for byte.
+// A notebook written by Jupyter's library is encoded to the same bytes.
 func TestRoundTrip(t *testing.T) {
 	n, err := Parse([]byte(small))
 	if err != nil {
@@ -111,7 +111,7 @@ func TestWriteFollowsLinks(t *testing.T) {
 	}
 }
 
-// A file that is replaced would be another one than the device.
+// A device must be written to, not replaced by a file.
 func TestWriteToADevice(t *testing.T) {
 	if os.DevNull != "/dev/null" {
 		t.Skip("there is no /dev/null")
@@ -145,7 +145,7 @@ func TestNoNotebooks(t *testing.T) {
 	}
 }
 
-// What can be read can be written, and reads the same again.
+// Notebooks that can be read can be written, and are equal when they are read again.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte(`{"nbformat": 4, "cells": [null, {"cell_type": "code", "source": ["a", "b"], "outputs": [{"text": ["x"]}]}]}`))

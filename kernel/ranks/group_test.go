@@ -22,11 +22,11 @@ import (
 // timeout ends a test whose event never comes.
 const timeout = 60 * time.Second
 
-// page is a notebook that keeps what it is given.
+// page is a notebook that keeps its output.
 type page struct {
 	mu     sync.Mutex
-	text   strings.Builder // of both streams and of displays
-	ended  int             // how often objects were said to be gone
+	text   strings.Builder // output of both streams and displays
+	ended  int             // number of calls of WorkerEnded
 	change chan struct{}   // closed at each change
 }
 
@@ -62,7 +62,7 @@ func (p *page) Input(context.Context, link.InputRequest) (link.InputReply, error
 	return link.InputReply{Line: "42"}, nil
 }
 
-// take returns what came since the last call.
+// take returns the output since the last call.
 func (p *page) take() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,7 +79,7 @@ type session struct {
 	cell int
 }
 
-// newSession starts so many ranks.
+// newSession starts a session with a number of ranks.
 func newSession(t *testing.T, ranks int) *session {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
@@ -122,7 +122,7 @@ func (s *session) must(code string) string {
 	return output
 }
 
-// fails runs a cell that fails and returns the name of its error and the traceback.
+// fails runs a cell that fails and returns the name and traceback of its error.
 func (s *session) fails(code string) string {
 	s.t.Helper()
 	_, why := s.execute(code)
@@ -132,7 +132,7 @@ func (s *session) fails(code string) string {
 	return why.Name + "|" + strings.Join(why.Traceback, "\n")
 }
 
-// pids are the processes of the ranks.
+// pids returns the process ids of the ranks.
 func (s *session) pids() (pids []int) {
 	s.t.Helper()
 	for _, word := range strings.Fields(s.must("pid")) {
@@ -140,12 +140,12 @@ func (s *session) pids() (pids []int) {
 			pids = append(pids, pid)
 		}
 	}
-	slices.Sort(pids) // the order of ranks that differ is that in which they print
+	slices.Sort(pids) // lines that differ are in the order in which ranks print
 	return pids
 }
 
 func TestOneRank(t *testing.T) {
-	t.Setenv(rankVariable, "5") // of somebody outside, who started the kernel process
+	t.Setenv(rankVariable, "5") // set by the launcher of the kernel process
 	t.Setenv(localWorldSizeVariable, "")
 	s := newSession(t, 1)
 	if got, want := s.must("env RANK\nenv LOCAL_RANK\nshow x"), "RANK 5 true\nLOCAL_RANK  false\nshown: x\n"; got != want {
@@ -185,7 +185,7 @@ func TestRanksKnowTheirPlace(t *testing.T) {
 		t.Errorf("what is the same on all ranks is there more than once:\n%s", got)
 	}
 	place := func() string {
-		got := s.must("env MASTER_PORT\nenv QUERN_PARALLEL_SECRET") // the same for all: once
+		got := s.must("env MASTER_PORT\nenv QUERN_PARALLEL_SECRET") // equal on all ranks, so printed once
 		if n := strings.Count(got, "\n"); n != 2 || strings.Contains(got, "false") {
 			t.Errorf("got %q", got)
 		}
@@ -204,7 +204,7 @@ func TestRanksKnowTheirPlace(t *testing.T) {
 		t.Error(got)
 	}
 	pids := s.pids()
-	s.must("ranks 2") // they run already
+	s.must("ranks 2") // no change
 	if again := s.pids(); !slices.Equal(pids, again) {
 		t.Errorf("processes %v, then %v", pids, again)
 	}
@@ -242,7 +242,7 @@ func TestErrorOnOneRank(t *testing.T) {
 	if got, want := s.fails("fail x"), "failed|failed: x"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	// The others wait for the one that fails.
+	// The other ranks wait for the one that fails.
 	want := "failed|failed: x\nThis happened on rank 1 of 3.\nThe cell was then interrupted on ranks 0 and 2."
 	if got := s.fails("1: fail x\nwait"); got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -285,7 +285,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// until waits for output that has a text.
+// until waits for output that contains a text.
 func (p *page) until(ctx context.Context, text string) bool {
 	for {
 		p.mu.Lock()
@@ -317,7 +317,7 @@ func TestRankDies(t *testing.T) {
 	if len(before) != 3 || len(after) != 3 || slices.ContainsFunc(before, func(pid int) bool { return slices.Contains(after, pid) }) {
 		t.Errorf("processes %v, then %v", before, after)
 	}
-	if s.page.ended != 2 { // with the start of three
+	if s.page.ended != 2 { // including the one when three ranks started
 		t.Errorf("the objects were gone %d times", s.page.ended)
 	}
 
@@ -341,7 +341,7 @@ func TestRankDies(t *testing.T) {
 	}
 }
 
-// Ranks that do not start leave as many as there were.
+// If ranks cannot be started, the previous number is kept.
 func TestRanksDoNotStart(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, 2)
@@ -420,7 +420,7 @@ func TestVisibleDevices(t *testing.T) {
 	}
 }
 
-// After Shutdown nothing is left, whatever goes on.
+// After Shutdown no process is left, whatever was running.
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"", "out began\nwait", "1: exit 3\nwait", "ranks 4"} {
@@ -449,7 +449,7 @@ func TestShutdown(t *testing.T) {
 	}
 }
 
-// running says whether a process runs, where the system has a /proc.
+// running reports whether a process is running, on systems with /proc.
 func running(pid int) bool {
 	_, err := os.Stat(fmt.Sprintf("/proc/%d", pid))
 	return !errors.Is(err, fs.ErrNotExist) && err == nil

@@ -29,8 +29,8 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// scripted runs cells of which each line is a verb and its argument, for all ranks, or
-// behind the number of a rank and a colon for that one: "1: out text".
+// scripted runs cells whose lines consist of a verb and an argument. They are for all
+// ranks, or for the ranks before a colon: "1: out text".
 type scripted struct {
 	process *child.Process
 	link.Worker
@@ -82,7 +82,7 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (na
 		if reply.Text != "" {
 			fmt.Println(reply.Text)
 		}
-	case "once": // of which rank 0 tells the argument as its failure
+	case "once": // on rank 0, the step fails with the argument
 		request := link.OnceRequest{Cell: cell, Step: 3}
 		if s.process.Rank() == 0 {
 			request.Error = argument

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestMerge says what a reader sees of what ranks print. A step is the rank and its text,
-// or "end" of the cell.
+// TestMerge compares the merged output with what ranks print. A step is a rank and its
+// text, or the end of the cell.
 func TestMerge(t *testing.T) {
 	t.Parallel()
 	type step struct {
@@ -63,7 +63,8 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// A line that rank 0 does not print comes in time, and not in the middle of another.
+// A line that rank 0 does not print appears after the hold time, and not within another
+// line.
 func TestMergeWaitsForATime(t *testing.T) {
 	t.Parallel()
 	given := make(chan string, 10)
@@ -82,7 +83,7 @@ func TestMergeWaitsForATime(t *testing.T) {
 	}
 }
 
-// A rank that is far ahead, or behind, costs neither order nor much time.
+// A rank that is far ahead or behind does not affect the order, and costs little time.
 func TestMergeOfManyLines(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
@@ -95,7 +96,7 @@ func TestMergeOfManyLines(t *testing.T) {
 		m := newMerger(2, func(_ int, _ string, text []byte) { got.Write(text) })
 		m.holdTime = time.Hour
 		ended := make(chan struct{})
-		go func() { // it waits where it is the first
+		go func() { // it blocks if it is the first
 			defer close(ended)
 			m.stream(1, 1, "stdout", []byte(text.String()))
 			m.stream(1, 1, "stdout", []byte(strings.Repeat("same\n", n)))
@@ -116,7 +117,8 @@ func TestMergeOfManyLines(t *testing.T) {
 	}
 }
 
-// A rank that prints alone waits once, and not at all when the cell is to end.
+// A rank that prints lines of its own is blocked only once, and not at all if the cell
+// should end.
 func TestMergeOfOneThatPrintsAlone(t *testing.T) {
 	t.Parallel()
 	lines := strings.Repeat("one of many lines\n", 20_000)
@@ -138,7 +140,7 @@ func TestMergeOfOneThatPrintsAlone(t *testing.T) {
 	}
 }
 
-// Cells that go on printing after their end do not pile up.
+// The states of cells that print after their end do not accumulate.
 func TestMergeLetsCellsGo(t *testing.T) {
 	t.Parallel()
 	var got strings.Builder

@@ -27,8 +27,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestCombine says what a cell comes to, given what it came to on three ranks, in the
-// order in which that came.
+// TestCombine compares the outcome of a cell with the results of three ranks, in order of
+// arrival.
 func TestCombine(t *testing.T) {
 	t.Parallel()
 	ok := func(rank int) answer {
@@ -54,7 +54,7 @@ func TestCombine(t *testing.T) {
 	for _, row := range []struct {
 		name        string
 		all         []answer
-		deaths      []death // which the group has heard of
+		deaths      []death // that the group knows of
 		ename, want string  // the traceback
 	}{
 		{"all well", []answer{ok(2), ok(0), ok(1)}, nil, "", ""},

@@ -17,13 +17,13 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// TestFailpoints has a kernel read the signatures of a file that has grown too long and was
-// cut, and add one, while something fails. No earlier signature is lost.
+// TestFailpoints makes a kernel read the signatures in a file that is too long and
+// truncated, and add one, while an operation fails. No earlier signature is lost.
 func TestFailpoints(t *testing.T) { testFailpoints(t, "seen") }
 
 func TestFailpointsOfFile(t *testing.T) { testFailpoints(t, "file") }
 
-// errNotRead reports that what can be read was not.
+// errNotRead reports that signatures in the file were not read.
 var errNotRead = errors.New("the earlier signatures were not read")
 
 func testFailpoints(t *testing.T, owner string) {

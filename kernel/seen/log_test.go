@@ -44,7 +44,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// What a kernel has written when it is killed is there; a signature that is cut is not.
+// Signatures that a killed kernel has written are kept, except for an incomplete one.
 func TestCutFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -24,13 +24,13 @@ func newKeys(t testing.TB) *curveKeys {
 	return &curveKeys{*public, *secret}
 }
 
-// curveClient is the client's side of CURVE, as libzmq has it.
+// curveClient is the client's side of CURVE, as in libzmq.
 type curveClient struct {
 	conn   net.Conn
 	r      *bufio.Reader
 	key    [32]byte
 	number uint64
-	// change is given each frame before it is sent.
+	// change may modify each frame before it is sent.
 	change func(name string, frame []byte) []byte
 }
 
@@ -57,7 +57,7 @@ func (c *curveClient) frame() (flags byte, body []byte, err error) {
 	return flags, body, err
 }
 
-// handshake reaches up to INITIATE.
+// handshake does the handshake up to INITIATE.
 func (c *curveClient) handshake(server *[32]byte, own *curveKeys, short *curveKeys) error {
 	g := greeting()
 	copy(g[12:], curveMechanism[:])
@@ -98,8 +98,8 @@ func (c *curveClient) message(flags byte, text string) []byte {
 	return appendFrame(nil, 0, []byte(messageName), tail, nacl.SealAfterPrecomputation(nil, append([]byte{flags}, text...), nonce("CurveZMQMESSAGEC", tail), &c.key))
 }
 
-// meet has a client and the kernel's side shake hands.
-func meet(t testing.TB, change func(string, []byte) []byte) (*curveClient, *curveConn, error) {
+// connectCurve does the handshake between a client and the kernel's side.
+func connectCurve(t testing.TB, change func(string, []byte) []byte) (*curveClient, *curveConn, error) {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	t.Cleanup(func() { ours.Close(); theirs.Close() })
@@ -116,8 +116,8 @@ func meet(t testing.TB, change func(string, []byte) []byte) (*curveClient, *curv
 		}
 		done <- err
 	}()
-	// A pipe has no room: the two greetings would wait for each other.
-	conn, err := acceptCurve(roomy(ours), keys, 1<<20, nil)
+	// A pipe has no buffer: both ends would wait while writing their greetings.
+	conn, err := acceptCurve(bufferedPipe(ours), keys, 1<<20, nil)
 	ours.SetDeadline(deadline)
 	if err != nil {
 		ours.Close()
@@ -127,8 +127,8 @@ func meet(t testing.TB, change func(string, []byte) []byte) (*curveClient, *curv
 	return client, conn, <-done
 }
 
-// roomy is a pipe whose writes do not wait.
-func roomy(conn net.Conn) net.Conn {
+// bufferedPipe is a pipe whose writes do not block.
+func bufferedPipe(conn net.Conn) net.Conn {
 	w := &roomyConn{Conn: conn, queue: make(chan []byte, 100)}
 	go func() {
 		for b := range w.queue {
@@ -152,7 +152,7 @@ func (r *roomyConn) Write(b []byte) (int, error) {
 
 func TestCurve(t *testing.T) {
 	t.Parallel()
-	client, conn, err := meet(t, nil)
+	client, conn, err := connectCurve(t, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestCurve(t *testing.T) {
 		t.Errorf("%v: got %q", err, got)
 	}
 
-	// What we write byte by byte is what the client gets.
+	// Frames written byte by byte reach the client.
 	var sent []byte
 	sent = appendFrame(sent, flagCommand, []byte(readyName), []byte(property("Socket-Type", "ROUTER")))
 	sent = appendFrame(sent, flagMore, []byte("c"))
@@ -203,13 +203,13 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// A handshake in which any byte was changed is refused.
+// A handshake in which any byte was changed is rejected.
 func TestCurveRefusesChanges(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"greeting", "HELLO", "INITIATE"} {
 		for at := 0; at < 280; at += 7 {
 			changed := false
-			_, _, err := meet(t, func(sent string, frame []byte) []byte {
+			_, _, err := connectCurve(t, func(sent string, frame []byte) []byte {
 				if sent == name && at < len(frame) && !harmless(name, at) {
 					frame, changed = bytes.Clone(frame), true
 					frame[at] ^= 0x55
@@ -223,7 +223,7 @@ func TestCurveRefusesChanges(t *testing.T) {
 	}
 }
 
-// harmless reports whether the specification gives a byte no meaning.
+// harmless reports whether the specification assigns no meaning to a byte.
 func harmless(name string, at int) bool {
 	switch name {
 	case "greeting":
@@ -251,7 +251,7 @@ func TestCurveRefusesMessages(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			client, conn, err := meet(t, nil)
+			client, conn, err := connectCurve(t, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// property makes one property of a READY command.
+// property returns a property of a READY command.
 func property(name, value string) string {
 	return string(rune(len(name))) + name + string([]byte{0, 0, byte(len(value) >> 8), byte(len(value))}) + value
 }
 
-// readyFrame makes a READY command of a body, in the short form.
+// readyFrame returns the frame of a READY command, in the short form.
 func readyFrame(body string) string { return "\x04" + string([]byte{byte(len(body))}) + body }
 
 func TestReadGreeting(t *testing.T) {

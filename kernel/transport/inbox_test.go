@@ -16,7 +16,7 @@ var testLimits = func() limits {
 	return l
 }()
 
-// frame makes a frame with flags; a long one where it must be.
+// frame returns a frame with flags, in the long form if necessary.
 func frame(flags byte, body string) string {
 	if len(body) > 255 {
 		return string(binary.BigEndian.AppendUint64([]byte{flags | flagLong}, uint64(len(body)))) + body
@@ -24,7 +24,7 @@ func frame(flags byte, body string) string {
 	return string([]byte{flags, byte(len(body))}) + body
 }
 
-// readAll reads all that a new inbox lets pass of what a peer sends.
+// readAll returns what a new inbox passes on of the bytes of a peer.
 func readAll(role role, sent string) (passed string, pongs, topics []string, err error) {
 	i := &inbox{
 		r: strings.NewReader(sent), role: role, limits: testLimits,
@@ -45,7 +45,7 @@ func TestInbox(t *testing.T) {
 		name          string
 		role          role
 		in            string
-		want          string // what passes
+		want          string // what is passed on
 		pongs, topics []string
 		err           error
 	}{
@@ -98,9 +98,9 @@ func TestInbox(t *testing.T) {
 	}
 }
 
-// What is announced is not allocated.
+// Announced sizes are not allocated.
 func TestInboxAllocatesWhatHasCome(t *testing.T) {
-	in := "\x02\x00\x00\x00\x00\x10\x00\x00\x00" + strings.Repeat("x", 1000) // of 256 MB
+	in := "\x02\x00\x00\x00\x00\x10\x00\x00\x00" + strings.Repeat("x", 1000) // announces 256 MB
 	bytesUsed := testing.AllocsPerRun(1, func() {
 		i := &inbox{r: strings.NewReader(in), role: roleOf(Shell), limits: defaultLimits}
 		if _, err := io.ReadAll(i); !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -115,7 +115,7 @@ func TestInboxAllocatesWhatHasCome(t *testing.T) {
 	}
 }
 
-// zmq reads frames as zmq4 does, trusting each header.
+// zmq reads frames as zmq4 does, which trusts each header.
 func zmq(t *testing.T, r io.Reader) {
 	for {
 		var h [9]byte

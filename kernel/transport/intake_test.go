@@ -14,7 +14,7 @@ import (
 	"github.com/go-zeromq/zmq4"
 )
 
-// signedIs verifies messages that end with a word.
+// signedIs accepts messages that end with a word as signed.
 func signedIs(word string) func([][]byte) error {
 	return func(frames [][]byte) error {
 		if string(frames[len(frames)-1]) != word {
@@ -24,7 +24,7 @@ func signedIs(word string) func([][]byte) error {
 	}
 }
 
-// verifying opens sockets that want the word "key" at the end of a message.
+// verifying opens sockets that accept messages that end with "key".
 func verifying(t *testing.T, limits limits) *Sockets {
 	t.Helper()
 	s, err := listen(t.Context(), anyPorts, quiet, limits, nil, signedIs("key"))
@@ -35,15 +35,15 @@ func verifying(t *testing.T, limits limits) *Sockets {
 	return s
 }
 
-// held is what is counted of all connections.
+// held returns the number of bytes counted for all connections.
 func (s *Sockets) held() int64 {
 	s.intake.mu.Lock()
 	defer s.intake.mu.Unlock()
 	return s.intake.total
 }
 
-// TestMemoryBeforeAuthentication has clients without the key send as much as they
-// can, on all channels, and one with the key among them.
+// TestMemoryBeforeAuthentication makes clients without the key send as much as they can
+// on all channels, and one with the key among them.
 func TestMemoryBeforeAuthentication(t *testing.T) {
 	limits := defaultLimits
 	limits.unverified = 1 << 20
@@ -66,7 +66,7 @@ func TestMemoryBeforeAuthentication(t *testing.T) {
 		for _, channel := range []Channel{Shell, Control, Stdin} {
 			conn := dial(t, s, channel)
 			attackers.Go(func() {
-				// The kernel hangs up in the middle.
+				// The kernel may close the connection at any point.
 				_, _ = io.WriteString(conn, opening("DEALER"))
 				attack(conn)
 			})
@@ -93,7 +93,7 @@ func TestMemoryBeforeAuthentication(t *testing.T) {
 	}
 }
 
-// fill writes a header and size bytes, or frames of 32 KB until as many are written.
+// fill writes a header and size bytes, or frames of 32 KB with as many bytes.
 func fill(w io.Writer, header string, size int) {
 	if _, err := io.WriteString(w, header); err != nil {
 		return
@@ -109,7 +109,7 @@ func fill(w io.Writer, header string, size int) {
 	}
 }
 
-// unsigned writes whole messages without a signature.
+// unsigned writes complete messages without a signature.
 func unsigned(w io.Writer, size int) {
 	message := frame(0, strings.Repeat("x", 32<<10))
 	for range size / len(message) {
@@ -119,7 +119,7 @@ func unsigned(w io.Writer, size int) {
 	}
 }
 
-// A peer that has shown the key may send large messages, in any number of frames.
+// An authenticated peer may send large messages with any number of frames.
 func TestMemoryAfterAuthentication(t *testing.T) {
 	t.Parallel()
 	limits := defaultLimits
@@ -137,7 +137,7 @@ func TestMemoryAfterAuthentication(t *testing.T) {
 	if held := s.held(); held != 0 {
 		t.Errorf("%d bytes are counted", held)
 	}
-	// What does not get through does not end the connection.
+	// Dropped messages do not end the connection.
 	other := client(t, s, Control, zmq4.NewDealer, "other")
 	for _, word := range []string{"no", "key"} {
 		if err := other.Send(zmq4.NewMsgFrom([]byte("b"), []byte(word))); err != nil {
@@ -149,7 +149,7 @@ func TestMemoryAfterAuthentication(t *testing.T) {
 	}
 }
 
-// TestIntakeEvictsTheLargest says whose connection ends.
+// TestIntakeEvictsTheLargest checks whose connection is closed.
 func TestIntakeEvictsTheLargest(t *testing.T) {
 	t.Parallel()
 	var evicted []string
@@ -179,7 +179,7 @@ func TestIntakeEvictsTheLargest(t *testing.T) {
 	}
 }
 
-// A subscriber cannot have the kernel keep topics without end.
+// The topics of a subscriber are limited.
 func TestManySubscriptions(t *testing.T) {
 	t.Parallel()
 	iopub := roleOf(IOPub)
@@ -196,7 +196,7 @@ func TestManySubscriptions(t *testing.T) {
 	}
 }
 
-// A peer that sends PINGs and reads no PONG has few of them kept.
+// A peer that sends PINGs without reading the replies has only a few of them queued.
 func TestPingsThatAreNotRead(t *testing.T) {
 	t.Parallel()
 	ours, theirs := net.Pipe()

@@ -53,8 +53,7 @@ func TestAssembler(t *testing.T) {
 	}
 }
 
-// box returns an outbox that writes to a connection whose other end is
-// returned.
+// box returns an outbox and the other end of its connection.
 func box(t *testing.T, limits limits, drops bool) (*outbox, net.Conn) {
 	t.Helper()
 	ours, theirs := net.Pipe()
@@ -80,7 +79,7 @@ func put(o *outbox, texts ...string) error {
 
 func TestOutboxWritesInOrder(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) { // a machine that is slow takes longer than a connection that is closed waits
+	synctest.Test(t, func(t *testing.T) { // in real time, a slow machine might exceed the time linger
 		o, peer := box(t, defaultLimits, false)
 		var want strings.Builder
 		for i := range 2000 {
@@ -109,8 +108,8 @@ func TestOutboxWritesInOrder(t *testing.T) {
 	})
 }
 
-// A subscriber that lags loses what is large, and not what says that a cell is
-// done, as long as there is room for that.
+// A lagging subscriber loses large messages, but not those that say that a cell has
+// ended, up to a limit.
 func TestOutboxOfALaggingPeerKeepsSmallMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -132,8 +131,8 @@ func TestOutboxOfALaggingPeerKeepsSmallMessages(t *testing.T) {
 
 var smallLimits = limits{queue: 100, stall: time.Second, progress: 10, batch: 2, linger: time.Second}
 
-// A peer that does not read loses its connection, or as a subscriber messages,
-// and holds up the others for the stall time once.
+// A peer that does not read loses its connection, or messages if it is a subscriber, and
+// delays the others only once, for the time stall.
 func TestOutboxOfAPeerThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	fill := strings.Repeat("x", 100)
@@ -187,12 +186,13 @@ func TestOutboxOfAPeerThatDoesNotRead(t *testing.T) {
 	})
 }
 
-// A peer that reads slowly is waited for; one that only pretends to is not.
+// The kernel waits for a peer that reads slowly, but not for one that only pretends to
+// read.
 func TestOutboxOfASlowPeer(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name  string
-		bytes int // taken twice in each stall time
+		bytes int // read twice in each stall time
 		want  error
 	}{{"slow", 10, nil}, {"trickling", 2, net.ErrClosed}} {
 		t.Run(row.name, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestOutboxOfASlowPeer(t *testing.T) {
 					}
 				}()
 				var err error
-				for range 100 { // of two bytes, so that each write shows
+				for range 100 { // messages of two bytes, so that each write is visible
 					if err = put(o, "xy"); err != nil {
 						break
 					}
@@ -246,7 +246,8 @@ func TestOutboxDrain(t *testing.T) {
 	}
 }
 
-// What is taken is held until it has been written, so it must not be the queue.
+// Messages taken from the queue stay in memory until they are written, so not all of them
+// may be taken at once.
 func TestTakeIsBounded(t *testing.T) {
 	t.Parallel()
 	limits := defaultLimits

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFirstComesFirst: a subscriber hears nothing before its welcome, even what
-// zmq4 had queued when the subscription came in.
+// TestFirstComesFirst checks that a subscriber receives nothing before its welcome, not
+// even messages that zmq4 had queued when the subscription arrived.
 func TestFirstComesFirst(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer ours.Close()

@@ -40,10 +40,10 @@ func open(t *testing.T, c *Connection, limits limits) *Sockets {
 	return s
 }
 
-// address is where a channel listens.
+// address returns the address of a channel.
 func (s *Sockets) address(channel Channel) net.Addr { return s.guards[channel].listener.Addr() }
 
-// dial connects to a channel without a word.
+// dial connects to a channel without sending anything.
 func dial(t *testing.T, s *Sockets, channel Channel) net.Conn {
 	t.Helper()
 	a := s.address(channel)
@@ -58,7 +58,7 @@ func dial(t *testing.T, s *Sockets, channel Channel) net.Conn {
 	return conn
 }
 
-// client connects an honest client of a socket type.
+// client connects an honest client with a socket type.
 func client(t *testing.T, s *Sockets, channel Channel, newSocket func(context.Context, ...zmq4.Option) zmq4.Socket, identity string) zmq4.Socket {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
@@ -155,7 +155,7 @@ func TestSocketsServe(t *testing.T) {
 
 func ipc(t *testing.T) *Connection {
 	t.Helper()
-	// The path of a socket is short, and that of a test may not be.
+	// The path of a socket must be short, but those of tests may be long.
 	dir, err := os.MkdirTemp("", "ipc")
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestIPCSockets(t *testing.T) {
 	}
 	c := ipc(t)
 	_, path := c.address(Shell)
-	// A killed kernel leaves its sockets.
+	// A killed kernel leaves its socket files behind.
 	address, err := net.ResolveUnixAddr("unix", path)
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +205,7 @@ func TestIPCSockets(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode of the socket: %v, %v", info.Mode(), err)
 	}
-	// One that lives keeps them.
+	// Those of a running kernel are kept.
 	if _, err := Listen(t.Context(), c, quiet, nil, nil); err == nil {
 		t.Error("a second kernel listens on the same sockets")
 	}
@@ -218,12 +218,12 @@ func TestIPCSockets(t *testing.T) {
 	}
 }
 
-// opening is what a peer of a socket type sends first.
+// opening returns what a peer with a socket type sends first.
 func opening(socketType string) string {
 	return string(greeting()) + frame(flagCommand, readyName+property("Socket-Type", socketType)+property("Identity", "attacker"))
 }
 
-// attacks are what a peer sends, by the socket type that it says to be.
+// attacks are byte sequences of malicious peers, by the socket type that they claim.
 var attacks = map[string]func(socketType string) string{
 	"nothing":             func(string) string { return "" },
 	"HTTP":                func(string) string { return "GET / HTTP/1.1\r\nHost: x\r\n\r\n" },
@@ -260,8 +260,8 @@ var attacks = map[string]func(socketType string) string{
 
 var socketTypes = map[Channel]string{Shell: "DEALER", Control: "DEALER", Stdin: "DEALER", IOPub: "SUB", heartbeat: "REQ"}
 
-// Honest clients are served while and after each attack, on each port, with the
-// connections of the attackers open and closed.
+// Honest clients are served during and after each attack on each port, whether the
+// attackers' connections are open or closed.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	s := open(t, anyPorts, defaultLimits)
@@ -269,7 +269,7 @@ func TestAttacks(t *testing.T) {
 	for name, attack := range attacks {
 		for channel, socketType := range socketTypes {
 			conn := dial(t, s, channel)
-			// The kernel may hang up in the middle.
+			// The kernel may close the connection at any point.
 			_, _ = io.WriteString(conn, attack(socketType))
 			if len(name)%2 == 0 {
 				conn.Close()
@@ -279,8 +279,8 @@ func TestAttacks(t *testing.T) {
 	alive(t, s)
 }
 
-// discard takes what attackers get through: well formed, but no message of the
-// protocol.
+// discard receives messages of attackers that are well-formed ZMTP but not messages of
+// the protocol.
 func discard(t *testing.T, s *Sockets) {
 	for channel := range channels {
 		go func() {
@@ -341,7 +341,7 @@ func alive(t *testing.T, s *Sockets) {
 	beat.Close()
 }
 
-// Openings with some bytes changed, as a dumb fuzzer makes them.
+// Openings with some bytes changed at random.
 func TestMutatedConnections(t *testing.T) {
 	t.Parallel()
 	s := open(t, anyPorts, defaultLimits)
@@ -360,7 +360,7 @@ func TestMutatedConnections(t *testing.T) {
 	alive(t, s)
 }
 
-// Those who say nothing hold up nobody, and their places are given away.
+// Silent peers block nobody, and the oldest of them are disconnected.
 func TestHalfOpenConnections(t *testing.T) {
 	t.Parallel()
 	limits := defaultLimits
@@ -374,7 +374,7 @@ func TestHalfOpenConnections(t *testing.T) {
 	}
 	served(t, s)
 	if got, err := io.ReadAll(first); err != nil && !errors.Is(err, io.EOF) || !bytes.Equal(got, greeting()) {
-		t.Logf("the oldest was let go with %v", err) // by a reset or an end, as it comes
+		t.Logf("the oldest was disconnected with %v", err) // a reset or EOF
 	}
 }
 
@@ -392,7 +392,7 @@ func TestHandshakeHasADeadline(t *testing.T) {
 	}
 }
 
-// What a kernel holds for its peers is given back when they are gone.
+// The resources of peers are released when they disconnect.
 func TestNothingIsLeftOfPeers(t *testing.T) {
 	s := open(t, anyPorts, defaultLimits)
 	go discard(t, s)
@@ -417,7 +417,7 @@ func TestNothingIsLeftOfPeers(t *testing.T) {
 		for range 400 {
 			for channel, socketType := range socketTypes {
 				a := s.address(channel)
-				conn, err := net.Dial(a.Network(), a.String()) // dial would keep it for the end of the test
+				conn, err := net.Dial(a.Network(), a.String()) // dial would keep it open until the end of the test
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -426,7 +426,7 @@ func TestNothingIsLeftOfPeers(t *testing.T) {
 			}
 		}
 	}
-	// Maps keep the size that most connections at once have given them.
+	// Maps keep the size for the largest number of connections so far.
 	connect()
 	for deadline := time.Now().Add(timeout); ; time.Sleep(10 * time.Millisecond) {
 		if _, _, connections := count(); connections == 0 || time.Now().After(deadline) {
@@ -435,7 +435,7 @@ func TestNothingIsLeftOfPeers(t *testing.T) {
 	}
 	before := heap()
 	connect()
-	// Nobody tells when it is done.
+	// There is no event for that.
 	for deadline := time.Now().Add(timeout); ; time.Sleep(10 * time.Millisecond) {
 		g, f, connections := count()
 		if connections == 0 && g <= goroutines && f <= files && heap() < before+2<<20 {
@@ -449,7 +449,7 @@ func TestNothingIsLeftOfPeers(t *testing.T) {
 	}
 }
 
-// subscriber connects and subscribes to everything, and reads nothing.
+// subscriber connects, subscribes to everything, and reads nothing.
 func subscriber(t *testing.T, s *Sockets) net.Conn {
 	t.Helper()
 	conn := dial(t, s, IOPub)
@@ -460,11 +460,11 @@ func subscriber(t *testing.T, s *Sockets) net.Conn {
 	return conn
 }
 
-// A subscriber that does not read costs the others nothing but a moment.
+// A subscriber that does not read delays the others only once.
 func TestSubscriberThatDoesNotRead(t *testing.T) {
 	t.Parallel()
 	limits := defaultLimits
-	limits.queue, limits.unsent, limits.progress = 1<<20, 1<<20, 1 // an honest client on a slow machine is slow
+	limits.queue, limits.unsent, limits.progress = 1<<20, 1<<20, 1 // honest clients may be slow on a slow machine
 	s := open(t, anyPorts, limits)
 	subscriber(t, s)
 	honest := client(t, s, IOPub, zmq4.NewSub, "")
@@ -499,12 +499,13 @@ func TestSubscriberThatDoesNotRead(t *testing.T) {
 	receive(t, s, IOPub)
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
-	if err := s.Drain(ctx); err != nil { // it does not wait for the one that stalls
+	if err := s.Drain(ctx); err != nil { // it does not wait for the stalled one
 		t.Error(err)
 	}
 }
 
-// So does a client that does not read its replies; it is disconnected.
+// A client that does not read its replies is disconnected, and delays the others only
+// once.
 func TestClientThatDoesNotReadReplies(t *testing.T) {
 	t.Parallel()
 	limits := defaultLimits
@@ -518,7 +519,7 @@ func TestClientThatDoesNotReadReplies(t *testing.T) {
 	body := bytes.Repeat([]byte("x"), 100_000)
 	for range 200 { // 20 MB
 		if err := s.Send(Shell, [][]byte{request[0], body}); err != nil {
-			break // told once that the client is gone
+			break // reported once
 		}
 	}
 	served(t, s)
@@ -552,7 +553,7 @@ func TestDrain(t *testing.T) {
 	s := open(t, anyPorts, defaultLimits)
 	conn := subscriber(t, s)
 	body := bytes.Repeat([]byte("x"), 1000)
-	const n = 10_000 // more than the buffers of the connection hold
+	const n = 10_000 // more than fits into the buffers of the connection
 	for range n {
 		if err := s.Send(IOPub, [][]byte{[]byte("t"), body}); err != nil {
 			t.Fatal(err)

@@ -30,7 +30,7 @@ func TestMeasureIsAboutTheTimeSince(t *testing.T) {
 	if runtime.GOOS == "linux" && (u.Memory < 1<<20 || u.Host.Total == 0 || u.Memory > u.Host.Total) {
 		t.Errorf("%+v", u)
 	}
-	// Many times over what there was before would show here.
+	// CPU time from before the first measurement would show up here as a large multiple.
 	if again := m.Measure(t.Context()); again.CPU > 100*float64(runtime.NumCPU())+100 {
 		t.Errorf("%v percent of a core", again.CPU)
 	}
@@ -62,10 +62,10 @@ func TestChildrenCount(t *testing.T) {
 		t.Errorf("the child is not measured; %d bytes before", alone)
 	}
 	stdin.Close()
-	_ = command.Wait() // its status says nothing here
+	_ = command.Wait() // its exit status does not matter
 }
 
-// fakeGPU answers when it is told to.
+// fakeGPU returns samples when the test sends them.
 type fakeGPU struct{ answer chan gpu.Sample }
 
 func (f fakeGPU) Name() string       { return "fake" }
@@ -75,7 +75,7 @@ func (f fakeGPU) Close() error       { return nil }
 func TestGPUsAreNotWaitedFor(t *testing.T) {
 	device := fakeGPU{make(chan gpu.Sample)}
 	m := New(func() ([]gpu.Device, error) { return []gpu.Device{device}, nil })
-	for range 3 { // the driver does not answer
+	for range 3 { // the driver hangs
 		if u := m.Measure(t.Context()); u.GPUs != nil {
 			t.Fatalf("%+v", u.GPUs)
 		}
@@ -96,7 +96,7 @@ func TestGPUsAreNotWaitedFor(t *testing.T) {
 		}
 		runtime.Gosched()
 	}
-	device.answer <- gpu.Sample{} // asked again by the last Measure
+	device.answer <- gpu.Sample{} // the last Measure has started another query
 }
 
 func TestWithoutGPUsNobodyIsAskedTwice(t *testing.T) {

@@ -23,7 +23,7 @@ func testCodec(t testing.TB) *Codec {
 	return c
 }
 
-// signed makes the frames of a message with the given parts, signed with key.
+// signed returns the frames of a message with the given parts, signed with key.
 func signed(t testing.TB, key []byte, parts ...string) [][]byte {
 	t.Helper()
 	s, err := newSigner(Scheme, key)
@@ -39,8 +39,8 @@ func signed(t testing.TB, key []byte, parts ...string) [][]byte {
 
 const goodHeader = `{"msg_id":"1","session":"s","username":"u","date":"2026-01-02T03:04:05.678Z","msg_type":"execute_request","version":"5.3","later":[1,{"x":2.50}]}`
 
-// The vector is that of the reference implementation,
-// jupyter_client.session.Session(key=b"a key of the tests").sign.
+// Test vector of the reference implementation, jupyter_client.session.Session(key=b"a key
+// of the tests").sign.
 func TestSignatureVector(t *testing.T) {
 	t.Parallel()
 	s, err := newSigner(Scheme, testKey)
@@ -157,7 +157,7 @@ func TestReplaysForgetTheOldest(t *testing.T) {
 	}
 }
 
-// fakeSeen is what an earlier run has seen.
+// fakeSeen is the store of signatures of an earlier run.
 type fakeSeen struct{ past, added []Signature }
 
 func (s *fakeSeen) Past() []Signature { return s.past }
@@ -198,7 +198,7 @@ func TestEmptyKeyIsUnsigned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // a replay cannot be told from a message sent twice
+	for range 2 { // a replay is indistinguishable from a message sent twice
 		if _, err := c.Decode(signed(t, nil, goodHeader, "{}", "{}", "{}")); err != nil {
 			t.Error(err)
 		}
@@ -232,7 +232,7 @@ func TestEncodeIsDecoded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The parent goes back byte for byte, with keys that nobody here knows.
+	// The parent is returned byte for byte, with unknown keys.
 	if !bytes.Equal(frames[5], []byte(goodHeader)) || m.ParentID != "1" {
 		t.Errorf("parent %s", frames[5])
 	}
@@ -277,7 +277,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, in []byte, sign bool) {
 		c := testCodec(t)
 		frames := bytes.Split(in, []byte("\n"))
-		// Signed anew, a changed message reaches what lies behind the signature.
+		// Signed again, a modified message passes the check of the signature.
 		for i, frame := range frames {
 			if sign && string(frame) == delimiter && i+parts < len(frames) {
 				frames[i+1] = c.signer.sign(frames[i+2 : i+1+parts])
@@ -297,7 +297,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// contents has one of each struct that a client's content is decoded into.
+// contents has one value of each struct for the content of client messages.
 func contents() []any {
 	return []any{&Execute{}, &Complete{}, &Inspect{}, &IsComplete{}, &History{}, &CommInfo{}, &CommOpened{}, &CommData{}, &Shutdown{}, &Line{}}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The replies as the documentation of the protocol shows them.
+// Replies as shown in the documentation of the protocol.
 func TestReplies(t *testing.T) {
 	t.Parallel()
 	failure := NewFailure("panic", "boom", []string{"panic: boom"})

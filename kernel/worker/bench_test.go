@@ -8,8 +8,8 @@ import (
 	"github.com/quernlab/quern/kernel/link"
 )
 
-// BenchmarkExecute is a cell that does nothing, from the kernel process to the worker
-// process and back.
+// BenchmarkExecute measures an empty cell, from the kernel process to the worker process
+// and back.
 func BenchmarkExecute(b *testing.B) {
 	ctx := context.Background()
 	s := New(func() Runner { return NewCommand(os.Args[0]) }, &page{change: make(chan struct{})}, quiet)
@@ -21,7 +21,7 @@ func BenchmarkExecute(b *testing.B) {
 	}
 }
 
-// BenchmarkCheck is the same without output to wait for.
+// BenchmarkCheck measures a request without output to wait for.
 func BenchmarkCheck(b *testing.B) {
 	ctx := context.Background()
 	s := New(func() Runner { return NewCommand(os.Args[0]) }, &page{change: make(chan struct{})}, quiet)

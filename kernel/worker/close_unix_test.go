@@ -4,7 +4,7 @@ package worker
 
 import "syscall"
 
-// closeAll closes every descriptor of the process, as no cell should.
+// closeAll closes all descriptors of the process, which no cell should do.
 func closeAll() {
 	for fd := range 256 {
 		_ = syscall.Close(fd)

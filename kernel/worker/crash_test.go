@@ -9,7 +9,7 @@ func TestReason(t *testing.T) {
 		"some output\n": "",
 		"panic: boom\n\ngoroutine 1 [running]:\n":                                               "panic: boom",
 		"runtime: goroutine stack exceeds 1000000000-byte limit\nfatal error: stack overflow\n": "fatal error: stack overflow",
-		// Two that end the process at once.
+		// Two errors that end the process at the same time.
 		"fatal error: \nfatal error: out of memory: 1 GiB\n": "fatal error: out of memory: 1 GiB",
 		"fatal error: ": "fatal error:",
 	} {

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// scripted runs cells of which each line is a verb and its argument.
+// scripted runs cells whose lines consist of a verb and an argument.
 type scripted struct{ process *child.Process }
 
 func (s *scripted) Execute(ctx context.Context, r link.Execute) (link.Result, error) {
@@ -56,7 +56,7 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (fa
 		for i := range n {
 			fmt.Println("line", i)
 		}
-	case "mixed": // through the writers that keep the order
+	case "mixed": // through the writers that preserve the order
 		for i := range n {
 			fmt.Fprintln(s.process.Stdout(cell), "out", i)
 			fmt.Fprintln(s.process.Stderr(cell), "err", i)
@@ -79,7 +79,7 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (fa
 			return err.Error()
 		}
 		fmt.Println("answer", reply.Line)
-	case "child": // a program that outlives the cell, and holds its output
+	case "child": // a program that outlives the cell and keeps its output open
 		cmd := exec.Command("sleep", "600")
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		if err := cmd.Start(); err != nil {
@@ -99,7 +99,7 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (fa
 		if err := cmd.Start(); err != nil {
 			return err.Error()
 		}
-	case "print": // until it is interrupted, and then some more
+	case "print": // until it is interrupted, and then more
 		for i := 0; ctx.Err() == nil; i++ {
 			fmt.Println("of cell", cell)
 			time.Sleep(time.Millisecond)
@@ -108,7 +108,7 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (fa
 			fmt.Println("of cell", cell)
 		}
 		return "interrupted"
-	case "long": // output of an earlier cell, longer than one write to a pipe is atomic
+	case "long": // output of an earlier cell, longer than an atomic write to a pipe
 		fmt.Fprint(s.process.Stdout(n), strings.Repeat("x", 10_000))
 	case "wait":
 		<-ctx.Done()
@@ -135,9 +135,9 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (fa
 		}
 		select {}
 	case "overflow":
-		debug.SetMaxStack(32 << 20) // of a gigabyte, to be quick
+		debug.SetMaxStack(32 << 20) // less than a gigabyte, to be quick
 		return strconv.Itoa(overflow(0))
-	case "last-words": // looks like the end, and is not
+	case "last-words": // looks like a crash but is not
 		fmt.Fprintln(os.Stderr, "panic: not really")
 	case "late":
 		go func() {
@@ -151,7 +151,7 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (fa
 func overflow(n int) int {
 	var frame [1 << 16]byte
 	frame[n%len(frame)] = 1
-	return overflow(n+1) + int(frame[0]) // that it never ends is what it is for
+	return overflow(n+1) + int(frame[0]) // endless on purpose
 }
 
 func (s *scripted) Complete(_ context.Context, r link.Complete) (link.Completion, error) {

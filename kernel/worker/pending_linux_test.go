@@ -15,7 +15,8 @@ import (
 	"github.com/quernlab/quern/kernel/link"
 )
 
-// stop stops the worker of a session by a signal, and returns how it goes on.
+// stop stops the worker of a session with a signal and returns a function that continues
+// it.
 func (s *session) stop() (goOn func()) {
 	s.t.Helper()
 	pid, err := strconv.Atoi(s.ID())
@@ -47,7 +48,7 @@ func (s *session) send(cell int, code string) <-chan link.Result {
 	return done
 }
 
-// An interrupted cell of a worker that is stopped is awaited, and nothing of it
+// The kernel waits for an interrupted cell of a stopped worker, and none of its output
 // comes after its end or in the next cell.
 func TestInterruptOfAStoppedWorker(t *testing.T) {
 	t.Parallel()
@@ -89,8 +90,8 @@ func TestInterruptOfAStoppedWorker(t *testing.T) {
 	}
 }
 
-// What comes before the worker has begun a cell belongs to the cell before, even
-// if the kernel process has sent the next one already.
+// Output before the worker has begun a cell belongs to the previous cell, even if the
+// kernel process has already sent the next one.
 func TestOutputBelongsToTheCellThatTheWorkerHasBegun(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, quiet)
@@ -115,13 +116,13 @@ func TestOutputBelongsToTheCellThatTheWorkerHasBegun(t *testing.T) {
 	}
 }
 
-// A second interrupt ends a worker that is stopped, and the session goes on.
+// A second interrupt ends a stopped worker, and the session continues with a new one.
 func TestSecondInterruptOfAStoppedWorker(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, quiet)
 	s.must("out a")
 	defer s.stop()()
-	done := s.send(2, strings.Repeat(" ", 1<<20)) // more than the pipe takes: sending it does not end
+	done := s.send(2, strings.Repeat(" ", 1<<20)) // larger than the pipe, so sending it blocks
 	for s.runs() != 2 {
 		runtime.Gosched()
 	}
@@ -139,7 +140,7 @@ func TestSecondInterruptOfAStoppedWorker(t *testing.T) {
 	s.must("out b")
 }
 
-// A second interrupt soon after the first ends nothing.
+// A second interrupt shortly after the first does not end the worker.
 func TestSecondInterruptTooSoon(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, quiet)
@@ -153,10 +154,10 @@ func TestSecondInterruptTooSoon(t *testing.T) {
 		if err := s.Interrupt(s.ctx); err != nil {
 			t.Error(err)
 		}
-		s.early(-time.Hour) // however long the machine takes
+		s.early(-time.Hour) // however slow the machine is
 	}
 	goOn()
-	// The worker reads both requests when it goes on, and handles either first.
+	// When the worker continues it reads both requests, and may handle either first.
 	result := <-done
 	if e := result.Error; e == nil || e.Value != "interrupted" && e.Value != "before the cell began" {
 		t.Errorf("got %+v", result)
@@ -175,7 +176,7 @@ func TestShutdownOfAStoppedWorker(t *testing.T) {
 	}
 }
 
-// early has the first interrupt of the running cell come earlier by d.
+// early makes the first interrupt of the running cell appear earlier by d.
 func (s *session) early(d time.Duration) {
 	e := s.current.execution.Load()
 	u := *e.first.Load()
@@ -183,7 +184,7 @@ func (s *session) early(d time.Duration) {
 	e.first.Store(&u)
 }
 
-// runs is the cell that has been sent to the worker and has not ended, or 0.
+// runs returns the cell that has been sent to the worker and has not ended, or 0.
 func (s *session) runs() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,7 +195,7 @@ func (s *session) runs() int {
 	return e.cell
 }
 
-// stopped reports whether a process has taken note of a stop signal.
+// stopped reports whether a stop signal has taken effect on a process.
 func stopped(t *testing.T, pid int) bool {
 	t.Helper()
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A wait for a mark that never comes ends, but not while the worker is stopped.
+// A wait for a mark that never comes ends, but not while the worker is stopped by a
+// signal.
 func TestRendezvousWaitsForAStoppedWorker(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64

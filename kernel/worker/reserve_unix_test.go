@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// A worker that died is replaced also when all file descriptors are used up, by
-// clients for instance.
+// A dead worker is replaced even if clients, for example, have used up all file
+// descriptors.
 func TestFewDescriptors(t *testing.T) {
 	const variable = "TEST_FEW_DESCRIPTORS"
-	if os.Getenv(variable) == "" { // the limit is that of a process
+	if os.Getenv(variable) == "" { // the limit applies to a whole process
 		t.Parallel()
 		cmd := exec.Command(os.Args[0], "-test.run=^TestFewDescriptors$")
 		cmd.Env = append(os.Environ(), variable+"=1")
@@ -43,7 +43,7 @@ func TestFewDescriptors(t *testing.T) {
 	}
 	start()
 	var used []*os.File
-	for { // what clients do
+	for { // as clients do
 		f, err := os.Open(os.DevNull)
 		used = append(used, f)
 		if errors.Is(err, syscall.EMFILE) {
@@ -54,5 +54,5 @@ func TestFewDescriptors(t *testing.T) {
 	}
 	start()
 	start()
-	runtime.KeepAlive(used) // a file that is collected is closed
+	runtime.KeepAlive(used) // the garbage collector closes files
 }

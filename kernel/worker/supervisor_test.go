@@ -21,8 +21,8 @@ import (
 // timeout ends a test whose event never comes.
 const timeout = 60 * time.Second
 
-// page is a notebook that keeps what it is given, output of one stream and cell
-// joined.
+// page is a notebook that keeps its output. Adjacent output of the same stream and cell
+// is joined.
 type page struct {
 	link.RankGroup
 	mu     sync.Mutex
@@ -66,7 +66,7 @@ func (p *page) Input(_ context.Context, r link.InputRequest) (link.InputReply, e
 	return link.InputReply{Line: "42"}, nil
 }
 
-// take returns what came since the last call.
+// take returns the output since the last call.
 func (p *page) take() []part {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -75,7 +75,7 @@ func (p *page) take() []part {
 	return parts
 }
 
-// until waits until done holds for what came since the last take.
+// until waits until done returns true for the output since the last take.
 func (p *page) until(t *testing.T, ctx context.Context, done func([]part) bool) {
 	t.Helper()
 	for {
@@ -143,7 +143,7 @@ func TestOutputIsInOrder(t *testing.T) {
 	for _, p := range parts {
 		got = append(got, p.kind+" "+p.text)
 	}
-	// A display stands exactly where it was shown; so do both streams beside it.
+	// A display is exactly where it was shown, relative to both streams.
 	want := []string{"stdout a\n", "display b", "stderr c\n", "display d", "stdout e\n", "stdout f\n", "prompt g", "stdout answer 42\n", "display h"}
 	want[4] += "f\n" // neighbours are joined
 	want = slices.Delete(want, 5, 6)
@@ -218,7 +218,7 @@ func TestOutputOfUserExpressions(t *testing.T) {
 	}
 }
 
-// A cell that closes its output loses that, not its end.
+// If a cell closes its output, the output is lost, but the cell still ends.
 func TestOutputClosed(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, quiet)
@@ -271,7 +271,7 @@ func TestWorkerDies(t *testing.T) {
 			if output.String() != row.output {
 				t.Errorf("output %q, want %q", output.String(), row.output)
 			}
-			s.must("out b") // a new worker
+			s.must("out b") // runs on a new worker
 		})
 	}
 }
@@ -301,7 +301,7 @@ func TestWhatLooksLikeACrash(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, quiet)
-	if err := s.Interrupt(s.ctx); err != nil { // nothing runs, not even a worker
+	if err := s.Interrupt(s.ctx); err != nil { // no worker is running
 		t.Error(err)
 	}
 	pid := s.must("pid")[0].text
@@ -318,7 +318,7 @@ func TestInterrupt(t *testing.T) {
 		done <- result
 	}()
 	s.page.until(t, s.ctx, func(parts []part) bool { return len(parts) > 0 })
-	// Other requests are answered meanwhile.
+	// Other requests are answered at the same time.
 	if c, err := s.Complete(s.ctx, link.Complete{Code: "x"}); err != nil || len(c.Matches) != 1 {
 		t.Errorf("complete: %v, %v", c, err)
 	}
@@ -351,7 +351,7 @@ func TestShutdownEndsAllThatWasStarted(t *testing.T) {
 				t.Fatal(err)
 			}
 			end(s)
-			// A signal takes a moment to take effect, and nobody tells when.
+			// A signal takes effect asynchronously, and there is no event for that.
 			for alive(pid) {
 				select {
 				case <-time.After(time.Millisecond):
@@ -363,8 +363,7 @@ func TestShutdownEndsAllThatWasStarted(t *testing.T) {
 	}
 }
 
-// alive reports whether a process runs. One that only waits for init to take
-// note of its end does not.
+// alive reports whether a process is running. A zombie is not.
 func alive(pid string) bool {
 	stat, err := os.ReadFile("/proc/" + pid + "/stat")
 	return err == nil && !bytes.Contains(stat, []byte(") Z "))
@@ -434,14 +433,14 @@ func TestWorkerThatDoesNotStart(t *testing.T) {
 			if err := s.Shutdown(ctx); err != nil {
 				t.Error(err)
 			}
-			if starts > 2 { // it is tried again when asked for, and not else
+			if starts > 2 { // it is only started again by a request
 				t.Errorf("started %d times", starts)
 			}
 		})
 	}
 }
 
-// What a worker says that does not start is why.
+// The output of a worker that does not start is part of the error.
 func TestWorkerSaysWhyItDoesNotStart(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)

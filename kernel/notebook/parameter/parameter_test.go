@@ -35,7 +35,8 @@ func TestParse(t *testing.T) {
 		{"x=[]any{1, `a`, []interface{}{}}", `[]any{1, "a", []interface{}{}}`, ""},
 		{"x=Options{Rate: 1, Names: []string{`a`}}", `Options{Rate: 1, Names: []string{"a"}}`, ""},
 		{"x=image.Point{1, 2}", "image.Point{1, 2}", ""},
-		// Nothing of the value stands at the start of a line, where a magic would be one.
+		// No part of the value is at the start of a line, where it could be a magic
+		// command.
 		{"x=`\n%%sh\ntouch /tmp/owned\n`", `"\n%%sh\ntouch /tmp/owned\n"`, ""},
 		{"x=[]string{`\n!touch /tmp/owned`}", `[]string{"\n!touch /tmp/owned"}`, ""},
 		{"x=[]int{1, // two\n2}", "[]int{1, 2}", ""},
@@ -129,7 +130,7 @@ wait := time.Second`
 	}
 }
 
-// A parameter that no cell uses is misspelled.
+// A parameter that no cell uses is an error.
 func TestInjectOfUnused(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -173,7 +174,7 @@ func TestSetTwice(t *testing.T) {
 	}
 }
 
-// FuzzParse looks for a value of which more than data survives.
+// FuzzParse searches for values from which more than data survives.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"x=3", "x=[]string{f()}", "x=`\n!sh`", "x=map[string]T{`a`: {B: -1}}", "x='\\''"} {
 		f.Add(seed)

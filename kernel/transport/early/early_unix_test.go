@@ -22,13 +22,13 @@ func ports(t *testing.T) (free []int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close() // when all are chosen, and so differ
+		defer l.Close() // keep it until all are chosen, so that they differ
 		free = append(free, l.Addr().(*net.TCPAddr).Port)
 	}
 	return free
 }
 
-// connectionFile writes a connection file with some fields changed.
+// connectionFile writes a connection file with some changed fields.
 func connectionFile(t *testing.T, free []int, change map[string]any) string {
 	t.Helper()
 	fields := map[string]any{
@@ -49,7 +49,7 @@ func connectionFile(t *testing.T, free []int, change map[string]any) string {
 	return path
 }
 
-// Clients connect before anybody accepts, and are served then.
+// Clients connect before the sockets are taken, and are served afterwards.
 func TestListen(t *testing.T) {
 	free := ports(t)
 	bound = listen(connectionFile(t, free, nil))
@@ -91,7 +91,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// What is not understood, or cannot be bound as a whole, is left to others.
+// If a file is not understood, or not all ports can be bound, none are.
 func TestListenLeaves(t *testing.T) {
 	free := ports(t)
 	taken, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", free[0]))
@@ -110,7 +110,7 @@ func TestListenLeaves(t *testing.T) {
 	}
 	for name, path := range map[string]string{
 		"missing": filepath.Join(dir, "none"), "directory": dir, "pipe": pipe, "device": "/dev/zero", "no JSON": text,
-		"port taken":     connectionFile(t, free, nil), // shell's, the last one
+		"port taken":     connectionFile(t, free, nil), // that of shell, the last one
 		"ipc":            connectionFile(t, free, map[string]any{"transport": "ipc"}),
 		"all addresses":  connectionFile(t, free, map[string]any{"ip": "0.0.0.0"}),
 		"star":           connectionFile(t, free, map[string]any{"ip": "*"}),
@@ -125,7 +125,7 @@ func TestListenLeaves(t *testing.T) {
 			got.close()
 		}
 	}
-	for _, port := range free[1:] { // nothing is left bound
+	for _, port := range free[1:] { // all ports are free again
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 		if err != nil {
 			t.Error(err)
@@ -142,13 +142,13 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// The fields are those that package encoding/json reads, or there are none.
+// fields returns the same as encoding/json, or fails.
 func TestFields(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		`{}`, ` { } `, "{\n \"ip\" : \"127.0.0.1\" ,\t\"shell_port\":  41,\r\n\"key\":\"\"}", `{"a":1,"a":2}`, `{"a":1,"a":"x"}`, `{"a":true,"b":null,"c":false}`,
 		`{"key":"a\"b\\","ip":"x"}`, `{"ip":"é"}`, `{"a":0}`,
-		// No JSON, or more than is in a connection file.
+		// Invalid JSON, or more than connection files contain.
 		``, `{`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,`, `{"a":1,}`, `{,}`, `{"a":01}`, `{"a":1.5}`, `{"a":1e3}`, `{"a":-1}`, `{"a":{}}`, `{"a":[1]}`, `{"a":tru}`, `{"a":"x}`, `{"a":"\`,
 		`{"a" 1}`, `{a:1}`, `{"a":1}x`, `[]`, `{"a":99999999999999999999}`, "{\"a\":\"\n\"}", `{"a":1 "b":2}`, `{"\u0061":1}`,
 	} {

@@ -16,12 +16,12 @@ import (
 
 const token = "0123456789abcdef"
 
-// plain shows marks readably.
+// plain returns output with readable marks.
 func plain(b *bytes.Buffer) string {
 	return strings.NewReplacer("\x1eq:"+token, "<", "\x1e", ">").Replace(b.String())
 }
 
-// stubWorker writes in its cells.
+// stubWorker runs a function as its cell.
 type stubWorker struct {
 	link.Worker
 	execute func() error
@@ -31,7 +31,7 @@ func (w stubWorker) Execute(context.Context, link.Execute) (link.Result, error) 
 	return link.Result{}, w.execute()
 }
 
-// stubHost keeps the displays.
+// stubHost keeps displays.
 type stubHost struct {
 	link.RankGroup
 	displays []link.Display
@@ -89,21 +89,22 @@ func TestMarks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of a cell that is over the kernel process knows no more, and of which is next the worker.
+	// Output after the end of a cell names its cell, since the next cell may have begun.
 	fmt.Fprint(p.Stdout(7), "late")
 	conn.Close()
 	serving.Wait()
 	if result.Mark != 6 {
 		t.Errorf("the end has mark %d", result.Mark)
 	}
-	// c begins the cell, b output of another one, m is a display, t the change to the other stream, e an end.
+	// c is the start of a cell, b output of another cell, m a display, t the switch to
+	// the other stream, e a flush.
 	if got, want := plain(&out), "<c7>a<m1><t2><t3>d<m4><e5><e6><b7>late<b0>"; got != want {
 		t.Errorf("stdout\ngot  %s\nwant %s", got, want)
 	}
 	if got, want := plain(&errout), "<c7><m1><t2>b<b2>c<b0><t3><m4><e5><e6>"; got != want {
 		t.Errorf("stderr\ngot  %s\nwant %s", got, want)
 	}
-	// Of the display that has no form only its mark came.
+	// For the display that cannot be encoded, only the mark was sent.
 	if len(host.displays) != 2 || host.displays[0].Mark != 1 || host.displays[1].Kind != "" || host.displays[1].Mark != 4 {
 		t.Errorf("displays %+v", host.displays)
 	}
