@@ -14,19 +14,19 @@ import (
 	"github.com/quernlab/quern/kernel/notebook"
 )
 
-const exportUsage = `quern export converts a notebook to a Go program: go.mod and main.go in a folder. It
-prints what the notebook prints when its cells run once, in order.
+const exportUsage = `quern export converts a notebook to a Go program: go.mod and main.go in a
+folder. The program prints what the notebook prints when its cells run once, in order.
 
   quern export nb.ipynb -o dir                      dir is created if necessary
   quern export nb.ipynb -o dir --module example.com/nb
   quern export nb.ipynb -o dir --source ~/quern     build against the quern sources in that folder
   quern export nb.ipynb -o dir --force              overwrite go.mod and main.go
 
-Where a notebook is no program, quern export says which cells stand against it
-and why: commands such as %time, cells that do not compile, types and methods
-that are defined anew. Modules that cells %get are required with the versions of
-the session. A program that imports packages of quern needs go mod tidy first,
-unless --source is given; others build at once.
+If a notebook cannot be converted, quern export reports the cells and the reasons:
+magic commands such as %time, cells that do not compile, types and methods that are
+redefined. Modules from %get are required with the versions of the session. A
+program that imports packages of quern needs go mod tidy first, unless --source is
+given; others can be built at once.
 `
 
 func runExport(ctx context.Context, args []string, std stdio) error {

@@ -28,15 +28,17 @@ const runUsage = `quern run executes a notebook without Python and without a bro
   quern run nb.ipynb --timeout 60s       interrupt a cell that runs longer
   quern run nb.ipynb --param x=3         set x after the cell tagged "parameters"
 
-A parameter is a Go literal (3, 0.5, true, "text", []int{1, 2}) of the type that
-the cell gives it, or else a text; it is data, and nothing of it is executed.
-Without a cell tagged "parameters" it is defined at the top. Cells run in the
-notebook's folder. At the first cell that fails quern run stops, tells which and
-why, and exits with status 1; -o is written all the same. A cell tagged
-"raises-exception" may fail, one tagged "skip-execution" does not run.
+The value of a parameter is a Go literal (3, 0.5, true, "text", []int{1, 2}) with
+the type of the variable in the cell, or any other text, which is taken as a
+string. It is data and is never executed. Without a cell tagged "parameters", it is
+defined before the first cell. Cells run in the notebook's folder. At the first
+cell that fails, quern run stops, reports the cell and its error, and exits with
+status 1; -o is still written. A cell tagged "raises-exception" may fail, a cell
+tagged "skip-execution" does not run.
 
-A cell with "%ranks 4" has four processes run those below it. Started by torchrun,
-mpirun or srun quern run is one rank of several, and rank 0 writes -o.
+After a cell with "%ranks 4", four processes run each of the following cells. If it
+is started by torchrun, mpirun or srun, quern run is one of several ranks, and rank 0
+writes -o.
 `
 
 func runRun(ctx context.Context, args []string, std stdio) error {

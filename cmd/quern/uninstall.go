@@ -12,11 +12,11 @@ import (
 
 const uninstallUsage = `quern uninstall removes the kernelspec.
 
-  quern uninstall                  the one that quern install wrote
-  quern uninstall --sys-prefix     from the active Python environment
+  quern uninstall                  remove it for the current user
+  quern uninstall --sys-prefix     remove it from the active Python environment
 
 Flags:
-  --user           from your own folder (the default)
+  --user           for the current user (the default)
   --sys-prefix     from the active virtual or conda environment
   --prefix FOLDER  from FOLDER/share/jupyter
   --name NAME      name of the kernelspec (default quern)

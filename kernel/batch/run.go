@@ -67,7 +67,7 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 	for _, c := range n.Cells {
 		c.Outputs, c.Count = nil, 0
 	}
-	page := newPage(n, config.Stdout, config.Stderr)
+	page := newRecorder(n, config.Stdout, config.Stderr)
 	page.input, page.colour = newInput(config.Stdin), config.Colour
 	workers := ranks.New(worker.Program(config.WorkerCommand), page, log)
 	defer func() {
@@ -118,14 +118,14 @@ var errStopped = errors.New("stopped by the run")
 
 // execute runs one cell. If ctx ends or the timeout expires, it interrupts the cell and
 // returns errStopped.
-func (p *page) execute(ctx context.Context, w link.Worker, timeout time.Duration, cell link.Execute) (link.Result, error) {
+func (r *recorder) execute(ctx context.Context, w link.Worker, timeout time.Duration, cell link.Execute) (link.Result, error) {
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if timeout > 0 {
 		limited, cancel = context.WithTimeout(limited, timeout)
 		defer cancel()
 	}
-	p.input.begin(limited)
+	r.input.begin(limited)
 	running, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	defer abandon()
 	type answer struct {

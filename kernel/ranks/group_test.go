@@ -22,15 +22,15 @@ import (
 // timeout ends a test whose event never comes.
 const timeout = 60 * time.Second
 
-// page is a notebook that keeps its output.
-type page struct {
+// fakeNotebook is a notebook that keeps its output.
+type fakeNotebook struct {
 	mu     sync.Mutex
 	text   strings.Builder // output of both streams and displays
 	ended  int             // number of calls of WorkerEnded
 	change chan struct{}   // closed at each change
 }
 
-func (p *page) add(text string) {
+func (p *fakeNotebook) add(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.text.WriteString(text)
@@ -38,32 +38,32 @@ func (p *page) add(text string) {
 	p.change = make(chan struct{})
 }
 
-func (p *page) Stream(_ int, name string, text []byte) {
+func (p *fakeNotebook) Stream(_ int, name string, text []byte) {
 	if name == "stderr" {
 		text = []byte("err: " + string(text))
 	}
 	p.add(string(text))
 }
 
-func (p *page) Display(d link.Display) error {
+func (p *fakeNotebook) Display(d link.Display) error {
 	p.add(fmt.Sprint("shown: ", d.Data["text/plain"], "\n"))
 	return nil
 }
 
-func (p *page) Comm(link.Comm) error { return nil }
+func (p *fakeNotebook) Comm(link.Comm) error { return nil }
 
-func (p *page) WorkerEnded() {
+func (p *fakeNotebook) WorkerEnded() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.ended++
 }
 
-func (p *page) Input(context.Context, link.InputRequest) (link.InputReply, error) {
+func (p *fakeNotebook) Input(context.Context, link.InputRequest) (link.InputReply, error) {
 	return link.InputReply{Line: "42"}, nil
 }
 
 // take returns the output since the last call.
-func (p *page) take() string {
+func (p *fakeNotebook) take() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	defer p.text.Reset()
@@ -73,18 +73,18 @@ func (p *page) take() string {
 // session is a group over real processes.
 type session struct {
 	*Group
-	t    *testing.T
-	ctx  context.Context
-	page *page
-	cell int
+	t        *testing.T
+	ctx      context.Context
+	notebook *fakeNotebook
+	cell     int
 }
 
 // newSession starts a session with a number of ranks.
 func newSession(t *testing.T, ranks int) *session {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	s := &session{t: t, ctx: ctx, page: &page{change: make(chan struct{})}}
-	s.Group = New(worker.Program(os.Args[:1]), s.page, slog.New(slog.DiscardHandler))
+	s := &session{t: t, ctx: ctx, notebook: &fakeNotebook{change: make(chan struct{})}}
+	s.Group = New(worker.Program(os.Args[:1]), s.notebook, slog.New(slog.DiscardHandler))
 	s.devices = func() []string { return nil }
 	t.Cleanup(func() {
 		_ = s.Shutdown(ctx)
@@ -109,7 +109,7 @@ func (s *session) execute(code string) (output string, why *link.CellError) {
 	if result.Error == nil && !strings.HasPrefix(fmt.Sprint(result.Data["text/plain"]), "rank 0 ") {
 		s.t.Errorf("%q has the result %v", code, result.Data)
 	}
-	return s.page.take(), result.Error
+	return s.notebook.take(), result.Error
 }
 
 // must runs a cell that succeeds and returns its output.
@@ -169,8 +169,8 @@ func TestOneRank(t *testing.T) {
 func TestRanksKnowTheirPlace(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, 3)
-	if s.page.ended != 1 {
-		t.Errorf("the objects were gone %d times", s.page.ended)
+	if s.notebook.ended != 1 {
+		t.Errorf("the objects were gone %d times", s.notebook.ended)
 	}
 	got := s.must("env RANK\nenv LOCAL_RANK\nenv WORLD_SIZE\nenv LOCAL_WORLD_SIZE\nenv MASTER_ADDR\nenv CUDA_VISIBLE_DEVICES\nenv QUERN_WORKER_RANK")
 	for _, line := range []string{
@@ -273,7 +273,7 @@ func TestInterrupt(t *testing.T) {
 	s := newSession(t, 3)
 	pids := s.pids()
 	go func() {
-		if s.page.until(s.ctx, "began") {
+		if s.notebook.until(s.ctx, "began") {
 			_ = s.Interrupt(s.ctx)
 		}
 	}()
@@ -286,7 +286,7 @@ func TestInterrupt(t *testing.T) {
 }
 
 // until waits for output that contains a text.
-func (p *page) until(ctx context.Context, text string) bool {
+func (p *fakeNotebook) until(ctx context.Context, text string) bool {
 	for {
 		p.mu.Lock()
 		has, change := strings.Contains(p.text.String(), text), p.change
@@ -317,8 +317,8 @@ func TestRankDies(t *testing.T) {
 	if len(before) != 3 || len(after) != 3 || slices.ContainsFunc(before, func(pid int) bool { return slices.Contains(after, pid) }) {
 		t.Errorf("processes %v, then %v", before, after)
 	}
-	if s.page.ended != 2 { // including the one when three ranks started
-		t.Errorf("the objects were gone %d times", s.page.ended)
+	if s.notebook.ended != 2 { // including the one when three ranks started
+		t.Errorf("the objects were gone %d times", s.notebook.ended)
 	}
 
 	// Between two cells.
@@ -329,10 +329,10 @@ func TestRankDies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.page.until(s.ctx, strings.TrimPrefix(lost, "\n")) {
+	if !s.notebook.until(s.ctx, strings.TrimPrefix(lost, "\n")) {
 		t.Fatal("nothing was said")
 	}
-	if got := s.page.take(); !strings.HasPrefix(got, "err: worker died: rank ") {
+	if got := s.notebook.take(); !strings.HasPrefix(got, "err: worker died: rank ") {
 		t.Errorf("got %q", got)
 	}
 	last := s.pids()
@@ -431,7 +431,7 @@ func TestShutdown(t *testing.T) {
 			defer close(done)
 			_, _ = s.Execute(s.ctx, link.Execute{Cell: 9, Code: code})
 		}()
-		if strings.Contains(code, "began") && !s.page.until(s.ctx, "began") {
+		if strings.Contains(code, "began") && !s.notebook.until(s.ctx, "began") {
 			t.Fatal("the cell did not begin")
 		}
 		if err := s.Shutdown(s.ctx); err != nil && !strings.Contains(err.Error(), "does not answer") {

@@ -12,7 +12,7 @@ import (
 // and back.
 func BenchmarkExecute(b *testing.B) {
 	ctx := context.Background()
-	s := New(func() Runner { return NewCommand(os.Args[0]) }, &page{change: make(chan struct{})}, quiet)
+	s := New(func() Runner { return NewCommand(os.Args[0]) }, &fakeNotebook{change: make(chan struct{})}, quiet)
 	defer func() { _ = s.Shutdown(ctx) }()
 	for i := 0; b.Loop(); i++ {
 		if _, err := s.Execute(ctx, link.Execute{Cell: i + 1}); err != nil {
@@ -24,7 +24,7 @@ func BenchmarkExecute(b *testing.B) {
 // BenchmarkCheck measures a request without output to wait for.
 func BenchmarkCheck(b *testing.B) {
 	ctx := context.Background()
-	s := New(func() Runner { return NewCommand(os.Args[0]) }, &page{change: make(chan struct{})}, quiet)
+	s := New(func() Runner { return NewCommand(os.Args[0]) }, &fakeNotebook{change: make(chan struct{})}, quiet)
 	defer func() { _ = s.Shutdown(ctx) }()
 	for b.Loop() {
 		if _, err := s.Check(ctx, link.Check{}); err != nil {

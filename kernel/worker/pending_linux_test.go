@@ -55,12 +55,12 @@ func TestInterruptOfAStoppedWorker(t *testing.T) {
 	s := newSession(t, quiet)
 	for cell := 1; cell < 6; cell += 2 {
 		done := s.send(cell, "print")
-		s.page.until(t, s.ctx, func(parts []part) bool { return len(parts) > 0 })
+		s.notebook.until(t, s.ctx, func(parts []part) bool { return len(parts) > 0 })
 		goOn := s.stop()
 		if err := s.Interrupt(s.ctx); err != nil {
 			t.Errorf("interrupt: %v", err)
 		}
-		s.page.until(t, s.ctx, func(parts []part) bool {
+		s.notebook.until(t, s.ctx, func(parts []part) bool {
 			text := parts[len(parts)-1]
 			return text.kind == "stderr" && text.cell == cell && strings.Contains(text.text, "interrupt pending") && strings.Contains(text.text, "stopped by a signal")
 		})
@@ -74,7 +74,7 @@ func TestInterruptOfAStoppedWorker(t *testing.T) {
 			t.Errorf("got %+v", result)
 		}
 		last := 0
-		for _, p := range s.page.take() {
+		for _, p := range s.notebook.take() {
 			if p.cell != cell {
 				t.Errorf("output %q is in cell %d", p.text, p.cell)
 			}
@@ -105,13 +105,13 @@ func TestOutputBelongsToTheCellThatTheWorkerHasBegun(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.page.until(t, s.ctx, func(parts []part) bool {
+	s.notebook.until(t, s.ctx, func(parts []part) bool {
 		return len(parts) == 1 && parts[0] == part{1, "stdout", "of the writer\n"}
 	})
-	s.page.take()
+	s.notebook.take()
 	goOn()
 	<-done
-	if got := s.page.take(); len(got) != 1 || got[0] != (part{2, "stdout", "of cell 2\n"}) {
+	if got := s.notebook.take(); len(got) != 1 || got[0] != (part{2, "stdout", "of cell 2\n"}) {
 		t.Errorf("cell 2 shows %v", got)
 	}
 }

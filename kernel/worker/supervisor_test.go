@@ -21,9 +21,9 @@ import (
 // timeout ends a test whose event never comes.
 const timeout = 60 * time.Second
 
-// page is a notebook that keeps its output. Adjacent output of the same stream and cell
+// fakeNotebook is a notebook that keeps its output. Adjacent output of the same stream and cell
 // is joined.
-type page struct {
+type fakeNotebook struct {
 	link.RankGroup
 	mu     sync.Mutex
 	parts  []part
@@ -35,7 +35,7 @@ type part struct {
 	kind, text string
 }
 
-func (p *page) add(cell int, kind, text string) {
+func (p *fakeNotebook) add(cell int, kind, text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := len(p.parts); n > 0 && kind != "display" && p.parts[n-1].cell == cell && p.parts[n-1].kind == kind {
@@ -47,27 +47,27 @@ func (p *page) add(cell int, kind, text string) {
 	p.change = make(chan struct{})
 }
 
-func (p *page) Stream(cell int, name string, text []byte) { p.add(cell, name, string(text)) }
+func (p *fakeNotebook) Stream(cell int, name string, text []byte) { p.add(cell, name, string(text)) }
 
-func (p *page) Display(d link.Display) error {
+func (p *fakeNotebook) Display(d link.Display) error {
 	p.add(d.Cell, "display", fmt.Sprint(d.Data["text/plain"]))
 	return nil
 }
 
-func (p *page) Comm(c link.Comm) error {
+func (p *fakeNotebook) Comm(c link.Comm) error {
 	p.add(c.Cell, "comm", c.Kind)
 	return nil
 }
 
-func (p *page) WorkerEnded(End) {}
+func (p *fakeNotebook) WorkerEnded(End) {}
 
-func (p *page) Input(_ context.Context, r link.InputRequest) (link.InputReply, error) {
+func (p *fakeNotebook) Input(_ context.Context, r link.InputRequest) (link.InputReply, error) {
 	p.add(0, "prompt", r.Prompt)
 	return link.InputReply{Line: "42"}, nil
 }
 
 // take returns the output since the last call.
-func (p *page) take() []part {
+func (p *fakeNotebook) take() []part {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	parts := p.parts
@@ -76,7 +76,7 @@ func (p *page) take() []part {
 }
 
 // until waits until done returns true for the output since the last take.
-func (p *page) until(t *testing.T, ctx context.Context, done func([]part) bool) {
+func (p *fakeNotebook) until(t *testing.T, ctx context.Context, done func([]part) bool) {
 	t.Helper()
 	for {
 		p.mu.Lock()
@@ -96,17 +96,17 @@ func (p *page) until(t *testing.T, ctx context.Context, done func([]part) bool) 
 // session is a supervisor over real processes.
 type session struct {
 	*Supervisor
-	t    *testing.T
-	ctx  context.Context
-	page *page
-	cell int
+	t        *testing.T
+	ctx      context.Context
+	notebook *fakeNotebook
+	cell     int
 }
 
 func newSession(t *testing.T, log *slog.Logger) *session {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	s := &session{t: t, ctx: ctx, page: &page{change: make(chan struct{})}}
-	s.Supervisor = New(func() Runner { return NewCommand(os.Args[0]) }, s.page, log)
+	s := &session{t: t, ctx: ctx, notebook: &fakeNotebook{change: make(chan struct{})}}
+	s.Supervisor = New(func() Runner { return NewCommand(os.Args[0]) }, s.notebook, log)
 	t.Cleanup(func() {
 		_ = s.Shutdown(ctx)
 		cancel()
@@ -117,10 +117,10 @@ func newSession(t *testing.T, log *slog.Logger) *session {
 // execute runs a cell and returns its result and output.
 func (s *session) execute(code string) (link.Result, []part, error) {
 	s.t.Helper()
-	s.page.take()
+	s.notebook.take()
 	s.cell++
 	result, err := s.Execute(s.ctx, link.Execute{Cell: s.cell, Code: code})
-	return result, s.page.take(), err
+	return result, s.notebook.take(), err
 }
 
 // must runs a cell that succeeds and returns its output.
@@ -213,7 +213,7 @@ func TestOutputOfUserExpressions(t *testing.T) {
 	if _, err := s.Evaluate(s.ctx, link.Evaluate{Expressions: map[string]string{"x": "text"}}); err != nil {
 		t.Error(err)
 	}
-	if got, want := s.page.take(), []part{{1, "stdout", "text\n"}}; !slices.Equal(got, want) {
+	if got, want := s.notebook.take(), []part{{1, "stdout", "text\n"}}; !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }
@@ -280,7 +280,7 @@ func TestWorkerDiesBetweenCells(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, quiet)
 	s.must("late boom")
-	s.page.until(t, s.ctx, func(parts []part) bool {
+	s.notebook.until(t, s.ctx, func(parts []part) bool {
 		return len(parts) == 1 && parts[0].cell == 1 && parts[0].kind == "stderr" &&
 			strings.Contains(parts[0].text, "panic: boom") && strings.Contains(parts[0].text, "variables are lost")
 	})
@@ -309,7 +309,7 @@ func TestInterrupt(t *testing.T) {
 		t.Error(err)
 	}
 	done := make(chan link.Result, 1)
-	s.page.take()
+	s.notebook.take()
 	go func() {
 		result, err := s.Execute(s.ctx, link.Execute{Cell: 2, Code: "out begun\nwait"})
 		if err != nil {
@@ -317,7 +317,7 @@ func TestInterrupt(t *testing.T) {
 		}
 		done <- result
 	}()
-	s.page.until(t, s.ctx, func(parts []part) bool { return len(parts) > 0 })
+	s.notebook.until(t, s.ctx, func(parts []part) bool { return len(parts) > 0 })
 	// Other requests are answered at the same time.
 	if c, err := s.Complete(s.ctx, link.Complete{Code: "x"}); err != nil || len(c.Matches) != 1 {
 		t.Errorf("complete: %v, %v", c, err)
@@ -392,7 +392,7 @@ func TestShutdownOfAStuckWorker(t *testing.T) {
 		_, err := s.Execute(s.ctx, link.Execute{Cell: 1, Code: "out begun\nstuck"})
 		done <- err
 	}()
-	s.page.until(t, s.ctx, func(parts []part) bool { return len(parts) > 0 })
+	s.notebook.until(t, s.ctx, func(parts []part) bool { return len(parts) > 0 })
 	if err := s.Shutdown(s.ctx); err != nil {
 		t.Error(err)
 	}
@@ -422,7 +422,7 @@ func TestWorkerThatDoesNotStart(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), timeout)
 			defer cancel()
 			starts := 0
-			s := New(func() Runner { starts++; return NewCommand(row.path) }, &page{change: make(chan struct{})}, quiet)
+			s := New(func() Runner { starts++; return NewCommand(row.path) }, &fakeNotebook{change: make(chan struct{})}, quiet)
 			for range 2 {
 				_, err := s.Execute(ctx, link.Execute{Cell: 1})
 				var start *StartError
@@ -445,7 +445,7 @@ func TestWorkerSaysWhyItDoesNotStart(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
 	c := NewCommand("sh", "-c", "echo no room for me >&2; exit 5")
-	s := New(func() Runner { return c }, &page{change: make(chan struct{})}, log)
+	s := New(func() Runner { return c }, &fakeNotebook{change: make(chan struct{})}, log)
 	_, err := s.Execute(t.Context(), link.Execute{Cell: 1})
 	var start *StartError
 	if !errors.As(err, &start) || !strings.Contains(err.Error(), "it ended before it was ready: no room for me; exit status 5") {

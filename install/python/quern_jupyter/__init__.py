@@ -1,7 +1,7 @@
-"""What two Jupyter tools need to know of Go.
+"""Support for Go notebooks in two Jupyter tools.
 
-papermill writes parameters into a notebook in its language: Go has to be one
-that it knows (module papermill). nbconvert --to script puts the cells of a
-notebook one below the other, which is no Go file: quern export makes one
-(module nbconvert). Both tools find this package by its entry points.
+papermill writes parameters into a notebook in the notebook's language; module
+papermill adds Go. nbconvert --to script concatenates the cells of a notebook, which
+is not a valid Go file; module nbconvert uses quern export instead. Both tools find
+this package by its entry points.
 """

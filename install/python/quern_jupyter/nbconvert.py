@@ -1,4 +1,4 @@
-"""Go programs by nbconvert --to script."""
+"""Go programs with nbconvert --to script."""
 
 import pathlib
 import shutil
@@ -12,7 +12,7 @@ from nbconvert.utils.exceptions import ConversionException
 
 
 def command(nb):
-    """The quern that the notebook's kernel is, or else the one in the path."""
+    """Returns the quern binary of the notebook's kernelspec, or the one on PATH."""
     for name in (nb.metadata.get("kernelspec", {}).get("name"), "quern"):
         if name:
             try:
@@ -23,13 +23,13 @@ def command(nb):
 
 
 class GoExporter(TemplateExporter):
-    """What quern export makes of the notebook: a main.go.
+    """Converts a notebook to the main.go of quern export.
 
-    nbconvert --to script finds it for a notebook that says it is Go, as Jupyter
-    saves it; --to go takes any.
+    nbconvert --to script selects it for notebooks whose language is Go, as saved by
+    Jupyter; --to go accepts any notebook.
 
-    A notebook that is no program is a ConversionException, which says which cells
-    stand against it.
+    If the notebook cannot be converted, it raises a ConversionException that names
+    the cells and the reasons.
     """
 
     file_extension = ".go"

@@ -1,7 +1,7 @@
 """Go for papermill.
 
-papermill has no entry point for translators, but loads all engines when it is
-imported. This module is one, and registers the translator on the way.
+papermill has no entry point for translators, but it loads all engines when it is
+imported. This module provides an engine in order to register the translator.
 """
 
 import json
@@ -17,11 +17,10 @@ class Engine(NBClientEngine):
 
 
 class GoTranslator(Translator):
-    """Parameters as assignments.
+    """Writes parameters as assignments.
 
-    An assignment keeps the types of the cell tagged "parameters", so that
-    -p rate 1 leaves a float64 what it is, and refuses a name that the cell does
-    not have.
+    An assignment keeps the types of the cell tagged "parameters": after -p rate 1,
+    a float64 remains a float64. A name that the cell does not declare is an error.
     """
 
     @classmethod
@@ -34,7 +33,7 @@ class GoTranslator(Translator):
 
     @classmethod
     def translate_str(cls, value):
-        # JSON is Go here once nothing is written as \\uD83D\\uDE00.
+        # JSON is valid Go if it has no surrogate pairs such as \\uD83D\\uDE00.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f").replace("\ufeff", "\\ufeff")
 
     translate_escaped_str = translate_str
@@ -50,7 +49,7 @@ class GoTranslator(Translator):
     @classmethod
     def translate_list(cls, values):
         if not values:
-            return "nil"  # of whatever type
+            return "nil"  # valid for any slice type
         return cls.go_type(values) + "{" + ", ".join(cls.element(v) for v in values) + "}"
 
     @classmethod
@@ -65,19 +64,19 @@ class GoTranslator(Translator):
         if isinstance(value, tuple):
             value = list(value)
         if value is not None and not isinstance(value, (str, bool, int, float, dict, list)):
-            value = str(value)  # a date of a YAML file, for instance
+            value = str(value)  # for example a date in a YAML file
         return super().translate(value)
 
     @classmethod
     def element(cls, value):
-        """A value inside of another one."""
+        """Returns a value within another one."""
         if value == [] or value == {} or value == ():
             return cls.go_type(value) + "{}"
         return cls.translate(value)
 
     @classmethod
     def go_type(cls, value):
-        """The type of the literal for a value; any for what has no one type."""
+        """Returns the Go type of a value's literal; any if the elements have different types."""
         if isinstance(value, dict):
             return "map[string]" + cls.common(value.values())
         if isinstance(value, (list, tuple)):
