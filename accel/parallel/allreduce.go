@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// Reduction is what becomes of the numbers that ranks have at one place.
+// Reduction is how the values of the ranks are combined.
 type Reduction uint8
 
 // The reductions.
@@ -16,7 +16,7 @@ const (
 	Mean
 )
 
-// String is the name of the constant.
+// String returns the name of the constant.
 func (r Reduction) String() string {
 	switch r {
 	case Sum:
@@ -27,17 +27,17 @@ func (r Reduction) String() string {
 	return fmt.Sprintf("Reduction(%d)", uint8(r))
 }
 
-// AllReduce replaces each of n numbers by the sum, or the mean, of those that all
-// ranks have at its place. All ranks give as many, and get the same ones bit for bit.
+// AllReduce replaces each of n values by the sum or the mean over all ranks. All ranks must
+// pass the same number of values, and get bit-identical results.
 //
-// Many numbers go twice around the ring in as many chunks as there are ranks, added
-// up on the first round (Patarasuk and Yuan, 2009), so that each rank sends
-// 2n(N-1)/N numbers, however many ranks there are. Few ones go around as they are.
+// Large arrays use the ring algorithm: the values travel twice around the ring in as many
+// chunks as there are ranks and are summed on the first round (Patarasuk and Yuan, 2009), so
+// each rank sends 2n(N-1)/N values. Small arrays are passed around the ring as a whole.
 func (g *Group) AllReduce(ctx context.Context, data []float32, how Reduction) error {
 	return reduce(ctx, g, call{kind: allReduce, count: len(data), how: how}, data)
 }
 
-// AllReduceFloat64 is [Group.AllReduce] of float64.
+// AllReduceFloat64 is [Group.AllReduce] for float64.
 func (g *Group) AllReduceFloat64(ctx context.Context, data []float64, how Reduction) error {
 	return reduce(ctx, g, call{kind: allReduceFloat64, count: len(data), how: how}, data)
 }
@@ -71,8 +71,8 @@ func reduce[T float32 | float64](ctx context.Context, g *Group, c call, data []T
 	})
 }
 
-// reduceFew brings the numbers of all ranks to all, where they are added up in the
-// order of the ranks.
+// reduceFew passes the values of all ranks to all ranks, which sum them in the order of the
+// ranks.
 func reduceFew[T float32 | float64](g *Group, c call, data []T) error {
 	mine := bytesOf(data)
 	size, length := g.Size(), len(mine)
@@ -81,7 +81,7 @@ func reduceFew[T float32 | float64](g *Group, c call, data []T) error {
 	}
 	blocks := g.room.small[:size*length]
 	copy(blocks[g.Rank()*length:], mine)
-	// What is compared travels with the first block.
+	// The description of the call, which the ranks compare, travels with the first block.
 	if err := g.write(append(c.appendTo(make([]byte, 0, headerBytes+length)), mine...)); err != nil {
 		return err
 	}
@@ -124,8 +124,8 @@ func divide[T float32 | float64](data []T, by int) {
 	}
 }
 
-// AllReduceBFloat16 is [Group.AllReduce] of numbers whose 16 bits are the upper half
-// of a float32. They are added up in float32 and rounded once, to the nearest, to the
+// AllReduceBFloat16 is [Group.AllReduce] for bfloat16 values, whose 16 bits are the upper half
+// of a float32. They are summed in float32 and rounded once, to nearest even.
 // even one of two.
 func (g *Group) AllReduceBFloat16(ctx context.Context, data []uint16, how Reduction) error {
 	c := call{kind: allReduceBFloat16, count: len(data), how: how}
@@ -162,16 +162,16 @@ func (g *Group) AllReduceBFloat16(ctx context.Context, data []uint16, how Reduct
 	})
 }
 
-// toBFloat16 rounds to the nearest, to the even one of two.
+// toBFloat16 rounds to nearest even.
 func toBFloat16(v float32) uint16 {
 	bits := math.Float32bits(v)
 	if v != v {
-		return uint16(bits>>16) | 0x40 // else a NaN might become an infinity
+		return uint16(bits>>16) | 0x40 // otherwise a NaN could become an infinity
 	}
 	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
 }
 
-func (r *rooms) need(bytes int) {
+func (r *buffers) need(bytes int) {
 	if len(r.piece) < bytes {
 		r.piece = make([]byte, bytes)
 	}

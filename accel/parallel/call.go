@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// The time between two attempts to reach a rank that is not there yet.
+// Delays between attempts to reach a rank that is not listening yet.
 const (
 	firstPause = 20 * time.Millisecond
 	lastPause  = time.Second
 )
 
-// call is what the ranks do that are not rank 0: they tell it that they are there, and
-// wait until all are.
+// call runs on all ranks except rank 0: it registers with rank 0 and waits until all ranks have
+// done so.
 func (j *joining) call(ctx context.Context) (control []*link, ring *net.TCPListener, err error) {
 	begin := time.Now()
 	var l *link
@@ -71,11 +71,11 @@ func (j *joining) callOnce(ctx context.Context) (l *link, ring *net.TCPListener,
 	}()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	j.reached = address
-	// The others reach this machine where rank 0 does.
+	// The other ranks reach this machine through the interface that leads to rank 0.
 	here := conn.LocalAddr().(*net.TCPAddr)
 	interfaces, err := net.InterfaceAddrs()
 	if err != nil {
-		interfaces = nil // which are then not looked at
+		interfaces = nil // they are not needed then
 	}
 	at := reachable(here, address, interfaces)
 	if ring, err = net.ListenTCP("tcp", at); err != nil {
@@ -85,12 +85,12 @@ func (j *joining) callOnce(ctx context.Context) (l *link, ring *net.TCPListener,
 	return l, ring, err
 }
 
-// reachable is where this machine listens for other ranks: at the address that it has
-// towards rank 0. A machine whose own name leads to itself alone, as some have it in
-// /etc/hosts, is known to others by the first address of its interfaces.
+// reachable returns the address at which this machine listens for other ranks: its address in
+// the connection to rank 0. If that is a loopback address, as with a host name that /etc/hosts
+// maps to 127.0.0.1, it uses the first address of the interfaces.
 func reachable(here *net.TCPAddr, rank0 string, interfaces []net.Addr) *net.TCPAddr {
 	at := &net.TCPAddr{IP: here.IP, Zone: here.Zone}
-	host, _, _ := net.SplitHostPort(rank0) // which was dialled
+	host, _, _ := net.SplitHostPort(rank0) // it has been dialled, so it is valid
 	if ip := net.ParseIP(host); !here.IP.IsLoopback() || host == "localhost" || ip != nil && ip.IsLoopback() {
 		return at
 	}
@@ -102,7 +102,7 @@ func reachable(here *net.TCPAddr, rank0 string, interfaces []net.Addr) *net.TCPA
 	return at
 }
 
-// dialTime is how long one attempt to connect may take.
+// dialTime is the time limit of one connection attempt.
 const dialTime = 5 * time.Second
 
 func dial(ctx context.Context, address string) (net.Conn, error) {
@@ -142,7 +142,7 @@ func (j *joining) await(ctx context.Context, l *link, begin time.Time) (table, e
 	}
 }
 
-// connect joins the ring: it dials the next rank while the one before dials this one.
+// connect joins the ring: it dials the next rank while the previous one dials this rank.
 func (j *joining) connect(ctx context.Context, ring *net.TCPListener) (next, previous *link, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -175,10 +175,10 @@ func (j *joining) connect(ctx context.Context, ring *net.TCPListener) (next, pre
 	return next, other.link, nil
 }
 
-// reach connects with the next rank.
+// reach connects to the next rank.
 func (j *joining) reach(ctx context.Context, to int) (*link, error) {
 	address := j.addresses[to]
-	if to == 0 { // whose name for itself may mean another machine here
+	if to == 0 { // whose own name may be another machine here
 		host, _, _ := net.SplitHostPort(j.reached)
 		_, port, _ := net.SplitHostPort(address)
 		address = net.JoinHostPort(host, port)
@@ -196,7 +196,7 @@ func (j *joining) reach(ctx context.Context, to int) (*link, error) {
 	return l, nil
 }
 
-// accept waits for the connection of the rank before this one.
+// accept waits for the connection of the previous rank.
 func (j *joining) accept(ctx context.Context, ring *net.TCPListener) (*link, error) {
 	from := (j.place.Rank + j.place.Size - 1) % j.place.Size
 	defer context.AfterFunc(ctx, func() { _ = ring.SetDeadline(time.Now()) })()

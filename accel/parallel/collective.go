@@ -6,13 +6,13 @@ import (
 	"io"
 )
 
-// call is one collective, as ranks compare it before they exchange anything.
+// call describes a collective. Ranks compare it before they exchange data.
 type call struct {
 	kind   callKind
-	count  int       // numbers, or bytes; 0 where ranks may have different ones
+	count  int       // values or bytes; 0 if it may differ between ranks
 	how    Reduction // of a reduction
-	from   int       // of a broadcast
-	number uint64    // of the collectives of the group
+	from   int       // root of a broadcast
+	number uint64    // sequence number in the group
 }
 
 type callKind uint8
@@ -31,7 +31,7 @@ var callNames = map[callKind]string{
 	broadcast: "Broadcast", allGather: "AllGather", barrier: "Barrier",
 }
 
-// String is the call as errors name it.
+// String describes the call for errors.
 func (c call) String() string {
 	name, ok := callNames[c.kind]
 	switch {
@@ -62,7 +62,7 @@ func callOf(b []byte) call {
 	return call{number: word(0), count: int(word(1)), from: int(word(2)), kind: callKind(word(3)), how: Reduction(word(3) >> 8)}
 }
 
-// agree compares the call with that of the rank before.
+// agree compares the call with that of the previous rank.
 func (g *Group) agree(here call) error {
 	var b [headerBytes]byte
 	if _, err := io.ReadFull(g.previous.in, b[:]); err != nil {

@@ -10,19 +10,18 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// devices is how the GPUs of a group add up among themselves.
+// devices is the state of reductions on the GPUs of a group.
 type devices struct {
-	on     string        // device that this is about; empty before any
-	joined *tensor.Ranks // nil where the hosts add up
-	why    string        // the hosts do; empty where that goes without saying
+	on     string        // current device; empty before the first
+	joined *tensor.Ranks // nil if the hosts reduce
+	why    string        // why the hosts reduce; empty if that is expected
 }
 
-// joinTime is how long the GPUs of all ranks may take to find each other.
+// joinTime is the time limit for connecting the GPUs of all ranks.
 const joinTime = time.Minute
 
-// Through says how gradients are added up: "NCCL 2.27.3", "the hosts", or with the reason
-// "the hosts, since …" where GPUs could do it by themselves. It is empty before
-// [Gradients.Begin] has found it out.
+// Through returns how gradients are reduced: "NCCL 2.27.3", "the hosts", or "the hosts, since
+// …" with the reason if the GPUs could do it. It is empty before [Gradients.Begin].
 func (g *Group) Through() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -37,17 +36,17 @@ func (g *Group) Through() string {
 	return "the hosts"
 }
 
-// OnDevices tells whether the GPUs add up gradients by themselves, by NCCL.
+// OnDevices reports whether the GPUs reduce gradients themselves with NCCL.
 func (g *Group) OnDevices() bool { return g.devicesJoined() != nil }
 
-// candidate is what a rank says of its device.
+// candidate describes the device of a rank.
 type candidate struct {
 	Device string
-	Why    string // it cannot join others; empty if it can
+	Why    string // why it cannot join the others; empty if it can
 }
 
-// joinDevices has the GPUs of all ranks meet, once for each device. Where they cannot,
-// the hosts add up.
+// joinDevices connects the GPUs of all ranks, once for each device. If that is impossible, the
+// hosts reduce.
 func (g *Group) joinDevices(ctx context.Context) error {
 	if g.Size() == 1 {
 		return nil
@@ -103,7 +102,7 @@ func (g *Group) joinDevices(ctx context.Context) error {
 	return nil
 }
 
-// meet joins the devices; why says what it has failed for on one rank at least.
+// meet connects the devices; why is the reason if that fails on any rank.
 func (g *Group) meet(ctx context.Context) (joined *tensor.Ranks, why string, err error) {
 	var id []byte
 	var failed error
@@ -138,7 +137,7 @@ func (g *Group) meet(ctx context.Context) (joined *tensor.Ranks, why string, err
 	return joined, why, err
 }
 
-// gatherJSON gives all ranks what each has.
+// gatherJSON gathers a value of each rank on all ranks.
 func gatherJSON[T any](ctx context.Context, g *Group, mine T) ([]T, error) {
 	text, err := json.Marshal(mine)
 	if err != nil {
@@ -157,7 +156,8 @@ func gatherJSON[T any](ctx context.Context, g *Group, mine T) ([]T, error) {
 	return values, nil
 }
 
-// devicesJoined is what adds up on this rank's device, nil where the hosts do.
+// devicesJoined returns the NCCL communicator of this rank's device, or nil if the hosts
+// reduce.
 func (g *Group) devicesJoined() *tensor.Ranks {
 	device := tensor.Device()
 	g.mu.Lock()
@@ -168,17 +168,17 @@ func (g *Group) devicesJoined() *tensor.Ranks {
 	return g.device.joined
 }
 
-// abortDevices ends sums on the device that wait for ranks which will not come.
+// abortDevices aborts reductions on the device that wait for lost ranks.
 func (g *Group) abortDevices() {
 	g.mu.Lock()
 	joined := g.device.joined
 	g.mu.Unlock()
 	if joined != nil {
-		_ = joined.Abort() // the group is broken by something that says more
+		_ = joined.Abort() // the group already has a more informative error
 	}
 }
 
-// closeDevices leaves the other GPUs.
+// closeDevices closes the connection with the other GPUs.
 func (g *Group) closeDevices(whole bool) error {
 	g.mu.Lock()
 	joined := g.device.joined

@@ -1,50 +1,47 @@
-// Package parallel joins processes, on one machine or on many, that train one
-// model together: each has a rank, counted from 0, and computes with a part of the
-// examples.
+// Package parallel connects processes, on one machine or several, for data-parallel training of
+// one model: each process has a rank, counted from 0, and computes with a part of the examples.
 //
 //	group, err := parallel.Join(ctx)
 //	…
 //	defer group.Close()
 //	run, err := accel.Fit(ctx, model, train, accel.DataParallel(group))
 //
-// [Join] reads from the environment where a process stands: from the variables that
-// torchrun, Kubeflow's training operator, mpirun or Slurm's srun set for what they
-// start ([FromEnvironment] says which). A process that is started by hand, without
-// any of them, is a group of one, and the program goes on unchanged.
+// [Join] reads the rank from the environment: from the variables that torchrun, Kubeflow's
+// training operator, mpirun or Slurm's srun set for the processes that they start (see
+// [FromEnvironment]). A process started by hand, without such variables, is a group of one, and
+// the program works unchanged.
 //
-// A loop of one's own divides the batches with data.Shard and adds up the gradients
-// with [Gradients]. What is underneath, [Group.AllReduce], [Group.Broadcast],
-// [Group.AllGather] and [Group.Barrier], is there for anything else.
+// A custom training loop divides the batches with data.Shard and reduces the gradients with
+// [Gradients]. The underlying collectives [Group.AllReduce], [Group.Broadcast],
+// [Group.AllGather] and [Group.Barrier] can be used for anything else.
 //
-// # How ranks meet
+// # How ranks connect
 //
-// Rank 0 listens at an address that all know. The others dial it, prove that they
-// know the secret of the run, and are told where the others are. Then each rank is
-// connected with the next one, in a ring, through which numbers go, and with rank 0,
-// which watches who lives.
+// Rank 0 listens at an address that all ranks know. The others dial it, prove that they know
+// the secret of the run, and receive the addresses of all ranks. Then each rank is connected to
+// the next one in a ring, which carries the data, and to rank 0, which detects lost ranks.
 //
-// Connections are encrypted with TLS 1.3, so that nobody between two ranks can read or
-// change numbers; who has no secret cannot take a rank's place. Ranks of one machine that
-// were given no secret authenticate each frame, and encrypt nothing. Ranks on several
-// machines need a secret, [Secret]; those of one machine use one that each user has in a
-// file, and listen on the loopback interface alone. What NCCL sends between GPUs is
-// NCCL's own, and not encrypted.
+// Connections are encrypted with TLS 1.3, so nobody between two ranks can read or change data,
+// and nobody without the secret can join. Ranks on one machine without an explicit secret
+// authenticate each frame but do not encrypt. Ranks on several machines need a secret, see
+// [Secret]; those on one machine use one from a file of the user, and listen only on the
+// loopback interface. Traffic of NCCL between GPUs is not encrypted.
 //
 // # Collectives
 //
-// Every rank calls the same collectives in the same order with as many numbers; a
-// group notices when that is not so. The result is the same bit for bit on all
-// ranks, and from run to run with as many of them.
+// Every rank must call the same collectives in the same order with the same number of values;
+// the group detects differences. Results are bit-identical on all ranks, and reproducible with
+// the same number of ranks.
 //
 // # Errors
 //
-// A rank that dies, or whose machine is not heard of any more, makes every
-// collective of the others fail within seconds with a [*LostError] that names it. A
-// collective that fails, or whose context is done, leaves the group broken: every
-// later one gives the same error, and the ranks may [Join] anew.
+// If a rank dies or its machine stops responding, every collective of the others fails within
+// seconds with a [*LostError] that names it. After a collective has failed or its context is
+// done, the group is broken: all later collectives return the same error, and the ranks can
+// [Join] again.
 //
 // # Concurrency
 //
-// A group may be used by several goroutines, whose collectives come one after the
-// other; it is for the caller that they come in the same order on all ranks.
+// Several goroutines can use a group; their collectives run one after the other. The caller
+// must ensure that the order is the same on all ranks.
 package parallel

@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// ErrClosed is why a collective of a group fails that this rank has closed.
+// ErrClosed is returned by collectives of a group that this rank has closed.
 var ErrClosed = errors.New("parallel: the group is closed")
 
-// LostError says that another rank is not there any more: its process has ended, its
-// machine is not heard of, or it has given up with an error of its own.
+// LostError says that another rank is gone: its process has ended, its machine does not
+// respond, or it has given up with an error of its own.
 type LostError struct {
 	Rank    int
-	Address string // where it was
-	Reason  string // what was seen of it
+	Address string // its address
+	Reason  string // what was observed
 }
 
 func (e *LostError) Error() string {
 	return fmt.Sprintf("parallel: rank %d (%s) %s", e.Rank, e.Address, e.Reason)
 }
 
-// MissingError says that not all ranks came in time.
+// MissingError says that not all ranks joined in time.
 type MissingError struct {
-	Ranks   []int // that did not come
+	Ranks   []int // that did not join
 	Size    int
 	Waited  time.Duration
-	Address string // where rank 0 waited for them
+	Address string // address of rank 0
 }
 
 func (e *MissingError) Error() string {
@@ -43,7 +43,7 @@ func (e *MissingError) Error() string {
 		which, e.Size, e.Address, e.Waited.Round(time.Millisecond))
 }
 
-// RefusedError says why rank 0 did not take a rank into the group.
+// RefusedError says why rank 0 rejected a rank.
 type RefusedError struct {
 	Rank   int
 	Reason string
@@ -53,8 +53,7 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("parallel: rank %d was refused: %s", e.Rank, e.Reason)
 }
 
-// AddressError says that rank 0 cannot listen where it should, or cannot be reached
-// there.
+// AddressError says that rank 0 cannot listen at its address, or cannot be reached there.
 type AddressError struct {
 	Address string
 	Hint    string
@@ -67,11 +66,11 @@ func (e *AddressError) Error() string {
 
 func (e *AddressError) Unwrap() error { return e.Err }
 
-// MismatchError says that two ranks have called different collectives, or one with
-// other numbers: their programs or their data differ.
+// MismatchError says that two ranks have called different collectives, or the same one with
+// different arguments, because their programs or data differ.
 type MismatchError struct {
-	Rank        int    // the other
-	There, Here string // what was called
+	Rank        int    // the other rank
+	There, Here string // the calls there and here
 }
 
 func (e *MismatchError) Error() string {

@@ -9,39 +9,39 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// exchange is one step of Gradients on its way.
+// exchange is the reduction of the gradients of one step.
 type exchange struct {
 	*Gradients
 	sums  []*tensor.Tensor
-	came  []int         // complete gradients of each bucket
-	on    *tensor.Ranks // of the device; nil where the host adds up
+	came  []int         // number of complete gradients per bucket
+	on    *tensor.Ranks // of the device; nil if the host reduces
 	ctx   context.Context
-	order []*tensor.Tensor // parameters as their gradients were complete
-	next  int              // bucket to be sent
+	order []*tensor.Tensor // parameters in the order in which their gradients were completed
+	next  int              // index of the next bucket to send
 	send  chan *parcel
-	ended chan struct{} // closed when all that was sent has come back
+	ended chan struct{} // closed when all buckets have been reduced
 
 	parcels []*parcel
 	missing []bool // parameters without a gradient on this rank, in the order of the buckets
 	busy    time.Duration
 }
 
-// parcel is a bucket as it travels.
+// parcel is a bucket during its reduction.
 type parcel struct {
 	single []float32
 	double []float64
-	flat   *tensor.Tensor // the bucket; nil if it is empty
-	copied bool           // to the host, where the sums are then
+	flat   *tensor.Tensor // the values; nil if empty
+	copied bool           // the values were copied to the host, which has the sums
 	err    error
 }
 
-// start begins to send what comes.
+// start starts the goroutine that reduces buckets.
 func (x *exchange) start(ctx context.Context) {
 	x.ctx, x.on = ctx, x.group.devicesJoined()
 	x.came = make([]int, len(x.whole))
 	x.send = make(chan *parcel, len(x.whole))
 	x.ended = make(chan struct{})
-	go func() { // ends when send is closed, or the context or the group ends what it waits for
+	go func() { // ends when send is closed, or when the context or the group ends
 		defer close(x.ended)
 		for p := range x.send {
 			begin := time.Now()
@@ -57,12 +57,12 @@ func (x *exchange) start(ctx context.Context) {
 	}()
 }
 
-// complete is called when a gradient of a bucket is. Buckets are sent in one order on
+// complete is called when a gradient has been computed. Buckets are sent in the same order on
 // all ranks, whichever is complete first.
 func (x *exchange) complete(bucket int, p *tensor.Tensor) {
 	x.order = append(x.order, p)
 	x.came[bucket]++
-	if x.across != nil { // else sums of its layers could come in between, and on another rank not there
+	if x.across != nil { // otherwise collectives of its layers could be interleaved differently on other ranks
 		return
 	}
 	for x.next < len(x.whole) && x.came[x.next] == len(x.whole[x.next].params) && !x.whole[x.next].last {
@@ -70,7 +70,7 @@ func (x *exchange) complete(bucket int, p *tensor.Tensor) {
 	}
 }
 
-// dispatch sends the next bucket, with zeros for gradients that are not there.
+// dispatch sends the next bucket, with zeros for missing gradients.
 func (x *exchange) dispatch() {
 	b := x.whole[x.next]
 	x.next++
@@ -104,7 +104,7 @@ func (x *exchange) dispatch() {
 		}
 		if len(parts) > 0 {
 			p.flat = tensor.Concat(0, parts...)
-			if len(parts) == 1 { // which others may see
+			if len(parts) == 1 { // the tensor may be in use elsewhere
 				p.flat = keep(p.flat).Clone()
 			}
 			p.pack(x, b.wide)
@@ -119,7 +119,8 @@ func (x *exchange) dispatch() {
 	}
 }
 
-// pack has the device add up, or gives the host the numbers: where they lie, or a copy.
+// pack starts the reduction on the device, or passes the values to the host, in place or as a
+// copy.
 func (p *parcel) pack(x *exchange, wide bool) {
 	if x.on != nil {
 		p.err = x.on.Sum(x.ctx, p.flat)
@@ -138,7 +139,7 @@ func (p *parcel) pack(x *exchange, wide bool) {
 	}
 }
 
-// sums is the bucket when it has come back.
+// sums returns the reduced bucket.
 func (p *parcel) sums(wide bool) *tensor.Tensor {
 	if !p.copied {
 		return p.flat
@@ -150,7 +151,7 @@ func (p *parcel) sums(wide bool) *tensor.Tensor {
 	return tensor.New(p.single, len(p.single))
 }
 
-// finish sends what is left, waits for all, and gives the parameters their gradients.
+// finish sends the remaining buckets, waits for all, and sets the gradients of the parameters.
 func (x *exchange) finish(ctx context.Context, votes []float64) (sums []*tensor.Tensor, err error) {
 	for x.next < len(x.whole) {
 		x.dispatch()
@@ -181,7 +182,7 @@ func (x *exchange) finish(ctx context.Context, votes []float64) (sums []*tensor.
 	return sums, nil
 }
 
-// vote adds up the votes, and finds the parameters that have a gradient on no rank.
+// vote reduces the votes, and finds the parameters without a gradient on any rank.
 func (x *exchange) vote(ctx context.Context, votes []float64) (absent []bool, err error) {
 	all := make([]float64, len(votes)+1)
 	copy(all, votes)
@@ -194,7 +195,7 @@ func (x *exchange) vote(ctx context.Context, votes []float64) (absent []bool, er
 		return nil, err
 	}
 	copy(votes, all)
-	if all[len(votes)] == 0 { // as nearly always
+	if all[len(votes)] == 0 { // the usual case
 		return nil, nil
 	}
 	count := make([]float64, len(x.missing))
@@ -213,7 +214,7 @@ func (x *exchange) vote(ctx context.Context, votes []float64) (absent []bool, er
 	return absent, nil
 }
 
-// unpack gives the parameters the sums, as parts of what came.
+// unpack sets the gradients of the parameters to the sums.
 func (x *exchange) unpack(absent []bool) (sums []*tensor.Tensor) {
 	at := 0
 	for i, b := range x.whole {
@@ -243,7 +244,7 @@ func (x *exchange) unpack(absent []bool) (sums []*tensor.Tensor) {
 	return sums
 }
 
-// assign gives a parameter a part of a bucket as its gradient.
+// assign sets the gradient of a parameter to a part of a bucket.
 func (x *exchange) assign(param, flat *tensor.Tensor, from, to int) {
 	part := flat.Slice(0, from, to)
 	g := part.Reshape(param.Shape()...)

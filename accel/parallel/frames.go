@@ -13,12 +13,12 @@ import (
 	"sync"
 )
 
-// framed is a connection of this machine whose frames are authenticated and not encrypted.
-// TLS has proved who is at its ends, and has given them the keys. A frame is the length of
-// its content, the content, and the tag of AES-GCM for the content as additional data. The
-// nonce is made of the number of the frame and the length. So no frame can be changed, left
-// out, repeated or come from elsewhere; it costs less than half of encryption, which on this
-// machine would keep nothing from anybody but the superuser.
+// framed is a connection within a machine whose frames are authenticated but not encrypted. TLS
+// has authenticated its ends and provided the keys. A frame consists of the length of its
+// content, the content, and the AES-GCM tag with the content as additional data. The nonce is
+// made of the frame number and the length, so a frame cannot be changed, omitted, repeated or
+// injected. This costs less than half of encryption, which within one machine would only
+// protect against root.
 type framed struct {
 	net.Conn
 
@@ -30,22 +30,22 @@ type framed struct {
 	in       *bufio.Reader
 	opening  cipher.AEAD
 	received uint64
-	rest     []byte // of the content of a frame
+	rest     []byte // unread content of a frame
 	content  []byte
-	err      error // of reading, for ever
+	err      error // permanent read error
 }
 
 const (
-	longestFrame = 64 << 10 // of content
+	longestFrame = 64 << 10 // bytes of content
 	lengthBytes  = 4
 	tagBytes     = 16
 )
 
-// errChanged reports a frame that is not the next one of the other end.
+// errChanged is returned for a frame that is not the next one from the other end.
 var errChanged = errors.New("parallel: a frame does not come from the other rank, or was changed")
 
-// frameLabels name the keys that are exported from a connection for the frames of the side
-// that dials and of the side that listens.
+// frameLabels are the labels of the exported keys for frames of the dialling and of the
+// listening side.
 var frameLabels = [2]string{"EXPORTER-quern-parallel-3 dial", "EXPORTER-quern-parallel-3 listen"}
 
 // authenticate ends the encryption of a link. The other side does the same.
@@ -77,13 +77,13 @@ func (l *link) authenticate(listens bool) error {
 	return nil
 }
 
-// frameNonce is the nonce of a frame.
+// frameNonce returns the nonce of a frame.
 func frameNonce(number uint64, length int) []byte {
 	b := binary.BigEndian.AppendUint64(make([]byte, 0, 12), number)
 	return binary.BigEndian.AppendUint32(b, uint32(length))
 }
 
-// Write sends b as frames. As with TLS, nothing can be sent after an error.
+// Write sends b as frames. As in TLS, nothing can be sent after an error.
 func (f *framed) Write(b []byte) (n int, err error) {
 	f.writing.Lock()
 	defer f.writing.Unlock()
@@ -102,7 +102,7 @@ func (f *framed) Write(b []byte) (n int, err error) {
 	return len(b), nil
 }
 
-// Read reads from one frame, whose tag is right.
+// Read reads from one frame after verifying its tag.
 func (f *framed) Read(p []byte) (n int, err error) {
 	f.reading.Lock()
 	defer f.reading.Unlock()
@@ -121,7 +121,7 @@ func (f *framed) Read(p []byte) (n int, err error) {
 	return n, f.err
 }
 
-// frame reads a frame into p, or, if it is longer, into the buffer.
+// frame reads a frame into p, or into the buffer if it is longer.
 func (f *framed) frame(p []byte) (n int, err error) {
 	var header [lengthBytes]byte
 	if _, err := io.ReadFull(f.in, header[:]); err != nil {
@@ -159,8 +159,7 @@ func (f *framed) frame(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// unexpected is an error of reading. A rank says before it leaves that it does, so the end of
-// a connection is none that is expected.
+// unexpected converts a read error: a rank announces that it leaves, so an EOF is unexpected.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

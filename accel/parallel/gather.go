@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Broadcast gives all ranks the bytes that one of them has; those of the others are
-// not looked at. It is the memory given on that rank, and new memory on the others.
+// Broadcast returns the bytes of one rank on all ranks; the argument of the others is ignored.
+// On the root it returns the argument, on other ranks new memory.
 func (g *Group) Broadcast(ctx context.Context, from int, data []byte) (all []byte, err error) {
 	if from < 0 || from >= g.Size() {
 		return nil, fmt.Errorf("parallel: Broadcast from rank %d of %d", from, g.Size())
@@ -22,7 +22,7 @@ func (g *Group) Broadcast(ctx context.Context, from int, data []byte) (all []byt
 		if err := g.agree(c); err != nil {
 			return err
 		}
-		last := (g.Rank()+1)%g.Size() == from // which has nobody to pass it on to
+		last := (g.Rank()+1)%g.Size() == from // the last rank of the ring does not forward
 		if g.Rank() == from {
 			if err := g.write(binary.LittleEndian.AppendUint64(nil, uint64(len(data)))); err != nil {
 				return err
@@ -58,7 +58,7 @@ func (g *Group) Broadcast(ctx context.Context, from int, data []byte) (all []byt
 	return all, nil
 }
 
-// AllGather gives all ranks the bytes of each, by rank, however many they are.
+// AllGather returns the bytes of each rank on all ranks, by rank. The lengths may differ.
 func (g *Group) AllGather(ctx context.Context, data []byte) (all [][]byte, err error) {
 	c := call{kind: allGather}
 	all = make([][]byte, g.Size())
@@ -103,7 +103,7 @@ func (g *Group) Barrier(ctx context.Context) error {
 		if err := g.agree(c); err != nil {
 			return err
 		}
-		// A byte of each rank has come to all when all have called.
+		// When a byte of each rank has arrived, all ranks have called Barrier.
 		return g.gatherBlocks(make([]byte, g.Size()), 1)
 	})
 }

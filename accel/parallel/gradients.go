@@ -12,11 +12,11 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Gradients adds up the gradients of a model over the ranks of a group, so that all of
-// them make the same step. A loop of one's own is
+// Gradients reduces the gradients of a model over the ranks of a group, so that all ranks make
+// the same step. A custom training loop looks like this:
 //
 //	gradients := parallel.NewGradients(group, model)
-//	err := gradients.Begin(ctx) // all have the weights of rank 0
+//	err := gradients.Begin(ctx) // copies the weights of rank 0 to all ranks
 //	…
 //	batches := train.Batches(256, data.Shuffle(seed), data.Shard(group.Rank(), group.Size()))
 //	for batches.Next() {
@@ -30,35 +30,34 @@ import (
 //		opt.Step()
 //	}
 //
-// It goes through the gradients in buckets: while one is on its way the next gradients
-// are computed. In the first step these are the last parameters first, from then on those
-// first that were complete first on rank 0. A model whose gradients fit into one bucket has nothing to overlap.
+// Gradients are reduced in buckets: while one is being reduced, the next gradients are
+// computed. The first step sends the last parameters first; later steps use the order in which
+// gradients were completed on rank 0. If all gradients fit into one bucket, nothing overlaps.
 //
-// In a model with layers that measure over all ranks, nn.SyncBatchNorm, all ranks must
-// make each pass together: with examples on all of them (data.DropLast), or else
-// with [Gradients.Idle]. The gradients of such a model go when all are there, since
-// nothing says in which order they and the sums of its layers would come.
+// In a model with layers that compute statistics over all ranks, such as nn.SyncBatchNorm, all
+// ranks must make each pass together: with examples on all of them (data.DropLast), or with
+// [Gradients.Idle]. The gradients of such a model are sent when all are complete, because
+// otherwise their order relative to the collectives of the layers would be undefined.
 //
-// It is for one goroutine.
+// It must only be used by one goroutine.
 type Gradients struct {
 	group  *Group
 	model  any
-	limit  int // bytes of a bucket
+	limit  int // maximum size of a bucket in bytes
 	params []*tensor.Tensor
-	sorted bool      // the buckets are in the order in which gradients are complete
-	whole  []*bucket // in the order in which they are sent
-	across *across   // for layers that measure over all ranks; nil without any
+	sorted bool      // the buckets have the order in which gradients are completed
+	whole  []*bucket // in sending order
+	across *across   // for layers that synchronise over all ranks; nil if none
 	time   Overlap
 }
 
-// Overlap says what the exchange of gradients has cost.
+// Overlap is the cost of the gradient exchange.
 type Overlap struct {
-	Busy    time.Duration // numbers were on their way, or added up
-	Waiting time.Duration // of that the rank had nothing else to do
+	Busy    time.Duration // time of transfers and reductions
+	Waiting time.Duration // part of Busy in which the rank had nothing else to do
 }
 
-// waiting measures how long a rank has nothing to do but to wait for the others, until
-// what it returns is called.
+// waiting measures how long a rank waits for others, until the returned function is called.
 func (o *Overlap) waiting(what string, bytes int) (end func()) {
 	begin := time.Now()
 	told := tell(trace.Exchanging, what, bytes)
@@ -69,7 +68,7 @@ func (o *Overlap) waiting(what string, bytes int) (end func()) {
 	}
 }
 
-// tell has a profile know of a stretch of time, if one is being taken.
+// tell reports an interval to the profiler, if a profile is being taken.
 func tell(kind trace.Kind, what string, bytes int) (end func()) {
 	c := trace.Profile()
 	if c == nil {
@@ -79,7 +78,8 @@ func tell(kind trace.Kind, what string, bytes int) (end func()) {
 	return func() { c.Event(kind, what, begin, bytes) }
 }
 
-// Hidden is the share of the exchange during which gradients were computed, from 0 to 1.
+// Hidden returns the fraction of the exchange that overlaps with the computation of gradients,
+// from 0 to 1.
 func (o Overlap) Hidden() float64 {
 	if o.Busy <= 0 {
 		return 0
@@ -87,22 +87,22 @@ func (o Overlap) Hidden() float64 {
 	return max(0, 1-o.Waiting.Seconds()/o.Busy.Seconds())
 }
 
-// NewGradients adds up the gradients of the parameters that nn.Parameters finds in a
-// model, in buckets of the group's size ([Bucket]).
+// NewGradients returns the gradients of the parameters that nn.Parameters finds in a model, in
+// buckets of the group's size ([Bucket]).
 func NewGradients(g *Group, model any) *Gradients {
 	return &Gradients{group: g, model: model, limit: g.bucket}
 }
 
-// Overlap is what the exchange has cost so far.
+// Overlap returns the cost of the exchange so far.
 func (s *Gradients) Overlap() Overlap { return s.time }
 
-// Backward is loss.Backward on all ranks: each parameter then has the sum of the
-// gradients of the ranks' losses, each times the rank's share of the examples. A rank
-// without examples gives nil and 0, which is an error where layers measure over all
-// ranks and wait for this one. Gradients that are there already are added, once.
+// Backward is loss.Backward on all ranks: each parameter then has the sum of the gradients of
+// the ranks' losses, each weighted by the rank's share of the examples. A rank without examples
+// passes nil and 0; with layers that synchronise over all ranks this is an error. Existing
+// gradients are added once.
 //
-// Errors are those of [Group.AllReduce]. When the computation of this rank panics, the
-// others are told, and it goes on panicking.
+// Errors are those of [Group.AllReduce]. If the computation of this rank panics, the others are
+// notified, and the panic continues.
 func (s *Gradients) Backward(ctx context.Context, loss *tensor.Tensor, share float64) error {
 	if loss == nil && s.Synchronised() {
 		err := fmt.Errorf("parallel: rank %d has no examples, and nn.SyncBatchNorm needs some on each: leave out batches that are smaller (data.DropLast), or see Gradients.Idle", s.group.Rank())
@@ -127,15 +127,15 @@ func (s *Gradients) Backward(ctx context.Context, loss *tensor.Tensor, share flo
 type Exchange struct {
 	// Backward computes the gradients.
 	Backward func()
-	// Sums, called after Backward, gives single numbers, float32, that are added up with
-	// the gradients, as many on each rank; nil for none.
+	// Sums is called after Backward and returns float32 scalars that are reduced together with
+	// the gradients, equally many on each rank; may be nil.
 	Sums func() []*tensor.Tensor
-	// Votes are numbers of the host that are added up meanwhile, in place.
+	// Votes are values on the host that are reduced in place meanwhile.
 	Votes []float64
 }
 
-// Exchange makes one: afterwards the parameters have the sums of the gradients over all
-// ranks, and the tensors that it returns are the sums of the Sums.
+// Exchange runs one exchange: afterwards the parameters have the sums of the gradients over all
+// ranks. It returns the reduced Sums.
 func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Tensor, err error) {
 	if s.group.Size() == 1 {
 		e.Backward()
@@ -155,7 +155,7 @@ func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Te
 		for _, p := range s.params {
 			p.AfterGrad(nil)
 		}
-		if !done { // it panics
+		if !done { // Backward panicked
 			s.group.Fail(fmt.Errorf("the computation of a gradient failed"))
 			close(x.send)
 			<-x.ended
@@ -178,8 +178,8 @@ func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Te
 	return sums, err
 }
 
-// sort makes new buckets, in the order in which the gradients were complete on rank 0;
-// those that were not come last.
+// sort makes new buckets in the order in which gradients were completed on rank 0; parameters
+// without a gradient come last.
 func (s *Gradients) sort(ctx context.Context, complete []*tensor.Tensor) error {
 	s.sorted = true
 	var mine []int
@@ -212,15 +212,15 @@ func (s *Gradients) sort(ctx context.Context, complete []*tensor.Tensor) error {
 	return nil
 }
 
-// bucket is gradients that go together.
+// bucket is a group of gradients that are reduced together.
 type bucket struct {
 	params []*tensor.Tensor
 	wide   bool // float64
-	last   bool // which the Sums go with
-	length int  // numbers of the gradients
+	last   bool // it includes the Sums
+	length int  // number of elements
 }
 
-// arrange puts the parameters into buckets, unless they are there: the last ones first.
+// arrange divides the parameters into buckets, the last ones first, unless that has been done.
 func (s *Gradients) arrange() {
 	params := nn.Parameters(s.model)
 	if s.params != nil && slices.Equal(params, s.params) {
@@ -232,7 +232,7 @@ func (s *Gradients) arrange() {
 	s.fill(backward)
 }
 
-// fill makes the buckets of parameters in the order in which they are to be sent.
+// fill makes the buckets for parameters in sending order.
 func (s *Gradients) fill(params []*tensor.Tensor) {
 	s.whole = nil
 	var now *bucket
@@ -257,16 +257,16 @@ func (s *Gradients) fill(params []*tensor.Tensor) {
 	s.whole[len(s.whole)-1].last = true
 }
 
-// Begin gives all ranks the tensors that the model of rank 0 has, parameters and what
-// layers measure. It fails where the models differ, and says in what. Layers that have no
-// parameters yet, because they have seen no input, get those of rank 0, which must have
-// them if it has others.
+// Begin copies the tensors of rank 0's model to all ranks: parameters and state of layers. It
+// returns an error that describes the difference if the models differ. Layers without
+// parameters, because they have not seen an input yet, get those of rank 0, which must have all
+// parameters that others have.
 //
-// On GPUs it also has them meet: gradients are then added up by NCCL, where that is found
-// on all ranks, and else by way of the hosts; see [Group.Through].
+// On GPUs it also connects the devices: gradients are then reduced by NCCL if it is installed
+// on all ranks, otherwise through the hosts; see [Group.Through].
 //
-// Layers that measure over all ranks do so from now on, until [Gradients.End] or the end
-// of ctx, which they heed.
+// Layers such as nn.SyncBatchNorm synchronise over all ranks until [Gradients.End] or until ctx
+// is done.
 func (s *Gradients) Begin(ctx context.Context) error {
 	if err := Share(ctx, s.group, s.model); err != nil {
 		return err

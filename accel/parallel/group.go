@@ -8,37 +8,37 @@ import (
 	"time"
 )
 
-// Group is processes that compute together, and this one's place among them. The
-// owner calls Close.
+// Group is a group of processes that compute together, and the rank of this one. The owner must
+// call Close.
 type Group struct {
 	place     RankInfo
 	addresses []string
 	silence   time.Duration
-	bucket    int // bytes
+	bucket    int // in bytes
 
-	next, previous *link      // of the ring; nil in a group of one
-	one            sync.Mutex // held by the collective that runs
-	number         uint64     // of the collectives so far; guarded by one
-	room           rooms      // guarded by one
+	next, previous *link      // neighbours in the ring; nil in a group of one
+	one            sync.Mutex // held by the running collective
+	number         uint64     // number of collectives so far; guarded by one
+	room           buffers    // guarded by one
 
-	hub     []*link       // the connections over which ranks watch each other
-	broken  chan struct{} // closed when the group cannot be used any more
+	hub     []*link       // connections for heartbeats and notices
+	broken  chan struct{} // closed when the group is broken
 	end     chan struct{} // closed by Close
 	watches sync.WaitGroup
 
 	mu     sync.Mutex
-	err    error        // why it is broken; guarded by mu
+	err    error        // why the group is broken; guarded by mu
 	left   map[int]bool // ranks that have closed their group; guarded by mu
 	closed bool         // guarded by mu
 	use    Use          // guarded by mu
 	device devices      // guarded by mu
 }
 
-// Use is what a group has done so far.
+// Use is the statistics of a group.
 type Use struct {
 	Collectives int
 	Bytes       int           // sent by this rank
-	Time        time.Duration // in collectives, waiting for other ranks included
+	Time        time.Duration // in collectives, including waiting for other ranks
 }
 
 func newGroup(j *joining) *Group {
@@ -53,30 +53,30 @@ func newGroup(j *joining) *Group {
 	}
 }
 
-// Rank is the number of this process, from 0.
+// Rank returns the rank of this process, from 0.
 func (g *Group) Rank() int { return g.place.Rank }
 
-// Size is the number of processes.
+// Size returns the number of processes.
 func (g *Group) Size() int { return g.place.Size }
 
-// LocalRank is the number of this process among those of its machine: the GPU that
-// it is to use.
+// LocalRank returns the rank of this process among those of its machine: the index of the GPU
+// to use.
 func (g *Group) LocalRank() int { return g.place.LocalRank }
 
-// LocalSize is the number of processes of this machine.
+// LocalSize returns the number of processes on this machine.
 func (g *Group) LocalSize() int { return g.place.LocalSize }
 
-// First tells whether this is rank 0, the one that prints, draws and writes files.
+// First reports whether this is rank 0, which prints, draws and writes files.
 func (g *Group) First() bool { return g.place.Rank == 0 }
 
-// Use is what the group has done so far.
+// Use returns the statistics so far.
 func (g *Group) Use() Use {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.use
 }
 
-// String says which rank this is.
+// String returns the rank and the size.
 func (g *Group) String() string {
 	text := fmt.Sprintf("rank %d of %d", g.place.Rank, g.place.Size)
 	if g.place.Launcher != "" {
@@ -85,7 +85,7 @@ func (g *Group) String() string {
 	return text
 }
 
-// Err is why the group cannot be used any more, nil as long as it can.
+// Err returns why the group is broken, or nil.
 func (g *Group) Err() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -95,8 +95,8 @@ func (g *Group) Err() error {
 	return g.err
 }
 
-// Fail says that this rank gives up with an error, so that the others do not wait for
-// it: their collectives give a *LostError with the error's text.
+// Fail announces that this rank gives up with an error, so that the others do not wait for it:
+// their collectives return a *LostError with the text of the error.
 func (g *Group) Fail(err error) {
 	if err == nil || g.Size() == 1 {
 		return
@@ -104,11 +104,11 @@ func (g *Group) Fail(err error) {
 	_ = g.breakWith(&LostError{g.Rank(), g.addresses[g.Rank()], "has given up: " + err.Error()})
 }
 
-// fail breaks the group with an error of its own, or of the rank that was lost, about
-// which the one that watches may know more. It returns why the group is broken.
+// fail breaks the group with an error of this rank or about a lost rank, for which the
+// heartbeat may have a better explanation. It returns why the group is broken.
 func (g *Group) fail(err error) error {
 	if lost := (*LostError)(nil); errors.As(err, &lost) && lost.Rank != g.Rank() {
-		select { // a neighbour that has gone may have done so because of another
+		select { // a lost neighbour may have left because of another rank
 		case <-g.broken:
 		case <-g.end:
 		case <-time.After(hearsay):
@@ -122,12 +122,12 @@ func (g *Group) fail(err error) error {
 	return g.breakWith(err)
 }
 
-// hearsay is how long a rank whose neighbour is gone waits to hear which one was the
-// first to go.
+// hearsay is how long a rank that has lost a neighbour waits for a notice about which rank
+// failed first.
 const hearsay = time.Second
 
-// breakWith ends all that waits, tells the others, and returns why the group is broken:
-// the first error.
+// breakWith ends all waiting operations, notifies the other ranks, and returns why the group is
+// broken: the first error.
 func (g *Group) breakWith(err error) error {
 	g.mu.Lock()
 	if g.err != nil || g.closed {
@@ -151,8 +151,7 @@ func (g *Group) breakWith(err error) error {
 	return err
 }
 
-// Close leaves the group. The other ranks can go on with what does not need this one:
-// nothing but their own Close.
+// Close leaves the group. After that the other ranks can only Close as well.
 func (g *Group) Close() error {
 	g.mu.Lock()
 	if g.closed {
@@ -176,7 +175,7 @@ func (g *Group) Close() error {
 	return err
 }
 
-// run makes one collective at a time, within a context.
+// run runs one collective at a time, within a context.
 func (g *Group) run(ctx context.Context, c call, f func() error) (err error) {
 	if err := g.Err(); err != nil {
 		return err
@@ -215,7 +214,7 @@ func (g *Group) sent(bytes int) {
 	g.use.Bytes += bytes
 }
 
-// gone is the error of a connection with a neighbour that does not work any more.
+// gone returns the error for a broken connection with a neighbour.
 func (g *Group) gone(l *link, err error) error {
 	return &LostError{l.rank, g.addresses[l.rank], "ended: " + err.Error()}
 }

@@ -12,43 +12,42 @@ import (
 	"time"
 )
 
-// handshakeTime is how long a connection may take to say who it is.
+// handshakeTime is the time limit of the handshake.
 const handshakeTime = 10 * time.Second
 
-// protocol is what both sides of a connection must speak.
+// protocol is the protocol version of both sides.
 const protocol = "quern parallel 3"
 
-// challenge is what the side that listens says first.
+// challenge is the first message of the listening side.
 type challenge struct {
 	Protocol string
 	Nonce    []byte
 }
 
-// hello is the answer of the side that dials.
+// hello is the answer of the dialling side.
 type hello struct {
 	Rank    int
 	Size    int
-	Host    string // the name of the machine
-	Ring    string // where the rank listens for the one before it
-	Order   []byte // the bytes of a number as this machine has them
-	Session []byte // of the group, for a connection of the ring
+	Host    string // name of the machine
+	Ring    string // address where the rank listens for the previous one
+	Order   []byte // byte order of this machine
+	Session []byte // session of the group, for a ring connection
 	Nonce   []byte
-	Plain   bool   // the rank does without encryption
+	Plain   bool   // the rank requests no encryption
 	Proof   []byte // of the secret
 }
 
-// welcome is what the side that listens says of it.
+// welcome is the reply of the listening side.
 type welcome struct {
-	Refused string // why not; empty if the rank may join
-	Plain   bool   // from now on nothing is encrypted
+	Refused string // reason of a rejection; empty if the rank may join
+	Plain   bool   // encryption ends now
 	Proof   []byte // of the secret
 }
 
-// order is the number 1 as this machine has it in memory, the form in which numbers
-// travel.
+// order is the number 1 in the byte order of this machine, in which values are sent.
 func order() []byte { return binary.NativeEndian.AppendUint32(nil, 1) }
 
-// errStranger is why a connection is dropped that does not know the secret.
+// errStranger is the reason for closing a connection whose other side does not know the secret.
 var errStranger = errors.New("it does not know the secret of this run")
 
 func nonce() []byte {
@@ -57,13 +56,13 @@ func nonce() []byte {
 	return b
 }
 
-// proof shows that a side knows the secret, for what both have said over a connection
-// from which a key was exported.
+// proof returns the proof that a side knows the secret, for the messages of both sides and a
+// key exported from the connection.
 func (j *joining) proof(side string, exported, theirs []byte, said hello) []byte {
 	said.Proof = nil
 	text, err := json.Marshal(said)
 	if err != nil {
-		panic(fmt.Errorf("parallel: %w", err)) // of strings and numbers alone
+		panic(fmt.Errorf("parallel: %w", err)) // cannot happen: only strings and numbers
 	}
 	m := hmac.New(sha256.New, []byte(j.secret+"\x00"+j.place.Run))
 	for _, part := range [][]byte{[]byte(side), exported, theirs, text} {
@@ -73,7 +72,7 @@ func (j *joining) proof(side string, exported, theirs []byte, said hello) []byte
 	return m.Sum(nil)
 }
 
-// greet asks a connection who it is. A rank that may not join is told why.
+// greet authenticates an incoming connection. A rank that may not join is told the reason.
 func (j *joining) greet(conn net.Conn, judge func(hello) error) (*link, hello, error) {
 	var h hello
 	l, exported, err := newLink(-1, conn, true)
@@ -113,7 +112,7 @@ func (j *joining) greet(conn net.Conn, judge func(hello) error) (*link, hello, e
 	return l, h, l.until(time.Time{})
 }
 
-// introduce says who this rank is to the one that it has dialled.
+// introduce authenticates this rank to the one that it has dialled.
 func (j *joining) introduce(conn net.Conn, to int, h hello) (*link, error) {
 	l, exported, err := newLink(to, conn, false)
 	if err != nil {
@@ -156,12 +155,12 @@ func (j *joining) introduce(conn net.Conn, to int, h hello) (*link, error) {
 	return l, l.until(time.Time{})
 }
 
-// ready is what the side that dials says first when nothing is encrypted any more. The other
-// side waits for it: what it sent earlier, TLS could still take for its own.
+// ready is the first message of the dialling side after encryption ends. The other side waits
+// for it, because TLS could still consume anything sent earlier.
 type ready struct{}
 
-// plain reports whether a connection needs no encryption: its ends are on this machine, and
-// were not given a secret.
+// plain reports whether a connection needs no encryption: both ends are on this machine and
+// have no explicit secret.
 func (j *joining) plain(conn net.Conn) bool {
 	return j.local && isLoopback(conn.LocalAddr()) && isLoopback(conn.RemoteAddr())
 }

@@ -10,32 +10,32 @@ import (
 	"time"
 )
 
-// Option changes how [Join] joins.
+// Option configures [Join].
 type Option func(*joining)
 
-// At gives the place of this process, instead of the environment.
+// At sets the rank of this process, instead of the environment.
 func At(p RankInfo) Option { return func(j *joining) { j.place = &p } }
 
-// Secret is what a process must know to join; without it that of the environment
-// variable QUERN_PARALLEL_SECRET. Ranks on several machines need one. Ranks of one
-// machine do without: rank 0 then listens on the loopback interface alone, and they use
-// a secret that each user has in a file of the cache directory.
+// Secret sets the secret that a process must know to join; the default is the environment
+// variable QUERN_PARALLEL_SECRET. Ranks on several machines need one. Ranks on one machine do
+// not: without it rank 0 listens only on the loopback interface, and the ranks use a secret
+// from a file in the user's cache directory.
 func Secret(text string) Option { return func(j *joining) { j.secret = text } }
 
-// Timeout is how long to wait for the other ranks; 2 minutes without it.
+// Timeout sets how long to wait for the other ranks; the default is 2 minutes.
 func Timeout(d time.Duration) Option { return func(j *joining) { j.patience = d } }
 
-// HeartbeatTimeout is how long a rank may not be heard of before it counts as lost, although
-// its connection stands: that of a machine that has lost its power. It is 10 seconds
-// without it. A process that ends is noticed at once.
+// HeartbeatTimeout sets how long a rank may be silent before it counts as lost although its
+// connection is open, as after a power failure of its machine. The default is 10 seconds. The
+// end of a process is detected immediately.
 func HeartbeatTimeout(d time.Duration) Option { return func(j *joining) { j.silence = d } }
 
-// Bucket is how many bytes of gradients go at once, the same on all ranks; 25 MiB without
-// it, as in PyTorch's DistributedDataParallel. Smaller ones are sooner on their way, and
-// cost more of them.
+// Bucket sets the size in bytes of the buckets in which gradients are reduced, the same on all
+// ranks; the default is 25 MiB, as in PyTorch's DistributedDataParallel. Smaller buckets start
+// earlier but have more overhead.
 func Bucket(bytes int) Option { return func(j *joining) { j.bucket = bytes } }
 
-// Logger is told what goes on; without it nobody is.
+// Logger sets a logger; the default is none.
 func Logger(l *slog.Logger) Option { return func(j *joining) { j.log = l } }
 
 // SecretVariable is the environment variable of [Secret].
@@ -53,24 +53,23 @@ type joining struct {
 	secret   string
 	patience time.Duration
 	silence  time.Duration
-	bucket   int // bytes
+	bucket   int // in bytes
 	log      *slog.Logger
 
-	reached   string   // the address at which this rank has found rank 0
-	addresses []string // of the ranks' ring listeners
-	hosts     []string // of the ranks
-	session   []byte   // that rank 0 has given this group
-	local     bool     // the secret is of this user on this machine, or of this process
+	reached   string   // address at which this rank has reached rank 0
+	addresses []string // addresses of the ranks' ring listeners
+	hosts     []string // machines of the ranks
+	session   []byte   // session that rank 0 has assigned
+	local     bool     // the secret is that of the user's file or of this process
 }
 
-// Join waits until all ranks are there, and returns the group. Which rank this is it
-// reads from the environment ([FromEnvironment]), unless [At] says it.
+// Join waits until all ranks have joined and returns the group. It reads the rank of this
+// process from the environment ([FromEnvironment]) unless [At] sets it.
 //
-// The error is an [*EnvironmentError] where variables are missing or wrong, a
-// [*MissingError] where ranks did not come in time, a [*RefusedError] where this one
-// may not join, a [*SecretError] where ranks on several machines have no secret, and an
-// [*AddressError] where rank 0 cannot listen or be reached. When ctx is done Join returns
-// its error.
+// Errors: an [*EnvironmentError] if variables are missing or invalid, a [*MissingError] if
+// ranks did not join in time, a [*RefusedError] if this rank was rejected, a [*SecretError] if
+// ranks on several machines have no secret, an [*AddressError] if rank 0 cannot listen or be
+// reached, or the error of ctx.
 func Join(ctx context.Context, options ...Option) (*Group, error) {
 	j := &joining{secret: os.Getenv(SecretVariable), patience: defaultPatience, silence: defaultSilence, bucket: defaultBucket, log: slog.New(slog.DiscardHandler)}
 	for _, o := range options {
@@ -80,7 +79,7 @@ func Join(ctx context.Context, options ...Option) (*Group, error) {
 	}
 	if j.place != nil {
 		p := *j.place
-		j.place = &p // which may be changed
+		j.place = &p // a copy, because it may be changed
 	}
 	if j.place == nil {
 		p, err := FromEnvironment(os.LookupEnv)
@@ -109,7 +108,7 @@ func Join(ctx context.Context, options ...Option) (*Group, error) {
 	return g, err
 }
 
-// meet finds the other ranks and connects with those that this one talks to.
+// meet finds the other ranks and connects to those that this rank talks to.
 func (j *joining) meet(ctx context.Context) (g *Group, err error) {
 	var control []*link
 	var ring *net.TCPListener
@@ -126,7 +125,7 @@ func (j *joining) meet(ctx context.Context) (g *Group, err error) {
 	}
 	j.count()
 	g = newGroup(j)
-	g.watch(control) // from now on it is known when one of them ends
+	g.watch(control) // from now on lost ranks are detected
 	connecting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -144,13 +143,13 @@ func (j *joining) meet(ctx context.Context) (g *Group, err error) {
 	g.next, g.previous = next, previous
 	err = g.err
 	g.mu.Unlock()
-	if err != nil { // a rank was lost meanwhile
+	if err != nil { // a rank has been lost
 		return nil, errors.Join(err, g.Close())
 	}
 	return g, nil
 }
 
-// count finds the rank among those of this machine where the launcher did not say.
+// count determines the local rank if the launcher did not set it.
 func (j *joining) count() {
 	p := j.place
 	if p.LocalSize > 0 && p.LocalRank >= 0 {

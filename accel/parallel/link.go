@@ -14,18 +14,18 @@ import (
 // link is a connection with another rank.
 type link struct {
 	rank int
-	conn net.Conn // encrypted, or authenticated alone
-	raw  net.Conn // below
+	conn net.Conn // encrypted, or only authenticated
+	raw  net.Conn // the underlying connection
 	in   *bufio.Reader
 
-	sending sync.Mutex // messages are written as a whole
+	sending sync.Mutex // so that messages are written as a whole
 }
 
-// newLink encrypts a connection, whose deadline is then that of saying who one is. The
-// exported key is one that only its two ends have.
+// newLink encrypts a connection and sets the deadline of the handshake. Only the two ends of
+// the connection know the exported key.
 func newLink(rank int, conn net.Conn, listens bool) (l *link, exported []byte, err error) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetNoDelay(true) // slower without it, and right all the same
+		_ = tcp.SetNoDelay(true) // failing only makes it slower
 	}
 	if err := conn.SetDeadline(time.Now().Add(handshakeTime)); err != nil {
 		return nil, nil, err
@@ -37,20 +37,20 @@ func newLink(rank int, conn net.Conn, listens bool) (l *link, exported []byte, e
 	return &link{rank: rank, conn: encrypted, raw: conn, in: bufio.NewReaderSize(encrypted, readAhead)}, exported, nil
 }
 
-// readAhead is how much is read from a connection at once.
+// readAhead is the size of the read buffer.
 const readAhead = 64 << 10
 
-// close does not wait for the other side to read, as closing TLS would. Nothing is lost
-// with it that was still wanted.
+// close does not wait for the other side to read, unlike closing TLS. No data that are still
+// needed are lost.
 func (l *link) close() { _ = l.raw.Close() }
 
-// What a rank keeps of a message of another, and of one of a stranger.
+// Maximum message sizes from a rank and from an unauthenticated peer.
 const (
 	longestMessage  = 4 << 20
 	longestGreeting = 16 << 10
 )
 
-// send writes a message as JSON behind its length.
+// send writes a message as JSON after its length.
 func (l *link) send(message any) error {
 	text, err := json.Marshal(message)
 	if err != nil {
@@ -65,7 +65,7 @@ func (l *link) send(message any) error {
 // receive reads a message.
 func (l *link) receive(message any) error { return l.receiveUpTo(longestMessage, message) }
 
-// receiveShort is receive before it is known who the other side is.
+// receiveShort reads a message from an unauthenticated peer.
 func (l *link) receiveShort(message any) error { return l.receiveUpTo(longestGreeting, message) }
 
 func (l *link) receiveUpTo(most uint32, message any) error {
@@ -84,6 +84,6 @@ func (l *link) receiveUpTo(most uint32, message any) error {
 	return json.Unmarshal(text, message)
 }
 
-// until bounds all that is read and written until it is called again; the zero time
-// is no bound.
+// until sets the deadline for all reads and writes until the next call; the zero time means
+// none.
 func (l *link) until(t time.Time) error { return l.conn.SetDeadline(t) }

@@ -6,63 +6,65 @@ import (
 	"strconv"
 )
 
-// RankInfo is where a process stands among those that were started together.
+// RankInfo is the rank of a process among those that were started together.
 type RankInfo struct {
 	Rank int // from 0
-	Size int // processes in all
-	// LocalRank counts the processes of one machine: the number of the GPU to use. It is -1 where the
+	Size int // total number of processes
+	// LocalRank is the rank among the processes of one machine: the index of the GPU to use. It
+	// is -1 if the environment does not set it; [Join] then determines it.
 	// environment does not tell; [Join] then counts them itself.
 	LocalRank int
-	// LocalSize is how many there are on this machine, 0 where the environment does not tell.
+	// LocalSize is the number of processes on this machine, 0 if the environment does not set
+	// it.
 	LocalSize int
 	// Address is where rank 0 listens, as host:port.
 	Address string
-	// Run keeps runs apart that use one address after the other.
+	// Run distinguishes runs that use the same address.
 	Run string
-	// Launcher is what the place was read from, "torchrun" for instance; empty for a process that is alone.
+	// Launcher is the launcher whose variables were used, such as "torchrun"; empty for a
+	// single process.
 	Launcher string
 
-	local bool   // in one process with the others
-	store string // the address of torchrun's own store, through which rank 0 tells where it listens
+	local bool   // created by Local
+	store string // address of torchrun's store, through which rank 0 publishes its address
 }
 
-// EnvironmentError says that the variables of a launcher do not fit together.
+// EnvironmentError says that the variables of a launcher are inconsistent.
 type EnvironmentError struct {
 	Launcher string
-	Hint     string // which of them, and what to do
+	Hint     string // which variables, and what to do
 }
 
 func (e *EnvironmentError) Error() string {
 	return fmt.Sprintf("parallel: the environment of %s: %s", e.Launcher, e.Hint)
 }
 
-// DefaultPort is where rank 0 listens unless the environment or an option says
-// otherwise: that of PyTorch.
+// DefaultPort is the port of rank 0 unless the environment or an option sets another one; it is
+// PyTorch's default.
 const DefaultPort = 29500
 
-// alone is a process that nobody has started together with others.
+// alone is a process that was not started by a launcher.
 func alone() RankInfo { return RankInfo{Size: 1, LocalSize: 1} }
 
-// FromEnvironment reads where the process stands from its environment, through a
-// function such as os.LookupEnv. The first of these that is there counts, the one
-// that starts processes closest to them first:
+// FromEnvironment reads the rank of the process from its environment, through a function such
+// as os.LookupEnv. It uses the first launcher in this list whose variables are set; launchers
+// that start processes most directly come first:
 //
 //	torchrun, Kubeflow's PyTorchJob  RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT
 //	Open MPI, Kubeflow's MPIJob      OMPI_COMM_WORLD_RANK, _SIZE, _LOCAL_RANK, _LOCAL_SIZE
 //	MPICH, Intel MPI                 PMI_RANK, PMI_SIZE, MPI_LOCALRANKID, MPI_LOCALNRANKS
 //	Slurm's srun                     SLURM_STEP_ID, SLURM_PROCID, SLURM_STEP_NUM_TASKS, SLURM_LOCALID, SLURM_STEP_NODELIST
 //
-// MASTER_ADDR and MASTER_PORT hold for all of them. Without MASTER_ADDR rank 0 is on
-// the first host that Slurm names, or on this machine where the launcher says that
-// all ranks are. Without MASTER_PORT it listens on a port that is made of the name of
-// the run, where Slurm, Open MPI or Intel's MPI gives it one, and else on [DefaultPort].
-// Without any of these variables the process is alone, and so is what runs in the
-// script of sbatch or in the shell of salloc without srun: Slurm tells it of all the
-// tasks that the job may have, but starts it once. Variables of other launchers that say
-// that there are several processes, such as PET_NNODES=2 of Kubeflow Trainer without
-// torchrun, are an [*EnvironmentError] that names them: each process would train alone
-// and nobody would notice. Variables that are there by half,
-// or that are no numbers, are an [*EnvironmentError].
+// MASTER_ADDR and MASTER_PORT apply to all of them. Without MASTER_ADDR, rank 0 is on the first
+// host named by Slurm, or on this machine if the launcher says that all ranks are. Without
+// MASTER_PORT, it listens on a port derived from the name of the run, if Slurm, Open MPI or
+// Intel MPI sets one, and otherwise on [DefaultPort]. Without any of these variables the
+// process is alone, and so is a process in the script of sbatch or the shell of salloc without
+// srun: Slurm describes all tasks that the job may have, but starts it once. If variables of
+// other launchers announce several processes, such as PET_NNODES=2 of Kubeflow Trainer without
+// torchrun, FromEnvironment returns an [*EnvironmentError] that names them; otherwise each
+// process would silently train alone. Incomplete variables, or values that are not numbers, are
+// also an [*EnvironmentError].
 func FromEnvironment(lookup func(string) (string, bool)) (RankInfo, error) {
 	for _, l := range launchers {
 		v := &variables{lookup: lookup, launcher: l.name}
@@ -85,25 +87,25 @@ func FromEnvironment(lookup func(string) (string, bool)) (RankInfo, error) {
 	return alone(), nil
 }
 
-// launcherVariable is how a program calls itself that sets torchrun's variables for what
-// it starts: the kernel of a notebook, which says %ranks.
+// launcherVariable is the variable in which a program that sets torchrun's variables names
+// itself: the kernel of a notebook, for %ranks.
 const launcherVariable = "QUERN_PARALLEL_LAUNCHER"
 
 // launcher is a program that starts ranks.
 type launcher struct {
 	name  string
-	marks []string // variables of which one says that it was at work
-	// started tells whether it has started this process, and not only what this one
-	// runs in; nil where the marks say that.
+	marks []string // variables of which at least one is set by the launcher
+	// started reports whether the launcher started this process and not only an enclosing one;
+	// nil if marks say that.
 	started func(*variables) bool
 	read    func(*variables) (RankInfo, error)
 }
 
-// launchers are in the order of preference. torchrun may be started by srun, and
-// mpirun within a job of Slurm, whose variables are then those of the outer one.
+// launchers are in order of preference. srun may start torchrun, and mpirun may run within a
+// Slurm job; the variables of the outer launcher are then set too.
 var launchers = []launcher{torchrun, openMPI, mpich, slurm}
 
-// check tells whether the numbers are those of a place.
+// check checks that the numbers are a valid rank.
 func (p RankInfo) check(launcher string) error {
 	wrong := func(format string, values ...any) error {
 		return &EnvironmentError{Launcher: launcher, Hint: fmt.Sprintf(format, values...)}
@@ -123,7 +125,7 @@ func (p RankInfo) check(launcher string) error {
 	return nil
 }
 
-// variables reads those of one launcher.
+// variables reads the variables of one launcher.
 type variables struct {
 	lookup   func(string) (string, bool)
 	launcher string
@@ -138,13 +140,13 @@ func (v *variables) any(names ...string) bool {
 	return false
 }
 
-// text is a variable, empty where it is not set.
+// text returns a variable, or "" if it is not set.
 func (v *variables) text(name string) string {
 	s, _ := v.lookup(name)
 	return s
 }
 
-// first is the first of some variables that is set, and its name.
+// first returns the first of some variables that is set, and its name.
 func (v *variables) first(names ...string) (value, name string) {
 	for _, n := range names {
 		if s := v.text(n); s != "" {
@@ -154,7 +156,7 @@ func (v *variables) first(names ...string) (value, name string) {
 	return "", names[0]
 }
 
-// number is a variable that must be there.
+// number returns a required variable as a number.
 func (v *variables) number(names ...string) (int, error) {
 	s, name := v.first(names...)
 	if s == "" {
@@ -167,7 +169,7 @@ func (v *variables) number(names ...string) (int, error) {
 	return n, nil
 }
 
-// optional is a number that may be missing.
+// optional returns an optional variable as a number.
 func (v *variables) optional(missing int, names ...string) (int, error) {
 	if !v.any(names...) {
 		return missing, nil
@@ -175,7 +177,7 @@ func (v *variables) optional(missing int, names ...string) (int, error) {
 	return v.number(names...)
 }
 
-// names are the variables of a launcher's four numbers, each with its other names.
+// names are the variables of a launcher's four numbers, each with alternative names.
 type names struct{ rank, size, localRank, localSize []string }
 
 // place reads the four numbers.
@@ -193,8 +195,8 @@ func (v *variables) place(n names) (p RankInfo, err error) {
 	return p, err
 }
 
-// address is where rank 0 listens, with a host and a port for where MASTER_ADDR and
-// MASTER_PORT are missing. It is empty without a host.
+// address returns where rank 0 listens; host and port are the defaults without MASTER_ADDR and
+// MASTER_PORT. It is empty without a host.
 func (v *variables) address(host string, port int) (string, error) {
 	if s := v.text("MASTER_ADDR"); s != "" {
 		host = s

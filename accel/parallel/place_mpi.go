@@ -1,7 +1,7 @@
 package parallel
 
-// openMPI's mpirun sets these for all that it starts, also for programs that know
-// nothing of MPI. Kubeflow's MPIJob is started by it.
+// openMPI's mpirun sets these variables for everything that it starts, including programs that
+// do not use MPI. Kubeflow's MPIJob uses mpirun.
 var openMPI = launcher{
 	name:  "Open MPI",
 	marks: []string{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
@@ -13,8 +13,8 @@ var openMPI = launcher{
 	},
 }
 
-// mpich is MPICH's mpiexec and what is made of it, that of Intel for instance. srun
-// with --mpi=pmi2 sets the same two numbers, which its own say better.
+// mpich is MPICH's mpiexec and its derivatives, such as Intel MPI. srun with --mpi=pmi2 sets
+// the same two variables, but its own are more precise.
 var mpich = launcher{
 	name:  "MPICH",
 	marks: []string{"PMI_RANK", "PMI_SIZE"},
@@ -29,8 +29,7 @@ var mpich = launcher{
 	},
 }
 
-// mpi is the place of a process that an mpirun has started, with the variables that
-// name the run.
+// mpi returns the rank of a process started by mpirun; variables name the run.
 func (v *variables) mpi(n names, run ...string) (RankInfo, error) {
 	p, err := v.place(n)
 	if err != nil {
@@ -40,7 +39,7 @@ func (v *variables) mpi(n names, run ...string) (RankInfo, error) {
 	switch list, name := v.first("SLURM_STEP_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NODELIST"); {
 	case p.Size > 0 && p.LocalSize == p.Size:
 		host = "127.0.0.1"
-	case list != "": // started within a job of Slurm, where rank 0 is on the first host
+	case list != "": // within a Slurm job: rank 0 is on the first host
 		if host, err = firstHost(list); err != nil {
 			return p, &EnvironmentError{Launcher: v.launcher, Hint: name + ": " + err.Error()}
 		}

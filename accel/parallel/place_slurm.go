@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// slurm's srun sets these for each task. The names with STEP are of the step that
-// srun has started, the others of the job that it belongs to.
+// slurm's srun sets these variables for each task. Names with STEP describe the step that srun
+// has started, the others its job.
 var slurm = launcher{
 	name:    "Slurm",
 	marks:   []string{"SLURM_PROCID"},
@@ -40,20 +40,20 @@ var slurm = launcher{
 	},
 }
 
-// specialSteps are the numbers from which on a step is none of srun's: that of the
-// batch script, of the shell of salloc, and of what is adopted into a job (slurm.h).
+// specialSteps is the smallest step number not used by srun: larger ones are the batch script,
+// the shell of salloc, and processes adopted into a job (slurm.h).
 const specialSteps = 0xfffffff0
 
-// inStep tells whether srun has started this process. A batch script has
-// SLURM_PROCID=0 as well, and SLURM_NTASKS of its whole job, but no number of a step.
+// inStep reports whether srun has started this process. A batch script also has SLURM_PROCID=0
+// and the SLURM_NTASKS of its whole job, but no step number.
 func inStep(v *variables) bool {
 	text, _ := v.first("SLURM_STEP_ID", "SLURM_STEPID")
 	step, err := strconv.ParseUint(text, 10, 32)
 	return err == nil && step < specialSteps
 }
 
-// jobPort is the port of a run, so that two of them on one machine seldom have the
-// same: one of ten thousand below those that systems give away.
+// jobPort derives a port from the name of a run, so that two runs on one machine rarely
+// collide: one of ten thousand below the ephemeral ports.
 func jobPort(run string) int {
 	if run == "" {
 		return DefaultPort
@@ -72,15 +72,15 @@ func jobPort(run string) int {
 	return firstPort + (n%ports+s%ports)%ports
 }
 
-// The ports of jobPort.
+// The range of jobPort.
 const firstPort, ports = 20000, 10000
 
-// firstHost is the first of a list of hosts in Slurm's short form, in which
+// firstHost returns the first host of a list in Slurm's compact form, in which
 //
 //	node[07-09,12],login  stands for  node07 node08 node09 node12 login
 //	r[1-2]n[1-4]          stands for  r1n1 r1n2 … r2n4
 //
-// so that the first host has the first number of each bracket.
+// The first host has the first number of each bracket.
 func firstHost(list string) (string, error) {
 	var host strings.Builder
 	rest := list

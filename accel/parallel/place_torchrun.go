@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// torchrun sets the variables of PyTorch's env:// rendezvous, as do Kubeflow's
-// PyTorchJob and a program that starts ranks by hand.
+// torchrun sets the variables of PyTorch's env:// rendezvous, and so do Kubeflow's PyTorchJob
+// and users who start ranks by hand.
 //
-// torchrun listens at MASTER_ADDR:MASTER_PORT itself and says so with
-// TORCHELASTIC_USE_AGENT_STORE: rank 0 then listens elsewhere, and says where in that store.
+// If TORCHELASTIC_USE_AGENT_STORE is set, torchrun itself listens at MASTER_ADDR:MASTER_PORT:
+// rank 0 then listens elsewhere and publishes its address in torchrun's store.
 var torchrun = launcher{
 	name:  "torchrun",
 	marks: []string{"RANK", "WORLD_SIZE"},

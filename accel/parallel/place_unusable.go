@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// sign is a variable of a launcher that this package cannot use, since it does not say all
-// of rank, size and address, or since another program was to read it.
+// sign is a variable of a launcher that this package cannot use, because it does not define
+// rank, size and address, or because it is meant for another program.
 type sign struct {
 	launcher string
 	name     string
-	// several tells whether the value says that there are several processes.
+	// several reports whether the value announces several processes.
 	several func(value string) bool
 }
 
-// signs are looked at where no launcher has started the process.
+// signs are checked if no supported launcher has started the process.
 var signs = []sign{
 	{"torchrun (as Kubeflow Trainer sets it for torchrun to read)", "PET_NNODES", atLeast(2)},
 	{"torchrun (as Kubeflow Trainer sets it for torchrun to read)", "PET_NPROC_PER_NODE", atLeast(2)},
@@ -50,8 +50,8 @@ var signs = []sign{
 	{"Vertex AI", "CLUSTER_SPEC", cluster},
 }
 
-// unusable is an [*EnvironmentError] where variables say that there are several processes,
-// of which each would take itself to be alone.
+// unusable returns an [*EnvironmentError] if variables announce several processes, each of
+// which would train alone.
 func unusable(lookup func(string) (string, bool)) error {
 	for _, s := range signs {
 		value, _ := lookup(s.name)
@@ -66,8 +66,8 @@ func unusable(lookup func(string) (string, bool)) error {
 	return nil
 }
 
-// atLeast tells whether a number, or the end of a range such as 1:4, is at least n. Words,
-// such as torchrun's auto, say nothing.
+// atLeast reports whether a number, or the end of a range such as 1:4, is at least n. It is
+// false for words such as torchrun's auto.
 func atLeast(n int) func(string) bool {
 	return func(value string) bool {
 		_, last, ranges := strings.Cut(value, ":")
@@ -79,7 +79,7 @@ func atLeast(n int) func(string) bool {
 	}
 }
 
-// hosts tells whether a list of hosts, in JSON or with commas, has more than one.
+// hosts reports whether a list of hosts, as JSON or separated by commas, has more than one.
 func hosts(value string) bool {
 	var list []string
 	if json.Unmarshal([]byte(value), &list) == nil {
@@ -88,7 +88,7 @@ func hosts(value string) bool {
 	return strings.Contains(strings.Trim(value, ", "), ",")
 }
 
-// cluster tells whether a description of a cluster in JSON has more than one task.
+// cluster reports whether a cluster description in JSON has more than one task.
 func cluster(value string) bool {
 	var c struct {
 		Cluster map[string][]string

@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// table is what rank 0 tells those that have come.
+// table is the message of rank 0 to the ranks that have joined.
 type table struct {
-	Missing []int // who has not come yet; none once all are there
+	Missing []int // ranks that have not joined yet; empty when complete
 
-	Session   []byte   // the name of this group
-	Addresses []string // where each rank listens for the one before it
-	Hosts     []string // the names of their machines
+	Session   []byte   // identifies this group
+	Addresses []string // where each rank listens for the previous one
+	Hosts     []string // names of their machines
 
-	Failed string // why there will be no group
+	Failed string // why the rendezvous has failed
 }
 
-// gather is what rank 0 does: it listens until all others have come, and tells them
-// of each other. The listener is handed on for the connection of the last rank.
+// gather runs on rank 0: it listens until all other ranks have joined, and sends them the
+// table. The listener is kept for the connection of the last rank.
 func (j *joining) gather(ctx context.Context) (control []*link, listener *net.TCPListener, err error) {
 	begin := time.Now()
 	listener, err = j.listen(ctx)
@@ -60,10 +60,10 @@ func (j *joining) gather(ctx context.Context) (control []*link, listener *net.TC
 	return c.links, listener, nil
 }
 
-// listen opens the address of rank 0, on all interfaces unless it is of this machine
-// alone, which it is without a secret: the others may know the machine by a name that leads elsewhere first. The name
-// localhost is not enough for that: Kubeflow's PyTorchJob gives it to rank 0, and to the
-// other machines the name of rank 0's.
+// listen opens the address of rank 0. Without a secret it listens only on the loopback
+// interface, otherwise on all interfaces, because the other ranks may resolve the name of the
+// machine to another address. The name localhost does not mean loopback only: Kubeflow's
+// PyTorchJob sets it for rank 0, and the name of rank 0's machine for the others.
 func (j *joining) listen(ctx context.Context) (*net.TCPListener, error) {
 	host, port, err := net.SplitHostPort(j.place.Address)
 	if err != nil {
@@ -87,9 +87,9 @@ func (j *joining) listen(ctx context.Context) (*net.TCPListener, error) {
 	return tcp, nil
 }
 
-// listenerAddress is a listener's port at the host by which others know it.
+// listenerAddress returns the port of a listener with the host by which others know it.
 func listenerAddress(known string, l net.Listener) string {
-	host, _, _ := net.SplitHostPort(known) // which has been listened at
+	host, _, _ := net.SplitHostPort(known) // it has been listened at, so it is valid
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	return net.JoinHostPort(host, port)
 }
@@ -102,21 +102,21 @@ func hostname() string {
 	return name
 }
 
-// gathering is the ranks that have come so far.
+// gathering is the ranks that have joined so far.
 type gathering struct {
 	*joining
-	complete chan struct{} // closed when all are there
-	wrong    chan error    // why there will be no group
+	complete chan struct{} // closed when all have joined
+	wrong    chan error    // why the rendezvous has failed
 
 	mu      sync.Mutex
-	links   []*link // by rank; guarded by mu, as is what follows
+	links   []*link // by rank; this and the following fields are guarded by mu
 	hellos  []hello
 	came    int
-	greeted map[net.Conn]bool // that have not yet said who they are
+	greeted map[net.Conn]bool // not authenticated yet
 	closed  bool
 }
 
-// serve takes connections until the listener's deadline.
+// serve accepts connections until the listener's deadline.
 func (c *gathering) serve(l *net.TCPListener, serving *sync.WaitGroup) {
 	for {
 		conn, err := l.Accept()
@@ -127,7 +127,7 @@ func (c *gathering) serve(l *net.TCPListener, serving *sync.WaitGroup) {
 	}
 }
 
-// take lets a connection in, if it is a rank of this run.
+// take admits a connection if it is a rank of this run.
 func (c *gathering) take(conn net.Conn) {
 	if !c.open(conn) {
 		return
@@ -143,7 +143,7 @@ func (c *gathering) take(conn net.Conn) {
 		if refused := (*RefusedError)(nil); errors.As(err, &refused) {
 			select {
 			case c.wrong <- err:
-			default: // the first is the one to tell
+			default: // only the first error is reported
 			}
 		}
 		return
@@ -158,19 +158,19 @@ func (c *gathering) take(conn net.Conn) {
 	missing := c.absent()
 	for _, l := range c.links {
 		if l != nil {
-			_ = l.send(table{Missing: missing}) // one that is gone is noticed in the end
+			_ = l.send(table{Missing: missing}) // a lost rank is detected at the end
 		}
 	}
 }
 
-// mostGreeted is how many strangers may be asked at once who they are, beside the ranks.
-const mostGreeted = 64
+// maxGreeted is the maximum number of unauthenticated connections in addition to the ranks.
+const maxGreeted = 64
 
-// open notes a connection that is to say who it is.
+// open registers an unauthenticated connection.
 func (c *gathering) open(conn net.Conn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || len(c.greeted) >= mostGreeted+c.place.Size {
+	if c.closed || len(c.greeted) >= maxGreeted+c.place.Size {
 		_ = conn.Close()
 		return false
 	}
@@ -181,7 +181,7 @@ func (c *gathering) open(conn net.Conn) bool {
 	return true
 }
 
-// shut drops those that have not said who they are.
+// shut closes unauthenticated connections.
 func (c *gathering) shut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,7 +191,7 @@ func (c *gathering) shut() {
 	}
 }
 
-// judge tells whether a rank may join.
+// judge returns an error if the rank may not join.
 func (c *gathering) judge(h hello) error {
 	if h.Size != c.place.Size {
 		return fmt.Errorf("it was started as one of %d ranks, and rank 0 as one of %d", h.Size, c.place.Size)
@@ -208,8 +208,7 @@ func (c *gathering) judge(h hello) error {
 	return nil
 }
 
-// forget takes back that a rank has come whose connection has failed since. mu is
-// held.
+// forget removes a rank whose connection has failed. mu is held.
 func (c *gathering) forget(h hello) {
 	if h.Rank > 0 && h.Rank < c.place.Size && c.links[h.Rank] == nil && string(c.hellos[h.Rank].Nonce) == string(h.Nonce) {
 		c.hellos[h.Rank] = hello{}
@@ -222,7 +221,7 @@ func (c *gathering) missing() []int {
 	return c.absent()
 }
 
-// absent is missing, with mu held.
+// absent returns the missing ranks. mu is held.
 func (c *gathering) absent() []int {
 	var ranks []int
 	for r := 1; r < c.place.Size; r++ {
@@ -233,7 +232,7 @@ func (c *gathering) absent() []int {
 	return ranks
 }
 
-// tell gives all ranks the table.
+// tell sends the table to all ranks.
 func (c *gathering) tell() error {
 	c.session = nonce()
 	t := table{Session: c.session}
@@ -252,7 +251,7 @@ func (c *gathering) tell() error {
 	return nil
 }
 
-// fail tells those that have come that there will be no group.
+// fail tells all joined ranks that the rendezvous has failed.
 func (c *gathering) fail(err error) {
 	t := table{Failed: err.Error()}
 	if m := (*MissingError)(nil); errors.As(err, &m) {
@@ -260,7 +259,7 @@ func (c *gathering) fail(err error) {
 	}
 	for _, l := range c.links {
 		if l != nil {
-			_ = l.until(time.Now().Add(time.Second)) // it may be gone as well
+			_ = l.until(time.Now().Add(time.Second)) // the rank may be gone too
 			_ = l.send(t)
 			l.close()
 		}

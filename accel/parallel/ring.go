@@ -6,32 +6,32 @@ import (
 	"unsafe"
 )
 
-// A piece is what is added up, or passed on, while the next one is on its way.
+// A piece is summed or forwarded while the next one is being received.
 const pieceBytes = 64 << 10
 
-// smallBytes is what a connection takes without waiting for its other end to read.
+// smallBytes is the size that a connection accepts without waiting for its other end to read.
 const smallBytes = 4 << 10
 
-// rooms are buffers that collectives use again.
-type rooms struct {
+// buffers are buffers that collectives reuse.
+type buffers struct {
 	piece []byte
 	small []byte
 	wide  []float32
 }
 
-// bytesOf is the memory of numbers.
+// bytesOf returns the memory of values as bytes.
 func bytesOf[T float32 | float64 | uint16](numbers []T) []byte {
 	var zero T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*int(unsafe.Sizeof(zero)))
 }
 
-// numbersOf is memory as numbers.
+// numbersOf returns memory as values.
 func numbersOf[T float32 | float64](b []byte) []T {
 	var zero T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))
 }
 
-// chunk is the part of n numbers that begins its way around the ring at a rank.
+// chunk returns the part of n values that starts its way around the ring at a rank.
 func (g *Group) chunk(n, rank int) (from, to int) {
 	size := g.Size()
 	rank = ((rank % size) + size) % size
@@ -50,7 +50,7 @@ func (g *Group) write(b []byte) error {
 	return nil
 }
 
-// exchange sends bytes to the next rank while take receives those of the one before.
+// exchange sends bytes to the next rank while take receives those of the previous one.
 func (g *Group) exchange(out []byte, take func() error) error {
 	if len(out) <= smallBytes {
 		if err := g.write(out); err != nil {
@@ -59,16 +59,16 @@ func (g *Group) exchange(out []byte, take func() error) error {
 		return take()
 	}
 	sent := make(chan error, 1)
-	go func() { sent <- g.write(out) }() // ends with the write, which ends with the connection
+	go func() { sent <- g.write(out) }() // ends with the write, at the latest when the connection is closed
 	err := take()
 	if err != nil {
-		g.next.close() // else a rank that does not read any more would be waited for
+		g.next.close() // otherwise it would wait for a rank that no longer reads
 		return errors.Join(err, <-sent)
 	}
 	return <-sent
 }
 
-// read fills bytes from the rank before.
+// read fills bytes from the previous rank.
 func (g *Group) read(b []byte) error {
 	if len(b) == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (g *Group) read(b []byte) error {
 	return nil
 }
 
-// readAdd adds numbers of the rank before to these, piece by piece.
+// readAdd adds values from the previous rank, piece by piece.
 func readAdd[T float32 | float64](g *Group, into []T) error {
 	var zero T
 	width := int(unsafe.Sizeof(zero))
@@ -98,9 +98,8 @@ func readAdd[T float32 | float64](g *Group, into []T) error {
 	return nil
 }
 
-// reduceScatter leaves at each rank the sum of one chunk: of the one behind its own.
-// Each chunk is added up in the order of the ranks that it comes by, so that its sum
-// does not depend on who is faster.
+// reduceScatter leaves the sum of one chunk at each rank: the chunk after its own. Each chunk
+// is summed in the order of the ranks on its way, so the result does not depend on timing.
 func reduceScatter[T float32 | float64](g *Group, data []T) error {
 	for s := range g.Size() - 1 {
 		from, to := g.chunk(len(data), g.Rank()-s)
@@ -112,7 +111,7 @@ func reduceScatter[T float32 | float64](g *Group, data []T) error {
 	return nil
 }
 
-// gatherChunks gives all ranks the chunks that reduceScatter has left at each.
+// gatherChunks passes the chunks of reduceScatter to all ranks.
 func gatherChunks[T float32 | float64 | uint16](g *Group, data []T) error {
 	for s := range g.Size() - 1 {
 		from, to := g.chunk(len(data), g.Rank()+1-s)
@@ -124,8 +123,8 @@ func gatherChunks[T float32 | float64 | uint16](g *Group, data []T) error {
 	return nil
 }
 
-// gatherBlocks brings a block of each rank, all of one length, to all: that of rank r
-// at r times the length. This rank's is there already.
+// gatherBlocks passes a block of each rank, all of the same length, to all ranks: that of rank
+// r at offset r times the length. This rank's block is already there.
 func (g *Group) gatherBlocks(blocks []byte, length int) error {
 	size := g.Size()
 	for s := range size - 1 {

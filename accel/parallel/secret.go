@@ -22,9 +22,9 @@ func (e *SecretError) Error() string {
 		"ranks of one machine need none with MASTER_ADDR=127.0.0.1", e.Address, SecretVariable)
 }
 
-// protect decides how strangers are kept out. With a secret ranks may be anywhere.
-// Without one they are on this machine, rank 0 listens for nobody else, and the secret
-// is one that each user has in a file.
+// protect determines the secret. With an explicit secret, ranks may be on any machine. Without
+// one, they are on this machine, rank 0 listens only on the loopback interface, and the secret
+// comes from a file of the user.
 func (j *joining) protect() error {
 	if j.secret != "" {
 		j.local = j.place.local
@@ -50,7 +50,7 @@ func (j *joining) protect() error {
 	return nil
 }
 
-// userSecret is a secret that all processes of this user have.
+// userSecret returns the secret that all processes of this user share.
 func userSecret() (string, error) {
 	folder, err := os.UserCacheDir()
 	if err != nil {
@@ -70,10 +70,10 @@ func userSecret() (string, error) {
 	return readSecret(path)
 }
 
-// secretBytes is the length of a secret in a file.
+// secretBytes is the length of the secret in the file.
 const secretBytes = 32
 
-// readSecret reads the file, which nobody else may have written or be able to read.
+// readSecret reads the file, which must be readable and writable only by the user.
 func readSecret(path string) (string, error) {
 	if err := trust.File(path); err != nil {
 		return "", err
@@ -95,12 +95,11 @@ func readSecret(path string) (string, error) {
 	return "", fmt.Errorf("%s does not hold a secret; delete it", path)
 }
 
-// writeSecret makes the file, unless another process has been faster. It is there as a
-// whole or not at all.
+// writeSecret creates the file atomically, unless another process has created it first.
 func writeSecret(path string) error {
 	var b [secretBytes]byte
 	_, _ = rand.Read(b[:])                                   // never fails
-	f, err := os.CreateTemp(filepath.Dir(path), ".secret-*") // which nobody else may read
+	f, err := os.CreateTemp(filepath.Dir(path), ".secret-*") // with mode 0600
 	if err != nil {
 		return err
 	}

@@ -12,16 +12,16 @@ import (
 	"sync"
 )
 
-// Connections are TLS 1.3, at least until their ends know each other (see framed). The certificate of the side that listens is made for the
-// occasion and proves nothing: both sides prove with the secret, after the handshake of
-// TLS, that they are at the ends of the same connection (see [joining.proof]). Who sits
-// between them has two connections with different exported keys, and cannot pass a
-// proof on.
+// Connections use TLS 1.3, at least until both ends are authenticated (see framed). The
+// certificate of the listening side is ephemeral and proves nothing: after the TLS handshake,
+// both sides prove with the secret that they are the ends of the same connection (see
+// [joining.proof]). A man in the middle has two connections with different exported keys and
+// cannot forward a proof.
 
-// exporterLabel names the key that is exported from a connection for the proofs.
+// exporterLabel is the label of the key that is exported from a connection for the proofs.
 const exporterLabel = "EXPORTER-quern-parallel-2"
 
-// certificate is the one that this process listens with.
+// certificate is the certificate of this process for listening.
 var certificate = sync.OnceValues(func() (tls.Certificate, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -32,13 +32,13 @@ var certificate = sync.OnceValues(func() (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{made}, PrivateKey: key}, err
 })
 
-// encrypt makes a connection one of TLS. Its ends do not know each other yet, but
-// nobody else can read or change what they say. Deadlines of conn bound it.
+// encrypt turns a connection into a TLS connection. Its ends are not authenticated yet, but
+// nobody else can read or change their messages. The deadline of conn applies.
 func encrypt(conn net.Conn, listens bool) (encrypted *tls.Conn, exported []byte, err error) {
 	config := &tls.Config{
 		MinVersion:             tls.VersionTLS13,
 		SessionTicketsDisabled: true,
-		InsecureSkipVerify:     true, //nolint:gosec // the secret proves who it is, not a certificate
+		InsecureSkipVerify:     true, //nolint:gosec // the secret authenticates the peer, not the certificate
 	}
 	if listens {
 		made, err := certificate()

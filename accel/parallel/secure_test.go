@@ -414,7 +414,7 @@ func TestManyStrangers(t *testing.T) {
 		}
 	})
 	var strangers []net.Conn
-	for len(strangers) < 2*mostGreeted {
+	for len(strangers) < 2*maxGreeted {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			continue // rank 0 is not there yet

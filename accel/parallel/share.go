@@ -12,10 +12,10 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// ModelError says that a rank's model is not that of rank 0.
+// ModelError says that a rank's model differs from that of rank 0.
 type ModelError struct {
 	Rank int
-	Err  error // what differs
+	Err  error // the difference
 }
 
 func (e *ModelError) Error() string {
@@ -24,7 +24,7 @@ func (e *ModelError) Error() string {
 
 func (e *ModelError) Unwrap() error { return e.Err }
 
-// described is a tensor as rank 0 tells of it; its bytes follow.
+// described is the description of a tensor of rank 0; its bytes follow.
 type described struct {
 	Name      string
 	Shape     []int
@@ -32,9 +32,8 @@ type described struct {
 	Trainable bool
 }
 
-// Share gives all ranks the tensors that the model of rank 0 has; see
-// [Gradients.Begin]. All ranks get the same error, a [*ModelError] of the first whose
-// model differs.
+// Share copies the tensors of rank 0's model to all ranks; see [Gradients.Begin]. All ranks get
+// the same error, a [*ModelError] of the first rank whose model differs.
 func Share(ctx context.Context, g *Group, model any) error {
 	if g.Size() == 1 {
 		return nil
@@ -47,11 +46,11 @@ func Share(ctx context.Context, g *Group, model any) error {
 	if !g.First() {
 		differs = fits(model, tensors)
 	}
-	return g.agree0(ctx, differs)
+	return g.firstError(ctx, differs)
 }
 
-// sameLayers compares what layers the models have: those without parameters are in no
-// tensor, and one that measures over all ranks would wait for the others.
+// sameLayers compares the layers of the models, because layers without parameters are not in
+// any tensor, and a layer that synchronises over all ranks would wait for the others.
 func sameLayers(ctx context.Context, g *Group, model any) error {
 	if g.Size() == 1 {
 		return nil
@@ -79,18 +78,17 @@ func sameLayers(ctx context.Context, g *Group, model any) error {
 	if len(mine) != len(first) {
 		differs = fmt.Errorf("it has %d layers, and %d on rank 0", len(mine), len(first))
 	}
-	for i := len(mine) - 1; i >= 0 && len(mine) == len(first); i-- { // the inner ones last, which say it best
+	for i := len(mine) - 1; i >= 0 && len(mine) == len(first); i-- { // inner layers last: they name the difference best
 		if mine[i] != first[i] {
 			here, there := apart(mine[i], first[i])
 			differs = fmt.Errorf("its layer %s is %s on rank 0", here, there)
 			break
 		}
 	}
-	return g.agree0(ctx, differs)
+	return g.firstError(ctx, differs)
 }
 
-// apart are two texts from a little before where they differ, not more than a reader
-// wants of them.
+// apart shortens two texts to the part around their first difference.
 func apart(a, b string) (string, string) {
 	const before, most = 20, 80
 	same := 0
@@ -109,7 +107,7 @@ func apart(a, b string) (string, string) {
 	return cut(a), cut(b)
 }
 
-// ofNN tells whether a layer is one of package nn, whose text says what it is.
+// ofNN reports whether a layer is of package nn, whose String describes it.
 func ofNN(m nn.Module) bool {
 	t := reflect.TypeOf(m)
 	if t.Kind() == reflect.Pointer {
@@ -118,8 +116,8 @@ func ofNN(m nn.Module) bool {
 	return t.PkgPath() == reflect.TypeFor[nn.Parameter]().PkgPath()
 }
 
-// agree0 gives all ranks the error of the first that has one.
-func (g *Group) agree0(ctx context.Context, err error) error {
+// firstError returns the error of the first rank that has one to all ranks.
+func (g *Group) firstError(ctx context.Context, err error) error {
 	text := ""
 	if err != nil {
 		text = err.Error()
@@ -139,12 +137,12 @@ func (g *Group) agree0(ctx context.Context, err error) error {
 	return nil
 }
 
-// fits gives a model the tensors of rank 0.
+// fits copies the tensors of rank 0 to a model.
 func fits(model any, theirs []Named) error {
 	mine := state(model)
 	for i, t := range mine {
 		if len(mine) != len(theirs) || t.Name != theirs[i].Name || !slices.Equal(t.Tensor.Shape(), theirs[i].Tensor.Shape()) {
-			continue // of which SetState says more
+			continue // SetState reports it in more detail
 		}
 		switch other := theirs[i]; {
 		case t.Tensor.RequiresGrad() != other.Trainable:
@@ -175,8 +173,7 @@ func state(model any) []Named {
 	return all
 }
 
-// ShareTensors gives all ranks the tensors that rank 0 has; those of the others are not
-// looked at.
+// ShareTensors copies the tensors of rank 0 to all ranks; those of the others are ignored.
 func ShareTensors(ctx context.Context, g *Group, tensors []Named) ([]Named, error) {
 	var header []described
 	if g.First() {

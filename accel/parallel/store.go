@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// What torchrun's store, TCPStore of PyTorch, understands. A request is a byte, and
-// behind it numbers as the machine has them and texts behind their length in 8
-// bytes. A connection begins with a number that says what is to be spoken.
+// The protocol of torchrun's store, PyTorch's TCPStore. A request is a byte, followed by
+// numbers in native byte order and strings with an 8-byte length. A connection begins with a
+// number that selects the protocol.
 const (
 	storeValidate = 0
 	storeSet      = 1
@@ -20,13 +20,13 @@ const (
 	storeCheck    = 5
 
 	storeMagic = 0x3C85F7CE
-	storeReady = 0 // what Check answers for a key that is there
+	storeReady = 0 // the answer of Check for an existing key
 )
 
-// storeKey is where rank 0 of this run says where it listens.
+// storeKey is the key of rank 0's address for this run.
 func (j *joining) storeKey() string { return "quern/parallel/" + j.place.Run }
 
-// publish tells the store where rank 0 listens.
+// publish stores the address of rank 0.
 func (j *joining) publish(ctx context.Context, address string) error {
 	conn, err := j.openStore(ctx)
 	if err != nil {
@@ -37,15 +37,15 @@ func (j *joining) publish(ctx context.Context, address string) error {
 	if _, err := conn.Write(storeText(b, address)); err != nil {
 		return fmt.Errorf("parallel: torchrun's store at %s: %w", j.place.store, err)
 	}
-	// Set has no answer: that Check gives one says that it was read.
+	// Set has no reply: the reply of Check shows that it has been read.
 	_, err = j.checkStore(conn)
 	return err
 }
 
-// errNotPublished says that rank 0 has not yet listened.
+// errNotPublished is returned if rank 0 has not published its address yet.
 var errNotPublished = errors.New("rank 0 has not yet said where it listens")
 
-// lookUp asks the store where rank 0 listens.
+// lookUp reads the address of rank 0 from the store.
 func (j *joining) lookUp(ctx context.Context) (string, error) {
 	conn, err := j.openStore(ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func (j *joining) lookUp(ctx context.Context) (string, error) {
 	return string(address), nil
 }
 
-// openStore connects with the store.
+// openStore connects to the store.
 func (j *joining) openStore(ctx context.Context) (net.Conn, error) {
 	conn, err := dial(ctx, j.place.store)
 	if err != nil {
@@ -91,7 +91,7 @@ func (j *joining) openStore(ctx context.Context) (net.Conn, error) {
 	return conn, nil
 }
 
-// checkStore tells whether rank 0 has said where it listens.
+// checkStore reports whether rank 0 has published its address.
 func (j *joining) checkStore(conn net.Conn) (there bool, err error) {
 	b := binary.NativeEndian.AppendUint64([]byte{storeCheck}, 1)
 	if _, err := conn.Write(storeText(b, j.storeKey())); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// across adds up what layers measure, nn.SyncBatchNorm for instance.
+// across reduces the statistics of layers such as nn.SyncBatchNorm.
 type across struct {
 	group *Group
 	ctx   context.Context
@@ -19,10 +19,10 @@ type across struct {
 
 var _ tensor.Across = (*across)(nil)
 
-// errOneProcess says why ranks of one process cannot train a model.
+// errOneProcess says why ranks within one process cannot train a model.
 var errOneProcess = errors.New("parallel: the ranks of Local share one engine, in which a layer that waits for other ranks would wait for ever; start processes")
 
-// synchronised are the layers of a model that measure over all ranks.
+// synchronised returns the layers of a model that compute statistics over all ranks.
 func synchronised(model any) (found []layer.Synchronised) {
 	for _, m := range nn.NamedModules(model) {
 		if l, ok := m.Module.(layer.Synchronised); ok && l.OverRanks() {
@@ -32,7 +32,7 @@ func synchronised(model any) (found []layer.Synchronised) {
 	return found
 }
 
-// synchronise has the layers of the model that measure over all ranks do so from now on.
+// synchronise makes these layers of the model compute statistics over all ranks from now on.
 func (s *Gradients) synchronise(ctx context.Context) error {
 	layers := synchronised(s.model)
 	switch {
@@ -49,8 +49,8 @@ func (s *Gradients) synchronise(ctx context.Context) error {
 	return nil
 }
 
-// End has layers that measure over all ranks, nn.SyncBatchNorm, measure for themselves
-// again. It is for models that are trained on without the group.
+// End makes layers such as nn.SyncBatchNorm compute local statistics again, for training
+// without the group.
 func (s *Gradients) End() {
 	if s.across == nil {
 		return
@@ -61,14 +61,14 @@ func (s *Gradients) End() {
 	}
 }
 
-// Synchronised tells whether layers of the model measure over all ranks, so that a rank
-// without examples must take part in each pass; see [Gradients.Idle].
+// Synchronised reports whether the model has layers that compute statistics over all ranks, so
+// that a rank without examples must take part in each pass; see [Gradients.Idle].
 func (s *Gradients) Synchronised() bool { return s.across != nil }
 
-// Idle runs f, the forward pass of a rank that has no examples in a step, with a stand-in
-// for them, and its Backward, where the model is [Gradients.Synchronised]: its layers wait
-// for those of all ranks. What they measure of the stand-in does not count; its loss must
-// be multiplied by 0.
+// Idle runs f, the forward and backward pass of a rank without examples in a step, on
+// substitute input. Models that are [Gradients.Synchronised] need it, because their layers wait
+// for those of all ranks. The statistics of the substitute are ignored; its loss must be
+// multiplied by 0.
 func (s *Gradients) Idle(f func()) {
 	if s.across == nil {
 		f()
@@ -79,10 +79,10 @@ func (s *Gradients) Idle(f func()) {
 	f()
 }
 
-// Idle tells whether this rank has no examples now.
+// Idle reports whether this rank has no examples now.
 func (a *across) Idle() bool { return a.idle }
 
-// Sum adds up, on GPUs that can without a way through the hosts.
+// Sum reduces values, on GPUs without a copy through the hosts if possible.
 func (a *across) Sum(t *tensor.Tensor) (*tensor.Tensor, error) {
 	if on := a.group.devicesJoined(); on != nil {
 		err := on.Sum(a.ctx, t)

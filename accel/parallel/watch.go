@@ -9,29 +9,26 @@ import (
 	"time"
 )
 
-// notice is what ranks tell each other beside the ring: all others tell rank 0, which
-// tells all.
+// notice is a control message: all other ranks send it to rank 0, which forwards it to all.
 type notice struct {
 	Kind   noticeKind
-	Rank   int // of whom
+	Rank   int // the rank that it is about
 	Reason string
 }
 
 type noticeKind uint8
 
 const (
-	lives  noticeKind = iota // nothing but that
-	leaves                   // it has closed its group
-	lost                     // it is not there any more
-	broken                   // what it did has failed
+	lives  noticeKind = iota // heartbeat
+	leaves                   // the rank has closed its group
+	lost                     // the rank is gone
+	broken                   // the rank has failed
 )
 
-// beats is how often a rank says that it lives, within the time after which it counts
-// as lost.
+// beats is the number of heartbeats within the time after which a rank counts as lost.
 const beats = 5
 
-// watch begins to look after the ranks that this one is connected with: rank 0 after
-// all, the others after rank 0.
+// watch starts monitoring: rank 0 monitors all ranks, the others monitor rank 0.
 func (g *Group) watch(hub []*link) {
 	g.hub = hub
 	for _, l := range hub {
@@ -45,7 +42,7 @@ func (g *Group) watch(hub []*link) {
 	}
 }
 
-// listen reads what a rank says until it is gone.
+// listen reads the notices of a rank until it is gone.
 func (g *Group) listen(l *link, heard *atomic.Bool) {
 	for {
 		var n notice
@@ -69,9 +66,9 @@ func (g *Group) listen(l *link, heard *atomic.Bool) {
 	}
 }
 
-// beat says that this rank lives, and notices when the other does not. It counts
-// beats of its own clock in which nothing came, not the time between: a machine that
-// was stopped as a whole, and goes on, has missed nothing.
+// beat sends heartbeats, and detects missing ones. It counts its own heartbeats without a reply
+// instead of elapsed time, so that a machine that was suspended as a whole and resumes has
+// missed nothing.
 func (g *Group) beat(l *link, heard *atomic.Bool) {
 	ticker := time.NewTicker(g.silence / beats)
 	defer ticker.Stop()
@@ -88,12 +85,12 @@ func (g *Group) beat(l *link, heard *atomic.Bool) {
 			return
 		}
 		if err := l.sendWithin(notice{Kind: lives, Rank: g.Rank()}, g.silence); err != nil {
-			return // listen tells what is the matter
+			return // listen reports the reason
 		}
 	}
 }
 
-// ended is called when a connection with a rank is.
+// ended is called when the connection with a rank ends.
 func (g *Group) ended(l *link, err error) {
 	select {
 	case <-g.end:
@@ -113,12 +110,12 @@ func (g *Group) ended(l *link, err error) {
 	g.lose(l.rank, reason)
 }
 
-// lose breaks the group because of a rank.
+// lose breaks the group because a rank is lost.
 func (g *Group) lose(rank int, reason string) {
 	_ = g.breakWith(&LostError{rank, g.addresses[rank], reason})
 }
 
-// announce tells the others why the group is broken.
+// announce tells the other ranks why the group is broken.
 func (g *Group) announce(err error) {
 	n := notice{Kind: broken, Rank: g.Rank(), Reason: "has given up: " + err.Error()}
 	if l := (*LostError)(nil); errors.As(err, &l) {
@@ -127,19 +124,19 @@ func (g *Group) announce(err error) {
 	g.tell(n)
 }
 
-// tell says something to all ranks that this one watches.
+// tell sends a notice to all ranks that this one is connected to.
 func (g *Group) tell(n notice) { g.pass(nil, n) }
 
-// pass is tell without the one from whom it comes. Ranks other than 0 have nobody else.
+// pass forwards a notice to all but its sender. Ranks other than 0 have no one to forward to.
 func (g *Group) pass(from *link, n notice) {
 	for _, l := range g.hub {
 		if l != nil && l != from {
-			_ = l.sendWithin(n, time.Second) // who is gone need not know
+			_ = l.sendWithin(n, time.Second) // a lost rank does not need it
 		}
 	}
 }
 
-// sendWithin is send that does not wait longer for a rank that does not read.
+// sendWithin is send with a time limit for ranks that do not read.
 func (l *link) sendWithin(n notice, d time.Duration) error {
 	if err := l.conn.SetWriteDeadline(time.Now().Add(d)); err != nil {
 		return err
