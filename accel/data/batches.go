@@ -12,82 +12,78 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Batch is some examples at once.
+// Batch is a batch of examples.
 type Batch struct {
 	// X has shape [N, shape of one example…] and type float32.
 	X *tensor.Tensor
-	// Y is the class indices, of shape [N] and type int32, for sequences one at
-	// each place, of shape [N, T], or for regression the targets, of shape
-	// [N, targets] and type float32.
+	// Y is the class indices with shape [N] and type int32, for sequences one per position with
+	// shape [N, T], or for regression the targets with shape [N, targets] and type float32.
 	Y *tensor.Tensor
-	// Index says which examples of the set these are.
+	// Index holds the indices of the examples in the data set.
 	Index []int
-	// Whole is the number of examples of the batch on all ranks together; without
-	// [Shard] it is Len.
+	// Whole is the number of examples of the batch over all ranks; without [Shard] it is Len.
 	Whole int
 }
 
-// Len is the number of examples in the batch.
+// Len returns the number of examples in the batch.
 func (b Batch) Len() int { return len(b.Index) }
 
-// Share is the part of the batch that these examples are: 1 without [Shard]. The loss
-// of a batch on all ranks is the sum of the losses of the parts times their shares.
+// Share returns the fraction of the whole batch that these examples are: 1 without [Shard]. The
+// loss of the whole batch is the sum over the ranks of loss times share.
 func (b Batch) Share() float64 { return float64(len(b.Index)) / float64(max(b.Whole, 1)) }
 
-// Option changes how a set is cut into batches.
+// Option configures how a data set is divided into batches.
 type Option struct {
 	text string
 	set  func(*loader)
 }
 
-// String is the option as it is written in Go.
+// String returns the option as a Go expression.
 func (o Option) String() string { return o.text }
 
-// Workers makes up to n batches ahead of the one in use, each on a goroutine
-// of its own; 0 makes each batch when it is asked for. The default is 2. The
-// batches are the same and come in the same order for every n.
+// Workers prepares up to n batches in advance, each in its own goroutine; with 0 each batch is
+// made when it is requested. The default is 2. The batches and their order do not depend on n.
 func Workers(n int) Option {
 	return Option{fmt.Sprintf("Workers(%d)", n), func(l *loader) { l.workers = n }}
 }
 
-// Shuffle takes the examples in an order that the seed fixes. Without it they
-// come in the order of the set.
+// Shuffle shuffles the examples with a seed. Without it they are in the order of the data set.
 func Shuffle(seed uint64) Option {
 	return Option{fmt.Sprintf("Shuffle(%d)", seed), func(l *loader) { l.shuffle, l.seed = true, seed }}
 }
 
-// Epoch is the number of the epoch: with the same seed each epoch has another order.
+// Epoch sets the number of the epoch: with the same seed each epoch has a different order.
 func Epoch(n int) Option {
 	return Option{fmt.Sprintf("Epoch(%d)", n), func(l *loader) { l.round = n }}
 }
 
-// DropLast leaves out the last batch when it would be smaller than the others.
-// Without it the last batch is smaller and no example is left out.
+// DropLast drops the last batch if it is smaller than the others. Without it the last batch may
+// be smaller, and all examples are used.
 func DropLast() Option {
 	return Option{"DropLast()", func(l *loader) { l.dropLast = true }}
 }
 
-// Skip begins with batch n instead of the first, batch 0.
+// Skip begins with batch n instead of batch 0.
 func Skip(n int) Option {
 	return Option{fmt.Sprintf("Skip(%d)", n), func(l *loader) { l.skip = max(n, 0) }}
 }
 
-// Shard divides each batch among ranks, which iterate with the same seed: this one
-// gets the examples rank, rank+ranks, rank+2·ranks and so on of it. Together the ranks
-// meet each example once, in the batches that there are without Shard. Batches of
-// different length differ by one example; in a last one that has fewer examples than
-// there are ranks the X and Y of some are nil, and their Len is 0.
+// Shard divides each batch among ranks, which iterate with the same seed: this rank gets the
+// examples rank, rank+ranks, rank+2·ranks and so on of each batch. Together the ranks see each
+// example once, in the same batches as without Shard. The parts of a batch differ in length by
+// at most one example. If the last batch has fewer examples than there are ranks, some ranks
+// get a batch with nil X and Y and Len 0.
 func Shard(rank, ranks int) Option {
 	return Option{fmt.Sprintf("Shard(%d, %d)", rank, ranks), func(l *loader) { l.rank, l.ranks = rank, ranks }}
 }
 
-// Context ends the iteration: once ctx is done, Next returns false and Err
-// gives its error.
+// Context ends the iteration when ctx is done: Next returns false and Err returns the error of
+// ctx.
 func Context(ctx context.Context) Option {
 	return Option{"Context(ctx)", func(l *loader) { l.ctx = ctx }}
 }
 
-// loader is what the options set.
+// loader holds the values of the options.
 type loader struct {
 	workers  int
 	shuffle  bool
@@ -95,12 +91,12 @@ type loader struct {
 	round    int
 	dropLast bool
 	skip     int
-	rank     int // of ranks; 0 of 0 or 1 without Shard
+	rank     int // rank among ranks; ranks is 0 or 1 without Shard
 	ranks    int
 	ctx      context.Context
 }
 
-// Batches is an iteration over a set, a batch at a time:
+// Batches iterates over a data set in batches:
 //
 //	it := train.Batches(256)
 //	for it.Next() {
@@ -109,26 +105,25 @@ type loader struct {
 //	}
 //	if err := it.Err(); err != nil { … }
 //
-// It is for one goroutine. An iteration may be dropped at any point: what it
-// makes ahead is a few batches, and no goroutine waits for anybody to take
-// them.
+// It must only be used by one goroutine. An iteration may be abandoned at any point: it has
+// prepared a few batches at most, and no goroutine blocks.
 type Batches struct {
 	set    *Dataset
 	size   int
 	loader loader
-	order  []int // nil is the order of the set
-	count  int   // batches in all
+	order  []int // nil: the order of the data set
+	count  int   // total number of batches
 
-	issued int // batches in the making or made
-	taken  int // batches handed out
+	issued int // number of batches started
+	taken  int // number of batches returned
 	ahead  []chan rawBatch
 	batch  Batch
 	err    error
 	waited time.Duration
-	spare  sync.Pool // of *[]float32: rooms for X that were copied into tensors
+	spare  sync.Pool // *[]float32: buffers for X that have been copied to tensors
 }
 
-// rawBatch is a batch before it is tensors.
+// rawBatch is a batch before the conversion to tensors.
 type rawBatch struct {
 	x       []float32
 	labels  []int
@@ -137,11 +132,11 @@ type rawBatch struct {
 	err     error
 }
 
-// ErrBatchSize is why an iteration with batches of no examples gives none.
+// ErrBatchSize is returned by [Batches.Err] for a batch size below 1.
 var ErrBatchSize = errors.New("data: the batch size must be positive")
 
-// Batches starts an iteration over the set in batches of the given size. The
-// error of a size below 1 comes from [Batches.Err].
+// Batches starts an iteration over the data set in batches of the given size. A size below 1 is
+// reported by [Batches.Err].
 func (s *Dataset) Batches(size int, options ...Option) *Batches {
 	l := loader{workers: 2, ctx: context.Background()}
 	for _, o := range options {
@@ -175,11 +170,11 @@ func (s *Dataset) Batches(size int, options ...Option) *Batches {
 	return b
 }
 
-// Count is the number of batches in all.
+// Count returns the total number of batches.
 func (b *Batches) Count() int { return b.count }
 
-// Next makes the next batch the current one. It returns false at the end, and
-// when the context is done or a batch cannot be made; Err tells which.
+// Next advances to the next batch. It returns false at the end, when the context is done, or if
+// a batch cannot be made; see Err.
 func (b *Batches) Next() bool {
 	b.batch = Batch{}
 	if b.err != nil || b.taken == b.count {
@@ -208,7 +203,7 @@ func (b *Batches) Next() bool {
 		b.err = raw.err
 		return false
 	}
-	b.issue() // the batches ahead grow while the caller uses this one
+	b.issue() // prepare batches while the caller uses this one
 	b.batch.Whole = whole
 	if len(raw.index) == 0 {
 		return true
@@ -223,16 +218,16 @@ func (b *Batches) Next() bool {
 	return true
 }
 
-// Batch is the current batch: valid after Next has returned true.
+// Batch returns the current batch. It is valid after Next has returned true.
 func (b *Batches) Batch() Batch { return b.batch }
 
-// Err is why the iteration ended early; nil at its end.
+// Err returns why the iteration ended early; nil at its regular end.
 func (b *Batches) Err() error { return b.err }
 
-// Waited is the time that Next has spent waiting for batches so far.
+// Waited returns the time that Next has waited for batches so far.
 func (b *Batches) Waited() time.Duration { return b.waited }
 
-// String says how far the iteration is.
+// String returns the progress of the iteration.
 func (b *Batches) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "batch %d of %d of %s", b.taken, b.count, b.set.name)
@@ -258,8 +253,8 @@ func (b *Batches) take() rawBatch {
 	}
 }
 
-// issue starts the batches that may be made ahead. The channels have room for
-// the one batch that each will get, so that no goroutine outlives its work.
+// issue starts the batches that may be prepared in advance. Their channels have a buffer of
+// one, so that no goroutine outlives its work.
 func (b *Batches) issue() {
 	for b.issued < b.count && b.issued < b.taken+b.loader.workers {
 		k, result := b.issued, make(chan rawBatch, 1)
@@ -269,7 +264,7 @@ func (b *Batches) issue() {
 	}
 }
 
-// make gathers batch k. It reads nothing that Next changes.
+// make gathers batch k. It does not read anything that Next changes.
 func (b *Batches) make(k int) (raw rawBatch) {
 	width := b.set.size()
 	raw.index = b.examples(k)
@@ -303,10 +298,10 @@ func (b *Batches) make(k int) (raw rawBatch) {
 	return raw
 }
 
-// whole is the number of examples of batch k on all ranks.
+// whole returns the number of examples of batch k over all ranks.
 func (b *Batches) whole(k int) int { return min((k+1)*b.size, b.set.Len()) - k*b.size }
 
-// examples are those of batch k on this rank.
+// examples returns the examples of batch k on this rank.
 func (b *Batches) examples(k int) []int {
 	ranks := max(b.loader.ranks, 1)
 	first := k*b.size + b.loader.rank
@@ -322,7 +317,7 @@ func (b *Batches) examples(k int) []int {
 	return index
 }
 
-// room is a slice of n numbers, of any values.
+// room returns a slice of n values with arbitrary content.
 func (b *Batches) room(n int) []float32 {
 	if spare, ok := b.spare.Get().(*[]float32); ok && cap(*spare) >= n {
 		return (*spare)[:n]
@@ -330,7 +325,7 @@ func (b *Batches) room(n int) []float32 {
 	return make([]float32, n)
 }
 
-// Tensors gives all examples as one batch, in the order of the set.
+// Tensors returns all examples as one batch in the order of the data set.
 func (s *Dataset) Tensors() (Batch, error) {
 	it := s.Batches(max(s.Len(), 1), Workers(0))
 	if !it.Next() {

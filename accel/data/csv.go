@@ -15,15 +15,13 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// ReadCSV makes a set of a table in CSV format (RFC 4180) whose first line names
-// the columns. The column label holds the class of each line, in any words;
-// the classes are in the order of the alphabet, or of their numbers where all
-// are whole numbers from 0. All other columns are numbers.
+// ReadCSV reads a table in CSV format (RFC 4180) whose first line has the column names. The
+// column label has the class of each line as a word. The classes are sorted alphabetically, or
+// numerically if all are integers from 0 to the highest. All other columns must be numbers.
 //
-// A table that is not like that is a [*FormatError] with line and column, and so is
-// one in which a value is missing: an empty field, or one such as NA, NaN or ?.
-// Training would take NaN and spread it, so such lines must be filled in or left
-// out before.
+// Any other content is a [*FormatError] with line and column, and so is a missing value: an
+// empty field, NA, NaN or ?. NaN would spread during training; fill in or remove such lines
+// first.
 func ReadCSV(r io.Reader, label string) (*Dataset, error) {
 	t, err := readTable(r, []string{label})
 	if err != nil {
@@ -57,8 +55,8 @@ func ReadCSV(r io.Reader, label string) (*Dataset, error) {
 	return set, nil
 }
 
-// ReadCSVTargets is [ReadCSV] for regression: the columns targets are the
-// numbers to be predicted.
+// ReadCSVTargets is [ReadCSV] for regression: the columns named by targets are the values to
+// predict.
 func ReadCSVTargets(r io.Reader, targets ...string) (*Dataset, error) {
 	if len(targets) == 0 {
 		return nil, errors.New("data: ReadCSVTargets: name at least one column of targets")
@@ -85,24 +83,24 @@ func ReadCSVTargets(r io.Reader, targets ...string) (*Dataset, error) {
 	return set, nil
 }
 
-// CSV is [ReadCSV] of a file.
+// CSV is [ReadCSV] for a file.
 func CSV(path, label string) (*Dataset, error) {
 	return fromFile(path, func(r io.Reader) (*Dataset, error) { return ReadCSV(r, label) })
 }
 
-// CSVTargets is [ReadCSVTargets] of a file.
+// CSVTargets is [ReadCSVTargets] for a file.
 func CSVTargets(path string, targets ...string) (*Dataset, error) {
 	return fromFile(path, func(r io.Reader) (*Dataset, error) { return ReadCSVTargets(r, targets...) })
 }
 
-// fromFile reads a set from a file and names it after that.
+// fromFile reads a data set from a file and names it after the file.
 func fromFile(path string, read func(io.Reader) (*Dataset, error)) (*Dataset, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("data: %w", err)
 	}
 	defer f.Close()
-	size := int64(0) // not known
+	size := int64(0) // unknown
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		size = info.Size()
 	}
@@ -119,15 +117,15 @@ func fromFile(path string, read func(io.Reader) (*Dataset, error)) (*Dataset, er
 	return set.Named(path), nil
 }
 
-// columns is a table: numbers, and the fields of the chosen columns.
+// columns is a table: numbers, and the fields of the selected columns.
 type columns struct {
-	names   []string // of the numbers
+	names   []string // column names of the numbers
 	numbers [][]float32
 	chosen  [][]string
-	lines   []int // in the file
+	lines   []int // line numbers in the file
 }
 
-// missing tells whether a field says that there is no value.
+// missing reports whether a field means that a value is missing.
 func missing(field string) bool {
 	switch strings.ToLower(strings.TrimSpace(field)) {
 	case "", "na", "n/a", "nan", "null", "none", "nil", "?", "-":
@@ -140,7 +138,7 @@ func missingField(line int, column, field string) error {
 	return &FormatError{Format: "CSV", Want: fmt.Sprintf("a value in line %d, column %q; fill it in, or leave out the line", line, column), Got: fmt.Sprintf("none (%q)", field)}
 }
 
-// parseField reads a finite number.
+// parseField parses a finite number.
 func parseField(line int, column, field string) (float32, error) {
 	if missing(field) {
 		return 0, missingField(line, column, field)
@@ -162,7 +160,7 @@ func readTable(r io.Reader, chosen []string) (*columns, error) {
 	if err != nil {
 		return nil, csvError(err)
 	}
-	place := make([]int, len(header)) // in chosen, or -1
+	place := make([]int, len(header)) // index in the selected columns, or -1
 	for i, name := range header {
 		place[i] = slices.Index(chosen, strings.TrimPrefix(name, "\ufeff"))
 	}
@@ -211,8 +209,8 @@ func csvError(err error) error {
 	return fmt.Errorf("data: reading CSV: %w", err)
 }
 
-// indices tells whether all names are whole numbers from 0, written plainly,
-// and the highest.
+// indices reports whether all names are integers from 0 in plain notation, and returns the
+// highest.
 func indices(names []string) (highest int, ok bool) {
 	for _, name := range names {
 		v, err := strconv.Atoi(name)

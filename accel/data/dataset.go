@@ -6,52 +6,50 @@ import (
 	"strconv"
 )
 
-// Dataset is a fixed list of labelled examples of one shape. It is immutable:
-// Split, Subset, Reshape and the like return new sets that share the data, so a
-// Dataset may be used from any goroutine.
+// Dataset is a fixed list of labelled examples of one shape. It is immutable: methods such as
+// Split, Subset and Reshape return new data sets that share the data, so any goroutine may use
+// a Dataset.
 //
-// A set for classification has a class index as the label of each example. A
-// set for regression (see [FromTargets]) has a vector of numbers instead.
+// In a data set for classification the label of each example is a class index. In one for
+// regression (see [FromTargets]) it is a vector of targets.
 type Dataset struct {
 	name    string
-	shape   []int    // of one example
+	shape   []int    // shape of one example
 	classes []string // nil for regression
-	columns []string // names of the numbers of an example; nil where they have none
+	columns []string // names of the features; nil if unnamed
 
-	targetNames []string // names of the targets; nil where they have none
+	targetNames []string // names of the targets; nil if unnamed
 
 	source source
-	// index maps an example of this set to one of source; nil is the identity.
+	// index maps examples of this data set to those of source; nil is the identity.
 	index []int
-	// transforms are applied as examples enter a batch.
+	// transforms are applied when examples are put into a batch.
 	transforms []Transform
-	// resident is the examples on the device, those of the source by at; nil
-	// without OnDevice.
+	// resident holds the examples on the device, indexed like the source; nil without OnDevice.
 	resident *resident
 }
 
-// source is where the numbers of a set come from. Its methods may be called
-// from several goroutines at once.
+// source provides the values of a data set. Several goroutines may call its methods at once.
 type source interface {
 	len() int
-	// example writes example i, as float32 in row-major order, to dst. It fails
-	// where a file does.
+	// example writes example i to dst, as float32 in row-major order. It can only fail if it
+	// reads a file.
 	example(i int, dst []float32) error
-	// label is the class of example i, or 0 where the set has targets.
+	// label returns the class of example i, or 0 for regression.
 	label(i int) int
 	// target writes the target vector of example i to dst.
 	target(i int, dst []float32)
-	// targets is the length of a target vector; 0 for classification.
+	// targets returns the length of a target vector; 0 for classification.
 	targets() int
 }
 
-// sequences is a source whose examples have a label at each place.
+// sequences is a source whose examples have a label at each position.
 type sequences interface {
 	sequenceLength() int
 	labels(i int, dst []int)
 }
 
-// Len is the number of examples.
+// Len returns the number of examples.
 func (s *Dataset) Len() int {
 	if s.index != nil {
 		return len(s.index)
@@ -59,23 +57,21 @@ func (s *Dataset) Len() int {
 	return s.source.len()
 }
 
-// Name is what the set calls itself when it is shown.
+// Name returns the name of the data set.
 func (s *Dataset) Name() string { return s.name }
 
-// Shape is the shape of one example, without the batch dimension: [1 28 28]
-// for a grey image, channels first.
+// Shape returns the shape of one example without the batch dimension: [1 28 28] for a grey
+// image, channels first.
 func (s *Dataset) Shape() []int { return slices.Clone(s.shape) }
 
-// Classes are the names of the classes, by class index. It is empty for
-// regression.
+// Classes returns the names of the classes by class index. It is empty for regression.
 func (s *Dataset) Classes() []string { return slices.Clone(s.classes) }
 
-// Targets is the length of the target vector of an example; 0 for
-// classification.
+// Targets returns the length of a target vector; 0 for classification.
 func (s *Dataset) Targets() int { return s.source.targets() }
 
-// SequenceLength is the number of labels of an example: the length of its sequence for
-// a set that [Windows] has made, else 0.
+// SequenceLength returns the number of labels per example: the length of the sequence for a
+// data set made by [Windows], otherwise 0.
 func (s *Dataset) SequenceLength() int {
 	if q, ok := s.source.(sequences); ok {
 		return q.sequenceLength()
@@ -83,7 +79,7 @@ func (s *Dataset) SequenceLength() int {
 	return 0
 }
 
-// labelShape is the shape of the labels of n examples.
+// labelShape returns the shape of the labels of n examples.
 func (s *Dataset) labelShape(n int) []int {
 	if length := s.SequenceLength(); length > 0 {
 		return []int{n, length}
@@ -91,12 +87,12 @@ func (s *Dataset) labelShape(n int) []int {
 	return []int{n}
 }
 
-// Label is the class index of example i, of a sequence the first, and 0 in a set for regression. Like
-// indexing a slice, it panics when i is not in [0, Len).
+// Label returns the class index of example i, for a sequence the first one, and 0 for
+// regression. It panics if i is not in [0, Len), like indexing a slice.
 func (s *Dataset) Label(i int) int { return s.source.label(s.at(i)) }
 
-// Target is the target vector of example i, and nil in a set for
-// classification. It panics when i is not in [0, Len).
+// Target returns the target vector of example i, or nil for classification. It panics if i is
+// not in [0, Len).
 func (s *Dataset) Target(i int) []float32 {
 	j := s.at(i)
 	if s.source.targets() == 0 {
@@ -107,9 +103,9 @@ func (s *Dataset) Target(i int) []float32 {
 	return dst
 }
 
-// Example is a copy of the numbers of example i in row-major order, scaled as
-// they go into a batch, without the transforms of [Dataset.Map]. It panics when i is
-// not in [0, Len), and with the error of reading where a file cannot be read.
+// Example returns a copy of the values of example i in row-major order, scaled as in a batch,
+// but without the transforms of [Dataset.Map]. It panics if i is not in [0, Len), or with a
+// read error of its file.
 func (s *Dataset) Example(i int) []float32 {
 	dst := make([]float32, s.size())
 	if err := s.source.example(s.at(i), dst); err != nil {
@@ -118,7 +114,7 @@ func (s *Dataset) Example(i int) []float32 {
 	return dst
 }
 
-// Counts is the number of examples of each class.
+// Counts returns the number of examples per class.
 func (s *Dataset) Counts() []int {
 	counts := make([]int, len(s.classes))
 	for i := range s.Len() {
@@ -129,15 +125,15 @@ func (s *Dataset) Counts() []int {
 	return counts
 }
 
-// Named returns the set under another name.
+// Named returns the data set with another name.
 func (s *Dataset) Named(name string) *Dataset {
 	t := *s
 	t.name = name
 	return &t
 }
 
-// WithClasses returns the set with names for its classes. It fails when there
-// are fewer names than classes.
+// WithClasses returns the data set with names for its classes. It fails if there are fewer
+// names than classes.
 func (s *Dataset) WithClasses(names ...string) (*Dataset, error) {
 	if len(names) < len(s.classes) {
 		return nil, fmt.Errorf("data: %d class names for the %d classes of %s", len(names), len(s.classes), s.name)
@@ -147,8 +143,8 @@ func (s *Dataset) WithClasses(names ...string) (*Dataset, error) {
 	return &t, nil
 }
 
-// Reshape returns the set with another shape for its examples, which must hold
-// as many numbers: Reshape(1, 8, 8) makes images of vectors of 64.
+// Reshape returns the data set with another shape for its examples, which must have the same
+// number of elements: Reshape(1, 8, 8) turns vectors of 64 into images.
 func (s *Dataset) Reshape(shape ...int) (*Dataset, error) {
 	n, ok := volume(shape)
 	if !ok || n != s.size() {
@@ -166,13 +162,13 @@ func (s *Dataset) Reshape(shape ...int) (*Dataset, error) {
 	return &t, nil
 }
 
-// size is the number of elements of one example.
+// size returns the number of elements of one example.
 func (s *Dataset) size() int {
 	n, _ := volume(s.shape)
 	return n
 }
 
-// at is the index of example i in the source.
+// at returns the index of example i in the source.
 func (s *Dataset) at(i int) int {
 	if i < 0 || i >= s.Len() {
 		panic(fmt.Errorf("data: example %d of %s, which has %d", i, s.name, s.Len()))
@@ -183,8 +179,8 @@ func (s *Dataset) at(i int) int {
 	return i
 }
 
-// volume is the number of elements of a shape; ok is false where a dimension
-// is not positive or the product overflows.
+// volume returns the number of elements of a shape; ok is false if a dimension is not positive
+// or the product overflows.
 func volume(shape []int) (n int, ok bool) {
 	n = 1
 	for _, d := range shape {
@@ -196,10 +192,10 @@ func volume(shape []int) (n int, ok bool) {
 	return n, true
 }
 
-// maxElements bounds one example and one batch, far above any memory.
+// maxElements limits one example and one batch, far above any memory size.
 const maxElements = 1 << 40
 
-// numbered are the class names "0", "1", … of sets that give none.
+// numbered returns the class names "0", "1", … for data sets without names.
 func numbered(n int) []string {
 	names := make([]string, n)
 	for i := range names {

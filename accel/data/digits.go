@@ -14,16 +14,15 @@ import (
 //go:embed digits/digits.csv.gz
 var digitsFile []byte
 
-// Digits is the handwritten digits of the UCI repository: 1797 grey images of
-// shape [1 8 8] in ten classes. It is part of the program and needs no file.
+// Digits returns the handwritten digits of the UCI repository: 1797 grey images of shape [1 8
+// 8] in ten classes. They are embedded in the program and need no file.
 //
-// The split is fixed: with the examples sorted by class and otherwise in the
-// order of the file, every fifth from the first on is in the test set. That
-// gives 1437 examples to train on and 360 to test with, and every class the
-// same share of both. The same people wrote digits of both sets.
+// The split is fixed: the examples are sorted by class, in the order of the file within a
+// class, and every fifth one, starting with the first, is in the test set. That gives 1437
+// training and 360 test examples with the same class frequencies. The same people wrote digits
+// in both sets.
 //
-// Pixels are scaled from 0 … 16 to [0, 1]. The error is not nil only if the
-// program file is damaged.
+// Pixels are scaled from 0 … 16 to [0, 1]. An error means that the program file is damaged.
 func Digits() (train, test *Dataset, err error) {
 	all, err := digits()
 	if err != nil {
@@ -49,7 +48,7 @@ func Digits() (train, test *Dataset, err error) {
 	return all.with(trainIndex).Named("digits, train"), all.with(testIndex).Named("digits, test"), nil
 }
 
-// digits is the whole set, decoded at the first call.
+// digits is the whole data set, decoded at the first call.
 var digits = sync.OnceValues(func() (*Dataset, error) {
 	s, err := parseDigits(digitsFile)
 	if err != nil {

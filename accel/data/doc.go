@@ -1,22 +1,20 @@
-// Package data holds the examples that a model learns from.
+// Package data provides data sets for training.
 //
-// [Digits] is part of the program; [FashionMNIST] is found on the machine or
-// downloaded. [FromSlices], [FromTargets] and [FromTensors] make a [Dataset] of the
-// caller's own numbers; [CSV], [NPY] and [Images] read files, and [OpenIDX]
-// and [OpenNPY] map into memory what may be larger than it. [Windows] makes sequences of a text,
-// such as [MobyDick], which is part of the program too. A Dataset shows itself in a
-// notebook, with its first images.
+// [Digits] is embedded in the program; [FashionMNIST] is read from the machine or downloaded.
+// [FromSlices], [FromTargets] and [FromTensors] make a [Dataset] from the caller's data; [CSV],
+// [NPY] and [Images] read files, and [OpenIDX] and [OpenNPY] map files that may be larger than
+// memory. [Windows] makes sequences from a text, such as the embedded [MobyDick]. A notebook
+// displays a Dataset with its first images.
 //
-// [Dataset.Map] changes examples as they enter a batch: [Normalize], [RandomHorizontalFlip],
-// [RandomShift], [Cutout], or a function of one's own. [Dataset.OnDevice] keeps a set
-// on the device, and does these there.
+// [Dataset.Map] transforms examples when they are put into a batch: [Normalize],
+// [RandomHorizontalFlip], [RandomShift], [Cutout], or a custom function. [Dataset.OnDevice]
+// keeps a data set on the device and applies the transforms there.
 //
-// [Dataset.Batches] cuts a set into tensors. Batches are made ahead on goroutines
-// of their own, and are the same and in the same order however many there are.
+// [Dataset.Batches] iterates over a data set in batches of tensors. Goroutines prepare batches
+// in advance; the batches and their order do not depend on the number of goroutines.
 //
 // # Errors
 //
-// A file that is not what it should be is a [*FormatError], which names the
-// file, what was expected and what is there. Indexing an example that does not
-// exist panics, as it does for a slice.
+// An invalid file is a [*FormatError], which names the file, what was expected and what was
+// found. Indexing an example that does not exist panics, as for a slice.
 package data

@@ -17,19 +17,19 @@ import (
 	"github.com/quernlab/quern/internal/atomicfile"
 )
 
-// collection is where the files of a published set may be.
+// collection describes where the files of a published data set may be.
 type collection struct {
 	files   []file
-	folders []string // looked through in this order
-	cache   string   // where a download goes; "" for none
-	address string   // of the folder on the network, ending in "/"
+	folders []string // searched in this order
+	cache   string   // folder for downloads; "" if none
+	address string   // URL of the folder, ending in "/"
 	client  *http.Client
-	// stall ends a download that brings nothing for so long; 0 is a minute.
+	// stall is the time without data after which a download is aborted; 0 means a minute.
 	stall time.Duration
 }
 
-// find is the first folder that has all the files. The error wraps
-// fs.ErrNotExist when none has them.
+// find returns the first folder that has all the files. The error wraps fs.ErrNotExist if none
+// has them.
 func (c collection) find() (string, error) {
 	for _, folder := range c.folders {
 		missing := 0
@@ -47,8 +47,8 @@ func (c collection) find() (string, error) {
 	return "", fmt.Errorf("data: %s is in none of %v: %w", c.files[0].name, c.folders, fs.ErrNotExist)
 }
 
-// download brings the missing files into the cache folder and shows how far
-// it is. A file gets its name only when it is whole and checked.
+// download downloads the missing files to the cache folder and displays its progress. A file
+// gets its final name only when it is complete and verified.
 func (c collection) download(ctx context.Context) error {
 	if err := os.MkdirAll(c.cache, 0o755); err != nil {
 		return err
@@ -115,10 +115,10 @@ func (c collection) fetch(ctx context.Context, f file, progress *progress) error
 	})
 }
 
-// maxDownload is above the size of any file of the sets here.
+// maxDownload is larger than any file of the data sets.
 const maxDownload = 256 << 20
 
-// cause prefers the reason a context ended over the error that it led to.
+// cause returns the reason for which a context ended, if it did, otherwise the error.
 func cause(ctx context.Context, err error) error {
 	if reason := context.Cause(ctx); reason != nil {
 		return reason
@@ -126,20 +126,20 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// isCorruptDeflate says whether compressed data could not be expanded.
+// isCorruptDeflate reports whether an error means that compressed data are corrupt.
 func isCorruptDeflate(err error) bool {
 	var corrupt flate.CorruptInputError
 	return errors.As(err, &corrupt) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// progress shows how many bytes of a file have come, at most four times a
+// progress displays how many bytes of a file have been downloaded, at most four times per
 // second.
 type progress struct {
 	shown *display.Handle
 	file  string
 	read  int64
-	total int64     // -1 when the server does not say
-	begun time.Time // when the file was asked for
+	total int64     // -1 if unknown
+	begun time.Time // time of the request
 	last  time.Time
 }
 

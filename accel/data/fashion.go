@@ -19,27 +19,25 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// FashionMNIST is Zalando's set of articles of clothing: 60 000 grey images of
-// shape [1 28 28] to train on and 10 000 to test with, in ten classes. Pixels
-// are scaled from 0 … 255 to [0, 1].
+// FashionMNIST returns Zalando's data set of articles of clothing: 60 000 grey training images
+// of shape [1 28 28] and 10 000 test images in ten classes. Pixels are scaled from 0 … 255 to
+// [0, 1].
 //
-// It needs the four files of https://github.com/zalandoresearch/fashion-mnist,
-// compressed or not, and looks for them in the folder that the environment
-// variable QUERN_DATA names (or its subfolder fashion-mnist), in
-// quern/fashion-mnist of the user's cache folder, and in
-// /usr/share/datasets/fashion-mnist, where Debian's package
-// dataset-fashion-mnist puts them. Where none has them it downloads them to
-// the cache folder, about 30 MB. Every file is checked against the SHA-256 of
-// its content; one that differs is an error, a [*FormatError], and not used.
+// It needs the four files of https://github.com/zalandoresearch/fashion-mnist, compressed or
+// not. It searches them in the folder named by the environment variable QUERN_DATA (or its
+// subfolder fashion-mnist), in quern/fashion-mnist of the user's cache folder, and in
+// /usr/share/datasets/fashion-mnist, where Debian's package dataset-fashion-mnist installs
+// them. If none has them, it downloads them to the cache folder, about 30 MB. The content of
+// every file is verified with its SHA-256; a difference is a [*FormatError].
 //
-// [OpenFashionMNIST] takes a context and a folder.
+// [OpenFashionMNIST] accepts a context and a folder.
 func FashionMNIST() (train, test *Dataset, err error) {
 	return OpenFashionMNIST(context.Background(), "")
 }
 
-// OpenFashionMNIST is FashionMNIST with a context that ends the download, and
-// with the folder that holds the files. With a folder it looks nowhere else
-// and downloads nothing; "" stands for the places that FashionMNIST lists.
+// OpenFashionMNIST is FashionMNIST with a context that can cancel the download, and with the
+// folder of the files. With a folder it searches nowhere else and downloads nothing; "" means
+// the places that FashionMNIST searches.
 func OpenFashionMNIST(ctx context.Context, folder string) (train, test *Dataset, err error) {
 	c := fashionPlaces()
 	if folder != "" {
@@ -55,8 +53,8 @@ var fashionClasses = []string{
 	"sandal", "shirt", "sneaker", "bag", "ankle boot",
 }
 
-// fashionFiles have the SHA-256 of the uncompressed content: the compressed
-// files differ from one distributor to the next.
+// fashionFiles have the SHA-256 of the uncompressed content, because the compressed files
+// differ between distributors.
 var fashionFiles = []file{
 	{"train-images-idx3-ubyte", "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888", []int{60000, 28, 28}},
 	{"train-labels-idx1-ubyte", "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9", []int{60000}},
@@ -64,7 +62,7 @@ var fashionFiles = []file{
 	{"t10k-labels-idx1-ubyte", "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34", []int{10000}},
 }
 
-// fashionPlaces are the folders to look in and the one to download to.
+// fashionPlaces returns the folders to search and the one for downloads.
 func fashionPlaces() collection {
 	const name = "fashion-mnist"
 	c := collection{files: fashionFiles}
@@ -95,7 +93,7 @@ func loadFashion(ctx context.Context, c collection) (train, test *Dataset, err e
 		return nil, nil, err
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(2) // the two large files side by side; memory holds no more copies than that
+	group.SetLimit(2) // load the two large files concurrently, but not more, to limit memory
 	for i, f := range c.files {
 		group.Go(func() (err error) {
 			if ctx.Err() != nil {
@@ -120,14 +118,14 @@ func fashionSet(part string, images, labels *IDX) *Dataset {
 	}
 }
 
-// file is one IDX file of a published set.
+// file is one IDX file of a published data set.
 type file struct {
 	name   string
-	sha256 string // of the uncompressed content, in hex
+	sha256 string // hex SHA-256 of the uncompressed content
 	shape  []int
 }
 
-// locate is the path of the file in a folder, compressed or not.
+// locate returns the path of the file in a folder, compressed or not.
 func (f file) locate(folder string) (string, error) {
 	var first error
 	for _, path := range []string{filepath.Join(folder, f.name+".gz"), filepath.Join(folder, f.name)} {
@@ -142,7 +140,7 @@ func (f file) locate(folder string) (string, error) {
 	return "", first
 }
 
-// read decodes and checks the file in a folder.
+// read decodes and verifies the file in a folder.
 func (f file) read(folder string) (*IDX, error) {
 	path, err := f.locate(folder)
 	if err != nil {
@@ -163,7 +161,7 @@ func (f file) read(folder string) (*IDX, error) {
 	return a, err
 }
 
-// decode reads the array and checks its content against the published sum.
+// decode reads the array and verifies the SHA-256 of its content.
 func (f file) decode(r io.Reader, compressed bool) (*IDX, error) {
 	if compressed {
 		unzip, err := gzip.NewReader(r)
@@ -191,7 +189,7 @@ func (f file) decode(r io.Reader, compressed bool) (*IDX, error) {
 	return a, nil
 }
 
-// verify checks bytes as they came from the network.
+// verify verifies downloaded bytes.
 func (f file) verify(compressed []byte) error {
 	_, err := f.decode(bytes.NewReader(compressed), true)
 	return err

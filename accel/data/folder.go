@@ -10,15 +10,14 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Images makes a set of a folder with a subfolder for each class, named after
-// it, that holds pictures in PNG, JPEG or GIF format. They are scaled to height
-// × width by bilinear interpolation and have shape [3, height, width], or [1,
-// height, width] where all of them are grey; numbers are from 0 to 1. Classes
-// and files are in the order of their names; files with other extensions, and
-// those whose names begin with a dot, are left out.
+// Images reads a folder with a subfolder for each class, named after it, that contains images
+// in PNG, JPEG or GIF format. The images are scaled to height × width by bilinear interpolation
+// and have shape [3, height, width], or [1, height, width] if all of them are grey; values are
+// from 0 to 1. Classes and files are sorted by name. Files with other extensions, and hidden
+// files, are ignored.
 //
-// All pictures are decoded at once and kept as bytes. A file that declares more
-// pixels than it can hold, or more than 2^27, is a [*FormatError], and nothing is
+// All images are decoded immediately and stored as bytes. A file whose header declares more
+// pixels than the file can contain, or more than 2^27, is a [*FormatError], and no memory is
 // allocated for it.
 func Images(folder string, height, width int) (*Dataset, error) {
 	if height < 1 || width < 1 || height > 1<<15 || width > 1<<15 {
@@ -81,7 +80,7 @@ func Images(folder string, height, width int) (*Dataset, error) {
 	}, nil
 }
 
-// picturePath is a file with its class.
+// picturePath is an image file with its class.
 type picturePath struct {
 	path  string
 	class byte

@@ -9,23 +9,22 @@ import (
 	"math"
 )
 
-// IDX is an array of bytes as the MNIST family of sets stores it: a header of
-// big-endian 32-bit words and the elements in row-major order.
+// IDX is an array of bytes in the file format of MNIST: a header of big-endian 32-bit words,
+// followed by the elements in row-major order.
 //
-// The format is described at http://yann.lecun.com/exdb/mnist/: two zero
-// bytes, the type of the elements, the number of dimensions, then one word a
-// dimension.
+// The format is described at http://yann.lecun.com/exdb/mnist/: two zero bytes, the element
+// type, the number of dimensions, then one word per dimension.
 type IDX struct {
 	Shape []int
 	Data  []byte
 }
 
-// FormatError says that a file is not what its format demands.
+// FormatError says that a file does not conform to its format.
 type FormatError struct {
 	Format string // IDX
-	Path   string // of the file; empty where the reader knows none
+	Path   string // path of the file; empty if unknown
 	Want   string // what was expected
-	Got    string // what is there
+	Got    string // what was found
 }
 
 func (e *FormatError) Error() string {
@@ -38,15 +37,15 @@ func (e *FormatError) Error() string {
 
 const (
 	idxUint8      = 0x08 // element type: unsigned byte
-	idxDimensions = 8    // more than any set has
+	idxDimensions = 8    // more than any data set has
 )
 
-// ReadIDX reads an array of unsigned bytes in IDX format up to the end of r.
-// Anything else is a [*FormatError]: another element type, a header that
-// promises more or fewer bytes than there are, a size that overflows.
+// ReadIDX reads an array of unsigned bytes in IDX format up to the end of r. Anything else is a
+// [*FormatError]: another element type, a header whose size does not match the data, or a size
+// that overflows.
 func ReadIDX(r io.Reader) (*IDX, error) { return readIDX(r, func([]int) error { return nil }) }
 
-// readIDX asks whether a shape is wanted before it reads the elements.
+// readIDX calls a function to check the shape before it reads the elements.
 func readIDX(r io.Reader, wanted func(shape []int) error) (*IDX, error) {
 	var magic [4]byte
 	if err := idxFull(r, magic[:], "a header of 4 bytes"); err != nil {
@@ -78,7 +77,7 @@ func readIDX(r io.Reader, wanted func(shape []int) error) (*IDX, error) {
 	if err := wanted(a.Shape); err != nil {
 		return nil, err
 	}
-	// A buffer grows with what is read, not with what the header claims.
+	// The buffer grows with the data read, not with the size in the header.
 	var elementsRead bytes.Buffer
 	n, err := elementsRead.ReadFrom(io.LimitReader(r, int64(elements)))
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// Image draws example i. A shape of [1 h w] or [h w] is a grey image and
-// [3 h w] an RGB one, with 0 as black and 1 as white; numbers outside are
-// clipped. Any other shape is drawn as one row of grey pixels from the lowest
-// to the highest number. It panics when i is not in [0, Len).
+// Image draws example i. A shape of [1 h w] or [h w] is a grey image and [3 h w] an RGB image,
+// with 0 as black and 1 as white; other values are clipped. Any other shape is drawn as one row
+// of grey pixels, scaled from the lowest to the highest value. It panics if i is not in [0,
+// Len).
 func (s *Dataset) Image(i int) image.Image {
 	return draw(s.Example(i), s.shape)
 }
@@ -56,7 +56,7 @@ func drawRGB(numbers []float32, height, width int) *image.RGBA {
 	return m
 }
 
-// brightness maps low … high to 0 … 255; what is not a number is black.
+// brightness maps low … high to 0 … 255; NaN is black.
 func brightness(v, low, high float32) uint8 {
 	t := (v - low) / (high - low)
 	if !(t > 0) {
@@ -65,12 +65,12 @@ func brightness(v, low, high float32) uint8 {
 	return uint8(math.Round(float64(min(t, 1)) * 255))
 }
 
-// String says in one line what the set holds.
+// String describes the content of the data set in one line.
 func (s *Dataset) String() string {
 	return s.name + ": " + s.holds()
 }
 
-// holds is what the set holds.
+// holds describes the content of the data set.
 func (s *Dataset) holds() string {
 	text := fmt.Sprintf("%s examples of shape %v", display.Integer(s.Len()), s.shape)
 	if n := s.Targets(); n > 0 {
@@ -86,8 +86,8 @@ func (s *Dataset) holds() string {
 	return text
 }
 
-// MIMEBundle shows the set: its line, and of images the first ones with the
-// names of their classes.
+// MIMEBundle returns the display of the data set: its description and, for images, the first
+// ones with their class names.
 func (s *Dataset) MIMEBundle() map[string]any {
 	sheet := s.sheet()
 	if sheet == nil {
@@ -98,7 +98,7 @@ func (s *Dataset) MIMEBundle() map[string]any {
 	return bundle
 }
 
-// MIMEMetadata is the size of the picture, if there is one.
+// MIMEMetadata returns the size of the figure, if there is one.
 func (s *Dataset) MIMEMetadata() map[string]any {
 	if sheet := s.sheet(); sheet != nil {
 		return sheet.MIMEMetadata()
@@ -108,11 +108,11 @@ func (s *Dataset) MIMEMetadata() map[string]any {
 
 const (
 	sheetImages = 20
-	sheetSide   = 512 // pixels of the largest image that is shown
+	sheetSide   = 512 // maximum side in pixels of images that are shown
 )
 
-// sheet is a figure of the first examples, or nil where they are no images of
-// a size to look at.
+// sheet returns a figure of the first examples, or nil if they are not images of a suitable
+// size.
 func (s *Dataset) sheet() *plots.Figure {
 	n := len(s.shape)
 	if s.Len() == 0 || n < 2 || n > 3 || n == 3 && s.shape[0] != 1 && s.shape[0] != 3 {

@@ -13,7 +13,7 @@ import (
 	scale "golang.org/x/image/draw"
 )
 
-// decodePicture is an image file as bytes, channels first, and whether it is grey.
+// decodePicture returns an image file as bytes, channels first, and whether it is grey.
 func decodePicture(path string, height, width int) (planes []byte, grey bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -39,17 +39,17 @@ func decodePicture(path string, height, width int) (planes []byte, grey bool, er
 	return planes, grey, nil
 }
 
-// Bounds of an image file.
+// Limits for image files.
 const (
 	maxPixels = 1 << 27
 
-	// A byte of PNG expands to at most 1032 bytes, each of eight pixels at one bit; a
-	// byte of GIF or JPEG gives less.
+	// A byte of PNG expands to at most 1032 bytes, each with eight 1-bit pixels; a byte of GIF
+	// or JPEG expands to less.
 	pixelsPerByte = 8 * 1032
 )
 
-// decodeImage decodes a file of some bytes. The decoders allocate what a header
-// declares, so that is judged first.
+// decodeImage decodes a file. The decoders allocate what the header declares, so the header is
+// checked first.
 func decodeImage(r io.ReadSeeker, size int64) (image.Image, error) {
 	wrong := func(want, format string, got ...any) error {
 		return &FormatError{Format: "image", Want: want, Got: fmt.Sprintf(format, got...)}
@@ -78,7 +78,7 @@ func decodeImage(r io.ReadSeeker, size int64) (image.Image, error) {
 	return source, nil
 }
 
-// resample scales an image and takes its channels apart.
+// resample scales an image and separates its channels.
 func resample(source image.Image, height, width int) (planes []byte, grey bool) {
 	scaled := image.NewRGBA(image.Rect(0, 0, width, height))
 	scale.BiLinear.Scale(scaled, scaled.Bounds(), source, source.Bounds(), scale.Src, nil)

@@ -12,13 +12,12 @@ import (
 	"github.com/quernlab/quern/accel/internal/cpu"
 )
 
-// OpenIDX makes a set of an uncompressed file of images in IDX format, of shape
-// [N, H, W] or [N, C, H, W], and one of their labels. The images are mapped into
-// memory and read as batches need them, so that they may be larger than the
-// memory; pixels are scaled from 0 … 255 to [0, 1]. The files must not change
-// while the set is in use; they are closed when nothing refers to it any more.
+// OpenIDX opens an uncompressed IDX file of images, of shape [N, H, W] or [N, C, H, W], and one
+// of their labels. The images are memory-mapped and read when batches need them, so they may be
+// larger than memory; pixels are scaled from 0 … 255 to [0, 1]. The files must not change while
+// the data set is in use; they are closed when the data set is garbage collected.
 //
-// A file that is not what it should be is a [*FormatError].
+// An invalid file is a [*FormatError].
 func OpenIDX(images, labels string) (*Dataset, error) {
 	pixels, shape, offset, err := mapIDX(images)
 	if err != nil {
@@ -51,8 +50,7 @@ func OpenIDX(images, labels string) (*Dataset, error) {
 	return &Dataset{name: images, shape: example, classes: numbered(classes), source: m}, nil
 }
 
-// mapIDX maps a file and reads its header: the shape, and where the elements
-// begin.
+// mapIDX maps a file and reads its header: the shape, and the offset of the elements.
 func mapIDX(path string) (file *mmap.ReaderAt, shape []int, offset int64, err error) {
 	opened, err := mmap.Open(path)
 	if err != nil {
@@ -96,11 +94,11 @@ func mapIDX(path string) (file *mmap.ReaderAt, shape []int, offset int64, err er
 	return file, shape, offset, nil
 }
 
-// mapped is a source of images in a file that is mapped into memory.
+// mapped is a source of images in a memory-mapped file.
 type mapped struct {
 	images *mmap.ReaderAt
 	offset int64
-	size   int // bytes of one example
+	size   int // bytes per example
 	labels []byte
 }
 

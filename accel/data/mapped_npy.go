@@ -8,11 +8,10 @@ import (
 	"golang.org/x/exp/mmap"
 )
 
-// OpenNPY is [NPY] for examples that may be larger than the memory: their file is
-// mapped into it and read as batches need them; the labels are read at once.
-// Integers are numbers as they are, an image of bytes from 0 to 255. The files
-// must not change while the set is in use; they are closed when nothing refers to
-// it any more.
+// OpenNPY is [NPY] for examples that may be larger than memory: their file is memory-mapped and
+// read when batches need it; the labels are read immediately. Integer values are not scaled: an
+// image of bytes has values from 0 to 255. The files must not change while the data set is in
+// use; they are closed when the data set is garbage collected.
 func OpenNPY(examples, labels string) (*Dataset, error) {
 	file, err := mmap.Open(examples)
 	if err != nil {
@@ -42,13 +41,13 @@ func OpenNPY(examples, labels string) (*Dataset, error) {
 	return set, nil
 }
 
-// mappedNPY is a source of arrays in a file that is mapped into memory; labels and
-// targets are another's.
+// mappedNPY is a source of arrays in a memory-mapped file, with the labels and targets of
+// another source.
 type mappedNPY struct {
 	source
 	file   *mmap.ReaderAt
 	header *npyHeader
-	size   int // numbers of one example
+	size   int // elements per example
 }
 
 func (m *mappedNPY) len() int { return m.header.shape[0] }

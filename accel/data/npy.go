@@ -14,9 +14,8 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// NPY makes a set of two files in NumPy's NPY format: examples [N, …] and
-// labels, class indices [N] of an integer type or targets [N, targets] of
-// floats.
+// NPY reads two files in NumPy's NPY format: examples [N, …] and labels, either class indices
+// [N] of an integer type or targets [N, targets] of floats.
 func NPY(examples, labels string) (*Dataset, error) {
 	x, err := readNPYFile(examples)
 	if err != nil {
@@ -49,8 +48,7 @@ var (
 	npyShape = regexp.MustCompile(`'shape':\s*\(([0-9, ]*)\)`)
 )
 
-// npyTypes are the element types that can be read. Floats become float32 and
-// integers int32.
+// npyTypes are the supported element types. Floats become float32 and integers int32.
 var npyTypes = map[string]struct {
 	size    int
 	float   func(b []byte) float32
@@ -65,23 +63,22 @@ var npyTypes = map[string]struct {
 	"<i8": {size: 8, integer: func(b []byte) int { return int(int64(binary.LittleEndian.Uint64(b))) }},
 }
 
-// npyHeader is what an NPY file says before its numbers.
+// npyHeader is the header of an NPY file.
 type npyHeader struct {
 	name  string // of the element type
 	shape []int
-	begin int   // of the numbers, in bytes
-	bytes int64 // of the numbers
+	begin int   // offset of the elements in bytes
+	bytes int64 // size of the elements
 }
 
-// maxNPYHeader is more than NumPy writes for any shape.
+// maxNPYHeader is larger than any header that NumPy writes.
 const maxNPYHeader = 1 << 20
 
 func npyError(want, format string, got ...any) error {
 	return &FormatError{Format: "NPY", Want: want, Got: fmt.Sprintf(format, got...)}
 }
 
-// readNPYHeader reads the header of a file of so many bytes, and compares it with
-// them.
+// readNPYHeader reads the header of a file and checks it against the size of the file.
 func readNPYHeader(r io.ReaderAt, length int64) (*npyHeader, error) {
 	h, err := readNPYStart(io.NewSectionReader(r, 0, length), length)
 	if err != nil {
@@ -93,7 +90,7 @@ func readNPYHeader(r io.ReaderAt, length int64) (*npyHeader, error) {
 	return h, nil
 }
 
-// readNPYStart reads the header of an array that has at most so many bytes.
+// readNPYStart reads the header of an array with at most this many bytes.
 func readNPYStart(r io.Reader, most int64) (*npyHeader, error) {
 	start := make([]byte, 12)
 	n, err := io.ReadFull(r, start[:10])
@@ -124,8 +121,7 @@ func readNPYStart(r io.Reader, most int64) (*npyHeader, error) {
 	return parseNPYHeader(string(text), begin+size, most-begin-size)
 }
 
-// parseNPYHeader reads the text of a header, behind which the elements begin. Left are
-// at most the bytes that follow.
+// parseNPYHeader parses the text of a header. left is the maximum number of bytes after it.
 func parseNPYHeader(header string, begin, left int64) (*npyHeader, error) {
 	name, order, dimensions := npyType.FindStringSubmatch(header), npyOrder.FindStringSubmatch(header), npyShape.FindStringSubmatch(header)
 	if name == nil || order == nil || dimensions == nil {
@@ -154,11 +150,11 @@ func parseNPYHeader(header string, begin, left int64) (*npyHeader, error) {
 	return h, nil
 }
 
-// maxNPY is more than the memory of any machine.
+// maxNPY is larger than the memory of any machine.
 const maxNPY = 1 << 48
 
-// readNPYBody reads a whole array. Memory grows with what is read, not with what the
-// header declares, and nothing is read beyond that.
+// readNPYBody reads a whole array. Memory grows with the data read, not with the size in the
+// header, and nothing beyond the array is read.
 func readNPYBody(r io.Reader) (*npyHeader, []byte, error) {
 	h, err := readNPYStart(r, maxNPY)
 	if err != nil {
@@ -178,9 +174,9 @@ func readNPYBody(r io.Reader) (*npyHeader, []byte, error) {
 	return h, body.Bytes(), nil
 }
 
-// ReadNPY reads an array in NumPy's NPY format, versions 1 to 3, in row-major
-// order: float32 and float64 as float32, and integers of 8, 32 and 64 bits as
-// int32. Anything else is a [*FormatError].
+// ReadNPY reads an array in NumPy's NPY format, versions 1 to 3, in row-major order: float32
+// and float64 as float32, and integers of 8, 32 and 64 bits as int32. Anything else is a
+// [*FormatError].
 //
 // The format is described at
 // https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.

@@ -2,16 +2,15 @@ package data
 
 import "github.com/quernlab/quern/accel/internal/cpu"
 
-// pixels is a source of images held as bytes, a quarter of their size as
-// float32.
+// pixels is a source of images stored as bytes, a quarter of the size of float32.
 type pixels struct {
-	size   int // bytes of one example
+	size   int // bytes per example
 	data   []byte
 	labels []byte
-	top    float32 // what enters a batch is the byte divided by this
+	top    float32 // bytes are divided by this
 }
 
-// newPixels scales pixel values 0 … highest to [0, 1].
+// newPixels scales pixels from 0 … highest to [0, 1].
 func newPixels(size int, data, labels []byte, highest float32) *pixels {
 	return &pixels{size: size, data: data, labels: labels, top: highest}
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// WithLabels returns the set with other labels, one for each example: what a
-// person has said of examples whose labels were not known. The labels are class
-// indices of the set's classes. It is for sets whose examples have one class each.
+// WithLabels returns the data set with other labels, one for each example, for instance after a
+// person has labelled it. The labels are indices of its classes. The examples must have one
+// class each.
 func (s *Dataset) WithLabels(labels []int) (*Dataset, error) {
 	if err := s.oneClassEach("WithLabels"); err != nil {
 		return nil, err
@@ -25,9 +25,9 @@ func (s *Dataset) WithLabels(labels []int) (*Dataset, error) {
 	return &t, nil
 }
 
-// Append returns the set with further examples behind its own, given as
-// [Dataset.Example] gives them and with a class index each. The transforms of
-// [Dataset.Map] hold for them too. It is for sets whose examples have one class each.
+// Append returns the data set with additional examples at the end, in the format of
+// [Dataset.Example], with a class index for each. The transforms of [Dataset.Map] also apply to
+// them. The examples must have one class each.
 func (s *Dataset) Append(examples [][]float32, labels []int) (*Dataset, error) {
 	if err := s.oneClassEach("Append"); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (s *Dataset) oneClassEach(name string) error {
 	return nil
 }
 
-// view is a set as a source, without its transforms.
+// view is a data set as a source, without its transforms.
 type view struct{ set Dataset }
 
 func (v *view) len() int                           { return v.set.Len() }
@@ -66,7 +66,7 @@ func (v *view) label(i int) int                    { return v.set.source.label(v
 func (v *view) target(int, []float32)              {}
 func (v *view) targets() int                       { return 0 }
 
-// relabelled is a set whose labels are others.
+// relabelled is a data set with other labels.
 type relabelled struct {
 	view
 	given []int
@@ -74,7 +74,7 @@ type relabelled struct {
 
 func (r *relabelled) label(i int) int { return r.given[i] }
 
-// extended is a set and what comes behind it.
+// extended is a data set followed by additional examples.
 type extended struct {
 	view
 	more *floats

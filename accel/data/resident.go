@@ -7,26 +7,25 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// resident is the examples of a source as tensors on the device: batches are
-// gathered there, and nothing is copied to it but their indices.
+// resident holds the examples of a source as tensors on the device: batches are gathered there,
+// and only their indices are copied to it.
 type resident struct {
-	x       *tensor.Tensor // [N, numbers], uint8 or float32
-	highest float32        // what bytes are divided by; 0 for float32
+	x       *tensor.Tensor // [N, elements], uint8 or float32
+	highest float32        // divisor for bytes; 0 for float32
 	y       *tensor.Tensor // [N], [N, length] or [N, targets]
 }
 
-// ofBytes is a source whose numbers are bytes divided by one number.
+// ofBytes is a source whose values are bytes divided by a constant.
 type ofBytes interface {
 	bytes(i int, dst []byte) error
 	highest() float32
 }
 
-// OnDevice returns the set with all examples on the device, images as bytes. The
-// batches are the same bit for bit as without it, and in the same order; they are
-// gathered, scaled and transformed on the device, so that loading costs nothing
-// but that. Of transforms it knows those of this package: with a [Function] it
-// fails. It fails too, with the error of a file, where the examples cannot be
-// read, and with a *tensor.OutOfMemoryError where they do not fit.
+// OnDevice returns the data set with all examples on the device, images as bytes. The batches
+// and their order are bit-identical to those without it, but they are gathered, scaled and
+// transformed on the device, so loading needs no copies. It supports the transforms of this
+// package, but fails with a custom one. It also fails if the examples cannot be read, and with
+// a *tensor.OutOfMemoryError if they do not fit into memory.
 func (s *Dataset) OnDevice() (on *Dataset, err error) {
 	defer func() {
 		if e, ok := recover().(error); ok {
@@ -72,7 +71,7 @@ func (s *Dataset) OnDevice() (on *Dataset, err error) {
 	}
 	t := *s
 	t.resident = r
-	if s.index != nil { // the source's examples are those of the tensors
+	if s.index != nil { // the tensors have the order of the source
 		t.source, t.index = picked{s.source, s.index}, nil
 		if _, ok := s.source.(sequences); ok {
 			t.source = pickedSequences{picked{s.source, s.index}}
@@ -84,7 +83,7 @@ func (s *Dataset) OnDevice() (on *Dataset, err error) {
 	return &t, nil
 }
 
-// picked is some examples of a source.
+// picked selects some examples of a source.
 type picked struct {
 	source
 	index []int
@@ -95,7 +94,7 @@ func (p picked) example(i int, dst []float32) error { return p.source.example(p.
 func (p picked) label(i int) int                    { return p.source.label(p.index[i]) }
 func (p picked) target(i int, dst []float32)        { p.source.target(p.index[i], dst) }
 
-// pickedSequences is picked for a source with a label at each place.
+// pickedSequences is picked for a source with a label at each position.
 type pickedSequences struct{ picked }
 
 func (p pickedSequences) sequenceLength() int { return p.source.(sequences).sequenceLength() }
@@ -103,8 +102,7 @@ func (p pickedSequences) labels(i int, dst []int) {
 	p.source.(sequences).labels(p.index[i], dst)
 }
 
-// checkResident tells whether the transforms can be computed where the examples
-// are.
+// checkResident returns an error if the transforms cannot be computed on the device.
 func (s *Dataset) checkResident() error {
 	if s.resident == nil {
 		return nil
@@ -117,7 +115,7 @@ func (s *Dataset) checkResident() error {
 	return nil
 }
 
-// batch gathers examples, of the set, on the device.
+// batch gathers examples of the data set on the device.
 func (r *resident) batch(s *Dataset, index []int, l *loader) Batch {
 	var w work
 	defer w.done()
@@ -145,7 +143,7 @@ func (r *resident) batch(s *Dataset, index []int, l *loader) Batch {
 	return Batch{X: x, Y: r.y.IndexSelect(pick), Index: index}
 }
 
-// work is tensors on the way to a result, which nobody else sees.
+// work holds intermediate tensors, which are released at the end.
 type work struct{ made []*tensor.Tensor }
 
 func (w *work) keep(t *tensor.Tensor) *tensor.Tensor {
@@ -159,7 +157,7 @@ func (w *work) done() {
 	}
 }
 
-// column is a number for each example, which broadcasts to [N, C, H, W].
+// column is a value per example, which broadcasts to [N, C, H, W].
 func (w *work) column(numbers []float64) *tensor.Tensor {
 	return w.keep(tensor.FromFloat64s(numbers, len(numbers), 1, 1, 1))
 }
@@ -174,7 +172,7 @@ func (w *work) count(n, along, factor int) *tensor.Tensor {
 	return w.keep(tensor.FromFloat64s(numbers, shape...))
 }
 
-// images is a batch as [N, C, H, W], whether an image has channels or not.
+// images returns a batch as [N, C, H, W], with or without a channel dimension in the images.
 func (w *work) images(x *tensor.Tensor, shape []int) *tensor.Tensor {
 	if len(shape) == 3 {
 		return x
@@ -182,7 +180,7 @@ func (w *work) images(x *tensor.Tensor, shape []int) *tensor.Tensor {
 	return w.keep(x.Reshape(x.Size(0), 1, shape[0], shape[1]))
 }
 
-// flipOnDevice is RandomHorizontalFlip.
+// flipOnDevice implements RandomHorizontalFlip.
 func flipOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor {
 	var w work
 	defer w.done()
@@ -202,9 +200,8 @@ func flipOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Te
 	return w.keep(tensor.Where(which, mirrored, images)).Reshape(x.Shape()...)
 }
 
-// shiftOnDevice is RandomShift: it pads the images, and gathers each pixel from
-// where its image was shifted to. Places are counted in float64, which is exact up
-// to 2^53.
+// shiftOnDevice implements RandomShift: it pads the images, and gathers each pixel from its
+// position before the shift. Positions are computed in float64, which is exact up to 2^53.
 func shiftOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand, pixels int) *tensor.Tensor {
 	var w work
 	defer w.done()
@@ -228,13 +225,13 @@ func shiftOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand, pixels in
 	return w.keep(w.keep(padded.Reshape(-1)).IndexSelect(index)).Reshape(x.Shape()...)
 }
 
-// cutOnDevice is Cutout.
+// cutOnDevice implements Cutout.
 func cutOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand, pixels int) *tensor.Tensor {
 	var w work
 	defer w.done()
 	images := w.images(x, shape)
 	height, width := images.Size(2), images.Size(3)
-	before := [2][]float64{make([]float64, len(random)), make([]float64, len(random))} // the first row and column, less 1
+	before := [2][]float64{make([]float64, len(random)), make([]float64, len(random))} // the first row and column, minus 1
 	for i, r := range random {
 		before[0][i] = float64(r.IntN(height) - pixels/2 - 1)
 		before[1][i] = float64(r.IntN(width) - pixels/2 - 1)

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Schema is what the labels and columns of a set mean, without its examples: a model
-// learns them by position alone.
+// Schema is the meaning of a data set's labels and columns, without its examples. A model only
+// learns their positions.
 type Schema struct {
-	Dataset        string   // the name of the set
+	Dataset        string   // name of the data set
 	Classes        []string // by class index; nil for regression
-	Columns        []string // names of the numbers of an example, in order; nil where they have none
-	Targets        []string // likewise of a target vector
+	Columns        []string // names of the features in order; nil if unnamed
+	Targets        []string // names of the targets; nil if unnamed
 	Outputs        int      // length of a target vector; 0 for classes
-	SequenceLength int      // labels of an example of a sequence; else 0
+	SequenceLength int      // labels per example of a sequence; otherwise 0
 }
 
-// Schema returns what the data set's labels and columns mean.
+// Schema returns the meaning of the data set's labels and columns.
 func (s *Dataset) Schema() Schema {
 	return Schema{
 		Dataset: s.name, Classes: slices.Clone(s.classes), Columns: slices.Clone(s.columns), Targets: slices.Clone(s.targetNames),
@@ -26,16 +26,16 @@ func (s *Dataset) Schema() Schema {
 	}
 }
 
-// MismatchError says that a set's labels or columns mean something else than those that
-// a model was trained with, so that its answers would be compared with the wrong ones.
+// MismatchError says that the labels or columns of a data set differ in meaning from those that
+// a model was trained with, so the model's predictions would be compared with the wrong ones.
 type MismatchError struct {
-	Dataset, Trained string // the names of both sets
-	What             string // "class", "column" or "target", or "labels" where they are of another kind
+	Dataset, Trained string // names of both data sets
+	What             string // "class", "column" or "target", or "labels" if the kind of labels differs
 	At               int    // the first index at which they differ; 0 for labels
-	Got, Want        string // what is there, "" for none
+	Got, Want        string // the names; "" if missing
 }
 
-// Error names the difference and what to do.
+// Error names the difference and says what to do.
 func (e *MismatchError) Error() string {
 	if e.What == "labels" {
 		return fmt.Sprintf("data: %s has %s, but %s has %s: use sets with labels of one kind", e.Dataset, e.Got, e.Trained, e.Want)
@@ -50,10 +50,10 @@ func (e *MismatchError) Error() string {
 		e.What, e.At, name(e.Got), e.Dataset, name(e.Want), e.Trained)
 }
 
-// Check fails with a [*MismatchError] where a model that was trained with this schema
-// cannot be measured on the set: where a class index, a column or a target means
-// something else. A set may have fewer classes than the schema, since its last ones need
-// not occur; classes that are only numbers may be more. Columns are compared where both
+// Check returns a [*MismatchError] if a model trained with this schema cannot be evaluated on
+// the data set, because a class index, a column or a target has another meaning. The data set
+// may have fewer classes, because the last ones need not occur, and more classes if they are
+// only numbers. Columns are compared if both data sets name them, see [Dataset.Columns].
 // have names, see [Dataset.Columns].
 func (want Schema) Check(set *Dataset) error {
 	got := set.Schema()
@@ -78,7 +78,7 @@ func (want Schema) Check(set *Dataset) error {
 	return nil
 }
 
-// CheckColumns is [Schema.Check] of the columns alone, for a set whose labels do not
+// CheckColumns is [Schema.Check] for the columns only, for a data set whose labels do not
 // matter.
 func (want Schema) CheckColumns(set *Dataset) error {
 	got := set.Schema()
@@ -88,7 +88,7 @@ func (want Schema) CheckColumns(set *Dataset) error {
 	return differ("column", got, want, got.Columns, want.Columns)
 }
 
-// kind says of what kind the labels are.
+// kind describes the kind of the labels.
 func (s Schema) kind() string {
 	switch {
 	case s.Outputs > 0:
@@ -99,7 +99,7 @@ func (s Schema) kind() string {
 	return "one class an example"
 }
 
-// differ is the first difference of two lists of names, or nil.
+// differ returns the first difference between two lists of names, or nil.
 func differ(what string, got, want Schema, a, b []string) error {
 	for i := range max(len(a), len(b)) {
 		var x, y string
@@ -116,7 +116,7 @@ func differ(what string, got, want Schema, a, b []string) error {
 	return nil
 }
 
-// isNumbered tells whether each class is called by its index.
+// isNumbered reports whether each class is named by its index.
 func isNumbered(classes []string) bool {
 	for i, c := range classes {
 		if c != strconv.Itoa(i) {
@@ -126,15 +126,14 @@ func isNumbered(classes []string) bool {
 	return true
 }
 
-// Columns are the names of the numbers of an example, in order, which [CSV] takes from
-// the first line of its file; nil where they have no names.
+// Columns returns the names of the features in order, which [CSV] takes from the first line of
+// its file; nil if they are unnamed.
 func (s *Dataset) Columns() []string { return slices.Clone(s.columns) }
 
-// Like returns the set with its classes, columns and targets in the order of another
-// set's, by their names: what a model needs that was trained with the other. It fails
-// where a name is missing in either, except that the other may have further classes.
-// Transforms stay in the order in which [Dataset.Map] was given them, and see the columns in
-// the new order.
+// Like returns the data set with its classes, columns and targets in the order of another data
+// set's, matched by name, as needed for a model trained with the other one. It fails if a name
+// is missing in either data set, except that the other one may have more classes. Transforms
+// keep their order from [Dataset.Map] and see the columns in the new order.
 func (s *Dataset) Like(other *Dataset) (*Dataset, error) {
 	want := other.Schema()
 	if a, b := s.Schema().kind(), want.kind(); a != b {
@@ -171,7 +170,8 @@ func (s *Dataset) Like(other *Dataset) (*Dataset, error) {
 	return &t, nil
 }
 
-// positions is where the names of one list are in another, which must have the same ones.
+// positions returns the indices of the names of one list in another list, which must have the
+// same names.
 func positions(s *Dataset, what string, want, have []string) ([]int, error) {
 	at := make([]int, len(want))
 	for i, name := range want {
@@ -190,12 +190,12 @@ func positions(s *Dataset, what string, want, have []string) ([]int, error) {
 	return at, nil
 }
 
-// ordered is a set whose classes, columns and targets come in another order.
+// ordered is a data set whose classes, columns and targets are reordered.
 type ordered struct {
 	view
-	columns []int // where each is in the view; nil for its own order
-	wanted  []int // likewise of targets
-	classes []int // the new index of each class of the view
+	columns []int // index of each column in the view; nil: unchanged
+	wanted  []int // index of each target in the view
+	classes []int // new index of each class of the view
 }
 
 func (o *ordered) example(i int, dst []float32) error {

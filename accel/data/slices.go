@@ -8,10 +8,10 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// FromSlices makes a set for classification of the caller's own examples, one
-// slice an example, and their class indices from 0. The numbers are copied and
-// used as they are. All examples must have the same length; the shape of one
-// is that length until [Dataset.Reshape] gives another.
+// FromSlices makes a data set for classification from the caller's examples, one slice per
+// example, and their class indices from 0. The values are copied and used unchanged. All
+// examples must have the same length, which is their shape until [Dataset.Reshape] sets another
+// one.
 func FromSlices(examples [][]float32, labels []int) (*Dataset, error) {
 	if len(examples) != len(labels) {
 		return nil, fmt.Errorf("data: %d examples, but %d labels", len(examples), len(labels))
@@ -32,11 +32,11 @@ func FromSlices(examples [][]float32, labels []int) (*Dataset, error) {
 	}, nil
 }
 
-// maxClasses guards against labels that are no class indices at all.
+// maxClasses detects labels that are not class indices.
 const maxClasses = 1 << 20
 
-// FromTargets makes a set for regression: each example has a vector of targets
-// instead of a class. The numbers are copied and used as they are.
+// FromTargets makes a data set for regression: each example has a vector of targets instead of
+// a class. The values are copied and used unchanged.
 func FromTargets(examples, targets [][]float32) (*Dataset, error) {
 	if len(examples) != len(targets) {
 		return nil, fmt.Errorf("data: %d examples, but %d targets", len(examples), len(targets))
@@ -56,9 +56,9 @@ func FromTargets(examples, targets [][]float32) (*Dataset, error) {
 	}, nil
 }
 
-// FromTensors makes a set of tensors: x is [N, shape of one example…], y either
-// the class indices, integers of shape [N], or targets, floats of shape
-// [N, targets]. The numbers are copied.
+// FromTensors makes a data set from tensors: x is [N, shape of one example…], y is either class
+// indices, integers of shape [N], or targets, floats of shape [N, targets]. The values are
+// copied.
 func FromTensors(x, y *tensor.Tensor) (*Dataset, error) {
 	if x == nil || y == nil {
 		return nil, errors.New("data: FromTensors: a tensor is nil")
@@ -71,8 +71,8 @@ func FromTensors(x, y *tensor.Tensor) (*Dataset, error) {
 	return s, nil
 }
 
-// labelled makes a set of examples of this shape, [N, …], with labels or targets;
-// the numbers of its source are to be filled in.
+// labelled makes a data set with this shape of examples, [N, …], and labels or targets; the
+// caller fills in the values of its source.
 func labelled(shape []int, y *tensor.Tensor) (*Dataset, *floats, error) {
 	labels := y.Shape()
 	if len(shape) == 0 || len(labels) == 0 || shape[0] != labels[0] {
@@ -104,7 +104,7 @@ func labelled(shape []int, y *tensor.Tensor) (*Dataset, *floats, error) {
 	return nil, nil, fmt.Errorf("data: %v labels of shape %v: want class indices, integers of shape [N], or targets, floats of shape [N, targets]", y.DType(), labels)
 }
 
-// countClasses is one more than the highest label.
+// countClasses returns one more than the highest label.
 func countClasses(labels []int) (int, error) {
 	classes := 0
 	for i, c := range labels {
@@ -116,7 +116,7 @@ func countClasses(labels []int) (int, error) {
 	return classes, nil
 }
 
-// flatten copies rows of one length behind each other.
+// flatten concatenates rows of equal length.
 func flatten(what string, rows [][]float32) (numbers []float32, width int, err error) {
 	if len(rows) == 0 || len(rows[0]) == 0 {
 		return nil, 0, fmt.Errorf("data: no %ss, or the first is empty", what)
@@ -134,11 +134,11 @@ func flatten(what string, rows [][]float32) (numbers []float32, width int, err e
 
 // floats is a source of float32 examples with labels or targets.
 type floats struct {
-	width  int // of an example
+	width  int // elements per example
 	data   []float32
 	labels []int // nil for regression
 
-	outputs int // width of a target
+	outputs int // length of a target vector
 	wanted  []float32
 }
 

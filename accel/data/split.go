@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// Subset is the set of the examples at the given indices, in that order. An
-// index may come more than once.
+// Subset returns the data set of the examples at the given indices, in that order. An index may
+// occur more than once.
 func (s *Dataset) Subset(indices []int) (*Dataset, error) {
 	index := make([]int, len(indices))
 	for k, i := range indices {
@@ -19,7 +19,7 @@ func (s *Dataset) Subset(indices []int) (*Dataset, error) {
 	return s.with(index), nil
 }
 
-// First is the set of the first n examples, or of all if there are fewer.
+// First returns the data set of the first n examples, or of all if there are fewer.
 func (s *Dataset) First(n int) *Dataset {
 	index := make([]int, max(0, min(n, s.Len())))
 	for i := range index {
@@ -28,7 +28,7 @@ func (s *Dataset) First(n int) *Dataset {
 	return s.with(index)
 }
 
-// Shuffled is the set in an order that the seed fixes.
+// Shuffled returns the data set in an order determined by the seed.
 func (s *Dataset) Shuffled(seed uint64) *Dataset {
 	index := permutation(s.Len(), seed, 0)
 	for k, i := range index {
@@ -37,10 +37,9 @@ func (s *Dataset) Shuffled(seed uint64) *Dataset {
 	return s.with(index)
 }
 
-// Split cuts the set in two: the first holds the given fraction of the
-// examples, rounded to a whole number, and the second the rest. The order
-// stays; Shuffled before Split makes it random. A fraction outside [0, 1] is
-// taken as the nearer end.
+// Split divides the data set into two: the first has the given fraction of the examples,
+// rounded to an integer, and the second the rest, without changing the order; call Shuffled
+// first for a random split. A fraction outside [0, 1] is clamped.
 func (s *Dataset) Split(fraction float64) (first, rest *Dataset) {
 	if !(fraction > 0) {
 		fraction = 0
@@ -53,15 +52,15 @@ func (s *Dataset) Split(fraction float64) (first, rest *Dataset) {
 	return s.with(index[:n:n]), s.with(index[n:])
 }
 
-// with is the set with other examples of the same source.
+// with returns the data set with other examples of the same source.
 func (s *Dataset) with(index []int) *Dataset {
 	t := *s
 	t.index = index
 	return &t
 }
 
-// permutation is a shuffle of 0 … n-1 that depends on the seed and the round
-// only, so that an epoch has one order whoever asks for it.
+// permutation returns a shuffle of 0 … n-1 that depends only on the seed and the round, so the
+// order of an epoch is reproducible.
 func permutation(n int, seed uint64, round int) []int {
 	return rand.New(rand.NewPCG(seed, uint64(round))).Perm(n)
 }

@@ -13,9 +13,9 @@ import (
 //go:embed text/moby-dick.txt.gz
 var mobyDickFile []byte
 
-// MobyDick is chapters 1 to 41 of Herman Melville's novel of 1851, 384 098
-// characters. It is part of the program and needs no file. The error is not nil
-// only if the program file is damaged.
+// MobyDick returns chapters 1 to 41 of Herman Melville's novel of 1851, 384 098 characters. It
+// is embedded in the program and needs no file. An error means that the program file is
+// damaged.
 func MobyDick() (string, error) { return mobyDick() }
 
 var mobyDick = sync.OnceValues(func() (string, error) {
@@ -30,14 +30,13 @@ var mobyDick = sync.OnceValues(func() (string, error) {
 	return string(text), nil
 })
 
-// Vocabulary numbers the characters of a text: a token each. [Chars] makes it.
+// Vocabulary numbers the characters of a text, one token per character; see [Chars].
 type Vocabulary struct {
 	runes []rune // sorted
 	token map[rune]int
 }
 
-// Chars is the vocabulary of the characters that are in a text, in the order of
-// Unicode.
+// Chars returns the vocabulary of the characters in a text, in Unicode order.
 func Chars(text string) *Vocabulary {
 	v := &Vocabulary{token: map[rune]int{}}
 	for _, r := range text {
@@ -53,11 +52,10 @@ func Chars(text string) *Vocabulary {
 	return v
 }
 
-// Size is the number of characters.
+// Size returns the number of characters.
 func (v *Vocabulary) Size() int { return len(v.runes) }
 
-// Encode is the tokens of a text. A character that the vocabulary does not have
-// is an error.
+// Encode returns the tokens of a text. A character outside the vocabulary is an error.
 func (v *Vocabulary) Encode(text string) ([]int, error) {
 	tokens := make([]int, 0, len(text))
 	for at, r := range text {
@@ -70,8 +68,8 @@ func (v *Vocabulary) Encode(text string) ([]int, error) {
 	return tokens, nil
 }
 
-// Decode is the text of tokens. It panics, as a slice does, when a token is not
-// in [0, Size).
+// Decode returns the text of tokens. It panics if a token is not in [0, Size), like indexing a
+// slice.
 func (v *Vocabulary) Decode(tokens []int) string {
 	text := make([]rune, len(tokens))
 	for i, t := range tokens {
@@ -85,11 +83,10 @@ func (v *Vocabulary) String() string {
 	return fmt.Sprintf("%d characters: %q", len(v.runes), string(v.runes))
 }
 
-// Windows makes a set of sequences from a text of tokens: example i is the
-// length tokens from i·step on, and its labels, one for each place, are the
-// tokens that follow. Steps smaller than length overlap. Batches have X [N,
-// length] of token numbers as float32, which nn.Embedding takes, and Y [N,
-// length] of type int32.
+// Windows makes a data set of sequences from a text of tokens: example i is the length tokens
+// from i·step on, and its labels, one per position, are the next tokens. With a step smaller
+// than length, windows overlap. Batches have X [N, length], token numbers as float32 for
+// nn.Embedding, and Y [N, length] of type int32.
 func Windows(tokens []int, length, step int) (*Dataset, error) {
 	if length < 1 || step < 1 {
 		return nil, fmt.Errorf("data: windows of %d tokens every %d: both must be at least 1", length, step)

@@ -9,25 +9,24 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Transform changes an example as it enters a batch; see [Dataset.Map].
+// Transform changes an example when it is put into a batch; see [Dataset.Map].
 type Transform struct {
 	text  string
-	check func(shape []int) error // nil where any shape will do
+	check func(shape []int) error // nil if any shape is valid
 	apply func(x []float32, shape []int, random *rand.Rand)
-	// device is apply for a batch on the device, of [N, shape…], and takes as much
-	// of chance for each example as apply does; nil where there is no such thing.
+	// device is apply for a batch of [N, shape…] on the device. It draws the same random
+	// numbers per example as apply. It is nil if not supported.
 	device func(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor
 }
 
-// String is the transform as it is written in Go.
+// String returns the transform as a Go expression.
 func (t Transform) String() string { return t.text }
 
-// Map returns the set with transforms that are applied, in this order, to each
-// example of a batch, by the workers. What is random in them depends on the
-// seed and round of the batches ([Shuffle], [Epoch]) and on the example, so
-// that it is another in each epoch and the same for any number of workers.
-// [Dataset.Example] and [Dataset.Image] are without them. It fails where a transform
-// does not fit the shape of the examples.
+// Map returns the data set with transforms that are applied in this order to each example of a
+// batch, by the workers. Their random numbers depend on the seed and round of the batches
+// ([Shuffle], [Epoch]) and on the example, so they differ in each epoch and do not depend on
+// the number of workers. [Dataset.Example] and [Dataset.Image] do not apply transforms. Map
+// fails if a transform does not fit the shape of the examples.
 func (s *Dataset) Map(transforms ...Transform) (*Dataset, error) {
 	t := *s
 	t.transforms = append(append([]Transform{}, s.transforms...), transforms...)
@@ -47,14 +46,14 @@ func (s *Dataset) Map(transforms ...Transform) (*Dataset, error) {
 	return &t, nil
 }
 
-// Lambda is a transform of one's own: apply changes the numbers x of an
-// example, in row-major order of this shape, in place. It is called from several
-// goroutines at once, and takes what it needs of chance from random.
+// Lambda is a custom transform: apply changes the values x of an example, in row-major order of
+// this shape, in place. Several goroutines call it at once; it must draw random numbers only
+// from random.
 func Lambda(name string, apply func(x []float32, shape []int, random *rand.Rand)) Transform {
 	return Transform{text: fmt.Sprintf("Function(%q)", name), apply: apply}
 }
 
-// Normalize is (x - mean) / deviation.
+// Normalize computes (x - mean) / deviation.
 func Normalize(mean, deviation float64) Transform {
 	return Transform{
 		text: fmt.Sprintf("Normalize(%g, %g)", mean, deviation),
@@ -78,8 +77,7 @@ func Normalize(mean, deviation float64) Transform {
 	}
 }
 
-// RandomHorizontalFlip mirrors half of the images, of shape [H, W] or [C, H, W], left to
-// right.
+// RandomHorizontalFlip mirrors half of the images, of shape [H, W] or [C, H, W], horizontally.
 func RandomHorizontalFlip() Transform {
 	return Transform{
 		text: "RandomHorizontalFlip()", check: imageShape,
@@ -98,9 +96,8 @@ func RandomHorizontalFlip() Transform {
 	}
 }
 
-// RandomShift shifts images, of shape [H, W] or [C, H, W], by up to pixels in
-// each direction; what comes in at the edges is 0. It is the crop of an image
-// that was padded by as much on all sides.
+// RandomShift shifts images, of shape [H, W] or [C, H, W], by up to pixels in each direction
+// and fills the edges with 0, like a random crop of an image padded by pixels on all sides.
 func RandomShift(pixels int) Transform {
 	return Transform{
 		text: fmt.Sprintf("RandomShift(%d)", pixels),
@@ -127,10 +124,9 @@ func RandomShift(pixels int) Transform {
 	}
 }
 
-// Cutout hides a square of so many pixels on a side, at a place of its own in each
-// image, of shape [H, W] or [C, H, W], behind zeros (DeVries and Taylor,
-// arXiv:1708.04552). The place is that of the square's middle, anywhere in the
-// image, so that a part of the square may lie outside.
+// Cutout sets a square with this side in pixels to zero, at a random position in each image of
+// shape [H, W] or [C, H, W] (DeVries and Taylor, arXiv:1708.04552). The centre of the square
+// may be anywhere in the image, so a part of the square may be outside.
 func Cutout(pixels int) Transform {
 	return Transform{
 		text: fmt.Sprintf("Cutout(%d)", pixels),
@@ -173,7 +169,7 @@ func imageShape(shape []int) error {
 	return nil
 }
 
-// transform applies the set's transforms to example e.
+// transform applies the data set's transforms to example e.
 func (s *Dataset) transform(x []float32, e int, l *loader) {
 	if len(s.transforms) == 0 {
 		return
@@ -184,12 +180,12 @@ func (s *Dataset) transform(x []float32, e int, l *loader) {
 	}
 }
 
-// chance is what is random in example e of this round.
+// chance returns the random numbers for example e in this round.
 func (l *loader) chance(e int) *rand.Rand {
 	return rand.New(rand.NewPCG(l.seed^0x9e3779b97f4a7c15, uint64(l.round)<<40^uint64(e)))
 }
 
-// transformed are the transforms in words, "" for none.
+// transformed returns the transforms as text, "" if there are none.
 func (s *Dataset) transformed() string {
 	names := make([]string, len(s.transforms))
 	for i, t := range s.transforms {
