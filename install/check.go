@@ -47,7 +47,7 @@ func inspect(dir string) (spec Installed, ours bool) {
 	}
 	var k kernelJSON
 	if err := json.Unmarshal(b, &k); err != nil {
-		spec.Problem = fmt.Sprintf("kernel.json is not valid JSON (%v); write it anew with quern install --force", err)
+		spec.Problem = fmt.Sprintf("kernel.json is not valid JSON (%v); rewrite it with quern install --force", err)
 		return spec, spec.Name == DefaultName
 	}
 	ours = len(k.Argv) >= 2 && k.Argv[1] == "kernel" && k.Language == "go" &&
@@ -61,7 +61,7 @@ func inspect(dir string) (spec Installed, ours bool) {
 }
 
 func executableProblem(path string) string {
-	const remedy = "; write it anew with quern install --force"
+	const remedy = "; rewrite it with quern install --force"
 	if !filepath.IsAbs(path) {
 		if _, err := exec.LookPath(path); err != nil {
 			return fmt.Sprintf("%s is not on PATH%s", path, remedy)

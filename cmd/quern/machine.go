@@ -73,6 +73,6 @@ func watchMachine(ctx context.Context, look func() (machine, error), exhausted f
 // machineExhausted writes the last line of a worker that has used up the machine's
 // memory.
 func machineExhausted(w io.Writer, m machine) {
-	fmt.Fprintf(w, "\nfatal error: memory limit exceeded: the session has %s, and the machine has no more than %s of its %s left; %s=off lets it go on\n",
+	fmt.Fprintf(w, "\nfatal error: memory limit exceeded: the session uses %s, and only %s of the machine's %s are left; %s=off turns this check off\n",
 		size(m.own), size(m.available), size(m.total), memoryVariable)
 }

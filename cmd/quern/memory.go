@@ -158,12 +158,12 @@ func memoryInUse() (used, needed int64) {
 // memoryExceeded writes the last line of a worker that has exceeded its limit. It begins
 // like a fatal error of the runtime, so the kernel shows it as the reason of the error.
 func memoryExceeded(w io.Writer, limit memoryLimit, used int64) {
-	text := fmt.Sprintf("and %s is %s", memoryVariable, size(limit.bytes))
+	text := fmt.Sprintf("but %s is %s", memoryVariable, size(limit.bytes))
 	if limit.whose != "" {
-		text = fmt.Sprintf("and may have %s of the memory of %s; %s sets another limit", size(limit.bytes), limit.whose, memoryVariable)
+		text = fmt.Sprintf("but the limit is %s of the memory of %s; set %s to change it", size(limit.bytes), limit.whose, memoryVariable)
 	}
 	if limit.ranks > 0 {
-		text += fmt.Sprintf("; it is one of %d ranks, which have equal parts", limit.ranks)
+		text += fmt.Sprintf("; the memory is divided among %d ranks", limit.ranks)
 	}
 	fmt.Fprintf(w, "\nfatal error: memory limit exceeded: the session needs %s, %s\n", size(used), text)
 }

@@ -127,7 +127,7 @@ func (w *worker) display(m display.Message) {
 	})
 	if err != nil && !errors.Is(err, link.ErrClosed) {
 		_, stderr := w.output(cell)
-		fmt.Fprintf(stderr, "display: this cannot be shown: %v\n", err)
+		fmt.Fprintf(stderr, "display: cannot show this: %v\n", err)
 	}
 }
 

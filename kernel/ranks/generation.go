@@ -129,11 +129,11 @@ func (gen *generation) startNext(busy bool) {
 	gen.mu.Lock()
 	deaths := gen.deaths
 	gen.mu.Unlock()
-	served, cell := len(deaths) > 0, 0
+	ready, cell := len(deaths) > 0, 0
 	for _, d := range deaths {
-		served, cell = served && d.Served, max(cell, d.Cell)
+		ready, cell = ready && d.Ready, max(cell, d.Cell)
 	}
-	if !served {
+	if !ready {
 		return
 	}
 	if !busy {

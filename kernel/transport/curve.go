@@ -91,12 +91,12 @@ var curveMechanism = [20]byte{'C', 'U', 'R', 'V', 'E'}
 type curveConn struct {
 	net.Conn
 	r       *bufio.Reader
-	key     [32]byte // session key, shared with the client
-	limit   int64    // limit of the bytes of a received frame
-	holding *holding // counts the received bytes
-	taken   int64    // bytes counted for the frame in plain
-	plain   []byte   // decrypted bytes to be read next
-	nonceIn uint64   // of the last received frame
+	key     [32]byte     // session key, shared with the client
+	limit   int64        // limit of the bytes of a received frame
+	holding *memoryShare // counts the received bytes
+	taken   int64        // bytes counted for the frame in plain
+	plain   []byte       // decrypted bytes to be read next
+	nonceIn uint64       // of the last received frame
 
 	frame    []byte // bytes of an incomplete frame to be sent
 	nonceOut uint64
@@ -105,7 +105,7 @@ type curveConn struct {
 
 // acceptCurve does the kernel's side of the handshake up to INITIATE. The first frame
 // written after it is our READY.
-func acceptCurve(conn net.Conn, keys *curveKeys, limit int64, held *holding) (*curveConn, error) {
+func acceptCurve(conn net.Conn, keys *curveKeys, limit int64, held *memoryShare) (*curveConn, error) {
 	greeting := greeting()
 	copy(greeting[12:], curveMechanism[:])
 	greeting[32] = 1 // as server
@@ -118,7 +118,7 @@ func acceptCurve(conn net.Conn, keys *curveKeys, limit int64, held *holding) (*c
 		return nil, err
 	}
 	if theirs[32] != 0 {
-		return nil, violation("two servers")
+		return nil, violation("the peer is a CURVE server too, want a client")
 	}
 	client, err := c.readHello(keys)
 	if err != nil {
@@ -161,7 +161,7 @@ func (c *curveConn) readHello(keys *curveKeys) (*[32]byte, error) {
 	case err != nil:
 		return nil, err
 	case flags != flagCommand || len(body) != helloBytes || !bytes.HasPrefix(body, []byte(helloName)) || body[6] != 1:
-		return nil, violation("no HELLO")
+		return nil, violation("want HELLO as the first command")
 	}
 	client := (*[32]byte)(body[80:112])
 	zeros, ok := nacl.Open(nil, body[120:], nonce("CurveZMQHELLO---", body[112:120]), client, &keys.secret)
@@ -187,9 +187,9 @@ func (c *curveConn) readInitiate(keys *curveKeys, client, secret *[32]byte, cook
 	case err != nil:
 		return nil, err
 	case flags&^flagLong != flagCommand || len(body) < initiateFixed+nacl.Overhead+vouchBytes || !bytes.HasPrefix(body, []byte(initiateName)):
-		return nil, violation("no INITIATE")
+		return nil, violation("want INITIATE after HELLO")
 	case subtle.ConstantTimeCompare(body[len(initiateName):len(initiateName)+cookieBytes], cookie) != 1:
-		return nil, violation("INITIATE with another cookie")
+		return nil, violation("INITIATE with a wrong cookie")
 	}
 	tail := body[initiateFixed-8 : initiateFixed]
 	c.nonceIn = binary.BigEndian.Uint64(tail)
@@ -214,7 +214,7 @@ func (c *curveConn) readFrame(limit int64) (flags byte, body []byte, err error) 
 		return 0, nil, err
 	}
 	if size > uint64(limit) {
-		return 0, nil, violation("frame of %d bytes", size)
+		return 0, nil, violation("frame of %d bytes, the limit is %d", size, limit)
 	}
 	body, err = readGrowing(c.r, nil, int64(size), c.holding)
 	c.taken += int64(len(body))
@@ -242,7 +242,7 @@ func (c *curveConn) open() error {
 	case err != nil:
 		return err
 	case flags&^flagLong != 0 || len(body) < messageFixed+nacl.Overhead+1 || !bytes.HasPrefix(body, []byte(messageName)):
-		return violation("no encrypted MESSAGE")
+		return violation("want an encrypted MESSAGE")
 	}
 	tail := body[len(messageName):messageFixed]
 	number := binary.BigEndian.Uint64(tail)

@@ -31,7 +31,7 @@ type guard struct {
 	subscribed func(topic []byte)   // called when a subscription is in effect
 	first      func([]byte) bool    // reports whether a frame is of the message that a subscriber must receive first; may be nil
 	verify     func([][]byte) error // returns nil for a message with a valid signature; may be nil
-	intake     *intake              // memory of peers that have not been authenticated
+	intake     *memoryLimit         // memory of peers that have not been authenticated
 
 	listener net.Listener
 	ready    chan net.Conn // connections that have completed their handshake
@@ -57,7 +57,7 @@ func newGuard(role role, network, address string, limits limits, log *slog.Logge
 		ready:      make(chan net.Conn),
 		done:       make(chan struct{}),
 		peers:      map[*peer]struct{}{},
-		intake:     newIntake(limits.unverified),
+		intake:     newMemoryLimit(limits.unverified),
 	}
 }
 
@@ -257,7 +257,7 @@ func (g *guard) handshake(conn net.Conn) (*peer, error) {
 }
 
 // greet does the handshake, after the deadline has been set.
-func (g *guard) greet(conn net.Conn, held *holding) (*peer, error) {
+func (g *guard) greet(conn net.Conn, held *memoryShare) (*peer, error) {
 	if g.curve != nil {
 		limit := g.limits.message
 		if g.role.message > 0 {
@@ -297,7 +297,7 @@ func (g *guard) greet(conn net.Conn, held *holding) (*peer, error) {
 		// zmq4 sends a greeting too, which the peer has already received.
 		assembler: assembler{skip: greetingBytes},
 	}
-	p.inbox.subscribed = p.hears
+	p.inbox.subscribed = p.onSubscribe
 	p.inbox.pong = p.outbox.pong
 	if g.role.signed {
 		p.inbox.verify = g.verify

@@ -47,7 +47,7 @@ func readGreetingOf(r io.Reader, mechanism [20]byte) ([]byte, error) {
 		return nil, err
 	}
 	if g[0] != greetingSignature { // before waiting for the rest
-		return nil, violation("no ZMTP greeting")
+		return nil, violation("not a ZMTP greeting")
 	}
 	if _, err := io.ReadFull(r, g[1:]); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func readGreetingOf(r io.Reader, mechanism [20]byte) ([]byte, error) {
 	case [20]byte(g[12:32]) != mechanism:
 		return nil, violation("unexpected mechanism %q", g[12:32])
 	case g[32] > 1:
-		return nil, violation("as-server %d", g[32])
+		return nil, violation("invalid as-server field %d", g[32])
 	}
 	return g, nil
 }
@@ -81,7 +81,7 @@ func readHeader(r io.Reader) (flags byte, size uint64, header []byte, err error)
 		return 0, 0, nil, err
 	}
 	if flags = header[0]; flags&^flagsKnown != 0 {
-		return 0, 0, nil, violation("flags %#x", flags)
+		return 0, 0, nil, violation("unknown frame flags %#x", flags)
 	}
 	if flags&flagLong == 0 {
 		return flags, uint64(header[1]), header, nil
@@ -103,7 +103,7 @@ func readReady(r io.Reader, types []string) ([]byte, error) {
 	case flags&^flagLong != flagCommand:
 		return nil, violation("READY with flags %#x", flags)
 	case size > maxReady:
-		return nil, violation("READY of %d bytes", size)
+		return nil, violation("READY of %d bytes, the limit is %d", size, maxReady)
 	}
 	start := len(frame)
 	frame = append(frame, make([]byte, size)...)
@@ -115,10 +115,10 @@ func readReady(r io.Reader, types []string) ([]byte, error) {
 		return nil, err
 	}
 	if identity := metadata["Identity"]; len(identity) > 255 || len(identity) > 0 && identity[0] == 0 {
-		return nil, violation("identity %q", identity)
+		return nil, violation("invalid identity %q", identity)
 	}
 	if t := metadata["Socket-Type"]; !slices.Contains(types, t) {
-		return nil, violation("peer of type %q", t)
+		return nil, violation("socket type %q, want one of %q", t, types)
 	}
 	return frame, nil
 }
@@ -128,7 +128,7 @@ const readyName = "\x05READY"
 // readyMetadata splits the body of a READY command into its properties.
 func readyMetadata(body []byte) (map[string]string, error) {
 	if len(body) < len(readyName) || string(body[:len(readyName)]) != readyName {
-		return nil, violation("no READY")
+		return nil, violation("want READY as the first command")
 	}
 	body = body[len(readyName):]
 	metadata := map[string]string{}
@@ -139,7 +139,7 @@ func readyMetadata(body []byte) (map[string]string, error) {
 		}
 		name := string(body[1 : 1+n])
 		if !isPropertyName(name) {
-			return nil, violation("property %q", name)
+			return nil, violation("invalid property name %q", name)
 		}
 		if _, again := metadata[name]; again {
 			return nil, violation("duplicate property %q", name)

@@ -28,7 +28,7 @@ type inbox struct {
 	// whole.
 	verify   func(frames [][]byte) error // nil: all messages are passed on
 	refused  func(error)                 // called with the error of a message that verify rejects
-	holding  *holding                    // counts the memory; nil if it is not counted
+	holding  *memoryShare                // counts the memory; nil if it is not counted
 	verified bool
 	message  [][]byte // frames with their headers
 	bodies   [][]byte // the same frames without their headers
@@ -140,7 +140,7 @@ func (i *inbox) gather(header []byte, size uint64) error {
 // or of a 0 and a topic to unsubscribe.
 func (i *inbox) subscribe(header []byte, size uint64) error {
 	if i.more || i.frames > 1 || size == 0 {
-		return violation("no subscription")
+		return violation("not a subscription")
 	}
 	i.frames, i.size = 0, 0
 	frame := append(header, make([]byte, size)...)
@@ -160,7 +160,7 @@ func (i *inbox) subscribe(header []byte, size uint64) error {
 		if !subscribed {
 			i.topicBytes += len(topic) + frameOverhead
 			if i.topicBytes > maxTopics {
-				return violation("subscriptions of %d bytes", i.topicBytes)
+				return violation("subscriptions of %d bytes, the limit is %d", i.topicBytes, maxTopics)
 			}
 			if i.topics == nil {
 				i.topics = map[string]struct{}{}
@@ -169,7 +169,7 @@ func (i *inbox) subscribe(header []byte, size uint64) error {
 		}
 		i.subscription = append([]byte{}, body[1:]...)
 	default:
-		return violation("no subscription")
+		return violation("not a subscription")
 	}
 	i.checked = frame
 	return nil

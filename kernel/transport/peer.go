@@ -20,14 +20,14 @@ type peer struct {
 	inbox     inbox
 	outbox    *outbox
 	assembler assembler
-	begun     atomic.Bool // it has received the first message
+	welcomed  atomic.Bool // it has received the first message
 }
 
-// hears passes on a subscription. If its topic is not UTF-8 there is no welcome message
+// onSubscribe passes on a subscription. If its topic is not UTF-8 there is no welcome message
 // for it, so there is no first message to wait for.
-func (p *peer) hears(topic []byte) {
+func (p *peer) onSubscribe(topic []byte) {
 	if !utf8.Valid(topic) {
-		p.begun.Store(true)
+		p.welcomed.Store(true)
 	}
 	p.guard.subscribed(topic)
 }
@@ -36,11 +36,11 @@ func (p *peer) hears(topic []byte) {
 // also sends a new subscriber messages that were published just before its subscription.
 func (p *peer) deliver(message net.Buffers, size int64) error {
 	command := len(message) > 0 && len(message[0]) > 0 && message[0][0]&flagCommand != 0
-	if p.guard.first != nil && !command && !p.begun.Load() {
+	if p.guard.first != nil && !command && !p.welcomed.Load() {
 		if !slices.ContainsFunc(message, p.guard.first) {
 			return nil
 		}
-		p.begun.Store(true)
+		p.welcomed.Store(true)
 	}
 	return p.outbox.put(message, size)
 }

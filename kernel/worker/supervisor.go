@@ -27,7 +27,7 @@ type Notebook interface {
 // An End describes how a worker ended without being asked to.
 type End struct {
 	Reason string // for the user
-	Served bool   // it had become ready for requests
+	Ready  bool   // it had become ready for requests
 	Cell   int    // the cell that was running, or ran last
 	Idle   bool   // no cell was running whose error could show the reason
 }
@@ -101,8 +101,8 @@ func (s *Supervisor) replace(p *workerProcess) {
 	if closed {
 		return
 	}
-	p.log.Warn("worker ended", "reason", p.reason, "served", p.wasReady())
-	s.notebook.WorkerEnded(End{Reason: p.reason, Served: p.wasReady(), Cell: int(p.cell.Load()), Idle: p.idle})
+	p.log.Warn("worker ended", "reason", p.reason, "ready", p.wasReady())
+	s.notebook.WorkerEnded(End{Reason: p.reason, Ready: p.wasReady(), Cell: int(p.cell.Load()), Idle: p.idle})
 	if !p.wasReady() || s.withoutRestart {
 		return
 	}
@@ -164,7 +164,8 @@ func (s *Supervisor) Check(ctx context.Context, request link.Check) (link.Comple
 	return out, err
 }
 
-// Evaluate computes user expressions. Their output has come when it returns.
+// Evaluate computes user expressions. When it returns, all their output has been passed to
+// the notebook.
 func (s *Supervisor) Evaluate(ctx context.Context, request link.Evaluate) (link.Evaluations, error) {
 	out, p, err := ask(ctx, s, (*link.Client).Evaluate, request)
 	if p != nil {

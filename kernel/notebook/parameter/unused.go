@@ -37,7 +37,7 @@ func (s Set) unused(n *notebook.Notebook) (names []string) {
 }
 
 // identifiers adds the identifiers of a cell to a set, but for those of fields and
-// methods. A cell that is no Go, as one of the shell, has words in their place.
+// methods. For a cell that is not Go, such as a shell command, it adds the words.
 func identifiers(source string, set map[string]bool) {
 	files := token.NewFileSet()
 	var s scanner.Scanner

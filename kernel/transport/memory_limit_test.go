@@ -153,11 +153,11 @@ func TestMemoryAfterAuthentication(t *testing.T) {
 func TestIntakeEvictsTheLargest(t *testing.T) {
 	t.Parallel()
 	var evicted []string
-	in := newIntake(100)
-	hold := func(name string) *holding { return in.hold(func() { evicted = append(evicted, name) }) }
+	in := newMemoryLimit(100)
+	hold := func(name string) *memoryShare { return in.hold(func() { evicted = append(evicted, name) }) }
 	a, b, c := hold("a"), hold("b"), hold("c")
 	for _, step := range []struct {
-		h    *holding
+		h    *memoryShare
 		n    int64
 		err  error
 		want string
@@ -224,7 +224,7 @@ func FuzzGather(f *testing.F) {
 	f.Add([]byte(frame(flagMore, strings.Repeat("x", 3*firstPiece)) + frame(0, "no")))
 	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x0f\x00\x00"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		intake := newIntake(64 << 10)
+		intake := newMemoryLimit(64 << 10)
 		i := &inbox{
 			r: strings.NewReader(string(in)), role: roleOf(Shell), limits: testLimits, pong: func([]byte) error { return nil },
 			verify: signedIs("key"), refused: func(error) {}, holding: intake.hold(func() {}),

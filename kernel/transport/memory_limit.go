@@ -6,37 +6,39 @@ import (
 	"sync"
 )
 
-// intake bounds the memory that all connections of a kernel together use for peers that
+// memoryLimit bounds the memory that all connections of a kernel together use for peers that
 // have not been authenticated. When it is full, the connection that uses the most is
 // closed, so a peer with a short message always gets through.
-type intake struct {
+type memoryLimit struct {
 	limit int64
 
 	mu    sync.Mutex
 	total int64
-	held  map[*holding]int64
+	held  map[*memoryShare]int64
 }
 
-func newIntake(limit int64) *intake { return &intake{limit: limit, held: map[*holding]int64{}} }
+func newMemoryLimit(limit int64) *memoryLimit {
+	return &memoryLimit{limit: limit, held: map[*memoryShare]int64{}}
+}
 
-// holding is the share of one connection.
-type holding struct {
-	intake *intake
+// memoryShare is the share of one connection.
+type memoryShare struct {
+	intake *memoryLimit
 	evict  func() // closes the connection
 
 	known bool // the peer has been authenticated and is no longer counted; protected by intake.mu
 }
 
 // hold starts counting a connection. evict is called to close it.
-func (t *intake) hold(evict func()) *holding { return &holding{intake: t, evict: evict} }
+func (t *memoryLimit) hold(evict func()) *memoryShare { return &memoryShare{intake: t, evict: evict} }
 
 // take counts n bytes before they are allocated.
-func (h *holding) take(n int64) error {
+func (h *memoryShare) take(n int64) error {
 	if h == nil {
 		return nil
 	}
 	t := h.intake
-	var evicted []*holding
+	var evicted []*memoryShare
 	defer func() {
 		for _, other := range evicted {
 			other.evict()
@@ -66,7 +68,7 @@ func (h *holding) take(n int64) error {
 }
 
 // give subtracts n bytes.
-func (h *holding) give(n int64) {
+func (h *memoryShare) give(n int64) {
 	if h == nil {
 		return
 	}
@@ -80,7 +82,7 @@ func (h *holding) give(n int64) {
 }
 
 // release subtracts all bytes of a connection.
-func (h *holding) release() {
+func (h *memoryShare) release() {
 	if h == nil {
 		return
 	}
@@ -90,7 +92,7 @@ func (h *holding) release() {
 }
 
 // trust stops counting a connection whose peer has been authenticated.
-func (h *holding) trust() {
+func (h *memoryShare) trust() {
 	if h == nil {
 		return
 	}
@@ -101,7 +103,7 @@ func (h *holding) trust() {
 }
 
 // drop removes a connection. The lock is held.
-func (t *intake) drop(h *holding) {
+func (t *memoryLimit) drop(h *memoryShare) {
 	t.total -= t.held[h]
 	delete(t.held, h)
 }
@@ -112,7 +114,7 @@ const firstPiece = 4 << 10
 // readGrowing appends size bytes from r to header. Memory grows with the bytes that
 // arrive, not with the size that was announced. The capacity of the result has been
 // counted in h.
-func readGrowing(r io.Reader, header []byte, size int64, h *holding) ([]byte, error) {
+func readGrowing(r io.Reader, header []byte, size int64, h *memoryShare) ([]byte, error) {
 	whole := int64(len(header)) + size
 	room := min(whole, int64(len(header))+firstPiece)
 	if err := h.take(room); err != nil {
