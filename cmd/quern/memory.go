@@ -163,7 +163,7 @@ func memoryExceeded(w io.Writer, limit memoryLimit, used int64) {
 		text = fmt.Sprintf("but the limit is %s of the memory of %s; set %s to change it", size(limit.bytes), limit.whose, memoryVariable)
 	}
 	if limit.ranks > 0 {
-		text += fmt.Sprintf("; the memory is divided among %d ranks", limit.ranks)
+		text += fmt.Sprintf("; it is one of %d ranks with equal shares of the memory", limit.ranks)
 	}
 	fmt.Fprintf(w, "\nfatal error: memory limit exceeded: the session needs %s, %s\n", size(used), text)
 }

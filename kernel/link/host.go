@@ -28,8 +28,8 @@ const (
 	methodOnce    = "once"
 )
 
-// ServeHost answers the worker's events and requests with h until c ends, as
-// Serve does. It calls ready once, when the worker begins to serve.
+// ServeHost handles the worker's events and requests with h until c ends, as Serve does.
+// It calls ready once, when the worker is ready for requests.
 func ServeHost(ctx context.Context, c *Conn, h Host, ready func()) error {
 	return Serve(ctx, c, HandlerFunc(func(ctx context.Context, method string, body json.RawMessage) (any, error) {
 		switch method {
@@ -61,8 +61,7 @@ func ServeHost(ctx context.Context, c *Conn, h Host, ready func()) error {
 
 type remoteHost struct{ conn *Conn }
 
-// NewHost returns the notebook at the other end of c. ServeWorker must run on
-// c for its requests to be answered.
+// NewHost returns the Host at the other end of c. ServeWorker must be running on c.
 func NewHost(c *Conn) Host { return remoteHost{c} }
 
 func (f remoteHost) Display(display Display) error {
