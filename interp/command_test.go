@@ -38,7 +38,7 @@ func TestCommands(t *testing.T) {
 		{"empty script", "%%bash\n", "! compile error: cell[15]:1:1: %%bash needs a script in the lines below it\n    %%bash\n    ^"},
 		{"unknown", "1\n%foo bar", "! compile error: cell[16]:2:1: there is no command %foo: the commands are %time, %%time, %who, %reset, %cd, %env, !, %%bash, %get, %ranks, %help\n    %foo bar\n    ^"},
 		{"who", "%who", "ok  bool    true\ns   string  \"\\n%who\\n!ls\"\n"},
-		{"who with company", "x := 1\n%who", "! compile error: cell[18]:2:1: %who stands alone in its cell\n    %who\n    ^"},
+		{"who with company", "x := 1\n%who", "! compile error: cell[18]:2:1: %who must be alone in its cell\n    %who\n    ^"},
 		{"environment", "%env QUERN_TEST_NAME = 'a b'\n%env QUERN_TEST_NAME\n!echo $QUERN_TEST_NAME\nos.Getenv(\"QUERN_TEST_NAME\")", "a b\na b\n= \"a b\""},
 		{"no such variable", "%env QUERN_TEST_NONE", "! error: %env: QUERN_TEST_NONE is not set"},
 		{"get nothing", "%get", "! compile error: cell[21]:1:1: %get needs one module: %get github.com/dustin/go-humanize@v1.0.1\n    %get\n    ^"},
@@ -51,7 +51,7 @@ func TestCommands(t *testing.T) {
 		{"nothing left", "%who", "no variables\n"},
 		{"shell in a block", "for range 2 {\n\t!echo a b\n}", "! compile error: cell[29]:2:8: unexpected a at the end of a statement: a command stands at the beginning of a line, outside of blocks\n     !echo a b\n           ^"},
 		{"over two lines", "!echo a \\\n  b\n1", "a b\n= 1"},
-		{"script with an option", "%%bash -e\nfalse\necho 1", "! compile error: cell[31]:1:1: %%bash takes no argument, and has \"-e\"\n    %%bash -e\n    ^"},
+		{"script with an option", "%%bash -e\nfalse\necho 1", "! compile error: cell[31]:1:1: %%bash takes no argument, but has \"-e\"\n    %%bash -e\n    ^"},
 		{"goes on", "ok := 1\nctx.Err() == nil && ok == 1", "= true"},
 	} {
 		t.Run(row.name, func(t *testing.T) { n.must(t, row.in, row.want) })

@@ -21,8 +21,8 @@ type Item struct {
 	Type string // Go type, signature or import path; may be empty
 }
 
-// cursor takes the place of the identifier at the offset while the cell is
-// type-checked. No name of a user has the letter ʹ.
+// cursor replaces the identifier at the offset while the cell is type-checked. Names of users
+// never have the letter ʹ.
 const cursor = "cursorʹ"
 
 // At returns the proposals for the byte offset of src, which replace the text
@@ -45,17 +45,17 @@ func At(c *check.Checker, paths []string, src string, offset int) (start, end in
 	visit := func(s *check.Sketch) { visited = l.fill(s, paths) }
 	c.Sketch(full, visit)
 	if !visited {
-		// What follows may be what confuses the parser.
+		// Perhaps the parser fails on what follows.
 		c.Sketch(src[:start]+cursor, visit)
 	}
 	if l.empty() || !l.member {
-		// Nor may what is wrong elsewhere hide what is defined.
+		// Errors elsewhere may hide what is defined.
 		if text, ok := check.WithoutErrors(full, start); ok {
 			c.Sketch(text, visit)
 		}
 	}
 	if l.empty() && !l.checked {
-		// In what no parser understands there may be an operand.
+		// There may be an operand even if the parser fails on the cell.
 		if x, ok := operand(src, start); ok {
 			c.Sketch(x+"."+cursor, visit)
 		}
@@ -63,8 +63,8 @@ func At(c *check.Checker, paths []string, src string, offset int) (start, end in
 	return start, end, l.best()
 }
 
-// most is how many proposals there are at most: more than anybody reads, and of few
-// enough to be described and sent at once.
+// most is the maximal number of proposals: more than anybody reads, and few enough to describe
+// and send at once.
 const most = 500
 
 // list collects proposals that begin with a prefix.
@@ -72,15 +72,15 @@ type list struct {
 	prefix  string
 	items   []proposal
 	seen    map[string]bool
-	member  bool            // the cursor is behind a dot
-	checked bool            // the checker has come to the operand before it
+	member  bool            // the cursor follows a dot
+	checked bool            // the checker knows the operand before the dot
 	far     map[string]bool // packages that nothing imports yet
 }
 
-// proposal is an item that is described when it is known to be sent.
+// A proposal is an item whose kind and type are set only if it is among the best.
 type proposal struct {
 	Item
-	object types.Object // whose kind and type the item is to have, or nil
+	object types.Object // has the kind and type of the item; nil if they are set
 	pkg    *types.Package
 	rank   int
 }
@@ -97,8 +97,8 @@ func (l *list) propose(p proposal) {
 	if !hasPrefixFold(p.Text, l.prefix) || l.seen[p.Text] || p.Text == "_" || strings.Contains(p.Text, "ʹ") {
 		return
 	}
-	// The keys of a struct literal come first, then names with the case of the prefix, and
-	// packages that would have to be imported behind what is there.
+	// The keys of a struct literal come first, then names with the same case as the prefix;
+	// packages that are not imported yet come after names that exist.
 	if v, ok := p.object.(*types.Var); !l.member && !(ok && v.IsField()) {
 		p.rank += 4
 	}
@@ -114,7 +114,7 @@ func (l *list) propose(p proposal) {
 	}
 }
 
-// cut sorts the proposals and leaves the best.
+// cut sorts the proposals and keeps the best.
 func (l *list) cut() {
 	slices.SortStableFunc(l.items, func(a, b proposal) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Text, b.Text))
@@ -127,7 +127,7 @@ func (l *list) cut() {
 	l.items = l.items[:n]
 }
 
-// best describes the best proposals.
+// best returns the best proposals with their kinds and types.
 func (l *list) best() []Item {
 	l.cut()
 	items := make([]Item, len(l.items))
@@ -139,7 +139,7 @@ func (l *list) best() []Item {
 	return items
 }
 
-// hasPrefixFold is strings.HasPrefix without regard to case.
+// hasPrefixFold is strings.HasPrefix, ignoring case.
 func hasPrefixFold(text, prefix string) bool {
 	for _, want := range prefix {
 		r, size := utf8.DecodeRuneInString(text)
@@ -169,7 +169,7 @@ func describe(pkg *types.Package, o types.Object) (kind, typ string) {
 			return "type", ""
 		}
 		if _, ok := o.Type().Underlying().(*types.Struct); ok && o.Pkg() != pkg {
-			return "type", "struct" // most of it is hidden
+			return "type", "struct" // most of its fields are not accessible
 		}
 		return "type", types.TypeString(o.Type().Underlying(), qualifier)
 	case *types.Const:
@@ -188,8 +188,8 @@ func describe(pkg *types.Package, o types.Object) (kind, typ string) {
 	return "instance", ""
 }
 
-// fill finds the cursor in the sketch and adds what may stand there. It reports
-// whether it found it.
+// fill finds the cursor in the sketch and adds the proposals for it. It reports whether it found
+// the cursor.
 func (l *list) fill(s *check.Sketch, paths []string) bool {
 	var stack, at []ast.Node
 	ast.Inspect(s.File, func(n ast.Node) bool {
@@ -239,8 +239,8 @@ func isName(x ast.Expr) bool {
 	return ok
 }
 
-// names adds what is visible at id: locals, the names of the session, packages,
-// and what is predeclared.
+// names adds what is visible at id: local variables, the names of the session, packages and
+// predeclared names.
 func (l *list) names(s *check.Sketch, id *ast.Ident) {
 	scope := s.Package.Scope()
 	for in := scope.Innermost(id.Pos()); in != nil; in = in.Parent() {
@@ -346,7 +346,7 @@ func (l *list) members(s *check.Sketch, x ast.Expr) {
 	}
 }
 
-// fields adds the fields of t, then those that it gets by embedding.
+// fields adds the fields of t, then the promoted ones.
 func (l *list) fields(s *check.Sketch, t types.Type, seen map[types.Type]bool) {
 	if p, ok := t.Underlying().(*types.Pointer); ok {
 		t = p.Elem()
@@ -368,7 +368,7 @@ func (l *list) fields(s *check.Sketch, t types.Type, seen map[types.Type]bool) {
 	}
 }
 
-// keywords begin or continue statements.
+// keywords are all keywords of Go.
 var keywords = func() []string {
 	var words []string
 	for t := token.BREAK; t <= token.VAR; t++ {
@@ -378,7 +378,7 @@ var keywords = func() []string {
 }()
 
 // packageName returns the name that a package most likely has: the last element of
-// its path that is no version.
+// its path that is not a version.
 func packageName(p string) string {
 	name := path.Base(p)
 	if len(name) > 1 && name[0] == 'v' && strings.Trim(name[1:], "0123456789") == "" {

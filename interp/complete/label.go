@@ -5,9 +5,9 @@ import (
 	"go/token"
 )
 
-// labels adds those that a branch statement may name: goto any of its function,
-// break and continue those of the statements around it, continue those of loops.
-// at leads from the file to the label.
+// labels adds the labels that a branch statement may name: for goto, all of its function; for
+// break, those of the statements around it; for continue, those of the loops around it. at is
+// the path from the file to the label.
 func (l *list) labels(branch *ast.BranchStmt, at []ast.Node) {
 	var function ast.Node
 	for i := len(at) - 1; i >= 0 && function == nil; i-- {

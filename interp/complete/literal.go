@@ -7,8 +7,8 @@ import (
 	"github.com/quernlab/quern/interp/check"
 )
 
-// literalType returns the type of the composite literal that at leads to, not a
-// pointer, or nil. One without a type of its own has it from the literal around it.
+// literalType returns the type of the composite literal at the end of the path at, not a pointer,
+// or nil. A literal without a type has the element type of the literal around it.
 func literalType(s *check.Sketch, at []ast.Node) types.Type {
 	n := len(at) - 1
 	lit := at[n].(*ast.CompositeLit)
@@ -28,10 +28,10 @@ func literalType(s *check.Sketch, at []ast.Node) types.Type {
 	return t
 }
 
-// known reports whether t is a type that was found.
+// known reports whether t is a valid type.
 func known(t types.Type) bool { return t != nil && t != types.Typ[types.Invalid] }
 
-// elementType returns the type that the literal around the last of at gives to it.
+// elementType returns the element type of the literal around the last node of at.
 func elementType(s *check.Sketch, at []ast.Node) types.Type {
 	i := len(at) - 2
 	if i < 0 {

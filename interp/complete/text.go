@@ -13,7 +13,7 @@ type lexeme struct {
 	text       string
 }
 
-// tokens scans src with comments. What is not terminated ends with src.
+// tokens scans src with comments. An unterminated token ends with src.
 func tokens(src string) []lexeme {
 	file := token.NewFileSet().AddFile("", -1, len(src))
 	var s scanner.Scanner
@@ -29,7 +29,7 @@ func tokens(src string) []lexeme {
 	}
 }
 
-// inText reports whether offset lies in a comment or a literal string.
+// inText reports whether offset is in a comment or a string literal.
 func inText(src string, offset int) bool {
 	for _, t := range tokens(src) {
 		if t.start >= offset {
@@ -37,7 +37,7 @@ func inText(src string, offset int) bool {
 		}
 		switch t.tok {
 		case token.COMMENT:
-			// A line comment goes on at its end.
+			// The end of a line comment still belongs to it.
 			if offset < t.end || offset == t.end && strings.HasPrefix(t.text, "//") {
 				return true
 			}
@@ -51,8 +51,8 @@ func inText(src string, offset int) bool {
 	return false
 }
 
-// operand returns the operand of a selector whose dot is right before offset: names,
-// selectors, calls and indexes.
+// operand returns the operand of a selector whose dot is directly before offset: names,
+// selectors, calls and indices.
 func operand(src string, offset int) (text string, ok bool) {
 	list := tokens(src[:offset])
 	if len(list) > 0 && list[len(list)-1].text == "\n" {
@@ -88,8 +88,7 @@ func operand(src string, offset int) (text string, ok bool) {
 	return "", false
 }
 
-// importPath reports whether offset lies in the path of an import, and where that
-// begins.
+// importPath reports whether offset is in the path of an import, and where the path begins.
 func importPath(src string, offset int) (start int, ok bool) {
 	inImport, depth := false, 0
 	for _, t := range tokens(src) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// callee returns the place of the name of the function whose argument list offset
-// lies in, or right behind.
+// callee returns the offset of the name of the function whose argument list offset is in or
+// directly after.
 func callee(src string, offset int) (at int, ok bool) {
 	list := tokensBefore(src, offset)
 	if n := len(list); n > 0 && list[n-1].tok == token.RPAREN && list[n-1].offset == offset-1 {
@@ -34,7 +34,7 @@ func callee(src string, offset int) (at int, ok bool) {
 	return 0, false
 }
 
-// called returns the place of the name that list ends in, with type arguments or not.
+// called returns the offset of the name at the end of list, which may have type arguments.
 func called(list []lexeme) (at int, ok bool) {
 	depth := 0
 	for _, t := range slices.Backward(list) {

@@ -18,7 +18,7 @@ type Description struct {
 	Variable *types.Var
 }
 
-// Markdown shows the declaration as a block of Go.
+// Markdown returns the description with the declaration as a block of Go.
 func (d Description) Markdown() string {
 	text := "```go\n" + d.Declaration + "\n```"
 	if d.Doc != "" {
@@ -27,7 +27,7 @@ func (d Description) Markdown() string {
 	return text
 }
 
-// Plain returns the same as text.
+// Plain returns the description as plain text.
 func (d Description) Plain() string {
 	if d.Doc == "" {
 		return d.Declaration
@@ -35,12 +35,12 @@ func (d Description) Plain() string {
 	return d.Declaration + "\n\n" + d.Doc
 }
 
-// Doc gives the documentation of an exported name of a compiled package, of a
-// method as "T.M", of the package itself as "".
+// Doc returns the documentation of an exported name of a compiled package. A method is named
+// "T.M", and the package itself "".
 type Doc func(path, name string) string
 
-// At describes the name at the byte offset of src. With detail above 0 the
-// methods of a type and the source of what a cell declares are shown.
+// At describes the name at the byte offset of src. A detail above 0 adds the methods of a type
+// and the source of what a cell declares.
 func At(c *check.Checker, doc Doc, src string, offset, detail int) (d Description, ok bool) {
 	offset = min(max(offset, 0), len(src))
 	visited := false
@@ -67,7 +67,7 @@ func At(c *check.Checker, doc Doc, src string, offset, detail int) (d Descriptio
 	if ok {
 		return d, ok
 	}
-	// What is wrong elsewhere may hide what is defined.
+	// Errors elsewhere may hide what is defined.
 	if text, changed := check.WithoutErrors(src, offset); changed {
 		c.Sketch(text, visit)
 	}
@@ -125,7 +125,7 @@ func (v *visitor) object(id *ast.Ident) types.Object {
 	return types.Universe.Lookup(id.Name)
 }
 
-// selector returns the selection that id ends, or nil.
+// selector returns the selection whose selected name is id, or nil.
 func (v *visitor) selector(id *ast.Ident) (found *ast.SelectorExpr) {
 	ast.Inspect(v.File, func(n ast.Node) bool {
 		if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel == id {
@@ -136,7 +136,7 @@ func (v *visitor) selector(id *ast.Ident) (found *ast.SelectorExpr) {
 	return found
 }
 
-// instance returns a comment that says which type arguments a function has here.
+// instance returns a comment with the type arguments of a function at this use.
 func (v *visitor) instance(id *ast.Ident, o types.Object, i types.Instance) string {
 	if _, ok := o.(*types.Func); !ok {
 		return ""
@@ -210,8 +210,7 @@ func (v *visitor) typeName(o *types.TypeName) Description {
 	return Description{Declaration: text, Doc: v.comment(o, o.Name())}
 }
 
-// exported returns the text of a type, without the fields of a struct that the user
-// cannot see, one a line.
+// exported returns the text of a type, with the accessible fields of a struct, one per line.
 func exported(t types.Type, own bool, qualifier types.Qualifier) string {
 	st, ok := t.(*types.Struct)
 	if !ok || st.NumFields() == 0 {

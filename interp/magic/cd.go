@@ -9,7 +9,7 @@ import (
 )
 
 var cd = command{
-	name: "%cd", usage: "%cd [directory]", doc: "changes the working directory, without one to the home directory",
+	name: "%cd", usage: "%cd [directory]", doc: "changes the working directory; without an argument, to the home directory",
 	prepare: func(text string) (action, error) {
 		return func(_ context.Context, r *Run, _ []any) error {
 			dir, err := expand(unquote(text))
@@ -28,7 +28,7 @@ var cd = command{
 	},
 }
 
-// expand replaces nothing and ~ by the home directory.
+// expand replaces "", and ~ at the start, by the home directory.
 func expand(dir string) (string, error) {
 	rest, ok := strings.CutPrefix(dir, "~")
 	if dir != "" && (!ok || rest != "" && !os.IsPathSeparator(rest[0])) {
@@ -38,7 +38,7 @@ func expand(dir string) (string, error) {
 	return filepath.Join(home, rest), err
 }
 
-// unquote takes the quotes off a name that has them for its spaces.
+// unquote removes the quotes around a name, which may be there because of spaces in it.
 func unquote(text string) string {
 	if n := len(text); n > 1 && (text[0] == '"' || text[0] == '\'') && text[n-1] == text[0] {
 		return text[1 : n-1]

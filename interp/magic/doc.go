@@ -1,11 +1,10 @@
-// Package magic has the few commands of a cell that are no Go: lines that begin
-// with % or !. %help lists them; there is none for what Go has.
+// Package magic has the few commands of cells that are not Go: lines that begin with % or !.
+// %help lists them. There are none for what Go can do itself.
 //
-// [Parse] finds them before the cell is checked, and puts in the place of each a
-// call of [Name], which runs it in its turn. So a cell with commands is one cell:
-// it is checked as a whole, and nothing of it runs when anything is wrong. A
-// command begins a line where a Go statement could; an expression of Go that
-// begins with ! stays one where its first name is known.
+// [Parse] finds them before the cell is checked, and replaces each by a call of [Name], which
+// runs the command. So a cell with commands is checked as a whole, and nothing of it runs if it
+// has an error anywhere. A command begins a line where a Go statement could begin; a line that
+// begins with ! is a Go expression if its first name is known.
 //
-// One command a file; the table is in magic.go.
+// Each command has a file of its own; the table is in magic.go.
 package magic

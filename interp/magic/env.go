@@ -9,12 +9,12 @@ import (
 )
 
 var env = command{
-	name: "%env", usage: "%env [name | name=value]", doc: "shows the environment or one variable of it, or sets one",
+	name: "%env", usage: "%env [name | name=value]", doc: "shows the environment or one of its variables, or sets one",
 	prepare: func(text string) (action, error) {
 		name, value, set := strings.Cut(text, "=")
 		name = strings.TrimSpace(name)
 		if text != "" && (name == "" || strings.ContainsAny(name, " \t")) {
-			return nil, fmt.Errorf("%q is no name of an environment variable: %%env NAME=value", name)
+			return nil, fmt.Errorf("%q is not a name of an environment variable: %%env NAME=value", name)
 		}
 		return func(_ context.Context, r *Run, _ []any) error {
 			out := r.session.Stdout()

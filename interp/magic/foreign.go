@@ -9,13 +9,13 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Commands of IPython and of other kernels for Go. Those that say what a cell means in any case are taken, with a note; of
-// the others the error names what does the same here.
+// Commands of IPython and of other kernels for Go. Those that are not needed here are accepted, with a note. For the others
+// the error names what does the same here.
 
-// unneeded are the commands of gonb that make a function main of the rest of the cell.
+// unneeded are the commands of gonb that make the rest of the cell a function main.
 var unneeded = []string{"%%", "%main"}
 
-// unneededCommand returns what a command of unneeded does.
+// unneededCommand returns a command that does nothing but print a note.
 func unneededCommand(name string) command {
 	return command{name: name, prepare: func(text string) (action, error) {
 		if text != "" {
@@ -23,14 +23,14 @@ func unneededCommand(name string) command {
 				name, quotedList(text))
 		}
 		return func(_ context.Context, r *Run, _ []any) error {
-			// A cell whose output is gone is not told.
+			// If the output is closed, nobody reads the note.
 			_, _ = fmt.Fprintf(r.session.Stderr(), "note: %s is not needed: a cell may have statements, and declarations beside them\n", name)
 			return nil
 		}, nil
 	}}
 }
 
-// quotedList returns the fields of text as a list of strings of Go.
+// quotedList returns the fields of text as a list of Go strings.
 func quotedList(text string) string {
 	if strings.ContainsAny(text, "\"'\\") {
 		return "…" // as a shell would split it
@@ -42,10 +42,10 @@ func quotedList(text string) string {
 	return strings.Join(list, ", ")
 }
 
-// instead is what does here what a command does elsewhere.
+// instead names, for commands of other kernels, what does the same here.
 var instead = map[string]string{
 	"%list": "%who lists the variables", "%whos": "%who lists the variables", "%who_ls": "%who lists the variables",
-	"%timeit": "%time runs a statement once, and testing.Benchmark as often as it takes", "%%timeit": "%%time runs the cell once, and testing.Benchmark a function as often as it takes",
+	"%timeit": "%time runs a statement once, and testing.Benchmark many times", "%%timeit": "%%time runs the cell once, and testing.Benchmark runs a function many times",
 	"%test": "call the tests: testing.Main, or testing.Benchmark for a benchmark",
 	"%pip":  "%get makes the packages of a module importable", "%conda": "%get makes the packages of a module importable",
 	"%go": "%get makes the packages of a module importable, and !go runs the go command", "%autoget": "packages of the standard library need no import, and %get makes those of a module importable",
@@ -55,22 +55,22 @@ var instead = map[string]string{
 	"%%html": "display.HTML shows a text as HTML", "%%markdown": "display.Markdown shows a text as Markdown", "%%latex": "display.LaTeX shows a formula", "%%svg": "display.SVG shows an image",
 	"%%capture": "assign to os.Stdout, or end the cell with a semicolon to hide its value",
 	"%lsmagic":  "%help lists the commands", "%magic": "%help lists the commands", "%quickref": "%help lists the commands", "%h": "%help lists the commands",
-	"%set_env": "%env name=value sets a variable of the environment", "%run": "!go run runs a program, and a cell may hold one", "%exec": "call the function in the cell",
+	"%set_env": "%env name=value sets an environment variable", "%run": "!go run runs a program, and a cell may hold one", "%exec": "call the function in the cell",
 	"%with_inputs": "fmt.Scan asks for a line", "%with_password": "fmt.Scan asks for a line", "%reset_selective": "%reset forgets everything", "%rm": "%reset forgets everything",
 	"%remove": "%reset forgets everything", "%reset_go_mod": "%reset forgets everything",
 }
 
-// shellNames are commands of the shell that IPython has as commands of its own.
+// shellNames are shell commands that IPython has as commands of its own.
 var shellNames = []string{"ls", "pwd", "cat", "cp", "mv", "mkdir", "rmdir", "less", "more", "man", "echo", "ll", "sx", "system"}
 
-// otherwise returns the error for a name that no command has.
+// otherwise returns the error for the name of a command that does not exist.
 func otherwise(name string) error {
 	if hint := instead[name]; hint != "" {
 		return fmt.Errorf("there is no command %s: %s", name, hint)
 	}
 	for _, shell := range shellNames {
 		if name == "%"+shell {
-			return fmt.Errorf("there is no command %s: !%s runs that of the shell", name, shell)
+			return fmt.Errorf("there is no command %s: !%s runs the shell command", name, shell)
 		}
 	}
 	var names []string
@@ -88,7 +88,7 @@ func otherwise(name string) error {
 		return fmt.Errorf("there is no command %s; did you mean %s?", name, best)
 	}
 	if name == "%" {
-		return errors.New("a command has a name: %help lists them")
+		return errors.New("the name of the command is missing: %help lists the commands")
 	}
 	return fmt.Errorf("there is no command %s: the commands are %s", name, strings.Join(names, ", "))
 }

@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// A Module is one that a cell asks for.
+// A Module is a module that a cell asks for.
 type Module struct {
 	Offset int    // of the command in the cell
-	End    int    // behind the command
+	End    int    // of the command
 	Query  string // "path@version", or "path" for the latest version
 }
 
-// Path returns that of the module.
+// Path returns the path of the module.
 func (m Module) Path() string {
 	path, _, _ := strings.Cut(m.Query, "@")
 	return path
 }
 
-// Gets returns the modules that a cell asks for, in order. What the cell has besides
-// may be wrong. The error is an *Error.
+// Gets returns the modules that a cell asks for, in order. The rest of the cell may have
+// errors. The error is an *Error.
 func Gets(src string, known func(name string) bool) ([]Module, error) {
 	var list []Module
 	for _, l := range lines(src, known) {
@@ -45,8 +45,8 @@ func oneModule(text string) error {
 
 var get = command{
 	name: "%get", usage: "%get module@version",
-	doc: "makes the packages of a module importable, interpreted from source; without a version the latest",
-	// The session has got it before the cell was checked.
+	doc: "makes the packages of a module importable, interpreted from source; the default is the latest version",
+	// The session has downloaded the module before it checked the cell.
 	prepare: func(text string) (action, error) {
 		return func(_ context.Context, r *Run, _ []any) error {
 			_, err := fmt.Fprintln(r.session.Stdout(), r.session.Module(Module{Query: text}.Path()))

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// help returns a function because it shows the table that it is in.
+// help is a function, not a variable, because it prints the table that it is part of.
 func help() command {
 	return command{
 		name: "%help", usage: "%help", doc: "shows this text",
@@ -29,7 +29,7 @@ func help() command {
 	}
 }
 
-// aboutCells is what there is to know besides the commands.
+// aboutCells describes what else is useful in a cell.
 const aboutCells = `
 What else is useful in a cell:
   name?     shows the documentation of a package, function, type or variable, name?? also the source

@@ -7,27 +7,27 @@ import (
 	"slices"
 )
 
-// Name is the function that takes the place of a command in the Go of a cell:
+// Name is the function that Parse calls in place of a command:
 // func(number int, values ...any).
 const Name = "ʹ"
 
-// A Variable is one of the session.
+// A Variable is a variable of the session.
 type Variable struct {
 	Name, Type string
 }
 
-// A Session is what commands work on.
+// A Session is what commands see of a session.
 type Session interface {
 	Stdout() io.Writer
 	Stderr() io.Writer
-	Variables() []Variable // by name
+	Variables() []Variable // sorted by name
 	Known(name string) bool
-	Text(value any) string     // a value as a result shows it
-	Module(path string) string // a module with its version
+	Text(value any) string     // a value, as in a result
+	Module(path string) string // the path of a module, with its version
 	Ranks() Ranks
 }
 
-// An action is a command that is ready to run.
+// An action runs a command.
 type action func(ctx context.Context, r *Run, values []any) error
 
 // A command is a row of the table.
@@ -35,8 +35,8 @@ type command struct {
 	name  string // with its %, %% or !
 	usage string
 	doc   string
-	alone bool // with nothing else in its cell
-	// prepare reads the rest of the line, and of a %% command the rest of the cell.
+	alone bool // the cell must have nothing else
+	// prepare parses the rest of the line; for a %% command, the rest of the cell.
 	prepare func(text string) (action, error)
 }
 
@@ -57,10 +57,10 @@ func find(name string) (command, error) {
 	return command{}, otherwise(name)
 }
 
-// noArgument refuses what follows a command that takes nothing.
+// noArgument returns an error if a command without arguments has one.
 func noArgument(name, text string) error {
 	if text != "" {
-		return fmt.Errorf("%s takes no argument, and has %q", name, text)
+		return fmt.Errorf("%s takes no argument, but has %q", name, text)
 	}
 	return nil
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/quernlab/quern/interp/check"
 )
 
-// A Cell is a cell whose commands were found.
+// A Cell is a parsed cell.
 type Cell struct {
-	// Source is the cell as Go: positions are those of the cell.
+	// Source is the cell as Go. Positions are those of the cell.
 	Source string
-	// Reset says that the session forgets everything before the cell runs.
+	// Reset says that the session has to forget everything before the cell runs.
 	Reset bool
-	// Modules are what the session gets before the cell is checked.
+	// Modules are to be downloaded before the cell is checked.
 	Modules []Module
 	actions []action
 }
 
-// An Error is a command that is wrong.
+// An Error is an error in a command.
 type Error struct {
-	Offset int // in the cell, bytes
+	Offset int // in the cell, in bytes
 	Msg    string
 }
 
@@ -33,12 +33,12 @@ func (e *Error) Error() string { return e.Msg }
 
 // A line is a command in a cell.
 type line struct {
-	start, end int // of the command without its newline; of a %% command to the end of the cell
+	start, end int // of the command without its newline; a %% command extends to the end of the cell
 	name, text string
-	behind     string // what follows the name of a %% command in its line, where text is the lines below
+	behind     string // what follows the name of a %% command in its line; text is the lines below
 }
 
-// takesCell reports whether the rest of the cell is the text of the command, and no Go.
+// takesCell reports whether the rest of the cell is the text of the command, not Go.
 func (l line) takesCell() bool {
 	return strings.HasPrefix(l.name, "%%") && l.name != timeCell.name && !slices.Contains(unneeded, l.name)
 }
@@ -65,7 +65,7 @@ func Parse(src string, s Session) (*Cell, error) {
 			return nil, &Error{l.start, err.Error()}
 		}
 		if c.alone && !isAlone(src, l) {
-			return nil, &Error{l.start, fmt.Sprintf("%s stands alone in its cell", c.name)}
+			return nil, &Error{l.start, fmt.Sprintf("%s must be alone in its cell", c.name)}
 		}
 		if err := noArgument(c.name, l.behind); err != nil {
 			return nil, &Error{l.start, err.Error()}
@@ -157,7 +157,7 @@ func lines(src string, known func(name string) bool) []line {
 		}
 		text := strings.TrimRight(src[at:end], " \t\r")
 		for text[0] == '!' && end < len(src) && strings.HasSuffix(text, "\\") {
-			// The shell reads on in the next line.
+			// The shell command goes on in the next line.
 			if i := strings.IndexByte(src[end+1:], '\n'); i >= 0 {
 				end += 1 + i
 			} else {
@@ -197,9 +197,9 @@ func lines(src string, known func(name string) bool) []line {
 	return list
 }
 
-// next returns the place of the next % or ! that begins a line where a statement may
-// begin, from start, where one may; -1 without one. name is called with the
-// identifiers before it.
+// next returns the offset of the next % or ! that begins a line where a statement may begin,
+// or -1. The search begins at start, where a statement may begin. name is called with the
+// identifiers on the way.
 func next(src []byte, start int, name func(string)) int {
 	text := src[start:]
 	file := token.NewFileSet().AddFile("", -1, len(text))
@@ -230,7 +230,7 @@ func next(src []byte, start int, name func(string)) int {
 	}
 }
 
-// isGo reports whether a line that begins with ! is an expression of Go.
+// isGo reports whether a line that begins with ! is a Go expression.
 func isGo(text string, known func(name string) bool) bool {
 	if _, err := parser.ParseExpr(text); err != nil {
 		return false
@@ -248,8 +248,8 @@ func isGo(text string, known func(name string) bool) bool {
 	}
 }
 
-// Blank returns the cell with spaces for its commands, for tools that look at the Go
-// between them: offsets stay.
+// Blank returns the cell with its commands replaced by spaces, so that offsets stay the same.
+// Tools use it that look at the Go between commands.
 func Blank(src string, known func(name string) bool) string {
 	text := []byte(src)
 	for _, l := range lines(src, known) {
@@ -269,7 +269,8 @@ func Blank(src string, known func(name string) bool) string {
 	return string(text)
 }
 
-// BlankUnneeded returns the cell with spaces for the commands that say nothing, as %%: offsets stay.
+// BlankUnneeded returns the cell with commands that do nothing, such as %%, replaced by spaces, so that offsets stay the
+// same.
 func BlankUnneeded(src string, known func(name string) bool) string {
 	text := []byte(src)
 	for _, l := range lines(src, known) {
@@ -280,8 +281,8 @@ func BlankUnneeded(src string, known func(name string) bool) string {
 	return string(text)
 }
 
-// IsOpen reports whether a cell ends in a command whose text may go on: that of a %%
-// command up to a blank line, that of a shell behind a backslash.
+// IsOpen reports whether a cell ends in a command whose text may go on: a %% command goes on up
+// to a blank line, a shell command after a backslash.
 func IsOpen(src string, known func(name string) bool) bool {
 	for _, l := range lines(src, known) {
 		if l.name == shell.name && strings.HasSuffix(src[:l.end], "\\") {
@@ -294,8 +295,8 @@ func IsOpen(src string, known func(name string) bool) bool {
 	return false
 }
 
-// At returns the command whose name the offset lies in or right behind, and where
-// that name begins.
+// At returns the part before offset of the name of a command, and where the name begins. ok is
+// false if offset is not in or directly after such a name.
 func At(src string, offset int, known func(name string) bool) (start int, prefix string, ok bool) {
 	for _, l := range lines(src, known) {
 		if l.name != "!" && l.start < offset && offset <= l.start+len(l.name) {
@@ -305,7 +306,7 @@ func At(src string, offset int, known func(name string) bool) (start int, prefix
 	return 0, "", false
 }
 
-// InText reports whether offset lies behind the name of a command, in what is not Go.
+// InText reports whether offset is in the arguments of a command, which are not Go.
 func InText(src string, offset int, known func(name string) bool) bool {
 	for _, l := range lines(src, known) {
 		if l.name == timeLine.name || l.name == timeCell.name {
@@ -335,8 +336,7 @@ func Names(prefix string) []string {
 	return names
 }
 
-// DocAt returns the usage of the command whose name is around offset, and what it
-// does.
+// DocAt returns the usage and the documentation of the command whose name is at offset.
 func DocAt(src string, offset int, known func(name string) bool) (usage, doc string, ok bool) {
 	for _, l := range lines(src, known) {
 		if l.start <= offset && offset <= l.start+len(l.name) {

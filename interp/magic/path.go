@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// PathAt reports whether the name of a file may stand at offset, where that begins, and
-// which names there are: those of a directory end in a slash.
+// PathAt returns the file names that complete the one at offset, and where that begins. Names of
+// directories end in a slash. ok is false if there may be no file name at offset.
 func PathAt(src string, offset int, known func(name string) bool) (start int, names []string, ok bool) {
 	for _, l := range lines(src, known) {
 		text := l.start + len(l.name)
@@ -32,8 +32,8 @@ func PathAt(src string, offset int, known func(name string) bool) (start int, na
 	return 0, nil, false
 }
 
-// files returns the names that begin with prefix, hidden ones only where it asks for
-// them.
+// files returns the names that begin with prefix; hidden files only if the prefix begins with a
+// dot.
 func files(prefix string, directories bool) []string {
 	dir, base := filepath.Split(prefix)
 	where, err := expand(dir)
@@ -49,7 +49,7 @@ func files(prefix string, directories bool) []string {
 		if !strings.HasPrefix(e.Name(), base) || base == "" && strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		// A link may lead to a directory.
+		// Stat follows links to directories.
 		info, err := os.Stat(filepath.Join(where, e.Name()))
 		isDir := err == nil && info.IsDir()
 		switch {

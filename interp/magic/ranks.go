@@ -7,19 +7,19 @@ import (
 	"strconv"
 )
 
-// Ranks are the processes that run each cell together. This is one of them.
+// Ranks are the processes that run each cell together. This process is one of them.
 type Ranks interface {
-	// Rank is the number of this one, from 0.
+	// Rank returns the number of this process, from 0.
 	Rank() int
-	// Once calls f on rank 0 alone. All ranks return when it has, with its error.
-	// The step is the number of the command in its cell.
+	// Once calls f on rank 0 only. On all ranks it returns when f has returned, with the
+	// error of f. step is the number of the command in its cell.
 	Once(ctx context.Context, step int, f func() error) error
-	// Start has a number of ranks start in place of these when the cell has ended,
-	// or PerGPU; 0 only asks. It returns what is to be said of them.
+	// Start replaces these ranks by a number of new ones, which may be PerGPU, when the cell
+	// has ended; 0 changes nothing. It returns a description of the ranks.
 	Start(ctx context.Context, number int) (string, error)
 }
 
-// PerGPU, as a number of ranks, is one for each GPU.
+// PerGPU, as a number of ranks, means one for each GPU.
 const PerGPU = -1
 
 // Alone is the one rank of a session without a kernel.
@@ -31,14 +31,14 @@ func (Alone) Rank() int { return 0 }
 // Once calls f.
 func (Alone) Once(_ context.Context, _ int, f func() error) error { return f() }
 
-// Start refuses.
+// Start returns an error.
 func (Alone) Start(context.Context, int) (string, error) {
-	return "", errors.New("there is no kernel here that could start ranks")
+	return "", errors.New("no kernel is running that could start ranks")
 }
 
 var ranks = command{
 	name: "%ranks", usage: "%ranks [number | gpus]", alone: true,
-	doc: "has so many workers run each cell together, or one for each GPU; without a number it tells which do",
+	doc: "sets how many workers run each cell together, or one for each GPU; without a number it shows them",
 	prepare: func(text string) (action, error) {
 		number := 0
 		switch n, err := strconv.Atoi(text); {
@@ -46,7 +46,7 @@ var ranks = command{
 		case text == "gpus":
 			number = PerGPU
 		case err != nil || n < 1:
-			return nil, fmt.Errorf("%%ranks needs a number, or gpus, and has %q: %%ranks 4", text)
+			return nil, fmt.Errorf("%%ranks needs a number or gpus, but has %q: %%ranks 4", text)
 		default:
 			number = n
 		}
@@ -55,7 +55,7 @@ var ranks = command{
 			if err != nil {
 				return fmt.Errorf("%%ranks: %w", err)
 			}
-			if text == "" { // another rank says it
+			if text == "" { // another rank prints it
 				return nil
 			}
 			_, err = fmt.Fprintln(r.session.Stdout(), text)

@@ -9,18 +9,19 @@ import (
 type Run struct {
 	session Session
 	cell    *Cell
-	started time.Time // of what is timed; zero when nothing is
-	number  int       // of the command that runs
+	started time.Time // of the timed statement; zero if there is none
+	number  int       // of the running command
 }
 
 // Run begins an execution.
 func (c *Cell) Run(s Session) *Run { return &Run{session: s, cell: c} }
 
-// Call runs the command that the call in the source has the number of.
+// Call runs the command with a number. The source of the cell has this call in place of the
+// command.
 func (r *Run) Call(ctx context.Context, number int, values []any) error {
 	r.Stop()
 	if number < 0 || number >= len(r.cell.actions) {
-		return nil // the end of what is timed
+		return nil // the end of a timed statement
 	}
 	r.number = number
 	return r.cell.actions[number](ctx, r, values)

@@ -15,7 +15,7 @@ import (
 )
 
 var shell = command{
-	name: "!", usage: "!command", doc: "runs a command of the shell, with several ranks on rank 0",
+	name: "!", usage: "!command", doc: "runs a shell command; if there are several ranks, on rank 0",
 	prepare: func(text string) (action, error) {
 		if text == "" {
 			return nil, errors.New("! needs a command: !ls")
@@ -27,7 +27,7 @@ var shell = command{
 }
 
 var bash = command{
-	name: "%%bash", usage: "%%bash", doc: "runs the rest of the cell as a script of bash",
+	name: "%%bash", usage: "%%bash", doc: "runs the rest of the cell as a bash script",
 	prepare: func(text string) (action, error) {
 		if strings.TrimSpace(text) == "" {
 			return nil, errors.New("%%bash needs a script in the lines below it")
@@ -38,25 +38,25 @@ var bash = command{
 	},
 }
 
-// lateOutput is how long output is waited for once a command has ended. What it
-// started in the background may hold the streams open for ever.
+// lateOutput is how long to wait for output once a command has ended. Processes that it has
+// started in the background may keep the streams open forever.
 const lateOutput = 300 * time.Millisecond
 
 const (
 	// grace is how long an interrupted command may take to end before it is killed.
 	grace = time.Second
-	// lastWords is how long the cell waits for its end.
-	lastWords = 30 * time.Millisecond
+	// interruptWait is how long the cell waits for the end of an interrupted command.
+	interruptWait = 30 * time.Millisecond
 )
 
-// once runs a command on one rank. The others wait for it: what follows in the cell may
-// need what it does.
+// once runs a command on one rank. The others wait for it, because the rest of the cell may
+// depend on it.
 func (r *Run) once(ctx context.Context, what string, c *exec.Cmd) error {
 	return r.session.Ranks().Once(ctx, r.number, func() error { return r.command(ctx, what, c) })
 }
 
-// command runs a command without standard input, and shows what it writes as it
-// comes. When ctx ends, the command and its children are interrupted.
+// command runs a command without standard input and shows its output at once. When ctx ends,
+// the command and its children are interrupted.
 func (r *Run) command(ctx context.Context, what string, c *exec.Cmd) error {
 	var copying sync.WaitGroup
 	var ends []*os.File
@@ -68,7 +68,7 @@ func (r *Run) command(ctx context.Context, what string, c *exec.Cmd) error {
 		ends = append(ends, out)
 		copying.Go(func() {
 			defer in.Close()
-			// A stream that ends early is shown as far as it came.
+			// If the stream ends early, what came before is shown.
 			_, _ = io.Copy(to, in)
 		})
 		return out, nil
@@ -110,10 +110,10 @@ func (r *Run) command(ctx context.Context, what string, c *exec.Cmd) error {
 		tree := descendants.Of(c.Process.Pid)
 		tree.Interrupt()
 		time.AfterFunc(grace, tree.Kill)
-		// What it still writes belongs to the cell, where that does not take long.
+		// Output that comes soon still belongs to the cell.
 		select {
 		case err = <-ended:
-		case <-time.After(lastWords):
+		case <-time.After(interruptWait):
 		}
 	}
 	if ctx.Err() != nil {
@@ -128,7 +128,7 @@ func (r *Run) command(ctx context.Context, what string, c *exec.Cmd) error {
 	return nil
 }
 
-// within waits for done, for a time at most.
+// within waits for done, at most for d.
 func within(d time.Duration, done <-chan struct{}) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// stopTime is the number of the call behind a timed statement.
+// stopTime is the number of the call after a timed statement.
 const stopTime = -1
 
 var timeLine = command{
-	name: "%time", usage: "%time statement", doc: "runs a statement of Go and tells how long it took",
+	name: "%time", usage: "%time statement", doc: "runs a Go statement and prints how long it took",
 	prepare: func(text string) (action, error) {
 		if text == "" {
 			return nil, errors.New("%time needs a statement: %time f(), or %%time for the whole cell")
@@ -21,7 +21,7 @@ var timeLine = command{
 }
 
 var timeCell = command{
-	name: "%%time", usage: "%%time", doc: "tells how long the rest of the cell took",
+	name: "%%time", usage: "%%time", doc: "prints how long the rest of the cell took",
 	prepare: func(text string) (action, error) { return startTime, noArgument("%%time", text) },
 }
 
@@ -30,8 +30,8 @@ func startTime(_ context.Context, r *Run, _ []any) error {
 	return nil
 }
 
-// Stop ends what is timed and tells how long it took. A session calls it when a
-// cell has ended well.
+// Stop prints how long the timed statement took, if there is one. The session calls it when a
+// cell has ended without an error.
 func (r *Run) Stop() {
 	if r.started.IsZero() {
 		return
@@ -39,13 +39,13 @@ func (r *Run) Stop() {
 	took := time.Since(r.started)
 	r.started = time.Time{}
 	if r.session.Ranks().Rank() > 0 {
-		return // no two ranks take the same time, and their reader wants to know one
+		return // each rank has another time, and one is enough
 	}
-	// A cell whose output is gone is not told.
+	// If the output is closed, nobody reads the time.
 	_, _ = fmt.Fprintf(r.session.Stdout(), "time: %s\n", duration(took))
 }
 
-// duration has three digits that count.
+// duration formats d with three significant digits.
 func duration(d time.Duration) string {
 	switch {
 	case d < time.Microsecond:

@@ -25,10 +25,10 @@ var who = command{
 	},
 }
 
-// maxValue is the width of a value in a list, in characters.
+// maxValue is the maximal width of a value in a list, in characters.
 const maxValue = 60
 
-// short makes one line of a value.
+// short returns a value as one line.
 func short(text string) string {
 	if line, _, more := strings.Cut(text, "\n"); more {
 		text = line + " …"
