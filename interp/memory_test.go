@@ -1,11 +1,13 @@
 package interp_test
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp"
 )
 
@@ -107,6 +109,10 @@ func TestRerunsKeepLittle(t *testing.T) {
 			}
 			return fmt.Sprintf("const k = %d", i)
 		}},
+		{"long text", func(i int) string { return fmt.Sprintf("/* %d %s */ 1", i, strings.Repeat("x", 100_000)) }},
+		{"many literals", func(i int) string {
+			return fmt.Sprintf("x := %d\n", i) + strings.Repeat("func() { x++ }()\n", 100) + strings.Repeat("//\n", 20_000)
+		}},
 		{"switch, select, range over func", func(i int) string {
 			return "for x := range func(yield func(int) bool) { yield(1) } { switch any(x).(type) { case int: ; case string: } }\nselect { default: }"
 		}},
@@ -131,7 +137,7 @@ func TestRerunsKeepLittle(t *testing.T) {
 				run(warm + i)
 			}
 			limit := limit
-			if strings.HasPrefix(row.name, "ever another type") || row.name == "recursive type" {
+			if strings.HasPrefix(row.name, "ever another type") {
 				limit = limitOfNewTypes
 			}
 			if each := (liveHeap() - before) / runs; each > limit {
@@ -139,6 +145,72 @@ func TestRerunsKeepLittle(t *testing.T) {
 			}
 			runtime.KeepAlive(n)
 		})
+	}
+}
+
+// TestDisplayIsNotCopied says that a page is displayed without a copy of it: one that is too large for a message is rejected
+// where that is built, before it takes several times its size.
+func TestDisplayIsNotCopied(t *testing.T) {
+	const size = 24 << 20
+	shown := 0
+	defer display.SetSink(display.SetSink(display.SinkFunc(func(m display.Message) { shown = len(m.Data["text/html"].(string)) })))
+	n := newNotebook(t)
+	if got := n.run(fmt.Sprintf("page := strings.Repeat(\"<b>\", %d)\ntype Page struct{}\nfunc (Page) MIMEBundle() map[string]any { return map[string]any{\"text/html\": page} }", size/3)); got != "" {
+		t.Fatal(got)
+	}
+	n.run("display.Show(display.HTML(\"\"))") // loads packages
+	for _, src := range []string{"display.HTML(page)", "display.Show(display.HTML(page))", "Page{}"} {
+		shown = 0
+		n.cell++
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		result, err := n.Execute(t.Context(), n.cell, src)
+		runtime.ReadMemStats(&after)
+		if page, ok := result.Data["text/html"].(string); ok {
+			shown = len(page)
+		}
+		if err != nil || shown != size {
+			t.Errorf("%s: %v, %d bytes are shown", src, err, shown)
+		}
+		if grown := after.TotalAlloc - before.TotalAlloc; grown > size/4 {
+			t.Errorf("%s: %d bytes were allocated for a page of %d", src, grown, size)
+		}
+	}
+}
+
+// TestOldTracebacks says that a traceback shows the lines of all that later cells can mention, however many cells have run.
+func TestOldTracebacks(t *testing.T) {
+	n := newNotebook(t)
+	for _, src := range []string{
+		"func fails(list []int) int {\n\treturn list[9]\n}",
+		"func generic[T any](f func(list []T) T) T {\n\treturn f(nil)\n}",
+		"type T struct{}\nfunc (T) fails() int {\n\treturn generic(fails)\n}",
+		"closure := func() int {\n\treturn T{}.fails()\n}",
+		"m := map[string]func() int{}\ntype holder struct{ f func() int }\nvar h holder",
+		"m[\"a\"] = func() int {\n\treturn closure()\n}",
+		"h.f = func() int {\n\treturn m[\"a\"]()\n}",
+	} {
+		if got := n.run(src); got != "" {
+			t.Fatalf("%s: %s", src, got)
+		}
+	}
+	comment := "// " + strings.Repeat("x", 100_000)
+	for range 3 * sweepEvery {
+		n.run("1 " + comment)
+	}
+	n.cell++
+	_, err := n.Execute(t.Context(), n.cell, "h.f()")
+	var e *interp.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("the cell ended with %v", err)
+	}
+	got := colour.ReplaceAllString(strings.Join(e.Traceback, "\n"), "")
+	for _, line := range []string{
+		"\n    return m[\"a\"]()", "\n    return closure()", "\n    return T{}.fails()", "\n    return generic(fails)", "\n    return f(nil)", "\n    return list[9]",
+	} {
+		if !strings.Contains(got, line) {
+			t.Errorf("no line %q in\n%s", line, got)
+		}
 	}
 }
 

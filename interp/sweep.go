@@ -42,5 +42,5 @@ func (s *sweeper) cellEnded() {
 	known, mentioned := s.program.Names()
 	s.interpreter.Keep(known, mentioned)
 	s.linker.keepGroups()
-	s.sources.KeepFunctions(known)
+	s.sources.Sweep(known, reach.File)
 }

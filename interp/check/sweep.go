@@ -12,8 +12,12 @@ import (
 type Reach struct {
 	pkg     *types.Package
 	objects map[types.Object]bool
+	files   map[string]bool
 	walk    *typeWalk
 }
+
+// File reports whether something that later cells can mention is declared in the cell with this file name.
+func (r *Reach) File(name string) bool { return r.files[name] }
 
 // Object reports whether later cells can mention o. Objects of other packages than
 // that of the cells always can be.
@@ -64,7 +68,7 @@ func (r *Reach) addFacts(facts *types.Info) {
 func (c *Checker) Sweep(more []types.Object) *Reach {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := &Reach{pkg: c.pkg, objects: map[types.Object]bool{}}
+	r := &Reach{pkg: c.pkg, objects: map[types.Object]bool{}, files: map[string]bool{}}
 	r.walk = &typeWalk{seen: map[types.Type]bool{}, visit: func(n *types.Named) {
 		r.objects[n.Obj()] = true
 		for _, m := range *methodsOf(n.Origin()) {
@@ -118,6 +122,7 @@ func (c *Checker) removeFiles(r *Reach) {
 	for o := range r.objects {
 		if o.Pos().IsValid() {
 			positions = append(positions, o.Pos())
+			r.files[c.fset.Position(o.Pos()).Filename] = true
 		}
 	}
 	slices.Sort(positions)

@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,19 +18,25 @@ import (
 type Sources struct {
 	mu        sync.Mutex
 	texts     map[int]string             // by cell number
+	order     []int                      // the cell numbers of texts, in the order in which they were set
 	literals  map[string]map[extent]bool // by file name
 	functions map[string]token.Position  // where functions are declared, by their name in lowered code
+	closures  map[string]string          // by variable, in lowered code: the file name of the last cell with a function literal that set it
 }
 
 // NewSources returns an empty Sources.
 func NewSources() *Sources {
-	return &Sources{texts: map[int]string{}, literals: map[string]map[extent]bool{}, functions: map[string]token.Position{}}
+	return &Sources{texts: map[int]string{}, literals: map[string]map[extent]bool{}, functions: map[string]token.Position{}, closures: map[string]string{}}
 }
 
 // SetText sets the text of a cell.
 func (s *Sources) SetText(cell int, src string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if _, ok := s.texts[cell]; ok {
+		s.order = slices.DeleteFunc(s.order, func(c int) bool { return c == cell })
+	}
+	s.order = append(s.order, cell)
 	s.texts[cell] = src
 }
 
@@ -76,6 +81,13 @@ func (s *Sources) AddCell(cell *check.Cell, name func(types.Object) string) {
 	for _, statement := range cell.Body {
 		ast.Inspect(statement, note)
 	}
+	if file := Filename(cell.Number); len(s.literals[file]) > 0 {
+		for v := range assigned(cell) {
+			if name := name(v); name != "" {
+				s.closures[name] = file
+			}
+		}
+	}
 	for _, f := range cell.Funcs {
 		ast.Inspect(f, note)
 		o, ok := cell.Info.Defs[f.Name].(*types.Func)
@@ -86,13 +98,6 @@ func (s *Sources) AddCell(cell *check.Cell, name func(types.Object) string) {
 			s.functions[name] = cell.Fset.Position(f.Name.Pos())
 		}
 	}
-}
-
-// KeepFunctions forgets the functions whose names in lowered code are not in known.
-func (s *Sources) KeepFunctions(known map[string]bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	maps.DeleteFunc(s.functions, func(name string, _ token.Position) bool { return !known[name] })
 }
 
 // inLiteral reports whether a position is in a function literal of its cell.

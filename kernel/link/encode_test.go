@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 // TestOversizedMessageIsNotBuilt checks that a message which is too large for a frame is
@@ -23,7 +24,10 @@ func TestOversizedMessageIsNotBuilt(t *testing.T) {
 	for i := range many {
 		many[i] = text
 	}
+	zeros := make([]byte, MaxFrame+1) // of which nothing is read
+	page := unsafe.String(&zeros[0], len(zeros))
 	for name, data := range map[string]map[string]any{
+		"page":  {"text/html": page, "text/plain": page},
 		"list":  {"application/json": many},
 		"map":   {"application/json": map[string]any{"a": many[:len(many)/2], "b": many[len(many)/2:]}},
 		"bytes": {"image/png": make([]byte, MaxFrame/4*3+3)},

@@ -27,9 +27,11 @@ type Builder struct {
 	// with the type that has them.
 	Name func(t *types.Named, made reflect.Type) (name string, methods, ofPointer []Method, done func(reflect.Type))
 
-	names typeutil.Map // *types.Named to reflect.Type: those with names
+	names typeutil.Map // *types.Named to reflect.Type: those that are not recursive
 	built typeutil.Map // *types.Named to reflect.Type: recursive structs that are complete
 	count int          // of placeholders, to tell them apart
+
+	shapes map[string][]reflect.Type // by the text of a shape, of its members
 }
 
 // Recursive reports whether t is a type of a cell that yaegi cannot make
@@ -167,6 +169,13 @@ func (b *Builder) Type(t *types.Named) (made reflect.Type, err error) {
 	if done, ok := b.built.At(t).(reflect.Type); ok {
 		return done, nil
 	}
+	s, ok := b.shapeOf(t)
+	if known := b.shapes[s.text]; ok && known != nil {
+		for i, n := range s.members {
+			b.built.Set(n, known[i])
+		}
+		return known[0], nil
+	}
 	c := &cycle{Builder: b}
 	b.mentioned(t, &typeutil.Map{}, func(n *types.Named) {
 		if c.placeholders.At(n) == nil && b.built.At(n) == nil && b.Recursive(n) && b.reaches(n, t, &typeutil.Map{}) {
@@ -182,6 +191,9 @@ func (b *Builder) Type(t *types.Named) (made reflect.Type, err error) {
 	}
 	for _, n := range c.members {
 		c.finish(n)
+	}
+	if ok {
+		b.keep(s)
 	}
 	return b.built.At(t).(reflect.Type), nil
 }
@@ -219,6 +231,7 @@ type cycle struct {
 	open         []*types.Named // other types whose parts are being made
 	placeholders typeutil.Map   // *types.Named to reflect.Type
 	made         typeutil.Map   // *types.Named to reflect.Type, with placeholders in it
+	unsettled    int            // how many parts of types were made that depend on where they are
 }
 
 // make makes n with placeholders behind its pointers.
@@ -367,6 +380,7 @@ func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
 		return done
 	}
 	if placeholder, ok := c.placeholders.At(t).(reflect.Type); ok {
+		c.unsettled++
 		if indirect || sized(t) {
 			return placeholder
 		}
@@ -381,6 +395,7 @@ func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
 	}
 	if slices.Contains(c.open, t) {
 		if _, ok := t.Underlying().(*types.Signature); ok {
+			c.unsettled++
 			return reflect.TypeFor[any]() // see Packed
 		}
 		panic(fmt.Errorf("%s mentions itself", t.Obj().Name()))
@@ -390,11 +405,14 @@ func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
 	}
 	c.open = append(c.open, t)
 	defer func() { c.open = c.open[:len(c.open)-1] }()
+	before := c.unsettled
 	made := c.typeOf(t.Underlying(), indirect)
-	if c.Name == nil || c.unfinished() {
+	switch {
+	case c.Name == nil && c.unsettled > before, c.Name != nil && c.unfinished():
 		return made
+	case c.Name != nil:
+		made = c.name(t, made)
 	}
-	made = c.name(t, made)
 	c.names.Set(t, made)
 	return made
 }

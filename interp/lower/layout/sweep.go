@@ -10,11 +10,13 @@ import (
 // They are made again when they are asked for: only a type that keep holds for may
 // have values.
 func (b *Builder) Sweep(keep func(types.Type) bool) {
-	var kept typeutil.Map
-	b.built.Iterate(func(t types.Type, made any) {
-		if keep(t) {
-			kept.Set(t, made)
-		}
-	})
-	b.built = kept
+	for _, all := range []*typeutil.Map{&b.built, &b.names} {
+		var kept typeutil.Map
+		all.Iterate(func(t types.Type, made any) {
+			if keep(t) {
+				kept.Set(t, made)
+			}
+		})
+		*all = kept
+	}
 }

@@ -1,0 +1,85 @@
+package layout
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// declared checks the declarations of a package.
+func declared(t *testing.T, source string) func(name string) *types.Named {
+	t.Helper()
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "x.go", "package main\n"+source, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkg, err := (&types.Config{}).Check("main", fset, []*ast.File{file}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(name string) *types.Named { return pkg.Scope().Lookup(name).Type().(*types.Named) }
+}
+
+// TestTypeAgain says that recursive types that are declared again get the same reflect types, and only those with the same
+// shape.
+func TestTypeAgain(t *testing.T) {
+	b := newBuilder()
+	made := func(lookup func(string) *types.Named, name string) reflect.Type {
+		t.Helper()
+		typ, err := b.Type(lookup(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return typ
+	}
+	first, again := checked(t), checked(t)
+	for _, name := range []string{
+		"Node", "List", "Elem", "A", "B", "C", "Ring", "Holder2", "Machine", "Slice", "Map", "Pointer", "Chan", "Array", "Visitor", "Rule", "Literal", "One", "Two",
+	} {
+		// The standard library is checked from source, so time.Time is another type each time; the compiled one is the same.
+		if x, y := made(first, name), made(again, name); x != y {
+			t.Errorf("%s: got another type", name)
+		}
+	}
+	base := "type N struct { a *N; b int }"
+	n := made(declared(t, base), "N")
+	for _, other := range []string{
+		"type N struct { a *N; b int8 }", "type N struct { a *N; c int }", "type N struct { a **N; b int }", "type N struct { b int; a *N }",
+		"type N struct { a []N; b int }", "type N struct { a [1]*N; b int }", "type N struct { a *N \"k:\\\"v\\\"\"; b int }", "type N struct { A *N; b int }",
+		"type N struct { a chan N; b int }", "type N struct { a chan<- N; b int }", "type N struct { a func(N); b int }", "type N struct { a func() N; b int }",
+		"type N struct { a func(...N); b int }", "type N struct { a func([]N); b int }", "type M struct { a *N }; type N struct { a *M; b int }",
+		"type N struct { a *struct { a *N; b int }; b int }", "type N struct { a map[int]N; b int }", "type N struct { a map[int8]N; b int }",
+	} {
+		if got := made(declared(t, other), "N"); got == n || n != made(declared(t, base), "N") {
+			t.Errorf("%s and %s have one type", base, other)
+		}
+	}
+}
+
+// TestSharedParts says that a type is made once, however many types have it as a part: there are 2^9 paths to T0.
+func TestSharedParts(t *testing.T) {
+	var source strings.Builder
+	source.WriteString("type T0 struct { n int }\n")
+	for i := range 9 {
+		before, name := strconv.Itoa(i), strconv.Itoa(i+1)
+		source.WriteString("type T" + name + " struct { a, b []T" + before + " }\n")
+	}
+	b, asked := newBuilder(), 0
+	interpreted := b.Interpreted
+	b.Interpreted = func(n *types.Named) bool {
+		asked++
+		return interpreted(n)
+	}
+	if _, err := b.Reflect(declared(t, source.String())("T9")); err != nil {
+		t.Fatal(err)
+	}
+	if asked > 500 {
+		t.Errorf("%d types are looked at, of 10", asked)
+	}
+}
