@@ -63,6 +63,9 @@ func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 		s.LearningRates, s.Losses = append(s.LearningRates, step.LearningRate), append(s.Losses, step.Loss)
 	}
 	s.LearningRate = suggestion(s.LearningRates, s.Losses)
+	if len(s.LearningRates) < searchSteps && err == nil {
+		meter.Set(float64(len(s.LearningRates)), "stopped where the loss rises")
+	}
 	return s, err
 }
 

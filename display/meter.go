@@ -15,7 +15,8 @@ type Meter struct {
 	total   float64
 	now     func() time.Time
 	started time.Time
-	outer   *Meter // the meter that this is a step of; nil if none
+	outer   *Meter      // the meter that this is a step of; nil if none
+	first   *time.Timer // shows the bar even if the first step takes long; nil in tests and inner meters
 
 	mu     sync.Mutex
 	handle *Handle // nil before the first display
@@ -29,8 +30,13 @@ const (
 	meterEvery = 500 * time.Millisecond
 )
 
-// NewMeter starts to measure an operation with total steps; 0 means unknown.
-func NewMeter(label string, total float64) *Meter { return newMeter(label, total, time.Now) }
+// NewMeter starts to measure an operation with total steps; 0 means unknown. Call End when the
+// operation is done.
+func NewMeter(label string, total float64) *Meter {
+	m := newMeter(label, total, time.Now)
+	m.first = time.AfterFunc(meterDelay, m.showFirst)
+	return m
+}
 
 // Measure is like [NewMeter], for an operation that may be a step of one that is already
 // measured:
@@ -41,12 +47,16 @@ func NewMeter(label string, total float64) *Meter { return newMeter(label, total
 // A function that is called with the new context and measures itself displays no bar of its
 // own. Instead it advances the outer bar within the step that began with the last Set.
 func Measure(ctx context.Context, label string, total float64) (*Meter, context.Context) {
-	m := NewMeter(label, total)
-	if outer, ok := ctx.Value(meterKey{}).(*Meter); ok {
-		if outer == nil {
-			return nil, ctx
-		}
+	outer, within := ctx.Value(meterKey{}).(*Meter)
+	var m *Meter
+	switch {
+	case within && outer == nil:
+		return nil, ctx
+	case within:
+		m = newMeter(label, total, time.Now)
 		m.outer = outer
+	default:
+		m = NewMeter(label, total)
 	}
 	return m, context.WithValue(ctx, meterKey{}, m)
 }
@@ -62,6 +72,15 @@ type meterKey struct{}
 
 func newMeter(label string, total float64, now func() time.Time) *Meter {
 	return &Meter{label: label, total: total, now: now, started: now()}
+}
+
+// showFirst shows the bar after meterDelay if no call of Set has done so.
+func (m *Meter) showFirst() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.handle == nil && !m.last.Ended {
+		m.set(m.last.Done, m.last.Note)
+	}
 }
 
 // Set records the number of steps done and a note, which may be empty.
@@ -143,16 +162,49 @@ func (r *meteredReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Writer returns a writer to w that counts each megabyte written as a step. It passes on at most
+// one megabyte at a time.
+func (m *Meter) Writer(w io.Writer) io.Writer {
+	if m == nil {
+		return w
+	}
+	return &meteredWriter{Writer: w, meter: m}
+}
+
+type meteredWriter struct {
+	io.Writer
+	meter   *Meter
+	written int64
+}
+
+func (w *meteredWriter) Write(p []byte) (written int, err error) {
+	const most = 1e6
+	for {
+		n, err := w.Writer.Write(p[written:min(len(p), written+most)])
+		written += n
+		w.written += int64(n)
+		w.meter.Set(float64(w.written)/1e6, "MB")
+		if err != nil || written == len(p) {
+			return written, err
+		}
+	}
+}
+
 // End displays the last state, if anything was displayed.
 func (m *Meter) End() {
 	if m == nil {
 		return
 	}
+	if m.first != nil {
+		m.first.Stop()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.handle == nil || m.last.Ended {
+	if m.last.Ended {
 		return
 	}
 	m.last.Ended, m.last.Passed = true, m.now().Sub(m.started)
-	m.handle.Update(m.last)
+	if m.handle != nil {
+		m.handle.Update(m.last)
+	}
 }

@@ -72,3 +72,45 @@ func TestMeterReader(t *testing.T) {
 		t.Errorf("%+v", last)
 	}
 }
+
+// A step that takes long has a bar before it is done, and none afterwards.
+func TestMeterOfALongStep(t *testing.T) {
+	shown := make(chan string, 10)
+	previous := SetSink(SinkFunc(func(m Message) { shown <- m.Data["text/plain"].(string) }))
+	t.Cleanup(func() { SetSink(previous) })
+	m := NewMeter("reading", 2)
+	if text := <-shown; !strings.HasPrefix(text, "reading [....") || !strings.Contains(text, "] 0/2  0") {
+		t.Errorf("%q", text)
+	}
+	m.End()
+	if text := <-shown; !strings.HasPrefix(text, "reading [") {
+		t.Errorf("%q", text)
+	}
+	m.showFirst() // as a timer does that could not be stopped any more
+	ended := NewMeter("ended", 1)
+	ended.End()
+	ended.showFirst()
+	if len(shown) > 0 {
+		t.Errorf("shown after the end: %q", <-shown)
+	}
+}
+
+func TestMeterWriter(t *testing.T) {
+	m := NewMeter("writing", 3)
+	defer m.End()
+	var b strings.Builder
+	text := strings.Repeat("x", 2_500_000)
+	if n, err := m.Writer(&b).Write([]byte(text)); n != len(text) || err != nil || b.String() != text {
+		t.Error(n, err)
+	}
+	if last := m.Last(); last.Done != 2.5 || last.Note != "MB" {
+		t.Errorf("%+v", last)
+	}
+	if n, err := m.Writer(&b).Write(nil); n != 0 || err != nil {
+		t.Error(n, err)
+	}
+	var none *Meter
+	if w := io.Writer(&b); none.Writer(w) != w {
+		t.Error("another writer")
+	}
+}

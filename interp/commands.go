@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/goroutine"
@@ -94,7 +95,13 @@ func (c *commands) parse(ctx context.Context, cell int, src string) (*magic.Cell
 
 // getModules downloads the modules that a cell asks for.
 func (c *commands) getModules(ctx context.Context, requests []magic.Module) *magic.Error {
-	for _, r := range requests {
+	if len(requests) == 0 {
+		return nil
+	}
+	meter, ctx := display.Measure(ctx, "%get", float64(len(requests)))
+	defer meter.End()
+	for i, r := range requests {
+		meter.Set(float64(i), r.Query)
 		path, _, _ := strings.Cut(r.Query, "@")
 		if symbols.Has(path) {
 			continue
@@ -103,6 +110,7 @@ func (c *commands) getModules(ctx context.Context, requests []magic.Module) *mag
 			return &magic.Error{Offset: r.Offset, Msg: fmt.Sprintf("%%get %s: %v", r.Query, err)}
 		}
 	}
+	meter.Set(float64(len(requests)), "")
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"strconv"
 
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/goroutine"
@@ -37,13 +38,20 @@ func (p *packagesRunner) prepare(ctx context.Context, cell *check.Cell) error {
 		}
 	}
 	parts := p.loader.Needed(imports, cell.Info, nodes(cell), cell.Vars)
+	if len(parts) == 0 {
+		return nil
+	}
+	meter, _ := display.Measure(ctx, "compiling packages", float64(len(parts)))
+	defer meter.End()
 	for i, part := range parts {
+		meter.Set(float64(i), part.Path)
 		if err := p.run(ctx, cell.Number, part); err != nil {
 			p.loader.Drop(parts[i:])
 			return err
 		}
 		p.loader.Ran(part)
 	}
+	meter.Set(float64(len(parts)), "")
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/mod/module"
 
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp"
 )
 
@@ -386,4 +387,73 @@ func TestModuleRuns(t *testing.T) {
 	n.must(t, "import _ \"example.com/loud/inner\"", "inner\n")
 	n.must(t, "import _ \"example.com/loud\"", "outer\n")
 	n.must(t, "import _ \"example.com/loud\"\n1 + 1", "= 2")
+}
+
+// waiting is a source of modules that answers when something is shown.
+type waiting struct {
+	folder
+	shown <-chan string
+	bar   *string
+}
+
+func (w waiting) Resolve(ctx context.Context, path, query string) (string, error) {
+	*w.bar = <-w.shown
+	return w.folder.Resolve(ctx, path, query)
+}
+
+// A module that is fetched for longer than a second has a bar, and so have its packages while
+// they are compiled.
+func TestModuleHasABar(t *testing.T) {
+	shown := make(chan string, 100)
+	previous := display.SetSink(display.SinkFunc(func(m display.Message) {
+		text, _ := m.Data["text/plain"].(string)
+		shown <- text
+	}))
+	t.Cleanup(func() { display.SetSink(previous) })
+	dir := t.TempDir()
+	seen := filepath.Join(dir, "seen")
+	for name, text := range map[string]string{
+		"example.com/slow@v1.0.0/go.mod": "module example.com/slow\n",
+		"example.com/slow@v1.0.0/slow.go": fmt.Sprintf(`package slow
+import "os"
+func init() {
+	for {
+		if _, err := os.Stat(%q); err == nil {
+			return
+		}
+	}
+}
+const X = 1
+`, seen),
+	} {
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var bar string
+	n := newNotebook(t, interp.Modules(waiting{folder(dir), shown, &bar}))
+	n.must(t, "%get example.com/slow", "example.com/slow v1.0.0\n")
+	if !strings.HasPrefix(bar, "%get [....") || !strings.Contains(bar, "] 0/1  00:") || !strings.Contains(bar, "example.com/slow") {
+		t.Errorf("while it is fetched: %q", bar)
+	}
+	<-shown // the end of that bar
+	compiling := make(chan string, 1)
+	go func() {
+		bar := <-shown
+		for !strings.HasPrefix(bar, "compiling") {
+			bar = <-shown // of reading, on a busy machine
+		}
+		compiling <- bar
+		if err := os.WriteFile(seen, nil, 0o644); err != nil {
+			t.Error(err)
+		}
+	}()
+	n.must(t, "import \"example.com/slow\"\nslow.X", "= 1")
+	if bar := <-compiling; !strings.HasPrefix(bar, "compiling packages [....") || !strings.Contains(bar, "] 0/1  00:") || !strings.Contains(bar, "example.com/slow") {
+		t.Errorf("while it is compiled: %q", bar)
+	}
 }

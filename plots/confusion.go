@@ -102,7 +102,7 @@ func (k confusion) sections(l settings) []section {
 // cell returns a cell with a fraction of its row.
 func (k confusion) cell(part float64, label string) cell {
 	c := cell{at(hue(0), groundOpacity+(1-groundOpacity)*part), label, inkOver(hue(0), part)}
-	if part < .005 { // shown as 0
+	if label == "0" {
 		c.ink = inkAxis
 		if len(k.classes) > manyClasses { // thousands of zeros would hide the other numbers
 			return cell{}

@@ -44,11 +44,35 @@ func line(points []point, c color.Color, width vg.Length) curve {
 	return curve{points, draw.LineStyle{Color: c, Width: width}}
 }
 
-// series returns the line of series i.
-func series(i int, points []point) curve {
+// series returns the line of series i. upon says that it covers another line.
+func series(i int, upon bool, points []point) curve {
 	m := line(points, hue(i), widthLine)
-	m.style.Dashes = pattern(i)
+	m.style.Dashes = pattern(i, upon)
 	return m
+}
+
+// covering tells of each of several series whether it lies upon one before it: the same points
+// but for less than a hundredth of the height of the axis.
+func covering(all []named, y limits) []bool {
+	upon := make([]bool, len(all))
+	near := (y.hi - y.lo) / 100
+	same := func(a, b []point) bool {
+		if len(a) != len(b) || len(a) < 2 {
+			return false
+		}
+		for i := range a {
+			if a[i].x != b[i].x || !(math.Abs(a[i].y-b[i].y) < near) {
+				return false
+			}
+		}
+		return true
+	}
+	for i := range all {
+		for j := range i {
+			upon[i] = upon[i] || same(all[i].points, all[j].points)
+		}
+	}
+	return upon
 }
 
 func (m curve) Plot(c draw.Canvas, p *plot.Plot) {

@@ -109,3 +109,23 @@ func TestTimelineOfManyBlocks(t *testing.T) {
 		t.Errorf("the SVG has %d bytes", n)
 	}
 }
+
+// No ceiling goes through a name for which there is room elsewhere.
+func TestRooflineNamesAndCeilings(t *testing.T) {
+	d := RooflineData{FLOPs: 13.4e9, Bytes: 1.14e9, Points: []RooflinePoint{
+		{"look.0 Conv2D(8, 3, Stride(2)) backward: Conv2DWeightGradient", .7, .8e9, .3},
+		{"AdamW: MulScalar+MulScalar+Add+16 more", 3, .8e9, .3},
+		{"look.0 Conv2D(8, 3, Stride(2)) backward: Sum", .25, 6e9, .1},
+		{"look.1 ReLU() backward: ReLUGradient", .08, 1e9, .1},
+	}}
+	k := Roofline("r", d).kind.(roofline)
+	svg := Roofline("r", d).SVG()
+	for _, q := range k.Points {
+		if !strings.Contains(svg, ">"+q.Name[:10]) {
+			t.Errorf("%s has no name", q.Name)
+		}
+	}
+	if strings.Contains(svg, `fill="#fefefe"`) {
+		t.Error("a name lies on a ceiling")
+	}
+}

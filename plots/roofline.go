@@ -121,7 +121,11 @@ func (k roofline) sections(l settings) []section {
 	for _, r := range k.Ceilings {
 		if drawable(k.Bytes, true) {
 			label := r.Name + " " + value(r.FLOPs/1e9) + " GFLOP/s"
-			ceilings = append(ceilings, ceiling{[]point{{r.FLOPs / k.Bytes, r.FLOPs / 1e9}, {x.hi, r.FLOPs / 1e9}}, "", label})
+			line := []point{{r.FLOPs / k.Bytes, r.FLOPs / 1e9}, {x.hi, r.FLOPs / 1e9}}
+			if knee := k.FLOPs / k.Bytes; knee > 0 && knee < line[0].x { // with the slope that leads to it
+				line = append([]point{{knee, k.FLOPs / 1e9}}, line...)
+			}
+			ceilings = append(ceilings, ceiling{line, "", label})
 			p.Add(flatRoof{knee: r.FLOPs / k.Bytes, peak: r.FLOPs / 1e9, from: k.FLOPs / k.Bytes, to: x.hi, label: label})
 		}
 	}

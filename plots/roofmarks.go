@@ -19,8 +19,9 @@ type roofMark struct {
 }
 
 // roofMarks draws the dots of a roofline, those with the largest share first. The name of a dot
-// is placed beside, above or below it, where it covers no other name. It also avoids ceilings
-// and, if possible, dots of a smaller share. A name without such a position is left out.
+// is placed beside, above or below it, or further away with a thin leader line, where it covers
+// no other name and no ceiling crosses it. If there is no such position it covers part of a
+// ceiling, else a dot of a smaller share. A name without any position is left out.
 type roofMarks struct {
 	marks    []roofMark
 	ceilings []ceiling
@@ -50,14 +51,31 @@ func (m roofMarks) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	for i, q := range m.marks {
 		q.name = fitted(style, q.name, (c.Max.X-c.Min.X)*.4)
-		boxes := labelBoxes(dots[i], style.Width(q.name), style.Font.Size, c.Rectangle)
+		width, height := style.Width(q.name), style.Font.Size
+		boxes := labelBoxes(dots[i], width, height, c.Rectangle)
 		larger := append(slices.Clone(taken), dots[:i]...)
-		box, ok := firstFree(boxes, c.Rectangle, append(slices.Clone(larger), dots[i+1:]...), ceilings)
+		all := append(slices.Clone(larger), dots[i+1:]...)
+		box, ok := firstFree(boxes, c.Rectangle, all, ceilings)
+		if !ok || crosses(box, ceilings) {
+			// Prefer a position further away, with a leader line, to one that a ceiling crosses.
+			for _, away := range [...]vg.Length{10, 20, 32, 46} {
+				far, found := firstFree(labelBoxes(grown(dots[i], away), width, height, c.Rectangle), c.Rectangle, all, ceilings)
+				if found && !crosses(far, ceilings) {
+					box, ok = far, true
+					from, to := towards(dots[i], box)
+					c.StrokeLine2(draw.LineStyle{Color: ink(.5), Width: widthGrid}, from.X, from.Y, to.X, to.Y)
+					break
+				}
+			}
+		}
 		if !ok {
 			box, ok = firstFree(boxes, c.Rectangle, larger, ceilings)
 		}
 		if ok {
 			taken = append(taken, box)
+			if crosses(box, ceilings) {
+				c.FillPolygon(plate, rectangle(box.Min.X-1, box.Min.Y, width+2, height))
+			}
 			c.FillText(style, vg.Point{X: box.Min.X, Y: (box.Min.Y + box.Max.Y) / 2}, q.name)
 		}
 	}
@@ -121,6 +139,24 @@ func labelBoxes(dot vg.Rectangle, width, height vg.Length, canvas vg.Rectangle) 
 		corner(dot.Min.X-width/2, dot.Max.Y+y),
 		corner(dot.Min.X-width/2, dot.Min.Y-y),
 	}
+}
+
+// grown returns r enlarged by a length on each side.
+func grown(r vg.Rectangle, by vg.Length) vg.Rectangle {
+	r.Min.X, r.Min.Y, r.Max.X, r.Max.Y = r.Min.X-by, r.Min.Y-by, r.Max.X+by, r.Max.Y+by
+	return r
+}
+
+// towards returns the line from the edge of a dot to the nearest point of a box.
+func towards(dot, box vg.Rectangle) (from, to vg.Point) {
+	centre := vg.Point{X: (dot.Min.X + dot.Max.X) / 2, Y: (dot.Min.Y + dot.Max.Y) / 2}
+	to = vg.Point{X: min(max(centre.X, box.Min.X), box.Max.X), Y: min(max(centre.Y, box.Min.Y), box.Max.Y)}
+	length := vg.Length(math.Hypot(float64(to.X-centre.X), float64(to.Y-centre.Y)))
+	if !(length > 0) {
+		return centre, to
+	}
+	part := min((dot.Max.X-dot.Min.X)/2/length, 1)
+	return vg.Point{X: centre.X + (to.X-centre.X)*part, Y: centre.Y + (to.Y-centre.Y)*part}, to
 }
 
 // rectAround returns the rectangle of that size centred on p.

@@ -84,8 +84,15 @@ func hue(i int) color.NRGBA { return palette[i%len(palette)] }
 // patterns are the dashes of lines whose colours repeat for the second and the third time.
 var patterns = [...][]vg.Length{nil, {5, 2.5}, {1.2, 2}}
 
-// pattern returns the dashes of series i; nil is a solid line.
-func pattern(i int) []vg.Length { return patterns[i/len(palette)%len(patterns)] }
+// pattern returns the dashes of series i; nil is a solid line. A line that covers another one
+// (upon) always has dashes, so that both can be seen.
+func pattern(i int, upon bool) []vg.Length {
+	p := patterns[i/len(palette)%len(patterns)]
+	if p == nil && upon {
+		return patterns[1]
+	}
+	return p
+}
 
 // at returns c with an opacity.
 func at(c color.NRGBA, opacity float64) color.NRGBA {

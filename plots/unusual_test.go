@@ -129,6 +129,28 @@ func TestManySeries(t *testing.T) {
 	}
 }
 
+// A line that covers another one is dashed, so that both can be seen.
+func TestEqualSeries(t *testing.T) {
+	y := []float64{3, 2, 1, math.NaN(), 1}
+	f := Lines("equal", Series{Name: "a", Y: []float64{3, 2, 1}}, Series{Name: "b", Y: []float64{3, 2.001, 1}}, Series{Name: "c", Y: []float64{3, 2.5, 1}}, Series{Name: "d", Y: y}, Series{Name: "e", Y: y})
+	var dashed []string
+	for _, e := range f.sections()[0].legend {
+		if e.dashes != nil {
+			dashed = append(dashed, e.name)
+		}
+	}
+	if fmt.Sprint(dashed) != "[b]" { // where there are gaps, they differ
+		t.Errorf("dashed: %v", dashed)
+	}
+	if !strings.Contains(f.SVG(), "stroke-dasharray") {
+		t.Error("no dashes in the figure")
+	}
+	g := Bands("equal", Band{Series: Series{Name: "a", Y: []float64{3, 2, 1}}}, Band{Series: Series{Name: "b", Y: []float64{3, 2, 1}}})
+	if g.sections()[0].legend[1].dashes == nil {
+		t.Error("the second of two equal bands is not dashed")
+	}
+}
+
 // Entries in several rows are aligned in columns and do not overlap.
 func TestLegendColumns(t *testing.T) {
 	var entries []entry

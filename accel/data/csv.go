@@ -11,8 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/quernlab/quern/display"
 )
 
 // ReadCSV reads a table in CSV format (RFC 4180) whose first line has the column names. The
@@ -104,9 +102,9 @@ func fromFile(path string, read func(io.Reader) (*Dataset, error)) (*Dataset, er
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		size = info.Size()
 	}
-	meter := display.NewMeter("reading "+filepath.Base(path), float64(size)/1e6)
+	r, meter := measured(f, "reading "+filepath.Base(path), size)
 	defer meter.End()
-	set, err := read(meter.Reader(f))
+	set, err := read(r)
 	var format *FormatError
 	if errors.As(err, &format) {
 		format.Path = path
@@ -151,6 +149,8 @@ func parseField(line int, column, field string) (float32, error) {
 }
 
 func readTable(r io.Reader, chosen []string) (*columns, error) {
+	r, meter := measured(r, "reading CSV data", 0)
+	defer meter.End()
 	lines := csv.NewReader(r)
 	lines.TrimLeadingSpace = true
 	header, err := lines.Read()

@@ -55,16 +55,14 @@ func Images(folder string, height, width int) (*Dataset, error) {
 	case len(classes) > 256:
 		return nil, fmt.Errorf("data: %s has %d classes; at most 256 can be read", folder, len(classes))
 	}
-	meter := display.NewMeter("reading "+filepath.Base(folder), float64(len(found)))
-	defer meter.End()
-	for i, p := range found {
+	err = eachPicture(folder, found, func(p picturePath) error {
 		picture, onlyGrey, err := decodePicture(p.path, height, width)
-		if err != nil {
-			return nil, err
-		}
 		rgb, labels = append(rgb, picture...), append(labels, p.class)
 		grey = grey && onlyGrey
-		meter.Set(float64(i+1), "images")
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	channels, size := 3, height*width
 	if grey {
@@ -78,6 +76,19 @@ func Images(folder string, height, width int) (*Dataset, error) {
 		name: folder, shape: []int{channels, height, width}, classes: classes,
 		source: newPixels(channels*size, rgb, labels, 255),
 	}, nil
+}
+
+// eachPicture calls read for each file of a folder and shows a progress bar if that takes long.
+func eachPicture(folder string, found []picturePath, read func(picturePath) error) error {
+	meter := display.NewMeter("reading "+filepath.Base(folder), float64(len(found)))
+	defer meter.End()
+	for i, p := range found {
+		if err := read(p); err != nil {
+			return err
+		}
+		meter.Set(float64(i+1), "images")
+	}
+	return nil
 }
 
 // picturePath is an image file with its class.

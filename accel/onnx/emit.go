@@ -11,6 +11,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/integer"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 // emitter writes a graph as nodes of ONNX, step by step. What no output needs in the
@@ -33,7 +34,7 @@ type emitter struct {
 }
 
 // emit is a graph as a model.
-func emit(g *graph, o *options) (*Model, error) {
+func emit(g *graph, o *options, meter *display.Meter) (*Model, error) {
 	e := &emitter{
 		g: g, model: &Model{name: o.name, notes: o.notes, external: o.external},
 		names: make([]string, len(g.values)), taken: map[string]int{}, weights: map[string]weight{},
@@ -44,6 +45,7 @@ func emit(g *graph, o *options) (*Model, error) {
 		return nil, err
 	}
 	for i := range g.steps {
+		meter.Set(1+float64(i)/float64(len(g.steps)), "writing operators")
 		s := &g.steps[i]
 		e.current = s
 		convert, ok := converters[s.ops[0].Name()]
@@ -61,6 +63,7 @@ func emit(g *graph, o *options) (*Model, error) {
 		return nil, err
 	}
 	e.sweep()
+	meter.Set(exportSteps, "")
 	return e.model, nil
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 // Tensor is the tensors that models compute with.
@@ -58,13 +59,20 @@ func BuildFunc(function func(inputs []*Tensor) []*Tensor, examples []*Tensor, li
 		return nil, err
 	}
 	defer nn.Evaluating(o.uses)()
+	meter := display.NewMeter("exporting "+o.name, exportSteps)
+	defer meter.End()
+	meter.Set(0, "computing the example")
 	g, err := trace(function, s)
 	if err != nil {
 		return nil, err
 	}
 	defer g.release()
-	return emit(g, o)
+	return emit(g, o, meter)
 }
+
+// exportSteps are what the bar of an export counts: computing the example, and writing
+// operators.
+const exportSteps = 2
 
 // settings reads options and looks at what they are about.
 func settings(function func([]*Tensor) []*Tensor, examples []*Tensor, list []Option) (*options, error) {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/atomicfile"
 )
 
@@ -55,7 +56,10 @@ func (m *Model) WriteTo(w io.Writer) (int64, error) {
 	if n := m.bytes(); n > largest {
 		return 0, &Error{Err: fmt.Errorf("%w: the weights have %d bytes; ExternalData() puts them into a file of their own", ErrTooLarge, n)}
 	}
-	n, err := w.Write(m.appendModel(nil, "", nil))
+	text := m.appendModel(nil, "", nil)
+	meter := display.NewMeter("writing "+m.name, float64(len(text))/1e6)
+	defer meter.End()
+	n, err := meter.Writer(w).Write(text)
 	return int64(n), err
 }
 
@@ -70,7 +74,10 @@ func (m *Model) saveOutside(path string) error {
 			end += len(w.raw)
 		}
 	}
+	meter := display.NewMeter("writing "+filepath.Base(data), float64(end)/1e6)
+	defer meter.End()
 	err := atomicfile.Replace(data, func(w io.Writer) error {
+		w = meter.Writer(w)
 		at := 0
 		for _, x := range m.weights {
 			p, ok := placed[x.name]

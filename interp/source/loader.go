@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp/module"
 )
 
@@ -49,6 +50,7 @@ type Loader struct {
 	order    []*loadedPackage
 	packages map[*types.Package]*loadedPackage
 	read     map[module.Package]*files // ahead of the import in progress
+	checking *display.Meter            // counts the packages of the import in progress; nil between imports
 }
 
 // A loadedPackage is one with the module that it was loaded from.
@@ -128,6 +130,11 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 	defer func() { l.loading = l.loading[:len(l.loading)-1] }()
 	if l.read == nil {
 		l.readAhead(importPath)
+		l.checking, _ = display.Measure(l.ctx, "checking packages", float64(len(l.read)))
+		defer func() {
+			l.checking.End()
+			l.checking = nil
+		}()
 	}
 	loaded, err := l.load(importPath, place)
 	if err != nil {
@@ -142,6 +149,7 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 	l.loaded[importPath] = loaded
 	l.packages[loaded.types] = loaded
 	l.order = append(l.order, loaded)
+	l.checking.Set(l.checking.Last().Done+1, importPath)
 	return loaded.types, nil
 }
 

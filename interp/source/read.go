@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp/module"
 )
 
@@ -66,6 +67,8 @@ const readers = 8
 // readAhead reads a package and all that it imports, and so downloads their modules,
 // several at once. What goes wrong is found again, and reported, by the import.
 func (l *Loader) readAhead(importPath string) {
+	meter, _ := display.Measure(l.ctx, "reading packages", 0)
+	defer meter.End()
 	l.read = map[module.Package]*files{}
 	seen := map[string]bool{importPath: true}
 	for level := []string{importPath}; len(level) > 0; {
@@ -81,12 +84,14 @@ func (l *Loader) readAhead(importPath string) {
 			})
 		}
 		_ = group.Wait()
+		paths := level
 		level = nil
 		for i, f := range found {
 			if f == nil {
 				continue
 			}
 			l.read[places[i]] = f
+			meter.Set(float64(len(l.read)), paths[i])
 			for _, p := range f.imports {
 				if !seen[p] && l.loaded[p] == nil && !l.isCompiled(p) {
 					level = append(level, p)
