@@ -65,6 +65,7 @@ func TestUnmeasured(t *testing.T) {
 
 func TestMeterReader(t *testing.T) {
 	m := NewMeter("reading", 3)
+	defer m.End()
 	if n, err := io.Copy(io.Discard, m.Reader(strings.NewReader(strings.Repeat("x", 1_500_000)))); n != 1_500_000 || err != nil {
 		t.Error(n, err)
 	}

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -79,31 +77,7 @@ func TestLongReadsHaveABar(t *testing.T) {
 	}
 }
 
-// A file has a bar with its name.
-func TestLongFilesHaveABar(t *testing.T) {
-	path := pipe(t, filepath.Join(t.TempDir(), "table.csv"))
-	shown := bars(t)
-	bar := make(chan string, 1)
-	go func() {
-		w, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer w.Close()
-		_, _ = io.WriteString(w, "a,class\n1,x\n")
-		bar <- <-shown
-		_, _ = io.WriteString(w, "2,y\n")
-	}()
-	if _, err := CSV(path, "class"); err != nil {
-		t.Error(err)
-	}
-	if text := <-bar; !strings.HasPrefix(text, "reading table.csv 0 ") {
-		t.Errorf("%q", text)
-	}
-}
-
-// So has a folder of images.
+// A folder of images has a bar with its name.
 func TestLongFoldersHaveABar(t *testing.T) {
 	shown := bars(t)
 	var bar string
