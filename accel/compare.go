@@ -13,8 +13,8 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// Variant is one way to train, to be compared with others by [Compare]. [V]
-// makes it.
+// Variant is one way to train, to be compared with others by [Compare].
+// [NewVariant] makes it.
 type Variant struct {
 	Name    string
 	options []Option
@@ -74,12 +74,10 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset
 	for seed := 1; seed <= compareSeeds; seed++ {
 		for i, v := range variants {
 			Seed(uint64(seed))
-			follow := plain("", func(o *options) {
-				o.follow = func(r *Run) {
-					screen.Set(float64(ended)+r.part(), fmt.Sprintf("%s, seed %d", v.Name, seed), func() func() *plots.Figure { return c.soFar(i, r) })
-				}
-			})
-			run, err := Fit(ctx, newModel(), train, append(append([]Option{}, v.options...), Quiet(), labelled(v.Name), follow)...)
+			follow := &comparing{show: func(r *Run) {
+				screen.Set(float64(ended)+r.part(), fmt.Sprintf("%s, seed %d", v.Name, seed), func() func() *plots.Figure { return c.soFar(i, r) })
+			}}
+			run, err := Fit(ctx, newModel(), train, append(append([]Option{}, v.options...), Quiet(), labelled(v.Name), observe(follow))...)
 			ended++
 			if len(run.Steps) > 0 {
 				c.Variants[i].Runs = append(c.Variants[i].Runs, run)
@@ -96,6 +94,21 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset
 	}
 	return c, nil
 }
+
+// comparing shows how far a run of a comparison is.
+type comparing struct {
+	ownObserver
+	show func(*Run)
+}
+
+// Step shows the run.
+func (c *comparing) Step(t *Training, _ Step) error {
+	c.show(t.Run)
+	return nil
+}
+
+// Check shows the run.
+func (c *comparing) Check(t *Training, _ Check) error { return c.Step(t, Step{}) }
 
 // soFar gives a function that draws what is known while the next run of a variant goes on.
 func (c *Comparison) soFar(variant int, r *Run) func() *plots.Figure {

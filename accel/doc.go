@@ -18,6 +18,9 @@
 // beside each other, over several seeds. [Generate] lets a model of sequences
 // write. Package onnx writes models for onnxruntime.
 //
+// [Observe] registers an [Observer]: its methods are called at the beginning, after steps,
+// validations and epochs, and at the end, and may end the training.
+//
 // A loop of one's own is written with the packages underneath: data for
 // examples, nn for modules, tensor for mathematics, optim for updates.
 //

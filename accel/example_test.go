@@ -68,3 +68,47 @@ func ExampleFit_shape() {
 	fmt.Println(err)
 	// Output: CrossEntropy: [64 1 8 10] and [64]: logits [N C] and labels [N] are needed
 }
+
+// slowest is an observer that remembers the slowest epoch, and ends the training when the
+// loss is low enough.
+type slowest struct {
+	accel.NoObserver // for the methods that it does not need
+	enough           float64
+	epoch            int
+	seconds          float64
+}
+
+func (s *slowest) Epoch(t *accel.Training, e accel.Epoch) error {
+	if e.Seconds > s.seconds {
+		s.epoch, s.seconds = len(t.Run.Epochs), e.Seconds
+	}
+	if e.Loss < s.enough {
+		return accel.ErrStop
+	}
+	return nil
+}
+
+func (s *slowest) End(t *accel.Training, err error) {
+	fmt.Printf("ended early: %v, error: %v\n", len(t.Run.Steps) < t.Planned, err)
+}
+
+// An observer follows a training and may end it.
+func ExampleObserve() {
+	train, _, err := data.Digits()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	accel.Seed(1)
+	model := nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dense(10))
+	observer := &slowest{enough: 0.5}
+	if _, err := accel.Fit(context.Background(), model, train,
+		accel.Epochs(20), accel.AdamW(3e-3), accel.Observe(observer), accel.Quiet()); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("some epoch was the slowest:", observer.epoch > 0)
+	// Output:
+	// ended early: true, error: <nil>
+	// some epoch was the slowest: true
+}

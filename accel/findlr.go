@@ -49,8 +49,7 @@ func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 		c.epochs = 0
 		c.schedule, c.watches, c.absoluteRates = func(int) optim.Schedule { return risingRate{} }, false, true
 		c.stop = s.risen
-		c.follow = func(r *Run) { meter.Set(float64(len(r.Steps)), "") }
-	}))
+	}), observe(&metered{meter: meter}))
 	run, err := Fit(ctx, model, train, options...)
 	var diverged *DivergedError
 	if errors.As(err, &diverged) {
@@ -67,6 +66,18 @@ func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 		meter.Set(float64(len(s.LearningRates)), "stopped where the loss rises")
 	}
 	return s, err
+}
+
+// metered shows how many steps were made.
+type metered struct {
+	ownObserver
+	meter *display.Meter
+}
+
+// Step moves the meter.
+func (m *metered) Step(t *Training, _ Step) error {
+	m.meter.Set(float64(len(t.Run.Steps)), "")
+	return nil
 }
 
 // touch lets a model see one example, so that its layers have their parameters.

@@ -69,21 +69,25 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 			defer stop()
 		}
 	}
-	f := newFitting(model, train, o, run)
-	if err := f.beginRanks(ctx); err != nil {
+	l := newLoop(model, train, o, run)
+	if err := l.beginRanks(ctx); err != nil {
 		return run, err
 	}
-	f.screen = newScreen(ctx, o, run)
+	l.observe(ctx)
 	returned := false
 	defer func() { // also when the model panics
-		f.end(err)
-		if len(run.Steps) > 0 {
-			(&training{schema: schema, loss: f.loss}).remember(model)
+		err := err
+		if !returned {
+			err = errors.New("accel: Fit: the model has panicked")
 		}
-		f.screen.close(run)
-		f.ranks.end(err, returned)
+		l.end(err)
+		if len(run.Steps) > 0 {
+			(&training{schema: schema, loss: l.loss}).remember(model)
+		}
+		defer l.ranks.end(err, returned)
+		l.observers.end(err)
 	}()
-	run.peakBytes = tensor.PeakBytes(func() { err = f.train(ctx) })
+	run.peakBytes = tensor.PeakBytes(func() { err = l.train(ctx) })
 	returned = true
 	return run, err
 }

@@ -29,7 +29,7 @@ type options struct {
 	patience   int
 	live       []Metric // nil for none
 	quiet      bool
-	follow     func(*Run) // called after each step and validation; nil for nothing
+	observers  []Observer // of the user, and of functions that train
 	checkpoint string     // path; "" for none
 	saveEvery  int        // steps; 0 for every epoch only
 
@@ -85,7 +85,7 @@ func (c *options) alone() {
 	c.validate, c.evalEvery, c.patience = nil, 0, 0
 	c.live = nil
 	c.checkpoint, c.saveEvery, c.tensorBoard, c.track = "", 0, "", ""
-	c.stop = nil
+	c.stop, c.observers = nil, nil
 }
 
 const (
@@ -168,12 +168,6 @@ func Validate(set *data.Dataset) Option {
 // after each epoch.
 func EvalEvery(steps int) Option {
 	return count("EvalEvery", steps, func(c *options) *int { return &c.evalEvery })
-}
-
-// EarlyStopping ends training when the validation loss has not fallen for patience
-// validations in a row, and leaves the model with the weights of the best one.
-func EarlyStopping(patience int) Option {
-	return count("EarlyStopping", patience, func(c *options) *int { return &c.patience })
 }
 
 // Live draws the run while it goes on, in one output that changes in place at

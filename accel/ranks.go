@@ -38,20 +38,20 @@ type ranks struct {
 const answerTime = 5 * time.Second
 
 // beginRanks is what the ranks agree on before a training.
-func (f *fitting) beginRanks(ctx context.Context) error {
-	if f.o.group == nil || f.o.group.Size() == 1 {
+func (l *loop) beginRanks(ctx context.Context) error {
+	if l.o.group == nil || l.o.group.Size() == 1 {
 		return nil
 	}
-	r := newRanks(ctx, f.o.group)
-	r.gradients = parallel.NewGradients(f.o.group, f.model)
-	if err := r.compare(f); err != nil {
+	r := newRanks(ctx, l.o.group)
+	r.gradients = parallel.NewGradients(l.o.group, l.model)
+	if err := r.compare(l); err != nil {
 		r.stop()
 		r.cancel()
 		return err
 	}
-	f.ranks, f.run.Ranks = r, r.group.Size()
+	l.ranks, l.run.Ranks = r, r.group.Size()
 	if !r.writes() {
-		f.o.quiet, f.o.live, f.o.tensorBoard, f.o.track = true, nil, "", ""
+		l.o.quiet, l.o.live, l.o.tensorBoard, l.o.track = true, nil, "", ""
 	}
 	return nil
 }
@@ -85,8 +85,8 @@ func (r *ranks) alone() {
 
 // exchange makes the last part of a step, in which gradients are added up over all
 // ranks, and with them what the step measures.
-func (f *fitting) exchange(m *measurement, learn func()) error {
-	r := f.ranks
+func (l *loop) exchange(m *measurement, learn func()) error {
+	r := l.ranks
 	if r == nil {
 		learn()
 		return nil
@@ -100,9 +100,9 @@ func (f *fitting) exchange(m *measurement, learn func()) error {
 		return fmt.Errorf("accel: DataParallel: %w", err)
 	}
 	r.stopping = votes[0] > 0
-	m.replace(f.watch(sums[0]), sums[1])
+	m.replace(l.precision.requireFinite(sums[0]), sums[1])
 	o := r.gradients.Overlap()
-	f.run.Time.Exchanging, f.run.Time.Exchanged = o.Waiting, o.Busy
+	l.run.Time.Exchanging, l.run.Time.Exchanged = o.Waiting, o.Busy
 	return nil
 }
 
@@ -168,11 +168,11 @@ func (p plan) different(other plan) string {
 }
 
 // compare fails on all ranks if one of them is about to train something else.
-func (r *ranks) compare(f *fitting) error {
-	mine := plan{Set: f.set.Name(), Options: f.o.shared()}
+func (r *ranks) compare(l *loop) error {
+	mine := plan{Set: l.set.Name(), Options: l.o.shared()}
 	err := r.together(func() (err error) {
-		if mine.Contents, err = contentsOf(f.set); err == nil && f.o.validate != nil {
-			mine.Check, err = contentsOf(f.o.validate)
+		if mine.Contents, err = contentsOf(l.set); err == nil && l.o.validate != nil {
+			mine.Check, err = contentsOf(l.o.validate)
 		}
 		return err
 	})
@@ -193,7 +193,7 @@ func (r *ranks) compare(f *fitting) error {
 
 // share gives all ranks the weights of rank 0, the order of its examples, and random
 // numbers of their own.
-func (r *ranks) share(f *fitting) error {
+func (r *ranks) share(l *loop) error {
 	if r == nil {
 		return nil
 	}
@@ -201,7 +201,7 @@ func (r *ranks) share(f *fitting) error {
 		if !r.group.First() {
 			return nil
 		}
-		return touch(r.ctx, f.model, f.set) // layers without parameters get them
+		return touch(r.ctx, l.model, l.set) // layers without parameters get them
 	})
 	if err != nil {
 		return err
@@ -212,22 +212,22 @@ func (r *ranks) share(f *fitting) error {
 		return fmt.Errorf("accel: DataParallel: %w", err)
 	}
 	if r.gradients.Synchronised() {
-		if err := r.together(func() error { return r.prepare(f.set) }); err != nil {
+		if err := r.together(func() error { return r.prepare(l.set) }); err != nil {
 			return err
 		}
 	}
 	if tensor.Device() != "cpu" {
-		f.run.note("gradients of %d ranks are added up by %s", r.group.Size(), r.group.Through())
+		l.run.note("gradients of %d ranks are added up by %s", r.group.Size(), r.group.Through())
 		if r.group.OnDevices() {
-			f.run.nccl = r.group.Through()
+			l.run.nccl = r.group.Through()
 		}
 	}
-	start := sharedStart{Order: f.run.Seed}
+	start := sharedStart{Order: l.run.Seed}
 	start.Stream, start.Drawn = (*tensor.Generator)(nil).State()
 	if err := r.fromFirst(&start); err != nil {
 		return err
 	}
-	f.run.Seed = start.Order
+	l.run.Seed = start.Order
 	r.before, r.since = r.group.Use(), time.Now() // from here on the ranks should keep in step
 	(*tensor.Generator)(nil).SetState(start.Stream+uint64(r.group.Rank())*streamStep, start.Drawn)
 	return nil
@@ -264,14 +264,14 @@ func (r *ranks) fromFirst(v any) error {
 
 // settle has all ranks go on alike after the training: with the running means and the
 // random numbers of rank 0.
-func (r *ranks) settle(f *fitting) error {
+func (r *ranks) settle(l *loop) error {
 	if r == nil {
 		return nil
 	}
-	if err := r.measured(f.model); err != nil {
+	if err := r.measured(l.model); err != nil {
 		return err
 	}
-	if err := r.compareWaiting(f.run, f.o.accumulate); err != nil {
+	if err := r.compareWaiting(l.run, l.o.accumulate); err != nil {
 		return err
 	}
 	var state sharedStart

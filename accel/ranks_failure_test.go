@@ -95,6 +95,18 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 		}
 		return err
 	},
+	// An observer of rank 1 ends the training of all behind the same step.
+	"observed": func(ctx context.Context, group *parallel.Group) error {
+		o := &stopping{}
+		if group.Rank() == 1 {
+			o.at = 5
+		}
+		run, err := failing(ctx, group, accel.Observe(o))
+		if err == nil && (len(run.Steps) != 6 || !o.ended) {
+			err = fmt.Errorf("%d steps, ended: %v", len(run.Steps), o.ended)
+		}
+		return err
+	},
 	// Rank 1 takes its time, four times that of a step, however busy the machine is,
 	// which the run says.
 	"behind": func(ctx context.Context, group *parallel.Group) error {
@@ -237,6 +249,7 @@ func TestRanksThatFail(t *testing.T) {
 		{"dies in a layer", [2]string{"parallel: rank 1 (127.0.0.1:", ""}},
 		{"diverges in a layer", [2]string{"the loss of step", "the loss of step"}},
 		{"interrupted", [2]string{"", ""}},
+		{"observed", [2]string{"", ""}},
 		{"behind", [2]string{"", ""}},
 		{"panics", [2]string{"has given up: the training has panicked", "a mistake in the model"}},
 		{"other model", [2]string{"the model of rank 1 is not that of rank 0", "the model of rank 1 is not that of rank 0"}},
@@ -256,3 +269,19 @@ func TestRanksThatFail(t *testing.T) {
 		})
 	}
 }
+
+// stopping is an observer that ends the training after a step.
+type stopping struct {
+	accel.NoObserver
+	at    int // 0 for never
+	ended bool
+}
+
+func (s *stopping) Step(t *accel.Training, _ accel.Step) error {
+	if len(t.Run.Steps) == s.at {
+		return accel.ErrStop
+	}
+	return nil
+}
+
+func (s *stopping) End(*accel.Training, error) { s.ended = true }

@@ -1,6 +1,7 @@
 package accel
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -206,4 +207,23 @@ func quantity(v float64) string {
 // note says in words what was done by rule.
 func (r *Run) note(format string, values ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, values...))
+}
+
+// checked tells whether the newest step has been validated.
+func (r *Run) checked() bool {
+	n := len(r.Checks)
+	return n > 0 && r.Checks[n-1].Step == len(r.Steps)
+}
+
+// noteError says with what error the training ended.
+func (r *Run) noteError(err error) {
+	var diverged *DivergedError
+	switch {
+	case errors.As(err, &diverged):
+		r.note("stopped: the loss of step %d is %v", diverged.Step, diverged.Loss)
+	case interrupted(err):
+		r.note("interrupted in step %d of %d: %v", len(r.Steps)+1, r.planned, err)
+	case err != nil:
+		r.note("failed in step %d of %d", len(r.Steps)+1, r.planned)
+	}
 }

@@ -155,12 +155,15 @@ func TestTrackFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr.history.file = full
-	f := &fitting{run: run, logs: []recorder{tr}}
+	w, training := &recording{recorder: tr}, &Training{Run: run}
 	run.Steps = append(run.Steps, Step{Epoch: 1, Loss: 1, Accuracy: math.NaN()})
-	f.log()
-	f.closeLogs(nil)
-	if len(f.logs) != 0 || len(run.Notes) != 1 || !strings.Contains(run.Notes[0], "no space left on device") {
-		t.Errorf("%d recorders, notes %q", len(f.logs), run.Notes)
+	if err := w.Step(training, run.Steps[0]); err != nil {
+		t.Error(err)
+	}
+	closed := w.recorder == nil
+	w.End(training, nil)
+	if !closed || len(run.Notes) != 1 || !strings.Contains(run.Notes[0], "no space left on device") {
+		t.Errorf("closed: %v, notes %q", closed, run.Notes)
 	}
 }
 

@@ -34,13 +34,13 @@ func shapesText(shapes [][]int) string {
 
 // look finds, with the first prediction of the training, parameters that the optimiser
 // does not see.
-func (f *fitting) look(prediction *Tensor) {
-	if f.looked {
+func (l *loop) look(prediction *Tensor) {
+	if l.looked {
 		return
 	}
-	f.looked = true
-	seen := nn.Parameters(f.model)
+	l.looked = true
+	seen := nn.Parameters(l.model)
 	if shapes := prediction.OtherParameters(seen); len(shapes) > 0 {
-		f.unseen = &UnseenError{Shapes: shapes, Seen: len(seen)}
+		l.unseen = &UnseenError{Shapes: shapes, Seen: len(seen)}
 	}
 }

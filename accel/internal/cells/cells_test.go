@@ -121,3 +121,27 @@ accel.Seed(1)
 run, err := accel.Fit(ctx, &Twice{nn.Sequential(nn.Flatten(), nn.Dense(10))}, train, accel.Epochs(2), accel.AMP(accel.BF16), accel.Quiet())
 run.Steps[len(run.Steps)-1].Loss < run.Steps[0].Loss`, "true")
 }
+
+// TestObserverInCells registers an observer whose type a cell declares.
+func TestObserverInCells(t *testing.T) {
+	n := newNotebook(t)
+	n.want(`type watcher struct {
+	accel.NoObserver
+	steps, epochs int
+	end           string
+}
+func (w *watcher) Step(t *accel.Training, s accel.Step) error {
+	w.steps++
+	if s.Epoch == 2 {
+		return accel.ErrStop
+	}
+	return nil
+}
+func (w *watcher) Epoch(*accel.Training, accel.Epoch) error { w.epochs++; return nil }
+func (w *watcher) End(t *accel.Training, err error) { w.end = fmt.Sprint(len(t.Run.Steps), " of ", t.Planned, " ", err) }
+
+train, _, err := data.Digits()
+w := &watcher{}
+run, err := accel.Fit(ctx, nn.Sequential(nn.Flatten(), nn.Dense(10)), train.First(128), accel.Epochs(5), accel.Observe(w), accel.Quiet())
+fmt.Println(w.steps, w.epochs, w.end, err)`, "4 2 4 of 10 <nil> <nil>")
+}

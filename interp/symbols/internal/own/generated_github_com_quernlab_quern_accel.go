@@ -28,6 +28,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"EarlyStopping":     reflect.ValueOf(accel.EarlyStopping),
 		"Epochs":            reflect.ValueOf(accel.Epochs),
 		"ErrBusy":           reflect.ValueOf(&accel.ErrBusy).Elem(),
+		"ErrStop":           reflect.ValueOf(&accel.ErrStop).Elem(),
 		"EvalEvery":         reflect.ValueOf(accel.EvalEvery),
 		"Evaluate":          reflect.ValueOf(accel.Evaluate),
 		"FP16":              reflect.ValueOf(accel.FP16),
@@ -52,6 +53,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"Muon":              reflect.ValueOf(accel.Muon),
 		"Nesterov":          reflect.ValueOf(accel.Nesterov),
 		"NewVariant":        reflect.ValueOf(accel.NewVariant),
+		"Observe":           reflect.ValueOf(accel.Observe),
 		"On":                reflect.ValueOf(accel.On),
 		"OneCycleLR":        reflect.ValueOf(accel.OneCycleLR),
 		"Power":             reflect.ValueOf(accel.Power),
@@ -97,6 +99,8 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"GenerateOption":    reflect.ValueOf((*accel.GenerateOption)(nil)),
 		"LRSearch":          reflect.ValueOf((*accel.LRSearch)(nil)),
 		"Metric":            reflect.ValueOf((*accel.Metric)(nil)),
+		"NoObserver":        reflect.ValueOf((*accel.NoObserver)(nil)),
+		"Observer":          reflect.ValueOf((*accel.Observer)(nil)),
 		"Option":            reflect.ValueOf((*accel.Option)(nil)),
 		"OutOfMemoryError":  reflect.ValueOf((*accel.OutOfMemoryError)(nil)),
 		"Point":             reflect.ValueOf((*accel.Point)(nil)),
@@ -112,8 +116,48 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"Tensor":            reflect.ValueOf((*accel.Tensor)(nil)),
 		"Timing":            reflect.ValueOf((*accel.Timing)(nil)),
 		"TrackedRun":        reflect.ValueOf((*accel.TrackedRun)(nil)),
+		"Training":          reflect.ValueOf((*accel.Training)(nil)),
 		"Tried":             reflect.ValueOf((*accel.Tried)(nil)),
 		"UnseenError":       reflect.ValueOf((*accel.UnseenError)(nil)),
 		"Variant":           reflect.ValueOf((*accel.Variant)(nil)),
+		"_Observer":         reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_Observer)(nil)),
 	}
+}
+
+// wrap_github_com_quernlab_quern_accel_Observer implements accel.Observer with functions; IValue is the value they are methods of.
+type wrap_github_com_quernlab_quern_accel_Observer struct {
+	IValue interface{}
+	WBegin func(a0 *accel.Training) error
+	WCheck func(a0 *accel.Training, a1 accel.Check) error
+	WEnd   func(a0 *accel.Training, a1 error)
+	WEpoch func(a0 *accel.Training, a1 accel.Epoch) error
+	WStep  func(a0 *accel.Training, a1 accel.Step) error
+}
+
+func (W wrap_github_com_quernlab_quern_accel_Observer) Begin(a0 *accel.Training) error {
+	return W.WBegin(a0)
+}
+func (W wrap_github_com_quernlab_quern_accel_Observer) Check(a0 *accel.Training, a1 accel.Check) error {
+	return W.WCheck(a0, a1)
+}
+func (W wrap_github_com_quernlab_quern_accel_Observer) End(a0 *accel.Training, a1 error) {
+	W.WEnd(a0, a1)
+}
+func (W wrap_github_com_quernlab_quern_accel_Observer) Epoch(a0 *accel.Training, a1 accel.Epoch) error {
+	return W.WEpoch(a0, a1)
+}
+func (W wrap_github_com_quernlab_quern_accel_Observer) Step(a0 *accel.Training, a1 accel.Step) error {
+	return W.WStep(a0, a1)
+}
+func (W wrap_github_com_quernlab_quern_accel_Observer) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
+func (W wrap_github_com_quernlab_quern_accel_Observer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }

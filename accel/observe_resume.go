@@ -101,40 +101,62 @@ func (v *exact) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// save writes the file of [Resume] as the training stands between two steps.
-func (f *fitting) save() error {
-	if f.o.checkpoint == "" || !f.ranks.writes() {
+// resumption loads and saves the file of [Resume]. As an observer it saves after each
+// epoch. The loop asks for it at other times, since the file is of a training between two
+// steps; a nil one then does nothing.
+type resumption struct {
+	ownObserver
+	loop  *loop
+	path  string
+	every int // steps; 0 for every epoch only
+}
+
+// due tells whether [SaveEvery] wants the file after so many steps.
+func (r *resumption) due(made int) bool { return r != nil && r.every > 0 && made%r.every == 0 }
+
+// Epoch saves the training after a whole epoch.
+func (r *resumption) Epoch(*Training, Epoch) error {
+	if !r.loop.whole {
 		return nil
 	}
-	known := f.optimizer.State()
+	return r.save()
+}
+
+// save writes the file as the training stands between two steps.
+func (r *resumption) save() error {
+	if r == nil || !r.loop.ranks.writes() {
+		return nil
+	}
+	l := r.loop
+	known := l.optimizer.State()
 	seed, drawn := (*tensor.Generator)(nil).State()
 	weightSeed, weightsDrawn := tensor.Weights().State()
 	c := checkpoint{
 		Version: checkpointVersion,
-		Set:     f.set.Name(), Examples: f.set.Len(), BatchSize: f.o.batchSize, Accumulate: f.o.accumulate,
-		Optimizer: f.optimizer.Name(),
-		Seed:      f.run.Seed, Random: [2]uint64{seed, drawn}, Weights: &[2]uint64{weightSeed, weightsDrawn},
-		Epoch: f.epoch, Seen: f.seen, First: f.first,
-		Sums: [2]exact{exact(f.sum.lossSum), exact(f.sum.right)}, Summed: f.sum.examples, Spent: time.Since(f.epochBegan),
+		Set:     l.set.Name(), Examples: l.set.Len(), BatchSize: l.o.batchSize, Accumulate: l.o.accumulate,
+		Optimizer: l.optimizer.Name(),
+		Seed:      l.run.Seed, Random: [2]uint64{seed, drawn}, Weights: &[2]uint64{weightSeed, weightsDrawn},
+		Epoch: l.epoch, Seen: l.seen, First: l.first,
+		Sums: [2]exact{exact(l.sum.lossSum), exact(l.sum.right)}, Summed: l.sum.examples, Spent: time.Since(l.epochBegan),
 		OptimizerSteps: known.Steps, Updates: known.Updates,
-		Best: f.run.Best, Trained: f.run.Examples, Time: f.run.Time,
+		Best: l.run.Best, Trained: l.run.Examples, Time: l.run.Time,
 	}
-	c.Time.Total = time.Since(f.began)
-	if f.scaler != nil {
-		s := f.scaler.State()
+	c.Time.Total = time.Since(l.began)
+	if l.precision.scaler != nil {
+		s := l.precision.scaler.State()
 		c.Scaler = &s
 	}
-	for _, s := range f.run.Steps {
+	for _, s := range l.run.Steps {
 		skipped := 0.0
 		if s.Skipped {
 			skipped = 1
 		}
 		c.Steps = append(c.Steps, row(float64(s.Epoch), s.Loss, s.Accuracy, s.LearningRate, s.Seconds, skipped, s.LossScale))
 	}
-	for _, e := range f.run.Epochs {
+	for _, e := range l.run.Epochs {
 		c.Epochs = append(c.Epochs, row(float64(e.Steps), e.Loss, e.Accuracy, e.Seconds))
 	}
-	for _, v := range f.run.Checks {
+	for _, v := range l.run.Checks {
 		c.Checks = append(c.Checks, row(float64(v.Step), float64(v.Epoch), v.Loss, v.Accuracy))
 	}
 	text, err := json.Marshal(c)
@@ -145,16 +167,18 @@ func (f *fitting) save() error {
 		return fmt.Errorf("accel: keep the training: %w", err)
 	}
 	tensors := map[string]*Tensor{}
-	for _, p := range nn.State(f.model) {
+	for _, p := range nn.State(l.model) {
 		tensors[modelPart+p.Name] = p.Tensor
 	}
 	for name, t := range known.Tensors {
 		tensors[optimizerPart+name] = t
 	}
-	for name, t := range f.best.tensors {
-		tensors[bestPart+name] = t
+	if l.stopping != nil {
+		for name, t := range l.stopping.best.tensors {
+			tensors[bestPart+name] = t
+		}
 	}
-	if err := nn.SaveTensors(f.o.checkpoint, tensors, map[string]string{checkpointNote: string(text)}); err != nil {
+	if err := nn.SaveTensors(r.path, tensors, map[string]string{checkpointNote: string(text)}); err != nil {
 		return fmt.Errorf("accel: keep the training: %w", err)
 	}
 	return nil
@@ -168,16 +192,13 @@ func row(numbers ...float64) []exact {
 	return r
 }
 
-// resume goes on from the file of [Resume], if there is one.
-func (f *fitting) resume() error {
-	path := f.o.checkpoint
-	if path == "" {
-		return nil
-	}
+// load goes on from the file, if there is one.
+func (r *resumption) load() error {
+	l, path := r.loop, r.path
 	var tensors map[string]*Tensor
 	var notes map[string]string
-	err := f.ranks.together(func() (err error) {
-		if _, missing := os.Stat(path); !f.ranks.writes() || errors.Is(missing, fs.ErrNotExist) {
+	err := l.ranks.together(func() (err error) {
+		if _, missing := os.Stat(path); !l.ranks.writes() || errors.Is(missing, fs.ErrNotExist) {
 			return nil
 		}
 		if tensors, notes, err = nn.LoadTensors(path); err != nil {
@@ -186,26 +207,27 @@ func (f *fitting) resume() error {
 		return nil
 	})
 	if err == nil {
-		tensors, notes, err = f.ranks.file(tensors, notes)
+		tensors, notes, err = l.ranks.file(tensors, notes)
 	}
 	if err != nil || notes == nil {
 		return err
 	}
-	return f.ranks.together(func() error {
-		if err := f.takeUp(tensors, notes); err != nil {
-			return fmt.Errorf("accel: resume from %s: %w; give another path, or delete the file to begin anew", path, err)
+	return l.ranks.together(func() error {
+		if err := r.takeUp(tensors, notes); err != nil {
+			return fmt.Errorf("accel: resume from %s: %w; give another path, or delete the file to begin again", path, err)
 		}
 		return nil
 	})
 }
 
 // takeUp puts the training where the file has left it.
-func (f *fitting) takeUp(tensors map[string]*Tensor, notes map[string]string) error {
+func (r *resumption) takeUp(tensors map[string]*Tensor, notes map[string]string) error {
+	l := r.loop
 	var c checkpoint
 	if err := json.Unmarshal([]byte(notes[checkpointNote]), &c); err != nil {
 		return errors.New("the file is not of a training")
 	}
-	if err := c.fits(f); err != nil {
+	if err := c.fits(l); err != nil {
 		return err
 	}
 	parts := map[string]map[string]*Tensor{modelPart: {}, optimizerPart: {}, bestPart: {}}
@@ -216,50 +238,49 @@ func (f *fitting) takeUp(tensors map[string]*Tensor, notes map[string]string) er
 		}
 		parts[part+"."][rest] = t
 	}
-	if err := nn.SetState(f.model, parts[modelPart]); err != nil {
+	if err := nn.SetState(l.model, parts[modelPart]); err != nil {
 		return err
 	}
-	if err := f.optimizer.SetState(optim.State{Steps: c.OptimizerSteps, Updates: c.Updates, Tensors: parts[optimizerPart]}); err != nil {
+	if err := l.optimizer.SetState(optim.State{Steps: c.OptimizerSteps, Updates: c.Updates, Tensors: parts[optimizerPart]}); err != nil {
 		return err
 	}
-	if c.Scaler != nil && f.scaler != nil {
-		if err := f.scaler.SetState(*c.Scaler); err != nil {
+	if c.Scaler != nil && l.precision.scaler != nil {
+		if err := l.precision.scaler.SetState(*c.Scaler); err != nil {
 			return err
 		}
 	}
-	if len(parts[bestPart]) > 0 {
-		f.best = weights{tensors: parts[bestPart]}
+	if len(parts[bestPart]) > 0 && l.stopping != nil {
+		l.stopping.best = weights{tensors: parts[bestPart]}
 	}
-	c.tell(f.run)
-	for _, s := range f.run.Steps {
+	c.tell(l.run)
+	for _, s := range l.run.Steps {
 		if !s.Skipped {
-			f.advanced++
+			l.advanced++
 		}
 	}
-	f.watchChecks(f.run.Checks)
-	f.epoch, f.seen, f.first = c.Epoch, c.Seen, c.First
-	f.sum = sums{lossSum: float64(c.Sums[0]), right: float64(c.Sums[1]), examples: c.Summed}
-	f.spent, f.resumed = c.Spent, true
+	l.epoch, l.seen, l.first = c.Epoch, c.Seen, c.First
+	l.sum = sums{lossSum: float64(c.Sums[0]), right: float64(c.Sums[1]), examples: c.Summed}
+	l.spent, l.resumed = c.Spent, true
 	(*tensor.Generator)(nil).SetState(c.Random[0], c.Random[1])
 	if w := c.Weights; w != nil {
 		tensor.Weights().SetState(w[0], w[1])
 	}
-	f.run.note("resumed after step %d in epoch %d", len(f.run.Steps), c.Epoch)
+	l.run.note("resumed after step %d in epoch %d", len(l.run.Steps), c.Epoch)
 	return nil
 }
 
 // fits tells whether the training of a file can go on as this one.
-func (c *checkpoint) fits(f *fitting) error {
+func (c *checkpoint) fits(l *loop) error {
 	for _, row := range []struct {
 		what       string
 		file, here any
 	}{
 		{"version", c.Version, checkpointVersion},
-		{"set", c.Set, f.set.Name()},
-		{"number of examples", c.Examples, f.set.Len()},
-		{"batch size", c.BatchSize, f.o.batchSize},
-		{"number of batches to accumulate", c.Accumulate, f.o.accumulate},
-		{"optimiser", c.Optimizer, f.optimizer.Name()},
+		{"set", c.Set, l.set.Name()},
+		{"number of examples", c.Examples, l.set.Len()},
+		{"batch size", c.BatchSize, l.o.batchSize},
+		{"number of batches to accumulate", c.Accumulate, l.o.accumulate},
+		{"optimiser", c.Optimizer, l.optimizer.Name()},
 	} {
 		if row.file != row.here {
 			return fmt.Errorf("the %s of the file is %v, and %v here", row.what, row.file, row.here)

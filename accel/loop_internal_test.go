@@ -37,14 +37,17 @@ func TestProgressLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := &Run{Best: -1, planned: 4}
-	s := newScreen(t.Context(), o, r)
+	s, training := &screen{ctx: t.Context(), o: o}, &Training{Run: r}
+	if err := s.Begin(training); err != nil {
+		t.Fatal(err)
+	}
 	r.Steps = append(r.Steps, Step{Epoch: 1, Loss: 0.5, Accuracy: 1, Seconds: 2})
 	s.offer(r) // not due yet
 	s.lineDue = time.Time{}
 	s.offer(r)
 	r.finished = true
 	r.Epochs = []Epoch{{Steps: 1, Loss: 0.5, Accuracy: 1}}
-	s.close(r)
+	s.End(training, nil)
 	want := []string{"training", "[#######.......................] 1/4  00:02, 00:06 left, epoch 1, loss 0.5000", "1 epoch, 1 step, training loss 0.5000, accuracy 100.0 %, 0 ms"}
 	if !slices.Equal(shown, want) {
 		t.Errorf("want %q\n got  %q", want, shown)

@@ -62,18 +62,26 @@ func AMP(precision ...Precision) Option {
 	})
 }
 
-// beginAMP chooses what the device does, and makes the scaler of float16.
-func (f *fitting) beginAMP() {
-	if f.o.amp && f.o.precision == 0 {
+// precision is in which types a training computes.
+type precision struct {
+	float  Precision         // 0 for float32
+	scaler *optim.GradScaler // of the loss; nil unless gradients are float16
+}
+
+// newPrecision chooses what the device computes in, and makes the scaler of float16.
+func newPrecision(o *options, run *Run) *precision {
+	p := &precision{float: o.precision}
+	if o.amp && p.float == 0 {
 		if onCPU() {
-			f.run.note("AMP: computed in float32, since the CPU has no 16-bit products")
-			return
+			run.note("AMP: computed in float32, since the CPU has no 16-bit products")
+			return p
 		}
-		f.o.precision = BF16
+		p.float = BF16
 	}
-	if f.o.precision == FP16 {
-		f.scaler = optim.NewGradScaler()
+	if p.float == FP16 {
+		p.scaler = optim.NewGradScaler()
 	}
+	return p
 }
 
 // trainsOnCPU tells whether the training that the options describe is on the CPU.
@@ -81,9 +89,9 @@ func (o *options) trainsOnCPU() bool { return o.device == "cpu" || o.device == "
 
 func onCPU() bool { return tensor.Device() == "cpu" }
 
-// refuse says why the device cannot compute with the precision.
-func (p Precision) refuse() error {
-	if p != FP8 {
+// supported returns why the device cannot compute with the precision, nil if it can.
+func (p *precision) supported() error {
+	if p.float != FP8 {
 		return nil
 	}
 	if err := tensor.FP8(); err != nil {
@@ -93,8 +101,8 @@ func (p Precision) refuse() error {
 }
 
 // cast runs a part of the forward pass in the types of AMP.
-func (o *options) cast(f func()) {
-	switch o.precision {
+func (p *precision) cast(f func()) {
+	switch p.float {
 	case BF16:
 		tensor.Autocast(tensor.BFloat16, f)
 	case FP16:
@@ -106,12 +114,42 @@ func (o *options) cast(f func()) {
 	}
 }
 
-// endAMP says what was done.
-func (f *fitting) endAMP() {
+// requireFinite has the step fail whose loss is no number, unless the scaler skips such
+// steps.
+func (p *precision) requireFinite(loss *Tensor) *Tensor {
+	if p.scaler != nil {
+		return loss
+	}
+	required := loss.RequireFinite("loss")
+	loss.Release()
+	return required
+}
+
+// scale multiplies the loss, so that small gradients do not vanish in float16.
+func (p *precision) scale(loss *Tensor) *Tensor {
+	if p.scaler == nil {
+		return loss
+	}
+	return p.scaler.Scale(loss)
+}
+
+// update changes the parameters. With a scaler it returns the scale of the loss and
+// whether the step was made, as tensors that are not yet read.
+func (p *precision) update(optimizer *optim.Optimizer) (lossScale, made *Tensor) {
+	if p.scaler == nil {
+		optimizer.Step()
+		return nil, nil
+	}
+	p.scaler.Step(optimizer)
+	return p.scaler.Last()
+}
+
+// note says in what the run was computed.
+func (p *precision) note(r *Run) {
 	text := map[Precision]string{
 		BF16: "bfloat16", FP16: "float16",
 		FP8: "8-bit floats in Linear layers, elsewhere to bfloat16",
-	}[f.o.precision]
+	}[p.float]
 	switch {
 	case text == "":
 		return
@@ -120,10 +158,10 @@ func (f *fitting) endAMP() {
 	default:
 		text = fmt.Sprintf("AMP: products rounded to %s", text)
 	}
-	if f.scaler != nil {
-		text += "; " + f.scaler.String()
+	if p.scaler != nil {
+		text += "; " + p.scaler.String()
 	}
-	f.run.note("%s", text)
+	r.note("%s", text)
 }
 
 // leastScale is the loss scale at which a loss that is no number is believed:

@@ -42,80 +42,106 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("accel: the loss of step %d is %v%s: try a lower learning rate, a longer warm-up or ClipGradNorm", e.Step, e.Loss, where)
 }
 
+// divergence ends a training whose loss is no number, and looks for where that began. It
+// is also asked to explain the error with which a step fails on the device.
+type divergence struct {
+	ownObserver
+	loop    *loop
+	last    attempt  // of the newest step
+	indices [2][]int // of the examples of the step before and of the newest
+}
+
 // attempt is what a step was given, so that it can be looked into if it fails.
 type attempt struct {
 	batch       data.Batch
 	seed, drawn uint64 // of the random numbers, before it
 }
 
-// begin remembers a batch and where the random numbers are.
-func (a *attempt) begin(b data.Batch) {
-	a.batch = b
-	a.seed, a.drawn = (*tensor.Generator)(nil).State()
+// nextStep begins a step.
+func (d *divergence) nextStep() { d.indices = [2][]int{d.indices[1], nil} }
+
+// batch remembers a batch of the step and where the random numbers are.
+func (d *divergence) batch(b data.Batch) {
+	d.last.batch = b
+	d.last.seed, d.last.drawn = (*tensor.Generator)(nil).State()
+	d.indices[1] = append(d.indices[1], b.Index...)
 }
 
-// diverged makes a DivergedError of the error of a step whose loss was watched,
+// Step fails where the loss is no number, unless the step was skipped because of the
+// gradients of float16.
+func (d *divergence) Step(t *Training, s Step) error {
+	if !notANumber(s.Loss) || s.Skipped && s.LossScale >= leastScale {
+		return nil
+	}
+	d.loop.pending = nil
+	return d.findCause(&DivergedError{Step: len(t.Run.Steps), Loss: s.Loss})
+}
+
+// explain makes a DivergedError of the error of a step whose loss was watched,
 // and looks for where it began; other errors stay as they are.
-func (f *fitting) diverged(err error) error {
+func (d *divergence) explain(err error) error {
 	var loss *tensor.NonFiniteError
 	if !errors.As(err, &loss) {
 		return err
 	}
-	f.run.Steps = append(f.run.Steps, Step{ // whose loss the history shows
-		Epoch: f.epoch, Loss: loss.Value, Accuracy: math.NaN(),
-		LearningRate: f.rate * f.schedule.Factor(f.advanced), Seconds: time.Since(f.began).Seconds(),
+	l := d.loop
+	l.run.Steps = append(l.run.Steps, Step{ // whose loss the history shows
+		Epoch: l.epoch, Loss: loss.Value, Accuracy: math.NaN(),
+		LearningRate: l.rate * l.schedule.Factor(l.advanced), Seconds: time.Since(l.began).Seconds(),
 	})
-	return f.findCause(&DivergedError{Step: len(f.run.Steps), Loss: loss.Value})
+	return d.findCause(&DivergedError{Step: len(l.run.Steps), Loss: loss.Value})
 }
 
 // findCause says where the numbers of the last attempt stopped being finite.
-func (f *fitting) findCause(e *DivergedError) *DivergedError {
-	e.Dataset = f.set.Name()
-	if f.last.batch.X == nil { // nothing was computed on this rank
+func (d *divergence) findCause(e *DivergedError) *DivergedError {
+	l := d.loop
+	e.Dataset = l.set.Name()
+	if d.last.batch.X == nil { // nothing was computed on this rank
 		return e
 	}
 	var err error
-	if e.Examples, e.Tensor, err = brokenExamples(f.set, f.last.batch); err != nil {
-		f.run.note("whether the examples are finite could not be found: %v", err)
+	if e.Examples, e.Tensor, err = brokenExamples(l.set, d.last.batch); err != nil {
+		l.run.note("whether the examples are finite could not be found: %v", err)
 	}
 	if len(e.Examples) == 0 { // the loss may be of a batch before, which is not kept
-		e.Examples, e.Tensor, err = brokenIn(f.set, slices.Concat(f.indices[0], f.indices[1]))
+		e.Examples, e.Tensor, err = brokenIn(l.set, slices.Concat(d.indices[0], d.indices[1]))
 		if err != nil {
-			f.run.note("whether the examples are finite could not be found: %v", err)
+			l.run.note("whether the examples are finite could not be found: %v", err)
 		}
 	}
 	if len(e.Examples) == 0 {
-		e.Tensor, e.Found = f.firstNotFinite()
+		e.Tensor, e.Found = d.firstNotFinite()
 	}
 	return e
 }
 
 // firstNotFinite looks for the first tensor of the last attempt that is not
 // finite. The model is as it was before it, and stays so.
-func (f *fitting) firstNotFinite() (name string, found *tensor.NonFinite) {
-	for _, p := range nn.State(f.model) {
+func (d *divergence) firstNotFinite() (name string, found *tensor.NonFinite) {
+	l := d.loop
+	for _, p := range nn.State(l.model) {
 		if !finite(p.Tensor) {
 			return p.Name, nil
 		}
 	}
-	f.ranks.alone()
-	measured := copyWeights(f.model) // since BatchNorm goes on measuring
+	l.ranks.alone()
+	measured := copyWeights(l.model) // since BatchNorm goes on measuring
 	seed, drawn := (*tensor.Generator)(nil).State()
 	err := func() (err error) {
 		defer nn.Catch(&err)
-		(*tensor.Generator)(nil).SetState(f.last.seed, f.last.drawn)
+		(*tensor.Generator)(nil).SetState(d.last.seed, d.last.drawn)
 		found = tensor.FindNonFinite(func() {
-			f.o.cast(func() {
-				b := f.last.batch
-				mixture := f.o.mix(&b)
-				mixture.loss(f.loss, f.model.Forward(b.X), b.Y)
+			l.precision.cast(func() {
+				b := d.last.batch
+				mixture := l.o.mix(&b)
+				mixture.loss(l.loss, l.model.Forward(b.X), b.Y)
 			})
 		})
 		return nil
 	}()
 	(*tensor.Generator)(nil).SetState(seed, drawn)
-	if err = errors.Join(err, measured.restore(f.model)); err != nil {
-		f.run.note("where the loss became no number could not be found: %v", err)
+	if err = errors.Join(err, measured.restore(l.model)); err != nil {
+		l.run.note("where the loss became no number could not be found: %v", err)
 		return "", nil
 	}
 	if found == nil {

@@ -13,41 +13,53 @@ import (
 // goroutine, or as one line of text. The training loop offers it the run after
 // each step; most offers cost one look at the clock.
 type screen struct {
+	ownObserver
+	ctx     context.Context
+	o       *options
 	figures *plots.Live     // nil without Live
 	watch   *watch          // nil unless the use of the device is drawn
 	line    *display.Handle // nil with Live or Quiet
-	also    func(*Run)      // what else is to know how far the run is; nil for nothing
 	lineDue time.Time
 }
 
 // lineEvery is the least time between two lines of progress.
 const lineEvery = 500 * time.Millisecond
 
-// newScreen puts the output on the page. Its goroutines end with close, not
-// with ctx: a run that was interrupted still gets its last picture.
-func newScreen(ctx context.Context, o *options, r *Run) *screen {
-	s := &screen{also: o.follow}
-	ctx = context.WithoutCancel(ctx)
-	for _, m := range o.live {
+// Begin puts the output on the page. Its goroutines end with End, not with the context: a
+// run that was interrupted still gets its last figure.
+func (s *screen) Begin(t *Training) error {
+	ctx := context.WithoutCancel(s.ctx)
+	for _, m := range s.o.live {
 		if m.ofDevice() && s.watch == nil {
 			s.watch = startWatch(ctx, sampleEvery)
 		}
 	}
 	switch {
-	case len(o.live) > 0:
+	case len(s.o.live) > 0:
 		s.figures = plots.NewLive(ctx, nil)
-		s.draw(r)
-	case !o.quiet:
+		s.draw(t.Run)
+	case !s.o.quiet:
 		s.line = display.Show(display.Text("training"))
 		s.lineDue = time.Now().Add(lineEvery)
 	}
-	return s
+	return nil
+}
+
+// Step shows the run if it is time to.
+func (s *screen) Step(t *Training, _ Step) error {
+	s.offer(t.Run)
+	return nil
+}
+
+// Check shows the run if it is time to.
+func (s *screen) Check(t *Training, _ Check) error {
+	s.offer(t.Run)
+	return nil
 }
 
 // sampleEvery is how often the use of the device is measured.
 const sampleEvery = 200 * time.Millisecond
 
-// offer shows the run if it is time to.
 func (s *screen) offer(r *Run) {
 	switch {
 	case s.figures != nil && s.figures.Due():
@@ -55,9 +67,6 @@ func (s *screen) offer(r *Run) {
 	case s.line != nil && time.Now().After(s.lineDue):
 		s.lineDue = time.Now().Add(lineEvery)
 		s.line.Update(r.progress())
-	}
-	if s.also != nil {
-		s.also(r)
 	}
 }
 
@@ -73,8 +82,9 @@ func (s *screen) draw(r *Run) {
 	})
 }
 
-// close shows what the run has come to and ends the goroutines.
-func (s *screen) close(r *Run) {
+// End shows what the run has come to and ends the goroutines.
+func (s *screen) End(t *Training, _ error) {
+	r := t.Run
 	if s.watch != nil {
 		s.watch.stop()
 		r.see(s.watch)

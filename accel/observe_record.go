@@ -1,0 +1,70 @@
+package accel
+
+import (
+	"errors"
+	"time"
+)
+
+// recorder writes a run to files while it goes on.
+type recorder interface {
+	// offer writes what has come to the run since the last time.
+	offer(*Run) error
+	// close writes the rest, and with what error training ended, nil for none.
+	close(*Run, error) error
+}
+
+// recording lets a recorder follow a training. One that fails, on a full disk say, is
+// closed with a note: the training goes on.
+type recording struct {
+	ownObserver
+	open     func(r *Run, now time.Time) (recorder, error)
+	recorder recorder // nil before Begin and after an error
+}
+
+// recordings are those that the options ask for.
+func (c *options) recordings() (all []Observer) {
+	if c.tensorBoard != "" {
+		all = append(all, &recording{open: func(_ *Run, now time.Time) (recorder, error) { return newEvents(c.tensorBoard, now) }})
+	}
+	if c.track != "" {
+		all = append(all, &recording{open: func(r *Run, now time.Time) (recorder, error) { return newTracker(c.track, c.label, r, now) }})
+	}
+	return all
+}
+
+// Begin creates the files.
+func (w *recording) Begin(t *Training) error {
+	made, err := w.open(t.Run, time.Now())
+	if err == nil {
+		w.recorder = made
+	}
+	return err
+}
+
+// Step writes a step.
+func (w *recording) Step(t *Training, _ Step) error { return w.offer(t.Run) }
+
+// Check writes a validation.
+func (w *recording) Check(t *Training, _ Check) error { return w.offer(t.Run) }
+
+func (w *recording) offer(r *Run) error {
+	if w.recorder == nil {
+		return nil
+	}
+	if err := w.recorder.offer(r); err != nil {
+		r.note("no more was written: %v", errors.Join(err, w.recorder.close(r, nil)))
+		w.recorder = nil
+	}
+	return nil
+}
+
+// End writes the rest.
+func (w *recording) End(t *Training, err error) {
+	if w.recorder == nil {
+		return
+	}
+	if err := w.recorder.close(t.Run, err); err != nil {
+		t.Run.note("the end of the run was not written: %v", err)
+	}
+	w.recorder = nil
+}
