@@ -47,18 +47,18 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options .
 	if err != nil {
 		return nil, err
 	}
-	r := newRanks(ctx, o.group)
+	r := newStrategy(ctx, o.group)
 	returned := false
 	defer func() { r.leave("the evaluation", returned) }()
 	if err = r.compareModels(ctx, model, set); err == nil {
-		result, err = evaluate(ctx, model, set, loss, r, r.measure(ctx, set.Len()))
+		result, err = evaluate(ctx, model, set, loss, r, r.meter(ctx, set.Len()))
 	}
 	returned = true
 	return result, err
 }
 
 // evaluate measures on all ranks together, each on a part of the set.
-func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, r *ranks, meter *display.Meter) (result *Result, err error) {
+func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, r strategy, meter *display.Meter) (result *Result, err error) {
 	defer nn.Catch(&err)
 	defer nn.Evaluating(model)()
 	defer meter.End()

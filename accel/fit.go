@@ -70,7 +70,7 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 		}
 	}
 	l := newLoop(model, train, o, run)
-	if err := l.beginRanks(ctx); err != nil {
+	if err := l.beginStrategy(ctx); err != nil {
 		return run, err
 	}
 	l.observe(ctx)
@@ -84,7 +84,7 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 		if len(run.Steps) > 0 {
 			(&training{schema: schema, loss: l.loss}).remember(model)
 		}
-		defer l.ranks.end(err, returned)
+		defer l.strategy.end(err, returned)
 		l.observers.end(err)
 	}()
 	run.peakBytes = tensor.PeakBytes(func() { err = l.train(ctx) })

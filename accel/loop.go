@@ -13,16 +13,15 @@ import (
 
 // loop is the training loop of one call of [Fit]: epochs, steps, validations and their
 // order. What follows the training is an [Observer], where a step runs is decided by
-// ranks, and in which types by precision.
+// the strategy, and in which types by the precision.
 type loop struct {
-	o     *options
-	model nn.Module
-	set   *data.Dataset
-	loss  func(prediction, target *Tensor) *Tensor
-	run   *Run
-	ranks *ranks // that train together; nil for one process
-
-	precision  *precision
+	o          *options
+	model      nn.Module
+	set        *data.Dataset
+	loss       func(prediction, target *Tensor) *Tensor
+	run        *Run
+	strategy   strategy   // where a step runs
+	precision  *precision // and in which types
 	observers  *observers
 	resumption *resumption    // nil without Resume
 	stopping   *earlyStopping // nil without EarlyStopping
@@ -132,7 +131,7 @@ func (l *loop) train(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := l.ranks.share(l); err != nil {
+	if err := l.strategy.begin(l); err != nil {
 		return err
 	}
 	if err := l.observers.begin(); err != nil {
@@ -148,7 +147,7 @@ func (l *loop) train(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return l.ranks.settle(l)
+	return l.strategy.settle(l)
 }
 
 // vote tells whether the training is to end early, on any of the ranks. They need not be
@@ -157,7 +156,7 @@ func (l *loop) vote(stop bool) (bool, error) {
 	if l.o.stop == nil && len(l.o.observers) == 0 {
 		return stop, nil
 	}
-	return l.ranks.any(stop)
+	return l.strategy.any(stop)
 }
 
 // stop asks whether an observer or the function of [StopWhen] ends the training.
@@ -179,7 +178,7 @@ func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 	// Batches do not end with ctx, which is looked at between steps: a step is
 	// made as a whole or not at all.
 	batches := l.set.Batches(l.o.batchSize, data.Context(context.WithoutCancel(ctx)), data.Workers(l.o.workers),
-		data.Shuffle(l.run.Seed), data.Epoch(l.epoch), data.Skip(l.seen/l.o.batchSize), l.ranks.shard())
+		data.Shuffle(l.run.Seed), data.Epoch(l.epoch), data.Skip(l.seen/l.o.batchSize), l.strategy.shard())
 	stop, err = l.pass(ctx, batches)
 	l.run.Time.Waiting += batches.Waited()
 	l.whole = err == nil && l.seen == l.set.Len()
@@ -211,11 +210,11 @@ func (l *loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err 
 	if stop, err := l.checkDue(ctx); stop || err != nil { // the one that an interrupt prevented
 		return stop, err
 	}
-	if err := l.ranks.askStop(); err != nil {
+	if err := l.strategy.askStop(); err != nil {
 		return false, err
 	}
 	for l.seen < l.set.Len() && l.made() < l.run.planned {
-		if err := l.ranks.interrupt(ctx); err != nil {
+		if err := l.strategy.interrupt(ctx); err != nil {
 			return false, both(l.settle(nil), err)
 		}
 		examples := min(l.o.batchSize*l.o.accumulate, l.set.Len()-l.seen)

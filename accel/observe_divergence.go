@@ -124,7 +124,7 @@ func (d *divergence) firstNotFinite() (name string, found *tensor.NonFinite) {
 			return p.Name, nil
 		}
 	}
-	l.ranks.alone()
+	l.strategy.alone()
 	measured := copyWeights(l.model) // since BatchNorm goes on measuring
 	seed, drawn := (*tensor.Generator)(nil).State()
 	err := func() (err error) {

@@ -124,7 +124,7 @@ func (r *resumption) Epoch(*Training, Epoch) error {
 
 // save writes the file as the training stands between two steps.
 func (r *resumption) save() error {
-	if r == nil || !r.loop.ranks.writes() {
+	if r == nil || !r.loop.strategy.writes() {
 		return nil
 	}
 	l := r.loop
@@ -197,8 +197,8 @@ func (r *resumption) load() error {
 	l, path := r.loop, r.path
 	var tensors map[string]*Tensor
 	var notes map[string]string
-	err := l.ranks.together(func() (err error) {
-		if _, missing := os.Stat(path); !l.ranks.writes() || errors.Is(missing, fs.ErrNotExist) {
+	err := l.strategy.together(func() (err error) {
+		if _, missing := os.Stat(path); !l.strategy.writes() || errors.Is(missing, fs.ErrNotExist) {
 			return nil
 		}
 		if tensors, notes, err = nn.LoadTensors(path); err != nil {
@@ -207,12 +207,12 @@ func (r *resumption) load() error {
 		return nil
 	})
 	if err == nil {
-		tensors, notes, err = l.ranks.file(tensors, notes)
+		tensors, notes, err = l.strategy.file(tensors, notes)
 	}
 	if err != nil || notes == nil {
 		return err
 	}
-	return l.ranks.together(func() error {
+	return l.strategy.together(func() error {
 		if err := r.takeUp(tensors, notes); err != nil {
 			return fmt.Errorf("accel: resume from %s: %w; give another path, or delete the file to begin again", path, err)
 		}

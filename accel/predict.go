@@ -135,7 +135,7 @@ func PredictSet(ctx context.Context, model nn.Module, set *data.Dataset, options
 			return nil, fmt.Errorf("accel: PredictSet: %w", err)
 		}
 	}
-	if r := newRanks(ctx, p.group); r != nil {
+	if r, ok := newStrategy(ctx, p.group).(*dataParallel); ok {
 		return p.onRanks(r, set)
 	}
 	return p.runSet(ctx, set)

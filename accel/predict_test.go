@@ -161,3 +161,51 @@ func TestModesAreKept(t *testing.T) {
 		t.Error("a dropout is in another mode than before")
 	}
 }
+
+func TestPredict(t *testing.T) {
+	train, _ := digits(t)
+	model := nn.Sequential(mlp(16), nn.Dropout(0.5)) // drops nothing here
+	b, err := train.Tensors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := accel.Predict(t.Context(), model, b.X) // in three parts
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(y.Shape(), []int{1437, 10}) || y.RequiresGrad() {
+		t.Errorf("shape %v, gradient %v", y.Shape(), y.RequiresGrad())
+	}
+	result, err := accel.Evaluate(t.Context(), model, train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right := 0
+	for i, c := range y.ArgMax(1).Ints() {
+		if c == train.Label(i) {
+			right++
+		}
+	}
+	if got := float64(right) / 1437; got != result.Accuracy() {
+		t.Errorf("Predict is right in %v, Evaluate says %v", got, result.Accuracy())
+	}
+	ofSet, err := accel.PredictSet(t.Context(), model, train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(ofSet.Data(), y.Data()) {
+		t.Error("PredictSet differs from Predict")
+	}
+	for _, n := range []int{1, 512, 513} {
+		some, err := accel.Predict(t.Context(), model, b.X.Slice(0, 0, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if some.Size(0) != n || !close32(some.Data(), y.Data()[:10*n]) {
+			t.Errorf("%d examples give another output, of shape %v", n, some.Shape())
+		}
+	}
+	if none, err := accel.Predict(t.Context(), model, tensor.Zeros(0, 1, 8, 8)); err == nil && none.Size(0) != 0 {
+		t.Errorf("no examples gave %v", none.Shape())
+	}
+}

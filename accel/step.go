@@ -31,7 +31,7 @@ func (l *loop) step(batches *data.Batches, examples int) (m *measurement, err er
 		b := batches.Batch()
 		if done += b.Whole; done < examples {
 			l.learn(m, b)
-		} else if err := l.exchange(m, func() { l.learn(m, b) }); err != nil {
+		} else if err := l.strategy.lastBatch(l, m, func() { l.learn(m, b) }); err != nil {
 			return nil, err
 		}
 	}
@@ -53,7 +53,7 @@ func (l *loop) step(batches *data.Batches, examples int) (m *measurement, err er
 // learn adds the gradient of a batch to that of the step.
 func (l *loop) learn(m *measurement, b data.Batch) {
 	if b.Len() == 0 {
-		l.idle()
+		l.strategy.idle(l)
 		return
 	}
 	l.divergence.batch(b)
@@ -62,28 +62,10 @@ func (l *loop) learn(m *measurement, b data.Batch) {
 		mixture := l.o.mix(&b)
 		prediction = l.model.Forward(b.X)
 		l.look(prediction)
-		loss = mixture.loss(l.loss, prediction, b.Y)
-		if l.ranks == nil {
-			loss = l.precision.requireFinite(loss)
-		}
+		loss = l.strategy.loss(l.precision, mixture.loss(l.loss, prediction, b.Y))
 	})
 	m.add(loss, prediction, b, l.run.classes)
 	l.backward(loss, float64(b.Len())/float64(m.examples))
-}
-
-// idle takes part in a batch of which this rank has no examples, where layers measure
-// over all ranks and wait for it: with an example that counts for nothing.
-func (l *loop) idle() {
-	r := l.ranks
-	if r == nil || !r.gradients.Synchronised() {
-		return
-	}
-	r.gradients.Idle(func() {
-		var loss *Tensor
-		l.precision.cast(func() { loss = l.loss(l.model.Forward(r.standIn.X), r.standIn.Y) })
-		l.backward(loss, 0)
-		loss.Release()
-	})
 }
 
 // backward adds the gradient of a share of the step's loss.
@@ -114,7 +96,7 @@ func (l *loop) read(newest *measurement) (err error) {
 		return nil
 	}
 	loss, right := m.read()
-	if err := l.ranks.lost(); err != nil { // what a GPU was still adding up is nothing then
+	if err := l.strategy.lost(); err != nil { // what a GPU was still adding up is nothing then
 		return err
 	}
 	if m.skipped {
@@ -156,11 +138,11 @@ func (l *loop) check(ctx context.Context) (stop bool, err error) {
 		return false, err
 	}
 	begin := time.Now()
-	if err := l.ranks.measured(l.model); err != nil {
+	if err := l.strategy.measured(l.model); err != nil {
 		return false, err
 	}
 	var result *Result
-	l.precision.cast(func() { result, err = evaluate(ctx, l.model, l.o.validate, l.loss, l.ranks, nil) })
+	l.precision.cast(func() { result, err = evaluate(ctx, l.model, l.o.validate, l.loss, l.strategy, nil) })
 	l.run.Time.Validating += time.Since(begin)
 	if err != nil {
 		return false, err

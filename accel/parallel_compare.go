@@ -3,52 +3,12 @@ package accel
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"hash/crc32"
-	"time"
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
-	"github.com/quernlab/quern/accel/parallel"
-	"github.com/quernlab/quern/display"
 )
-
-// newRanks is what a process does together with those of a group; nil for one process.
-func newRanks(ctx context.Context, group *parallel.Group) *ranks {
-	if group == nil || group.Size() == 1 {
-		return nil
-	}
-	r := &ranks{group: group, user: ctx}
-	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	r.stop = context.AfterFunc(ctx, func() { time.AfterFunc(answerTime, r.cancel) })
-	return r
-}
-
-// measure shows how many examples of a set have been computed, in the process that shows
-// anything.
-func (r *ranks) measure(ctx context.Context, examples int) *display.Meter {
-	if !r.writes() {
-		return nil
-	}
-	if r != nil {
-		examples = max(examples/r.group.Size(), 1) // those of this one stand for all
-	}
-	meter, _ := display.Measure(ctx, "examples", float64(examples))
-	return meter
-}
-
-// leave gives up what newRanks holds. The others are told of a panic.
-func (r *ranks) leave(what string, returned bool) {
-	if r == nil {
-		return
-	}
-	if !returned {
-		r.group.Fail(fmt.Errorf("%s has panicked", what))
-	}
-	r.stop()
-	r.cancel()
-}
 
 // subject is what ranks look at together, as each has it.
 type subject struct {
@@ -105,10 +65,7 @@ func contentsOf(set *data.Dataset) (c contents, err error) {
 }
 
 // compareModels fails on all ranks where they do not have the same model and set.
-func (r *ranks) compareModels(ctx context.Context, model nn.Module, set *data.Dataset) error {
-	if r == nil {
-		return nil
-	}
+func (r *dataParallel) compareModels(ctx context.Context, model nn.Module, set *data.Dataset) error {
 	mine := subject{Set: set.Name()}
 	err := r.together(func() (err error) {
 		if err = touch(ctx, model, set); err == nil { // layers without parameters get them
@@ -158,21 +115,51 @@ func (s subject) different(first subject) string {
 	return ""
 }
 
-// gather gives all ranks what each has.
-func gather[T any](r *ranks, mine T) ([]T, error) {
-	text, err := json.Marshal(mine)
-	if err != nil {
-		return nil, fmt.Errorf("accel: DataParallel: %w", err)
+// plan is what must be the same on all ranks.
+type plan struct {
+	Set      string
+	Contents contents
+	Check    contents // of the set for validation
+	Options  []string
+}
+
+// different says what is not the same, empty for nothing.
+func (p plan) different(other plan) string {
+	switch {
+	case p.Set != other.Set:
+		return fmt.Sprintf("the training set is %s here, and %s on rank 0", p.Set, other.Set)
+	case p.Contents.Examples != other.Contents.Examples:
+		return fmt.Sprintf("the training set has %d examples here, and %d on rank 0", p.Contents.Examples, other.Contents.Examples)
+	case p.Contents != other.Contents:
+		return "the training set has other examples than on rank 0, or in another order"
+	case fmt.Sprint(p.Options) != fmt.Sprint(other.Options):
+		return fmt.Sprintf("the options are %v here, and %v on rank 0", p.Options, other.Options)
+	case p.Check != other.Check:
+		return "the set for validation has other examples than on rank 0, or in another order"
 	}
-	texts, err := r.group.AllGather(r.ctx, text)
+	return ""
+}
+
+// compare fails on all ranks if one of them is about to train something else.
+func (r *dataParallel) compare(l *loop) error {
+	mine := plan{Set: l.set.Name(), Options: l.o.shared()}
+	err := r.together(func() (err error) {
+		if mine.Contents, err = contentsOf(l.set); err == nil && l.o.validate != nil {
+			mine.Check, err = contentsOf(l.o.validate)
+		}
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("accel: DataParallel: %w", err)
+		return err
 	}
-	all := make([]T, len(texts))
-	for i, text := range texts {
-		if err := json.Unmarshal(text, &all[i]); err != nil {
-			return nil, fmt.Errorf("accel: DataParallel: what rank %d says: %w", i, err)
+	plans, err := gather(r, mine)
+	if err != nil {
+		return err
+	}
+	for i, p := range plans {
+		if difference := p.different(plans[0]); difference != "" {
+			return fmt.Errorf("accel: DataParallel: rank %d was started with something else: %s", i, difference)
 		}
 	}
-	return all, nil
+	return nil
 }

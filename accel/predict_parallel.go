@@ -15,7 +15,7 @@ type predicted struct {
 }
 
 // onRanks computes the examples of a set on all ranks, each a stretch of them.
-func (p *predicting) onRanks(r *ranks, set *data.Dataset) (y *Tensor, err error) {
+func (p *predicting) onRanks(r *dataParallel, set *data.Dataset) (y *Tensor, err error) {
 	returned := false
 	defer func() { r.leave("the prediction", returned) }()
 	y, err = p.stretches(r, set)
@@ -23,7 +23,7 @@ func (p *predicting) onRanks(r *ranks, set *data.Dataset) (y *Tensor, err error)
 	return y, err
 }
 
-func (p *predicting) stretches(r *ranks, set *data.Dataset) (*Tensor, error) {
+func (p *predicting) stretches(r *dataParallel, set *data.Dataset) (*Tensor, error) {
 	if err := r.compareModels(r.user, p.model, set); err != nil {
 		return nil, err
 	}

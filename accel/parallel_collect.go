@@ -1,0 +1,176 @@
+package accel
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// gather gives all ranks what each has.
+func gather[T any](r *dataParallel, mine T) ([]T, error) {
+	text, err := json.Marshal(mine)
+	if err != nil {
+		return nil, fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	texts, err := r.group.AllGather(r.ctx, text)
+	if err != nil {
+		return nil, fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	all := make([]T, len(texts))
+	for i, text := range texts {
+		if err := json.Unmarshal(text, &all[i]); err != nil {
+			return nil, fmt.Errorf("accel: DataParallel: what rank %d says: %w", i, err)
+		}
+	}
+	return all, nil
+}
+
+// fromFirst gives all ranks what rank 0 has.
+func (r *dataParallel) fromFirst(v any) error {
+	text, err := json.Marshal(v)
+	if err == nil {
+		text, err = r.group.Broadcast(r.ctx, 0, text)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, v)
+	}
+	if err != nil {
+		return fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	return nil
+}
+
+// file gives all ranks what the file of rank 0 has; nil notes if there is none.
+func (r *dataParallel) file(tensors map[string]*Tensor, notes map[string]string) (map[string]*Tensor, map[string]string, error) {
+	if err := r.fromFirst(&notes); err != nil || notes == nil {
+		return nil, nil, err
+	}
+	var named []parallel.Named
+	for _, name := range slices.Sorted(maps.Keys(tensors)) {
+		named = append(named, parallel.Named{Name: name, Tensor: tensors[name]})
+	}
+	named, err := parallel.ShareTensors(r.ctx, r.group, named)
+	if err != nil {
+		return nil, nil, fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	tensors = map[string]*Tensor{}
+	for _, t := range named {
+		tensors[t.Name] = t.Tensor
+	}
+	return tensors, notes, nil
+}
+
+// together runs a part of the work of which each rank has its own, and fails on all
+// ranks if it fails on one.
+func (r *dataParallel) together(f func() error) error {
+	err := f()
+	text := ""
+	if err != nil {
+		text = "!" + err.Error()
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			text = "?" + err.Error()
+		}
+	}
+	all, failed := r.group.AllGather(r.ctx, []byte(text))
+	if failed != nil {
+		return errors.Join(err, failed)
+	}
+	r.agreed = r.agreed || err != nil
+	if err != nil {
+		return err
+	}
+	for rank, t := range all {
+		r.agreed = r.agreed || len(t) > 0
+		switch {
+		case len(t) == 0:
+		case t[0] == '?':
+			return fmt.Errorf("accel: rank %d was interrupted: %w", rank, context.Canceled)
+		default:
+			return fmt.Errorf("accel: rank %d has failed: %s", rank, t[1:])
+		}
+	}
+	return nil
+}
+
+// any tells whether something is true on one rank at least.
+func (r *dataParallel) any(mine bool) (bool, error) {
+	vote := []float64{0}
+	if mine {
+		vote[0] = 1
+	}
+	if err := r.group.AllReduceFloat64(r.ctx, vote, parallel.Sum); err != nil {
+		return false, fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	return vote[0] > 0, nil
+}
+
+// measured gives all ranks what the layers of rank 0 have measured, the running means of
+// BatchNorm: with it they validate one model.
+func (r *dataParallel) measured(model nn.Module) error {
+	var named []parallel.Named
+	for _, p := range nn.State(model) {
+		if !p.RequiresGrad() {
+			named = append(named, parallel.Named{Name: p.Name, Tensor: p.Tensor})
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	theirs, err := parallel.ShareTensors(r.ctx, r.group, named)
+	if err != nil || r.group.First() {
+		return err
+	}
+	tensor.NoGrad(func() {
+		for i, t := range theirs {
+			named[i].Tensor.Assign(t.Tensor)
+		}
+	})
+	return nil
+}
+
+// sumResult adds up what each rank has measured in its part of a set.
+func (r *dataParallel) sumResult(result *Result) error {
+	all, err := r.group.AllGather(r.ctx, fmt.Appendf(nil, "%d", len(result.counts)))
+	if err != nil {
+		return fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	size := 0
+	for _, text := range all {
+		var n int
+		if _, err := fmt.Sscan(string(text), &n); err != nil {
+			return fmt.Errorf("accel: DataParallel: %w", err)
+		}
+		size = max(size, n)
+	}
+	sums := []float64{result.loss, result.accuracy}
+	for c := range size {
+		for a := range size {
+			n := 0.0
+			if c < len(result.counts) {
+				n = float64(result.counts[c][a])
+			}
+			sums = append(sums, n)
+		}
+	}
+	if err := r.group.AllReduceFloat64(r.ctx, sums, parallel.Sum); err != nil {
+		return fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	result.loss, result.accuracy = sums[0], sums[1]
+	if size > 0 {
+		result.counts = make([][]int, size)
+		for c := range result.counts {
+			result.counts[c] = make([]int, size)
+			for a := range result.counts[c] {
+				result.counts[c][a] = int(sums[2+c*size+a])
+			}
+		}
+	}
+	return nil
+}
