@@ -12,7 +12,7 @@ import (
 
 // subject is what ranks look at together, as each has it.
 type subject struct {
-	Set     string
+	Dataset string
 	Check   contents
 	Tensors []checked // of the model
 }
@@ -66,7 +66,7 @@ func contentsOf(set *data.Dataset) (c contents, err error) {
 
 // compareModels fails on all ranks where they do not have the same model and set.
 func (r *dataParallel) compareModels(ctx context.Context, model nn.Module, set *data.Dataset) error {
-	mine := subject{Set: set.Name()}
+	mine := subject{Dataset: set.Name()}
 	err := r.together(func() (err error) {
 		if err = touch(ctx, model, set); err == nil { // layers without parameters get them
 			mine.Check, err = contentsOf(set)
@@ -95,8 +95,8 @@ func (r *dataParallel) compareModels(ctx context.Context, model nn.Module, set *
 // different says what is not the same as on rank 0, empty for nothing.
 func (s subject) different(first subject) string {
 	switch {
-	case s.Set != first.Set:
-		return fmt.Sprintf("the set is %s, and %s there", s.Set, first.Set)
+	case s.Dataset != first.Dataset:
+		return fmt.Sprintf("the set is %s, and %s there", s.Dataset, first.Dataset)
 	case s.Check.Examples != first.Check.Examples:
 		return fmt.Sprintf("the set has %d examples, and %d there", s.Check.Examples, first.Check.Examples)
 	case s.Check != first.Check:
@@ -117,7 +117,7 @@ func (s subject) different(first subject) string {
 
 // plan is what must be the same on all ranks.
 type plan struct {
-	Set      string
+	Dataset  string
 	Contents contents
 	Check    contents // of the set for validation
 	Options  []string
@@ -126,8 +126,8 @@ type plan struct {
 // different says what is not the same, empty for nothing.
 func (p plan) different(other plan) string {
 	switch {
-	case p.Set != other.Set:
-		return fmt.Sprintf("the training set is %s here, and %s on rank 0", p.Set, other.Set)
+	case p.Dataset != other.Dataset:
+		return fmt.Sprintf("the training set is %s here, and %s on rank 0", p.Dataset, other.Dataset)
 	case p.Contents.Examples != other.Contents.Examples:
 		return fmt.Sprintf("the training set has %d examples here, and %d on rank 0", p.Contents.Examples, other.Contents.Examples)
 	case p.Contents != other.Contents:
@@ -142,7 +142,7 @@ func (p plan) different(other plan) string {
 
 // compare fails on all ranks if one of them is about to train something else.
 func (r *dataParallel) compare(l *loop) error {
-	mine := plan{Set: l.set.Name(), Options: l.o.shared()}
+	mine := plan{Dataset: l.set.Name(), Options: l.o.shared()}
 	err := r.together(func() (err error) {
 		if mine.Contents, err = contentsOf(l.set); err == nil && l.o.validate != nil {
 			mine.Check, err = contentsOf(l.o.validate)

@@ -69,7 +69,7 @@ const (
 // config is what is known of a run when it begins.
 type config struct {
 	Label      string    `json:"label,omitempty"`
-	Set        string    `json:"dataset"`
+	Dataset    string    `json:"dataset"`
 	Options    []string  `json:"options"`
 	Outputs    []string  `json:"output_options,omitempty"` // those of Options that only show or keep the run
 	Seed       uint64    `json:"seed"`
@@ -115,7 +115,7 @@ func newTracker(folder, label string, r *Run, now time.Time) (t *tracker, err er
 	}
 	c := r.Card()
 	if err := t.store(configFile, config{
-		Label: label, Set: c.Dataset, Options: c.Options, Outputs: r.outputs, Seed: c.Seed, OrderSeed: c.OrderSeed,
+		Label: label, Dataset: c.Dataset, Options: c.Options, Outputs: r.outputs, Seed: c.Seed, OrderSeed: c.OrderSeed,
 		Began: now.UTC().Truncate(time.Second), Planned: r.planned,
 		Device: c.Device, Processors: c.Processors, System: c.System, Go: c.Go, Module: c.Module, Revision: c.Revision,
 	}); err != nil {

@@ -97,7 +97,7 @@ func readRun(folder string) (*TrackedRun, error) {
 	if err := readJSON(filepath.Join(folder, configFile), &c); err != nil {
 		return r, err
 	}
-	r.Dataset, r.Options, r.outputs, r.Seed, r.Began = c.Set, c.Options, c.Outputs, c.Seed, c.Began
+	r.Dataset, r.Options, r.outputs, r.Seed, r.Began = c.Dataset, c.Options, c.Outputs, c.Seed, c.Began
 	if c.Label != "" {
 		r.Name = c.Label
 	}

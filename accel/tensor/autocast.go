@@ -23,16 +23,16 @@ func Autocast(d DType, f func()) {
 	if d != Float32 && !d.Is16Bit() {
 		panic(&DTypeError{Op: "Autocast", DTypes: []DType{d}, Hint: "bfloat16, float16 or float32 is needed"})
 	}
-	within(func(s *scope) { s.cast, s.eight = d, false }, f)
+	within(func(s *scope) { s.cast, s.fp8 = d, false }, f)
 }
 
 // castPolicy is in which types an op computes under Autocast.
 type castPolicy uint8
 
 const (
-	castShort  castPolicy = iota + 1 // in 16 bits
-	castSingle                       // in float32
-	castWidest                       // in the widest type of the inputs
+	castShort    castPolicy = iota + 1 // in 16 bits
+	castSingle                         // in float32
+	castToWidest                       // in the widest type of the inputs
 )
 
 // castPolicies are those of the ops that have one, by name: PyTorch's lists for
@@ -46,7 +46,7 @@ var castPolicies = map[string]castPolicy{
 	"LayerNorm": castSingle, "RMSNorm": castSingle,
 	"CrossEntropy": castSingle, "MSE": castSingle,
 
-	"IndexAdd": castWidest, "Concat": castWidest,
+	"IndexAdd": castToWidest, "Concat": castToWidest,
 }
 
 // autocast is an op's inputs in the types that its policy wants. Integers and
@@ -57,8 +57,8 @@ func autocast(r *ir.Recorder, short DType, op string, in []*ir.Value) []*ir.Valu
 	case castShort:
 		to = short
 	case castSingle:
-	case castWidest:
-		if _, to = halves(in); to != Float32 {
+	case castToWidest:
+		if _, to = has16Bit(in); to != Float32 {
 			return in // all have one type
 		}
 	default:

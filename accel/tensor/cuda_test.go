@@ -94,8 +94,8 @@ func TestErrorsOnCUDA(t *testing.T) {
 func TestOnCUDA(t *testing.T) {
 	defer func(all [][3]int) { trialSizes = all }(trialSizes)
 	trialSizes = [][3]int{{1, 1, 1}, {2, 3, 4}, {5, 1, 7}, {9, 13, 5}, {0, 3, 2}, {3, 0, 2}, {2, 3, 0}}
-	defer func(all [][3]int) { wideSizes = all }(wideSizes)
-	wideSizes = [][3]int{{2, 3, 4}}
+	defer func(all [][3]int) { broadcastSizes = all }(broadcastSizes)
+	broadcastSizes = [][3]int{{2, 3, 4}}
 	for name, test := range map[string]func(*testing.T){
 		"Cast":                   TestCast,
 		"NaNAndInf":              TestNaNAndInf,
@@ -103,8 +103,8 @@ func TestOnCUDA(t *testing.T) {
 		"Gradients":              TestGradients,
 		"AgainstTorch":           TestAgainstTorch,
 		"Float64":                TestFloat64,
-		"HalfOps":                TestHalfOps,
-		"HalfGradients":          TestHalfGradients,
+		"Float16Ops":             TestFloat16Ops,
+		"Float16Gradients":       TestFloat16Gradients,
 		"IndicesOfAnyType":       TestIndicesOfAnyType,
 		"Dropout":                TestDropout,
 		"SpecialReductions":      TestSpecialReductions,
@@ -135,16 +135,16 @@ func TestOnCUDA(t *testing.T) {
 func TestLibrariesOnCUDA(t *testing.T) {
 	withLibraries(func() {
 		for name, test := range map[string]func(*testing.T){
-			"NaNAndInf":     TestNaNAndInf,
-			"AgainstTorch":  func(t *testing.T) { againstTorch(t, Float32) },
-			"HalfGradients": TestHalfGradients,
-			"Autocast":      TestAutocastGradients,
-			"Training":      TestTraining,
+			"NaNAndInf":        TestNaNAndInf,
+			"AgainstTorch":     func(t *testing.T) { againstTorch(t, Float32) },
+			"Float16Gradients": TestFloat16Gradients,
+			"Autocast":         TestAutocastGradients,
+			"Training":         TestTraining,
 		} {
 			t.Run(name, func(t *testing.T) { onCUDA(t, func() { test(t) }) })
 		}
 		for name, test := range map[string]func(*testing.T){
-			"SteadyStep": TestSteadyStepOnCUDA, "HalfProducts": TestHalfProductsOnCUDA, "TF32": TestTF32OnCUDA, "Switch": TestSwitchOnCUDA,
+			"SteadyStep": TestSteadyStepOnCUDA, "Float16MatMul": TestFloat16MatMulOnCUDA, "TF32": TestTF32OnCUDA, "Switch": TestSwitchOnCUDA,
 		} {
 			t.Run(name, test)
 		}
@@ -243,9 +243,9 @@ func TestSteadyStepOnCUDA(t *testing.T) {
 	})
 }
 
-// TestHalfProductsOnCUDA counts the steps of products under Autocast: the GPU
+// TestFloat16MatMulOnCUDA counts the steps of products under Autocast: the GPU
 // multiplies what the casts give, and rounds its results itself.
-func TestHalfProductsOnCUDA(t *testing.T) {
+func TestFloat16MatMulOnCUDA(t *testing.T) {
 	type inputs struct{ x, w, b, images, kernel *Tensor }
 	for name, tt := range map[string]struct {
 		f     func(in inputs) *Tensor
@@ -284,7 +284,7 @@ func TestHalfProductsOnCUDA(t *testing.T) {
 // TestHalfAttentionOnCUDA compares attention under Autocast, and its gradients, with
 // the processor's: the GPU has kernels for heads of 32, with and without a mask,
 // and takes others in float32.
-func TestHalfAttentionOnCUDA(t *testing.T) {
+func TestFloat16AttentionOnCUDA(t *testing.T) {
 	for name, tt := range map[string]struct {
 		head int
 		f    func(q, k, v *Tensor) *Tensor

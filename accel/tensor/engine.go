@@ -32,7 +32,7 @@ type engine struct {
 type scope struct {
 	noGrad int   // how many NoGrad are open
 	cast   DType // of Autocast; Float32 for none
-	eight  bool  // of AutocastFP8
+	fp8    bool  // of AutocastFP8
 
 	path, kind string // of In, while somebody wants to know
 
@@ -120,12 +120,12 @@ func record(op ir.Op, in ...*Tensor) *Tensor {
 // recordCast records an op; 16-bit floats are widened before and the result is rounded
 // after.
 func (e *engine) recordCast(op ir.Op, values []*ir.Value) *ir.Value {
-	if half, back := halves(values); half && !moves(op) {
+	if half, back := has16Bit(values); half && !moves(op) {
 		switch {
 		case compares(op):
 			back = Float32
 		case op.Name() == "Where": // whatever the mask is
-			_, back = halves(values[1:])
+			_, back = has16Bit(values[1:])
 		}
 		return narrow(e.recorder, e.recorder.Record(op, widen(e.recorder, values)...), back)
 	}
@@ -148,7 +148,7 @@ func (e *engine) prepare(values []*ir.Value, op string, in []*Tensor) []*ir.Valu
 // floats are widened before and the result is rounded after.
 func compute(op string, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
 	return arrange(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		half, back := halves(v)
+		half, back := has16Bit(v)
 		if !half {
 			y := f(r, v)
 			shared().tell(op, v, y)

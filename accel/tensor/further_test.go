@@ -87,13 +87,13 @@ func furtherRows() []opRow {
 }
 
 // wideSizes are those of TestFloat64.
-var wideSizes = [][3]int{{2, 3, 4}, {1, 1, 1}, {5, 1, 3}, {0, 3, 2}}
+var broadcastSizes = [][3]int{{2, 3, 4}, {1, 1, 1}, {5, 1, 3}, {0, 3, 2}}
 
 // TestFloat64 runs every op, and its gradient, on float64.
 func TestFloat64(t *testing.T) {
 	for _, row := range opRows {
 		t.Run(row.name, func(t *testing.T) {
-			for i, s := range wideSizes {
+			for i, s := range broadcastSizes {
 				if row.nonEmpty && s[0] == 0 {
 					continue
 				}

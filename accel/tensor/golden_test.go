@@ -200,7 +200,7 @@ func againstTorch(t *testing.T, types ...DType) {
 }
 
 // TestHalfAgainstTorch compares bit for bit: the numbers are written exactly.
-func TestHalfAgainstTorch(t *testing.T) {
+func TestFloat16AgainstTorch(t *testing.T) {
 	golden := readGolden(t)
 	numbers := func(text []string) []float64 {
 		out := make([]float64, len(text))

@@ -25,7 +25,7 @@ func Recompute(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 		values = append(values, t.value("Recompute"))
 	}
 	e.recorder.Trim()
-	first, again, cast, eight := &draws{}, false, e.now.cast, e.now.eight
+	first, again, cast, eight := &draws{}, false, e.now.cast, e.now.fp8
 	replay := func(v []*ir.Value) *ir.Value {
 		tensors := make([]*Tensor, len(v))
 		for i, x := range v {
@@ -41,7 +41,7 @@ func Recompute(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 		}
 		var y *Tensor
 		from := e.recorder.Position()
-		within(func(s *scope) { s.cast, s.eight = cast, eight }, func() { y = f(tensors) })
+		within(func(s *scope) { s.cast, s.fp8 = cast, eight }, func() { y = f(tensors) })
 		out := y.known("Recompute")
 		if e.recorder.Since(out, from) {
 			out.Drop() // nobody but the recorded function has it

@@ -37,7 +37,7 @@ func (e *engine) tell(op string, in []*ir.Value, y *ir.Value) {
 		return
 	}
 	c := Computed{Op: op, DType: Float32}
-	if half, d := halves(in); half {
+	if half, d := has16Bit(in); half {
 		c.DType = d
 	} else if len(in) > 0 && in[0].DType() == Float64 {
 		c.DType = Float64

@@ -16,8 +16,8 @@ const (
 	hopperCapability = 90
 )
 
-// MultipliesEight returns why the GPU cannot multiply 8-bit floats; nil if it can.
-func (d *Device) MultipliesEight() error {
+// MultipliesFP8 returns why the GPU cannot multiply 8-bit floats; nil if it can.
+func (d *Device) MultipliesFP8() error {
 	i := d.ctx.Info()
 	if i.Capability() < minFP8Capability {
 		return fmt.Errorf("%s is of compute capability %d.%d, and 8-bit floats need 8.9 or more", d.name, i.Major, i.Minor)
@@ -55,7 +55,7 @@ func (p *program) fp8Candidates(s ir.Step, label string) (key any, candidates []
 }
 
 // round8 writes bfloat16 elements, and packed 8-bit ones row by row, column by column or
-// both. The types and strides of the outputs say which: see ir.EightProducts.
+// both. The types and strides of the outputs say which: see ir.FP8Multiplier.
 func round8(p *program, s ir.Step) launcher {
 	x := s.In[0]
 	o := kernels.Round8{From: x.DType, To: s.Op.(ir.Round8).To, Rows: 1, Columns: ir.Len(x.Shape)}

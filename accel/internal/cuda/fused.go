@@ -73,5 +73,5 @@ func (p *program) replaces(outputs []int) bool {
 	return false
 }
 
-// LoopsRoundHalf reports that fused kernels can write 16-bit floats.
-func (d *Device) LoopsRoundHalf() bool { return true }
+// FusedKernelsRound reports that fused kernels can write 16-bit floats.
+func (d *Device) FusedKernelsRound() bool { return true }

@@ -7,8 +7,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// MultipliesHalf reports whether tensor cores compute an op.
-func (d *Device) MultipliesHalf(op ir.Op, t ir.DType, factors []ir.Layout) bool {
+// Multiplies16Bit reports whether tensor cores compute an op.
+func (d *Device) Multiplies16Bit(op ir.Op, t ir.DType, factors []ir.Layout) bool {
 	switch op.(type) {
 	case ir.MatMul, ir.Linear, ir.Conv2D, ir.Conv2DInputGradient, ir.Conv2DWeightGradient:
 		return true

@@ -40,7 +40,7 @@ func TestKernelsByVersion(t *testing.T) {
 		if _, hopper := o.(hopper); hopper != row.hopper {
 			t.Errorf("%s: matmul by %T", row.name, o)
 		}
-		switch err := d.MultipliesEight(); {
+		switch err := d.MultipliesFP8(); {
 		case row.fp8Unavailable == "" && err != nil, row.fp8Unavailable != "" && (err == nil || !strings.Contains(err.Error(), row.fp8Unavailable)):
 			t.Errorf("%s: 8-bit floats: %v, want %q", row.name, err, row.fp8Unavailable)
 		}

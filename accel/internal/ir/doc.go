@@ -11,7 +11,7 @@
 //	flush.go             key and roles → plan → run; what a failure leaves behind
 //	cache.go             plans by structure
 //	plan.go              views resolved, dead ops left out
-//	halve.go, eight.go   products of 16-bit and of 8-bit floats
+//	float16.go, fp8.go   matrix multiplication of 16-bit floats and of FP8
 //	fuse.go              elementwise ops → loops
 //	emit.go              groups → steps over slots
 //	place.go             in-place updates, temporaries in the arena

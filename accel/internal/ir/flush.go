@@ -80,12 +80,12 @@ func (r *Recorder) appendRoles() {
 
 func (r *Recorder) makePlan() *plan {
 	pl := &planner{assigns: r.assigns, canDonate: canDonate, kept: keeps, fuse: !r.unfused}
-	pl.halves, _ = r.device.(HalfProducts)
-	if d, ok := r.device.(HalfLoops); ok {
-		pl.halfLoops = d.LoopsRoundHalf()
+	pl.float16, _ = r.device.(Float16Multiplier)
+	if d, ok := r.device.(FusedRounder); ok {
+		pl.fusedRounding = d.FusedKernelsRound()
 	}
-	if d, ok := r.device.(EightProducts); ok && d.MultipliesEight() == nil {
-		pl.eights = d
+	if d, ok := r.device.(FP8Multiplier); ok && d.MultipliesFP8() == nil {
+		pl.fp8 = d
 	}
 	if r.watching {
 		pl.kept, pl.fuse = func(*Value) bool { return true }, false

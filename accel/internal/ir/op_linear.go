@@ -4,7 +4,7 @@ package ir
 // added in the matrix product's epilogue, and an activation that follows
 // fuses into it. With Eight, x and w are of [Round8], and so are the factors of the
 // gradients.
-type Linear struct{ Eight bool }
+type Linear struct{ FP8 bool }
 
 // Name is Linear.
 func (Linear) Name() string { return "Linear" }
@@ -13,7 +13,7 @@ func (Linear) Name() string { return "Linear" }
 func (Linear) Class([]*Value) Class { return Whole }
 
 // AppendKey appends how the gradient is computed.
-func (o Linear) AppendKey(key []byte) []byte { return appendFlag(key, o.Eight) }
+func (o Linear) AppendKey(key []byte) []byte { return appendFlag(key, o.FP8) }
 
 func (Linear) strided() {}
 
@@ -35,7 +35,7 @@ func (Linear) Infer(in []*Value) (Type, error) {
 func (o Linear) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	var dx, dw, db *Value
 	factor := dy
-	if o.Eight && (wants[0] || wants[1]) {
+	if o.FP8 && (wants[0] || wants[1]) {
 		factor = r.rounded8(dy)
 	}
 	if wants[0] {

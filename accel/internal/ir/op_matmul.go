@@ -3,7 +3,7 @@ package ir
 // MatMul is y = a·b for a [M, K] and b [K, N], or for batches [B…, M, K] and
 // [B…, K, N] whose leading dimensions broadcast. With Eight, a and b are of
 // [Round8], and so are the factors of the gradients.
-type MatMul struct{ Eight bool }
+type MatMul struct{ FP8 bool }
 
 // Name is MatMul.
 func (MatMul) Name() string { return "MatMul" }
@@ -12,7 +12,7 @@ func (MatMul) Name() string { return "MatMul" }
 func (MatMul) Class([]*Value) Class { return Whole }
 
 // AppendKey appends how the gradient is computed.
-func (o MatMul) AppendKey(key []byte) []byte { return appendFlag(key, o.Eight) }
+func (o MatMul) AppendKey(key []byte) []byte { return appendFlag(key, o.FP8) }
 
 func (MatMul) strided() {}
 
@@ -46,7 +46,7 @@ func (MatMul) Infer(in []*Value) (Type, error) {
 // Gradient of MatMul is dy·bᵀ and aᵀ·dy, summed over broadcast dimensions.
 func (o MatMul) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	var da, db *Value
-	if o.Eight {
+	if o.FP8 {
 		dy = r.rounded8(dy)
 	}
 	if wants[0] {

@@ -8,7 +8,7 @@ package ir
 // from step to step, and a power of two, so that y is a bfloat16 exactly and s is
 // the same for what is rounded twice. An infinity becomes NaN: the type's largest
 // number would hide it. Products of two such tensors are what a device with 8-bit
-// products makes of the bytes: see [EightProducts].
+// products makes of the bytes: see [FP8Multiplier].
 type Round8 struct{ To DType }
 
 // Name is Round8.

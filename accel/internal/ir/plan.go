@@ -56,15 +56,15 @@ type result struct {
 
 // planner turns one recorded list into a program.
 type planner struct {
-	nodes     []*planned
-	externals []*Value
-	assigns   []assignment
-	canDonate func(assignment) bool
-	kept      func(*Value) bool
-	fuse      bool
-	halves    HalfProducts  // nil for a device that multiplies float32 only
-	eights    EightProducts // nil for a device that does not multiply 8-bit floats
-	halfLoops bool          // loops round to 16 bits
+	nodes         []*planned
+	externals     []*Value
+	assigns       []assignment
+	canDonate     func(assignment) bool
+	kept          func(*Value) bool
+	fuse          bool
+	float16       Float16Multiplier // nil for a device that multiplies float32 only
+	fp8           FP8Multiplier     // nil for a device that does not multiply 8-bit floats
+	fusedRounding bool              // loops round to 16 bits
 }
 
 func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {

@@ -1,10 +1,10 @@
 package ir
 
-// EightProducts is implemented by a device that may multiply 8-bit floats with one
+// FP8Multiplier is implemented by a device that may multiply 8-bit floats with one
 // scale a factor and add the products up in float32.
-type EightProducts interface {
-	// MultipliesEight is nil on a device that does, else why it does not.
-	MultipliesEight() error
+type FP8Multiplier interface {
+	// MultipliesFP8 is nil on a device that does, else why it does not.
+	MultipliesFP8() error
 }
 
 // Products of 8-bit floats, before → after:
@@ -62,7 +62,7 @@ func order(of *planned, l Layout) (order int, ok bool) {
 
 // eightFactors tells whether a product's factors are all of Round8, and gives their
 // layouts the last dimension as the one that is summed over.
-func (p *planner) eightFactors(n *planned, narrow map[int]operandSource) bool {
+func (p *planner) fp8Factors(n *planned, narrow map[int]operandSource) bool {
 	along := map[int]operandSource{}
 	for k, in := range narrow {
 		if in.node == nil {
@@ -99,7 +99,7 @@ func (p *planner) pack(in operandSource) DType {
 }
 
 // roundHalf has Round8 read 16-bit floats as they are.
-func (p *planner) roundHalf(n *planned) {
+func (p *planner) roundTo16Bit(n *planned) {
 	if _, ok := n.node.op.(Round8); !ok {
 		return
 	}

@@ -1,22 +1,22 @@
 package ir
 
-// HalfProducts is implemented by a device that multiplies 16-bit floats as they are
+// Float16Multiplier is implemented by a device that multiplies 16-bit floats as they are
 // and adds the products up in float32, as tensor cores do.
-type HalfProducts interface {
-	// MultipliesHalf tells whether a product takes factors of this type that lie so,
+type Float16Multiplier interface {
+	// Multiplies16Bit tells whether a product takes factors of this type that lie so,
 	// and gives float32 or this type.
-	MultipliesHalf(op Op, d DType, factors []Layout) bool
+	Multiplies16Bit(op Op, d DType, factors []Layout) bool
 }
 
-// HalfLoops is implemented by a device whose loops round results to 16-bit floats.
-type HalfLoops interface{ LoopsRoundHalf() bool }
+// FusedRounder is implemented by a device whose loops round results to 16-bit floats.
+type FusedRounder interface{ FusedKernelsRound() bool }
 
 // rounds tells whether a node is a cast to 16 bits that a loop makes: the numbers
 // before it then need not be in memory, nor those behind it that go on with what it
 // has rounded.
 func (p *planner) rounds(v *Value) bool {
 	c, ok := v.op.(Cast)
-	return ok && p.halfLoops && p.fuse && c.To.Is16Bit() && (v.in[0].dtype == Float32 || v.in[0].dtype.Is16Bit())
+	return ok && p.fusedRounding && p.fuse && c.To.Is16Bit() && (v.in[0].dtype == Float32 || v.in[0].dtype.Is16Bit())
 }
 
 // product is an op that multiplies some of its inputs.
@@ -33,7 +33,7 @@ type product interface {
 // where a and b are bfloat16, on a device that multiplies them. The casts are no
 // more steps if nobody else reads what they give. It needs resolved inputs.
 func (p *planner) halve() {
-	if p.halves == nil || !p.fuse {
+	if p.float16 == nil || !p.fuse {
 		return
 	}
 	users := make([][]*planned, len(p.nodes))
@@ -48,7 +48,7 @@ func (p *planner) halve() {
 		if op, ok := n.node.op.(product); ok && n.class == Whole && n.node.dtype == Float32 {
 			p.halveProduct(n, op, users)
 		}
-		p.roundHalf(n)
+		p.roundTo16Bit(n)
 	}
 }
 
@@ -64,8 +64,8 @@ func (p *planner) halveProduct(n *planned, op product, users [][]*planned) {
 		narrow[k], short = in, d
 		layouts = append(layouts, in.layout)
 	}
-	eights := p.eights != nil && p.eightFactors(n, narrow)
-	if !eights && !p.halves.MultipliesHalf(n.node.op, short, layouts) {
+	eights := p.fp8 != nil && p.fp8Factors(n, narrow)
+	if !eights && !p.float16.Multiplies16Bit(n.node.op, short, layouts) {
 		return
 	}
 	n.dtypes = make([]DType, len(n.inputs))

@@ -4,7 +4,7 @@ import "github.com/quernlab/quern/accel/internal/ir"
 
 // halves tells whether there are 16-bit floats, and the type of a result: theirs
 // if all floats have it, else float32.
-func halves(in []*ir.Value) (half bool, result DType) {
+func has16Bit(in []*ir.Value) (half bool, result DType) {
 	result = Float32
 	for _, v := range in {
 		d := v.DType()

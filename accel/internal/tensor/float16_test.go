@@ -30,7 +30,7 @@ func nearest(f float32, bits uint16, value func(uint16) float32) uint16 {
 	return best
 }
 
-func TestHalf(t *testing.T) {
+func TestFloat16(t *testing.T) {
 	for _, format := range []struct {
 		name  string
 		bits  func(float32) uint16
@@ -67,7 +67,7 @@ func TestHalf(t *testing.T) {
 	}
 }
 
-func TestHalfKnownValues(t *testing.T) {
+func TestFloat16KnownValues(t *testing.T) {
 	for _, row := range []struct {
 		f                 float32
 		float16, bfloat16 uint16

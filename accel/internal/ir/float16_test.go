@@ -2,14 +2,14 @@ package ir
 
 import "testing"
 
-// halfDevice multiplies 16-bit floats, has loops that round to them, and computes
+// roundingDevice multiplies 16-bit floats, has loops that round to them, and computes
 // nothing.
-type halfDevice struct{ eightDevice }
+type roundingDevice struct{ fp8Device }
 
-func (*halfDevice) LoopsRoundHalf() bool { return true }
+func (*roundingDevice) FusedKernelsRound() bool { return true }
 
 // What autocast puts between products is one loop, which reads and writes 16 bits.
-func TestHalfLoops(t *testing.T) {
+func TestFusedRounding(t *testing.T) {
 	half := func(r *Recorder, v *Value) *Value { return r.Record(Cast{To: BFloat16}, v) }
 	wide := func(r *Recorder, v *Value) *Value { return r.Record(Cast{To: Float32}, v) }
 	for _, tt := range []struct {
@@ -43,7 +43,7 @@ arena 0 bytes
 `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := &halfDevice{eightDevice{none: true}}
+			d := &roundingDevice{fp8Device{none: true}}
 			r := NewRecorder(d)
 			tt.record(r)
 			r.Flush() // which verifies the program

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-var eights = []DType{Float8E4M3, Float8E5M2}
+var fp8Types = []DType{Float8E4M3, Float8E5M2}
 
 // TestFloat8AgainstTorch compares with what testdata/float8.py has had PyTorch
 // compute: every number, and 1.3 million roundings.
@@ -26,7 +26,7 @@ func TestFloat8AgainstTorch(t *testing.T) {
 		f := strings.Fields(line)
 		golden[f[0]+" "+f[1]] = f[2:]
 	}
-	for _, d := range eights {
+	for _, d := range fp8Types {
 		numbers := golden[d.String()+" numbers"]
 		if len(numbers) != 256 {
 			t.Fatalf("%s: %d numbers", d, len(numbers))
@@ -74,7 +74,7 @@ func TestFloat8AgainstTorch(t *testing.T) {
 // TestFloat8IsNearest goes through all numbers, the middles between neighbours and
 // what is beside those, by exact arithmetic of float64.
 func TestFloat8IsNearest(t *testing.T) {
-	for _, d := range eights {
+	for _, d := range fp8Types {
 		var sorted []uint8 // finite, not below zero
 		for b := uint8(0); b < 0x80; b++ {
 			if v := float64(Float8Value(d, b)); !math.IsNaN(v) && !math.IsInf(v, 0) {
@@ -123,7 +123,7 @@ func TestFloat8IsNearest(t *testing.T) {
 // exact whatever the largest number is.
 func TestFloat8Scale(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
-	for _, d := range eights {
+	for _, d := range fp8Types {
 		most := float64(Float8Value(d, float8Of(d).largest))
 		for _, tt := range []struct {
 			largest float32

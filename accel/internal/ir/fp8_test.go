@@ -5,18 +5,18 @@ import (
 	"testing"
 )
 
-// eightDevice multiplies 16-bit and 8-bit floats, and computes nothing.
-type eightDevice struct {
+// fp8Device multiplies 16-bit and 8-bit floats, and computes nothing.
+type fp8Device struct {
 	nullDevice
 	none bool
 }
 
-func (*eightDevice) MultipliesHalf(op Op, _ DType, _ []Layout) bool {
+func (*fp8Device) Multiplies16Bit(op Op, _ DType, _ []Layout) bool {
 	_, gradient := op.(AttentionGradient)
 	return !gradient
 }
 
-func (d *eightDevice) MultipliesEight() error {
+func (d *fp8Device) MultipliesFP8() error {
 	if d.none {
 		return errors.New("too old")
 	}
@@ -26,11 +26,11 @@ func (d *eightDevice) MultipliesEight() error {
 // linear8 records what a Linear of 8-bit floats is, as package tensor does.
 func linear8(r *Recorder, x, w, b *Value) *Value {
 	round := func(v *Value) *Value { return r.Record(Cast{To: Float32}, r.Record(Round8{To: Float8E4M3}, v)) }
-	y := r.Record(Linear{Eight: true}, round(x), round(w), r.Record(Cast{To: Float32}, r.Record(Cast{To: BFloat16}, b)))
+	y := r.Record(Linear{FP8: true}, round(x), round(w), r.Record(Cast{To: Float32}, r.Record(Cast{To: BFloat16}, b)))
 	return r.Record(Cast{To: BFloat16}, y)
 }
 
-func TestEightProducts(t *testing.T) {
+func TestFP8MatMul(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		none   bool
@@ -105,7 +105,7 @@ arena 1408 bytes
 `},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := &eightDevice{none: tt.none}
+			d := &fp8Device{none: tt.none}
 			r := NewRecorder(d)
 			tt.record(r)
 			r.Flush() // which verifies the program

@@ -28,7 +28,7 @@ func AutocastFP8(f func()) {
 	if err := FP8(); err != nil {
 		panic(&StateError{Op: "AutocastFP8", Hint: err.Error()})
 	}
-	within(func(s *scope) { s.cast, s.eight = BFloat16, true }, f)
+	within(func(s *scope) { s.cast, s.fp8 = BFloat16, true }, f)
 }
 
 // FP8 says why [AutocastFP8] cannot be used on this device, nil if it can.
@@ -36,8 +36,8 @@ func FP8() (err error) {
 	locked(func(r *ir.Recorder) {
 		switch d := r.Device().(type) {
 		case *cpu.Device:
-		case ir.EightProducts:
-			if err = d.MultipliesEight(); err != nil {
+		case ir.FP8Multiplier:
+			if err = d.MultipliesFP8(); err != nil {
 				err = fmt.Errorf("%w; Autocast(BFloat16, …) does without", err)
 			}
 		default:
@@ -47,9 +47,9 @@ func FP8() (err error) {
 	return err
 }
 
-// eightFeatures is of what the number of features must be a multiple for 8-bit
+// fp8Features is of what the number of features must be a multiple for 8-bit
 // products: 16 bytes, as tensor cores and libraries want rows to start.
-const eightFeatures = 16
+const fp8Features = 16
 
 // linear8 is Linear of 8-bit floats where AutocastFP8 wants that and the shapes
 // allow it; else nil.
@@ -57,7 +57,7 @@ func linear8(in []*Tensor) *Tensor {
 	e := shared()
 	e.enter()
 	defer e.leave()
-	if !e.now.eight {
+	if !e.now.fp8 {
 		return nil
 	}
 	v := make([]*ir.Value, len(in))
@@ -68,7 +68,7 @@ func linear8(in []*Tensor) *Tensor {
 		}
 	}
 	x, w := v[0].Shape(), v[1].Shape()
-	if len(w) != 2 || len(x) == 0 || x[len(x)-1] != w[1] || w[0]%eightFeatures != 0 || w[1]%eightFeatures != 0 || ir.Len(x) == 0 {
+	if len(w) != 2 || len(x) == 0 || x[len(x)-1] != w[1] || w[0]%fp8Features != 0 || w[1]%fp8Features != 0 || ir.Len(x) == 0 {
 		return nil // errors of shapes are Linear's
 	}
 	r := e.recorder
@@ -82,9 +82,9 @@ func linear8(in []*Tensor) *Tensor {
 	var y *ir.Value
 	if len(v) == 3 {
 		bias := narrow(r, v[2], BFloat16)
-		y = r.Record(ir.Linear{Eight: true}, rows, weight, widen(r, []*ir.Value{bias})[0])
+		y = r.Record(ir.Linear{FP8: true}, rows, weight, widen(r, []*ir.Value{bias})[0])
 	} else {
-		y = r.Record(ir.MatMul{Eight: true}, rows, r.Record(ir.Permute{Perm: []int{1, 0}}, weight))
+		y = r.Record(ir.MatMul{FP8: true}, rows, r.Record(ir.Permute{Perm: []int{1, 0}}, weight))
 	}
 	e.told(Computed{"Linear", Float8E4M3, multiplications("Linear", v, y)})
 	return wrap(r.Reshape(r.Record(ir.Cast{To: BFloat16}, y), append(lead, w[0])))

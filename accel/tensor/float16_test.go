@@ -10,7 +10,7 @@ import (
 )
 
 // TestHalfOps compares ops of 16-bit floats with the float32 op, rounded.
-func TestHalfOps(t *testing.T) {
+func TestFloat16Ops(t *testing.T) {
 	for d, round := range map[DType]func(float32) float32{
 		Float16:  func(f float32) float32 { return half.Float16Value(half.Float16Bits(f)) },
 		BFloat16: func(f float32) float32 { return half.BFloat16Value(half.BFloat16Bits(f)) },
@@ -71,7 +71,7 @@ func TestHalfOps(t *testing.T) {
 
 // TestHalfGradients takes gradients through ops of 16-bit floats, in which they
 // are rounded too, and updates a parameter.
-func TestHalfGradients(t *testing.T) {
+func TestFloat16Gradients(t *testing.T) {
 	for _, d := range []DType{Float16, BFloat16} {
 		g := NewGenerator(4)
 		w, x := Parameter(Randn(g, 3, 4)), Randn(g, 2, 4)
