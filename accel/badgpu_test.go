@@ -86,10 +86,10 @@ func TestBadGPUs(t *testing.T) {
 		again   bool // the GPU goes on afterwards
 	}{
 		{name: "no device", machine: opened(fake.Options{Devices: -1}), want: []string{"no CUDA GPU"}},
-		{name: "old driver", machine: opened(fake.Options{Version: 11020}), want: []string{"no CUDA GPU", "supports CUDA 11.2 only", "update the driver"}},
+		{name: "old driver", machine: opened(fake.Options{Version: 11020}), want: []string{"no CUDA GPU", "only supports CUDA 11.2", "update the driver"}},
 		{name: "old GPU", machine: opened(fake.Options{Capability: 70}), want: []string{"no CUDA GPU", "7.0"}},
 		{name: "taken", machine: opened(fake.Options{}, fake.Injection{Call: "Context", Times: -1, Code: driver.DeviceUnavailable}),
-			want: []string{"CUDA_ERROR_DEVICE_UNAVAILABLE", "another process has the GPU to itself"}},
+			want: []string{"CUDA_ERROR_DEVICE_UNAVAILABLE", "another process uses the GPU exclusively"}},
 		{name: "kernels newer than the driver", machine: opened(fake.Options{}, fake.Injection{Call: "Load", Times: -1, Code: driver.UnsupportedPTXVersion}),
 			want: []string{"CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the NVIDIA driver is too old for this kernel"}},
 		{name: "little memory", machine: opened(fake.Options{Memory: 20 << 10}), want: []string{"out of memory", "smaller batch"}, after: true},
@@ -102,7 +102,7 @@ func TestBadGPUs(t *testing.T) {
 		{name: "a kernel hangs", machine: opened(fake.Options{}, fake.Injection{Call: "LaunchGraph", Skip: later, Code: driver.LaunchTimeout}),
 			want: []string{"CUDA_ERROR_LAUNCH_TIMEOUT", restart}, after: true, lost: true},
 		{name: "memory fails", machine: opened(fake.Options{}, fake.Injection{Call: "SyncStream", Skip: later, Code: driver.ECCUncorrectable}),
-			want: []string{"CUDA_ERROR_ECC_UNCORRECTABLE", "have the GPU looked at"}, after: true, lost: true},
+			want: []string{"CUDA_ERROR_ECC_UNCORRECTABLE", "have the GPU checked"}, after: true, lost: true},
 		{name: "the device is lost", machine: opened(fake.Options{}, fake.Injection{Call: "CopyToHost", Skip: later, Code: driver.Unknown}),
 			want: []string{"CUDA_ERROR_UNKNOWN", restart}, after: true, lost: true},
 	} {
