@@ -8,11 +8,11 @@ import (
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
-// CreateFolder creates a directory as a whole or not at all. It calls fill, which
-// creates the directory content; what else fill writes to the directory work is removed.
-// If another process has created path meanwhile, what is there stays. Like Replace it
-// syncs what it keeps, and removes what killed processes have left in the parent
-// directory, which must exist.
+// CreateFolder creates a directory atomically. It calls fill, which creates the directory
+// content; other files that fill writes to the directory work are removed. If another
+// process has created path meanwhile, that directory is kept. Like Replace, it syncs what
+// it creates and removes temporary files of killed processes in the parent directory,
+// which must exist.
 func CreateFolder(path string, fill func(work, content string) error) (err error) {
 	parent := filepath.Dir(path)
 	Clean(parent)
@@ -20,7 +20,7 @@ func CreateFolder(path string, fill func(work, content string) error) (err error
 	if err != nil {
 		return err
 	}
-	defer func() { // also when fill panics
+	defer func() { // even if fill panics
 		os.RemoveAll(temporary.name)
 		temporary.lock.Close()
 	}()
@@ -40,7 +40,7 @@ func CreateFolder(path string, fill func(work, content string) error) (err error
 	return failpoint.Do(failpoint.FolderSyncParent, func() error { return SyncFolder(parent) })
 }
 
-// syncTree syncs all files and directories below a directory, and itself.
+// syncTree syncs a directory and all files and directories below it.
 func syncTree(folder string) error {
 	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		switch {

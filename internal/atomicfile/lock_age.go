@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// lock does nothing here: removeAbandoned goes by the age of a file.
+// lock does nothing: removeAbandoned uses the age of a file.
 func lock(string) (io.Closer, error) { return io.NopCloser(nil), nil }
 
-// abandonedAfter is longer than any file takes to be written.
+// abandonedAfter is longer than writing any file takes.
 const abandonedAfter = 24 * time.Hour
 
-// removeAbandoned removes a temporary file or directory that nobody has written to for
-// long.
+// removeAbandoned removes a temporary file or directory that has not been written to for
+// abandonedAfter.
 func removeAbandoned(name string) {
 	if info, err := os.Lstat(name); err == nil && (info.Mode().IsRegular() || info.IsDir()) && time.Since(info.ModTime()) > abandonedAfter {
 		os.RemoveAll(name)

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock marks a temporary file as used by this process. The system releases the lock
-// when the process ends, however it ends. A file system without locks is no error:
-// what is left there is not removed either.
+// lock marks a temporary file as used by this process. The system releases the lock when
+// the process ends, for whatever reason. If the file system has no locks, lock succeeds;
+// abandoned files are then not removed.
 func lock(name string) (io.Closer, error) {
 	f, err := open(name)
 	if errors.Is(err, os.ErrNotExist) {
@@ -44,12 +44,12 @@ func removeAbandoned(name string) {
 	}
 }
 
-// open opens a file to lock it. It does not wait for the other end of a pipe.
+// open opens a file to lock it. It does not block on a pipe.
 func open(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 }
 
-// names reports whether a name is still that of an open regular file or directory.
+// names reports whether a name still refers to an open regular file or directory.
 func names(name string, f *os.File) bool {
 	opened, err1 := f.Stat()
 	named, err2 := os.Lstat(name)

@@ -30,8 +30,8 @@ func Replace(path string, write func(io.Writer) error) (err error) {
 		return err
 	}
 	renamed := false
-	defer func() { // also when write panics
-		temporary.file.Close() // the second call does no harm
+	defer func() { // even if write panics
+		temporary.file.Close() // closing it twice does no harm
 		if !renamed {
 			os.Remove(temporary.name)
 		}

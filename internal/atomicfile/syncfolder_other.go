@@ -4,8 +4,8 @@ package atomicfile
 
 import "os"
 
-// syncFlag is how a file is opened to sync it.
+// syncFlag is the flag with which a file is opened to sync it.
 const syncFlag = os.O_RDWR
 
-// SyncFolder does nothing: here the system keeps names durable by itself.
+// SyncFolder does nothing: this system makes file names durable on its own.
 func SyncFolder(string) error { return nil }

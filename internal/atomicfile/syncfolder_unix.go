@@ -9,12 +9,11 @@ import (
 	"syscall"
 )
 
-// syncFlag is how a file is opened to sync it, which may be one that is only read.
+// syncFlag is the flag with which a file, which may be read-only, is opened to sync it.
 const syncFlag = os.O_RDONLY
 
-// SyncFolder makes the names in a folder durable: those of new and of renamed files.
-// It is no error if the file system has no such operation, or the folder may not be
-// read.
+// SyncFolder makes the names of new and renamed files in a folder durable. It succeeds if
+// the file system does not support this or the folder is not readable.
 func SyncFolder(folder string) error {
 	f, err := os.Open(folder)
 	if errors.Is(err, fs.ErrPermission) {

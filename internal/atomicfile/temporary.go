@@ -13,7 +13,7 @@ import (
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
-// prefix begins the name of each temporary file; a number follows.
+// prefix is the beginning of the name of each temporary file; a number follows.
 const prefix = ".save-"
 
 // temporary is a new file or directory that no other process removes before lock is
@@ -24,14 +24,14 @@ type temporary struct {
 	lock io.Closer
 }
 
-// errRemoved reports a temporary file that another process has removed, or is about to,
+// errRemoved reports that another process has removed a temporary file, or is about to,
 // before it was locked.
 var errRemoved = errors.New("the temporary file was removed by another process")
 
-// attempts bounds how many names are tried.
-const attempts = 1000
+// maxAttempts bounds how many names are tried.
+const maxAttempts = 1000
 
-// create makes a temporary file in a folder.
+// create creates a temporary file in a folder.
 func create(folder string) (temporary, error) {
 	return createBy(folder, func(t *temporary) error {
 		return failpoint.Do(failpoint.FileCreate, func() (err error) {
@@ -41,7 +41,7 @@ func create(folder string) (temporary, error) {
 	})
 }
 
-// createFolder makes a temporary directory in a folder.
+// createFolder creates a temporary directory in a folder.
 func createFolder(folder string) (temporary, error) {
 	return createBy(folder, func(t *temporary) error {
 		return failpoint.Do(failpoint.FolderCreate, func() error { return os.Mkdir(t.name, 0o777) })
@@ -49,7 +49,7 @@ func createFolder(folder string) (temporary, error) {
 }
 
 func createBy(folder string, by func(*temporary) error) (t temporary, err error) {
-	for range attempts {
+	for range maxAttempts {
 		t = temporary{name: filepath.Join(folder, prefix+strconv.FormatUint(uint64(rand.Uint32()), 10))}
 		if err = by(&t); errors.Is(err, fs.ErrExist) {
 			continue
@@ -71,9 +71,9 @@ func createBy(folder string, by func(*temporary) error) (t temporary, err error)
 	return t, err
 }
 
-// Clean removes the temporary files and directories in a folder that belong to no
-// process, as Replace and CreateFolder do first. What cannot be removed stays: that is no
-// reason not to save.
+// Clean removes the temporary files and directories in a folder that no process uses, as
+// Replace and CreateFolder do first. Errors are ignored, since they must not prevent
+// saving.
 func Clean(folder string) {
 	f, err := os.Open(folder)
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 func cached(name string) []string {
 	text, err := os.ReadFile(cacheFile)
 	if err != nil {
-		return nil // as on systems with another C library
+		return nil // systems with another C library have no cache
 	}
 	return parseCache(text, name)
 }

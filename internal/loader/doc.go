@@ -1,9 +1,9 @@
-// Package loader finds shared libraries by name as the dynamic loader of Linux does,
-// without the directories in which other users could plant one.
+// Package loader finds shared libraries by name as the dynamic loader of Linux does, but
+// not in directories in which other users could plant one.
 //
-// The loader takes an empty element of LD_LIBRARY_PATH, as
-// LD_LIBRARY_PATH=$LD_LIBRARY_PATH:/opt/lib has it, to mean the working directory,
-// which for a notebook is a folder that somebody may have downloaded. [Find] returns
-// absolute paths only. [Check] reports directories from which the loader itself would
-// load what a library depends on.
+// For the loader, an empty element of LD_LIBRARY_PATH, as in
+// LD_LIBRARY_PATH=$LD_LIBRARY_PATH:/opt/lib, means the working directory, which for a
+// notebook may be a downloaded folder. [Find] returns only absolute paths. [Check]
+// reports directories from which the loader itself would load the dependencies of a
+// library.
 package loader

@@ -17,8 +17,7 @@ import (
 // Variable is the environment variable with the directories of the loader.
 const Variable = "LD_LIBRARY_PATH"
 
-// Path is the value of [Variable] with which the process was started, which is the
-// one that the loader uses.
+// Path is the value of [Variable] at the start of the process, which the loader uses.
 var Path = sync.OnceValue(func() string {
 	text, err := os.ReadFile("/proc/self/environ")
 	if err != nil {
@@ -32,10 +31,10 @@ var Path = sync.OnceValue(func() string {
 	return ""
 })
 
-// UnsafeError reports a directory of LD_LIBRARY_PATH in which other users can plant
-// libraries, and that holds some.
+// UnsafeError reports a directory in LD_LIBRARY_PATH that contains libraries and in which
+// other users can plant libraries.
 type UnsafeError struct {
-	Element string // of the variable
+	Element string // element of the variable
 	File    string // a library that the loader could load
 	Err     error  // why the directory is not trusted
 }
@@ -50,10 +49,10 @@ func (e *UnsafeError) Error() string {
 // Unwrap returns why the directory is not trusted.
 func (e *UnsafeError) Unwrap() error { return e.Err }
 
-// NotFoundError reports a name for which there is no library.
+// NotFoundError reports that no library with a name was found.
 type NotFoundError struct {
 	Name    string
-	Skipped error // files of that name that are not used; may be nil
+	Skipped error // why files with that name are not used; may be nil
 }
 
 func (e *NotFoundError) Error() string {
@@ -74,9 +73,9 @@ func elements(path string) []string {
 	return strings.Split(strings.ReplaceAll(path, ";", ":"), ":")
 }
 
-// Check returns an [*UnsafeError] if the loader would search a relative directory, or
-// one that everybody can write to, for what a library depends on, and libraries are
-// there. The argument is the value of [Variable].
+// Check returns an [*UnsafeError] if the loader would search for the dependencies of a
+// library in a relative directory, or one that everybody can write to, and there are
+// libraries in it. The argument is the value of [Variable].
 func Check(path string) error {
 	for _, element := range elements(path) {
 		if strings.HasPrefix(element, "$") {
@@ -167,7 +166,7 @@ func system() []string {
 	return []string{"/lib/" + multiarch, "/usr/lib/" + multiarch, "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/.singularity.d/libs"}
 }
 
-// The start of a file of ELF, and what such a file says it is for.
+// Header fields of an ELF file.
 const (
 	elfMagic   = "\x7fELF"
 	elfMachine = 18 // offset of two bytes

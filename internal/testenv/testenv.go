@@ -1,15 +1,11 @@
-// Package testenv skips tests for what a machine lacks.
+// Package testenv skips tests if the machine lacks something.
 //
-// A test that skips itself in CI protects nothing, and nobody notices. So a test
-// says which of three reasons it has:
+// A test that skips itself in CI protects nothing, and nobody notices. So each test uses
+// one of three functions:
 //
-//   - Missing: the machine lacks something that CI must have, such as a C
-//     compiler. Where QUERN_TEST_STRICT is set, as in .ci/run, that fails.
-//   - Optional: the machine lacks something that CI need not have, such as
-//     NVIDIA's libraries.
-//   - t.Skip: the way that the tests are run, that is -short, the race
-//     detector, the operating system, or an environment variable. Package
-//     structure has a test that allows no other condition.
+//   - Missing: the machine lacks something that CI must have, such as a C compiler. If QUERN_TEST_STRICT is set, as in .ci/run, the test fails.
+//   - Optional: the machine lacks something that CI need not have, such as NVIDIA's libraries.
+//   - t.Skip: because of how the tests are run, that is -short, the race detector, the operating system, or an environment variable. A test in package structure allows no other condition.
 package testenv
 
 import (
@@ -18,12 +14,11 @@ import (
 	"testing"
 )
 
-// Strict is the environment variable that makes Missing fail.
+// Strict is the environment variable that makes Missing fail the test.
 const Strict = "QUERN_TEST_STRICT"
 
-// Missing skips the test because the machine lacks something that CI has. It
-// fails the test where Strict is set to anything. The arguments are those of
-// [testing.TB.Skipf].
+// Missing skips the test because the machine lacks something that CI has. If Strict is
+// set, it fails the test. The arguments are those of [testing.TB.Skipf].
 func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv(Strict) != "" {
@@ -39,7 +34,7 @@ func Optional(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// Command returns the path of a program, and calls [Missing] if there is none.
+// Command returns the path of a program. If it is not found, it calls [Missing].
 func Command(t testing.TB, name string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

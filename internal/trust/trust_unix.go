@@ -45,7 +45,7 @@ func foreign(path string, uid uint32) error {
 	return &Error{Path: path, Reason: fmt.Sprintf("belongs to another user (%d)", uid)}
 }
 
-// maxLinks is how many links a path may go through, as in Linux.
+// maxLinks is how many symbolic links a path may contain, as in Linux.
 const maxLinks = 40
 
 // check follows a path from the root. Files may belong to the user or to root, and may be
