@@ -57,13 +57,8 @@ func (c *commands) Variables() []magic.Variable {
 	return list
 }
 
-// Module returns the path of a module and its version in the session.
-func (c *commands) Module(path string) string {
-	if symbols.Has(path) {
-		return path + ", which is compiled in"
-	}
-	return path + " " + c.modules.Version(path)
-}
+// Module returns what %get has got for the path of a module or a package.
+func (c *commands) Module(path string) string { return magic.Described(path, c.modules) }
 
 func (c *commands) Text(value any) string { return c.renderer.text(value) }
 

@@ -1,6 +1,7 @@
 package interp_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp"
+	"github.com/quernlab/quern/interp/symbols"
 )
 
 // folder is a module source: a folder for each module, path@version.
@@ -167,6 +169,32 @@ func TestModule(t *testing.T) {
 		n.must(t, row.in, row.want)
 	}
 	if got := n.run("%get example.com/nothing@v1.0.0"); !strings.Contains(got, "! compile error: cell[13]:1:1: %get example.com/nothing@v1.0.0: ") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestModuleOfPackage says that %get takes the path of a package, and gets modules of which some packages are compiled in.
+func TestModuleOfPackage(t *testing.T) {
+	t.Parallel()
+	version := cmp.Or(symbols.Offering()["gonum.org/v1/gonum"], "v1.0.0")
+	n := newNotebook(t, modules(t, map[string]string{
+		"example.com/deep@v1.0.0/go.mod":                  "module example.com/deep\n",
+		"example.com/deep@v1.0.0/in/side/side.go":         "package side\nconst X = 7\n",
+		"gonum.org/v1/gonum@" + version + "/go.mod":       "module gonum.org/v1/gonum\n",
+		"gonum.org/v1/gonum@" + version + "/made/made.go": "package made\nimport \"gonum.org/v1/gonum/floats\"\nfunc Sum() float64 { return floats.Sum([]float64{1, 2}) }\n",
+	}))
+	for _, row := range []struct{ in, want string }{
+		{"%get example.com/deep/in/side@v1.0.0\nimport \"example.com/deep/in/side\"\nside.X", "example.com/deep v1.0.0\n= 7"},
+		{"%get example.com/deep/in/side", "example.com/deep v1.0.0\n"},
+		{"%get gonum.org/v1/gonum/floats", "gonum.org/v1/gonum/floats, which is compiled in\n"},
+		{"%get gonum.org/v1/gonum\nimport \"gonum.org/v1/gonum/made\"\nmade.Sum()", "gonum.org/v1/gonum " + version + "\n= 3"},
+		{"%get gonum.org/v1/gonum/made", "gonum.org/v1/gonum " + version + "\n"},
+		{"%get github.com/quernlab/quern", "github.com/quernlab/quern, which is compiled in\n"},
+		{"%get archive", "archive, which is compiled in\n"},
+	} {
+		n.must(t, row.in, row.want)
+	}
+	if got := n.run("%get example.com/deep/out@v1.0.0"); !strings.Contains(got, "%get example.com/deep/out@v1.0.0: module example.com/deep@v1.0.0 has no package example.com/deep/out") {
 		t.Errorf("got %q", got)
 	}
 }

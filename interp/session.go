@@ -80,6 +80,7 @@ func New(options ...Option) (*Session, error) {
 	})
 	fset := token.NewFileSet()
 	modules := module.New(c.modules)
+	modules.Prefer(symbols.Offering())
 	loader := source.NewLoader(symbols.Importer(fset), fset, modules)
 	checker := check.New(loader, fset, check.Guess(symbols.Guess), check.PackageNames(symbols.Names), check.Refuse(symbols.Refused), check.Types(s.registry.Types))
 	unread := &unreadErrors{}

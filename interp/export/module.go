@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -45,7 +44,7 @@ func Module(name string, program *Source, source string) (mod, sum []byte, err e
 			return nil, nil, err
 		}
 	default:
-		for m, version := range built() {
+		for m, version := range symbols.Versions() {
 			if slices.ContainsFunc(compiled, func(path string) bool { return path == m || strings.HasPrefix(path, m+"/") }) {
 				f.AddNewRequire(m, version, false)
 			}
@@ -118,21 +117,6 @@ func requireSource(f *modfile.File, source string) (sum []byte, err error) {
 
 // newer reports whether a version is above another; one of the two may be "".
 func newer(version, than string) bool { return semver.Compare(version, than) > 0 }
-
-// built returns the modules of this binary with their versions.
-func built() map[string]string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return nil
-	}
-	versions := map[string]string{}
-	for _, m := range append(info.Deps, &info.Main) {
-		if m.Version != "" && m.Version != "(devel)" {
-			versions[m.Path] = m.Version
-		}
-	}
-	return versions
-}
 
 // notInPath are the characters that the name of a module should not have.
 var notInPath = regexp.MustCompile(`[^a-z0-9._-]+`)

@@ -50,8 +50,10 @@ type sourceImporter struct {
 }
 
 func newSourceImporter(ctx context.Context, fset *token.FileSet, source module.Source) *sourceImporter {
+	modules := module.New(source)
+	modules.Prefer(symbols.Offering())
 	return &sourceImporter{
-		ctx: ctx, fset: fset, compiled: symbols.Importer(fset), source: source, modules: module.New(source),
+		ctx: ctx, fset: fset, compiled: symbols.Importer(fset), source: source, modules: modules,
 		packages: map[string]*types.Package{}, used: map[string]int{},
 	}
 }
@@ -157,11 +159,7 @@ func (i *sourceImporter) get(c *cell, known func(string) bool) (string, *Objecti
 	}
 	var calls []edit
 	for _, r := range requests {
-		text := r.Path() + " " + i.modules.Version(r.Path())
-		if symbols.Has(r.Path()) {
-			text = r.Path() + ", which is compiled in"
-		}
-		calls = append(calls, edit{r.Offset, r.End, fmt.Sprintf("%s(%q)", magic.Name, text)})
+		calls = append(calls, edit{r.Offset, r.End, fmt.Sprintf("%s(%q)", magic.Name, magic.Described(r.Path(), i.modules))})
 	}
 	return edited(c.Source, 0, len(c.Source), calls), nil
 }
@@ -192,7 +190,7 @@ func (i *sourceImporter) requirements(imports []string) ([]Requirement, []Object
 	if len(required) == 0 {
 		return nil, objections
 	}
-	own, compiled := built(), i.compiledPackages(imports)
+	own, compiled := symbols.Versions(), i.compiledPackages(imports)
 	for _, r := range required {
 		if version := again.Version(r.Path); version != r.Version.Version {
 			objections = append(objections, Objection{Cell: r.Cell, Reason: fmt.Sprintf(

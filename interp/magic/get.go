@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/quernlab/quern/interp/module"
+	"github.com/quernlab/quern/interp/symbols"
 )
 
 // A Module is a module that a cell asks for.
@@ -14,7 +17,7 @@ type Module struct {
 	Query  string // "path@version", or "path" for the latest version
 }
 
-// Path returns the path of the module.
+// Path returns the path of the module, or of a package in it.
 func (m Module) Path() string {
 	path, _, _ := strings.Cut(m.Query, "@")
 	return path
@@ -36,6 +39,19 @@ func Gets(src string, known func(name string) bool) ([]Module, error) {
 	return list, nil
 }
 
+// Described says what %get has got for a path.
+func Described(path string, modules *module.Set) string {
+	if symbols.Has(path) {
+		return path + ", which is compiled in"
+	}
+	m, _ := modules.Of(path)
+	text := m.Path + " " + m.Version
+	if own := symbols.Offering()[m.Path]; own != "" && own != m.Version {
+		text += fmt.Sprintf("; its packages %s are compiled in, of %s", strings.Join(symbols.Below(m.Path), ", "), own)
+	}
+	return text
+}
+
 func oneModule(text string) error {
 	if text == "" || strings.ContainsAny(text, " \t") {
 		return errors.New("%get needs one module: %get github.com/dustin/go-humanize@v1.0.1")
@@ -45,7 +61,7 @@ func oneModule(text string) error {
 
 var get = command{
 	name: "%get", usage: "%get module@version",
-	doc: "makes the packages of a module importable, interpreted from source; the default is the latest version",
+	doc: "makes the packages of a module importable, interpreted from source; the default is the latest version. The path of a package works too",
 	// The session has downloaded the module before it checked the cell.
 	prepare: func(text string) (action, error) {
 		return func(_ context.Context, r *Run, _ []any) error {

@@ -198,6 +198,20 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestPackagePath says that the module of a package is found where the proxy is followed by "direct".
+func TestPackagePath(t *testing.T) {
+	const path = "corp.example/secret"
+	isolate(t)
+	proxy := newFakeProxy(t, 0, moduleFiles(t, path, "v1.0.0", "module "+path+"\n", map[string]string{"@/go.mod": "module " + path + "\n", "@/in/x.go": "package in\n"}))
+	t.Setenv("GOPROXY", proxy.URL+",direct")
+	for _, query := range []string{path + "/in@v1.0.0", path + "/in"} {
+		m, err := module.New(module.NewProxy()).Get(context.Background(), query)
+		if err != nil || m.Path != path {
+			t.Errorf("%s: got %v, %v", query, m, err)
+		}
+	}
+}
+
 // TestChecksumRules says when, and where, the checksum database is asked.
 func TestChecksumRules(t *testing.T) {
 	const path, key = "corp.example/secret", "sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8"

@@ -1,10 +1,12 @@
 package module
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	pathpkg "path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,6 +33,7 @@ type Source interface {
 type Set struct {
 	source    Source
 	downloads singleflight.Group // by module.Version.String
+	preferred map[string]string  // version by path
 
 	mu       sync.Mutex
 	roots    []module.Version
@@ -43,35 +46,73 @@ func New(source Source) *Set {
 	return &Set{source: source, selected: map[string]string{}, dirs: map[string]string{}}
 }
 
+// Prefer sets the versions of modules that Get takes where it is asked for none.
+func (s *Set) Prefer(versions map[string]string) { s.preferred = versions }
+
 // Get adds a module, "path@version" or "path" for the latest version, and what it
-// requires. A module that is there already gets the new version. It returns the
-// module.
+// requires. The path may be that of a package: then it is the module with the longest
+// path that has the package. A module that is there already gets the new version. Get
+// returns the module.
 func (s *Set) Get(ctx context.Context, query string) (module.Version, error) {
 	path, version, _ := strings.Cut(query, "@")
-	if version == "" {
-		version = "latest"
+	if err := module.CheckImportPath(path); err != nil {
+		return module.Version{}, fmt.Errorf("%q is no module: %w", path, err)
 	}
-	if err := module.CheckPath(path); err != nil {
+	if err := module.CheckPath(path); err != nil && !strings.Contains(path, "/") {
 		return module.Version{}, fmt.Errorf("%q is no module: %w", path, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m := module.Version{Path: path, Version: version}
-	if module.CanonicalVersion(version) != version || module.IsPseudoVersion(version) {
+	var failure error
+	for of := path; of != "."; of = pathpkg.Dir(of) {
+		if module.CheckPath(of) != nil {
+			continue
+		}
+		m, err := s.get(ctx, module.Version{Path: of, Version: version}, strings.TrimPrefix(path[len(of):], "/"))
+		if err == nil || ctx.Err() != nil || errors.Is(err, ErrNeedsGo) && !errors.Is(err, errNotFound) || errors.As(err, new(*PathError)) {
+			return m, err
+		}
+		if failure == nil || errors.As(err, new(*PackageError)) && !errors.As(failure, new(*PackageError)) {
+			failure = err
+		}
+	}
+	return module.Version{}, failure
+}
+
+// A PackageError reports that a module has no package in a directory.
+type PackageError struct {
+	Module module.Version
+	Dir    string
+}
+
+func (e *PackageError) Error() string {
+	return fmt.Sprintf("module %s has no package %s/%s", e.Module, e.Module.Path, e.Dir)
+}
+
+// get adds the module m if it has the directory.
+func (s *Set) get(ctx context.Context, m module.Version, directory string) (module.Version, error) {
+	if m.Version == "" {
+		m.Version = cmp.Or(s.preferred[m.Path], "latest")
+	}
+	if module.CanonicalVersion(m.Version) != m.Version || module.IsPseudoVersion(m.Version) {
 		var err error
-		if m.Version, err = s.source.Resolve(ctx, path, version); err != nil {
+		if m.Version, err = s.source.Resolve(ctx, m.Path, m.Version); err != nil {
 			return module.Version{}, err
 		}
 	}
-	roots := slices.DeleteFunc(slices.Clone(s.roots), func(r module.Version) bool { return r.Path == path })
+	roots := slices.DeleteFunc(slices.Clone(s.roots), func(r module.Version) bool { return r.Path == m.Path })
 	roots = append(roots, m)
 	selected, err := s.selectVersions(ctx, roots)
 	if err != nil {
 		return module.Version{}, err
 	}
-	dir, err := s.source.Dir(ctx, module.Version{Path: path, Version: selected[path]})
+	m.Version = selected[m.Path]
+	dir, err := s.source.Dir(ctx, m)
 	if err != nil {
 		return module.Version{}, err
+	}
+	if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(directory))); err != nil || !info.IsDir() {
+		return module.Version{}, &PackageError{m, directory}
 	}
 	for path, version := range s.selected {
 		if selected[path] != version {
@@ -79,8 +120,8 @@ func (s *Set) Get(ctx context.Context, query string) (module.Version, error) {
 		}
 	}
 	s.roots, s.selected = roots, selected
-	s.dirs[path] = dir
-	return module.Version{Path: path, Version: selected[path]}, nil
+	s.dirs[m.Path] = dir
+	return m, nil
 }
 
 // prunedSince is the version of Go since which a go.mod file names all modules that
@@ -214,4 +255,15 @@ func (s *Set) Version(path string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.selected[path]
+}
+
+// Of is the module of the set that the path is of: its own or that of a package in it. ok
+// is false if there is none.
+func (s *Set) Of(path string) (m module.Version, ok bool) {
+	for ; path != "."; path = pathpkg.Dir(path) {
+		if version := s.Version(path); version != "" {
+			return module.Version{Path: path, Version: version}, true
+		}
+	}
+	return module.Version{}, false
 }

@@ -52,14 +52,18 @@ func TestSet(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	s := module.New(newRegistry(t, map[string]string{
-		"example.com/a@v1.0.0/go.mod":     "module example.com/a\nrequire example.com/b v1.1.0\nrequire example.com/c v1.0.0\n",
-		"example.com/a@v1.9.0/go.mod":     "module example.com/a\nrequire example.com/b v1.1.0\n",
-		"example.com/a@v1.0.0/sub/x.go":   "package sub",
-		"example.com/b@v1.1.0/go.mod":     "module example.com/b\n",
-		"example.com/b@v1.2.0/go.mod":     "module example.com/b\n",
-		"example.com/c@v1.0.0/go.mod":     "module example.com/c\nrequire example.com/b v1.2.0\n",
-		"example.com/b/v2@v2.0.0/go.mod":  "module example.com/b/v2\n",
-		"example.com/b/v2@v2.0.0/in/x.go": "package in",
+		"example.com/a@v1.0.0/go.mod":       "module example.com/a\nrequire example.com/b v1.1.0\nrequire example.com/c v1.0.0\n",
+		"example.com/a@v1.9.0/go.mod":       "module example.com/a\nrequire example.com/b v1.1.0\n",
+		"example.com/a@v1.0.0/sub/x.go":     "package sub",
+		"example.com/b@v1.1.0/go.mod":       "module example.com/b\n",
+		"example.com/b@v1.2.0/go.mod":       "module example.com/b\n",
+		"example.com/c@v1.0.0/go.mod":       "module example.com/c\nrequire example.com/b v1.2.0\n",
+		"example.com/b/v2@v2.0.0/go.mod":    "module example.com/b/v2\n",
+		"example.com/b/v2@v2.0.0/in/x.go":   "package in",
+		"example.com/e@v1.9.0/go.mod":       "module example.com/e\n",
+		"example.com/e/x@v1.9.0/go.mod":     "module example.com/e/x\n",
+		"example.com/e/x@v1.9.0/y/z/z.go":   "package z",
+		"example.com/renamed@v1.0.0/go.mod": "module example.com/other\n",
 	}))
 	m, err := s.Get(ctx, "example.com/a@v1.0.0")
 	if err != nil || m.String() != "example.com/a@v1.0.0" {
@@ -87,6 +91,33 @@ func TestSet(t *testing.T) {
 	}
 	if p, _, _ := s.Find(ctx, "example.com/b"); p.Module.Version != "v1.1.0" {
 		t.Errorf("without c, b is %v", p.Module)
+	}
+	for query, want := range map[string]string{
+		"example.com/a/sub@v1.0.0":     "example.com/a@v1.0.0",
+		"example.com/b/v2/in@v2.0.0":   "example.com/b/v2@v2.0.0",
+		"example.com/e/x/y/z":          "example.com/e/x@v1.9.0",
+		"example.com/e/x/none@v1.9.0":  "! module example.com/e/x@v1.9.0 has no package example.com/e/x/none",
+		"example.com/a/none@v1.0.0":    "! module example.com/a@v1.0.0 has no package example.com/a/none",
+		"example.com/renamed/p@v1.0.0": "! example.com/renamed@v1.0.0: its go.mod declares the module example.com/other; use that path, if it is the one that you want",
+	} {
+		m, err := s.Get(ctx, query)
+		got := m.String()
+		if err != nil {
+			got = "! " + err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: got %s, want %s", query, got, want)
+		}
+	}
+	if m, ok := s.Of("example.com/e/x/y/z"); !ok || m.String() != "example.com/e/x@v1.9.0" {
+		t.Errorf("a package is of %v, %v", m, ok)
+	}
+	if m, ok := s.Of("example.com"); ok {
+		t.Errorf("no module is %v", m)
+	}
+	s.Prefer(map[string]string{"example.com/a": "v1.0.0"})
+	if m, err := s.Get(ctx, "example.com/a/sub"); err != nil || m.Version != "v1.0.0" {
+		t.Errorf("the preferred version is %v, %v", m, err)
 	}
 	for _, query := range []string{"example.com/a@v3", "example.com/none@v1.0.0", "", "../x", "fmt@v1.0.0"} {
 		if _, err := s.Get(ctx, query); err == nil {

@@ -3,6 +3,7 @@ package symbols
 import (
 	"cmp"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -35,18 +36,52 @@ func Paths() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(a.names)), func(path string) bool { return !offered(path) })
 }
 
-// Has reports whether the module with this path, or a part of it, is compiled in.
+// Has reports whether everything at a path is compiled in: it is that of such a package, of our module, or of a directory of
+// the standard library.
 func Has(path string) bool {
 	a, err := open()
 	if err != nil {
 		return false
 	}
-	for p := range a.names {
-		if p == path || strings.HasPrefix(p, path+"/") {
-			return true
+	if a.names[path] != "" || path+"/" == module {
+		return true
+	}
+	return !strings.Contains(path, ".") && len(below(a, path)) > 0
+}
+
+// Below returns the packages of a module that are compiled in, sorted.
+func Below(path string) []string {
+	a, err := open()
+	if err != nil {
+		return nil
+	}
+	return below(a, path)
+}
+
+func below(a *archives, path string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(a.names)), func(p string) bool { return p != path && !strings.HasPrefix(p, path+"/") })
+}
+
+// Offering returns the modules, with their versions, that packages are compiled in of.
+func Offering() map[string]string {
+	versions := Versions()
+	maps.DeleteFunc(versions, func(path, _ string) bool { return len(Below(path)) == 0 })
+	return versions
+}
+
+// Versions returns the modules of this binary with their versions.
+func Versions() map[string]string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	versions := map[string]string{}
+	for _, m := range append(info.Deps, &info.Main) {
+		if m.Version != "" && m.Version != "(devel)" {
+			versions[m.Path] = m.Version
 		}
 	}
-	return false
+	return versions
 }
 
 // Guess returns the import paths of the packages of this name, the one that a notebook most likely means first; none if
