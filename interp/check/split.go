@@ -129,13 +129,16 @@ func inHeader(src string, list []lexeme, start, i int) bool {
 	default:
 		return false
 	}
-	text := "package p\nfunc _() {\n" + src[list[first].offset:list[i].offset] + "\n}\n"
-	_, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
-	if err == nil {
+	parses := func(end string) bool {
+		text := "package p\nfunc _() {\n" + src[list[first].offset:list[i].offset] + end + "\n}\n"
+		_, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
+		return err == nil
+	}
+	if parses("") {
 		return false
 	}
-	// A block that is wrong inside must not swallow the rest of the cell.
-	return list[i-1].tok != token.RBRACE || !opensBlock(list[first:i])
+	// A block that is wrong inside must not swallow the rest of the cell; one of a function literal is in the header.
+	return list[i-1].tok != token.RBRACE || !opensBlock(list[first:i]) || parses("; x {}") || parses("; x; x {}")
 }
 
 // opensBlock reports whether the last brace of list closes one that follows two
