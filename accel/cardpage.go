@@ -12,7 +12,7 @@ import (
 // html is the card for a browser: what was trained, with what, and what came of it.
 func (c Card) html() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `<div style="display:inline-block;border:1px solid;border-radius:6px;padding:8px 14px;max-width:100%%"><b>%s</b><table>`, html.EscapeString("Training on "+c.Dataset))
+	fmt.Fprintf(&b, `<div style="display:inline-block;border:1px solid #8888;border-radius:6px;padding:8px 14px;max-width:100%%"><b>%s</b><table>`, html.EscapeString("Training on "+c.Dataset))
 	row := func(name, text string) {
 		if text != "" {
 			fmt.Fprintf(&b, `<tr><th style="text-align:left">%s</th><td style="text-align:left">%s</td></tr>`, name, html.EscapeString(text))
