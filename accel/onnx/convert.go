@@ -7,10 +7,10 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// converter writes a step and gives the name of its result.
+// converter writes the ONNX nodes of a step and returns the name of the result.
 type converter func(e *emitter, s *step) (string, error)
 
-// converters are those of all ops that can be exported, by name.
+// converters are the converters of all supported ops, by name.
 var converters = map[string]converter{
 	"Abs": direct("Abs"), "Add": direct("Add"), "Cos": direct("Cos"), "Div": direct("Div"),
 	"Exp": direct("Exp"), "Floor": direct("Floor"), "GELU": direct("Gelu"), "Log": direct("Log"),
@@ -37,8 +37,8 @@ var converters = map[string]converter{
 	"LayerNorm": layerNorm, "RMSNorm": rmsNorm, "BatchNorm": batchNorm, "BatchStatistics": batchStatistics,
 }
 
-// refusals are the ops that are not exported, by name, and why.
-var refusals = map[string]error{
+// unsupported are the unsupported ops by name, with the reason.
+var unsupported = map[string]error{
 	"Bernoulli": fmt.Errorf("%w: give the modules that drop numbers to Uses, so that they are in evaluation mode", ErrRandom),
 
 	"Round8": fmt.Errorf("%w: it rounds to 8-bit floats; AutocastFP8 is for training", ErrUnsupported),
@@ -58,16 +58,16 @@ var refusals = map[string]error{
 
 var gradient = fmt.Errorf("%w: it is part of a gradient; a model is exported as it computes, without training", ErrUnsupported)
 
-// refused is the error of a step that has no converter.
-func (s *step) refused() error {
-	reason := refusals[s.ops[0].Name()]
+// unsupportedError returns the error of a step without a converter.
+func (s *step) unsupportedError() error {
+	reason := unsupported[s.ops[0].Name()]
 	if reason == nil {
 		reason = ErrUnsupported
 	}
 	return &Error{Op: s.ops[0].Name(), Path: s.path, Layer: s.kind, Err: reason}
 }
 
-// direct is an op that ONNX has with the same inputs.
+// direct converts an op that exists in ONNX with the same inputs.
 func direct(op string) converter {
 	return func(e *emitter, s *step) (string, error) {
 		in := make([]string, len(s.in))
@@ -78,10 +78,10 @@ func direct(op string) converter {
 	}
 }
 
-// same1 is an op that gives its input.
+// same1 converts an op that returns its input.
 func same1(e *emitter, s *step) (string, error) { return e.in(s, 0), nil }
 
-// of is an op of a type, in each run.
+// of returns the op of each run, with its type.
 func of[T ir.Op](s *step) []T {
 	all := make([]T, len(s.ops))
 	for r, o := range s.ops {
@@ -90,7 +90,7 @@ func of[T ir.Op](s *step) []T {
 	return all
 }
 
-// each is a number of the op in each run.
+// each returns a scalar of the op in each run.
 func each[T ir.Op, N int | float64](s *step, number func(T) N) []N {
 	all := make([]N, len(s.ops))
 	for r, o := range of[T](s) {
@@ -99,7 +99,7 @@ func each[T ir.Op, N int | float64](s *step, number func(T) N) []N {
 	return all
 }
 
-// constantOf is a scalar of an op as a weight, in the element type d.
+// constantOf adds a scalar of an op as a weight with element type d.
 func constantOf[T ir.Op](e *emitter, s *step, d tensor.DType, number func(T) float64, counts ...sizes) (string, error) {
 	values := each(s, number)
 	name := e.follow(values, d, counts...)

@@ -25,7 +25,7 @@ func leakyReLU(e *emitter, s *step) (string, error) {
 	return alpha(e, s, "LeakyRelu", each(s, func(o ir.LeakyReLU) float64 { return o.Scalar }))
 }
 
-// alpha is an op with one number, which an attribute holds.
+// alpha converts an op with one scalar that is an attribute.
 func alpha(e *emitter, s *step, op string, values []float64) (string, error) {
 	if !same(values) {
 		return "", s.fails(ErrChanging, "its factor is another each time: %v", values)
@@ -41,7 +41,7 @@ func addScalar(e *emitter, s *step) (string, error) {
 	return e.node("Add", []string{e.in(s, 0), c}), nil
 }
 
-// mulScalar is a product, or with a sum before it the mean.
+// mulScalar converts a multiplication by a scalar, or together with a preceding sum a mean.
 func mulScalar(e *emitter, s *step) (string, error) {
 	added, x, axes := e.summed(s.in[0])
 	if added != nil && len(axes) > 0 {
@@ -80,7 +80,7 @@ func atMost(e *emitter, s *step) (string, error) {
 	return bound(e, s, "Min", each(s, func(o ir.AtMost) float64 { return o.Scalar }), math.Inf(1))
 }
 
-// bound is a limit, unless it is none.
+// bound adds a limit, unless it is infinite.
 func bound(e *emitter, s *step, op string, limits []float64, none float64) (string, error) {
 	if same(limits) && limits[0] == none {
 		return e.in(s, 0), nil
@@ -92,7 +92,7 @@ func bound(e *emitter, s *step, op string, limits []float64, none float64) (stri
 	return e.node(op, []string{e.in(s, 0), c}), nil
 }
 
-// masks is a function of truths, which are floats here: 0 is false.
+// masks converts an op on truth values, which are floats in our ops: 0 is false.
 func masks(op string) converter {
 	return func(e *emitter, s *step) (string, error) {
 		var in []string
@@ -103,7 +103,7 @@ func masks(op string) converter {
 	}
 }
 
-// truth is a float mask as a bool.
+// truth converts a float mask to bool.
 func (e *emitter) truth(name string) string {
 	if b, ok := e.masks[name]; ok {
 		return b
@@ -111,7 +111,7 @@ func (e *emitter) truth(name string) string {
 	return e.cast(name, elementBool)
 }
 
-// mask is a bool as a float mask.
+// mask converts a bool to a float mask.
 func (e *emitter) mask(truth string) string {
 	name := e.cast(truth, elementFloat)
 	e.masks[name] = truth
@@ -121,7 +121,7 @@ func (e *emitter) mask(truth string) string {
 func comparison(op string) converter {
 	return func(e *emitter, s *step) (string, error) {
 		a, b := e.in(s, 0), e.in(s, 1)
-		if d := e.dtype(s); d == tensor.Uint8 || d == tensor.Bool { // which not all of its readers compare
+		if d := e.dtype(s); d == tensor.Uint8 || d == tensor.Bool { // not all runtimes compare these types
 			a, b = e.cast(a, elementInt32), e.cast(b, elementInt32)
 		}
 		return e.mask(e.node(op, []string{a, b})), nil

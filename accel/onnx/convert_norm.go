@@ -7,8 +7,8 @@ import (
 
 func layerNorm(e *emitter, s *step) (string, error) { return writeLayerNorm(e, s, e.in(s, 0)), nil }
 
-// writeLayerNorm is that of x, with the parameters of a step. ONNX has it for float64
-// with moments of float32 only, so that it is written out there.
+// writeLayerNorm writes a layer normalization of x with the parameters of a step. For float64,
+// ONNX computes the moments only in float32, so it is written as single ops then.
 func writeLayerNorm(e *emitter, s *step, x string) string {
 	epsilon := of[ir.LayerNorm](s)[0].Epsilon
 	if d := e.dtype(s); d == tensor.Float64 {
@@ -21,19 +21,19 @@ func writeLayerNorm(e *emitter, s *step, x string) string {
 
 func rmsNorm(e *emitter, s *step) (string, error) { return writeRMSNorm(e, s, e.in(s, 0)), nil }
 
-// writeRMSNorm is that of x, with the parameter of a step.
+// writeRMSNorm writes an RMS normalization of x with the parameter of a step.
 func writeRMSNorm(e *emitter, s *step, x string) string {
 	y := e.overRoot(x, of[ir.RMSNorm](s)[0].Epsilon, e.dtype(s))
 	return e.node("Mul", []string{y, e.in(s, 1)})
 }
 
-// overRoot is x/√(mean(x²) + epsilon) along the last axis.
+// overRoot writes x/√(mean(x²) + epsilon) along the last axis.
 func (e *emitter) overRoot(x string, epsilon float64, d tensor.DType) string {
 	mean := e.node("ReduceMean", []string{e.node("Mul", []string{x, x}), e.ints(-1)}, attribute{"keepdims", 1})
 	return e.node("Div", []string{x, e.node("Sqrt", []string{e.node("Add", []string{mean, e.scalar(d, epsilon)})})})
 }
 
-// batchNorm takes mean and variance one by one, as they were before they were joined.
+// batchNorm uses mean and variance separately, as they were before they were concatenated.
 func batchNorm(e *emitter, s *step) (string, error) {
 	pair, ok := e.moments[s.in[1]]
 	if !ok {
@@ -46,8 +46,8 @@ func batchNorm(e *emitter, s *step) (string, error) {
 		attribute{"epsilon", of[ir.BatchNorm](s)[0].Epsilon}), nil
 }
 
-// moment is an input of a step that is a row [1, C], as [C]; "" where it was not
-// made of such.
+// moment returns an input of a step that is a row [1, C], as [C]; "" if it was not made of such
+// a row.
 func (e *emitter) moment(s *step, i int) string {
 	if i >= len(s.in) {
 		return ""
@@ -59,7 +59,7 @@ func (e *emitter) moment(s *step, i int) string {
 	return e.name(m.in[0])
 }
 
-// batchStatistics are mean and variance of each channel of the batch.
+// batchStatistics writes mean and variance of each channel of the batch.
 func batchStatistics(e *emitter, s *step) (string, error) {
 	x, axes := e.in(s, 0), []int{}
 	for i := range e.shape(s.in[0]) {

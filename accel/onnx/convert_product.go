@@ -14,8 +14,8 @@ func linear(e *emitter, s *step) (string, error) {
 
 func byteLinear(e *emitter, s *step) (string, error) { return writeByteLinear(e, s, e.in(s, 0)), nil }
 
-// writeByteLinear is a product with weights that are bytes in the file, too, and
-// become floats when they are used.
+// writeByteLinear writes a linear layer whose weights are 8-bit integers in the file, too, and
+// are converted to floats when used.
 func writeByteLinear(e *emitter, s *step, x string) string {
 	w := of[ir.ByteLinear](s)[0].Weights
 	names, ok := e.bytes[w]
@@ -33,8 +33,8 @@ func writeByteLinear(e *emitter, s *step, x string) string {
 	return e.node("MatMul", []string{x, e.once("Transpose", []string{floats}, attribute{"perm", []int{1, 0}})})
 }
 
-// attention is softmax(q·kᵀ·scale + added)·v, where what the triangle above the
-// diagonal would see is hidden if it is causal.
+// attention writes softmax(q·kᵀ·scale + added)·v. If it is causal, everything above the
+// diagonal is masked.
 func attention(e *emitter, s *step) (string, error) {
 	scales := each(s, func(o ir.Attention) float64 { return o.Scale })
 	d := e.dtype(s)
@@ -62,7 +62,7 @@ func attention(e *emitter, s *step) (string, error) {
 	return "", nil
 }
 
-// seen is the softmax of scores, 0 in rows of which all are hidden.
+// seen writes the softmax of scores, with 0 in completely masked rows.
 func (e *emitter) seen(scores string, d tensor.DType) string {
 	most := e.node("ReduceMax", []string{scores, e.ints(-1)}, attribute{"keepdims", 1})
 	blind := e.node("Equal", []string{most, e.scalar(d, math.Inf(-1))})
@@ -82,7 +82,7 @@ func conv(e *emitter, s *step) (string, error) {
 		attribute{"pads", pads(o.Padding)}, attribute{"dilations", o.Dilation[:]}, attribute{"group", o.Groups}), nil
 }
 
-// pads are the same on both sides: first those before, then those after.
+// pads returns equal padding on both sides: first the values before, then those after.
 func pads(padding [2]int) []int { return slices.Repeat(padding[:], 2) }
 
 func maxPool(e *emitter, s *step) (string, error) {

@@ -10,11 +10,11 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// quantized is a network of 8-bit integers in the form that onnxruntime's own tools
-// write (QDQ, https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html):
-// ops on floats between QuantizeLinear and DequantizeLinear, which it computes with
-// bytes. Weights are signed bytes with a step for each output, activations unsigned
-// bytes, biases 32-bit integers.
+// quantized writes an 8-bit network in the form of onnxruntime's own tools (QDQ,
+// https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html): float ops
+// between QuantizeLinear and DequantizeLinear, which onnxruntime computes with 8-bit integers.
+// Weights are signed bytes with a scale per output, activations unsigned bytes, biases 32-bit
+// integers.
 func quantized(e *emitter, s *step) (string, error) {
 	n := of[ir.Quantized](s)[0].Network
 	q := &quantizedEmitter{emitter: e, scale: n.Input, rank: len(e.shape(s.in[0]))}
@@ -30,7 +30,7 @@ func quantized(e *emitter, s *step) (string, error) {
 			x = q.rounded(e.node("Flatten", []string{x}, attribute{"axis", 1}))
 			q.flattened, q.rank = q.channels, 2
 		default:
-			return "", s.refused()
+			return "", s.unsupportedError()
 		}
 	}
 	return x, nil
@@ -39,21 +39,21 @@ func quantized(e *emitter, s *step) (string, error) {
 // quantizedEmitter writes the layers of a network.
 type quantizedEmitter struct {
 	*emitter
-	scale     integer.Scale // of what the next layer is given
-	rank      int           // of that
-	channels  int           // that the last product gave
-	flattened int           // channels of the images that the next product is given in rows; 0 for none
+	scale     integer.Scale // scale of the next layer's input
+	rank      int           // rank of that input
+	channels  int           // output channels of the last layer
+	flattened int           // channels of the flattened images in the next layer's input; 0: not flattened
 }
 
-// rounded is x as bytes with the scale can say it. To round again what is rounded
-// changes nothing, and tells onnxruntime that there are bytes on both sides of an op.
+// rounded quantizes and dequantizes x. Doing that again changes nothing, and tells onnxruntime
+// that an op has 8-bit integers on both sides.
 func (q *quantizedEmitter) rounded(x string) string {
 	scale := []string{q.scalar(tensor.Float32, float64(q.scale.Step)), q.scalar(tensor.Uint8, float64(q.scale.Zero))}
 	return q.node("DequantizeLinear", append([]string{q.node("QuantizeLinear", append([]string{x}, scale...))}, scale...))
 }
 
-// product is a convolution or a linear layer of bytes, its ReLU, and what rounds the
-// result again.
+// product writes a quantized convolution or linear layer, its ReLU, and the rounding of the
+// result.
 func (q *quantizedEmitter) product(p *integer.Product, x string) string {
 	names, ok := q.products[p]
 	if !ok {
@@ -87,16 +87,16 @@ func (q *quantizedEmitter) product(p *integer.Product, x string) string {
 	return y
 }
 
-// zeros are zero points. They are the default, but only with them onnxruntime 1.32
-// multiplies the bytes of a Gemm.
+// zeros adds zero points. They are the default, but onnxruntime 1.32 only uses 8-bit integers
+// for a Gemm if they are explicit.
 func (q *quantizedEmitter) zeros(of elementType, size, n int) string {
 	name := fmt.Sprintf("/%s/zeros/%d", of, n)
 	q.weights[name] = weight{name, of, []int{n}, make([]byte, size*n)}
 	return name
 }
 
-// constants are the names of the weights of a product, of their steps, and of the bias:
-// as integers and their steps, or as floats where 32 bits could not hold the sums.
+// constants adds the weights of a layer, their scales, and the bias, and returns their names.
+// The bias is integers with scales, or floats if the sums could overflow 32 bits.
 func (q *quantizedEmitter) constants(p *integer.Product) []string {
 	place := "/" + q.place(nil)
 	add := func(name string, of elementType, raw []byte, shape ...int) string {

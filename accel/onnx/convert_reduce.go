@@ -7,11 +7,11 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// summed looks for sums that make a value: of what they are, over which of its axes,
-// and how many elements each adds up. added is nil where the value is no sum.
+// summed finds the sums that compute a value: their input, the axes, and the number of elements
+// that each sum adds. added is nil if the value is not a sum.
 func (e *emitter) summed(v int) (added sizes, x int, axes []int) {
 	x = v
-	left := []int{} // axes of x that are axes of v, found from the end
+	left := []int{} // axes of x that remain in v, from the last to the first
 	for i := range e.shape(v) {
 		left = append(left, i)
 	}
@@ -42,7 +42,7 @@ func (e *emitter) summed(v int) (added sizes, x int, axes []int) {
 	return added, x, axes
 }
 
-// sum is that of one or several sums, one after the other.
+// sum converts one sum or several nested ones.
 func sum(e *emitter, s *step) (string, error) {
 	_, x, axes := e.summed(s.out)
 	if len(axes) == 0 {
@@ -69,14 +69,14 @@ func cumSum(e *emitter, s *step) (string, error) {
 	return e.node("CumSum", in), nil
 }
 
-// rows is an op along the last axis.
+// rows converts an op along the last axis.
 func rows(op string) converter {
 	return func(e *emitter, s *step) (string, error) {
 		return e.node(op, []string{e.in(s, 0)}, attribute{"axis", -1}), nil
 	}
 }
 
-// crossEntropy is the mean of the negative logarithms of the labels' probabilities.
+// crossEntropy writes the mean negative log-likelihood of the labels.
 func crossEntropy(e *emitter, s *step) (string, error) {
 	p := e.node("LogSoftmax", []string{e.in(s, 0)}, attribute{"axis", -1})
 	labels := e.node("Unsqueeze", []string{e.in(s, 1), e.ints(1)})

@@ -16,7 +16,7 @@ func fill(e *emitter, s *step) (string, error) {
 	return e.expanded(s, c)
 }
 
-// expanded is a value broadcast to the shape of a step's result.
+// expanded broadcasts a value to the shape of a step's result.
 func (e *emitter) expanded(s *step, name string) (string, error) {
 	to := e.shapeTensor(e.shape(s.out))
 	if to == "" {
@@ -32,8 +32,8 @@ func expand(e *emitter, s *step) (string, error) {
 	return e.expanded(s, e.in(s, 0))
 }
 
-// reshape leaves out what changes nothing, and rows that were made for an op which
-// takes any number of axes here.
+// reshape omits a Reshape without effect, and one that makes rows for an op that accepts any
+// number of axes in ONNX.
 func reshape(e *emitter, s *step) (string, error) {
 	from, to := e.shape(s.in[0]), e.shape(s.out)
 	if y, ok := e.mixed[s.in[0]]; ok {
@@ -64,8 +64,8 @@ func reshape(e *emitter, s *step) (string, error) {
 	return e.node("Reshape", []string{x, shape}), nil
 }
 
-// target is the shape of a Reshape: with -1 for the only size that differs, 0 for
-// those that are as before, or computed. empty tells that 0 stands for itself.
+// target returns the shape argument of a Reshape: -1 for a single size that differs, 0 for
+// unchanged sizes, or a computed shape. empty says that 0 means zero elements.
 func (e *emitter) target(from, to []sizes) (name string, empty bool) {
 	shape := make([]int, len(to))
 	var differing, unlike int
@@ -86,7 +86,7 @@ func (e *emitter) target(from, to []sizes) (name string, empty bool) {
 	switch {
 	case empty:
 		return e.shapeTensor(to), true
-	case differing == 1: // also for no elements, where 0 beside -1 would not do
+	case differing == 1: // also for no elements, where 0 together with -1 is invalid
 		for i, s := range to {
 			if !s.fixed() {
 				shape[i] = -1
@@ -99,7 +99,7 @@ func (e *emitter) target(from, to []sizes) (name string, empty bool) {
 	return e.shapeTensor(to), false
 }
 
-// onesAdded are the axes of size 1 by which to is longer than from.
+// onesAdded returns the axes of size 1 that to has in addition to from.
 func onesAdded(from, to []sizes) ([]int, bool) {
 	if len(to) <= len(from) {
 		return nil, false
@@ -120,9 +120,9 @@ func onesAdded(from, to []sizes) ([]int, bool) {
 	return axes, k == len(from) && len(axes) > 0
 }
 
-// wide is a value of rows [N, D] before its rows were put together, and its shape
-// without the last axis: where they were a Reshape of something with more axes, for
-// an op that ONNX has for any number of them. "" where that is not so.
+// wide returns the value before its axes were merged to rows [N, D], and its shape without the
+// last axis, for an op that accepts any number of axes in ONNX. It returns "" if the value is
+// not such a Reshape.
 func (e *emitter) wide(v int) (name string, lead []sizes) {
 	s := e.maker(v)
 	if s == nil || len(e.shape(v)) != 2 {
@@ -149,7 +149,7 @@ func (e *emitter) wide(v int) (name string, lead []sizes) {
 	return write(e, s, x), lead
 }
 
-// ofRows write ops of rows for an x of any number of axes.
+// ofRows makes converters of row ops for an x with any number of axes.
 var ofRows = map[string]func(e *emitter, s *step, x string) string{
 	"Linear": func(e *emitter, s *step, x string) string {
 		w := e.once("Transpose", []string{e.in(s, 1)}, attribute{"perm", []int{1, 0}})
@@ -166,9 +166,9 @@ func transpose(e *emitter, s *step) (string, error) {
 	return e.node("Transpose", []string{e.in(s, 0)}, attribute{"perm", of[ir.Permute](s)[0].Perm}), nil
 }
 
-// slice has bounds that stay, or that are at a fixed distance from the end.
+// slice has bounds that are fixed, or at a fixed distance from the end.
 func slice(e *emitter, s *step) (string, error) {
-	if isA(e.maker(s.in[0]), "Attention") { // the part that is the result
+	if isA(e.maker(s.in[0]), "Attention") { // the part that holds the result
 		e.mixed[s.out] = e.mixed[s.in[0]]
 		return "", nil
 	}
@@ -188,7 +188,7 @@ func slice(e *emitter, s *step) (string, error) {
 	return e.node("Slice", []string{e.in(s, 0), begin, end, e.ints(axes[0])}), nil
 }
 
-// bound is one of a slice of an axis of this size.
+// bound returns a bound of a slice along an axis of this size.
 func (e *emitter) bound(at, whole sizes) string {
 	if slices.Equal(at, whole) {
 		return e.ints(math.MaxInt)

@@ -1,59 +1,53 @@
-// Package onnx writes models to files of ONNX, which onnxruntime and others run
-// without this module.
+// Package onnx exports models to ONNX files, which onnxruntime and other programs run without
+// this module.
 //
 //	err := onnx.Export("digits.onnx", model, images)
 //
-// The model is called with inputs of the example's kind, and what it computes is
-// recorded, op by op; so a struct with a method Forward exports as a chain of layers
-// does, in a package as well as in a notebook's cell, whatever Go it is written in.
-// [ExportFunc] takes a function with several inputs and outputs. [Build] gives the
-// [Model] itself, which shows its nodes.
+// The model is called with inputs like the example, and the ops that it computes are recorded.
+// A struct with a method Forward is therefore exported like a chain of layers, in packages as
+// well as in notebook cells, whatever Go code it contains. [ExportFunc] exports a function with
+// several inputs and outputs. [Build] returns the [Model], which displays its nodes.
 //
 // # What is in the file
 //
-// Layers compute as in evaluation: Dropout is gone, BatchNorm has its running means.
-// Parameters have the names that nn.Save gives them, nodes those of their layers.
-// Products, convolutions, pools, norms and embeddings become the ops that ONNX has
-// for them (Gemm or MatMul, Conv, MaxPool, LayerNormalization, Gather and so on);
-// attention and RMSNorm are written out, for the ops of that name are younger than
-// what is common. Files are of opset 20 and IR version 9, which onnxruntime reads
-// since 1.17. The tests have onnxruntime compute every layer and op, and compare.
+// Layers compute in evaluation mode: Dropout is removed, and BatchNorm uses its running
+// statistics. Parameters have their names in nn.Save, nodes the names of their layers. Matrix
+// multiplications, convolutions, pooling, norms and embeddings become the corresponding ONNX
+// ops (Gemm or MatMul, Conv, MaxPool, LayerNormalization, Gather and so on). Attention and
+// RMSNorm are written as several ops, because the single ops are newer than common runtimes.
+// Files have opset 20 and IR version 9, supported by onnxruntime since 1.17. The tests run
+// every layer and op in onnxruntime and compare the results.
 //
 // # Sizes
 //
-// The model is called with batches of 2, 3 and 5 examples made of those of the
-// example, and with two other sizes of each further axis that [Axes] names. Sizes
-// that follow are found by comparing the calls, and computed in the file. What
-// follows from a size in other ways than ops do, and what differs between the calls
-// beyond sizes, is an [*Error]: an if or a loop of Go that depends on a size, random
-// numbers, a state that the model keeps. So is reading numbers that depend on the
-// input. What cannot be seen in calls of these sizes, such as an if about batches of
-// more than a hundred, is not in the file.
-//
+// The model is called with batches of 2, 3 and 5 examples, made from those of the example, and
+// with two other sizes of each further axis named by [Axes]. Comparing the calls shows which
+// sizes depend on others; the file computes these. If a size affects the model in any other way
+// than through ops, or if the calls differ in more than sizes, the result is an [*Error]: for
+// example an if or a loop in Go that depends on a size, random numbers, or state of the model.
+// Reading values that depend on the input is an error, too. Behaviour that these calls do not
+// show, such as an if for batches larger than a hundred, is not in the file.
 // # Element types
 //
-// A model is exported in the types of its parameters; Autocast outside of it, and
-// accel.AMP, do not matter. 16-bit floats are computed as here: in float32, and
-// rounded. A file may have ops in float64 that onnxruntime has no code for (Gelu and
-// Conv); it says so when it opens the file. Weights that quantize.Weights has made
-// bytes of are bytes in the file.
+// A model is exported in the types of its parameters; an enclosing Autocast, or accel.AMP, has
+// no effect. 16-bit floats are computed as here: in float32 with rounding. A file may have
+// float64 ops that onnxruntime does not implement (Gelu and Conv); onnxruntime reports that
+// when it opens the file. Weights quantized by quantize.Weights are 8-bit integers in the file.
 //
-// What quantize.Static makes is written as onnxruntime's own tools write it (QDQ):
-// QuantizeLinear and DequantizeLinear around ops on floats, which onnxruntime computes
-// with bytes where it can. Where a number lies in the middle between two bytes it may
-// take the other one, so that results differ by as much as a step of a byte here and
-// there. Without VNNI it adds up pairs of products in 16 bits on x86, which can
-// overflow; its documentation says so of all such files. NaN is not refused as here.
+// A model of quantize.Static is written like onnxruntime's own tools do (QDQ): QuantizeLinear
+// and DequantizeLinear around float ops, which onnxruntime computes with 8-bit integers where
+// possible. A value in the middle between two integers may be rounded differently, so results
+// can differ by one step of the scale. On x86 without VNNI, onnxruntime adds pairs of products
+// in 16 bits, which can overflow; its documentation describes this for all such files. Unlike
+// here, NaN is not an error.
 //
-// The largest of several elements of which one is NaN (Max, ArgMax, MaxPool2D), and
-// GELU of -Inf, are what onnxruntime makes of them. Indices are not checked as here:
-// ONNX counts negative ones from the end.
+// Max, ArgMax and MaxPool2D of elements with a NaN, and GELU of -Inf, are computed as
+// onnxruntime defines them. Indices are not checked: ONNX counts negative ones from the end.
 //
-// # For who changes this package
+// # How the package works
 //
-// sizes.go plans the calls, trace.go makes them, graph.go joins them, emit.go writes
-// nodes by the table in convert.go, wire.go the bytes. Each op of accel/internal/ir
-// has a row in that table or among the refusals, which a test looks at. A converter
-// may write what turns out to be part of something larger: nodes that no output needs
-// are left out at the end.
+// sizes.go plans the calls, trace.go makes them, graph.go joins them, emit.go writes nodes with
+// the table in convert.go, wire.go writes the bytes. Each op of accel/internal/ir has a row in
+// that table or in the table unsupported, which a test checks. A converter may write nodes that turn
+// out to be part of a larger op: nodes that no output needs are removed at the end.
 package onnx

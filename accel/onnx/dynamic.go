@@ -8,11 +8,11 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// A size that follows the input is read off a value that has it, when the file is
-// run, or computed from those of the inputs.
+// A size that depends on the input is read from a value that has it when the file is run, or
+// computed from the sizes of the inputs.
 
-// size is an int64 tensor of one element that is s in every run; "" where nobody
-// knows how it comes about.
+// size returns an int64 tensor with one element that is s in every run; "" if it is unknown how
+// s depends on the inputs.
 func (e *emitter) size(s sizes) string {
 	if s.fixed() {
 		return e.ints(s[0])
@@ -32,7 +32,7 @@ func (e *emitter) size(s sizes) string {
 	return e.computed(s)
 }
 
-// sizeOf is a size of a value, "" where none is s.
+// sizeOf reads a size of a value; "" if no size equals s.
 func (e *emitter) sizeOf(v int, s sizes) string {
 	for d, of := range e.shape(v) {
 		if slices.Equal(of, s) {
@@ -42,10 +42,10 @@ func (e *emitter) sizeOf(v int, s sizes) string {
 	return ""
 }
 
-// shapeOf is the shape of a value.
+// shapeOf returns the shape of a value.
 func (e *emitter) shapeOf(name string) string { return e.once("Shape", []string{name}) }
 
-// computed is factor·a + offset, or factor·a·b + offset, of named axes a and b.
+// computed returns factor·a + offset, or factor·a·b + offset, of named axes a and b.
 func (e *emitter) computed(s sizes) string {
 	axes := e.g.plan.axes
 	for i, a := range axes {
@@ -66,7 +66,7 @@ func (e *emitter) computed(s sizes) string {
 	return ""
 }
 
-// linear is factor·of + offset where that is s in every run.
+// linear returns factor·of + offset if that is s in every run.
 func (e *emitter) linear(s, of sizes, name func() string) string {
 	factor, known := 0, false
 	for r := range s {
@@ -94,7 +94,7 @@ func (e *emitter) linear(s, of sizes, name func() string) string {
 	return n
 }
 
-// shapeTensor is a shape as an int64 tensor; "" where a size is not known.
+// shapeTensor returns a shape as an int64 tensor; "" if a size is unknown.
 func (e *emitter) shapeTensor(shape []sizes) string {
 	if i := slices.IndexFunc(shape, func(s sizes) bool { return !s.fixed() }); i < 0 {
 		return e.ints(first(shape)...)
@@ -111,7 +111,7 @@ func (e *emitter) shapeTensor(shape []sizes) string {
 	return e.node("Concat", parts, attribute{"axis", 0})
 }
 
-// first is a shape in the first run.
+// first returns a shape in the first run.
 func first(shape []sizes) []int {
 	out := make([]int, len(shape))
 	for i, s := range shape {
@@ -120,12 +120,12 @@ func first(shape []sizes) []int {
 	return out
 }
 
-// sameSizes tells whether two shapes are equal in all runs.
+// sameSizes reports whether two shapes are equal in all runs.
 func sameSizes(a, b []sizes) bool {
 	return slices.EqualFunc(a, b, func(x, y sizes) bool { return slices.Equal(x, y) })
 }
 
-// unknown is the error of a shape that cannot be computed.
+// unknown returns the error of a shape that cannot be computed.
 func (s *step) unknown(g *graph) error {
 	var shapes []string
 	for r := range g.plan.runs {
@@ -138,7 +138,7 @@ func (s *step) unknown(g *graph) error {
 	return s.fails(ErrUnsupported, "how its shape follows from that of the input is not clear: %q", shapes)
 }
 
-// patterned is a constant whose size follows the input.
+// patterned writes a constant whose size depends on the input.
 func (e *emitter) patterned(v int, p pattern) string {
 	d, shape := e.g.values[v].dtype, e.shape(v)
 	to := e.shapeTensor(shape)
@@ -165,9 +165,9 @@ func (e *emitter) patterned(v int, p pattern) string {
 	return e.node("Expand", []string{count, to})
 }
 
-// follow is a tensor of one number without a dimension that is value[r] in every run:
-// the same, or one of the forms that an average has, of how many elements were added
-// up, or of a named axis. "" where it is none.
+// follow returns a scalar tensor that is value[r] in every run: a constant, or one of the
+// supported forms of the number of summed elements or of a named axis. It returns "" if there
+// is none.
 func (e *emitter) follow(values []float64, d tensor.DType, counts ...sizes) string {
 	if same(values) {
 		return e.scalar(d, values[0])

@@ -2,7 +2,7 @@ package onnx
 
 import "github.com/quernlab/quern/accel/tensor"
 
-// elements are ONNX's element types of ours.
+// elements maps our element types to those of ONNX.
 var elements = map[tensor.DType]elementType{
 	tensor.Float32: elementFloat, tensor.Float64: elementDouble,
 	tensor.Float16: elementFloat16, tensor.BFloat16: elementBFloat16,
@@ -10,7 +10,7 @@ var elements = map[tensor.DType]elementType{
 	tensor.Uint8: elementUint8, tensor.Bool: elementBool,
 }
 
-// String is the type's name in ONNX.
+// String returns the name of the type in ONNX.
 func (e elementType) String() string {
 	return map[elementType]string{
 		elementFloat: "float", elementDouble: "double", elementFloat16: "float16", elementBFloat16: "bfloat16",

@@ -14,26 +14,25 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// emitter writes a graph as nodes of ONNX, step by step. What no output needs in the
-// end is left out again, so that a step may be written a second time where it is
-// found to be part of something larger.
+// emitter writes a graph as ONNX nodes, step by step. Nodes that no output needs are removed at
+// the end, so a step may be written again as part of a larger op.
 type emitter struct {
 	g        *graph
 	model    *Model
-	names    []string                      // by value; "" before it is made
-	taken    map[string]int                // how often a name was asked for
-	weights  map[string]weight             // that nodes may use
-	masks    map[string]string             // the bool of which a float is 0 or 1
-	known    map[string]string             // what once has made
-	moments  map[int][2]string             // mean and variance, of a value that has both
-	bytes    map[*integer.Weights][]string // names of quantised weights and of their steps
-	products map[*integer.Product][]string // names of what quantised products multiply by
-	mixed    map[int]string                // what attention gives, of the flat value that it is part of
+	names    []string                      // by value; "" until it is written
+	taken    map[string]int                // number of uses of a name
+	weights  map[string]weight             // weights that nodes may use
+	masks    map[string]string             // by float mask: the bool that it was converted from
+	known    map[string]string             // results of once
+	moments  map[int][2]string             // mean and variance of a value that contains both
+	bytes    map[*integer.Weights][]string // names of quantized weights and of their scales
+	products map[*integer.Product][]string // names of the constants of quantized layers
+	mixed    map[int]string                // output of attention, by the flat value that contains it
 	current  *step
-	failed   error // of a constant that cannot be written
+	failed   error // error of a constant that cannot be written
 }
 
-// emit is a graph as a model.
+// emit converts a graph to a model.
 func emit(g *graph, o *options, meter *display.Meter) (*Model, error) {
 	e := &emitter{
 		g: g, model: &Model{name: o.name, notes: o.notes, external: o.external},
@@ -50,7 +49,7 @@ func emit(g *graph, o *options, meter *display.Meter) (*Model, error) {
 		e.current = s
 		convert, ok := converters[s.ops[0].Name()]
 		if !ok {
-			return nil, s.refused()
+			return nil, s.unsupportedError()
 		}
 		name, err := convert(e, s)
 		if err = errors.Join(err, e.failed); err != nil {
@@ -82,7 +81,7 @@ func (e *emitter) parameters(models []any) {
 	}
 }
 
-// ports are the inputs.
+// ports returns the inputs.
 func (e *emitter) ports(o *options) error {
 	for i, v := range e.g.inputs {
 		name := portName("input", o.inputs, i, len(e.g.inputs))
@@ -96,7 +95,7 @@ func (e *emitter) ports(o *options) error {
 	return nil
 }
 
-// portName is what the user calls an input or output, or a default.
+// portName returns the user's name of an input or output, or the default.
 func portName(kind string, names []string, i, of int) string {
 	switch {
 	case names != nil:
@@ -107,7 +106,7 @@ func portName(kind string, names []string, i, of int) string {
 	return fmt.Sprintf("%s_%d", kind, i)
 }
 
-// dimensions are those of a value that others see.
+// dimensions returns the dimensions of an input or output.
 func (e *emitter) dimensions(v int) []dimension {
 	shape := make([]dimension, len(e.g.values[v].shape))
 	for i, s := range e.g.values[v].shape {
@@ -125,7 +124,7 @@ func (e *emitter) dimensions(v int) []dimension {
 	return shape
 }
 
-// results are the outputs, each with a name of its own.
+// results returns the outputs, each with a unique name.
 func (e *emitter) results(o *options) error {
 	if o.outputs != nil && len(o.outputs) != len(e.g.outputs) {
 		return fmt.Errorf("onnx: Outputs: %d names for %d outputs", len(o.outputs), len(e.g.outputs))
@@ -159,12 +158,12 @@ func (e *emitter) results(o *options) error {
 	return nil
 }
 
-// isMade tells whether a node makes what has this name.
+// isMade reports whether a node computes the value with this name.
 func (e *emitter) isMade(name string) bool {
 	return slices.ContainsFunc(e.model.nodes, func(n operator) bool { return n.out == name })
 }
 
-// sweep leaves out nodes and weights that no output needs, and names those that stay.
+// sweep removes nodes and weights that no output needs, and renames the others.
 func (e *emitter) sweep() {
 	needed := map[string]bool{}
 	for _, p := range e.model.outputs {
@@ -204,7 +203,7 @@ func (e *emitter) sweep() {
 	}
 }
 
-// name is that of a value, which becomes a weight, or nodes, if it is a constant.
+// name returns the name of a value, after adding a weight or nodes for a constant.
 func (e *emitter) name(v int) string {
 	if e.names[v] != "" {
 		return e.names[v]
@@ -219,12 +218,12 @@ func (e *emitter) name(v int) string {
 	return e.names[v]
 }
 
-// resizes tells whether the size of a value differs between the runs.
+// resizes reports whether the size of a value differs between the runs.
 func (e *emitter) resizes(v int) bool {
 	return slices.ContainsFunc(e.g.values[v].shape, func(s sizes) bool { return !s.fixed() })
 }
 
-// constant makes a constant a weight of this name.
+// constant adds a constant as a weight with this name.
 func (e *emitter) constant(v int, name string) {
 	c := e.g.values[v].constant
 	e.names[v] = name
@@ -232,10 +231,10 @@ func (e *emitter) constant(v int, name string) {
 	e.weights[name] = weight{name, elements[c.DType()], c.Shape(), c.Raw()}
 }
 
-// in is the name of an input of a step.
+// in returns the name of an input of a step.
 func (e *emitter) in(s *step, i int) string { return e.name(s.in[i]) }
 
-// node adds a node and gives the name of what it makes.
+// node adds a node and returns the name of its output.
 func (e *emitter) node(op string, in []string, attributes ...attribute) string {
 	place := "/" + e.place(in) + op
 	out := fmt.Sprintf("/%d", len(e.model.nodes)) // until it has a better one
@@ -243,7 +242,7 @@ func (e *emitter) node(op string, in []string, attributes ...attribute) string {
 	return out
 }
 
-// once is node, or what it has given for the same op and inputs before.
+// once is node, but reuses the result for the same op and inputs.
 func (e *emitter) once(op string, in []string, attributes ...attribute) string {
 	key := fmt.Sprint(op, in, attributes)
 	if e.known[key] == "" {
@@ -252,8 +251,8 @@ func (e *emitter) once(op string, in []string, attributes ...attribute) string {
 	return e.known[key]
 }
 
-// place is where a node belongs: to the owner of a parameter that it or its op uses,
-// or to the layer in which its op was recorded.
+// place returns the layer that a node belongs to: the owner of a parameter that it or its op
+// uses, or the layer in which its op was recorded.
 func (e *emitter) place(in []string) string {
 	if e.current != nil {
 		in = slices.Clone(in)
@@ -277,10 +276,10 @@ func (e *emitter) place(in []string) string {
 	return ""
 }
 
-// movesWeights are ops of which the result is still that parameter.
+// movesWeights are ops whose result counts as the same parameter.
 var movesWeights = map[string]bool{"Transpose": true, "Cast": true, "Reshape": true}
 
-// unique is a name that nothing else has.
+// unique returns an unused name.
 func (e *emitter) unique(name string) string {
 	for {
 		k := e.taken[name]
@@ -292,7 +291,7 @@ func (e *emitter) unique(name string) string {
 	}
 }
 
-// ints is a weight of int64 numbers, in one dimension.
+// ints adds a one-dimensional weight of int64 values.
 func (e *emitter) ints(values ...int) string {
 	raw := []byte{}
 	for _, v := range values {
@@ -303,7 +302,7 @@ func (e *emitter) ints(values ...int) string {
 	return name
 }
 
-// scalar is a weight of one number without a dimension.
+// scalar adds a weight with one element and no dimensions.
 func (e *emitter) scalar(d tensor.DType, value float64) string {
 	raw := tensor.FromFloat64s([]float64{value}).Cast(d).Raw()
 	name := fmt.Sprintf("/%s/%v", elements[d], value)
@@ -317,18 +316,18 @@ func (e *emitter) scalar(d tensor.DType, value float64) string {
 	return name
 }
 
-// cast is a node of another element type.
+// cast adds a node that converts to another element type.
 func (e *emitter) cast(name string, to elementType) string {
 	return e.node("Cast", []string{name}, attribute{"to", int(to)})
 }
 
-// dtype of the first input of a step.
+// dtype returns the type of the first input of a step.
 func (e *emitter) dtype(s *step) tensor.DType { return e.g.values[s.in[0]].dtype }
 
-// shape of a value in all runs.
+// shape returns the shape of a value in all runs.
 func (e *emitter) shape(v int) []sizes { return e.g.values[v].shape }
 
-// maker is the step that makes a value; nil for inputs and constants.
+// maker returns the step that computes a value; nil for inputs and constants.
 func (e *emitter) maker(v int) *step {
 	if k := e.g.from[v]; k >= 0 {
 		return &e.g.steps[k]
@@ -336,5 +335,5 @@ func (e *emitter) maker(v int) *step {
 	return nil
 }
 
-// isA tells whether a step is there and of an op of this name.
+// isA reports whether a step exists and has an op with this name.
 func isA(s *step, name string) bool { return s != nil && s.ops[0].Name() == name }

@@ -6,31 +6,30 @@ import (
 	"strings"
 )
 
-// Why a model, or a part of one, cannot be exported; an [*Error] wraps one of them.
+// Reasons why a model, or a part of one, cannot be exported; an [*Error] wraps one of them.
 var (
-	// ErrUnsupported says that an op has no counterpart among ONNX's.
+	// ErrUnsupported: an op has no counterpart in ONNX.
 	ErrUnsupported = errors.New("there is no counterpart in ONNX")
-	// ErrRandom says that the model draws random numbers.
+	// ErrRandom: the model draws random numbers.
 	ErrRandom = errors.New("a file cannot draw random numbers")
-	// ErrDataDependent says that the model does in Go what depends on the numbers
-	// of its input.
+	// ErrDataDependent: the model's Go code depends on values computed from its input.
 	ErrDataDependent = errors.New("what Go does with numbers of the input cannot be exported")
-	// ErrChanging says that the model computes something else when it is called
-	// again, or with another size.
+	// ErrChanging: the model computes something different when it is called again, or with
+	// another size.
 	ErrChanging = errors.New("the model is not the same each time")
-	// ErrTooLarge says that the weights do not fit into one file of the format.
+	// ErrTooLarge: the weights do not fit into one file.
 	ErrTooLarge = errors.New("a file of this format cannot have more than 2 GiB")
 )
 
-// Error says what of a model cannot be exported, and why.
+// Error says which part of a model cannot be exported, and why.
 type Error struct {
-	Op    string // of the tensor; empty where no op is to blame
-	Path  string // of its layer, such as "2.0"; empty outside of chains
-	Layer string // as it is written in Go
-	Err   error  // wraps one of those above
+	Op    string // name of the op; empty if no op is the cause
+	Path  string // path of its layer, such as "2.0"; empty outside chains
+	Layer string // the layer as a Go expression
+	Err   error  // wraps one of the errors above
 }
 
-// Error names layer, op and reason.
+// Error names the layer, the op and the reason.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("onnx: ")
@@ -44,5 +43,5 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap is the reason.
+// Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }

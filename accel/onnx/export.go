@@ -9,18 +9,17 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Tensor is the tensors that models compute with.
+// Tensor is the type of tensors in models.
 type Tensor = tensor.Tensor
 
-// Export writes a model to a file that onnxruntime and others read. example is an
-// input as the model takes it, with at least one example in it; the first axis of the
-// input is called "batch" and may be of any size, see [Axes]. Layers compute as in
-// evaluation, and the model stays in the mode that it is in; layers that have not
-// seen an input get their parameters from the example.
+// Export writes a model to an ONNX file. example is an input for the model with at least one
+// example; its first axis is named "batch" and may have any size, see [Axes]. Layers compute in
+// evaluation mode, but the mode of the model does not change; layers without parameters create
+// them from the example.
 //
-// What cannot be exported is an [*Error]; a shape that does not fit is a
-// *tensor.ShapeError behind the name of the layer. The file is replaced as a whole or
-// not at all.
+// If the model cannot be exported, the error is an [*Error]; a shape that does not fit is a
+// *tensor.ShapeError, wrapped with the name of the layer. An existing file is replaced
+// completely or not at all.
 func Export(path string, model nn.Module, example *Tensor, options ...Option) error {
 	m, err := Build(model, example, options...)
 	if err != nil {
@@ -29,8 +28,8 @@ func Export(path string, model nn.Module, example *Tensor, options ...Option) er
 	return m.Save(path)
 }
 
-// ExportFunc is [Export] of a function, which may have several inputs and outputs.
-// [Uses] names the models that it calls.
+// ExportFunc is [Export] for a function, which may have several inputs and outputs. [Uses]
+// names the models that it calls.
 func ExportFunc(path string, function func(inputs []*Tensor) []*Tensor, examples []*Tensor, options ...Option) error {
 	m, err := BuildFunc(function, examples, options...)
 	if err != nil {
@@ -39,7 +38,7 @@ func ExportFunc(path string, function func(inputs []*Tensor) []*Tensor, examples
 	return m.Save(path)
 }
 
-// Build makes what [Export] writes.
+// Build returns the model that [Export] writes.
 func Build(model nn.Module, example *Tensor, options ...Option) (*Model, error) {
 	if model == nil {
 		return nil, errors.New("onnx: there is no model")
@@ -48,7 +47,7 @@ func Build(model nn.Module, example *Tensor, options ...Option) (*Model, error) 
 	return BuildFunc(function, []*Tensor{example}, append(options[:len(options):len(options)], Uses(model))...)
 }
 
-// BuildFunc makes what [ExportFunc] writes.
+// BuildFunc returns the model that [ExportFunc] writes.
 func BuildFunc(function func(inputs []*Tensor) []*Tensor, examples []*Tensor, list ...Option) (*Model, error) {
 	o, err := settings(function, examples, list)
 	if err != nil {
@@ -70,11 +69,11 @@ func BuildFunc(function func(inputs []*Tensor) []*Tensor, examples []*Tensor, li
 	return emit(g, o, meter)
 }
 
-// exportSteps are what the bar of an export counts: computing the example, and writing
+// exportSteps is the number of steps of the progress bar: computing the example, and writing
 // operators.
 const exportSteps = 2
 
-// settings reads options and looks at what they are about.
+// settings evaluates the options and checks them against the examples.
 func settings(function func([]*Tensor) []*Tensor, examples []*Tensor, list []Option) (*options, error) {
 	if function == nil {
 		return nil, errors.New("onnx: there is no function")

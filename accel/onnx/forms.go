@@ -6,14 +6,14 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// form is a way in which a number follows from a size.
+// form is a formula by which a number depends on a size.
 type form struct {
 	value func(n float64) float64
 	write func(e *emitter, n string, d tensor.DType) string
 }
 
-// forms are those that models have: a size, its inverse, the inverse of one less for
-// the variance of a sample, and roots.
+// forms are the supported formulas: a size, its inverse, the inverse of the size minus one (for
+// a sample variance), and square roots.
 var forms = []form{
 	{func(n float64) float64 { return n }, func(_ *emitter, n string, _ tensor.DType) string { return n }},
 	{func(n float64) float64 { return 1 / n }, func(e *emitter, n string, _ tensor.DType) string {

@@ -9,22 +9,21 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// graph is what all runs of a trace have in common, and the sizes in which they
-// differ.
+// graph is what all runs of a trace have in common, and the sizes in which they differ.
 type graph struct {
 	plan    *plan
 	values  []value
 	steps   []step
 	inputs  []int
 	outputs []int
-	from    []int // by value: the step that makes it, -1 without
+	from    []int // by value: the step that computes it, or -1
 	first   *tensor.Graph
 }
 
 // sizes is a size in each run.
 type sizes []int
 
-// fixed tells whether a size is the same in all runs.
+// fixed reports whether a size is the same in all runs.
 func (s sizes) fixed() bool {
 	for _, n := range s {
 		if n != s[0] {
@@ -38,11 +37,11 @@ func (s sizes) fixed() bool {
 type value struct {
 	shape    []sizes
 	dtype    tensor.DType
-	constant *Tensor // of the first run
-	pattern  pattern // of a constant whose size differs
+	constant *Tensor // value in the first run
+	pattern  pattern // for a constant whose size differs
 }
 
-// step is an op, as each run has it.
+// step is an op with its variant in each run.
 type step struct {
 	ops  []ir.Op
 	in   []int
@@ -51,12 +50,12 @@ type step struct {
 	kind string
 }
 
-// fails is an error of the step.
+// fails returns an error of the step.
 func (s *step) fails(reason error, format string, arguments ...any) error {
 	return &Error{Op: s.ops[0].Name(), Path: s.path, Layer: s.kind, Err: fmt.Errorf("%w: %s", reason, fmt.Sprintf(format, arguments...))}
 }
 
-// join compares the runs, and keeps the first.
+// join compares the runs and keeps the first.
 func join(runs []*tensor.Graph, p *plan) (*graph, error) {
 	first := runs[0]
 	g := &graph{plan: p, first: first, inputs: first.Inputs, outputs: first.Outputs}
@@ -98,7 +97,7 @@ func join(runs []*tensor.Graph, p *plan) (*graph, error) {
 	return g, nil
 }
 
-// sameOps refuses runs with other ops than the first.
+// sameOps returns an error if a run has other ops than the first.
 func sameOps(runs []*tensor.Graph, p *plan) error {
 	first := runs[0]
 	for r, run := range runs[1:] {
@@ -130,7 +129,7 @@ func sameOps(runs []*tensor.Graph, p *plan) error {
 	return nil
 }
 
-// describe is a node with the shapes of its inputs.
+// describe returns a node with the shapes of its inputs as text.
 func describe(g *tensor.Graph, n tensor.GraphNode) string {
 	text := n.Op.Name()
 	for i, x := range n.In {
@@ -143,20 +142,20 @@ func describe(g *tensor.Graph, n tensor.GraphNode) string {
 	return text
 }
 
-// sameOp tells whether two ops are one with other sizes or scalars, at most.
+// sameOp reports whether two ops differ at most in sizes or scalars.
 func sameOp(a, b ir.Op) bool {
 	if a.Name() != b.Name() {
 		return false
 	}
 	switch a.(type) {
-	case ir.Slice, ir.Pad, ir.Index: // whose keys have sizes
+	case ir.Slice, ir.Pad, ir.Index: // their keys contain sizes
 		return true
 	}
 	return bytes.Equal(a.AppendKey(nil), b.AppendKey(nil))
 }
 
-// sameConstant refuses a constant that is another in each run, unless it follows a
-// size in a way that is known.
+// sameConstant returns an error if a constant differs between runs, unless it depends on a size
+// by a known formula.
 func (g *graph) sameConstant(i int, runs []*tensor.Graph) error {
 	v := &g.values[i]
 	if v.constant == nil {
@@ -186,7 +185,7 @@ func (g *graph) sameConstant(i int, runs []*tensor.Graph) error {
 	return nil
 }
 
-// changing is an error about a constant, at the first op that uses it.
+// changing returns an error about a constant, at the first op that uses it.
 func (g *graph) changing(i int, format string) error {
 	e := &Error{}
 	for _, n := range g.first.Nodes {
@@ -199,5 +198,5 @@ func (g *graph) changing(i int, format string) error {
 	return e
 }
 
-// release gives the constants back.
+// release releases the constants.
 func (g *graph) release() { g.first.Release() }

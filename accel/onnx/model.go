@@ -11,8 +11,8 @@ import (
 	"github.com/quernlab/quern/internal/atomicfile"
 )
 
-// Model is a model in ONNX's terms; [Build] makes it. It is not changed any more and
-// may be used by several goroutines.
+// Model is a model in ONNX form; see [Build]. It is immutable, so several goroutines may use
+// it.
 type Model struct {
 	name     string
 	nodes    []operator
@@ -23,15 +23,15 @@ type Model struct {
 	external bool
 }
 
-// dataAlign is where the weights in a file of their own begin, so that it can be
-// mapped into memory; small ones stay in the model's file.
+// dataAlign is the alignment of weights in the data file, so that they can be memory-mapped;
+// small weights stay in the model file.
 const (
 	dataAlign    = 4096
 	dataSmallest = 1024
-	largest      = math.MaxInt32 - 1<<20 // bytes of weights in one file, with room for the rest
+	largest      = math.MaxInt32 - 1<<20 // maximum bytes of weights in one file, leaving space for the rest
 )
 
-// Save writes the model to a file, which is replaced as a whole or not at all. With
+// Save writes the model to a file, which is replaced completely or not at all. With
 // [ExternalData] the weights are first written to path+".data".
 func (m *Model) Save(path string) error {
 	if m.external {
@@ -50,8 +50,8 @@ func (m *Model) Save(path string) error {
 	return nil
 }
 
-// WriteTo writes the model as one file. It fails with [ErrTooLarge] where the
-// weights have more than 2 GiB.
+// WriteTo writes the model as one file. It returns [ErrTooLarge] if the weights have more than
+// 2 GiB.
 func (m *Model) WriteTo(w io.Writer) (int64, error) {
 	if n := m.bytes(); n > largest {
 		return 0, &Error{Err: fmt.Errorf("%w: the weights have %d bytes; ExternalData() puts them into a file of their own", ErrTooLarge, n)}
@@ -63,7 +63,7 @@ func (m *Model) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// saveOutside writes the weights to a file of their own, and then the model.
+// saveOutside writes the weights to a separate file, and then the model.
 func (m *Model) saveOutside(path string) error {
 	data := path + ".data"
 	placed, end := map[string]external{}, 0
@@ -103,7 +103,7 @@ func (m *Model) saveOutside(path string) error {
 	})
 }
 
-// bytes of all weights.
+// bytes returns the size of all weights.
 func (m *Model) bytes() int {
 	n := 0
 	for _, w := range m.weights {
@@ -112,7 +112,7 @@ func (m *Model) bytes() int {
 	return n
 }
 
-// String is the model in lines: inputs, outputs, weights, and each node.
+// String returns a listing of the model: inputs, outputs, weights, and each node.
 func (m *Model) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: opset %d, %d nodes, %d weights of %d bytes\n", m.name, opsetVersion, len(m.nodes), len(m.weights), m.bytes())

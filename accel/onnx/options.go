@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Option changes what [Export] writes.
+// Option configures [Export].
 type Option struct {
 	text string
 	set  func(*options) error
 }
 
-// String is the option as it is written in Go.
+// String returns the option as a Go expression.
 func (o Option) String() string { return o.text }
 
 type options struct {
-	axes     map[int][]string // by input; the names of its axes, "" for a size that stays
+	axes     map[int][]string // by input: names of its axes, "" for a fixed size
 	inputs   []string
 	outputs  []string
 	uses     []any
@@ -25,16 +25,15 @@ type options struct {
 	external bool
 }
 
-// Axes names the axes of an input, counted from 0, whose sizes may be others than
-// the example's; "" is for one that stays. Axes of one name have one size, in all
-// inputs. Without the option the first axis of each input is "batch", and all others
-// stay:
+// Axes names the axes of an input, counted from 0, whose sizes are variable; "" means a fixed
+// size. Axes with the same name have the same size, in all inputs. By default, the first axis
+// of each input is "batch", and all others are fixed:
 //
-//	onnx.Axes(0, "batch", "time") // [batch, time], and what is behind it stays
-//	onnx.Axes(1)                  // nothing of the second input changes
+//	onnx.Axes(0, "batch", "time") // [batch, time], further axes are fixed
+//	onnx.Axes(1)                  // the second input has a fixed shape
 //
-// The example must be at least 1 long in a named axis. A model that knows a longest
-// sequence should be given one of that length.
+// The example must have at least size 1 in a named axis. For a model with a maximum sequence
+// length, pass an example of that length.
 func Axes(input int, names ...string) Option {
 	text := fmt.Sprintf("Axes(%d%s)", input, quoted(names, ", "))
 	return Option{text, func(o *options) error {
@@ -51,14 +50,13 @@ func Axes(input int, names ...string) Option {
 	}}
 }
 
-// Inputs names the inputs, in order. The default is "input", or "input_0" and so on
-// where there are several.
+// Inputs names the inputs in order. The default is "input", or "input_0" and so on for several.
 func Inputs(names ...string) Option {
 	return namesOption("Inputs", names, func(o *options) *[]string { return &o.inputs })
 }
 
-// Outputs names the outputs, in order. The default is "output", or "output_0" and so
-// on where there are several.
+// Outputs names the outputs in order. The default is "output", or "output_0" and so on for
+// several.
 func Outputs(names ...string) Option {
 	return namesOption("Outputs", names, func(o *options) *[]string { return &o.outputs })
 }
@@ -76,9 +74,9 @@ func namesOption(call string, names []string, at func(*options) *[]string) Optio
 	}}
 }
 
-// Uses tells which models the function of [ExportFunc] uses: their layers compute as
-// in evaluation, and their parameters have their names in the file. The names of one
-// model are as in [nn.State]; those of several begin with a number, "1.0.weight".
+// Uses lists the models that the function of [ExportFunc] uses: their layers compute in
+// evaluation mode, and their parameters keep their names. With one model the names are as in
+// [nn.State]; with several they begin with a number, "1.0.weight".
 func Uses(models ...any) Option {
 	return Option{fmt.Sprintf("Uses(%d models)", len(models)), func(o *options) error {
 		for i, m := range models {
@@ -91,7 +89,7 @@ func Uses(models ...any) Option {
 	}}
 }
 
-// Name is what the graph is called in the file; the default is "quern".
+// Name sets the name of the graph in the file; the default is "quern".
 func Name(name string) Option {
 	return Option{fmt.Sprintf("Name(%q)", name), func(o *options) error {
 		o.name = name
@@ -99,7 +97,7 @@ func Name(name string) Option {
 	}}
 }
 
-// Note adds a line to the metadata of the file, for example the names of classes.
+// Note adds an entry to the metadata of the file, for example the class names.
 func Note(key, value string) Option {
 	return Option{fmt.Sprintf("Note(%q, %q)", key, value), func(o *options) error {
 		o.notes = append(o.notes, [2]string{key, value})
@@ -107,8 +105,8 @@ func Note(key, value string) Option {
 	}}
 }
 
-// ExternalData puts the weights into a file of their own, beside the model's, with
-// ".data" behind its name. It is needed for weights of more than 2 GiB.
+// ExternalData puts the weights into a separate file beside the model file, with ".data"
+// appended to its name. Weights of more than 2 GiB need it.
 func ExternalData() Option {
 	return Option{"ExternalData()", func(o *options) error {
 		o.external = true

@@ -4,15 +4,15 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// pattern is what a constant is made of whose size follows that of an input: one
-// value everywhere, or the numbers 0, 1, 2 and so on along an axis.
+// pattern describes a constant whose size depends on that of an input: one value everywhere, or
+// the numbers 0, 1, 2 and so on along an axis.
 type pattern struct {
 	value float64
 	count bool // along axis
 	axis  int
 }
 
-// findPattern looks for what constant i has in all runs.
+// findPattern finds the pattern of constant i in all runs.
 func findPattern(runs []*tensor.Graph, i int) (pattern, bool) {
 	p := pattern{axis: -1}
 	known := false
@@ -40,7 +40,7 @@ func findPattern(runs []*tensor.Graph, i int) (pattern, bool) {
 	return p, known
 }
 
-// uniform tells whether all elements are one value. NaN is none.
+// uniform reports whether all elements are equal. NaN never is.
 func uniform(data []float64, value float64) bool {
 	for _, v := range data {
 		if v != value {
@@ -50,8 +50,8 @@ func uniform(data []float64, value float64) bool {
 	return true
 }
 
-// counting is the axis along which the elements are 0, 1, 2 and so on, and along all
-// others the same; -1 where there is none.
+// counting returns the axis along which the elements are 0, 1, 2 and so on, and constant along
+// all others; -1 if there is none.
 func counting(data []float64, shape []int) int {
 	inner := len(data)
 	for at, n := range shape {

@@ -1,22 +1,21 @@
 package onnx
 
-// The messages of ONNX that a model needs, with the numbers that onnx.proto gives
-// their fields (github.com/onnx/onnx, onnx/onnx.proto3).
+// The protobuf messages of ONNX that a model needs, with the field numbers of onnx.proto
+// (github.com/onnx/onnx, onnx/onnx.proto3).
 
-// Versions that are written: those of ONNX 1.15, which onnxruntime reads since 1.17
-// of January 2024.
+// Versions in the file: those of ONNX 1.15, supported by onnxruntime since 1.17 (January 2024).
 const (
 	irVersion    = 9
 	opsetVersion = 20 // the first with Gelu
 )
 
-// elementType is an element type by its number in TensorProto.DataType.
+// elementType is an element type, numbered as in TensorProto.DataType.
 type elementType int
 
 const (
 	elementFloat    elementType = 1
 	elementUint8    elementType = 2
-	elementInt8     elementType = 3 // of quantised weights
+	elementInt8     elementType = 3 // quantized weights
 	elementInt32    elementType = 6
 	elementInt64    elementType = 7
 	elementBool     elementType = 9
@@ -25,7 +24,7 @@ const (
 	elementBFloat16 elementType = 16
 )
 
-// dimension is a size, or the name of one, or neither where it is not known.
+// dimension is a size, the name of one, or neither if unknown.
 type dimension struct {
 	size  int
 	name  string
@@ -39,7 +38,7 @@ type port struct {
 	shape   []dimension
 }
 
-// weight is an initialiser: a tensor that is in the file.
+// weight is an initializer: a tensor in the file.
 type weight struct {
 	name    string
 	element elementType
@@ -47,7 +46,7 @@ type weight struct {
 	raw     []byte // little-endian, row-major
 }
 
-// attribute is a parameter of a node: an int, a float64, a string or ints.
+// attribute is an attribute of a node: an int, a float64, a string or ints.
 type attribute struct {
 	name  string
 	value any
@@ -57,7 +56,7 @@ type attribute struct {
 type operator struct {
 	name       string
 	op         string
-	in         []string // "" for an optional input that is left out
+	in         []string // "" for an omitted optional input
 	out        string
 	attributes []attribute
 }

@@ -8,30 +8,30 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// batchAxis is what the first axis of an input is called by default.
+// batchAxis is the default name of the first axis of an input.
 const batchAxis = "batch"
 
-// axis is one whose size may be another each time.
+// axis is an axis with a variable size.
 type axis struct {
 	name  string
-	sizes []int // in each run of a trace
+	sizes []int // sizes in each run of a trace
 }
 
-// plan is inputs of several sizes: the axes, and the inputs of each run. A size that
-// follows an axis differs where the axis does, and all else stays.
+// plan is the inputs of all runs: the named axes, and the inputs of each run. A size that
+// depends on an axis differs where the axis differs, and everything else is equal.
 type plan struct {
 	examples []*Tensor
 	axes     []axis
-	of       [][]string // by input: the names of its axes, "" for those that stay
+	of       [][]string // by input: the names of its axes, "" for fixed ones
 	runs     [][]*Tensor
 }
 
-// The sizes of axes that count examples. They are no sizes of which one is a multiple
-// of another, nor such as 1 or 0, at which shapes may mean something else.
+// The sizes of batch axes. None is a multiple of another, and none is 1 or 0, for which shapes
+// may have a special meaning.
 var exampleSizes = [3]int{2, 3, 5}
 
-// sizesOf are three sizes to trace an axis with. An example of a sequence may be as
-// long as the model can take: the others are shorter where they can be.
+// sizesOf returns three sizes to trace an axis with. A sequence in the example may already have
+// the maximum length, so the other sizes are smaller if possible.
 func sizesOf(first bool, size int) [3]int {
 	switch {
 	case first:
@@ -42,8 +42,8 @@ func sizesOf(first bool, size int) [3]int {
 	return [3]int{size, 3 - size, 3}
 }
 
-// plan makes the inputs: first of the base sizes, then with two other sizes of each
-// axis, then with all axes changed.
+// plan makes the inputs: first with the base sizes, then with two other sizes of each axis,
+// then with all axes changed.
 func (o *options) plan(examples []*Tensor) (*plan, error) {
 	p := &plan{examples: examples}
 	var choices [][3]int
@@ -88,8 +88,8 @@ func (o *options) plan(examples []*Tensor) (*plan, error) {
 	return p, nil
 }
 
-// runsOf is which of its three sizes each axis has in each run. Without axes there
-// are two runs, which must be the same.
+// runsOf returns which of its three sizes each axis has in each run. Without axes there are two
+// identical runs.
 func runsOf(axes int) [][]int {
 	runs := [][]int{make([]int, axes)}
 	if axes == 0 {
@@ -108,7 +108,7 @@ func runsOf(axes int) [][]int {
 	return runs
 }
 
-// resize repeats an example, or cuts it, to the sizes of a run.
+// resize repeats or truncates an example to the sizes of a run.
 func (p *plan) resize(x *Tensor, names []string, run int) *Tensor {
 	shape, raw, width := x.Shape(), x.Raw(), x.DType().Size()
 	for at, name := range names {
@@ -122,8 +122,8 @@ func (p *plan) resize(x *Tensor, names []string, run int) *Tensor {
 	return tensor.FromRaw(x.DType(), raw, shape...)
 }
 
-// cycle is the elements, of so many bytes, of a tensor with n slices along an axis:
-// the first ones, from the beginning again where there are not so many.
+// cycle returns the elements of a tensor with n slices along an axis, repeating the slices
+// cyclically; width is the element size in bytes.
 func cycle(raw []byte, shape []int, at, n, width int) []byte {
 	inner := width
 	for _, d := range shape[at+1:] {

@@ -15,7 +15,7 @@ func TestTableIsWhole(t *testing.T) {
 		name := op.Name()
 		known[name] = true
 		_, converted := converters[name]
-		reason := refusals[name]
+		reason := unsupported[name]
 		switch {
 		case converted == (reason != nil):
 			t.Errorf("%s: it is exported: %v, and it is refused: %v", name, converted, reason)
@@ -28,7 +28,7 @@ func TestTableIsWhole(t *testing.T) {
 			t.Errorf("%s is no op", name)
 		}
 	}
-	for name := range refusals {
+	for name := range unsupported {
 		if !known[name] {
 			t.Errorf("%s is no op", name)
 		}

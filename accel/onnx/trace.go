@@ -8,8 +8,8 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// trace records the function once for each run of a plan, and joins what it did. The
-// graph is to be released.
+// trace records the function once for each run of a plan, and joins the records. The caller
+// must release the graph.
 func trace(function func([]*Tensor) []*Tensor, p *plan) (*graph, error) {
 	var runs []*tensor.Graph
 	var joined *graph
@@ -20,7 +20,7 @@ func trace(function func([]*Tensor) []*Tensor, p *plan) (*graph, error) {
 			}
 		}
 	}()
-	// Layers that have not seen an input yet compute another way the first time.
+	// The first call of layers without parameters is different, because it creates them.
 	warm, err := record(function, p.runs[0])
 	if err != nil {
 		return nil, explain(err, function, p, 0)
@@ -37,7 +37,7 @@ func trace(function func([]*Tensor) []*Tensor, p *plan) (*graph, error) {
 	return joined, err
 }
 
-// record is one run.
+// record makes one run.
 func record(function func([]*Tensor) []*Tensor, inputs []*Tensor) (g *tensor.Graph, err error) {
 	defer nn.Catch(&err)
 	missing := -1
@@ -64,12 +64,12 @@ func record(function func([]*Tensor) []*Tensor, inputs []*Tensor) (g *tensor.Gra
 	return g, nil
 }
 
-// outputError says what is wrong with what a function returned.
+// outputError says what is wrong with the result of a function.
 type outputError string
 
 func (e outputError) Error() string { return string(e) }
 
-// explain is why a run failed.
+// explain returns why a run failed.
 func explain(err error, function func([]*Tensor) []*Tensor, p *plan, run int) error {
 	if result := outputError(""); errors.As(err, &result) {
 		return result
@@ -95,7 +95,7 @@ func explain(err error, function func([]*Tensor) []*Tensor, p *plan, run int) er
 	return fmt.Errorf("onnx: with %s: %w", p.text(run), err)
 }
 
-// text is the sizes of a run.
+// text describes the sizes of a run.
 func (p *plan) text(run int) string {
 	if len(p.axes) == 0 {
 		return "the example"

@@ -7,11 +7,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// external is where the bytes of a weight are in the data file.
+// external is the position of a weight's bytes in the data file.
 type external struct{ offset, length int }
 
-// appendModel appends the ModelProto. placed tells where the weights are that are
-// in the file of that name.
+// appendModel appends the ModelProto. placed has the positions of the weights in the data file.
 func (m *Model) appendModel(b []byte, location string, placed map[string]external) []byte {
 	b = appendVarint(b, 1, irVersion)
 	b = appendString(b, 2, "quern")
@@ -56,7 +55,7 @@ func (m *Model) appendGraph(b []byte, location string, placed map[string]externa
 	return b
 }
 
-// appendHead appends the TensorProto without its numbers.
+// appendHead appends the TensorProto without its data.
 func (w *weight) appendHead(b []byte) []byte {
 	for _, d := range w.shape {
 		b = appendVarint(b, 1, d)
@@ -96,7 +95,7 @@ func (n *operator) appendNode(b []byte) []byte {
 	return b
 }
 
-// The numbers of AttributeProto.AttributeType.
+// The values of AttributeProto.AttributeType.
 const (
 	attributeFloat  = 1
 	attributeInt    = 2
@@ -122,10 +121,10 @@ func (a *attribute) appendAttribute(b []byte) []byte {
 		}
 		return appendVarint(b, 20, attributeInts)
 	}
-	panic(fmt.Sprintf("onnx: attribute %s is a %T", a.name, a.value)) // a mistake in this package
+	panic(fmt.Sprintf("onnx: attribute %s is a %T", a.name, a.value)) // a bug in this package
 }
 
-// appendEntry is a StringStringEntryProto.
+// appendEntry appends a StringStringEntryProto.
 func appendEntry(key, value string) []byte { return appendString(appendString(nil, 1, key), 2, value) }
 
 func appendVarint(b []byte, field protowire.Number, v int) []byte {
