@@ -179,7 +179,7 @@ func TestLateOutputIsBounded(t *testing.T) {
 	}
 	a := lateArea{total: new(int), pieces: []piece{{text: []byte("begin")}}, full: true}
 	if data, _ := a.bundle(); !strings.Contains(fmt.Sprint(data), "is left out") {
-		t.Errorf("nothing says that something is missing: %v", data)
+		t.Errorf("the missing output is not reported: %v", data)
 	}
 }
 

@@ -321,7 +321,7 @@ func gone(t *testing.T, pid string) {
 	t.Helper()
 	for deadline := time.Now().Add(timeout); alive(pid); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("process %s lives", pid)
+			t.Fatalf("process %s is still running", pid)
 		}
 	}
 }

@@ -122,7 +122,7 @@ func TestLimitMemory(t *testing.T) {
 	}
 	kept = make([]byte, 128<<20)
 	if used := <-done; used <= limit {
-		t.Errorf("told of %d bytes, the limit is %d", used, limit)
+		t.Errorf("exceeded was called with %d bytes, the limit is %d", used, limit)
 	}
 	kept[0] = 1
 }

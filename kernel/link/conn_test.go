@@ -112,7 +112,7 @@ func TestCallCancelled(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(timeout):
-		t.Error("the handler was not told")
+		t.Error("the handler was not cancelled")
 	}
 }
 

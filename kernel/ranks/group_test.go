@@ -170,7 +170,7 @@ func TestRanksKnowTheirPlace(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, 3)
 	if s.notebook.ended != 1 {
-		t.Errorf("the objects were gone %d times", s.notebook.ended)
+		t.Errorf("WorkerEnded was called %d times", s.notebook.ended)
 	}
 	got := s.must("env RANK\nenv LOCAL_RANK\nenv WORLD_SIZE\nenv LOCAL_WORLD_SIZE\nenv MASTER_ADDR\nenv CUDA_VISIBLE_DEVICES\nenv QUERN_WORKER_RANK")
 	for _, line := range []string{
@@ -318,7 +318,7 @@ func TestRankDies(t *testing.T) {
 		t.Errorf("processes %v, then %v", before, after)
 	}
 	if s.notebook.ended != 2 { // including the one when three ranks started
-		t.Errorf("the objects were gone %d times", s.notebook.ended)
+		t.Errorf("WorkerEnded was called %d times", s.notebook.ended)
 	}
 
 	// Between two cells.
@@ -330,7 +330,7 @@ func TestRankDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !s.notebook.until(s.ctx, strings.TrimPrefix(lost, "\n")) {
-		t.Fatal("nothing was said")
+		t.Fatal("the deaths were not reported")
 	}
 	if got := s.notebook.take(); !strings.HasPrefix(got, "err: worker died: rank ") {
 		t.Errorf("got %q", got)

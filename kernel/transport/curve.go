@@ -93,7 +93,7 @@ type curveConn struct {
 	r       *bufio.Reader
 	key     [32]byte     // session key, shared with the client
 	limit   int64        // limit of the bytes of a received frame
-	holding *memoryShare // counts the received bytes
+	memory  *memoryShare // counts the received bytes
 	taken   int64        // bytes counted for the frame in plain
 	plain   []byte       // decrypted bytes to be read next
 	nonceIn uint64       // of the last received frame
@@ -112,7 +112,7 @@ func acceptCurve(conn net.Conn, keys *curveKeys, limit int64, held *memoryShare)
 	if _, err := conn.Write(greeting); err != nil {
 		return nil, err
 	}
-	c := &curveConn{Conn: conn, r: bufio.NewReader(conn), limit: limit, holding: held}
+	c := &curveConn{Conn: conn, r: bufio.NewReader(conn), limit: limit, memory: held}
 	theirs, err := readGreetingOf(c.r, curveMechanism)
 	if err != nil {
 		return nil, err
@@ -216,7 +216,7 @@ func (c *curveConn) readFrame(limit int64) (flags byte, body []byte, err error) 
 	if size > uint64(limit) {
 		return 0, nil, violation("frame of %d bytes, the limit is %d", size, limit)
 	}
-	body, err = readGrowing(c.r, nil, int64(size), c.holding)
+	body, err = readGrowing(c.r, nil, int64(size), c.memory)
 	c.taken += int64(len(body))
 	return flags, body, err
 }
@@ -235,7 +235,7 @@ func (c *curveConn) Read(p []byte) (int, error) {
 
 // open reads and decrypts the next frame.
 func (c *curveConn) open() error {
-	c.holding.give(c.taken)
+	c.memory.give(c.taken)
 	c.taken = 0
 	flags, body, err := c.readFrame(c.limit + int64(messageFixed+nacl.Overhead+1))
 	switch {

@@ -217,7 +217,7 @@ func TestCurveRefusesChanges(t *testing.T) {
 				return frame
 			})
 			if changed && err == nil {
-				t.Errorf("byte %d of %s was changed, and nobody minded", at, name)
+				t.Errorf("byte %d of %s was changed without an error", at, name)
 			}
 		}
 	}

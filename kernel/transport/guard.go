@@ -31,7 +31,7 @@ type guard struct {
 	subscribed func(topic []byte)   // called when a subscription is in effect
 	first      func([]byte) bool    // reports whether a frame is of the message that a subscriber must receive first; may be nil
 	verify     func([][]byte) error // returns nil for a message with a valid signature; may be nil
-	intake     *memoryLimit         // memory of peers that have not been authenticated
+	memory     *memoryLimit         // memory of peers that have not been authenticated
 
 	listener net.Listener
 	ready    chan net.Conn // connections that have completed their handshake
@@ -57,7 +57,7 @@ func newGuard(role role, network, address string, limits limits, log *slog.Logge
 		ready:      make(chan net.Conn),
 		done:       make(chan struct{}),
 		peers:      map[*peer]struct{}{},
-		intake:     newMemoryLimit(limits.unverified),
+		memory:     newMemoryLimit(limits.unverified),
 	}
 }
 
@@ -245,7 +245,7 @@ func (g *guard) handshake(conn net.Conn) (*peer, error) {
 		return nil, err
 	}
 	raw := conn
-	held := g.intake.hold(func() {
+	held := g.memory.share(func() {
 		g.log.Warn("client disconnected: it uses the most memory of all clients without a valid signature", "peer", raw.RemoteAddr())
 		raw.Close()
 	})
@@ -292,7 +292,7 @@ func (g *guard) greet(conn net.Conn, held *memoryShare) (*peer, error) {
 		inbox: inbox{
 			r: r, role: g.role, limits: g.limits,
 			checked: append(opening, ready...),
-			holding: held,
+			memory:  held,
 		},
 		// zmq4 sends a greeting too, which the peer has already received.
 		assembler: assembler{skip: greetingBytes},

@@ -28,7 +28,7 @@ type inbox struct {
 	// whole.
 	verify   func(frames [][]byte) error // nil: all messages are passed on
 	refused  func(error)                 // called with the error of a message that verify rejects
-	holding  *memoryShare                // counts the memory; nil if it is not counted
+	memory   *memoryShare                // counts the memory; nil if it is not counted
 	verified bool
 	message  [][]byte // frames with their headers
 	bodies   [][]byte // the same frames without their headers
@@ -112,10 +112,10 @@ const frameOverhead = 64
 // gather adds a frame to the message of a peer that has not been authenticated. When the
 // message is complete it is passed on if its signature is valid, and dropped otherwise.
 func (i *inbox) gather(header []byte, size uint64) error {
-	if err := i.holding.take(frameOverhead); err != nil {
+	if err := i.memory.take(frameOverhead); err != nil {
 		return err
 	}
-	frame, err := readGrowing(i.r, header, int64(size), i.holding)
+	frame, err := readGrowing(i.r, header, int64(size), i.memory)
 	if err != nil {
 		return err
 	}
@@ -127,11 +127,11 @@ func (i *inbox) gather(header []byte, size uint64) error {
 	message, bodies := i.message, i.bodies
 	i.message, i.bodies = nil, nil
 	if err := i.verify(bodies); err != nil {
-		i.holding.release()
+		i.memory.release()
 		i.refused(err)
 		return nil
 	}
-	i.holding.trust()
+	i.memory.authenticate()
 	i.verified, i.waiting = true, message
 	return nil
 }

@@ -23,21 +23,21 @@ func newMemoryLimit(limit int64) *memoryLimit {
 
 // memoryShare is the share of one connection.
 type memoryShare struct {
-	intake *memoryLimit
+	memory *memoryLimit
 	evict  func() // closes the connection
 
-	known bool // the peer has been authenticated and is no longer counted; protected by intake.mu
+	authenticated bool // the peer has been authenticated and is no longer counted; protected by memory.mu
 }
 
-// hold starts counting a connection. evict is called to close it.
-func (t *memoryLimit) hold(evict func()) *memoryShare { return &memoryShare{intake: t, evict: evict} }
+// share starts counting a connection. evict is called to close it.
+func (t *memoryLimit) share(evict func()) *memoryShare { return &memoryShare{memory: t, evict: evict} }
 
 // take counts n bytes before they are allocated.
 func (h *memoryShare) take(n int64) error {
 	if h == nil {
 		return nil
 	}
-	t := h.intake
+	t := h.memory
 	var evicted []*memoryShare
 	defer func() {
 		for _, other := range evicted {
@@ -46,7 +46,7 @@ func (h *memoryShare) take(n int64) error {
 	}()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if h.known {
+	if h.authenticated {
 		return nil
 	}
 	for t.total+n > t.limit {
@@ -72,7 +72,7 @@ func (h *memoryShare) give(n int64) {
 	if h == nil {
 		return
 	}
-	t := h.intake
+	t := h.memory
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n = min(n, t.held[h]); n > 0 {
@@ -86,20 +86,20 @@ func (h *memoryShare) release() {
 	if h == nil {
 		return
 	}
-	h.intake.mu.Lock()
-	defer h.intake.mu.Unlock()
-	h.intake.drop(h)
+	h.memory.mu.Lock()
+	defer h.memory.mu.Unlock()
+	h.memory.drop(h)
 }
 
-// trust stops counting a connection whose peer has been authenticated.
-func (h *memoryShare) trust() {
+// authenticate stops counting a connection whose peer has been authenticated.
+func (h *memoryShare) authenticate() {
 	if h == nil {
 		return
 	}
-	h.intake.mu.Lock()
-	defer h.intake.mu.Unlock()
-	h.known = true
-	h.intake.drop(h)
+	h.memory.mu.Lock()
+	defer h.memory.mu.Unlock()
+	h.authenticated = true
+	h.memory.drop(h)
 }
 
 // drop removes a connection. The lock is held.

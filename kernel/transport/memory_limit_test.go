@@ -37,9 +37,9 @@ func verifying(t *testing.T, limits limits) *Sockets {
 
 // held returns the number of bytes counted for all connections.
 func (s *Sockets) held() int64 {
-	s.intake.mu.Lock()
-	defer s.intake.mu.Unlock()
-	return s.intake.total
+	s.memory.mu.Lock()
+	defer s.memory.mu.Unlock()
+	return s.memory.total
 }
 
 // TestMemoryBeforeAuthentication makes clients without the key send as much as they can
@@ -154,7 +154,7 @@ func TestIntakeEvictsTheLargest(t *testing.T) {
 	t.Parallel()
 	var evicted []string
 	in := newMemoryLimit(100)
-	hold := func(name string) *memoryShare { return in.hold(func() { evicted = append(evicted, name) }) }
+	hold := func(name string) *memoryShare { return in.share(func() { evicted = append(evicted, name) }) }
 	a, b, c := hold("a"), hold("b"), hold("c")
 	for _, step := range []struct {
 		h    *memoryShare
@@ -168,7 +168,7 @@ func TestIntakeEvictsTheLargest(t *testing.T) {
 			t.Fatalf("take %d: %v, evicted %q", step.n, err, evicted)
 		}
 	}
-	b.trust()
+	b.authenticate()
 	if err := b.take(1000); err != nil || in.total != 21 {
 		t.Errorf("%v, %d", err, in.total)
 	}
@@ -224,17 +224,17 @@ func FuzzGather(f *testing.F) {
 	f.Add([]byte(frame(flagMore, strings.Repeat("x", 3*firstPiece)) + frame(0, "no")))
 	f.Add([]byte("\x02\x00\x00\x00\x00\x00\x0f\x00\x00"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		intake := newMemoryLimit(64 << 10)
+		limit := newMemoryLimit(64 << 10)
 		i := &inbox{
 			r: strings.NewReader(string(in)), role: roleOf(Shell), limits: testLimits, pong: func([]byte) error { return nil },
-			verify: signedIs("key"), refused: func(error) {}, holding: intake.hold(func() {}),
+			verify: signedIs("key"), refused: func(error) {}, memory: limit.share(func() {}),
 		}
 		passed, _ := io.ReadAll(i)
 		if len(passed) > 0 && !strings.Contains(string(passed), "key") {
 			t.Errorf("passed %q", passed)
 		}
-		if intake.total < 0 || intake.total > intake.limit {
-			t.Errorf("%d are counted", intake.total)
+		if limit.total < 0 || limit.total > limit.limit {
+			t.Errorf("%d are counted", limit.total)
 		}
 	})
 }

@@ -51,7 +51,7 @@ func (p *peer) Read(b []byte) (int, error) {
 	if err == nil {
 		return n, nil
 	}
-	p.inbox.holding.release()
+	p.inbox.memory.release()
 	if errors.Is(err, errProtocol) {
 		p.log.Warn("client disconnected", "error", err)
 	} else if !errors.Is(err, io.EOF) {

@@ -25,7 +25,7 @@ func TestFirstComesFirst(t *testing.T) {
 	}
 	say("busy")
 	if len(p.outbox.queue) != 0 {
-		t.Errorf("heard before the welcome: %q", p.outbox.queue)
+		t.Errorf("received before the welcome: %q", p.outbox.queue)
 	}
 	say("welcome")
 	say("idle")

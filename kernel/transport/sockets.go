@@ -49,7 +49,7 @@ type Sockets struct {
 	gauge      *gauge            // measures the queue of IOPub
 	first      func([]byte) bool // reports whether a message is the first one of a subscription; may be nil
 	verify     func([][]byte) error
-	intake     *memoryLimit
+	memory     *memoryLimit
 }
 
 // Listen binds the sockets of c. The error is a *BindError. The sockets are open until
@@ -68,7 +68,7 @@ func Listen(ctx context.Context, c *Connection, log *slog.Logger, first func(fra
 
 func listen(ctx context.Context, c *Connection, log *slog.Logger, limits limits, first func([]byte) bool, verify func([][]byte) error) (*Sockets, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	s := &Sockets{limits: limits, cancel: cancel, done: ctx.Done(), log: log, gauge: newGauge(), first: first, verify: verify, intake: newMemoryLimit(limits.unverified)}
+	s := &Sockets{limits: limits, cancel: cancel, done: ctx.Done(), log: log, gauge: newGauge(), first: first, verify: verify, memory: newMemoryLimit(limits.unverified)}
 	for channel := range channels {
 		s.received[channel] = make(chan [][]byte)
 	}
@@ -103,7 +103,7 @@ func (s *Sockets) bind(ctx context.Context, c *Connection, channel Channel) erro
 	s.guards[channel] = newGuard(roleOf(channel), network, address, s.limits, s.log, s.subscribed)
 	s.guards[channel].curve = c.curve
 	s.guards[channel].verify = s.verify
-	s.guards[channel].intake = s.intake
+	s.guards[channel].memory = s.memory
 	if channel == IOPub {
 		s.guards[channel].first = s.first
 	}

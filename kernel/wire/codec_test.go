@@ -185,10 +185,10 @@ func TestReplayAfterARestartIsRefused(t *testing.T) {
 	c = testCodec(t)
 	c.KeepSeen(after)
 	if _, err := c.Decode(old); !errors.Is(err, ErrReplay) {
-		t.Errorf("a replay gave %v", err)
+		t.Errorf("a replay returned %v", err)
 	}
 	if _, err := c.Decode(fresh); err != nil || len(after.added) != 1 {
-		t.Errorf("a new message gave %v, %d are kept", err, len(after.added))
+		t.Errorf("a new message returned %v, %d are stored", err, len(after.added))
 	}
 }
 

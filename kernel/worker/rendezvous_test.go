@@ -22,7 +22,7 @@ func TestRendezvousWaitsForAStoppedWorker(t *testing.T) {
 	})
 	m.timeout = time.Millisecond
 	if m.awaitOutput(context.Background(), 1) {
-		t.Error("a mark was read that nobody has set")
+		t.Error("a mark was found that was never written")
 	}
 	select {
 	case <-again:

@@ -356,7 +356,7 @@ func TestShutdownEndsAllThatWasStarted(t *testing.T) {
 				select {
 				case <-time.After(time.Millisecond):
 				case <-s.ctx.Done():
-					t.Fatalf("process %s lives", pid)
+					t.Fatalf("process %s is still running", pid)
 				}
 			}
 		})
