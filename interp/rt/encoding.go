@@ -3,7 +3,6 @@ package rt
 import (
 	"encoding/asn1"
 	"encoding/binary"
-	"encoding/gob"
 	"io"
 	"reflect"
 )
@@ -11,18 +10,17 @@ import (
 // encodings are functions of encoding/gob, encoding/binary and encoding/asn1 that
 // cells have others for.
 func (r *Registry) encodings() map[string]map[string]reflect.Value {
-	register := func(x any) any {
-		if b, ok := r.unbox(x); ok {
-			panic(&EncodingError{Package: "encoding/gob", Unseen: "the type " + b.T.name + " of a cell by a name"})
-		}
-		return x
-	}
 	inBinary := func(x any) encoded { return r.encodable("encoding/binary", x, nil) }
 	inASN1 := func(x any) encoded { return r.encodable("encoding/asn1", x, nil) }
 	tables := map[string]map[string]any{
 		"encoding/gob/gob": {
-			"Register":     func(x any) { gob.Register(register(x)) },
-			"RegisterName": func(name string, x any) { gob.RegisterName(name, register(x)) },
+			"Register": func(x any) { r.registerGob("", x) },
+			"RegisterName": func(name string, x any) {
+				if name == "" {
+					panic("attempt to register empty name")
+				}
+				r.registerGob(name, x)
+			},
 		},
 		"encoding/binary/binary": {
 			"Size": func(x any) int { return binary.Size(inBinary(x).value) },

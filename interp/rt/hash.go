@@ -46,6 +46,13 @@ func (unhashableError) RuntimeError() {}
 
 func (unhashableError) compiledName() string { return "runtime.unhashableTypeError" }
 
+// hashed panics as package maphash does if x cannot be hashed.
+func (r *Registry) hashed(x any) {
+	if name := r.unhashable(x); name != "" {
+		panic(runtimeError("hash of unhashable type " + name))
+	}
+}
+
 // unhashable returns the name of the type of a cell for which x cannot be hashed, or
 // empty.
 func (r *Registry) unhashable(x any) string {

@@ -3,6 +3,7 @@ package rt
 import (
 	"encoding"
 	"flag"
+	"hash/maphash"
 	"maps"
 	"reflect"
 )
@@ -39,6 +40,16 @@ func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 		"strings/strings":  {"Repeat": reflect.ValueOf(repeatString)},
 		"bytes/bytes":      {"Repeat": reflect.ValueOf(repeatBytes)},
 		"encoding/xml/xml": r.xmlFunctions(),
+		"github.com/quernlab/quern/interp/generic/compiled/compiled": {
+			"Hash": reflect.ValueOf(func(seed maphash.Seed, x any) uint64 {
+				r.hashed(x)
+				return maphash.Comparable(seed, x)
+			}),
+			"WriteHash": reflect.ValueOf(func(h *maphash.Hash, x any) {
+				r.hashed(x)
+				maphash.WriteComparable(h, x)
+			}),
+		},
 		"flag/flag": {"TextVar": reflect.ValueOf(func(p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string) {
 			r.TextVar(flag.CommandLine, p, name, value, usage)
 		}), "Var": reflect.ValueOf(func(value flag.Value, name, usage string) {

@@ -28,17 +28,18 @@ const quickSize = 50
 // quickFunctions are functions of testing/quick that cells have others for.
 func (r *Registry) quickFunctions() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Check": reflect.ValueOf(func(f any, config *quick.Config) error {
+		"Config": reflect.ValueOf((*QuickConfig)(nil)),
+		"Check": reflect.ValueOf(func(f any, config *QuickConfig) error {
 			b, ok := r.unbox(f)
 			if !ok {
-				return quick.Check(f, config)
+				return quick.Check(f, config.compiled(plainArgument))
 			}
 			return r.quickRun(b, config, func(c *quick.Config) error { return quick.Check(b.V, c) })
 		}),
-		"CheckEqual": reflect.ValueOf(func(f, g any, config *quick.Config) error {
+		"CheckEqual": reflect.ValueOf(func(f, g any, config *QuickConfig) error {
 			b, ok := r.unbox(f)
 			if !ok {
-				return quick.CheckEqual(f, r.Value(g), config)
+				return quick.CheckEqual(f, r.Value(g), config.compiled(plainArgument))
 			}
 			if c, ok := r.unbox(g); ok && c.T != b.T {
 				return quick.SetupError("functions have different types")
@@ -59,15 +60,45 @@ func (r *Registry) quickFunctions() map[string]reflect.Value {
 	}
 }
 
+// QuickConfig is quick.Config in cells, whose reflect.Value is another.
+type QuickConfig struct {
+	MaxCount      int
+	MaxCountScale float64
+	Rand          *rand.Rand
+	Values        func([]ReflectValue, *rand.Rand)
+}
+
+func (QuickConfig) compiledName() string { return "quick.Config" }
+
+// compiled is the configuration for the package. argument gives the raw value of an argument.
+func (c *QuickConfig) compiled(argument func(i int, v ReflectValue) reflect.Value) *quick.Config {
+	if c == nil {
+		return nil
+	}
+	made := &quick.Config{MaxCount: c.MaxCount, MaxCountScale: c.MaxCountScale, Rand: c.Rand}
+	if c.Values != nil {
+		made.Values = func(args []reflect.Value, rand *rand.Rand) {
+			values := make([]ReflectValue, len(args))
+			c.Values(values, rand)
+			for i, v := range values {
+				args[i] = argument(i, v)
+			}
+		}
+	}
+	return made
+}
+
+func plainArgument(_ int, v ReflectValue) reflect.Value { return v.Value }
+
 // quickRun runs a check of the function f with values that are made here.
-func (r *Registry) quickRun(f Box, config *quick.Config, check func(*quick.Config) error) (err error) {
+func (r *Registry) quickRun(f Box, config *QuickConfig, check func(*quick.Config) error) (err error) {
 	if reflect.TypeOf(f.V).Kind() != reflect.Func {
-		return check(config)
+		return check(config.compiled(plainArgument))
 	}
 	s := r.signatureOf(view{f.T, reflect.TypeOf(f.V)})
 	var c quick.Config
 	if config != nil {
-		c = *config
+		c = *config.compiled(func(i int, v ReflectValue) reflect.Value { return r.assigned(v, s.in(i), "reflect.Value.Call") })
 	}
 	if c.Values == nil {
 		c.Values = func(args []reflect.Value, rand *rand.Rand) {

@@ -229,7 +229,12 @@ func (r *Registry) TypeMethod(t reflect.Type, i int) ReflectMethod {
 	}
 	if t.Kind() == reflect.Interface {
 		s := withReceiver(m.Type().(*types.Signature), nil)
-		result.Type = r.reflectType(view{r.child(s), reflect.TypeFor[func()]()})
+		raw := reflect.TypeFor[func()]()
+		if d := r.child(s); d != nil {
+			result.Type = r.reflectType(view{d, raw})
+		} else if result.Type, _ = r.declaredType(r.Describe(s)); result.Type == nil {
+			result.Type = raw
+		}
 		return result
 	}
 	registered, ok := w.d.method(m.Name())

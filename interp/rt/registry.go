@@ -65,6 +65,8 @@ type Registry struct {
 
 	templateBuiltins map[string]any // functions that every template has
 	declared         declaredTypes
+	gobTypes         sync.Map // reflect.Type that stands for a registered type, to gobType
+	gobNames         sync.Map // name of a registered type, to *Type
 	flagTypes        sync.Map // *Type to reflect.Type, see holderType
 
 	byType     sync.Map // types.Type to *Type, by pointer: a cache of descriptors
