@@ -11,8 +11,8 @@ import (
 	"github.com/quernlab/quern/internal/trust"
 )
 
-// CacheError reports a cache directory of modules that is not used, since other users
-// could have put files there.
+// CacheError reports a cache directory of modules that is not used because other users could
+// have put files there.
 type CacheError struct {
 	Dir string
 	Err error
@@ -22,11 +22,11 @@ func (e *CacheError) Error() string {
 	return fmt.Sprintf("the cache of modules %s is not used: %v; remove it, or set XDG_CACHE_HOME to a directory of your own", e.Dir, e.Err)
 }
 
-// Unwrap returns why.
+// Unwrap returns the cause.
 func (e *CacheError) Unwrap() error { return e.Err }
 
-// cached returns the directory in the cache for a module; the one above it exists. Only
-// the user may look into the cache, so that nobody can plant code that is executed.
+// cached returns the directory in the cache for a module and creates its parent. Only the user
+// has access to the cache, so that nobody else can plant code that is executed.
 func cached(m module.Version) (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-// databases are the keys that the go command knows by name.
+// databases are the databases whose keys the go command knows, by name.
 var databases = map[string]string{
 	publicSums: publicSums + "+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8",
 }
 
-// mirrors are other names of databases, and where they are reached.
+// mirrors are other names of databases, with their addresses.
 var mirrors = map[string]string{
 	"sum.golang.google.cn": publicSums + " https://sum.golang.google.cn",
 }
@@ -29,7 +29,7 @@ type checksums struct {
 	client   *sumdb.Client
 }
 
-// newChecksums returns nil where the environment switches checksums off.
+// newChecksums returns nil if the environment switches checksums off.
 func newChecksums(p *Proxy) (*checksums, error) {
 	value := p.settings.sums
 	if value == off {
@@ -40,7 +40,7 @@ func newChecksums(p *Proxy) (*checksums, error) {
 	}
 	fields := strings.Fields(value)
 	if len(fields) == 0 || len(fields) > 2 {
-		return nil, fmt.Errorf("GOSUMDB is %q, want a key, and a URL if need be", value)
+		return nil, fmt.Errorf("GOSUMDB is %q; it must be a key, which a URL may follow", value)
 	}
 	key := fields[0]
 	if known, ok := databases[key]; ok {
@@ -53,7 +53,7 @@ func newChecksums(p *Proxy) (*checksums, error) {
 	o := &sumsOps{proxy: p, key: key, name: verifier.Name(), config: map[string][]byte{}, cache: map[string][]byte{}}
 	at, err := url.Parse("https://" + o.name)
 	if err != nil || at.Host == "" || strings.HasSuffix(o.name, "/") || *at != (url.URL{Scheme: "https", Host: at.Host, Path: at.Path}) {
-		return nil, fmt.Errorf("GOSUMDB: the database has the name %q, want a host, perhaps with a path", o.name)
+		return nil, fmt.Errorf("GOSUMDB: the database has the name %q; it must be a host, which a path may follow", o.name)
 	}
 	if len(fields) == 2 {
 		o.base = strings.TrimSuffix(fields[1], "/")
@@ -61,8 +61,8 @@ func newChecksums(p *Proxy) (*checksums, error) {
 	return &checksums{p.settings, sumdb.NewClient(o)}, nil
 }
 
-// check fails where the database has another sum; version ends in /go.mod for that
-// of the go.mod file.
+// check returns an error if the database has another sum for a module. A version that ends in
+// /go.mod stands for the go.mod file of the module.
 func (c *checksums) check(path, version, sum string) error {
 	if c == nil || !c.settings.checked(path) {
 		return nil
@@ -75,7 +75,7 @@ func (c *checksums) check(path, version, sum string) error {
 	for _, line := range lines {
 		if got, ok := strings.CutPrefix(line, want); ok {
 			if got != sum {
-				return fmt.Errorf("%s@%s is not what the checksum database has: %s in place of %s", path, version, sum, got)
+				return fmt.Errorf("%s@%s does not match the checksum database, which has %s, not %s", path, version, sum, got)
 			}
 			return nil
 		}
@@ -83,14 +83,14 @@ func (c *checksums) check(path, version, sum string) error {
 	return fmt.Errorf("the checksum database does not have %s@%s", path, version)
 }
 
-// sumsOps is what the client of the database works with: its state is that of the
-// process.
+// sumsOps implements what the client of the database needs. Its state is kept in the process
+// only.
 type sumsOps struct {
 	proxy     *Proxy
 	key, name string
 
 	mu            sync.Mutex
-	base          string // where the database is asked; empty before that is known
+	base          string // address of the database; empty until it is known
 	config, cache map[string][]byte
 }
 
@@ -105,10 +105,9 @@ func (o *sumsOps) ReadRemote(path string) ([]byte, error) {
 	return o.proxy.readURL(ctx, base+path)
 }
 
-// connect finds out which proxy passes on what the database says, which is signed;
-// the database itself is asked where none does
-// (https://go.dev/ref/mod#checksum-database). Once a proxy passes it on, the database
-// is not asked for what is looked up there.
+// connect finds a proxy that forwards requests to the database, whose answers are signed. If no
+// proxy does, the database itself is used (https://go.dev/ref/mod#checksum-database). Once a
+// proxy forwards requests, the database is no longer asked directly.
 func (o *sumsOps) connect(ctx context.Context) (string, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -133,7 +132,7 @@ func (o *sumsOps) connect(ctx context.Context) (string, error) {
 	return o.base, nil
 }
 
-// sumsTimeout bounds a question to the database.
+// sumsTimeout bounds a request to the database.
 const sumsTimeout = 30 * time.Second
 
 // ReadConfig implements sumdb.ClientOps.
@@ -177,5 +176,6 @@ func (o *sumsOps) WriteCache(file string, text []byte) {
 // Log implements sumdb.ClientOps.
 func (*sumsOps) Log(string) {}
 
-// SecurityError implements sumdb.ClientOps: the error of Lookup says it too.
+// SecurityError implements sumdb.ClientOps. It does nothing, because Lookup returns the error
+// too.
 func (*sumsOps) SecurityError(string) {}

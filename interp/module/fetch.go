@@ -16,19 +16,19 @@ import (
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
-// ErrNeedsGo is why a module is refused that comes from its repository rather than
-// from a proxy, which the go command alone can do.
+// ErrNeedsGo is the error for a module that must come from its repository, not from a proxy. Only
+// the go command can download it.
 var ErrNeedsGo = errors.New("it is fetched from its repository, which needs the go command (https://go.dev/dl): install it, or name a proxy that has the module in GOPROXY")
 
-// ErrOff is why nothing is fetched with GOPROXY=off.
+// ErrOff is the error of all downloads with GOPROXY=off.
 var ErrOff = errors.New("fetching modules is switched off by GOPROXY=off")
 
-// errNotFound is for what a proxy does not have.
+// errNotFound is the error for a file that a proxy does not have.
 var errNotFound = errors.New("not found")
 
-// try asks the proxies of GOPROXY in turn for a module. A proxy that does not have it
-// leads to the next one; any other error does so only if a bar separates the two. A
-// private module is never asked for.
+// try asks the proxies of GOPROXY for a module, one after the other. If a proxy does not have it,
+// try asks the next one; after any other error it does so only if a bar separates the two. It
+// asks no proxy for a private module.
 func (p *Proxy) try(modulePath string, ask func(base string) error) error {
 	if p.err != nil {
 		return p.err
@@ -36,7 +36,7 @@ func (p *Proxy) try(modulePath string, ask func(base string) error) error {
 	if p.settings.private(modulePath) {
 		return fmt.Errorf("%s is private (GONOPROXY or GOPRIVATE): %w", modulePath, ErrNeedsGo)
 	}
-	var first, missing error // the most telling error
+	var first, missing error // first is the most useful error
 	for _, entry := range p.settings.proxies {
 		var err error
 		switch entry.url {
@@ -71,7 +71,7 @@ func (p *Proxy) try(modulePath string, ask func(base string) error) error {
 	return first
 }
 
-// newClient follows redirections, but not from https to something else.
+// newClient returns a client that follows redirections, except from https to another scheme.
 func newClient() *http.Client {
 	return &http.Client{CheckRedirect: func(request *http.Request, via []*http.Request) error {
 		if len(via) >= 10 {
@@ -84,7 +84,7 @@ func newClient() *http.Client {
 	}}
 }
 
-// maxText bounds lists, go.mod files and what the checksum database says.
+// maxText bounds lists, go.mod files and answers of the checksum database, in bytes.
 const maxText = 16 << 20
 
 // readURL reads a short file.
@@ -104,7 +104,7 @@ func (p *Proxy) readURL(ctx context.Context, address string) ([]byte, error) {
 	return text, nil
 }
 
-// download copies a file, at most limit bytes of it.
+// download copies a file of at most limit bytes.
 func (p *Proxy) download(ctx context.Context, address, to string, limit int64) (err error) {
 	body, err := p.open(ctx, address)
 	if err != nil {
@@ -128,8 +128,8 @@ func (p *Proxy) download(ctx context.Context, address, to string, limit int64) (
 	return nil
 }
 
-// open begins to read a file of a proxy; local ones are folders, file:///path. The
-// error wraps errNotFound if the proxy does not have it.
+// open opens a file of a proxy. A local proxy is a folder, file:///path. The error wraps
+// errNotFound if the proxy does not have the file.
 func (p *Proxy) open(ctx context.Context, address string) (opened, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -162,7 +162,7 @@ func (p *Proxy) open(ctx context.Context, address string) (opened, error) {
 	return opened{}, fmt.Errorf("%s: %w", redacted(address), err)
 }
 
-// opened is a file of a proxy and its size, which is not above 0 where it is not known.
+// opened is a file of a proxy and its size, which is 0 or less if it is unknown.
 type opened struct {
 	io.ReadCloser
 	size int64

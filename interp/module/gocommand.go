@@ -24,7 +24,8 @@ func HasGoCommand() bool {
 	return err == nil
 }
 
-// Default returns the go command, or the proxies of the environment where there is none.
+// Default returns the go command if it is installed, and otherwise the proxies of the
+// environment.
 func Default() Source {
 	if HasGoCommand() {
 		return GoCommand{}
@@ -32,9 +33,8 @@ func Default() Source {
 	return NewProxy()
 }
 
-// Complete adds to the go.mod and go.sum of the module in a folder what its
-// packages need. It is an error if that takes another version of a module that
-// go.mod has already.
+// Complete adds the requirements of the packages of the module in a folder to its go.mod and
+// go.sum. It is an error if they need another version of a module that go.mod names already.
 func (GoCommand) Complete(ctx context.Context, dir string) error {
 	path := filepath.Join(dir, "go.mod")
 	before, err := requires(path)
@@ -86,7 +86,7 @@ func (g GoCommand) GoMod(ctx context.Context, m module.Version) ([]byte, error) 
 	if err := g.run(ctx, &answer, "list", "-m", "-json", m.String()); err != nil {
 		return nil, err
 	}
-	if answer.GoMod == "" { // go list says nothing of a cache that it cannot write to; this does
+	if answer.GoMod == "" { // go list does not report a cache that it cannot write to; this command does
 		if err := g.run(ctx, &answer, "mod", "download", "-json", m.String()); err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (g GoCommand) Dir(ctx context.Context, m module.Version) (string, error) {
 	return answer.Dir, nil
 }
 
-// run runs the go command outside of any module and decodes what it prints.
+// run runs the go command outside of any module and decodes its output.
 func (GoCommand) run(ctx context.Context, answer any, arguments ...string) error {
 	text, err := command(ctx, os.TempDir(), arguments...)
 	if err != nil {
@@ -115,8 +115,8 @@ func (GoCommand) run(ctx context.Context, answer any, arguments ...string) error
 	return json.Unmarshal(text, answer)
 }
 
-// cacheHint returns the error of a text of the go command, with what to do where it cannot
-// write to its module cache.
+// cacheHint returns an error text of the go command as an error, with what to do if the command
+// cannot write to its module cache.
 func cacheHint(text string) error {
 	if strings.Contains(text, "module cache") || strings.Contains(text, "read-only file system") || strings.Contains(text, "permission denied") {
 		text += "; set GOMODCACHE to a directory that you can write to, before Jupyter starts"
@@ -124,7 +124,7 @@ func cacheHint(text string) error {
 	return errors.New(text)
 }
 
-// command runs the go command in a folder; gives what it prints.
+// command runs the go command in a folder and returns its output.
 func command(ctx context.Context, dir string, arguments ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", arguments...)
 	cmd.Dir = dir

@@ -21,8 +21,8 @@ import (
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
-// Proxy is the module proxies of GOPROXY as a Source. What it gets it keeps in the
-// cache directory of the user.
+// Proxy is the module proxies of GOPROXY as a Source. It keeps its downloads in the cache
+// directory of the user.
 type Proxy struct {
 	settings settings
 	err      error // of the settings
@@ -30,8 +30,8 @@ type Proxy struct {
 	sums     *checksums // nil where GOSUMDB is off
 }
 
-// NewProxy returns the proxies that the environment names. Modules that the settings
-// want from their repositories are refused with [ErrNeedsGo].
+// NewProxy returns the proxies that the environment names. Modules that must come from their
+// repositories by the settings are rejected with [ErrNeedsGo].
 func NewProxy() *Proxy {
 	p := &Proxy{client: newClient()}
 	if p.settings, p.err = readSettings(); p.err == nil {
@@ -40,7 +40,7 @@ func NewProxy() *Proxy {
 	return p
 }
 
-// address returns that of a file of a module version: its extension is info, mod or zip.
+// address returns the address of a file of a module version. The extension is info, mod or zip.
 func address(base, path, version, extension string) (string, error) {
 	escaped, err := module.EscapePath(path)
 	if err != nil {
@@ -53,8 +53,8 @@ func address(base, path, version, extension string) (string, error) {
 	return base + "/" + escaped + "/@v/" + v + "." + extension, nil
 }
 
-// Resolve implements Source. Beside "latest" it knows versions, branches and
-// revisions as far as the proxy does, and prefixes such as v1 or v1.2.
+// Resolve implements Source. A query is "latest", a prefix such as v1 or v1.2, or a version,
+// branch or revision that the proxy knows.
 func (p *Proxy) Resolve(ctx context.Context, path, query string) (version string, err error) {
 	escaped, err := module.EscapePath(path)
 	if err != nil {
@@ -68,10 +68,10 @@ func (p *Proxy) Resolve(ctx context.Context, path, query string) (version string
 		return "", fmt.Errorf("%s@%s: %w", path, query, err)
 	}
 	if err := module.Check(path, version); err != nil {
-		return "", fmt.Errorf("%s@%s: the proxy names a version that cannot be: %w", path, query, err)
+		return "", fmt.Errorf("%s@%s: the proxy returned an invalid version: %w", path, query, err)
 	}
 	if module.CanonicalVersion(query) == query && version != query {
-		return "", fmt.Errorf("%s@%s: the proxy has the version %s in its place", path, query, version)
+		return "", fmt.Errorf("%s@%s: the proxy returned version %s instead", path, query, version)
 	}
 	return version, nil
 }
@@ -167,7 +167,7 @@ func (p *Proxy) unpack(ctx context.Context, m module.Version, work, content stri
 	if err != nil {
 		return err
 	}
-	// Names and sizes first, since the checksum reads everything.
+	// Names and sizes are checked first, because the checksum reads all files.
 	checked, err := zip.CheckZip(m, archive)
 	if err == nil {
 		err = checked.Err()

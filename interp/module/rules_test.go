@@ -149,8 +149,8 @@ func TestRules(t *testing.T) {
 		{name: "the environment over go env -w", list: "SECOND", file: "GOPROXY=FIRST\n", want: "second"},
 		{name: "GOENV=off", list: "SECOND", file: "GOPRIVATE=corp.example\n", environment: map[string]string{"GOENV": "off"}, want: "second"},
 		{name: "no entries", list: ",", want: "", text: "no entries"},
-		{name: "a word", list: "proxy", want: "", text: "is no proxy"},
-		{name: "another scheme", list: "ftp://example.com", want: "", text: "is no proxy"},
+		{name: "a word", list: "proxy", want: "", text: "is not a proxy"},
+		{name: "another scheme", list: "ftp://example.com", want: "", text: "is not a proxy"},
 		{name: "file with a host", list: "file://host/x?y", want: "", text: "may only have a path"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -280,7 +280,7 @@ func TestHostileProxy(t *testing.T) {
 		"bomb":                  {files: map[string]string{"@/x.go": bomb}, want: "too large"},
 		"version with a path":   {info: "v1.0.0/../../../owned", query: "@latest", want: "version"},
 		"version of nothing":    {info: "", query: "@latest", want: "version"},
-		"version of another":    {info: "v1.0.1", query: "@v1.0.0-20200101000000-0123456789ab", want: "in its place"},
+		"version of another":    {info: "v1.0.1", query: "@v1.0.0-20200101000000-0123456789ab", want: "returned version v1.0.1 instead"},
 		"version of next major": {info: "v2.0.0", query: "@latest", want: "version"},
 		"large list":            {query: "@v1", info: strings.Repeat("x", 17<<20), want: "more than"},
 	} {

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// A Source has modules. Its methods end with ctx, and may be called by several
+// A Source provides modules. Its methods return when ctx ends, and may be called by several
 // goroutines.
 type Source interface {
 	// Resolve returns the version that a query such as "latest" or "v1.2" means.
@@ -38,7 +38,7 @@ type Set struct {
 	mu       sync.Mutex
 	roots    []module.Version
 	selected map[string]string // version by path
-	dirs     map[string]string // of those that were needed, by path
+	dirs     map[string]string // directory by path, of downloaded modules
 }
 
 // New returns an empty set of modules that come from source.
@@ -46,20 +46,19 @@ func New(source Source) *Set {
 	return &Set{source: source, selected: map[string]string{}, dirs: map[string]string{}}
 }
 
-// Prefer sets the versions of modules that Get takes where it is asked for none.
+// Prefer sets the versions of modules that Get takes if the query has no version.
 func (s *Set) Prefer(versions map[string]string) { s.preferred = versions }
 
-// Get adds a module, "path@version" or "path" for the latest version, and what it
-// requires. The path may be that of a package: then it is the module with the longest
-// path that has the package. A module that is there already gets the new version. Get
-// returns the module.
+// Get adds a module, "path@version" or "path" for the latest version, and its requirements, and
+// returns it. The path may be that of a package: then Get adds the module with the longest path
+// that has the package. If the set has the module already, it gets the new version.
 func (s *Set) Get(ctx context.Context, query string) (module.Version, error) {
 	path, version, _ := strings.Cut(query, "@")
 	if err := module.CheckImportPath(path); err != nil {
-		return module.Version{}, fmt.Errorf("%q is no module: %w", path, err)
+		return module.Version{}, fmt.Errorf("%q is not a module: %w", path, err)
 	}
 	if err := module.CheckPath(path); err != nil && !strings.Contains(path, "/") {
-		return module.Version{}, fmt.Errorf("%q is no module: %w", path, err)
+		return module.Version{}, fmt.Errorf("%q is not a module: %w", path, err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,8 +123,8 @@ func (s *Set) get(ctx context.Context, m module.Version, directory string) (modu
 	return m, nil
 }
 
-// prunedSince is the version of Go since which a go.mod file names all modules that
-// its packages need, so that those of its requirements need not be read.
+// prunedSince is the version of Go from which on a go.mod file names all modules that its
+// packages need, so that the go.mod files of its requirements need not be read.
 const prunedSince = "v1.17"
 
 // selectVersions is minimal version selection.
@@ -168,8 +167,8 @@ func (s *Set) selectVersions(ctx context.Context, roots []module.Version) (map[s
 	return selected, nil
 }
 
-// PathError reports a module whose go.mod file says that it is another one: a fork
-// that was renamed, or a proxy that answers with what was not asked for.
+// PathError reports a module whose go.mod file declares another path: a renamed fork, or a proxy
+// that sent the wrong module.
 type PathError struct {
 	Module   module.Version
 	Declared string // the path in go.mod; empty if there is none
@@ -182,7 +181,7 @@ func (e *PathError) Error() string {
 	return fmt.Sprintf("%s: its go.mod declares the module %s; use that path, if it is the one that you want", e.Module, e.Declared)
 }
 
-// declares compares a go.mod file with the module that it is of.
+// declares returns an error if a go.mod file declares another path than its module.
 func declares(file *modfile.File, m module.Version) error {
 	switch {
 	case file.Module == nil:
@@ -193,16 +192,15 @@ func declares(file *modfile.File, m module.Version) error {
 	return nil
 }
 
-// A Package is the place of a package in a module.
+// A Package says in which module a package is.
 type Package struct {
 	Module module.Version
 	Dir    string
 }
 
-// Find returns where the package with an import path is; ok is false when it is in
-// no module of the set.
+// Find returns the package with an import path; ok is false if it is in no module of the set.
 func (s *Set) Find(ctx context.Context, importPath string) (p Package, ok bool, err error) {
-	// The longest path that fits and has such a directory.
+	// Look for the module with the longest path that has such a directory.
 	for path := importPath; ; path = path[:strings.LastIndexByte(path, '/')] {
 		if version := s.Version(path); version != "" {
 			m := module.Version{Path: path, Version: version}
@@ -221,7 +219,8 @@ func (s *Set) Find(ctx context.Context, importPath string) (p Package, ok bool, 
 	}
 }
 
-// dir returns the directory of a module, which is downloaded once even if several ask.
+// dir returns the directory of a module. It is downloaded once, even if several goroutines ask
+// for it.
 func (s *Set) dir(ctx context.Context, m module.Version) (string, error) {
 	s.mu.Lock()
 	dir, has := s.dirs[m.Path]
@@ -234,7 +233,7 @@ func (s *Set) dir(ctx context.Context, m module.Version) (string, error) {
 			return "", ctx.Err()
 		case result := <-download:
 			if result.Err != nil && result.Shared && ctx.Err() == nil && errors.Is(result.Err, context.Canceled) {
-				continue // the other one gave up
+				continue // the goroutine that downloaded it was cancelled
 			}
 			if result.Err != nil {
 				return "", result.Err
@@ -250,7 +249,7 @@ func (s *Set) dir(ctx context.Context, m module.Version) (string, error) {
 	return dir, nil
 }
 
-// Version returns the version of a module of the set, "" for another.
+// Version returns the version of a module, "" if it is not in the set.
 func (s *Set) Version(path string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 // (https://go.dev/ref/mod#environment-variables).
 type settings struct {
 	proxies []proxyEntry
-	noProxy string // patterns of modules that no proxy is asked for
-	noSums  string // patterns of modules that the checksum database is not asked for
+	noProxy string // patterns of modules that do not come from a proxy
+	noSums  string // patterns of modules that are not in the checksum database
 	sums    string // GOSUMDB
 }
 
@@ -31,14 +31,13 @@ const (
 	off    = "off"
 )
 
-// The go command's own values.
+// The defaults of the go command.
 const (
 	defaultProxies = "https://proxy.golang.org,direct"
 	publicSums     = "sum.golang.org"
 )
 
-// readSettings reads the environment and the file in which "go env -w" keeps what it
-// sets.
+// readSettings reads the environment and the file to which "go env -w" writes.
 func readSettings() (settings, error) {
 	file := environmentFile()
 	get := func(name, without string) string {
@@ -57,8 +56,8 @@ func readSettings() (settings, error) {
 	return s, err
 }
 
-// environmentFile reads the file of "go env -w". A file that cannot be read counts as
-// empty, as it does for the go command.
+// environmentFile reads the file of "go env -w". Like the go command it treats a file that cannot
+// be read as empty.
 func environmentFile() map[string]string {
 	values := map[string]string{}
 	name := os.Getenv("GOENV")
@@ -84,7 +83,7 @@ func environmentFile() map[string]string {
 	return values
 }
 
-// parseProxies takes GOPROXY apart. What follows "direct" or "off" never counts.
+// parseProxies parses GOPROXY. Entries after "direct" or "off" have no effect.
 func parseProxies(list string) ([]proxyEntry, error) {
 	var all []proxyEntry
 	for list != "" {
@@ -130,15 +129,15 @@ func checkProxy(address string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("GOPROXY: %s is no proxy: a URL begins with https, http or file, and the words are direct and off", u.Redacted())
+	return fmt.Errorf("GOPROXY: %s is not a proxy: use a URL that begins with https, http or file, or the words direct and off", u.Redacted())
 }
 
-// private reports whether no proxy may be asked for a module.
+// private reports whether a module must not be requested from a proxy.
 func (s settings) private(modulePath string) bool {
 	return module.MatchPrefixPatterns(s.noProxy, modulePath)
 }
 
-// checked reports whether a module is compared with the checksum database.
+// checked reports whether a module is checked against the checksum database.
 func (s settings) checked(modulePath string) bool {
 	return s.sums != off && !module.MatchPrefixPatterns(s.noSums, modulePath)
 }

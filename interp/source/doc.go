@@ -1,21 +1,20 @@
-// Package source makes packages that cells can import out of the source of
-// modules.
+// Package source makes packages of modules, which cells can import, from their source.
 //
-// A [Loader] is an importer: what the one behind it does not have it looks for in
-// the modules of the session, parses, and checks, with all that it imports. Such a
-// package is interpreted as cells are, and so, for all who ask for its path, it is
-// of the same kind: types.Package.Path is "main". Its name is its own.
+// A [Loader] is an importer. If the importer of compiled packages does not have a package, the
+// Loader looks for it in the modules of the session, and parses and checks it with all that it
+// imports. Such a package is interpreted like cells, and so its types.Package.Path is "main",
+// like that of cells. It keeps its name.
 //
-// [Loader.Needed] says what of the packages has to run before a cell: of a package
-// that is imported first its initialisers and init functions, and whatever those and
-// the cell reach. Most of a module is never lowered, and never refused.
+// [Loader.Needed] returns what has to run before a cell: when a package is imported for the first
+// time, its initializers and init functions, and whatever those and the cell reach. Most of a
+// module is never lowered, and so never rejected.
 //
 //	loader.go   finding and checking packages
 //	read.go     reading and parsing them, several at once
 //	part.go     what has to run, and what has run
 //	reach.go    which declarations code reaches
-//	wait.go     which initialisers can run later than the import
+//	wait.go     which initializers can run later than the import
 //
-// What cannot be interpreted is refused with an [*Error]: cgo, assembly, files that
-// are embedded, packages of the standard library that cells do not have.
+// Packages that cannot be interpreted are rejected with an [*Error]: those that use cgo, assembly
+// or embedded files, or packages of the standard library that cells do not have.
 package source

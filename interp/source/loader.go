@@ -22,7 +22,7 @@ type Modules interface {
 	Find(ctx context.Context, importPath string) (p module.Package, ok bool, err error)
 }
 
-// An Error tells why a package of a module cannot be interpreted.
+// An Error says why a package of a module cannot be interpreted.
 type Error struct {
 	Path string
 	Err  error
@@ -35,7 +35,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Loader imports packages, from source where it must.
+// Loader imports packages, from source if they are not compiled in.
 type Loader struct {
 	compiled types.Importer
 	fset     *token.FileSet
@@ -43,17 +43,17 @@ type Loader struct {
 
 	mu      sync.Mutex
 	ctx     context.Context // of downloads
-	loading []string        // paths, for cycles
+	loading []string        // paths of packages being loaded, to find cycles
 	loaded  map[string]*loadedPackage
 	failed  map[string]error
-	// Of several versions too, each after what it imports.
+	// Also of several versions of a module. Each package comes after its imports.
 	order    []*loadedPackage
 	packages map[*types.Package]*loadedPackage
-	read     map[module.Package]*files // ahead of the import in progress
+	read     map[module.Package]*files // read ahead of the import in progress
 	checking *display.Meter            // counts the packages of the import in progress; nil between imports
 }
 
-// A loadedPackage is one with the module that it was loaded from.
+// A loadedPackage is a package with the module that it was loaded from.
 type loadedPackage struct {
 	path  string
 	from  module.Package
@@ -61,7 +61,7 @@ type loadedPackage struct {
 	info  *types.Info
 	files []*ast.File
 	inits []ast.Stmt // the calls of the init functions
-	begun bool       // its initialisers and init functions have run
+	begun bool       // its initializers and init functions have run
 	// waiting are the declarations that have not run.
 	waiting map[types.Object]declaration
 }
@@ -72,8 +72,8 @@ func NewLoader(compiled types.Importer, fset *token.FileSet, modules Modules) *L
 		loaded: map[string]*loadedPackage{}, failed: map[string]error{}, packages: map[*types.Package]*loadedPackage{}}
 }
 
-// Begin sets the context of the downloads that imports of a cell make, and forgets
-// what could not be loaded.
+// Begin sets the context of the downloads for imports of a cell, and forgets packages that could
+// not be loaded.
 func (l *Loader) Begin(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -165,10 +165,10 @@ func (l *Loader) load(importPath string, place module.Package) (*loadedPackage, 
 	return l.check(importPath, f.parsed)
 }
 
-// initFunction calls, for the checker, the init functions of a package.
+// initFunction is a function that calls the init functions of a package, for the checker.
 const initFunction = "initsʹ"
 
-// check makes a package of its files.
+// check type-checks the files of a package.
 func (l *Loader) check(importPath string, files []*ast.File) (*loadedPackage, error) {
 	p := &loadedPackage{types: types.NewPackage("main", files[0].Name.Name), info: newInfo(), files: files, waiting: map[types.Object]declaration{}}
 	calls := nameInits(files)
@@ -198,7 +198,7 @@ func (l *Loader) check(importPath string, files []*ast.File) (*loadedPackage, er
 	return p, nil
 }
 
-// note fills in the declarations.
+// note sets the declarations of a package.
 func (p *loadedPackage) note(fset *token.FileSet) error {
 	for _, f := range p.files {
 		for _, d := range f.Decls {
@@ -232,7 +232,7 @@ func (p *loadedPackage) note(fset *token.FileSet) error {
 	return nil
 }
 
-// nameInits returns each init function a name of its own and returns their calls.
+// nameInits gives each init function a name of its own and returns their calls.
 func nameInits(files []*ast.File) string {
 	var calls strings.Builder
 	number := 0
@@ -248,7 +248,7 @@ func nameInits(files []*ast.File) string {
 	return calls.String()
 }
 
-// importer is the loader inside of itself.
+// importer is the loader as the importer of packages that it loads.
 type importer struct{ *Loader }
 
 func (i importer) Import(path string) (*types.Package, error) { return i.importPackage(path) }

@@ -14,14 +14,14 @@ type Part struct {
 	Specs []*ast.TypeSpec
 	Funcs []*ast.FuncDecl
 	Vars  []*types.Var
-	// Init are the initialisers of the variables, in the order to run, and Inits
+	// Init are the initializers of the variables, in the order in which they run, and Inits
 	// the calls of the init functions that follow them.
 	Init  []*types.Initializer
 	Inits []ast.Stmt
 
 	of      *loadedPackage
 	objects []types.Object
-	chosen  map[*types.Initializer]bool // as a set, before they are in order
+	chosen  map[*types.Initializer]bool // as a set, before they are ordered
 }
 
 // Empty reports whether there is nothing to run.
@@ -29,8 +29,8 @@ func (p *Part) Empty() bool {
 	return len(p.Specs) == 0 && len(p.Funcs) == 0 && len(p.Vars) == 0 && len(p.Init) == 0 && len(p.Inits) == 0
 }
 
-// A declaration is that of one object at package level. Exactly one field is set, but
-// that a variable need not have an initialiser.
+// A declaration declares one object at package level. Exactly one field is set; but a variable
+// may have no initializer.
 type declaration struct {
 	spec     *ast.TypeSpec
 	function *ast.FuncDecl
@@ -38,14 +38,13 @@ type declaration struct {
 	init     *types.Initializer
 }
 
-// Needed returns what has to run before code with the given imports, nodes and
-// variables does, each part after those of the packages that it imports: the declarations that it
-// reaches and that have not run, and, of a package that is imported first, the
-// initialisers and init functions with all that they reach. An initialiser that nobody
-// can notice waits until its variable is reached.
+// Needed returns what has to run before code with the given imports, nodes and variables: the
+// declarations that the code reaches and that have not run; and for a package that is imported
+// for the first time, its initializers and init functions, with all that they reach. Each part
+// comes after those of the packages that it imports. An initializer without an observable effect
+// waits until its variable is reached.
 //
-// A type is reached with all its methods, since interfaces and package reflect may
-// call them.
+// A type is reached with all its methods, because interfaces and package reflect may call them.
 func (l *Loader) Needed(imports []string, info *types.Info, nodes []ast.Node, vars []*types.Var) []*Part {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +77,7 @@ func (l *Loader) Needed(imports []string, info *types.Info, nodes []ast.Node, va
 	return list
 }
 
-// Ran notes that a part has run.
+// Ran records that a part has run.
 func (l *Loader) Ran(p *Part) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +87,7 @@ func (l *Loader) Ran(p *Part) {
 	}
 }
 
-// finish puts what was collected in the order of the source.
+// finish puts the collected declarations in the order of the source.
 func (p *Part) finish() {
 	in := make(map[types.Object]bool, len(p.objects))
 	for _, o := range p.objects {

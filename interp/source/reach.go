@@ -5,16 +5,16 @@ import (
 	"go/types"
 )
 
-// reach finds the declarations that code mentions, directly or by what it mentions.
+// reach finds the declarations that code uses, directly or through other declarations.
 type reach struct {
 	loader  *Loader
 	parts   map[*loadedPackage]*Part
-	objects map[types.Object]bool // that were met
-	types   map[types.Type]bool   // that were met
+	objects map[types.Object]bool // that have been reached
+	types   map[types.Type]bool   // that have been reached
 	queue   []func()
 }
 
-// part returns the part of a package, which becomes one of those that are needed.
+// part returns the part of a package, and adds it to the needed parts.
 func (r *reach) part(p *loadedPackage) *Part {
 	part := r.parts[p]
 	if part == nil {
@@ -27,7 +27,7 @@ func (r *reach) part(p *loadedPackage) *Part {
 	return part
 }
 
-// begin adds what runs when a package is imported first, and the packages that it
+// begin adds what runs when a package is imported for the first time, and the packages that it
 // imports.
 func (r *reach) begin(part *Part) {
 	p := part.of
@@ -47,7 +47,7 @@ func (r *reach) begin(part *Part) {
 	}
 }
 
-// initialiser adds the initialiser of one or several variables.
+// initialiser adds the initializer of one or several variables.
 func (r *reach) initialiser(p *loadedPackage, init *types.Initializer) {
 	part := r.part(p)
 	if part.chosen[init] {
@@ -60,7 +60,7 @@ func (r *reach) initialiser(p *loadedPackage, init *types.Initializer) {
 	r.node(init.Rhs, p.info, part)
 }
 
-// object adds the declaration of an object, if it is one of a package that was loaded.
+// object adds the declaration of an object if that belongs to a loaded package.
 func (r *reach) object(o types.Object) {
 	switch x := o.(type) {
 	case *types.Func:
@@ -103,8 +103,8 @@ func (r *reach) object(o types.Object) {
 	})
 }
 
-// typ adds the named types that a type is made of. What those are made of follows
-// from their declarations.
+// typ adds the named types that a type consists of. Their declarations add what those consist
+// of.
 func (r *reach) typ(t types.Type) {
 	if t == nil || r.types[t] {
 		return
@@ -163,7 +163,7 @@ func (r *reach) typ(t types.Type) {
 	}
 }
 
-// node adds what a piece of syntax mentions, which belongs to part unless that is nil.
+// node adds what a piece of syntax uses. The syntax belongs to part unless that is nil.
 func (r *reach) node(n ast.Node, info *types.Info, part *Part) {
 	if part != nil {
 		part.Nodes = append(part.Nodes, n)

@@ -23,7 +23,7 @@ type files struct {
 	err     error
 }
 
-// tags are build tags by which packages leave out what only a compiler can use.
+// tags are build tags with which packages exclude code that only a compiler can use.
 var tags = []string{"purego", "noasm", "safe", "appengine", "nounsafe"}
 
 // readFiles parses the source of a package.
@@ -61,11 +61,11 @@ func (l *Loader) readFiles(importPath string, place module.Package) *files {
 	return f
 }
 
-// readers is how many packages are read, and modules downloaded, at once.
+// readers is how many packages are read, and modules downloaded, at the same time.
 const readers = 8
 
-// readAhead reads a package and all that it imports, and so downloads their modules,
-// several at once. What goes wrong is found again, and reported, by the import.
+// readAhead reads a package and all that it imports, and so downloads their modules, several at
+// the same time. The import finds errors again and reports them.
 func (l *Loader) readAhead(importPath string) {
 	meter, _ := display.Measure(l.ctx, "reading packages", 0)
 	defer meter.End()

@@ -5,14 +5,14 @@ import (
 	"go/types"
 )
 
-// canWait reports whether nobody notices when an initialiser runs, or whether it
-// does: it calls nothing, reads no variable and cannot panic.
+// canWait reports whether it makes no difference when an initializer runs, or whether it runs at
+// all: it calls nothing, reads no variable and cannot panic.
 func canWait(info *types.Info, init *types.Initializer) bool {
 	return len(init.Lhs) == 1 && isValue(info, init.Rhs)
 }
 
-// isValue reports whether an expression is made of constants, functions, literals and
-// addresses of variables.
+// isValue reports whether an expression consists of constants, functions, literals and addresses
+// of variables.
 func isValue(info *types.Info, e ast.Expr) bool {
 	tv := info.Types[e]
 	if tv.Value != nil || tv.IsNil() || tv.IsType() {
@@ -66,11 +66,11 @@ func isFunction(info *types.Info, e ast.Expr) bool {
 	return false
 }
 
-// isLiteral is isValue for a composite literal. A key of an interface type may turn
-// out not to be hashable.
+// isLiteral is isValue for a composite literal. A key of an interface type may be impossible to
+// hash.
 func isLiteral(info *types.Info, e *ast.CompositeLit) bool {
 	t := info.Types[e].Type.Underlying()
-	if p, ok := t.(*types.Pointer); ok { // inside of another literal
+	if p, ok := t.(*types.Pointer); ok { // inside another literal
 		t = p.Elem().Underlying()
 	}
 	m, isMap := t.(*types.Map)
@@ -94,8 +94,7 @@ func isLiteral(info *types.Info, e *ast.CompositeLit) bool {
 	return true
 }
 
-// isConversion reports whether a call is a conversion that cannot panic, or makes a
-// pointer.
+// isConversion reports whether a call is a conversion that cannot panic, or a call of new.
 func isConversion(info *types.Info, e *ast.CallExpr) bool {
 	if len(e.Args) != 1 {
 		return false
