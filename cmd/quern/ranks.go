@@ -87,7 +87,7 @@ func (l memoryLimit) share(ranks int) (memoryLimit, error) {
 	l.bytes /= int64(ranks)
 	l.ranks = ranks
 	if l.bytes < minMemory {
-		return l, fmt.Errorf("%s leave %s of memory for each, but a worker needs at least %s: start fewer ranks or set %s",
+		return l, fmt.Errorf("%s leave %s of memory for each, and a worker needs at least %s: start fewer ranks or set %s",
 			plural(ranks, "rank"), size(l.bytes), size(minMemory), memoryVariable)
 	}
 	return l, nil
