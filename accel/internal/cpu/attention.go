@@ -6,28 +6,28 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Blocks of queries and keys whose scores are made together: small enough for
-// the second-level cache with all that belongs to them.
+// Blocks of queries and keys whose scores are computed together: small enough that they fit
+// in the L2 cache with their operands.
 const (
 	queryBlock = 32
 	keyBlock   = 128
 )
 
-// heads is what attention and its gradient share: one chunk takes one head of
+// heads is the state that attention and its gradient share: one chunk computes one head of
 // one example.
 type heads struct {
 	device     *Device
 	causal     bool
 	scale      float32
-	count      int // heads of all examples
+	count      int // number of heads in the batch
 	t, s, d, e int
 	q, k, v    headed
 
 	add   addend
-	added []float32 // to the scores; nil for nothing
+	added []float32 // added to the scores; nil for nothing
 
-	// A worker's memory: panels of a product's right-hand side, the keys' and the
-	// values' panels, and a block of scores.
+	// Sizes of a worker's workspace: panels of a right-hand side, the panels of keys and
+	// values, and a block of scores.
 	panel, keys, values, scores int
 }
 
@@ -37,7 +37,7 @@ type headed struct {
 	data []float32
 }
 
-// at is the rows of a head from one on.
+// at returns the rows of a head, starting at row.
 func (h *headed) at(head, row int) matrix {
 	if len(h.data) == 0 {
 		return matrix{nil, h.Stride[2], h.Stride[3]}
@@ -46,13 +46,13 @@ func (h *headed) at(head, row int) matrix {
 	return matrix{h.data[head/n*h.Stride[0]+head%n*h.Stride[1]+row*h.Stride[2]:], h.Stride[2], h.Stride[3]}
 }
 
-// bind finds the numbers in memory.
+// bind looks up the memory.
 func (h *headed) bind(p *program) { h.data = from[float32](p, h.Operand) }
 
 func (m matrix) transposed() matrix { return matrix{m.data, m.col, m.row} }
 
-// newHeads is for a step whose input with the number added, if there is one, is
-// added to the scores.
+// newHeads returns the heads of a step; added is the index of the input that is added to
+// the scores, if there is one.
 func newHeads(d *Device, op ir.Attention, s ir.Step, added int) heads {
 	q, v := s.In[0].Shape, s.In[2].Shape
 	h := heads{device: d, causal: op.Causal, scale: float32(op.Scale), count: q[0] * q[1], t: q[2], s: v[2], d: q[3], e: v[3]}
@@ -67,7 +67,7 @@ func newHeads(d *Device, op ir.Attention, s ir.Step, added int) heads {
 	return h
 }
 
-// bind finds the operands in memory; release lets go of them.
+// bind looks up the memory of the operands; release drops the references.
 func (h *heads) bind(p *program, added []ir.Operand) {
 	h.q.bind(p)
 	h.k.bind(p)
@@ -79,8 +79,8 @@ func (h *heads) bind(p *program, added []ir.Operand) {
 
 func (h *heads) release() { h.q.data, h.k.data, h.v.data, h.added = nil, nil, nil, nil }
 
-// factor makes scores of products of m queries from i on with n keys from first
-// on, but for a factor that is left to do.
+// factor computes the scores of m queries starting at i with n keys starting at first. It
+// returns a factor that the caller must apply.
 func (h *heads) factor(scores []float32, head, i, m, first, n int) float32 {
 	if h.added == nil && h.scale > 0 {
 		return h.scale
@@ -102,7 +102,8 @@ func (h *heads) factor(scores []float32, head, i, m, first, n int) float32 {
 	return 1
 }
 
-// block is which scores of m queries from i on are seen, of n keys from first on.
+// block returns which scores of m queries, starting at i, and n keys, starting at first,
+// are visible.
 func (h *heads) block(i, m, first, n int) scoreRows {
 	if h.causal {
 		return scoreRows{rows: m, width: n, pitch: keyBlock, seen: i + 1 - first, step: 1}
@@ -110,8 +111,8 @@ func (h *heads) block(i, m, first, n int) scoreRows {
 	return scoreRows{rows: m, width: n, pitch: keyBlock, seen: n}
 }
 
-// room is one worker's memory, cut into parts of so many elements.
-func (h *heads) room(worker int, sizes ...int) [][]float32 {
+// workspace splits one worker's workspace into parts of the given sizes.
+func (h *heads) workspace(worker int, sizes ...int) [][]float32 {
 	free := h.device.scratch[worker]
 	parts := make([][]float32, len(sizes))
 	for i, n := range sizes {
@@ -121,12 +122,12 @@ func (h *heads) room(worker int, sizes ...int) [][]float32 {
 	return parts
 }
 
-// pack writes n columns of depth k as a product's right-hand side.
+// pack packs n columns of depth k as the right-hand side of a matmul.
 func (h *heads) pack(panel []float32, b matrix, n, k int) {
 	h.device.kernel.packColumns(panel, b.data, b.row, b.col, n, k)
 }
 
-// product is c (+)= a·b for blocks, with b's panels; of depth 0 it is zeros.
+// product computes c (+)= a·b for blocks, with b packed; for depth 0 it writes zeros.
 func (h *heads) product(c []float32, ldc int, a matrix, b []float32, m, n, k, mode int, edge []float32) {
 	if k == 0 {
 		for r := range m {
@@ -137,8 +138,7 @@ func (h *heads) product(c []float32, ldc int, a matrix, b []float32, m, n, k, mo
 	h.device.multiply(panelProduct{c: c, ldc: ldc, a: a.data, row: a.row, step: a.col, k: k, b: b, rows: m, cols: n, mode: mode, edge: edge})
 }
 
-// rowsProduct is product with rows of b as they lie, if tiles can take those, else
-// packed.
+// rowsProduct is product with the rows of b in place, if tiles can read them, else packed.
 func (h *heads) rowsProduct(c []float32, ldc int, a, b matrix, m, n, k, mode int, space, edge []float32) {
 	if n%h.device.kernel.lanes != 0 || b.col != 1 || n == 0 || k == 0 {
 		h.pack(space, b, n, k)
@@ -148,7 +148,7 @@ func (h *heads) rowsProduct(c []float32, ldc int, a, b matrix, m, n, k, mode int
 	h.device.multiply(panelProduct{c: c, ldc: ldc, a: a.data, row: a.row, step: a.col, k: k, b: b.data, next: b.row, rows: m, cols: n, mode: mode, edge: edge})
 }
 
-// visible is how many of the n keys from first on query i sees.
+// visible returns the number of the n keys, starting at first, that query i attends to.
 func (h *heads) visible(i, first, n int) int {
 	if !h.causal {
 		return n
@@ -156,8 +156,8 @@ func (h *heads) visible(i, first, n int) int {
 	return max(0, min(n, i+1-first))
 }
 
-// seen is how many of the keys from first on are worked on for the queries up to
-// last: whole panels, and none that nobody sees.
+// seen returns the number of keys, starting at first, to process for the queries up to
+// last: whole panels with at least one visible key.
 func (h *heads) seen(last, first int) int {
 	n := min(keyBlock, h.s-first)
 	return min(roundUp(h.visible(last, first, n), h.device.kernel.nr), n)
@@ -190,10 +190,10 @@ func (k *attention) run(p *program) error {
 }
 
 func (k *attention) work(head, worker int) {
-	parts := k.room(worker, k.panel, k.keys, k.scores, maxTile, queryBlock, queryBlock, queryBlock, queryBlock)
+	parts := k.workspace(worker, k.panel, k.keys, k.scores, maxTile, queryBlock, queryBlock, queryBlock, queryBlock)
 	vec := k.device.vectors
 	space, keys, scores, edge, top, sum, before, added := parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7]
-	if k.s <= keyBlock { // the keys stay packed for all queries
+	if k.s <= keyBlock { // keep the packed keys for all queries
 		k.pack(keys, k.k.at(head, 0).transposed(), k.s, k.d)
 	}
 	for i := 0; i < k.t; i += queryBlock {
@@ -228,7 +228,7 @@ func (k *attention) work(head, worker int) {
 			k.rowsProduct(out, k.e, matrix{scores, keyBlock, 1}, k.v.at(head, j), m, k.e, n, mode, space, edge)
 		}
 		for r := range m {
-			if sum[r] == 0 { // it sees no key
+			if sum[r] == 0 { // the query sees no key
 				clear(out[r*k.e:][:k.e])
 				k.sums[head*k.t+i+r] = 0
 				continue

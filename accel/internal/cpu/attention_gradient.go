@@ -2,8 +2,8 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// attentionGradient makes each block of scores again and adds its part to the
-// gradients of queries, keys and values.
+// attentionGradient recomputes each block of scores and adds its part to the gradients of
+// queries, keys and values.
 type attentionGradient struct {
 	heads
 	step       ir.Step
@@ -41,7 +41,7 @@ func (k *attentionGradient) run(p *program) error {
 }
 
 func (k *attentionGradient) work(head, worker int) {
-	parts := k.room(worker, k.panel, k.keys, k.values, k.scores, k.scores, maxTile, k.t)
+	parts := k.workspace(worker, k.panel, k.keys, k.values, k.scores, k.scores, maxTile, k.t)
 	vec := k.device.vectors
 	space, keys, values, scores, slopes, edge, delta := parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6]
 	dq, dk, dv := k.dq[head*k.t*k.d:][:k.t*k.d], k.dk[head*k.s*k.d:][:k.s*k.d], k.dv[head*k.s*k.e:][:k.s*k.e]

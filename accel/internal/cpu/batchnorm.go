@@ -6,14 +6,14 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// channels is what the steps of batch normalisation share: x [N, C, S] with one
-// mean and variance for each of the C channels.
+// channels is the state that the steps of batch normalization share: x [N, C, S] with one
+// mean and variance per channel.
 type channels struct {
 	device  *Device
 	step    ir.Step
 	n, c, s int
 	epsilon float64
-	per     int // images that a chunk of one channel takes
+	per     int // images of a channel per chunk
 	x       []float32
 }
 
@@ -25,11 +25,11 @@ func newChannels(d *Device, s ir.Step, epsilon float64) channels {
 	return k
 }
 
-// channelPart is how many elements, about, are added up in one register.
+// channelPart is the approximate number of elements that are summed in one register.
 const channelPart = 4096
 
-// each calls f with blocks of rows of one channel: where the first one lies, the
-// number of rows, and their length. The blocks depend on the shape alone.
+// each calls f with blocks of rows of one channel: the offset of the first row, the number
+// of rows, and their length. The blocks depend on the shape alone.
 func (k *channels) each(c int, f func(at, rows, n int)) {
 	if k.s == 0 {
 		return
@@ -42,7 +42,7 @@ func (k *channels) each(c int, f func(at, rows, n int)) {
 	}
 }
 
-// pitch is from one row of a channel to the next.
+// pitch returns the distance of the rows of a channel.
 func (k *channels) pitch() int { return k.c * k.s }
 
 func (k *channels) run(p *program, chunks int, t task) {
@@ -53,12 +53,12 @@ func (k *channels) run(p *program, chunks int, t task) {
 	k.x = nil
 }
 
-// scale is 1/√(variance + ε).
+// scale returns 1/√(variance + ε).
 func (k *channels) scale(variance float32) float32 {
 	return float32(1 / math.Sqrt(float64(variance)+k.epsilon))
 }
 
-// batchStatistics is mean and variance, one chunk a channel.
+// batchStatistics computes mean and variance, one channel per chunk.
 type batchStatistics struct {
 	channels
 	y []float32
@@ -91,7 +91,7 @@ func (k *batchStatistics) work(c, _ int) {
 	k.y[c], k.y[k.c+c] = float32(mean), float32(squares/count)
 }
 
-// batchNorm is (x - mean)·scale + b, or the gradient of x, one chunk some images of
+// batchNorm computes (x - mean)·scale + b, or the gradient of x. A chunk is some images of
 // one channel.
 type batchNorm struct {
 	channels
@@ -143,7 +143,7 @@ func (k *batchNorm) work(chunk, _ int) {
 	}
 }
 
-// batchNormSums is Σ dy and Σ dy·x̂, one chunk a channel.
+// batchNormSums computes Σ dy and Σ dy·x̂, one channel per chunk.
 type batchNormSums struct {
 	channels
 	y, dy, statistics []float32

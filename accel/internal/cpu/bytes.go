@@ -1,8 +1,8 @@
 package cpu
 
-// DivideBytes writes bytes, divided by a number, as floats: pixels as they enter
-// a batch. It may be called from any goroutine, and needs no device. src has at
-// least dst's length. Neither escapes to the heap.
+// DivideBytes converts bytes to floats and divides them, as for the pixels of a batch. It
+// may be called from any goroutine, and needs no device. src must be at least as long as
+// dst. Neither escapes to the heap.
 func DivideBytes(dst []float32, src []byte, by float32) {
 	src = src[:len(dst)]
 	done := divideVectors(dst, src, by)

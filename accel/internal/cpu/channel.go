@@ -1,7 +1,7 @@
 package cpu
 
-// channelKernel are the functions of batch normalisation and pools. They go over
-// rows of n elements of one channel, at least one of each, that lie a pitch apart.
+// channelKernel is the functions of batch normalization and pooling. They process at least
+// one row of at least one element of a channel; the rows are pitch apart.
 type channelKernel struct {
 	// sum is Σ a, square Σ (a-mean)².
 	sum    func(rows, n int, a *float32, pitch int, sum *float32)
@@ -16,15 +16,15 @@ type channelKernel struct {
 	// slopeScale is d = (dy - level - (a-mean)·slope)·scale.
 	slopeScale func(rows, n int, d, a, dy *float32, pitch int, mean, level, slope, scale float32)
 
-	// pool is the largest of each window of 2×2, NaN if it has one: n of each pair of
-	// rows, which lie a pitch apart, and n behind the n of the pair before in d.
-	// poolSlope writes dy where a window's first element is that equals y, or else
-	// the last, and zeros in the others.
+	// pool is the maximum of each window of 2×2, NaN if the window contains one: n windows
+	// per pair of rows, which are pitch apart; the results are contiguous in d. poolSlope
+	// writes dy to the first element of a window that equals y, or else to the last one,
+	// and zeros to the others.
 	pool      func(rows, n int, d, a *float32, pitch int)
 	poolSlope func(rows, n int, da, a *float32, pitch int, y, dy *float32)
 }
 
-// In plain Go, for every processor, and the reference for the assembly.
+// The functions in plain Go, for all CPUs; they are the reference for the assembly.
 var genericChannels = channelKernel{
 	sum: sumRowsGeneric, square: squareRowsGeneric, scale: scaleRowsGeneric, slope: slopeRowsGeneric, slopeScale: slopeScaleRowsGeneric,
 	pool: poolRowsGeneric, poolSlope: poolSlopeRowsGeneric,

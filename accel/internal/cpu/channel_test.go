@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestChannels compares every set with float64, on rows of every length around
-// whole vectors, and looks at what lies between them.
+// TestChannels compares every kernel with float64, on rows of every length around whole
+// vectors, and checks that memory between the rows does not change.
 func TestChannels(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	const mean, scale, bias, level, slope = 0.25, 1.5, -0.5, 0.125, 2
@@ -54,8 +54,8 @@ func TestChannels(t *testing.T) {
 	}
 }
 
-// TestChannelsKeepNaN looks at elements that are no numbers, and at sums where only
-// the lanes behind a row's end could make one.
+// TestChannelsKeepNaN tests elements that are not finite, and sums in which only the lanes
+// after a row's end could be NaN.
 func TestChannelsKeepNaN(t *testing.T) {
 	nan, infinite := float32(math.NaN()), float32(math.Inf(1))
 	for i, k := range append(nativeChannels(), genericChannels) {
@@ -77,8 +77,8 @@ func TestChannelsKeepNaN(t *testing.T) {
 	}
 }
 
-// TestPools compares the sets with plain Go, on few different numbers and NaN, and
-// looks at what lies beside the pairs.
+// TestPools compares the kernels with plain Go, on few different values and NaN, and checks
+// that memory next to the pairs does not change.
 func TestPools(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 5))
 	few := func(n int) []float32 {

@@ -1,28 +1,28 @@
 package cpu
 
-// positions are the elements of a run that belong to results, rows·cols of each
-// image; those between are padding.
+// positions are the elements of a run that belong to results, rows·cols per image. The
+// others are padding.
 type positions struct{ start, rows, cols, pitch, image int }
 
-// count is the number of positions of one image.
+// count returns the number of positions of one image.
 func (p positions) count() int { return p.rows * p.cols }
 
-// at is where position i lies, counted over all images.
+// at returns the offset of position i, counted over all images.
 func (p positions) at(i int) int {
 	n, r := i/p.count(), i%p.count()
 	return n*p.image + p.start + r/p.cols*p.pitch + r%p.cols
 }
 
-// window is some of up to 16 neighbours of a run: those that a mask names.
+// window is up to 16 neighbouring elements of a run, selected by a mask.
 type window struct {
-	from  int // of the first one, in bytes
-	mask  int // the first one's bit is the lowest
-	taken int // bytes of those that the mask names
+	from  int // offset of the first one, in bytes
+	mask  int // the lowest bit is the first element
+	taken int // bytes of the selected elements
 }
 
 const windowLen = 16
 
-// windows cover count positions from the first one on.
+// windows appends the windows that cover count positions, starting at first.
 func (p positions) windows(list []window, first, count int) []window {
 	for i := first; i < first+count; {
 		from := p.at(i)
@@ -40,14 +40,14 @@ func (p positions) windows(list []window, first, count int) []window {
 	return list
 }
 
-// columns are positions cut into the panels of a product's right-hand side.
+// columns are positions, split into the panels of a matmul's right-hand side.
 type columns struct {
 	positions
 	panels [][]window
 	n      int
 }
 
-// newColumns are those of some images.
+// newColumns returns the columns of some images.
 func newColumns(p positions, images, width int) columns {
 	c := columns{positions: p, n: images * p.count()}
 	for j := 0; j < c.n; j += width {
@@ -56,9 +56,9 @@ func newColumns(p positions, images, width int) columns {
 	return c
 }
 
-// packWindows takes what the windows name of k shifted runs: row p of dst, w
-// elements wide, from the run that starts at offsets[p]. A row may overrun its
-// end by windowLen elements.
+// packWindowsGeneric packs the selected elements of k shifted runs: row p of dst, w
+// elements wide, comes from the run that starts at offsets[p]. A row may overrun its end by
+// windowLen elements.
 func packWindowsGeneric(dst, runs []float32, offsets []int, w int, list []window) {
 	for p, offset := range offsets {
 		at := p * w
@@ -74,8 +74,8 @@ func packWindowsGeneric(dst, runs []float32, offsets []int, w int, list []window
 	}
 }
 
-// packColumnPanels writes the panels of columns from..to, k deep, for the rows
-// whose runs start at offsets. It may overrun its end by 2·windowLen elements.
+// packColumnPanels packs the panels of columns from..to, k deep, from the rows whose runs
+// start at offsets. It may overrun its end by 2·windowLen elements.
 func (d *Device) packColumnPanels(dst, runs []float32, offsets []int, c *columns, from, to int) {
 	t := &d.kernel
 	k := len(offsets)

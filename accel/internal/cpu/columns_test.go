@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// TestPackWindows compares the assembly with plain Go, and both with the
-// positions one by one.
+// TestPackWindows compares the assembly with plain Go, and both with single positions.
 func TestPackWindows(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, p := range []positions{{0, 1, 1, 1, 1}, {0, 5, 7, 8, 45}, {11, 3, 3, 4, 30}, {0, 2, 40, 41, 90}, {3, 9, 1, 5, 50}, {0, 4, 16, 16, 64}} {
@@ -42,8 +41,7 @@ func TestPackWindows(t *testing.T) {
 	}
 }
 
-// TestRowTiles compares tiles of rows that lie at offsets with tiles of packed
-// ones, of every size.
+// TestRowTiles compares tiles of rows at offsets with tiles of packed rows, in every size.
 func TestRowTiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
 	for _, kernel := range nativeTiles() {

@@ -6,36 +6,35 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// conv2d is y = x ∗ w + b: for each group the product of w [O, C·KH·KW] with the
-// shifted runs of x (see planes). One chunk takes a few images, one group and
-// some of its output channels.
+// conv2d is y = x ∗ w + b: for each group, w [O, C·KH·KW] times the shifted runs of x (see
+// planes). One chunk computes a few images and some output channels of one group.
 type conv2d struct {
 	planes
 	device        *Device
 	argX, argW    ir.Operand
 	argB, argY    ir.Operand
-	low           float32 // of the results: 0 with a ReLU
+	low           float32 // lower bound of the results: 0 with ReLU
 	kernel        rowKernel
 	depth         int // C/groups·KH·KW
-	images        int // in one chunk
+	images        int // images per chunk
 	blocks        int // chunks over the output channels of a group
 	rows          int // output channels of one such chunk
 	used, whole   int
 	offsets       []int
 	dataX, dataY  []float32
 	dataW, dataB  []float32
-	packed        int // elements of one group's packed panels
+	packed        int // size of one group's packed panels
 	packing       bool
 	chunksOfBatch int
-	dense         []columns // of each phase, if the product leaves padding out
+	dense         []columns // of each phase, if the matmul leaves out padding
 	patches       *patches  // if there are few channels
 }
 
-// Sizes of one chunk's share of the cache and of a tile's panel.
+// Limits of a chunk's memory in the cache and of a tile's panel.
 const (
-	convScratch = 1 << 16 // elements of runs and results, about
-	convDepth   = 512     // depth of a product that is added up in registers
-	convColumns = 8       // tiles of columns that are worked on together
+	convScratch = 1 << 16 // approximate elements of runs and results
+	convDepth   = 512     // depth that is accumulated in registers
+	convColumns = 8       // tiles of columns that are computed together
 )
 
 func newConv2D(d *Device, s ir.Step) (step, error) {
@@ -77,17 +76,16 @@ func newConv2D(d *Device, s ir.Step) (step, error) {
 		d.reserve(k.packed, k.patches.size())
 		return k, nil
 	}
-	room := roundUp(k.rows, k.kernel.mr) * k.used
+	workspace := roundUp(k.rows, k.kernel.mr) * k.used
 	if k.dense != nil {
-		room = k.denseRoom(k.depth)
+		workspace = k.denseWorkspace(k.depth)
 	}
-	d.reserve(k.packed*k.groups, k.in()*k.phases*k.whole+room)
+	d.reserve(k.packed*k.groups, k.in()*k.phases*k.whole+workspace)
 	return k, nil
 }
 
-// divide chooses the images and rows of a chunk, so that runs and results fit
-// into the second-level cache and every thread has work. The result does not
-// depend on it.
+// divide chooses the images and rows of a chunk so that runs and results fit in the L2
+// cache and every thread has work. The result does not depend on the division.
 func (k *conv2d) divide(runs, rows, groups int) {
 	wanted := 4 * k.device.pool.size
 	each := (runs + rows) * k.image
@@ -157,7 +155,7 @@ func (k *conv2d) work(chunk, worker int) {
 	}
 }
 
-// pack writes the panels of a group's rows from one of its blocks on.
+// pack writes the panels of a group's rows, starting at one of its blocks.
 func (k *conv2d) pack(group, from int) {
 	if k.depth == 0 {
 		return
@@ -178,8 +176,8 @@ func (k *conv2d) bias(o int) float32 {
 	return k.dataB[o]
 }
 
-// product is result = panel·runs for some rows and columns, both rounded up to
-// tiles; row p of the right-hand side starts at runs[offsets[p]].
+// product computes result = panel·runs for some rows and columns, both rounded up to tiles.
+// Row p of the right-hand side starts at runs[offsets[p]].
 func product(k rowKernel, panel, runs []float32, offsets []int, result []float32, rows, columns, ldc int) {
 	depth := len(offsets)
 	if depth == 0 {

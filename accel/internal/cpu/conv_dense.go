@@ -1,25 +1,25 @@
 package cpu
 
-// A convolution whose product leaves the padding out: the elements of the runs
-// that belong to results are packed into panels, as another matrix would be, and
-// go through the tiles of matrix products. That pays where enough rows share the
-// panels, and most where images are small and so the padding is large.
+// A convolution whose matmul leaves out the padding: the elements of the runs that belong
+// to results are packed into panels, like another matrix, and multiplied with the tiles of
+// gemm. That pays off if enough rows share the panels, and most if images are small and the
+// padding is large.
 
-// Sizes of a dense product.
+// Limits of a dense matmul.
 const (
-	denseRows    = 48  // fewer rows are not worth the packing
-	denseDepth   = 32  // nor is a smaller depth
-	denseColumns = 448 // that are packed at a time
+	denseRows    = 48  // minimum rows to pay for packing
+	denseDepth   = 32  // minimum depth
+	denseColumns = 448 // columns that are packed at a time
 )
 
-// leaveOut tells whether a product of so many rows and such a depth leaves the
-// padding out.
+// leaveOut reports whether a matmul with this number of rows and depth leaves out the
+// padding.
 func (k *conv2d) leaveOut(rows, depth int) bool {
 	return k.device.kernel.packWindows != nil && rows >= denseRows && depth >= denseDepth
 }
 
-// divideDense chooses the images and rows of a chunk, for so many results of an
-// image. The result does not depend on it.
+// divideDense chooses the images and rows of a chunk, given the number of results per
+// image. The result does not depend on the division.
 func (k *conv2d) divideDense(rows, area int) {
 	threads := k.device.pool.size
 	k.images = min(max(1, denseColumns/max(area, 1)), k.n)
@@ -39,18 +39,18 @@ func (k *conv2d) divideDense(rows, area int) {
 	k.dense = make([]columns, k.phases)
 }
 
-// denseRoom is what denseProduct needs beside the runs.
-func (k *conv2d) denseRoom(depth int) int {
+// denseWorkspace returns the size of denseProduct's workspace, without the runs.
+func (k *conv2d) denseWorkspace(depth int) int {
 	return k.rows*denseColumns + denseColumns*min(depth, kcMax) + maxTile + 2*windowLen
 }
 
-// denseProduct is panel·runs for the first n of the columns. It gives the
-// results to store, in parts: a row, an image of the chunk, and what lies there
-// from a position on.
-func (k *conv2d) denseProduct(c *columns, panel, runs []float32, offsets []int, rows, n int, room []float32, store func(r, image, at int, part []float32)) {
+// denseProduct computes panel·runs for the first n of the columns. It passes the results to
+// store in parts: a row, an image of the chunk, and the results there starting at a
+// position.
+func (k *conv2d) denseProduct(c *columns, panel, runs []float32, offsets []int, rows, n int, workspace []float32, store func(r, image, at int, part []float32)) {
 	d, depth := k.device, len(offsets)
-	result, room := room[:k.rows*denseColumns], room[k.rows*denseColumns:]
-	edge, packed := room[:maxTile], room[maxTile:]
+	result, workspace := workspace[:k.rows*denseColumns], workspace[k.rows*denseColumns:]
+	edge, packed := workspace[:maxTile], workspace[maxTile:]
 	blocks := max(1, (depth+kcMax-1)/kcMax)
 	kc := min(roundUp((depth+blocks-1)/blocks, 8), max(depth, 1))
 	for left := 0; left < n; left += denseColumns {

@@ -2,12 +2,12 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// conv2dInput is the gradient with respect to x. What the convolution reads
-// shifted by an element's place is here written shifted the other way: each run
-// of x is the product of w, turned, with the runs of dy.
+// conv2dInput is the gradient with respect to x. Elements that the convolution reads with a
+// shift are written here with the opposite shift: each run of x is the transposed w times
+// the runs of dy.
 type conv2dInput struct {
 	conv2d
-	taps    [][]int // elements of the kernel that read each phase
+	taps    [][]int // kernel elements that read each phase
 	offsets [][]int // for each phase: (o, tap) → shift in dy's runs
 	starts  []int   // where each phase's panels start within a group's
 	lead    int
@@ -50,14 +50,14 @@ func newConv2DInput(d *Device, s ir.Step) (step, error) {
 		}
 		k.packed += roundUp(k.in(), k.kernel.mr) * len(k.offsets[p])
 	}
-	room := roundUp(k.rows, k.kernel.mr) * k.used
+	workspace := roundUp(k.rows, k.kernel.mr) * k.used
 	if k.dense != nil {
 		for p := range k.phases {
 			k.dense[p] = newColumns(k.positions(p), k.images, d.kernel.nr)
 		}
-		room = k.denseRoom(deepest)
+		workspace = k.denseWorkspace(deepest)
 	}
-	d.reserve(k.packed*k.groups, k.out()*k.whole+room)
+	d.reserve(k.packed*k.groups, k.out()*k.whole+workspace)
 	return k, nil
 }
 
@@ -104,10 +104,10 @@ func (k *conv2dInput) work(chunk, worker int) {
 	}
 }
 
-// storeDense computes one phase and puts the results in their places of x.
-func (k *conv2dInput) storeDense(phase, channel, first, images, rows int, panel, runs, room []float32) {
+// storeDense computes one phase and stores the results in x.
+func (k *conv2dInput) storeDense(phase, channel, first, images, rows int, panel, runs, workspace []float32) {
 	c := &k.dense[phase]
-	k.denseProduct(c, panel, runs, k.offsets[phase], rows, images*c.count(), room, func(r, image, at int, part []float32) {
+	k.denseProduct(c, panel, runs, k.offsets[phase], rows, images*c.count(), workspace, func(r, image, at int, part []float32) {
 		x := k.dataX[((first+image)*k.c+channel+r)*k.h*k.w:][:k.h*k.w]
 		if k.phases == 1 {
 			copy(x[at:], part)
@@ -122,14 +122,14 @@ func (k *conv2dInput) storeDense(phase, channel, first, images, rows int, panel,
 	})
 }
 
-// positions are those of a phase that hold elements of x.
+// positions returns the positions of a phase that hold elements of x.
 func (g *planes) positions(phase int) positions {
 	y0, _, rows := place(g.h, g.padding[0], g.stride[0], phase/g.stride[1])
 	x0, _, cols := place(g.w, g.padding[1], g.stride[1], phase%g.stride[1])
 	return positions{y0*g.pitch + x0, max(rows, 0), max(cols, 0), g.pitch, g.image}
 }
 
-// tiles is the number of panels of one group.
+// tiles returns the number of panels of one group.
 func (k *conv2dInput) tiles() int {
 	if k.dense != nil {
 		rows := min(k.rows, k.in())
@@ -138,7 +138,7 @@ func (k *conv2dInput) tiles() int {
 	return (k.in() + k.kernel.mr - 1) / k.kernel.mr
 }
 
-// panel is which rows a tile packs.
+// panel returns the rows that a tile packs.
 func (k *conv2dInput) panel(tile int) (from, to int) {
 	if k.dense == nil {
 		return tile * k.kernel.mr, min((tile+1)*k.kernel.mr, k.in())
@@ -148,13 +148,13 @@ func (k *conv2dInput) panel(tile int) (from, to int) {
 	rows := min(k.rows, k.in()-block)
 	p, n := tile%panels, k.device.kernel.panels(rows)
 	if p >= n {
-		return block, block // a shorter block has fewer
+		return block, block // a shorter block has fewer panels
 	}
 	return block + rows*p/n, block + rows*(p+1)/n
 }
 
-// pack writes one tile's panel of each phase: rows are input channels, depth is
-// output channel and element of the kernel.
+// pack writes one tile's panel for each phase. Rows are input channels; the depth is output
+// channels by kernel elements.
 func (k *conv2dInput) pack(group, tile int) {
 	area := k.kh * k.kw
 	from, to := k.panel(tile)

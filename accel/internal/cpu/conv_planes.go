@@ -2,24 +2,24 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// planes is how images lie for a convolution. Each channel of a few images is
-// spread over one run of memory, with zeros between rows and images as padding:
-// the zeros right of a row are those left of the next. In such a run, what one
-// element of the kernel reads for all outputs is the run itself, shifted, so a
-// product needs no copies of patches; the results that belong to no output are
-// left out when they are stored. A stride splits a channel into one run for
-// each remainder of the positions, where again neighbours lie together.
+// planes is the memory layout of images in a convolution. Each channel of a few images is
+// one contiguous run, with zeros between rows and images as padding: the zeros right of a
+// row are those left of the next. In such a run, the elements that one kernel element reads
+// for all outputs are the run itself, shifted, so the matmul needs no copies of patches;
+// results that belong to no output are dropped when they are stored. A stride splits a
+// channel into one run (a phase) per remainder of the positions, in which neighbours are
+// contiguous again.
 type planes struct {
 	n, c, h, w, o, oh, ow, kh, kw int
 	stride, padding, dilation     [2]int
 	groups                        int
 
-	rows, pitch int   // of one image in one run
+	rows, pitch int   // rows and row stride of one image in one run
 	image       int   // rows·pitch
 	reach       int   // the largest shift
-	phases      int   // runs of a channel
-	shift       []int // of each element of the kernel, within its run
-	phase       []int // of each element of the kernel
+	phases      int   // runs per channel
+	shift       []int // shift of each kernel element within its run
+	phase       []int // run of each kernel element
 }
 
 func newPlanes(op ir.Conv2D, n, c, h, w, o, oh, ow, kh, kw int) planes {
@@ -42,12 +42,12 @@ func newPlanes(op ir.Conv2D, n, c, h, w, o, oh, ow, kh, kw int) planes {
 	return g
 }
 
-// Channels of x and of y in one group.
+// in and out return the channels of x and of y in one group.
 func (g *planes) in() int  { return g.c / g.groups }
 func (g *planes) out() int { return g.o / g.groups }
 
-// span is the length of a run's part that belongs to outputs of so many images,
-// and of a whole run, which a tile of some columns may overrun.
+// span returns the length of the part of a run that belongs to the outputs of a number of
+// images, and the length of a whole run, including the overrun of a tile of columns.
 func (g *planes) span(images, columns int) (used, whole int) {
 	used = roundUp(images*g.image, columns)
 	return used, roundUp(used+g.reach, 16)
@@ -56,11 +56,11 @@ func (g *planes) span(images, columns int) (used, whole int) {
 // grid is rows of elements in memory.
 type grid struct {
 	data      []float32
-	row, step int // elements from one row, and one column, to the next
+	row, step int // strides of the rows and of the columns
 }
 
-// copyGrid copies rows×cols elements. Runs of at least 8 neighbours go through
-// the assembly where there is some.
+// copyGrid copies rows×cols elements. Contiguous runs of at least 8 elements are copied by
+// assembly, if available.
 func (d *Device) copyGrid(to, from grid, rows, cols int) {
 	if rows <= 0 || cols <= 0 {
 		return
@@ -84,8 +84,8 @@ func (d *Device) copyGrid(to, from grid, rows, cols int) {
 	}
 }
 
-// grids are a plane of x [H, W] and the part of an image's run of one phase
-// that holds its elements.
+// grids returns a plane of x [H, W] and the part of an image's run of one phase that holds
+// its elements.
 func (g *planes) grids(x, run []float32, phase int) (image, spread grid, rows, cols int) {
 	y0, iy, rows := place(g.h, g.padding[0], g.stride[0], phase/g.stride[1])
 	x0, ix, cols := place(g.w, g.padding[1], g.stride[1], phase%g.stride[1])
@@ -96,8 +96,8 @@ func (g *planes) grids(x, run []float32, phase int) (image, spread grid, rows, c
 	return image, grid{run[y0*g.pitch+x0:], g.pitch, 1}, rows, cols
 }
 
-// place is the first position of a run with an element of a given remainder,
-// that element, and how many there are.
+// place returns the first position of a run whose element has a given remainder, that
+// element, and the number of such elements.
 func place(size, padding, stride, remainder int) (at, from, count int) {
 	if short := padding - remainder; short > 0 {
 		at = (short + stride - 1) / stride
@@ -106,8 +106,8 @@ func place(size, padding, stride, remainder int) (at, from, count int) {
 	return at, from, (size - from + stride - 1) / stride
 }
 
-// spread writes channels from..to of some images into runs, whole elements each,
-// one for each phase of each channel.
+// spread writes channels from..to of some images into runs of length whole, one run per
+// phase and channel.
 func (g *planes) spread(d *Device, runs, x []float32, first, images, from, to, whole int) {
 	for c := from; c < to; c++ {
 		for p := range g.phases {
@@ -121,8 +121,8 @@ func (g *planes) spread(d *Device, runs, x []float32, first, images, from, to, w
 	}
 }
 
-// spreadOutputs writes channels from..to of a tensor with y's shape into runs,
-// with zeros where there is no output, and lead zeros before.
+// spreadOutputs writes channels from..to of a tensor with y's shape into runs, with zeros
+// for positions without an output, and lead zeros at the front.
 func (g *planes) spreadOutputs(d *Device, runs, y []float32, first, images, from, to, lead, whole int) {
 	for o := from; o < to; o++ {
 		run := runs[(o-from)*whole:][:whole]

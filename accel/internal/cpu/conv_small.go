@@ -6,21 +6,21 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Convolutions of small images, most of whose results meet padding: each place of a
-// result is by itself a product of matrices, images by channels and channels by
-// outputs, for each element of the kernel that meets an element of the image there.
-// Nothing is multiplied by padding.
+// Convolutions of small images, where most results overlap padding. For each position of
+// the result and each kernel element that overlaps an image element there, the result gets
+// a matrix multiplication of images by input channels and input channels by output
+// channels. Nothing is multiplied by padding.
 
-// meeting is a place of the result, an element of the kernel and the place of the
-// image that they meet in.
-type meeting struct{ result, tap, image int }
+// tapUse is a position of the result, a kernel element (tap), and the image position under
+// it.
+type tapUse struct{ result, tap, image int }
 
-// meetings are all of a convolution, by place of the result, or of the image if it
-// is turned and these are the results.
-func (g *planes) meetings(turned bool) [][]meeting {
-	list := make([][]meeting, g.oh*g.ow)
-	if turned {
-		list = make([][]meeting, g.h*g.w)
+// tapUses returns all tap uses of a convolution, by position of the result, or for the
+// transposed convolution by position of the image.
+func (g *planes) tapUses(transposed bool) [][]tapUse {
+	list := make([][]tapUse, g.oh*g.ow)
+	if transposed {
+		list = make([][]tapUse, g.h*g.w)
 	}
 	for y := range g.oh * g.ow {
 		for t := range g.kh * g.kw {
@@ -29,8 +29,8 @@ func (g *planes) meetings(turned bool) [][]meeting {
 			if row < 0 || row >= g.h || column < 0 || column >= g.w {
 				continue
 			}
-			m := meeting{y, t, row*g.w + column}
-			if turned {
+			m := tapUse{y, t, row*g.w + column}
+			if transposed {
 				m.result, m.image = m.image, m.result
 			}
 			list[m.result] = append(list[m.result], m)
@@ -39,19 +39,19 @@ func (g *planes) meetings(turned bool) [][]meeting {
 	return list
 }
 
-// Where images are small, and enough of them and of their channels are there: in
-// large images a place's neighbours lie too far away.
+// Limits for small images with enough channels: in large images, neighbouring positions are
+// too far apart in memory.
 const (
 	smallPlaces   = 256
 	smallImages   = 8
 	smallChannels = 12
-	smallKernel   = 1 << 18 // elements of the kernel for a panel of outputs
-	smallResults  = 8192    // places of images that are worked on together
+	smallKernel   = 1 << 18 // kernel elements for a panel of output channels
+	smallResults  = 8192    // positions by images that are computed together
 )
 
-// isSmall tells whether a convolution is computed place by place: whether that
-// leaves out a tenth at least of the multiplications, or there is a stride, which
-// takes the other ways' neighbours apart.
+// isSmall reports whether a convolution is computed position by position: if that saves at
+// least a tenth of the multiplications, or if there is a stride, which makes neighbours
+// non-contiguous for the other algorithms.
 func (k *conv2d) isSmall() bool {
 	area := k.kh * k.kw
 	if k.groups != 1 || k.n < smallImages || min(k.c, k.o) < smallChannels || max(k.h*k.w, k.oh*k.ow) > smallPlaces ||
@@ -59,53 +59,53 @@ func (k *conv2d) isSmall() bool {
 		return false
 	}
 	count := 0
-	for _, list := range k.meetings(false) {
+	for _, list := range k.tapUses(false) {
 		count += len(list)
 	}
 	return k.phases > 1 || 10*count <= 9*area*k.oh*k.ow
 }
 
-// places lays the images of a batch out place by place: each is a matrix of images
-// by channels, blocks of channels apart.
-type placesOf struct {
+// positionsOf stores the images of a batch by position: for each position a matrix of
+// images by channels, with blocks of channels apart.
+type positionsOf struct {
 	kernel             *winogradKernel
 	n, channels, count int
 	table              []int
 }
 
-func newPlacesOf(t *winogradKernel, n, channels, count int) placesOf {
-	return placesOf{t, n, channels, count, t.places(count, func(j int) int { return j * n * t.lanes })}
+func newPositionsOf(t *winogradKernel, n, channels, count int) positionsOf {
+	return positionsOf{t, n, channels, count, t.places(count, func(j int) int { return j * n * t.lanes })}
 }
 
-// size is the number of elements, and apart that of a block.
-func (p *placesOf) size() int  { return p.kernel.blocks(p.channels) * p.apart() }
-func (p *placesOf) apart() int { return p.count * p.n * p.kernel.lanes }
+// size is the number of elements; apart is the size of a block.
+func (p *positionsOf) size() int  { return p.kernel.blocks(p.channels) * p.apart() }
+func (p *positionsOf) apart() int { return p.count * p.n * p.kernel.lanes }
 
-// chunks are the images' blocks of channels.
-func (p *placesOf) chunks() int { return p.n * p.kernel.blocks(p.channels) }
+// chunks returns the number of chunks: blocks of channels of all images.
+func (p *positionsOf) chunks() int { return p.n * p.kernel.blocks(p.channels) }
 
-// lay lays out one chunk of x.
-func (p *placesOf) lay(dst, x []float32, chunk int, room []float32) {
+// lay copies one chunk of x to the layout.
+func (p *positionsOf) lay(dst, x []float32, chunk int, workspace []float32) {
 	image, c := chunk%p.n, chunk/p.n*p.kernel.lanes
-	p.kernel.turnRows(dst[chunk/p.n*p.apart()+image*p.kernel.lanes:], x[(image*p.channels+c)*p.count:], p.count, min(p.kernel.lanes, p.channels-c), p.count, p.table, room)
+	p.kernel.turnRows(dst[chunk/p.n*p.apart()+image*p.kernel.lanes:], x[(image*p.channels+c)*p.count:], p.count, min(p.kernel.lanes, p.channels-c), p.count, p.table, workspace)
 }
 
-// smallConv is a convolution of small images, or the gradient of x. One chunk takes
-// a panel of output channels, whose weights it lays out for itself, and a part of
-// the batch.
+// smallConv is a convolution of small images, or its gradient with respect to x. One chunk
+// computes a panel of output channels, for which it packs the weights, and a part of the
+// batch.
 type smallConv struct {
 	device       *Device
 	kernel       *winogradKernel
-	before       placesOf
-	images       int // that are worked on together
-	after        int // places of a result
+	before       positionsOf
+	images       int // images that are computed together
+	after        int // number of positions of the result
 	out, area    int
-	meetings     [][]meeting
-	turned       bool
+	tapUses      [][]tapUse
+	transposed       bool
 	low          float32
-	parts        int   // of the batch
-	results      []int // table of an image's results
-	taps         []int // table of weights
+	parts        int   // parts of the batch
+	results      []int // offsets of an image's results
+	taps         []int // offsets of the weights
 	argX, argW   ir.Operand
 	argB, argY   ir.Operand
 	laying       bool
@@ -113,19 +113,19 @@ type smallConv struct {
 	dataB, dataY []float32
 }
 
-func newSmallConv(d *Device, s ir.Step, g *planes, turned bool) *smallConv {
+func newSmallConv(d *Device, s ir.Step, g *planes, transposed bool) *smallConv {
 	t := d.winograd
-	k := &smallConv{device: d, kernel: t, argX: s.In[0], argW: s.In[1], argY: s.Out[0], turned: turned, low: float32(math.Inf(-1)), area: g.kh * g.kw}
+	k := &smallConv{device: d, kernel: t, argX: s.In[0], argW: s.In[1], argY: s.Out[0], transposed: transposed, low: float32(math.Inf(-1)), area: g.kh * g.kw}
 	if len(s.In) == 3 {
 		k.argB = s.In[2]
 	}
 	if s.Epilogue != nil {
 		k.low = 0
 	}
-	k.meetings = g.meetings(turned)
-	k.before, k.after, k.out = newPlacesOf(t, g.n, g.c, g.h*g.w), g.oh*g.ow, g.o
-	if turned {
-		k.before, k.after, k.out = newPlacesOf(t, g.n, g.o, g.oh*g.ow), g.h*g.w, g.c
+	k.tapUses = g.tapUses(transposed)
+	k.before, k.after, k.out = newPositionsOf(t, g.n, g.c, g.h*g.w), g.oh*g.ow, g.o
+	if transposed {
+		k.before, k.after, k.out = newPositionsOf(t, g.n, g.o, g.oh*g.ow), g.h*g.w, g.c
 	}
 	panels := (t.blocks(k.out) + 1) / 2
 	k.parts = max(1, min(4*d.pool.size/panels, g.n/smallImages))
@@ -137,13 +137,13 @@ func newSmallConv(d *Device, s ir.Step, g *planes, turned bool) *smallConv {
 	k.results = t.places(k.after, func(j int) int { return j * k.images * t.lanes })
 	step := t.blocks(k.before.channels) * t.lanes
 	columns := k.area
-	if !turned {
+	if !transposed {
 		columns *= t.lanes
 	}
-	// Weights lie by taps, within them by channels, as wide as a whole panel.
+	// Weights are stored by tap, then by channel, as wide as a whole panel.
 	k.taps = t.places(columns, func(j int) int { return (j%k.area*step + j/k.area) * 2 * t.lanes })
-	room := t.lanes * max(columns, k.after, k.before.count)
-	d.reserve(k.before.size(), k.area*step*2*t.lanes+k.after*2*k.images*t.lanes+room)
+	workspace := t.lanes * max(columns, k.after, k.before.count)
+	d.reserve(k.before.size(), k.area*step*2*t.lanes+k.after*2*k.images*t.lanes+workspace)
 	return k
 }
 
@@ -168,15 +168,15 @@ func (k *smallConv) work(chunk, worker int) {
 	}
 	t := k.kernel
 	size := k.area * t.blocks(k.before.channels) * t.lanes * 2 * t.lanes
-	weights, m, room := scratch[:size], scratch[size:][:2*k.after*k.images*t.lanes], scratch[size+2*k.after*k.images*t.lanes:]
+	weights, m, workspace := scratch[:size], scratch[size:][:2*k.after*k.images*t.lanes], scratch[size+2*k.after*k.images*t.lanes:]
 	panel, part := chunk/k.parts, chunk%k.parts
 	each := (k.before.n + k.parts - 1) / k.parts
 	end := min((part+1)*each, k.before.n)
-	k.pack(weights, panel, room)
+	k.pack(weights, panel, workspace)
 	for first := part * each; first < end; first += k.images {
 		images := min(k.images, end-first)
 		k.multiply(m, weights, first, images)
-		k.store(m, panel, first, images, room)
+		k.store(m, panel, first, images, workspace)
 	}
 }
 
@@ -185,7 +185,7 @@ func (k *smallConv) multiply(m, weights []float32, first, images int) {
 	t, depth := k.kernel, k.kernel.blocks(k.before.channels)
 	groups := (images + len(t.tiles) - 1) / len(t.tiles)
 	next, width := k.after*k.images*t.lanes, 2*t.lanes
-	for y, list := range k.meetings {
+	for y, list := range k.tapUses {
 		to := m[y*k.images*t.lanes:]
 		if len(list) == 0 {
 			clear(to[:images*t.lanes])
@@ -201,12 +201,12 @@ func (k *smallConv) multiply(m, weights []float32, first, images int) {
 	}
 }
 
-// vectors is the number of vectors of a panel.
+// vectors returns the number of vectors of a panel.
 func (k *smallConv) vectors(panel int) int { return min(2, k.kernel.blocks(k.out)-2*panel) }
 
-// pack lays out the weights of a panel of output channels: for each element of the
-// kernel, input channels by outputs.
-func (k *smallConv) pack(dst []float32, panel int, room []float32) {
+// pack packs the weights of a panel of output channels: for each kernel element, input
+// channels by output channels.
+func (k *smallConv) pack(dst []float32, panel int, workspace []float32) {
 	t, in := k.kernel, k.before.channels
 	width := 2 * t.lanes
 	depth := t.blocks(in) * t.lanes
@@ -215,12 +215,12 @@ func (k *smallConv) pack(dst []float32, panel int, room []float32) {
 		q := min(t.lanes, k.out-o)
 		for c := 0; c < in; c++ {
 			to := dst[c*width+v*t.lanes:]
-			if k.turned {
-				t.turnRows(to, k.dataW[(c*k.out+o)*k.area:], k.area, q, k.area, k.taps, room)
+			if k.transposed {
+				t.turnRows(to, k.dataW[(c*k.out+o)*k.area:], k.area, q, k.area, k.taps, workspace)
 				continue
 			}
 			n := min(t.lanes, in-c)
-			t.turnRows(to, k.dataW[(o*in+c)*k.area:], k.area*in, q, n*k.area, k.taps, room)
+			t.turnRows(to, k.dataW[(o*in+c)*k.area:], k.area*in, q, n*k.area, k.taps, workspace)
 			c += n - 1
 		}
 	}
@@ -234,15 +234,15 @@ func (k *smallConv) pack(dst []float32, panel int, room []float32) {
 	}
 }
 
-// store puts the results of a panel in their places.
-func (k *smallConv) store(m []float32, panel, first, images int, room []float32) {
+// store writes the results of a panel to y.
+func (k *smallConv) store(m []float32, panel, first, images int, workspace []float32) {
 	t := k.kernel
 	for v := range k.vectors(panel) {
 		o := (2*panel + v) * t.lanes
 		q := min(t.lanes, k.out-o)
 		for i := range images {
 			y := k.dataY[((first+i)*k.out+o)*k.after:]
-			t.turnRowsBack(y, k.after, q, k.after, m[(v*k.after*k.images+i)*t.lanes:], k.results, room)
+			t.turnRowsBack(y, k.after, q, k.after, m[(v*k.after*k.images+i)*t.lanes:], k.results, workspace)
 			if k.dataB == nil && k.low < 0 {
 				continue
 			}

@@ -2,30 +2,30 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// smallWeight is the gradient of the kernel of a convolution of small images: for
-// each of its elements the products of x and dy, channels by images and images by
-// channels, over the places where it meets an element of the image. One chunk takes
-// some channels of both.
+// smallWeight is the gradient of w for a convolution of small images: for each kernel
+// element, x times dy, input channels by images and images by output channels, summed over
+// the positions where the element overlaps the image. One chunk computes some channels of
+// both.
 type smallWeight struct {
 	device           *Device
 	kernel           *winogradKernel
-	inputs, slopes   placesOf
+	inputs, slopes   positionsOf
 	area             int
-	runs             [][]run // of each element of the kernel
-	table            []int   // of weights
-	each             int     // channels of a chunk
-	wide, high       int     // chunks over the channels of x and of dy
+	runs             [][]run // runs of each kernel element
+	table            []int   // offsets of the weights
+	each             int     // channels per chunk
+	across, down     int     // number of chunks over the channels of x and of dy
 	argX, argY, argW ir.Operand
 	laying           bool
 	dataX, dataY     []float32
 	dataW            []float32
 }
 
-// run is neighbouring places of dy and of x that an element of the kernel meets.
+// run is contiguous positions of dy and of x that a kernel element combines.
 type run struct{ result, image, count int }
 
-// smallSums is the number of channels of a chunk that gives every thread work, or 0
-// if there are too few.
+// smallSums returns the number of channels of a chunk that gives every thread work, or 0 if
+// there are too few channels.
 func smallSums(in, out int) int {
 	for _, each := range []int{64, 32} {
 		if (in+each-1)/each*((out+each-1)/each) >= 8 {
@@ -38,9 +38,9 @@ func smallSums(in, out int) int {
 func newSmallWeight(d *Device, s ir.Step, g *planes) *smallWeight {
 	t := d.winograd
 	k := &smallWeight{device: d, kernel: t, argX: s.In[0], argY: s.In[1], argW: s.Out[0], area: g.kh * g.kw}
-	k.inputs, k.slopes = newPlacesOf(t, g.n, g.c, g.h*g.w), newPlacesOf(t, g.n, g.o, g.oh*g.ow)
+	k.inputs, k.slopes = newPositionsOf(t, g.n, g.c, g.h*g.w), newPositionsOf(t, g.n, g.o, g.oh*g.ow)
 	k.runs = make([][]run, k.area)
-	for _, list := range g.meetings(false) {
+	for _, list := range g.tapUses(false) {
 		for _, m := range list {
 			r := k.runs[m.tap]
 			if last := len(r) - 1; last >= 0 && r[last].result+r[last].count == m.result && r[last].image+r[last].count == m.image {
@@ -51,16 +51,16 @@ func newSmallWeight(d *Device, s ir.Step, g *planes) *smallWeight {
 		}
 	}
 	k.each = smallSums(g.c, g.o)
-	k.wide, k.high = (g.c+k.each-1)/k.each, (g.o+k.each-1)/k.each
+	k.across, k.down = (g.c+k.each-1)/k.each, (g.o+k.each-1)/k.each
 	step, width := k.step()
 	k.table = t.places(k.area*t.lanes, func(j int) int { return j%k.area*step + j/k.area*width })
-	room := t.lanes * max(k.area*t.lanes, k.inputs.count, k.slopes.count)
-	d.reserve(k.inputs.size()+k.slopes.size(), k.area*step+room)
+	workspace := t.lanes * max(k.area*t.lanes, k.inputs.count, k.slopes.count)
+	d.reserve(k.inputs.size()+k.slopes.size(), k.area*step+workspace)
 	return k
 }
 
-// step is the size of a chunk's sums of one element of the kernel, and width that
-// of their rows.
+// step returns the size of a chunk's sums of one kernel element, and the width of their
+// rows.
 func (k *smallWeight) step() (step, width int) {
 	t := k.kernel
 	width = t.blocks(min(k.slopes.channels, k.each)) * t.lanes
@@ -72,7 +72,7 @@ func (k *smallWeight) run(p *program) error {
 	k.laying = true
 	p.device.pool.run(k.inputs.chunks()+k.slopes.chunks(), k)
 	k.laying = false
-	p.device.pool.run(k.wide*k.high, k)
+	p.device.pool.run(k.across*k.down, k)
 	k.dataX, k.dataY, k.dataW = nil, nil, nil
 	return nil
 }
@@ -89,10 +89,10 @@ func (k *smallWeight) work(chunk, worker int) {
 		return
 	}
 	t := k.kernel
-	left, top := chunk%k.wide*k.each, chunk/k.wide*k.each
+	left, top := chunk%k.across*k.each, chunk/k.across*k.each
 	in, out := min(k.each, k.inputs.channels-left), min(k.each, k.slopes.channels-top)
 	step, width := k.step()
-	sums, room := scratch[:k.area*step], scratch[k.area*step:]
+	sums, workspace := scratch[:k.area*step], scratch[k.area*step:]
 	for tap, runs := range k.runs {
 		part := sums[tap*step:][:step]
 		if len(runs) == 0 {
@@ -106,12 +106,12 @@ func (k *smallWeight) work(chunk, worker int) {
 	for o := 0; o < out; o += t.lanes {
 		for c := 0; c < in; c += t.lanes {
 			w := k.dataW[((top+o)*k.inputs.channels+left+c)*k.area:]
-			t.turnRowsBack(w, k.inputs.channels*k.area, min(t.lanes, out-o), min(t.lanes, in-c)*k.area, sums[c*width+o:], k.table, room)
+			t.turnRowsBack(w, k.inputs.channels*k.area, min(t.lanes, out-o), min(t.lanes, in-c)*k.area, sums[c*width+o:], k.table, workspace)
 		}
 	}
 }
 
-// multiply adds the products at some places.
+// multiply adds the products at some positions.
 func (k *smallWeight) multiply(sums, x, dy []float32, count, rows, columns, width, add int) {
 	t := k.kernel
 	half := t.lanes / 2

@@ -2,23 +2,23 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// conv2dWeight is the gradient with respect to w: each element is the product of
-// a run of dy with a shifted run of x, summed. The batch is cut into slices by
-// its size alone, and their sums are added in order.
+// conv2dWeight is the gradient with respect to w: each element is the dot product of a run
+// of dy and a shifted run of x. The batch is split into slices depending on its size alone,
+// and the sums of the slices are added in order.
 type conv2dWeight struct {
 	conv2d
 	slices  int
-	per     int // images of one slice
-	depth3  int // depth, rounded up to three
-	partial int // elements of one slice's sums
+	per     int // images per slice
+	depth3  int // depth, rounded up to a multiple of three
+	partial int // size of one slice's sums
 	adding  bool
-	sums    *denseSums // if padding is left out
+	sums    *denseSums // not nil if padding is left out
 }
 
 const (
-	weightSlices  = 16      // slices that give every thread work
-	weightSums    = 1 << 22 // elements of all slices' sums
-	weightScratch = 1 << 17 // elements of runs of x and dy in one pass
+	weightSlices  = 16      // number of slices that gives every thread work
+	weightSums    = 1 << 22 // maximum elements of the sums of all slices
+	weightScratch = 1 << 17 // maximum elements of the runs of x and dy in one pass
 )
 
 func newConv2DWeight(d *Device, s ir.Step) (step, error) {
@@ -102,7 +102,7 @@ func (k *conv2dWeight) work(chunk, worker int) {
 	}
 	runs := scratch[:k.in()*k.phases*k.whole]
 	outputs := scratch[len(runs):][:k.rows*k.used]
-	clear(outputs[rows*k.used:]) // rows of a tile that do not exist
+	clear(outputs[rows*k.used:]) // rows of a tile beyond the last channel
 	sums := k.partialSums(slice, group, from)[:roundUp(rows, k.kernel.mr)*k.depth3]
 	clear(sums)
 	end := min((slice+1)*k.per, k.n)
@@ -119,7 +119,7 @@ func (k *conv2dWeight) work(chunk, worker int) {
 	}
 }
 
-// partialSums is where one slice adds up the rows of one group from a row on.
+// partialSums returns the sums of one slice for the rows of one group, starting at a row.
 func (k *conv2dWeight) partialSums(slice, group, from int) []float32 {
 	at := slice*k.partial + (group*roundUp(k.out(), k.kernel.mr)+from)*k.depth3
 	return k.device.panel[at:]

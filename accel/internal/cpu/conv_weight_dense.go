@@ -1,38 +1,37 @@
 package cpu
 
-// denseSums is the gradient with respect to w as products without the padding:
-// for each element of the kernel, dy's rows times the rows of x that it meets,
-// one for each place, with the channels side by side. One chunk takes some input
-// and some output channels and the whole batch, so that nobody else adds to its
-// part of w.
+// denseSums is the gradient with respect to w as matrix multiplications without padding:
+// for each kernel element, dy's rows times the rows of x under the element, one row per
+// position, with contiguous channels. One chunk computes some input and some output
+// channels for the whole batch, so no other chunk adds to its part of w.
 type denseSums struct {
 	*conv2d
-	blocks   int // chunks over the input channels of a group
-	channels int // of one such block
-	rows     int // output channels of a chunk
-	tops     int // chunks over the output channels
-	pitch    int // elements from one place to the next
+	blocks   int // number of chunks over the input channels of a group
+	channels int // input channels per chunk
+	rows     int // output channels per chunk
+	tops     int // number of chunks over the output channels
+	pitch    int // distance of positions in elements
 	full     []stretch
-	rest     []stretch // of the last images, if they are fewer
+	rest     []stretch // for the last images, if they are fewer
 	longest  int
 }
 
-// stretch is some of the places of a few images, added up in one product.
+// stretch is some of the positions of a few images, summed in one matrix multiplication.
 type stretch struct {
 	from, count int
-	offsets     []int // of the places, in a run of rows of channels
+	offsets     []int // offsets of the positions, in a run of rows of channels
 }
 
-// sumChannels is the input channels of a chunk: two vectors.
+// sumChannels is the number of input channels of a chunk: two vectors.
 const sumChannels = 32
 
-// Fewer channels than these leave too much of a vector, or of a tile, unused.
+// With fewer channels, too much of a vector or of a tile is unused.
 const (
 	denseSumChannels = 12
 	denseSumRows     = 16
 )
 
-// sumsDensely tells whether the gradient of w is computed by denseSums.
+// sumsDensely reports whether denseSums computes the gradient of w.
 func (k *conv2d) sumsDensely() bool {
 	return k.device.kernel.rowTiles != nil && k.in() >= denseSumChannels && k.out() >= denseSumRows
 }
@@ -60,7 +59,7 @@ func newDenseSums(k *conv2d) *denseSums {
 	return s
 }
 
-// stretches cut some places into products of almost equal depth.
+// stretches splits positions into matrix multiplications of almost equal depth.
 func (s *denseSums) stretches(at positions, count int) []stretch {
 	n := (count + kcMax - 1) / kcMax
 	list := make([]stretch, n)
@@ -80,13 +79,13 @@ func (s *denseSums) work(chunk, worker int) {
 	top, block, group := chunk%s.tops*s.rows, chunk/s.tops%s.blocks, chunk/s.tops/s.blocks
 	channel := block * s.channels
 	channels, rows := min(s.channels, s.in()-channel), min(s.rows, s.out()-top)
-	room := s.device.scratch[worker]
+	workspace := s.device.scratch[worker]
 	take := func(n int) []float32 {
-		part := room[:n]
-		room = room[n:]
+		part := workspace[:n]
+		workspace = workspace[n:]
 		return part
 	}
-	runs, turned := take(s.channels*s.phases*s.whole), take(s.pitch*s.phases*s.whole)
+	runs, transposed := take(s.channels*s.phases*s.whole), take(s.pitch*s.phases*s.whole)
 	slopes, sums := take(s.rows*s.longest), take(s.rows*s.pitch*s.kh*s.kw)
 	mode := 0
 	for first := 0; first < s.n; first += s.images {
@@ -96,32 +95,32 @@ func (s *denseSums) work(chunk, worker int) {
 		}
 		from := group*s.in() + channel
 		s.spread(s.device, runs, s.dataX, first, images, from, from+channels, s.whole)
-		s.device.kernel.packPanel(turned, runs, s.phases*s.whole, 1, channels, s.phases*s.whole, s.pitch)
+		s.device.kernel.packPanel(transposed, runs, s.phases*s.whole, 1, channels, s.phases*s.whole, s.pitch)
 		for _, part := range parts {
 			s.packSlopes(slopes, part, group*s.out()+top, rows, first)
-			s.add(sums, part, slopes, turned, rows, mode)
+			s.add(sums, part, slopes, transposed, rows, mode)
 			mode = addResult
 		}
 	}
 	s.store(sums, group*s.out()+top, rows, channel, channels)
 }
 
-// vector is where the v-th vector of a place's products begins: vectors count
-// over the elements of the kernel and, within one, over the channels.
+// vector returns the offset of the v-th vector of a position's products. Vectors are
+// ordered by kernel element, then by channel.
 func (s *denseSums) vector(v int) int {
 	lanes := s.device.kernel.lanes
 	t, c := v/(s.pitch/lanes), v%(s.pitch/lanes)*lanes
 	return (s.phase[t]*s.whole+s.shift[t])*s.pitch + c
 }
 
-// add adds one stretch to the sums [rows, KH·KW, pitch], or begins with it.
-func (s *denseSums) add(sums []float32, part stretch, slopes, turned []float32, rows, mode int) {
+// add adds one stretch to the sums [rows, KH·KW, pitch], or initializes them with it.
+func (s *denseSums) add(sums []float32, part stretch, slopes, transposed []float32, rows, mode int) {
 	t := &s.device.kernel
 	panels, width := t.panels(rows), s.kh*s.kw*s.pitch
 	vectors := width / t.lanes
 	for v := 0; v < vectors; v += 2 {
 		n := min(2, vectors-v)
-		left, right := &turned[s.vector(v)], &turned[s.vector(v+n-1)]
+		left, right := &transposed[s.vector(v)], &transposed[s.vector(v+n-1)]
 		for p := range panels {
 			i, to := rows*p/panels, rows*(p+1)/panels
 			t.rowTiles[to-i-1][n-1](part.count, &slopes[i*part.count], left, right, &part.offsets[0], &sums[i*width+v*t.lanes], width, mode)
@@ -129,7 +128,7 @@ func (s *denseSums) add(sums []float32, part stretch, slopes, turned []float32, 
 	}
 }
 
-// store moves the sums to where w has them, [rows, channels, KH·KW].
+// store writes the sums to w, [rows, channels, KH·KW].
 func (s *denseSums) store(sums []float32, row, rows, channel, channels int) {
 	area := s.kh * s.kw
 	for r := range rows {
@@ -143,7 +142,7 @@ func (s *denseSums) store(sums []float32, row, rows, channel, channels int) {
 	}
 }
 
-// packSlopes writes dy's rows from one on, at a stretch's places, as panels.
+// packSlopes packs dy's rows, starting at row, at a stretch's positions.
 func (s *denseSums) packSlopes(a []float32, part stretch, row, rows, first int) {
 	t, results := &s.device.kernel, s.oh*s.ow
 	panels := t.panels(rows)

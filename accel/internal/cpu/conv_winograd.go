@@ -6,45 +6,45 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// winogradConv is a convolution by Winograd's transforms, or the gradient of x,
-// which is the convolution of dy with the turned kernel, of inputs for outputs. A
-// chunk takes a part of the images through all of it, in memory that stays in the
-// second-level cache.
+// winogradConv is a convolution by Winograd's transforms, or the gradient of x, which is
+// the convolution of dy with the flipped kernel and exchanged channels. A chunk runs a part
+// of the images through all stages, in memory that stays in the L2 cache.
 type winogradConv struct {
 	tiling
 	device         *Device
 	kernel         *winogradKernel
 	source         tiledSource
-	argX, argW     ir.Operand // before the convolution
+	argX, argW     ir.Operand // operands of the convolution
 	argB, argY     ir.Operand
 	in, out        int // channels
-	turned         bool
+	transposed         bool
 	low            float32
-	places         []int // of results
-	taps           []int // of weights
-	step           int   // between the transformed weights' matrices
-	panels, blocks int   // of output channels; chunks over panels
-	group          int   // panels that are worked on together
+	places         []int // offsets of the results
+	taps           []int // offsets of the weights
+	step           int   // distance of the transformed weights' matrices
+	panels, blocks int   // panels of output channels, and chunks over them
+	group          int   // panels that are computed together
 	packing        bool
 
 	dataX, dataW, dataB, dataY []float32
 }
 
-// Sizes of a chunk.
+// Limits of a chunk.
 const (
 	winogradTiles   = 64      // tiles
-	winogradResults = 1 << 17 // elements of transformed results
+	winogradResults = 1 << 17 // maximum elements of transformed results
 )
 
-// Winograd's transforms want as many channels, and do not want more weights.
+// Winograd's transforms pay off from this number of channels on, up to this number of
+// weights.
 const (
 	winogradChannels = 12
 	winogradWeights  = 1 << 24 // transformed elements
 )
 
-// suitsWinograd tells whether a convolution is computed by Winograd's transforms:
-// whether their multiplications, with some for the transforms of weights, are
-// fewer than those with elements of the image.
+// suitsWinograd reports whether Winograd's transforms compute a convolution: if their
+// multiplications, plus a share for the transforms of the weights, are fewer than those of
+// a direct convolution.
 func suitsWinograd(op ir.Conv2D, g *planes) bool {
 	one := [2]int{1, 1}
 	switch {
@@ -57,8 +57,8 @@ func suitsWinograd(op ir.Conv2D, g *planes) bool {
 	return 5*squares*(tiles+winogradTiles/2) < 4*direct
 }
 
-// met is how many elements of an image three neighbours meet, over all results of
-// a line.
+// met returns the number of image elements under three neighbouring kernel elements, summed
+// over all results of a line.
 func met(results, size, padding int) int {
 	n := 0
 	for i := range results {
@@ -85,13 +85,13 @@ func newWinogradConv(d *Device, s ir.Step, g *planes) *winogradConv {
 }
 
 func newWinogradInput(d *Device, s ir.Step, g *planes) *winogradConv {
-	k := &winogradConv{device: d, kernel: d.winograd, argX: s.In[0], argW: s.In[1], argY: s.Out[0], in: g.o, out: g.c, low: float32(math.Inf(-1)), turned: true}
+	k := &winogradConv{device: d, kernel: d.winograd, argX: s.In[0], argW: s.In[1], argY: s.Out[0], in: g.o, out: g.c, low: float32(math.Inf(-1)), transposed: true}
 	k.tiling = newTiling(g.n, g.oh, g.ow, g.h, g.w, 2-g.padding[0], 2-g.padding[1])
 	k.prepare()
 	return k
 }
 
-// prepare divides the work and reserves memory for it.
+// prepare divides the work and reserves memory.
 func (k *winogradConv) prepare() {
 	t, threads := k.kernel, k.device.pool.size
 	k.divide(winogradTiles)
@@ -101,7 +101,7 @@ func (k *winogradConv) prepare() {
 	}
 	k.source = newTiledSource(t, &k.tiling, k.in, false)
 	k.places = t.places(min(k.oh, 4*k.rows)*k.ow, func(j int) int { return (j/k.ow*4*k.across + j%k.ow) * t.lanes })
-	if k.turned {
+	if k.transposed {
 		k.taps = t.places(9, func(j int) int { return (8 - j) * t.lanes })
 	} else {
 		k.taps = t.places(9*t.lanes, func(j int) int { return j * t.lanes })
@@ -116,18 +116,18 @@ func (k *winogradConv) prepare() {
 	each := (k.panels + k.blocks - 1) / k.blocks
 	k.blocks = (k.panels + each - 1) / each
 	k.group = max(1, min(each, winogradResults/(squares*width*k.most())))
-	room := t.lanes * max((4*k.rows+2)*max(k.w, k.ow), 9*t.lanes)
-	scratch := k.transformed() + k.results() + k.source.spread() + room
-	k.device.reserve(squares*k.step, max(scratch, 9*t.lanes*t.lanes+room))
+	workspace := t.lanes * max((4*k.rows+2)*max(k.w, k.ow), 9*t.lanes)
+	scratch := k.transformed() + k.results() + k.source.spread() + workspace
+	k.device.reserve(squares*k.step, max(scratch, 9*t.lanes*t.lanes+workspace))
 }
 
-// between is how far the matrices of so many vectors for each tile lie apart. A
-// vector more keeps them from meeting in the cache.
+// between returns the distance of the matrices in memory, for a number of vectors per tile.
+// One more vector avoids conflicts in the cache.
 func (k *winogradConv) between(vectors, tiles int) int {
 	return vectors*tiles*k.kernel.lanes + k.kernel.lanes
 }
 
-// transformed and results are the sizes of a chunk's matrices.
+// transformed and results return the sizes of a chunk's matrices.
 func (k *winogradConv) transformed() int {
 	return squares * k.between(k.kernel.blocks(k.in), k.most())
 }
@@ -155,20 +155,20 @@ func (k *winogradConv) work(chunk, worker int) {
 	}
 	part, block := k.part(chunk/k.blocks), chunk%k.blocks
 	v, rest := scratch[:k.transformed()], scratch[k.transformed():]
-	m, room := rest[:k.results()], rest[k.results():]
+	m, workspace := rest[:k.results()], rest[k.results():]
 	tiles, depth := part.images*part.rows*k.across, k.kernel.blocks(k.in)
 	step := k.between(depth, tiles)
-	k.source.transform(v, step, k.dataX, part, 0, depth, room)
+	k.source.transform(v, step, k.dataX, part, 0, depth, workspace)
 	each := (k.panels + k.blocks - 1) / k.blocks
 	to := min((block+1)*each, k.panels)
 	for first := block * each; first < to; first += k.group {
 		last := min(first+k.group, to)
 		k.multiply(m, v, step, tiles, first, last)
-		k.store(m, tiles, part, first, last, room)
+		k.store(m, tiles, part, first, last, workspace)
 	}
 }
 
-// width is the number of vectors of a panel.
+// width returns the number of vectors of a panel.
 func (k *winogradConv) width(panel int) int {
 	return min(2, k.kernel.blocks(k.out)-2*panel)
 }
@@ -192,8 +192,8 @@ func (k *winogradConv) multiply(m, v []float32, step, tiles, first, last int) {
 	}
 }
 
-// store transforms panels of results back.
-func (k *winogradConv) store(m []float32, tiles int, p tilingPart, first, last int, room []float32) {
+// store transforms panels of results back and stores them.
+func (k *winogradConv) store(m []float32, tiles int, p tilingPart, first, last int, workspace []float32) {
 	t := k.kernel
 	var ends [2 * 16]float32
 	for i := range t.lanes {
@@ -201,7 +201,7 @@ func (k *winogradConv) store(m []float32, tiles int, p tilingPart, first, last i
 	}
 	pitch := 4 * k.across * t.lanes
 	from, to := k.result(p)
-	image, room := room[:k.source.spread()], room[k.source.spread():]
+	image, workspace := workspace[:k.source.spread()], workspace[k.source.spread():]
 	for b := 2 * first; b < min(2*last, t.blocks(k.out)); b++ {
 		c := b * t.lanes
 		if k.dataB != nil {
@@ -214,30 +214,30 @@ func (k *winogradConv) store(m []float32, tiles int, p tilingPart, first, last i
 				t.output(k.across, &image[4*r*pitch], pitch, &at[0], k.between(2*k.group, tiles), &ends[0])
 			}
 			y := k.dataY[((p.first+i)*k.out+c)*k.oh*k.ow+from*k.ow:]
-			t.turnRowsBack(y, k.oh*k.ow, min(t.lanes, k.out-c), (to-from)*k.ow, image, k.places, room)
+			t.turnRowsBack(y, k.oh*k.ow, min(t.lanes, k.out-c), (to-from)*k.ow, image, k.places, workspace)
 		}
 	}
 }
 
 // pack transforms the weights of a panel and a block of input channels.
-func (k *winogradConv) pack(panel, block int, room []float32) {
+func (k *winogradConv) pack(panel, block int, workspace []float32) {
 	t := k.kernel
 	width, depth := k.width(panel)*t.lanes, t.blocks(k.in)*t.lanes
 	c := block * t.lanes
 	n := min(t.lanes, k.in-c)
-	turned, room := room[:9*t.lanes*t.lanes], room[9*t.lanes*t.lanes:]
+	transposed, workspace := workspace[:9*t.lanes*t.lanes], workspace[9*t.lanes*t.lanes:]
 	for v := range k.width(panel) {
 		o := (2*panel + v) * t.lanes
 		q := min(t.lanes, k.out-o)
-		if k.turned {
+		if k.transposed {
 			for i := range n {
-				t.turnRows(turned[9*i*t.lanes:], k.dataW[((c+i)*k.out+o)*9:], 9, q, 9, k.taps, room)
+				t.turnRows(transposed[9*i*t.lanes:], k.dataW[((c+i)*k.out+o)*9:], 9, q, 9, k.taps, workspace)
 			}
 		} else {
-			t.turnRows(turned, k.dataW[(o*k.in+c)*9:], 9*k.in, q, 9*n, k.taps, room)
+			t.turnRows(transposed, k.dataW[(o*k.in+c)*9:], 9*k.in, q, 9*n, k.taps, workspace)
 		}
 		to := k.device.panel[panel*2*t.lanes*depth+c*width+v*t.lanes:]
-		t.weight(n, &to[0], k.step, width, &turned[0])
+		t.weight(n, &to[0], k.step, width, &transposed[0])
 		for e := range squares {
 			for i := n; i < t.lanes; i++ {
 				clear(to[e*k.step+i*width:][:t.lanes])

@@ -2,11 +2,11 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// winogradWeight is the gradient of a kernel by Winograd's transforms: the inverse
-// of what transforms weights, of 36 products of the transformed x, channels by
-// tiles, with the transformed dy, tiles by channels. A chunk takes some channels of
-// both and a slice of the batch, whose size depends on the shapes alone; the sums
-// of slices are added in order.
+// winogradWeight is the gradient of w by Winograd's transforms: the inverse transform of
+// the weights, applied to 36 matrix multiplications of the transformed x, channels by
+// tiles, with the transformed dy, tiles by channels. A chunk computes some channels of both
+// and a slice of the batch, whose size depends on the shapes alone; the sums of the slices
+// are added in order.
 type winogradWeight struct {
 	tiling
 	device           *Device
@@ -14,19 +14,19 @@ type winogradWeight struct {
 	inputs, slopes   tiledSource
 	argX, argY, argW ir.Operand
 	in, out          int
-	wide, high       int // chunks over the channels of x and of dy
-	slices, per      int // of parts
+	across, down     int // number of chunks over the channels of x and of dy
+	slices, per      int // number of slices, and parts per slice
 	taps             []int
 	adding           bool
 
 	dataX, dataY, dataW []float32
 }
 
-// Sizes of a chunk.
+// Limits of a chunk.
 const (
-	winogradSumChannels = 64 // of x, and of dy
+	winogradSumChannels = 64 // channels of x, and of dy
 	winogradSumTiles    = 48
-	winogradSlices      = 16 // chunks that give every thread work
+	winogradSlices      = 16 // number of chunks that gives every thread work
 	winogradSums        = 1 << 22
 )
 
@@ -37,8 +37,8 @@ func newWinogradWeight(d *Device, s ir.Step, g *planes) *winogradWeight {
 	k.divide(winogradSumTiles)
 	k.inputs = newTiledSource(t, &k.tiling, k.in, false)
 	k.slopes = newTiledSource(t, &k.tiling, k.out, true)
-	k.wide, k.high = (k.in+winogradSumChannels-1)/winogradSumChannels, (k.out+winogradSumChannels-1)/winogradSumChannels
-	k.slices = max(1, min(k.parts(), winogradSlices/(k.wide*k.high), winogradSums/(9*k.in*k.out)))
+	k.across, k.down = (k.in+winogradSumChannels-1)/winogradSumChannels, (k.out+winogradSumChannels-1)/winogradSumChannels
+	k.slices = max(1, min(k.parts(), winogradSlices/(k.across*k.down), winogradSums/(9*k.in*k.out)))
 	k.per = (k.parts() + k.slices - 1) / k.slices
 	k.slices = (k.parts() + k.per - 1) / k.per
 	k.taps = t.places(9*t.lanes, func(j int) int { return j * t.lanes })
@@ -46,19 +46,19 @@ func newWinogradWeight(d *Device, s ir.Step, g *planes) *winogradWeight {
 	if k.slices > 1 {
 		sums = k.slices * 9 * k.in * k.out
 	}
-	room := t.lanes * max((4*k.rows+2)*max(k.w, k.ow), 9*t.lanes)
+	workspace := t.lanes * max((4*k.rows+2)*max(k.w, k.ow), 9*t.lanes)
 	spread := max(k.inputs.spread(), 9*t.lanes*t.lanes)
-	d.reserve(sums, k.transformed(k.in)+k.transformed(k.out)+k.sums()+spread+room)
+	d.reserve(sums, k.transformed(k.in)+k.transformed(k.out)+k.sums()+spread+workspace)
 	return k
 }
 
-// transformed is the size of a chunk's matrices for a number of channels.
+// transformed returns the size of a chunk's matrices for a number of channels.
 func (k *winogradWeight) transformed(channels int) int {
 	blocks := k.kernel.blocks(min(channels, winogradSumChannels))
 	return squares * (blocks*k.most() + 1) * k.kernel.lanes
 }
 
-// sums is the size of a chunk's products.
+// sums returns the size of a chunk's results.
 func (k *winogradWeight) sums() int {
 	t := k.kernel
 	in, out := t.blocks(min(k.in, winogradSumChannels)), t.blocks(min(k.out, winogradSumChannels))
@@ -68,7 +68,7 @@ func (k *winogradWeight) sums() int {
 func (k *winogradWeight) run(p *program) error {
 	k.dataX, k.dataY, k.dataW = elements[float32](p, k.argX), elements[float32](p, k.argY), elements[float32](p, k.argW)
 	k.adding = false
-	p.device.pool.run(k.slices*k.wide*k.high, k)
+	p.device.pool.run(k.slices*k.across*k.down, k)
 	if k.slices > 1 {
 		k.adding = true
 		p.device.pool.run((len(k.dataW)+moveLen-1)/moveLen, k)
@@ -83,14 +83,14 @@ func (k *winogradWeight) work(chunk, worker int) {
 		return
 	}
 	t := k.kernel
-	slice := chunk / (k.wide * k.high)
-	left, top := chunk%k.wide*winogradSumChannels, chunk/k.wide%k.high*winogradSumChannels
+	slice := chunk / (k.across * k.down)
+	left, top := chunk%k.across*winogradSumChannels, chunk/k.across%k.down*winogradSumChannels
 	in, out := min(winogradSumChannels, k.in-left), min(winogradSumChannels, k.out-top)
 	rows, columns := t.blocks(in), t.blocks(out)
-	room := k.device.scratch[worker]
+	workspace := k.device.scratch[worker]
 	take := func(n int) []float32 {
-		part := room[:n]
-		room = room[n:]
+		part := workspace[:n]
+		workspace = workspace[n:]
 		return part
 	}
 	v, d, sums := take(k.transformed(k.in)), take(k.transformed(k.out)), take(k.sums())
@@ -99,8 +99,8 @@ func (k *winogradWeight) work(chunk, worker int) {
 		part := k.part(i)
 		tiles := part.images * part.rows * k.across
 		stepV, stepD := (rows*tiles+1)*t.lanes, (columns*tiles+1)*t.lanes
-		k.inputs.transform(v, stepV, k.dataX, part, left/t.lanes, rows, room)
-		k.slopes.transform(d, stepD, k.dataY, part, top/t.lanes, columns, room)
+		k.inputs.transform(v, stepV, k.dataX, part, left/t.lanes, rows, workspace)
+		k.slopes.transform(d, stepD, k.dataY, part, top/t.lanes, columns, workspace)
 		add := 1
 		if i == slice*k.per {
 			add = 0
@@ -109,7 +109,7 @@ func (k *winogradWeight) work(chunk, worker int) {
 			k.multiply(sums[e*step:], v[e*stepV:], d[e*stepD:], tiles, rows, columns, add)
 		}
 	}
-	k.store(sums, step, slice, left, in, top, out, room)
+	k.store(sums, step, slice, left, in, top, out, workspace)
 }
 
 // multiply adds the products of one element of the tiles.
@@ -125,25 +125,25 @@ func (k *winogradWeight) multiply(sums, v, d []float32, tiles, rows, columns, ad
 	}
 }
 
-// store transforms a chunk's products back into weights, of its slice.
-func (k *winogradWeight) store(sums []float32, step, slice, left, in, top, out int, room []float32) {
+// store transforms a chunk's sums back to weights of its slice.
+func (k *winogradWeight) store(sums []float32, step, slice, left, in, top, out int, workspace []float32) {
 	t := k.kernel
 	w := k.dataW
 	if k.slices > 1 {
 		w = k.device.panel[slice*len(w):][:len(w)]
 	}
-	turned, room := room[:9*t.lanes*t.lanes], room[9*t.lanes*t.lanes:]
+	transposed, workspace := workspace[:9*t.lanes*t.lanes], workspace[9*t.lanes*t.lanes:]
 	width := t.blocks(out) * t.lanes
 	for o := 0; o < out; o += t.lanes {
 		for c := 0; c < in; c += t.lanes {
 			n := min(t.lanes, in-c)
-			t.gradient(n, &turned[0], &sums[c*width+o], step, width)
-			t.turnRowsBack(w[((top+o)*k.in+left+c)*9:], 9*k.in, min(t.lanes, out-o), 9*n, turned, k.taps, room)
+			t.gradient(n, &transposed[0], &sums[c*width+o], step, width)
+			t.turnRowsBack(w[((top+o)*k.in+left+c)*9:], 9*k.in, min(t.lanes, out-o), 9*n, transposed, k.taps, workspace)
 		}
 	}
 }
 
-// add adds up the slices' weights from one element to another.
+// add adds the weights of the slices, for a range of elements.
 func (k *winogradWeight) add(from, to int) {
 	w, n := k.dataW[from:to], len(k.dataW)
 	copy(w, k.device.panel[from:to])

@@ -12,7 +12,7 @@ type crossEntropy struct {
 	rows, classes, per  int
 	x                   []float32
 	label               []int32
-	loss                []float64 // of each chunk
+	loss                []float64 // loss of each chunk
 	device              *Device
 }
 
@@ -25,8 +25,8 @@ func newCrossEntropy(d *Device, s ir.Step) (step, error) {
 	return k, nil
 }
 
-// lossRows is how many rows of a loss one chunk takes: each is worth some hundred
-// elements of its own.
+// lossRows returns the number of rows per chunk: each costs as much as some hundred
+// elements.
 func lossRows(rows, classes int) int {
 	return max(1, min(rowsPerTask/8/max(classes, 1), (rows+lossChunks-1)/lossChunks))
 }

@@ -2,12 +2,12 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// cumSum adds up along the middle of [outer, n, inner], in float64.
+// cumSum computes sums along the middle dimension of [outer, n, inner], in float64.
 type cumSum struct {
 	in, out         ir.Operand
 	outer, n, inner int
 	reverse         bool
-	per             int // lines in one chunk
+	per             int // lines per chunk
 	x, y            []float32
 }
 
@@ -15,7 +15,7 @@ func newCumSum(_ *Device, s ir.Step) (step, error) {
 	op := s.Op.(ir.CumSum)
 	n := s.In[0].Shape[op.Axis]
 	if s.Out[0].DType == ir.Float64 {
-		return newWideLines(s, op.Axis, op.Axis+1, n, func(out, line []float64) {
+		return newFloat64Lines(s, op.Axis, op.Axis+1, n, func(out, line []float64) {
 			total := 0.0
 			for i := range line {
 				if op.Reverse {

@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Device runs programs on the processor.
+// Device runs programs on the CPU.
 type Device struct {
 	pool     *pool
 	kernel   gemmKernel
@@ -16,21 +16,21 @@ type Device struct {
 	channels channelKernel
 	vectors  *vectors
 	bytes    *byteKernel
-	free     map[int][]*storage // by size in bytes
-	pooled   int                // bytes in free
+	free     map[int][]*storage // freed memory, by size in bytes
+	pooled   int                // total bytes in free
 
-	// Memory that programs share, since one runs at a time; Compile makes it
+	// Memory that all programs share, because only one runs at a time. Compile makes it
 	// large enough.
-	arena   *storage
-	panel   []float32   // packed right-hand side of a matrix product
-	scratch [][]float32 // of each worker
-	widened []float32   // weights of bytes as floats
+	workspace   *storage
+	panel   []float32   // packed right-hand side of a matmul
+	scratch [][]float32 // scratch memory of each worker
+	widened []float32   // int8 weights converted to floats
 }
 
 var _ ir.Device = (*Device)(nil)
 
-// Implementations are the names of the kernel sets that this processor can run,
-// the fastest first.
+// Implementations returns the names of the kernel sets that this CPU can run, the fastest
+// first.
 func Implementations() []string {
 	var names []string
 	for _, v := range append(nativeVectors(), genericVectors) {
@@ -39,7 +39,7 @@ func Implementations() []string {
 	return names
 }
 
-// NewWith is New with one of the Implementations, for tests that compare them.
+// NewWith is New with one of Implementations, for tests that compare them.
 func NewWith(implementation string, threads int) *Device {
 	d := New(threads)
 	for i, name := range Implementations() {
@@ -60,11 +60,11 @@ func NewWith(implementation string, threads int) *Device {
 	return d
 }
 
-// IntegerKernel is the name of the instructions with which bytes are multiplied.
+// IntegerKernel returns the name of the instruction set used for int8 matmul.
 func IntegerKernel() string { return byteKernels()[0].name }
 
-// New makes a device that uses so many threads, GOMAXPROCS of them for 0.
-// The owner calls Close when it is no longer used.
+// New returns a device with a number of threads, GOMAXPROCS for 0. The owner must call
+// Close.
 func New(threads int) *Device {
 	if threads <= 0 {
 		threads = runtime.GOMAXPROCS(0)
@@ -77,11 +77,11 @@ func New(threads int) *Device {
 		channels: append(nativeChannels(), genericChannels)[0],
 		vectors:  append(nativeVectors(), genericVectors)[0],
 		bytes:    byteKernels()[0],
-		free:     map[int][]*storage{}, arena: newStorage(0), scratch: make([][]float32, threads),
+		free:     map[int][]*storage{}, workspace: newStorage(0), scratch: make([][]float32, threads),
 	}
 }
 
-// reserve makes the shared memory large enough for a step.
+// reserve grows the shared memory to the needs of a step.
 func (d *Device) reserve(panel, scratch int) {
 	if len(d.panel) < panel {
 		d.panel = shared(panel)
@@ -93,27 +93,27 @@ func (d *Device) reserve(panel, scratch int) {
 	}
 }
 
-// shared is room for so many elements that steps share.
+// shared allocates elements that steps share.
 func shared(n int) []float32 {
-	if n < hugePage/8 { // half a huge page
+	if n < hugePage/8 { // less than half a huge page
 		return aligned(n)
 	}
 	return unsafe.Slice((*float32)(hugeStorage(n*4).base), n)
 }
 
-// Close ends the device's threads.
+// Close stops the device's threads.
 func (d *Device) Close() { d.pool.close() }
 
-// Name is cpu.
+// Name returns "cpu".
 func (d *Device) Name() string { return "cpu" }
 
-// storage is memory that starts on a cache line.
+// storage is memory aligned to a cache line.
 type storage struct {
 	base unsafe.Pointer
 	size int
 }
 
-// Size is the number of bytes.
+// Size returns the number of bytes.
 func (s *storage) Size() int { return s.size }
 
 func (s *storage) bytes() []byte { return unsafe.Slice((*byte)(s.base), s.size) }
@@ -123,16 +123,16 @@ const (
 	hugePage  = 2 << 20
 )
 
-// newStorage is memory for a tensor.
+// newStorage allocates memory for a tensor.
 func newStorage(bytes int) *storage {
-	if bytes >= 8*hugePage { // or too much of it would be lost to the edges
+	if bytes >= 8*hugePage { // for less memory, the alignment would waste too much
 		return hugeStorage(bytes)
 	}
 	raw := make([]byte, bytes+cacheLine)
 	return &storage{base: unsafe.Pointer(&raw[toBoundary(raw, cacheLine)]), size: bytes}
 }
 
-// hugeStorage is memory in huge pages, if the system has them.
+// hugeStorage allocates huge pages, if the system has them.
 func hugeStorage(bytes int) *storage {
 	whole := roundUp(bytes, hugePage)
 	raw := make([]byte, whole+hugePage)
@@ -141,13 +141,13 @@ func hugeStorage(bytes int) *storage {
 	return &storage{base: unsafe.Pointer(&raw[from]), size: bytes}
 }
 
-// toBoundary is how many bytes are before a multiple of an address.
+// toBoundary returns the number of bytes up to the next multiple of size.
 func toBoundary(raw []byte, size uintptr) int {
 	return int(-uintptr(unsafe.Pointer(unsafe.SliceData(raw))) % size)
 }
 
-// Alloc gives memory, that which was freed first. Memory that is not freed is
-// left to the garbage collector.
+// Alloc returns memory, preferably freed memory of the same size. The garbage collector
+// takes memory that is not freed.
 func (d *Device) Alloc(bytes int) (ir.Storage, error) {
 	size := (bytes + cacheLine - 1) / cacheLine * cacheLine
 	if list := d.free[size]; len(list) > 0 {
@@ -160,10 +160,10 @@ func (d *Device) Alloc(bytes int) (ir.Storage, error) {
 	return newStorage(size), nil
 }
 
-// maxPooled bounds what is kept for reuse; the garbage collector takes the rest.
+// maxPooled limits the freed memory that is kept; the garbage collector takes the rest.
 const maxPooled = 256 << 20
 
-// Free keeps the memory for the next Alloc of its size.
+// Free keeps the memory for the next Alloc of the same size.
 func (d *Device) Free(s ir.Storage) {
 	st := s.(*storage)
 	if d.pooled += st.size; d.pooled > maxPooled {
@@ -185,5 +185,5 @@ func (d *Device) Read(dst []byte, src ir.Storage, offset int) error {
 	return nil
 }
 
-// Bytes is the memory itself.
+// Bytes returns the memory itself.
 func (d *Device) Bytes(s ir.Storage) []byte { return s.(*storage).bytes() }

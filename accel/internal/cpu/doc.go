@@ -1,51 +1,53 @@
-// Package cpu runs programs of package ir on the processor.
+// Package cpu runs programs of package ir on the CPU.
 //
-//	device.go       memory, and what programs share
-//	program.go      program → steps; the table of whole-tensor ops
-//	elementwise.go  the table of elementwise ops; scalar.go those of one element
+//	device.go       memory, and the state that programs share
+//	program.go      compiles a program to steps; the table of whole-tensor ops
+//	elementwise.go  the table of vectorized elementwise ops; scalar.go has all of them
+//	                on one element
 //	loop.go         fused elementwise loops, in chunks that stay in cache; fold.go
-//	                ops of them that have one function in common
+//	                combines ops for which there is one function
 //	gather.go       strided and converting loads
-//	gemm.go         matrix products from packed panels; pack.go, multiply.go,
+//	gemm.go         matrix multiplication from packed panels; pack.go, multiply.go,
 //	                matmul.go
 //	conv.go         convolutions, and their gradients in conv_input.go and
-//	                conv_weight.go, on images laid out by conv_planes.go, from the
-//	                functions in shift.go; wide ones as matrix products without the
+//	                conv_weight.go, on images laid out by conv_planes.go, with the
+//	                functions in shift.go; with many channels as GEMM without the
 //	                padding, conv_dense.go and conv_weight_dense.go, from columns.go;
-//	                those of 3×3 by Winograd's transforms, conv_winograd.go and
-//	                conv_winograd_weight.go, from winograd.go; those of small images
-//	                place by place, conv_small.go and conv_small_weight.go; those
-//	                of few channels from rows without a pitch, conv_patches.go
+//	                3×3 kernels with Winograd's transforms, conv_winograd.go and
+//	                conv_winograd_weight.go, from winograd.go; small images position
+//	                by position, conv_small.go and conv_small_weight.go; few channels
+//	                with im2col, conv_patches.go
 //	attention.go    attention, block by block; attention_gradient.go
-//	batchnorm.go    batch normalisation, from the functions in channel.go
+//	batchnorm.go    batch normalization, with the functions in channel.go
 //	norm.go, pool2d.go, cumsum.go, reduce.go, softmax.go,
 //	crossentropy.go, move.go, random.go   other steps
-//	wide.go         float64, in plain Go
-//	half.go         loads and stores of 16-bit floats
-//	integer.go      products of bytes, exact on all processors; integer_network.go
-//	                networks of them, integer_weight.go floats by weights of bytes
-//	vector.go       the functions that steps are made of, one set per processor;
-//	                rows.go those of rows of norms, sums and scores
-//	pool.go         the threads; peak.go what the processor can do at most
+//	float64.go      float64, in plain Go
+//	float16.go      loads and stores of 16-bit floats
+//	integer.go      int8 matrix multiplication, exact on all CPUs; integer_network.go
+//	                runs networks of int8 layers (integer_conv.go, integer_pack.go),
+//	                integer_weight.go multiplies floats by int8 weights
+//	vector.go       the functions that steps consist of, one set per instruction set;
+//	                rows.go those on rows of norms, sums and scores
+//	pool.go         the threads; peak.go the peak speed of the CPU
 //	bytes.go        pixels to floats, for package data
 //
-// A new whole-tensor op is a step and a row in program.go; a new elementwise op
-// is a row in scalar.go, and one in elementwise.go, made of functions of the vector
-// sets, if it should be fast.
+// A new whole-tensor op is a step and a row in program.go. A new elementwise op is a row in
+// scalar.go and, if it should be fast, one in elementwise.go, built from functions of the
+// vector sets.
 //
 // # Assembly
 //
-// All *_amd64.s are made by avo from the module in asm, with go generate. The
-// functions in *_generic.go are what they must equal, and run where there is no
-// assembly, or with the build tag purego. Tests take the implementation as a
-// parameter and compare each with float64.
+// All *_amd64.s files are generated with avo by the module in asm: run go generate. The
+// functions in *_generic.go are their reference, and run on CPUs without assembly or with
+// the build tag purego. Tests take the implementation as a parameter and compare each with
+// float64.
 //
-// # Equal bits
+// # Reproducible results
 //
-// Sums are cut by sizes that do not depend on the number of threads, and added
-// in the order of the parts; how rows and columns are dealt out, which does
-// depend on it, changes no sum. So a program gives equal bits on any number of
-// threads. Another instruction set may round otherwise.
+// Sums are split into parts whose sizes do not depend on the number of threads, and the
+// parts are added in order. The distribution of rows and columns over threads does depend
+// on it, but changes no sum. So a program returns the same bits with any number of threads.
+// Another instruction set may round differently.
 //
-// A Device is for one goroutine at a time; its threads end with Close.
+// A Device must be used by one goroutine at a time; its threads stop with Close.
 package cpu

@@ -3,8 +3,8 @@ package cpu
 // elementwise computes d from up to three inputs of d's length and a scalar.
 type elementwise func(v *vectors, d, a, b, c []float32, s float32)
 
-// elementwiseOps are the elementwise ops with fast code, by name; the others are
-// made of scalarOps.
+// elementwiseOps are the elementwise ops with vectorized code, by name; scalarOps implement
+// the others.
 var elementwiseOps = map[string]elementwise{
 	"Abs":          func(v *vectors, d, a, _, _ []float32, _ float32) { v.abs(d, a) },
 	"Add":          func(v *vectors, d, a, b, _ []float32, _ float32) { v.add(d, a, b) },

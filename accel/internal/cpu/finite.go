@@ -6,7 +6,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// finite copies a tensor and fails at the first element that is no finite number.
+// finite copies a tensor and fails at the first element that is not finite.
 type finite struct {
 	copyStep
 	what string

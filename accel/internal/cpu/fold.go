@@ -1,7 +1,7 @@
 package cpu
 
-// A folding is a few elementwise ops that one vector function does in one pass,
-// with the same bits. Those here are what the updates of optimisers are made of.
+// A folding is a few elementwise ops that one vector function computes in one pass, with
+// the same bits. These are the ones in the updates of optimizers.
 type folding struct {
 	tree term
 	run  func(v *vectors) func(d, a, b, c []float32, s *foldScalars)
@@ -10,7 +10,7 @@ type folding struct {
 // foldScalars are the scalars of the ops, in the order of the formula.
 type foldScalars [4]float32
 
-// term is an op with its inputs, or an input of the whole.
+// term is an op with its inputs, or an input of the folding.
 type term struct {
 	op    string // empty for an input
 	input int
@@ -20,7 +20,7 @@ type term struct {
 func apply(op string, args ...term) term { return term{op: op, args: args} }
 func input(i int) term                   { return term{input: i} }
 
-// plusTwo is x + s + s', which rounds what is tiny to zero.
+// plusTwo is x + s + s', which flushes tiny values to zero.
 func plusTwo(x term) term { return apply("AddScalar", apply("AddScalar", x)) }
 
 var (
@@ -36,11 +36,11 @@ var (
 		apply("Sub", input(0), apply("Div", apply("MulScalar", apply("MulScalar", input(1))), apply("AddScalar", apply("Sqrt", apply("MulScalar", input(2)))))),
 		func(v *vectors) func(d, a, b, c []float32, s *foldScalars) { return v.rootStep },
 	}
-	foldings = []*folding{&blendingSquare, &blending, &rootStepping} // what takes in more comes first
+	foldings = []*folding{&blendingSquare, &blending, &rootStepping} // larger ones come first
 )
 
-// fold replaces groups of instructions, of which only the last one's result is
-// used by others, by foldings. inputs is the number of the loop's inputs.
+// fold replaces groups of instructions by foldings, if other instructions only use the
+// result of the last one. inputs is the number of the loop's inputs.
 func fold(body []instr, inputs int) []instr {
 	uses := make([]int, len(body))
 	for _, k := range body {
@@ -67,7 +67,7 @@ type folder struct {
 	uses   []int
 	gone   []bool
 
-	// of the match under way
+	// State of the current match.
 	found  [3]int
 	inside []int
 	words  []int
@@ -92,7 +92,7 @@ func (f *folder) try(x *folding, root int) bool {
 	return true
 }
 
-// match tells whether a value is a term, and notes the inputs and scalars.
+// match reports whether a value matches a term, and records the inputs and scalars.
 func (f *folder) match(t term, value int, root bool) bool {
 	if t.op == "" {
 		if f.found[t.input] >= 0 && f.found[t.input] != value {
@@ -119,7 +119,7 @@ func (f *folder) match(t term, value int, root bool) bool {
 	return true
 }
 
-// rest is the body without what has gone, with its values numbered anew.
+// rest returns the remaining instructions, renumbered.
 func (f *folder) rest() []instr {
 	number := make([]int, len(f.body))
 	var kept []instr
@@ -138,9 +138,9 @@ func (f *folder) rest() []instr {
 	return kept
 }
 
-// joinMoments finds updates of the means of a gradient and of its square, and of a
-// parameter from these, which one function does: the last of the three does it,
-// in place of the others.
+// joinMoments finds the updates of the means of a gradient and of its square, and the
+// update of a parameter that uses them. One function computes all three, in place of the
+// last one.
 func joinMoments(body []instr, inputs int) {
 	for last := range body {
 		k := &body[last]
@@ -151,7 +151,7 @@ func joinMoments(body []instr, inputs int) {
 		if first < 0 || second < 0 || body[first].fold != &blending || body[second].fold != &blendingSquare || body[first].args[1] != body[second].args[1] {
 			continue
 		}
-		alone := true // nobody reads the means before
+		alone := true // no earlier instruction reads the means
 		for i := range body[:last] {
 			for _, a := range body[i].args[:body[i].arity] {
 				alone = alone && a != first+inputs && a != second+inputs
@@ -164,7 +164,7 @@ func joinMoments(body []instr, inputs int) {
 	}
 }
 
-// moments are the instructions that another one does too.
+// moments are the instructions that are fused with another one.
 type moments struct {
 	first, second int
 	scalars       [3]foldScalars

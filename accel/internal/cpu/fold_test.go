@@ -32,7 +32,7 @@ func TestFoldingsHaveTheBitsOfTheirOps(t *testing.T) {
 	}
 }
 
-// evaluate is a term by the vector functions of its ops.
+// evaluate computes a term with the vector functions of its ops.
 func evaluate(v *vectors, x term, in [][]float32, scalars *[]float32) []float32 {
 	if x.op == "" {
 		return in[x.input]
@@ -64,7 +64,7 @@ func TestFold(t *testing.T) {
 	for _, row := range []struct {
 		name   string
 		change func(b []instr) []instr
-		want   int // instructions
+		want   int // expected number of instructions
 	}{
 		{"whole", func(b []instr) []instr { return b }, 1},
 		{"an inner value is an output", func(b []instr) []instr { b[2].out = 1; return b }, 5},
@@ -95,8 +95,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestMomentStepHasTheBitsOfItsParts compares it with the three foldings, one
-// after the other, also in place.
+// TestMomentStepHasTheBitsOfItsParts compares it with the three foldings, one after the
+// other, also in place.
 func TestMomentStepHasTheBitsOfItsParts(t *testing.T) {
 	for _, v := range allVectors() {
 		if v.momentStep == nil {
@@ -127,9 +127,9 @@ func TestMomentStepHasTheBitsOfItsParts(t *testing.T) {
 	}
 }
 
-// TestFoldAdam folds and joins what Adam records for a parameter: of all its ops
-// three are left, and one does them. Inputs are the mean, the gradient, the mean of
-// squares and the parameter.
+// TestFoldAdam folds the ops that Adam records for a parameter: three remain, and one
+// function computes them. Inputs are the mean, the gradient, the mean of squares and the
+// parameter.
 func TestFoldAdam(t *testing.T) {
 	var body []instr
 	op := func(name string, args ...int) int {
@@ -163,8 +163,8 @@ func TestFoldAdam(t *testing.T) {
 	}
 }
 
-// TestJoinMoments looks for what one function can do, and for what stands in its
-// way. Values count from 4 on: means, gradient and parameter come before.
+// TestJoinMoments tests what one function can compute, and what prevents that. Values count
+// from 4: means, gradient and parameter come before.
 func TestJoinMoments(t *testing.T) {
 	update := func() []instr {
 		return []instr{

@@ -6,7 +6,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// loadFloat is element i of an array of any type as float32.
+// loadFloat returns element i of an array of any type as float32.
 func loadFloat(base unsafe.Pointer, d ir.DType, i int) float32 {
 	switch d {
 	case ir.Float32:
@@ -18,7 +18,7 @@ func loadFloat(base unsafe.Pointer, d ir.DType, i int) float32 {
 	case ir.Int64:
 		return float32(*(*int64)(unsafe.Add(base, i*8)))
 	case ir.Float16, ir.BFloat16:
-		return halfValue(d, *(*uint16)(unsafe.Add(base, i*2)))
+		return float16Value(d, *(*uint16)(unsafe.Add(base, i*2)))
 	default:
 		return float32(*(*uint8)(unsafe.Add(base, i)))
 	}
@@ -37,7 +37,7 @@ func gatherFloats(dst []float32, base unsafe.Pointer, d ir.DType, l ir.Layout, a
 	case ir.Int64:
 		gatherAs[int64](dst, base, l, at)
 	case ir.Float16, ir.BFloat16:
-		gatherHalf(dst, base, d, l, at)
+		gatherFloat16(dst, base, d, l, at)
 	default:
 		gatherAs[uint8](dst, base, l, at)
 	}
@@ -47,7 +47,7 @@ type number interface {
 	float32 | float64 | int32 | int64 | uint8 | uint16
 }
 
-// gatherAs walks the rows of the innermost dimension.
+// gatherAs iterates over rows of the innermost dimension.
 func gatherAs[T number, D number](dst []D, base unsafe.Pointer, l ir.Layout, at int) {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
@@ -87,11 +87,11 @@ func gatherAs[T number, D number](dst []D, base unsafe.Pointer, l ir.Layout, at 
 	}
 }
 
-// walker goes through the rows of a layout: all dimensions but the inner ones.
+// walker iterates over the rows of a layout: over all dimensions except the inner ones.
 type walker struct {
 	l      ir.Layout
 	outer  int
-	index  [8]int // of the row, in the last eight of those dimensions
+	index  [8]int // index of the row, in the last eight of those dimensions
 	offset int
 	row    int
 }
@@ -102,7 +102,7 @@ func newWalker(l ir.Layout, outer, row int) walker {
 	return w
 }
 
-// seek finds the offset of the row from its number.
+// seek computes the offset of the row from its index.
 func (w *walker) seek() {
 	w.offset = w.l.Offset
 	row := w.row
@@ -116,7 +116,7 @@ func (w *walker) seek() {
 	}
 }
 
-// next goes to the row behind.
+// next advances to the next row.
 func (w *walker) next() {
 	w.row++
 	for d := range min(w.outer, len(w.index)) {

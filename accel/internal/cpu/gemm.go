@@ -2,15 +2,15 @@ package cpu
 
 import "math"
 
-// A matrix product c = a·b is computed in tiles of the kernel's size. Blocks of
-// depth kcMax keep what a tile reads in the first-level cache, blocks of rows keep
-// a's in the second (Goto and van de Geijn, "Anatomy of high-performance matrix
-// multiplication", ACM TOMS 34(3), 2008).
+// A matrix multiplication c = a·b is computed in tiles of the kernel's size. The depth is
+// blocked by kcMax to keep the operands of a tile in the L1 cache, the rows are blocked to
+// keep those of a in the L2 cache (Goto and van de Geijn, "Anatomy of high-performance
+// matrix multiplication", ACM TOMS 34(3), 2008).
 //
-// Tiles read both factors where they lie, if they can: any a without gaps in one
-// direction, and a b whose rows have none. Otherwise, and where the cache would
-// not do, they are packed: b into panels of nr columns, a into panels of mr rows,
-// each a run of memory that the tile reads from start to end.
+// Tiles read both operands in place if possible: any a that is contiguous in one dimension,
+// and a b with contiguous rows. Otherwise, and if the cache could not hold them, the
+// operands are packed: b into panels of nr columns, a into panels of mr rows, each
+// contiguous in the order in which the tile reads it.
 const (
 	kcMax = 512
 	ncMax = 4096
@@ -20,43 +20,42 @@ const (
 type gemmKernel struct {
 	name   string
 	mr, nr int
-	lanes  int      // columns of one vector; nr is some vectors
-	tiles  [][]tile // by rows and vectors, from one on
-	// interleave packs 8 rows of a depth that is a multiple of 8, copyRows
-	// packs from 8 columns on; nil for plain Go.
+	lanes  int      // elements per vector; nr is a multiple
+	tiles  [][]tile // [rows-1][vectors-1]
+	// interleave packs 8 rows of a depth that is a multiple of 8; copyRows packs at least 8
+	// columns; nil for plain Go.
 	interleave func(dst, src *float32, row, k, w int)
 	copyRows   func(dst, src *float32, k, q, w, col int)
-	// rowTiles are tiles of a right-hand side that is not packed, by rows and
-	// vectors, and packWindows is packWindowsGeneric. Both are nil where
-	// convolutions are faster with a shiftKernel.
+	// rowTiles are tiles of an unpacked right-hand side, [rows-1][vectors-1]; packWindows
+	// is packWindowsGeneric. Both are nil if convolutions are faster with a shiftKernel.
 	rowTiles    [][]rowTile
 	packWindows func(dst, runs []float32, offsets []int, w int, list []window)
-	// spin does spinFlops operations in registers alone, n times; see Peak.
+	// spin runs spinFlops operations in registers only, n times; see Peak.
 	spin      func(n int)
 	spinFlops int
 }
 
-// tile is c = a·b of depth k, plus what the mode says and, where it is not nil, a
-// row of biases. Rows of a begin row elements from each other, its steps of depth
-// step elements, the rows of b next elements and those of c ldc elements. What
-// will be needed of a afterwards begins at ahead, in lines stride elements apart.
+// tile computes c = a·b with depth k; mode selects accumulation and ReLU, bias is a row of
+// biases or nil. Rows of a are row elements apart, its columns step elements; rows of b are
+// next elements apart, rows of c ldc elements. ahead is the memory of a to prefetch, in
+// lines stride elements apart.
 type tile func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)
 
-// rowTile is c (+)= a·b for a packed panel a and rows of b that lie at offsets, in
+// rowTile computes c (+)= a·b for a packed panel a. The rows of b are at offsets, in
 // elements, from left for the first vector and from right for the second.
 type rowTile func(k int, a, left, right *float32, offsets *int, c *float32, ldc, mode int)
 
-// Bits of a tile's mode: c += a·b, and max(c, 0) in the end.
+// Bits of a tile's mode: accumulate, c += a·b, and apply ReLU, max(c, 0), at the end.
 const (
 	addResult = 1
 	clampZero = 2
 )
 
-// width is how wide a panel of n columns, at most nr, is packed.
+// width returns the packed width of a panel of n columns, at most nr.
 func (t *gemmKernel) width(n int) int { return roundUp(n, t.lanes) }
 
-// panels is how many panels of almost equal height n rows are cut into; the
-// rows of panel p begin at n·p/panels.
+// panels returns the number of panels of almost equal height for n rows. The rows of panel
+// p begin at n·p/panels.
 func (t *gemmKernel) panels(n int) int { return (n + t.mr - 1) / t.mr }
 
 const maxTile = 14 * 32
@@ -67,7 +66,7 @@ type matrix struct {
 	row, col int
 }
 
-// gemm is one product, m×k times k×n, with row-major c.
+// gemm is one matrix multiplication, m×k times k×n, with row-major c.
 type gemm struct {
 	kernel  gemmKernel
 	m, n, k int
@@ -76,28 +75,28 @@ type gemm struct {
 	bias    []float32 // added to each row if not nil
 	relu    bool
 
-	// the block that is being worked on
+	// The block in progress.
 	packing bool
 	jc, nc  int
 	depth   depthBlock
-	kc      int // of the longest block of depth
-	columns int // of b that one chunk packs
+	kc      int // size of the longest block of the depth
+	columns int // columns of b that one chunk packs
 
-	packsA, packsB bool // else they are read where they lie
-	parts          int  // of the depth, that are worked on apart and added up
-	down, across   int  // chunks of rows, and of columns
-	adding         bool // the parts up
+	packsA, packsB bool // else they are read in place
+	parts          int  // parts of the depth that are computed separately and added (split-K)
+	down, across   int  // number of chunks of rows and of columns
+	adding         bool // in the pass that adds the parts
 
-	device *Device // whose shared memory takes the packed panels
+	device *Device // its shared memory holds the packed panels
 }
 
-// depthBlock is a part of the depth.
+// depthBlock is a block of the depth.
 type depthBlock struct {
 	from, n    int
 	first, end bool
 }
 
-// at is the block of depth that begins at an element.
+// at returns the block of the depth that begins at an element.
 func (g *gemm) at(from int) depthBlock {
 	n := min(g.kc, g.k-from)
 	return depthBlock{from, n, from == 0, from+n == g.k}
@@ -105,28 +104,28 @@ func (g *gemm) at(from int) depthBlock {
 
 func roundUp(n, m int) int { return (n + m - 1) / m * m }
 
-// Sizes of a chunk. The panels of a that one chunk packs stay in the
-// second-level cache beside those of b; below the least numbers of
-// multiplications, and of elements to pack, a second thread does not pay.
+// Chunk sizes. The panels of a that a chunk packs stay in the L2 cache with those of b.
+// Below the minimum numbers of multiplications and of elements to pack, a second thread
+// does not pay off.
 const (
 	maxPanels    = 12
 	leastProduct = 1 << 17
 	leastPacked  = 1 << 13
 )
 
-// newGEMM is a product of matrices whose numbers are given later.
+// newGEMM returns a matrix multiplication whose operands are bound later.
 func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 	g := &gemm{device: d, kernel: d.kernel, m: m, n: n, k: k, a: a, b: b}
 	g.packsA = !(a.col == 1 && spread(a.row) || a.row == 1 && spread(a.col))
 	g.packsB = b.col != 1 || !spread(b.row) || n%g.kernel.lanes != 0 || min(k, kcMax)*n > mostInPlace
 	longest := kcMax
 	if !g.packsA && !g.packsB && a.col != 1 {
-		// Each row of a touches a line of its own for a few elements, and the next
-		// block of depth is fetched while one is worked on.
+		// Reading each row of a touches a separate cache line for a few elements, and the
+		// next block of the depth is prefetched while one is computed.
 		longest = kcMax / 8
 	}
 	blocks := max(1, (k+longest-1)/longest)
-	g.kc = min(roundUp((k+blocks-1)/blocks, 8), k) // 8 is what packing likes
+	g.kc = min(roundUp((k+blocks-1)/blocks, 8), k) // packing works on multiples of 8
 	g.nc = min(roundUp(n, g.kernel.nr), ncMax/g.kernel.nr*g.kernel.nr)
 	g.columns = max(roundUp((n+15)/16, g.kernel.nr), roundUp(leastPacked/max(g.kc, 1), g.kernel.nr))
 	panel := 0
@@ -143,28 +142,27 @@ func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 	return g
 }
 
-// The gradient of a weight is a small product of two tall matrices, of which each
-// thread has made some rows. Two parts of the depth, each at least so deep, let it
-// use those; partCost is what writing and adding up an element of a part costs, in
-// elements of the factors to be fetched from another thread's cache.
+// The gradient of a weight is a small result of two tall matrices; each thread has computed
+// some of their rows. Two parts of the depth, each at least this deep, let each thread use
+// its own rows. partCost is the cost of writing and adding an element of a part, in
+// elements of the operands fetched from another thread's cache.
 const (
 	leastPart = 512
 	partCost  = 8
 )
 
-// mostInPlace bounds the elements of a block of b that tiles read where it lies:
-// a larger one has to be fetched in the order in which it is read.
+// mostInPlace is the maximum number of elements of a block of b that tiles read in place: a
+// larger one must be read in memory order.
 const mostInPlace = 1 << 18
 
-// spread tells whether rows so many elements from each other use all of a cache:
-// multiples of a page share a few lines of it.
+// spread reports whether rows with this distance, in elements, use all cache sets:
+// multiples of a page share a few sets.
 func spread(row int) bool { return row*4%4096 != 0 }
 
-// divide cuts c into chunks, as many for each thread. The threads stand in a
-// grid: those above each other read, or pack together, the same columns of b,
-// those beside each other the same rows of a. Where nothing is packed each thread
-// has rows of its own, and so has what comes after it. The result of a product
-// does not depend on it.
+// divide splits c into chunks, the same number for each thread. The threads form a grid:
+// threads in a column read, or pack together, the same columns of b; threads in a row the
+// same rows of a. If nothing is packed, each thread computes whole rows, as do the steps
+// after it. The result does not depend on the division.
 func (g *gemm) divide(threads int) {
 	panels := max(g.kernel.panels(g.m), 1)
 	across := max((g.nc+g.kernel.nr-1)/g.kernel.nr, 1)
@@ -172,7 +170,7 @@ func (g *gemm) divide(threads int) {
 	if g.m*g.n*g.k < leastProduct {
 		return
 	}
-	if g.parts > 1 { // two chunks for each thread, so that one can help the other
+	if g.parts > 1 { // two chunks per thread, so that threads can help each other
 		g.down = min(max(g.down, roundUp(2*threads, g.parts)/g.parts), panels)
 		return
 	}
@@ -184,12 +182,12 @@ func (g *gemm) divide(threads int) {
 		down := min(roundUp((panels+maxPanels-1)/maxPanels, threads/a), panels)
 		cost := a*g.m + threads/a*g.n
 		if !g.packsB && (g.m+g.n)*g.k <= mostInPlace {
-			cost = a // all is near
+			cost = a // everything is in the thread's own cache
 		}
 		if down*a < threads {
-			cost += (g.m + g.n) * threads // idle ones
+			cost += (g.m + g.n) * threads // penalty for idle threads
 		}
-		if cost < least || cost == least && down == 1 { // see apart
+		if cost < least || cost == least && down == 1 { // equal cost: see apart
 			least, g.down, g.across = cost, down, a
 		}
 	}
@@ -230,8 +228,8 @@ func (g *gemm) run() {
 	g.jc, g.nc = 0, nc
 }
 
-// apart tells whether each chunk goes through the whole depth, with columns of b
-// that it packs itself or nobody does, so that no one waits for anybody in between.
+// apart reports whether each chunk runs through the whole depth, with columns of b that it
+// packs itself or that are not packed, so that chunks never wait for each other.
 func (g *gemm) apart() bool { return !g.packsB || g.down == 1 }
 
 func (g *gemm) work(chunk, worker int) {
@@ -266,7 +264,7 @@ func (g *gemm) work(chunk, worker int) {
 	}
 }
 
-// part computes some rows of one part of the depth, whole blocks of it.
+// part computes some rows of one part of the depth, which is a number of whole blocks.
 func (g *gemm) part(part, down int, scratch []float32) {
 	blocks := (g.k + g.kc - 1) / g.kc
 	first, end := blocks*part/g.parts, blocks*(part+1)/g.parts
@@ -277,7 +275,7 @@ func (g *gemm) part(part, down int, scratch []float32) {
 	}
 }
 
-// add adds the parts of some rows up.
+// add adds the parts of some rows.
 func (g *gemm) add(top, bottom int) {
 	all := g.device.panel
 	for i := top; i < bottom; i++ {
@@ -297,8 +295,8 @@ func (g *gemm) pack(d depthBlock, left, right int) {
 	g.kernel.packColumns(g.panel(d, left), src, g.b.row, g.b.col, right-left, d.n)
 }
 
-// panel is where the panels of a block begin, from a column on. Chunks that go
-// through the depth apart each have room for their deepest block.
+// panel returns the panels of a block, starting at a column. If chunks run apart, each has
+// memory for its deepest block.
 func (g *gemm) panel(d depthBlock, column int) []float32 {
 	if g.apart() {
 		return g.device.panel[column*g.kc:]

@@ -2,8 +2,8 @@ package cpu
 
 import "unsafe"
 
-// genericKernel is the tile in plain Go, for every processor. It is the
-// reference that the assembly tiles are compared with.
+// genericKernel is the kernel in plain Go, for all CPUs. It is the reference for the
+// assembly.
 var genericKernel = gemmKernel{name: "generic", mr: 4, nr: 4, lanes: 4, spin: spinGeneric, spinFlops: 12 * 2, tiles: [][]tile{
 	{genericTile(1)}, {genericTile(2)}, {genericTile(3)}, {genericTile(4)},
 }}
@@ -47,7 +47,7 @@ func genericTile(rows int) tile {
 	}
 }
 
-// aligned is n elements that start on a cache line.
+// aligned allocates n elements that start on a cache line.
 func aligned(n int) []float32 {
 	s := newStorage(max(n, 1) * 4)
 	return unsafe.Slice((*float32)(s.base), max(n, 1))

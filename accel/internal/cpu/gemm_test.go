@@ -10,7 +10,7 @@ import (
 
 func allTiles() []gemmKernel { return append(nativeTiles(), genericKernel) }
 
-// randomMatrix is a strided matrix within a larger, otherwise unreadable one.
+// randomMatrix returns a strided matrix within a larger one that is filled with NaN.
 func randomMatrix(r *rand.Rand, rows, cols int, transposed bool) matrix {
 	gap := r.IntN(3)
 	m := matrix{row: cols + gap, col: 1}
@@ -31,7 +31,7 @@ func randomMatrix(r *rand.Rand, rows, cols int, transposed bool) matrix {
 
 func (m matrix) at(i, j int) float64 { return float64(m.data[i*m.row+j*m.col]) }
 
-// checkGEMM runs one product and compares it with float64.
+// checkGEMM runs one matrix multiplication and compares it with float64.
 func checkGEMM(t *testing.T, d *Device, r *rand.Rand, m, n, k int, ta, tb, bias, relu bool) {
 	t.Helper()
 	a, b := randomMatrix(r, m, k, ta), randomMatrix(r, k, n, tb)
@@ -134,8 +134,7 @@ func BenchmarkGEMM(b *testing.B) {
 	}
 }
 
-// BenchmarkTile is the peak that a kernel could reach: one tile whose panels
-// stay in the first-level cache.
+// BenchmarkTile is the peak speed of a kernel: one tile whose panels stay in the L1 cache.
 func BenchmarkTile(b *testing.B) {
 	for _, k := range allTiles() {
 		b.Run(k.name, func(b *testing.B) {
@@ -150,8 +149,8 @@ func BenchmarkTile(b *testing.B) {
 	}
 }
 
-// reportBest reports the fastest of the runs, which tells what the code can do
-// on a machine that others use too.
+// reportBest reports the fastest run, which is the speed of the code even if others use the
+// machine.
 func reportBest(b *testing.B, flops float64, f func()) {
 	best := math.Inf(1)
 	for b.Loop() {

@@ -2,7 +2,7 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// index narrows int64 indices that are in range.
+// index converts int64 indices to int32 after checking their range.
 type index struct {
 	in, out ir.Operand
 	op      ir.Index

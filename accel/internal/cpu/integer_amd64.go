@@ -4,7 +4,7 @@ package cpu
 
 import "golang.org/x/sys/cpu"
 
-// byteKernels are the kernels that this processor can run, the fastest first.
+// byteKernels returns the kernels that this CPU can run, the fastest first.
 func byteKernels() []*byteKernel {
 	var list []*byteKernel
 	if hasAVX512 && cpu.X86.HasAVX512VNNI {
@@ -29,7 +29,7 @@ var (
 		spin: byteSpinVNNI256, spinOps: 12 * 32 * 2,
 	}
 	avx2Bytes = &byteKernel{
-		name: "AVX2", set: "AVX2", mr: 6, lanes: 8, group: 2, wide: true, tiles: byteTilesAVX2, byteVectors: avx2ByteVectors,
+		name: "AVX2", set: "AVX2", mr: 6, lanes: 8, group: 2, int16: true, tiles: byteTilesAVX2, byteVectors: avx2ByteVectors,
 		spin: byteSpinAVX2, spinOps: 12 * 16 * 2,
 	}
 )
@@ -101,7 +101,7 @@ func byteQuantiser(lanes int, f func(n int, q *uint8, x *float32, factor, zero f
 	}
 }
 
-// scaledRows takes whole vectors, and leaves what is behind them to plain Go.
+// scaledRows processes whole vectors, and leaves the remaining columns to plain Go.
 func scaledRows[T uint8 | float32](lanes int,
 	f func(rows, n int, q *T, pitch int, sums *int32, sumsPitch int, offset *int32, factor, bias *float32, low float32),
 	rest func(rows, n int, q []T, pitch int, sums []int32, sumsPitch int, offset []int32, factor, bias []float32, low float32),

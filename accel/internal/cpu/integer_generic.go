@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// genericBytes multiplies bytes in plain Go, for every processor. It is the
-// reference that the assembly is compared with.
+// genericBytes multiplies bytes in plain Go, for all CPUs. It is the reference for the
+// assembly.
 var genericBytes = &byteKernel{
 	name: "generic", set: "generic", mr: 4, lanes: 4, group: 4,
 	tiles: [][]byteTile{
@@ -66,7 +66,7 @@ func quantiseGeneric(q []uint8, x []float32, factor, zero float32) (sum float32)
 	return sum
 }
 
-// clampByte rounds to the nearest integer from low to 255, to the even one of two.
+// clampByte rounds to the nearest integer from low to 255, ties to even.
 func clampByte(v, low float32) uint8 {
 	return uint8(math.RoundToEven(float64(min(max(v, low), 255))))
 }
@@ -138,7 +138,7 @@ func widenBytesGeneric(y []float32, w []int8, step float32) {
 	}
 }
 
-// byteSpinGeneric is eight multiplications and additions that wait for nothing.
+// byteSpinGeneric is eight independent multiply-adds.
 func byteSpinGeneric(n int) {
 	var s [8]int32
 	x, w := uint8(n), int8(n)

@@ -11,7 +11,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// randomProduct is a product with weights and scales of its own.
+// randomProduct returns a layer with random weights and scales.
 func randomProduct(r *rand.Rand, p integer.Product) *integer.Product {
 	if p.Window == (integer.Window{}) {
 		p.Window = integer.Point()
@@ -25,8 +25,8 @@ func randomProduct(r *rand.Rand, p integer.Product) *integer.Product {
 	return &p
 }
 
-// reference runs a network in the plainest way: every sum an integer, examples and
-// elements one after the other, images as [H, W, C].
+// reference runs a network in the simplest way: exact integer sums, examples and elements
+// one after the other, images as [H, W, C].
 func reference(n *integer.Network, x []float32, shapes [][]int) []float32 {
 	q := make([]uint8, len(x))
 	h, w, c := 1, 1, len(x)
@@ -107,7 +107,7 @@ func reference(n *integer.Network, x []float32, shapes [][]int) []float32 {
 	return nil
 }
 
-// eachTap gives the places in an image at which a window looks, -1 outside.
+// eachTap calls f with the offsets in an image that a window reads, -1 outside.
 func eachTap(window integer.Window, oy, ox, h, w int, f func(tap, at int)) {
 	for ky := range window.Kernel[0] {
 		for kx := range window.Kernel[1] {
@@ -239,7 +239,7 @@ func TestQuantizedNetworks(t *testing.T) {
 	}
 }
 
-// TestQuantizedRefusesNaN wants an error for what there is no byte for.
+// TestQuantizedRefusesNaN expects an error for values that cannot be quantized.
 func TestQuantizedRefusesNaN(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	n := &integer.Network{Input: integer.Scale{Step: 0.1}, Layers: []integer.Layer{randomProduct(r, integer.Product{In: 40, Out: 3})}}

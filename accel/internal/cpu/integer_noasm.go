@@ -2,5 +2,5 @@
 
 package cpu
 
-// byteKernels is that in plain Go: there is no assembly for this processor.
+// byteKernels returns the kernel in plain Go: there is no assembly for this CPU.
 func byteKernels() []*byteKernel { return []*byteKernel{genericBytes} }

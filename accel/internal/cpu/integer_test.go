@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// randomBytes are numbers of the whole range, with many at its ends, where sums of
-// 16 bits would not do.
+// randomBytes returns values of the whole range, with many at its ends, where 16-bit sums
+// would overflow.
 func randomBytes(r *rand.Rand, n int) []uint8 {
 	b := make([]uint8, n)
 	for i := range b {
@@ -33,16 +33,16 @@ func signed(b []uint8) []int8 {
 	return s
 }
 
-// checkBytes compares a product with the plain loop, bit for bit.
+// checkBytes compares a matmul with the plain loop, bit for bit.
 func checkBytes(t *testing.T, k *byteKernel, r *rand.Rand, m, n, depth, gap int) {
 	t.Helper()
 	row := depth + gap
 	a := randomBytes(r, m*row+8)
 	w := signed(randomBytes(r, n*depth))
 	packed := packedBytes{n, depth, k.pack(w, n, depth)}
-	counted := &room{}
+	counted := &arena{}
 	k.scratch(counted, depth)
-	scratch := k.scratch(&room{left: make([]float32, counted.used)}, depth)
+	scratch := k.scratch(&arena{left: make([]float32, counted.used)}, depth)
 	seen := 0
 	for top := 0; top < m; top += maxByteRows {
 		rows := min(maxByteRows, m-top)
@@ -85,7 +85,7 @@ func TestByteProducts(t *testing.T) {
 	}
 }
 
-// TestBytesDoNotSaturate has the sums that VPMADDUBSW would cut off.
+// TestBytesDoNotSaturate tests sums that VPMADDUBSW would saturate.
 func TestBytesDoNotSaturate(t *testing.T) {
 	for _, k := range byteKernels() {
 		for _, weight := range []int8{127, -128} {
@@ -94,9 +94,9 @@ func TestBytesDoNotSaturate(t *testing.T) {
 			for i := range depth {
 				a[i], w[i] = 255, weight
 			}
-			counted := &room{}
+			counted := &arena{}
 			k.scratch(counted, depth)
-			scratch := k.scratch(&room{left: make([]float32, counted.used)}, depth)
+			scratch := k.scratch(&arena{left: make([]float32, counted.used)}, depth)
 			k.multiply(packedBytes{1, depth, k.pack(w, 1, depth)}, a, depth, 1, &scratch, func(_, _ int, sums []int32, _ int) {
 				if want := 255 * int32(weight) * depth; sums[0] != want {
 					t.Errorf("%s: %d, want %d", k.name, sums[0], want)
@@ -118,7 +118,7 @@ func FuzzByteProducts(f *testing.F) {
 	})
 }
 
-// edges are floats around the places where rounding and clamping change.
+// edges returns floats around the values where rounding and clamping change.
 func edges(r *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
@@ -134,8 +134,8 @@ func edges(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// TestByteVectors compares what is done to bytes with plain Go, bit for bit where
-// nothing is added up in another order.
+// TestByteVectors compares the other functions on bytes with plain Go, bit for bit unless
+// the order of additions differs.
 func TestByteVectors(t *testing.T) {
 	for _, k := range byteKernels() {
 		t.Run(k.name, func(t *testing.T) {
@@ -194,7 +194,7 @@ func equal[T comparable](t *testing.T, what string, got, want []T) {
 	}
 }
 
-// BenchmarkByteProducts is the speed of a product, with what becomes of its sums.
+// BenchmarkByteProducts measures a matmul including the use of its sums.
 func BenchmarkByteProducts(b *testing.B) {
 	for _, k := range byteKernels() {
 		for _, n := range []int{256, 1024} {
@@ -202,9 +202,9 @@ func BenchmarkByteProducts(b *testing.B) {
 				r := rand.New(rand.NewPCG(1, 1))
 				a, w := randomBytes(r, n*n+8), signed(randomBytes(r, n*n))
 				packed := packedBytes{n, n, k.pack(w, n, n)}
-				counted := &room{}
+				counted := &arena{}
 				k.scratch(counted, n)
-				scratch := k.scratch(&room{left: make([]float32, counted.used)}, n)
+				scratch := k.scratch(&arena{left: make([]float32, counted.used)}, n)
 				offset, factor, q := make([]int32, n), make([]float32, n), make([]uint8, n*n)
 				reportBest(b, 2*float64(n)*float64(n)*float64(n), func() {
 					for top := 0; top < n; top += maxByteRows {

@@ -5,24 +5,24 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// byteLinear multiplies floats with weights that are bytes: few rows by a sum for
-// each weight where it lies, many by a matrix product of weights made floats.
+// byteLinear multiplies floats by int8 weights: a few rows directly with the weights in
+// place, many rows by a matrix multiplication with weights converted to floats.
 type byteLinear struct {
 	in, out ir.Operand
 	kernel  *byteKernel
 	weights *integer.Weights
 	rows    int
 	gemm    *gemm // nil for few rows
-	wide    []float32
+	floats  []float32
 
 	x, y []float32
 }
 
-// fewRows is up to how many rows weights are not made floats: as long as they are
-// fetched once for all of them.
+// fewRows is the maximum number of rows for which the weights are not converted to floats:
+// as long as one pass over the weights serves all rows.
 const fewRows = 8
 
-// outputsPerTask is how many outputs one worker computes at a time.
+// outputsPerTask is the number of outputs per chunk.
 const outputsPerTask = 16
 
 func newByteLinear(d *Device, s ir.Step) (step, error) {
@@ -43,15 +43,15 @@ func (k *byteLinear) run(p *program) error {
 		return nil
 	}
 	if k.gemm != nil {
-		k.wide = p.device.widened
+		k.floats = p.device.widened
 	}
 	p.device.pool.run((k.weights.Out+outputsPerTask-1)/outputsPerTask, k)
 	if g := k.gemm; g != nil {
-		g.a.data, g.b.data, g.c = k.x, k.wide, k.y
+		g.a.data, g.b.data, g.c = k.x, k.floats, k.y
 		g.run()
 		g.a.data, g.b.data, g.c = nil, nil, nil
 	}
-	k.x, k.y, k.wide = nil, nil, nil
+	k.x, k.y, k.floats = nil, nil, nil
 	return nil
 }
 
@@ -60,7 +60,7 @@ func (k *byteLinear) work(chunk, _ int) {
 	for o := chunk * outputsPerTask; o < min((chunk+1)*outputsPerTask, w.Out); o++ {
 		weight := w.Weight[o*w.In:][:w.In]
 		if k.gemm != nil {
-			k.kernel.widen(k.wide[o*w.In:][:w.In], weight, w.Step[o])
+			k.kernel.widen(k.floats[o*w.In:][:w.In], weight, w.Step[o])
 			continue
 		}
 		for r := range k.rows {

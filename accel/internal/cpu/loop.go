@@ -7,15 +7,14 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// A fused loop runs its instructions over chunks so short that all of a
-// chunk's values stay in the first-level cache; a block of chunks is what one
-// thread claims at a time.
+// A fused loop runs its instructions on chunks that are short enough to keep all values of
+// a chunk in the L1 cache. A thread claims a block of chunks at a time.
 const (
 	chunkLen = 1024
 	blockLen = 16 * chunkLen
 )
 
-// loop is a fused elementwise step.
+// loop is a fused group of elementwise ops.
 type loop struct {
 	body      []instr
 	in        []loopInput
@@ -28,18 +27,18 @@ type loop struct {
 type instr struct {
 	name   string
 	op     elementwise
-	fold   *folding // in place of op
-	args   [3]int   // loop inputs first, then results of earlier instructions
+	fold   *folding // replaces op if not nil
+	args   [3]int   // indices: loop inputs first, then results of earlier instructions
 	arity  int
 	word   int // -1 without a dynamic scalar
 	scalar float32
 	out    int
 	reg    int
-	at     int // where it is done: at a later instruction, if that does it too
+	at     int // the instruction that computes it, a later one if that is fused with it
 
-	words   []int // of a folding's scalars
+	words   []int // words of a folding's scalars
 	scalars foldScalars
-	moments *moments // what it does too; nil for nothing
+	moments *moments // instructions that it also computes; nil for none
 }
 
 type loopInput struct {
@@ -55,15 +54,15 @@ type loopInput struct {
 type inputKind uint8
 
 const (
-	direct  inputKind = iota // row-major float32: read in place
-	single                   // one element for the whole loop
-	gathers                  // copied to a register, chunk by chunk
+	direct  inputKind = iota // row-major float32, read in place
+	single                   // the same element for all
+	gathers                  // gathered into a register, chunk by chunk
 )
 
 type loopOutput struct {
 	ir.Operand
 	from  int // instruction that computes it
-	at    int // where that is done
+	at    int // the instruction after which it is complete
 	late  bool
 	float []float32
 }
@@ -138,14 +137,13 @@ func allZero(s []int) bool {
 	return true
 }
 
-// allocate gives each instruction a register that no later reader of another
-// value needs.
+// allocate assigns each instruction a register whose previous value is no longer needed.
 func (l *loop) allocate() {
 	last := make([]int, len(l.body))
 	for i, k := range l.body {
 		last[i] = max(last[i], k.at)
 		if k.out >= 0 {
-			last[i] = len(l.body) // stays until it is stored
+			last[i] = len(l.body) // live until it is stored
 		}
 		for _, a := range k.args[:k.arity] {
 			if j := a - len(l.in); j >= 0 && last[j] < k.at {
@@ -181,8 +179,8 @@ func (l *loop) run(p *program) error {
 	for i := range l.out {
 		o := &l.out[i]
 		o.float = elements[float32](p, o.Operand)
-		// An output that takes an input's place is stored after the last
-		// instruction that reads the input.
+		// An output that uses the memory of an input is stored after the last instruction
+		// that reads the input.
 		o.late = false
 		for k := range l.in {
 			o.late = o.late || l.in[k].base == p.memory[o.Slot] && l.in[k].last > o.at
@@ -254,7 +252,7 @@ func (l *loop) work(block, worker int) {
 	}
 }
 
-// momentStep is an instruction with two more that it does too.
+// momentStep runs an instruction and the two that are fused with it.
 func (l *loop) momentStep(k *instr, scratch []float32, at, n int) {
 	first, second := &l.body[k.moments.first], &l.body[k.moments.second]
 	arg := func(i int) []float32 { return l.value(i, scratch, at, n) }

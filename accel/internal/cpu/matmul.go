@@ -6,7 +6,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// matmul is a batch of products, or one with a bias.
+// matmul is a batch of matrix multiplications, or one with a bias.
 type matmul struct {
 	a, b, bias, out ir.Operand
 	linear          bool
@@ -18,7 +18,7 @@ type matmul struct {
 
 func newMatMul(d *Device, s ir.Step) (step, error) {
 	if s.Out[0].DType == ir.Float64 {
-		return newWideMatMul(s), nil
+		return newFloat64MatMul(s), nil
 	}
 	k := newBatch(s)
 	a, b, r := k.a, k.b, len(k.out.Shape)-2
@@ -28,7 +28,7 @@ func newMatMul(d *Device, s ir.Step) (step, error) {
 	return &k, nil
 }
 
-// newBatch is the operands with broadcast leading dimensions.
+// newBatch returns the operands with broadcast leading dimensions.
 func newBatch(s ir.Step) matmul {
 	a, b := s.In[0], s.In[1]
 	r := len(s.Out[0].Shape) - 2
@@ -73,7 +73,7 @@ func (k *matmul) run(p *program) error {
 	return nil
 }
 
-// biasRow is the bias as a run of memory.
+// biasRow returns the bias as contiguous memory.
 func (k *matmul) biasRow(p *program) []float32 {
 	if k.bias.Contiguous() {
 		return elements[float32](p, k.bias)

@@ -6,10 +6,10 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// moveLen is how many elements one chunk of a copy takes.
+// moveLen is the number of elements per chunk of a copy.
 const moveLen = 16 * 1024
 
-// copyStep writes a tensor of any layout in row-major order.
+// copyStep copies a tensor of any layout in row-major order.
 type copyStep struct {
 	in, out  ir.Operand
 	walk     ir.Layout
@@ -44,7 +44,7 @@ func (k *copyStep) work(chunk, _ int) {
 	}
 }
 
-// cast converts element types; to float32 it is part of a loop instead.
+// cast converts element types. Casts to float32 are part of fused loops instead.
 type cast struct{ copyStep }
 
 func newCast(_ *Device, s ir.Step) (step, error) {
@@ -69,14 +69,14 @@ func (k *cast) work(chunk, _ int) {
 	case ir.Int64:
 		castTo(unsafe.Slice((*int64)(unsafe.Add(k.dst, at*8)), n), k.src, k.in.DType, k.walk, at)
 	case ir.Float16, ir.BFloat16:
-		castToHalf(unsafe.Slice((*uint16)(unsafe.Add(k.dst, at*2)), n), k.out.DType, k.src, k.in.DType, k.walk, at)
+		castToFloat16(unsafe.Slice((*uint16)(unsafe.Add(k.dst, at*2)), n), k.out.DType, k.src, k.in.DType, k.walk, at)
 	case ir.Uint8:
 		castTo(unsafe.Slice((*uint8)(unsafe.Add(k.dst, at)), n), k.src, k.in.DType, k.walk, at)
 	case ir.Bool:
 		dst := unsafe.Slice((*uint8)(unsafe.Add(k.dst, at)), n)
-		var wide [256]float64
-		for i := 0; i < n; i += len(wide) {
-			w := wide[:min(len(wide), n-i)]
+		var buffer [256]float64
+		for i := 0; i < n; i += len(buffer) {
+			w := buffer[:min(len(buffer), n-i)]
 			castTo(w, k.src, k.in.DType, k.walk, at+i)
 			for j, v := range w {
 				dst[i+j] = 0
@@ -99,13 +99,13 @@ func castTo[D number](dst []D, src unsafe.Pointer, d ir.DType, l ir.Layout, at i
 	case ir.Int64:
 		gatherAs[int64](dst, src, l, at)
 	case ir.Float16, ir.BFloat16:
-		gatherHalf(dst, src, d, l, at)
+		gatherFloat16(dst, src, d, l, at)
 	default:
 		gatherAs[uint8](dst, src, l, at)
 	}
 }
 
-// pad writes zeros around a tensor along one axis; inner is in bytes.
+// pad pads a tensor with zeros along one axis; inner is in bytes.
 type pad struct {
 	in, out                    ir.Operand
 	outer, n, inner, size, lag int
@@ -128,13 +128,13 @@ func (k *pad) run(p *program) error {
 	return nil
 }
 
-// concat writes its inputs side by side along one axis.
+// concat concatenates its inputs along one axis.
 type concat struct {
 	in    []ir.Operand
 	out   ir.Operand
 	outer int
-	bytes []int // of one outer row of each input
-	row   int   // of one outer row of the output
+	bytes []int // bytes of one outer row of each input
+	row   int   // bytes of one outer row of the output
 }
 
 func newConcat(_ *Device, s ir.Step) (step, error) {
@@ -161,16 +161,16 @@ func (k *concat) run(p *program) error {
 	return nil
 }
 
-// raw is the bytes of a row-major operand.
+// raw returns the bytes of a row-major operand.
 func raw(p *program, o ir.Operand) []byte {
 	size := o.DType.Size()
 	return unsafe.Slice((*byte)(unsafe.Add(p.memory[o.Slot], o.Offset*size)), ir.Len(o.Shape)*size)
 }
 
-// gatherRows copies rows picked by an index.
+// gatherRows copies rows selected by an index.
 type gatherRows struct {
 	in, index, out ir.Operand
-	rows, row      int // number of rows, bytes of one
+	rows, row      int // number of rows, and bytes per row
 	per            int
 	x, y           []byte
 	pick           []int32

@@ -1,28 +1,27 @@
 package cpu
 
-// panelProduct is c (+)= a·b, some rows by some columns.
+// panelProduct is c (+)= a·b for some rows and columns.
 type panelProduct struct {
 	c          []float32
 	ldc        int
-	a          []float32 // panels of rows, of a depth of their own
+	a          []float32 // panels of rows with their own depth
 	depth      int       // of a's panels
-	row, step  int       // where a is no panels: from one element to the next
-	from, k    int       // the part of a's depth that is worked on
+	row, step  int       // if a is not packed: strides of its rows and columns
+	from, k    int       // the part of a's depth to multiply
 	b          []float32 // panels of columns, k deep
-	next       int       // where b is no panels: from one row to the next
+	next       int       // if b is not packed: stride of its rows
 	rows, cols int
-	more       bool // depth k follows after this one
+	more       bool // another block of the depth follows
 	mode       int
-	bias       []float32 // of the columns; may be nil
-	edge       []float32 // room for a tile
+	bias       []float32 // bias of the columns; may be nil
+	edge       []float32 // buffer for a tile
 }
 
-// multiply runs over the tiles, a few panels of a at a time, which stay in the
-// second-level cache.
+// multiply computes all tiles, a few panels of a at a time, which stay in the L2 cache.
 func (d *Device) multiply(p panelProduct) {
 	t := &d.kernel
 	panels := t.panels(p.rows)
-	var tops [maxPanels + 1]int // rows where panels of a begin, and the last one ends
+	var tops [maxPanels + 1]int // first row of each panel of a, and the end of the last
 	for first := 0; first < panels; first += maxPanels {
 		count := min(maxPanels, panels-first)
 		for q := range count + 1 {
@@ -60,15 +59,15 @@ func (d *Device) multiply(p panelProduct) {
 	}
 }
 
-// ahead is what a tile fetches for later ones, given where its own part of a
-// begins, its height, its number among so many panels of a, and its column: the
-// next rows of a, or where a lies by columns, of which each line belongs to another
-// row of memory, what the next depth will read of both factors, or in the last one
-// the next panel of b.
+// ahead returns the memory that a tile prefetches for later tiles. Its arguments are the
+// tile's part of a, its height, its index among the panels of a, and its column. The memory
+// is the next rows of a; or, if a is column-major, where each line belongs to another row,
+// what both operands need for the next block of the depth, or after the last block the next
+// panel of b.
 func (p *panelProduct) ahead(a, height, q, panels, j, nr int) (from *float32, stride int) {
 	const line = cacheLine / 4
 	switch {
-	case p.step == 0: // panels are near
+	case p.step == 0: // panels are contiguous
 		stride = 0
 	case p.step == 1:
 		a += height * p.row
@@ -89,7 +88,7 @@ func (p *panelProduct) ahead(a, height, q, panels, j, nr int) (from *float32, st
 	return &p.a[min(a, len(p.a)-1)], stride
 }
 
-// storeEdge is the end of a tile that is wider than what is left of c.
+// storeEdge stores a tile that is wider than the remaining columns of c.
 func (d *Device) storeEdge(p panelProduct, width, from, to, j, n int) {
 	v := d.vectors
 	for r := range to - from {
@@ -107,8 +106,8 @@ func (d *Device) storeEdge(p panelProduct, width, from, to, j, n int) {
 	}
 }
 
-// epilogue adds the bias and applies the activation to a row, as a tile does to
-// whole ones.
+// epilogue adds the bias and applies the activation to a row, as a tile does for whole
+// rows.
 func (d *Device) epilogue(row, bias []float32, relu bool) {
 	switch {
 	case bias != nil && relu:

@@ -6,20 +6,20 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// norm is LayerNorm or RMSNorm of rows, or the gradient of their input.
+// norm is LayerNorm or RMSNorm of rows, or the gradient of its input.
 type norm struct {
 	device    *Device
 	in, w     ir.Operand
-	b, dy     ir.Operand // b of the op, dy of the gradient
+	b, dy     ir.Operand // b for the op, dy for the gradient
 	out       ir.Operand
-	centred   bool // LayerNorm
+	centred   bool // LayerNorm, not RMSNorm
 	gradient  bool
 	epsilon   float64
 	n, rows   int
-	per       int // rows in one chunk
+	per       int // rows per chunk
 	x, y      []float32
 	dataW     []float32
-	dataOther []float32 // of b, or of dy; zeros without a b
+	dataOther []float32 // b or dy; zeros without a b
 }
 
 func newNorm(d *Device, s ir.Step) (step, error) {
@@ -85,7 +85,7 @@ func (k *norm) work(chunk, _ int) {
 	}
 }
 
-// moments are what is added to a row and then multiplied with it.
+// moments returns what is added to a row, and the factor that it is then multiplied with.
 func (k *norm) moments(x []float32) (shift, scale float32) {
 	v := k.device.vectors
 	n := float64(len(x))
@@ -95,15 +95,16 @@ func (k *norm) moments(x []float32) (shift, scale float32) {
 	return shift, float32(1 / math.Sqrt(float64(v.squares(x, shift))/n+k.epsilon))
 }
 
-// normWeight is Σ dy·x̂ and, for LayerNorm, Σ dy over the rows. The rows are cut
-// into blocks by their number alone, and the blocks' sums added in order.
+// normWeight computes Σ dy·x̂ and, for LayerNorm, Σ dy over the rows. The rows are split
+// into blocks depending on their number alone, and the sums of the blocks are added in
+// order.
 type normWeight struct {
 	norm
 	blocks  int
 	partial []float32
 }
 
-// normBlocks bounds the blocks of rows.
+// normBlocks is the maximum number of blocks of rows.
 const normBlocks = 32
 
 func newNormWeight(d *Device, s ir.Step) (step, error) {

@@ -9,8 +9,8 @@ func (t *gemmKernel) packRows(dst, src []float32, row, col, n, k int) {
 	}
 }
 
-// packColumns writes n columns of depth k as panels of nr columns, the last one
-// as wide as the vectors that it needs.
+// packColumns writes n columns of depth k as panels of nr columns. The last panel has as
+// many vectors as it needs.
 func (t *gemmKernel) packColumns(dst, src []float32, row, col, n, k int) {
 	for j := 0; j < n; j += t.nr {
 		q := min(t.nr, n-j)
@@ -19,8 +19,8 @@ func (t *gemmKernel) packColumns(dst, src []float32, row, col, n, k int) {
 	}
 }
 
-// pack writes n rows of depth k as panels of w rows, depth first, with zeros
-// for the rows that the last panel lacks. Element (i, p) is src[i*row+p*col].
+// pack writes n rows of depth k as panels of w rows, depth first, padded with zeros in the
+// last panel. Element (i, p) is src[i*row+p*col].
 func (t *gemmKernel) pack(dst, src []float32, row, col, n, k, w int) {
 	for i := 0; i < n; i += w {
 		t.packPanel(dst[i*k:][:w*k], src[i*row:], row, col, min(w, n-i), k, w)
@@ -54,8 +54,8 @@ func (t *gemmKernel) packPanel(dst, src []float32, row, col, q, k, w int) {
 	}
 }
 
-// packBlocks interleaves contiguous rows eight at a time. If there is no whole
-// number of eights, the last block overlaps the one before.
+// packBlocks interleaves contiguous rows eight at a time. If the number of rows is not a
+// multiple of eight, the last block overlaps the previous one.
 func (t *gemmKernel) packBlocks(dst, src []float32, row, q, k, w int) {
 	whole := k &^ 7
 	for i := 0; i < q; i += 8 {

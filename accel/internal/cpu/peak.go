@@ -5,25 +5,24 @@ import (
 	"sync"
 )
 
-// Peak does fused multiplications and additions in registers alone, on so many
-// threads at once, for some milliseconds, and returns the number of
-// floating-point operations. Divided by its time it is the speed that no
-// product can exceed.
+// Peak runs fused multiply-adds in registers only, on a number of threads at once, for some
+// milliseconds, and returns the number of floating-point operations. Divided by the time,
+// that is the upper limit of the speed of a matrix multiplication.
 func Peak(threads int) float64 {
 	kernel := append(nativeTiles(), genericKernel)[0]
 	return spinning(threads, kernel.spin, kernel.spinFlops)
 }
 
-// PeakIntegers is [Peak] for products of bytes.
+// PeakIntegers is [Peak] for 8-bit integers.
 func PeakIntegers(threads int) float64 {
 	kernel := byteKernels()[0]
 	return spinning(threads, kernel.spin, kernel.spinOps)
 }
 
-// spinning runs spin on so many threads and returns the number of operations, of
-// which it does some each time.
+// spinning calls spin on a number of threads and returns the number of operations; one
+// iteration of spin has the given number of operations.
 func spinning(threads int, spin func(n int), operations int) float64 {
-	const rounds = 100 // of calls, so that no thread is out of reach for long
+	const rounds = 100 // calls per thread, so that the scheduler can interrupt between them
 	var running sync.WaitGroup
 	for range max(threads, 1) {
 		running.Go(func() {
@@ -38,11 +37,11 @@ func spinning(threads int, spin func(n int), operations int) float64 {
 	return float64(max(threads, 1)) * rounds * spinCount * float64(operations)
 }
 
-// spinCount is how often spin goes round in one call.
+// spinCount is the number of iterations of spin per call.
 const spinCount = 10_000
 
 // spinGeneric multiplies and adds in twelve independent chains, as many as there are
-// registers for, which the compiler can neither compute in advance nor share.
+// registers for, which the compiler can neither evaluate in advance nor merge.
 func spinGeneric(n int) {
 	x, y := 1/float32(n+1), float32(n)
 	a, b, c, d, e, f := y, y+1, y+2, y+3, y+4, y+5

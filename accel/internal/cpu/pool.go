@@ -5,37 +5,37 @@ import (
 	"sync/atomic"
 )
 
-// task is work in chunks that may run in any order and at the same time.
+// task is work in chunks that may run concurrently and in any order.
 type task interface {
-	// work does one chunk. worker is below the pool's size and no two chunks
-	// run at once under the same worker.
+	// work runs one chunk. worker is less than the pool's size; no two chunks run
+	// concurrently with the same worker.
 	work(chunk, worker int)
 }
 
-// How long a helper looks for work before it parks, and how long the caller
-// looks for the end before it sleeps: some tens of microseconds, about what
-// waking a parked goroutine costs.
+// How long a helper looks for work before it parks, and how long the caller waits for the
+// end before it sleeps: some tens of microseconds, about the time to wake a parked
+// goroutine.
 const (
 	spinRounds = 4000
 	waitRounds = 4000
 )
 
-// pool is a fork-join pool. Each worker begins with a share of neighbouring
-// chunks, the same ones for the same number of chunks, so that what it wrote
-// is in its own cache when the next step reads it; who has finished takes from
-// the others' ends. A helper that the system does not schedule holds nobody up
-// but for the chunk that it has in hand.
+// pool is a fork-join pool. Each worker begins with a share of neighbouring chunks, the
+// same ones for the same number of chunks, so that the data that it wrote is in its own
+// cache when the next step reads it. A worker that has finished takes chunks from the ends
+// of the other shares. A helper that the system does not schedule only delays the chunk
+// that it is running.
 type pool struct {
-	size int // helpers and the caller
+	size int // number of helpers plus the caller
 
-	// shares are the chunks that nobody has taken yet, one share for each
-	// worker. A successful compare-and-swap owns a chunk, and current does not
-	// change until every owned chunk is done.
+	// shares are the chunks that no worker has taken yet, one share per worker. A
+	// successful compare-and-swap owns a chunk; current does not change until every owned
+	// chunk is done.
 	shares  []share
 	left    atomic.Int32
 	current task
 
-	// waiting is set by a caller that has stopped looking; who finishes the
+	// waiting is set by a caller that has stopped spinning. The worker that finishes the
 	// last chunk clears it and sends to done.
 	waiting atomic.Bool
 	done    chan struct{}
@@ -46,8 +46,8 @@ type pool struct {
 	ended  sync.WaitGroup
 }
 
-// share is a range of chunks, its end in the high half and the next one in the
-// low half, on a cache line of its own.
+// share is a range of chunks, its end in the high half and the next chunk in the low half,
+// on a cache line of its own.
 type share struct {
 	chunks atomic.Uint64
 	_      [cacheLine - 8]byte
@@ -60,7 +60,7 @@ func (s *share) empty() bool {
 	return uint32(c) >= uint32(c>>32)
 }
 
-// take is the next chunk, or for a worker of another share the last one.
+// take returns the next chunk of the share, or the last one for another worker.
 func (s *share) take(own bool) (chunk int, ok bool) {
 	for {
 		c := s.chunks.Load()
@@ -88,14 +88,14 @@ func newPool(size int) *pool {
 	return p
 }
 
-// close ends the helpers and waits for them.
+// close stops the helpers and waits for them.
 func (p *pool) close() {
 	close(p.quit)
 	p.ended.Wait()
 }
 
-// run does n chunks of t on the caller and the helpers, and returns when all
-// are done. One caller at a time.
+// run runs n chunks of t on the caller and the helpers, and returns when all are done. It
+// must not be called concurrently.
 func (p *pool) run(n int, t task) {
 	if n <= 1 || p.size == 1 {
 		for i := range n {
@@ -119,8 +119,8 @@ func (p *pool) run(n int, t task) {
 	p.current = nil
 }
 
-// wait returns when all chunks are done. It sleeps in the end: on a busy
-// machine a helper may need the processor that the caller would keep.
+// wait returns when all chunks are done. It eventually sleeps: on a busy machine a helper
+// may need the core that the caller is spinning on.
 func (p *pool) wait() {
 	for range waitRounds {
 		if p.left.Load() == 0 {
@@ -128,17 +128,17 @@ func (p *pool) wait() {
 		}
 		pause(1)
 	}
-	// A helper that finished the run before may wake the caller too early.
+	// A helper that finished the previous run may wake the caller too early.
 	for p.left.Load() > 0 {
 		p.waiting.Store(true)
 		if p.left.Load() == 0 && p.waiting.CompareAndSwap(true, false) {
-			return // nobody will send
+			return // no helper will send
 		}
 		<-p.done
 	}
 }
 
-// drain does a worker's own chunks, and then those that others have left.
+// drain runs a worker's own chunks, and then those that others have left.
 func (p *pool) drain(worker int) {
 	for i := range p.shares {
 		from := (worker + i) % p.size

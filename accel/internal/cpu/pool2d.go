@@ -6,11 +6,11 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// windows is the geometry of a pool over planes of h×w.
+// windows is the geometry of pooling over planes of h×w.
 type windows struct {
-	count, h, w, oh, ow               int // planes, and their sizes
+	count, h, w, oh, ow               int // number of planes, and their sizes
 	kernel, stride, padding, dilation [2]int
-	per                               int // planes in one chunk
+	per                               int // planes per chunk
 }
 
 func newWindows(op ir.Pool, x, y []int) windows {
@@ -19,8 +19,8 @@ func newWindows(op ir.Pool, x, y []int) windows {
 	return g
 }
 
-// each calls f with every window and the place of its first element, which may
-// lie in the padding.
+// each calls f with every window and the position of its first element, which may be in the
+// padding.
 func (g *windows) each(f func(i, y, x int)) {
 	i := 0
 	for oy := range g.oh {
@@ -31,13 +31,13 @@ func (g *windows) each(f func(i, y, x int)) {
 	}
 }
 
-// pairs tells whether the windows are 2×2 and lie side by side.
+// pairs reports whether the windows are 2×2 and adjacent without overlap.
 func (g *windows) pairs() bool {
 	two, none := [2]int{2, 2}, [2]int{}
 	return g.kernel == two && g.stride == two && g.padding == none && g.dilation == [2]int{1, 1}
 }
 
-// maxPool is the largest element of each window, or the gradient.
+// maxPool computes the maximum of each window, or the gradient.
 type maxPool struct {
 	windows
 	device               *Device
@@ -90,7 +90,7 @@ func (k *maxPool) forward(x, y []float32) {
 	})
 }
 
-// largest is the largest element of a window, or the last NaN, and its place.
+// largest returns the largest element of a window, or the last NaN, and its index.
 func largest[T float32 | float64](g *windows, x []T, top, left int) (T, int) {
 	best, at := T(math.Inf(-1)), -1
 	for u := range g.kernel[0] {
@@ -122,12 +122,12 @@ func (k *maxPool) backward(x, y, dy, dx []float32) {
 		return
 	}
 	if k.w%2 != 0 || k.h%2 != 0 {
-		clear(dx) // the elements in no window
+		clear(dx) // elements in no window
 	}
 	k.device.channels.poolSlope(k.oh, k.ow, &dx[0], &x[0], k.w, &y[0], &dy[0])
 }
 
-// avgPool is the mean of each window, padding counted as zeros, or the gradient.
+// avgPool computes the mean of each window, with padding counted as zeros, or the gradient.
 type avgPool struct {
 	windows
 	in, out      ir.Operand

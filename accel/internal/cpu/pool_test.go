@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// counter counts how often each chunk is done, and how many run at once under
-// one worker.
+// counter counts how often each chunk runs, and how many run at once under one worker.
 type counter struct {
 	chunks  []atomic.Int32
 	workers []atomic.Int32

@@ -17,12 +17,12 @@ type program struct {
 	steps  []step
 }
 
-// step is one kernel with its operands.
+// step is a kernel with its operands.
 type step interface {
 	run(p *program) error
 }
 
-// builders make the steps of Whole ops, by op name.
+// builders build the steps of whole-tensor ops, by op name.
 var builders map[string]func(*Device, ir.Step) (step, error)
 
 func init() {
@@ -75,11 +75,11 @@ func init() {
 	}
 }
 
-// Compile makes the steps of a program.
+// Compile builds the steps of a program.
 func (d *Device) Compile(p *ir.Program) (ir.Executable, error) {
 	out := &program{device: d, slots: p.Slots, memory: make([]unsafe.Pointer, len(p.Slots))}
-	if d.arena.size < p.Arena {
-		d.arena = hugeStorage(p.Arena)
+	if d.workspace.size < p.Arena {
+		d.workspace = hugeStorage(p.Arena)
 	}
 	for _, s := range p.Steps {
 		if s.Op == nil {
@@ -90,16 +90,16 @@ func (d *Device) Compile(p *ir.Program) (ir.Executable, error) {
 			out.steps = append(out.steps, l)
 			continue
 		}
-		if wide := wideWholes[s.Op.Name()]; wide != nil && s.In[0].DType == ir.Float64 {
-			out.steps = append(out.steps, wide(s))
+		if build := float64Ops[s.Op.Name()]; build != nil && s.In[0].DType == ir.Float64 {
+			out.steps = append(out.steps, build(s))
 			continue
 		}
 		build := builders[s.Op.Name()]
 		if build == nil && scalarOps[s.Op.Name()] != nil {
-			build = newWide
+			build = newFloat64Elementwise
 		}
 		if build == nil {
-			return nil, fmt.Errorf("cpu: there is no kernel for %s", s.Op.Name())
+			return nil, fmt.Errorf("cpu: there is no kernel for the op %s", s.Op.Name())
 		}
 		k, err := build(d, s)
 		if err != nil {
@@ -110,22 +110,22 @@ func (d *Device) Compile(p *ir.Program) (ir.Executable, error) {
 	return out, nil
 }
 
-// Run executes the steps.
+// Run runs the steps.
 func (p *program) Run(bind []ir.Storage, words []uint64) (int, error) {
 	return p.RunTimed(bind, words, nil)
 }
 
-// RunTimed executes the steps and calls after behind each, unless it is nil.
+// RunTimed runs the steps and calls after, unless it is nil, after each one.
 func (p *program) RunTimed(bind []ir.Storage, words []uint64, after func()) (int, error) {
 	for i, s := range p.slots {
 		if s.Kind == ir.Arena {
-			p.memory[i] = unsafe.Add(p.device.arena.base, s.Offset)
+			p.memory[i] = unsafe.Add(p.device.workspace.base, s.Offset)
 		} else {
 			p.memory[i] = bind[i].(*storage).base
 		}
 	}
 	p.words = words
-	defer clear(p.memory) // let go of what was bound
+	defer clear(p.memory) // release the bound memory
 	for i, s := range p.steps {
 		if err := s.run(p); err != nil {
 			return i, err
@@ -139,14 +139,14 @@ func (p *program) RunTimed(bind []ir.Storage, words []uint64, after func()) (int
 
 func (p *program) scalar(word int) float64 { return math.Float64frombits(p.words[word]) }
 
-// elements is the memory of a row-major operand.
+// elements returns the elements of a row-major operand.
 func elements[T any](p *program, o ir.Operand) []T {
 	var zero T
 	return unsafe.Slice((*T)(unsafe.Add(p.memory[o.Slot], o.Offset*int(unsafe.Sizeof(zero)))), ir.Len(o.Shape))
 }
 
-// from is the memory of an operand of any layout, from its offset up to the
-// last element.
+// from returns the memory of an operand with any layout, from its offset to its last
+// element.
 func from[T any](p *program, o ir.Operand) []T {
 	var zero T
 	n := 1

@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// absent are the ops that this device does not have, with the reason.
+// absent are the ops that this device does not implement, with the reason.
 var absent = map[string]string{
 	"Alias":     "always a view",
 	"Recompute": "always a view",
@@ -27,7 +27,7 @@ func TestEveryOpHasAKernel(t *testing.T) {
 			t.Errorf("there is no kernel for %s", op.Name())
 		}
 		if none && (step || loop) {
-			t.Errorf("%s is listed as absent and has a kernel", op.Name())
+			t.Errorf("%s is listed as absent but has a kernel", op.Name())
 		}
 	}
 }

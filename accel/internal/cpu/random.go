@@ -7,7 +7,7 @@ type bernoulli struct {
 	out     ir.Operand
 	word    int
 	y       []float32
-	below   uint64 // words below it keep the element
+	below   uint64 // random words below it keep the element
 	scale   float32
 	key     uint64
 	counter uint64

@@ -2,14 +2,14 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// A sum is cut into blocks whose size is fixed, so the order of its additions
-// depends on the shape alone and not on the number of threads.
+// A sum is split into blocks of fixed size, so the order of additions depends on the shape
+// alone and not on the number of threads.
 const (
-	sumBlock    = 8192    // elements of a row that are added in float32
+	sumBlock    = 8192    // elements of a row that are summed in float32
 	sumRows     = 64      // rows of a column sum that are added at once
-	columnWidth = 2048    // columns of a column sum that one chunk takes at most
-	columnBlock = 1 << 16 // elements that it takes, about
-	rowsPerTask = 8192    // elements that one chunk of short rows takes, about
+	columnWidth = 2048    // maximum columns of a column sum per chunk
+	columnBlock = 1 << 16 // approximate elements of a column sum per chunk
+	rowsPerTask = 8192    // approximate elements of short rows per chunk
 )
 
 // axes splits a shape around a reduction: [outer, n, inner].
@@ -17,23 +17,23 @@ func axes(shape []int, from, to int) (outer, n, inner int) {
 	return ir.Len(shape[:from]), ir.Len(shape[from:to]), ir.Len(shape[to:])
 }
 
-// sum adds up the middle of [outer, n, inner].
+// sum sums over the middle dimension of [outer, n, inner].
 type sum struct {
 	device          *Device
 	in, out         ir.Operand
 	outer, n, inner int
-	blocks          int // of a single long row
-	tiles           int // of columns
-	rows            int // in one chunk: short ones, or those of a column sum
+	blocks          int // blocks of a single long row
+	tiles           int // blocks of columns
+	rows            int // rows per chunk: short rows, or those of a column sum
 	x, y            []float32
 	partial         []float64
-	columnSums      []float32 // of blocks of rows, if there are several
+	columnSums      []float32 // sums of blocks of rows, if there are several
 }
 
 func newSum(d *Device, s ir.Step) (step, error) {
 	op := s.Op.(ir.Sum)
 	if s.Out[0].DType == ir.Float64 {
-		return newWideLines(s, op.From, op.To, 1, sumLine), nil
+		return newFloat64Lines(s, op.From, op.To, 1, sumLine), nil
 	}
 	k := &sum{device: d, in: s.In[0], out: s.Out[0]}
 	k.outer, k.n, k.inner = axes(s.In[0].Shape, op.From, op.To)
@@ -94,8 +94,7 @@ func (k *sum) work(chunk, _ int) {
 	}
 }
 
-// columns adds the rows of a block up in groups, and then the groups, from a
-// column on.
+// columns adds the rows of a block in groups, and then the groups, starting at a column.
 func (k *sum) columns(block, from int) {
 	outer, first := block/k.blocks, block%k.blocks*k.rows
 	y := k.y
@@ -110,7 +109,7 @@ func (k *sum) columns(block, from int) {
 	}
 }
 
-// maxStep finds the largest element of the middle of [outer, n, inner].
+// maxStep computes the largest element of the middle dimension of [outer, n, inner].
 type maxStep struct {
 	in, out         ir.Operand
 	outer, n, inner int
@@ -122,7 +121,7 @@ type maxStep struct {
 func newMax(_ *Device, s ir.Step) (step, error) {
 	axis := s.Op.(ir.Max).Axis
 	if s.Out[0].DType == ir.Float64 {
-		return newWideLines(s, axis, axis+1, 1, maxLine), nil
+		return newFloat64Lines(s, axis, axis+1, 1, maxLine), nil
 	}
 	return newLargest(s, axis), nil
 }

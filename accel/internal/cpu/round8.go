@@ -8,17 +8,17 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// round8 rounds to 8-bit floats with one scale, in two passes: the largest number
-// of each chunk, then the numbers.
+// round8 rounds to 8-bit floats with one scale, in two passes: the maximum of each chunk,
+// then the elements.
 type round8 struct {
 	in, out  ir.Operand
 	to       ir.DType
 	n        int
 	src      unsafe.Pointer
 	dst      []uint16
-	largest  []float32 // of each chunk; NaN does not count
-	exponent int       // of the scale, once it is known
-	rounds   bool      // in the second pass
+	largest  []float32 // maximum of each chunk, ignoring NaN
+	exponent int       // exponent of the scale, after the first pass
+	rounds   bool      // whether this is the second pass
 }
 
 func newRound8(_ *Device, s ir.Step) (step, error) {

@@ -2,12 +2,12 @@ package cpu
 
 import "math"
 
-// rowFunctions are what norms, sums of columns and attention do to a row, or to
-// some rows. All of a row's slices have the length of the first.
+// rowFunctions are the functions of norms, column sums and attention on one or several
+// rows. All slices of a row have the length of the first.
 type rowFunctions struct {
 	// squares is Σ (x+shift)².
 	squares func(x []float32, shift float32) float32
-	// normalise is y = (x+shift)·scale·w + b.
+	// normalise computes y = (x+shift)·scale·w + b.
 	normalise func(y, x, w, b []float32, shift, scale float32)
 	// slopes is Σ dy·w and Σ dy·w·(x+shift).
 	slopes func(x, dy, w []float32, shift float32) (sum, dot float32)
@@ -15,22 +15,20 @@ type rowFunctions struct {
 	normGradient func(dx, x, dy, w []float32, shift, slope, mean, scale float32)
 	// normWeights is dw += dy·(x+shift)·scale and db += dy.
 	normWeights func(dw, db, x, dy []float32, shift, scale float32)
-	// addRows is d += the sum of so many rows of x, which begin pitch elements
-	// from each other.
+	// addRows is d += the sum of a number of rows of x, which are pitch elements apart.
 	addRows func(d, x []float32, rows, pitch int)
 
-	// softmaxRows makes of scores s in place exp(s·factor - top), where top is
-	// the largest s·factor of the row, or what it was before if that is larger,
-	// or zero if it is -Inf, and writes top and the row's sum.
+	// softmaxRows replaces scores s by exp(s·factor - top), where top is the largest
+	// s·factor of the row, or its previous value if that is larger, or zero if it is -Inf.
+	// It writes top and the row's sum.
 	softmaxRows func(v *vectors, p []float32, r scoreRows, factor float32, top, sum []float32)
-	// softmaxGradientRows makes of scores s in place p = exp(s·factor -
-	// logarithm) and of ds, the gradients of p, (ds - delta)·p·scale.
+	// softmaxGradientRows replaces scores s by p = exp(s·factor - logarithm), and ds, the
+	// gradients of p, by (ds - delta)·p·scale.
 	softmaxGradientRows func(v *vectors, p, ds []float32, r scoreRows, factor, scale float32, logarithm, delta []float32)
 }
 
-// scoreRows are rows of a block of scores. Of the first one some elements are
-// seen, of each later one step more, but none less than none nor more than
-// width; the others become zero.
+// scoreRows are rows of a block of scores. In the first row, the first seen elements are
+// visible, in each later row step more, limited to 0..width. The others become zero.
 type scoreRows struct{ rows, width, pitch, seen, step int }
 
 func (r scoreRows) visible(row int) int { return max(0, min(r.width, r.seen+row*r.step)) }
@@ -103,7 +101,7 @@ func softmaxRowsComposed(v *vectors, p []float32, r scoreRows, factor float32, t
 		seen := row[:r.visible(i)]
 		high := max(top[i], factor*v.largest(seen))
 		if math.IsInf(float64(high), -1) {
-			high = 0 // no score but -Inf so far
+			high = 0 // all scores so far are -Inf
 		}
 		sum[i] = v.expSum(seen, seen, factor, -high)
 		top[i] = high

@@ -72,7 +72,7 @@ var avx512Rows = rowFunctions{
 	},
 }
 
-// whole tells whether there are rows, and room for whole vectors of 16 in each.
+// whole reports whether there are rows, and whether each has space for whole vectors of 16.
 func (r scoreRows) whole(p []float32) bool {
 	return r.rows > 0 && roundUp(r.width, 16) <= r.pitch && len(p) >= r.rows*r.pitch
 }
@@ -88,8 +88,8 @@ func rowSquares(lanes int, f func(n int, x *float32, shift float32) float32) fun
 	}
 }
 
-// rowAdder takes eight vectors at a time, then one, then what is left.
-func rowAdder(lanes int, wide, narrow func(rows, pitch int, d, x *float32)) func(d, x []float32, rows, pitch int) {
+// rowAdder adds eight vectors at a time, then one, then the remaining elements.
+func rowAdder(lanes int, eight, one func(rows, pitch int, d, x *float32)) func(d, x []float32, rows, pitch int) {
 	return func(d, x []float32, rows, pitch int) {
 		if rows == 0 || len(d) == 0 {
 			return
@@ -97,10 +97,10 @@ func rowAdder(lanes int, wide, narrow func(rows, pitch int, d, x *float32)) func
 		_ = x[(rows-1)*pitch+len(d)-1]
 		i := 0
 		for ; i+8*lanes <= len(d); i += 8 * lanes {
-			wide(rows, pitch, &d[i], &x[i])
+			eight(rows, pitch, &d[i], &x[i])
 		}
 		for ; i+lanes <= len(d); i += lanes {
-			narrow(rows, pitch, &d[i], &x[i])
+			one(rows, pitch, &d[i], &x[i])
 		}
 		if i < len(d) {
 			addRowsGeneric(d[i:], x[i:], rows, pitch)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// guarded is a slice of n numbers with others behind it that must not change.
+// guarded is a slice of n values, followed by others that must not change.
 type guarded struct{ all, row []float32 }
 
 func newGuarded(r *rand.Rand, n int) guarded {
@@ -34,8 +34,8 @@ func checkNear(t *testing.T, what string, i int, got float32, want, size float64
 	}
 }
 
-// TestRows compares the functions of rows with their definitions, for all
-// lengths of a last part.
+// TestRows compares the functions of rows with their definitions, for all lengths of the
+// last vector.
 func TestRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))
 	const shift, scale, slope, mean = 0.25, 1.5, -0.75, 0.125
@@ -93,8 +93,8 @@ func TestAddRows(t *testing.T) {
 	}
 }
 
-// TestScoreRows compares softmax and its gradient with their definitions, for
-// rows that see none, some and all of a block.
+// TestScoreRows compares softmax and its gradient with their definitions, for rows with no,
+// some and all keys visible.
 func TestScoreRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 3))
 	const pitch, factor, scale = 160, 0.5, 0.75

@@ -2,9 +2,9 @@ package cpu
 
 import "math"
 
-// scalarOps are the elementwise ops on one element, by name: a, b and c are the
-// inputs and s is the scalar. Ops of float64 run them, and ops of float32 that
-// elementwiseOps has no faster code for, rounded.
+// scalarOps are the elementwise ops on one element, by name. a, b and c are the inputs and
+// s is the scalar. They implement ops on float64, and, rounded, ops on float32 that are not
+// in elementwiseOps.
 var scalarOps = map[string]func(a, b, c, s float64) float64{
 	"Abs":          func(a, _, _, _ float64) float64 { return math.Abs(a) },
 	"Add":          func(a, b, _, _ float64) float64 { return a + b },
@@ -83,8 +83,7 @@ func geluSlopeScalar(x float64) float64 {
 	return normal(x) + x*density
 }
 
-// silu goes through the fast logistic function, block by block since d may be
-// a.
+// silu uses the vectorized logistic function block by block, because d may be a.
 func silu(v *vectors, d, a []float32) {
 	var t [256]float32
 	for len(d) > 0 {
@@ -95,7 +94,7 @@ func silu(v *vectors, d, a []float32) {
 	}
 }
 
-// scalarLoop is an elementwise op in float32 made of one in scalarOps.
+// scalarLoop returns a float32 elementwise op from one of scalarOps.
 func scalarLoop(f func(a, b, c, s float64) float64) elementwise {
 	return func(_ *vectors, d, a, b, c []float32, s float32) {
 		for i := range d {

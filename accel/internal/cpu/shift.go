@@ -1,23 +1,23 @@
 package cpu
 
-// shiftKernel are the functions that convolutions are made of. They read rows
-// of an image at shifted places instead of from packed panels.
+// shiftKernel is the functions of convolutions. They read rows of an image with shifts
+// instead of packed panels.
 type shiftKernel struct {
 	mr, nr int // rows and columns of tile
 	single int // columns of tile1
-	lanes  int // the length of a run in dots is a multiple of it
+	lanes  int // the length of a run in dots is a multiple of lanes
 
-	// tile is c = a·b, or c += a·b if add is not 0, for a packed panel a of mr
-	// rows; row p of b is the nr elements from offsets[p] on. c has ldc
-	// elements between rows. tile1 is the same for a panel of one row.
+	// tile computes c = a·b, or c += a·b if add is not 0, for a packed panel a of mr rows.
+	// Row p of b is the nr elements starting at offsets[p]. The rows of c are ldc elements
+	// apart. tile1 is the same for a panel of one row.
 	tile, tile1 func(k int, a, b *float32, offsets *int, c *float32, ldc, add int)
 
-	// dots adds Σ a[i][v]·b[offsets[j]+v] over v < n to c[i][j] for mr rows of
-	// a and three offsets; dots1 does it for one row.
+	// dots adds Σ a[i][v]·b[offsets[j]+v] over v < n to c[i][j], for mr rows of a and three
+	// offsets; dots1 does it for one row.
 	dots, dots1 func(n int, a *float32, lda int, b *float32, offsets *int, c *float32, ldc int)
 
-	// biasRows is d = max(a+bias, low), NaN if a is NaN, for rows that lie
-	// dpitch and apitch elements apart.
+	// biasRows computes d = max(a+bias, low), NaN if a is NaN, for rows that are dpitch and
+	// apitch elements apart.
 	biasRows func(rows, width int, d *float32, dpitch int, a *float32, apitch int, bias, low float32)
 }
 
@@ -45,7 +45,7 @@ type rowKernel struct {
 	dots   func(n int, a *float32, lda int, b *float32, offsets *int, c *float32, ldc int)
 }
 
-// forRows chooses the kernel for so many rows: few would leave most of a tile
+// forRows returns the kernel for a number of rows: a few rows would leave most of a tile
 // unused.
 func (s *shiftKernel) forRows(rows int) rowKernel {
 	if rows*4 <= s.mr {

@@ -2,8 +2,7 @@
 
 package cpu
 
-// nativeShifts are the convolution kernels that this processor can run, the
-// fastest first.
+// nativeShifts returns the convolution kernels that this CPU can run, the fastest first.
 func nativeShifts() []shiftKernel {
 	avx2 := shiftKernel{mr: 4, nr: 24, single: 64, lanes: 8, tile: shiftTile4x24, tile1: shiftTile1x64,
 		dots: shiftDots4x3AVX2, dots1: shiftDots1x3AVX2, biasRows: biasRowsAVX2}

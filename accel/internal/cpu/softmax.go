@@ -11,8 +11,8 @@ type softmax struct {
 	device  *Device
 	in, out ir.Operand
 	log     bool
-	n, rows int // length and number of rows
-	per     int // rows in one chunk
+	n, rows int // length of a row, and number of rows
+	per     int // rows per chunk
 	x, y    []float32
 }
 
@@ -20,7 +20,7 @@ func newSoftmax(d *Device, s ir.Step) (step, error) {
 	shape := s.In[0].Shape
 	if last := len(shape) - 1; s.Out[0].DType == ir.Float64 {
 		_, log := s.Op.(ir.LogSoftmax)
-		return newWideLines(s, last, last+1, shape[last], softmaxLine(log)), nil
+		return newFloat64Lines(s, last, last+1, shape[last], softmaxLine(log)), nil
 	}
 	k := &softmax{device: d, in: s.In[0], out: s.Out[0], n: shape[len(shape)-1], rows: ir.Len(shape[:len(shape)-1])}
 	_, k.log = s.Op.(ir.LogSoftmax)
@@ -42,7 +42,7 @@ func (k *softmax) work(chunk, worker int) {
 	v := k.device.vectors
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.rows); i++ {
 		x, y := k.x[i*k.n:(i+1)*k.n], k.y[i*k.n:(i+1)*k.n]
-		top := v.largest(x) // a NaN spoils the row through its sum
+		top := v.largest(x) // a NaN makes the whole row NaN through its sum
 		if k.log {
 			v.addScalar(y, x, -top)
 			v.addScalar(y, y, -float32(math.Log(sumExp(v, k.device.scratch[worker], y, 0))))
@@ -52,8 +52,8 @@ func (k *softmax) work(chunk, worker int) {
 	}
 }
 
-// sumExp is Σ exp(x + shift) of values that do not overflow, which it writes to
-// d; where d is shorter than x, it writes there what comes last.
+// sumExp returns Σ exp(x + shift), for values that do not overflow, and writes the
+// exponentials to d. If d is shorter than x, it keeps the last ones.
 func sumExp(v *vectors, d, x []float32, shift float32) float64 {
 	total := 0.0
 	for at := 0; at < len(x); at += sumExpLen {
@@ -67,5 +67,5 @@ func sumExp(v *vectors, d, x []float32, shift float32) float64 {
 	return total
 }
 
-// sumExpLen is how many values are added in float32.
+// sumExpLen is the number of values that are summed in float32.
 const sumExpLen = 1024

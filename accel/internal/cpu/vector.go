@@ -1,7 +1,7 @@
 package cpu
 
-// vectors are the functions that elementwise ops and reductions are made of.
-// d may be one of the inputs; all have d's length.
+// vectors are the functions of elementwise ops and reductions. d may be one of the inputs;
+// all have d's length.
 type vectors struct {
 	name string
 	rowFunctions
@@ -11,7 +11,7 @@ type vectors struct {
 	reluGradient, geluGradient, biasReLU        func(d, a, b []float32)
 	addScalar, mulScalar                        func(d, a []float32, s float32)
 	sum                                         func(a []float32) float32
-	largest                                     func(a []float32) float32 // -Inf for none; passes over NaN
+	largest                                     func(a []float32) float32 // -Inf for an empty slice; ignores NaN
 
 	divideBytes func(d []float32, a []byte, by float32)
 
@@ -19,15 +19,15 @@ type vectors struct {
 	expSum func(d, a []float32, scale, shift float32) float32
 	weigh  func(d, a, b []float32, s, t float32)
 
-	// The foldings: with scalars s, t, u and w,
+	// The foldings, with scalars s, t, u and w:
 	//	blend        a·s + b·t + u + w
 	//	blendSquare  a·s + b²·t + u + w
 	//	rootStep     a - b·s·t / (√(c·u) + w)
 	blend, blendSquare, rootStep func(d, a, b, c []float32, s *foldScalars)
 
-	// momentStep is dm = blend(m, g), dv = blendSquare(v, g) and dp = rootStep(p,
-	// dm, dv), in one pass and with the same bits; nil where there is no faster way
-	// than one after the other.
+	// momentStep is dm = blend(m, g), dv = blendSquare(v, g) and dp = rootStep(p, dm, dv),
+	// in one pass and with the same bits; nil if calling them one after the other is as
+	// fast.
 	momentStep func(dm, dv, dp, m, g, v, p []float32, s *[3]foldScalars)
 }
 

@@ -4,14 +4,14 @@ package cpu
 
 import "golang.org/x/sys/cpu"
 
-// hasAVX2 and hasAVX512 tell whether the assembly of that name can run here;
-// the system must save the registers, which x/sys/cpu looks at too.
+// hasAVX2 and hasAVX512 report whether the assembly of that name can run. The system must
+// also save the registers, which x/sys/cpu checks.
 var (
 	hasAVX2   = cpu.X86.HasAVX2 && cpu.X86.HasFMA
 	hasAVX512 = hasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasBMI2
 )
 
-// nativeVectors are the sets that this processor can run, the fastest first.
+// nativeVectors returns the sets that this CPU can run, the fastest first.
 func nativeVectors() []*vectors {
 	switch {
 	case hasAVX512:

@@ -2,8 +2,7 @@ package cpu
 
 import "math"
 
-// The vector functions in plain Go: for every processor, and the reference for
-// the assembly.
+// The vector functions in plain Go, for all CPUs; they are the reference for the assembly.
 
 func absGeneric(d, a []float32) {
 	a = a[:len(d)]
@@ -160,7 +159,7 @@ func sigmoidGeneric(d, a []float32) {
 	}
 }
 
-// normal is the distribution function Φ of the standard normal distribution.
+// normal is the cumulative distribution function Φ of the standard normal distribution.
 func normal(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 
 func geluGeneric(d, a []float32) {
@@ -227,7 +226,7 @@ func largestGeneric(a []float32) float32 {
 	return m
 }
 
-// The conversions keep a processor from fusing what the ops alone round.
+// The conversions prevent fused multiply-adds, because the separate ops round.
 
 func blendGeneric(d, a, b, _ []float32, s *foldScalars) {
 	a, b = a[:len(d)], b[:len(d)]

@@ -8,12 +8,12 @@ import (
 
 func allVectors() []*vectors { return append(nativeVectors(), genericVectors) }
 
-// special is every kind of number that a vector function may meet.
+// special are all kinds of values that a vector function may get.
 var special = []float32{0, float32(math.Copysign(0, -1)), 1, -1, 0.5, -0.3, 1e-20, -1e-20, 1e-40, -1e-40, 3, -3, 20, -20, 87, 88.6, 88.8, 90, 200, -87, -90, -103, -105, -200, 1e20, -1e20,
 	math.MaxFloat32, -math.MaxFloat32, float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
 
-// vectorRow is a vector function, its definition in float64, and how far the
-// result may be off, relative to the larger of it and floor.
+// vectorRow is a vector function, its float64 reference, and the allowed error, relative to
+// the larger of the result and floor.
 type vectorRow struct {
 	name      string
 	f         func(v *vectors, d, a, b []float32)
@@ -76,8 +76,8 @@ func geluSlope(x float64) float64 {
 	return normal(x) + x*d
 }
 
-// near tells whether got is want to a relative tolerance; values that float32
-// cannot hold become infinite.
+// near reports whether got equals want within a relative tolerance; values beyond float32
+// become infinite.
 func near(got float32, want, tolerance, floor float64) bool {
 	g := float64(got)
 	switch w := float64(float32(want)); {
@@ -85,7 +85,7 @@ func near(got float32, want, tolerance, floor float64) bool {
 		return math.IsNaN(want) && math.IsNaN(g)
 	case g == w:
 		return true
-	case math.IsInf(w, 0) || math.IsInf(g, 0): // at the edge of the range either is right
+	case math.IsInf(w, 0) || math.IsInf(g, 0): // at the limit of the range both are right
 		return math.Signbit(g) == math.Signbit(w) && math.Abs(want) > math.MaxFloat32*(1-8*ulp) && math.Abs(g) > math.MaxFloat32*(1-8*ulp)
 	}
 	return math.Abs(g-want) <= tolerance*math.Max(math.Abs(want), floor)
@@ -112,7 +112,7 @@ func TestVectors(t *testing.T) {
 					if row.scaled {
 						floor *= math.Abs(float64(b[i]))
 						if math.IsInf(floor, 0) {
-							continue // of a slope that rounds to zero it is NaN
+							continue // if the slope rounds to zero, the result is NaN
 						}
 					}
 					if want := row.want(float64(a[i]), float64(b[i])); !near(d[i], want, row.tolerance, floor) {
@@ -127,8 +127,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// vectorLength checks that n elements are the same wherever they lie, that
-// nothing around them is touched, and that d may be a.
+// vectorLength checks that the results of n elements do not depend on their alignment, that
+// memory around them does not change, and that d may be a.
 func vectorLength(t *testing.T, v *vectors, row vectorRow, a, b []float32, n int) {
 	t.Helper()
 	const guard = 12345
@@ -210,7 +210,7 @@ func TestVectorLargest(t *testing.T) {
 	}
 }
 
-// TestExpSumAdds compares the sum with that of what was written.
+// TestExpSumAdds compares the sum with the sum of the written values.
 func TestExpSumAdds(t *testing.T) {
 	for _, v := range allVectors() {
 		for n := range 100 {

@@ -1,54 +1,53 @@
 package cpu
 
-// Convolutions of 3×3 by Winograd's F(4×4, 3×3): a tile of 4×4 results is the
-// inverse transform of products, element by element, of 6×6 transformed numbers,
-// 36 multiplications in place of 144 (Winograd, "Arithmetic complexity of
-// computations", 1980; Lavin and Gray, arXiv:1509.09308). Summed over channels the
-// products are 36 products of matrices, of tiles by channels and channels by
-// outputs.
+// Convolutions of 3×3 by Winograd's F(4×4, 3×3): a tile of 4×4 results is the inverse
+// transform of the element-wise product of 6×6 transformed elements, 36 multiplications
+// instead of 144 (Winograd, "Arithmetic complexity of computations", 1980; Lavin and Gray,
+// arXiv:1509.09308). Summed over channels, these are 36 matrix multiplications of tiles by
+// input channels and input channels by output channels.
 //
-// The transforms interpolate at 0, ±3/4, ±3/2 and infinity. With the points 0, ±1
-// and ±2 that are usual, rounding is felt four times as much; with these it is
-// about twice that of a sum of as many products, see TestWinogradRounding. A tile
-// shares its numbers: an infinite one makes all of its results NaN.
+// The transforms interpolate at 0, ±3/4, ±3/2 and infinity. With the usual points 0, ±1 and
+// ±2, rounding errors are four times as large; with these they are about twice those of a
+// sum of as many products, see TestWinogradRounding. The elements of a tile affect each
+// other: an infinite one makes all results of the tile NaN.
 
-// winogradKernel are the functions that these convolutions are made of. Channels,
-// lanes of them, lie beside each other as a vector.
+// winogradKernel is the functions of these convolutions. Channels, lanes of them, form a
+// vector.
 type winogradKernel struct {
 	lanes int
 
-	// turn lays rows beside each other: dst[offsets[j]+i] = src[i·row+j] for all
-	// lanes i and for j < n. turnBack is dst[i·row+j] = src[offsets[j]+i]. Tables
-	// are made by places.
+	// turn interleaves rows: dst[offsets[j]+i] = src[i·row+j] for all lanes i and for j <
+	// n. turnBack is the reverse: dst[i·row+j] = src[offsets[j]+i]. places makes the
+	// offsets.
 	//
-	// Up to whole blocks of columns turn writes zeros, and turnBack reads.
+	// Both process whole blocks of columns: turn writes zeros after n, and turnBack reads
+	// them.
 	turn     func(n int, dst, src *float32, row int, offsets *int)
 	turnBack func(n int, dst *float32, row int, src *float32, offsets *int)
 
-	// The transforms of n squares of vectors. The 36 elements of a transformed one
-	// lie a step apart, the next square lies behind it; rows of images lie a pitch
-	// apart, the next square four vectors to the right.
+	// The transforms of n squares of vectors. The 36 elements of a transformed square are
+	// step apart; the next square follows. Rows of images are pitch apart; the next square
+	// is four vectors to the right.
 	//
-	// input is Bᵀ·X·B of 6×6, slope A·Y·Aᵀ of 4×4, and output Aᵀ·M·A, with the first
-	// of the vectors in ends added and not below the second. weight is G·W·Gᵀ of
-	// 3×3 elements, which lie one after the other; next is from one transformed
-	// square to another. gradient is Gᵀ·M·G.
+	// input is Bᵀ·X·B of 6×6, slope is A·Y·Aᵀ of 4×4, and output is Aᵀ·M·A, plus the first
+	// vector in ends (the bias) and at least the second. weight is G·W·Gᵀ of 3×3 contiguous
+	// elements; next is the distance of transformed squares. gradient is Gᵀ·M·G.
 	input, slope func(n int, dst *float32, step int, src *float32, pitch int)
 	output       func(n int, dst *float32, pitch int, src *float32, step int, ends *float32)
 	weight       func(n int, dst *float32, step, next int, src *float32)
 	gradient     func(n int, dst, src *float32, step, next int)
 
-	// tiles are products of some rows by one or two vectors, k blocks of lanes
-	// deep: row i of a is vector i of a block, blocks lie apart, and b's rows one
-	// after the other. c has a row's vectors next apart. With add it is added to.
+	// tiles multiply some rows by one or two vectors, with a depth of k blocks of lanes:
+	// row i of a is vector i of a block, blocks are apart, and b's rows are contiguous. The
+	// vectors of a row of c are next apart. With add, the result is added to c.
 	tiles [][]blockTile
 
-	// sums are c = Σ aᵀ·b or, with add, c += Σ aᵀ·b, of lanes/2 rows by one or two
-	// vectors over k vectors of a and of b, whose second ones lie next apart.
+	// sums are c = Σ aᵀ·b or, with add, c += Σ aᵀ·b, of lanes/2 rows by one or two vectors
+	// over k vectors of a and of b; the second vectors of b are next apart.
 	sums []sumTile
 }
 
-// Tiles of products; see winogradKernel.
+// Tiles of matrix multiplications; see winogradKernel.
 type (
 	blockTile func(k int, a *float32, apart int, b, c *float32, next, add int)
 	sumTile   func(k int, a, b *float32, next int, c *float32, ldc, add int)
@@ -59,7 +58,7 @@ const squares = 36
 
 var genericWinograd = newGenericWinograd(4)
 
-// places is a table for turn and turnBack, filled up to whole blocks.
+// places returns the offsets for turn and turnBack, padded to whole blocks.
 func (t *winogradKernel) places(n int, at func(j int) int) []int {
 	table := make([]int, roundUp(n, t.lanes))
 	for j := range table {
@@ -68,48 +67,49 @@ func (t *winogradKernel) places(n int, at func(j int) int) []int {
 	return table
 }
 
-// turnRows is turn for q rows, and zeros for those that a vector has more; room
-// takes lanes·n elements.
-func (t *winogradKernel) turnRows(dst, src []float32, row, q, n int, offsets []int, room []float32) {
+// turnRows is turn for q rows, padded with zero rows to a whole vector; workspace has of
+// lanes·n elements.
+func (t *winogradKernel) turnRows(dst, src []float32, row, q, n int, offsets []int, workspace []float32) {
 	if q < t.lanes {
 		for i := range q {
-			copy(room[i*n:][:n], src[i*row:])
+			copy(workspace[i*n:][:n], src[i*row:])
 		}
-		clear(room[q*n : t.lanes*n])
-		src, row = room, n
+		clear(workspace[q*n : t.lanes*n])
+		src, row = workspace, n
 	}
 	_ = src[(t.lanes-1)*row+n-1]
 	t.turn(n, &dst[0], &src[0], row, &offsets[0])
 }
 
 // turnRowsBack is turnBack for the first q rows.
-func (t *winogradKernel) turnRowsBack(dst []float32, row, q, n int, src []float32, offsets []int, room []float32) {
+func (t *winogradKernel) turnRowsBack(dst []float32, row, q, n int, src []float32, offsets []int, workspace []float32) {
 	if q == t.lanes {
 		_ = dst[(q-1)*row+n-1]
 		t.turnBack(n, &dst[0], row, &src[0], &offsets[0])
 		return
 	}
-	t.turnBack(n, &room[0], n, &src[0], &offsets[0])
+	t.turnBack(n, &workspace[0], n, &src[0], &offsets[0])
 	for i := range q {
-		copy(dst[i*row:][:n], room[i*n:])
+		copy(dst[i*row:][:n], workspace[i*n:])
 	}
 }
 
-// tiling is how images are cut into tiles of 4×4 results.
+// tiling is the division of images into tiles of 4×4 results.
 type tiling struct {
-	n, h, w, oh, ow int // images, and their sizes before and after
-	top, left       int // zeros before an image
-	down, across    int // tiles of an image
+	n, h, w, oh, ow int // number of images, and their sizes before and after the convolution
+	top, left       int // padding
+	down, across    int // tiles per image
 
-	images, rows int // images and rows of tiles that are worked on together
-	bands        int // such parts of an image
+	images, rows int // images and rows of tiles that are computed together
+	bands        int // number of such parts per image
 }
 
 func newTiling(n, h, w, oh, ow, top, left int) tiling {
 	return tiling{n: n, h: h, w: w, oh: oh, ow: ow, top: top, left: left, down: (oh + 3) / 4, across: (ow + 3) / 4}
 }
 
-// divide cuts the work into parts of at most so many tiles, if that is a row.
+// divide splits the work into parts of at most a number of tiles, but at least one row of
+// tiles.
 func (g *tiling) divide(most int) {
 	g.images, g.rows = 1, g.down
 	if each := g.down * g.across; each <= most {
@@ -120,16 +120,16 @@ func (g *tiling) divide(most int) {
 	g.bands = (g.down + g.rows - 1) / g.rows
 }
 
-// parts is the number of parts.
+// parts returns the number of parts.
 func (g *tiling) parts() int { return (g.n + g.images - 1) / g.images * g.bands }
 
-// most is the number of tiles of the largest part.
+// most returns the number of tiles of the largest part.
 func (g *tiling) most() int { return g.images * g.rows * g.across }
 
-// part is some images, or some rows of tiles of one.
+// tilingPart is some images, or some rows of tiles of one image.
 type tilingPart struct {
 	first, images int
-	tile, rows    int // the first row of tiles, and how many
+	tile, rows    int // the first row of tiles, and the number of rows
 }
 
 func (g *tiling) part(i int) tilingPart {
@@ -138,33 +138,34 @@ func (g *tiling) part(i int) tilingPart {
 	return p
 }
 
-// source is the rows of an image that a part reads, and how many zeros are before.
+// source returns the rows of an image that a part reads, and the number of zero rows before
+// them.
 func (g *tiling) source(p tilingPart) (from, to, zeros int) {
 	begin := 4*p.tile - g.top
 	from = max(begin, 0)
 	return from, max(min(begin+4*p.rows+2, g.h), from), from - begin
 }
 
-// result is the rows of results of a part.
+// result returns the rows of results of a part.
 func (g *tiling) result(p tilingPart) (from, to int) {
 	return 4 * p.tile, min(4*(p.tile+p.rows), g.oh)
 }
 
-// blocks is the number of vectors that channels need.
+// blocks returns the number of vectors for a number of channels.
 func (t *winogradKernel) blocks(channels int) int { return (channels + t.lanes - 1) / t.lanes }
 
 // tiledSource transforms tiles of images with some channels.
 type tiledSource struct {
 	*tiling
 	kernel   *winogradKernel
-	channels int // of an image
+	channels int // channels per image
 	slopes   bool
 	pitch    int
 	places   []int
 }
 
-// newTiledSource is for images before the convolution, or for slopes, which have
-// the size of those behind it.
+// newTiledSource is for the images of a convolution, or with slopes for the gradients of
+// its results.
 func newTiledSource(t *winogradKernel, g *tiling, channels int, slopes bool) tiledSource {
 	s := tiledSource{tiling: g, kernel: t, channels: channels, slopes: slopes}
 	s.pitch = (4*g.across + 2) * t.lanes
@@ -190,28 +191,28 @@ func (s *tiledSource) width() int {
 	return s.w
 }
 
-// spread is the size of the room for one image's vectors, with a row more for what
-// turn writes behind the last one.
+// spread returns the size of the workspace for one image's vectors, with one more row that
+// turn may write.
 func (s *tiledSource) spread() int { return (4*s.rows + 3) * s.pitch }
 
-// transform writes the transformed tiles of a part of images x, of some blocks of
-// channels from the first one on: elements a step apart, blocks of as many vectors
-// as there are tiles. room takes what spread and turnRows need.
-func (s *tiledSource) transform(dst []float32, step int, x []float32, p tilingPart, first, blocks int, room []float32) {
+// transform writes the transformed tiles of a part of images x, for some blocks of channels
+// starting at first: elements are step apart, blocks have as many vectors as there are
+// tiles. workspace has workspace of the sizes of spread and turnRows.
+func (s *tiledSource) transform(dst []float32, step int, x []float32, p tilingPart, first, blocks int, workspace []float32) {
 	t, h, w := s.kernel, s.height(), s.width()
 	from, to, zeros := s.source(p)
 	if s.slopes {
 		from, to = s.result(p)
 		zeros = 0
 	}
-	spread, room := room[:s.spread()], room[s.spread():]
+	spread, workspace := workspace[:s.spread()], workspace[s.spread():]
 	clear(spread)
 	tiles := p.images * p.rows * s.across
 	for i := range p.images {
 		for b := range blocks {
 			c := (first + b) * t.lanes
 			if n := (to - from) * w; n > 0 {
-				t.turnRows(spread[zeros*s.pitch:], x[((p.first+i)*s.channels+c)*h*w+from*w:], h*w, min(t.lanes, s.channels-c), n, s.places, room)
+				t.turnRows(spread[zeros*s.pitch:], x[((p.first+i)*s.channels+c)*h*w+from*w:], h*w, min(t.lanes, s.channels-c), n, s.places, workspace)
 			}
 			for r := range p.rows {
 				at := dst[(b*tiles+(i*p.rows+r)*s.across)*t.lanes:]

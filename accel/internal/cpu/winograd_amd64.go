@@ -4,7 +4,7 @@ package cpu
 
 import "unsafe"
 
-// nativeWinograds are the sets that this processor can run, the fastest first.
+// nativeWinograds returns the kernels that this CPU can run, the fastest first.
 func nativeWinograds() []*winogradKernel {
 	switch {
 	case hasAVX512:
@@ -51,7 +51,7 @@ var winogradAVX2 = &winogradKernel{
 	sums: []sumTile{sumTile4x1AVX2, sumTile4x2AVX2},
 }
 
-// turnByEights leaves the columns behind whole eights to plain Go.
+// turnByEights leaves the columns after the last multiple of eight to plain Go.
 func turnByEights(n int, dst, src *float32, row int, offsets *int) {
 	whole := n &^ 7
 	if whole > 0 {

@@ -2,8 +2,8 @@ package cpu
 
 import "unsafe"
 
-// newGenericWinograd is the set in plain Go, with vectors of so many lanes, at most
-// 16: with few for every processor, and as the reference for the assembly.
+// newGenericWinograd returns the kernel in plain Go, with vectors of at most 16 lanes: few
+// lanes for all CPUs, or as the reference for the assembly.
 func newGenericWinograd(lanes int) *winogradKernel {
 	t := &winogradKernel{
 		lanes: lanes,
@@ -46,7 +46,7 @@ func newGenericWinograd(lanes int) *winogradKernel {
 	return t
 }
 
-// behind is n elements of memory, at some distance from an address.
+// behind returns n elements of memory at a distance from an address.
 func behind(p *float32, at, n int) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Add(unsafe.Pointer(p), at*4)), n)
 }
@@ -68,8 +68,7 @@ func turnBackGeneric(lanes, n int, dst *float32, row int, src *float32, offsets 
 	}
 }
 
-// The points of the interpolation, and the products of their distances to the
-// others.
+// The interpolation points, and the products of their distances to the other points.
 const (
 	nearPoint, farPoint   = 0.75, 1.5
 	nearSquare, farSquare = nearPoint * nearPoint, farPoint * farPoint
@@ -78,7 +77,7 @@ const (
 	atFar                 = 2 * farSquare * (farSquare - nearSquare)
 )
 
-// The transforms' matrices.
+// The matrices of the transforms.
 var (
 	inputMatrix = [][]float32{
 		{nearSquare * farSquare, 0, -nearSquare - farSquare, 0, 1, 0},
@@ -116,7 +115,7 @@ func transposed(m [][]float32) [][]float32 {
 	return out
 }
 
-// square tells where the vectors of a square lie.
+// square is the memory layout of a square of vectors.
 type square struct {
 	data        *float32
 	row, column int
@@ -124,10 +123,10 @@ type square struct {
 
 func (s square) at(i, j, lanes int) []float32 { return behind(s.data, i*s.row+j*s.column, lanes) }
 
-// sandwich is m·x·mᵀ.
+// sandwich computes m·x·mᵀ.
 func sandwich(m [][]float32, lanes int, to, x square) {
-	var room [squares * 16]float32
-	half := square{&room[0], 6 * lanes, lanes}
+	var workspace [squares * 16]float32
+	half := square{&workspace[0], 6 * lanes, lanes}
 	for i, row := range m {
 		for j := range row {
 			combine(row, half.at(i, j, lanes), func(k int) []float32 { return x.at(k, j, lanes) })
@@ -138,7 +137,7 @@ func sandwich(m [][]float32, lanes int, to, x square) {
 	}
 }
 
-// combine adds up vectors, each times its number.
+// combine adds vectors, each multiplied by its factor.
 func combine(by, sum []float32, vector func(k int) []float32) {
 	clear(sum)
 	for k, c := range by {

@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// winograds are the assembly's sets, each with plain Go of as many lanes.
+// winograds returns the assembly kernels, each with the plain Go kernel of as many lanes.
 func winograds() map[string][2]*winogradKernel {
 	sets := map[string][2]*winogradKernel{}
 	for _, t := range nativeWinograds() {
@@ -19,7 +19,7 @@ func winograds() map[string][2]*winogradKernel {
 	return sets
 }
 
-// filled is random numbers.
+// filled returns random values.
 func filled(r *rand.Rand, n int) []float32 {
 	x := make([]float32, n)
 	for i := range x {
@@ -28,7 +28,7 @@ func filled(r *rand.Rand, n int) []float32 {
 	return x
 }
 
-// alike compares all of two arrays, also what a function should leave alone.
+// alike compares two arrays, including elements that a function must not change.
 func alike(t *testing.T, got, want []float32, tolerance float64) {
 	t.Helper()
 	for i, w := range want {
@@ -38,19 +38,19 @@ func alike(t *testing.T, got, want []float32, tolerance float64) {
 	}
 }
 
-// TestTurn turns rows of every length, which come back as they were.
+// TestTurn interleaves rows of every length and reverses it.
 func TestTurn(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, k := range append(nativeWinograds(), genericWinograd, newGenericWinograd(16)) {
 		for n := 1; n <= 40; n++ {
 			for _, q := range []int{1, k.lanes - 1, k.lanes} {
 				t.Run(fmt.Sprint(k.lanes, " lanes, ", q, "x", n), func(t *testing.T) {
-					row, room := n+3, make([]float32, k.lanes*n)
+					row, workspace := n+3, make([]float32, k.lanes*n)
 					order := r.Perm(n)
 					table := k.places(n, func(j int) int { return order[j] * k.lanes })
 					src, dst, back := filled(r, k.lanes*row), filled(r, n*k.lanes), filled(r, k.lanes*row)
 					want := slices.Clone(back)
-					k.turnRows(dst, src, row, q, n, table, room)
+					k.turnRows(dst, src, row, q, n, table, workspace)
 					for j, at := range order {
 						for i := range k.lanes {
 							w := float32(0)
@@ -63,9 +63,9 @@ func TestTurn(t *testing.T) {
 							}
 						}
 					}
-					k.turnRowsBack(back, row, q, n, dst, table, room)
+					k.turnRowsBack(back, row, q, n, dst, table, workspace)
 					if !slices.Equal(back, want) {
-						t.Error("rows do not come back as they were")
+						t.Error("rows differ after turn and turnBack")
 					}
 				})
 			}
@@ -104,7 +104,7 @@ func TestWinogradTransforms(t *testing.T) {
 	}
 }
 
-// TestWinogradOutputKeepsNaN looks at what a ReLU makes of a sum that is none.
+// TestWinogradOutputKeepsNaN checks that ReLU keeps NaN.
 func TestWinogradOutputKeepsNaN(t *testing.T) {
 	for _, k := range append(nativeWinograds(), genericWinograd) {
 		planes, image, ends := make([]float32, squares*k.lanes), make([]float32, 16*k.lanes), make([]float32, 2*k.lanes)
@@ -116,7 +116,7 @@ func TestWinogradOutputKeepsNaN(t *testing.T) {
 	}
 }
 
-// TestWinogradTiles compares products of every size with plain Go.
+// TestWinogradTiles compares tiles of every size with plain Go.
 func TestWinogradTiles(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for name, sets := range winograds() {
@@ -154,7 +154,7 @@ func TestWinogradTiles(t *testing.T) {
 	}
 }
 
-// TestSuitsWinograd tells which convolutions go through the transforms.
+// TestSuitsWinograd tests which convolutions use the transforms.
 func TestSuitsWinograd(t *testing.T) {
 	plain := ir.Conv2D{Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}, Padding: [2]int{1, 1}, Groups: 1}
 	strided, dilated, grouped, padded := plain, plain, plain, plain
@@ -191,7 +191,7 @@ func TestSuitsWinograd(t *testing.T) {
 	}
 }
 
-// TestIsSmall tells which convolutions are computed place by place.
+// TestIsSmall tests which convolutions are computed position by position.
 func TestIsSmall(t *testing.T) {
 	plain := ir.Conv2D{Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}, Padding: [2]int{1, 1}, Groups: 1}
 	grouped, valid, strided := plain, plain, plain
@@ -242,7 +242,7 @@ func TestTilingCoversEveryTile(t *testing.T) {
 					}
 				}
 				if slices.Min(seen) != 1 || slices.Max(seen) != 1 {
-					t.Errorf("%d images of %d, at most %d: tiles were met %v times", n, size, most, seen)
+					t.Errorf("%d images of %d, at most %d: tiles were visited %v times", n, size, most, seen)
 				}
 			}
 		}

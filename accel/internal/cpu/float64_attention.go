@@ -6,24 +6,25 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// wideHeads is attention of float64, one chunk a head of an example.
-type wideHeads struct {
+// float64Heads is attention in float64, one head of an example per chunk.
+type float64Heads struct {
 	ir.Attention
 	count, t, s, d, e int
 	add               addend
 }
 
-func newWideHeads(op ir.Attention, in []ir.Operand, added int) wideHeads {
+func newFloat64Heads(op ir.Attention, in []ir.Operand, added int) float64Heads {
 	q, v := in[0].Shape, in[2].Shape
-	h := wideHeads{Attention: op, count: q[0] * q[1], t: q[2], s: v[2], d: q[3], e: v[3]}
+	h := float64Heads{Attention: op, count: q[0] * q[1], t: q[2], s: v[2], d: q[3], e: v[3]}
 	if len(in) > added {
 		h.add = newAddend(in[added].Shape, q[1])
 	}
 	return h
 }
 
-// scores fills the row of query i: those of keys that it does not see are -Inf.
-func (h *wideHeads) scores(row, q, keys, added []float64, head, i int) {
+// scores computes the row of query i. The scores of keys that it must not attend to are
+// -Inf.
+func (h *float64Heads) scores(row, q, keys, added []float64, head, i int) {
 	for j := range row {
 		row[j] = math.Inf(-1)
 		if h.Causal && j > i {
@@ -40,9 +41,9 @@ func (h *wideHeads) scores(row, q, keys, added []float64, head, i int) {
 	}
 }
 
-func wideAttention(s ir.Step) *wideWhole {
-	h := newWideHeads(s.Op.(ir.Attention), s.In, 3)
-	return &wideWhole{step: s, chunks: h.count, part: func(k *wideWhole, head int) {
+func float64Attention(s ir.Step) *float64Op {
+	h := newFloat64Heads(s.Op.(ir.Attention), s.In, 3)
+	return &float64Op{step: s, chunks: h.count, part: func(k *float64Op, head int) {
 		q, keys, v := plane(k.in[0], head, h.t*h.d), plane(k.in[1], head, h.s*h.d), plane(k.in[2], head, h.s*h.e)
 		y, sums := plane(k.out, head, h.t*h.e), k.out[h.count*h.t*h.e:][head*h.t:]
 		row := make([]float64, h.s)
@@ -52,7 +53,7 @@ func wideAttention(s ir.Step) *wideWhole {
 			clear(out)
 			var top [1]float64
 			maxLine(top[:], row)
-			if math.IsInf(top[0], -1) { // it sees no key
+			if math.IsInf(top[0], -1) { // the query sees no key
 				sums[i] = 0
 				continue
 			}
@@ -71,17 +72,17 @@ func wideAttention(s ir.Step) *wideWhole {
 	}}
 }
 
-// added is the input that is added to the scores, or nil.
-func (k *wideWhole) added(i int) []float64 {
+// added returns the input that is added to the scores, or nil.
+func (k *float64Op) added(i int) []float64 {
 	if i < len(k.in) {
 		return k.in[i]
 	}
 	return nil
 }
 
-func wideAttentionGradient(s ir.Step) *wideWhole {
-	h := newWideHeads(s.Op.(ir.AttentionGradient).Attention, s.In, 5)
-	return &wideWhole{step: s, chunks: h.count, part: func(k *wideWhole, head int) {
+func float64AttentionGradient(s ir.Step) *float64Op {
+	h := newFloat64Heads(s.Op.(ir.AttentionGradient).Attention, s.In, 5)
+	return &float64Op{step: s, chunks: h.count, part: func(k *float64Op, head int) {
 		q, keys, v := plane(k.in[0], head, h.t*h.d), plane(k.in[1], head, h.s*h.d), plane(k.in[2], head, h.s*h.e)
 		y, sums, dy := plane(k.in[3], head, h.t*h.e), k.in[3][h.count*h.t*h.e:][head*h.t:], plane(k.in[4], head, h.t*h.e)
 		dq, rest := plane(k.out, head, h.t*h.d), k.out[h.count*h.t*h.d:]
@@ -112,10 +113,10 @@ func wideAttentionGradient(s ir.Step) *wideWhole {
 	}}
 }
 
-// addend is where an element of what is added to the scores [B, H, T, S] lies;
-// dimensions of size 1 stand for all.
+// addend maps scores [B, H, T, S] to elements of the tensor that is added to them; its
+// dimensions of size 1 are broadcast.
 type addend struct {
-	heads  int // of one example
+	heads  int // heads per example
 	stride [4]int
 }
 
@@ -129,7 +130,7 @@ func newAddend(shape []int, heads int) addend {
 	return a
 }
 
-// at is the place for a head, counted over all examples, a query and a key.
+// at returns the offset for a head, counted over the whole batch, a query and a key.
 func (a *addend) at(head, query, key int) int {
 	return head/a.heads*a.stride[0] + head%a.heads*a.stride[1] + query*a.stride[2] + key*a.stride[3]
 }

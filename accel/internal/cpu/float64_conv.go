@@ -2,26 +2,26 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// wideWindow is the geometry of a convolution of float64.
-type wideWindow struct {
+// float64Window is the geometry of a convolution in float64.
+type float64Window struct {
 	ir.Conv2D
 	n, c, h, w     int // x
 	o, oh, ow      int // y
 	kh, kw         int
-	perIn, perOut  int // channels of one group
-	imageX, imageY int // elements of one plane
+	perIn, perOut  int // channels per group
+	imageX, imageY int // elements per plane
 }
 
-func newWideWindow(op ir.Conv2D, x, w, y []int) wideWindow {
-	return wideWindow{
+func newFloat64Window(op ir.Conv2D, x, w, y []int) float64Window {
+	return float64Window{
 		Conv2D: op, n: x[0], c: x[1], h: x[2], w: x[3], o: y[1], oh: y[2], ow: y[3], kh: w[2], kw: w[3],
 		perIn: x[1] / op.Groups, perOut: y[1] / op.Groups, imageX: x[2] * x[3], imageY: y[2] * y[3],
 	}
 }
 
-// each calls f for every output of a plane and element of the kernel whose input
-// lies inside the image: places in y's plane, the kernel and x's plane.
-func (g *wideWindow) each(f func(y, k, x int)) {
+// each calls f for every output of a plane and every kernel element whose input is inside
+// the image, with the offsets in y's plane, the kernel and x's plane.
+func (g *float64Window) each(f func(y, k, x int)) {
 	for i := range g.oh {
 		for j := range g.ow {
 			for u := range g.kh {
@@ -39,13 +39,13 @@ func (g *wideWindow) each(f func(y, k, x int)) {
 	}
 }
 
-// plane is part i of an array of planes.
+// plane returns plane i of an array of planes.
 func plane(data []float64, i, size int) []float64 { return data[i*size : (i+1)*size] }
 
-// wideConv is y = x ∗ w + b, one chunk a plane of y.
-func wideConv(s ir.Step) *wideWhole {
-	g := newWideWindow(s.Op.(ir.Conv2D), s.In[0].Shape, s.In[1].Shape, s.Out[0].Shape)
-	return &wideWhole{step: s, chunks: g.n * g.o, part: func(k *wideWhole, chunk int) {
+// float64Conv computes y = x ∗ w + b, one plane of y per chunk.
+func float64Conv(s ir.Step) *float64Op {
+	g := newFloat64Window(s.Op.(ir.Conv2D), s.In[0].Shape, s.In[1].Shape, s.Out[0].Shape)
+	return &float64Op{step: s, chunks: g.n * g.o, part: func(k *float64Op, chunk int) {
 		image, o := chunk/g.o, chunk%g.o
 		y := plane(k.out, chunk, g.imageY)
 		bias := 0.0
@@ -63,10 +63,10 @@ func wideConv(s ir.Step) *wideWhole {
 	}}
 }
 
-// wideConvInput is the gradient of x, one chunk a plane of it.
-func wideConvInput(s ir.Step) *wideWhole {
-	g := newWideWindow(s.Op.(ir.Conv2DInputGradient).Conv2D, s.Out[0].Shape, s.In[1].Shape, s.In[0].Shape)
-	return &wideWhole{step: s, chunks: g.n * g.c, part: func(k *wideWhole, chunk int) {
+// float64ConvInput computes the gradient of x, one plane per chunk.
+func float64ConvInput(s ir.Step) *float64Op {
+	g := newFloat64Window(s.Op.(ir.Conv2DInputGradient).Conv2D, s.Out[0].Shape, s.In[1].Shape, s.In[0].Shape)
+	return &float64Op{step: s, chunks: g.n * g.c, part: func(k *float64Op, chunk int) {
 		image, c := chunk/g.c, chunk%g.c
 		dx := plane(k.out, chunk, g.imageX)
 		clear(dx)
@@ -79,10 +79,10 @@ func wideConvInput(s ir.Step) *wideWhole {
 	}}
 }
 
-// wideConvWeight is the gradient of w, one chunk a kernel of one channel.
-func wideConvWeight(s ir.Step) *wideWhole {
-	g := newWideWindow(s.Op.(ir.Conv2DWeightGradient).Conv2D, s.In[0].Shape, s.Out[0].Shape, s.In[1].Shape)
-	return &wideWhole{step: s, chunks: g.o * g.perIn, part: func(k *wideWhole, chunk int) {
+// float64ConvWeight computes the gradient of w, one kernel of one channel per chunk.
+func float64ConvWeight(s ir.Step) *float64Op {
+	g := newFloat64Window(s.Op.(ir.Conv2DWeightGradient).Conv2D, s.In[0].Shape, s.Out[0].Shape, s.In[1].Shape)
+	return &float64Op{step: s, chunks: g.o * g.perIn, part: func(k *float64Op, chunk int) {
 		o, c := chunk/g.perIn, chunk%g.perIn
 		dw := plane(k.out, chunk, g.kh*g.kw)
 		clear(dw)

@@ -7,30 +7,30 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// gatherHalf is gatherAs for 16-bit floats.
-func gatherHalf[D number](dst []D, base unsafe.Pointer, d ir.DType, l ir.Layout, at int) {
+// gatherFloat16 is gatherAs for 16-bit floats.
+func gatherFloat16[D number](dst []D, base unsafe.Pointer, d ir.DType, l ir.Layout, at int) {
 	var bits [256]uint16
 	for i := 0; i < len(dst); i += len(bits) {
 		b := bits[:min(len(bits), len(dst)-i)]
 		gatherAs[uint16](b, base, l, at+i)
 		for j, h := range b {
-			dst[i+j] = D(halfValue(d, h))
+			dst[i+j] = D(float16Value(d, h))
 		}
 	}
 }
 
-func halfValue(d ir.DType, b uint16) float32 {
+func float16Value(d ir.DType, b uint16) float32 {
 	if d == ir.Float16 {
 		return tensor.Float16Value(b)
 	}
 	return tensor.BFloat16Value(b)
 }
 
-// castToHalf rounds elements of any type to 16-bit floats, by way of float32.
-func castToHalf(dst []uint16, to ir.DType, src unsafe.Pointer, from ir.DType, l ir.Layout, at int) {
-	var wide [256]float32
-	for i := 0; i < len(dst); i += len(wide) {
-		w := wide[:min(len(wide), len(dst)-i)]
+// castToFloat16 rounds elements of any type to 16-bit floats, through float32.
+func castToFloat16(dst []uint16, to ir.DType, src unsafe.Pointer, from ir.DType, l ir.Layout, at int) {
+	var buffer [256]float32
+	for i := 0; i < len(dst); i += len(buffer) {
+		w := buffer[:min(len(buffer), len(dst)-i)]
 		gatherFloats(w, src, from, l, at+i)
 		for j, f := range w {
 			if to == ir.Float16 {

@@ -6,8 +6,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// wideMoments are mean, which is 0 unless centred, and 1/√(variance + ε).
-func wideMoments(x []float64, centred bool, epsilon float64) (mean, scale float64) {
+// float64Moments returns the mean, which is 0 unless centred, and 1/√(variance + ε).
+func float64Moments(x []float64, centred bool, epsilon float64) (mean, scale float64) {
 	var total [1]float64
 	if centred {
 		sumLine(total[:], x)
@@ -20,8 +20,8 @@ func wideMoments(x []float64, centred bool, epsilon float64) (mean, scale float6
 	return mean, 1 / math.Sqrt(squares/float64(len(x))+epsilon)
 }
 
-// normKind is whether an op of LayerNorm's or RMSNorm's family takes off the
-// mean, and its epsilon.
+// normKind returns the epsilon of an op of the LayerNorm or RMSNorm family, and whether it
+// subtracts the mean.
 func normKind(op ir.Op) (centred bool, epsilon float64) {
 	switch op := op.(type) {
 	case ir.LayerNorm:
@@ -39,19 +39,19 @@ func normKind(op ir.Op) (centred bool, epsilon float64) {
 	}
 }
 
-// rowsOf are the number of rows of a shape and the length of one.
+// rowsOf returns the number of rows of a shape and the length of a row.
 func rowsOf(shape []int) (rows, n int) {
 	last := len(shape) - 1
 	return ir.Len(shape[:last]), shape[last]
 }
 
-// wideNorm is LayerNorm or RMSNorm, one chunk a row.
-func wideNorm(s ir.Step) *wideWhole {
+// float64Norm computes LayerNorm or RMSNorm, one row per chunk.
+func float64Norm(s ir.Step) *float64Op {
 	rows, n := rowsOf(s.In[0].Shape)
 	centred, epsilon := normKind(s.Op)
-	return &wideWhole{step: s, chunks: rows, part: func(k *wideWhole, i int) {
+	return &float64Op{step: s, chunks: rows, part: func(k *float64Op, i int) {
 		x, y := plane(k.in[0], i, n), plane(k.out, i, n)
-		mean, scale := wideMoments(x, centred, epsilon)
+		mean, scale := float64Moments(x, centred, epsilon)
 		for j, v := range x {
 			y[j] = (v - mean) * scale * k.in[1][j]
 			if centred {
@@ -61,13 +61,13 @@ func wideNorm(s ir.Step) *wideWhole {
 	}}
 }
 
-// wideNormInput is the gradient of x from x, dy and w.
-func wideNormInput(s ir.Step) *wideWhole {
+// float64NormInput computes the gradient of x from x, dy and w.
+func float64NormInput(s ir.Step) *float64Op {
 	rows, n := rowsOf(s.In[0].Shape)
 	centred, epsilon := normKind(s.Op)
-	return &wideWhole{step: s, chunks: rows, part: func(k *wideWhole, i int) {
+	return &float64Op{step: s, chunks: rows, part: func(k *float64Op, i int) {
 		x, dy, dx := plane(k.in[0], i, n), plane(k.in[1], i, n), plane(k.out, i, n)
-		mean, scale := wideMoments(x, centred, epsilon)
+		mean, scale := float64Moments(x, centred, epsilon)
 		level, slope := 0.0, 0.0
 		for j, v := range x {
 			g := dy[j] * k.in[2][j]
@@ -83,15 +83,15 @@ func wideNormInput(s ir.Step) *wideWhole {
 	}}
 }
 
-// wideNormWeight is Σ dy·x̂ and, for LayerNorm, Σ dy over the rows, in one chunk.
-func wideNormWeight(s ir.Step) *wideWhole {
+// float64NormWeight computes Σ dy·x̂ and, for LayerNorm, Σ dy over the rows, in one chunk.
+func float64NormWeight(s ir.Step) *float64Op {
 	rows, n := rowsOf(s.In[0].Shape)
 	centred, epsilon := normKind(s.Op)
-	return &wideWhole{step: s, chunks: 1, part: func(k *wideWhole, _ int) {
+	return &float64Op{step: s, chunks: 1, part: func(k *float64Op, _ int) {
 		clear(k.out)
 		for i := range rows {
 			x, dy := plane(k.in[0], i, n), plane(k.in[1], i, n)
-			mean, scale := wideMoments(x, centred, epsilon)
+			mean, scale := float64Moments(x, centred, epsilon)
 			for j, v := range x {
 				k.out[j] += dy[j] * (v - mean) * scale
 				if centred {
@@ -102,15 +102,15 @@ func wideNormWeight(s ir.Step) *wideWhole {
 	}}
 }
 
-// wideChannels is x [N, C, S] of batch normalisation.
-type wideChannels struct{ n, c, s int }
+// float64Channels is x [N, C, S] of batch normalization.
+type float64Channels struct{ n, c, s int }
 
-func newWideChannels(shape []int) wideChannels {
-	return wideChannels{shape[0], shape[1], ir.Len(shape[2:])}
+func newFloat64Channels(shape []int) float64Channels {
+	return float64Channels{shape[0], shape[1], ir.Len(shape[2:])}
 }
 
-// each calls f with the place of every element of a channel.
-func (g wideChannels) each(c int, f func(at int)) {
+// each calls f with the offset of every element of a channel.
+func (g float64Channels) each(c int, f func(at int)) {
 	for i := range g.n {
 		for j := range g.s {
 			f((i*g.c+c)*g.s + j)
@@ -118,10 +118,10 @@ func (g wideChannels) each(c int, f func(at int)) {
 	}
 }
 
-// wideBatchStatistics is mean and variance, one chunk a channel.
-func wideBatchStatistics(s ir.Step) *wideWhole {
-	g := newWideChannels(s.In[0].Shape)
-	return &wideWhole{step: s, chunks: g.c, part: func(k *wideWhole, c int) {
+// float64BatchStatistics computes mean and variance, one channel per chunk.
+func float64BatchStatistics(s ir.Step) *float64Op {
+	g := newFloat64Channels(s.In[0].Shape)
+	return &float64Op{step: s, chunks: g.c, part: func(k *float64Op, c int) {
 		count, mean, variance := float64(g.n*g.s), 0.0, 0.0
 		g.each(c, func(at int) { mean += k.in[0][at] / count })
 		g.each(c, func(at int) { variance += (k.in[0][at] - mean) * (k.in[0][at] - mean) / count })
@@ -129,19 +129,19 @@ func wideBatchStatistics(s ir.Step) *wideWhole {
 	}}
 }
 
-// wideBatchNorm is (x - mean)/√(variance + ε)·w + b, one chunk a channel.
-func wideBatchNorm(s ir.Step) *wideWhole {
-	g, epsilon := newWideChannels(s.In[0].Shape), s.Op.(ir.BatchNorm).Epsilon
-	return &wideWhole{step: s, chunks: g.c, part: func(k *wideWhole, c int) {
+// float64BatchNorm computes (x - mean)/√(variance + ε)·w + b, one channel per chunk.
+func float64BatchNorm(s ir.Step) *float64Op {
+	g, epsilon := newFloat64Channels(s.In[0].Shape), s.Op.(ir.BatchNorm).Epsilon
+	return &float64Op{step: s, chunks: g.c, part: func(k *float64Op, c int) {
 		scale := 1 / math.Sqrt(k.in[1][g.c+c]+epsilon)
 		g.each(c, func(at int) { k.out[at] = (k.in[0][at]-k.in[1][c])*scale*k.in[2][c] + k.in[3][c] })
 	}}
 }
 
-// wideBatchNormSums is Σ dy and Σ dy·x̂, one chunk a channel.
-func wideBatchNormSums(s ir.Step) *wideWhole {
-	g, epsilon := newWideChannels(s.In[0].Shape), s.Op.(ir.BatchNormSums).Epsilon
-	return &wideWhole{step: s, chunks: g.c, part: func(k *wideWhole, c int) {
+// float64BatchNormSums computes Σ dy and Σ dy·x̂, one channel per chunk.
+func float64BatchNormSums(s ir.Step) *float64Op {
+	g, epsilon := newFloat64Channels(s.In[0].Shape), s.Op.(ir.BatchNormSums).Epsilon
+	return &float64Op{step: s, chunks: g.c, part: func(k *float64Op, c int) {
 		scale := 1 / math.Sqrt(k.in[2][g.c+c]+epsilon)
 		sum, product := 0.0, 0.0
 		g.each(c, func(at int) {
@@ -152,10 +152,10 @@ func wideBatchNormSums(s ir.Step) *wideWhole {
 	}}
 }
 
-// wideBatchNormInput is the gradient of x from x, dy, statistics, w and sums.
-func wideBatchNormInput(s ir.Step) *wideWhole {
-	g, op := newWideChannels(s.In[0].Shape), s.Op.(ir.BatchNormInputGradient)
-	return &wideWhole{step: s, chunks: g.c, part: func(k *wideWhole, c int) {
+// float64BatchNormInput computes the gradient of x from x, dy, statistics, w and sums.
+func float64BatchNormInput(s ir.Step) *float64Op {
+	g, op := newFloat64Channels(s.In[0].Shape), s.Op.(ir.BatchNormInputGradient)
+	return &float64Op{step: s, chunks: g.c, part: func(k *float64Op, c int) {
 		count, mean := float64(g.n*g.s), k.in[2][c]
 		scale := 1 / math.Sqrt(k.in[2][g.c+c]+op.Epsilon)
 		level, slope := k.in[4][c]/count, k.in[4][g.c+c]/count

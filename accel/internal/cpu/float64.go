@@ -8,10 +8,10 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Steps of float64, in plain Go.
+// Steps on float64, in plain Go.
 
-// wide is an elementwise op of float64, one chunk some elements.
-type wide struct {
+// float64Elementwise is an elementwise op on float64. A chunk is some elements.
+type float64Elementwise struct {
 	f      func(a, b, c, s float64) float64
 	in     []ir.Operand
 	walk   [3]ir.Layout
@@ -22,12 +22,12 @@ type wide struct {
 	scalar float64
 }
 
-func newWide(_ *Device, s ir.Step) (step, error) {
+func newFloat64Elementwise(_ *Device, s ir.Step) (step, error) {
 	f := scalarOps[s.Op.Name()]
 	if f == nil || s.Out[0].DType != ir.Float64 {
 		return nil, fmt.Errorf("cpu: there is no kernel for %s of %s", s.Op.Name(), s.Out[0].DType)
 	}
-	k := &wide{f: f, in: s.In, out: s.Out[0], word: -1}
+	k := &float64Elementwise{f: f, in: s.In, out: s.Out[0], word: -1}
 	if _, ok := s.Op.(ir.Dynamic); ok {
 		k.word = s.Word
 	}
@@ -37,7 +37,7 @@ func newWide(_ *Device, s ir.Step) (step, error) {
 	return k, nil
 }
 
-func (k *wide) run(p *program) error {
+func (k *float64Elementwise) run(p *program) error {
 	k.y = elements[float64](p, k.out)
 	for i, o := range k.in {
 		k.base[i] = p.memory[o.Slot]
@@ -50,7 +50,7 @@ func (k *wide) run(p *program) error {
 	return nil
 }
 
-func (k *wide) work(chunk, _ int) {
+func (k *float64Elementwise) work(chunk, _ int) {
 	var v [3][256]float64
 	end := min((chunk+1)*moveLen, len(k.y))
 	for at := chunk * moveLen; at < end; at += len(v[0]) {
@@ -64,31 +64,31 @@ func (k *wide) work(chunk, _ int) {
 	}
 }
 
-// wideLines is an op along the middle of [outer, n, inner] of float64; f makes
-// an output line, of any length, of an input line.
-type wideLines struct {
+// float64Lines is an op along the middle dimension of [outer, n, inner] of float64; f
+// computes an output line, of any length, from an input line.
+type float64Lines struct {
 	in, out            ir.Operand
 	outer, n, m, inner int // m is the length of an output line
 	f                  func(out, line []float64)
 	x, y               []float64
-	per                int // lines in one chunk
+	per                int // lines per chunk
 }
 
-func newWideLines(s ir.Step, from, to, length int, f func(out, line []float64)) step {
-	k := &wideLines{in: s.In[0], out: s.Out[0], f: f, m: length}
+func newFloat64Lines(s ir.Step, from, to, length int, f func(out, line []float64)) step {
+	k := &float64Lines{in: s.In[0], out: s.Out[0], f: f, m: length}
 	k.outer, k.n, k.inner = axes(s.In[0].Shape, from, to)
 	k.per = max(1, rowsPerTask/max(k.n, 1))
 	return k
 }
 
-func (k *wideLines) run(p *program) error {
+func (k *float64Lines) run(p *program) error {
 	k.x, k.y = elements[float64](p, k.in), elements[float64](p, k.out)
 	p.device.pool.run((k.outer*k.inner+k.per-1)/k.per, k)
 	k.x, k.y = nil, nil
 	return nil
 }
 
-func (k *wideLines) work(chunk, _ int) {
+func (k *float64Lines) work(chunk, _ int) {
 	line, out := make([]float64, k.n), make([]float64, k.m)
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.outer*k.inner); i++ {
 		o, c := i/k.inner, i%k.inner
@@ -103,7 +103,7 @@ func (k *wideLines) work(chunk, _ int) {
 }
 
 func sumLine(out, line []float64) {
-	// Compensated (Neumaier, ZAMM 54(1), 1974).
+	// Compensated summation (Neumaier, ZAMM 54(1), 1974).
 	s, low := 0.0, 0.0
 	for _, v := range line {
 		t := s + v
@@ -146,21 +146,21 @@ func softmaxLine(log bool) func(out, line []float64) {
 	}
 }
 
-// wideMatMul is a batch of products of float64.
-type wideMatMul struct {
+// float64MatMul is a batch of matrix multiplications in float64.
+type float64MatMul struct {
 	matmul
 	x, z, y []float64
 	m, n, k int
 }
 
-func newWideMatMul(s ir.Step) step {
-	k := &wideMatMul{matmul: newBatch(s)}
+func newFloat64MatMul(s ir.Step) step {
+	k := &float64MatMul{matmul: newBatch(s)}
 	r := len(s.Out[0].Shape) - 2
 	k.m, k.n, k.k = k.out.Shape[r], k.out.Shape[r+1], k.a.Shape[r+1]
 	return k
 }
 
-func (k *wideMatMul) run(p *program) error {
+func (k *float64MatMul) run(p *program) error {
 	k.x, k.z, k.y = from[float64](p, k.a), from[float64](p, k.b), elements[float64](p, k.out)
 	p.device.pool.run(k.count*k.m, k)
 	k.x, k.z, k.y = nil, nil, nil
@@ -168,7 +168,7 @@ func (k *wideMatMul) run(p *program) error {
 }
 
 // work computes one row.
-func (k *wideMatMul) work(chunk, _ int) {
+func (k *float64MatMul) work(chunk, _ int) {
 	batch, i := chunk/k.m, chunk%k.m
 	a, b := k.offsets(batch)
 	r := len(k.out.Shape) - 2
