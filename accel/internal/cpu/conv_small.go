@@ -101,7 +101,7 @@ type smallConv struct {
 	after        int // number of positions of the result
 	out, area    int
 	tapUses      [][]tapUse
-	transposed       bool
+	transposed   bool
 	low          float32
 	parts        int   // parts of the batch
 	results      []int // offsets of an image's results

@@ -17,7 +17,7 @@ type winogradConv struct {
 	argX, argW     ir.Operand // operands of the convolution
 	argB, argY     ir.Operand
 	in, out        int // channels
-	transposed         bool
+	transposed     bool
 	low            float32
 	places         []int // offsets of the results
 	taps           []int // offsets of the weights

@@ -21,10 +21,10 @@ type Device struct {
 
 	// Memory that all programs share, because only one runs at a time. Compile makes it
 	// large enough.
-	workspace   *storage
-	panel   []float32   // packed right-hand side of a matmul
-	scratch [][]float32 // scratch memory of each worker
-	widened []float32   // int8 weights converted to floats
+	workspace *storage
+	panel     []float32   // packed right-hand side of a matmul
+	scratch   [][]float32 // scratch memory of each worker
+	widened   []float32   // int8 weights converted to floats
 }
 
 var _ ir.Device = (*Device)(nil)

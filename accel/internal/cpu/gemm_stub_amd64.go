@@ -354,7 +354,7 @@ func interleave8(dst *float32, src *float32, row int, k int, w int)
 //go:noescape
 func copyRows(dst *float32, src *float32, k int, q int, w int, col int)
 
-// windowsAVX512 is packWindowsGeneric for k offsets and n windows, given as their numbers; there is at least one of each.
+// windowsAVX512 is packWindowsGeneric for k offsets and n windows, both at least one.
 //
 //go:noescape
 func windowsAVX512(dst *float32, runs *float32, offsets *int, k int, w int, list *int, n int)
@@ -365,5 +365,5 @@ func fmaAVX2(n int)
 // fmaAVX512 does 24 fused multiplications and additions of vectors in registers, n times.
 func fmaAVX512(n int)
 
-// pause waits for some tens of cycles n times, without loading the memory bus.
+// pause waits n times for some tens of cycles, without traffic on the memory bus.
 func pause(n int)

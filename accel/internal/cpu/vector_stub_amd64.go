@@ -129,7 +129,7 @@ func weighAVX2(n int, d *float32, a *float32, b *float32, s float32, t float32)
 //go:noescape
 func divideBytesAVX2(n int, d *float32, a *uint8, by float32)
 
-// sumAVX2 is sumGeneric with more lanes: equal for equal inputs, but not to its bits.
+// sumAVX2 is sumGeneric with more lanes: deterministic, but with different rounding.
 //
 //go:noescape
 func sumAVX2(n int, a *float32) float32
@@ -264,7 +264,7 @@ func weighAVX512(n int, d *float32, a *float32, b *float32, s float32, t float32
 //go:noescape
 func divideBytesAVX512(n int, d *float32, a *uint8, by float32)
 
-// sumAVX512 is sumGeneric with more lanes: equal for equal inputs, but not to its bits.
+// sumAVX512 is sumGeneric with more lanes: deterministic, but with different rounding.
 //
 //go:noescape
 func sumAVX512(n int, a *float32) float32

@@ -197,7 +197,7 @@ func (s *tiledSource) spread() int { return (4*s.rows + 3) * s.pitch }
 
 // transform writes the transformed tiles of a part of images x, for some blocks of channels
 // starting at first: elements are step apart, blocks have as many vectors as there are
-// tiles. workspace has workspace of the sizes of spread and turnRows.
+// tiles. workspace has the sizes of spread and turnRows.
 func (s *tiledSource) transform(dst []float32, step int, x []float32, p tilingPart, first, blocks int, workspace []float32) {
 	t, h, w := s.kernel, s.height(), s.width()
 	from, to, zeros := s.source(p)

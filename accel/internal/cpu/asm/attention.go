@@ -11,7 +11,7 @@ func attention(s isa) {
 	weigh(s)
 }
 
-// expSum is the exponential of scaled and shifted numbers, and its sum.
+// expSum generates the exponential of scaled and shifted values, and its sum.
 func expSum(s isa) {
 	name := "expSum" + s.name
 	TEXT(name, NOSPLIT, "func(n int, d, a *float32, scale, shift float32) float32")
@@ -29,14 +29,14 @@ func expSum(s isa) {
 		VMULPS(scale, v, v)
 		VADDPS(shift, v, v)
 		store(s.exp(v), d)
-		VADDPS(load(d), sum, sum) // again, for zeros behind the end
+		VADDPS(load(d), sum, sum) // again, to keep zeros after the end
 	}, d)
 	Store(s.lanesSum(sum).AsX(), ReturnIndex(0))
 	VZEROUPPER()
 	RET()
 }
 
-// weigh is (a+s)·b·t.
+// weigh generates (a+s)·b·t.
 func weigh(s isa) {
 	name := "weigh" + s.name
 	TEXT(name, NOSPLIT, "func(n int, d, a, b *float32, s, t float32)")

@@ -5,7 +5,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// divideBytes is bytes divided by a number, a vector at a time.
+// divideBytes generates bytes divided by a number, one vector at a time.
 func divideBytes(s isa) {
 	name := "divideBytes" + s.name
 	TEXT(name, NOSPLIT, "func(n int, d *float32, a *uint8, by float32)")

@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// foldings do several elementwise ops in one pass. Each op rounds as it does
-// alone: no multiplication is fused with an addition.
+// foldings compute several elementwise ops in one pass. Each op rounds as it does on its
+// own: no multiplication is fused with an addition.
 func foldings(s isa) {
 	s.folding("blend", 2, func(v []VecVirtual, k [4]VecVirtual) VecVirtual { return blended(v[0], v[1], k) })
 	s.folding("blendSquare", 2, func(v []VecVirtual, k [4]VecVirtual) VecVirtual {
@@ -17,7 +17,7 @@ func foldings(s isa) {
 	s.folding("rootStep", 3, func(v []VecVirtual, k [4]VecVirtual) VecVirtual { return rootStepped(v[0], v[1], v[2], k) })
 }
 
-// blended is a·k0 + b·k1 + k2 + k3; both are overwritten.
+// blended computes a·k0 + b·k1 + k2 + k3; it overwrites both operands.
 func blended(a, b VecVirtual, k [4]VecVirtual) VecVirtual {
 	VMULPS(k[0], a, a)
 	VMULPS(k[1], b, b)
@@ -27,7 +27,7 @@ func blended(a, b VecVirtual, k [4]VecVirtual) VecVirtual {
 	return a
 }
 
-// rootStepped is a - b·k0·k1 / (√(c·k2) + k3); all are overwritten.
+// rootStepped computes a - b·k0·k1 / (√(c·k2) + k3); it overwrites all operands.
 func rootStepped(a, b, c VecVirtual, k [4]VecVirtual) VecVirtual {
 	VMULPS(k[2], c, c)
 	VSQRTPS(c, c)

@@ -21,7 +21,7 @@ func gemm() {
 	pause()
 }
 
-// tiles are those of one and of two vectors' width and up to so many rows.
+// tiles generates the tiles of one and two vectors' width and up to a number of rows.
 func tiles(s isa, highest int) {
 	for mr := 1; mr <= highest; mr++ {
 		for nv := 1; nv <= 2; nv++ {
@@ -39,12 +39,11 @@ const (
 	clampZero = 2
 )
 
-// tile is c (+)= a·b: rows of a begin row elements from each other, each of its
-// steps in depth is step elements on, and so is the next row of b by next. So
-// packed panels will do, and matrices as they lie in memory. The accumulators
-// stay in registers over the whole depth. The result's lines are fetched meanwhile,
-// and those that the next tile wants of a, one in each step: they begin at ahead
-// and then every stride elements.
+// tile generates c (+)= a·b. Rows of a are row elements apart and its columns step
+// elements; rows of b are next elements apart, so packed panels and matrices in memory both
+// work. The accumulators stay in registers over the whole depth. Meanwhile the tile
+// prefetches the lines of the result and the elements of a for the next tile, one line per
+// step: they begin at ahead and are stride elements apart.
 func tile(s isa, mr, nv int) {
 	name := fmt.Sprintf("tile%dx%d%s", mr, nv*s.lanes(), s.name)
 	TEXT(name, NOSPLIT, "func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, ahead *float32, stride int)")
@@ -62,7 +61,7 @@ func tile(s isa, mr, nv int) {
 	for _, elements := range []Register{step, next, stride} {
 		SHLQ(Imm(2), elements)
 	}
-	// Odd multiples of the distance between rows; the even ones come by scaling.
+	// Odd multiples of the distance between rows; scaled addressing gives the even ones.
 	odd := map[int]Register{}
 	if mr > 1 {
 		one := Load(Param("row"), GP64())
@@ -97,7 +96,7 @@ func tile(s isa, mr, nv int) {
 	DECQ(k)
 	JNZ(LabelRef("one"))
 	Label("done")
-	t.locate() // again: in the loop its registers are needed
+	t.locate() // again: the loop uses its registers
 	bias := Load(Param("bias"), GP64())
 	t.addResult()
 	t.finish(bias)
@@ -119,14 +118,14 @@ func (t *tileState) finish(bias Register) {
 	JZ(LabelRef("store"))
 	zero := t.zero()
 	for i := range t.acc {
-		VMAXPS(t.acc[i], zero, t.acc[i]) // the second operand, the sum, comes out if it is NaN
+		VMAXPS(t.acc[i], zero, t.acc[i]) // returns the second operand, the sum, if it is NaN
 	}
 	Label("store")
 	t.store()
 }
 
-// rowTile is tile for a right-hand side that is not packed: its vectors start at
-// left and at right, and the rows lie at offsets from there.
+// rowTile generates tile for an unpacked right-hand side: its vectors start at left and at
+// right, and its rows are at offsets from there.
 func rowTile(s isa, mr, nv int) {
 	name := fmt.Sprintf("rowTile%dx%d%s", mr, nv*s.lanes(), s.name)
 	TEXT(name, NOSPLIT, "func(k int, a, left, right *float32, offsets *int, c *float32, ldc, mode int)")
@@ -182,7 +181,7 @@ func newTile(s isa, mr, nv int) *tileState {
 	return t
 }
 
-// locate loads where the result lies.
+// locate loads the address of the result.
 func (t *tileState) locate() {
 	t.c = Load(Param("c"), GP64())
 	t.ldc = Load(Param("ldc"), GP64())
@@ -211,7 +210,7 @@ func (t *tileState) multiply(a Mem, i int) {
 	}
 }
 
-// addResult adds what c holds, if the mode says so, and goes on at bias.
+// addResult adds c, if the mode says so, and jumps to bias.
 func (t *tileState) addResult() {
 	TESTQ(U32(addResult), Load(Param("mode"), GP64()))
 	JZ(LabelRef("bias"))
@@ -307,8 +306,8 @@ func interleave8() {
 	RET()
 }
 
-// copyRows moves rows of at least 8 elements in eights, of which the last may
-// overlap the one before.
+// copyRows copies rows of at least 8 elements, eight at a time; the last eight may overlap
+// the previous ones.
 func copyRows() {
 	TEXT("copyRows", NOSPLIT, "func(dst, src *float32, k, q, w, col int)")
 	Pragma("noescape")
@@ -350,7 +349,7 @@ func copyRows() {
 
 func pause() {
 	TEXT("pause", NOSPLIT, "func(n int)")
-	Doc("pause waits for some tens of cycles n times, without loading the memory bus.")
+	Doc("pause waits n times for some tens of cycles, without traffic on the memory bus.")
 	n := Load(Param("n"), GP64())
 	Label("loop")
 	PAUSE()

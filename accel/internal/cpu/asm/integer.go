@@ -9,7 +9,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// integer are products of bytes and what is done to their results.
+// integer generates int8 matrix multiplication and the functions on its results.
 func integer() {
 	for _, p := range []byteProduct{
 		{isa: avx512, name: "VNNI512", rows: 14},
@@ -39,22 +39,21 @@ func integer() {
 	gatherRuns(avx2)
 }
 
-// byteProduct is one way to multiply bytes.
+// byteProduct is an algorithm of int8 multiplication.
 type byteProduct struct {
 	isa
 	name  string
-	rows  int  // of the highest tile
-	vex   bool // VPDPBUSD of AVX-VNNI, which Go's assembler has no word for
+	rows  int  // of the tallest tile
+	vex   bool // VPDPBUSD of AVX-VNNI, which Go's assembler does not support
 	pairs bool // 16-bit integers in pairs: VPMADDWD, whose sums cannot overflow
 }
 
-// tile is c = a·b for rows of a that begin row bytes from each other and a panel
-// of b: groups of four bytes of the depth, or of two 16-bit integers, one column
-// after the other. Accumulators stay in registers over the whole depth.
+// tile generates c = a·b for rows of a that are row bytes apart and a panel of b: groups of
+// four bytes of the depth, or of two 16-bit integers, one column after the other.
+// Accumulators stay in registers over the whole depth.
 //
-// VPMADDUBSW, which multiplies bytes with AVX2 alone, is of no use: it adds two
-// products of up to 255·127 in 16 bits and gives the largest number where they do
-// not fit.
+// VPMADDUBSW, the only byte multiplication of AVX2, cannot be used: it adds two products of
+// up to 255·127 in 16 bits and saturates.
 func (p byteProduct) tile(mr, nv int) {
 	name := fmt.Sprintf("byteTile%dx%d%s", mr, nv*p.lanes(), p.name)
 	TEXT(name, NOSPLIT, "func(k int, a *uint8, row int, b *int8, c *int32, ldc int)")
@@ -80,7 +79,7 @@ func (p byteProduct) tile(mr, nv int) {
 			rows[i] = Mem{Base: a, Index: odd[i/scale], Scale: uint8(scale)}
 		}
 	}
-	// Registers by number, since avo does not see what an encoded instruction uses.
+	// Registers by number, since avo does not know the registers of an encoded instruction.
 	number := 0
 	next := func() VecPhysical {
 		number++
@@ -165,9 +164,9 @@ var (
 	}
 )
 
-// vpdpbusd is VEX.256.66.0F38.W0 50 /r of AVX-VNNI (Intel, Software Developer's
-// Manual, volume 2C): to each sum the products of four unsigned and four signed
-// bytes are added.
+// vpdpbusd encodes VEX.256.66.0F38.W0 50 /r of AVX-VNNI (Intel, Software Developer's
+// Manual, volume 2C): it adds to each sum the products of four unsigned and four signed
+// bytes.
 func vpdpbusd(signed, unsigned, sum VecPhysical) {
 	s, u, d := uint8(signed.PhysicalIndex()), uint8(unsigned.PhysicalIndex()), uint8(sum.PhysicalIndex())
 	high := func(i, bit uint8) uint8 { // the bits of the prefix are inverted
@@ -187,15 +186,14 @@ func vpdpbusd(signed, unsigned, sum VecPhysical) {
 	}
 }
 
-// finiteSum adds x - x, which is zero, or NaN of what is not finite.
+// finiteSum adds x - x, which is zero, or NaN if x is not finite.
 func (s isa) finiteSum(x, sum VecVirtual) {
 	t := s.register()
 	VSUBPS(x, x, t)
 	VADDPS(t, sum, sum)
 }
 
-// clampBytes rounds to the nearest integer from low to 255, and to the even one of
-// two, and writes bytes.
+// clampBytes rounds to the nearest integer from low to 255, ties to even, and writes bytes.
 func (s isa) clampBytes(v, low, high VecVirtual, to Mem) {
 	VMAXPS(low, v, v)
 	VMINPS(high, v, v)
@@ -211,7 +209,7 @@ func (s isa) clampBytes(v, low, high VecVirtual, to Mem) {
 	VMOVQ(upper, to)
 }
 
-// quantise is for whole vectors.
+// quantise generates quantise for whole vectors.
 func quantise(s isa) {
 	p := s.head("quantise", "func(n int, q *uint8, x *float32, factor, zero float32) (sum float32)", " for whole vectors; sum is 0, or NaN where an x is not finite.", "q", "x")
 	n := Load(Param("n"), GP64())
@@ -232,8 +230,8 @@ func quantise(s isa) {
 	RET()
 }
 
-// scaledRows is the loop over rows of whole vectors: q, which has elements of a size,
-// and sums begin some bytes from each other.
+// scaledRows generates the loop over rows of whole vectors. The rows of q, whose elements
+// have a given size, and of sums are some bytes apart.
 func (s isa) scaledRows(signature, name, q string, size int, store func(v, low VecVirtual, to Mem)) {
 	p := s.head(name, signature, " for whole vectors, and at least one row.", "offset", "factor", "bias")
 	rows, n := Load(Param("rows"), GP64()), Load(Param("n"), GP64())
@@ -284,7 +282,7 @@ func dequantise(s isa) {
 	})
 }
 
-// dotBytes is for whole pairs of vectors.
+// dotBytes generates dot for whole pairs of vectors.
 func dotBytes(s isa) {
 	p := s.head("dotBytes", "func(n int, x *float32, w *int8) float32", " for whole vectors, four at a time.", "x", "w")
 	n := Load(Param("n"), GP64())
@@ -308,7 +306,7 @@ func dotBytes(s isa) {
 	RET()
 }
 
-// widenBytes is for whole vectors.
+// widenBytes generates widen for whole vectors.
 func widenBytes(s isa) {
 	p := s.head("widenBytes", "func(n int, y *float32, w *int8, step float32)", " for whole vectors.", "y", "w")
 	n := Load(Param("n"), GP64())
@@ -327,8 +325,8 @@ func widenBytes(s isa) {
 	RET()
 }
 
-// tapSums goes through channels a vector at a time, and through the taps of each. The
-// upper halves of what VPMADDWD multiplies are zero, since x is positive.
+// tapSums loops over channels, one vector at a time, and over the taps of each. The upper
+// halves of the operands of VPMADDWD are zero, since x is positive.
 func tapSums(s isa) {
 	p := s.head("tapSums", "func(taps, n int, sums *int32, x *uint8, offsets *int, w *int32, pitch int)", " for whole vectors.", "sums", "x", "offsets", "w")
 	n, pitch := Load(Param("n"), GP64()), Load(Param("pitch"), GP64())
@@ -358,7 +356,7 @@ func tapSums(s isa) {
 	RET()
 }
 
-// largestTap goes through channels a vector at a time, and through the taps of each.
+// largestTap loops over channels, one vector at a time, and over the taps of each.
 func largestTap(s isa) {
 	p := s.head("largestTap", "func(taps, n int, d, x *uint8, offsets *int)", " for whole vectors of bytes.", "d", "x", "offsets")
 	n, taps := Load(Param("n"), GP64()), Load(Param("taps"), GP64())
@@ -382,8 +380,8 @@ func largestTap(s isa) {
 	RET()
 }
 
-// gatherRuns copies 16 bytes at a time. What it writes behind a run the next one
-// overwrites.
+// gatherRuns copies 16 bytes at a time. The next run overwrites the bytes written after a
+// run.
 func gatherRuns(s isa) {
 	p := s.head("gatherRuns", "func(count, pieces, n int, dst, x *uint8, offsets *int, step int)", ", and may write up to 15 bytes behind.", "dst", "x", "offsets")
 	count, pieces, n, step := Load(Param("count"), GP64()), Load(Param("pieces"), GP64()), Load(Param("n"), GP64()), Load(Param("step"), GP64())
@@ -412,7 +410,7 @@ func gatherRuns(s isa) {
 	RET()
 }
 
-// spin is products of bytes that wait for nothing, for the peak.
+// spin generates independent multiplications, for the peak.
 func (p byteProduct) spin(chains int) {
 	name := "byteSpin" + p.name
 	TEXT(name, NOSPLIT, "func(n int)")

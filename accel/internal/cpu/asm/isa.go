@@ -57,7 +57,7 @@ func (s isa) or(a, b, dst VecVirtual) {
 	}
 }
 
-// round is to the nearest integer.
+// round rounds to the nearest integer.
 func (s isa) round(x, dst VecVirtual) {
 	if s.wide() {
 		VRNDSCALEPS(Imm(0), x, dst)
@@ -73,7 +73,7 @@ const (
 	unordered   = 3
 )
 
-// choose is dst = yes where a ? b, else no.
+// choose sets dst = yes where a ? b, else no.
 func (s isa) choose(predicate uint8, a, b, yes, no, dst VecVirtual) {
 	if s.wide() {
 		k := K()
@@ -88,7 +88,7 @@ func (s isa) choose(predicate uint8, a, b, yes, no, dst VecVirtual) {
 
 var constants = map[uint32]Mem{}
 
-// constant is a float32 in read-only memory.
+// constant returns a float32 in read-only memory.
 func constant(f float64) Mem { return bits(math.Float32bits(float32(f))) }
 
 func bits(b uint32) Mem {

@@ -43,8 +43,8 @@ func main() {
 	}
 }
 
-// nameCommand makes the header of a generated file tell the command that works;
-// avo assumes a program of one file.
+// nameCommand corrects the command in the header of a generated file: avo assumes a program
+// of one file.
 func nameCommand(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

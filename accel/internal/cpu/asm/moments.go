@@ -6,10 +6,10 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// momentStep does blend, blendSquare and rootStep, each as it does alone, on a
-// vector that stays in registers: the divisions of the last overlap with the
-// loads of the others. What it changes is fetched in time, also from the next page.
-// There are registers for its scalars with AVX-512 only.
+// momentStep computes blend, blendSquare and rootStep, each as on its own, on a vector that
+// stays in registers: the divisions of the last overlap with the loads of the others. It
+// prefetches the memory that it changes, also across pages. Only AVX-512 has enough
+// registers for its scalars.
 func momentStep(s isa) {
 	p := s.head("momentStep", "func(n int, dm, dv, dp, m, slope, v, p, blend, blendSquare, rootStep *float32)", ".", "dm", "dv", "dp", "m", "slope", "v", "p")
 	n := Load(Param("n"), GP64())

@@ -8,8 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// peak is multiplications and additions that wait for nothing: as many chains
-// as there are registers for.
+// peak generates independent multiply-adds: as many chains as there are registers for.
 func peak(s isa) {
 	chains := 12
 	if s.wide() {

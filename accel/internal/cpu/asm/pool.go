@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// pools generates the functions of pools whose windows of 2×2 do not overlap: pairs
-// of neighbours in pairs of rows.
+// pools generates pooling with windows of 2×2 that do not overlap: pairs of neighbours in
+// pairs of rows.
 func pools(s isa) {
 	s.begin("poolRows", "func(rows, n int, d, a *float32, pitch int)", " is poolRowsGeneric with more lanes.")
 	p := newPairs(s)
@@ -44,7 +44,7 @@ func pools(s isa) {
 		first := s.compared(equalTo, largest, a0)
 		second := s.compared(equalTo, largest, a1)
 		third := s.compared(equalTo, largest, b0)
-		_ = b1 // is it if none of the others is, also where there is NaN
+		_ = b1 // the maximum if none of the others is, also with NaN
 		s.without(first, second)
 		seen := s.either(first, second)
 		s.without(seen, third)
@@ -53,7 +53,7 @@ func pools(s isa) {
 	})
 }
 
-// compared is a mask of the lanes of which a comparison holds.
+// compared returns a mask of the lanes for which a comparison holds.
 func (s isa) compared(predicate uint8, a, b VecVirtual) Register {
 	if s.wide() {
 		k := K()
@@ -65,7 +65,7 @@ func (s isa) compared(predicate uint8, a, b VecVirtual) Register {
 	return mask
 }
 
-// either is a mask of the lanes of two.
+// either returns the union of two masks.
 func (s isa) either(a, b Register) Register {
 	if s.wide() {
 		k := K()
@@ -77,7 +77,7 @@ func (s isa) either(a, b Register) Register {
 	return mask
 }
 
-// without takes the lanes of one mask out of another.
+// without removes the lanes of one mask from another.
 func (s isa) without(taken, mask Register) {
 	if s.wide() {
 		KANDNW(mask, taken, mask)
@@ -86,7 +86,7 @@ func (s isa) without(taken, mask Register) {
 	}
 }
 
-// where is v in the lanes of a mask and 0 in the others.
+// where returns v in the lanes of a mask and 0 in the others.
 func (s isa) where(mask Register, v VecVirtual) VecVirtual {
 	out := s.register()
 	if s.wide() {
@@ -97,7 +97,7 @@ func (s isa) where(mask Register, v VecVirtual) VecVirtual {
 	return out
 }
 
-// elsewhere is v in the lanes that a mask does not have.
+// elsewhere returns v in the lanes outside a mask and 0 in the others.
 func (s isa) elsewhere(mask Register, v VecVirtual) VecVirtual {
 	if s.wide() {
 		others := K()
@@ -109,14 +109,14 @@ func (s isa) elsewhere(mask Register, v VecVirtual) VecVirtual {
 	return out
 }
 
-// pairs walks over rows of n pairs of neighbours, some lanes at a time.
+// pairs iterates over rows of n pairs of neighbours, a vector at a time.
 type pairs struct {
 	isa
 	rows, n, pitch           Register
-	one, low, high           Register // masks of what a row has more than whole vectors
+	one, low, high           Register // masks of the elements after a row's last whole vector
 	even, odd, first, second VecVirtual
 	partly                   bool
-	at                       Register // pairs that are behind, in bytes
+	at                       Register // offset of the current pairs, in bytes
 }
 
 var permutations = map[string]Mem{}
@@ -146,14 +146,14 @@ func newPairs(s isa) *pairs {
 	return p
 }
 
-// below is the row behind another.
+// below returns the row after another.
 func (p *pairs) below(row Register) Register {
 	r := GP64()
 	LEAQ(Mem{Base: row, Index: p.pitch, Scale: 1}, r)
 	return r
 }
 
-// masks are those of the pairs behind whole vectors: n modulo lanes.
+// masks computes the masks of the pairs after whole vectors: n modulo lanes.
 func (p *pairs) masks() {
 	rest, twice := GP64(), GP64()
 	MOVQ(p.n, rest)
@@ -191,8 +191,8 @@ func (p *pairs) masks() {
 	p.one, p.low, p.high = mask(rest), mask(low), mask(high)
 }
 
-// overRows runs the body for all pairs of all pairs of rows. Pairs lie in rows of the
-// pitch, ones one behind the other.
+// overRows runs the body for all pairs of all pairs of rows. Pairs are in rows pitch apart,
+// single elements are contiguous.
 func (p *pairs) overRows(pairs, ones []Register, body func()) {
 	p.masks()
 	left, whole := GP64(), GP64()
@@ -227,7 +227,7 @@ func (p *pairs) overRows(pairs, ones []Register, body func()) {
 	RET()
 }
 
-// vector is a load from memory, as far as the row goes.
+// vector loads a vector from memory, up to the end of the row.
 func (p *pairs) vector(m Mem, mask Register) VecVirtual {
 	v := p.register()
 	switch {
@@ -252,7 +252,7 @@ func (p *pairs) write(v VecVirtual, m Mem, mask Register) {
 	}
 }
 
-// halves are where the pairs lie, two vectors.
+// halves returns the addresses of the pairs, two vectors.
 func (p *pairs) halves(row Register) (low, high Mem) {
 	low = Mem{Base: row, Index: p.at, Scale: 2}
 	high = low
@@ -260,7 +260,7 @@ func (p *pairs) halves(row Register) (low, high Mem) {
 	return low, high
 }
 
-// load is the even and the odd elements of two vectors.
+// load returns the even and the odd elements of two vectors.
 func (p *pairs) load(row Register) (even, odd VecVirtual) {
 	low, high := p.halves(row)
 	a, b := p.vector(low, p.low), p.vector(high, p.high)

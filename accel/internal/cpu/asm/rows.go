@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// rows are the functions of rows: of norms, sums of columns, and scores.
+// rows generates the functions on rows: of norms, column sums, and scores.
 func rows() {
 	for _, s := range []isa{avx2, avx512} {
 		squares(s)
@@ -35,14 +35,14 @@ func (s isa) head(name, signature, doc string, pointers ...string) []Register {
 	return r
 }
 
-// scalar is a parameter in all lanes.
+// scalar broadcasts a parameter to all lanes.
 func (s isa) scalar(name string) VecVirtual {
 	r := s.register()
 	s.splatParam(name, r)
 	return r
 }
 
-// squares is for whole vectors.
+// squares generates squares for whole vectors.
 func squares(s isa) {
 	p := s.head("squares", "func(n int, x *float32, shift float32) float32", " for whole vectors.", "x")
 	n := Load(Param("n"), GP64())
@@ -129,8 +129,8 @@ func normWeights(s isa) {
 	RET()
 }
 
-// addRows adds rows that begin pitch elements from each other to as many
-// vectors, which stay in registers.
+// addRows adds rows that are pitch elements apart to a number of vectors, which stay in
+// registers.
 func addRows(s isa, vectors int) {
 	name := map[int]string{1: "addRowsNarrow", 8: "addRowsWide"}[vectors]
 	TEXT(name+s.name, NOSPLIT, "func(rows, pitch int, d, x *float32)")

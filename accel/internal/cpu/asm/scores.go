@@ -6,15 +6,15 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// scoreRows is the loop of a function over rows of a block of scores: the first
-// row has some that are seen, each later one step more, none or all at the ends.
+// scoreRows is the loop of a function over rows of a block of scores. In the first row, the
+// first seen elements are visible, in each later row step more.
 type scoreRows struct {
 	isa
 	rows, width, pitch, seen, step Register
-	seenHere                       Register // of this row
+	seenHere                       Register // visible elements of this row
 }
 
-// begin is before the body of a row.
+// begin starts the body of a row.
 func (r *scoreRows) begin() {
 	r.rows = Load(Param("rows"), GP64())
 	r.width = Load(Param("width"), GP64())
@@ -29,7 +29,7 @@ func (r *scoreRows) begin() {
 	r.clamp()
 }
 
-// clamp is how many of a row are seen.
+// clamp computes the number of visible elements of a row.
 func (r *scoreRows) clamp() {
 	none := GP64()
 	XORQ(none, none)
@@ -40,8 +40,7 @@ func (r *scoreRows) clamp() {
 	CMOVQGT(r.width, r.seenHere)
 }
 
-// next goes on with the next row of some blocks, and with the next element of
-// some columns.
+// next advances to the next row of some blocks, and to the next element of some columns.
 func (r *scoreRows) next(blocks, columns []Register) {
 	for _, b := range blocks {
 		ADDQ(r.pitch, b)
@@ -57,8 +56,8 @@ func (r *scoreRows) next(blocks, columns []Register) {
 	RET()
 }
 
-// vectors runs a body for each vector that has elements which are seen, at a
-// distance in bytes, with a mask of these; label tells loops from each other.
+// vectors runs a body for each vector that has visible elements, at an offset in bytes,
+// with a mask of these elements; label distinguishes loops.
 func (r *scoreRows) vectors(label string, body func(at Register, seen Register)) (at Register) {
 	at = GP64()
 	left, ones, lanes := GP64(), GP64(), GP64()
@@ -72,7 +71,7 @@ func (r *scoreRows) vectors(label string, body func(at Register, seen Register))
 	bits := GP64()
 	MOVQ(left, bits)
 	CMPQ(left, lanes)
-	CMOVQGT(lanes, bits) // of the number BZHI takes the lowest eight bits
+	CMOVQGT(lanes, bits) // BZHI uses the lowest eight bits of the number
 	BZHIQ(bits, ones, bits)
 	KMOVW(bits.As32(), mask)
 	body(at, mask)
@@ -84,7 +83,7 @@ func (r *scoreRows) vectors(label string, body func(at Register, seen Register))
 	return at
 }
 
-// zeros fills the rest of a row of some blocks, whole vectors up to its width.
+// zeros fills the rest of a row of some blocks with zeros, whole vectors up to its width.
 func (r *scoreRows) zeros(at Register, blocks ...Register) {
 	bytes := GP64()
 	MOVQ(r.width, bytes)
@@ -101,7 +100,7 @@ func (r *scoreRows) zeros(at Register, blocks ...Register) {
 	JLT(LabelRef("zero"))
 }
 
-// softmaxRows makes weights of scores.
+// softmaxRows replaces scores by exponentials.
 func softmaxRows(s isa) {
 	TEXT("softmaxRows"+s.name, NOSPLIT, "func(rows, width, pitch, seen, step int, p *float32, factor float32, top, sum *float32)")
 	Pragma("noescape")
@@ -116,7 +115,7 @@ func softmaxRows(s isa) {
 		v := s.register()
 		VMOVAPS(lowest, v)
 		VMOVUPS(Mem{Base: p, Index: at, Scale: 1}, seen, v)
-		VMAXPS(m, v, m) // the first operand, what there was, comes out if one is NaN
+		VMAXPS(m, v, m) // returns the first operand, the old maximum, if one is NaN
 	})
 	high := s.lanesMax(m)
 	VMULSS(factor.AsX(), high, high)
@@ -127,7 +126,7 @@ func softmaxRows(s isa) {
 	VMOVD(high, word)
 	CMPL(word, I32(-0x800000))
 	JNE(LabelRef("finite"))
-	VXORPS(high, high, high) // no score but -Inf so far
+	VXORPS(high, high, high) // all scores so far are -Inf
 	Label("finite")
 	VMOVSS(high, Mem{Base: top})
 	shift, total := s.register(), s.zero()
@@ -146,8 +145,8 @@ func softmaxRows(s isa) {
 	r.next([]Register{p}, []Register{top, sum})
 }
 
-// softmaxGradientRows makes weights of scores again, and gradients of the
-// scores of those of the weights.
+// softmaxGradientRows recomputes the weights of scores, and replaces the gradients of the
+// weights by those of the scores.
 func softmaxGradientRows(s isa) {
 	TEXT("softmaxGradientRows"+s.name, NOSPLIT, "func(rows, width, pitch, seen, step int, p, ds *float32, factor, scale float32, logarithm, delta *float32)")
 	Pragma("noescape")
@@ -169,14 +168,14 @@ func softmaxGradientRows(s isa) {
 		VSUBPS(less, g, g)
 		VMULPS(e, g, g)
 		VMULPS(scale, g, g)
-		VMOVUPS_Z(g, seen, g) // also where the weight is no number
+		VMOVUPS_Z(g, seen, g) // also if the weight is NaN
 		VMOVUPS(g, Mem{Base: ds, Index: at, Scale: 1})
 	})
 	r.zeros(at, p, ds)
 	r.next([]Register{p, ds}, []Register{logarithm, delta})
 }
 
-// lanesMax is the largest lane.
+// lanesMax returns the largest lane.
 func (s isa) lanesMax(m VecVirtual) VecVirtual {
 	other := s.register()
 	VSHUFF64X2(Imm(0x4e), m, m, other)

@@ -8,7 +8,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// columns is the number of vectors beside each other in a tile of several rows.
+// columns is the number of vectors side by side in a tile of several rows.
 const columns = 3
 
 func shift() {
@@ -25,8 +25,8 @@ func shift() {
 	}
 }
 
-// shiftTile is a tile of a product whose right-hand side lies unpacked: row p
-// of b starts offsets[p] elements behind b, so that rows may overlap.
+// shiftTile generates a tile of a matmul whose right-hand side is not packed: row p of b
+// starts offsets[p] elements after b, so rows may overlap.
 func shiftTile(s isa, mr, nv int) {
 	name := fmt.Sprintf("shiftTile%dx%d", mr, nv*s.lanes())
 	TEXT(name, NOSPLIT, "func(k int, a, b *float32, offsets *int, c *float32, ldc, add int)")
@@ -95,7 +95,7 @@ func shiftTile(s isa, mr, nv int) {
 	RET()
 }
 
-// shiftDots is mr rows times three shifted runs of b, summed over the run.
+// shiftDots generates mr rows times three shifted runs of b, summed over the run.
 func shiftDots(s isa, mr int) {
 	name := fmt.Sprintf("shiftDots%dx3%s", mr, s.name)
 	TEXT(name, NOSPLIT, "func(n int, a *float32, lda int, b *float32, offsets *int, c *float32, ldc int)")
@@ -180,8 +180,8 @@ func (s isa) splatParam(name string, r VecVirtual) {
 	VBROADCASTSS(at.Addr, r)
 }
 
-// lanesSum adds up the lanes of a register, which is lost. The wide form keeps
-// to instructions that reach all 32 registers.
+// lanesSum adds the lanes of a register, which it overwrites. The wide form only uses
+// instructions that reach all 32 registers.
 func (s isa) lanesSum(y VecVirtual) VecVirtual {
 	if s.wide() {
 		other := ZMM()
@@ -204,7 +204,7 @@ func (s isa) lanesSum(y VecVirtual) VecVirtual {
 	return x.(VecVirtual)
 }
 
-// biasRows moves rows of one pitch to another.
+// biasRows copies rows of one pitch to another.
 func biasRows(s isa) {
 	name := "biasRows" + s.name
 	TEXT(name, NOSPLIT, "func(rows, width int, d *float32, dpitch int, a *float32, apitch int, bias, low float32)")
@@ -231,7 +231,7 @@ func biasRows(s isa) {
 	s.loop(n, []Register{from}, func(load func(Register) VecVirtual, store func(VecVirtual, Register)) {
 		v := load(from)
 		VADDPS(bias, v, v)
-		VMAXPS(v, low, v) // the second operand, the sum, comes out if it is NaN
+		VMAXPS(v, low, v) // returns the second operand, the sum, if it is NaN
 		store(v, to)
 	}, to)
 	ADDQ(dpitch, d)

@@ -6,8 +6,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// turn lays rows beside each other: of a vector's number of rows, each column
-// becomes a vector, at a place from a table.
+// turn interleaves as many rows as a vector has lanes: each column becomes a vector, at an
+// offset from a table.
 func (s isa) turn() {
 	s.begin("turn", "func(n int, dst, src *float32, row int, offsets *int)", " is turnGeneric with more lanes"+s.tail())
 	n, dst := parameter("n"), parameter("dst")
@@ -25,8 +25,8 @@ func (s isa) turn() {
 		}
 		out := s.transposed(in)
 		at := GP64()
-		// From the end, for in the last block what lies behind it has the place
-		// of the last column.
+		// From the end, because columns after the end of the last block have the offset of
+		// the last column.
 		for j := len(out) - 1; j >= 0; j-- {
 			MOVQ(Mem{Base: offsets, Disp: 8 * j}, at)
 			VMOVUPS(out[j], Mem{Base: dst, Index: at, Scale: 4})
@@ -61,7 +61,7 @@ func (s isa) turnBack() {
 	})
 }
 
-// tail is what a function's comment says of the last block.
+// tail describes, in a function's comment, how it treats the last block.
 func (s isa) tail() string {
 	if s.wide() {
 		return "; the table is as long as whole blocks of 16, by its last entry."
@@ -69,7 +69,8 @@ func (s isa) tail() string {
 	return "; n is a multiple of 8."
 }
 
-// rows are where a vector's number of rows lie, and a step to the next columns.
+// rows are the addresses of as many rows as a vector has lanes, and the step to the next
+// columns.
 func (s isa) rows(base, row Register) (rows []Mem, advance func()) {
 	SHLQ(Imm(2), row)
 	row3 := GP64()
@@ -91,8 +92,8 @@ func (s isa) rows(base, row Register) (rows []Mem, advance func()) {
 	}
 }
 
-// eachBlock runs the body for each vector's number of columns. A wide set masks
-// those that the last block lacks.
+// eachBlock runs the body for as many columns as a vector has lanes. With AVX-512 it masks
+// the columns after the last one.
 func (s isa) eachBlock(n Register, body func(mask Register)) {
 	var all, some, mask Register
 	if s.wide() {
@@ -115,7 +116,7 @@ func (s isa) eachBlock(n Register, body func(mask Register)) {
 	RET()
 }
 
-// transposed is a square of vectors with rows for columns.
+// transposed transposes a square of vectors.
 func (s isa) transposed(r []VecVirtual) []VecVirtual {
 	two := func(f func(a, b, d VecVirtual), a, b VecVirtual) VecVirtual {
 		d := s.register()

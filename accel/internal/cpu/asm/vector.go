@@ -27,7 +27,7 @@ func binaryOps(s isa) {
 	s.kernel("mul", 2, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { VMULPS(v[1], v[0], v[0]); return v[0] })
 	s.kernel("div", 2, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { VDIVPS(v[1], v[0], v[0]); return v[0] })
 	s.kernel("maximum", 2, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
-		// MAXPS gives its second operand if either is NaN.
+		// MAXPS returns its second operand if either is NaN.
 		m := s.register()
 		VMAXPS(v[1], v[0], m)
 		s.choose(unordered, v[0], v[0], v[0], m, m)
@@ -77,13 +77,13 @@ func unaryOps(s isa) {
 	})
 	s.kernel("sqrt", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { VSQRTPS(v[0], v[0]); return v[0] })
 	s.kernel("relu", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
-		// The second operand, x, comes out if it is NaN.
+		// Returns the second operand, x, if it is NaN.
 		VMAXPS(v[0], s.zero(), v[0])
 		return v[0]
 	})
 	s.kernel("exp", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual { return s.exp(v[0]) })
 	s.kernel("sigmoid", 1, false, func(v []VecVirtual, _ VecVirtual) VecVirtual {
-		// 1/(1+e⁻ˣ) above zero and eˣ/(1+eˣ) below: e does not overflow.
+		// 1/(1+e⁻ˣ) above zero and eˣ/(1+eˣ) below, so that e does not overflow.
 		x := v[0]
 		minus := s.register()
 		s.or(s.splat(bits(0x80000000)), x, minus)
@@ -105,8 +105,7 @@ func unaryOps(s isa) {
 	})
 }
 
-// kernel is a loop over n elements, of one vector at a time and a last part
-// under a mask.
+// kernel generates a loop over n elements, one vector at a time, with a masked last vector.
 func (s isa) kernel(name string, inputs int, scalar bool, body func(v []VecVirtual, k VecVirtual) VecVirtual) {
 	full := name + s.name
 	signature := "func(n int, d, a *float32)"
@@ -145,7 +144,7 @@ func (s isa) kernel(name string, inputs int, scalar bool, body func(v []VecVirtu
 	RET()
 }
 
-// loop runs a body over whole vectors and once more over the rest.
+// loop runs a body over whole vectors and once more over the remaining elements.
 func (s isa) loop(n Register, in []Register, body func(load func(Register) VecVirtual, store func(VecVirtual, Register)), out ...Register) {
 	CMPQ(n, Imm(uint64(s.lanes())))
 	JL(LabelRef("rest"))
@@ -199,7 +198,7 @@ func (s isa) masked(n Register) (func(Register) VecVirtual, func(VecVirtual, Reg
 
 var mask *Mem
 
-// tailMask is eight set words and then eight clear ones.
+// tailMask is eight set words followed by eight clear ones.
 func tailMask() Mem {
 	if mask == nil {
 		m := GLOBL("tailMask", 8|16)
@@ -215,7 +214,7 @@ func tailMask() Mem {
 	return *mask
 }
 
-// clamp is x between two bounds; NaN stays.
+// clamp clamps x to two bounds; it keeps NaN.
 func (s isa) clamp(x VecVirtual, low, high float64) VecVirtual {
 	r := s.register()
 	VMAXPS(x, s.splat(constant(low)), r)
@@ -223,7 +222,7 @@ func (s isa) clamp(x VecVirtual, low, high float64) VecVirtual {
 	return r
 }
 
-// polynomial is the value at x of coefficients, the highest power first.
+// polynomial evaluates a polynomial at x, the coefficient of the highest power first.
 func (s isa) polynomial(x VecVirtual, coefficients ...float64) VecVirtual {
 	p := s.splat(constant(coefficients[0]))
 	for _, c := range coefficients[1:] {
@@ -232,11 +231,11 @@ func (s isa) polynomial(x VecVirtual, coefficients ...float64) VecVirtual {
 	return p
 }
 
-// exp is 2ⁿ·eʳ with n = round(x/ln 2) and r the rest, for which the polynomial
-// of the Cephes library's expf serves.
+// exp computes 2ⁿ·eʳ with n = round(x/ln 2) and the rest r, with the polynomial of the
+// Cephes library's expf.
 func (s isa) exp(x VecVirtual) VecVirtual { return s.expWithin(s.clamp(x, -104, 89)) }
 
-// expWithin is exp from -104 to 89.
+// expWithin is exp for arguments from -104 to 89.
 func (s isa) expWithin(x VecVirtual) VecVirtual {
 	n := s.register()
 	VMULPS(s.splat(constant(1.4426950408889634)), x, n)
@@ -254,7 +253,7 @@ func (s isa) expWithin(x VecVirtual) VecVirtual {
 		VSCALEFPS(n, p, p)
 		return p
 	}
-	// 2ⁿ in two factors, since n may lie outside of a float's exponents.
+	// 2ⁿ in two factors, because n may be outside the exponent range of a float.
 	whole, half := YMM(), YMM()
 	VCVTPS2DQ(n, whole)
 	VPSRAD(Imm(1), whole, half)
@@ -268,8 +267,8 @@ func (s isa) expWithin(x VecVirtual) VecVirtual {
 	return p
 }
 
-// tanh is the odd polynomial of the Cephes library's tanhf below 0.625, and
-// 1 - 2/(e²ˣ+1) with x's sign above, where nothing cancels.
+// tanh computes the odd polynomial of the Cephes library's tanhf below 0.625, and 1 -
+// 2/(e²ˣ+1) with x's sign above, where nothing cancels.
 func (s isa) tanh(x VecVirtual) VecVirtual {
 	square, size := s.register(), s.register()
 	VMULPS(x, x, square)
@@ -292,8 +291,8 @@ func (s isa) tanh(x VecVirtual) VecVirtual {
 	return big
 }
 
-// normal is the normal distribution's Φ(x) = (1+erf(x/√2))/2, erf being a
-// rational approximation (coefficients of Eigen's perf).
+// normal computes the normal distribution's Φ(x) = (1+erf(x/√2))/2 with a rational
+// approximation of erf (coefficients of Eigen's perf).
 func (s isa) normal(x VecVirtual) VecVirtual {
 	z := s.register()
 	VMULPS(s.splat(constant(0.7071067811865476)), x, z)
@@ -309,8 +308,8 @@ func (s isa) normal(x VecVirtual) VecVirtual {
 	return p
 }
 
-// divide is p /= q for numbers of middling size, with AVX-512 by Newton's method,
-// which keeps the divider free, and a rounding more.
+// divide computes p /= q for numbers of moderate size. With AVX-512 it uses Newton's
+// method, which does not use the divider and has one more rounding.
 func (s isa) divide(p, q VecVirtual) {
 	if !s.wide() {
 		VDIVPS(q, p, p)
@@ -323,12 +322,12 @@ func (s isa) divide(p, q VecVirtual) {
 	VMULPS(r, p, p)
 }
 
-// sum adds in four accumulators, then these, then their lanes.
+// sum adds in four accumulators, then the accumulators, then their lanes.
 func sum(s isa) {
 	name := "sum" + s.name
 	TEXT(name, NOSPLIT, "func(n int, a *float32) float32")
 	Pragma("noescape")
-	Doc(name + " is sumGeneric with more lanes: equal for equal inputs, but not to its bits.")
+	Doc(name + " is sumGeneric with more lanes: deterministic, but with different rounding.")
 	n := Load(Param("n"), GP64())
 	a := Load(Param("a"), GP64())
 	acc := make([]VecVirtual, 4)
@@ -369,7 +368,7 @@ func sum(s isa) {
 	RET()
 }
 
-// largest is for at least one vector; the last overlaps the one before.
+// largest is for at least one vector; the last vector overlaps the previous one.
 func largest(s isa) {
 	name := "largest" + s.name
 	TEXT(name, NOSPLIT, "func(n int, a *float32) float32")
@@ -378,7 +377,7 @@ func largest(s isa) {
 	n := Load(Param("n"), GP64())
 	a := Load(Param("a"), GP64())
 	last, m := s.register(), s.register()
-	// The second operand, which avo names first, comes out if one is NaN.
+	// Returns the second operand, which avo names first, if one is NaN.
 	VBROADCASTSS(bits(0xff800000), m)
 	LEAQ(Mem{Base: a, Index: n, Scale: 4, Disp: -s.width}, n)
 	Label("more")

@@ -5,11 +5,11 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// windows takes elements out of shifted runs, 16 neighbours at a time.
+// windows selects elements of shifted runs, 16 neighbours at a time.
 func windows() {
 	TEXT("windowsAVX512", NOSPLIT, "func(dst, runs *float32, offsets *int, k, w int, list *int, n int)")
 	Pragma("noescape")
-	Doc("windowsAVX512 is packWindowsGeneric for k offsets and n windows, given as their numbers; there is at least one of each.")
+	Doc("windowsAVX512 is packWindowsGeneric for k offsets and n windows, both at least one.")
 	dst := Load(Param("dst"), GP64())
 	runs := Load(Param("runs"), GP64())
 	offsets := Load(Param("offsets"), GP64())

@@ -9,8 +9,8 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// winograd generates the functions of convolutions by Winograd's transforms, and
-// those that lay channels beside each other.
+// winograd generates the functions of convolutions by Winograd's transforms, and those that
+// interleave channels.
 func winograd() {
 	for _, s := range []isa{avx2, avx512} {
 		s.turn()
@@ -31,19 +31,19 @@ func winograd() {
 	}
 }
 
-// Points of the interpolation: 0, ±near, ±far and infinity.
+// Interpolation points: 0, ±near, ±far and infinity.
 const (
 	near  = 0.75
 	far   = 1.5
 	near2 = near * near
 	far2  = far * far
-	// Products of a point's distances to the others.
+	// Products of a point's distances to the other points.
 	nilled   = near2 * far2
 	nearest  = 2 * near2 * (near2 - far2)
 	farthest = 2 * far2 * (far2 - near2)
 )
 
-// side is a transform's rows of numbers in memory or in registers.
+// side is a row of values of a transform, in memory or in registers.
 type side interface {
 	read(i int) VecVirtual // not to be changed
 	take(i int) VecVirtual // a copy
@@ -55,13 +55,13 @@ type part struct {
 	body    func(s isa, x side) []VecVirtual
 }
 
-// line is a linear map of in numbers, in parts that share their work.
+// line is a linear map of values, in parts that share their work.
 type line struct {
 	in, out int
 	parts   []part
 }
 
-// pair is sum and difference.
+// pair computes sum and difference.
 func (s isa) pair(q, r VecVirtual) []VecVirtual {
 	sum := s.register()
 	VADDPS(r, q, sum)
@@ -69,7 +69,7 @@ func (s isa) pair(q, r VecVirtual) []VecVirtual {
 	return []VecVirtual{sum, q}
 }
 
-// add is d += c·x.
+// add computes d += c·x.
 func (s isa) addTimes(c float64, x, d VecVirtual) {
 	if s.wide() {
 		VFMADD231PS_BCST(constant(c), x, d)
@@ -78,7 +78,7 @@ func (s isa) addTimes(c float64, x, d VecVirtual) {
 	}
 }
 
-// times is d *= c.
+// times computes d *= c.
 func (s isa) times(c float64, d VecVirtual) {
 	if s.wide() {
 		VMULPS_BCST(constant(c), d, d)
@@ -89,7 +89,7 @@ func (s isa) times(c float64, d VecVirtual) {
 
 var spreads = map[float64]Mem{}
 
-// spread is a vector of eight equal numbers in read-only memory.
+// spread returns a vector of eight equal values in read-only memory.
 func spread(c float64) Mem {
 	m, ok := spreads[c]
 	if !ok {
@@ -103,7 +103,7 @@ func spread(c float64) Mem {
 	return m
 }
 
-// Outputs of a polynomial's values: those at ±p come from its even and odd parts.
+// Outputs of a polynomial's values: those at ±p are computed from its even and odd parts.
 func (s isa) inputPair(p, other float64) func(isa, side) []VecVirtual {
 	return func(s isa, x side) []VecVirtual {
 		q := x.take(4)
@@ -130,7 +130,7 @@ func (s isa) inputLine() line {
 	}}
 }
 
-// sums are x1 + x2 and x3 + x4, or the differences.
+// sums computes x1 + x2 and x3 + x4, or the differences.
 func (s isa) sums(x side, difference bool) (q, r VecVirtual) {
 	q, r = x.take(1), x.take(3)
 	if difference {
@@ -143,7 +143,7 @@ func (s isa) sums(x side, difference bool) (q, r VecVirtual) {
 	return q, r
 }
 
-// combined is a·q + b·r in q.
+// combined computes a·q + b·r in q.
 func (s isa) combined(a float64, q VecVirtual, b float64, r VecVirtual) VecVirtual {
 	s.times(a, q)
 	s.addTimes(b, r, q)
@@ -232,7 +232,7 @@ func (s isa) gradientLine() line {
 	}}
 }
 
-// held are numbers in registers.
+// held are values in registers.
 type held struct {
 	isa
 	x []VecVirtual
@@ -246,7 +246,7 @@ func (h held) take(i int) VecVirtual {
 	return r
 }
 
-// stored are numbers in memory.
+// stored are values in memory.
 type stored struct {
 	isa
 	at func(i int) Mem
@@ -263,11 +263,11 @@ func (m stored) take(i int) VecVirtual {
 // block is a square of vectors in memory.
 type block struct {
 	at   func(row, column int) Mem
-	next func() // goes on to the next one
+	next func() // advances to the next one
 }
 
-// sandwich is M·X·Mᵀ, for a line M and a square X. What it makes of a few rows of
-// M stays in registers.
+// sandwich computes M·X·Mᵀ for a line M and a square X. Intermediate results of a few rows
+// of M stay in registers.
 func (s isa) sandwich(l line, from, to block, finish func(VecVirtual)) {
 	for _, p := range l.parts {
 		rows := make([][]VecVirtual, len(p.outputs))
@@ -289,8 +289,7 @@ func (s isa) sandwich(l line, from, to block, finish func(VecVirtual)) {
 	}
 }
 
-// planes are the 36 elements of a square, a step apart; the next square lies
-// behind.
+// planes are the 36 elements of a square, step apart; the next square follows.
 func (s isa) planes(base Register, step Register, next func(Register)) block {
 	SHLQ(Imm(2), step)
 	step3, step5 := GP64(), GP64()
@@ -330,8 +329,8 @@ func (s isa) by(vectors int) func(Register) {
 	return func(r Register) { ADDQ(I32(vectors*s.width), r) }
 }
 
-// image are the elements of a square in rows of a pitch; the next square lies some
-// vectors to the right.
+// image is the elements of a square in rows of a pitch; the next square is some vectors to
+// the right.
 func (s isa) image(base, pitch Register, rows, vectors int) block {
 	SHLQ(Imm(2), pitch)
 	bases := []Register{base}
@@ -357,7 +356,7 @@ func (s isa) image(base, pitch Register, rows, vectors int) block {
 	}
 }
 
-// flat are the nine elements of a square one after the other.
+// flat is the nine contiguous elements of a square.
 func (s isa) flat(base Register) block {
 	return block{
 		at:   func(i, j int) Mem { return Mem{Base: base, Disp: (3*i + j) * s.width} },
@@ -412,7 +411,7 @@ func (s isa) sandwiches() {
 			VADDPS(Mem{Base: ends}, v, v)
 			low := s.register()
 			VMOVUPS(Mem{Base: ends, Disp: s.width}, low)
-			VMAXPS(v, low, v) // the second operand, the sum, comes out if it is NaN
+			VMAXPS(v, low, v) // returns the second operand, the sum, if it is NaN
 		})
 		from.next()
 		to.next()
@@ -443,10 +442,10 @@ func (s isa) sandwiches() {
 	})
 }
 
-// blockTile is a tile of a product whose left side has vectors of channels beside
-// each other: row i of it is vector i of a block, and blocks lie apart. It fetches
-// the vectors of the next block and, some lines ahead, the right side: what the
-// processor's own prefetching does not see costs a sixth of the time.
+// blockTile generates a tile of a matmul whose left-hand side has interleaved channels: row
+// i is vector i of a block, and blocks are apart. It prefetches the vectors of the next
+// block and, some lines ahead, the right-hand side: misses of the CPU's own prefetcher cost
+// a sixth of the time.
 func blockTile(s isa, mr, nv int) {
 	s.begin(fmt.Sprintf("blockTile%dx%d", mr, nv), "func(k int, a *float32, apart int, b, c *float32, next, add int)",
 		fmt.Sprintf(" is blockTileGeneric for %d rows and %d vectors.", mr, nv))
@@ -511,8 +510,8 @@ func blockTile(s isa, mr, nv int) {
 	RET()
 }
 
-// sumTile is a tile of a product of two sides with vectors of channels beside each
-// other, summed over these vectors.
+// sumTile generates a tile of a matmul of two sides with interleaved channels, summed over
+// the vectors.
 func sumTile(s isa, nv int) {
 	mr := s.lanes() / 2
 	s.begin(fmt.Sprintf("sumTile%dx%d", mr, nv), "func(k int, a, b *float32, next int, c *float32, ldc, add int)",
