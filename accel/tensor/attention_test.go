@@ -265,9 +265,9 @@ func TestKeyPaddingMemory(t *testing.T) {
 func TestMaskedAttentionErrors(t *testing.T) {
 	q := Zeros(2, 2, 3, 4)
 	for name, see := range map[string]AttentionMask{
-		"Attention: [2 2 3 4] and [2 2 3 4] and [2 2 3 4] and [1 1 2 3]: what is added to the scores must be [2 2 3 3], with 1 for any of them": {Mask: Ones(2, 3)},
-		"MaskedAttention: [2 2 3 4] and [3]: keys [B H S D] and their number [B], of type int32, are needed":                                    {Lengths: FromInts([]int{1, 2, 3}, 3)},
-		"MaskedAttention: no gradient flows into Bias; Detach it, or write the attention with MatMul and Softmax":                               {Bias: Parameter(Ones(3, 3))},
+		"Attention: [2 2 3 4] and [2 2 3 4] and [2 2 3 4] and [1 1 2 3]: the tensor that is added to the scores must have the shape [2 2 3 3], or 1 in any dimension": {Mask: Ones(2, 3)},
+		"MaskedAttention: [2 2 3 4] and [3]: keys [B H S D] and their number [B], of type int32, are needed":                                                          {Lengths: FromInts([]int{1, 2, 3}, 3)},
+		"MaskedAttention: no gradient flows into Bias; Detach it, or write the attention with MatMul and Softmax":                                                     {Bias: Parameter(Ones(3, 3))},
 	} {
 		if err := catch(func() { MaskedAttention(q, q, q, see) }); err == nil || err.Error() != name {
 			t.Errorf("got  %v\nwant %s", err, name)

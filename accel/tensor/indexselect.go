@@ -31,7 +31,7 @@ func (t *Tensor) IndexAdd(index *Tensor, rows int) *Tensor {
 	return compute("IndexAdd", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		n := len(v[1].Shape())
 		if len(v[0].Shape()) < n {
-			panic(&ShapeError{Op: "IndexAdd", Shapes: [][]int{slices.Clone(v[0].Shape()), slices.Clone(v[1].Shape())}, Hint: "the first must have a row for each index"})
+			panic(&ShapeError{Op: "IndexAdd", Shapes: [][]int{slices.Clone(v[0].Shape()), slices.Clone(v[1].Shape())}, Hint: "the first input must have one row per index"})
 		}
 		i := indices(r, "IndexAdd", v[1], rows)
 		return r.Record(ir.IndexAdd{Rows: rows, Row: slices.Clone(v[0].Shape()[n:])}, v[0], i)

@@ -12,7 +12,7 @@ import (
 func (t *Tensor) T() *Tensor {
 	n := t.NDim()
 	if n < 2 {
-		panic(&ShapeError{Op: "T", Shapes: [][]int{t.Shape()}, Hint: "at least two dimensions are needed"})
+		panic(&ShapeError{Op: "T", Shapes: [][]int{t.Shape()}, Hint: "the tensor must have at least two dimensions"})
 	}
 	perm := make([]int, n)
 	for i := range perm {
@@ -47,14 +47,14 @@ func infer(from, to []int) []int {
 		case d == -1 && free < 0:
 			free = i
 		case d < 0:
-			panic(&ShapeError{Op: "Reshape", Shapes: [][]int{slices.Clone(from)}, Hint: "cannot become " + ir.FormatShape(to) + ": one dimension may be -1, the others must not be negative"})
+			panic(&ShapeError{Op: "Reshape", Shapes: [][]int{slices.Clone(from)}, Hint: "cannot be reshaped to " + ir.FormatShape(to) + ": one dimension may be -1, the others must not be negative"})
 		default:
 			n *= d
 		}
 	}
 	if free >= 0 {
 		if n == 0 || ir.Len(from)%n != 0 {
-			panic(&ShapeError{Op: "Reshape", Shapes: [][]int{slices.Clone(from)}, Hint: "cannot become " + ir.FormatShape(to) + ": the -1 has no whole size"})
+			panic(&ShapeError{Op: "Reshape", Shapes: [][]int{slices.Clone(from)}, Hint: "cannot be reshaped to " + ir.FormatShape(to) + ": the size of the -1 is not an integer"})
 		}
 		out[free] = ir.Len(from) / n
 	}

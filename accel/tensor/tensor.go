@@ -113,7 +113,7 @@ func axis(op string, shape []int, i int) int {
 		i += len(shape)
 	}
 	if i < 0 || i >= len(shape) {
-		panic(&ShapeError{Op: op, Shapes: [][]int{slices.Clone(shape)}, Hint: "there is no such axis"})
+		panic(&ShapeError{Op: op, Shapes: [][]int{slices.Clone(shape)}, Hint: "the axis is out of range"})
 	}
 	return i
 }

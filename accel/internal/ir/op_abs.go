@@ -1,12 +1,12 @@
 package ir
 
-// Abs is y = |x|, elementwise.
+// Abs computes y = |x|, elementwise.
 type Abs struct{ unaryOp }
 
-// Name is Abs.
+// Name returns "Abs".
 func (Abs) Name() string { return "Abs" }
 
-// Gradient of Abs is dy·sign(x), zero at zero.
+// Gradient returns dy·sign(x), zero at zero.
 func (Abs) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
 	zero := r.scalar(0, in[0].dtype)
 	sign := r.Record(Sub{}, r.Record(Greater{}, in[0], zero), r.Record(Greater{}, zero, in[0]))

@@ -1,18 +1,18 @@
 package ir
 
-// AddScalar is y = x + s, elementwise. s may change from run to run of a plan.
+// AddScalar computes y = x + s, elementwise. s may change from run to run of a plan.
 type AddScalar struct {
 	unaryOp
 	Scalar float64
 }
 
-// Name is AddScalar.
+// Name returns "AddScalar".
 func (AddScalar) Name() string { return "AddScalar" }
 
 // AppendWords appends s.
 func (o AddScalar) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.Scalar)) }
 
-// Gradient of AddScalar is dy.
+// Gradient returns dy.
 func (o AddScalar) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	return []*Value{dy}
 }

@@ -1,6 +1,6 @@
 package ir
 
-// Alias is y = x, the same elements under another value.
+// Alias is y = x, the same elements as another value.
 type Alias struct{}
 
 func (Alias) Name() string                    { return "Alias" }
@@ -9,7 +9,7 @@ func (Alias) AppendKey(key []byte) []byte     { return key }
 func (Alias) view(in Layout) (Layout, bool)   { return in, true }
 func (Alias) Infer(in []*Value) (Type, error) { return Type{in[0].shape, in[0].dtype}, nil }
 
-// Gradient of Alias is dy.
+// Gradient returns dy.
 func (Alias) Gradient(_ *Recorder, _ []*Value, _, dy *Value, _ []bool) []*Value {
 	return []*Value{dy}
 }

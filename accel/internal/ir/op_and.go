@@ -1,11 +1,11 @@
 package ir
 
-// And is y = 1 where a and b are not 0, else 0, as float32, elementwise with
+// And computes y = 1 where a and b are not 0, else 0, as float32, elementwise with
 // broadcasting.
 type And struct {
 	maskOp
 	noGradient
 }
 
-// Name is And.
+// Name returns "And".
 func (And) Name() string { return "And" }

@@ -7,16 +7,16 @@ type ArgMax struct {
 	Axis int
 }
 
-// Name is ArgMax.
+// Name returns "ArgMax".
 func (ArgMax) Name() string { return "ArgMax" }
 
-// Class of ArgMax is a step of its own.
+// Class returns Whole: ArgMax is a step of its own.
 func (ArgMax) Class([]*Value) Class { return Whole }
 
 // AppendKey appends the axis.
 func (o ArgMax) AppendKey(key []byte) []byte { return appendInts(key, o.Axis) }
 
-// Infer is the shape without the axis, int32.
+// Infer returns the shape without the axis, int32.
 func (o ArgMax) Infer(in []*Value) (Type, error) {
 	if err := wantFloat(in...); err != nil {
 		return Type{}, err

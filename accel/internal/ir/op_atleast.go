@@ -1,18 +1,18 @@
 package ir
 
-// AtLeast is y = max(x, Scalar), elementwise; NaN stays NaN.
+// AtLeast computes y = max(x, Scalar), elementwise; NaN stays NaN.
 type AtLeast struct {
 	unaryOp
 	Scalar float64
 }
 
-// Name is AtLeast.
+// Name returns "AtLeast".
 func (AtLeast) Name() string { return "AtLeast" }
 
 // AppendWords appends the bound.
 func (o AtLeast) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.Scalar)) }
 
-// Gradient of AtLeast is dy where x is not below the bound, as torch's clamp.
+// Gradient returns dy where x is not below the bound, as torch's clamp.
 func (o AtLeast) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	d := in[0].dtype
 	below := r.Record(Greater{}, r.scalar(o.Scalar, d), in[0])

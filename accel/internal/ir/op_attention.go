@@ -2,27 +2,26 @@ package ir
 
 import "math"
 
-// Attention is y = softmax(q·kᵀ·Scale)·v for q [B, H, T, D], k [B, H, S, D] and
-// v [B, H, S, E]; with Causal, query i sees keys 0 to i only (torch's
-// scaled_dot_product_attention). Scores are made block by block and never kept,
-// so memory grows with T and not with T·S (Dao et al., arXiv:2205.14135).
+// Attention computes y = softmax(q·kᵀ·Scale)·v for q [B, H, T, D], k [B, H, S, D] and v [B,
+// H, S, E]; with Causal, query i sees keys 0 to i only (torch's
+// scaled_dot_product_attention). Scores are computed block by block and not stored, so
+// memory grows with T and not with T·S (Dao et al., arXiv:2205.14135).
 //
-// A fourth input, of which each dimension is that of the scores [B, H, T, S] or
-// 1, is added to them; -Inf hides a key. A query that sees no key gives 0. No
-// gradient flows into it.
+// A fourth input, of which each dimension is that of the scores [B, H, T, S] or 1, is added
+// to them; -Inf masks a key. A query whose keys are all masked returns 0. No gradient flows
+// into it.
 //
-// The result is flat: y [B, H, T, E], and then for each query the logarithm of
-// its row's sum, ln Σ exp(q·kᵀ·Scale), from which the gradient makes the
-// scores again.
+// The result is flat: y [B, H, T, E], and then for each query the logarithm of its row's
+// sum, ln Σ exp(q·kᵀ·Scale), from which the gradient recomputes the scores.
 type Attention struct {
 	Causal bool
 	Scale  float64
 }
 
-// Name is Attention.
+// Name returns "Attention".
 func (Attention) Name() string { return "Attention" }
 
-// Class of Attention is a step of its own.
+// Class returns Whole: Attention is a step of its own.
 func (Attention) Class([]*Value) Class { return Whole }
 
 // stridedInputs are queries, keys and values, also those of the gradient.
@@ -36,7 +35,7 @@ func (o Attention) AppendKey(key []byte) []byte {
 	return appendFloat(append(key, 0), o.Scale)
 }
 
-// Infer is the number of elements of y and of the sums.
+// Infer returns the number of elements of y and of the sums.
 func (o Attention) Infer(in []*Value) (Type, error) {
 	if err := wantFloat(in...); err != nil {
 		return Type{}, err
@@ -49,18 +48,18 @@ func (o Attention) Infer(in []*Value) (Type, error) {
 		return Type{}, &ShapeError{Hint: "there are queries but no keys"}
 	}
 	if len(in) == 4 && !fitsScores(in[3].shape, []int{q[0], q[1], q[2], k[2]}) {
-		return Type{}, &ShapeError{Hint: "what is added to the scores must be " + FormatShape([]int{q[0], q[1], q[2], k[2]}) + ", with 1 for any of them"}
+		return Type{}, &ShapeError{Hint: "the tensor that is added to the scores must have the shape " + FormatShape([]int{q[0], q[1], q[2], k[2]}) + ", or 1 in any dimension"}
 	}
 	if math.IsNaN(o.Scale) {
-		return Type{}, &ShapeError{Hint: "the scale is not a number"}
+		return Type{}, &ShapeError{Hint: "the scale is NaN"}
 	}
 	return Type{[]int{Len(q[:3]) * (v[3] + 1)}, in[0].dtype}, nil
 }
 
-// Gradient of Attention makes the scores p again and is, with
-// ds = p·(dy·vᵀ - Σ dy·y)·Scale: ds·k for q, dsᵀ·q for k and pᵀ·dy for v.
+// Gradient recomputes the probabilities p and returns, with ds = p·(dy·vᵀ - Σ dy·y)·Scale:
+// ds·k for q, dsᵀ·q for k and pᵀ·dy for v.
 func (o Attention) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
-	if p, ok := dy.op.(Pad); ok && p.Before == 0 { // without the zeros for the sums
+	if p, ok := dy.op.(Pad); ok && p.Before == 0 { // drop the zeros for the sums
 		dy = dy.in[0]
 	}
 	args := append([]*Value{in[0], in[1], in[2], out, dy}, in[3:]...)
@@ -74,12 +73,12 @@ func (o Attention) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) 
 	return grads
 }
 
-// part is a piece of a flat value, a view.
+// part returns a range of a flat value, as a view.
 func (r *Recorder) part(v *Value, from int, shape []int) *Value {
 	return r.Reshape(r.Record(Slice{Axis: 0, From: from, To: from + Len(shape)}, v), shape)
 }
 
-// fitsScores tells whether a shape broadcasts to that of the scores, dimension by
+// fitsScores reports whether a shape broadcasts to that of the scores, dimension by
 // dimension.
 func fitsScores(shape, scores []int) bool {
 	if len(shape) != len(scores) {
@@ -93,29 +92,28 @@ func fitsScores(shape, scores []int) bool {
 	return true
 }
 
-// Attention records attention of queries, keys, values and maybe what is added
-// to the scores, and is y [B, H, T, E].
+// Attention records attention of queries, keys, values and an optional tensor that is added
+// to the scores. It returns y [B, H, T, E].
 func (r *Recorder) Attention(o Attention, in ...*Value) *Value {
 	flat := r.Record(o, in...)
 	shape := append(append([]int{}, in[0].shape[:3]...), in[2].shape[3])
 	return r.part(flat, 0, shape)
 }
 
-// AttentionGradient is the gradients of q, k and v, one after the other, from
-// these, Attention's result and its gradient, and maybe what was added to the
-// scores.
+// AttentionGradient computes the gradients of q, k and v, one after the other, from q, k,
+// v, Attention's result and its gradient, and the optional tensor added to the scores.
 type AttentionGradient struct {
 	noGradient
 	Attention
 }
 
-// Name is AttentionGradient.
+// Name returns "AttentionGradient".
 func (AttentionGradient) Name() string { return "AttentionGradient" }
 
-// Infer is the number of elements of q, k and v.
+// Infer returns the number of elements of q, k and v.
 func (AttentionGradient) Infer(in []*Value) (Type, error) {
 	return Type{[]int{in[0].Len() + in[1].Len() + in[2].Len()}, in[0].dtype}, nil
 }
 
-// Gradient is none.
+// Gradient returns nil: there is no second derivative.
 func (AttentionGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value { return nil }

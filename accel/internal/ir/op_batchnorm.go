@@ -1,25 +1,24 @@
 package ir
 
-// BatchNorm is y = (x - mean)/√(variance + Epsilon)·w + b for each channel of
-// x [N, C, …], given statistics [2, C] of mean and variance, and w and b [C]
-// (Ioffe and Szegedy, arXiv:1502.03167); torch's batch_norm. An activation that
-// follows fuses into it.
+// BatchNorm computes y = (x - mean)/√(variance + Epsilon)·w + b for each channel of x [N,
+// C, …], given statistics [2, C] of mean and variance, and w and b [C] (Ioffe and Szegedy,
+// arXiv:1502.03167); torch's batch_norm. An activation that follows fuses into it.
 type BatchNorm struct {
 	Epsilon float64
-	// Training says that the statistics are x's own, so that the gradient goes
-	// through them.
+	// Training means that the statistics were computed from x, so gradients flow through
+	// them.
 	Training bool
-	// Across is called while the gradient is taken, for statistics of several
-	// processes: it gives for this one's Σ dy and Σ dy·x̂ [2, C] those of all, times the
-	// share of x in all that was normalised. It may record and run lists. Nil for
-	// statistics of x alone.
+	// Across is called in the gradient if the statistics come from several processes. It
+	// maps this process's Σ dy and Σ dy·x̂ [2, C] to the sums over all processes times the
+	// fraction of elements in x. It may record and run lists. It is nil for statistics of x
+	// alone.
 	Across func(sums *Value) *Value
 }
 
-// Name is BatchNorm.
+// Name returns "BatchNorm".
 func (BatchNorm) Name() string { return "BatchNorm" }
 
-// Class of BatchNorm is a step of its own.
+// Class returns Whole: BatchNorm is a step of its own.
 func (BatchNorm) Class([]*Value) Class { return Whole }
 
 // AppendKey appends Epsilon and Training.
@@ -32,7 +31,7 @@ func (o BatchNorm) AppendKey(key []byte) []byte {
 
 func (BatchNorm) absorbs(o Op) bool { return isReLU(o) }
 
-// Infer is x's type.
+// Infer returns x's type.
 func (BatchNorm) Infer(in []*Value) (Type, error) {
 	if err := wantFloat(in...); err != nil {
 		return Type{}, err
@@ -42,14 +41,14 @@ func (BatchNorm) Infer(in []*Value) (Type, error) {
 		return Type{}, &ShapeError{Hint: "x [N C …] is needed"}
 	}
 	if !sameShape(in[1].shape, []int{2, x[1]}) || !sameShape(in[2].shape, x[1:2]) || !sameShape(in[3].shape, x[1:2]) {
-		return Type{}, &ShapeError{Hint: "mean, variance and parameters must have one element for each channel"}
+		return Type{}, &ShapeError{Hint: "the mean, the variance and the parameters must have one element per channel"}
 	}
 	return Type{x, in[0].dtype}, nil
 }
 
-// Gradient of BatchNorm, with x̂ for the normalised x, is
-// w·(dy - mean(dy) - x̂·mean(dy·x̂))/√(variance + Epsilon) for x, without the
-// means outside of training, Σ dy·x̂ for w and Σ dy for b.
+// Gradient returns, with x̂ for the normalized x, w·(dy - mean(dy) -
+// x̂·mean(dy·x̂))/√(variance + Epsilon) for x, without the means outside of training, Σ
+// dy·x̂ for w and Σ dy for b.
 func (o BatchNorm) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	x, statistics, w := in[0], in[1], in[2]
 	out := make([]*Value, 4)
@@ -64,7 +63,7 @@ func (o BatchNorm) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool
 	return out
 }
 
-// across runs f in the midst of Backward; what the gradient still needs has a holder
+// across runs f during Backward. It holds the values that the gradient still needs
 // meanwhile.
 func (r *Recorder) across(f func(*Value) *Value, sums *Value, needed ...*Value) (all *Value) {
 	needed = append(needed, sums)
@@ -80,20 +79,20 @@ func (r *Recorder) across(f func(*Value) *Value, sums *Value, needed ...*Value) 
 	return all
 }
 
-// BatchStatistics is mean and variance [2, C] of each channel of x [N, C, …];
-// the variance divides by the number of elements.
+// BatchStatistics computes mean and variance [2, C] of each channel of x [N, C, …]; the
+// variance divides by the number of elements.
 type BatchStatistics struct{ noGradient }
 
-// Name is BatchStatistics.
+// Name returns "BatchStatistics".
 func (BatchStatistics) Name() string { return "BatchStatistics" }
 
-// Class of BatchStatistics is a step of its own.
+// Class returns Whole: BatchStatistics is a step of its own.
 func (BatchStatistics) Class([]*Value) Class { return Whole }
 
-// AppendKey has nothing to add.
+// AppendKey appends nothing.
 func (BatchStatistics) AppendKey(key []byte) []byte { return key }
 
-// Infer is [2, C].
+// Infer returns [2, C].
 func (BatchStatistics) Infer(in []*Value) (Type, error) {
 	if err := wantFloat(in...); err != nil {
 		return Type{}, err
@@ -103,47 +102,47 @@ func (BatchStatistics) Infer(in []*Value) (Type, error) {
 		return Type{}, &ShapeError{Hint: "x [N C …] is needed"}
 	}
 	if x[1] > 0 && Len(x) == 0 {
-		return Type{}, &ShapeError{Hint: "there are no elements to take the mean of"}
+		return Type{}, &ShapeError{Hint: "there are no elements to average"}
 	}
 	return Type{[]int{2, x[1]}, in[0].dtype}, nil
 }
 
-// BatchNormSums is Σ dy and Σ dy·x̂ [2, C] of each channel, from x, dy and the
+// BatchNormSums computes Σ dy and Σ dy·x̂ [2, C] of each channel, from x, dy and the
 // statistics.
 type BatchNormSums struct {
 	noGradient
 	BatchNorm
 }
 
-// Name is BatchNormSums.
+// Name returns "BatchNormSums".
 func (BatchNormSums) Name() string { return "BatchNormSums" }
 
-// Infer is [2, C].
+// Infer returns [2, C].
 func (BatchNormSums) Infer(in []*Value) (Type, error) {
 	return Type{[]int{2, in[0].shape[1]}, in[0].dtype}, nil
 }
 
-// Gradient is none.
+// Gradient returns nil: there is no second derivative.
 func (BatchNormSums) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value { return nil }
 
 func (BatchNormSums) absorbs(Op) bool { return false }
 
-// BatchNormInputGradient is dx of BatchNorm from x, dy, the statistics, w and
-// the sums.
+// BatchNormInputGradient computes the gradient dx of BatchNorm from x, dy, the statistics,
+// w and the sums.
 type BatchNormInputGradient struct {
 	noGradient
 	BatchNorm
 }
 
-// Name is BatchNormInputGradient.
+// Name returns "BatchNormInputGradient".
 func (BatchNormInputGradient) Name() string { return "BatchNormInputGradient" }
 
-// Infer is x's type.
+// Infer returns x's type.
 func (BatchNormInputGradient) Infer(in []*Value) (Type, error) {
 	return Type{in[0].shape, in[0].dtype}, nil
 }
 
-// Gradient is none.
+// Gradient returns nil: there is no second derivative.
 func (BatchNormInputGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
 	return nil
 }

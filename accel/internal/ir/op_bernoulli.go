@@ -13,13 +13,13 @@ type Bernoulli struct {
 	Shape   []int
 }
 
-// Name is Bernoulli.
+// Name returns "Bernoulli".
 func (Bernoulli) Name() string { return "Bernoulli" }
 
-// Class of Bernoulli is a step of its own.
+// Class returns Whole: Bernoulli is a step of its own.
 func (Bernoulli) Class([]*Value) Class { return Whole }
 
-// AppendKey has nothing to add: all parameters may change from run to run.
+// AppendKey appends nothing: all parameters may change from run to run.
 func (Bernoulli) AppendKey(key []byte) []byte { return key }
 
 // AppendWords appends Keep, Scale, Key and Counter.
@@ -27,5 +27,5 @@ func (o Bernoulli) AppendWords(w []uint64) []uint64 {
 	return append(w, scalarWord(o.Keep), scalarWord(o.Scale), o.Key, o.Counter)
 }
 
-// Infer is the shape given.
+// Infer returns the shape given.
 func (o Bernoulli) Infer([]*Value) (Type, error) { return Type{o.Shape, Float32}, nil }

@@ -2,23 +2,23 @@ package ir
 
 import "github.com/quernlab/quern/accel/internal/integer"
 
-// ByteLinear is y = x·wᵀ for x [N, In] and weights of 8-bit integers, which become
-// floats when they are needed.
+// ByteLinear computes y = x·wᵀ for x [N, In] and int8 weights, which are converted to
+// floats when they are used.
 type ByteLinear struct {
 	Weights *integer.Weights
 	noGradient
 }
 
-// Name is ByteLinear.
+// Name returns "ByteLinear".
 func (ByteLinear) Name() string { return "ByteLinear" }
 
-// Class of ByteLinear is a step of its own.
+// Class returns Whole: ByteLinear is a step of its own.
 func (ByteLinear) Class([]*Value) Class { return Whole }
 
-// AppendKey appends which weights they are.
+// AppendKey appends the identity of the weights.
 func (o ByteLinear) AppendKey(key []byte) []byte { return appendInts(key, o.Weights.ID()) }
 
-// Infer is [N, Out].
+// Infer returns [N, Out].
 func (o ByteLinear) Infer(in []*Value) (Type, error) {
 	if err := wantFloat32(in...); err != nil {
 		return Type{}, err

@@ -1,15 +1,14 @@
 package ir
 
-// Cast is y = x in another element type. Floats become integers by dropping
-// the fraction; a number that does not fit, or NaN, becomes what Go's
-// conversion makes of it; to bool is x ≠ 0. To 16
-// bits it is the float32 number, rounded to the nearest, to the even one of two.
+// Cast converts x to another element type. Floats convert to integers by truncation; values
+// that do not fit, and NaN, convert as in Go. The conversion to bool is x ≠ 0; the
+// conversion to 16-bit floats goes through float32 and rounds to nearest, ties to even.
 type Cast struct{ To DType }
 
-// Name is Cast.
+// Name returns "Cast".
 func (Cast) Name() string { return "Cast" }
 
-// Class of Cast: to float32 it is a load and fuses.
+// Class returns Elementwise for casts that fuse, such as those to float32, which are loads.
 func (o Cast) Class([]*Value) Class {
 	if o.To == Float32 {
 		return Elementwise
@@ -20,12 +19,12 @@ func (o Cast) Class([]*Value) Class {
 // AppendKey appends the target type.
 func (o Cast) AppendKey(key []byte) []byte { return append(key, byte(o.To)) }
 
-// Infer is the input's shape in the target type.
+// Infer returns the input's shape in the target type.
 func (o Cast) Infer(in []*Value) (Type, error) { return Type{in[0].shape, o.To}, nil }
 
 func (Cast) strided() {}
 
-// as is v in an element type.
+// as converts v to an element type.
 func (r *Recorder) as(v *Value, d DType) *Value {
 	if v.dtype == d {
 		return v
@@ -33,7 +32,7 @@ func (r *Recorder) as(v *Value, d DType) *Value {
 	return r.Record(Cast{To: d}, v)
 }
 
-// Gradient of Cast is dy in the input's type.
+// Gradient returns dy in the input's type.
 func (Cast) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	if !in[0].dtype.IsFloat() {
 		return nil

@@ -1,22 +1,22 @@
 package ir
 
-// Concat is the inputs one after the other along one axis.
+// Concat concatenates the inputs along one axis.
 type Concat struct{ Axis int }
 
-// Name is Concat.
+// Name returns "Concat".
 func (Concat) Name() string { return "Concat" }
 
-// Class of Concat is a step of its own.
+// Class returns Whole: Concat is a step of its own.
 func (Concat) Class([]*Value) Class { return Whole }
 
 // AppendKey appends the axis.
 func (o Concat) AppendKey(key []byte) []byte { return appendInts(key, o.Axis) }
 
-// Infer wants equal types and shapes but for the axis, whose lengths add up.
+// Infer requires equal types and shapes except along the axis, whose lengths are added.
 func (o Concat) Infer(in []*Value) (Type, error) {
 	s := append([]int{}, in[0].shape...)
 	if o.Axis < 0 || o.Axis >= len(s) {
-		return Type{}, &ShapeError{Hint: "there is no such axis"}
+		return Type{}, &ShapeError{Hint: "the axis is out of range"}
 	}
 	for _, v := range in[1:] {
 		if v.dtype != in[0].dtype {
@@ -27,7 +27,7 @@ func (o Concat) Infer(in []*Value) (Type, error) {
 		}
 		for i, d := range v.shape {
 			if i != o.Axis && d != s[i] {
-				return Type{}, &ShapeError{Hint: "all dimensions but the joined one must be equal"}
+				return Type{}, &ShapeError{Hint: "all dimensions except the concatenated one must be equal"}
 			}
 		}
 		s[o.Axis] += v.shape[o.Axis]
@@ -35,7 +35,7 @@ func (o Concat) Infer(in []*Value) (Type, error) {
 	return Type{s, in[0].dtype}, nil
 }
 
-// Gradient of Concat is each input's slice of dy.
+// Gradient returns each input's slice of dy.
 func (o Concat) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	out := make([]*Value, len(in))
 	at := 0

@@ -15,10 +15,10 @@ type Conv2D struct {
 	Groups                    int
 }
 
-// Name is Conv2D.
+// Name returns "Conv2D".
 func (Conv2D) Name() string { return "Conv2D" }
 
-// Class of Conv2D is a step of its own.
+// Class returns Whole: Conv2D is a step of its own.
 func (Conv2D) Class([]*Value) Class { return Whole }
 
 // AppendKey appends stride, padding, dilation and groups.
@@ -30,7 +30,7 @@ func (o Conv2D) AppendKey(key []byte) []byte {
 
 func (Conv2D) absorbs(o Op) bool { return isReLU(o) }
 
-// Infer is [N, O, OH, OW].
+// Infer returns [N, O, OH, OW].
 func (o Conv2D) Infer(in []*Value) (Type, error) {
 	if err := wantFloat(in...); err != nil {
 		return Type{}, err
@@ -61,17 +61,17 @@ func (o Conv2D) Infer(in []*Value) (Type, error) {
 	return Type{out, in[0].dtype}, nil
 }
 
-// windows is how many places a window has along one dimension.
+// windows returns the number of positions of a window along one dimension.
 func windows(size, window, stride, padding, dilation int) (int, error) {
 	reach := dilation*(window-1) + 1
 	if window < 1 || size+2*padding < reach {
-		return 0, &ShapeError{Hint: fmt.Sprintf("a window that reaches over %d does not fit into %d with padding %d on both sides", reach, size, padding)}
+		return 0, &ShapeError{Hint: fmt.Sprintf("a window of %d elements does not fit into %d with padding %d on both sides", reach, size, padding)}
 	}
 	return (size+2*padding-reach)/stride + 1, nil
 }
 
-// Gradient of Conv2D is a convolution of dy with the turned kernel, one of x
-// with dy, and dy's sum over batch and places.
+// Gradient returns a convolution of dy with the turned kernel, one of x with dy, and dy's
+// sum over batch and places.
 func (o Conv2D) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	out := make([]*Value, len(in))
 	if wants[0] {
@@ -86,56 +86,56 @@ func (o Conv2D) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) [
 	return out
 }
 
-// unpooled is a value with the sum that dy has over an image's places: if dy comes
-// from a pool of a ReLU, that is the pool's own dy, which each go to one place.
+// unpooled returns dy and its sum over an image's positions. If dy comes from a pool of a
+// ReLU, the sum is that of the pool's own dy, each of which goes to one position.
 func unpooled(dy *Value) *Value {
 	if _, ok := dy.op.(MaxPool2DGradient); !ok {
 		return dy
 	}
-	if _, masked := dy.in[2].op.(ReLUGradient); !masked { // a window of padding alone has no place
+	if _, masked := dy.in[2].op.(ReLUGradient); !masked { // a window of padding only has no such position
 		return dy
 	}
 	return dy.in[2]
 }
 
-// Conv2DInputGradient is the gradient of Conv2D with respect to x [N, C, H, W],
-// from dy [N, O, OH, OW] and w.
+// Conv2DInputGradient computes the gradient of Conv2D with respect to x [N, C, H, W], from
+// dy [N, O, OH, OW] and w.
 type Conv2DInputGradient struct {
 	noGradient
 	Conv2D
 	H, W int
 }
 
-// Name is Conv2DInputGradient.
+// Name returns "Conv2DInputGradient".
 func (Conv2DInputGradient) Name() string { return "Conv2DInputGradient" }
 
-// Infer is [N, C, H, W].
+// Infer returns [N, C, H, W].
 func (o Conv2DInputGradient) Infer(in []*Value) (Type, error) {
 	return Type{[]int{in[0].shape[0], in[1].shape[1] * o.Groups, o.H, o.W}, in[0].dtype}, nil
 }
 
-// Gradient is none.
+// Gradient returns nil: there is no second derivative.
 func (Conv2DInputGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value { return nil }
 
 func (Conv2DInputGradient) absorbs(Op) bool { return false }
 
-// Conv2DWeightGradient is the gradient of Conv2D with respect to w
-// [O, C/Groups, KH, KW], from x and dy.
+// Conv2DWeightGradient computes the gradient of Conv2D with respect to w [O, C/Groups, KH,
+// KW], from x and dy.
 type Conv2DWeightGradient struct {
 	noGradient
 	Conv2D
 	KH, KW int
 }
 
-// Name is Conv2DWeightGradient.
+// Name returns "Conv2DWeightGradient".
 func (Conv2DWeightGradient) Name() string { return "Conv2DWeightGradient" }
 
-// Infer is [O, C/Groups, KH, KW].
+// Infer returns [O, C/Groups, KH, KW].
 func (o Conv2DWeightGradient) Infer(in []*Value) (Type, error) {
 	return Type{[]int{in[1].shape[1], in[0].shape[1] / o.Groups, o.KH, o.KW}, in[0].dtype}, nil
 }
 
-// Gradient is none.
+// Gradient returns nil: there is no second derivative.
 func (Conv2DWeightGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
 	return nil
 }

@@ -1,12 +1,12 @@
 package ir
 
-// Cos is y = cos x, elementwise, x in radians.
+// Cos computes y = cos x, elementwise, x in radians.
 type Cos struct{ unaryOp }
 
-// Name is Cos.
+// Name returns "Cos".
 func (Cos) Name() string { return "Cos" }
 
-// Gradient of Cos is -dy·sin x.
+// Gradient returns -dy·sin x.
 func (Cos) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Record(Neg{}, r.Mul(dy, r.Record(Sin{}, in[0])))}
 }

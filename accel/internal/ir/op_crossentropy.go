@@ -4,26 +4,26 @@ package ir
 // scalar, from logits [N, C] and int32 labels [N].
 type CrossEntropy struct{}
 
-// Name is CrossEntropy.
+// Name returns "CrossEntropy".
 func (CrossEntropy) Name() string { return "CrossEntropy" }
 
-// Class of CrossEntropy is a step of its own.
+// Class returns Whole: CrossEntropy is a step of its own.
 func (CrossEntropy) Class([]*Value) Class { return Whole }
 
-// AppendKey has nothing to add.
+// AppendKey appends nothing.
 func (CrossEntropy) AppendKey(key []byte) []byte { return key }
 
-// Infer is a scalar.
+// Infer returns a scalar.
 func (CrossEntropy) Infer(in []*Value) (Type, error) {
 	logits, labels := in[0], in[1]
 	if err := wantFloat(logits); err != nil {
 		return Type{}, err
 	}
 	if labels.dtype != Int32 {
-		return Type{}, &DTypeError{Hint: "labels must be int32; make them with FromInts or Cast"}
+		return Type{}, &DTypeError{Hint: "labels must be int32: create them with FromInts or Cast"}
 	}
 	if len(logits.shape) != 2 || len(labels.shape) != 1 || logits.shape[0] != labels.shape[0] {
-		return Type{}, &ShapeError{Hint: "logits [N C] and labels [N] are needed"}
+		return Type{}, &ShapeError{Hint: "logits must be [N C] and labels [N]"}
 	}
 	if logits.shape[0] == 0 {
 		return Type{}, &ShapeError{Hint: "an empty batch has no mean loss"}
@@ -31,7 +31,7 @@ func (CrossEntropy) Infer(in []*Value) (Type, error) {
 	return Type{[]int{}, logits.dtype}, nil
 }
 
-// Gradient of CrossEntropy is (softmax(logits) - one-hot(label))·dy/N.
+// Gradient returns (softmax(logits) - one-hot(label))·dy/N.
 func (CrossEntropy) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Record(CrossEntropyGradient{}, in[0], in[1], dy), nil}
 }
@@ -39,16 +39,16 @@ func (CrossEntropy) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) [
 // CrossEntropyGradient is (softmax(logits) - one-hot(label))·dy/N.
 type CrossEntropyGradient struct{ noGradient }
 
-// Name is CrossEntropyGradient.
+// Name returns "CrossEntropyGradient".
 func (CrossEntropyGradient) Name() string { return "CrossEntropyGradient" }
 
-// Class of CrossEntropyGradient is a step of its own.
+// Class returns Whole: CrossEntropyGradient is a step of its own.
 func (CrossEntropyGradient) Class([]*Value) Class { return Whole }
 
-// AppendKey has nothing to add.
+// AppendKey appends nothing.
 func (CrossEntropyGradient) AppendKey(key []byte) []byte { return key }
 
-// Infer is the logits' type.
+// Infer returns the logits' type.
 func (CrossEntropyGradient) Infer(in []*Value) (Type, error) {
 	return Type{in[0].shape, in[0].dtype}, nil
 }

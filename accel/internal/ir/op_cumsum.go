@@ -6,10 +6,10 @@ type CumSum struct {
 	Reverse bool
 }
 
-// Name is CumSum.
+// Name returns "CumSum".
 func (CumSum) Name() string { return "CumSum" }
 
-// Class of CumSum is a step of its own.
+// Class returns Whole: CumSum is a step of its own.
 func (CumSum) Class([]*Value) Class { return Whole }
 
 // AppendKey appends axis and direction.
@@ -20,18 +20,18 @@ func (o CumSum) AppendKey(key []byte) []byte {
 	return appendInts(key, o.Axis, 0)
 }
 
-// Infer is the input's type.
+// Infer returns the input's type.
 func (o CumSum) Infer(in []*Value) (Type, error) {
 	if err := wantFloat(in...); err != nil {
 		return Type{}, err
 	}
 	if o.Axis < 0 || o.Axis >= len(in[0].shape) {
-		return Type{}, &ShapeError{Hint: "there is no such axis"}
+		return Type{}, &ShapeError{Hint: "the axis is out of range"}
 	}
 	return Type{in[0].shape, in[0].dtype}, nil
 }
 
-// Gradient of CumSum is the sum of dy from the other end.
+// Gradient returns the sum of dy from the other end.
 func (o CumSum) Gradient(r *Recorder, _ []*Value, _, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Record(CumSum{Axis: o.Axis, Reverse: !o.Reverse}, dy)}
 }

@@ -1,12 +1,12 @@
 package ir
 
-// Div is y = a/b, elementwise with broadcasting; IEEE 754 at zero.
+// Div computes y = a/b, elementwise with broadcasting; IEEE 754 at zero.
 type Div struct{ binaryOp }
 
-// Name is Div.
+// Name returns "Div".
 func (Div) Name() string { return "Div" }
 
-// Gradient of Div is dy/b and -dy·y/b, summed over broadcast dimensions.
+// Gradient returns dy/b and -dy·y/b, summed over broadcast dimensions.
 func (Div) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {
 	a, b := in[0], in[1]
 	var da, db *Value

@@ -1,19 +1,19 @@
 package ir
 
-// ELU is y = x for x > 0, else Scalar·(eˣ - 1), elementwise (Clevert et al.,
+// ELU computes y = x for x > 0, else Scalar·(eˣ - 1), elementwise (Clevert et al.,
 // arXiv:1511.07289).
 type ELU struct {
 	unaryOp
 	Scalar float64
 }
 
-// Name is ELU.
+// Name returns "ELU".
 func (ELU) Name() string { return "ELU" }
 
 // AppendWords appends the scale.
 func (o ELU) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.Scalar)) }
 
-// Gradient of ELU is dy for x > 0, else dy·(y + Scalar).
+// Gradient returns dy for x > 0, else dy·(y + Scalar).
 func (o ELU) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
 	positive := r.Record(Greater{}, in[0], r.scalar(0, in[0].dtype))
 	slope := r.Record(AddScalar{Scalar: o.Scalar}, out)

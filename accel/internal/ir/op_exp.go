@@ -1,12 +1,12 @@
 package ir
 
-// Exp is y = eˣ, elementwise.
+// Exp computes y = eˣ, elementwise.
 type Exp struct{ unaryOp }
 
-// Name is Exp.
+// Name returns "Exp".
 func (Exp) Name() string { return "Exp" }
 
-// Gradient of Exp is dy·y.
+// Gradient returns dy·y.
 func (Exp) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Mul(dy, out)}
 }

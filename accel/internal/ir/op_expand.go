@@ -1,18 +1,18 @@
 package ir
 
-// Expand is x broadcast to a shape; a view.
+// Expand broadcasts x to a shape, as a view.
 type Expand struct{ Shape []int }
 
-// Name is Expand.
+// Name returns "Expand".
 func (Expand) Name() string { return "Expand" }
 
-// Class of Expand is a view.
+// Class returns View.
 func (Expand) Class([]*Value) Class { return View }
 
-// AppendKey has nothing to add: the shape is part of every key.
+// AppendKey appends nothing: the shape is part of every key.
 func (Expand) AppendKey(key []byte) []byte { return key }
 
-// Infer is the shape given.
+// Infer returns the shape given.
 func (o Expand) Infer(in []*Value) (Type, error) {
 	if s, ok := Broadcast(in[0].shape, o.Shape); !ok || !sameShape(s, o.Shape) {
 		return Type{}, &ShapeError{Hint: "cannot be broadcast to " + FormatShape(o.Shape)}
@@ -22,7 +22,7 @@ func (o Expand) Infer(in []*Value) (Type, error) {
 
 func (o Expand) view(in Layout) (Layout, bool) { return in.BroadcastTo(o.Shape), true }
 
-// Gradient of Expand is dy summed over the broadcast dimensions.
+// Gradient returns dy summed over the broadcast dimensions.
 func (Expand) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	return []*Value{r.sumTo(dy, in[0].shape)}
 }

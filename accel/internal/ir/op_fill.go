@@ -1,6 +1,6 @@
 package ir
 
-// Fill is a tensor of one value, float32 or float64, which may change from run to run.
+// Fill is a tensor with all elements equal. The value may change from run to run.
 type Fill struct {
 	noGradient
 	Value float64
@@ -8,19 +8,19 @@ type Fill struct {
 	DType DType // Float32 by default
 }
 
-// Name is Fill.
+// Name returns "Fill".
 func (Fill) Name() string { return "Fill" }
 
-// Class of Fill is elementwise, with no input.
+// Class returns Elementwise: Fill has no inputs.
 func (o Fill) Class([]*Value) Class { return floatClass(o.DType) }
 
-// AppendKey has nothing to add: the shape is part of every key.
+// AppendKey appends nothing: the shape is part of every key.
 func (Fill) AppendKey(key []byte) []byte { return key }
 
 // AppendWords appends the value.
 func (o Fill) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.Value)) }
 
-// Infer is the shape given.
+// Infer returns the shape given.
 func (o Fill) Infer([]*Value) (Type, error) {
 	if o.DType != Float32 && o.DType != Float64 {
 		return Type{}, &DTypeError{Hint: "float32 or float64 is needed"}
@@ -28,7 +28,7 @@ func (o Fill) Infer([]*Value) (Type, error) {
 	return Type{o.Shape, o.DType}, nil
 }
 
-// scalar is one number.
+// scalar returns a scalar tensor.
 func (r *Recorder) scalar(value float64, d DType) *Value {
 	return r.Record(Fill{Value: value, Shape: []int{}, DType: d})
 }

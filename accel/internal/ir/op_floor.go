@@ -1,11 +1,10 @@
 package ir
 
-// Floor is the largest whole number that is not above x, elementwise. No
-// gradient flows through it.
+// Floor computes ⌊x⌋, elementwise. No gradient flows through it.
 type Floor struct {
 	unaryOp
 	noGradient
 }
 
-// Name is Floor.
+// Name returns "Floor".
 func (Floor) Name() string { return "Floor" }

@@ -1,18 +1,17 @@
 package ir
 
-// Index is y = x as int32, for an x of type int64 whose elements index something
-// of Size elements; the run of the list ends with an *IndexError where one is
-// outside of 0..Size-1.
+// Index converts x from int64 to int32, where the elements of x index something of Size
+// elements. The run of the list ends with an *IndexError if one is outside of 0..Size-1.
 type Index struct {
 	noGradient
 	Size int
 	For  string // the op that uses the index, for the error
 }
 
-// Name is Index.
+// Name returns "Index".
 func (Index) Name() string { return "Index" }
 
-// Class of Index is a step of its own.
+// Class returns Whole: Index is a step of its own.
 func (Index) Class([]*Value) Class { return Whole }
 
 // AppendKey appends the size and the op.
@@ -20,7 +19,7 @@ func (o Index) AppendKey(key []byte) []byte {
 	return append(appendInts(key, o.Size, len(o.For)), o.For...)
 }
 
-// Infer is x's shape, int32.
+// Infer returns x's shape, int32.
 func (Index) Infer(in []*Value) (Type, error) {
 	if in[0].dtype != Int64 {
 		return Type{}, &DTypeError{Hint: "the index must be int64"}

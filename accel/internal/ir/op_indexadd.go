@@ -1,22 +1,22 @@
 package ir
 
-// IndexAdd is y [Rows, Row…] with the rows of x [I…, Row…] added up at the
-// int32 indices [I…], in the order of the index; rows that none names are 0.
+// IndexAdd computes y [Rows, Row…]: it adds the rows of x [I…, Row…] to the rows of y at
+// int32 indices [I…], in order. Rows that no index names are 0.
 type IndexAdd struct {
 	Rows int
 	Row  []int
 }
 
-// Name is IndexAdd.
+// Name returns "IndexAdd".
 func (IndexAdd) Name() string { return "IndexAdd" }
 
-// Class of IndexAdd is a step of its own.
+// Class returns Whole: IndexAdd is a step of its own.
 func (IndexAdd) Class([]*Value) Class { return Whole }
 
-// AppendKey has nothing to add: the shape is part of every key.
+// AppendKey appends nothing: the shape is part of every key.
 func (IndexAdd) AppendKey(key []byte) []byte { return key }
 
-// Infer is [Rows, Row…].
+// Infer returns [Rows, Row…].
 func (o IndexAdd) Infer(in []*Value) (Type, error) {
 	x, index := in[0], in[1]
 	if err := wantFloat(x); err != nil {
@@ -26,12 +26,12 @@ func (o IndexAdd) Infer(in []*Value) (Type, error) {
 		return Type{}, &DTypeError{Hint: "the index must be int32; make it with FromInts or Cast"}
 	}
 	if o.Rows < 0 || !sameShape(x.shape, append(append([]int{}, index.shape...), o.Row...)) {
-		return Type{}, &ShapeError{Hint: "the first must have a row for each index"}
+		return Type{}, &ShapeError{Hint: "the first input must have one row per index"}
 	}
 	return Type{append([]int{o.Rows}, o.Row...), x.dtype}, nil
 }
 
-// Gradient of IndexAdd is the row of dy that each row went to.
+// Gradient returns the row of dy that each row went to.
 func (IndexAdd) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Record(IndexSelect{}, dy, in[1]), nil}
 }

@@ -1,30 +1,30 @@
 package ir
 
-// IndexSelect is y[i…] = x[index[i…]]: rows of x [R, …] picked by an int32 tensor,
-// giving index's shape followed by the row's.
+// IndexSelect is y[i…] = x[index[i…]]: rows of x [R, …] selected by an int32 tensor, with
+// the shape of the index followed by that of a row.
 type IndexSelect struct{}
 
-// Name is IndexSelect.
+// Name returns "IndexSelect".
 func (IndexSelect) Name() string { return "IndexSelect" }
 
-// Class of IndexSelect is a step of its own.
+// Class returns Whole: IndexSelect is a step of its own.
 func (IndexSelect) Class([]*Value) Class { return Whole }
 
-// AppendKey has nothing to add.
+// AppendKey appends nothing.
 func (IndexSelect) AppendKey(key []byte) []byte { return key }
 
-// Infer is index's shape followed by the row's shape.
+// Infer returns index's shape followed by the row's shape.
 func (IndexSelect) Infer(in []*Value) (Type, error) {
 	if in[1].dtype != Int32 {
 		return Type{}, &DTypeError{Hint: "the index must be int32; make it with FromInts or Cast"}
 	}
 	if len(in[0].shape) == 0 {
-		return Type{}, &ShapeError{Hint: "a scalar has no rows to pick"}
+		return Type{}, &ShapeError{Hint: "a scalar has no rows to select"}
 	}
 	return Type{append(append([]int{}, in[1].shape...), in[0].shape[1:]...), in[0].dtype}, nil
 }
 
-// Gradient of IndexSelect adds dy's rows up at the rows that they came from.
+// Gradient adds dy's rows to the rows that they came from.
 func (IndexSelect) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	add := IndexAdd{Rows: in[0].shape[0], Row: append([]int{}, in[0].shape[1:]...)}
 	if d := dy.dtype; d.Is16Bit() {

@@ -2,15 +2,15 @@ package ir
 
 import "math"
 
-// LayerNorm is y = (x - mean)/√(variance + Epsilon)·w + b along the last axis of
-// x [N…, D], for w and b [D] and the variance that divides by D (Ba et al.,
+// LayerNorm computes y = (x - mean)/√(variance + Epsilon)·w + b along the last axis of x
+// [N…, D], for w and b [D] and the variance that divides by D (Ba et al.,
 // arXiv:1607.06450); torch's layer_norm.
 type LayerNorm struct{ Epsilon float64 }
 
-// Name is LayerNorm.
+// Name returns "LayerNorm".
 func (LayerNorm) Name() string { return "LayerNorm" }
 
-// Class of LayerNorm is a step of its own.
+// Class returns Whole: LayerNorm is a step of its own.
 func (LayerNorm) Class([]*Value) Class { return Whole }
 
 // AppendKey appends Epsilon.
@@ -18,10 +18,10 @@ func (o LayerNorm) AppendKey(key []byte) []byte { return appendFloat(key, o.Epsi
 
 func appendFloat(key []byte, f float64) []byte { return appendInts(key, int(math.Float64bits(f))) }
 
-// Infer is x's type.
+// Infer returns x's type.
 func (LayerNorm) Infer(in []*Value) (Type, error) { return inferNorm(in) }
 
-// inferNorm wants parameters with one element for each of the last axis.
+// inferNorm requires parameters with one element per element of the last axis.
 func inferNorm(in []*Value) (Type, error) {
 	if err := wantFloat(in...); err != nil {
 		return Type{}, err
@@ -35,9 +35,8 @@ func inferNorm(in []*Value) (Type, error) {
 	return Type{x, in[0].dtype}, nil
 }
 
-// Gradient of LayerNorm, with x̂ for the normalised x and g = dy·w, is
-// (g - mean(g) - x̂·mean(g·x̂))/√(variance + Epsilon) for x, Σ dy·x̂ for w and
-// Σ dy for b.
+// Gradient returns, with x̂ for the normalized x and g = dy·w, (g - mean(g) -
+// x̂·mean(g·x̂))/√(variance + Epsilon) for x, Σ dy·x̂ for w and Σ dy for b.
 func (o LayerNorm) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	out := make([]*Value, 3)
 	if wants[0] {
@@ -50,26 +49,26 @@ func (o LayerNorm) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool
 	return out
 }
 
-// row is v[i], a view.
+// row returns v[i], a view.
 func (r *Recorder) row(v *Value, i int) *Value {
 	return r.Reshape(r.Record(Slice{Axis: 0, From: i, To: i + 1}, v), v.shape[1:])
 }
 
-// LayerNormInputGradient is dx of LayerNorm from x, dy and w.
+// LayerNormInputGradient computes the gradient dx of LayerNorm from x, dy and w.
 type LayerNormInputGradient struct {
 	noGradient
 	LayerNorm
 }
 
-// Name is LayerNormInputGradient.
+// Name returns "LayerNormInputGradient".
 func (LayerNormInputGradient) Name() string { return "LayerNormInputGradient" }
 
-// Infer is x's type.
+// Infer returns x's type.
 func (LayerNormInputGradient) Infer(in []*Value) (Type, error) {
 	return Type{in[0].shape, in[0].dtype}, nil
 }
 
-// Gradient is none.
+// Gradient returns nil: there is no second derivative.
 func (LayerNormInputGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
 	return nil
 }
@@ -80,15 +79,15 @@ type LayerNormWeightGradient struct {
 	LayerNorm
 }
 
-// Name is LayerNormWeightGradient.
+// Name returns "LayerNormWeightGradient".
 func (LayerNormWeightGradient) Name() string { return "LayerNormWeightGradient" }
 
-// Infer is [2, D].
+// Infer returns [2, D].
 func (LayerNormWeightGradient) Infer(in []*Value) (Type, error) {
 	return Type{[]int{2, in[0].shape[len(in[0].shape)-1]}, in[0].dtype}, nil
 }
 
-// Gradient is none.
+// Gradient returns nil: there is no second derivative.
 func (LayerNormWeightGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
 	return nil
 }

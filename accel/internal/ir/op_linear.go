@@ -1,15 +1,14 @@
 package ir
 
-// Linear is y = x·wᵀ + b for x [N, In], w [Out, In] and b [Out]; the bias is
-// added in the matrix product's epilogue, and an activation that follows
-// fuses into it. With Eight, x and w are of [Round8], and so are the factors of the
-// gradients.
+// Linear computes y = x·wᵀ + b for x [N, In], w [Out, In] and b [Out]; the bias is added in
+// the matmul's epilogue, and an activation that follows fuses into it. With FP8, x and w
+// are of [Round8], and so are the factors of the gradients.
 type Linear struct{ FP8 bool }
 
-// Name is Linear.
+// Name returns "Linear".
 func (Linear) Name() string { return "Linear" }
 
-// Class of Linear is a step of its own.
+// Class returns Whole: Linear is a step of its own.
 func (Linear) Class([]*Value) Class { return Whole }
 
 // AppendKey appends how the gradient is computed.
@@ -19,7 +18,7 @@ func (Linear) strided() {}
 
 func (Linear) absorbs(o Op) bool { return isReLU(o) }
 
-// Infer is [N, Out].
+// Infer returns [N, Out].
 func (Linear) Infer(in []*Value) (Type, error) {
 	if err := wantFloat32(in...); err != nil {
 		return Type{}, err
@@ -31,7 +30,7 @@ func (Linear) Infer(in []*Value) (Type, error) {
 	return Type{[]int{x[0], w[0]}, Float32}, nil
 }
 
-// Gradient of Linear is dy·w, dyᵀ·x and the sum of dy's rows.
+// Gradient returns dy·w, dyᵀ·x and the sum of dy's rows.
 func (o Linear) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	var dx, dw, db *Value
 	factor := dy

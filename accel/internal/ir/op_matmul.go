@@ -1,14 +1,14 @@
 package ir
 
-// MatMul is y = a·b for a [M, K] and b [K, N], or for batches [B…, M, K] and
-// [B…, K, N] whose leading dimensions broadcast. With Eight, a and b are of
-// [Round8], and so are the factors of the gradients.
+// MatMul computes y = a·b for a [M, K] and b [K, N], or for batches [B…, M, K] and [B…, K,
+// N] whose leading dimensions broadcast. With FP8, a and b are of [Round8], and so are
+// the factors of the gradients.
 type MatMul struct{ FP8 bool }
 
-// Name is MatMul.
+// Name returns "MatMul".
 func (MatMul) Name() string { return "MatMul" }
 
-// Class of MatMul is a step of its own.
+// Class returns Whole: MatMul is a step of its own.
 func (MatMul) Class([]*Value) Class { return Whole }
 
 // AppendKey appends how the gradient is computed.
@@ -23,7 +23,7 @@ func isReLU(o Op) bool {
 	return ok
 }
 
-// Infer is [B…, M, N].
+// Infer returns [B…, M, N].
 func (MatMul) Infer(in []*Value) (Type, error) {
 	if err := wantFloat(in...); err != nil {
 		return Type{}, err
@@ -43,7 +43,7 @@ func (MatMul) Infer(in []*Value) (Type, error) {
 	return Type{append(lead, a[n-2], b[m-1]), in[0].dtype}, nil
 }
 
-// Gradient of MatMul is dy·bᵀ and aᵀ·dy, summed over broadcast dimensions.
+// Gradient returns dy·bᵀ and aᵀ·dy, summed over broadcast dimensions.
 func (o MatMul) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	var da, db *Value
 	if o.FP8 {

@@ -4,16 +4,16 @@ package ir
 // one.
 type Max struct{ Axis int }
 
-// Name is Max.
+// Name returns "Max".
 func (Max) Name() string { return "Max" }
 
-// Class of Max is a step of its own.
+// Class returns Whole: Max is a step of its own.
 func (Max) Class([]*Value) Class { return Whole }
 
 // AppendKey appends the axis.
 func (o Max) AppendKey(key []byte) []byte { return appendInts(key, o.Axis) }
 
-// Infer is the shape without the axis, which must not be empty.
+// Infer returns the shape without the axis, which must not be empty.
 func (o Max) Infer(in []*Value) (Type, error) { return inferAxis(in, o.Axis, in[0].dtype) }
 
 func inferAxis(in []*Value, axis int, d DType) (Type, error) {
@@ -22,7 +22,7 @@ func inferAxis(in []*Value, axis int, d DType) (Type, error) {
 	}
 	s := in[0].shape
 	if axis < 0 || axis >= len(s) {
-		return Type{}, &ShapeError{Hint: "there is no such axis"}
+		return Type{}, &ShapeError{Hint: "the axis is out of range"}
 	}
 	if s[axis] == 0 {
 		return Type{}, &ShapeError{Hint: "an empty axis has no largest element"}
@@ -30,7 +30,7 @@ func inferAxis(in []*Value, axis int, d DType) (Type, error) {
 	return Type{append(append([]int{}, s[:axis]...), s[axis+1:]...), d}, nil
 }
 
-// Gradient of Max is dy at the largest element; equal ones share it.
+// Gradient returns dy at the largest element; equal ones share it.
 func (o Max) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
 	x := in[0]
 	kept := append([]int{}, x.shape...)

@@ -1,12 +1,12 @@
 package ir
 
-// Maximum is y = max(a, b), elementwise with broadcasting; NaN if either is NaN.
+// Maximum computes y = max(a, b), elementwise with broadcasting; NaN if either is NaN.
 type Maximum struct{ binaryOp }
 
-// Name is Maximum.
+// Name returns "Maximum".
 func (Maximum) Name() string { return "Maximum" }
 
-// Gradient of Maximum is dy where the input is the larger one; equal inputs take half each.
+// Gradient returns dy where the input is the larger one; equal inputs take half each.
 func (Maximum) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {
 	a, b := in[0], in[1]
 	var da, db *Value
@@ -19,7 +19,7 @@ func (Maximum) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) 
 	return []*Value{da, db}
 }
 
-// larger is 1 where a > b, 1/2 where they are equal, else 0.
+// larger returns 1 where a > b, 1/2 where they are equal, else 0.
 func (r *Recorder) larger(a, b *Value) *Value {
 	return r.as(r.Add(r.Record(Greater{}, a, b), r.MulScalar(r.Record(Eq{}, a, b), 0.5)), a.dtype)
 }

@@ -2,13 +2,12 @@ package ir
 
 import "fmt"
 
-// Pool is a window that moves over images [N, C, H, W]; pairs are height and
-// width.
+// Pool is a window that moves over images [N, C, H, W]. Pairs are height and width.
 type Pool struct {
 	Kernel, Stride, Padding, Dilation [2]int
 }
 
-// Class of a pool is a step of its own.
+// Class returns Whole: a pool is a step of its own.
 func (Pool) Class([]*Value) Class { return Whole }
 
 // AppendKey appends the window.
@@ -19,14 +18,14 @@ func (o Pool) AppendKey(key []byte) []byte {
 	return appendInts(key, o.Dilation[:]...)
 }
 
-// Infer is [N, C, OH, OW].
+// Infer returns [N, C, OH, OW].
 func (o Pool) Infer(in []*Value) (Type, error) {
 	if err := wantFloat(in...); err != nil {
 		return Type{}, err
 	}
 	x := in[0].shape
 	if len(x) != 4 {
-		return Type{}, &ShapeError{Hint: "images [N C H W] are needed"}
+		return Type{}, &ShapeError{Hint: "x must be [N C H W]"}
 	}
 	out := []int{x[0], x[1], 0, 0}
 	for i := range 2 {
@@ -46,12 +45,12 @@ func (o Pool) Infer(in []*Value) (Type, error) {
 // has one; torch's max_pool2d.
 type MaxPool2D struct{ Pool }
 
-// Name is MaxPool2D.
+// Name returns "MaxPool2D".
 func (MaxPool2D) Name() string { return "MaxPool2D" }
 
-// Gradient of MaxPool2D is dy at the window's first largest element. Where x
-// comes from a ReLU, that one's gradient is taken of the few elements of dy
-// first: the largest is above zero where y is. See [ReLU.Gradient].
+// Gradient returns dy at the window's first largest element. Where x comes from a ReLU, the
+// ReLU's gradient is applied to the fewer elements of dy first: the largest element is
+// positive where y is. See [ReLU.Gradient].
 func (o MaxPool2D) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
 	if _, ok := in[0].op.(ReLU); ok {
 		dy = r.Record(ReLUGradient{}, dy, out)
@@ -59,14 +58,14 @@ func (o MaxPool2D) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) 
 	return []*Value{r.Record(MaxPool2DGradient{Pool: o.Pool}, in[0], out, dy)}
 }
 
-// MaxPool2DGradient is dx of MaxPool2D from x, y and dy.
+// MaxPool2DGradient computes the gradient dx of MaxPool2D from x, y and dy.
 type MaxPool2DGradient struct {
 	Pool
 	noGradient
 }
 
-// Name is MaxPool2DGradient.
+// Name returns "MaxPool2DGradient".
 func (MaxPool2DGradient) Name() string { return "MaxPool2DGradient" }
 
-// Infer is x's type.
+// Infer returns x's type.
 func (MaxPool2DGradient) Infer(in []*Value) (Type, error) { return Type{in[0].shape, in[0].dtype}, nil }

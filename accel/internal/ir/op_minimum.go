@@ -1,12 +1,12 @@
 package ir
 
-// Minimum is y = min(a, b), elementwise with broadcasting; NaN if either is NaN.
+// Minimum computes y = min(a, b), elementwise with broadcasting; NaN if either is NaN.
 type Minimum struct{ binaryOp }
 
-// Name is Minimum.
+// Name returns "Minimum".
 func (Minimum) Name() string { return "Minimum" }
 
-// Gradient of Minimum is dy where the input is the smaller one; equal inputs take half each.
+// Gradient returns dy where the input is the smaller one; equal inputs take half each.
 func (Minimum) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	a, b := in[0], in[1]
 	var da, db *Value

@@ -1,12 +1,12 @@
 package ir
 
-// Mul is y = a·b, elementwise with broadcasting.
+// Mul computes y = a·b, elementwise with broadcasting.
 type Mul struct{ binaryOp }
 
-// Name is Mul.
+// Name returns "Mul".
 func (Mul) Name() string { return "Mul" }
 
-// Gradient of Mul is dy·b and dy·a, summed over broadcast dimensions.
+// Gradient returns dy·b and dy·a, summed over broadcast dimensions.
 func (Mul) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {
 	a, b := in[0], in[1]
 	var da, db *Value

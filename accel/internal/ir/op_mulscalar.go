@@ -1,18 +1,18 @@
 package ir
 
-// MulScalar is y = s·x, elementwise. s may change from run to run of a plan.
+// MulScalar computes y = s·x, elementwise. s may change from run to run of a plan.
 type MulScalar struct {
 	unaryOp
 	Scalar float64
 }
 
-// Name is MulScalar.
+// Name returns "MulScalar".
 func (MulScalar) Name() string { return "MulScalar" }
 
 // AppendWords appends s.
 func (o MulScalar) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.Scalar)) }
 
-// Gradient of MulScalar is s·dy.
+// Gradient returns s·dy.
 func (o MulScalar) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	return []*Value{r.MulScalar(dy, o.Scalar)}
 }

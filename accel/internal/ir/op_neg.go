@@ -1,12 +1,12 @@
 package ir
 
-// Neg is y = -x, elementwise.
+// Neg computes y = -x, elementwise.
 type Neg struct{ unaryOp }
 
-// Name is Neg.
+// Name returns "Neg".
 func (Neg) Name() string { return "Neg" }
 
-// Gradient of Neg is -dy.
+// Gradient returns -dy.
 func (Neg) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Record(Neg{}, dy)}
 }

@@ -1,16 +1,15 @@
 package ir
 
-// Not is y = 1 where x is 0, else 0, as float32, elementwise.
+// Not computes y = 1 where x is 0, else 0, as float32, elementwise.
 type Not struct {
 	maskOp
 	noGradient
 }
 
-// Name is Not.
+// Name returns "Not".
 func (Not) Name() string { return "Not" }
 
-// maskOp is embedded by ops of masks: float32 inputs of which only 0 counts as
-// false.
+// maskOp is embedded by ops on masks: float32 inputs in which only 0 counts as false.
 type maskOp struct{}
 
 func (maskOp) Class([]*Value) Class        { return Elementwise }

@@ -7,16 +7,16 @@ type OneHot struct {
 	Classes int
 }
 
-// Name is OneHot.
+// Name returns "OneHot".
 func (OneHot) Name() string { return "OneHot" }
 
-// Class of OneHot is a step of its own.
+// Class returns Whole: OneHot is a step of its own.
 func (OneHot) Class([]*Value) Class { return Whole }
 
-// AppendKey has nothing to add: the shape is part of every key.
+// AppendKey appends nothing: the shape is part of every key.
 func (OneHot) AppendKey(key []byte) []byte { return key }
 
-// Infer is [I…, Classes].
+// Infer returns [I…, Classes].
 func (o OneHot) Infer(in []*Value) (Type, error) {
 	if in[0].dtype != Int32 {
 		return Type{}, &DTypeError{Hint: "the index must be int32; make it with FromInts or Cast"}

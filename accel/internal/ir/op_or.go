@@ -1,11 +1,11 @@
 package ir
 
-// Or is y = 1 where a or b is not 0, else 0, as float32, elementwise with
+// Or computes y = 1 where a or b is not 0, else 0, as float32, elementwise with
 // broadcasting.
 type Or struct {
 	maskOp
 	noGradient
 }
 
-// Name is Or.
+// Name returns "Or".
 func (Or) Name() string { return "Or" }

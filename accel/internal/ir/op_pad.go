@@ -3,16 +3,16 @@ package ir
 // Pad is y of length Size along one axis with x at Before, and 0 elsewhere.
 type Pad struct{ Axis, Before, Size int }
 
-// Name is Pad.
+// Name returns "Pad".
 func (Pad) Name() string { return "Pad" }
 
-// Class of Pad is a step of its own.
+// Class returns Whole: Pad is a step of its own.
 func (Pad) Class([]*Value) Class { return Whole }
 
 // AppendKey appends axis, offset and size.
 func (o Pad) AppendKey(key []byte) []byte { return appendInts(key, o.Axis, o.Before, o.Size) }
 
-// Infer is the shape with the axis of length Size.
+// Infer returns the shape with the axis of length Size.
 func (o Pad) Infer(in []*Value) (Type, error) {
 	s := append([]int{}, in[0].shape...)
 	if o.Axis < 0 || o.Axis >= len(s) || o.Before < 0 || o.Before+s[o.Axis] > o.Size {
@@ -22,7 +22,7 @@ func (o Pad) Infer(in []*Value) (Type, error) {
 	return Type{s, in[0].dtype}, nil
 }
 
-// Gradient of Pad is the slice of dy at x's place.
+// Gradient returns the slice of dy at x's place.
 func (o Pad) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Record(Slice{Axis: o.Axis, From: o.Before, To: o.Before + in[0].shape[o.Axis]}, dy)}
 }

@@ -3,16 +3,16 @@ package ir
 // Permute is y with dimension i of y being dimension Perm[i] of x; a view.
 type Permute struct{ Perm []int }
 
-// Name is Permute.
+// Name returns "Permute".
 func (Permute) Name() string { return "Permute" }
 
-// Class of Permute is a view.
+// Class returns View.
 func (Permute) Class([]*Value) Class { return View }
 
 // AppendKey appends the permutation.
 func (o Permute) AppendKey(key []byte) []byte { return appendInts(key, o.Perm...) }
 
-// Infer is the permuted shape.
+// Infer returns the permuted shape.
 func (o Permute) Infer(in []*Value) (Type, error) {
 	shape := in[0].shape
 	seen := make([]bool, len(shape))
@@ -39,7 +39,7 @@ func (o Permute) view(in Layout) (Layout, bool) {
 	return out, true
 }
 
-// Gradient of Permute is dy with the inverse permutation.
+// Gradient returns dy with the inverse permutation.
 func (o Permute) Gradient(r *Recorder, _ []*Value, _, dy *Value, _ []bool) []*Value {
 	inverse := make([]int, len(o.Perm))
 	for i, p := range o.Perm {
@@ -48,7 +48,7 @@ func (o Permute) Gradient(r *Recorder, _ []*Value, _, dy *Value, _ []bool) []*Va
 	return []*Value{r.Record(Permute{inverse}, dy)}
 }
 
-// swapLast exchanges the last two dimensions.
+// swapLast returns v with the last two dimensions exchanged.
 func (r *Recorder) swapLast(v *Value) *Value {
 	return r.swap(v, len(v.shape)-2, len(v.shape)-1)
 }

@@ -1,12 +1,12 @@
 package ir
 
-// Pow is y = aᵇ, elementwise with broadcasting, as math.Pow.
+// Pow computes y = aᵇ, elementwise with broadcasting, as math.Pow.
 type Pow struct{ binaryOp }
 
-// Name is Pow.
+// Name returns "Pow".
 func (Pow) Name() string { return "Pow" }
 
-// Gradient of Pow is dy·b·aᵇ⁻¹ for a and dy·y·ln a for b, which is 0 where y is.
+// Gradient returns dy·b·aᵇ⁻¹ for a and dy·y·ln a for b, which is 0 where y is.
 func (Pow) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {
 	a, b := in[0], in[1]
 	var da, db *Value

@@ -1,18 +1,19 @@
 package ir
 
-// PowScalar is y = xˢ, elementwise, as math.Pow. s may change from run to run of a plan.
+// PowScalar computes y = xˢ, elementwise, as math.Pow. s may change from run to run of a
+// plan.
 type PowScalar struct {
 	unaryOp
 	Scalar float64
 }
 
-// Name is PowScalar.
+// Name returns "PowScalar".
 func (PowScalar) Name() string { return "PowScalar" }
 
 // AppendWords appends s.
 func (o PowScalar) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.Scalar)) }
 
-// Gradient of PowScalar is dy·s·xˢ⁻¹.
+// Gradient returns dy·s·xˢ⁻¹.
 func (o PowScalar) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	slope := r.MulScalar(r.Record(PowScalar{Scalar: o.Scalar - 1}, in[0]), o.Scalar)
 	return []*Value{r.Mul(dy, slope)}

@@ -2,22 +2,22 @@ package ir
 
 import "github.com/quernlab/quern/accel/internal/integer"
 
-// Quantized is what a network of 8-bit integers makes of x.
+// Quantized is the result of a network of 8-bit integers for the input x.
 type Quantized struct {
 	Network *integer.Network
 	noGradient
 }
 
-// Name is Quantized.
+// Name returns "Quantized".
 func (Quantized) Name() string { return "Quantized" }
 
-// Class of Quantized is a step of its own.
+// Class returns Whole: Quantized is a step of its own.
 func (Quantized) Class([]*Value) Class { return Whole }
 
-// AppendKey appends which network it is.
+// AppendKey appends the identity of the network.
 func (o Quantized) AppendKey(key []byte) []byte { return appendInts(key, o.Network.ID()) }
 
-// Infer is the shape that the network tells.
+// Infer returns the output shape of the network.
 func (o Quantized) Infer(in []*Value) (Type, error) {
 	if err := wantFloat32(in...); err != nil {
 		return Type{}, err

@@ -1,31 +1,30 @@
 package ir
 
-// Recompute is y = f(x…), the first input, of which nothing that f made on the
-// way is kept: the gradient runs f again, on the other inputs x (Chen et al.,
-// arXiv:1604.06174).
+// Recompute is y = f(x…), the first input. No intermediate results of f are kept: the
+// gradient runs f again on the other inputs, x (Chen et al., arXiv:1604.06174).
 type Recompute struct {
-	// Replay records f for values that stand for the inputs.
+	// Replay records f for substitutes of the inputs.
 	Replay func(in []*Value) *Value
-	// Sources are the parameters that f uses beside its inputs.
+	// Sources are the parameters that f uses besides its inputs.
 	Sources []Source
 }
 
-// Name is Recompute.
+// Name returns "Recompute".
 func (Recompute) Name() string { return "Recompute" }
 
-// Class of Recompute is a view.
+// Class returns View.
 func (Recompute) Class([]*Value) Class { return View }
 
-// AppendKey has nothing to add: what Replay records is in the list itself.
+// AppendKey appends nothing: what Replay records is in the list itself.
 func (Recompute) AppendKey(key []byte) []byte { return key }
 
 func (Recompute) view(in Layout) (Layout, bool) { return in, true }
 
-// Infer is y's type.
+// Infer returns y's type.
 func (Recompute) Infer(in []*Value) (Type, error) { return Type{in[0].shape, in[0].dtype}, nil }
 
-// Gradient of Recompute records f again and then its gradient. That of
-// parameters which f uses goes to them at once.
+// Gradient records f again and then its gradient. The gradients of parameters that f uses
+// are added to them at once.
 func (o Recompute) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	inputs := r.stand(in[1:])
 	y := r.suspend(dy, func() *Value { return o.Replay(inputs) })
@@ -43,8 +42,8 @@ func (o Recompute) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool
 	return grads
 }
 
-// Recompute records f(in…) and, if a gradient flows into it, forgets what f
-// made on the way.
+// Recompute records f(in…) and, if a gradient flows into it, forgets what f computed on the
+// way.
 func (r *Recorder) Recompute(f func(in []*Value) *Value, in []*Value) *Value {
 	inputs := r.stand(in)
 	y := f(inputs)
@@ -63,7 +62,7 @@ func (r *Recorder) Recompute(f func(in []*Value) *Value, in []*Value) *Value {
 	return out
 }
 
-// stand makes values with the same content at which gradients end.
+// stand returns substitutes: values with the same content where gradients end.
 func (r *Recorder) stand(in []*Value) []*Value {
 	r.noGrad++
 	defer func() { r.noGrad-- }()
@@ -77,7 +76,7 @@ func (r *Recorder) stand(in []*Value) []*Value {
 	return out
 }
 
-// forgetTape takes back that gradients flow into y through ops.
+// forgetTape removes the ops through which gradients flow into y.
 func (r *Recorder) forgetTape(y *Value) {
 	r.marks++
 	for _, v := range r.ancestors(y, nil) {
@@ -92,7 +91,7 @@ func (r *Recorder) forgetTape(y *Value) {
 	}
 }
 
-// suspend runs f, which records with gradients, in the midst of Backward.
+// suspend runs f, which records with gradients, during Backward.
 func (r *Recorder) suspend(dy *Value, f func() *Value) (y *Value) {
 	dy.Hold()
 	off, phase := r.noGrad, r.phase
@@ -108,5 +107,5 @@ func (r *Recorder) suspend(dy *Value, f func() *Value) (y *Value) {
 	return y
 }
 
-// Replaying tells whether a Recompute runs its function again.
+// Replaying reports whether a Recompute is running its function again.
 func (r *Recorder) Replaying() bool { return r.replays > 0 }

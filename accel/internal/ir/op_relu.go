@@ -1,14 +1,14 @@
 package ir
 
-// ReLU is y = max(x, 0), elementwise; NaN stays NaN.
+// ReLU computes y = max(x, 0), elementwise; NaN stays NaN.
 type ReLU struct{ unaryOp }
 
-// Name is ReLU.
+// Name returns "ReLU".
 func (ReLU) Name() string { return "ReLU" }
 
-// Gradient of ReLU is dy where y > 0. It reads y and not x, so that x need not
-// be kept when ReLU is fused into a matrix product. That of a pool of y has been
-// through it already.
+// Gradient returns dy where y > 0. It reads y and not x, so that x need not be kept when
+// ReLU is fused into a matmul. The dy of a pool of y has already been masked by the pool's
+// gradient.
 func (ReLU) Gradient(r *Recorder, _ []*Value, out, dy *Value, _ []bool) []*Value {
 	if _, ok := dy.op.(MaxPool2DGradient); ok && dy.in[0] == out {
 		return []*Value{dy}
@@ -16,11 +16,11 @@ func (ReLU) Gradient(r *Recorder, _ []*Value, out, dy *Value, _ []bool) []*Value
 	return []*Value{r.Record(ReLUGradient{}, dy, out)}
 }
 
-// ReLUGradient is dx = dy where y > 0, else 0.
+// ReLUGradient computes dx = dy where y > 0, else 0.
 type ReLUGradient struct {
 	binaryOp
 	noGradient
 }
 
-// Name is ReLUGradient.
+// Name returns "ReLUGradient".
 func (ReLUGradient) Name() string { return "ReLUGradient" }

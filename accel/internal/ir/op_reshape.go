@@ -1,22 +1,22 @@
 package ir
 
-// Reshape is y = x with other dimensions and the same elements in row-major
-// order: a view where the layout allows it, else a copy.
+// Reshape computes y = x with other dimensions and the same elements in row-major order: a
+// view where the layout allows it, else a copy.
 type Reshape struct{ Shape []int }
 
-// Name is Reshape.
+// Name returns "Reshape".
 func (Reshape) Name() string { return "Reshape" }
 
-// Class of Reshape is a view.
+// Class returns View.
 func (Reshape) Class([]*Value) Class { return View }
 
-// AppendKey has nothing to add: the shape is part of every key.
+// AppendKey appends nothing: the shape is part of every key.
 func (Reshape) AppendKey(key []byte) []byte { return key }
 
-// Infer is the shape given.
+// Infer returns the shape given.
 func (o Reshape) Infer(in []*Value) (Type, error) {
 	if Len(o.Shape) != in[0].Len() {
-		return Type{}, &ShapeError{Hint: "cannot become " + FormatShape(o.Shape) + ": the number of elements must stay the same"}
+		return Type{}, &ShapeError{Hint: "cannot be reshaped to " + FormatShape(o.Shape) + ": the number of elements must be the same"}
 	}
 	return Type{o.Shape, in[0].dtype}, nil
 }
@@ -28,7 +28,7 @@ func (o Reshape) view(in Layout) (Layout, bool) {
 	return Layout{Shape: o.Shape, Stride: Strides(o.Shape), Offset: in.Offset}, true
 }
 
-// onesMoved is the view if only dimensions of size 1 come or go.
+// onesMoved returns the view if only dimensions of size 1 are added or removed.
 func (o Reshape) onesMoved(in Layout) (Layout, bool) {
 	out := Layout{Shape: o.Shape, Stride: make([]int, len(o.Shape)), Offset: in.Offset}
 	k := 0
@@ -53,7 +53,7 @@ func (o Reshape) onesMoved(in Layout) (Layout, bool) {
 	return out, true
 }
 
-// Gradient of Reshape is dy in x's shape.
+// Gradient returns dy in x's shape.
 func (Reshape) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Reshape(dy, in[0].shape)}
 }

@@ -1,23 +1,23 @@
 package ir
 
-// RMSNorm is y = x/√(mean(x²) + Epsilon)·w along the last axis of x [N…, D], for
-// w [D] (Zhang and Sennrich, arXiv:1910.07467); torch's rms_norm.
+// RMSNorm computes y = x/√(mean(x²) + Epsilon)·w along the last axis of x [N…, D], for w
+// [D] (Zhang and Sennrich, arXiv:1910.07467); torch's rms_norm.
 type RMSNorm struct{ Epsilon float64 }
 
-// Name is RMSNorm.
+// Name returns "RMSNorm".
 func (RMSNorm) Name() string { return "RMSNorm" }
 
-// Class of RMSNorm is a step of its own.
+// Class returns Whole: RMSNorm is a step of its own.
 func (RMSNorm) Class([]*Value) Class { return Whole }
 
 // AppendKey appends Epsilon.
 func (o RMSNorm) AppendKey(key []byte) []byte { return appendFloat(key, o.Epsilon) }
 
-// Infer is x's type.
+// Infer returns x's type.
 func (RMSNorm) Infer(in []*Value) (Type, error) { return inferNorm(in) }
 
-// Gradient of RMSNorm, with x̂ for the normalised x and g = dy·w, is
-// (g - x̂·mean(g·x̂))/√(mean(x²) + Epsilon) for x and Σ dy·x̂ for w.
+// Gradient returns, with x̂ for the normalized x and g = dy·w, (g -
+// x̂·mean(g·x̂))/√(mean(x²) + Epsilon) for x and Σ dy·x̂ for w.
 func (o RMSNorm) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	out := make([]*Value, 2)
 	if wants[0] {
@@ -29,40 +29,40 @@ func (o RMSNorm) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) 
 	return out
 }
 
-// RMSNormInputGradient is dx of RMSNorm from x, dy and w.
+// RMSNormInputGradient computes the gradient dx of RMSNorm from x, dy and w.
 type RMSNormInputGradient struct {
 	noGradient
 	RMSNorm
 }
 
-// Name is RMSNormInputGradient.
+// Name returns "RMSNormInputGradient".
 func (RMSNormInputGradient) Name() string { return "RMSNormInputGradient" }
 
-// Infer is x's type.
+// Infer returns x's type.
 func (RMSNormInputGradient) Infer(in []*Value) (Type, error) {
 	return Type{in[0].shape, in[0].dtype}, nil
 }
 
-// Gradient is none.
+// Gradient returns nil: there is no second derivative.
 func (RMSNormInputGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
 	return nil
 }
 
-// RMSNormWeightGradient is dw of RMSNorm, [1, D], from x and dy.
+// RMSNormWeightGradient computes the gradient dw of RMSNorm, [1, D], from x and dy.
 type RMSNormWeightGradient struct {
 	noGradient
 	RMSNorm
 }
 
-// Name is RMSNormWeightGradient.
+// Name returns "RMSNormWeightGradient".
 func (RMSNormWeightGradient) Name() string { return "RMSNormWeightGradient" }
 
-// Infer is [1, D].
+// Infer returns [1, D].
 func (RMSNormWeightGradient) Infer(in []*Value) (Type, error) {
 	return Type{[]int{1, in[0].shape[len(in[0].shape)-1]}, in[0].dtype}, nil
 }
 
-// Gradient is none.
+// Gradient returns nil: there is no second derivative.
 func (RMSNormWeightGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
 	return nil
 }

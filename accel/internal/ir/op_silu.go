@@ -1,13 +1,13 @@
 package ir
 
-// SiLU is y = x·σ(x) with the logistic function σ, elementwise (Elfwing et al.,
+// SiLU computes y = x·σ(x) with the logistic function σ, elementwise (Elfwing et al.,
 // arXiv:1702.03118).
 type SiLU struct{ unaryOp }
 
-// Name is SiLU.
+// Name returns "SiLU".
 func (SiLU) Name() string { return "SiLU" }
 
-// Gradient of SiLU is dy·(σ(x) + y·(1 - σ(x))).
+// Gradient returns dy·(σ(x) + y·(1 - σ(x))).
 func (SiLU) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
 	s := r.Record(Sigmoid{}, in[0])
 	rest := r.Record(AddScalar{Scalar: 1}, r.Record(Neg{}, s))

@@ -2,23 +2,23 @@ package ir
 
 import "fmt"
 
-// Slice is y = x[…, From:To, …] along one axis; a view.
+// Slice computes y = x[…, From:To, …] along one axis; a view.
 type Slice struct{ Axis, From, To int }
 
-// Name is Slice.
+// Name returns "Slice".
 func (Slice) Name() string { return "Slice" }
 
-// Class of Slice is a view.
+// Class returns View.
 func (Slice) Class([]*Value) Class { return View }
 
 // AppendKey appends axis and range.
 func (o Slice) AppendKey(key []byte) []byte { return appendInts(key, o.Axis, o.From, o.To) }
 
-// Infer is the shape with the axis cut.
+// Infer returns the shape with the axis shortened.
 func (o Slice) Infer(in []*Value) (Type, error) {
 	s := append([]int{}, in[0].shape...)
 	if o.Axis < 0 || o.Axis >= len(s) || o.From < 0 || o.From > o.To || o.To > s[o.Axis] {
-		return Type{}, &ShapeError{Hint: fmt.Sprintf("there is no range %d:%d along axis %d", o.From, o.To, o.Axis)}
+		return Type{}, &ShapeError{Hint: fmt.Sprintf("the range %d:%d is outside of axis %d", o.From, o.To, o.Axis)}
 	}
 	s[o.Axis] = o.To - o.From
 	return Type{s, in[0].dtype}, nil
@@ -33,7 +33,7 @@ func (o Slice) view(in Layout) (Layout, bool) {
 	return out, true
 }
 
-// Gradient of Slice is dy at the slice's place, 0 elsewhere.
+// Gradient returns dy at the slice's place, 0 elsewhere.
 func (o Slice) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	if o.From == 0 && o.To == in[0].shape[o.Axis] {
 		return []*Value{dy}

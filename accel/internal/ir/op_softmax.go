@@ -1,19 +1,19 @@
 package ir
 
-// Softmax is y = eˣ/Σeˣ along the last axis, with the row's maximum taken off
-// first so that it does not overflow.
+// Softmax computes y = eˣ/Σeˣ along the last axis, with the row's maximum subtracted first
+// so that it does not overflow.
 type Softmax struct{}
 
-// Name is Softmax.
+// Name returns "Softmax".
 func (Softmax) Name() string { return "Softmax" }
 
-// Class of Softmax is a step of its own.
+// Class returns Whole: Softmax is a step of its own.
 func (Softmax) Class([]*Value) Class { return Whole }
 
-// AppendKey has nothing to add.
+// AppendKey appends nothing.
 func (Softmax) AppendKey(key []byte) []byte { return key }
 
-// Infer is the input's type.
+// Infer returns the input's type.
 func (Softmax) Infer(in []*Value) (Type, error) { return inferRows(in) }
 
 func inferRows(in []*Value) (Type, error) {
@@ -26,13 +26,13 @@ func inferRows(in []*Value) (Type, error) {
 	return Type{in[0].shape, in[0].dtype}, nil
 }
 
-// Gradient of Softmax is y·(dy - Σ dy·y).
+// Gradient returns y·(dy - Σ dy·y).
 func (Softmax) Gradient(r *Recorder, _ []*Value, out, dy *Value, _ []bool) []*Value {
 	t := r.Mul(dy, out)
 	return []*Value{r.Record(Sub{}, t, r.Mul(out, r.sumLast(t)))}
 }
 
-// sumLast sums the last axis and keeps it with size one.
+// sumLast sums over the last axis and keeps it with size one.
 func (r *Recorder) sumLast(v *Value) *Value {
 	k := len(v.shape) - 1
 	return r.Reshape(r.Record(Sum{From: k, To: k + 1}, v), append(append([]int{}, v.shape[:k]...), 1))

@@ -1,12 +1,12 @@
 package ir
 
-// Sqrt is y = √x, elementwise; NaN below zero.
+// Sqrt computes y = √x, elementwise; NaN below zero.
 type Sqrt struct{ unaryOp }
 
-// Name is Sqrt.
+// Name returns "Sqrt".
 func (Sqrt) Name() string { return "Sqrt" }
 
-// Gradient of Sqrt is dy/(2y).
+// Gradient returns dy/(2y).
 func (Sqrt) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Record(Div{}, r.MulScalar(dy, 0.5), out)}
 }

@@ -1,12 +1,12 @@
 package ir
 
-// Square is y = x², elementwise.
+// Square computes y = x², elementwise.
 type Square struct{ unaryOp }
 
-// Name is Square.
+// Name returns "Square".
 func (Square) Name() string { return "Square" }
 
-// Gradient of Square is 2x·dy.
+// Gradient returns 2x·dy.
 func (Square) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Mul(r.MulScalar(dy, 2), in[0])}
 }

@@ -1,12 +1,12 @@
 package ir
 
-// Sub is y = a - b, elementwise with broadcasting.
+// Sub computes y = a - b, elementwise with broadcasting.
 type Sub struct{ binaryOp }
 
-// Name is Sub.
+// Name returns "Sub".
 func (Sub) Name() string { return "Sub" }
 
-// Gradient of Sub is dy and -dy, summed over broadcast dimensions.
+// Gradient returns dy and -dy, summed over broadcast dimensions.
 func (Sub) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {
 	a, b := in[0], in[1]
 	var da, db *Value

@@ -1,31 +1,31 @@
 package ir
 
-// Sum is the sum over the neighbouring axes From to To (exclusive), which
-// disappear. The order of the additions depends on the shape alone.
+// Sum computes the sum over the consecutive axes From to To (exclusive), which disappear.
+// The order of the additions depends on the shape alone.
 type Sum struct{ From, To int }
 
-// Name is Sum.
+// Name returns "Sum".
 func (Sum) Name() string { return "Sum" }
 
-// Class of Sum is a step of its own.
+// Class returns Whole: Sum is a step of its own.
 func (Sum) Class([]*Value) Class { return Whole }
 
 // AppendKey appends the axes.
 func (o Sum) AppendKey(key []byte) []byte { return appendInts(key, o.From, o.To) }
 
-// Infer is the shape without the axes.
+// Infer returns the shape without the axes.
 func (o Sum) Infer(in []*Value) (Type, error) {
 	if err := wantFloat(in...); err != nil {
 		return Type{}, err
 	}
 	s := in[0].shape
 	if o.From < 0 || o.From > o.To || o.To > len(s) {
-		return Type{}, &ShapeError{Hint: "there are no such axes"}
+		return Type{}, &ShapeError{Hint: "the axes are out of range"}
 	}
 	return Type{append(append([]int{}, s[:o.From]...), s[o.To:]...), in[0].dtype}, nil
 }
 
-// Gradient of Sum is dy, broadcast along the axes.
+// Gradient returns dy, broadcast along the axes.
 func (o Sum) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	s := in[0].shape
 	kept := append(append(append([]int{}, s[:o.From]...), ones(o.To-o.From)...), s[o.To:]...)

@@ -1,12 +1,12 @@
 package ir
 
-// Tanh is y = tanh x, elementwise.
+// Tanh computes y = tanh x, elementwise.
 type Tanh struct{ unaryOp }
 
-// Name is Tanh.
+// Name returns "Tanh".
 func (Tanh) Name() string { return "Tanh" }
 
-// Gradient of Tanh is dy·(1-y²).
+// Gradient returns dy·(1-y²).
 func (Tanh) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Record(Sub{}, dy, r.Mul(dy, r.Record(Square{}, out)))}
 }

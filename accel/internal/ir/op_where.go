@@ -1,21 +1,21 @@
 package ir
 
-// Where is y = a where the float32 mask is not 0, else b, with broadcasting of all
+// Where computes y = a where the float32 mask is not 0, else b, with broadcasting of all
 // three.
 type Where struct{}
 
-// Name is Where.
+// Name returns "Where".
 func (Where) Name() string { return "Where" }
 
-// Class of Where is elementwise.
+// Class returns Elementwise.
 func (Where) Class(in []*Value) Class { return floatClass(in[1].dtype) }
 
 func (Where) strided() {}
 
-// AppendKey has nothing to add.
+// AppendKey appends nothing.
 func (Where) AppendKey(key []byte) []byte { return key }
 
-// Infer is the broadcast shape.
+// Infer returns the broadcast shape.
 func (Where) Infer(in []*Value) (Type, error) {
 	if err := wantFloat32(in[0]); err != nil {
 		return Type{}, err
@@ -26,7 +26,7 @@ func (Where) Infer(in []*Value) (Type, error) {
 	return inferBroadcast(in, in[1].dtype)
 }
 
-// Gradient of Where is dy for the chosen input, 0 for the other and the mask.
+// Gradient returns dy for the chosen input, 0 for the other and the mask.
 func (Where) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	var da, db *Value
 	zero := r.scalar(0, dy.dtype)
