@@ -86,7 +86,7 @@ func checkShape(op string, shape []int) {
 func room(op string, shape []int) []float32 {
 	checkShape(op, shape)
 	n := ir.Len(shape)
-	locked(func(r *ir.Recorder) { r.CheckRoom(n * Float32.Size()) })
+	locked(func(r *ir.Recorder) { r.CheckLimit(n * Float32.Size()) })
 	return make([]float32, n)
 }
 

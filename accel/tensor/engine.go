@@ -57,7 +57,7 @@ func (e *engine) enter() {
 		e.now = e.scopes[me]
 	}
 	e.recorder.NoGrad(e.now.noGrad)
-	e.recorder.SetPlace(e.now.path, e.now.kind)
+	e.recorder.SetLayer(e.now.path, e.now.kind)
 }
 
 // leave gives the lock back.
@@ -87,7 +87,7 @@ func within(change func(*scope), f func()) {
 		e.enter()
 		defer e.leave()
 		e.recorder.NoGrad(s.noGrad - e.now.noGrad)
-		e.recorder.SetPlace(s.path, s.kind)
+		e.recorder.SetLayer(s.path, s.kind)
 		e.now = s
 		if me := goroutine.Current(); s == (scope{}) {
 			delete(e.scopes, me)

@@ -2,13 +2,13 @@ package ir
 
 import "slices"
 
-// Backward appends the gradient ops of every value that loss depends on, and
-// adds the results to the leaves. Each value's gradient is taken once; a
-// second Backward through it panics with a *StateError.
+// Backward appends the gradient ops of every value that loss depends on, and adds the
+// results to the leaves. Each value's gradient is computed once; a second Backward through
+// it panics with a *StateError.
 func (r *Recorder) Backward(loss *Value) {
 	loss.check("Backward")
 	if loss.Len() != 1 {
-		panic(&ShapeError{Op: "Backward", Shapes: [][]int{loss.shape}, Hint: "the loss must be a single number; take Mean() or Sum() first"})
+		panic(&ShapeError{Op: "Backward", Shapes: [][]int{loss.shape}, Hint: "the loss must be a scalar; call Mean() or Sum() first"})
 	}
 	if !loss.requires {
 		panic(&StateError{Op: "Backward", Hint: "the loss does not depend on any parameter that requires a gradient"})
@@ -28,19 +28,18 @@ func (r *Recorder) Backward(loss *Value) {
 	}
 }
 
-// backwardFrom takes the gradients of y's ancestors, given its own.
+// backwardFrom computes the gradients of y's ancestors, given that of y.
 func (r *Recorder) backwardFrom(y, dy *Value) {
 	r.marks++
 	order := r.ancestors(y, nil)
 	y.grad = dy
-	outer := len(r.underWay)
-	r.underWay = append(r.underWay, order...)
+	outer := len(r.inProgress)
+	r.inProgress = append(r.inProgress, order...)
 	defer func() {
-		clear(r.underWay[outer:])
-		r.underWay = r.underWay[:outer]
+		clear(r.inProgress[outer:])
+		r.inProgress = r.inProgress[:outer]
 	}()
-	// What a Recompute runs again may add to a gradient that is complete but for
-	// that.
+	// A Recompute that runs again may add to a gradient that is otherwise complete.
 	early := outer == 0 && !slices.ContainsFunc(order, func(v *Value) bool { return v.leaf == nil && v.op.Name() == Recompute{}.Name() })
 	for i := len(order) - 1; i >= 0; i-- {
 		l := order[i].leaf
@@ -55,11 +54,11 @@ func (r *Recorder) backwardFrom(y, dy *Value) {
 	}
 }
 
-// aside runs f, which may record and run lists, in the midst of Backward:
-// gradients that are under way have a holder meanwhile.
+// aside runs f, which may record and run lists, during Backward. It holds the gradients in
+// progress meanwhile.
 func (r *Recorder) aside(f func()) {
 	var held []*Value
-	for _, v := range r.underWay {
+	for _, v := range r.inProgress {
 		if v.grad != nil {
 			held = append(held, v.grad.Hold())
 		}
@@ -72,14 +71,14 @@ func (r *Recorder) aside(f func()) {
 	f()
 }
 
-// ancestors lists the values with gradients that v depends on, inputs first.
+// ancestors returns the values with gradients that v depends on, inputs first.
 func (r *Recorder) ancestors(v *Value, order []*Value) []*Value {
 	if v.mark == r.marks {
 		return order
 	}
 	v.mark = r.marks
 	if v.consumed {
-		panic(&StateError{Op: "Backward", Hint: "the graph was used by an earlier Backward already; add the losses and call Backward once"})
+		panic(&StateError{Op: "Backward", Hint: "an earlier Backward has already used the graph; add the losses and call Backward once"})
 	}
 	if v.leaf == nil {
 		for _, x := range v.in {
@@ -108,12 +107,12 @@ func (r *Recorder) backwardOne(v *Value) {
 		for i, x := range v.in {
 			wants[i] = x.requires
 		}
-		before := r.place
+		before := r.layer
 		if r.phase = v.op.Name(); r.watching {
-			r.place = r.places[v]
+			r.layer = r.layers[v]
 		}
 		grads := v.op.Gradient(r, v.in, v, dy, wants)
-		r.phase, r.place = "", before
+		r.phase, r.layer = "", before
 		for i, g := range grads {
 			x := v.in[i]
 			if g == nil || !x.requires {
@@ -125,12 +124,12 @@ func (r *Recorder) backwardOne(v *Value) {
 			x.grad = g
 		}
 	}
-	v.consumed = true // now, since a Recompute may run the list on the way
+	v.consumed = true // now, because a Recompute may run the list meanwhile
 	v.tape--
 	for _, x := range v.in {
 		x.tape--
 	}
-	if v.buf != nil { // computed: the list does not need the inputs either
+	if v.buf != nil { // computed, so the list does not need the inputs either
 		v.forget()
 	}
 }
@@ -151,7 +150,7 @@ func (r *Recorder) accumulate(l *Leaf, g *Value) {
 	r.replace(&l.Grad, sum)
 }
 
-// sumTo adds up a gradient of a broadcast result to the shape of an input.
+// sumTo sums the gradient of a broadcast result to the shape of an input.
 func (r *Recorder) sumTo(g *Value, shape []int) *Value {
 	if sameShape(g.shape, shape) {
 		return g

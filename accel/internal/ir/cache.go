@@ -2,15 +2,15 @@ package ir
 
 import "container/list"
 
-// maxPlans bounds the plans that are kept. A notebook whose shapes change all
-// the time makes new ones for ever.
+// maxPlans is the maximum number of cached plans. A notebook whose shapes keep changing
+// would add plans without end.
 const maxPlans = 256
 
-// planCache keeps the plans used last, by structure. Keys are compared whole,
-// so two structures never share a plan.
+// planCache caches plans by structure and evicts the least recently used one. It compares
+// whole keys, so two structures never share a plan.
 type planCache struct {
 	byKey map[string]*list.Element
-	used  list.List // of *cached, the latest first
+	used  list.List // of *cached, the last used first
 }
 
 type cached struct {

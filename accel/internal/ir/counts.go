@@ -1,34 +1,32 @@
 package ir
 
-// DeviceCounts is what was asked of a device that works while the host goes on. All
-// are 0 of the processor.
+// DeviceCounts counts the calls to an asynchronous device. All counts of the CPU are 0.
 type DeviceCounts struct {
-	Launches  int // kernels and graphs that the host started
-	Kernels   int // that ran, those of graphs among them
+	Launches  int // kernels and graphs that the host launched
+	Kernels   int // kernels that ran, including those of graphs
 	Copies    int // between host and device, and on the device
 	ToDevice  int // bytes copied
 	ToHost    int // bytes copied
-	Waits     int // times that the host waited for the device
-	Allocs    int // pieces of memory asked of the driver
-	Frees     int // given back
-	Graphs    int // made
-	Revisions int // kernels of graphs that were given other addresses
+	Waits     int // times the host waited for the device
+	Allocs    int // allocations by the driver
+	Frees     int // frees by the driver
+	Graphs    int // graphs created
+	Revisions int // graph kernels updated with other addresses
 }
 
-// Counting is implemented by a device that counts.
+// Counting is implemented by a device that counts calls.
 type Counting interface {
-	// Asked is the counts since the device was opened.
+	// Asked returns the counts since the device was opened.
 	Asked() DeviceCounts
 }
 
-// Waiting is implemented by a device that works while the host goes on.
+// Waiting is implemented by an asynchronous device.
 type Waiting interface {
-	// Wait ends when all work is done; the error is what that met.
+	// Wait waits until all work is done and returns its error.
 	Wait() error
 }
 
-// Wait runs the list and waits until the device has done it. It panics as Flush
-// does.
+// Wait runs the list and waits until the device has finished it. It panics as Flush does.
 func (r *Recorder) Wait() {
 	r.Flush()
 	if d, ok := r.device.(Waiting); ok {
@@ -39,7 +37,7 @@ func (r *Recorder) Wait() {
 	}
 }
 
-// Minus is the counts since earlier ones.
+// Minus returns the difference from earlier counts.
 func (c DeviceCounts) Minus(b DeviceCounts) DeviceCounts {
 	return DeviceCounts{
 		c.Launches - b.Launches, c.Kernels - b.Kernels, c.Copies - b.Copies, c.ToDevice - b.ToDevice, c.ToHost - b.ToHost,
@@ -47,7 +45,7 @@ func (c DeviceCounts) Minus(b DeviceCounts) DeviceCounts {
 	}
 }
 
-// asked is what was asked of the present device.
+// asked returns the counts of the current device.
 func (r *Recorder) asked() DeviceCounts {
 	if d, ok := r.device.(Counting); ok {
 		return d.Asked()

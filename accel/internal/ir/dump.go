@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// String lists slots and steps, for tests and for looking at a plan:
+// String lists slots and steps, for tests and debugging:
 //
 //	0 Linear+ReLU  x0[4 3] x1[8 3] x2[8] -> t5[4 8]
 //	1 loop[4 8]    t5[4 8] t7[4 8] -> o9[4 8]: MulScalar(0) Add(1 2)=0
 //
-// x is an external, o an output, t a temporary; a layout that is not row-major
-// shows its strides. A loop's numbers are arguments: its inputs first, then
-// the results of earlier instructions; =k is stored to output k.
+// x is an external, o an output, t a temporary; the strides of a layout are shown if it is
+// not row-major. A loop's numbers are arguments: its inputs first, then the results of
+// earlier instructions; =k is stored to output k.
 func (p *Program) String() string {
 	var b strings.Builder
 	for i, s := range p.Steps {
@@ -47,7 +47,7 @@ func (s Step) name() string {
 	return s.Op.Name()
 }
 
-// String is the op with its arguments and, if stored, the output.
+// String returns the op with its arguments and, if it is stored, the output.
 func (i Instr) String() string {
 	args := strings.Trim(fmt.Sprint(i.Args), "[]")
 	if i.Out < 0 {

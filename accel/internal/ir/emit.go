@@ -4,7 +4,7 @@ package ir
 type builder struct {
 	*planner
 	*plan
-	first, last map[int]int // step that writes, and last that reads, each slot
+	first, last map[int]int // first step that writes and last step that reads each slot
 	keptSlots   map[int]bool
 }
 
@@ -39,7 +39,7 @@ func (b *builder) operand(in operandSource, d DType) Operand {
 	return o
 }
 
-// result gives a node a slot of its own.
+// result allocates a slot for a node.
 func (b *builder) result(n *planned) Operand {
 	n.slot = b.slot(Slot{Kind: Arena, Bytes: n.node.Len() * n.node.dtype.Size()})
 	b.first[n.slot] = len(b.program.Steps)
@@ -58,7 +58,7 @@ func (b *builder) emit(g *group) {
 	if _, copies := n.node.op.(viewer); copies {
 		any = true
 	}
-	free := 0 // inputs that may have any layout
+	free := 0 // number of inputs that may have any layout
 	if op, ok := n.node.op.(partlyStrided); ok && n.node.dtype == Float32 {
 		free = op.stridedInputs()
 	}
@@ -71,7 +71,7 @@ func (b *builder) emit(g *group) {
 			in[i] = b.operand(s, n.dtype(i))
 		}
 	}
-	for _, o := range in { // a copy above may have moved the step's number on
+	for _, o := range in { // a copy above may have incremented the step's index
 		b.last[o.Slot] = len(b.program.Steps)
 	}
 	step := Step{Op: n.node.op, In: in, Word: n.word, Nodes: []int{n.node.index}}
@@ -89,8 +89,7 @@ func (b *builder) emit(g *group) {
 	b.program.Steps = append(b.program.Steps, step)
 }
 
-// contiguous emits a copy of an operand in row-major order, for the node that
-// reads it.
+// contiguous emits a copy of an operand in row-major order, for the node that reads it.
 func (b *builder) contiguous(in Operand, user int) Operand {
 	s := b.slot(Slot{Kind: Arena, Bytes: Len(in.Shape) * in.DType.Size()})
 	out := Operand{Slot: s, DType: in.DType, Layout: RowMajor(in.Shape)}
@@ -99,10 +98,10 @@ func (b *builder) contiguous(in Operand, user int) Operand {
 	return out
 }
 
-// emitLoop makes one step of a group of elementwise nodes.
+// emitLoop emits one step for a group of elementwise nodes.
 func (b *builder) emitLoop(g *group) {
 	step := Step{Shape: g.members[0].node.shape}
-	inputs := map[string]int{} // operand → input number
+	inputs := map[string]int{} // operand → input index
 	where := map[*planned]int{}
 	type ref struct{ input, instr int }
 	args := make([][]ref, len(g.members))

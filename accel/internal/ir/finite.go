@@ -6,19 +6,19 @@ import (
 	"unsafe"
 )
 
-// NonFinite says where NaN or an infinity came up.
+// NonFinite describes the first NaN or infinity.
 type NonFinite struct {
-	Op       string     // the op that made it; empty for a tensor from before
-	Layer    string     // where the op is, such as "2" or "1.0"; empty where nobody said
-	Kind     string     // what is there, such as "Dense(10)"
+	Op       string     // the op that computed it; empty for a tensor from before the list
+	Layer    string     // path of the layer, such as "2" or "1.0"; empty if unknown
+	Kind     string     // the layer, such as "Dense(10)"
 	Gradient bool       // the op belongs to the gradient of Op
-	Shape    []int      // of the tensor
-	Element  int        // the first such element, in row-major order
+	Shape    []int      // shape of the tensor
+	Element  int        // index of the first such element, in row-major order
 	Value    float64    // NaN, +Inf or -Inf
-	Before   *NonFinite // of a NaN: the first infinity before it, or nil
+	Before   *NonFinite // for NaN: the first infinity before it, or nil
 }
 
-// String names op, shape, element and value, and what was infinite before.
+// String returns the op, shape, element and value, and the infinity before.
 func (n *NonFinite) String() string {
 	what := n.Op
 	switch {
@@ -37,9 +37,9 @@ func (n *NonFinite) String() string {
 	return s
 }
 
-// Watch makes every op its own step and looks at all that it gives, until it is
-// called again with false. Then it returns the first NaN, or without one the
-// first infinity, or nil. It is slow and keeps all values of a list in memory.
+// Watch makes every op its own step and checks all results until it is called again with
+// false. Then it returns the first NaN, or otherwise the first infinity, or nil. It is slow
+// and keeps all values of a list in memory.
 func (r *Recorder) Watch(on bool) *NonFinite {
 	r.Flush()
 	found := r.nan
@@ -50,13 +50,13 @@ func (r *Recorder) Watch(on bool) *NonFinite {
 	}
 	r.watching, r.nan, r.infinite = on, nil, nil
 	r.plans = newPlanCache()
-	if r.places = nil; on {
-		r.places = map[*Value]place{}
+	if r.layers = nil; on {
+		r.layers = map[*Value]layer{}
 	}
 	return found
 }
 
-// look searches the list that has just run, inputs first.
+// look checks the list that has just run, inputs first.
 func (r *Recorder) look() {
 	for _, x := range r.externals {
 		r.inspect(x, "", "")
@@ -68,8 +68,8 @@ func (r *Recorder) look() {
 	}
 }
 
-// inspect looks at the elements of a float32 or float64 value, unless a NaN was
-// found already.
+// inspect checks the elements of a float32 or float64 value, unless a NaN was already
+// found.
 func (r *Recorder) inspect(v *Value, op, phase string) {
 	if r.nan != nil || v.buf == nil || v.dtype != Float32 && v.dtype != Float64 {
 		return
@@ -85,7 +85,7 @@ func (r *Recorder) inspect(v *Value, op, phase string) {
 		if !math.IsNaN(f) && !math.IsInf(f, 0) {
 			continue
 		}
-		n := &NonFinite{Op: op, Layer: r.places[v].path, Kind: r.places[v].kind, Shape: append([]int{}, v.shape...), Element: i, Value: f}
+		n := &NonFinite{Op: op, Layer: r.layers[v].path, Kind: r.layers[v].kind, Shape: append([]int{}, v.shape...), Element: i, Value: f}
 		if phase != "" {
 			n.Op, n.Gradient = phase, true
 		}

@@ -1,38 +1,39 @@
 package ir
 
-// Float16Multiplier is implemented by a device that multiplies 16-bit floats as they are
-// and adds the products up in float32, as tensor cores do.
+// Float16Multiplier is implemented by a device that multiplies 16-bit floats with float32
+// accumulation, as tensor cores do.
 type Float16Multiplier interface {
-	// Multiplies16Bit tells whether a product takes factors of this type that lie so,
-	// and gives float32 or this type.
+	// Multiplies16Bit reports whether the device computes an op with operands of this type
+	// and these layouts, with a result of float32 or this type.
 	Multiplies16Bit(op Op, d DType, factors []Layout) bool
 }
 
-// FusedRounder is implemented by a device whose loops round results to 16-bit floats.
+// FusedRounder is implemented by a device whose fused loops round results to 16-bit
+// floats.
 type FusedRounder interface{ FusedKernelsRound() bool }
 
-// rounds tells whether a node is a cast to 16 bits that a loop makes: the numbers
-// before it then need not be in memory, nor those behind it that go on with what it
-// has rounded.
+// rounds reports whether a node is a cast to 16 bits that is part of a fused loop. Then
+// neither the values before it need to be in memory, nor those that are computed from the
+// rounded value.
 func (p *planner) rounds(v *Value) bool {
 	c, ok := v.op.(Cast)
-	return ok && p.fusedRounding && p.fuse && c.To.Is16Bit() && (v.in[0].dtype == Float32 || v.in[0].dtype.Is16Bit())
+	return ok && p.fusedRounds && p.fuse && c.To.Is16Bit() && (v.in[0].dtype == Float32 || v.in[0].dtype.Is16Bit())
 }
 
-// product is an op that multiplies some of its inputs.
-type product interface {
+// multiplication is an op that multiplies some of its inputs.
+type multiplication interface {
 	factors() []int
-	// addend is the input that is added to the products, or -1.
+	// addend is the index of the input that is added to the result, or -1.
 	addend() int
 }
 
-// halve gives products the 16-bit floats themselves, before → after:
+// useFloat16 lets matrix multiplications read 16-bit floats directly, before → after:
 //
 //	a' = float32(a); b' = float32(b); y = a'·b'; z = bfloat16(y)    z = a·b
 //
-// where a and b are bfloat16, on a device that multiplies them. The casts are no
-// more steps if nobody else reads what they give. It needs resolved inputs.
-func (p *planner) halve() {
+// where a and b are bfloat16, on a device that multiplies them. The casts are removed if
+// their results have no other users. It needs resolved inputs.
+func (p *planner) useFloat16() {
 	if p.float16 == nil || !p.fuse {
 		return
 	}
@@ -45,27 +46,27 @@ func (p *planner) halve() {
 		}
 	}
 	for _, n := range p.nodes {
-		if op, ok := n.node.op.(product); ok && n.class == Whole && n.node.dtype == Float32 {
-			p.halveProduct(n, op, users)
+		if op, ok := n.node.op.(multiplication); ok && n.class == Whole && n.node.dtype == Float32 {
+			p.useFloat16In(n, op, users)
 		}
-		p.roundTo16Bit(n)
+		p.roundFrom16Bit(n)
 	}
 }
 
-func (p *planner) halveProduct(n *planned, op product, users [][]*planned) {
+func (p *planner) useFloat16In(n *planned, op multiplication, users [][]*planned) {
 	var short DType
 	var layouts []Layout
 	narrow := map[int]operandSource{}
 	for _, k := range op.factors() {
-		in, d, ok := p.narrowed(n.inputs[k])
+		in, d, ok := p.uncast(n.inputs[k])
 		if !ok || len(narrow) > 0 && d != short {
 			return
 		}
 		narrow[k], short = in, d
 		layouts = append(layouts, in.layout)
 	}
-	eights := p.fp8 != nil && p.fp8Factors(n, narrow)
-	if !eights && !p.float16.Multiplies16Bit(n.node.op, short, layouts) {
+	fp8 := p.fp8 != nil && p.fp8Operands(n, narrow)
+	if !fp8 && !p.float16.Multiplies16Bit(n.node.op, short, layouts) {
 		return
 	}
 	n.dtypes = make([]DType, len(n.inputs))
@@ -74,12 +75,12 @@ func (p *planner) halveProduct(n *planned, op product, users [][]*planned) {
 	}
 	for k, in := range narrow {
 		n.inputs[k], n.dtypes[k] = in, short
-		if eights {
+		if fp8 {
 			n.dtypes[k] = p.pack(in)
 		}
 	}
 
-	// The result is rounded where it is made, if that is all that becomes of it.
+	// The result is rounded directly if the cast is its only user.
 	of := users[n.node.index]
 	if n.kept || len(of) != 1 {
 		return
@@ -89,7 +90,7 @@ func (p *planner) halveProduct(n *planned, op product, users [][]*planned) {
 		return
 	}
 	if k := op.addend(); k >= 0 && k < len(n.inputs) {
-		in, d, ok := p.narrowed(n.inputs[k])
+		in, d, ok := p.uncast(n.inputs[k])
 		if !ok || d != short {
 			return
 		}
@@ -98,8 +99,8 @@ func (p *planner) halveProduct(n *planned, op product, users [][]*planned) {
 	u.absorbed = n
 }
 
-// narrowed is the 16-bit float that an input was made of by a cast to float32.
-func (p *planner) narrowed(in operandSource) (operandSource, DType, bool) {
+// narrowed returns the 16-bit float that an input was cast from.
+func (p *planner) uncast(in operandSource) (operandSource, DType, bool) {
 	if in.node == nil {
 		return in, 0, false
 	}
@@ -115,7 +116,7 @@ func (p *planner) narrowed(in operandSource) (operandSource, DType, bool) {
 	return operandSource{node: from.node, external: from.external, layout: in.layout, viewed: in.viewed || from.viewed}, in.node.node.in[0].dtype, true
 }
 
-// dtype is that in which an input is read.
+// dtype returns the type in which an input is read.
 func (n *planned) dtype(input int) DType {
 	if n.dtypes != nil {
 		return n.dtypes[input]

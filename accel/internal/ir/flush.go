@@ -7,20 +7,19 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 )
 
-// keeps tells whether a value must be in memory after the list has run.
+// keeps reports whether a value must be in memory after the list has run.
 func keeps(v *Value) bool { return v.handles > 0 || v.tape > 0 }
 
-// canDonate tells whether nobody but the assignment's new value can see the
-// old one's storage.
+// canDonate reports whether only the assignment's new value can see the old one's storage.
 func canDonate(a assignment) bool {
 	o := a.old
 	return o.handles == 0 && o.tape == 0 && o.buf != nil && !o.buf.shared &&
 		o.layout.Offset == 0 && o.layout.Contiguous()
 }
 
-// Flush runs the recorded list. It panics with an *IndexError if an index
-// tensor is out of range, and with an *OutOfMemoryError; the list is lost
-// then, and values that it would have computed say so when used.
+// Flush runs the recorded list. It panics with an *IndexError if an index is out of range,
+// and with an *OutOfMemoryError. The list is then dropped, and using the values that it
+// would have computed panics.
 func (r *Recorder) Flush() {
 	if len(r.nodes) == 0 {
 		r.reset()
@@ -58,8 +57,8 @@ func (r *Recorder) Flush() {
 	r.reset()
 }
 
-// appendRoles completes the key: which values outlive the list, and which
-// old values may be overwritten.
+// appendRoles completes the key: which values outlive the list, and which old values may be
+// overwritten.
 func (r *Recorder) appendRoles() {
 	k := append(r.key, 'r')
 	for _, v := range r.nodes {
@@ -82,7 +81,7 @@ func (r *Recorder) makePlan() *plan {
 	pl := &planner{assigns: r.assigns, canDonate: canDonate, kept: keeps, fuse: !r.unfused}
 	pl.float16, _ = r.device.(Float16Multiplier)
 	if d, ok := r.device.(FusedRounder); ok {
-		pl.fusedRounding = d.FusedKernelsRound()
+		pl.fusedRounds = d.FusedKernelsRound()
 	}
 	if d, ok := r.device.(FP8Multiplier); ok && d.MultipliesFP8() == nil {
 		pl.fp8 = d
@@ -162,7 +161,7 @@ func (r *Recorder) execute(p *plan, bind []Storage) (done int, err error) {
 	return p.exec.Run(bind, r.words)
 }
 
-// reset forgets the list and frees what only the list still needed.
+// reset clears the list and frees values that only the list still needed.
 func (r *Recorder) reset() {
 	for _, v := range r.nodes {
 		if v.buf == nil && v.gone == "" {
@@ -186,15 +185,16 @@ func (r *Recorder) reset() {
 	r.phases = r.phases[:0]
 	r.nodes, r.externals, r.assigns = r.nodes[:0], r.externals[:0], r.assigns[:0]
 	r.released, r.leaves = r.released[:0], r.leaves[:0]
-	r.key, r.words, r.pending, r.weighed = r.key[:0], r.words[:0], 0, 0
+	r.key, r.words, r.pending, r.checkedPending = r.key[:0], r.words[:0], 0, 0
 	r.epoch++
 }
 
-// overwritten is why a value cannot be read that an update took the place of.
+// overwritten is the reason why a value cannot be read after an update has reused its
+// storage.
 const overwritten = "the storage was reused by a later in-place update; Clone the tensor before the update to keep its old value"
 
-// lost marks the old values that a failed run may have written over: those
-// whose step had begun.
+// lost marks the old values that a failed run may have overwritten: those whose step had
+// started.
 func (r *Recorder) lost(p *plan, done int) {
 	for _, d := range p.donated {
 		if d.step <= done {
@@ -203,8 +203,8 @@ func (r *Recorder) lost(p *plan, done int) {
 	}
 }
 
-// abandon drops a list that failed: holders get back the values that they had
-// before, and gradients that were not computed are forgotten.
+// abandon drops a list that failed: holders get their previous values back, and gradients
+// that were not computed are dropped.
 func (r *Recorder) abandon() {
 	for _, v := range r.nodes {
 		if v.buf == nil {

@@ -1,51 +1,52 @@
 package ir
 
-// FP8Multiplier is implemented by a device that may multiply 8-bit floats with one
-// scale a factor and add the products up in float32.
+// FP8Multiplier is implemented by a device that can multiply 8-bit floats, with one scale
+// per operand and float32 accumulation.
 type FP8Multiplier interface {
-	// MultipliesFP8 is nil on a device that does, else why it does not.
+	// MultipliesFP8 returns nil if the device multiplies 8-bit floats, else the reason why
+	// it does not.
 	MultipliesFP8() error
 }
 
-// Products of 8-bit floats, before → after:
+// FP8 matrix multiplication, before → after:
 //
 //	a' = round8(a); b' = round8(b); y = float32(a')·float32(b')
 //	A = pack(a); B = pack(b); y = A·B
 //
-// on a device that multiplies them. It needs what halve has found out, of which it is
-// a part, and promises that both factors lie as tensor cores want 8-bit numbers,
-// with neighbours along the dimension that is summed over: the step of Round8 writes
-// its numbers row by row, or column by column, or both, as products need them. The
-// bfloat16 numbers are no more made if nobody else reads them.
+// on a device that multiplies FP8. It is part of useFloat16, whose results it needs, and
+// guarantees that both operands have the memory order of FP8 tensor cores: contiguous along
+// the dimension that is summed over. The step of Round8 writes its elements row by row,
+// column by column, or both, as the matmuls need them. The bfloat16 values are only
+// computed if they have other users.
 
-// packed is the numbers of a Round8 in one of two orders.
+// packed is the result of a Round8 in one of two orders.
 type packed struct {
 	wanted bool
 	slot   int
 }
 
-// The orders.
+// The orders of packed elements.
 const (
-	asTheyLie = 0
-	turned    = 1
+	rowOrder    = 0
+	columnOrder = 1
 )
 
-// A packed matrix is a head, where the device keeps the scale, and rows, each of
-// which starts at a multiple of packedAlign bytes.
+// A packed matrix is a head, in which the device stores the scale, and rows, each of which
+// starts at a multiple of packedAlign bytes.
 const (
 	packedHead  = 64
 	packedAlign = 16
 )
 
-// packedLayout is where the numbers of a matrix are in a slot of their own.
+// packedLayout returns the layout of a packed matrix in its own slot.
 func packedLayout(shape []int) Layout {
 	pitch := (shape[1] + packedAlign - 1) / packedAlign * packedAlign
 	return Layout{Shape: shape, Stride: []int{pitch, 1}, Offset: packedHead}
 }
 
-// order tells how a matrix must be packed that is read through a layout, and has
-// neighbours along its last dimension then.
-func order(of *planned, l Layout) (order int, ok bool) {
+// packOrder returns how to pack a matrix that is read through a layout, so that it is
+// contiguous along its last dimension.
+func packOrder(of *planned, l Layout) (order int, ok bool) {
 	shape := of.node.shape
 	if len(shape) != 2 || len(l.Shape) != 2 || l.Offset != 0 || Len(shape) == 0 {
 		return 0, false
@@ -53,16 +54,16 @@ func order(of *planned, l Layout) (order int, ok bool) {
 	plain := RowMajor(shape)
 	switch {
 	case sameShape(l.Shape, shape) && sameShape(l.Stride, plain.Stride):
-		return asTheyLie, true
+		return rowOrder, true
 	case l.Shape[0] == shape[1] && l.Shape[1] == shape[0] && l.Stride[0] == plain.Stride[1] && l.Stride[1] == plain.Stride[0]:
-		return turned, true
+		return columnOrder, true
 	}
 	return 0, false
 }
 
-// eightFactors tells whether a product's factors are all of Round8, and gives their
-// layouts the last dimension as the one that is summed over.
-func (p *planner) fp8Factors(n *planned, narrow map[int]operandSource) bool {
+// fp8Operands reports whether all operands of a matmul are results of Round8, and makes the
+// last dimension of their layouts the one that is summed over.
+func (p *planner) fp8Operands(n *planned, narrow map[int]operandSource) bool {
 	along := map[int]operandSource{}
 	for k, in := range narrow {
 		if in.node == nil {
@@ -75,7 +76,7 @@ func (p *planner) fp8Factors(n *planned, narrow map[int]operandSource) bool {
 			l := in.layout
 			in.layout = Layout{Shape: []int{l.Shape[1], l.Shape[0]}, Stride: []int{l.Stride[1], l.Stride[0]}, Offset: l.Offset}
 		}
-		if _, ok := order(in.node, in.layout); !ok {
+		if _, ok := packOrder(in.node, in.layout); !ok {
 			return false
 		}
 		along[k] = in
@@ -91,33 +92,33 @@ func (p *planner) fp8Factors(n *planned, narrow map[int]operandSource) bool {
 	return true
 }
 
-// pack has a factor be packed, and is the type of its numbers.
+// pack requests a packed operand and returns its element type.
 func (p *planner) pack(in operandSource) DType {
-	o, _ := order(in.node, in.layout)
+	o, _ := packOrder(in.node, in.layout)
 	in.node.packs[o].wanted = true
 	return in.node.node.op.(Round8).To
 }
 
-// roundHalf has Round8 read 16-bit floats as they are.
-func (p *planner) roundTo16Bit(n *planned) {
+// roundFrom16Bit makes Round8 read 16-bit floats directly.
+func (p *planner) roundFrom16Bit(n *planned) {
 	if _, ok := n.node.op.(Round8); !ok {
 		return
 	}
-	if in, d, ok := p.narrowed(n.inputs[0]); ok {
+	if in, d, ok := p.uncast(n.inputs[0]); ok {
 		n.inputs[0], n.dtypes = in, []DType{d}
 	}
 }
 
-// packedOperand is a factor as it was packed.
+// packedOperand returns an operand in its packed form.
 func (b *builder) packedOperand(in operandSource) Operand {
-	o, _ := order(in.node, in.layout)
+	o, _ := packOrder(in.node, in.layout)
 	slot := in.node.packs[o].slot
 	b.last[slot] = len(b.program.Steps)
 	return Operand{Slot: slot, DType: in.node.node.op.(Round8).To, Layout: packedLayout(in.layout.Shape)}
 }
 
-// packed is what the step of a Round8 writes: bfloat16 numbers if anybody reads
-// them, and those that were packed, of which the layouts tell the order.
+// packed returns the outputs of a Round8 step: bfloat16 values if they have users, and the
+// packed elements, whose order is given by the layouts.
 func (b *builder) packed(n *planned) []Operand {
 	var out []Operand
 	read := n.kept
@@ -139,7 +140,7 @@ func (b *builder) packed(n *planned) []Operand {
 		shape := n.node.shape
 		l := packedLayout(shape)
 		bytes := packedHead + shape[0]*l.Stride[0]
-		if o == turned {
+		if o == columnOrder {
 			t := packedLayout([]int{shape[1], shape[0]})
 			bytes = packedHead + shape[1]*t.Stride[0]
 			l.Stride = []int{1, t.Stride[0]}

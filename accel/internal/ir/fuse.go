@@ -2,19 +2,18 @@ package ir
 
 // Fusion, before → after:
 //
-//	y = f(x); z = g(y)        one loop that computes y and z
-//	y = linear(x,w,b); relu   a matrix product with the activation in its epilogue
+// y = f(x); z = g(y)        one loop that computes y and z y = linear(x,w,b); relu   a
+// matmul with the activation in its epilogue
 //
-// It needs every live, non-view node and the producers that it reads, and
-// promises that the groups form an acyclic graph and that a loop's members
-// have one shape.
+// Its inputs are all live nodes that are not views, and their producers. It guarantees that
+// the groups form an acyclic graph and that all members of a loop have the same shape.
 
 // group is a set of nodes that become one step.
 type group struct {
 	members []*planned // in record order
 	preds   map[*group]bool
 	hard    []*planned // producers that must be in memory before the group runs
-	into    *group     // set when merged away
+	into    *group     // set after the group was merged into another
 	visited int
 }
 
@@ -25,7 +24,7 @@ func (g *group) root() *group {
 	return g
 }
 
-// planned is what the planner knows of a node.
+// planned is the planner's state of a node.
 type planned struct {
 	node     *Value
 	word     int
@@ -33,14 +32,14 @@ type planned struct {
 	kept     bool
 	class    Class
 	inputs   []operandSource
-	dtypes   []DType // of the inputs where they are not those of the values, or nil
+	dtypes   []DType // of the inputs, if they differ from those of the values, or nil
 	users    []*planned
 	group    *group
-	slot     int      // -1 when the value never reaches memory
+	slot     int      // -1 if the value is never in memory
 	layout   Layout   // within the slot's value, for views
 	base     *planned // for a view of a node: that node
-	external int      // for a view of an external: its number, else -1
-	absorbed *planned // for an activation inside a matrix product: that product
+	external int      // for a view of an external: its index, else -1
+	absorbed *planned // for an activation fused into a matmul: the matmul
 	packs    [2]packed
 }
 
@@ -49,24 +48,25 @@ type operandSource struct {
 	node     *planned // producer, nil for an external
 	external int
 	layout   Layout
-	viewed   bool // not the producer's result as it is
+	viewed   bool // whether it is a view of the producer's result
 }
 
 type fuser struct {
 	groups []*group
 	stamp  int
-	// maxLoop bounds a loop's body; off makes every node its own step.
+	// maxLoop is the maximum number of instructions of a loop; off makes every node its own
+	// step.
 	maxLoop int
 }
 
 func (f *fuser) run(nodes []*planned) []*group {
 	for _, n := range nodes {
-		f.place(n)
+		f.assign(n)
 	}
 	return f.sorted()
 }
 
-func (f *fuser) place(n *planned) {
+func (f *fuser) assign(n *planned) {
 	if n.absorbed != nil {
 		n.group = n.absorbed.group
 		n.group.members = append(n.group.members, n)
@@ -97,8 +97,8 @@ func (f *fuser) place(n *planned) {
 	}
 }
 
-// detour tells whether a path from a leads to b through a third group (or
-// back from b to a), or through memory, so that a and b cannot run as one.
+// detour reports whether a path from a leads to b through a third group (or back from b to
+// a), or through memory, so that a and b cannot run as one step.
 func (f *fuser) detour(a, b *group) bool {
 	for _, n := range b.hard {
 		if n.group.root() == a {
@@ -113,7 +113,7 @@ func (f *fuser) detour(a, b *group) bool {
 	return f.reaches(a, b) || f.reaches(b, a)
 }
 
-// reaches looks backwards from the predecessors of to, other than from.
+// reaches searches backwards from the predecessors of to, except from.
 func (f *fuser) reaches(from, to *group) bool {
 	f.stamp++
 	var walk func(g *group) bool
@@ -145,8 +145,8 @@ func (f *fuser) merge(a, b *group) {
 	b.into = a
 }
 
-// sorted is the groups in an order in which they can run: always the ready
-// group whose last member was recorded first.
+// sorted returns the groups in an order in which they can run: always the ready group whose
+// last member was recorded first.
 func (f *fuser) sorted() []*group {
 	waiting := map[*group]int{}
 	succs := map[*group][]*group{}

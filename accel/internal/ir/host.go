@@ -6,7 +6,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 )
 
-// Upload makes a computed value of host data, given as raw bytes.
+// Upload returns a computed value with host data, given as raw bytes.
 func (r *Recorder) Upload(t Type, data []byte) *Value {
 	v := r.Empty(t)
 	if c := trace.Active(); c != nil {
@@ -18,7 +18,7 @@ func (r *Recorder) Upload(t Type, data []byte) *Value {
 	return v
 }
 
-// Empty makes a computed value with undefined elements; Write fills it.
+// Empty returns a computed value with undefined elements; Write fills it.
 func (r *Recorder) Empty(t Type) *Value {
 	v := &Value{}
 	r.setType(v, t)
@@ -30,8 +30,8 @@ func (r *Recorder) Empty(t Type) *Value {
 	return v
 }
 
-// Overwrite gives a holder of v new host data of the same type: in place if
-// nobody else can see the old, else under a new value.
+// Overwrite replaces the value of a holder by new host data of the same type: in place if
+// no other value can see the old data, else as a new value.
 func (r *Recorder) Overwrite(v *Value, data []byte) *Value {
 	v.check("SetData")
 	alone := v.handles == 1 && v.tape == 0 && v.epoch != r.epoch && v.buf != nil && v.buf.device == r.device && !v.buf.shared && v.layout.Contiguous() && v.layout.Offset == 0
@@ -50,8 +50,8 @@ func (r *Recorder) Overwrite(v *Value, data []byte) *Value {
 	return next
 }
 
-// takeOver gives v's storage to a new value, so that a handle from which v was
-// moved cannot read what is written there.
+// takeOver gives v's storage to a new value, so that a handle from which v was moved cannot
+// read the data that is written next.
 func (r *Recorder) takeOver(v *Value) *Value {
 	next := &Value{layout: v.layout, leaf: v.leaf, requires: v.requires}
 	r.setType(next, Type{v.shape, v.dtype})
@@ -65,7 +65,7 @@ func (r *Recorder) takeOver(v *Value) *Value {
 func (r *Recorder) Download(op string, v *Value) []byte {
 	v.check(op)
 	for _, t := range r.tracers {
-		t.reading(op, v, r.place)
+		t.reading(op, v, r.layer)
 	}
 	if v.buf == nil {
 		r.Flush()
@@ -78,7 +78,7 @@ func (r *Recorder) Download(op string, v *Value) []byte {
 	return r.download(v)
 }
 
-// download is the elements of a computed value in row-major order.
+// download returns the elements of a computed value in row-major order.
 func (r *Recorder) download(v *Value) []byte {
 	n, size := v.Len(), v.dtype.Size()
 	if n == 0 {
@@ -94,7 +94,7 @@ func (r *Recorder) download(v *Value) []byte {
 	for i, d := range l.Shape {
 		end += (d - 1) * l.Stride[i]
 	}
-	// A view may have far more elements than memory: those of a scalar, expanded.
+	// A view, such as an expanded scalar, may have far more elements than its memory.
 	if _, host := v.buf.device.(HostMemory); host && n > end+1-l.Offset {
 		r.reserve(n * size)
 	}
@@ -124,9 +124,8 @@ func (r *Recorder) read(dst []byte, v *Value, offset int) {
 	}
 }
 
-// CheckIndices panics with an *IndexError if an integer tensor that is in host
-// memory already points outside of 0..size-1. Others are checked when they are
-// used.
+// CheckIndices panics with an *IndexError if an integer tensor that is already in host
+// memory has an element outside of 0..size-1. Other tensors are checked when they are used.
 func (r *Recorder) CheckIndices(op string, v *Value, size int) {
 	if v.buf == nil {
 		return
@@ -154,8 +153,8 @@ func checkIndices[T int32 | int64 | uint8](op string, index []T, size int) {
 	}
 }
 
-// InPlace runs the list and gives the memory of a value that nobody else may see and
-// that lies where the host can look; nil for any other.
+// InPlace runs the list and returns the memory of a value that no other value shares and
+// that the host can access; nil for any other.
 func (r *Recorder) InPlace(v *Value) []byte {
 	v.check("Memory")
 	if v.buf == nil {

@@ -6,9 +6,10 @@ package ir
 //	  … that fill the whole             concat(a, b)
 //	concat of neighbouring parts of v   the part of v, a view
 //
-// A value that is cut into slices gets its gradient so in one pass, or in none.
+// So the gradient of a value that is split into slices is computed in one pass or without
+// copies.
 
-// join is the sum of two gradients of one value.
+// join returns the sum of two gradients of one value.
 func (r *Recorder) join(a, b *Value) *Value {
 	first, ok := a.op.(Pad)
 	second, too := b.op.(Pad)
@@ -30,7 +31,7 @@ func (r *Recorder) join(a, b *Value) *Value {
 	return r.Record(Pad{Axis: axis, Before: first.Before, Size: first.Size}, joined)
 }
 
-// concat is two values one after the other, with those that they are made of.
+// concat concatenates two values, which may be concatenations themselves.
 func (r *Recorder) concat(axis int, x, y *Value) *Value {
 	if axis == 0 {
 		v, from, to, ok := flatPart(x)
@@ -53,7 +54,7 @@ func (r *Recorder) concat(axis int, x, y *Value) *Value {
 	return r.Record(Concat{Axis: axis}, parts...)
 }
 
-// flatPart tells of which elements of a flat value v is a view in another shape.
+// flatPart returns the range of a flat value that v is a reshaped view of.
 func flatPart(v *Value) (flat *Value, from, to int, ok bool) {
 	for v.op != nil && len(v.in) > 0 {
 		switch op := v.op.(type) {

@@ -6,25 +6,24 @@ import (
 	"time"
 )
 
-// SetLimit bounds the bytes of values and of the plans' temporaries, 0 for no
-// bound, and returns the old one. What would go beyond is refused with an
-// *OutOfMemoryError.
+// SetLimit sets the maximum number of bytes of values and plans' temporaries, 0 for no
+// limit, and returns the old limit. Allocations beyond it fail with an *OutOfMemoryError.
 func (r *Recorder) SetLimit(bytes int) (old int) {
 	old, r.limit = r.limit, bytes
 	return old
 }
 
-// CheckRoom panics with an *OutOfMemoryError if so many more bytes are beyond the
+// CheckLimit panics with an *OutOfMemoryError if that many more bytes would exceed the
 // limit.
-func (r *Recorder) CheckRoom(bytes int) { r.reserve(bytes) }
+func (r *Recorder) CheckLimit(bytes int) { r.reserve(bytes) }
 
-// reserve panics if so many more bytes are beyond the limit. Values that nobody
-// can reach any more are collected before it gives up.
+// reserve panics if that many more bytes would exceed the limit. It collects unreachable
+// values before it gives up.
 func (r *Recorder) reserve(bytes int) {
 	if r.limit <= 0 || r.within(bytes) {
 		return
 	}
-	for range 2 { // what one collection finds may have kept others alive
+	for range 2 { // values freed by one collection may have kept others alive
 		Collect()
 		if r.within(bytes) {
 			return
@@ -38,14 +37,14 @@ func (r *Recorder) within(bytes int) bool {
 	return int(r.live.n.Load())+r.stats.PlanBytes+bytes <= r.limit
 }
 
-// Collect runs the garbage collector and waits for the clean-ups that it found, for
-// a second at most, in which one that waits for something may not have ended.
+// Collect runs the garbage collector and waits for its clean-ups, for at most a second: a
+// clean-up that blocks may not have finished then.
 func Collect() { collect(time.Second) }
 
-// collect is Collect with another limit, and tells whether it was kept.
+// collect is Collect with another limit. It reports whether all clean-ups finished.
 func collect(limit time.Duration) bool {
 	done := make(chan struct{})
-	// What is so large has memory of its own, and is not kept by a small neighbour.
+	// An object of this size has its own span, so no small neighbour keeps it alive.
 	runtime.AddCleanup(new([64]byte), func(c chan struct{}) { close(c) }, done)
 	runtime.GC()
 	defer runtime.Gosched()
@@ -55,8 +54,8 @@ func collect(limit time.Duration) bool {
 	case <-end:
 		return false
 	}
-	// Clean-ups run in no order, on several goroutines, and this one may have been
-	// among the first. The runtime counts them; nothing tells when it is done.
+	// Clean-ups run in any order, on several goroutines, and this one may have been among
+	// the first. The runtime counts them but does not signal when they are done.
 	for pause := 10 * time.Microsecond; cleanupsPending(); pause *= 2 {
 		select {
 		case <-time.After(pause):
@@ -67,7 +66,7 @@ func collect(limit time.Duration) bool {
 	return true
 }
 
-// cleanupsPending tells whether there are clean-ups that have not run to their end.
+// cleanupsPending reports whether there are unfinished clean-ups.
 func cleanupsPending() bool {
 	counts := []metrics.Sample{
 		{Name: "/gc/cleanups/queued:cleanups"},

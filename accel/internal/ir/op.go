@@ -2,14 +2,14 @@ package ir
 
 import "math"
 
-// Class tells the fuser and the planner how an op touches memory.
+// Class is how an op accesses memory, for fusion and planning.
 type Class uint8
 
 const (
-	// Elementwise ops compute each float32 output element from the elements at
-	// the same (broadcast) position of their inputs; they fuse.
+	// Elementwise ops compute each float32 output element from the elements at the same
+	// (broadcast) position of their inputs; they are fused.
 	Elementwise Class = iota
-	// View ops move no data: they only change the layout.
+	// View ops copy no data: they only change the layout.
 	View
 	// Whole ops read and write whole tensors; each is one step.
 	Whole
@@ -21,25 +21,25 @@ type Type struct {
 	DType DType
 }
 
-// Op is one row of the op table: a struct that holds all static parameters.
+// Op is a row of the op table: a struct that holds all static parameters.
 type Op interface {
-	// Name is the op's name in errors, keys and device tables.
+	// Name returns the op's name in errors, keys and device tables.
 	Name() string
-	// Class of the op for these inputs.
+	// Class returns the op's class for these inputs.
 	Class(in []*Value) Class
-	// Infer is the shape and dtype rule. The error is a *ShapeError or
-	// *DTypeError; op name and shapes are filled in by the recorder.
+	// Infer returns the result's shape and element type. It fails with a *ShapeError or
+	// *DTypeError; the recorder fills in op name and shapes.
 	Infer(in []*Value) (Type, error)
-	// AppendKey appends all static parameters, so that two ops with equal
-	// names and keys compute the same.
+	// AppendKey appends all static parameters, so that two ops with equal names and keys
+	// compute the same function.
 	AppendKey(key []byte) []byte
-	// Gradient records the gradient of each input given dy, the gradient of
-	// out; nil for an input that has none. wants tells which are asked for.
+	// Gradient records the gradient of each input given dy, the gradient of out; nil for
+	// inputs without a gradient. wants says which gradients are needed.
 	Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value
 }
 
-// Dynamic is an op with parameters that may change from one run of a plan to
-// the next (a scalar factor, a random counter) and so are no part of the key.
+// Dynamic is an op with parameters that may change from one run of a plan to the next (a
+// scalar factor, a random counter) and so are not part of the key.
 type Dynamic interface {
 	Op
 	AppendWords(words []uint64) []uint64
@@ -48,22 +48,22 @@ type Dynamic interface {
 // viewer is a View op.
 type viewer interface {
 	Op
-	// view is the layout of the output in the input's buffer; false if the
-	// input's layout does not allow it without a copy.
+	// view returns the layout of the output in the input's buffer; false if the input's
+	// layout needs a copy.
 	view(in Layout) (Layout, bool)
 }
 
-// strided is implemented by Whole ops whose device code takes any layout of
-// the inputs. All others get row-major inputs.
+// strided is implemented by Whole ops whose device code accepts inputs of any layout. All
+// others get row-major inputs.
 type strided interface{ strided() }
 
-// partlyStrided is implemented by Whole ops of which float32 device code takes
-// any layout of the first few inputs.
+// partlyStrided is implemented by Whole ops whose float32 device code accepts any layout of
+// the first few inputs.
 type partlyStrided interface{ stridedInputs() int }
 
 func scalarWord(v float64) uint64 { return math.Float64bits(v) }
 
-// unaryOp is embedded by elementwise ops of one input.
+// unaryOp is embedded by elementwise ops with one input.
 type unaryOp struct{}
 
 func (unaryOp) Class(in []*Value) Class     { return floatClass(in[0].dtype) }
@@ -76,7 +76,7 @@ func (unaryOp) Infer(in []*Value) (Type, error) {
 	return Type{in[0].shape, in[0].dtype}, nil
 }
 
-// binaryOp is embedded by elementwise ops of two inputs that broadcast.
+// binaryOp is embedded by elementwise ops with two inputs that broadcast.
 type binaryOp struct{}
 
 func (binaryOp) Class(in []*Value) Class     { return floatClass(in[0].dtype) }
@@ -89,7 +89,7 @@ func (binaryOp) Infer(in []*Value) (Type, error) {
 	return inferBroadcast(in, in[0].dtype)
 }
 
-// floatClass is the class of an elementwise op: float64 does not fuse.
+// floatClass returns the class of an elementwise op: ops on float64 are not fused.
 func floatClass(d DType) Class {
 	if d == Float64 {
 		return Whole
@@ -115,26 +115,26 @@ func inferBroadcast(in []*Value, d DType) (Type, error) {
 func wantFloat32(in ...*Value) error {
 	for _, v := range in {
 		if v.dtype != Float32 {
-			return &DTypeError{Hint: "float32 is needed; convert with Cast(tensor.Float32)"}
+			return &DTypeError{Hint: "the input must be float32; convert with Cast(tensor.Float32)"}
 		}
 	}
 	return nil
 }
 
-// wantFloat wants float32, or float64, of all inputs.
+// wantFloat requires all inputs to be float32, or all float64.
 func wantFloat(in ...*Value) error {
 	for _, v := range in {
 		if v.dtype != in[0].dtype {
 			return &DTypeError{Hint: "all inputs must have one element type; convert with Cast"}
 		}
 		if v.dtype != Float32 && v.dtype != Float64 {
-			return &DTypeError{Hint: "float32 or float64 is needed; convert with Cast(tensor.Float32)"}
+			return &DTypeError{Hint: "the input must be float32 or float64; convert with Cast(tensor.Float32)"}
 		}
 	}
 	return nil
 }
 
-// noGradient is embedded by ops through which no gradient flows.
+// noGradient is embedded by ops without a gradient.
 type noGradient struct{}
 
 func (noGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value { return nil }

@@ -1,8 +1,8 @@
 package ir
 
 // MatMul computes y = a·b for a [M, K] and b [K, N], or for batches [B…, M, K] and [B…, K,
-// N] whose leading dimensions broadcast. With FP8, a and b are of [Round8], and so are
-// the factors of the gradients.
+// N] whose leading dimensions broadcast. With FP8, a and b are of [Round8], and so are the
+// factors of the gradients.
 type MatMul struct{ FP8 bool }
 
 // Name returns "MatMul".

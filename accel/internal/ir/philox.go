@@ -2,9 +2,9 @@ package ir
 
 import "math/bits"
 
-// Philox is one block of the Philox4x32-10 counter-based generator (Salmon,
-// Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11):
-// four random words that depend on the key and the counter alone.
+// Philox computes one block of the Philox4x32-10 counter-based generator (Salmon, Moraes,
+// Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC'11): four random words
+// that depend on the key and the counter only.
 func Philox(key, counter uint64) [4]uint32 {
 	c := [4]uint32{uint32(counter), uint32(counter >> 32), 0, 0}
 	k0, k1 := uint32(key), uint32(key>>32)

@@ -6,23 +6,22 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 )
 
-// plan is a compiled list together with how to bind it to a new list of the
-// same structure.
+// plan is a compiled list, and how to bind it to a new list of the same structure.
 type plan struct {
-	exec    Executable
-	program *Program
-	told    *trace.Program // nil until a profile wants it
+	exec      Executable
+	program   *Program
+	described *trace.Program // nil until a profile needs it
 	// slots of the externals and outputs, in list order
 	externals []int // slot of external i
 	outputs   []output
 	donated   []donation
 	results   []result
 
-	ran bool // at least once
+	ran bool // whether it ran at least once
 }
 
-// newBytes is what the values take that the plan makes, but for those that are
-// written over others.
+// newBytes returns the size of the values that the plan creates, except those that
+// overwrite others.
 func (p *plan) newBytes() (bytes int) {
 	for _, o := range p.outputs {
 		if !slices.ContainsFunc(p.donated, func(d donation) bool { return d.slot == o.slot }) {
@@ -38,39 +37,39 @@ type output struct {
 	bytes int
 }
 
-// donation writes an output over an external that nobody reads afterwards.
+// donation writes an output over an external that is no longer read.
 type donation struct {
-	slot     int // of the output
+	slot     int // slot of the output
 	external int
-	step     int // that writes the output
+	step     int // step that writes the output
 }
 
-// result is a node that outlives the list and where it lies.
+// result is a node that outlives the list, and its location.
 type result struct {
 	node     int
 	slot     int // -1 for a view of an external
 	external int
 	layout   Layout
-	alone    bool // no other result lies in the slot
+	alone    bool // no other result uses the slot
 }
 
-// planner turns one recorded list into a program.
+// planner compiles a recorded list to a program.
 type planner struct {
-	nodes         []*planned
-	externals     []*Value
-	assigns       []assignment
-	canDonate     func(assignment) bool
-	kept          func(*Value) bool
-	fuse          bool
-	float16       Float16Multiplier // nil for a device that multiplies float32 only
-	fp8           FP8Multiplier     // nil for a device that does not multiply 8-bit floats
-	fusedRounding bool              // loops round to 16 bits
+	nodes       []*planned
+	externals   []*Value
+	assigns     []assignment
+	canDonate   func(assignment) bool
+	kept        func(*Value) bool
+	fuse        bool
+	float16     Float16Multiplier // nil if the device only multiplies float32
+	fp8         FP8Multiplier     // nil if the device does not multiply FP8
+	fusedRounds bool              // fused loops round to 16 bits
 }
 
 func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
 	p.externals = externals
 	p.resolve(list)
-	p.halve()
+	p.useFloat16()
 	p.mark()
 	p.absorb()
 	var live []*planned
@@ -92,8 +91,8 @@ func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {
 	return b.plan, nil
 }
 
-// resolve finds for each node's inputs the producer behind any views, and
-// turns views that need a copy into copies.
+// resolve finds the producer of each input behind any views, and replaces views that need a
+// copy by copies.
 func (p *planner) resolve(list []*Value) {
 	word := 0
 	p.nodes = make([]*planned, len(list))
@@ -134,7 +133,7 @@ func (p *planner) source(x *Value) operandSource {
 	return operandSource{node: n, external: -1, layout: n.layout}
 }
 
-// mark finds the nodes that a kept value needs.
+// mark finds the nodes that a kept value depends on.
 func (p *planner) mark() {
 	for i := len(p.nodes) - 1; i >= 0; i-- {
 		n := p.nodes[i]
@@ -163,7 +162,7 @@ func (p *planner) mark() {
 	}
 }
 
-// absorber is a matrix product that can apply an activation to its result.
+// absorber is a matmul that can apply an activation to its result.
 type absorber interface{ absorbs(activation Op) bool }
 
 func (p *planner) absorb() {

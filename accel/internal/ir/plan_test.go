@@ -180,7 +180,7 @@ func TestPlans(t *testing.T) {
 func TestPlansAreFoundByStructure(t *testing.T) {
 	d := &nullDevice{}
 	r := NewRecorder(d)
-	x, y, wide := input(r, Float32, 4), input(r, Float32, 4), input(r, Float32, 2, 2)
+	x, y, toFloat32 := input(r, Float32, 4), input(r, Float32, 4), input(r, Float32, 2, 2)
 	lists := []struct {
 		name   string
 		record func()
@@ -191,14 +191,14 @@ func TestPlansAreFoundByStructure(t *testing.T) {
 		{"other inputs", func() { r.Add(y, x).Hold() }, 1},
 		{"one input twice", func() { r.Add(x, x).Hold() }, 2},
 		{"another op", func() { r.Mul(x, y).Hold() }, 3},
-		{"another shape", func() { r.Add(wide, wide).Hold() }, 4},
+		{"another shape", func() { r.Add(toFloat32, toFloat32).Hold() }, 4},
 		{"another scalar", func() { r.MulScalar(x, 1).Hold() }, 5},
 		{"another scalar again", func() { r.MulScalar(x, 2).Hold() }, 5},
 		{"a held value", func() { r.Record(Neg{}, r.Record(Exp{}, x)).Hold() }, 6},
 		{"two held values", func() { r.Record(Neg{}, r.Record(Exp{}, x).Hold()).Hold() }, 7},
-		{"an axis", func() { r.Record(Sum{0, 1}, wide).Hold() }, 8},
-		{"another axis", func() { r.Record(Sum{1, 2}, wide).Hold() }, 9},
-		{"a layout", func() { v := r.swapLast(wide); v.Hold(); r.Flush(); r.Record(Exp{}, v).Hold() }, 11},
+		{"an axis", func() { r.Record(Sum{0, 1}, toFloat32).Hold() }, 8},
+		{"another axis", func() { r.Record(Sum{1, 2}, toFloat32).Hold() }, 9},
+		{"a layout", func() { v := r.swapLast(toFloat32); v.Hold(); r.Flush(); r.Record(Exp{}, v).Hold() }, 11},
 	}
 	for _, l := range lists {
 		l.record()
@@ -386,13 +386,13 @@ func TestTrimBoundsTheList(t *testing.T) {
 		d := &nullDevice{}
 		r := NewRecorder(d)
 		v := input(r, Float32, 1)
-		wide := r.Record(Expand{[]int{row.shape}}, v).Hold()
+		toFloat32 := r.Record(Expand{[]int{row.shape}}, v).Hold()
 		r.Flush()
 		d.runs = 0
 		ops := 0
 		for d.runs == 0 && ops <= 2*row.ops {
 			r.Trim()
-			if v := r.Record(Neg{}, wide).Hold(); !row.keep {
+			if v := r.Record(Neg{}, toFloat32).Hold(); !row.keep {
 				r.Release(v)
 			}
 			ops++

@@ -1,15 +1,15 @@
 package ir
 
-// SlotKind says where a slot's memory comes from.
+// SlotKind is the kind of a slot's memory.
 type SlotKind uint8
 
 const (
-	External SlotKind = iota // a value from before the list
+	External SlotKind = iota // a value computed before the list
 	Output                   // a value that outlives the list
-	Arena                    // a temporary, at a fixed place of the program's own memory
+	Arena                    // a temporary, at a fixed offset in the program's own memory
 )
 
-// Slot is a piece of memory that steps read and write.
+// Slot is a memory range that steps read and write.
 type Slot struct {
 	Kind   SlotKind
 	Bytes  int
@@ -23,8 +23,8 @@ type Operand struct {
 	Layout
 }
 
-// Instr is one elementwise op of a fused loop. Args count the step's inputs
-// first and then the results of earlier instructions.
+// Instr is one elementwise op of a fused loop. Args index the step's inputs first and then
+// the results of earlier instructions.
 type Instr struct {
 	Op   Op
 	Args []int
@@ -35,12 +35,12 @@ type Instr struct {
 // Step is one unit of work: a whole-tensor op, or a fused loop.
 type Step struct {
 	Op       Op      // nil for a loop
-	Epilogue Op      // elementwise op that a matrix product applies to its result, or nil
+	Epilogue Op      // elementwise op that a matmul applies to its result, or nil
 	Loop     []Instr // the body of a loop over Shape
 	Shape    []int   // iteration space of a loop
 	In, Out  []Operand
 	Word     int   // first dynamic word of Op
-	Nodes    []int // of the list, that it computes; for profiles
+	Nodes    []int // indices of the nodes that it computes, for profiles
 }
 
 // Program is a list of steps over slots; its outputs are row-major.

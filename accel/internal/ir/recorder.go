@@ -7,8 +7,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 )
 
-// Limits of a recorded list. A list that grows past one of them is run, so a
-// loop that never asks for a result stays within bounds.
+// Limits of a recorded list. A list that grows past one of them is run, so that a loop that
+// never reads a result stays within bounds.
 const (
 	maxNodes        = 4096
 	maxPendingBytes = 256 << 20
@@ -19,70 +19,70 @@ const (
 type Recorder struct {
 	device Device
 
-	nodes     []*Value
-	externals []*Value
-	assigns   []assignment
-	released  []*Value // dropped values that the list still reads
-	leaves    []*Leaf  // whose gradients the list computes
-	shapes    []int    // where the dimensions of new values go
-	key       []byte   // structure of the list, appended to while recording
-	words     []uint64 // parameters that are no part of the structure
-	pending   int      // bytes of the recorded results
-	weighed   int      // pending up to which the list is known to be within its limits
-	epoch     uint64   // number of the list
+	nodes          []*Value
+	externals      []*Value
+	assigns        []assignment
+	released       []*Value // dropped values that the list still reads
+	leaves         []*Leaf  // leaves whose gradients the list computes
+	shapes         []int    // storage for the dimensions of new values
+	key            []byte   // structure of the list, appended to while recording
+	words          []uint64 // parameters that are not part of the structure
+	pending        int      // bytes of the recorded results
+	checkedPending int      // value of pending up to which the list is within its limits
+	epoch          uint64   // counts lists
 
 	noGrad      int
-	replays     int      // of Recompute ops that run their function again
-	underWay    []*Value // values whose gradient is being taken
-	completed   []*Leaf  // whose After is called at the end of Backward
+	replays     int      // number of Recompute ops that are running their function again
+	inProgress  []*Value // values whose gradient is being computed
+	completed   []*Leaf  // leaves whose After is called at the end of Backward
 	marks       uint64   // number of Backward calls
 	plans       *planCache
 	bind        []Storage
 	made        []*Buffer
 	stats       Stats
-	before      DeviceCounts // of the device, at ResetStats
+	before      DeviceCounts // counts of the device at ResetStats
 	live        *liveBytes
 	limit       int // bytes, 0 for none
 	meters      []*meter
-	temporaries int // bytes of the plan that runs
+	temporaries int // bytes of temporaries of the plan that runs
 
-	watching bool       // every value is kept and looked at
-	nan      *NonFinite // first one of the lists since watching began
-	infinite *NonFinite // first one, before the first NaN
+	watching bool       // every value is kept and checked
+	nan      *NonFinite // first NaN since watching began
+	infinite *NonFinite // first infinity, before the first NaN
 	phase    string     // op whose gradient is being recorded
 	phases   []string   // of the nodes, while watching
-	place    place      // where ops are recorded now
-	places   map[*Value]place
+	layer    layer      // layer in which ops are recorded
+	layers   map[*Value]layer
 
-	tracers []*Tracer // which are told what is recorded
+	tracers []*Tracer // notified of recorded ops
 
-	origin   *trace.Note   // of the node whose gradient is being recorded, while a profile is taken
+	origin   *trace.Note   // of the node whose gradient is being recorded, while profiling
 	backward bool          // Backward is recording
-	planning time.Duration // of the plan that was just made, while a profile is taken
+	planning time.Duration // time of the last planning, while profiling
 
 	// unfused makes every op its own step, for tests that compare the two.
 	unfused bool
 }
 
-// assignment is an in-place update: where nobody else sees the old value, the
-// new one may be written over it.
+// assignment is an in-place update: if no other value sees the old value, the new one may
+// overwrite it.
 type assignment struct {
-	holder   **Value // where the new value is held
+	holder   **Value // holder of the new value
 	old, new *Value
 }
 
-// NewRecorder makes an empty recorder for a device.
+// NewRecorder returns an empty recorder for a device.
 func NewRecorder(d Device) *Recorder {
 	return &Recorder{device: d, epoch: 1, plans: newPlanCache(), live: &liveBytes{}}
 }
 
-// Trim runs the list if it has grown past its limits. It is called between
-// ops, when every value that is still needed has a holder.
+// Trim runs the list if it has grown past its limits. It is called between ops, when every
+// value that is still needed has a holder.
 func (r *Recorder) Trim() {
 	if len(r.nodes) >= maxNodes {
 		r.Flush()
 	}
-	if r.pending < max(maxPendingBytes, r.weighed) {
+	if r.pending < max(maxPendingBytes, r.checkedPending) {
 		return
 	}
 	needed := r.needed()
@@ -90,11 +90,11 @@ func (r *Recorder) Trim() {
 		r.Flush()
 		return
 	}
-	r.weighed = r.pending + maxPendingBytes - needed
+	r.checkedPending = r.pending + maxPendingBytes - needed
 }
 
-// needed is the bytes of those results that will be in memory: the others are
-// views, or within fused loops.
+// needed returns the bytes of the results that will be in memory: the others are views or
+// values within fused loops.
 func (r *Recorder) needed() int {
 	total := 0
 	for _, v := range r.nodes {
@@ -119,7 +119,7 @@ func (r *Recorder) Record(op Op, in ...*Value) *Value {
 	args := v.in // not in, which would then escape to the heap
 	t, err := op.Infer(args)
 	if err == nil && !Countable(t.Shape) {
-		err = &ShapeError{Hint: "the result would be " + FormatShape(t.Shape) + ", more elements than can be counted"}
+		err = &ShapeError{Hint: "the result would be " + FormatShape(t.Shape) + ", whose number of elements overflows an int"}
 	}
 	if err != nil {
 		panic(describe(err, op, args))
@@ -143,7 +143,7 @@ func (r *Recorder) Record(op Op, in ...*Value) *Value {
 	r.nodes = append(r.nodes, v)
 	if r.watching {
 		r.phases = append(r.phases, r.phase)
-		r.places[v] = r.place
+		r.layers[v] = r.layer
 	}
 	r.pending += v.Len() * v.dtype.Size()
 	if c := trace.Active(); c != nil {
@@ -153,28 +153,28 @@ func (r *Recorder) Record(op Op, in ...*Value) *Value {
 		r.words = d.AppendWords(r.words)
 	}
 	for _, t := range r.tracers {
-		t.recorded(v, r.place)
+		t.recorded(v, r.layer)
 	}
 	return v
 }
 
 func (noGradient) nondifferentiable() {}
 
-// Position is how far the recording has come.
+// Position is a position in the recording.
 type Position struct {
 	epoch uint64
 	nodes int
 }
 
-// Position is how far the recording has come now.
+// Position returns the current position.
 func (r *Recorder) Position() Position { return Position{r.epoch, len(r.nodes)} }
 
-// Since tells whether a value was recorded after a position.
+// Since reports whether a value was recorded after a position.
 func (r *Recorder) Since(v *Value, p Position) bool {
 	return v.index >= 0 && (v.epoch > p.epoch || v.epoch == p.epoch && v.index >= p.nodes)
 }
 
-// Recorded is the names of the ops in the list, for tests.
+// Recorded returns the names of the ops in the list, for tests.
 func (r *Recorder) Recorded() []string {
 	names := make([]string, len(r.nodes))
 	for i, v := range r.nodes {
@@ -183,14 +183,14 @@ func (r *Recorder) Recorded() []string {
 	return names
 }
 
-// Differentiable tells whether gradients flow through an op.
+// Differentiable reports whether gradients flow through an op.
 func Differentiable(op Op) bool {
 	_, none := op.(interface{ nondifferentiable() })
 	return !none
 }
 
-// appendKey writes the node so that equal keys mean equal structure: every
-// part has a fixed length or is preceded by it.
+// appendKey writes the node so that equal keys mean equal structure: every part has a fixed
+// length or is preceded by its length.
 func (r *Recorder) appendKey(op Op, v *Value, in []*Value) {
 	for _, x := range in {
 		r.reference(x)
@@ -213,7 +213,7 @@ func appendType(k []byte, shape []int, d DType) []byte {
 	return k
 }
 
-// reference gives a value from before this list a number in it.
+// reference assigns an index to a value from before this list.
 func (r *Recorder) reference(x *Value) {
 	if x.epoch == r.epoch {
 		return
@@ -250,21 +250,21 @@ func describe(err error, op Op, in []*Value) error {
 	return err
 }
 
-// place is a part of a model.
-type place struct{ path, kind string }
+// layer is a layer of a model.
+type layer struct{ path, kind string }
 
-// SetPlace says in which part of a model ops are recorded from now on.
-func (r *Recorder) SetPlace(path, kind string) { r.place = place{path, kind} }
+// SetLayer sets the layer in which later ops are recorded.
+func (r *Recorder) SetLayer(path, kind string) { r.layer = layer{path, kind} }
 
-// NoGrad runs f; values computed inside need no gradient.
+// NoGrad changes the depth of sections that record no gradients by delta.
 func (r *Recorder) NoGrad(delta int) { r.noGrad += delta }
 
-// GradEnabled tells whether gradients are recorded now.
+// GradEnabled reports whether gradients are recorded.
 func (r *Recorder) GradEnabled() bool { return r.noGrad == 0 }
 
-// Assign gives a holder, which has a value already, a new one with src's
-// content. src is moved when it is a pending result that only its own handle
-// holds; moved tells so, and that handle then no longer counts as a holder.
+// Assign replaces the value of a holder by one with src's content. src is moved if it is a
+// pending result that only its own handle holds; moved reports that, and the handle then no
+// longer counts as a holder.
 func (r *Recorder) Assign(holder **Value, src *Value, leaf *Leaf) (moved bool) {
 	dst := *holder
 	src.check("Assign")
@@ -278,7 +278,7 @@ func (r *Recorder) Assign(holder **Value, src *Value, leaf *Leaf) (moved bool) {
 		return false
 	}
 	for _, t := range r.tracers {
-		t.assigning(dst, src, r.place)
+		t.assigning(dst, src, r.layer)
 	}
 	next := src
 	switch pending := src.epoch == r.epoch && src.index >= 0; {
@@ -297,8 +297,7 @@ func (r *Recorder) Assign(holder **Value, src *Value, leaf *Leaf) (moved bool) {
 	return moved
 }
 
-// replace gives a holder its next value and remembers the pair for the
-// planner.
+// replace sets the next value of a holder and records the pair for the planner.
 func (r *Recorder) replace(holder **Value, next *Value) {
 	old := *holder
 	*holder = next
@@ -315,7 +314,7 @@ func (r *Recorder) replace(holder **Value, next *Value) {
 	}
 }
 
-// Alias is a second value with the same content, with no gradient.
+// Alias returns a second value with the same content and no gradient.
 func (r *Recorder) Alias(v *Value) *Value {
 	v.check("Detach")
 	if v.buf == nil {
@@ -328,13 +327,12 @@ func (r *Recorder) Alias(v *Value) *Value {
 	a.look(v.buf)
 	r.setType(a, Type{v.shape, v.dtype})
 	for _, t := range r.tracers {
-		t.aliased(a, v, r.place)
+		t.aliased(a, v, r.layer)
 	}
 	return a
 }
 
-// Release drops one holder, and frees the storage if it was the last that can
-// see it.
+// Release removes one holder, and frees the storage if no other value can see it.
 func (r *Recorder) Release(v *Value) {
 	v.Drop()
 	if v.handles > 0 || v.tape > 0 || v.buf == nil {
@@ -357,8 +355,8 @@ func (r *Recorder) free(v *Value, why string) {
 	}
 }
 
-// Leaf makes a value the current one of a parameter, or no longer one if leaf
-// is nil, and returns the value to use in its place.
+// Leaf makes a value the current one of a parameter, or no longer one if leaf is nil, and
+// returns the value to use instead.
 func (r *Recorder) Leaf(v *Value, leaf *Leaf) *Value {
 	v.check("SetRequiresGrad")
 	if v.requires && v.leaf == nil {
@@ -376,7 +374,7 @@ func (r *Recorder) Leaf(v *Value, leaf *Leaf) *Value {
 	return v
 }
 
-// ZeroGrad forgets the gradient.
+// ZeroGrad drops the gradient.
 func (r *Recorder) ZeroGrad(l *Leaf) {
 	if l.Grad != nil {
 		r.Release(l.Grad)
@@ -384,8 +382,8 @@ func (r *Recorder) ZeroGrad(l *Leaf) {
 	}
 }
 
-// Unfused makes every op its own step from now on; plans are made anew. It is
-// for tests that compare the two.
+// Unfused makes every op its own step from now on, for tests that compare the two. It drops
+// the plans.
 func (r *Recorder) Unfused(on bool) {
 	r.Flush()
 	r.unfused = on

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Len is the number of elements of a shape; a scalar (no dimension) has one.
+// Len returns the number of elements of a shape; a scalar (no dimensions) has one.
 func Len(shape []int) int {
 	n := 1
 	for _, d := range shape {
@@ -14,10 +14,10 @@ func Len(shape []int) int {
 	return n
 }
 
-// Countable tells whether the bytes of a tensor of this shape, whose dimensions are
-// not negative, can be counted in an int.
+// Countable reports whether the bytes of a tensor of this shape, whose dimensions are not
+// negative, can be counted in an int.
 func Countable(shape []int) bool {
-	n := 8 // of the largest element
+	n := 8 // size of the largest element
 	for _, d := range shape {
 		if d == 0 {
 			return true
@@ -32,7 +32,7 @@ func Countable(shape []int) bool {
 	return true
 }
 
-// Strides are the row-major strides of a shape, in elements.
+// Strides returns the row-major strides of a shape, in elements.
 func Strides(shape []int) []int {
 	s := make([]int, len(shape))
 	n := 1
@@ -43,8 +43,8 @@ func Strides(shape []int) []int {
 	return s
 }
 
-// Broadcast is the common shape of a and b by NumPy's rule: dimensions are
-// aligned at the right, and a 1 stretches to the other's size.
+// Broadcast returns the common shape of a and b by NumPy's rules: dimensions are aligned at
+// the right, and a 1 is broadcast to the other's size.
 func Broadcast(a, b []int) ([]int, bool) {
 	n := max(len(a), len(b))
 	out := make([]int, n)
@@ -68,20 +68,20 @@ func Broadcast(a, b []int) ([]int, bool) {
 	return out, true
 }
 
-// Layout says where a tensor's elements lie in its buffer, in elements.
+// Layout maps a tensor's elements to its buffer, in elements.
 type Layout struct {
 	Shape  []int
 	Stride []int
 	Offset int
 }
 
-// RowMajor is the layout of a freshly computed tensor.
+// RowMajor returns the layout of a newly computed tensor.
 func RowMajor(shape []int) Layout {
 	return Layout{Shape: shape, Stride: Strides(shape)}
 }
 
-// Contiguous tells whether the elements lie in row-major order without gaps.
-// The stride of a dimension of size one does not matter.
+// Contiguous reports whether the elements are in row-major order without gaps. The stride
+// of a dimension of size one does not matter.
 func (l Layout) Contiguous() bool {
 	n := 1
 	for i := len(l.Shape) - 1; i >= 0; i-- {
@@ -93,7 +93,7 @@ func (l Layout) Contiguous() bool {
 	return true
 }
 
-// BroadcastTo is the layout with stride 0 along stretched dimensions.
+// BroadcastTo returns the layout with stride 0 along broadcast dimensions.
 func (l Layout) BroadcastTo(shape []int) Layout {
 	out := Layout{Shape: shape, Stride: make([]int, len(shape)), Offset: l.Offset}
 	skip := len(shape) - len(l.Shape)
@@ -105,8 +105,8 @@ func (l Layout) BroadcastTo(shape []int) Layout {
 	return out
 }
 
-// Squeeze drops dimensions of size one and joins neighbours that one stride
-// walks, which makes loops over the layout shorter.
+// Squeeze drops dimensions of size one and merges neighbouring dimensions that one stride
+// covers, which makes loops over the layout shorter.
 func (l Layout) Squeeze() Layout {
 	out := Layout{Offset: l.Offset}
 	for i, d := range l.Shape {

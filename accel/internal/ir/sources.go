@@ -8,7 +8,8 @@ type Source struct {
 	Shape []int
 }
 
-// Sources are the parameters at which gradients of y end, without those given, each once.
+// Sources returns the parameters where gradients of y end, except those in without, each
+// once.
 func (r *Recorder) Sources(y *Value, without []*Leaf) []Source {
 	if !y.requires {
 		return nil

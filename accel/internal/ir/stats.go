@@ -6,22 +6,22 @@ import (
 	"sync/atomic"
 )
 
-// Stats counts what the engine did.
+// Stats are the counters of the recorder.
 type Stats struct {
 	Flushes   int // lists run
-	PlansMade int // flushes whose structure was new
-	PlanHits  int // flushes that replayed a plan
+	PlansMade int // flushes with a new structure
+	PlanHits  int // flushes that reused a plan
 	Syncs     int // times the host waited for a result
 	Ops       int // ops recorded in all flushed lists
-	Steps     int // loops and matrix products they became after fusion
+	Steps     int // steps (fused loops, matmuls, …) after fusion
 	LiveBytes int // bytes of values that are reachable, as of the last garbage collection
-	PeakBytes int // highest LiveBytes plus the temporaries of the plan that ran
-	PlanBytes int // memory that the plans use for temporaries
+	PeakBytes int // maximum of LiveBytes plus the temporaries of the running plan
+	PlanBytes int // memory for the plans' temporaries
 
-	Device DeviceCounts // what was asked of a GPU
+	Device DeviceCounts // calls to a GPU
 }
 
-// liveBytes is counted down by clean-ups, which run on their own goroutine.
+// liveBytes is decremented by clean-ups, which run on their own goroutine.
 type liveBytes struct{ n atomic.Int64 }
 
 // Stats returns the counts since the last ResetStats.
@@ -33,7 +33,7 @@ func (r *Recorder) Stats() Stats {
 	return s
 }
 
-// ResetStats sets the counts to zero; bytes stay what they are.
+// ResetStats sets the counts to zero, but not the bytes.
 func (r *Recorder) ResetStats() {
 	r.stats = Stats{PlanBytes: r.stats.PlanBytes}
 	r.before = r.asked()
@@ -47,7 +47,7 @@ type tracked struct {
 	bytes int64
 }
 
-// alloc takes storage from the device and counts it until it is unreachable.
+// alloc allocates storage on the device and counts it until it is unreachable.
 func (r *Recorder) alloc(bytes int) *Buffer {
 	r.reserve(bytes)
 	s, err := r.device.Alloc(bytes)
@@ -62,7 +62,7 @@ func (r *Recorder) alloc(bytes int) *Buffer {
 	return b
 }
 
-// notePeak looks whether more memory is taken than ever.
+// notePeak checks for a new peak of memory.
 func (r *Recorder) notePeak() {
 	now := int(r.live.n.Load()) + r.temporaries
 	r.stats.PeakBytes = max(r.stats.PeakBytes, now)
@@ -71,8 +71,8 @@ func (r *Recorder) notePeak() {
 	}
 }
 
-// noteNew does so for a plan that has not run before: at the end of its run so many
-// more bytes will be taken. With a known plan there is hardly ever a new peak.
+// noteNew does so for a plan that has not run before: at the end of its run, that many more
+// bytes will be allocated. A known plan hardly ever has a new peak.
 func (r *Recorder) noteNew(outputs int) {
 	now := int(r.live.n.Load()) + r.temporaries + outputs
 	for _, m := range r.meters {
@@ -84,21 +84,21 @@ func (r *Recorder) noteNew(outputs int) {
 	}
 }
 
-// taken is what values and temporaries take, without values that nobody can reach.
+// taken returns the memory of reachable values and temporaries.
 func (r *Recorder) taken() int {
 	Collect()
 	return int(r.live.n.Load()) + r.temporaries
 }
 
-// meter keeps the most bytes that values and temporaries took at once.
+// meter records the peak memory of values and temporaries.
 type meter struct {
 	bytes  *int
-	misses int // how often a new peak turned out to be values that nobody can reach
+	misses int // number of new peaks that turned out to be unreachable values
 }
 
-// note believes in a new peak that is above the old one by a margin if it still is
-// one when what nobody can reach has been collected. After each that was none the
-// margin is wider, so that a long training is not collected for ever.
+// note records a new peak that exceeds the old one by a margin, if it is still a peak after
+// a collection of unreachable values. Each false peak widens the margin, so that a long
+// training does not collect forever.
 func (m *meter) note(now, margin int, taken func() int) {
 	if now <= *m.bytes+margin {
 		return
@@ -110,15 +110,14 @@ func (m *meter) note(now, margin int, taken func() int) {
 	}
 }
 
-// Meter keeps in bytes the most that values and temporaries take at once, until
-// stop is called.
+// Meter records the peak memory of values and temporaries in bytes until stop is called.
 func (r *Recorder) Meter(bytes *int) (stop func()) {
 	m := &meter{bytes: bytes}
 	r.meters, *bytes = append(r.meters, m), int(r.live.n.Load())
 	return func() { r.meters = slices.DeleteFunc(r.meters, func(x *meter) bool { return x == m }) }
 }
 
-// recycle hands storage back that nobody can see any more.
+// recycle returns storage to the device that no value can see any more.
 func (r *Recorder) recycle(b *Buffer) {
 	b.cleanup.Stop()
 	r.live.n.Add(-b.tracked.bytes)

@@ -2,9 +2,9 @@ package ir
 
 import "github.com/quernlab/quern/accel/internal/tensor"
 
-// Switch runs the list and has later ones run on another device. Values follow when
-// a list reads them; those that nobody reads stay where they are. The caller keeps
-// the old device open as long as there may be such values.
+// Switch runs the list and makes later ones run on another device. Values move when a list
+// reads them; others stay where they are. The caller keeps the old device open while such
+// values exist.
 func (r *Recorder) Switch(d Device) {
 	r.Flush()
 	r.device = d
@@ -13,14 +13,14 @@ func (r *Recorder) Switch(d Device) {
 	r.stats.PlanBytes = 0
 }
 
-// failed gives an error of the device its type.
+// failed gives a device error its type.
 func (r *Recorder) failed(err error) error { return tensor.OfDevice(r.device.Name(), err) }
 
-// Device is where lists run.
+// Device returns the device that lists run on.
 func (r *Recorder) Device() Device { return r.device }
 
-// bring moves what the list reads to the device that it runs on, whole buffers, so
-// that all that look at one go on doing so. It panics with the device's error.
+// bring moves the values that the list reads to the device that it runs on, in whole
+// buffers, so that all views of a buffer stay valid. It panics with the device's error.
 func (r *Recorder) bring() {
 	var room []byte
 	for _, x := range r.externals {

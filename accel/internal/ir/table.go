@@ -1,7 +1,7 @@
 package ir
 
-// Table is one value of every op, by name. Devices and tests go through it to
-// see that nothing is missing.
+// Table returns one value of every op, by name. Devices and tests use it to check that
+// nothing is missing.
 func Table() []Op {
 	return []Op{
 		Abs{}, Add{}, AddScalar{}, Alias{}, And{}, ArgMax{}, AtLeast{}, AtMost{},

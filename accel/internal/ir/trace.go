@@ -7,26 +7,25 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 )
 
-// Timed is implemented by an Executable that can tell when its steps ran.
+// Timed is implemented by an Executable that can measure its steps.
 type Timed interface {
-	// RunTimed is Run, and calls after behind each step.
+	// RunTimed is Run, and calls after after each step.
 	RunTimed(bind []Storage, words []uint64, after func()) (done int, err error)
 }
 
-// Profiled is implemented by an Executable whose steps run while the host goes on.
+// Profiled is implemented by an Executable whose steps run asynchronously.
 type Profiled interface {
-	// RunProfiled is Run, and tells when its kernels ran, once the device was
-	// waited for.
+	// RunProfiled is Run, and reports when its kernels ran after the device was waited for.
 	RunProfiled(c *trace.Collector, bind []Storage, words []uint64) (w *trace.Work, done int, err error)
 }
 
-// Stepped is implemented by an Executable that can be told of ranges around its steps.
+// Stepped is implemented by an Executable that can call a function before each step.
 type Stepped interface {
-	// RunStepped is Run, and calls before in front of what each step starts.
+	// RunStepped is Run, and calls before before each step is launched.
 	RunStepped(bind []Storage, words []uint64, before func(step int)) (done int, err error)
 }
 
-// note says for a profile where a new node comes from.
+// note records, for a profile, the origin of a new node.
 func (r *Recorder) note(c *trace.Collector, v *Value, op Op, in []*Value) {
 	n := c.Note(op.Name())
 	switch {
@@ -44,17 +43,17 @@ func (r *Recorder) note(c *trace.Collector, v *Value, op Op, in []*Value) {
 			n.Owner = x.note.Owner
 		}
 	}
-	// A parameter that is cast or seen in another shape is still that parameter.
+	// A parameter that is cast or reshaped is still that parameter.
 	n.Leaf = n.Owner != nil && (n.Op == "Cast" || op.Class(in) == View)
 	v.note = n
 }
 
-// timed runs a plan and tells the profile about it.
+// timed runs a plan and reports it to the profile.
 func (r *Recorder) timed(c *trace.Collector, p *plan, bind []Storage) (done int, err error) {
-	if p.told == nil {
-		p.told = r.describe(p)
+	if p.described == nil {
+		p.described = r.describe(p)
 	}
-	f := trace.Flush{Program: p.told, Planning: r.planning, Made: r.planning > 0, Times: make([]time.Duration, 1, len(p.program.Steps)+1)}
+	f := trace.Flush{Program: p.described, Planning: r.planning, Made: r.planning > 0, Times: make([]time.Duration, 1, len(p.program.Steps)+1)}
 	r.planning = 0
 	f.Notes = make([]*trace.Note, len(r.nodes))
 	for i, v := range r.nodes {
@@ -107,7 +106,7 @@ func (r *Recorder) timed(c *trace.Collector, p *plan, bind []Storage) (done int,
 	return done, err
 }
 
-// describe is a plan in the words of a profile.
+// describe returns the description of a plan for a profile.
 func (r *Recorder) describe(p *plan) *trace.Program {
 	d := &trace.Program{Device: r.device.Name(), Arena: p.program.Arena}
 	d.Slots = make([]trace.Slot, len(p.program.Slots))
@@ -149,7 +148,7 @@ func (r *Recorder) describe(p *plan) *trace.Program {
 }
 
 func operandOf(o Operand) trace.Operand {
-	// A loop reads what is broadcast once, however often it uses it.
+	// A loop reads a broadcast element once, however often it uses it.
 	shape := slices.Clone(o.Shape)
 	for i, s := range o.Stride {
 		if s == 0 {

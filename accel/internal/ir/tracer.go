@@ -2,23 +2,22 @@ package ir
 
 import "slices"
 
-// Tracer keeps which ops are recorded while it is set, and of which values. It
-// listens to all goroutines: a function may compute on several of them, and what
-// others do meanwhile leads to none of its results.
+// Tracer records which ops are recorded while it is set, and their values. It sees the ops
+// of all goroutines: a function may compute on several of them, and ops of unrelated
+// goroutines do not lead to its results.
 //
-// It holds what the ops read from before, so that the values can be looked at
-// until it is let go.
+// It holds the values from before that the ops read, so that they can be read until LetGo.
 type Tracer struct {
-	met   map[*Value]int // number of a value
+	met   map[*Value]int // ID of a value
 	all   []*Value
-	made  []int  // by number: the op of ops that makes the value, -1 without
-	taint []bool // by number: an input leads to it
+	made  []int  // by ID: the index in ops of the op that computes the value, -1 for none
+	taint []bool // by ID: whether it depends on an input
 	fresh map[*Value]bool
 	held  []*Value
 	ops   []TracedOp
 }
 
-// TracedOp is an op that a [Tracer] has met; values go by their numbers.
+// TracedOp is an op that a [Tracer] has recorded; values are named by their IDs.
 type TracedOp struct {
 	Op         Op
 	In         []int
@@ -26,7 +25,7 @@ type TracedOp struct {
 	Path, Kind string // of the layer
 }
 
-// Trace sets a tracer, to which an input is what is given.
+// Trace sets a tracer; the given values are its inputs.
 func (r *Recorder) Trace(inputs []*Value) *Tracer {
 	t := &Tracer{met: map[*Value]int{}, fresh: map[*Value]bool{}}
 	for _, v := range inputs {
@@ -36,7 +35,7 @@ func (r *Recorder) Trace(inputs []*Value) *Tracer {
 	return t
 }
 
-// EndTrace ends what Trace began. The tracer still holds its values.
+// EndTrace stops the trace. The tracer still holds its values.
 func (r *Recorder) EndTrace(t *Tracer) {
 	r.tracers = slices.DeleteFunc(r.tracers, func(o *Tracer) bool { return o == t })
 }
@@ -49,7 +48,7 @@ func (r *Recorder) LetGo(t *Tracer) {
 	t.held = nil
 }
 
-// Number is the number of a value, which is given one if it has none.
+// Number returns the ID of a value, and assigns one if it has none.
 func (t *Tracer) Number(v *Value) int {
 	if i, ok := t.met[v]; ok {
 		return i
@@ -58,10 +57,10 @@ func (t *Tracer) Number(v *Value) int {
 	return t.add(v, -1)
 }
 
-// Value has a number.
+// Value returns the value with an ID.
 func (t *Tracer) Value(number int) *Value { return t.all[number] }
 
-// Leading are the ops that lead to the values of some numbers, in order.
+// Leading returns the ops that the values with some IDs depend on, in order.
 func (t *Tracer) Leading(to []int) []TracedOp {
 	needed := make([]bool, len(t.all))
 	for _, n := range to {
@@ -93,7 +92,7 @@ func (t *Tracer) add(v *Value, made int) int {
 }
 
 // recorded is told of an op.
-func (t *Tracer) recorded(v *Value, p place) {
+func (t *Tracer) recorded(v *Value, p layer) {
 	o := TracedOp{Op: v.op, In: make([]int, len(v.in)), Path: p.path, Kind: p.kind}
 	depends := false
 	for i, x := range v.in {
@@ -106,7 +105,7 @@ func (t *Tracer) recorded(v *Value, p place) {
 }
 
 // aliased is told of a value that lies where another does.
-func (t *Tracer) aliased(v, of *Value, p place) {
+func (t *Tracer) aliased(v, of *Value, p layer) {
 	n := t.Number(of)
 	out := t.add(v, len(t.ops))
 	t.taint[out] = t.taint[n]
@@ -121,7 +120,7 @@ func (t *Tracer) depends(v *Value) bool {
 
 // reading refuses that the program looks at what depends on an input: what it
 // does then would be as it is for the input of the trace.
-func (t *Tracer) reading(op string, v *Value, p place) {
+func (t *Tracer) reading(op string, v *Value, p layer) {
 	if t.depends(v) {
 		panic(&TraceError{Op: op, Path: p.path, Layer: p.kind, Reading: true,
 			Hint: "the model reads numbers that depend on its input, and what it does with them in Go is not recorded; write it with ops, such as Where in place of an if"})
@@ -130,7 +129,7 @@ func (t *Tracer) reading(op string, v *Value, p place) {
 
 // assigning refuses that what depends on an input is kept in a tensor from before:
 // the next run would begin with it.
-func (t *Tracer) assigning(old, src *Value, p place) {
+func (t *Tracer) assigning(old, src *Value, p layer) {
 	if !t.depends(src) || t.depends(old) || t.fresh[old] {
 		return
 	}

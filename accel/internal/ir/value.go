@@ -6,103 +6,103 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 )
 
-// Buffer is storage with the one fact that in-place updates need to know.
+// Buffer is storage and the state that in-place updates depend on.
 type Buffer struct {
 	Storage Storage
-	device  Device // which made it
-	// shared is set once a second value looks at the storage, and is never cleared:
-	// no update is made in place then.
+	device  Device // the device that allocated it
+	// shared is set when a second value uses the storage, and is never cleared: it prevents
+	// in-place updates.
 	shared bool
-	// users is how many values look at the storage. It is recycled when the last of
-	// them is freed, and left to the garbage collector where one is only forgotten.
+	// users is the number of values that use the storage. It is recycled when the last of
+	// them is freed, and left to the garbage collector if one is only dropped.
 	users int
 
 	tracked tracked
 	cleanup runtime.Cleanup
 }
 
-// Leaf keeps the gradient of a parameter. It outlives the parameter's values,
-// which in-place updates replace.
+// Leaf holds the gradient of a parameter. It outlives the parameter's values, which
+// in-place updates replace.
 type Leaf struct {
 	Grad *Value // nil until the first Backward
-	// After is called within each Backward when the gradient is complete; nil for
-	// nothing. It may record and run lists.
+	// After is called during each Backward when the gradient is complete; may be nil. It
+	// may record and run lists.
 	After func()
 }
 
-// Value is the result of one op, or data from the host. It never changes:
-// an in-place update gives a handle a new value, and may give that value the
-// old one's storage when nobody else can see it.
+// Value is the result of one op, or data from the host. It never changes: an in-place
+// update gives a handle a new value, which may reuse the old one's storage if no other
+// value can see it.
 type Value struct {
 	op     Op
-	in     []*Value // nil when neither the list nor a tape needs them
+	in     []*Value // nil if neither the list nor a tape needs them
 	shape  []int
 	dtype  DType
 	layout Layout
 	buf    *Buffer // nil until computed
 
 	requires bool   // a gradient flows into this value
-	consumed bool   // Backward went through this value
-	leaf     *Leaf  // where gradients that end here are kept
+	consumed bool   // Backward has processed this value
+	leaf     *Leaf  // holds the gradients that end here
 	grad     *Value // gradient during Backward
 	mark     uint64 // last Backward that visited the value
 
-	moved   bool // Assign took it from a handle that may still read it
-	handles int  // holders outside: public tensors, kept gradients
-	tape    int  // ops whose gradient is still to be taken and that may read the value
+	moved   bool // Assign moved it from a handle that may still read it
+	handles int  // external holders: public tensors, kept gradients
+	tape    int  // ops whose pending gradient may read the value
 
 	epoch uint64 // list in which index is valid
-	index int    // position among the nodes, or ^position among the externals
-	gone  string // why the value cannot be had any more
+	index int    // index among the nodes, or ^index among the externals
+	gone  string // why the value is no longer available
 
-	note *trace.Note // where it came from, while a profile is taken
+	note *trace.Note // its origin, while profiling
 
 	args [3]*Value
 }
 
-// Shape of the value; not to be changed.
+// Shape returns the shape of the value. It must not be changed.
 func (v *Value) Shape() []int { return v.shape }
 
-// DType of the elements.
+// DType returns the element type.
 func (v *Value) DType() DType { return v.dtype }
 
-// Len is the number of elements.
+// Len returns the number of elements.
 func (v *Value) Len() int { return Len(v.shape) }
 
-// Computed tells whether the value lies in memory already.
+// Computed reports whether the value is already in memory.
 func (v *Value) Computed() bool { return v.buf != nil }
 
-// RequiresGrad tells whether gradients flow into the value.
+// RequiresGrad reports whether gradients flow into the value.
 func (v *Value) RequiresGrad() bool { return v.requires }
 
-// look has the value lie in b.
+// look makes b the buffer of the value.
 func (v *Value) look(b *Buffer) {
 	v.buf = b
 	b.users++
 }
 
-// leave has the value lie nowhere, for a reason.
+// leave removes the value's buffer, for a reason.
 func (v *Value) leave(why string) {
 	v.buf.users--
 	v.buf, v.gone = nil, why
 }
 
-// Hold says that one more holder outside the engine can read the value.
+// Hold adds an external holder of the value.
 func (v *Value) Hold() *Value { v.handles++; return v }
 
-// Drop takes one holder away.
+// Drop removes a holder.
 func (v *Value) Drop() { v.handles-- }
 
-// newValue is a value whose type is set later. It keeps inputs in itself if they
-// are few, so that recording an op allocates little else.
+// newValue returns a value whose type is set later. It stores a few inputs in itself, so
+// that recording an op allocates little else.
 func newValue(op Op, in []*Value) *Value {
 	v := &Value{op: op}
 	v.in = append(v.args[:0], in...)
 	return v
 }
 
-// setType gives v the type t. The dimensions lie with those of other values, and
-// not in v: plans keep shapes, and would keep v and its storage with them.
+// setType sets the type of v. The dimensions are stored with those of other values, not in
+// v: plans keep shapes, and would keep v and its storage with them.
 func (r *Recorder) setType(v *Value, t Type) {
 	if r.shapes == nil || len(t.Shape) > cap(r.shapes)-len(r.shapes) {
 		r.shapes = make([]int, 0, max(256, len(t.Shape)))
@@ -113,7 +113,7 @@ func (r *Recorder) setType(v *Value, t Type) {
 	v.dtype = t.DType
 }
 
-// StorageOf is where a value lies, nil while it is pending.
+// StorageOf returns the storage of a value, nil while it is pending.
 func StorageOf(v *Value) Storage {
 	if v.buf == nil {
 		return nil
@@ -121,7 +121,7 @@ func StorageOf(v *Value) Storage {
 	return v.buf.Storage
 }
 
-// SameMemory tells whether two values are the same elements, and not only equal.
+// SameMemory reports whether two values share their elements, not only equal ones.
 func SameMemory(a, b *Value) bool {
 	return a == b || a.buf != nil && a.buf == b.buf && a.dtype == b.dtype && sameShape(a.shape, b.shape) &&
 		a.layout.Offset == b.layout.Offset && sameShape(a.layout.Stride, b.layout.Stride)

@@ -2,14 +2,14 @@ package ir
 
 import "fmt"
 
-// Verify checks a program: operands lie inside their slots, steps read what
-// was written before, and no two live temporaries overlap in the arena.
+// Verify checks a program: operands are within their slots, steps read what was written
+// before, and live temporaries do not overlap in the arena.
 func Verify(p *Program) error {
 	written := make([]bool, len(p.Slots))
 	for i, s := range p.Slots {
 		written[i] = s.Kind == External
 		if s.Kind == Arena && s.Offset+s.Bytes > p.Arena {
-			return fmt.Errorf("ir: slot %d ends behind the arena", i)
+			return fmt.Errorf("ir: slot %d ends after the end of the arena", i)
 		}
 	}
 	for k, s := range p.Steps {
@@ -47,13 +47,13 @@ func inside(o Operand, s Slot) error {
 		end += (d - 1) * o.Stride[i]
 	}
 	if o.Offset < 0 || (end+1)*o.DType.Size() > s.Bytes {
-		return fmt.Errorf("an operand of shape %v ends behind its slot", o.Shape)
+		return fmt.Errorf("an operand of shape %v ends after the end of its slot", o.Shape)
 	}
 	return nil
 }
 
-// verifyArena replays the steps over the arena: what a step reads must still
-// be what was written to its slot.
+// verifyArena replays the steps over the arena: a step must read what was written to its
+// slot.
 func verifyArena(p *Program) error {
 	type extent struct{ slot, from, to int }
 	var owners []extent // disjoint, latest writer of each range

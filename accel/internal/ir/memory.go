@@ -1,9 +1,9 @@
 package ir
 
-// donate lets an assignment's new value overwrite the old one where the step
-// that writes it is the last to read the old one, element by element.
+// donate lets an assignment's new value overwrite the old one, if the step that writes it
+// is the last to read the old one, element by element.
 //
-// Before a step that may refuse to go on, see [Finite], nothing is overwritten.
+// Nothing is overwritten before a step that may fail, see [Finite].
 func (b *builder) donate() {
 	watch := -1
 	for i, s := range b.program.Steps {
@@ -46,8 +46,7 @@ func (b *builder) donate() {
 	}
 }
 
-// elementwiseUse tells whether a step reads a slot only at the element that it
-// writes.
+// elementwiseUse reports whether a step reads a slot only at the element that it writes.
 func elementwiseUse(s Step, slot int) bool {
 	if s.Op != nil {
 		return false
@@ -60,11 +59,11 @@ func elementwiseUse(s Step, slot int) bool {
 	return true
 }
 
-// align keeps temporaries on cache lines of their own.
+// align is the alignment of temporaries, a cache line.
 const align = 64
 
-// placeArena gives each temporary the lowest place that is free during its
-// life.
+// placeArena gives each temporary the lowest offset in the arena that is free while it is
+// live.
 func (b *builder) placeArena() {
 	type span struct{ slot, from, to, first, last int }
 	var placed []span
