@@ -222,7 +222,7 @@ func TestPlanCacheIsBounded(t *testing.T) {
 	made := r.Stats().PlansMade
 	r.Flush()
 	if r.Stats().PlansMade != made {
-		t.Error("the plan used last was thrown out")
+		t.Error("the most recently used plan was evicted")
 	}
 }
 
@@ -291,10 +291,10 @@ func TestFailedRun(t *testing.T) {
 				r.Flush()
 			}()
 			if kept := p == old && p.Computed(); kept != row.kept {
-				t.Errorf("the old value is there: %v, want %v", kept, row.kept)
+				t.Errorf("the old value can be read: %v, want %v", kept, row.kept)
 			}
 			if !row.kept && p.gone == "" {
-				t.Error("a value that may be half written can be read")
+				t.Error("a partially written value can be read")
 			}
 			r.Record(Neg{}, input(r, Float32, 1)).Hold()
 			r.Flush()
@@ -311,8 +311,8 @@ func TestVerifyRefuses(t *testing.T) {
 	}{
 		{"an input that is not written", Program{Slots: []Slot{{Kind: Output, Bytes: 16}, {Kind: Output, Bytes: 16}},
 			Steps: []Step{{Op: Copy{}, In: []Operand{op(0, 4)}, Out: []Operand{op(1, 4)}}}}, "before it is written"},
-		{"a read behind the end", Program{Slots: []Slot{{Kind: External, Bytes: 12}, {Kind: Output, Bytes: 16}},
-			Steps: []Step{{Op: Copy{}, In: []Operand{op(0, 4)}, Out: []Operand{op(1, 4)}}}}, "ends behind its slot"},
+		{"a read after the end", Program{Slots: []Slot{{Kind: External, Bytes: 12}, {Kind: Output, Bytes: 16}},
+			Steps: []Step{{Op: Copy{}, In: []Operand{op(0, 4)}, Out: []Operand{op(1, 4)}}}}, "after the end of its slot"},
 		{"a later result", Program{Slots: []Slot{{Kind: External, Bytes: 16}, {Kind: Output, Bytes: 16}},
 			Steps: []Step{{Loop: []Instr{{Op: Neg{}, Args: []int{1}}}, In: []Operand{op(0, 4)}, Out: []Operand{op(1, 4)}}}}, "reads a later result"},
 		{"an overwritten temporary", Program{Slots: []Slot{{Kind: External, Bytes: 16}, {Kind: Arena, Bytes: 16}, {Kind: Arena, Bytes: 16}, {Kind: Output, Bytes: 16}}, Arena: 16,
@@ -326,7 +326,7 @@ func TestVerifyRefuses(t *testing.T) {
 				{Op: Copy{}, In: []Operand{op(0, 4)}, Out: []Operand{op(1, 4)}},
 				{Op: Copy{}, In: []Operand{op(1, 4)}, Out: []Operand{op(2, 4)}},
 			}}, "over its input"},
-		{"a small arena", Program{Slots: []Slot{{Kind: Arena, Bytes: 16, Offset: 64}}, Arena: 64}, "behind the arena"},
+		{"a small arena", Program{Slots: []Slot{{Kind: Arena, Bytes: 16, Offset: 64}}, Arena: 64}, "after the end of the arena"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			if err := Verify(&row.p); err == nil || !strings.Contains(err.Error(), row.want) {
