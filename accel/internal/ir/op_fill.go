@@ -23,7 +23,7 @@ func (o Fill) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.V
 // Infer returns the shape given.
 func (o Fill) Infer([]*Value) (Type, error) {
 	if o.DType != Float32 && o.DType != Float64 {
-		return Type{}, &DTypeError{Hint: "float32 or float64 is needed"}
+		return Type{}, &DTypeError{Hint: "the element type must be float32 or float64"}
 	}
 	return Type{o.Shape, o.DType}, nil
 }
