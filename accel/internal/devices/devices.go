@@ -30,14 +30,14 @@ func Register(name string, open Opener) {
 	openers[name] = open
 }
 
-// Find returns what makes the device of a name, nil if there is none.
+// Find returns the opener of the device with a name, nil if there is none.
 func Find(name string) Opener {
 	mu.Lock()
 	defer mu.Unlock()
 	return openers[name]
 }
 
-// Names are those of the registered devices, sorted.
+// Names returns the names of the registered devices, sorted.
 func Names() []string {
 	mu.Lock()
 	defer mu.Unlock()

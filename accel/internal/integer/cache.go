@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// cache holds what devices have made of a description. It goes with it.
+// cache holds the data that devices derived from a description, as long as it lives.
 type cache struct {
 	once sync.Once
 	id   int
@@ -16,13 +16,13 @@ type cache struct {
 
 var ids atomic.Int64
 
-// ID tells descriptions apart.
+// ID returns a number that identifies the description.
 func (c *cache) ID() int {
 	c.once.Do(func() { c.id = int(ids.Add(1)) })
 	return c.id
 }
 
-// Made is what was made under a name, once.
+// Made returns the value with a name, which make creates once.
 func (c *cache) Made(name string, make func() any) any {
 	c.mu.Lock()
 	defer c.mu.Unlock()

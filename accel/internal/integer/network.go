@@ -6,22 +6,22 @@ import (
 	"slices"
 )
 
-// Scale is what bytes stand for: step·(q - zero).
+// Scale maps bytes to numbers: step·(q - zero).
 type Scale struct {
 	Step float32
 	Zero uint8
 }
 
-// Quantize is the byte for a number; what is out of range becomes 0 or 255.
+// Quantize returns the byte for a number, clamped to 0 and 255.
 func (s Scale) Quantize(x float32) uint8 {
 	v := float32(x*(1/s.Step)) + float32(s.Zero)
 	return uint8(math.RoundToEven(float64(min(max(v, 0), 255))))
 }
 
-// Value is the number that a byte stands for.
+// Value returns the number that a byte represents.
 func (s Scale) Value(q uint8) float32 { return s.Step * float32(int(q)-int(s.Zero)) }
 
-// Network is layers one after the other. Its input is quantised, its output float32.
+// Network is a sequence of layers. Its input is quantized, its output is float32.
 type Network struct {
 	Input  Scale
 	Image  bool // the input is [N, C, H, W], else [… In]
@@ -42,12 +42,12 @@ type Window struct {
 	Kernel, Stride, Padding, Dilation [2]int
 }
 
-// Point is the window of a layer that looks at no image.
+// Point returns the window of a layer whose input is not an image.
 func Point() Window {
 	return Window{Kernel: [2]int{1, 1}, Stride: [2]int{1, 1}, Dilation: [2]int{1, 1}}
 }
 
-// size is that of the output along an axis.
+// size returns the output size along an axis.
 func (w Window) size(n, axis int) int {
 	reach := w.Dilation[axis] * (w.Kernel[axis] - 1)
 	if n+2*w.Padding[axis] <= reach {
@@ -73,10 +73,10 @@ type Product struct {
 	Output *Scale
 }
 
-// Depth is the number of products that are added up for an output.
+// Depth returns the number of products that are summed for an output.
 func (p *Product) Depth() int { return p.Kernel[0] * p.Kernel[1] * p.In / p.Groups }
 
-// MostDepth is how deep a product may be: sums of more could exceed 32 bits.
+// MostDepth is the maximum depth: longer sums could exceed 32 bits.
 const MostDepth = math.MaxInt32 / (255 * 128)
 
 func (p *Product) shape(in []int) ([]int, error) {
@@ -96,7 +96,7 @@ func (p *Product) shape(in []int) ([]int, error) {
 	return []int{p.Out, h, w}, nil
 }
 
-// MaxPool is the largest number of each window. Padding counts as nothing.
+// MaxPool computes the maximum of each window. Padding is ignored.
 type MaxPool struct{ Window }
 
 func (p *MaxPool) shape(in []int) ([]int, error) {
@@ -106,7 +106,7 @@ func (p *MaxPool) shape(in []int) ([]int, error) {
 	return []int{in[0], p.size(in[1], 0), p.size(in[2], 1)}, nil
 }
 
-// Flatten takes images for rows, [H, W, C] in this order.
+// Flatten treats images as rows, in the order [H, W, C].
 type Flatten struct{}
 
 func (Flatten) shape(in []int) ([]int, error) {
@@ -146,7 +146,7 @@ func (n *Network) Shapes(batch []int) (count int, shapes [][]int, err error) {
 	return count, shapes, nil
 }
 
-// Output is the shape of the output for a batch of this shape.
+// Output returns the shape of the output for a batch of this shape.
 func (n *Network) Output(batch []int) ([]int, error) {
 	_, shapes, err := n.Shapes(batch)
 	if err != nil {

@@ -1,13 +1,13 @@
-// Package layer is what the layers of package nn tell of themselves to packages that
-// change models: quantize and prune.
+// Package layer contains the descriptions by which layers of package nn describe themselves
+// to packages that change models: quantize and prune.
 package layer
 
 import "github.com/quernlab/quern/accel/tensor"
 
-// Described is a layer that tells what it is: one of the types of this package.
+// Described is a layer that describes itself by one of the types of this package.
 type Described interface{ Layer() any }
 
-// Of is what a module tells of itself; nil if it tells nothing.
+// Of returns the description of a module; nil if it has none.
 func Of(m any) any {
 	if d, ok := m.(Described); ok {
 		return d.Layer()
@@ -15,7 +15,7 @@ func Of(m any) any {
 	return nil
 }
 
-// Product is a product with a weight: a linear layer, or a convolution.
+// Product is a layer that multiplies by a weight: a linear layer, or a convolution.
 type Product struct {
 	// Names are those of weight and bias in the layer.
 	Names        [2]string
@@ -29,7 +29,7 @@ type Product struct {
 	SetGroups func(n int)
 }
 
-// Forward is what the layer computes.
+// Forward computes the layer.
 func (p Product) Forward(x *tensor.Tensor) *tensor.Tensor {
 	var bias *tensor.Tensor
 	if p.Bias != nil {

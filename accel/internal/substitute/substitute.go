@@ -1,9 +1,9 @@
-// Package substitute has layers computed by something else for a while, without a
-// change of the model: by their quantised forms, or by what looks at their inputs.
+// Package substitute replaces the computation of layers temporarily, without a change of
+// the model: by their quantized forms, or by functions that observe their inputs.
 //
-// A [Table] holds for the goroutine that has opened it and for no other, as
-// tensor.NoGrad does. The layers of package nn ask [For] in their Forward, which
-// costs one load where no table is open.
+// A [Table] holds for the goroutine that has opened it and for no other, as tensor.NoGrad
+// does. The layers of package nn ask [For] in their Forward, which costs one load where no
+// table is open.
 package substitute
 
 import (
@@ -48,7 +48,7 @@ func Within(t Table, f func()) {
 	f()
 }
 
-// For is what computes a layer instead of itself, or nil.
+// For returns the function that replaces a layer's computation, or nil.
 func For(key any) Forward {
 	if open.Load() == 0 {
 		return nil
@@ -58,7 +58,7 @@ func For(key any) Forward {
 	return tables[goroutine.Current()][key]
 }
 
-// Open tells whether this goroutine has a table: then layers are as in evaluation.
+// Open reports whether this goroutine has a table: layers then behave as in evaluation.
 func Open() bool {
 	if open.Load() == 0 {
 		return false

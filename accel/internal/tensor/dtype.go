@@ -42,7 +42,7 @@ var dtypes = [...]struct {
 	Float8E5M2: {"float8_e5m2", 1},
 }
 
-// String is the name of the type of one element, in Go if Go has it.
+// String returns the name of the type of one element, Go's name if Go has the type.
 func (d DType) String() string {
 	if int(d) >= len(dtypes) {
 		return fmt.Sprintf("dtype(%d)", uint8(d))
@@ -50,17 +50,17 @@ func (d DType) String() string {
 	return dtypes[d].name
 }
 
-// Size is the number of bytes of one element.
+// Size returns the number of bytes of one element.
 func (d DType) Size() int { return dtypes[d].size }
 
-// IsFloat tells whether gradients can flow through the type.
+// IsFloat reports whether gradients can flow through the type.
 func (d DType) IsFloat() bool { return d == Float32 || d == Float64 || d.Is16Bit() }
 
-// Is16Bit tells whether an element is a float of 16 bits.
+// Is16Bit reports whether an element is a 16-bit float.
 func (d DType) Is16Bit() bool { return d == Float16 || d == BFloat16 }
 
-// IsFP8 tells whether an element is a float of 8 bits.
+// IsFP8 reports whether an element is an 8-bit float.
 func (d DType) IsFP8() bool { return d == Float8E4M3 || d == Float8E5M2 }
 
-// Known tells whether there is such a type for tensors.
+// Known reports whether tensors can have the type.
 func (d DType) Known() bool { return d <= BFloat16 }
