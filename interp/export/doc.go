@@ -1,8 +1,8 @@
-// Package export makes a Go program of a notebook: one that prints what the
-// notebook prints, when its cells run once, from the first to the last.
+// Package export makes a Go program of a notebook. The program prints what the notebook prints if
+// its cells run once, from the first to the last.
 //
-// [Program] is all there is. It takes the cells as package check understands
-// them, so a name means in the program what it meant in its cell:
+// [Program] makes the program. It uses package check, so a name means in the program what it
+// means in its cell:
 //
 //	cell                          program
 //	x := f()                      x := f(), or x = f() and a package-level var x
@@ -14,7 +14,7 @@
 //	x, as the last statement      display.Result(x), or fmt.Println(x) where that prints the same
 //	f(), which returns an error   must(f())
 //	ctx                           a context that an interrupt of the program cancels
-//	imports, also those unsaid    imports; renamed where a variable has the name
+//	imports, also automatic ones  imports; renamed if a variable has the name
 //	%get module@version           what it prints, and a require line of go.mod
 //	what is never used            _ = x
 //	%%, %main                     nothing
@@ -22,26 +22,25 @@
 //	tag skip-execution            nothing
 //	Markdown                      comments
 //
-// A variable stays in the function of its cell where nothing else needs it. A
-// name that a later cell defines anew gets a number in the program.
+// A variable stays local to the function of its cell if nothing else needs it. A name that a later
+// cell defines again gets a number in the program.
 //
 // # What cannot be exported
 //
-// A [*Refusal] names each cell that stands against it, and why: commands (%time,
-// !ls) but for %get; cells that do not compile; a definition that changes functions of
-// earlier cells, since a program has them once; a type that is defined anew, and
-// a method that an earlier cell lacked and would have noticed. What is made is
-// type-checked, so a program that is handed out compiles.
+// A [*Refusal] names each cell that cannot be exported, and why: commands (%time, !ls) except %get;
+// cells that do not compile; a definition that changes functions of earlier cells, because a program
+// has only one version of them; a type that is defined again; and a method that would have changed
+// what an earlier cell did. The program is type-checked, so it compiles.
 //
 // # What differs
 //
-// Packages that cells get begin before all cells, and are compiled for this
-// machine, so with files that a session leaves out: those for cgo, assembly and
-// embedded ones.
+// Packages of %get are initialized before all cells, and are compiled for this machine, including
+// files that a session excludes: cgo, assembly and embedded files.
 //
-// A cell that is a program ends with its main in a session, and so do its goroutines; os.Exit
-// in it ends that cell. Here os.Exit ends all, and goroutines go on beside the next cells.
+// In a session, a cell that is a program ends with its main, and so do its goroutines; os.Exit ends
+// the cell. In the exported program os.Exit ends everything, and goroutines go on beside the next
+// cells.
 //
-// The program ends at a panic, also of a goroutine, as programs do. Files are
-// those of the folder in which it runs. fmt.Scan reads standard input.
+// Like any program it ends at a panic, also of a goroutine. Files are those of the folder in which
+// it runs. fmt.Scan reads standard input.
 package export

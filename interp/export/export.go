@@ -16,7 +16,7 @@ import (
 
 // A Cell is a cell of a notebook.
 type Cell struct {
-	Markdown bool // a text; all others are code
+	Markdown bool // text; other cells are code
 	Source   string
 	MayFail  bool // it has the tag raises-exception
 	Skip     bool // it has the tag skip-execution
@@ -26,13 +26,13 @@ type Cell struct {
 type Source struct {
 	Main    []byte        // main.go
 	Imports []string      // the paths that it imports, sorted
-	Modules []Requirement // what its cells have got, as far as it is used
+	Modules []Requirement // modules of %get that it uses
 }
 
-// An Objection is one reason why there is no program.
+// An Objection is one reason why a notebook cannot be exported.
 type Objection struct {
-	Cell   int // its place among all cells of the notebook, from 1
-	Line   int // in the cell, from 1; 0 if it is about all of it
+	Cell   int // number among all cells of the notebook, from 1
+	Line   int // in the cell, from 1; 0 for the whole cell
 	Reason string
 }
 
@@ -43,7 +43,7 @@ func (o Objection) String() string {
 	return fmt.Sprintf("cell %d, line %d: %s", o.Cell, o.Line, o.Reason)
 }
 
-// A Refusal is the error of a notebook that is no program.
+// A Refusal is the error of a notebook that cannot be exported.
 type Refusal struct{ Objections []Objection }
 
 func (r *Refusal) Error() string {
@@ -54,8 +54,8 @@ func (r *Refusal) Error() string {
 	return "this notebook cannot be a program:\n  " + strings.Join(lines, "\n  ")
 }
 
-// Program makes a program of the cells of a notebook. The name of the notebook
-// is for a comment, modules is where %get finds modules. The error is a *Refusal.
+// Program makes a program of the cells of a notebook. The name of the notebook is used in a
+// comment; modules is where %get finds modules. The error is a *Refusal.
 func Program(ctx context.Context, name string, cells []Cell, modules module.Source) (*Source, error) {
 	n, err := read(ctx, cells, modules)
 	if err != nil {
@@ -66,7 +66,7 @@ func Program(ctx context.Context, name string, cells []Cell, modules module.Sour
 		return nil, refuse(objections)
 	}
 	text := p.write(name)
-	main, err := mend(text, n.importer)
+	main, err := finish(text, n.importer)
 	if err != nil {
 		return nil, fmt.Errorf("the program made of the notebook is not right, which is a fault of quern: %w", err)
 	}
@@ -88,7 +88,7 @@ func refuse(objections []Objection) error {
 	return &Refusal{slices.Compact(objections)}
 }
 
-// newChecker returns a checker as a session has one, with ctx and what stands for
+// newChecker returns a checker like that of a session, with ctx and the function that replaces
 // commands.
 func newChecker(fset *token.FileSet, importer types.Importer) (*check.Checker, error) {
 	if err := symbols.Check(); err != nil {

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/tools/go/ast/astutil"
 )
 
-// mend formats a program, has what it never uses be used, as a cell need not use
-// what it defines, and checks the types of all of it.
-func mend(text string, importer types.Importer) ([]byte, error) {
-	for range mendings {
+// finish formats a program, adds uses of what it defines and never uses, which cells may do, and
+// type-checks the result.
+func finish(text string, importer types.Importer) ([]byte, error) {
+	for range maxPasses {
 		b, err := format.Source([]byte(text))
 		if err != nil {
 			return nil, fmt.Errorf("%w\n%s", err, text)
@@ -34,12 +34,11 @@ func mend(text string, importer types.Importer) ([]byte, error) {
 	return nil, errors.New("it needs more changes than expected")
 }
 
-// mendings is how often a program is changed: what an edit takes away may have
-// been the only use of something else.
-const mendings = 100
+// maxPasses is how often a program is changed. It takes several passes because an edit may remove
+// the only use of something else.
+const maxPasses = 100
 
-// unused returns the edits that a program needs for the compiler to take it; none
-// when it does.
+// unused returns the edits that a program needs so that the compiler accepts it, if any.
 func unused(text string, importer types.Importer) ([]edit, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "main.go", text, parser.SkipObjectResolution)
@@ -58,12 +57,12 @@ func unused(text string, importer types.Importer) ([]edit, error) {
 		}
 		failures = append(failures, err)
 	}}
-	// Its error is the first of those that were reported one by one.
+	// The error is the first of those that were reported one by one.
 	_, _ = config.Check("main", fset, []*ast.File{file}, nil)
 	return edits, errors.Join(failures...)
 }
 
-// use returns the edit that has a variable be used, or takes away a label.
+// use returns the edit that adds a use of a variable, or removes a label.
 func use(fset *token.FileSet, file *ast.File, e types.Error) (edit, bool) {
 	at := func(p token.Pos) int { return fset.Position(p).Offset }
 	path, _ := astutil.PathEnclosingInterval(file, e.Pos, e.Pos)
