@@ -37,7 +37,7 @@ func TestEverythingHasARow(t *testing.T) {
 	}
 	found := map[string]bool{}
 	for name, results := range map[string][]string{
-		"nn":     {"Module", "*Chain", "*Linear", "*Convolution", "*Tensor"},
+		"nn":     {"Module", "*SequentialLayer", "*DenseLayer", "*Conv2DLayer", "*Tensor"},
 		"tensor": {"*Tensor"},
 	} {
 		for _, f := range functions(t, filepath.Join("..", name)) {
