@@ -150,7 +150,7 @@ func (s *Dataset) Batches(size int, options ...Option) *Batches {
 		return b
 	}
 	if l.ranks < 0 || l.rank < 0 || l.rank >= max(l.ranks, 1) {
-		b.err = fmt.Errorf("data: Shard(%d, %d): there is no such rank", l.rank, l.ranks)
+		b.err = fmt.Errorf("data: Shard(%d, %d): the rank must be at least 0 and less than the number of ranks", l.rank, l.ranks)
 		return b
 	}
 	if s.Len() == 0 {

@@ -71,7 +71,7 @@ func TestFromSlicesRefuses(t *testing.T) {
 	}{
 		{"counts differ", [][]float32{row}, []int{0, 1}, "1 examples, but 2 labels"},
 		{"none", nil, nil, "no examples"},
-		{"ragged", [][]float32{row, {1}}, []int{0, 1}, "example 1 has 1 numbers"},
+		{"ragged", [][]float32{row, {1}}, []int{0, 1}, "example 1 has 1 values"},
 		{"negative label", [][]float32{row}, []int{-1}, "label -1 of example 0"},
 		{"not a class", [][]float32{row}, []int{1 << 21}, "class indices"},
 	}

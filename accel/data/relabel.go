@@ -38,7 +38,7 @@ func (s *Dataset) Append(examples [][]float32, labels []int) (*Dataset, error) {
 	more := &floats{width: s.size(), labels: slices.Clone(labels)}
 	for i, x := range examples {
 		if len(x) != more.width {
-			return nil, fmt.Errorf("data: example %d has %d numbers, those of %s have %d", i, len(x), s.name, more.width)
+			return nil, fmt.Errorf("data: example %d has %d values, but examples of %s have %d", i, len(x), s.name, more.width)
 		}
 		if c := labels[i]; c < 0 || c >= len(s.classes) {
 			return nil, fmt.Errorf("data: label %d of example %d: the classes of %s are 0 to %d", c, i, s.name, len(s.classes)-1)

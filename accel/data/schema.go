@@ -179,12 +179,12 @@ func positions(s *Dataset, what string, want, have []string) ([]int, error) {
 			return nil, fmt.Errorf("data: %s has no %s %q; it has %s", s.name, what, name, strings.Join(have, ", "))
 		}
 		if slices.Index(want, name) < i || slices.Contains(have[at[i]+1:], name) {
-			return nil, fmt.Errorf("data: %s %q comes more than once, so that its order is not known", what, name)
+			return nil, fmt.Errorf("data: %s %q occurs more than once, so its position is ambiguous", what, name)
 		}
 	}
 	for _, name := range have {
 		if !slices.Contains(want, name) {
-			return nil, fmt.Errorf("data: %s has a further %s %q", s.name, what, name)
+			return nil, fmt.Errorf("data: %s has an additional %s %q", s.name, what, name)
 		}
 	}
 	return at, nil

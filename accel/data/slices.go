@@ -125,7 +125,7 @@ func flatten(what string, rows [][]float32) (numbers []float32, width int, err e
 	numbers = make([]float32, 0, len(rows)*width)
 	for i, row := range rows {
 		if len(row) != width {
-			return nil, 0, fmt.Errorf("data: %s %d has %d numbers, those before it %d", what, i, len(row), width)
+			return nil, 0, fmt.Errorf("data: %s %d has %d values, but those before it have %d", what, i, len(row), width)
 		}
 		numbers = append(numbers, row...)
 	}

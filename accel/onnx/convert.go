@@ -39,7 +39,7 @@ var converters = map[string]converter{
 
 // unsupported are the unsupported ops by name, with the reason.
 var unsupported = map[string]error{
-	"Bernoulli": fmt.Errorf("%w: give the modules that drop numbers to Uses, so that they are in evaluation mode", ErrRandom),
+	"Bernoulli": fmt.Errorf("%w: pass modules with Dropout to Uses, so that they are in evaluation mode", ErrRandom),
 
 	"Round8": fmt.Errorf("%w: it rounds to 8-bit floats; AutocastFP8 is for training", ErrUnsupported),
 

@@ -13,10 +13,10 @@ var (
 	// ErrRandom: the model draws random numbers.
 	ErrRandom = errors.New("a file cannot draw random numbers")
 	// ErrDataDependent: the model's Go code depends on values computed from its input.
-	ErrDataDependent = errors.New("what Go does with numbers of the input cannot be exported")
+	ErrDataDependent = errors.New("Go code that reads values computed from the input cannot be exported")
 	// ErrChanging: the model computes something different when it is called again, or with
 	// another size.
-	ErrChanging = errors.New("the model is not the same each time")
+	ErrChanging = errors.New("the model does not compute the same in each call")
 	// ErrTooLarge: the weights do not fit into one file.
 	ErrTooLarge = errors.New("a file of this format cannot have more than 2 GiB")
 )

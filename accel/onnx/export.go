@@ -41,7 +41,7 @@ func ExportFunc(path string, function func(inputs []*Tensor) []*Tensor, examples
 // Build returns the model that [Export] writes.
 func Build(model nn.Module, example *Tensor, options ...Option) (*Model, error) {
 	if model == nil {
-		return nil, errors.New("onnx: there is no model")
+		return nil, errors.New("onnx: model is nil")
 	}
 	function := func(in []*Tensor) []*Tensor { return []*Tensor{model.Forward(in[0])} }
 	return BuildFunc(function, []*Tensor{example}, append(options[:len(options):len(options)], Uses(model))...)
@@ -76,10 +76,10 @@ const exportSteps = 2
 // settings evaluates the options and checks them against the examples.
 func settings(function func([]*Tensor) []*Tensor, examples []*Tensor, list []Option) (*options, error) {
 	if function == nil {
-		return nil, errors.New("onnx: there is no function")
+		return nil, errors.New("onnx: function is nil")
 	}
 	if len(examples) == 0 {
-		return nil, errors.New("onnx: there is no example of an input")
+		return nil, errors.New("onnx: there is no example input")
 	}
 	for i, x := range examples {
 		if x == nil {

@@ -118,11 +118,11 @@ func sameOps(runs []*tensor.Graph, p *plan) error {
 			return differs(first.Nodes[len(run.Nodes)], fmt.Sprintf("%d ops", len(run.Nodes)), fmt.Sprint(len(first.Nodes)))
 		}
 		if !slices.Equal(run.Inputs, first.Inputs) || !slices.Equal(run.Outputs, first.Outputs) {
-			return &Error{Err: fmt.Errorf("%w: its outputs with %s are others than with %s", ErrChanging, p.text(r+1), p.text(0))}
+			return &Error{Err: fmt.Errorf("%w: its outputs differ between %s and %s", ErrChanging, p.text(r+1), p.text(0))}
 		}
 		for i, v := range run.Values {
 			if (v.Constant == nil) != (first.Values[i].Constant == nil) || v.DType != first.Values[i].DType || len(v.Shape) != len(first.Values[i].Shape) {
-				return &Error{Err: fmt.Errorf("%w: the tensors that it makes in Go are others with %s than with %s", ErrChanging, p.text(r+1), p.text(0))}
+				return &Error{Err: fmt.Errorf("%w: the tensors that it creates in Go differ between %s and %s", ErrChanging, p.text(r+1), p.text(0))}
 			}
 		}
 	}

@@ -54,7 +54,7 @@ func (m *Model) Save(path string) error {
 // 2 GiB.
 func (m *Model) WriteTo(w io.Writer) (int64, error) {
 	if n := m.bytes(); n > largest {
-		return 0, &Error{Err: fmt.Errorf("%w: the weights have %d bytes; ExternalData() puts them into a file of their own", ErrTooLarge, n)}
+		return 0, &Error{Err: fmt.Errorf("%w: the weights have %d bytes; use ExternalData() to put them into a separate file", ErrTooLarge, n)}
 	}
 	text := m.appendModel(nil, "", nil)
 	meter := display.NewMeter("writing "+m.name, float64(len(text))/1e6)

@@ -48,7 +48,7 @@ func TestRefusals(t *testing.T) {
 		op    string
 	}{
 		{"random", custom(func(x *tensor.Tensor) *tensor.Tensor { return x.Dropout(0.5, nil, true) }), onnx.ErrRandom, "layer 1, Lambda(): Bernoulli: a file cannot draw random numbers", "1", "Bernoulli"},
-		{"a hidden dropout", custom(drop.Forward), onnx.ErrRandom, "give the modules", "1", "Bernoulli"},
+		{"a hidden dropout", custom(drop.Forward), onnx.ErrRandom, "pass modules", "1", "Bernoulli"},
 		{"random in Go", custom(func(x *tensor.Tensor) *tensor.Tensor { return x.Add(tensor.Randn(nil, 4)) }), onnx.ErrChanging, "of shape [4] that is another each time", "1", "Add"},
 		{"random of the size of the batch", custom(func(x *tensor.Tensor) *tensor.Tensor { return x.Add(tensor.Randn(nil, x.Size(0), 4)) }), onnx.ErrChanging, "of shape [2 4] in Go, whose size follows", "1", "Add"},
 		{"an if of a number", custom(func(x *tensor.Tensor) *tensor.Tensor {
@@ -56,7 +56,7 @@ func TestRefusals(t *testing.T) {
 				return x
 			}
 			return x.Neg()
-		}), onnx.ErrDataDependent, "layer 1, Lambda(): Item: what Go does", "1", "Item"},
+		}), onnx.ErrDataDependent, "layer 1, Lambda(): Item: Go code that reads", "1", "Item"},
 		{"numbers through Go", custom(func(x *tensor.Tensor) *tensor.Tensor { return tensor.New(x.Data(), x.Shape()...).Add(x) }), onnx.ErrDataDependent, "Data: ", "1", "Data"},
 		{"an if of the size", custom(func(x *tensor.Tensor) *tensor.Tensor {
 			if x.Size(0) > 3 {
@@ -130,10 +130,10 @@ func TestMistakes(t *testing.T) {
 		build func() (*onnx.Model, error)
 		want  string
 	}{
-		{"no model", func() (*onnx.Model, error) { return onnx.Build(nil, x) }, "onnx: there is no model"},
+		{"no model", func() (*onnx.Model, error) { return onnx.Build(nil, x) }, "onnx: model is nil"},
 		{"no example", func() (*onnx.Model, error) { return onnx.Build(dense, nil) }, "onnx: the example of input 0 is nil"},
-		{"no function", func() (*onnx.Model, error) { return onnx.BuildFunc(nil, one(x)) }, "onnx: there is no function"},
-		{"no examples", func() (*onnx.Model, error) { return onnx.BuildFunc(identity, nil) }, "onnx: there is no example of an input"},
+		{"no function", func() (*onnx.Model, error) { return onnx.BuildFunc(nil, one(x)) }, "onnx: function is nil"},
+		{"no examples", func() (*onnx.Model, error) { return onnx.BuildFunc(identity, nil) }, "onnx: there is no example input"},
 		{"empty batch", func() (*onnx.Model, error) { return onnx.Build(dense, tensor.Zeros(0, 4)) }, `onnx: the example of input 0 has the shape [0 4]: axis 0, "batch", must be at least 1 long`},
 		{"wrong shape", func() (*onnx.Model, error) { return onnx.Build(nn.Sequential(nn.ReLU(), dense), randn(1, 2, 5)) }, "onnx: with batch 2: layer 1, Dense(3): Linear: [2 5] and [3 4]: x [N In] and w [Out In] are needed"},
 		{"an axis that stays", func() (*onnx.Model, error) { return onnx.Build(dense, x, onnx.Axes(0, "batch", "width")) }, "onnx: the model takes the example, but not with batch 2, width 3; Axes says which axes stay as they are: Linear: [2 3]"},

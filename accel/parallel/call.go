@@ -207,7 +207,7 @@ func (j *joining) accept(ctx context.Context, ring *net.TCPListener) (*link, err
 		}
 		l, _, err := j.greet(conn, func(h hello) error {
 			if h.Rank != from || string(h.Session) != string(j.session) {
-				return fmt.Errorf("rank %d of this group is expected here", from)
+				return fmt.Errorf("only rank %d of this group may connect here", from)
 			}
 			return nil
 		})

@@ -150,7 +150,7 @@ func gatherJSON[T any](ctx context.Context, g *Group, mine T) ([]T, error) {
 	values := make([]T, len(all))
 	for i, text := range all {
 		if err := json.Unmarshal(text, &values[i]); err != nil {
-			return nil, fmt.Errorf("parallel: what rank %d says: %w", i, err)
+			return nil, fmt.Errorf("parallel: decode the message of rank %d: %w", i, err)
 		}
 	}
 	return values, nil

@@ -91,7 +91,7 @@ func (j *joining) greet(conn net.Conn, judge func(hello) error) (*link, hello, e
 	}
 	refused := judge(h)
 	if refused == nil && string(h.Order) != string(order()) {
-		refused = errors.New("its machine has the bytes of numbers in another order")
+		refused = errors.New("its machine has another byte order")
 	}
 	if refused != nil {
 		return nil, h, errors.Join(&RefusedError{h.Rank, refused.Error()}, l.send(welcome{Refused: refused.Error(), Proof: j.proof("listen", exported, c.Nonce, h)}))
@@ -123,7 +123,7 @@ func (j *joining) introduce(conn net.Conn, to int, h hello) (*link, error) {
 		return nil, err
 	}
 	if c.Protocol != protocol {
-		return nil, fmt.Errorf("parallel: what listens at %v speaks %q, not %q: another version or another program", conn.RemoteAddr(), c.Protocol, protocol)
+		return nil, fmt.Errorf("parallel: the listener at %v uses protocol %q instead of %q: it is another version or another program", conn.RemoteAddr(), c.Protocol, protocol)
 	}
 	h.Rank, h.Size, h.Order, h.Session, h.Nonce = j.place.Rank, j.place.Size, order(), j.session, nonce()
 	h.Plain = j.plain(conn)
@@ -142,7 +142,7 @@ func (j *joining) introduce(conn net.Conn, to int, h hello) (*link, error) {
 		return nil, &RefusedError{j.place.Rank, fmt.Sprintf("what listens at %v does not know the secret of this run", conn.RemoteAddr())}
 	}
 	if w.Plain && !h.Plain {
-		return nil, fmt.Errorf("parallel: what listens at %v would not encrypt", conn.RemoteAddr())
+		return nil, fmt.Errorf("parallel: the listener at %v refuses to encrypt", conn.RemoteAddr())
 	}
 	if w.Plain {
 		if err := l.authenticate(false); err != nil {

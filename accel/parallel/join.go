@@ -91,7 +91,7 @@ func Join(ctx context.Context, options ...Option) (*Group, error) {
 		return nil, err
 	}
 	if j.patience <= 0 || j.silence <= 0 || j.bucket <= 0 {
-		return nil, fmt.Errorf("parallel: patience of %v, silence of %v and buckets of %d bytes must be positive", j.patience, j.silence, j.bucket)
+		return nil, fmt.Errorf("parallel: Timeout(%v), HeartbeatTimeout(%v) and Bucket(%d) must be positive", j.patience, j.silence, j.bucket)
 	}
 	if j.place.Size == 1 {
 		return newGroup(j), nil

@@ -179,8 +179,8 @@ func TestRefused(t *testing.T) {
 	}{
 		{"another size", func(a string) []RankInfo {
 			return []RankInfo{{Rank: 0, Size: 3, Address: a}, {Rank: 1, Size: 2, Address: a}}
-		}, "it was started as one of 2 ranks, and rank 0 as one of 3"},
-		{"the same rank twice", func(a string) []RankInfo { return places(a, 0, 1, 1) }, "rank 1 is there already, at 127.0.0.1:"},
+		}, "it was started with 2 ranks, but rank 0 with 3"},
+		{"the same rank twice", func(a string) []RankInfo { return places(a, 0, 1, 1) }, "rank 1 has already joined from 127.0.0.1:"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

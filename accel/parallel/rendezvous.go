@@ -194,7 +194,7 @@ func (c *gathering) shut() {
 // judge returns an error if the rank may not join.
 func (c *gathering) judge(h hello) error {
 	if h.Size != c.place.Size {
-		return fmt.Errorf("it was started as one of %d ranks, and rank 0 as one of %d", h.Size, c.place.Size)
+		return fmt.Errorf("it was started with %d ranks, but rank 0 with %d", h.Size, c.place.Size)
 	}
 	if h.Rank < 1 || h.Rank >= c.place.Size {
 		return fmt.Errorf("there is no rank %d among %d, or it is rank 0, which listens", h.Rank, c.place.Size)
@@ -202,7 +202,7 @@ func (c *gathering) judge(h hello) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.hellos[h.Rank].Ring != "" {
-		return fmt.Errorf("rank %d is there already, at %s (%s): were two started with the same number?", h.Rank, c.hellos[h.Rank].Ring, c.hellos[h.Rank].Host)
+		return fmt.Errorf("rank %d has already joined from %s (%s): check whether two processes have the same rank", h.Rank, c.hellos[h.Rank].Ring, c.hellos[h.Rank].Host)
 	}
 	c.hellos[h.Rank] = h
 	return nil

@@ -83,7 +83,7 @@ func readSecret(path string) (string, error) {
 		return "", err
 	}
 	if info.Mode().Perm()&0o077 != 0 && filepath.Separator == '/' {
-		return "", fmt.Errorf("%s can be read by others (mode %#o); delete it", path, info.Mode().Perm())
+		return "", fmt.Errorf("%s is readable by others (mode %#o): delete it", path, info.Mode().Perm())
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -92,7 +92,7 @@ func readSecret(path string) (string, error) {
 	if secret := strings.TrimSpace(string(text)); len(secret) >= 2*secretBytes {
 		return secret, nil
 	}
-	return "", fmt.Errorf("%s does not hold a secret; delete it", path)
+	return "", fmt.Errorf("%s does not contain a secret: delete it", path)
 }
 
 // writeSecret creates the file atomically, unless another process has created it first.

@@ -383,7 +383,7 @@ func TestUserSecret(t *testing.T) {
 	for _, row := range []struct {
 		mode os.FileMode
 		want string // of the error
-	}{{0o644, "can be read by others"}, {0o606, "can be written by everybody"}, {0o600, ""}} {
+	}{{0o644, "is readable by others"}, {0o606, "can be written by everybody"}, {0o600, ""}} {
 		if err := os.Chmod(path, row.mode); err != nil {
 			t.Fatal(err)
 		}
@@ -394,7 +394,7 @@ func TestUserSecret(t *testing.T) {
 	if err := os.WriteFile(path, []byte("short"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := userSecret(); err == nil || !strings.Contains(err.Error(), "does not hold a secret") {
+	if _, err := userSecret(); err == nil || !strings.Contains(err.Error(), "does not contain a secret") {
 		t.Errorf("a short secret: %v", err)
 	}
 	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".secret-*")); err != nil || len(left) > 0 {

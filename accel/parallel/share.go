@@ -76,7 +76,7 @@ func sameLayers(ctx context.Context, g *Group, model any) error {
 	}
 	var differs error
 	if len(mine) != len(first) {
-		differs = fmt.Errorf("it has %d layers, and %d on rank 0", len(mine), len(first))
+		differs = fmt.Errorf("it has %d layers, but %d on rank 0", len(mine), len(first))
 	}
 	for i := len(mine) - 1; i >= 0 && len(mine) == len(first); i-- { // inner layers last: they name the difference best
 		if mine[i] != first[i] {

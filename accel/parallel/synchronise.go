@@ -20,7 +20,7 @@ type across struct {
 var _ tensor.Across = (*across)(nil)
 
 // errOneProcess says why ranks within one process cannot train a model.
-var errOneProcess = errors.New("parallel: the ranks of Local share one engine, in which a layer that waits for other ranks would wait for ever; start processes")
+var errOneProcess = errors.New("parallel: ranks of Local are in one process, where a layer that waits for other ranks would never return: start processes instead")
 
 // synchronised returns the layers of a model that compute statistics over all ranks.
 func synchronised(model any) (found []layer.Synchronised) {

@@ -30,7 +30,7 @@ m`, "weight 1.up.weight float[8 4]")
 	}
 	return x
 })), tensor.Ones(2, 3))`)
-	if failure == nil || !strings.Contains(failure.Value, "layer 0, Lambda(): Item: what Go does with numbers") {
+	if failure == nil || !strings.Contains(failure.Value, "layer 0, Lambda(): Item: Go code that reads values") {
 		t.Errorf("%+v", failure)
 	}
 }
