@@ -18,7 +18,7 @@ func (b *Block) Forward(x *nn.Tensor) *nn.Tensor {
 }
 
 block := &Block{nn.Dense(8), nn.Dense(4), tensor.Parameter(tensor.Ones(4))}
-block.Scale.Len()`, "4")
+block.Scale.Numel()`, "4")
 	n.want(`m, err := onnx.Build(nn.Sequential(nn.Dense(4), block), tensor.Zeros(2, 3))
 m`, "weight 1.up.weight float[8 4]")
 	n.want(`onnx.BuildFunc(func(in []*tensor.Tensor) []*tensor.Tensor {
