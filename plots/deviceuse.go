@@ -388,16 +388,3 @@ func average(points []point) (mean, seconds float64) {
 	}
 	return sum / seconds, seconds
 }
-
-// energy formats joules.
-func energy(j float64) string {
-	switch {
-	case j >= 1e9:
-		return value(j/1e9) + " GJ"
-	case j >= 1e6:
-		return value(j/1e6) + " MJ"
-	case j >= 1e3:
-		return value(j/1e3) + " kJ"
-	}
-	return value(j) + " J"
-}

@@ -170,3 +170,16 @@ func ratio(v float64) string {
 	}
 	return decimals(100*v, 1) + " %"
 }
+
+// energy formats joules.
+func energy(j float64) string {
+	switch {
+	case j >= 1e9:
+		return value(j/1e9) + " GJ"
+	case j >= 1e6:
+		return value(j/1e6) + " MJ"
+	case j >= 1e3:
+		return value(j/1e3) + " kJ"
+	}
+	return value(j) + " J"
+}
