@@ -31,7 +31,7 @@ type Tried struct {
 	Note      string // what else it changes
 }
 
-// Speed is the median of examples a second; NaN where it could not be tried.
+// Speed returns the median of examples a second; NaN where it could not be tried.
 func (t Tried) Speed() float64 {
 	if len(t.Speeds) == 0 {
 		return math.NaN()
@@ -187,13 +187,13 @@ func (v *adviser) try(t trial, steps int) (speed float64, peak int, err error) {
 	return speedAfter(run, tryWarmUp), run.peakBytes, nil
 }
 
-// better tells whether each turn of a change was faster than each without.
+// better reports whether each turn of a change was faster than each without.
 func (a *Advice) better(t Tried) bool {
 	base := a.Tried[0].Speeds
 	return len(t.Speeds) > 0 && len(base) > 0 && slices.Min(t.Speeds) > slices.Max(base) && t.Speed() > worthwhile*a.Tried[0].Speed()
 }
 
-// unsure tells whether a change was faster in the middle, but not in each turn.
+// unsure reports whether a change was faster in the middle, but not in each turn.
 func (a *Advice) unsure(t Tried) bool {
 	return len(t.Speeds) > 0 && !a.better(t) && t.Speed() > worthwhile*a.Tried[0].Speed()
 }
@@ -259,7 +259,7 @@ func (a *Advice) table() table {
 	return t
 }
 
-// size is a number of bytes as a person says it.
+// size returns a number of bytes as a person says it.
 func size(bytes int) string {
 	switch {
 	case bytes >= 1<<30:
@@ -270,7 +270,7 @@ func size(bytes int) string {
 	return fmt.Sprintf("%.0f KiB", float64(bytes)/(1<<10))
 }
 
-// String is the table in text.
+// String returns the table in text.
 func (a *Advice) String() string { return a.table().text() }
 
 // MIMEBundle shows the table.

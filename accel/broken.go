@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// brokenExamples are the examples of a batch whose input or targets are not finite, and
+// brokenExamples returns the examples of a batch whose input or targets are not finite, and
 // where the first of them is not, in words.
 func brokenExamples(set *data.Dataset, b data.Batch) (examples []int, where string, err error) {
 	defer nn.Catch(&err)

@@ -48,7 +48,7 @@ type Card struct {
 	Notes      []string `json:"notes,omitempty"`
 }
 
-// Card is what there is to say about the run.
+// Card returns what there is to say about the run.
 func (r *Run) Card() Card {
 	loss, accuracy := r.outcome()
 	c := Card{
@@ -78,7 +78,7 @@ func (r *Run) Card() Card {
 	return c
 }
 
-// versions are the version of this module in a program, and the revision that
+// versions returns the version of this module in a program, and the revision that
 // the program was built from.
 func versions(build *debug.BuildInfo) (module, revision string) {
 	const path = "github.com/quernlab/quern"
@@ -95,7 +95,7 @@ func versions(build *debug.BuildInfo) (module, revision string) {
 	return module, revision
 }
 
-// measured is a number, or nil where there is none.
+// measured returns a number, or nil where there is none.
 func measured(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -103,7 +103,7 @@ func measured(v float64) *float64 {
 	return &v
 }
 
-// String is the card as JSON.
+// String returns the card as JSON.
 func (c Card) String() string {
 	b, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {

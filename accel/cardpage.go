@@ -9,7 +9,7 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// html is the card for a browser: what was trained, with what, and what came of it.
+// html returns the card for a browser: what was trained, with what, and what came of it.
 func (c Card) html() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<div style="display:inline-block;border:1px solid #8888;border-radius:6px;padding:8px 14px;max-width:100%%"><b>%s</b><table>`, html.EscapeString("Training on "+c.Dataset))

@@ -157,20 +157,20 @@ func (s spread) text(format string) string {
 	return fmt.Sprintf(format+" ± "+format, s.mean, s.deviation)
 }
 
-// Loss is the mean over the seeds of [Run.Loss] and its standard deviation.
+// Loss returns the mean over the seeds of [Run.Loss] and its standard deviation.
 func (c Compared) Loss() (mean, deviation float64) {
 	s := c.over((*Run).Loss)
 	return s.mean, s.deviation
 }
 
-// Accuracy is the mean over the seeds of [Run.Accuracy] and its standard
+// Accuracy returns the mean over the seeds of [Run.Accuracy] and its standard
 // deviation.
 func (c Compared) Accuracy() (mean, deviation float64) {
 	s := c.over((*Run).Accuracy)
 	return s.mean, s.deviation
 }
 
-// Seconds is the mean over the seeds of the time of training and its standard
+// Seconds returns the mean over the seeds of the time of training and its standard
 // deviation.
 func (c Compared) Seconds() (mean, deviation float64) {
 	s := c.over(func(r *Run) float64 { return r.Time.Total.Seconds() })
@@ -238,7 +238,7 @@ func (c *Comparison) Figure() *plots.Figure {
 		Subtitle(fmt.Sprintf("%s, mean of %s", c.Dataset, plural(c.Seeds, "seed")))
 }
 
-// epochLoss is the validation loss of epoch e, from 0, or its training loss.
+// epochLoss returns the validation loss of epoch e, from 0, or its training loss.
 func (r *Run) epochLoss(e int) (loss float64, ok bool) {
 	if e >= len(r.Epochs) {
 		return 0, false
@@ -251,7 +251,7 @@ func (r *Run) epochLoss(e int) (loss float64, ok bool) {
 	return r.Epochs[e].Loss, true
 }
 
-// String is the table in text.
+// String returns the table in text.
 func (c *Comparison) String() string { return c.table().text() }
 
 // MIMEBundle shows the comparison: the figure with the table below it.

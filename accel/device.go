@@ -18,7 +18,7 @@ import (
 // names, and with the processor if there is none.
 func Use(device string) error { return tensor.Use(device) }
 
-// Device is the name of the device that computes.
+// Device returns the name of the device that computes.
 func Device() string { return tensor.Device() }
 
 // On trains on a device, as if [Use] were called before and undone after: Compare
@@ -41,7 +41,7 @@ func (c *options) useDevice() (back func() error, err error) {
 	return func() error { return tensor.Use(before) }, nil
 }
 
-// ownGPU is the device of the options, for one of several ranks on a machine a GPU of its
+// ownGPU returns the device of the options, for one of several ranks on a machine a GPU of its
 // own.
 func (c *options) ownGPU(inUse string) string {
 	if c.group == nil || c.group.LocalSize() == 1 {
@@ -54,7 +54,7 @@ func (c *options) ownGPU(inUse string) string {
 	return gpuOf(c.group.LocalRank(), len(gpus), c.device, inUse)
 }
 
-// gpuOf is the GPU of a rank: that of its number among those of the machine, where the
+// gpuOf returns the GPU of a rank: that of its number among those of the machine, where the
 // first is asked for, by On or by what is in use. Launchers that show each rank one GPU
 // leave nothing to choose. It is empty if the device stays.
 func gpuOf(localRank, gpus int, on, inUse string) string {
@@ -74,7 +74,7 @@ type DeviceList struct {
 	Libraries []tensor.Library
 }
 
-// Devices are those that [Use] can name.
+// Devices returns those that [Use] can name.
 func Devices() *DeviceList {
 	l := &DeviceList{InUse: tensor.Device()}
 	var err error
@@ -105,7 +105,7 @@ func (l *DeviceList) table() table {
 	return t
 }
 
-// String is the table in text.
+// String returns the table in text.
 func (l *DeviceList) String() string { return l.table().text() }
 
 // MIMEBundle shows the table.

@@ -16,7 +16,7 @@ func (r *Run) Figure() *plots.Figure {
 	return r.draw(append([]Metric{Loss}, r.metrics...))
 }
 
-// draw is a figure of some metrics, each kind once; nil of none.
+// draw returns a figure of some metrics, each kind once; nil of none.
 func (r *Run) draw(metrics []Metric) *plots.Figure {
 	var parts []*plots.Figure
 	drawn := map[string]bool{}
@@ -47,7 +47,7 @@ func (r *Run) draw(metrics []Metric) *plots.Figure {
 	return plots.Stack(parts...)
 }
 
-// deviceUse is how busy the devices were.
+// deviceUse returns how busy the devices were.
 func (r *Run) deviceUse() *plots.Figure {
 	d := r.Use.Data(r.began, r.epochStarts...)
 	for _, other := range r.Others {
@@ -56,7 +56,7 @@ func (r *Run) deviceUse() *plots.Figure {
 	return plots.DeviceUse(d)
 }
 
-// training is the curves of loss and accuracy.
+// training returns the curves of loss and accuracy.
 func (r *Run) training() *plots.Figure {
 	d := plots.TrainingData{Title: "Training on " + strings.TrimSuffix(r.Dataset, ", train"), Total: float64(r.planned)}
 	if r.finished {
@@ -80,7 +80,7 @@ func (r *Run) training() *plots.Figure {
 	return plots.Training(d)
 }
 
-// rate is a learning rate as the axes of figures write it: 0.01, 5.72e−4.
+// rate returns a learning rate as the axes of figures write it: 0.01, 5.72e−4.
 func rate(v float64) string {
 	text := fmt.Sprintf("%.3g", v)
 	if v > 0 && v < 1e-3 {
@@ -97,7 +97,7 @@ func rate(v float64) string {
 	return strings.ReplaceAll(text, "-", "−")
 }
 
-// rates is the learning rate at each step.
+// rates returns the learning rate at each step.
 func (r *Run) rates() *plots.Figure {
 	rates := make([]float64, len(r.Steps))
 	for i, s := range r.Steps {
@@ -113,7 +113,7 @@ func (r *Run) rates() *plots.Figure {
 	return f
 }
 
-// scales is the loss scale at each step, in powers of two.
+// scales returns the loss scale at each step, in powers of two.
 func (r *Run) scales() *plots.Figure {
 	powers, skipped := make([]float64, len(r.Steps)), 0
 	for i, s := range r.Steps {
@@ -148,7 +148,7 @@ func (r *Run) MIMEBundle() map[string]any {
 	return bundle
 }
 
-// MIMEMetadata is the size of the picture, if there is one.
+// MIMEMetadata returns the size of the picture, if there is one.
 func (r *Run) MIMEMetadata() map[string]any {
 	if r == nil || len(r.Steps) == 0 || r.drawn {
 		return nil

@@ -61,7 +61,7 @@ func findBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, gi
 	return err
 }
 
-// batchTries is how many sizes are tried at most.
+// batchTries returns how many sizes are tried at most.
 func batchTries(train *data.Dataset) float64 {
 	n := 1
 	for size := 2 * smallestBatch; size <= min(largestBatch, train.Len()); size *= 2 {
@@ -108,7 +108,7 @@ func (s *BatchSizeSearch) search(ctx context.Context, model nn.Module, train *da
 	}
 }
 
-// speedAfter is the speed of a run without its first steps; NaN of fewer.
+// speedAfter returns the speed of a run without its first steps; NaN of fewer.
 func speedAfter(r *Run, steps int) float64 {
 	n := len(r.Steps)
 	if n <= steps {
@@ -144,7 +144,7 @@ func (s *BatchSizeSearch) speeds() *plots.Figure {
 	return plots.Bar("Examples per second by batch size", names, speeds)
 }
 
-// String is the suggestion.
+// String returns the suggestion.
 func (s *BatchSizeSearch) String() string {
 	if s.Size == 0 {
 		return "no batch size could be tried"
@@ -162,7 +162,7 @@ func (s *BatchSizeSearch) MIMEBundle() map[string]any {
 	return bundle
 }
 
-// MIMEMetadata is the size of the picture.
+// MIMEMetadata returns the size of the picture.
 func (s *BatchSizeSearch) MIMEMetadata() map[string]any {
 	if s.drawn {
 		return nil

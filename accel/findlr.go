@@ -107,7 +107,7 @@ func (s *LRSearch) risen(r *Run) bool {
 	return n > 10 && r.Steps[n-1].Loss > 4*lowest
 }
 
-// suggestion is the rate at which a centred mean of the loss falls fastest over
+// suggestion returns the rate at which a centred mean of the loss falls fastest over
 // the logarithm of the rate, before its lowest point; NaN where it never falls.
 // It is the one that the figure marks as steepest.
 func suggestion(rates, losses []float64) float64 {
@@ -151,7 +151,7 @@ func (risingRate) String() string { return "rates to be tried" }
 // Figure draws the losses over the rates.
 func (s *LRSearch) Figure() *plots.Figure { return plots.LRFinder(s.LearningRates, s.Losses) }
 
-// String is the suggestion.
+// String returns the suggestion.
 func (s *LRSearch) String() string {
 	if math.IsNaN(s.LearningRate) {
 		return fmt.Sprintf("no learning rate found: in %d steps the loss did not fall", len(s.LearningRates))
@@ -166,5 +166,5 @@ func (s *LRSearch) MIMEBundle() map[string]any {
 	return bundle
 }
 
-// MIMEMetadata is the size of the picture.
+// MIMEMetadata returns the size of the picture.
 func (s *LRSearch) MIMEMetadata() map[string]any { return s.Figure().MIMEMetadata() }

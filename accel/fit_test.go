@@ -31,7 +31,7 @@ func mlp(hidden int) *nn.SequentialLayer {
 	return nn.Sequential(nn.Flatten(), nn.Dense(hidden), nn.ReLU(), nn.Dense(10))
 }
 
-// weights are all parameters of a model, bit by bit.
+// weights returns all parameters of a model, bit by bit.
 func weights(model any) []uint32 {
 	var bits []uint32
 	for _, p := range nn.Parameters(model) {
@@ -175,7 +175,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// goroutines is how many there are once the engine has started its own, which
+// goroutines returns how many there are once the engine has started its own, which
 // stay.
 func goroutines() int {
 	tensor.Zeros(1).AddScalar(1).Item()
@@ -332,7 +332,7 @@ func TestMinimize(t *testing.T) {
 	}
 }
 
-// close32 tells whether numbers differ by no more than the order of additions.
+// close32 reports whether numbers differ by no more than the order of additions.
 func close32(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Abs(float64(x-y)) <= 1e-5 })
 }

@@ -18,7 +18,7 @@ type GenerateOption struct {
 	set  func(*generating)
 }
 
-// String is the option as it is written in Go.
+// String returns the option as it is written in Go.
 func (o GenerateOption) String() string { return o.text }
 
 // Temperature divides the logits: below 1 likely tokens become likelier, above 1
@@ -88,7 +88,7 @@ func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options
 	return tokens, nil
 }
 
-// logits are those of the token after the last. The input is filled up behind to
+// logits returns those of the token after the last. The input is filled up behind to
 // a power of two, or to the model's length, so that few shapes are planned for;
 // the model does not look there.
 func (g *generating) logits(model nn.Module, tokens []int) []float32 {

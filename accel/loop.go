@@ -150,7 +150,7 @@ func (l *loop) train(ctx context.Context) (err error) {
 	return l.strategy.settle(l)
 }
 
-// vote tells whether the training is to end early, on any of the ranks. They need not be
+// vote reports whether the training is to end early, on any of the ranks. They need not be
 // asked where they cannot differ: early stopping comes to the same on all.
 func (l *loop) vote(stop bool) (bool, error) {
 	if l.o.stop == nil && len(l.o.observers) == 0 {
@@ -199,7 +199,7 @@ func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 	return l.vote(l.observers.stop)
 }
 
-// unfinished tells whether a training that is resumed was left in the midst of
+// unfinished reports whether a training that is resumed was left in the midst of
 // an epoch, or before the validation at its end.
 func (l *loop) unfinished() bool {
 	return l.resumed && l.epoch > 0 && len(l.run.Epochs) < l.epoch

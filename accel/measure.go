@@ -32,7 +32,7 @@ func (m *measurement) add(loss, prediction *Tensor, b data.Batch, classes bool) 
 	}
 }
 
-// rightAnswers is how many rows of logits [N, C] are largest at the class, for
+// rightAnswers returns how many rows of logits [N, C] are largest at the class, for
 // sequences [N, T, C] the share of the places of each, added up, or nil where
 // the prediction is not of this kind.
 func rightAnswers(prediction, y *Tensor, classes bool) *Tensor {
@@ -77,7 +77,7 @@ func (m *measurement) read() (loss, right float64) {
 	return loss / total, right
 }
 
-// parts are what this rank adds to the loss and to the number of right answers of the
+// parts returns what this rank adds to the loss and to the number of right answers of the
 // step, as single numbers: NaN where there is no such thing as an answer.
 func (m *measurement) parts() []*Tensor {
 	loss, right := tensor.Zeros(), tensor.Zeros()

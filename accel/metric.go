@@ -19,7 +19,7 @@ const (
 
 var metricNames = [...]string{"Loss", "Accuracy", "LearningRate", "GPUUtil", "GPUMem", "Power", "LossScale"}
 
-// String is the name of the constant.
+// String returns the name of the constant.
 func (m Metric) String() string {
 	if m < 0 || int(m) >= len(metricNames) {
 		return fmt.Sprintf("Metric(%d)", int(m))
@@ -27,5 +27,5 @@ func (m Metric) String() string {
 	return metricNames[m]
 }
 
-// ofDevice tells whether the metric says how busy the machine is.
+// ofDevice reports whether the metric says how busy the machine is.
 func (m Metric) ofDevice() bool { return m == GPUUtil || m == GPUMem || m == Power }

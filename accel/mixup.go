@@ -51,7 +51,7 @@ func (o *options) mix(b *data.Batch) (m mixture) {
 	return m
 }
 
-// loss is that of a mixture.
+// loss returns that of a mixture.
 func (m mixture) loss(loss func(prediction, target *Tensor) *Tensor, prediction, y *Tensor) *Tensor {
 	if m.order == nil {
 		return loss(prediction, y)

@@ -158,7 +158,7 @@ func (d *divergence) firstNotFinite() (name string, found *tensor.NonFinite) {
 	return name, found
 }
 
-// finite tells whether all elements of a tensor are.
+// finite reports whether all elements of a tensor are.
 func finite(t *Tensor) (yes bool) {
 	if !t.DType().IsFloat() {
 		return true
@@ -167,5 +167,5 @@ func finite(t *Tensor) (yes bool) {
 	return yes
 }
 
-// notANumber tells whether a loss is NaN or infinite.
+// notANumber reports whether a loss is NaN or infinite.
 func notANumber(loss float64) bool { return math.IsNaN(loss) || math.IsInf(loss, 0) }

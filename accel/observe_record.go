@@ -21,7 +21,7 @@ type recording struct {
 	recorder recorder // nil before Begin and after an error
 }
 
-// recordings are those that the options ask for.
+// recordings returns those that the options ask for.
 func (c *options) recordings() (all []Observer) {
 	if c.tensorBoard != "" {
 		all = append(all, &recording{open: func(_ *Run, now time.Time) (recorder, error) { return newEvents(c.tensorBoard, now) }})

@@ -111,7 +111,7 @@ type resumption struct {
 	every int // steps; 0 for every epoch only
 }
 
-// due tells whether [SaveEvery] wants the file after so many steps.
+// due reports whether [SaveEvery] wants the file after so many steps.
 func (r *resumption) due(made int) bool { return r != nil && r.every > 0 && made%r.every == 0 }
 
 // Epoch saves the training after a whole epoch.
@@ -269,7 +269,7 @@ func (r *resumption) takeUp(tensors map[string]*Tensor, notes map[string]string)
 	return nil
 }
 
-// fits tells whether the training of a file can go on as this one.
+// fits reports whether the training of a file can go on as this one.
 func (c *checkpoint) fits(l *loop) error {
 	for _, row := range []struct {
 		what       string

@@ -37,7 +37,7 @@ func newFragile(at int, event func()) *fragile {
 	return &fragile{at: at, event: event, Layers: nn.Sequential(nn.Flatten(), nn.Dense(12), nn.BatchNorm(), nn.ReLU(), nn.Dropout(0.3), nn.Dense(10))}
 }
 
-// history is what must be equal of two runs.
+// history returns what must be equal of two runs.
 func history(r *accel.Run) string {
 	var b strings.Builder
 	for _, s := range r.Steps {
@@ -194,7 +194,7 @@ func TestResumeRefuses(t *testing.T) {
 	}
 }
 
-// mlpWithWeights is a model that has seen an input.
+// mlpWithWeights returns a model that has seen an input.
 func mlpWithWeights(t *testing.T) nn.Module {
 	m := mlp(4)
 	train, _ := digits(t)

@@ -100,10 +100,10 @@ func (s *screen) End(t *Training, _ error) {
 	}
 }
 
-// part is the share of its steps that a run has made.
+// part returns the share of its steps that a run has made.
 func (r *Run) part() float64 { return float64(len(r.Steps)) / float64(max(r.planned, 1)) }
 
-// progress is how far a run is.
+// progress returns how far a run is.
 func (r *Run) progress() display.Progress {
 	p := display.Progress{Done: float64(len(r.Steps)), Total: float64(r.planned), Ended: r.finished}
 	if n := len(r.Steps); n > 0 {

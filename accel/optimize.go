@@ -28,7 +28,7 @@ func Muon(rate float64) Option { return optimizer("Muon", rate, optim.Muon) }
 // see [optim.LAMB].
 func LAMB(rate float64) Option { return optimizer("LAMB", rate, optim.LAMB) }
 
-// optimizer is an option that chooses an optimiser.
+// optimizer returns an option that chooses an optimiser.
 func optimizer(name string, rate float64, make func(model any, rate float64, options ...optim.Option) *optim.Optimizer) Option {
 	text := fmt.Sprintf("%s(%g)", name, rate)
 	return fitOption(text, func(c *options) error {
@@ -86,7 +86,7 @@ func WeightDecay(decay float64) Option {
 	})
 }
 
-// schedule is an option that chooses a schedule.
+// schedule returns an option that chooses a schedule.
 func schedule(text string, make func(total int) optim.Schedule) Option {
 	return fitOption(text, func(c *options) error {
 		c.schedule = make

@@ -107,7 +107,7 @@ func Steps(n int) Option {
 	return count("Steps", n, func(c *options) *int { return &c.steps })
 }
 
-// BatchSize is the number of examples in a batch; the default is 64. The last
+// BatchSize returns the number of examples in a batch; the default is 64. The last
 // batch of an epoch holds the rest and is smaller.
 func BatchSize(n int) Option {
 	return count("BatchSize", n, func(c *options) *int { return &c.batchSize })

@@ -99,7 +99,7 @@ func (r *dataParallel) together(f func() error) error {
 	return nil
 }
 
-// any tells whether something is true on one rank at least.
+// any reports whether something is true on one rank at least.
 func (r *dataParallel) any(mine bool) (bool, error) {
 	vote := []float64{0}
 	if mine {

@@ -34,7 +34,7 @@ type contents struct {
 // another order, or another file.
 const comparedLabels, comparedExamples = 4096, 16
 
-// contentsOf is the set in short. It does not look at what [data.Dataset.Map] does, which may
+// contentsOf returns the set in short. It does not look at what [data.Dataset.Map] does, which may
 // be random.
 func contentsOf(set *data.Dataset) (c contents, err error) {
 	defer func() { // of a file that cannot be read

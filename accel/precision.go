@@ -17,7 +17,7 @@ const (
 	FP8                       // 8-bit floats in Linear layers, BF16 elsewhere: see [tensor.AutocastFP8]
 )
 
-// String is the name of the constant.
+// String returns the name of the constant.
 func (p Precision) String() string {
 	switch p {
 	case BF16:
@@ -84,7 +84,7 @@ func newPrecision(o *options, run *Run) *precision {
 	return p
 }
 
-// trainsOnCPU tells whether the training that the options describe is on the CPU.
+// trainsOnCPU reports whether the training that the options describe is on the CPU.
 func (o *options) trainsOnCPU() bool { return o.device == "cpu" || o.device == "" && onCPU() }
 
 func onCPU() bool { return tensor.Device() == "cpu" }

@@ -18,10 +18,10 @@ type PredictOption struct {
 	set  func(*predicting) error
 }
 
-// String is the option as it is written in Go.
+// String returns the option as it is written in Go.
 func (o PredictOption) String() string { return o.text }
 
-// AtOnce is how many examples are computed at once; the default is 512. More are
+// AtOnce returns how many examples are computed at once; the default is 512. More are
 // faster as long as they keep the processor or the GPU busy, fewer need less memory.
 func AtOnce(examples int) PredictOption {
 	text := fmt.Sprintf("AtOnce(%d)", examples)
@@ -192,7 +192,7 @@ func (p *predicting) run(ctx context.Context, next func() (part, error)) (y *Ten
 	return tensor.Concat(0, p.outputs...), nil
 }
 
-// compute is the output for a part, or where memory is short for each half of it.
+// compute returns the output for a part, or where memory is short for each half of it.
 func (p *predicting) compute(ctx context.Context, x part) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -224,7 +224,7 @@ func (p *predicting) compute(ctx context.Context, x part) error {
 	return nil
 }
 
-// forward is the model's output, computed.
+// forward returns the model's output, computed.
 func (p *predicting) forward(x part) (y *Tensor, err error) {
 	defer nn.Catch(&err)
 	tensor.NoGrad(func() {

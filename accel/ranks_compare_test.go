@@ -132,7 +132,7 @@ func compareOutcomes(t *testing.T, rank int, got, want, first outcome, tolerance
 	}
 }
 
-// alike tells whether two accuracies are the same; none is NaN.
+// alike reports whether two accuracies are the same; none is NaN.
 func alike(a, b float64) bool { return math.Abs(a-b) < 1e-6 || math.IsNaN(a) && math.IsNaN(b) }
 
 func TestDataParallelOfNoGroup(t *testing.T) {

@@ -38,7 +38,7 @@ func syncModel() nn.Module {
 	return nn.Sequential(nn.Flatten(), nn.Dense(20), nn.SyncBatchNorm(), nn.ReLU(), nn.Dense(12), nn.SyncBatchNorm(), nn.Tanh(), nn.Dense(10))
 }
 
-// syncImages is a network of convolutions, whose BatchNorm layers are converted.
+// syncImages returns a network of convolutions, whose BatchNorm layers are converted.
 func syncImages() nn.Module {
 	m := nn.Sequential(
 		nn.Conv2D(4, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
@@ -228,7 +228,7 @@ func TestOwnLoopWithSyncBatchNorm(t *testing.T) {
 	}
 }
 
-// enlarged is a set of which some examples have large numbers.
+// enlarged returns a set of which some examples have large numbers.
 func enlarged(set *data.Dataset) (*data.Dataset, error) {
 	x, labels := make([][]float32, set.Len()), make([]int, set.Len())
 	for i := range x {

@@ -15,7 +15,7 @@ import (
 	"github.com/quernlab/quern/accel/parallel"
 )
 
-// judged is a model that has seen an input, and a set for classes.
+// judged returns a model that has seen an input, and a set for classes.
 func judged(examples int) (nn.Module, *data.Dataset, error) {
 	digits, _, err := data.Digits()
 	if err != nil {

@@ -213,7 +213,7 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 	},
 }
 
-// failing is a training of 20 steps.
+// failing returns a training of 20 steps.
 func failing(ctx context.Context, group *parallel.Group, options ...accel.Option) (*accel.Run, error) {
 	train, _, err := data.Digits()
 	if err != nil {

@@ -77,7 +77,7 @@ var rankTrainings = map[string]rankTraining{
 // simulatedNCCL is a simulated GPU that adds up with those of other ranks.
 const simulatedNCCL = "simulated:NCCL"
 
-// withNCCL is a training on GPUs that add up among themselves.
+// withNCCL returns a training on GPUs that add up among themselves.
 func (c rankTraining) withNCCL() rankTraining {
 	c.options = append(slices.Clone(c.options), accel.On(simulatedNCCL))
 	return c
@@ -109,7 +109,7 @@ type outcome struct {
 	Scales    []float64
 }
 
-// train is what each rank does, and one process alone with a nil group.
+// train returns what each rank does, and one process alone with a nil group.
 func (c rankTraining) train(ctx context.Context, group *parallel.Group, more ...accel.Option) (o outcome, err error) {
 	digits, test, err := data.Digits()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// deep is a model whose activations take far more memory than its weights.
+// deep returns a model whose activations take far more memory than its weights.
 func deep() *nn.SequentialLayer {
 	block := func(int) nn.Module {
 		return nn.Sequential(nn.Dense(64), nn.BatchNorm(), nn.GELU(), nn.Dropout(0.1))

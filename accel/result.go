@@ -22,19 +22,19 @@ type Result struct {
 	broken   string  // what is not finite first, an example or a tensor of the model, where the loss is not
 }
 
-// Loss is the mean over the examples.
+// Loss returns the mean over the examples.
 func (r *Result) Loss() float64 { return r.loss }
 
-// Accuracy is the share of right answers, from 0 to 1, and NaN for regression.
+// Accuracy returns the share of right answers, from 0 to 1, and NaN for regression.
 func (r *Result) Accuracy() float64 { return r.accuracy }
 
-// Len is the number of examples.
+// Len returns the number of examples.
 func (r *Result) Len() int { return r.examples }
 
-// Seconds is the time that it took.
+// Seconds returns the time that it took.
 func (r *Result) Seconds() float64 { return r.took.Seconds() }
 
-// Counts is the confusion matrix: Counts()[i][j] is the number of examples of
+// Counts returns the confusion matrix: Counts()[i][j] is the number of examples of
 // class i for which the model's answer was j. It is nil for regression.
 func (r *Result) Counts() [][]int {
 	var counts [][]int
@@ -49,7 +49,7 @@ func (r *Result) Confusion() *plots.Figure {
 	return plots.Confusion(r.set, r.classes, r.counts).Subtitle(r.measured())
 }
 
-// String is the result in one line.
+// String returns the result in one line.
 func (r *Result) String() string { return r.set + ": " + r.measured() }
 
 func (r *Result) measured() string {
@@ -77,7 +77,7 @@ func (r *Result) MIMEBundle() map[string]any {
 	return bundle
 }
 
-// MIMEMetadata is the size of the picture, if there is one.
+// MIMEMetadata returns the size of the picture, if there is one.
 func (r *Result) MIMEMetadata() map[string]any {
 	if r.drawn() {
 		return r.Confusion().MIMEMetadata()

@@ -100,7 +100,7 @@ type Timing struct {
 	Exchanging, Exchanged time.Duration
 }
 
-// Loss is the validation loss of the model as training has left it, or without
+// Loss returns the validation loss of the model as training has left it, or without
 // validation the mean training loss of the last epoch. It is NaN when nothing
 // was measured.
 func (r *Run) Loss() float64 {
@@ -108,7 +108,7 @@ func (r *Run) Loss() float64 {
 	return loss
 }
 
-// Accuracy is the share of right answers that belongs to [Run.Loss], from 0 to
+// Accuracy returns the share of right answers that belongs to [Run.Loss], from 0 to
 // 1. It is NaN for regression.
 func (r *Run) Accuracy() float64 {
 	_, accuracy := r.outcome()
@@ -130,12 +130,12 @@ func (r *Run) outcome() (loss, accuracy float64) {
 	return math.NaN(), math.NaN()
 }
 
-// ExamplesPerSecond is the speed of training without validation.
+// ExamplesPerSecond returns the speed of training without validation.
 func (r *Run) ExamplesPerSecond() float64 {
 	return float64(r.Examples) / (r.Time.Total - r.Time.Validating).Seconds()
 }
 
-// String is the run in one line.
+// String returns the run in one line.
 func (r *Run) String() string {
 	if r == nil || len(r.Steps) == 0 {
 		return "no steps"
@@ -183,7 +183,7 @@ func number(v float64) string {
 	return text
 }
 
-// seconds is a duration as a person says it.
+// seconds returns a duration as a person says it.
 func seconds(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%d ms", d.Milliseconds())
@@ -191,7 +191,7 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// quantity is a number without more digits than a reader wants.
+// quantity returns a number without more digits than a reader wants.
 func quantity(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -209,7 +209,7 @@ func (r *Run) note(format string, values ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, values...))
 }
 
-// checked tells whether the newest step has been validated.
+// checked reports whether the newest step has been validated.
 func (r *Run) checked() bool {
 	n := len(r.Checks)
 	return n > 0 && r.Checks[n-1].Step == len(r.Steps)

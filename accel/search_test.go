@@ -60,7 +60,7 @@ func TestFindLR(t *testing.T) {
 	}
 }
 
-// plotted is a rate as figures write it.
+// plotted returns a rate as figures write it.
 func plotted(rate float64) string {
 	if rate >= 1e-3 {
 		return strings.TrimRight(fmt.Sprintf("%.3g", rate), "0")
@@ -203,7 +203,7 @@ func TestCard(t *testing.T) {
 	}
 }
 
-// follow is a model of tokens that gives the next token, modulo 5, the largest
+// follow returns a model of tokens that gives the next token, modulo 5, the largest
 // logit.
 func follow() nn.Module {
 	return nn.Lambda(func(x *nn.Tensor) *nn.Tensor {

@@ -18,7 +18,7 @@ const (
 	Unreadable  Status = "unreadable"  // a file of it is none that Track writes
 )
 
-// statusOf is the status of a run that ended with this error.
+// statusOf returns the status of a run that ended with this error.
 func statusOf(err error) Status {
 	var diverged *DivergedError
 	switch {

@@ -114,7 +114,7 @@ func (l *loop) read(newest *measurement) (err error) {
 	return l.observers.step(s)
 }
 
-// made is the number of updates, with the one whose loss is not yet read.
+// made returns the number of updates, with the one whose loss is not yet read.
 func (l *loop) made() int {
 	n := len(l.run.Steps)
 	if l.pending != nil {
@@ -158,7 +158,7 @@ func (l *loop) check(ctx context.Context) (stop bool, err error) {
 	return l.stop()
 }
 
-// better tells whether a loss is lower than another; any is than NaN.
+// better reports whether a loss is lower than another; any is than NaN.
 func better(loss, than float64) bool {
 	return loss < than || math.IsNaN(than) && !math.IsNaN(loss)
 }

@@ -40,11 +40,11 @@ type strategy interface {
 
 	// shard is the part of each batch that this process computes.
 	shard() data.Option
-	// writes tells whether this process shows figures and writes files.
+	// writes reports whether this process shows figures and writes files.
 	writes() bool
 	// together runs work that each rank has of its own, and fails on all if it fails on one.
 	together(work func() error) error
-	// any tells whether something is true on one rank at least.
+	// any reports whether something is true on one rank at least.
 	any(mine bool) (bool, error)
 	// file gives all ranks the tensors and notes that rank 0 has read; nil notes if there is no file.
 	file(tensors map[string]*Tensor, notes map[string]string) (map[string]*Tensor, map[string]string, error)

@@ -75,7 +75,7 @@ func (r *dataParallel) lastBatch(l *loop, m *measurement, learn func()) error {
 	return nil
 }
 
-// loss is the part of this rank, which may be not finite: all find that in the sum.
+// loss returns the part of this rank, which may be not finite: all find that in the sum.
 func (r *dataParallel) loss(_ *precision, loss *Tensor) *Tensor { return loss }
 
 // idle computes with an example that counts for nothing, where layers measure over all
@@ -106,7 +106,7 @@ func (r *dataParallel) askStop() (err error) {
 	return err
 }
 
-// interrupt is the error of a training whose context is done, on one rank at least.
+// interrupt returns the error of a training whose context is done, on one rank at least.
 func (r *dataParallel) interrupt(ctx context.Context) error {
 	if !r.stopping {
 		return nil
@@ -118,7 +118,7 @@ func (r *dataParallel) interrupt(ctx context.Context) error {
 	return fmt.Errorf("accel: another rank was interrupted: %w", context.Canceled)
 }
 
-// interrupted tells whether an error is that of a context that was done.
+// interrupted reports whether an error is that of a context that was done.
 func interrupted(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
@@ -243,7 +243,7 @@ func (r *dataParallel) shard() data.Option {
 	return data.Shard(r.group.Rank(), r.group.Size())
 }
 
-// writes tells whether this process shows and keeps the training.
+// writes reports whether this process shows and keeps the training.
 func (r *dataParallel) writes() bool { return r.group.First() }
 
 // meter shows how many examples of a set have been computed, in the process that shows

@@ -10,7 +10,7 @@ import (
 // Summary says in a few lines how the run went.
 func (r *Run) Summary() string { return r.String() + "\n" + r.whereTimeWent() }
 
-// whereTimeWent is the speed, the shares of the time, and the notes.
+// whereTimeWent returns the speed, the shares of the time, and the notes.
 func (r *Run) whereTimeWent() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s examples/s; waiting for data %s, computing %s, validating %s",
@@ -100,7 +100,7 @@ func (r *Run) epochTable() table {
 	return t
 }
 
-// only is a text where there is something to say.
+// only returns a text where there is something to say.
 func only(ok bool, text string) string {
 	if ok {
 		return text
@@ -110,5 +110,5 @@ func only(ok bool, text string) string {
 
 func isNumber(v float64) bool { return !math.IsNaN(v) }
 
-// known is a share in percent, or nothing where it was not measured.
+// known returns a share in percent, or nothing where it was not measured.
 func known(share float64) string { return only(!math.IsNaN(share), percent(share)) }

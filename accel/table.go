@@ -16,7 +16,7 @@ type table struct {
 	below    string
 }
 
-// text is the table with its columns aligned by spaces.
+// text returns the table with its columns aligned by spaces.
 func (t table) text() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -31,7 +31,7 @@ func (t table) text() string {
 	return strings.TrimRight(trimmed.String()+t.below, "\n")
 }
 
-// html is the table for a browser: the first column left, numbers right.
+// html returns the table for a browser: the first column left, numbers right.
 func (t table) html() string {
 	var b strings.Builder
 	b.WriteString("<table>")

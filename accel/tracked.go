@@ -211,7 +211,7 @@ func (t *RunList) Figure() *plots.Figure {
 	return f
 }
 
-// smooth is the training loss, as the mean of neighbouring steps.
+// smooth returns the training loss, as the mean of neighbouring steps.
 func (r TrackedRun) smooth() []Point {
 	const most = 100 // points of a curve
 	width := (len(r.Training) + most - 1) / most
@@ -226,7 +226,7 @@ func (r TrackedRun) smooth() []Point {
 	return curve
 }
 
-// options are those that all runs have, and those of each that others have not.
+// options returns those that all runs have, and those of each that others have not.
 // What only shows a run or keeps it is left out.
 func (t *RunList) options() (shared []string, own [][]string) {
 	counts := map[string]int{}
@@ -283,7 +283,7 @@ func measuredText(format string, v float64) string {
 	return fmt.Sprintf(format, v)
 }
 
-// String is the table in text.
+// String returns the table in text.
 func (t *RunList) String() string { return t.table().text() }
 
 // MIMEBundle shows the runs: the figure with the table below it.

@@ -22,7 +22,7 @@ func (t *training) remember(model nn.Module) {
 	}
 }
 
-// trainedWith is what a model was last trained with, nil where that is not known: before
+// trainedWith returns what a model was last trained with, nil where that is not known: before
 // its first training, after nn.Load, and of a model that is composed of several.
 func trainedWith(model nn.Module) *training {
 	var found *training
@@ -49,7 +49,7 @@ func Like(other nn.Module) Option {
 	}).in(inEvaluate)
 }
 
-// lossFor is the loss by which a model is evaluated on a set: the one that was asked for,
+// lossFor returns the loss by which a model is evaluated on a set: the one that was asked for,
 // else that of the model's training, else the default. It fails where the set's labels
 // mean something else than those of the training.
 func (o *options) lossFor(model nn.Module, set *data.Dataset) (func(prediction, target *Tensor) *Tensor, error) {

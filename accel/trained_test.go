@@ -15,7 +15,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// flowers is a table whose class follows from its columns.
+// flowers returns a table whose class follows from its columns.
 func flowers(t *testing.T, header string, rows ...string) *data.Dataset {
 	t.Helper()
 	set, err := data.ReadCSV(strings.NewReader(header+"\n"+strings.Repeat(strings.Join(rows, "\n")+"\n", 20)), "kind")

@@ -58,7 +58,7 @@ func watched() []gpu.Device {
 	return []gpu.Device{gpu.Host()}
 }
 
-// histories are what has been measured so far, that of this process first.
+// histories returns what has been measured so far, that of this process first.
 func (w *watch) histories() []gpu.History {
 	all := make([]gpu.History, len(w.samplers))
 	for i, s := range w.samplers {
@@ -80,10 +80,10 @@ func (r *Run) see(w *watch) {
 	r.Use, r.Others = all[0], all[1:]
 }
 
-// uses are the histories of all devices of the run.
+// uses returns the histories of all devices of the run.
 func (r *Run) uses() []gpu.History { return append([]gpu.History{r.Use}, r.Others...) }
 
-// energy is the joules of all epochs, NaN if those of one are not known.
+// energy returns the joules of all epochs, NaN if those of one are not known.
 func (r *Run) energy() (total float64, estimated bool) {
 	joules, estimated := r.Energy()
 	for _, j := range joules {
@@ -95,7 +95,7 @@ func (r *Run) energy() (total float64, estimated bool) {
 	return total, estimated
 }
 
-// Energy is the joules of each epoch, of all devices that were watched, NaN for those
+// Energy returns the joules of each epoch, of all devices that were watched, NaN for those
 // that nobody measured: without [Live] of the device's use or [Track], before a run
 // was resumed, or where the machine does not tell. estimated says that there is no
 // counter, and the power was added up.

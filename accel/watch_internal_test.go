@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/gpu"
 )
 
-// counted is a history of a GPU that draws so many watts, with a counter or without.
+// counted returns a history of a GPU that draws so many watts, with a counter or without.
 func counted(name string, start time.Time, watts float64, counter bool) gpu.History {
 	h := gpu.History{Name: name}
 	for k := range 11 {

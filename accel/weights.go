@@ -23,7 +23,7 @@ func copyWeights(model nn.Module) weights {
 	return w
 }
 
-// none tells whether nothing was copied.
+// none reports whether nothing was copied.
 func (w weights) none() bool { return w.tensors == nil }
 
 // restore writes the copies back.

@@ -11,7 +11,7 @@ import (
 	"github.com/quernlab/quern/install"
 )
 
-// spec is a kernelspec whose executable exists.
+// spec returns a kernelspec whose executable exists.
 func spec(t *testing.T) install.Spec {
 	t.Helper()
 	exe := filepath.Join(t.TempDir(), "quern")

@@ -25,7 +25,7 @@ func BePrompt(s *Session) { s.executor.awaiter.Patience = control.DefaultPatienc
 // AskLate has a session ask for the input of a child only when that has run for long.
 func AskLate(s *Session) { s.library.ChildInputDelay = 10 * time.Minute }
 
-// Abandoned is the number of cells whose compiled code goes on.
+// Abandoned returns the number of cells whose compiled code goes on.
 func Abandoned(s *Session) int {
 	return s.flag.Ending()
 }
@@ -37,7 +37,7 @@ func Load(ctx context.Context, s *Session, number int, src string) error {
 	return c.err
 }
 
-// Facts is the number of facts that the checker keeps.
+// Facts returns the number of facts that the checker keeps.
 func Facts(s *Session) int {
 	info := s.compiler.checker.Info()
 	return len(info.Types) + len(info.Defs) + len(info.Uses) + len(info.Implicits) + len(info.Selections) + len(info.Scopes) + len(info.Instances)

@@ -72,7 +72,7 @@ func TestFlat(t *testing.T) {
 	}
 }
 
-// work is how often, and how much, f allocates: the median of some calls, since every so many
+// work returns how often, and how much, f allocates: the median of some calls, since every so many
 // cells a session is swept.
 func work(f func()) (count, bytes uint64) {
 	const calls = 15

@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// times is the text n times, with numbers from 0 for each %[1]d.
+// times returns the text n times, with numbers from 0 for each %[1]d.
 func times(n int, format string) string {
 	var b strings.Builder
 	for i := range n {
@@ -98,7 +98,7 @@ var long = []struct {
 	{"commands", 500, func(n int) string { return times(n, "!true %[1]d\n") + "undefined" }, nil},
 }
 
-// allocated is how many bytes f allocates.
+// allocated returns how many bytes f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -11,7 +11,7 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// liveHeap is the size of the objects that are reachable.
+// liveHeap returns the size of the objects that are reachable.
 func liveHeap() int {
 	var m runtime.MemStats
 	// Finalizers, cleanups and pools let go of more in a second and third run.

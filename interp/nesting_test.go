@@ -49,7 +49,7 @@ var nested = []struct {
 	{"slice types", 2_000, around("var x ", "[]", "int", "", "\nx == nil"), "true", ""},
 }
 
-// around is a cell with n times open and close around inner.
+// around returns a cell with n times open and close around inner.
 func around(before, open, inner, end, after string) func(int) string {
 	return func(n int) string {
 		return before + strings.Repeat(open, n) + inner + "\n"[:min(1, strings.Count(open, "\n"))] + strings.Repeat(end, n) + after

@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// A result says whether goroutines or timers of the cell outlive it.
+// A result reports whether goroutines or timers of the cell outlive it.
 func TestResultKnowsOfGoroutines(t *testing.T) {
 	if raceEnabled {
 		t.Skip("yaegi grows a frame that goroutines of earlier cells read")

@@ -7,7 +7,7 @@ import (
 
 // "Run All" sends its cells one by one without waiting for replies. When the first
 // cell fails within a millisecond, the others are still on their way, and no message
-// says whether more are coming. So the reply to a failed cell is held back while cells
+// reports whether more are coming. So the reply to a failed cell is held back while cells
 // keep arriving: those that arrive before the reply were sent without it, and are
 // aborted.
 const (

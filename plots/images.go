@@ -96,7 +96,7 @@ func (k gallery) captions(t tile) []string {
 	return []string{t.caption + " " + t.taken}
 }
 
-// captionStyle is the text style of captions.
+// captionStyle returns the text style of captions.
 func captionStyle() text.Style {
 	style := textStyle(sizeSmall, ink(.8))
 	style.XAlign, style.YAlign = vgdraw.XCenter, vgdraw.YTop

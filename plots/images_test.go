@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// square is an image of n×n pixels with one white corner.
+// square returns an image of n×n pixels with one white corner.
 func square(n int) image.Image {
 	m := image.NewGray(image.Rect(5, 5, 5+n, 5+n)) // bounds that do not begin at 0
 	for y := range n / 2 {

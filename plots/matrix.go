@@ -36,7 +36,7 @@ const (
 	mostRowName   = vg.Length(150)
 )
 
-// nameStyle is the text style of row and column names.
+// nameStyle returns the text style of row and column names.
 func nameStyle() text.Style { return textStyle(sizeSmall, ink(.85)) }
 
 // rowNameWidth returns the width of the row names.

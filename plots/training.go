@@ -279,7 +279,7 @@ func (m metric) beyond(logX, logY bool) (n int) {
 	return n
 }
 
-// best is the best validation that can be drawn.
+// best returns the best validation that can be drawn.
 func (m metric) best(logX, logY bool) (best point, ok bool) {
 	for _, p := range m.checks {
 		if drawable(p.x, logX) && drawable(p.y, logY) && (!ok || p.y != best.y && m.better(p.y, best.y) == p.y) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// longRun is a run of n steps whose loss falls from 2.5 towards 0.2.
+// longRun returns a run of n steps whose loss falls from 2.5 towards 0.2.
 func longRun(n int) TrainingData {
 	var d TrainingData
 	raw := noise(n, 7)

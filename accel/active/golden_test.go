@@ -76,7 +76,7 @@ func isClose(got, want, tolerance float64) bool {
 	return math.Abs(got-want) <= tolerance*max(1, math.Abs(want))
 }
 
-// identity is a model whose logits are its input.
+// identity returns a model whose logits are its input.
 func identity() nn.Module { return nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return x }) }
 
 // asked returns a pool whose examples have these probabilities under identity, and two more

@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// order is the first number of all examples as an iteration gives them, and
+// order returns the first number of all examples as an iteration gives them, and
 // the sizes of its batches.
 func order(t *testing.T, it *Batches) (examples, sizes []int) {
 	t.Helper()

@@ -20,7 +20,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// sample is a published file of three tiny images, and its bytes.
+// sample returns a published file of three tiny images, and its bytes.
 func sample(t *testing.T) (f file, raw, zipped []byte) {
 	t.Helper()
 	raw = idxBytes(8, []uint32{3, 2, 2}, []byte("twelve bytes"))

@@ -85,7 +85,7 @@ func TestCSV(t *testing.T) {
 	}
 }
 
-// npy is a file in NPY format, version 1.
+// npy returns a file in NPY format, version 1.
 func npy(descr, shape string, values any) []byte {
 	header := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", descr, shape)
 	header += strings.Repeat(" ", 63-(10+len(header))%64) + "\n"
@@ -210,7 +210,7 @@ func FuzzReadNPY(f *testing.F) {
 	})
 }
 
-// idxFile is a file in IDX format.
+// idxFile returns a file in IDX format.
 func idxFile(values []byte, shape ...int) []byte {
 	b := []byte{0, 0, 8, byte(len(shape))}
 	for _, d := range shape {
@@ -263,7 +263,7 @@ func TestOpenIDX(t *testing.T) {
 	}
 }
 
-// painted is a picture of one colour as a PNG file.
+// painted returns a picture of one colour as a PNG file.
 func painted(t *testing.T, c color.Color) []byte {
 	t.Helper()
 	m := image.NewRGBA(image.Rect(0, 0, 4, 4))

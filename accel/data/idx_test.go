@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// idxBytes is an IDX file with the given header and data.
+// idxBytes returns an IDX file with the given header and data.
 func idxBytes(kind byte, shape []uint32, data []byte) []byte {
 	b := []byte{0, 0, kind, byte(len(shape))}
 	for _, d := range shape {

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// chunk is a part of a PNG file.
+// chunk returns a part of a PNG file.
 func chunk(kind string, data []byte) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
 	b = append(append(b, kind...), data...)
@@ -30,7 +30,7 @@ func declaredPNG(width, height uint32, depth, kind byte) []byte {
 	return append(append(b, chunk("IDAT", []byte{0x78, 0x9c, 3, 0, 0, 0, 0, 1})...), chunk("IEND", nil)...)
 }
 
-// declaredJPEG is an image whose header says another size.
+// declaredJPEG returns an image whose header says another size.
 func declaredJPEG(t testing.TB, width, height uint16) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -157,12 +157,12 @@ func (w *work) done() {
 	}
 }
 
-// column is a value per example, which broadcasts to [N, C, H, W].
+// column returns a value per example, which broadcasts to [N, C, H, W].
 func (w *work) column(numbers []float64) *tensor.Tensor {
 	return w.keep(tensor.FromFloat64s(numbers, len(numbers), 1, 1, 1))
 }
 
-// count is 0 to n-1 along one of the dimensions of [N, C, H, W], times a factor.
+// count returns 0 to n-1 along one of the dimensions of [N, C, H, W], times a factor.
 func (w *work) count(n, along, factor int) *tensor.Tensor {
 	numbers, shape := make([]float64, n), []int{1, 1, 1, 1}
 	for i := range numbers {

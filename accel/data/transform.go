@@ -46,7 +46,7 @@ func (s *Dataset) Map(transforms ...Transform) (*Dataset, error) {
 	return &t, nil
 }
 
-// Lambda is a custom transform: apply changes the values x of an example, in row-major order of
+// Lambda returns a custom transform: apply changes the values x of an example, in row-major order of
 // this shape, in place. Several goroutines call it at once; it must draw random numbers only
 // from random.
 func Lambda(name string, apply func(x []float32, shape []int, random *rand.Rand)) Transform {

@@ -9,10 +9,10 @@ func ReLU() Module { return &activation{"ReLU", (*Tensor).ReLU} }
 // the exact form.
 func GELU() Module { return &activation{"GELU", (*Tensor).GELU} }
 
-// Tanh is the hyperbolic tangent.
+// Tanh returns the hyperbolic tangent.
 func Tanh() Module { return &activation{"Tanh", (*Tensor).Tanh} }
 
-// Sigmoid is 1 / (1 + e⁻ˣ).
+// Sigmoid returns 1 / (1 + e⁻ˣ).
 func Sigmoid() Module { return &activation{"Sigmoid", (*Tensor).Sigmoid} }
 
 // activation is a function of each element, without parameters.

@@ -14,7 +14,7 @@ type AttentionOption struct {
 	set  func(*attention)
 }
 
-// String is the option as it is written in Go.
+// String returns the option as it is written in Go.
 func (o AttentionOption) String() string { return o.text }
 
 // Causal lets each place of a sequence see those before it and itself only.

@@ -103,7 +103,7 @@ func (n *batchNorm) name() string {
 
 var _ layer.Synchronised = (*batchNorm)(nil)
 
-// OverRanks tells whether the layer is a SyncBatchNorm.
+// OverRanks reports whether the layer is a SyncBatchNorm.
 func (n *batchNorm) OverRanks() bool { return n.synchronised }
 
 // Synchronise tells the layer through what ranks add up; nil for none.

@@ -42,7 +42,7 @@ type WindowOption struct {
 	set  func(*tensor.Window)
 }
 
-// String is the option as it is written in Go.
+// String returns the option as it is written in Go.
 func (o WindowOption) String() string      { return o.text }
 func (o WindowOption) conv(c *Conv2DLayer) { o.set(&c.window) }
 func (o WindowOption) pool(p *pooling)     { o.set(&p.window) }
@@ -65,7 +65,7 @@ type GridOption struct {
 	set  func(*Conv2DLayer)
 }
 
-// String is the option as it is written in Go.
+// String returns the option as it is written in Go.
 func (o GridOption) String() string      { return o.text }
 func (o GridOption) conv(c *Conv2DLayer) { o.set(c) }
 
@@ -86,7 +86,7 @@ func Dilation(n int) GridOption {
 	return GridOption{fmt.Sprintf("Dilation(%d)", n), func(c *Conv2DLayer) { c.window.Dilation = [2]int{n, n} }}
 }
 
-// Conv2D is a two-dimensional convolution with out outputs and a square kernel,
+// Conv2D returns a two-dimensional convolution with out outputs and a square kernel,
 // see [tensor.Conv2D]. The first input tells the number of its channels. Weights
 // start as those of [Dense], where an output has kernel² inputs for each channel
 // of its group.
@@ -160,7 +160,7 @@ func (c *Conv2DLayer) start(shape []int) {
 	}
 }
 
-// flops are a product and an addition for each output and element of its window.
+// flops returns a product and an addition for each output and element of its window.
 func (c *Conv2DLayer) flops(_, out []int) int {
 	if c.Weight == nil {
 		return 0
@@ -168,5 +168,5 @@ func (c *Conv2DLayer) flops(_, out []int) int {
 	return 2 * volume(out) * volume(c.Weight.Shape()[1:])
 }
 
-// String is the layer as it is written in Go.
+// String returns the layer as it is written in Go.
 func (c *Conv2DLayer) String() string { return "Conv2D(" + strings.Join(c.text, ", ") + ")" }

@@ -32,12 +32,12 @@ type BiasOption struct{}
 // NoBias leaves out the bias.
 func NoBias() BiasOption { return BiasOption{} }
 
-// String is the option as it is written in Go.
+// String returns the option as it is written in Go.
 func (BiasOption) String() string      { return "NoBias()" }
 func (BiasOption) dense(l *DenseLayer) { l.noBias = true }
 func (BiasOption) conv(c *Conv2DLayer) { c.noBias = true }
 
-// Dense is a fully connected layer with out outputs: y = x·Wᵀ + b over the last
+// Dense returns a fully connected layer with out outputs: y = x·Wᵀ + b over the last
 // dimension of x, whose size the first input tells. W and b start uniform in
 // ±1/√in, as PyTorch's Linear (He et al., 2015, with a = √5), from the stream
 // that the seed fixes.
@@ -100,7 +100,7 @@ func (l *DenseLayer) flops(_, out []int) int {
 	return 2 * volume(out) * l.Weight.Size(1)
 }
 
-// String is the layer as it is written in Go.
+// String returns the layer as it is written in Go.
 func (l *DenseLayer) String() string {
 	out := l.out
 	if l.Weight != nil { // and out may have been left to it

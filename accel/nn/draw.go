@@ -23,7 +23,7 @@ func SampleDropout(model any, seed uint64) (dropouts int) {
 	return dropouts
 }
 
-// mask is what a layer with a fixed seed multiplies each example of x by.
+// mask returns what a layer with a fixed seed multiplies each example of x by.
 func (d *dropout) mask(x *Tensor) *Tensor {
 	shape := x.Shape()
 	if len(shape) > 0 {

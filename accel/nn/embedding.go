@@ -66,7 +66,7 @@ func (e *posEmbedding) Forward(x *Tensor) *Tensor {
 func (e *posEmbedding) String() string { return fmt.Sprintf("PosEmbedding(%d, %d)", e.length, e.width) }
 func (*posEmbedding) private() bool    { return true }
 
-// MaxLength is the length of the longest sequence that a model takes: the least
+// MaxLength returns the length of the longest sequence that a model takes: the least
 // of its [PosEmbedding] layers, or 0 where there is none.
 func MaxLength(model any) int {
 	longest := 0

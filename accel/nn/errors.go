@@ -20,7 +20,7 @@ func (e *LayerError) Error() string {
 	return fmt.Sprintf("layer %s, %s: %v", e.Path, e.Layer, e.Err)
 }
 
-// Unwrap is the reason.
+// Unwrap returns the reason.
 func (e *LayerError) Unwrap() error { return e.Err }
 
 // Catch is deferred by functions that return an error: it turns a panic with
@@ -40,7 +40,7 @@ func Catch(err *error) {
 	}
 }
 
-// fromTensors tells whether an error is of one of the types with which tensor
+// fromTensors reports whether an error is of one of the types with which tensor
 // maths panics.
 func fromTensors(err error) bool {
 	var (

@@ -39,13 +39,13 @@ func Open(path string) (*File, error) {
 // Close lets go of the file. Tensors that were made of it stay.
 func (f *File) Close() error { return f.close() }
 
-// Names are the names of the tensors, sorted.
+// Names returns the names of the tensors, sorted.
 func (f *File) Names() []string { return slices.Sorted(maps.Keys(f.header.tensors)) }
 
-// Notes is the metadata.
+// Notes returns the metadata.
 func (f *File) Notes() map[string]string { return maps.Clone(f.header.notes) }
 
-// Shape is the shape of a tensor; nil if there is none of this name.
+// Shape returns the shape of a tensor; nil if there is none of this name.
 func (f *File) Shape(name string) []int { return slices.Clone(f.header.tensors[name].Shape) }
 
 // Tensor reads one tensor, in the element type that the file has it in.
@@ -69,6 +69,6 @@ func (f *File) Tensor(name string) (t *Tensor, err error) {
 // String says how many tensors there are.
 func (f *File) String() string { return fmt.Sprintf("%s: %d tensors", f.path, len(f.header.tensors)) }
 
-// counted tells whether a name is that of a count of PyTorch's BatchNorm, on which
+// counted reports whether a name is that of a count of PyTorch's BatchNorm, on which
 // nothing here depends.
 func counted(name string) bool { return strings.HasSuffix(name, ".num_batches_tracked") }

@@ -32,7 +32,7 @@ type untouched struct{ frozen bool }
 func (u *untouched) freeze(on bool) { u.frozen = on }
 func (u *untouched) isFrozen() bool { return u.frozen }
 
-// empty tells whether a layer has no parameters yet.
+// empty reports whether a layer has no parameters yet.
 func empty(l lazy) bool {
 	s := l.slots()
 	return len(s) > 0 && *s[0].at == nil
@@ -46,7 +46,7 @@ func begin(l lazy, shape func(name string) []int) {
 	}
 }
 
-// suits tells whether tensors of these shapes can be the layer's; shape gives
+// suits reports whether tensors of these shapes can be the layer's; shape gives
 // nil for a name that is not there.
 func suits(l lazy, shape func(name string) []int) error {
 	told := map[int]int{}

@@ -2,7 +2,7 @@ package nn
 
 import "github.com/quernlab/quern/accel/tensor"
 
-// CrossEntropy is the mean over the batch of -ln softmax(logits)[class], a
+// CrossEntropy returns the mean over the batch of -ln softmax(logits)[class], a
 // tensor of one element, for logits [N, C] and class indices [N] of type int32;
 // for sequences the mean over all places, of logits [N, T, C] and indices
 // [N, T]. It panics with a *tensor.IndexError if a class is not in 0..C-1.
@@ -16,7 +16,7 @@ func CrossEntropy(logits, classes *Tensor) *Tensor {
 	return tensor.CrossEntropy(rows, flat)
 }
 
-// MSE is the mean of the squared differences over all elements, a tensor of
+// MSE returns the mean of the squared differences over all elements, a tensor of
 // one element. Both must have the same shape.
 func MSE(prediction, target *Tensor) *Tensor {
 	return tensor.MSE(prediction, target)

@@ -78,7 +78,7 @@ type NamedModule struct {
 	Module
 }
 
-// NamedModules are all modules that a model is made of, the model itself first, each
+// NamedModules returns all modules that a model is made of, the model itself first, each
 // once, in the order of declaration.
 func NamedModules(model any) []NamedModule {
 	var found []NamedModule
@@ -90,7 +90,7 @@ func NamedModules(model any) []NamedModule {
 	return found
 }
 
-// Parameters are the tensors of a model that training changes: those that
+// Parameters returns the tensors of a model that training changes: those that
 // require a gradient. It finds them in whatever the model is made of: modules,
 // structs with exported or private fields, slices, maps, tensors. Each comes
 // once, in the order of declaration, even if it is used twice.
@@ -110,7 +110,7 @@ func Parameters(model any) []*Tensor {
 	return found
 }
 
-// NamedParameters are the parameters of a model with their names.
+// NamedParameters returns the parameters of a model with their names.
 func NamedParameters(model any) []Parameter {
 	var found []Parameter
 	walk(model, func(path []string, v any) {

@@ -8,19 +8,19 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// MaxPool2D is the largest number of each square window of images [N, C, H, W].
+// MaxPool2D returns the largest number of each square window of images [N, C, H, W].
 // The window moves by its size unless [Stride] says otherwise.
 func MaxPool2D(size int, options ...PoolOption) Module {
 	return newPooling("MaxPool2D", tensor.MaxPool2D, size, options)
 }
 
-// AvgPool2D is the mean of each square window of images [N, C, H, W]. The window
+// AvgPool2D returns the mean of each square window of images [N, C, H, W]. The window
 // moves by its size unless [Stride] says otherwise.
 func AvgPool2D(size int, options ...PoolOption) Module {
 	return newPooling("AvgPool2D", tensor.AvgPool2D, size, options)
 }
 
-// GlobalAvgPool2D is the mean of each channel: [N, C, H, W] becomes [N, C].
+// GlobalAvgPool2D returns the mean of each channel: [N, C, H, W] becomes [N, C].
 func GlobalAvgPool2D() Module { return &activation{"GlobalAvgPool2D", tensor.GlobalAvgPool2D} }
 
 type pooling struct {

@@ -18,7 +18,7 @@ func (c *recompute) Forward(x *Tensor) *Tensor {
 	return tensor.Recompute(func(in []*Tensor) *Tensor { return c.chain.Forward(in[0]) }, x)
 }
 
-// untouchedIn tells whether a layer has no parameters yet.
+// untouchedIn reports whether a layer has no parameters yet.
 func untouchedIn(chain *SequentialLayer) bool {
 	found := false
 	walk(chain, func(_ []string, v any) {

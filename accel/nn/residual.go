@@ -2,7 +2,7 @@ package nn
 
 import "github.com/quernlab/quern/accel/internal/layer"
 
-// Residual is x + f(x), where f is the modules one after the other (He et al.,
+// Residual returns x + f(x), where f is the modules one after the other (He et al.,
 // 2016). Input and output of f must have shapes that can be added.
 func Residual(layers ...Module) Module { return &residual{Sequential(layers...)} }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// file is a safetensors file with this header and body.
+// file returns a safetensors file with this header and body.
 func file(header, body string) []byte {
 	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header+body...)
 }

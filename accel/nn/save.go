@@ -81,7 +81,7 @@ func LoadTensors(path string) (tensors map[string]*Tensor, notes map[string]stri
 	return tensors, f.Notes(), nil
 }
 
-// State is all tensors of a model under their names: the parameters, frozen
+// State returns all tensors of a model under their names: the parameters, frozen
 // ones too, and what layers measure, such as the running means of BatchNorm.
 func State(model any) []Parameter {
 	var found []Parameter

@@ -76,14 +76,14 @@ func (c *SequentialLayer) private() bool {
 	return true
 }
 
-// isPrivate tells whether a module keeps to itself what it is given and what
+// isPrivate reports whether a module keeps to itself what it is given and what
 // it returns. A module of the user may not: it is left alone with its tensors.
 func isPrivate(m Module) bool {
 	p, ok := m.(interface{ private() bool })
 	return ok && p.private()
 }
 
-// Layers are the modules in order.
+// Layers returns the modules in order.
 func (c *SequentialLayer) Layers() []Module { return append([]Module(nil), c.layers...) }
 
 // Add appends modules and returns the chain.
@@ -94,7 +94,7 @@ func (c *SequentialLayer) Add(layers ...Module) *SequentialLayer {
 
 func (c *SequentialLayer) parts() []Module { return c.layers }
 
-// String is the chain as it is written in Go.
+// String returns the chain as it is written in Go.
 func (c *SequentialLayer) String() string { return "Sequential" + list(c.layers) }
 
 // list is modules as arguments of a call.
@@ -106,7 +106,7 @@ func list(layers []Module) string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-// describe is what a module calls itself: by its method String, or by its type.
+// describe returns what a module calls itself: by its method String, or by its type.
 // A module of a type of a notebook's cell is in a wrapper, and may be in a box
 // that knows the name of the type.
 func describe(m Module) string {
@@ -127,7 +127,7 @@ func describe(m Module) string {
 	return shortName(fmt.Sprintf("%T", x))
 }
 
-// shortName is a type's name without pointer and main package.
+// shortName returns a type's name without pointer and main package.
 func shortName(name string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(name, "*"), "main.")
 }

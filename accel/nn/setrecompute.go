@@ -33,7 +33,7 @@ func SetRecompute(model any, on bool) (chains int) {
 	return chains
 }
 
-// flat is the modules of a chain and of the chains in it.
+// flat returns the modules of a chain and of the chains in it.
 func (c *SequentialLayer) flat() []numbered {
 	var all []numbered
 	for _, layer := range c.numbered() {

@@ -127,7 +127,7 @@ type shortcut struct {
 
 func (s *shortcut) Forward(x *Tensor) *Tensor { return x.Add(s.y) }
 
-// example is the shape of one example of a tensor.
+// example returns the shape of one example of a tensor.
 func example(t *Tensor) []int {
 	if s := t.Shape(); len(s) > 0 {
 		return s[1:]
@@ -135,7 +135,7 @@ func example(t *Tensor) []int {
 	return nil
 }
 
-// volume is the number of elements of a shape.
+// volume returns the number of elements of a shape.
 func volume(shape []int) int {
 	n := 1
 	for _, d := range shape {
@@ -144,7 +144,7 @@ func volume(shape []int) int {
 	return n
 }
 
-// FLOPs is the number of floating-point operations of all layers that tell, for
+// FLOPs returns the number of floating-point operations of all layers that tell, for
 // one example, forward.
 func (t *Table) FLOPs() int {
 	n := 0
@@ -154,7 +154,7 @@ func (t *Table) FLOPs() int {
 	return n
 }
 
-// Parameters is the number of all parameters that are trained.
+// Parameters returns the number of all parameters that are trained.
 func (t *Table) Parameters() int {
 	n := 0
 	for _, r := range t.Rows {
@@ -171,7 +171,7 @@ func (t *Table) frozen() int {
 	return n
 }
 
-// total is the last line of the table.
+// total returns the last line of the table.
 func (t *Table) total() string {
 	text := display.Integer(t.Parameters()) + " parameters"
 	if n := t.frozen(); n > 0 {
@@ -186,7 +186,7 @@ func (t *Table) total() string {
 	return text
 }
 
-// short is a number of operations with three digits.
+// short returns a number of operations with three digits.
 func short(n int) string {
 	v := float64(n)
 	for _, unit := range []string{"", " k", " M", " G", " T"} {
@@ -224,7 +224,7 @@ func (t *Table) cells() [][]string {
 	return cells
 }
 
-// String is the table in text.
+// String returns the table in text.
 func (t *Table) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

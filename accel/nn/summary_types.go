@@ -8,7 +8,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// cast tells whether a layer computes in or gives another type than float32.
+// cast reports whether a layer computes in or gives another type than float32.
 func (t *Table) cast() bool {
 	for _, r := range t.Rows {
 		if r.DType != tensor.Float32 || slices.ContainsFunc(r.Ops, func(c tensor.Computed) bool { return c.DType != tensor.Float32 }) {
@@ -18,7 +18,7 @@ func (t *Table) cast() bool {
 	return false
 }
 
-// types are those that the layer computes in: that of its products, or of all it
+// types returns those that the layer computes in: that of its products, or of all it
 // does without them, and which ops compute in others.
 func (r Row) types() string {
 	if len(r.Ops) == 0 {
@@ -50,7 +50,7 @@ func (r Row) types() string {
 	return text
 }
 
-// shares are how much of the work is done in short types; nothing if none is.
+// shares returns how much of the work is done in short types; nothing if none is.
 func (t *Table) shares() string {
 	if !t.cast() {
 		return ""

@@ -122,7 +122,7 @@ func (w *walker) value(path []string, v reflect.Value, declared reflect.Type) {
 	}
 }
 
-// element is the type of what a pointer, slice, array or map of a declared type
+// element returns the type of what a pointer, slice, array or map of a declared type
 // holds.
 func element(declared reflect.Type) reflect.Type {
 	if declared == nil {
@@ -177,7 +177,7 @@ func (w *walker) fields(path []string, v reflect.Value, declared reflect.Type) {
 // a path.
 const interpretedField = "IValue"
 
-// first tells whether a pointer is met for the first time, which ends cycles
+// first reports whether a pointer is met for the first time, which ends cycles
 // and counts shared parameters once.
 func (w *walker) first(v reflect.Value, length int) bool {
 	key := visited{v.UnsafePointer(), v.Type(), length}
@@ -188,7 +188,7 @@ func (w *walker) first(v reflect.Value, length int) bool {
 	return true
 }
 
-// partOfModel tells whether what an interface holds is walked through: a
+// partOfModel reports whether what an interface holds is walked through: a
 // module, a tensor, or a container without a type name. A context or a logger
 // that a module keeps is not, for it leads into other people's data.
 func partOfModel(v reflect.Value) bool {
@@ -202,7 +202,7 @@ func partOfModel(v reflect.Value) bool {
 	return t.Name() == ""
 }
 
-// fieldName is the name of a field in the path of a parameter. Those of
+// fieldName returns the name of a field in the path of a parameter. Those of
 // the layers here are as in the files of other frameworks: in_proj_weight. The interpreter stores
 // the private fields of a cell's struct in a literal struct under an X.
 func fieldName(t reflect.Type, name string) string {
@@ -232,7 +232,7 @@ func snakeCase(name string) string {
 // holds caches mayHold.
 var holds sync.Map // reflect.Type to bool
 
-// mayHold tells whether a value of the type can lead to a tensor, so that
+// mayHold reports whether a value of the type can lead to a tensor, so that
 // megabytes of numbers are not walked through.
 func mayHold(t reflect.Type) bool {
 	if known, ok := holds.Load(t); ok {

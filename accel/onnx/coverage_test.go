@@ -69,7 +69,7 @@ func TestEverythingHasARow(t *testing.T) {
 	}
 }
 
-// functions are the exported functions and methods of a package.
+// functions returns the exported functions and methods of a package.
 func functions(t *testing.T, folder string) []*ast.FuncDecl {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
@@ -98,7 +98,7 @@ func functions(t *testing.T, folder string) []*ast.FuncDecl {
 	return all
 }
 
-// gives tells whether a function has one of these types among its results.
+// gives reports whether a function has one of these types among its results.
 func gives(f *ast.FuncDecl, types []string) bool {
 	if f.Type.Results == nil {
 		return false

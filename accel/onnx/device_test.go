@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// text is a model as lines.
+// text returns a model as lines.
 func text(t *testing.T, model nn.Module, x *tensor.Tensor) string {
 	t.Helper()
 	m, err := onnx.Build(model, x)

@@ -83,7 +83,7 @@ func dump(out *strings.Builder, message string, b []byte, indent string) error {
 	return nil
 }
 
-// steps is a tensor of small numbers, which text shows exactly.
+// steps returns a tensor of small numbers, which text shows exactly.
 func steps(shape ...int) *tensor.Tensor {
 	n := 1
 	for _, d := range shape {

@@ -118,7 +118,7 @@ func (r *recurrent) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return r.out.Forward(h)
 }
 
-// ofBytes is a model with quantised weights.
+// ofBytes returns a model with quantised weights.
 func ofBytes(model nn.Module, x *tensor.Tensor) nn.Module {
 	model.Forward(x)
 	small, err := quantize.Weights(model)

@@ -27,14 +27,14 @@ func tokens(below int, shape ...int) *tensor.Tensor {
 
 func one(x *tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{x} }
 
-// parities are all rows.
+// parities returns all rows.
 func parities() []parity {
 	tensor.Seed(1)
 	rows := append(append(layerRows(), modelRows()...), quantizedRows()...)
 	return append(append(append(rows, opRows()...), hostileRows()...), nonFiniteRows()...)
 }
 
-// moved is a BatchNorm that has seen something.
+// moved returns a BatchNorm that has seen something.
 func moved(shape ...int) nn.Module { return seeing(nn.BatchNorm(), shape...) }
 
 func seeing(n nn.Module, shape ...int) nn.Module {
@@ -44,7 +44,7 @@ func seeing(n nn.Module, shape ...int) nn.Module {
 	return n
 }
 
-// layerRows are the layers of package nn one by one.
+// layerRows returns the layers of package nn one by one.
 func layerRows() []parity {
 	image := randn(1, 2, 4, 9, 8)
 	row := func(name string, layer nn.Module, example *tensor.Tensor, options ...onnx.Option) parity {
@@ -106,7 +106,7 @@ func layerRows() []parity {
 	}
 }
 
-// block is that of a transformer.
+// block returns that of a transformer.
 func block(width, heads int) nn.Module {
 	return nn.Sequential(
 		nn.Residual(nn.LayerNorm(), nn.SelfAttention(heads, nn.Causal())),
@@ -114,7 +114,7 @@ func block(width, heads int) nn.Module {
 	)
 }
 
-// resNet9 is the network of that name, with fewer channels.
+// resNet9 returns the network of that name, with fewer channels.
 func resNet9() nn.Module {
 	conv := func(out int, more ...nn.Module) nn.Module {
 		return nn.Sequential(nn.Conv2D(out, 3, nn.Same(), nn.NoBias()), nn.BatchNorm(), nn.ReLU()).Add(more...)

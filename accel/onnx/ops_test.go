@@ -5,7 +5,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// opRows are the ops of package tensor. Each is a function of its inputs, which are
+// opRows returns the ops of package tensor. Each is a function of its inputs, which are
 // of any batch.
 func opRows() []parity {
 	type T = *tensor.Tensor

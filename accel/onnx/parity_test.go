@@ -46,7 +46,7 @@ func (p *parity) save(path string) error {
 	return onnx.Export(path, p.model, p.examples[0], p.options...)
 }
 
-// inputs are the examples with batches of several sizes, and more.
+// inputs returns the examples with batches of several sizes, and more.
 func (p *parity) inputs() [][]*tensor.Tensor {
 	if p.more != nil {
 		return append(p.more, p.examples)

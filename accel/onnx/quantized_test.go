@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// ofIntegers is a model of 8-bit integers, whose ranges x tells.
+// ofIntegers returns a model of 8-bit integers, whose ranges x tells.
 func ofIntegers(model nn.Module, x *tensor.Tensor, options ...quantize.Option) nn.Module {
 	classes := make([]int, x.Size(0))
 	classes[0] = 1

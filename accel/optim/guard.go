@@ -21,7 +21,7 @@ type guard struct {
 	second *tensor.Tensor // 1-β2ᵗ
 }
 
-// guarded is the guard of the next step. The numbers that count updates are carried
+// guarded returns the guard of the next step. The numbers that count updates are carried
 // on from the one before, or made anew where other parameters take part.
 func (o *Optimizer) guarded(finite, inverse *tensor.Tensor) *guard {
 	var taking []*state
@@ -44,7 +44,7 @@ func (o *Optimizer) guarded(finite, inverse *tensor.Tensor) *guard {
 	return o.guard
 }
 
-// fits tells whether the guard counts the updates of just these parameters.
+// fits reports whether the guard counts the updates of just these parameters.
 func (g *guard) fits(taking []*state) bool {
 	for i, s := range taking {
 		if place, ok := g.places[s]; !ok || place != i {
@@ -92,7 +92,7 @@ func (r *record) corrections(s *state) (first, second *tensor.Tensor) {
 	return one(r.guard.first), one(r.guard.second)
 }
 
-// like is t in the element type of another tensor.
+// like returns t in the element type of another tensor.
 func (r *record) like(t, other *tensor.Tensor) *tensor.Tensor {
 	if t.DType() == other.DType() {
 		return t

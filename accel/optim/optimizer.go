@@ -59,7 +59,7 @@ type Option struct {
 	set  func(*options)
 }
 
-// String is the option as it is written in Go.
+// String returns the option as it is written in Go.
 func (o Option) String() string { return o.text }
 
 // WeightDecay shrinks the parameters at each step. AdamW, where the default is
@@ -81,13 +81,13 @@ func Nesterov() Option {
 	return Option{"Nesterov()", func(o *options) { o.nesterov = true }}
 }
 
-// Betas are the shares that Adam, AdamW and LAMB keep of the old means of the
+// Betas returns the shares that Adam, AdamW and LAMB keep of the old means of the
 // gradient and of its square; the defaults are 0.9 and 0.999.
 func Betas(first, second float64) Option {
 	return Option{fmt.Sprintf("Betas(%g, %g)", first, second), func(o *options) { o.beta1, o.beta2 = first, second }}
 }
 
-// Epsilon is what Adam and AdamW, where the default is 1e-8, and LAMB, where it
+// Epsilon returns what Adam and AdamW, where the default is 1e-8, and LAMB, where it
 // is 1e-6, add to the root that they divide by.
 func Epsilon(e float64) Option {
 	return Option{fmt.Sprintf("Epsilon(%g)", e), func(o *options) { o.epsilon = e }}
@@ -169,7 +169,7 @@ func (o *Optimizer) step(g *guard) {
 	o.steps++
 }
 
-// gradients are the parameters that have a gradient, and these.
+// gradients returns the parameters that have a gradient, and these.
 func (o *Optimizer) gradients(r *record) (parameters, gradients []*tensor.Tensor) {
 	for _, p := range nn.Parameters(o.model) {
 		if g := p.Grad(); g != nil {
@@ -203,20 +203,20 @@ func (o *Optimizer) ZeroGrad() {
 	}
 }
 
-// LearningRate is the rate of the next step.
+// LearningRate returns the rate of the next step.
 func (o *Optimizer) LearningRate() float64 { return o.rate }
 
 // SetLearningRate changes the rate from the next step on.
 func (o *Optimizer) SetLearningRate(rate float64) { o.rate = rate }
 
-// Steps is the number of steps so far. After steps of a [Scaler] it waits for the
+// Steps returns the number of steps so far. After steps of a [Scaler] it waits for the
 // newest, which may have been skipped.
 func (o *Optimizer) Steps() int {
 	o.settle()
 	return o.steps
 }
 
-// Name is the name of the optimiser, such as AdamW.
+// Name returns the name of the optimiser, such as AdamW.
 func (o *Optimizer) Name() string { return o.rule.String() }
 
 // String names the optimiser and its learning rate.

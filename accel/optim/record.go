@@ -27,7 +27,7 @@ func (r *record) keep(t *tensor.Tensor) *tensor.Tensor {
 func (r *record) times(t *tensor.Tensor, s float64) *tensor.Tensor { return r.keep(t.MulScalar(s)) }
 func (r *record) add(a, b *tensor.Tensor) *tensor.Tensor           { return r.keep(a.Add(b)) }
 
-// fade is t with what is smaller than about 5e-38 rounded to zero, and the
+// fade returns t with what is smaller than about 5e-38 rounded to zero, and the
 // rest off by no more than that. The running mean of a gradient that has become
 // zero, for a pixel that is always black, shrinks at each step until it is a
 // denormal number, and stays one; processors take far longer for those.
@@ -42,7 +42,7 @@ func (r *record) release() {
 	}
 }
 
-// norm is the root of the sum of the squares, a scalar.
+// norm returns the root of the sum of the squares, a scalar.
 func (r *record) norm(t *tensor.Tensor) *tensor.Tensor {
 	return r.keep(r.keep(r.keep(t.Square()).Sum()).Sqrt())
 }

@@ -47,7 +47,7 @@ func newScaler(s GradScalerState) *GradScaler {
 	}
 }
 
-// Scale is the loss times the scale.
+// Scale returns the loss times the scale.
 func (s *GradScaler) Scale(loss *tensor.Tensor) *tensor.Tensor {
 	if loss.DType() != tensor.Float64 {
 		return loss.Mul(s.scale)
@@ -88,17 +88,17 @@ func (s *GradScaler) update(r *record, finite *tensor.Tensor) {
 	s.skipped.Assign(tensor.Where(finite, s.skipped, r.keep(s.skipped.AddScalar(1))))
 }
 
-// Last is the scale of the newest step and 1 if that was made, 0 if it was skipped,
+// Last returns the scale of the newest step and 1 if that was made, 0 if it was skipped,
 // as scalars to be read when it suits; the caller releases them.
 func (s *GradScaler) Last() (scale, made *tensor.Tensor) { return s.used.Clone(), s.made.Clone() }
 
-// Value is the scale now.
+// Value returns the scale now.
 func (s *GradScaler) Value() float64 { return s.scale.Item() }
 
-// Skipped is the number of steps that were skipped.
+// Skipped returns the number of steps that were skipped.
 func (s *GradScaler) Skipped() int { return int(s.skipped.Item()) }
 
-// String is the scale and how often a step was skipped.
+// String returns the scale and how often a step was skipped.
 func (s *GradScaler) String() string {
 	return fmt.Sprintf("loss scale %g, %d steps skipped", s.Value(), s.Skipped())
 }
@@ -110,7 +110,7 @@ type GradScalerState struct {
 	Skipped int
 }
 
-// State is what the scaler remembers.
+// State returns what the scaler remembers.
 func (s *GradScaler) State() GradScalerState {
 	return GradScalerState{s.Value(), int(s.good.Item()), s.Skipped()}
 }
@@ -124,7 +124,7 @@ func (s *GradScaler) SetState(state GradScalerState) error {
 	return nil
 }
 
-// nonFinite is 0 if all gradients are finite, and NaN if not.
+// nonFinite returns 0 if all gradients are finite, and NaN if not.
 func (o *Optimizer) nonFinite(r *record) *tensor.Tensor {
 	_, gradients := o.gradients(r)
 	total := r.keep(tensor.Zeros())

@@ -114,7 +114,7 @@ func (p *ReduceLROnPlateauSchedule) Observe(loss float64) {
 	}
 }
 
-// Factor is what the losses so far have made of the rate, at any step.
+// Factor returns what the losses so far have made of the rate, at any step.
 func (p *ReduceLROnPlateauSchedule) Factor(int) float64 { return p.now }
 
 // String names the schedule with its parameters.

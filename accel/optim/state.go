@@ -18,7 +18,7 @@ type State struct {
 	Tensors map[string]*tensor.Tensor
 }
 
-// State is a copy of what the optimiser remembers.
+// State returns a copy of what the optimiser remembers.
 func (o *Optimizer) State() State {
 	o.settle()
 	s := State{Steps: o.steps, Updates: map[string]int{}, Tensors: map[string]*tensor.Tensor{}}

@@ -44,7 +44,7 @@ type welcome struct {
 	Proof   []byte // of the secret
 }
 
-// order is the number 1 in the byte order of this machine, in which values are sent.
+// order returns the number 1 in the byte order of this machine, in which values are sent.
 func order() []byte { return binary.NativeEndian.AppendUint32(nil, 1) }
 
 // errStranger is the reason for closing a connection whose other side does not know the secret.

@@ -16,7 +16,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// freeAddress is an address at which nobody listens.
+// freeAddress returns an address at which nobody listens.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -43,7 +43,7 @@ func (e *EnvironmentError) Error() string {
 // PyTorch's default.
 const DefaultPort = 29500
 
-// alone is a process that was not started by a launcher.
+// alone returns a process that was not started by a launcher.
 func alone() RankInfo { return RankInfo{Size: 1, LocalSize: 1} }
 
 // FromEnvironment reads the rank of the process from its environment, through a function such

@@ -23,7 +23,7 @@ const (
 	storeReady = 0 // the answer of Check for an existing key
 )
 
-// storeKey is the key of rank 0's address for this run.
+// storeKey returns the key of rank 0's address for this run.
 func (j *joining) storeKey() string { return "quern/parallel/" + j.place.Run }
 
 // publish stores the address of rank 0.

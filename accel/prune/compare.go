@@ -149,7 +149,7 @@ func (r *Report) FLOPsLeft() float64 {
 	return float64(r.Models[1].NonZero) / float64(max(r.Models[0].FLOPs, 1))
 }
 
-// sentence says whether fewer operations take less time.
+// sentence reports whether fewer operations take less time.
 func (r *Report) sentence() string {
 	before, after := r.Models[0], r.Models[1]
 	median, low, high := turns.Times(r.Seconds[1]).Ratio(r.Seconds[0])

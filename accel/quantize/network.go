@@ -227,7 +227,7 @@ func turn(w []int8, planes, places int) []int8 {
 	return out
 }
 
-// network is a single quantized layer with float input and output.
+// network returns a single quantized layer with float input and output.
 func network(p *product) substitute.Forward {
 	n := &integer.Network{Input: p.bytes.input, Image: p.Image, Layers: []integer.Layer{p.integers(0)}}
 	return func(x *tensor.Tensor) *tensor.Tensor { return tensor.Quantized(x, n) }

@@ -21,7 +21,7 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// digits is a small data set: these tests check numerics, not learning.
+// digits returns a small data set: these tests check numerics, not learning.
 func digits(t *testing.T) (train, test *data.Dataset) {
 	t.Helper()
 	train, test, err := data.Digits()

@@ -48,7 +48,7 @@ func Weights(model nn.Module, options ...Option) (m *Model, err error) {
 	return newModel(model, weights, all)
 }
 
-// wide is a linear layer with float computation and 8-bit weights.
+// wide returns a linear layer with float computation and 8-bit weights.
 func (p *product) wide() substitute.Forward {
 	b := p.bytes
 	w := &integer.Weights{Out: b.shape[0], In: b.shape[1], Weight: b.weight, Step: b.step}

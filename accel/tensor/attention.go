@@ -56,7 +56,7 @@ func MaskedAttention(q, k, v *Tensor, see AttentionMask) *Tensor {
 	return attention(see.Causal, q, k, v, added)
 }
 
-// bias is what is to be added to the scores, of rank 4, or nil.
+// bias returns what is to be added to the scores, of rank 4, or nil.
 func (s AttentionMask) bias(keys *Tensor) *Tensor {
 	const op = "MaskedAttention"
 	d := keys.DType()

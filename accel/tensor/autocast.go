@@ -49,7 +49,7 @@ var castPolicies = map[string]castPolicy{
 	"IndexAdd": castToWidest, "Concat": castToWidest,
 }
 
-// autocast is an op's inputs in the types that its policy wants. Integers and
+// autocast returns an op's inputs in the types that its policy wants. Integers and
 // float64 stay.
 func autocast(r *ir.Recorder, short DType, op string, in []*ir.Value) []*ir.Value {
 	to := Float32
@@ -72,6 +72,6 @@ func autocast(r *ir.Recorder, short DType, op string, in []*ir.Value) []*ir.Valu
 	return in
 }
 
-// followsFirst tells whether an op's result has the type of its first input,
+// followsFirst reports whether an op's result has the type of its first input,
 // whatever the type of its parameters.
 func followsFirst(op string) bool { return op == "BatchNorm" }

@@ -24,7 +24,7 @@ func rounded8(d DType, x []float32) []float64 {
 	return out
 }
 
-// product8 is the sums of the products of a and b over k.
+// product8 returns the sums of the products of a and b over k.
 func product8(m, n, k int, a, b func(i, k int) float64) []float64 {
 	out := make([]float64, m*n)
 	for i := range m {

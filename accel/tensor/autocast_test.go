@@ -131,7 +131,7 @@ func TestAutocastLists(t *testing.T) {
 	}
 }
 
-// usesBoth tells whether a function computes with its second argument.
+// usesBoth reports whether a function computes with its second argument.
 func usesBoth(f func(a, b *Tensor) *Tensor) (uses bool) {
 	defer func() { uses = recover() != nil }()
 	f(Full(0.5, 4, 4), nil)

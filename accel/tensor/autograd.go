@@ -13,7 +13,7 @@ func Parameter(t *Tensor) *Tensor {
 	return t
 }
 
-// SetRequiresGrad says whether Backward computes the tensor's gradient. Only a
+// SetRequiresGrad reports whether Backward computes the tensor's gradient. Only a
 // tensor that is not itself the result of ops with a gradient can be asked to.
 func (t *Tensor) SetRequiresGrad(on bool) {
 	locked(func(r *ir.Recorder) {
@@ -31,7 +31,7 @@ func (t *Tensor) SetRequiresGrad(on bool) {
 	})
 }
 
-// RequiresGrad tells whether a gradient flows into the tensor.
+// RequiresGrad reports whether a gradient flows into the tensor.
 func (t *Tensor) RequiresGrad() bool { return t.known("RequiresGrad").RequiresGrad() }
 
 // Backward computes the gradient of t, a single number, with respect to every
@@ -45,7 +45,7 @@ func (t *Tensor) Backward() {
 	})
 }
 
-// Grad is the sum of the gradients since ZeroGrad, nil if there was none.
+// Grad returns the sum of the gradients since ZeroGrad, nil if there was none.
 func (t *Tensor) Grad() *Tensor {
 	var g *Tensor
 	locked(func(*ir.Recorder) {
@@ -102,12 +102,12 @@ func (t *Tensor) ZeroGrad() {
 	})
 }
 
-// Detach is a tensor with the same value through which no gradient flows.
+// Detach returns a tensor with the same value through which no gradient flows.
 func (t *Tensor) Detach() *Tensor {
 	return arrange("Detach", func(r *ir.Recorder, v []*ir.Value) *ir.Value { return r.Alias(v[0]) }, t)
 }
 
-// Clone is a copy of its own, through which gradients flow.
+// Clone returns a copy of its own, through which gradients flow.
 func (t *Tensor) Clone() *Tensor { return record(ir.Copy{}, t) }
 
 // Assign gives t the value of src, which has its shape and element type; ops

@@ -21,7 +21,7 @@ func orDefault(n, d [2]int) [2]int {
 	return n
 }
 
-// Conv2D is the cross-correlation of images x [N, C, H, W] with weight
+// Conv2D returns the cross-correlation of images x [N, C, H, W] with weight
 // [O, C/groups, KH, KW], plus bias [O], which may be nil: torch's conv2d. It
 // gives [N, O, OH, OW] with OH = ⌊(H + 2·padding - dilation·(KH-1) - 1)/stride⌋ + 1.
 // A ReLU that follows is part of it. Where x or the gradient has an infinite

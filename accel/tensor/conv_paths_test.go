@@ -82,7 +82,7 @@ func floats(x []float64) []float32 {
 	return out
 }
 
-// off is the root of the mean square of differences, and the largest, as parts of
+// off returns the root of the mean square of differences, and the largest, as parts of
 // the root of the mean square of what is wanted.
 func off(got, want []float64) (mean, largest float64) {
 	squares := 0.0

@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cpu"
 )
 
-// convRef is the definition, place by place.
+// convRef returns the definition, place by place.
 func convRef(w Window) func(in []array) array {
 	one := [2]int{1, 1}
 	s, d := orDefault(w.Stride, one), orDefault(w.Dilation, one)

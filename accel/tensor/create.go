@@ -106,7 +106,7 @@ func fromHost[T element](op string, data []T, d DType, shape []int) *Tensor {
 	return t
 }
 
-// bytesOf is the memory of a slice.
+// bytesOf returns the memory of a slice.
 func bytesOf[T element](data []T) []byte {
 	var zero T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(zero)))

@@ -41,7 +41,7 @@ func Use(device string) (err error) {
 	return e.use(device)
 }
 
-// Device is the name of the device that computes: "cpu" or, for instance, "cuda:0".
+// Device returns the name of the device that computes: "cpu" or, for instance, "cuda:0".
 func Device() (name string) {
 	locked(func(r *ir.Recorder) { name = r.Device().Name() })
 	return name
@@ -57,7 +57,7 @@ type GPU struct {
 	PCI        string // bus id, 0000:3b:00.0
 }
 
-// GPUs are the GPUs that programs of this package can use. The error says why there
+// GPUs returns the GPUs that programs of this package can use. The error says why there
 // are none, in one line.
 func GPUs() ([]GPU, error) {
 	d, err := gpus()
@@ -99,7 +99,7 @@ func (e *engine) use(name string) error {
 	return nil
 }
 
-// canonical is a name with its number.
+// canonical returns a name with its number.
 func canonical(name string) string {
 	if name == "cuda" {
 		return "cuda:0"
@@ -149,7 +149,7 @@ func registeredNames() string {
 	return fmt.Sprintf("; imported packages add %q", names)
 }
 
-// Lost is the error with which a GPU has failed for good: its memory is gone, and
+// Lost returns the error with which a GPU has failed for good: its memory is gone, and
 // this process cannot use it any more. It is nil of those that work, and while none
 // was used.
 func Lost() (err error) {
@@ -176,7 +176,7 @@ func (e *engine) bound() {
 	e.recorder.SetLimit(limit)
 }
 
-// newEngine is the engine of a program, on the device that the environment names.
+// newEngine returns the engine of a program, on the device that the environment names.
 // One that is not to be had is a *StateError of every op.
 func newEngine() *engine {
 	engineMade.Store(true)

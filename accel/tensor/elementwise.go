@@ -6,11 +6,11 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Add is t + o, elementwise. The shapes broadcast: aligned at the right, each
+// Add returns t + o, elementwise. The shapes broadcast: aligned at the right, each
 // pair of dimensions is equal or one of them is 1.
 func (t *Tensor) Add(o *Tensor) *Tensor { return record(ir.Add{}, t, o) }
 
-// Sub is t - o, elementwise with broadcasting.
+// Sub returns t - o, elementwise with broadcasting.
 func (t *Tensor) Sub(o *Tensor) *Tensor { return record(ir.Sub{}, t, o) }
 
 // Mul is t·o, elementwise with broadcasting.
@@ -19,18 +19,18 @@ func (t *Tensor) Mul(o *Tensor) *Tensor { return record(ir.Mul{}, t, o) }
 // Div is t/o, elementwise with broadcasting.
 func (t *Tensor) Div(o *Tensor) *Tensor { return record(ir.Div{}, t, o) }
 
-// Maximum is the larger of t and o, elementwise with broadcasting; NaN if
+// Maximum returns the larger of t and o, elementwise with broadcasting; NaN if
 // either is NaN.
 func (t *Tensor) Maximum(o *Tensor) *Tensor { return record(ir.Maximum{}, t, o) }
 
-// Minimum is the smaller of t and o, elementwise with broadcasting; NaN if
+// Minimum returns the smaller of t and o, elementwise with broadcasting; NaN if
 // either is NaN.
 func (t *Tensor) Minimum(o *Tensor) *Tensor { return record(ir.Minimum{}, t, o) }
 
 // Pow is tᵒ, elementwise with broadcasting, as math.Pow.
 func (t *Tensor) Pow(o *Tensor) *Tensor { return record(ir.Pow{}, t, o) }
 
-// AddScalar is t + s. A scalar is no part of a plan: it may be another one each
+// AddScalar returns t + s. A scalar is no part of a plan: it may be another one each
 // step at no cost.
 func (t *Tensor) AddScalar(s float64) *Tensor { return record(ir.AddScalar{Scalar: s}, t) }
 
@@ -47,10 +47,10 @@ func (t *Tensor) Neg() *Tensor { return record(ir.Neg{}, t) }
 // Exp is eᵗ, elementwise.
 func (t *Tensor) Exp() *Tensor { return record(ir.Exp{}, t) }
 
-// Log is the natural logarithm of t, elementwise.
+// Log returns the natural logarithm of t, elementwise.
 func (t *Tensor) Log() *Tensor { return record(ir.Log{}, t) }
 
-// Sqrt is the square root of t, elementwise.
+// Sqrt returns the square root of t, elementwise.
 func (t *Tensor) Sqrt() *Tensor { return record(ir.Sqrt{}, t) }
 
 // Square is t², elementwise.
@@ -59,7 +59,7 @@ func (t *Tensor) Square() *Tensor { return record(ir.Square{}, t) }
 // Abs is |t|, elementwise.
 func (t *Tensor) Abs() *Tensor { return record(ir.Abs{}, t) }
 
-// Tanh is the hyperbolic tangent of t, elementwise.
+// Tanh returns the hyperbolic tangent of t, elementwise.
 func (t *Tensor) Tanh() *Tensor { return record(ir.Tanh{}, t) }
 
 // Sigmoid is 1/(1+e⁻ᵗ), elementwise.
@@ -75,23 +75,23 @@ func (t *Tensor) GELU() *Tensor { return record(ir.GELU{}, t) }
 // SiLU is t·σ(t) with the logistic function σ, elementwise.
 func (t *Tensor) SiLU() *Tensor { return record(ir.SiLU{}, t) }
 
-// LeakyReLU is t where it is positive, else slope·t, elementwise.
+// LeakyReLU returns t where it is positive, else slope·t, elementwise.
 func (t *Tensor) LeakyReLU(slope float64) *Tensor { return record(ir.LeakyReLU{Scalar: slope}, t) }
 
-// ELU is t where it is positive, else scale·(eᵗ - 1), elementwise.
+// ELU returns t where it is positive, else scale·(eᵗ - 1), elementwise.
 func (t *Tensor) ELU(scale float64) *Tensor { return record(ir.ELU{Scalar: scale}, t) }
 
-// Sin is the sine of t in radians, elementwise.
+// Sin returns the sine of t in radians, elementwise.
 func (t *Tensor) Sin() *Tensor { return record(ir.Sin{}, t) }
 
-// Cos is the cosine of t in radians, elementwise.
+// Cos returns the cosine of t in radians, elementwise.
 func (t *Tensor) Cos() *Tensor { return record(ir.Cos{}, t) }
 
-// Floor is the largest whole number that is not above t, elementwise. No
+// Floor returns the largest whole number that is not above t, elementwise. No
 // gradient flows through it.
 func (t *Tensor) Floor() *Tensor { return record(ir.Floor{}, t) }
 
-// Clamp is t between low and high, elementwise; an infinite bound is none. The
+// Clamp returns t between low and high, elementwise; an infinite bound is none. The
 // gradient flows where t lies between, the bounds included.
 func (t *Tensor) Clamp(low, high float64) *Tensor {
 	if !(low <= high) {
@@ -102,31 +102,31 @@ func (t *Tensor) Clamp(low, high float64) *Tensor {
 	}, t)
 }
 
-// Eq is 1 where t and o are equal, else 0, as float32, with broadcasting.
+// Eq returns 1 where t and o are equal, else 0, as float32, with broadcasting.
 // Both have one element type, whichever it is.
 func (t *Tensor) Eq(o *Tensor) *Tensor { return record(ir.Eq{}, t, o) }
 
-// Greater is 1 where t > o, else 0, as float32, with broadcasting. Both have
+// Greater returns 1 where t > o, else 0, as float32, with broadcasting. Both have
 // one element type, whichever it is.
 func (t *Tensor) Greater(o *Tensor) *Tensor { return record(ir.Greater{}, t, o) }
 
-// Less is 1 where t < o, else 0, as float32, with broadcasting. Both have one
+// Less returns 1 where t < o, else 0, as float32, with broadcasting. Both have one
 // element type, whichever it is.
 func (t *Tensor) Less(o *Tensor) *Tensor { return record(ir.Greater{}, o, t) }
 
-// And is 1 where neither t nor o is 0, else 0, with broadcasting.
+// And returns 1 where neither t nor o is 0, else 0, with broadcasting.
 func (t *Tensor) And(o *Tensor) *Tensor { return record(ir.And{}, t, o) }
 
-// Or is 1 where t or o is not 0, else 0, with broadcasting.
+// Or returns 1 where t or o is not 0, else 0, with broadcasting.
 func (t *Tensor) Or(o *Tensor) *Tensor { return record(ir.Or{}, t, o) }
 
-// Not is 1 where t is 0, else 0.
+// Not returns 1 where t is 0, else 0.
 func (t *Tensor) Not() *Tensor { return record(ir.Not{}, t) }
 
-// Where is a where mask is not 0, else b, with broadcasting of all three.
+// Where returns a where mask is not 0, else b, with broadcasting of all three.
 func Where(mask, a, b *Tensor) *Tensor { return record(ir.Where{}, mask, a, b) }
 
-// Cast is t with another element type. Floats become integers by dropping the
+// Cast returns t with another element type. Floats become integers by dropping the
 // fraction; to Bool is t ≠ 0.
 func (t *Tensor) Cast(d DType) *Tensor {
 	if !d.Known() {

@@ -132,7 +132,7 @@ func (e *engine) recordCast(op ir.Op, values []*ir.Value) *ir.Value {
 	return e.recorder.Record(op, values...)
 }
 
-// prepare is the values of an op's inputs, in the types that Autocast wants.
+// prepare returns the values of an op's inputs, in the types that Autocast wants.
 func (e *engine) prepare(values []*ir.Value, op string, in []*Tensor) []*ir.Value {
 	for _, t := range in {
 		values = append(values, t.value(op))

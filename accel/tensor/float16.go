@@ -2,7 +2,7 @@ package tensor
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// halves tells whether there are 16-bit floats, and the type of a result: theirs
+// halves reports whether there are 16-bit floats, and the type of a result: theirs
 // if all floats have it, else float32.
 func has16Bit(in []*ir.Value) (half bool, result DType) {
 	result = Float32
@@ -42,7 +42,7 @@ func narrow(r *ir.Recorder, v *ir.Value, d DType) *ir.Value {
 	return r.Record(ir.Cast{To: d}, v)
 }
 
-// moves tells whether an op takes elements as they are.
+// moves reports whether an op takes elements as they are.
 func moves(op ir.Op) bool {
 	switch op.(type) {
 	case ir.Cast, ir.Copy, ir.Expand, ir.Permute:
@@ -51,7 +51,7 @@ func moves(op ir.Op) bool {
 	return false
 }
 
-// compares tells whether an op's result is a mask.
+// compares reports whether an op's result is a mask.
 func compares(op ir.Op) bool {
 	switch op.(type) {
 	case ir.Eq, ir.Greater, ir.And, ir.Or, ir.Not:

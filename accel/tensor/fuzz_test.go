@@ -76,7 +76,7 @@ func (m *machine) read(x *tracked) {
 	}
 }
 
-// usable tells whether a tensor can still be used; a moved one may refuse.
+// usable reports whether a tensor can still be used; a moved one may refuse.
 func (m *machine) usable(x *tracked) bool {
 	if !x.moved {
 		return true

@@ -37,7 +37,7 @@ func Seed(seed uint64) {
 	weightGenerator.SetState(seed, firstOfWeights)
 }
 
-// Weights is the generator that layers draw their first weights from. It is one of its
+// Weights returns the generator that layers draw their first weights from. It is one of its
 // own, so that it makes no difference to what else is random whether a layer gets its
 // weights in the first step of a training or in a forward pass before it.
 func Weights() *Generator { return weightGenerator }
@@ -61,16 +61,16 @@ func (g *Generator) take(n int) (key, counter uint64) {
 	return key, counter
 }
 
-// Uint64 is the first two words of the next block.
+// Uint64 returns the first two words of the next block.
 func (g *Generator) Uint64() uint64 {
 	b := ir.Philox(g.orDefault().take(1))
 	return uint64(b[1])<<32 | uint64(b[0])
 }
 
-// Float64 is a number in [0, 1) with 53 random bits.
+// Float64 returns a number in [0, 1) with 53 random bits.
 func (g *Generator) Float64() float64 { return float64(g.Uint64()>>11) / (1 << 53) }
 
-// Intn is an integer in [0, n), each equally likely. It panics if n < 1.
+// Intn returns an integer in [0, n), each equally likely. It panics if n < 1.
 func (g *Generator) Intn(n int) int {
 	if n < 1 {
 		panic(&ShapeError{Op: "Intn", Hint: "n must be at least 1"})
@@ -83,7 +83,7 @@ func (g *Generator) Intn(n int) int {
 	}
 }
 
-// Perm is the numbers 0 to n-1 in random order (Fisher and Yates).
+// Perm returns the numbers 0 to n-1 in random order (Fisher and Yates).
 func (g *Generator) Perm(n int) []int {
 	p := make([]int, n)
 	for i := range p {

@@ -1,6 +1,6 @@
 package tensor
 
-// State is where the generator stands: its seed, and how many blocks were
+// State returns where the generator stands: its seed, and how many blocks were
 // drawn. nil means the default generator.
 func (g *Generator) State() (seed, drawn uint64) {
 	return g.orDefault().take(0)

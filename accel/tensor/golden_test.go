@@ -147,7 +147,7 @@ var goldenFunctions = map[string]func(in []*Tensor) *Tensor{
 	"clamp":               func(in []*Tensor) *Tensor { return in[0].Clamp(-0.5, 0.7) },
 }
 
-// truth is a mask in float32, which And, Or and Not want.
+// truth returns a mask in float32, which And, Or and Not want.
 func truth(t *Tensor) *Tensor { return t.Cast(Float32) }
 
 // TestAgainstTorch runs each case in float32, and in float64 to the digits that

@@ -46,7 +46,7 @@ type graphNode struct {
 	Floats []float64
 }
 
-// run is the result of a node.
+// run returns the result of a node.
 func (n graphNode) run(in []*Tensor) *Tensor {
 	x := in[0]
 	switch n.Op {

@@ -20,7 +20,7 @@ func (t *Tensor) IndexSelect(index *Tensor) *Tensor {
 	}, t, index)
 }
 
-// Embedding is the row of weight [V, D] for each of the ids, of any shape: ids
+// Embedding returns the row of weight [V, D] for each of the ids, of any shape: ids
 // are int32, int64 or uint8, below V. It is weight.IndexSelect(ids).
 func Embedding(weight, ids *Tensor) *Tensor { return weight.IndexSelect(ids) }
 
@@ -38,7 +38,7 @@ func (t *Tensor) IndexAdd(index *Tensor, rows int) *Tensor {
 	}, t, index)
 }
 
-// indices is an index tensor as int32. An index that is known already and outside
+// indices returns an index tensor as int32. An index that is known already and outside
 // of 0..size-1 is an *IndexError now, before the op is recorded: a list with a bad
 // index could not be run.
 func indices(r *ir.Recorder, op string, v *ir.Value, size int) *ir.Value {

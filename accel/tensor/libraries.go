@@ -17,7 +17,7 @@ type Library struct {
 	Unused  string // why it is not used; empty if it is
 }
 
-// String is one line.
+// String returns one line.
 func (l Library) String() string {
 	if l.Unused != "" {
 		return fmt.Sprintf("%s: %s", l.Name, l.Unused)

@@ -43,7 +43,7 @@ func counted(f func()) (products, convolutions int) {
 	return products, convolutions
 }
 
-// anyLayout is a tensor of a shape that lies in some way: as it is made, turned, a
+// anyLayout returns a tensor of a shape that lies in some way: as it is made, turned, a
 // part of a larger one, or repeated along dimensions.
 func anyLayout(r *rand.Rand, g *Generator, shape []int) *Tensor {
 	switch n := len(shape); r.IntN(5) {
@@ -81,7 +81,7 @@ func anyLayout(r *rand.Rand, g *Generator, shape []int) *Tensor {
 	return Randn(g, shape...)
 }
 
-// someProduct is a product of random factors with its gradients.
+// someProduct returns a product of random factors with its gradients.
 func someProduct(seed uint64, half DType) []float64 {
 	r := rand.New(rand.NewPCG(seed, 1))
 	g := NewGenerator(seed)
@@ -128,7 +128,7 @@ func someProduct(seed uint64, half DType) []float64 {
 	return gradients(&in, half, compute)
 }
 
-// gradients are a result and the gradients of what computing it has put into a list,
+// gradients returns a result and the gradients of what computing it has put into a list,
 // rounded where half
 // is a type of 16 bits.
 func gradients(in *[]*Tensor, half DType, compute func() *Tensor) []float64 {
@@ -150,7 +150,7 @@ func gradients(in *[]*Tensor, half DType, compute func() *Tensor) []float64 {
 	return out
 }
 
-// someConvolution is a convolution of random tensors with its gradients.
+// someConvolution returns a convolution of random tensors with its gradients.
 func someConvolution(seed uint64, half DType) []float64 {
 	r := rand.New(rand.NewPCG(seed, 2))
 	g := NewGenerator(seed)

@@ -2,7 +2,7 @@ package tensor
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// CrossEntropy is the mean over the rows of -ln softmax(logits)[label], a
+// CrossEntropy returns the mean over the rows of -ln softmax(logits)[label], a
 // scalar, from logits [N, C] and integer labels [N]. It panics with an
 // *IndexError if a label is not in 0..C-1.
 func CrossEntropy(logits, labels *Tensor) *Tensor {
@@ -15,7 +15,7 @@ func CrossEntropy(logits, labels *Tensor) *Tensor {
 	}, logits, labels)
 }
 
-// MSE is the mean of (prediction - target)², a scalar; the shapes are equal.
+// MSE returns the mean of (prediction - target)², a scalar; the shapes are equal.
 func MSE(prediction, target *Tensor) *Tensor {
 	return compute("MSE", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		d := r.Record(ir.Sub{}, v[0], v[1])

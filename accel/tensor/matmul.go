@@ -6,7 +6,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// MatMul is the matrix product of t [M, K] and o [K, N], or of each pair of a
+// MatMul returns the matrix product of t [M, K] and o [K, N], or of each pair of a
 // batch [B…, M, K] and [B…, K, N], whose leading dimensions broadcast.
 func (t *Tensor) MatMul(o *Tensor) *Tensor {
 	return compute("MatMul", func(r *ir.Recorder, v []*ir.Value) *ir.Value {

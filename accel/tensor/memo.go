@@ -14,7 +14,7 @@ func (t *Tensor) Remember(v any) {
 	})
 }
 
-// Remembered is what [Tensor.Remember] has attached, or nil.
+// Remembered returns what [Tensor.Remember] has attached, or nil.
 func (t *Tensor) Remembered() (v any) {
 	locked(func(*ir.Recorder) {
 		if t.memo != nil {

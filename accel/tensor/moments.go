@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Var is the mean of the squared distances from the mean over the axes, which
+// Var returns the mean of the squared distances from the mean over the axes, which
 // disappear, or over all elements; correction is taken off the number of
 // elements that the sum is divided by: 1 for an estimate from a sample, 0 for
 // the elements themselves. NaN if nothing is left to divide by.
@@ -17,7 +17,7 @@ func (t *Tensor) Var(correction int, axes ...int) *Tensor {
 	}, t)
 }
 
-// Std is the square root of Var. Its gradient is 0 where it is 0, as torch's.
+// Std returns the square root of Var. Its gradient is 0 where it is 0, as torch's.
 func (t *Tensor) Std(correction int, axes ...int) *Tensor {
 	return compute("Std", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return root(r, variance(r, "Std", v[0], correction, axes))
@@ -36,7 +36,7 @@ func variance(r *ir.Recorder, op string, v *ir.Value, correction int, axes []int
 	return r.MulScalar(squares, 1/divisor)
 }
 
-// kept is the shape with size one where axes are reduced.
+// kept returns the shape with size one where axes are reduced.
 func kept(op string, shape, axes []int) []int {
 	s := slices.Clone(shape)
 	for i := range s {
@@ -50,7 +50,7 @@ func kept(op string, shape, axes []int) []int {
 	return s
 }
 
-// Norm is the Euclidean norm √Σt² over the axes, which disappear, or over all
+// Norm returns the Euclidean norm √Σt² over the axes, which disappear, or over all
 // elements. Its gradient is 0 where the norm is 0.
 func (t *Tensor) Norm(axes ...int) *Tensor {
 	return compute("Norm", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
@@ -59,7 +59,7 @@ func (t *Tensor) Norm(axes ...int) *Tensor {
 	}, t)
 }
 
-// root is the square root with a gradient of 0 at 0, where its slope is infinite:
+// root returns the square root with a gradient of 0 at 0, where its slope is infinite:
 // times the 0 that a sum of squares has for a gradient there, that would be NaN.
 func root(r *ir.Recorder, squares *ir.Value) *ir.Value {
 	zero, one := fill(r, 0, squares.DType()), fill(r, 1, squares.DType())

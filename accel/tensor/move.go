@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// T is the transpose of a matrix, or the last two dimensions exchanged if
+// T returns the transpose of a matrix, or the last two dimensions exchanged if
 // there are more.
 func (t *Tensor) T() *Tensor {
 	n := t.NDim()
@@ -74,7 +74,7 @@ func (t *Tensor) Flatten(from int) *Tensor {
 	}, t)
 }
 
-// Slice is the part of t from index from up to, and without, index to along
+// Slice returns the part of t from index from up to, and without, index to along
 // one axis.
 func (t *Tensor) Slice(along, from, to int) *Tensor {
 	return arrange("Slice", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
@@ -82,7 +82,7 @@ func (t *Tensor) Slice(along, from, to int) *Tensor {
 	}, t)
 }
 
-// Pad is t with so many zeros before it and after it along one axis.
+// Pad returns t with so many zeros before it and after it along one axis.
 func (t *Tensor) Pad(along, before, after int) *Tensor {
 	return arrange("Pad", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		s := v[0].Shape()
@@ -94,7 +94,7 @@ func (t *Tensor) Pad(along, before, after int) *Tensor {
 	}, t)
 }
 
-// Expand is t broadcast to a shape.
+// Expand returns t broadcast to a shape.
 func (t *Tensor) Expand(shape ...int) *Tensor {
 	checkShape("Expand", shape)
 	return record(ir.Expand{Shape: slices.Clone(shape)}, t)

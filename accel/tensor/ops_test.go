@@ -205,7 +205,7 @@ func TestGradients(t *testing.T) {
 // the whole reference four times.
 const maxSlopes = 40
 
-// slopes are the gradients of Σ ref(in)·weight for a random weight, by central
+// slopes returns the gradients of Σ ref(in)·weight for a random weight, by central
 // differences of the fourth order: off by about h⁴ and 1e-16/h. Those of a large
 // input are taken at some elements, by chance, and are NaN elsewhere.
 func slopes(ref func(in []array) array, in []array, r *rand.Rand) (weight array, want []array) {

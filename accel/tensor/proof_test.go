@@ -80,7 +80,7 @@ func TestEveryOpIsProved(t *testing.T) {
 	}
 }
 
-// opsOf are the names of the ops that f records, and of those that the gradient
+// opsOf returns the names of the ops that f records, and of those that the gradient
 // of its result records.
 func opsOf(f func() *Tensor, gradient bool) (forward, backward []string) {
 	Flush()

@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Quantized is what a network of 8-bit integers makes of x; package quantize makes
+// Quantized returns what a network of 8-bit integers makes of x; package quantize makes
 // networks of layers. No gradient flows through it. NaN and the infinities in x,
 // for which there is no byte, end the run with a *NonFiniteError.
 func Quantized(x *Tensor, network *integer.Network) *Tensor {

@@ -60,7 +60,7 @@ func joinable(r *ir.Recorder) (ir.Joinable, error) {
 	return d, nil
 }
 
-// String is what adds up, with its version.
+// String returns what adds up, with its version.
 func (r *Ranks) String() string { return r.ranks.Name() }
 
 // Sum replaces the elements of t, which nobody else may look at, by their sums over all
@@ -90,7 +90,7 @@ func (r *Ranks) Close() (err error) {
 	return err
 }
 
-// Memory is the elements of t as they lie in the memory of the processor, in row-major
+// Memory returns the elements of t as they lie in the memory of the processor, in row-major
 // order: what is written there is written to t. It is nil where they lie elsewhere, on a
 // GPU, or where another tensor looks at them, too. It runs what was recorded, and is for
 // those that exchange numbers with others without a copy: t must not be used meanwhile,

@@ -33,7 +33,7 @@ func FromRaw(d DType, b []byte, shape ...int) *Tensor {
 	return t
 }
 
-// Raw is a copy of the elements' bytes in row-major order, little-endian. It runs
+// Raw returns a copy of the elements' bytes in row-major order, little-endian. It runs
 // what was recorded.
 func (t *Tensor) Raw() (b []byte) {
 	size := t.DType().Size()

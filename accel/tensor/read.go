@@ -11,7 +11,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensor"
 )
 
-// Item is the tensor's only element. It runs what was recorded.
+// Item returns the tensor's only element. It runs what was recorded.
 func (t *Tensor) Item() float64 {
 	if n := t.Numel(); n != 1 {
 		panic(&ShapeError{Op: "Item", Shapes: [][]int{t.Shape()}, Hint: "a single element is needed"})
@@ -19,14 +19,14 @@ func (t *Tensor) Item() float64 {
 	return read[float64](t, "Item")[0]
 }
 
-// Data is a copy of the elements in row-major order, converted to float32. It
+// Data returns a copy of the elements in row-major order, converted to float32. It
 // runs what was recorded.
 func (t *Tensor) Data() []float32 { return read[float32](t, "Data") }
 
-// Float64s is a copy of the elements in row-major order, converted to float64.
+// Float64s returns a copy of the elements in row-major order, converted to float64.
 func (t *Tensor) Float64s() []float64 { return read[float64](t, "Float64s") }
 
-// Ints is a copy of the elements in row-major order, converted to int by
+// Ints returns a copy of the elements in row-major order, converted to int by
 // dropping the fraction.
 func (t *Tensor) Ints() []int { return read[int](t, "Ints") }
 

@@ -54,7 +54,7 @@ func sum(r *ir.Recorder, op string, v *ir.Value, axes []int) (*ir.Value, int) {
 	return v, n
 }
 
-// Max is the largest element along an axis, which disappears; NaN if there is
+// Max returns the largest element along an axis, which disappears; NaN if there is
 // one. Its gradient is shared by equal elements.
 func (t *Tensor) Max(along int) *Tensor {
 	return compute("Max", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
@@ -62,7 +62,7 @@ func (t *Tensor) Max(along int) *Tensor {
 	}, t)
 }
 
-// ArgMax is the int32 index of the first largest element along an axis, which
+// ArgMax returns the int32 index of the first largest element along an axis, which
 // disappears.
 func (t *Tensor) ArgMax(along int) *Tensor {
 	return compute("ArgMax", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
@@ -70,7 +70,7 @@ func (t *Tensor) ArgMax(along int) *Tensor {
 	}, t)
 }
 
-// Min is the smallest element along an axis, which disappears; NaN if there is
+// Min returns the smallest element along an axis, which disappears; NaN if there is
 // one. Its gradient is shared by equal elements.
 func (t *Tensor) Min(along int) *Tensor {
 	return compute("Min", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
@@ -79,7 +79,7 @@ func (t *Tensor) Min(along int) *Tensor {
 	}, t)
 }
 
-// CumSum is the sum of the elements up to each along an axis.
+// CumSum returns the sum of the elements up to each along an axis.
 func (t *Tensor) CumSum(along int) *Tensor {
 	return compute("CumSum", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.CumSum{Axis: axis("CumSum", v[0].Shape(), along)}, v[0])
@@ -98,7 +98,7 @@ func (t *Tensor) OneHot(classes int) *Tensor {
 // Softmax is eᵗ/Σeᵗ along an axis.
 func (t *Tensor) Softmax(along int) *Tensor { return t.rows(ir.Softmax{}, along) }
 
-// LogSoftmax is t - ln Σeᵗ along an axis.
+// LogSoftmax returns t - ln Σeᵗ along an axis.
 func (t *Tensor) LogSoftmax(along int) *Tensor { return t.rows(ir.LogSoftmax{}, along) }
 
 // rows applies an op of the last axis along any axis.

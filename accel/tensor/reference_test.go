@@ -32,7 +32,7 @@ func each(shape []int, f func(index []int)) {
 	}
 }
 
-// at is the position of an index, which is cut and clamped to broadcast.
+// at returns the position of an index, which is cut and clamped to broadcast.
 func (a array) at(index []int) int {
 	index = index[len(index)-len(a.shape):]
 	p := 0
@@ -172,7 +172,7 @@ func matmulRef(in []array) array {
 	})
 }
 
-// entry is an element of one matrix of a batch, whose index is cut and clamped
+// entry returns an element of one matrix of a batch, whose index is cut and clamped
 // to broadcast.
 func (a array) entry(batch []int, i, j int) float64 {
 	n := len(a.shape) - 2

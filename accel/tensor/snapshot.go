@@ -17,7 +17,7 @@ func (t *Tensor) Snapshot() *Snapshot {
 	return &s
 }
 
-// Same tells whether a tensor has the numbers of the snapshot. It costs next to
+// Same reports whether a tensor has the numbers of the snapshot. It costs next to
 // nothing unless the tensor was given others since, which are then compared.
 func (s *Snapshot) Same(t *Tensor) (same bool) {
 	locked(func(r *ir.Recorder) {

@@ -6,7 +6,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// OtherParameters are the shapes of the parameters that t depends on and that are not
+// OtherParameters returns the shapes of the parameters that t depends on and that are not
 // among known: a gradient of t flows into them, but an optimiser of the known ones does
 // not change them. It is asked before Backward.
 func (t *Tensor) OtherParameters(known []*Tensor) (shapes [][]int) {

@@ -27,7 +27,7 @@ type AcrossError struct {
 // Error names the op and the reason.
 func (e *AcrossError) Error() string { return fmt.Sprintf("%s: sum over ranks: %v", e.Op, e.Err) }
 
-// Unwrap is the reason.
+// Unwrap returns the reason.
 func (e *AcrossError) Unwrap() error { return e.Err }
 
 // SyncBatchNorm is [BatchNorm] in training with the mean and the variance of each
@@ -86,7 +86,7 @@ func SyncBatchNorm(x, weight, bias, mean, variance *Tensor, momentum, epsilon fl
 	}, existing(x, all.statistics, weight, bias, mean, variance)...)
 }
 
-// existing are the tensors that are there.
+// existing returns the tensors that are there.
 func existing(tensors ...*Tensor) []*Tensor {
 	return slices.DeleteFunc(tensors, func(t *Tensor) bool { return t == nil })
 }
@@ -136,7 +136,7 @@ func newPooled(x *Tensor, across Across) (all pooled) {
 	return all
 }
 
-// part is some elements of v from one on, as a vector.
+// part returns some elements of v from one on, as a vector.
 func part(r *ir.Recorder, v *ir.Value, from, n int) *ir.Value {
 	return r.Record(ir.Slice{Axis: 0, From: from, To: from + n}, r.Reshape(v, []int{v.Len()}))
 }
@@ -167,7 +167,7 @@ func (p pooled) gradient(sums *ir.Value, across Across) *ir.Value {
 	return out.v
 }
 
-// addAcross is the sum over all processes.
+// addAcross returns the sum over all processes.
 func addAcross(across Across, t *Tensor) *Tensor {
 	total, err := across.Sum(t)
 	if err != nil {

@@ -73,7 +73,7 @@ func (t *Tensor) value(op string) *ir.Value {
 	return t.v
 }
 
-// own is the tensor's value, of which it is a holder from now on.
+// own returns the tensor's value, of which it is a holder from now on.
 func (t *Tensor) own(op string) *ir.Value {
 	v := t.value(op)
 	if t.borrowed {
@@ -83,28 +83,28 @@ func (t *Tensor) own(op string) *ir.Value {
 	return v
 }
 
-// known is the tensor's value read under the lock, since Assign replaces it.
+// known returns the tensor's value read under the lock, since Assign replaces it.
 func (t *Tensor) known(op string) (v *ir.Value) {
 	locked(func(*ir.Recorder) { v = t.value(op) })
 	return v
 }
 
-// Shape is the size of each dimension, a copy; empty for a scalar.
+// Shape returns the size of each dimension, a copy; empty for a scalar.
 func (t *Tensor) Shape() []int { return slices.Clone(t.known("Shape").Shape()) }
 
-// Size is the size of dimension i; a negative i counts from the end.
+// Size returns the size of dimension i; a negative i counts from the end.
 func (t *Tensor) Size(i int) int {
 	s := t.known("Dim").Shape()
 	return s[axis("Dim", s, i)]
 }
 
-// NDim is the number of dimensions.
+// NDim returns the number of dimensions.
 func (t *Tensor) NDim() int { return len(t.known("Rank").Shape()) }
 
-// Numel is the number of elements.
+// Numel returns the number of elements.
 func (t *Tensor) Numel() int { return t.known("Len").Len() }
 
-// DType is the type of the elements.
+// DType returns the type of the elements.
 func (t *Tensor) DType() DType { return t.known("DType").DType() }
 
 // axis turns a negative axis into one that counts from the front.

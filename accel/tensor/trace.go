@@ -96,7 +96,7 @@ func Trace(f func(inputs []*Tensor) []*Tensor, inputs ...*Tensor) *Graph {
 	return g
 }
 
-// value is the number of a value that is an input, made already, or from elsewhere.
+// value returns the number of a value that is an input, made already, or from elsewhere.
 func (g *Graph) value(number int) int {
 	if n, ok := g.number[number]; ok {
 		return n
@@ -126,7 +126,7 @@ func (g *Graph) add(number int) int {
 	return n
 }
 
-// Find is the number of a tensor that the graph has as a constant, -1 without.
+// Find returns the number of a tensor that the graph has as a constant, -1 without.
 func (g *Graph) Find(t *Tensor) int {
 	found := -1
 	locked(func(*ir.Recorder) {
@@ -141,7 +141,7 @@ func (g *Graph) Find(t *Tensor) int {
 	return found
 }
 
-// Depends tells whether an input leads to output i.
+// Depends reports whether an input leads to output i.
 func (g *Graph) Depends(i int) bool { return g.dependent[i] }
 
 // Release gives the constants back.

@@ -52,7 +52,7 @@ func (e *engine) told(c Computed) {
 	}
 }
 
-// multiplications are the FLOPs of a product, two for each product of numbers.
+// multiplications returns the FLOPs of a product, two for each product of numbers.
 func multiplications(op string, in []*ir.Value, y *ir.Value) int {
 	last := func(v *ir.Value) int { return v.Shape()[len(v.Shape())-1] }
 	switch op {

@@ -26,7 +26,7 @@ import (
 // limit is for recursions in compiled code.
 const maxStack = 512 << 20
 
-// runWorker is the process with the interpreter session. It is started by the kernel and
+// runWorker returns the process with the interpreter session. It is started by the kernel and
 // fails if a person starts it.
 func runWorker(ctx context.Context, args []string, std stdio) error {
 	flags := flag.NewFlagSet("worker", flag.ContinueOnError)

@@ -83,7 +83,7 @@ func TestQuickRunOnCUDA(t *testing.T) {
 	}
 }
 
-// ending is a part with four pieces, two of which end the process.
+// ending returns a part with four pieces, two of which end the process.
 func ending(ctx context.Context, o options, r *report, out io.Writer) error {
 	return r.each(ctx, o, []string{"good", "crash", "endless", "last"}, func(i int) error {
 		switch i {

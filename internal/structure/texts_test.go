@@ -15,7 +15,7 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// texts are the documents: pages, and the Markdown and code of the tutorials.
+// texts returns the documents: pages, and the Markdown and code of the tutorials.
 // CHANGELOG.md is excluded, since it also mentions what was removed.
 func texts(t *testing.T) map[string]string {
 	t.Helper()

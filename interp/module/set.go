@@ -256,7 +256,7 @@ func (s *Set) Version(path string) string {
 	return s.selected[path]
 }
 
-// Of is the module of the set that the path is of: its own or that of a package in it. ok
+// Of returns the module of the set that the path is of: its own or that of a package in it. ok
 // is false if there is none.
 func (s *Set) Of(path string) (m module.Version, ok bool) {
 	for ; path != "."; path = pathpkg.Dir(path) {

@@ -76,7 +76,7 @@ func (r *Registry) registerGob(name string, x any) {
 	r.gobTypes.Store(reflect.TypeOf(v.value), gobType{b.T, reflect.TypeOf(b.V)})
 }
 
-// gobName is the name under which gob.Register registers t.
+// gobName returns the name under which gob.Register registers t.
 func gobName(t *Type) string {
 	stars, base := "", types.Unalias(t.typ)
 	if p, ok := base.(*types.Pointer); ok {

@@ -29,7 +29,7 @@ func (h *held) named(err error) error {
 	return err
 }
 
-// declared is x as the package gets it.
+// declared returns x as the package gets it.
 func (h *held) declared(x any) any {
 	if x == nil {
 		return nil
@@ -39,7 +39,7 @@ func (h *held) declared(x any) any {
 	return h.copy(reflect.ValueOf(v.value)).Interface()
 }
 
-// reaches tells whether there may be interfaces in values of type t that the package
+// reaches reports whether there may be interfaces in values of type t that the package
 // looks at.
 func (h *held) reaches(t reflect.Type) (found bool) {
 	if known, ok := h.reach[t]; ok {

@@ -70,7 +70,7 @@ type QuickConfig struct {
 
 func (QuickConfig) compiledName() string { return "quick.Config" }
 
-// compiled is the configuration for the package. argument gives the raw value of an argument.
+// compiled returns the configuration for the package. argument gives the raw value of an argument.
 func (c *QuickConfig) compiled(argument func(i int, v ReflectValue) reflect.Value) *quick.Config {
 	if c == nil {
 		return nil

@@ -127,7 +127,7 @@ func connectCurve(t testing.TB, change func(string, []byte) []byte) (*curveClien
 	return client, conn, <-done
 }
 
-// bufferedPipe is a pipe whose writes do not block.
+// bufferedPipe returns a pipe whose writes do not block.
 func bufferedPipe(conn net.Conn) net.Conn {
 	w := &roomyConn{Conn: conn, queue: make(chan []byte, 100)}
 	go func() {

@@ -175,7 +175,7 @@ func (l *guardListener) Close() error {
 	return err
 }
 
-// Addr is where the guard listens.
+// Addr returns where the guard listens.
 func (l *guardListener) Addr() net.Addr { return l.listener.Addr() }
 
 // acceptAgain is how long to wait when accepting fails, usually because there are no more

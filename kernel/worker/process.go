@@ -264,7 +264,7 @@ func (p *workerProcess) failure(ctx context.Context) error {
 // Died is the error name of a cell whose worker has ended. The error value says why.
 const Died = "worker died"
 
-// died is the error that the notebook shows when the process has ended.
+// died returns the error that the notebook shows when the process has ended.
 func (p *workerProcess) died() *link.CellError {
 	const lost = "The variables are lost. A new worker has started: run the cells again from the top."
 	return &link.CellError{

@@ -77,7 +77,7 @@ func newPositionsOf(t *winogradKernel, n, channels, count int) positionsOf {
 	return positionsOf{t, n, channels, count, t.places(count, func(j int) int { return j * n * t.lanes })}
 }
 
-// size is the number of elements; apart is the size of a block.
+// size returns the number of elements; apart is the size of a block.
 func (p *positionsOf) size() int  { return p.kernel.blocks(p.channels) * p.apart() }
 func (p *positionsOf) apart() int { return p.count * p.n * p.kernel.lanes }
 

@@ -20,7 +20,7 @@ type term struct {
 func apply(op string, args ...term) term { return term{op: op, args: args} }
 func input(i int) term                   { return term{input: i} }
 
-// plusTwo is x + s + s', which flushes tiny values to zero.
+// plusTwo returns x + s + s', which flushes tiny values to zero.
 func plusTwo(x term) term { return apply("AddScalar", apply("AddScalar", x)) }
 
 var (

@@ -8,7 +8,7 @@ var genericKernel = gemmKernel{name: "generic", mr: 4, nr: 4, lanes: 4, spin: sp
 	{genericTile(1)}, {genericTile(2)}, {genericTile(3)}, {genericTile(4)},
 }}
 
-// genericTile is a tile of some rows and four columns.
+// genericTile returns a tile of some rows and four columns.
 func genericTile(rows int) tile {
 	return func(k int, a *float32, row, step int, b *float32, next int, c *float32, ldc, mode int, bias, _ *float32, _ int) {
 		var pa, pb []float32

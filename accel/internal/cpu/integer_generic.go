@@ -29,7 +29,7 @@ var genericBytes = &byteKernel{
 	spin: byteSpinGeneric, spinOps: 8 * 2,
 }
 
-// byteTileGeneric is a tile of some rows and columns.
+// byteTileGeneric returns a tile of some rows and columns.
 func byteTileGeneric(rows, columns int) byteTile {
 	return func(k int, a *uint8, row int, b *int8, c *int32, ldc int) {
 		out := unsafe.Slice(c, (rows-1)*ldc+columns)

@@ -159,7 +159,7 @@ func sigmoidGeneric(d, a []float32) {
 	}
 }
 
-// normal is the cumulative distribution function Φ of the standard normal distribution.
+// normal returns the cumulative distribution function Φ of the standard normal distribution.
 func normal(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 
 func geluGeneric(d, a []float32) {

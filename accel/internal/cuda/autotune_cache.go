@@ -61,7 +61,7 @@ func (c *tuningCache) read() (map[string]string, error) {
 
 func (c *tuningCache) key(step any) string { return fmt.Sprintf("%s %T %+v", c.scope, step, step) }
 
-// candidateName is the entry of a candidate in the file. Algorithms with the same name
+// candidateName returns the entry of a candidate in the file. Algorithms with the same name
 // differ in their index.
 func candidateName(index int, candidate step) string {
 	name := "own kernel"

@@ -104,7 +104,7 @@ func (d *Device) Close() error {
 	return d.ctx.Close()
 }
 
-// Name is that of Open, cuda:0 for instance.
+// Name returns that of Open, cuda:0 for instance.
 func (d *Device) Name() string { return d.name }
 
 // Info describes the GPU.

@@ -37,7 +37,7 @@ func (p *program) packedFP8(o ir.Operand, pitch int) kernels.Packed8 {
 // with.
 const scaleAt = 4
 
-// scale is the address of a packed operand's scale.
+// scale returns the address of a packed operand's scale.
 func (p *program) scale(o ir.Operand) driver.Pointer { return p.at[o.Slot] + scaleAt }
 
 // fp8Candidates returns cuBLASLt's plans for packed factors a [M, K] and b [N, K].

@@ -24,7 +24,7 @@ type libraryCall struct {
 	run  func(s driver.Stream) error
 }
 
-// nameOf is the name of the kernel, or of the library and its algorithm.
+// nameOf returns the name of the kernel, or of the library and its algorithm.
 func (d *Device) nameOf(l launch) string {
 	if l.call != nil {
 		return l.call.name

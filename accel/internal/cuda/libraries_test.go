@@ -23,7 +23,7 @@ import (
 // modules are parsed once for all tests.
 var modules = &fake.Modules{}
 
-// deviceWith is a simulated GPU with the fake cuBLASLt.
+// deviceWith returns a simulated GPU with the fake cuBLASLt.
 func deviceWith(t *testing.T, l *fakelib.CuBLASLt, options fake.Options, measure bool) *Device {
 	t.Helper()
 	options.Modules = modules
@@ -41,7 +41,7 @@ func deviceWith(t *testing.T, l *fakelib.CuBLASLt, options fake.Options, measure
 	return d
 }
 
-// deviceConvolving is a simulated GPU with the fake cuDNN.
+// deviceConvolving returns a simulated GPU with the fake cuDNN.
 func deviceConvolving(t *testing.T, l *fakelib.CuDNN, options fake.Options) *Device {
 	t.Helper()
 	options.Modules = modules
@@ -59,7 +59,7 @@ func deviceConvolving(t *testing.T, l *fakelib.CuDNN, options fake.Options) *Dev
 	return d
 }
 
-// matMulStep is a matrix multiplication of row-major float32 tensors.
+// matMulStep returns a matrix multiplication of row-major float32 tensors.
 func matMulStep(m, n, k int) *ir.Program {
 	return &ir.Program{
 		Slots: []ir.Slot{{Kind: ir.External, Bytes: 4 * m * k}, {Kind: ir.External, Bytes: 4 * k * n}, {Kind: ir.Output, Bytes: 4 * m * n}},
@@ -311,7 +311,7 @@ func TestMeasuredChoice(t *testing.T) {
 	}
 }
 
-// convolutionStep is a convolution with a bias and ReLU, and gradients of one without.
+// convolutionStep returns a convolution with a bias and ReLU, and gradients of one without.
 func convolutionStep() *ir.Program {
 	op := ir.Conv2D{Stride: [2]int{2, 1}, Padding: [2]int{1, 0}, Dilation: [2]int{1, 1}, Groups: 1}
 	x, w, b := operand(0, 2, 3, 7, 6), operand(1, 4, 3, 3, 2), operand(2, 4)

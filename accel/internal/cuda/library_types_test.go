@@ -28,7 +28,7 @@ func (b *typed) slot(kind ir.SlotKind, bytes int) int {
 	return len(b.program.Slots) - 1
 }
 
-// tensor is an operand whose elements are small multiples of a unit, or that a step
+// tensor returns an operand whose elements are small multiples of a unit, or that a step
 // writes.
 func (b *typed) tensor(kind ir.SlotKind, t ir.DType, unit float64, shape ...int) ir.Operand {
 	n := ir.Len(shape)
@@ -54,7 +54,7 @@ func (b *typed) tensor(kind ir.SlotKind, t ir.DType, unit float64, shape ...int)
 
 func (b *typed) step(s ir.Step) { b.program.Steps = append(b.program.Steps, s) }
 
-// packed is a float32 matrix as 8-bit floats.
+// packed returns a float32 matrix as 8-bit floats.
 func (b *typed) packed(t ir.DType, unit float64, rows, columns int) ir.Operand {
 	x := b.tensor(ir.External, ir.Float32, unit, rows, columns)
 	pitch := (columns + 15) / 16 * 16

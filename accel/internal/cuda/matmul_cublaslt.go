@@ -128,7 +128,7 @@ func commonAlignment(align, offset int) int {
 	return min(align, offset&-offset)
 }
 
-// alignment is the alignment of an operand's address in bytes.
+// alignment returns the alignment of an operand's address in bytes.
 func (p *program) alignment(o ir.Operand) int {
 	align := addressAlign
 	if s := p.slots[o.Slot]; s.Kind == ir.Arena {

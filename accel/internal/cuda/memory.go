@@ -20,7 +20,7 @@ type storage struct {
 	written  uint64 // the point in the timeline after the last work that writes it
 }
 
-// Size is the number of bytes.
+// Size returns the number of bytes.
 func (s *storage) Size() int { return s.size }
 
 // block is device memory that belongs to no storage.

@@ -12,7 +12,7 @@ import (
 // hardware, which returns 0 for NaN and would hide that a training diverged.
 var errDropsNaN = errors.New("its ReLU of NaN is not NaN")
 
-// quietNaN is a quiet NaN of a type, twice for 16-bit types.
+// quietNaN returns a quiet NaN of a type, twice for 16-bit types.
 func quietNaN(t ir.DType) uint32 {
 	switch t {
 	case ir.Float16:

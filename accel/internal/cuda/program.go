@@ -105,12 +105,12 @@ func (d *Device) reserve(bytes int) error {
 	return nil
 }
 
-// address is the address of an operand's first element.
+// address returns the address of an operand's first element.
 func (p *program) address(o ir.Operand) driver.Pointer {
 	return p.at[o.Slot] + driver.Pointer(o.Offset*o.DType.Size())
 }
 
-// work is the address of the workspace.
+// work returns the address of the workspace.
 func (p *program) work() driver.Pointer {
 	if p.scratchWork != 0 {
 		return p.scratchWork
@@ -118,7 +118,7 @@ func (p *program) work() driver.Pointer {
 	return p.device.arena + driver.Pointer(p.arena)
 }
 
-// records is the number of fault records: one for each check, and one that is never
+// records returns the number of fault records: one for each check, and one that is never
 // written, which kernels without a guard read. It is 0 without checks.
 func (p *program) records() int {
 	if len(p.explains) == 0 {
@@ -270,7 +270,7 @@ func (p *program) end(bind []ir.Storage) error {
 	return nil
 }
 
-// label is the op and its shapes, for errors of the driver.
+// label returns the op and its shapes, for errors of the driver.
 func label(s ir.Step) string {
 	text := s.Op.Name()
 	for _, o := range s.In {

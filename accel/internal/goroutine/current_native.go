@@ -2,6 +2,6 @@
 
 package goroutine
 
-// Current is the identity of the goroutine that calls it: the address at which
+// Current returns the identity of the goroutine that calls it: the address at which
 // the runtime keeps it, which neither moves nor is used again while it runs.
 func Current() Identity

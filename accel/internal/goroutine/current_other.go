@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Current is the identity of the goroutine that calls it: the number in the
+// Current returns the identity of the goroutine that calls it: the number in the
 // first line of its stack trace, "goroutine 18 [running]:".
 func Current() Identity {
 	var line [64]byte

@@ -120,7 +120,7 @@ func (Flatten) shape(in []int) ([]int, error) {
 	return []int{n}, nil
 }
 
-// Shapes are those of an example, that of the input first and then of each layer's
+// Shapes returns those of an example, that of the input first and then of each layer's
 // output, for a batch of this shape; and the number of examples.
 func (n *Network) Shapes(batch []int) (count int, shapes [][]int, err error) {
 	rank := 1

@@ -81,7 +81,7 @@ func (t *Tracer) Leading(to []int) []TracedOp {
 	return ops
 }
 
-// Depends tells whether an input leads to the value of a number.
+// Depends reports whether an input leads to the value of a number.
 func (t *Tracer) Depends(number int) bool { return t.taint[number] }
 
 func (t *Tracer) add(v *Value, made int) int {
@@ -112,7 +112,7 @@ func (t *Tracer) aliased(v, of *Value, p layer) {
 	t.ops = append(t.ops, TracedOp{Op: Alias{}, In: []int{n}, Out: out, Path: p.path, Kind: p.kind})
 }
 
-// depends tells whether an input leads to a value.
+// depends reports whether an input leads to a value.
 func (t *Tracer) depends(v *Value) bool {
 	n, ok := t.met[v]
 	return ok && t.taint[n]

@@ -72,7 +72,7 @@ type Dropout struct{}
 
 // Synchronised is a layer that can measure over all ranks of a training together.
 type Synchronised interface {
-	// OverRanks tells whether it does where there are several.
+	// OverRanks reports whether it does where there are several.
 	OverRanks() bool
 	// Synchronise has it add up what it measures through this from now on, or measure
 	// alone with nil.

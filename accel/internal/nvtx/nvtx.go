@@ -50,7 +50,7 @@ var Open = sync.OnceValue(func() error {
 	return fmt.Errorf("nvtx: %w: %s refuses to begin", ErrNoTool, path)
 })
 
-// judged is the file that the variable names, which nobody else may have written; a
+// judged returns the file that the variable names, which nobody else may have written; a
 // name alone is looked for as the loader does.
 func judged(path string) (string, error) {
 	if !strings.Contains(path, "/") {

@@ -159,7 +159,7 @@ func compilePrmt(o *operation) step {
 	})
 }
 
-// prmtSelector is the table of the manual: which byte is copied to byte i, and whether its
+// prmtSelector returns the table of the manual: which byte is copied to byte i, and whether its
 // sign is replicated.
 func prmtSelector(mode string, i int, c uint64) (sel int, sign bool) {
 	s := int(c & 3)

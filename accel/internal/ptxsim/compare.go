@@ -101,7 +101,7 @@ func (o *operation) compareFloat(name string, t valueType, flush bool) func(a, b
 	}
 }
 
-// connective is the boolean operation of setp.lt.and and similar instructions.
+// connective returns the boolean operation of setp.lt.and and similar instructions.
 func connective(name string, a, b uint32) uint32 {
 	switch name {
 	case "and":

@@ -127,10 +127,10 @@ type DeviceError struct {
 	Err    error // which begins with the device's name
 }
 
-// Error is that of the device.
+// Error returns that of the device.
 func (e *DeviceError) Error() string { return e.Err.Error() }
 
-// Unwrap is the reason.
+// Unwrap returns the reason.
 func (e *DeviceError) Unwrap() error { return e.Err }
 
 // OfDevice gives an error of a device a type, if it has none yet.

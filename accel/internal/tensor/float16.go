@@ -12,7 +12,7 @@ func BFloat16Bits(f float32) uint16 {
 	return uint16((b + 0x7fff + b>>16&1) >> 16)
 }
 
-// BFloat16Value is the number that the bits stand for.
+// BFloat16Value returns the number that the bits stand for.
 func BFloat16Value(b uint16) float32 { return math.Float32frombits(uint32(b) << 16) }
 
 // Float16Bits rounds to the nearest IEEE 754 binary16, to the even one of two,
@@ -34,7 +34,7 @@ func Float16Bits(f float32) uint16 {
 	return sign | uint16(b>>13-(127-15)<<10)
 }
 
-// Float16Value is the number that the bits stand for.
+// Float16Value returns the number that the bits stand for.
 func Float16Value(h uint16) float32 {
 	sign := uint32(h&0x8000) << 16
 	exponent, fraction := uint32(h>>10&0x1f), uint32(h&0x3ff)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// nearest is the number among two neighbours' bits that is closest, the even
+// nearest returns the number among two neighbours' bits that is closest, the even
 // one of two, found by exact arithmetic.
 func nearest(f float32, bits uint16, value func(uint16) float32) uint16 {
 	distance := func(b uint16) *big.Float {

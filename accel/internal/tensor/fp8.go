@@ -47,7 +47,7 @@ func Float8Bits(d DType, f float32) uint8 {
 	return sign | t.largest
 }
 
-// Float8Value is the number that the bits stand for.
+// Float8Value returns the number that the bits stand for.
 func Float8Value(d DType, b uint8) float32 {
 	t := float8Of(d)
 	sign := 1.
@@ -72,7 +72,7 @@ func Float8Value(d DType, b uint8) float32 {
 // a bfloat16.
 const mostScale = 100
 
-// Float8Scale is the exponent e of the scale 2ᵉ with which numbers up to largest,
+// Float8Scale returns the exponent e of the scale 2ᵉ with which numbers up to largest,
 // which is not NaN, use the range of an 8-bit type: the greatest for which
 // largest·2ᵉ is no more than the type's largest number. Tensors that are smaller
 // than 1e-28 throughout, and those near the end of float32, use less of it. For 0

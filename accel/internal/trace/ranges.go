@@ -18,10 +18,10 @@ func StartRanges(r Ranges) (c *Collector, ok bool) {
 	return c, active.CompareAndSwap(nil, c)
 }
 
-// Ranges are those that the collector tells; nil of one that keeps a profile.
+// Ranges returns those that the collector tells; nil of one that keeps a profile.
 func (c *Collector) Ranges() *Ranges { return c.ranges }
 
-// Profile is the collector of the profile that is being taken, nil without one.
+// Profile returns the collector of the profile that is being taken, nil without one.
 func Profile() *Collector {
 	if c := active.Load(); c != nil && c.ranges == nil {
 		return c

@@ -165,7 +165,7 @@ var active atomic.Pointer[Collector]
 // roomy is the number of notes and events for which there is room at once.
 const roomy = 256
 
-// Active is the collector of the profile that is being taken, nil without one.
+// Active returns the collector of the profile that is being taken, nil without one.
 func Active() *Collector { return active.Load() }
 
 // Start makes a collector the active one. It is false where there is one already.
@@ -184,7 +184,7 @@ func (c *Collector) Stop() { active.CompareAndSwap(c, c.before) }
 // Begun is when it was started.
 func (c *Collector) Begun() time.Time { return c.start }
 
-// Now is the time since the start.
+// Now returns the time since the start.
 func (c *Collector) Now() time.Duration { return time.Since(c.start) }
 
 // Enter opens a scope; what is returned closes it.
@@ -226,7 +226,7 @@ func (c *Collector) Within(chain any) (leave func()) {
 	}
 }
 
-// Note is a note of an op in the present scope.
+// Note returns a note of an op in the present scope.
 func (c *Collector) Note(op string) *Note {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -270,21 +270,21 @@ func (c *Collector) Ran(f Flush) {
 	c.flushes = append(c.flushes, f)
 }
 
-// Flushes are the runs of lists so far.
+// Flushes returns the runs of lists so far.
 func (c *Collector) Flushes() []Flush {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]Flush(nil), c.flushes...)
 }
 
-// Events are those so far.
+// Events returns those so far.
 func (c *Collector) Events() []Event {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]Event(nil), c.events...)
 }
 
-// First tells whether this is the first time that it is asked about x.
+// First reports whether this is the first time that it is asked about x.
 func (c *Collector) First(x any) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -300,7 +300,7 @@ func (c *Collector) Call(owner any, name string) {
 	c.names[owner] = name
 }
 
-// Called is the name of a parameter; "" where it has none.
+// Called returns the name of a parameter; "" where it has none.
 func (c *Collector) Called(owner any) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// FileBytes is the size of the file that save writes.
+// FileBytes returns the size of the file that save writes.
 func FileBytes(save func(path string) error) (size int, err error) {
 	dir, err := os.MkdirTemp("", "quern-*")
 	if err != nil {
@@ -30,7 +30,7 @@ func FileBytes(save func(path string) error) (size int, err error) {
 	return int(info.Size()), nil
 }
 
-// Quality is the rows of loss and accuracy, before and after; an accuracy that is NaN
+// Quality returns the rows of loss and accuracy, before and after; an accuracy that is NaN
 // was not measured.
 func Quality(loss, accuracy [2]float64) [][]any {
 	rows := [][]any{{"loss", fmt.Sprintf("%.4g", loss[0]), fmt.Sprintf("%.4g", loss[1]), fmt.Sprintf("%+.2g", loss[1]-loss[0])}}
@@ -40,13 +40,13 @@ func Quality(loss, accuracy [2]float64) [][]any {
 	return rows
 }
 
-// Faster is a row of the times of two ways, and how many times as fast the second is.
+// Faster returns a row of the times of two ways, and how many times as fast the second is.
 func Faster(what string, before, after Times) []any {
 	median, low, high := before.Ratio(after)
 	return []any{what, before.String(), after.String(), fmt.Sprintf("%.2f times as fast (%.2f to %.2f)", median, low, high)}
 }
 
-// Shown is a sentence with tables below it, as a value shows itself.
+// Shown returns a sentence with tables below it, as a value shows itself.
 func Shown(sentence string, tables ...display.Content) map[string]any {
 	text, page := []string{sentence}, "<div>"+html.EscapeString(sentence)+"</div>"
 	for _, t := range tables {

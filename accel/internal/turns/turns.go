@@ -39,7 +39,7 @@ func Take(ctx context.Context, rounds int, ways ...func() error) ([]Times, error
 	return all, nil
 }
 
-// Quantile is the time below which a share of the rounds are.
+// Quantile returns the time below which a share of the rounds are.
 func (t Times) Quantile(share float64) float64 {
 	sorted := slices.Sorted(slices.Values(t))
 	at := share * float64(len(sorted)-1)
@@ -50,10 +50,10 @@ func (t Times) Quantile(share float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// Median is the time of the middle round.
+// Median returns the time of the middle round.
 func (t Times) Median() float64 { return t.Quantile(0.5) }
 
-// String is the median, and between which times the middle half of the rounds are.
+// String returns the median, and between which times the middle half of the rounds are.
 func (t Times) String() string {
 	if len(t) == 0 {
 		return "not measured"
@@ -61,7 +61,7 @@ func (t Times) String() string {
 	return fmt.Sprintf("%s (%s to %s)", Seconds(t.Median()), Seconds(t.Quantile(0.25)), Seconds(t.Quantile(0.75)))
 }
 
-// Ratio is the median of how many times as long a round of t takes as one of o, and
+// Ratio returns the median of how many times as long a round of t takes as one of o, and
 // where the middle half of the rounds are.
 func (t Times) Ratio(o Times) (median, low, high float64) {
 	var r Times
@@ -71,7 +71,7 @@ func (t Times) Ratio(o Times) (median, low, high float64) {
 	return r.Median(), r.Quantile(0.25), r.Quantile(0.75)
 }
 
-// Seconds is a time with three digits.
+// Seconds returns a time with three digits.
 func Seconds(s float64) string {
 	switch {
 	case s >= 1:
@@ -82,7 +82,7 @@ func Seconds(s float64) string {
 	return fmt.Sprintf("%.3g µs", s*1e6)
 }
 
-// Bytes is a size with three digits.
+// Bytes returns a size with three digits.
 func Bytes(n int) string {
 	v := float64(n)
 	for _, unit := range []string{"B", "KiB", "MiB"} {

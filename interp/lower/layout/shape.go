@@ -21,7 +21,7 @@ type shape struct {
 	members []*types.Named
 }
 
-// shapeOf is the shape of t; ok is false if it has none.
+// shapeOf returns the shape of t; ok is false if it has none.
 func (b *Builder) shapeOf(t *types.Named) (s shape, ok bool) {
 	if b.Declared || b.Name != nil {
 		return shape{}, false

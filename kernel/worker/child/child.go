@@ -115,7 +115,7 @@ func (p *Process) Serve(ctx context.Context, w link.Worker) error {
 	}
 }
 
-// Host is what a cell may request from the kernel process. It works while Serve runs.
+// Host returns what a cell may request from the kernel process. It works while Serve runs.
 func (p *Process) Host() link.Host {
 	return markedHost{link.NewHost(p.conn), p.output}
 }

@@ -71,7 +71,7 @@ func (s isa) overRows(bases []Register, body func(v vectorOf)) {
 	JNZ(LabelRef("row"))
 }
 
-// partly is the last n elements of rows, less than a vector's.
+// partly returns the last n elements of rows, less than a vector's.
 func (s isa) partly(n Register) func(place func(i int) Mem) vectorOf {
 	if s.wide() {
 		ones, some, k := GP64(), GP64(), K()

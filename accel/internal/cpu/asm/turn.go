@@ -69,7 +69,7 @@ func (s isa) tail() string {
 	return "; n is a multiple of 8."
 }
 
-// rows are the addresses of as many rows as a vector has lanes, and the step to the next
+// rows returns the addresses of as many rows as a vector has lanes, and the step to the next
 // columns.
 func (s isa) rows(base, row Register) (rows []Mem, advance func()) {
 	SHLQ(Imm(2), row)

@@ -289,7 +289,7 @@ func (s isa) sandwich(l line, from, to block, finish func(VecVirtual)) {
 	}
 }
 
-// planes are the 36 elements of a square, step apart; the next square follows.
+// planes returns the 36 elements of a square, step apart; the next square follows.
 func (s isa) planes(base Register, step Register, next func(Register)) block {
 	SHLQ(Imm(2), step)
 	step3, step5 := GP64(), GP64()
@@ -329,7 +329,7 @@ func (s isa) by(vectors int) func(Register) {
 	return func(r Register) { ADDQ(I32(vectors*s.width), r) }
 }
 
-// image is the elements of a square in rows of a pitch; the next square is some vectors to
+// image returns the elements of a square in rows of a pitch; the next square is some vectors to
 // the right.
 func (s isa) image(base, pitch Register, rows, vectors int) block {
 	SHLQ(Imm(2), pitch)
@@ -356,7 +356,7 @@ func (s isa) image(base, pitch Register, rows, vectors int) block {
 	}
 }
 
-// flat is the nine contiguous elements of a square.
+// flat returns the nine contiguous elements of a square.
 func (s isa) flat(base Register) block {
 	return block{
 		at:   func(i, j int) Mem { return Mem{Base: base, Disp: (3*i + j) * s.width} },

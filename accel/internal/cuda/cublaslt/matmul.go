@@ -101,7 +101,7 @@ type Plan interface {
 	Close()
 }
 
-// WorkspaceBytes is the workspace that NVIDIA's guide recommends: 32 MiB from
+// WorkspaceBytes returns the workspace that NVIDIA's guide recommends: 32 MiB from
 // compute capability 9.0 on, 4 MiB before.
 func WorkspaceBytes(capability int) int {
 	if capability >= 90 {

@@ -19,7 +19,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// real is the cuBLASLt of this machine.
+// real returns the cuBLASLt of this machine.
 func real(t *testing.T) *library.Handle {
 	t.Helper()
 	found, err := library.CuBLASLt.Open(0)
@@ -125,7 +125,7 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 	}
 }
 
-// fakeLibrary is a library that computes on host memory.
+// fakeLibrary returns a library that computes on host memory.
 func fakeLibrary(t *testing.T) *library.Handle {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
@@ -144,7 +144,7 @@ func fakeLibrary(t *testing.T) *library.Handle {
 	return found
 }
 
-// pointer is where numbers lie, which are device memory for the fake.
+// pointer returns where numbers lie, which are device memory for the fake.
 func pointer(v []float32) driver.Pointer {
 	return driver.Pointer(uintptr(unsafe.Pointer(unsafe.SliceData(v))))
 }

@@ -35,7 +35,7 @@ func Open(found *library.Handle) (Library, error) {
 	return l, nil
 }
 
-// Symbols are the functions of cuDNN that the package calls.
+// Symbols returns the functions of cuDNN that the package calls.
 func Symbols() []string {
 	return library.Names(func(i int) string { return C.GoString(C.quern_dnn_symbol(C.int(i))) })
 }
@@ -59,7 +59,7 @@ func bind(found *library.Handle) (*opened, error) {
 	return l, nil
 }
 
-// Version is the version of the library.
+// Version returns the version of the library.
 func (l *opened) Version() string { return l.version.String() }
 
 // Close releases the library's handle.

@@ -18,7 +18,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// real is the cuDNN of this machine.
+// real returns the cuDNN of this machine.
 func real(t *testing.T) *library.Handle {
 	t.Helper()
 	found, err := library.CuDNN.Open(0)
@@ -217,7 +217,7 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// fakeLibrary is a library that convolves on host memory.
+// fakeLibrary returns a library that convolves on host memory.
 func fakeLibrary(t *testing.T) *library.Handle {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
@@ -356,7 +356,7 @@ func tryPlan(t *testing.T, name string, c Convolution, p Plan) {
 	}
 }
 
-// pointer is where numbers lie, which are device memory for the fake.
+// pointer returns where numbers lie, which are device memory for the fake.
 func pointer(v []float32) driver.Pointer {
 	return driver.Pointer(uintptr(unsafe.Pointer(unsafe.SliceData(v))))
 }

@@ -35,7 +35,7 @@ func OpenCuBLASLt(ctx driver.Context) (cublaslt.Library, error) {
 	return &CuBLASLt{Context: ctx.(fake.FuncLauncher)}, nil
 }
 
-// Version is a version that the back end supports.
+// Version returns a version that the back end supports.
 func (l *CuBLASLt) Version() string { return "13.0.0" }
 
 // Close fails while plans are open.

@@ -30,7 +30,7 @@ func OpenCuDNN(ctx driver.Context) (cudnn.Library, error) {
 	return &CuDNN{Context: ctx.(fake.FuncLauncher)}, nil
 }
 
-// Version is a version that the back end supports.
+// Version returns a version that the back end supports.
 func (l *CuDNN) Version() string { return "9.0.0" }
 
 // Close fails while plans are open.

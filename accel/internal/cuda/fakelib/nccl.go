@@ -35,7 +35,7 @@ func OpenNCCL(ctx driver.Context) (nccl.Library, error) {
 	return &NCCL{Context: ctx.(fake.FuncLauncher)}, nil
 }
 
-// Version is a version that the back end supports.
+// Version returns a version that the back end supports.
 func (l *NCCL) Version() string { return "2.27.3" }
 
 func refusedSum(call, format string, args ...any) error {

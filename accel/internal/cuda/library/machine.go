@@ -45,7 +45,7 @@ func (m Machine) isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// interpreter is the Python that python3 on PATH starts. With pyenv that is a script; a
+// interpreter returns the Python that python3 on PATH starts. With pyenv that is a script; a
 // variable or files say which version it starts.
 func (m Machine) interpreter() string {
 	folder := filepath.Dir(m.Python)
@@ -86,7 +86,7 @@ func (m Machine) isolated(prefix string) bool {
 	return true
 }
 
-// target is the name of the architecture in a CUDA toolkit.
+// target returns the name of the architecture in a CUDA toolkit.
 func (m Machine) target() string {
 	if runtime.GOARCH == "arm64" {
 		return "sbsa-linux"

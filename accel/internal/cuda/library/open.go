@@ -73,7 +73,7 @@ func (l *Library) open(m Machine, driver int) (*Handle, error) {
 	return nil, errors.Join(refused...)
 }
 
-// damaged is the error of a file that crashes the process that loads it.
+// damaged returns the error of a file that crashes the process that loads it.
 func damaged(path string, signal int) error {
 	return &LoadError{Path: path, Reason: fmt.Sprintf("is damaged (%v in a process that tried it): install it again", syscall.Signal(signal))}
 }

@@ -51,7 +51,7 @@ var (
 	}
 )
 
-// packaged is the name of the pip package for a major version of CUDA.
+// packaged returns the name of the pip package for a major version of CUDA.
 func (l *Library) packaged(cuda int) string {
 	if l == CuBLASLt && cuda == 12 {
 		return l.Package + "-cu12"

@@ -28,7 +28,7 @@ func tree(t *testing.T, files ...string) (root string) {
 	return root
 }
 
-// machineAt is one whose variables are relative to a folder.
+// machineAt returns one whose variables are relative to a folder.
 func machineAt(root string, variables map[string]string, loaded ...string) Machine {
 	return Machine{
 		Env: func(name string) string {
@@ -42,7 +42,7 @@ func machineAt(root string, variables map[string]string, loaded ...string) Machi
 	}
 }
 
-// paths are the places with slashes, relative to a folder.
+// paths returns the places with slashes, relative to a folder.
 func paths(root string, places []Place) []string {
 	var all []string
 	for _, p := range places {

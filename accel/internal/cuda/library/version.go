@@ -7,7 +7,7 @@ type Version struct{ Major, Minor, Patch int }
 
 func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch) }
 
-// number is a version in the format of NVIDIA's libraries.
+// number returns a version in the format of NVIDIA's libraries.
 func (v Version) number() int { return 10000*v.Major + 100*v.Minor + v.Patch }
 
 // numbered parses the version that a library returns.

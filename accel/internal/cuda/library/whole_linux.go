@@ -37,7 +37,7 @@ func (l *Library) whole(p Place) error {
 // machines are what files of this architecture say they are for.
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 
-// named is an architecture in words.
+// named returns an architecture in words.
 func named(m elf.Machine) string {
 	switch m {
 	case elf.EM_X86_64:

@@ -32,7 +32,7 @@ func Open(found *library.Handle) (Library, error) {
 	return l, nil
 }
 
-// Symbols are the functions of NCCL that the package calls.
+// Symbols returns the functions of NCCL that the package calls.
 func Symbols() []string {
 	return library.Names(func(i int) string { return C.GoString(C.quern_nccl_symbol(C.int(i))) })
 }

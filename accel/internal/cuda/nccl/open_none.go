@@ -7,5 +7,5 @@ import "github.com/quernlab/quern/accel/internal/cuda/library"
 // Open returns [library.ErrBuild]: this build cannot load libraries.
 func Open(*library.Handle) (Library, error) { return nil, library.ErrBuild }
 
-// Symbols are the functions of NCCL that the package calls: none in this build.
+// Symbols returns the functions of NCCL that the package calls: none in this build.
 func Symbols() []string { return nil }

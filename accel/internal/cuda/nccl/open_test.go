@@ -18,7 +18,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// real is the NCCL of this machine.
+// real returns the NCCL of this machine.
 func real(t *testing.T) *library.Handle {
 	t.Helper()
 	found, err := library.NCCL.Open(0)
@@ -107,7 +107,7 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 	}
 }
 
-// fakeLibrary is a library that adds up memory of the host.
+// fakeLibrary returns a library that adds up memory of the host.
 func fakeLibrary(t *testing.T) Library {
 	t.Helper()
 	cc, err := exec.LookPath("cc")
