@@ -56,7 +56,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset
 	case newModel == nil:
 		c.Err = errors.New("accel: Compare: there is no function that makes a model")
 	case train == nil:
-		c.Err = errors.New("accel: Compare: there is no training set; was the error of making it read?")
+		c.Err = errors.New("accel: Compare: the training set is nil: check the error returned where it was created")
 	case len(variants) == 0:
 		c.Err = errors.New("accel: Compare: there are no variants; accel.NewVariant makes one")
 	}

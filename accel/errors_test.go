@@ -33,7 +33,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{accel.ReduceLROnPlateau(3, 2), "accel: ReduceLROnPlateau(3, 2): the patience must be at least 0 and the factor between 0 and 1"},
 		{accel.ReduceLROnPlateau(3, 0.5), "accel: ReduceLROnPlateau needs a set to watch: add Validate(set)"},
 		{accel.SaveEvery(3), "accel: SaveEvery(3) needs a file: add Resume(path)"},
-		{accel.Validate(nil), "accel: Validate(nil): there is no set; was the error of making it read?"},
+		{accel.Validate(nil), "accel: Validate(nil): the data set is nil: check the error returned where it was created"},
 		{accel.Validate(train.First(0)), "accel: Validate(digits, train): the set is empty"},
 	}
 	for _, tt := range tests {

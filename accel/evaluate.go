@@ -39,7 +39,7 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options .
 	case model == nil:
 		return nil, errors.New("accel: Evaluate: there is no model")
 	case set == nil:
-		return nil, errors.New("accel: Evaluate: there is no set; was the error of making it read?")
+		return nil, errors.New("accel: Evaluate: the data set is nil: check the error returned where it was created")
 	case set.Len() == 0:
 		return nil, fmt.Errorf("accel: Evaluate: %s is empty", set.Name())
 	}

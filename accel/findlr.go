@@ -34,7 +34,7 @@ const (
 // trains for a hundred steps, each with a larger rate, from 1e-7 to 10, until
 // the loss is four times the lowest, and suggests the rate at which it fell
 // fastest. Options are those of [Fit]; optimiser, batch size and loss matter.
-// The model gets back the weights that it had; layers that had none begin anew
+// The model gets back the weights that it had; layers that had none start without weights
 // with those that they got in the search.
 func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...Option) (*LRSearch, error) {
 	if err := touch(ctx, model, train); err != nil {
@@ -86,7 +86,7 @@ func touch(ctx context.Context, model nn.Module, train *data.Dataset) error {
 	case model == nil:
 		return errors.New("there is no model")
 	case train == nil:
-		return errors.New("there is no training set; was the error of making it read?")
+		return errors.New("the training set is nil: check the error returned where it was created")
 	case train.Len() == 0:
 		return fmt.Errorf("%s is empty", train.Name())
 	}

@@ -37,7 +37,7 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 	case model == nil:
 		return run, errors.New("accel: Fit: there is no model")
 	case train == nil:
-		return run, errors.New("accel: Fit: there is no training set; was the error of making it read?")
+		return run, errors.New("accel: Fit: the training set is nil: check the error returned where it was created")
 	case train.Len() == 0:
 		return run, fmt.Errorf("accel: Fit: %s is empty", train.Name())
 	}

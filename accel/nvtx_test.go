@@ -57,7 +57,7 @@ func TestWatchedChild(t *testing.T) {
 	prof.Span("after")()
 }
 
-// A tool that watches a training is told its steps, and in them the phases, layers
+// A profiler that watches a training receives its steps, and in them the phases, layers
 // and ops, as the model calls them.
 func TestNVTX(t *testing.T) {
 	cc, err := exec.LookPath("cc")

@@ -148,7 +148,7 @@ func Minimize(loss func(prediction, target *Tensor) *Tensor) Option {
 func Validate(set *data.Dataset) Option {
 	if set == nil {
 		return fitOption("Validate(nil)", func(*options) error {
-			return errors.New("accel: Validate(nil): there is no set; was the error of making it read?")
+			return errors.New("accel: Validate(nil): the data set is nil: check the error returned where it was created")
 		})
 	}
 	text := fmt.Sprintf("Validate(%s)", set.Name())

@@ -122,7 +122,7 @@ func PredictSet(ctx context.Context, model nn.Module, set *data.Dataset, options
 	case model == nil:
 		return nil, errors.New("accel: PredictSet: there is no model")
 	case set == nil:
-		return nil, errors.New("accel: PredictSet: there is no set; was the error of making it read?")
+		return nil, errors.New("accel: PredictSet: the data set is nil: check the error returned where it was created")
 	case set.Len() == 0:
 		return nil, fmt.Errorf("accel: PredictSet: %s is empty", set.Name())
 	}

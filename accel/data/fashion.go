@@ -184,7 +184,7 @@ func (f file) decode(r io.Reader, compressed bool) (*IDX, error) {
 		return nil, err
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != f.sha256 {
-		return nil, &FormatError{Format: "IDX", Want: "content with SHA-256 " + f.sha256, Got: got + "; delete the file to load it anew"}
+		return nil, &FormatError{Format: "IDX", Want: "content with SHA-256 " + f.sha256, Got: got + "; delete the file to download it again"}
 	}
 	return a, nil
 }

@@ -22,7 +22,7 @@ type guard struct {
 }
 
 // guarded returns the guard of the next step. The numbers that count updates are carried
-// on from the one before, or made anew where other parameters take part.
+// on from the one before, or created again if other parameters take part.
 func (o *Optimizer) guarded(finite, inverse *tensor.Tensor) *guard {
 	var taking []*state
 	for _, p := range nn.Parameters(o.model) {

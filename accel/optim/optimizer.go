@@ -196,7 +196,7 @@ func clip(r *record, gradients []*tensor.Tensor, limit float64) {
 	}
 }
 
-// ZeroGrad forgets the gradients, so that the next Backward starts anew.
+// ZeroGrad forgets the gradients, so that the next Backward starts from zero.
 func (o *Optimizer) ZeroGrad() {
 	for _, p := range nn.Parameters(o.model) {
 		p.ZeroGrad()

@@ -95,7 +95,7 @@ type ReduceLROnPlateauSchedule struct {
 
 // ReduceLROnPlateau multiplies the rate by factor once the validation loss has
 // not fallen, by at least a ten-thousandth of itself, for more than patience
-// validations in a row; then it counts anew. It is PyTorch's ReduceLROnPlateau
+// validations in a row; then it starts to count again. It is PyTorch's ReduceLROnPlateau
 // with its defaults.
 func ReduceLROnPlateau(patience int, factor float64) *ReduceLROnPlateauSchedule {
 	return &ReduceLROnPlateauSchedule{patience: max(patience, 0), factor: factor, now: 1, best: math.Inf(1)}

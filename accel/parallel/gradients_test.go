@@ -302,7 +302,7 @@ func TestOverlap(t *testing.T) {
 }
 
 // TestSyncBatchNormInOneProcess wants ranks that share an engine to be refused: they would
-// wait for each other for ever.
+// wait for each other forever.
 func TestSyncBatchNormInOneProcess(t *testing.T) {
 	for r, err := range each(t, ranks(t, 2), func(ctx context.Context, g *Group) error {
 		model := nn.Sequential(nn.Dense(2), nn.SyncBatchNorm())

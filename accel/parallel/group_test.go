@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// testTime bounds what a test waits for; what hangs would wait for ever.
+// testTime bounds what a test waits for; what hangs would wait forever.
 const testTime = 3 * time.Minute
 
 // ranks makes a group of n, which ends with the test.

@@ -72,7 +72,7 @@ func (j *joining) proof(side string, exported, theirs []byte, said hello) []byte
 	return m.Sum(nil)
 }
 
-// greet authenticates an incoming connection. A rank that may not join is told the reason.
+// greet authenticates an incoming connection. A rank that may not join receives the reason.
 func (j *joining) greet(conn net.Conn, judge func(hello) error) (*link, hello, error) {
 	var h hello
 	l, exported, err := newLink(-1, conn, true)

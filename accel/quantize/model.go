@@ -71,7 +71,7 @@ func newModel(model nn.Module, k kind, all []*product) (*Model, error) {
 // finite.
 func (m *Model) Forward(x *tensor.Tensor) (y *tensor.Tensor) {
 	if m == nil {
-		panic(&tensor.StateError{Op: "quantize", Hint: "there is no model; was the error of making it read?"})
+		panic(&tensor.StateError{Op: "quantize", Hint: "the model is nil: check the error returned where it was created"})
 	}
 	q := m.of()
 	if err := onProcessor(); err != nil {

@@ -11,7 +11,7 @@ import (
 
 // SetMemoryLimit bounds the bytes that tensors and the temporaries of plans may
 // take on the device, and returns the old bound. 0, the default, means seven
-// eighths of the machine's memory, or of what Go's runtime is told to keep to
+// eighths of the machine's memory, or of the limit of Go's runtime
 // (GOMEMLIMIT; in a notebook QUERN_MEMORY_LIMIT) if that is less, and on a GPU what
 // its driver gives. An op, or the
 // run of a list, that would go beyond panics with an *OutOfMemoryError; tensors

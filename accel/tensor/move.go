@@ -22,7 +22,7 @@ func (t *Tensor) T() *Tensor {
 	return record(ir.Permute{Perm: perm}, t)
 }
 
-// Permute orders the dimensions anew: dimension i of the result is dimension
+// Permute reorders the dimensions: dimension i of the result is dimension
 // perm[i] of t.
 func (t *Tensor) Permute(perm ...int) *Tensor {
 	return record(ir.Permute{Perm: slices.Clone(perm)}, t)

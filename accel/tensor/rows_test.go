@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// opRow is one op with its reference. Sizes m, n and k are drawn anew for each
+// opRow is one op with its reference. Sizes m, n and k are drawn again for each
 // trial.
 type opRow struct {
 	name      string

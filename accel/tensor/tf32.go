@@ -21,7 +21,7 @@ func TF32(on bool) (before bool) {
 		e.round(d)
 	}
 	e.round(e.recorder.Device())
-	e.recorder.Switch(e.recorder.Device()) // plans are made anew
+	e.recorder.Switch(e.recorder.Device()) // plans are made again
 	return before
 }
 

@@ -104,7 +104,7 @@ func TestLaterMethods(t *testing.T) {
 
 // TestTypesInternals pins what this package relies on in go/types: a scope that
 // is emptied in place keeps its package usable, the method list of a named
-// type can be replaced, and that of an instance be made anew.
+// type can be replaced, and that of an instance created again.
 func TestTypesInternals(t *testing.T) {
 	t.Parallel()
 	field, ok := reflect.TypeOf(types.Named{}).FieldByName("methods")

@@ -114,8 +114,8 @@ func splitList(src string, list []lexeme, comments [][2]int, lines lineTable) (c
 const maxHeader = 2
 
 // inHeader reports whether the semicolon list[i] lies in the header of the for, if
-// or switch that begins at list[start]. Where the header ends is told by the
-// parser: up to there the statement has no block and does not parse.
+// or switch that begins at list[start]. The parser finds the end of the header: up
+// to there the statement has no block and does not parse.
 func inHeader(src string, list []lexeme, start, i int) bool {
 	if list[i].lit != ";" {
 		return false

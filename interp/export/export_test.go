@@ -242,14 +242,14 @@ func TestRefused(t *testing.T) {
 		}},
 		{"no Go at all", "-- --\nthis is not Go", []string{"cell 1, line 1: it does not compile: unexpected is at the end of a statement"}},
 		{"a function that others use", "-- --\nfunc f() int { return 1 }\nfunc g() int { return f() }\n-- --\nfunc f() int { return 2 }", []string{
-			"cell 2: it defines anew what g of an earlier cell uses, and a program has that once",
+			"cell 2: it redefines what g of an earlier cell uses, which a program cannot do",
 		}},
 		{"a variable that a function uses", "-- --\nx := 1\nfunc g() int { return x }\n-- --\nx := \"a\"", []string{
-			"cell 2: it defines anew what g of an earlier cell uses, and a program has that once",
+			"cell 2: it redefines what g of an earlier cell uses, which a program cannot do",
 		}},
 		{"a type", "-- --\ntype p struct{ x int }\n-- --\ntype p struct{ y int }\n-- --\ntype p int", []string{
-			"cell 2, line 1: p is defined anew: cell 1 defines it too, and what prints a type would print another name",
-			"cell 3, line 1: p is defined anew: cell 2 defines it too, and what prints a type would print another name",
+			"cell 2, line 1: p is redefined: cell 1 defines it too, and the program would print its type by another name",
+			"cell 3, line 1: p is redefined: cell 2 defines it too, and the program would print its type by another name",
 		}},
 		{"a type with a predeclared name", "-- --\nvar e error = nil\n_ = e\n-- --\ntype error int", []string{
 			"cell 2, line 1: a program cannot have a type error beside what Go calls so",
@@ -261,7 +261,7 @@ func TestRefused(t *testing.T) {
 			"cell 2, line 1: it gives p the method Area, without which an earlier cell has used values of the type: declare it in cell 1",
 		}},
 		{"a method that is replaced", "-- --\ntype p int\nfunc (p) M() int { return 1 }\np(1).M()\n-- --\nfunc (p) M() int { return 2 }", []string{
-			"cell 2, line 1: it defines the method M of p anew, and a program has that once",
+			"cell 2, line 1: it redefines the method M of p, which a program cannot do",
 		}},
 		{"a type without a name", "-- --\nfunc hidden() any { return 1 }\n-- --\nh := reflect.ValueOf(1).Type().Method\nt := parse.New\n_ = t", nil},
 	} {

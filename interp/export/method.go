@@ -35,7 +35,7 @@ func (p *program) lateMethods() []Objection {
 			first := p.first[t]
 			if declared[key{t, method.Name()}] {
 				objections = append(objections, Objection{c.place, 1 + lines(c.Source[:piece.offset(f.Pos())]), fmt.Sprintf(
-					"it defines the method %s of %s anew, and a program has that once", method.Name(), t.Name())})
+					"it redefines the method %s of %s, which a program cannot do", method.Name(), t.Name())})
 				continue
 			}
 			if t == nil || first == nil || first == c {

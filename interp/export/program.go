@@ -122,7 +122,7 @@ func (p *program) nameAll() []Objection {
 		_, wasType := before.(*types.TypeName)
 		switch {
 		case (isType || wasType) && used && before != nil:
-			objections = append(objections, p.defined(o, fmt.Sprintf("%s is defined anew: cell %d defines it too, and what prints a type would print another name",
+			objections = append(objections, p.defined(o, fmt.Sprintf("%s is redefined: cell %d defines it too, and the program would print its type by another name",
 				name, p.first[before].place)))
 		case isType && (used || builtin):
 			objections = append(objections, p.defined(o, fmt.Sprintf("a program cannot have a type %s beside what Go calls so", name)))

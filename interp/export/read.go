@@ -100,7 +100,7 @@ func read(ctx context.Context, cells []Cell, modules module.Source) (*notebook, 
 		c.checked = checked
 		for _, name := range checked.Carried {
 			objections = append(objections, Objection{Cell: c.place, Reason: fmt.Sprintf(
-				"it defines anew what %s of an earlier cell uses, and a program has that once", name)})
+				"it redefines what %s of an earlier cell uses, which a program cannot do", name)})
 		}
 		if c.pieces, err = pieces(c.Source); err != nil {
 			return nil, err

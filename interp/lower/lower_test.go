@@ -179,7 +179,7 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
-// TestInterrupt stops cells that would run for ever, at the thousandth check.
+// TestInterrupt stops cells that would run forever, at the thousandth check.
 func TestInterrupt(t *testing.T) {
 	for _, cell := range []string{
 		"for {}",
@@ -207,7 +207,7 @@ func TestInterrupt(t *testing.T) {
 }
 
 // TestGoroutinePanic panics in goroutines that the cell or a compiled function
-// starts: the session is told and lives.
+// starts: the session gets an error and lives on.
 func TestGoroutinePanic(t *testing.T) {
 	for _, cell := range []string{
 		"go func() { defer close(done); panic(\"lost\") }()",

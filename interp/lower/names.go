@@ -2,7 +2,7 @@ package lower
 
 // Names of lowered code. A definition of a cell gets the user's name and a
 // number; the number grows with each redefinition, because yaegi binds the
-// name in a function for ever when it compiles the function:
+// name in a function forever when it compiles the function:
 //
 //	func f() {}      ->  func fʹ1() {}
 //	x := 1; x := ""  ->  var xʹ1 int; var xʹ2 string

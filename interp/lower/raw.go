@@ -63,7 +63,7 @@ var shims = map[string]string{
 	"(database/sql/driver.Null).ConvertValue":             "ConvertParameter",
 }
 
-// waits are methods that may wait for ever, which the compiled run time ends on
+// waits are methods that may wait forever, which the compiled run time ends on
 // an interrupt:
 //
 //	mu.Lock()    ->  rtʹ.Lock(&mu)

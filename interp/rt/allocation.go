@@ -51,7 +51,7 @@ func allocate(bytes int64) {
 	}
 }
 
-// memoryLimit returns what the Go runtime is told to keep to, or the memory of the
+// memoryLimit returns the memory limit of the Go runtime, or the memory of the
 // machine if that is less; 0 where neither is known.
 func memoryLimit() int64 {
 	limit := debug.SetMemoryLimit(-1)

@@ -13,7 +13,7 @@ import (
 // Deferred is the list of deferred calls of one activation of a lowered
 // function. Lowered code does not use yaegi's own defer: there, arguments
 // are not copied, a panic in a deferred call drops the calls before it, and a
-// closure of the function that a deferred call calls waits for ever.
+// closure of the function that a deferred call calls waits forever.
 //
 // A Deferred belongs to the goroutine that runs [Protect].
 type Deferred struct {

@@ -33,7 +33,7 @@ func (r *Registry) equalDynamic(a, b any) bool {
 }
 
 // DeepEqual is reflect.DeepEqual for arguments that may be boxed. Two nested
-// values of different types that look alike in lowered code are told apart
+// values of different types that look alike in lowered code are distinguished
 // where they lie in interfaces.
 func (r *Registry) DeepEqual(a, b any) bool {
 	x, xBoxed := r.unbox(a)

@@ -17,7 +17,7 @@ func ValidValue(v ReflectValue, method string) ReflectValue {
 }
 
 // methodTexts has the names of methods in errors about zero Values of cells, by
-// name. They are told from those of other such errors by where the text lies.
+// name. The address of the text distinguishes them from other such errors.
 var methodTexts sync.Map
 
 func methodText(method string) string {

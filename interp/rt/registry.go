@@ -13,7 +13,7 @@ import (
 	"github.com/quernlab/quern/interp/lower/layout"
 )
 
-// Config is what a Registry is told once. Only Interpreted has no default.
+// Config configures a Registry. Only Interpreted has no default.
 type Config struct {
 	// Interpreted reports whether a named type (or an instance of a generic
 	// one) exists in lowered code only. It must not change its mind.

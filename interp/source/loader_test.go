@@ -265,7 +265,7 @@ package d
 		mu.Unlock()
 		if first && (strings.HasSuffix(importPath, "/b") || strings.HasSuffix(importPath, "/c")) {
 			together.Done()
-			together.Wait() // for ever, if the other one comes later
+			together.Wait() // forever, if the other one comes later
 		}
 	}
 	if _, err := l.Import("example.com/m/a"); err != nil {

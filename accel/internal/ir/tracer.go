@@ -91,7 +91,7 @@ func (t *Tracer) add(v *Value, made int) int {
 	return n
 }
 
-// recorded is told of an op.
+// recorded is called for each op that is recorded.
 func (t *Tracer) recorded(v *Value, p layer) {
 	o := TracedOp{Op: v.op, In: make([]int, len(v.in)), Path: p.path, Kind: p.kind}
 	depends := false
@@ -104,7 +104,7 @@ func (t *Tracer) recorded(v *Value, p layer) {
 	t.ops = append(t.ops, o)
 }
 
-// aliased is told of a value that lies where another does.
+// aliased is called for a value that shares the memory of another.
 func (t *Tracer) aliased(v, of *Value, p layer) {
 	n := t.Number(of)
 	out := t.add(v, len(t.ops))

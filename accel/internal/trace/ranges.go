@@ -2,7 +2,7 @@ package trace
 
 import "time"
 
-// Ranges are told, while they are made, to a tool that watches the process.
+// Ranges are reported to a profiler while they happen.
 type Ranges struct {
 	// Begin begins a range; what it returns ends it.
 	Begin func(name string) (end func())

@@ -142,18 +142,18 @@ type Event struct {
 	Bytes      int
 }
 
-// Collector keeps what it is told, by any goroutine. Where several record ops at
+// Collector keeps what it receives from any goroutine. Where several record ops at
 // once, their scopes mix.
 type Collector struct {
 	start  time.Time
-	ranges *Ranges    // nil of one that keeps what it is told
+	ranges *Ranges    // nil for a collector that keeps what it receives
 	before *Collector // that was active before; one of ranges, or nil
 
 	mu      sync.Mutex
 	scopes  []Scope
 	path    string
 	root    any    // the outermost chain
-	room    []Note // for the next ones
+	buffer  []Note // for the next ones
 	flushes []Flush
 	events  []Event
 	names   map[any]string // of parameters, by their owner
@@ -162,15 +162,15 @@ type Collector struct {
 
 var active atomic.Pointer[Collector]
 
-// roomy is the number of notes and events for which there is room at once.
-const roomy = 256
+// batch is the number of notes and events that are allocated at once.
+const batch = 256
 
 // Active returns the collector of the profile that is being taken, nil without one.
 func Active() *Collector { return active.Load() }
 
 // Start makes a collector the active one. It is false where there is one already.
 func Start() (c *Collector, ok bool) {
-	c = &Collector{start: time.Now(), names: map[any]string{}, met: map[any]bool{}, room: make([]Note, roomy), events: make([]Event, 0, roomy)}
+	c = &Collector{start: time.Now(), names: map[any]string{}, met: map[any]bool{}, buffer: make([]Note, batch), events: make([]Event, 0, batch)}
 	c.before = active.Load()
 	if c.before != nil && c.before.ranges == nil {
 		return c, false
@@ -230,11 +230,11 @@ func (c *Collector) Within(chain any) (leave func()) {
 func (c *Collector) Note(op string) *Note {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.room) == 0 {
-		c.room = make([]Note, roomy) // one by one they would cost more than what they tell of
+	if len(c.buffer) == 0 {
+		c.buffer = make([]Note, batch) // allocating them one by one would cost more than the ops that they describe
 	}
-	n := &c.room[0]
-	c.room = c.room[1:]
+	n := &c.buffer[0]
+	c.buffer = c.buffer[1:]
 	n.Op, n.Path, n.Root = op, c.path, c.root
 	if k := len(c.scopes); k > 0 {
 		n.Name, n.Phase = c.scopes[k-1].Name, c.scopes[k-1].Phase

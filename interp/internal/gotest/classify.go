@@ -95,7 +95,7 @@ var (
 func guess(v verdict) string {
 	text := v.Message
 	if v.Outcome == timeout {
-		text = "slow, or waits for ever"
+		text = "slow, or waits forever"
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	line = place.ReplaceAllString(strings.Join(strings.Fields(line), " "), "")

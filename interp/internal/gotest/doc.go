@@ -2,8 +2,8 @@
 //
 //	go run ./interp/internal/gotest                  run all, print the table, fail when a file that passed does not
 //	go run ./interp/internal/gotest -run 'ken/|map'  run those whose name matches, and show what they printed
-//	go run ./interp/internal/gotest -update          write failures.txt anew
-//	go run ./interp/internal/gotest -oracle          write oracle.txt anew: compile and run every file (ten minutes)
+//	go run ./interp/internal/gotest -update          write failures.txt again
+//	go run ./interp/internal/gotest -oracle          write oracle.txt again: compile and run every file (ten minutes)
 //	go run ./interp/internal/gotest -json table.json write the table as JSON too
 //
 // The files are those of $GOROOT/test that begin with "// run", need no second

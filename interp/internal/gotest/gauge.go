@@ -19,7 +19,7 @@ type gauge struct {
 }
 
 // run runs the named tests and returns a verdict for each, in their order.
-// progress is told each as it comes, from several goroutines one at a time.
+// progress is called for each result, from several goroutines one at a time.
 func (g *gauge) run(ctx context.Context, names []string, progress func(verdict)) ([]verdict, error) {
 	verdicts := make([]verdict, len(names))
 	var mu sync.Mutex

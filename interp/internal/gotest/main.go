@@ -44,8 +44,8 @@ func parse(args []string) (flags, error) {
 	set.DurationVar(&f.limit, "limit", limit, "what a test may take")
 	set.StringVar(&f.run, "run", "", "only tests whose name matches this regular expression; shows what they print")
 	set.StringVar(&f.json, "json", "", "write the table to this file too")
-	set.BoolVar(&f.update, "update", false, "write failures.txt anew")
-	set.BoolVar(&f.oracle, "oracle", false, "write oracle.txt anew")
+	set.BoolVar(&f.update, "update", false, "write failures.txt again")
+	set.BoolVar(&f.oracle, "oracle", false, "write oracle.txt again")
 	set.BoolVar(&f.verbose, "v", false, "print each verdict as it comes")
 	return f, set.Parse(args)
 }

@@ -171,7 +171,7 @@ func typeAt(p unsafe.Pointer) reflect.Type {
 	return t
 }
 
-// addReflectOff returns a number to what types refer to, and keeps it for ever. The
+// addReflectOff returns a number to what types refer to, and keeps it forever. The
 // runtime keeps it open to other packages.
 //
 //go:linkname addReflectOff reflect.addReflectOff

@@ -12,7 +12,7 @@ import (
 
 // A type that a cell declares again is another one to the type checker, and the types that reflection makes are never freed.
 // So a recursive type of the same shape as an earlier one gets the same reflect type, as types that are not recursive do: the
-// values of types of cells are told apart by their descriptors.
+// values of types of cells are distinguished by their descriptors.
 
 // shape describes all that the reflect type of a recursive type depends on, which types that are made together with it, in
 // the order of the description, included.

@@ -36,7 +36,7 @@ typedef struct {
   int64_t stride[2], padding[2], dilation[2];
 } convolution;
 
-// What cuDNN is told of a convolution. The device is 0 where the library has a handle.
+// The description of a convolution for cuDNN. The device is 0 where the library has a handle.
 typedef struct {
   handle x, w, y, convolution, operation, graph, device;
 } descriptors;
