@@ -7,8 +7,8 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/compare"
 	"github.com/quernlab/quern/accel/internal/substitute"
-	"github.com/quernlab/quern/accel/internal/turns"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -71,7 +71,7 @@ func Compare(ctx context.Context, set *data.Dataset, dense, pruned nn.Module) (r
 		if err := m.count(model, batch.X.Slice(0, 0, 1)); err != nil {
 			return nil, err
 		}
-		if m.FileBytes, err = turns.FileBytes(func(path string) error { return nn.Save(path, model) }); err != nil {
+		if m.FileBytes, err = compare.FileBytes(func(path string) error { return nn.Save(path, model) }); err != nil {
 			return nil, fmt.Errorf("prune: Compare: %w", err)
 		}
 		if m.PackedBytes = m.FileBytes; m.Zeros > 0 {
@@ -92,7 +92,7 @@ func Compare(ctx context.Context, set *data.Dataset, dense, pruned nn.Module) (r
 			return nil
 		}
 	}
-	times, err := turns.Take(ctx, reportRounds, evaluation(dense), evaluation(pruned))
+	times, err := compare.Interleave(ctx, reportRounds, evaluation(dense), evaluation(pruned))
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (m *Measured) count(model nn.Module, x *tensor.Tensor) error {
 // Speedup returns the median over the rounds of the dense model's time divided by the pruned
 // model's.
 func (r *Report) Speedup() float64 {
-	median, _, _ := turns.Times(r.Seconds[0]).Ratio(r.Seconds[1])
+	median, _, _ := compare.Times(r.Seconds[0]).Ratio(r.Seconds[1])
 	return median
 }
 
@@ -152,7 +152,7 @@ func (r *Report) FLOPsLeft() float64 {
 // sentence reports whether fewer operations take less time.
 func (r *Report) sentence() string {
 	before, after := r.Models[0], r.Models[1]
-	median, low, high := turns.Times(r.Seconds[1]).Ratio(r.Seconds[0])
+	median, low, high := compare.Times(r.Seconds[1]).Ratio(r.Seconds[0])
 	text := fmt.Sprintf("%.1f %% of the operations remain; they take %.1f %% of the time (%.1f to %.1f).", 100*r.FLOPsLeft(), 100*median, 100*low, 100*high)
 	if after.NonZero < after.FLOPs && after.FLOPs == before.FLOPs {
 		text += " Multiplying by a zero takes as long as by any other number: a mask does not make the model faster or its file smaller."
@@ -170,11 +170,11 @@ func (r *Report) rows() [][]any {
 		{"zero weights", count(a.Zeros), count(b.Zeros), ""},
 		{"FLOPs per example", count(a.FLOPs), count(b.FLOPs), change(a.FLOPs, b.FLOPs)},
 		{"FLOPs with non-zero weights", count(a.NonZero), count(b.NonZero), change(a.NonZero, b.NonZero)},
-		turns.Faster(fmt.Sprintf("wall time of %d examples", r.Batch), r.Seconds[0], r.Seconds[1]),
-		{"file", turns.Bytes(a.FileBytes), turns.Bytes(b.FileBytes), change(a.FileBytes, b.FileBytes)},
-		{"packed as sparse", turns.Bytes(a.PackedBytes), turns.Bytes(b.PackedBytes), change(a.PackedBytes, b.PackedBytes)},
+		compare.Faster(fmt.Sprintf("wall time of %d examples", r.Batch), r.Seconds[0], r.Seconds[1]),
+		{"file", compare.Bytes(a.FileBytes), compare.Bytes(b.FileBytes), change(a.FileBytes, b.FileBytes)},
+		{"packed as sparse", compare.Bytes(a.PackedBytes), compare.Bytes(b.PackedBytes), change(a.PackedBytes, b.PackedBytes)},
 	}
-	return append(rows, turns.Quality([2]float64{a.Loss, b.Loss}, [2]float64{a.Accuracy, b.Accuracy})...)
+	return append(rows, compare.Quality([2]float64{a.Loss, b.Loss}, [2]float64{a.Accuracy, b.Accuracy})...)
 }
 
 // count formats a number with three digits.
@@ -194,7 +194,7 @@ func (r *Report) String() string { return r.MIMEBundle()["text/plain"].(string) 
 
 // MIMEBundle returns the display of the report.
 func (r *Report) MIMEBundle() map[string]any {
-	return turns.Shown(r.sentence(), display.Table(r.rows(), "", "dense", "pruned", ""))
+	return compare.Shown(r.sentence(), display.Table(r.rows(), "", "dense", "pruned", ""))
 }
 
 // String returns the table as text.
@@ -208,5 +208,5 @@ func (c *Cut) MIMEBundle() map[string]any {
 		rows = append(rows, []any{l.Name, l.Layer, l.Before, l.After, l.Reason})
 		before, after = before+l.Before, after+l.After
 	}
-	return turns.Shown(fmt.Sprintf("%d of %d outputs are left.", after, before), display.Table(rows, "layer", "was", "outputs", "left", "because"))
+	return compare.Shown(fmt.Sprintf("%d of %d outputs are left.", after, before), display.Table(rows, "layer", "was", "outputs", "left", "because"))
 }

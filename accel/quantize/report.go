@@ -9,8 +9,8 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/compare"
 	"github.com/quernlab/quern/accel/internal/cpu"
-	"github.com/quernlab/quern/accel/internal/turns"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -60,7 +60,7 @@ func (m *Model) Report(ctx context.Context, set *data.Dataset) (r *Report, err e
 		return 0
 	})
 	for i, save := range []func(path string) error{func(path string) error { return nn.Save(path, m.of().model) }, m.Save} {
-		if r.FileBytes[i], err = turns.FileBytes(save); err != nil {
+		if r.FileBytes[i], err = compare.FileBytes(save); err != nil {
 			return nil, fmt.Errorf("quantize: report: %w", err)
 		}
 	}
@@ -79,7 +79,7 @@ func (m *Model) Report(ctx context.Context, set *data.Dataset) (r *Report, err e
 		return nil, err
 	}
 	r.Batch = batch.Len()
-	times, err := turns.Take(ctx, reportRounds, forward(evaluation{q.model}, batch.X), forward(m, batch.X))
+	times, err := compare.Interleave(ctx, reportRounds, forward(evaluation{q.model}, batch.X), forward(m, batch.X))
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (q *quantized) using() string {
 // Speedup returns the median over the rounds of the float model's time divided by the quantized
 // model's.
 func (r *Report) Speedup() float64 {
-	median, _, _ := turns.Times(r.Seconds[0]).Ratio(r.Seconds[1])
+	median, _, _ := compare.Times(r.Seconds[0]).Ratio(r.Seconds[1])
 	return median
 }
 
@@ -125,10 +125,10 @@ func (r *Report) Smaller() float64 { return float64(r.FileBytes[0]) / float64(r.
 // comparison returns the table that compares the models.
 func (r *Report) comparison() [][]any {
 	rows := [][]any{
-		{"file", turns.Bytes(r.FileBytes[0]), turns.Bytes(r.FileBytes[1]), fmt.Sprintf("%.2f times smaller", r.Smaller())},
-		turns.Faster(fmt.Sprintf("%d examples", r.Batch), r.Seconds[0], r.Seconds[1]),
+		{"file", compare.Bytes(r.FileBytes[0]), compare.Bytes(r.FileBytes[1]), fmt.Sprintf("%.2f times smaller", r.Smaller())},
+		compare.Faster(fmt.Sprintf("%d examples", r.Batch), r.Seconds[0], r.Seconds[1]),
 	}
-	return append(rows, turns.Quality(r.Loss, r.Accuracy)...)
+	return append(rows, compare.Quality(r.Loss, r.Accuracy)...)
 }
 
 // layers returns the table of layers.
@@ -141,7 +141,7 @@ func (r *Report) layers() [][]any {
 				what = fmt.Sprintf("%.1f dB", l.SQNR)
 			}
 		}
-		rows = append(rows, []any{l.Name, l.Kind, what, turns.Bytes(l.FloatBytes), turns.Bytes(l.Bytes)})
+		rows = append(rows, []any{l.Name, l.Kind, what, compare.Bytes(l.FloatBytes), compare.Bytes(l.Bytes)})
 	}
 	return rows
 }
@@ -158,7 +158,7 @@ func (r *Report) String() string {
 
 // MIMEBundle returns the display of the report.
 func (r *Report) MIMEBundle() map[string]any {
-	return turns.Shown(r.sentence(),
+	return compare.Shown(r.sentence(),
 		display.Table(r.comparison(), "", "float", "quantised", ""),
 		display.Table(r.layers(), "layer", "", "signal to noise", "float", "quantised"))
 }

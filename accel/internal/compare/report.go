@@ -1,4 +1,4 @@
-package turns
+package compare
 
 import (
 	"errors"
@@ -40,7 +40,7 @@ func Quality(loss, accuracy [2]float64) [][]any {
 	return rows
 }
 
-// Faster returns a row of the times of two ways, and how many times as fast the second is.
+// Faster returns a row with the times before and after, and their ratio.
 func Faster(what string, before, after Times) []any {
 	median, low, high := before.Ratio(after)
 	return []any{what, before.String(), after.String(), fmt.Sprintf("%.2f times as fast (%.2f to %.2f)", median, low, high)}

@@ -1,4 +1,4 @@
-package turns
+package compare
 
 import (
 	"context"
@@ -6,25 +6,25 @@ import (
 	"testing"
 )
 
-func TestTake(t *testing.T) {
+func TestInterleave(t *testing.T) {
 	var order []int
 	way := func(i int) func() error { return func() error { order = append(order, i); return nil } }
-	all, err := Take(t.Context(), 3, way(0), way(1))
+	all, err := Interleave(t.Context(), 3, way(0), way(1))
 	if err != nil || len(all) != 2 || len(all[0]) != 3 || len(all[1]) != 3 || len(order) != 10 {
 		t.Fatalf("%v, %v, %v", all, order, err)
 	}
 	for i, way := range order {
 		if way != i%2 {
-			t.Fatalf("the ways took turns %v", order)
+			t.Fatalf("the candidates were not interleaved: %v", order)
 		}
 	}
 	wrong := errors.New("wrong")
-	if _, err := Take(t.Context(), 3, func() error { return wrong }); !errors.Is(err, wrong) {
+	if _, err := Interleave(t.Context(), 3, func() error { return wrong }); !errors.Is(err, wrong) {
 		t.Errorf("%v", err)
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Take(done, 3, way(0)); !errors.Is(err, context.Canceled) {
+	if _, err := Interleave(done, 3, way(0)); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,7 +1,7 @@
-// Package turns times ways to do the same, one after the other and again, so that what
-// else the machine does meanwhile falls on all of them; and it has the parts that
-// reports of two models, before and after, have in common.
-package turns
+// Package compare times several ways to do the same thing in interleaved rounds, so
+// that other load on the machine affects all of them, and formats reports that compare
+// a model before and after a change.
+package compare
 
 import (
 	"context"
@@ -12,25 +12,26 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Times are the seconds of each round.
+// Times holds the seconds of each round.
 type Times []float64
 
-// Take runs the ways in turns, so many rounds after two that do not count.
-func Take(ctx context.Context, rounds int, ways ...func() error) ([]Times, error) {
-	const untimed = 2 // plans are made, and memory is taken
-	all := make([]Times, len(ways))
-	meter, _ := display.Measure(ctx, "rounds", float64(untimed+rounds))
+// Interleave runs each candidate once per round, for some rounds, after two warm-up
+// rounds that are not recorded. It returns the times of each candidate.
+func Interleave(ctx context.Context, rounds int, candidates ...func() error) ([]Times, error) {
+	const warmup = 2 // rounds in which plans are made and memory is allocated
+	all := make([]Times, len(candidates))
+	meter, _ := display.Measure(ctx, "rounds", float64(warmup+rounds))
 	defer meter.End()
-	for round := range untimed + rounds {
-		for i, way := range ways {
+	for round := range warmup + rounds {
+		for i, candidate := range candidates {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
 			begin := time.Now()
-			if err := way(); err != nil {
+			if err := candidate(); err != nil {
 				return nil, err
 			}
-			if round >= untimed {
+			if round >= warmup {
 				all[i] = append(all[i], time.Since(begin).Seconds())
 			}
 		}
@@ -39,7 +40,7 @@ func Take(ctx context.Context, rounds int, ways ...func() error) ([]Times, error
 	return all, nil
 }
 
-// Quantile returns the time below which a share of the rounds are.
+// Quantile returns the time that a share of the rounds, from 0 to 1, did not exceed.
 func (t Times) Quantile(share float64) float64 {
 	sorted := slices.Sorted(slices.Values(t))
 	at := share * float64(len(sorted)-1)
@@ -50,10 +51,10 @@ func (t Times) Quantile(share float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// Median returns the time of the middle round.
+// Median returns the median time.
 func (t Times) Median() float64 { return t.Quantile(0.5) }
 
-// String returns the median, and between which times the middle half of the rounds are.
+// String formats the median with the quartiles.
 func (t Times) String() string {
 	if len(t) == 0 {
 		return "not measured"
