@@ -59,6 +59,7 @@ func TestLongCallsAreMeasured(t *testing.T) {
 		}, []float64{0, 0, 0}},
 	} {
 		meter, ctx := display.Measure(t.Context(), "test", 1)
+		t.Cleanup(meter.End)
 		model := &watched{Module: row.model, meter: meter}
 		if err := row.do(ctx, model); err != nil {
 			t.Errorf("%s: %v", row.name, err)

@@ -559,6 +559,7 @@ func TestProfileAmongOthers(t *testing.T) {
 // A profile of long steps shows its progress.
 func TestRunIsMeasured(t *testing.T) {
 	meter, ctx := display.Measure(t.Context(), "test", 1)
+	t.Cleanup(meter.End)
 	var parts []float64
 	if _, err := prof.Run(ctx, func() error {
 		parts = append(parts, meter.Last().Done)

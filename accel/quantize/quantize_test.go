@@ -226,6 +226,7 @@ func TestReport(t *testing.T) {
 	model := models["mlp"]()
 	fitted(t, model, train, 3)
 	meter, ctx := display.Measure(t.Context(), "test", 2)
+	t.Cleanup(meter.End)
 	small, err := quantize.Static(ctx, model, train)
 	if err != nil {
 		t.Fatal(err)
