@@ -9,15 +9,15 @@ import "github.com/quernlab/quern/accel/internal/ir"
 // are added in order.
 type winogradWeight struct {
 	tiling
-	device           *Device
-	kernel           *winogradKernel
-	inputs, slopes   tiledSource
-	argX, argY, argW ir.Operand
-	in, out          int
-	across, down     int // number of chunks over the channels of x and of dy
-	slices, per      int // number of slices, and parts per slice
-	taps             []int
-	adding           bool
+	device                   *Device
+	kernel                   *winogradKernel
+	inputs, slopes           tiledSource
+	argX, argY, argW         ir.Operand
+	in, out                  int
+	chunksAcross, chunksDown int // number of chunks over the channels of x and of dy
+	slices, per              int // number of slices, and parts per slice
+	taps                     []int
+	adding                   bool
 
 	dataX, dataY, dataW []float32
 }
@@ -37,8 +37,8 @@ func newWinogradWeight(d *Device, s ir.Step, g *planes) *winogradWeight {
 	k.divide(winogradSumTiles)
 	k.inputs = newTiledSource(t, &k.tiling, k.in, false)
 	k.slopes = newTiledSource(t, &k.tiling, k.out, true)
-	k.across, k.down = (k.in+winogradSumChannels-1)/winogradSumChannels, (k.out+winogradSumChannels-1)/winogradSumChannels
-	k.slices = max(1, min(k.parts(), winogradSlices/(k.across*k.down), winogradSums/(9*k.in*k.out)))
+	k.chunksAcross, k.chunksDown = (k.in+winogradSumChannels-1)/winogradSumChannels, (k.out+winogradSumChannels-1)/winogradSumChannels
+	k.slices = max(1, min(k.parts(), winogradSlices/(k.chunksAcross*k.chunksDown), winogradSums/(9*k.in*k.out)))
 	k.per = (k.parts() + k.slices - 1) / k.slices
 	k.slices = (k.parts() + k.per - 1) / k.per
 	k.taps = t.places(9*t.lanes, func(j int) int { return j * t.lanes })
@@ -68,7 +68,7 @@ func (k *winogradWeight) sums() int {
 func (k *winogradWeight) run(p *program) error {
 	k.dataX, k.dataY, k.dataW = elements[float32](p, k.argX), elements[float32](p, k.argY), elements[float32](p, k.argW)
 	k.adding = false
-	p.device.pool.run(k.slices*k.across*k.down, k)
+	p.device.pool.run(k.slices*k.chunksAcross*k.chunksDown, k)
 	if k.slices > 1 {
 		k.adding = true
 		p.device.pool.run((len(k.dataW)+moveLen-1)/moveLen, k)
@@ -83,8 +83,8 @@ func (k *winogradWeight) work(chunk, worker int) {
 		return
 	}
 	t := k.kernel
-	slice := chunk / (k.across * k.down)
-	left, top := chunk%k.across*winogradSumChannels, chunk/k.across%k.down*winogradSumChannels
+	slice := chunk / (k.chunksAcross * k.chunksDown)
+	left, top := chunk%k.chunksAcross*winogradSumChannels, chunk/k.chunksAcross%k.chunksDown*winogradSumChannels
 	in, out := min(winogradSumChannels, k.in-left), min(winogradSumChannels, k.out-top)
 	rows, columns := t.blocks(in), t.blocks(out)
 	workspace := k.device.scratch[worker]
