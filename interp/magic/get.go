@@ -61,7 +61,7 @@ func oneModule(text string) error {
 
 var get = command{
 	name: "%get", usage: "%get module@version",
-	doc: "makes the packages of a module importable, interpreted from source; the default is the latest version. The path of a package works too",
+	doc: "makes the packages of a module importable; without a version the latest; a package path works too",
 	// The session has downloaded the module before it checked the cell.
 	prepare: func(text string) (action, error) {
 		return func(_ context.Context, r *Run, _ []any) error {

@@ -27,7 +27,6 @@ const exampleTime = 30 * time.Second
 // there, each with the reason. A name without an example is a whole file. A row that has become wrong fails the test.
 var differs = map[string]string{
 	"context/example_test.go":                           "uses names of another file",
-	"encoding/gob/example_interface_test.go _interface": "gob does not know interpreted types by name",
 	"go/doc/example_test.go":                            "uses an internal package",
 	"log/example_test.go Logger":                        "names a file, which is a cell here",
 	"log/example_test.go Logger_Output":                 "names a file, which is a cell here",
