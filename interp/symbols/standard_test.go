@@ -26,14 +26,14 @@ const exampleTime = 30 * time.Second
 // differs has the examples of the standard library that do not print in a cell what they print compiled, or cannot run
 // there, each with the reason. A name without an example is a whole file. A row that has become wrong fails the test.
 var differs = map[string]string{
-	"context/example_test.go":                           "uses names of another file",
-	"go/doc/example_test.go":                            "uses an internal package",
-	"log/example_test.go Logger":                        "names a file, which is a cell here",
-	"log/example_test.go Logger_Output":                 "names a file, which is a cell here",
-	"log/slog/example_wrap_test.go":                     "AddSource of log/slog is refused",
-	"net/http/cookiejar/example_test.go":                "uses names of another file",
-	"runtime/example_test.go":                           "there is no runtime.AddCleanup",
-	"testing/slogtest/example_test.go":                  "testing/slogtest cannot be imported",
+	"context/example_test.go":            "uses names of another file",
+	"go/doc/example_test.go":             "uses an internal package",
+	"log/example_test.go Logger":         "names a file, which is a cell here",
+	"log/example_test.go Logger_Output":  "names a file, which is a cell here",
+	"log/slog/example_wrap_test.go":      "AddSource of log/slog is refused",
+	"net/http/cookiejar/example_test.go": "uses names of another file",
+	"runtime/example_test.go":            "there is no runtime.AddCleanup",
+	"testing/slogtest/example_test.go":   "testing/slogtest cannot be imported",
 }
 
 // TestStandardExamples runs the examples of the standard library's documentation as cells: what they print is in their
