@@ -83,19 +83,19 @@ func TestNothingToTrain(t *testing.T) {
 	train, _ := digits(t)
 	ctx := t.Context()
 	for want, err := range map[string]error{
-		"there is no model":             second(accel.Fit(ctx, nil, train)),
-		"there is no training set":      second(accel.Fit(ctx, mlp(4), nil)),
-		"digits, train is empty":        second(accel.Fit(ctx, mlp(4), train.First(0))),
-		"Evaluate: there is no model":   second(accel.Evaluate(ctx, nil, train)),
-		"Evaluate: there is no set":     second(accel.Evaluate(ctx, mlp(4), nil)),
-		"Evaluate: digits, train is":    second(accel.Evaluate(ctx, mlp(4), train.First(0))),
-		"Predict: there is no model":    second(accel.Predict(ctx, nil, tensor.Zeros(1))),
-		"Predict: there is no input":    second(accel.Predict(ctx, mlp(4), nil)),
-		"PredictSet: there is no model": second(accel.PredictSet(ctx, nil, train)),
-		"PredictSet: there is no set":   second(accel.PredictSet(ctx, mlp(4), nil)),
-		"PredictSet: digits, train is":  second(accel.PredictSet(ctx, mlp(4), train.First(0))),
-		"a single number":               second(accel.Predict(ctx, mlp(4), tensor.Zeros())),
-		"requires a gradient":           second(accel.Fit(ctx, nn.Sequential(nn.Flatten()), train, accel.Quiet())),
+		"the model is nil":                second(accel.Fit(ctx, nil, train)),
+		"the training set is nil":         second(accel.Fit(ctx, mlp(4), nil)),
+		"digits, train is empty":          second(accel.Fit(ctx, mlp(4), train.First(0))),
+		"Evaluate: the model is nil":      second(accel.Evaluate(ctx, nil, train)),
+		"Evaluate: the data set is nil":   second(accel.Evaluate(ctx, mlp(4), nil)),
+		"Evaluate: digits, train is":      second(accel.Evaluate(ctx, mlp(4), train.First(0))),
+		"Predict: the model is nil":       second(accel.Predict(ctx, nil, tensor.Zeros(1))),
+		"Predict: there is no input":      second(accel.Predict(ctx, mlp(4), nil)),
+		"PredictSet: the model is nil":    second(accel.PredictSet(ctx, nil, train)),
+		"PredictSet: the data set is nil": second(accel.PredictSet(ctx, mlp(4), nil)),
+		"PredictSet: digits, train is":    second(accel.PredictSet(ctx, mlp(4), train.First(0))),
+		"a single number":                 second(accel.Predict(ctx, mlp(4), tensor.Zeros())),
+		"requires a gradient":             second(accel.Fit(ctx, nn.Sequential(nn.Flatten()), train, accel.Quiet())),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error with %q, got %v", want, err)

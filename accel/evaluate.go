@@ -37,7 +37,7 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options .
 	}
 	switch {
 	case model == nil:
-		return nil, errors.New("accel: Evaluate: there is no model")
+		return nil, errors.New("accel: Evaluate: the model is nil")
 	case set == nil:
 		return nil, errors.New("accel: Evaluate: the data set is nil: check the error returned where it was created")
 	case set.Len() == 0:

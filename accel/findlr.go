@@ -84,7 +84,7 @@ func (m *metered) Step(t *Training, _ Step) error {
 func touch(ctx context.Context, model nn.Module, train *data.Dataset) error {
 	switch {
 	case model == nil:
-		return errors.New("there is no model")
+		return errors.New("the model is nil")
 	case train == nil:
 		return errors.New("the training set is nil: check the error returned where it was created")
 	case train.Len() == 0:

@@ -35,7 +35,7 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 	}
 	switch {
 	case model == nil:
-		return run, errors.New("accel: Fit: there is no model")
+		return run, errors.New("accel: Fit: the model is nil")
 	case train == nil:
 		return run, errors.New("accel: Fit: the training set is nil: check the error returned where it was created")
 	case train.Len() == 0:

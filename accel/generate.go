@@ -57,7 +57,7 @@ func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options
 	}
 	switch {
 	case model == nil:
-		return nil, errors.New("accel: Generate: there is no model")
+		return nil, errors.New("accel: Generate: the model is nil")
 	case len(prompt) == 0:
 		return nil, errors.New("accel: Generate: the prompt is empty; one token is needed to begin with")
 	case !(g.temperature >= 0) || g.most < 0:

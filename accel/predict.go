@@ -93,7 +93,7 @@ func newPredicting(call string, model nn.Module, all int, options []PredictOptio
 func Predict(ctx context.Context, model nn.Module, x *Tensor, options ...PredictOption) (y *Tensor, err error) {
 	switch {
 	case model == nil:
-		return nil, errors.New("accel: Predict: there is no model")
+		return nil, errors.New("accel: Predict: the model is nil")
 	case x == nil:
 		return nil, errors.New("accel: Predict: there is no input")
 	case x.NDim() == 0:
@@ -120,7 +120,7 @@ func Predict(ctx context.Context, model nn.Module, x *Tensor, options ...Predict
 func PredictSet(ctx context.Context, model nn.Module, set *data.Dataset, options ...PredictOption) (y *Tensor, err error) {
 	switch {
 	case model == nil:
-		return nil, errors.New("accel: PredictSet: there is no model")
+		return nil, errors.New("accel: PredictSet: the model is nil")
 	case set == nil:
 		return nil, errors.New("accel: PredictSet: the data set is nil: check the error returned where it was created")
 	case set.Len() == 0:

@@ -42,7 +42,7 @@ func trainedWith(model nn.Module) *training {
 func Like(other nn.Module) Option {
 	return fitOption("Like(other)", func(c *options) error {
 		if other == nil {
-			return errors.New("accel: Like(nil): there is no model")
+			return errors.New("accel: Like(nil): the model is nil")
 		}
 		c.like = other
 		return nil
