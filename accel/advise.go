@@ -49,11 +49,11 @@ const (
 )
 
 // Advise tries on a user's own model what may make its training faster, or smaller:
-// a batch of another size, more workers, the set on the device, 16-bit floats,
-// Recompute, and each GPU that there is. Each change is tried by itself, in turns
-// with the training as it was given, for a fraction of a second three times, and is
-// advised only if all its turns were faster than all of the latter; one that was faster
-// in the middle is named, with a perhaps.
+// a batch of another size, more workers, the data set on the device, 16-bit floats,
+// Recompute, and each GPU of the machine. Each change is tried by itself, in three
+// rounds of a fraction of a second, interleaved with the training as it was given. It is
+// advised only if every round with it was faster than every round without; a change
+// whose median alone was faster is named, with a perhaps.
 //
 // What is measured is speed and memory. What another batch size or precision does
 // to learning, [Compare] measures. Options are those of [Fit]. The model gets back
@@ -126,7 +126,7 @@ func (v *adviser) run(a *Advice, train *data.Dataset, o *options, size int) erro
 	return err
 }
 
-// measure lets the trials take turns.
+// measure runs the trials in interleaved rounds.
 func (v *adviser) measure(trials []trial) error {
 	meter := display.NewMeter("tries", float64(adviceRounds*len(trials)))
 	done := 0

@@ -39,13 +39,13 @@ type Card struct {
 	PeakBytes         int      `json:"peak_bytes"`       // that tensors took at once during the run
 	Joules            *float64 `json:"joules,omitempty"` // of all epochs, where they were measured
 
-	Device     string   `json:"device"`
-	Processors int      `json:"processors"` // threads that Go runs at once
-	System     string   `json:"system"`
-	Go         string   `json:"go"`
-	Module     string   `json:"module,omitempty"` // version of this module, where it is known
-	Revision   string   `json:"revision,omitempty"`
-	Notes      []string `json:"notes,omitempty"`
+	Device   string   `json:"device"`
+	Threads  int      `json:"processors"` // threads that Go runs at once
+	System   string   `json:"system"`
+	Go       string   `json:"go"`
+	Module   string   `json:"module,omitempty"` // version of this module, where it is known
+	Revision string   `json:"revision,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
 }
 
 // Card returns what there is to say about the run.
@@ -58,7 +58,7 @@ func (r *Run) Card() Card {
 		Seconds: r.Time.Total.Seconds(), ExamplesPerSecond: measured(r.ExamplesPerSecond()),
 		WaitingSeconds: r.Time.Waiting.Seconds(), ComputingSeconds: r.Time.Computing.Seconds(), ValidatingSeconds: r.Time.Validating.Seconds(),
 		PeakBytes: r.peakBytes,
-		Device:    r.device, Processors: runtime.GOMAXPROCS(0), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(),
+		Device:    r.device, Threads: runtime.GOMAXPROCS(0), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(),
 		Notes: append([]string{}, r.Notes...),
 	}
 	joules, _ := r.energy()

@@ -36,7 +36,7 @@ func (c Card) html() string {
 	row("examples/s", known(c.ExamplesPerSecond, quantity))
 	row("peak memory", size(c.PeakBytes))
 	row("energy", known(c.Joules, func(v float64) string { return quantity(v) + " J" }))
-	row("machine", fmt.Sprintf("%s, %s, %s", c.Device, c.System, plural(c.Processors, "thread")))
+	row("machine", fmt.Sprintf("%s, %s, %s", c.Device, c.System, plural(c.Threads, "thread")))
 	row("versions", strings.TrimSpace(strings.Join([]string{c.Go, c.Module, c.Revision}, " ")))
 	row("notes", strings.Join(c.Notes, "; "))
 	b.WriteString("</table></div>")

@@ -96,7 +96,7 @@ func (l *DeviceList) table() table {
 	t := table{headings: []string{"device", "", "memory", "processors", "capability", ""}}
 	t.rows = append(t.rows, []string{"cpu", runtime.GOARCH, "", fmt.Sprint(runtime.GOMAXPROCS(0)), "", mark("cpu")})
 	for _, g := range l.GPUs {
-		t.rows = append(t.rows, []string{g.Device, g.Name, fmt.Sprintf("%.0f GiB", float64(g.Memory)/(1<<30)), fmt.Sprint(g.Processors), g.Capability, mark(g.Device)})
+		t.rows = append(t.rows, []string{g.Device, g.Name, fmt.Sprintf("%.0f GiB", float64(g.Memory)/(1<<30)), fmt.Sprint(g.SMs), g.Capability, mark(g.Device)})
 	}
 	t.below = l.Missing
 	for _, library := range l.Libraries {

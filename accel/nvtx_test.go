@@ -60,10 +60,7 @@ func TestWatchedChild(t *testing.T) {
 // A profiler that watches a training receives its steps, and in them the phases, layers
 // and ops, as the model calls them.
 func TestNVTX(t *testing.T) {
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		testenv.Missing(t, "needs a C compiler to build a tool")
-	}
+	cc := testenv.Command(t, "cc")
 	tool := filepath.Join(t.TempDir(), "tool.so")
 	if out, err := exec.Command(cc, "-shared", "-fPIC", "-o", tool, "internal/nvtx/testdata/tool.c").CombinedOutput(); err != nil {
 		t.Fatalf("cc: %v\n%s", err, out)

@@ -194,7 +194,7 @@ func (r *dataParallel) settle(l *loop) error {
 	return nil
 }
 
-// behind is the share of the time from which one rank that the others wait for is told.
+// behind is the share of the time above which a rank that the others wait for is noted.
 const behind = 0.2
 
 // compareWaiting finds a rank that is slower than the others, which wait for it.

@@ -68,20 +68,20 @@ const (
 
 // config is what is known of a run when it begins.
 type config struct {
-	Label      string    `json:"label,omitempty"`
-	Dataset    string    `json:"dataset"`
-	Options    []string  `json:"options"`
-	Outputs    []string  `json:"output_options,omitempty"` // those of Options that only show or keep the run
-	Seed       uint64    `json:"seed"`
-	OrderSeed  uint64    `json:"order_seed"`
-	Began      time.Time `json:"began"`
-	Planned    int       `json:"planned_steps"`
-	Device     string    `json:"device"`
-	Processors int       `json:"processors"`
-	System     string    `json:"system"`
-	Go         string    `json:"go"`
-	Module     string    `json:"module,omitempty"`
-	Revision   string    `json:"revision,omitempty"`
+	Label     string    `json:"label,omitempty"`
+	Dataset   string    `json:"dataset"`
+	Options   []string  `json:"options"`
+	Outputs   []string  `json:"output_options,omitempty"` // those of Options that only show or keep the run
+	Seed      uint64    `json:"seed"`
+	OrderSeed uint64    `json:"order_seed"`
+	Began     time.Time `json:"began"`
+	Planned   int       `json:"planned_steps"`
+	Device    string    `json:"device"`
+	Threads   int       `json:"processors"`
+	System    string    `json:"system"`
+	Go        string    `json:"go"`
+	Module    string    `json:"module,omitempty"`
+	Revision  string    `json:"revision,omitempty"`
 }
 
 // summary is what is known of a run when it has ended.
@@ -117,7 +117,7 @@ func newTracker(folder, label string, r *Run, now time.Time) (t *tracker, err er
 	if err := t.store(configFile, config{
 		Label: label, Dataset: c.Dataset, Options: c.Options, Outputs: r.outputs, Seed: c.Seed, OrderSeed: c.OrderSeed,
 		Began: now.UTC().Truncate(time.Second), Planned: r.planned,
-		Device: c.Device, Processors: c.Processors, System: c.System, Go: c.Go, Module: c.Module, Revision: c.Revision,
+		Device: c.Device, Threads: c.Threads, System: c.System, Go: c.Go, Module: c.Module, Revision: c.Revision,
 	}); err != nil {
 		return nil, err
 	}

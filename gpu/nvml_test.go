@@ -90,10 +90,7 @@ func child(library, task string) error {
 }
 
 func TestNVML(t *testing.T) {
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		testenv.Missing(t, "needs a C compiler to build a fake driver library")
-	}
+	cc := testenv.Command(t, "cc")
 	const (
 		seen  = "20.5 30.5 50.5 NaN its temperature and the power limit\n"
 		one   = "Fake one 84 NaN 96 150 350 700 1234.5 61 NaN\n" + seen + seen

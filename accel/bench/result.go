@@ -25,9 +25,9 @@ type result struct {
 
 // machine identifies the machine of a run. Runs of different machines are not compared.
 type machine struct {
-	Processor string `json:"processor"`
-	Cores     int    `json:"cores"`
-	System    string `json:"system"`
+	CPU    string `json:"processor"`
+	Cores  int    `json:"cores"`
+	System string `json:"system"`
 }
 
 // figure is the measurements of one benchmark.
@@ -43,7 +43,7 @@ type figure struct {
 func newResult(o options) result {
 	return result{
 		Date:    time.Now().UTC().Format(time.RFC3339),
-		Machine: machine{Processor: cpuName(), Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH},
+		Machine: machine{CPU: cpuName(), Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH},
 		Rounds:  o.rounds,
 		Figures: map[string]figure{},
 	}

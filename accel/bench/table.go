@@ -10,7 +10,7 @@ import (
 
 // printTable writes the results, one line per runner.
 func printTable(w io.Writer, r result) {
-	fmt.Fprintf(w, "%s, %d cores, %s; %v\n", r.Machine.Processor, r.Machine.Cores, r.Machine.System, r.Versions)
+	fmt.Fprintf(w, "%s, %d cores, %s; %v\n", r.Machine.CPU, r.Machine.Cores, r.Machine.System, r.Versions)
 	for _, c := range cases() {
 		f, ok := r.Figures[c.name]
 		if !ok {

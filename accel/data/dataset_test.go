@@ -102,7 +102,7 @@ func numbersSet(t testing.TB, n int) *Dataset {
 	return s
 }
 
-// firsts returns the first number of each example, which tells which one it is.
+// firsts returns the first value of each example, which identifies it.
 func firsts(s *Dataset) []int {
 	all := make([]int, s.Len())
 	for i := range all {

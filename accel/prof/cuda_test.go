@@ -300,10 +300,7 @@ func TestTraceOnCUDA(t *testing.T) {
 
 // go tool pprof reads the profile and its labels.
 func TestPprofTool(t *testing.T) {
-	goTool, err := exec.LookPath("go")
-	if err != nil {
-		testenv.Missing(t, "needs the go command, for go tool pprof")
-	}
+	goTool := testenv.Command(t, "go")
 	path := filepath.Join(t.TempDir(), "gpu.pprof")
 	if err := measuredOnCUDA(t).SavePprof(path); err != nil {
 		t.Fatal(err)

@@ -52,7 +52,7 @@ type GPU struct {
 	Device     string // for Use
 	Name       string // of the maker
 	Capability string // what CUDA calls the compute capability, "9.0" for instance
-	Processors int    // streaming multiprocessors
+	SMs        int    // streaming multiprocessors
 	Memory     int    // bytes
 	PCI        string // bus id, 0000:3b:00.0
 }
@@ -68,7 +68,7 @@ func GPUs() ([]GPU, error) {
 	for i, g := range d.Devices() {
 		all = append(all, GPU{
 			Device: fmt.Sprintf("cuda:%d", i), Name: g.Name, Capability: fmt.Sprintf("%d.%d", g.Major, g.Minor),
-			Processors: g.SMs, Memory: g.Memory, PCI: g.PCI,
+			SMs: g.SMs, Memory: g.Memory, PCI: g.PCI,
 		})
 	}
 	return all, nil

@@ -90,11 +90,10 @@ func (r *Ranks) Close() (err error) {
 	return err
 }
 
-// Memory returns the elements of t as they lie in the memory of the processor, in row-major
-// order: what is written there is written to t. It is nil where they lie elsewhere, on a
-// GPU, or where another tensor looks at them, too. It runs what was recorded, and is for
-// those that exchange numbers with others without a copy: t must not be used meanwhile,
-// and the memory not after t is released.
+// Memory returns the elements of t in the memory of the CPU, in row-major order: writing
+// to them writes to t. It returns nil if they are on a GPU or shared with another tensor.
+// It runs the recorded ops. It is meant for exchanging elements between ranks without a
+// copy: t must not be used meanwhile, and the memory not after t is released.
 func (t *Tensor) Memory() (b []byte) {
 	locked(func(r *ir.Recorder) { b = r.InPlace(t.own("Memory")) })
 	return b

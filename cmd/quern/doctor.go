@@ -167,7 +167,7 @@ func examineCUDA() finding {
 	var list []string
 	for _, g := range gpus {
 		list = append(list, fmt.Sprintf("%s %s, compute capability %s, %d multiprocessors, %.1f GiB memory",
-			g.Device, g.Name, g.Capability, g.Processors, float64(g.Memory)/gibibyte))
+			g.Device, g.Name, g.Capability, g.SMs, float64(g.Memory)/gibibyte))
 	}
 	return finding{"cuda", fine, strings.Join(list, "; ")}
 }

@@ -20,10 +20,7 @@ func TestLostGPU(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
-	goTool, err := exec.LookPath("go")
-	if err != nil {
-		testenv.Missing(t, "needs the go command, to build the program with a fault")
-	}
+	goTool := testenv.Command(t, "go")
 	folder := t.TempDir()
 	faulty := filepath.Join(folder, "quern-faulty")
 	const variable = "github.com/quernlab/quern/accel/simulated.fault"

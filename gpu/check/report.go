@@ -25,7 +25,7 @@ type report struct {
 	Name      string            `json:"name"` // of the GPU
 	GPUs      []tensor.GPU      `json:"gpus"`
 	Driver    string            `json:"driver"`
-	Processor string            `json:"processor"`
+	CPU       string            `json:"processor"`
 	Go        string            `json:"go"`
 	Versions  map[string]string `json:"versions,omitempty"` // of PyTorch
 	Quick     bool              `json:"quick,omitempty"`
@@ -127,7 +127,7 @@ type measured struct {
 // describe collects the properties of the machine.
 func (r *report) describe(device string) {
 	host := gpu.Host()
-	r.Processor, r.Go, r.Name = host.Name(), runtime.Version(), device
+	r.CPU, r.Go, r.Name = host.Name(), runtime.Version(), device
 	host.Close()
 	if strings.HasPrefix(device, "simulated") {
 		return
@@ -154,7 +154,7 @@ func (r *report) describe(device string) {
 func (r *report) printMachine(out io.Writer) {
 	fmt.Fprintf(out, "device     %s (%s)\n", r.Device, r.Name)
 	for _, g := range r.GPUs {
-		fmt.Fprintf(out, "           %s %s, compute capability %s, %d SMs, %.1f GiB\n", g.Device, g.Name, g.Capability, g.Processors, float64(g.Memory)/(1<<30))
+		fmt.Fprintf(out, "           %s %s, compute capability %s, %d SMs, %.1f GiB\n", g.Device, g.Name, g.Capability, g.SMs, float64(g.Memory)/(1<<30))
 	}
 	if r.Driver != "" {
 		fmt.Fprintf(out, "driver     %s\n", r.Driver)
@@ -162,7 +162,7 @@ func (r *report) printMachine(out io.Writer) {
 	for _, l := range r.Libraries {
 		fmt.Fprintf(out, "library    %s\n", l)
 	}
-	fmt.Fprintf(out, "CPU        %s\n", r.Processor)
+	fmt.Fprintf(out, "CPU        %s\n", r.CPU)
 }
 
 // add records a comparison, and prints it if it is wrong.

@@ -55,10 +55,7 @@ func TestQuickRunOnCUDA(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a training on the simulated GPU")
 	}
-	goTool, err := exec.LookPath("go")
-	if err != nil {
-		testenv.Missing(t, "needs the go command, to build the tests of the kernels")
-	}
+	goTool := testenv.Command(t, "go")
 	program := filepath.Join(t.TempDir(), kernelProgram)
 	if text, err := exec.Command(goTool, "test", "-c", "-o", program, "../../accel/internal/cuda/kernels").CombinedOutput(); err != nil {
 		t.Fatalf("go test -c: %v\n%s", err, text)

@@ -156,10 +156,7 @@ func read(t *testing.T, file string, into any) {
 // compare makes programs of notebooks, in one module, and compares what they
 // print with what sessions do.
 func compare(t *testing.T, all map[string][]export.Cell) {
-	goTool, err := exec.LookPath("go")
-	if err != nil {
-		testenv.Missing(t, "no Go toolchain")
-	}
+	goTool := testenv.Command(t, "go")
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

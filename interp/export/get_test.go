@@ -86,10 +86,7 @@ func Map[T, U any](list []T, f func(T) U) (out []U) {
 // needs itself.
 func serve(t *testing.T) {
 	t.Helper()
-	goTool, err := exec.LookPath("go")
-	if err != nil {
-		testenv.Missing(t, "there is no go command")
-	}
+	goTool := testenv.Command(t, "go")
 	cache, err := exec.Command(goTool, "env", "GOMODCACHE").Output()
 	if err != nil {
 		t.Fatal(err)

@@ -34,10 +34,7 @@ func TestMain(m *testing.M) {
 const childVariable = "QUERN_TEST_NVTX"
 
 func TestRanges(t *testing.T) {
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		testenv.Missing(t, "needs a C compiler to build a tool")
-	}
+	cc := testenv.Command(t, "cc")
 	for _, row := range []struct {
 		name  string
 		flags []string

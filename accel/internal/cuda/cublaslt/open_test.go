@@ -78,10 +78,7 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 			testenv.Optional(t, "the header is not beside the library: %v", err)
 		}
 	}
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		testenv.Missing(t, "no C compiler here")
-	}
+	cc := testenv.Command(t, "cc")
 	shim, err := os.ReadFile("shim.c")
 	if err != nil {
 		t.Fatal(err)
@@ -128,10 +125,7 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 // fakeLibrary returns a library that computes on host memory.
 func fakeLibrary(t *testing.T) *library.Handle {
 	t.Helper()
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		testenv.Missing(t, "no C compiler here")
-	}
+	cc := testenv.Command(t, "cc")
 	folder := t.TempDir()
 	path := filepath.Join(folder, "libcublasLt.so.13")
 	if out, err := exec.Command(cc, "-shared", "-fPIC", "-O1", "-o", path, "testdata/libcublasLt.c").CombinedOutput(); err != nil {

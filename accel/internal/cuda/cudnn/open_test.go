@@ -52,10 +52,7 @@ func withDriver(t *testing.T) (done bool) {
 	if _, err := driver.Open(); err == nil || !errors.Is(err, driver.ErrNoGPU) || os.Getenv("QUERN_TEST_DRIVER") != "" {
 		return false
 	}
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		testenv.Missing(t, "no C compiler here")
-	}
+	cc := testenv.Command(t, "cc")
 	folder := t.TempDir()
 	if out, err := exec.Command(cc, "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", filepath.Join(folder, "libcuda.so.1"), "testdata/libcuda.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -144,10 +141,7 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 	if err != nil {
 		testenv.Optional(t, "the header is not beside the library: %v", err)
 	}
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		testenv.Missing(t, "no C compiler here")
-	}
+	cc := testenv.Command(t, "cc")
 	shim, err := os.ReadFile("shim.c")
 	if err != nil {
 		t.Fatal(err)
@@ -220,10 +214,7 @@ func TestSymbols(t *testing.T) {
 // fakeLibrary returns a library that convolves on host memory.
 func fakeLibrary(t *testing.T) *library.Handle {
 	t.Helper()
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		testenv.Missing(t, "no C compiler here")
-	}
+	cc := testenv.Command(t, "cc")
 	folder := t.TempDir()
 	nothing := filepath.Join(folder, "nothing.c") // that the true one is made of, or calls
 	if err := os.WriteFile(nothing, nil, 0o600); err != nil {

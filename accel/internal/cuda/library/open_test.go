@@ -18,10 +18,7 @@ import (
 // compiled makes a library of C in a folder.
 func compiled(t *testing.T, folder, name, source string) {
 	t.Helper()
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		testenv.Missing(t, "no C compiler here")
-	}
+	cc := testenv.Command(t, "cc")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -70,10 +70,7 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 	if err != nil {
 		testenv.Optional(t, "the header is not beside the library: %v", err)
 	}
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		testenv.Missing(t, "no C compiler here")
-	}
+	cc := testenv.Command(t, "cc")
 	shim, err := os.ReadFile("shim.c")
 	if err != nil {
 		t.Fatal(err)
@@ -110,10 +107,7 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 // fakeLibrary returns a library that adds up memory of the host.
 func fakeLibrary(t *testing.T) Library {
 	t.Helper()
-	cc, err := exec.LookPath("cc")
-	if err != nil {
-		testenv.Missing(t, "no C compiler here")
-	}
+	cc := testenv.Command(t, "cc")
 	folder := t.TempDir()
 	path := filepath.Join(folder, "libnccl.so.2")
 	if out, err := exec.Command(cc, "-shared", "-fPIC", "-O1", "-o", path, "testdata/libnccl.c").CombinedOutput(); err != nil {
