@@ -68,7 +68,7 @@ race: ## run the Go tests with the race detector
 without-race: ## run the Go tests that skip themselves under the race detector
 	$(GO) test ./plots ./interp/symbols/internal/generate ./interp/internal/programs
 	$(GO) test -run 'TestFlat$$|TestMemoryOfLiterals|TestResultKnowsOfGoroutines' ./interp
-	$(GO) test -run TestCompiledPrograms ./interp/machine
+	$(GO) test -run TestCompiledPrograms ./interp/vm
 	$(GO) test -run 'TestBadGPUs|TestDeviceError' ./accel
 
 .PHONY: pure-go
@@ -192,7 +192,7 @@ generate: ## regenerate the generated files
 	$(GO) generate ./...
 
 # Symbols and PTX have tests that they are current.
-CHECKED := accel/internal/cpu interp/machine interp/rt gpu/internal/nvmlsymbols
+CHECKED := accel/internal/cpu interp/vm interp/rt gpu/internal/nvmlsymbols
 
 .PHONY: generated
 generated: ## regenerate what is generated from our own code, and fail if that changes a file

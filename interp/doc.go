@@ -7,7 +7,7 @@
 //
 // go/types checks a cell (package check), which is then lowered to simpler Go (package
 // lower). Two back ends run the result: the VM, our own register machine for functions and
-// loops of plain Go (package machine), and the interpreter, traefik/yaegi, for everything
+// loops of plain Go (package vm), and the interpreter, traefik/yaegi, for everything
 // else, together with the compiled run time (package rt). Only package yaegi depends on
 // yaegi's internals. Compiled packages come from package symbols; no Go toolchain is needed.
 //

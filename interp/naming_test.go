@@ -10,7 +10,7 @@ import (
 // A row is a sequence of cells, separated by "---", and all that they put out.
 type row struct{ name, in, want string }
 
-// runRows runs each row with package machine and without it.
+// runRows runs each row with package vm and without it.
 func runRows(t *testing.T, rows []row) {
 	t.Parallel()
 	for _, r := range rows {

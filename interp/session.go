@@ -15,7 +15,6 @@ import (
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/library"
 	"github.com/quernlab/quern/interp/lower"
-	"github.com/quernlab/quern/interp/machine"
 	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/module"
 	"github.com/quernlab/quern/interp/registration"
@@ -23,6 +22,7 @@ import (
 	"github.com/quernlab/quern/interp/source"
 	"github.com/quernlab/quern/interp/stream"
 	"github.com/quernlab/quern/interp/symbols"
+	"github.com/quernlab/quern/interp/vm"
 	"github.com/quernlab/quern/interp/yaegi"
 )
 
@@ -76,7 +76,7 @@ func New(options ...Option) (*Session, error) {
 		Stopped:     s.goroutines.Stopped,
 		Stop:        s.goroutines.Check,
 		Gone:        s.goroutines.HasEnded,
-		Activations: []string{yaegi.Activation, machine.Activation},
+		Activations: []string{yaegi.Activation, vm.Activation},
 	})
 	fset := token.NewFileSet()
 	modules := module.New(c.modules)
@@ -119,11 +119,11 @@ func New(options ...Option) (*Session, error) {
 }
 
 // vm returns the configuration of the VM; nil if the interpreter is to run all code.
-func (s *Session) vm(c *config, packages library.Packages) *machine.Config {
+func (s *Session) vm(c *config, packages library.Packages) *vm.Config {
 	if c.slow {
 		return nil
 	}
-	return &machine.Config{
+	return &vm.Config{
 		Registry:    s.registry,
 		Packages:    packages,
 		Interpreted: lower.Interpreted,

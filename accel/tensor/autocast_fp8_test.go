@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // rounded8 is numbers rounded to 8 bits with one scale, in float64.
@@ -16,10 +16,10 @@ func rounded8(d DType, x []float32) []float64 {
 	for _, v := range x {
 		largest = max(largest, float32(math.Abs(float64(v))))
 	}
-	e := tensor.Float8Scale(d, largest)
+	e := tensortype.Float8Scale(d, largest)
 	out := make([]float64, len(x))
 	for i, v := range x {
-		out[i] = math.Ldexp(float64(tensor.Float8Value(d, tensor.Float8Bits(d, float32(math.Ldexp(float64(v), e))))), -e)
+		out[i] = math.Ldexp(float64(tensortype.Float8Value(d, tensortype.Float8Bits(d, float32(math.Ldexp(float64(v), e))))), -e)
 	}
 	return out
 }
@@ -44,12 +44,12 @@ func TestAutocastFP8(t *testing.T) {
 	numbers := func(n int, scale float64) []float32 {
 		x := make([]float32, n)
 		for i := range x {
-			x[i] = tensor.BFloat16Value(tensor.BFloat16Bits(float32(r.NormFloat64() * scale)))
+			x[i] = tensortype.BFloat16Value(tensortype.BFloat16Bits(float32(r.NormFloat64() * scale)))
 		}
 		return x
 	}
 	x, w, b, dy := numbers(n*in, 3), numbers(out*in, 0.1), numbers(out, 1), numbers(n*out, 1e-4)
-	x8, w8, dy8 := rounded8(tensor.Float8E4M3, x), rounded8(tensor.Float8E4M3, w), rounded8(tensor.Float8E5M2, dy)
+	x8, w8, dy8 := rounded8(tensortype.Float8E4M3, x), rounded8(tensortype.Float8E4M3, w), rounded8(tensortype.Float8E5M2, dy)
 	y := product8(n, out, in, func(i, k int) float64 { return x8[i*in+k] }, func(j, k int) float64 { return w8[j*in+k] })
 	plain := append([]float64{}, y...)
 	for i := range y {

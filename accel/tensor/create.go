@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // New makes a float32 tensor of a copy of data in row-major order. It panics
@@ -167,9 +167,9 @@ func encode[T float32 | int | uint8](data []T, d DType) []byte {
 		out := make([]uint16, len(data))
 		for i, v := range data {
 			if d == Float16 {
-				out[i] = tensor.Float16Bits(float32(v))
+				out[i] = tensortype.Float16Bits(float32(v))
 			} else {
-				out[i] = tensor.BFloat16Bits(float32(v))
+				out[i] = tensortype.BFloat16Bits(float32(v))
 			}
 		}
 		return bytesOf(out)

@@ -6,14 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	half "github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // TestHalfOps compares ops of 16-bit floats with the float32 op, rounded.
 func TestFloat16Ops(t *testing.T) {
 	for d, round := range map[DType]func(float32) float32{
-		Float16:  func(f float32) float32 { return half.Float16Value(half.Float16Bits(f)) },
-		BFloat16: func(f float32) float32 { return half.BFloat16Value(half.BFloat16Bits(f)) },
+		Float16:  func(f float32) float32 { return tensortype.Float16Value(tensortype.Float16Bits(f)) },
+		BFloat16: func(f float32) float32 { return tensortype.BFloat16Value(tensortype.BFloat16Bits(f)) },
 	} {
 		g := NewGenerator(3)
 		rounded := func(x *Tensor) []float32 {

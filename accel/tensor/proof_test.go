@@ -19,7 +19,7 @@ var (
 		"Finite":     "TestRequireFinite",
 		"Index":      "TestIndicesOfAnyType",
 		"Quantized":  "TestQuantizedNetworks in accel/internal/cpu",
-		"Round8":     "TestAutocastFP8, and PyTorch's roundings in accel/internal/tensor",
+		"Round8":     "TestAutocastFP8, and PyTorch's roundings in accel/internal/tensortype",
 	}
 	// without a case of torch's, since what they compute is told by another one
 	withoutGolden = map[string]string{

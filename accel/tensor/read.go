@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // Item returns the tensor's only element. It runs what was recorded.
@@ -54,9 +54,9 @@ func read[T float32 | float64 | int](t *Tensor, op string) []T {
 		wide := make([]float32, len(raw)/2)
 		for i, b := range as[uint16](raw) {
 			if d == Float16 {
-				wide[i] = tensor.Float16Value(b)
+				wide[i] = tensortype.Float16Value(b)
 			} else {
-				wide[i] = tensor.BFloat16Value(b)
+				wide[i] = tensortype.BFloat16Value(b)
 			}
 		}
 		return convert[T](wide)

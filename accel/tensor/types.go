@@ -2,14 +2,14 @@ package tensor
 
 import (
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // The 8-bit floats that AutocastFP8 multiplies. No tensor has them; [Types] tells
 // of them.
 const (
-	Float8E4M3 = tensor.Float8E4M3
-	Float8E5M2 = tensor.Float8E5M2
+	Float8E4M3 = tensortype.Float8E4M3
+	Float8E5M2 = tensortype.Float8E5M2
 )
 
 // Computed is an op as [Types] tells of it.

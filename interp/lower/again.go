@@ -12,7 +12,7 @@ import (
 type Redeclared struct {
 	Group    string       // the same for all functions that stand for each other
 	Old, New string       // in lowered code
-	Key      types.Object // of the old one, for package machine
+	Key      types.Object // of the old one, for package vm
 }
 
 // declaration is what a function of a cell is found by when it is declared again.

@@ -2,7 +2,7 @@ package lower
 
 // A type of an internal package has the name of a public alias:
 //
-//	tensor.ShapeError, an alias of .../accel/internal/tensor.ShapeError  ->  pʹ...ʹaccelʹtensor.ShapeError
+//	tensor.ShapeError, an alias of .../accel/internal/tensortype.ShapeError  ->  pʹ...ʹaccelʹtensor.ShapeError
 
 import (
 	"cmp"

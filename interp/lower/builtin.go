@@ -26,7 +26,7 @@ import (
 	"go/types"
 	"strconv"
 
-	"github.com/quernlab/quern/interp/machine"
+	"github.com/quernlab/quern/interp/vm"
 )
 
 func (f *function) builtin(e *ast.CallExpr, name string) string {
@@ -224,7 +224,7 @@ func (f *function) append(e *ast.CallExpr) string {
 		}
 		arguments = append(arguments, argument)
 	}
-	if size := sizes.Sizeof(elem); f.facts.short[e] == machine.Buffered && size > 0 && size <= shortBytes/2 {
+	if size := sizes.Sizeof(elem); f.facts.short[e] == vm.Buffered && size > 0 && size <= shortBytes/2 {
 		s = f.buffer(f.typ(f.typeOf(e)), shortBytes/size) + "(" + s + ", " + strconv.Itoa(len(e.Args)-1) + ")"
 		arguments[0] = s
 	}
@@ -236,7 +236,7 @@ func (f *function) append(e *ast.CallExpr) string {
 	return "append(" + list(arguments) + ")"
 }
 
-// shortBytes is the size of the buffer that slices have which do not leave their function, see machine.ShortSlices.
+// shortBytes is the size of the buffer that slices have which do not leave their function, see vm.ShortSlices.
 const shortBytes = 32
 
 // buffer names a function that gives an empty slice, to which n elements are appended, such a buffer.

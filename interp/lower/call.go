@@ -19,7 +19,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/quernlab/quern/interp/machine"
+	"github.com/quernlab/quern/interp/vm"
 )
 
 // call is a call whose parts can be evaluated before it is made.
@@ -415,7 +415,7 @@ func (f *function) conversion(e *ast.CallExpr, t types.Type) string {
 		if s.Elem().Underlying().(*types.Basic).Kind() == types.Byte {
 			name = "TextBytes"
 		}
-		exact, short := f.Info.Types[x].Value != nil || f.facts.short[e] == machine.Exact, f.facts.short[e] == machine.Buffered
+		exact, short := f.Info.Types[x].Value != nil || f.facts.short[e] == vm.Exact, f.facts.short[e] == vm.Buffered
 		if exact || short {
 			return f.conversionType(t) + "(" + f.rt(name, "string("+text+")", strconv.FormatBool(exact), strconv.FormatBool(short)) + ")"
 		}

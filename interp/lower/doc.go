@@ -41,7 +41,7 @@
 // package reflect:
 //
 //   - The text of an index panic of a variable has no numbers in loops of functions
-//     that package machine does not run, where the check would cost too much. It is
+//     that package vm does not run, where the check would cost too much. It is
 //     a runtime.Error always.
 //   - Other compiled packages that find methods by reflection do not find those of
 //     types of cells; they see field a as Xa, and an embedded field as a named one.

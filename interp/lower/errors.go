@@ -6,7 +6,7 @@ import (
 	"go/token"
 	"runtime/debug"
 
-	"github.com/quernlab/quern/interp/machine"
+	"github.com/quernlab/quern/interp/vm"
 )
 
 // UnsupportedError reports a construct that is legal Go and that lowered code
@@ -46,7 +46,7 @@ func (e *emitter) failure(r any) error {
 	switch r := r.(type) {
 	case *UnsupportedError:
 		return r
-	case *machine.Stopped:
+	case *vm.Stopped:
 		return r.Err
 	}
 	return &InternalError{Reason: fmt.Sprint(r), Position: e.at, Stack: string(debug.Stack())}

@@ -8,7 +8,7 @@ import (
 	"go/token"
 	"go/types"
 
-	"github.com/quernlab/quern/interp/machine"
+	"github.com/quernlab/quern/interp/vm"
 )
 
 // facts about the variables of one function and its literals.
@@ -25,15 +25,15 @@ type facts struct {
 	// jumps tells that there are goto statements, so that any statement may
 	// run more than once.
 	jumps bool
-	// short are the calls whose result does not leave the function, see machine.ShortSlices.
-	short map[*ast.CallExpr]machine.Capacity
+	// short are the calls whose result does not leave the function, see vm.ShortSlices.
+	short map[*ast.CallExpr]vm.Capacity
 	// jumpLabels are the labels of goto statements.
 	jumpLabels map[string]bool
 }
 
 // study finds the facts of the function with the given body. outside are variables that only body uses and does not declare.
 func (f *function) study(body ast.Node, outside ...*types.Var) {
-	facts := &facts{shared: map[types.Object]bool{}, changed: map[types.Object]bool{}, counters: map[types.Object]bool{}, jumpLabels: map[string]bool{}, short: machine.ShortSlices(f.Info, body, outside...)}
+	facts := &facts{shared: map[types.Object]bool{}, changed: map[types.Object]bool{}, counters: map[types.Object]bool{}, jumpLabels: map[string]bool{}, short: vm.ShortSlices(f.Info, body, outside...)}
 	f.facts = facts
 	owner := map[types.Object]*ast.FuncLit{}
 	share := func(e ast.Expr) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/lower/layout"
-	"github.com/quernlab/quern/interp/machine"
+	"github.com/quernlab/quern/interp/vm"
 )
 
 // Registry gives types the numbers by which lowered code names them; it is
@@ -37,9 +37,9 @@ type Config struct {
 	Generic func(path string) (map[string]string, bool)
 	// Packages is yaegi's table of compiled symbols, keyed "path/name".
 	Packages map[string]map[string]reflect.Value
-	// Machine, if not nil, is what package machine needs to know to run functions
+	// Machine, if not nil, is what package vm needs to know to run functions
 	// in place of yaegi. New sets its field Type.
-	Machine *machine.Config
+	Machine *vm.Config
 	// Errors notes which errors of a cell are unread; see check.Cell.Tracks.
 	Errors ErrorNotes
 	// StopCall makes the check for an interrupt and the storing of a position
@@ -67,7 +67,7 @@ type Program struct {
 	sources    map[string]*source                 // of generic packages, by import path
 	counts     map[string]int                     // never rolled back: yaegi may know a name of a failed cell
 	layout     *layout.Builder
-	fast       *machine.Machine         // nil if yaegi runs everything
+	fast       *vm.Machine              // nil if yaegi runs everything
 	publics    map[publicKey]publicType // made by public
 	mentioned  map[string]bool          // see noteMentions
 	files      fileTable                // of positions
@@ -110,7 +110,7 @@ func New(config Config) *Program {
 	if config.Machine != nil {
 		c := *config.Machine
 		c.Type = p.layout.Reflect
-		p.fast = machine.New(c)
+		p.fast = vm.New(c)
 	}
 	return p
 }
@@ -129,7 +129,7 @@ type Unit struct {
 	Source string
 	// Machine has the functions that Source declares as variables. It must be
 	// linked when yaegi knows Source. Nil without a machine.
-	Machine *machine.Unit
+	Machine *vm.Unit
 	// Values are functions of Source that yaegi must call by their values and
 	// not by their names.
 	Values []string
@@ -202,7 +202,7 @@ func set[K comparable, V any](p *Program, m map[K]V, key K, value V) {
 	m[key] = value
 }
 
-// Redirect has code that package machine runs call v in place of the function of
+// Redirect has code that package vm runs call v in place of the function of
 // an earlier unit with this key and this name in lowered code.
 func (p *Program) Redirect(key types.Object, name string, v reflect.Value) {
 	if p.fast != nil {

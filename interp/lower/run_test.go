@@ -21,9 +21,9 @@ import (
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/generic"
 	"github.com/quernlab/quern/interp/lower"
-	"github.com/quernlab/quern/interp/machine"
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/symbols"
+	"github.com/quernlab/quern/interp/vm"
 )
 
 // limit is how long one program may run; the longest takes a second.
@@ -80,9 +80,9 @@ func newChecked(t testing.TB, options ...func(*lower.Config)) *session {
 	importer := symbols.Importer(fset)
 	s.checker = check.New(importer, fset, check.Guess(symbols.Guess))
 	s.registry = rt.New(rt.Config{Interpreted: lower.Interpreted, Packages: packages(), Stdout: s.output, Stderr: s.output,
-		Activations: []string{"github.com/traefik/yaegi/interp.runCfg", machine.Activation}})
+		Activations: []string{"github.com/traefik/yaegi/interp.runCfg", vm.Activation}})
 	config := lower.Config{Registry: s.registry, Packages: packages(), Importer: importer, Generic: generic.Source, StopCall: raceEnabled,
-		Machine: &machine.Config{Registry: s.registry, Packages: withOverrides(s.registry), Interpreted: lower.Interpreted}}
+		Machine: &vm.Config{Registry: s.registry, Packages: withOverrides(s.registry), Interpreted: lower.Interpreted}}
 	for _, o := range options {
 		o(&config)
 	}

@@ -19,7 +19,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/interp/check"
-	"github.com/quernlab/quern/interp/machine"
+	"github.com/quernlab/quern/interp/vm"
 )
 
 // emitter builds one unit.
@@ -37,7 +37,7 @@ type emitter struct {
 	parts        writer                          // functions with statements of the cell
 	once         []string                        // see Unit.Once
 	at           token.Position                  // of the statement that is being lowered
-	machine      *machine.Unit                   // nil without a machine
+	machine      *vm.Unit                        // nil without a machine
 	loops        map[ast.Stmt]string             // what the functions of loops of the cell are called
 	initialisers map[*types.Initializer]ast.Stmt // with large literals, as assignments that are among the loops
 	declares     map[instance]bool               // the instances of generics that the unit declares
@@ -50,7 +50,7 @@ type emitter struct {
 // stop ends the lowering when ctx has ended. It is called for each statement.
 func (e *emitter) stop() {
 	if err := e.ctx.Err(); err != nil {
-		panic(&machine.Stopped{Err: err})
+		panic(&vm.Stopped{Err: err})
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"go/token"
 	"go/types"
 
-	"github.com/quernlab/quern/interp/machine"
+	"github.com/quernlab/quern/interp/vm"
 )
 
 // ErrorNotes notes which errors of a cell are unread. The key is the name of the variable in lowered code; the line is 0
@@ -74,29 +74,29 @@ func (f *function) lost(w *writer, s ast.Stmt) {
 	}
 }
 
-// losses returns the same checks for package machine.
-func (e *emitter) losses(s ast.Stmt) []machine.Note {
+// losses returns the same checks for package vm.
+func (e *emitter) losses(s ast.Stmt) []vm.Note {
 	if e.Errors == nil {
 		return nil
 	}
-	var list []machine.Note
+	var list []vm.Note
 	for _, lost := range e.cell.Lost[s] {
 		name, cell, line, column := lost.Var.Name(), e.cell.Number, lost.Set.Line, lost.Set.Column
-		list = append(list, machine.Note{Var: lost.Var, Run: func(err error) { e.Errors.Lose(err, name, cell, line, column) }})
+		list = append(list, vm.Note{Var: lost.Var, Run: func(err error) { e.Errors.Lose(err, name, cell, line, column) }})
 	}
 	return list
 }
 
-// tracks returns the same notes for package machine.
-func (e *emitter) tracks(s ast.Stmt) []machine.Note {
+// tracks returns the same notes for package vm.
+func (e *emitter) tracks(s ast.Stmt) []vm.Note {
 	if e.Errors == nil {
 		return nil
 	}
-	var list []machine.Note
+	var list []vm.Note
 	for _, track := range e.cell.Tracks[s] {
 		v := track.Var
 		key, name, cell, line, column := e.names[v], v.Name(), e.cell.Number, track.Set.Line, track.Set.Column
-		n := machine.Note{Var: v}
+		n := vm.Note{Var: v}
 		if track.Write {
 			n.Run = func(err error) { e.Errors.Overwrite(key, err, name, cell, line, column) }
 		} else {

@@ -37,7 +37,7 @@ type Config struct {
 
 	// Activations are the names, as package runtime tells them, of the functions
 	// that run an activation of a function of lowered code: yaegi's and that of
-	// package machine. Without them recover works in what a deferred function calls,
+	// package vm. Without them recover works in what a deferred function calls,
 	// too.
 	Activations []string
 

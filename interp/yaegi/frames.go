@@ -3,8 +3,8 @@ package yaegi
 import (
 	"strings"
 
-	"github.com/quernlab/quern/interp/machine"
 	"github.com/quernlab/quern/interp/stack"
+	"github.com/quernlab/quern/interp/vm"
 )
 
 // panicFrames returns the frames of a stack on which a panic is being reported.
@@ -37,9 +37,9 @@ func framesOf(text string) []Frame {
 			if f, ok := activationFrame(line[len(activationLine):]); ok {
 				list = append(list, f)
 			}
-		case strings.HasPrefix(line, machine.Activation+"("):
+		case strings.HasPrefix(line, vm.Activation+"("):
 			addCompiled()
-			list = append(list, machineFrames(line[len(machine.Activation)+1:])...)
+			list = append(list, machineFrames(line[len(vm.Activation)+1:])...)
 		case IsPlumbing(line):
 		default:
 			compiled = stack.VisibleName(line[:max(strings.LastIndexByte(line, '('), 0)])
@@ -51,14 +51,14 @@ func framesOf(text string) []Frame {
 // RunsLoweredCode reports whether text, a stack trace, has a function that runs
 // lowered code.
 func RunsLoweredCode(text []byte) bool {
-	return strings.Contains(string(text), activationLine) || strings.Contains(string(text), machine.Activation+"(")
+	return strings.Contains(string(text), activationLine) || strings.Contains(string(text), vm.Activation+"(")
 }
 
 // machineFrames returns the functions of an activation of the VM.
 func machineFrames(arguments string) (list []Frame) {
 	first, _, _ := strings.Cut(arguments, ", ")
 	if activation, ok := pointer(first); ok {
-		for _, f := range machine.Active(activation) {
+		for _, f := range vm.Active(activation) {
 			list = append(list, Frame{Function: f.Name, At: f.Position})
 		}
 	}

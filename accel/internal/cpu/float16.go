@@ -4,7 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // gatherFloat16 is gatherAs for 16-bit floats.
@@ -21,9 +21,9 @@ func gatherFloat16[D number](dst []D, base unsafe.Pointer, d ir.DType, l ir.Layo
 
 func float16Value(d ir.DType, b uint16) float32 {
 	if d == ir.Float16 {
-		return tensor.Float16Value(b)
+		return tensortype.Float16Value(b)
 	}
-	return tensor.BFloat16Value(b)
+	return tensortype.BFloat16Value(b)
 }
 
 // castToFloat16 rounds elements of any type to 16-bit floats, through float32.
@@ -34,9 +34,9 @@ func castToFloat16(dst []uint16, to ir.DType, src unsafe.Pointer, from ir.DType,
 		gatherFloats(w, src, from, l, at+i)
 		for j, f := range w {
 			if to == ir.Float16 {
-				dst[i+j] = tensor.Float16Bits(f)
+				dst[i+j] = tensortype.Float16Bits(f)
 			} else {
-				dst[i+j] = tensor.BFloat16Bits(f)
+				dst[i+j] = tensortype.BFloat16Bits(f)
 			}
 		}
 	}

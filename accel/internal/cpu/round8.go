@@ -5,7 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // round8 rounds to 8-bit floats with one scale, in two passes: the maximum of each chunk,
@@ -35,7 +35,7 @@ func (k *round8) run(p *program) error {
 	for _, m := range k.largest {
 		largest = max(largest, m)
 	}
-	k.exponent, k.rounds = tensor.Float8Scale(k.to, largest), true
+	k.exponent, k.rounds = tensortype.Float8Scale(k.to, largest), true
 	p.device.pool.run(len(k.largest), k)
 	k.src, k.dst = nil, nil
 	return nil
@@ -60,7 +60,7 @@ func (k *round8) work(chunk, _ int) {
 			if math.IsInf(float64(f), 0) {
 				f = float32(math.NaN())
 			}
-			k.dst[at+i] = tensor.BFloat16Bits(tensor.Float8Value(k.to, tensor.Float8Bits(k.to, f*up)) * down)
+			k.dst[at+i] = tensortype.BFloat16Bits(tensortype.Float8Value(k.to, tensortype.Float8Bits(k.to, f*up)) * down)
 		}
 	}
 	if !k.rounds {

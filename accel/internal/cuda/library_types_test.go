@@ -9,7 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // typed builds programs slot by slot.
@@ -43,7 +43,7 @@ func (b *typed) tensor(kind ir.SlotKind, t ir.DType, unit float64, shape ...int)
 		case ir.Float64:
 			data = binary.LittleEndian.AppendUint64(data, math.Float64bits(v))
 		case ir.BFloat16:
-			data = binary.LittleEndian.AppendUint16(data, tensor.BFloat16Bits(float32(v)))
+			data = binary.LittleEndian.AppendUint16(data, tensortype.BFloat16Bits(float32(v)))
 		default:
 			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(float32(v)))
 		}

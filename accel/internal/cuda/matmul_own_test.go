@@ -9,7 +9,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // TestMatMulByCapabilityOnCUDA expects wgmma for a large matrix multiplication on
@@ -22,10 +22,10 @@ func TestMatMulByCapabilityOnCUDA(t *testing.T) {
 	for c := range count {
 		for p := range k {
 			for i := range m {
-				binary.LittleEndian.PutUint16(a[2*((c*m+i)*k+p):], tensor.BFloat16Bits(value(c, i, p)))
+				binary.LittleEndian.PutUint16(a[2*((c*m+i)*k+p):], tensortype.BFloat16Bits(value(c, i, p)))
 			}
 			for j := range n {
-				binary.LittleEndian.PutUint16(b[2*((c*n+j)*k+p):], tensor.BFloat16Bits(value(c, j+5, p)))
+				binary.LittleEndian.PutUint16(b[2*((c*n+j)*k+p):], tensortype.BFloat16Bits(value(c, j+5, p)))
 				for i := range m {
 					want[c][i][j] += float64(value(c, i, p)) * float64(value(c, j+5, p))
 				}

@@ -36,5 +36,5 @@
 // is not in the key (see Dynamic) must not change the program.
 //
 // A Recorder must be used by one goroutine at a time. Errors of the caller are panics with
-// the types of package accel/internal/tensor.
+// the types of package accel/internal/tensortype.
 package ir

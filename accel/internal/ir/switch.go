@@ -1,6 +1,6 @@
 package ir
 
-import "github.com/quernlab/quern/accel/internal/tensor"
+import "github.com/quernlab/quern/accel/internal/tensortype"
 
 // Switch runs the list and makes later ones run on another device. Values move when a list
 // reads them; others stay where they are. The caller keeps the old device open while such
@@ -14,7 +14,7 @@ func (r *Recorder) Switch(d Device) {
 }
 
 // failed gives a device error its type.
-func (r *Recorder) failed(err error) error { return tensor.OfDevice(r.device.Name(), err) }
+func (r *Recorder) failed(err error) error { return tensortype.OfDevice(r.device.Name(), err) }
 
 // Device returns the device that lists run on.
 func (r *Recorder) Device() Device { return r.device }
@@ -33,7 +33,7 @@ func (r *Recorder) bring() {
 			room = make([]byte, n)
 		}
 		if err := b.device.Read(room[:n], b.Storage, 0); err != nil {
-			panic(tensor.OfDevice(b.device.Name(), err))
+			panic(tensortype.OfDevice(b.device.Name(), err))
 		}
 		s, err := r.device.Alloc(n)
 		if err != nil {

@@ -1,35 +1,35 @@
 package ir
 
-import "github.com/quernlab/quern/accel/internal/tensor"
+import "github.com/quernlab/quern/accel/internal/tensortype"
 
 // Types shared with the public package.
 type (
-	DType            = tensor.DType
-	ShapeError       = tensor.ShapeError
-	DTypeError       = tensor.DTypeError
-	IndexError       = tensor.IndexError
-	StateError       = tensor.StateError
-	NonFiniteError   = tensor.NonFiniteError
-	OutOfMemoryError = tensor.OutOfMemoryError
-	TraceError       = tensor.TraceError
-	DeviceError      = tensor.DeviceError
+	DType            = tensortype.DType
+	ShapeError       = tensortype.ShapeError
+	DTypeError       = tensortype.DTypeError
+	IndexError       = tensortype.IndexError
+	StateError       = tensortype.StateError
+	NonFiniteError   = tensortype.NonFiniteError
+	OutOfMemoryError = tensortype.OutOfMemoryError
+	TraceError       = tensortype.TraceError
+	DeviceError      = tensortype.DeviceError
 )
 
 // The element types.
 const (
-	Float32 = tensor.Float32
-	Float64 = tensor.Float64
-	Int32   = tensor.Int32
-	Int64   = tensor.Int64
-	Uint8   = tensor.Uint8
-	Bool    = tensor.Bool
+	Float32 = tensortype.Float32
+	Float64 = tensortype.Float64
+	Int32   = tensortype.Int32
+	Int64   = tensortype.Int64
+	Uint8   = tensortype.Uint8
+	Bool    = tensortype.Bool
 
-	Float16  = tensor.Float16
-	BFloat16 = tensor.BFloat16
+	Float16  = tensortype.Float16
+	BFloat16 = tensortype.BFloat16
 
-	Float8E4M3 = tensor.Float8E4M3
-	Float8E5M2 = tensor.Float8E5M2
+	Float8E4M3 = tensortype.Float8E4M3
+	Float8E5M2 = tensortype.Float8E5M2
 )
 
 // FormatShape writes a shape as [2 3].
-func FormatShape(shape []int) string { return tensor.FormatShape(shape) }
+func FormatShape(shape []int) string { return tensortype.FormatShape(shape) }

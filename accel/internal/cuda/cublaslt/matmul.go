@@ -2,12 +2,12 @@ package cublaslt
 
 import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // Matrix is a batch of matrices in column-major order.
 type Matrix struct {
-	Type       tensor.DType
+	Type       tensortype.DType
 	Rows, Cols int
 	Lead       int // elements from one column to the next, at least Rows
 	Stride     int // elements from one matrix of the batch to the next; 0 if all share one
@@ -38,13 +38,13 @@ func (p Matmul) Unsupported() string {
 	switch {
 	case a.IsFP8() && p.B.Type.IsFP8():
 		return p.unsupportedFP8()
-	case a != p.B.Type || a != tensor.Float32 && a != tensor.Float64 && !a.Is16Bit():
+	case a != p.B.Type || a != tensortype.Float32 && a != tensortype.Float64 && !a.Is16Bit():
 		return "operands of " + a.String() + " and " + p.B.Type.String()
-	case d != a && (d != tensor.Float32 || !a.Is16Bit()):
+	case d != a && (d != tensortype.Float32 || !a.Is16Bit()):
 		return "a result of " + d.String() + " from " + a.String()
-	case a == tensor.Float64 && (p.Bias || p.ReLU):
+	case a == tensortype.Float64 && (p.Bias || p.ReLU):
 		return "a bias or ReLU of float64"
-	case p.TF32 && a != tensor.Float32:
+	case p.TF32 && a != tensortype.Float32:
 		return "TF32 of " + a.String()
 	}
 	return ""
@@ -55,9 +55,9 @@ func (p Matmul) Unsupported() string {
 func (p Matmul) unsupportedFP8() string {
 	d := p.D.Type
 	switch {
-	case p.A.Type == tensor.Float8E5M2 && p.B.Type == tensor.Float8E5M2:
+	case p.A.Type == tensortype.Float8E5M2 && p.B.Type == tensortype.Float8E5M2:
 		return "two operands of " + p.A.Type.String()
-	case d != tensor.Float32 && !d.Is16Bit():
+	case d != tensortype.Float32 && !d.Is16Bit():
 		return "a result of " + d.String()
 	case p.Bias && !d.Is16Bit():
 		return "a bias of " + d.String()

@@ -13,14 +13,14 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // statusNotSupported is CUBLAS_STATUS_NOT_SUPPORTED: there is no algorithm.
 const statusNotSupported = 15
 
 // dataTypes are the element types by their cudaDataType values.
-var dataTypes = map[tensor.DType]C.int{tensor.Float32: 0, tensor.Float64: 1, tensor.Float16: 2, tensor.BFloat16: 14, tensor.Float8E4M3: 28, tensor.Float8E5M2: 29}
+var dataTypes = map[tensortype.DType]C.int{tensortype.Float32: 0, tensortype.Float64: 1, tensortype.Float16: 2, tensortype.BFloat16: 14, tensortype.Float8E4M3: 28, tensortype.Float8E5M2: 29}
 
 // Open initializes a library that package library has loaded. The device's context must
 // be current.
@@ -137,7 +137,7 @@ func (m Matrix) shim() C.matrix {
 // describe creates the descriptors of a Matmul, in C memory.
 func (l *opened) describe(p Matmul) (*C.descriptors, error) {
 	shim := C.matmul{a: p.A.shim(), b: p.B.shim(), d: p.D.shim(), trans_a: flag(p.TransA), trans_b: flag(p.TransB), batch: C.int(p.Batch),
-		tf32: flag(p.TF32), bias: flag(p.Bias), relu: flag(p.ReLU), scales: flag(p.A.Type.IsFP8()), is_float64: flag(p.A.Type == tensor.Float64), workspace: C.size_t(p.Workspace)}
+		tf32: flag(p.TF32), bias: flag(p.Bias), relu: flag(p.ReLU), scales: flag(p.A.Type.IsFP8()), is_float64: flag(p.A.Type == tensortype.Float64), workspace: C.size_t(p.Workspace)}
 	d := (*C.descriptors)(C.calloc(1, C.size_t(unsafe.Sizeof(C.descriptors{}))))
 	var call *C.char
 	if status := C.quern_blas_describe(l.table, &shim, d, &call); status != 0 {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 	"github.com/quernlab/quern/internal/testenv"
 )
 
@@ -31,14 +31,14 @@ func real(t *testing.T) *library.Handle {
 
 // matmuls are some that the back end runs.
 var matmuls = map[string]Matmul{
-	"float32":    {A: Matrix{tensor.Float32, 12, 8, 12, 0, 16}, B: Matrix{tensor.Float32, 8, 5, 8, 0, 32}, D: Matrix{tensor.Float32, 12, 5, 12, 0, 256}, Batch: 1, Workspace: 4 << 20},
-	"transposed": {A: Matrix{tensor.Float32, 8, 12, 9, 0, 4}, B: Matrix{tensor.Float32, 5, 8, 6, 0, 4}, D: Matrix{tensor.Float32, 12, 5, 12, 0, 4}, TransA: true, TransB: true, Batch: 1, Workspace: 1 << 20, TF32: true},
-	"bias":       {A: Matrix{tensor.Float32, 12, 8, 12, 0, 256}, B: Matrix{tensor.Float32, 8, 5, 8, 0, 256}, D: Matrix{tensor.Float32, 12, 5, 12, 0, 256}, Batch: 1, Bias: true, ReLU: true, Workspace: 32 << 20},
-	"batch":      {A: Matrix{tensor.Float32, 3, 4, 3, 12, 16}, B: Matrix{tensor.Float32, 4, 2, 4, 0, 16}, D: Matrix{tensor.Float32, 3, 2, 3, 6, 8}, Batch: 7, Workspace: 1 << 20},
-	"bfloat16":   {A: Matrix{tensor.BFloat16, 64, 32, 64, 0, 16}, B: Matrix{tensor.BFloat16, 32, 16, 32, 0, 16}, D: Matrix{tensor.BFloat16, 64, 16, 64, 0, 16}, Batch: 1, Bias: true, Workspace: 1 << 20},
-	"float64":    {A: Matrix{tensor.Float64, 12, 8, 12, 96, 16}, B: Matrix{tensor.Float64, 8, 5, 8, 0, 8}, D: Matrix{tensor.Float64, 12, 5, 12, 60, 256}, Batch: 2, Workspace: 1 << 20},
-	"fp8":        {A: Matrix{tensor.Float8E4M3, 64, 32, 64, 0, 64}, B: Matrix{tensor.Float8E5M2, 64, 16, 80, 0, 16}, D: Matrix{tensor.BFloat16, 32, 16, 32, 0, 16}, TransA: true, Batch: 1, Bias: true, Workspace: 1 << 20},
-	"float16":    {A: Matrix{tensor.Float16, 64, 32, 64, 2048, 16}, B: Matrix{tensor.Float16, 32, 16, 32, 512, 16}, D: Matrix{tensor.Float32, 64, 16, 64, 1024, 16}, Batch: 3, Workspace: 1 << 20},
+	"float32":    {A: Matrix{tensortype.Float32, 12, 8, 12, 0, 16}, B: Matrix{tensortype.Float32, 8, 5, 8, 0, 32}, D: Matrix{tensortype.Float32, 12, 5, 12, 0, 256}, Batch: 1, Workspace: 4 << 20},
+	"transposed": {A: Matrix{tensortype.Float32, 8, 12, 9, 0, 4}, B: Matrix{tensortype.Float32, 5, 8, 6, 0, 4}, D: Matrix{tensortype.Float32, 12, 5, 12, 0, 4}, TransA: true, TransB: true, Batch: 1, Workspace: 1 << 20, TF32: true},
+	"bias":       {A: Matrix{tensortype.Float32, 12, 8, 12, 0, 256}, B: Matrix{tensortype.Float32, 8, 5, 8, 0, 256}, D: Matrix{tensortype.Float32, 12, 5, 12, 0, 256}, Batch: 1, Bias: true, ReLU: true, Workspace: 32 << 20},
+	"batch":      {A: Matrix{tensortype.Float32, 3, 4, 3, 12, 16}, B: Matrix{tensortype.Float32, 4, 2, 4, 0, 16}, D: Matrix{tensortype.Float32, 3, 2, 3, 6, 8}, Batch: 7, Workspace: 1 << 20},
+	"bfloat16":   {A: Matrix{tensortype.BFloat16, 64, 32, 64, 0, 16}, B: Matrix{tensortype.BFloat16, 32, 16, 32, 0, 16}, D: Matrix{tensortype.BFloat16, 64, 16, 64, 0, 16}, Batch: 1, Bias: true, Workspace: 1 << 20},
+	"float64":    {A: Matrix{tensortype.Float64, 12, 8, 12, 96, 16}, B: Matrix{tensortype.Float64, 8, 5, 8, 0, 8}, D: Matrix{tensortype.Float64, 12, 5, 12, 60, 256}, Batch: 2, Workspace: 1 << 20},
+	"fp8":        {A: Matrix{tensortype.Float8E4M3, 64, 32, 64, 0, 64}, B: Matrix{tensortype.Float8E5M2, 64, 16, 80, 0, 16}, D: Matrix{tensortype.BFloat16, 32, 16, 32, 0, 16}, TransA: true, Batch: 1, Bias: true, Workspace: 1 << 20},
+	"float16":    {A: Matrix{tensortype.Float16, 64, 32, 64, 2048, 16}, B: Matrix{tensortype.Float16, 32, 16, 32, 512, 16}, D: Matrix{tensortype.Float32, 64, 16, 64, 1024, 16}, Batch: 3, Workspace: 1 << 20},
 }
 
 // The real library must store each attribute: the test reads them back.
@@ -105,7 +105,7 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 		"offsetof(heuristic, workspace)": "offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize)", "offsetof(heuristic, state)": "offsetof(cublasLtMatmulHeuristicResult_t, state)",
 	}
 	own := len(pairs)
-	for t, name := range map[tensor.DType]string{tensor.Float32: "32F", tensor.Float64: "64F", tensor.Float16: "16F", tensor.BFloat16: "16BF", tensor.Float8E4M3: "8F_E4M3", tensor.Float8E5M2: "8F_E5M2"} {
+	for t, name := range map[tensortype.DType]string{tensortype.Float32: "32F", tensortype.Float64: "64F", tensortype.Float16: "16F", tensortype.BFloat16: "16BF", tensortype.Float8E4M3: "8F_E4M3", tensortype.Float8E5M2: "8F_E5M2"} {
 		pairs[fmt.Sprintf("%d+0", int(dataTypes[t]))] = "CUDA_R_" + name
 	}
 	for ours, theirs := range pairs {
@@ -163,7 +163,7 @@ func TestCallsArrive(t *testing.T) {
 		if len(plans) != 2 || plans[0].Name() != "cuBLASLt 0" || plans[1].Name() != "cuBLASLt 3" || plans[1].Workspace() != 768 {
 			t.Fatalf("%s: plans %v", name, plans)
 		}
-		if p.D.Type == tensor.Float32 && p.A.Type == tensor.Float32 {
+		if p.D.Type == tensortype.Float32 && p.A.Type == tensortype.Float32 {
 			for _, plan := range plans {
 				tryPlan(t, name, p, plan)
 			}
@@ -260,15 +260,15 @@ func TestCallsOfOtherTypesArrive(t *testing.T) {
 	a, b, d := make([]byte, rows*depth), make([]byte, cols*depth), make([]float32, rows*cols)
 	float64A, float64B, float64D := make([]float64, rows*depth), make([]float64, cols*depth), make([]float64, rows*cols)
 	for i := range a {
-		a[i] = tensor.Float8Bits(tensor.Float8E4M3, float32(i%7)-3)
+		a[i] = tensortype.Float8Bits(tensortype.Float8E4M3, float32(i%7)-3)
 		float64A[i] = float64(i%7) - 3
 	}
 	for i := range b {
-		b[i] = tensor.Float8Bits(tensor.Float8E5M2, float32(i%5)-2)
+		b[i] = tensortype.Float8Bits(tensortype.Float8E5M2, float32(i%5)-2)
 		float64B[i] = float64(i%5) - 2
 	}
 	scales := []float32{0.25, 8}
-	matmul := func(a, b, d tensor.DType) Matmul {
+	matmul := func(a, b, d tensortype.DType) Matmul {
 		return Matmul{A: Matrix{a, depth, rows, depth, 0, 16}, B: Matrix{b, depth, cols, depth, 0, 16}, D: Matrix{d, rows, cols, rows, 0, 16}, TransA: true, Batch: 1, Workspace: 1 << 20}
 	}
 	start := func(p unsafe.Pointer) driver.Pointer { return driver.Pointer(uintptr(p)) }
@@ -276,8 +276,8 @@ func TestCallsOfOtherTypesArrive(t *testing.T) {
 		matmul Matmul
 		at     Addresses
 	}{
-		{matmul(tensor.Float8E4M3, tensor.Float8E5M2, tensor.Float32), Addresses{D: pointer(d), A: start(unsafe.Pointer(&a[0])), B: start(unsafe.Pointer(&b[0])), ScaleA: pointer(scales), ScaleB: pointer(scales[1:])}},
-		{matmul(tensor.Float64, tensor.Float64, tensor.Float64), Addresses{D: start(unsafe.Pointer(&float64D[0])), A: start(unsafe.Pointer(&float64A[0])), B: start(unsafe.Pointer(&float64B[0]))}},
+		{matmul(tensortype.Float8E4M3, tensortype.Float8E5M2, tensortype.Float32), Addresses{D: pointer(d), A: start(unsafe.Pointer(&a[0])), B: start(unsafe.Pointer(&b[0])), ScaleA: pointer(scales), ScaleB: pointer(scales[1:])}},
+		{matmul(tensortype.Float64, tensortype.Float64, tensortype.Float64), Addresses{D: start(unsafe.Pointer(&float64D[0])), A: start(unsafe.Pointer(&float64A[0])), B: start(unsafe.Pointer(&float64B[0]))}},
 	} {
 		plans, err := l.Plans(row.matmul, 1)
 		if err != nil || len(plans) != 1 {
@@ -309,17 +309,17 @@ func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(p *Matmul){
 		"":                     func(*Matmul) {},
-		"two operands":         func(p *Matmul) { p.A.Type = tensor.Float8E5M2 },
-		"a bias of float32":    func(p *Matmul) { p.D.Type = tensor.Float32 },
+		"two operands":         func(p *Matmul) { p.A.Type = tensortype.Float8E5M2 },
+		"a bias of float32":    func(p *Matmul) { p.D.Type = tensortype.Float32 },
 		"not contiguous":       func(p *Matmul) { p.TransA, p.A.Rows, p.A.Cols = false, 32, 64 },
 		"not aligned":          func(p *Matmul) { p.B.Lead = 72 },
-		"operands of":          func(p *Matmul) { p.B.Type = tensor.BFloat16 },
-		"a result of float64":  func(p *Matmul) { p.D.Type = tensor.Float64 },
+		"operands of":          func(p *Matmul) { p.B.Type = tensortype.BFloat16 },
+		"a result of float64":  func(p *Matmul) { p.D.Type = tensortype.Float64 },
 		"bias or ReLU":         func(p *Matmul) { *p = matmuls["float64"]; p.ReLU = true },
-		"from float64":         func(p *Matmul) { *p = matmuls["float64"]; p.D.Type = tensor.Float32 },
+		"from float64":         func(p *Matmul) { *p = matmuls["float64"]; p.D.Type = tensortype.Float32 },
 		"TF32 of bfloat16":     func(p *Matmul) { *p = matmuls["bfloat16"]; p.TF32 = true },
-		"a result of bfloat16": func(p *Matmul) { *p = matmuls["float16"]; p.D.Type = tensor.BFloat16 },
-		"operands of int32":    func(p *Matmul) { *p = matmuls["float32"]; p.A.Type, p.B.Type = tensor.Int32, tensor.Int32 },
+		"a result of bfloat16": func(p *Matmul) { *p = matmuls["float16"]; p.D.Type = tensortype.BFloat16 },
+		"operands of int32":    func(p *Matmul) { *p = matmuls["float32"]; p.A.Type, p.B.Type = tensortype.Int32, tensortype.Int32 },
 		"of 8-bit floats":      func(p *Matmul) { p.Batch = 2 },
 	} {
 		p := matmuls["fp8"]

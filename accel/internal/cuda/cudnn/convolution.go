@@ -2,11 +2,11 @@ package cudnn
 
 import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // Supports reports whether cuDNN convolves tensors of a type.
-func Supports(t tensor.DType) bool { return t == tensor.Float32 || t.Is16Bit() }
+func Supports(t tensortype.DType) bool { return t == tensortype.Float32 || t.Is16Bit() }
 
 // Kind says which of the three tensors is computed from the other two.
 type Kind int32
@@ -23,7 +23,7 @@ const (
 // float32 to TF32 if TF32 is set.
 type Convolution struct {
 	Kind                      Kind
-	Type                      tensor.DType // one that Supports reports
+	Type                      tensortype.DType // one that Supports reports
 	N, C, H, W, O, OH, OW     int
 	KH, KW, Groups            int
 	Stride, Padding, Dilation [2]int // of rows and columns
@@ -84,7 +84,7 @@ func (c Convolution) accepts(notes, behaves uint32) bool {
 		return false
 	}
 	rejected := []note{downConvert, reducedReduction, fourier, nondeterministic, winograd6, winograd13}
-	if c.Type != tensor.Float32 {
+	if c.Type != tensortype.Float32 {
 		rejected = append(rejected, winograd)
 	} else if !c.TF32 {
 		rejected = append(rejected, tensorCores)

@@ -14,11 +14,11 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // dataTypes are the element types by their cudnnDataType_t values.
-var dataTypes = map[tensor.DType]C.int{tensor.Float32: 0, tensor.Float16: 2, tensor.BFloat16: 9}
+var dataTypes = map[tensortype.DType]C.int{tensortype.Float32: 0, tensortype.Float16: 2, tensortype.BFloat16: 9}
 
 // Open initializes a library that package library has loaded. The device's context must
 // be current.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 	"github.com/quernlab/quern/internal/testenv"
 )
 
@@ -38,7 +38,7 @@ var convolutions = map[string]Convolution{
 	"layer":    {N: 32, C: 64, H: 32, W: 32, O: 128, OH: 32, OW: 32, KH: 3, KW: 3, Groups: 1, Stride: [2]int{1, 1}, Padding: [2]int{1, 1}, Dilation: [2]int{1, 1}},
 }
 
-func (c Convolution) of(kind Kind, t tensor.DType) Convolution {
+func (c Convolution) of(kind Kind, t tensortype.DType) Convolution {
 	c.Kind, c.Type, c.AlignX, c.AlignW, c.AlignY, c.Workspace = kind, t, 64, 16, 256, 256<<20
 	return c
 }
@@ -88,7 +88,7 @@ func TestPlansOfTheRealLibrary(t *testing.T) {
 	l.json = strings.Join(strings.Fields(string(gpu)), " ")
 	for name, c := range convolutions {
 		for kind := Forward; kind <= WeightGradient; kind++ {
-			for _, of := range []tensor.DType{tensor.Float32, tensor.Float16, tensor.BFloat16} {
+			for _, of := range []tensortype.DType{tensortype.Float32, tensortype.Float16, tensortype.BFloat16} {
 				c := c.of(kind, of)
 				plans, err := l.Plans(c, 4)
 				if err != nil {
@@ -104,7 +104,7 @@ func TestPlansOfTheRealLibrary(t *testing.T) {
 					if p.Workspace() < 0 || p.Workspace() > c.Workspace || uint32(p.(*plan).engine.notes)>>nondeterministic&1 != 0 {
 						t.Errorf("%s, kind %d, %s: %s with %d bytes", name, kind, of, p.Name(), p.Workspace())
 					}
-					if of == tensor.Float32 && uint32(p.(*plan).engine.notes)>>tensorCores&1 != 0 {
+					if of == tensortype.Float32 && uint32(p.(*plan).engine.notes)>>tensorCores&1 != 0 {
 						t.Errorf("%s, kind %d: %s rounds to TF32", name, kind, p.Name())
 					}
 				}
@@ -113,14 +113,14 @@ func TestPlansOfTheRealLibrary(t *testing.T) {
 			}
 		}
 	}
-	wrong := convolutions["plain"].of(Forward, tensor.Float32)
+	wrong := convolutions["plain"].of(Forward, tensortype.Float32)
 	wrong.OH++
 	var e *library.CallError
 	if _, err := l.Plans(wrong, 1); !errors.As(err, &e) || e.Status != "CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH" && e.Status != "CUDNN_STATUS_BAD_PARAM" {
 		t.Errorf("a result of another shape: %v", err)
 	}
 	// TF32 has more engines.
-	rounded := convolutions["layer"].of(Forward, tensor.Float32)
+	rounded := convolutions["layer"].of(Forward, tensortype.Float32)
 	rounded.TF32 = true
 	plans, err := l.Plans(rounded, 1)
 	if err != nil || len(plans) != 1 || uint32(plans[0].(*plan).engine.notes)>>tensorCores&1 != 1 {
@@ -174,7 +174,7 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 		t.Errorf("the shim has %d numbers, %d are compared", n, len(pairs))
 	}
 	for theirs, ours := range map[string]int{
-		"DATA_HALF": int(dataTypes[tensor.Float16]), "DATA_BFLOAT16": int(dataTypes[tensor.BFloat16]), "NUMERICAL_NOTE_TENSOR_CORE": int(tensorCores), "NUMERICAL_NOTE_DOWN_CONVERT_INPUTS": int(downConvert),
+		"DATA_HALF": int(dataTypes[tensortype.Float16]), "DATA_BFLOAT16": int(dataTypes[tensortype.BFloat16]), "NUMERICAL_NOTE_TENSOR_CORE": int(tensorCores), "NUMERICAL_NOTE_DOWN_CONVERT_INPUTS": int(downConvert),
 		"NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION": int(reducedReduction), "NUMERICAL_NOTE_FFT": int(fourier), "NUMERICAL_NOTE_NONDETERMINISTIC": int(nondeterministic),
 		"NUMERICAL_NOTE_WINOGRAD": int(winograd), "NUMERICAL_NOTE_WINOGRAD_TILE_6x6": int(winograd6), "NUMERICAL_NOTE_WINOGRAD_TILE_13x13": int(winograd13),
 		"HEUR_MODE_A": int(modes[0]), "HEUR_MODE_FALLBACK": int(modes[1]), "STATUS_NOT_SUPPORTED": 3000, "BEHAVIOR_NOTE_RUNTIME_COMPILATION": int(compiled),
@@ -245,7 +245,7 @@ func TestCallsArrive(t *testing.T) {
 			continue // large
 		}
 		for kind := Forward; kind <= WeightGradient; kind++ {
-			c := c.of(kind, tensor.Float32)
+			c := c.of(kind, tensortype.Float32)
 			plans, err := l.Plans(c, 4)
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -262,7 +262,7 @@ func TestCallsArrive(t *testing.T) {
 			closeAll(plans) // twice is fine
 		}
 	}
-	small := convolutions["plain"].of(Forward, tensor.Float32)
+	small := convolutions["plain"].of(Forward, tensortype.Float32)
 	small.Workspace = 100
 	small.TF32 = true
 	if plans, err := l.Plans(small, 4); err != nil || len(plans) != 1 {
@@ -270,12 +270,12 @@ func TestCallsArrive(t *testing.T) {
 	} else {
 		closeAll(plans)
 	}
-	none := convolutions["plain"].of(Forward, tensor.Float32)
+	none := convolutions["plain"].of(Forward, tensortype.Float32)
 	none.O = 99 // the first dimension of w
 	if plans, err := l.Plans(none, 4); err != nil || len(plans) != 0 {
 		t.Errorf("a convolution that is not supported: %v, %v", plans, err)
 	}
-	wrong := convolutions["plain"].of(Forward, tensor.Float32)
+	wrong := convolutions["plain"].of(Forward, tensortype.Float32)
 	wrong.OW++
 	var e *library.CallError
 	if _, err := l.Plans(wrong, 4); !errors.As(err, &e) || e.Call != "cudnnBackendFinalize" || e.Status != "CUDNN_STATUS_BAD_PARAM" || !strings.Contains(e.Words, "out ==") {

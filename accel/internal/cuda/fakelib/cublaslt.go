@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/ptxsim"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // CuBLASLt is a fake of cuBLASLt. The fields may be changed until it is used.
@@ -170,7 +170,7 @@ func multiply(m *ptxsim.Memory, p cublaslt.Matmul, dropsNaN bool, at cublaslt.Ad
 	scale := 1.0
 	for _, one := range []driver.Pointer{at.ScaleA, at.ScaleB} {
 		if one != 0 {
-			read, err := numbers(m, one, tensor.Float32, 1)
+			read, err := numbers(m, one, tensortype.Float32, 1)
 			if err != nil {
 				return err
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/ptxsim"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // CuDNN is a fake of cuDNN. The fields may be changed until it is used.
@@ -52,7 +52,7 @@ func (l *CuDNN) check(c cudnn.Convolution) error {
 			return l.refused("cudnnBackendFinalize", "%+v", c)
 		}
 	}
-	if c.Padding[0] < 0 || c.Padding[1] < 0 || c.C%c.Groups != 0 || c.O%c.Groups != 0 || c.TF32 && c.Type != tensor.Float32 || !cudnn.Supports(c.Type) {
+	if c.Padding[0] < 0 || c.Padding[1] < 0 || c.C%c.Groups != 0 || c.O%c.Groups != 0 || c.TF32 && c.Type != tensortype.Float32 || !cudnn.Supports(c.Type) {
 		return l.refused("cudnnBackendFinalize", "%+v", c)
 	}
 	out := func(in, kernel, i int) int { return (in+2*c.Padding[i]-c.Dilation[i]*(kernel-1)-1)/c.Stride[i] + 1 }

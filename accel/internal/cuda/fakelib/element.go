@@ -7,36 +7,36 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ptxsim"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // decode returns an element of some type.
-func decode(t tensor.DType, b []byte) float64 {
+func decode(t tensortype.DType, b []byte) float64 {
 	switch t {
-	case tensor.Float64:
+	case tensortype.Float64:
 		return math.Float64frombits(binary.LittleEndian.Uint64(b))
-	case tensor.Float16:
-		return float64(tensor.Float16Value(binary.LittleEndian.Uint16(b)))
-	case tensor.BFloat16:
-		return float64(tensor.BFloat16Value(binary.LittleEndian.Uint16(b)))
-	case tensor.Float8E4M3, tensor.Float8E5M2:
-		return float64(tensor.Float8Value(t, b[0]))
+	case tensortype.Float16:
+		return float64(tensortype.Float16Value(binary.LittleEndian.Uint16(b)))
+	case tensortype.BFloat16:
+		return float64(tensortype.BFloat16Value(binary.LittleEndian.Uint16(b)))
+	case tensortype.Float8E4M3, tensortype.Float8E5M2:
+		return float64(tensortype.Float8Value(t, b[0]))
 	default:
 		return float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	}
 }
 
 // encode writes an element of some type.
-func encode(t tensor.DType, values []float64) []byte {
+func encode(t tensortype.DType, values []float64) []byte {
 	var b []byte
 	for _, v := range values {
 		switch t {
-		case tensor.Float64:
+		case tensortype.Float64:
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-		case tensor.Float16:
-			b = binary.LittleEndian.AppendUint16(b, tensor.Float16Bits(float32(v)))
-		case tensor.BFloat16:
-			b = binary.LittleEndian.AppendUint16(b, tensor.BFloat16Bits(float32(v)))
+		case tensortype.Float16:
+			b = binary.LittleEndian.AppendUint16(b, tensortype.Float16Bits(float32(v)))
+		case tensortype.BFloat16:
+			b = binary.LittleEndian.AppendUint16(b, tensortype.BFloat16Bits(float32(v)))
 		default:
 			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
 		}
@@ -55,7 +55,7 @@ func (e *unwrittenError) Error() string {
 }
 
 // numbers reads contiguous elements.
-func numbers(m *ptxsim.Memory, at driver.Pointer, t tensor.DType, n int) ([]float64, error) {
+func numbers(m *ptxsim.Memory, at driver.Pointer, t tensortype.DType, n int) ([]float64, error) {
 	b := make([]byte, n*t.Size())
 	if ok, err := m.Written(uint64(at), len(b)); err != nil {
 		return nil, err

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // headTensor is the address and the strides of a tensor [B, H, rows, columns].
@@ -56,7 +56,7 @@ var (
 // with any strides. Added is the shape of the tensor that is added to the scores,
 // row-major, or nil. The caller adds the offsets of the layouts.
 type Attention struct {
-	DType   tensor.DType
+	DType   tensortype.DType
 	Causal  bool
 	Scale   float64
 	Q, K, V ir.Layout

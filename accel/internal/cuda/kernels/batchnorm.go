@@ -2,7 +2,7 @@ package kernels
 
 import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 type statisticsParams struct {
@@ -52,7 +52,7 @@ var (
 // BatchNorm normalizes x [Images, Channels, Size] with statistics [2, Channels], the mean
 // and the variance, and w and b [Channels].
 type BatchNorm struct {
-	DType                  tensor.DType
+	DType                  tensortype.DType
 	Epsilon                float64
 	Images, Channels, Size int
 }

@@ -2,7 +2,7 @@ package kernels
 
 import (
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 type castParams struct {
@@ -14,20 +14,20 @@ type castParams struct {
 
 var castEntries = func() []Entry {
 	var out []Entry
-	for d := tensor.Float32; d.Known(); d++ {
+	for d := tensortype.Float32; d.Known(); d++ {
 		out = append(out, castTo(d).entry())
 	}
 	return out
 }()
 
-func castTo(d tensor.DType) kernel[castParams] {
+func castTo(d tensortype.DType) kernel[castParams] {
 	return kernel[castParams]{"cast", "cast_" + d.String(), moves, 256}
 }
 
 // Cast converts x to another element type, y, in row-major order. The caller adds the
 // layout's offset to x.
 type Cast struct {
-	From, To tensor.DType
+	From, To tensortype.DType
 	Layout   ir.Layout
 }
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 type compareParams struct {
@@ -14,7 +14,7 @@ type compareParams struct {
 	LayoutA, LayoutB layout
 }
 
-var compareTypes = []tensor.DType{tensor.Float64, tensor.Int32, tensor.Int64, tensor.Uint8}
+var compareTypes = []tensortype.DType{tensortype.Float64, tensortype.Int32, tensortype.Int64, tensortype.Uint8}
 
 var compareEntries = func() []Entry {
 	var out []Entry
@@ -24,9 +24,9 @@ var compareEntries = func() []Entry {
 	return out
 }()
 
-func compare(d tensor.DType) kernel[compareParams] {
-	if d == tensor.Bool {
-		d = tensor.Uint8
+func compare(d tensortype.DType) kernel[compareParams] {
+	if d == tensortype.Bool {
+		d = tensortype.Uint8
 	}
 	return kernel[compareParams]{"compare", "compare_" + d.String(), moves, 256}
 }
@@ -35,7 +35,7 @@ func compare(d tensor.DType) kernel[compareParams] {
 // other than float32. A and B are the operands' layouts broadcast to y's shape; the caller
 // adds their offsets.
 type Compare struct {
-	DType   tensor.DType
+	DType   tensortype.DType
 	Greater bool
 	A, B    ir.Layout
 }
@@ -43,7 +43,7 @@ type Compare struct {
 // Launches computes y. It returns an error for a layout with too many dimensions and for
 // types that fused kernels compare.
 func (o Compare) Launches(y, a, b Pointer) ([]Launch, error) {
-	if o.DType == tensor.Float32 || o.DType.Is16Bit() {
+	if o.DType == tensortype.Float32 || o.DType.Is16Bit() {
 		return nil, fmt.Errorf("there is no CUDA kernel that only compares %s; fused kernels do", o.DType)
 	}
 	n := ir.Len(o.A.Shape)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 type images struct {
@@ -31,7 +31,7 @@ var (
 // Conv2D computes y [N, O, OH, OW] from x [N, C, H, W] and w [O, C/Groups, KH, KW], as
 // ir.Conv2D does. Pairs are height and width.
 type Conv2D struct {
-	DType                         tensor.DType
+	DType                         tensortype.DType
 	N, C, H, W, O, OH, OW, KH, KW int
 	Groups                        int
 	Stride, Padding, Dilation     [2]int

@@ -1,6 +1,6 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensor"
+import "github.com/quernlab/quern/accel/internal/tensortype"
 
 type directForwardParams struct {
 	Y, X, W        Pointer
@@ -30,7 +30,7 @@ func (o Conv2D) direct() bool {
 }
 
 // directType returns the variant for a type of images.
-func directType(d tensor.DType) string {
+func directType(d tensortype.DType) string {
 	if d.Is16Bit() {
 		return tensorType(d)
 	}

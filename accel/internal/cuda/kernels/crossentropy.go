@@ -1,6 +1,6 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensor"
+import "github.com/quernlab/quern/accel/internal/tensortype"
 
 type lossParams struct {
 	Losses, X, Label, Fault Pointer
@@ -30,7 +30,7 @@ var (
 // CrossEntropy computes the mean of -ln softmax(x)[label] over the rows of x [Rows, N], for
 // int32 labels [Rows]. A label that is out of range is reported as a fault.
 type CrossEntropy struct {
-	DType   tensor.DType
+	DType   tensortype.DType
 	Rows, N int
 }
 

@@ -1,6 +1,6 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensor"
+import "github.com/quernlab/quern/accel/internal/tensortype"
 
 type cumSumRowsParams struct {
 	Y, X    Pointer
@@ -23,7 +23,7 @@ var (
 // CumSum computes y[o, i, c] = x[o, 0, c] + … + x[o, i, c], or with Reverse the sums from
 // the end, for x [Outer, N, Inner].
 type CumSum struct {
-	DType           tensor.DType
+	DType           tensortype.DType
 	Outer, N, Inner int
 	Reverse         bool
 }

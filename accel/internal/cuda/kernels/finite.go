@@ -1,6 +1,6 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensor"
+import "github.com/quernlab/quern/accel/internal/tensortype"
 
 type finiteParams struct {
 	Y, X, Fault Pointer
@@ -15,7 +15,7 @@ var (
 // Finite copies N elements of x to y and reports the first one that is NaN or infinite as a
 // fault.
 type Finite struct {
-	DType tensor.DType
+	DType tensortype.DType
 	N     int
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // fp8Matrix is a matrix rounded on the host: its bytes, and the exponent of its scale.
@@ -25,18 +25,18 @@ func round8(d ir.DType, a array) fp8Matrix {
 			largest = m
 		}
 	}
-	e := fp8Matrix{d, a.shape[0], a.shape[1], nil, tensor.Float8Scale(d, largest)}
+	e := fp8Matrix{d, a.shape[0], a.shape[1], nil, tensortype.Float8Scale(d, largest)}
 	for _, v := range a.data {
 		if math.IsInf(v, 0) {
 			v = math.NaN()
 		}
-		e.bytes = append(e.bytes, tensor.Float8Bits(d, float32(v)*float32(math.Ldexp(1, e.exponent))))
+		e.bytes = append(e.bytes, tensortype.Float8Bits(d, float32(v)*float32(math.Ldexp(1, e.exponent))))
 	}
 	return e
 }
 
 func (e fp8Matrix) value(row, column int) float64 {
-	return math.Ldexp(float64(tensor.Float8Value(e.dtype, e.bytes[row*e.columns+column])), -e.exponent)
+	return math.Ldexp(float64(tensortype.Float8Value(e.dtype, e.bytes[row*e.columns+column])), -e.exponent)
 }
 
 // packed allocates a packed matrix.
@@ -97,7 +97,7 @@ func TestRound8(t *testing.T) {
 							w := want.bytes[r*columns+c]
 							column := m.read(transposed.At+Pointer(c*int(transposed.Pitch)), rows)
 							if v := want.value(r, c); math.IsNaN(v) {
-								if !math.IsNaN(got.data[r*columns+c]) || !math.IsNaN(float64(tensor.Float8Value(to, line[c]))) {
+								if !math.IsNaN(got.data[r*columns+c]) || !math.IsNaN(float64(tensortype.Float8Value(to, line[c]))) {
 									t.Fatalf("element %d,%d is %v and %#x, want NaN", r, c, got.data[r*columns+c], line[c])
 								}
 								continue

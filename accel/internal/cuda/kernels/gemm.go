@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 type operands struct {
@@ -49,7 +49,7 @@ func gemm(tile int, order string) kernel[gemmParams] {
 // their layouts, [batch…, M, K] and [batch…, K, N], with the leading dimensions of y; the
 // caller adds the offsets.
 type MatMul struct {
-	DType      tensor.DType
+	DType      tensortype.DType
 	A, B       ir.Layout
 	Bias, ReLU bool
 }
@@ -108,14 +108,14 @@ func (o MatMul) plan() (problem, error) {
 		return p, err
 	}
 	p.tile = 64
-	if o.DType != tensor.Float64 && p.blocks(128)*p.count >= 132 {
+	if o.DType != tensortype.Float64 && p.blocks(128)*p.count >= 132 {
 		p.tile = 128
 	}
 	p.parts = splitK(p.blocks(p.tile)*p.count, int(p.K))
 	return p, nil
 }
 
-func (p problem) bytes(d tensor.DType) int {
+func (p problem) bytes(d tensortype.DType) int {
 	if p.parts <= 1 {
 		return 0
 	}

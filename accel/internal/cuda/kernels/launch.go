@@ -10,7 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 //go:embed *.ptx
@@ -118,8 +118,8 @@ func encode[P any](p P) []byte {
 }
 
 // real returns the variant for an element type.
-func real(d tensor.DType) string {
-	if d == tensor.Float64 {
+func real(d tensortype.DType) string {
+	if d == tensortype.Float64 {
 		return "f64"
 	}
 	return "f32"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 type matmulPartsParams struct {
@@ -18,11 +18,11 @@ type matmulPartsParams struct {
 var tensorTypes = []string{"bf16", "f16", "tf32"}
 
 // tensorType returns the variant for an operand type. float32 is rounded to TF32.
-func tensorType(d tensor.DType) string {
+func tensorType(d tensortype.DType) string {
 	switch d {
-	case tensor.BFloat16:
+	case tensortype.BFloat16:
 		return "bf16"
-	case tensor.Float16:
+	case tensortype.Float16:
 		return "f16"
 	}
 	return "tf32"
@@ -74,7 +74,7 @@ func (o TensorMatMul) Workspace() int {
 	if err != nil {
 		return 0
 	}
-	return p.bytes(tensor.Float32)
+	return p.bytes(tensortype.Float32)
 }
 
 // Launches computes y; bias is only read if Bias. It returns an error for sizes and layouts

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 type matmul8Params struct {
@@ -52,7 +52,7 @@ const (
 // bias [N]. a has type A, b is Float8E4M3. y and the bias are float32, or with Output16
 // bfloat16. It needs compute capability 8.9; with Hopper it uses kernels for 9.0 only.
 type MatMul8 struct {
-	A          tensor.DType
+	A          tensortype.DType
 	M, N, K    int
 	Bias, ReLU bool
 	Output16   bool

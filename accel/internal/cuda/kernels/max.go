@@ -1,6 +1,6 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensor"
+import "github.com/quernlab/quern/accel/internal/tensortype"
 
 type maxRowsParams struct {
 	Y, Index, X Pointer
@@ -22,7 +22,7 @@ var (
 // Max computes the largest element along the middle dimension of x [Outer, N, Inner], N >
 // 0, or NaN if there is one.
 type Max struct {
-	DType           tensor.DType
+	DType           tensortype.DType
 	Outer, N, Inner int
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // layouts are views: [shape, stride] and the offset.
@@ -53,8 +53,8 @@ func TestCopy(t *testing.T) {
 // TestCastEveryPair converts values that fit, values that do not, and NaN.
 func TestCastEveryPair(t *testing.T) {
 	hard := []float64{0, 1, -1, 2.5, -2.5, 255, 256, 1e5, -1e5, 2147483647, 2147483648, -2147483648, -2147483649, 1e18, 1e19, -1e19, 1e300, math.NaN(), math.Inf(1), math.Inf(-1), 65519, 65520, 6e-8, 1.0009765625, 3.0000001}
-	for from := tensor.Float32; from.Known(); from++ {
-		for to := tensor.Float32; to.Known(); to++ {
+	for from := tensortype.Float32; from.Known(); from++ {
+		for to := tensortype.Float32; to.Known(); to++ {
 			x := newArray(from, len(hard))
 			for i, v := range hard {
 				switch {

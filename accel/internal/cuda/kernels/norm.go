@@ -2,7 +2,7 @@ package kernels
 
 import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 type normParams struct {
@@ -48,7 +48,7 @@ var (
 
 // Norm is LayerNorm if Centred, else RMSNorm, of each row of x [Rows, N].
 type Norm struct {
-	DType   tensor.DType
+	DType   tensortype.DType
 	Centred bool
 	Epsilon float64
 	Rows, N int

@@ -1,6 +1,6 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensor"
+import "github.com/quernlab/quern/accel/internal/tensortype"
 
 type window struct {
 	H, W, OH, OW                      uint32
@@ -30,7 +30,7 @@ var (
 // Pool pools windows of Planes planes of H×W to planes of OH×OW. Pairs are height and
 // width.
 type Pool struct {
-	DType                             tensor.DType
+	DType                             tensortype.DType
 	Planes, H, W, OH, OW              int
 	Kernel, Stride, Padding, Dilation [2]int
 }

@@ -2,7 +2,7 @@ package kernels
 
 import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 type round8LargestParams struct {
@@ -34,8 +34,8 @@ var (
 )
 
 // fp8Type returns the type part of a variant's name.
-func fp8Type(d tensor.DType) string {
-	if d == tensor.Float8E5M2 {
+func fp8Type(d tensortype.DType) string {
+	if d == tensortype.Float8E5M2 {
 		return "e5m2"
 	}
 	return "e4m3"
@@ -44,7 +44,7 @@ func fp8Type(d tensor.DType) string {
 // Round8 rounds a row-major matrix of type From, float32 or 16-bit floats, to To with one
 // scale: see ir.Round8. It needs compute capability 8.9 or later.
 type Round8 struct {
-	From, To      tensor.DType
+	From, To      tensortype.DType
 	Rows, Columns int
 }
 

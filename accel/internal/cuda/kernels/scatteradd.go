@@ -1,6 +1,6 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensor"
+import "github.com/quernlab/quern/accel/internal/tensortype"
 
 type scatterCountParams struct {
 	Count, First, Index, Fault Pointer
@@ -30,7 +30,7 @@ var (
 // that its int32 index names, in order. Rows that no index names are 0. An index that is
 // out of range is reported as a fault and its row skipped.
 type ScatterAdd struct {
-	DType           tensor.DType
+	DType           tensortype.DType
 	N, Rows, Length int
 }
 

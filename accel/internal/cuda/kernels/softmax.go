@@ -1,6 +1,6 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensor"
+import "github.com/quernlab/quern/accel/internal/tensortype"
 
 type softmaxParams struct {
 	Y, X         Pointer
@@ -15,7 +15,7 @@ var (
 
 // Softmax computes y = eˣ/Σeˣ of each row of x [Rows, N], or with Log its logarithm.
 type Softmax struct {
-	DType   tensor.DType
+	DType   tensortype.DType
 	Log     bool
 	Rows, N int
 }

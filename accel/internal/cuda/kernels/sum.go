@@ -1,6 +1,6 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensor"
+import "github.com/quernlab/quern/accel/internal/tensortype"
 
 type sumRowsParams struct {
 	Y, X          Pointer
@@ -32,7 +32,7 @@ var (
 
 // Sum computes the sum along the middle dimension of x [Outer, N, Inner].
 type Sum struct {
-	DType           tensor.DType
+	DType           tensortype.DType
 	Outer, N, Inner int
 }
 

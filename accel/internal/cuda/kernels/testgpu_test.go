@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/internal/ptxsim"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // machine is a simulated GPU that stops at accesses out of bounds, at reads of
@@ -197,9 +197,9 @@ func number64(d ir.DType, v float64) float64 {
 	case ir.Float32:
 		return float64(float32(v))
 	case ir.Float16:
-		return float64(tensor.Float16Value(tensor.Float16Bits(float32(v))))
+		return float64(tensortype.Float16Value(tensortype.Float16Bits(float32(v))))
 	case ir.BFloat16:
-		return float64(tensor.BFloat16Value(tensor.BFloat16Bits(float32(v))))
+		return float64(tensortype.BFloat16Value(tensortype.BFloat16Bits(float32(v))))
 	}
 	return v
 }
@@ -221,9 +221,9 @@ func (a array) bytes() []byte {
 		case ir.Int64:
 			b = binary.LittleEndian.AppendUint64(b, uint64(int64(v)))
 		case ir.Float16:
-			b = binary.LittleEndian.AppendUint16(b, tensor.Float16Bits(float32(v)))
+			b = binary.LittleEndian.AppendUint16(b, tensortype.Float16Bits(float32(v)))
 		case ir.BFloat16:
-			b = binary.LittleEndian.AppendUint16(b, tensor.BFloat16Bits(float32(v)))
+			b = binary.LittleEndian.AppendUint16(b, tensortype.BFloat16Bits(float32(v)))
 		default:
 			b = append(b, uint8(v))
 		}
@@ -243,9 +243,9 @@ func (a array) set(b []byte) {
 		case ir.Int64:
 			a.data[i] = float64(int64(binary.LittleEndian.Uint64(e)))
 		case ir.Float16:
-			a.data[i] = float64(tensor.Float16Value(binary.LittleEndian.Uint16(e)))
+			a.data[i] = float64(tensortype.Float16Value(binary.LittleEndian.Uint16(e)))
 		case ir.BFloat16:
-			a.data[i] = float64(tensor.BFloat16Value(binary.LittleEndian.Uint16(e)))
+			a.data[i] = float64(tensortype.BFloat16Value(binary.LittleEndian.Uint16(e)))
 		default:
 			a.data[i] = float64(e[0])
 		}

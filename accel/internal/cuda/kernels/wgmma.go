@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 type wgmmaParams struct {
@@ -82,7 +82,7 @@ func (o HopperMatMul) Workspace() int {
 	if err != nil {
 		return 0
 	}
-	return p.bytes(tensor.Float32)
+	return p.bytes(tensortype.Float32)
 }
 
 // Launches computes y, as TensorMatMul does. It returns an error for operands that do not
@@ -123,7 +123,7 @@ func (o HopperMatMul) Launches(y, a, b, bias, work Pointer) ([]Launch, error) {
 func (o HopperMatMul) tensorMap(s side, rows, k, count uint32, along bool, tile uint32) driver.TensorMap {
 	size := int64(o.DType.Size())
 	m := driver.TensorMap{Type: driver.TensorBFloat16, Address: s.at, Swizzle: driver.Swizzle128}
-	if o.DType == tensor.Float16 {
+	if o.DType == tensortype.Float16 {
 		m.Type = driver.TensorFloat16
 	}
 	far := s.k

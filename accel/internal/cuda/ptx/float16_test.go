@@ -8,7 +8,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/tensor"
+	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
 // A cast to 16 bits within a fused kernel rounds as the host does, bit for bit; later ops use
@@ -16,9 +16,9 @@ import (
 func TestRoundsTo16Bits(t *testing.T) {
 	t.Parallel()
 	for _, d := range []ir.DType{ir.BFloat16, ir.Float16} {
-		bitsOf, valueOf := tensor.BFloat16Bits, tensor.BFloat16Value
+		bitsOf, valueOf := tensortype.BFloat16Bits, tensortype.BFloat16Value
 		if d == ir.Float16 {
-			bitsOf, valueOf = tensor.Float16Bits, tensor.Float16Value
+			bitsOf, valueOf = tensortype.Float16Bits, tensortype.Float16Value
 		}
 		for _, offset := range []int{0, 3, 4} { // of the 16-bit input: read four at a time, or one by one
 			x := numbers(rand.New(rand.NewPCG(9, 9)), 1003)

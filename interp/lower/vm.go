@@ -1,0 +1,308 @@
+package lower
+
+// Functions that package vm runs are not given to yaegi as text but as
+// variables, which [vm.Unit.Link] sets:
+//
+//	func fib(n int) int {...}       ->  var fibʹ1 func(int) int
+//	func sum(xs ...int) int {...}   ->  var sumʹ1ʹm func([]int) int
+//	                                    func sumʹ1(a0 ...int) int { return sumʹ1ʹm(a0) }
+//
+// yaegi does not spread arguments over a variable of a variadic type.
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+
+	"github.com/quernlab/quern/interp/vm"
+)
+
+// compile has the machine compile those of the functions, and of the loops among
+// the statements of the cell, that it can.
+func (e *emitter) compile(decls []*ast.FuncDecl) {
+	if e.fast == nil {
+		return
+	}
+	e.machine = e.fast.Begin(&vm.Source{
+		Info:   e.Info,
+		Stop:   e.stop,
+		Notes:  e.tracks,
+		Losses: e.losses,
+		Short:  vm.ShortSlices(e.Info, &ast.BlockStmt{List: e.cell.Body}, e.onlyInBody()...),
+		Cell:   e.cell.Number,
+		Global: func(v *types.Var) string { return e.names[v] },
+		Engine: e.engineName,
+		Function: func(at *ast.Ident, o *types.Func, arguments []types.Type) (vm.Declaration, bool) {
+			e.functionInstance(at, o, arguments)
+			return e.instanceDeclaration(e.genericFunction(o), arguments)
+		},
+		Method: func(t *types.Named, m *types.Func) (vm.Declaration, bool) {
+			e.methodInstance(t, m.Name(), nil)
+			return e.instanceDeclaration(e.genericMethod(t, m.Name()), typeList(t.TypeArgs()))
+		},
+		Position: e.position,
+	})
+	var list []vm.Declaration
+	for _, decl := range decls {
+		o, ok := e.Info.Defs[decl.Name].(*types.Func)
+		if !ok || e.names[o] == "" || decl.Body == nil {
+			continue
+		}
+		name := e.names[o]
+		if o.Signature().Variadic() {
+			name += "ʹm"
+		}
+		list = append(list, vm.Declaration{Key: o, Name: name, Method: methodOf(o), Signature: o.Signature(), Body: decl.Body})
+	}
+	e.loops, e.initialisers = map[ast.Stmt]string{}, map[*types.Initializer]ast.Stmt{}
+	signature := types.NewSignatureType(nil, nil, nil, nil, nil, false)
+	add := func(s ast.Stmt) {
+		e.loops[s] = e.freshOf("body", "ʹloop")
+		body := &ast.BlockStmt{Lbrace: s.Pos(), List: []ast.Stmt{e.assignment(s)}, Rbrace: s.End()}
+		list = append(list, vm.Declaration{Key: s, Name: e.loops[s], Signature: signature, Body: body})
+	}
+	for _, init := range e.cell.Init {
+		if len(init.Lhs) == 1 && init.Lhs[0].Name() != "_" && isLarge(init.Rhs) {
+			e.initialisers[init] = e.initialisation(init)
+			add(e.initialisers[init])
+		}
+	}
+	for _, s := range e.cell.Body {
+		if isLoop(s) {
+			add(s)
+		}
+	}
+	e.machine.Compile(list)
+}
+
+// onlyInBody returns the variables of the cell that no function of it uses.
+func (e *emitter) onlyInBody() []*types.Var {
+	used := map[types.Object]bool{}
+	for _, decl := range e.cell.Funcs {
+		ast.Inspect(decl, func(n ast.Node) bool {
+			if id, ok := n.(*ast.Ident); ok && e.Info.Uses[id] != nil {
+				used[e.Info.Uses[id]] = true
+			}
+			return true
+		})
+	}
+	return slices.DeleteFunc(slices.Clone(e.cell.Vars), func(v *types.Var) bool { return used[v] })
+}
+
+func methodOf(o *types.Func) string {
+	if o.Signature().Recv() == nil {
+		return ""
+	}
+	return o.Name()
+}
+
+// instanceDeclaration returns the declaration, for the machine, of an instance that has
+// a name.
+func (e *emitter) instanceDeclaration(decl *ast.FuncDecl, args []types.Type) (vm.Declaration, bool) {
+	o := e.Info.Defs[decl.Name].(*types.Func)
+	key := e.instanceOf(o, args)
+	name, sig := e.instances[key], o.Signature()
+	if sig.Recv() != nil && sig.TypeParams() != nil {
+		return vm.Declaration{}, false
+	}
+	// To yaegi, one of an earlier cell is a function if the machine does not
+	// run it.
+	if e.machine == nil || !e.declares[key] && !e.fast.Runs(key) || decl.Body == nil || sig.Variadic() {
+		return vm.Declaration{}, false
+	}
+	env := newEnvironment(parametersOf(sig), args)
+	return vm.Declaration{Key: key, Name: name, Method: methodOf(o), Signature: sig, Body: decl.Body, Substitute: env.subst}, true
+}
+
+// parametersOf returns the type parameters of a function, or those of the type of a
+// method and its own.
+func parametersOf(sig *types.Signature) []*types.TypeParam {
+	return slices.AppendSeq(slices.Collect(sig.RecvTypeParams().TypeParams()), sig.TypeParams().TypeParams())
+}
+
+// declareInstance queues the declaration of an instance of a generic function or
+// method, which the machine runs if it can.
+func (e *emitter) declareInstance(decl *ast.FuncDecl, key instance, name string, args []types.Type) {
+	if e.declares == nil {
+		e.declares = map[instance]bool{}
+	}
+	e.declares[key] = true
+	e.queue = append(e.queue, func() {
+		env := newEnvironment(parametersOf(e.Info.Defs[decl.Name].(*types.Func).Signature()), args)
+		if d, ok := e.instanceDeclaration(decl, args); ok && (e.machine.Compiled(d.Key) || e.machine.Add(d)) {
+			e.declareVariable(e.Info.Defs[decl.Name], d.Signature, name, env)
+			return
+		}
+		e.functionDeclaration(decl, name, env)
+	})
+}
+
+// engineName returns the name of a function that yaegi runs, for the machine to
+// call it. One that recovers must be called by yaegi, which counts the
+// activations up to it.
+func (e *emitter) engineName(at *ast.Ident, o *types.Func, arguments []types.Type) string {
+	switch {
+	case e.recovering[o]:
+		return ""
+	case o.Signature().TypeParams() != nil:
+		return e.functionInstance(at, o, arguments)
+	}
+	return e.names[o]
+}
+
+// isLoop reports whether a statement of a cell takes so much that the machine is to run it.
+func isLoop(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.LabeledStmt:
+		return isLoop(s.Stmt)
+	case *ast.ForStmt, *ast.RangeStmt:
+		return true
+	case *ast.ExprStmt:
+		return loopsInLiteral(s.X) || isLarge(s.X)
+	case *ast.AssignStmt:
+		for _, x := range s.Lhs {
+			if _, ok := x.(*ast.Ident); !ok {
+				return false
+			}
+		}
+		return len(s.Rhs) == 1 && (loopsInLiteral(s.Rhs[0]) || isLarge(s.Rhs[0]))
+	}
+	return false
+}
+
+// isLarge reports whether there is a literal of many elements in e, outside of functions. The
+// engine takes 13 kB for each struct in it, the machine less than one.
+func isLarge(e ast.Expr) (large bool) {
+	const many = 100
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.CompositeLit:
+			large = large || len(n.Elts) >= many
+		}
+		return !large
+	})
+	return large
+}
+
+// assignment is s, but for a definition: at the top level of a cell that assigns to
+// variables of the session.
+func (e *emitter) assignment(s ast.Stmt) ast.Stmt {
+	define, ok := s.(*ast.AssignStmt)
+	if !ok || define.Tok != token.DEFINE {
+		return s
+	}
+	assign := &ast.AssignStmt{TokPos: define.TokPos, Tok: token.ASSIGN, Rhs: define.Rhs}
+	for _, x := range define.Lhs {
+		id := x.(*ast.Ident)
+		v, ok := e.Info.Defs[id].(*types.Var)
+		if !ok {
+			assign.Lhs = append(assign.Lhs, id)
+			continue
+		}
+		use := &ast.Ident{NamePos: id.NamePos, Name: id.Name}
+		e.cell.AddUse(use, v)
+		assign.Lhs = append(assign.Lhs, use)
+	}
+	return assign
+}
+
+// initialisation returns the assignment of an initialiser with one variable.
+func (e *emitter) initialisation(init *types.Initializer) ast.Stmt {
+	v := init.Lhs[0]
+	use := &ast.Ident{NamePos: init.Rhs.Pos(), Name: v.Name()}
+	e.cell.AddUse(use, v)
+	return &ast.AssignStmt{Lhs: []ast.Expr{use}, TokPos: init.Rhs.Pos(), Tok: token.ASSIGN, Rhs: []ast.Expr{init.Rhs}}
+}
+
+// loopsInLiteral reports whether there is a loop in a function literal of e.
+func loopsInLiteral(e ast.Expr) (found bool) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+			found = true
+		case *ast.SelectorExpr: // see machine.ofRuntime
+			found = found || n.Sel.Name == "SetFinalizer"
+		}
+		return !found
+	})
+	return found
+}
+
+// declareLoops declares the functions of loops.
+func (e *emitter) declareLoops() {
+	declare := func(s ast.Stmt) {
+		if name := e.loops[s]; name != "" && e.machine.Compiled(s) {
+			e.out.line("var %s func()", name)
+		}
+	}
+	for _, init := range e.cell.Init {
+		declare(e.initialisers[init])
+	}
+	for _, s := range e.cell.Body {
+		declare(s)
+	}
+}
+
+// compiledLoop calls the function of a loop of the cell, if the machine has it.
+func (f *function) compiledLoop(w *writer, s ast.Stmt) bool {
+	name := f.loops[s]
+	if !f.top || f.machine == nil || name == "" || !f.machine.Compiled(s) {
+		return false
+	}
+	f.store(w, s, true)
+	w.line("%s()", name)
+	return true
+}
+
+// compiled declares the function of decl, if the machine has it.
+func (e *emitter) compiled(decl *ast.FuncDecl, name string) bool {
+	o, _ := e.Info.Defs[decl.Name].(*types.Func)
+	if e.machine == nil || o == nil || !e.machine.Compiled(o) {
+		return false
+	}
+	e.declareVariable(o, o.Signature(), name, nil)
+	return true
+}
+
+// declareVariable declares the variable of the function o that the machine runs.
+func (e *emitter) declareVariable(o types.Object, sig *types.Signature, name string, env *environment) {
+	f := e.function(env)
+	var parameters, results []string
+	if recv := sig.Recv(); recv != nil {
+		parameters = append(parameters, f.typ(f.subst(recv.Type())))
+	}
+	for v := range sig.Params().Variables() {
+		parameters = append(parameters, f.typ(f.subst(v.Type())))
+	}
+	for v := range sig.Results().Variables() {
+		results = append(results, f.typ(f.subst(v.Type())))
+	}
+	out := "(" + list(results) + ")"
+	w := &e.out
+	if !sig.Variadic() {
+		w.line("var %s func(%s) %s", name, list(parameters), out)
+		return
+	}
+	w.line("var %sʹm func(%s) %s", name, list(parameters), out)
+	arguments := make([]string, len(parameters))
+	for v := range sig.Params().Variables() {
+		e.passed(name, f.subst(v.Type()))
+	}
+	for i := range parameters {
+		arguments[i] = fmt.Sprintf("a%d", i)
+		if last := len(parameters) - 1; i == last {
+			parameters[i] = "..." + e.typ(sig.Params().At(sig.Params().Len()-1).Type().Underlying().(*types.Slice).Elem())
+		}
+		parameters[i] = arguments[i] + " " + parameters[i]
+	}
+	w.open("func %s(%s) %s {", name, list(parameters), out)
+	if e.recovering[o] {
+		w.line("%s", e.rt("Forwards", "1"))
+	}
+	w.line("%s%sʹm(%s)", returning(sig), name, list(arguments))
+	w.close("}")
+}

@@ -1,0 +1,80 @@
+package vm
+
+import "unsafe"
+
+// allocators make variables of small types with pointers: the collector has to know
+// which words are pointers (P) and which are not (N), and nothing else. Package reflect
+// takes several times as long.
+var allocators = map[string]func() unsafe.Pointer{
+	"P":    allocate1[p],
+	"PP":   allocate2[p, p],
+	"PN":   allocate2[p, n],
+	"NP":   allocate2[n, p],
+	"PPP":  allocate3[p, p, p],
+	"PPN":  allocate3[p, p, n],
+	"PNP":  allocate3[p, n, p],
+	"PNN":  allocate3[p, n, n],
+	"NPP":  allocate3[n, p, p],
+	"NPN":  allocate3[n, p, n],
+	"NNP":  allocate3[n, n, p],
+	"PPPP": allocate4[p, p, p, p],
+	"PPPN": allocate4[p, p, p, n],
+	"PPNP": allocate4[p, p, n, p],
+	"PPNN": allocate4[p, p, n, n],
+	"PNPP": allocate4[p, n, p, p],
+	"PNPN": allocate4[p, n, p, n],
+	"PNNP": allocate4[p, n, n, p],
+	"PNNN": allocate4[p, n, n, n],
+	"NPPP": allocate4[n, p, p, p],
+	"NPPN": allocate4[n, p, p, n],
+	"NPNP": allocate4[n, p, n, p],
+	"NPNN": allocate4[n, p, n, n],
+	"NNPP": allocate4[n, n, p, p],
+	"NNPN": allocate4[n, n, p, n],
+	"NNNP": allocate4[n, n, n, p],
+}
+
+type (
+	p = unsafe.Pointer
+	n = uintptr
+)
+
+func allocate1[A any]() unsafe.Pointer { return unsafe.Pointer(new(A)) }
+
+func allocate2[A, B any]() unsafe.Pointer {
+	return unsafe.Pointer(new(struct {
+		a A
+		b B
+	}))
+}
+
+func allocate3[A, B, C any]() unsafe.Pointer {
+	return unsafe.Pointer(new(struct {
+		a A
+		b B
+		c C
+	}))
+}
+
+func allocate4[A, B, C, D any]() unsafe.Pointer {
+	return unsafe.Pointer(new(struct {
+		a A
+		b B
+		c C
+		d D
+	}))
+}
+
+// allocator returns that of a type whose words are pointers where words says so; nil if there
+// is none.
+func allocator(words []bool) func() unsafe.Pointer {
+	var name []byte
+	for _, isPointer := range words {
+		if isPointer {
+			name = append(name, 'P')
+		} else {
+			name = append(name, 'N')
+		}
+	}
+	return allocators[string(name)]
+}

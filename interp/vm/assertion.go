@@ -1,0 +1,179 @@
+package vm
+
+import (
+	"go/ast"
+	"go/types"
+	"reflect"
+	"slices"
+	"unsafe"
+)
+
+// assertion compiles x.(T) with one value, if comma is false, or with two.
+func (c *compiler) assertion(e *ast.TypeAssertExpr, comma bool) (v, ok operand, t types.Type) {
+	defer c.within(e)()
+	t = c.typeOf(e.Type)
+	source := c.typeOf(e.X)
+	x := c.expr(e.X, nil)
+	subject, is := c.subject(e, x, source), c.test(e, t)
+	v = c.temporary(c.shape(e, t))
+	ok = c.temporary(boolShape)
+	load := c.unpacked(t, v)
+	at, found := v.at, ok.at
+	registry, s := c.machine.config.Registry, v.shape
+	target, from := registry.Describe(t), registry.Describe(source)
+	zero := reflect.Zero(s.typ)
+	c.native("assert "+s.typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+		value := subject(sb)
+		fits := is(value)
+		switch {
+		case fits:
+			load(nb, sb, value)
+		case comma:
+			s.put(nb, sb, at, zero)
+		default:
+			registry.AssertionFailed(value, target, from)
+		}
+		*integer(nb, found) = truth(fits)
+	}})
+	return v, ok, t
+}
+
+// subject reads an interface value of type t as one of type any.
+func (c *compiler) subject(n ast.Node, x operand, t types.Type) func(sb unsafe.Pointer) any {
+	at := x.at
+	switch {
+	case c.isDynamic(t) || isEmptyInterface(t):
+		return func(sb unsafe.Pointer) any { return *iface(sb, at) }
+	case isError(t):
+		return func(sb unsafe.Pointer) any { return *failure(sb, at) }
+	}
+	c.fail(n, "an assertion of a value of type %s", t)
+	return nil
+}
+
+// test makes the test whether the dynamic type of a value is, or implements, t.
+func (c *compiler) test(n ast.Node, t types.Type) func(x any) bool {
+	registry := c.machine.config.Registry
+	if registry == nil {
+		c.fail(n, "an assertion")
+	}
+	s, id, target := c.shape(n, t), registry.ID(t), registry.Describe(t)
+	switch {
+	case types.IsInterface(t) && (c.isDynamic(t) || isEmptyInterface(t)):
+		return func(x any) bool { return registry.Implements(x, target) }
+	case isError(t):
+		return func(x any) bool {
+			_, ok := registry.Convert(x, target)
+			return ok
+		}
+	case types.IsInterface(t), registry.Mentions(t) && !c.named(t):
+		c.fail(n, "an assertion to %s", t)
+	case registry.Mentions(t):
+		return func(x any) bool { return registry.Is(x, id) }
+	}
+	typ := s.typ
+	return func(x any) bool { return reflect.TypeOf(x) == typ }
+}
+
+// unpacked makes what loads the value of an interface that has passed the test
+// for t into a register.
+func (c *compiler) unpacked(t types.Type, to operand) func(nb, sb unsafe.Pointer, x any) {
+	registry := c.machine.config.Registry
+	id, target, s, at := registry.ID(t), registry.Describe(t), to.shape, to.at
+	switch {
+	case types.IsInterface(t) && (c.isDynamic(t) || isEmptyInterface(t)):
+		return func(_, sb unsafe.Pointer, x any) { *iface(sb, at) = x }
+	case isError(t):
+		return func(_, sb unsafe.Pointer, x any) {
+			v, _ := registry.Convert(x, target)
+			*failure(sb, at) = v.(error)
+		}
+	case registry.Mentions(t):
+		return func(nb, sb unsafe.Pointer, x any) {
+			v, _ := registry.As(x, id)
+			s.unpack(nb, sb, at, v)
+		}
+	}
+	return func(nb, sb unsafe.Pointer, x any) { s.unpack(nb, sb, at, x) }
+}
+
+// typeSwitch compiles a type switch: a native function finds the clause.
+func (c *compiler) typeSwitch(s *ast.TypeSwitchStmt, name string) {
+	m := c.mark()
+	defer c.release(m)
+	if s.Init != nil {
+		c.stmt(s.Init, "")
+		c.at(s)
+	}
+	var x ast.Expr
+	switch a := s.Assign.(type) {
+	case *ast.ExprStmt:
+		x = ast.Unparen(a.X).(*ast.TypeAssertExpr).X
+	case *ast.AssignStmt:
+		x = ast.Unparen(a.Rhs[0]).(*ast.TypeAssertExpr).X
+	}
+	source := c.typeOf(x)
+	v := c.fresh(c.expr(x, nil))
+	subject := c.subject(s, v, source)
+	t := &target{label: name, exit: newLabel()}
+	bodies := make([]*label, len(s.Body.List))
+	tests := make([][]func(any) bool, len(s.Body.List))
+	otherwise := t.exit
+	for i, cc := range s.Body.List {
+		bodies[i] = newLabel()
+		clause := cc.(*ast.CaseClause)
+		if clause.List == nil {
+			otherwise = bodies[i]
+		}
+		for _, e := range clause.List {
+			if c.isNil(e) {
+				tests[i] = append(tests[i], func(x any) bool { return x == nil })
+			} else {
+				tests[i] = append(tests[i], c.test(e, c.typeOf(e)))
+			}
+		}
+	}
+	found := c.temporary(intShape)
+	at := found.at
+	c.native("find the case", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+		value := subject(sb)
+		*integer(nb, at) = int64(slices.IndexFunc(tests, func(list []func(any) bool) bool {
+			return slices.ContainsFunc(list, func(is func(any) bool) bool { return is(value) })
+		}))
+	}})
+	for i := range bodies {
+		if tests[i] != nil {
+			c.jump(bodies[i], opIfEqK, at, 0, int32(i))
+		}
+	}
+	c.jump(otherwise, opJmp, 0, 0, 0)
+	c.targets = append(c.targets, t)
+	for i, cc := range s.Body.List {
+		clause := cc.(*ast.CaseClause)
+		c.place(bodies[i])
+		m := c.mark()
+		c.bindCase(clause, v, subject)
+		c.list(clause.Body)
+		c.release(m)
+		c.jump(t.exit, opJmp, 0, 0, 0)
+	}
+	c.targets = c.targets[:len(c.targets)-1]
+	c.place(t.exit)
+}
+
+// bindCase makes the variable of a clause of a type switch over v.
+func (c *compiler) bindCase(clause *ast.CaseClause, v operand, subject func(unsafe.Pointer) any) {
+	o, _ := c.source.Info.Implicits[clause].(*types.Var)
+	if o == nil {
+		return
+	}
+	if len(clause.List) != 1 || c.isNil(clause.List[0]) {
+		c.declare(o, v.shape, &v)
+		return
+	}
+	t := c.typeOf(clause.List[0])
+	x := c.temporary(c.shape(clause, t))
+	load := c.unpacked(t, x)
+	c.native("value of the case", &native{run: func(_ *thread, nb, sb unsafe.Pointer) { load(nb, sb, subject(sb)) }})
+	c.declare(o, x.shape, &x)
+}

@@ -1,0 +1,388 @@
+package vm
+
+import (
+	"go/ast"
+	"go/types"
+	"reflect"
+	"unsafe"
+
+	"github.com/quernlab/quern/interp/rt"
+)
+
+// builtin compiles a call of a builtin function.
+func (c *compiler) builtin(e *ast.CallExpr, name string, want *operand) operand {
+	switch name {
+	case "len", "cap":
+		return c.length(e, name, want)
+	case "append":
+		return c.append(e, want)
+	case "make":
+		return c.make(e, want)
+	case "new":
+		return c.new(e, want)
+	case "copy":
+		return c.copy(e, want)
+	case "delete":
+		t := c.typeOf(e.Args[0]).Underlying().(*types.Map)
+		m := c.expr(e.Args[0], nil)
+		access := c.mapAccess(e, t)
+		access.delete(c, m.at, c.exprTo(e.Args[1], t.Key(), nil))
+		return operand{}
+	case "close":
+		c.closeChannel(c.expr(e.Args[0], nil))
+		return operand{}
+	case "clear":
+		return c.clear(e)
+	case "min", "max":
+		return c.extreme(e, name, want)
+	case "recover":
+		return c.recoverCall(e, want)
+	case "complex":
+		return c.makeComplex(e, want)
+	case "real", "imag":
+		return c.part(e, name, want)
+	case "panic":
+		t := types.NewInterfaceType(nil, nil)
+		x := c.exprTo(e.Args[0], t, nil)
+		c.do(opPanic, x.at, 0, 0)
+		return operand{}
+	}
+	c.fail(e, "the builtin %s", name)
+	return operand{}
+}
+
+func (c *compiler) length(e *ast.CallExpr, name string, want *operand) operand {
+	x := c.expr(e.Args[0], nil)
+	dst := c.destination(intShape, want)
+	switch t := c.typeOf(e.Args[0]).Underlying().(type) {
+	case *types.Slice, *types.Basic:
+		o := opLen
+		if name == "cap" {
+			o = opCap
+		}
+		c.do(o, dst.at, x.at, 0)
+	case *types.Map:
+		at, from := dst.at, x.at
+		c.native("len map", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+			*integer(nb, at) = int64(len(*(*map[int]int)(unsafe.Pointer(pointer(sb, from)))))
+		}})
+	case *types.Chan:
+		at, from, count := dst.at, x.at, func(c chan struct{}) int { return len(c) }
+		if name == "cap" {
+			count = func(c chan struct{}) int { return cap(c) }
+		}
+		c.native(name+" chan", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+			*integer(nb, at) = int64(count(as[chan struct{}](*pointer(sb, from))))
+		}})
+	case *types.Array:
+		c.constantBits(dst.at, t.Len())
+	case *types.Pointer:
+		c.constantBits(dst.at, t.Elem().Underlying().(*types.Array).Len())
+	default:
+		c.fail(e, "%s of %s", name, t)
+	}
+	return dst
+}
+
+// append compiles append(s, x, y), append(s, t...) and append(bytes, text...).
+func (c *compiler) append(e *ast.CallExpr, want *operand) operand {
+	t := c.typeOf(e)
+	s := c.shape(e, t)
+	elem := t.Underlying().(*types.Slice).Elem()
+	x := c.exprTo(e.Args[0], t, nil)
+	if e.Ellipsis.IsValid() {
+		y := c.exprTo(e.Args[1], c.spreadType(e.Args[1], t), nil)
+		dst := c.destination(s, want)
+		at, from, more, typ := dst.at, x.at, y.at, s.typ
+		c.native("append all "+typ.String(), &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+			*slice(sb, at) = appendAll(*slice(sb, from), *slice(sb, more), typ)
+		}})
+		return dst
+	}
+	if len(e.Args) == 1 {
+		return c.settle(x, want)
+	}
+	values := make([]operand, len(e.Args)-1)
+	for i, a := range e.Args[1:] {
+		values[i] = c.exprTo(a, elem, nil)
+	}
+	dst := c.destination(s, want)
+	at, from, typ := dst.at, x.at, s.typ
+	size := typ.Elem().Size()
+	buffered := c.capacity(e) == Buffered && typ.Elem() != typ && size > 0 && size <= shortBytes/2
+	if len(values) == 1 && values[0].offset == 0 {
+		n := appendNative(at, from, values[0], typ)
+		if buffered {
+			n = inBuffer(at, from, 1, typ, n, appendNative(at, at, values[0], typ))
+		}
+		c.native("append "+typ.String(), n)
+		return dst
+	}
+	for i := range values {
+		if values[i].offset != 0 {
+			values[i] = operand{shape: values[i].shape, at: c.address(values[i])}
+		}
+	}
+	more := func(from uint16) *native {
+		return &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+			h := *slice(sb, from)
+			if h.c-h.n < len(values) {
+				h = growSlice(h, typ, len(values))
+			}
+			for _, v := range values {
+				h = appendOne(h, typ, v.shape, nb, sb, v.at)
+			}
+			*slice(sb, at) = h
+		}}
+	}
+	n := more(from)
+	if buffered {
+		n = inBuffer(at, from, len(values), typ, n, more(at))
+	}
+	c.native("append "+typ.String(), n)
+	return dst
+}
+
+// inBuffer appends n elements to the slice at from, of type typ. An empty one gets the buffer of slices that do not leave their
+// function first, see ShortSlices: run appends to the slice at from, again to the one at at.
+func inBuffer(at, from uint16, n int, typ reflect.Type, run, again *native) *native {
+	room := int(shortBytes / typ.Elem().Size())
+	return &native{run: func(t *thread, nb, sb unsafe.Pointer) {
+		h := *slice(sb, from)
+		if h.n != 0 || h.c >= n || n > room {
+			run.run(t, nb, sb)
+			return
+		}
+		*slice(sb, at) = header{reflect.MakeSlice(typ, 0, room).UnsafePointer(), 0, room}
+		again.run(t, nb, sb)
+	}}
+}
+
+// spreadType returns the type of the last argument of append.
+func (c *compiler) spreadType(x ast.Expr, t types.Type) types.Type {
+	if c.isNil(x) {
+		return t
+	}
+	return c.typeOf(x)
+}
+
+// appendNative is append of one element, by the way that it lies in memory.
+func appendNative(at, from uint16, v operand, typ reflect.Type) *native {
+	x := v.at
+	switch v.width {
+	case "64":
+		return &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+			*(*[]int64)(unsafe.Add(sb, at)) = append(*(*[]int64)(unsafe.Add(sb, from)), *integer(nb, x))
+		}}
+	case "8U", "8S":
+		return &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+			*(*[]byte)(unsafe.Add(sb, at)) = append(*(*[]byte)(unsafe.Add(sb, from)), byte(*integer(nb, x)))
+		}}
+	case "32U", "32S":
+		return &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+			*(*[]int32)(unsafe.Add(sb, at)) = append(*(*[]int32)(unsafe.Add(sb, from)), int32(*integer(nb, x)))
+		}}
+	case "C":
+		return &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+			*(*[]complex128)(unsafe.Add(sb, at)) = append(*(*[]complex128)(unsafe.Add(sb, from)), *complexNumber(sb, x))
+		}}
+	case "Str":
+		return &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+			*(*[]string)(unsafe.Add(sb, at)) = append(*(*[]string)(unsafe.Add(sb, from)), *text(sb, x))
+		}}
+	case "P":
+		if v.file == reference {
+			return &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+				*(*[]unsafe.Pointer)(unsafe.Add(sb, at)) = append(*(*[]unsafe.Pointer)(unsafe.Add(sb, from)), *pointer(sb, x))
+			}}
+		}
+	}
+	s := v.shape
+	return &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+		*slice(sb, at) = appendOne(*slice(sb, from), typ, s, nb, sb, x)
+	}}
+}
+
+// appendAll is append(h, more...); more may be a string.
+func appendAll(h, more header, typ reflect.Type) header {
+	if more.n == 0 {
+		return h
+	}
+	if h.c-h.n < more.n {
+		h = growSlice(h, typ, more.n)
+	}
+	more.c = more.n
+	n := h.n
+	h.n += more.n
+	to := h
+	to.p = unsafe.Add(h.p, uintptr(n)*typ.Elem().Size())
+	to.n, to.c = more.n, more.n
+	reflect.Copy(reflect.NewAt(typ, unsafe.Pointer(&to)).Elem(), reflect.NewAt(typ, unsafe.Pointer(&more)).Elem())
+	return h
+}
+
+func (c *compiler) make(e *ast.CallExpr, want *operand) operand {
+	s := c.shapeOf(e)
+	length, capacity := none, none
+	size := func(x ast.Expr) uint16 {
+		v := c.expr(x, nil)
+		if v.file != scalar || v.typ.Kind() == reflect.Float64 || v.typ.Kind() == reflect.Float32 {
+			c.fail(e, "make with this size")
+		}
+		if !isSigned(v.typ.Kind()) && c.source.Info.Types[x].Value == nil && v.typ.Size() == 8 {
+			c.fail(e, "make with an unsigned size")
+		}
+		return v.at
+	}
+	if len(e.Args) > 1 {
+		length = size(e.Args[1])
+	}
+	if len(e.Args) > 2 {
+		capacity = size(e.Args[2])
+	}
+	dst := c.destination(s, want)
+	switch s.typ.Kind() {
+	case reflect.Slice:
+		c.native("make "+s.typ.String(), makeSlice(s.typ, dst.at, length, capacity))
+	case reflect.Map:
+		c.makeMap(dst.at, s.typ, length)
+	case reflect.Chan:
+		c.native("make "+s.typ.String(), makeChannel(s.typ, dst.at, length))
+	default:
+		c.fail(e, "make of %s", s.typ)
+	}
+	return dst
+}
+
+// makeSlice checks the length and capacity as Go does, and uses the allocation of
+// a slice whose elements look alike for the collector.
+func makeSlice(typ reflect.Type, at, length, capacity uint16) *native {
+	plain := !hasPointers(typ.Elem())
+	size := typ.Elem().Size()
+	return &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+		n := int(*integer(nb, length))
+		most := n
+		if capacity != none {
+			most = int(*integer(nb, capacity))
+		}
+		var h header
+		if n >= 0 && n <= most {
+			rt.Allocate(most, int(size))
+		}
+		switch {
+		case plain && size == 8:
+			s := make([]int64, n, most)
+			h = *(*header)(unsafe.Pointer(&s))
+		case plain && size == 1:
+			s := make([]byte, n, most)
+			h = *(*header)(unsafe.Pointer(&s))
+		default:
+			if n < 0 || most < n || size > 0 && uintptr(most) > maxAllocation/size {
+				// Go's own panic.
+				_ = make([]struct{ _ [1 << 10]byte }, n, most)
+			}
+			v := reflect.MakeSlice(typ, n, most)
+			h = header{v.UnsafePointer(), n, most}
+		}
+		*slice(sb, at) = h
+	}}
+}
+
+const maxAllocation = 1 << 47
+
+func (c *compiler) new(e *ast.CallExpr, want *operand) operand {
+	s := c.shapeOf(e)
+	elem := c.shape(e, c.typeOf(e).Underlying().(*types.Pointer).Elem())
+	if tv := c.source.Info.Types[e.Args[0]]; !tv.IsType() {
+		// new(value)
+		x := c.exprTo(e.Args[0], c.typeOf(e).Underlying().(*types.Pointer).Elem(), nil)
+		t := c.temporary(s)
+		c.emit(opNew, t.at, 0, 0, c.memoryType(elem.typ), 0)
+		c.store(t.at, 0, x)
+		return c.settle(t, want)
+	}
+	dst := c.destination(s, want)
+	c.emit(opNew, dst.at, 0, 0, c.memoryType(elem.typ), 0)
+	return dst
+}
+
+func (c *compiler) copy(e *ast.CallExpr, want *operand) operand {
+	x, y := c.expr(e.Args[0], nil), c.expr(e.Args[1], nil)
+	dst := c.destination(intShape, want)
+	at, to, from, typ := dst.at, x.at, y.at, x.typ
+	size := typ.Elem().Size()
+	plain := !hasPointers(typ.Elem())
+	c.native("copy "+typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+		a, b := *slice(sb, to), *slice(sb, from)
+		n := min(a.n, b.n)
+		if n > 0 && plain {
+			copy(unsafe.Slice((*byte)(a.p), uintptr(n)*size), unsafe.Slice((*byte)(b.p), uintptr(n)*size))
+		} else if n > 0 {
+			b.c = b.n
+			reflect.Copy(reflect.NewAt(typ, unsafe.Pointer(&a)).Elem(), reflect.NewAt(typ, unsafe.Pointer(&b)).Elem())
+		}
+		*integer(nb, at) = int64(n)
+	}})
+	return dst
+}
+
+func (c *compiler) clear(e *ast.CallExpr) operand {
+	x := c.expr(e.Args[0], nil)
+	at, typ := x.at, x.typ
+	c.native("clear", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		reflect.NewAt(typ, unsafe.Add(sb, at)).Elem().Clear()
+	}})
+	return operand{}
+}
+
+// extreme compiles min and max.
+func (c *compiler) extreme(e *ast.CallExpr, name string, want *operand) operand {
+	t := c.typeOf(e)
+	s := c.shape(e, t)
+	result := c.temporary(s)
+	c.move(result, c.expr(e.Args[0], &result))
+	for _, a := range e.Args[1:] {
+		y := c.expr(a, nil)
+		switch kind := s.typ.Kind(); {
+		case kind == reflect.Float64 || kind == reflect.Float32 || s.file == reference:
+			c.extremeNative(result, y, name)
+		case s.file == scalar:
+			skip := newLabel()
+			o := opNamed("If" + "Le" + suffix(kind, "Le"))
+			if name == "min" {
+				c.jump(skip, o, result.at, y.at, 0)
+			} else {
+				c.jump(skip, o, y.at, result.at, 0)
+			}
+			c.move(result, y)
+			c.place(skip)
+		default:
+			c.fail(e, "%s of %s", name, t)
+		}
+	}
+	return c.settle(result, want)
+}
+
+func (c *compiler) extremeNative(x, y operand, name string) {
+	a, b, least := x.at, y.at, name == "min"
+	switch x.typ.Kind() {
+	case reflect.String:
+		c.native(name, &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+			if least {
+				*text(sb, a) = min(*text(sb, a), *text(sb, b))
+			} else {
+				*text(sb, a) = max(*text(sb, a), *text(sb, b))
+			}
+		}})
+	case reflect.Float64:
+		c.native(name, &native{run: func(_ *thread, nb, _ unsafe.Pointer) {
+			if least {
+				*floating(nb, a) = min(*floating(nb, a), *floating(nb, b))
+			} else {
+				*floating(nb, a) = max(*floating(nb, a), *floating(nb, b))
+			}
+		}})
+	default:
+		c.fail(nil, "%s of %s", name, x.typ)
+	}
+}

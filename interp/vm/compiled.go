@@ -1,0 +1,242 @@
+package vm
+
+import (
+	"go/ast"
+	"go/types"
+	"reflect"
+	"strings"
+	"unsafe"
+)
+
+// plainPackages are the compiled packages whose functions neither wait, nor
+// start goroutines, nor look into what they are given by reflection, so that a
+// call of them from the VM is like any other.
+var plainPackages = map[string]bool{
+	"math": true, "math/bits": true, "math/rand": true, "math/rand/v2": true, "math/big": true,
+	"strings": true, "bytes": true, "strconv": true, "errors": true, "sort": true, "fmt": true, "time": true,
+	"unicode": true, "unicode/utf8": true, "unicode/utf16": true, "regexp": true, "path": true, "path/filepath": true, "html": true,
+	"hash/fnv": true, "hash/crc32": true, "hash/crc64": true, "hash/adler32": true,
+	"crypto/md5": true, "crypto/sha1": true, "crypto/sha256": true, "crypto/sha512": true,
+	"container/list": true, "container/ring": true, "math/cmplx": true, "text/tabwriter": true,
+	"encoding/hex": true, "encoding/base64": true, "encoding/binary": true,
+	"sync": true, "sync/atomic": true,
+}
+
+// special functions of these packages are left to yaegi.
+var special = map[string]bool{
+	"time.AfterFunc": true, "time.Tick": true, "time.After": true, "time.NewTimer": true, "time.NewTicker": true,
+	"(*sync.Cond).Wait": true, "(sync.Locker).Lock": true, "(*sync.Map).Clear": true, "(*sync.Pool).Get": true,
+	"(*strings.Builder).Grow": true, "(*bytes.Buffer).Grow": true, // yaegi checks what they are given
+	"(*time.Timer).Reset": true,
+}
+
+// ofRuntime are functions of package runtime that the VM calls. A finalizer that yaegi made would keep its object
+// alive, since it refers to all variables of the function that it is in.
+var ofRuntime = map[string]bool{"runtime.SetFinalizer": true, "runtime.KeepAlive": true, "runtime.GC": true}
+
+// usable reports whether the VM calls a compiled function.
+func (c *compiler) usable(o *types.Func) bool {
+	if ofRuntime[o.FullName()] {
+		return true
+	}
+	if o.Pkg() == nil || !plainPackages[o.Pkg().Path()] || special[o.FullName()] {
+		return false
+	}
+	sig := o.Signature()
+	if sig.TypeParams() != nil {
+		return false
+	}
+	isPrint := o.Pkg().Path() == "fmt" && !strings.Contains(o.Name(), "can")
+	for i := range sig.Params().Len() {
+		t := sig.Params().At(i).Type()
+		if sig.Variadic() && i == sig.Params().Len()-1 {
+			t = t.Underlying().(*types.Slice).Elem()
+		}
+		switch t.Underlying().(type) {
+		case *types.Interface:
+			if isEmptyInterface(t) && !isPrint {
+				return false
+			}
+		case *types.Signature, *types.Chan:
+			if o.Pkg().Path() != "strings" && o.Pkg().Path() != "bytes" && o.FullName() != "sort.Search" {
+				return false
+			}
+		}
+	}
+	return !c.mentionsGeneric(sig)
+}
+
+func (c *compiler) mentionsGeneric(sig *types.Signature) bool {
+	for _, tuple := range []*types.Tuple{sig.Params(), sig.Results()} {
+		for v := range tuple.Variables() {
+			if n, ok := types.Unalias(v.Type()).(*types.Named); ok && n.TypeArgs().Len() > 0 && !(tuple == sig.Results() && isSequence(n)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isSequence reports whether t is an instance of iter.Seq or iter.Seq2: a function for
+// package reflect, whatever its name.
+func isSequence(t *types.Named) bool {
+	return t.Obj().Pkg() != nil && t.Obj().Pkg().Path() == "iter" && strings.HasPrefix(t.Obj().Name(), "Seq")
+}
+
+// callCompiled calls a function of a compiled package.
+func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
+	if sorts[o.FullName()] != nil {
+		return c.sortSlice(e, o, sig)
+	}
+	if name := o.FullName(); name == "errors.Is" || name == "errors.As" {
+		return c.callErrors(e, o, sig)
+	}
+	if c.lends(e, o) {
+		return c.callCollection(e, o, sig)
+	}
+	coroutine := o.FullName() == orderedPackage+".Coroutine"
+	if o.Pkg().Path() == orderedPackage && !coroutine {
+		return c.callOrdered(e, o, sig)
+	}
+	if !coroutine && !c.usable(o) {
+		c.fail(e, "a call of %s", o.FullName())
+	}
+	if _, ok := ast.Unparen(e.Fun).(*ast.IndexExpr); ok {
+		c.fail(e, "a generic function")
+	}
+	symbol, ok := c.machine.config.Packages[o.Pkg().Path()+"/"+o.Pkg().Name()][o.Name()]
+	if !ok || symbol.Kind() != reflect.Func {
+		c.fail(e, "a call of %s", o.FullName())
+	}
+	if f, ok := symbol.Interface().(func(float64) float64); ok && !c.several(e, sig) {
+		x := c.exprTo(e.Args[0], sig.Params().At(0).Type(), nil)
+		dst := c.temporary(x.shape)
+		if o.FullName() == "math.Sqrt" {
+			c.do(opSqrt, dst.at, x.at, 0)
+			return []operand{dst}
+		}
+		c.fn.natives = append(c.fn.natives, &native{name: o.FullName(), float: f})
+		c.emit(opFF, dst.at, x.at, 0, int32(len(c.fn.natives)-1), 0)
+		return []operand{dst}
+	}
+	if !c.several(e, sig) {
+		if results := c.callComplex(e, o.FullName(), symbol.Interface(), sig); results != nil {
+			return results
+		}
+	}
+	b := c.beginBlock()
+	c.arguments(b, e, sig)
+	return c.callSymbol(b, e, o.FullName(), symbol, sig)
+}
+
+// several tells that the arguments are the results of one call.
+func (c *compiler) several(e *ast.CallExpr, sig *types.Signature) bool {
+	return len(e.Args) != sig.Params().Len()
+}
+
+// callCompiledMethod calls a method of a compiled type.
+func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *types.Func, path []int, sig *types.Signature) []operand {
+	if !c.usable(m) {
+		c.fail(e, "a call of %s", m.FullName())
+	}
+	recv := m.Signature().Recv().Type()
+	s := c.shape(e, recv)
+	if wait, ok := c.waits()[m.FullName()]; ok {
+		b := c.beginBlock()
+		c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
+		return c.callSymbol(b, e, m.FullName(), wait, sig)
+	}
+	method, ok := s.typ.MethodByName(m.Name())
+	if !ok {
+		c.fail(e, "a call of %s", m.FullName())
+	}
+	b := c.beginBlock()
+	if s.file == memory && len(e.Args) == 0 {
+		// The method of the pointer copies the receiver, and its adapter is fast.
+		method, _ = reflect.PointerTo(s.typ).MethodByName(m.Name())
+		c.argument(b, e, types.NewPointer(recv), func(want *operand) operand {
+			at := c.address(c.receiver(x, path, recv, nil))
+			return c.settle(operand{shape: c.shape(e, types.NewPointer(recv)), at: at}, want)
+		})
+	} else {
+		c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
+	}
+	c.arguments(b, e, sig)
+	return c.callSymbol(b, e, m.FullName(), method.Func, sig)
+}
+
+// waits returns the functions that stand for methods which wait: an interrupt ends the
+// wait.
+func (c *compiler) waits() map[string]reflect.Value {
+	r := c.machine.config.Registry
+	if r == nil {
+		return nil
+	}
+	return map[string]reflect.Value{
+		"(*sync.Mutex).Lock": reflect.ValueOf(r.Lock), "(*sync.RWMutex).Lock": reflect.ValueOf(r.LockRW),
+		"(*sync.RWMutex).RLock": reflect.ValueOf(r.RLock), "(*sync.WaitGroup).Wait": reflect.ValueOf(r.WaitGroupWait),
+	}
+}
+
+func shapesOf(list []operand) []shape {
+	shapes := make([]shape, len(list))
+	for i, x := range list {
+		shapes[i] = x.shape
+	}
+	return shapes
+}
+
+// callSymbol calls a function of Go with the arguments of a block.
+func (c *compiler) callSymbol(b *block, e *ast.CallExpr, name string, f reflect.Value, sig *types.Signature) []operand {
+	if c.postponed(e, b, nil, func(a *compiler, b *block, _ []operand) { a.callSymbol(b, e, name, f, sig) }) {
+		return nil
+	}
+	parameters := make([]uint16, len(b.parameters))
+	typ := f.Type()
+	if typ.NumIn() != len(parameters) {
+		c.fail(e, "a call of %s", name)
+	}
+	for i, p := range b.parameters {
+		parameters[i] = p.at
+		if p.typ != typ.In(i) {
+			c.fail(e, "a call of %s, whose types differ", name)
+		}
+	}
+	c.release(b.begin)
+	var results []operand
+	var at []uint16
+	for v := range sig.Results().Variables() {
+		r := c.temporary(c.shape(e, v.Type()))
+		r.owned = r.file == memory
+		results = append(results, r)
+		at = append(at, r.at)
+	}
+	for i, r := range results {
+		if r.typ != typ.Out(i) && !(r.typ.Kind() == reflect.Func && typ.Out(i).ConvertibleTo(r.typ)) {
+			c.fail(e, "a call of %s, whose types differ", name)
+		}
+	}
+	parameterShapes, resultShapes := shapesOf(b.parameters), shapesOf(results)
+	if call := adapterFor(parameterShapes, parameters, resultShapes, at); call != nil {
+		function := functionPointer(f)
+		c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) { call(function, nb, sb) }})
+		return results
+	}
+	variadic := typ.IsVariadic()
+	c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+		arguments := make([]reflect.Value, len(parameters))
+		for i, s := range parameterShapes {
+			arguments[i] = s.get(nb, sb, parameters[i])
+		}
+		var out []reflect.Value
+		if variadic {
+			out = f.CallSlice(arguments)
+		} else {
+			out = f.Call(arguments)
+		}
+		for i, r := range results {
+			r.shape.put(nb, sb, r.at, out[i])
+		}
+	}})
+	return results
+}

@@ -1,0 +1,380 @@
+package vm
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"math"
+	"reflect"
+	"slices"
+)
+
+// A Declaration is a function to be compiled.
+type Declaration struct {
+	// Key identifies the function in calls; see Source.Callee.
+	Key any
+	// Name is its name in lowered code.
+	Name      string
+	Signature *types.Signature
+	Body      *ast.BlockStmt
+	// Method is the name of the method that it is; "" for a function.
+	Method string
+	// Substitute replaces type parameters; nil if there are none.
+	Substitute func(types.Type) types.Type
+}
+
+// Source is where declarations are from.
+type Source struct {
+	Info *types.Info
+	// Global is the name in lowered code of a variable that outlives a function;
+	// "" for any other.
+	Global func(*types.Var) string
+	// Engine is the name in lowered code of a function, or of an instance of a
+	// generic one, that yaegi runs; "" if there is none.
+	Engine func(at *ast.Ident, o *types.Func, arguments []types.Type) string
+	// Function and Method are declarations of instances: of a generic function, and
+	// of a method of an instance of a generic type; false if there is none. They may
+	// be nil.
+	Function func(at *ast.Ident, o *types.Func, arguments []types.Type) (Declaration, bool)
+	Method   func(t *types.Named, m *types.Func) (Declaration, bool)
+	// Cell is the number of the cell, to which the goroutines that its functions start
+	// belong.
+	Cell int
+	// Position numbers the position of a statement.
+	Position func(ast.Node) int
+	// Short are the calls in the statements of the cell whose result does not leave them, see ShortSlices.
+	Short map[*ast.CallExpr]Capacity
+	// Notes are called before a statement; nil if there are none.
+	Notes func(ast.Stmt) []Note
+	// Losses are called after a statement, or at the beginning of the body of a range or
+	// of a select clause; nil if there are none.
+	Losses func(ast.Stmt) []Note
+	// Stop is called for each statement and panics with a *Stopped to end the
+	// compilation; nil if nothing does.
+	Stop func()
+}
+
+// Stopped is what a compilation panics with that is to end.
+type Stopped struct{ Err error }
+
+// unsupported is what compiling a function panics with when the VM does not
+// have something in it.
+type unsupported struct {
+	node ast.Node
+	what string
+}
+
+func (u unsupported) String() string { return u.what }
+
+// compiler compiles one function or function literal.
+type compiler struct {
+	machine    *Machine
+	unit       *Unit
+	source     *Source
+	substitute func(types.Type) types.Type
+	fn         *Function
+	signature  *types.Signature
+	variables  map[types.Object]*variable
+	facts      *facts
+	hoisted    map[types.Object]uint16
+	targets    []*target
+	labels     map[string]*label // of goto statements
+	results    []*variable       // when they have names
+	statement  int               // number of the position of the current statement
+	topN, topS int               // registers in use
+	loops      int               // around the current statement
+	statements bool              // it is a loop of a cell's statements
+	defers     bool              // the function has defer statements
+	iteration  *iteration        // whose body this is; nil for a function
+	deferred   *deferral         // the call of a defer statement that is being compiled; nil elsewhere
+}
+
+// variable is a local variable. One that is boxed, or whose value is in memory,
+// has its address in a pointer register.
+type variable struct {
+	shape
+	at    uint16
+	boxed bool
+	owned bool // nobody else has the address of its value
+}
+
+// operand is a value that has been computed. In memory, it is offset bytes
+// behind the address in its register.
+type operand struct {
+	shape
+	at     uint16
+	offset int32
+	owned  bool // in memory that nothing else refers to
+}
+
+// label is a place to jump to.
+type label struct {
+	at    int   // its instruction; -1 before it is known
+	jumps []int // instructions that jump there
+}
+
+func (c *compiler) fail(n ast.Node, format string, a ...any) {
+	panic(unsupported{n, fmt.Sprintf(format, a...)})
+}
+
+func (c *compiler) emit(o op, a, b, cc uint16, k, j int32) int {
+	// The instruction pointer goes past the last instruction, and must stay in memory
+	// that is the code's.
+	c.fn.code = slices.Grow(append(c.fn.code, instruction{o, a, b, cc, k, j}), 1)
+	c.fn.positions = append(c.fn.positions, c.statement)
+	return len(c.fn.code) - 1
+}
+
+func (c *compiler) do(o op, a, b, cc uint16) { c.emit(o, a, b, cc, 0, 0) }
+
+func newLabel() *label { return &label{at: -1} }
+
+func (c *compiler) place(l *label) { l.at = len(c.fn.code) }
+
+// jump emits an instruction that jumps to l.
+func (c *compiler) jump(l *label, o op, a, b uint16, k int32) {
+	if len(l.jumps) == 0 {
+		c.unit.labels = append(c.unit.labels, pending{c.fn, l})
+	}
+	l.jumps = append(l.jumps, c.emit(o, a, b, 0, k, 0))
+}
+
+// pending is a label whose jumps have no distance yet.
+type pending struct {
+	fn    *Function
+	label *label
+}
+
+func (p pending) resolve() {
+	for _, from := range p.label.jumps {
+		if p.label.at < 0 {
+			panic(unsupported{nil, "a label that is not placed"})
+		}
+		p.fn.code[from].j = int32((p.label.at - from) * int(instructionSize))
+	}
+}
+
+// mark is which registers are in use.
+type mark struct{ n, s int }
+
+func (c *compiler) mark() mark     { return mark{c.topN, c.topS} }
+func (c *compiler) release(m mark) { c.topN, c.topS = m.n, m.s }
+
+// scalarRegister and referenceRegister reserve a register.
+func (c *compiler) scalarRegister() uint16 {
+	at := c.topN * 8
+	c.topN++
+	c.fn.scalars = max(c.fn.scalars, uintptr(c.topN*8))
+	if at >= math.MaxUint16-16 {
+		c.fail(nil, "so many variables")
+	}
+	return uint16(at)
+}
+
+func (c *compiler) referenceRegister() uint16 {
+	at := c.topS*int(slotSize) + int(slotOffset)
+	c.topS++
+	c.fn.pointers = max(c.fn.pointers, uintptr(c.topS)*slotSize)
+	if at >= math.MaxUint16-int(slotSize) {
+		c.fail(nil, "so many variables")
+	}
+	return uint16(at)
+}
+
+func (c *compiler) register(s shape) uint16 {
+	if s.file == scalar {
+		return c.scalarRegister()
+	}
+	return c.referenceRegister()
+}
+
+func (c *compiler) temporary(s shape) operand { return operand{shape: s, at: c.register(s)} }
+
+// destination returns where a value goes: want, or a new register.
+func (c *compiler) destination(s shape, want *operand) operand {
+	if want != nil {
+		return operand{shape: s, at: want.at}
+	}
+	return c.temporary(s)
+}
+
+// typeOf returns the type of an expression.
+func (c *compiler) typeOf(e ast.Expr) types.Type {
+	if tv, ok := c.source.Info.Types[e]; ok && tv.Type != nil {
+		return c.subst(tv.Type)
+	}
+	if id, ok := e.(*ast.Ident); ok {
+		if o := c.source.Info.ObjectOf(id); o != nil {
+			return c.subst(o.Type())
+		}
+	}
+	c.fail(e, "an expression without a type")
+	return nil
+}
+
+func (c *compiler) subst(t types.Type) types.Type {
+	if c.substitute != nil {
+		return c.substitute(t)
+	}
+	return t
+}
+
+func (c *compiler) shape(n ast.Node, t types.Type) shape {
+	if b, ok := t.Underlying().(*types.Basic); ok && b.Info()&types.IsUntyped != 0 {
+		t = types.Default(t)
+	}
+	if named, ok := types.Unalias(t).(*types.Named); ok {
+		if sig, ok := named.Underlying().(*types.Signature); ok && mentions(sig, named) {
+			c.fail(n, "a function type that mentions itself")
+		}
+	}
+	s, err := c.machine.shapeOf(t)
+	if err != nil {
+		c.fail(n, "%v", err)
+	}
+	return s
+}
+
+// mentions reports whether a function type has t among its parameters or results.
+// Lowered code has an interface{} there.
+func mentions(sig *types.Signature, t *types.Named) bool {
+	for _, tuple := range []*types.Tuple{sig.Params(), sig.Results()} {
+		for v := range tuple.Variables() {
+			if types.Identical(v.Type(), t) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (c *compiler) shapeOf(e ast.Expr) shape { return c.shape(e, c.typeOf(e)) }
+
+func (c *compiler) memoryType(t reflect.Type) int32 {
+	y := c.machine.memoryType(t)
+	for i, have := range c.fn.types {
+		if have == y {
+			return int32(i)
+		}
+	}
+	c.fn.types = append(c.fn.types, y)
+	return int32(len(c.fn.types) - 1)
+}
+
+// move copies a value between registers of its shape. A value in memory keeps
+// its place: see own.
+func (c *compiler) move(to, from operand) {
+	if to.at == from.at && from.offset == 0 {
+		return
+	}
+	switch {
+	case from.file == scalar:
+		c.do(opMov, to.at, from.at, 0)
+	case from.file == memory && from.offset != 0:
+		c.emit(opLea, to.at, from.at, 0, from.offset, 0)
+	default:
+		c.do(moves[from.width], to.at, from.at, 0)
+	}
+}
+
+var moves = map[string]op{"P": opMovP, "Str": opMovStr, "Sl": opMovSl, "If": opMovIf, "C": opMovC, "D": opMovD}
+
+// opNamed finds an operation by its name.
+func opNamed(name string) op {
+	o, ok := opsByName[name]
+	if !ok {
+		panic("vm: no operation " + name)
+	}
+	return o
+}
+
+var opsByName = func() map[string]op {
+	m := map[string]op{}
+	for i, name := range opNames {
+		m[name] = op(i)
+	}
+	return m
+}()
+
+// load loads the variable of shape s at offset behind the address in register
+// at. A value in memory stays there.
+func (c *compiler) load(s shape, at uint16, offset int32, want *operand) operand {
+	if s.file == memory {
+		return operand{shape: s, at: at, offset: offset}
+	}
+	dst := c.destination(s, want)
+	c.emit(opNamed("Ld"+s.width), dst.at, at, 0, offset, 0)
+	return dst
+}
+
+// store stores a value to the variable at offset behind the address in register
+// at.
+func (c *compiler) store(at uint16, offset int32, x operand) {
+	if x.file == memory {
+		to := c.address(operand{shape: x.shape, at: at, offset: offset})
+		c.emit(opCopyM, to, c.address(x), 0, c.memoryType(x.typ), 0)
+		return
+	}
+	c.emit(opNamed("St"+storeWidth(x.width)), at, x.at, 0, offset, 0)
+}
+
+func storeWidth(width string) string {
+	switch width {
+	case "8S", "8U", "16S", "16U", "32S", "32U":
+		return width[:len(width)-1]
+	}
+	return width
+}
+
+// address puts the address of a value in memory into a register.
+func (c *compiler) address(x operand) uint16 {
+	if x.offset == 0 {
+		return x.at
+	}
+	t := c.referenceRegister()
+	c.emit(opLea, t, x.at, 0, x.offset, 0)
+	return t
+}
+
+// own makes a copy of a value in memory that nothing else refers to.
+func (c *compiler) own(x operand, want *operand) operand {
+	if x.owned && x.offset == 0 {
+		if want != nil && want.at != x.at {
+			c.do(opMovP, want.at, x.at, 0)
+			x.at = want.at
+		}
+		return x
+	}
+	dst := c.destination(x.shape, want)
+	c.emit(opCloneM, dst.at, c.address(x), 0, c.memoryType(x.typ), 0)
+	dst.owned = true
+	return dst
+}
+
+// pointerShape is the shape of the address of something.
+var pointerShape = shape{file: reference, width: "P", typ: reflect.TypeFor[*byte]()}
+
+var (
+	intShape    = shape{file: scalar, width: "64", typ: reflect.TypeFor[int]()}
+	boolShape   = shape{file: scalar, width: "8U", typ: reflect.TypeFor[bool]()}
+	sliceShape  = shape{file: reference, width: "Sl", typ: reflect.TypeFor[[]byte]()}
+	stringShape = shape{file: reference, width: "Str", typ: reflect.TypeFor[string]()}
+)
+
+// native emits an operation that is a function of Go.
+func (c *compiler) native(name string, n *native) {
+	n.name = name
+	c.fn.natives = append(c.fn.natives, n)
+	c.emit(opNative, 0, 0, 0, int32(len(c.fn.natives)-1), 0)
+}
+
+// at sets the position of what is emitted from now on.
+func (c *compiler) at(n ast.Node) {
+	if c.source.Stop != nil {
+		c.source.Stop()
+	}
+	if n != nil && n.Pos() != token.NoPos {
+		c.statement = c.source.Position(n)
+	}
+}

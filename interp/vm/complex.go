@@ -1,0 +1,113 @@
+package vm
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"unsafe"
+)
+
+// isComplex reports whether values of a shape are complex numbers.
+func isComplex(s shape) bool { return s.width == "C" || s.width == "D" }
+
+// constantComplex loads a constant into the register of a complex number.
+func (c *compiler) constantComplex(dst operand, v constant.Value) {
+	v = constant.ToComplex(v)
+	var x complex128
+	if dst.width == "D" {
+		re, _ := constant.Float32Val(constant.Real(v))
+		im, _ := constant.Float32Val(constant.Imag(v))
+		x = complex128(complex(re, im))
+	} else {
+		re, _ := constant.Float64Val(constant.Real(v))
+		im, _ := constant.Float64Val(constant.Imag(v))
+		x = complex(re, im)
+	}
+	c.emit(opNamed("Const"+dst.width), dst.at, 0, 0, int32(len(c.fn.complexes)), 0)
+	c.fn.complexes = append(c.fn.complexes, x)
+}
+
+// makeComplex compiles complex(x, y).
+func (c *compiler) makeComplex(e *ast.CallExpr, want *operand) operand {
+	if len(e.Args) != 2 {
+		c.fail(e, "several values as the arguments of complex")
+	}
+	s := c.shapeOf(e)
+	x, y := c.expr(e.Args[0], nil), c.expr(e.Args[1], nil)
+	dst := c.destination(s, want)
+	c.do(opNamed("Make"+s.width), dst.at, x.at, y.at)
+	return dst
+}
+
+// part compiles real(x) and imag(x).
+func (c *compiler) part(e *ast.CallExpr, name string, want *operand) operand {
+	x := c.expr(e.Args[0], nil)
+	dst := c.destination(c.shapeOf(e), want)
+	o := "Real"
+	if name == "imag" {
+		o = "Imag"
+	}
+	c.do(opNamed(o+x.width), dst.at, x.at, 0)
+	return dst
+}
+
+// convertComplex converts a complex number to another complex type.
+func (c *compiler) convertComplex(x operand, to shape, want *operand) operand {
+	dst := c.destination(to, want)
+	if x.width == to.width {
+		c.move(operand{shape: to, at: dst.at}, operand{shape: to, at: x.at})
+	} else {
+		c.do(opNamed(x.width+to.width), dst.at, x.at, 0)
+	}
+	return dst
+}
+
+// callComplex calls one of the functions of package math/cmplx: complex numbers do
+// not travel in calls as other values do, see adapter. It is nil for any other
+// function.
+func (c *compiler) callComplex(e *ast.CallExpr, name string, f any, sig *types.Signature) []operand {
+	switch f.(type) {
+	case func(complex128) complex128, func(complex128) float64, func(complex128) bool,
+		func(complex128) (float64, float64), func(_, _ complex128) complex128, func(_, _ float64) complex128:
+	default:
+		return nil
+	}
+	if c.deferred != nil && c.deferred.call == e {
+		return nil
+	}
+	before := c.mark()
+	var x []uint16
+	for i, a := range e.Args {
+		x = append(x, c.exprTo(a, sig.Params().At(i).Type(), nil).at)
+	}
+	c.release(before)
+	var results []operand
+	var r []uint16
+	for v := range sig.Results().Variables() {
+		to := c.temporary(c.shape(e, v.Type()))
+		results, r = append(results, to), append(r, to.at)
+	}
+	var run func(t *thread, nb, sb unsafe.Pointer)
+	switch f := f.(type) {
+	case func(complex128) complex128:
+		run = func(_ *thread, _, sb unsafe.Pointer) { *complexNumber(sb, r[0]) = f(*complexNumber(sb, x[0])) }
+	case func(complex128) float64:
+		run = func(_ *thread, nb, sb unsafe.Pointer) { *floating(nb, r[0]) = f(*complexNumber(sb, x[0])) }
+	case func(complex128) bool:
+		run = func(_ *thread, nb, sb unsafe.Pointer) { *integer(nb, r[0]) = truth(f(*complexNumber(sb, x[0]))) }
+	case func(complex128) (float64, float64):
+		run = func(_ *thread, nb, sb unsafe.Pointer) {
+			*floating(nb, r[0]), *floating(nb, r[1]) = f(*complexNumber(sb, x[0]))
+		}
+	case func(_, _ complex128) complex128:
+		run = func(_ *thread, _, sb unsafe.Pointer) {
+			*complexNumber(sb, r[0]) = f(*complexNumber(sb, x[0]), *complexNumber(sb, x[1]))
+		}
+	case func(_, _ float64) complex128:
+		run = func(_ *thread, nb, sb unsafe.Pointer) {
+			*complexNumber(sb, r[0]) = f(*floating(nb, x[0]), *floating(nb, x[1]))
+		}
+	}
+	c.native(name, &native{run: run})
+	return results
+}

@@ -1,0 +1,220 @@
+package vm
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"reflect"
+	"strings"
+	"unsafe"
+)
+
+// composite compiles T{...}. A struct or an array is in new memory.
+func (c *compiler) composite(e *ast.CompositeLit, want *operand) operand {
+	t := c.typeOf(e)
+	s := c.shape(e, t)
+	switch u := t.Underlying().(type) {
+	case *types.Struct, *types.Array:
+		dst := c.temporary(s)
+		dst.owned = true
+		c.emit(opNew, dst.at, 0, 0, c.memoryType(s.typ), 0)
+		c.fillComposite(e, t, dst.at, 0)
+		return dst
+	case *types.Slice:
+		dst := c.temporary(s)
+		length := c.elementCount(e)
+		typ, at := s.typ, dst.at
+		c.native("make "+typ.String(), &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+			*slice(sb, at) = header{reflect.MakeSlice(typ, length, length).UnsafePointer(), length, length}
+		}})
+		c.elements(e, u.Elem(), typ.Elem(), at, 0)
+		return c.settle(dst, want)
+	case *types.Map:
+		dst := c.temporary(s)
+		c.makeMap(dst.at, s.typ, none)
+		access := c.mapAccess(e, u)
+		for _, x := range e.Elts {
+			m := c.mark()
+			kv := x.(*ast.KeyValueExpr)
+			key := c.exprTo(kv.Key, u.Key(), nil)
+			value := c.exprTo(kv.Value, u.Elem(), nil)
+			c.mapSet(place{kind: inMap, shape: c.shape(e, u.Elem()), at: dst.at, key: key, mapped: access}, value)
+			c.release(m)
+		}
+		return c.settle(dst, want)
+	case *types.Pointer:
+		// &T{} with the type left out
+		v := c.compositeOf(e, u.Elem())
+		v = c.own(v, nil)
+		return c.settle(operand{shape: s, at: v.at}, want)
+	}
+	c.fail(e, "a composite literal of %s", t)
+	return operand{}
+}
+
+// compositeOf returns a composite literal whose recorded type may be a pointer to t.
+func (c *compiler) compositeOf(e *ast.CompositeLit, t types.Type) operand {
+	s := c.shape(e, t)
+	if s.file != memory {
+		c.fail(e, "an elided composite literal")
+	}
+	dst := c.temporary(s)
+	dst.owned = true
+	c.emit(opNew, dst.at, 0, 0, c.memoryType(s.typ), 0)
+	c.fillComposite(e, t, dst.at, 0)
+	return dst
+}
+
+// fillComposite sets the fields or elements of a new value in memory.
+func (c *compiler) fillComposite(e *ast.CompositeLit, t types.Type, at uint16, offset int32) {
+	s := c.shape(e, t)
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for i, x := range e.Elts {
+			field := i
+			if kv, ok := x.(*ast.KeyValueExpr); ok {
+				x = kv.Value
+				field = fieldIndex(u, c.source.Info.ObjectOf(kv.Key.(*ast.Ident)))
+			}
+			if field < 0 {
+				c.fail(e, "a field of a composite literal")
+			}
+			c.component(x, c.subst(u.Field(field).Type()), at, offset+int32(s.typ.Field(field).Offset))
+		}
+	case *types.Array:
+		c.elements(e, u.Elem(), s.typ.Elem(), at, offset)
+	}
+}
+
+func fieldIndex(s *types.Struct, o types.Object) int {
+	for i := range s.NumFields() {
+		if s.Field(i) == o || o != nil && s.Field(i).Name() == o.Name() {
+			return i
+		}
+	}
+	return -1
+}
+
+// elements sets elements of new memory, which is offset bytes behind the address
+// in register at.
+func (c *compiler) elements(e *ast.CompositeLit, t types.Type, typ reflect.Type, at uint16, offset int32) {
+	index := int64(0)
+	for i, x := range e.Elts {
+		if i%stopEvery == stopEvery-1 && c.source.Stop != nil {
+			c.source.Stop()
+		}
+		if kv, ok := x.(*ast.KeyValueExpr); ok {
+			index = c.index(kv.Key)
+			x = kv.Value
+		}
+		where := int64(offset) + index*int64(typ.Size())
+		if where > 1<<30 {
+			c.fail(e, "a literal of this size")
+		}
+		c.component(x, t, at, int32(where))
+		index++
+	}
+}
+
+func (c *compiler) index(key ast.Expr) int64 {
+	k, exact := constant.Int64Val(constant.ToInt(c.source.Info.Types[key].Value))
+	if !exact {
+		c.fail(key, "this index")
+	}
+	return k
+}
+
+// stopEvery is the number of elements after which the compilation may be stopped.
+const stopEvery = 64
+
+// component sets one field or element of new memory.
+func (c *compiler) component(x ast.Expr, t types.Type, at uint16, offset int32) {
+	m := c.mark()
+	defer c.release(m)
+	if lit, ok := ast.Unparen(x).(*ast.CompositeLit); ok {
+		switch t.Underlying().(type) {
+		case *types.Struct, *types.Array:
+			c.fillComposite(lit, t, at, offset)
+			return
+		}
+	}
+	c.store(at, offset, c.exprTo(x, t, nil))
+}
+
+// elementCount returns the length of a slice literal.
+func (c *compiler) elementCount(e *ast.CompositeLit) int {
+	index, most := int64(0), int64(0)
+	for _, x := range e.Elts {
+		if kv, ok := x.(*ast.KeyValueExpr); ok {
+			index = c.index(kv.Key)
+		}
+		index++
+		most = max(most, index)
+	}
+	return int(most)
+}
+
+// literal compiles a function literal to a function value.
+func (c *compiler) literal(e *ast.FuncLit, want *operand) operand {
+	s := c.shapeOf(e)
+	fn, from := c.function(e, c.declared(e), nil)
+	dst := c.destination(s, want)
+	c.makeClosure(fn, from, dst)
+	return dst
+}
+
+// declared returns the signature of a function literal with the variables that its body
+// names: those of its type in an instance of a generic function are others.
+func (c *compiler) declared(e *ast.FuncLit) *types.Signature {
+	sig, ok := c.source.Info.Types[e].Type.(*types.Signature)
+	if !ok {
+		c.fail(e, "a function literal without a type")
+	}
+	return sig
+}
+
+// function compiles the code of a function literal with the signature sig, and
+// gives the registers that have the addresses of the variables that it captures.
+// Those that begin makes are before them.
+func (c *compiler) function(e *ast.FuncLit, sig *types.Signature, begin func(inner *compiler)) (fn *Function, from []uint16) {
+	fn = c.unit.function(strings.TrimSuffix(c.fn.name, ".func") + ".func")
+	inner := &compiler{
+		machine: c.machine, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn,
+		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1,
+	}
+	inner.body(e, sig, nil, e.Body, func() {
+		if begin != nil {
+			begin(inner)
+		}
+		for _, o := range c.outside(e) {
+			v := c.variables[o]
+			if !v.boxed && v.file != memory {
+				c.fail(e, "the variable %s of a function literal", o.Name())
+			}
+			at := inner.referenceRegister()
+			inner.variables[o] = &variable{shape: v.shape, at: at, boxed: v.boxed}
+			fn.captures = append(fn.captures, at)
+			from = append(from, v.at)
+		}
+	})
+	return fn, from
+}
+
+// outside returns the variables of c that a function literal, or the body of a range over a
+// function, uses.
+func (c *compiler) outside(nodes ...ast.Node) (list []types.Object) {
+	seen := map[types.Object]bool{}
+	visit := func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			if o := c.source.Info.Uses[id]; o != nil && c.variables[o] != nil && !seen[o] {
+				seen[o] = true
+				list = append(list, o)
+			}
+		}
+		return true
+	}
+	for _, n := range nodes {
+		ast.Inspect(n, visit)
+	}
+	return list
+}

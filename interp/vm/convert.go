@@ -1,0 +1,147 @@
+package vm
+
+import (
+	"go/ast"
+	"go/types"
+	"reflect"
+	"unsafe"
+
+	"github.com/quernlab/quern/interp/rt"
+)
+
+// conversion compiles T(x).
+func (c *compiler) conversion(e *ast.CallExpr, want *operand) operand {
+	t := c.typeOf(e)
+	x := e.Args[0]
+	if c.isNil(x) || types.IsInterface(t) {
+		return c.exprTo(x, t, want)
+	}
+	from, to := c.shapeOf(x), c.shape(e, t)
+	fromKind, toKind := from.typ.Kind(), to.typ.Kind()
+	switch {
+	case from.file == scalar && to.file == scalar && fromKind != reflect.Bool:
+		return c.convertScalar(c.expr(x, nil), from, to, want)
+	case isComplex(to) && c.source.Info.Types[x].Value != nil:
+		// T(1) in an instance of a generic function
+		dst := c.destination(to, want)
+		c.constantComplex(dst, c.source.Info.Types[x].Value)
+		return dst
+	case isComplex(from) && isComplex(to):
+		return c.convertComplex(c.expr(x, nil), to, want)
+	case toKind == reflect.String && from.file == scalar:
+		return c.convertText(x, to, want, runeText(!isSigned(fromKind)))
+	case toKind == reflect.String && fromKind == reflect.Slice:
+		if from.typ.Elem().Kind() == reflect.Uint8 {
+			return c.convertText(x, to, want, bytesText)
+		}
+		return c.convertText(x, to, want, runesText)
+	case fromKind == reflect.String && toKind == reflect.Slice:
+		exact, short := c.source.Info.Types[x].Value != nil || c.capacity(e) == Exact, c.capacity(e) == Buffered
+		if to.typ.Elem().Kind() == reflect.Uint8 {
+			return c.convertText(x, to, want, textSlice(func(s string) []byte { return rt.TextBytes(s, exact, short) }))
+		}
+		return c.convertText(x, to, want, textSlice(func(s string) []rune { return rt.TextRunes(s, exact, short) }))
+	case fromKind == toKind && from.width == to.width && fromKind != reflect.Interface &&
+		types.Identical(c.structure(c.typeOf(x)), c.structure(t)):
+		v := c.settle(c.expr(x, want), want)
+		v.shape = to
+		return v
+	}
+	c.fail(e, "a conversion from %s to %s", from.typ, to.typ)
+	return operand{}
+}
+
+// structure returns the underlying type; of a pointer, that of what it points to.
+func (c *compiler) structure(t types.Type) types.Type {
+	t = t.Underlying()
+	if p, ok := t.(*types.Pointer); ok {
+		return types.NewPointer(p.Elem().Underlying())
+	}
+	return t
+}
+
+// convertScalar converts between numbers as compiled code does.
+func (c *compiler) convertScalar(x operand, from, to shape, want *operand) operand {
+	f, t := from.typ.Kind(), to.typ.Kind()
+	dst := c.destination(to, want)
+	isFloat := func(k reflect.Kind) bool { return k == reflect.Float64 || k == reflect.Float32 }
+	letter := map[reflect.Kind]string{reflect.Float64: "F", reflect.Float32: "G"}
+	switch {
+	case isFloat(f) && isFloat(t):
+		if f == t {
+			c.move(dst, x)
+		} else {
+			c.do(opNamed(letter[f]+letter[t]), dst.at, x.at, 0)
+		}
+	case isFloat(f):
+		c.do(opNamed(letter[f]+number(t)), dst.at, x.at, 0)
+	case isFloat(t):
+		source := "U"
+		if isSigned(f) {
+			source = "I"
+		}
+		c.do(opNamed(source+letter[t]), dst.at, x.at, 0)
+	default:
+		if o, narrow := wraps[t]; narrow && f != t {
+			c.do(o, dst.at, x.at, 0)
+		} else {
+			c.move(operand{shape: to, at: dst.at}, operand{shape: to, at: x.at})
+		}
+	}
+	return dst
+}
+
+// number returns the suffix of the conversion to an integer type.
+func number(k reflect.Kind) string {
+	switch k {
+	case reflect.Int8:
+		return "I8"
+	case reflect.Int16:
+		return "I16"
+	case reflect.Int32:
+		return "I32"
+	case reflect.Int, reflect.Int64:
+		return "I64"
+	case reflect.Uint8:
+		return "U8"
+	case reflect.Uint16:
+		return "U16"
+	case reflect.Uint32:
+		return "U32"
+	}
+	return "U64"
+}
+
+// convertText compiles a conversion from or to a string by a native function.
+func (c *compiler) convertText(x ast.Expr, to shape, want *operand, convert func(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer)) operand {
+	v := c.expr(x, nil)
+	dst := c.destination(to, want)
+	c.native("convert to "+to.typ.String(), &native{run: convert(dst.at, v.at)})
+	return dst
+}
+
+func runeText(unsigned bool) func(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
+	return func(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
+		return func(_ *thread, nb, sb unsafe.Pointer) {
+			n := *integer(nb, from)
+			if n != int64(rune(n)) || unsigned && n < 0 {
+				n = '\uFFFD'
+			}
+			*text(sb, at) = string(rune(n))
+		}
+	}
+}
+
+func bytesText(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
+	return func(_ *thread, _, sb unsafe.Pointer) { *text(sb, at) = string(*(*[]byte)(unsafe.Add(sb, from))) }
+}
+
+func runesText(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
+	return func(_ *thread, _, sb unsafe.Pointer) { *text(sb, at) = string(*(*[]rune)(unsafe.Add(sb, from))) }
+}
+
+func textSlice[T byte | rune](convert func(string) []T) func(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
+	return func(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
+		return func(_ *thread, _, sb unsafe.Pointer) { *(*[]T)(unsafe.Add(sb, at)) = convert(*text(sb, from)) }
+	}
+}

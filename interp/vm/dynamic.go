@@ -1,0 +1,295 @@
+package vm
+
+import (
+	"go/ast"
+	"go/types"
+	"reflect"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/quernlab/quern/interp/rt"
+)
+
+// methodKey names a method for calls through interfaces: of the type with this
+// number in the registry.
+type methodKey struct {
+	typ  int
+	name string
+}
+
+// site is a call of a method through an interface of a cell. It remembers the
+// function that it called last, because most sites meet one type.
+type site struct {
+	name                string
+	parameters, results []shape // the first parameter is the receiver's data word
+	last                atomic.Pointer[entry]
+}
+
+// entry is the method of one dynamic type: the box, which tells what cells call
+// it, and the function, which takes the data word of the boxed value.
+type entry struct {
+	variant  unsafe.Pointer // type word of the interface
+	typ      *rt.Type
+	epoch    uint64
+	function *Function
+}
+
+// find returns the function for the method of x, and the data word of its receiver;
+// nil if the method is not the VM's.
+func (s *site) find(m *Machine, x any) (*Function, unsafe.Pointer) {
+	if x == nil {
+		panicNil()
+	}
+	epoch := m.epoch.Load()
+	b, ok := m.config.Registry.Unbox(x)
+	if !ok {
+		return nil, nil
+	}
+	f, ok := m.methods.Load(methodKey{b.T.ID(), s.name})
+	if !ok {
+		return nil, nil
+	}
+	if isBox(reflect.TypeOf(x)) {
+		s.last.Store(&entry{words(&x)[0], b.T, epoch, f.(*Function)})
+	}
+	return f.(*Function), words(&b.V)[1]
+}
+
+// isBox reports whether a value of type t begins with a box.
+func isBox(t reflect.Type) bool {
+	box := reflect.TypeFor[rt.Box]()
+	return t == box || t.Kind() == reflect.Struct && t.NumField() > 0 && t.Field(0).Type == box
+}
+
+// call calls a method that is not the VM's, as lowered code does. The
+// arguments lie in the registers of the frame at nb and sb.
+func (s *site) call(m *Machine, nb, sb unsafe.Pointer, x any) {
+	f, receiver, boxed := m.config.Registry.Method(x, s.name)
+	var arguments []reflect.Value
+	if boxed {
+		arguments = append(arguments, reflect.ValueOf(&receiver).Elem())
+	}
+	for i, at := range places(s.parameters) {
+		if i > 0 {
+			arguments = append(arguments, s.parameters[i].get(nb, sb, at))
+		}
+	}
+	results := reflect.ValueOf(f).Call(arguments)
+	for i, at := range places(s.results) {
+		s.results[i].put(nb, sb, at, results[i])
+	}
+}
+
+// callDynamic calls a method through an interface of a cell, the value v.
+func (c *compiler) callDynamic(e *ast.CallExpr, v operand, m *types.Func, sig *types.Signature) []operand {
+	if len(e.Args) == 1 {
+		if _, ok := c.source.Info.Types[e.Args[0]].Type.(*types.Tuple); ok {
+			c.fail(e, "several values as the arguments of a method of an interface")
+		}
+	}
+	if c.deferred != nil && c.deferred.call == e {
+		v = c.fresh(v)
+		c.checkInterface(v)
+	}
+	b := c.beginBlock()
+	b.parameters = append(b.parameters, c.temporary(pointerShape))
+	c.arguments(b, e, sig)
+	return c.callDynamicWith(b, e, v, m, sig)
+}
+
+// checkInterface panics where a method of a nil interface is deferred.
+func (c *compiler) checkInterface(v operand) {
+	at := v.at
+	c.native("check the interface", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		if *iface(sb, at) == nil {
+			panicNil()
+		}
+	}})
+}
+
+// callDynamicWith calls a method of v with the arguments of a block, the first of
+// which is where the receiver will be.
+func (c *compiler) callDynamicWith(b *block, e *ast.CallExpr, v operand, m *types.Func, sig *types.Signature) []operand {
+	rest := *b
+	rest.parameters = b.parameters[1:]
+	if c.postponed(e, &rest, []operand{v}, func(a *compiler, b *block, more []operand) {
+		c := a
+		moved := c.beginBlock()
+		moved.parameters = append(moved.parameters, c.temporary(pointerShape))
+		for _, p := range b.parameters {
+			to := c.temporary(p.shape)
+			c.move(to, p)
+			moved.parameters = append(moved.parameters, to)
+		}
+		c.callDynamicWith(moved, e, more[0], m, sig)
+	}) {
+		return nil
+	}
+	s := &site{name: m.Name()}
+	for _, p := range b.parameters {
+		s.parameters = append(s.parameters, p.shape)
+	}
+	for v := range sig.Results().Variables() {
+		s.results = append(s.results, c.shape(e, c.subst(v.Type())))
+	}
+	c.roomFor(b, s.results)
+	c.fn.sites = append(c.fn.sites, s)
+	c.emit(opCallMethod, b.n, b.s, v.at, int32(len(c.fn.sites)-1), 0)
+	return c.resultsOf(b, sig, e)
+}
+
+// dynamicEntry returns the function that calls of a method through interfaces run,
+// whose first parameter is the data word of the receiver: the method itself, or
+// one that makes the receiver first. It is nil if there is none.
+func (c *compiler) dynamicEntry(d Declaration) *Function {
+	s := c.fn.parameters[0]
+	switch {
+	case s.file == reference && isDirect(s.typ), s.file == memory && !isDirect(s.typ) && c.onlyRead(d.Body, d.Signature.Recv()):
+		return c.fn
+	case isDirect(s.typ), s.width == "If":
+		return nil
+	}
+	fn := c.unit.function("")
+	fn.forwards = true
+	a := &compiler{machine: c.machine, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn, facts: c.facts, variables: map[types.Object]*variable{}}
+	a.at(d.Body)
+	fn.parameters = append([]shape{pointerShape}, c.fn.parameters[1:]...)
+	fn.results = c.fn.results
+	a.roomFor(&block{}, fn.results)
+	from := places(fn.parameters)
+	for _, p := range fn.parameters {
+		a.register(p)
+	}
+	m := a.mark()
+	for _, r := range fn.results {
+		a.register(r) // so that they are not where results of the call will be
+	}
+	a.release(mark{max(m.n, a.topN), max(m.s, a.topS)})
+	b := a.beginBlock()
+	receiver := a.temporary(s)
+	if s.file == memory {
+		a.emit(opCloneM, receiver.at, from[0], 0, a.memoryType(s.typ), 0)
+	} else {
+		a.load(s, from[0], 0, &receiver)
+	}
+	for i, p := range fn.parameters[1:] {
+		a.move(a.temporary(p), operand{shape: p, at: from[i+1]})
+	}
+	for i, r := range a.callDirect(b, c.fn, d.Signature, d.Body) {
+		a.move(operand{shape: r.shape, at: places(fn.results)[i]}, r)
+	}
+	a.do(opRet, 0, 0, 0)
+	return fn
+}
+
+// roomFor makes the frame large enough for results where a block begins.
+func (c *compiler) roomFor(b *block, results []shape) {
+	m := c.mark()
+	c.release(mark{int(b.n) / 8, int(b.s) / int(slotSize)})
+	for _, s := range results {
+		c.register(s)
+	}
+	c.release(m)
+}
+
+// onlyRead reports whether a function does no more with its parameter v than to
+// read fields of it that are not in memory themselves, so that its value may be
+// one that others have.
+func (c *compiler) onlyRead(body *ast.BlockStmt, v *types.Var) bool {
+	if c.facts.shared[v] {
+		return false
+	}
+	uses, reads := 0, 0
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.Ident:
+			if c.source.Info.Uses[n] == v {
+				uses++
+			}
+		case *ast.SelectorExpr:
+			id, ok := n.X.(*ast.Ident)
+			sel := c.source.Info.Selections[n]
+			if ok && c.source.Info.Uses[id] == v && sel != nil && sel.Kind() == types.FieldVal && c.shapeOf(n).file != memory {
+				reads++
+			}
+		case *ast.AssignStmt:
+			for _, e := range n.Lhs {
+				if c.root(e) == v {
+					uses++
+				}
+			}
+		case *ast.IncDecStmt:
+			if c.root(n.X) == v {
+				uses++
+			}
+		case *ast.RangeStmt:
+			if n.Key != nil && c.root(n.Key) == v || n.Value != nil && c.root(n.Value) == v {
+				uses++
+			}
+		}
+		return true
+	})
+	return uses == reads
+}
+
+// Interface values as the collector sees them.
+
+// words returns the type word and the data word of an interface value.
+func words(x *any) *[2]unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(x)) }
+
+// isDirect reports whether the data word of an interface is a value of type t
+// itself and not its address.
+func isDirect(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
+		return true
+	case reflect.Struct:
+		return t.NumField() == 1 && isDirect(t.Field(0).Type)
+	case reflect.Array:
+		return t.Len() == 1 && isDirect(t.Elem())
+	}
+	return false
+}
+
+// pack makes an interface value of the value in a register. That of a value in
+// memory that nobody else has need not be copied.
+func (m *Machine) pack(s shape, owned bool) func(nb, sb unsafe.Pointer, at uint16) any {
+	zero := reflect.Zero(s.typ).Interface()
+	if s.width == "If" || isDirect(s.typ) && s.file == memory || zero == nil {
+		return func(nb, sb unsafe.Pointer, at uint16) any { return s.get(nb, sb, at).Interface() }
+	}
+	word := words(&zero)[0]
+	made := func(p unsafe.Pointer) (x any) {
+		*words(&x) = [2]unsafe.Pointer{word, p}
+		return x
+	}
+	y := m.memoryType(s.typ)
+	switch {
+	case s.file == memory && owned:
+		return func(_, sb unsafe.Pointer, at uint16) any { return made(*pointer(sb, at)) }
+	case s.file == memory:
+		return func(_, sb unsafe.Pointer, at uint16) any { return made(y.clone(*pointer(sb, at))) }
+	case isDirect(s.typ):
+		return func(_, sb unsafe.Pointer, at uint16) any { return made(*pointer(sb, at)) }
+	}
+	return func(nb, sb unsafe.Pointer, at uint16) any {
+		p := y.alloc()
+		s.spill(nb, sb, at, p)
+		return made(p)
+	}
+}
+
+// unpack loads the value of an interface, which is of type s.typ, into a
+// register. One in memory stays where it is, and must not be changed.
+func (s shape) unpack(nb, sb unsafe.Pointer, at uint16, x any) {
+	switch {
+	case reflect.TypeOf(x) != s.typ:
+		s.put(nb, sb, at, reflect.Zero(s.typ)) // an empty struct
+	case !isDirect(s.typ):
+		s.fill(nb, sb, at, words(&x)[1])
+	case s.file == memory:
+		s.put(nb, sb, at, reflect.ValueOf(x))
+	default:
+		*pointer(sb, at) = words(&x)[1]
+	}
+}

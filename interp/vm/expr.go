@@ -1,0 +1,389 @@
+package vm
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"math"
+	"reflect"
+	"unsafe"
+)
+
+// expr compiles an expression. The value is in want, when that is not nil and
+// the value is not in memory; it is written there by the last instruction, so
+// that operands may still be read from want.
+func (c *compiler) expr(e ast.Expr, want *operand) operand {
+	if tv, ok := c.source.Info.Types[e]; ok && tv.Value != nil {
+		return c.constant(e, tv.Value, c.typeOf(e), want)
+	}
+	defer c.within(e)()
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return c.expr(e.X, want)
+	case *ast.Ident:
+		return c.identifier(e, want)
+	case *ast.BinaryExpr:
+		return c.binary(e, want)
+	case *ast.UnaryExpr:
+		return c.unary(e, want)
+	case *ast.CallExpr:
+		return c.callExpr(e, want)
+	case *ast.IndexExpr, *ast.SelectorExpr, *ast.StarExpr:
+		if sel, ok := e.(*ast.SelectorExpr); ok {
+			if m := c.ownMethod(sel); m != nil {
+				return c.functionValue(e, m, want)
+			}
+			if v, done := c.selected(sel, want); done {
+				return v
+			}
+		}
+		if index, ok := e.(*ast.IndexExpr); ok {
+			if o, ok := c.functionOf(index); ok {
+				return c.functionValue(e, o, want)
+			}
+			if v, done := c.indexed(index, want); done {
+				return v
+			}
+		}
+		l := c.locate(e)
+		return c.get(l, want)
+	case *ast.TypeAssertExpr:
+		v, _, _ := c.assertion(e, false)
+		return c.settle(v, want)
+	case *ast.SliceExpr:
+		return c.sliceExpr(e, want)
+	case *ast.CompositeLit:
+		return c.composite(e, want)
+	case *ast.FuncLit:
+		return c.literal(e, want)
+	case *ast.IndexListExpr:
+		if o, ok := c.functionOf(e); ok {
+			return c.functionValue(e, o, want)
+		}
+	}
+	c.fail(e, "an expression %T", e)
+	return operand{}
+}
+
+// within sets the position to that of an expression that may panic, and returns
+// what sets it back.
+func (c *compiler) within(e ast.Expr) func() {
+	switch e.(type) {
+	case *ast.CallExpr, *ast.IndexExpr, *ast.SelectorExpr, *ast.StarExpr, *ast.SliceExpr, *ast.BinaryExpr:
+		outer := c.statement
+		c.at(e)
+		return func() { c.statement = outer }
+	}
+	return func() {}
+}
+
+// settle puts a value into want, if it is not there.
+func (c *compiler) settle(x operand, want *operand) operand {
+	if want == nil || x.at == want.at && x.offset == 0 {
+		return x
+	}
+	to := operand{shape: x.shape, at: want.at}
+	c.move(to, x)
+	return to
+}
+
+// exprTo compiles an expression that is assigned to something of type t.
+func (c *compiler) exprTo(e ast.Expr, t types.Type, want *operand) operand {
+	if c.isNil(e) {
+		s := c.shape(e, t)
+		dst := c.destination(s, want)
+		c.do(opNil, dst.at, 0, 0)
+		return dst
+	}
+	from := c.typeOf(e)
+	if types.IsInterface(t) && !types.IsInterface(from) {
+		return c.toInterface(e, c.expr(e, nil), from, t, want)
+	}
+	if types.IsInterface(t) {
+		return c.betweenInterfaces(e, c.expr(e, want), from, t, want)
+	}
+	return c.settle(c.expr(e, want), want)
+}
+
+// value compiles an expression to a value that stays what it is when the
+// variables of the expression change.
+func (c *compiler) value(e ast.Expr, t types.Type) operand {
+	x := c.exprTo(e, t, nil)
+	return c.fresh(x)
+}
+
+// fresh returns a copy of a value that may be a variable's.
+func (c *compiler) fresh(x operand) operand {
+	if x.file == memory {
+		return c.own(x, nil)
+	}
+	if !c.isVariable(x) {
+		return x
+	}
+	to := c.temporary(x.shape)
+	c.move(to, x)
+	return to
+}
+
+// isVariable reports whether x is the register of a variable.
+func (c *compiler) isVariable(x operand) bool {
+	for _, v := range c.variables {
+		if v.at == x.at && !v.boxed && (v.file == scalar) == (x.file == scalar) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *compiler) isNil(e ast.Expr) bool {
+	id, ok := ast.Unparen(e).(*ast.Ident)
+	if !ok {
+		return false
+	}
+	_, isNil := c.source.Info.Uses[id].(*types.Nil)
+	return isNil
+}
+
+// constant loads a constant.
+func (c *compiler) constant(n ast.Node, v constant.Value, t types.Type, want *operand) operand {
+	if types.IsInterface(t) {
+		c.fail(n, "a constant of an interface type")
+	}
+	s := c.shape(n, t)
+	dst := c.destination(s, want)
+	if s.width == "Str" {
+		c.emit(opStr, dst.at, 0, 0, int32(len(c.fn.texts)), 0)
+		c.fn.texts = append(c.fn.texts, constant.StringVal(v))
+		return dst
+	}
+	if isComplex(s) {
+		c.constantComplex(dst, v)
+		return dst
+	}
+	bits, ok := bitsOf(v, s.typ.Kind())
+	if !ok {
+		c.fail(n, "a constant of type %s", t)
+	}
+	c.constantBits(dst.at, bits)
+	return dst
+}
+
+func (c *compiler) constantBits(at uint16, bits int64) {
+	if bits == int64(int32(bits)) {
+		c.emit(opConst, at, 0, 0, int32(bits), 0)
+		return
+	}
+	c.emit(opWide, at, 0, 0, int32(len(c.fn.wides)), 0)
+	c.fn.wides = append(c.fn.wides, bits)
+}
+
+// bitsOf returns what a scalar register holds for a constant.
+func bitsOf(v constant.Value, kind reflect.Kind) (int64, bool) {
+	switch kind {
+	case reflect.Bool:
+		return truth(constant.BoolVal(v)), true
+	case reflect.Float64:
+		f, _ := constant.Float64Val(constant.ToFloat(v))
+		return int64(math.Float64bits(f)), true
+	case reflect.Float32:
+		f, _ := constant.Float32Val(constant.ToFloat(v))
+		return int64(math.Float32bits(f)), true
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return constant.Int64Val(constant.ToInt(v))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		u, ok := constant.Uint64Val(constant.ToInt(v))
+		return int64(u), ok
+	}
+	return 0, false
+}
+
+// small returns the value of a constant integer that fits into an instruction.
+func (c *compiler) small(e ast.Expr) (int32, bool) {
+	tv, ok := c.source.Info.Types[e]
+	if !ok || tv.Value == nil {
+		return 0, false
+	}
+	t := c.typeOf(e)
+	b, ok := t.Underlying().(*types.Basic)
+	if !ok || b.Info()&types.IsInteger == 0 {
+		return 0, false
+	}
+	v := constant.ToInt(tv.Value)
+	if v.Kind() != constant.Int {
+		return 0, false
+	}
+	n, exact := constant.Int64Val(v)
+	return int32(n), exact && n == int64(int32(n))
+}
+
+// identifier returns a variable, or a function as a value.
+func (c *compiler) identifier(e *ast.Ident, want *operand) operand {
+	switch o := c.source.Info.ObjectOf(e).(type) {
+	case *types.Var:
+		if v := c.variable(o); v != nil {
+			return c.settle(c.read(v, want), want)
+		}
+		return c.get(c.global(e, o), want)
+	case *types.Func:
+		return c.functionValue(e, o, want)
+	case *types.Nil:
+		c.fail(e, "nil without a type")
+	}
+	c.fail(e, "the name %s", e.Name)
+	return operand{}
+}
+
+// variable finds a local variable, nil for any other.
+func (c *compiler) variable(o types.Object) *variable { return c.variables[o] }
+
+// read returns the value of a local variable.
+func (c *compiler) read(v *variable, want *operand) operand {
+	if v.file != memory && v.boxed {
+		return c.load(v.shape, v.at, 0, want)
+	}
+	return operand{shape: v.shape, at: v.at}
+}
+
+// global returns the place of a variable of the session or of a compiled package.
+func (c *compiler) global(n ast.Node, v *types.Var) place {
+	s := c.shape(n, v.Type())
+	var g *global
+	if name := c.source.Global(v); name != "" {
+		g = c.unit.global(name)
+	} else if v.Pkg() != nil {
+		symbol, ok := c.machine.config.Packages[v.Pkg().Path()+"/"+v.Pkg().Name()][v.Name()]
+		if !ok || !symbol.CanAddr() || symbol.Type() != s.typ {
+			c.fail(n, "the variable %s", v.Name())
+		}
+		g = &global{name: v.Name(), address: symbol.Addr().UnsafePointer()}
+	}
+	if g == nil {
+		c.fail(n, "the variable %s", v.Name())
+	}
+	at := c.referenceRegister()
+	c.fn.globals = append(c.fn.globals, g)
+	c.emit(opGlobal, at, 0, 0, int32(len(c.fn.globals)-1), 0)
+	return place{kind: inMemory, shape: s, at: at}
+}
+
+// unary compiles the operators with one operand.
+func (c *compiler) unary(e *ast.UnaryExpr, want *operand) operand {
+	switch e.Op {
+	case token.AND:
+		return c.addressOf(e, want)
+	case token.ARROW:
+		v, _, _ := c.receive(e.X)
+		return c.settle(v, want)
+	case token.ADD:
+		return c.settle(c.expr(e.X, want), want)
+	case token.NOT:
+		x := c.expr(e.X, nil)
+		dst := c.destination(x.shape, want)
+		c.do(opNotB, dst.at, x.at, 0)
+		return dst
+	case token.SUB, token.XOR:
+		x := c.expr(e.X, nil)
+		dst := c.destination(x.shape, want)
+		if isComplex(x.shape) && e.Op == token.SUB {
+			c.do(opNamed("Neg"+x.width), dst.at, x.at, 0)
+			return dst
+		}
+		o := opNotI
+		if e.Op == token.SUB {
+			switch x.typ.Kind() {
+			case reflect.Float64:
+				o = opNegF
+			case reflect.Float32:
+				o = opNegG
+			default:
+				o = opNegI
+			}
+		}
+		c.do(o, dst.at, x.at, 0)
+		c.wrap(dst)
+		return dst
+	}
+	c.fail(e, "the operator %s", e.Op)
+	return operand{}
+}
+
+// wrap brings an integer narrower than a register back to its width.
+func (c *compiler) wrap(x operand) {
+	if o, ok := wraps[x.typ.Kind()]; ok {
+		c.do(o, x.at, x.at, 0)
+	}
+}
+
+var wraps = map[reflect.Kind]op{
+	reflect.Int8: opSign8, reflect.Int16: opSign16, reflect.Int32: opSign32,
+	reflect.Uint8: opZero8, reflect.Uint16: opZero16, reflect.Uint32: opZero32,
+}
+
+// addressOf compiles &x.
+func (c *compiler) addressOf(e *ast.UnaryExpr, want *operand) operand {
+	s := c.shapeOf(e)
+	x := ast.Unparen(e.X)
+	if lit, ok := x.(*ast.CompositeLit); ok {
+		v := c.composite(lit, nil)
+		if v.file != memory {
+			// &[]int{}: a new variable
+			t := c.temporary(pointerShape)
+			c.emit(opNew, t.at, 0, 0, c.memoryType(v.typ), 0)
+			c.store(t.at, 0, v)
+			return c.settle(operand{shape: s, at: t.at}, want)
+		}
+		v = c.own(v, nil)
+		return c.settle(operand{shape: s, at: v.at}, want)
+	}
+	p := c.locate(x)
+	switch p.kind {
+	case inMemory:
+		return c.settle(operand{shape: s, at: c.check(p)}, want)
+	case inElement:
+		at := c.elementAddress(p)
+		return c.settle(operand{shape: s, at: at}, want)
+	}
+	c.fail(e, "the address of this")
+	return operand{}
+}
+
+// check returns the address of a place, of which Go wants to know that it is not nil.
+func (c *compiler) check(p place) uint16 {
+	if p.offset == 0 && p.sure {
+		return p.at
+	}
+	t := c.referenceRegister()
+	c.emit(opLea, t, p.at, 0, p.offset, 0)
+	return t
+}
+
+// ownMethod returns the method M of a method expression (*T).M or T.M that is declared for just that receiver, nil for any other
+// selector.
+func (c *compiler) ownMethod(e *ast.SelectorExpr) *types.Func {
+	sel := c.source.Info.Selections[e]
+	if sel == nil || sel.Kind() != types.MethodExpr || len(sel.Index()) != 1 {
+		return nil
+	}
+	m, ok := sel.Obj().(*types.Func)
+	if !ok || m.Signature().RecvTypeParams() != nil || types.IsInterface(sel.Recv()) || !types.Identical(m.Signature().Recv().Type(), sel.Recv()) {
+		return nil
+	}
+	return m
+}
+
+// functionValue returns a declared function that is used as a value.
+func (c *compiler) functionValue(e ast.Expr, o *types.Func, want *operand) operand {
+	s := c.shapeOf(e)
+	f := c.unit.callee(o)
+	if f == nil {
+		f = c.functionInstance(e, o)
+	}
+	if f == nil {
+		c.fail(e, "the function %s as a value", o.Name())
+	}
+	dst := c.destination(s, want)
+	at := dst.at
+	c.native("function "+f.name, &native{run: func(_ *thread, _, sb unsafe.Pointer) { *pointer(sb, at) = f.pointer }})
+	return dst
+}

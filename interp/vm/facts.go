@@ -1,0 +1,125 @@
+package vm
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// facts is what has to be known of the variables of a function before its first
+// statement.
+type facts struct {
+	// shared variables are used by a function literal that did not declare them,
+	// or the body of a range over a function, or have their address taken.
+	shared map[types.Object]bool
+	// short are the calls whose result does not leave the function, see ShortSlices.
+	short map[*ast.CallExpr]Capacity
+	// returning are the results of functions that bodies of ranges over functions
+	// return from.
+	returning map[*types.Tuple]bool
+}
+
+// capacity returns what decides on the capacity of the slice that a call gives.
+func (c *compiler) capacity(e *ast.CallExpr) Capacity {
+	return max(c.facts.short[e], c.source.Short[e])
+}
+
+// study finds the facts of a function with the given body.
+func (c *compiler) study(sig *types.Signature, body ast.Node) {
+	info := c.source.Info
+	c.facts = &facts{shared: map[types.Object]bool{}, short: ShortSlices(info, body), returning: map[*types.Tuple]bool{}}
+	owner := map[types.Object]ast.Node{}
+	share := func(e ast.Expr) {
+		if o := c.root(e); o != nil {
+			c.facts.shared[o] = true
+		}
+	}
+	// lit is the function literal, or the range over a function, that n is in, and sig
+	// the signature of the function.
+	var walk func(n, lit ast.Node, sig *types.Signature)
+	walk = func(n, lit ast.Node, sig *types.Signature) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncLit:
+				if n == lit {
+					return true
+				}
+				walk(n, n, c.declared(n))
+				return false
+			case *ast.RangeStmt:
+				if c.iterator(n) == nil {
+					return true
+				}
+				walk(n.X, lit, sig)
+				for _, e := range []ast.Expr{n.Key, n.Value} {
+					if e != nil {
+						walk(e, n, sig)
+					}
+				}
+				walk(n.Body, n, sig)
+				return false
+			case *ast.ReturnStmt:
+				if _, is := lit.(*ast.RangeStmt); is {
+					c.facts.returning[sig.Results()] = true
+					for v := range sig.Results().Variables() {
+						c.facts.shared[v] = true
+					}
+				}
+			case *ast.CaseClause:
+				if o := info.Implicits[n]; o != nil {
+					owner[o] = lit
+				}
+			case *ast.Ident:
+				if o := info.Defs[n]; o != nil {
+					owner[o] = lit
+				} else if o, ok := info.Uses[n].(*types.Var); ok && owner[o] != lit {
+					c.facts.shared[o] = true
+				}
+			case *ast.UnaryExpr:
+				if n.Op == token.AND {
+					share(n.X)
+				}
+			case *ast.SliceExpr:
+				if _, ok := c.typeOf(n.X).Underlying().(*types.Array); ok {
+					share(n.X)
+				}
+			case *ast.SelectorExpr:
+				if sel := info.Selections[n]; sel != nil && sel.Kind() == types.MethodVal {
+					if recv := sel.Obj().(*types.Func).Signature().Recv(); recv != nil {
+						_, pointer := types.Unalias(recv.Type()).(*types.Pointer)
+						_, already := c.typeOf(n.X).Underlying().(*types.Pointer)
+						if (pointer || c.substitute != nil) && !already {
+							share(n.X)
+						}
+					}
+				}
+			}
+			return true
+		})
+	}
+	walk(body, nil, sig)
+}
+
+// root returns the variable in whose storage e lies; nil when e is reached through a
+// pointer or is no variable.
+func (c *compiler) root(e ast.Expr) types.Object {
+	switch e := e.(type) {
+	case *ast.Ident:
+		if v, ok := c.source.Info.ObjectOf(e).(*types.Var); ok {
+			return v
+		}
+	case *ast.ParenExpr:
+		return c.root(e.X)
+	case *ast.SelectorExpr:
+		sel := c.source.Info.Selections[e]
+		if sel == nil || sel.Indirect() {
+			return nil
+		}
+		return c.root(e.X)
+	case *ast.IndexExpr:
+		if _, array := c.typeOf(e.X).Underlying().(*types.Array); array {
+			return c.root(e.X)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package vm
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"reflect"
+	"testing"
+
+	"github.com/quernlab/quern/interp/lower/layout"
+	"github.com/quernlab/quern/interp/rt"
+	"github.com/quernlab/quern/interp/symbols"
+)
+
+var packages = symbols.Packages()
+
+// program is checked and compiled source.
+type program struct {
+	unit    *Unit
+	values  map[string]reflect.Value // pointers to the variables of functions and globals
+	machine *Machine
+}
+
+func interpreted(n *types.Named) bool { return n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "main" }
+
+// compile compiles the functions of a program without the package clause.
+func compile(t testing.TB, source string) *program {
+	t.Helper()
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, "x.go", "package main\n"+source, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := &types.Info{
+		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
+		Implicits: map[ast.Node]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}, Instances: map[*ast.Ident]types.Instance{},
+	}
+	config := types.Config{Importer: symbols.Importer(fset)}
+	pkg, err := config.Check("main", fset, []*ast.File{file}, info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &program{values: map[string]reflect.Value{}}
+	builder := &layout.Builder{Interpreted: interpreted, Packages: packages}
+	registry := rt.New(rt.Config{Interpreted: interpreted, Packages: packages})
+	p.machine = New(Config{
+		Registry: registry, Packages: packages, Interpreted: interpreted, Type: builder.Reflect,
+	})
+	p.unit = p.machine.Begin(&Source{
+		Info:     info,
+		Position: func(n ast.Node) int { return fset.Position(n.Pos()).Line - 1 },
+		Global: func(v *types.Var) string {
+			if v.Parent() == pkg.Scope() {
+				return v.Name()
+			}
+			return ""
+		},
+	})
+	var list []Declaration
+	for _, d := range file.Decls {
+		decl, ok := d.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		o := info.Defs[decl.Name].(*types.Func)
+		name := o.Name()
+		if recv := o.Signature().Recv(); recv != nil {
+			name = types.TypeString(recv.Type(), func(*types.Package) string { return "" }) + "." + name
+		}
+		list = append(list, Declaration{Key: o, Name: name, Signature: o.Signature(), Body: decl.Body})
+		sig := o.Signature()
+		if recv := sig.Recv(); recv != nil {
+			vars := []*types.Var{recv}
+			for v := range sig.Params().Variables() {
+				vars = append(vars, v)
+			}
+			sig = types.NewSignatureType(nil, nil, nil, types.NewTuple(vars...), sig.Results(), sig.Variadic())
+		}
+		typ, err := builder.Reflect(sig)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.values[name] = reflect.New(typ)
+	}
+	for _, name := range pkg.Scope().Names() {
+		if v, ok := pkg.Scope().Lookup(name).(*types.Var); ok {
+			typ, err := builder.Reflect(v.Type())
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.values[name] = reflect.New(typ)
+		}
+	}
+	p.unit.Compile(list)
+	value := func(name string) (reflect.Value, error) { return p.values[name], nil }
+	if err := p.unit.Link(value, value); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// call calls a function, which must have been compiled.
+func (p *program) call(t testing.TB, name string, arguments ...any) any {
+	t.Helper()
+	f := p.values[name].Elem()
+	if f.IsNil() {
+		t.Fatalf("%s is not compiled: %s", name, p.unit.Reason(name))
+	}
+	in := make([]reflect.Value, len(arguments))
+	for i, a := range arguments {
+		in[i] = reflect.ValueOf(a)
+	}
+	out := f.Call(in)
+	if len(out) == 0 {
+		return nil
+	}
+	return out[0].Interface()
+}

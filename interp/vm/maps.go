@@ -1,0 +1,228 @@
+package vm
+
+import (
+	"go/ast"
+	"go/types"
+	"reflect"
+	"unsafe"
+
+	"github.com/quernlab/quern/interp/rt"
+)
+
+// mapAccess makes the native functions for maps of one type. Those of usual
+// types go by a map type of Go whose keys and values lie in memory in the same
+// way, so that the compiler's fast access is used; all others by reflection.
+type mapAccess struct {
+	typ       reflect.Type
+	key, elem shape
+	fast      fastMap
+	registry  *rt.Registry // where keys hold interfaces, so that they may turn out not to be hashable
+}
+
+// fastMap makes the functions of a map type. Registers: m is the map, k the key,
+// v the value, ok whether it was there, or none.
+type fastMap interface {
+	get(m, k, v, ok uint16) func(t *thread, nb, sb unsafe.Pointer)
+	set(m, k, v uint16) func(t *thread, nb, sb unsafe.Pointer)
+	remove(m, k uint16) func(t *thread, nb, sb unsafe.Pointer)
+}
+
+func (c *compiler) mapAccess(n ast.Node, t *types.Map) *mapAccess {
+	a := &mapAccess{key: c.shape(n, c.subst(t.Key())), elem: c.shape(n, c.subst(t.Elem()))}
+	a.typ = reflect.MapOf(a.key.typ, a.elem.typ)
+	a.fast = fastMapOf(a.key, a.elem)
+	if holdsInterface(a.key.typ) {
+		a.registry = c.machine.config.Registry
+	}
+	return a
+}
+
+// asked returns the key in a register, for an entry of m to be read or removed.
+func (a *mapAccess) asked(m reflect.Value, nb, sb unsafe.Pointer, at uint16) reflect.Value {
+	k := a.key.get(nb, sb, at)
+	if a.registry != nil {
+		a.registry.HashableIn(m.Len(), k.Interface())
+	}
+	return k
+}
+
+// stored returns the key in a register, for an entry to be stored.
+func (a *mapAccess) stored(nb, sb unsafe.Pointer, at uint16) reflect.Value {
+	k := a.key.get(nb, sb, at)
+	if a.registry != nil {
+		a.registry.Hashable(k.Interface())
+	}
+	return k
+}
+
+// checkStored panics before an entry is changed if it cannot be stored: Go says
+// that in other words than of an entry that is read.
+func (c *compiler) checkStored(p place) {
+	if p.kind != inMap || p.mapped.registry == nil {
+		return
+	}
+	a, m := p.mapped, p.at
+	key := operand{shape: p.key.shape, at: c.address(p.key)}
+	c.native("store "+a.typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+		a.registry.Storable(*pointer(sb, m) == nil, a.key.get(nb, sb, key.at).Interface())
+	}})
+}
+
+// typedMap is a map whose keys and values can be read and written in registers.
+type typedMap[K comparable, V any] struct {
+	scalarKey, scalarValue bool
+	narrow                 bool // the value does not fill its register
+}
+
+func (y typedMap[K, V]) get(m, k, v, ok uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
+	return func(_ *thread, nb, sb unsafe.Pointer) {
+		keys, values := sb, sb
+		if y.scalarKey {
+			keys = nb
+		}
+		if y.scalarValue {
+			values = nb
+		}
+		value, found := (*(*map[K]V)(unsafe.Add(sb, m)))[*(*K)(unsafe.Add(keys, k))]
+		if y.narrow {
+			*integer(nb, v) = 0
+		}
+		*(*V)(unsafe.Add(values, v)) = value
+		if ok != none {
+			*integer(nb, ok) = truth(found)
+		}
+	}
+}
+
+func (y typedMap[K, V]) set(m, k, v uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
+	return func(_ *thread, nb, sb unsafe.Pointer) {
+		keys, values := sb, sb
+		if y.scalarKey {
+			keys = nb
+		}
+		if y.scalarValue {
+			values = nb
+		}
+		(*(*map[K]V)(unsafe.Add(sb, m)))[*(*K)(unsafe.Add(keys, k))] = *(*V)(unsafe.Add(values, v))
+	}
+}
+
+func (y typedMap[K, V]) remove(m, k uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
+	return func(_ *thread, nb, sb unsafe.Pointer) {
+		keys := sb
+		if y.scalarKey {
+			keys = nb
+		}
+		delete(*(*map[K]V)(unsafe.Add(sb, m)), *(*K)(unsafe.Add(keys, k)))
+	}
+}
+
+// fastMapOf returns nil when there is no such map type.
+func fastMapOf(key, elem shape) fastMap {
+	switch key.typ.Kind() {
+	case reflect.Int, reflect.Int64, reflect.Uint, reflect.Uint64, reflect.Uintptr:
+		return fastMapTo[int64](elem, true)
+	case reflect.Int32, reflect.Uint32:
+		return fastMapTo[int32](elem, true)
+	case reflect.Uint8, reflect.Int8:
+		return fastMapTo[int8](elem, true)
+	case reflect.String:
+		return fastMapTo[string](elem, false)
+	}
+	return nil
+}
+
+func fastMapTo[K comparable](elem shape, scalarKey bool) fastMap {
+	switch {
+	case elem.width == "64":
+		return typedMap[K, int64]{scalarKey, true, false}
+	case elem.width == "8U":
+		return typedMap[K, uint8]{scalarKey, true, true}
+	case elem.width == "Str":
+		return typedMap[K, string]{scalarKey, false, false}
+	case elem.width == "Sl":
+		return typedMap[K, []byte]{scalarKey, false, false}
+	case elem.width == "P" && elem.file == reference:
+		return typedMap[K, unsafe.Pointer]{scalarKey, false, false}
+	}
+	return nil
+}
+
+// mapGet reads an element; found, if not nil, gets whether there is one.
+func (c *compiler) mapGet(p place, found, want *operand) operand {
+	ok := none
+	if found != nil {
+		ok = found.at
+	}
+	dst := c.destination(p.shape, want)
+	dst.owned = p.file == memory
+	a := p.mapped
+	name := "get " + a.typ.String()
+	if a.fast != nil {
+		c.native(name, &native{run: a.fast.get(p.at, p.key.at, dst.at, ok)})
+		return dst
+	}
+	m, at := p.at, dst.at
+	key := operand{shape: p.key.shape, at: c.address(p.key)}
+	c.native(name, &native{run: func(t *thread, nb, sb unsafe.Pointer) {
+		entries := reflect.NewAt(a.typ, unsafe.Add(sb, m)).Elem()
+		v := entries.MapIndex(a.asked(entries, nb, sb, key.at))
+		if ok != none {
+			*integer(nb, ok) = truth(v.IsValid())
+		}
+		if !v.IsValid() {
+			v = reflect.Zero(a.elem.typ)
+		}
+		a.elem.put(nb, sb, at, v)
+	}})
+	return dst
+}
+
+func (c *compiler) mapSet(p place, x operand) {
+	a := p.mapped
+	name := "set " + a.typ.String()
+	if a.fast != nil {
+		c.native(name, &native{run: a.fast.set(p.at, p.key.at, x.at)})
+		return
+	}
+	m := p.at
+	key := operand{shape: p.key.shape, at: c.address(p.key)}
+	value := operand{shape: x.shape, at: c.address(x)}
+	c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+		v := reflect.NewAt(a.typ, unsafe.Add(sb, m)).Elem()
+		if v.IsNil() {
+			panicNilMap()
+		}
+		v.SetMapIndex(a.stored(nb, sb, key.at), a.elem.get(nb, sb, value.at))
+	}})
+}
+
+// panicNilMap panics as Go does when an entry of a nil map is assigned to.
+func panicNilMap() {
+	var m map[int]int
+	m[0] = 0 //nolint:staticcheck // on purpose
+}
+
+func (a *mapAccess) delete(c *compiler, m uint16, k operand) {
+	name := "delete " + a.typ.String()
+	if a.fast != nil {
+		c.native(name, &native{run: a.fast.remove(m, k.at)})
+		return
+	}
+	key := operand{shape: k.shape, at: c.address(k)}
+	c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+		entries := reflect.NewAt(a.typ, unsafe.Add(sb, m)).Elem()
+		entries.SetMapIndex(a.asked(entries, nb, sb, key.at), reflect.Value{})
+	}})
+}
+
+func (c *compiler) makeMap(at uint16, typ reflect.Type, size uint16) {
+	c.native("make "+typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+		n := 0
+		if size != none {
+			n = max(0, int(*integer(nb, size)))
+			rt.Allocate(n, int(typ.Key().Size()+typ.Elem().Size())+1)
+		}
+		*pointer(sb, at) = reflect.MakeMapWithSize(typ, n).UnsafePointer()
+	}})
+}

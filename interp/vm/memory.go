@@ -1,0 +1,158 @@
+package vm
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// memoryType is a type whose values the VM allocates, copies or clears.
+type memoryType struct {
+	typ   reflect.Type
+	size  uintptr
+	words []bool                // which words are pointers; nil if none is, or there are too many
+	plain bool                  // there are no pointers in it
+	make  func() unsafe.Pointer // a new variable; nil if package reflect has to make it
+}
+
+// manyWords is from when on package reflect copies faster.
+const manyWords = 32
+
+func (m *Machine) memoryType(t reflect.Type) *memoryType {
+	if known, ok := m.types[t]; ok {
+		return known
+	}
+	made := &memoryType{typ: t, size: t.Size(), plain: !hasPointers(t)}
+	if !made.plain && t.Size() <= manyWords*8 {
+		made.words = make([]bool, t.Size()/8)
+		markPointers(t, 0, made.words)
+		made.make = allocator(made.words)
+	}
+	m.types[t] = made
+	return made
+}
+
+func hasPointers(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Array:
+		return t.Len() > 0 && hasPointers(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if hasPointers(t.Field(i).Type) {
+				return true
+			}
+		}
+		return false
+	}
+	return t.Kind() > reflect.Complex128
+}
+
+// markPointers sets words for the pointers of a value of type t at offset.
+func markPointers(t reflect.Type, offset uintptr, words []bool) {
+	switch t.Kind() {
+	case reflect.Array:
+		for i := range t.Len() {
+			markPointers(t.Elem(), offset+uintptr(i)*t.Elem().Size(), words)
+		}
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			markPointers(f.Type, offset+f.Offset, words)
+		}
+	case reflect.Interface:
+		words[offset/8], words[offset/8+1] = true, true
+	default:
+		if t.Kind() > reflect.Complex128 {
+			words[offset/8] = true
+		}
+	}
+}
+
+// alloc makes a new variable.
+func (y *memoryType) alloc() unsafe.Pointer {
+	if y.make != nil {
+		return y.make()
+	}
+	if y.plain {
+		switch y.size {
+		case 8:
+			return unsafe.Pointer(new(int64))
+		case 16:
+			return unsafe.Pointer(new([2]int64))
+		case 24:
+			return unsafe.Pointer(new([3]int64))
+		case 32:
+			return unsafe.Pointer(new([4]int64))
+		}
+	}
+	return reflect.New(y.typ).UnsafePointer()
+}
+
+// copy assigns the value at src to the variable at dst.
+func (y *memoryType) copy(dst, src unsafe.Pointer) {
+	switch {
+	case y.plain:
+		copy(unsafe.Slice((*byte)(dst), y.size), unsafe.Slice((*byte)(src), y.size))
+	case y.words != nil && dst != src:
+		if uintptr(dst)-uintptr(src) < y.size || uintptr(src)-uintptr(dst) < y.size {
+			break // they overlap
+		}
+		for i, isPointer := range y.words {
+			if isPointer {
+				*(*unsafe.Pointer)(unsafe.Add(dst, i*8)) = *(*unsafe.Pointer)(unsafe.Add(src, i*8))
+			} else {
+				*(*int64)(unsafe.Add(dst, i*8)) = *(*int64)(unsafe.Add(src, i*8))
+			}
+		}
+		return
+	}
+	if !y.plain {
+		reflect.NewAt(y.typ, dst).Elem().Set(reflect.NewAt(y.typ, src).Elem())
+	}
+}
+
+// plainSwap is up to which size values without pointers are swapped on the stack.
+const plainSwap = 64
+
+// swap exchanges the values at x and z, which do not overlap unless they are the same.
+func (y *memoryType) swap(x, z unsafe.Pointer) {
+	if x == z {
+		return
+	}
+	if y.plain && y.size <= plainSwap {
+		var kept [plainSwap]byte
+		a, b := unsafe.Slice((*byte)(x), y.size), unsafe.Slice((*byte)(z), y.size)
+		copy(kept[:], a)
+		copy(a, b)
+		copy(b, kept[:y.size])
+		return
+	}
+	if y.words == nil {
+		kept := y.clone(x)
+		y.copy(x, z)
+		y.copy(z, kept)
+		return
+	}
+	for i, isPointer := range y.words {
+		if isPointer {
+			a, b := (*unsafe.Pointer)(unsafe.Add(x, i*8)), (*unsafe.Pointer)(unsafe.Add(z, i*8))
+			*a, *b = *b, *a
+		} else {
+			a, b := (*int64)(unsafe.Add(x, i*8)), (*int64)(unsafe.Add(z, i*8))
+			*a, *b = *b, *a
+		}
+	}
+}
+
+func (y *memoryType) clone(src unsafe.Pointer) unsafe.Pointer {
+	dst := y.alloc()
+	y.copy(dst, src)
+	return dst
+}
+
+func (y *memoryType) zero(p unsafe.Pointer) {
+	if y.plain {
+		clear(unsafe.Slice((*byte)(p), y.size))
+		return
+	}
+	reflect.NewAt(y.typ, p).Elem().SetZero()
+}

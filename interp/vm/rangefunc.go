@@ -1,0 +1,234 @@
+package vm
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/quernlab/quern/interp/rt"
+)
+
+// A range over a function calls it with a closure of the body, which stores in a
+// variable how it was left:
+//
+//	for x := range seq {          state := ready
+//		if x == 1 { continue }    seq(func(x int) bool {
+//		if x == 2 { break }           BeginBody: panic unless state is ready; state = running
+//		if x == 3 { return 7 }        if x == 1 { state = ready; return true }
+//		if x == 4 { break outer } ->  if x == 2 { state = left; return false }
+//	}                                 if x == 3 { result = 7; state = returned; return false }
+//	                                  if x == 4 { state = firstExit; return false }
+//	                                  state = ready; return true
+//	                              })
+//	                              how, state := state, ended; panic if how is running
+//	                              if how == returned { return result }
+//	                              if how == firstExit { break outer }
+//
+// The variables of the function that the body uses are shared with it, and so are the
+// results if there is a return statement in the body; see facts.
+
+// States of a loop. Branches out of the body have numbers from firstExit on.
+const (
+	stateEnded    = rt.RangeEnded
+	stateRunning  = rt.RangeRunning // the body, or it has panicked
+	stateReady    = 0
+	stateLeft     = 1 // by break
+	stateReturned = 2
+	firstExit     = 3
+)
+
+// iteration is a range over a function whose body is being compiled.
+type iteration struct {
+	state   uint16          // the register, in the body, of the address of the state
+	labels  map[string]bool // that are declared in the body
+	returns bool            // the body, or one in it, has a return statement
+	exits   []exit
+}
+
+// exit is a branch out of the body to a statement around the loop, or to a label.
+type exit struct {
+	token token.Token
+	label string
+}
+
+// iterator returns the type of a function that s ranges over; nil if it ranges over
+// something else.
+func (c *compiler) iterator(s *ast.RangeStmt) *types.Signature {
+	sig, _ := c.typeOf(s.X).Underlying().(*types.Signature)
+	return sig
+}
+
+// rangeFunction compiles a range over a function.
+func (c *compiler) rangeFunction(s *ast.RangeStmt, name string, sig *types.Signature) {
+	f := c.expr(s.X, nil)
+	yield := c.subst(sig.Params().At(0).Type())
+	state := c.referenceRegister()
+	c.emit(opNew, state, 0, 0, c.memoryType(intShape.typ), 0)
+	it := &iteration{labels: labelsIn(s.Body)}
+	fn, from := c.iterationBody(s, name, yield.Underlying().(*types.Signature), it, state)
+	b := c.beginBlock()
+	closure := c.temporary(c.shape(s, yield))
+	b.parameters = append(b.parameters, closure)
+	c.makeClosure(fn, from, closure)
+	c.callPointerWith(b, nil, f, sig)
+	c.at(s)
+	how := c.load(intShape, state, 0, nil)
+	ended := newLabel()
+	c.jump(ended, opIfNeK, how.at, 0, stateRunning)
+	c.native("panic", &native{run: func(*thread, unsafe.Pointer, unsafe.Pointer) { panic(rt.RangeSwallowed()) }})
+	c.place(ended)
+	c.emit(opSetState, state, 0, 0, stateEnded, 0)
+	if it.returns {
+		otherwise := newLabel()
+		c.jump(otherwise, opIfNeK, how.at, 0, stateReturned)
+		c.leave()
+		c.place(otherwise)
+	}
+	for i, e := range it.exits {
+		otherwise := newLabel()
+		c.jump(otherwise, opIfNeK, how.at, 0, int32(firstExit+i))
+		c.branch(&ast.BranchStmt{TokPos: s.Pos(), Tok: e.token, Label: ast.NewIdent(e.label)})
+		c.place(otherwise)
+	}
+}
+
+// labelsIn returns the labels that a body declares.
+func labelsIn(body *ast.BlockStmt) map[string]bool {
+	labels := map[string]bool{}
+	inspectFunction(body, func(n ast.Node) {
+		if s, ok := n.(*ast.LabeledStmt); ok {
+			labels[s.Label.Name] = true
+		}
+	})
+	return labels
+}
+
+// inspectFunction visits the nodes of a body but for those of function literals.
+func inspectFunction(body ast.Node, visit func(ast.Node)) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		if _, literal := n.(*ast.FuncLit); literal || n == nil {
+			return false
+		}
+		visit(n)
+		return true
+	})
+}
+
+// iterationBody compiles the body of a range over a function as a function with the
+// type yield, and gives the registers that have the addresses of what it captures.
+func (c *compiler) iterationBody(s *ast.RangeStmt, name string, yield *types.Signature, it *iteration, state uint16) (fn *Function, from []uint16) {
+	fn = c.unit.function(strings.TrimSuffix(c.fn.name, ".func") + ".func")
+	inner := &compiler{
+		machine: c.machine, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn, signature: c.signature, iteration: it,
+		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1,
+	}
+	inner.at(s)
+	parameters := inner.iterationParameters(s, yield)
+	capture := func(x operand) uint16 {
+		at := inner.referenceRegister()
+		fn.captures, from = append(fn.captures, at), append(from, x.at)
+		return at
+	}
+	it.state = capture(operand{at: state})
+	nodes := []ast.Node{s.Body}
+	for _, e := range []ast.Expr{s.Key, s.Value} {
+		if e != nil {
+			nodes = append(nodes, e)
+		}
+	}
+	for _, o := range c.outside(nodes...) {
+		v := c.variables[o]
+		if !v.boxed && v.file != memory {
+			c.fail(s, "the variable %s of a range over a function", o.Name())
+		}
+		inner.variables[o] = &variable{shape: v.shape, at: capture(operand{at: v.at}), boxed: v.boxed}
+	}
+	if returnsIn(s.Body) {
+		for _, v := range c.results {
+			inner.results = append(inner.results, &variable{shape: v.shape, at: capture(operand{at: v.at}), boxed: v.boxed})
+		}
+	}
+	inner.do(opBeginBody, it.state, 0, 0)
+	inner.iterationVariables(s, yield, parameters)
+	t := &target{label: name, exit: newLabel(), next: newLabel()}
+	inner.targets = append(inner.targets, t)
+	inner.losses(s)
+	inner.block(s.Body.List)
+	inner.at(s)
+	inner.place(t.next)
+	inner.leaveBody(stateReady)
+	inner.place(t.exit)
+	inner.leaveBody(stateLeft)
+	inner.emit(opInvalid, 0, 0, 0, 0, 0)
+	return fn, from
+}
+
+// returnsIn reports whether there is a return statement in a body.
+func returnsIn(body *ast.BlockStmt) (found bool) {
+	inspectFunction(body, func(n ast.Node) {
+		_, is := n.(*ast.ReturnStmt)
+		found = found || is
+	})
+	return found
+}
+
+// iterationParameters reserves the registers of the parameters of a body, which get
+// the values of the variables of the statement, and of its result.
+func (c *compiler) iterationParameters(s *ast.RangeStmt, yield *types.Signature) (parameters []operand) {
+	for v := range yield.Params().Variables() {
+		p := c.temporary(c.shape(s, c.subst(v.Type())))
+		parameters = append(parameters, p)
+		c.fn.parameters = append(c.fn.parameters, p.shape)
+	}
+	c.fn.results = []shape{boolShape}
+	if c.topN == 0 {
+		c.scalarRegister()
+	}
+	return parameters
+}
+
+// iterationVariables gives the variables of the statement the values of the
+// parameters of its body.
+func (c *compiler) iterationVariables(s *ast.RangeStmt, yield *types.Signature, parameters []operand) {
+	var plain bool
+	if s.Value != nil {
+		_, plain = s.Value.(*ast.Ident)
+	}
+	if s.Tok == token.ASSIGN && wanted(s.Key) && wanted(s.Value) && !plain {
+		c.fail(s, "a range statement whose second variable may depend on the first")
+	}
+	for i, e := range []ast.Expr{s.Key, s.Value} {
+		if !wanted(e) {
+			continue
+		}
+		p := parameters[i]
+		if v := c.defined(e); v != nil && s.Tok == token.DEFINE {
+			c.parameter(v, p.shape, p.at)
+			continue
+		}
+		m := c.mark()
+		c.set(c.locate(e), c.converted(s, p, c.subst(yield.Params().At(i).Type()), c.typeOf(e), nil))
+		c.release(m)
+	}
+}
+
+// leaveBody ends an iteration: it returns to the iterator function whether to continue.
+func (c *compiler) leaveBody(state int32) {
+	c.emit(opSetState, c.iteration.state, 0, 0, state, 0)
+	c.emit(opConst, 0, 0, 0, int32(truth(state == stateReady)), 0)
+	c.do(opRet, 0, 0, 0)
+}
+
+// exitBody leaves the body by a branch to something outside of it.
+func (c *compiler) exitBody(s *ast.BranchStmt) {
+	it, e := c.iteration, exit{s.Tok, s.Label.Name}
+	i := slices.Index(it.exits, e)
+	if i < 0 {
+		i = len(it.exits)
+		it.exits = append(it.exits, e)
+	}
+	c.leaveBody(int32(firstExit + i))
+}

@@ -1,0 +1,193 @@
+package vm
+
+import (
+	"fmt"
+	"go/types"
+	"reflect"
+	"unsafe"
+)
+
+// file is where a value is.
+type file uint8
+
+const (
+	scalar    file = iota // a scalar register: sign or zero extended, a float as its bits
+	reference             // a pointer register
+	memory                // its address is in a pointer register
+)
+
+// shape is how a value lies in registers and in memory.
+type shape struct {
+	file  file
+	width string // the suffix of the operations that load it: "8S", "64", "P", "Str", "C"...
+	typ   reflect.Type
+}
+
+// shapeOf returns the shape of a type; an error if the VM does not have it.
+func (m *Machine) shapeOf(t types.Type) (shape, error) {
+	r, err := m.config.Type(t)
+	if err != nil {
+		return shape{}, err
+	}
+	return shapeOf(r)
+}
+
+func shapeOf(r reflect.Type) (shape, error) {
+	s := shape{typ: r}
+	switch r.Kind() {
+	case reflect.Bool, reflect.Uint8:
+		s.width = "8U"
+	case reflect.Int8:
+		s.width = "8S"
+	case reflect.Int16:
+		s.width = "16S"
+	case reflect.Uint16:
+		s.width = "16U"
+	case reflect.Int32:
+		s.width = "32S"
+	case reflect.Uint32, reflect.Float32:
+		s.width = "32U"
+	case reflect.Int, reflect.Int64, reflect.Uint, reflect.Uint64, reflect.Uintptr, reflect.Float64:
+		s.width = "64"
+	case reflect.String:
+		s.file, s.width = reference, "Str"
+	case reflect.Slice:
+		s.file, s.width = reference, "Sl"
+	case reflect.Interface:
+		s.file, s.width = reference, "If"
+	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
+		s.file, s.width = reference, "P"
+	case reflect.Complex128:
+		s.file, s.width = reference, "C"
+	case reflect.Complex64:
+		s.file, s.width = reference, "D"
+	case reflect.Struct, reflect.Array:
+		s.file, s.width = memory, "P"
+	default:
+		return s, fmt.Errorf("values of type %s", r)
+	}
+	return s, nil
+}
+
+// put writes a value to its register: at is the offset of the register.
+func (s shape) put(nb, sb unsafe.Pointer, at uint16, v reflect.Value) {
+	switch s.file {
+	case scalar:
+		p := integer(nb, at)
+		switch v.Kind() {
+		case reflect.Bool:
+			*p = truth(v.Bool())
+		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+			*p = v.Int()
+		case reflect.Float64:
+			*floating(nb, at) = v.Float()
+		case reflect.Float32:
+			*p = int64(float32bits(v))
+		default:
+			*p = int64(v.Uint())
+		}
+	case reference:
+		p := unsafe.Add(sb, at)
+		switch s.width {
+		case "If":
+			p = unsafe.Add(p, -8)
+		case "C", "D":
+			p = unsafe.Add(p, 8)
+		}
+		reflect.NewAt(s.typ, p).Elem().Set(v)
+	case memory:
+		n := reflect.New(s.typ)
+		n.Elem().Set(v)
+		*pointer(sb, at) = n.UnsafePointer()
+	}
+}
+
+// get reads a value from its register.
+func (s shape) get(nb, sb unsafe.Pointer, at uint16) reflect.Value {
+	v := reflect.New(s.typ)
+	s.spill(nb, sb, at, v.UnsafePointer())
+	return v.Elem()
+}
+
+// spill stores the value of a register to the variable at p.
+func (s shape) spill(nb, sb unsafe.Pointer, at uint16, p unsafe.Pointer) {
+	switch s.file {
+	case scalar:
+		n := *integer(nb, at)
+		switch s.width {
+		case "8S", "8U":
+			*(*int8)(p) = int8(n)
+		case "16S", "16U":
+			*(*int16)(p) = int16(n)
+		case "32S", "32U":
+			*(*int32)(p) = int32(n)
+		default:
+			*(*int64)(p) = n
+		}
+	case reference:
+		switch s.width {
+		case "P":
+			*(*unsafe.Pointer)(p) = *pointer(sb, at)
+		case "Str":
+			*(*string)(p) = *text(sb, at)
+		case "Sl":
+			*(*header)(p) = *slice(sb, at)
+		case "C":
+			*(*complex128)(p) = *complexNumber(sb, at)
+		case "D":
+			*(*complex64)(p) = *smallComplex(sb, at)
+		default:
+			*(*[2]unsafe.Pointer)(p) = *(*[2]unsafe.Pointer)(unsafe.Add(sb, int(at)-8))
+		}
+	case memory:
+		reflect.NewAt(s.typ, p).Elem().Set(reflect.NewAt(s.typ, *pointer(sb, at)).Elem())
+	}
+}
+
+// fill loads the value of the variable at p into a register. A value in memory
+// stays where it is.
+func (s shape) fill(nb, sb unsafe.Pointer, at uint16, p unsafe.Pointer) {
+	switch s.file {
+	case scalar:
+		n := integer(nb, at)
+		switch s.width {
+		case "8S":
+			*n = int64(*(*int8)(p))
+		case "8U":
+			*n = int64(*(*uint8)(p))
+		case "16S":
+			*n = int64(*(*int16)(p))
+		case "16U":
+			*n = int64(*(*uint16)(p))
+		case "32S":
+			*n = int64(*(*int32)(p))
+		case "32U":
+			*n = int64(*(*uint32)(p))
+		default:
+			*n = *(*int64)(p)
+		}
+	case reference:
+		switch s.width {
+		case "P":
+			*pointer(sb, at) = *(*unsafe.Pointer)(p)
+		case "Str":
+			*text(sb, at) = *(*string)(p)
+		case "Sl":
+			*slice(sb, at) = *(*header)(p)
+		case "C":
+			*complexNumber(sb, at) = *(*complex128)(p)
+		case "D":
+			*smallComplex(sb, at) = *(*complex64)(p)
+		default:
+			*(*[2]unsafe.Pointer)(unsafe.Add(sb, int(at)-8)) = *(*[2]unsafe.Pointer)(p)
+		}
+	case memory:
+		*pointer(sb, at) = p
+	}
+}
+
+func float32bits(v reflect.Value) uint32 {
+	var f float32
+	reflect.ValueOf(&f).Elem().Set(v.Convert(reflect.TypeFor[float32]()))
+	return *(*uint32)(unsafe.Pointer(&f))
+}

@@ -1,0 +1,293 @@
+package vm
+
+import (
+	"container/heap"
+	"go/ast"
+	"go/types"
+	"reflect"
+	"sort"
+	"unsafe"
+
+	"github.com/quernlab/quern/interp/rt"
+)
+
+// Compiled functions that call functions of cells so often that the way through
+// package reflect would be most of their time: those of packages sort and
+// container/heap. They are given a lent thread, on which the calls run.
+
+// sorts are those that are given a function of two indices.
+var sorts = map[string]func(list any, less func(i, j int) bool){
+	"sort.Slice": sort.Slice, "sort.SliceStable": sort.SliceStable,
+}
+
+// collections are those that are given a value with the methods of heap.Interface, or
+// those of sort.Interface among them. i is their second argument if that is an index,
+// x if it is an element.
+var collections = map[string]func(c heap.Interface, i int, x any) any{
+	"sort.Sort":             func(c heap.Interface, _ int, _ any) any { sort.Sort(c); return nil },
+	"sort.Stable":           func(c heap.Interface, _ int, _ any) any { sort.Stable(c); return nil },
+	"sort.IsSorted":         func(c heap.Interface, _ int, _ any) any { return sort.IsSorted(c) },
+	"container/heap.Init":   func(c heap.Interface, _ int, _ any) any { heap.Init(c); return nil },
+	"container/heap.Push":   func(c heap.Interface, _ int, x any) any { heap.Push(c, x); return nil },
+	"container/heap.Pop":    func(c heap.Interface, _ int, _ any) any { return heap.Pop(c) },
+	"container/heap.Remove": func(c heap.Interface, i int, _ any) any { return heap.Remove(c, i) },
+	"container/heap.Fix":    func(c heap.Interface, i int, _ any) any { heap.Fix(c, i); return nil },
+}
+
+// sortSlice compiles a call of one of sorts.
+func (c *compiler) sortSlice(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
+	if c.several(e, sig) {
+		c.fail(e, "several values as the arguments of %s", o.FullName())
+	}
+	if _, ok := c.typeOf(e.Args[0]).Underlying().(*types.Slice); !ok {
+		c.fail(e, "a call of %s for no slice", o.FullName())
+	}
+	list := c.fresh(c.expr(e.Args[0], nil))
+	less := c.exprTo(e.Args[1], sig.Params().At(1).Type(), nil)
+	at, from, typ, m, run := list.at, less.at, list.typ, c.machine, sorts[o.FullName()]
+	c.native(o.FullName(), &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		less, done := m.less(*pointer(sb, from))
+		run(reflect.NewAt(typ, unsafe.Add(sb, at)).Elem().Interface(), less)
+		done()
+	}})
+	return nil
+}
+
+// less returns the function value at p. One of the VM's runs on a lent thread, which
+// done gives back.
+func (m *Machine) less(p unsafe.Pointer) (less func(i, j int) bool, done func()) {
+	if p == nil || closureOf(p) == nil {
+		return *(*func(i, j int) bool)(unsafe.Pointer(&p)), func() {}
+	}
+	f, t := closureOf(p), m.threads.Get().(*thread)
+	return func(i, j int) bool {
+		t.begin(f.function)
+		*integer(t.nb, 0), *integer(t.nb, 8) = int64(i), int64(j)
+		f.function.capture(t.sb, f.captured)
+		t.execute(f.function)
+		return *integer(unsafe.Pointer(&t.scalars[0]), 0) != 0
+	}, t.leave
+}
+
+// begin makes a lent thread ready for a call of fn.
+func (t *thread) begin(fn *Function) {
+	if t.machine.stop.Load() {
+		t.machine.config.Stop()
+	}
+	t.reset() // the files may have moved
+	if fn.scalars > t.endN-uintptr(t.nb) || fn.pointers > t.endS-uintptr(t.sb) {
+		t.nb, t.sb = t.grow(t.nb, t.sb, fn.scalars, fn.pointers)
+	}
+	t.fn, t.ip = fn, nil
+}
+
+// collection is a value of a cell for compiled code, whose methods run on a lent
+// thread.
+type collection struct {
+	*thread
+	methods  *[methodCount]lentMethod
+	receiver unsafe.Pointer // what a pointer to the value holds
+}
+
+// lentMethod is a method of a collection, by how it is given the receiver.
+type lentMethod struct {
+	function *Function
+	shape    shape  // of the receiver
+	deref    bool   // the collection is a pointer to the receiver
+	name     string // as "main.T.M"
+	typ      *memoryType
+}
+
+// The methods of a collection.
+const (
+	methodLen = iota
+	methodLess
+	methodSwap
+	methodPush
+	methodPop
+	methodCount
+)
+
+var methodNames = [methodCount]string{"Len", "Less", "Swap", "Push", "Pop"}
+
+func (c collection) Len() int {
+	c.call(methodLen, 0, 0, nil)
+	return int(*integer(unsafe.Pointer(&c.scalars[0]), 0))
+}
+
+func (c collection) Less(i, j int) bool {
+	c.call(methodLess, i, j, nil)
+	return *integer(unsafe.Pointer(&c.scalars[0]), 0) != 0
+}
+
+func (c collection) Swap(i, j int) { c.call(methodSwap, i, j, nil) }
+func (c collection) Push(x any)    { c.call(methodPush, 0, 0, x) }
+
+func (c collection) Pop() any {
+	c.call(methodPop, 0, 0, nil)
+	return *iface(unsafe.Pointer(&c.slots[0]), uint16(slotOffset))
+}
+
+// call calls a method with the arguments that it has of i, j and x.
+func (c collection) call(method, i, j int, x any) {
+	m := &c.methods[method]
+	fn := m.function.now()
+	c.begin(fn)
+	*integer(c.nb, 0), *integer(c.nb, 8) = int64(i), int64(j)
+	from := c.receiver
+	if m.deref {
+		if from = *(*unsafe.Pointer)(from); from == nil {
+			panic(rt.NilReceiver(m.name))
+		}
+	}
+	switch {
+	case m.shape.file != memory:
+		m.shape.fill(c.nb, c.sb, uint16(slotOffset), from)
+	case fn.dynamic == fn:
+		*pointer(c.sb, uint16(slotOffset)) = from // it only reads it
+	default:
+		*pointer(c.sb, uint16(slotOffset)) = m.typ.clone(from)
+	}
+	if method == methodPush {
+		*iface(c.sb, uint16(slotOffset+slotSize)) = x
+	}
+	c.execute(fn)
+}
+
+// callCollection compiles a call of one of collections.
+func (c *compiler) callCollection(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
+	if c.several(e, sig) || c.deferred != nil && c.deferred.call == e {
+		c.fail(e, "this call of %s", o.FullName())
+	}
+	argument, reversed := c.collection(e)
+	t := c.typeOf(argument)
+	methods := c.lentMethods(e, t, o.Pkg().Path() == "container/heap")
+	list := c.fresh(c.expr(argument, nil))
+	if list.file == scalar || list.width == "If" || isComplex(list.shape) {
+		c.fail(e, "a call of %s for a %s", o.FullName(), t)
+	}
+	list.at, list.offset = c.addressIfMemory(list), 0
+	index, element := none, none
+	if len(e.Args) > 1 {
+		x := c.exprTo(e.Args[1], sig.Params().At(1).Type(), nil)
+		if x.file == scalar {
+			index = x.at
+		} else {
+			element = x.at
+		}
+	}
+	var results []operand
+	for v := range sig.Results().Variables() {
+		results = append(results, c.temporary(c.shape(e, v.Type())))
+	}
+	m, run, s := c.machine, collections[o.FullName()], list.shape
+	c.native(o.FullName(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+		lent := m.threads.Get().(*thread)
+		x := collection{thread: lent, methods: methods}
+		if s.file == memory {
+			x.receiver = *pointer(sb, list.at)
+		} else {
+			kept := new(header) // the widest
+			s.spill(nb, sb, list.at, unsafe.Pointer(kept))
+			x.receiver = unsafe.Pointer(kept)
+		}
+		var i int
+		var v any
+		if index != none {
+			i = int(*integer(nb, index))
+		}
+		if element != none {
+			v = *iface(sb, element)
+		}
+		var given heap.Interface = x
+		if reversed {
+			given = reverse{x}
+		}
+		result := run(given, i, v)
+		lent.leave()
+		if len(results) == 0 {
+			return
+		}
+		if b, ok := result.(bool); ok && results[0].file == scalar {
+			*integer(nb, results[0].at) = truth(b)
+			return
+		}
+		*iface(sb, results[0].at) = result
+	}})
+	return results
+}
+
+// reverse is what sort.Reverse makes of a collection.
+type reverse struct{ collection }
+
+func (r reverse) Less(i, j int) bool { return r.collection.Less(j, i) }
+
+// collection returns the value that a call of one of collections is given, and whether that is
+// what sort.Reverse makes of it.
+func (c *compiler) collection(e *ast.CallExpr) (x ast.Expr, reversed bool) {
+	x = e.Args[0]
+	for isReverse(c, x) {
+		x, reversed = ast.Unparen(x).(*ast.CallExpr).Args[0], !reversed
+	}
+	return x, reversed
+}
+
+// lends reports whether e is a call of one of collections for a type of a cell.
+func (c *compiler) lends(e *ast.CallExpr, o *types.Func) bool {
+	if collections[o.FullName()] == nil {
+		return false
+	}
+	x, _ := c.collection(e)
+	t := types.Unalias(c.typeOf(x))
+	if p, ok := t.(*types.Pointer); ok {
+		t = types.Unalias(p.Elem())
+	}
+	named, ok := t.(*types.Named)
+	return ok && c.machine.config.Interpreted(named)
+}
+
+// isReverse reports whether e is a call of sort.Reverse.
+func isReverse(c *compiler, e ast.Expr) bool {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || len(call.Args) != 1 {
+		return false
+	}
+	id := calleeIdent(call.Fun)
+	if id == nil {
+		return false
+	}
+	o, ok := c.source.Info.Uses[id].(*types.Func)
+	return ok && o.FullName() == "sort.Reverse"
+}
+
+// lentMethods returns the methods of t that compiled code calls, all of which the VM
+// must run.
+func (c *compiler) lentMethods(n ast.Node, t types.Type, all bool) *[methodCount]lentMethod {
+	var list [methodCount]lentMethod
+	for i, name := range methodNames {
+		if i > methodSwap && !all {
+			break
+		}
+		o, path, _ := types.LookupFieldOrMethod(t, false, nil, name)
+		m, ok := o.(*types.Func)
+		if !ok || len(path) != 1 {
+			c.fail(n, "the method %s of %s for compiled code", name, t)
+		}
+		recv := m.Signature().Recv().Type()
+		f := c.unit.callee(m.Origin())
+		if f == nil {
+			f = c.methodInstance(m)
+		}
+		if f == nil || types.IsInterface(recv) {
+			c.fail(n, "the method %s of %s for compiled code", name, t)
+		}
+		s := c.shape(n, recv)
+		_, isPointer := types.Unalias(t).(*types.Pointer)
+		_, byPointer := types.Unalias(recv).(*types.Pointer)
+		if s.file == scalar || s.width == "If" || isComplex(s) {
+			c.fail(n, "the method %s of %s for compiled code", name, t)
+		}
+		list[i] = lentMethod{f, s, isPointer && !byPointer, types.TypeString(recv, nil) + "." + name, c.machine.memoryType(s.typ)}
+	}
+	return &list
+}

@@ -1,0 +1,313 @@
+package vm
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"reflect"
+	"slices"
+	"unsafe"
+	"weak"
+)
+
+// A Unit is what is compiled together: the functions of a cell.
+type Unit struct {
+	machine   *Machine
+	source    *Source
+	functions []*Function // all, literals included
+	declared  map[any]*Function
+	order     []Declaration
+	reasons   map[string]string // why functions were not compiled
+	globals   map[string]*global
+	engine    map[string]*global // functions that yaegi runs
+	labels    []pending
+	methods   []Declaration // all, compiled or not
+	instances []Declaration // of generic functions and of methods of generic types
+	failed    map[any]bool  // functions that cannot be compiled
+	dependencies
+}
+
+// Begin starts a unit.
+func (m *Machine) Begin(source *Source) *Unit {
+	return &Unit{machine: m, source: source, declared: map[any]*Function{}, reasons: map[string]string{}, failed: map[any]bool{},
+		globals: map[string]*global{}, engine: map[string]*global{}, dependencies: newDependencies()}
+}
+
+// Compile compiles those of the declarations that the VM has everything
+// for. A function that calls one which is not compiled is not, either.
+func (u *Unit) Compile(declarations []Declaration) {
+	for _, d := range declarations {
+		if d.Signature.Recv() != nil {
+			u.methods = append(u.methods, d)
+		}
+	}
+	for _, d := range declarations {
+		u.declared[d.Key] = &Function{name: d.Name}
+	}
+	for again := declarations; len(again) > 0; again = u.takeAffected() {
+		for _, d := range again {
+			if u.declared[d.Key] == nil {
+				continue // it was found impossible meanwhile
+			}
+			if reason := u.compile(d); reason != "" {
+				u.reasons[d.Name] = reason
+				u.lose(d.Key)
+			}
+		}
+	}
+	u.order = slices.DeleteFunc(slices.Clone(declarations), func(d Declaration) bool { return u.declared[d.Key] == nil })
+}
+
+// lose forgets a function that cannot be compiled after all.
+func (u *Unit) lose(key any) {
+	delete(u.declared, key)
+	u.lost = append(u.lost, key)
+	u.failed[key] = true
+}
+
+// compile compiles one declaration, and tells why it can not.
+func (u *Unit) compile(d Declaration) (reason string) {
+	functions, labels := len(u.functions), len(u.labels)
+	defer func() {
+		if r := recover(); r != nil {
+			if _, stopped := r.(*Stopped); stopped {
+				panic(r)
+			}
+			x, ok := r.(unsupported)
+			if !ok {
+				// What the checker accepts and this package does not expect runs
+				// in yaegi.
+				x = unsupported{nil, fmt.Sprint("fault: ", r)}
+			}
+			reason = x.what
+			u.functions, u.labels = u.functions[:functions], u.labels[:labels]
+		}
+	}()
+	u.begin(d)
+	defer u.end()
+	fn := u.declared[d.Key]
+	*fn = Function{name: d.Name}
+	u.functions = append(u.functions, fn)
+	c := &compiler{
+		machine: u.machine, unit: u, source: u.source, substitute: d.Substitute, fn: fn,
+		variables: map[types.Object]*variable{}, hoisted: map[types.Object]uint16{}, labels: map[string]*label{},
+	}
+	_, c.statements = d.Key.(ast.Stmt)
+	c.study(d.Signature, d.Body)
+	c.body(d.Body, d.Signature, d.Signature.Recv(), d.Body, nil)
+	if d.Signature.Recv() != nil {
+		fn.dynamic = c.dynamicEntry(d)
+	}
+	for _, p := range u.labels[labels:] {
+		p.resolve()
+	}
+	u.labels = u.labels[:labels]
+	return ""
+}
+
+// function begins a function literal.
+func (u *Unit) function(name string) *Function {
+	f := &Function{name: name}
+	u.functions = append(u.functions, f)
+	return f
+}
+
+// callee returns the compiled form of a function; nil if there is none.
+func (u *Unit) callee(key any) *Function {
+	if f, ok := u.declared[key]; ok {
+		u.use(key)
+		return f
+	}
+	return u.machine.functions[key]
+}
+
+func (u *Unit) global(name string) *global {
+	u.useName(name)
+	g, ok := u.globals[name]
+	if !ok {
+		g = &global{name: name}
+		u.globals[name] = g
+	}
+	return g
+}
+
+// Compiled reports whether the function with this key is run by the VM.
+func (u *Unit) Compiled(key any) bool { return u.declared[key] != nil }
+
+// Runs reports whether the VM runs the function with this key, of a unit
+// that has been committed.
+func (m *Machine) Runs(key any) bool { return m.functions[key] != nil }
+
+// Reason tells why a function of this name was not compiled.
+func (u *Unit) Reason(name string) string { return u.reasons[name] }
+
+// Empty reports whether there is nothing to link.
+func (u *Unit) Empty() bool { return len(u.declared) == 0 && len(u.methods) == 0 }
+
+// Link returns the functions the addresses of variables, and gives the variables
+// of yaegi that have the names of the functions their values. value is that of
+// a function of lowered code, address that of a variable.
+func (u *Unit) Link(value, address func(name string) (reflect.Value, error)) error {
+	u.dropUnused()
+	for _, g := range u.globals {
+		v, err := address(g.name)
+		if err != nil {
+			return err
+		}
+		g.address = v.UnsafePointer()
+	}
+	for name, g := range u.engine {
+		v, err := value(name)
+		if err != nil {
+			return err
+		}
+		if v.Kind() != reflect.Func || v.Type() != g.typ {
+			return fmt.Errorf("%s is a %s and not a %s", name, v.Type(), g.typ)
+		}
+		g.value = functionPointer(v)
+		g.address = unsafe.Pointer(&g.value)
+	}
+	for _, d := range append(u.order[:len(u.order):len(u.order)], u.instances...) {
+		f := u.declared[d.Key]
+		if f == nil {
+			continue // an instance that cannot be compiled
+		}
+		v, err := address(f.name)
+		if err != nil {
+			return err
+		}
+		variable := v.Elem()
+		if variable.Kind() != reflect.Func {
+			return fmt.Errorf("%s is a %s and no function", f.name, variable.Type())
+		}
+		if err := f.fits(variable.Type()); err != nil {
+			return err
+		}
+		f.value = u.machine.makeValue(&closure{function: f}, variable.Type())
+		f.pointer = functionPointer(f.value)
+		variable.Set(f.value)
+	}
+	u.linkMethods()
+	return nil
+}
+
+// linkMethods makes the methods known to calls through interfaces, and forgets
+// those that they replace.
+func (u *Unit) linkMethods() {
+	registry := u.machine.config.Registry
+	if registry == nil || len(u.methods) == 0 && len(u.instances) == 0 {
+		return
+	}
+	for _, d := range u.instances {
+		if f := u.declared[d.Key]; f != nil && f.dynamic != nil {
+			u.machine.methods.Store(methodKey{registry.ID(d.Substitute(d.Signature.Recv().Type())), d.Method}, f.dynamic)
+		}
+	}
+	for _, d := range u.methods {
+		key := methodKey{registry.ID(d.Signature.Recv().Type()), d.Method}
+		if f := u.declared[d.Key]; f != nil && f.dynamic != nil {
+			u.machine.methods.Store(key, f.dynamic)
+		} else {
+			u.machine.methods.Delete(key)
+		}
+	}
+	u.machine.epoch.Add(1)
+}
+
+// fits checks that yaegi has the same types for a function as its code.
+func (f *Function) fits(t reflect.Type) error {
+	if t.NumIn() != len(f.parameters) || t.NumOut() != len(f.results) {
+		return fmt.Errorf("%s is a %s", f.name, t)
+	}
+	for i, s := range f.parameters {
+		if t.In(i) != s.typ {
+			return fmt.Errorf("parameter %d of %s is a %s and not a %s", i, f.name, t.In(i), s.typ)
+		}
+	}
+	for i, s := range f.results {
+		if t.Out(i) != s.typ {
+			return fmt.Errorf("result %d of %s is a %s and not a %s", i, f.name, t.Out(i), s.typ)
+		}
+	}
+	return nil
+}
+
+// Commit makes the functions known to later units.
+func (u *Unit) Commit() {
+	for key, f := range u.declared {
+		if _, ok := key.(ast.Node); !ok {
+			u.machine.functions[key] = f
+		}
+	}
+	for name, g := range u.engine {
+		u.machine.engine[name] = append(u.machine.engine[name], weak.Make(g))
+	}
+}
+
+// body compiles the body of a function. captured, if not nil, is called when the
+// parameters have their registers.
+func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body *ast.BlockStmt, captured func()) {
+	c.at(n)
+	c.signature, c.defers = sig, defers(body)
+	var parameters []*types.Var
+	if recv != nil {
+		parameters = append(parameters, recv)
+	}
+	for v := range sig.Params().Variables() {
+		parameters = append(parameters, v)
+	}
+	at := make([]uint16, len(parameters))
+	for i, v := range parameters {
+		s := c.shape(n, c.subst(v.Type()))
+		c.fn.parameters = append(c.fn.parameters, s)
+		at[i] = c.register(s)
+	}
+	for v := range sig.Results().Variables() {
+		c.fn.results = append(c.fn.results, c.shape(n, c.subst(v.Type())))
+	}
+	// Results go where the parameters are.
+	m := c.mark()
+	c.release(mark{})
+	for _, s := range c.fn.results {
+		c.register(s)
+	}
+	c.release(mark{max(m.n, c.topN), max(m.s, c.topS)})
+	if captured != nil {
+		captured()
+	}
+	for i, v := range parameters {
+		c.parameter(v, c.fn.parameters[i], at[i])
+	}
+	named := false
+	for i := range sig.Results().Len() {
+		v := sig.Results().At(i)
+		named = named || v.Name() != ""
+		if v.Name() != "" || c.defers || c.facts.returning[sig.Results()] {
+			c.results = append(c.results, c.declare(v, c.fn.results[i], nil))
+		}
+	}
+	c.block(body.List)
+	c.at(body)
+	if c.defers {
+		c.fn.epilogue = len(c.fn.code)
+	}
+	if sig.Results().Len() == 0 || named || c.defers {
+		c.leave()
+	}
+	c.emit(opInvalid, 0, 0, 0, 0, 0)
+}
+
+// parameter makes a variable of a parameter in register at.
+func (c *compiler) parameter(v *types.Var, s shape, at uint16) {
+	if v.Name() == "" || v.Name() == "_" {
+		return
+	}
+	if s.file == memory || !c.facts.shared[v] {
+		c.variables[v] = &variable{shape: s, at: at, owned: s.file == memory && !c.facts.shared[v]}
+		return
+	}
+	cell := c.referenceRegister()
+	c.emit(opNew, cell, 0, 0, c.memoryType(s.typ), 0)
+	c.store(cell, 0, operand{shape: s, at: at})
+	c.variables[v] = &variable{shape: s, at: cell, boxed: true}
+}

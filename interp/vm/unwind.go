@@ -1,0 +1,202 @@
+package vm
+
+import (
+	"unsafe"
+
+	"github.com/quernlab/quern/interp/rt"
+)
+
+// A function that returns runs its deferred calls in its own loop, see
+// opRunDeferred. One that panics, or whose goroutine ends, cannot: its deferred
+// calls run in the deferred function of attempt, on threads of their own and on top
+// of the stack as it was at the panic, so that a traceback shows all of it. When
+// one of them has recovered, the function goes on where it returns.
+
+// deferredCall is a call of a closure, whose captured variables are on the thread,
+// that a function of the thread has deferred.
+type deferredCall struct {
+	function *Function
+	captured uint32 // where they begin in thread.captured
+	frame    uint32 // how many calls there are around the function that defers
+	nb, sb   uint32 // where the frame of that one begins in the files
+	// forwards tells that the closure only makes the call that the statement defers:
+	// it is what that one calls which may recover.
+	forwards bool
+}
+
+// pushDeferred defers a call in the function whose frame is at nb and sb. The
+// registers from have the addresses of the captured variables.
+func (t *thread) pushDeferred(fn *Function, forwards bool, from []uint16, nb, sb unsafe.Pointer) {
+	n := len(t.deferred)
+	if n < cap(t.deferred) {
+		t.deferred = t.deferred[:n+1]
+	} else if n >= maxDeferred {
+		panic(&StackOverflow{t.depth})
+	} else {
+		t.deferred = append(t.deferred, deferredCall{})
+	}
+	call := &t.deferred[n]
+	if call.function != fn {
+		call.function = fn
+	}
+	call.forwards = forwards
+	call.captured, call.frame = uint32(len(t.captured)), uint32(t.depth)
+	call.nb = uint32(uintptr(nb) - uintptr(unsafe.Pointer(&t.scalars[0])))
+	call.sb = uint32(uintptr(sb) - uintptr(unsafe.Pointer(&t.slots[0])))
+	for _, at := range from {
+		t.captured = append(t.captured, *pointer(sb, at))
+	}
+}
+
+// popDeferred takes the last deferred call of the function that runs, and its
+// captured variables, from the list; nil if there is none.
+//
+//go:noinline
+func (t *thread) popDeferred() (*Function, []unsafe.Pointer) {
+	n := len(t.deferred) - 1
+	if n < 0 || int(t.deferred[n].frame) != t.depth {
+		return nil, nil
+	}
+	call := &t.deferred[n]
+	captured := t.captured[call.captured:]
+	t.deferred, t.captured = t.deferred[:n], t.captured[:call.captured]
+	return call.function, captured
+}
+
+// execute runs fn, whose parameters are in the first registers, until it returns.
+func (t *thread) execute(fn *Function) {
+	ip := fn.entry()
+	for ip != nil {
+		ip = t.attempt(fn, ip)
+	}
+}
+
+// attempt runs the code at ip. It returns nil when the first function of the thread
+// has returned, and where to go on when a deferred call has recovered.
+func (t *thread) attempt(fn *Function, ip *instruction) (again *instruction) {
+	defer t.unwind(&again)
+	t.run(fn, ip)
+	return nil
+}
+
+// unwind is called where a run ends. After a panic, or at the end of the goroutine,
+// it makes the deferred calls.
+func (t *thread) unwind(again **instruction) {
+	if t.fn == nil || len(t.deferred) == 0 {
+		return // what there is of a panic goes on
+	}
+	u := &unwinding{thread: t}
+	switch value := recover(); {
+	case value != nil:
+		u.Raise(value)
+	case t.machine.gone():
+		return
+	default:
+		u.exiting = true
+	}
+	u.drain()
+	switch {
+	case u.Panicking():
+		panic(u.Value())
+	case u.exiting:
+		return
+	}
+	f := u.recovered
+	if depth := int(f.frame); depth < t.depth {
+		t.fn, t.depth = t.frames[depth].fn, depth
+	}
+	t.nb, t.sb = unsafe.Add(unsafe.Pointer(&t.scalars[0]), f.nb), unsafe.Add(unsafe.Pointer(&t.slots[0]), f.sb)
+	*again = &t.fn.code[t.fn.epilogue]
+}
+
+// gone reports whether the goroutine that ends makes no deferred calls.
+func (m *Machine) gone() bool { return m.config.Registry != nil && m.config.Registry.Gone() }
+
+// unwinding is the running of the deferred calls of a thread because of a panic, or
+// because the goroutine ends.
+type unwinding struct {
+	rt.Deferred
+	thread    *thread
+	exiting   bool
+	recovered *deferredCall // the one that recovered
+}
+
+// drain makes the calls that are left, last first, until one has recovered.
+func (u *unwinding) drain() {
+	t := u.thread
+	for len(t.deferred) > 0 && u.recovered == nil {
+		call := t.deferred[len(t.deferred)-1]
+		t.deferred = t.deferred[:len(t.deferred)-1]
+		captured := t.captured[call.captured:]
+		t.captured = t.captured[:call.captured]
+		u.make(&call, captured)
+		if !u.exiting && !u.Panicking() && u.recovered == nil {
+			u.recovered = &call
+		}
+	}
+}
+
+// make makes a deferred call. If that panics, or ends the goroutine, the calls that
+// are left are made on top of its stack.
+func (u *unwinding) make(call *deferredCall, captured []unsafe.Pointer) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		switch value := recover(); {
+		case value != nil:
+			u.Raise(value)
+		case u.thread.machine.gone():
+			return
+		default:
+			u.exiting = true
+			u.Recover()
+		}
+		u.drain()
+		if u.Panicking() {
+			panic(u.Value())
+		}
+	}()
+	if call.forwards {
+		u.CallValue(func() { u.enter(call.function, captured, 1) }, 2)
+	} else {
+		u.enter(call.function, captured, 0)
+	}
+	returned = true
+}
+
+// enter runs a closure without parameters. depth is how many calls there are around
+// the function that may recover.
+func (u *unwinding) enter(fn *Function, captured []unsafe.Pointer, depth int) {
+	t := u.thread.machine.threads.Get().(*thread)
+	defer t.leave()
+	t.unwinding, t.recovering = u, depth
+	if fn.scalars > t.endN-uintptr(t.nb) || fn.pointers > t.endS-uintptr(t.sb) {
+		t.nb, t.sb = t.grow(t.nb, t.sb, fn.scalars, fn.pointers)
+	}
+	fn.capture(t.sb, captured)
+	t.fn, t.ip = fn, nil
+	t.execute(fn)
+}
+
+// recover returns the builtin function.
+func (t *thread) recover(r *rt.Registry) any {
+	switch {
+	case t.unwinding != nil && t.depth == t.forwarded(t.recovering):
+		return t.unwinding.Recover()
+	case t.unwinding == nil && t.depth == t.forwarded(0):
+		// yaegi may have called it as a deferred function.
+		return r.Recoverer().Recover()
+	}
+	return nil
+}
+
+// forwarded returns how many calls there are around the function that the one within depth
+// calls stands for.
+func (t *thread) forwarded(depth int) int {
+	for depth < t.depth && t.frames[depth].fn.forwards {
+		depth++
+	}
+	return depth
+}
