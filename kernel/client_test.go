@@ -20,14 +20,24 @@ import (
 // timeout ends a test whose message never arrives. Normally it takes milliseconds.
 const timeout = 20 * time.Second
 
-// fakeWorker answers requests with its functions. The zero value runs cells that do
-// nothing.
+// fakeWorker answers requests with its functions. Without them its cells do nothing.
 type fakeWorker struct {
+	link.Handlers
 	execute     func(context.Context, link.Execute) (link.Result, error)
 	complete    func(link.Complete) (link.Completion, error)
 	interrupted chan struct{} // receives each interrupt
 	evaluate    func(context.Context) (link.Evaluations, error)
 	comm        func(link.Comm) (link.CommReply, error)
+}
+
+func newFakeWorker() *fakeWorker {
+	w := &fakeWorker{Handlers: link.Handlers{}}
+	link.On(w.Handlers, w.answerComplete)
+	link.On(w.Handlers, w.answerInspect)
+	link.On(w.Handlers, w.answerCheck)
+	link.On(w.Handlers, w.answerEvaluate)
+	link.On(w.Handlers, w.answerComm)
+	return w
 }
 
 func (w *fakeWorker) Execute(ctx context.Context, r link.Execute) (link.Result, error) {
@@ -37,35 +47,35 @@ func (w *fakeWorker) Execute(ctx context.Context, r link.Execute) (link.Result, 
 	return w.execute(ctx, r)
 }
 
-func (w *fakeWorker) Complete(_ context.Context, r link.Complete) (link.Completion, error) {
+func (w *fakeWorker) answerComplete(_ context.Context, r link.Complete) (link.Completion, error) {
 	if w.complete == nil {
 		return link.Completion{Start: r.Offset, End: r.Offset}, nil
 	}
 	return w.complete(r)
 }
 
-func (w *fakeWorker) Inspect(_ context.Context, r link.Inspect) (link.Inspection, error) {
+func (w *fakeWorker) answerInspect(_ context.Context, r link.Inspect) (link.Inspection, error) {
 	if r.Code == "" || r.Code == "unknown" {
 		return link.Inspection{}, nil
 	}
 	return link.Inspection{Data: map[string]any{"text/plain": fmt.Sprintf("%s at %d in %d", r.Code, r.Offset, r.Detail)}}, nil
 }
 
-func (w *fakeWorker) Check(_ context.Context, r link.Check) (link.Completeness, error) {
+func (w *fakeWorker) answerCheck(_ context.Context, r link.Check) (link.Completeness, error) {
 	if strings.HasSuffix(r.Code, "{") {
 		return link.Completeness{Status: "incomplete", Indent: "\t"}, nil
 	}
 	return link.Completeness{Status: "complete"}, nil
 }
 
-func (w *fakeWorker) Evaluate(ctx context.Context, _ link.Evaluate) (link.Evaluations, error) {
+func (w *fakeWorker) answerEvaluate(ctx context.Context, _ link.Evaluate) (link.Evaluations, error) {
 	if w.evaluate == nil {
 		return link.Evaluations{}, nil
 	}
 	return w.evaluate(ctx)
 }
 
-func (w *fakeWorker) Comm(_ context.Context, c link.Comm) (link.CommReply, error) {
+func (w *fakeWorker) answerComm(_ context.Context, c link.Comm) (link.CommReply, error) {
 	if w.comm == nil {
 		return link.CommReply{Unknown: c.Kind == link.CommOpen}, nil
 	}
@@ -116,7 +126,7 @@ func newClient(t testing.TB) *client {
 		}
 		return c
 	}
-	c := &client{t: t, ctx: ctx, sockets: transporttest.New(), codec: codec(), worker: &fakeWorker{}, log: make(chan string, 100)}
+	c := &client{t: t, ctx: ctx, sockets: transporttest.New(), codec: codec(), worker: newFakeWorker(), log: make(chan string, 100)}
 	c.kernel = newKernel(codec(), c.sockets, info("1.2.3"), history.New(), slog.New(slog.NewTextHandler(lines(c.log), nil)))
 	c.kernel.worker = c.worker
 	serving, stop := context.WithCancel(ctx)

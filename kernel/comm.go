@@ -96,7 +96,7 @@ func (k *Kernel) commOpen(ctx context.Context, r *request, in wire.CommOpened) (
 		refuse()
 		return empty{}, fmt.Errorf("too many comms are open (limit %d)", maxComms)
 	}
-	reply, err := k.worker.Comm(ctx, commMessage(r, link.CommOpen, in.ID, in.Target, in.Data))
+	reply, err := link.Ask(ctx, k.worker, commMessage(r, link.CommOpen, in.ID, in.Target, in.Data))
 	if err != nil || reply.Unknown {
 		refuse()
 	}
@@ -109,7 +109,7 @@ func (k *Kernel) commMsg(ctx context.Context, r *request, in wire.CommData) (emp
 		k.log.Debug("message to an unknown comm", "comm", in.ID)
 		return empty{}, nil
 	}
-	_, err := k.worker.Comm(ctx, commMessage(r, link.CommMessage, in.ID, "", in.Data))
+	_, err := link.Ask(ctx, k.worker, commMessage(r, link.CommMessage, in.ID, "", in.Data))
 	return empty{}, err
 }
 
@@ -119,7 +119,7 @@ func (k *Kernel) commClose(ctx context.Context, r *request, in wire.CommData) (e
 		k.log.Debug("close of an unknown comm", "comm", in.ID)
 		return empty{}, nil
 	}
-	_, err := k.worker.Comm(ctx, commMessage(r, link.CommClose, in.ID, "", in.Data))
+	_, err := link.Ask(ctx, k.worker, commMessage(r, link.CommClose, in.ID, "", in.Data))
 	return empty{}, err
 }
 

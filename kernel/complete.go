@@ -9,7 +9,7 @@ import (
 
 // complete answers complete_request with complete_reply.
 func (k *Kernel) complete(ctx context.Context, _ *request, in wire.Complete) (wire.Completions, error) {
-	completion, err := k.worker.Complete(ctx, link.Complete{Code: in.Code, Offset: in.Offset()})
+	completion, err := link.Ask(ctx, k.worker, link.Complete{Code: in.Code, Offset: in.Offset()})
 	if err != nil {
 		return wire.Completions{}, err
 	}

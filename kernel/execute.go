@@ -102,7 +102,7 @@ func (k *Kernel) evaluate(ctx context.Context, expressions map[string]string) ma
 	if len(expressions) == 0 {
 		return nil
 	}
-	evaluations, err := k.worker.Evaluate(ctx, link.Evaluate{Expressions: expressions})
+	evaluations, err := link.Ask(ctx, k.worker, link.Evaluate{Expressions: expressions})
 	values := make(map[string]wire.Expression, len(expressions))
 	for name := range expressions {
 		value, ok := evaluations.Values[name]

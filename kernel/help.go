@@ -10,7 +10,7 @@ import (
 // help answers a cell that asks for help on a name: with a page payload, or with an error
 // if nothing was found.
 func (k *Kernel) help(ctx context.Context, r *request, in wire.Execute, count int, asked link.Inspect) any {
-	inspection, err := k.worker.Inspect(ctx, asked)
+	inspection, err := link.Ask(ctx, k.worker, asked)
 	switch {
 	case err != nil:
 		return k.cellFailed(r, in, count, workerError(err))

@@ -9,7 +9,7 @@ import (
 
 // inspect answers inspect_request with inspect_reply.
 func (k *Kernel) inspect(ctx context.Context, _ *request, in wire.Inspect) (wire.Inspection, error) {
-	inspection, err := k.worker.Inspect(ctx, link.Inspect{Code: in.Code, Offset: in.Offset(), Detail: in.Detail})
+	inspection, err := link.Ask(ctx, k.worker, link.Inspect{Code: in.Code, Offset: in.Offset(), Detail: in.Detail})
 	if err != nil {
 		return wire.Inspection{}, err
 	}

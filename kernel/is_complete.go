@@ -9,7 +9,7 @@ import (
 
 // isComplete answers is_complete_request with is_complete_reply.
 func (k *Kernel) isComplete(ctx context.Context, _ *request, in wire.IsComplete) (wire.Completeness, error) {
-	completeness, err := k.worker.Check(ctx, link.Check{Code: in.Code})
+	completeness, err := link.Ask(ctx, k.worker, link.Check{Code: in.Code})
 	if err != nil {
 		return wire.Completeness{}, err
 	}

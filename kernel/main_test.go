@@ -52,7 +52,7 @@ func config(file string) Config {
 
 // pidWorker runs cells whose value is its process id. "wait" waits for an interrupt;
 // "start" starts an endless program, and its value is the id of that process.
-type pidWorker struct{}
+type pidWorker struct{ link.Handlers }
 
 func (pidWorker) Execute(ctx context.Context, r link.Execute) (link.Result, error) {
 	fmt.Println("runs")
@@ -69,26 +69,6 @@ func (pidWorker) Execute(ctx context.Context, r link.Execute) (link.Result, erro
 		pid = cmd.Process.Pid
 	}
 	return link.Result{Data: map[string]any{"text/plain": fmt.Sprint(pid)}}, nil
-}
-
-func (pidWorker) Complete(context.Context, link.Complete) (link.Completion, error) {
-	return link.Completion{}, nil
-}
-
-func (pidWorker) Inspect(context.Context, link.Inspect) (link.Inspection, error) {
-	return link.Inspection{}, nil
-}
-
-func (pidWorker) Check(context.Context, link.Check) (link.Completeness, error) {
-	return link.Completeness{}, nil
-}
-
-func (pidWorker) Evaluate(context.Context, link.Evaluate) (link.Evaluations, error) {
-	return link.Evaluations{}, nil
-}
-
-func (pidWorker) Comm(context.Context, link.Comm) (link.CommReply, error) {
-	return link.CommReply{Unknown: true}, nil
 }
 
 func (pidWorker) Interrupt(context.Context) error { return nil }

@@ -27,8 +27,9 @@ func (h commHost) Send(m comm.Message) error {
 
 func (h commHost) Guard(f func()) func() { return h.callbacks.Guard(f) }
 
-// Comm passes a message of the notebook to the object that it is for.
-func (w *worker) Comm(_ context.Context, c link.Comm) (link.CommReply, error) {
+// comm passes a message of the notebook to the object that it is for, and returns when
+// the object has handled it.
+func (w *worker) comm(_ context.Context, c link.Comm) (link.CommReply, error) {
 	known := comm.Deliver(comm.Message{
 		Kind: comm.Kind(c.Kind), ID: c.ID, Target: c.Target, Data: c.Data, Metadata: c.Metadata, Buffers: c.Buffers,
 	})

@@ -83,6 +83,7 @@ func runWorker(ctx context.Context, args []string, std stdio) error {
 // worker answers the kernel's requests with an interpreter session. It only translates;
 // package interp does the work.
 type worker struct {
+	link.Handlers
 	session   *interp.Session
 	callbacks *interp.Callbacks // callbacks of widgets
 	host      link.Host
@@ -99,7 +100,12 @@ type streams func(cell int) (stdout, stderr io.Writer)
 
 func newWorker(process *child.Process, output streams) (*worker, error) {
 	host := process.Host()
-	w := &worker{host: host, rank: process.Rank(), output: output}
+	w := &worker{Handlers: link.Handlers{}, host: host, rank: process.Rank(), output: output}
+	link.On(w.Handlers, w.complete)
+	link.On(w.Handlers, w.inspect)
+	link.On(w.Handlers, w.check)
+	link.On(w.Handlers, w.evaluate)
+	link.On(w.Handlers, w.comm)
 	session, err := interp.New(
 		interp.Stdin(&lineReader{notebook: host, rank: w.rank}),
 		interp.Output(output),
@@ -188,7 +194,7 @@ func translate(result interp.Result, err error) (link.Result, error) {
 	return link.Result{Data: result.Data, Metadata: result.Metadata, Goroutines: result.Goroutines}, nil
 }
 
-func (w *worker) Complete(_ context.Context, request link.Complete) (link.Completion, error) {
+func (w *worker) complete(_ context.Context, request link.Complete) (link.Completion, error) {
 	start, end, items := w.session.Complete(request.Code, request.Offset)
 	completion := link.Completion{Start: start, End: end, Matches: make([]link.Match, len(items))}
 	for i, item := range items {
@@ -197,16 +203,16 @@ func (w *worker) Complete(_ context.Context, request link.Complete) (link.Comple
 	return completion, nil
 }
 
-func (w *worker) Inspect(_ context.Context, request link.Inspect) (link.Inspection, error) {
+func (w *worker) inspect(_ context.Context, request link.Inspect) (link.Inspection, error) {
 	return link.Inspection{Data: w.session.Inspect(request.Code, request.Offset, request.Detail)}, nil
 }
 
-func (w *worker) Check(_ context.Context, request link.Check) (link.Completeness, error) {
+func (w *worker) check(_ context.Context, request link.Check) (link.Completeness, error) {
 	status, indent := w.session.IsComplete(request.Code)
 	return link.Completeness{Status: status, Indent: indent}, nil
 }
 
-func (w *worker) Evaluate(ctx context.Context, request link.Evaluate) (link.Evaluations, error) {
+func (w *worker) evaluate(ctx context.Context, request link.Evaluate) (link.Evaluations, error) {
 	values := make(map[string]link.Result, len(request.Expressions))
 	for name, expression := range request.Expressions {
 		value, err := translate(w.session.Evaluate(ctx, expression))

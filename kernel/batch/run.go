@@ -86,7 +86,7 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 		count++
 		page.begin(count, c)
 		if asked, ok := link.Help(c.Source); ok {
-			found, err := workers.Inspect(ctx, asked)
+			found, err := link.Ask(ctx, workers, asked)
 			if err != nil {
 				return fmt.Errorf("cell %d: %w", i+1, err)
 			}

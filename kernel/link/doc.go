@@ -7,7 +7,14 @@
 // to a [Handler]. Most callers use the typed layer instead:
 //
 //   - the kernel process holds a [Client], which is a [Worker] in another process, and serves the worker's events and requests with [ServeHost];
+//   - the kernel process sends requests to a worker with [Ask], which returns the reply that belongs to the type of the request;
 //   - the worker process serves its [Worker] with [ServeWorker] and reaches the kernel process through a [Host] from [NewHost].
+//
+// # To add a request that the worker answers
+//
+// Add its type and that of its reply to messages.go and to the list there: the request
+// embeds [AnsweredBy], a reply whose handler may print embeds [Output]. Add its handler to
+// the worker with [On]. Everything between the two processes forwards it.
 //
 // # Order
 //

@@ -2,6 +2,9 @@ package link
 
 import "encoding/json"
 
+// requests lists the requests that a worker answers, one of each type.
+var requests = byName(Complete{}, Inspect{}, Check{}, Evaluate{}, Comm{})
+
 // Execute asks the worker to run one cell.
 type Execute struct {
 	// Cell is the execution count of the cell, which names the cell in errors. A cell
@@ -25,9 +28,7 @@ type Result struct {
 	// Goroutines reports that goroutines or timers of the cell are still running: more
 	// output may come.
 	Goroutines bool `json:"goroutines,omitempty"`
-	// Mark is the number of the mark in the output streams after which there is no more
-	// output of the cell's own goroutine. Packages worker and child set and use it.
-	Mark uint64 `json:"mark,omitempty"`
+	Output          // its mark is that of the cell's own goroutine
 }
 
 // CellError is why a cell failed, as the notebook shows it.
@@ -45,6 +46,8 @@ func (e *CellError) Error() string { return e.Name + ": " + e.Value }
 
 // Complete asks for completions at a byte offset of a cell.
 type Complete struct {
+	AnsweredBy[Completion] `json:"-"`
+
 	Code   string `json:"code"`
 	Offset int    `json:"offset"`
 }
@@ -65,6 +68,8 @@ type Match struct {
 
 // Inspect asks for documentation of the name at a byte offset of a cell.
 type Inspect struct {
+	AnsweredBy[Inspection] `json:"-"`
+
 	Code   string `json:"code"`
 	Offset int    `json:"offset"`
 	Detail int    `json:"detail"` // 0 or 1, as detail_level in the Jupyter protocol
@@ -77,6 +82,8 @@ type Inspection struct {
 
 // Check asks whether a cell is complete.
 type Check struct {
+	AnsweredBy[Completeness] `json:"-"`
+
 	Code string `json:"code"`
 }
 
@@ -88,14 +95,15 @@ type Completeness struct {
 
 // Evaluate asks for the values of user expressions after a cell.
 type Evaluate struct {
+	AnsweredBy[Evaluations] `json:"-"`
+
 	Expressions map[string]string `json:"expressions"`
 }
 
 // Evaluations answers Evaluate with one Result for each expression.
 type Evaluations struct {
 	Values map[string]Result `json:"values"`
-	// Mark is as in Result, for the output of all expressions.
-	Mark uint64 `json:"mark,omitempty"`
+	Output
 }
 
 // Display is an event: the cell shows, replaces or clears output while it runs.
@@ -114,6 +122,8 @@ type Display struct {
 // Comm is a message of a Jupyter comm between an object in the front end and one in the
 // worker, in either direction.
 type Comm struct {
+	AnsweredBy[CommReply] `json:"-"`
+
 	Kind     string          `json:"kind"` // open, message, close
 	ID       string          `json:"id"`
 	Target   string          `json:"target,omitempty"` // for open: the target name
@@ -133,8 +143,7 @@ const (
 // CommReply answers a Comm of the front end when it has been handled.
 type CommReply struct {
 	Unknown bool `json:"unknown"` // for open: the target is not registered
-	// Mark is as in Result, for the output of the handler.
-	Mark uint64 `json:"mark,omitempty"`
+	Output
 }
 
 // InputRequest asks the front end for a line of text on behalf of a cell.

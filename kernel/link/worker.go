@@ -3,7 +3,6 @@ package link
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"sync/atomic"
 )
 
@@ -16,14 +15,9 @@ import (
 type Worker interface {
 	// Execute runs one cell to its end. When ctx ends, the cell is interrupted.
 	Execute(ctx context.Context, request Execute) (Result, error)
-	Complete(ctx context.Context, request Complete) (Completion, error)
-	Inspect(ctx context.Context, request Inspect) (Inspection, error)
-	Check(ctx context.Context, request Check) (Completeness, error)
-	// Evaluate computes user expressions between two cells.
-	Evaluate(ctx context.Context, request Evaluate) (Evaluations, error)
-	// Comm passes a message of the front end to the object that it is for, and returns
-	// when the object has handled it.
-	Comm(ctx context.Context, comm Comm) (CommReply, error)
+	// Ask answers one of the other requests; use the function Ask, which has types. The
+	// reply is a pointer.
+	Ask(ctx context.Context, request Request) (reply any, err error)
 	// Interrupt stops the running cell and keeps the variables. It returns at once; if no
 	// cell is running it does nothing.
 	Interrupt(ctx context.Context) error
@@ -31,13 +25,9 @@ type Worker interface {
 	Shutdown(ctx context.Context) error
 }
 
-// The methods of Worker on the wire.
+// The methods of Worker on the wire. Other requests have the names of their types.
 const (
 	methodExecute   = "execute"
-	methodComplete  = "complete"
-	methodInspect   = "inspect"
-	methodCheck     = "check"
-	methodEvaluate  = "evaluate"
 	methodInterrupt = "interrupt"
 	methodShutdown  = "shutdown"
 )
@@ -56,22 +46,16 @@ func ServeWorker(ctx context.Context, c *Conn, w Worker) error {
 		switch method {
 		case methodExecute:
 			return answer(ctx, body, executions.execute)
-		case methodComplete:
-			return answer(ctx, body, w.Complete)
-		case methodInspect:
-			return answer(ctx, body, w.Inspect)
-		case methodCheck:
-			return answer(ctx, body, w.Check)
-		case methodEvaluate:
-			return answer(ctx, body, w.Evaluate)
-		case methodComm:
-			return answer(ctx, body, w.Comm)
 		case methodInterrupt:
 			return answer(ctx, body, executions.interrupt)
 		case methodShutdown:
 			return none{}, w.Shutdown(ctx)
 		}
-		return nil, fmt.Errorf("unknown method %q", method)
+		request, err := decodeRequest(method, body)
+		if err != nil {
+			return nil, err
+		}
+		return w.Ask(ctx, request)
 	}))
 }
 
@@ -107,29 +91,11 @@ func (c *Client) Execute(ctx context.Context, request Execute) (Result, error) {
 	return call[Result](ctx, c.conn, methodExecute, executeMessage{request, c.cells.Add(1)})
 }
 
-// Complete asks for completions.
-func (c *Client) Complete(ctx context.Context, request Complete) (Completion, error) {
-	return call[Completion](ctx, c.conn, methodComplete, request)
-}
-
-// Inspect asks for documentation.
-func (c *Client) Inspect(ctx context.Context, request Inspect) (Inspection, error) {
-	return call[Inspection](ctx, c.conn, methodInspect, request)
-}
-
-// Check asks whether a cell is complete.
-func (c *Client) Check(ctx context.Context, request Check) (Completeness, error) {
-	return call[Completeness](ctx, c.conn, methodCheck, request)
-}
-
-// Evaluate computes user expressions.
-func (c *Client) Evaluate(ctx context.Context, request Evaluate) (Evaluations, error) {
-	return call[Evaluations](ctx, c.conn, methodEvaluate, request)
-}
-
-// Comm passes on a message of the front end.
-func (c *Client) Comm(ctx context.Context, comm Comm) (CommReply, error) {
-	return call[CommReply](ctx, c.conn, methodComm, comm)
+// Ask sends one request and returns a pointer to its reply.
+func (c *Client) Ask(ctx context.Context, request Request) (any, error) {
+	reply := request.newReply()
+	err := c.conn.Call(ctx, nameOf(request), request, reply)
+	return reply, err
 }
 
 // Interrupt stops the cell of the last Execute.

@@ -5,13 +5,28 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"os"
 	"reflect"
+	"regexp"
 	"sync"
 	"testing"
 )
 
 // echoWorker returns its requests.
-type echoWorker struct{ host Host }
+type echoWorker struct {
+	Handlers
+	host Host
+}
+
+func newEchoWorker() *echoWorker {
+	w := &echoWorker{Handlers: Handlers{}}
+	On(w.Handlers, w.complete)
+	On(w.Handlers, w.inspect)
+	On(w.Handlers, w.check)
+	On(w.Handlers, w.evaluate)
+	On(w.Handlers, w.comm)
+	return w
+}
 
 func (w *echoWorker) Execute(ctx context.Context, r Execute) (Result, error) {
 	if err := w.host.Display(Display{Cell: r.Cell, Kind: "display", Data: map[string]any{"application/json": json.Number("12345678901234567890")}}); err != nil {
@@ -32,19 +47,19 @@ func (w *echoWorker) Execute(ctx context.Context, r Execute) (Result, error) {
 	return Result{Data: map[string]any{"text/plain": reply.Line, "image/png": []byte{1, 2}, "ranks": ranks.Text, "once": once.Error}}, nil
 }
 
-func (w *echoWorker) Complete(_ context.Context, r Complete) (Completion, error) {
+func (w *echoWorker) complete(_ context.Context, r Complete) (Completion, error) {
 	return Completion{Start: 1, End: r.Offset, Matches: []Match{{Text: r.Code, Kind: "function", Type: "func()"}}}, nil
 }
 
-func (w *echoWorker) Inspect(_ context.Context, r Inspect) (Inspection, error) {
+func (w *echoWorker) inspect(_ context.Context, r Inspect) (Inspection, error) {
 	return Inspection{Data: map[string]any{"text/plain": r.Code}}, nil
 }
 
-func (w *echoWorker) Check(context.Context, Check) (Completeness, error) {
+func (w *echoWorker) check(context.Context, Check) (Completeness, error) {
 	return Completeness{Status: "incomplete", Indent: "\t"}, nil
 }
 
-func (w *echoWorker) Evaluate(_ context.Context, r Evaluate) (Evaluations, error) {
+func (w *echoWorker) evaluate(_ context.Context, r Evaluate) (Evaluations, error) {
 	values := map[string]Result{}
 	for name, expression := range r.Expressions {
 		values[name] = Result{Error: &CellError{Name: "compile error", Value: expression}}
@@ -52,7 +67,7 @@ func (w *echoWorker) Evaluate(_ context.Context, r Evaluate) (Evaluations, error
 	return Evaluations{Values: values}, nil
 }
 
-func (w *echoWorker) Comm(_ context.Context, c Comm) (CommReply, error) {
+func (w *echoWorker) comm(_ context.Context, c Comm) (CommReply, error) {
 	return CommReply{Unknown: c.Target != "known" || string(c.Buffers[0]) != "buffer"}, nil
 }
 
@@ -92,7 +107,7 @@ func TestWorkerOverTheLink(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	ready := 0
-	host, worker := &recordingHost{}, &echoWorker{}
+	host, worker := &recordingHost{}, newEchoWorker()
 	ours, theirs := net.Pipe()
 	a, b := NewConn(ours), NewConn(theirs)
 	worker.host = NewHost(b)
@@ -119,19 +134,19 @@ func TestWorkerOverTheLink(t *testing.T) {
 		t.Errorf("the worker was ready %d times", ready)
 	}
 
-	completion, err := client.Complete(ctx, Complete{Code: "fm", Offset: 2})
+	completion, err := Ask(ctx, client, Complete{Code: "fm", Offset: 2})
 	if want := (Completion{Start: 1, End: 2, Matches: []Match{{Text: "fm", Kind: "function", Type: "func()"}}}); err != nil || !reflect.DeepEqual(completion, want) {
 		t.Errorf("complete: got %v, %v, want %v", completion, err, want)
 	}
-	inspection, err := client.Inspect(ctx, Inspect{Code: "fmt"})
+	inspection, err := Ask(ctx, client, Inspect{Code: "fmt"})
 	if want := (Inspection{Data: map[string]any{"text/plain": "fmt"}}); err != nil || !reflect.DeepEqual(inspection, want) {
 		t.Errorf("inspect: got %v, %v, want %v", inspection, err, want)
 	}
-	completeness, err := client.Check(ctx, Check{})
+	completeness, err := Ask(ctx, client, Check{})
 	if want := (Completeness{Status: "incomplete", Indent: "\t"}); err != nil || completeness != want {
 		t.Errorf("check: got %v, %v, want %v", completeness, err, want)
 	}
-	evaluations, err := client.Evaluate(ctx, Evaluate{Expressions: map[string]string{"a": "b"}})
+	evaluations, err := Ask(ctx, client, Evaluate{Expressions: map[string]string{"a": "b"}})
 	if want := (Evaluations{Values: map[string]Result{"a": {Error: &CellError{Name: "compile error", Value: "b"}}}}); err != nil || !reflect.DeepEqual(evaluations, want) {
 		t.Errorf("evaluate: got %v, %v, want %v", evaluations, err, want)
 	}
@@ -191,5 +206,31 @@ func TestInterruptIsForOneCell(t *testing.T) {
 	interrupt(2)
 	if r := <-second; r.Error == nil {
 		t.Error("the cell was not interrupted")
+	}
+}
+
+// TestEveryRequestIsListed finds a request type that is missing in the list of requests.
+func TestEveryRequestIsListed(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("messages.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := regexp.MustCompile(`type (\w+) struct \{\n\tAnsweredBy\[`).FindAllSubmatch(source, -1)
+	for _, d := range declared {
+		if requests[string(d[1])] == nil {
+			t.Errorf("%s is not in the list of requests", d[1])
+		}
+	}
+	if len(declared) != len(requests) {
+		t.Errorf("%d request types are declared, %d are in the list", len(declared), len(requests))
+	}
+}
+
+func TestUnknownRequest(t *testing.T) {
+	t.Parallel()
+	_, err := Ask(t.Context(), &echoWorker{}, Inspect{})
+	if err == nil || err.Error() != "link: no handler for Inspect" {
+		t.Errorf("got %v", err)
 	}
 }

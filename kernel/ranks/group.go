@@ -86,14 +86,13 @@ func (g *Group) generation(ctx context.Context) (*generation, error) {
 	}
 }
 
-// ask sends a request to rank 0.
-func ask[In, Out any](ctx context.Context, g *Group, method func(*worker.Supervisor, context.Context, In) (Out, error), in In) (Out, error) {
+// Ask sends a request to rank 0, which also has the objects of the front end.
+func (g *Group) Ask(ctx context.Context, request link.Request) (any, error) {
 	gen, err := g.generation(ctx)
 	if err != nil {
-		var none Out
-		return none, err
+		return nil, err
 	}
-	return method(gen.members[0], ctx, in)
+	return gen.members[0].Ask(ctx, request)
 }
 
 // Execute runs one cell on all ranks. If the cell has requested another number of ranks,
@@ -133,32 +132,6 @@ func (g *Group) end(gen *generation) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	gen.busy = false
-}
-
-// Complete asks rank 0 for completions.
-func (g *Group) Complete(ctx context.Context, request link.Complete) (link.Completion, error) {
-	return ask(ctx, g, (*worker.Supervisor).Complete, request)
-}
-
-// Inspect asks rank 0 for documentation.
-func (g *Group) Inspect(ctx context.Context, request link.Inspect) (link.Inspection, error) {
-	return ask(ctx, g, (*worker.Supervisor).Inspect, request)
-}
-
-// Check asks whether a cell is complete.
-func (g *Group) Check(ctx context.Context, request link.Check) (link.Completeness, error) {
-	return ask(ctx, g, (*worker.Supervisor).Check, request)
-}
-
-// Evaluate computes user expressions on rank 0.
-func (g *Group) Evaluate(ctx context.Context, request link.Evaluate) (link.Evaluations, error) {
-	return ask(ctx, g, (*worker.Supervisor).Evaluate, request)
-}
-
-// Comm passes on a message of the front end to rank 0, which has the objects of the front
-// end.
-func (g *Group) Comm(ctx context.Context, comm link.Comm) (link.CommReply, error) {
-	return ask(ctx, g, (*worker.Supervisor).Comm, comm)
 }
 
 // Interrupt stops the running cell on all ranks, or the wait for starting ranks.

@@ -196,7 +196,7 @@ func TestRanksKnowTheirPlace(t *testing.T) {
 	if after := place(); after == before {
 		t.Errorf("the ranks of two starts meet at the same place: %q", after)
 	}
-	completion, err := s.Complete(s.ctx, link.Complete{})
+	completion, err := link.Ask(s.ctx, s, link.Complete{})
 	if err != nil || len(completion.Matches) != 1 || completion.Matches[0].Text != "0" {
 		t.Errorf("completion of %+v, %v", completion, err)
 	}

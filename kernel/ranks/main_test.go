@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	}
 	process, err := child.Open()
 	if err == nil {
-		err = process.Serve(context.Background(), &scripted{process: process})
+		err = process.Serve(context.Background(), newScripted(process))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -32,8 +32,16 @@ func TestMain(m *testing.M) {
 // scripted runs cells whose lines consist of a verb and an argument. They are for all
 // ranks, or for the ranks before a colon: "1: out text".
 type scripted struct {
+	link.Handlers
 	process *child.Process
-	link.Worker
+}
+
+func newScripted(process *child.Process) *scripted {
+	handlers := link.Handlers{}
+	link.On(handlers, func(context.Context, link.Complete) (link.Completion, error) {
+		return link.Completion{Matches: []link.Match{{Text: strconv.Itoa(process.Rank())}}}, nil
+	})
+	return &scripted{handlers, process}
 }
 
 func (s *scripted) Execute(ctx context.Context, r link.Execute) (link.Result, error) {
@@ -101,14 +109,6 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (na
 		os.Exit(n)
 	}
 	return "", ""
-}
-
-func (s *scripted) Complete(context.Context, link.Complete) (link.Completion, error) {
-	return link.Completion{Matches: []link.Match{{Text: strconv.Itoa(s.process.Rank())}}}, nil
-}
-
-func (s *scripted) Check(context.Context, link.Check) (link.Completeness, error) {
-	return link.Completeness{}, nil
 }
 
 func (s *scripted) Interrupt(context.Context) error { return nil }

@@ -27,7 +27,7 @@ func BenchmarkCheck(b *testing.B) {
 	s := New(func() Runner { return NewCommand(os.Args[0]) }, &fakeNotebook{change: make(chan struct{})}, quiet)
 	defer func() { _ = s.Shutdown(ctx) }()
 	for b.Loop() {
-		if _, err := s.Check(ctx, link.Check{}); err != nil {
+		if _, err := link.Ask(ctx, s, link.Check{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	if err := process.Serve(context.Background(), &scripted{process}); err != nil {
+	if err := process.Serve(context.Background(), newScripted(process)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -33,7 +33,27 @@ func TestMain(m *testing.M) {
 }
 
 // scripted runs cells whose lines consist of a verb and an argument.
-type scripted struct{ process *child.Process }
+type scripted struct {
+	link.Handlers
+	process *child.Process
+}
+
+func newScripted(process *child.Process) *scripted {
+	handlers := link.Handlers{}
+	link.On(handlers, func(_ context.Context, r link.Complete) (link.Completion, error) {
+		return link.Completion{Matches: []link.Match{{Text: r.Code}}}, nil
+	})
+	link.On(handlers, func(context.Context, link.Check) (link.Completeness, error) {
+		return link.Completeness{Status: "complete"}, nil
+	})
+	link.On(handlers, func(_ context.Context, r link.Evaluate) (link.Evaluations, error) {
+		for _, expression := range r.Expressions {
+			fmt.Println(expression)
+		}
+		return link.Evaluations{}, nil
+	})
+	return &scripted{handlers, process}
+}
 
 func (s *scripted) Execute(ctx context.Context, r link.Execute) (link.Result, error) {
 	for line := range strings.Lines(r.Code) {
@@ -152,29 +172,6 @@ func overflow(n int) int {
 	var frame [1 << 16]byte
 	frame[n%len(frame)] = 1
 	return overflow(n+1) + int(frame[0]) // endless on purpose
-}
-
-func (s *scripted) Complete(_ context.Context, r link.Complete) (link.Completion, error) {
-	return link.Completion{Matches: []link.Match{{Text: r.Code}}}, nil
-}
-
-func (s *scripted) Inspect(_ context.Context, r link.Inspect) (link.Inspection, error) {
-	return link.Inspection{Data: map[string]any{"text/plain": r.Code}}, nil
-}
-
-func (s *scripted) Check(context.Context, link.Check) (link.Completeness, error) {
-	return link.Completeness{Status: "complete"}, nil
-}
-
-func (s *scripted) Evaluate(_ context.Context, r link.Evaluate) (link.Evaluations, error) {
-	for _, expression := range r.Expressions {
-		fmt.Println(expression)
-	}
-	return link.Evaluations{}, nil
-}
-
-func (s *scripted) Comm(context.Context, link.Comm) (link.CommReply, error) {
-	return link.CommReply{}, nil
 }
 
 func (s *scripted) Interrupt(context.Context) error { return nil }

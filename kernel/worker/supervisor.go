@@ -114,19 +114,23 @@ func (s *Supervisor) replace(p *workerProcess) {
 	s.Start()
 }
 
-// ask sends one request to the worker. If the worker dies before it replies, the error is
-// a *link.CellError with the reason.
-func ask[In, Out any](ctx context.Context, s *Supervisor, method func(*link.Client, context.Context, In) (Out, error), in In) (Out, *workerProcess, error) {
-	var none Out
+// Ask sends one request to the worker. When it returns, all output of the handler has been
+// passed to the notebook. If the worker dies before it replies, the error is a
+// *link.CellError with the reason.
+func (s *Supervisor) Ask(ctx context.Context, request link.Request) (any, error) {
 	p, err := s.process()
 	if err != nil {
-		return none, nil, err
+		return nil, err
 	}
-	out, err := method(p.client, ctx, in)
+	reply, err := p.client.Ask(ctx, request)
 	if errors.Is(err, link.ErrClosed) {
-		return none, p, p.failure(ctx)
+		return nil, p.failure(ctx)
 	}
-	return out, p, err
+	if mark := link.MarkOf(reply); mark != nil {
+		p.awaitOutput(ctx, *mark)
+		*mark = 0
+	}
+	return reply, err
 }
 
 // Execute runs one cell.
@@ -144,46 +148,6 @@ func (s *Supervisor) Execute(ctx context.Context, request link.Execute) (link.Re
 	p.awaitOutput(ctx, result.Mark)
 	result.Mark = 0
 	return result, err
-}
-
-// Complete asks for completions.
-func (s *Supervisor) Complete(ctx context.Context, request link.Complete) (link.Completion, error) {
-	out, _, err := ask(ctx, s, (*link.Client).Complete, request)
-	return out, err
-}
-
-// Inspect asks for documentation.
-func (s *Supervisor) Inspect(ctx context.Context, request link.Inspect) (link.Inspection, error) {
-	out, _, err := ask(ctx, s, (*link.Client).Inspect, request)
-	return out, err
-}
-
-// Check asks whether a cell is complete.
-func (s *Supervisor) Check(ctx context.Context, request link.Check) (link.Completeness, error) {
-	out, _, err := ask(ctx, s, (*link.Client).Check, request)
-	return out, err
-}
-
-// Evaluate computes user expressions. When it returns, all their output has been passed to
-// the notebook.
-func (s *Supervisor) Evaluate(ctx context.Context, request link.Evaluate) (link.Evaluations, error) {
-	out, p, err := ask(ctx, s, (*link.Client).Evaluate, request)
-	if p != nil {
-		p.awaitOutput(ctx, out.Mark)
-	}
-	out.Mark = 0
-	return out, err
-}
-
-// Comm passes on a message of the front end. When it returns, all output of its handler
-// has been passed to the notebook.
-func (s *Supervisor) Comm(ctx context.Context, comm link.Comm) (link.CommReply, error) {
-	out, p, err := ask(ctx, s, (*link.Client).Comm, comm)
-	if p != nil {
-		p.awaitOutput(ctx, out.Mark)
-	}
-	out.Mark = 0
-	return out, err
 }
 
 // Interrupt stops the running cell and the handlers that run beside it. A cell in code

@@ -210,7 +210,7 @@ func TestOutputOfUserExpressions(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, quiet)
 	s.must("out a")
-	if _, err := s.Evaluate(s.ctx, link.Evaluate{Expressions: map[string]string{"x": "text"}}); err != nil {
+	if _, err := link.Ask(s.ctx, s, link.Evaluate{Expressions: map[string]string{"x": "text"}}); err != nil {
 		t.Error(err)
 	}
 	if got, want := s.notebook.take(), []part{{1, "stdout", "text\n"}}; !slices.Equal(got, want) {
@@ -319,7 +319,7 @@ func TestInterrupt(t *testing.T) {
 	}()
 	s.notebook.until(t, s.ctx, func(parts []part) bool { return len(parts) > 0 })
 	// Other requests are answered at the same time.
-	if c, err := s.Complete(s.ctx, link.Complete{Code: "x"}); err != nil || len(c.Matches) != 1 {
+	if c, err := link.Ask(s.ctx, s, link.Complete{Code: "x"}); err != nil || len(c.Matches) != 1 {
 		t.Errorf("complete: %v, %v", c, err)
 	}
 	if err := s.Interrupt(s.ctx); err != nil {
@@ -379,7 +379,7 @@ func TestAfterShutdown(t *testing.T) {
 	if err := s.Shutdown(s.ctx); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Complete(s.ctx, link.Complete{}); !errors.Is(err, errShutDown) {
+	if _, err := link.Ask(s.ctx, s, link.Complete{}); !errors.Is(err, errShutDown) {
 		t.Errorf("got %v", err)
 	}
 }

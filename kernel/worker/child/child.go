@@ -141,15 +141,11 @@ func (m marked) Execute(ctx context.Context, request link.Execute) (link.Result,
 	return result, err
 }
 
-func (m marked) Evaluate(ctx context.Context, request link.Evaluate) (link.Evaluations, error) {
-	evaluations, err := m.Worker.Evaluate(ctx, request)
-	evaluations.Mark = m.output.flush()
-	return evaluations, err
-}
-
-func (m marked) Comm(ctx context.Context, comm link.Comm) (link.CommReply, error) {
-	reply, err := m.Worker.Comm(ctx, comm)
-	reply.Mark = m.output.flush()
+func (m marked) Ask(ctx context.Context, request link.Request) (any, error) {
+	reply, err := m.Worker.Ask(ctx, request)
+	if mark := link.MarkOf(reply); mark != nil {
+		*mark = m.output.flush()
+	}
 	return reply, err
 }
 
