@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"math"
 	"path/filepath"
 	"reflect"
@@ -72,12 +73,8 @@ func TestSaveAndLast(t *testing.T) {
 	made := func(m machine, date, bench string, median float64) result {
 		return result{Date: date, Machine: m, Versions: map[string]string{"go": "1"}, Figures: map[string]figure{bench: {Times: map[string]times{"quern-2": {Median: median}}}}}
 	}
-	path := func(name string) string { return filepath.Join(folder, name) }
-	for _, s := range []struct {
-		file string
-		r    result
-	}{{"b.json", made(here, "2026-01-02", "mlp", 1)}, {"b.json", made(here, "2026-01-03", "cnn", 2)}, {"a.json", made(here, "2026-01-01", "mlp", 3)}, {"z.json", made(there, "2027-01-01", "mlp", 4)}} {
-		if err := save(path(s.file), s.r); err != nil {
+	for _, r := range []result{made(here, "2026-01-02", "mlp", 1), made(here, "2026-01-03", "cnn", 2), made(there, "2027-01-01", "mlp", 4)} {
+		if _, err := save(folder, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -91,27 +88,39 @@ func TestSaveAndLast(t *testing.T) {
 	if none, err := lastResult(folder, machine{Cores: 3}); none != nil || err != nil {
 		t.Errorf("a machine without runs has %v, %v", none, err)
 	}
-	if err := save(path("z.json"), made(here, "2028-01-01", "mlp", 1)); err == nil || !strings.Contains(err.Error(), "another machine") {
-		t.Errorf("a file of another machine: %v", err)
+	newer := made(here, "2028-01-01", "mlp", 1)
+	newer.Versions = map[string]string{"go": "2"}
+	if _, err := save(folder, newer); err == nil || !strings.Contains(err.Error(), "other versions: measure all benchmarks") {
+		t.Errorf("one of two benchmarks with another version: %v", err)
+	}
+	newer.Figures["cnn"] = newer.Figures["mlp"]
+	path, err := save(folder, newer)
+	if err != nil || filepath.Base(path) != "a-processor-2-cores-linux-amd64.json" {
+		t.Errorf("stored in %s, %v", path, err)
 	}
 }
 
-func TestAgree(t *testing.T) {
+func TestDisagreements(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		in   map[string][]float64
-		ok   bool
+		want map[string]string
 	}{
-		{"equal", map[string][]float64{"a": {2, 1}, "b": {2, 1}}, true},
-		{"near", map[string][]float64{"a": {2, 1}, "b": {2.001, 1.01}}, true},
-		{"first step off", map[string][]float64{"a": {2, 1}, "b": {2.01, 1}}, false},
-		{"later off", map[string][]float64{"a": {2, 1}, "b": {2, 1.1}}, false},
-		{"NaN", map[string][]float64{"a": {2, 1}, "b": {2, math.NaN()}}, false},
-		{"missing", map[string][]float64{"a": {2, 1}, "b": {2}}, false},
-		{"none", nil, true},
+		{"equal", map[string][]float64{"quern-2": {2, 1}, "jax-2": {2, 1}}, nil},
+		{"near", map[string][]float64{"quern-2": {2, 1}, "jax-2": {2.001, 1.05}}, nil},
+		{"first step off", map[string][]float64{"quern-2": {2, 1}, "jax-2": {2.01, 1}},
+			map[string]string{"jax-2": "the loss of step 1 is 2.01, that of quern-2 is 2"}},
+		{"later off", map[string][]float64{"quern-2": {2, 1}, "jax-2": {2, 1.2}, "torch-2-eager": {2, 1}},
+			map[string]string{"jax-2": "the loss of step 2 is 1.2, that of quern-2 is 1"}},
+		{"NaN", map[string][]float64{"quern-2": {2, 1}, "jax-2": {2, math.NaN()}},
+			map[string]string{"jax-2": "the loss of step 2 is NaN, that of quern-2 is 1"}},
+		{"missing", map[string][]float64{"quern-2": {2, 1}, "jax-2": {2}},
+			map[string]string{"jax-2": "it returned 1 losses, quern-2 returned 2"}},
+		{"none", nil, nil},
 	} {
-		if _, err := agree(row.in); (err == nil) != row.ok {
-			t.Errorf("%s: %v", row.name, err)
+		got := map[string]string{}
+		if disagreements(row.in, got); !maps.Equal(got, row.want) {
+			t.Errorf("%s: %v, want %v", row.name, got, row.want)
 		}
 	}
 }

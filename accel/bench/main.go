@@ -17,7 +17,7 @@ type options struct {
 	names   []string
 	rounds  int
 	slice   float64 // seconds
-	out     string
+	save    bool
 	results string
 	check   bool
 }
@@ -37,11 +37,11 @@ func main() {
 
 func parse() options {
 	o := options{}
-	flag.StringVar(&o.python, "python", "", "`interpreter` that can import torch and jax; without it only this engine is measured")
+	flag.StringVar(&o.python, "python", "", "`interpreter` that can import torch, jax or both; without it only Quern is measured")
 	names := flag.String("bench", "all", "comma-separated `benches`: "+strings.Join(caseNames(), ", "))
-	flag.IntVar(&o.rounds, "rounds", 7, "how often each side is measured, in turns")
+	flag.IntVar(&o.rounds, "rounds", 7, "how often each side is measured, interleaved")
 	flag.Float64Var(&o.slice, "slice", 0.15, "`seconds` of one measurement")
-	flag.StringVar(&o.out, "out", "", "`file` for the result in JSON; figures of other benches that it has already are kept")
+	flag.BoolVar(&o.save, "save", false, "store the result in the folder of -results, in the file of this machine")
 	flag.StringVar(&o.results, "results", filepath.Join("accel", "bench", "results"), "`folder` of the checked-in runs")
 	flag.BoolVar(&o.check, "check", false, "exit with 1 if a figure is more than 10 % worse than in the last checked-in run")
 	flag.Parse()
@@ -57,27 +57,38 @@ func parse() options {
 // users may slow down the machine for a while.
 const confirmations = 2
 
-// errRegression is the error of -check.
-var errRegression = errors.New("slower than the last committed run")
+// errRegression is the error of -check, and errDisagreement that of a run in which another
+// framework computed other losses; both come after all figures have been printed.
+var (
+	errRegression   = errors.New("slower than the last committed run")
+	errDisagreement = errors.New("not all losses agree: see the lines above")
+)
 
 func run(ctx context.Context, o options) error {
 	found, err := measure(ctx, o)
 	if err != nil {
 		return err
 	}
-	printTable(os.Stdout, found)
+	var failure error
+	for _, f := range found.Figures {
+		if len(f.Disagrees) > 0 {
+			failure = errDisagreement
+		}
+	}
 	last, err := lastResult(o.results, found.Machine)
 	if err != nil {
 		return err
 	}
-	if o.out != "" {
-		if err := save(o.out, found); err != nil {
+	if o.save {
+		path, err := save(o.results, found)
+		if err != nil {
 			return err
 		}
+		fmt.Println("\nstored in", path)
 	}
 	if last == nil {
 		fmt.Printf("\nno checked-in run of this machine in %s: nothing to compare with\n", o.results)
-		return nil
+		return failure
 	}
 	worse := compare(*last, found)
 	for range confirmations {
@@ -96,7 +107,7 @@ func run(ctx context.Context, o options) error {
 	}
 	printComparison(os.Stdout, *last, worse)
 	if o.check && len(worse) > 0 {
-		return errRegression
+		return errors.Join(errRegression, failure)
 	}
-	return nil
+	return failure
 }

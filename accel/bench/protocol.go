@@ -18,6 +18,7 @@ type reply struct {
 	Flops    float64           `json:"flops,omitempty"`  // FLOPs of a step that measures the peak
 	Seconds  float64           `json:"seconds,omitempty"`
 	Error    string            `json:"error,omitempty"`
+	Missing  string            `json:"missing,omitempty"` // why the framework cannot be imported
 }
 
 // checkedSteps is the number of steps whose losses are compared.

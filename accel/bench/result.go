@@ -32,20 +32,25 @@ type machine struct {
 
 // figure is the measurements of one benchmark.
 type figure struct {
-	Words  string             `json:"words"`
-	Flops  float64            `json:"flops,omitempty"` // per step
-	Bytes  float64            `json:"bytes,omitempty"` // memory traffic per step
-	Losses []float64          `json:"losses,omitempty"`
-	Peak   map[string]float64 `json:"peak"`  // FLOP/s, by runner
-	Times  map[string]times   `json:"times"` // per step, by runner
+	Words  string    `json:"words"`
+	Flops  float64   `json:"flops,omitempty"` // per step
+	Bytes  float64   `json:"bytes,omitempty"` // memory traffic per step
+	Losses []float64 `json:"losses,omitempty"`
+	// Runners that are not compared: what failed in another framework, and how the losses
+	// differ from those of Quern.
+	Failed    map[string]string  `json:"failed,omitempty"`
+	Disagrees map[string]string  `json:"disagrees,omitempty"`
+	Peak      map[string]float64 `json:"peak"`  // FLOP/s, by runner
+	Times     map[string]times   `json:"times"` // per step, by runner
 }
 
 func newResult(o options) result {
 	return result{
-		Date:    time.Now().UTC().Format(time.RFC3339),
-		Machine: machine{CPU: cpuName(), Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH},
-		Rounds:  o.rounds,
-		Figures: map[string]figure{},
+		Date:     time.Now().UTC().Format(time.RFC3339),
+		Machine:  machine{CPU: cpuName(), Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH},
+		Versions: map[string]string{},
+		Rounds:   o.rounds,
+		Figures:  map[string]figure{},
 	}
 }
 
@@ -84,28 +89,37 @@ func load(path string) (result, error) {
 	return r, nil
 }
 
-// save writes a result. Measurements of other benchmarks in an existing file for the same
-// machine and versions are kept.
-func save(path string, r result) error {
+// fileName returns the name of the file for the results of a machine, such as
+// intel-r-xeon-r-processor-6-207-2-cores-linux-amd64.json.
+func (m machine) fileName() string {
+	text := fmt.Sprintf("%s %d cores %s", m.CPU, m.Cores, m.System)
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') })
+	return strings.Join(words, "-") + ".json"
+}
+
+// save writes a result to the file of its machine in a folder and returns the path. If the
+// file has the same versions, its measurements of other benchmarks are kept; otherwise it is
+// replaced, which takes all benchmarks.
+func save(folder string, r result) (string, error) {
+	path := filepath.Join(folder, r.Machine.fileName())
 	old, err := load(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return err
-	case old.Machine != r.Machine || fmt.Sprint(old.Versions) != fmt.Sprint(r.Versions):
-		return fmt.Errorf("%s is of another machine or other versions: use another file", path)
-	default:
-		for name, f := range old.Figures {
-			if _, ok := r.Figures[name]; !ok {
-				r.Figures[name] = f
-			}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	for name, f := range old.Figures {
+		if _, ok := r.Figures[name]; ok {
+			continue
 		}
+		if fmt.Sprint(old.Versions) != fmt.Sprint(r.Versions) {
+			return "", fmt.Errorf("%s has a measurement of %s with other versions: measure all benchmarks", path, name)
+		}
+		r.Figures[name] = f
 	}
 	text, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
-		return err
+		return "", err
 	}
-	return os.WriteFile(path, append(text, '\n'), 0o644)
+	return path, os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
 // lastResult returns the newest run of a machine in a folder, or nil.

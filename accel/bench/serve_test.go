@@ -3,10 +3,20 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+// TestMain makes the test binary serve as a benchmark process too.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == serveCommand {
+		serve(os.Stdin, os.Stdout)
+		return
+	}
+	os.Exit(m.Run())
+}
 
 // TestServe prepares and runs every quick benchmark through the protocol.
 func TestServe(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -78,18 +79,25 @@ func startSide(ctx context.Context, o options, folder, framework string, threads
 	return s, nil
 }
 
+// missingError reports that a Python cannot import a framework.
+type missingError struct{ framework, reason string }
+
+func (e *missingError) Error() string { return e.framework + " is not measured: " + e.reason }
+
 // ask sends a request and waits for the reply.
 func (s *side) ask(q request) (reply, error) {
-	if err := json.NewEncoder(s.requests).Encode(q); err != nil {
-		return reply{}, fmt.Errorf("%v has ended: %w", s, err)
-	}
+	// If the process has ended, its last line says why.
+	encodeErr := json.NewEncoder(s.requests).Encode(q)
 	line, err := s.answers.ReadBytes('\n')
 	if err != nil {
-		return reply{}, fmt.Errorf("%v ended during the request %s %s: %w", s, q.Do, q.Bench, err)
+		return reply{}, fmt.Errorf("%v ended during the request %s %s: %w", s, q.Do, q.Bench, errors.Join(encodeErr, err))
 	}
 	var a reply
 	if err := json.Unmarshal(line, &a); err != nil {
 		return reply{}, fmt.Errorf("%v answered %q: %w", s, strings.TrimSpace(string(line)), err)
+	}
+	if a.Missing != "" {
+		return reply{}, &missingError{s.framework, a.Missing}
 	}
 	if a.Error != "" {
 		return reply{}, fmt.Errorf("%v, %s %s %s: %s", s, q.Do, q.Bench, q.Setting, a.Error)
@@ -108,7 +116,9 @@ func (s *side) String() string { return fmt.Sprintf("%s on %d threads", s.framew
 // sides are all processes of a run.
 type sides []*side
 
-func startSides(ctx context.Context, o options, folder string) (sides, error) {
+// startSides starts the processes, and adds the versions of what they measure to versions. A
+// framework that the Python cannot import is reported and left out, if it has the other one.
+func startSides(ctx context.Context, o options, folder string, versions map[string]string) (sides, error) {
 	frameworks := []string{"quern"}
 	if o.python != "" {
 		if err := unpack(folder); err != nil {
@@ -117,37 +127,50 @@ func startSides(ctx context.Context, o options, folder string) (sides, error) {
 		frameworks = append(frameworks, "torch", "jax")
 	}
 	var all sides
+	var absent []error
 	for _, f := range frameworks {
-		for _, threads := range []int{1, 2} {
-			if f == "jax" && threads == 1 {
-				continue // it does not have this setting
-			}
-			s, err := startSide(ctx, o, folder, f, threads)
-			if err != nil {
-				all.close()
-				return nil, err
-			}
-			all = append(all, s)
+		started, err := startFramework(ctx, o, folder, f, versions)
+		if missing := (*missingError)(nil); errors.As(err, &missing) {
+			absent = append(absent, err)
+			fmt.Fprintln(os.Stderr, "bench:", err)
+		} else if err != nil {
+			all.close()
+			return nil, err
 		}
+		all = append(all, started...)
+	}
+	if len(absent) == 2 {
+		all.close()
+		return nil, fmt.Errorf("%s has neither torch nor jax: %w", o.python, errors.Join(absent...))
 	}
 	return all, nil
+}
+
+// startFramework starts the processes of one framework, one for each number of threads.
+func startFramework(ctx context.Context, o options, folder, framework string, versions map[string]string) (sides, error) {
+	var started sides
+	for _, threads := range []int{1, 2} {
+		if framework == "jax" && threads == 1 {
+			continue // it does not have this setting
+		}
+		s, err := startSide(ctx, o, folder, framework, threads)
+		if err != nil {
+			started.close()
+			return nil, err
+		}
+		started = append(started, s)
+		a, err := s.ask(request{Do: "versions"})
+		if err != nil {
+			started.close()
+			return nil, err
+		}
+		maps.Copy(versions, a.Versions)
+	}
+	return started, nil
 }
 
 func (all sides) close() {
 	for _, s := range all {
 		_ = s.close() // all replies have been received
 	}
-}
-
-// versions returns the versions of everything that is measured.
-func (all sides) versions() (map[string]string, error) {
-	v := map[string]string{}
-	for _, s := range all {
-		a, err := s.ask(request{Do: "versions"})
-		if err != nil {
-			return nil, err
-		}
-		maps.Copy(v, a.Versions)
-	}
-	return v, nil
 }

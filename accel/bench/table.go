@@ -8,24 +8,28 @@ import (
 	"text/tabwriter"
 )
 
-// printTable writes the results, one line per runner.
-func printTable(w io.Writer, r result) {
+// printHeader writes what is measured.
+func printHeader(w io.Writer, r result) {
 	fmt.Fprintf(w, "%s, %d cores, %s; %v\n", r.Machine.CPU, r.Machine.Cores, r.Machine.System, r.Versions)
-	for _, c := range cases() {
-		f, ok := r.Figures[c.name]
-		if !ok {
-			continue
-		}
-		fmt.Fprintf(w, "\n%s: %s\n", c.name, f.Words)
-		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		for _, key := range sortedKeys(f.Times) {
-			s := f.Times[key]
-			fmt.Fprintf(t, "  %s\t%s\t%s … %s\t%s\n", key, duration(s.Median), duration(s.Low), duration(s.High), f.rate(key))
-		}
-		_ = t.Flush() // written to the terminal like the lines above
-		for _, line := range verdicts(c, f) {
-			fmt.Fprintf(w, "  %s\n", line)
-		}
+}
+
+// printFigure writes the measurements of a benchmark, one line per runner.
+func printFigure(w io.Writer, c benchCase, f figure) {
+	fmt.Fprintf(w, "\n%s: %s\n", c.name, f.Words)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, key := range sortedKeys(f.Times) {
+		s := f.Times[key]
+		fmt.Fprintf(t, "  %s\t%s\t%s … %s\t%s\n", key, duration(s.Median), duration(s.Low), duration(s.High), f.rate(key))
+	}
+	_ = t.Flush() // written to the terminal like the lines above
+	for _, key := range sortedKeys(f.Failed) {
+		fmt.Fprintf(w, "  %s failed: %s\n", key, f.Failed[key])
+	}
+	for _, key := range sortedKeys(f.Disagrees) {
+		fmt.Fprintf(w, "  %s is not compared, it computes something else: %s\n", key, f.Disagrees[key])
+	}
+	for _, line := range verdicts(c, f) {
+		fmt.Fprintf(w, "  %s\n", line)
 	}
 }
 

@@ -7,7 +7,7 @@ usage: side.py torch|jax THREADS
     {"do": "run", "bench": B, "setting": S, "steps": N}        {"seconds": T}
     {"do": "drop"}                                             {}
 
-An answer may be {"error": TEXT} instead. FILE.json lists the arrays of the
+An answer may be {"error": TEXT} instead, or {"missing": TEXT} if the framework cannot be imported. FILE.json lists the arrays of the
 case, FILE.bin holds them one after the other as float32.
 """
 
@@ -15,13 +15,13 @@ import json
 import sys
 import time
 
-import numpy
-
 STEPS_CHECKED = 5
 
 
 def arrays(case):
     """The arrays of a case by group: inputs and parameters, in order."""
+    import numpy  # which only a Python with torch or jax must have
+
     with open(case + ".json") as f:
         listed = json.load(f)
     numbers = numpy.fromfile(case + ".bin", dtype=numpy.float32)
@@ -53,10 +53,14 @@ def answer(side, ready, request):
 
 def main():
     name, threads = sys.argv[1], int(sys.argv[2])
-    if name == "torch":
-        import torch_side as side
-    else:
-        import jax_side as side
+    try:
+        if name == "torch":
+            import torch_side as side
+        else:
+            import jax_side as side
+    except ImportError as e:
+        print(json.dumps({"missing": str(e)}), flush=True)
+        return
     side.start(threads)
     ready = {}
     for line in sys.stdin:
