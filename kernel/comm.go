@@ -16,7 +16,7 @@ import (
 // open, use and close it. The kernel process forwards the messages and knows which comms
 // are open.
 
-// openComms are the open comms: target names by id.
+// openComms holds the target name of each open comm, by comm id.
 type openComms struct {
 	mu      sync.Mutex
 	targets map[string]string

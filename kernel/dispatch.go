@@ -10,9 +10,9 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// questionTimeout is how long the worker may take to answer a question. After that time a
+// queryTimeout is how long the worker may take to answer a query. After that time a
 // user who waited for completions has gone on typing.
-const questionTimeout = 10 * time.Second
+const queryTimeout = 10 * time.Second
 
 // dispatch handles one request. It sends busy, the reply and idle, each exactly once and
 // in this order.
@@ -30,9 +30,9 @@ func (k *Kernel) dispatch(ctx context.Context, r *request) {
 		k.log.Info("message of an unknown type", "type", r.Header.Type, "channel", r.channel)
 		return
 	}
-	if row.lane == questions {
+	if row.lane == queries {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, questionTimeout)
+		ctx, cancel = context.WithTimeout(ctx, queryTimeout)
 		defer cancel()
 	}
 	content := k.answer(ctx, row, r)

@@ -7,7 +7,7 @@
 //
 // A lane is a queue with one goroutine that handles its requests in order. There are
 // four, so that a request waits only behind requests whose order matters to it: one for
-// cells and the requests that must keep their order with them; one for questions to the
+// cells and the requests that must keep their order with them; one for queries to the
 // worker such as completion; one for comm messages, such as a slider that was moved; and
 // one for requests that the kernel process answers alone, such as an interrupt. table.go
 // lists the lane, handler and reply of each message type. Only the dispatcher sends busy,

@@ -62,8 +62,8 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 	}
 	if len(result.Data) > 0 && !in.Silent {
 		k.publisher.publish(wire.ExecuteResult, r.RawHeader, wire.NewResult(count, result.Data, result.Metadata))
-		// Sending it needs other goroutines. Let them run, so the client reads it while
-		// the reply is made.
+		// Other goroutines send the result. Let them run, so the client reads it while
+		// this one prepares the reply.
 		runtime.Gosched()
 	}
 	expressions := k.evaluate(stoppable, in.UserExpressions)

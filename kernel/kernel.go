@@ -171,7 +171,7 @@ func (k *Kernel) enqueue(ctx context.Context, r *request) {
 	}
 }
 
-// refuse answers a request to a subshell that does not exist.
+// refuse answers a request to a subshell that does not exist with an error.
 func (k *Kernel) refuse(ctx context.Context, r *request) {
 	r.refused = &SubshellError{r.Header.Subshell}
 	k.lanes[control].push(ctx, r)

@@ -194,9 +194,9 @@ func TestRequests(t *testing.T) {
 			name: "a cell that asks for help in vain", typ: wire.ExecuteRequest, content: `{"code":"unknown?"}`,
 			want: []string{
 				`execute_input {"code":"unknown?","execution_count":11}`,
-				`error {"ename":"not found","evalue":"nothing is known of unknown","traceback":["nothing is known of unknown"]}`,
+				`error {"ename":"not found","evalue":"no documentation found for unknown; check its spelling","traceback":["no documentation found for unknown; check its spelling"]}`,
 			},
-			reply: `execute_reply {"status":"error","execution_count":11,"ename":"not found","evalue":"nothing is known of unknown","traceback":["nothing is known of unknown"],"payload":[],"user_expressions":{}}`,
+			reply: `execute_reply {"status":"error","execution_count":11,"ename":"not found","evalue":"no documentation found for unknown; check its spelling","traceback":["no documentation found for unknown; check its spelling"],"payload":[],"user_expressions":{}}`,
 		},
 		{
 			name: "completion behind a character of four bytes", typ: wire.CompleteRequest, content: `{"code":"𝛼 fm","cursor_pos":4}`,

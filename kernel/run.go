@@ -63,7 +63,7 @@ func Run(ctx context.Context, config Config) error {
 		log = slog.New(handler)
 	}
 	if len(config.WorkerCommand) == 0 {
-		return errors.New("kernel: no worker command")
+		return errors.New("kernel: Config.WorkerCommand is empty: set the program that runs the cells")
 	}
 	connection, err := transport.ReadConnection(config.ConnectionFile)
 	if err != nil {
@@ -216,7 +216,7 @@ func info(version string) wire.KernelInfo {
 		ImplementationVersion: version,
 		LanguageInfo:          wire.GoLanguage(language),
 		SupportedFeatures:     []string{"kernel subshells"},
-		Banner:                fmt.Sprintf("Quern %s, Go %s on %s/%s\nGo in a notebook: state lives between cells, imports are found by themselves.", version, language, runtime.GOOS, runtime.GOARCH),
+		Banner:                fmt.Sprintf("Quern %s, Go %s on %s/%s\nVariables persist between cells, and missing imports are added.", version, language, runtime.GOOS, runtime.GOARCH),
 		HelpLinks: []wire.HelpLink{
 			{Text: "Quern", URL: "https://github.com/quernlab/quern"},
 			{Text: "Go standard library", URL: "https://pkg.go.dev/std"},

@@ -10,10 +10,10 @@ import (
 type lane int
 
 const (
-	cells     lane = iota // cells and requests that must keep their order with them
-	questions             // questions to the worker, answered while a cell runs
-	comms                 // comm messages to the worker, handled while a cell runs
-	control               // requests that the kernel process answers alone, at once
+	cells   lane = iota // cells and requests that must keep their order with them
+	queries             // requests that the worker answers while a cell runs
+	comms               // comm messages to the worker, handled while a cell runs
+	control             // requests that the kernel process answers alone, at once
 	lanes
 )
 
@@ -36,9 +36,9 @@ var table = map[wire.Type]handler{
 	wire.CommOpen:              {comms, on((*Kernel).commOpen), "", nil},
 	wire.CommMsg:               {comms, on((*Kernel).commMsg), "", nil},
 	wire.CommClose:             {comms, on((*Kernel).commClose), "", nil},
-	wire.CompleteRequest:       {questions, on((*Kernel).complete), wire.CompleteReply, failed},
-	wire.InspectRequest:        {questions, on((*Kernel).inspect), wire.InspectReply, failed},
-	wire.IsCompleteRequest:     {questions, on((*Kernel).isComplete), wire.IsCompleteReply, failed},
+	wire.CompleteRequest:       {queries, on((*Kernel).complete), wire.CompleteReply, failed},
+	wire.InspectRequest:        {queries, on((*Kernel).inspect), wire.InspectReply, failed},
+	wire.IsCompleteRequest:     {queries, on((*Kernel).isComplete), wire.IsCompleteReply, failed},
 	wire.KernelInfoRequest:     {control, on((*Kernel).kernelInfo), wire.KernelInfoReply, failed},
 	wire.InterruptRequest:      {control, on((*Kernel).interrupt), wire.InterruptReply, failed},
 	wire.ShutdownRequest:       {control, on((*Kernel).shutdown), wire.ShutdownReply, failed},

@@ -142,7 +142,7 @@ func (r *recorder) execute(ctx context.Context, w link.Worker, timeout time.Dura
 		return a.result, a.err
 	case <-limited.Done():
 	}
-	why := &link.CellError{Name: "interrupted", Value: "told to stop"}
+	why := &link.CellError{Name: "interrupted", Value: "quern run was stopped"}
 	if ctx.Err() == nil {
 		why = &link.CellError{Name: "timeout", Value: fmt.Sprintf("the cell did not end within %v", timeout)}
 	}

@@ -143,7 +143,7 @@ func TestSeveralKernels(t *testing.T) {
 }
 
 // Cells of other kernels do not change the history of a running kernel.
-func TestOthersAreNotHeard(t *testing.T) {
+func TestOtherKernelsAreIgnored(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history")
 	first := reopen(t, path)

@@ -31,7 +31,7 @@ const (
 
 // ErrOverflow reports that entries are not stored because the file system does not
 // respond.
-var ErrOverflow = errors.New("history: the file system does not answer; further cells are kept in memory only")
+var ErrOverflow = errors.New("history: the file system does not respond; further cells are kept in memory only")
 
 // writer uses a store from one goroutine, so that its callers need not wait for the
 // store.

@@ -30,6 +30,6 @@ func Help(code string) (asked Inspect, ok bool) {
 
 // NotFound returns the error of a cell that asks for help on an unknown name.
 func (i Inspect) NotFound() *CellError {
-	text := fmt.Sprintf("nothing is known of %s", i.Code)
+	text := fmt.Sprintf("no documentation found for %s; check its spelling", i.Code)
 	return &CellError{Name: "not found", Value: text, Traceback: []string{text}}
 }

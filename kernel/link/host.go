@@ -11,7 +11,7 @@ import (
 type Notebook interface {
 	// Display shows, replaces or clears output.
 	Display(display Display) error
-	// Comm sends a message to an object of the front end.
+	// Comm sends a comm message to the front end.
 	Comm(comm Comm) error
 	// Input asks the user for a line. The reply has EOF set if the front end cannot ask;
 	// the error is that of ctx if the cell was interrupted meanwhile.

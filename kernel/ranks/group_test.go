@@ -307,7 +307,7 @@ func TestRankDies(t *testing.T) {
 	s := newSession(t, 3)
 	before := s.pids()
 	started := time.Now()
-	const why = "exit status 7: the process was ended from inside, as by os.Exit or log.Fatal"
+	const why = "exit status 7: the program ended itself, for example by os.Exit or log.Fatal"
 	const lost = "\nAll 3 ranks start again, and their variables are lost: run the cells again from the top."
 	if got, want := s.fails("1: exit 7\nwait"), "worker died|worker died: rank 1: "+why+lost; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -341,7 +341,7 @@ func TestRankDies(t *testing.T) {
 	}
 }
 
-// If ranks cannot be started, the previous number is kept.
+// If ranks cannot be started, the previous number of ranks is kept.
 func TestRanksDoNotStart(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, 2)

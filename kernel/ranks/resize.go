@@ -83,7 +83,7 @@ func (s size) shareGPUs() string {
 	case n >= s.ranks:
 		return ", with a GPU each"
 	case n == 1:
-		return ", of which rank 0 has the one GPU"
+		return ", of which rank 0 has the only GPU"
 	default:
 		return fmt.Sprintf(", of which %s have a GPU, as there are no more", names(first(n)))
 	}

@@ -27,7 +27,7 @@ const (
 
 // ErrOverflow reports that signatures are not stored because the file system does not
 // respond.
-var ErrOverflow = errors.New("the file system does not answer")
+var ErrOverflow = errors.New("the file system does not respond")
 
 // Log is the file of one key. Its methods may be called from any goroutine.
 type Log struct {

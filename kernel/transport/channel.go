@@ -7,8 +7,8 @@ type Channel int
 
 // The channels. Shell, Control and Stdin are ROUTER sockets: the first frame of
 // a message is the identity of the peer. IOPub is a PUB socket: the first frame
-// of a message is its topic, and what is received is each new subscription, one
-// frame with the topic that is subscribed to.
+// of a message that is sent is its topic, and each received message is one frame, the
+// topic of a new subscription.
 const (
 	Shell Channel = iota
 	Control
@@ -19,7 +19,7 @@ const (
 
 var channelNames = [...]string{"shell", "control", "stdin", "iopub", "heartbeat"}
 
-// heartbeat is the socket that no message passes.
+// heartbeat is the fifth socket. No Channel is heartbeat, since it carries no messages.
 const heartbeat = channels
 
 func (c Channel) String() string {

@@ -47,7 +47,7 @@ type Meter struct {
 	mu   sync.Mutex
 	at   time.Time
 	busy map[int32]float64 // CPU seconds of each process at that time
-	gpus graphics
+	gpus gpuQuery
 }
 
 // New returns a meter of this process and its descendants. The GPUs are those of devices,
@@ -63,7 +63,7 @@ func (m *Meter) Measure(ctx context.Context) Usage {
 	var u Usage
 	now, busy := time.Now(), map[int32]float64{}
 	for _, p := range family(ctx) {
-		seconds, memory := of(ctx, p)
+		seconds, memory := measure(ctx, p)
 		u.Memory += memory
 		busy[p.Pid] = seconds
 		if elapsed := now.Sub(m.at).Seconds(); elapsed > 0 {
@@ -97,8 +97,8 @@ func family(ctx context.Context) []*process.Process {
 	return all
 }
 
-// of returns the CPU time of a process in seconds and its memory in bytes.
-func of(ctx context.Context, p *process.Process) (seconds float64, memory uint64) {
+// measure returns the CPU time of a process in seconds and its memory in bytes.
+func measure(ctx context.Context, p *process.Process) (seconds float64, memory uint64) {
 	if times, err := p.TimesWithContext(ctx); err == nil {
 		seconds = times.User + times.System
 	}
@@ -111,8 +111,8 @@ func of(ctx context.Context, p *process.Process) (seconds float64, memory uint64
 	return seconds, memory
 }
 
-// graphics are the GPUs. At most one goroutine queries them.
-type graphics struct {
+// gpuQuery queries the GPUs in the background, from at most one goroutine.
+type gpuQuery struct {
 	mu      sync.Mutex
 	asking  bool
 	opened  bool
@@ -121,7 +121,7 @@ type graphics struct {
 }
 
 // last returns the latest values of the GPUs and starts another query.
-func (g *graphics) last(devices func() ([]gpu.Device, error)) []GPU {
+func (g *gpuQuery) last(devices func() ([]gpu.Device, error)) []GPU {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.asking && (!g.opened || len(g.devices) > 0) {
@@ -131,7 +131,7 @@ func (g *graphics) last(devices func() ([]gpu.Device, error)) []GPU {
 	return g.found
 }
 
-func (g *graphics) ask(devices func() ([]gpu.Device, error)) {
+func (g *gpuQuery) ask(devices func() ([]gpu.Device, error)) {
 	g.mu.Lock()
 	opened, list := g.opened, g.devices
 	g.mu.Unlock()

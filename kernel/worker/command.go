@@ -124,7 +124,7 @@ func (c *Command) Wait() string {
 
 // exited describes a process that has exited.
 func exited(state *os.ProcessState) string {
-	return state.String() + ": the process was ended from inside, as by os.Exit or log.Fatal"
+	return state.String() + ": the program ended itself, for example by os.Exit or log.Fatal"
 }
 
 // Kill kills the process group.

@@ -7,7 +7,7 @@ import (
 
 // Interrupts that have not taken effect yet.
 //
-// The worker process decides itself when to emit up on a cell that it cannot stop. But it
+// The worker process decides itself when to give up on a cell that it cannot stop. But it
 // cannot decide or reply while a signal has stopped it, while it waits for a core on a
 // busy machine, or while Go's runtime has stopped all goroutines and waits for one of
 // them (during the copy of a gigabyte, for example). The kernel process then waits for

@@ -91,7 +91,7 @@ func (p *workerProcess) run(token string) {
 	read(stderr, "stderr", p.pipes.Stderr, p.crash, p.startup)
 	readers.Go(func() {
 		if err := link.ServeHost(context.Background(), p.conn, host{p}, func() { close(p.ready) }); err != nil {
-			p.log.Warn("link to the worker", "error", err)
+			p.log.Warn("the link to the worker failed", "error", err)
 		}
 		p.rendezvous.close()
 	})
@@ -155,7 +155,7 @@ type execution struct {
 	ended chan struct{} // closed when the worker has answered
 
 	first    atomic.Pointer[usage] // of the process at the first interrupt
-	insisted atomic.Bool           // a second interrupt has started endStubborn
+	insisted atomic.Bool           // a second interrupt was sent, and endStubborn runs
 
 	mu   sync.Mutex // held while something is written to the notebook on behalf of the cell
 	over bool

@@ -44,8 +44,8 @@ func (s *stream) run(r io.Reader, token string) {
 }
 
 func (s *stream) output(text []byte) {
-	// The worker marks the begin of each cell. Output before that mark belongs to the
-	// cell before, even if the kernel process has already sent the next one.
+	// The worker marks the start of each cell. Output before that mark belongs to the
+	// previous cell, even if the kernel process has already sent the next one.
 	cell := cmp.Or(s.late, s.begun, int(s.running.Load()))
 	if s.startup != nil {
 		s.startup.add(text)

@@ -235,8 +235,8 @@ func TestWorkerDies(t *testing.T) {
 		want       string // reason
 		output     string // of the cell
 	}{
-		{"exit", "out a\nexit 3", "exit status 3: the process was ended from inside, as by os.Exit or log.Fatal", "a\n"},
-		{"exit without an error", "exit 0", "exit status 0: the process was ended from inside, as by os.Exit or log.Fatal", ""},
+		{"exit", "out a\nexit 3", "exit status 3: the program ended itself, for example by os.Exit or log.Fatal", "a\n"},
+		{"exit without an error", "exit 0", "exit status 0: the program ended itself, for example by os.Exit or log.Fatal", ""},
 		{"kill", "out a\nkill", "killed by signal SIGKILL, often because the system ran out of memory", "a\n"},
 		{"panic in a goroutine", "err a\npanic boom", "panic: boom", "a\n"},
 		{"concurrent map writes", "fatal", "fatal error: concurrent map writes", ""},

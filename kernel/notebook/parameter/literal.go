@@ -32,7 +32,7 @@ func Parse(text string) (Parameter, error) {
 		return Parameter{name, w.String()}, nil
 	}
 	if code(e) {
-		return Parameter{}, fmt.Errorf("the value of %s is not a literal: %w; a parameter is data; to set a string, write %s=%q", name, w.err, name, strconv.Quote(value))
+		return Parameter{}, fmt.Errorf("the value of %s is not a literal: %w; to set it to this text as a string, write %s=%q", name, w.err, name, strconv.Quote(value))
 	}
 	return Parameter{name, strconv.Quote(value)}, nil
 }
@@ -211,5 +211,5 @@ func kind(e ast.Expr) string {
 	case *ast.StructType:
 		return "a struct without a name"
 	}
-	return "something else than data"
+	return "code"
 }
