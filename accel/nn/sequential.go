@@ -27,7 +27,7 @@ func (c *SequentialLayer) Forward(x *Tensor) *Tensor {
 		return other(x)
 	}
 	if t := trace.Active(); t != nil {
-		defer t.Within(c)()
+		defer t.EnterChain(c)()
 	}
 	if c.recompute && !untouchedIn(c) {
 		return c.segments(x)

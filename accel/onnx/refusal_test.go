@@ -80,9 +80,9 @@ func TestRefusals(t *testing.T) {
 			}
 			return tensor.New(data, n, n).MatMul(x)
 		}), onnx.ErrChanging, "one value, or 0, 1, 2 and so on", "1", "MatMul"},
-		{"a state", &remembers{tensor.Zeros(4)}, onnx.ErrChanging, "keeps something of its input in a tensor of its own", "", "Assign"},
+		{"a state", &remembers{tensor.Zeros(4)}, onnx.ErrChanging, "stores a value that depends on its input in one of its own tensors", "", "Assign"},
 		{"a state that is replaced", &replaces{tensor.Zeros(4)}, onnx.ErrChanging, "another each time", "", ""},
-		{"a hidden batch norm", custom(norm.Forward), onnx.ErrChanging, "keeps something of its input", "1", "Assign"},
+		{"a hidden batch norm", custom(norm.Forward), onnx.ErrChanging, "stores a value that depends on its input", "1", "Assign"},
 		{"a gradient", custom(func(x *tensor.Tensor) *tensor.Tensor { return gradientOf(x) }), nil, "", "", ""},
 		{"not of its input", custom(func(*tensor.Tensor) *tensor.Tensor { return tensor.Ones(2, 4) }), onnx.ErrChanging, "does not depend on the input", "", ""},
 		{"of the example", custom(func(*tensor.Tensor) *tensor.Tensor { return x.Neg() }), onnx.ErrChanging, "does not depend on the input", "", ""},

@@ -165,7 +165,7 @@ func (p *recording) layer(n *trace.Note) string {
 	if n.Owner == nil {
 		return scope
 	}
-	name := p.Called(n.Owner) // "block.up.weight"
+	name := p.ParameterName(n.Owner) // "block.up.weight"
 	cut := strings.LastIndexByte(name, '.')
 	switch {
 	case cut < 0:
@@ -185,7 +185,7 @@ func (p *recording) findChains() {
 			if n == nil || n.Owner == nil || n.Path == "" || n.Phase == trace.Update {
 				continue
 			}
-			name := p.Called(n.Owner)
+			name := p.ParameterName(n.Owner)
 			if cut := strings.LastIndexByte(name, '.'); cut > 0 && strings.HasSuffix(name[:cut], "."+n.Path) {
 				p.prefixes[n.Root] = strings.TrimSuffix(name[:cut], n.Path)
 			}

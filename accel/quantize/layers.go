@@ -76,7 +76,7 @@ func (p *product) quantize(factor, shift []float64) error {
 	values, shape := w.Data(), w.Shape()
 	outputs := shape[0]
 	depth := len(values) / max(outputs, 1)
-	if depth > integer.MostDepth {
+	if depth > integer.MaxDepth {
 		p.reason = fmt.Sprintf("the sum of %d products per output could overflow 32 bits", depth)
 		return nil
 	}

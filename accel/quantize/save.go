@@ -190,7 +190,7 @@ func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold
 		return fmt.Errorf("a weight of shape %v with %d scales does not fit the layer", b.shape, len(b.step))
 	}
 	depth := weight.Numel() / b.shape[0]
-	if depth > integer.MostDepth {
+	if depth > integer.MaxDepth {
 		return fmt.Errorf("the sum of %d products per output could overflow 32 bits", depth)
 	}
 	floats := make([]float32, weight.Numel())

@@ -7,6 +7,6 @@ import "github.com/quernlab/quern/accel/internal/trace"
 // way, and of a tensor that is no parameter, it does nothing.
 func (t *Tensor) SetName(name string) {
 	if c := trace.Active(); c != nil && t.leaf != nil {
-		c.Call(t.leaf, name)
+		c.SetName(t.leaf, name)
 	}
 }

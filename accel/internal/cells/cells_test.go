@@ -74,8 +74,8 @@ func (n *notebook) fails(src string, wants ...string) {
 	}
 }
 
-// TestOutOfMemory asks for more than a limit allows, eagerly, in a Fit and on the
-// way; the session lives, its variables are there, and a smaller batch trains.
+// Allocations beyond the memory limit fail with an error, in an op, in Fit and in a
+// recorded list. Afterwards the session has its variables, and a smaller batch trains.
 func TestOutOfMemory(t *testing.T) {
 	n := newNotebook(t)
 	n.want("train, test, err := data.Digits()\nkept := tensor.Ones(3)\ntrain.Len()", "1437")
@@ -93,7 +93,7 @@ len(run.Steps)`, "23")
 	n.want("tensor.SetMemoryLimit(0)\ntensor.Zeros(1024, 1024).Sum().Item()", "0")
 }
 
-// TestErrorsInCells looks at what a cell shows of the errors of tensors.
+// TestErrorsInCells checks how cells show errors of tensors.
 func TestErrorsInCells(t *testing.T) {
 	n := newNotebook(t)
 	n.fails("a := tensor.Zeros(2, 3)\nb := tensor.Zeros(4, 5)\na.MatMul(b)", "MatMul: [2 3] and [4 5]")
@@ -104,8 +104,8 @@ func TestErrorsInCells(t *testing.T) {
 	n.want("tensor.Ones(2).Sum().Item()", "2")
 }
 
-// TestScopesInCells opens the scopes of a goroutine in interpreted code, and a
-// module that a cell declares.
+// TestScopesInCells opens scopes such as NoGrad in interpreted code, and uses a module that
+// a cell declares.
 func TestScopesInCells(t *testing.T) {
 	n := newNotebook(t)
 	n.want(`p := tensor.Parameter(tensor.Ones(2, 2))

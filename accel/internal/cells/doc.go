@@ -1,3 +1,3 @@
-// Package cells has the tests of accel that run in notebook cells: what a user
-// sees there of errors, and that the session lives on.
+// Package cells tests accel in notebook cells: which errors a user sees, and that the
+// session continues after them.
 package cells

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestExport exports models whose types and functions are of cells.
+// TestExport exports models whose types and functions cells declare.
 func TestExport(t *testing.T) {
 	n := newNotebook(t)
 	n.want(`type Block struct {

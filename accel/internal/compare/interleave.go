@@ -1,6 +1,6 @@
-// Package compare times several ways to do the same thing in interleaved rounds, so
-// that other load on the machine affects all of them, and formats reports that compare
-// a model before and after a change.
+// Package compare times several candidates in interleaved rounds, so that other load on
+// the machine affects all of them equally, and formats reports that compare a model before
+// and after a change.
 package compare
 
 import (
@@ -15,8 +15,8 @@ import (
 // Times holds the seconds of each round.
 type Times []float64
 
-// Interleave runs each candidate once per round, for some rounds, after two warm-up
-// rounds that are not recorded. It returns the times of each candidate.
+// Interleave runs each candidate once per round, after two warm-up rounds that are not
+// recorded. It returns the times of each candidate.
 func Interleave(ctx context.Context, rounds int, candidates ...func() error) ([]Times, error) {
 	const warmup = 2 // rounds in which plans are made and memory is allocated
 	all := make([]Times, len(candidates))
@@ -62,8 +62,7 @@ func (t Times) String() string {
 	return fmt.Sprintf("%s (%s to %s)", Seconds(t.Median()), Seconds(t.Quantile(0.25)), Seconds(t.Quantile(0.75)))
 }
 
-// Ratio returns the median of how many times as long a round of t takes as one of o, and
-// where the middle half of the rounds are.
+// Ratio returns the median and the quartiles of the ratio of t to o in each round.
 func (t Times) Ratio(o Times) (median, low, high float64) {
 	var r Times
 	for i := range t {
@@ -72,7 +71,7 @@ func (t Times) Ratio(o Times) (median, low, high float64) {
 	return r.Median(), r.Quantile(0.25), r.Quantile(0.75)
 }
 
-// Seconds returns a time with three digits.
+// Seconds formats a time with three digits.
 func Seconds(s float64) string {
 	switch {
 	case s >= 1:
@@ -83,7 +82,7 @@ func Seconds(s float64) string {
 	return fmt.Sprintf("%.3g µs", s*1e6)
 }
 
-// Bytes returns a size with three digits.
+// Bytes formats a size with three digits.
 func Bytes(n int) string {
 	v := float64(n)
 	for _, unit := range []string{"B", "KiB", "MiB"} {

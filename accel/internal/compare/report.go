@@ -30,8 +30,8 @@ func FileBytes(save func(path string) error) (size int, err error) {
 	return int(info.Size()), nil
 }
 
-// Quality returns the rows of loss and accuracy, before and after; an accuracy that is NaN
-// was not measured.
+// Quality returns the table rows of loss and accuracy, before and after. An accuracy of NaN
+// means that it was not measured.
 func Quality(loss, accuracy [2]float64) [][]any {
 	rows := [][]any{{"loss", fmt.Sprintf("%.4g", loss[0]), fmt.Sprintf("%.4g", loss[1]), fmt.Sprintf("%+.2g", loss[1]-loss[0])}}
 	if !math.IsNaN(accuracy[0]) {
@@ -40,13 +40,13 @@ func Quality(loss, accuracy [2]float64) [][]any {
 	return rows
 }
 
-// Faster returns a row with the times before and after, and their ratio.
+// Faster returns a table row with the times before and after, and their ratio.
 func Faster(what string, before, after Times) []any {
 	median, low, high := before.Ratio(after)
 	return []any{what, before.String(), after.String(), fmt.Sprintf("%.2f times as fast (%.2f to %.2f)", median, low, high)}
 }
 
-// Shown returns a sentence with tables below it, as a value shows itself.
+// Shown returns the MIME bundle of a sentence with tables below it.
 func Shown(sentence string, tables ...display.Content) map[string]any {
 	text, page := []string{sentence}, "<div>"+html.EscapeString(sentence)+"</div>"
 	for _, t := range tables {

@@ -1,6 +1,6 @@
-// Package devices lists the devices that packages add to those of package
-// tensor, by the names that accel.Use takes. A package registers its devices
-// when it is imported, as database drivers and image formats do.
+// Package devices is the registry of devices other than the CPU, by the names that
+// accel.Use accepts. A package registers its devices when it is imported, as database
+// drivers and image formats do.
 package devices
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Opener makes a device, which the program keeps to its end.
+// Opener opens a device, which stays open until the process ends.
 type Opener func() (ir.Device, error)
 
 var (
@@ -20,7 +20,7 @@ var (
 	openers = map[string]Opener{}
 )
 
-// Register adds a device. It panics if the name is taken.
+// Register adds a device. It panics if the name is already registered.
 func Register(name string, open Opener) {
 	mu.Lock()
 	defer mu.Unlock()
@@ -30,7 +30,7 @@ func Register(name string, open Opener) {
 	openers[name] = open
 }
 
-// Find returns the opener of the device with a name, nil if there is none.
+// Find returns the opener of the device with a name, or nil.
 func Find(name string) Opener {
 	mu.Lock()
 	defer mu.Unlock()

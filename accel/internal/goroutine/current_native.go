@@ -2,6 +2,6 @@
 
 package goroutine
 
-// Current returns the identity of the goroutine that calls it: the address at which
-// the runtime keeps it, which neither moves nor is used again while it runs.
+// Current returns the identity of the calling goroutine: the address of its descriptor in
+// the runtime, which does not move and is not reused while the goroutine runs.
 func Current() Identity

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Current returns the identity of the goroutine that calls it: the number in the
-// first line of its stack trace, "goroutine 18 [running]:".
+// Current returns the identity of the calling goroutine: the number in the first line of
+// its stack trace, "goroutine 18 [running]:".
 func Current() Identity {
 	var line [64]byte
 	words := bytes.Fields(line[:runtime.Stack(line[:], false)])

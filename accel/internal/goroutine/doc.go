@@ -1,7 +1,7 @@
-// Package goroutine identifies goroutines, so that a scope such as tensor.NoGrad can hold
-// for the one that opened it and for no other.
+// Package goroutine identifies goroutines, so that a scope such as tensor.NoGrad applies
+// only to the goroutine that opened it.
 package goroutine
 
-// Identity stands for a goroutine while that goroutine runs. It may be given to
-// another one after it has ended, so a table of identities must be left before.
+// Identity identifies a goroutine until it ends. A later goroutine may get the same
+// identity, so a goroutine must remove its identity from tables before it ends.
 type Identity uintptr

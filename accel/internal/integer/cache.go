@@ -5,7 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// cache holds the data that devices derived from a description, as long as it lives.
+// cache holds the data that devices have derived from a description, for as long as the
+// description exists.
 type cache struct {
 	once sync.Once
 	id   int

@@ -6,25 +6,25 @@ import (
 	"slices"
 )
 
-// Scale maps bytes to numbers: step·(q - zero).
+// Scale maps a byte q to the value step·(q - zero).
 type Scale struct {
 	Step float32
 	Zero uint8
 }
 
-// Quantize returns the byte for a number, clamped to 0 and 255.
+// Quantize returns the byte for a value, clamped to 0 and 255.
 func (s Scale) Quantize(x float32) uint8 {
 	v := float32(x*(1/s.Step)) + float32(s.Zero)
 	return uint8(math.RoundToEven(float64(min(max(v, 0), 255))))
 }
 
-// Value returns the number that a byte represents.
+// Value returns the value that a byte represents.
 func (s Scale) Value(q uint8) float32 { return s.Step * float32(int(q)-int(s.Zero)) }
 
 // Network is a sequence of layers. Its input is quantized, its output is float32.
 type Network struct {
 	Input  Scale
-	Image  bool // the input is [N, C, H, W], else [… In]
+	Image  bool // the input is [N, C, H, W]; otherwise [… In]
 	Layers []Layer
 
 	cache
@@ -32,12 +32,12 @@ type Network struct {
 
 // Layer is a [*Product], a [*MaxPool] or a [Flatten].
 type Layer interface {
-	// shape is that of an example of the output, [C, H, W] or [In].
+	// shape returns the output shape of one example, [C, H, W] or [In].
 	shape(in []int) ([]int, error)
 }
 
-// Window is how a layer looks at an image; all numbers are as in tensor.Window, with
-// their defaults filled in.
+// Window is the sliding window of a convolution or pooling. The fields are those of
+// tensor.Window, with the defaults filled in.
 type Window struct {
 	Kernel, Stride, Padding, Dilation [2]int
 }
@@ -56,7 +56,7 @@ func (w Window) size(n, axis int) int {
 	return (n+2*w.Padding[axis]-reach-1)/w.Stride[axis] + 1
 }
 
-// Product is a convolution of images [H, W, C], or a linear layer of rows.
+// Product is a convolution of images [H, W, C] or a linear layer.
 type Product struct {
 	Window
 	Image   bool
@@ -65,29 +65,29 @@ type Product struct {
 
 	// Weight is [Out, Kernel[0], Kernel[1], In/Groups].
 	Weight []int8
-	// Factor is of each output the step of its weights times that of the input, and
-	// Bias is added to it.
+	// An output is Factor·sum + Bias, where sum is the integer dot product. Factor is the
+	// step of the output's weights times the step of the input.
 	Factor, Bias []float32
 	ReLU         bool
-	// Output is nil for the last product, which gives floats.
+	// Output is nil for the last Product of a Network, whose output is float32.
 	Output *Scale
 }
 
-// Depth returns the number of products that are summed for an output.
+// Depth returns the length of the dot product of an output.
 func (p *Product) Depth() int { return p.Kernel[0] * p.Kernel[1] * p.In / p.Groups }
 
-// MostDepth is the maximum depth: longer sums could exceed 32 bits.
-const MostDepth = math.MaxInt32 / (255 * 128)
+// MaxDepth is the maximum depth. The sum of a longer dot product could exceed 32 bits.
+const MaxDepth = math.MaxInt32 / (255 * 128)
 
 func (p *Product) shape(in []int) ([]int, error) {
 	if !p.Image {
 		if len(in) != 1 || in[0] != p.In {
-			return nil, fmt.Errorf("rows of %d are needed", p.In)
+			return nil, fmt.Errorf("the input has the shape %v, want %d features", in, p.In)
 		}
 		return []int{p.Out}, nil
 	}
 	if len(in) != 3 || in[0] != p.In {
-		return nil, fmt.Errorf("images of %d channels are needed", p.In)
+		return nil, fmt.Errorf("the input has the shape %v, want images [C H W] with %d channels", in, p.In)
 	}
 	h, w := p.size(in[1], 0), p.size(in[2], 1)
 	if h < 1 || w < 1 {
@@ -101,7 +101,7 @@ type MaxPool struct{ Window }
 
 func (p *MaxPool) shape(in []int) ([]int, error) {
 	if len(in) != 3 || p.size(in[1], 0) < 1 || p.size(in[2], 1) < 1 {
-		return nil, fmt.Errorf("images of at least the window's size are needed")
+		return nil, fmt.Errorf("the input has the shape %v, want images [C H W] that are not smaller than the window %v", in, p.Kernel)
 	}
 	return []int{in[0], p.size(in[1], 0), p.size(in[2], 1)}, nil
 }
@@ -111,7 +111,7 @@ type Flatten struct{}
 
 func (Flatten) shape(in []int) ([]int, error) {
 	if len(in) == 0 {
-		return nil, fmt.Errorf("there is nothing to flatten")
+		return nil, fmt.Errorf("the input is a scalar, want at least one dimension to flatten")
 	}
 	n := 1
 	for _, d := range in {
@@ -120,15 +120,15 @@ func (Flatten) shape(in []int) ([]int, error) {
 	return []int{n}, nil
 }
 
-// Shapes returns those of an example, that of the input first and then of each layer's
-// output, for a batch of this shape; and the number of examples.
+// Shapes returns the number of examples of a batch with a shape, and the shapes of one
+// example: that of the input, followed by those of each layer's output.
 func (n *Network) Shapes(batch []int) (count int, shapes [][]int, err error) {
 	rank := 1
 	if n.Image {
 		rank = 3
 	}
 	if len(batch) < rank || n.Image && len(batch) != 4 {
-		return 0, nil, fmt.Errorf("a batch of %d-dimensional examples is needed", rank)
+		return 0, nil, fmt.Errorf("the input has the shape %v, want a batch of %d-dimensional examples", batch, rank)
 	}
 	count = 1
 	lead := len(batch) - rank
@@ -146,7 +146,7 @@ func (n *Network) Shapes(batch []int) (count int, shapes [][]int, err error) {
 	return count, shapes, nil
 }
 
-// Output returns the shape of the output for a batch of this shape.
+// Output returns the shape of the output for a batch with a shape.
 func (n *Network) Output(batch []int) ([]int, error) {
 	_, shapes, err := n.Shapes(batch)
 	if err != nil {

@@ -1,6 +1,6 @@
 package integer
 
-// Weights are those of a linear layer that computes with floats:
+// Weights are the 8-bit weights of a linear layer that computes in floating point:
 // w[o, i] ≈ Step[o]·Weight[o·In+i].
 type Weights struct {
 	Out, In int

@@ -1,5 +1,5 @@
-// Package ir is the engine between tensors and devices: the table of ops, the list that
-// records them, and the planner that compiles a list to a program.
+// Package ir connects tensors and devices. It contains the table of ops, the list in which
+// they are recorded, and the planner that compiles a list to a program.
 //
 // The files, in the order of a computation:
 //
@@ -12,7 +12,7 @@
 //	cache.go             plans by structure
 //	plan.go              resolves views, removes dead ops
 //	float16.go, fp8.go   matrix multiplication of 16-bit and of 8-bit floats
-//	fuse.go              elementwise ops → fused loops
+//	fuse.go              elementwise ops → fused kernels
 //	emit.go              groups → steps over slots
 //	memory.go            in-place updates, temporaries in the arena
 //	verify.go            checks the invariants of a program after planning

@@ -11,7 +11,7 @@ import (
 //	1 loop[4 8]    t5[4 8] t7[4 8] -> o9[4 8]: MulScalar(0) Add(1 2)=0
 //
 // x is an external, o an output, t a temporary; the strides of a layout are shown if it is
-// not row-major. A loop's numbers are arguments: its inputs first, then the results of
+// not row-major. The numbers of a fused kernel are arguments: its inputs first, then the results of
 // earlier instructions; =k is stored to output k.
 func (p *Program) String() string {
 	var b strings.Builder

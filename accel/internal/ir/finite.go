@@ -56,7 +56,7 @@ func (r *Recorder) Watch(on bool) *NonFinite {
 	return found
 }
 
-// look checks the list that has just run, inputs first.
+// look checks the values of the list that has just run, inputs first.
 func (r *Recorder) look() {
 	for _, x := range r.externals {
 		r.inspect(x, "", "")

@@ -8,11 +8,11 @@ type Float16Multiplier interface {
 	Multiplies16Bit(op Op, d DType, factors []Layout) bool
 }
 
-// FusedRounder is implemented by a device whose fused loops round results to 16-bit
+// FusedRounder is implemented by a device whose fused kernels round results to 16-bit
 // floats.
 type FusedRounder interface{ FusedKernelsRound() bool }
 
-// rounds reports whether a node is a cast to 16 bits that is part of a fused loop. Then
+// rounds reports whether a node is a cast to 16 bits that is part of a fused kernel. Then
 // neither the values before it need to be in memory, nor those that are computed from the
 // rounded value.
 func (p *planner) rounds(v *Value) bool {

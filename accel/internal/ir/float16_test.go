@@ -2,13 +2,13 @@ package ir
 
 import "testing"
 
-// float16Device multiplies 16-bit floats, has loops that round to them, and computes
+// float16Device multiplies 16-bit floats, has fused kernels that round to them, and computes
 // nothing.
 type float16Device struct{ fp8Device }
 
 func (*float16Device) FusedKernelsRound() bool { return true }
 
-// What autocast puts between products is one loop, which reads and writes 16 bits.
+// What autocast puts between matrix multiplications is one fused kernel, which reads and writes 16 bits.
 func TestFusedRounding(t *testing.T) {
 	toBFloat16 := func(r *Recorder, v *Value) *Value { return r.Record(Cast{To: BFloat16}, v) }
 	toFloat32 := func(r *Recorder, v *Value) *Value { return r.Record(Cast{To: Float32}, v) }

@@ -2,11 +2,11 @@ package ir
 
 // Fusion, before → after:
 //
-// y = f(x); z = g(y)        one loop that computes y and z y = linear(x,w,b); relu   a
+// y = f(x); z = g(y)        one fused kernel that computes y and z y = linear(x,w,b); relu   a
 // matmul with the activation in its epilogue
 //
 // Its inputs are all live nodes that are not views, and their producers. It guarantees that
-// the groups form an acyclic graph and that all members of a loop have the same shape.
+// the groups form an acyclic graph and that all members of a fused kernel have the same shape.
 
 // group is a set of nodes that become one step.
 type group struct {
@@ -54,7 +54,7 @@ type operandSource struct {
 type fuser struct {
 	groups []*group
 	stamp  int
-	// maxLoop is the maximum number of instructions of a loop; off makes every node its own
+	// maxLoop is the maximum number of instructions of a fused kernel; off makes every node its own
 	// step.
 	maxLoop int
 }

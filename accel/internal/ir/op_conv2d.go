@@ -70,8 +70,8 @@ func windows(size, window, stride, padding, dilation int) (int, error) {
 	return (size+2*padding-reach)/stride + 1, nil
 }
 
-// Gradient returns a convolution of dy with the turned kernel, one of x with dy, and dy's
-// sum over batch and places.
+// Gradient returns a convolution of dy with the rotated kernel, a convolution of x with dy,
+// and the sum of dy over the batch and all positions.
 func (o Conv2D) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {
 	out := make([]*Value, len(in))
 	if wants[0] {

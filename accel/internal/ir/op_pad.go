@@ -22,7 +22,7 @@ func (o Pad) Infer(in []*Value) (Type, error) {
 	return Type{s, in[0].dtype}, nil
 }
 
-// Gradient returns the slice of dy at x's place.
+// Gradient returns the slice of dy that corresponds to x.
 func (o Pad) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	return []*Value{r.Record(Slice{Axis: o.Axis, From: o.Before, To: o.Before + in[0].shape[o.Axis]}, dy)}
 }

@@ -33,7 +33,7 @@ func (o Slice) view(in Layout) (Layout, bool) {
 	return out, true
 }
 
-// Gradient returns dy at the slice's place, 0 elsewhere.
+// Gradient returns dy where the slice was, and 0 elsewhere.
 func (o Slice) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	if o.From == 0 && o.To == in[0].shape[o.Axis] {
 		return []*Value{dy}

@@ -63,7 +63,7 @@ type planner struct {
 	fuse        bool
 	float16     Float16Multiplier // nil if the device only multiplies float32
 	fp8         FP8Multiplier     // nil if the device does not multiply FP8
-	fusedRounds bool              // fused loops round to 16 bits
+	fusedRounds bool              // fused kernels round to 16 bits
 }
 
 func (p *planner) plan(list []*Value, externals []*Value) (*plan, error) {

@@ -23,21 +23,21 @@ type Operand struct {
 	Layout
 }
 
-// Instr is one elementwise op of a fused loop. Args index the step's inputs first and then
+// Instr is one elementwise op of a fused kernel. Args index the step's inputs first and then
 // the results of earlier instructions.
 type Instr struct {
 	Op   Op
 	Args []int
 	Word int // first dynamic word of the op
-	Out  int // index into the step's outputs, -1 for a value that stays in the loop
+	Out  int // index into the step's outputs, -1 for a value that stays in the kernel
 }
 
-// Step is one unit of work: a whole-tensor op, or a fused loop.
+// Step is one unit of work: a whole-tensor op, or a fused kernel.
 type Step struct {
-	Op       Op      // nil for a loop
+	Op       Op      // nil for a fused kernel
 	Epilogue Op      // elementwise op that a matmul applies to its result, or nil
-	Loop     []Instr // the body of a loop over Shape
-	Shape    []int   // iteration space of a loop
+	Loop     []Instr // the body of a fused kernel over Shape
+	Shape    []int   // iteration space of a fused kernel
 	In, Out  []Operand
 	Word     int   // first dynamic word of Op
 	Nodes    []int // indices of the nodes that it computes, for profiles

@@ -94,7 +94,7 @@ func (r *Recorder) Trim() {
 }
 
 // needed returns the bytes of the results that will be in memory: the others are views or
-// values within fused loops.
+// values within fused kernels.
 func (r *Recorder) needed() int {
 	total := 0
 	for _, v := range r.nodes {

@@ -13,7 +13,7 @@ type Stats struct {
 	PlanHits  int // flushes that reused a plan
 	Syncs     int // times the host waited for a result
 	Ops       int // ops recorded in all flushed lists
-	Steps     int // steps (fused loops, matmuls, …) after fusion
+	Steps     int // steps (fused kernels, matmuls, …) after fusion
 	LiveBytes int // bytes of values that are reachable, as of the last garbage collection
 	PeakBytes int // maximum of LiveBytes plus the temporaries of the running plan
 	PlanBytes int // memory for the plans' temporaries

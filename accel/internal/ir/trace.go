@@ -102,7 +102,7 @@ func (r *Recorder) timed(c *trace.Collector, p *plan, bind []Storage) (done int,
 		done, err = p.exec.Run(bind, r.words)
 	}
 	f.End = c.Now()
-	c.Ran(f)
+	c.AddFlush(f)
 	return done, err
 }
 
@@ -148,7 +148,7 @@ func (r *Recorder) describe(p *plan) *trace.Program {
 }
 
 func operandOf(o Operand) trace.Operand {
-	// A loop reads a broadcast element once, however often it uses it.
+	// A fused kernel reads a broadcast element once, however often it uses it.
 	shape := slices.Clone(o.Shape)
 	for i, s := range o.Stride {
 		if s == 0 {

@@ -112,23 +112,23 @@ func (t *Tracer) aliased(v, of *Value, p layer) {
 	t.ops = append(t.ops, TracedOp{Op: Alias{}, In: []int{n}, Out: out, Path: p.path, Kind: p.kind})
 }
 
-// depends reports whether an input leads to a value.
+// depends reports whether a value depends on an input of the trace.
 func (t *Tracer) depends(v *Value) bool {
 	n, ok := t.met[v]
 	return ok && t.taint[n]
 }
 
-// reading refuses that the program looks at what depends on an input: what it
-// does then would be as it is for the input of the trace.
+// reading panics if the program reads a value that depends on an input: what it computes
+// in Go from that value would be exported as a constant.
 func (t *Tracer) reading(op string, v *Value, p layer) {
 	if t.depends(v) {
 		panic(&TraceError{Op: op, Path: p.path, Layer: p.kind, Reading: true,
-			Hint: "the model reads numbers that depend on its input, and what it does with them in Go is not recorded; write it with ops, such as Where in place of an if"})
+			Hint: "the model reads elements that depend on its input, and computations in Go are not recorded; use tensor ops instead, such as Where instead of an if"})
 	}
 }
 
-// assigning refuses that what depends on an input is kept in a tensor from before:
-// the next run would begin with it.
+// assigning panics if a value that depends on an input is stored in a tensor that existed
+// before the trace: the result of the next run would depend on it.
 func (t *Tracer) assigning(old, src *Value, p layer) {
 	if !t.depends(src) || t.depends(old) || t.fresh[old] {
 		return
@@ -137,5 +137,5 @@ func (t *Tracer) assigning(old, src *Value, p layer) {
 		return
 	}
 	panic(&TraceError{Op: "Assign", Path: p.path, Layer: p.kind, Assigning: true,
-		Hint: "the model keeps something of its input in a tensor of its own, so that it would compute something else next time"})
+		Hint: "the model stores a value that depends on its input in one of its own tensors, so the next run would compute something different; keep state outside of Forward"})
 }

@@ -1,5 +1,5 @@
-// Package layer contains the descriptions by which layers of package nn describe themselves
-// to packages that change models: quantize and prune.
+// Package layer declares the types by which layers of package nn describe themselves to
+// packages that change models, such as quantize and prune.
 package layer
 
 import "github.com/quernlab/quern/accel/tensor"
@@ -7,7 +7,7 @@ import "github.com/quernlab/quern/accel/tensor"
 // Described is a layer that describes itself by one of the types of this package.
 type Described interface{ Layer() any }
 
-// Of returns the description of a module; nil if it has none.
+// Of returns the description of a module, or nil if it has none.
 func Of(m any) any {
 	if d, ok := m.(Described); ok {
 		return d.Layer()
@@ -15,17 +15,17 @@ func Of(m any) any {
 	return nil
 }
 
-// Product is a layer that multiplies by a weight: a linear layer, or a convolution.
+// Product is a layer that multiplies its input by a weight: a linear layer or a
+// convolution.
 type Product struct {
-	// Names are those of weight and bias in the layer.
-	Names        [2]string
-	Weight, Bias **tensor.Tensor // Bias is nil for a layer without
+	Names        [2]string       // names of the weight and the bias in the layer
+	Weight, Bias **tensor.Tensor // Bias is nil for a layer without a bias
 	Image        bool            // a convolution of images [N, C, H, W]
 	Window       tensor.Window
-	// SetOut tells the layer that it has another number of outputs; nil where it
-	// cannot have.
+	// SetOut sets the number of output features or channels. It is nil if that number
+	// cannot change.
 	SetOut func(n int)
-	// SetGroups tells a convolution of another number of groups.
+	// SetGroups sets the number of groups of a convolution.
 	SetGroups func(n int)
 }
 
@@ -41,7 +41,7 @@ func (p Product) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return tensor.Linear(x, *p.Weight, bias)
 }
 
-// Normalization is a batch normalisation in evaluation:
+// Normalization is a batch normalisation in evaluation mode:
 // (x - Mean)/√(Variance + Epsilon)·Weight + Bias for each channel.
 type Normalization struct {
 	Weight, Bias, Mean, Variance **tensor.Tensor
@@ -51,31 +51,34 @@ type Normalization struct {
 // ReLU is max(x, 0).
 type ReLU struct{}
 
-// Elementwise is another function of each element.
+// Elementwise is any other elementwise function.
 type Elementwise struct{}
 
-// MaxPool is the largest number of each window.
+// MaxPool is the maximum of each window.
 type MaxPool struct {
 	Size   int
 	Window tensor.Window
 }
 
-// Channelwise is another layer that computes each channel of images on its own and
-// keeps their number.
-type Channelwise struct{ Pooled bool } // Pooled: images become one number a channel
+// Channelwise is any other layer that computes each channel of an image separately and
+// does not change the number of channels.
+type Channelwise struct {
+	Pooled bool // the output has one element for each channel
+}
 
 // Flatten joins all dimensions after the first.
 type Flatten struct{}
 
-// Dropout returns its input when a model is evaluated.
+// Dropout returns its input in evaluation mode.
 type Dropout struct{}
 
-// Synchronised is a layer that can measure over all ranks of a training together.
+// Synchronised is a layer that can compute batch statistics over all ranks of a training,
+// as a synchronised batch normalisation does.
 type Synchronised interface {
-	// OverRanks reports whether it does where there are several.
+	// OverRanks reports whether the layer should do so if there are several ranks.
 	OverRanks() bool
-	// Synchronise has it add up what it measures through this from now on, or measure
-	// alone with nil.
+	// Synchronise makes the layer sum its statistics over the ranks by through; nil makes
+	// it use its own batch only.
 	Synchronise(through tensor.Across)
 }
 

@@ -1,13 +1,13 @@
-// Package nvtx tells a tool that watches the process, such as Nsight Systems or
-// Nsight Compute, what the program does: ranges of time with names.
+// Package nvtx emits named time ranges to a profiler of NVIDIA, such as Nsight Systems or
+// Nsight Compute.
 //
-// It is the program's side of NVTX 3, which is headers alone: a tool that starts a
-// program sets the environment variable NVTX_INJECTION64_PATH to a library of its
-// own. The program opens that, calls its InitializeInjectionNvtx2 and hands it a
-// table, into which the tool writes the functions to call
+// It implements the program's side of NVTX 3, which is a header-only library. A profiler
+// that starts a program sets the environment variable NVTX_INJECTION64_PATH to the path of
+// its own library. The program loads that library and calls its InitializeInjectionNvtx2
+// with a table, into which the profiler writes the functions to call
 // (https://github.com/NVIDIA/NVTX, c/include/nvtx3/nvtxDetail/nvtxInit.h and
-// nvtxTypes.h). Without a tool nothing is opened.
+// nvtxTypes.h). Without a profiler nothing is loaded.
 //
-// Ranges are those that begin and end on any thread (nvtxRangeStart), since a
-// goroutine may go on another thread.
+// The ranges may begin and end on different threads (nvtxRangeStart), since a goroutine
+// may move to another thread.
 package nvtx

@@ -20,20 +20,20 @@ import (
 	"github.com/quernlab/quern/internal/trust"
 )
 
-// variable is where a tool says which library of its is to be opened.
+// variable is the environment variable with the path of the profiler's library.
 const variable = "NVTX_INJECTION64_PATH"
 
-// ErrNoTool says that no tool watches the process.
-var ErrNoTool = errors.New("no tool watches the program: start it with nsys profile or ncu")
+// ErrNoTool reports that no profiler is attached.
+var ErrNoTool = errors.New("no profiler is attached: start the program with nsys profile or ncu")
 
-// Open connects the process with the tool that watches it, the first time that it is
-// called. The error wraps [ErrNoTool] if there is none.
+// Open connects the process with the profiler that has started it. Only the first call has
+// an effect; later calls return the same result. The error wraps [ErrNoTool].
 var Open = sync.OnceValue(func() error {
 	path := os.Getenv(variable)
 	if path == "" {
 		return fmt.Errorf("nvtx: %w", ErrNoTool)
 	}
-	path, err := judged(path)
+	path, err := trusted(path)
 	if err != nil {
 		return fmt.Errorf("nvtx: %w: %s: %w", ErrNoTool, variable, err)
 	}
@@ -43,27 +43,27 @@ var Open = sync.OnceValue(func() error {
 	case 0:
 		return nil
 	case 1:
-		return fmt.Errorf("nvtx: %w: %s, which %s names, cannot be opened", ErrNoTool, path, variable)
+		return fmt.Errorf("nvtx: %w: the library %s in %s cannot be loaded", ErrNoTool, path, variable)
 	case 2:
 		return fmt.Errorf("nvtx: %w: %s has no InitializeInjectionNvtx2", ErrNoTool, path)
 	}
-	return fmt.Errorf("nvtx: %w: %s refuses to begin", ErrNoTool, path)
+	return fmt.Errorf("nvtx: %w: %s failed to initialize", ErrNoTool, path)
 })
 
-// judged returns the file that the variable names, which nobody else may have written; a
-// name alone is looked for as the loader does.
-func judged(path string) (string, error) {
+// trusted returns the path of the library, or an error if another user can write to it. A
+// name without a slash is searched for as the dynamic loader does.
+func trusted(path string) (string, error) {
 	if !strings.Contains(path, "/") {
 		return loader.Find(path, loader.Path())
 	}
 	err := trust.File(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return path, nil // opening it says so
+		return path, nil // loading it will fail
 	}
 	return path, err
 }
 
-// Begin begins a range; what is returned ends it. Open must have succeeded.
+// Begin begins a range, and end ends it. Open must have succeeded.
 func Begin(name string) (end func()) {
 	text := C.CString(name)
 	defer C.free(unsafe.Pointer(text))

@@ -4,11 +4,11 @@ package nvtx
 
 import "errors"
 
-// ErrNoTool says that no tool watches the process.
-var ErrNoTool = errors.New("this build cannot be watched by NVIDIA's tools (it needs linux and cgo)")
+// ErrNoTool reports that this build does not support NVTX.
+var ErrNoTool = errors.New("this build does not support NVTX: it needs Linux and cgo")
 
-// Open would connect the process with a tool; this build cannot.
+// Open returns ErrNoTool.
 func Open() error { return ErrNoTool }
 
-// Begin would begin a range.
+// Begin does nothing.
 func Begin(string) (end func()) { return func() {} }

@@ -15,8 +15,8 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// TestMain is also the program that a tool watches: with childVariable it makes some
-// ranges, from two goroutines.
+// TestMain is also the program that the profiler starts: if childVariable is set, it emits
+// some ranges from two goroutines.
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) == "" {
 		os.Exit(m.Run())
@@ -42,10 +42,10 @@ func TestRanges(t *testing.T) {
 		log   string
 	}{
 		{"a tool", nil, "<nil> false", "begin 1 step é\nbegin 2 layer\nend 2\nend 1\n"},
-		{"no tool", []string{"none"}, "nvtx: no tool watches the program: start it with nsys profile or ncu true", ""},
-		{"no library", []string{"absent"}, "nvtx: no tool watches the program: start it with nsys profile or ncu: TOOL, which NVTX_INJECTION64_PATH names, cannot be opened true", ""},
-		{"another library", []string{"-DPOOR"}, "nvtx: no tool watches the program: start it with nsys profile or ncu: TOOL has no InitializeInjectionNvtx2 true", ""},
-		{"refuses", []string{"-DREFUSE"}, "nvtx: no tool watches the program: start it with nsys profile or ncu: TOOL refuses to begin true", ""},
+		{"no tool", []string{"none"}, "nvtx: no profiler is attached: start the program with nsys profile or ncu true", ""},
+		{"no library", []string{"absent"}, "nvtx: no profiler is attached: start the program with nsys profile or ncu: the library TOOL in NVTX_INJECTION64_PATH cannot be loaded true", ""},
+		{"another library", []string{"-DPOOR"}, "nvtx: no profiler is attached: start the program with nsys profile or ncu: TOOL has no InitializeInjectionNvtx2 true", ""},
+		{"fails", []string{"-DFAIL"}, "nvtx: no profiler is attached: start the program with nsys profile or ncu: TOOL failed to initialize true", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			folder := t.TempDir()
@@ -70,7 +70,7 @@ func TestRanges(t *testing.T) {
 			}
 			text, _ := os.ReadFile(log)
 			if string(text) != row.log {
-				t.Errorf("the tool was told %q, want %q", text, row.log)
+				t.Errorf("the tool received %q, want %q", text, row.log)
 			}
 		})
 	}

@@ -1,9 +1,9 @@
-// Package substitute replaces the computation of layers temporarily, without a change of
-// the model: by their quantized forms, or by functions that observe their inputs.
+// Package substitute replaces the computation of layers temporarily, without changing the
+// model: by their quantized forms, or by functions that observe their inputs.
 //
-// A [Table] holds for the goroutine that has opened it and for no other, as tensor.NoGrad
-// does. The layers of package nn ask [For] in their Forward, which costs one load where no
-// table is open.
+// A [Table] applies only to the goroutine that runs [Within], as tensor.NoGrad does. The
+// Forward methods of package nn call [For], which costs one atomic load if no table is in
+// use.
 package substitute
 
 import (
@@ -17,8 +17,9 @@ import (
 // Forward computes a layer.
 type Forward func(x *tensor.Tensor) *tensor.Tensor
 
-// Table is what layers are computed by. Those with parameters go by the place of
-// their weight, since it is there before the weight is; all others by themselves.
+// Table maps layers to the functions that replace them. The key of a layer with
+// parameters is the address of its weight field, which exists before the weight itself; the
+// key of any other layer is the layer.
 type Table map[any]Forward
 
 var (
@@ -27,7 +28,7 @@ var (
 	tables = map[goroutine.Identity]Table{}
 )
 
-// Within runs f with a table.
+// Within runs f, in which the table replaces the layers of this goroutine.
 func Within(t Table, f func()) {
 	me := goroutine.Current()
 	set := func(t Table) (before Table) {
@@ -58,7 +59,8 @@ func For(key any) Forward {
 	return tables[goroutine.Current()][key]
 }
 
-// Open reports whether this goroutine has a table: layers then behave as in evaluation.
+// Open reports whether this goroutine has a table. Layers then behave as in evaluation
+// mode.
 func Open() bool {
 	if open.Load() == 0 {
 		return false

@@ -7,8 +7,8 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestWithin wants tables that hold for the goroutine that opened them, inner ones in
-// place of outer ones, until their function ends, also by a panic.
+// A table applies to its goroutine until its function returns or panics. An inner table
+// replaces an outer one.
 func TestWithin(t *testing.T) {
 	key, other := new(int), new(int)
 	called := ""
@@ -54,7 +54,7 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// BenchmarkFor is what a layer pays while no table is open.
+// BenchmarkFor measures the cost of For for a layer if no table is in use.
 func BenchmarkFor(b *testing.B) {
 	key := new(int)
 	for b.Loop() {

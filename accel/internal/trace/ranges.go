@@ -2,26 +2,27 @@ package trace
 
 import "time"
 
-// Ranges are reported to a profiler while they happen.
+// Ranges reports what happens to an external profiler, as nested named ranges such as
+// those of NVTX.
 type Ranges struct {
-	// Begin begins a range; what it returns ends it.
+	// Begin begins a range. Its result ends the range.
 	Begin func(name string) (end func())
-	// Names are what the ranges around a step of a list are called, the outermost
-	// first; "" for none.
+	// Names returns the names of the ranges around a step of a list, the outermost
+	// first; "" means no range.
 	Names func(c *Collector, f *Flush, step int) [3]string
 }
 
-// StartRanges makes a collector the active one that keeps nothing and tells ranges. It
-// is false where there is a collector already.
+// StartRanges activates a collector that stores nothing and reports ranges. ok is false if
+// a collector is already active.
 func StartRanges(r Ranges) (c *Collector, ok bool) {
-	c = &Collector{start: time.Now(), names: map[any]string{}, met: map[any]bool{}, ranges: &r}
+	c = &Collector{start: time.Now(), names: map[any]string{}, seen: map[any]bool{}, ranges: &r}
 	return c, active.CompareAndSwap(nil, c)
 }
 
-// Ranges returns those that the collector tells; nil of one that keeps a profile.
+// Ranges returns the argument of [StartRanges], or nil if the collector stores a profile.
 func (c *Collector) Ranges() *Ranges { return c.ranges }
 
-// Profile returns the collector of the profile that is being taken, nil without one.
+// Profile returns the active collector if it stores a profile, or nil.
 func Profile() *Collector {
 	if c := active.Load(); c != nil && c.ranges == nil {
 		return c
@@ -29,7 +30,7 @@ func Profile() *Collector {
 	return nil
 }
 
-// Range begins a range if somebody wants to know of it; what is returned ends it.
+// Range begins a range if the active collector reports ranges. end ends the range.
 func Range(name func() string) (end func()) {
 	c := active.Load()
 	if c == nil || c.ranges == nil {
@@ -38,8 +39,9 @@ func Range(name func() string) (end func()) {
 	return c.ranges.Begin(name())
 }
 
-// Steps tells the ranges of a list while it runs: before is called in front of each
-// step, and end behind the last. A range that two steps share goes on.
+// Steps reports the ranges of a list while it runs. The caller calls before in front of
+// each step and end after the last one. A range that consecutive steps share stays open,
+// except the innermost, of which each step has its own.
 func (c *Collector) Steps(f *Flush) (before func(step int), end func()) {
 	var names [3]string
 	var open [3]func()
@@ -54,7 +56,7 @@ func (c *Collector) Steps(f *Flush) (before func(step int), end func()) {
 	before = func(step int) {
 		next := c.ranges.Names(c, f, step)
 		same := 0
-		for same < len(names)-1 && names[same] == next[same] { // the innermost is of this step alone
+		for same < len(names)-1 && names[same] == next[same] {
 			same++
 		}
 		closeFrom(same)

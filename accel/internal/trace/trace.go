@@ -1,8 +1,12 @@
-// Package trace collects what the engine does while a profile is being taken.
+// Package trace collects the events of training while a profile is being recorded.
 //
-// The parts of accel ask [Active] whether anybody wants to know, which costs one
-// load of a pointer, and tell what they do. Package prof makes a report of it.
-// There is one collector at a time, as there is one engine.
+// Packages of accel call [Active], which costs one load of a pointer, and report events to
+// the [Collector] that it returns. At most one collector is active, since the process has
+// one recorder of ops (package ir). Package prof turns the events into a report.
+//
+// A list is a sequence of recorded ops that run together, as in package ir; a [Flush] is
+// one run of a list. A plan is the program compiled from a list; a chain is an
+// nn.Sequential.
 package trace
 
 import (
@@ -21,23 +25,22 @@ const (
 	Update
 )
 
-// Scope is a layer, or another part of a program, under whose name ops are
-// recorded.
+// Scope is a layer or another part of a program. Ops are recorded under its name.
 type Scope struct {
-	Number string        // of a layer in its chain; "" for what is no layer
-	Name   func() string // asked when the profile is over
+	Number string        // index of a layer in its chain; "" if it is not a layer of a chain
+	Name   func() string // called when the profile has ended
 	Phase  Phase
 }
 
-// Note says where an op of a list came from.
+// Note describes the origin of an op of a list.
 type Note struct {
 	Op    string
-	Path  string        // numbers of the layers around it, "2.0"; "" outside of chains
-	Name  func() string // of the innermost scope; nil outside of all
+	Path  string        // indices of the layers around the op, such as "2.0"; "" outside of chains
+	Name  func() string // name of the innermost scope; nil outside of scopes
 	Phase Phase
-	Root  any  // the outermost chain around it; nil outside of chains
-	Owner any  // of the parameter that it uses; nil without
-	Leaf  bool // the value is a parameter's
+	Root  any  // the outermost chain around the op; nil outside of chains
+	Owner any  // owner of the parameter that the op uses; nil if it uses none
+	Leaf  bool // the value is a parameter
 }
 
 // Operand is a tensor that a step reads or writes.
@@ -47,32 +50,32 @@ type Operand struct {
 	Size  int // bytes of an element
 }
 
-// Step is one loop or whole-tensor op of a program.
+// Step is one fused kernel or whole-tensor op of a program.
 type Step struct {
-	Ops     []string // several for a loop, or for an op with what it does to its result
-	Nodes   []int    // of the list
+	Ops     []string // several for a fused kernel, or for an op with an epilogue
+	Nodes   []int    // indices of its nodes in the list
 	In, Out []Operand
 }
 
-// SlotKind says whose memory a slot is.
+// SlotKind says how long the memory of a slot is needed.
 type SlotKind uint8
 
 // The kinds of slots.
 const (
-	Temporary SlotKind = iota // of the program
+	Temporary SlotKind = iota // used only within the program
 	Result                    // outlives the list
-	Before                    // is from before the list
+	Before                    // existed before the list
 )
 
 // Slot is a piece of memory of a program.
 type Slot struct {
 	Kind        SlotKind
 	Bytes       int
-	First, Last int // the steps between which a temporary is needed
-	External    int // number among those from before the list; -1 for others
+	First, Last int // the first and last step that need a temporary
+	External    int // index in Flush.Externals of a slot of kind Before; otherwise -1
 }
 
-// Program is a plan.
+// Program describes a plan.
 type Program struct {
 	Device string
 	Steps  []Step
@@ -80,61 +83,60 @@ type Program struct {
 	Arena  int // bytes of all temporaries
 }
 
-// External is what a value from before a list is.
+// External describes a value that existed before a list.
 type External struct {
 	Parameter bool
-	Replaced  bool // by the list: an optimiser's state, or a statistic
+	Replaced  bool // the list replaces it: optimizer state, or a running statistic
 	Gradient  bool
 }
 
 // Flush is one run of a list.
 type Flush struct {
 	Begin, End time.Duration
-	Planning   time.Duration // 0 where a plan was replayed
-	Made       bool          // a plan
+	Planning   time.Duration // 0 if an existing plan was used
+	Made       bool          // a new plan was made
 	Program    *Program
-	Notes      []*Note // of the list's nodes; nil for those from before the profile
+	Notes      []*Note // of the nodes of the list; nil for a node from before the profile
 	Externals  []External
-	// Times are the moments before the first step and after each.
+	// Times has the time before the first step and after each step.
 	Times []time.Duration
-	// Work is what the device did, where it works while the host goes on; nil for
-	// others.
+	// Work is what an asynchronous device, such as a GPU, did; nil for other devices.
 	Work *Work
 }
 
-// Work is one run of a list on a device of its own.
+// Work is one run of a list on an asynchronous device.
 type Work struct {
-	Launched time.Duration // when the host did so
-	// Kernels are filled in when the device has run them.
+	Launched time.Duration // when the host launched it
+	// Kernels is filled in when the device has run them.
 	Kernels []Kernel
 }
 
 // Kernel is one kernel that a device ran.
 type Kernel struct {
 	Name       string
-	Step       int // of the program
+	Step       int // index in the program
 	Begin, End time.Duration
 	Blocks     int
-	Threads    int // of a block
+	Threads    int // per block
 }
 
-// Kind is what the host did.
+// Kind is a kind of host work.
 type Kind uint8
 
 // The kinds of host work.
 const (
-	Waiting       Kind = iota // for data
-	Reading                   // results of the device
-	Writing                   // data to the device
-	Marked                    // a span of the user's
-	Planning                  // the launch of a list
-	Launching                 // work of the device
+	Waiting       Kind = iota // waiting for data
+	Reading                   // copying results from the device
+	Writing                   // copying data to the device
+	Marked                    // a span of prof.Span
+	Planning                  // planning a list
+	Launching                 // launching work of the device
 	Synchronising             // waiting for work of the device
-	Exchanging                // waiting for other processes that train the model, too
-	Communicating             // numbers on their way to them, beside other work
+	Exchanging                // waiting for the other ranks
+	Communicating             // transfers to other ranks, concurrent with other work
 )
 
-// Event is something that the host did.
+// Event is a period of host work.
 type Event struct {
 	Kind       Kind
 	Name       string
@@ -142,22 +144,22 @@ type Event struct {
 	Bytes      int
 }
 
-// Collector keeps what it receives from any goroutine. Where several record ops at
-// once, their scopes mix.
+// Collector collects events from all goroutines. If several goroutines record ops at the
+// same time, their scopes are mixed up.
 type Collector struct {
 	start  time.Time
-	ranges *Ranges    // nil for a collector that keeps what it receives
-	before *Collector // that was active before; one of ranges, or nil
+	ranges *Ranges    // nil if the collector stores a profile
+	before *Collector // the previously active collector, which reports ranges; or nil
 
 	mu      sync.Mutex
 	scopes  []Scope
 	path    string
 	root    any    // the outermost chain
-	buffer  []Note // for the next ones
+	buffer  []Note // preallocated for the next notes
 	flushes []Flush
 	events  []Event
-	names   map[any]string // of parameters, by their owner
-	met     map[any]bool
+	names   map[any]string // names of parameters by owner
+	seen    map[any]bool
 }
 
 var active atomic.Pointer[Collector]
@@ -165,12 +167,13 @@ var active atomic.Pointer[Collector]
 // batch is the number of notes and events that are allocated at once.
 const batch = 256
 
-// Active returns the collector of the profile that is being taken, nil without one.
+// Active returns the active collector, or nil.
 func Active() *Collector { return active.Load() }
 
-// Start makes a collector the active one. It is false where there is one already.
+// Start activates a collector that stores a profile. ok is false if such a collector is
+// already active. One that reports ranges pauses until Stop.
 func Start() (c *Collector, ok bool) {
-	c = &Collector{start: time.Now(), names: map[any]string{}, met: map[any]bool{}, buffer: make([]Note, batch), events: make([]Event, 0, batch)}
+	c = &Collector{start: time.Now(), names: map[any]string{}, seen: map[any]bool{}, buffer: make([]Note, batch), events: make([]Event, 0, batch)}
 	c.before = active.Load()
 	if c.before != nil && c.before.ranges == nil {
 		return c, false
@@ -178,16 +181,16 @@ func Start() (c *Collector, ok bool) {
 	return c, active.CompareAndSwap(c.before, c)
 }
 
-// Stop ends the profile of a collector.
+// Stop deactivates a collector and activates the previous one again.
 func (c *Collector) Stop() { active.CompareAndSwap(c, c.before) }
 
-// Begun is when it was started.
+// Begun returns when the collector was started.
 func (c *Collector) Begun() time.Time { return c.start }
 
 // Now returns the time since the start.
 func (c *Collector) Now() time.Duration { return time.Since(c.start) }
 
-// Enter opens a scope; what is returned closes it.
+// Enter opens a scope. leave closes it.
 func (c *Collector) Enter(s Scope) (leave func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -203,16 +206,16 @@ func (c *Collector) Enter(s Scope) (leave func()) {
 	return func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if len(c.scopes) >= depth { // else a panic has closed it
+		if len(c.scopes) >= depth { // otherwise a panic has closed it
 			c.scopes = c.scopes[:depth-1]
 		}
 		c.path = outer
 	}
 }
 
-// Within says that the layers of a chain follow; what is returned says that they
-// are over. A chain within a chain changes nothing.
-func (c *Collector) Within(chain any) (leave func()) {
+// EnterChain records that the layers of a chain follow, until leave is called. For a chain
+// within a chain it does nothing.
+func (c *Collector) EnterChain(chain any) (leave func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.root != nil {
@@ -226,12 +229,12 @@ func (c *Collector) Within(chain any) (leave func()) {
 	}
 }
 
-// Note returns a note of an op in the present scope.
+// Note returns a note of an op in the current scope.
 func (c *Collector) Note(op string) *Note {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.buffer) == 0 {
-		c.buffer = make([]Note, batch) // allocating them one by one would cost more than the ops that they describe
+		c.buffer = make([]Note, batch) // allocating them one by one would take longer than recording the ops
 	}
 	n := &c.buffer[0]
 	c.buffer = c.buffer[1:]
@@ -242,7 +245,7 @@ func (c *Collector) Note(op string) *Note {
 	return n
 }
 
-// Event keeps what the host did since begin.
+// Event adds host work that began at begin and ends now.
 func (c *Collector) Event(kind Kind, name string, begin time.Duration, bytes int) {
 	if c.ranges != nil {
 		return
@@ -250,7 +253,7 @@ func (c *Collector) Event(kind Kind, name string, begin time.Duration, bytes int
 	c.Add(Event{kind, name, begin, c.Now(), bytes})
 }
 
-// Add keeps what was done at a time that somebody else has measured.
+// Add adds an event whose times the caller has measured.
 func (c *Collector) Add(e Event) {
 	if c.ranges != nil {
 		return
@@ -260,8 +263,8 @@ func (c *Collector) Add(e Event) {
 	c.events = append(c.events, e)
 }
 
-// Ran keeps the run of a list.
-func (c *Collector) Ran(f Flush) {
+// AddFlush adds the run of a list.
+func (c *Collector) AddFlush(f Flush) {
 	if c.ranges != nil {
 		return
 	}
@@ -270,38 +273,38 @@ func (c *Collector) Ran(f Flush) {
 	c.flushes = append(c.flushes, f)
 }
 
-// Flushes returns the runs of lists so far.
+// Flushes returns the runs of lists that were added so far.
 func (c *Collector) Flushes() []Flush {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]Flush(nil), c.flushes...)
 }
 
-// Events returns those so far.
+// Events returns the events that were added so far.
 func (c *Collector) Events() []Event {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]Event(nil), c.events...)
 }
 
-// First reports whether this is the first time that it is asked about x.
+// First reports whether this is its first call with x.
 func (c *Collector) First(x any) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	met := c.met[x]
-	c.met[x] = true
-	return !met
+	seen := c.seen[x]
+	c.seen[x] = true
+	return !seen
 }
 
-// Call gives a parameter, known by its owner, a name.
-func (c *Collector) Call(owner any, name string) {
+// SetName sets the name of the parameter with an owner.
+func (c *Collector) SetName(owner any, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.names[owner] = name
 }
 
-// Called returns the name of a parameter; "" where it has none.
-func (c *Collector) Called(owner any) string {
+// ParameterName returns the name of the parameter with an owner, or "".
+func (c *Collector) ParameterName(owner any) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.names[owner]

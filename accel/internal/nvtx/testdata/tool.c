@@ -1,6 +1,6 @@
 // A tool that writes the ranges of a program to the file NVTX_TEST_LOG: "begin 1 name"
 // and "end 1". It takes the functions as a tool does, with types of its own.
-// -DREFUSE has it refuse, -DPOOR lack what it wants the program to have.
+// -DFAIL has it refuse, -DPOOR lack what it wants the program to have.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ struct version { size_t size; uint32_t version, reserved; void (*set)(uint32_t);
 
 #ifndef POOR
 int InitializeInjectionNvtx2(const void *(*get)(uint32_t)) {
-#ifdef REFUSE
+#ifdef FAIL
   return 0;
 #endif
   const struct callbacks *c = get(1);
