@@ -1,8 +1,8 @@
-// Command bench times small programs as cells and as Python, in one run, best of
-// three, and prints the table that the comment of package interp has.
+// Command bench measures small programs as cells and as Python, as the best of three runs,
+// and prints a table of the times.
 //
 //	go run ./interp/internal/bench [-python python3]
 //
-// The programs are in testdata, a Go cell and its Python twin of the same name;
-// each prints a number, which must be equal.
+// The programs are in testdata: a Go cell and a Python program with the same name. Both
+// print a number, which must be the same.
 package main

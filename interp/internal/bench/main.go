@@ -20,12 +20,12 @@ import (
 //go:embed testdata
 var programs embed.FS
 
-// runs is of how many the best counts.
+// runs is the number of runs of each program; the best one counts.
 const runs = 3
 
 func main() {
-	only := flag.String("run", "", "run only the programs whose name has this in it")
-	python := flag.String("python", "python3", "the interpreter to compare with")
+	only := flag.String("run", "", "run only the programs whose name contains this")
+	python := flag.String("python", "python3", "Python interpreter to compare with")
 	flag.Parse()
 	if err := table(*python, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -75,7 +75,7 @@ func table(python, only string) error {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// timeCell runs the program each time in a session of its own.
+// timeCell times a cell, each run in a new session.
 func timeCell(src string) (best time.Duration, printed string, err error) {
 	for range runs {
 		var out bytes.Buffer
@@ -97,8 +97,8 @@ func timeCell(src string) (best time.Duration, printed string, err error) {
 	return best, printed, nil
 }
 
-// timePython runs the program in a function, after Python has started: scripts
-// tell their own time as the last line.
+// timePython times a Python program without the start of Python: a script around the
+// program prints the time as its last line.
 func timePython(python, src string) (best time.Duration, printed string, err error) {
 	timed := "import time\nsource = " + fmt.Sprintf("%q", src) + "\ncode = compile(source, 'cell', 'exec')\nstart = time.perf_counter()\n" +
 		"exec(code, {})\nprint(int((time.perf_counter() - start) * 1e9))\n"

@@ -1,18 +1,20 @@
-// Package descendants signals a process together with all that it has started.
+// Package descendants signals a process together with all processes that it has started,
+// directly or indirectly.
 //
-// A process group would do that without looking at every process of the system,
-// but a worker's children are in the group of the worker, with which they end.
+// A process group would do this without listing every process of the system, but the
+// children of a worker must stay in the worker's group, so that they end with it.
 package descendants
 
 import (
 	"github.com/shirou/gopsutil/v4/process"
 )
 
-// A Tree is a process with those that it had started when the tree was looked at,
-// and those that these had. All but the first come behind their parents.
+// A Tree is a process with its descendants at the time of Of. Each process comes after its
+// parent.
 type Tree []*process.Process
 
-// Of looks at the process with a number. One that has ended is an empty tree.
+// Of returns the tree of the process with an id. The tree is empty if the process has
+// ended.
 func Of(pid int) Tree {
 	root, err := process.NewProcess(int32(pid))
 	if err != nil {
@@ -20,18 +22,18 @@ func Of(pid int) Tree {
 	}
 	tree := Tree{root}
 	for i := 0; i < len(tree); i++ {
-		// Without an answer there is nobody.
+		// on an error there are no children
 		children, _ := tree[i].Children()
 		tree = append(tree, children...)
 	}
 	for _, p := range tree {
-		_, _ = p.CreateTime() // is kept, for IsRunning to tell it from a later one
+		_, _ = p.CreateTime() // cached, so IsRunning can distinguish it from a later process with the same id
 	}
 	return tree
 }
 
-// Interrupt sends all of them what Control-C does, or kills them where the system
-// has no such signal.
+// Interrupt sends SIGINT to all processes of the tree, or kills them if the system has no
+// such signal.
 func (t Tree) Interrupt() {
 	for _, p := range t {
 		if interrupt(p) != nil {
@@ -40,7 +42,7 @@ func (t Tree) Interrupt() {
 	}
 }
 
-// Kill kills those that still run, and what they have started meanwhile.
+// Kill kills the processes that still run, and those that they have started meanwhile.
 func (t Tree) Kill() {
 	for _, p := range t {
 		if running, err := p.IsRunning(); err != nil || !running {

@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// TestTree says that the child of a shell ends with the shell, also where the
-// shell does not listen.
+// The child of a shell ends with the shell, even if the shell ignores the interrupt.
 func TestTree(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -39,7 +38,7 @@ func TestTree(t *testing.T) {
 				tree = Of(c.Process.Pid)
 			}
 			row.end(tree)
-			if _, err := r.ReadString('\n'); err == nil { // its end comes when all have closed it
+			if _, err := r.ReadString('\n'); err == nil { // EOF comes when all processes have closed it
 				t.Error("there is more output")
 			}
 			if err := c.Wait(); err == nil {
@@ -50,7 +49,7 @@ func TestTree(t *testing.T) {
 					t.Errorf("process %d is %s", p.Pid, status)
 				}
 			}
-			tree.Kill() // of what has ended nothing happens
+			tree.Kill() // does nothing for processes that have ended
 		})
 	}
 }

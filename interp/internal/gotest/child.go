@@ -11,31 +11,30 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// The environment of a child: the file that it is to run, and where it tells how
-// the cells ended.
+// Environment variables of a child process: the file to run, and the file to which it
+// writes its report.
 const (
 	fileVariable   = "QUERN_GOTEST_FILE"
 	reportVariable = "QUERN_GOTEST_REPORT"
 )
 
-// A report is what a child says about cells that came back to it. A child that
-// died, or whose program called os.Exit, leaves none.
+// A report describes how the cells of a child process ended. A child that crashed, or
+// whose program called os.Exit, writes none.
 type report struct {
-	Kind    string // of the interp.Error; "" when main returned
+	Kind    string // name of the interp.Error; "" if main returned
 	Message string
 	Running bool // whether main had been called
 }
 
-// child runs the file of the environment and exits, in a process that was
-// started for it; elsewhere it returns. The status of a failed cell is 2, as that
-// of a panic.
+// child runs the file that the environment names and exits. In a process that is not a
+// child it returns. The exit status for a failed cell is 2, as for a panic.
 func child() {
 	file := os.Getenv(fileVariable)
 	if file == "" {
 		return
 	}
-	// A test that starts itself again gets another child, and its report is no
-	// one's.
+	// A test may start this program again. That process is a child too, but must not write
+	// a report.
 	path := os.Getenv(reportVariable)
 	os.Unsetenv(reportVariable)
 	r, err := runFile(file)
@@ -53,10 +52,10 @@ func child() {
 	os.Exit(0)
 }
 
-// childFailed is the status of a child that could not begin.
+// childFailed is the exit status of a child that could not start.
 const childFailed = 125
 
-// runFile runs a file as a cell, which calls main since it has no statements.
+// runFile runs a file as a cell. A cell without statements calls main.
 func runFile(file string) (report, error) {
 	src, err := os.ReadFile(file)
 	if err != nil {
@@ -74,8 +73,8 @@ func runFile(file string) (report, error) {
 	return report{}, err
 }
 
-// withoutPackage blanks the package clause of a file, so that every line keeps
-// its number.
+// withoutPackage replaces the package clause of a file by spaces, so that line numbers do
+// not change.
 func withoutPackage(src string) string {
 	const clause = "package main"
 	at := 0
@@ -101,7 +100,7 @@ func (r report) write(path string) error {
 	return os.WriteFile(path, text, 0o600)
 }
 
-// readReport reads what a child wrote; nil if it wrote nothing.
+// readReport reads the report of a child. It returns nil if there is none.
 func readReport(path string) (*report, error) {
 	text, err := os.ReadFile(path)
 	if err != nil || len(text) == 0 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// An outcome is what came of a file. See the package comment.
+// An outcome classifies how a test ended. See the package comment.
 type outcome string
 
 const (
@@ -19,22 +19,22 @@ const (
 	timeout outcome = "time-out"
 )
 
-// outcomes is their order in tables.
+// outcomes lists the outcomes in the order of the tables.
 var outcomes = []outcome{pass, refused, wrong, panics, fault, crash, timeout}
 
-// A verdict is the outcome of a file and why.
-type verdict struct {
+// A result is the outcome of a test with the reason.
+type result struct {
 	Name    string
 	Outcome outcome
-	Message string  `json:",omitempty"` // the error, or what differs
+	Message string  `json:",omitempty"` // the error, or the difference
 	Seconds float64 // of the child
-	Output  string  `json:",omitempty"` // the beginning of what it printed
+	Output  string  `json:",omitempty"` // the beginning of its output
 }
 
-// classify compares how a child ended, and its report, nil if there is none, with
-// the oracle.
-func (o *oracle) classify(name string, e ending, r *report) (verdict, error) {
-	v := verdict{Name: name, Seconds: e.seconds, Output: head(e.output)}
+// classify compares the ending of a child, and its report if there is one, with the
+// oracle.
+func (o *oracle) classify(name string, e ending, r *report) (result, error) {
+	v := result{Name: name, Seconds: e.seconds, Output: head(e.output)}
 	same, err := o.agrees(name, e.output)
 	switch {
 	case err != nil:
@@ -59,14 +59,14 @@ func (o *oracle) classify(name string, e ending, r *report) (verdict, error) {
 	return v, nil
 }
 
-// isCrash reports whether a process without a report was ended by a signal, by
-// the run time, or by a panic that no session caught.
+// isCrash reports whether a process without a report was ended by a signal, by Go's
+// runtime, or by a panic that no session recovered.
 func isCrash(e ending) bool {
 	return e.status < 0 || e.status == childFailed ||
 		e.status == 2 && fatal.MatchString(e.output)
 }
 
-// fatal is how the run time of Go announces the end.
+// fatal matches the last messages of Go's runtime.
 var fatal = regexp.MustCompile(`(?m)^(fatal error: |panic: |runtime: |unexpected fault address|SIG[A-Z]+: ).*`)
 
 func crashMessage(e ending) string {
@@ -76,7 +76,7 @@ func crashMessage(e ending) string {
 	return fmt.Sprintf("exit status %d: %s", e.status, head(e.output))
 }
 
-// head returns the beginning of a text, for people.
+// head returns the beginning of a text, for messages.
 func head(text string) string {
 	const enough = 2000
 	if len(text) > enough {
@@ -90,9 +90,9 @@ var (
 	varying = regexp.MustCompile(`0x[0-9a-f]+|\d+`)
 )
 
-// guess returns a cause made of a message: its first line, without places and numbers,
-// so that files with the same fault have the same cause.
-func guess(v verdict) string {
+// guess derives a cause from a message: its first line without positions and numbers, so
+// that tests that fail for the same reason get the same cause.
+func guess(v result) string {
 	text := v.Message
 	if v.Outcome == timeout {
 		text = "slow, or waits forever"

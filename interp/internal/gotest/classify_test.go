@@ -84,7 +84,7 @@ func TestGuess(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			if got := guess(verdict{Outcome: panics, Message: row.in}); got != row.want {
+			if got := guess(result{Outcome: panics, Message: row.in}); got != row.want {
 				t.Errorf("%q\n got %q\nwant %q", row.in, got, row.want)
 			}
 		})

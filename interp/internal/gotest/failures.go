@@ -12,8 +12,8 @@ import (
 //go:embed failures.txt
 var failuresText string
 
-// varies is what a person writes into failures.txt as the outcome of a file that
-// sometimes passes; it stays there.
+// varies is the outcome of a test that sometimes passes. It is written into failures.txt
+// by hand and kept by -update.
 const varies outcome = "varies"
 
 // A failure is a line of failures.txt: tabs separate outcome, name and cause.
@@ -22,7 +22,7 @@ type failure struct {
 	cause   string
 }
 
-// failures are the files that are known not to pass.
+// failures has the tests that are known not to pass, by name.
 type failures map[string]failure
 
 func readFailures(text string) (failures, error) {
@@ -35,21 +35,21 @@ func readFailures(text string) (failures, error) {
 		}
 		fields := strings.Split(line, "\t")
 		if len(fields) != 3 {
-			return nil, fmt.Errorf("failures.txt: %q has not three fields", line)
+			return nil, fmt.Errorf("failures.txt: line %q must have three fields separated by tabs", line)
 		}
 		list[fields[1]] = failure{outcome: outcome(fields[0]), cause: fields[2]}
 	}
 	return list, lines.Err()
 }
 
-// after returns the list once verdicts are in. Files without a verdict stay; a cause
-// that a person gave stays with the outcome that it explains.
-func (f failures) after(verdicts []verdict) failures {
+// after returns the list updated with results. Tests without a result are kept, and a cause
+// that was written by hand is kept while the outcome is the same.
+func (f failures) after(results []result) failures {
 	next := failures{}
 	for name, old := range f {
 		next[name] = old
 	}
-	for _, v := range verdicts {
+	for _, v := range results {
 		if f[v.Name].outcome == varies {
 			continue
 		}
@@ -62,8 +62,8 @@ func (f failures) after(verdicts []verdict) failures {
 	return next
 }
 
-// cause returns that of the list, or a guess.
-func (f failures) cause(v verdict) string {
+// cause returns the cause in the list, or a guess.
+func (f failures) cause(v result) string {
 	if old, ok := f[v.Name]; ok && (old.outcome == v.Outcome || old.outcome == varies) && !strings.HasPrefix(old.cause, "?") {
 		return old.cause
 	}
@@ -86,21 +86,21 @@ func (f failures) text() string {
 	return b.String()
 }
 
-// regressions returns an error that names the files that are not in the list and do
-// not pass. Those that are, and do, are noted on w.
-func (f failures) regressions(verdicts []verdict, w io.Writer) error {
+// regressions returns an error that names the tests that do not pass and are not in the
+// list. It writes a note to w for each test in the list that passes.
+func (f failures) regressions(results []result, w io.Writer) error {
 	var broken []string
-	for _, v := range verdicts {
+	for _, v := range results {
 		old, known := f[v.Name]
 		switch {
 		case v.Outcome != pass && !known:
 			broken = append(broken, fmt.Sprintf("%s: %s: %s", v.Name, v.Outcome, v.Message))
 		case v.Outcome == pass && known && old.outcome != varies:
-			fmt.Fprintf(w, "%s passes now: take it out of failures.txt, or run with -update\n", v.Name)
+			fmt.Fprintf(w, "%s passes now: remove it from failures.txt, or run with -update\n", v.Name)
 		}
 	}
 	if len(broken) > 0 {
-		return fmt.Errorf("%d files that passed do not:\n%s", len(broken), strings.Join(broken, "\n"))
+		return fmt.Errorf("%d tests that used to pass do not:\n%s", len(broken), strings.Join(broken, "\n"))
 	}
 	return nil
 }

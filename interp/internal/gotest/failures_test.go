@@ -11,7 +11,7 @@ const failuresOfTest = "panic\tkept.go\tgoto into a block\n" +
 	"time-out\tunseen.go\tslow\n" +
 	"varies\twavers.go\ta race in the test\n"
 
-var verdictsOfTest = []verdict{
+var verdictsOfTest = []result{
 	{Name: "kept.go", Outcome: panics, Message: "x"},
 	{Name: "moved.go", Outcome: wrong, Message: "another output"},
 	{Name: "new.go", Outcome: crash, Message: "fatal error: all"},
@@ -56,7 +56,7 @@ func TestRegressions(t *testing.T) {
 	}
 }
 
-// TestFailures holds the list to its form: real outcomes, a cause for each.
+// TestFailures checks that each line of failures.txt has a valid outcome and a cause.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	list, err := readFailures(failuresText)

@@ -32,13 +32,13 @@ func find(root string) ([]string, error) {
 		return err
 	})
 	if err == nil && len(names) == 0 {
-		err = fmt.Errorf("no tests below %s: is this a whole Go distribution?", root)
+		err = fmt.Errorf("no tests in %s: install a Go distribution that includes its test folder", root)
 	}
 	return names, err
 }
 
-// isTest reports whether a file is to be run by itself, on this platform and
-// without arguments.
+// isTest reports whether a file is a test that runs on this platform, alone and without
+// arguments.
 func isTest(path string) (bool, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// limit is what a test may take. Compiled, the slowest takes a second.
+// limit is how long a test may take. The slowest takes a second when compiled.
 const limit = 10 * time.Second
 
 func main() {
@@ -29,7 +29,7 @@ func main() {
 	}
 }
 
-// flags are those of the command line.
+// flags are the flags of the command line.
 type flags struct {
 	jobs                    int
 	limit                   time.Duration
@@ -40,18 +40,17 @@ type flags struct {
 func parse(args []string) (flags, error) {
 	var f flags
 	set := flag.NewFlagSet("gotest", flag.ContinueOnError)
-	set.IntVar(&f.jobs, "j", 2, "tests at a time")
-	set.DurationVar(&f.limit, "limit", limit, "what a test may take")
-	set.StringVar(&f.run, "run", "", "only tests whose name matches this regular expression; shows what they print")
-	set.StringVar(&f.json, "json", "", "write the table to this file too")
-	set.BoolVar(&f.update, "update", false, "write failures.txt again")
-	set.BoolVar(&f.oracle, "oracle", false, "write oracle.txt again")
-	set.BoolVar(&f.verbose, "v", false, "print each verdict as it comes")
+	set.IntVar(&f.jobs, "j", 2, "number of tests to run concurrently")
+	set.DurationVar(&f.limit, "limit", limit, "how long a test may take")
+	set.StringVar(&f.run, "run", "", "run only tests whose name matches this regular expression, and show their output")
+	set.StringVar(&f.json, "json", "", "also write the table to this file")
+	set.BoolVar(&f.update, "update", false, "regenerate failures.txt")
+	set.BoolVar(&f.oracle, "oracle", false, "regenerate oracle.txt")
+	set.BoolVar(&f.verbose, "v", false, "print each result at once")
 	return f, set.Parse(args)
 }
 
-// command does what the command line says. Its error tells which files stopped
-// passing.
+// command runs the command line. The error names the tests that do not pass any more.
 func command(ctx context.Context, args []string) error {
 	f, err := parse(args)
 	if err != nil {
@@ -78,7 +77,7 @@ func command(ctx context.Context, args []string) error {
 func testRoot(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
-		return "", fmt.Errorf("asking go for its root: %w", err)
+		return "", fmt.Errorf("run go env GOROOT: %w", err)
 	}
 	return filepath.Join(strings.TrimSpace(string(out)), "test"), nil
 }
@@ -87,7 +86,7 @@ func testRoot(ctx context.Context) (string, error) {
 func sourceFile(ctx context.Context, name string) (string, error) {
 	out, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "github.com/quernlab/quern/interp/internal/gotest").Output()
 	if err != nil {
-		return "", fmt.Errorf("asking go where the source of this command is: %w", err)
+		return "", fmt.Errorf("find the source folder of this command with go list: %w", err)
 	}
 	return filepath.Join(strings.TrimSpace(string(out)), name), nil
 }
@@ -104,12 +103,12 @@ func matching(names []string, pattern string) ([]string, error) {
 		}
 	}
 	if len(some) == 0 {
-		return nil, fmt.Errorf("no test has a name that matches %q", pattern)
+		return nil, fmt.Errorf("no test name matches %q", pattern)
 	}
 	return some, nil
 }
 
-// consultAll writes oracle.txt, keeping the lines of files that were not named.
+// consultAll writes oracle.txt. It keeps the lines of tests that are not in names.
 func consultAll(ctx context.Context, f flags, root string, names []string) error {
 	o, err := readOracle(oracleText, root)
 	if err != nil {
@@ -117,7 +116,7 @@ func consultAll(ctx context.Context, f flags, root string, names []string) error
 	}
 	o.release = release()
 	var mu sync.Mutex
-	var failed []error // one must not lose the answers of a thousand others
+	var failed []error // collected, so that one failure does not discard the other results
 	err = parallel(ctx, f.jobs, len(names), func(ctx context.Context, i int) error {
 		answer, err := consult(ctx, root, names[i])
 		mu.Lock()
@@ -136,14 +135,14 @@ func consultAll(ctx context.Context, f flags, root string, names []string) error
 	return errors.Join(failed...)
 }
 
-// measure runs the tests and prints what came of them.
+// measure runs the tests and prints their results.
 func measure(ctx context.Context, f flags, root string, names []string) error {
-	g, err := newGauge(root)
+	g, err := newRunner(root)
 	if err != nil {
 		return err
 	}
 	g.jobs, g.limit = f.jobs, f.limit
-	verdicts, err := g.run(ctx, g.oracle.works(names), func(v verdict) {
+	results, err := g.run(ctx, g.oracle.works(names), func(v result) {
 		if f.verbose || f.run != "" {
 			fmt.Printf("%s %s (%.1f s) %s\n%s", v.Outcome, v.Name, v.Seconds, v.Message, v.Output)
 		}
@@ -151,10 +150,10 @@ func measure(ctx context.Context, f flags, root string, names []string) error {
 	if err != nil {
 		return err
 	}
-	printCauses(os.Stdout, verdicts, g.known)
-	printTable(os.Stdout, verdicts)
+	printCauses(os.Stdout, results, g.known)
+	printTable(os.Stdout, results)
 	if f.json != "" {
-		text, err := json.MarshalIndent(verdicts, "", "\t")
+		text, err := json.MarshalIndent(results, "", "\t")
 		if err != nil {
 			return err
 		}
@@ -163,17 +162,17 @@ func measure(ctx context.Context, f flags, root string, names []string) error {
 		}
 	}
 	if f.update {
-		return writeSource(ctx, "failures.txt", g.known.after(verdicts).text())
+		return writeSource(ctx, "failures.txt", g.known.after(results).text())
 	}
-	return g.known.regressions(verdicts, os.Stdout)
+	return g.known.regressions(results, os.Stdout)
 }
 
-func newGauge(root string) (*gauge, error) {
+func newRunner(root string) (*runner, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	g := &gauge{root: root, program: program, limit: limit, jobs: 2}
+	g := &runner{root: root, program: program, limit: limit, jobs: 2}
 	if g.oracle, err = readOracle(oracleText, root); err != nil {
 		return nil, err
 	}

@@ -16,20 +16,20 @@ import (
 	"time"
 )
 
-// oracle.txt: a line a file, for each whose compiled program does more than end
-// silently with status 0. A tab separates name and output, which is
+// oracle.txt has one line for each test whose compiled program prints something or exits
+// with a status other than 0. A tab separates the name from the expected output:
 //
-//	.out     the content of the file of that suffix beside it
-//	"text"   a text as in Go source
-//	sha256:  the hash of a longer one
-//	*        anything, because two runs differ
-//	fails    the program ends with another status: it wants the environment that
-//	         Go's own runner makes. It is left out.
+//	.out     the content of the file with this suffix beside the test
+//	"text"   a Go string literal
+//	sha256:  the hash of a longer output
+//	*        any output, because two runs differ
+//	fails    the program exits with another status, because it needs the environment of
+//	         Go's own test runner. The test is excluded.
 //
 //go:embed oracle.txt
 var oracleText string
 
-// An oracle knows what compiled programs do.
+// An oracle has the expected output of the tests, from compiled programs.
 type oracle struct {
 	release string // of Go, "go1.26"
 	root    string
@@ -41,7 +41,7 @@ const (
 	outputVaries   = "*"
 	programFails   = "fails"
 	hashOfOutput   = "sha256:"
-	longestLiteral = 200 // bytes of an output that oracle.txt holds as it is
+	longestLiteral = 200 // bytes; oracle.txt has the hash of a longer output
 )
 
 func readOracle(text, root string) (*oracle, error) {
@@ -57,17 +57,17 @@ func readOracle(text, root string) (*oracle, error) {
 		}
 		name, output, ok := strings.Cut(line, "\t")
 		if !ok {
-			return nil, fmt.Errorf("oracle.txt: %q has no output", line)
+			return nil, fmt.Errorf("oracle.txt: line %q has no output after a tab", line)
 		}
 		o.known[name] = output
 	}
 	return o, lines.Err()
 }
 
-// check refuses to compare with what another release of Go did.
+// check returns an error if the oracle is of another release of Go.
 func (o *oracle) check() error {
 	if release := release(); o.release != release {
-		return fmt.Errorf("oracle.txt is of %q and this is %s: run with -oracle", o.release, release)
+		return fmt.Errorf("oracle.txt is for %q, but this is %s: regenerate it with -oracle", o.release, release)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func release() string {
 	return strings.Join(parts[:min(2, len(parts))], ".")
 }
 
-// works returns the tests that succeed when compiled.
+// works returns the tests that succeed when they are compiled.
 func (o *oracle) works(names []string) []string {
 	var some []string
 	for _, name := range names {
@@ -89,7 +89,7 @@ func (o *oracle) works(names []string) []string {
 	return some
 }
 
-// agrees reports whether an output is the one of the compiled program.
+// agrees reports whether an output is that of the compiled program.
 func (o *oracle) agrees(name, output string) (bool, error) {
 	want := o.known[name]
 	switch {
@@ -113,11 +113,12 @@ func outFile(root, name string) string {
 
 func hash(text string) string { return fmt.Sprintf("%s%x", hashOfOutput, sha256.Sum256([]byte(text))) }
 
-// compiledLimit is what building a test and running it may take each. nosplit.go
-// calls the compiler a hundred times.
+// compiledLimit is how long building a test may take, and running it. nosplit.go calls the
+// compiler a hundred times.
 const compiledLimit = 5 * time.Minute
 
-// consult compiles a file, runs it twice, and returns what oracle.txt says of it.
+// consult compiles a test, runs it twice, and returns its output in the form of
+// oracle.txt.
 func consult(ctx context.Context, root, name string) (string, error) {
 	dir, err := os.MkdirTemp("", "gotest")
 	if err != nil {
@@ -138,7 +139,7 @@ func consult(ctx context.Context, root, name string) (string, error) {
 			return "", err
 		}
 		if ends[i].timeout {
-			return "", fmt.Errorf("%s: compiled, it does not end within %v", name, compiledLimit)
+			return "", fmt.Errorf("%s: the compiled program does not end within %v", name, compiledLimit)
 		}
 		if ends[i].status != 0 {
 			return programFails, nil

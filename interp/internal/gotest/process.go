@@ -11,20 +11,20 @@ import (
 
 // An ending is how a process ended.
 type ending struct {
-	status  int    // -1 when a signal ended it
-	output  string // stdout and stderr as they came, cut off at maxOutput
+	status  int    // -1 if a signal ended it
+	output  string // stdout and stderr combined, truncated to maxOutput
 	timeout bool
 	seconds float64
 }
 
-// maxOutput is beyond what any test of the distribution prints.
+// maxOutput is more than any test of the distribution prints, in bytes.
 const maxOutput = 4 << 20
 
 // waitForPipes is how long grandchildren may keep the output open.
 const waitForPipes = time.Second
 
-// run runs a command in dir, with variables added to the environment, and ends
-// it after the limit.
+// run runs a command in dir, with additional environment variables, and kills it after the
+// limit.
 func run(ctx context.Context, limit time.Duration, dir string, env []string, name string, args ...string) (ending, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -53,7 +53,7 @@ func run(ctx context.Context, limit time.Duration, dir string, env []string, nam
 	return e, err
 }
 
-// capped holds the first maxOutput bytes that are written to it.
+// capped keeps the first maxOutput bytes that are written to it.
 type capped struct{ bytes.Buffer }
 
 func (c *capped) Write(p []byte) (int, error) {

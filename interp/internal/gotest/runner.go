@@ -8,55 +8,55 @@ import (
 	"time"
 )
 
-// A gauge runs tests.
-type gauge struct {
+// A runner runs tests.
+type runner struct {
 	root    string        // $GOROOT/test
-	program string        // what to start as the child
-	limit   time.Duration // of a file
-	jobs    int           // children at a time
+	program string        // program of the child processes
+	limit   time.Duration // for one test
+	jobs    int           // number of concurrent child processes
 	oracle  *oracle
 	known   failures
 }
 
-// run runs the named tests and returns a verdict for each, in their order.
-// progress is called for each result, from several goroutines one at a time.
-func (g *gauge) run(ctx context.Context, names []string, progress func(verdict)) ([]verdict, error) {
-	verdicts := make([]verdict, len(names))
+// run runs the named tests and returns their results in the same order. It calls progress
+// for each result, from several goroutines but one call at a time.
+func (g *runner) run(ctx context.Context, names []string, progress func(result)) ([]result, error) {
+	results := make([]result, len(names))
 	var mu sync.Mutex
 	err := parallel(ctx, g.jobs, len(names), func(ctx context.Context, i int) error {
 		v, err := g.one(ctx, names[i])
 		mu.Lock()
 		defer mu.Unlock()
-		verdicts[i] = v
+		results[i] = v
 		progress(v)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	// A machine with other work is slow: what is new among the time-outs gets a
-	// second try, alone.
-	for i, v := range verdicts {
+	// A loaded machine is slow: a test that times out and is not known to do so is run
+	// again, alone.
+	for i, v := range results {
 		if v.Outcome != timeout || g.known[v.Name].outcome == timeout {
 			continue
 		}
-		if verdicts[i], err = g.one(ctx, v.Name); err != nil {
+		if results[i], err = g.one(ctx, v.Name); err != nil {
 			return nil, err
 		}
 	}
-	return verdicts, nil
+	return results, nil
 }
 
-// one runs a test.
-func (g *gauge) one(ctx context.Context, name string) (verdict, error) {
+// one runs one test.
+func (g *runner) one(ctx context.Context, name string) (result, error) {
 	dir, err := os.MkdirTemp("", "gotest")
 	if err != nil {
-		return verdict{}, err
+		return result{}, err
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "report.json")
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		return verdict{}, err
+		return result{}, err
 	}
 	env := []string{
 		fileVariable + "=" + filepath.Join(g.root, filepath.FromSlash(name)),
@@ -64,17 +64,17 @@ func (g *gauge) one(ctx context.Context, name string) (verdict, error) {
 	}
 	e, err := run(ctx, g.limit, g.root, env, g.program)
 	if err != nil {
-		return verdict{}, err
+		return result{}, err
 	}
 	r, err := readReport(path)
 	if err != nil {
-		return verdict{}, err
+		return result{}, err
 	}
 	return g.oracle.classify(name, e, r)
 }
 
-// parallel calls f(0) … f(n-1), some at a time, and returns the first error, after
-// which no further call begins.
+// parallel calls f(0) … f(n-1), at most jobs of them concurrently. After the first error,
+// which it returns, it starts no further call.
 func parallel(ctx context.Context, jobs, n int, f func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

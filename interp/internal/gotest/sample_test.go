@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// TestMain lets the test binary be its own child.
+// TestMain makes the test binary the program of its child processes.
 func TestMain(m *testing.M) {
 	child()
 	os.Exit(m.Run())
@@ -19,8 +19,8 @@ func TestMain(m *testing.M) {
 // sampleSize is how many of the tests that pass TestSample runs.
 const sampleSize = 60
 
-// TestSample runs some of the files that pass, spread over all of them.
-// go run ./interp/internal/gotest runs them all.
+// TestSample runs a sample of the tests that pass. To run all, use
+// go run ./interp/internal/gotest.
 func TestSample(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs some tests of the Go distribution")
@@ -33,7 +33,7 @@ func TestSample(t *testing.T) {
 	if _, err := os.Stat(root); err != nil {
 		testenv.Missing(t, "this Go distribution has no tests: %v", err)
 	}
-	g, err := newGauge(root)
+	g, err := newRunner(root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,19 +42,19 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	verdicts, err := g.run(context.Background(), g.sample(g.oracle.works(names)), func(verdict) {})
+	results, err := g.run(context.Background(), g.sample(g.oracle.works(names)), func(result) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range verdicts {
+	for _, v := range results {
 		if v.Outcome != pass {
 			t.Errorf("%s: %s: %s\n%s", v.Name, v.Outcome, v.Message, v.Output)
 		}
 	}
 }
 
-// sample returns every so many of the names that are not known to fail.
-func (g *gauge) sample(names []string) []string {
+// sample returns sampleSize of the names that are not known to fail, evenly spread.
+func (g *runner) sample(names []string) []string {
 	var passing []string
 	for _, name := range names {
 		if _, ok := g.known[name]; !ok {
@@ -68,8 +68,8 @@ func (g *gauge) sample(names []string) []string {
 	return some
 }
 
-// program returns what to start as the child: this binary, or one without the race
-// detector, since goroutines of cells race inside of yaegi by nature.
+// program returns the program of the child processes: this binary, or one without the race
+// detector, since yaegi has data races between goroutines of cells.
 func program(t *testing.T) string {
 	if !raceEnabled {
 		path, err := os.Executable()

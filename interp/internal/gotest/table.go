@@ -8,10 +8,10 @@ import (
 	"text/tabwriter"
 )
 
-// printTable writes how many files of each folder came to which outcome.
-func printTable(w io.Writer, verdicts []verdict) {
+// printTable writes the number of tests with each outcome, by folder.
+func printTable(w io.Writer, results []result) {
 	counts := map[string]map[outcome]int{}
-	for _, v := range verdicts {
+	for _, v := range results {
 		for _, row := range []string{path.Dir(v.Name), "all"} {
 			if counts[row] == nil {
 				counts[row] = map[outcome]int{}
@@ -46,14 +46,14 @@ func printTable(w io.Writer, verdicts []verdict) {
 	t.Flush()
 }
 
-// printCauses writes the failures, those with the commonest cause first.
-func printCauses(w io.Writer, verdicts []verdict, known failures) {
+// printCauses writes the failures by cause, the most common cause first.
+func printCauses(w io.Writer, results []result, known failures) {
 	type key struct {
 		outcome outcome
 		cause   string
 	}
 	groups := map[key][]string{}
-	for _, v := range verdicts {
+	for _, v := range results {
 		if v.Outcome != pass {
 			k := key{v.Outcome, known.cause(v)}
 			groups[k] = append(groups[k], v.Name)

@@ -21,13 +21,13 @@ import (
 //go:embed modules.txt
 var rows []byte
 
-// A row is a module and what to do with it.
+// A row is a line of modules.txt.
 type row struct{ name, module, cell, want string }
 
 func main() {
-	names := flag.String("modules", "", "names in modules.txt, with commas; all without it")
-	profile := flag.String("cpuprofile", "", "a file for the profile of the last module's first import")
-	child := flag.Bool("child", false, "measure one module in this process")
+	names := flag.String("modules", "", "comma-separated names in modules.txt; the default is all")
+	profile := flag.String("cpuprofile", "", "write a CPU profile of the last module's first import to this file")
+	child := flag.Bool("child", false, "measure one module in this process (used internally)")
 	flag.Parse()
 	if err := run(strings.FieldsFunc(*names, func(r rune) bool { return r == ',' }), *profile, *child); err != nil {
 		fmt.Fprintln(os.Stderr, "imports:", err)
@@ -67,7 +67,7 @@ func run(names []string, profile string, child bool) error {
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// read returns what modules.txt says.
+// read parses modules.txt.
 func read() ([]row, error) {
 	var list []row
 	for _, f := range txtar.Parse(rows).Files {
@@ -81,7 +81,7 @@ func read() ([]row, error) {
 	return list, nil
 }
 
-// measure prints the line of a module.
+// measure measures a module and prints its line of the table.
 func measure(r row, profile string) error {
 	var out bytes.Buffer
 	start := time.Now()

@@ -1,8 +1,7 @@
-// Package programs cuts Go programs into cells in the ways that people write
-// them in notebooks, so that one program, whose output compiled Go tells, tries
-// many sequences of cells.
+// Package programs splits Go programs into cells in several ways, as people write them in
+// notebooks, and tests that all of them print what the compiled program prints.
 //
-// The programs are under testdata, one archive a theme:
+// The programs are in testdata, with one archive for each theme:
 //
 //	-- name.go --
 //	package main
@@ -10,15 +9,15 @@
 //	-- name.out --
 //	what the compiled program prints
 //
-// The outputs are those of the go command and are renewed by it:
+// The outputs come from compiled programs. To regenerate them, run
 //
 //	go test ./interp/internal/programs -run TestPrograms/THEME -update
 //
-// Files with the ending cells are sequences of cells that change what earlier
-// ones defined; no compiler tells their outcomes, so whoever renews them with
-// -update has to read them.
+// Files with the suffix .cells are sequences of cells that redefine what earlier cells
+// defined. Their outcomes cannot come from a compiled program: after -update, check the
+// changes by hand.
 //
-// What a program prints must not depend on time, on the order of maps or on
-// addresses, must end with a line break, and must go to standard output through package fmt or another that
-// takes a writer.
+// The output of a program must not depend on time, on the order of maps or on addresses,
+// must end with a line break, and must go to standard output through package fmt or
+// another package that takes a writer.
 package programs

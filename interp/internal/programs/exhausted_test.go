@@ -9,8 +9,8 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// TestMethodsRunOut checks that a process has a limited number of types that stand for types of cells with methods, that a
-// cell which needs one more fails with this reason, and that closing a session releases its types.
+// A process has a limited number of runtime types for types of cells with methods. A cell that needs one more fails with an
+// error that says so. Closing a session releases its types.
 func TestMethodsRunOut(t *testing.T) {
 	for range 2 {
 		var out buffer

@@ -25,8 +25,7 @@ import (
 	"github.com/quernlab/quern/interp/symbols"
 )
 
-// limit is how long one cell may take before it is given up; the longest takes
-// a second on a slow machine.
+// limit is how long one cell may take. The slowest takes a second on a slow machine.
 const limit = 30 * time.Second
 
 // TestPrograms runs each program as several sequences of cells. All must print
@@ -42,7 +41,7 @@ func TestPrograms(t *testing.T) {
 			for _, f := range archive.Files {
 				want[f.Name] = f.Data
 			}
-			var mu sync.Mutex // guards want while the outputs are renewed
+			var mu sync.Mutex // guards want while the outputs are regenerated
 			t.Run("all", func(t *testing.T) {
 				for _, f := range archive.Files {
 					name, ok := strings.CutSuffix(f.Name, ".go")
@@ -69,8 +68,8 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// testdata returns the files that this release of Go can run: a file whose name begins with a release, go1.27, needs it or a
-// later one.
+// testdata returns the files that this release of Go can run. A file whose name begins with a release, such as go1.27, needs
+// that release or a later one.
 func testdata(t *testing.T, pattern string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", pattern))
@@ -83,7 +82,7 @@ func testdata(t *testing.T, pattern string) []string {
 	})
 }
 
-// write puts the outputs after their programs.
+// write writes an archive with the output of each program after the program.
 func write(t *testing.T, file string, archive *txtar.Archive, outputs map[string][]byte) {
 	t.Helper()
 	files := archive.Files
@@ -99,7 +98,7 @@ func write(t *testing.T, file string, archive *txtar.Archive, outputs map[string
 	}
 }
 
-// compiled returns what the go command's program prints.
+// compiled returns what the compiled program prints.
 func compiled(t *testing.T, source []byte) []byte {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "main.go")
@@ -118,27 +117,27 @@ func compiled(t *testing.T, source []byte) []byte {
 
 var concurrent = regexp.MustCompile(`\bgo (func|\w+[.(])|\.Go\(|AfterFunc|iter\.Pull|httptest\.NewServer|io\.Pipe|accel\.|optimize\.`)
 
-// try runs a program in all its cuttings.
+// try runs all splits of a program.
 func try(t *testing.T, name, source, want string) {
 	fset := token.NewFileSet()
 	program, err := Parse(name, source, symbols.Importer(fset), fset)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrong := map[string][]string{} // names of cuttings by what they print
-	cuttings := program.Cuttings()
+	wrong := map[string][]string{} // names of splits by their output
+	splits := program.Splits()
 	if raceEnabled {
 		// yaegi is not free of data races between goroutines of cells, and
 		// slow under the detector.
 		if concurrent.MatchString(source) {
 			t.Skip("a program with goroutines")
 		}
-		cuttings = cuttings[:1]
+		splits = splits[:1]
 	}
-	for i, c := range cuttings {
+	for i, c := range splits {
 		var options []interp.Option
 		if i%2 == 1 {
-			options = append(options, interp.Slow()) // both ways to run a function are tried
+			options = append(options, interp.Slow()) // test both the VM and the interpreter
 		}
 		if got := run(t, c.Cells, options...); got != want {
 			wrong[got] = append(wrong[got], c.Name)
@@ -149,9 +148,9 @@ func try(t *testing.T, name, source, want string) {
 	}
 }
 
-// run returns what the cells print. An error that a cell leaves unread is shown by
-// the session, and is no fault. A cell that does not compile is put before the
-// next one: it may need what that declares.
+// run returns what the cells print. It ignores errors that the session shows because a
+// cell did not use them. A cell that does not compile is joined with the next one, since it
+// may need the declarations of that cell.
 func run(t *testing.T, cells []string, options ...interp.Option) string {
 	t.Helper()
 	var out buffer
@@ -179,7 +178,7 @@ func run(t *testing.T, cells []string, options ...interp.Option) string {
 	return out.String()
 }
 
-// buffer takes the output of cells, from any goroutine.
+// buffer collects the output of cells. Its methods may be called from any goroutine.
 type buffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -197,7 +196,7 @@ func (b *buffer) String() string {
 	return b.text.String()
 }
 
-// take returns what was written since the last call.
+// take returns what was written since the previous call.
 func (b *buffer) take() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

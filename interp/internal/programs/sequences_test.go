@@ -14,14 +14,13 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// A sequence is a list of cells, with what each must print, show or fail with.
-// In its file a cell is the lines after "> " and ". ", and its outcome follows.
-// No compiler tells the outcomes: whoever renews them with -update has to read
-// them.
+// A sequence is a list of cells, each with its outcome: output, result or error. In the
+// file, the lines of a cell begin with "> " and ". ", and the outcome follows. No compiler
+// can check the outcomes: after -update, check the changes by hand.
 type sequence struct {
 	name  string
 	cells []string
-	text  string // of the whole
+	text  string // content of the file
 }
 
 func readSequences(text string) []sequence {
@@ -41,7 +40,7 @@ func readSequences(text string) []sequence {
 	return all
 }
 
-// TestSequences tries what later cells change.
+// TestSequences runs sequences of cells that redefine what earlier cells defined.
 func TestSequences(t *testing.T) {
 	for _, file := range testdata(t, "*.cells") {
 		text, err := os.ReadFile(file)
@@ -50,12 +49,12 @@ func TestSequences(t *testing.T) {
 		}
 		var renewed strings.Builder
 		for _, s := range readSequences(string(text)) {
-			next := s.text // also where -run leaves it out
+			next := s.text // kept if -run excludes the sequence
 			t.Run(s.name, func(t *testing.T) {
 				if raceEnabled && concurrent.MatchString(s.text) {
 					t.Skip("a sequence with goroutines, between which the engine is not free of data races")
 				}
-				got := s.play(t)
+				got := s.execute(t)
 				if reason, ok := failing[s.name]; ok {
 					if got == s.text {
 						t.Errorf("passes now: take it out of the list of what fails (%s)", reason)
@@ -77,8 +76,8 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// play runs the cells and writes them with their outcomes.
-func (s sequence) play(t *testing.T) string {
+// execute runs the cells and returns them with their outcomes, in the format of the file.
+func (s sequence) execute(t *testing.T) string {
 	t.Helper()
 	var out, stderr buffer
 	session, err := interp.New(interp.Stdout(&out), interp.Stderr(&stderr), interp.Stdin(strings.NewReader("")))
@@ -110,7 +109,7 @@ func (s sequence) play(t *testing.T) string {
 	return text.String()
 }
 
-// line ends the last line of text.
+// line adds a line break to text if its last line has none.
 func line(text string) string {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"

@@ -21,7 +21,8 @@ type Program struct {
 	main    *ast.FuncDecl
 }
 
-// Parse checks a program. The importer must know what it imports.
+// Parse parses and type-checks a program. The importer must find the packages that the
+// program imports.
 func Parse(name, source string, importer types.Importer, fset *token.FileSet) (*Program, error) {
 	p := &Program{source: source, fset: fset, info: &types.Info{
 		Types:     map[ast.Expr]types.TypeAndValue{},
@@ -63,16 +64,16 @@ func (p *Program) text(n ast.Node) string {
 	return p.source[p.fset.Position(n.Pos()).Offset:p.fset.Position(n.End()).Offset]
 }
 
-// A Cutting is a sequence of cells that prints what the program prints.
-type Cutting struct {
+// A Split is a program as a sequence of cells, which must print the same output.
+type Split struct {
 	Name  string
 	Cells []string
 }
 
-// Cuttings returns the ways to write the program as cells. The body of main is
-// among the statements of cells only where that means the same: not when it
-// returns, and not cell by cell when it defers calls or has labels.
-func (p *Program) Cuttings() []Cutting {
+// Splits returns several splits of the program. The statements of main become statements
+// of cells only where that does not change their meaning: not if main has a return
+// statement, and not in separate cells if it has deferred calls or labels.
+func (p *Program) Splits() []Split {
 	imports := strings.Join(p.imports, "\n")
 	var all []string
 	for _, d := range p.decls {
@@ -81,26 +82,26 @@ func (p *Program) Cuttings() []Cutting {
 	decls := strings.Join(all, "\n\n")
 	each := append([]string{imports}, p.inOrder()...)
 	main := p.text(p.main)
-	cuttings := []Cutting{
+	splits := []Split{
 		{"pasted", []string{p.source}},
 	}
 	if p.returns() {
-		return append(cuttings, Cutting{"declarations", append(each, main)})
+		return append(splits, Split{"declarations", append(each, main)})
 	}
 	body := p.source[p.fset.Position(p.main.Body.Lbrace).Offset+1:p.fset.Position(p.main.Body.Rbrace).Offset] + "\n;"
-	cuttings = append(cuttings,
-		Cutting{"one", []string{imports + "\n" + decls + "\n" + body}},
-		Cutting{"three", []string{imports, decls, body}},
-		Cutting{"declarations", append(each, body)},
+	splits = append(splits,
+		Split{"one", []string{imports + "\n" + decls + "\n" + body}},
+		Split{"three", []string{imports, decls, body}},
+		Split{"declarations", append(each, body)},
 	)
 	if p.separable() {
 		cells := []string{imports + "\n" + decls}
 		for _, s := range p.main.Body.List {
 			cells = append(cells, p.text(s)+"\n;")
 		}
-		cuttings = append(cuttings, Cutting{"statements", cells})
+		splits = append(splits, Split{"statements", cells})
 	}
-	return cuttings
+	return splits
 }
 
 // returns reports whether main has a return statement of its own.
@@ -117,7 +118,7 @@ func (p *Program) returns() (found bool) {
 	return found
 }
 
-// separable reports whether each statement of main may be a cell.
+// separable reports whether each statement of main may be a cell of its own.
 func (p *Program) separable() bool {
 	found := false
 	for _, s := range p.main.Body.List {
@@ -136,7 +137,7 @@ func (p *Program) separable() bool {
 	return !found
 }
 
-// A declaration and what must be declared before it or in its cell.
+// A declaration is a declaration of the program with those that it depends on.
 type declaration struct {
 	node       ast.Decl
 	needs      []*declaration
@@ -145,8 +146,8 @@ type declaration struct {
 	methodOf   types.Object
 }
 
-// inOrder returns each declaration as a cell, after what it needs. Those that
-// need each other share one.
+// inOrder returns each declaration as a cell, after the declarations that it depends on.
+// Declarations that depend on each other share a cell.
 func (p *Program) inOrder() []string {
 	p.link()
 	var cells []string
@@ -187,9 +188,9 @@ func (p *Program) inOrder() []string {
 	return cells
 }
 
-// link finds what each declaration needs: the objects that it names, and the
-// methods of the types of its expressions, which may have to implement an
-// interface there.
+// link finds the declarations that each declaration depends on: the objects that it names,
+// and the methods of the types of its expressions, since such a type may have to implement
+// an interface.
 func (p *Program) link() {
 	of := map[types.Object]*declaration{}
 	methods := map[types.Object][]*declaration{} // by the type name
