@@ -7,8 +7,8 @@ import (
 	"github.com/quernlab/quern/interp/goroutine"
 )
 
-// Callbacks are functions of cells that are not called by a cell, such as what a widget does
-// when the user moves it. An interrupt ends those that are running.
+// Callbacks runs functions of cells that are called outside of cells, such as the function
+// that a widget calls when the user moves it. An interrupt ends those that are running.
 type Callbacks struct {
 	goroutines *control.Goroutines
 	flag       *control.StopFlag
@@ -22,10 +22,10 @@ func NewCallbacks(s *Session) *Callbacks {
 	return &Callbacks{goroutines: s.goroutines, flag: s.flag, running: map[*goroutine.Run]bool{}}
 }
 
-// Guard returns a function that runs f as a part of the cell that calls Guard, on a goroutine
-// of its own, also after the end of that cell: what f prints belongs to the cell, and a panic
-// of f is reported there and ends nothing else. The function returns when f has ended in any
-// way.
+// Guard returns a function that runs f as part of the cell that calls Guard, on a separate
+// goroutine, even after the end of that cell: the output of f belongs to the cell, and a panic
+// in f is reported there and ends nothing else. The function returns when f has returned,
+// panicked or called runtime.Goexit.
 func (c *Callbacks) Guard(f func()) func() {
 	cell := 0
 	if r := c.goroutines.Run(); r != nil {
@@ -57,8 +57,8 @@ func (c *Callbacks) Guard(f func()) func() {
 	}
 }
 
-// Interrupt ends the callbacks that are running, as soon as their code allows. One that waits
-// for a channel goes on waiting, and nothing waits for it.
+// Interrupt ends the callbacks that are running, as soon as their code allows. A callback that
+// waits for a channel continues to wait in the background.
 func (c *Callbacks) Interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -63,7 +63,7 @@ var cellRows = []struct {
 	{"defer at the top level", "defer fmt.Println(\"end\")\nfmt.Println(\"start\")\n---\n1", []string{"start\nend\n", "= 1"}},
 	{"defer after a panic", "defer fmt.Println(\"end\")\npanic(\"x\")", []string{"end\n! panic: x"}},
 	{"recover at the top level", "defer func() { fmt.Println(\"got\", recover()) }()\npanic(\"x\")", []string{"got x\n"}},
-	{"exit of a goroutine", "runtime.Goexit()\n---\n1", []string{"! runtime error: runtime.Goexit has ended the cell", "= 1"}},
+	{"exit of a goroutine", "runtime.Goexit()\n---\n1", []string{"! runtime error: the cell has called runtime.Goexit", "= 1"}},
 
 	{"function sees a variable of its cell", "count := 0\nfunc inc() int { count++; return count }\ninc()\ninc()\n---\ncount", []string{"= 2", "= 2"}},
 	{"variable is a new one of itself", "x := 2\n---\nx := x * 10\n---\nx := []int{x}\n---\nx", []string{"", "", "", "= [20]"}},

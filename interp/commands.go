@@ -22,8 +22,8 @@ import (
 	"github.com/quernlab/quern/interp/symbols"
 )
 
-// commands finds and runs the magic commands of cells. It implements magic.Session, which is
-// what these see of a session.
+// commands finds and runs the magic commands of cells. It implements magic.Session, the part of
+// the session that commands use.
 type commands struct {
 	checker     *check.Checker
 	program     *lower.Program
@@ -57,13 +57,13 @@ func (c *commands) Variables() []magic.Variable {
 	return list
 }
 
-// Module returns what %get has got for the path of a module or a package.
+// Module describes the module that %get has downloaded for the path of a module or a package.
 func (c *commands) Module(path string) string { return magic.Described(path, c.modules) }
 
 func (c *commands) Text(value any) string { return c.renderer.text(value) }
 
-// parse finds the commands of a cell and downloads the modules that it asks for. If a command
-// is %reset, parse forgets all definitions.
+// parse finds the commands of a cell and downloads the modules that it requests. If a command
+// is %reset, parse removes all definitions.
 func (c *commands) parse(ctx context.Context, cell int, src string) (*magic.Cell, error) {
 	commands, err := magic.Parse(src, c)
 	var wrong *magic.Error
@@ -88,7 +88,7 @@ func (c *commands) parse(ctx context.Context, cell int, src string) (*magic.Cell
 	return commands, nil
 }
 
-// getModules downloads the modules that a cell asks for.
+// getModules downloads the modules that a cell requests.
 func (c *commands) getModules(ctx context.Context, requests []magic.Module) *magic.Error {
 	if len(requests) == 0 {
 		return nil
@@ -109,7 +109,7 @@ func (c *commands) getModules(ctx context.Context, requests []magic.Module) *mag
 	return nil
 }
 
-// run runs a command. Cells call it in place of the command.
+// run runs a command. Cells call it where the command was.
 func (c *commands) run(number int, values ...any) {
 	r := c.runs.Run()
 	if r == nil || r.Commands == nil {
@@ -125,8 +125,8 @@ func (c *commands) run(number int, values ...any) {
 	}
 }
 
-// reset forgets what cells defined and sets their variables to zero, which frees what they
-// hold. Goroutines that go on find them zero.
+// reset removes what cells defined and sets their variables to zero values, so that their
+// memory can be freed. Goroutines that are still running see the zero values.
 func (c *commands) reset() {
 	for _, v := range c.checker.Variables() {
 		if v.Name() == "ctx" {

@@ -13,10 +13,10 @@ import (
 
 // A compiler checks and lowers cells and hands them to the interpreter.
 //
-// It compiles a cell on a goroutine of its own, because an interrupt must end the cell at
+// It compiles a cell on a separate goroutine, because an interrupt must end the cell at
 // once, and the parser and the interpreter cannot be stopped in the middle of a piece of
-// source. All steps look at the context; a step that takes longer ends in the background,
-// and the next cell waits for it.
+// source. All steps check the context. A step that is interrupted and takes longer continues
+// in the background, and the next cell waits for it.
 type compiler struct {
 	checker  *check.Checker
 	program  *lower.Program
@@ -38,8 +38,8 @@ type compiled struct {
 	err  error
 }
 
-// prepare loads the cell whose text source returns. When ctx ends it returns an error soon,
-// and nothing of the cell is left or will be.
+// prepare loads the cell whose text source returns. If ctx ends, it soon returns an error, and
+// the cell defines nothing.
 func (c *compiler) prepare(ctx context.Context, number int, source func() (string, error)) compiled {
 	result := make(chan compiled, 1)
 	go func() {
@@ -84,7 +84,8 @@ func interruptedEarly() compiled {
 	return compiled{err: diagnostics.New(diagnostics.Interrupted, "the cell was interrupted before it ran", nil)}
 }
 
-// finishLeftover waits until what an interrupted cell has left in the background has ended.
+// finishLeftover waits until the compilation of an interrupted cell, if any, has ended in the
+// background.
 func (c *compiler) finishLeftover(ctx context.Context) error {
 	if c.leftover == nil {
 		return nil
@@ -94,12 +95,12 @@ func (c *compiler) finishLeftover(ctx context.Context) error {
 		c.leftover = nil
 		return nil
 	case <-ctx.Done():
-		return diagnostics.New(diagnostics.Interrupted, "the cell was interrupted: the compiler has not ended yet with the cell before", nil)
+		return diagnostics.New(diagnostics.Interrupted, "the cell was interrupted before it ran: the compiler was still busy with the previous cell", nil)
 	}
 }
 
-// load checks and lowers a cell and hands it to the interpreter. After an error nothing of it
-// is left.
+// load checks and lowers a cell and passes it to the interpreter. After an error, nothing of
+// the cell remains.
 func (c *compiler) load(ctx context.Context, number int, src string) compiled {
 	c.loader.Begin(ctx)
 	cell, err := c.checker.Check(ctx, number, src)
@@ -114,9 +115,9 @@ func (c *compiler) load(ctx context.Context, number int, src string) compiled {
 	return compiled{cell: cell, unit: unit}
 }
 
-// lower lowers a checked cell and hands it to the interpreter. If the interpreter and the VM
-// have different types for a function, it does so again without the VM; from then on the
-// session does without the VM.
+// lower lowers a checked cell and passes it to the interpreter. If the interpreter and the VM
+// have different types for a function, it does so again without the VM, and the session does
+// not use the VM any more.
 func (c *compiler) lower(ctx context.Context, cell *check.Cell) (*lower.Unit, error) {
 	if err := c.packages.prepare(ctx, cell); err != nil {
 		return nil, err
@@ -162,7 +163,7 @@ func (c *compiler) commit(p compiled) {
 	c.sources.AddCell(p.cell, c.program.Name)
 }
 
-// discard forgets what a cell defines.
+// discard removes what a cell defines.
 func (c *compiler) discard(p compiled) {
 	if p.err == nil {
 		c.program.Discard(p.unit)

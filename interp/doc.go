@@ -1,5 +1,5 @@
 // Package interp runs cells: pieces of Go that share variables, functions, types
-// and imports. They are written in the language of the Go release that compiled
+// and imports. Cells are written in the language version of the Go release that compiled
 // the binary, and use its standard library.
 //
 //	s, err := interp.New()
@@ -16,26 +16,26 @@
 //
 //	execute.go   Execute and Evaluate: the path of a cell through the parts
 //	callback.go  functions of cells that widgets call
-//	session.go   New connects the parts; the methods that only pass a call on
+//	session.go   New connects the parts; methods that only forward a call
 //	tools.go     completion, inspection, is-complete
 //	options.go   options of New
-//	compiler.go  check, lower, and hand over to the interpreter; interrupts meanwhile
-//	sweep.go     forgets replaced definitions
+//	compiler.go  checks and lowers a cell and passes it to the interpreter; interrupts meanwhile
+//	sweep.go     drops replaced definitions
 //	commands.go  magic commands
 //	packages.go  packages of modules that a cell imports
 //	executor.go  runs compiled cells one at a time
 //	errors.go    Error
 //	result.go    values as MIME bundles
 //	unread.go    errors that a cell sets and does not read
-//	linker.go    hands lowered code to the interpreter and connects the VM to it
+//	linker.go    passes lowered code to the interpreter and connects the VM to it
 //	redeclare.go functions that a later cell declares again
 //
-// Below it, from the parts that know most to those that know least: package library (library
+// It uses these packages, of which each may import the ones after it: library (library
 // functions of cells), registration (names registered with compiled packages), stream
 // (standard streams), control (goroutines and interrupts), diagnostics (errors and
 // tracebacks), goroutine (which cell a goroutine belongs to), yaegi, stack.
 //
-// # What a cell may be
+// # Cells
 //
 // A cell is any mix of imports, declarations and statements. Known packages are imported
 // automatically. Unused variables, imports and labels are allowed. If functions have them, or
@@ -45,19 +45,18 @@
 // value that derives from an earlier ctx and has ended is replaced.
 //
 //   - If the last statement is an expression, its value is the result; a semicolon after it
-//     hides the result. [Result] says how it looks.
+//     hides the result. [Result] describes how values are shown.
 //   - A cell fails if its last statement is a call whose last result is a non-nil error. It
 //     also fails if a statement sets, from a call, a variable of type error that outlives the
 //     cell, and nothing in the cell reads it before another statement overwrites it or the
-//     cell ends. `_ = err` reads it. An error variable of a block that nothing reads, which
-//     the Go compiler rejects, fails the cell where it is set; in a function there is only the
-//     note.
+//     cell ends. `_ = err` reads it. An unused error variable of a block, which the Go compiler
+//     rejects, fails the cell where it is set; in a function there is only the note.
 //   - Functions see the variables that statements of their cell define. A statement that
 //     would use such a variable, through a function, before its definition is rejected.
 //   - defer at the top level runs at the end of the cell. return at the top level is rejected.
 //   - func init runs once, before the statements.
 //   - A cell that declares func main and has no statements is a program: it runs main and
-//     ends with it, see below. So is a cell whose only statement is main().
+//     ends when main ends, see below. So is a cell whose only statement is main().
 //   - The letter ʹ is reserved in names.
 //   - A line that begins with % or ! is a command of package magic; %help lists the commands.
 //   - Packages of modules that %get has downloaded are interpreted from source, see package
@@ -69,70 +68,69 @@
 //
 // A program ends when main returns, when one of its goroutines calls os.Exit or log.Fatal, or
 // when one panics. Its other goroutines end with it at their next check, without their
-// deferred calls. The session goes on; an exit status other than 0 fails the cell. In other
+// deferred calls. The session continues; an exit status other than 0 fails the cell. In other
 // cells os.Exit ends the process.
 //
 // A cell that begins with "package main" is a Go file. If it has func main, it does in a
 // session what it does with go run, whatever earlier cells have defined: a name that it does
-// not declare means the predeclared one, if there is one, and not that of the session; its types
+// not declare is the predeclared one, if there is one, and not that of the session; its types
 // have no methods from other cells, and flag.CommandLine is empty at the start. Its declarations
-// stay for later cells and replace earlier ones of the same names. A second program does the
-// same, and what it does not declare stays as it was. A note says, once for the same text, what
-// the Go compiler would reject.
+// remain for later cells and replace earlier ones with the same names. The same holds for a
+// second program, which does not change other definitions. A note says, once for the same text,
+// what the Go compiler would reject.
 //
-// # What a later cell changes
+// # Redefinitions
 //
-// A name means what the last cell that defined it says. Functions, types and constants of
-// earlier cells that use the name are compiled again and use the new meaning; a declaration
-// that no longer type-checks is reported, and panics when it is called. A variable that is
-// defined again with the same type stays the same variable. Methods may be added to a type of
-// an earlier cell or replaced there, also for generic types. A type that is declared again word
-// for word is the same type, so values made before still fit.
+// A name refers to its latest definition. Functions, types and constants of earlier cells that
+// use the name are compiled again and use the new definition; a declaration that no longer
+// type-checks is reported, and panics when it is called. A variable that is defined again with
+// the same type remains the same variable. A later cell may add methods to a type of an earlier
+// cell or replace them, also for generic types. A type that is declared again with the same text
+// is the same type, so existing values still have this type.
 //
 // The same holds for names that cells register in compiled packages, which panic if a program
 // registers a name twice: flags, patterns of http.ServeMux, variables of expvar, drivers of
 // database/sql, methods of archive/zip and formats of image. A later cell replaces what an
-// earlier one has registered; registering twice within one run of a cell is a panic. Modules
-// of %get that have a registry of their own are not changed.
+// earlier one has registered; registering a name twice within one run of a cell is a panic. This
+// does not apply to modules of %get that have their own registry.
 //
-// A closure or goroutine that exists already keeps the variables that it captured. A function
-// or method that it calls is the one declared last, if that has the same parameters and
-// results; otherwise, and for generic functions, it stays the earlier one. A function value
-// stays what it was when it was made. If an old closure uses a function as a value, it is not
-// specified whether that is the old or the new function.
+// An existing closure or goroutine keeps the variables that it captured. If it calls a function
+// or method that was declared again with the same parameters and results, it calls the new one;
+// if these differ, and for generic functions, it calls the old one. A function value does not
+// change. If an old closure uses a function as a value, it is not specified whether that is the
+// old or the new function.
 //
-// A cell that does not compile defines nothing and runs nothing. If a cell panics, what its
-// statements did before stays done.
+// A cell that does not compile defines nothing and runs nothing. If a cell panics, the effects
+// of the statements before remain.
 //
 // # Interrupts
 //
 // [Session.Interrupt] cancels ctx and raises a flag that lowered code checks at every loop head
 // and function entry. It also ends time.Sleep and waits for channels and for a sync.Mutex,
 // RWMutex or WaitGroup. A child process that package os/exec started is interrupted with all
-// processes that it has started, and killed if it goes on. Deferred calls run, and a recover of
-// the cell does not see the interrupt; a deferred call that takes long goes on for a second
-// beside the next cell. Goroutines of other cells and closures are not affected.
+// processes that it has started, and killed if it does not end. Deferred calls run, and a
+// recover of the cell does not see the interrupt; a long deferred call may continue for a second
+// while the next cell runs. Goroutines of other cells and closures are not affected.
 //
 // A cell that is still being compiled also ends at once, and defines nothing. The parser and
-// yaegi cannot be stopped in the middle of a piece of source: what they have begun ends in the
-// background, and the next cell waits for it.
+// yaegi cannot be stopped in the middle of a piece of source: they finish it in the background,
+// and the next cell waits for that.
 //
 // A call of compiled code that does not return, such as sync.Cond.Wait or http.Get, cannot be
-// ended. The cell ends without it, with an [Error] that is Stuck; the call goes on in the
-// background, and what follows it in the cell does not run. The time that the session waits
-// before is CPU time that the process received, unless the goroutine is blocked. The packages
-// of Quern check for interrupts; the session waits for them until Interrupt is called again.
+// ended. After a while the cell ends with an [Error] that is Stuck; the call continues in the
+// background, and the rest of the cell does not run. The session measures that while in CPU time
+// of the process, or in real time if the goroutine is blocked. The packages of Quern check for
+// interrupts; the session waits for them until Interrupt is called again.
 //
 // # Concurrency
 //
 // Execute and Evaluate run one at a time. Complete, Inspect, IsComplete and Interrupt may be
 // called from any goroutine and do not wait for a running cell. Several sessions in one process
-// share only what is global in compiled packages.
+// share only the global state of compiled packages.
 //
 // # Cost
 //
-// Measured by go test -bench . and make memory with Go 1.26.8 on two cores that did other work
-// too:
+// Measured by go test -bench . and make memory with Go 1.26.8 on two cores with other load:
 //
 //	New                                          4 to 12 ms
 //	a cell "1 + 1"                               0.16 ms
@@ -167,11 +165,10 @@
 //	defer, 1e6               96     5066      117    0.82
 //	defer, recover, 1e6     150     8463      100    1.50
 //
-// The VM runs these functions, and similar loops among a cell's own statements (the map
-// insertion takes 118 ms when it is compiled). A function with a construct that the VM does not
-// have, such as a defer statement in the body of a range over a function, is run by yaegi and
-// takes the time of the column "before"; so does a function that calls such a function in a
-// loop.
+// The VM runs these functions, and similar loops among the statements of a cell (compiled by Go,
+// the map insertion takes 118 ms). A function with a construct that the VM does not support, such
+// as a defer statement in the body of a range over a function, is run by yaegi and takes the time
+// in the column "before"; so does a function that calls such a function in a loop.
 //
 // # Limits
 //
@@ -181,10 +178,10 @@
 // length, but with the square of the length of a chain of calls with arguments, because the type
 // checker prints each call in case there is an error: 4000 of them take 0.6 s.
 //
-// The session ends a recursion without end before it fills the stack of its goroutine, at
-// 60 000 nested calls or more, with the [Error] "runtime error: stack overflow"; no recover
-// sees it. An unrecoverable fault (a concurrent map write)
-// and os.Exit end the process: the kernel runs a session in a process of its own.
+// The session ends infinite recursion before it fills the stack of its goroutine, at 60 000
+// nested calls or more, with the [Error] "runtime error: stack overflow", which recover does not
+// see. A fatal error of the Go runtime, such as a concurrent map write, and os.Exit end the
+// process: the kernel runs a session in a separate process.
 // The time of a panic grows with the square of the depth of the stack: 10 ms at 100 calls, half a
 // second at 3000.
 package interp

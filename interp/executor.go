@@ -58,7 +58,7 @@ func (x *executor) begin(ctx context.Context) (_ context.Context, done func(), e
 		select {
 		case <-x.executing:
 		case <-ctx.Done():
-			return nil, nil, diagnostics.New(diagnostics.Interrupted, "the cell before has not ended yet", nil)
+			return nil, nil, diagnostics.New(diagnostics.Interrupted, "the cell was interrupted before it ran: the previous cell has not ended", nil)
 		}
 	}
 	if x.closed.Load() {
@@ -84,8 +84,8 @@ func (x *executor) stop() {
 	}
 }
 
-// close lets no other cell run and interrupts the running one. It calls free unless a cell is
-// running.
+// close prevents further cells from running and interrupts the running one. It calls free
+// unless a cell is running.
 func (x *executor) close(free func()) {
 	x.closed.Store(true)
 	x.stop()
@@ -103,12 +103,12 @@ type outcome struct {
 	err    error
 }
 
-// run runs the body of a cell and then after, which returns its result, both on a goroutine of
-// the cell: showing a value may run code of cells too. It calls done at the end.
+// run runs the body of a cell and then after, which returns the result. Both run on a goroutine
+// of the cell, since showing a value may run code of cells too. It calls done at the end.
 func (x *executor) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, after func() (Result, error), done func()) (Result, error) {
 	goroutine.SetContext(x.ctx, r)
 	x.goroutines.SetRunning(r)
-	m := &goroutine.Member{Run: r, Failure: diagnostics.New(diagnostics.Runtime, "runtime.Goexit has ended the cell", nil)}
+	m := &goroutine.Member{Run: r, Failure: diagnostics.New(diagnostics.Runtime, "the cell has called runtime.Goexit", nil)}
 	started := make(chan struct{})
 	ended := make(chan struct{})
 	over := make(chan struct{})
@@ -162,7 +162,7 @@ func (x *executor) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, 
 func (x *executor) call(r *goroutine.Run, body string, after func() (Result, error)) (o outcome) {
 	defer func() {
 		if v := recover(); v != nil {
-			o = outcome{err: diagnostics.New(diagnostics.Panic, fmt.Sprintf("while the result was shown: %v", v), nil)}
+			o = outcome{err: diagnostics.New(diagnostics.Panic, fmt.Sprintf("while showing the result: %v", v), nil)}
 		}
 	}()
 	if err := x.interpreter.Run(body); err != nil {
@@ -191,7 +191,7 @@ func (x *executor) wait(ctx context.Context, m *goroutine.Member, ended <-chan s
 	return x.awaiter.Await(m, ended, again)
 }
 
-// ofProgram returns the result of a program that has ended, given the outcome of its main.
+// ofProgram returns the result of a cell whose program has ended, given the outcome of main.
 func ofProgram(r *goroutine.Run, main outcome) (Result, error) {
 	switch status, exits := r.ExitStatus(); {
 	case !exits:

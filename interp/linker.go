@@ -11,8 +11,8 @@ import (
 	"github.com/quernlab/quern/interp/yaegi"
 )
 
-// A linker hands lowered code to the interpreter, connects the functions of the VM with the
-// variables that the interpreter has for them, and redirects callers of functions that are
+// A linker passes lowered code to the interpreter, connects the functions of the VM with the
+// variables that the interpreter has for them, and redirects the callers of functions that are
 // declared again.
 type linker struct {
 	interpreter evaluator
@@ -34,8 +34,8 @@ func newLinker(e evaluator, p *lower.Program) *linker {
 	return &linker{interpreter: e, program: p, imported: map[string]bool{}, groups: map[string]*group{}}
 }
 
-// install hands the declarations of a unit to the interpreter. If ctx ends it returns the
-// error of ctx: the interpreter then has functions that nothing calls.
+// install passes the declarations of a unit to the interpreter. If ctx ends, it returns the
+// error of ctx; the interpreter then has functions that nothing calls.
 func (l *linker) install(ctx context.Context, unit *lower.Unit) error {
 	if len(unit.Types) > 0 {
 		if err := l.interpreter.Use(map[string]map[string]reflect.Value{lower.TypesPath + "/types": unit.Types}); err != nil {
@@ -78,8 +78,8 @@ func (l *linker) evaluate(ctx context.Context, src string) error {
 	return fault(err)
 }
 
-// fault returns err; if it is a panic, as a fault of the interpreter: no code of the user has
-// run.
+// fault returns err, or, if it is a panic, an error that reports a bug of the interpreter: no
+// code of the user has run.
 func fault(err error) error {
 	var p *yaegi.Panic
 	if errors.As(err, &p) {
@@ -88,7 +88,7 @@ func fault(err error) error {
 	return err
 }
 
-// A linkError says that the interpreter and the VM have different types for a function.
+// A linkError reports that the interpreter and the VM have different types for a function.
 type linkError struct{ error }
 
 func (e *linkError) Unwrap() error { return e.error }
@@ -116,7 +116,7 @@ func (l *linker) redeclare(unit *lower.Unit) error {
 	return nil
 }
 
-// keepGroups forgets groups that the program no longer has.
+// keepGroups removes the groups whose function the program no longer has.
 func (l *linker) keepGroups() {
 	known := l.program.Groups()
 	maps.DeleteFunc(l.groups, func(name string, _ *group) bool { return !known[name] })

@@ -9,7 +9,7 @@ import (
 	"github.com/quernlab/quern/interp/stream"
 )
 
-// config is what options set.
+// config has the values that options set.
 type config struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -19,7 +19,7 @@ type config struct {
 	slow           bool // without the VM
 }
 
-// An Option changes a new Session.
+// An Option configures a new Session.
 type Option func(*config)
 
 // Stdin sets what cells read as standard input, by fmt.Scan and the like or by passing
@@ -35,15 +35,15 @@ func Stdout(w io.Writer) Option { return func(c *config) { c.stdout = w } }
 // is os.Stderr.
 func Stderr(w io.Writer) Option { return func(c *config) { c.stderr = w } }
 
-// Output sets the streams of each cell. What a goroutine prints goes to the streams of the
-// cell that started it, also when that has ended. Cell 0 stands for goroutines that belong to
-// no cell. Output replaces Stdout and Stderr.
+// Output sets the streams of each cell. The output of a goroutine goes to the streams of the
+// cell that started it, even after that cell has ended. The output of goroutines that belong to
+// no cell goes to the streams of cell 0. Output replaces Stdout and Stderr.
 func Output(of func(cell int) (stdout, stderr io.Writer)) Option {
 	return func(c *config) { c.output = of }
 }
 
-// Slow makes the interpreter run all code, also what the VM could run. It is for tests that
-// compare the two.
+// Slow makes the interpreter run all code, even code that the VM could run. It is for tests
+// that compare the two.
 func Slow() Option { return func(c *config) { c.slow = true } }
 
 // Modules sets where %get finds modules. The default is the go command, or the

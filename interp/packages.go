@@ -16,8 +16,8 @@ import (
 	"github.com/quernlab/quern/interp/source"
 )
 
-// A packagesRunner lowers and runs packages of modules when a cell imports them, as it were
-// cells.
+// A packagesRunner lowers and runs packages of modules when a cell imports them, as if they
+// were cells.
 type packagesRunner struct {
 	checker  *check.Checker
 	program  *lower.Program
@@ -28,8 +28,8 @@ type packagesRunner struct {
 	executor *executor
 }
 
-// prepare compiles what a checked cell needs of packages of modules, sets the variables of
-// these packages and runs their init functions.
+// prepare compiles the parts of packages of modules that a checked cell needs, initializes the
+// variables of these packages and runs their init functions.
 func (p *packagesRunner) prepare(ctx context.Context, cell *check.Cell) error {
 	var imports []string
 	for _, spec := range cell.Imports {

@@ -29,8 +29,8 @@ import (
 // shows only the value.
 type Result struct {
 	Data, Metadata map[string]any
-	// Goroutines says that goroutines or timers of the cell outlive it: more output may come.
-	// It is also set if the cell fails.
+	// Goroutines is true if goroutines or timers of the cell outlive it, so that more output may
+	// follow. It is also set if the cell fails.
 	Goroutines bool
 }
 
@@ -75,7 +75,7 @@ func (r *renderer) render(run *goroutine.Run, cell *check.Cell) (Result, error) 
 	return Result{Data: map[string]any{"text/plain": strings.Join(texts, ", ")}}, nil
 }
 
-// showsItself reports whether a value is shown as more than its text.
+// showsItself reports whether a value has another representation than text.
 func (r *renderer) showsItself(v any) bool {
 	switch r.values.ToDisplay(v).(type) {
 	case display.Displayer, image.Image:
@@ -90,8 +90,8 @@ func (r *renderer) renderValue(v any) (result Result) {
 	}
 	shown := r.values.ToDisplay(v)
 	data, metadata := display.Render(shown)
-	// If its method panics, the text names the type of the box and not that of the cell. A
-	// nil pointer is shown as <nil> then, as by package fmt.
+	// If the method of the value panics, the text has the type of the box (see package rt)
+	// instead of the type in the cell. A nil pointer is then shown as <nil>, as in package fmt.
 	if text, ok := data["text/plain"].(string); ok {
 		if why, ok := strings.CutPrefix(text, fmt.Sprintf("%T cannot be shown", shown)); ok {
 			data["text/plain"] = r.values.TypeName(v) + " cannot be shown" + why
@@ -112,7 +112,7 @@ func (r *renderer) text(v any) string {
 	return text
 }
 
-// maxText is how many bytes of a value are shown: longer output makes a notebook slow.
+// maxText is how many bytes of a value are shown. Longer output makes a notebook slow.
 const maxText = 64 << 10
 
 func shorten(text string) string {
@@ -165,8 +165,8 @@ func (r *renderer) plainText(v any) (text string, ok bool) {
 }
 
 // failedCall returns the error of a cell that ends in a call whose last result is a
-// non-nil error. The result of errors.New, fmt.Errorf and the like does not count: there the
-// error is the wanted value.
+// non-nil error. Calls of functions that create errors, such as errors.New and fmt.Errorf, are
+// excepted: there the error is the value to show.
 func (r *renderer) failedCall(values []any, cell *check.Cell) error {
 	if len(cell.Result) == 0 {
 		return nil

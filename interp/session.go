@@ -46,7 +46,7 @@ type Session struct {
 	output        *stream.Output
 	runs          atomic.Uint64 // number of runs so far
 
-	// Beside cells.
+	// Not specific to a cell.
 	registry *rt.Registry
 	tools    *tools
 }
@@ -133,7 +133,8 @@ func (s *Session) vm(c *config, packages library.Packages) *vm.Config {
 	}
 }
 
-// boot loads the compiled packages and defines what every cell relies on.
+// boot loads the compiled packages and defines the variables and functions that every lowered
+// cell uses.
 func (s *Session) boot(packages library.Packages, interpreter *yaegi.Interpreter, unread *unreadErrors) error {
 	packages["quern/rt/rt"] = s.registry.Symbols()
 	library.Replace(packages, s.registry.Overrides())
@@ -220,7 +221,7 @@ func (s *Session) Cell() int { return s.goroutines.Cell() }
 // Interrupt ends the cell that is running, if any, as soon as its code allows, and cancels
 // its ctx. Variables keep their values. The session waits for a cell that is in accel or in
 // another package of Quern, because those check for interrupts. If Interrupt is called again
-// at least a second later, the session goes on without such a cell too.
+// at least a second later, the session continues without such a cell too.
 func (s *Session) Interrupt() { s.executor.stop() }
 
 // Close interrupts the running cell and ends the session.
@@ -233,14 +234,14 @@ func (s *Session) Close() error {
 	return nil
 }
 
-// Complete returns what may stand at a byte offset of a cell; an item replaces the text
-// from start to end. Like Inspect and IsComplete it answers while a cell runs.
+// Complete returns the completions at a byte offset of a cell. An item replaces the text from
+// start to end. Like Inspect and IsComplete, it may be called while a cell runs.
 func (s *Session) Complete(src string, offset int) (start, end int, items []complete.Item) {
 	return s.tools.complete(src, offset)
 }
 
 // Inspect describes the name at a byte offset of a cell, as text/plain and text/markdown.
-// The result is nil if nothing is known. A detail above 0 adds the methods of types and the
+// The result is nil if there is no such name. A detail above 0 adds the methods of types and the
 // source of what cells define. The value of a variable, shortened, is included if no cell is
 // running and if showing it runs no code of the session.
 func (s *Session) Inspect(src string, offset, detail int) (data map[string]any) {

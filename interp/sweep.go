@@ -7,11 +7,11 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// A sweeper forgets definitions that later cells have replaced.
+// A sweeper drops definitions that later cells have replaced.
 //
-// The checker, the lowering, the VM, the run time and the interpreter each remember
-// definitions by name. The sweeper makes all of them forget together, after a number of
-// cells. Running code, closures and values keep what they need by themselves.
+// The checker, the lowering, the VM, the run time and the interpreter each store definitions
+// by name. After a number of cells, the sweeper makes all of them drop the replaced ones.
+// Running code, closures and values hold their own references to what they need.
 type sweeper struct {
 	checker     *check.Checker
 	program     *lower.Program
@@ -30,7 +30,7 @@ type sweeper struct {
 // waits longer, so that the cost of sweeping per cell stays the same.
 const sweepLeast = 64
 
-// cellEnded sweeps if it is time to. No cell may be running.
+// cellEnded sweeps after every few cells. No cell may be running.
 func (s *sweeper) cellEnded() {
 	if s.cells++; s.cells < max(s.after, sweepLeast) {
 		return

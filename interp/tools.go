@@ -14,7 +14,7 @@ import (
 	"github.com/quernlab/quern/interp/symbols"
 )
 
-// tools answers the questions of an editor. It does not wait for a running cell.
+// tools implements completion, inspection and is-complete. It does not wait for a running cell.
 type tools struct {
 	checker   *check.Checker
 	commands  magic.Session

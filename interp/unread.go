@@ -7,8 +7,8 @@ import (
 	"github.com/quernlab/quern/interp/diagnostics"
 )
 
-// unreadErrors records which errors that a cell sets in loops and branches are unread; see check.Cell.Tracks. The keys are
-// the names of the variables in lowered code.
+// unreadErrors records which error variables that a cell sets in loops and branches are unread; see check.Cell.Tracks. The
+// keys are the names of the variables in lowered code.
 type unreadErrors struct {
 	mu  sync.Mutex
 	set map[string]token.Position // where unread errors were set
@@ -39,7 +39,7 @@ func (u *unreadErrors) Overwrite(key string, err error, name string, cell, line,
 	u.Begin(key, cell, line, column)
 }
 
-// Lose ends the cell if err, which was set at line and nothing reads, is not nil.
+// Lose ends the cell if err, which was set at line and is never read, is not nil.
 func (u *unreadErrors) Lose(err error, name string, cell, line, column int) {
 	if err != nil {
 		panic(&diagnostics.UnreadError{Err: err, Name: name, Set: token.Position{Filename: diagnostics.Filename(cell), Line: line, Column: column}})

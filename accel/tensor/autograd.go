@@ -13,7 +13,7 @@ func Parameter(t *Tensor) *Tensor {
 	return t
 }
 
-// SetRequiresGrad reports whether Backward computes the tensor's gradient. Only a
+// SetRequiresGrad sets whether Backward computes the tensor's gradient. Only a
 // tensor that is not itself the result of ops with a gradient can be asked to.
 func (t *Tensor) SetRequiresGrad(on bool) {
 	locked(func(r *ir.Recorder) {

@@ -13,7 +13,7 @@ import (
 // An Activity is what a goroutine of a cell is doing.
 type Activity struct {
 	function string // full name of the compiled function that lowered code called
-	ends     bool   // it ends by itself: it runs lowered code or deferred calls, or waits for a child process
+	ends     bool   // it will end on its own: it runs lowered code or deferred calls, or waits for a child process
 	waits    bool   // the goroutine is blocked: it does not need CPU time to go on
 }
 
@@ -64,8 +64,8 @@ const (
 	magic = stack.Interp + "/magic." // these wait for child processes too
 )
 
-// isWrapper reports whether a function calls the compiled function in place of which cells
-// have it.
+// isWrapper reports whether a function is one that cells call instead of a compiled
+// function, which it calls.
 func isWrapper(function string) bool {
 	_, name, ok := strings.Cut(function, stack.Interp)
 	if !ok {

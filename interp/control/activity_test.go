@@ -2,7 +2,7 @@ package control
 
 import "testing"
 
-// TestActivityOf finds the function that the cell called, not what stands between.
+// TestActivityOf checks that the function is the one that the cell called, not a wrapper.
 func TestActivityOf(t *testing.T) {
 	t.Parallel()
 	const between = "reflect.Value.Call(...)\n\treflect/value.go:1\ngithub.com/quernlab/quern/interp/library.(*contexts).pass.func1({0x1, 0x2})\n\tuntil.go:1\n" +

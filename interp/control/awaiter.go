@@ -18,15 +18,16 @@ import (
 // counts only for a goroutine that is blocked.
 
 const (
-	// stopTime is how long an interrupted cell has to end. Lowered code reaches a check of
-	// the stop flag at once, so what has not ended by then is in compiled code.
+	// stopTime is how long an interrupted cell may take to end. Lowered code reaches a check
+	// of the stop flag at once, so a cell that has not ended after this time is in compiled
+	// code.
 	stopTime = 45 * time.Millisecond
-	// deferTime is how much longer lowered code and deferred calls have.
+	// deferTime is how much longer lowered code and deferred calls may take.
 	deferTime = 20 * time.Millisecond
-	// childTime is how long a child process has: it is killed after ChildGrace, and what it
-	// writes until then must find its cell.
+	// childTime is how long a child process may take: it is killed after ChildGrace, and its
+	// output until then belongs to the cell.
 	childTime = ChildGrace + 250*time.Millisecond
-	// forever is how long the packages of Quern have.
+	// forever is how long the packages of Quern may take.
 	forever = time.Duration(math.MaxInt64)
 	// shortestPause and longestPause bound the time between two looks at a cell.
 	shortestPause = 10 * time.Millisecond
@@ -67,7 +68,7 @@ func DefaultPatience(a Activity) time.Duration {
 // Await stops m, the interrupted cell, and waits until ended is closed. It returns nil then.
 // If that takes too long, or if again is closed, it abandons the goroutine of the cell: other
 // cells run beside it, and if it returns to code of its cell, it ends at the next check. The
-// error is that of the cell then.
+// result is the error of the cell.
 //
 // Child processes are awaited: they are killed after ChildGrace.
 func (w *Awaiter) Await(m *goroutine.Member, ended, again <-chan struct{}) *diagnostics.Error {
@@ -97,7 +98,7 @@ func (w *Awaiter) Await(m *goroutine.Member, ended, again <-chan struct{}) *diag
 	}
 }
 
-// abandon returns up waiting for the goroutine of a cell and returns the error of the cell.
+// abandon stops waiting for the goroutine of a cell and returns the error of the cell.
 func (w *Awaiter) abandon(a Activity, ended <-chan struct{}) *diagnostics.Error {
 	w.flag.Raise()
 	go func() {

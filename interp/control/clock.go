@@ -2,7 +2,7 @@ package control
 
 import "time"
 
-// A clock measures how long a cell could have run.
+// A clock measures for how long a cell had the chance to run.
 type clock struct {
 	start time.Time
 	spent time.Duration

@@ -7,8 +7,8 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// For code that runs, the time counts in which the process had a core; for a
-// goroutine that is blocked, all time.
+// For running code, the clock counts the CPU time of the process; for a blocked goroutine,
+// it counts real time.
 func TestClock(t *testing.T) {
 	t.Parallel()
 	if _, known := ownCPU(); !known {

@@ -4,6 +4,6 @@ package control
 
 import "time"
 
-// ownCPU returns the CPU time that this process has received; false where the system does
-// not say.
+// ownCPU returns the CPU time of this process. known is false if the system does not
+// provide it.
 func ownCPU() (cpu time.Duration, known bool) { return 0, false }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ownCPU returns the CPU time that this process has received; false where the system does
-// not say.
+// ownCPU returns the CPU time of this process. known is false if the system does not
+// provide it.
 func ownCPU() (cpu time.Duration, known bool) {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

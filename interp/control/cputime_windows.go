@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// ownCPU returns the CPU time that this process has received; false where the system does
-// not say.
+// ownCPU returns the CPU time of this process. known is false if the system does not
+// provide it.
 func ownCPU() (cpu time.Duration, known bool) {
 	self, err := syscall.GetCurrentProcess()
 	if err != nil {
@@ -19,7 +19,7 @@ func ownCPU() (cpu time.Duration, known bool) {
 	return duration(system) + duration(user), true
 }
 
-// duration returns a Filetime that is no moment but a duration, in units of 100 ns.
+// duration converts a Filetime that is a duration, in units of 100 ns, and not a time.
 func duration(t syscall.Filetime) time.Duration {
 	return time.Duration(int64(t.HighDateTime)<<32|int64(t.LowDateTime)) * 100
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Recursion without end.
+// Infinite recursion.
 //
 // The Go runtime ends a process when a stack is full, and the variables of the session are
 // lost with it. So the size of all stacks is watched while a cell runs. When they are

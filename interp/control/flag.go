@@ -5,12 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// A StopFlag tells lowered code to call Goroutines.Check. It is up while a cell is
-// interrupted, while code goes on that has to end beside the running cell, and while a
-// stack is large. Goroutines that need not end go on while it is up.
+// A StopFlag makes lowered code call Goroutines.Check. It is up while a cell is
+// interrupted, while code of other cells than the running one has to end, and while a stack
+// is large. Goroutines that need not end continue while it is up.
 type StopFlag struct {
 	up   atomic.Bool
-	deep atomic.Bool // a goroutine may be in a recursion without end
+	deep atomic.Bool // a goroutine may be in an infinite recursion
 
 	mu          sync.Mutex
 	variable    *bool // of lowered code; not used under the race detector
@@ -28,7 +28,7 @@ func (f *StopFlag) SetVariable(v *bool) {
 // Up returns the flag, which only f sets.
 func (f *StopFlag) Up() *atomic.Bool { return &f.up }
 
-// SetInterrupted reports whether the running cell is interrupted.
+// SetInterrupted sets whether the running cell is interrupted.
 func (f *StopFlag) SetInterrupted(interrupted bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -36,8 +36,8 @@ func (f *StopFlag) SetInterrupted(interrupted bool) {
 	f.update()
 }
 
-// Raise raises the flag for code that has to end beside the running cell, until a call of
-// Lower.
+// Raise raises the flag, until a call of Lower, for code of another cell than the running
+// one that has to end.
 func (f *StopFlag) Raise() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,14 +53,14 @@ func (f *StopFlag) Lower() {
 	f.update()
 }
 
-// Ending returns the number of pieces of code that have to end beside the running cell.
+// Ending returns the number of calls of Raise without a call of Lower.
 func (f *StopFlag) Ending() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.ending
 }
 
-// setDeep reports whether a stack is large.
+// setDeep sets whether a stack is large.
 func (f *StopFlag) setDeep(deep bool) {
 	if f.deep.Swap(deep) == deep {
 		return

@@ -70,8 +70,8 @@ func (g *Goroutines) Cell() int {
 // Start is the go statement of a cell.
 func (g *Goroutines) Start(cell int, f func()) { go g.Guard(cell, f)() }
 
-// Guard returns f as a function that can be the first one of a goroutine: it belongs to
-// the run that calls Guard, or to cell if that is not known. A panic in it is reported, and
+// Guard wraps f so that it can be the function of a go statement. The goroutine belongs to
+// the run that calls Guard, or to cell if that run is unknown. A panic in f is reported and
 // ends only that goroutine.
 func (g *Goroutines) Guard(cell int, f func()) func() {
 	r := g.Run()
@@ -116,8 +116,8 @@ func (g *Goroutines) report(cell int, e *diagnostics.Error) {
 	fmt.Fprintf(g.stderr(cell), "in a goroutine of %s:\n%s\n", diagnostics.Filename(cell), strings.Join(e.Traceback, "\n"))
 }
 
-// Check is what a loop head or a function entry calls while the stop flag is up. It ends
-// the calling goroutine if its run is stopped or its stack is too large.
+// Check is called at loop heads and function entries while the stop flag is up. It ends the
+// calling goroutine if its run is stopped or its stack is too large.
 func (g *Goroutines) Check() {
 	m := g.Member()
 	switch {
@@ -129,10 +129,10 @@ func (g *Goroutines) Check() {
 	}
 }
 
-// EndIfStopped ends the calling goroutine, which belongs to m, if its run is stopped. What
-// its deferred calls do then may go on for a while. It does not panic: nothing can recover
-// from it, and ending a deep recursion takes time in proportion to the depth, not to its
-// square.
+// EndIfStopped ends the calling goroutine, which belongs to m, if its run is stopped. Its
+// deferred calls then run, and may take a while. It uses runtime.Goexit instead of a panic,
+// which code could recover from, and with which the time to end a deep recursion would
+// grow with the square of the depth.
 func (g *Goroutines) EndIfStopped(m *goroutine.Member) {
 	if !m.IsStopped() {
 		return
@@ -183,7 +183,8 @@ func (g *Goroutines) Stopped() <-chan struct{} {
 	return nil
 }
 
-// Exit is os.Exit for cells: in a program it ends that, elsewhere the process.
+// Exit is os.Exit for cells: it ends the program that a cell runs, or the process if there
+// is none.
 func (g *Goroutines) Exit(code int) {
 	m := g.Member()
 	if m == nil || !m.Program {

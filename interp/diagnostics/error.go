@@ -6,7 +6,7 @@ import (
 	"github.com/quernlab/quern/interp/check"
 )
 
-// An Error is why a cell failed, in the words that a notebook shows.
+// An Error is the error of a cell as a notebook shows it.
 type Error struct {
 	// Name is the kind, one of the constants below.
 	Name string
@@ -16,8 +16,8 @@ type Error struct {
 	// Traceback is what to show, one line per element, with ANSI colors. The innermost
 	// frame is the last.
 	Traceback []string
-	// Stuck says that compiled code, which an interrupt cannot end, goes on in the
-	// background. It ends when it returns to code of the cell.
+	// Stuck is true if compiled code of the cell, which an interrupt cannot end, is still
+	// running in the background. It ends when it returns to code of the cell.
 	Stuck bool
 }
 
@@ -46,8 +46,8 @@ func NewInterrupted(frames []string) *Error {
 	return New(Interrupted, "the cell was interrupted", frames)
 }
 
-// An UnreadError is the value with which a statement panics that overwrites an error
-// the cell has not read.
+// An UnreadError is the value with which a statement panics if it overwrites an error
+// variable that the cell has not read.
 type UnreadError struct {
 	Err  error
 	Name string // of the variable
@@ -56,7 +56,7 @@ type UnreadError struct {
 
 func (e *UnreadError) Error() string { return e.Err.Error() }
 
-// A CommandError is the value with which a magic command panics that failed.
+// A CommandError is the value with which a failed magic command panics.
 type CommandError struct{ error }
 
 // NewCommandError returns err as the error of a command.

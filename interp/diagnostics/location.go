@@ -8,8 +8,8 @@ import (
 	"github.com/quernlab/quern/interp/stack"
 )
 
-// A Location is where a function of lowered code is: the line of its current statement,
-// or while its deferred calls run, of its last one.
+// A Location is a position in an active function of lowered code: the line of its current
+// statement or, while its deferred calls run, of its last one.
 type Location struct {
 	Function string // "main.f"; "main.main" for the statements of a cell
 	File     string // "cell[3]"
@@ -17,7 +17,7 @@ type Location struct {
 }
 
 // Locations returns the locations of the active functions of lowered code of the calling
-// goroutine, innermost first. yield may end that by returning false.
+// goroutine, innermost first, as an iterator.
 func (t *Tracebacks) Locations(yield func(Location) bool) {
 	for _, c := range t.calls(t.frames.Frames(stack.Own())) {
 		if !c.inCell() {
@@ -44,10 +44,10 @@ func (t *Tracebacks) Caller(n int) (Location, bool) {
 	return Location{}, false
 }
 
-// StackText returns the stack of the calling goroutine for a cell, in the form of
-// debug.Stack: functions of cells have their locations and no arguments, compiled ones
-// between them only names. While deferred calls run because of a panic, it includes the
-// functions that the panic has left.
+// StackText returns the stack of the calling goroutine in the form of debug.Stack. It shows
+// functions of cells with their locations and without arguments, and the compiled functions
+// between them by name. While deferred calls run because of a panic, it includes the
+// functions that the panic has unwound.
 func (t *Tracebacks) StackText() string {
 	var b strings.Builder
 	own := stack.Own()

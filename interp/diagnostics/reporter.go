@@ -15,7 +15,7 @@ import (
 	"github.com/quernlab/quern/interp/yaegi"
 )
 
-// A Reporter makes an Error of what the compiler or a cell returned.
+// A Reporter converts errors of the compiler or of a cell to an Error.
 type Reporter struct {
 	sources    *Sources
 	tracebacks *Tracebacks
@@ -100,9 +100,9 @@ func columns(source string, column int) int {
 	return uniseg.StringWidth(strings.ReplaceAll(before, "\t", " "))
 }
 
-// Internal returns the error of a fault in Quern.
+// Internal returns the error for a bug of Quern.
 func (r *Reporter) Internal(err error) *Error {
-	text := fmt.Sprintf("%v\nThis is a fault of the interpreter, not of the cell. The session goes on without this cell.", err)
+	text := fmt.Sprintf("%v\nThis is a bug in Quern, not in the cell. The session continues without this cell.", err)
 	return &Error{Name: Internal, Value: text, Traceback: strings.Split(text, "\n")}
 }
 
@@ -158,9 +158,9 @@ func (r *Reporter) Panic(value any) *Error {
 	return e
 }
 
-// Overflow returns the error of a goroutine, the calling one, whose stack is too large.
+// Overflow returns the error of the calling goroutine, whose stack is too large.
 func (r *Reporter) Overflow() *Error {
-	return New(Runtime, "stack overflow: calls are nested too deep, as in a recursion without end", r.tracebacks.OwnLines())
+	return New(Runtime, "stack overflow: calls are nested too deeply, probably by infinite recursion", r.tracebacks.OwnLines())
 }
 
 // Interrupted returns the error of the calling goroutine, which is interrupted.

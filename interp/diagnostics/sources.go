@@ -13,7 +13,7 @@ import (
 	"github.com/quernlab/quern/interp/generic"
 )
 
-// Sources has the text of cells, and where their functions and function literals are.
+// Sources has the text of cells, and the positions of their functions and function literals.
 // Its methods may be called from any goroutine.
 type Sources struct {
 	mu        sync.Mutex

@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// spareSize is how many bytes Sources keeps of cells of which nothing is left. Closures and goroutines
-	// may still run their code; beyond this size tracebacks give its position without the line.
+	// spareSize is how many bytes of text Sources keeps of cells of which no definition is left. Closures and goroutines
+	// may still run their code; if the text was dropped, tracebacks have the position without the line.
 	spareSize = 1 << 20
-	// literalSize is about what a function literal takes in Sources.
+	// literalSize is roughly the size of a function literal in Sources, in bytes.
 	literalSize = 200
 )
 
-// Sweep forgets the functions and variables whose names in lowered code are not in known, and the text of cells from which
-// nothing is left, except for the latest ones. declares reports whether something that later cells can mention is declared in
-// the cell with a file name.
+// Sweep drops the functions and variables whose names in lowered code are not in known, and the text of cells of which no
+// definition is left, except for the latest ones. declares reports whether later cells can use a declaration of the cell with
+// a file name.
 func (s *Sources) Sweep(known map[string]bool, declares func(file string) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -34,9 +34,9 @@ func (c runContext) Err() error {
 // from them.
 type ofSession struct{}
 
-// A cellContext is what the variable ctx of cells holds. Because this is always the same
-// type, a goroutine that reads ctx while the next cell sets it cannot see halves of two
-// interface values.
+// A cellContext is the dynamic type of the variable ctx of cells. Because the type is always
+// the same, a goroutine that reads ctx while the next cell sets it cannot read the type of
+// one value with the data of another.
 type cellContext struct{ context.Context }
 
 func (*cellContext) String() string { return "ctx" }
@@ -59,8 +59,8 @@ func isOver(ctx context.Context) bool {
 	return ctx.Value(ofSession{}) != nil && ctx.Err() != nil
 }
 
-// isCompiled reports whether the methods of ctx are compiled: package context made it, or
-// it stands for such a context.
+// isCompiled reports whether the methods of ctx are compiled: package context created it, or
+// it wraps such a context.
 func isCompiled(ctx context.Context) bool {
 	_, ok := ctx.(*rt.ValueContext)
 	return ok || reflect.Indirect(reflect.ValueOf(ctx)).Type().PkgPath() == "context"

@@ -1,4 +1,4 @@
-// Package goroutine says which cell a goroutine belongs to, and whether that cell has
+// Package goroutine finds the cell that a goroutine belongs to, and whether that cell has
 // been interrupted.
 //
 //	run.go      Run: one execution of a cell

@@ -21,9 +21,9 @@ type Member struct {
 	ending map[uint64]time.Time // goroutines that run deferred calls, since when
 }
 
-// BeginEnd reports whether a goroutine has to end now, and notes that it runs its
+// BeginEnd reports whether a goroutine has to end now, and records that it runs its
 // deferred calls from then on. A deferred call that takes longer than Grace has to end
-// too; those behind it run.
+// too; the remaining ones still run.
 func (m *Member) BeginEnd(goroutine uint64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

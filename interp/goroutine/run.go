@@ -16,13 +16,13 @@ type Run struct {
 	Serial uint64
 	// Commands are the magic commands of the cell, or nil.
 	Commands *magic.Run
-	// Program says that the cell is a program: the session calls its main.
+	// Program is true if the cell is a program, whose main the session calls.
 	Program bool
 
 	stopped chan struct{} // closed by an interrupt, and by the end of a program
 	once    sync.Once
 	active  atomic.Int64 // goroutines that run, except the cell's own
-	pending atomic.Int64 // active ones, those about to run, and timers that have not fired
+	pending atomic.Int64 // goroutines that run or are about to run, and timers that have not fired
 	ended   atomic.Bool  // it is a program that has ended
 	exits   bool         // the program ended with an exit status, not by main returning; set before ended
 	status  int          // set before ended

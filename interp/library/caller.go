@@ -11,9 +11,9 @@ import (
 	"github.com/quernlab/quern/interp/yaegi"
 )
 
-// callers has the functions of packages runtime and debug that look at the stack. They name
-// functions of cells and their current lines. A program counter is a number that the session
-// has given to such a location.
+// callers implements the functions of packages runtime and debug that return parts of the
+// stack. They return functions of cells with their current lines. The program counter of
+// such a location is a number that the session assigns.
 type callers struct {
 	tracebacks Tracebacks
 	stderr     io.Writer
@@ -75,7 +75,7 @@ func (c *callers) at(pc uintptr) (diagnostics.Location, bool) {
 	return c.locations[pc-firstCounter], true
 }
 
-// RuntimeFunc stands for runtime.Func in cells.
+// RuntimeFunc replaces runtime.Func in cells.
 type RuntimeFunc struct {
 	diagnostics.Location
 	entry uintptr
@@ -97,7 +97,7 @@ func (f *RuntimeFunc) FileLine(uintptr) (file string, line int) { return f.File,
 
 // errNoCounter is the panic of runtime.FuncForPC(reflect.ValueOf(f).Pointer()), where f is a
 // function of a cell.
-var errNoCounter = errors.New("runtime.FuncForPC: functions of cells have no program counter of their own; runtime.Caller returns some that stand for lines")
+var errNoCounter = errors.New("runtime.FuncForPC: functions of cells have no program counters; pass one that runtime.Caller or runtime.Callers has returned")
 
 // FuncForPC is runtime.FuncForPC.
 func (c *callers) FuncForPC(pc uintptr) *RuntimeFunc {
@@ -116,7 +116,7 @@ func (c *callers) FuncForPC(pc uintptr) *RuntimeFunc {
 	return &RuntimeFunc{diagnostics.Location{Function: compiled.Name(), File: file, Line: line}, compiled.Entry()}
 }
 
-// RuntimeFrame stands for runtime.Frame in cells.
+// RuntimeFrame replaces runtime.Frame in cells.
 type RuntimeFrame struct {
 	PC       uintptr
 	Func     *RuntimeFunc
@@ -126,7 +126,7 @@ type RuntimeFrame struct {
 	Entry    uintptr
 }
 
-// RuntimeFrames stands for runtime.Frames in cells.
+// RuntimeFrames replaces runtime.Frames in cells.
 type RuntimeFrames struct{ list []RuntimeFrame }
 
 // CallersFrames is runtime.CallersFrames for program counters that Callers returned.

@@ -11,9 +11,9 @@ import (
 
 // Standard input of child processes.
 //
-// In cells os.Stdin is a file that stands for the input of the session, which may ask the
-// user. A child that is given it gets a pipe, and the session reads what the child needs:
-// not at once, because most children do not read.
+// In cells, os.Stdin is a placeholder for the input of the session, which may ask the user.
+// A child process that is started with it reads from a pipe, to which the session writes its
+// input. The session does not read its input at once, because most children do not need it.
 
 const (
 	// childInputDelay is how long a child runs before the session reads input for it.
@@ -25,7 +25,7 @@ const (
 // A ContextReader is a standard input whose reads can be cancelled.
 type ContextReader interface {
 	io.Reader
-	// ReadContext is Read, and returns when ctx ends.
+	// ReadContext is like Read, but returns when ctx ends.
 	ReadContext(ctx context.Context, p []byte) (int, error)
 }
 

@@ -17,8 +17,8 @@ var (
 type contexts struct{ goroutines Goroutines }
 
 // wrap makes the functions of Quern's packages that take a context and return an error, such
-// as accel.Fit, end when their cell is interrupted, even if it gives them
-// context.Background(). They poll the context, and nothing else can end them.
+// as accel.Fit, end when their cell is interrupted, even if the cell passes them
+// context.Background(). These functions poll their context and cannot be ended otherwise.
 func (c *contexts) wrap(packages Packages) {
 	for path, functions := range packages {
 		if !strings.HasPrefix(path, control.OwnPackages) {

@@ -1,5 +1,5 @@
-// Package library has functions of compiled packages that cells use in place of the
-// packages' own, and for lowered code, methods of compiled types.
+// Package library implements functions that cells use instead of those of compiled packages,
+// and, for lowered code, methods of compiled types.
 //
 // Functions that wait, serve or start something end with the run that calls them:
 //
@@ -10,16 +10,16 @@
 //	childinput.go  the standard input of child processes
 //	exit.go        os.Exit, log.Fatal
 //
-// Functions that name a place in the program name one in a cell, not in the interpreter:
+// Functions that return or print a source position use one in a cell, not in the interpreter:
 //
 //	caller.go      runtime.Caller, debug.Stack
 //	logger.go      loggers of package log
-//	testing.go     testing.T and the like
+//	testing.go     testing.T, B and F
 //
-// And printing and scanning use the streams of the session:
+// Functions that print or scan use the streams of the session:
 //
 //	print.go       package fmt, methods of os.File
 //
-// library.go puts them all into the tables of packages (packages.go); session.go says what
-// they need of the session.
+// library.go adds all of them to the tables of packages (packages.go); session.go declares
+// what they need from the session.
 package library

@@ -2,8 +2,8 @@ package library
 
 import "log"
 
-// exits has the functions of compiled packages that end the process. In a cell that is a
-// program, they end the program.
+// exits implements the functions that end the process. In a cell that is a program, they end
+// the program.
 type exits struct {
 	goroutines Goroutines
 	loggers    *loggers

@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/interp/stream"
 )
 
-// A Library has the functions of a session.
+// A Library has the functions of one session.
 type Library struct {
 	// ChildInputDelay is how long a child process runs before the session reads input for
 	// it: most children do not read.
@@ -28,7 +28,7 @@ type Config struct {
 // New returns a Library.
 func New(c Config) *Library { return &Library{ChildInputDelay: childInputDelay, config: c} }
 
-// Override puts the functions of the library into the tables of packages.
+// Override replaces functions in the tables of packages by those of the library.
 func (l *Library) Override(packages Packages) {
 	c := l.config
 	logs := &loggers{tracebacks: c.Tracebacks}

@@ -13,18 +13,18 @@ import (
 	"github.com/quernlab/quern/interp/yaegi"
 )
 
-// loggers makes loggers of package log name lines of cells.
+// loggers makes the loggers of package log show lines of cells as positions.
 type loggers struct{ tracebacks Tracebacks }
 
-// A lineWriter is what a logger of package log writes to. With the flags Lshortfile and
-// Llongfile a logger names a line of the interpreter; the lineWriter replaces it by that of
-// the cell that called package log. It also replaces the stack of a goroutine, which a web
-// server logs if a handler panics, by the stack in the cell.
+// A lineWriter is the writer of a logger of package log. With the flags Lshortfile and
+// Llongfile, a logger writes a line of the interpreter; the lineWriter replaces it by the line
+// of the cell that called package log. It also replaces the stack of a goroutine, which a web
+// server logs if a handler panics, by the stack of the cell.
 type lineWriter struct {
 	tracebacks Tracebacks
 	out        io.Writer
 	logger     *log.Logger
-	depths     sync.Map // by goroutine: how many calls above the caller of package log the line is that Output wants
+	depths     sync.Map // by goroutine: how many calls above the caller of package log the line is, for log.Output
 }
 
 // Write implements io.Writer. A logger writes whole lines.

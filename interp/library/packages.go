@@ -9,7 +9,7 @@ import (
 // Packages are functions and variables by package, such as "fmt/fmt", and name.
 type Packages = map[string]map[string]reflect.Value
 
-// Replace puts functions into the tables of packages.
+// Replace replaces functions in the tables of packages.
 func Replace(packages, by Packages) {
 	for path, functions := range by {
 		maps.Copy(packages[path], functions)

@@ -5,9 +5,9 @@ import (
 	"net/http"
 )
 
-// servers ends servers of package http with the run that serves: an interrupt of the cell
-// closes them, and so does the end of a program, which also closes its listeners. Their
-// ports are free then.
+// servers ends servers of package http together with their run: an interrupt of the cell
+// closes them, and so does the end of a program, which also closes its listeners, so that
+// their ports are free again.
 type servers struct{ goroutines Goroutines }
 
 func (s *servers) functions() Packages {
@@ -41,7 +41,7 @@ func (s *servers) functions() Packages {
 	}
 }
 
-// serve calls until, which serves until srv is closed.
+// serve calls until, which returns when srv is closed.
 func (s *servers) serve(srv *http.Server, until func() error) error {
 	m := s.goroutines.Member()
 	if m == nil || srv == nil {

@@ -13,13 +13,13 @@ type Goroutines interface {
 	Member() *goroutine.Member
 	// EndIfStopped ends the calling goroutine if its run is stopped.
 	EndIfStopped(*goroutine.Member)
-	// Guard returns f as a function that can be the first one of a goroutine.
+	// Guard wraps f so that it can be the function of a go statement.
 	Guard(cell int, f func()) func()
 	// Exit is os.Exit for cells.
 	Exit(code int)
 }
 
-// Tracebacks says where the functions of cells are on the stack of the calling goroutine.
+// Tracebacks returns the positions of functions of cells on the stack of the calling goroutine.
 type Tracebacks interface {
 	Locations(yield func(diagnostics.Location) bool)
 	Caller(n int) (diagnostics.Location, bool)

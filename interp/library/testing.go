@@ -10,8 +10,8 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// tests has the methods of *testing.T, B and F that log the line of their call. For package
-// testing that is a line of the interpreter, here it is one of a cell.
+// tests implements the methods of *testing.T, B and F that log the line of their call.
+// Package testing would log a line of the interpreter; these methods log a line of a cell.
 type tests struct {
 	tracebacks Tracebacks
 	values     Values
@@ -24,7 +24,7 @@ type helper struct {
 	function string
 }
 
-// functions returns functions in place of the methods, for lowered code.
+// functions returns the functions that replace the methods in lowered code.
 func (t *tests) functions() Packages {
 	return Packages{"quern/rt/rt": functionsOf(map[string]any{
 		"TestHelper": t.helper,

@@ -8,7 +8,7 @@ import (
 	"github.com/quernlab/quern/interp/stack"
 )
 
-// timers has functions that call a function of a cell later, and time.Sleep.
+// timers implements time.Sleep, and functions that call a function of a cell later.
 type timers struct {
 	goroutines Goroutines
 	values     Values
@@ -22,7 +22,7 @@ func (t *timers) functions() Packages {
 	}
 }
 
-// sleep is time.Sleep, which an interrupt ends.
+// sleep is time.Sleep. An interrupt ends it early.
 func (t *timers) sleep(d time.Duration) {
 	m := t.goroutines.Member()
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Commands of IPython and of other kernels for Go. Those that are not needed here are accepted, with a note. For the others
-// the error names what does the same here.
+// Commands of IPython and of other kernels for Go. Those that are not needed here are accepted, with a note. For the others,
+// the error names the equivalent in Quern.
 
 // unneeded are the commands of gonb that make the rest of the cell a function main.
 var unneeded = []string{"%%", "%main"}
@@ -24,7 +24,7 @@ func unneededCommand(name string) command {
 		}
 		return func(_ context.Context, r *Run, _ []any) error {
 			// If the output is closed, nobody reads the note.
-			_, _ = fmt.Fprintf(r.session.Stderr(), "note: %s is not needed: a cell may have statements, and declarations beside them\n", name)
+			_, _ = fmt.Fprintf(r.session.Stderr(), "note: %s is not needed: a cell may contain both statements and declarations\n", name)
 			return nil
 		}, nil
 	}}
@@ -42,7 +42,7 @@ func quotedList(text string) string {
 	return strings.Join(list, ", ")
 }
 
-// instead names, for commands of other kernels, what does the same here.
+// instead describes, for commands of other kernels, the equivalent in Quern.
 var instead = map[string]string{
 	"%list": "%who lists the variables", "%whos": "%who lists the variables", "%who_ls": "%who lists the variables",
 	"%timeit": "%time runs a statement once, and testing.Benchmark many times", "%%timeit": "%%time runs the cell once, and testing.Benchmark runs a function many times",

@@ -39,7 +39,7 @@ func Gets(src string, known func(name string) bool) ([]Module, error) {
 	return list, nil
 }
 
-// Described says what %get has got for a path.
+// Described describes the module that %get has downloaded for a path.
 func Described(path string, modules *module.Set) string {
 	if symbols.Has(path) {
 		return path + ", which is compiled in"

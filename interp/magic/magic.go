@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Name is the function that Parse calls in place of a command:
+// Name is the name of the function by whose calls Parse replaces commands:
 // func(number int, values ...any).
 const Name = "ʹ"
 
@@ -16,7 +16,7 @@ type Variable struct {
 	Name, Type string
 }
 
-// A Session is what commands see of a session.
+// A Session is the part of a session that commands use.
 type Session interface {
 	Stdout() io.Writer
 	Stderr() io.Writer

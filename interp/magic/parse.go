@@ -14,9 +14,9 @@ import (
 
 // A Cell is a parsed cell.
 type Cell struct {
-	// Source is the cell as Go. Positions are those of the cell.
+	// Source is the cell with its commands replaced by Go code. Positions do not change.
 	Source string
-	// Reset says that the session has to forget everything before the cell runs.
+	// Reset is true if the session has to remove all definitions before the cell runs.
 	Reset bool
 	// Modules are to be downloaded before the cell is checked.
 	Modules []Module
@@ -107,7 +107,7 @@ func Parse(src string, s Session) (*Cell, error) {
 	return cell, nil
 }
 
-// endTimes puts a call behind each statement that is timed and not the last.
+// endTimes inserts a call after each timed statement that is not the last statement.
 func endTimes(src string, timed []int) string {
 	if len(timed) == 0 {
 		return src
@@ -198,8 +198,8 @@ func lines(src string, known func(name string) bool) []line {
 }
 
 // next returns the offset of the next % or ! that begins a line where a statement may begin,
-// or -1. The search begins at start, where a statement may begin. name is called with the
-// identifiers on the way.
+// or -1. The search begins at start, where a statement may begin. It calls name with each
+// identifier before the result.
 func next(src []byte, start int, name func(string)) int {
 	text := src[start:]
 	file := token.NewFileSet().AddFile("", -1, len(text))
@@ -249,7 +249,7 @@ func isGo(text string, known func(name string) bool) bool {
 }
 
 // Blank returns the cell with its commands replaced by spaces, so that offsets stay the same.
-// Tools use it that look at the Go between commands.
+// Tools such as completion use it to parse the Go code between commands.
 func Blank(src string, known func(name string) bool) string {
 	text := []byte(src)
 	for _, l := range lines(src, known) {
@@ -281,8 +281,8 @@ func BlankUnneeded(src string, known func(name string) bool) string {
 	return string(text)
 }
 
-// IsOpen reports whether a cell ends in a command whose text may go on: a %% command goes on up
-// to a blank line, a shell command after a backslash.
+// IsOpen reports whether a cell ends in a command whose text may continue in the next line: a
+// %% command that does not end in a blank line, or a shell command that ends in a backslash.
 func IsOpen(src string, known func(name string) bool) bool {
 	for _, l := range lines(src, known) {
 		if l.name == shell.name && strings.HasSuffix(src[:l.end], "\\") {

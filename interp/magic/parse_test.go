@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// session knows two variables.
+// session has two variables.
 type session struct{}
 
 func (session) Stdout() io.Writer      { return io.Discard }
@@ -63,7 +63,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// FuzzParse looks for cells that upset the search for commands. Nothing is run.
+// FuzzParse searches for cells on which the search for commands fails. It runs no commands.
 func FuzzParse(f *testing.F) {
 	for _, src := range []string{"!ls\n%time f()", "%%bash\necho", "x := `\n%who", "/*\n!a", "%time for {\n}\n%who", "!ok &&\n!ls", "%%time\n%cd \"", "\r\n%=\n!=", "!a \\\n b\\"} {
 		f.Add(src)
@@ -85,7 +85,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestForeign says what is said of commands of other kernels.
+// TestForeign checks the messages about commands of other kernels.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ in, want string }{

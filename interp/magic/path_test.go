@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// TestPathAt has the cursor at |.
+// In the rows of TestPathAt, | is the cursor.
 func TestPathAt(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"data/train.csv", "data/test.csv", "docs/a.md", ".hidden/x", "größe.txt"} {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Ranks are the processes that run each cell together. This process is one of them.
+// Ranks has the processes that run each cell together. This process is one of them.
 type Ranks interface {
 	// Rank returns the number of this process, from 0.
 	Rank() int
@@ -33,7 +33,7 @@ func (Alone) Once(_ context.Context, _ int, f func() error) error { return f() }
 
 // Start returns an error.
 func (Alone) Start(context.Context, int) (string, error) {
-	return "", errors.New("no kernel is running that could start ranks")
+	return "", errors.New("ranks need a kernel: run the cell in a notebook or with quern run")
 }
 
 var ranks = command{

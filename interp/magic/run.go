@@ -16,8 +16,7 @@ type Run struct {
 // Run begins an execution.
 func (c *Cell) Run(s Session) *Run { return &Run{session: s, cell: c} }
 
-// Call runs the command with a number. The source of the cell has this call in place of the
-// command.
+// Call runs the command with a number. Parse replaces the command by this call.
 func (r *Run) Call(ctx context.Context, number int, values []any) error {
 	r.Stop()
 	if number < 0 || number >= len(r.cell.actions) {

@@ -9,7 +9,8 @@ import (
 // vars publishes variables of package expvar.
 type vars struct{ names *names }
 
-// A replaceableVar is what package expvar gets in place of a cell's variable.
+// A replaceableVar is registered with package expvar instead of a cell's variable, to which
+// it forwards.
 type replaceableVar struct{ current atomic.Pointer[expvar.Var] }
 
 // String implements expvar.Var.

@@ -8,8 +8,8 @@ import (
 	"reflect"
 )
 
-// flags is package flag for cells. flag.CommandLine and flag.Usage are those of the session, because quern has flags of its
-// own.
+// flags implements package flag for cells. Its flag.CommandLine and flag.Usage belong to the session, because quern has flags
+// of its own.
 type flags struct {
 	names       *names
 	definer     flagDefiner
@@ -24,8 +24,8 @@ type flagDefiner interface {
 	TextVar(f *flag.FlagSet, p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string)
 }
 
-// flagDefinitions are the methods of flag.FlagSet that define a flag, and flagUses the others that are also functions of
-// package flag.
+// flagDefinitions are the methods of flag.FlagSet that define a flag. flagUses are the other methods that are also functions
+// of package flag.
 var (
 	flagDefinitions = map[string]any{
 		"Bool": (*flag.FlagSet).Bool, "BoolFunc": (*flag.FlagSet).BoolFunc, "BoolVar": (*flag.FlagSet).BoolVar,
@@ -42,7 +42,7 @@ var (
 	}
 )
 
-// newCommandLine sets flag.CommandLine to a set without flags, as a program has at its start.
+// newCommandLine sets flag.CommandLine to an empty flag set, as at the start of a program.
 func (f *flags) newCommandLine() {
 	f.commandLine = flag.NewFlagSet(os.Args[0], flag.ExitOnError)
 	f.commandLine.Usage = func() { f.usage() }
@@ -88,7 +88,7 @@ func (f *flags) methods() map[string]reflect.Value {
 	return methods
 }
 
-// ofCommandLine returns a function that calls a method of the command line.
+// ofCommandLine returns a function that calls a method on flag.CommandLine.
 func (f *flags) ofCommandLine(method reflect.Value) reflect.Value {
 	t := method.Type()
 	var in, out []reflect.Type
@@ -103,7 +103,7 @@ func (f *flags) ofCommandLine(method reflect.Value) reflect.Value {
 	})
 }
 
-// defining returns a method that defines a flag as one that a later cell may define again. The method's first parameter of
+// defining wraps a method that defines a flag, so that a later cell can define the flag again. The method's first parameter of
 // type string is the name of the flag.
 func (f *flags) defining(method any) reflect.Value {
 	define := reflect.ValueOf(method)
@@ -156,7 +156,7 @@ func (f *flags) parse(set *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// removeFlag removes a flag from a set. Package flag has no function for that, so all others are put into a new set.
+// removeFlag removes a flag from a set. Package flag has no function for that, so it copies all other flags to a new set.
 func removeFlag(f *flag.FlagSet, name string) {
 	set := map[string]bool{}
 	f.Visit(func(x *flag.Flag) { set[x.Name] = true })

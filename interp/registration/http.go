@@ -11,7 +11,7 @@ import (
 // handlers registers handlers of package http.
 type handlers struct{ names *names }
 
-// A replaceableHandler is what an http.ServeMux gets in place of a cell's handler: a mux cannot forget a pattern.
+// A replaceableHandler is registered with an http.ServeMux instead of a cell's handler, to which it forwards.
 type replaceableHandler struct{ current atomic.Pointer[http.Handler] }
 
 // ServeHTTP implements http.Handler.
@@ -74,7 +74,7 @@ func handlerOf(mux *http.ServeMux, r *http.Request) (http.Handler, string) {
 	return h, pattern
 }
 
-// handleRPC is rpc.HandleHTTP, which registers the same handlers each time.
+// handleRPC is rpc.HandleHTTP. It always registers the same handlers.
 func (h *handlers) handleRPC() {
 	k := within(h.names, "rpc", http.DefaultServeMux, rpc.DefaultRPCPath)
 	if h.names.earlier(k) == nil {

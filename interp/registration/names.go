@@ -9,7 +9,7 @@ import (
 	"github.com/quernlab/quern/interp/goroutine"
 )
 
-// names are the names that cells have registered, with what can replace their values.
+// names has the names that cells have registered, with functions that replace their values.
 type names struct {
 	runs runs
 
@@ -31,14 +31,14 @@ type key struct {
 	name   string
 }
 
-// An entry says which run has registered a name, and how to replace its value.
+// An entry has the run that has registered a name, and the replacer of its value.
 type entry struct {
 	run      uint64
 	replacer any
 }
 
-// earlier returns the replacer of a name that an earlier run than the caller's has
-// registered, and nil if there is none. The name then belongs to the caller's run.
+// earlier returns the replacer of a name if a run before the caller's has registered it,
+// and otherwise nil. The name then belongs to the caller's run.
 func (n *names) earlier(k key) any {
 	r := n.runs.Run()
 	n.mu.Lock()
@@ -51,7 +51,7 @@ func (n *names) earlier(k key) any {
 	return e.replacer
 }
 
-// add notes that the caller's run has registered a name.
+// add records that the caller's run has registered a name.
 func (n *names) add(k key, replacer any) {
 	r := n.runs.Run()
 	if r == nil || r.Serial == 0 {
@@ -62,7 +62,8 @@ func (n *names) add(k key, replacer any) {
 	n.entries[k] = &entry{r.Serial, replacer}
 }
 
-// within returns the key of a name that holder holds. Names are forgotten with their holder.
+// within returns the key of a name that is registered with holder. Its entry is removed when
+// holder is collected.
 func within[T any](n *names, kind string, holder *T, name string) key {
 	pointer := weak.Make(holder)
 	n.mu.Lock()
@@ -74,7 +75,7 @@ func within[T any](n *names, kind string, holder *T, name string) key {
 	return key{kind, pointer, name}
 }
 
-// forget forgets the names of a holder.
+// forget removes the entries of a holder.
 func (n *names) forget(holder any) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -86,8 +87,8 @@ func (n *names) forget(holder any) {
 	}
 }
 
-// replaceable registers v by a call of add, which gets a function that returns the current
-// value. If an earlier run has registered the name, it only replaces the value.
+// replaceable registers v: it calls add with a function that returns the current value. If
+// an earlier run has registered the name, it only replaces the current value.
 func replaceable[T any](n *names, k key, v T, add func(current func() T)) {
 	if replacer, ok := n.earlier(k).(*atomic.Pointer[T]); ok {
 		replacer.Store(&v)

@@ -2,7 +2,7 @@ package registration
 
 import "reflect"
 
-// Registrations are the names that the cells of a session have registered.
+// Registrations has the names that the cells of a session have registered.
 type Registrations struct {
 	flags    *flags
 	handlers *handlers
@@ -19,11 +19,11 @@ func New(r runs, d flagDefiner, exit func(code int)) *Registrations {
 	return &Registrations{flags: f, handlers: &handlers{n}, vars: &vars{n}, drivers: &drivers{n}, decoders: &decoders{n}}
 }
 
-// NewCommandLine gives cells a flag.CommandLine without flags, as a program has at its start.
+// NewCommandLine sets flag.CommandLine of cells to an empty flag set, as at the start of a program.
 func (r *Registrations) NewCommandLine() { r.flags.newCommandLine() }
 
-// Overrides returns the functions and variables of compiled packages that cells have in place
-// of the packages' own, by package and name; and for lowered code, methods in package rt.
+// Overrides returns the functions and variables that cells use instead of those of compiled
+// packages, by package and name; and, for lowered code, methods in package rt.
 func (r *Registrations) Overrides() map[string]map[string]reflect.Value {
 	methods := r.flags.methods()
 	for name, method := range r.handlers.methods() {

@@ -10,7 +10,8 @@ import (
 // drivers registers drivers of package sql.
 type drivers struct{ names *names }
 
-// A replaceableDriver is what package sql gets in place of a cell's driver.
+// A replaceableDriver is registered with package sql instead of a cell's driver, to which it
+// forwards.
 type replaceableDriver struct{ current atomic.Pointer[driver.Driver] }
 
 // Open implements driver.Driver.
@@ -28,7 +29,7 @@ func (d *replaceableDriver) OpenConnector(name string) (driver.Connector, error)
 	return connector{current, name}, nil
 }
 
-// A connector connects by a driver that has no connectors.
+// A connector opens connections of a driver that does not implement driver.DriverContext.
 type connector struct {
 	driver driver.Driver
 	name   string

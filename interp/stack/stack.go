@@ -9,7 +9,7 @@ import (
 )
 
 // Interp is part of the names of all functions of package interp and the packages
-// below it. Some of them stand for functions of the standard library.
+// below it. Some of these functions replace functions of the standard library.
 const Interp = "quern/interp"
 
 // maxAll bounds the text that All returns, in bytes.
@@ -65,7 +65,7 @@ func IsWaiting(stack string) bool {
 	return !strings.HasPrefix(state, "GC ")
 }
 
-// VisibleName returns the name by which users know a compiled function, or "" if the
+// VisibleName returns the name of a compiled function as users write it, or "" if the
 // function belongs to Quern's interpreter.
 func VisibleName(function string) string {
 	if strings.Contains(function, Interp) {

@@ -13,8 +13,8 @@ import (
 
 // An Input is the standard input of cells.
 //
-// If it is not the standard input of the process, os.Stdin is a file in cells that stands
-// for it and cannot be read. Functions that are given the file read the Input instead.
+// If it is not the standard input of the process, os.Stdin in cells is a placeholder file
+// that cannot be read. Functions that are called with that file read the Input instead.
 type Input struct {
 	source io.Reader
 	reader io.Reader
@@ -30,8 +30,8 @@ type ender interface {
 // noFile is part of the error of code that reads os.Stdin in a way that is not replaced.
 const noFile = "os.Stdin (a notebook reads it by fmt.Scan, fmt.Fscan, bufio.NewScanner, bufio.NewReader and package io, and may give it to a child)"
 
-// NewInput returns an Input that reads source. A cell ends if a read fails, except for
-// io.EOF: few programs look at such an error.
+// NewInput returns an Input that reads source. An error other than io.EOF ends the cell,
+// since few programs check for it.
 func NewInput(source io.Reader, e ender) (*Input, error) {
 	if source == os.Stdin {
 		return &Input{source, source, os.Stdin}, nil
@@ -60,7 +60,7 @@ func (i *Input) Replace(r io.Reader) io.Reader {
 	return r
 }
 
-// IsSubstitute reports whether r is a file that stands for the input and cannot be read.
+// IsSubstitute reports whether r is the placeholder file.
 func (i *Input) IsSubstitute(r io.Reader) bool {
 	return r == io.Reader(i.file) && i.source != io.Reader(os.Stdin)
 }

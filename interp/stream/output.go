@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/interp/goroutine"
 )
 
-// An Output is where the output of cells goes.
+// An Output is the destination of the output of cells.
 type Output struct {
 	stdout, stderr io.Writer
 	printed        io.Writer
@@ -82,8 +82,8 @@ func (w *cellWriter) Write(p []byte) (int, error) {
 	return w.of(cell).Write(p)
 }
 
-// A fileStream writes to a stream of the session as long as no cell has set the variable
-// file, which is os.Stdout; then it writes to the new file, as a program does.
+// A fileStream writes to a stream of the session until a cell sets the variable file,
+// which is os.Stdout; after that it writes to the new file, as a program does.
 type fileStream struct {
 	file   **os.File
 	before *os.File

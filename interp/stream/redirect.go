@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// redirected are the packages whose functions may be given os.Stdin, os.Stdout or
-// os.Stderr. There they use the streams of the session: those ask the user for input, and
-// keep what is written to both in order.
+// redirected lists the packages with functions that take a reader or writer. If such a
+// function is called with os.Stdin, os.Stdout or os.Stderr, it uses the stream of the
+// session instead, which asks the user for input, and keeps the order of what is written to
+// the two output streams.
 //
-// The files themselves are those of the process. They are used where a file is stored in a
-// field or inherited by a child process: what is written to them is in order within each
-// stream, and standard input cannot be read; a child that is given it reads a pipe.
+// Code that stores such a file in a field, or passes it to a child process, uses the file
+// of the process. What is written to that is in order only within each stream, and standard
+// input cannot be read, except by a child process, which reads from a pipe.
 var redirected = []string{
 	"bufio/bufio", "bytes/bytes", "compress/gzip/gzip", "compress/zlib/zlib", "encoding/base64/base64", "encoding/csv/csv",
 	"encoding/gob/gob", "encoding/hex/hex", "encoding/json/json", "encoding/xml/xml", "image/gif/gif", "image/image",

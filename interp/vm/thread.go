@@ -74,7 +74,7 @@ func (t *thread) limit() {
 type StackOverflow struct{ Depth int }
 
 func (e *StackOverflow) Error() string {
-	return "stack overflow: calls are nested too deep, as in a recursion without end"
+	return "stack overflow: calls are nested too deeply, probably by infinite recursion"
 }
 
 // Uncatchable keeps a recover of a cell from seeing it.

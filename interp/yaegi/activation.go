@@ -11,8 +11,8 @@ import (
 	"github.com/quernlab/quern/interp/lower"
 )
 
-// Yaegi has no interface that tells which functions of lowered code are active and
-// where each was called. The stack traces of the runtime have the arguments of runCfg,
+// Yaegi has no API that returns the active functions of lowered code and their call
+// positions. The stack traces of the runtime have the arguments of runCfg,
 // the function that runs an activation: the syntax tree of the function and its
 // variables. The stack itself keeps both alive. The runtime marks values that may be
 // stale by a question mark; those are not read.

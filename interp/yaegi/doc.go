@@ -1,7 +1,7 @@
 // Package yaegi runs lowered code with the interpreter traefik/yaegi v0.16.1, as
-// that module is released. It is the only package that knows how yaegi works
-// inside: some unexported fields of yaegi are read through unsafe, and
-// TestYaegiInternals fails if an update changes them.
+// that module is released. It is the only package that depends on the internals of yaegi:
+// it reads some unexported fields through unsafe, and TestYaegiInternals fails if an update
+// changes them.
 //
 // In the order of the data flow:
 //

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// An Error is a fault of the interpreter: it rejects lowered code that is valid Go.
+// An Error reports a bug of the interpreter: it rejects lowered code that is valid Go.
 type Error struct {
-	// Reason is what the interpreter said.
+	// Reason is the message of the interpreter.
 	Reason string
 }
 
@@ -40,7 +40,7 @@ func Explain(err error) string {
 		text = text[i:]
 	}
 	if strings.HasPrefix(text, "interface conversion: func(") {
-		return "an interface holds a value with a method whose signature a later cell has changed: make the value again"
+		return "an interface holds a value with a method whose signature a later cell has changed: create the value again"
 	}
 	return text
 }

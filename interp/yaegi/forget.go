@@ -10,9 +10,9 @@ import (
 	"github.com/quernlab/quern/interp/lower"
 )
 
-// Forget drops functions that nothing will call by name again, with the syntax trees
-// of all evaluations and the scopes of all functions. Yaegi keeps those only for its
-// debugger; they are most of what a session of many cells would hold.
+// Forget drops functions that will not be called by name again, the syntax trees of all
+// evaluations, and the scopes of all functions. Yaegi keeps syntax trees and scopes only
+// for its debugger; without Forget they would be most of the memory of a long session.
 func (i *Interpreter) Forget(functions ...string) {
 	v := reflect.ValueOf(i.yaegi).Elem()
 	roots := accessible(v, "roots")
@@ -87,8 +87,8 @@ func (i *Interpreter) Keep(known, mentioned map[string]bool) {
 	*data = kept
 }
 
-// removeFiles forgets the line tables of all evaluations. Yaegi needs them only while
-// it compiles, and for messages that nobody sees.
+// removeFiles removes the line tables of all evaluations. Yaegi needs them only while it
+// compiles, and for messages that are not shown.
 func (i *Interpreter) removeFiles() {
 	set := i.yaegi.FileSet()
 	var files []*token.File

@@ -39,7 +39,7 @@ func framesOf(text string) []Frame {
 			}
 		case strings.HasPrefix(line, vm.Activation+"("):
 			addCompiled()
-			list = append(list, machineFrames(line[len(vm.Activation)+1:])...)
+			list = append(list, vmFrames(line[len(vm.Activation)+1:])...)
 		case IsPlumbing(line):
 		default:
 			compiled = stack.VisibleName(line[:max(strings.LastIndexByte(line, '('), 0)])
@@ -54,8 +54,8 @@ func RunsLoweredCode(text []byte) bool {
 	return strings.Contains(string(text), activationLine) || strings.Contains(string(text), vm.Activation+"(")
 }
 
-// machineFrames returns the functions of an activation of the VM.
-func machineFrames(arguments string) (list []Frame) {
+// vmFrames returns the functions of an activation of the VM.
+func vmFrames(arguments string) (list []Frame) {
 	first, _, _ := strings.Cut(arguments, ", ")
 	if activation, ok := pointer(first); ok {
 		for _, f := range vm.Active(activation) {
@@ -65,8 +65,8 @@ func machineFrames(arguments string) (list []Frame) {
 	return list
 }
 
-// IsPlumbing reports whether a function of a stack stands between lowered code and
-// the compiled code that it calls.
+// IsPlumbing reports whether a function on a stack is a helper between lowered code and the
+// compiled code that it calls.
 func IsPlumbing(function string) bool {
 	for _, prefix := range []string{Functions, "runtime.", "reflect.", "internal/", "panic("} {
 		if strings.HasPrefix(function, prefix) {

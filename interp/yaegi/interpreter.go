@@ -16,11 +16,11 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// An Interpreter evaluates lowered code. One evaluation runs at a time; functions that
-// it has defined may run beside it.
+// An Interpreter evaluates lowered code. One evaluation runs at a time; functions that it
+// has defined may run concurrently.
 type Interpreter struct {
 	yaegi   *upstream.Interpreter
-	lasting map[int]bool // indices of variables that have lost their name and that code still uses
+	lasting map[int]bool // indices of variables that have no name any more but that code still uses
 	trace   *traceWriter
 }
 
@@ -33,9 +33,8 @@ func New(stdin io.Reader, stdout, stderr io.Writer) *Interpreter {
 
 // Use adds compiled packages, keyed "path/name", or symbols to one.
 //
-// Given the key "fmt/fmt", yaegi would replace functions of fmt, log, os and flag by
-// its own, and compile its generic functions; under another key it takes the package
-// as it is.
+// With the key "fmt/fmt", yaegi would replace functions of fmt, log, os and flag by its
+// own, and compile its generic functions. With another key it uses the package unchanged.
 func (i *Interpreter) Use(packages map[string]map[string]reflect.Value) error {
 	tables := maps.Clone(packages)
 	if table, ok := tables["fmt/fmt"]; ok {
@@ -49,8 +48,8 @@ func (i *Interpreter) Use(packages map[string]map[string]reflect.Value) error {
 
 const conversions = "github.com/traefik/yaegi/yaegi"
 
-// Eval evaluates declarations or one expression. A fault of the interpreter is an
-// *Error, a panic of the evaluated code a *Panic.
+// Eval evaluates declarations or one expression. The error is an *Error for a bug of the
+// interpreter, and a *Panic for a panic of the evaluated code.
 func (i *Interpreter) Eval(src string) (v reflect.Value, err error) {
 	i.trace.reset()
 	defer func() {
@@ -88,8 +87,8 @@ func (i *Interpreter) Address(variable string) (reflect.Value, error) {
 }
 
 // Run calls a declared function that has no parameters and no results. Its errors are
-// those of Eval. The call is not an evaluation: another one may begin while the
-// function waits.
+// those of Eval. The call is not an evaluation: an evaluation may begin while the function
+// waits.
 func (i *Interpreter) Run(function string) (err error) {
 	v, err := i.Eval(function)
 	if err != nil {
@@ -104,8 +103,8 @@ func (i *Interpreter) Run(function string) (err error) {
 	return nil
 }
 
-// CallValue makes calls of a declared function by its name call the function's value.
-// Yaegi does that for a function whose node has a value.
+// CallValue makes yaegi compile calls of a declared function, by its name, as calls of the
+// function's value. Yaegi does so for a function whose node has a value.
 func (i *Interpreter) CallValue(function string) error {
 	node, err := i.function(function)
 	if err != nil {
@@ -121,9 +120,9 @@ func (i *Interpreter) CallValue(function string) error {
 
 // Redirect makes calls of a declared function by its name call v.
 //
-// Goroutines may call the function at the same time. They copy the value of its node,
-// and tell by the last word of that value whether there is one; so Redirect sets this
-// word when the others have been set for a while.
+// Goroutines may call the function at the same time. They copy the value of its node, and
+// check the last word of the copy to see whether there is a value. So Redirect sets that
+// word a while after the others.
 func (i *Interpreter) Redirect(function string, v reflect.Value) error {
 	node, err := i.function(function)
 	if err != nil { // functions of the VM are variables

@@ -64,8 +64,8 @@ func TestYaegiInternals(t *testing.T) {
 	}
 }
 
-// TestInterpreterCallValue says that a function called by its value gets a negative
-// zero.
+// TestInterpreterCallValue checks that a function that is called by its value receives a
+// negative zero unchanged.
 func TestInterpreterCallValue(t *testing.T) {
 	t.Parallel()
 	e := New(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
@@ -85,8 +85,8 @@ func TestInterpreterCallValue(t *testing.T) {
 	}
 }
 
-// TestInterpreterRedirect says that callers of a function, which were compiled before,
-// call the one that it is redirected to.
+// TestInterpreterRedirect checks that callers that were compiled before a redirection call
+// the new function.
 func TestInterpreterRedirect(t *testing.T) {
 	t.Parallel()
 	e := New(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
@@ -109,8 +109,8 @@ func TestInterpreterRedirect(t *testing.T) {
 	}
 }
 
-// TestInterpreterForget says that a forgotten function is gone by name and lives on
-// where it is used.
+// TestInterpreterForget checks that a forgotten function has no name any more, and still
+// works for code that uses it.
 func TestInterpreterForget(t *testing.T) {
 	t.Parallel()
 	e := New(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})
@@ -153,7 +153,7 @@ func TestTraceWriter(t *testing.T) {
 	}
 }
 
-// TestFramesOf says what is seen in a stack trace of the runtime.
+// TestFramesOf checks which functions are found in a stack trace of the runtime.
 func TestFramesOf(t *testing.T) {
 	t.Parallel()
 	text := "panic({0x1?, 0x2?})\n\t/x.go:1 +0x1\nstrings.Repeat({0x1, 0x2}, 0xffff)\n\t/x.go:1\nreflect.Value.call({0x14f5f20?, 0x1})\n" +
@@ -169,8 +169,8 @@ func TestFramesOf(t *testing.T) {
 	}
 }
 
-// TestInterpreterKeep says that the interpreter drops what has no known name, and that code
-// which was compiled before goes on with the variables that it mentions.
+// TestInterpreterKeep checks that the interpreter drops what has no known name, and that
+// code that was compiled before still works with its variables.
 func TestInterpreterKeep(t *testing.T) {
 	t.Parallel()
 	e := New(strings.NewReader(""), &bytes.Buffer{}, &bytes.Buffer{})

@@ -12,10 +12,10 @@ import (
 	"github.com/quernlab/quern/interp/stack"
 )
 
-// A traceWriter is what the interpreter has as standard error. The interpreter
-// writes a line there for each function that a panic passes, even if the panic is
-// recovered later. The stack is still whole when it writes the first of these lines:
-// then the traceWriter takes the trace. Everything else goes on to out.
+// A traceWriter is the standard error of the interpreter. The interpreter writes a line to
+// it for each function that a panic passes, even if the panic is recovered later. The stack
+// is still complete at the first of these lines: that is when the traceWriter records the
+// trace. It writes everything else to out.
 type traceWriter struct {
 	out io.Writer
 
@@ -24,7 +24,7 @@ type traceWriter struct {
 	spent  time.Duration      // on the traces of one cell
 }
 
-// Bounds of the cost for programs that panic all the time.
+// Limits of the cost for programs that panic often.
 const (
 	maxTraces = 64 // that are kept
 	maxSpent  = time.Second
@@ -66,8 +66,8 @@ func (w *traceWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// isRaisedAgain reports whether Write has seen the panic before: the interpreter and
-// deferred calls recover a panic and raise it again.
+// isRaisedAgain reports whether Write has recorded the panic before: the interpreter and
+// deferred calls recover a panic and panic again with its value.
 func isRaisedAgain() bool {
 	var callers [16]uintptr
 	frames := runtime.CallersFrames(callers[:runtime.Callers(0, callers[:])])
@@ -84,8 +84,8 @@ func isRaisedAgain() bool {
 	}
 }
 
-// take returns and forgets the trace of the calling goroutine. If the panic has not
-// passed the interpreter, the stack is still whole.
+// take returns and removes the trace of the calling goroutine. If the panic has not passed
+// the interpreter, the trace is that of the current stack.
 func (w *traceWriter) take() []Frame {
 	text := stack.Own()
 	id := stack.Goroutine(text)
@@ -99,7 +99,7 @@ func (w *traceWriter) take() []Frame {
 	return t
 }
 
-// reset begins a cell.
+// reset drops all traces before the next cell.
 func (w *traceWriter) reset() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

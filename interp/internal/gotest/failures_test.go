@@ -45,7 +45,7 @@ func TestRegressions(t *testing.T) {
 	}
 	var notes strings.Builder
 	err = list.regressions(verdictsOfTest, &notes)
-	if want := "1 files that passed do not:\nnew.go: crash: fatal error: all"; err == nil || err.Error() != want {
+	if want := "1 tests that used to pass do not:\nnew.go: crash: fatal error: all"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	if !strings.HasPrefix(notes.String(), "passes.go passes now") || strings.Count(notes.String(), "\n") != 1 {
