@@ -50,7 +50,7 @@ func (k banded) sections(l settings) []section {
 	for i, s := range k {
 		all[i] = s.named
 	}
-	upon := covering(all, y)
+	overlaps := covering(all, y)
 	for i, s := range k {
 		for _, run := range s.ranges(l) {
 			opacity := opacityArea
@@ -65,14 +65,14 @@ func (k banded) sections(l settings) []section {
 	for i, s := range k {
 		parts, gone := runs(s.points, l.logX, l.logY)
 		for _, part := range parts {
-			p.Add(series(i, upon[i], l.stepPoints(reduce(part, x.lo, x.hi, l.logX))))
+			p.Add(series(i, overlaps[i], l.stepPoints(reduce(part, x.lo, x.hi, l.logX))))
 			if len(part) <= maxDotsPerLine && !l.stepped {
 				p.Add(spots{part, 1.8, hue(i)})
 			}
 		}
 		bad = append(bad, gone...)
 		if s.name != "" {
-			legend = append(legend, entry{name: s.name, colour: hue(i), dashes: pattern(i, upon[i])})
+			legend = append(legend, entry{name: s.name, colour: hue(i), dashes: pattern(i, overlaps[i])})
 		}
 	}
 	p.Add(undrawable{bad})

@@ -12,7 +12,7 @@ import (
 // entry of Seconds, or is nil; NaN means not measured. [DeviceUse] reads the slices before it
 // returns.
 type DeviceData struct {
-	Name     string    // of the device, such as "NVIDIA H200"; "Device" when empty
+	Name     string    // name of the device, such as "NVIDIA H200"; empty means "Device"
 	BusyName string    // "busy" when empty
 	Seconds  []float64 // since the beginning, ascending
 
@@ -147,7 +147,7 @@ type deviceUse struct {
 	names      []string // of the devices
 }
 
-// quantity is what one panel shows.
+// quantity is a measured quantity, which one panel shows.
 type quantity struct {
 	label   string
 	mean    []point
@@ -160,7 +160,8 @@ type quantity struct {
 	hue     int
 }
 
-// furtherLine is a part of a quantity, or the same quantity of another device.
+// furtherLine is an additional line of a panel: a part of its quantity, or the same quantity of
+// another device.
 type furtherLine struct {
 	name   string
 	points []point
@@ -193,8 +194,8 @@ const (
 	panelHeight = 108 // height of each panel
 )
 
-// maxStripes is the largest number of epochs that are drawn as stripes; more could not be told
-// apart.
+// maxStripes is the largest number of epochs that are drawn as stripes. More stripes would be
+// too narrow to distinguish.
 const maxStripes = 100
 
 func (k deviceUse) size() (width, height float64) {

@@ -10,8 +10,8 @@ func Hist(title string, values []float64) *Figure {
 	return Hists(title, Series{Y: values})
 }
 
-// Hists draws histograms of the Y of several series over the same bins: the activations of
-// several layers, for instance. The height is the density, so each histogram has area 1
+// Hists draws histograms of the Y of several series over the same bins, for example of the
+// activations of several layers. The height is the density, so each histogram has area 1
 // regardless of the number of its values.
 func Hists(title string, series ...Series) *Figure {
 	k := histogram{}

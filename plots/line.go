@@ -30,17 +30,17 @@ func (k lines) sections(l settings) []section {
 	}
 	x = l.shown(x).widened(l.logX)
 	p := l.curveAxes(x, y, steps)
-	upon := covering(k.series, y)
+	overlaps := covering(k.series, y)
 	var bad []point
 	var legend []entry
 	for i, s := range k.series {
 		parts, gone := runs(s.points, l.logX, l.logY)
 		for _, part := range parts {
-			p.Add(series(i, upon[i], l.stepPoints(reduce(part, x.lo, x.hi, l.logX))))
+			p.Add(series(i, overlaps[i], l.stepPoints(reduce(part, x.lo, x.hi, l.logX))))
 		}
 		bad = append(bad, gone...)
 		if s.name != "" {
-			legend = append(legend, entry{name: s.name, colour: hue(i), dashes: pattern(i, upon[i])})
+			legend = append(legend, entry{name: s.name, colour: hue(i), dashes: pattern(i, overlaps[i])})
 		}
 	}
 	p.Add(undrawable{bad})

@@ -44,17 +44,18 @@ func line(points []point, c color.Color, width vg.Length) curve {
 	return curve{points, draw.LineStyle{Color: c, Width: width}}
 }
 
-// series returns the line of series i. upon says that it covers another line.
-func series(i int, upon bool, points []point) curve {
+// series returns the line of series i. overlaps reports whether it is drawn on top of another
+// line with the same points.
+func series(i int, overlaps bool, points []point) curve {
 	m := line(points, hue(i), widthLine)
-	m.style.Dashes = pattern(i, upon)
+	m.style.Dashes = pattern(i, overlaps)
 	return m
 }
 
-// covering tells of each of several series whether it lies upon one before it: the same points
-// but for less than a hundredth of the height of the axis.
+// covering reports for each series whether it coincides with an earlier one: all points differ
+// by less than a hundredth of the height of the axis.
 func covering(all []named, y limits) []bool {
-	upon := make([]bool, len(all))
+	overlaps := make([]bool, len(all))
 	near := (y.hi - y.lo) / 100
 	same := func(a, b []point) bool {
 		if len(a) != len(b) || len(a) < 2 {
@@ -69,10 +70,10 @@ func covering(all []named, y limits) []bool {
 	}
 	for i := range all {
 		for j := range i {
-			upon[i] = upon[i] || same(all[i].points, all[j].points)
+			overlaps[i] = overlaps[i] || same(all[i].points, all[j].points)
 		}
 	}
-	return upon
+	return overlaps
 }
 
 func (m curve) Plot(c draw.Canvas, p *plot.Plot) {
@@ -214,8 +215,8 @@ func (m note) Plot(c draw.Canvas, p *plot.Plot) {
 			for _, x := range [...]vg.Length{q.X - width/2, q.X + 6, q.X - width - 6, q.X + 24, q.X - width - 24} {
 				x = max(c.Min.X+1, min(x, c.Max.X-width))
 				box := vg.Rectangle{Min: vg.Point{X: x, Y: y}, Max: vg.Point{X: x + width, Y: y + height}}
-				if covered := covers(box, curves); covered < least {
-					best, least = box, covered
+				if covers := covers(box, curves); covers < least {
+					best, least = box, covers
 				}
 			}
 			if least == 0 {

@@ -85,10 +85,10 @@ func hue(i int) color.NRGBA { return palette[i%len(palette)] }
 var patterns = [...][]vg.Length{nil, {5, 2.5}, {1.2, 2}}
 
 // pattern returns the dashes of series i; nil is a solid line. A line that covers another one
-// (upon) always has dashes, so that both can be seen.
-func pattern(i int, upon bool) []vg.Length {
+// (overlaps) always has dashes, so that both can be seen.
+func pattern(i int, overlaps bool) []vg.Length {
 	p := patterns[i/len(palette)%len(patterns)]
-	if p == nil && upon {
+	if p == nil && overlaps {
 		return patterns[1]
 	}
 	return p

@@ -1,32 +1,32 @@
-// Package generic has bodies for the generic functions and types of the standard library.
+// Package generic contains source code for the generic functions and types of the standard library.
 //
-// Package reflect, and so a table of compiled symbols, cannot hold what is generic: slices.SortFunc, maps.Keys,
-// atomic.Pointer[T] exist for the interpreter only as source that it instantiates. Each folder below this one is such a source: a
-// real Go package, interp/generic/slices for slices, with the exported generic API of the standard package and
-// nothing else exported. They are written from the documented behaviour, and tested against the package that they stand for.
+// Package reflect, and therefore a table of compiled symbols, cannot hold generic functions and types: the interpreter needs
+// the source of slices.SortFunc, maps.Keys or atomic.Pointer[T] to instantiate it. Each folder below this one is a Go package
+// with such source, for example interp/generic/slices for slices. It exports the generic API of the standard package and
+// nothing else. The sources are written from the documented behaviour, and tested against the standard package.
 //
 // # How the front end uses it
 //
-// A cell is checked against the types of the true standard package (symbols.Importer). When it uses a generic function or
-// type of it, the front end asks [Source] for the files, checks them as a package of the same import path, and takes
-// the object of the same name: its type parameters and signature are the same, its methods too. From then on it is
-// generic code like that of a cell. Rules that the sources keep, so that this works:
+// A cell is checked against the types of the standard package (symbols.Importer). If the cell uses a generic function or type
+// of it, the front end gets the files from [Source], checks them as a package with the same import path, and uses the object
+// with the same name, which has the same type parameters, signature and methods. From then on it is generic code like that of
+// a cell. For this to work, the sources follow these rules:
 //
-//   - Imports are of standard packages, compiled or again generic here, and of package compiled. A source may import
-//     the very package that it stands for, to call what is not generic in it (math/rand/v2.N calls rand.Uint64N).
-//   - No package variables, no init, no methods but those of the standard type, no unsafe, no cgo, no goto, no labels.
-//   - A value of an unknown type goes to package compiled as reflect.ValueOf(x), never as any: the interpreter
-//     passes plain values to package reflect, but boxes those of its own types everywhere else. The exception is where the box
-//     is wanted, for comparing values with their types (unique.Make).
+//   - They import only standard packages, compiled or from here, and package compiled. A source may import the standard package
+//     that it replaces, to call functions that are not generic (math/rand/v2.N calls rand.Uint64N).
+//   - No package variables, no init, no methods except those of the standard type, no unsafe, no cgo, no goto, no labels.
+//   - A value of an unknown type is passed to package compiled as reflect.ValueOf(x), never as any: the interpreter passes plain
+//     values to package reflect, but boxes values of interpreted types everywhere else (see package rt). The exception is
+//     unique.Make, where the box is needed to compare values together with their types.
 //
 // # Package compiled
 //
-// Loops cost the interpreter some fifty times what they cost compiled code. So where the work needs no function of the
-// cell, a body hands it to interp/generic/compiled, which is not generic and has symbols like any package
-// (symbols.Packages, symbols.Importer know it; symbols.Paths does not offer it to users).
+// A loop takes the interpreter about fifty times as long as compiled code. So work that calls no function of the cell is done
+// by interp/generic/compiled, which is not generic and has symbols like any other package (symbols.Packages and
+// symbols.Importer contain it; symbols.Paths does not offer it to users).
 //
-// # What has no body
+// # Not supported
 //
-// weak.Pointer, weak.Make and runtime.AddCleanup (the interpreter keeps values alive longer than compiled code, so that
-// what they promise would not hold). A use of them is refused.
+// weak.Pointer, weak.Make and runtime.AddCleanup are rejected: the interpreter keeps values alive longer than compiled code, so
+// they could not work as documented.
 package generic

@@ -13,8 +13,8 @@ import (
 //go:embed reflect/*.go slices/*.go sync/*.go sync/atomic/*.go unique/*.go
 var sources embed.FS
 
-// Source returns the source files of the package that stands for a standard package, text by file name, and whether there is
-// one. The caller does not change it.
+// Source returns the source files of the package here that replaces a standard package, by file name, and whether there is
+// one. The caller must not change the map.
 func Source(path string) (map[string]string, bool) {
 	files, ok := packages()[path]
 	return files, ok
@@ -40,7 +40,7 @@ var packages = sync.OnceValue(func() map[string]map[string]string {
 		return nil
 	})
 	if err != nil {
-		panic(err) // an embedded file system can be read
+		panic(err) // cannot happen: reading an embedded file system succeeds
 	}
 	return found
 })

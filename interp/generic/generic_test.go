@@ -15,14 +15,14 @@ import (
 	"github.com/quernlab/quern/interp/symbols"
 )
 
-// refused has the generic names of the standard library that have no body, on purpose.
+// refused has the generic names of the standard library that are not supported on purpose.
 var refused = map[string]bool{
 	"runtime.AddCleanup": true,
 	"weak.Make":          true,
 	"weak.Pointer":       true,
 }
 
-// TestSameAPI compares the exported generic API of every standard package with that of the package that stands for it.
+// TestSameAPI compares the exported generic API of every standard package with that of the package that replaces it.
 func TestSameAPI(t *testing.T) {
 	fset := token.NewFileSet()
 	importer := symbols.Importer(fset)
@@ -70,7 +70,7 @@ func TestSameAPI(t *testing.T) {
 	}
 }
 
-// TestKeepsRules tries what doc.go says of the sources.
+// TestKeepsRules checks that the sources follow the rules in doc.go.
 func TestKeepsRules(t *testing.T) {
 	fset := token.NewFileSet()
 	for _, path := range symbols.Paths() {
@@ -85,7 +85,7 @@ func TestKeepsRules(t *testing.T) {
 				switch n := n.(type) {
 				case *ast.ImportSpec:
 					imported := strings.Trim(n.Path.Value, `"`)
-					// A package of ours may build on the compiled part of itself.
+					// A source may import the standard package that it replaces.
 					ours := imported == "github.com/quernlab/quern/interp/generic/compiled" || imported == path
 					if imported == "unsafe" || imported == "C" || strings.Contains(imported, ".") && !ours {
 						wrong = "import of " + imported
@@ -159,8 +159,8 @@ func check(t *testing.T, fset *token.FileSet, importer types.Importer, path stri
 	return p
 }
 
-// describe renders what a user of a name depends on: type parameters with their constraints, the types of parameters and
-// results, methods, and what a function type or constraint is. Fields of these structs are not exported.
+// describe renders the API of an object: type parameters with their constraints, the types of parameters and results,
+// methods, and the underlying function type or constraint. The structs have no exported fields.
 func describe(o types.Object) string {
 	var b strings.Builder
 	switch o := o.(type) {

@@ -14,7 +14,7 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// TestInterpreted runs the programs of testdata as cells, and compares what they print with what they print compiled.
+// TestInterpreted runs the programs in testdata as cells, and compares their output with that of the compiled programs.
 func TestInterpreted(t *testing.T) {
 	programs, err := filepath.Glob("testdata/*.go")
 	if err != nil || len(programs) == 0 {

@@ -1,8 +1,8 @@
-// Package cmp stands for the standard package cmp in interpreted code.
+// Package cmp implements the standard package cmp for interpreted code.
 package cmp
 
-// Ordered has the types that the operators < <= >= > take. A floating-point type has NaN, which < finds neither less
-// nor greater; Compare and Less put it before all other values.
+// Ordered has the types that support the operators < <= >= >. For floating-point types, < orders NaN neither before nor
+// after other values; Compare and Less order it before all other values.
 type Ordered interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 |
 		~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr |

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// AssignColumn assigns a value of a column to what dest points to, as the rows of package database/sql do.
+// AssignColumn assigns the value of a column to the variable that dest points to, as Rows.Scan of package database/sql does.
 func AssignColumn(dest, value any) error {
 	db := sql.OpenDB(oneValue{value})
 	defer db.Close()

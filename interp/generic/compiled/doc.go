@@ -1,7 +1,7 @@
-// Package compiled does, for the bodies in interp/generic, what interpreted code cannot do or does slowly: coroutines,
-// interning, hashing, and loops over slices of ordered types that need no function of the cell.
+// Package compiled implements, for the sources in interp/generic, what interpreted code cannot do or does slowly: coroutines,
+// interning, hashing, and loops over slices of ordered types that call no function of the cell.
 //
-// It is not generic, so it has symbols that interpreted code can call. A slice comes as a reflect.Value, since the
-// interpreter gives package reflect the plain value, whatever its type is called; a named type has the kind, and so the
-// order, of the type below it.
+// It is not generic, so it has symbols that interpreted code can call. A slice is passed as a reflect.Value, since the
+// interpreter passes the plain value to package reflect, even for named types; a named type has the kind, and therefore the
+// order, of its underlying type.
 package compiled

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// Each function below says by its last result whether it knows the slice's element type: those of [cmp.Ordered].
+// The last result of each function below reports whether it supports the element type: the types of [cmp.Ordered].
 
 // Sort sorts a slice in ascending order, NaN first.
 func Sort(slice reflect.Value) bool {
@@ -73,7 +73,7 @@ func Reverse(slice reflect.Value) {
 	}
 }
 
-// orderedSlice returns the slice by the type below its element type, nil where that is not ordered.
+// orderedSlice returns the slice with the underlying type of its elements, or nil if that is not ordered.
 func orderedSlice(slice reflect.Value) ordered {
 	if slice.Kind() != reflect.Slice {
 		return nil
@@ -135,7 +135,7 @@ func (s sequence[E]) min() int { return s.find(slices.Min(s)) }
 
 func (s sequence[E]) max() int { return s.find(slices.Max(s)) }
 
-// find returns the index of x, which is in s. 0.0 is not -0.0 here, and NaN is any NaN.
+// find returns the index of x, which is in s. It distinguishes 0.0 and -0.0, and finds any NaN for NaN.
 func (s sequence[E]) find(x E) int {
 	return slices.IndexFunc(s, func(y E) bool { return x == y && negative(x) == negative(y) || x != x && y != y })
 }

@@ -47,7 +47,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestUnknown gives everything else back.
+// TestUnknown checks that other types are reported as not supported.
 func TestUnknown(t *testing.T) {
 	for _, other := range []any{[]bool{true}, []any{1}, []struct{}{{}}, [][]int{nil}, [1]int{}, 3, nil} {
 		v := reflect.ValueOf(other)

@@ -5,7 +5,7 @@ import (
 	"unique"
 )
 
-// Unique identifies a value together with its dynamic type. Two are equal if and only if these are.
+// Unique identifies a value together with its dynamic type. Two of them are equal if and only if values and types are.
 type Unique struct {
 	handle unique.Handle[any]
 }

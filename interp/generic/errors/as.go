@@ -1,4 +1,4 @@
-// Package errors stands for the generic function of the standard package errors in interpreted code.
+// Package errors implements the generic function of the standard package errors for interpreted code.
 package errors
 
 import "errors"

@@ -1,4 +1,4 @@
-// Package iter stands for the standard package iter in interpreted code.
+// Package iter implements the standard package iter for interpreted code.
 package iter
 
 import "github.com/quernlab/quern/interp/generic/compiled"
@@ -9,8 +9,8 @@ type Seq[V any] func(yield func(V) bool)
 // Seq2 calls yield for each pair of values of a sequence until yield returns false.
 type Seq2[K, V any] func(yield func(K, V) bool)
 
-// Pull turns a sequence into two functions: next gives one value a call and false after the last, stop ends the
-// sequence early. The sequence runs as a coroutine of next; a panic in it appears in next or stop.
+// Pull converts a sequence to two functions: next returns one value for each call, and false after the last one; stop ends the
+// sequence early. The sequence runs as a coroutine of next. A panic in it propagates to next or stop.
 func Pull[V any](seq Seq[V]) (next func() (V, bool), stop func()) {
 	var value, zero V
 	step, end := compiled.Coroutine(func(yield func() bool) {

@@ -9,17 +9,17 @@ import (
 	"github.com/quernlab/quern/interp/generic/iter"
 )
 
-// TestPull makes the same calls of both, in every order up to a length, and compares all that can be seen.
+// TestPull makes the same calls of this Pull and the standard one, in every order up to a length, and compares the results.
 func TestPull(t *testing.T) {
 	for script := range 1 << 7 {
-		got := play(script, func(seq func(func(int) bool)) (func() (int, bool), func()) { return iter.Pull(iter.Seq[int](seq)) })
-		want := play(script, func(seq func(func(int) bool)) (func() (int, bool), func()) {
+		got := calls(script, func(seq func(func(int) bool)) (func() (int, bool), func()) { return iter.Pull(iter.Seq[int](seq)) })
+		want := calls(script, func(seq func(func(int) bool)) (func() (int, bool), func()) {
 			return standard.Pull(standard.Seq[int](seq))
 		})
 		if !slices.Equal(got, want) {
 			t.Errorf("script %07b:\ngot  %v\nwant %v", script, got, want)
 		}
-		got = play(script, func(seq func(func(int) bool)) (func() (int, bool), func()) {
+		got = calls(script, func(seq func(func(int) bool)) (func() (int, bool), func()) {
 			next, stop := iter.Pull2(iter.Seq2[int, string](pairs(seq)))
 			return sum(next), stop
 		})
@@ -45,9 +45,9 @@ func sum(next func() (int, string, bool)) func() (int, bool) {
 	}
 }
 
-// play calls next for a bit 0 of the script and stop for a bit 1, and stop at the end. The two lowest bits choose how
-// the sequence behaves.
-func play(script int, pull func(func(func(int) bool)) (func() (int, bool), func())) (seen []string) {
+// calls runs a script: it calls next for a 0 bit, stop for a 1 bit, and stop at the end. The two lowest bits select the
+// behaviour of the sequence.
+func calls(script int, pull func(func(func(int) bool)) (func() (int, bool), func())) (seen []string) {
 	note := func(format string, values ...any) { seen = append(seen, fmt.Sprintf(format, values...)) }
 	next, stop := pull(func(yield func(int) bool) {
 		note("start")

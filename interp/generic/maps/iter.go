@@ -2,7 +2,7 @@ package maps
 
 import "iter"
 
-// All goes over the pairs of the map, in no order.
+// All returns an iterator over the pairs of the map, in unspecified order.
 func All[Map ~map[K]V, K comparable, V any](m Map) iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		for k, v := range m {
@@ -13,7 +13,7 @@ func All[Map ~map[K]V, K comparable, V any](m Map) iter.Seq2[K, V] {
 	}
 }
 
-// Keys goes over the keys of the map, in no order.
+// Keys returns an iterator over the keys of the map, in unspecified order.
 func Keys[Map ~map[K]V, K comparable, V any](m Map) iter.Seq[K] {
 	return func(yield func(K) bool) {
 		for k := range m {
@@ -24,7 +24,7 @@ func Keys[Map ~map[K]V, K comparable, V any](m Map) iter.Seq[K] {
 	}
 }
 
-// Values goes over the values of the map, in no order.
+// Values returns an iterator over the values of the map, in unspecified order.
 func Values[Map ~map[K]V, K comparable, V any](m Map) iter.Seq[V] {
 	return func(yield func(V) bool) {
 		for _, v := range m {
@@ -43,7 +43,7 @@ func Insert[Map ~map[K]V, K comparable, V any](m Map, seq iter.Seq2[K, V]) {
 	})
 }
 
-// Collect makes a map of the pairs of a sequence.
+// Collect returns a map with the pairs of a sequence.
 func Collect[K comparable, V any](seq iter.Seq2[K, V]) map[K]V {
 	m := make(map[K]V)
 	seq(func(k K, v V) bool {

@@ -1,4 +1,4 @@
-// Package maps stands for the standard package maps in interpreted code.
+// Package maps implements the standard package maps for interpreted code.
 package maps
 
 // Equal reports whether both maps have the same keys with equal values.
@@ -29,7 +29,7 @@ func EqualFunc[M1 ~map[K]V1, M2 ~map[K]V2, K comparable, V1, V2 any](m1 M1, m2 M
 	return true
 }
 
-// Clone returns a copy of the map with the same keys and values; nil of nil.
+// Clone returns a copy of the map with the same keys and values; nil for nil.
 func Clone[M ~map[K]V, K comparable, V any](m M) M {
 	if m == nil {
 		return nil

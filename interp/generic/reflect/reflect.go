@@ -1,4 +1,4 @@
-// Package reflect stands for the generic functions of the standard package reflect in interpreted code.
+// Package reflect implements the generic functions of the standard package reflect for interpreted code.
 package reflect
 
 import "reflect"

@@ -9,7 +9,7 @@ func Insert[S ~[]E, E any](s S, i int, v ...E) S {
 	}
 	length := len(s) + len(v)
 	if length > cap(s) {
-		grown := append(s[:i:i], v...) // grows by append's rule: i elements of s are not room for more
+		grown := append(s[:i:i], v...) // grows like append: the capacity of s[:i:i] is i
 		return append(grown, s[i:]...)
 	}
 	inserted := append([]E(nil), v...) // v may lie in s
@@ -19,8 +19,8 @@ func Insert[S ~[]E, E any](s S, i int, v ...E) S {
 	return s
 }
 
-// Delete removes s[i:j], zeroes what is left over behind the rest, and returns the rest. It panics if s[i:j] is not a
-// slice of s.
+// Delete removes s[i:j], zeroes the obsolete elements at the end, and returns the shortened slice. It panics if s[i:j] is not
+// a valid slice of s.
 func Delete[S ~[]E, E any](s S, i, j int) S {
 	_ = s[i:j:len(s)] // the range is in s, not only in its capacity
 	if i == j {
@@ -32,7 +32,7 @@ func Delete[S ~[]E, E any](s S, i, j int) S {
 	return s[:length]
 }
 
-// DeleteFunc removes the elements for which del returns true, zeroes what is left over, and returns the rest.
+// DeleteFunc removes the elements for which del returns true, zeroes the obsolete ones at the end, and returns the rest.
 func DeleteFunc[S ~[]E, E any](s S, del func(E) bool) S {
 	kept := IndexFunc(s, del)
 	if kept < 0 {
@@ -48,8 +48,8 @@ func DeleteFunc[S ~[]E, E any](s S, del func(E) bool) S {
 	return s[:kept]
 }
 
-// Replace replaces s[i:j] by the values v and returns the slice, which may be in other memory. It zeroes what is left
-// over if the slice gets shorter, and panics if s[i:j] is not a slice of s.
+// Replace replaces s[i:j] by the values v and returns the slice, which may be in other memory. If the slice gets shorter, it
+// zeroes the obsolete elements. It panics if s[i:j] is not a valid slice of s.
 func Replace[S ~[]E, E any](s S, i, j int, v ...E) S {
 	_ = s[i:j] // the range is valid
 	_ = s[j:]
@@ -72,7 +72,7 @@ func Replace[S ~[]E, E any](s S, i, j int, v ...E) S {
 	return s[:length]
 }
 
-// Clone returns a copy of the slice, nil of nil.
+// Clone returns a copy of the slice; nil for nil.
 func Clone[S ~[]E, E any](s S) S {
 	if s == nil {
 		return nil
@@ -80,7 +80,7 @@ func Clone[S ~[]E, E any](s S) S {
 	return append(S{}, s...)
 }
 
-// Grow makes room for n more elements. It panics if n is negative or too large.
+// Grow increases the capacity for n more elements. It panics if n is negative or too large.
 func Grow[S ~[]E, E any](s S, n int) S {
 	if n < 0 {
 		panic("cannot be negative")

@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// All goes over indices and elements.
+// All returns an iterator over indices and elements.
 func All[Slice ~[]E, E any](s Slice) iter.Seq2[int, E] {
 	return func(yield func(int, E) bool) {
 		for i, v := range s {
@@ -16,7 +16,7 @@ func All[Slice ~[]E, E any](s Slice) iter.Seq2[int, E] {
 	}
 }
 
-// Backward goes over indices and elements from the last to the first.
+// Backward returns an iterator over indices and elements, from the last to the first.
 func Backward[Slice ~[]E, E any](s Slice) iter.Seq2[int, E] {
 	return func(yield func(int, E) bool) {
 		for i := len(s) - 1; i >= 0; i-- {
@@ -27,7 +27,7 @@ func Backward[Slice ~[]E, E any](s Slice) iter.Seq2[int, E] {
 	}
 }
 
-// Values goes over the elements.
+// Values returns an iterator over the elements.
 func Values[Slice ~[]E, E any](s Slice) iter.Seq[E] {
 	return func(yield func(E) bool) {
 		for _, v := range s {
@@ -78,8 +78,8 @@ func SortedStableFunc[E any](seq iter.Seq[E], cmp func(E, E) int) []E {
 	return s
 }
 
-// Chunk goes over slices of n elements of s, the last of which may be shorter; their capacity is their length. It
-// panics if n is below 1.
+// Chunk returns an iterator over consecutive slices of n elements of s, the last of which may be shorter. Their capacity is
+// their length. It panics if n is below 1.
 func Chunk[Slice ~[]E, E any](s Slice, n int) iter.Seq[Slice] {
 	if n < 1 {
 		panic("cannot be less than 1")

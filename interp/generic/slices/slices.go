@@ -1,4 +1,4 @@
-// Package slices stands for the standard package slices in interpreted code.
+// Package slices implements the standard package slices for interpreted code.
 package slices
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/quernlab/quern/interp/generic/compiled"
 )
 
-// few is the length up to which a loop here is faster than handing the slice to compiled code.
+// few is the length up to which an interpreted loop is faster than a call of package compiled.
 const few = 8
 
 // Equal reports whether two slices have the same length and equal elements; a NaN equals nothing.
@@ -42,7 +42,7 @@ func EqualFunc[S1 ~[]E1, S2 ~[]E2, E1, E2 any](s1 S1, s2 S2, eq func(E1, E2) boo
 	return true
 }
 
-// Compare compares the elements one after another by cmp.Compare; a slice is after its own beginning.
+// Compare compares the elements in order by cmp.Compare. A slice is greater than a prefix of it.
 func Compare[S ~[]E, E cmp.Ordered](s1, s2 S) int {
 	for i, v1 := range s1 {
 		if i >= len(s2) {
@@ -120,7 +120,7 @@ func Reverse[S ~[]E, E any](s S) {
 	}
 }
 
-// Compact keeps the first of each run of equal elements and zeroes what is left over behind them.
+// Compact keeps the first of each run of equal elements and zeroes the obsolete elements at the end.
 func Compact[S ~[]E, E comparable](s S) S {
 	if len(s) < 2 {
 		return s
@@ -138,7 +138,7 @@ func Compact[S ~[]E, E comparable](s S) S {
 	return s[:kept]
 }
 
-// CompactFunc is Compact with a function that says which elements are equal.
+// CompactFunc is Compact with a function that compares elements.
 func CompactFunc[S ~[]E, E any](s S, eq func(E, E) bool) S {
 	if len(s) < 2 {
 		return s

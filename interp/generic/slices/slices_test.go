@@ -12,13 +12,13 @@ import (
 	"github.com/quernlab/quern/interp/generic/slices"
 )
 
-// The tests run a function and its standard one on the same random arguments and compare everything that shows: results,
-// nil or empty, what became of the argument's memory, panics, and the calls of functions.
+// The tests run a function and the standard function on the same random arguments and compare all observable effects: results,
+// whether they are nil or empty, the memory of the arguments, panics, and the calls of functions.
 
 const rounds = 2000
 
-// outcome runs a function that changes a slice and describes all that can be seen after it. The slice is in the
-// middle of memory that others may see.
+// outcome runs a function that changes a slice and describes all observable effects. The slice is in the middle of memory, so
+// that changes outside of it are found too.
 func outcome[E any](memory []E, length int, f func(s []E) any) string {
 	memory = standard.Clone(memory)
 	result := caught(func() any { return f(memory[:length]) })
@@ -35,7 +35,7 @@ func caught(f func() any) (text string) {
 	return render(f())
 }
 
-// render tells a nil slice from an empty one, and -0 from 0.
+// render formats a value. Nil and empty slices have different texts, and so do -0 and 0.
 func render(v any) string {
 	if s := reflect.ValueOf(v); s.Kind() == reflect.Slice && s.IsNil() {
 		return "nil"
@@ -46,7 +46,7 @@ func render(v any) string {
 	return fmt.Sprintf("%T %v", v, v)
 }
 
-// random makes memory for a slice, of few values so that there are equal ones, and the slice's length.
+// random returns memory for a slice, with few distinct values so that some are equal, and the length of the slice.
 func random(r *rand.Rand) (memory []int, length int) {
 	switch r.IntN(20) {
 	case 0:
@@ -212,7 +212,7 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// TestFloats has NaN and both zeros.
+// TestFloats tests NaN and both zeros.
 func TestFloats(t *testing.T) {
 	values := []float64{math.NaN(), math.Inf(-1), -1, math.Copysign(0, -1), 0, 1, math.Inf(1)}
 	r := newRand(t)
@@ -252,7 +252,7 @@ type celsius float32
 type words []name
 type name string
 
-// TestNamedTypes takes the ways through compiled code with types that it has not heard of.
+// TestNamedTypes tests the functions that use package compiled with named types.
 func TestNamedTypes(t *testing.T) {
 	r := newRand(t)
 	for range 200 {
@@ -281,7 +281,7 @@ func TestNamedTypes(t *testing.T) {
 	}
 }
 
-// TestStructs takes the ways that do not go through compiled code.
+// TestStructs tests element types for which package compiled is not used.
 func TestStructs(t *testing.T) {
 	type point struct{ x, y int }
 	s := make([]point, 30)
@@ -334,7 +334,7 @@ func TestSortFunc(t *testing.T) {
 	}
 }
 
-// TestSortFuncPanic loses no element when the function panics.
+// TestSortFuncPanic checks that no element is lost if the comparison panics.
 func TestSortFuncPanic(t *testing.T) {
 	r := newRand(t)
 	for range rounds {
@@ -355,7 +355,7 @@ func TestSortFuncPanic(t *testing.T) {
 	}
 }
 
-// TestSortFuncCalls makes the comparisons of the standard package, in its order.
+// TestSortFuncCalls checks that the comparisons are those of the standard package, in the same order.
 func TestSortFuncCalls(t *testing.T) {
 	r := newRand(t)
 	for _, s := range [][]int{r.Perm(1024), make([]int, 1024), {3, 1, 2}} {
@@ -368,7 +368,7 @@ func TestSortFuncCalls(t *testing.T) {
 	}
 }
 
-// TestStop ends each iterator after every possible number of values.
+// TestStop stops each iterator after every possible number of values.
 func TestStop(t *testing.T) {
 	s := []int{4, 5, 6, 7, 8}
 	for n := range 7 {

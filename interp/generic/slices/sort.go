@@ -15,13 +15,13 @@ func Sort[S ~[]E, E cmp.Ordered](x S) {
 	}
 }
 
-// SortFunc sorts in the order of cmp. Package sort makes the same comparisons as the standard package slices, and so brings
-// equal elements into the same order.
+// SortFunc sorts in the order of cmp. It uses package sort, which makes the same comparisons as the standard package slices, so
+// equal elements get the same order.
 func SortFunc[S ~[]E, E any](x S, cmp func(a, b E) int) {
 	sort.Slice(x, func(i, j int) bool { return cmp(x[i], x[j]) < 0 })
 }
 
-// SortStableFunc sorts in the order of cmp; equal elements stay in order.
+// SortStableFunc sorts in the order of cmp and keeps the order of equal elements.
 func SortStableFunc[S ~[]E, E any](x S, cmp func(a, b E) int) {
 	sort.SliceStable(x, func(i, j int) bool { return cmp(x[i], x[j]) < 0 })
 }
@@ -113,8 +113,8 @@ func MaxFunc[S ~[]E, E any](x S, cmp func(a, b E) int) E {
 	return greatest
 }
 
-// BinarySearch returns the place of target in a slice in ascending order, where it is or would be inserted, and
-// whether it is there.
+// BinarySearch returns the index at which target is, or would be inserted, in a slice in ascending order, and whether it is
+// there.
 func BinarySearch[S ~[]E, E cmp.Ordered](x S, target E) (int, bool) {
 	low, high := 0, len(x)
 	for low < high {
@@ -128,8 +128,8 @@ func BinarySearch[S ~[]E, E cmp.Ordered](x S, target E) (int, bool) {
 	return low, low < len(x) && cmp.Compare(x[low], target) == 0
 }
 
-// BinarySearchFunc returns the place of target in a slice in the order of cmp, where it is or would be inserted, and
-// whether it is there.
+// BinarySearchFunc returns the index at which target is, or would be inserted, in a slice in the order of cmp, and whether it
+// is there.
 func BinarySearchFunc[S ~[]E, E, T any](x S, target T, cmp func(E, T) int) (int, bool) {
 	low, high := 0, len(x)
 	for low < high {

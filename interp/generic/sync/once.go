@@ -1,10 +1,10 @@
-// Package sync stands for the generic functions of the standard package sync in interpreted code.
+// Package sync implements the generic functions of the standard package sync for interpreted code.
 package sync
 
 import "sync"
 
-// OnceValue returns a function that calls f the first time and gives its result every time. If f panics, so does every
-// call, with the same value.
+// OnceValue returns a function that calls f once, at its first call, and always returns that result. If f panics, every call
+// panics with the same value.
 func OnceValue[T any](f func() T) func() T {
 	var result T
 	once := sync.OnceFunc(func() {

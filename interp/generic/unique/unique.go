@@ -1,9 +1,9 @@
-// Package unique stands for the standard package unique in interpreted code.
+// Package unique implements the standard package unique for interpreted code.
 package unique
 
 import "github.com/quernlab/quern/interp/generic/compiled"
 
-// Handle identifies a value: two handles are equal if and only if the values were.
+// Handle identifies a value: two handles are equal if and only if their values are.
 type Handle[T comparable] struct {
 	unique compiled.Unique
 }

@@ -1,4 +1,4 @@
-// Package sql stands for the generic type of the standard package database/sql in interpreted code.
+// Package sql implements the generic type of the standard package database/sql for interpreted code.
 package sql
 
 import (

@@ -1,4 +1,4 @@
-// Package maphash stands for the generic functions of the standard package hash/maphash in interpreted code.
+// Package maphash implements the generic functions of the standard package hash/maphash for interpreted code.
 package maphash
 
 import (

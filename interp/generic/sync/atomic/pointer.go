@@ -1,10 +1,10 @@
-// Package atomic stands for the generic type of the standard package sync/atomic in interpreted code.
+// Package atomic implements the generic type of the standard package sync/atomic for interpreted code.
 package atomic
 
 import "sync"
 
-// Pointer is a *T that several goroutines may load and store. The zero value holds nil. It must not be copied after
-// the first use. A lock makes its operations atomic: interpreted code gains nothing from less.
+// Pointer is a *T that several goroutines may load and store. The zero value holds nil. It must not be copied after the first
+// use. Its operations use a lock: in interpreted code, atomic instructions would not be faster.
 type Pointer[T any] struct {
 	lock    sync.Mutex
 	pointer *T
@@ -25,7 +25,7 @@ func (x *Pointer[T]) Store(val *T) {
 	x.lock.Unlock()
 }
 
-// Swap sets the pointer and returns the one before.
+// Swap sets the pointer and returns the previous one.
 func (x *Pointer[T]) Swap(next *T) (old *T) {
 	x.lock.Lock()
 	old = x.pointer

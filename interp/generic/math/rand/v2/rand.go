@@ -1,4 +1,4 @@
-// Package rand stands for the generic function of the standard package math/rand/v2 in interpreted code.
+// Package rand implements the generic function of the standard package math/rand/v2 for interpreted code.
 package rand
 
 import "math/rand/v2"

@@ -15,7 +15,7 @@ func TestN(t *testing.T) {
 		seen[rand.N(5)]++
 	}
 	for v, n := range seen {
-		if n < 100 { // 200 are to be expected; 100 is eight standard deviations away
+		if n < 100 { // the expectation is 200; 100 is eight standard deviations lower
 			t.Errorf("%d came %d times of 1000", v, n)
 		}
 	}

@@ -1,4 +1,4 @@
-// Package progress stands for our package of that name in interpreted code.
+// Package progress implements our package of that name for interpreted code.
 package progress
 
 import (
@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/widgets/progress"
 )
 
-// Each returns the elements of a list and shows a bar.
+// Each returns an iterator over the elements of a list that shows a progress bar.
 func Each[S ~[]E, E any](list S) iter.Seq[E] {
 	return func(yield func(E) bool) {
 		bar := progress.NewBar(len(list), "")
@@ -21,7 +21,7 @@ func Each[S ~[]E, E any](list S) iter.Seq[E] {
 	}
 }
 
-// Seq returns the values of a sequence and shows how many there were.
+// Seq returns an iterator over the values of a sequence that shows how many there were.
 func Seq[E any](values iter.Seq[E]) iter.Seq[E] {
 	return func(yield func(E) bool) {
 		bar := progress.NewBar(0, "")
