@@ -97,11 +97,16 @@ func (c *commands) getModules(ctx context.Context, requests []magic.Module) *mag
 	defer meter.End()
 	for i, r := range requests {
 		meter.Set(float64(i), r.Query)
-		path, _, _ := strings.Cut(r.Query, "@")
-		if symbols.Has(path) {
+		if !r.Directory() && symbols.Has(r.Path()) {
 			continue
 		}
-		if _, err := c.modules.Get(ctx, r.Query); err != nil {
+		var err error
+		if r.Directory() {
+			_, err = c.modules.Add(r.Query)
+		} else {
+			_, err = c.modules.Get(ctx, r.Query)
+		}
+		if err != nil {
 			return &magic.Error{Offset: r.Offset, Msg: fmt.Sprintf("%%get %s: %v", r.Query, err)}
 		}
 	}

@@ -80,7 +80,7 @@ func (p *packagesRunner) run(ctx context.Context, number int, part *source.Part)
 	}
 	p.checker.AddFacts(part.Info, part.Nodes)
 	cell := &check.Cell{
-		Number: number, Fset: p.fset, Package: part.Types, Info: p.checker.Info(),
+		Number: number, Fset: p.fset, Package: part.Types, First: part.First, Info: p.checker.Info(),
 		Types: part.Specs, Funcs: part.Funcs, Vars: part.Vars, Init: part.Init, Body: part.Inits,
 	}
 	unit, err := p.program.Lower(ctx, cell)
@@ -90,7 +90,11 @@ func (p *packagesRunner) run(ctx context.Context, number int, part *source.Part)
 	} else if err != nil {
 		return &source.Error{Path: part.Path, Err: err}
 	}
-	if err := p.linker.install(ctx, unit); err != nil {
+	err = p.linker.install(ctx, unit)
+	if err == nil {
+		err = p.linker.redeclare(unit)
+	}
+	if err != nil {
 		p.program.Discard(unit)
 		return &source.Error{Path: part.Path, Err: err}
 	}

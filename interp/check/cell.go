@@ -14,7 +14,10 @@ type Cell struct {
 	Source  string
 	Fset    *token.FileSet
 	Package *types.Package // the one package of the session, path and name "main"
-	Info    *types.Info    // facts about the nodes of every cell of the session
+	// First is set for a package from files that have changed: the package of the first time, whose
+	// functions those of this cell replace.
+	First *types.Package
+	Info  *types.Info // facts about the nodes of every cell of the session
 
 	Imports []*ast.ImportSpec    // written by the user or found from a qualifier
 	Types   []*ast.TypeSpec      // package-level types and aliases, in source order

@@ -31,6 +31,9 @@ type version struct {
 // redeclare notes that o, a function or method that is not generic, has a name.
 func (e *emitter) redeclare(o *types.Func) {
 	d := declaration{pkg: o.Pkg(), name: o.Name()}
+	if d.pkg == e.cell.Package && e.cell.First != nil {
+		d.pkg = e.cell.First
+	}
 	sig := o.Signature()
 	if sig.Recv() != nil {
 		d.receiver = receiver(sig).Obj()

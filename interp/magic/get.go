@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/quernlab/quern/interp/module"
@@ -17,8 +18,17 @@ type Module struct {
 	Query  string // "path@version", or "path" for the latest version
 }
 
+// Directory reports whether the query is a directory: a path that begins with a dot or a slash,
+// as for go build, and on Windows with a drive.
+func (m Module) Directory() bool {
+	return m.Query == "." || m.Query == ".." || strings.HasPrefix(m.Query, "./") || strings.HasPrefix(m.Query, "../") || filepath.IsAbs(m.Query)
+}
+
 // Path returns the path of the module, or of a package in it.
 func (m Module) Path() string {
+	if m.Directory() {
+		return m.Query
+	}
 	path, _, _ := strings.Cut(m.Query, "@")
 	return path
 }
@@ -41,6 +51,9 @@ func Gets(src string, known func(name string) bool) ([]Module, error) {
 
 // Described describes the module that %get has downloaded for a path.
 func Described(path string, modules *module.Set) string {
+	if m := (Module{Query: path}); m.Directory() {
+		return modules.Described(path)
+	}
 	if symbols.Has(path) {
 		return path + ", which is compiled in"
 	}
@@ -53,7 +66,7 @@ func Described(path string, modules *module.Set) string {
 }
 
 func oneModule(text string) error {
-	if text == "" || strings.ContainsAny(text, " \t") {
+	if text == "" || strings.ContainsAny(text, " \t") && !(Module{Query: text}).Directory() {
 		return errors.New("%get needs one module: %get github.com/dustin/go-humanize@v1.0.1")
 	}
 	return nil
@@ -61,7 +74,7 @@ func oneModule(text string) error {
 
 var get = command{
 	name: "%get", usage: "%get module@version",
-	doc: "makes the packages of a module importable; without a version the latest; a package path works too",
+	doc: "makes a module, a package or the module in a directory importable",
 	// The session has downloaded the module before it checked the cell.
 	prepare: func(text string) (action, error) {
 		return func(_ context.Context, r *Run, _ []any) error {

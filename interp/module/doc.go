@@ -13,5 +13,15 @@
 // private module; a module that must come from its repository is rejected with [ErrNeedsGo].
 // GOINSECURE concerns only repositories and so has no effect.
 //
+// A Set also has the modules on this machine that the working directory is in: the module of
+// go.mod or the workspace of go.work, with their requirements, replacements, exclusions,
+// vendored packages and checksums. [Set.Add] adds the module of another directory. The stamp of
+// such a [Package] changes with its files.
+//
+//	set.go        versions, and the packages of modules
+//	workspace.go  go.mod and go.work files
+//	local.go      packages on this machine
+//	proxy.go      downloads; gocommand.go by the go command
+//
 // A Set may be used by several goroutines.
 package module

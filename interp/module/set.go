@@ -39,6 +39,13 @@ type Set struct {
 	roots    []module.Version
 	selected map[string]string // version by path
 	dirs     map[string]string // directory by path, of downloaded modules
+
+	added   []string   // directories of modules that Add has added
+	work    *workspace // of the working directory; nil until it is needed
+	workDir string     // the working directory
+	workErr error      // why work is not complete
+	checked bool       // work is that of the current cell
+	stale   bool       // selected is not of work
 }
 
 // New returns an empty set of modules that come from source.
@@ -62,6 +69,9 @@ func (s *Set) Get(ctx context.Context, query string) (module.Version, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if _, _, err := s.refresh(); err != nil {
+		return module.Version{}, err
+	}
 	var failure error
 	for of := path; of != "."; of = pathpkg.Dir(of) {
 		if module.CheckPath(of) != nil {
@@ -118,7 +128,7 @@ func (s *Set) get(ctx context.Context, m module.Version, directory string) (modu
 			delete(s.dirs, path)
 		}
 	}
-	s.roots, s.selected = roots, selected
+	s.roots, s.selected, s.stale = roots, selected, false
 	s.dirs[m.Path] = dir
 	return m, nil
 }
@@ -127,10 +137,22 @@ func (s *Set) get(ctx context.Context, m module.Version, directory string) (modu
 // packages need, so that the go.mod files of its requirements need not be read.
 const prunedSince = "v1.17"
 
-// selectVersions is minimal version selection.
+// selectVersions is minimal version selection for modules and the workspace.
 func (s *Set) selectVersions(ctx context.Context, roots []module.Version) (map[string]string, error) {
 	selected, seen := map[string]string{}, map[module.Version]bool{}
-	for queue := slices.Clone(roots); len(queue) > 0; {
+	queue := slices.Clone(roots)
+	for _, r := range s.work.requires {
+		if s.work.excluded[r] {
+			continue
+		}
+		if !s.work.pruned {
+			queue = append(queue, r)
+		}
+		if old, ok := selected[r.Path]; !ok || semver.Compare(r.Version, old) > 0 {
+			selected[r.Path] = r.Version
+		}
+	}
+	for len(queue) > 0 {
 		m := queue[0]
 		queue = queue[1:]
 		if seen[m] {
@@ -140,15 +162,8 @@ func (s *Set) selectVersions(ctx context.Context, roots []module.Version) (map[s
 		if old, ok := selected[m.Path]; !ok || semver.Compare(m.Version, old) > 0 {
 			selected[m.Path] = m.Version
 		}
-		text, err := s.source.GoMod(ctx, m)
+		file, err := s.goMod(ctx, m)
 		if err != nil {
-			return nil, err
-		}
-		file, err := modfile.ParseLax(m.String()+"/go.mod", text, nil)
-		if err != nil {
-			return nil, err
-		}
-		if err := declares(file, m); err != nil {
 			return nil, err
 		}
 		pruned := file.Go != nil && semver.Compare("v"+file.Go.Version, prunedSince) >= 0
@@ -157,6 +172,7 @@ func (s *Set) selectVersions(ctx context.Context, roots []module.Version) (map[s
 				return nil, fmt.Errorf("%s: go.mod: %w", m, err)
 			}
 			switch old, ok := selected[r.Mod.Path]; {
+			case s.work.excluded[r.Mod]:
 			case !pruned:
 				queue = append(queue, r.Mod)
 			case !ok || semver.Compare(r.Mod.Version, old) > 0:
@@ -165,6 +181,32 @@ func (s *Set) selectVersions(ctx context.Context, roots []module.Version) (map[s
 		}
 	}
 	return selected, nil
+}
+
+// goMod returns the go.mod file of a module or its replacement.
+func (s *Set) goMod(ctx context.Context, m module.Version) (*modfile.File, error) {
+	by, replaced := s.work.replacementOf(m)
+	var text []byte
+	var err error
+	switch {
+	case replaced && by.dir != "":
+		text, err = os.ReadFile(filepath.Join(by.dir, "go.mod"))
+	case replaced:
+		text, err = s.source.GoMod(ctx, by.by)
+	default:
+		text, err = s.source.GoMod(ctx, m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	file, err := modfile.ParseLax(m.String()+"/go.mod", text, nil)
+	if err != nil {
+		return nil, err
+	}
+	if !replaced {
+		err = declares(file, m)
+	}
+	return file, err
 }
 
 // PathError reports a module whose go.mod file declares another path: a renamed fork, or a proxy
@@ -194,29 +236,52 @@ func declares(file *modfile.File, m module.Version) error {
 
 // A Package says in which module a package is.
 type Package struct {
-	Module module.Version
+	Module module.Version // without a version if it is on this machine
 	Dir    string
+	Stamp  string // changes with the files of a package on this machine; empty for others
 }
 
-// Find returns the package with an import path; ok is false if it is in no module of the set.
+// Find returns the package with an import path; ok is false if it is in no module of the set or of
+// the workspace of the working directory.
 func (s *Set) Find(ctx context.Context, importPath string) (p Package, ok bool, err error) {
+	s.mu.Lock()
+	w, _, err := s.refresh()
+	if err == nil {
+		if p, ok, err = w.findLocal(importPath); err == nil && !ok {
+			err = s.requirements(ctx, importPath)
+		}
+	}
+	s.mu.Unlock()
+	if ok || err != nil {
+		return p, ok, err
+	}
 	// Look for the module with the longest path that has such a directory.
 	for path := importPath; ; path = path[:strings.LastIndexByte(path, '/')] {
 		if version := s.Version(path); version != "" {
 			m := module.Version{Path: path, Version: version}
-			dir, err := s.dir(ctx, m)
-			if err != nil {
-				return Package{}, false, err
-			}
-			dir = filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(importPath[len(path):], "/")))
-			if info, err := os.Stat(dir); err == nil && info.IsDir() {
-				return Package{m, dir}, true, nil
+			p, ok, err := s.inModule(ctx, w, m, importPath)
+			if ok || err != nil {
+				return p, ok, err
 			}
 		}
 		if !strings.Contains(path, "/") {
 			return Package{}, false, nil
 		}
 	}
+}
+
+// inModule returns a package of a module; ok is false if the module has no such directory.
+func (s *Set) inModule(ctx context.Context, w *workspace, m module.Version, importPath string) (p Package, ok bool, err error) {
+	if by, ok := w.replacementOf(m); ok && by.dir != "" {
+		return localPackage(module.Version{Path: m.Path}, by.dir, importPath)
+	}
+	dir, err := s.dir(ctx, m)
+	if err != nil {
+		return Package{}, false, err
+	}
+	dir = filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(importPath[len(m.Path):], "/")))
+	info, err := os.Stat(dir)
+	return Package{Module: m, Dir: dir}, err == nil && info.IsDir(), nil
 }
 
 // dir returns the directory of a module. It is downloaded once, even if several goroutines ask
@@ -227,7 +292,7 @@ func (s *Set) dir(ctx context.Context, m module.Version) (string, error) {
 	has = has && s.selected[m.Path] == m.Version
 	s.mu.Unlock()
 	for !has {
-		download := s.downloads.DoChan(m.String(), func() (any, error) { return s.source.Dir(ctx, m) })
+		download := s.downloads.DoChan(m.String(), func() (any, error) { return s.download(ctx, m) })
 		select {
 		case <-ctx.Done():
 			return "", ctx.Err()
@@ -247,6 +312,21 @@ func (s *Set) dir(ctx context.Context, m module.Version) (string, error) {
 		s.mu.Unlock()
 	}
 	return dir, nil
+}
+
+// download returns the directory of a module or of the module that replaces it.
+func (s *Set) download(ctx context.Context, m module.Version) (string, error) {
+	s.mu.Lock()
+	w := s.work
+	s.mu.Unlock()
+	if by, ok := w.replacementOf(m); ok {
+		m = by.by
+	}
+	dir, err := s.source.Dir(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	return dir, w.checkSum(m, dir)
 }
 
 // Version returns the version of a module, "" if it is not in the set.

@@ -11,6 +11,7 @@
 //
 //	loader.go   finding and checking packages
 //	read.go     reading and parsing them, several at once
+//	reload.go   packages whose files have changed
 //	part.go     what has to run, and what has run
 //	reach.go    which declarations code reaches
 //	wait.go     which initializers can run later than the import

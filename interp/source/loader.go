@@ -20,6 +20,12 @@ import (
 // Modules finds packages in modules.
 type Modules interface {
 	Find(ctx context.Context, importPath string) (p module.Package, ok bool, err error)
+	// Begin is called before the imports of a cell: files may have changed since the last one.
+	Begin()
+	// Local reports whether a package comes from this machine, and so before a compiled one.
+	Local(importPath string) bool
+	// CheckInternal returns an error for an internal package that cells may not import.
+	CheckInternal(importPath string) error
 }
 
 // An Error says why a package of a module cannot be interpreted.
@@ -42,8 +48,9 @@ type Loader struct {
 	modules  Modules
 
 	mu      sync.Mutex
-	ctx     context.Context // of downloads
-	loading []string        // paths of packages being loaded, to find cycles
+	ctx     context.Context  // of downloads
+	loading []string         // paths of packages being loaded, to find cycles
+	imports []*loadedPackage // of the package being loaded
 	loaded  map[string]*loadedPackage
 	failed  map[string]error
 	// Also of several versions of a module. Each package comes after its imports.
@@ -62,6 +69,10 @@ type loadedPackage struct {
 	files []*ast.File
 	inits []ast.Stmt // the calls of the init functions
 	begun bool       // its initializers and init functions have run
+	// imports are the packages that it imports, as far as they are not compiled.
+	imports []*loadedPackage
+	// replaces is the same package before its files changed; nil for the first one.
+	replaces *loadedPackage
 	// waiting are the declarations that have not run.
 	waiting map[types.Object]declaration
 }
@@ -79,6 +90,7 @@ func (l *Loader) Begin(ctx context.Context) {
 	defer l.mu.Unlock()
 	l.ctx = ctx
 	clear(l.failed)
+	l.modules.Begin()
 }
 
 // Import implements types.Importer.
@@ -99,6 +111,9 @@ func (l *Loader) Drop(parts []*Part) {
 		}
 		if l.loaded[p.Path] == p.of {
 			delete(l.loaded, p.Path)
+			if p.of.replaces != nil {
+				l.loaded[p.Path] = p.of.replaces
+			}
 		}
 		delete(l.packages, p.Types)
 		l.order = slices.DeleteFunc(l.order, func(o *loadedPackage) bool { return o == p.of })
@@ -107,7 +122,7 @@ func (l *Loader) Drop(parts []*Part) {
 
 func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 	p, err := l.compiled.Import(importPath)
-	if err == nil {
+	if err == nil && !l.modules.Local(importPath) {
 		return p, nil
 	}
 	if err, ok := l.failed[importPath]; ok {
@@ -118,16 +133,28 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 		return nil, findErr
 	}
 	if !ok {
+		return p, err // p is nil if it is not compiled either
+	}
+	if err := l.checkInternal(importPath); err != nil {
 		return nil, err
 	}
-	if p, ok := l.loaded[importPath]; ok && p.from == place {
+	if p, ok := l.loaded[importPath]; ok && p.from == place && l.current(p) {
+		l.imported(p)
 		return p.types, nil
 	}
 	if slices.Contains(l.loading, importPath) {
 		return nil, &Error{importPath, errors.New("it imports itself")}
 	}
 	l.loading = append(l.loading, importPath)
-	defer func() { l.loading = l.loading[:len(l.loading)-1] }()
+	importers := l.imports
+	l.imports = nil
+	defer func() {
+		l.loading = l.loading[:len(l.loading)-1]
+		l.imports = importers
+		if loaded := l.loaded[importPath]; loaded != nil {
+			l.imported(loaded)
+		}
+	}()
 	if l.read == nil {
 		l.readAhead(importPath)
 		l.checking, _ = display.Measure(l.ctx, "checking packages", float64(len(l.read)))
@@ -145,12 +172,48 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 		l.failed[importPath] = err
 		return nil, err
 	}
-	loaded.path, loaded.from = importPath, place
+	loaded.path, loaded.from, loaded.imports = importPath, place, l.imports
+	if old := l.loaded[importPath]; old != nil && old.from.Dir == place.Dir {
+		loaded.replaces = old
+		if !old.begun {
+			loaded.replaces = old.replaces
+		}
+	}
 	l.loaded[importPath] = loaded
 	l.packages[loaded.types] = loaded
 	l.order = append(l.order, loaded)
 	l.checking.Set(l.checking.Last().Done+1, importPath)
 	return loaded.types, nil
+}
+
+// imported notes that the package being loaded imports p.
+func (l *Loader) imported(p *loadedPackage) {
+	if len(l.loading) > 0 {
+		l.imports = append(l.imports, p)
+	}
+}
+
+// current reports whether all that a package imports has been loaded from the files that it would be
+// loaded from now.
+func (l *Loader) current(p *loadedPackage) bool {
+	for _, i := range p.imports {
+		if i.from.Stamp == "" && len(i.imports) == 0 {
+			continue // it never changes
+		}
+		place, ok, err := l.modules.Find(l.ctx, i.path)
+		if err != nil || !ok || place != i.from || l.loaded[i.path] != i || !l.current(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkInternal returns an error if the package being loaded, or a cell, may not import a package.
+func (l *Loader) checkInternal(importPath string) error {
+	if len(l.loading) == 0 {
+		return l.modules.CheckInternal(importPath)
+	}
+	return module.CheckInternal(l.loading[len(l.loading)-1], importPath)
 }
 
 // load reads and checks a package.

@@ -47,6 +47,10 @@ func (m *modules) Find(_ context.Context, importPath string) (own.Package, bool,
 	return own.Package{Module: module.Version{Path: "example.com/m", Version: m.version}, Dir: dir}, true, nil
 }
 
+func (*modules) Begin()                     {}
+func (*modules) Local(string) bool          { return false }
+func (*modules) CheckInternal(string) error { return nil }
+
 // newLoader has the packages of an archive.
 func newLoader(t *testing.T, text string) (*Loader, *modules) {
 	t.Helper()

@@ -9,6 +9,8 @@ import (
 type Part struct {
 	Path  string
 	Types *types.Package
+	// First is Types as it was before its files changed for the first time.
+	First *types.Package
 	Info  *types.Info // facts about the package
 	Nodes []ast.Node  // the syntax of the part
 	Specs []*ast.TypeSpec
@@ -44,6 +46,8 @@ type declaration struct {
 // comes after those of the packages that it imports. An initializer without an observable effect
 // waits until its variable is reached.
 //
+// A package whose files on this machine have changed since it ran is imported again.
+//
 // A type is reached with all its methods, because interfaces and package reflect may call them.
 func (l *Loader) Needed(imports []string, info *types.Info, nodes []ast.Node, vars []*types.Var) []*Part {
 	l.mu.Lock()
@@ -54,6 +58,8 @@ func (l *Loader) Needed(imports []string, info *types.Info, nodes []ast.Node, va
 			r.part(p)
 		}
 	}
+	l.reload()
+	r.replacements()
 	for _, n := range nodes {
 		r.node(n, info, nil)
 	}

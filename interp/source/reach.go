@@ -18,7 +18,7 @@ type reach struct {
 func (r *reach) part(p *loadedPackage) *Part {
 	part := r.parts[p]
 	if part == nil {
-		part = &Part{Path: p.path, Types: p.types, Info: p.info, of: p, chosen: map[*types.Initializer]bool{}}
+		part = &Part{Path: p.path, Types: p.types, First: p.first(), Info: p.info, of: p, chosen: map[*types.Initializer]bool{}}
 		r.parts[p] = part
 		if !p.begun {
 			r.queue = append(r.queue, func() { r.begin(part) })

@@ -52,6 +52,9 @@ func (l *Loader) readFiles(importPath string, place module.Package) *files {
 			return &files{err: err}
 		}
 		shown := path.Join(place.Module.Path+"@"+place.Module.Version, strings.TrimPrefix(importPath, place.Module.Path), name)
+		if place.Stamp != "" {
+			shown = relative(filepath.Join(place.Dir, name))
+		}
 		file, err := parser.ParseFile(l.fset, shown, text, parser.SkipObjectResolution)
 		if err != nil {
 			return &files{err: err}
@@ -59,6 +62,19 @@ func (l *Loader) readFiles(importPath string, place module.Package) *files {
 		f.parsed = append(f.parsed, file)
 	}
 	return f
+}
+
+// relative returns a file name relative to the working directory, if that is shorter.
+func relative(name string) string {
+	here, err := os.Getwd()
+	if err != nil {
+		return name
+	}
+	short, err := filepath.Rel(here, name)
+	if err != nil || len(short) > len(name) {
+		return name
+	}
+	return short
 }
 
 // readers is how many packages are read, and modules downloaded, at the same time.
@@ -104,5 +120,5 @@ func (l *Loader) readAhead(importPath string) {
 
 func (l *Loader) isCompiled(importPath string) bool {
 	_, err := l.compiled.Import(importPath)
-	return err == nil
+	return err == nil && !l.modules.Local(importPath)
 }
