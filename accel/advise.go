@@ -18,12 +18,12 @@ import (
 // a sentence that says what to switch on.
 type Advice struct {
 	Dataset string
-	Tried   []Tried // the first is the training as it was given
-	Memory  []Tried // what saves memory, and what it costs
+	Trials  []Trial // the first is the training as it was given
+	Memory  []Trial // what saves memory, and what it costs
 }
 
-// Tried is a change of a training, and its speed.
-type Tried struct {
+// Trial is a change of a training, and its speed.
+type Trial struct {
 	Change    string // as it is written in Go; empty for none
 	Speeds    []float64
 	PeakBytes int    // the most that tensors took at once
@@ -32,7 +32,7 @@ type Tried struct {
 }
 
 // Speed returns the median of examples a second; NaN where it could not be tried.
-func (t Tried) Speed() float64 {
+func (t Trial) Speed() float64 {
 	if len(t.Speeds) == 0 {
 		return math.NaN()
 	}
@@ -89,40 +89,40 @@ type adviser struct {
 
 // trial is a change to be tried.
 type trial struct {
-	tried *Tried
+	tried *Trial
 	set   *data.Dataset
 	add   []Option
 	batch int
 }
 
 func (v *adviser) run(a *Advice, train *data.Dataset, o *options, size int) error {
-	faster := []trial{{tried: &Tried{}, set: train, batch: v.batch}}
+	faster := []trial{{tried: &Trial{}, set: train, batch: v.batch}}
 	if size > 0 && size != v.batch {
-		faster = append(faster, trial{&Tried{Change: fmt.Sprintf("BatchSize(%d)", size), Note: "other steps: measure what is learned"}, train, []Option{BatchSize(size)}, size})
+		faster = append(faster, trial{&Trial{Change: fmt.Sprintf("BatchSize(%d)", size), Note: "other steps: measure what is learned"}, train, []Option{BatchSize(size)}, size})
 	}
 	workers := 2 * max(1, o.workers)
-	faster = append(faster, trial{&Tried{Change: fmt.Sprintf("Workers(%d)", workers)}, train, []Option{Workers(workers)}, v.batch})
-	resident := &Tried{Change: "train.OnDevice()"}
+	faster = append(faster, trial{&Trial{Change: fmt.Sprintf("Workers(%d)", workers)}, train, []Option{Workers(workers)}, v.batch})
+	resident := &Trial{Change: "train.OnDevice()"}
 	on, err := train.OnDevice()
 	if err != nil {
 		resident.Err, on = err, nil
 	}
 	faster = append(faster, trial{resident, on, nil, v.batch})
 	if !o.amp && !o.trainsOnCPU() { // which has no 16-bit products, and would take no notice
-		faster = append(faster, trial{&Tried{Change: "AMP()", Note: "16-bit products"}, train, []Option{AMP()}, v.batch})
+		faster = append(faster, trial{&Trial{Change: "AMP()", Note: "16-bit products"}, train, []Option{AMP()}, v.batch})
 	}
 	gpus, _ := tensor.GPUs() // why there are none, Devices says
 	for _, g := range gpus {
 		if g.Device != tensor.Device() {
-			faster = append(faster, trial{&Tried{Change: fmt.Sprintf("On(%q)", g.Device), Note: g.Name}, train, []Option{On(g.Device)}, v.batch})
+			faster = append(faster, trial{&Trial{Change: fmt.Sprintf("On(%q)", g.Device), Note: g.Name}, train, []Option{On(g.Device)}, v.batch})
 		}
 	}
-	smaller := trial{&Tried{Change: "Recompute()"}, train, []Option{Recompute()}, v.batch}
+	smaller := trial{&Trial{Change: "Recompute()"}, train, []Option{Recompute()}, v.batch}
 	err = v.measure(append(faster, smaller))
 	for _, t := range faster {
-		a.Tried = append(a.Tried, *t.tried)
+		a.Trials = append(a.Trials, *t.tried)
 	}
-	a.Memory = []Tried{*smaller.tried}
+	a.Memory = []Trial{*smaller.tried}
 	return err
 }
 
@@ -188,24 +188,24 @@ func (v *adviser) try(t trial, steps int) (speed float64, peak int, err error) {
 }
 
 // better reports whether each turn of a change was faster than each without.
-func (a *Advice) better(t Tried) bool {
-	base := a.Tried[0].Speeds
-	return len(t.Speeds) > 0 && len(base) > 0 && slices.Min(t.Speeds) > slices.Max(base) && t.Speed() > worthwhile*a.Tried[0].Speed()
+func (a *Advice) better(t Trial) bool {
+	base := a.Trials[0].Speeds
+	return len(t.Speeds) > 0 && len(base) > 0 && slices.Min(t.Speeds) > slices.Max(base) && t.Speed() > worthwhile*a.Trials[0].Speed()
 }
 
 // unsure reports whether a change was faster in the middle, but not in each turn.
-func (a *Advice) unsure(t Tried) bool {
-	return len(t.Speeds) > 0 && !a.better(t) && t.Speed() > worthwhile*a.Tried[0].Speed()
+func (a *Advice) unsure(t Trial) bool {
+	return len(t.Speeds) > 0 && !a.better(t) && t.Speed() > worthwhile*a.Trials[0].Speed()
 }
 
-// Sentence says what to switch on.
-func (a *Advice) Sentence() string {
-	if len(a.Tried) == 0 || len(a.Tried[0].Speeds) == 0 {
+// Recommendation says what to switch on.
+func (a *Advice) Recommendation() string {
+	if len(a.Trials) == 0 || len(a.Trials[0].Speeds) == 0 {
 		return "nothing was measured"
 	}
-	base := a.Tried[0]
+	base := a.Trials[0]
 	var on, perhaps []string
-	for _, t := range a.Tried[1:] {
+	for _, t := range a.Trials[1:] {
 		if a.unsure(t) {
 			perhaps = append(perhaps, fmt.Sprintf("%s (%.1f×)", t.Change, t.Speed()/base.Speed()))
 		}
@@ -238,7 +238,7 @@ func (a *Advice) Sentence() string {
 func (a *Advice) table() table {
 	t := table{headings: []string{"change", "examples/s", "", "memory", ""}}
 	var base float64
-	for i, x := range append(slices.Clone(a.Tried), a.Memory...) {
+	for i, x := range append(slices.Clone(a.Trials), a.Memory...) {
 		if i == 0 {
 			base = x.Speed()
 		}
@@ -255,7 +255,7 @@ func (a *Advice) table() table {
 		}
 		t.rows = append(t.rows, row)
 	}
-	t.below = a.Sentence()
+	t.below = a.Recommendation()
 	return t
 }
 

@@ -31,8 +31,8 @@ func TestAdvise(t *testing.T) {
 	if !slices.Equal(weights(model), before) {
 		t.Error("the model has other weights than before")
 	}
-	seen := map[string]accel.Tried{}
-	for _, x := range append(a.Tried, a.Memory...) {
+	seen := map[string]accel.Trial{}
+	for _, x := range append(a.Trials, a.Memory...) {
 		seen[x.Change] = x
 		if x.Err == nil && (len(x.Speeds) != 3 || !(x.Speed() > 0) || x.PeakBytes <= 0) {
 			t.Errorf("%q: %+v", x.Change, x)
@@ -49,7 +49,7 @@ func TestAdvise(t *testing.T) {
 	if seen["train.OnDevice()"].Err == nil {
 		t.Error("a function of one's own was on the device")
 	}
-	if text := a.String(); !strings.Contains(text, "as it is") || !strings.Contains(text, a.Sentence()) {
+	if text := a.String(); !strings.Contains(text, "as it is") || !strings.Contains(text, a.Recommendation()) {
 		t.Error(text)
 	}
 }
@@ -57,28 +57,28 @@ func TestAdvise(t *testing.T) {
 // TestAdviceIsMeasured has speeds of which only some are an advice.
 func TestAdviceIsMeasured(t *testing.T) {
 	a := &accel.Advice{
-		Tried: []accel.Tried{
+		Trials: []accel.Trial{
 			{Speeds: []float64{100, 104, 96}, PeakBytes: 1000},
 			{Change: "Faster()", Speeds: []float64{200, 210, 190}, Note: "of course"},
 			{Change: "Unsteady()", Speeds: []float64{300, 310, 100}},
 			{Change: "Little()", Speeds: []float64{106, 107, 106}},
 			{Change: "Broken()", Err: errors.New("no")},
 		},
-		Memory: []accel.Tried{{Change: "Small()", Speeds: []float64{75, 75, 75}, PeakBytes: 500}},
+		Memory: []accel.Trial{{Change: "Small()", Speeds: []float64{75, 75, 75}, PeakBytes: 500}},
 	}
 	want := "Switch on Faster(): 2.0× as many examples a second (of course). Perhaps faster: Unsteady() (3.0×), but not each turn was faster than each without: measure again while the machine does nothing else. If memory is short, Small() takes 0 KiB instead of 1 KiB, at 0.75× the speed."
-	if got := a.Sentence(); got != want {
+	if got := a.Recommendation(); got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
-	a.Tried, a.Memory = append(a.Tried[:1:1], a.Tried[2]), nil
-	if got := a.Sentence(); !strings.HasPrefix(got, "Nothing that was tried is faster for sure. Perhaps faster: Unsteady() (3.0×)") {
+	a.Trials, a.Memory = append(a.Trials[:1:1], a.Trials[2]), nil
+	if got := a.Recommendation(); !strings.HasPrefix(got, "Nothing that was tried is faster for sure. Perhaps faster: Unsteady() (3.0×)") {
 		t.Error(got)
 	}
-	a.Tried = a.Tried[:1]
-	if got := a.Sentence(); got != "Nothing that was tried makes a step faster." {
+	a.Trials = a.Trials[:1]
+	if got := a.Recommendation(); got != "Nothing that was tried makes a step faster." {
 		t.Error(got)
 	}
-	if got := (&accel.Advice{}).Sentence(); got != "nothing was measured" {
+	if got := (&accel.Advice{}).Recommendation(); got != "nothing was measured" {
 		t.Errorf("%q", got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

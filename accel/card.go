@@ -40,7 +40,7 @@ type Card struct {
 	Joules            *float64 `json:"joules,omitempty"` // of all epochs, where they were measured
 
 	Device   string   `json:"device"`
-	Threads  int      `json:"processors"` // threads that Go runs at once
+	Threads  int      `json:"threads"` // threads that Go runs at once
 	System   string   `json:"system"`
 	Go       string   `json:"go"`
 	Module   string   `json:"module,omitempty"` // version of this module, where it is known
@@ -68,8 +68,8 @@ func (r *Run) Card() Card {
 			c.Skipped++
 		}
 	}
-	if r.Best >= 0 && r.Best < len(r.Checks) {
-		step := r.Checks[r.Best].Step
+	if r.Best >= 0 && r.Best < len(r.Validations) {
+		step := r.Validations[r.Best].Step
 		c.BestStep = &step
 	}
 	if build, ok := debug.ReadBuildInfo(); ok {

@@ -31,15 +31,15 @@ const compareSeeds = 3
 type Comparison struct {
 	Dataset  string
 	Seeds    int
-	Variants []Compared
+	Variants []VariantResult
 	// Err is why the comparison ended before all was measured.
 	Err error
 
 	drawn bool // the figure is on the page
 }
 
-// Compared are the runs of one variant, a run for each seed.
-type Compared struct {
+// VariantResult are the runs of one variant, a run for each seed.
+type VariantResult struct {
 	Name string
 	Runs []*Run
 }
@@ -65,7 +65,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset
 	}
 	c.Dataset = train.Name()
 	for _, v := range variants {
-		c.Variants = append(c.Variants, Compared{Name: v.Name})
+		c.Variants = append(c.Variants, VariantResult{Name: v.Name})
 	}
 	screen := plots.NewPartial(ctx, "runs", float64(compareSeeds*len(variants)))
 	ctx = display.Unmeasured(ctx)
@@ -107,8 +107,8 @@ func (c *comparing) Step(t *Training, _ Step) error {
 	return nil
 }
 
-// Check shows the run.
-func (c *comparing) Check(t *Training, _ Check) error { return c.Step(t, Step{}) }
+// Validation shows the run.
+func (c *comparing) Validation(t *Training, _ Validation) error { return c.Step(t, Step{}) }
 
 // soFar gives a function that draws what is known while the next run of a variant goes on.
 func (c *Comparison) soFar(variant int, r *Run) func() *plots.Figure {
@@ -120,7 +120,7 @@ func (c *Comparison) soFar(variant int, r *Run) func() *plots.Figure {
 	if v := &now.Variants[variant]; len(run.Epochs) > 0 {
 		v.Runs = append(v.Runs, &run)
 	}
-	if !slices.ContainsFunc(now.Variants, func(v Compared) bool { return len(v.Runs) > 0 }) {
+	if !slices.ContainsFunc(now.Variants, func(v VariantResult) bool { return len(v.Runs) > 0 }) {
 		return func() *plots.Figure { return nil }
 	}
 	return now.Figure
@@ -131,7 +131,7 @@ type spread struct{ mean, deviation float64 }
 
 // over measures something of each run. The deviation is that of a sample, NaN of
 // a single run.
-func (c Compared) over(measure func(*Run) float64) spread {
+func (c VariantResult) over(measure func(*Run) float64) spread {
 	n := float64(len(c.Runs))
 	sum := 0.0
 	for _, r := range c.Runs {
@@ -158,21 +158,21 @@ func (s spread) text(format string) string {
 }
 
 // Loss returns the mean over the seeds of [Run.Loss] and its standard deviation.
-func (c Compared) Loss() (mean, deviation float64) {
+func (c VariantResult) Loss() (mean, deviation float64) {
 	s := c.over((*Run).Loss)
 	return s.mean, s.deviation
 }
 
 // Accuracy returns the mean over the seeds of [Run.Accuracy] and its standard
 // deviation.
-func (c Compared) Accuracy() (mean, deviation float64) {
+func (c VariantResult) Accuracy() (mean, deviation float64) {
 	s := c.over((*Run).Accuracy)
 	return s.mean, s.deviation
 }
 
 // Seconds returns the mean over the seeds of the time of training and its standard
 // deviation.
-func (c Compared) Seconds() (mean, deviation float64) {
+func (c VariantResult) Seconds() (mean, deviation float64) {
 	s := c.over(func(r *Run) float64 { return r.Time.Total.Seconds() })
 	return s.mean, s.deviation
 }
@@ -182,7 +182,7 @@ func (c *Comparison) table() table {
 	checked, diverged := false, 0
 	for _, v := range c.Variants {
 		for _, r := range v.Runs {
-			checked = checked || len(r.Checks) > 0
+			checked = checked || len(r.Validations) > 0
 			if n := len(r.Steps); n > 0 && (math.IsNaN(r.Steps[n-1].Loss) || math.IsInf(r.Steps[n-1].Loss, 0)) {
 				diverged++
 			}
@@ -243,9 +243,9 @@ func (r *Run) epochLoss(e int) (loss float64, ok bool) {
 	if e >= len(r.Epochs) {
 		return 0, false
 	}
-	for i := len(r.Checks) - 1; i >= 0; i-- {
-		if r.Checks[i].Epoch == e+1 {
-			return r.Checks[i].Loss, true
+	for i := len(r.Validations) - 1; i >= 0; i-- {
+		if r.Validations[i].Epoch == e+1 {
+			return r.Validations[i].Loss, true
 		}
 	}
 	return r.Epochs[e].Loss, true

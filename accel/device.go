@@ -8,7 +8,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Use has everything be computed on another device from now on: "cpu", "cuda" for
+// SetDevice has everything be computed on another device from now on: "cpu", "cuda" for
 // the first GPU, "cuda:1" for the second, or "simulated" for a GPU that the
 // CPU simulates, to try without one whether a program would run on it; a
 // program imports package accel/simulated for it, cells need not. Tensors that exist, the weights of models for instance, follow when they are used next.
@@ -16,12 +16,12 @@ import (
 //
 // A program begins with the device that the environment variable QUERN_DEVICE
 // names, and with the processor if there is none.
-func Use(device string) error { return tensor.Use(device) }
+func SetDevice(device string) error { return tensor.Use(device) }
 
 // Device returns the name of the device that computes.
 func Device() string { return tensor.Device() }
 
-// On trains on a device, as if [Use] were called before and undone after: Compare
+// On trains on a device, as if [SetDevice] were called before and undone after: Compare
 // then takes the processor and a GPU as two variants.
 func On(device string) Option {
 	return plain(fmt.Sprintf("On(%q)", device), func(c *options) { c.device = device }).perRank()
@@ -74,7 +74,7 @@ type DeviceList struct {
 	Libraries []tensor.Library
 }
 
-// Devices returns those that [Use] can name.
+// Devices returns those that [SetDevice] can name.
 func Devices() *DeviceList {
 	l := &DeviceList{InUse: tensor.Device()}
 	var err error

@@ -5,7 +5,7 @@
 //	run, err := accel.Fit(ctx, model, train,
 //		accel.Epochs(20), accel.AdamW(3e-3), accel.Validate(test), accel.Live())
 //
-// [Fit] trains, [Evaluate] measures, [Predict] and [PredictSet] apply a model;
+// [Fit] trains, [Evaluate] measures, [Predict] and [PredictDataset] apply a model;
 // [Seed] makes all of them repeatable, bit for bit. What Fit does is chosen by
 // options, each of them printable; without any it trains with defaults that
 // work. The [Run] that it returns has the whole history and shows itself as a

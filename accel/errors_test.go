@@ -20,7 +20,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{accel.Steps(-1), "accel: Steps(-1): the number must be at least 1"},
 		{accel.BatchSize(0), "accel: BatchSize(0): the number must be at least 1"},
 		{accel.Accumulate(0), "accel: Accumulate(0): the number must be at least 1"},
-		{accel.EvalEvery(0), "accel: EvalEvery(0): the number must be at least 1"},
+		{accel.ValidateEvery(0), "accel: ValidateEvery(0): the number must be at least 1"},
 		{accel.EarlyStopping(0), "accel: EarlyStopping(0): the number must be at least 1"},
 		{accel.EarlyStopping(2), "accel: EarlyStopping(2) needs a set to watch: add Validate(set)"},
 		{accel.AdamW(0), "accel: AdamW(0): the learning rate must be positive and finite"},
@@ -83,19 +83,19 @@ func TestNothingToTrain(t *testing.T) {
 	train, _ := digits(t)
 	ctx := t.Context()
 	for want, err := range map[string]error{
-		"the model is nil":                second(accel.Fit(ctx, nil, train)),
-		"the training set is nil":         second(accel.Fit(ctx, mlp(4), nil)),
-		"digits, train is empty":          second(accel.Fit(ctx, mlp(4), train.First(0))),
-		"Evaluate: the model is nil":      second(accel.Evaluate(ctx, nil, train)),
-		"Evaluate: the data set is nil":   second(accel.Evaluate(ctx, mlp(4), nil)),
-		"Evaluate: digits, train is":      second(accel.Evaluate(ctx, mlp(4), train.First(0))),
-		"Predict: the model is nil":       second(accel.Predict(ctx, nil, tensor.Zeros(1))),
-		"Predict: there is no input":      second(accel.Predict(ctx, mlp(4), nil)),
-		"PredictSet: the model is nil":    second(accel.PredictSet(ctx, nil, train)),
-		"PredictSet: the data set is nil": second(accel.PredictSet(ctx, mlp(4), nil)),
-		"PredictSet: digits, train is":    second(accel.PredictSet(ctx, mlp(4), train.First(0))),
-		"a single number":                 second(accel.Predict(ctx, mlp(4), tensor.Zeros())),
-		"requires a gradient":             second(accel.Fit(ctx, nn.Sequential(nn.Flatten()), train, accel.Quiet())),
+		"the model is nil":                    second(accel.Fit(ctx, nil, train)),
+		"the training set is nil":             second(accel.Fit(ctx, mlp(4), nil)),
+		"digits, train is empty":              second(accel.Fit(ctx, mlp(4), train.First(0))),
+		"Evaluate: the model is nil":          second(accel.Evaluate(ctx, nil, train)),
+		"Evaluate: the data set is nil":       second(accel.Evaluate(ctx, mlp(4), nil)),
+		"Evaluate: digits, train is":          second(accel.Evaluate(ctx, mlp(4), train.First(0))),
+		"Predict: the model is nil":           second(accel.Predict(ctx, nil, tensor.Zeros(1))),
+		"Predict: there is no input":          second(accel.Predict(ctx, mlp(4), nil)),
+		"PredictDataset: the model is nil":    second(accel.PredictDataset(ctx, nil, train)),
+		"PredictDataset: the data set is nil": second(accel.PredictDataset(ctx, mlp(4), nil)),
+		"PredictDataset: digits, train is":    second(accel.PredictDataset(ctx, mlp(4), train.First(0))),
+		"a single number":                     second(accel.Predict(ctx, mlp(4), tensor.Zeros())),
+		"requires a gradient":                 second(accel.Fit(ctx, nn.Sequential(nn.Flatten()), train, accel.Quiet())),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want an error with %q, got %v", want, err)

@@ -60,7 +60,7 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options .
 // evaluate measures on all ranks together, each on a part of the set.
 func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, r strategy, meter *display.Meter) (result *Result, err error) {
 	defer nn.Catch(&err)
-	defer nn.Evaluating(model)()
+	defer nn.Eval(model)()
 	defer meter.End()
 	begin := time.Now()
 	result = &Result{set: set.Name(), examples: set.Len(), classes: set.Classes()}

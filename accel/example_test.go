@@ -72,10 +72,10 @@ func ExampleFit_shape() {
 // slowest is an observer that remembers the slowest epoch, and ends the training when the
 // loss is low enough.
 type slowest struct {
-	accel.NoObserver // for the methods that it does not need
-	enough           float64
-	epoch            int
-	seconds          float64
+	accel.NopObserver // for the methods that it does not need
+	enough            float64
+	epoch             int
+	seconds           float64
 }
 
 func (s *slowest) Epoch(t *accel.Training, e accel.Epoch) error {
@@ -89,7 +89,7 @@ func (s *slowest) Epoch(t *accel.Training, e accel.Epoch) error {
 }
 
 func (s *slowest) End(t *accel.Training, err error) {
-	fmt.Printf("ended early: %v, error: %v\n", len(t.Run.Steps) < t.Planned, err)
+	fmt.Printf("ended early: %v, error: %v\n", len(t.Run.Steps) < t.TotalSteps, err)
 }
 
 // An observer follows a training and may end it.

@@ -49,8 +49,8 @@ func (r *Run) draw(metrics []Metric) *plots.Figure {
 
 // deviceUse returns how busy the devices were.
 func (r *Run) deviceUse() *plots.Figure {
-	d := r.Use.Data(r.began, r.epochStarts...)
-	for _, other := range r.Others {
+	d := r.Utilization.Data(r.began, r.epochStarts...)
+	for _, other := range r.OtherUtilization {
 		d.Others = append(d.Others, other.Data(r.began))
 	}
 	return plots.DeviceUse(d)
@@ -68,8 +68,8 @@ func (r *Run) training() *plots.Figure {
 		steps[i], loss[i], accuracy[i] = float64(i+1), s.Loss, s.Accuracy
 	}
 	d.Loss = plots.Series{X: steps, Y: loss}
-	at, checked, right := make([]float64, len(r.Checks)), make([]float64, len(r.Checks)), make([]float64, len(r.Checks))
-	for i, c := range r.Checks {
+	at, checked, right := make([]float64, len(r.Validations)), make([]float64, len(r.Validations)), make([]float64, len(r.Validations))
+	for i, c := range r.Validations {
 		at[i], checked[i], right[i] = float64(c.Step), c.Loss, c.Accuracy
 	}
 	d.ValidationLoss = plots.Series{X: at, Y: checked}

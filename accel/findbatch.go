@@ -19,8 +19,8 @@ import (
 type BatchSizeSearch struct {
 	// Size is the suggestion: the smallest batch with nine tenths of the highest
 	// speed.
-	Size  int
-	Tries []BatchSizeTrial
+	Size   int
+	Trials []BatchSizeTrial
 	// Stopped says why larger batches were not tried.
 	Stopped string
 
@@ -99,10 +99,10 @@ func (s *BatchSizeSearch) search(ctx context.Context, model nn.Module, train *da
 			return err
 		}
 		if speed := speedAfter(run, tryWarmUp); !math.IsNaN(speed) {
-			s.Tries = append(s.Tries, BatchSizeTrial{size, speed})
+			s.Trials = append(s.Trials, BatchSizeTrial{size, speed})
 		}
 		screen.Set(math.Log2(float64(size/smallestBatch))+1, fmt.Sprintf("batches of %d", size), func() func() *plots.Figure {
-			now := &BatchSizeSearch{Tries: slices.Clone(s.Tries)}
+			now := &BatchSizeSearch{Trials: slices.Clone(s.Trials)}
 			return now.speeds
 		})
 	}
@@ -121,10 +121,10 @@ func speedAfter(r *Run, steps int) float64 {
 // choose takes the smallest batch near the highest speed.
 func (s *BatchSizeSearch) choose() {
 	highest := 0.0
-	for _, t := range s.Tries {
+	for _, t := range s.Trials {
 		highest = max(highest, t.ExamplesPerSecond)
 	}
-	for _, t := range s.Tries {
+	for _, t := range s.Trials {
 		if t.ExamplesPerSecond >= 0.9*highest {
 			s.Size = t.Size
 			return
@@ -138,7 +138,7 @@ func (s *BatchSizeSearch) Figure() *plots.Figure { return s.speeds().Subtitle(s.
 func (s *BatchSizeSearch) speeds() *plots.Figure {
 	var names []string
 	var speeds []float64
-	for _, t := range s.Tries {
+	for _, t := range s.Trials {
 		names, speeds = append(names, strconv.Itoa(t.Size)), append(speeds, t.ExamplesPerSecond)
 	}
 	return plots.Bar("Examples per second by batch size", names, speeds)

@@ -93,7 +93,7 @@ func touch(ctx context.Context, model nn.Module, train *data.Dataset) error {
 	generator := (*tensor.Generator)(nil)
 	seed, drawn := generator.State()
 	defer generator.SetState(seed, drawn) // what the model draws now it draws again in training
-	_, err := PredictSet(ctx, model, train.First(1))
+	_, err := PredictDataset(ctx, model, train.First(1))
 	return err
 }
 

@@ -72,8 +72,8 @@ func TestDigits(t *testing.T) {
 	if result.Loss() != run.Loss() || result.Accuracy() != run.Accuracy() || result.Len() != 360 {
 		t.Errorf("Evaluate gives %v, the run %v and %v", result, run.Loss(), run.Accuracy())
 	}
-	if n := len(run.Steps); n != epochs*23 || len(run.Epochs) != epochs || len(run.Checks) != epochs || run.Examples != epochs*1437 {
-		t.Errorf("%d steps, %d epochs, %d checks, %d examples", n, len(run.Epochs), len(run.Checks), run.Examples)
+	if n := len(run.Steps); n != epochs*23 || len(run.Epochs) != epochs || len(run.Validations) != epochs || run.Examples != epochs*1437 {
+		t.Errorf("%d steps, %d epochs, %d checks, %d examples", n, len(run.Epochs), len(run.Validations), run.Examples)
 	}
 	if first, last := run.Epochs[0], run.Epochs[epochs-1]; !(last.Loss < first.Loss/4) || !(last.Accuracy > first.Accuracy) {
 		t.Errorf("from %+v to %+v", first, last)
@@ -203,9 +203,9 @@ func TestEarlyStop(t *testing.T) {
 	run, err := accel.Fit(t.Context(), model, train.First(10), accel.Epochs(500), accel.AdamW(0.01),
 		accel.Validate(test), accel.EarlyStopping(3), accel.Quiet())
 	must(t, run, err)
-	best, last := run.Checks[run.Best], run.Checks[len(run.Checks)-1]
-	if len(run.Checks) != run.Best+1+3 || len(run.Epochs) == 500 {
-		t.Errorf("%d checks, the best is %d", len(run.Checks), run.Best)
+	best, last := run.Validations[run.Best], run.Validations[len(run.Validations)-1]
+	if len(run.Validations) != run.Best+1+3 || len(run.Epochs) == 500 {
+		t.Errorf("%d checks, the best is %d", len(run.Validations), run.Best)
 	}
 	if run.Loss() != best.Loss || !(best.Loss < last.Loss) {
 		t.Errorf("loss %v, best %v, last %v", run.Loss(), best.Loss, last.Loss)
@@ -227,13 +227,13 @@ func TestEarlyStop(t *testing.T) {
 func TestStepsAndSchedule(t *testing.T) {
 	train, test := digits(t)
 	run, err := accel.Fit(t.Context(), mlp(8), train, accel.Steps(30), accel.SGD(0.1, 0), accel.WarmupCosine(10),
-		accel.Validate(test), accel.EvalEvery(20), accel.Quiet())
+		accel.Validate(test), accel.ValidateEvery(20), accel.Quiet())
 	must(t, run, err)
 	if len(run.Steps) != 30 || len(run.Epochs) != 2 {
 		t.Errorf("%d steps in %d epochs", len(run.Steps), len(run.Epochs))
 	}
 	var at []int
-	for _, c := range run.Checks {
+	for _, c := range run.Validations {
 		at = append(at, c.Step)
 	}
 	if !slices.Equal(at, []int{20, 30}) {
@@ -284,7 +284,7 @@ func TestRegression(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !math.IsNaN(result.Accuracy()) || result.Counts() != nil || len(result.MIMEBundle()) != 1 {
+	if !math.IsNaN(result.Accuracy()) || result.ConfusionMatrix() != nil || len(result.MIMEBundle()) != 1 {
 		t.Errorf("result %v", result)
 	}
 	if text := run.String() + result.String(); strings.Contains(text, "accuracy") || strings.Contains(text, "NaN") {
@@ -302,7 +302,7 @@ func TestResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(result.Counts()); got != "[[1 0 0] [0 1 0] [0 1 1]]" || result.Accuracy() != 0.75 {
+	if got := fmt.Sprint(result.ConfusionMatrix()); got != "[[1 0 0] [0 1 0] [0 1 1]]" || result.Accuracy() != 0.75 {
 		t.Errorf("counts %v, accuracy %v", got, result.Accuracy())
 	}
 	// -ln softmax: three are right by a margin of 9, one is wrong by 9.

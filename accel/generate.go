@@ -45,7 +45,7 @@ const contextLength = 1024
 // drawn by the probabilities that the model gives to what follows. The model
 // maps tokens [1, T] to logits [1, T, C], and no place may depend on later ones
 // ([nn.Causal]); it is in evaluation mode meanwhile. It sees as many of the last
-// tokens as its nn.PosEmbedding has places. Draws come from the stream that
+// tokens as its nn.PositionEmbedding has places. Draws come from the stream that
 // [Seed] fixes. Errors are as those of [Fit]; when ctx is done, the tokens so far
 // come with its error.
 func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options ...GenerateOption) (tokens []int, err error) {
@@ -67,7 +67,7 @@ func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options
 		g.length = contextLength
 	}
 	defer nn.Catch(&err)
-	defer nn.Evaluating(model)()
+	defer nn.Eval(model)()
 	tokens = slices.Clone(prompt)
 	meter, ctx := display.Measure(ctx, "tokens", float64(n))
 	defer meter.End()

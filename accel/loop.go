@@ -77,7 +77,7 @@ func newLoop(model nn.Module, train *data.Dataset, o *options, run *Run) *loop {
 func (l *loop) observe(ctx context.Context) {
 	l.observers = &observers{
 		all:      append([]Observer{}, l.o.observers...),
-		training: &Training{Run: l.run, Model: l.model, Dataset: l.set, Planned: l.run.planned},
+		training: &Training{Run: l.run, Model: l.model, Dataset: l.set, TotalSteps: l.run.planned},
 	}
 	add := func(o Observer) { l.observers.all = append(l.observers.all, o) }
 	add(&screen{ctx: ctx, o: l.o})

@@ -20,9 +20,9 @@ type earlyStopping struct {
 // Begin ends a training that had already run out of patience when it was saved.
 func (e *earlyStopping) Begin(t *Training) error { return e.verdict(t.Run) }
 
-// Check copies the weights of the best validation so far.
-func (e *earlyStopping) Check(t *Training, _ Check) error {
-	if t.Run.Best == len(t.Run.Checks)-1 {
+// Validation copies the weights of the best validation so far.
+func (e *earlyStopping) Validation(t *Training, _ Validation) error {
+	if t.Run.Best == len(t.Run.Validations)-1 {
 		e.best = copyWeights(e.model)
 	}
 	return e.verdict(t.Run)
@@ -36,7 +36,7 @@ func (e *earlyStopping) verdict(r *Run) error {
 	return nil
 }
 
-func (e *earlyStopping) over(r *Run) bool { return len(r.Checks)-1-r.Best >= e.patience }
+func (e *earlyStopping) over(r *Run) bool { return len(r.Validations)-1-r.Best >= e.patience }
 
 // End restores the best weights.
 func (e *earlyStopping) End(t *Training, _ error) {
@@ -44,10 +44,10 @@ func (e *earlyStopping) End(t *Training, _ error) {
 	if e.over(r) {
 		r.note("stopped early: the validation loss has not fallen in %s", plural(e.patience, "validation"))
 	}
-	if e.best.none() || r.Best == len(r.Checks)-1 && r.checked() {
+	if e.best.none() || r.Best == len(r.Validations)-1 && r.checked() {
 		return
 	}
-	best := r.Checks[r.Best]
+	best := r.Validations[r.Best]
 	if err := nn.SetState(e.model, e.best.tensors); err != nil {
 		r.note("the best weights could not be restored: %v", err)
 		return
@@ -64,14 +64,14 @@ type plateau struct {
 
 // Begin observes the validations of a training that is resumed.
 func (p *plateau) Begin(t *Training) error {
-	for _, c := range t.Run.Checks {
+	for _, c := range t.Run.Validations {
 		p.observe(c.Loss)
 	}
 	return nil
 }
 
-// Check observes a validation.
-func (p *plateau) Check(_ *Training, c Check) error {
+// Validation observes a validation.
+func (p *plateau) Validation(_ *Training, c Validation) error {
 	p.observe(c.Loss)
 	return nil
 }

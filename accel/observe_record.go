@@ -44,8 +44,8 @@ func (w *recording) Begin(t *Training) error {
 // Step writes a step.
 func (w *recording) Step(t *Training, _ Step) error { return w.offer(t.Run) }
 
-// Check writes a validation.
-func (w *recording) Check(t *Training, _ Check) error { return w.offer(t.Run) }
+// Validation writes a validation.
+func (w *recording) Validation(t *Training, _ Validation) error { return w.offer(t.Run) }
 
 func (w *recording) offer(r *Run) error {
 	if w.recorder == nil {

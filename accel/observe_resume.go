@@ -156,7 +156,7 @@ func (r *resumption) save() error {
 	for _, e := range l.run.Epochs {
 		c.Epochs = append(c.Epochs, row(float64(e.Steps), e.Loss, e.Accuracy, e.Seconds))
 	}
-	for _, v := range l.run.Checks {
+	for _, v := range l.run.Validations {
 		c.Checks = append(c.Checks, row(float64(v.Step), float64(v.Epoch), v.Loss, v.Accuracy))
 	}
 	text, err := json.Marshal(c)
@@ -314,7 +314,7 @@ func (c *checkpoint) tell(r *Run) {
 		r.Epochs = append(r.Epochs, Epoch{Steps: int(v[0]), Loss: float64(v[1]), Accuracy: float64(v[2]), Seconds: float64(v[3])})
 	}
 	for _, v := range c.Checks {
-		r.Checks = append(r.Checks, Check{Step: int(v[0]), Epoch: int(v[1]), Loss: float64(v[2]), Accuracy: float64(v[3])})
+		r.Validations = append(r.Validations, Validation{Step: int(v[0]), Epoch: int(v[1]), Loss: float64(v[2]), Accuracy: float64(v[3])})
 	}
 	r.Seed, r.Best, r.Examples, r.Time = c.Seed, c.Best, c.Trained, c.Time
 }

@@ -46,7 +46,7 @@ func history(r *accel.Run) string {
 	for _, e := range r.Epochs {
 		fmt.Fprintln(&b, "epoch", e.Steps, e.Loss, e.Accuracy)
 	}
-	fmt.Fprintln(&b, r.Checks, r.Best, r.Seed, r.Examples, r.Loss(), r.Accuracy())
+	fmt.Fprintln(&b, r.Validations, r.Best, r.Seed, r.Examples, r.Loss(), r.Accuracy())
 	return b.String()
 }
 
@@ -63,7 +63,7 @@ func TestResume(t *testing.T) {
 		{"adamw", []accel.Option{accel.AdamW(3e-3), accel.WarmupCosine(5)}},
 		{"groups", []accel.Option{accel.SGD(0.1, 0.9), accel.Accumulate(2), accel.OneCycleLR()}},
 		{"early stop", []accel.Option{accel.AdamW(0.1), accel.Validate(test), accel.EarlyStopping(1)}},
-		{"validated by steps", []accel.Option{accel.AdamW(0.05), accel.Validate(test), accel.EvalEvery(3), accel.ReduceLROnPlateau(0, 0.5)}},
+		{"validated by steps", []accel.Option{accel.AdamW(0.05), accel.Validate(test), accel.ValidateEvery(3), accel.ReduceLROnPlateau(0, 0.5)}},
 		{"steps", []accel.Option{accel.Muon(0.01), accel.Steps(11), accel.ClipGradNorm(1)}},
 		{"lamb", []accel.Option{accel.LAMB(0.01)}},
 		{"adam", []accel.Option{accel.Adam(0.01)}},

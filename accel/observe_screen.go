@@ -51,8 +51,8 @@ func (s *screen) Step(t *Training, _ Step) error {
 	return nil
 }
 
-// Check shows the run if it is time to.
-func (s *screen) Check(t *Training, _ Check) error {
+// Validation shows the run if it is time to.
+func (s *screen) Validation(t *Training, _ Validation) error {
 	s.offer(t.Run)
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 // Observer follows a training: [Observe] registers it. Its methods are called on the
 // goroutine of [Fit], one after the other, and each may return [ErrStop] to end the
 // training early, as if it had been planned so; any other error ends it with that
-// error. Embed [NoObserver] to implement only some of the methods.
+// error. Embed [NopObserver] to implement only some of the methods.
 //
 // The loss of a step is read while the next one is computed, so that a GPU does not
 // wait. Step is therefore called when the parameters may already be those of one step
@@ -22,8 +22,8 @@ type Observer interface {
 	Begin(t *Training) error
 	// Step is called after the loss of a step has been read.
 	Step(t *Training, s Step) error
-	// Check is called after each validation.
-	Check(t *Training, c Check) error
+	// Validation is called after each validation.
+	Validation(t *Training, c Validation) error
 	// Epoch is called after each pass over the data set, also after one that was
 	// interrupted or stopped.
 	Epoch(t *Training, e Epoch) error
@@ -37,33 +37,33 @@ type Observer interface {
 // Training is the training that an [Observer] follows.
 type Training struct {
 	// Run is the history so far. Observers read it and do not change it.
-	Run     *Run
-	Model   nn.Module
-	Dataset *data.Dataset // the training set
-	Planned int           // updates of the parameters in all, unless it ends early
+	Run        *Run
+	Model      nn.Module
+	Dataset    *data.Dataset // the training set
+	TotalSteps int           // updates of the parameters in all, unless it ends early
 }
 
 // ErrStop is returned by a method of an [Observer] to end the training early. Fit then
 // returns no error.
 var ErrStop = errors.New("accel: an observer ended the training")
 
-// NoObserver is an [Observer] that does nothing, to be embedded.
-type NoObserver struct{}
+// NopObserver is an [Observer] that does nothing, to be embedded.
+type NopObserver struct{}
 
 // Begin returns nil.
-func (NoObserver) Begin(*Training) error { return nil }
+func (NopObserver) Begin(*Training) error { return nil }
 
 // Step returns nil.
-func (NoObserver) Step(*Training, Step) error { return nil }
+func (NopObserver) Step(*Training, Step) error { return nil }
 
-// Check returns nil.
-func (NoObserver) Check(*Training, Check) error { return nil }
+// Validation returns nil.
+func (NopObserver) Validation(*Training, Validation) error { return nil }
 
 // Epoch returns nil.
-func (NoObserver) Epoch(*Training, Epoch) error { return nil }
+func (NopObserver) Epoch(*Training, Epoch) error { return nil }
 
 // End does nothing.
-func (NoObserver) End(*Training, error) {}
+func (NopObserver) End(*Training, error) {}
 
 // Observe calls the methods of an observer while the model is trained. With several
 // observers each event goes to all of them, in the order in which they were given. With
@@ -112,7 +112,7 @@ func (o *observers) result(who Observer, err error) error {
 type builtIn interface{ builtIn() }
 
 // ownObserver is embedded by the observers of this package.
-type ownObserver struct{ NoObserver }
+type ownObserver struct{ NopObserver }
 
 func (ownObserver) builtIn() {}
 
@@ -139,8 +139,8 @@ func (o *observers) step(s Step) error {
 	return o.each(func(observer Observer) error { return observer.Step(o.training, s) })
 }
 
-func (o *observers) check(c Check) error {
-	return o.each(func(observer Observer) error { return observer.Check(o.training, c) })
+func (o *observers) check(c Validation) error {
+	return o.each(func(observer Observer) error { return observer.Validation(o.training, c) })
 }
 
 func (o *observers) epoch(e Epoch) error {

@@ -29,7 +29,7 @@ func (e *events) event(format string, values ...any) error {
 }
 
 func (e *events) Begin(t *accel.Training) error {
-	return e.event("begin %d of %d", len(t.Run.Steps), t.Planned)
+	return e.event("begin %d of %d", len(t.Run.Steps), t.TotalSteps)
 }
 
 func (e *events) Step(t *accel.Training, s accel.Step) error {
@@ -39,7 +39,9 @@ func (e *events) Step(t *accel.Training, s accel.Step) error {
 	return e.event("step %d", len(t.Run.Steps))
 }
 
-func (e *events) Check(t *accel.Training, c accel.Check) error { return e.event("check %d", c.Step) }
+func (e *events) Validation(t *accel.Training, c accel.Validation) error {
+	return e.event("check %d", c.Step)
+}
 
 func (e *events) Epoch(t *accel.Training, p accel.Epoch) error { return e.event("epoch %d", p.Steps) }
 
@@ -151,17 +153,17 @@ func TestObserversEnd(t *testing.T) {
 		return result.Loss()
 	}}
 	run, err := accel.Fit(t.Context(), model, train, accel.Epochs(20), accel.AdamW(0.3), accel.Validate(test), accel.EarlyStopping(2), accel.Observe(last), accel.Quiet())
-	if err != nil || run.Best == len(run.Checks)-1 {
+	if err != nil || run.Best == len(run.Validations)-1 {
 		t.Fatal(run, err)
 	}
-	if last.loss != run.Checks[run.Best].Loss {
-		t.Errorf("at the end the loss is %v, the best was %v", last.loss, run.Checks[run.Best].Loss)
+	if last.loss != run.Validations[run.Best].Loss {
+		t.Errorf("at the end the loss is %v, the best was %v", last.loss, run.Validations[run.Best].Loss)
 	}
 }
 
 // lastLoss evaluates at the end.
 type lastLoss struct {
-	accel.NoObserver
+	accel.NopObserver
 	evaluate func() float64
 	loss     float64
 }

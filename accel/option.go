@@ -96,7 +96,7 @@ func (c *options) apply(s scope, given []Option) error {
 }
 
 // accepted says what a function accepts that accepts little.
-var accepted = map[scope]string{inEvaluate: "; Evaluate takes DataParallel, Minimize and Like"}
+var accepted = map[scope]string{inEvaluate: "; Evaluate takes DataParallel, Minimize and DerivedFrom"}
 
 // evaluateOptions returns what the options of Evaluate set.
 func evaluateOptions(given []Option) (*options, error) {

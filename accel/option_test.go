@@ -20,8 +20,8 @@ func TestOptionScopes(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	_, err := accel.Fit(t.Context(), model, train, accel.Like(model), accel.Quiet())
-	if want := "accel: Fit: Like(other) is an option of Evaluate"; err == nil || err.Error() != want {
+	_, err := accel.Fit(t.Context(), model, train, accel.DerivedFrom(model), accel.Quiet())
+	if want := "accel: Fit: DerivedFrom(original) is an option of Evaluate"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -144,7 +144,7 @@ func Minimize(loss func(prediction, target *Tensor) *Tensor) Option {
 }
 
 // Validate measures loss and accuracy on another set after each epoch, or
-// whenever [EvalEvery] says.
+// whenever [ValidateEvery] says.
 func Validate(set *data.Dataset) Option {
 	if set == nil {
 		return fitOption("Validate(nil)", func(*options) error {
@@ -164,10 +164,10 @@ func Validate(set *data.Dataset) Option {
 	})
 }
 
-// EvalEvery validates after every so many steps and at the end instead of
+// ValidateEvery validates after every so many steps and at the end instead of
 // after each epoch.
-func EvalEvery(steps int) Option {
-	return count("EvalEvery", steps, func(c *options) *int { return &c.evalEvery })
+func ValidateEvery(steps int) Option {
+	return count("ValidateEvery", steps, func(c *options) *int { return &c.evalEvery })
 }
 
 // Live draws the run while it goes on, in one output that changes in place at

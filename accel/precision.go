@@ -141,7 +141,7 @@ func (p *precision) update(optimizer *optim.Optimizer) (lossScale, made *Tensor)
 		return nil, nil
 	}
 	p.scaler.Step(optimizer)
-	return p.scaler.Last()
+	return p.scaler.LastStep()
 }
 
 // note says in what the run was computed.

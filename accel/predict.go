@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// PredictOption changes how [Predict] and [PredictSet] go through the examples.
+// PredictOption changes how [Predict] and [PredictDataset] go through the examples.
 type PredictOption struct {
 	text string
 	set  func(*predicting) error
@@ -21,10 +21,10 @@ type PredictOption struct {
 // String returns the option as it is written in Go.
 func (o PredictOption) String() string { return o.text }
 
-// AtOnce returns how many examples are computed at once; the default is 512. More are
+// PredictBatchSize returns how many examples are computed at once; the default is 512. More are
 // faster as long as they keep the processor or the GPU busy, fewer need less memory.
-func AtOnce(examples int) PredictOption {
-	text := fmt.Sprintf("AtOnce(%d)", examples)
+func PredictBatchSize(examples int) PredictOption {
+	text := fmt.Sprintf("PredictBatchSize(%d)", examples)
 	return PredictOption{text, func(p *predicting) error {
 		if examples < 1 {
 			return fmt.Errorf("accel: %s: the number must be at least 1", text)
@@ -44,7 +44,7 @@ func Progress(report func(done, all int)) PredictOption {
 }
 
 // PredictParallel has each rank of a group compute a part of the examples of a set; all
-// call [PredictSet] with the same model and set, which is checked, and all get the outputs
+// call [PredictDataset] with the same model and set, which is checked, and all get the outputs
 // of all examples. [Progress] then tells of a rank's own part. It is refused by [Predict].
 func PredictParallel(group *parallel.Group) PredictOption {
 	return PredictOption{"PredictParallel(group)", func(p *predicting) error {
@@ -85,7 +85,7 @@ func newPredicting(call string, model nn.Module, all int, options []PredictOptio
 // Predict gives the model's output for x, whose first dimension counts the
 // examples: logits [N, C] of a classifier, from which ArgMax(1) takes the
 // classes and Softmax(1) the probabilities. The model is in evaluation mode
-// meanwhile. A large x is computed in parts, see [AtOnce], and where memory is short
+// meanwhile. A large x is computed in parts, see [PredictBatchSize], and where memory is short
 // in smaller ones; each example gives the same in any part, but for the order in
 // which products are added up, since the model may not mix examples. When ctx is
 // done, its error comes after the part that is being computed. Errors are as those of
@@ -104,7 +104,7 @@ func Predict(ctx context.Context, model nn.Module, x *Tensor, options ...Predict
 		return nil, err
 	}
 	if p.group != nil {
-		return nil, errors.New("accel: Predict: PredictParallel is for PredictSet, since ranks may hold other tensors")
+		return nil, errors.New("accel: Predict: PredictParallel is for PredictDataset, since ranks may hold other tensors")
 	}
 	from := 0
 	return p.run(ctx, func() (part, error) {
@@ -114,25 +114,25 @@ func Predict(ctx context.Context, model nn.Module, x *Tensor, options ...Predict
 	})
 }
 
-// PredictSet is [Predict] for the examples of a set, in its order, without
+// PredictDataset is [Predict] for the examples of a set, in its order, without
 // their labels. The set is never in memory as a whole tensor. One whose columns are not
 // those of the model's training is a [*data.MismatchError].
-func PredictSet(ctx context.Context, model nn.Module, set *data.Dataset, options ...PredictOption) (y *Tensor, err error) {
+func PredictDataset(ctx context.Context, model nn.Module, set *data.Dataset, options ...PredictOption) (y *Tensor, err error) {
 	switch {
 	case model == nil:
-		return nil, errors.New("accel: PredictSet: the model is nil")
+		return nil, errors.New("accel: PredictDataset: the model is nil")
 	case set == nil:
-		return nil, errors.New("accel: PredictSet: the data set is nil: check the error returned where it was created")
+		return nil, errors.New("accel: PredictDataset: the data set is nil: check the error returned where it was created")
 	case set.Len() == 0:
-		return nil, fmt.Errorf("accel: PredictSet: %s is empty", set.Name())
+		return nil, fmt.Errorf("accel: PredictDataset: %s is empty", set.Name())
 	}
-	p, err := newPredicting("PredictSet", model, set.Len(), options)
+	p, err := newPredicting("PredictDataset", model, set.Len(), options)
 	if err != nil {
 		return nil, err
 	}
 	if t := trainedWith(model); t != nil {
 		if err := t.schema.CheckColumns(set); err != nil {
-			return nil, fmt.Errorf("accel: PredictSet: %w", err)
+			return nil, fmt.Errorf("accel: PredictDataset: %w", err)
 		}
 	}
 	if r, ok := newStrategy(ctx, p.group).(*dataParallel); ok {
@@ -171,7 +171,7 @@ func (p part) tensor() *Tensor {
 // computed, and joins the outputs.
 func (p *predicting) run(ctx context.Context, next func() (part, error)) (y *Tensor, err error) {
 	defer nn.Catch(&err)
-	defer nn.Evaluating(p.model)()
+	defer nn.Eval(p.model)()
 	if p.report == nil && (p.group == nil || p.group.First()) {
 		p.meter, _ = display.Measure(ctx, "examples", float64(p.all))
 		defer p.meter.End()

@@ -57,7 +57,7 @@ func (p *predicting) stretches(r *dataParallel, set *data.Dataset) (*Tensor, err
 	}
 	all, err := r.group.AllGather(r.ctx, raw)
 	if err != nil {
-		return nil, fmt.Errorf("accel: PredictSet: %w", err)
+		return nil, fmt.Errorf("accel: PredictDataset: %w", err)
 	}
 	var parts []*Tensor
 	for rank, f := range forms {

@@ -32,7 +32,7 @@ func TestPredictAtOnce(t *testing.T) {
 	}{
 		{"mlp", nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dropout(0.5), nn.Dense(10)), tensor.Randn(g, 37, 1, 8, 8)},
 		{"cnn", nn.Sequential(nn.Conv2D(8, 3), norm, nn.ReLU(), nn.MaxPool2D(2), nn.Flatten(), nn.Dense(10)), tensor.Randn(g, 37, 3, 8, 8)},
-		{"attention", nn.Sequential(nn.Embedding(9, 16), nn.PosEmbedding(6, 16), nn.Residual(nn.LayerNorm(), nn.SelfAttention(4, nn.Causal())), nn.Dense(9)), tensor.FromInts(index, 37, 6)},
+		{"attention", nn.Sequential(nn.Embedding(9, 16), nn.PositionEmbedding(6, 16), nn.Residual(nn.LayerNorm(), nn.SelfAttention(4, nn.Causal())), nn.Dense(9)), tensor.FromInts(index, 37, 6)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var single []float32
@@ -45,7 +45,7 @@ func TestPredictAtOnce(t *testing.T) {
 			}
 			for _, n := range []int{1, 2, 3, 16, 36, 37, 1000} {
 				var seen []string
-				y, err := accel.Predict(t.Context(), tt.model, tt.x, accel.AtOnce(n), accel.Progress(func(done, all int) {
+				y, err := accel.Predict(t.Context(), tt.model, tt.x, accel.PredictBatchSize(n), accel.Progress(func(done, all int) {
 					seen = append(seen, fmt.Sprintf("%d of %d", done, all))
 				}))
 				if err != nil {
@@ -78,7 +78,7 @@ func TestPredictShortOfMemory(t *testing.T) {
 		return dense.Forward(x)
 	}, dense)
 	x := tensor.Randn(tensor.NewGenerator(1), 67, 16)
-	want, err := accel.Predict(t.Context(), model, x, accel.AtOnce(1))
+	want, err := accel.Predict(t.Context(), model, x, accel.PredictBatchSize(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestPredictStops(t *testing.T) {
 			cancel()
 		}
 	})
-	if _, err := accel.PredictSet(ctx, mlp(4), train, accel.AtOnce(100), stop); !errors.Is(err, context.Canceled) || parts != 2 {
+	if _, err := accel.PredictDataset(ctx, mlp(4), train, accel.PredictBatchSize(100), stop); !errors.Is(err, context.Canceled) || parts != 2 {
 		t.Errorf("%v after %d parts", err, parts)
 	}
 }
@@ -124,8 +124,8 @@ func TestPredictMistakes(t *testing.T) {
 		x       *tensor.Tensor
 		options []accel.PredictOption
 	}{
-		"accel: AtOnce(0): the number must be at least 1": {dense, x, []accel.PredictOption{accel.AtOnce(0)}},
-		"Linear: [4 5] and [3 6]":                         {dense, tensor.Zeros(4, 5), nil},
+		"accel: PredictBatchSize(0): the number must be at least 1":                                  {dense, x, []accel.PredictOption{accel.PredictBatchSize(0)}},
+		"Linear: [4 5] and [3 6]":                                                                    {dense, tensor.Zeros(4, 5), nil},
 		"accel: Predict: the model gave [3] for [6], of which the first dimension counts 6 examples": {dense, tensor.Zeros(6), nil},
 		"accel: Predict: the model gave [] for [4 6]":                                                {f(func(x *tensor.Tensor) *tensor.Tensor { return x.Mean() }), x, nil},
 		"accel: Predict: the model's output is nil":                                                  {f(func(*tensor.Tensor) *tensor.Tensor { return nil }), x, nil},
@@ -134,11 +134,11 @@ func TestPredictMistakes(t *testing.T) {
 			t.Errorf("want %q\n got  %v", want, err)
 		}
 	}
-	y, err := accel.Predict(t.Context(), f(func(x *tensor.Tensor) *tensor.Tensor { return x }), x, accel.PredictOption{}, accel.AtOnce(3))
+	y, err := accel.Predict(t.Context(), f(func(x *tensor.Tensor) *tensor.Tensor { return x }), x, accel.PredictOption{}, accel.PredictBatchSize(3))
 	if err != nil || !slices.Equal(y.Data(), x.Data()) || x.Sum().Item() != 0 {
 		t.Errorf("the identity: %v, %v", y, err)
 	}
-	if text := accel.AtOnce(3).String(); text != "AtOnce(3)" {
+	if text := accel.PredictBatchSize(3).String(); text != "PredictBatchSize(3)" {
 		t.Error(text)
 	}
 }
@@ -150,7 +150,7 @@ func TestModesAreKept(t *testing.T) {
 	on, off := nn.Dropout(0.5), nn.Dropout(0.5)
 	nn.Train(off, false)
 	model := nn.Sequential(nn.Flatten(), on, off, nn.Dense(10))
-	if _, err := accel.PredictSet(t.Context(), model, train.First(8)); err != nil {
+	if _, err := accel.PredictDataset(t.Context(), model, train.First(8)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := accel.Evaluate(t.Context(), model, train.First(8)); err != nil {
@@ -189,12 +189,12 @@ func TestPredict(t *testing.T) {
 	if got := float64(right) / 1437; got != result.Accuracy() {
 		t.Errorf("Predict is right in %v, Evaluate says %v", got, result.Accuracy())
 	}
-	ofSet, err := accel.PredictSet(t.Context(), model, train)
+	ofSet, err := accel.PredictDataset(t.Context(), model, train)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(ofSet.Data(), y.Data()) {
-		t.Error("PredictSet differs from Predict")
+		t.Error("PredictDataset differs from Predict")
 	}
 	for _, n := range []int{1, 512, 513} {
 		some, err := accel.Predict(t.Context(), model, b.X.Slice(0, 0, n))

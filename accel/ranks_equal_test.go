@@ -149,7 +149,7 @@ func ownLoop(ctx context.Context, group *parallel.Group, standIn bool) (weights 
 	set := digits.First(6)
 	accel.Seed(9)
 	model := nn.Sequential(nn.Flatten(), nn.Dense(5), nn.SyncBatchNorm(), nn.Tanh(), nn.Dense(10))
-	if _, err := accel.PredictSet(ctx, model, set.First(1)); err != nil {
+	if _, err := accel.PredictDataset(ctx, model, set.First(1)); err != nil {
 		return nil, err
 	}
 	opt := optim.SGD(model, 0.1)

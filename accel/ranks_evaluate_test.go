@@ -23,7 +23,7 @@ func judged(examples int) (nn.Module, *data.Dataset, error) {
 	}
 	accel.Seed(5)
 	model := rankModel()
-	_, err = accel.PredictSet(context.Background(), model, digits.First(1))
+	_, err = accel.PredictDataset(context.Background(), model, digits.First(1))
 	return model, digits.First(examples), err
 }
 
@@ -43,14 +43,14 @@ func init() {
 			if err != nil {
 				return err
 			}
-			if got.Accuracy() != want.Accuracy() || got.Len() != want.Len() || !reflect.DeepEqual(got.Counts(), want.Counts()) || math.Abs(got.Loss()-want.Loss()) > 1e-6 {
+			if got.Accuracy() != want.Accuracy() || got.Len() != want.Len() || !reflect.DeepEqual(got.ConfusionMatrix(), want.ConfusionMatrix()) || math.Abs(got.Loss()-want.Loss()) > 1e-6 {
 				return fmt.Errorf("%d examples: got %v, want %v", examples, got, want)
 			}
-			one, err := accel.PredictSet(ctx, model, set)
+			one, err := accel.PredictDataset(ctx, model, set)
 			if err != nil {
 				return err
 			}
-			all, err := accel.PredictSet(ctx, model, set, accel.PredictParallel(group), accel.AtOnce(200))
+			all, err := accel.PredictDataset(ctx, model, set, accel.PredictParallel(group), accel.PredictBatchSize(200))
 			if err != nil {
 				return err
 			}
@@ -190,7 +190,7 @@ func TestEvaluateTakesNoOptionsOfFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = accel.Evaluate(t.Context(), model, set, accel.Epochs(3))
-	if err == nil || !strings.Contains(err.Error(), "Epochs(3) is an option of Fit; Evaluate takes DataParallel, Minimize and Like") {
+	if err == nil || !strings.Contains(err.Error(), "Epochs(3) is an option of Fit; Evaluate takes DataParallel, Minimize and DerivedFrom") {
 		t.Error(err)
 	}
 	group, err := parallel.Join(t.Context(), parallel.At(parallel.RankInfo{Size: 1}))

@@ -272,7 +272,7 @@ func TestRanksThatFail(t *testing.T) {
 
 // stopping is an observer that ends the training after a step.
 type stopping struct {
-	accel.NoObserver
+	accel.NopObserver
 	at    int // 0 for never
 	ended bool
 }

@@ -16,7 +16,7 @@ func TestNoteExchange(t *testing.T) {
 		{"little", time.Second, 10 * time.Second, ""},
 		{"a short run", 300 * time.Millisecond, 900 * time.Millisecond, ""},
 	} {
-		r := &Run{Time: Timing{Exchanging: c.waiting}}
+		r := &Run{Time: Timing{CommunicationWait: c.waiting}}
 		r.noteExchange(c.total, 2)
 		if got := strings.Join(r.Notes, "\n"); (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)

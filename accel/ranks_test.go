@@ -99,7 +99,7 @@ type outcome struct {
 	Weights   map[string][]float32
 	Losses    []float64
 	Accuracy  []float64
-	Checks    []accel.Check
+	Checks    []accel.Validation
 	Examples  int
 	Order     uint64
 	Error     string
@@ -165,8 +165,8 @@ func (c rankTraining) train(ctx context.Context, group *parallel.Group, more ...
 			o.Skipped, o.Scales = append(o.Skipped, s.Skipped), append(o.Scales, s.LossScale)
 			o.Losses, o.Accuracy = append(o.Losses, s.Loss), append(o.Accuracy, s.Accuracy)
 		}
-		o.Checks = append(o.Checks, run.Checks...)
-		o.Examples, o.Order, o.Text, o.Exchanged = run.Examples, run.Seed, run.Summary(), run.Time.Exchanged
+		o.Checks = append(o.Checks, run.Validations...)
+		o.Examples, o.Order, o.Text, o.Exchanged = run.Examples, run.Seed, run.Summary(), run.Time.Communication
 		if err != nil {
 			return o, err
 		}

@@ -34,9 +34,9 @@ func (r *Result) Len() int { return r.examples }
 // Seconds returns the time that it took.
 func (r *Result) Seconds() float64 { return r.took.Seconds() }
 
-// Counts returns the confusion matrix: Counts()[i][j] is the number of examples of
+// ConfusionMatrix returns the confusion matrix: Counts()[i][j] is the number of examples of
 // class i for which the model's answer was j. It is nil for regression.
-func (r *Result) Counts() [][]int {
+func (r *Result) ConfusionMatrix() [][]int {
 	var counts [][]int
 	for _, row := range r.counts {
 		counts = append(counts, append([]int(nil), row...))
@@ -44,8 +44,8 @@ func (r *Result) Counts() [][]int {
 	return counts
 }
 
-// Confusion draws the confusion matrix. It is an empty figure for regression.
-func (r *Result) Confusion() *plots.Figure {
+// Figure draws the confusion matrix. It is an empty figure for regression.
+func (r *Result) Figure() *plots.Figure {
 	return plots.Confusion(r.set, r.classes, r.counts).Subtitle(r.measured())
 }
 
@@ -71,7 +71,7 @@ const maxConfusion = 30
 func (r *Result) MIMEBundle() map[string]any {
 	bundle := map[string]any{}
 	if r.drawn() {
-		bundle = r.Confusion().MIMEBundle()
+		bundle = r.Figure().MIMEBundle()
 	}
 	bundle["text/plain"] = r.String()
 	return bundle
@@ -80,7 +80,7 @@ func (r *Result) MIMEBundle() map[string]any {
 // MIMEMetadata returns the size of the picture, if there is one.
 func (r *Result) MIMEMetadata() map[string]any {
 	if r.drawn() {
-		return r.Confusion().MIMEMetadata()
+		return r.Figure().MIMEMetadata()
 	}
 	return nil
 }

@@ -20,9 +20,9 @@ type Run struct {
 	Options []string // the options as they were given
 	Seed    uint64   // of the order of the examples
 
-	Steps  []Step  // every update of the parameters
-	Epochs []Epoch // every pass over the set; the last may be incomplete
-	Checks []Check // every validation
+	Steps       []Step       // every update of the parameters
+	Epochs      []Epoch      // every pass over the set; the last may be incomplete
+	Validations []Validation // every validation
 	// Best is the index in Checks of the lowest loss, or -1 without validation.
 	Best int
 	// Notes says in words what happened by rule: precision that was not to be
@@ -33,9 +33,9 @@ type Run struct {
 	Ranks    int    // processes that trained together; 1 without DataParallel
 	Time     Timing // where the time went
 	// Use is how busy the machine was, if Live asked for it.
-	Use gpu.History
+	Utilization gpu.History
 	// Others are the same of the GPUs of further ranks on this machine.
-	Others []gpu.History
+	OtherUtilization []gpu.History
 
 	device     string   // that computed
 	nccl       string   // what added up gradients on the GPUs of ranks; "" where the hosts did
@@ -79,8 +79,8 @@ type Epoch struct {
 	began, ended time.Time // in this process; zero of those before it was resumed
 }
 
-// Check is one validation.
-type Check struct {
+// Validation is one validation.
+type Validation struct {
 	Step     int // updates before it
 	Epoch    int // from 1
 	Loss     float64
@@ -97,7 +97,7 @@ type Timing struct {
 	// of others, and for what layers measure over all ranks; Exchanged is how long they
 	// were on their way, most of it while gradients were computed where there is much to
 	// compute. What GPUs add up by themselves is not in either: prof.Run measures that.
-	Exchanging, Exchanged time.Duration
+	CommunicationWait, Communication time.Duration
 }
 
 // Loss returns the validation loss of the model as training has left it, or without
@@ -117,10 +117,10 @@ func (r *Run) Accuracy() float64 {
 
 func (r *Run) outcome() (loss, accuracy float64) {
 	switch {
-	case len(r.Checks) > 0:
-		c := r.Checks[len(r.Checks)-1]
+	case len(r.Validations) > 0:
+		c := r.Validations[len(r.Validations)-1]
 		if r.restored {
-			c = r.Checks[r.Best]
+			c = r.Validations[r.Best]
 		}
 		return c.Loss, c.Accuracy
 	case len(r.Epochs) > 0:
@@ -143,15 +143,15 @@ func (r *Run) String() string {
 	parts := []string{plural(len(r.Epochs), "epoch") + ", " + plural(len(r.Steps), "step")}
 	loss, accuracy := r.outcome()
 	which := "training"
-	if len(r.Checks) > 0 {
+	if len(r.Validations) > 0 {
 		which = "validation"
 	}
 	parts = append(parts, fmt.Sprintf("%s loss %s", which, number(loss)))
 	if !math.IsNaN(accuracy) {
 		parts = append(parts, "accuracy "+percent(accuracy))
 	}
-	if r.Best >= 0 && r.Best < len(r.Checks)-1 {
-		best := r.Checks[r.Best]
+	if r.Best >= 0 && r.Best < len(r.Validations)-1 {
+		best := r.Validations[r.Best]
 		parts = append(parts, fmt.Sprintf("best %s in epoch %d", number(best.Loss), best.Epoch))
 	}
 	return strings.Join(append(parts, seconds(r.Time.Total)), ", ")
@@ -211,8 +211,8 @@ func (r *Run) note(format string, values ...any) {
 
 // checked reports whether the newest step has been validated.
 func (r *Run) checked() bool {
-	n := len(r.Checks)
-	return n > 0 && r.Checks[n-1].Step == len(r.Steps)
+	n := len(r.Validations)
+	return n > 0 && r.Validations[n-1].Step == len(r.Steps)
 }
 
 // noteError says with what error the training ended.

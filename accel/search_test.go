@@ -78,7 +78,7 @@ func TestFindBatchSize(t *testing.T) {
 	}
 	var sizes []int
 	highest, chosen := 0.0, 0.0
-	for _, v := range s.Tries {
+	for _, v := range s.Trials {
 		sizes = append(sizes, v.Size)
 		highest = max(highest, v.ExamplesPerSecond)
 		if v.Size == s.Size {
@@ -88,7 +88,7 @@ func TestFindBatchSize(t *testing.T) {
 	if !slices.Equal(sizes, []int{16, 32, 64}) || !(chosen >= 0.9*highest) || !(highest > 0) {
 		t.Errorf("%+v", s)
 	}
-	unshown := &accel.BatchSizeSearch{Size: s.Size, Tries: s.Tries, Stopped: s.Stopped} // s leaves out a figure that it drew while it ran
+	unshown := &accel.BatchSizeSearch{Size: s.Size, Trials: s.Trials, Stopped: s.Stopped} // s leaves out a figure that it drew while it ran
 	if data, _ := display.Render(unshown); data["image/png"] == nil || !strings.HasPrefix(data["text/plain"].(string), "batch size ") {
 		t.Errorf("shows %v", data["text/plain"])
 	}
@@ -276,7 +276,7 @@ func TestSequences(t *testing.T) {
 	}
 	accel.Seed(2)
 	gpt := nn.Sequential(
-		nn.Embedding(6, 16), nn.PosEmbedding(8, 16),
+		nn.Embedding(6, 16), nn.PositionEmbedding(8, 16),
 		nn.Repeat(2, func(int) nn.Module { return nn.Residual(nn.LayerNorm(), nn.SelfAttention(2, nn.Causal())) }),
 		nn.LayerNorm(), nn.Dense(6))
 	run, err := accel.Fit(t.Context(), gpt, train, accel.Epochs(8), accel.BatchSize(24), accel.AdamW(0.01), accel.Quiet())
@@ -285,7 +285,7 @@ func TestSequences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if result.Accuracy() != 1 || result.Counts() != nil || !(run.Steps[0].Accuracy < 0.7) {
+	if result.Accuracy() != 1 || result.ConfusionMatrix() != nil || !(run.Steps[0].Accuracy < 0.7) {
 		t.Errorf("accuracy from %v to %v", run.Steps[0].Accuracy, result.Accuracy())
 	}
 	got, err := accel.Generate(t.Context(), gpt, []int{2, 3}, 20, accel.Temperature(0))

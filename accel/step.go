@@ -123,7 +123,7 @@ func (l *loop) made() int {
 	return n
 }
 
-// checkDue validates after the steps that [EvalEvery] names.
+// checkDue validates after the steps that [ValidateEvery] names.
 func (l *loop) checkDue(ctx context.Context) (stop bool, err error) {
 	made := l.made()
 	if l.o.evalEvery == 0 || l.o.validate == nil || made == 0 || made%l.o.evalEvery > 0 || l.pending == nil && l.run.checked() {
@@ -147,10 +147,10 @@ func (l *loop) check(ctx context.Context) (stop bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	newest := Check{Step: len(l.run.Steps), Epoch: l.epoch, Loss: result.Loss(), Accuracy: result.Accuracy()}
-	l.run.Checks = append(l.run.Checks, newest)
-	if l.run.Best < 0 || better(newest.Loss, l.run.Checks[l.run.Best].Loss) {
-		l.run.Best = len(l.run.Checks) - 1
+	newest := Validation{Step: len(l.run.Steps), Epoch: l.epoch, Loss: result.Loss(), Accuracy: result.Accuracy()}
+	l.run.Validations = append(l.run.Validations, newest)
+	if l.run.Best < 0 || better(newest.Loss, l.run.Validations[l.run.Best].Loss) {
+		l.run.Best = len(l.run.Validations) - 1
 	}
 	if err := l.observers.check(newest); err != nil {
 		return false, err

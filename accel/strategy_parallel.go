@@ -71,7 +71,7 @@ func (r *dataParallel) lastBatch(l *loop, m *measurement, learn func()) error {
 	r.stopping = votes[0] > 0
 	m.replace(l.precision.requireFinite(sums[0]), sums[1])
 	o := r.gradients.Overlap()
-	l.run.Time.Exchanging, l.run.Time.Exchanged = o.Waiting, o.Busy
+	l.run.Time.CommunicationWait, l.run.Time.Communication = o.Waiting, o.Busy
 	return nil
 }
 
@@ -227,7 +227,7 @@ const exchangeBound = 0.2
 
 // noteExchange says what to do where ranks spend much of their time with each other.
 func (r *Run) noteExchange(total time.Duration, accumulate int) {
-	if share := r.Time.Exchanging.Seconds() / total.Seconds(); share > exchangeBound && total > time.Second {
+	if share := r.Time.CommunicationWait.Seconds() / total.Seconds(); share > exchangeBound && total > time.Second {
 		r.note("communication-bound: %.0f %% of the time was spent waiting for the gradients of other ranks; a larger BatchSize, or Accumulate(%d), exchanges them less often", 100*share, 2*accumulate)
 	}
 }

@@ -18,11 +18,11 @@ func (r *Run) whereTimeWent() string {
 	switch {
 	case r.nccl != "":
 		fmt.Fprintf(&b, "\n%d ranks; waiting for what they agree on %s; what share of a step %s adds up gradients on the GPUs, prof.Run tells",
-			r.Ranks, r.share(r.Time.Exchanging), r.nccl)
+			r.Ranks, r.share(r.Time.CommunicationWait), r.nccl)
 	case r.Ranks > 1:
-		fmt.Fprintf(&b, "\n%d ranks; waiting for the gradients of others %s", r.Ranks, r.share(r.Time.Exchanging))
-		if r.Time.Exchanged > 0 {
-			hidden := max(0, 1-r.Time.Exchanging.Seconds()/r.Time.Exchanged.Seconds())
+		fmt.Fprintf(&b, "\n%d ranks; waiting for the gradients of others %s", r.Ranks, r.share(r.Time.CommunicationWait))
+		if r.Time.Communication > 0 {
+			hidden := max(0, 1-r.Time.CommunicationWait.Seconds()/r.Time.Communication.Seconds())
 			fmt.Fprintf(&b, ", %.0f %% of their exchange behind the computation", 100*hidden)
 		}
 	}
@@ -50,7 +50,7 @@ func (r *Run) epochTable() table {
 	if r.classes {
 		t.headings = append(t.headings, "accuracy")
 	}
-	if len(r.Checks) > 0 {
+	if len(r.Validations) > 0 {
 		t.headings = append(t.headings, "validation loss")
 		if r.classes {
 			t.headings = append(t.headings, "validation accuracy")
@@ -62,13 +62,13 @@ func (r *Run) epochTable() table {
 	if energy {
 		t.headings = append(t.headings, "joules")
 	}
-	checks := map[int]Check{} // the last of each epoch
-	for _, c := range r.Checks {
+	checks := map[int]Validation{} // the last of each epoch
+	for _, c := range r.Validations {
 		checks[c.Epoch] = c
 	}
 	best := 0
 	if r.Best >= 0 {
-		best = r.Checks[r.Best].Epoch
+		best = r.Validations[r.Best].Epoch
 	}
 	every := quotient(max(len(r.Epochs), 1), maxEpochRows)
 	for i, e := range r.Epochs {
@@ -84,7 +84,7 @@ func (r *Run) epochTable() table {
 		if r.classes {
 			row = append(row, known(e.Accuracy))
 		}
-		if len(r.Checks) > 0 {
+		if len(r.Validations) > 0 {
 			c, ok := checks[n]
 			row = append(row, only(ok, number(c.Loss)))
 			if r.classes {

@@ -79,8 +79,8 @@ func (e *events) offer(r *Run) error {
 		out = append(out, record(scalarEvent(at, e.steps+1,
 			scalar{"train/loss", s.Loss}, scalar{"train/accuracy", s.Accuracy}, scalar{"train/learning_rate", s.LearningRate}, scalar{"train/loss_scale", scale}))...)
 	}
-	for ; e.tests < len(r.Checks); e.tests++ {
-		c := r.Checks[e.tests]
+	for ; e.tests < len(r.Validations); e.tests++ {
+		c := r.Validations[e.tests]
 		out = append(out, record(scalarEvent(time.Now(), c.Step, scalar{"validation/loss", c.Loss}, scalar{"validation/accuracy", c.Accuracy}))...)
 	}
 	return e.write(out)

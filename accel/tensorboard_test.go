@@ -69,7 +69,7 @@ func TestTensorBoard(t *testing.T) {
 		b = b[16+n:]
 		records++
 	}
-	if want := 1 + len(run.Steps) + len(run.Checks); records != want || len(b) > 0 {
+	if want := 1 + len(run.Steps) + len(run.Validations); records != want || len(b) > 0 {
 		t.Errorf("want %d records, got %d and %d bytes more", want, records, len(b))
 	}
 	if _, err := Fit(t.Context(), nn.Dense(10), train, TensorBoard(files[0]), Quiet()); err == nil {

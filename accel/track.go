@@ -77,7 +77,7 @@ type config struct {
 	Began     time.Time `json:"began"`
 	Planned   int       `json:"planned_steps"`
 	Device    string    `json:"device"`
-	Threads   int       `json:"processors"`
+	Threads   int       `json:"threads"`
 	System    string    `json:"system"`
 	Go        string    `json:"go"`
 	Module    string    `json:"module,omitempty"`
@@ -162,8 +162,8 @@ func (t *tracker) offer(r *Run) error {
 		}
 		t.history.end()
 	}
-	for ; t.checks < len(r.Checks); t.checks++ {
-		c := r.Checks[t.checks]
+	for ; t.checks < len(r.Validations); t.checks++ {
+		c := r.Validations[t.checks]
 		t.history.begin(c.Step, t.begin, time.Since(t.begin).Seconds())
 		t.history.number("validation/loss", c.Loss)
 		t.history.number("validation/accuracy", c.Accuracy)
@@ -216,7 +216,7 @@ func (t *tracker) sample(device int, host bool, s gpu.Sample) {
 
 func (t *tracker) close(r *Run, failure error) error {
 	t.watch.stop()
-	if len(r.Use.Samples) == 0 { // nobody has drawn it
+	if len(r.Utilization.Samples) == 0 { // nobody has drawn it
 		r.see(t.watch)
 	}
 	t.due = time.Time{}

@@ -62,11 +62,11 @@ func TestTrack(t *testing.T) {
 	if got.Status != Finished || got.Steps != len(run.Steps) || got.Loss != run.Loss() || got.Accuracy != run.Accuracy() || got.Dataset != run.Dataset {
 		t.Errorf("kept %+v of %v", got, run)
 	}
-	if len(got.Training) != 4 || got.Training[3] != (Point{4, run.Steps[3].Loss}) || len(got.Validation) != 2 || got.Validation[1] != (Point{4, run.Checks[1].Loss}) {
+	if len(got.Training) != 4 || got.Training[3] != (Point{4, run.Steps[3].Loss}) || len(got.Validation) != 2 || got.Validation[1] != (Point{4, run.Validations[1].Loss}) {
 		t.Errorf("history %v, validation %v", got.Training, got.Validation)
 	}
 	history := readLines(t, filepath.Join(got.Folder, "history.jsonl"))
-	if len(history) != 6 || history[0]["_step"] != 1 || history[0]["train/learning_rate"] != 0.1 || history[2]["validation/loss"] != run.Checks[0].Loss {
+	if len(history) != 6 || history[0]["_step"] != 1 || history[0]["train/learning_rate"] != 0.1 || history[2]["validation/loss"] != run.Validations[0].Loss {
 		t.Errorf("history.jsonl: %v", history)
 	}
 	if at := history[0]["_timestamp"]; math.Abs(at-wall(time.Now())) > 3600 {

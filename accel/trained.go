@@ -36,13 +36,13 @@ func trainedWith(model nn.Module) *training {
 	return found
 }
 
-// Like has [Evaluate] measure a model as another one, with the loss of that one's training
+// DerivedFrom has [Evaluate] measure a model as another one, with the loss of that one's training
 // and on a set that suits it: for a model that was made of the other, such as a quantised
 // or pruned one.
-func Like(other nn.Module) Option {
-	return fitOption("Like(other)", func(c *options) error {
+func DerivedFrom(other nn.Module) Option {
+	return fitOption("DerivedFrom(original)", func(c *options) error {
 		if other == nil {
-			return errors.New("accel: Like(nil): the model is nil")
+			return errors.New("accel: DerivedFrom(nil): the model is nil")
 		}
 		c.like = other
 		return nil

@@ -92,10 +92,10 @@ func TestSetsThatMeanSomethingElse(t *testing.T) {
 			}
 			_, err = accel.Evaluate(t.Context(), model, row.test)
 			check("Evaluate", err)
-			if _, err = accel.PredictSet(t.Context(), model, row.test); strings.Contains(row.want, "column") {
-				check("PredictSet", err)
+			if _, err = accel.PredictDataset(t.Context(), model, row.test); strings.Contains(row.want, "column") {
+				check("PredictDataset", err)
 			} else if err != nil {
-				t.Errorf("PredictSet: %v", err)
+				t.Errorf("PredictDataset: %v", err)
 			}
 			if alike, err := row.test.Like(row.train); err == nil {
 				if _, err := accel.Evaluate(t.Context(), model, alike); err != nil {
@@ -139,7 +139,7 @@ func TestEvaluateByTheTrainingsLoss(t *testing.T) {
 	}
 	run, err := accel.Fit(t.Context(), model, train, accel.Epochs(1), accel.Minimize(halved), accel.Validate(test), accel.Quiet())
 	must(t, run, err)
-	want := run.Checks[0].Loss
+	want := run.Validations[0].Loss
 	loss := func(m nn.Module, options ...accel.Option) float64 {
 		t.Helper()
 		result, err := accel.Evaluate(t.Context(), m, test, options...)
@@ -175,7 +175,7 @@ func TestEvaluateByTheTrainingsLoss(t *testing.T) {
 	if got := loss(other); got > 5 {
 		t.Errorf("of a copy nothing is known, but the loss is %v", got)
 	}
-	if got := loss(other, accel.Like(model)); got != want {
+	if got := loss(other, accel.DerivedFrom(model)); got != want {
 		t.Errorf("Like(model): %v, want %v", got, want)
 	}
 	path := t.TempDir() + "/model"
@@ -188,12 +188,12 @@ func TestEvaluateByTheTrainingsLoss(t *testing.T) {
 	if got := loss(model); got > 5 {
 		t.Errorf("of loaded weights nothing is known, but the loss is %v", got)
 	}
-	for _, wrong := range []accel.Option{accel.Epochs(2), accel.Quiet(), accel.Minimize(nil), accel.Like(nil)} {
+	for _, wrong := range []accel.Option{accel.Epochs(2), accel.Quiet(), accel.Minimize(nil), accel.DerivedFrom(nil)} {
 		if _, err := accel.Evaluate(t.Context(), model, test, wrong); err == nil {
 			t.Errorf("Evaluate takes %v", wrong)
 		}
 	}
-	if _, err := accel.Fit(t.Context(), model, train, accel.Like(model)); err == nil {
+	if _, err := accel.Fit(t.Context(), model, train, accel.DerivedFrom(model)); err == nil {
 		t.Error("Fit takes Like")
 	}
 }
@@ -295,7 +295,7 @@ func TestUnseenParameters(t *testing.T) {
 				t.Fatal(err)
 			}
 			run, err := accel.Fit(t.Context(), row.model, train.First(100), append(row.options, accel.Steps(2), accel.Quiet())...)
-			var unseen *accel.UnseenError
+			var unseen *accel.MissingParametersError
 			if row.want == "" && err != nil || row.want != "" && (!errors.As(err, &unseen) || !strings.Contains(err.Error(), row.want) || len(run.Steps) > 0) {
 				t.Errorf("want %q, got %v", row.want, err)
 			}

@@ -6,19 +6,19 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// UnseenError says that a model computes with parameters that are not found in it, so that
+// MissingParametersError says that a model computes with parameters that are not found in it, so that
 // no optimiser would change them: those of layers that a function has captured, for
 // instance.
-type UnseenError struct {
+type MissingParametersError struct {
 	Shapes [][]int // of the parameters
-	Seen   int     // how many parameters are found in the model
+	Found  int     // how many parameters are found in the model
 }
 
 // Error says how many there are, and how the model can show them.
-func (e *UnseenError) Error() string {
+func (e *MissingParametersError) Error() string {
 	return fmt.Sprintf("accel: the model computes with %s that cannot be found in it, of shape %s, and with %d that can: "+
 		"training would leave them as they are. Keep layers in fields of the model, name those that the function of nn.Lambda calls behind it, nn.Lambda(f, layer, …), or freeze them with nn.Freeze",
-		plural(len(e.Shapes), "parameter"), shapesText(e.Shapes), e.Seen)
+		plural(len(e.Shapes), "parameter"), shapesText(e.Shapes), e.Found)
 }
 
 // shapesText names the first of some shapes.
@@ -41,6 +41,6 @@ func (l *loop) look(prediction *Tensor) {
 	l.looked = true
 	seen := nn.Parameters(l.model)
 	if shapes := prediction.OtherParameters(seen); len(shapes) > 0 {
-		l.unseen = &UnseenError{Shapes: shapes, Seen: len(seen)}
+		l.unseen = &MissingParametersError{Shapes: shapes, Found: len(seen)}
 	}
 }

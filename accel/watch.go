@@ -77,11 +77,13 @@ func (w *watch) stop() {
 // see enters what has been measured into the run.
 func (r *Run) see(w *watch) {
 	all := w.histories()
-	r.Use, r.Others = all[0], all[1:]
+	r.Utilization, r.OtherUtilization = all[0], all[1:]
 }
 
 // uses returns the histories of all devices of the run.
-func (r *Run) uses() []gpu.History { return append([]gpu.History{r.Use}, r.Others...) }
+func (r *Run) uses() []gpu.History {
+	return append([]gpu.History{r.Utilization}, r.OtherUtilization...)
+}
 
 // energy returns the joules of all epochs, NaN if those of one are not known.
 func (r *Run) energy() (total float64, estimated bool) {

@@ -41,7 +41,7 @@ func TestEnergyOfEpochs(t *testing.T) {
 		{"one of two does not tell", counted("GPU", start, 500, true), []gpu.History{{Name: "GPU"}}, []float64{math.NaN(), math.NaN(), math.NaN()}, false},
 		{"nobody looked", gpu.History{}, nil, []float64{math.NaN(), math.NaN(), math.NaN()}, false},
 	} {
-		r := &Run{Use: row.use, Others: row.others, Best: -1, Epochs: []Epoch{
+		r := &Run{Utilization: row.use, OtherUtilization: row.others, Best: -1, Epochs: []Epoch{
 			{Steps: 1}, // before the run was resumed
 			{Steps: 2, began: at(0.5), ended: at(4.5)}, {Steps: 3, began: at(5), ended: at(10)},
 		}}
@@ -70,7 +70,7 @@ func TestEnergyOfEpochs(t *testing.T) {
 // A figure has a line for each device, and the folder of a run a number for each.
 func TestSeveralDevices(t *testing.T) {
 	start := time.Unix(1000, 0)
-	r := &Run{Use: counted("GPU one", start, 500, true), Others: []gpu.History{counted("GPU two", start, 400, true)}, began: start}
+	r := &Run{Utilization: counted("GPU one", start, 500, true), OtherUtilization: []gpu.History{counted("GPU two", start, 400, true)}, began: start}
 	if svg := r.deviceUse().SVG(); !strings.Contains(svg, "GPU two") || !strings.Contains(svg, "tensor cores") || !strings.Contains(svg, "9.00 kJ") {
 		t.Errorf("the figure lacks something: %.300s", svg)
 	}

@@ -325,7 +325,7 @@ func TestInterruptTraining(t *testing.T) {
 		"func() error { _, err := accel.Fit(bg, model, train, accel.Epochs(1_000_000), accel.Quiet()); return err }()",
 		"for { accel.Evaluate(bg, model, test) }",
 		"for { accel.FindLR(bg, model, train) }",
-		"for { accel.PredictSet(bg, model, test) }",
+		"for { accel.PredictDataset(bg, model, test) }",
 		"opt := optim.AdamW(model, 1e-3)\nfor {\n\tit := train.Batches(64)\n\tfor it.Next() {\n\t\tb := it.Batch()\n\t\tloss := nn.CrossEntropy(model.Forward(b.X), b.Y)\n\t\topt.ZeroGrad()\n\t\tloss.Backward()\n\t\topt.Step()\n\t}\n}",
 	} {
 		e, _ := interruptAt(t, n, "fmt.Println(\"go\")\n"+src)

@@ -50,7 +50,7 @@ func (c *Candidates) Probabilities(ctx context.Context) ([][]float64, error) {
 	if err := c.uncertain(); err != nil {
 		return nil, err
 	}
-	defer nn.Evaluating(c.model)()
+	defer nn.Eval(c.model)()
 	return c.softmax(ctx)
 }
 
@@ -61,7 +61,7 @@ func (c *Candidates) Draws(ctx context.Context, members int) ([][][]float64, err
 	if err := c.uncertain(); err != nil {
 		return nil, err
 	}
-	defer nn.Evaluating(c.model)()
+	defer nn.Eval(c.model)()
 	draws := make([][][]float64, members)
 	for m := range draws {
 		if nn.SampleDropout(c.model, c.random.Uint64()) == 0 {

@@ -34,7 +34,7 @@ func (c *Candidates) features(ctx context.Context, given Features) (candidates, 
 		}
 	}
 	if c.model != nil {
-		defer nn.Evaluating(c.model)()
+		defer nn.Eval(c.model)()
 	}
 	if candidates, err = apply(ctx, c.Dataset(), f); err != nil {
 		return nil, nil, err

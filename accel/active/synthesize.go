@@ -36,7 +36,7 @@ func (synthesize) make(ctx context.Context, model nn.Module, pool *Pool, n int) 
 	if err := c.uncertain(); err != nil {
 		return nil, err
 	}
-	defer nn.Evaluating(model)()
+	defer nn.Eval(model)()
 	ends := pool.Labelled()
 	order := c.random.Perm(ends.Len())[:min(ends.Len(), maxEnds)]
 	some, _ := ends.Subset(order) // all indices are valid

@@ -62,7 +62,7 @@ func TestAutocastTrainingEqualsPyTorch(t *testing.T) {
 // TestSummaryOfAutocast looks at the column of types.
 func TestSummaryOfAutocast(t *testing.T) {
 	model := nn.Sequential(nn.Conv2D(2, 3), nn.BatchNorm(), nn.ReLU(), nn.Flatten(), nn.LayerNorm(), nn.Dense(3), nn.Dropout(0.5))
-	var table *nn.Table
+	var table *nn.SummaryTable
 	tensor.Autocast(tensor.Float16, func() { table = nn.Summary(model, 1, 6, 6) })
 	if table.Err != nil {
 		t.Fatal(table.Err)

@@ -59,31 +59,31 @@ func Padding(n int) WindowOption {
 	return WindowOption{fmt.Sprintf("Padding(%d)", n), func(w *tensor.Window) { w.Padding = [2]int{n, n} }}
 }
 
-// GridOption is an option of [Conv2D] alone.
-type GridOption struct {
+// ConvolutionOption is an option of [Conv2D] alone.
+type ConvolutionOption struct {
 	text string
 	set  func(*Conv2DLayer)
 }
 
 // String returns the option as it is written in Go.
-func (o GridOption) String() string      { return o.text }
-func (o GridOption) conv(c *Conv2DLayer) { o.set(c) }
+func (o ConvolutionOption) String() string      { return o.text }
+func (o ConvolutionOption) conv(c *Conv2DLayer) { o.set(c) }
 
 // Same pads so that with a stride of 1 the image keeps its size. It needs a
 // kernel of odd size.
-func Same() GridOption {
-	return GridOption{"Same()", func(c *Conv2DLayer) { c.same = true }}
+func Same() ConvolutionOption {
+	return ConvolutionOption{"Same()", func(c *Conv2DLayer) { c.same = true }}
 }
 
 // Groups computes n groups of channels apart from each other; as many groups as
 // there are channels are a depthwise convolution.
-func Groups(n int) GridOption {
-	return GridOption{fmt.Sprintf("Groups(%d)", n), func(c *Conv2DLayer) { c.window.Groups = n }}
+func Groups(n int) ConvolutionOption {
+	return ConvolutionOption{fmt.Sprintf("Groups(%d)", n), func(c *Conv2DLayer) { c.window.Groups = n }}
 }
 
 // Dilation leaves n-1 pixels between neighbours in the window.
-func Dilation(n int) GridOption {
-	return GridOption{fmt.Sprintf("Dilation(%d)", n), func(c *Conv2DLayer) { c.window.Dilation = [2]int{n, n} }}
+func Dilation(n int) ConvolutionOption {
+	return ConvolutionOption{fmt.Sprintf("Dilation(%d)", n), func(c *Conv2DLayer) { c.window.Dilation = [2]int{n, n} }}
 }
 
 // Conv2D returns a two-dimensional convolution with out outputs and a square kernel,

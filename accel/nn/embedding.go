@@ -36,12 +36,12 @@ func (e *embedding) Forward(x *Tensor) *Tensor {
 func (e *embedding) String() string { return fmt.Sprintf("Embedding(%d, %d)", e.tokens, e.width) }
 func (*embedding) private() bool    { return true }
 
-// PosEmbedding adds to each place of a sequence [N, T, width] a vector of its
+// PositionEmbedding adds to each place of a sequence [N, T, width] a vector of its
 // own, which is trained: it tells the model where a token is. Sequences may be
 // as long as length. The vectors start from the standard normal distribution, as
 // those of [Embedding]: with smaller ones it takes a model long to find out where
 // it is.
-func PosEmbedding(length, width int) Module { return &posEmbedding{length: length, width: width} }
+func PositionEmbedding(length, width int) Module { return &posEmbedding{length: length, width: width} }
 
 type posEmbedding struct {
 	untouched
@@ -52,7 +52,7 @@ type posEmbedding struct {
 func (e *posEmbedding) Forward(x *Tensor) *Tensor {
 	shape := x.Shape()
 	if len(shape) != 3 || shape[1] > e.length || shape[2] != e.width || e.length < 1 {
-		panic(&tensor.ShapeError{Op: "PosEmbedding", Shapes: [][]int{shape}, Hint: fmt.Sprintf("%v takes [N, T, %d] with T up to %d", e, e.width, e.length)})
+		panic(&tensor.ShapeError{Op: "PositionEmbedding", Shapes: [][]int{shape}, Hint: fmt.Sprintf("%v takes [N, T, %d] with T up to %d", e, e.width, e.length)})
 	}
 	if e.weight == nil {
 		e.weight = tensor.Randn(tensor.Weights(), e.length, e.width)
@@ -63,11 +63,13 @@ func (e *posEmbedding) Forward(x *Tensor) *Tensor {
 	return x.Add(places)
 }
 
-func (e *posEmbedding) String() string { return fmt.Sprintf("PosEmbedding(%d, %d)", e.length, e.width) }
-func (*posEmbedding) private() bool    { return true }
+func (e *posEmbedding) String() string {
+	return fmt.Sprintf("PositionEmbedding(%d, %d)", e.length, e.width)
+}
+func (*posEmbedding) private() bool { return true }
 
 // MaxLength returns the length of the longest sequence that a model takes: the least
-// of its [PosEmbedding] layers, or 0 where there is none.
+// of its [PositionEmbedding] layers, or 0 where there is none.
 func MaxLength(model any) int {
 	longest := 0
 	walk(model, func(_ []string, v any) {

@@ -42,8 +42,8 @@ func (f *File) Close() error { return f.close() }
 // Names returns the names of the tensors, sorted.
 func (f *File) Names() []string { return slices.Sorted(maps.Keys(f.header.tensors)) }
 
-// Notes returns the metadata.
-func (f *File) Notes() map[string]string { return maps.Clone(f.header.notes) }
+// Metadata returns the metadata.
+func (f *File) Metadata() map[string]string { return maps.Clone(f.header.notes) }
 
 // Shape returns the shape of a tensor; nil if there is none of this name.
 func (f *File) Shape(name string) []int { return slices.Clone(f.header.tensors[name].Shape) }

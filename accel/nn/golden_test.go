@@ -56,7 +56,7 @@ func TestModulesEqualPyTorch(t *testing.T) {
 		"rms norm":         nn.RMSNorm,
 		"attention":        func() nn.Module { return nn.SelfAttention(2) },
 		"causal attention": func() nn.Module { return nn.SelfAttention(2, nn.Causal()) },
-		"positions":        func() nn.Module { return nn.PosEmbedding(5, 6) },
+		"positions":        func() nn.Module { return nn.PositionEmbedding(5, 6) },
 		"embedding":        func() nn.Module { return nn.Embedding(7, 3) },
 	}
 	if got, want := slices.Sorted(maps.Keys(makers)), slices.Sorted(maps.Keys(g.Modules)); !slices.Equal(got, want) {
@@ -127,7 +127,7 @@ func TestTrainingEqualsPyTorch(t *testing.T) {
 	}
 	gpt := func() *nn.SequentialLayer {
 		return nn.Sequential(
-			nn.Embedding(9, 8), nn.PosEmbedding(6, 8),
+			nn.Embedding(9, 8), nn.PositionEmbedding(6, 8),
 			nn.Residual(nn.LayerNorm(), nn.SelfAttention(2, nn.Causal())),
 			nn.Residual(nn.LayerNorm(), nn.Dense(16), nn.GELU(), nn.Dense(8)),
 			nn.LayerNorm(), nn.Dense(9))

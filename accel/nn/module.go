@@ -38,9 +38,9 @@ func Train(model any, on bool) {
 	})
 }
 
-// Evaluating puts a model into evaluation mode; the function that it returns puts
+// Eval puts a model into evaluation mode; the function that it returns puts
 // each of its modules back into the mode that it was in.
-func Evaluating(model any) (restore func()) {
+func Eval(model any) (restore func()) {
 	var undo []func()
 	walk(model, func(_ []string, v any) {
 		if m, ok := v.(modal); ok {

@@ -33,7 +33,7 @@ func decode(b []byte) (map[string]*Tensor, map[string]string, error) {
 			return nil, nil, err
 		}
 	}
-	return tensors, f.Notes(), nil
+	return tensors, f.Metadata(), nil
 }
 
 func TestDecodeSafetensors(t *testing.T) {
@@ -109,8 +109,8 @@ func TestEveryTypeInAFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(f.Names(), slices.Sorted(maps.Keys(tensors))) || f.Notes()["note"] != "ü" {
-		t.Errorf("names %v, notes %v", f.Names(), f.Notes())
+	if !slices.Equal(f.Names(), slices.Sorted(maps.Keys(tensors))) || f.Metadata()["note"] != "ü" {
+		t.Errorf("names %v, notes %v", f.Names(), f.Metadata())
 	}
 	for name, want := range tensors {
 		got, err := f.Tensor(name)

@@ -78,7 +78,7 @@ func LoadTensors(path string) (tensors map[string]*Tensor, notes map[string]stri
 			return nil, nil, err
 		}
 	}
-	return tensors, f.Notes(), nil
+	return tensors, f.Metadata(), nil
 }
 
 // State returns all tensors of a model under their names: the parameters, frozen

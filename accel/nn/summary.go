@@ -11,16 +11,16 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Table is a model in rows; [Summary] makes it. It shows itself.
-type Table struct {
+// SummaryTable is a model in rows; [Summary] makes it. It shows itself.
+type SummaryTable struct {
 	Input []int // shape of one example
-	Rows  []Row
+	Rows  []SummaryRow
 	// Err is why the rows end before the model does; nil for a whole table.
 	Err error
 }
 
-// Row is one layer of a [Table].
-type Row struct {
+// SummaryRow is one layer of a [Table].
+type SummaryRow struct {
 	Path       string // the number of the layer, "1.0" in a chain within a chain
 	Layer      string
 	Output     []int // shape of one example of the output
@@ -46,15 +46,15 @@ type Row struct {
 // layer computes, and how much of the work is done in which:
 //
 //	tensor.Autocast(tensor.BFloat16, func() { table = nn.Summary(model, 1, 28, 28) })
-func Summary(model Module, shape ...int) *Table {
-	t := &Table{Input: append([]int{}, shape...)}
+func Summary(model Module, shape ...int) *SummaryTable {
+	t := &SummaryTable{Input: append([]int{}, shape...)}
 	Train(model, false)
 	defer Train(model, true)
 	tensor.NoGrad(func() { t.Err = t.run(model, shape) })
 	return t
 }
 
-func (t *Table) run(model Module, shape []int) (err error) {
+func (t *SummaryTable) run(model Module, shape []int) (err error) {
 	defer Catch(&err)
 	x := tensor.Zeros(append([]int{1}, shape...)...)
 	counted := map[*Tensor]bool{}
@@ -70,7 +70,7 @@ func (t *Table) run(model Module, shape []int) (err error) {
 
 // chain adds the layers of a chain, and those of chains within it, and returns
 // the output. Path is that of the chain, with a dot at its end.
-func (t *Table) chain(path string, c *SequentialLayer, x *Tensor, counted map[*Tensor]bool) *Tensor {
+func (t *SummaryTable) chain(path string, c *SequentialLayer, x *Tensor, counted map[*Tensor]bool) *Tensor {
 	for i, layer := range c.layers {
 		number := path + strconv.Itoa(i)
 		switch inner := layer.(type) {
@@ -91,8 +91,8 @@ func (t *Table) chain(path string, c *SequentialLayer, x *Tensor, counted map[*T
 }
 
 // layer adds a row. A tensor that two layers share counts for the first.
-func (t *Table) layer(path string, m Module, x, y *Tensor, ops []tensor.Computed, counted map[*Tensor]bool) {
-	r := Row{Path: path, Layer: describe(m), Output: example(y), DType: y.DType(), Ops: ops}
+func (t *SummaryTable) layer(path string, m Module, x, y *Tensor, ops []tensor.Computed, counted map[*Tensor]bool) {
+	r := SummaryRow{Path: path, Layer: describe(m), Output: example(y), DType: y.DType(), Ops: ops}
 	for _, op := range ops {
 		r.FLOPs += op.FLOPs
 	}
@@ -146,7 +146,7 @@ func volume(shape []int) int {
 
 // FLOPs returns the number of floating-point operations of all layers that tell, for
 // one example, forward.
-func (t *Table) FLOPs() int {
+func (t *SummaryTable) FLOPs() int {
 	n := 0
 	for _, r := range t.Rows {
 		n += r.FLOPs
@@ -155,7 +155,7 @@ func (t *Table) FLOPs() int {
 }
 
 // Parameters returns the number of all parameters that are trained.
-func (t *Table) Parameters() int {
+func (t *SummaryTable) Parameters() int {
 	n := 0
 	for _, r := range t.Rows {
 		n += r.Parameters
@@ -163,7 +163,7 @@ func (t *Table) Parameters() int {
 	return n
 }
 
-func (t *Table) frozen() int {
+func (t *SummaryTable) frozen() int {
 	n := 0
 	for _, r := range t.Rows {
 		n += r.Frozen
@@ -172,7 +172,7 @@ func (t *Table) frozen() int {
 }
 
 // total returns the last line of the table.
-func (t *Table) total() string {
+func (t *SummaryTable) total() string {
 	text := display.Integer(t.Parameters()) + " parameters"
 	if n := t.frozen(); n > 0 {
 		text += fmt.Sprintf(" and %s frozen", display.Integer(n))
@@ -198,7 +198,7 @@ func short(n int) string {
 	return ""
 }
 
-func (t *Table) cells() [][]string {
+func (t *SummaryTable) cells() [][]string {
 	cells := [][]string{{"", "layer", "output", "parameters", "FLOPs"}, {"", "input", fmt.Sprint(t.Input), "", ""}}
 	cast := t.cast()
 	if cast {
@@ -225,7 +225,7 @@ func (t *Table) cells() [][]string {
 }
 
 // String returns the table in text.
-func (t *Table) String() string {
+func (t *SummaryTable) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, row := range t.cells() {
@@ -241,7 +241,7 @@ func (t *Table) String() string {
 }
 
 // MIMEBundle shows the table.
-func (t *Table) MIMEBundle() map[string]any {
+func (t *SummaryTable) MIMEBundle() map[string]any {
 	var b strings.Builder
 	b.WriteString("<table>")
 	for i, row := range t.cells() {

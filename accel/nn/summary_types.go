@@ -9,7 +9,7 @@ import (
 )
 
 // cast reports whether a layer computes in or gives another type than float32.
-func (t *Table) cast() bool {
+func (t *SummaryTable) cast() bool {
 	for _, r := range t.Rows {
 		if r.DType != tensor.Float32 || slices.ContainsFunc(r.Ops, func(c tensor.Computed) bool { return c.DType != tensor.Float32 }) {
 			return true
@@ -20,7 +20,7 @@ func (t *Table) cast() bool {
 
 // types returns those that the layer computes in: that of its products, or of all it
 // does without them, and which ops compute in others.
-func (r Row) types() string {
+func (r SummaryRow) types() string {
 	if len(r.Ops) == 0 {
 		return r.DType.String() // it only moves elements
 	}
@@ -51,7 +51,7 @@ func (r Row) types() string {
 }
 
 // shares returns how much of the work is done in short types; nothing if none is.
-func (t *Table) shares() string {
+func (t *SummaryTable) shares() string {
 	if !t.cast() {
 		return ""
 	}

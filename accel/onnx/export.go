@@ -57,7 +57,7 @@ func BuildFunc(function func(inputs []*Tensor) []*Tensor, examples []*Tensor, li
 	if err != nil {
 		return nil, err
 	}
-	defer nn.Evaluating(o.uses)()
+	defer nn.Eval(o.uses)()
 	meter := display.NewMeter("exporting "+o.name, exportSteps)
 	defer meter.End()
 	meter.Set(0, "computing the example")

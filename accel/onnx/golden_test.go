@@ -114,7 +114,7 @@ func TestGolden(t *testing.T) {
 			return onnx.Build(stepped(nn.Sequential(nn.Flatten(), nn.Dense(3), nn.ReLU(), nn.Dropout(0.5), nn.Dense(2)), x), x, onnx.Note("classes", "cat,dog"))
 		},
 		"attention": func() (*onnx.Model, error) {
-			m := stepped(nn.Sequential(nn.Embedding(3, 2), nn.PosEmbedding(6, 2), nn.Residual(nn.LayerNorm(), nn.SelfAttention(1, nn.Causal()))), tokens)
+			m := stepped(nn.Sequential(nn.Embedding(3, 2), nn.PositionEmbedding(6, 2), nn.Residual(nn.LayerNorm(), nn.SelfAttention(1, nn.Causal()))), tokens)
 			return onnx.Build(m, tokens, onnx.Axes(0, "batch", "time"), onnx.Inputs("tokens"), onnx.Outputs("mixed"), onnx.Name("block"))
 		},
 	} {

@@ -90,9 +90,9 @@ func layerRows() []parity {
 		named("embedding of floats", row("Embedding", nn.Embedding(11, 6), tokens(11, 2, 5).Cast(tensor.Float32).Floor(), onnx.Axes(0, "batch", "time"))),
 		named("embedding of int64", row("Embedding", nn.Embedding(11, 6), tokens(11, 2, 5).Cast(tensor.Int64))),
 		named("embedding of bytes", row("Embedding", nn.Embedding(11, 6), tokens(11, 2, 5).Cast(tensor.Uint8))),
-		row("PosEmbedding", nn.PosEmbedding(9, 6), randn(6, 2, 5, 6)),
+		row("PositionEmbedding", nn.PositionEmbedding(9, 6), randn(6, 2, 5, 6)),
 		named("places of any length", parity{
-			model: nn.PosEmbedding(9, 6), examples: one(randn(6, 2, 9, 6)), options: []onnx.Option{onnx.Axes(0, "batch", "time")},
+			model: nn.PositionEmbedding(9, 6), examples: one(randn(6, 2, 9, 6)), options: []onnx.Option{onnx.Axes(0, "batch", "time")},
 			more: [][]*tensor.Tensor{one(randn(6, 1, 1, 6)), one(randn(6, 3, 8, 6)), one(randn(6, 0, 4, 6))},
 		}),
 		row("SelfAttention", nn.SelfAttention(2), randn(7, 2, 5, 8)),
@@ -163,7 +163,7 @@ func modelRows() []parity {
 		cnn.Forward(randn(uint64(i), 8, 3, 12, 12).AddScalar(0.5))
 		nine.Forward(randn(uint64(i), 4, 3, 32, 32).AddScalar(0.5))
 	}
-	gpt := nn.Sequential(nn.Embedding(17, 16), nn.PosEmbedding(24, 16)).Add(
+	gpt := nn.Sequential(nn.Embedding(17, 16), nn.PositionEmbedding(24, 16)).Add(
 		nn.Repeat(2, func(int) nn.Module { return block(16, 4) }), nn.LayerNorm(), nn.Dense(17))
 	return []parity{
 		{name: "mlp", model: nn.Sequential(nn.Flatten(), nn.Dense(32), nn.ReLU(), nn.Dense(10)), examples: one(randn(1, 4, 1, 8, 8))},

@@ -139,7 +139,7 @@ func TestParity(t *testing.T) {
 			}
 			c := fileCase{Name: p.name, File: path, External: p.external, Unrunnable: p.unrunnable != ""}
 			if p.model != nil {
-				defer nn.Evaluating(p.model)()
+				defer nn.Eval(p.model)()
 			}
 			for _, in := range p.inputs() {
 				tensor.NoGrad(func() { c.Runs = append(c.Runs, fileRun{fileTensors(in), fileTensors(p.forward(in))}) })

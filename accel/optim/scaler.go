@@ -42,7 +42,7 @@ func NewGradScaler() *GradScaler { return newScaler(GradScalerState{Scale: scale
 
 func newScaler(s GradScalerState) *GradScaler {
 	return &GradScaler{
-		scale: tensor.Full(s.Scale), good: tensor.Full(float64(s.Good)), skipped: tensor.Full(float64(s.Skipped)),
+		scale: tensor.Full(s.Scale), good: tensor.Full(float64(s.GoodSteps)), skipped: tensor.Full(float64(s.Skipped)),
 		used: tensor.Full(s.Scale), made: tensor.Ones(),
 	}
 }
@@ -88,36 +88,36 @@ func (s *GradScaler) update(r *record, finite *tensor.Tensor) {
 	s.skipped.Assign(tensor.Where(finite, s.skipped, r.keep(s.skipped.AddScalar(1))))
 }
 
-// Last returns the scale of the newest step and 1 if that was made, 0 if it was skipped,
+// LastStep returns the scale of the newest step and 1 if that was made, 0 if it was skipped,
 // as scalars to be read when it suits; the caller releases them.
-func (s *GradScaler) Last() (scale, made *tensor.Tensor) { return s.used.Clone(), s.made.Clone() }
+func (s *GradScaler) LastStep() (scale, made *tensor.Tensor) { return s.used.Clone(), s.made.Clone() }
 
-// Value returns the scale now.
-func (s *GradScaler) Value() float64 { return s.scale.Item() }
+// LossScale returns the scale now.
+func (s *GradScaler) LossScale() float64 { return s.scale.Item() }
 
 // Skipped returns the number of steps that were skipped.
 func (s *GradScaler) Skipped() int { return int(s.skipped.Item()) }
 
 // String returns the scale and how often a step was skipped.
 func (s *GradScaler) String() string {
-	return fmt.Sprintf("loss scale %g, %d steps skipped", s.Value(), s.Skipped())
+	return fmt.Sprintf("loss scale %g, %d steps skipped", s.LossScale(), s.Skipped())
 }
 
 // GradScalerState is what a [Scaler] remembers, for a file.
 type GradScalerState struct {
-	Scale   float64
-	Good    int // steps since the scale changed
-	Skipped int
+	Scale     float64
+	GoodSteps int // steps since the scale changed
+	Skipped   int
 }
 
 // State returns what the scaler remembers.
 func (s *GradScaler) State() GradScalerState {
-	return GradScalerState{s.Value(), int(s.good.Item()), s.Skipped()}
+	return GradScalerState{s.LossScale(), int(s.good.Item()), s.Skipped()}
 }
 
 // SetState goes on from what another scaler remembered.
 func (s *GradScaler) SetState(state GradScalerState) error {
-	if !(state.Scale > 0) || state.Scale > math.MaxFloat32 || state.Good < 0 || state.Good >= scalerEvery || state.Skipped < 0 {
+	if !(state.Scale > 0) || state.Scale > math.MaxFloat32 || state.GoodSteps < 0 || state.GoodSteps >= scalerEvery || state.Skipped < 0 {
 		return fmt.Errorf("optim: %+v is no state of a scaler", state)
 	}
 	*s = *newScaler(state)

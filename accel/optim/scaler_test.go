@@ -24,7 +24,7 @@ func TestScaler(t *testing.T) {
 	read(t, "scaler.json", &g)
 	p := tensor.Parameter(tensor.Ones(1))
 	opt, scaler := optim.SGD(p, 1.0/1024), optim.NewGradScaler()
-	skips, want, changes := 0, scaler.Value(), g.Changes
+	skips, want, changes := 0, scaler.LossScale(), g.Changes
 	for step := range g.Steps {
 		factor := 0.5
 		switch g.Overflows[step] {
@@ -40,15 +40,15 @@ func TestScaler(t *testing.T) {
 		if skipped {
 			skips++
 		}
-		used, made := scaler.Last()
+		used, made := scaler.LastStep()
 		if skipped != (factor != 0.5) || made.Item() == 1 == skipped || used.Item() != want {
 			t.Fatalf("step %d: skipped %v for %v, made %v with the scale %v", step, skipped, factor, made.Item(), used.Item())
 		}
 		if len(changes) > 0 && changes[0].After == step {
 			want, changes = changes[0].Scale, changes[1:]
 		}
-		if scaler.Value() != want {
-			t.Fatalf("step %d: want scale %v, got %v", step, want, scaler.Value())
+		if scaler.LossScale() != want {
+			t.Fatalf("step %d: want scale %v, got %v", step, want, scaler.LossScale())
 		}
 		if step%100 == 0 && !(math.Abs(p.Item()-g.Every100[step/100]) <= 1e-6) {
 			t.Fatalf("step %d: want parameter %v, got %v", step, g.Every100[step/100], p.Item())
@@ -60,7 +60,7 @@ func TestScaler(t *testing.T) {
 	if skips == 0 || scaler.Skipped() != skips || opt.Steps() != g.Steps-skips {
 		t.Errorf("%d skipped, the scaler says %d, the optimiser made %d steps", skips, scaler.Skipped(), opt.Steps())
 	}
-	if want := fmt.Sprintf("loss scale %g, %d steps skipped", scaler.Value(), skips); scaler.String() != want {
+	if want := fmt.Sprintf("loss scale %g, %d steps skipped", scaler.LossScale(), skips); scaler.String() != want {
 		t.Errorf("want %q, got %q", want, scaler)
 	}
 }
@@ -84,10 +84,10 @@ func TestScalerState(t *testing.T) {
 	if err := b.SetState(a.State()); err != nil {
 		t.Fatal(err)
 	}
-	if a.State() != b.State() || b.Value() != 1<<15 {
+	if a.State() != b.State() || b.LossScale() != 1<<15 {
 		t.Errorf("%v became %v", a, b)
 	}
-	for _, bad := range []optim.GradScalerState{{}, {Scale: -1}, {Scale: math.Inf(1)}, {Scale: 1, Good: 2000}, {Scale: 1, Skipped: -1}} {
+	for _, bad := range []optim.GradScalerState{{}, {Scale: -1}, {Scale: math.Inf(1)}, {Scale: 1, GoodSteps: 2000}, {Scale: 1, Skipped: -1}} {
 		if err := b.SetState(bad); err == nil {
 			t.Errorf("%+v is taken", bad)
 		}

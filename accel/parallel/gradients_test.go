@@ -183,8 +183,8 @@ func TestScalersAgree(t *testing.T) {
 			}
 			scaler.Step(opt)
 			weight := []float32{1, 0.5}[step]
-			if scaler.Value() != want || w.Data()[0] != weight || scaler.Skipped() != 1 {
-				return fmt.Errorf("step %d: scale %v, weights %v, %d skipped", step, scaler.Value(), w.Data(), scaler.Skipped())
+			if scaler.LossScale() != want || w.Data()[0] != weight || scaler.Skipped() != 1 {
+				return fmt.Errorf("step %d: scale %v, weights %v, %d skipped", step, scaler.LossScale(), w.Data(), scaler.Skipped())
 			}
 		}
 		return nil

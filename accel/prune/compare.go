@@ -62,7 +62,7 @@ func Compare(ctx context.Context, set *data.Dataset, dense, pruned nn.Module) (r
 	meter, ctx := display.Measure(ctx, "comparison", 3)
 	defer meter.End()
 	for i, model := range models {
-		result, err := accel.Evaluate(ctx, model, set, accel.Like(dense))
+		result, err := accel.Evaluate(ctx, model, set, accel.DerivedFrom(dense))
 		if err != nil {
 			return nil, err
 		}

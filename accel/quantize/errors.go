@@ -42,7 +42,7 @@ type DeviceError struct{ Device string }
 
 // Error says what to do.
 func (e *DeviceError) Error() string {
-	return fmt.Sprintf("quantize: quantized models run on the CPU, but the current device is %q: call accel.Use(\"cpu\")", e.Device)
+	return fmt.Sprintf("quantize: quantized models run on the CPU, but the current device is %q: call accel.SetDevice(\"cpu\")", e.Device)
 }
 
 // Unwrap returns a *tensor.StateError, so that Predict and Evaluate return the error instead of

@@ -418,11 +418,11 @@ func TestAnotherDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := accel.Use("simulated"); err != nil {
+	if err := accel.SetDevice("simulated"); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := accel.Use("cpu"); err != nil {
+		if err := accel.SetDevice("cpu"); err != nil {
 			t.Fatal(err)
 		}
 	}()
@@ -584,7 +584,7 @@ func TestSequences(t *testing.T) {
 	}
 	newModel := func() nn.Module {
 		return nn.Sequential(
-			nn.Embedding(vocab.Size(), 24), nn.PosEmbedding(16, 24),
+			nn.Embedding(vocab.Size(), 24), nn.PositionEmbedding(16, 24),
 			nn.Residual(nn.LayerNorm(), nn.SelfAttention(3, nn.Causal())),
 			nn.Residual(nn.LayerNorm(), nn.Dense(96), nn.GELU(), nn.Dense(24)),
 			nn.LayerNorm(), nn.Dense(vocab.Size()),

@@ -67,7 +67,7 @@ func (m *Model) Report(ctx context.Context, set *data.Dataset) (r *Report, err e
 	meter, ctx := display.Measure(ctx, "comparison", 3)
 	defer meter.End()
 	for i, model := range []nn.Module{evaluation{q.model}, m} {
-		result, err := accel.Evaluate(ctx, model, set, accel.Like(q.model))
+		result, err := accel.Evaluate(ctx, model, set, accel.DerivedFrom(q.model))
 		if err != nil {
 			return nil, err
 		}

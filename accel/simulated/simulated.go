@@ -3,12 +3,12 @@
 // would run on one. The kernels, the CUDA graphs and the limits of memory are
 // those of a real GPU; times are not.
 //
-// Importing the package makes the devices known to accel.Use, accel.On and
+// Importing the package makes the devices known to accel.SetDevice, accel.On and
 // the environment variable QUERN_DEVICE:
 //
 //	import _ "github.com/quernlab/quern/accel/simulated"
 //
-//	err := accel.Use("simulated")
+//	err := accel.SetDevice("simulated")
 //
 // In cells it is always imported.
 package simulated
@@ -23,7 +23,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// The devices, by the name that accel.Use takes. They differ in what CUDA calls
+// The devices, by the name that accel.SetDevice takes. They differ in what CUDA calls
 // the compute capability.
 const (
 	GPU   = "simulated"     // 8.0, like the A100

@@ -123,9 +123,9 @@ func (t *Trial) Watch() accel.Option {
 	seen := 0
 	return accel.StopWhen(func(r *accel.Run) bool {
 		more := true
-		if len(r.Checks) > 0 {
-			for ; seen < len(r.Checks); seen++ {
-				more = t.Report(r.Checks[seen].Loss)
+		if len(r.Validations) > 0 {
+			for ; seen < len(r.Validations); seen++ {
+				more = t.Report(r.Validations[seen].Loss)
 			}
 		} else {
 			for ; seen < len(r.Epochs); seen++ {

@@ -63,7 +63,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 
 	accel.Seed(1)
 	gpt := nn.Sequential(
-		nn.Embedding(vocabulary.Size(), *width), nn.PosEmbedding(*length, *width),
+		nn.Embedding(vocabulary.Size(), *width), nn.PositionEmbedding(*length, *width),
 		nn.Repeat(*blocks, func(int) nn.Module {
 			return nn.Sequential(
 				nn.Residual(nn.LayerNorm(), nn.SelfAttention(4, nn.Causal())),

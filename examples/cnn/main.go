@@ -67,7 +67,7 @@ func run(ctx context.Context, out io.Writer, args []string) error {
 		return err
 	}
 	fmt.Fprintln(out, measured)
-	for class, answers := range measured.Counts() {
+	for class, answers := range measured.ConfusionMatrix() {
 		most, wrong := 0, 0
 		for answer, n := range answers {
 			if answer != class && n > most {

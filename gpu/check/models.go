@@ -82,7 +82,7 @@ func newGPT(b *bench) *gpt {
 	}
 	return &gpt{
 		Embedding: tensor.Parameter(tensor.Randn(tensor.NewGenerator(1), b.Tokens, b.Width).MulScalar(0.02)),
-		Body:      nn.Sequential(nn.PosEmbedding(b.Length, b.Width), nn.Repeat(b.Layers, block), nn.LayerNorm()),
+		Body:      nn.Sequential(nn.PositionEmbedding(b.Length, b.Width), nn.Repeat(b.Layers, block), nn.LayerNorm()),
 	}
 }
 

@@ -126,7 +126,7 @@ run.Steps[len(run.Steps)-1].Loss < run.Steps[0].Loss`, "true")
 func TestObserverInCells(t *testing.T) {
 	n := newNotebook(t)
 	n.want(`type watcher struct {
-	accel.NoObserver
+	accel.NopObserver
 	steps, epochs int
 	end           string
 }
@@ -138,7 +138,7 @@ func (w *watcher) Step(t *accel.Training, s accel.Step) error {
 	return nil
 }
 func (w *watcher) Epoch(*accel.Training, accel.Epoch) error { w.epochs++; return nil }
-func (w *watcher) End(t *accel.Training, err error) { w.end = fmt.Sprint(len(t.Run.Steps), " of ", t.Planned, " ", err) }
+func (w *watcher) End(t *accel.Training, err error) { w.end = fmt.Sprint(len(t.Run.Steps), " of ", t.TotalSteps, " ", err) }
 
 train, _, err := data.Digits()
 w := &watcher{}

@@ -1,5 +1,5 @@
 // Package devices is the registry of devices other than the CPU, by the names that
-// accel.Use accepts. A package registers its devices when it is imported, as database
+// accel.SetDevice accepts. A package registers its devices when it is imported, as database
 // drivers and image formats do.
 package devices
 
