@@ -90,9 +90,9 @@ func (f *function) assignOne(w *writer, lhs, rhs ast.Expr) {
 	_, variable := ast.Unparen(lhs).(*ast.Ident)
 	_, dereference := ast.Unparen(rhs).(*ast.StarExpr)
 	switch {
-	case f.isMapElement(lhs) && dereference, !variable && !f.isMapElement(lhs) && f.calls(rhs), f.checksTarget(lhs), f.inHelper(lhs):
+	case f.isMapElement(lhs) && dereference, !variable && (f.calls(rhs) || f.mayPanic(rhs)), f.checksTarget(lhs):
 		target := ""
-		if f.calls(lhs) || f.checksTarget(lhs) || f.inHelper(lhs) {
+		if f.calls(lhs) || f.checksTarget(lhs) {
 			target = f.lvalues(w, []ast.Expr{lhs})[0]
 		}
 		tmp := f.temp()
@@ -103,17 +103,7 @@ func (f *function) assignOne(w *writer, lhs, rhs ast.Expr) {
 		w.line("%s = %s", target, tmp)
 		return
 	}
-	f.put(w, f.assignable(lhs, rhs), t, rhs, value)
-}
-
-// assignable lowers the target of an assignment of rhs. Go checks its index when
-// rhs has been evaluated.
-func (f *function) assignable(lhs, rhs ast.Expr) string {
-	if f.calls(rhs) {
-		f.frame.loops++ // so that its bounds are not checked before
-		defer func() { f.frame.loops-- }()
-	}
-	return f.expr(lhs)
+	f.put(w, f.expr(lhs), t, rhs, value)
 }
 
 func (f *function) isMapElement(e ast.Expr) bool {
@@ -317,11 +307,6 @@ func (f *function) indexTarget(w *writer, x *ast.IndexExpr) string {
 	w.line("var %s %s = %s", index, f.typ(it), f.exprTo(x.Index, it))
 	if f.checksTarget(x) {
 		index = f.keyHelper("stored", bt, f.coreOf(x.X).(*types.Map)) + "(" + base + ", " + index + ")"
-	}
-	_, slice := f.coreOf(x.X).(*types.Slice)
-	_, isMap := f.coreOf(x.X).(*types.Map)
-	if !isMap && (slice || f.Info.Types[x.Index].Value == nil) && (f.checksBounds() || f.inHelper(x)) {
-		index = f.checked(index, x.Index, "len("+base+")")
 	}
 	return base + "[" + index + "]"
 }

@@ -40,9 +40,6 @@
 // What lowered code does not do as Go does, because yaegi works through
 // package reflect:
 //
-//   - The text of an index panic of a variable has no numbers in loops of functions
-//     that package vm does not run, where the check would cost too much. It is
-//     a runtime.Error always.
 //   - Other compiled packages that find methods by reflection do not find those of
 //     types of cells; they see field a as Xa, and an embedded field as a named one.
 //     Package reflect itself has others in cells, and encoding/json, encoding/xml,

@@ -231,15 +231,9 @@ func (f *function) index(e *ast.IndexExpr) string {
 		}
 		return x + "[" + f.key(e.Index, u.Key()) + "]"
 	case *types.Pointer:
-		if f.inHelper(e) {
-			return f.element(e, x)
-		}
 		x = "(*" + x + ")"
 	}
-	if f.inHelper(e) {
-		return f.element(e, x)
-	}
-	return x + "[" + f.checkedIndex(e.X, x, e.Index) + "]"
+	return x + "[" + f.expr(e.Index) + "]"
 }
 
 // holdsInterface reports whether values of type t are interfaces or have some
@@ -263,11 +257,7 @@ func holdsInterface(t types.Type) bool {
 func (f *function) slice(e *ast.SliceExpr) string {
 	x := operand(f.expr(e.X))
 	s := x + "["
-	if low, ok := f.checkedLow(e, x); ok {
-		s += low
-	} else if call, ok := f.sliced(e, x); ok {
-		return call
-	} else if e.Low != nil {
+	if e.Low != nil {
 		s += f.expr(e.Low)
 	}
 	s += ":"

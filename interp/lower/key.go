@@ -56,7 +56,7 @@ func (f *function) checksTarget(e ast.Expr) bool {
 
 // target lowers what is assigned to.
 func (f *function) target(w *writer, e ast.Expr) string {
-	if f.checksTarget(e) || f.hasHelper(e) {
+	if f.checksTarget(e) {
 		return f.lvalues(w, []ast.Expr{e})[0]
 	}
 	return f.expr(e)

@@ -27,6 +27,8 @@ type order struct {
 	*emitter
 	exposed map[types.Object]bool // local variables that a call may change
 	local   map[types.Object]bool
+	held    map[types.Object]bool // local variables of a function that a literal in it uses
+	set     map[types.Object]bool // local variables that are assigned to
 
 	// of the current statement
 	early   []*ast.Expr // what is evaluated before the rest, in order
@@ -38,7 +40,7 @@ type order struct {
 // those that it is in, and changes all blocks in them. The declaration that it is of,
 // if there is one, has the parameters.
 func (e *emitter) inOrder(body []ast.Stmt, decl *ast.FuncDecl) []ast.Stmt {
-	o := &order{emitter: e, exposed: map[types.Object]bool{}, local: map[types.Object]bool{}}
+	o := &order{emitter: e, exposed: map[types.Object]bool{}, local: map[types.Object]bool{}, held: map[types.Object]bool{}, set: map[types.Object]bool{}}
 	var whole ast.Node = &ast.BlockStmt{List: body}
 	if decl != nil {
 		whole = decl
@@ -82,8 +84,12 @@ func (o *order) study(body ast.Node) {
 			if e == nil {
 				return
 			}
-			if v := o.root(e); v != nil && owner[v] != lit {
+			v := o.root(e)
+			if v != nil && owner[v] != lit {
 				o.exposed[v] = true
+			}
+			if id, ok := e.(*ast.Ident); v != nil && (!ok || o.Info.Defs[id] == nil) {
+				o.set[v] = true
 			}
 		}
 		ast.Inspect(n, func(n ast.Node) bool {
@@ -100,6 +106,9 @@ func (o *order) study(body ast.Node) {
 			case *ast.Ident:
 				if v := o.Info.Defs[n]; v != nil {
 					owner[v], o.local[v] = lit, true
+				}
+				if v := o.Info.Uses[n]; v != nil && o.local[v] && owner[v] != lit {
+					o.held[v] = true
 				}
 			case *ast.UnaryExpr:
 				if n.Op == token.AND {
@@ -239,7 +248,11 @@ func (o *order) statement(s ast.Stmt) []ast.Stmt {
 		before = append(before, &ast.AssignStmt{Lhs: []ast.Expr{id}, TokPos: id.Pos(), Tok: token.DEFINE, Rhs: []ast.Expr{*e}})
 		*e = o.use(id, v)
 	}
-	return append(before, after...)
+	before = append(before, after...)
+	if s, ok := s.(*ast.AssignStmt); ok && o.splits(s) {
+		before = append(before, o.split(s)...)
+	}
+	return before
 }
 
 // variable makes a variable for the value of e.
@@ -279,20 +292,28 @@ func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 		o.target(&s.Lhs[i])
 	}
 	call, isCall := ast.Unparen(s.Rhs[0]).(*ast.CallExpr)
+	splits := o.splits(s)
+	late := (o.pending || splits) && s.Tok == token.ASSIGN
 	if len(s.Rhs) > 1 || !isCall {
 		o.values(s.Rhs)
-		return nil
+		late = splits && len(s.Rhs) == 1
+	} else {
+		o.parts(call)
 	}
-	late := o.pending && s.Tok == token.ASSIGN
-	o.parts(call)
+	if late || splits {
+		o.needed = len(o.early)
+	}
 	if !late {
 		return nil
 	}
-	o.needed = len(o.early)
 	define := &ast.AssignStmt{TokPos: s.TokPos, Tok: token.DEFINE, Rhs: s.Rhs}
+	tuple, ok := o.Info.TypeOf(s.Rhs[0]).(*types.Tuple)
+	if !ok {
+		return nil
+	}
 	s.Rhs = nil
-	for v := range o.Info.TypeOf(call).(*types.Tuple).Variables() {
-		id, v := o.variableOf(call.Pos(), v.Type())
+	for v := range tuple.Variables() {
+		id, v := o.variableOf(define.Rhs[0].Pos(), v.Type())
 		define.Lhs = append(define.Lhs, id)
 		s.Rhs = append(s.Rhs, o.use(id, v))
 	}

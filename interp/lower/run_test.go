@@ -24,6 +24,7 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/symbols"
 	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/yaegi"
 )
 
 // limit is how long one program may run; the longest takes a second.
@@ -46,6 +47,16 @@ type session struct {
 	// stopAfter, when not 0, is after how many checks the cell is to stop.
 	stopAfter int64
 	checks    atomic.Int64
+}
+
+// evaluate evaluates lowered code as a session does.
+func (s *session) evaluate(source string) (v reflect.Value, err error) {
+	p, err := s.engine.Compile(source)
+	if err != nil {
+		return v, err
+	}
+	yaegi.CheckBounds(p)
+	return s.engine.Execute(p)
 }
 
 // buffer is what cells write to, from any goroutine.
@@ -148,7 +159,7 @@ func (s *session) guard(cell int, f func()) func() {
 
 func (s *session) eval(t testing.TB, source string) {
 	t.Helper()
-	if _, err := s.engine.Eval(source); err != nil {
+	if _, err := s.evaluate(source); err != nil {
 		t.Fatalf("engine: %v\n%s", err, source)
 	}
 }
@@ -188,16 +199,16 @@ func (s *session) run(source string) (err error) {
 		if text == "" {
 			continue
 		}
-		if _, err := s.engine.Eval(text); err != nil {
+		if _, err := s.evaluate(text); err != nil {
 			return fmt.Errorf("engine: %w\n%s", err, text)
 		}
 		if text == unit.Source && unit.Machine != nil {
-			if err := unit.Machine.Link(s.engine.Eval, func(name string) (reflect.Value, error) { return s.engine.Eval("&" + name) }); err != nil {
+			if err := unit.Machine.Link(s.evaluate, func(name string) (reflect.Value, error) { return s.evaluate("&" + name) }); err != nil {
 				return err
 			}
 		}
 	}
-	_, err = s.engine.Eval(unit.Body)
+	_, err = s.evaluate(unit.Body)
 	if p, ok := err.(interp.Panic); ok {
 		return fmt.Errorf("panic: %v", p.Value)
 	}

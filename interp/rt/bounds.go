@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
-	"strings"
 )
 
 // Index returns i. It panics as Go does if i is no index of a sequence of
@@ -27,84 +26,62 @@ func IndexUnsigned(i uint64, n int) int {
 	return int(i)
 }
 
-// absent stands for a bound that a slice expression does not have.
-const absent = math.MinInt
-
-// SliceLow returns the lower bound of a slice expression on an operand of the
-// given length and capacity. It panics as Go does if the bounds are out of range.
-// The capacity of a string or an array, whose length counts, is absent.
-func SliceLow(low, high, most, length, capacity int) int {
-	return sliceLow(bound{value: low}, bound{value: high}, bound{value: most}, length, capacity)
+// A Bound is a bound of a slice expression.
+type Bound struct {
+	Value int
+	Large uint64 // instead of Value, when it is larger than that can be
 }
 
-// SliceLowUnsigned is SliceLow for bounds that may be no int; present has l, h and
-// m for those that are there.
-func SliceLowUnsigned(present string, low, high, most uint64, length, capacity int) int {
-	unsigned := func(letter string, value uint64) bound {
-		switch {
-		case !strings.Contains(present, letter):
-			return bound{value: absent}
-		case value > math.MaxInt:
-			return bound{value: math.MaxInt, large: value}
-		}
-		return bound{value: int(value)}
+// Absent is the Value of a Bound that a slice expression does not have.
+const Absent = math.MinInt
+
+func (b Bound) String() string {
+	if b.Large > 0 {
+		return strconv.FormatUint(b.Large, 10)
 	}
-	return sliceLow(unsigned("l", low), unsigned("h", high), unsigned("m", most), length, capacity)
+	return strconv.Itoa(b.Value)
 }
 
-// bound is a bound of a slice expression.
-type bound struct {
-	value int
-	large uint64 // instead of value, when it is larger than that can be
+func (b Bound) exceeds(other Bound) bool {
+	return b.Value > other.Value || b.Value == other.Value && b.Large > other.Large
 }
 
-func (b bound) String() string {
-	if b.large > 0 {
-		return strconv.FormatUint(b.large, 10)
-	}
-	return strconv.Itoa(b.value)
-}
-
-func (b bound) exceeds(other bound) bool {
-	return b.value > other.value || b.value == other.value && b.large > other.large
-}
-
-func sliceLow(low, high, most bound, length, capacity int) int {
-	limit, limited := bound{value: capacity}, " with capacity "
-	if capacity == absent {
-		limit, limited = bound{value: length}, " with length "
+// CheckSlice panics as Go does if the bounds of a slice expression are out of range for
+// an operand of the given length. The limit of the bounds of a slice is its capacity,
+// that of a string or an array its length.
+func CheckSlice(low, high, most Bound, length, limit int, isSlice bool) {
+	end, limited := Bound{Value: limit}, " with length "
+	if isSlice {
+		limited = " with capacity "
 	}
 	switch {
-	case most.value != absent:
-		checkBound("::", most, "", limit, limited)
+	case most.Value != Absent:
+		checkBound("::", most, "", end, limited)
 		checkBound(":", high, ":", most, "")
-	case high.value != absent:
-		checkBound(":", high, "", limit, limited)
+	case high.Value != Absent:
+		checkBound(":", high, "", end, limited)
 	default:
-		high.value = length
+		high.Value = length
 	}
-	end := ""
-	if most.value != absent {
-		end = ":"
+	after := ""
+	if most.Value != Absent {
+		after = ":"
 	}
-	if low.value == absent {
-		return 0
+	switch {
+	case low.Value == Absent:
+	case low.Value < 0:
+		panic(boundsError("slice bounds out of range [" + low.String() + ":" + after + "]"))
+	case low.exceeds(high):
+		panic(boundsError("slice bounds out of range [" + low.String() + ":" + high.String() + after + "]"))
 	}
-	if low.value < 0 {
-		panic(boundsError("slice bounds out of range [" + low.String() + ":" + end + "]"))
-	}
-	if low.exceeds(high) {
-		panic(boundsError("slice bounds out of range [" + low.String() + ":" + high.String() + end + "]"))
-	}
-	return low.value
 }
 
-// checkBound panics if b is not in [0, limit]. The limit is told after the bound,
-// in words or, without these, behind a colon.
-func checkBound(before string, b bound, after string, limit bound, words string) {
+// checkBound panics if b is not in [0, limit]. The text of the panic has the limit after the
+// bound: in words or, if there are none, after a colon.
+func checkBound(before string, b Bound, after string, limit Bound, words string) {
 	text := "slice bounds out of range [" + before
 	switch {
-	case b.value < 0:
+	case b.Value < 0:
 		panic(boundsError(text + b.String() + after + "]"))
 	case b.exceeds(limit) && words != "":
 		panic(boundsError(text + b.String() + "]" + words + limit.String()))

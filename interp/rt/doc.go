@@ -65,11 +65,6 @@
 //	HashableIn(length int, x interface{})                   the same where an entry is read or removed in a map of that length
 //	Storable(null bool, x interface{})                      the same where an entry is stored in a map, or in a nil one
 //	Recovered(x interface{}) interface{}                    what recover() gave, as Go gives it
-//	Index(i, n int) int                                     i, or Go's panic when it is not in [0, n)
-//	SliceLow(low, high, most, length, capacity int) int     low, or Go's panic when a bound is out of range; math.MinInt for what is not there
-//	IndexUnsigned(i uint64, n int) int                      Index
-//	SliceLowUnsigned(present string, low, high, most uint64, length, capacity int) int
-//	                                                        SliceLow with the bounds of which present has l, h and m
 //	ArrayLength(n, length int)                              Go's panic when a slice of length n becomes an array that is longer
 //	MakeCapacity(length, capacity, size int) int            capacity, or Go's panic of make([]T, length, capacity)
 //	Concat(a, b string) string                              a + b, or a panic where that does not fit into memory
@@ -223,9 +218,6 @@
 //
 // Where package slog writes an unnamed slice, map or struct as JSON and a value of a
 // cell in it cannot be encoded, the error names Box in front of the user's type.
-//
-// The panics of yaegi that [Recovered] repairs have lost their numbers:
-// "index out of range" without index and length.
 //
 // A reflect.Type that [Registry.TypeOf] returns answers for the declared type;
 // compiled code that makes values from it makes raw ones. A type that package

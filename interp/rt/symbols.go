@@ -71,11 +71,6 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"Variable":  r.Variable,
 		"Equal":     r.Equal,
 		"Recovered": Recovered,
-		"Index":     Index,
-		"SliceLow":  SliceLow,
-
-		"IndexUnsigned":    IndexUnsigned,
-		"SliceLowUnsigned": SliceLowUnsigned,
 
 		"ArrayLength":  ArrayLength,
 		"MakeCapacity": MakeCapacity,

@@ -7,7 +7,7 @@ import (
 )
 
 // absentValue stands for the value of the command before, where there is none.
-var absentValue = ReflectValue{Value: reflect.ValueOf(absent)}
+var absentValue = ReflectValue{Value: reflect.ValueOf(Absent)}
 
 func isAbsent(v ReflectValue) bool { return v.r == nil && v.IsValid() }
 

@@ -347,10 +347,10 @@ func (c *compiler) assignOne(n ast.Node, lhs, rhs ast.Expr) {
 		return
 	}
 	t := c.typeOf(lhs)
-	if c.calls(rhs) && !c.lazy(lhs) {
-		if c.calls(lhs) {
-			c.fail(n, "calls on both sides of an assignment")
-		}
+	if c.calls(rhs) && c.calls(lhs) && !c.lazy(lhs) {
+		c.fail(n, "calls on both sides of an assignment")
+	}
+	if (c.calls(rhs) || c.mayPanic(rhs) && !c.calls(lhs)) && !c.lazy(lhs) {
 		x := c.exprTo(rhs, t, nil)
 		c.set(c.locate(lhs), x)
 		return
@@ -362,6 +362,25 @@ func (c *compiler) assignOne(n ast.Node, lhs, rhs ast.Expr) {
 	}
 	x := c.exprTo(rhs, t, nil)
 	c.set(p, x)
+}
+
+// mayPanic reports whether the evaluation of e can panic, calls in it aside.
+func (c *compiler) mayPanic(e ast.Expr) (may bool) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.IndexExpr, *ast.SliceExpr, *ast.StarExpr, *ast.TypeAssertExpr:
+			may = true
+		case *ast.SelectorExpr:
+			sel := c.source.Info.Selections[n]
+			may = may || sel != nil && sel.Indirect()
+		case *ast.BinaryExpr:
+			may = may || (n.Op == token.QUO || n.Op == token.REM) && c.source.Info.Types[n.Y].Value == nil
+		}
+		return !may
+	})
+	return may
 }
 
 // update compiles x op= e.

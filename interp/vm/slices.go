@@ -1,7 +1,6 @@
 package vm
 
 import (
-	"math"
 	"reflect"
 	"unsafe"
 
@@ -11,7 +10,7 @@ import (
 func panicNil() { panic(rt.NilDereference()) }
 
 // absent stands for a bound that a slice expression does not have.
-const absent = math.MinInt
+const absent = rt.Absent
 
 func bounds(nb unsafe.Pointer, at uint16) int {
 	if at == none {
@@ -26,12 +25,11 @@ func bounds(nb unsafe.Pointer, at uint16) int {
 
 // reslice is h[low:high:most] for elements of the given size.
 func reslice(h header, low, high, most int, size uintptr, array bool) header {
-	capacity := h.c
-	if array {
-		capacity = absent
+	rt.CheckSlice(rt.Bound{Value: low}, rt.Bound{Value: high}, rt.Bound{Value: most}, h.n, h.c, !array)
+	from, to, end := 0, h.n, h.c
+	if low != absent {
+		from = low
 	}
-	from := rt.SliceLow(low, high, most, h.n, capacity)
-	to, end := h.n, h.c
 	if high != absent {
 		to = high
 	}

@@ -6,6 +6,7 @@
 // In the order of the data flow:
 //
 //	interpreter.go  evaluates code and calls functions
+//	bounds.go       adds checks of indices and bounds of slice expressions
 //	forget.go       frees what later code cannot reach
 //	trace.go        remembers where a panic began
 //	frames.go       finds the functions of lowered code in a stack trace

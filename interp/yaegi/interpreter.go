@@ -58,7 +58,12 @@ func (i *Interpreter) Eval(src string) (v reflect.Value, err error) {
 			err = &Error{fmt.Sprint(r)}
 		}
 	}()
-	v, err = i.yaegi.Eval(src)
+	program, err := i.yaegi.Compile(src)
+	if err != nil {
+		return v, &Error{err.Error()}
+	}
+	CheckBounds(program)
+	v, err = i.yaegi.Execute(program)
 	var p upstream.Panic
 	switch {
 	case err == nil:
