@@ -90,9 +90,11 @@
 //
 // The same holds for names that cells register in compiled packages, which panic if a program
 // registers a name twice: flags, patterns of http.ServeMux, variables of expvar, drivers of
-// database/sql, methods of archive/zip and formats of image. A later cell replaces what an
-// earlier one has registered; registering a name twice within one run of a cell is a panic. This
-// does not apply to modules of %get that have their own registry.
+// database/sql, methods of archive/zip, formats of image, profiles of runtime/pprof and types of
+// encoding/gob. A later cell replaces what an earlier one has registered, a pattern also those
+// that conflict with it; registering a name twice within one run of a cell is a panic. Package
+// encoding/gob cannot unregister a type: it rejects a name that was registered for an earlier
+// definition of a type. This does not apply to modules of %get that have their own registry.
 //
 // An existing closure or goroutine keeps the variables that it captured. If it calls a function
 // or method that was declared again with the same parameters and results, it calls the new one;

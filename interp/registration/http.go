@@ -44,7 +44,7 @@ func (h *handlers) handle(mux *http.ServeMux, pattern string, handler http.Handl
 	}
 	r := &replaceableHandler{}
 	r.current.Store(&handler)
-	mux.Handle(pattern, r)
+	h.handleNew(mux, pattern, r)
 	h.names.add(k, weak.Make(r))
 }
 

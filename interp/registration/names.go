@@ -51,6 +51,20 @@ func (n *names) earlier(k key) any {
 	return e.replacer
 }
 
+// remove removes a name that an earlier run than the caller's has registered. It returns
+// false if there is none.
+func (n *names) remove(k key) bool {
+	r := n.runs.Run()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	e := n.entries[k]
+	if e == nil || r == nil || r.Serial == e.run {
+		return false
+	}
+	delete(n.entries, k)
+	return true
+}
+
 // add records that the caller's run has registered a name.
 func (n *names) add(k key, replacer any) {
 	r := n.runs.Run()

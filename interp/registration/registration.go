@@ -9,6 +9,7 @@ type Registrations struct {
 	vars     *vars
 	drivers  *drivers
 	decoders *decoders
+	profiles *profiles
 }
 
 // New returns registrations without any names. exit ends a program, or the process.
@@ -16,7 +17,7 @@ func New(r runs, d flagDefiner, exit func(code int)) *Registrations {
 	n := &names{runs: r, entries: map[key]*entry{}, holders: map[any]bool{}}
 	f := &flags{names: n, definer: d, exit: exit}
 	f.newCommandLine()
-	return &Registrations{flags: f, handlers: &handlers{n}, vars: &vars{n}, drivers: &drivers{n}, decoders: &decoders{n}}
+	return &Registrations{flags: f, handlers: &handlers{n}, vars: &vars{n}, drivers: &drivers{n}, decoders: &decoders{n}, profiles: &profiles{n}}
 }
 
 // NewCommandLine sets flag.CommandLine of cells to an empty flag set, as at the start of a program.
@@ -39,7 +40,8 @@ func (r *Registrations) Overrides() map[string]map[string]reflect.Value {
 			"RegisterCompressor":   reflect.ValueOf(r.decoders.registerCompressor),
 			"RegisterDecompressor": reflect.ValueOf(r.decoders.registerDecompressor),
 		},
-		"image/image": {"RegisterFormat": reflect.ValueOf(r.decoders.registerFormat)},
-		"quern/rt/rt": methods,
+		"image/image":         {"RegisterFormat": reflect.ValueOf(r.decoders.registerFormat)},
+		"runtime/pprof/pprof": {"NewProfile": reflect.ValueOf(r.profiles.newProfile)},
+		"quern/rt/rt":         methods,
 	}
 }
