@@ -185,3 +185,82 @@ func TestInternalPackageOfAnother(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+const embedFiles = `
+-- go.mod --
+module example.com/site
+
+go 1.25
+-- site.go --
+package site
+
+import (
+	"embed"
+	"io/fs"
+)
+
+type Text string
+
+var (
+	//go:embed data/title.txt
+	Title Text
+
+	//go:embed data/title.txt
+	raw []byte
+)
+
+//go:embed data "data/.more"
+var Files embed.FS
+
+var Names = names()
+
+func names() (list []string) {
+	fs.WalkDir(Files, ".", func(p string, d fs.DirEntry, err error) error {
+		list = append(list, p)
+		return err
+	})
+	return list
+}
+
+func Raw() string { return string(raw) }
+-- data/title.txt --
+hello
+-- data/sub/a.txt --
+A
+-- data/.hidden --
+-- data/.more --
+-- bad/bad.go --
+package bad
+
+import _ "embed"
+
+//go:embed none.txt
+var Text string
+-- worse/worse.go --
+package worse
+
+import _ "embed"
+
+//go:embed worse.go
+var Text int
+`
+
+// TestEmbed says that packages can embed files.
+func TestEmbed(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, embedFiles)
+	t.Chdir(dir)
+	n := newNotebook(t, modules(t, nil))
+	n.must(t, "import \"example.com/site\"\nsite.Title, site.Raw(), site.Names", `= "hello\n", "hello\n", [. data data/.more data/sub data/sub/a.txt data/title.txt]`)
+	n.must(t, "b, err := site.Files.ReadFile(\"data/sub/a.txt\")\nstring(b), err", `= "A\n", <nil>`)
+	writeFiles(t, dir, "-- data/title.txt --\nchanged\n")
+	n.must(t, "site.Title, site.Raw()", `= "changed\n", "changed\n"`)
+	for path, want := range map[string]string{
+		"bad":   "bad/bad.go:6:5: pattern none.txt: no matching files found",
+		"worse": "worse/worse.go:6:5: go:embed cannot apply to a variable of type int",
+	} {
+		if got := n.run("import \"example.com/site/" + path + "\"\n" + path + ".Text"); !strings.Contains(filepath.ToSlash(got), want) {
+			t.Errorf("%s: got %s", path, got)
+		}
+	}
+}

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"go/types"
 	"strconv"
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/diagnostics"
+	"github.com/quernlab/quern/interp/embedded"
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/source"
@@ -92,6 +94,9 @@ func (p *packagesRunner) run(ctx context.Context, number int, part *source.Part)
 	}
 	err = p.linker.install(ctx, unit)
 	if err == nil {
+		err = p.embed(part.Embedded)
+	}
+	if err == nil {
 		err = p.linker.redeclare(unit)
 	}
 	if err != nil {
@@ -103,6 +108,20 @@ func (p *packagesRunner) run(ctx context.Context, number int, part *source.Part)
 	nothing := func() (Result, error) { return Result{}, nil }
 	if _, err := p.executor.run(ctx, goroutine.NewRun(number), unit, nothing, func() {}); err != nil {
 		return &source.Error{Path: part.Path, Err: err}
+	}
+	return nil
+}
+
+// embed sets variables to embedded files.
+func (p *packagesRunner) embed(variables map[*types.Var]embedded.Files) error {
+	for v, files := range variables {
+		address, err := p.linker.interpreter.Address(p.program.Name(v))
+		if err != nil {
+			return fault(err)
+		}
+		if err := files.Set(address.Elem()); err != nil {
+			return fmt.Errorf("%s: %w", p.fset.Position(v.Pos()), err)
+		}
 	}
 	return nil
 }

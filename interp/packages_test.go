@@ -138,7 +138,7 @@ func greetModules(t *testing.T) interp.Option {
 		"example.com/bad@v1.0.0/go.mod":                    "module example.com/bad\n",
 		"example.com/bad@v1.0.0/bodiless/x.go":             "package bodiless\nfunc F() int\n",
 		"example.com/bad@v1.0.0/command/x.go":              "package main\nfunc main() {}\n",
-		"example.com/bad@v1.0.0/embeds/x.go":               "package embeds\nimport _ \"embed\"\n//go:embed x.go\nvar Text string\n",
+		"example.com/bad@v1.0.0/embeds/x.go":               "package embeds\nimport _ \"embed\"\n//go:embed none.go\nvar X string\n",
 		"example.com/bad@v1.0.0/syntax/x.go":               "package syntax\nfunc F( {\n",
 		"example.com/bad@v1.0.0/types/x.go":                "package types\nvar X int = \"a\"\n",
 		"example.com/bad@v1.0.0/cycle/x.go":                "package cycle\nimport \"example.com/bad/cycle2\"\nvar X = cycle2.X\n",
@@ -225,7 +225,7 @@ func TestModuleRefused(t *testing.T) {
 	for _, row := range []struct{ name, want string }{
 		{"bodiless", "the function F has no body in Go"},
 		{"command", "it is a program"},
-		{"embeds", "it embeds files"},
+		{"embeds", "no matching files found"},
 		{"syntax", "syntax/x.go:2:9: "},
 		{"types", "types/x.go:2:13: cannot use \"a\""},
 		{"cycle", "it imports itself"},

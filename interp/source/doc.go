@@ -11,11 +11,12 @@
 //
 //	loader.go   finding and checking packages
 //	read.go     reading and parsing them, several at once
+//	embed.go    variables of //go:embed lines
 //	reload.go   packages whose files have changed
 //	part.go     what has to run, and what has run
 //	reach.go    which declarations code reaches
 //	wait.go     which initializers can run later than the import
 //
-// Packages that cannot be interpreted are rejected with an [*Error]: those that use cgo, assembly
-// or embedded files, or packages of the standard library that cells do not have.
+// Packages that cannot be interpreted are rejected with an [*Error]: those that use cgo or
+// assembly, or packages of the standard library that cells do not have.
 package source

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/interp/embedded"
 	"github.com/quernlab/quern/interp/module"
 )
 
@@ -71,6 +72,11 @@ type loadedPackage struct {
 	begun bool       // its initializers and init functions have run
 	// imports are the packages that it imports, as far as they are not compiled.
 	imports []*loadedPackage
+	// Of //go:embed lines: the patterns, a text that changes with the files, and the files by
+	// variable.
+	patterns []string
+	stamp    string
+	embedded map[*types.Var]embedded.Files
 	// replaces is the same package before its files changed; nil for the first one.
 	replaces *loadedPackage
 	// waiting are the declarations that have not run.
@@ -196,6 +202,9 @@ func (l *Loader) imported(p *loadedPackage) {
 // current reports whether all that a package imports has been loaded from the files that it would be
 // loaded from now.
 func (l *Loader) current(p *loadedPackage) bool {
+	if p.stamp != "" && embedded.Stamp(p.from.Dir, p.patterns) != p.stamp {
+		return false
+	}
 	for _, i := range p.imports {
 		if i.from.Stamp == "" && len(i.imports) == 0 {
 			continue // it never changes
@@ -225,7 +234,17 @@ func (l *Loader) load(importPath string, place module.Package) (*loadedPackage, 
 	if f.err != nil {
 		return nil, f.err
 	}
-	return l.check(importPath, f.parsed)
+	p, err := l.check(importPath, f.parsed)
+	if err != nil {
+		return nil, err
+	}
+	p.patterns, p.stamp, p.embedded = f.patterns, f.stamp, map[*types.Var]embedded.Files{}
+	for _, e := range f.embedded {
+		if v, ok := p.types.Scope().Lookup(e.name).(*types.Var); ok {
+			p.embedded[v] = e.files
+		}
+	}
+	return p, nil
 }
 
 // initFunction is a function that calls the init functions of a package, for the checker.

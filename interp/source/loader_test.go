@@ -159,7 +159,9 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, files, want string }{
 		{"program", "-- x/x.go --\npackage main\n", "package example.com/m/x cannot be interpreted: it is a program"},
-		{"embedded file", "-- x/x.go --\npackage x\n\nimport _ \"embed\"\n\n//go:embed x.go\nvar text string\n", "package example.com/m/x cannot be interpreted: it embeds files"},
+		{"embedded file", "-- x/x.go --\npackage x\n\nimport _ \"embed\"\n\n//go:embed none.txt\nvar text string\n", "x/x.go:6:5: pattern none.txt: no matching files found"},
+		{"directive above a function", "-- x/x.go --\npackage x\n\nimport _ \"embed\"\n\n//go:embed x.go\nfunc f() {}\n", "misplaced go:embed"},
+		{"embedded with a value", "-- x/x.go --\npackage x\n\nimport _ \"embed\"\n\n//go:embed x.go\nvar a = 1\n", "one variable without an initial value"},
 		{"assembly", "-- x/x.go --\npackage x\n\nfunc add(a, b int) int\n-- x/x_amd64.s --\n-- x/x_arm64.s --\n", "example.com/m@v1.0.0/x/x.go:3:1: the function add has no body in Go"},
 		{"cgo", "-- x/x.go --\npackage x\n\nimport \"C\"\n", "all its files are for cgo or for other systems"},
 		{"no file", "-- x/x.txt --\n", "it has no Go files"},

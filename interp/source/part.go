@@ -3,6 +3,8 @@ package source
 import (
 	"go/ast"
 	"go/types"
+
+	"github.com/quernlab/quern/interp/embedded"
 )
 
 // A Part is what a session has to run of a package before code that uses it.
@@ -16,6 +18,9 @@ type Part struct {
 	Specs []*ast.TypeSpec
 	Funcs []*ast.FuncDecl
 	Vars  []*types.Var
+	// Embedded are the files of the variables with //go:embed lines. They are set before the
+	// initializers run.
+	Embedded map[*types.Var]embedded.Files
 	// Init are the initializers of the variables, in the order in which they run, and Inits
 	// the calls of the init functions that follow them.
 	Init  []*types.Initializer
@@ -118,6 +123,12 @@ func (p *Part) finish() {
 	for _, name := range p.Types.Scope().Names() {
 		if v, ok := p.Types.Scope().Lookup(name).(*types.Var); ok && in[v] {
 			p.Vars = append(p.Vars, v)
+			if files, ok := p.of.embedded[v]; ok {
+				if p.Embedded == nil {
+					p.Embedded = map[*types.Var]embedded.Files{}
+				}
+				p.Embedded[v] = files
+			}
 		}
 	}
 	for _, init := range p.of.info.InitOrder {

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"errors"
 	"go/ast"
 	"go/build"
@@ -13,14 +14,18 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/quernlab/quern/display"
+	"github.com/quernlab/quern/interp/embedded"
 	"github.com/quernlab/quern/interp/module"
 )
 
 // files are the source of a package, or why it cannot be interpreted.
 type files struct {
-	imports []string
-	parsed  []*ast.File
-	err     error
+	imports  []string
+	parsed   []*ast.File
+	patterns []string // of all //go:embed lines
+	stamp    string   // changes with the files that match the patterns
+	embedded []embedding
+	err      error
 }
 
 // tags are build tags with which packages exclude code that only a compiler can use.
@@ -42,10 +47,8 @@ func (l *Loader) readFiles(importPath string, place module.Package) *files {
 		return &files{err: err}
 	case found.Name == "main":
 		return &files{err: errors.New("it is a program")}
-	case len(found.EmbedPatterns) > 0:
-		return &files{err: errors.New("it embeds files")}
 	}
-	f := &files{imports: found.Imports}
+	f := &files{imports: found.Imports, patterns: found.EmbedPatterns}
 	for _, name := range found.GoFiles {
 		text, err := os.ReadFile(filepath.Join(place.Dir, name))
 		if err != nil {
@@ -60,6 +63,16 @@ func (l *Loader) readFiles(importPath string, place module.Package) *files {
 			return &files{err: err}
 		}
 		f.parsed = append(f.parsed, file)
+		if len(f.patterns) > 0 && bytes.Contains(text, []byte(embedDirective)) {
+			variables, err := embeddings(place.Dir, shown, text)
+			if err != nil {
+				return &files{err: err}
+			}
+			f.embedded = append(f.embedded, variables...)
+		}
+	}
+	if len(f.patterns) > 0 && place.Stamp != "" {
+		f.stamp = embedded.Stamp(place.Dir, f.patterns)
 	}
 	return f
 }
