@@ -21,9 +21,9 @@ type Registry interface {
 	Descriptor(t types.Type) any
 	// Mentions reports whether a value of type t goes into an interface as a box.
 	Mentions(t types.Type) bool
-	// XMLRefusal tells what encoding/xml would not see of a value of type t, as a
+	// UnsupportedInXML tells what encoding/xml would not see of a value of type t, as a
 	// noun phrase; "" if there is nothing.
-	XMLRefusal(t types.Type) string
+	UnsupportedInXML(t types.Type) string
 }
 
 // Config is what a Program needs to know of the session.

@@ -33,7 +33,7 @@ func (f *function) refuseXML(x ast.Expr) {
 	if types.IsInterface(t) {
 		return
 	}
-	if refusal := f.Registry.XMLRefusal(t); refusal != "" {
+	if refusal := f.Registry.UnsupportedInXML(t); refusal != "" {
 		f.unsupported(x, "this value in encoding/xml, which does not see "+refusal+",", "")
 	}
 }

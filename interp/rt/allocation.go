@@ -14,20 +14,20 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 )
 
-// Allocate panics if n elements of size bytes do not fit into memory: the runtime
-// would end the process. What is small is not looked at. A negative n, or one that
-// no slice can have, is left to the panics that Go has for them.
+// Allocate panics if n elements of size bytes do not fit into memory, because the
+// runtime would end the process. It ignores small allocations. A negative n, or one
+// that no slice can have, is left to Go's own panics.
 func Allocate(n, size int) {
 	if over, bytes := bits.Mul64(uint64(max(n, 0)), uint64(size)); bytes >= LargeAllocation && over == 0 && bytes <= math.MaxInt64 {
 		allocate(int64(bytes))
 	}
 }
 
-// LargeAllocation is the least number of bytes that Allocate looks at. What is smaller, the
-// watch over the memory of a session finds early enough.
+// LargeAllocation is the smallest number of bytes that Allocate checks. The memory
+// watch of the session notices smaller allocations early enough.
 const LargeAllocation = 64 << 20
 
-// Concat returns a + b, or a panic where that does not fit into memory.
+// Concat returns a + b. It panics if the result does not fit into memory.
 func Concat(a, b string) string {
 	if n := len(a) + len(b); n >= LargeAllocation {
 		Allocate(n, 1)
@@ -72,14 +72,14 @@ var machineMemory = sync.OnceValue(func() int64 {
 	return int64(min(machine.Total, math.MaxInt64))
 })
 
-// heapInUse returns the size of what has been allocated and not been found to be garbage.
+// heapInUse returns the size of all heap objects that the garbage collector has not freed.
 func heapInUse() int64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return int64(sample[0].Value.Uint64())
 }
 
-// byteSize returns "1.5 GiB".
+// byteSize formats a number of bytes, for instance as "1.5 GiB".
 func byteSize(bytes int64) string {
 	if bytes >= 1<<30 {
 		return fmt.Sprintf("%.3g GiB", float64(bytes)/(1<<30))
@@ -87,32 +87,33 @@ func byteSize(bytes int64) string {
 	return fmt.Sprintf("%.3g MiB", float64(bytes)/(1<<20))
 }
 
-// MakeLength returns n, the length of a slice of elements of size bytes, the entries
-// of a map or the buffer of a channel, if that fits into memory.
+// MakeLength returns n: the length of a slice with elements of size bytes, the number
+// of entries of a map or the buffer size of a channel. It panics if that does not fit
+// into memory.
 func MakeLength(n, size int) int {
 	Allocate(n, size)
 	return n
 }
 
-// repeatString is strings.Repeat.
+// repeatString is strings.Repeat with the check of Allocate.
 func repeatString(s string, count int) string {
 	Allocate(count, len(s))
 	return strings.Repeat(s, count)
 }
 
-// repeatBytes is bytes.Repeat.
+// repeatBytes is bytes.Repeat with the check of Allocate.
 func repeatBytes(b []byte, count int) []byte {
 	Allocate(count, len(b))
 	return bytes.Repeat(b, count)
 }
 
-// growBuilder is the method Grow of a strings.Builder.
+// growBuilder is the method Grow of a strings.Builder with the check of Allocate.
 func growBuilder(b *strings.Builder, n int) {
 	Allocate(n, 1)
 	b.Grow(n)
 }
 
-// growBuffer is the method Grow of a bytes.Buffer.
+// growBuffer is the method Grow of a bytes.Buffer with the check of Allocate.
 func growBuffer(b *bytes.Buffer, n int) {
 	Allocate(n, 1)
 	b.Grow(n)

@@ -36,7 +36,7 @@ func (r *Registry) Implements(x any, target *Type) bool {
 	return r.compiledImplements(x, target)
 }
 
-// implementsKey is a question about a compiled type that has been answered.
+// implementsKey is a cache key: whether a compiled type implements an interface.
 type implementsKey struct {
 	typ    reflect.Type
 	target *Type
@@ -72,7 +72,7 @@ func (r *Registry) missingCompiled(t reflect.Type, target *Type) string {
 	return ""
 }
 
-// SameType reports whether x, which is of a compiled type, has the type of zero.
+// SameType reports whether x, a value of a compiled type, has the same type as zero.
 func SameType(x, zero any) bool { return reflect.TypeOf(x) == reflect.TypeOf(zero) }
 
 // AssertionFailed panics with the error of a failed assertion of x to the type

@@ -11,7 +11,7 @@ import (
 )
 
 func TestTypeTests(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	square, shape := w.box(Square{2}), w.typ(t, "Shape")
 	tests := []struct {
 		name string
@@ -58,7 +58,7 @@ func TestTypeTests(t *testing.T) {
 }
 
 func TestRedefinedTypesDiffer(t *testing.T) {
-	first, second := newWorld(t), newWorld(t)
+	first, second := newHarness(t), newHarness(t)
 	if first != second {
 		t.Fatal("the test needs one registry")
 	}
@@ -79,7 +79,7 @@ func TestRedefinedTypesDiffer(t *testing.T) {
 }
 
 func TestAssertionFailed(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	var (
 		any0    any = "text"
 		square  any = Square{1}
@@ -117,7 +117,7 @@ func TestAssertionFailed(t *testing.T) {
 			t.Errorf("%s:\n got %v\nwant %v", tt.name, got, want)
 		}
 		if _, ok := got.(runtime.Error); !ok {
-			t.Errorf("%s: %T is no runtime.Error", tt.name, got)
+			t.Errorf("%s: %T is not a runtime.Error", tt.name, got)
 		}
 		if got, want := w.TypeName(got), fmt.Sprintf("%T", want); got != want {
 			t.Errorf("%s: the error is a %s, want %s", tt.name, got, want)
@@ -126,7 +126,7 @@ func TestAssertionFailed(t *testing.T) {
 }
 
 func TestEqual(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	p := &Point{}
 	values := []any{
 		nil, 1, Int(1), Int(2), Celsius(1), Float(1), Text("1"), Point{1, 2, "n"}, Point{1, 2, "m"}, p, &Point{}, (*Point)(nil), (*Shy)(nil),

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Index returns i. It panics as Go does if i is no index of a sequence of
+// Index returns i. It panics as Go does if i is not a valid index of a sequence of
 // length n.
 func Index(i, n int) int {
 	if uint(i) >= uint(n) {
@@ -18,7 +18,7 @@ func Index(i, n int) int {
 	return i
 }
 
-// IndexUnsigned is Index for an index that may be no int.
+// IndexUnsigned is Index for an index that may overflow an int.
 func IndexUnsigned(i uint64, n int) int {
 	if i >= uint64(n) {
 		panic(boundsError("index out of range [" + strconv.FormatUint(i, 10) + "] with length " + strconv.Itoa(n)))
@@ -29,10 +29,10 @@ func IndexUnsigned(i uint64, n int) int {
 // A Bound is a bound of a slice expression.
 type Bound struct {
 	Value int
-	Large uint64 // instead of Value, when it is larger than that can be
+	Large uint64 // used instead of Value if the bound is larger than math.MaxInt
 }
 
-// Absent is the Value of a Bound that a slice expression does not have.
+// Absent is the Value of a bound that a slice expression leaves out.
 const Absent = math.MinInt
 
 func (b Bound) String() string {
@@ -49,22 +49,22 @@ func (b Bound) exceeds(other Bound) bool {
 // CheckSlice panics as Go does if the bounds of a slice expression are out of range for
 // an operand of the given length. The limit of the bounds of a slice is its capacity,
 // that of a string or an array its length.
-func CheckSlice(low, high, most Bound, length, limit int, isSlice bool) {
+func CheckSlice(low, high, maximum Bound, length, limit int, isSlice bool) {
 	end, limited := Bound{Value: limit}, " with length "
 	if isSlice {
 		limited = " with capacity "
 	}
 	switch {
-	case most.Value != Absent:
-		checkBound("::", most, "", end, limited)
-		checkBound(":", high, ":", most, "")
+	case maximum.Value != Absent:
+		checkBound("::", maximum, "", end, limited)
+		checkBound(":", high, ":", maximum, "")
 	case high.Value != Absent:
 		checkBound(":", high, "", end, limited)
 	default:
 		high.Value = length
 	}
 	after := ""
-	if most.Value != Absent {
+	if maximum.Value != Absent {
 		after = ":"
 	}
 	switch {
@@ -99,8 +99,8 @@ func ArrayLength(n, length int) {
 	}
 }
 
-// MakeCapacity returns capacity. It panics as Go does where make cannot have a
-// slice of that length and capacity, of elements of size bytes.
+// MakeCapacity returns capacity. It panics as Go does if make rejects the length and
+// capacity for elements of size bytes.
 func MakeCapacity(length, capacity, size int) int {
 	if fits(length, size) && (!fits(capacity, size) || length > capacity) {
 		panic(runtimeError("makeslice: cap out of range"))
@@ -113,7 +113,7 @@ func MakeCapacity(length, capacity, size int) int {
 
 // fits reports whether n elements of size bytes may be allocated.
 func fits(n, size int) bool {
-	const addressBits = 48 // of what the runtime allocates from
+	const addressBits = 48 // the size of the runtime's heap address space
 	over, memory := bits.Mul64(uint64(n), uint64(size))
 	return n >= 0 && over == 0 && memory <= 1<<addressBits
 }

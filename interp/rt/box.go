@@ -13,17 +13,17 @@ import (
 
 //go:generate go run ./internal/variants
 
-// Box is a value of a type that mentions an interpreted one, as it lies in an
-// interface. The dynamic type of the interface is Box itself or one of its
-// variants, chosen by the class of T alone, so that two boxes are equal by Go's
-// == exactly when Go would find the values equal.
+// Box is an interface value whose type mentions an interpreted one. The dynamic type
+// of the interface is Box itself or one of its variants. The class of T alone selects
+// the variant, so two boxes are equal by Go's == exactly when Go would find the values
+// equal.
 type Box struct {
 	T *Type // never nil
 	V any   // the raw value, of the type that T has in lowered code
 }
 
-// Class bits: what a box of the type must implement besides fmt.Formatter and
-// json.Marshaler, because compiled code asks any value for it.
+// Class bits: the interfaces that a box of the type must implement besides
+// fmt.Formatter and json.Marshaler, because compiled code asks any value for them.
 const (
 	classError    = 1 << iota // error
 	classErrors               // Unwrap() []error, together with classError
@@ -63,25 +63,25 @@ func (s *methodSet) isImage() bool {
 		s.hasSignature("At", "func(int, int) color.Color")
 }
 
-// boxed is what every box and every native wrapper of one implements.
+// boxed is implemented by every box and every native wrapper of a box.
 type boxed interface{ box() Box }
 
 func (b Box) box() Box { return b }
 
-// Raw returns the value without its type: for a compiled function that reflects
+// Raw returns the value without its type, for compiled functions that use reflection
 // on a value of a cell.
 func (b Box) Raw() any { return b.V }
 
-// TypeName returns the name of the value's type as %T prints it: for a compiled
-// function that names what it was given.
+// TypeName returns the name of the value's type as %T prints it, for compiled
+// functions that print the types of their arguments.
 func (b Box) TypeName() string { return b.T.name }
 
-// GoType returns the type as it was declared: of a struct, for instance, the names of
-// the fields.
+// GoType returns the type as the cell declared it, for instance a struct with its
+// field names.
 func (b Box) GoType() reflect.Type { return typeWrapper{reflect.TypeOf(b.V), b.T} }
 
-// Part makes an interface value of a component of Raw, whose type was reached
-// from GoType.
+// Part returns raw, a component of Raw, as an interface value. declared is its type,
+// as reached from GoType.
 func (b Box) Part(declared reflect.Type, raw any) any {
 	if t, ok := declared.(typeWrapper); ok {
 		return t.d.box(raw)
@@ -97,7 +97,7 @@ func (t *Type) BoxError(v any) error { return t.box(v).(error) }
 
 func (t *Type) box(v any) any { return variant(int(t.class.Load()), Box{t, v}) }
 
-// unbox returns the box that x is or wraps.
+// unbox returns the box that x is or that x wraps.
 func (r *Registry) unbox(x any) (Box, bool) {
 	switch b := x.(type) {
 	case nil:
@@ -108,14 +108,14 @@ func (r *Registry) unbox(x any) (Box, bool) {
 		return b.box(), true
 	}
 	if t := reflect.TypeOf(x); t.Kind() == reflect.Pointer {
-		if _, ok := r.engine.Load(t); ok {
+		if _, ok := r.yaegiWrappers.Load(t); ok {
 			return reflect.ValueOf(x).Elem().Field(0).Interface().(boxed).box(), true
 		}
 	}
 	return Box{}, false
 }
 
-// Unbox returns the box that x is, or that it wraps as a compiled interface.
+// Unbox returns the box that x is, or that x wraps as a compiled interface.
 func (r *Registry) Unbox(x any) (Box, bool) { return r.unbox(x) }
 
 // Value returns the raw value of a boxed x, and any other x as it is.
@@ -126,7 +126,7 @@ func (r *Registry) Value(x any) any {
 	return x
 }
 
-// Plain takes a box out of the wrapper that it got as a compiled interface.
+// Plain returns the box itself if x wraps one as a compiled interface, else x.
 func (r *Registry) Plain(x any) any {
 	if b, ok := r.unbox(x); ok {
 		return b.T.box(b.V)
@@ -140,7 +140,7 @@ func (b Box) Format(f fmt.State, verb rune) { formatBox(f, verb, b) }
 // MarshalJSON encodes the value as encoding/json encodes one of its type.
 func (b Box) MarshalJSON() ([]byte, error) { return b.T.registry.marshalBox(b) }
 
-// The methods of the variants, which are generated, call those below.
+// The generated methods of the variants call the methods below.
 
 func (b Box) errorText() string  { return call0[string](b, "Error") }
 func (b Box) stringText() string { return call0[string](b, "String") }
@@ -170,7 +170,7 @@ func (b Box) bundle() map[string]any {
 	if b.T.set.Load().has("MIMEBundle") {
 		data := call0[map[string]any](b, "MIMEBundle")
 		if _, ok := data["text/plain"]; !ok {
-			// Package display knows the name of the box only.
+			// Package display only sees the name of the box type.
 			data = maps.Clone(data)
 			if data == nil {
 				data = map[string]any{}
@@ -179,7 +179,7 @@ func (b Box) bundle() map[string]any {
 		}
 		return data
 	}
-	data, _ := display.Render(picture{b})
+	data, _ := display.Render(imageBox{b})
 	return data
 }
 
@@ -191,7 +191,7 @@ func (b Box) metadata() map[string]any {
 	case set.has("MIMEBundle"):
 		return nil
 	}
-	_, metadata := display.Render(picture{b})
+	_, metadata := display.Render(imageBox{b})
 	return metadata
 }
 
@@ -207,9 +207,9 @@ func (r *Registry) TypeName(x any) string {
 	return compiledName(reflect.TypeOf(x))
 }
 
-// ToDisplay returns x as a value that package display can show: a boxed value
-// whose type has the method MIMEBundle or implements image.Image is a
-// display.Displayer already, so only the wrapper of an interface has to go.
+// ToDisplay returns x as a value that package display can show. A boxed value whose
+// type has the method MIMEBundle or implements image.Image already is a
+// display.Displayer, so ToDisplay only removes the wrapper of a compiled interface.
 func (r *Registry) ToDisplay(x any) any { return r.Plain(x) }
 
 var (
@@ -217,7 +217,7 @@ var (
 	_ json.Marshaler = Box{}
 
 	_ display.Structured = Box{}
-	_ image.Image        = picture{}
+	_ image.Image        = imageBox{}
 
 	errorType = reflect.TypeFor[error]()
 )

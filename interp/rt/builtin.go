@@ -9,8 +9,8 @@ import (
 	"unsafe"
 )
 
-// BuiltinPrint is the builtin print. Its arguments are raw values, interfaces
-// among them as Words.
+// BuiltinPrint is the builtin print. Its arguments are raw values; the caller passes
+// interface values through Words.
 func (r *Registry) BuiltinPrint(args ...any) {
 	var b strings.Builder
 	for _, x := range args {
@@ -32,13 +32,13 @@ func (r *Registry) BuiltinPrintln(args ...any) {
 	io.WriteString(r.config.Stderr, b.String())
 }
 
-// words is an interface value as print shows it: the addresses of its type and
-// of its data.
-type words [2]uintptr
+// interfaceWords is what print shows of an interface value: the addresses of its type and of
+// its data.
+type interfaceWords [2]uintptr
 
-// Words returns what print is to show for an operand of interface type.
+// Words returns the operand to pass to BuiltinPrint for an interface value.
 func (r *Registry) Words(x any) any {
-	w := *(*words)(unsafe.Pointer(&x))
+	w := *(*interfaceWords)(unsafe.Pointer(&x))
 	if b, ok := r.unbox(x); ok {
 		w[0] = uintptr(unsafe.Pointer(b.T))
 	}
@@ -49,7 +49,7 @@ func builtinOperand(x any) string {
 	switch x := x.(type) {
 	case nil:
 		return "nil"
-	case words:
+	case interfaceWords:
 		return fmt.Sprintf("(%#x,%#x)", x[0], x[1])
 	}
 	return builtinText(reflect.ValueOf(x))
@@ -59,7 +59,7 @@ func basicKind(k reflect.Kind) bool {
 	return reflect.Bool <= k && k <= reflect.Complex128 || k == reflect.String
 }
 
-// builtinText writes v as the runtime's print does.
+// builtinText formats v as the runtime's print does.
 func builtinText(v reflect.Value) string {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -91,7 +91,7 @@ func Max(a, b float64) float64 { return max(a, b) }
 // Clear is the builtin clear for a map or a slice.
 func (r *Registry) Clear(x any) { reflect.ValueOf(r.Value(x)).Clear() }
 
-// CloneMap is maps.Clone. A boxed map gives a boxed one.
+// CloneMap is maps.Clone. The clone of a boxed map is boxed.
 func (r *Registry) CloneMap(m any) any {
 	b, isBox := r.unbox(m)
 	old := reflect.ValueOf(r.Value(m))

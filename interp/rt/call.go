@@ -2,9 +2,10 @@ package rt
 
 import "reflect"
 
-// The call functions call a method of the table. A registered function has the
-// very type that is asked for, unless yaegi made it of a named type; then
-// reflection does the call. Their names tell parameters x results.
+// The functions below call a method of the method table. A registered function
+// normally has exactly the expected type and is called directly. It has another one if
+// yaegi made it from a named type, and is then called through reflection. The suffix
+// of a name is the number of parameters, or parameters x results.
 
 // call0 calls the method name, which takes nothing and returns an R.
 func call0[R any](b Box, name string) R {
@@ -89,8 +90,8 @@ func (m *method) call(b Box, args ...reflect.Value) []reflect.Value {
 	return m.value.Call(append([]reflect.Value{argument(&b.V)}, args...))
 }
 
-// argument is *p as an argument: of its static type even when that is an
-// interface type and *p is nil.
+// argument returns *p as a reflect.Value that keeps the static type A, even if A is
+// an interface type and *p is nil.
 func argument[A any](p *A) reflect.Value { return reflect.ValueOf(p).Elem() }
 
 // result returns results[i] as an R; a nil interface gives the zero R.

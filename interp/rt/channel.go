@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// askAgain is how often a wait asks again whether it is to end, after it was told
-// to and what it runs in was spared: the deferred calls of interrupted code.
-const askAgain = 50 * time.Millisecond
+// stopRetryInterval is how long a wait continues before it checks again whether it must end.
+// It checks repeatedly because the deferred calls of interrupted code are allowed to
+// wait for a while.
+const stopRetryInterval = 50 * time.Millisecond
 
-// stopped is closed when the calling goroutine is to stop; nil when nothing stops
-// it.
+// stopped returns a channel that is closed when the calling goroutine must stop, or nil
+// if nothing can stop it.
 func (r *Registry) stopped() <-chan struct{} {
 	if r.config.Stopped == nil {
 		return nil
@@ -18,17 +19,17 @@ func (r *Registry) stopped() <-chan struct{} {
 	return r.config.Stopped()
 }
 
-// stopOr ends the calling goroutine. Where it is spared the channel is closed when
-// that is to be tried again.
-func (r *Registry) stopOr() <-chan struct{} {
+// stopOrRetry ends the calling goroutine. If the goroutine may continue for now, stopOrRetry
+// returns a channel that is closed when it is time to try again.
+func (r *Registry) stopOrRetry() <-chan struct{} {
 	r.config.Stop()
 	again := make(chan struct{})
-	time.AfterFunc(askAgain, func() { close(again) })
+	time.AfterFunc(stopRetryInterval, func() { close(again) })
 	return again
 }
 
-// Receiver sets *function, a func(chan T) T or func(chan T) (T, bool), to one that
-// receives from a channel as Go does, and ends when the caller is to stop.
+// Receiver sets *function, a func(chan T) T or func(chan T) (T, bool), to a function
+// that receives from a channel as Go does, but ends when its goroutine must stop.
 func (r *Registry) Receiver(function any) {
 	switch f := function.(type) {
 	case *func(chan int) int:
@@ -64,7 +65,7 @@ func (r *Registry) Receiver(function any) {
 	}
 }
 
-// Receive receives from a channel as Go does, and ends when the caller is to stop.
+// Receive receives from a channel as Go does, but ends when its goroutine must stop.
 func Receive[T any](r *Registry, c <-chan T) (v T, open bool) {
 	select {
 	case v, open = <-c:
@@ -77,13 +78,13 @@ func Receive[T any](r *Registry, c <-chan T) (v T, open bool) {
 		case v, open = <-c:
 			return v, open
 		case <-stopped:
-			stopped = r.stopOr()
+			stopped = r.stopOrRetry()
 		}
 	}
 }
 
-// Sender sets *function, a func(chan T, T), to one that sends on a channel as Go
-// does, and ends when the caller is to stop.
+// Sender sets *function, a func(chan T, T), to a function that sends on a channel as
+// Go does, but ends when its goroutine must stop.
 func (r *Registry) Sender(function any) {
 	switch f := function.(type) {
 	case *func(chan int, int):
@@ -107,7 +108,7 @@ func (r *Registry) Sender(function any) {
 	}
 }
 
-// Send sends on a channel as Go does, and ends when the caller is to stop.
+// Send sends on a channel as Go does, but ends when its goroutine must stop.
 func Send[T any](r *Registry, c chan<- T, v T) {
 	select {
 	case c <- v:
@@ -120,12 +121,12 @@ func Send[T any](r *Registry, c chan<- T, v T) {
 		case c <- v:
 			return
 		case <-stopped:
-			stopped = r.stopOr()
+			stopped = r.stopOrRetry()
 		}
 	}
 }
 
-// ReceiveFrom is Receive from a channel of any type.
+// ReceiveFrom is Receive for a channel of any type.
 func (r *Registry) ReceiveFrom(c reflect.Value) (value reflect.Value, open bool) {
 	if value, open = c.TryRecv(); value.IsValid() {
 		return value, open
@@ -133,26 +134,26 @@ func (r *Registry) ReceiveFrom(c reflect.Value) (value reflect.Value, open bool)
 	return r.wait(reflect.SelectCase{Dir: reflect.SelectRecv, Chan: c})
 }
 
-// SendOn is Send on a channel of any type.
+// SendOn is Send for a channel of any type.
 func (r *Registry) SendOn(c, value reflect.Value) {
 	if c.TrySend(value) {
 		return
 	}
 	one := reflect.SelectCase{Dir: reflect.SelectSend}
-	if !c.IsNil() { // package reflect wants no value for a nil channel
+	if !c.IsNil() { // reflect.Select takes no value for a nil channel
 		one.Chan, one.Send = c, value
 	}
 	r.wait(one)
 }
 
-// wait waits for one operation.
+// wait waits for one channel operation.
 func (r *Registry) wait(one reflect.SelectCase) (received reflect.Value, open bool) {
-	_, received, open = r.choose([]reflect.SelectCase{one})
+	_, received, open = r.selectOrStop([]reflect.SelectCase{one})
 	return received, open
 }
 
-// choose waits until one of the cases can go on, or the caller is to stop.
-func (r *Registry) choose(cases []reflect.SelectCase) (chosen int, received reflect.Value, open bool) {
+// choose waits until one of the cases can proceed, or the goroutine must stop.
+func (r *Registry) selectOrStop(cases []reflect.SelectCase) (chosen int, received reflect.Value, open bool) {
 	stop := len(cases)
 	stopped := r.stopped()
 	for {
@@ -160,6 +161,6 @@ func (r *Registry) choose(cases []reflect.SelectCase) (chosen int, received refl
 		if chosen != stop {
 			return chosen, received, open
 		}
-		stopped = r.stopOr()
+		stopped = r.stopOrRetry()
 	}
 }

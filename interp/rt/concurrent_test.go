@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// TestConcurrentUse runs what the goroutines of earlier cells do while a new
-// cell is described and registered.
+// TestConcurrentUse runs the operations of goroutines of earlier cells while types and
+// methods of a new cell are described and registered.
 func TestConcurrentUse(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	shape, stringer := w.typ(t, "Shape"), w.Describe(w.checked(reflect.TypeFor[fmt.Stringer]()))
 	var wait sync.WaitGroup
 	for g := range 4 {
 		wait.Go(func() {
-			// Of its own: a method of the test writes its receiver.
+			// Each goroutine has its own values: a method of the harness writes its receiver.
 			values := []any{w.box(Square{1}), w.box(Celsius(2)), w.box([]Point{{1, 2, ""}}), w.box(Record{}), w.box(&Wrapped{"op", Code{1}})}
 			for i := range 50 {
 				x := values[(g+i)%len(values)]

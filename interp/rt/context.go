@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// ContextWithValue is context.WithValue, of a context whose String method tells
-// the names of types of cells.
+// ContextWithValue is context.WithValue. The String method of the context prints the
+// names of types declared in cells.
 func (r *Registry) ContextWithValue(parent context.Context, key, value any) context.Context {
 	if key != nil && parent != nil {
 		if b, ok := r.unbox(key); ok {
@@ -24,7 +24,7 @@ func (r *Registry) ContextWithValue(parent context.Context, key, value any) cont
 	return &ValueContext{parent, r, key, value}
 }
 
-// A ValueContext stands for the context of context.WithValue.
+// A ValueContext replaces the context that context.WithValue returns.
 type ValueContext struct {
 	context.Context
 	registry   *Registry
@@ -53,7 +53,7 @@ func (c *ValueContext) String() string {
 	return name + ".WithValue(" + c.registry.contextPart(c.key) + ", " + c.registry.contextPart(c.value) + ")"
 }
 
-// contextPart returns a key or a value in the text of a context.
+// contextPart formats a key or a value in the text of a context.
 func (r *Registry) contextPart(x any) string {
 	switch x := x.(type) {
 	case fmt.Stringer:

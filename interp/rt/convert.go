@@ -5,15 +5,14 @@ import (
 	"reflect"
 )
 
-// AddWrapper makes wrap the way in which boxes become values of the compiled
-// interface type t. Its result must have a method `Raw() any`, which it gets by
-// embedding the Box, and may implement more than t; where it does not implement
-// t yaegi's own wrapper is taken. Call it before the first cell runs.
+// AddWrapper sets the function that turns boxes into values of the compiled interface
+// type t. Its result must have a method `Raw() any`, which it gets by embedding the
+// Box, and may implement more than t. If the result does not implement t, yaegi's own
+// wrapper is used. Call AddWrapper before the first cell runs.
 func (r *Registry) AddWrapper(t reflect.Type, wrap func(Box) any) { r.wrappers.Store(t, wrap) }
 
-// Convert returns the assertion of x to the compiled interface target. Where it holds, v
-// is a value that implements the interface in compiled code: x itself, or a
-// wrapper of a boxed x.
+// Convert asserts x to the compiled interface target. If ok, v implements the interface
+// in compiled code: it is x itself, or a wrapper of a boxed x.
 func (r *Registry) Convert(x any, target *Type) (v any, ok bool) {
 	b, isBox := r.unbox(x)
 	if !isBox {
@@ -25,8 +24,7 @@ func (r *Registry) Convert(x any, target *Type) (v any, ok bool) {
 	return r.wrap(b, target), true
 }
 
-// Assign returns the implicit conversion of x to the compiled interface target. nil
-// stays nil.
+// Assign converts x implicitly to the compiled interface target. nil stays nil.
 func (r *Registry) Assign(x any, target *Type) any {
 	b, ok := r.unbox(x)
 	if !ok {
@@ -36,8 +34,8 @@ func (r *Registry) Assign(x any, target *Type) any {
 }
 
 // CanConvert reports whether boxed values of types that implement the compiled
-// interface id can be handed to compiled code: whether there is a wrapper. The
-// lowering asks it, to refuse a conversion while the cell is still compiled.
+// interface id can be passed to compiled code, which takes a wrapper. Package lower
+// calls it to reject such a conversion at compile time.
 func (r *Registry) CanConvert(id int) bool {
 	t := r.Type(id)
 	if t.compiled == nil {
@@ -47,8 +45,8 @@ func (r *Registry) CanConvert(id int) bool {
 	return native || t.wrapper != nil || reflect.TypeFor[boxErrorStringerDisplayLogText]().Implements(t.compiled)
 }
 
-// UnsupportedInterfaceError says that a value of a cell cannot become a value
-// of a compiled interface, since nothing compiled can stand for it.
+// UnsupportedInterfaceError reports that a value of a cell cannot become a value of a
+// compiled interface, because there is no compiled wrapper for it.
 type UnsupportedInterfaceError struct {
 	Type      string // of the value
 	Interface string
@@ -76,16 +74,16 @@ func (r *Registry) wrap(b Box, target *Type) any {
 	if target.wrapper == nil {
 		panic(&UnsupportedInterfaceError{b.T.name, target.name})
 	}
-	return r.wrapByEngine(plain, b, target)
+	return r.wrapByYaegi(plain, b, target)
 }
 
-// wrapByEngine fills yaegi's wrapper struct: the field IValue with the
-// box, and a field WName for each method Name. The wrapper is handed out by
-// pointer, since a struct of functions would make the runtime panic where
-// compiled code compares two values of the interface.
-func (r *Registry) wrapByEngine(plain any, b Box, target *Type) any {
+// wrapByYaegi fills yaegi's wrapper struct: the field IValue with the box, and a field
+// WName for each method Name. It returns a pointer to the wrapper. A struct with
+// function fields would make the runtime panic when compiled code compares two values
+// of the interface.
+func (r *Registry) wrapByYaegi(plain any, b Box, target *Type) any {
 	pointer := reflect.PointerTo(target.wrapper)
-	r.engine.LoadOrStore(pointer, struct{}{})
+	r.yaegiWrappers.LoadOrStore(pointer, struct{}{})
 	wrapper := reflect.New(target.wrapper)
 	wrapper.Elem().Field(0).Set(reflect.ValueOf(plain))
 	for i := 1; i < target.wrapper.NumField(); i++ {

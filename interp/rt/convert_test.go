@@ -18,8 +18,8 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// as converts a boxed value to the compiled interface T, as emitted code does.
-func as[T any](t *testing.T, w *world, x any) T {
+// as converts a boxed value to the compiled interface T, as lowered code does.
+func as[T any](t *testing.T, w *harness, x any) T {
 	t.Helper()
 	v, ok := w.Convert(x, typeOf[T](w))
 	if !ok {
@@ -39,14 +39,14 @@ func as[T any](t *testing.T, w *world, x any) T {
 }
 
 func TestConvertStreams(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	boxed := w.box(&Stream{Data: []byte("data")})
 	r := as[io.Reader](t, w, boxed)
 	if text, err := io.ReadAll(r); string(text) != "data" || err != nil {
 		t.Errorf("ReadAll gives %q, %v", text, err)
 	}
 	if c, ok := r.(io.Closer); !ok || !w.Equal(c.Close(), w.box(Code{1})) {
-		t.Error("the reader is no io.Closer")
+		t.Error("the reader is not an io.Closer")
 	}
 	if _, ok := r.(io.Seeker); ok {
 		t.Error("the reader is an io.Seeker, which its type is not")
@@ -68,8 +68,8 @@ func TestConvertStreams(t *testing.T) {
 	}
 }
 
-func TestConvertByEngineWrapper(t *testing.T) {
-	w := newWorld(t)
+func TestConvertByYaegiWrapper(t *testing.T) {
+	w := newHarness(t)
 	boxed := w.box(Source{"text"})
 	x := as[io.WriterTo](t, w, boxed)
 	var out bytes.Buffer
@@ -93,8 +93,8 @@ func TestConvertByEngineWrapper(t *testing.T) {
 	w.Assign(boxed, typeOf[io.Seeker](w))
 }
 
-func TestConvertRefused(t *testing.T) {
-	w := newWorld(t)
+func TestConvertRejected(t *testing.T) {
+	w := newHarness(t)
 	if _, ok := w.Convert(w.box(Point{}), typeOf[io.Reader](w)); ok {
 		t.Error("a Point converts to io.Reader")
 	}
@@ -115,7 +115,7 @@ func TestConvertRefused(t *testing.T) {
 }
 
 func TestConvertSort(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	raw := []int{3, 1, 2}
 	boxed := w.typ(t, "Stack").Box(raw)
 	w.Register(w.typ(t, "Stack").id, "Less", func(x any, i, j int) bool { return x.([]int)[i] < x.([]int)[j] })
@@ -129,7 +129,7 @@ func TestConvertSort(t *testing.T) {
 
 func TestHeapWrapper(t *testing.T) {
 	r := New(Config{})
-	w := newWorld(t)
+	w := newHarness(t)
 	d := r.Describe(w.typ(t, "*Stack").Type())
 	type stack = *[]int
 	d.register("Len", func(x any) int { return len(*x.(stack)) })
@@ -154,10 +154,10 @@ func TestHeapWrapper(t *testing.T) {
 	}
 }
 
-// TestBoxVariants checks that a box implements what compiled code asks any
-// value for exactly if its type does.
+// TestBoxVariants checks that a box implements the interfaces that compiled code looks
+// for in any value exactly if its type does.
 func TestBoxVariants(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	for _, x := range append(operands(), Bundle{}, Secret(""), &Bundle{}, &Pixels{}, &Square2{}) {
 		if x == nil || w.TypeID(w.box(x)) < 0 {
 			continue
@@ -179,8 +179,8 @@ func TestBoxVariants(t *testing.T) {
 		check("joined error", got, want)
 		_, got = b.(display.Displayer)
 		_, want = x.(display.Displayer)
-		_, picture := x.(image.Image)
-		check("Displayer", got, want || picture)
+		_, isImage := x.(image.Image)
+		check("Displayer", got, want || isImage)
 		_, got = b.(slog.LogValuer)
 		_, want = x.(slog.LogValuer)
 		check("LogValuer", got, want)
@@ -190,14 +190,14 @@ func TestBoxVariants(t *testing.T) {
 }
 
 func TestDisplay(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	data, metadata := display.Render(w.box(Bundle{"<b>"}))
 	if data["text/html"] != "<b>" || metadata["text/html"] == nil {
 		t.Errorf("a Bundle shows as %v, %v", data, metadata)
 	}
 	data, metadata = display.Render(w.ToDisplay(w.box(Pixels{4})))
 	if b, ok := data["image/png"].([]byte); !ok || !bytes.HasPrefix(b, []byte("\x89PNG")) || metadata["image/png"] == nil {
-		t.Errorf("a picture shows as %v, %v", data, metadata)
+		t.Errorf("an image shows as %v, %v", data, metadata)
 	}
 	if data, _ := display.Render(w.box(Point{1, 2, "n"})); data["text/plain"] != "{X:1 Y:2 note:n}" {
 		t.Errorf("a Point shows as %v", data)
@@ -210,7 +210,7 @@ func TestDisplay(t *testing.T) {
 }
 
 func TestErrorsAs(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	chain := &Wrapped{"outer", Many{io.EOF, &Wrapped{"inner", Code{3}}, &strconv.NumError{Func: "f", Num: "p", Err: strconv.ErrRange}}}
 	errs := []error{nil, Code{1}, chain, Convertible{5}, io.EOF, fmt.Errorf("w: %w", &strconv.NumError{Func: "x", Err: io.EOF}), Both{2}}
 	targets := []func() any{

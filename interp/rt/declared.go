@@ -12,11 +12,11 @@ import (
 	"github.com/quernlab/quern/interp/lower/layout"
 )
 
-// Packages that encode and decode by reflection get values of cells as values of
-// types with the names, the fields and the methods that were declared: the same memory
-// under another type. Of the methods it is those of stubs.go.
+// Packages that encode and decode by reflection get a value of a cell as a value of a
+// type with the declared name, fields and methods. It is the same memory under another
+// type. The methods come from stubs.go.
 
-// declaredTypes makes these types.
+// declaredTypes creates and caches these types.
 type declaredTypes struct {
 	known sync.Map // *Type to reflect.Type
 	slots sync.Map // named reflect.Type to []*slot
@@ -25,14 +25,14 @@ type declaredTypes struct {
 	builder layout.Builder
 }
 
-// nameDeclared returns the builder the name and the methods of a type.
+// nameDeclared returns the name and the methods of a type for the builder.
 func (r *Registry) nameDeclared(n *types.Named, made reflect.Type) (name string, methods, ofPointer []layout.Method, done func(reflect.Type)) {
 	t := r.Describe(n)
 	methods, ofPointer, used := r.stubbed(t, made)
 	return t.name, methods, ofPointer, func(made reflect.Type) { r.declared.slots.Store(made, used) }
 }
 
-// setRaw tells the methods of the types in e of what types the values are.
+// setRaw gives the method stubs of the types in e the raw types of their receivers.
 func (e encoded) setRaw() {
 	e.parts(func(w view, t reflect.Type) {
 		if used, ok := e.r.declared.slots.Load(t); ok {
@@ -43,8 +43,8 @@ func (e encoded) setRaw() {
 	})
 }
 
-// unseen returns the error of a package that would not see one of the methods, since a type in e has it and the type that stands
-// for that has not; nil if there is none.
+// unseen returns an error if a package would miss one of the methods: if a type in e
+// declares it and the created type lacks it. Otherwise it returns nil.
 func (e encoded) unseen(pkg string, methods []string) (unseen *EncodingError) {
 	e.parts(func(w view, t reflect.Type) {
 		if _, ok := types.Unalias(w.d.typ).(*types.Named); !ok || unseen != nil || types.IsInterface(w.d.typ) {
@@ -57,7 +57,7 @@ func (e encoded) unseen(pkg string, methods []string) (unseen *EncodingError) {
 			if _, ok := reflect.PointerTo(t).MethodByName(name); ok {
 				continue
 			}
-			if unseen = noSlot(pkg, w.d); w.kind() == reflect.Func { // there are no types with methods and this kind
+			if unseen = noSlot(pkg, w.d); w.kind() == reflect.Func { // no type with methods has kind func
 				unseen = &EncodingError{Package: pkg, Unseen: "the method " + name + " of " + w.d.name}
 			}
 			return
@@ -66,7 +66,7 @@ func (e encoded) unseen(pkg string, methods []string) (unseen *EncodingError) {
 	return unseen
 }
 
-// declaredType returns the type that stands for t.
+// declaredType returns the created type for t.
 func (r *Registry) declaredType(t *Type) (reflect.Type, error) {
 	if made, ok := r.declared.known.Load(t); ok {
 		return made.(reflect.Type), nil
@@ -80,8 +80,8 @@ func (r *Registry) declaredType(t *Type) (reflect.Type, error) {
 	return made, err
 }
 
-// An EncodingError reports a value of a cell that a package which encodes or
-// decodes would not treat as Go does.
+// An EncodingError reports a value of a cell that an encoding package would not handle
+// as it does in compiled Go.
 type EncodingError struct {
 	Package, Unseen string
 	exhausted       bool // no slot is left
@@ -94,16 +94,17 @@ func (*EncodingError) compiledName() string { return "runtime.errorString" }
 // RuntimeError makes it a runtime.Error.
 func (*EncodingError) RuntimeError() {}
 
-// encoded is a value that such a package gets.
+// encoded is a value as an encoding package sees it.
 type encoded struct {
 	r     *Registry
 	value any
-	box   Box          // what value stands for; without T if it is that itself
+	box   Box          // the boxed value; T is nil if value was not boxed
 	typ   reflect.Type // of value
 }
 
-// encodable returns x as the package gets it, which asks values for the methods. It
-// panics with an *EncodingError where it would not find what Go finds.
+// encodable returns x as the package must see it. methods are the methods that the
+// package looks for. encodable panics with an *EncodingError if the package would miss
+// something that the cell declares.
 func (r *Registry) encodable(pkg string, x any, methods []string) encoded {
 	b, ok := r.unbox(x)
 	if !ok {
@@ -127,7 +128,7 @@ func (r *Registry) encodable(pkg string, x any, methods []string) encoded {
 	return e
 }
 
-// sameLayout reports whether values of two types lie in memory in the same way.
+// sameLayout reports whether values of the two types have the same memory layout.
 func sameLayout(a, b reflect.Type, seen map[reflect.Type]bool) bool {
 	if a == b || seen[a] {
 		return true
@@ -155,8 +156,8 @@ func sameLayout(a, b reflect.Type, seen map[reflect.Type]bool) bool {
 	return true
 }
 
-// parts calls visit for the type of the value, and for those that it is made of,
-// with the types that stand for them.
+// parts calls visit for the type of the value and for each type that it contains,
+// together with the created types.
 func (e encoded) parts(visit func(declared view, t reflect.Type)) {
 	seen := map[reflect.Type]bool{}
 	var walk func(w view, t reflect.Type)
@@ -184,7 +185,7 @@ func (e encoded) parts(visit func(declared view, t reflect.Type)) {
 	}
 }
 
-// declaredError is an error that tells types by their names.
+// declaredError is an error whose text uses the type names of cells.
 type declaredError struct {
 	text string
 	err  error
@@ -195,10 +196,10 @@ func (e *declaredError) Unwrap() error { return e.err }
 
 func (*declaredError) compiledName() string { return "*errors.errorString" }
 
-// boxName is the name of a type of boxes.
+// boxName matches the names of the box types.
 var boxName = regexp.MustCompile(`\brt\.[Bb]ox\w*`)
 
-// named is err with the names that types have in cells.
+// named returns err with the type names of cells in its text.
 func (e encoded) named(err error) error {
 	if err == nil {
 		return nil

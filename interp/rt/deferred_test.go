@@ -11,7 +11,7 @@ type interrupt struct{}
 
 func (interrupt) Uncatchable() {}
 
-// activate stands for yaegi's function that runs an activation.
+// activate takes the place of yaegi's function that runs an activation.
 //
 //go:noinline
 func activate(f func()) { f() }
@@ -23,7 +23,7 @@ func TestDeferred(t *testing.T) {
 		run  func(log func(any))
 		want []any
 	}{
-		{"last first", func(log func(any)) {
+		{"deferred calls run last first", func(log func(any)) {
 			protect(nil, func(d *Deferred) {
 				d.Push(func() { log(1) })
 				d.Push(func() { log(2) })
@@ -69,7 +69,7 @@ func TestDeferred(t *testing.T) {
 			})
 			log(r.Recoverer().Recover())
 		}, []any{"a", nil}},
-		{"what it calls does not", func(log func(any)) {
+		{"a function that it calls does not recover", func(log func(any)) {
 			protect(nil, func(d *Deferred) {
 				d.PushValue(func() {
 					activate(func() {
@@ -80,7 +80,7 @@ func TestDeferred(t *testing.T) {
 				panic("a")
 			})
 		}, []any{nil, "a"}},
-		{"what it forwards to does, once", func(log func(any)) {
+		{"the function that it forwards to recovers, once", func(log func(any)) {
 			protect(nil, func(d *Deferred) {
 				d.PushValue(func() {
 					activate(func() {
@@ -107,7 +107,7 @@ func TestDeferred(t *testing.T) {
 				panic("a")
 			})
 		}, []any{nil, "a"}},
-		{"Goexit runs them all", func(log func(any)) {
+		{"Goexit runs all deferred calls", func(log func(any)) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
@@ -132,5 +132,5 @@ func TestDeferred(t *testing.T) {
 	}
 }
 
-// protect is Protect of a registry that no session has.
+// protect calls Protect of a registry without a session.
 func protect(position *int, body func(d *Deferred)) { new(Registry).Protect(position, body) }

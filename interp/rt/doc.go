@@ -1,79 +1,79 @@
-// Package rt is the compiled half of the interpreter's run time. It gives the
+// Package rt is the compiled part of the interpreter's run time. It gives the
 // named types of cells their identity.
 //
-// yaegi that runs lowered code has no named types: in it a value of
-// `type P struct{ X int }` is a value of the literal struct. Lowered code
+// Lowered code, which yaegi runs, has no named types: a value of
+// `type P struct{ X int }` is a value of the struct literal type. Lowered code
 // therefore wraps such a value in a [Box] wherever Go converts it to an
-// interface. A Box is the pair of a type descriptor and the raw value, kept by
-// value in the interface, so that comparison, map keys and errors.Is work by
-// Go's own rules. Everything that asks for the dynamic type of a value (type
-// assertions, fmt, encoding/json, errors.As, reflect.TypeOf) asks this package,
-// which walks descriptor and value together.
+// interface. A Box is a pair of a type descriptor and the raw value. The
+// interface holds the Box by value, so that comparison, map keys and errors.Is
+// work by Go's own rules. Everything that needs the dynamic type of a value (type
+// assertions, fmt, encoding/json, errors.As, reflect.TypeOf) calls this package,
+// which traverses descriptor and value together.
 //
 // # Which types are boxed
 //
-// Every type that is not an interface and for which [Registry.Mentions] holds:
-// it mentions an interpreted named type, a literal interface with methods, or
-// a struct literal with embedded or unexported fields. All other values go into
-// interfaces as they are. Interfaces declared in cells, literal interfaces and
+// Every type that is not an interface and for which [Registry.Mentions] returns
+// true: it mentions an interpreted named type, a literal interface with methods, or
+// a struct literal type with embedded or unexported fields. All other values become
+// interface values as they are. Interfaces declared in cells, literal interfaces and
 // any are interface{} in lowered code; compiled named interfaces (error,
-// io.Reader) stay themselves.
+// io.Reader) stay as they are.
 //
 // # What lowered code calls
 //
-// [Registry.Symbols] is the table of the package "quern/rt". Identifiers are
-// those of [Registry.ID]. "Boxed" includes a boxed value inside one of the
-// wrappers that [Registry.Convert] makes.
+// [Registry.Symbols] returns the symbol table of the package "quern/rt". Identifiers
+// of types are those of [Registry.ID]. "Boxed" includes a boxed value inside one of the
+// wrappers that [Registry.Convert] creates.
 //
 // Boxes:
 //
 //	Box(id int, v interface{}) interface{}      v, of type id, as an interface value
 //	BoxError(id int, v interface{}) error       the same for a type that implements error
 //	Value(x interface{}) interface{}            the raw value of a boxed x, or x itself
-//	Plain(x interface{}) interface{}            x out of its wrapper: for a compiled interface value that becomes any or an interpreted interface
+//	Plain(x interface{}) interface{}            x without its wrapper, when a compiled interface value becomes any or an interpreted interface
 //
 // Method tables. A method is registered for T and for *T (promoted methods too)
-// as func(x interface{}, args) results, x being the raw receiver, a variadic
-// parameter being a slice, results being those of the method:
+// as func(x interface{}, args) results. x is the raw receiver, a variadic
+// parameter is a slice, and the results are those of the method:
 //
 //	Register(id int, name string, f interface{})
 //	Method(x interface{}, name string) (f, receiver interface{}, boxed bool)
 //
-// Method panics as Go does on a nil x. With boxed, f is the registered function,
-// to be called with receiver in front; without, f is the bound method of a
-// compiled value (a variadic parameter being a slice) and receiver is nil:
+// Method panics as Go does on a nil x. If boxed is true, f is the registered function,
+// to be called with receiver as its first argument. Otherwise f is the method value of a
+// compiled value (a variadic parameter is a slice), and receiver is nil:
 //
 //	f, r, ok := rtʹ.Method(i, "M"); if ok { return f.(func(interface{}, A) R)(r, a) }; return f.(func(A) R)(a)
 //
-// Type tests and assertions. -1 is the identifier of no type:
+// Type tests and assertions. The identifier -1 means no type:
 //
 //	TypeID(x interface{}) int                               the type of a boxed x, else -1
-//	Is(x interface{}, id int) bool                          x is boxed and of type id
+//	Is(x interface{}, id int) bool                          whether x is boxed and of type id
 //	As(x interface{}, id int) (v interface{}, ok bool)      the raw value of x if it is of the boxed type id
-//	Implements(x interface{}, id int) bool                  x.(I) for an interface of any kind; false for nil
+//	Implements(x interface{}, id int) bool                  x.(I) for any interface; false for nil
 //	Convert(x interface{}, id int) (v interface{}, ok bool) x.(I) for a compiled interface: v can be asserted to it
-//	Assign(x interface{}, id int) interface{}               conversion to the compiled interface id where the checker knows that it is legal; nil stays nil
-//	SameType(x, zero interface{}) bool                      two values of compiled types have the same
+//	Assign(x interface{}, id int) interface{}               conversion to the compiled interface id that the type checker has accepted; nil stays nil
+//	SameType(x, zero interface{}) bool                      whether two values of compiled types have the same type
 //	AssertionFailed(x interface{}, target, source int)      panics with Go's text; source is the static type of x
 //
 // Variables, comparison, panics, errors:
 //
 //	Variable(key, name string) interface{}                  the address of a variable of a compiled package
 //	Equal(a, b interface{}) bool                            a == b; panics as Go does on an uncomparable type
-//	EqualParts(a, b interface{}) bool                       a == b for raw structs or arrays of one type with interfaces in them
-//	Hashable(x interface{})                                 Go's panic if x cannot be a key of a map
-//	HashableIn(length int, x interface{})                   the same where an entry is read or removed in a map of that length
-//	Storable(null bool, x interface{})                      the same where an entry is stored in a map, or in a nil one
-//	Recovered(x interface{}) interface{}                    what recover() gave, as Go gives it
-//	ArrayLength(n, length int)                              Go's panic when a slice of length n becomes an array that is longer
-//	MakeCapacity(length, capacity, size int) int            capacity, or Go's panic of make([]T, length, capacity)
-//	Concat(a, b string) string                              a + b, or a panic where that does not fit into memory
-//	MakeLength(n, size int) int                             n, or a panic where n elements of size bytes do not fit into memory
-//	TextBytes(s string, exact, local bool) []byte        []byte(s), with the capacity of compiled Go; TextRunes
-//	GrowBuilder(b *strings.Builder, n int)                  b.Grow(n), or that panic; GrowBuffer
-//	ErrorsAs(err error, target interface{}, id int) bool    errors.As; target converted to interface{} as any argument is, id its static type or -1
+//	EqualParts(a, b interface{}) bool                       a == b for raw structs or arrays of one type that contain interfaces
+//	Hashable(x interface{})                                 panics as Go does if x cannot be a map key
+//	HashableIn(length int, x interface{})                   the same when an entry of a map of that length is read or removed
+//	Storable(nilMap bool, x interface{})                    the same when an entry is stored in a map, which may be nil
+//	Recovered(x interface{}) interface{}                    the result x of recover(), corrected to what compiled Go returns
+//	ArrayLength(n, length int)                              panics as Go does if a slice of length n is converted to a longer array
+//	MakeCapacity(length, capacity, size int) int            capacity; panics as Go's make([]T, length, capacity) does
+//	Concat(a, b string) string                              a + b; panics if it does not fit into memory
+//	MakeLength(n, size int) int                             n; panics if n elements of size bytes do not fit into memory
+//	TextBytes(s string, exact, local bool) []byte           []byte(s), with the capacity that compiled Go gives it; TextRunes
+//	GrowBuilder(b *strings.Builder, n int)                  b.Grow(n); panics if it does not fit into memory; GrowBuffer
+//	ErrorsAs(err error, target interface{}, id int) bool    errors.As; target is converted to interface{} as any argument is, id is its static type or -1
 //
-// Methods of compiled types that look into what they are given:
+// Methods of compiled types that inspect the dynamic types of their arguments:
 //
 //	AtomicStore(v *atomic.Value, x interface{})             v.Store(x); AtomicSwap, AtomicCompareAndSwap
 //	ContextWithValue(parent context.Context, key, value interface{}) context.Context
@@ -89,12 +89,12 @@
 //	                                                        FlagBoolFunc, FlagBoolVar, FlagDuration, FlagDurationVar,
 //	                                                        FlagFloat64, FlagFloat64Var, FlagFunc, FlagIntVar, FlagInt64,
 //	                                                        FlagInt64Var, FlagString, FlagStringVar, FlagUint, FlagUintVar,
-//	                                                        FlagUint64, FlagUint64Var; a session has its own of all of them
+//	                                                        FlagUint64, FlagUint64Var; a session replaces all of them
 //	FlagParse(f *flag.FlagSet, args []string) error         f.Parse(args)
 //	MuxHandle(m *http.ServeMux, pattern string, h http.Handler)
 //	                                                        m.Handle(pattern, h); MuxHandleFunc, MuxHandler
 //	ListenAndServe(s *http.Server) error                    s.ListenAndServe(); ListenAndServeTLS, Serve, ServeTLS
-//	Declared(x interface{}) interface{}                     x as a package gets it that looks into arguments of type any
+//	Declared(x interface{}) interface{}                     x as a package must see it that inspects arguments of type any
 //
 // Templates, for t of text/template, and HTMLExecute, HTMLExecuteTemplate and
 // HTMLFuncs for those of html/template:
@@ -103,19 +103,20 @@
 //	TextExecuteTemplate(t, w, name, data) error             t.ExecuteTemplate(w, name, data)
 //	TextFuncs(t, functions map[string]interface{})          t.Funcs(functions)
 //
-// Waits, which an interrupt ends. In a select statement directions has s (send), r
-// (receive) or d (default) for each case, operands a channel and a pointer to the
-// value or the variable:
+// Waits that an interrupt ends. For a select statement, directions has s (send), r
+// (receive) or d (default) for each case, and operands has a channel and a pointer to the
+// value or the variable for each case but the default:
 //
-//	Receiver(function interface{})                          *function, a func(chan T) T or func(chan T) (T, bool), receives
-//	Sender(function interface{})                            *function, a func(chan T, T), sends
+//	Receiver(function interface{})                          sets *function, a func(chan T) T or func(chan T) (T, bool), to one that receives
+//	Sender(function interface{})                            sets *function, a func(chan T, T), to one that sends
 //	Select(directions string, operands ...interface{}) (chosen int, ok bool)
-//	Lock(mu *sync.Mutex)                                    mu.Lock(), for an interrupt to end the wait
+//	Lock(mu *sync.Mutex)                                    mu.Lock()
 //	LockRW(mu *sync.RWMutex)                                mu.Lock()
 //	RLock(mu *sync.RWMutex)                                 mu.RLock()
 //	WaitGroupWait(wg *sync.WaitGroup)                       wg.Wait()
 //
-// A function with the names of its parameters, which its value does not know:
+// A function together with the names of its parameters, which a function value does not
+// have:
 //
 //	Named(function interface{}, names ...string) interface{}
 //
@@ -124,23 +125,23 @@
 //	Protect(position *int, body func(d *Deferred))          runs a body that has defer statements
 //	Deferred                                                the type of d: d.Push(func()), d.PushValue(func(), int), d.Recover(), d.Panicking()
 //	Recoverer() *Deferred                                   what recover() asks in a function that was not deferred as a literal
-//	Forwards(activations int)                               said by a function that only calls another one, which recovers
-//	FileRead(f *os.File, p []byte) (int, error)             f.Read(p); and FileWrite, FileWriteString: of the standard streams those of the session
-//	CommandStart(c *exec.Cmd) error                         c.Start(), with the session's standard input; and CommandRun, CommandOutput, CommandCombinedOutput
-//	StorePosition(p *int, number int)                       *p = number under the race detector
-//	RangeExited(state int) interface{}                      the panic of a range over a function that goes on after its end
-//	RangeSwallowed() interface{}                            the panic of one that recovers a panic of the body
+//	Forwards(activations int)                               called by a function that only calls another one, which may recover
+//	FileRead(f *os.File, p []byte) (int, error)             f.Read(p), also FileWrite and FileWriteString; a standard stream is that of the session
+//	CommandStart(c *exec.Cmd) error                         c.Start() with the session's standard input, also CommandRun, CommandOutput, CommandCombinedOutput
+//	StorePosition(p *int, number int)                       *p = number, atomically under the race detector
+//	RangeExited(state int) interface{}                      the panic if an iterator function continues after the end of its loop
+//	RangeSwallowed() interface{}                            the panic if an iterator function recovers a panic of the loop body
 //	NegativeShift() interface{}                             the panic of a shift by a negative count
-//	PanicValue(x interface{}) interface{}                   what panic(x) panics with: an error if x is nil
-//	NilDereference() interface{}                            the panic of the use of a nil pointer
-//	NilReceiver(method string) interface{}                  the panic of a method of a value that is called through a nil pointer
+//	PanicValue(x interface{}) interface{}                   the value that panic(x) panics with: an error if x is nil
+//	NilDereference() interface{}                            the panic of a nil pointer dereference
+//	NilReceiver(method string) interface{}                  the panic of a value method called through a nil pointer
 //
 // Package unsafe, with raw pointers and slices: UnsafeAdd, UnsafeSlice,
 // UnsafeSliceData, UnsafeString and UnsafeStringData.
 //
 // fmt: Append, Appendf, Appendln, Errorf, Fprint, Fprintf, Fprintln, Print,
 // Printf, Println, Sprint, Sprintf and Sprintln, with the signatures of fmt.
-// Any other compiled function of the printf kind can be given "%s" and the
+// Any other compiled function with a format string can be called with "%s" and the
 // result of Sprintf.
 //
 // encoding/json:
@@ -153,11 +154,11 @@
 //
 // reflect, maps, log and the builtins:
 //
-//	LogFatal(l *log.Logger, a ...interface{})               l.Fatal(a...); LogFatalf, LogFatalln; a session ends the cell
-//	LogOutput(l *log.Logger, depth int, text string) error  l.Output(depth, text); a session has its own, and of the next
+//	LogFatal(l *log.Logger, a ...interface{})               l.Fatal(a...), also LogFatalf and LogFatalln; a session ends the cell
+//	LogOutput(l *log.Logger, depth int, text string) error  l.Output(depth, text); a session replaces this and the next one
 //	SetLogOutput(l *log.Logger, w io.Writer)                l.SetOutput(w)
 //	TestHelper(t testing.TB)                                t.Helper()
-//	TestLog(t testing.TB, a ...interface{})                 t.Log(a...), with the place in its cell in a session
+//	TestLog(t testing.TB, a ...interface{})                 t.Log(a...); in a session with the position in its cell
 //	TestLogf(t testing.TB, format string, a ...interface{}) t.Logf(format, a...)
 //	TestError(t testing.TB, a ...interface{})               t.Error(a...)
 //	TestErrorf(t testing.TB, format string, a ...interface{})t.Errorf(format, a...)
@@ -166,7 +167,7 @@
 //	TestSkip(t testing.TB, a ...interface{})                t.Skip(a...)
 //	TestSkipf(t testing.TB, format string, a ...interface{})t.Skipf(format, a...)
 //	TypeOf(x interface{}) reflect.Type
-//	ValidValue(v ReflectValue, method string) ReflectValue  v, or Go's panic of v.method() for the zero Value
+//	ValidValue(v ReflectValue, method string) ReflectValue  v; panics as v.method() does if v is the zero Value
 //	TypeFor(id int, p interface{}) reflect.Type             reflect.TypeFor[T](); p is (*T)(nil), unboxed
 //	TypeImplements(t, u reflect.Type) bool                  t.Implements(u)
 //	TypeAssignableTo(t, u reflect.Type) bool                t.AssignableTo(u)
@@ -179,55 +180,55 @@
 //	CloneMap(m interface{}) interface{}                     maps.Clone; boxed if m is
 //	Min, Max(a, b float64) float64                          min(a, b) and max(a, b)
 //	Clear(x interface{})                                    clear(x) for a map or a slice
-//	BuiltinPrint(args ...interface{})                       print; arguments raw, Words(x) for one of interface type
+//	BuiltinPrint(args ...interface{})                       print; arguments are raw, those of interface type are passed as Words(x)
 //	BuiltinPrintln(args ...interface{})                     println
 //	Words(x interface{}) interface{}
 //
-// Package reflect itself has in cells [ReflectValue] for its Value, and functions
-// that go with it; see [Registry.Overrides]. A reflect.Type stays one.
+// In cells, package reflect has [ReflectValue] as its Value, and functions that use it;
+// see [Registry.Overrides]. A reflect.Type remains a reflect.Type.
 //
-// Functions that reflect on their argument without asking for methods
+// Functions that use reflection on an argument but do not look for methods
 // (sort.Slice) get Value(x): they see fields and elements, but
-// neither the names of types nor their methods. Those of encoding/xml,
+// neither the names of types nor their methods. The functions of encoding/xml,
 // encoding/gob, encoding/binary, encoding/asn1 and database/sql get values of types
 // with the declared names and fields, and with those of the declared methods that
-// such packages ask for. There is a limited number of types with methods: where none
-// is left, a value is refused by an [EncodingError].
+// such packages look for. The number of types with methods is limited. When none is
+// left, an [EncodingError] rejects the value.
 //
-// # What compiled packages may ask of a box
+// # Interfaces that a box implements
 //
 // Every box is a fmt.Formatter and a json.Marshaler. It is an error, a
 // fmt.Stringer, an encoding.TextMarshaler, a slog.LogValuer or a
-// display.Displayer exactly when its type is. A compiled function that reflects on a value of a cell finds the raw one
-// through the method
+// display.Displayer exactly when its type is. A compiled function that uses reflection
+// on a value of a cell gets the raw value from the method
 //
 //	Raw() any
 //
-// which every box and every wrapper of our own interfaces has: assert to
-// interface{ Raw() any }. The method TypeName() string of a box is the name of
+// of every box and every wrapper of our own interfaces, by an assertion to
+// interface{ Raw() any }. The method TypeName() string of a box returns the name of
 // its type, as %T prints it.
 //
 // # Limitations
 //
-// Two values that one box became as the same compiled interface are equal in
-// lowered code. To compiled code they are only where the box itself or a native
-// wrapper stands for the interface, not where yaegi's wrapper does.
+// If one box is converted twice to the same compiled interface, the two values are equal
+// in lowered code. In compiled code they are only equal if the box itself or a native
+// wrapper implements the interface, and not if yaegi's wrapper does.
 //
-// A compiled function that asks a value of type any for an interface other than
+// A compiled function that asserts a value of type any to an interface other than
 // those above (driver.Valuer, for instance) does not find it on a box.
 //
-// Where package slog writes an unnamed slice, map or struct as JSON and a value of a
-// cell in it cannot be encoded, the error names Box in front of the user's type.
+// If package slog writes an unnamed slice, map or struct as JSON and cannot encode a
+// value of a cell in it, the error names Box before the user's type.
 //
-// A reflect.Type that [Registry.TypeOf] returns answers for the declared type;
-// compiled code that makes values from it makes raw ones. A type that package
-// reflect makes of a type of a cell and of a named compiled one is refused by a
-// panic, and so are the parameters of a method of an interface of a cell.
+// A reflect.Type that [Registry.TypeOf] returns describes the declared type, but
+// compiled code that creates values from it creates raw values. Creating a type from a
+// type of a cell and a named compiled type by package reflect panics, and so does asking
+// for the parameters of a method of an interface declared in a cell.
 //
 // # Concurrency
 //
-// All of it may be called from any goroutine. Go types are immutable once the
-// checker is done with them, but go/types computes method sets lazily; ID and
-// everything that is handed a types.Type must be called by the goroutine that
-// checks and lowers, or while no cell is being checked.
+// All functions may be called from any goroutine. Go types are immutable once they have
+// been checked, but go/types computes method sets lazily. So ID and all functions that
+// take a types.Type must be called by the goroutine that checks and lowers, or while no
+// cell is being checked.
 package rt

@@ -9,8 +9,8 @@ import (
 
 var valuer = wellKnown{"Value", "func() (driver.Value, error)", reflect.TypeFor[driver.Valuer]()}
 
-// ConvertParameter is c.ConvertValue(x) for a converter of database/sql/driver,
-// which asks x for its type and its method Value.
+// ConvertParameter is c.ConvertValue(x) for a converter of database/sql/driver, which
+// inspects the type of x and calls its method Value.
 func (r *Registry) ConvertParameter(c driver.ValueConverter, x any) (driver.Value, error) {
 	b, ok := r.unbox(x)
 	if !ok {
@@ -32,7 +32,7 @@ func (r *Registry) ConvertParameter(c driver.ValueConverter, x any) (driver.Valu
 	return c.ConvertValue(x)
 }
 
-// parameter returns what driver.DefaultParameterConverter makes of b.
+// parameter returns the result of driver.DefaultParameterConverter for b.
 func (r *Registry) parameter(b Box, v reflect.Value) (driver.Value, error) {
 	if b.T.set.Load().hasSignature(valuer.name, valuer.signature) {
 		if v.Kind() == reflect.Pointer && v.IsNil() && b.T.shape().elem.set.Load().hasSignature(valuer.name, valuer.signature) {
@@ -66,7 +66,7 @@ func (r *Registry) parameter(b Box, v reflect.Value) (driver.Value, error) {
 	return nil, fmt.Errorf("unsupported type %s, a %s", b.T.name, v.Kind())
 }
 
-// scalarParameter returns what driver.Bool or driver.Int32 makes of b.
+// scalarParameter returns the result of driver.Bool or driver.Int32 for b.
 func (r *Registry) scalarParameter(c driver.ValueConverter, b Box, v reflect.Value) (driver.Value, error) {
 	if c == driver.ValueConverter(driver.Bool) && !v.CanInt() && !v.CanUint() {
 		return nil, fmt.Errorf("sql/driver: couldn't convert %v (%s) into type bool", b, b.T.name)

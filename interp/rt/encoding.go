@@ -7,8 +7,8 @@ import (
 	"reflect"
 )
 
-// encodings are functions of encoding/gob, encoding/binary and encoding/asn1 that
-// cells have others for.
+// encodings returns the replacements for functions of encoding/gob, encoding/binary
+// and encoding/asn1.
 func (r *Registry) encodings() map[string]map[string]reflect.Value {
 	inBinary := func(x any) encoded { return r.encodable("encoding/binary", x, nil) }
 	inASN1 := func(x any) encoded { return r.encodable("encoding/asn1", x, nil) }

@@ -22,8 +22,8 @@ func (r *Registry) Equal(a, b any) bool {
 	return r.equalDynamic(x.V, y.V)
 }
 
-// equalDynamic returns a == b for values that are not boxed, with what Go panics with
-// where values of cells lie in their fields or elements.
+// equalDynamic returns a == b for values that are not boxed. It panics as Go does if
+// their fields or elements hold uncomparable values of cells.
 func (r *Registry) equalDynamic(a, b any) bool {
 	if t := reflect.TypeOf(a); t != nil && t == reflect.TypeOf(b) && (t.Kind() == reflect.Struct || t.Kind() == reflect.Array) &&
 		t.Comparable() && r.holdsInterface(t) {
@@ -32,9 +32,9 @@ func (r *Registry) equalDynamic(a, b any) bool {
 	return a == b
 }
 
-// DeepEqual is reflect.DeepEqual for arguments that may be boxed. Two nested
-// values of different types that look alike in lowered code are distinguished
-// where they lie in interfaces.
+// DeepEqual is reflect.DeepEqual for arguments that may be boxed. Nested values whose
+// types differ in the cell but are the same in lowered code are only distinguished if
+// interfaces hold them.
 func (r *Registry) DeepEqual(a, b any) bool {
 	x, xBoxed := r.unbox(a)
 	y, yBoxed := r.unbox(b)

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// ErrorsIs is errors.Is. The compiled one takes all boxes for comparable.
+// ErrorsIs is errors.Is, which would treat all boxes as comparable.
 func (r *Registry) ErrorsIs(err, target error) bool {
 	if err == nil || target == nil {
 		return err == target //nolint:errorlint // as package errors does
@@ -45,8 +45,8 @@ func (r *Registry) errorsIs(err, target error, comparable bool) bool {
 	}
 }
 
-// ErrorsAs is errors.As. target is the pointer, boxed where its type needs it;
-// static is the type of the argument, or nil where that is an interface.
+// ErrorsAs is errors.As. target is the pointer, boxed if its type requires that.
+// static is the static type of the argument, or nil if that is an interface.
 func (r *Registry) ErrorsAs(err error, target any, static *Type) bool {
 	if err == nil {
 		return false
@@ -100,9 +100,9 @@ func (r *Registry) errorsAs(err error, target any, set func(error) bool) bool {
 	}
 }
 
-// setter returns a function that stores an error in variable if it is
-// assignable to the variable's type: typ, or what reflect knows of it. It is
-// not ok if no error can ever be.
+// setter returns a function that stores an error in variable if the error is assignable
+// to the variable's type. That type is typ or, if typ is nil, the one that reflect
+// reports. ok is false if no error is ever assignable.
 func (r *Registry) setter(variable reflect.Value, typ types.Type) (set func(error) bool, ok bool) {
 	switch {
 	case typ != nil && types.IsInterface(typ):
@@ -171,7 +171,7 @@ func (r *Registry) Errorf(format string, args ...any) error {
 	return &wrapErrors{text, errs}
 }
 
-// wrapError is fmt's type of this name.
+// wrapError corresponds to fmt.wrapError.
 type wrapError struct {
 	text string
 	err  error
@@ -181,7 +181,7 @@ func (e *wrapError) Error() string      { return e.text }
 func (e *wrapError) Unwrap() error      { return e.err }
 func (*wrapError) compiledName() string { return "*fmt.wrapError" }
 
-// wrapErrors is fmt's type of this name.
+// wrapErrors corresponds to fmt.wrapErrors.
 type wrapErrors struct {
 	text string
 	errs []error

@@ -7,8 +7,9 @@ import (
 	"unsafe"
 )
 
-// SetFinalizer is runtime.SetFinalizer(x, f), whose finalizer run executes. What ends the process there, since the arguments
-// are wrong, is a panic here. A pointer that is not to the beginning of an object ends it here too.
+// SetFinalizer is runtime.SetFinalizer(x, f); run executes the finalizer. For wrong
+// arguments it panics where the runtime ends the process. A pointer that does not point
+// to the beginning of an object still ends the process.
 func (r *Registry) SetFinalizer(x, f any, run func(func())) {
 	fail := func(text string) { panic(runtimeError("runtime.SetFinalizer: " + text)) }
 	pointer := reflect.ValueOf(r.Value(x))
@@ -52,7 +53,8 @@ func (r *Registry) SetFinalizer(x, f any, run func(func())) {
 	}).Interface())
 }
 
-// finalizerArgument makes the object, of the type of x, an argument for a parameter; nil if Go does not allow that.
+// finalizerArgument returns a function that converts the object, which has the type of
+// x, to an argument for the parameter, or nil if Go does not allow that.
 func (r *Registry) finalizerArgument(x any, parameter view) func(object reflect.Value) reflect.Value {
 	b, boxed := r.unbox(x)
 	raw := reflect.TypeOf(r.Value(x))

@@ -31,7 +31,7 @@ func (r *Registry) TextVar(f *flag.FlagSet, p encoding.TextUnmarshaler, name str
 	f.Var(textFlag{variable}, name, usage)
 }
 
-// textFlag is the flag.Value of a variable of a cell that can be written as text.
+// textFlag is the flag.Value of a variable of a cell that implements encoding.TextUnmarshaler.
 type textFlag struct{ Box }
 
 // Set implements flag.Value.

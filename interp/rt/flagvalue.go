@@ -8,11 +8,11 @@ import (
 	"github.com/quernlab/quern/interp/lower/layout"
 )
 
-// Package flag makes the zero value of the type of a flag.Value, to tell whether the
-// flag has a default. So each such type of a cell has a type of its own that stands for
-// it: a struct that holds the value, with methods of stubs.go.
+// Package flag creates the zero value of the type of a flag.Value to find out whether
+// the flag has a default. So each such type of a cell needs a compiled type of its own:
+// a struct that holds the value, with methods of stubs.go.
 
-// holder is what values of these types are.
+// holder is the underlying type of these types.
 type holder struct{ Value any }
 
 // FlagVar is f.Var(value, name, usage).
@@ -25,7 +25,7 @@ func (r *Registry) FlagVar(f *flag.FlagSet, value flag.Value, name, usage string
 	f.Var(value, name, usage)
 }
 
-// holderType returns the type that stands for t, with values of type raw.
+// holderType returns the compiled type for t, whose values have the type raw.
 func (r *Registry) holderType(t *Type, raw reflect.Type) reflect.Type {
 	if made, ok := r.flagTypes.Load(t); ok {
 		return made.(reflect.Type)
@@ -34,7 +34,7 @@ func (r *Registry) holderType(t *Type, raw reflect.Type) reflect.Type {
 	if taken == nil {
 		panic(noSlot("flag", t))
 	}
-	taken[0].held = func(word unsafe.Pointer) Box {
+	taken[0].receiver = func(word unsafe.Pointer) Box {
 		if v := (*holder)(word).Value; v != nil {
 			return v.(boxed).box()
 		}
@@ -44,7 +44,7 @@ func (r *Registry) holderType(t *Type, raw reflect.Type) reflect.Type {
 		return Box{t, reflect.Zero(raw).Interface()}
 	}
 	made := layout.Named(reflect.TypeFor[holder](), t.name, nil, taken[0].methods(t.stubMethods()))
-	r.engine.Store(reflect.PointerTo(made), struct{}{}) // unbox finds the value
+	r.yaegiWrappers.Store(reflect.PointerTo(made), struct{}{}) // unbox finds the value
 	r.flagTypes.Store(t, made)
 	return made
 }

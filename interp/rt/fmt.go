@@ -6,8 +6,7 @@ import (
 	"reflect"
 )
 
-// The functions of package fmt. Operands that cannot hold a box take fmt's own
-// way.
+// The functions of package fmt. They call fmt itself if no operand can hold a box.
 
 // Append is fmt.Append.
 func (r *Registry) Append(b []byte, operands ...any) []byte {
@@ -102,7 +101,8 @@ func (r *Registry) formatted(format string, operands []any) []byte {
 	return p.buffer
 }
 
-// plain separates two operands by a space if neither is of a string type.
+// plain formats operands as fmt.Sprint does: with a space between two operands if
+// neither is a string.
 func (r *Registry) plain(operands []any) []byte {
 	p := r.newPrinter()
 	afterString := false

@@ -5,9 +5,9 @@ import (
 	"reflect"
 )
 
-// access tells how a value was reached. As in reflect, what lies below an
-// unexported field has no methods for fmt; an embedded field of an unexported
-// type hides itself but not its exported fields.
+// access says whether fmt may call the methods of a value. As in reflect, it may not
+// below an unexported field. An embedded field of an unexported type hides the methods
+// of that type, but not those of its exported fields.
 type access uint8
 
 const (
@@ -16,7 +16,7 @@ const (
 	hidden
 )
 
-// field returns the access of a field of a struct that has the access a.
+// field returns the access of field f in a struct whose access is a.
 func (a access) field(f field) access {
 	switch {
 	case a == hidden:
@@ -29,7 +29,7 @@ func (a access) field(f field) access {
 	return hidden
 }
 
-// inside returns the access of what a value that is no struct refers to.
+// inside returns the access of the elements of a value that is not a struct.
 func (a access) inside() access {
 	if a == visible {
 		return visible
@@ -37,7 +37,7 @@ func (a access) inside() access {
 	return hidden
 }
 
-// printNested formats a component of an operand.
+// printNested formats an element, a field or a pointer target of an operand.
 func (p *printer) printNested(d *Type, v reflect.Value, verb rune, depth int, a access) {
 	if v.Kind() == reflect.Interface && !v.IsNil() {
 		v, a = v.Elem(), a.inside()
@@ -56,8 +56,8 @@ func (p *printer) printNested(d *Type, v reflect.Value, verb rune, depth int, a 
 	}
 }
 
-// printValue formats v, of the interpreted type d or of a compiled type if d is
-// nil, by its structure.
+// printValue formats v by its structure. d is its interpreted type, or nil if the type
+// is compiled.
 func (p *printer) printValue(d *Type, v reflect.Value, verb rune, depth int, a access) {
 	switch v.Kind() {
 	case reflect.Invalid:
@@ -107,7 +107,7 @@ func (p *printer) printValue(d *Type, v reflect.Value, verb rune, depth int, a a
 	}
 }
 
-// elemOf returns the descriptor of the element type, nil if that is compiled.
+// elemOf returns the descriptor of the element type, or nil if that is compiled.
 func elemOf(d *Type) *Type {
 	if d == nil {
 		return nil
@@ -148,12 +148,12 @@ func (p *printer) printFloat(d *Type, v reflect.Value, verb rune, a access) {
 	}
 }
 
-// printInterface formats an interface: its contents, or that it is nil.
+// printInterface formats the value in an interface, or nil.
 func (p *printer) printInterface(d *Type, v reflect.Value, verb rune, depth int, a access) {
 	switch {
 	case !v.IsNil():
 		p.printNested(d, v, verb, depth+1, a)
-	case d != nil && !types.IsInterface(d.typ): // a pointer that yaegi keeps in an interface
+	case d != nil && !types.IsInterface(d.typ): // yaegi stores this pointer in an interface
 		p.padded("<nil>")
 	case p.sharpV:
 		p.writeString(nameOf(d, v) + "(nil)")
@@ -162,7 +162,7 @@ func (p *printer) printInterface(d *Type, v reflect.Value, verb rune, depth int,
 	}
 }
 
-// open starts a composite value, separate parts its elements, end ends it.
+// open writes the start of a composite value, separate a separator, end the end.
 func (p *printer) open(d *Type, v reflect.Value, plain string) {
 	if p.sharpV {
 		p.writeString(nameOf(d, v) + "{")
@@ -201,7 +201,7 @@ func (p *printer) printStruct(d *Type, v reflect.Value, verb rune, depth int, a 
 	p.end('}')
 }
 
-// fieldOf is field i of the struct type d, or of t if d is nil.
+// fieldOf returns field i of the struct type d, or of t if d is nil.
 func fieldOf(d *Type, t reflect.Type, i int) field {
 	if d != nil {
 		return d.shape().fields[i]
@@ -231,8 +231,7 @@ func (p *printer) printList(d *Type, v reflect.Value, verb rune, depth int, a ac
 	p.end(']')
 }
 
-// bytesOf returns the bytes of a slice or an array, which need not be
-// addressable.
+// bytesOf returns the bytes of a slice or an array. An array need not be addressable.
 func bytesOf(v reflect.Value) []byte {
 	if v.Kind() == reflect.Slice || v.CanAddr() {
 		return v.Bytes()

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// operands are values of all shapes; each is printed by fmt and, boxed, by this
-// package.
+// operands returns values of all kinds of types. Package fmt prints them, and this package
+// prints them boxed.
 func operands() []any {
 	one, now := Int(1), time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 	var nilError *Code
@@ -52,14 +52,13 @@ func verbs() []string {
 	return formats
 }
 
-// address matches what may be the address of a value, which differs between the
-// real and the raw one.
+// address matches possible addresses, which differ between a real and a raw value.
 var address = regexp.MustCompile(`[0-9a-fA-F]{10,}`)
 
 func withoutAddresses(s string) string { return address.ReplaceAllString(s, "ADDRESS") }
 
-// outcome returns what f returns, or that it panics: fmt does if the panic value of a
-// String method panics in its turn.
+// outcome returns the result of f, or "a panic". Package fmt panics if formatting the panic
+// value of a String method panics too.
 func outcome(f func() string) (s string) {
 	defer func() {
 		if recover() != nil {
@@ -70,7 +69,7 @@ func outcome(f func() string) (s string) {
 }
 
 func TestSprintf(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	for i, x := range operands() {
 		boxed := w.box(x)
 		for _, format := range verbs() {

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// gobMethods are what package encoding/gob asks values for.
+// gobMethods are the methods that package encoding/gob looks for.
 var gobMethods = []string{"GobEncode", "GobDecode", "MarshalBinary", "UnmarshalBinary"}
 
 // EncodeGob is e.Encode(x).
 func (r *Registry) EncodeGob(e *gob.Encoder, x any) error {
-	h := newHeld(r, "encoding/gob", gobMethods)
+	h := newBoxConverter(r, "encoding/gob", gobMethods)
 	return h.named(e.Encode(h.declared(x)))
 }
 
-// DecodeGob is d.Decode(x). What it decodes into interfaces are values of the types that
-// stand for those of cells.
+// DecodeGob is d.Decode(x). Package gob stores values of the created types in
+// interfaces; DecodeGob boxes them afterwards.
 func (r *Registry) DecodeGob(d *gob.Decoder, x any) error {
 	v := r.encodable("encoding/gob", x, gobMethods)
 	err := v.named(d.Decode(v.value))
@@ -31,17 +31,17 @@ func (r *Registry) DecodeGob(d *gob.Decoder, x any) error {
 		target = reflect.ValueOf(v.box.V)
 		w = view{v.box.T, target.Type()}
 	}
-	return newHeld(r, "gob", gobMethods).box(target, w)
+	return newBoxConverter(r, "gob", gobMethods).box(target, w)
 }
 
-// A gobType is one that a cell has registered with package encoding/gob.
+// A gobType is a type that a cell has registered with package encoding/gob.
 type gobType struct {
 	typ *Type
 	raw reflect.Type
 }
 
-// registerGob is gob.RegisterName(name, x), or gob.Register(x) without a name. Package
-// encoding/gob keeps the first type of a name for the life of the process.
+// registerGob is gob.RegisterName(name, x), or gob.Register(x) if name is empty. Package
+// encoding/gob keeps the first type of a name until the process ends.
 func (r *Registry) registerGob(name string, x any) {
 	b, ok := r.unbox(x)
 	switch {
@@ -64,7 +64,7 @@ func (r *Registry) registerGob(name string, x any) {
 			old, _ := r.gobNames.Load(name)
 			if t, ok := old.(*Type); !ok || t.name == b.T.name {
 				panic(fmt.Sprintf("gob: the name %q is registered for an earlier definition of %s, which package encoding/gob cannot forget: "+
-					"restart the kernel, or take another name with gob.RegisterName", name, b.T.name))
+					"restart the kernel, or register the type under another name with gob.RegisterName", name, b.T.name))
 			} else {
 				text = fmt.Sprintf("gob: registering duplicate types for %q: %s != %s", name, t.name, b.T.name)
 			}

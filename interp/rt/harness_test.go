@@ -13,44 +13,48 @@ import (
 	"unsafe"
 )
 
-// world turns values of compiled types into what lowered code has: raw values
-// of types without names, and boxes. The types that shapes_test.go declares are
-// taken for interpreted ones. Every output of this package can so be compared
-// with what Go does with the compiled value.
-type world struct {
+// harness converts values of compiled types to values of lowered code: raw values of
+// types without names, and boxes. It treats the types in shapes_test.go and
+// shapes_json_test.go as interpreted. So tests can compare the output of this package with
+// what Go does with the compiled value.
+type harness struct {
 	*Registry
 	pkg *types.Package
 
-	mu    sync.Mutex
-	named map[reflect.Type]types.Type // real to checked
-	real  map[*types.Named]reflect.Type
-	raw   map[types.Type]reflect.Type // of a checked named type
-	busy  map[types.Type]bool
-	toRaw map[any]reflect.Value // pointers that have been converted, by real type and address
-	toGo  map[any]reflect.Value
+	mu           sync.Mutex
+	named        map[reflect.Type]types.Type // compiled to checked type
+	real         map[*types.Named]reflect.Type
+	raw          map[types.Type]reflect.Type // checked named type to raw type
+	inProgress   map[types.Type]bool
+	rawPointers  map[any]reflect.Value // converted pointers, by real type and address
+	realPointers map[any]reflect.Value
 }
 
-var theWorld = sync.OnceValues(func() (*world, error) {
+var sharedHarness = sync.OnceValues(func() (*harness, error) {
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "shapes_test.go", nil, 0)
-	if err != nil {
-		return nil, err
+	var files []*ast.File
+	for _, name := range []string{"shapes_test.go", "shapes_json_test.go"} {
+		file, err := parser.ParseFile(fset, name, nil, 0)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file)
 	}
 	info := &types.Info{Instances: map[*ast.Ident]types.Instance{}}
 	config := types.Config{Importer: importer.Default()}
 	path := reflect.TypeFor[Point]().PkgPath()
-	pkg, err := config.Check(path, fset, []*ast.File{file}, info)
+	pkg, err := config.Check(path, fset, files, info)
 	if err != nil {
 		return nil, err
 	}
-	w := &world{
-		pkg:   pkg,
-		named: map[reflect.Type]types.Type{},
-		real:  map[*types.Named]reflect.Type{},
-		raw:   map[types.Type]reflect.Type{},
-		busy:  map[types.Type]bool{},
-		toRaw: map[any]reflect.Value{},
-		toGo:  map[any]reflect.Value{},
+	w := &harness{
+		pkg:          pkg,
+		named:        map[reflect.Type]types.Type{},
+		real:         map[*types.Named]reflect.Type{},
+		raw:          map[types.Type]reflect.Type{},
+		inProgress:   map[types.Type]bool{},
+		rawPointers:  map[any]reflect.Value{},
+		realPointers: map[any]reflect.Value{},
 	}
 	w.Registry = New(Config{
 		Interpreted: func(n *types.Named) bool { return n.Obj().Pkg() == pkg },
@@ -67,7 +71,7 @@ var theWorld = sync.OnceValues(func() (*world, error) {
 		} else if i, ok := instances[t.String()]; ok {
 			w.named[t] = i
 		} else {
-			return nil, fmt.Errorf("type %v is not in shapes_test.go", t)
+			return nil, fmt.Errorf("type %v is not declared in shapes_test.go or shapes_json_test.go", t)
 		}
 		w.real[w.named[t].(*types.Named)] = t
 	}
@@ -81,17 +85,17 @@ var theWorld = sync.OnceValues(func() (*world, error) {
 	return w, nil
 })
 
-func newWorld(t testing.TB) *world {
+func newHarness(t testing.TB) *harness {
 	t.Helper()
-	w, err := theWorld()
+	w, err := sharedHarness()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
-// checked returns the type that the checker has for a compiled one.
-func (w *world) checked(t reflect.Type) types.Type {
+// checked returns the types.Type of a compiled type.
+func (w *harness) checked(t reflect.Type) types.Type {
 	if n, ok := w.named[t]; ok {
 		return n
 	}
@@ -149,8 +153,8 @@ func (w *world) checked(t reflect.Type) types.Type {
 	panic("no checked type for " + t.String())
 }
 
-// rawType returns the type that yaegi has for a checked one.
-func (w *world) rawType(t types.Type, real reflect.Type) reflect.Type {
+// rawType returns the type in lowered code of the checked type t.
+func (w *harness) rawType(t types.Type, real reflect.Type) reflect.Type {
 	if !w.Mentions(t) {
 		return real
 	}
@@ -194,20 +198,20 @@ func init() {
 	}
 }
 
-// recursion stands in for a struct type that is being made.
-type recursion struct{ _ byte }
+// placeholder replaces a struct type that is still being created.
+type placeholder struct{ _ byte }
 
-// rawStruct makes a struct type. A type that contains itself is made with a
-// stand-in that is replaced afterwards, as yaegi does it.
-func (w *world) rawStruct(t types.Type, u *types.Struct, real reflect.Type) reflect.Type {
+// rawStruct creates a struct type. A type that contains itself is created with a
+// placeholder that is replaced afterwards, as in yaegi.
+func (w *harness) rawStruct(t types.Type, u *types.Struct, real reflect.Type) reflect.Type {
 	if known, ok := w.raw[t]; ok {
 		return known
 	}
-	if w.busy[t] {
-		return reflect.TypeFor[recursion]()
+	if w.inProgress[t] {
+		return reflect.TypeFor[placeholder]()
 	}
-	w.busy[t] = true
-	defer delete(w.busy, t)
+	w.inProgress[t] = true
+	defer delete(w.inProgress, t)
 	var fields []reflect.StructField
 	for i := range u.NumFields() {
 		name := u.Field(i).Name()
@@ -222,35 +226,35 @@ func (w *world) rawStruct(t types.Type, u *types.Struct, real reflect.Type) refl
 	if _, ok := t.(*types.Named); ok {
 		w.raw[t] = made
 		for i := range fields {
-			if isStandIn(fields[i].Type) {
-				setFieldType(made, i, replaceStandIn(fields[i].Type, made))
+			if containsPlaceholder(fields[i].Type) {
+				setFieldType(made, i, replacePlaceholder(fields[i].Type, made))
 			}
 		}
 	}
 	return made
 }
 
-func isStandIn(t reflect.Type) bool {
+func containsPlaceholder(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
-		return isStandIn(t.Elem())
+		return containsPlaceholder(t.Elem())
 	}
-	return t == reflect.TypeFor[recursion]()
+	return t == reflect.TypeFor[placeholder]()
 }
 
-func replaceStandIn(t, by reflect.Type) reflect.Type {
+func replacePlaceholder(t, by reflect.Type) reflect.Type {
 	switch t.Kind() {
 	case reflect.Pointer:
-		return reflect.PointerTo(replaceStandIn(t.Elem(), by))
+		return reflect.PointerTo(replacePlaceholder(t.Elem(), by))
 	case reflect.Slice:
-		return reflect.SliceOf(replaceStandIn(t.Elem(), by))
+		return reflect.SliceOf(replacePlaceholder(t.Elem(), by))
 	case reflect.Map:
-		return reflect.MapOf(t.Key(), replaceStandIn(t.Elem(), by))
+		return reflect.MapOf(t.Key(), replacePlaceholder(t.Elem(), by))
 	}
 	return by
 }
 
-// setFieldType overwrites the type of a field of a struct type made at run time.
+// setFieldType overwrites the type of a field in a struct type created at run time.
 func setFieldType(t reflect.Type, i int, field reflect.Type) {
 	type structField struct {
 		name, typ unsafe.Pointer
@@ -269,150 +273,9 @@ func setFieldType(t reflect.Type, i int, field reflect.Type) {
 	(*structType)(word(t)).fields[i].typ = word(field)
 }
 
-// box returns the value that lowered code has for x in an interface.
-func (w *world) box(x any) any {
-	if x == nil {
-		return nil
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.lowerAny(reflect.ValueOf(x))
-}
-
-func (w *world) lowerAny(v reflect.Value) any {
-	base := v.Type()
-	for base.Kind() == reflect.Pointer {
-		base = base.Elem()
-	}
-	if base.PkgPath() != "" && base.PkgPath() != w.pkg.Path() {
-		return v.Interface()
-	}
-	t := w.checked(v.Type())
-	raw := w.lower(v, t).Interface()
-	if !w.Mentions(t) {
-		return raw
-	}
-	return w.Describe(t).Box(raw)
-}
-
-// open makes unexported fields readable and writable.
-func open(v reflect.Value) reflect.Value {
-	if !v.CanAddr() {
-		c := reflect.New(v.Type()).Elem()
-		c.Set(v)
-		return c
-	}
-	return reflect.NewAt(v.Type(), unsafe.Pointer(v.UnsafeAddr())).Elem()
-}
-
-// lower converts a real value of the checked type t to a raw one.
-func (w *world) lower(v reflect.Value, t types.Type) reflect.Value {
-	if !w.Mentions(t) && !holdsAny(t) {
-		return v
-	}
-	raw := reflect.New(w.rawType(t, v.Type())).Elem()
-	switch u := t.Underlying().(type) {
-	case *types.Basic:
-		raw.Set(v.Convert(raw.Type()))
-	case *types.Interface:
-		if v.IsNil() {
-			break
-		}
-		x := w.lowerAny(v.Elem())
-		if raw.Type() != anyType {
-			x = w.Assign(x, w.Describe(t))
-		}
-		raw.Set(reflect.ValueOf(x))
-	case *types.Pointer:
-		if v.IsNil() {
-			break
-		}
-		key := [2]any{v.Type(), v.UnsafePointer()}
-		if known, ok := w.toRaw[key]; ok {
-			known.Elem().Set(w.lowerShallow(v.Elem(), u.Elem()))
-			return known
-		}
-		raw.Set(reflect.New(raw.Type().Elem()))
-		w.toRaw[key] = raw
-		w.toGo[[2]any{v.Type(), raw.UnsafePointer()}] = v
-		raw.Elem().Set(w.lower(v.Elem(), u.Elem()))
-	case *types.Slice:
-		if v.IsNil() {
-			break
-		}
-		raw.Set(reflect.MakeSlice(raw.Type(), v.Len(), v.Len()))
-		for i := range v.Len() {
-			raw.Index(i).Set(w.lower(v.Index(i), u.Elem()))
-		}
-	case *types.Array:
-		for i := range v.Len() {
-			raw.Index(i).Set(w.lower(v.Index(i), u.Elem()))
-		}
-	case *types.Map:
-		if v.IsNil() {
-			break
-		}
-		raw.Set(reflect.MakeMap(raw.Type()))
-		for i := v.MapRange(); i.Next(); {
-			raw.SetMapIndex(w.lower(i.Key(), u.Key()), w.lower(i.Value(), u.Elem()))
-		}
-	case *types.Struct:
-		v = open(v)
-		for i := range u.NumFields() {
-			raw.Field(i).Set(w.lower(open(v.Field(i)), u.Field(i).Type()))
-		}
-	case *types.Chan:
-		if !v.IsNil() {
-			raw.Set(reflect.MakeChan(raw.Type(), 0))
-		}
-	case *types.Signature:
-		if !v.IsNil() {
-			raw.Set(reflect.MakeFunc(raw.Type(), func([]reflect.Value) []reflect.Value { panic("not callable in tests") }))
-		}
-	}
-	return raw
-}
-
-// lowerShallow lowers what a pointer that is known points to, once.
-func (w *world) lowerShallow(v reflect.Value, t types.Type) reflect.Value {
-	key := [2]any{"busy", v.Addr().UnsafePointer()}
-	if _, busy := w.toRaw[key]; busy {
-		return w.toRaw[[2]any{reflect.PointerTo(v.Type()), v.Addr().UnsafePointer()}].Elem()
-	}
-	w.toRaw[key] = v
-	defer delete(w.toRaw, key)
-	return w.lower(v, t)
-}
-
-// holdsAny reports whether a type that is the same in lowered code can hold a
-// box: []any, map[string]error.
-func holdsAny(t types.Type) bool {
-	switch t := types.Unalias(t).(type) {
-	case *types.Interface:
-		return true
-	case *types.Named:
-		return types.IsInterface(t)
-	case *types.Slice:
-		return holdsAny(t.Elem())
-	case *types.Map:
-		return holdsAny(t.Key()) || holdsAny(t.Elem())
-	case *types.Pointer:
-		return holdsAny(t.Elem())
-	case *types.Array:
-		return holdsAny(t.Elem())
-	case *types.Struct:
-		for f := range t.Fields() {
-			if holdsAny(f.Type()) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// typ returns the descriptor of a type that is written as in shapes_test.go, without
-// imported packages.
-func (w *world) typ(t testing.TB, expression string) *Type {
+// typ returns the descriptor of a type expression, in the scope of shapes_test.go without
+// its imports.
+func (w *harness) typ(t testing.TB, expression string) *Type {
 	t.Helper()
 	v, err := types.Eval(token.NewFileSet(), w.pkg, token.NoPos, expression)
 	if err != nil {
@@ -422,35 +285,24 @@ func (w *world) typ(t testing.TB, expression string) *Type {
 }
 
 // typeOf returns the descriptor of a compiled type.
-func typeOf[T any](w *world) *Type { return w.Describe(w.checked(reflect.TypeFor[T]())) }
+func typeOf[T any](w *harness) *Type { return w.Describe(w.checked(reflect.TypeFor[T]())) }
 
-// panicValue returns what f panics with.
+// panicValue returns the panic value of f, or nil.
 func panicValue(f func()) (cause any) {
 	defer func() { cause = recover() }()
 	f()
 	return nil
 }
 
-// redeclare returns a type of the same name and underlying type as one of
-// shapes_test.go, as a later cell would declare it.
-func redeclare(t testing.TB, w *world, name string) types.Type {
+// redeclare returns a new type with the name and underlying type of one in
+// shapes_test.go, as if a later cell declared it again.
+func redeclare(t testing.TB, w *harness, name string) types.Type {
 	t.Helper()
 	o := types.NewTypeName(0, w.pkg, name, nil)
 	return types.NewNamed(o, w.pkg.Scope().Lookup(name).Type().Underlying(), nil)
 }
 
-// lowerBack stores what a method has done to the pointer in its parameter.
-func (w *world) lowerBack(raw, real reflect.Value) {
-	if raw.Kind() != reflect.Interface || raw.IsNil() {
-		return
-	}
-	b, ok := w.unbox(raw.Interface())
-	if p := reflect.ValueOf(b.V); ok && p.Kind() == reflect.Pointer && !p.IsNil() {
-		p.Elem().Set(w.lower(real.Elem().Elem(), b.T.typ.Underlying().(*types.Pointer).Elem()))
-	}
-}
-
-// addMethod gives a type a method with the signature of one of another type.
+// addMethod adds a method to a type, with the signature of that method of another type.
 func addMethod(to, from types.Type, name string) {
 	named := from.(*types.Named)
 	for m := range named.Methods() {
@@ -462,8 +314,8 @@ func addMethod(to, from types.Type, name string) {
 	}
 }
 
-// checkedAny is checked for interface literals too.
-func (w *world) checkedAny(t testing.TB, c reflect.Type) types.Type {
+// checkedAny is checked, also for interface literals.
+func (w *harness) checkedAny(t testing.TB, c reflect.Type) types.Type {
 	if c.Kind() == reflect.Interface && c.Name() == "" && c != anyType {
 		return w.typ(t, c.String()).Type()
 	}

@@ -5,17 +5,16 @@ import (
 	"reflect"
 )
 
-// Hashable panics as Go does where a map is asked for the key x, if x cannot be
-// hashed: if it holds, in an interface, a value of a cell of a type that is not
-// comparable. The runtime would tell the type as it is in lowered code.
+// Hashable panics as Go does if x, which is used as a map key, holds a value that cannot
+// be hashed in an interface. The runtime's own panic would name the lowered type and
+// not the type of the cell.
 func (r *Registry) Hashable(x any) {
 	if name := r.unhashable(x); name != "" {
 		panic(runtimeError("hash of unhashable type " + name))
 	}
 }
 
-// HashableIn is Hashable where an entry is read or removed in a map of the given
-// length.
+// HashableIn is Hashable for reading or removing an entry of a map of the given length.
 func (r *Registry) HashableIn(length int, x any) {
 	if name := r.unhashable(x); name != "" {
 		if length == 0 {
@@ -25,18 +24,18 @@ func (r *Registry) HashableIn(length int, x any) {
 	}
 }
 
-// Storable is Hashable where an entry is stored in a map; null tells that the map
-// is nil, for which Go panics first.
-func (r *Registry) Storable(null bool, x any) {
-	if null {
+// Storable is Hashable for storing an entry in a map. nilMap reports whether the map
+// is nil: Go panics about that first.
+func (r *Registry) Storable(nilMap bool, x any) {
+	if nilMap {
 		var m map[int]int
 		m[0] = 0 //nolint:staticcheck // on purpose
 	}
 	r.Hashable(x)
 }
 
-// unhashableError is the runtime's error where an empty map is asked for a key of
-// the type of this name.
+// unhashableError is the runtime's error for a lookup in an empty map. Its value is the
+// name of the key's type.
 type unhashableError string
 
 func (e unhashableError) Error() string { return "hash of unhashable type: " + string(e) }
@@ -46,15 +45,7 @@ func (unhashableError) RuntimeError() {}
 
 func (unhashableError) compiledName() string { return "runtime.unhashableTypeError" }
 
-// hashed panics as package maphash does if x cannot be hashed.
-func (r *Registry) hashed(x any) {
-	if name := r.unhashable(x); name != "" {
-		panic(runtimeError("hash of unhashable type " + name))
-	}
-}
-
-// unhashable returns the name of the type of a cell for which x cannot be hashed, or
-// empty.
+// unhashable returns the name of the type of a cell that makes x unhashable, or "".
 func (r *Registry) unhashable(x any) string {
 	if x == nil {
 		return ""
@@ -66,8 +57,8 @@ func (r *Registry) unhashable(x any) string {
 	return r.unhashablePart(v)
 }
 
-// unhashablePart is unhashable for what lies in the interfaces of v, which is of a
-// comparable type.
+// unhashablePart is unhashable for the interface values inside v, whose type is
+// comparable.
 func (r *Registry) unhashablePart(v reflect.Value) string {
 	switch v.Kind() {
 	case reflect.Interface:
@@ -125,12 +116,12 @@ func (r *Registry) equalValues(a, b reflect.Value) bool {
 	return a.Equal(b)
 }
 
-// holdsInterface reports whether a struct or an array has an interface in it.
+// holdsInterface reports whether a struct or array type contains an interface.
 func (r *Registry) holdsInterface(t reflect.Type) bool {
-	if known, ok := r.holders.Load(t); ok {
+	if known, ok := r.hasInterface.Load(t); ok {
 		return known.(bool)
 	}
 	holds := !withoutInterface(t, map[reflect.Type]bool{})
-	r.holders.Store(t, holds)
+	r.hasInterface.Store(t, holds)
 	return holds
 }

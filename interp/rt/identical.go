@@ -5,9 +5,9 @@ import (
 	"reflect"
 )
 
-// sameType reports whether the compiled type c is the type t: whether a method
-// of a compiled type that has c in its signature can satisfy an interface of a
-// cell that has t there.
+// sameType reports whether the compiled type c and the type t are identical. It decides
+// whether a method of a compiled type with c in its signature satisfies an interface of
+// a cell with t in the same position.
 func (r *Registry) sameType(c reflect.Type, t types.Type) bool {
 	switch t := types.Unalias(t).(type) {
 	case *types.Basic:
@@ -37,8 +37,8 @@ func (r *Registry) sameType(c reflect.Type, t types.Type) bool {
 	return false
 }
 
-// sameName compares names with their type arguments, which reflect writes into
-// the name.
+// sameName compares the names of types, including the type arguments: reflect makes
+// them a part of the name.
 func sameName(c reflect.Type, t *types.Named) bool {
 	pkg := t.Obj().Pkg()
 	if pkg == nil {
@@ -57,8 +57,8 @@ func sameDirection(c reflect.ChanDir, t types.ChanDir) bool {
 	return c == reflect.BothDir
 }
 
-// sameSignature compares a compiled function type from its parameter number
-// skip on (1 for a method that has its receiver there).
+// sameSignature compares the compiled function type c with s. It ignores the first skip
+// parameters of c (1 for a method with its receiver as the first parameter).
 func (r *Registry) sameSignature(c reflect.Type, skip int, s *types.Signature) bool {
 	if c.NumIn()-skip != s.Params().Len() || c.NumOut() != s.Results().Len() || c.IsVariadic() != s.Variadic() {
 		return false

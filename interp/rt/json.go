@@ -38,7 +38,7 @@ func (r *Registry) JSONMarshalIndent(v any, prefix, indent string) ([]byte, erro
 	return out.Bytes(), nil
 }
 
-// JSONEncode is e.Encode.
+// JSONEncode is e.Encode(v).
 func (r *Registry) JSONEncode(e *json.Encoder, v any) error {
 	own := jsonEncoder{registry: r, escapeHTML: hiddenFlag(e, "escapeHTML")}
 	if err := own.encodeAny(v); err != nil {
@@ -47,12 +47,12 @@ func (r *Registry) JSONEncode(e *json.Encoder, v any) error {
 	return e.Encode(json.RawMessage(own.out.Bytes()))
 }
 
-// marshalBox returns the MarshalJSON method of boxes: what compiled code encodes
-// that does not encode through this package.
+// marshalBox implements MarshalJSON of boxes, for compiled code that does not encode
+// through this package.
 func (r *Registry) marshalBox(b Box) ([]byte, error) {
 	v := reflect.ValueOf(b.V)
 	if v.Kind() == reflect.Pointer && v.IsNil() {
-		return []byte("null"), nil // as encoding/json, which calls no method of a nil pointer
+		return []byte("null"), nil // encoding/json calls no method of a nil pointer either
 	}
 	if logged, value := inLog(); logged {
 		return r.marshalLogged(b, v, value)
@@ -80,7 +80,7 @@ func (r *Registry) JSONUnmarshal(data []byte, v any) error {
 	return d.decodeInto(v)
 }
 
-// JSONDecode is d.Decode.
+// JSONDecode is d.Decode(v).
 func (r *Registry) JSONDecode(d *json.Decoder, v any) error {
 	if _, ok := r.unbox(v); !ok && r.jsonHoldsNoBox(reflect.TypeOf(v)) {
 		return d.Decode(v)
@@ -98,21 +98,21 @@ func (r *Registry) JSONDecode(d *json.Decoder, v any) error {
 	return own.decodeInto(v)
 }
 
-// hiddenFlag reads a setting that an encoder or a decoder keeps to itself. A
+// hiddenFlag returns the value of an unexported setting of an encoder or a decoder. A
 // test fails if the standard library renames it.
 func hiddenFlag(coder any, path ...string) bool {
 	v := reflect.ValueOf(coder).Elem()
 	for _, name := range path {
 		if v = v.FieldByName(name); !v.IsValid() {
-			return len(path) == 1 // HTML is escaped unless told otherwise
+			return len(path) == 1 // escapeHTML, which is true by default
 		}
 	}
 	return v.Bool()
 }
 
-// marshalerError returns the error of encoding/json for a marshaling method that
-// failed. The method's name is in a field that only encoding/json can set
-// otherwise.
+// marshalerError returns the error of encoding/json for a failed marshaling method. The
+// method's name is in an unexported field, which only encoding/json can set without
+// package unsafe.
 func (r *Registry) marshalerError(w view, err error, method string) error {
 	e := &json.MarshalerError{Type: r.reflectType(w), Err: err}
 	if f := reflect.ValueOf(e).Elem().FieldByName("sourceFunc"); f.IsValid() && f.Kind() == reflect.String {
@@ -121,18 +121,18 @@ func (r *Registry) marshalerError(w view, err error, method string) error {
 	return e
 }
 
-// jsonHoldsNoBox reports whether encoding/json can meet no box inside values of
-// the compiled type t.
+// jsonHoldsNoBox reports whether values of the compiled type t contain no box that
+// encoding/json would encode.
 func (r *Registry) jsonHoldsNoBox(t reflect.Type) bool {
 	if t == nil {
 		return true
 	}
-	if known, ok := r.jsonClosed.Load(t); ok {
+	if known, ok := r.jsonBoxFree.Load(t); ok {
 		return known.(bool)
 	}
-	closed := jsonWithoutInterface(t, map[reflect.Type]bool{})
-	r.jsonClosed.Store(t, closed)
-	return closed
+	boxFree := jsonWithoutInterface(t, map[reflect.Type]bool{})
+	r.jsonBoxFree.Store(t, boxFree)
+	return boxFree
 }
 
 func jsonWithoutInterface(t reflect.Type, seen map[reflect.Type]bool) bool {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// jsonDecoder stores JSON text, known to be valid, into values as encoding/json
-// does, asking descriptors where that asks reflect.
+// jsonDecoder stores JSON text, which must be valid, in values as encoding/json does,
+// but uses descriptors where encoding/json uses reflect.
 type jsonDecoder struct {
 	registry        *Registry
 	data            []byte
@@ -17,7 +17,7 @@ type jsonDecoder struct {
 	useNumber       bool
 	disallowUnknown bool
 
-	saved error // the first fault that does not end the decoding
+	saved error // the first error that does not end the decoding
 
 	structName string   // of the struct that is being decoded
 	inStruct   bool     // whether there is one
@@ -40,16 +40,16 @@ func (d *jsonDecoder) decodeInto(x any) error {
 	return d.saved
 }
 
-// save keeps the first fault that lets the decoding go on.
+// save records the first error that does not end the decoding.
 func (d *jsonDecoder) save(err error) {
 	if d.saved == nil {
 		d.saved = d.located(err)
 	}
 }
 
-// located adds the place to the error of a mismatch.
+// located adds the struct and field names to the error of a mismatch.
 func (d *jsonDecoder) located(err error) error {
-	mismatch, ok := err.(*json.UnmarshalTypeError) //nolint:errorlint // as encoding/json, which looks at no wrapped ones
+	mismatch, ok := err.(*json.UnmarshalTypeError) //nolint:errorlint // encoding/json does not unwrap either
 	if !ok || !d.inStruct && len(d.path) == 0 {
 		return err
 	}
@@ -62,7 +62,7 @@ func (d *jsonDecoder) located(err error) error {
 	return err
 }
 
-// mismatch saves that a JSON value does not fit the type w.
+// mismatch records that a JSON value does not fit the type w.
 func (d *jsonDecoder) mismatch(what string, w view, offset int) {
 	d.save(&json.UnmarshalTypeError{Value: what, Type: d.registry.reflectType(w), Offset: int64(offset)})
 }
@@ -73,7 +73,8 @@ func (d *jsonDecoder) skipSpace() {
 	}
 }
 
-// expect reports whether c comes next, after space, and passes it if so.
+// expect skips white space and, if c comes next, c and the white space after it. It
+// reports whether c came next.
 func (d *jsonDecoder) expect(c byte) bool {
 	d.skipSpace()
 	if d.data[d.pos] != c {
@@ -84,7 +85,7 @@ func (d *jsonDecoder) expect(c byte) bool {
 	return true
 }
 
-// take passes one JSON value and returns its text.
+// take skips one JSON value and returns its text.
 func (d *jsonDecoder) take() []byte {
 	start, depth := d.pos, 0
 	for {
@@ -120,7 +121,7 @@ func (d *jsonDecoder) takeString() {
 	d.pos++
 }
 
-// unquote returns the string that a JSON string stands for.
+// unquote returns the value of a JSON string.
 func unquote(item []byte) (string, bool) {
 	if len(item) < 2 || item[0] != '"' || item[len(item)-1] != '"' {
 		return "", false
@@ -142,7 +143,7 @@ func (d *jsonDecoder) value(w view, v reflect.Value) error {
 	return d.literal(d.take(), w, v, start, false)
 }
 
-// target is where a value is stored in the end: at v, or by a method.
+// target is the destination of a JSON value: value, or an unmarshaling method.
 type target struct {
 	view
 	value     reflect.Value
@@ -150,9 +151,9 @@ type target struct {
 	text      func(data []byte) error
 }
 
-// find follows pointers and interfaces from v, making what is missing, down to
-// a value that is no pointer or to one whose type has an unmarshaling method.
-// For null it stops at the first pointer that can be set to nil.
+// find follows pointers and interfaces from v and allocates the targets of nil pointers.
+// It stops at the first value that is not a pointer or whose type has an unmarshaling
+// method. For null it stops at the first pointer that can be set to nil.
 func (d *jsonDecoder) find(w view, v reflect.Value, null bool) target {
 	w0, v0, addressed := w, v, false
 	if v.Kind() != reflect.Pointer && w.named() && v.CanAddr() {
@@ -193,7 +194,7 @@ func (d *jsonDecoder) find(w view, v reflect.Value, null bool) target {
 	return target{view: w, value: v}
 }
 
-// unmarshaler returns the method m of v.
+// unmarshaler returns the method m of v as a function.
 func unmarshaler(w view, v reflect.Value, m wellKnown) func([]byte) error {
 	if w.d != nil {
 		return func(data []byte) error { return call1[error](Box{w.d, v.Interface()}, m.name, data) }

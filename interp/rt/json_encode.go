@@ -8,19 +8,19 @@ import (
 	"strconv"
 )
 
-// jsonEncoder writes JSON as encoding/json does, asking descriptors where that
-// asks reflect.
+// jsonEncoder writes JSON as encoding/json does, but uses descriptors where
+// encoding/json uses reflect.
 type jsonEncoder struct {
 	registry   *Registry
 	out        bytes.Buffer
 	escapeHTML bool
-	level      int // of pointers, maps and slices
+	level      int // nesting depth of pointers, maps and slices
 	seen       map[any]bool
 }
 
-// cyclesFrom is the level from which on addresses are remembered: no honest
-// value is so deep, and remembering is slow.
-const cyclesFrom = 1000
+// startDetectCyclesAfter is the depth from which on the encoder records addresses to
+// detect cycles. That is slow, and values without cycles are hardly ever so deep.
+const startDetectCyclesAfter = 1000
 
 func (e *jsonEncoder) encodeAny(x any) error {
 	if x == nil {
@@ -31,7 +31,7 @@ func (e *jsonEncoder) encodeAny(x any) error {
 	return e.encode(w, v, false)
 }
 
-// encode writes v, of type w. quoted puts a basic value into a string.
+// encode writes v, of type w. If quoted, it writes a basic value as a string.
 func (e *jsonEncoder) encode(w view, v reflect.Value, quoted bool) error {
 	if k := v.Kind(); w.d == nil && (k == reflect.String || k == reflect.Bool || v.CanInt()) && v.Type().PkgPath() == "" {
 		return e.basic(v, quoted)
@@ -65,8 +65,8 @@ func (e *jsonEncoder) encode(w view, v reflect.Value, quoted bool) error {
 	return &json.UnsupportedTypeError{Type: e.registry.reflectType(w)}
 }
 
-// hasMarshaler reports whether encoding/json encodes the compiled value v by a
-// method.
+// hasMarshaler reports whether encoding/json encodes the compiled value v by one of its
+// methods.
 func hasMarshaler(v reflect.Value) bool {
 	t := v.Type()
 	if v.CanAddr() {
@@ -75,8 +75,8 @@ func hasMarshaler(v reflect.Value) bool {
 	return t.Implements(marshalJSON.iface) || t.Implements(marshalText.iface)
 }
 
-// compiled lets encoding/json encode v: at its address if it has one, since it
-// may have methods there.
+// compiled encodes v by encoding/json: through its address if it has one, because the
+// pointer type may have marshaling methods.
 func (e *jsonEncoder) compiled(v reflect.Value) error {
 	x := v.Interface()
 	if v.CanAddr() {
@@ -95,7 +95,7 @@ func (e *jsonEncoder) standard(x any) error {
 	return nil
 }
 
-// text writes a string, by itself if nothing in it is to be escaped.
+// text writes a JSON string. Only strings that need escapes go through encoding/json.
 func (e *jsonEncoder) text(s string) error {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
@@ -108,8 +108,8 @@ func (e *jsonEncoder) text(s string) error {
 	return nil
 }
 
-// byMethod encodes v by a marshaling method of its interpreted type, or of the
-// pointer to it if v can be addressed.
+// byMethod encodes v by a marshaling method of its interpreted type, or of the pointer
+// type if v is addressable.
 func (e *jsonEncoder) byMethod(w view, v reflect.Value) (handled bool, err error) {
 	if w.d == nil || v.Kind() == reflect.Interface {
 		return false, nil
@@ -141,7 +141,7 @@ func (e *jsonEncoder) byMethod(w view, v reflect.Value) (handled bool, err error
 	return false, nil
 }
 
-// compact writes the JSON that a method made.
+// compact writes the JSON text that a method returned.
 func (e *jsonEncoder) compact(text []byte) error {
 	var b bytes.Buffer
 	if err := json.Compact(&b, text); err != nil {
@@ -215,8 +215,7 @@ func (e *jsonEncoder) object(w view, v reflect.Value) error {
 	return nil
 }
 
-// fieldByIndex follows a path of fields; it is not ok if a nil pointer is in
-// the way.
+// fieldByIndex follows a path of field indices. It returns false if it meets a nil pointer.
 func fieldByIndex(v reflect.Value, index []int) (reflect.Value, bool) {
 	for _, i := range index {
 		if v.Kind() == reflect.Pointer {
@@ -245,7 +244,7 @@ func (e *jsonEncoder) array(w view, v reflect.Value) error {
 	return nil
 }
 
-// reference encodes what can be nil, and can be part of a cycle.
+// reference encodes a map, slice or pointer, which can be nil and part of a cycle.
 func (e *jsonEncoder) reference(w view, v reflect.Value, quoted bool) error {
 	if w.kind() == reflect.Map && !e.keyAllowed(w.key()) {
 		return &json.UnsupportedTypeError{Type: e.registry.reflectType(w)}
@@ -260,7 +259,7 @@ func (e *jsonEncoder) reference(w view, v reflect.Value, quoted bool) error {
 	}
 	e.level++
 	defer func() { e.level-- }()
-	if e.level > cyclesFrom {
+	if e.level > startDetectCyclesAfter {
 		length := 0
 		if v.Kind() == reflect.Slice {
 			length = v.Len()
@@ -284,8 +283,8 @@ func (e *jsonEncoder) reference(w view, v reflect.Value, quoted bool) error {
 	return e.encode(w.elem(), v.Elem(), quoted)
 }
 
-// isBytes reports whether a slice becomes a base64 string: its elements are
-// bytes without marshaling methods.
+// isBytes reports whether a slice is encoded as a base64 string: whether its elements
+// are bytes without marshaling methods.
 func isBytes(w view) bool {
 	if w.t.Elem().Kind() != reflect.Uint8 {
 		return false

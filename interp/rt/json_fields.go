@@ -8,21 +8,21 @@ import (
 	"unicode"
 )
 
-// jsonField is a field of the object that a struct becomes.
+// jsonField is a member of the JSON object that represents a struct.
 type jsonField struct {
 	name      string
-	tagged    bool  // the name is from the tag
-	index     []int // path from the struct
-	typ       view  // of the field itself
+	tagged    bool  // name comes from the tag
+	index     []int // field indices, from the outermost struct
+	typ       view  // type of the field
 	omitEmpty bool
 	omitZero  bool
 	quoted    bool // the option "string"
 }
 
-// jsonFields returns the fields of the object that the struct type w becomes,
-// in the order of declaration: fields of embedded structs as if they were of
-// the struct itself, a name going to the shallowest field, among these to one
-// that has it from its tag, and to none if that leaves two.
+// jsonFields returns the members of the JSON object for the struct type w, in the order
+// of declaration. Fields of embedded structs count as fields of the struct. If several
+// fields have one name, the shallowest wins; among equally deep fields the one whose
+// name comes from its tag wins; if that leaves several, there is no such member.
 func (r *Registry) jsonFields(w view) []jsonField {
 	if known, ok := r.fields.Load(w); ok {
 		return known.([]jsonField)
@@ -52,14 +52,14 @@ func (r *Registry) jsonFields(w view) []jsonField {
 	return fields
 }
 
-// embeddedStruct is a struct whose fields are promoted.
+// embeddedStruct is a struct with promoted fields.
 type embeddedStruct struct {
 	typ   view
 	index []int
 }
 
-// collectJSONFields returns the fields level by level. A struct type that is
-// embedded twice at one level gives its fields twice, so that they cancel out.
+// collectJSONFields returns the fields level by level. For a struct type that is
+// embedded twice at one level it returns each field twice, so that the two conflict.
 func collectJSONFields(w view) []jsonField {
 	var found []jsonField
 	seen := map[view]bool{}
@@ -93,8 +93,8 @@ func collectJSONFields(w view) []jsonField {
 	return found
 }
 
-// jsonFieldOf returns field i of a struct: not ok if it does not take part;
-// embedded, with the struct as its type, if its own fields take its place.
+// jsonFieldOf returns field i of a struct. ok is false if JSON ignores the field. If
+// embedded, the field is an embedded struct whose own fields are promoted.
 func jsonFieldOf(s embeddedStruct, i int) (f jsonField, embedded, ok bool) {
 	declared, typ := s.typ.field(i)
 	if !declared.exported {
@@ -139,8 +139,8 @@ func jsonFieldOf(s embeddedStruct, i int) (f jsonField, embedded, ok bool) {
 	return f, false, true
 }
 
-// validJSONName reports whether a tag's name is taken: one of letters, digits
-// and most punctuation, though not quotes, backslashes and commas.
+// validJSONName reports whether encoding/json accepts a name in a tag: it may contain
+// letters, digits and most punctuation, but no quotes, backslashes and commas.
 func validJSONName(s string) bool {
 	for _, c := range s {
 		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c) {

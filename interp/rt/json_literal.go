@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// literal stores a string, a number, true, false or null, which stands at
-// start, into v. quoted tells that it was in a string because of the option
-// "string" or because it is a key; then it need not be valid JSON.
+// literal stores a string, number, true, false or null in v. start is its offset.
+// quoted reports whether it was inside a string, because of the option "string" or
+// because it is a key. Then it need not be valid JSON.
 func (d *jsonDecoder) literal(item []byte, w view, v reflect.Value, start int, quoted bool) error {
 	misuse := func(w view) error {
 		return fmt.Errorf("json: invalid use of ,string struct tag, trying to unmarshal %q into %v", item, w)
@@ -70,7 +70,7 @@ func (d *jsonDecoder) literal(item []byte, w view, v reflect.Value, start int, q
 	return nil
 }
 
-// storeText returns a string to an UnmarshalText method.
+// storeText passes a string to an UnmarshalText method.
 func (d *jsonDecoder) storeText(item []byte, w view, t target, end int, quoted bool, misuse func(view) error) error {
 	if item[0] == '"' {
 		s, ok := unquote(item)

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// marshalLogged is marshalBox for package slog, whose handler for JSON treats a
-// value that is an error and no json.Marshaler in its own way, does not escape
-// HTML and tells what failed in place of the value. A box is a json.Marshaler
-// always. value is set if the box is the logged value itself.
+// marshalLogged is marshalBox for package slog. Its JSON handler has its own format for a
+// value that is an error but not a json.Marshaler, which a box always is. It also does
+// not escape HTML, and writes the error in place of a value that cannot be encoded.
+// value reports whether the box is the logged value itself.
 func (r *Registry) marshalLogged(b Box, v reflect.Value, value bool) ([]byte, error) {
 	own := b.T.set.Load().hasSignature(marshalJSON.name, marshalJSON.signature)
 	if value && !own && int(b.T.class.Load())&classError != 0 {
@@ -25,7 +25,7 @@ func (r *Registry) marshalLogged(b Box, v reflect.Value, value bool) ([]byte, er
 	return e.out.Bytes(), err
 }
 
-// unescaped returns the JSON of a string in which HTML is as it is.
+// unescaped returns the JSON text of a string without escaping HTML.
 func unescaped(s string) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -34,8 +34,8 @@ func unescaped(s string) ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
-// inLog reports whether package slog encodes a value, and whether the caller's
-// method was called for the value itself and not for a part of it.
+// inLog reports whether package slog is encoding a value, and whether that is the value
+// itself whose method was called, and not a part of it.
 func inLog() (logged, value bool) {
 	var callers [32]uintptr
 	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers[:])])
@@ -45,7 +45,7 @@ func inLog() (logged, value bool) {
 		switch name := frame.Function; {
 		case name == "log/slog.appendJSONMarshal":
 			return true, value
-		case name == "encoding/json.condAddrEncoder.encode": // for a value that has a method
+		case name == "encoding/json.condAddrEncoder.encode": // of a value with methods
 		case strings.HasPrefix(name, "encoding/json.") && (strings.HasSuffix(name, ".encode") || strings.HasSuffix(name, "interfaceEncoder")):
 			value = false
 		case strings.HasPrefix(name, "encoding/json."), strings.HasPrefix(name, ownPackage):
@@ -58,5 +58,5 @@ func inLog() (logged, value bool) {
 	}
 }
 
-// ownPackage is the prefix of the names of methods of boxes.
+// ownPackage is the prefix of the names of this package's functions.
 var ownPackage = reflect.TypeFor[Box]().PkgPath() + "."

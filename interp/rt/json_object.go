@@ -63,7 +63,7 @@ func (d *jsonDecoder) keyAllowed(key view) bool {
 	return key.pointer().has(unmarshalText)
 }
 
-// entry decodes one entry of a map, whose key stands at offset.
+// entry decodes one entry of a map. offset is the offset of its key.
 func (d *jsonDecoder) entry(w view, v reflect.Value, name []byte, offset int) error {
 	elem := reflect.New(v.Type().Elem()).Elem()
 	if err := d.value(w.elem(), elem); err != nil {
@@ -97,8 +97,8 @@ func (d *jsonDecoder) entry(w view, v reflect.Value, name []byte, offset int) er
 	return nil
 }
 
-// member decodes one member of an object into the field of a struct that has
-// its name: exactly, or else but for case.
+// member decodes one member of an object into the struct field with its name. A field
+// whose name only differs in case is the second choice.
 func (d *jsonDecoder) member(w view, v reflect.Value, name []byte) error {
 	text, _ := unquote(name)
 	var f *jsonField
@@ -141,8 +141,8 @@ func (d *jsonDecoder) member(w view, v reflect.Value, name []byte) error {
 	return nil
 }
 
-// field follows the path to a field through embedded structs, making those that
-// are missing.
+// field follows the path of field indices to f and allocates embedded structs behind
+// nil pointers.
 func (d *jsonDecoder) field(w view, v reflect.Value, f *jsonField) (reflect.Value, bool) {
 	settable := true
 	for i, index := range f.index {

@@ -51,7 +51,7 @@ func errorText(err error) string {
 }
 
 func TestJSONMarshal(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	for i, x := range records() {
 		want, wantErr := json.Marshal(x)
 		got, err := w.JSONMarshal(w.box(x))
@@ -72,7 +72,7 @@ func TestJSONMarshal(t *testing.T) {
 }
 
 func TestJSONEncode(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	for _, escape := range []bool{true, false} {
 		for i, x := range records() {
 			var want, got bytes.Buffer
@@ -89,7 +89,7 @@ func TestJSONEncode(t *testing.T) {
 	}
 }
 
-// decodeTargets make what is decoded into.
+// decodeTargets return pointers to decode into.
 var decodeTargets = []func() any{
 	func() any { return new(Record) }, func() any { return new(Derived) }, func() any { return new(Ambiguous) }, func() any { return new(Tagged) },
 	func() any { return new(Int) }, func() any { return new(Text) }, func() any { return new(Flag) }, func() any { return new(Float32) }, func() any { return new(Uint8) },
@@ -111,7 +111,7 @@ var decodeTexts = []string{
 }
 
 func TestJSONUnmarshal(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	for i := range decodeTargets {
 		for _, text := range decodeTexts {
 			compareDecoding(t, w, i, text)
@@ -125,14 +125,15 @@ func FuzzJSONUnmarshal(f *testing.F) {
 			f.Add(uint8(i), decodeTexts[j])
 		}
 	}
-	w := newWorld(f)
+	w := newHarness(f)
 	f.Fuzz(func(t *testing.T, i uint8, text string) {
 		compareDecoding(t, w, int(i)%len(decodeTargets), text)
 	})
 }
 
-// compareDecoding decodes a text on both sides and compares errors and results.
-func compareDecoding(t *testing.T, w *world, i int, text string) {
+// compareDecoding decodes a text with encoding/json and with this package, and compares
+// errors and results.
+func compareDecoding(t *testing.T, w *harness, i int, text string) {
 	t.Helper()
 	target := decodeTargets[i]
 	want := target()
@@ -154,8 +155,8 @@ func compareDecoding(t *testing.T, w *world, i int, text string) {
 	}
 }
 
-// contents returns what a boxed pointer points to, boxed.
-func contents(w *world, x any) any {
+// contents returns the target of a boxed pointer as a boxed value.
+func contents(w *harness, x any) any {
 	b, ok := w.unbox(x)
 	if !ok || reflect.ValueOf(b.V).Kind() != reflect.Pointer || reflect.ValueOf(b.V).IsNil() {
 		return x
@@ -163,7 +164,7 @@ func contents(w *world, x any) any {
 	return b.T.shape().elem.Box(reflect.ValueOf(b.V).Elem().Interface())
 }
 
-// mismatchDetails returns the fields of an error that its text does not tell.
+// mismatchDetails returns the fields of an error that are not in its text.
 func mismatchDetails(err error) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return fmt.Sprint(e.Value, " ", e.Type, " ", e.Offset, " ", e.Struct, " ", e.Field)
@@ -172,7 +173,7 @@ func mismatchDetails(err error) string {
 }
 
 func TestJSONDecode(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	text := `{"a": 1, "unknown": 2} {"a": 1.5, "any": 12} [1] {"any": {"n": 5}} x`
 	for set := range 4 {
 		real, own := json.NewDecoder(bytes.NewBufferString(text)), json.NewDecoder(bytes.NewBufferString(text))
@@ -196,15 +197,15 @@ func TestJSONDecode(t *testing.T) {
 			}
 		}
 	}
-	// what needs no box takes the compiled way
+	// a value without boxes is decoded by encoding/json itself
 	var m map[string]int
 	if err := w.JSONDecode(json.NewDecoder(bytes.NewBufferString(`{"k":1}`)), &m); err != nil || m["k"] != 1 {
 		t.Errorf("a compiled map decodes as %v, %v", m, err)
 	}
 }
 
-// TestHiddenFlags fails when encoding/json renames the fields that hold the
-// options of its encoders and decoders.
+// TestHiddenFlags fails if encoding/json renames the fields with the options of its encoders
+// and decoders.
 func TestHiddenFlags(t *testing.T) {
 	e := json.NewEncoder(nil)
 	if !hiddenFlag(e, "escapeHTML") {
@@ -225,7 +226,7 @@ func TestHiddenFlags(t *testing.T) {
 }
 
 func BenchmarkJSONMarshal(b *testing.B) {
-	w := newWorld(b)
+	w := newHarness(b)
 	real := []Derived{{Base: Base{1, "n"}, Point: &Point{3, 4, ""}, inner: inner{Seen: 5}, Extra: "e"}}
 	boxed := w.box(real)
 	b.Run("json", func(b *testing.B) {

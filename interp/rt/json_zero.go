@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// isEmpty returns what the option omitempty asks.
+// isEmpty reports whether the option omitempty leaves out v.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
@@ -16,8 +16,8 @@ func isEmpty(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// isZero returns what the option omitzero asks: the method IsZero of the type, or of
-// the pointer to it, where there is one.
+// isZero reports whether the option omitzero leaves out v. It calls the method IsZero of
+// the type or of the pointer type if there is one.
 func (r *Registry) isZero(w view, v reflect.Value) bool {
 	switch {
 	case v.Kind() == reflect.Interface:
@@ -50,7 +50,7 @@ func (r *Registry) isZeroInterface(w view, v reflect.Value) bool {
 	return raw.Kind() == reflect.Pointer && raw.IsNil() || callIsZero(inner, raw)
 }
 
-// interfaceHas reports whether the interface of a cell has the method.
+// interfaceHas reports whether an interface declared in a cell has the method.
 func (r *Registry) interfaceHas(d *Type, m wellKnown) bool {
 	for _, have := range sortedMethods(d.typ.Underlying().(*types.Interface)) {
 		if have.Name() == m.name && typeString(have.Type()) == m.signature {

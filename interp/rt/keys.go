@@ -9,8 +9,7 @@ import (
 // entry is one entry of a map.
 type entry struct{ key, value reflect.Value }
 
-// sortedEntries returns the entries of a map in the order in which fmt prints
-// them.
+// sortedEntries returns the entries of a map in the order in which fmt prints them.
 func (r *Registry) sortedEntries(m reflect.Value) []entry {
 	entries := make([]entry, 0, m.Len())
 	for i := m.MapRange(); i.Next(); {
@@ -20,9 +19,9 @@ func (r *Registry) sortedEntries(m reflect.Value) []entry {
 	return entries
 }
 
-// compareKeys orders two values of one type: nil first, NaN before numbers,
-// false before true, addresses by number, composites part by part, interfaces
-// by type and then by value.
+// compareKeys orders two values of one type: nil first, NaN before numbers, false before
+// true, pointers by address, structs and arrays element by element, interfaces by type
+// and then by value.
 func (r *Registry) compareKeys(a, b reflect.Value) int {
 	switch a.Kind() {
 	case reflect.Bool:
@@ -66,8 +65,8 @@ func (r *Registry) compareKeys(a, b reflect.Value) int {
 	return 0
 }
 
-// compareTypes orders dynamic types: the compiled ones by the address of their
-// descriptor, as fmt does, and after them the interpreted ones by age.
+// compareTypes orders dynamic types: compiled types by the address of their runtime type,
+// as fmt does, followed by interpreted types in the order of their creation.
 func compareTypes(x *Type, xt reflect.Type, y *Type, yt reflect.Type) int {
 	switch {
 	case x != nil && y != nil:

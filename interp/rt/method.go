@@ -10,8 +10,8 @@ import (
 	"text/template"
 )
 
-// method is one entry of a method table: a function that takes the raw receiver
-// in front of the parameters.
+// method is one entry of a method table: a function whose first parameter is the raw
+// receiver.
 type method struct {
 	function any
 	value    reflect.Value
@@ -19,13 +19,13 @@ type method struct {
 
 func newMethod(f any) *method { return &method{f, reflect.ValueOf(f)} }
 
-// Register enters the function f as the method name of the type id.
+// Register adds the function f to the method table of the type id under name.
 func (r *Registry) Register(id int, name string, f any) { r.Type(id).register(name, f) }
 
-// Method finds the method name of the dynamic value x. For a boxed value f is
-// the registered function, to be called with receiver in front of the
-// arguments; for a compiled one it is the bound method, with its variadic
-// parameter as a slice. It panics as Go does if x is nil.
+// Method returns the method name of the dynamic value x. For a boxed value, f is the
+// registered function, to be called with receiver as its first argument. For a compiled
+// value f is the method value, with its variadic parameter as a slice. Method panics as
+// Go does if x is nil.
 func (r *Registry) Method(x any, name string) (f, receiver any, boxed bool) {
 	if b, ok := r.unbox(x); ok {
 		return b.method(name).function, b.V, true
@@ -36,8 +36,8 @@ func (r *Registry) Method(x any, name string) (f, receiver any, boxed bool) {
 	return r.bound(x, name), nil, false
 }
 
-// bound returns the method value x.name of a compiled x. The methods that cells
-// call most need no reflection.
+// bound returns the method value x.name of a compiled x. It avoids reflection for the
+// methods that cells call most.
 func (r *Registry) bound(x any, name string) any {
 	switch name {
 	case "Error":
@@ -70,7 +70,7 @@ func (r *Registry) bound(x any, name string) any {
 	if !ok {
 		m, found := v.Type().MethodByName(name)
 		if !found {
-			panic(missing{compiledName(v.Type()), name})
+			panic(missingMethodError{compiledName(v.Type()), name})
 		}
 		index = m.Index
 		r.indices.Store(key, index)
@@ -82,8 +82,9 @@ func (r *Registry) bound(x any, name string) any {
 	return v.Interface()
 }
 
-// replacedMethod returns the method of a compiled x that cells have another for: one
-// with types in its signature, or looking into values, that cells have others for.
+// replacedMethod returns the replacement of the method of a compiled x, or nil if there
+// is none. Methods are replaced if types in their signature are replaced, or if they
+// inspect dynamic types.
 func (r *Registry) replacedMethod(x any, name string) any {
 	switch t := x.(type) {
 	case reflect.Type:
@@ -113,14 +114,14 @@ func (r *Registry) replacedMethod(x any, name string) any {
 	return nil
 }
 
-// methodKey is a method of a compiled type.
+// methodKey identifies a method of a compiled type.
 type methodKey struct {
 	typ  reflect.Type
 	name string
 }
 
-// plainSignature returns the type of a function with the parameters and results
-// of f, after the parameter first if that is not nil, and not variadic.
+// plainSignature returns a function type with the parameters and results of f that is
+// not variadic. If first is not nil, it becomes the first parameter.
 func plainSignature(f, first reflect.Type) reflect.Type {
 	var in, out []reflect.Type
 	if first != nil {
@@ -135,16 +136,16 @@ func plainSignature(f, first reflect.Type) reflect.Type {
 	return reflect.FuncOf(in, out, false)
 }
 
-// missing is the panic of a call to a method that neither lowered code nor the
-// compiled type has: a fault of the lowering, not of the cell.
-type missing struct{ typ, method string }
+// missingMethodError is the panic of a call to a method that is neither registered nor a
+// method of the compiled type. It is a bug of package lower, not of the cell.
+type missingMethodError struct{ typ, method string }
 
-func (m missing) Error() string {
+func (m missingMethodError) Error() string {
 	return "rt: no method " + m.method + " is registered for " + m.typ
 }
 
-// method returns the entry of the method table, made from that of an embedded
-// field or of the pointer's base type if lowered code did not register one.
+// method returns the entry of the method table. If lowered code has not registered one,
+// method creates it from the method of an embedded field or of the pointer's base type.
 func (b Box) method(name string) *method {
 	if m, ok := b.T.method(name); ok {
 		return m
@@ -153,11 +154,11 @@ func (b Box) method(name string) *method {
 		b.T.register(name, m.function)
 		return m
 	}
-	panic(missing{b.T.name, name})
+	panic(missingMethodError{b.T.name, name})
 }
 
-// promote builds the method that T has through an embedded field, or that *T
-// has because T has it.
+// promote creates the method that T has through an embedded field, or that *T has
+// because T has it.
 func (b Box) promote(name string) *method {
 	selection := b.T.set.Load().find(name)
 	if selection == nil {
@@ -200,8 +201,8 @@ func (b Box) promote(name string) *method {
 	return b.promoteCompiled(name, owner, receiver, byPointer)
 }
 
-// promoteCompiled is promote for a method of a compiled type or of a field that
-// holds an interface.
+// promoteCompiled is promote for a method of a compiled type, or of a field of interface
+// type.
 func (b Box) promoteCompiled(name string, owner reflect.Value, receiver func(reflect.Value) reflect.Value, byPointer bool) *method {
 	if byPointer && owner.Kind() != reflect.Pointer {
 		owner = reflect.New(owner.Type())
@@ -241,7 +242,7 @@ func withoutFirst(f reflect.Type) reflect.Type {
 
 var anyType = reflect.TypeFor[any]()
 
-// follow walks from v, of type t, along field indices.
+// follow follows a path of field indices from v, which is of type t.
 func follow(v reflect.Value, t types.Type, path []int) (reflect.Value, types.Type) {
 	for _, i := range path {
 		if pointer, ok := t.Underlying().(*types.Pointer); ok {
@@ -252,7 +253,7 @@ func follow(v reflect.Value, t types.Type, path []int) (reflect.Value, types.Typ
 	return v, t
 }
 
-// indirect returns what v points to, and panics as Go does if v is nil.
+// indirect returns the value that v points to. It panics as Go does if v is nil.
 func indirect(v reflect.Value) reflect.Value {
 	if v.IsNil() {
 		panic(nilDereference)

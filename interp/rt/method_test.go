@@ -9,7 +9,7 @@ import (
 )
 
 func TestMethod(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	f, receiver, boxed := w.Method(w.box(Celsius(3)), "String")
 	if !boxed || f.(func(any) string)(receiver) != "3.0°C" {
 		t.Errorf("String of a boxed value: %T, boxed %v", f, boxed)
@@ -34,15 +34,15 @@ func TestMethod(t *testing.T) {
 		}
 	}
 	got := panicValue(func() { w.Method(w.box(Point{}), "Absent") })
-	if _, ok := got.(missing); !ok || !strings.Contains(fmt.Sprint(got), "no method Absent is registered for rt.Point") {
-		t.Errorf("a method that is not there: %v", got)
+	if _, ok := got.(missingMethodError); !ok || !strings.Contains(fmt.Sprint(got), "no method Absent is registered for rt.Point") {
+		t.Errorf("a missing method: %v", got)
 	}
 }
 
-// TestPromotedMethods calls methods that lowered code did not register: those
-// of embedded fields, and those of T for *T.
+// TestPromotedMethods calls methods that lowered code has not registered: those of embedded
+// fields, and those of T for *T.
 func TestPromotedMethods(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	fresh := New(Config{Interpreted: w.config.Interpreted})
 	for _, name := range []string{"Shy", "Base", "Square", "Point"} {
 		typ := w.pkg.Scope().Lookup(name).Type()
@@ -95,9 +95,9 @@ func TestPromotedMethods(t *testing.T) {
 	}
 }
 
-// TestMethodAddedLater declares a method in a later cell than the type.
+// TestMethodAddedLater declares a method in a later cell than its type.
 func TestMethodAddedLater(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	r := New(Config{Interpreted: w.config.Interpreted})
 	typ := redeclare(t, w, "Point")
 	d := r.Describe(typ)
@@ -110,7 +110,7 @@ func TestMethodAddedLater(t *testing.T) {
 	r.Register(d.id, "String", func(any) string { return "now" })
 	after := d.Box(struct{ X, Y int }{1, 2})
 	if s, ok := after.(fmt.Stringer); !ok || s.String() != "now" || !r.Implements(before, stringer) {
-		t.Error("the method that was added is not seen")
+		t.Error("the added method is not found")
 	}
 	if got := r.Sprint(before, after); got != "now now" {
 		t.Errorf("the values print as %q", got)
@@ -121,7 +121,7 @@ func TestMethodAddedLater(t *testing.T) {
 }
 
 func BenchmarkBox(b *testing.B) {
-	w := newWorld(b)
+	w := newHarness(b)
 	d, raw := w.typ(b, "Square"), w.Value(w.box(Square{1}))
 	for b.Loop() {
 		d.Box(raw)
@@ -129,7 +129,7 @@ func BenchmarkBox(b *testing.B) {
 }
 
 func BenchmarkIs(b *testing.B) {
-	w := newWorld(b)
+	w := newHarness(b)
 	id, x, e := w.typ(b, "Square").id, w.box(Square{1}), w.box(Code{1})
 	b.Run("box", func(b *testing.B) {
 		for b.Loop() {
@@ -155,7 +155,7 @@ func BenchmarkIs(b *testing.B) {
 }
 
 func BenchmarkImplements(b *testing.B) {
-	w := newWorld(b)
+	w := newHarness(b)
 	shape, x := w.typ(b, "Shape"), w.box(Square{1})
 	for b.Loop() {
 		w.Implements(x, shape)
@@ -163,7 +163,7 @@ func BenchmarkImplements(b *testing.B) {
 }
 
 func BenchmarkDispatch(b *testing.B) {
-	w := newWorld(b)
+	w := newHarness(b)
 	r := New(Config{Interpreted: w.config.Interpreted})
 	d := r.Describe(w.pkg.Scope().Lookup("Code").Type())
 	r.Register(d.id, "Error", func(x any) string { return "e" })

@@ -8,9 +8,9 @@ import (
 	"reflect"
 )
 
-// Overrides returns the compiled symbols that the session replaces in the
-// engine's table, in its key form, so that calls and function values alike
-// print, encode and reflect on the types of cells as Go does.
+// Overrides returns replacements for compiled symbols, keyed like yaegi's symbol table.
+// With them, calls and function values alike print, encode and reflect on the types of
+// cells as Go does.
 func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 	overrides := r.encodings()
 	maps.Copy(overrides, map[string]map[string]reflect.Value{
@@ -42,11 +42,11 @@ func (r *Registry) Overrides() map[string]map[string]reflect.Value {
 		"encoding/xml/xml": r.xmlFunctions(),
 		"github.com/quernlab/quern/interp/generic/compiled/compiled": {
 			"Hash": reflect.ValueOf(func(seed maphash.Seed, x any) uint64 {
-				r.hashed(x)
+				r.Hashable(x)
 				return maphash.Comparable(seed, x)
 			}),
 			"WriteHash": reflect.ValueOf(func(h *maphash.Hash, x any) {
-				r.hashed(x)
+				r.Hashable(x)
 				maphash.WriteComparable(h, x)
 			}),
 		},

@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// testPackages is a table of compiled symbols as yaegi has it.
+// testPackages is a table of compiled symbols like yaegi's.
 var testPackages = map[string]map[string]reflect.Value{
 	"fmt/fmt": {
 		"Stringer":   reflect.ValueOf((*fmt.Stringer)(nil)),

@@ -8,22 +8,22 @@ import (
 	"unsafe"
 )
 
-// runtimeError is an error that Go's runtime would have raised.
+// runtimeError is a panic value of Go's runtime.
 type runtimeError string
 
 func (e runtimeError) Error() string { return "runtime error: " + string(e) }
 
-// RuntimeError makes it a runtime.Error.
+// RuntimeError implements runtime.Error.
 func (runtimeError) RuntimeError() {}
 
 func (runtimeError) compiledName() string { return "runtime.errorString" }
 
-// boundsError is a runtimeError about an index.
+// boundsError is a runtimeError about an index or a slice bound.
 type boundsError string
 
 func (e boundsError) Error() string { return "runtime error: " + string(e) }
 
-// RuntimeError makes it a runtime.Error.
+// RuntimeError implements runtime.Error.
 func (boundsError) RuntimeError() {}
 
 func (boundsError) compiledName() string { return "runtime.boundsError" }
@@ -33,7 +33,7 @@ type assertionError string
 
 func (e assertionError) Error() string { return string(e) }
 
-// RuntimeError makes it a runtime.Error.
+// RuntimeError implements runtime.Error.
 func (assertionError) RuntimeError() {}
 
 func (assertionError) compiledName() string { return "*runtime.TypeAssertionError" }
@@ -46,10 +46,10 @@ var (
 
 const nilDereference = runtimeError("invalid memory address or nil pointer dereference")
 
-// NilDereference returns what the use of a nil pointer panics with.
+// NilDereference returns the panic value of a nil pointer dereference.
 func NilDereference() any { return nilDereference }
 
-// PanicValue returns the value of panic(x), which for a nil x is an error.
+// PanicValue returns the value that panic(x) panics with: an error if x is nil.
 func PanicValue(x any) any {
 	if x == nil {
 		return new(runtime.PanicNilError)
@@ -57,36 +57,34 @@ func PanicValue(x any) any {
 	return x
 }
 
-// NilReceiver returns what the call of a method with a value receiver, as "main.T.M",
-// panics with when it finds a nil pointer in the interface.
+// NilReceiver returns the panic value of calling a method with a value receiver, such as
+// "main.T.M", on an interface that holds a nil pointer.
 func NilReceiver(method string) any {
 	dot := strings.LastIndexByte(method, '.')
 	_, name, _ := strings.Cut(method[:dot], ".")
 	return plainError("value method " + method + " called using nil *" + name + " pointer")
 }
 
-// compiledName returns the name of a compiled type; the types above go under the
-// name of the runtime's type that they stand for.
+// compiledName returns the name of a compiled type. For a substitute it returns the name
+// of the type that it replaces.
 func compiledName(t reflect.Type) string {
-	if t.Implements(standInType) && !(t.Kind() == reflect.Pointer && t.Elem().Implements(standInType)) {
-		return reflect.Zero(t).Interface().(standIn).compiledName()
+	if t.Implements(substituteType) && !(t.Kind() == reflect.Pointer && t.Elem().Implements(substituteType)) {
+		return reflect.Zero(t).Interface().(substitute).compiledName()
 	}
 	return reflectionNames.Replace(t.String())
 }
 
-// reflectionNames gives the types that stand for those of package reflect their
-// names.
+// reflectionNames replaces the names of our substitutes for types of package reflect.
 var reflectionNames = strings.NewReplacer(reflect.TypeFor[Registry]().PkgPath()+".Reflect", "reflect.", "rt.Reflect", "reflect.")
 
-// standIn is a type of this package that a cell must take for another one.
-type standIn interface{ compiledName() string }
+// substitute is a type of this package that appears in cells as another type.
+type substitute interface{ compiledName() string }
 
-var standInType = reflect.TypeFor[standIn]()
+var substituteType = reflect.TypeFor[substitute]()
 
-// engineTexts maps the beginning of a panic text of package reflect, through
-// which yaegi works, to the error that Go raises in its place. The numbers
-// that Go tells with some of them are lost.
-var engineTexts = []struct {
+// reflectPanics maps the beginning of a panic text of package reflect, which yaegi uses,
+// to the error that Go panics with. The numbers in some of Go's texts are lost.
+var reflectPanics = []struct {
 	prefix string
 	err    runtime.Error
 }{
@@ -115,14 +113,14 @@ type plainError string
 
 func (e plainError) Error() string { return string(e) }
 
-// RuntimeError makes it a runtime.Error.
+// RuntimeError implements runtime.Error.
 func (plainError) RuntimeError() {}
 
 func (plainError) compiledName() string { return "runtime.plainError" }
 
-// Recovered returns what recover would return in Go, for what it returned in
-// yaegi: a value in place of a reflect.Value, an error of the runtime in
-// place of what package reflect says.
+// Recovered converts a value that recover returned in yaegi to the value that it returns
+// in Go: a reflect.Value to the value in it, and a panic of package reflect to the error
+// of the runtime.
 func Recovered(x any) any {
 	for {
 		v, ok := x.(reflect.Value)
@@ -136,7 +134,7 @@ func Recovered(x any) any {
 	}
 	switch x := x.(type) {
 	case string:
-		return fromEngine(x)
+		return translatePanic(x)
 	case *reflect.ValueError:
 		if x.Kind == reflect.Invalid && !raisedByCell(x) {
 			return nilDereference
@@ -149,13 +147,13 @@ func Recovered(x any) any {
 	return x
 }
 
-// fromEngine returns the runtime.Error that a panic text of yaegi stands
-// for, and any other text as it is.
-func fromEngine(text string) any {
+// translatePanic returns the runtime.Error that corresponds to a panic text of yaegi. It
+// returns any other text unchanged.
+func translatePanic(text string) any {
 	if unsafe.StringData(text) == unsafe.StringData(zeroArgument) {
 		return text
 	}
-	for _, t := range engineTexts {
+	for _, t := range reflectPanics {
 		if strings.HasPrefix(text, t.prefix) {
 			return t.err
 		}
@@ -163,7 +161,7 @@ func fromEngine(text string) any {
 	return text
 }
 
-// PanicText returns what Go prints after "panic: " for the value v.
+// PanicText returns the text that Go prints after "panic: " for the value v.
 func (r *Registry) PanicText(v any) string {
 	v = r.Plain(Recovered(v))
 	switch v := v.(type) {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestRecovered lets package reflect fail as it does under yaegi, and Go
-// as it does without.
+// TestRecovered makes package reflect panic as it does in yaegi, and compares the result
+// with the panic of compiled Go.
 func TestRecovered(t *testing.T) {
 	var (
 		slice  = []int{1}
@@ -25,9 +25,9 @@ func TestRecovered(t *testing.T) {
 		negInt = -1
 	)
 	tests := []struct {
-		name         string
-		engine, real func()
-		exact        bool // numbers and all
+		name        string
+		yaegi, real func()
+		exact       bool // including numbers
 	}{
 		{"slice index", func() { reflect.ValueOf(slice).Index(index) }, func() { _ = slice[index] }, false},
 		{"array index", func() { reflect.ValueOf(array).Elem().Index(index) }, func() { _ = array[index] }, false},
@@ -44,10 +44,10 @@ func TestRecovered(t *testing.T) {
 		{"makechan", func() { reflect.MakeChan(reflect.TypeFor[chan int](), negInt) }, func() { _ = make(chan int, negInt) }, true},
 	}
 	for _, tt := range tests {
-		want, got := panicValue(tt.real), Recovered(panicValue(tt.engine))
+		want, got := panicValue(tt.real), Recovered(panicValue(tt.yaegi))
 		err, ok := got.(runtime.Error)
 		if !ok {
-			t.Errorf("%s: %T %v is no runtime.Error", tt.name, got, got)
+			t.Errorf("%s: %T %v is not a runtime.Error", tt.name, got, got)
 			continue
 		}
 		text := want.(runtime.Error).Error()
@@ -83,8 +83,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// builtinValues are printed by a child process with the builtins, and by this
-// package.
+// builtinValues are printed by the builtins of a child process and by this package.
 var builtinValues = []any{
 	true, 1, -5, uint8(7), 1.5, float32(0.1), 1e100, 1 + 2i, "text", uintptr(9), rune('x'), 0.0, -0.0, complex64(-1i),
 }
@@ -123,7 +122,7 @@ func TestBuiltinPrint(t *testing.T) {
 }
 
 func TestPanicText(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	for want, x := range map[string]any{
 		"code 3": Code{3}, "3.0°C": Celsius(3), `rt.Text("t")`: Text("t"), "rt.Int(5)": Int(5), "rt.Flag(true)": Flag(true),
 		"plain": "plain", "5": 5, "1.5": 1.5, "(rt.Point) {X:1 Y:2 note:n}": Point{1, 2, "n"}, "as error": Both{1}, "rt.Complex(1+2i)": Complex(1 + 2i),
@@ -136,7 +135,7 @@ func TestPanicText(t *testing.T) {
 }
 
 func TestCloneAndClear(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	boxed := w.box(Names{"a": 1})
 	clone := w.CloneMap(boxed)
 	w.Clear(boxed)

@@ -5,8 +5,9 @@ import (
 	"unsafe"
 )
 
-// StorePosition sets the interpreted position variable. Lowered code assigns to
-// it instead, unless it runs under the race detector: goroutines share it.
+// StorePosition sets the interpreted position variable atomically. Lowered code only uses
+// it under the race detector, because goroutines share the variable, and assigns to the
+// variable otherwise.
 func StorePosition(p *int, number int) {
 	atomic.StoreUintptr((*uintptr)(unsafe.Pointer(p)), uintptr(number))
 }

@@ -9,36 +9,36 @@ import (
 	"unicode/utf8"
 )
 
-// printer formats operands as package fmt does, asking descriptors where fmt
-// asks reflect. Whatever cannot hold a box it leaves to fmt itself. It is the
-// fmt.State of the Format methods that it calls.
+// printer formats operands as package fmt does, but uses descriptors where fmt uses
+// reflect. It leaves values that cannot hold a box to fmt. It is the fmt.State of the
+// Format methods that it calls.
 type printer struct {
 	registry *Registry
 	buffer   []byte
 
 	flags
 
-	erroring   bool  // printing the value in a complaint: methods are not called
+	erroring   bool  // printing the value in an error such as %!d(...): no methods are called
 	panicking  bool  // printing the panic of a method
 	wrapErrors bool  // %w is allowed
 	wrapped    []int // indices of the operands of %w
 }
 
-// flags are those of one directive. %+v and %#v set plusV and sharpV in place
-// of plus and sharp, so that they do not reach the numbers inside.
+// flags are the flags of one directive. %+v and %#v set plusV and sharpV instead of plus
+// and sharp, so that the flags do not apply to the numbers inside a value.
 type flags struct {
 	minus, plus, sharp, space, zero bool
 	plusV, sharpV                   bool
 	width, precision                int
 	hasWidth, hasPrecision          bool
 
-	leaf     string // the directive for verb leafVerb, once it was asked for
-	leafVerb rune
+	directiveText string // cached directive for the verb directiveVerb
+	directiveVerb rune
 }
 
 func (r *Registry) newPrinter() *printer { return &printer{registry: r} }
 
-// Write returns that of fmt.State.
+// Write implements fmt.State.
 func (p *printer) Write(b []byte) (int, error) {
 	p.buffer = append(p.buffer, b...)
 	return len(b), nil
@@ -50,13 +50,13 @@ func (p *printer) WriteString(s string) (int, error) {
 	return len(s), nil
 }
 
-// Width returns that of fmt.State.
+// Width implements fmt.State.
 func (p *printer) Width() (int, bool) { return p.width, p.hasWidth }
 
-// Precision returns that of fmt.State.
+// Precision implements fmt.State.
 func (p *printer) Precision() (int, bool) { return p.precision, p.hasPrecision }
 
-// Flag returns that of fmt.State.
+// Flag implements fmt.State.
 func (p *printer) Flag(c int) bool {
 	switch c {
 	case '-':
@@ -81,23 +81,22 @@ var (
 func (p *printer) writeString(s string) { p.buffer = append(p.buffer, s...) }
 func (p *printer) writeByte(c byte)     { p.buffer = append(p.buffer, c) }
 
-// directive returns the format that makes fmt treat an operand as the current
-// directive does.
+// directive returns the format string for fmt that corresponds to the current directive.
 func (p *printer) directive(verb rune) string {
-	if p.leafVerb != verb || p.leaf == "" {
-		p.leaf, p.leafVerb = fmt.FormatString(p, verb), verb
+	if p.directiveVerb != verb || p.directiveText == "" {
+		p.directiveText, p.directiveVerb = fmt.FormatString(p, verb), verb
 	}
-	return p.leaf
+	return p.directiveText
 }
 
-// print lets fmt format x, which holds no box.
+// print formats x, which holds no box, by package fmt.
 func (p *printer) print(x any, verb rune) {
 	p.buffer = fmt.Appendf(p.buffer, p.directive(verb), x)
 }
 
-// printBasic formats a basic value by its kind alone. In a complaint the verb
-// is v while the flags are those of another verb, for which v would read them
-// differently; plain is the verb that reads them alike.
+// printBasic formats a basic value by its kind. While it prints the value in an error such
+// as %!d(...), the verb is v, but the flags are those of another verb and would mean
+// something else for v. plain is a verb for which they mean the same.
 func (p *printer) printBasic(x any, verb, plain rune) {
 	if verb == 'v' && !p.plusV && !p.sharpV && (p.plus || p.sharp) {
 		verb = plain
@@ -105,15 +104,15 @@ func (p *printer) printBasic(x any, verb, plain rune) {
 	p.print(x, verb)
 }
 
-// padded writes a short text that obeys the width but not the precision.
+// padded writes a short text with the width, but without the precision.
 func (p *printer) padded(s string) {
 	saved := p.flags
-	p.hasPrecision, p.leaf = false, ""
+	p.hasPrecision, p.directiveText = false, ""
 	p.print(s, 's')
 	p.flags = saved
 }
 
-// badVerb complains that verb does not fit the value v of type d.
+// badVerb writes the error that verb does not fit the value v of type d.
 func (p *printer) badVerb(d *Type, v reflect.Value, verb rune, a access) {
 	p.erroring = true
 	p.writeString("%!")
@@ -130,7 +129,7 @@ func (p *printer) badVerb(d *Type, v reflect.Value, verb rune, a access) {
 	p.erroring = false
 }
 
-// nameOf returns the name of the type of v: that of its descriptor if it has one.
+// nameOf returns the name of the type of v, which d describes if it is not nil.
 func nameOf(d *Type, v reflect.Value) string {
 	if d != nil {
 		return d.name
@@ -173,14 +172,14 @@ func (p *printer) printArgument(x any, verb rune) {
 	}
 }
 
-// isPlainError reports whether x, an operand of %w, is an error and may be one.
+// isPlainError reports whether x, an operand of %w, is an error and %w is allowed.
 func (p *printer) isPlainError(x any) bool {
 	_, ok := x.(error)
 	return ok && p.wrapErrors
 }
 
-// printCompiled formats a value of a compiled type: by fmt if fmt would call
-// one of its methods or if it holds no box.
+// printCompiled formats a value of a compiled type. It leaves that to fmt if fmt would
+// call one of the value's methods or if the value holds no box.
 func (p *printer) printCompiled(v reflect.Value, verb rune, depth int) {
 	switch {
 	case p.erroring || !v.CanInterface():
@@ -199,8 +198,8 @@ func (p *printer) printCompiled(v reflect.Value, verb rune, depth int) {
 	p.printValue(nil, v, verb, depth, visible)
 }
 
-// plainVerb reports whether fmt takes the rune for a verb behind flags and
-// digits. Behind an operand number it takes any.
+// plainVerb reports whether fmt accepts the rune as a verb after flags and digits. After
+// an argument index such as [1] fmt accepts any rune.
 func plainVerb(verb rune) bool { return !strings.ContainsRune("+-# 0123456789*.[%", verb) }
 
 var (
@@ -224,8 +223,8 @@ func hasFormatMethod(t reflect.Type, verb rune, sharpV bool) bool {
 	return strings.ContainsRune("vsxXq", verb) && (t.Implements(errorType) || t.Implements(stringerType))
 }
 
-// callMethods formats a value of the interpreted type d by one of its methods,
-// if it has one that fmt would call.
+// callMethods formats a value of the interpreted type d by the method that fmt would
+// call. handled is false if there is none.
 func (p *printer) callMethods(d *Type, v reflect.Value, verb rune) (handled bool) {
 	if p.erroring || !v.IsValid() {
 		return false
@@ -261,7 +260,7 @@ func (p *printer) callMethods(d *Type, v reflect.Value, verb rune) (handled bool
 	return true
 }
 
-// callMethod formats a value by the method name; a panic in it is printed.
+// callMethod formats a value by the method name, and prints its panic if it panics.
 func (p *printer) callMethod(b Box, v reflect.Value, verb rune, name string) {
 	defer p.catch(v, verb, name)
 	switch name {
@@ -274,8 +273,8 @@ func (p *printer) callMethod(b Box, v reflect.Value, verb rune, name string) {
 	}
 }
 
-// catch prints the panic of a method: as nil if the receiver was a nil pointer,
-// else as a complaint.
+// catch prints the panic of a method: <nil> if the receiver is a nil pointer, otherwise
+// an error such as %!v(PANIC=...).
 func (p *printer) catch(v reflect.Value, verb rune, method string) {
 	cause := recover()
 	if cause == nil {
@@ -303,8 +302,8 @@ func (p *printer) catch(v reflect.Value, verb rune, method string) {
 	p.flags = saved
 }
 
-// formatBox is the Format method of all boxes: what compiled code prints that
-// does not print through this package.
+// formatBox implements Format of all boxes, for compiled code that does not print
+// through this package.
 func formatBox(state fmt.State, verb rune, b Box) {
 	format(b.T.registry, state, verb, func(p *printer) {
 		v := reflect.ValueOf(b.V)
@@ -319,7 +318,8 @@ func formatBox(state fmt.State, verb rune, b Box) {
 	})
 }
 
-// format has a printer with the flags of state print for a Format method.
+// format implements a Format method: it calls print with a printer that has the flags of
+// state.
 func format(r *Registry, state fmt.State, verb rune, print func(*printer)) {
 	p := r.newPrinter()
 	p.minus, p.space, p.zero = state.Flag('-'), state.Flag(' '), state.Flag('0')
@@ -331,12 +331,12 @@ func format(r *Registry, state fmt.State, verb rune, print func(*printer)) {
 	p.width, p.hasWidth = state.Width()
 	p.precision, p.hasPrecision = state.Precision()
 	print(p)
-	_, _ = state.Write(p.buffer) // fmt.State keeps the text: it has no errors
+	_, _ = state.Write(p.buffer) // fmt.State buffers the text and returns no error
 }
 
-// belowOperand reports whether fmt calls Format for a value inside an operand.
-// fmt prints what a pointer points to only if the pointer is the operand
-// itself, and tells a Formatter nothing about it; its own stack does.
+// belowOperand reports whether fmt calls Format for a value inside an operand. fmt prints
+// the target of a pointer only if the pointer is the operand itself, and a Formatter
+// cannot find that out except from the stack.
 func belowOperand() bool {
 	var pcs [16]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])

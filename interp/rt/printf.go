@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// printf formats operands under a format, with the grammar of package fmt:
+// printf formats operands according to format, with the grammar of package fmt:
 //
 //	% flags [index] width . [index] precision [index] verb
 //
-// where width and precision are digits or a * that takes an operand.
+// Width and precision are digits, or a * that takes an operand.
 func (p *printer) printf(format string, operands []any) {
 	s := scanner{rest: format, operands: operands}
 	for {
@@ -21,7 +21,7 @@ func (p *printer) printf(format string, operands []any) {
 		}
 		s.rest = directive
 		p.flags = flags{}
-		if !p.one(&s) {
+		if !p.printDirective(&s) {
 			p.writeString("%!(NOVERB)")
 			break
 		}
@@ -31,18 +31,18 @@ func (p *printer) printf(format string, operands []any) {
 	}
 }
 
-// scanner is the state of one printf.
+// scanner is the state of one printf call.
 type scanner struct {
-	rest      string // of the format
+	rest      string // the rest of the format
 	operands  []any
-	next      int  // operand
-	reordered bool // an index was given: surplus operands are no fault
-	bad       bool // the current directive has an index that does not exist
+	next      int  // index of the next operand
+	reordered bool // the format has argument indexes: surplus operands are not an error
+	bad       bool // the current directive has an argument index that does not exist
 }
 
-// one reads and prints one directive, after its percent sign. It returns false
-// if the format ends before the verb.
-func (p *printer) one(s *scanner) bool {
+// printDirective reads and prints one directive after its percent sign. It returns false if the
+// format ends before the verb.
+func (p *printer) printDirective(s *scanner) bool {
 	s.bad = false
 	p.readFlags(s)
 	indexed := s.index()
@@ -130,7 +130,7 @@ func (p *printer) complain(verb rune, what string) {
 	p.writeString(what)
 }
 
-// extra complains about operands that no directive has taken.
+// extra prints an error about operands that no directive uses.
 func (p *printer) extra(operands []any) {
 	p.flags = flags{}
 	p.writeString("%!(EXTRA ")
@@ -148,7 +148,7 @@ func (p *printer) extra(operands []any) {
 	p.writeByte(')')
 }
 
-// take drops c from the rest if it comes next.
+// take skips c if it comes next, and reports whether it did.
 func (s *scanner) take(c byte) bool {
 	if s.rest == "" || s.rest[0] != c {
 		return false
@@ -160,7 +160,7 @@ func (s *scanner) take(c byte) bool {
 // largest bounds the magnitude of widths, precisions and indices.
 const largest = 1e6
 
-// number reads digits. Too large a number eats the whole format, as in fmt.
+// number reads digits. If the number is too large, it skips the whole format, as fmt does.
 func (s *scanner) number() (n int, ok bool) {
 	for ; s.rest != "" && '0' <= s.rest[0] && s.rest[0] <= '9'; s.rest = s.rest[1:] {
 		if n > largest {
@@ -172,8 +172,8 @@ func (s *scanner) number() (n int, ok bool) {
 	return n, ok
 }
 
-// index reads an operand number in brackets and makes that operand the next
-// one. It returns false if there is none, and if it was read but is malformed.
+// index reads an argument index in brackets, which selects the next operand. It returns
+// false if there is none or if it is malformed.
 func (s *scanner) index() bool {
 	if s.rest == "" || s.rest[0] != '[' {
 		return false
@@ -197,7 +197,7 @@ func (s *scanner) index() bool {
 	return true
 }
 
-// integer takes the next operand as a width or a precision.
+// integer consumes the next operand as a width or a precision.
 func (s *scanner) integer() (n int, ok bool) {
 	if s.next >= len(s.operands) {
 		return 0, false

@@ -9,7 +9,7 @@ import (
 )
 
 func TestPrintfGrammar(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	c, n, s := Celsius(1), Int(7), Text("s")
 	tests := []struct {
 		format   string
@@ -74,7 +74,7 @@ func FuzzSprintf(f *testing.F) {
 			f.Add(format, which*9, which*5)
 		}
 	}
-	w := newWorld(f)
+	w := newHarness(f)
 	all := operands()
 	f.Fuzz(func(t *testing.T, format string, i, j uint8) {
 		real := []any{all[int(i)%len(all)], Int(int(j) - 100), all[int(j)%len(all)]}
@@ -91,7 +91,7 @@ func FuzzSprintf(f *testing.F) {
 }
 
 func TestPrintSpacing(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	rows := [][]any{
 		{Int(1), Int(2)}, {Text("a"), Text("b")}, {Int(1), Text("a"), Int(2), 3}, {"s", Int(1), nil, nil}, {Celsius(1), Celsius(2)},
 		{Point{}, &Point{}, Code{1}}, {Text("a")}, {},
@@ -119,7 +119,7 @@ func TestPrintSpacing(t *testing.T) {
 }
 
 func TestCompiledPrintingOfBoxes(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	for i, x := range operands() {
 		for _, format := range []string{"%v", "%+v", "%#v", "%d", "%s", "%8.2f", "%q", "%x"} {
 			for _, nested := range []bool{false, true} {
@@ -130,7 +130,7 @@ func TestCompiledPrintingOfBoxes(t *testing.T) {
 				got := outcome(func() string { return fmt.Sprintf(format, boxed) })
 				want := outcome(func() string { return fmt.Sprintf(format, real) })
 				if want == "a panic" {
-					continue // fmt recovers around Format what it lets through elsewhere
+					continue // fmt recovers this panic around Format but not elsewhere
 				}
 				if withoutAddresses(got) != withoutAddresses(want) {
 					t.Errorf("operand %d, %T: fmt.Sprintf(%q) of the box, nested %v\n got %s\nwant %s", i, x, format, nested, got, want)
@@ -141,7 +141,7 @@ func TestCompiledPrintingOfBoxes(t *testing.T) {
 }
 
 func TestErrorf(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	plain := errors.New("plain")
 	tests := []struct {
 		format   string
@@ -185,7 +185,7 @@ func TestErrorf(t *testing.T) {
 }
 
 func BenchmarkSprintfStruct(b *testing.B) {
-	w := newWorld(b)
+	w := newHarness(b)
 	real := Point{1, 2, "note"}
 	boxed := w.box(real)
 	b.Run("fmt", func(b *testing.B) {

@@ -9,10 +9,11 @@ import (
 	"testing/quick"
 )
 
-// Package testing/quick makes values of the types of parameters, by a method Generate
-// where there is one. For functions of cells that is done here, in the same way.
+// Package testing/quick generates values for the parameters of a function, by a method
+// Generate if the type has one. For functions of cells this file does the same.
 
-// generates reports whether values of type t make values of it. There are two types rand.Rand.
+// generates reports whether the method Generate of t generates its values. Two packages
+// have a type rand.Rand; only that of math/rand counts.
 func generates(t *Type) bool {
 	set := t.set.Load()
 	if set == nil || !set.hasSignature("Generate", "func(*rand.Rand, int) reflect.Value") {
@@ -22,10 +23,10 @@ func generates(t *Type) bool {
 	return name.Pkg().Path() == "math/rand"
 }
 
-// quickSize is the size at which the package begins.
+// quickSize is the initial size limit in package testing/quick.
 const quickSize = 50
 
-// quickFunctions are functions of testing/quick that cells have others for.
+// quickFunctions returns the replacements for functions of testing/quick.
 func (r *Registry) quickFunctions() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"Config": reflect.ValueOf((*QuickConfig)(nil)),
@@ -60,7 +61,7 @@ func (r *Registry) quickFunctions() map[string]reflect.Value {
 	}
 }
 
-// QuickConfig is quick.Config in cells, whose reflect.Value is another.
+// QuickConfig replaces quick.Config in cells, because reflect.Value is replaced.
 type QuickConfig struct {
 	MaxCount      int
 	MaxCountScale float64
@@ -70,7 +71,8 @@ type QuickConfig struct {
 
 func (QuickConfig) compiledName() string { return "quick.Config" }
 
-// compiled returns the configuration for the package. argument gives the raw value of an argument.
+// compiled returns the configuration for the package. argument converts argument i to its
+// raw value.
 func (c *QuickConfig) compiled(argument func(i int, v ReflectValue) reflect.Value) *quick.Config {
 	if c == nil {
 		return nil
@@ -90,7 +92,7 @@ func (c *QuickConfig) compiled(argument func(i int, v ReflectValue) reflect.Valu
 
 func plainArgument(_ int, v ReflectValue) reflect.Value { return v.Value }
 
-// quickRun runs a check of the function f with values that are made here.
+// quickRun runs a check of the function f with values from quickValue.
 func (r *Registry) quickRun(f Box, config *QuickConfig, check func(*quick.Config) error) (err error) {
 	if reflect.TypeOf(f.V).Kind() != reflect.Func {
 		return check(config.compiled(plainArgument))
@@ -140,7 +142,7 @@ func (r *Registry) quickRun(f Box, config *QuickConfig, check func(*quick.Config
 	return err
 }
 
-// quickValue returns an arbitrary value of a type, as the package makes it.
+// quickValue returns an arbitrary value of a type, generated as package quick does.
 func (r *Registry) quickValue(w view, rand *rand.Rand, size int) (reflect.Value, bool) {
 	if w.d == nil {
 		if size == quickSize || !composite(w.t.Kind()) {

@@ -100,7 +100,7 @@ func FuzzRandomValues(f *testing.F) {
 		f.Add(seed, "%+v")
 		f.Add(seed, "%#v")
 	}
-	w := newWorld(f)
+	w := newHarness(f)
 	f.Fuzz(func(t *testing.T, seed uint64, format string) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		x := randomValue(r, randomType(r, 3), 4).Interface()

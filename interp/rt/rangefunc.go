@@ -1,14 +1,14 @@
 package rt
 
-// States of a range over a function in which its body must not be called. A body
-// that broke off the loop leaves one above zero.
+// States of a range over a function in which the function must not call the loop body. A
+// body that has left the loop sets a state above zero.
 const (
-	RangeRunning = -1 // the body is called already, or has panicked
+	RangeRunning = -1 // the body is running, or has panicked
 	RangeEnded   = -2
 )
 
-// RangeExited returns what a range over a function in the given state panics with when
-// the function calls the body.
+// RangeExited returns the panic value of a range over a function that calls the body in
+// the given state.
 func RangeExited(state int) any {
 	switch state {
 	case RangeRunning:
@@ -19,8 +19,8 @@ func RangeExited(state int) any {
 	return runtimeError("range function continued iteration after function for loop body returned false")
 }
 
-// RangeSwallowed returns what a range over a function panics with when the function has
-// recovered a panic of the body.
+// RangeSwallowed returns the panic value of a range over a function that has recovered a
+// panic of the body.
 func RangeSwallowed() any {
 	return runtimeError("range function recovered a loop body panic and did not resume panicking")
 }

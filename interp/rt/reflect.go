@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// typeWrapper is the reflect.Type of a type that mentions an interpreted one:
-// names, methods and fields as they were declared, layout as it is in lowered
-// code. Functions of package reflect that take a type accept it for its layout
-// only.
+// typeWrapper is the reflect.Type of a type that mentions an interpreted one. Its names,
+// methods and fields are those of the declaration, its layout is that of the raw value.
+// Functions of package reflect that take a type use only its layout.
 type typeWrapper struct {
 	reflect.Type // of the raw value
 	d            *Type
@@ -40,8 +39,8 @@ func (r *Registry) reflectType(w view) reflect.Type {
 	return typeWrapper{w.t, w.d}
 }
 
-// TypeImplements is t.Implements(u). A compiled t does not know the methods of
-// an interface of a cell, so lowered code does not call its method.
+// TypeImplements is t.Implements(u). Lowered code does not call that method, because a
+// compiled t does not know the methods of an interface declared in a cell.
 func (r *Registry) TypeImplements(t, u reflect.Type) bool {
 	if other, ok := u.(typeWrapper); ok && u.Kind() == reflect.Interface {
 		if _, ok := t.(typeWrapper); !ok {
@@ -74,45 +73,44 @@ func (t typeWrapper) ConvertibleTo(u reflect.Type) bool {
 	return t.Type.ConvertibleTo(u)
 }
 
-// only panics with the words of package reflect unless the type is of one of the
-// kinds.
-func (t typeWrapper) only(complaint string, kinds ...reflect.Kind) {
+// requireKind panics with the text of package reflect unless the type is of one of the kinds.
+func (t typeWrapper) requireKind(text string, kinds ...reflect.Kind) {
 	if !slices.Contains(kinds, t.Kind()) {
-		panic("reflect: " + complaint + " " + t.d.name)
+		panic("reflect: " + text + " " + t.d.name)
 	}
 }
 
-// Elem returns the type of what the type points to or has elements of.
+// Elem implements reflect.Type.
 func (t typeWrapper) Elem() reflect.Type {
-	t.only("Elem of invalid type", reflect.Array, reflect.Chan, reflect.Map, reflect.Pointer, reflect.Slice)
+	t.requireKind("Elem of invalid type", reflect.Array, reflect.Chan, reflect.Map, reflect.Pointer, reflect.Slice)
 	return t.wrap(t.view().elem())
 }
 
-// Key returns the type of the keys of a map.
+// Key implements reflect.Type.
 func (t typeWrapper) Key() reflect.Type {
-	t.only("Key of non-map type", reflect.Map)
+	t.requireKind("Key of non-map type", reflect.Map)
 	return t.wrap(t.view().key())
 }
 
-// Len returns the length of an array.
+// Len implements reflect.Type.
 func (t typeWrapper) Len() int {
-	t.only("Len of non-array type", reflect.Array)
+	t.requireKind("Len of non-array type", reflect.Array)
 	return t.Type.Len()
 }
 
-// ChanDir returns the direction of a channel.
+// ChanDir implements reflect.Type.
 func (t typeWrapper) ChanDir() reflect.ChanDir {
-	t.only("ChanDir of non-chan type", reflect.Chan)
+	t.requireKind("ChanDir of non-chan type", reflect.Chan)
 	return t.Type.ChanDir()
 }
 
-// NumField returns the number of fields of a struct.
+// NumField implements reflect.Type.
 func (t typeWrapper) NumField() int {
-	t.only("NumField of non-struct type", reflect.Struct)
+	t.requireKind("NumField of non-struct type", reflect.Struct)
 	return t.Type.NumField()
 }
 
-// PkgPath returns the import path of a named type.
+// PkgPath implements reflect.Type.
 func (t typeWrapper) PkgPath() string {
 	if named, ok := t.d.typ.(*types.Named); ok && named.Obj().Pkg() != nil {
 		return named.Obj().Pkg().Path()
@@ -120,8 +118,8 @@ func (t typeWrapper) PkgPath() string {
 	return ""
 }
 
-// Implements reports whether the type implements the interface type u, of a
-// cell or compiled.
+// Implements reports whether the type implements the interface type u, which is compiled
+// or declared in a cell.
 func (t typeWrapper) Implements(u reflect.Type) bool {
 	if u == nil {
 		panic("reflect: nil type passed to Type.Implements")
@@ -153,8 +151,8 @@ func (t typeWrapper) AssignableTo(u reflect.Type) bool {
 	return false
 }
 
-// exported returns the exported methods in the order of their names, of an
-// interface all.
+// exported returns the exported methods in the order of their names. For an interface it
+// returns all methods.
 func (t typeWrapper) exported() []*types.Func {
 	if i, ok := t.d.typ.Underlying().(*types.Interface); ok {
 		return sortedMethods(i)
@@ -176,8 +174,8 @@ func (t typeWrapper) find(name string) *types.Func {
 	return nil
 }
 
-// Method returns the exported method i. Its Func takes the raw receiver as an
-// interface value.
+// Method returns the exported method i. The first parameter of its Func is the raw
+// receiver as an interface value.
 func (t typeWrapper) Method(i int) reflect.Method {
 	name := t.exported()[i].Name()
 	m := reflect.Method{Name: name, Index: i}
@@ -187,7 +185,7 @@ func (t typeWrapper) Method(i int) reflect.Method {
 	return m
 }
 
-// Methods is like calling Method for each method.
+// Methods implements reflect.Type.
 func (t typeWrapper) Methods() iter.Seq[reflect.Method] {
 	return func(yield func(reflect.Method) bool) {
 		for i := range t.NumMethod() {
@@ -208,9 +206,9 @@ func (t typeWrapper) MethodByName(name string) (reflect.Method, bool) {
 	return reflect.Method{}, false
 }
 
-// Field returns the field i as it was declared.
+// Field returns field i as it was declared.
 func (t typeWrapper) Field(i int) reflect.StructField {
-	t.only("Field of non-struct type", reflect.Struct)
+	t.requireKind("Field of non-struct type", reflect.Struct)
 	if uint(i) >= uint(t.NumField()) {
 		panic("reflect: Field index out of bounds")
 	}
@@ -224,7 +222,7 @@ func (t typeWrapper) Field(i int) reflect.StructField {
 	return f
 }
 
-// Fields is like calling Field for each field.
+// Fields implements reflect.Type.
 func (t typeWrapper) Fields() iter.Seq[reflect.StructField] {
 	return func(yield func(reflect.StructField) bool) {
 		for i := range t.NumField() {
@@ -235,7 +233,7 @@ func (t typeWrapper) Fields() iter.Seq[reflect.StructField] {
 	}
 }
 
-// FieldByIndex returns the nested field at the path.
+// FieldByIndex implements reflect.Type.
 func (t typeWrapper) FieldByIndex(index []int) reflect.StructField {
 	var f reflect.StructField
 	var typ reflect.Type = t
@@ -249,9 +247,9 @@ func (t typeWrapper) FieldByIndex(index []int) reflect.StructField {
 	return f
 }
 
-// FieldByName returns the field of that name, which may be promoted.
+// FieldByName returns the field with that name, which may be promoted.
 func (t typeWrapper) FieldByName(name string) (reflect.StructField, bool) {
-	t.only("FieldByName of non-struct type", reflect.Struct)
+	t.requireKind("FieldByName of non-struct type", reflect.Struct)
 	for f := range t.Fields() {
 		if f.Name == name {
 			return f, true
@@ -270,10 +268,9 @@ func (t typeWrapper) FieldByName(name string) (reflect.StructField, bool) {
 	return f, true
 }
 
-// FieldByNameFunc returns the one field of the struct itself whose name
-// matches.
+// FieldByNameFunc returns the only field of the struct itself whose name matches.
 func (t typeWrapper) FieldByNameFunc(match func(string) bool) (reflect.StructField, bool) {
-	t.only("FieldByNameFunc of non-struct type", reflect.Struct)
+	t.requireKind("FieldByNameFunc of non-struct type", reflect.Struct)
 	var found []reflect.StructField
 	for f := range t.Fields() {
 		if match(f.Name) {
@@ -286,31 +283,32 @@ func (t typeWrapper) FieldByNameFunc(match func(string) bool) (reflect.StructFie
 	return found[0], true
 }
 
-// In returns the type of the parameter i.
+// In implements reflect.Type.
 func (t typeWrapper) In(i int) reflect.Type { return t.wrap(t.signature("In").in(i)) }
 
-// NumIn returns the number of parameters.
+// NumIn implements reflect.Type.
 func (t typeWrapper) NumIn() int { return t.signature("NumIn").s.Params().Len() }
 
-// NumOut returns the number of results.
+// NumOut implements reflect.Type.
 func (t typeWrapper) NumOut() int { return t.signature("NumOut").s.Results().Len() }
 
-// IsVariadic reports whether the last parameter is variadic.
+// IsVariadic implements reflect.Type.
 func (t typeWrapper) IsVariadic() bool { return t.signature("IsVariadic").s.Variadic() }
 
-// signature returns that of a function, which the method of that name is asked of.
+// signature returns the signature of a function type. method is the name of the calling
+// method, for the panic if the type is not a function type.
 func (t typeWrapper) signature(method string) signature {
-	t.only(method+" of non-func type", reflect.Func)
+	t.requireKind(method+" of non-func type", reflect.Func)
 	return t.d.registry.signatureOf(t.view())
 }
 
-// Ins is like calling In for each parameter.
+// Ins implements reflect.Type.
 func (t typeWrapper) Ins() iter.Seq[reflect.Type] { return each(t.NumIn(), t.In) }
 
-// Out returns the type of the result i.
+// Out implements reflect.Type.
 func (t typeWrapper) Out(i int) reflect.Type { return t.wrap(t.signature("Out").out(i)) }
 
-// Outs is like calling Out for each result.
+// Outs implements reflect.Type.
 func (t typeWrapper) Outs() iter.Seq[reflect.Type] { return each(t.NumOut(), t.Out) }
 
 func each(n int, get func(int) reflect.Type) iter.Seq[reflect.Type] {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestTypeString(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	for _, real := range []reflect.Type{
 		reflect.TypeFor[byte](), reflect.TypeFor[rune](), reflect.TypeFor[any](), reflect.TypeFor[error](), reflect.TypeFor[interface {
 			M(x, y int, z ...string) (a, b any)
@@ -35,14 +35,14 @@ func TestTypeString(t *testing.T) {
 	}
 }
 
-// writeGo writes a compiled type as shapes_test.go would.
+// writeGo formats a compiled type in the notation of shapes_test.go.
 func writeGo(t reflect.Type) string { return qualifier.ReplaceAllString(t.String(), "") }
 
-// qualifier is the package name in front of the names of shapes_test.go.
+// qualifier matches the package name before the names of shapes_test.go.
 var qualifier = regexp.MustCompile(`(github\.com/quernlab/quern/interp/)?\brt\.`)
 
 func TestTypeOf(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	same := func(t *testing.T, what string, got, want any) {
 		t.Helper()
 		if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -135,7 +135,7 @@ func TestTypeOf(t *testing.T) {
 }
 
 func TestIDIsCanonical(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	alias := types.NewAlias(types.NewTypeName(0, w.pkg, "Alias", nil), w.pkg.Scope().Lookup("Point").Type())
 	for _, pair := range [][2]types.Type{
 		{alias, w.pkg.Scope().Lookup("Point").Type()},

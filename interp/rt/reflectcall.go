@@ -7,7 +7,7 @@ import (
 	"reflect"
 )
 
-// ReflectMethod stands for reflect.Method.
+// ReflectMethod replaces reflect.Method.
 type ReflectMethod struct {
 	Name    string
 	PkgPath string
@@ -18,10 +18,10 @@ type ReflectMethod struct {
 
 func (ReflectMethod) compiledName() string { return "reflect.Method" }
 
-// IsExported returns that of reflect.Method.
+// IsExported does what the method of reflect.Method does.
 func (m ReflectMethod) IsExported() bool { return m.PkgPath == "" }
 
-// signature is a function type as both sides know it.
+// signature is a function type: its view and, unless it is compiled, its signature.
 type signature struct {
 	view
 	r *Registry
@@ -60,8 +60,8 @@ func (v ReflectValue) CallSlice(in []ReflectValue) []ReflectValue {
 	return v.call("CallSlice", in, false, v.Value.CallSlice)
 }
 
-// call calls v by the method call, named op, of the raw value; with spread the
-// arguments of a variadic parameter are single ones.
+// call calls v by call, a method of the raw value with the name op. If spread, in has
+// the arguments of a variadic parameter as single values.
 func (v ReflectValue) call(op string, in []ReflectValue, spread bool, call func([]reflect.Value) []reflect.Value) []ReflectValue {
 	if v.Kind() != reflect.Func || v.Value.IsNil() {
 		call(nil) // panics
@@ -89,12 +89,12 @@ func (v ReflectValue) call(op string, in []ReflectValue, spread bool, call func(
 	}
 	raw := make([]reflect.Value, len(in))
 	for i, x := range in {
-		w, refusal := s.in(min(i, n)), "reflect: "+op+" using %s as type %s"
+		w, format := s.in(min(i, n)), "reflect: "+op+" using %s as type %s"
 		if i >= n {
-			w, refusal = w.elem(), "reflect: cannot use %s as type %s in "+op
+			w, format = w.elem(), "reflect: cannot use %s as type %s in "+op
 		}
 		if x.CanInterface() && !v.r.TypeAssignableTo(x.Type(), v.r.reflectType(w)) {
-			panic(fmt.Sprintf(refusal, x.Type(), w))
+			panic(fmt.Sprintf(format, x.Type(), w))
 		}
 		raw[i] = v.r.assigned(x, w, "reflect: Call")
 	}
@@ -105,8 +105,8 @@ func (v ReflectValue) call(op string, in []ReflectValue, spread bool, call func(
 	return out
 }
 
-// zeroArgument is the panic of a call by a cell. yaegi raises one with the same
-// text, which means something else: that is another string.
+// zeroArgument is the panic text of a call by a cell. yaegi panics with an equal text for
+// another reason; the address of the text tells them apart.
 const zeroArgument = "reflect: Call using zero Value argument"
 
 // NumMethod does what the method of reflect.Value does.
@@ -182,8 +182,8 @@ func (v ReflectValue) method(m *types.Func) ReflectValue {
 	return v.r.reflected(made, v.r.child(s))
 }
 
-// methodType returns the type of f without its first skip parameters, after the
-// parameter first if that is not nil. f is not variadic.
+// methodType returns the type of f without its first skip parameters. If first is not
+// nil, it becomes the first parameter. f is not variadic, the result is if variadic.
 func methodType(f reflect.Type, skip int, first reflect.Type, variadic bool) reflect.Type {
 	var in, out []reflect.Type
 	if first != nil {
@@ -198,8 +198,8 @@ func methodType(f reflect.Type, skip int, first reflect.Type, variadic bool) ref
 	return reflect.FuncOf(in, out, variadic)
 }
 
-// withReceiver returns the signature of a method as a function, with the receiver as
-// the first parameter unless that is nil.
+// withReceiver returns the signature of a method as a function type. If receiver is not
+// nil, it becomes the first parameter.
 func withReceiver(s *types.Signature, receiver types.Type) *types.Signature {
 	params := s.Params()
 	if receiver != nil {
@@ -212,7 +212,7 @@ func withReceiver(s *types.Signature, receiver types.Type) *types.Signature {
 	return types.NewSignatureType(nil, nil, nil, params, s.Results(), s.Variadic())
 }
 
-// TypeMethod is t.Method(i). That of a reflect.Type has a raw function.
+// TypeMethod is t.Method(i). The method of a compiled reflect.Type has a raw function.
 func (r *Registry) TypeMethod(t reflect.Type, i int) ReflectMethod {
 	w, ok := t.(typeWrapper)
 	if !ok {
@@ -252,7 +252,7 @@ func (r *Registry) TypeMethod(t reflect.Type, i int) ReflectMethod {
 	return result
 }
 
-// reflectMethod returns a method of a compiled type.
+// reflectMethod converts a method of a compiled type.
 func (r *Registry) reflectMethod(m reflect.Method) ReflectMethod {
 	return ReflectMethod{m.Name, m.PkgPath, m.Type, r.reflected(m.Func, nil), m.Index}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestReflection compares what stands for package reflect in cells with it: names,
+// TestReflection compares the replacements for package reflect with the original: names,
 // signatures and methods.
 func TestReflection(t *testing.T) {
 	table := New(Config{}).reflection()
@@ -49,7 +49,7 @@ func TestReflection(t *testing.T) {
 	}
 }
 
-// TestUnexported pins the flags of reflect.Value.
+// TestUnexported fails if the standard library changes the flags of reflect.Value.
 func TestUnexported(t *testing.T) {
 	type inner struct{ A, b int }
 	var x struct {
@@ -68,7 +68,7 @@ func TestUnexported(t *testing.T) {
 			t.Errorf("field %d: the marks differ", i)
 		}
 		if exported(want).CanInterface() != true {
-			t.Errorf("field %d: the mark is not taken away", i)
+			t.Errorf("field %d: the mark is not removed", i)
 		}
 	}
 	if !unexported(exported(v.Field(2)), true).Field(0).CanSet() {
@@ -80,7 +80,7 @@ func TestUnexported(t *testing.T) {
 	runtime.KeepAlive(&x)
 }
 
-// TestReflectFormat: a Value prints as what it holds.
+// TestReflectFormat checks that a Value prints as the value that it holds.
 func TestReflectFormat(t *testing.T) {
 	r := New(Config{})
 	for _, x := range []any{1, "a", []any{1, "b"}, map[string]int{"a": 1}, struct{ A, b int }{1, 2}, fmt.Errorf("e"), (*int)(nil)} {

@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// ReflectMapIter stands for reflect.MapIter.
+// ReflectMapIter replaces reflect.MapIter.
 type ReflectMapIter struct {
 	*reflect.MapIter
 	m ReflectValue
@@ -17,17 +17,17 @@ func (ReflectMapIter) compiledName() string { return "reflect.MapIter" }
 // MapRange does what the method of reflect.Value does.
 func (v ReflectValue) MapRange() *ReflectMapIter { return &ReflectMapIter{v.Value.MapRange(), v} }
 
-// Key returns that of reflect.MapIter.
+// Key does what the method of reflect.MapIter does.
 func (i *ReflectMapIter) Key() ReflectValue {
 	return i.m.r.reflected(i.MapIter.Key(), i.m.view().key().d)
 }
 
-// Value returns that of reflect.MapIter.
+// Value does what the method of reflect.MapIter does.
 func (i *ReflectMapIter) Value() ReflectValue {
 	return i.m.r.reflected(i.MapIter.Value(), i.m.view().elem().d)
 }
 
-// Reset is that of reflect.MapIter.
+// Reset does what the method of reflect.MapIter does.
 func (i *ReflectMapIter) Reset(v ReflectValue) {
 	i.MapIter.Reset(v.Value)
 	i.m = v
@@ -85,7 +85,8 @@ func (v ReflectValue) Seq2() iter.Seq2[ReflectValue, ReflectValue] {
 	}
 }
 
-// yielded returns the types of the n values that a range over v yields.
+// yielded returns the types of the n values that a range over v yields, nil for compiled
+// types.
 func (v ReflectValue) yielded(n int) (first, second *Type) {
 	if v.d == nil {
 		return nil, nil

@@ -80,7 +80,7 @@ func (r *Registry) ReflectMakeFunc(t reflect.Type, f func([]ReflectValue) []Refl
 // ReflectSwapper is reflect.Swapper.
 func (r *Registry) ReflectSwapper(slice any) func(i, j int) { return reflect.Swapper(r.Value(slice)) }
 
-// ReflectSelectCase stands for reflect.SelectCase.
+// ReflectSelectCase replaces reflect.SelectCase.
 type ReflectSelectCase struct {
 	Dir  reflect.SelectDir
 	Chan ReflectValue

@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Set is that of reflect.Value.
+// Set does what the method of reflect.Value does.
 func (v ReflectValue) Set(x ReflectValue) {
 	if !v.CanSet() {
 		v.Value.Set(v.Value) // panics
@@ -13,7 +13,7 @@ func (v ReflectValue) Set(x ReflectValue) {
 	v.Value.Set(v.r.assigned(x, v.view(), "reflect.Set"))
 }
 
-// SetMapIndex is that of reflect.Value.
+// SetMapIndex does what the method of reflect.Value does.
 func (v ReflectValue) SetMapIndex(key, elem ReflectValue) {
 	if v.Kind() != reflect.Map {
 		v.Value.SetMapIndex(key.Value, elem.Value) // panics
@@ -27,13 +27,13 @@ func (v ReflectValue) SetMapIndex(key, elem ReflectValue) {
 	v.Value.SetMapIndex(k, v.r.assigned(elem, w.elem(), "reflect.Value.SetMapIndex"))
 }
 
-// SetIterKey is that of reflect.Value.
+// SetIterKey does what the method of reflect.Value does.
 func (v ReflectValue) SetIterKey(i *ReflectMapIter) { v.Set(i.Key()) }
 
-// SetIterValue is that of reflect.Value.
+// SetIterValue does what the method of reflect.Value does.
 func (v ReflectValue) SetIterValue(i *ReflectMapIter) { v.Set(i.Value()) }
 
-// Send is that of reflect.Value.
+// Send does what the method of reflect.Value does.
 func (v ReflectValue) Send(x ReflectValue) {
 	v.Value.Send(v.r.assigned(x, v.view().elem(), "reflect.Value.Send"))
 }
@@ -70,7 +70,7 @@ func ReflectCopy(dst, src ReflectValue) int {
 
 func sequence(k reflect.Kind) bool { return k == reflect.Slice || k == reflect.Array }
 
-// sameElements panics unless two sequences have elements of one type.
+// sameElements panics unless the elements of a and b have the same type.
 func sameElements(function string, a, b ReflectValue) {
 	if x, y := a.view().elem(), b.view().elem(); x != y {
 		panic(function + ": " + x.String() + " != " + y.String())
@@ -100,11 +100,10 @@ func (v ReflectValue) CanConvert(t reflect.Type) bool {
 	return w.kind() == reflect.Interface || v.Value.CanConvert(w.t)
 }
 
-// assigned returns the raw value that an assignment of x to a variable of type w
-// stores there.
+// assigned returns the raw value that is stored when x is assigned to a variable of type w.
 func (r *Registry) assigned(x ReflectValue, w view, context string) reflect.Value {
 	if !x.IsValid() || !x.CanInterface() {
-		return x.Value // package reflect says what it thinks of that
+		return x.Value // package reflect panics with the right text
 	}
 	if w.kind() == reflect.Interface {
 		y := x.Interface()
@@ -120,8 +119,8 @@ func (r *Registry) assigned(x ReflectValue, w view, context string) reflect.Valu
 	panic(context + ": value of type " + x.Type().String() + " is not assignable to type " + w.String())
 }
 
-// assignable reports whether a value of type x can be assigned to a variable of
-// type w, which is no interface.
+// assignable reports whether a value of type x is assignable to a variable of type w,
+// which is not an interface.
 func (r *Registry) assignable(x, w view) bool {
 	switch {
 	case !x.t.AssignableTo(w.t):
@@ -136,8 +135,7 @@ func (r *Registry) assignable(x, w view) bool {
 	return !w.named() && x.named() && r.sameType(w.t, x.d.typ.Underlying())
 }
 
-// implementing returns x as it is stored in a variable of the interface type w,
-// if x implements it.
+// implementing returns x as a value of the interface type w, if x implements w.
 func (r *Registry) implementing(x any, w view) (any, bool) {
 	if !r.TypeImplements(r.TypeOf(x), r.reflectType(w)) {
 		return nil, false
@@ -149,8 +147,7 @@ func (r *Registry) implementing(x any, w view) (any, bool) {
 	return r.wrap(b, r.compiledInterface(w.t)), true
 }
 
-// compiledInterface describes an interface type that is known by its compiled
-// form.
+// compiledInterface describes an interface type of which only the compiled form is known.
 func (r *Registry) compiledInterface(t reflect.Type) *Type {
 	target := &Type{registry: r, name: t.String(), compiled: t}
 	if t.Name() == "" || t.PkgPath() == "" {

@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// viewOfType returns a reflect.Type of a cell as both sides know it.
+// viewOfType returns the view of a reflect.Type that a cell uses.
 func viewOfType(t reflect.Type) view {
 	if w, ok := t.(typeWrapper); ok {
 		return w.view()
@@ -14,8 +14,8 @@ func viewOfType(t reflect.Type) view {
 	return view{nil, t}
 }
 
-// composed returns the type made by package reflect, or, if a part of it is declared
-// in a cell, by package types.
+// composed returns made, the type that package reflect created from parts. If a part is
+// declared in a cell, it wraps it with the type that declared creates by package types.
 func (r *Registry) composed(made reflect.Type, declared func(part func(reflect.Type) types.Type) types.Type, parts ...reflect.Type) reflect.Type {
 	compiled := true
 	for _, t := range parts {
@@ -27,7 +27,7 @@ func (r *Registry) composed(made reflect.Type, declared func(part func(reflect.T
 	return r.reflectType(view{r.child(declared(r.declaration)), made})
 }
 
-// declaration returns t as the checker knows it.
+// declaration returns the types.Type of t.
 func (r *Registry) declaration(t reflect.Type) types.Type {
 	if d := viewOfType(t).d; d != nil {
 		return d.typ
@@ -142,7 +142,7 @@ func (r *Registry) TypeConvertibleTo(t, u reflect.Type) bool {
 	return v.t.ConvertibleTo(w.t)
 }
 
-// reflection returns what stands for package reflect in cells.
+// reflection returns the replacements for symbols of package reflect.
 func (r *Registry) reflection() map[string]reflect.Value {
 	table := map[string]any{
 		"Value":      (*ReflectValue)(nil),

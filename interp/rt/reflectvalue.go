@@ -7,11 +7,10 @@ import (
 	"unsafe"
 )
 
-// ReflectValue stands for reflect.Value in cells: a raw value together with its
-// type as it was declared. Whatever does not depend on the declaration it leaves
-// to the raw value.
+// ReflectValue replaces reflect.Value in cells: it is a raw value with its declared type.
+// Methods that do not depend on the declaration are those of the raw value.
 type ReflectValue struct {
-	reflect.Value // the raw value; of an unexported field it is marked as such
+	reflect.Value // the raw value; for an unexported field it has the flags of one
 	r             *Registry
 	d             *Type // nil for a compiled type
 }
@@ -233,20 +232,20 @@ func (v ReflectValue) sliced() *Type {
 	return viewOfType(v.r.ReflectSliceOf(v.r.reflectType(v.view().elem()))).d
 }
 
-// rawReflectValue is reflect.Value.
+// rawReflectValue has the memory layout of reflect.Value.
 type rawReflectValue struct {
 	_, _ unsafe.Pointer
 	flag uintptr
 }
 
-// Bits of the flag, as package reflect has them.
+// Bits of the flag, as defined in package reflect.
 const (
-	flagStickyRO = 1 << 5 // obtained by an unexported field
-	flagEmbedRO  = 1 << 6 // obtained by an unexported embedded field
+	flagStickyRO = 1 << 5 // obtained through an unexported field
+	flagEmbedRO  = 1 << 6 // obtained through an unexported embedded field
 	flagRO       = flagStickyRO | flagEmbedRO
 )
 
-// unexported marks v as obtained by an unexported field, which in lowered code
+// unexported marks v as obtained through an unexported field. In lowered code that field
 // is exported.
 func unexported(v reflect.Value, embedded bool) reflect.Value {
 	raw := (*rawReflectValue)(unsafe.Pointer(&v))
@@ -258,7 +257,7 @@ func unexported(v reflect.Value, embedded bool) reflect.Value {
 	return v
 }
 
-// exported takes the mark away.
+// exported removes the mark.
 func exported(v reflect.Value) reflect.Value {
 	(*rawReflectValue)(unsafe.Pointer(&v)).flag &^= flagRO
 	return v

@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// ValidValue returns v. It panics as the method of that name does on the zero
-// Value: package reflect itself would say so with an error that it also has for
-// yaegi, which uses zero Values for nil.
+// ValidValue returns v. It panics as the method does on the zero Value. The error that
+// package reflect would panic with also occurs in yaegi, which uses zero Values for nil,
+// so Recovered could not tell which of the two it means.
 func ValidValue(v ReflectValue, method string) ReflectValue {
 	if !v.IsValid() {
 		panic(&reflect.ValueError{Method: methodText(method), Kind: reflect.Invalid})
@@ -16,8 +16,8 @@ func ValidValue(v ReflectValue, method string) ReflectValue {
 	return v
 }
 
-// methodTexts has the names of methods in errors about zero Values of cells, by
-// name. The address of the text distinguishes them from other such errors.
+// methodTexts caches the method texts in errors about zero Values of cells, by method
+// name. The address of the text distinguishes these errors from other ones.
 var methodTexts sync.Map
 
 func methodText(method string) string {
@@ -28,7 +28,7 @@ func methodText(method string) string {
 	return text.(string)
 }
 
-// raisedByCell reports whether the error is one of ValidValue.
+// raisedByCell reports whether ValidValue panicked with the error.
 func raisedByCell(e *reflect.ValueError) bool {
 	name := e.Method
 	if len(name) < len("reflect.Value.") {

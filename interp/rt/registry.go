@@ -16,12 +16,12 @@ import (
 // Config configures a Registry. Only Interpreted has no default.
 type Config struct {
 	// Interpreted reports whether a named type (or an instance of a generic
-	// one) exists in lowered code only. It must not change its mind.
+	// one) only exists in lowered code. Its result for a type must never change.
 	Interpreted func(*types.Named) bool
 
-	// Packages is yaegi's table of compiled symbols, keyed "path/name".
-	// In it the compiled interfaces (a nil pointer under "Reader") and their
-	// wrappers (a nil pointer under "_Reader") are found. nil means none.
+	// Packages is yaegi's table of compiled symbols, keyed "path/name". It has the
+	// compiled interfaces (a nil pointer under "Reader") and their wrappers (a nil
+	// pointer under "_Reader"). nil means that there are none.
 	Packages map[string]map[string]reflect.Value
 
 	// Stdout is where Print, Printf and Println write; nil means os.Stdout.
@@ -30,56 +30,55 @@ type Config struct {
 	// Stderr is where the builtins print and println write; nil means os.Stderr.
 	Stderr io.Writer
 
-	// Uncaught reports whether a panic value must pass through a recover that
-	// the standard library would have made, as fmt does around String methods:
-	// the interrupt of a cell, for instance. nil means that none must.
+	// Uncaught reports whether a panic value, such as the interrupt of a cell, must
+	// not be recovered where the standard library would recover it, as fmt does
+	// around String methods. nil means that no value is uncaught.
 	Uncaught func(any) bool
 
-	// Activations are the names, as package runtime tells them, of the functions
-	// that run an activation of a function of lowered code: yaegi's and that of
-	// package vm. Without them recover works in what a deferred function calls,
-	// too.
+	// Activations are the names, as package runtime reports them, of the functions
+	// that run an activation of a lowered function: yaegi's and that of package vm.
+	// Without them, recover also works in functions that a deferred function calls.
 	Activations []string
 
-	// Stopped returns a channel that is closed when the calling goroutine is to
-	// stop, and Stop ends such a goroutine by a panic; if it returns, the
-	// goroutine goes on for a while. nil means that nothing stops a select.
+	// Stopped returns a channel that is closed when the calling goroutine must stop.
+	// Stop ends such a goroutine by a panic; if it returns, the goroutine may continue
+	// for a while. If Stopped is nil, nothing ends a wait.
 	Stopped func() <-chan struct{}
 	Stop    func()
-	// Gone reports whether the calling goroutine, which ends, does so as with its process: without its deferred calls. nil
-	// means that none does.
+	// Gone reports whether the calling goroutine is ending together with its program, and so
+	// must not run its deferred calls. nil means that no goroutine does.
 	Gone func() bool
 }
 
-// Registry holds the type descriptors of one session and answers all questions
-// about the dynamic types of its values.
+// Registry has the type descriptors of one session. Its methods depend on the dynamic
+// types of values.
 type Registry struct {
 	config Config
 
-	mu          sync.Mutex   // guards all that follows up to declared
-	descriptors typeutil.Map // types.Type to int, the identifier, by types.Identical
+	mu          sync.Mutex   // guards the fields up to embedding
+	descriptors typeutil.Map // types.Type to identifier (int), by types.Identical
 	next        int          // the next identifier
-	kept        map[int]*Type
-	left        map[int]leftType          // see Sweep
-	embedding   map[*types.TypeName][]int // the types that embed a named one
+	live        map[int]*Type
+	released    map[int]releasedType      // see Sweep
+	embedding   map[*types.TypeName][]int // named type to the types that embed it
 
-	templateBuiltins map[string]any // functions that every template has
+	templateBuiltins map[string]any // functions that are defined in every template
 	declared         declaredTypes
-	gobTypes         sync.Map // reflect.Type that stands for a registered type, to gobType
+	gobTypes         sync.Map // created reflect.Type of a registered type, to gobType
 	gobNames         sync.Map // name of a registered type, to *Type
 	flagTypes        sync.Map // *Type to reflect.Type, see holderType
 
-	byType     sync.Map // types.Type to *Type, by pointer: a cache of descriptors
-	wrappers   sync.Map // reflect.Type to func(Box) any: see AddWrapper
-	engine     sync.Map // pointer types of yaegi's wrappers in use, to struct{}
-	closed     sync.Map // reflect.Type to bool: see holdsNoBox
-	compiled   sync.Map // implementsKey to bool
-	indices    sync.Map // methodKey to int, the index of a compiled method
-	holders    sync.Map // reflect.Type to bool: see holdsInterface
-	jsonClosed sync.Map // reflect.Type to bool: see jsonHoldsNoBox
-	fields     sync.Map // view to []jsonField
-	finalized  sync.Map // uintptr, the address of an object with a finalizer, to struct{}
-	escaped    sync.Map // *htmltemplate.Template to nil: those that html/template has escaped
+	byType        sync.Map // types.Type to *Type, by pointer: a cache of descriptors
+	wrappers      sync.Map // reflect.Type to func(Box) any: see AddWrapper
+	yaegiWrappers sync.Map // types of pointers to yaegi's wrappers, to struct{}
+	boxFree       sync.Map // reflect.Type to bool: see holdsNoBox
+	compiled      sync.Map // implementsKey to bool
+	indices       sync.Map // methodKey to int, the index of a compiled method
+	hasInterface  sync.Map // reflect.Type to bool: see holdsInterface
+	jsonBoxFree   sync.Map // reflect.Type to bool: see jsonHoldsNoBox
+	fields        sync.Map // view to []jsonField
+	finalized     sync.Map // uintptr, the address of an object with a finalizer, to struct{}
+	escaped       sync.Map // *htmltemplate.Template to nil: templates that html/template has escaped
 }
 
 // New returns an empty registry.
@@ -96,15 +95,15 @@ func New(config Config) *Registry {
 	if config.Uncaught == nil {
 		config.Uncaught = func(any) bool { return false }
 	}
-	r := &Registry{config: config, kept: map[int]*Type{}, left: map[int]leftType{}, embedding: map[*types.TypeName][]int{}}
+	r := &Registry{config: config, live: map[int]*Type{}, released: map[int]releasedType{}, embedding: map[*types.TypeName][]int{}}
 	r.declared.builder = layout.Builder{Interpreted: config.Interpreted, Packages: config.Packages, Declared: true, Name: r.nameDeclared}
 	r.addNativeWrappers()
 	r.templateBuiltins = r.newTemplateBuiltins()
 	return r
 }
 
-// ID returns the identifier of t: the same for identical types, and only for
-// those. It is an index that emitted code may hold as a literal.
+// ID returns the identifier of t. Two types have the same identifier if and only if they
+// are identical. Lowered code contains identifiers as literals.
 func (r *Registry) ID(t types.Type) int { return r.Describe(t).id }
 
 // Descriptor is Describe for package lower.
@@ -122,18 +121,18 @@ func (r *Registry) Describe(t types.Type) *Type {
 		d = r.newType(r.next, types.Unalias(t))
 		r.next++
 		r.descriptors.Set(t, d.id)
-		r.kept[d.id] = d
+		r.live[d.id] = d
 		for _, name := range d.embedded {
 			r.embedding[name] = append(r.embedding[name], d.id)
 		}
 	}
-	if r.kept[d.id] != nil {
+	if r.live[d.id] != nil {
 		r.byType.Store(t, d)
 	}
 	return d
 }
 
-// described returns the descriptor of t, or nil. The registry's lock is held.
+// described returns the descriptor of t, or nil. The caller holds r.mu.
 func (r *Registry) described(t types.Type) *Type {
 	id, ok := r.descriptors.At(t).(int)
 	if !ok {
@@ -142,28 +141,27 @@ func (r *Registry) described(t types.Type) *Type {
 	return r.find(id)
 }
 
-// find returns the descriptor with the identifier id, or nil. The registry's lock is held.
+// find returns the descriptor with the identifier id, or nil. The caller holds r.mu.
 func (r *Registry) find(id int) *Type {
-	if d := r.kept[id]; d != nil {
+	if d := r.live[id]; d != nil {
 		return d
 	}
-	return r.left[id].descriptor.Value()
+	return r.released[id].descriptor.Value()
 }
 
-// Type returns the descriptor that has the identifier id, which must be one
-// that ID has returned.
+// Type returns the descriptor with the identifier id, which ID must have returned.
 func (r *Registry) Type(id int) *Type {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	d := r.find(id)
 	if d == nil {
-		panic(fmt.Sprintf("rt: the type %d is forgotten", id))
+		panic(fmt.Sprintf("rt: no type has the identifier %d", id))
 	}
 	return d
 }
 
-// Types returns every type that was described: identical ones too, if they are
-// different values.
+// Types returns every type that has a descriptor. Identical types with different
+// addresses all appear.
 func (r *Registry) Types() []types.Type {
 	var list []types.Type
 	r.byType.Range(func(t, _ any) bool {
@@ -172,17 +170,17 @@ func (r *Registry) Types() []types.Type {
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, d := range r.kept {
+	for _, d := range r.live {
 		list = append(list, d.typ)
 	}
-	for _, l := range r.left {
+	for _, l := range r.released {
 		list = append(list, l.typ)
 	}
 	return list
 }
 
-// child returns the descriptor of a component type that needs one, and nil for
-// a type that is the same in lowered code as in Go.
+// child returns the descriptor of a component type, or nil if the type is the same in
+// lowered code as in Go.
 func (r *Registry) child(t types.Type) *Type {
 	if !r.Mentions(t) {
 		return nil
@@ -190,17 +188,16 @@ func (r *Registry) child(t types.Type) *Type {
 	return r.Describe(t)
 }
 
-// isGenericFunction reports whether t is an instance of a function type such as
-// iter.Seq, which in lowered code is that function type without its name.
+// isGenericFunction reports whether t is an instance of a named function type such as
+// iter.Seq. In lowered code it is the function type without the name.
 func isGenericFunction(t *types.Named) bool {
 	_, ok := t.Underlying().(*types.Signature)
 	return ok && t.TypeArgs().Len() > 0
 }
 
-// Mentions reports whether t differs in lowered code from what it is in Go, so
-// that a value of it needs a box: whether it mentions an interpreted named
-// type, a literal interface with methods, or a struct literal with embedded or
-// unexported fields.
+// Mentions reports whether t in lowered code differs from t in Go, so that its values
+// need a box. That is so if t mentions an interpreted named type, a literal interface
+// with methods, or a struct literal type with embedded or unexported fields.
 func (r *Registry) Mentions(t types.Type) bool {
 	switch t := types.Unalias(t).(type) {
 	case *types.Named:

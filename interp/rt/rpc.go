@@ -11,10 +11,11 @@ import (
 	"unsafe"
 )
 
-// Package net/rpc calls the methods of a receiver by reflection, which does not see those of types of cells. So a service of a
-// receiver of a cell is made here, with functions in place of the methods, and put where the server looks for it.
+// Package net/rpc finds the methods of a receiver by reflection, which does not see the
+// methods of types of cells. So this file creates the service of such a receiver itself,
+// with functions in place of the methods, and stores it in the server's table.
 
-// rpcMethods are what the codecs of net/rpc ask arguments and replies for.
+// rpcMethods are the methods that the codecs of net/rpc look for in arguments and replies.
 var rpcMethods = append([]string{"MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText"}, gobMethods...)
 
 // RegisterRPC is s.Register(x).
@@ -25,7 +26,7 @@ func (r *Registry) RegisterRPCName(s *rpc.Server, name string, x any) error {
 	return r.registerRPC(s, x, name, true)
 }
 
-// rpcFunctions are functions of net/rpc that cells have others for.
+// rpcFunctions returns the replacements for functions of net/rpc.
 func (r *Registry) rpcFunctions() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"Register":     reflect.ValueOf(func(x any) error { return r.RegisterRPC(rpc.DefaultServer, x) }),
@@ -94,7 +95,7 @@ func (r *Registry) registerRPC(s *rpc.Server, x any, name string, named bool) er
 	return nil
 }
 
-// rpcMethods returns the methods that the package takes for those of a service.
+// rpcMethods returns the methods that net/rpc would register for a service.
 func (t *Type) rpcMethods() (list []*types.Func) {
 	for _, selection := range t.set.Load().byID {
 		m := selection.Obj().(*types.Func)
@@ -124,7 +125,8 @@ func exportedOrBuiltin(t types.Type) bool {
 	return !ok || n.Obj().Exported() || n.Obj().Pkg() == nil
 }
 
-// rpcFunction returns what stands for a method of b, with the types of its argument and reply as the codecs see them.
+// rpcFunction returns the function that calls the method m of b, with the types of its
+// argument and reply as the codecs must see them.
 func (b Box) rpcFunction(m *types.Func) (f reflect.Value, argument, reply reflect.Type) {
 	r, sig, raw := b.T.registry, m.Signature(), b.method(m.Name()).value.Type()
 	in := func(i int) (view, reflect.Type) {
@@ -145,7 +147,7 @@ func (b Box) rpcFunction(m *types.Func) (f reflect.Value, argument, reply reflec
 	return f, argument, reply
 }
 
-// underlying is v as a value of type t, whose memory looks the same.
+// underlying returns v as a value of type t, which has the same memory layout.
 func underlying(v reflect.Value, t reflect.Type) reflect.Value {
 	if v.Type() == t {
 		return v
@@ -155,8 +157,8 @@ func underlying(v reflect.Value, t reflect.Type) reflect.Value {
 	return reflect.NewAt(t, p.UnsafePointer()).Elem()
 }
 
-// encodableType returns the type as which a package gets values of type w. It panics with an *EncodingError where the package
-// would not find what Go finds.
+// encodableType returns the type that a package must see for values of type w. It panics
+// with an *EncodingError if the package would miss something that the cell declares.
 func (r *Registry) encodableType(pkg string, w view, methods []string) reflect.Type {
 	if w.d == nil || types.IsInterface(w.d.typ) {
 		return w.t
@@ -173,16 +175,17 @@ func (r *Registry) encodableType(pkg string, w view, methods []string) reflect.T
 	return t
 }
 
-// rpcServiceType is the type of a service in package net/rpc, and of its table of methods.
+// rpcServiceType has the types of a service in package net/rpc and of its method table.
 type rpcServiceType struct{ typ, methods reflect.Type }
 
-// rpcProbe is a receiver that net/rpc makes a service of.
+// rpcProbe is a receiver that is registered to find out these types.
 type rpcProbe struct{}
 
-// Probe returns a method of a service.
+// Probe has the signature of a method of a service.
 func (rpcProbe) Probe(int, *int) error { return nil }
 
-// rpcService is nil if this release of Go has a service that is made otherwise.
+// rpcService returns the types of a service, or nil if they are not as expected in this
+// Go release.
 var rpcService = sync.OnceValue(func() *rpcServiceType {
 	s := rpc.NewServer()
 	services := rpcServices(s)
@@ -213,7 +216,8 @@ var rpcService = sync.OnceValue(func() *rpcServiceType {
 	return &rpcServiceType{t, methods.Type}
 })
 
-// rpcServices returns the services of a server, nil if this release of Go keeps them otherwise.
+// rpcServices returns the table of services of a server, or nil if this Go release has
+// another one.
 func rpcServices(s *rpc.Server) *sync.Map {
 	f, ok := reflect.TypeFor[rpc.Server]().FieldByName("serviceMap")
 	if !ok || f.Type != reflect.TypeFor[sync.Map]() {

@@ -7,8 +7,8 @@ import (
 	"reflect"
 )
 
-// The scanning functions of package fmt. They look into what the operands point
-// to, and ask them for the method Scan.
+// The scanning functions of package fmt. They store into the values that the operands
+// point to, and call the method Scan of operands that have it.
 
 // Sscan is fmt.Sscan.
 func (r *Registry) Sscan(text string, operands ...any) (int, error) {
@@ -40,10 +40,10 @@ func (r *Registry) Fscanln(in io.Reader, operands ...any) (int, error) {
 	return r.scan(operands, func(raw []any) (int, error) { return fmt.Fscanln(in, raw...) })
 }
 
-// scanMethod is what package fmt asks an operand for.
+// scanMethod is the method that package fmt looks for.
 var scanMethod = wellKnown{"Scan", "func(fmt.ScanState, int32) error", reflect.TypeFor[fmt.Scanner]()}
 
-// scanned is a box with that method.
+// scanned is a box whose type has that method.
 type scanned struct{ Box }
 
 // Scan implements fmt.Scanner.
@@ -51,10 +51,10 @@ func (b scanned) Scan(state fmt.ScanState, verb rune) error {
 	return call2[error](b.Box, scanMethod.name, state, verb)
 }
 
-// scan has package fmt scan into the raw values of boxed operands.
+// scan calls scan with the raw values of boxed operands.
 func (r *Registry) scan(operands []any, scan func(raw []any) (int, error)) (int, error) {
 	raw := make([]any, len(operands))
-	var names []string // of types in lowered code, and as they were declared
+	var names []string // pairs: the name of a type in lowered code, and its declared name
 	for i, x := range operands {
 		b, ok := r.unbox(x)
 		switch {

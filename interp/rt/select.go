@@ -2,14 +2,14 @@ package rt
 
 import "reflect"
 
-// Select runs a select statement and returns which case it took. directions has
-// a letter for each case in source order: s to send, r to receive, d for the
-// default. operands are, for each but the default, the channel and a pointer to
-// the value that is sent or to the variable that receives; nil drops what is
-// received. ok is what a receive tells beside the value.
+// Select runs a select statement and returns the index of the chosen case. directions
+// has a letter for each case in source order: s for send, r for receive, d for default.
+// operands are two for each case but the default: the channel, and a pointer to the sent
+// value or to the receiving variable; nil discards the received value. ok is the second
+// result of a receive.
 //
-// yaegi's own select keeps its cases with the statement, where goroutines
-// that execute it at the same time overwrite each other's.
+// yaegi's own select stores its cases in the statement, where goroutines that run the
+// statement at the same time overwrite each other's cases.
 func (r *Registry) Select(directions string, operands ...any) (chosen int, ok bool) {
 	cases, variables := selectCases(directions, operands)
 	var value reflect.Value
@@ -20,15 +20,15 @@ func (r *Registry) Select(directions string, operands ...any) (chosen int, ok bo
 	return chosen, ok
 }
 
-// Choose is reflect.Select, which ends when the caller is to stop.
+// Choose is reflect.Select, but ends when its goroutine must stop.
 func (r *Registry) Choose(cases []reflect.SelectCase) (chosen int, received reflect.Value, open bool) {
 	if hasDefault(cases) {
 		return reflect.Select(cases)
 	}
-	return r.choose(cases)
+	return r.selectOrStop(cases)
 }
 
-// selectCases returns the cases of a select statement and the variables that receive.
+// selectCases returns the cases of a select statement and the receiving variables.
 func selectCases(directions string, operands []any) ([]reflect.SelectCase, []reflect.Value) {
 	cases, variables := make([]reflect.SelectCase, len(directions), len(directions)+1), make([]reflect.Value, len(directions))
 	for i, direction := range directions {
@@ -46,7 +46,7 @@ func selectCases(directions string, operands []any) ([]reflect.SelectCase, []ref
 			continue
 		}
 		cases[i].Dir = reflect.SelectSend
-		if !channel.IsNil() { // package reflect wants no value for a nil channel
+		if !channel.IsNil() { // reflect.Select takes no value for a nil channel
 			cases[i].Chan, cases[i].Send = channel, pointer.Elem()
 		}
 	}

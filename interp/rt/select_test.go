@@ -7,8 +7,8 @@ import (
 
 type stopped struct{}
 
-// TestSelectStops interrupts a select that no channel ends: the first time it is
-// spared, as deferred calls are.
+// TestSelectStops interrupts a select whose channels are never ready. The first time it may
+// continue, as deferred calls may.
 func TestSelectStops(t *testing.T) {
 	stop := make(chan struct{})
 	asked := 0
@@ -30,10 +30,10 @@ func TestSelectStops(t *testing.T) {
 	select {
 	case v := <-done:
 		if v != (stopped{}) || asked != 2 {
-			t.Errorf("ended with %v after %d questions", v, asked)
+			t.Errorf("ended with %v after %d calls of Stop", v, asked)
 		}
 	case <-time.After(10 * time.Second):
-		t.Error("the select waits on")
+		t.Error("the select still waits")
 	}
 }
 

@@ -2,7 +2,6 @@ package rt
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
@@ -11,12 +10,11 @@ import (
 	"log/slog"
 	"sort"
 	"strconv"
-	"strings"
 	"time"
 )
 
-// The types of this file are declared twice: the compiler compiles them, and
-// the tests type-check the file and treat them as types of a cell.
+// The types in this file and in shapes_json_test.go exist twice: compiled, and type-checked
+// by the tests, which treat them as types of a cell.
 
 type (
 	Int     int
@@ -85,7 +83,7 @@ type Both struct{ A int }
 func (b Both) Error() string  { return "as error" }
 func (b Both) String() string { return "as string" }
 
-// Convertible finds itself as a *Code by its method As.
+// Convertible is converted to a Code by its method As.
 type Convertible struct{ N int }
 
 func (c Convertible) Error() string { return "convertible" }
@@ -183,125 +181,7 @@ type Tree[T any] struct {
 	Data        T
 }
 
-// Types for encoding/json.
-
-type Temp float64
-
-func (t Temp) MarshalJSON() ([]byte, error) {
-	return []byte(`{ "kelvin" : ` + strconv.FormatFloat(float64(t)+273, 'f', -1, 64) + ` }`), nil
-}
-
-func (t *Temp) UnmarshalJSON(b []byte) error {
-	var v struct {
-		Kelvin float64 `json:"kelvin"`
-	}
-	if err := json.Unmarshal(b, &v); err != nil {
-		return err
-	}
-	*t = Temp(v.Kelvin - 273)
-	return nil
-}
-
-type Color struct{ R, G, B uint8 }
-
-func (c Color) MarshalText() ([]byte, error) {
-	if c.R == 255 && c.G == 0 {
-		return nil, errors.New("no such color")
-	}
-	return fmt.Appendf(nil, "#%02x%02x%02x", c.R, c.G, c.B), nil
-}
-
-func (c *Color) UnmarshalText(b []byte) error {
-	if !strings.HasPrefix(string(b), "#") {
-		return errors.New("bad color " + string(b))
-	}
-	_, err := fmt.Sscanf(string(b), "#%02x%02x%02x", &c.R, &c.G, &c.B)
-	return err
-}
-
-type ByPointer struct{ N int }
-
-func (p *ByPointer) MarshalJSON() ([]byte, error) {
-	return []byte(`"ptr` + strconv.Itoa(p.N) + `"`), nil
-}
-
-type Failing struct{ Kind string }
-
-func (f Failing) MarshalJSON() ([]byte, error) {
-	switch f.Kind {
-	case "syntax":
-		return []byte(`{"a":`), nil
-	case "html":
-		return []byte(`"<&>"`), nil
-	}
-	return nil, errors.New("failing on purpose")
-}
-
-type Level uint8
-
-func (l Level) IsZero() bool { return l == 7 }
-
-type PtrZero struct{ N int }
-
-func (p *PtrZero) IsZero() bool { return p.N == 9 }
-
-type Amb1 struct {
-	Same string
-	One  int
-}
-
-type Amb2 struct {
-	Same string
-	Two  int
-}
-
-type Ambiguous struct {
-	Amb1
-	Amb2
-}
-
-type Tagged struct {
-	Amb1
-	Amb2 `json:"amb2"`
-	Won  string `json:"Same"`
-}
-
-type Record struct {
-	A       Int                `json:"a"`
-	B       *Int               `json:"b,omitempty"`
-	S       Text               `json:"s,string"`
-	N       Int                `json:"n,string"`
-	Q       *Float             `json:"q,string,omitempty"`
-	F       Flag               `json:"f,omitempty"`
-	L       Ints               `json:"l,omitempty"`
-	M       map[Int]Text       `json:"m,omitempty"`
-	C       map[Color]Int      `json:"c,omitempty"`
-	P       Point              `json:"p"`
-	PZ      Point              `json:"pz,omitzero"`
-	Lv      Level              `json:"lv,omitzero"`
-	Pt      PtrZero            `json:"pt,omitzero"`
-	Z       Shape              `json:"z,omitempty"`
-	T       Temp               `json:"t"`
-	TP      *Temp              `json:"tp"`
-	By      ByPointer          `json:"by"`
-	Col     Color              `json:"col"`
-	Raw     Bytes              `json:"raw"`
-	Oct     Octets             `json:"oct"`
-	H       Hash               `json:"h"`
-	Html    Text               `json:"html<>"`
-	Any     any                `json:"any"`
-	Anys    []any              `json:"anys"`
-	Skip    Text               `json:"-"`
-	Dash    Text               `json:"-,"`
-	Bad     Text               `json:"a\"b"`
-	When    time.Time          `json:"when,omitzero"`
-	Lit     struct{ U, v Int } `json:"lit"`
-	Num     json.Number        `json:"num,omitempty"`
-	Tree    *Tree[Int]         `json:"tree,omitempty"`
-	private Int
-}
-
-// realTypes are the named types above that a test may meet in an interface.
+// realTypes are the named types that tests store in interfaces.
 var realTypes = []any{
 	Int(0), Uint8(0), Float(0), Float32(0), Complex(0), Text(""), Flag(false), Bytes{}, Octets{}, Hash{}, Ints{}, Grid{},
 	Names{}, Any{}, Action(nil), Pipe(nil), Empty{}, Seconds(0), Moment{}, Point{}, Celsius(0), Weekday(0), Shy{}, Loud{},
@@ -310,7 +190,7 @@ var realTypes = []any{
 	Level(0), PtrZero{}, Amb1{}, Amb2{}, Ambiguous{}, Tagged{}, Record{}, Square2{}, Stack{}, Stream{}, Source{}, Letters{}, Bundle{}, Pixels{}, Secret(""), Variadic{}, Deep{}, Omitting{},
 }
 
-// Square2 has its method by pointer.
+// Square2 has a method with a pointer receiver.
 type Square2 struct{ Side float64 }
 
 func (s *Square2) Area() float64 { return s.Side * s.Side }
@@ -324,7 +204,7 @@ func (s Stack) Len() int           { return len(s) }
 func (s Stack) Less(i, j int) bool { return s[i] < s[j] }
 func (s Stack) Swap(i, j int)      { s[i], s[j] = s[j], s[i] }
 
-// Stream has all io methods; it counts which were called.
+// Stream has all io methods and records the calls.
 type Stream struct {
 	Data  []byte
 	Calls []string
@@ -346,7 +226,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 }
 func (s *Stream) Close() error { s.Calls = append(s.Calls, "Close"); return Code{1} }
 
-// Source is a reader that io.Copy asks to write itself.
+// Source is a reader with WriteTo, which io.Copy prefers.
 type Source struct{ Text string }
 
 func (s Source) Read(p []byte) (int, error) { return 0, errors.New("Read was called") }
@@ -371,7 +251,7 @@ func (l *Letters) ReadRune() (rune, int, error) {
 }
 func (l *Letters) UnreadRune() error { l.At--; return nil }
 
-// Bundle shows itself.
+// Bundle implements display.Displayer.
 type Bundle struct{ HTML string }
 
 func (b Bundle) MIMEBundle() map[string]any {
@@ -381,14 +261,14 @@ func (b Bundle) MIMEMetadata() map[string]any {
 	return map[string]any{"text/html": map[string]any{"k": 1}}
 }
 
-// Pixels is a picture.
+// Pixels is an image.
 type Pixels struct{ Side int }
 
 func (p Pixels) ColorModel() color.Model { return color.GrayModel }
 func (p Pixels) Bounds() image.Rectangle { return image.Rect(0, 0, p.Side, p.Side) }
 func (p Pixels) At(x, y int) color.Color { return color.Gray{uint8(x + y)} }
 
-// Secret hides from the log.
+// Secret hides its value in logs.
 type Secret string
 
 func (s Secret) LogValue() slog.Value { return slog.StringValue("hidden") }
@@ -412,10 +292,10 @@ type Deep struct {
 	Shape
 }
 
-// Nothing is an interface of a cell that encoding/json looks for.
+// Nothing is an interface of a cell with a method that encoding/json looks for.
 type Nothing interface{ IsZero() bool }
 
-// Omitting leaves out fields that say they are zero.
+// Omitting has fields that are omitted if they are zero.
 type Omitting struct {
 	N Nothing                    `json:"n,omitzero"`
 	M interface{ IsZero() bool } `json:"m,omitzero"`

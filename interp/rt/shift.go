@@ -1,4 +1,4 @@
 package rt
 
-// NegativeShift returns what a shift by a negative count panics with.
+// NegativeShift returns the panic value of a shift by a negative count.
 func NegativeShift() any { return runtimeError("negative shift amount") }

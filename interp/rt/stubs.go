@@ -12,13 +12,13 @@ import (
 	"github.com/quernlab/quern/interp/lower/layout"
 )
 
-// Methods that compiled packages find by reflection on types of cells. The code of a
-// method must be there when the program is compiled, and gets no more than the
-// receiver: so there is a number of types with all these methods, one of which is
-// given to each type of a cell that needs one.
+// Methods that compiled packages find by reflection on types of cells. The code of these
+// methods is compiled into the program, and a method only gets its receiver. So there is
+// a fixed number of types with all these methods. Each type of a cell that needs such
+// methods gets one.
 
-// stub has the methods for the slot that N stands for. A pointer to it is the data
-// word of an interface.
+// stub has the methods for the slot with the key N. A pointer to it is the data word of
+// an interface value.
 type stub[N any] struct{}
 
 func (s *stub[N]) box() Box { return stubs().byKey[reflect.TypeFor[N]()].box(unsafe.Pointer(s)) }
@@ -88,7 +88,7 @@ func (s *stub[N]) Set(text string) error { return call1[error](s.box(), "Set", t
 // Get implements flag.Getter.
 func (s *stub[N]) Get() any { return call0[any](s.box(), "Get") }
 
-// IsBoolFlag tells package flag that the flag needs no value.
+// IsBoolFlag reports to package flag that the flag needs no value.
 func (s *stub[N]) IsBoolFlag() bool { return call0[bool](s.box(), "IsBoolFlag") }
 
 // Scan implements sql.Scanner.
@@ -102,7 +102,7 @@ func (s *stub[N]) Value() (driver.Value, error) {
 	return call0x2[driver.Value, error](s.box(), "Value")
 }
 
-// stubMethods are the types of these methods in cells, as package reflect prints them.
+// stubMethods are the signatures of these methods in cells, as package reflect prints them.
 var stubMethods = map[string]reflect.Type{
 	"GobEncode":        reflect.TypeFor[func() ([]byte, error)](),
 	"GobDecode":        reflect.TypeFor[func([]byte) error](),
@@ -125,21 +125,21 @@ var stubMethods = map[string]reflect.Type{
 	"Value":            reflect.TypeFor[func() (driver.Value, error)](),
 }
 
-// slot is what a stub stands for.
+// slot describes the receiver of the methods of one stub.
 type slot struct {
-	code   map[string]unsafe.Pointer // of the methods
-	typ    *Type                     // of the receiver
-	direct bool                      // the data word is the receiver, not its address
-	raw    atomic.Pointer[rawType]   // of the receiver, or of what it points to
-	held   func(unsafe.Pointer) Box  // the receiver, in place of all this
+	code     map[string]unsafe.Pointer // of the methods
+	typ      *Type                     // of the receiver
+	direct   bool                      // the data word is the receiver itself, not its address
+	raw      atomic.Pointer[rawType]   // type of the receiver, or of its pointer target
+	receiver func(unsafe.Pointer) Box  // returns the receiver if it is not nil; then the other fields are unused
 }
 
 type rawType struct{ reflect.Type }
 
 // box returns the receiver with this data word.
 func (s *slot) box(word unsafe.Pointer) Box {
-	if s.held != nil {
-		return s.held(word)
+	if s.receiver != nil {
+		return s.receiver(word)
 	}
 	raw := s.raw.Load().Type
 	if s.direct {
@@ -150,9 +150,9 @@ func (s *slot) box(word unsafe.Pointer) Box {
 	return Box{s.typ, reflect.NewAt(raw, word).Interface()}
 }
 
-// slots are those of all sessions of the process, as the code of the methods is.
+// slots are the slots of all sessions of the process, because they share the compiled code.
 type slots struct {
-	byKey map[reflect.Type]*slot // the code of one is 12 KB
+	byKey map[reflect.Type]*slot // the code of one slot takes 12 KB
 
 	mu   sync.Mutex // guards free
 	free []*slot
@@ -171,7 +171,8 @@ var stubs = sync.OnceValue(func() *slots {
 	return s
 })
 
-// number tells slots apart. Pointers to it share the code of generic methods.
+// number makes the keys of slots distinct types. Because the keys are pointers, they share
+// the code of generic methods.
 type number[A, B any] struct{}
 
 func addSlots[A any](s *slots) {
@@ -204,7 +205,7 @@ func addSlot[N any](s *slots) {
 	s.free = append(s.free, made)
 }
 
-// take returns n slots, none if there are not that many left.
+// take returns n free slots, or nil if there are fewer.
 func (s *slots) take(n int) []*slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -216,25 +217,26 @@ func (s *slots) take(n int) []*slot {
 	return taken
 }
 
-// noSlot returns the error of a package that would not see methods of t, since there is no slot left.
+// noSlot returns the error of a package that would miss methods of t because no slot is
+// free.
 func noSlot(pkg string, t *Type) *EncodingError {
-	return &EncodingError{Package: pkg, Unseen: fmt.Sprintf("the methods of %s: all %d types of the process that stand for types of cells with methods such as String, "+
+	return &EncodingError{Package: pkg, Unseen: fmt.Sprintf("the methods of %s: all %d compiled types that Quern has for types of cells with methods such as String, "+
 		"MarshalText or GobEncode are in use; restart the kernel", t.name, len(stubs().byKey)), exhausted: true}
 }
 
-// give takes slots back.
+// give makes slots free again.
 func (s *slots) give(back []*slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, b := range back {
-		b.typ, b.direct, b.held = nil, false, nil
+		b.typ, b.direct, b.receiver = nil, false, nil
 		b.raw.Store(nil)
 		s.free = append(s.free, b)
 	}
 }
 
-// Close gives back what other sessions of the process need too. No code of the session's cells
-// may run any more.
+// Close releases what is shared with other sessions of the process. No code of the
+// session's cells may run any more.
 func (r *Registry) Close() {
 	var all []*slot
 	r.declared.slots.Range(func(made, used any) bool {
@@ -245,8 +247,8 @@ func (r *Registry) Close() {
 	stubs().give(all)
 }
 
-// stubbed returns the methods among these that the type t of cells has, and those of
-// pointers to it. made is a type with the kind of t. Without slots it gives none.
+// stubbed returns the stub methods for the type t of a cell and for pointers to it. made is
+// a type with the kind of t. It returns none if no slot is free.
 func (r *Registry) stubbed(t *Type, made reflect.Type) (methods, ofPointer []layout.Method, used []*slot) {
 	p := t.pointer()
 	own, all := t.stubMethods(), p.stubMethods()
@@ -270,7 +272,7 @@ func (r *Registry) stubbed(t *Type, made reflect.Type) (methods, ofPointer []lay
 	return used[1].methods(own), used[0].methods(all), used
 }
 
-// stubMethods returns the names of the methods among these that t has.
+// stubMethods returns the names of the methods of t for which there are stubs.
 func (t *Type) stubMethods() []string {
 	var names []string
 	for name, signature := range stubMethods {
@@ -289,7 +291,8 @@ func (s *slot) methods(names []string) []layout.Method {
 	return list
 }
 
-// isDirectInterface reports whether an interface holds values of t themselves.
+// isDirectInterface reports whether the data word of an interface is a value of type t
+// itself.
 func isDirectInterface(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:

@@ -5,42 +5,42 @@ import (
 	"weak"
 )
 
-// leftType is a type that no later cell can mention. Its descriptor lives as long as
-// a value of the type, or code that makes one.
-type leftType struct {
+// releasedType is a type that no later cell can mention. Its descriptor lives as long as a
+// value of the type, or code that creates one.
+type releasedType struct {
 	typ        types.Type
 	descriptor weak.Pointer[Type]
 }
 
-// Sweep leaves the types for which mentioned does not hold, since cells have replaced
-// them, to the values and the code that still have them. It returns the identifiers
-// of those that it has left now.
+// Sweep releases the descriptors of types for which mentioned returns false, because
+// cells have replaced them. Only values and code that use such a type keep its descriptor
+// alive. Sweep returns the identifiers of the types that it has released.
 func (r *Registry) Sweep(mentioned func(types.Type) bool) map[int]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	dead := map[int]bool{}
 	var alive []*Type
-	for id, d := range r.kept {
-		d.implements.Clear() // it may have interfaces that are left
+	for id, d := range r.live {
+		d.implements.Clear() // its keys may be interfaces that are released
 		if mentioned(d.typ) {
 			continue
 		}
 		dead[id] = true
 		alive = append(alive, d)
-		delete(r.kept, id)
+		delete(r.live, id)
 	}
-	for id, l := range r.left {
+	for id, l := range r.released {
 		if d := l.descriptor.Value(); d != nil {
 			alive = append(alive, d)
 			continue
 		}
-		delete(r.left, id)
+		delete(r.released, id)
 		if r.descriptors.At(l.typ) == any(id) {
 			r.descriptors.Delete(l.typ)
 		}
 	}
 	for _, d := range alive {
-		r.left[d.id] = leftType{d.typ, weak.Make(d)}
+		r.released[d.id] = releasedType{d.typ, weak.Make(d)}
 	}
 	for _, d := range alive {
 		d.implements.Clear()
@@ -65,7 +65,7 @@ func (r *Registry) Sweep(mentioned func(types.Type) bool) map[int]bool {
 }
 
 // components returns the descriptors, with their methods, of the named types that a value
-// of d is made of and of pointers to them. The registry's lock is held.
+// of d contains, and of pointers to them. The caller holds r.mu.
 func (r *Registry) components(d *Type) []*Type {
 	var list []*Type
 	add := func(t types.Type) {
@@ -109,8 +109,8 @@ func (r *Registry) components(d *Type) []*Type {
 	return list
 }
 
-// sweep forgets the types made of those for which mentioned does not hold. They are
-// made again when a value of one is encoded.
+// sweep removes the created types for which mentioned returns false. They are created
+// again when a value is encoded.
 func (t *declaredTypes) sweep(mentioned func(types.Type) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

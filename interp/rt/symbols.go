@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// Path is the import path under which yaegi finds Symbols.
+// Path is the import path under which lowered code imports Symbols.
 const Path = "quern/rt"
 
-// Symbols returns the table of what lowered code calls; see the package comment.
+// Symbols returns the symbols that lowered code uses; see the package comment.
 func (r *Registry) Symbols() map[string]reflect.Value {
 	table := map[string]any{
 		"Box":      (*Type).Box,

@@ -23,8 +23,8 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// TestSymbolsAreDocumented compares the table with the package comment, against
-// which lowered code is written.
+// TestSymbolsAreDocumented compares the symbol table with the package comment, which
+// documents it for package lower.
 func TestSymbolsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("doc.go")
 	if err != nil {
@@ -38,7 +38,7 @@ func TestSymbolsAreDocumented(t *testing.T) {
 	}
 	for _, m := range regexp.MustCompile(`(?m)^//\t([A-Z]\w+)\(`).FindAllSubmatch(text, -1) {
 		if name := string(m[1]); !symbols[name].IsValid() && name != "Raw" {
-			t.Errorf("the package comment has %s, the table has not", name)
+			t.Errorf("the package comment has %s, the table does not", name)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func TestOverrides(t *testing.T) {
 			continue // see TestReflection
 		}
 		if pkg == "testing/quick/quick" || pkg == "github.com/quernlab/quern/interp/generic/compiled/compiled" {
-			continue // they have a ReflectValue; a package of our own
+			continue // their signatures have a ReflectValue, or the package is ours
 		}
 		for name, f := range table {
 			count++
@@ -92,7 +92,7 @@ func TestOverrides(t *testing.T) {
 
 // TestVariants checks each class of box.
 func TestVariants(t *testing.T) {
-	b := Box{T: newWorld(t).Type(0)}
+	b := Box{T: newHarness(t).Type(0)}
 	for class := range classLog << 1 {
 		if class&classErrors != 0 && class&classError == 0 {
 			continue
@@ -123,7 +123,7 @@ func TestVariants(t *testing.T) {
 }
 
 func TestMapKeyOrder(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	type pair struct {
 		A Text
 		B Int
@@ -140,7 +140,7 @@ func TestMapKeyOrder(t *testing.T) {
 		}
 	}
 	for _, m := range []any{map[chan int]int{c1: 1, c2: 2}, map[any]int{"s": 1, 2: 2, 1.5: 3, "a": 4, true: 5}} {
-		m := reflect.ValueOf([]any{m, Int(1)}).Interface() // with a box beside it, so that fmt is not asked
+		m := reflect.ValueOf([]any{m, Int(1)}).Interface() // with a box next to it, so that fmt does not print the map itself
 		boxed := []any{m.([]any)[0], w.box(Int(1))}
 		if got, want := w.Sprint(boxed), fmt.Sprint(m); got != want {
 			t.Errorf("%T\n got %s\nwant %s", m, got, want)
@@ -153,7 +153,7 @@ func TestMapKeyOrder(t *testing.T) {
 }
 
 func TestSameType(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	compiled := []reflect.Type{
 		reflect.TypeFor[int](), reflect.TypeFor[byte](), reflect.TypeFor[string](), reflect.TypeFor[error](), reflect.TypeFor[any](), reflect.TypeFor[*int](), reflect.TypeFor[[]int](), reflect.TypeFor[[3]int](), reflect.TypeFor[[4]int](),
 		reflect.TypeFor[map[string]int](), reflect.TypeFor[map[int]string](), reflect.TypeFor[chan int](), reflect.TypeFor[<-chan int](), reflect.TypeFor[chan<- int](), reflect.TypeFor[func(int) error](), reflect.TypeFor[func(...int)](), reflect.TypeFor[func([]int)](),

@@ -12,11 +12,11 @@ import (
 	"unsafe"
 )
 
-// Package template finds fields and methods by reflection, which on the raw values
-// of cells sees no methods, wrong names of fields and wrong types. So templates are
-// parsed, and those of html/template escaped, by the standard library, and executed
-// here, on values that know their types: see [ReflectValue]. What is written and
-// what errors say are those of the standard library.
+// Package template finds fields and methods by reflection. For the raw values of cells it
+// would find no methods, the wrong field names and the wrong types. So the standard library
+// parses templates, and escapes those of html/template, and this package executes them on
+// values that know their types: see [ReflectValue]. The output and the errors are those of
+// the standard library.
 
 // TextExecute is t.Execute(w, data).
 func (r *Registry) TextExecute(t *template.Template, w io.Writer, data any) error {
@@ -31,7 +31,7 @@ func (r *Registry) TextExecuteTemplate(t *template.Template, w io.Writer, name s
 	if named := t.Lookup(name); named != nil {
 		return r.TextExecute(named, w, data)
 	}
-	return t.ExecuteTemplate(w, name, nil) // which says so
+	return t.ExecuteTemplate(w, name, nil) // returns the error
 }
 
 // HTMLExecute is t.Execute(w, data).
@@ -49,7 +49,7 @@ func (r *Registry) HTMLExecute(t *htmltemplate.Template, w io.Writer, data any) 
 func (r *Registry) HTMLExecuteTemplate(t *htmltemplate.Template, w io.Writer, name string, data any) error {
 	named := t.Lookup(name)
 	if named == nil {
-		return t.ExecuteTemplate(w, name, nil) // which says so
+		return t.ExecuteTemplate(w, name, nil) // returns the error
 	}
 	if r.isCompiledTemplate(textOf(named), data) {
 		return t.ExecuteTemplate(w, name, data)
@@ -60,7 +60,7 @@ func (r *Registry) HTMLExecuteTemplate(t *htmltemplate.Template, w io.Writer, na
 	return r.executeTemplate(textOf(named), w, data)
 }
 
-// escapeOnly is the writer of an execution that is to end at the first text.
+// escapeOnly is the writer of an execution that must end at the first text.
 type escapeOnly struct{}
 
 var errEscaped = errors.New("the template is escaped")
@@ -68,12 +68,12 @@ var errEscaped = errors.New("the template is escaped")
 // Write implements io.Writer.
 func (escapeOnly) Write([]byte) (int, error) { return 0, errEscaped }
 
-// escape has html/template escape t. It does that at the first execution, which ends
-// here at a text that is put in front of the template.
+// escape makes html/template escape t, which it does at the first execution. A text node
+// before the template ends that execution before it has an effect.
 func (r *Registry) escape(t *htmltemplate.Template, execute func() error) error {
 	if _, done := r.escaped.Load(t); done || t.Tree == nil || t.Tree.Root == nil {
 		if !done {
-			return execute() // which says what is missing
+			return execute() // returns the error
 		}
 		return nil
 	}
@@ -91,15 +91,15 @@ func (r *Registry) escape(t *htmltemplate.Template, execute func() error) error 
 	return nil
 }
 
-// textOf returns the template of text/template that html/template executes. A test fails
-// if the standard library renames the field.
+// textOf returns the text/template that html/template executes for t. A test fails if the
+// standard library renames the field.
 func textOf(t *htmltemplate.Template) *template.Template {
 	f := reflect.ValueOf(t).Elem().FieldByName("text")
 	return *(**template.Template)(unsafe.Pointer(f.UnsafeAddr()))
 }
 
-// sharedField returns a field that the templates associated with t share, and keep to
-// themselves; not valid before the first is parsed.
+// sharedField returns an unexported field that t shares with its associated templates. The
+// field is invalid before the first of them is parsed.
 func sharedField(t *template.Template, name string) reflect.Value {
 	shared := reflect.ValueOf(t).Elem().FieldByName("common")
 	if shared.IsNil() {
@@ -109,7 +109,7 @@ func sharedField(t *template.Template, name string) reflect.Value {
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
 }
 
-// templateFunctions returns the functions that a template was given.
+// templateFunctions returns the functions that Funcs has added to a template.
 func templateFunctions(t *template.Template) map[string]reflect.Value {
 	f := sharedField(t, "execFuncs")
 	if !f.IsValid() {
@@ -119,22 +119,22 @@ func templateFunctions(t *template.Template) map[string]reflect.Value {
 	return functions
 }
 
-// escaperPrefix begins the names of the functions of html/template.
+// escaperPrefix is the prefix of the functions that html/template adds.
 const escaperPrefix = "_html_template_"
 
-// isCompiledTemplate reports whether the standard library can execute t: nothing of a
-// cell is in the data, nor can it come from a function.
+// isCompiledTemplate reports whether the standard library can execute t: whether no value
+// of a cell is in the data or can be returned by a function.
 func (r *Registry) isCompiledTemplate(t *template.Template, data any) bool {
 	for name := range templateFunctions(t) {
 		if !strings.HasPrefix(name, escaperPrefix) {
 			return false
 		}
 	}
-	return data == nil || r.jsonHoldsNoBox(reflect.TypeOf(data)) && !reflect.TypeOf(data).Implements(standInType)
+	return data == nil || r.jsonHoldsNoBox(reflect.TypeOf(data)) && !reflect.TypeOf(data).Implements(substituteType)
 }
 
-// cellFunction is what a template is given for a function with types of cells in its
-// signature: package template itself cannot call it, since it has no templateRun.
+// cellFunction replaces a function with types of cells in its signature. Package template
+// cannot call the function itself, because it has no templateRun.
 type cellFunction func(*templateRun) (ReflectValue, error)
 
 // TextFuncs is t.Funcs(functions).
@@ -162,7 +162,7 @@ func (r *Registry) templateFuncs(functions map[string]any) map[string]any {
 	return compiled
 }
 
-// goodFunc reports whether a function of that type can be called by a template.
+// goodFunc returns an error if templates cannot call a function of that type.
 func goodFunc(name string, t reflect.Type) error {
 	switch out := t.NumOut(); {
 	case out == 1, out == 2 && t.Out(1) == errorType:

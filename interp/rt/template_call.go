@@ -7,10 +7,10 @@ import (
 	"text/template/parse"
 )
 
-// reflectValueType is the type of parameters that take any value as it is.
+// reflectValueType is the type of parameters that take any value unchanged.
 var reflectValueType = reflect.TypeFor[ReflectValue]()
 
-// function calls the function of that name.
+// function calls the function with the name of node n.
 func (s *templateRun) function(dot ReflectValue, n *parse.IdentifierNode, command parse.Node, args []parse.Node, final ReflectValue) ReflectValue {
 	s.node = n
 	if f, ok := s.functions[n.Ident]; ok {
@@ -27,7 +27,7 @@ func (s *templateRun) function(dot ReflectValue, n *parse.IdentifierNode, comman
 	return s.invoke(dot, s.r.reflected(reflect.ValueOf(f), nil), true, command, n.Ident, args, final)
 }
 
-// invoke calls a function or a method. The first of args, if there is one, names it.
+// invoke calls a function or a method. The first element of args, if any, is its name.
 func (s *templateRun) invoke(dot, f ReflectValue, builtin bool, node parse.Node, name string, args []parse.Node, final ReflectValue) ReflectValue {
 	if args != nil {
 		args = args[1:]
@@ -89,7 +89,7 @@ func (s *templateRun) invoke(dot, f ReflectValue, builtin bool, node parse.Node,
 	return unwrapped(result)
 }
 
-// unwrapped returns the value that v, if it is a reflect.Value, stands for.
+// unwrapped returns the value that v holds if v is itself a reflect.Value, else v.
 func unwrapped(v ReflectValue) ReflectValue {
 	if v.IsValid() && v.Value.Type() == reflectValueType {
 		return v.Value.Interface().(ReflectValue)
@@ -97,8 +97,8 @@ func unwrapped(v ReflectValue) ReflectValue {
 	return v
 }
 
-// shortCircuit is and, or with until or: the first argument that counts as until, or
-// the last.
+// shortCircuit implements and, or with until the function or. It returns the first argument
+// whose truth value is until, or the last argument.
 func (s *templateRun) shortCircuit(dot ReflectValue, until bool, args []parse.Node, final ReflectValue) ReflectValue {
 	var v ReflectValue
 	for _, arg := range args {
@@ -113,7 +113,7 @@ func (s *templateRun) shortCircuit(dot ReflectValue, until bool, args []parse.No
 	return v
 }
 
-// safeCall calls f. A panic is an error.
+// safeCall calls f and returns a panic as an error.
 func (r *Registry) safeCall(f ReflectValue, args []ReflectValue) (result ReflectValue, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -135,7 +135,7 @@ func (r *Registry) safeCall(f ReflectValue, args []ReflectValue) (result Reflect
 	return out[0], err
 }
 
-// canBeNil reports whether nil can be an argument of type t.
+// canBeNil reports whether nil is a valid argument of type t.
 func canBeNil(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Chan, reflect.Func, reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice:
@@ -144,7 +144,7 @@ func canBeNil(t reflect.Type) bool {
 	return t == reflectValueType
 }
 
-// valid is v as an argument of type t; nil is that of no type.
+// valid returns v as an argument of type t, or unchanged if t is nil.
 func (s *templateRun) valid(v ReflectValue, t reflect.Type) ReflectValue {
 	switch {
 	case !v.IsValid() && t == nil:
@@ -178,7 +178,7 @@ func (s *templateRun) valid(v ReflectValue, t reflect.Type) ReflectValue {
 	return v
 }
 
-// argument returns the value of a node as an argument of type t; nil is that of no type.
+// argument returns the value of a node as an argument of type t, or unchanged if t is nil.
 func (s *templateRun) argument(dot ReflectValue, t reflect.Type, node parse.Node) ReflectValue {
 	s.node = node
 	switch n := node.(type) {

@@ -12,7 +12,7 @@ var (
 	errOneOperand   = errors.New("missing argument for comparison")
 )
 
-// group returns the kinds of values that templates compare with each other.
+// group returns the kind that represents all kinds that templates compare with v.
 func group(v ReflectValue) reflect.Kind {
 	switch k := v.Kind(); {
 	case v.CanInt():
@@ -29,7 +29,7 @@ func group(v ReflectValue) reflect.Kind {
 	return reflect.Invalid
 }
 
-// compareIntegers compares integers of which one or both are unsigned.
+// compareIntegers compares two integers, signed or unsigned.
 func compareIntegers(x, y ReflectValue) int {
 	switch {
 	case x.CanInt() && y.CanInt():
@@ -89,8 +89,7 @@ func equalInTemplate(x, y ReflectValue) (bool, error) {
 	return x.r.Equal(x.Interface(), y.Interface()), nil
 }
 
-// convertedTo is y as a raw value of the type of x, which is of the same kind but
-// for its size.
+// convertedTo returns y as a raw value of the type of x. Their kinds differ only in size.
 func convertedTo(y, x ReflectValue) reflect.Value { return y.Value.Convert(x.Value.Type()) }
 
 func isNull(v ReflectValue) bool { return !v.IsValid() || canBeNil(v.Type()) && v.IsNil() }

@@ -6,12 +6,12 @@ import (
 	"text/template/parse"
 )
 
-// absentValue stands for the value of the command before, where there is none.
+// absentValue means that there is no previous command in a pipeline.
 var absentValue = ReflectValue{Value: reflect.ValueOf(Absent)}
 
 func isAbsent(v ReflectValue) bool { return v.r == nil && v.IsValid() }
 
-// pipeline returns the value of a pipeline. The variables that it declares stay.
+// pipeline returns the value of a pipeline. The variables that it declares stay declared.
 func (s *templateRun) pipeline(dot ReflectValue, pipe *parse.PipeNode) ReflectValue {
 	if pipe == nil {
 		return ReflectValue{}
@@ -34,7 +34,7 @@ func (s *templateRun) pipeline(dot ReflectValue, pipe *parse.PipeNode) ReflectVa
 	return value
 }
 
-// command returns the value of a command; final is that of the one before.
+// command returns the value of a command. final is the value of the previous command.
 func (s *templateRun) command(dot ReflectValue, command *parse.CommandNode, final ReflectValue) ReflectValue {
 	first := command.Args[0]
 	switch n := first.(type) {
@@ -46,13 +46,13 @@ func (s *templateRun) command(dot ReflectValue, command *parse.CommandNode, fina
 	case *parse.IdentifierNode:
 		return s.function(dot, n, command, command.Args, final)
 	case *parse.PipeNode:
-		s.noFunction(command.Args, final)
+		s.rejectArguments(command.Args, final)
 		return s.pipeline(dot, n)
 	case *parse.VariableNode:
 		return s.variableNode(dot, n, command.Args, final)
 	}
 	s.node = first
-	s.noFunction(command.Args, final)
+	s.rejectArguments(command.Args, final)
 	switch n := first.(type) {
 	case *parse.BoolNode:
 		return s.r.ReflectValueOf(n.True)
@@ -69,14 +69,14 @@ func (s *templateRun) command(dot ReflectValue, command *parse.CommandNode, fina
 	return ReflectValue{}
 }
 
-// noFunction refuses arguments of what is none.
-func (s *templateRun) noFunction(args []parse.Node, final ReflectValue) {
+// rejectArguments fails if a value that is not a function has arguments.
+func (s *templateRun) rejectArguments(args []parse.Node, final ReflectValue) {
 	if len(args) > 1 || !isAbsent(final) {
 		s.fail("can't give argument to non-function %s", args[0])
 	}
 }
 
-// number returns the value of a number whose type only its text tells.
+// number returns the value of a number literal. The text of the literal selects its type.
 func (s *templateRun) number(n *parse.NumberNode) ReflectValue {
 	s.node = n
 	text := n.Text
@@ -106,13 +106,13 @@ func (s *templateRun) variableNode(dot ReflectValue, n *parse.VariableNode, args
 	s.node = n
 	value := s.variable(n.Ident[0]).value
 	if len(n.Ident) == 1 {
-		s.noFunction(args, final)
+		s.rejectArguments(args, final)
 		return value
 	}
 	return s.chain(dot, value, n, n.Ident[1:], args, final)
 }
 
-// chain is receiver.A.B.C, the last of which gets the arguments.
+// chain evaluates receiver.A.B.C. The arguments are passed to the last name.
 func (s *templateRun) chain(dot, receiver ReflectValue, node parse.Node, names []string, args []parse.Node, final ReflectValue) ReflectValue {
 	last := len(names) - 1
 	for _, name := range names[:last] {
@@ -121,7 +121,7 @@ func (s *templateRun) chain(dot, receiver ReflectValue, node parse.Node, names [
 	return s.field(dot, names[last], node, args, final, receiver)
 }
 
-// field is receiver.name: a method, which is called, a field, or an entry of a map.
+// field evaluates receiver.name: it calls a method, or returns a field or a map entry.
 func (s *templateRun) field(dot ReflectValue, name string, node parse.Node, args []parse.Node, final, receiver ReflectValue) ReflectValue {
 	if !receiver.IsValid() {
 		if s.missing == missingError {

@@ -11,7 +11,7 @@ import (
 	"text/template"
 )
 
-// newTemplateBuiltins returns the functions that every template has.
+// newTemplateBuiltins returns the functions that are defined in every template.
 func (r *Registry) newTemplateBuiltins() map[string]any {
 	pass := func(first ReflectValue, _ ...ReflectValue) ReflectValue { return first }
 	return map[string]any{
@@ -49,8 +49,8 @@ func (r *Registry) newTemplateBuiltins() map[string]any {
 	}
 }
 
-// templateEscapers are functions of text/template and html/template that cells have
-// others for.
+// templateEscapers returns the replacements for functions of text/template and
+// html/template.
 func (r *Registry) templateEscapers() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"HTMLEscaper":     reflect.ValueOf(r.htmlEscaper),
@@ -69,7 +69,7 @@ func (r *Registry) jsEscaper(args ...any) string {
 
 func (r *Registry) urlQueryEscaper(args ...any) string { return url.QueryEscape(r.templateText(args)) }
 
-// templateText returns what is escaped of several values.
+// templateText returns the text of several values that is then escaped.
 func (r *Registry) templateText(args []any) string {
 	if len(args) == 1 {
 		if s, ok := args[0].(string); ok {
@@ -84,9 +84,9 @@ func (r *Registry) templateText(args []any) string {
 	return r.Sprint(args...)
 }
 
-// forEscaper is v as a function of html/template can have it: not a pointer unless
-// that has methods which the function calls, and without the method MarshalJSON of
-// all boxes where that would keep a String method from being called.
+// forEscaper returns v as a function of html/template must see it. It dereferences pointers
+// unless they have methods that the function calls. It hides the method MarshalJSON, which
+// all boxes have, if it would keep a String method from being called.
 func (r *Registry) forEscaper(v ReflectValue) ReflectValue {
 	if !concrete(v).IsValid() {
 		return v
@@ -102,9 +102,9 @@ func (r *Registry) forEscaper(v ReflectValue) ReflectValue {
 
 var scriptTag = regexp.MustCompile("(?i)<(/?)script")
 
-// forScript is v as html/template can write it in a script: as JSON that is made
-// already, if it may hold values of cells. failure is what the template gets where
-// that cannot be made: a comment, as html/template writes it.
+// forScript returns v as html/template must see it to write it in a script: as encoded JSON
+// if it may hold values of cells. If it cannot be encoded, failure is the comment that
+// html/template writes in this case.
 func (r *Registry) forScript(v ReflectValue) (_ ReflectValue, failure string) {
 	if v = concrete(v); !v.IsValid() || !v.CanInterface() {
 		return v, ""
@@ -122,7 +122,7 @@ func (r *Registry) forScript(v ReflectValue) (_ ReflectValue, failure string) {
 	return r.reflected(reflect.ValueOf(json.RawMessage(text)), nil), ""
 }
 
-// boxWithoutJSON is a box that is a fmt.Stringer and no json.Marshaler.
+// boxWithoutJSON is a box that implements fmt.Stringer but not json.Marshaler.
 type boxWithoutJSON struct{ b Box }
 
 func (s boxWithoutJSON) box() Box { return s.b }
@@ -133,8 +133,8 @@ func (s boxWithoutJSON) String() string { return s.b.stringText() }
 // Format implements fmt.Formatter.
 func (s boxWithoutJSON) Format(f fmt.State, verb rune) { s.b.Format(f, verb) }
 
-// templateArgument is v as an argument of type t of a function that an element or a
-// function in the data is called with.
+// templateArgument returns v as an argument of type t, for a map lookup or for a call of a
+// function in the data.
 func (r *Registry) templateArgument(v ReflectValue, t reflect.Type) (ReflectValue, error) {
 	if !v.IsValid() {
 		if !canBeNil(t) {
@@ -154,7 +154,7 @@ func (r *Registry) templateArgument(v ReflectValue, t reflect.Type) (ReflectValu
 
 func integer(k reflect.Kind) bool { return reflect.Int <= k && k <= reflect.Uintptr }
 
-// templateIndex is x[indices[0]][indices[1]]...
+// templateIndex evaluates x[indices[0]][indices[1]]...
 func (r *Registry) templateIndex(x ReflectValue, indices ...ReflectValue) (ReflectValue, error) {
 	if x = concrete(x); !x.IsValid() {
 		return x, errors.New("index of untyped nil")
@@ -189,7 +189,7 @@ func (r *Registry) templateIndex(x ReflectValue, indices ...ReflectValue) (Refle
 	return x, nil
 }
 
-// templatePosition returns an index as an int, at most limit.
+// templatePosition returns an index as an int, and an error if it is greater than limit.
 func templatePosition(index ReflectValue, limit int) (int, error) {
 	var i int64
 	switch k := index.Kind(); {
@@ -208,7 +208,7 @@ func templatePosition(index ReflectValue, limit int) (int, error) {
 	return int(i), nil
 }
 
-// templateSlice is x[indices[0]:indices[1]:indices[2]], as many as there are.
+// templateSlice evaluates x[indices[0]:indices[1]:indices[2]] with up to three indices.
 func templateSlice(x ReflectValue, indices ...ReflectValue) (ReflectValue, error) {
 	if x = concrete(x); !x.IsValid() {
 		return x, errors.New("slice of untyped nil")
@@ -265,7 +265,7 @@ func templateLen(x ReflectValue) (int, error) {
 	return 0, fmt.Errorf("len of type %s", x.Type())
 }
 
-// templateCall returns the function call; name is the text of its first argument.
+// templateCall implements the function call. name is the text of its first argument.
 func (r *Registry) templateCall(name string, f ReflectValue, args ...ReflectValue) (ReflectValue, error) {
 	if f = concrete(f); !f.IsValid() {
 		return f, errors.New("call of nil")

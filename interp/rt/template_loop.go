@@ -17,27 +17,26 @@ func (s *templateRun) loop(dot ReflectValue, node *parse.RangeNode) flow {
 	switch {
 	case l.ran:
 		s.popTo(outer)
-		return onward
+		return flowNext
 	case node.ElseList != nil:
 		return s.walk(dot, node.ElseList)
 	}
-	return onward
+	return flowNext
 }
 
-// templateLoop is a range node that is executed.
+// templateLoop is the execution of a range node.
 type templateLoop struct {
 	s    *templateRun
 	node *parse.RangeNode
-	mark int  // how many variables there are before the body
-	ran  bool // at least once
+	mark int  // number of variables before the body
+	ran  bool // the body has run at least once
 }
 
-// run executes the body for each element. It returns false if there is no such
-// thing as an element.
+// run executes the body for each element. It returns false if over cannot be iterated.
 func (l *templateLoop) run(over ReflectValue) bool {
 	s, several := l.s, len(l.node.Pipe.Decl) > 1
 	switch over.Kind() {
-	case reflect.Invalid: // as an empty map
+	case reflect.Invalid: // like an empty map
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
 		if several {
@@ -74,7 +73,7 @@ func (l *templateLoop) run(over ReflectValue) bool {
 	return true
 }
 
-// runFunction is run for an iterator.
+// runFunction is run for an iterator function.
 func (l *templateLoop) runFunction(over ReflectValue, several bool) bool {
 	switch t := over.Value.Type(); {
 	case t.CanSeq():
@@ -95,7 +94,7 @@ func (l *templateLoop) runFunction(over ReflectValue, several bool) bool {
 	return true
 }
 
-// once executes the body for one element, and reports whether there is to be a next.
+// once executes the body for one element, and reports whether the loop continues.
 func (l *templateLoop) once(index, elem ReflectValue) bool {
 	l.ran = true
 	s, declared := l.s, l.node.Pipe.Decl
@@ -112,5 +111,5 @@ func (l *templateLoop) once(index, elem ReflectValue) bool {
 	}
 	f := s.walk(elem, l.node.List)
 	s.popTo(l.mark)
-	return f != breaking
+	return f != flowBreak
 }

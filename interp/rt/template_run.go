@@ -9,19 +9,19 @@ import (
 	"text/template/parse"
 )
 
-// templateRun is the execution of one template, which another may have called.
+// templateRun is the execution of one template, possibly called by another one.
 type templateRun struct {
 	r         *Registry
 	t         *template.Template
-	functions map[string]reflect.Value // those that the template was given
-	missing   int                      // what a missing key of a map gives
+	functions map[string]reflect.Value // added by Funcs
+	missing   int                      // the value of a missing map key
 	w         io.Writer
-	node      parse.Node // where the execution is, for errors
+	node      parse.Node // current node, for errors
 	variables []templateVariable
-	depth     int // of calls of templates
+	depth     int // of template calls
 }
 
-// What a missing key gives, as package template numbers it.
+// Values of a missing map key, numbered as in package template.
 const (
 	missingInvalid = iota
 	missingZero
@@ -33,7 +33,7 @@ type templateVariable struct {
 	value ReflectValue
 }
 
-// maxTemplateDepth is how deep templates may call each other.
+// maxTemplateDepth is the maximum depth of nested template calls.
 const maxTemplateDepth = 100000
 
 // executeTemplate is t.Execute(w, data).
@@ -62,10 +62,10 @@ func (r *Registry) executeTemplate(t *template.Template, w io.Writer, data any) 
 	return nil
 }
 
-// templateFailure is the panic that ends an execution.
+// templateFailure is the panic value that ends an execution with an error.
 type templateFailure struct{ err error }
 
-// fail ends the execution with an error that tells the node.
+// fail ends the execution with an error that names the node.
 func (s *templateRun) fail(format string, args ...any) {
 	escape := func(s string) string { return strings.ReplaceAll(s, "%", "%%") }
 	name := escape(s.t.Name())
@@ -78,13 +78,13 @@ func (s *templateRun) fail(format string, args ...any) {
 	panic(templateFailure{template.ExecError{Name: s.t.Name(), Err: fmt.Errorf(format, args...)}})
 }
 
-// flow is how a list of nodes ends.
+// flow says how to continue after a list of nodes.
 type flow int
 
 const (
-	onward flow = iota
-	breaking
-	continuing
+	flowNext flow = iota
+	flowBreak
+	flowContinue
 )
 
 // walk executes a node.
@@ -97,15 +97,15 @@ func (s *templateRun) walk(dot ReflectValue, node parse.Node) flow {
 			s.print(node, value)
 		}
 	case *parse.BreakNode:
-		return breaking
+		return flowBreak
 	case *parse.CommentNode:
 	case *parse.ContinueNode:
-		return continuing
+		return flowContinue
 	case *parse.IfNode:
 		return s.branch(dot, &node.BranchNode, false)
 	case *parse.ListNode:
 		for _, n := range node.Nodes {
-			if f := s.walk(dot, n); f != onward {
+			if f := s.walk(dot, n); f != flowNext {
 				return f
 			}
 		}
@@ -120,7 +120,7 @@ func (s *templateRun) walk(dot ReflectValue, node parse.Node) flow {
 	default:
 		s.fail("unknown node: %s", node)
 	}
-	return onward
+	return flowNext
 }
 
 func (s *templateRun) write(text []byte) {
@@ -129,7 +129,7 @@ func (s *templateRun) write(text []byte) {
 	}
 }
 
-// branch executes an if or a with node.
+// branch executes an if node, or a with node if with is true.
 func (s *templateRun) branch(dot ReflectValue, node *parse.BranchNode, with bool) flow {
 	defer s.popTo(len(s.variables))
 	value := s.pipeline(dot, node.Pipe)
@@ -141,7 +141,7 @@ func (s *templateRun) branch(dot ReflectValue, node *parse.BranchNode, with bool
 	case node.ElseList != nil:
 		return s.walk(dot, node.ElseList)
 	}
-	return onward
+	return flowNext
 }
 
 // call executes another template.
@@ -167,7 +167,7 @@ func (s *templateRun) push(name string, value ReflectValue) {
 	s.variables = append(s.variables, templateVariable{name, value})
 }
 
-// variable returns the innermost variable of that name.
+// variable returns the innermost variable with that name.
 func (s *templateRun) variable(name string) *templateVariable {
 	for i := len(s.variables) - 1; i >= 0; i-- {
 		if s.variables[i].name == name {
@@ -190,8 +190,8 @@ func (s *templateRun) print(node parse.Node, v ReflectValue) {
 	}
 }
 
-// printable returns the value that fmt prints for v: what it points to, or the pointer if
-// that has the method that fmt calls. A channel and a function are not printed.
+// printable returns the value that fmt prints for v: the target of a pointer, or the
+// pointer if it has a method that fmt calls. Channels and functions are not printable.
 func (r *Registry) printable(v ReflectValue) (any, bool) {
 	if v.Kind() == reflect.Pointer {
 		v, _ = indirection(v)
@@ -211,8 +211,8 @@ func (r *Registry) printable(v ReflectValue) (any, bool) {
 
 func printsItself(t reflect.Type) bool { return t.Implements(errorType) || t.Implements(stringerType) }
 
-// indirection returns what lies behind pointers and interfaces. With null it is one of
-// these that is nil.
+// indirection follows pointers and interfaces. If null is true, it returns the nil pointer
+// or interface at which it stopped.
 func indirection(v ReflectValue) (behind ReflectValue, null bool) {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		if v.IsNil() {
@@ -223,7 +223,7 @@ func indirection(v ReflectValue) (behind ReflectValue, null bool) {
 	return v, false
 }
 
-// concrete returns what v, if it is an interface, holds.
+// concrete returns the value in v if v is an interface, else v.
 func concrete(v ReflectValue) ReflectValue {
 	if v.Kind() != reflect.Interface {
 		return v
@@ -234,8 +234,8 @@ func concrete(v ReflectValue) ReflectValue {
 	return v.Elem()
 }
 
-// isTrue reports whether v counts as true: whether it is not empty, or not zero. All
-// structs are.
+// isTrue reports the truth value of v: whether it is not empty or not zero. All structs
+// are true.
 func isTrue(v ReflectValue) bool {
 	v = concrete(v)
 	switch v.Kind() {
@@ -246,7 +246,7 @@ func isTrue(v ReflectValue) bool {
 	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
 		return v.Len() > 0
 	case reflect.Float32, reflect.Float64:
-		return v.Float() != 0 // a negative zero is no zero Value
+		return v.Float() != 0 // Value.IsZero is false for a negative zero
 	case reflect.Complex64, reflect.Complex128:
 		return v.Complex() != 0
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestTemplateExecute(t *testing.T) {
-	w := newWorld(t)
+	w := newHarness(t)
 	loop := &Node{Value: 1, By: map[Text]*Node{}}
 	loop.Next = loop
 	tests := []struct {
@@ -63,8 +63,8 @@ func TestTemplateExecute(t *testing.T) {
 	}
 }
 
-// TestTemplateFields pins the fields of templates that the standard library keeps to
-// itself.
+// TestTemplateFields fails if the standard library renames the unexported fields of
+// templates that this package uses.
 func TestTemplateFields(t *testing.T) {
 	html := htmltemplate.Must(htmltemplate.New("h").Funcs(htmltemplate.FuncMap{"f": func() int { return 1 }}).Option("missingkey=error").Parse("{{f}}"))
 	text := textOf(html)

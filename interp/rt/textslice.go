@@ -1,9 +1,10 @@
 package rt
 
-// Compiled Go gives []byte(s) and []rune(s) a capacity that depends on s: the length where it is constant, that of a buffer
-// where the slice is short and does not leave its function, and else what the allocator gives.
+// Compiled Go gives []byte(s) and []rune(s) a capacity that depends on s: the length if s is
+// constant (exact), that of a buffer on the stack if the slice is short and does not escape
+// (local), and otherwise the size class of the allocator.
 
-// textBuffer is the length of that buffer.
+// textBuffer is the capacity of that buffer.
 const textBuffer = 32
 
 // TextBytes returns []byte(s).

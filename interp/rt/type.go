@@ -8,57 +8,57 @@ import (
 	"sync/atomic"
 )
 
-// Type describes one Go type to the run time. Descriptors are canonical: two
-// types have one descriptor if and only if they are identical, so descriptors
-// are compared by their address.
+// Type is the descriptor of a Go type at run time. Descriptors are canonical: two types have
+// the same descriptor if and only if they are identical. So descriptors are compared by
+// address.
 type Type struct {
-	id       int // first, so that reflect.DeepEqual tells two descriptors apart at once
+	id       int // first, so that reflect.DeepEqual distinguishes two descriptors immediately
 	registry *Registry
 	typ      types.Type
 	name     string
 
-	class   atomic.Int32              // of the box that holds a value of the type
-	methods sync.Map                  // string to *method: those that are registered
-	set     atomic.Pointer[methodSet] // of a type that is not an interface
+	class   atomic.Int32              // of a box with a value of the type
+	methods sync.Map                  // string to *method: the registered methods
+	set     atomic.Pointer[methodSet] // nil for an interface
 
 	implements sync.Map // *Type of an interface to bool
 
-	embedded []*types.TypeName // whose methods may be promoted; of a type that is not an interface
+	embedded []*types.TypeName // types whose methods may be promoted; nil for an interface
 
-	compiled reflect.Type // a compiled interface, or nil
-	wrapper  reflect.Type // yaegi's wrapper struct of it, or nil
+	compiled reflect.Type // the compiled form of an interface, or nil
+	wrapper  reflect.Type // yaegi's wrapper struct for the interface, or nil
 
-	holds []*Type // what a value of the type needs, once no later cell can mention it
+	holds []*Type // descriptors to keep alive for values of the type, once no later cell can mention it
 
-	pointerTo atomic.Pointer[Type] // the descriptor of the pointer to the type, once it was asked for
+	pointerTo atomic.Pointer[Type] // the descriptor of the pointer type, computed on demand
 
-	once   sync.Once // guards what follows
-	elem   *Type     // nil for one that is the same in Go; so are key and the types of fields
+	once   sync.Once // guards the fields below
+	elem   *Type     // nil if the type is the same in lowered code; also for key and the types of fields
 	key    *Type
 	fields []field
 }
 
-// field is one field of a struct type as it was declared. In lowered code all
-// fields are exported and none is embedded; only their order is the same.
+// field is one field of a struct type as it was declared. In lowered code all fields are
+// exported and none is embedded; only the order is the same.
 type field struct {
 	name     string
 	tag      reflect.StructTag
 	exported bool
 	embedded bool
-	typ      *Type // nil if the type is the same in Go
+	typ      *Type // nil if the type is the same in lowered code
 }
 
 // ID returns the identifier of the type in its registry.
 func (t *Type) ID() int { return t.id }
 
-// Type returns the type as the checker knows it.
+// Type returns the type as go/types represents it.
 func (t *Type) Type() types.Type { return t.typ }
 
 // String returns the name of the type as %T prints it: main.P, []main.P,
 // map[string]*main.P.
 func (t *Type) String() string { return t.name }
 
-// newType describes t. The registry's lock is held.
+// newType returns a new descriptor for t. The caller holds r.mu.
 func (r *Registry) newType(id int, t types.Type) *Type {
 	d := &Type{id: id, registry: r, typ: t, name: typeString(t)}
 	if types.IsInterface(t) {
@@ -70,7 +70,7 @@ func (r *Registry) newType(id int, t types.Type) *Type {
 	return d
 }
 
-// findCompiled looks for the compiled form of a named interface.
+// findCompiled finds the compiled form of a named interface.
 func (t *Type) findCompiled() {
 	named, ok := t.typ.(*types.Named)
 	if !ok {
@@ -92,8 +92,8 @@ func (t *Type) findCompiled() {
 	}
 }
 
-// shape computes the descriptors of the components once they are asked for:
-// not earlier, since types are recursive and most are never formatted.
+// shape computes the descriptors of the components on demand: types can be recursive, and
+// most are never formatted.
 func (t *Type) shape() *Type {
 	t.once.Do(func() {
 		r := t.registry
@@ -124,8 +124,8 @@ func (t *Type) shape() *Type {
 	return t
 }
 
-// register adds a method. A method that the type did not have when it was
-// described (a later cell declared it) changes what the type implements.
+// register adds a method. If the method set does not have it yet, because a later cell has
+// declared it, the set is computed again.
 func (t *Type) register(name string, f any) {
 	_, known := t.methods.Swap(name, newMethod(f))
 	if types.IsInterface(t.typ) {
@@ -139,8 +139,8 @@ func (t *Type) register(name string, f any) {
 	}
 }
 
-// refreshEmbedding computes the method sets of the types that embed the named type,
-// which got a method.
+// refreshEmbedding computes the method sets of the types that embed the named type again,
+// because it has a new method.
 func (r *Registry) refreshEmbedding(name *types.TypeName) {
 	r.mu.Lock()
 	var list []*Type
@@ -155,7 +155,7 @@ func (r *Registry) refreshEmbedding(name *types.TypeName) {
 	}
 }
 
-// method returns the registered method with a name.
+// method returns the registered method with that name.
 func (t *Type) method(name string) (*method, bool) {
 	m, ok := t.methods.Load(name)
 	if !ok {
@@ -164,7 +164,7 @@ func (t *Type) method(name string) (*method, bool) {
 	return m.(*method), true
 }
 
-// typeName returns the name of t or of what it points to, nil if that has none.
+// typeName returns the name of t or of its pointer target, or nil if that is not named.
 func typeName(t types.Type) *types.TypeName {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
@@ -175,8 +175,8 @@ func typeName(t types.Type) *types.TypeName {
 	return nil
 }
 
-// embeddedNames appends the names of the types that t, or what it points to, has
-// methods of because it embeds them.
+// embeddedNames appends the names of the types whose methods t, or its pointer target, may
+// have because it embeds them.
 func embeddedNames(names []*types.TypeName, t types.Type) []*types.TypeName {
 	if p, ok := t.Underlying().(*types.Pointer); ok {
 		t = p.Elem()
@@ -193,7 +193,7 @@ func embeddedNames(names []*types.TypeName, t types.Type) []*types.TypeName {
 	return names
 }
 
-// refresh computes the method set and the class that follows from it.
+// refresh computes the method set, and the class that depends on it.
 func (t *Type) refresh() {
 	set := newMethodSet(t.typ)
 	t.set.Store(set)
@@ -201,11 +201,11 @@ func (t *Type) refresh() {
 	t.implements.Clear()
 }
 
-// methodSet is the method set of a type, keyed by types.Id: unexported methods
-// of two packages differ.
+// methodSet is the method set of a type. Its keys are those of types.Id, because unexported
+// methods of two packages differ.
 type methodSet struct {
 	byID   map[string]*types.Selection
-	byName map[string]*types.Selection // those that are not exported
+	byName map[string]*types.Selection // the unexported methods
 }
 
 func newMethodSet(t types.Type) *methodSet {
@@ -220,10 +220,10 @@ func newMethodSet(t types.Type) *methodSet {
 	return s
 }
 
-// has reports whether the set has a method that is called name in a cell.
+// has reports whether the set has a method with the given name in a cell.
 func (s *methodSet) has(name string) bool { return s.find(name) != nil }
 
-// find returns the method that is called name in a cell, or nil.
+// find returns the method with the given name in a cell, or nil.
 func (s *methodSet) find(name string) *types.Selection {
 	if m, ok := s.byID[name]; ok {
 		return m
@@ -231,15 +231,15 @@ func (s *methodSet) find(name string) *types.Selection {
 	return s.byName[name]
 }
 
-// hasSignature reports whether the set has the method name with the signature,
-// written as reflect writes it: "func() string".
+// hasSignature reports whether the set has a method with that name and signature, in the
+// notation of reflect: "func() string".
 func (s *methodSet) hasSignature(name, signature string) bool {
 	m, ok := s.byID[name]
 	return ok && typeString(m.Type()) == signature
 }
 
-// implementsInterface reports whether t, which is not an interface, has all
-// methods of the interface i.
+// implementsInterface reports whether t, which is not an interface, has all methods of the
+// interface i.
 func (t *Type) implementsInterface(i *Type) bool {
 	if known, ok := t.implements.Load(i); ok {
 		return known.(bool)
@@ -249,8 +249,8 @@ func (t *Type) implementsInterface(i *Type) bool {
 	return ok
 }
 
-// missingMethod returns the name of the first method of the interface i that t
-// lacks, or "".
+// missingMethod returns the name of the first method of the interface i that t does not
+// have, or "".
 func (t *Type) missingMethod(i *Type) string {
 	set := t.set.Load()
 	for _, m := range sortedMethods(i.typ.Underlying().(*types.Interface)) {

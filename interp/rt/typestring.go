@@ -8,20 +8,20 @@ import (
 	"strings"
 )
 
-// typeString writes t as reflect.Type.String does for a compiled type: package
-// names in front of names, "interface {}" for any, "uint8" for byte.
+// typeString formats t as reflect.Type.String does for a compiled type: with package names,
+// and with "interface {}" for any and "uint8" for byte.
 func typeString(t types.Type) string {
 	w := typeWriter{qualify: (*types.Package).Name}
 	w.write(t)
 	return w.String()
 }
 
-// typeWriter writes one type. Inside the brackets of an instance the names are
-// those that the linker has, with the whole package path.
+// typeWriter formats one type. In type arguments it writes names as the linker does, with
+// the whole package path.
 type typeWriter struct {
 	strings.Builder
 	qualify   func(*types.Package) string
-	arguments bool // inside brackets
+	arguments bool // inside type arguments
 }
 
 func (w *typeWriter) write(t types.Type) {
@@ -57,7 +57,7 @@ func (w *typeWriter) write(t types.Type) {
 		w.structure(t)
 	case *types.Interface:
 		w.iface(t)
-	default: // a type parameter, which no value has
+	default: // a type parameter: no value has this type
 		w.WriteString(t.String())
 	}
 }
@@ -175,8 +175,8 @@ func (w *typeWriter) iface(t *types.Interface) {
 	w.WriteByte('}')
 }
 
-// sortedMethods returns the methods of an interface in the order in which the
-// runtime looks for them.
+// sortedMethods returns the methods of an interface in the order in which the runtime
+// compares them.
 func sortedMethods(t *types.Interface) []*types.Func {
 	methods := make([]*types.Func, 0, t.NumMethods())
 	for m := range t.Methods() {

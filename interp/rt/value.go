@@ -4,8 +4,8 @@ import "reflect"
 
 var boxType = reflect.TypeFor[Box]()
 
-// unboxValue is unbox for a value that reflect has: v is the contents of an
-// interface, perhaps out of an unexported field. Without a box it returns v.
+// unboxValue is unbox for a reflect.Value v, the contents of an interface, possibly obtained
+// through an unexported field. If v is not a box, it returns v.
 func (r *Registry) unboxValue(v reflect.Value) (*Type, reflect.Value, bool) {
 	if v.CanInterface() {
 		if b, ok := r.unbox(v.Interface()); ok {
@@ -15,7 +15,7 @@ func (r *Registry) unboxValue(v reflect.Value) (*Type, reflect.Value, bool) {
 	}
 	inner := v
 	if inner.Kind() == reflect.Pointer {
-		if _, ok := r.engine.Load(inner.Type()); ok {
+		if _, ok := r.yaegiWrappers.Load(inner.Type()); ok {
 			inner = inner.Elem().Field(0).Elem()
 		}
 	}
@@ -33,8 +33,8 @@ func (r *Registry) unboxValue(v reflect.Value) (*Type, reflect.Value, bool) {
 
 var boxedType = reflect.TypeFor[boxed]()
 
-// mayHoldBox reports whether fmt could meet a box, or a value of this package
-// that stands for another, in one of the operands.
+// mayHoldBox reports whether fmt could find a box or a substitute of this package in one of
+// the operands.
 func (r *Registry) mayHoldBox(operands []any) bool {
 	for _, x := range operands {
 		switch x.(type) {
@@ -49,32 +49,32 @@ func (r *Registry) mayHoldBox(operands []any) bool {
 	return false
 }
 
-// holdsNoBox reports whether fmt, which follows pointers at the top only, meets
-// no interface inside values of the compiled type t.
+// holdsNoBox reports whether fmt finds no interface inside values of the compiled type t. fmt
+// only follows a pointer if it is the operand itself.
 func (r *Registry) holdsNoBox(t reflect.Type) bool {
-	if known, ok := r.closed.Load(t); ok {
+	if known, ok := r.boxFree.Load(t); ok {
 		return known.(bool)
 	}
-	closed := !t.Implements(boxedType) && !t.Implements(standInType)
-	if closed {
+	boxFree := !t.Implements(boxedType) && !t.Implements(substituteType)
+	if boxFree {
 		inner := t
 		if t.Kind() == reflect.Pointer {
 			inner = t.Elem()
 		}
-		closed = withoutInterface(inner, map[reflect.Type]bool{})
+		boxFree = withoutInterface(inner, map[reflect.Type]bool{})
 	}
-	r.closed.Store(t, closed)
-	return closed
+	r.boxFree.Store(t, boxFree)
+	return boxFree
 }
 
-// withoutInterface reports whether values of type t contain no interface
-// outside of what pointers point to.
+// withoutInterface reports whether values of type t contain no interface, except behind
+// pointers.
 func withoutInterface(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if seen[t] {
 		return true
 	}
 	seen[t] = true
-	if t.Implements(standInType) {
+	if t.Implements(substituteType) {
 		return false
 	}
 	switch t.Kind() {

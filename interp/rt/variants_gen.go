@@ -4,7 +4,7 @@ package rt
 
 import "log/slog"
 
-// variant returns b as the type that has the methods of the class.
+// variant returns b as the type with the methods of the class.
 func variant(class int, b Box) any {
 	switch class {
 	case classStringer:

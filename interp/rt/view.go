@@ -5,14 +5,14 @@ import (
 	"reflect"
 )
 
-// view is a type as both sides know it: the descriptor, nil for a compiled
-// type, and the type of the raw value. It answers as reflect would in Go.
+// view is a type at run time: its descriptor, nil for a compiled type, and the type of its
+// raw values. Its methods return what reflect returns in compiled Go.
 type view struct {
 	d *Type
 	t reflect.Type
 }
 
-// viewOf looks through an interface at what it holds.
+// viewOf returns the type and the raw value of v, the contents of an interface.
 func (r *Registry) viewOf(v reflect.Value) (view, reflect.Value) {
 	d, raw, _ := r.unboxValue(v)
 	return view{d, raw.Type()}, raw
@@ -36,7 +36,7 @@ func (w view) named() bool {
 	return ok
 }
 
-// name returns the name without the package, "" for an unnamed type.
+// name returns the name without the package, or "" for an unnamed type.
 func (w view) name() string {
 	if w.d == nil {
 		return w.t.Name()
@@ -65,7 +65,7 @@ func (w view) key() view {
 	return view{w.d.shape().key, w.t.Key()}
 }
 
-// field is field i of a struct, with its type.
+// field returns field i of a struct and its type.
 func (w view) field(i int) (field, view) {
 	f := fieldOf(w.d, w.t, i)
 	return f, view{f.typ, w.t.Field(i).Type}
@@ -97,8 +97,8 @@ func (w view) methods() int {
 	return w.d.typ.Underlying().(*types.Interface).NumMethods()
 }
 
-// has reports whether the type, which is not an interface of a cell, has the
-// method: one of a compiled interface that has no other methods.
+// has reports whether the type has the method m, the only method of a compiled interface.
+// The type must not be an interface declared in a cell.
 func (w view) has(m wellKnown) bool {
 	if w.d == nil {
 		return w.t.Implements(m.iface)

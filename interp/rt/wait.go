@@ -19,16 +19,16 @@ func (l readLocker) Lock()         { l.RLock() }
 func (l readLocker) Unlock()       { l.RUnlock() }
 func (l readLocker) TryLock() bool { return l.TryRLock() }
 
-// Lock is l.Lock() for a wait that can be ended.
+// Lock is l.Lock(), which an interrupt can end.
 func (r *Registry) Lock(l *sync.Mutex) { r.lock(l) }
 
-// LockRW is l.Lock() for a wait that can be ended.
+// LockRW is l.Lock(), which an interrupt can end.
 func (r *Registry) LockRW(l *sync.RWMutex) { r.lock(l) }
 
-// RLock is l.RLock() for a wait that can be ended.
+// RLock is l.RLock(), which an interrupt can end.
 func (r *Registry) RLock(l *sync.RWMutex) { r.lock(readLocker{l}) }
 
-// WaitGroupWait is w.Wait() for a wait that can be ended.
+// WaitGroupWait is w.Wait(), which an interrupt can end.
 func (r *Registry) WaitGroupWait(w *sync.WaitGroup) { r.await(w.Wait, func() {}) }
 
 func (r *Registry) lock(l locker) {
@@ -37,8 +37,8 @@ func (r *Registry) lock(l locker) {
 	}
 }
 
-// await calls wait in a goroutine of its own. When the caller is to stop, the
-// wait goes on without it, and undo follows.
+// await calls wait in a new goroutine. If the caller must stop, the wait continues without
+// it, and undo is called after it.
 func (r *Registry) await(wait, undo func()) {
 	if r.config.Stopped == nil {
 		wait()
@@ -62,17 +62,17 @@ func (r *Registry) await(wait, undo func()) {
 				undo()
 			}()
 		})
-		// Deferred calls of interrupted code are spared for a while.
+		// Deferred calls of interrupted code may continue for a while.
 		select {
 		case <-done:
 			return
-		case <-time.After(askAgain):
+		case <-time.After(stopRetryInterval):
 		}
 	}
 }
 
-// stop ends the calling goroutine by a panic, unless it is spared; leave is
-// called before it goes.
+// stop ends the calling goroutine by a panic, unless it may continue for now. It calls leave
+// before the goroutine ends.
 func (r *Registry) stop(leave func()) {
 	ended := true
 	defer func() {

@@ -5,9 +5,9 @@ import (
 	"io/fs"
 )
 
-// A file of a cell has the optional methods that package io/fs and net/http look for
-// if its type has them, and a file system all of them: where its type does not, they
-// do what package io/fs does without.
+// A wrapped file of a cell has the optional methods that packages io/fs and net/http look for
+// exactly if its type has them. A wrapped file system has all of them; if its type lacks one,
+// the method does what package io/fs does without it.
 
 func wrapFile(b Box) any {
 	set := b.T.set.Load()
@@ -61,7 +61,7 @@ func (s fileSystem) Open(name string) (fs.File, error) {
 	return call1x2[fs.File, error](s.Box, "Open", name)
 }
 
-// has reports whether the type has a method, which takes the name of a file.
+// has reports whether the type has a method with a file name as its only parameter.
 func (s fileSystem) has(method, results string) bool {
 	return s.T.set.Load().hasSignature(method, "func(string) "+results)
 }
@@ -90,7 +90,7 @@ func (s fileSystem) Stat(name string) (fs.FileInfo, error) {
 	return fs.Stat(s.plain(), name)
 }
 
-// Glob without a method of the type reads directories as the type does.
+// Glob calls the method of the type, or finds files by the type's ReadDir and Stat.
 func (s fileSystem) Glob(pattern string) ([]string, error) {
 	if s.has("Glob", "([]string, error)") {
 		return call1x2[[]string, error](s.Box, "Glob", pattern)
@@ -101,7 +101,7 @@ func (s fileSystem) Glob(pattern string) ([]string, error) {
 	}{s, s}, pattern)
 }
 
-// statFS has the other method that fs.Glob looks for.
+// statFS has the second method that fs.Glob looks for.
 type statFS interface {
 	Stat(name string) (fs.FileInfo, error)
 }

@@ -5,8 +5,8 @@ import (
 	"net/http"
 )
 
-// wrapResponse returns a writer of responses the methods that http.ResponseController
-// looks for, if its type has them.
+// wrapResponse wraps a response writer. The wrapper has the methods that
+// http.ResponseController looks for if the type has them.
 func wrapResponse(b Box) any {
 	set := b.T.set.Load()
 	flushes := set.hasSignature("Flush", "func()")
@@ -43,8 +43,8 @@ type unwrappingFlusher struct{ flushingResponse }
 
 func (r unwrappingFlusher) Unwrap() http.ResponseWriter { return r.unwrap() }
 
-// wrapSource returns a source of random numbers its Uint64, which package math/rand
-// draws other numbers from.
+// wrapSource wraps a source of random numbers. The wrapper has Uint64, which package
+// math/rand prefers, if the type has it.
 func wrapSource(b Box) any {
 	if b.T.set.Load().hasSignature("Uint64", "func() uint64") {
 		return source64{source{b}}

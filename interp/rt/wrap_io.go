@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Bits of the io methods that a type has.
+// Bits for the io methods of a type.
 const (
 	hasRead = 1 << iota
 	hasWrite
@@ -35,9 +35,8 @@ var streamMethods = []struct {
 	{hasWriteString, "WriteString", "func(string) (int, error)"},
 }
 
-// wrapStream returns a reader or a writer the optional io methods that its type
-// has, since io.Copy, fmt.Fscan, net/http and others behave differently when
-// they find them.
+// wrapStream wraps a reader or a writer. The wrapper has the optional io methods of the type,
+// because io.Copy, fmt.Fscan, net/http and others use them if they exist.
 func wrapStream(b Box) any {
 	set := b.T.set.Load()
 	has := 0

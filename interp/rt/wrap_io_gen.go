@@ -4,8 +4,8 @@ package rt
 
 import "io"
 
-// stream returns b as the type that has those of the io methods in has that
-// compiled code asks a stream of its kind for, and nil if b is no stream.
+// stream returns b as the type with the io methods in has that compiled code looks for
+// in such a stream, or nil if b is not a stream.
 func stream(has int, b Box) any {
 	mask := 0
 	switch has & (hasRead | hasWrite) {

@@ -16,9 +16,9 @@ import (
 	"testing"
 )
 
-// addNativeWrappers enters wrappers for the interfaces that cells implement
-// most. They make a call several times cheaper than yaegi's own wrappers,
-// which call through reflection, and they are comparable.
+// addNativeWrappers adds wrappers for the interfaces that cells implement most. Calls through
+// them are several times faster than through yaegi's wrappers, which use reflection, and they
+// are comparable.
 func (r *Registry) addNativeWrappers() {
 	for _, t := range streamInterfaces {
 		r.AddWrapper(t, wrapStream)
@@ -31,8 +31,8 @@ func (r *Registry) addNativeWrappers() {
 	r.AddWrapper(reflect.TypeFor[fs.File](), wrapFile)
 	r.AddWrapper(reflect.TypeFor[testing.TB](), func(b Box) any { return TestDouble{Box: b} })
 	r.AddWrapper(reflect.TypeFor[rand.Source](), wrapSource)
-	r.AddWrapper(reflect.TypeFor[image.Image](), func(b Box) any { return picture{b} })
-	r.AddWrapper(reflect.TypeFor[color.Color](), func(b Box) any { return colour{b} })
+	r.AddWrapper(reflect.TypeFor[image.Image](), func(b Box) any { return imageBox{b} })
+	r.AddWrapper(reflect.TypeFor[color.Color](), func(b Box) any { return colorBox{b} })
 	r.AddWrapper(reflect.TypeFor[flag.Value](), func(b Box) any { return flagValue{b} })
 	r.AddWrapper(reflect.TypeFor[fmt.GoStringer](), func(b Box) any { return goStringer{b} })
 	r.AddWrapper(reflect.TypeFor[encoding.TextMarshaler](), func(b Box) any { return textMarshaler{b} })
@@ -57,15 +57,15 @@ func (b handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	callVoid2(b.Box, "ServeHTTP", w, r)
 }
 
-type picture struct{ Box }
+type imageBox struct{ Box }
 
-func (b picture) ColorModel() color.Model { return call0[color.Model](b.Box, "ColorModel") }
-func (b picture) Bounds() image.Rectangle { return call0[image.Rectangle](b.Box, "Bounds") }
-func (b picture) At(x, y int) color.Color { return call2[color.Color](b.Box, "At", x, y) }
+func (b imageBox) ColorModel() color.Model { return call0[color.Model](b.Box, "ColorModel") }
+func (b imageBox) Bounds() image.Rectangle { return call0[image.Rectangle](b.Box, "Bounds") }
+func (b imageBox) At(x, y int) color.Color { return call2[color.Color](b.Box, "At", x, y) }
 
-type colour struct{ Box }
+type colorBox struct{ Box }
 
-func (b colour) RGBA() (r, g, bl, a uint32) {
+func (b colorBox) RGBA() (r, g, bl, a uint32) {
 	m := b.method("RGBA")
 	if f, ok := m.function.(func(any) (uint32, uint32, uint32, uint32)); ok {
 		return f(b.V)
@@ -74,12 +74,12 @@ func (b colour) RGBA() (r, g, bl, a uint32) {
 	return result[uint32](out, 0), result[uint32](out, 1), result[uint32](out, 2), result[uint32](out, 3)
 }
 
-// flagValue also has IsBoolFlag, which package flag looks for: its absence and
-// false mean the same.
+// flagValue always has IsBoolFlag, which package flag looks for: false means the same as its
+// absence.
 type flagValue struct{ Box }
 
 func (b flagValue) String() string {
-	if b.T == nil { // package flag calls it on a zero value to find the default
+	if b.T == nil { // package flag calls String on a zero value to find out the default
 		return ""
 	}
 	return b.stringText()

@@ -15,11 +15,10 @@ import (
 	"testing"
 )
 
-// methodsOf describes a type of its own with these methods, for a wrapper to
-// call.
+// methodsOf returns a box of a new type with these methods, which a wrapper can call.
 func methodsOf(t *testing.T, methods map[string]any) Box {
 	t.Helper()
-	w := newWorld(t)
+	w := newHarness(t)
 	r := New(Config{Interpreted: w.config.Interpreted})
 	d := r.Describe(redeclare(t, w, "Int"))
 	for name, f := range methods {
@@ -78,8 +77,8 @@ func TestNativeWrappers(t *testing.T) {
 	}
 }
 
-// TestStreamWrappers checks for each combination of io methods that the wrapper
-// has those that it must have and no other.
+// TestStreamWrappers checks for each combination of io methods that the wrapper has exactly
+// the methods that it must have.
 func TestStreamWrappers(t *testing.T) {
 	b := methodsOf(t, nil)
 	interfaces := map[int]reflect.Type{

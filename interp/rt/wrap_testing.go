@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// TestDouble is a value of a cell that stands for a test: its type embeds testing.TB,
-// which no type can implement otherwise.
+// TestDouble is a value of a cell that implements testing.TB. Its type embeds testing.TB,
+// because there is no other way to implement it.
 type TestDouble struct {
 	Box
 	sealed
 }
 
-// sealed has the method that only package testing can write.
+// sealed has the unexported method of testing.TB.
 type sealed struct{ testing.TB }
 
 func (d TestDouble) ArtifactDir() string               { return call0[string](d.Box, "ArtifactDir") }

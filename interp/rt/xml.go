@@ -7,26 +7,26 @@ import (
 	"reflect"
 )
 
-// xmlMethods are what package encoding/xml asks values for.
+// xmlMethods are the methods that package encoding/xml looks for.
 var xmlMethods = []string{"MarshalXML", "UnmarshalXML", "MarshalXMLAttr", "UnmarshalXMLAttr", "MarshalText", "UnmarshalText"}
 
-// XMLRefusal tells what package encoding/xml would not see of a value of type t,
-// as a noun phrase; "" if there is nothing.
-func (r *Registry) XMLRefusal(t types.Type) string {
-	return r.heldInXML(types.Unalias(t), map[types.Type]bool{})
+// UnsupportedInXML returns the part of a value of type t that package encoding/xml would not
+// handle, as a noun phrase, or "" if there is none.
+func (r *Registry) UnsupportedInXML(t types.Type) string {
+	return r.interfaceInXML(types.Unalias(t), map[types.Type]bool{})
 }
 
-// heldInXML returns an interface in t, whose value the package would take for a box.
-func (r *Registry) heldInXML(t types.Type, seen map[types.Type]bool) string {
+// interfaceInXML returns an interface in t as a noun phrase: encoding/xml would see the box in it.
+func (r *Registry) interfaceInXML(t types.Type, seen map[types.Type]bool) string {
 	if seen[t] || !r.Mentions(t) {
 		return ""
 	}
 	seen[t] = true
 	switch u := t.Underlying().(type) {
 	case *types.Interface:
-		return "what an interface holds"
+		return "the value in an interface"
 	case interface{ Elem() types.Type }:
-		return r.heldInXML(types.Unalias(u.Elem()), seen)
+		return r.interfaceInXML(types.Unalias(u.Elem()), seen)
 	case *types.Struct:
 		for i := range u.NumFields() {
 			f := u.Field(i)
@@ -34,20 +34,20 @@ func (r *Registry) heldInXML(t types.Type, seen map[types.Type]bool) string {
 				continue
 			}
 			if types.IsInterface(f.Type()) {
-				return "what the field " + f.Name() + " of " + r.Describe(t).name + " holds"
+				return "the value in the field " + f.Name() + " of " + r.Describe(t).name
 			}
-			if held := r.heldInXML(types.Unalias(f.Type()), seen); held != "" {
-				return held
+			if found := r.interfaceInXML(types.Unalias(f.Type()), seen); found != "" {
+				return found
 			}
 		}
 	}
 	return ""
 }
 
-// inXML returns x as package encoding/xml gets it.
+// inXML returns x as package encoding/xml must see it.
 func (r *Registry) inXML(x any) encoded {
 	if b, ok := r.unbox(x); ok {
-		if refusal := r.XMLRefusal(b.T.typ); refusal != "" {
+		if refusal := r.UnsupportedInXML(b.T.typ); refusal != "" {
 			panic(&EncodingError{Package: "encoding/xml", Unseen: refusal})
 		}
 	}
@@ -78,7 +78,7 @@ func (r *Registry) DecodeXMLElement(d *xml.Decoder, x any, start *xml.StartEleme
 	return v.inNames(d.DecodeElement(v.value, start))
 }
 
-// xmlFunctions are functions of encoding/xml that cells have others for.
+// xmlFunctions returns the replacements for functions of encoding/xml.
 func (r *Registry) xmlFunctions() map[string]reflect.Value {
 	marshal := func(x any, prefix, indent string) ([]byte, error) {
 		var out bytesWriter
@@ -103,7 +103,7 @@ func (r *Registry) xmlFunctions() map[string]reflect.Value {
 	}
 }
 
-// bytesWriter is what was written.
+// bytesWriter collects what is written.
 type bytesWriter []byte
 
 // Write implements io.Writer.
@@ -112,7 +112,7 @@ func (w *bytesWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// inNames is err with the names that types have in cells.
+// inNames returns err with the type names of cells in its text.
 func (e encoded) inNames(err error) error {
 	var unsupported *xml.UnsupportedTypeError
 	if !errors.As(err, &unsupported) {

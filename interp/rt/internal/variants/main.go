@@ -1,7 +1,7 @@
-// Variants writes the types of boxes that differ only in their method sets: one
-// for each combination of the interfaces that compiled code asks any value for,
-// and one for each combination of the io interfaces that it asks a reader or a
-// writer for. Run it by go generate in interp/rt.
+// Variants generates the types of boxes that only differ in their method sets: one for
+// each combination of the interfaces that compiled code looks for in any value, and one
+// for each combination of the io interfaces that it looks for in a reader or a writer.
+// Run it by go generate in interp/rt.
 package main
 
 import (
@@ -30,7 +30,7 @@ func write(name string, source []byte) {
 	}
 }
 
-// trait is a group of methods that a type has or has not.
+// trait is a group of methods that a type has either all or none of.
 type trait struct {
 	name    string
 	class   string // the constant of the class bit
@@ -63,7 +63,7 @@ var boxTraits = []trait{
 	{"Text", "classText", []string{"MarshalText() ([]byte, error) { return b.marshalText() }"}},
 }
 
-// boxes writes the variants of Box and the function that chooses one.
+// boxes generates the variants of Box and the function that selects one.
 func boxes() []byte {
 	var types, cases bytes.Buffer
 	for _, base := range errorTraits {
@@ -82,11 +82,11 @@ func boxes() []byte {
 			fmt.Fprintf(&cases, "case %s:\nreturn %s{b}\n", class, name)
 		}
 	}
-	return fmt.Appendf(nil, "%simport \"log/slog\"\n\n// variant returns b as the type that has the methods of the class.\nfunc variant(class int, b Box) any {\nswitch class {\n%s}\nreturn b\n}\n\n%s",
+	return fmt.Appendf(nil, "%simport \"log/slog\"\n\n// variant returns b as the type with the methods of the class.\nfunc variant(class int, b Box) any {\nswitch class {\n%s}\nreturn b\n}\n\n%s",
 		header, cases.String(), types.String())
 }
 
-// ioBases are the streams; exactly one of them is in every wrapper.
+// ioBases are the basic io methods. Every wrapper has exactly one of these traits.
 var ioBases = []trait{
 	{"reader", "hasRead", []string{"Read(p []byte) (int, error) { return b.read(p) }"}},
 	{"writer", "hasWrite", []string{"Write(p []byte) (int, error) { return b.write(p) }"}},
@@ -110,14 +110,14 @@ var (
 	byteWriter   = trait{"Byte", "hasWriteByte", []string{"WriteByte(c byte) error { return b.writeByte(c) }"}}
 )
 
-// ioOptions are the traits that go with each base.
+// ioOptions are the optional traits for each base.
 var ioOptions = [][]trait{
 	{closer, seeker, writerTo, byteRead, runeRead},
 	{closer, readerFrom, stringWriter, byteWriter},
 	{closer, seeker, writerTo},
 }
 
-// streams writes the wrappers of io and the function that chooses one.
+// streams generates the io wrappers and the function that selects one.
 func streams() []byte {
 	var types, cases, masks bytes.Buffer
 	for i, base := range ioBases {
@@ -134,7 +134,7 @@ func streams() []byte {
 			fmt.Fprintf(&cases, "case %s:\nreturn %s{b}\n", class, name)
 		}
 	}
-	return fmt.Appendf(nil, "%simport \"io\"\n\n// stream returns b as the type that has those of the io methods in has that\n// compiled code asks a stream of its kind for, and nil if b is no stream.\nfunc stream(has int, b Box) any {\nmask := 0\nswitch has & (hasRead|hasWrite) {\n%s}\nswitch has & mask {\n%s}\nreturn nil\n}\n\n%s",
+	return fmt.Appendf(nil, "%simport \"io\"\n\n// stream returns b as the type with the io methods in has that compiled code looks for\n// in such a stream, or nil if b is not a stream.\nfunc stream(has int, b Box) any {\nmask := 0\nswitch has & (hasRead|hasWrite) {\n%s}\nswitch has & mask {\n%s}\nreturn nil\n}\n\n%s",
 		header, masks.String(), cases.String(), types.String())
 }
 

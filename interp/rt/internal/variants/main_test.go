@@ -18,7 +18,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Errorf("%s is stale: run go generate in interp/rt", name)
+			t.Errorf("%s is out of date: run go generate in interp/rt", name)
 		}
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"runtime"
 )
 
-// raise converts a raw value back to a real one of the type real.
-func (w *world) raise(raw reflect.Value, t types.Type, real reflect.Type) reflect.Value {
+// toReal converts a raw value back to a value of the compiled type real.
+func (w *harness) toReal(raw reflect.Value, t types.Type, real reflect.Type) reflect.Value {
 	if !w.Mentions(t) && !holdsAny(t) {
 		return raw
 	}
@@ -24,35 +24,35 @@ func (w *world) raise(raw reflect.Value, t types.Type, real reflect.Type) reflec
 			v.Set(raw.Elem())
 			break
 		}
-		v.Set(w.raise(reflect.ValueOf(b.V), b.T.typ, w.realType(b.T.typ)))
+		v.Set(w.toReal(reflect.ValueOf(b.V), b.T.typ, w.realType(b.T.typ)))
 	case *types.Pointer:
 		if raw.IsNil() {
 			break
 		}
 		key := [2]any{real, raw.UnsafePointer()}
-		if known, ok := w.toGo[key]; ok {
-			if busy := [2]any{"busy", raw.UnsafePointer()}; !w.toGo[busy].IsValid() {
-				w.toGo[busy] = known
-				known.Elem().Set(w.raise(raw.Elem(), u.Elem(), real.Elem()))
-				delete(w.toGo, busy)
+		if known, ok := w.realPointers[key]; ok {
+			if busy := [2]any{"busy", raw.UnsafePointer()}; !w.realPointers[busy].IsValid() {
+				w.realPointers[busy] = known
+				known.Elem().Set(w.toReal(raw.Elem(), u.Elem(), real.Elem()))
+				delete(w.realPointers, busy)
 			}
 			return known
 		}
 		v.Set(reflect.New(real.Elem()))
-		w.toGo[key] = v
-		w.toRaw[[2]any{real, v.UnsafePointer()}] = raw
-		v.Elem().Set(w.raise(raw.Elem(), u.Elem(), real.Elem()))
+		w.realPointers[key] = v
+		w.rawPointers[[2]any{real, v.UnsafePointer()}] = raw
+		v.Elem().Set(w.toReal(raw.Elem(), u.Elem(), real.Elem()))
 	case *types.Slice:
 		if raw.IsNil() {
 			break
 		}
 		v.Set(reflect.MakeSlice(real, raw.Len(), raw.Len()))
 		for i := range raw.Len() {
-			v.Index(i).Set(w.raise(raw.Index(i), u.Elem(), real.Elem()))
+			v.Index(i).Set(w.toReal(raw.Index(i), u.Elem(), real.Elem()))
 		}
 	case *types.Array:
 		for i := range raw.Len() {
-			v.Index(i).Set(w.raise(raw.Index(i), u.Elem(), real.Elem()))
+			v.Index(i).Set(w.toReal(raw.Index(i), u.Elem(), real.Elem()))
 		}
 	case *types.Map:
 		if raw.IsNil() {
@@ -60,17 +60,17 @@ func (w *world) raise(raw reflect.Value, t types.Type, real reflect.Type) reflec
 		}
 		v.Set(reflect.MakeMap(real))
 		for i := raw.MapRange(); i.Next(); {
-			v.SetMapIndex(w.raise(i.Key(), u.Key(), real.Key()), w.raise(i.Value(), u.Elem(), real.Elem()))
+			v.SetMapIndex(w.toReal(i.Key(), u.Key(), real.Key()), w.toReal(i.Value(), u.Elem(), real.Elem()))
 		}
 	case *types.Struct:
 		for i := range u.NumFields() {
-			open(v.Field(i)).Set(w.raise(raw.Field(i), u.Field(i).Type(), real.Field(i).Type))
+			open(v.Field(i)).Set(w.toReal(raw.Field(i), u.Field(i).Type(), real.Field(i).Type))
 		}
 	}
 	return v
 }
 
-func (w *world) realType(t types.Type) reflect.Type {
+func (w *harness) realType(t types.Type) reflect.Type {
 	if n, ok := t.(*types.Named); ok {
 		return w.real[n]
 	}
@@ -97,9 +97,9 @@ func (w *world) realType(t types.Type) reflect.Type {
 	panic("no real type for " + t.String())
 }
 
-// registerMethods registers the methods of a compiled type as lowered code
-// would, each calling the real method.
-func (w *world) registerMethods(real reflect.Type) {
+// registerMethods registers the methods of a compiled type as lowered code does. Each
+// calls the compiled method.
+func (w *harness) registerMethods(real reflect.Type) {
 	t := w.checked(real)
 	id := w.ID(t)
 	for i := range real.NumMethod() {
@@ -115,21 +115,21 @@ func (w *world) registerMethods(real reflect.Type) {
 			receiver := args[0].Elem()
 			var real []reflect.Value
 			w.locked(func() {
-				real = append(real, w.raise(receiver, t, m.Type.In(0)))
+				real = append(real, w.toReal(receiver, t, m.Type.In(0)))
 				for i, a := range args[1:] {
-					real = append(real, w.raise(a, w.checked(m.Type.In(i+1)), m.Type.In(i+1)))
+					real = append(real, w.toReal(a, w.checked(m.Type.In(i+1)), m.Type.In(i+1)))
 				}
 			})
 			results := w.call(m.Func, real)
 			w.locked(func() {
 				for i, v := range results {
-					results[i] = w.lower(v, w.checked(v.Type()))
+					results[i] = w.toRaw(v, w.checked(v.Type()))
 				}
 				for i, a := range args[1:] {
-					w.lowerBack(a, real[i+1])
+					w.copyBack(a, real[i+1])
 				}
 				if receiver.Kind() == reflect.Pointer && !receiver.IsNil() {
-					receiver.Elem().Set(w.lower(real[0].Elem(), t.Underlying().(*types.Pointer).Elem()))
+					receiver.Elem().Set(w.toRaw(real[0].Elem(), t.Underlying().(*types.Pointer).Elem()))
 				}
 			})
 			return results
@@ -138,8 +138,8 @@ func (w *world) registerMethods(real reflect.Type) {
 	}
 }
 
-// call calls a real method; what it panics with is converted too.
-func (w *world) call(f reflect.Value, args []reflect.Value) []reflect.Value {
+// call calls a compiled method, and converts its panic value.
+func (w *harness) call(f reflect.Value, args []reflect.Value) []reflect.Value {
 	defer func() {
 		if cause := recover(); cause != nil {
 			if _, ok := cause.(runtime.Error); !ok {
@@ -154,8 +154,8 @@ func (w *world) call(f reflect.Value, args []reflect.Value) []reflect.Value {
 	return f.Call(args)
 }
 
-// locked keeps the conversions of two goroutines apart.
-func (w *world) locked(f func()) {
+// locked calls f while no other goroutine converts values.
+func (w *harness) locked(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f()
