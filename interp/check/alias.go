@@ -5,14 +5,14 @@ import (
 	"go/token"
 )
 
-// Methods that a cell declares through an alias of its own for a type of an earlier
-// cell:
+// Methods that a cell declares through an alias, declared in the same cell, for a type of
+// an earlier cell:
 //
 //	type N = Number
 //	func (n *N) Double() N
 //
-// go/types looks for the declaration of Number, which is not in the file. So these
-// are later methods of Number, see method.go.
+// go/types looks for the declaration of Number, which is not in the file. So method.go adds
+// these methods to Number afterwards.
 
 // aliases returns the aliases that the cell declares, by name.
 func (a *attempt) aliases() map[string]*ast.TypeSpec {
@@ -29,8 +29,8 @@ func (a *attempt) aliases() map[string]*ast.TypeSpec {
 	return specs
 }
 
-// aliased follows name through the aliases that the cell declares to a type that it
-// does not declare: "" if there is none.
+// aliased follows name through aliases of the cell to a type that the cell does not declare.
+// It returns "" if there is none.
 func (a *attempt) aliased(name string) string {
 	specs := a.aliases()
 	for a.declared[name] {
@@ -52,8 +52,8 @@ func (a *attempt) aliased(name string) string {
 	return name
 }
 
-// earlyAliases returns the aliases of the cell that mention none of its types. They are
-// part of the headers of later methods.
+// earlyAliases returns the aliases of the cell that do not mention its types. They are
+// checked together with the signatures of the methods that are added.
 func (a *attempt) earlyAliases() map[string]*ast.TypeSpec {
 	early := a.aliases()
 	for again := true; again; {

@@ -11,32 +11,32 @@ import (
 	"strings"
 )
 
-// showName is the function whose argument is, for go/types, the cell's result.
+// showName is the function to which the cell's result is passed for go/types.
 const showName = "showʹ"
 
-// sessionPath is the compiled package that has the function for results.
+// sessionPath is the compiled package of the function for results.
 const sessionPath = "quern/session"
 
 // An attempt is one run of go/types over a unit.
 type attempt struct {
 	*Checker
 	*unit
-	info       *types.Info
-	hoisting   *hoisting
-	declared   map[string]bool // package-level names that the cell declares
-	own        map[string]bool // names that its imports declare
-	runsMain   bool            // its function main is all that it runs
-	main       bool            // it calls its function main
-	notes      []note
-	unusedVars map[token.Pos]bool // where variables are declared that nothing reads
-	unknown    []*ast.ImportSpec  // imports that fail
-	result     ast.Expr           // X of the last statement, when it is an expression
-	unused     bool               // go/types said that a call as last statement does nothing
-	originals  map[types.Object]types.Object
-	renamed    []*ast.Ident // by renameHidden
-	show       *types.Func  // what showName is in the cell
-	methods    []*addedMethod
-	errs       ErrorList
+	info        *types.Info
+	hoisting    *hoisting
+	declared    map[string]bool // package-level names that the cell declares
+	importNames map[string]bool // names that its imports declare
+	runsMain    bool            // the cell only runs its function main
+	main        bool            // the cell calls main at its end, without a statement of the user
+	notes       []note
+	unusedVars  map[token.Pos]bool // positions of variable declarations that nothing reads
+	unknown     []*ast.ImportSpec  // imports that failed
+	result      ast.Expr           // X of the last statement, when it is an expression
+	unused      bool               // go/types reported that a call as the last statement is unused
+	originals   map[types.Object]types.Object
+	renamed     []*ast.Ident // by renameHidden
+	show        *types.Func  // the object of showName
+	methods     []*addedMethod
+	errs        ErrorList
 }
 
 func newInfo() *types.Info {
@@ -51,8 +51,7 @@ func newInfo() *types.Info {
 	}
 }
 
-// attempt type-checks u in the scope of the session.
-// It ends early when ctx does.
+// attempt type-checks u in the scope of the session. It ends early if ctx does.
 func (c *Checker) attempt(ctx context.Context, u *unit) *attempt {
 	a := &attempt{Checker: c, unit: u, info: newInfo(), declared: map[string]bool{}, originals: map[types.Object]types.Object{}}
 	a.noteStatements()
@@ -91,9 +90,8 @@ func (c *Checker) attempt(ctx context.Context, u *unit) *attempt {
 	return a
 }
 
-// isPlainCall reports whether e may stand as a statement for go/types to tell
-// whether it has values: a call that is none of the built-in functions with
-// untyped results.
+// isPlainCall reports whether go/types accepts e as a statement and then reports whether it
+// has values: whether it is a call, but not of a built-in function with an untyped result.
 func (a *attempt) isPlainCall(e ast.Expr) bool {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok {
@@ -108,8 +106,8 @@ func (a *attempt) isPlainCall(e ast.Expr) bool {
 	return true
 }
 
-// nameInits gives each func init a name of its own and calls it where Go would:
-// after the package-level variables, before the statements.
+// nameInits gives each func init a unique name and calls it where Go would: after the
+// package-level variables, before the statements.
 func (a *attempt) nameInits() {
 	var calls []ast.Stmt
 	for _, d := range a.file.Decls {
@@ -147,8 +145,8 @@ func (a *attempt) collectDeclared() {
 	}
 }
 
-// hideNamedTypes writes type T (Earlier) for type T Earlier: go/types follows a
-// bare name of the package to its declaration, and finds none of an earlier cell.
+// hideNamedTypes replaces type T Earlier by type T (Earlier). go/types follows a bare name to
+// its declaration in the package, which does not exist for a type of an earlier cell.
 func (a *attempt) hideNamedTypes() {
 	for _, d := range a.file.Decls {
 		d, ok := d.(*ast.GenDecl)
@@ -164,8 +162,8 @@ func (a *attempt) hideNamedTypes() {
 	}
 }
 
-// setZeroValues gives var x T the value *new(T) where x is a variable already:
-// it may be the same one again, with an old value.
+// setZeroValues adds the value *new(T) to var x T if x is already a variable: it may be the
+// same variable, with an old value.
 func (a *attempt) setZeroValues() {
 	for _, d := range a.file.Decls {
 		d, ok := d.(*ast.GenDecl)
@@ -190,9 +188,9 @@ func (a *attempt) setZeroValues() {
 	}
 }
 
-// fillScope empties the scope of the session's package and inserts what the
-// cell mentions. A new Package or Scope would not do: unexported fields and
-// generic types are compared by package identity.
+// fillScope empties the scope of the session's package and inserts the objects that the cell
+// mentions. It reuses the Package and its Scope, because go/types compares unexported fields
+// and generic types by package identity.
 func (a *attempt) fillScope() {
 	*a.pkg.Scope() = *types.NewScope(types.Universe, token.NoPos, token.NoPos, `package "main"`)
 	scope := a.pkg.Scope()
@@ -209,17 +207,17 @@ func (a *attempt) fillScope() {
 			a.insertOuter(name)
 		} else if name, hidden := strings.CutSuffix(id.Name, hiddenSuffix); hidden {
 			a.insertHidden(name)
-		} else if o := a.lookup(id.Name); o != nil && !a.declared[id.Name] && !a.own[id.Name] && !a.predeclaredOnly(id.Name) {
+		} else if o := a.lookup(id.Name); o != nil && !a.declared[id.Name] && !a.importNames[id.Name] && !a.predeclaredOnly(id.Name) {
 			scope.Insert(o)
 		}
 		return true
 	})
 }
 
-// insertOuter makes name+outerSuffix mean what name meant before this cell.
+// insertOuter declares name+outerSuffix with the meaning that name had before this cell.
 func (a *attempt) insertOuter(name string) {
 	scope := a.pkg.Scope()
-	if scope.Lookup(name+outerSuffix) != nil || a.own[name+outerSuffix] {
+	if scope.Lookup(name+outerSuffix) != nil || a.importNames[name+outerSuffix] {
 		return
 	}
 	o := a.lookup(name)
@@ -237,8 +235,8 @@ func (a *attempt) insertOuter(name string) {
 	}
 }
 
-// lookup returns the object that a name means for the next cell: a live one, or one
-// of a dot import.
+// lookup returns the object that a name means in the next cell: a live one, or one of a dot
+// import.
 func (c *Checker) lookup(name string) types.Object {
 	if o := c.live[name]; o != nil {
 		return o
@@ -256,10 +254,10 @@ func (c *Checker) lookup(name string) types.Object {
 	return nil
 }
 
-// run calls go/types and sorts out what it reports.
+// run calls go/types, which reports errors to report.
 func (a *attempt) run(ctx context.Context) {
 	points := &checkpoints{}
-	if !a.sketch { // may be too broken
+	if !a.sketch { // a sketch may be too broken for them
 		points = insertCheckpoints(a.file)
 	}
 	config := types.Config{Importer: a.importer, Sizes: stoppable{sizes, ctx}, Error: func(err error) {
@@ -270,7 +268,7 @@ func (a *attempt) run(ctx context.Context) {
 	}}
 	defer points.remove(a.info)
 	done := make(chan struct{})
-	go func() { // which a stop ends
+	go func() { // stoppable may end this goroutine
 		defer close(done)
 		defer func() {
 			if r := recover(); r != nil {
@@ -278,14 +276,14 @@ func (a *attempt) run(ctx context.Context) {
 					r, strings.ReplaceAll(strings.TrimSpace(string(debug.Stack())), "\n", "\n\t"))})
 			}
 		}()
-		// Its error is the first of those that were reported one by one.
+		// The returned error is the first of those that were reported one by one.
 		_ = types.NewChecker(&config, a.fset, a.pkg, a.info).Files([]*ast.File{a.file})
 	}()
 	<-done
 }
 
-// isAllowed reports whether a cell may have what e reports: names that nothing uses,
-// and a main that is like any other function.
+// isAllowed reports whether a cell may contain the error e: an unused name, or a main with
+// parameters or results.
 func isAllowed(e types.Error) bool {
 	return e.Soft && (strings.Contains(e.Msg, "and not used") || strings.HasPrefix(e.Msg, "func main must have no "))
 }
@@ -298,7 +296,7 @@ func (a *attempt) report(e types.Error) {
 	msg := strings.NewReplacer(outerSuffix, "", hiddenSuffix, "").Replace(e.Msg)
 	msg = strings.Replace(msg, "in argument to "+showName, "in the result of the cell", 1)
 	if strings.HasPrefix(msg, "\t") {
-		// A further part of the error before.
+		// Continuation of the previous error.
 		if n := len(a.errs); n > 0 {
 			a.errs[n-1].Msg += fmt.Sprintf("\n\t%s: %s", a.fset.Position(e.Pos), strings.TrimSpace(msg))
 		}
@@ -309,14 +307,14 @@ func (a *attempt) report(e types.Error) {
 		return
 	}
 	if strings.HasPrefix(msg, "too many return values") && a.body.Body.Pos() <= e.Pos && e.Pos < a.body.Body.End() && !a.inLiteral(e.Pos) {
-		return // controlErrors has refused the return itself
+		return // controlErrors has already reported the return statement
 	}
 	if name, ok := strings.CutPrefix(msg, "undefined: "); ok && token.IsExported(name) && a.dotUnknown() {
 		return
 	}
 	if a.sketch {
-		// Nobody sees it.
-	} else if hinted := a.explain(msg); hinted != msg || len(a.errs) > MostErrors {
+		// Nobody reads the errors of a sketch.
+	} else if hinted := a.explain(msg); hinted != msg || len(a.errs) > MaxErrors {
 		msg = hinted
 	} else {
 		msg += a.misspelled(e)

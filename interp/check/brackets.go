@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Brackets that nothing closes.
+// Brackets that are not closed.
 //
-// The parser reads what follows such a bracket as if it were inside, and reports an error where that fails, perhaps many
-// lines later. What the user has to look at is the bracket.
+// The parser reads the code after such a bracket as if it were inside, and reports an error
+// where that fails, perhaps many lines later. The user needs the position of the bracket.
 
-// unclosed returns the error for a bracket of a piece that nothing closes, where the parser has noticed something: the last
-// bracket before that. It is nil where none is open, or what the parser has noticed is before all of them.
+// unclosed returns the error about an unclosed bracket of a chunk: the last one before
+// noticed, where the parser found an error. It returns nil if there is none.
 func (u *unit) unclosed(c chunk, noticed token.Position) *Error {
 	src := u.src[c.start:c.end]
 	list, _ := scan(src)
@@ -35,8 +35,8 @@ func (u *unit) unclosed(c chunk, noticed token.Position) *Error {
 	return nil
 }
 
-// unclosedBrackets returns the opening brackets that nothing closes, in order. fits reports whether a bracket of the right kind
-// may be the one that closes another.
+// unclosedBrackets returns the unclosed opening brackets in source order. fits reports whether
+// a closing bracket of the right kind may belong to an opening one.
 func unclosedBrackets(list []lexeme, fits func(open, closed lexeme) bool) []lexeme {
 	var open, wrong []lexeme
 	for _, t := range list {
@@ -49,7 +49,7 @@ func unclosedBrackets(list []lexeme, fits func(open, closed lexeme) bool) []lexe
 				at--
 			}
 			if at < 0 {
-				at = len(open) - 1 // one of another kind stands in the place of what would close the last
+				at = len(open) - 1 // a bracket of another kind closes the last one
 				wrong = append(wrong, open[max(at, 0):]...)
 			} else {
 				wrong = append(wrong, open[at+1:]...)
@@ -62,12 +62,12 @@ func unclosedBrackets(list []lexeme, fits func(open, closed lexeme) bool) []lexe
 	return wrong
 }
 
-// startsLine reports whether nothing but blanks is before an offset in its line.
+// startsLine reports whether only white space precedes an offset in its line.
 func startsLine(src string, offset int) bool {
 	return strings.TrimSpace(src[strings.LastIndexByte(src[:offset], '\n')+1:offset]) == ""
 }
 
-// indent returns how many blanks the line of an offset begins with; a tab counts as four.
+// indent returns the indentation of the line of an offset; a tab counts as four spaces.
 func indent(lines lineTable, src string, offset int) (n int) {
 	line, _ := lines.position(offset)
 	for _, r := range lines.text(src, line) {

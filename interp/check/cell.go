@@ -19,73 +19,73 @@ type Cell struct {
 	First *types.Package
 	Info  *types.Info // facts about the nodes of every cell of the session
 
-	Imports []*ast.ImportSpec    // written by the user or found from a qualifier
+	Imports []*ast.ImportSpec    // written by the user or added for a qualifier
 	Types   []*ast.TypeSpec      // package-level types and aliases, in source order
 	Funcs   []*ast.FuncDecl      // functions, and methods also of types of earlier cells
-	Init    []*types.Initializer // of package-level var declarations, in dependency order
-	// Vars holds every variable that outlives the cell. A variable that an
-	// earlier cell defined with the identical type is the same object again:
-	// it keeps its storage and must not be declared a second time.
+	Init    []*types.Initializer // for package-level var declarations, in dependency order
+	// Vars are the variables that outlive the cell. A variable that an earlier cell
+	// has defined with the identical type is the same object: it keeps its storage and
+	// must not be declared again.
 	Vars []*types.Var
 	Body []ast.Stmt // the statements in order; top-level := and var define Vars
 	// Result is the expression whose values the cell shows: the X of the last
-	// statement of Body. It is one element, perhaps a call with several
-	// results, or nil.
+	// statement of Body. It has at most one element, which may be a call with several
+	// results.
 	Result []ast.Expr
 
 	// Errors are the variables of type error that the cell sets and does not
 	// read afterwards.
 	Errors []Unread
-	// Overwrites has, for a statement of Body, the errors that it overwrites
-	// before the cell has read them.
+	// Overwrites maps a statement of Body to the errors that it overwrites before the
+	// cell has read them.
 	Overwrites map[ast.Stmt][]Unread
-	// Tracks has, for statements in loops and branches, what they do with errors;
-	// Begins, for the statement of Body that they are in, whether the errors are
-	// unread before it: those whose Set is not valid are read.
+	// Tracks maps statements in loops and branches to their operations on errors.
+	// Begins maps the enclosing statement of Body to the errors that are tracked in it:
+	// an error whose Set is valid is unread before the statement, the others are read.
 	Tracks map[ast.Stmt][]Track
 	Begins map[ast.Stmt][]Unread
-	// Lost has, for statements in blocks, the variables of type error that they set
-	// and that nothing in the cell reads; see lost.go.
+	// Lost maps statements in blocks to the variables of type error that they set and
+	// that nothing in the cell reads; see lost.go.
 	Lost map[ast.Stmt][]Unread
-	// Carried names declarations of earlier cells that are part of this one
-	// because something that they use is redefined here.
+	// Carried are the names of declarations of earlier cells that are a part of this
+	// cell, because it redefines something that they use.
 	Carried []string
-	// Broken are the errors of those that no longer type-check. A function among
-	// them panics when called, a type or constant stays as it was.
+	// Broken are the errors of carried declarations that no longer type-check. Such a
+	// function panics when it is called; a type or constant stays as it was.
 	Broken []*Error
 
-	// RunsMain says that the cell is a program: the call of main is its only statement.
+	// RunsMain reports whether the cell is a program: its only statement calls main.
 	RunsMain bool
-	// Main says that the user has not written this call, which is the last statement.
+	// Main reports whether that call, the last statement, was added and not written by the user.
 	Main bool
-	// Program says that it has a package clause.
+	// Program reports whether the cell has a package clause.
 	Program bool
-	// Notes are what the user should know besides, without a prefix. What was noted
-	// of the same text before is not among them.
+	// Notes are remarks for the user, without a prefix. They do not repeat earlier notes
+	// about the same text.
 	Notes []string
 
 	noted   []note
-	count   bool              // Result is that of a write
-	names   []name            // what Commit makes live
+	count   bool              // Result is the byte count and error of a write
+	names   []name            // the definitions that Commit makes live
 	methods []*addedMethod    // on types of earlier cells
 	imports map[string]string // name to path, of the imports that the user wrote
 	dots    []string          // paths of its dot imports
-	info    *types.Info       // facts about this cell's nodes, part of Info
+	info    *types.Info       // facts about this cell's nodes, also in Info
 	file    *token.File
 	pieces  []piece
 	plan    *plan
 }
 
-// An Error is one thing that is wrong with a cell.
+// An Error is one error in a cell.
 type Error struct {
 	Pos token.Position // Filename is "cell[N]"; Line and Column count from 1, columns in bytes
 	Msg string         // without position; further lines begin with a tab
 	pos token.Pos      // where known
-	// noticed is where the parser met what an error at Pos led to, if that is another place.
+	// noticed is where the parser reported the error, if that is not Pos.
 	noticed token.Position
 }
 
-// metAt returns where the parser, or the type checker, met the error.
+// metAt returns the position at which the parser or the type checker reported the error.
 func (e *Error) metAt() token.Position {
 	if e.noticed.IsValid() {
 		return e.noticed
@@ -95,10 +95,10 @@ func (e *Error) metAt() token.Position {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Pos, e.Msg) }
 
-// MostErrors is how many errors of a cell are worth to be explained.
-const MostErrors = 50
+// MaxErrors is the number of errors of a cell up to which hints are added.
+const MaxErrors = 50
 
-// An ErrorList is everything that is wrong with a cell, in source order.
+// An ErrorList has all errors of a cell in source order.
 type ErrorList []*Error
 
 func (l ErrorList) Error() string {
@@ -109,12 +109,12 @@ func (l ErrorList) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Uncounted is the number above which those of cells without an execution count
-// begin, which leave no trace in the history of the notebook.
+// Uncounted is added to the numbers of cells without an execution count, which do not appear
+// in the history of the notebook.
 const Uncounted = 1_000_000_000
 
-// Filename returns the file name in positions of the cell with the given number: cell[3],
-// or uncounted[1] of a cell without an execution count.
+// Filename returns the file name in positions of the cell with the given number: cell[3], or
+// uncounted[1] for a cell without an execution count.
 func Filename(number int) string {
 	if number > Uncounted {
 		return fmt.Sprintf("uncounted[%d]", number-Uncounted)
@@ -131,8 +131,8 @@ func FileNumber(filename string) (number int, ok bool) {
 	return Uncounted + number, err == nil
 }
 
-// AddUse records that id, which is not in the source, is the value of v. The facts are
-// dropped with those about the cell's own nodes.
+// AddUse records that id, which is not in the source, is the value of v. The fact is removed
+// together with those about the cell's own nodes.
 func (c *Cell) AddUse(id *ast.Ident, v *types.Var) {
 	value := types.TypeAndValue{Type: v.Type()}
 	c.Info.Uses[id], c.Info.Types[id] = v, value

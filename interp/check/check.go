@@ -11,57 +11,57 @@ import (
 	"sync"
 )
 
-// A Checker holds what earlier cells defined.
+// A Checker holds the definitions of earlier cells.
 type Checker struct {
 	importer types.Importer
 	fset     *token.FileSet
 	guess    func(name string) []string
-	packages func() []string // names of packages that guess knows
+	packages func() []string // names of the packages for which guess finds a path
 	refuse   func(path, name string) string
-	held     func() []types.Type // types that others keep; may be nil
+	inUse    func() []types.Type // other types that are in use; may be nil
 
 	mu     sync.Mutex // guards all fields below, and the scope of pkg
 	pkg    *types.Package
 	info   *types.Info
 	live   map[string]types.Object    // package-level names of committed cells
 	hidden map[string]*types.TypeName // types that a live variable hides
-	// redefined has the types that a later cell than the first defined, with the
-	// number of that cell.
+	// redefined maps types that more than one cell has defined to the number of the last
+	// such cell.
 	redefined map[string]int
 	imports   map[string]string // package name to import path, of committed cells
 	dots      []string          // paths of dot imports of committed cells
-	// declarations are the live ones by key: a name, or "T.M" for a method.
+	// declarations are the live declarations by key: a name, or "T.M" for a method.
 	declarations map[string]*declaration
-	// users are the declarations that use a key. Some may no longer be live.
+	// users maps a key to the declarations that use it. Some may no longer be live.
 	users map[string]map[*declaration]bool
-	// wasBroken marks those whose compiled form is not their text.
+	// wasBroken are the declarations whose compiled form does not match their text.
 	wasBroken map[*declaration]bool
 	// generics has the facts about the generic functions and methods of committed
-	// cells, which later cells instantiate.
+	// cells, which later cells may instantiate.
 	generics map[*types.Func]*types.Info
 	files    []*token.File // of committed cells
 	seed     maphash.Seed
 	noted    map[noteKey]bool
 }
 
-// An Option changes a new Checker.
+// An Option configures a new Checker.
 type Option func(*Checker)
 
-// Guess sets the function that gives the import paths of packages with a name,
-// best first, for qualifiers that no import declares. Without it nothing is
-// imported by itself.
+// Guess sets a function that returns the import paths of packages with a name, best first.
+// The Checker uses it for qualifiers that no import declares. Without it, cells must import
+// all packages explicitly.
 func Guess(paths func(name string) []string) Option {
 	return func(c *Checker) { c.guess = paths }
 }
 
-// PackageNames has the Checker know the names of the packages that a cell can use
-// without an import, to suggest one for a name that is misspelled.
+// PackageNames sets a function that returns the names of packages that a cell can use
+// without an import. The Checker suggests them for misspelled names.
 func PackageNames(names func() []string) Option {
 	return func(c *Checker) { c.packages = names }
 }
 
-// New returns a Checker for a new session. Cells and the packages that importer
-// loads have their positions in fset.
+// New returns a Checker for a new session. fset has the positions of cells and of the
+// packages that importer loads.
 func New(importer types.Importer, fset *token.FileSet, options ...Option) *Checker {
 	c := &Checker{
 		importer:     importer,
@@ -88,9 +88,9 @@ func New(importer types.Importer, fset *token.FileSet, options ...Option) *Check
 	return c
 }
 
-// Check checks a cell. The error is an [ErrorList], or that of ctx when it has ended:
-// then nothing of the cell is left. The result is not visible to later cells before
-// Commit; a cell that is not committed must be discarded.
+// Check checks a cell. The error is an [ErrorList], or that of ctx if it has ended; then
+// nothing of the cell remains. Later cells do not see the result before Commit. A cell that
+// is not committed must be discarded.
 func (c *Checker) Check(ctx context.Context, number int, src string) (*Cell, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,8 +122,8 @@ func (c *Checker) Check(ctx context.Context, number int, src string) (*Cell, err
 			c.fset.RemoveFile(u.token)
 			return nil, err
 		}
-		// An error may be one only because the cell meets declarations that still
-		// use what it redefines.
+		// An error may only exist because the cell meets declarations that still use
+		// what it redefines.
 		more := a.dependants()
 		if errs == nil && more == nil {
 			a.merge()
@@ -191,7 +191,7 @@ func (c *Checker) Commit(cell *Cell) {
 		c.setBroken(d, true)
 	}
 	c.files = append(c.files, cell.file)
-	c.takeNotes(cell)
+	c.setNotes(cell)
 }
 
 func (c *Checker) noteUses(d *declaration) {
@@ -203,12 +203,12 @@ func (c *Checker) noteUses(d *declaration) {
 	}
 }
 
-// isLive reports whether one of the keys of d means d.
+// isLive reports whether one of the keys of d still refers to d.
 func (c *Checker) isLive(d *declaration) bool {
 	return slices.ContainsFunc(d.keys, func(key string) bool { return c.declarations[key] == d })
 }
 
-// forget ends the life of names and of the methods of types with these names.
+// forget removes names, and the methods of types with these names.
 func (c *Checker) forget(names map[string]bool) {
 	hasType := false
 	for name := range names {
@@ -235,7 +235,7 @@ func (c *Checker) setBroken(d *declaration, broken bool) {
 	}
 }
 
-// Discard takes back a cell that was checked and will not be committed.
+// Discard removes a cell that has been checked and will not be committed.
 func (c *Checker) Discard(cell *Cell) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -244,14 +244,14 @@ func (c *Checker) Discard(cell *Cell) {
 	c.fset.RemoveFile(cell.file)
 }
 
-// Info holds the facts about the nodes of every cell.
+// Info returns the facts about the nodes of every cell.
 func (c *Checker) Info() *types.Info { return c.info }
 
-// Package returns the package that every cell is part of.
+// Package returns the package to which all cells belong.
 func (c *Checker) Package() *types.Package { return c.pkg }
 
-// Release drops the facts about a committed cell, which has been lowered and run:
-// only its generic functions and methods are lowered again, for other type
+// Release removes the facts about a committed cell after it has been lowered and run. It
+// keeps those about generic functions and methods, which are lowered again for other type
 // arguments.
 func (c *Checker) Release(cell *Cell) {
 	c.mu.Lock()
@@ -269,8 +269,7 @@ func (c *Checker) Release(cell *Cell) {
 	cell.Body, cell.info = nil, nil
 }
 
-// isGeneric reports whether f, or the type that it is a method of, has type
-// parameters.
+// isGeneric reports whether f, or the receiver type of f, has type parameters.
 func isGeneric(f *types.Func) bool {
 	return f.Signature().TypeParams().Len() > 0 || f.Signature().RecvTypeParams().Len() > 0
 }

@@ -21,7 +21,7 @@ func newTestChecker() *Checker {
 	}))
 }
 
-// run checks and commits cells; the last one must give the error, or none.
+// run checks and commits cells, and returns the last one. No cell may have an error.
 func run(t *testing.T, c *Checker, cells ...string) *Cell {
 	t.Helper()
 	var last *Cell
@@ -36,7 +36,7 @@ func run(t *testing.T, c *Checker, cells ...string) *Cell {
 	return last
 }
 
-// cells separates the cells of a row.
+// cells splits the text of a row into cells.
 func cells(src string) []string { return strings.Split(src, "\n---\n") }
 
 var accepted = []struct{ name, in string }{
@@ -90,7 +90,7 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-var refused = []struct{ name, in, want string }{
+var rejected = []struct{ name, in, want string }{
 	{"undefined", "x := 1\ny := z + x", "cell[1]:2:6: undefined: z"},
 	{"all errors", "x := a\ny := b\nfunc f() int { }", "cell[1]:1:6: undefined: a\ncell[1]:2:6: undefined: b\ncell[1]:3:16: missing return"},
 	{"syntax", "x := 1\nfunc f( {\n}\n", "cell[1]:2:7: \"(\" is not closed"},
@@ -119,48 +119,48 @@ var refused = []struct{ name, in, want string }{
 	{"closed by another bracket", "f(1]\nx := y z", "cell[1]:1:2: \"(\" is not closed\ncell[1]:2:8: unexpected z at the end of a statement"},
 	{"unclosed behind another error", "x := = 1; f(2", "cell[1]:1:6: expected operand, found '='\ncell[1]:1:12: \"(\" is not closed"},
 	{"unclosed string in a call", "f(\"a)\ng()", "cell[1]:1:3: string literal not terminated"},
-	{"assignment as a condition", "if x = 2 {\n}", "cell[1]:1:6: = assigns, and has no value: write == to compare"},
-	{"assignment as the condition of a loop", "for i := 0; i = 3; i++ {\n}", "cell[1]:1:15: = assigns, and has no value: write == to compare"},
-	{"assignment behind an initialisation", "func f() {\n\tif y := x; y = 2 {\n\t}\n}", "cell[1]:2:15: = assigns, and has no value: write == to compare"},
-	{"assignment in a condition", "if a && x = 2 {\n}", "cell[1]:1:11: = assigns, and has no value: write == to compare"},
-	{"assignment of a switch", "switch x = 2 {\n}", "cell[1]:1:10: = assigns, and has no value: write == to compare"},
-	{"assignment as a result", "f := func() bool { return x = 2 }", "cell[1]:1:29: = assigns, and has no value: write == to compare"},
-	{"definition as a condition", "if x := 2 {\n}", "cell[1]:1:6: a condition is missing: x := value sets a variable, and a condition may follow it behind a semicolon"},
-	{"sum as a condition", "if x += 2 {\n}", "cell[1]:1:6: += assigns, and has no value: == compares"},
-	{"named argument", "f(1, size = 3)", "cell[1]:1:11: = assigns, and has no value: write == to compare; Go has no named arguments"},
-	{"field", "p := P{x = 3}", "cell[1]:1:10: = assigns, and has no value: write == to compare, or : to set a field"},
-	{"two assignments", "a = b = 3", "cell[1]:1:7: = assigns, and has no value: write == to compare, or two statements to assign twice"},
+	{"assignment as a condition", "if x = 2 {\n}", "cell[1]:1:6: = is an assignment and has no value: use == to compare"},
+	{"assignment as the condition of a loop", "for i := 0; i = 3; i++ {\n}", "cell[1]:1:15: = is an assignment and has no value: use == to compare"},
+	{"assignment behind an initialisation", "func f() {\n\tif y := x; y = 2 {\n\t}\n}", "cell[1]:2:15: = is an assignment and has no value: use == to compare"},
+	{"assignment in a condition", "if a && x = 2 {\n}", "cell[1]:1:11: = is an assignment and has no value: use == to compare"},
+	{"assignment of a switch", "switch x = 2 {\n}", "cell[1]:1:10: = is an assignment and has no value: use == to compare"},
+	{"assignment as a result", "f := func() bool { return x = 2 }", "cell[1]:1:29: = is an assignment and has no value: use == to compare"},
+	{"definition as a condition", "if x := 2 {\n}", "cell[1]:1:6: a condition is missing: x := value sets a variable; add a condition after a semicolon"},
+	{"sum as a condition", "if x += 2 {\n}", "cell[1]:1:6: += is an assignment and has no value: use == to compare"},
+	{"named argument", "f(1, size = 3)", "cell[1]:1:11: = is an assignment and has no value: use == to compare; Go has no named arguments"},
+	{"field", "p := P{x = 3}", "cell[1]:1:10: = is an assignment and has no value: use == to compare, or : to set a field"},
+	{"two assignments", "a = b = 3", "cell[1]:1:7: = is an assignment and has no value: use == to compare, or two statements to assign twice"},
 	{"else on a new line", "if a {\n}\nelse {\n}", "cell[1]:3:1: else must be on the line of the brace that closes its if"},
 	{"else on a new line of a function", "func f() {\n\tif a {\n\t}\n\telse if b {\n\t}\n\telse {\n\t}\n}", "cell[1]:4:2: else must be on the line of the brace that closes its if\ncell[1]:6:2: else must be on the line of the brace that closes its if"},
 	{"else on a new line of a method", "func (t T) M() {\n\tfor {\n\t\tif a {\n\t\t} // end\n\n\t\telse {\n\t\t}\n\t}\n}", "cell[1]:6:3: else must be on the line of the brace that closes its if"},
 	{"else on a new line of a literal", "f(func() {\n\tif x := (func() bool { return a })(); x {\n\t}\n\telse {\n\t}\n})", "cell[1]:4:2: else must be on the line of the brace that closes its if"},
-	{"else of a loop", "for i := range 3 {\n} else {\n}", "cell[1]:2:3: else follows the block of an if, and this is that of a for"},
-	{"else of a loop on a new line", "for i := range 3 {\n}\nelse {\n}", "cell[1]:3:1: else follows the block of an if, and this is that of a for"},
-	{"else of nothing", "func f() {\n\tx := 1\n\telse {\n\t}\n}", "cell[1]:3:2: else follows the brace that closes an if"},
+	{"else of a loop", "for i := range 3 {\n} else {\n}", "cell[1]:2:3: else must follow the block of an if, and this is the block of a for"},
+	{"else of a loop on a new line", "for i := range 3 {\n}\nelse {\n}", "cell[1]:3:1: else must follow the block of an if, and this is the block of a for"},
+	{"else of nothing", "func f() {\n\tx := 1\n\telse {\n\t}\n}", "cell[1]:3:2: else must follow the closing brace of an if"},
 	{"brace on a new line", "if a\n{\n}", "cell[1]:1:5: expected operand, found newline: the opening brace of a block must be on the line of its for, if, switch or func"},
 	{"brace on a new line of a function", "func f() {\n\tfor i := 0; i < 3; i++\n\t{\n\t}\n}", "cell[1]:2:24: expected '{', found newline: the opening brace of a block must be on the line of its for, if, switch or func"},
-	{"literal that is not called", "go func() {\n}", "cell[1]:2:2: expression in go must be function call: a function is called by the () behind it"},
+	{"literal that is not called", "go func() {\n}", "cell[1]:2:2: expression in go must be function call: a call ends in parentheses: f()"},
 	{"import of Python", "import numpy as np", "cell[1]:1:14: import path must be a string: a package is imported by import \"name\""},
 	{"unknown import that is used", "import \"example.com/go-bar/v2\"\nfunc f() { bar.F() }\nbar.X{}.Y()", "cell[1]:1:8: could not import example.com/go-bar/v2 ("},
 	{"unknown import with the name of a package", "import \"example.com/x/strings\"\nstrings.ToUpper(1)", "cell[1]:1:8: could not import example.com/x/strings ("},
 	{"unknown dot import", "import . \"example.com/bar\"\nFoo()\nvar x Bar", "cell[1]:1:10: could not import example.com/bar ("},
 	{"assignment to what is not defined", "x = 5", "cell[1]:1:1: undefined: x; x := value defines it"},
-	{"None", "None", "cell[1]:1:1: undefined: None; Go has nil"},
-	{"go command", "go get example.com/x", "cell[1]:1:7: expression in go must be function call: %get makes the packages of a module importable, and !go runs the go command"},
+	{"None", "None", "cell[1]:1:1: undefined: None; it is nil in Go"},
+	{"go command", "go get example.com/x", "cell[1]:1:7: expression in go must be function call: %get downloads a module, so that cells can import its packages, and !go runs the go command"},
 	{"and", "b := true and false", "cell[1]:1:11: unexpected and at the end of a statement: conditions are joined by && and ||"},
 	{"not", "b := not true", "cell[1]:1:10: unexpected true at the end of a statement: a condition is negated by !"},
 	{"colon of an if", "if true:\n    f()", "cell[1]:1:8: illegal label declaration: a block is in braces: if x { }"},
 	{"if without braces", "if (true) f()", "cell[1]:1:11: unexpected f at the end of a statement: a block is in braces: if x { }"},
 	{"arrow", "func f(x int) -> int { return x }", "cell[1]:1:15: unexpected '-' at the end of a statement: the result follows the parameters without an arrow"},
-	{"repeated string", "\"a\" * 3", "cell[1]:1:1: invalid operation: \"a\" * 3 (mismatched types untyped string and untyped int); strings.Repeat repeats a text"},
-	{"string and number", "n := 3\n\"a\" + n", "cell[1]:2:1: invalid operation: \"a\" + n (mismatched types untyped string and int); fmt.Sprint makes a text of a value"},
-	{"number of a string", "int(\"3\")", "cell[1]:1:5: cannot convert \"3\" (untyped string constant) to type int; strconv.Atoi and strconv.ParseFloat read numbers"},
-	{"power", "2 ** 3", "cell[1]:1:6: invalid operation: cannot indirect 3 (untyped int constant); math.Pow raises to a power"},
+	{"repeated string", "\"a\" * 3", "cell[1]:1:1: invalid operation: \"a\" * 3 (mismatched types untyped string and untyped int); strings.Repeat repeats a string"},
+	{"string and number", "n := 3\n\"a\" + n", "cell[1]:2:1: invalid operation: \"a\" + n (mismatched types untyped string and int); fmt.Sprint converts a value to a string"},
+	{"number of a string", "int(\"3\")", "cell[1]:1:5: cannot convert \"3\" (untyped string constant) to type int; strconv.Atoi and strconv.ParseFloat parse numbers"},
+	{"power", "2 ** 3", "cell[1]:1:6: invalid operation: cannot indirect 3 (untyped int constant); math.Pow computes powers"},
 	{"too many closed", "x := 1\n}", "cell[1]:2:1: unexpected '}': no bracket is open here"},
 	{"package clause of another package", "package foo\nfunc F() {}", "cell[1]:1:1: a cell is in package main: remove this line"},
-	{"package clause that is not the first", "x := 1\npackage main", "cell[1]:2:1: a package clause comes first in its cell: remove this line"},
-	{"magic", "%time f()", "cell[1]:1:1: a command with % stands at the beginning of a line of its own"},
-	{"shell", "!ls -la /tmp", "cell[1]:1:2: undefined: ls; a command of the shell begins with !\ncell[1]:1:6: undefined: la\ncell[1]:1:10: undefined: tmp"},
+	{"package clause that is not the first", "x := 1\npackage main", "cell[1]:2:1: a package clause must come first in its cell: remove this line"},
+	{"magic", "%time f()", "cell[1]:1:1: a command with % must be at the beginning of its own line"},
+	{"shell", "!ls -la /tmp", "cell[1]:1:2: undefined: ls; a shell command begins with !\ncell[1]:1:6: undefined: la\ncell[1]:1:10: undefined: tmp"},
 	{"return", "x := 1\nreturn\nx = 2", "cell[1]:2:1: return is not allowed at the top level of a cell"},
 	{"return of a value in a literal", "f := func() { return 1 }", "cell[1]:1:22: too many return values"},
 	{"return of a value", "func f() int { return 1 }\nreturn f()", "cell[1]:2:1: return is not allowed at the top level of a cell"},
@@ -192,9 +192,9 @@ var refused = []struct{ name, in, want string }{
 	{"missing method", "type I interface{ M() }\ntype T struct{}\nvar i I = T{}", "cell[1]:3:11: cannot use T{} (value of struct type T) as I value in variable declaration: T does not implement I (missing method M)"},
 }
 
-func TestRefused(t *testing.T) {
+func TestRejected(t *testing.T) {
 	t.Parallel()
-	for _, row := range refused {
+	for _, row := range rejected {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := newTestChecker().Check(t.Context(), 1, row.in)

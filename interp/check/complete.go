@@ -10,15 +10,15 @@ import (
 // Completeness reports whether a cell can be run as it stands.
 type Completeness int
 
-// What IsComplete answers.
+// Results of IsComplete.
 const (
 	Complete   Completeness = iota
-	Incomplete              // more text can make it right
-	Invalid                 // no further text can
+	Incomplete              // more text can complete it
+	Invalid                 // no further text can make it valid
 )
 
-// IsComplete looks at the syntax of a cell, and gives the number of brackets
-// that are open at its end.
+// IsComplete checks the syntax of a cell. depth is the number of brackets that are open at
+// its end.
 func IsComplete(src string) (status Completeness, depth int) {
 	list, _ := scan(src)
 	for _, t := range list {
@@ -50,7 +50,7 @@ func IsComplete(src string) (status Completeness, depth int) {
 	return Incomplete, depth
 }
 
-// unterminated reports whether src ends inside of a raw string or a comment.
+// unterminated reports whether src ends inside a raw string or a comment.
 func unterminated(src string) bool {
 	file := token.NewFileSet().AddFile("", -1, len(src))
 	found := false

@@ -6,8 +6,8 @@ import (
 	"go/token"
 )
 
-// controlErrors finds jumps that Go would refuse, or that mean nothing, at the
-// top level of a cell: return, and goto over the definition of a variable.
+// controlErrors returns the errors about jumps at the top level of a cell: return, and a goto
+// over the definition of a variable.
 func (u *unit) controlErrors(fset *token.FileSet) ErrorList {
 	var errs ErrorList
 	labels := map[string]int{}
@@ -28,7 +28,7 @@ func (u *unit) controlErrors(fset *token.FileSet) ErrorList {
 			case *ast.FuncLit:
 				return false
 			case *ast.ReturnStmt:
-				errs = append(errs, &Error{Pos: place(fset, n.Pos()), Msg: "return is not allowed at the top level of a cell"})
+				errs = append(errs, &Error{Pos: cellPosition(fset, n.Pos()), Msg: "return is not allowed at the top level of a cell"})
 			case *ast.BranchStmt:
 				if n.Tok != token.GOTO || n.Label == nil {
 					break
@@ -39,7 +39,7 @@ func (u *unit) controlErrors(fset *token.FileSet) ErrorList {
 				}
 				if j := next[i+1]; j < target {
 					name := defines(u.body.Body.List[j])
-					errs = append(errs, &Error{Pos: place(fset, n.Pos()), Msg: fmt.Sprintf("goto %s jumps over the definition of %s on line %d",
+					errs = append(errs, &Error{Pos: cellPosition(fset, n.Pos()), Msg: fmt.Sprintf("goto %s jumps over the definition of %s on line %d",
 						n.Label.Name, name.Name, fset.Position(name.Pos()).Line)})
 				}
 			}
@@ -49,8 +49,8 @@ func (u *unit) controlErrors(fset *token.FileSet) ErrorList {
 	return errs
 }
 
-// nextDefinitions returns for each statement, and for the end, the index of the first one
-// from there that defines a variable; the number of statements if there is none.
+// nextDefinitions returns for each statement, and for the end, the index of the first
+// statement from there on that defines a variable, or the number of statements.
 func nextDefinitions(list []ast.Stmt) []int {
 	next := make([]int, len(list)+1)
 	next[len(list)] = len(list)
@@ -82,9 +82,8 @@ func defines(s ast.Stmt) *ast.Ident {
 	return nil
 }
 
-// place returns the position of p without the offset in the assembled file, which
-// means nothing to a user.
-func place(fset *token.FileSet, p token.Pos) token.Position {
+// cellPosition returns the position of p without its offset, which is that in the generated file.
+func cellPosition(fset *token.FileSet, p token.Pos) token.Position {
 	position := fset.Position(p)
 	position.Offset = 0
 	return position

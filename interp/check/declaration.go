@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// A declaration is a function, method, or group of types or constants of a
-// committed cell, kept as text so that it can be checked again when a name that
-// it uses is redefined.
+// A declaration is a function, a method, or a group of types or constants of a committed
+// cell. It is stored as text so that it can be checked again when a name that it uses is
+// redefined.
 type declaration struct {
 	keys         []string // names, or "T.M" for a method
 	cell         int
-	program      bool // of a cell with a package clause
+	program      bool // the cell has a package clause
 	line, column int
 	text         string          // without doc comment
 	body         int             // offset of the opening brace of a function in text, or -1
-	doc          string          // text of the comment above
-	uses         map[string]bool // keys of what it mentions of the session
+	doc          string          // text of the preceding comment
+	uses         map[string]bool // keys of the declarations of the session that it mentions
 	isType       bool
 }
 
@@ -30,7 +30,7 @@ func (d *declaration) receiver() string {
 	return ""
 }
 
-// describe fills in what the syntax says.
+// describe sets the fields that follow from the syntax.
 func (d *declaration) describe(fset *token.FileSet, decl ast.Decl) {
 	d.body = -1
 	switch decl := decl.(type) {
@@ -58,7 +58,7 @@ func (d *declaration) describe(fset *token.FileSet, decl ast.Decl) {
 	}
 }
 
-// receiverBase returns the name of a method's type.
+// receiverBase returns the name of a method's receiver type.
 func receiverBase(f *ast.FuncDecl) string {
 	if len(f.Recv.List) == 0 {
 		return ""
@@ -82,8 +82,7 @@ func receiverBase(f *ast.FuncDecl) string {
 	}
 }
 
-// mentions lists the package-level names and the methods of the session that
-// decl uses.
+// mentions returns the package-level names and the methods of the session that decl uses.
 func (c *Checker) mentions(decl ast.Node, info *types.Info) map[string]bool {
 	uses := map[string]bool{}
 	ast.Inspect(decl, func(n ast.Node) bool {
@@ -109,7 +108,7 @@ func (c *Checker) mentions(decl ast.Node, info *types.Info) map[string]bool {
 	return uses
 }
 
-// methodKey returns "T.M" for a method of a named type.
+// methodKey returns "T.M" for a method of a named type, or "".
 func methodKey(f *types.Func) string {
 	recv := f.Signature().Recv()
 	if recv == nil {

@@ -7,25 +7,25 @@ import (
 	"go/token"
 )
 
-// How deep the parts of a cell may be nested.
+// Limits of nesting in a cell.
 //
-// go/parser gives up at 1000 nested scopes, of which an if has two, and says nothing of
-// use. What recurs into expressions takes stack for each level, and text that is copied
-// at each level takes time in the square of their number.
+// go/parser fails at 1000 nested scopes, of which an if statement has two, and its error does
+// not help the user. Recursion into expressions takes stack for each level, and text that is
+// copied at each level takes quadratic time.
 const (
-	// maxBlocks is for statements: lowered code has up to three scopes for a block.
+	// maxBlocks limits statements: lowered code has up to three scopes for a block.
 	maxBlocks = 250
-	// maxBrackets is for all brackets.
+	// maxBrackets limits all brackets.
 	maxBrackets = 1000
-	// maxOperators is for the operators, selectors, calls and parts of types in one
-	// expression, those in brackets around it included.
+	// maxOperators limits the operators, selectors, calls and type elements in one
+	// expression, including those in brackets around it.
 	maxOperators = 10_000
 )
 
-// tooDeep finds the token where a cell has more brackets around it, or more operators
-// one after the other, than a limit. msg is "" if there is none.
+// tooDeep returns the first token at which brackets or operators exceed a limit. msg is "" if
+// there is none.
 func tooDeep(list []lexeme) (offset int, msg string) {
-	operators := []int{0} // of the expression at each level of brackets
+	operators := []int{0} // for the expression at each bracket level
 	sum := 0
 	for _, t := range list {
 		top := len(operators) - 1
@@ -59,7 +59,7 @@ func tooDeep(list []lexeme) (offset int, msg string) {
 	return 0, ""
 }
 
-// deepBlock is deepest for a file that could not be parsed, perhaps because of that.
+// deepBlock is deepest for a file that failed to parse, perhaps because of its depth.
 func deepBlock(text string) *Error {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution)
@@ -69,11 +69,11 @@ func deepBlock(text string) *Error {
 	return deepest(fset, file)
 }
 
-// deepest returns the error of a file whose blocks are nested too deep, or nil. Each else
-// that is followed by an if counts as a block.
+// deepest returns the error of a file whose blocks are nested too deeply, or nil. Each else
+// if counts as a block.
 func deepest(fset *token.FileSet, file *ast.File) *Error {
 	depth := 0
-	var counted []bool // of the nodes around the current one
+	var counted []bool // whether the enclosing nodes count
 	var e *Error
 	ast.Inspect(file, func(n ast.Node) bool {
 		if n == nil {
@@ -94,8 +94,8 @@ func deepest(fset *token.FileSet, file *ast.File) *Error {
 			_, counts = n.Else.(*ast.IfStmt)
 		}
 		if counts {
-			if depth++; depth > maxBlocks+1 { // the outermost is that of a function
-				e = &Error{Pos: place(fset, n.Pos()), pos: n.Pos(), Msg: fmt.Sprintf("blocks are nested more than %d deep, which is the limit: "+
+			if depth++; depth > maxBlocks+1 { // the outermost block is that of a function
+				e = &Error{Pos: cellPosition(fset, n.Pos()), pos: n.Pos(), Msg: fmt.Sprintf("blocks are nested more than %d deep, which is the limit: "+
 					"move the inner ones to a function, or write a long chain of else if as a switch", maxBlocks)}
 			}
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTooDeep says that only depth is bounded, not length.
+// TestTooDeep checks that there is a limit of depth, but not of length.
 func TestTooDeep(t *testing.T) {
 	t.Parallel()
 	const many = 20_000
@@ -43,7 +43,7 @@ func TestTooDeep(t *testing.T) {
 	}
 }
 
-// TestLines compares the table of lines with what counting gives.
+// TestLines compares the line table with counting newlines.
 func TestLines(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{"", "a", "a\n", "\n", "\n\nab\nc\r\n", "a\nbc"} {

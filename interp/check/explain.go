@@ -9,31 +9,31 @@ import (
 	"strings"
 )
 
-// What go/types cannot know: cells before this one, and other packages.
+// Hints about facts that go/types does not know: earlier cells, and other packages.
 
-// explain returns an error of go/types in the words for a cell, with a hint where what
-// earlier cells did is behind it.
+// explain returns an error of go/types in terms of the cell, with a hint if earlier cells
+// have caused it.
 func (a *attempt) explain(msg string) string {
-	if len(a.errs) > MostErrors {
+	if len(a.errs) > MaxErrors {
 		return msg
 	}
 	msg = a.plainPackages(msg)
 	return msg + a.otherCase(msg) + a.olderType(msg) + a.hiddenPackage(msg)
 }
 
-// conversions are hints for what other languages convert by themselves.
+// conversions are hints for conversions that are implicit in other languages.
 var conversions = []struct {
 	msg  *regexp.Regexp
 	hint string
 }{
-	{regexp.MustCompile(`^cannot convert .* \((untyped string constant.*|.* of type string)\) to type (u?int\d*|float\d+)$`), "; strconv.Atoi and strconv.ParseFloat read numbers"},
-	{regexp.MustCompile(`^invalid operation: .* \* .* \(mismatched types (untyped )?string and `), "; strings.Repeat repeats a text"},
-	{regexp.MustCompile(`^invalid operation: .* \+ .* \(mismatched types (untyped )?string and (untyped )?(int|float|rune)`), "; fmt.Sprint makes a text of a value"},
-	{regexp.MustCompile(`^invalid operation: .* \+ .* \(mismatched types (untyped )?(int|float\d*) and (untyped )?string`), "; fmt.Sprint makes a text of a value"},
-	{regexp.MustCompile(`^invalid operation: cannot indirect .*(int|float|constant)`), "; math.Pow raises to a power"},
+	{regexp.MustCompile(`^cannot convert .* \((untyped string constant.*|.* of type string)\) to type (u?int\d*|float\d+)$`), "; strconv.Atoi and strconv.ParseFloat parse numbers"},
+	{regexp.MustCompile(`^invalid operation: .* \* .* \(mismatched types (untyped )?string and `), "; strings.Repeat repeats a string"},
+	{regexp.MustCompile(`^invalid operation: .* \+ .* \(mismatched types (untyped )?string and (untyped )?(int|float|rune)`), "; fmt.Sprint converts a value to a string"},
+	{regexp.MustCompile(`^invalid operation: .* \+ .* \(mismatched types (untyped )?(int|float\d*) and (untyped )?string`), "; fmt.Sprint converts a value to a string"},
+	{regexp.MustCompile(`^invalid operation: cannot indirect .*(int|float|constant)`), "; math.Pow computes powers"},
 }
 
-// conversionHint returns the hint of conversions for an error, "" if there is none.
+// conversionHint returns the hint of conversions for an error, or "".
 func conversionHint(msg string) string {
 	for _, c := range conversions {
 		if c.msg.MatchString(msg) {
@@ -43,8 +43,8 @@ func conversionHint(msg string) string {
 	return ""
 }
 
-// plainPackages writes tensor.Tensor for "example.com/tensor".Tensor where a cell can
-// import only one package of that name: go/types has seen another one that is internal.
+// plainPackages replaces "example.com/tensor".Tensor by tensor.Tensor if a cell can import
+// only one package of that name. go/types writes the path if it also knows an internal one.
 func (a *attempt) plainPackages(msg string) string {
 	return quotedPackage.ReplaceAllStringFunc(msg, func(quoted string) string {
 		path := strings.Trim(quoted, `".`)
@@ -58,8 +58,8 @@ func (a *attempt) plainPackages(msg string) string {
 
 var quotedPackage = regexp.MustCompile(`"[^"\s]+/[^"\s]+"\.`)
 
-// otherCase returns " (but have fmt)" for an undefined Fmt, as go/types says of the names
-// of a package, "" where no such name differs in capitals only.
+// otherCase returns " (but have fmt)" for an undefined Fmt, as go/types does for the names of
+// a package, or "" if no name differs only in case.
 func (a *attempt) otherCase(msg string) string {
 	name, ok := strings.CutPrefix(msg, "undefined: ")
 	if !ok || !token.IsIdentifier(name) {
@@ -80,21 +80,21 @@ func (a *attempt) otherCase(msg string) string {
 	return fmt.Sprintf(" (but have %s)", slices.Min(have))
 }
 
-// twoTypes finds the types in "cannot use x (variable of type T) as T value in
-// assignment" and in "invalid operation: x == y (mismatched types T and T)".
+// twoTypes matches the types in "cannot use x (variable of type T) as T value in assignment"
+// and in "invalid operation: x == y (mismatched types T and T)".
 var twoTypes = regexp.MustCompile(`^cannot use .* type (.+)\) as (.+) value in |\(mismatched types (.+) and (.+)\)$`)
 
-// noMember finds type and name in "x.F undefined (type T has no field or method F)".
+// noMember matches type and name in "x.F undefined (type T has no field or method F)".
 var noMember = regexp.MustCompile(`\(type \*?(\w+) has no field or method (\w+)(?:, but .*)?\)$`)
 
-// word finds the names in a type.
+// word matches the names in a type.
 var word = regexp.MustCompile(`\pL[\pL\d_]*`)
 
-// olderType explains an error about two types of one name: a value made before
-// the type was redefined has the older one.
+// olderType returns a hint for an error about two types of one name: a value that was made
+// before the type was redefined has the older type.
 func (a *attempt) olderType(msg string) string {
 	hint := func(name string, cell int) string {
-		return fmt.Sprintf("\n\t%s was redefined by %s: run the cell again that made the value of the older type", name, Filename(cell))
+		return fmt.Sprintf("\n\t%s was redefined by %s: run the cell that made the value again", name, Filename(cell))
 	}
 	if m := twoTypes.FindStringSubmatch(msg); m != nil && m[1] == m[2] && m[3] == m[4] {
 		for _, name := range word.FindAllString(m[1]+m[3], -1) {
@@ -121,10 +121,10 @@ func (a *attempt) olderType(msg string) string {
 	return ""
 }
 
-// ofVariable finds the names in "json.Marshal undefined (type int has no field ...".
+// ofVariable matches the names in "json.Marshal undefined (type int has no field ...".
 var ofVariable = regexp.MustCompile(`^(\w+)\.(\w+) undefined \(type `)
 
-// hiddenPackage explains an error about a variable of an earlier cell that has the
+// hiddenPackage returns a hint for an error about a variable of an earlier cell that has the
 // name of a package.
 func (a *attempt) hiddenPackage(msg string) string {
 	m := ofVariable.FindStringSubmatch(msg)
@@ -139,11 +139,11 @@ func (a *attempt) hiddenPackage(msg string) string {
 	if path == "" || err != nil || p.Scope().Lookup(m[2]) == nil {
 		return ""
 	}
-	return fmt.Sprintf("\n\t%s is a variable of an earlier cell: import %q in a cell makes it the package again", m[1], path)
+	return fmt.Sprintf("\n\t%s is a variable of an earlier cell: import %q in a cell to use the package", m[1], path)
 }
 
-// redefinedBy returns the cell that gave a type the meaning that it has, 0 if the type
-// never had another one.
+// redefinedBy returns the number of the cell that defined the current type of that name, or 0
+// if it was never redefined.
 func (a *attempt) redefinedBy(name string) int {
 	if _, known := a.live[name].(*types.TypeName); known && a.declared[name] {
 		return a.number

@@ -9,24 +9,24 @@ import (
 	"strings"
 )
 
-// A name is what a package-level identifier of a cell means.
+// A name is a package-level identifier of a cell with its object.
 type name struct {
 	name   string
 	object types.Object
 }
 
-// finish makes the Cell of a successful attempt.
+// finish returns the Cell of a successful attempt.
 func (a *attempt) finish() (*Cell, ErrorList) {
 	a.dropInitCycles()
 	if len(a.errs) == 0 {
-		a.errs = append(a.errs, a.refusals()...)
+		a.errs = append(a.errs, a.rejections()...)
 		a.errs = append(a.errs, a.orderErrors()...)
 	}
 	a.reuseVariables()
 	if len(a.errs) > 0 {
 		return nil, a.errs
 	}
-	a.noteForeign()
+	a.noteUndeclared()
 	cell := &Cell{
 		Number: a.number, Source: a.src, Fset: a.fset, Package: a.pkg, Info: a.Checker.info,
 		Body: a.hoisting.original, imports: map[string]string{}, info: a.info, file: a.token,
@@ -49,16 +49,16 @@ func (a *attempt) finish() (*Cell, ErrorList) {
 	return cell, nil
 }
 
-// broken notes that a declaration no longer type-checks, but for what is left of an earlier program where another follows.
+// broken records that a declaration no longer type-checks. It ignores declarations of an
+// earlier program if the cell is a program itself.
 func (a *attempt) broken(cell *Cell, d *declaration, e *Error) {
 	if !a.program || !d.program {
 		cell.Broken = append(cell.Broken, &Error{Pos: e.Pos, Msg: d.keys[0] + ": " + e.Msg})
 	}
 }
 
-// dropInitCycles forgives go/types's initialisation cycles through variables
-// that statements define: those run in the order of the text, which orderErrors
-// checks.
+// dropInitCycles removes the errors of go/types about initialization cycles through variables
+// that statements define. Those statements run in source order, which orderErrors checks.
 func (a *attempt) dropInitCycles() {
 	var kept ErrorList
 	for _, e := range a.errs {
@@ -70,8 +70,8 @@ func (a *attempt) dropInitCycles() {
 	a.errs = kept
 }
 
-// hoistedInCycle reads the names from "initialization cycle: x refers to itself"
-// and from lines "x refers to y".
+// hoistedInCycle finds such variables in "initialization cycle: x refers to itself" and in
+// lines "x refers to y".
 func (a *attempt) hoistedInCycle(msg string) bool {
 	for _, line := range strings.Split(msg, "\n") {
 		subject, _, ok := strings.Cut(line, " refers to ")
@@ -86,10 +86,9 @@ func (a *attempt) hoistedInCycle(msg string) bool {
 	return false
 }
 
-// reuseVariables replaces a new variable by the live one of the same name and
-// type, wherever the facts of this cell mention it. One that holds a lock or a wait
-// group stays a new one: goroutines of earlier cells may still unlock it, or count
-// themselves down.
+// reuseVariables replaces a new variable by the live one of the same name and type in all facts
+// of this cell. A variable that contains a lock or a wait group is not replaced: goroutines of
+// earlier cells may still unlock it or call Done.
 func (a *attempt) reuseVariables() {
 	again := map[types.Object]*types.Var{}
 	for id, o := range a.info.Defs {
@@ -119,7 +118,7 @@ func (a *attempt) reuseVariables() {
 	}
 }
 
-// collect fills the lists of a cell from its file.
+// collect sets the lists of a cell from its file.
 func (a *attempt) collect(cell *Cell) {
 	for _, spec := range a.file.Imports {
 		cell.Imports = append(cell.Imports, spec)
@@ -153,7 +152,7 @@ func (a *attempt) collect(cell *Cell) {
 	a.info.InitOrder = nil
 }
 
-// definitions returns what the cell defines at package level, in source order.
+// definitions returns the package-level definitions of the cell in source order.
 func (a *attempt) definitions() []name {
 	var list []name
 	define := func(id *ast.Ident) {
@@ -183,7 +182,7 @@ func (a *attempt) definitions() []name {
 	return list
 }
 
-// inBody reports whether an initialiser was made from a statement.
+// inBody reports whether an initializer was made from a statement.
 func (a *attempt) inBody(init *types.Initializer) bool {
 	body := a.body.Body
 	return body.Pos() <= init.Rhs.Pos() && init.Rhs.Pos() < body.End()
@@ -208,8 +207,8 @@ func (a *attempt) collectImport(cell *Cell, spec *ast.ImportSpec) {
 // merge adds the facts about this cell to those of the session.
 func (a *attempt) merge() { addFacts(a.Checker.info, a.info) }
 
-// AddFacts adds the facts that info has about other source than cells, the syntax below
-// some nodes, to Info.
+// AddFacts adds the facts in info about nodes, which belong to other source than cells, to
+// Info.
 func (c *Checker) AddFacts(info *types.Info, nodes []ast.Node) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -258,7 +257,7 @@ func addFacts(all, part *types.Info) {
 	maps.Copy(all.Scopes, part.Scopes)
 }
 
-// forgetFacts takes the facts in part out of all.
+// forgetFacts removes the facts in part from all.
 func forgetFacts(all, part *types.Info) {
 	remove(all.Types, part.Types)
 	remove(all.Instances, part.Instances)

@@ -14,7 +14,7 @@ import (
 	"unsafe"
 )
 
-// Methods on generic types of earlier cells.
+// Methods on generic types of earlier cells. The method
 //
 //	func (s *Stack[T]) Len() int {...}
 //
@@ -22,13 +22,12 @@ import (
 //
 //	func name[T constraint](s *Stack[T]) Len() int {...}
 //
-// with the constraint that the declaration of Stack has. Its type parameters
-// become those of the method. The instances of Stack that exist already have
-// copies of the method list, made one by one when they are asked for: these are
-// thrown away, so that they are made again from the new list.
+// with the constraint in the declaration of Stack. Its type parameters become those of the
+// method. Existing instances of Stack have their own copies of methods, which go/types creates
+// on demand. They are removed, so that go/types creates them again from the new list.
 
-// asGenericFunction is asFunction for a method of a generic type, whose
-// declaration has the type parameters params.
+// asGenericFunction is asFunction for a method of a generic type whose declaration has the type
+// parameters params.
 func asGenericFunction(f *ast.FuncDecl, name string, params *ast.FieldList) (*ast.FuncDecl, error) {
 	receiver := *f.Recv.List[0]
 	own, typ, err := receiverParameters(receiver.Type)
@@ -59,8 +58,8 @@ func asGenericFunction(f *ast.FuncDecl, name string, params *ast.FieldList) (*as
 	return function, nil
 }
 
-// receiverParameters returns the type parameters of a receiver type, and the type
-// with a name for each that is blank.
+// receiverParameters returns the type parameters of a receiver type, and the type in which
+// blank type parameters have names.
 func receiverParameters(t ast.Expr) (params []*ast.Ident, named ast.Expr, err error) {
 	switch t := t.(type) {
 	case *ast.ParenExpr:
@@ -100,8 +99,8 @@ func parameterNames(list []ast.Expr) ([]*ast.Ident, error) {
 	return params, nil
 }
 
-// rename moves the constraints of a type parameter list to pos and gives the
-// parameters that they mention their names in the receiver.
+// rename moves the constraints of a type parameter list to pos, and replaces the names of type
+// parameters in them by those of the receiver.
 func rename(params *ast.FieldList, names map[string]*ast.Ident, pos token.Pos) {
 	labels := map[*ast.Ident]bool{} // names of methods and fields, and selectors
 	for _, field := range params.List {
@@ -150,19 +149,19 @@ func (c *Checker) typeParameters(name string) *ast.FieldList {
 	return nil
 }
 
-// takeParameters makes the type parameters of the function f those of the
-// receiver of the method signature sig.
-func takeParameters(sig, f *types.Signature) {
+// setReceiverParameters makes the type parameters of the function f those of the receiver of
+// the method signature sig.
+func setReceiverParameters(sig, f *types.Signature) {
 	field := reflect.ValueOf(sig).Elem().FieldByName("rparams")
 	*(**types.TypeParamList)(unsafe.Pointer(field.UnsafeAddr())) = f.TypeParams()
 }
 
-// renewInstances makes the instances of generic types forget the methods that
-// they have made. Whoever holds types must have told them: see [Types].
-func (c *Checker) renewInstances(bases map[*types.Named]bool, info *types.Info) {
+// resetInstances removes the methods that go/types has created for instances of generic types.
+// It finds the instances through the session's own facts and the types of option [Types].
+func (c *Checker) resetInstances(bases map[*types.Named]bool, info *types.Info) {
 	w := &typeWalk{seen: map[types.Type]bool{}, visit: func(t *types.Named) {
 		if t.TypeArgs().Len() > 0 && bases[t.Origin()] {
-			renew(t)
+			resetMethods(t)
 		}
 	}}
 	for _, o := range c.live {
@@ -184,22 +183,22 @@ func (c *Checker) renewInstances(bases map[*types.Named]bool, info *types.Info) 
 			w.walk(in.Type)
 		}
 	}
-	if c.held != nil {
-		for _, t := range c.held() {
+	if c.inUse != nil {
+		for _, t := range c.inUse() {
 			w.walk(t)
 		}
 	}
 }
 
-// Types names the types that others keep: what they hold must be up to date
-// when a cell adds a method to a generic type.
-func Types(held func() []types.Type) Option { return func(c *Checker) { c.held = held } }
+// Types sets a function that returns further types that are in use. When a cell adds a method
+// to a generic type, their instances get it too.
+func Types(inUse func() []types.Type) Option { return func(c *Checker) { c.inUse = inUse } }
 
-// A typeWalk visits the named types that a type is made of.
+// A typeWalk visits the named types that a type consists of.
 type typeWalk struct {
 	seen    map[types.Type]bool
 	visit   func(*types.Named)
-	shallow bool // not into what a named type is made of, but for its type arguments
+	shallow bool // do not visit the components of a named type, except its type arguments
 }
 
 func (w *typeWalk) walk(t types.Type) {
@@ -278,18 +277,18 @@ func (w *typeWalk) walk(t types.Type) {
 	}
 }
 
-// What go/types knows of the expansion of an instance, by the names of its
-// fields. A test pins them.
+// Access to unexported fields of go/types about the instances of generic types. A test fails
+// if go/types changes these fields.
 
-// hasMethods is the bit of a named type's state that says that all of its
-// methods are made.
+// hasMethods is the bit in the state of a named type which says that all its methods have been
+// created.
 const hasMethods = 1 << 2
 
 func instanceField(t *types.Named, name string) reflect.Value {
 	return reflect.ValueOf(t).Elem().FieldByName("inst").Elem().FieldByName(name)
 }
 
-// contextOf lists the instances that the expansion of t may give.
+// contextOf returns the instances that go/types may reuse when it expands t.
 func contextOf(t *types.Named) []types.Type {
 	if t.TypeArgs().Len() == 0 {
 		return nil
@@ -309,8 +308,8 @@ func contextOf(t *types.Named) []types.Type {
 	return list
 }
 
-// renew takes the methods of an instance back to where none is made.
-func renew(t *types.Named) {
+// resetMethods makes go/types create the methods of an instance again.
+func resetMethods(t *types.Named) {
 	if t.Origin() == t {
 		return
 	}
@@ -324,7 +323,7 @@ func renew(t *types.Named) {
 	atomic.AndUint32(state, ^uint32(hasMethods))
 }
 
-// genericBases returns the generic types that methods are added to.
+// genericBases returns the generic types to which methods are added.
 func genericBases(methods []*addedMethod) map[*types.Named]bool {
 	bases := map[*types.Named]bool{}
 	for _, m := range methods {
@@ -335,9 +334,9 @@ func genericBases(methods []*addedMethod) map[*types.Named]bool {
 	return bases
 }
 
-// adoptParameters gives the methods of generic types the type parameters and
-// the variables of the functions that were checked in their place: those are
-// what the facts about their bodies mention.
+// adoptParameters gives methods of generic types the type parameters and the variables of the
+// functions that were checked in their place, because the facts about the bodies refer to
+// them.
 func (a *attempt) adoptParameters() {
 	for _, m := range a.methods {
 		f, ok := a.info.Defs[m.check.Name].(*types.Func)
@@ -349,13 +348,13 @@ func (a *attempt) adoptParameters() {
 	}
 }
 
-// methodSignature returns the signature of the method whose receiver is the first
-// parameter of f.
+// methodSignature returns the signature of the method whose receiver is the first parameter
+// of f.
 func methodSignature(f *types.Signature) *types.Signature {
 	params := slices.Collect(f.Params().Variables())
 	sig := types.NewSignatureType(params[0], nil, nil, types.NewTuple(params[1:]...), f.Results(), f.Variadic())
 	if f.TypeParams().Len() > 0 {
-		takeParameters(sig, f)
+		setReceiverParameters(sig, f)
 	}
 	return sig
 }

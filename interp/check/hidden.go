@@ -13,23 +13,22 @@ import (
 //	---
 //	s := newS()
 //
-// From then on s is the variable, but newS goes on to mean the type, as a function
-// does in Go when main has a variable of that name. When newS is compiled again its
-// s is renamed to name+hiddenSuffix for the time of the check. A cell that declares
-// a type of that name again replaces the hidden one.
+// After these cells s is the variable, but newS still refers to the type, as a function does in
+// Go if main has a variable of that name. When newS is compiled again, its s is renamed to
+// name+hiddenSuffix during the check. A cell that declares a type of that name again replaces
+// the hidden one.
 
-// hiddenSuffix marks, while the checker runs and in declaration.uses, the name of a
-// type that a variable hides.
+// hiddenSuffix marks the name of a hidden type during a check and in declaration.uses.
 const hiddenSuffix = "ʹtype"
 
-// hides reports whether an object of a cell takes a name from a type without being one.
+// hides reports whether o, which is not a type, redefines the name of the type old.
 func hides(o, old types.Object) bool {
 	_, wasType := old.(*types.TypeName)
 	_, isType := o.(*types.TypeName)
 	return wasType && !isType
 }
 
-// hide keeps a type that a cell hides for the declarations that use it.
+// hide records that a cell hides the type t. Declarations that use the type keep using it.
 func (c *Checker) hide(name string, t *types.TypeName) {
 	c.hidden[name] = t
 	for _, d := range c.declarations {
@@ -74,7 +73,7 @@ func (a *attempt) declaresType(name string) bool {
 	return o != nil && o.Kind == ast.Typ
 }
 
-// insertHidden makes name+hiddenSuffix mean the hidden type of that name.
+// insertHidden declares name+hiddenSuffix as the hidden type of that name.
 func (a *attempt) insertHidden(name string) {
 	t := a.hidden[name]
 	if t == nil || a.pkg.Scope().Lookup(name+hiddenSuffix) != nil {

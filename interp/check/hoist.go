@@ -8,27 +8,26 @@ import (
 	"strings"
 )
 
-// outerSuffix marks, while the checker runs, a name that means what it meant
-// before the cell defined it: the right x of x := x + 1.
+// outerSuffix marks, during a check, a name with the meaning that it had before the cell: the
+// right x of x := x + 1.
 const outerSuffix = "ʹouter"
 
-// A hoisting makes package-level variables of those that top-level statements
-// define, for the time of the check:
+// A hoisting turns the variables that top-level statements define into package-level variables
+// during the check:
 //
 //	x := f()            → var x = f()                and an empty statement
 //	b, err := f()       → var b, tmpʹ1 = f()         and err = tmpʹ1
 //	n, total := 1, 2    → var n = 1                  and total = 2
 //	var y T             → itself, at package level   and an empty statement
 //
-// The new declarations are built from the identifiers and expressions of the
-// statements, so the facts that go/types records are about the user's nodes.
-// The statements themselves are put back afterwards.
+// The new declarations use the identifiers and expressions of the statements, so that go/types
+// records facts about the user's nodes. Afterwards the statements are restored.
 type hoisting struct {
 	unit     *unit
 	original []ast.Stmt            // the statements of the body
-	decls    []ast.Decl            // what was made of them
-	names    map[string]*ast.Ident // hoisted names, where they are defined
-	index    map[*ast.Ident]int    // defining identifier to its place in original
+	decls    []ast.Decl            // the declarations made from them
+	names    map[string]*ast.Ident // hoisted name to its first defining identifier
+	index    map[*ast.Ident]int    // defining identifier to the index of its statement in original
 	outer    []*ast.Ident          // identifiers renamed with outerSuffix
 	declared map[string]bool       // variables that declarations before the first statement declare
 	errs     ErrorList
@@ -50,7 +49,7 @@ func (u *unit) hoist(fset *token.FileSet) *hoisting {
 	return h
 }
 
-// statement returns what stays in the body of s.
+// statement hoists the variables of s and returns the statement that remains in the body.
 func (h *hoisting) statement(fset *token.FileSet, i int, s ast.Stmt) ast.Stmt {
 	switch s := s.(type) {
 	case *ast.LabeledStmt:
@@ -87,20 +86,20 @@ func (h *hoisting) shortDefinition(fset *token.FileSet, i int, s *ast.AssignStmt
 		id, ok := e.(*ast.Ident)
 		switch {
 		case !ok:
-			return s // go/types says that this is not a name
+			return s // go/types reports that this is not a name
 		case id.Obj == nil || id.Obj.Decl != s || h.declared[id.Name]:
 			known = append(known, k)
 		case id.Name != "_":
 			fresh++
 		}
 	}
-	position := place(fset, s.TokPos)
+	position := cellPosition(fset, s.TokPos)
 	if fresh == 0 {
 		h.errs = append(h.errs, &Error{Pos: position, Msg: "no new variables on left side of :="})
 		return s
 	}
 	if len(s.Rhs) != 1 && len(s.Rhs) != len(s.Lhs) {
-		h.errs = append(h.errs, &Error{Pos: place(fset, s.Pos()), Msg: fmt.Sprintf("assignment mismatch: %s but %s",
+		h.errs = append(h.errs, &Error{Pos: cellPosition(fset, s.Pos()), Msg: fmt.Sprintf("assignment mismatch: %s but %s",
 			count(len(s.Lhs), "variable"), count(len(s.Rhs), "value"))})
 		return s
 	}
@@ -155,9 +154,8 @@ func (h *hoisting) define(i int, name *ast.Ident) {
 	h.index[name] = i
 }
 
-// renameOuter marks the uses of a hoisted name in statements before its
-// definition. The parser resolved names block by block, so these are the ones
-// that it left unresolved.
+// renameOuter marks the uses of a hoisted name in statements before its definition. The parser
+// resolves names block by block, so these are the names that it left unresolved.
 func (h *hoisting) renameOuter() {
 	body := h.unit.body.Body
 	rename := func(id *ast.Ident) {
@@ -179,10 +177,10 @@ func (h *hoisting) renameOuter() {
 	}
 }
 
-// renameKeys calls rename for the keys of a map or array literal that the
-// parser left unresolved. It does not list them, since it cannot tell them from
-// the fields of a struct; nor can we where the type is only named, and there
-// orderErrors refuses the use.
+// renameKeys calls rename for the keys of a map or array literal that the parser left
+// unresolved. The parser does not list them, because it cannot distinguish them from struct
+// fields. Neither can this function if the type is only a name; then orderErrors rejects the
+// use.
 func renameKeys(lit *ast.CompositeLit, typ ast.Expr, rename func(*ast.Ident)) {
 	var key, elem ast.Expr
 	switch t := typ.(type) {
@@ -209,8 +207,8 @@ func renameKeys(lit *ast.CompositeLit, typ ast.Expr, rename func(*ast.Ident)) {
 	}
 }
 
-// declaredVars returns the variables of the var declarations before the first statement
-// of the cell: for the user they are in the same scope.
+// declaredVars returns the variables of the var declarations before the first statement of the
+// cell. For the user they are in the same scope.
 func (u *unit) declaredVars() map[string]bool {
 	names := map[string]bool{}
 	for _, d := range u.file.Decls {
@@ -221,8 +219,8 @@ func (u *unit) declaredVars() map[string]bool {
 	return names
 }
 
-// restore puts the user's names and statements back, and lets the uses of outer
-// names point to the objects that are meant.
+// restore puts the user's names and statements back, and resolves the uses of outer names to
+// the original objects.
 func (h *hoisting) restore(info *types.Info, originals map[types.Object]types.Object) {
 	h.unit.body.Body.List = h.original
 	for _, id := range h.outer {
@@ -233,8 +231,8 @@ func (h *hoisting) restore(info *types.Info, originals map[types.Object]types.Ob
 	}
 }
 
-// alias returns an object of the given name that means o, or nil when there can be
-// none.
+// alias returns an object with the given name that otherwise equals o, or nil if there is no
+// such kind of object.
 func alias(name string, o types.Object) types.Object {
 	switch o := o.(type) {
 	case *types.Var:

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// resolveImports adds an import for every qualifier that nothing in the cell or
-// the session declares: that of an earlier cell, or the package that best fits
-// the name. An import of the cell that one of its own variables hides is
-// renamed, for the statements before the variable.
+// resolveImports adds an import for every qualifier that neither the cell nor the session
+// declares: the import of an earlier cell, or the best package with that name. It renames an
+// import of the cell that one of the cell's variables hides, for the statements before the
+// variable.
 func (a *attempt) resolveImports() {
 	a.nameUnknownImports()
 	a.dropRepeatedImports()
@@ -20,9 +20,9 @@ func (a *attempt) resolveImports() {
 			spec.Name = &ast.Ident{NamePos: spec.Pos(), Name: name + outerSuffix}
 		}
 	}
-	a.own = map[string]bool{}
+	a.importNames = map[string]bool{}
 	for _, spec := range a.file.Imports {
-		a.own[a.importName(spec)] = true
+		a.importNames[a.importName(spec)] = true
 	}
 	wanted := a.selected()
 	var specs []ast.Spec
@@ -32,7 +32,7 @@ func (a *attempt) resolveImports() {
 			return true
 		}
 		id, ok := s.X.(*ast.Ident)
-		if !ok || !a.unresolved(id) || a.own[id.Name] || a.declared[id.Name] {
+		if !ok || !a.unresolved(id) || a.importNames[id.Name] || a.declared[id.Name] {
 			return true
 		}
 		name := strings.TrimSuffix(id.Name, outerSuffix)
@@ -40,7 +40,7 @@ func (a *attempt) resolveImports() {
 			return true
 		}
 		if path := a.findImport(name, wanted[name]...); path != "" {
-			a.own[id.Name] = true
+			a.importNames[id.Name] = true
 			specs = append(specs, &ast.ImportSpec{
 				Name: &ast.Ident{Name: id.Name},
 				Path: &ast.BasicLit{Kind: token.STRING, Value: strconv.Quote(path)},
@@ -56,8 +56,7 @@ func (a *attempt) resolveImports() {
 	}
 }
 
-// selected lists what the cell selects from each name that the parser found no
-// declaration for.
+// selected maps each name without a declaration to the names that the cell selects from it.
 func (a *attempt) selected() map[string][]string {
 	members := map[string][]string{}
 	ast.Inspect(a.file, func(n ast.Node) bool {
@@ -72,8 +71,9 @@ func (a *attempt) selected() map[string][]string {
 	return members
 }
 
-// nameUnknownImports gives an import that fails the name that the cell seems to use it by: go/types then takes any use of
-// it, and reports the import alone. Without the package its name can only be guessed from the path.
+// nameUnknownImports names a failed import after the qualifier that the cell seems to use for
+// it. Then go/types accepts all uses of the name, and only reports the import. Without the
+// package, its name can only be guessed from the path.
 func (a *attempt) nameUnknownImports() {
 	var wanted map[string][]string
 	for _, spec := range a.file.Imports {
@@ -101,12 +101,13 @@ func (a *attempt) nameUnknownImports() {
 	}
 }
 
-// dotUnknown reports whether a dot import of the cell fails, which may declare any exported name.
+// dotUnknown reports whether a dot import of the cell failed. It might declare any exported
+// name.
 func (a *attempt) dotUnknown() bool {
 	return slices.ContainsFunc(a.unknown, func(spec *ast.ImportSpec) bool { return spec.Name != nil && spec.Name.Name == "." })
 }
 
-// dropRepeatedImports removes imports that say what another one of the cell says.
+// dropRepeatedImports removes duplicate imports of the cell.
 func (a *attempt) dropRepeatedImports() {
 	seen := map[string]bool{}
 	a.file.Imports = nil
@@ -133,8 +134,7 @@ func (a *attempt) unresolved(id *ast.Ident) bool {
 	return id.Obj == nil || strings.HasSuffix(id.Name, outerSuffix)
 }
 
-// importName returns the name that an import declares in its file, "" when the
-// package cannot be imported.
+// importName returns the name that an import declares in its file, or "" if the import fails.
 func (c *Checker) importName(spec *ast.ImportSpec) string {
 	if spec.Name != nil {
 		return spec.Name.Name
@@ -150,8 +150,8 @@ func (c *Checker) importName(spec *ast.ImportSpec) string {
 	return p.Name()
 }
 
-// findImport returns the path of the package that a qualifier means, or "": of those with
-// the name the best that has all the members, or else the best.
+// findImport returns the path of the package that a qualifier refers to, or "". Among the
+// packages with that name it prefers those that have all the members.
 func (c *Checker) findImport(name string, members ...string) string {
 	if path := c.imports[name]; path != "" {
 		return path

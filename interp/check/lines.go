@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A lineTable has the offsets at which the lines of a text begin.
+// A lineTable has the offsets of the line starts of a text.
 type lineTable []int
 
 func linesOf(src string) lineTable {
@@ -20,13 +20,13 @@ func linesOf(src string) lineTable {
 	}
 }
 
-// position returns the line and the column, from 1, of an offset.
+// position returns the line and column of an offset, counted from 1.
 func (t lineTable) position(offset int) (line, column int) {
 	line = sort.SearchInts(t, offset+1)
 	return line, offset - t[line-1] + 1
 }
 
-// text returns a line of the text that the table is of, without its newline.
+// text returns a line of src, whose table t is, without its newline.
 func (t lineTable) text(src string, line int) string {
 	end := len(src)
 	if line < len(t) {

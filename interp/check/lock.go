@@ -2,11 +2,11 @@ package check
 
 import "go/types"
 
-// holdsLock reports whether a value of type t may not be copied or zeroed while it is
-// in use, since it has a lock or a wait group of package sync in it. The rule is that
-// of go vet's copylocks: a pointer to it, or to a part of it, has methods Lock and
-// Unlock that the value does not have. The numbers of sync/atomic are left out: zero is
-// a value as any other for them.
+// holdsLock reports whether a value of type t must not be copied or zeroed while it is in use,
+// because it contains a lock or a wait group of package sync. The rule is that of the copylocks
+// analyzer of go vet: a pointer to the value or to a part of it has the methods Lock and Unlock,
+// and the value does not. It does not apply to types of sync/atomic, for which zero is an
+// ordinary value.
 func holdsLock(t types.Type) bool { return holds(t, map[types.Type]bool{}) }
 
 func holds(t types.Type, seen map[types.Type]bool) bool {

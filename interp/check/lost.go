@@ -6,19 +6,20 @@ import (
 	"go/types"
 )
 
-// Errors that a block of the cell sets and nothing reads.
+// Errors that a block of the cell sets and that nothing reads.
 //
 //	for _, text := range texts {
 //		n, err := strconv.Atoi(text)    // the cell fails here if Atoi failed
 //		sum += n
 //	}
 //
-// The Go compiler rejects such a variable. It exists in its block only, so the cell fails where the error is set: after the
-// statement that sets it, or at the beginning of the body if that is the head of a range or a clause of a select. The heads of
-// for statements and of statements with a label have no place for the check. In a function literal the variable is only noted,
-// as it is in a function.
+// The Go compiler rejects such a variable. It only exists in its block, so the cell fails where
+// the error is set: after the statement that sets it or, if that is the head of a range or a
+// select clause, at the beginning of the body. There is no place for the check in the heads of
+// for statements and of labeled statements. In a function literal there is only a note about
+// the variable, as in a function.
 
-// lostErrors fills in Cell.Lost.
+// lostErrors sets Cell.Lost.
 func (a *attempt) lostErrors(cell *Cell) {
 	if len(a.unusedVars) == 0 {
 		return
@@ -35,7 +36,7 @@ func (a *attempt) lostErrors(cell *Cell) {
 	}
 }
 
-// lost looks for the statements that set unused errors.
+// lost finds the statements that set unused errors.
 type lost struct {
 	*attempt
 	cell   *Cell
@@ -102,7 +103,7 @@ func (l *lost) assigns(s ast.Stmt, target, value ast.Expr) {
 	}
 }
 
-// sets notes that s sets a variable, if that is an unused error.
+// sets records that s sets a variable, if that is an unused error.
 func (l *lost) sets(s ast.Stmt, target ast.Expr) {
 	id, ok := target.(*ast.Ident)
 	if !ok {
@@ -110,6 +111,6 @@ func (l *lost) sets(s ast.Stmt, target ast.Expr) {
 	}
 	v, ok := l.info.ObjectOf(id).(*types.Var)
 	if ok && l.unused[v] {
-		set(&l.cell.Lost, s, append(l.cell.Lost[s], Unread{Var: v, Set: place(l.fset, id.Pos())}))
+		set(&l.cell.Lost, s, append(l.cell.Lost[s], Unread{Var: v, Set: cellPosition(l.fset, id.Pos())}))
 	}
 }

@@ -14,24 +14,23 @@ import (
 
 // Methods on types of earlier cells.
 //
-// go/types collects the methods of a type together with its declaration and
-// cannot add one later. So such a method is checked as a function with the
-// receiver as first parameter, and put into the method list of the type by
-// hand, before the check so that the cell itself can use it. Undone when the
-// cell fails.
+// go/types collects the methods of a type together with its declaration and cannot add one
+// later. So such a method is checked as a function with the receiver as its first parameter.
+// Before the check it is inserted into the method list of the type, so that the cell itself can
+// use it. If the cell fails, it is removed again.
 
-// An addedMethod is a method that a cell adds to a type of an earlier one.
+// An addedMethod is a method that a cell adds to a type of an earlier cell.
 type addedMethod struct {
-	decl   *ast.FuncDecl // the user's
-	check  *ast.FuncDecl // the function that go/types sees
+	decl   *ast.FuncDecl // as the user wrote it
+	check  *ast.FuncDecl // the function that go/types checks instead
 	base   *types.Named
 	method *types.Func
-	old    *types.Func // that it replaces, or nil
+	old    *types.Func // the method that it replaces, or nil
 	before []*types.Func
 }
 
-// laterMethods finds the methods in the file whose type is live and not
-// declared by the cell, and replaces them by functions.
+// laterMethods finds the methods in the file whose type is live and not declared by the cell,
+// and replaces them by functions.
 func (a *attempt) laterMethods() {
 	for i, d := range a.file.Decls {
 		f, ok := d.(*ast.FuncDecl)
@@ -44,7 +43,7 @@ func (a *attempt) laterMethods() {
 		}
 		tn, ok := a.lookup(base).(*types.TypeName)
 		if !ok {
-			continue // go/types says what is wrong
+			continue // go/types reports the error
 		}
 		t := types.Unalias(tn.Type())
 		if p, ok := t.(*types.Pointer); ok {
@@ -79,11 +78,10 @@ func (a *attempt) laterMethods() {
 }
 
 func (a *attempt) fail(pos token.Pos, msg string) {
-	a.errs = append(a.errs, &Error{Pos: place(a.fset, pos), Msg: msg, pos: pos})
+	a.errs = append(a.errs, &Error{Pos: cellPosition(a.fset, pos), Msg: msg, pos: pos})
 }
 
-// asFunction makes func name(r T, params) of func (r T) M(params), of the same
-// nodes.
+// asFunction returns func name(r T, params) for func (r T) M(params), made of the same nodes.
 func asFunction(f *ast.FuncDecl, name string) *ast.FuncDecl {
 	params := &ast.FieldList{Opening: f.Type.Params.Opening, Closing: f.Type.Params.Closing}
 	for _, field := range slices.Concat(f.Recv.List, f.Type.Params.List) {
@@ -100,8 +98,7 @@ func asFunction(f *ast.FuncDecl, name string) *ast.FuncDecl {
 	}
 }
 
-// addMethods checks the headers of the later methods and puts these into their
-// types.
+// addMethods checks the signatures of the later methods and adds the methods to their types.
 func (a *attempt) addMethods() {
 	if len(a.methods) == 0 {
 		return
@@ -119,7 +116,7 @@ func (a *attempt) addMethods() {
 	}
 	for _, m := range a.methods {
 		headers.Decls = append(headers.Decls, m.check)
-		a.refuseOwnTypes(m, aliases)
+		a.rejectOwnTypes(m, aliases)
 	}
 	if len(a.errs) > 0 {
 		return
@@ -128,7 +125,7 @@ func (a *attempt) addMethods() {
 	var errs ErrorList
 	config := types.Config{Importer: a.importer, IgnoreFuncBodies: true, Error: func(err error) {
 		if e := (types.Error{}); errors.As(err, &e) && !isAllowed(e) {
-			errs = append(errs, &Error{Pos: place(a.fset, e.Pos), Msg: e.Msg, pos: e.Pos})
+			errs = append(errs, &Error{Pos: cellPosition(a.fset, e.Pos), Msg: e.Msg, pos: e.Pos})
 		}
 	}}
 	_ = types.NewChecker(&config, a.fset, a.pkg, info).Files([]*ast.File{headers})
@@ -141,13 +138,13 @@ func (a *attempt) addMethods() {
 		a.add(m, f.Signature())
 	}
 	if bases := genericBases(a.methods); len(bases) > 0 {
-		a.renewInstances(bases, a.info)
+		a.resetInstances(bases, a.info)
 	}
 }
 
-// refuseOwnTypes reports types in the header of a later method that the same
-// cell declares: the method would have to exist before they do.
-func (a *attempt) refuseOwnTypes(m *addedMethod, aliases map[string]*ast.TypeSpec) {
+// rejectOwnTypes reports types of the same cell in the signature of a later method: the method
+// would have to exist before them.
+func (a *attempt) rejectOwnTypes(m *addedMethod, aliases map[string]*ast.TypeSpec) {
 	ast.Inspect(m.check.Type, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
 			n = s.X
@@ -209,8 +206,8 @@ func isReceiver(t types.Type, base *types.Named) bool {
 	return ok && named.Origin() == base
 }
 
-// methodsOf returns the method list of a type. go/types offers only AddMethod, which
-// can neither replace nor undo; a test pins the field.
+// methodsOf returns the method list of a type, an unexported field. The method AddMethod of
+// go/types can neither replace nor remove a method. A test fails if the field changes.
 func methodsOf(t *types.Named) *[]*types.Func {
 	field := reflect.ValueOf(t).Elem().FieldByName("methods")
 	return (*[]*types.Func)(unsafe.Pointer(field.UnsafeAddr()))
@@ -224,13 +221,13 @@ func (c *Checker) removeMethods(methods []*addedMethod, info *types.Info) {
 		}
 	}
 	if bases := genericBases(methods); len(bases) > 0 {
-		c.renewInstances(bases, info)
+		c.resetInstances(bases, info)
 	}
 }
 
-// restoreMethods puts the user's declarations back into the file, with the
-// facts about them: the receiver and the parameters are those of the method, not
-// those of the function that was checked in its place.
+// restoreMethods puts the user's declarations back into the file, and makes the facts refer to
+// the receiver and the parameters of the method instead of those of the function that was
+// checked.
 func (a *attempt) restoreMethods() {
 	a.adoptParameters()
 	same := map[types.Object]types.Object{}

@@ -13,8 +13,8 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// misspelled returns "; did you mean Println?" for an error about a name that is not
-// declared, where one much like it could stand in its place; else "".
+// misspelled returns "; did you mean Println?" for an error about an undeclared name if a similar
+// name is possible in its place. It may return another hint, or "".
 func (a *attempt) misspelled(e types.Error) string {
 	if path, ok := strings.CutPrefix(e.Msg, "could not import "); ok && !strings.Contains(path, "did you mean") {
 		path, _, _ = strings.Cut(path, " ")
@@ -30,7 +30,7 @@ func (a *attempt) misspelled(e types.Error) string {
 	if best := closest(name, candidates); best != "" {
 		return "; did you mean " + best + "?"
 	}
-	if hint := foreignNames[name]; hint != "" && !strings.Contains(e.Msg, ".") { // of a package or value it is not
+	if hint := nameHints[name]; hint != "" && !strings.Contains(e.Msg, ".") { // not for a member of a package or value
 		return "; " + hint
 	}
 	if a.isAssigned(e.Pos) {
@@ -39,14 +39,14 @@ func (a *attempt) misspelled(e types.Error) string {
 	return ""
 }
 
-// foreignNames are hints by what other languages predeclare.
-var foreignNames = map[string]string{
-	"None": "Go has nil", "null": "Go has nil", "NULL": "Go has nil", "nullptr": "Go has nil",
-	"str": "fmt.Sprint(x) is the text of a value", "input": "fmt.Scan(&x) reads a word, and bufio.NewScanner lines",
-	"this": "a method names its receiver, func (t T) Method()", "self": "a method names its receiver, func (t T) Method()",
+// nameHints are hints about names that other languages predeclare.
+var nameHints = map[string]string{
+	"None": "it is nil in Go", "null": "it is nil in Go", "NULL": "it is nil in Go", "nullptr": "it is nil in Go",
+	"str": "fmt.Sprint(x) converts a value to a string", "input": "fmt.Scan(&x) reads a word, bufio.NewScanner reads lines",
+	"this": "a method declares the name of its receiver: func (t T) Method()", "self": "a method declares the name of its receiver: func (t T) Method()",
 	"help": "name? shows the documentation of a name", "dir": "name? shows the documentation of a name",
-	"exit": "os.Exit ends a program, and the menu of the notebook the kernel", "quit": "os.Exit ends a program, and the menu of the notebook the kernel",
-	"ls": "a command of the shell begins with !", "pwd": "a command of the shell begins with !",
+	"exit": "os.Exit ends a program; the menu of the notebook stops the kernel", "quit": "os.Exit ends a program; the menu of the notebook stops the kernel",
+	"ls": "a shell command begins with !", "pwd": "a shell command begins with !",
 }
 
 // isAssigned reports whether the name at a position is assigned to by =.
@@ -63,8 +63,8 @@ func (a *attempt) isAssigned(pos token.Pos) (found bool) {
 	return found
 }
 
-// misspelledImport returns "; did you mean "fmt"?" for the path of an import that fails, "" where no package has a name like
-// it, or the path is that of a module.
+// misspelledImport returns "; did you mean "fmt"?" for the path of a failed import, or "" if no
+// package has a similar name or the path is that of a module.
 func (a *attempt) misspelledImport(path string) string {
 	if first, _, _ := strings.Cut(path, "/"); strings.Contains(first, ".") {
 		return ""
@@ -76,7 +76,7 @@ func (a *attempt) misspelledImport(path string) string {
 	return fmt.Sprintf("; did you mean %q?", a.findImport(name))
 }
 
-// nameAt returns the name at a position and those that could stand there.
+// nameAt returns the name at a position and the names that are possible there.
 func (a *attempt) nameAt(pos token.Pos) (name string, candidates iter.Seq[string]) {
 	ast.Inspect(a.file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -96,7 +96,7 @@ func (a *attempt) nameAt(pos token.Pos) (name string, candidates iter.Seq[string
 	return name, candidates
 }
 
-// membersOf returns the names that can stand behind x and a dot.
+// membersOf returns the names that are possible after x and a dot.
 func (a *attempt) membersOf(x ast.Expr) (names []string) {
 	if id, ok := x.(*ast.Ident); ok {
 		if p, ok := a.info.Uses[id].(*types.PkgName); ok {
@@ -132,8 +132,8 @@ func (a *attempt) membersOf(x ast.Expr) (names []string) {
 	return names
 }
 
-// namesAt returns the names that a position sees: of the session, of the cell and of the
-// functions around the position, and those of packages, where they are asked for.
+// namesAt returns the names that are visible at a position: those of the session, of the cell and
+// of the enclosing functions and, if packages is true, those of packages.
 func (a *attempt) namesAt(pos token.Pos, packages bool) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, name := range types.Universe.Names() {
@@ -169,8 +169,8 @@ func (a *attempt) namesAt(pos token.Pos, packages bool) iter.Seq[string] {
 	}
 }
 
-// closest returns the candidate that differs least from a name, the longest of several, ""
-// if none is much like it. Names of one or two letters are like everything.
+// closest returns the candidate that differs least from a name, and the longest if there are
+// several, or "" if none is similar. Names of one or two letters have no candidates.
 func closest(name string, candidates iter.Seq[string]) (best string) {
 	const shortest = 3
 	if len(name) < shortest || candidates == nil {
@@ -183,7 +183,7 @@ func closest(name string, candidates iter.Seq[string]) (best string) {
 	least := limit + 1
 	lower, length := strings.ToLower(name), utf8.RuneCountInString(name)
 	for c := range candidates {
-		// Most names differ too much in their lengths already.
+		// Most candidates differ too much in length already.
 		if n := utf8.RuneCountInString(c); n < length-limit || n > length+limit || len(c) < shortest || c == name || strings.Contains(c, "ʹ") {
 			continue
 		}
@@ -195,7 +195,7 @@ func closest(name string, candidates iter.Seq[string]) (best string) {
 	return best
 }
 
-// distance returns how many letters differ. Two that are swapped count as one.
+// distance returns the number of letters that differ. Two swapped letters count as one.
 func distance(a, b string) int {
 	d := levenshtein.ComputeDistance(a, b)
 	if d == 2 && len(a) == len(b) {

@@ -14,7 +14,7 @@ func (c *Checker) Known(name string) bool {
 	return c.lookup(name) != nil || c.imports[name] != ""
 }
 
-// Variables returns those of earlier cells, by name.
+// Variables returns the variables of earlier cells, sorted by name.
 func (c *Checker) Variables() []*types.Var {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -27,7 +27,7 @@ func (c *Checker) Variables() []*types.Var {
 	return list
 }
 
-// Reset forgets what all cells defined and imported, except for some names.
+// Reset removes the definitions and imports of all cells, except for some names.
 func (c *Checker) Reset(except ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,8 +45,8 @@ func (c *Checker) Reset(except ...string) {
 	c.dots = nil
 }
 
-// Statements returns the places of the pieces of a cell, declarations and
-// statements without a package clause, from the first byte to the end of the last token.
+// Statements returns the start and end offsets of the chunks of a cell, which are declarations and
+// statements without a package clause. The end is that of the last token.
 func Statements(src string) [][2]int {
 	chunks, _ := split(src)
 	var list [][2]int

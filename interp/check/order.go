@@ -10,23 +10,22 @@ import (
 
 // Use before definition.
 //
-// Functions of a cell may use the variables of its statements. At package level
-// Go would order the initialisers; here statements run as written, so a
-// statement must not reach, through the functions it mentions, a variable that
-// a later statement defines: it would silently read a zero value. A function
-// literal counts where its variable is used, not where it is defined; a
-// deferred call runs at the end of the cell and is not followed.
+// Functions of a cell may use variables that its statements define. Go orders initializers at
+// package level, but statements run in source order. So a statement must not use a variable that
+// a later statement defines, not even through the functions that it mentions: it would read a
+// zero value. A function literal counts where its variable is used, and not where it is defined.
+// A deferred call runs at the end of the cell and is not followed.
 
-// references are the package-level objects of the cell that a piece of syntax
-// mentions, with the first place of each.
+// references are the package-level objects of the cell that a piece of syntax mentions, with the
+// position of the first mention of each.
 type references map[types.Object]token.Pos
 
 // order finds uses of variables before their definition.
 type order struct {
 	*attempt
-	defined map[types.Object]int        // variable to the statement that defines it
-	through map[types.Object]references // function, or variable that holds a literal
-	last    map[types.Object]int        // the last definition that it reaches, or is
+	defined map[types.Object]int        // variable to the index of the statement that defines it
+	through map[types.Object]references // references of a function, or of a variable with a function literal
+	last    map[types.Object]int        // object to the last definition that it is or reaches
 }
 
 func (a *attempt) orderErrors() ErrorList {
@@ -58,7 +57,7 @@ func (a *attempt) orderErrors() ErrorList {
 		}
 	}
 	for i, refs := range statements {
-		if len(errs) > MostErrors {
+		if len(errs) > MaxErrors {
 			break
 		}
 		errs = append(errs, o.reach(i, refs)...)
@@ -66,8 +65,8 @@ func (a *attempt) orderErrors() ErrorList {
 	return errs
 }
 
-// findLast finds the last definition that each object reaches: from each definition,
-// the last one first, it goes back to what leads there and was not yet found.
+// findLast computes for each object the last definition that it reaches. It starts at the last
+// definition and follows references backwards.
 func (o *order) findLast() {
 	from := map[types.Object][]types.Object{}
 	for object, refs := range o.through {
@@ -93,8 +92,8 @@ func (o *order) findLast() {
 	}
 }
 
-// statement returns what s reaches at once, and notes the literals that it only
-// gives a name to.
+// statement returns the references of s that take effect when it runs. It records the references
+// of function literals that s only assigns to a variable.
 func (o *order) statement(s ast.Stmt) references {
 	if l, ok := s.(*ast.LabeledStmt); ok {
 		return o.statement(l.Stmt)
@@ -123,7 +122,7 @@ func (o *order) statement(s ast.Stmt) references {
 	return o.references(s)
 }
 
-// definitions pairs the identifiers that a statement defines with its values.
+// definitions returns the identifiers that a statement defines, and their values.
 func definitions(s ast.Stmt) (names []*ast.Ident, values []ast.Expr) {
 	switch s := s.(type) {
 	case *ast.AssignStmt:
@@ -161,8 +160,8 @@ func (r references) addOne(o types.Object, p token.Pos) {
 	}
 }
 
-// references lists the variables and functions of the session's package in n.
-// Assigning to a variable is no use of it.
+// references returns the variables and functions of the session's package in n. An assignment to a
+// variable is not a use.
 func (o *order) references(n ast.Node) references {
 	refs := references{}
 	ast.Inspect(n, func(n ast.Node) bool {
@@ -185,7 +184,7 @@ func (o *order) references(n ast.Node) references {
 	return refs
 }
 
-// reach follows refs of statement i through functions.
+// reach returns the errors for the references of statement i, followed through functions.
 func (o *order) reach(i int, refs references) ErrorList {
 	var errs ErrorList
 	for object, pos := range refs {
@@ -198,14 +197,13 @@ func (o *order) reach(i int, refs references) ErrorList {
 			if v != object {
 				msg = fmt.Sprintf("%s uses %s, which is not defined before line %d", object.Name(), v.Name(), line)
 			}
-			errs = append(errs, &Error{Pos: place(o.fset, pos), Msg: msg, pos: pos})
+			errs = append(errs, &Error{Pos: cellPosition(o.fset, pos), Msg: msg, pos: pos})
 		}
 	}
 	return errs
 }
 
-// late returns a variable that is defined after statement i and reached from object,
-// or nil.
+// late returns a variable that is defined after statement i and reached from object, or nil.
 func (o *order) late(i int, object types.Object, seen map[types.Object]bool) types.Object {
 	if seen[object] {
 		return nil

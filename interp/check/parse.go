@@ -11,15 +11,15 @@ import (
 	"strings"
 )
 
-// bodyName is the function that holds the statements of a cell in the file that
-// go/types sees. No identifier of a user has the letter ʹ.
+// bodyName is the function that contains the statements of a cell in the file for go/types.
+// Identifiers of users do not contain the letter ʹ.
 const bodyName = "bodyʹ"
 
-// predeclared is the one name with this letter that a cell may use: the session
-// defines it, and calls it for commands.
+// predeclared is the only name with this letter that a cell may use. The session defines it, and
+// calls it for commands.
 const predeclared = "ʹ"
 
-// A unit is a cell on its way through the checks, with the file made of it.
+// A unit is a cell during the check, with the file that is made from it.
 type unit struct {
 	number  int
 	src     string
@@ -31,12 +31,12 @@ type unit struct {
 	pieces  []piece
 	inits   int  // number of func init
 	values  bool // the last statement is a list of expressions
-	program bool // it has a package clause
-	sketch  bool // a cell may be running: the types of the session are not to change
+	program bool // the cell has a package clause
+	sketch  bool // another cell may be running: the types of the session must not change
 	table   lineTable
 }
 
-// lines returns the table of the lines of the source, which keep their places.
+// lines returns the table of the lines of the source. The steps of a check do not move lines.
 func (u *unit) lines() lineTable {
 	if u.table == nil {
 		u.table = linesOf(u.src)
@@ -49,13 +49,13 @@ type piece struct {
 	node        ast.Decl
 	declaration *declaration // nil for var and func init
 	carried     bool
-	chunk       int // where it stands in the cell, unless carried
+	chunk       int // index in unit.chunks, unless carried
 }
 
-// parse splits and parses a cell, with declarations of earlier cells before its
-// own, as planned. All syntax errors are returned, at their places in the cell.
+// parse splits and parses a cell, with the carried declarations of the plan before its own. It
+// returns all syntax errors, with positions in the cell.
 //
-// It looks at ctx between its steps; both results are nil when that has ended.
+// It checks ctx between its steps. If ctx has ended, both results are nil.
 func parse(ctx context.Context, fset *token.FileSet, number int, src string, p *plan) (*unit, ErrorList) {
 	u := &unit{number: number, src: src, plan: p}
 	if errs := u.scan(); errs != nil {
@@ -87,7 +87,7 @@ func parse(ctx context.Context, fset *token.FileSet, number int, src string, p *
 	return u, nil
 }
 
-// cut pairs the declarations of the file with the text that they come from.
+// cut assigns to the declarations of the file the text that they come from.
 func (u *unit) cut(fset *token.FileSet) {
 	decls := u.file.Decls[:len(u.file.Decls)-1]
 	for len(decls) > 0 && isImport(decls[0]) {
@@ -117,11 +117,10 @@ func isImport(d ast.Decl) bool {
 	return ok && g.Tok == token.IMPORT
 }
 
-// lastFile returns the file that was added to fset last.
+// lastFile returns the file that was last added to fset.
 func lastFile(fset *token.FileSet) *token.File { return fset.File(token.Pos(fset.Base() - 1)) }
 
-// scan splits the cell and refuses what is not Go before the parser would
-// misread it.
+// scan splits the cell, and rejects text that is not Go and that the parser would misread.
 func (u *unit) scan() ErrorList {
 	list, comments := scan(u.src)
 	if offset, msg := tooDeep(list); msg != "" {
@@ -146,7 +145,7 @@ func (u *unit) scan() ErrorList {
 		}
 	}
 	for _, c := range comments {
-		if msg := directiveRefusal(u.src[c[0]:c[1]]); msg != "" {
+		if msg := rejectedDirective(u.src[c[0]:c[1]]); msg != "" {
 			errs = append(errs, u.errorAt(c[0], msg))
 		}
 	}
@@ -165,8 +164,8 @@ func (u *unit) scan() ErrorList {
 	return errs
 }
 
-// withoutLineDirectives returns src where comments that would move the positions of what
-// follows them are plain comments: places are those in the cell.
+// withoutLineDirectives returns src with line directives turned into ordinary comments, because
+// they would change the positions of the following code.
 func withoutLineDirectives(src string, comments [][2]int) string {
 	text := []byte(src)
 	for _, c := range comments {
@@ -177,8 +176,8 @@ func withoutLineDirectives(src string, comments [][2]int) string {
 	return string(text)
 }
 
-// endsInList reports whether the cell ends in several expressions with commas
-// between, which is no statement of Go but shows their values.
+// endsInList reports whether the cell ends in several expressions separated by commas. That is not
+// a Go statement; the cell shows their values.
 func (u *unit) endsInList() bool {
 	if len(u.chunks) == 0 {
 		return false
@@ -199,18 +198,17 @@ func (u *unit) endsInList() bool {
 	return ok && len(call.Args) > 1 && !call.Ellipsis.IsValid()
 }
 
-// isExpression tells an expression that begins with ! from a shell command.
+// isExpression distinguishes an expression that begins with ! from a shell command.
 func (u *unit) isExpression(c *chunk) bool {
 	_, err := parser.ParseExpr(u.src[c.start:c.end])
 	return err == nil
 }
 
 func (u *unit) commandError(c *chunk) *Error {
-	return u.errorAt(c.start, fmt.Sprintf("a command with %c stands at the beginning of a line of its own", u.src[c.start]))
+	return u.errorAt(c.start, fmt.Sprintf("a command with %c must be at the beginning of its own line", u.src[c.start]))
 }
 
-// text puts the pieces of the cell into the order of a Go file. Line directives
-// keep their positions.
+// text arranges the chunks of the cell as a Go file. Line directives keep their positions.
 func (u *unit) text() string {
 	var b strings.Builder
 	b.WriteString("package main\n")
@@ -221,7 +219,7 @@ func (u *unit) text() string {
 			statements = true
 		}
 		if c.kind == varChunk {
-			// A var after the first statement runs in its turn.
+			// A var after the first statement runs as a statement.
 			if c.kind = declChunk; statements {
 				c.kind = stmtChunk
 			}
@@ -252,7 +250,7 @@ func directive(number, line, column int) string {
 	return fmt.Sprintf("/*line %s:%d:%d*/", Filename(number), line, column)
 }
 
-// position converts an offset in the source.
+// position returns the position of an offset in the source.
 func (u *unit) position(offset int) token.Position {
 	line, column := u.lines().position(min(offset, len(u.src)))
 	return token.Position{Filename: Filename(u.number), Line: line, Column: column}
@@ -262,8 +260,7 @@ func (u *unit) errorAt(offset int, msg string) *Error {
 	return &Error{Pos: u.position(offset), Msg: msg}
 }
 
-// sorted puts the errors into the order of the source, those of this cell first,
-// each once.
+// sorted sorts the errors by position, those of this cell first, and removes duplicates.
 func (l ErrorList) sorted(number int) ErrorList {
 	own := Filename(number)
 	sort.SliceStable(l, func(i, j int) bool {

@@ -12,21 +12,23 @@ import (
 
 // Programs in a cell.
 //
-// A cell that declares func main and has no statements runs it, as go run does: [Cell.Main]. So does one whose only
-// statement is main(), which is a program again: [Cell.RunsMain]. One that begins with a package
-// clause is a file of Go, pasted as it is. What it means does not depend on earlier cells:
+// A cell that declares func main and has no statements runs main, as go run does: [Cell.Main]. A
+// cell whose only statement is main() runs the program again: [Cell.RunsMain]. A cell that begins
+// with a package clause is a pasted Go file. Its meaning does not depend on earlier cells:
 //
-//   - What it does not declare or import is what Go predeclares, before it is what an earlier cell has defined.
-//   - Its types have the methods that it declares, and none that an earlier cell has declared for a type of that name.
+//   - A name that it does not declare or import is the predeclared one, before that of an earlier
+//     cell.
+//   - Its types have the methods that it declares, and no methods of earlier cells.
 //
-// What it declares stays, as with any cell. What the Go compiler would say of it besides is a note.
+// Its declarations stay, as with any cell. Further errors of the Go compiler become notes.
 
-// checkPackageClause returns the error of a package clause that is not that of a program at the beginning of the cell.
+// checkPackageClause returns an error unless the package clause is that of a program at the
+// beginning of the cell.
 func (u *unit) checkPackageClause(i int) *Error {
 	c := u.chunks[i]
 	for _, before := range u.chunks[:i] {
 		if !u.isCommandCall(before) {
-			return u.errorAt(c.start, "a package clause comes first in its cell: remove this line, or paste the program into a cell of its own")
+			return u.errorAt(c.start, "a package clause must come first in its cell: remove this line, or paste the program into a cell of its own")
 		}
 	}
 	if fields := strings.Fields(u.src[c.start:c.last]); len(fields) != 2 || fields[1] != "main" {
@@ -36,17 +38,17 @@ func (u *unit) checkPackageClause(i int) *Error {
 	return nil
 }
 
-// isCommandCall reports whether a piece is the call that stands for a command.
+// isCommandCall reports whether a chunk is the call that replaces a command.
 func (u *unit) isCommandCall(c chunk) bool {
 	return c.kind == stmtChunk && strings.HasPrefix(u.src[c.start:c.end], predeclared+"(")
 }
 
-// isStatement reports whether a piece is a statement that the user wrote.
+// isStatement reports whether a chunk is a statement that the user wrote.
 func (u *unit) isStatement(c chunk) bool {
 	return c.kind == stmtChunk && c.first != token.VAR && !u.isCommandCall(c)
 }
 
-// callMain has the cell call its function main at the end, if it has no statements.
+// callMain adds a call of main at the end of the cell if the cell has no statements.
 func (a *attempt) callMain() {
 	if a.sketch {
 		return
@@ -63,7 +65,7 @@ func (a *attempt) callMain() {
 	main := a.file.Decls[i].(*ast.FuncDecl)
 	if slices.ContainsFunc(a.chunks, a.isStatement) {
 		if a.runsMain = a.callsMainOnly(); !hasName(a.body, "main") {
-			const msg = "main was not called, because the cell has statements besides: add main() to call it"
+			const msg = "main was not called, because the cell also has statements: add main() to call it"
 			a.note(main.Name.Pos(), msg, msg)
 		}
 		return
@@ -73,7 +75,8 @@ func (a *attempt) callMain() {
 		Fun: &ast.Ident{NamePos: main.Name.Pos(), Name: "main"}, Lparen: main.Name.Pos(), Rparen: main.Name.Pos()}})
 }
 
-// callsMainOnly reports whether the one statement of the cell is main(), which runs the program again.
+// callsMainOnly reports whether the only statement of the cell is main(), which runs the program
+// again.
 func (a *attempt) callsMainOnly() bool {
 	statements := slices.DeleteFunc(slices.Clone(a.chunks), func(c chunk) bool { return !a.isStatement(c) })
 	if len(statements) != 1 || strings.TrimSpace(strings.TrimSuffix(a.src[statements[0].start:statements[0].last], ";")) != "main()" {
@@ -85,7 +88,7 @@ func (a *attempt) callsMainOnly() bool {
 	return a.declaresFunc("main")
 }
 
-// declaresFunc reports whether the cell declares a function.
+// declaresFunc reports whether the cell declares a function with that name.
 func (a *attempt) declaresFunc(name string) bool {
 	return slices.ContainsFunc(a.file.Decls, func(d ast.Decl) bool {
 		f, ok := d.(*ast.FuncDecl)
@@ -93,7 +96,7 @@ func (a *attempt) declaresFunc(name string) bool {
 	})
 }
 
-// hasName reports whether an identifier in n is name.
+// hasName reports whether n contains the identifier name.
 func hasName(n ast.Node, name string) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
@@ -103,30 +106,32 @@ func hasName(n ast.Node, name string) (found bool) {
 	return found
 }
 
-// isOwn reports whether a place is in the text of the cell.
+// isOwn reports whether a position is in the text of the cell.
 func (a *attempt) isOwn(p token.Pos) bool {
 	return p.IsValid() && a.fset.Position(p).Filename == Filename(a.number)
 }
 
-// predeclaredOnly reports whether a name of the cell means what Go predeclares, whatever earlier cells have defined.
+// predeclaredOnly reports whether a name of the cell has its predeclared meaning, whatever earlier
+// cells have defined.
 func (u *unit) predeclaredOnly(name string) bool {
 	return u.program && types.Universe.Lookup(name) != nil
 }
 
-// A note is something about a cell that is no error.
+// A note is a remark about a cell that is not an error.
 type note struct {
 	pos token.Pos
 	msg string
 	key noteKey
 }
 
-// A noteKey identifies a note by its message and the piece of a cell that it is about, wherever the piece is.
+// A noteKey identifies a note by its message and the text of the chunk that it is about, wherever
+// that is.
 type noteKey struct {
 	piece uint64 // hash of its text
 	msg   string
 }
 
-// note notes something, with its place in the text for the reader.
+// note adds a note about msg. text is what the user reads, with the position.
 func (a *attempt) note(pos token.Pos, msg, text string) {
 	piece := ""
 	at := a.offset(pos)
@@ -138,15 +143,16 @@ func (a *attempt) note(pos token.Pos, msg, text string) {
 	a.notes = append(a.notes, note{pos, text, noteKey{maphash.String(a.seed, piece), msg}})
 }
 
-// rejected notes what the Go compiler would not accept.
+// rejected adds a note about an error of the Go compiler.
 func (a *attempt) rejected(pos token.Pos, msg string) {
 	p := a.fset.Position(pos)
 	msg = strings.NewReplacer(outerSuffix, "", hiddenSuffix, "").Replace(msg)
 	a.note(pos, msg, fmt.Sprintf("the Go compiler would reject this cell: %d:%d: %s", p.Line, p.Column, msg))
 }
 
-// noteAllowed notes an error that a cell may have, where a compiler would stop: names that nothing uses in functions, and
-// variables that nothing uses in blocks. The variables, labels and imports of the cell itself are for later cells.
+// noteAllowed adds a note about an error that a cell may have but that a compiler reports: unused
+// names in functions, and unused variables in blocks. It ignores the variables, labels and imports
+// of the cell itself, because later cells may use them.
 func (a *attempt) noteAllowed(e types.Error) {
 	if a.sketch || !a.isOwn(e.Pos) {
 		return
@@ -162,16 +168,16 @@ func (a *attempt) noteAllowed(e types.Error) {
 	a.rejected(e.Pos, e.Msg)
 }
 
-// noteForeign notes, for a program, the names that it neither declares nor imports: packages and what earlier cells have
-// defined.
-func (a *attempt) noteForeign() {
+// noteUndeclared adds notes about the names that a program neither declares nor imports: packages, and
+// definitions of earlier cells.
+func (a *attempt) noteUndeclared() {
 	if !a.program {
 		return
 	}
 	first := map[string]token.Pos{}
 	for id, o := range a.info.Uses {
 		p, isPackage := o.(*types.PkgName)
-		foreign := isPackage && !p.Pos().IsValid() || !isPackage && o == a.lookup(id.Name) && !a.declared[id.Name] && !a.plan.keeps[id.Name]
+		foreign := isPackage && !p.Pos().IsValid() || !isPackage && o == a.lookup(id.Name) && !a.declared[id.Name] && !a.plan.keptKeys[id.Name]
 		if !foreign || strings.Contains(id.Name, "ʹ") || !a.isOwn(id.Pos()) {
 			continue
 		}
@@ -184,7 +190,7 @@ func (a *attempt) noteForeign() {
 	}
 }
 
-// noteStatements notes the first statement outside of functions of a program.
+// noteStatements adds a note about the first statement of a program outside of functions.
 func (a *attempt) noteStatements() {
 	if !a.program || a.sketch {
 		return
@@ -197,17 +203,18 @@ func (a *attempt) noteStatements() {
 	}
 }
 
-// offset returns where in the source of the cell a place is.
+// offset returns the offset of a position in the source of the cell.
 func (a *attempt) offset(p token.Pos) int {
 	at := a.fset.Position(p)
 	return min(a.lines()[at.Line-1]+at.Column-1, len(a.src))
 }
 
-// mostNotes is how many notes of a cell are shown.
-const mostNotes = 5
+// maxNotes is the maximum number of notes of a cell.
+const maxNotes = 5
 
-// takeNotes gives the notes that are new: what the same piece of a cell is noted for is not repeated.
-func (c *Checker) takeNotes(cell *Cell) {
+// setNotes sets the notes of a cell. It leaves out those that were already reported for the same
+// text.
+func (c *Checker) setNotes(cell *Cell) {
 	slices.SortStableFunc(cell.noted, func(x, y note) int { return int(x.pos - y.pos) })
 	for _, n := range cell.noted {
 		if !c.noted[n.key] {
@@ -215,8 +222,8 @@ func (c *Checker) takeNotes(cell *Cell) {
 			cell.Notes = append(cell.Notes, n.msg)
 		}
 	}
-	if more := len(cell.Notes) - mostNotes; more > 0 {
-		cell.Notes = append(cell.Notes[:mostNotes], fmt.Sprintf("and %d more", more))
+	if more := len(cell.Notes) - maxNotes; more > 0 {
+		cell.Notes = append(cell.Notes[:maxNotes], fmt.Sprintf("and %d more", more))
 	}
 	cell.noted = nil
 }

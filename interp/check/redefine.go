@@ -11,22 +11,21 @@ import (
 	"strings"
 )
 
-// What depends on a redefined name.
+// Declarations that depend on a redefined name.
 //
-// A cell that gives a name a new meaning takes along the declarations of
-// earlier cells that use the name, and those that use these, so that all of
-// them are checked and compiled against the new one. A function that no longer
-// type-checks keeps its signature and panics when called; a type or constant
-// that does not stays as it was.
+// If a cell redefines a name, the declarations of earlier cells that use the name join the cell, and
+// so do those that use these. They are all checked and compiled against the new definition. A
+// function that no longer type-checks keeps its signature and panics when it is called. A type or
+// constant that no longer type-checks stays as it was.
 
-// plan is how earlier declarations take part in a cell. It only grows from one
-// attempt to the next.
+// plan says how earlier declarations take part in a cell. From one attempt to the next, entries are
+// only added.
 type plan struct {
-	carried []*declaration
-	broken  map[*declaration]*Error // body replaced by a panic
-	dropped map[*declaration]*Error // left as it was
-	keeps   map[string]bool         // the keys of what is kept
-	kept    map[int]bool            // chunks that repeat a live type or method word for word
+	carried  []*declaration
+	broken   map[*declaration]*Error // the body is replaced by a panic
+	dropped  map[*declaration]*Error // left as they were
+	keptKeys map[string]bool         // the keys of the declarations in kept
+	kept     map[int]bool            // indices of chunks that repeat a live type or method word for word
 }
 
 // active returns the carried declarations that are part of the file.
@@ -46,17 +45,17 @@ func (p *plan) source(d *declaration) string {
 	if e == nil {
 		return d.text
 	}
-	return d.text[:d.body] + fmt.Sprintf("{ panic(%q) }", fmt.Sprintf("%s no longer compiles: %s", d.keys[0], e.first()))
+	return d.text[:d.body] + fmt.Sprintf("{ panic(%q) }", fmt.Sprintf("%s no longer compiles: %s", d.keys[0], e.firstLine()))
 }
 
-// first returns the error in one line.
-func (e *Error) first() string {
+// firstLine returns the first line of the error.
+func (e *Error) firstLine() string {
 	line, _, _ := strings.Cut(e.Error(), "\n")
 	return line
 }
 
-// blame finds errors inside of carried declarations and takes these out of the
-// next attempt. It reports whether there is anything to try again.
+// blame finds the carried declarations that contain errors, and marks them as broken or dropped for
+// the next attempt. It reports whether there are any.
 func (a *attempt) blame(errs ErrorList) bool {
 	again := false
 	seen := map[*declaration]bool{}
@@ -68,7 +67,7 @@ func (a *attempt) blame(errs ErrorList) bool {
 			}
 			d := p.declaration
 			if seen[d] {
-				continue // one pass changes a declaration once
+				continue // a declaration changes at most once per attempt
 			}
 			seen[d], again = true, true
 			if a.plan.broken[d] == nil && d.body >= 0 {
@@ -81,16 +80,16 @@ func (a *attempt) blame(errs ErrorList) bool {
 	return again
 }
 
-// dependants lists the live declarations that must join the cell because it
-// redefines something that they use, or that others use which join it.
+// dependants returns the live declarations that must join the cell, because it redefines something
+// that they use, directly or through other declarations that join.
 func (a *attempt) dependants() []*declaration {
 	replaced := map[string]bool{}
-	hidden := map[string]bool{} // types that only what did not compile with them depends on
+	hidden := map[string]bool{} // types on which only declarations that did not compile with them depend
 	own := map[string]bool{}
 	for _, n := range a.definitions() {
 		own[n.name] = true
 		if v, ok := n.object.(*types.Var); ok && v.Type() == types.Typ[types.Invalid] {
-			continue // no more is known than that the cell has an error
+			continue // the cell has an error; nothing else is known about the variable
 		}
 		switch old := a.live[n.name]; {
 		case old == nil || old == n.object:
@@ -132,14 +131,14 @@ func (a *attempt) dependants() []*declaration {
 				continue
 			}
 			if !replaced[name] && !a.wasBroken[d] {
-				continue // it goes on to mean the hidden type
+				continue // it still means the hidden type
 			}
 			if t := d.receiver(); t != "" && own[t] {
 				if a.program {
-					continue // its types have the methods that it declares
+					continue // the program's types only have the methods that it declares
 				}
 				if _, ok := a.pkg.Scope().Lookup(t).(*types.TypeName); !ok {
-					continue // the name is no type any more
+					continue // the name is no longer a type
 				}
 			}
 			taken[d] = true
@@ -158,14 +157,14 @@ func (a *attempt) dependants() []*declaration {
 	return list
 }
 
-// keep finds the types and methods of the cell that repeat the live ones word
-// for word and mean the same: they stay what they are, so that values made
-// before the cell was run again still fit.
+// keep finds the types and methods of the cell that repeat the live ones word for word with the same
+// meaning. They keep their identity, so that existing values still have the type after the cell has
+// run again.
 func (c *Checker) keep(u *unit) map[int]bool {
-	u.plan.keeps = map[string]bool{}
+	u.plan.keptKeys = map[string]bool{}
 	candidates := map[int]*declaration{} // by chunk
-	changed := map[string]bool{}         // names that the cell gives a new meaning
-	repeated := map[string]bool{}        // what it declares
+	changed := map[string]bool{}         // names to which the cell gives a new meaning
+	repeated := map[string]bool{}        // keys that the cell declares
 	for _, p := range u.pieces {
 		if p.declaration == nil {
 			for _, n := range definedNames(p.node) {
@@ -194,7 +193,7 @@ func (c *Checker) keep(u *unit) map[int]bool {
 		}
 	}
 	if u.program {
-		// A type that has methods besides is another one.
+		// A type with other methods is a different type.
 		for key := range c.declarations {
 			t, _, isMethod := strings.Cut(key, ".")
 			if !isMethod || repeated[key] {
@@ -204,7 +203,7 @@ func (c *Checker) keep(u *unit) map[int]bool {
 			maps.DeleteFunc(candidates, func(_ int, d *declaration) bool { return d.isType && slices.Contains(d.keys, t) })
 		}
 	}
-	users := map[string][]int{} // chunks of candidates, by what they use
+	users := map[string][]int{} // chunks of candidates, by the keys that they use
 	for chunk, d := range candidates {
 		if receiver := d.receiver(); receiver != "" {
 			users[receiver] = append(users[receiver], chunk)
@@ -228,7 +227,7 @@ func (c *Checker) keep(u *unit) map[int]bool {
 	for chunk, d := range candidates {
 		kept[chunk] = true
 		for _, key := range d.keys {
-			u.plan.keeps[key] = true
+			u.plan.keptKeys[key] = true
 		}
 	}
 	return kept

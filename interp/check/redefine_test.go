@@ -12,8 +12,8 @@ func TestRedefine(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name, in string
-		carried  string // names, space separated, of the last cell
-		broken   string // its errors, a line each
+		carried  string // names in the last cell, separated by spaces
+		broken   string // errors of the last cell, one per line
 	}{
 		{"caller is carried", "func f() int { return 1 }\n---\nfunc g() int { return f() * 10 }\n---\nfunc f() int { return 2 }", "g", ""},
 		{"callers of callers", "func f() int { return 1 }\nfunc g() int { return f() }\n---\nfunc h() int { return g() }\n---\nfunc f() int { return 2 }", "g h", ""},
@@ -62,7 +62,7 @@ func TestLaterMethods(t *testing.T) {
 		t.Fatal("a wrong method was accepted")
 	}
 	if _, err := c.Check(t.Context(), 3, "p.String()"); err == nil {
-		t.Fatal("the method of a failed cell is there")
+		t.Fatal("the method of a failed cell still exists")
 	}
 	cell, err := c.Check(t.Context(), 4, "func (p P) String() string { return \"P!\" }\ns := p.String()\nvar _ fmt.Stringer = p")
 	if err != nil {
@@ -70,7 +70,7 @@ func TestLaterMethods(t *testing.T) {
 	}
 	c.Discard(cell)
 	if _, err := c.Check(t.Context(), 5, "p.String()"); err == nil {
-		t.Fatal("the method of a discarded cell is there")
+		t.Fatal("the method of a discarded cell still exists")
 	}
 	if cell, err = c.Check(t.Context(), 6, "func (p P) String() string { return \"P!\" }\nfunc (p *P) Set(x int) { p.X = x }"); err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestLaterMethods(t *testing.T) {
 	for _, f := range cell.Funcs {
 		m, ok := cell.Info.Defs[f.Name].(*types.Func)
 		if !ok || f.Recv == nil || m.Signature().Recv() == nil {
-			t.Errorf("%s is no method: %v", f.Name.Name, m)
+			t.Errorf("%s is not a method: %v", f.Name.Name, m)
 		}
 	}
 	run(t, c, "p.Set(4)\np.String()", "func show() string { return p.String() }")
@@ -102,9 +102,9 @@ func TestLaterMethods(t *testing.T) {
 	}
 }
 
-// TestTypesInternals pins what this package relies on in go/types: a scope that
-// is emptied in place keeps its package usable, the method list of a named
-// type can be replaced, and that of an instance created again.
+// TestTypesInternals checks what this package requires of go/types: a package remains usable
+// after its scope is emptied in place, the method list of a named type can be replaced, and that
+// of an instance can be created again.
 func TestTypesInternals(t *testing.T) {
 	t.Parallel()
 	field, ok := reflect.TypeOf(types.Named{}).FieldByName("methods")
@@ -154,10 +154,10 @@ func TestFailedCellLeavesNothing(t *testing.T) {
 
 func TestOlderType(t *testing.T) {
 	t.Parallel()
-	const hint = "\n\tT was redefined by cell[%d]: run the cell again that made the value of the older type"
+	const hint = "\n\tT was redefined by cell[%d]: run the cell that made the value again"
 	for _, row := range []struct {
 		name, in, want string
-		cell           int // that the hint names, 0 for no hint
+		cell           int // the cell in the hint, 0 for no hint
 	}{
 		{"assignment", "type T struct{ a int }\nt := T{1}\n---\ntype T struct{ a, b int }\n---\nt = T{1, 2}", "cell[3]:1:5: cannot use T{…} (value of struct type T) as T value in assignment", 2},
 		{"slice", "type T struct{ a int }\nl := []*T{}\n---\ntype T struct{ a, b int }\nfunc f(l []*T) {}\n---\nf(l)", "cell[3]:1:3: cannot use l (variable of type []*T) as []*T value in argument to f", 2},
@@ -188,7 +188,7 @@ func TestOlderType(t *testing.T) {
 
 func TestHiddenPackage(t *testing.T) {
 	t.Parallel()
-	const hint = "\n\tstrings is a variable of an earlier cell: import \"strings\" in a cell makes it the package again"
+	const hint = "\n\tstrings is a variable of an earlier cell: import \"strings\" in a cell to use the package"
 	for _, row := range []struct{ before, in, want string }{
 		{"strings := 5", "strings.ToUpper(\"a\")", "cell[2]:1:9: strings.ToUpper undefined (type int has no field or method ToUpper)" + hint},
 		{"strings := 5", "strings.Nothing(\"a\")", "cell[2]:1:9: strings.Nothing undefined (type int has no field or method Nothing)"},

@@ -7,29 +7,28 @@ import (
 	"strings"
 )
 
-// directiveRefusal says why a comment that a compiler obeys cannot stand in a cell,
-// "" for all others: without it the variable or function that follows would be
-// another one than Go's.
-func directiveRefusal(comment string) string {
+// rejectedDirective returns the reason why a cell must not contain a compiler directive, or "" for
+// other comments. Without the directive, the following variable or function would not be what it is
+// in Go.
+func rejectedDirective(comment string) string {
 	directive, _, _ := strings.Cut(strings.ReplaceAll(comment, "\t", " "), " ")
 	switch directive {
 	case "//go:embed":
-		return "go:embed is not supported, because a cell has no folder of source: read the file with os.ReadFile, or take os.DirFS for a folder"
+		return "go:embed is not supported, because a cell has no source directory: read the file with os.ReadFile, or use os.DirFS for a directory"
 	case "//go:linkname":
-		return "go:linkname is not supported: a cell has only the exported names of a package"
+		return "go:linkname is not supported: a cell can only use the exported names of a package"
 	}
 	return ""
 }
 
-// Refuse sets the function that says why a cell cannot use an exported name, or
-// field, of a package: because what it would do there is not what Go says. It
-// returns "" for all others.
+// Refuse sets a function that returns the reason why a cell must not use an exported name or field
+// of a package, because it would not do what it does in Go. It returns "" for all others.
 func Refuse(reason func(path, name string) string) Option {
 	return func(c *Checker) { c.refuse = reason }
 }
 
-// refusals returns the errors of a cell that uses what it cannot have.
-func (a *attempt) refusals() ErrorList {
+// rejections returns the errors about names that the cell must not use.
+func (a *attempt) rejections() ErrorList {
 	var errs ErrorList
 	for id, o := range a.info.Uses {
 		if o.Pkg() == nil || o.Pkg() == a.pkg || !o.Exported() {
@@ -48,11 +47,11 @@ func (a *attempt) refusals() ErrorList {
 	return append(errs, a.longSignatures()...)
 }
 
-// maxParameters is how many parameters, results and receivers package reflect allows a
-// function type together.
+// maxParameters is the maximum number of parameters, results and receivers together of a function
+// type in package reflect.
 const maxParameters = 128
 
-// longSignatures returns the errors of functions with too many parameters.
+// longSignatures returns the errors about functions with too many parameters.
 func (a *attempt) longSignatures() (errs ErrorList) {
 	length := func(l *ast.FieldList) int {
 		if l == nil {

@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-func TestRefuseDirectives(t *testing.T) {
+func TestRejectDirectives(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, in, want string }{
 		{"embed", "import _ \"embed\"\n//go:embed a.txt\nvar text string",
-			"cell[1]:2:1: go:embed is not supported, because a cell has no folder of source: read the file with os.ReadFile, or take os.DirFS for a folder"},
+			"cell[1]:2:1: go:embed is not supported, because a cell has no source directory: read the file with os.ReadFile, or use os.DirFS for a directory"},
 		{"embed, with a tab", "//go:embed\ta.txt\nvar text string",
-			"cell[1]:1:1: go:embed is not supported, because a cell has no folder of source: read the file with os.ReadFile, or take os.DirFS for a folder"},
+			"cell[1]:1:1: go:embed is not supported, because a cell has no source directory: read the file with os.ReadFile, or use os.DirFS for a directory"},
 		{"linkname", "//go:linkname now runtime.nanotime\nfunc now() int64 { return 1 }",
-			"cell[1]:1:1: go:linkname is not supported: a cell has only the exported names of a package"},
-		{"what changes no meaning", "//go:noinline\nfunc f() int { return 1 }\n//go:generate stringer\nf()", ""},
+			"cell[1]:1:1: go:linkname is not supported: a cell can only use the exported names of a package"},
+		{"directives without effect on the meaning", "//go:noinline\nfunc f() int { return 1 }\n//go:generate stringer\nf()", ""},
 		{"a comment about it", "// go:embed is another thing\nx := \"//go:embed a\"", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestRefuse(t *testing.T) {
 }
 
 // Package reflect has no function types with more than 128 parameters, results and receivers.
-func TestRefuseLongSignatures(t *testing.T) {
+func TestRejectLongSignatures(t *testing.T) {
 	t.Parallel()
 	parameters := func(n int) string { return strings.TrimSuffix(strings.Repeat("_, ", n), ", ") + " int" }
 	for name, row := range map[string]struct {

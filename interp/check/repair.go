@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// closeOpen appends what is missing at the end of src: the end of a comment or a
-// string, and brackets. A function literal of go and defer is called, and a
-// generic function has parameters.
+// closeOpen appends what is missing at the end of src: the end of a comment or a string, and closing
+// brackets. It adds a call to the function literal of go and defer, and a parameter list to a generic
+// function.
 func closeOpen(src string) string {
 	list, comments := scan(src)
-	calls := []int{} // where () is missing
-	// A level is what has been seen since the last semicolon between two brackets.
+	calls := []int{} // offsets where () is missing
+	// A level has the state of a bracket level since the last semicolon.
 	type level struct {
 		open      token.Token
-		needsCall bool // behind the closing bracket
-		starts    bool // go or defer
-		literal   bool // the function of go or defer
+		needsCall bool // after the closing bracket
+		starts    bool // go or defer precedes
+		literal   bool // the function literal of go or defer
 	}
 	levels := []level{{}}
-	// end is where a statement ends that may be a go or defer statement without a call.
+	// end handles the end of a statement that may be a go or defer statement without a call.
 	end := func(i int) {
 		top := &levels[len(levels)-1]
 		if top.starts && i > 0 && list[i-1].tok == token.IDENT {
@@ -85,7 +85,7 @@ func closing(open token.Token) token.Token {
 	}
 }
 
-// endOfText ends the comment or the string that src ends in.
+// endOfText returns the end of the comment or the string in which src ends.
 func endOfText(src string, list []lexeme, comments [][2]int) string {
 	if n := len(comments); n > 0 && comments[n-1][1] == len(src) {
 		text := src[comments[n-1][0]:]
@@ -110,9 +110,8 @@ func endOfText(src string, list []lexeme, comments [][2]int) string {
 	return ""
 }
 
-// needsCall reports whether () follows the bracket that list[open] opens: that of
-// the body of a function that go or defer calls, which literal tells of, or of type
-// parameters.
+// needsCall reports whether () must follow the bracket at list[open]. That is so for the body of a
+// function literal of go or defer, as literal says, and for type parameters.
 func needsCall(list []lexeme, open int, literal bool) bool {
 	switch list[open].tok {
 	case token.LBRACK:
@@ -123,15 +122,15 @@ func needsCall(list []lexeme, open int, literal bool) bool {
 	return false
 }
 
-// repairs bounds how often WithoutErrors looks again.
-const repairs = 4
+// maxRepairs is the maximum number of times that WithoutErrors parses.
+const maxRepairs = 4
 
-// WithoutErrors returns src with spaces for the lines that syntax errors lie in, but
-// for the line of the offset keep. Offsets stay. It reports whether it is not src.
+// WithoutErrors returns src with the lines that have syntax errors replaced by spaces, except for the
+// line of the offset keep. Offsets do not change. changed reports whether text differs from src.
 func WithoutErrors(src string, keep int) (text string, changed bool) {
 	text = src
 	kept := 1 + strings.Count(src[:keep], "\n")
-	for range repairs {
+	for range maxRepairs {
 		before := text
 		text = blankLines(text, slices.DeleteFunc(errorLines(text), func(line int) bool { return line == kept }))
 		if text == before {
@@ -141,7 +140,7 @@ func WithoutErrors(src string, keep int) (text string, changed bool) {
 	return text, text != src
 }
 
-// errorLines returns the lines of src, from 1, with what the parser does not take.
+// errorLines returns the numbers of the lines of src, from 1, with syntax errors.
 func errorLines(src string) (lines []int) {
 	u := &unit{number: sketchNumber, src: closeOpen(src), plan: &plan{}}
 	list, comments := scan(u.src)
@@ -165,8 +164,8 @@ func errorLines(src string) (lines []int) {
 	return lines
 }
 
-// brokenOff returns the place of a bracket in which a line ends where no line may, or a
-// function is declared: the one that closes it was forgotten.
+// brokenOff returns the offset of a bracket that the user forgot to close: a line ends inside it where
+// no line may end, or a function is declared inside it.
 func brokenOff(src string) (offset int, ok bool) {
 	list, _ := scan(src)
 	var open []int
@@ -180,7 +179,7 @@ func brokenOff(src string) (offset int, ok bool) {
 			}
 		case token.FUNC:
 			if len(open) > 0 && i+1 < len(list) && list[i+1].tok == token.IDENT {
-				return list[open[0]].offset, true // no function is declared in brackets
+				return list[open[0]].offset, true // functions cannot be declared inside brackets
 			}
 		case token.SEMICOLON:
 			if len(open) == 0 || i == len(list)-1 {
@@ -195,7 +194,7 @@ func brokenOff(src string) (offset int, ok bool) {
 	return 0, false
 }
 
-// opensGroup reports whether the parenthesis list[i] begins a list of declarations.
+// opensGroup reports whether the parenthesis list[i] begins a group of declarations.
 func opensGroup(list []lexeme, i int) bool {
 	if i == 0 {
 		return false
@@ -207,7 +206,7 @@ func opensGroup(list []lexeme, i int) bool {
 	return false
 }
 
-// blankLines returns src with spaces for lines.
+// blankLines returns src with spaces in place of some lines.
 func blankLines(src string, lines []int) string {
 	text, table := []byte(src), linesOf(src)
 	for _, line := range lines {

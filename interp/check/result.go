@@ -8,18 +8,17 @@ import (
 	"strings"
 )
 
-// A cell shows the values of its last statement, when that is an expression
-// that has any. A semicolon after it hides them. The count of writes and prints is
-// not shown, only their error: nobody ends a cell with fmt.Println for its count
-// of bytes.
+// A cell shows the values of its last statement if that is an expression with values. A semicolon
+// after it hides them. If the statement writes or prints, only its error is shown: users do not want
+// to see the number of bytes of fmt.Fprintln.
 
-// setResult decides what the cell shows and makes its last statement valid Go.
+// setResult sets what the cell shows and makes its last statement valid Go.
 func (a *attempt) setResult(cell *Cell) {
 	if a.result == nil {
 		return
 	}
 	if a.values {
-		// Lowered like any call of a compiled function.
+		// The list is lowered like any call of a compiled function.
 		call := a.result.(*ast.CallExpr)
 		a.info.Uses[call.Fun.(*ast.Ident)] = a.show
 		return
@@ -53,12 +52,11 @@ func (a *attempt) lastStatement() int {
 	return 0
 }
 
-// displayPackage has what shows values; its Show gives a handle of what is seen
-// already.
+// displayPackage has functions that show values. Its function Show returns a handle of an output that
+// is already visible.
 const displayPackage = "github.com/quernlab/quern/display"
 
-// prints reports whether a call prints to standard output, which does not fail, or
-// shows its arguments.
+// prints reports whether a call prints to standard output, which cannot fail, or shows its arguments.
 func (a *attempt) prints(call *ast.CallExpr) bool {
 	s, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	if !ok {
@@ -71,9 +69,8 @@ func (a *attempt) prints(call *ast.CallExpr) bool {
 	return f.Pkg().Path() == "fmt" && strings.HasPrefix(f.Name(), "Print") || f.Pkg().Path() == displayPackage && f.Name() == "Show"
 }
 
-// isCount reports whether t is the result of a write or a print: results named
-// (n int, err error), but of a read, or (int, error) of a function whose name says
-// so.
+// isCount reports whether t is the result of a write or a print: results named (n int, err error) of a
+// function that does not read, or (int, error) of a function with such a name.
 func (a *attempt) isCount(x ast.Expr, t types.Type) bool {
 	tuple, ok := t.(*types.Tuple)
 	if !ok || tuple.Len() != 2 || !types.Identical(tuple.At(0).Type(), types.Typ[types.Int]) || !isError(tuple.At(1).Type()) {
@@ -97,13 +94,12 @@ func (a *attempt) isCount(x ast.Expr, t types.Type) bool {
 	return false
 }
 
-// IsCount reports whether Result is the count and the error of a write: of interest
-// only where that failed.
+// IsCount reports whether Result is the count and the error of a write. Only the error is shown.
 func (c *Cell) IsCount() bool { return c.count }
 
 func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
 
-// makesError reports whether a call makes an error value rather than fails.
+// makesError reports whether a call creates an error value, which does not mean that it failed.
 func makesError(info *types.Info, call *ast.CallExpr) bool {
 	if info.Types[call.Fun].IsType() {
 		return true // conversion
@@ -119,13 +115,13 @@ func makesError(info *types.Info, call *ast.CallExpr) bool {
 	return f.Pkg().Path() == "errors" || f.Pkg().Path() == "fmt" && f.Name() == "Errorf"
 }
 
-// inLiteral reports whether p lies in a function literal of the statements.
+// inLiteral reports whether p is in a function literal of the statements.
 func (a *attempt) inLiteral(p token.Pos) bool { return a.literals()(p) }
 
-// literals returns a function that reports whether a place lies in a function literal of the
+// literals returns a function that reports whether a position is in a function literal of the
 // statements.
 func (a *attempt) literals() func(token.Pos) bool {
-	var outer []*ast.FuncLit // in the order of the text
+	var outer []*ast.FuncLit // in source order
 	for _, s := range a.hoisting.original {
 		ast.Inspect(s, func(n ast.Node) bool {
 			l, ok := n.(*ast.FuncLit)
@@ -141,8 +137,8 @@ func (a *attempt) literals() func(token.Pos) bool {
 	}
 }
 
-// MakesError reports whether a call of the cell makes an error as a value:
-// errors.New, errors.Join, fmt.Errorf, a conversion.
+// MakesError reports whether a call of the cell creates an error as a value: errors.New, errors.Join,
+// fmt.Errorf, a conversion.
 func (c *Cell) MakesError(call *ast.CallExpr) bool { return makesError(c.Info, call) }
 
 // EndsInError reports whether the last value of Result has the type error.
@@ -157,8 +153,7 @@ func (c *Cell) EndsInError() bool {
 	return t != nil && isError(t)
 }
 
-// IsCall reports whether Result is a call of a function or a method, and no
-// conversion.
+// IsCall reports whether Result is a call of a function or a method, and not a conversion.
 func (c *Cell) IsCall() bool {
 	if len(c.Result) == 0 {
 		return false

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// A Sketch is what can be found out about a cell that need not be right, nor
-// even complete: what completion and inspection work from. It is valid during
-// the call that gives it, and its maps are not to be changed.
+// A Sketch has the known facts about a cell that may be wrong or incomplete. Completion and
+// inspection use it. It is valid until visit returns, and its maps must not be changed.
 type Sketch struct {
 	Source  string
 	Fset    *token.FileSet
@@ -19,10 +18,10 @@ type Sketch struct {
 	Body    *ast.FuncDecl // the statements
 	Info    *types.Info
 	Package *types.Package
-	Live    map[string]types.Object // the names that earlier cells defined
-	Imports map[string]string       // the packages that they import, by name
-	// Methods are those that the cell defines on types of earlier cells. The types
-	// do not have them: another cell may be running.
+	Live    map[string]types.Object // the names that earlier cells have defined
+	Imports map[string]string       // package name to path, for imports of earlier cells
+	// Methods are the methods that the cell defines on types of earlier cells. They are
+	// not added to the types, because another cell may be running.
 	Methods  map[*types.TypeName][]*types.Func
 	checker  *Checker
 	unit     *unit
@@ -32,9 +31,8 @@ type Sketch struct {
 // sketchNumber is the number of the cell in positions of a sketch.
 const sketchNumber = 0
 
-// Sketch calls visit with what is known about src. What is still open at its end
-// is closed. It does not call visit where src is too broken to be
-// parsed in part.
+// Sketch calls visit with the known facts about src. It closes what is open at the end of src. It does
+// not call visit if not even a part of src can be parsed.
 func (c *Checker) Sketch(src string, visit func(*Sketch)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,7 +43,7 @@ func (c *Checker) Sketch(src string, visit func(*Sketch)) {
 	}
 	u.chunks, _ = splitList(u.src, list, comments, u.lines())
 	u.values = u.endsInList()
-	// The file is what could be parsed; the error tells what could not.
+	// The file has the part that could be parsed; the error is not needed.
 	file, _ := parser.ParseFile(c.fset, "", u.text(), parser.AllErrors)
 	u.token = lastFile(c.fset)
 	defer c.fset.RemoveFile(u.token)
@@ -67,7 +65,7 @@ func (c *Checker) Sketch(src string, visit func(*Sketch)) {
 	})
 }
 
-// sketchAttempt returns nil where the syntax is so broken that it upsets the checks.
+// sketchAttempt returns nil if the syntax is so broken that the checks panic.
 func (c *Checker) sketchAttempt(u *unit) (a *attempt, methods map[*types.TypeName][]*types.Func) {
 	defer func() {
 		if recover() != nil {
@@ -91,7 +89,7 @@ func (a *attempt) sketchedMethods() map[*types.TypeName][]*types.Func {
 	return all
 }
 
-// MethodsOf returns the methods that the cell defines on t, or what t points to.
+// MethodsOf returns the methods that the cell defines on t, or on the type that t points to.
 func (s *Sketch) MethodsOf(t types.Type) []*types.Func {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
@@ -121,9 +119,8 @@ func (s *Sketch) Ident(offset int) *ast.Ident {
 	return found
 }
 
-// Doc returns the comment above the declaration of an object, and Text that
-// declaration: as the sketch has them, or an earlier cell where it has not. key is
-// its name, of a method "T.M".
+// Doc returns the comment above the declaration of an object, as it is in the sketch or else in an
+// earlier cell. key is the object's name, or "T.M" for a method.
 func (s *Sketch) Doc(o types.Object, key string) string {
 	if c := s.chunk(o); c != nil {
 		return plainComment(s.unit.src[c.doc:c.start])
@@ -134,7 +131,7 @@ func (s *Sketch) Doc(o types.Object, key string) string {
 	return ""
 }
 
-// Text is described with Doc.
+// Text returns the text of the declaration of an object, as Doc does for its comment.
 func (s *Sketch) Text(o types.Object, key string) string {
 	if c := s.chunk(o); c != nil {
 		return s.unit.src[c.start:c.end]
@@ -173,7 +170,7 @@ func (s *Sketch) FieldDoc(o types.Object, field string) string {
 	return doc
 }
 
-// chunk returns the declaration of o in the sketch.
+// chunk returns the declaration of o in the sketch, or nil.
 func (s *Sketch) chunk(o types.Object) *chunk {
 	if !o.Pos().IsValid() {
 		return nil
@@ -193,7 +190,7 @@ func (s *Sketch) chunk(o types.Object) *chunk {
 	return nil
 }
 
-// plainComment returns the text of comments without their marks.
+// plainComment returns the text of comments without // and /*.
 func plainComment(text string) string {
 	var lines []string
 	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
@@ -204,13 +201,13 @@ func plainComment(text string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// Find returns the object that a name means where no cell declares it locally.
+// Find returns the object of a name that the cell does not declare locally.
 func (s *Sketch) Find(name string) types.Object { return s.checker.lookup(name) }
 
 // Import returns a package by its path.
 func (s *Sketch) Import(path string) (*types.Package, error) { return s.checker.importer.Import(path) }
 
-// PackageOf returns the package that an undeclared qualifier means, or nil.
+// PackageOf returns the package of an undeclared qualifier, or nil.
 func (s *Sketch) PackageOf(name string) *types.Package {
 	path := s.checker.findImport(name)
 	if path == "" {

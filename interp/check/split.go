@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// kind says where a chunk belongs in a Go file.
+// kind is the kind of a chunk, which determines its place in a Go file.
 type kind int
 
 const (
@@ -18,28 +18,27 @@ const (
 	packageChunk // a package clause, which is left out
 )
 
-// A chunk is one top-level piece of a cell: an import, a declaration or a
-// statement, without the semicolon that ends it.
+// A chunk is a top-level part of a cell: an import, a declaration or a statement, without the
+// terminating semicolon.
 type chunk struct {
 	kind       kind
 	start, end int         // byte offsets in the source
-	last       int         // where the last token ends; a comment may follow
-	doc        int         // offset of the comment right above, or start
+	last       int         // end of the last token; a comment may follow
+	doc        int         // offset of the comment immediately before, or start
 	line       int         // of start, from 1
 	column     int         // of start, from 1, in bytes
 	first      token.Token // the first token
-	quiet      bool        // ended by a semicolon that the user wrote
+	quiet      bool        // the user terminated it by a semicolon
 }
 
-// A lexeme is a token with its place.
+// A lexeme is a token with its text and offset.
 type lexeme struct {
 	tok    token.Token
 	lit    string
 	offset int
 }
 
-// scan returns the tokens of src without comments, and where comments start
-// and end.
+// scan returns the tokens of src without comments, and the start and end offsets of comments.
 func scan(src string) (list []lexeme, comments [][2]int) {
 	file := token.NewFileSet().AddFile("", -1, len(src))
 	var s scanner.Scanner
@@ -58,9 +57,8 @@ func scan(src string) (list []lexeme, comments [][2]int) {
 	}
 }
 
-// split cuts a cell into chunks at the semicolons that are outside of all
-// brackets. The returned offset is that of a closing bracket without an opening
-// one, or -1.
+// split splits a cell into chunks at the semicolons outside of brackets. unmatched is the offset of a
+// closing bracket without an opening one, or -1.
 func split(src string) (chunks []chunk, unmatched int) {
 	list, comments := scan(src)
 	return splitList(src, list, comments, linesOf(src))
@@ -68,7 +66,7 @@ func split(src string) (chunks []chunk, unmatched int) {
 
 func splitList(src string, list []lexeme, comments [][2]int, lines lineTable) (chunks []chunk, unmatched int) {
 	depth, start := 0, -1
-	semicolons := 0 // in the header that start may begin
+	semicolons := 0 // so far in the header that may begin at start
 	for i, t := range list {
 		if start < 0 {
 			if t.tok == token.SEMICOLON {
@@ -110,12 +108,12 @@ func splitList(src string, list []lexeme, comments [][2]int, lines lineTable) (c
 	return chunks, -1
 }
 
-// maxHeader is how many semicolons the header of a statement may have: that of for.
+// maxHeader is the maximum number of semicolons in the header of a statement, that of for.
 const maxHeader = 2
 
-// inHeader reports whether the semicolon list[i] lies in the header of the for, if
-// or switch that begins at list[start]. The parser finds the end of the header: up
-// to there the statement has no block and does not parse.
+// inHeader reports whether the semicolon list[i] is in the header of the for, if or switch that begins
+// at list[start]. The parser finds the end of the header: up to there the statement has no block and
+// does not parse.
 func inHeader(src string, list []lexeme, start, i int) bool {
 	if list[i].lit != ";" {
 		return false
@@ -137,12 +135,13 @@ func inHeader(src string, list []lexeme, start, i int) bool {
 	if parses("") {
 		return false
 	}
-	// A block that is wrong inside must not swallow the rest of the cell; one of a function literal is in the header.
+	// An error inside a block must not make the header swallow the rest of the cell. The block of a
+	// function literal is in the header.
 	return list[i-1].tok != token.RBRACE || !opensBlock(list[first:i]) || parses("; x {}") || parses("; x; x {}")
 }
 
-// opensBlock reports whether the last brace of list closes one that follows two
-// semicolons or none: the block of a for, or of a statement without them.
+// opensBlock reports whether the last brace of list closes a block that follows two semicolons or none:
+// the block of a for, or of a statement without a header of three parts.
 func opensBlock(list []lexeme) bool {
 	depth, semicolons := 0, 0
 	for _, t := range list {
@@ -201,7 +200,7 @@ func kindOf(list []lexeme) kind {
 	return stmtChunk
 }
 
-// isMethod tells func (r T) name( from the literal func (p T) R {.
+// isMethod distinguishes func (r T) name( from the literal func (p T) R {.
 func isMethod(list []lexeme) bool {
 	depth := 0
 	for i, t := range list {
@@ -219,8 +218,8 @@ func isMethod(list []lexeme) bool {
 	return false
 }
 
-// docStart returns the offset of the first of the comments that end on the line
-// above offset without a blank line between, or offset itself.
+// docStart returns the offset of the first comment of those that directly precede offset without a
+// blank line between them, or offset itself.
 func docStart(src string, comments [][2]int, offset int) int {
 	start := offset
 	for i := len(comments) - 1; i >= 0; i-- {
@@ -232,7 +231,7 @@ func docStart(src string, comments [][2]int, offset int) int {
 		if strings.TrimSpace(between) != "" || strings.Count(between, "\n") > 1 {
 			break
 		}
-		// A comment that follows code on its line belongs to that code.
+		// A comment after code on the same line belongs to that code.
 		line := src[strings.LastIndexByte(src[:c[0]], '\n')+1 : c[0]]
 		if strings.TrimSpace(line) != "" {
 			break

@@ -30,13 +30,13 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// FuzzCheck says that no text upsets the checker: it gives a cell or errors, and
-// every error lies in the text.
+// FuzzCheck checks that the checker returns a cell or errors for any text, and that every error
+// has a position in the text.
 func FuzzCheck(f *testing.F) {
 	for _, row := range accepted {
 		f.Add(row.in)
 	}
-	for _, row := range refused {
+	for _, row := range rejected {
 		f.Add(row.in)
 	}
 	f.Fuzz(func(t *testing.T, src string) {
@@ -46,7 +46,7 @@ func FuzzCheck(f *testing.F) {
 		if err != nil {
 			list, ok := err.(ErrorList)
 			if !ok || len(list) == 0 {
-				t.Fatalf("%q: %v is no list of errors", src, err)
+				t.Fatalf("%q: %v is not an ErrorList", src, err)
 			}
 			for _, e := range list {
 				if e.Pos.Filename != Filename(1) || e.Pos.Line < 1 || e.Pos.Line > lines || strings.Contains(e.Msg, "goroutine") {
@@ -57,7 +57,7 @@ func FuzzCheck(f *testing.F) {
 			c.Commit(cell)
 		}
 		if _, err := c.Check(t.Context(), 2, "1 + 1"); err != nil && err.Error() != "" && !strings.Contains(src, "package") {
-			t.Fatalf("%q spoils the next cell: %v", src, err)
+			t.Fatalf("%q breaks the next cell: %v", src, err)
 		}
 		IsComplete(src)
 		c.Sketch(src, func(*Sketch) {})

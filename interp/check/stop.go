@@ -10,19 +10,19 @@ import (
 
 // How a check is interrupted.
 //
-// go/types has no means to stop it, but it asks for the size of int whenever it
-// converts a constant to that type, and for that of uint where one is shifted. The
-// answer looks at the context and ends the goroutine when that has ended: go/types
-// would write about a panic to standard error. A cell may be long without such a
-// constant, so there are checkpoints in it while it is checked:
+// go/types cannot be interrupted. But it asks for the size of int when it converts a constant to int,
+// and for the size of uint when it shifts a constant. The method that returns the size checks the
+// context, and ends the goroutine if the context has ended. It does not panic, because go/types would
+// write about a panic to standard error. A cell may be long without such a constant, so there are
+// checkpoints in it during the check:
 //
 //	_ = 0             between statements
 //	const _ = 0 << 0  between declarations: uint is as good, and no name can hide it
 
-// sizes are those that go/types takes by itself.
+// sizes are the default sizes of go/types.
 var sizes = types.SizesFor("gc", "amd64")
 
-// stoppable are sizes that end the goroutine when ctx has ended.
+// stoppable are sizes that end the goroutine if ctx has ended.
 type stoppable struct {
 	types.Sizes
 	ctx context.Context
@@ -35,19 +35,19 @@ func (s stoppable) Sizeof(t types.Type) int64 {
 	return s.Sizes.Sizeof(t)
 }
 
-// checkpointEvery is how many bytes of source lie between checkpoints. To check that
-// many takes less than a millisecond.
+// checkpointEvery is the number of bytes of source between checkpoints, which take less than a
+// millisecond to check.
 const checkpointEvery = 4 << 10
 
-// checkpoints are those of a file, which can be removed again.
+// checkpoints are the checkpoints in a file, which can be removed again.
 type checkpoints struct {
-	bytes    int // since the last one
+	bytes    int // of source since the last checkpoint
 	restores []func()
 	names    []*ast.Ident
 	values   []ast.Expr
 }
 
-// insertCheckpoints changes the declarations and the lists of statements of a file.
+// insertCheckpoints inserts checkpoints into the declarations and the statement lists of a file.
 func insertCheckpoints(file *ast.File) *checkpoints {
 	c := &checkpoints{}
 	old := file.Decls
@@ -81,7 +81,7 @@ func insertCheckpoints(file *ast.File) *checkpoints {
 	return c
 }
 
-// due reports whether there is to be a checkpoint before n, and counts n.
+// due reports whether a checkpoint is due before n, and adds the length of n.
 func (c *checkpoints) due(n ast.Node) bool {
 	due := c.bytes > checkpointEvery
 	if due {
@@ -109,7 +109,7 @@ func (c *checkpoints) statements(list *[]ast.Stmt) {
 	for i, s := range old {
 		switch s.(type) {
 		case *ast.CaseClause, *ast.CommClause:
-			return // the list of a switch
+			return // the body of a switch or select
 		}
 		if c.due(s) {
 			if changed == nil {
@@ -128,7 +128,7 @@ func (c *checkpoints) statements(list *[]ast.Stmt) {
 	}
 }
 
-// remove takes the checkpoints out of the file again, and the facts about them.
+// remove removes the checkpoints from the file, and the facts about them.
 func (c *checkpoints) remove(info *types.Info) {
 	for _, restore := range c.restores {
 		restore()

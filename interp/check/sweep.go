@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A Reach is what later cells can still mention: the live names, and whatever
-// their types are made of.
+// A Reach is the set of objects that later cells can still mention: the live names, and the objects
+// that their types contain.
 type Reach struct {
 	pkg     *types.Package
 	objects map[types.Object]bool
@@ -16,11 +16,10 @@ type Reach struct {
 	walk    *typeWalk
 }
 
-// File reports whether something that later cells can mention is declared in the cell with this file name.
+// File reports whether later cells can mention a declaration of the cell with this file name.
 func (r *Reach) File(name string) bool { return r.files[name] }
 
-// Object reports whether later cells can mention o. Objects of other packages than
-// that of the cells always can be.
+// Object reports whether later cells can mention o. They can always mention objects of other packages.
 func (r *Reach) Object(o types.Object) bool {
 	if o == nil || o.Pkg() != r.pkg || r.objects[o] {
 		return true
@@ -29,7 +28,7 @@ func (r *Reach) Object(o types.Object) bool {
 	return ok && r.objects[f.Origin()]
 }
 
-// Type reports whether later cells can mention all that t is made of.
+// Type reports whether later cells can mention all named types in t.
 func (r *Reach) Type(t types.Type) bool {
 	reached := true
 	w := &typeWalk{seen: map[types.Type]bool{}, shallow: true, visit: func(n *types.Named) {
@@ -62,9 +61,8 @@ func (r *Reach) addFacts(facts *types.Info) {
 	}
 }
 
-// Sweep forgets the facts about definitions that later cells have replaced, and
-// the lines of their cells. No cell may be between Check and Release. Others have
-// reason to keep the objects more.
+// Sweep removes the facts about definitions that later cells have replaced, and the line tables of
+// their cells. It keeps the objects in more. No cell may be between Check and Release.
 func (c *Checker) Sweep(more []types.Object) *Reach {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -81,12 +79,12 @@ func (c *Checker) Sweep(more []types.Object) *Reach {
 		r.add(o)
 	}
 	for _, o := range c.hidden {
-		r.add(o) // declarations use it
+		r.add(o) // declarations still use them
 	}
 	for _, o := range more {
 		r.add(o)
 	}
-	// What the bodies of generic functions mention, too.
+	// Also the objects in the bodies of generic functions.
 	bodies := map[*types.Func]bool{}
 	for again := true; again; {
 		again = false
@@ -116,7 +114,7 @@ func (c *Checker) Sweep(more []types.Object) *Reach {
 	return r
 }
 
-// removeFiles drops the lines of the cells of which nothing is left.
+// removeFiles removes the line tables of cells without remaining objects.
 func (c *Checker) removeFiles(r *Reach) {
 	var positions []token.Pos
 	for o := range r.objects {

@@ -10,22 +10,22 @@ import (
 	"strings"
 )
 
-// syntaxErrors parses each piece by itself, so that an error in one does not
-// hide those of the others and none lies outside of the cell.
+// syntaxErrors parses each chunk separately, so that an error in one does not hide those of others,
+// and all errors are in the cell.
 func (u *unit) syntaxErrors() ErrorList {
 	var errs ErrorList
 	for i := range u.chunks {
 		errs = append(errs, u.chunkErrors(i)...)
 	}
 	if len(errs) == 0 {
-		// The pieces are right one by one: only an import after a declaration
-		// of the same kind could get here, and text orders these.
+		// Each chunk is valid: only an import after a declaration could cause an error, and text
+		// puts imports first.
 		errs = append(errs, u.errorAt(0, "this cell cannot be parsed as Go"))
 	}
 	return errs
 }
 
-// chunkErrors returns the syntax errors of one piece of the cell.
+// chunkErrors returns the syntax errors of one chunk of the cell.
 func (u *unit) chunkErrors(i int) ErrorList {
 	c := u.chunks[i]
 	if c.kind == packageChunk {
@@ -53,7 +53,7 @@ func (u *unit) chunkErrors(i int) ErrorList {
 			errs = append(errs, u.ownError(c, pos, e.Msg))
 			continue
 		}
-		// Past the piece: the parser ran into what follows it.
+		// The parser ran past the end of the chunk.
 		if len(errs) == 0 {
 			at := c.last
 			if c.quiet {
@@ -71,9 +71,9 @@ func (u *unit) chunkErrors(i int) ErrorList {
 	return errs
 }
 
-// oneEachLine keeps the first error of a line. Of two at one place that of the
-// scanner says more than that of the parser, which saw an illegal token, and any more
-// than that a statement should have ended.
+// oneEachLine keeps the first error of each line. Of two errors at one position, it keeps that of the
+// scanner rather than that of the parser about an illegal token, and any error rather than a missing
+// semicolon.
 func oneEachLine(list scanner.ErrorList) scanner.ErrorList {
 	at := map[token.Position]int{}
 	for _, e := range list {
@@ -87,17 +87,17 @@ func oneEachLine(list scanner.ErrorList) scanner.ErrorList {
 	return list
 }
 
-// ownError returns what the parser says of a place in c, without the brace of the
-// function that holds the statements.
+// ownError returns the error of the parser at a position in c. It does not mention the brace of the
+// function that contains the statements.
 func (u *unit) ownError(c chunk, pos token.Position, msg string) *Error {
 	offset := u.lines()[pos.Line-1] + pos.Column - 1
 	if text, at := assignmentHint(u.src[c.start:c.end], offset-c.start, msg); text != "" {
 		return u.errorAt(c.start+at, text)
 	}
-	return &Error{Pos: pos, Msg: u.ownWords(c, pos, offset, msg)}
+	return &Error{Pos: pos, Msg: u.ownMessage(c, pos, offset, msg)}
 }
 
-func (u *unit) ownWords(c chunk, pos token.Position, offset int, msg string) string {
+func (u *unit) ownMessage(c chunk, pos token.Position, offset int, msg string) string {
 	first := offset == c.start
 	switch {
 	case first && (c.first == token.CASE || c.first == token.DEFAULT):
@@ -110,18 +110,18 @@ func (u *unit) ownWords(c chunk, pos token.Position, offset int, msg string) str
 		msg = unexpected + found + " at the end of a statement"
 	}
 	if u.isCommand(pos.Line) {
-		return msg + ": a command stands at the beginning of a line, outside of blocks"
+		return msg + ": a command must be at the beginning of a line, outside of blocks"
 	}
 	if hint := braceHint(u.lines(), u.src, pos.Line, msg); hint != "" {
 		return msg + ": " + hint
 	}
-	if hint := foreign(u.lines().text(u.src, pos.Line), msg); hint != "" {
+	if hint := otherLanguageHint(u.lines().text(u.src, pos.Line), msg); hint != "" {
 		msg += ": " + hint
 	}
 	return msg
 }
 
-// isCommand reports whether a line looks like a command and is no Go.
+// isCommand reports whether a line looks like a command and is not Go.
 func (u *unit) isCommand(line int) bool {
 	text := strings.TrimSpace(u.lines().text(u.src, line))
 	if len(text) < 2 || text[0] != '%' && text[0] != '!' || !token.IsIdentifier(text[1:2]) && text[:2] != "%%" {
@@ -131,8 +131,8 @@ func (u *unit) isCommand(line int) bool {
 	return err != nil
 }
 
-// pastEnd returns what the parser says where it ran past a piece: it met the end of the
-// cell, or of the line, and not what stands there in the file that it was given.
+// pastEnd returns the error of the parser where it ran past a chunk. It says that the parser met the end
+// of the cell or of the line, instead of what follows in the generated file.
 func (u *unit) pastEnd(i int, msg string) string {
 	c := u.chunks[i]
 	expected, _, found := strings.Cut(plainTokens(msg), ", found ")
@@ -154,7 +154,7 @@ func (u *unit) pastEnd(i int, msg string) string {
 	line, _ := u.lines().position(c.last)
 	hint := braceHint(u.lines(), u.src, line, msg)
 	if hint == "" {
-		hint = foreign(u.lines().text(u.src, line), msg)
+		hint = otherLanguageHint(u.lines().text(u.src, line), msg)
 	}
 	if hint != "" {
 		msg += ": " + hint
@@ -162,7 +162,7 @@ func (u *unit) pastEnd(i int, msg string) string {
 	return msg
 }
 
-// plainTokens returns the parser's names of tokens in words.
+// plainTokens replaces the parser's names of tokens by words.
 func plainTokens(msg string) string {
 	return strings.NewReplacer("'IDENT'", "name", "'EOF'", "end of the cell", "'STRING'", "string").Replace(msg)
 }

@@ -10,32 +10,34 @@ import (
 // Errors that a cell sets in loops and branches.
 //
 //	for _, name := range names {
-//		data, err = os.ReadFile(name)    // overwrites what the iteration before has set
+//		data, err = os.ReadFile(name)    // overwrites the error of the previous iteration
 //	}
 //
-// Whether such a statement overwrites an unread error is known only when it runs. So what the nested statements do with an
-// error is noted as the cell runs: [Cell.Tracks] has for each of them what it reads and sets, [Cell.Begins] the state before
-// the statement of the cell that they are in. Where the next statement reads what the one before has set, as after
-// n, err = f(); if err != nil, there is nothing to note.
+// Whether such a statement overwrites an unread error is only known at run time. So the cell
+// records at run time how nested statements use errors: [Cell.Tracks] has for each of them what it
+// reads and sets, and [Cell.Begins] the state before the enclosing statement of the cell. If a
+// statement directly reads what the previous one has set, as after n, err = f(); if err != nil,
+// nothing is recorded.
 //
-// The heads of for and select statements have no place for a note. An error that they mention is not tracked in their statement.
+// The heads of for and select statements have no place for such a record. An error that they
+// mention is not tracked in their statement.
 
-// A Track is what a nested statement does with an error, noted before it runs.
+// A Track is an operation of a nested statement on an error, recorded before the statement runs.
 type Track struct {
 	Var   *types.Var
-	Write bool           // it overwrites the error; else it reads it
-	Set   token.Position // where it sets what may be a failure and the next statement does not read; else not valid
+	Write bool           // the statement overwrites the error; otherwise it reads it
+	Set   token.Position // where it sets a possible failure that the next statement does not read; otherwise invalid
 }
 
-// tracks are those of one statement of a cell.
+// tracks has the operations in one statement of a cell.
 type tracks struct {
 	*attempt
 	of       map[ast.Stmt][]Track
-	excluded map[*types.Var]bool // cannot be tracked in this statement
+	excluded map[*types.Var]bool // not tracked in this statement
 }
 
-// track fills in Cell.Tracks and Cell.Begins for a statement, and returns which variables it tracks. pending are the errors
-// that are unread before it.
+// track sets Cell.Tracks and Cell.Begins for a statement, and returns the variables that it tracks.
+// pending are the errors that are unread before the statement.
 func (a *attempt) track(cell *Cell, s ast.Stmt, pending map[*types.Var]unreadSet, anytime map[*types.Var]bool) map[*types.Var]bool {
 	switch Unlabeled(s).(type) {
 	case *ast.BlockStmt, *ast.IfStmt, *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:
@@ -84,7 +86,7 @@ func sortedVariables(set map[*types.Var]bool) []*types.Var {
 	return list
 }
 
-// Unlabeled returns the statement behind the labels of s.
+// Unlabeled returns the statement after the labels of s.
 func Unlabeled(s ast.Stmt) ast.Stmt {
 	for {
 		l, ok := s.(*ast.LabeledStmt)
@@ -105,10 +107,11 @@ func (t *tracks) list(list []ast.Stmt) {
 	}
 }
 
-// stmt notes what a statement, which another one follows, does itself, and what those in it do.
+// stmt records the operations of a statement and of the statements in it. next is the following
+// statement.
 func (t *tracks) stmt(s, next ast.Stmt) {
 	reads := t.reads(s)
-	if l, ok := s.(*ast.LabeledStmt); ok { // a goto passes a note before the label, and one behind it would part it from its loop
+	if l, ok := s.(*ast.LabeledStmt); ok { // a goto would skip a record before the label, and a record after it would separate it from its loop
 		for _, v := range append(reads, t.mentioned(unlabeledHead(l))...) {
 			t.excluded[v] = true
 		}
@@ -152,7 +155,7 @@ func (t *tracks) stmt(s, next ast.Stmt) {
 	}
 }
 
-// unlabeledHead returns what is not to mention an error in a statement with a label.
+// unlabeledHead returns the part of a labeled statement that must not mention a tracked error.
 func unlabeledHead(s *ast.LabeledStmt) ast.Node {
 	switch x := Unlabeled(s).(type) {
 	case *ast.IfStmt:
@@ -173,14 +176,15 @@ func (t *tracks) clauses(body *ast.BlockStmt) {
 	}
 }
 
-// head notes the assignment at the head of an if or switch statement.
+// head records the assignment in the head of an if or switch statement.
 func (t *tracks) head(s ast.Stmt, init ast.Stmt, condition ast.Node) {
 	if assign, ok := init.(*ast.AssignStmt); ok {
 		t.writes(s, assign, func(v *types.Var) bool { return slices.Contains(t.mentioned(condition), v) })
 	}
 }
 
-// writes notes the errors that an assignment of the statement s overwrites. readNext reports whether the error is read at once.
+// writes records the errors that an assignment of the statement s overwrites. readNext reports whether
+// the error is read immediately afterwards.
 func (t *tracks) writes(s ast.Stmt, x *ast.AssignStmt, readNext func(*types.Var) bool) {
 	for i, lhs := range x.Lhs {
 		id, ok := lhs.(*ast.Ident)
@@ -190,13 +194,13 @@ func (t *tracks) writes(s ast.Stmt, x *ast.AssignStmt, readNext func(*types.Var)
 		}
 		track := Track{Var: v, Write: true}
 		if t.mayFail(id.Name, valueOf(x.Rhs, i, len(x.Lhs))) && !readNext(v) {
-			track.Set = place(t.fset, id.Pos())
+			track.Set = cellPosition(t.fset, id.Pos())
 		}
 		t.of[s] = append(t.of[s], track)
 	}
 }
 
-// reads returns the errors that a statement reads itself, before any statement in it runs.
+// reads returns the errors that a statement reads before any statement in it runs.
 func (t *tracks) reads(s ast.Stmt) []*types.Var {
 	switch x := s.(type) {
 	case *ast.LabeledStmt:
@@ -239,7 +243,8 @@ func (t *tracks) headReads(init ast.Stmt, nodes ...ast.Node) []*types.Var {
 	return append(reads, t.readsOf(assign)...)
 }
 
-// readsOf returns the errors that the values of an assignment, or what its targets are in, mention.
+// readsOf returns the errors that are mentioned in the values of an assignment, or in targets that are
+// not just a variable.
 func (t *tracks) readsOf(x *ast.AssignStmt) []*types.Var {
 	var nodes []ast.Node
 	for _, e := range x.Rhs {
@@ -272,7 +277,7 @@ func (t *tracks) mentioned(nodes ...ast.Node) []*types.Var {
 	return list
 }
 
-// exclude leaves the errors that nodes mention untracked.
+// exclude stops tracking the errors that nodes mention.
 func (t *tracks) exclude(nodes ...ast.Node) {
 	for _, v := range t.mentioned(nodes...) {
 		t.excluded[v] = true

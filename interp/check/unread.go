@@ -7,43 +7,44 @@ import (
 	"strings"
 )
 
-// Errors that a cell loses.
+// Errors that a cell does not read.
 //
 //	x, err := f()    // sets err
-//	y, err := g()    // overwrites it, unread: the cell fails here if f failed
-//	                 // the cell ends, and nothing has read err: it fails here if g failed
+//	y, err := g()    // overwrites it unread: the cell fails here if f failed
+//	                 // the cell ends and nothing has read err: it fails here if g failed
 //
-// A statement sets an error when it assigns the result of a call to a variable of the cell that has type error. Errors made
-// on the spot (errors.New) and sentinels (ErrSomething) are values and not failures. Every other mention is a read, also
-// _ = err. A variable that a function of the cell mentions, or whose address is taken, may be read at any time, and is
-// left alone.
+// A statement sets an error when it assigns the result of a call to a variable of the cell with type
+// error. New errors (errors.New) and sentinels (ErrSomething) are values and not failures. Every other
+// mention is a read, also _ = err. A variable that a function of the cell mentions, or whose address is
+// taken, may be read at any time and is ignored.
 //
-// An assignment in a branch or a loop may not run, see tracks.go. What it sets is lost like the rest if nothing reads it.
+// An assignment in a branch or a loop may not run, see tracks.go. If nothing reads the error that it
+// sets, the cell fails as well.
 
 // An Unread is an error that nothing has read.
 type Unread struct {
 	Var     *types.Var
 	Set     token.Position // where the cell sets it
-	Tracked bool           // perhaps: whether it does is noted as the cell runs
+	Tracked bool           // whether it was set is only known at run time
 }
 
-// An unreadSet is where the cell sets an error that is unread so far.
+// An unreadSet is the position at which the cell sets an error that is unread so far.
 type unreadSet struct {
 	pos     token.Pos
 	tracked bool
 }
 
-// position is not valid for the zero unreadSet.
+// position returns the position, which is invalid for the zero unreadSet.
 func (u unreadSet) position(fset *token.FileSet) token.Position {
 	if !u.pos.IsValid() {
 		return token.Position{}
 	}
-	return place(fset, u.pos)
+	return cellPosition(fset, u.pos)
 }
 
-// unreadErrors fills in Cell.Errors, Cell.Overwrites, Cell.Begins and Cell.Tracks.
+// unreadErrors sets Cell.Errors, Cell.Overwrites, Cell.Begins and Cell.Tracks.
 func (a *attempt) unreadErrors(cell *Cell) {
-	pending := map[*types.Var]unreadSet{} // what nothing has read
+	pending := map[*types.Var]unreadSet{} // the errors that are unread so far
 	var ordered []*types.Var
 	anytime := a.readAnytime()
 	for _, s := range a.hoisting.original {
@@ -73,14 +74,14 @@ func (a *attempt) unreadErrors(cell *Cell) {
 	}
 }
 
-// A mention is what a top-level statement does with an error variable.
+// A mention is the use of an error variable in a top-level statement.
 type mention struct {
 	variable   *types.Var
-	overwrites bool      // it is an assignment to the variable whose values do not read it
-	sets       token.Pos // where it sets what it does not read, or no position
+	overwrites bool      // the statement assigns to the variable, and the values do not read it
+	sets       token.Pos // where it sets an error that it does not read, or token.NoPos
 }
 
-// errorMentions returns the mentions of a statement, one for each variable, in the order of the text.
+// errorMentions returns the mentions in a statement, one for each variable, in source order.
 func (a *attempt) errorMentions(s ast.Stmt) []mention {
 	if l, ok := s.(*ast.LabeledStmt); ok {
 		s = l.Stmt
@@ -94,14 +95,14 @@ func (a *attempt) errorMentions(s ast.Stmt) []mention {
 	return w.all
 }
 
-// mentions walks the nodes of a statement in the order in which they run.
+// mentions visits the nodes of a statement in the order in which they run.
 type mentions struct {
 	*attempt
 	all    []mention
 	known  map[*types.Var]int // index in all
 	reads  map[*types.Var]bool
 	direct bool // the statement is an assignment or a definition
-	loops  int  // around the node
+	loops  int  // depth of loops around the node
 }
 
 func (w *mentions) walk(n ast.Node) {
@@ -114,7 +115,7 @@ func (w *mentions) walk(n ast.Node) {
 			w.loops++
 			w.walk(n)
 			w.loops--
-			for i := range w.all { // the next iteration reads what this one sets
+			for i := range w.all { // the next iteration reads what this one has set
 				if w.reads[w.all[i].variable] {
 					w.all[i].sets = token.NoPos
 				}
@@ -152,7 +153,7 @@ func (w *mentions) walk(n ast.Node) {
 	})
 }
 
-// valueOf returns the expression that sets the variable at i of several.
+// valueOf returns the expression that sets variable i of several variables.
 func valueOf(values []ast.Expr, i, names int) ast.Expr {
 	if len(values) == names {
 		return values[i]
@@ -184,7 +185,7 @@ func (w *mentions) write(id *ast.Ident, v *types.Var, value ast.Expr) {
 	}
 }
 
-// errorVariable returns the variable of type error that outlives the cell and that id mentions; nil if it is another.
+// errorVariable returns the variable of type error that id mentions and that outlives the cell, or nil.
 func (a *attempt) errorVariable(id *ast.Ident) *types.Var {
 	if id == nil {
 		return nil
@@ -223,7 +224,7 @@ func (a *attempt) readAnytime() map[*types.Var]bool {
 	return anytime
 }
 
-// mayFail reports whether an error set to e tells of a failure.
+// mayFail reports whether an error assigned from e may mean a failure.
 func (a *attempt) mayFail(name string, e ast.Expr) bool {
 	if rest, ok := strings.CutPrefix(strings.ToLower(name[:min(3, len(name))])+name[min(3, len(name)):], "err"); ok && rest != "" && token.IsExported(rest) {
 		return false

@@ -64,8 +64,8 @@ func (r *Reporter) Compile(err error) *Error {
 	}
 	e := &Error{Name: Compile}
 	var plain []string
-	more := len(list) - check.MostErrors
-	for _, one := range list[:min(len(list), check.MostErrors)] {
+	more := len(list) - check.MaxErrors
+	for _, one := range list[:min(len(list), check.MaxErrors)] {
 		plain = append(plain, r.describe(one, colorless)...)
 		e.Traceback = append(e.Traceback, r.describe(one, ansi)...)
 	}

@@ -235,7 +235,7 @@ func TestRefused(t *testing.T) {
 		}},
 		{"a cell of commands", "-- --\n%%bash\nls", []string{"cell 1, line 1: a command of the kernel is not Go"}},
 		{"a cell that does not compile", "-- --\nx := 1\n-- markdown --\n-- --\n\nx + \"a\"", []string{
-			"cell 3, line 2: it does not compile: invalid operation: x + \"a\" (mismatched types int and untyped string); fmt.Sprint makes a text of a value",
+			"cell 3, line 2: it does not compile: invalid operation: x + \"a\" (mismatched types int and untyped string); fmt.Sprint converts a value to a string",
 		}},
 		{"no Go at all", "-- --\nthis is not Go", []string{"cell 1, line 1: it does not compile: unexpected is at the end of a statement"}},
 		{"a function that others use", "-- --\nfunc f() int { return 1 }\nfunc g() int { return f() }\n-- --\nfunc f() int { return 2 }", []string{

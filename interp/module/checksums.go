@@ -50,7 +50,7 @@ func newChecksums(p *Proxy) (*checksums, error) {
 	if err != nil {
 		return nil, fmt.Errorf("GOSUMDB: %w", err)
 	}
-	o := &sumsOps{proxy: p, key: key, name: verifier.Name(), config: map[string][]byte{}, cache: map[string][]byte{}}
+	o := &databaseClient{proxy: p, key: key, name: verifier.Name(), config: map[string][]byte{}, cache: map[string][]byte{}}
 	at, err := url.Parse("https://" + o.name)
 	if err != nil || at.Host == "" || strings.HasSuffix(o.name, "/") || *at != (url.URL{Scheme: "https", Host: at.Host, Path: at.Path}) {
 		return nil, fmt.Errorf("GOSUMDB: the database has the name %q; it must be a host, which a path may follow", o.name)
@@ -83,9 +83,9 @@ func (c *checksums) check(path, version, sum string) error {
 	return fmt.Errorf("the checksum database does not have %s@%s", path, version)
 }
 
-// sumsOps implements what the client of the database needs. Its state is kept in the process
+// databaseClient implements what the client of the database needs. Its state is kept in the process
 // only.
-type sumsOps struct {
+type databaseClient struct {
 	proxy     *Proxy
 	key, name string
 
@@ -95,7 +95,7 @@ type sumsOps struct {
 }
 
 // ReadRemote implements sumdb.ClientOps.
-func (o *sumsOps) ReadRemote(path string) ([]byte, error) {
+func (o *databaseClient) ReadRemote(path string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), sumsTimeout)
 	defer cancel()
 	base, err := o.connect(ctx)
@@ -108,7 +108,7 @@ func (o *sumsOps) ReadRemote(path string) ([]byte, error) {
 // connect finds a proxy that forwards requests to the database, whose answers are signed. If no
 // proxy does, the database itself is used (https://go.dev/ref/mod#checksum-database). Once a
 // proxy forwards requests, the database is no longer asked directly.
-func (o *sumsOps) connect(ctx context.Context) (string, error) {
+func (o *databaseClient) connect(ctx context.Context) (string, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.base != "" {
@@ -124,7 +124,7 @@ func (o *sumsOps) connect(ctx context.Context) (string, error) {
 			o.base = base
 			return base, nil
 		}
-		if !errors.Is(err, errNotFound) && !entry.anyways {
+		if !errors.Is(err, errNotFound) && !entry.onAnyError {
 			return "", err
 		}
 	}
@@ -136,7 +136,7 @@ func (o *sumsOps) connect(ctx context.Context) (string, error) {
 const sumsTimeout = 30 * time.Second
 
 // ReadConfig implements sumdb.ClientOps.
-func (o *sumsOps) ReadConfig(file string) ([]byte, error) {
+func (o *databaseClient) ReadConfig(file string) ([]byte, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if file == "key" {
@@ -146,7 +146,7 @@ func (o *sumsOps) ReadConfig(file string) ([]byte, error) {
 }
 
 // WriteConfig implements sumdb.ClientOps.
-func (o *sumsOps) WriteConfig(file string, before, after []byte) error {
+func (o *databaseClient) WriteConfig(file string, before, after []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if string(o.config[file]) != string(before) {
@@ -157,7 +157,7 @@ func (o *sumsOps) WriteConfig(file string, before, after []byte) error {
 }
 
 // ReadCache implements sumdb.ClientOps.
-func (o *sumsOps) ReadCache(file string) ([]byte, error) {
+func (o *databaseClient) ReadCache(file string) ([]byte, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if text, ok := o.cache[file]; ok {
@@ -167,15 +167,15 @@ func (o *sumsOps) ReadCache(file string) ([]byte, error) {
 }
 
 // WriteCache implements sumdb.ClientOps.
-func (o *sumsOps) WriteCache(file string, text []byte) {
+func (o *databaseClient) WriteCache(file string, text []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.cache[file] = text
 }
 
 // Log implements sumdb.ClientOps.
-func (*sumsOps) Log(string) {}
+func (*databaseClient) Log(string) {}
 
 // SecurityError implements sumdb.ClientOps. It does nothing, because Lookup returns the error
 // too.
-func (*sumsOps) SecurityError(string) {}
+func (*databaseClient) SecurityError(string) {}

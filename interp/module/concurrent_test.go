@@ -13,7 +13,7 @@ import (
 	"github.com/quernlab/quern/interp/module"
 )
 
-// slowRegistry has Dir wait for an event.
+// slowRegistry is a registry whose Dir waits for an event.
 type slowRegistry struct {
 	registry
 	dir func(ctx context.Context, m xmodule.Version) error
@@ -55,8 +55,8 @@ func mustFind(ctx context.Context, t *testing.T, s *module.Set, path string) {
 	}
 }
 
-// TestFindAtOnce says that two modules are downloaded at the same time, and one that
-// several ask for once.
+// TestFindAtOnce checks that two modules are downloaded at the same time, and that a module that
+// several goroutines need is downloaded once.
 func TestFindAtOnce(t *testing.T) {
 	t.Parallel()
 	var both sync.WaitGroup
@@ -74,7 +74,7 @@ func TestFindAtOnce(t *testing.T) {
 	mustFind(t.Context(), t, s, "example.com/b")
 }
 
-// TestFindCancelled says that one who gives up does not fail the download for another.
+// TestFindCancelled checks that a cancelled Find does not make another one of the same module fail.
 func TestFindCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/interp/module"
 )
 
-// A module is in the cache as a whole or not at all, and is got again.
+// A module is in the cache completely or not at all, and can be downloaded again.
 func TestFailpoints(t *testing.T)          { failpoints(t, "module") }
 func TestFailpointsOfFolders(t *testing.T) { failpoints(t, "folder") }
 
@@ -42,7 +42,7 @@ func failpoints(t *testing.T, owner string) {
 			inside := filepath.Join(folder, "quern", "modules", "example.com")
 			if names := failpointtest.Left(t, inside, "!upper@*"); len(names) > 0 {
 				if text, err := os.ReadFile(filepath.Join(inside, names[0], "x.go")); err != nil || string(text) != "package x // v1.0.0\n" {
-					t.Errorf("a module in part: %q, %v", text, err)
+					t.Errorf("an incomplete module: %q, %v", text, err)
 				}
 			}
 			dir, err := get(folder)
@@ -50,9 +50,9 @@ func failpoints(t *testing.T, owner string) {
 				t.Fatal(err)
 			}
 			if text, err := os.ReadFile(filepath.Join(dir, "x.go")); err != nil || string(text) != "package x // v1.0.0\n" {
-				t.Errorf("got again it has %q, %v", text, err)
+				t.Errorf("after the second download it has %q, %v", text, err)
 			}
-			if o.Point != "folder/sync parent" { // the module was there, and nothing was created
+			if o.Point != "folder/sync parent" { // the module existed, and nothing was created
 				if left := failpointtest.Left(t, inside, ".*"); len(left) > 0 {
 					t.Errorf("left behind: %q", left)
 				}

@@ -58,7 +58,7 @@ func (p *Proxy) try(modulePath string, ask func(base string) error) error {
 		case missing == nil:
 			missing = err
 		}
-		if !absent && !entry.anyways {
+		if !absent && !entry.onAnyError {
 			break
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/interp/module"
 )
 
-// A module cache that cannot be written to, as in a read-only home, is named.
+// The error names a module cache that is not writable, as in a read-only home directory.
 func TestReadOnlyCache(t *testing.T) {
 	if !module.HasGoCommand() {
 		testenv.Missing(t, "no go command")

@@ -16,7 +16,7 @@ import (
 	"github.com/quernlab/quern/interp/module"
 )
 
-// proxyFolder makes the files that a proxy has for two versions of a module.
+// proxyFolder creates the files of a proxy with two versions of a module.
 func proxyFolder(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
@@ -85,13 +85,13 @@ func TestProxy(t *testing.T) {
 				}
 			}
 			if _, err := s.Get(ctx, "example.com/Upper@v3.0.0"); err == nil {
-				t.Error("a version that is not there was got")
+				t.Error("Get found a version that does not exist")
 			}
 		})
 	}
 }
 
-// TestProxyNone says what is missing without a proxy.
+// TestProxyNone checks the error without a proxy.
 func TestProxyNone(t *testing.T) {
 	t.Setenv("GOPROXY", "off")
 	_, err := module.New(module.NewProxy()).Get(context.Background(), "example.com/a@v1.0.0")
@@ -100,8 +100,7 @@ func TestProxyNone(t *testing.T) {
 	}
 }
 
-// TestProxyChecksums says that what the checksum database does not vouch for is
-// refused.
+// TestProxyChecksums checks that modules without an entry in the checksum database are rejected.
 func TestProxyChecksums(t *testing.T) {
 	root := proxyFolder(t)
 	none := httptest.NewServer(http.NotFoundHandler())

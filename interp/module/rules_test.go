@@ -20,8 +20,8 @@ import (
 	"github.com/quernlab/quern/interp/module"
 )
 
-// fakeProxy is a proxy that has files by path, or answers with a status, and keeps
-// what it was asked.
+// fakeProxy is a proxy that serves files by path, or responds with a status, and records the
+// requests.
 type fakeProxy struct {
 	*httptest.Server
 	status int
@@ -61,7 +61,7 @@ func (p *fakeProxy) requests() []string {
 // bomb is the content of a file that claims to be larger than a module may be.
 const bomb = "bomb"
 
-// moduleFiles returns those that a proxy has for one version.
+// moduleFiles returns the files of a proxy for one version.
 func moduleFiles(t *testing.T, path, version, goMod string, files map[string]string) map[string]string {
 	t.Helper()
 	var archive strings.Builder
@@ -91,7 +91,7 @@ func moduleFiles(t *testing.T, path, version, goMod string, files map[string]str
 	return map[string]string{at + "list": version + "\n", at + version + ".info": `{"Version":"` + version + `"}`, at + version + ".mod": goMod, at + version + ".zip": archive.String()}
 }
 
-// isolate gives a test an environment of its own.
+// isolate removes the settings of the machine from the environment of a test.
 func isolate(t *testing.T) {
 	t.Helper()
 	home := t.TempDir()
@@ -103,7 +103,7 @@ func isolate(t *testing.T) {
 	}
 }
 
-// TestRules compares which proxies are asked with the rules of
+// TestRules checks which proxies get requests, by the rules of
 // https://go.dev/ref/mod#environment-variables.
 func TestRules(t *testing.T) {
 	const path = "corp.example/secret"
@@ -112,11 +112,11 @@ func TestRules(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name        string
-		first       int    // status of the first proxy; 0: it has nothing
+		first       int    // status of the first proxy; 0: it has no files
 		list        string // GOPROXY, of FIRST and SECOND
 		environment map[string]string
 		file        string // of "go env -w"
-		want        string // who is asked
+		want        string // which proxies get requests
 		err         error  // nil: the module is found
 		text        string // of another error
 	}{
@@ -198,7 +198,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestPackagePath says that the module of a package is found where the proxy is followed by "direct".
+// TestPackagePath checks that the module of a package is found if "direct" follows the proxy.
 func TestPackagePath(t *testing.T) {
 	const path = "corp.example/secret"
 	isolate(t)
@@ -212,15 +212,15 @@ func TestPackagePath(t *testing.T) {
 	}
 }
 
-// TestChecksumRules says when, and where, the checksum database is asked.
+// TestChecksumRules checks when the checksum database gets requests, and at which address.
 func TestChecksumRules(t *testing.T) {
 	const path, key = "corp.example/secret", "sum.golang.org+033de0ae+Ac4zctda0e5eza+HJyk9SxEdh+s3Ux18htTTAD8OuAn8"
 	for _, row := range []struct {
 		name        string
 		sums        string // GOSUMDB, with SUMS for the database's URL
 		environment map[string]string
-		supported   bool // the proxy passes on the database
-		proxy, db   bool // who is asked for sums
+		supported   bool // the proxy forwards requests to the database
+		proxy, db   bool // who gets requests for checksums
 		found       bool
 	}{
 		{name: "off", sums: "off", found: true},
@@ -257,7 +257,7 @@ func TestChecksumRules(t *testing.T) {
 	}
 }
 
-// TestHostileProxy answers with what was not asked for.
+// TestHostileProxy checks that wrong responses are rejected.
 func TestHostileProxy(t *testing.T) {
 	const path = "corp.example/a"
 	for name, row := range map[string]struct {
@@ -309,10 +309,10 @@ func TestHostileProxy(t *testing.T) {
 	}
 }
 
-// TestCacheOfOthers refuses a cache that others could have filled.
+// TestCacheOfOthers checks that a cache is rejected if other users could have written to it.
 func TestCacheOfOthers(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("no modes")
+		t.Skip("this system has no file modes")
 	}
 	const path = "corp.example/a"
 	for name, prepare := range map[string]func(t *testing.T, cache string){

@@ -13,7 +13,7 @@ import (
 	"github.com/quernlab/quern/interp/module"
 )
 
-// registry is a Source in a folder: path@version, with a go.mod file.
+// registry is a Source in a directory: path@version, with a go.mod file.
 type registry struct{ root string }
 
 func (r registry) Resolve(_ context.Context, path, query string) (string, error) {

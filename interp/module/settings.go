@@ -22,8 +22,8 @@ type settings struct {
 
 // proxyEntry is one element of GOPROXY.
 type proxyEntry struct {
-	url     string // of the proxy, or "direct", or "off"
-	anyways bool   // a bar follows: any error leads to the next entry, not only "not found"
+	url        string // of the proxy, or "direct", or "off"
+	onAnyError bool   // a bar follows: any error leads to the next entry, not only "not found"
 }
 
 const (
@@ -89,7 +89,7 @@ func parseProxies(list string) ([]proxyEntry, error) {
 	for list != "" {
 		entry := proxyEntry{url: list}
 		if i := strings.IndexAny(list, ",|"); i >= 0 {
-			entry = proxyEntry{url: list[:i], anyways: list[i] == '|'}
+			entry = proxyEntry{url: list[:i], onAnyError: list[i] == '|'}
 			list = list[i+1:]
 		} else {
 			list = ""

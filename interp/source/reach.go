@@ -42,13 +42,13 @@ func (r *reach) begin(part *Part) {
 	}
 	for _, init := range p.info.InitOrder {
 		if !canWait(p.info, init) {
-			r.initialiser(p, init)
+			r.initializer(p, init)
 		}
 	}
 }
 
-// initialiser adds the initializer of one or several variables.
-func (r *reach) initialiser(p *loadedPackage, init *types.Initializer) {
+// initializer adds the initializer of one or several variables.
+func (r *reach) initializer(p *loadedPackage, init *types.Initializer) {
 	part := r.part(p)
 	if part.chosen[init] {
 		return
@@ -98,7 +98,7 @@ func (r *reach) object(o types.Object) {
 				}
 			}
 		case d.init != nil:
-			r.initialiser(p, d.init)
+			r.initializer(p, d.init)
 		}
 	})
 }

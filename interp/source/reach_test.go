@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// use checks a cell that imports package example.com/m/a and gives what has to run
-// before it.
+// use checks a cell that imports package example.com/m/a and returns the parts that must run before
+// it.
 func use(t *testing.T, l *Loader, text string) []*Part {
 	t.Helper()
 	src := "package main\nimport \"example.com/m/a\"\nfunc cell() {\n" + text + "\n}\n"
@@ -26,8 +26,7 @@ func use(t *testing.T, l *Loader, text string) []*Part {
 	return l.Needed([]string{"example.com/m/a"}, info, []ast.Node{file.Decls[1]}, nil)
 }
 
-// names returns those of all that parts declare and set, methods as T.M and initialisers
-// as v=.
+// names returns the names of all declarations in parts: methods as T.M, initializers as v=.
 func names(parts []*Part) string {
 	var list []string
 	for _, p := range parts {
@@ -121,10 +120,10 @@ func Helper() {}
 func Other() {}
 `
 
-// TestReach says what of a package has to run for a cell.
+// TestReach checks which parts of a package must run for a cell.
 func TestReach(t *testing.T) {
 	t.Parallel()
-	// What runs for an import: the results of calls, and copies of variables.
+	// Initializers that run with the import: results of calls, and copies of variables.
 	const always = "Both FromVariable Sides Waits pair Both= FromVariable= Waits="
 	for _, row := range []struct{ cell, want string }{
 		{"", ""},
@@ -156,8 +155,8 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestReachLater says that a later cell gets the rest, and nothing twice, and that a
-// part that could not run is there again.
+// TestReachLater checks that a later cell gets the remaining declarations, none twice, and that it
+// gets a part again that could not run.
 func TestReachLater(t *testing.T) {
 	t.Parallel()
 	l, _ := newLoader(t, reachSource)
@@ -186,7 +185,7 @@ func TestReachLater(t *testing.T) {
 	}
 }
 
-// TestCanWait says which initialisers run with the import of their package.
+// TestCanWait checks which initializers run with the import of their package.
 func TestCanWait(t *testing.T) {
 	t.Parallel()
 	l, _ := newLoader(t, "")

@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// What the parser says in words of its own grammar, said of what the user most likely meant.
+// Errors of the parser in terms of what the user most likely meant.
 
-// assignmentHint is for an assignment where Go wants a value, as in if x = 2. offset is that of the error in the piece, and
-// at is the place of the assignment. The text is "" for any other error.
+// assignmentHint returns an error about an assignment where Go expects a value, as in if x = 2. offset is
+// that of the parser's error in the chunk, and at is that of the assignment. For other errors the text is
+// "".
 func assignmentHint(src string, offset int, msg string) (text string, at int) {
 	inHeader := strings.Contains(msg, "found assignment (missing parentheses")
 	if msg != "expected '==', found '='" && !inHeader {
@@ -30,11 +31,11 @@ func assignmentHint(src string, offset int, msg string) (text string, at int) {
 	t := list[i]
 	switch {
 	case t.tok == token.DEFINE:
-		return "a condition is missing: x := value sets a variable, and a condition may follow it behind a semicolon", t.offset
+		return "a condition is missing: x := value sets a variable; add a condition after a semicolon", t.offset
 	case t.tok != token.ASSIGN:
-		return fmt.Sprintf("%s assigns, and has no value: == compares", t.tok), t.offset
+		return fmt.Sprintf("%s is an assignment and has no value: use == to compare", t.tok), t.offset
 	}
-	text = "= assigns, and has no value: write == to compare"
+	text = "= is an assignment and has no value: use == to compare"
 	switch inside, named := enclosing(list, i); {
 	case named && inside == token.LPAREN:
 		text += "; Go has no named arguments"
@@ -46,7 +47,8 @@ func assignmentHint(src string, offset int, msg string) (text string, at int) {
 	return text, t.offset
 }
 
-// assignmentAfter returns the first assignment from list[i] on that is outside of brackets, -1 if there is none before a block.
+// assignmentAfter returns the index of the first assignment from list[i] on that is outside of brackets, or
+// -1 if there is none before a block.
 func assignmentAfter(list []lexeme, i int) int {
 	depth := 0
 	for ; i < len(list); i++ {
@@ -62,8 +64,8 @@ func assignmentAfter(list []lexeme, i int) int {
 	return -1
 }
 
-// enclosing returns the bracket around name = value, where list[i] is the =. named says that it is that of a call or of a
-// composite literal, and that the name begins an argument or an element there.
+// enclosing returns the bracket around name = value, where list[i] is the =. named reports whether it is
+// that of a call or of a composite literal in which the name begins an argument or an element.
 func enclosing(list []lexeme, i int) (bracket token.Token, named bool) {
 	if i < 2 || list[i-1].tok != token.IDENT {
 		return 0, false
@@ -88,25 +90,25 @@ func enclosing(list []lexeme, i int) (bracket token.Token, named bool) {
 	return 0, false
 }
 
-// elseHint is for an else that follows no if, as the one at offset. src is the text up to there, and more.
+// elseHint returns the error about an else at offset that does not follow an if.
 func elseHint(src string, offset int) string {
 	list, _ := scan(src[:offset])
 	for len(list) > 0 && list[len(list)-1].tok == token.SEMICOLON {
 		list = list[:len(list)-1]
 	}
 	if len(list) == 0 || list[len(list)-1].tok != token.RBRACE {
-		return "else follows the brace that closes an if"
+		return "else must follow the closing brace of an if"
 	}
 	if owner := blockOwner(list); owner != token.IF && owner != token.ELSE {
 		if !owner.IsKeyword() {
-			return "else follows the block of an if"
+			return "else must follow the block of an if"
 		}
-		return fmt.Sprintf("else follows the block of an if, and this is that of a %s", owner)
+		return fmt.Sprintf("else must follow the block of an if, and this is the block of a %s", owner)
 	}
 	return "else must be on the line of the brace that closes its if"
 }
 
-// blockOwner returns the keyword that begins the statement of the block that ends list.
+// blockOwner returns the keyword of the statement whose block ends list.
 func blockOwner(list []lexeme) token.Token {
 	depth := 0
 	for i, t := range slices.Backward(list) {
@@ -133,7 +135,8 @@ func blockOwner(list []lexeme) token.Token {
 	return token.ILLEGAL
 }
 
-// braceHint is for a line that ends where a block should begin, and the next one begins with its brace.
+// braceHint returns a hint for a line that ends where a block should begin, if the next line begins with its
+// brace.
 func braceHint(lines lineTable, src string, line int, msg string) string {
 	if !strings.HasSuffix(msg, "found newline") {
 		return ""

@@ -1,0 +1,82 @@
+package check
+
+import (
+	"go/types"
+	"regexp"
+	"strings"
+)
+
+// Hints about syntax of other languages. A hint is appended to the error of the parser, which
+// stays, because the user may only have mistyped.
+
+// keywordHints maps the first word of a line to a hint.
+var keywordHints = map[string]string{
+	"while": "the only loop in Go is for: for condition { }", "until": "the only loop in Go is for: for condition { }", "do": "the only loop in Go is for: for condition { }",
+	"foreach": "to loop over a list, write for i, x := range list { }",
+	"def":     "a function is declared by func name(x int) int { }", "function": "a function is declared by func name(x int) int { }",
+	"fn": "a function is declared by func name(x int) int { }", "fun": "a function is declared by func name(x int) int { }",
+	"lambda": "a function without a name is written func(x int) int { return x }",
+	"let":    "a variable is defined by x := value", "val": "a variable is defined by x := value", "auto": "a variable is defined by x := value",
+	"float": "a variable is defined by x := value", "double": "a variable is defined by x := value", "char": "a variable is defined by x := value",
+	"class": "a type is declared by type Name struct { }, its methods outside of it",
+	"try":   "Go has no exceptions: a function returns an error", "except": "Go has no exceptions: a function returns an error",
+	"catch": "Go has no exceptions: a function returns an error", "raise": "Go has no exceptions: a function returns an error",
+	"throw":  "Go has no exceptions: a function returns an error",
+	"unless": "a condition is negated by !: if !condition { }",
+	"enum":   "numbered constants are declared by const ( A = iota; B )", "interface": "a type is declared by type Name interface { }",
+	"async": "go f() runs a function concurrently", "await": "go f() runs a function concurrently",
+	"public": "a name that begins with a capital letter is exported", "private": "a name that begins with a lowercase letter is not exported",
+	"using": `a package is imported by import "name"`, "require": `a package is imported by import "name"`,
+	"pip": "%get downloads a module, so that cells can import its packages", "conda": "%get downloads a module, so that cells can import its packages",
+	"cd": "a shell command begins with !; %cd changes the directory", "git": "a shell command begins with !", "cat": "a shell command begins with !",
+	"mkdir": "a shell command begins with !", "rm": "a shell command begins with !", "ls": "a shell command begins with !", "apt": "a shell command begins with !",
+	"elif": "Go has else if", "elseif": "Go has else if",
+	"print": "a call has parentheses: fmt.Println(x)", "echo": "fmt.Println(x) prints",
+	"from": `a package is imported by import "name"`,
+}
+
+// syntaxHints are hints by the parser's error and the text of the line.
+var syntaxHints = []struct{ msg, line, hint string }{
+	{`found in$`, `^for\b`, "to loop over numbers, write for i := range 10 { }, over a list for i, x := range list { }"},
+	{`'\?'$`, `\?.*:`, "Go has no ? : expression, only if and else"},
+	{`'#'$`, `^#`, "a comment begins with //"},
+	{`^unexpected '(\+\+|--)'|found '(\+\+|--)'$`, ``, "x++ is a statement and has no value"},
+	{`^illegal rune literal$`, `'[^']{2,}'`, "a string has double quotes"},
+	{`^(unexpected|expected operand, found) '(if|switch)'`, `=\s*(if|switch)\b`, "if is a statement and has no value"},
+	{`^(missing import path|import path must be a string)`, `^import\s+\w`, `a package is imported by import "name"`},
+	{`must be function call$`, `^go (get|install)\s`, "%get downloads a module, so that cells can import its packages, and !go runs the go command"},
+	{`must be function call$`, `^go (run|test|mod|build|vet|fmt|tool|env|version|doc)(\s|$)`, "!go runs the go command"},
+	{`^unexpected (and|or) `, ``, "conditions are joined by && and ||"},
+	{`^unexpected `, `(=|\(|\b(if|and|or|return|for))\s*not\s+\w`, "a condition is negated by !"},
+	{`^illegal label declaration$`, `:$`, "a block is in braces: if x { }"},
+	{`^unexpected (then|\w+) `, `^if\b`, "a block is in braces: if x { }"},
+	{`^unexpected '-'`, `->`, "the result follows the parameters without an arrow"},
+	{`^expected '\{', found \w+$`, `^struct\s+\w`, "a type is declared by type Name struct { }"},
+	{`^expected statement, found 'range'`, ``, "to loop over numbers, write for i := range 10 { }"},
+	{`^expected type, found '\)'`, `\btype\(`, `fmt.Printf("%T", x) shows the type of a value`},
+	{`must be function call$`, `^(go|defer)\s+[\pL_][\pL\d_.]*$|\bfunc\b|^$`, "a call ends in parentheses: f()"},
+}
+
+// otherLanguageHint returns the hint for an error in a line, or "".
+func otherLanguageHint(line, msg string) string {
+	line = strings.TrimLeft(line, " \t}")
+	for _, p := range syntaxHints {
+		if regexp.MustCompile(p.msg).MatchString(msg) && regexp.MustCompile(p.line).MatchString(line) {
+			return p.hint
+		}
+	}
+	if !strings.HasPrefix(msg, unexpected) {
+		return ""
+	}
+	first := word.FindString(line)
+	if !strings.HasPrefix(line, first) {
+		return ""
+	}
+	if _, isType := types.Universe.Lookup(first).(*types.TypeName); isType {
+		return "a variable is defined by var x " + first + ", or x := value"
+	}
+	return keywordHints[first]
+}
+
+// unexpected begins an error where the parser expected the end of a statement.
+const unexpected = "unexpected "
