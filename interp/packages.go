@@ -39,7 +39,7 @@ func (p *packagesRunner) prepare(ctx context.Context, cell *check.Cell) error {
 			imports = append(imports, path)
 		}
 	}
-	parts := p.loader.Needed(imports, cell.Info, nodes(cell), cell.Vars)
+	parts := p.loader.Needed(source.Code{Imports: imports, Info: cell.Info, Nodes: nodes(cell), Init: cell.Init, Vars: cell.Vars, Shown: cell.Result})
 	if len(parts) == 0 {
 		return nil
 	}
@@ -57,7 +57,7 @@ func (p *packagesRunner) prepare(ctx context.Context, cell *check.Cell) error {
 	return nil
 }
 
-// nodes returns the syntax of a cell.
+// nodes returns the syntax of a cell, apart from initializers.
 func nodes(cell *check.Cell) []ast.Node {
 	var list []ast.Node
 	for _, t := range cell.Types {
@@ -65,9 +65,6 @@ func nodes(cell *check.Cell) []ast.Node {
 	}
 	for _, f := range cell.Funcs {
 		list = append(list, f)
-	}
-	for _, i := range cell.Init {
-		list = append(list, i.Rhs)
 	}
 	for _, b := range cell.Body {
 		list = append(list, b)
@@ -84,6 +81,7 @@ func (p *packagesRunner) run(ctx context.Context, number int, part *source.Part)
 	cell := &check.Cell{
 		Number: number, Fset: p.fset, Package: part.Types, First: part.First, Info: p.checker.Info(),
 		Types: part.Specs, Funcs: part.Funcs, Vars: part.Vars, Init: part.Init, Body: part.Inits,
+		Part: true, Dispatched: part.Dispatched,
 	}
 	unit, err := p.program.Lower(ctx, cell)
 	var unsupported *lower.UnsupportedError

@@ -364,6 +364,15 @@ func TestModuleUses(t *testing.T) {
 		{"var ch chan lazy.Length\n---\nch = make(chan lazy.Length, 1)\nch <- 4\nfmt.Sprint(<-ch)", "= \"4 m\""},
 		{"var i interface{ At() lazy.Length }\n---\ni == nil, fmt.Sprint(lazy.Length(1))", "= true, \"1 m\""},
 		{"var fn func(lazy.Length) lazy.Square\n---\nfn = func(l lazy.Length) lazy.Square { return lazy.Square{float64(l)} }\nfn(5)", "= square of 5"},
+		{"q := lazy.Square{2}\nq.Scale(2)\n---\nfmt.Println(q)\nq", "square of 4\n= square of 4"},
+		{"q := lazy.Square{2}\nq.Area()\n---\nvar s lazy.Shape = &q\ns.Area(), fmt.Sprint(s)", "= 4, \"square of 2\""},
+		{"c := lazy.Circle{}\nc.Side = 3\nc.Area()\n---\nlazy.Total(c, &c), fmt.Sprint(c)", "= 18, \"square of 3\""},
+		{"q := lazy.Square{2}\nf := q.Area\nf()\n---\nreflect.ValueOf(&q).MethodByName(\"Scale\").Call([]reflect.Value{reflect.ValueOf(5.0)})\nq", "= square of 10"},
+		{"list := []lazy.Square{{3}}\nlist[0].Side++\n---\nfmt.Sprintf(\"%v %v\", list, map[int]lazy.Square{1: {1}})", "= \"[square of 4] map[1:square of 1]\""},
+		{"type pair struct{ A lazy.Square }\np := pair{}\np.A.Side = 2\n---\np", "= {A:square of 2}"},
+		{"func show[T any](x T) string { return fmt.Sprint(x) }\nq := lazy.Square{2}\n---\nshow(q), show([]lazy.Length{1})", "= \"square of 2\", \"[1 m]\""},
+		{"type own struct{ *lazy.Circle }\no := own{&lazy.Circle{}}\n---\nvar s lazy.Shape = o\no.Scale(2)\ns.Area()", "= 0"},
+		{"q := lazy.Square{2}\n---\nt := template.Must(template.New(\"\").Parse(\"{{.}} {{.Area}}\"))\nvar b strings.Builder\nerr := t.Execute(&b, q)\nb.String(), err", "= \"square of 2 4\", <nil>"},
 		{"reflect.TypeOf(lazy.Takes).In(0).NumMethod()\n---\nfmt.Sprint(reflect.New(reflect.TypeOf(lazy.Takes).In(0)).Elem())", "= \"0 m\""},
 	} {
 		n := newNotebook(t, lazyModules(t))

@@ -28,6 +28,11 @@ type Cell struct {
 	// must not be declared again.
 	Vars []*types.Var
 	Body []ast.Stmt // the statements in order; top-level := and var define Vars
+	// Part says that the cell is a part of a package of a module. Then Dispatched are the types
+	// at package level, of the part or an earlier one, whose methods interfaces can call from
+	// now on; those of other types of the part, and not even all, only code calls that names them.
+	Part       bool
+	Dispatched []*types.Named
 	// Result is the expression whose values the cell shows: the X of the last
 	// statement of Body. It has at most one element, which may be a call with several
 	// results.

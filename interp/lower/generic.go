@@ -66,6 +66,7 @@ func (e *emitter) typeInstance(t *types.Named) string {
 	set(e.Program, e.existing, origin, append(e.existing[origin][:len(e.existing[origin]):len(e.existing[origin])], t))
 	e.queue = append(e.queue, func() {
 		e.typeDeclaration(t, name)
+		e.queueTables(t)
 		if compiled != t {
 			e.methodTables(compiled)
 		}

@@ -136,7 +136,10 @@ func (e *emitter) namedType(t *types.Named) string {
 func (e *emitter) demandType(t *types.Named) string {
 	name := e.nameType(t, e.fresh(t.Obj().Name()))
 	set(e.Program, e.names, types.Object(t.Obj()), name)
-	e.queue = append(e.queue, func() { e.typeDeclaration(t, name) })
+	e.queue = append(e.queue, func() {
+		e.typeDeclaration(t, name)
+		e.queueTables(t)
+	})
 	return name
 }
 
@@ -164,7 +167,7 @@ const compiledTypes = "typesʹ"
 // isMade reports whether the type of that name was made by package layout.
 func isMade(name string) bool { return strings.HasPrefix(name, compiledTypes+".") }
 
-// typeDeclaration declares a type and queues its method tables.
+// typeDeclaration declares a type.
 func (e *emitter) typeDeclaration(t *types.Named, name string) {
 	made := isMade(name)
 	switch u := t.Underlying().(type) {
@@ -192,7 +195,13 @@ func (e *emitter) typeDeclaration(t *types.Named, name string) {
 			e.out.line("type %s %s", name, e.typ(u))
 		}
 	}
-	e.queue = append(e.queue, func() { e.methodTables(t) })
+}
+
+// queueTables queues the method tables of a type that is no interface.
+func (e *emitter) queueTables(t *types.Named) {
+	if !types.IsInterface(t) {
+		e.queue = append(e.queue, func() { e.methodTables(t) })
+	}
 }
 
 func (e *emitter) fields(t *types.Struct) []string {

@@ -80,6 +80,9 @@ func (e *emitter) lower() *Unit {
 	for _, spec := range c.Types {
 		if named := e.definedType(spec); named != nil {
 			e.typeDeclaration(named, e.names[named.Obj()])
+			if !c.Part {
+				e.queueTables(named)
+			}
 		}
 	}
 	for _, v := range vars {
@@ -96,8 +99,11 @@ func (e *emitter) lower() *Unit {
 	start := e.out.text.Len()
 	e.body(body)
 	end := e.out.text.Len()
+	for _, named := range c.Dispatched {
+		e.methodTables(named)
+	}
 	for _, named := range changed {
-		if named.TypeParams() == nil {
+		if named.TypeParams() == nil && !c.Part {
 			e.methodTables(named)
 		}
 		for _, instance := range e.existing[named.Obj()] {

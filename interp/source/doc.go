@@ -9,13 +9,15 @@
 // time, its initializers and init functions, and whatever those and the cell reach. Most of a
 // module is never lowered, and so never rejected.
 //
-//	loader.go   finding and checking packages
-//	read.go     reading and parsing them, several at once
-//	embed.go    variables of //go:embed lines
-//	reload.go   packages whose files have changed
-//	part.go     what has to run, and what has run
-//	reach.go    which declarations code reaches
-//	wait.go     which initializers can run later than the import
+//	loader.go    finding and checking packages
+//	read.go      reading and parsing them, several at once
+//	embed.go     variables of //go:embed lines
+//	reload.go    packages whose files have changed
+//	part.go      what has to run, and what has run
+//	reach.go     which declarations code reaches
+//	converted.go which types code converts to interfaces
+//	dispatch.go  which methods interfaces can then call
+//	wait.go      which initializers can run later than the import
 //
 // Packages that cannot be interpreted are rejected with an [*Error]: those that use cgo or
 // assembly, or packages of the standard library that cells do not have.

@@ -81,6 +81,8 @@ type loadedPackage struct {
 	replaces *loadedPackage
 	// waiting are the declarations that have not run.
 	waiting map[types.Object]declaration
+	// dispatched are the types of which values may be in interfaces.
+	dispatched map[*types.Named]bool
 }
 
 // NewLoader returns a loader in front of an importer of compiled packages.
@@ -252,7 +254,8 @@ const initFunction = "initsʹ"
 
 // check type-checks the files of a package.
 func (l *Loader) check(importPath string, files []*ast.File) (*loadedPackage, error) {
-	p := &loadedPackage{types: types.NewPackage("main", files[0].Name.Name), info: newInfo(), files: files, waiting: map[types.Object]declaration{}}
+	p := &loadedPackage{types: types.NewPackage("main", files[0].Name.Name), info: newInfo(), files: files,
+		waiting: map[types.Object]declaration{}, dispatched: map[*types.Named]bool{}}
 	calls := nameInits(files)
 	text := fmt.Sprintf("package %s\nfunc %s() {\n%s}\n", files[0].Name.Name, initFunction, calls)
 	extra, err := parser.ParseFile(l.fset, importPath+"/init", text, parser.SkipObjectResolution)

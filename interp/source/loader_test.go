@@ -69,7 +69,9 @@ func newLoader(t *testing.T, text string) (*Loader, *modules) {
 }
 
 // needed returns what has to run before a cell that imports a package and uses nothing.
-func needed(l *Loader, path string) []*Part { return l.Needed([]string{path}, newInfo(), nil, nil) }
+func needed(l *Loader, path string) []*Part {
+	return l.Needed(Code{Imports: []string{path}, Info: newInfo()})
+}
 
 // TestLoad says what a session gets of a package, and in which order.
 func TestLoad(t *testing.T) {

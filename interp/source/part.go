@@ -21,6 +21,8 @@ type Part struct {
 	// Embedded are the files of the variables with //go:embed lines. They are set before the
 	// initializers run.
 	Embedded map[*types.Var]embedded.Files
+	// Dispatched are the types of the package of which values may be in interfaces from now on.
+	Dispatched []*types.Named
 	// Init are the initializers of the variables, in the order in which they run, and Inits
 	// the calls of the init functions that follow them.
 	Init  []*types.Initializer
@@ -33,7 +35,7 @@ type Part struct {
 
 // Empty reports whether there is nothing to run.
 func (p *Part) Empty() bool {
-	return len(p.Specs) == 0 && len(p.Funcs) == 0 && len(p.Vars) == 0 && len(p.Init) == 0 && len(p.Inits) == 0
+	return len(p.Specs) == 0 && len(p.Funcs) == 0 && len(p.Vars) == 0 && len(p.Dispatched) == 0 && len(p.Init) == 0 && len(p.Inits) == 0
 }
 
 // A declaration declares one object at package level. Exactly one field is set; but a variable
@@ -45,31 +47,48 @@ type declaration struct {
 	init     *types.Initializer
 }
 
-// Needed returns what has to run before code with the given imports, nodes and variables: the
-// declarations that the code reaches and that have not run; and for a package that is imported
-// for the first time, its initializers and init functions, with all that they reach. Each part
-// comes after those of the packages that it imports. An initializer without an observable effect
-// waits until its variable is reached.
+// Code is that of a cell.
+type Code struct {
+	Imports []string // paths
+	Info    *types.Info
+	Nodes   []ast.Node // types, functions and statements
+	Init    []*types.Initializer
+	Vars    []*types.Var
+	Shown   []ast.Expr // whose values the cell shows
+}
+
+// Needed returns what has to run before code: the declarations that it reaches and that have
+// not run; and for a package that is imported for the first time, its initializers and init
+// functions, with all that they reach. Each part comes after those of the packages that it
+// imports. An initializer without an observable effect waits until its variable is reached.
 //
 // A package whose files on this machine have changed since it ran is imported again.
 //
-// A type is reached with all its methods, because interfaces and package reflect may call them.
-func (l *Loader) Needed(imports []string, info *types.Info, nodes []ast.Node, vars []*types.Var) []*Part {
+// A type is reached with all its methods when code converts a value to an interface in which
+// the type is, because interfaces and package reflect may call them.
+func (l *Loader) Needed(code Code) []*Part {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := &reach{loader: l, parts: map[*loadedPackage]*Part{}, objects: map[types.Object]bool{}, types: map[types.Type]bool{}}
-	for _, path := range imports {
+	r := &reach{loader: l, parts: map[*loadedPackage]*Part{}, objects: map[types.Object]bool{}, types: map[types.Type]bool{}, converted: map[types.Type]bool{}}
+	for _, path := range code.Imports {
 		if p := l.loaded[path]; p != nil && !p.begun {
 			r.part(p)
 		}
 	}
 	l.reload()
 	r.replacements()
-	for _, n := range nodes {
-		r.node(n, info, nil)
+	for _, n := range code.Nodes {
+		r.node(n, code.Info, nil)
 	}
-	for _, v := range vars {
+	for _, init := range code.Init {
+		r.node(init.Rhs, code.Info, nil)
+		r.assign(init, code.Info)
+	}
+	for _, v := range code.Vars {
 		r.typ(v.Type())
+	}
+	for _, x := range code.Shown {
+		r.convert(code.Info.Types[x].Type)
 	}
 	for len(r.queue) > 0 {
 		next := r.queue[len(r.queue)-1]
@@ -93,6 +112,9 @@ func (l *Loader) Ran(p *Part) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p.of.begun = true
+	for _, t := range p.Dispatched {
+		p.of.dispatched[t] = true
+	}
 	for _, o := range p.objects {
 		delete(p.of.waiting, o)
 	}

@@ -11,7 +11,9 @@ type reach struct {
 	parts   map[*loadedPackage]*Part
 	objects map[types.Object]bool // that have been reached
 	types   map[types.Type]bool   // that have been reached
-	queue   []func()
+	// converted are types of which a value may be in an interface.
+	converted map[types.Type]bool
+	queue     []func()
 }
 
 // part returns the part of a package, and adds it to the needed parts.
@@ -58,6 +60,17 @@ func (r *reach) initializer(p *loadedPackage, init *types.Initializer) {
 		r.object(v)
 	}
 	r.node(init.Rhs, p.info, part)
+	r.assign(init, p.info)
+}
+
+// assign adds the types that the assignment of an initializer converts.
+func (r *reach) assign(init *types.Initializer, info *types.Info) {
+	to := make([]types.Type, len(init.Lhs))
+	for i, v := range init.Lhs {
+		to[i] = v.Type()
+	}
+	c := &conversions{info: info, found: r.convert}
+	c.values(to, []ast.Expr{init.Rhs})
 }
 
 // object adds the declaration of an object if that belongs to a loaded package.
@@ -92,10 +105,8 @@ func (r *reach) object(o types.Object) {
 			r.node(d.function, p.info, part)
 		case d.spec != nil:
 			r.node(d.spec, p.info, part)
-			if named, ok := types.Unalias(o.Type()).(*types.Named); ok && named.Obj() == o {
-				for m := range named.Methods() {
-					r.object(m)
-				}
+			if d.spec.TypeParams != nil { // instances have their methods at once
+				r.convert(o.Type())
 			}
 		case d.init != nil:
 			r.initializer(p, d.init)
@@ -119,8 +130,8 @@ func (r *reach) typ(t types.Type) {
 		r.typ(types.Unalias(t))
 	case *types.Named:
 		r.object(t.Obj())
-		for a := range t.TypeArgs().Types() {
-			r.typ(a)
+		if t.TypeArgs().Len() > 0 { // generic code may convert the arguments
+			r.convert(t)
 		}
 	case *types.Pointer:
 		r.typ(t.Elem())
@@ -168,21 +179,58 @@ func (r *reach) node(n ast.Node, info *types.Info, part *Part) {
 	if part != nil {
 		part.Nodes = append(part.Nodes, n)
 	}
+	r.walk(n, &conversions{info: info, found: r.convert}, part == nil)
+}
+
+// walk is node for syntax of a part or of a cell.
+func (r *reach) walk(n ast.Node, c *conversions, cell bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if n.Recv != nil {
+				r.walk(n.Recv, c, cell)
+			}
+			r.walk(n.Name, c, cell)
+			r.walk(n.Type, c, cell)
+			r.body(c.info.Defs[n.Name].Type(), n.Body, c, cell)
+			return false
+		case *ast.FuncLit:
+			r.walk(n.Type, c, cell)
+			r.body(c.typeOf(n), n.Body, c, cell)
+			return false
+		case *ast.TypeSpec:
+			// Tables of their methods are made at once.
+			if o := c.info.Defs[n.Name]; o != nil && (cell || o.Parent() != o.Pkg().Scope()) {
+				r.convert(o.Type())
+			}
 		case *ast.Ident:
-			r.object(info.Uses[n])
-			if o := info.Defs[n]; o != nil {
+			r.object(c.info.Uses[n])
+			if o := c.info.Defs[n]; o != nil {
 				r.typ(o.Type())
 			}
-			for t := range info.Instances[n].TypeArgs.Types() {
-				r.typ(t)
+			for t := range c.info.Instances[n].TypeArgs.Types() {
+				r.convert(t)
 			}
 		case ast.Expr:
-			if part == nil {
-				r.typ(info.Types[n].Type)
+			if cell {
+				r.typ(c.info.Types[n].Type)
 			}
 		}
+		c.node(n)
 		return true
 	})
+}
+
+// body walks the body of a function of type t.
+func (r *reach) body(t types.Type, body *ast.BlockStmt, c *conversions, cell bool) {
+	if body == nil {
+		return
+	}
+	results := c.results
+	c.results = nil
+	if sig, ok := t.(*types.Signature); ok {
+		c.results = sig.Results()
+	}
+	r.walk(body, c, cell)
+	c.results = results
 }

@@ -23,7 +23,7 @@ func use(t *testing.T, l *Loader, text string) []*Part {
 	if _, err := config.Check("main", l.fset, []*ast.File{file}, info); err != nil {
 		t.Fatal(err)
 	}
-	return l.Needed([]string{"example.com/m/a"}, info, []ast.Node{file.Decls[1]}, nil)
+	return l.Needed(Code{Imports: []string{"example.com/m/a"}, Info: info, Nodes: []ast.Node{file.Decls[1]}})
 }
 
 // names returns the names of all declarations in parts: methods as T.M, initializers as v=.
@@ -130,10 +130,10 @@ func TestReach(t *testing.T) {
 		{"a.F()", "F"},
 		{"a.Calls()", "Calls F Recursive"},
 		{"_ = a.Closure", "Closure F"},
-		{"a.Make()", "Make T T.M T.Unused inner inner.hidden viaM Deep Deep.Promoted Helper"},
-		{"var t *a.T; _ = t", "T T.M T.Unused inner inner.hidden viaM Deep Deep.Promoted Helper"},
-		{"_ = a.Constant", "Alone Alone.String"},
-		{"_ = a.Sum[string]", "Alone Alone.String Number Sum add"},
+		{"a.Make()", "Make T inner Deep"},
+		{"var t *a.T; _ = t", "T inner Deep"},
+		{"_ = a.Constant", "Alone"},
+		{"_ = a.Sum[string]", "Alone Number Sum add"},
 		{"var g a.Generic[int]; _ = g", "Generic Generic.Add viaAdd"},
 		{"var d a.Doer; _ = d", "Doer Param Result"},
 		{"var x a.Alias; _ = x", "Alias Param"},
@@ -143,14 +143,101 @@ func TestReach(t *testing.T) {
 		{"_ = a.Refers", "Refers Refers="},
 		{"_ = a.Function", "F Function Function="},
 		{"a.Literal()", "Literal Literal= viaM"},
-		{"_ = a.Converted", "Alone Alone.String Converted Converted="},
-		{"_ = a.Method", "Method Method= T T.M T.Unused inner inner.hidden viaM Deep Deep.Promoted Helper"},
+		{"_ = a.Converted", "Alone Converted Converted="},
+		{"_ = a.Method", "Method Method= T T.M inner viaM Deep"},
 	} {
 		l, _ := newLoader(t, reachSource)
 		want := strings.Fields(always + " " + row.want)
 		slices.Sort(want)
 		if got := names(use(t, l, "_ = a.Waits\n"+row.cell)); got != strings.Join(want, " ") {
 			t.Errorf("%s\ngot  %s\nwant %s", row.cell, got, strings.Join(want, " "))
+		}
+	}
+}
+
+// TestConversions says that a type whose value code converts to an interface has all its methods,
+// with those of the types that it consists of, and others have those that code names.
+func TestConversions(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		cell string
+		all  bool
+	}{
+		{"_ = any(a.Make())", true},
+		{"var i any = a.Make(); _ = i", true},
+		{"var i any; i = a.Make(); _ = i", true},
+		{"_ = []any{a.Make()}", true},
+		{"_ = [...]any{1: a.Make()}", true},
+		{"_ = map[any]any{1: a.Make()}", true},
+		{"_ = map[any]int{a.Make(): 1}", true},
+		{"_ = struct{ x any }{a.Make()}", true},
+		{"_ = struct{ x any }{x: a.Make()}", true},
+		{"_ = [][]any{{a.Make()}}", true},
+		{"_ = []*struct{ x any }{{a.Make()}}", true},
+		{"make(chan any, 1) <- a.Make()", true},
+		{"select { case make(chan any, 1) <- a.Make(): default: }", true},
+		{"_ = map[any]int{}[a.Make()]", true},
+		{"delete(map[any]int{}, a.Make())", true},
+		{"_ = append([]any{}, 1, a.Make())", true},
+		{"panic(a.Make())", true},
+		{"println(a.Make())", true},
+		{"func(any) {}(a.Make())", true},
+		{"func(...any) {}(1, a.Make())", true},
+		{"defer func(any) {}(a.Make())", true},
+		{"go func(int, any) {}(1, a.Make())", true},
+		{"func(any, error) {}(func() (*a.T, error) { return nil, nil }())", true},
+		{"func(int, ...any) {}(func() (int, int, *a.T) { return 0, 0, nil }())", true},
+		{"var i any; var e error; i, e = func() (*a.T, error) { return nil, nil }(); _, _ = i, e", true},
+		{"var i any; e, i := func() (error, *a.T) { return nil, nil }(); _, _ = i, e", true},
+		{"var i any; i, _ = map[int]*a.T{}[0]; _ = i", true},
+		{"var i any; i, _ = <-make(chan *a.T); _ = i", true},
+		{"var i, e any = func() (*a.T, error) { return nil, nil }(); _, _ = i, e", true},
+		{"_ = func() any { return a.Make() }", true},
+		{"_ = func() (i any, e error) { return func() (*a.T, error) { return nil, nil }() }", true},
+		{"_ = func() any { _ = func() *a.T { return a.Make() }; return nil }", false},
+		{"_ = func() *a.T { _ = func() any { return a.Make() }; return nil }", true},
+		{"_ = any(nil) == a.Make()", true},
+		{"_ = a.Make() != any(nil)", true},
+		{"var i any; switch i { case 1, a.Make(): }", true},
+		{"var i any; switch a.Make() { case i: }", true},
+		{"var i any; for _, i = range []*a.T{nil} {}; _ = i", true},
+		{"var i any; for i = range map[*a.T]int{} {}; _ = i", true},
+		{"var i any; for i = range func(func(*a.T) bool) {} {}; _ = i", true},
+		{"var i any; switch y := i.(type) { case *a.T: i = y }", true},
+		{"_ = any([]a.T{})", true},
+		{"_ = any(map[string]**a.T{})", true},
+		{"_ = any(map[a.T]int{})", true},
+		{"_ = any(make(chan [2]a.T))", true},
+		{"_ = any(func(a.T) {})", true},
+		{"_ = any(func() (_ *a.T) { return })", true},
+		{"_ = any(struct{ x *a.T }{})", true},
+		{"_ = any((interface{ M(*a.T) })(nil))", false},
+		{"_ = any((*interface{ M(*a.T) })(nil))", true},
+		{"type own struct{ *a.T }; _ = own{}", true},
+		{"type own struct{ x a.T }; _ = own{}", true},
+		{"_ = a.Generic[*a.T]{}", true},
+		{"var g *a.Generic[[]a.T]; _ = g", true},
+
+		{"a.Make()", false},
+		{"t := a.Make(); t = a.Make(); _ = *t", false},
+		{"t := a.Make(); _ = t == nil || t != a.Make()", false},
+		{"_ = append([]*a.T{}, a.Make())", false},
+		{"_ = map[int][]*a.T{1: {a.Make()}}[1]", false},
+		{"_ = func(t *a.T) *a.T { return t }(a.Make())", false},
+		{"make(chan *a.T, 1) <- a.Make()", false},
+		{"for _, t := range []*a.T{nil} { _ = t }", false},
+		{"switch a.Make() { case nil: }", false},
+		{"var i any; t, ok := i.(*a.T); _, _ = t, ok", false},
+		{"var i any; switch i.(type) { case *a.T: }", false},
+		{"_ = struct{ t *a.T }{a.Make()}", false},
+		{"_ = any(1)", false},
+	} {
+		l, _ := newLoader(t, reachSource)
+		got := " " + names(use(t, l, row.cell+"\n_ = a.Waits")) + " "
+		for _, method := range []string{"T.M", "T.Unused", "Deep.Promoted", "inner.hidden"} {
+			if strings.Contains(got, " "+method+" ") != row.all {
+				t.Errorf("%s: %s is reached: %v, want %v", row.cell, method, !row.all, row.all)
+			}
 		}
 	}
 }
@@ -211,6 +298,11 @@ func TestCanWait(t *testing.T) {
 		{"strings.ToUpper", true},
 		{"func() int { return call() }", true},
 		{"(*failure)(nil)", true},
+		{"errors.New(\"a\")", true},
+		{"(errors.New)(\"a\" + \"b\")", true},
+		{"errors.New(text)", false},
+		{"error(errors.New(\"a\"))", true},
+		{"mine.New(\"a\")", false},
 		{"other", false},
 		{"other + 1", false},
 		{"call()", false},
@@ -230,7 +322,7 @@ func TestCanWait(t *testing.T) {
 		{"len(list)", false},
 		{"[...]int{1, 2}[0]", false},
 	} {
-		src := "package p\nimport \"strings\"\nvar _ = strings.ToUpper\nvar other = 1\nvar list []int\nvar pointer *int\nvar channel chan int\n" +
+		src := "package p\nimport (\"strings\"; \"errors\")\nvar _, _ = strings.ToUpper, errors.New\nvar text string\nvar mine struct{ New func(string) error }\nvar other = 1\nvar list []int\nvar pointer *int\nvar channel chan int\n" +
 			"type failure struct{}\nfunc (failure) Error() string { return \"\" }\nfunc generic[T any]() {}\nfunc call() int { return 1 }\nvar x = " + row.value + "\n"
 		file, err := parser.ParseFile(l.fset, "p.go", src, 0)
 		if err != nil {

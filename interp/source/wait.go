@@ -6,7 +6,7 @@ import (
 )
 
 // canWait reports whether it makes no difference when an initializer runs, or whether it runs at
-// all: it calls nothing, reads no variable and cannot panic.
+// all: it calls nothing but errors.New, reads no variable and cannot panic.
 func canWait(info *types.Info, init *types.Initializer) bool {
 	return len(init.Lhs) == 1 && isValue(info, init.Rhs)
 }
@@ -49,7 +49,7 @@ func isValue(info *types.Info, e ast.Expr) bool {
 	case *ast.CompositeLit:
 		return isLiteral(info, e)
 	case *ast.CallExpr:
-		return isConversion(info, e)
+		return isConversion(info, e) || isNewError(info, e)
 	}
 	return false
 }
@@ -92,6 +92,16 @@ func isLiteral(info *types.Info, e *ast.CompositeLit) bool {
 		}
 	}
 	return true
+}
+
+// isNewError reports whether a call makes an error with a constant text.
+func isNewError(info *types.Info, e *ast.CallExpr) bool {
+	sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	f, ok := info.Uses[sel.Sel].(*types.Func)
+	return ok && f.FullName() == "errors.New" && info.Types[e.Args[0]].Value != nil
 }
 
 // isConversion reports whether a call is a conversion that cannot panic, or a call of new.
