@@ -33,7 +33,7 @@ type facts struct {
 
 // study finds the facts of the function with the given body. outside are variables that only body uses and does not declare.
 func (f *function) study(body ast.Node, outside ...*types.Var) {
-	facts := &facts{shared: map[types.Object]bool{}, changed: map[types.Object]bool{}, counters: map[types.Object]bool{}, jumpLabels: map[string]bool{}, short: vm.ShortSlices(f.Info, body, outside...)}
+	facts := &facts{shared: map[types.Object]bool{}, changed: map[types.Object]bool{}, counters: map[types.Object]bool{}, jumpLabels: map[string]bool{}, short: vm.SliceCapacities(f.Info, body, outside...)}
 	f.facts = facts
 	owner := map[types.Object]*ast.FuncLit{}
 	share := func(e ast.Expr) {

@@ -67,7 +67,7 @@ type Program struct {
 	sources    map[string]*source                 // of generic packages, by import path
 	counts     map[string]int                     // never rolled back: yaegi may know a name of a failed cell
 	layout     *layout.Builder
-	fast       *vm.Machine              // nil if yaegi runs everything
+	fast       *vm.VM                   // nil if yaegi runs everything
 	publics    map[publicKey]publicType // made by public
 	mentioned  map[string]bool          // see noteMentions
 	files      fileTable                // of positions

@@ -75,28 +75,28 @@ func (f *function) lost(w *writer, s ast.Stmt) {
 }
 
 // losses returns the same checks for package vm.
-func (e *emitter) losses(s ast.Stmt) []vm.Note {
+func (e *emitter) losses(s ast.Stmt) []vm.Hook {
 	if e.Errors == nil {
 		return nil
 	}
-	var list []vm.Note
+	var list []vm.Hook
 	for _, lost := range e.cell.Lost[s] {
 		name, cell, line, column := lost.Var.Name(), e.cell.Number, lost.Set.Line, lost.Set.Column
-		list = append(list, vm.Note{Var: lost.Var, Run: func(err error) { e.Errors.Lose(err, name, cell, line, column) }})
+		list = append(list, vm.Hook{Var: lost.Var, Run: func(err error) { e.Errors.Lose(err, name, cell, line, column) }})
 	}
 	return list
 }
 
 // tracks returns the same notes for package vm.
-func (e *emitter) tracks(s ast.Stmt) []vm.Note {
+func (e *emitter) tracks(s ast.Stmt) []vm.Hook {
 	if e.Errors == nil {
 		return nil
 	}
-	var list []vm.Note
+	var list []vm.Hook
 	for _, track := range e.cell.Tracks[s] {
 		v := track.Var
 		key, name, cell, line, column := e.names[v], v.Name(), e.cell.Number, track.Set.Line, track.Set.Column
-		n := vm.Note{Var: v}
+		n := vm.Hook{Var: v}
 		if track.Write {
 			n.Run = func(err error) { e.Errors.Overwrite(key, err, name, cell, line, column) }
 		} else {

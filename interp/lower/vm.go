@@ -26,14 +26,14 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		return
 	}
 	e.machine = e.fast.Begin(&vm.Source{
-		Info:   e.Info,
-		Stop:   e.stop,
-		Notes:  e.tracks,
-		Losses: e.losses,
-		Short:  vm.ShortSlices(e.Info, &ast.BlockStmt{List: e.cell.Body}, e.onlyInBody()...),
-		Cell:   e.cell.Number,
-		Global: func(v *types.Var) string { return e.names[v] },
-		Engine: e.engineName,
+		Info:            e.Info,
+		Stop:            e.stop,
+		HooksBefore:     e.tracks,
+		HooksAfter:      e.losses,
+		Capacities:      vm.SliceCapacities(e.Info, &ast.BlockStmt{List: e.cell.Body}, e.onlyInBody()...),
+		Cell:            e.cell.Number,
+		Global:          func(v *types.Var) string { return e.names[v] },
+		InterpretedName: e.engineName,
 		Function: func(at *ast.Ident, o *types.Func, arguments []types.Type) (vm.Declaration, bool) {
 			e.functionInstance(at, o, arguments)
 			return e.instanceDeclaration(e.genericFunction(o), arguments)
@@ -131,7 +131,7 @@ func (e *emitter) declareInstance(decl *ast.FuncDecl, key instance, name string,
 	e.declares[key] = true
 	e.queue = append(e.queue, func() {
 		env := newEnvironment(parametersOf(e.Info.Defs[decl.Name].(*types.Func).Signature()), args)
-		if d, ok := e.instanceDeclaration(decl, args); ok && (e.machine.Compiled(d.Key) || e.machine.Add(d)) {
+		if d, ok := e.instanceDeclaration(decl, args); ok && (e.machine.Compiled(d.Key) || e.machine.AddInstance(d)) {
 			e.declareVariable(e.Info.Defs[decl.Name], d.Signature, name, env)
 			return
 		}

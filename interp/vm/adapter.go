@@ -14,58 +14,58 @@ type adapter func(f, nb, sb unsafe.Pointer)
 // arguments in registers (see the ABIInternal specification in Go's source,
 // cmd/compile/abi-internal.md): an integer of any width is in a whole one, of which
 // the callee reads its part.
-type class uint8
+type abiClass uint8
 
 const (
-	noClass class = iota
-	asInteger
-	asSmall // results only: what is above their width means nothing
-	asFloat
-	asText
-	asPointer
-	asList
-	asInterface
+	noClass abiClass = iota
+	classInteger
+	classSmall // results only: what is above their width means nothing
+	classFloat
+	classString
+	classPointer
+	classSlice
+	classInterface
 )
 
 // registerCount is how many integer registers a value of a class takes.
-var registerCount = [...]int{asInteger: 1, asSmall: 1, asText: 2, asPointer: 1, asList: 3, asInterface: 2}
+var registerCount = [...]int{classInteger: 1, classSmall: 1, classString: 2, classPointer: 1, classSlice: 3, classInterface: 2}
 
 // registerWords is how many integer registers there are for arguments, and for
 // results, on the smallest of the processors in question.
-const registerWords = 9
+const maxRegisters = 9
 
 // spot is where an argument or a result lies.
-type spot struct {
-	class  class
+type valueRef struct {
+	class  abiClass
 	scalar bool
-	at     int
+	offset int
 	width  string // of a small integer
 }
 
-func spotOf(s shape, at uint16) spot {
-	p := spot{at: int(at), scalar: s.file == scalar}
+func valueRefOf(s shape, at uint16) valueRef {
+	p := valueRef{offset: int(at), scalar: s.file == scalar}
 	switch {
 	case s.file == memory || s.typ == nil:
 	case s.file == scalar && s.typ.Kind().String() == "float64":
-		p.class = asFloat
+		p.class = classFloat
 	case s.file == scalar && s.typ.Kind().String() == "float32":
 	case s.file == scalar:
-		p.class, p.width = asInteger, s.width
+		p.class, p.width = classInteger, s.width
 	case s.width == "Str":
-		p.class = asText
+		p.class = classString
 	case s.width == "Sl":
-		p.class = asList
+		p.class = classSlice
 	case isComplex(s):
 	case s.width == "If":
-		p.class, p.at = asInterface, p.at-8
+		p.class, p.offset = classInterface, p.offset-8
 	default:
-		p.class = asPointer
+		p.class = classPointer
 	}
 	return p
 }
 
 // calling is a call that an adapter is looked for.
-type calling struct{ in, out []spot }
+type callSignature struct{ in, out []valueRef }
 
 // adapterFor finds the adapter for a signature; nil if there is none, and the way
 // through package reflect is left.
@@ -73,47 +73,47 @@ func adapterFor(parameters []shape, in []uint16, results []shape, out []uint16) 
 	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
 		return nil
 	}
-	c := &calling{}
+	c := &callSignature{}
 	total := 0
 	for i, s := range parameters {
-		p := spotOf(s, in[i])
+		p := valueRefOf(s, in[i])
 		if p.class == noClass {
 			return nil
 		}
 		total += registerCount[p.class]
 		c.in = append(c.in, p)
 	}
-	if total > registerWords {
+	if total > maxRegisters {
 		return nil
 	}
 	for i, s := range results {
-		p := spotOf(s, out[i])
+		p := valueRefOf(s, out[i])
 		if p.class == noClass {
 			return nil
 		}
-		if p.class == asInteger && p.width != "64" {
-			p.class = asSmall
+		if p.class == classInteger && p.width != "64" {
+			p.class = classSmall
 		}
 		c.out = append(c.out, p)
 	}
-	return c.none()
+	return c.adapter()
 }
 
 // at returns the address of a spot, as that of a value of its class.
-func at[T any](nb, sb unsafe.Pointer, p spot) *T {
+func argumentAt[T any](nb, sb unsafe.Pointer, p valueRef) *T {
 	if p.scalar {
-		return (*T)(unsafe.Add(nb, p.at))
+		return (*T)(unsafe.Add(nb, p.offset))
 	}
-	return (*T)(unsafe.Add(sb, p.at))
+	return (*T)(unsafe.Add(sb, p.offset))
 }
 
 // give puts a result where it belongs.
-func give[T any](nb, sb unsafe.Pointer, p spot, v T) {
-	*at[T](nb, sb, p) = v
-	if p.class != asSmall {
+func storeResult[T any](nb, sb unsafe.Pointer, p valueRef, v T) {
+	*argumentAt[T](nb, sb, p) = v
+	if p.class != classSmall {
 		return
 	}
-	n := (*int64)(unsafe.Add(nb, p.at))
+	n := (*int64)(unsafe.Add(nb, p.offset))
 	switch p.width {
 	case "8U":
 		*n = int64(uint8(*n))
@@ -131,4 +131,4 @@ func give[T any](nb, sb unsafe.Pointer, p spot, v T) {
 }
 
 // as returns the function value at f as one of another type with the same classes.
-func as[F any](f unsafe.Pointer) F { return *(*F)(unsafe.Pointer(&f)) }
+func reinterpret[F any](f unsafe.Pointer) F { return *(*F)(unsafe.Pointer(&f)) }

@@ -6,45 +6,45 @@ import "unsafe"
 // each its type; those of adapter_gen.go are what they end in.
 
 // none returns where a calling's parameters begin.
-func (c *calling) none() adapter {
+func (c *callSignature) adapter() adapter {
 	if len(c.in) == 0 {
 		return results0(c)
 	}
 	switch c.in[0].class {
-	case asInteger:
-		return first[int64](c)
-	case asFloat:
-		return first[float64](c)
-	case asText:
-		return first[string](c)
-	case asPointer:
-		return first[unsafe.Pointer](c)
-	case asList:
-		return first[[]byte](c)
+	case classInteger:
+		return bindFirst[int64](c)
+	case classFloat:
+		return bindFirst[float64](c)
+	case classString:
+		return bindFirst[string](c)
+	case classPointer:
+		return bindFirst[unsafe.Pointer](c)
+	case classSlice:
+		return bindFirst[[]byte](c)
 	}
-	return first[any](c)
+	return bindFirst[any](c)
 }
 
-func first[A any](c *calling) adapter {
+func bindFirst[A any](c *callSignature) adapter {
 	if len(c.in) == 1 {
 		return results1[A](c)
 	}
 	switch c.in[1].class {
-	case asInteger:
-		return second[A, int64](c)
-	case asFloat:
-		return second[A, float64](c)
-	case asText:
-		return second[A, string](c)
-	case asPointer:
-		return second[A, unsafe.Pointer](c)
-	case asList:
-		return second[A, []byte](c)
+	case classInteger:
+		return bindSecond[A, int64](c)
+	case classFloat:
+		return bindSecond[A, float64](c)
+	case classString:
+		return bindSecond[A, string](c)
+	case classPointer:
+		return bindSecond[A, unsafe.Pointer](c)
+	case classSlice:
+		return bindSecond[A, []byte](c)
 	}
-	return second[A, any](c)
+	return bindSecond[A, any](c)
 }
 
-func second[A, B any](c *calling) adapter {
+func bindSecond[A, B any](c *callSignature) adapter {
 	if len(c.in) == 2 {
 		return results2[A, B](c)
 	}
@@ -52,15 +52,15 @@ func second[A, B any](c *calling) adapter {
 		return nil
 	}
 	switch c.in[2].class {
-	case asInteger:
+	case classInteger:
 		return results3[A, B, int64](c)
-	case asText:
+	case classString:
 		return results3[A, B, string](c)
-	case asPointer:
+	case classPointer:
 		return results3[A, B, unsafe.Pointer](c)
-	case asList:
+	case classSlice:
 		return results3[A, B, []byte](c)
-	case asInterface:
+	case classInterface:
 		return results3[A, B, any](c)
 	}
 	return nil

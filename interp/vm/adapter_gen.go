@@ -7,261 +7,265 @@ import "unsafe"
 // The functions of this file give the results of a calling their types. A small
 // integer comes as 32 bits.
 
-func results0(c *calling) adapter {
+func results0(c *callSignature) adapter {
 	switch len(c.out) {
 	case 0:
 
-		return func(f, nb, sb unsafe.Pointer) { as[func()](f)() }
+		return func(f, nb, sb unsafe.Pointer) { reinterpret[func()](f)() }
 	case 1:
 		switch c.out[0].class {
-		case asInteger:
+		case classInteger:
 			return one0[int64](c)
-		case asSmall:
+		case classSmall:
 			return one0[uint32](c)
-		case asFloat:
+		case classFloat:
 			return one0[float64](c)
-		case asText:
+		case classString:
 			return one0[string](c)
-		case asPointer:
+		case classPointer:
 			return one0[unsafe.Pointer](c)
-		case asList:
+		case classSlice:
 			return one0[[]byte](c)
-		case asInterface:
+		case classInterface:
 			return one0[any](c)
 		}
 	case 2:
 		switch c.out[1].class {
-		case asInteger:
+		case classInteger:
 			return two0[int64](c)
-		case asSmall:
+		case classSmall:
 			return two0[uint32](c)
-		case asInterface:
+		case classInterface:
 			return two0[any](c)
 		}
 	}
 	return nil
 }
 
-func one0[R any](c *calling) adapter {
+func one0[R any](c *callSignature) adapter {
 	r := c.out[0]
-	return func(f, nb, sb unsafe.Pointer) { give(nb, sb, r, as[func() R](f)()) }
+	return func(f, nb, sb unsafe.Pointer) { storeResult(nb, sb, r, reinterpret[func() R](f)()) }
 }
 
-func two0[S any](c *calling) adapter {
+func two0[S any](c *callSignature) adapter {
 	switch c.out[0].class {
-	case asInteger:
+	case classInteger:
 		return both0[int64, S](c)
-	case asSmall:
+	case classSmall:
 		return both0[uint32, S](c)
-	case asFloat:
+	case classFloat:
 		return both0[float64, S](c)
-	case asText:
+	case classString:
 		return both0[string, S](c)
-	case asPointer:
+	case classPointer:
 		return both0[unsafe.Pointer, S](c)
-	case asList:
+	case classSlice:
 		return both0[[]byte, S](c)
-	case asInterface:
+	case classInterface:
 		return both0[any, S](c)
 	}
 	return nil
 }
 
-func both0[R, S any](c *calling) adapter {
+func both0[R, S any](c *callSignature) adapter {
 	r, s := c.out[0], c.out[1]
 	return func(f, nb, sb unsafe.Pointer) {
-		v, w := as[func() (R, S)](f)()
-		give(nb, sb, r, v)
-		give(nb, sb, s, w)
+		v, w := reinterpret[func() (R, S)](f)()
+		storeResult(nb, sb, r, v)
+		storeResult(nb, sb, s, w)
 	}
 }
 
-func results1[A any](c *calling) adapter {
+func results1[A any](c *callSignature) adapter {
 	switch len(c.out) {
 	case 0:
 		x := c.in[0]
-		return func(f, nb, sb unsafe.Pointer) { as[func(A)](f)(*at[A](nb, sb, x)) }
+		return func(f, nb, sb unsafe.Pointer) { reinterpret[func(A)](f)(*argumentAt[A](nb, sb, x)) }
 	case 1:
 		switch c.out[0].class {
-		case asInteger:
+		case classInteger:
 			return one1[A, int64](c)
-		case asSmall:
+		case classSmall:
 			return one1[A, uint32](c)
-		case asFloat:
+		case classFloat:
 			return one1[A, float64](c)
-		case asText:
+		case classString:
 			return one1[A, string](c)
-		case asPointer:
+		case classPointer:
 			return one1[A, unsafe.Pointer](c)
-		case asList:
+		case classSlice:
 			return one1[A, []byte](c)
-		case asInterface:
+		case classInterface:
 			return one1[A, any](c)
 		}
 	case 2:
 		switch c.out[1].class {
-		case asInteger:
+		case classInteger:
 			return two1[A, int64](c)
-		case asSmall:
+		case classSmall:
 			return two1[A, uint32](c)
-		case asInterface:
+		case classInterface:
 			return two1[A, any](c)
 		}
 	}
 	return nil
 }
 
-func one1[A, R any](c *calling) adapter {
+func one1[A, R any](c *callSignature) adapter {
 	x, r := c.in[0], c.out[0]
-	return func(f, nb, sb unsafe.Pointer) { give(nb, sb, r, as[func(A) R](f)(*at[A](nb, sb, x))) }
+	return func(f, nb, sb unsafe.Pointer) {
+		storeResult(nb, sb, r, reinterpret[func(A) R](f)(*argumentAt[A](nb, sb, x)))
+	}
 }
 
-func two1[A, S any](c *calling) adapter {
+func two1[A, S any](c *callSignature) adapter {
 	switch c.out[0].class {
-	case asInteger:
+	case classInteger:
 		return both1[A, int64, S](c)
-	case asSmall:
+	case classSmall:
 		return both1[A, uint32, S](c)
-	case asFloat:
+	case classFloat:
 		return both1[A, float64, S](c)
-	case asText:
+	case classString:
 		return both1[A, string, S](c)
-	case asPointer:
+	case classPointer:
 		return both1[A, unsafe.Pointer, S](c)
-	case asList:
+	case classSlice:
 		return both1[A, []byte, S](c)
-	case asInterface:
+	case classInterface:
 		return both1[A, any, S](c)
 	}
 	return nil
 }
 
-func both1[A, R, S any](c *calling) adapter {
+func both1[A, R, S any](c *callSignature) adapter {
 	x, r, s := c.in[0], c.out[0], c.out[1]
 	return func(f, nb, sb unsafe.Pointer) {
-		v, w := as[func(A) (R, S)](f)(*at[A](nb, sb, x))
-		give(nb, sb, r, v)
-		give(nb, sb, s, w)
+		v, w := reinterpret[func(A) (R, S)](f)(*argumentAt[A](nb, sb, x))
+		storeResult(nb, sb, r, v)
+		storeResult(nb, sb, s, w)
 	}
 }
 
-func results2[A, B any](c *calling) adapter {
+func results2[A, B any](c *callSignature) adapter {
 	switch len(c.out) {
 	case 0:
 		x, y := c.in[0], c.in[1]
-		return func(f, nb, sb unsafe.Pointer) { as[func(A, B)](f)(*at[A](nb, sb, x), *at[B](nb, sb, y)) }
+		return func(f, nb, sb unsafe.Pointer) {
+			reinterpret[func(A, B)](f)(*argumentAt[A](nb, sb, x), *argumentAt[B](nb, sb, y))
+		}
 	case 1:
 		switch c.out[0].class {
-		case asInteger:
+		case classInteger:
 			return one2[A, B, int64](c)
-		case asSmall:
+		case classSmall:
 			return one2[A, B, uint32](c)
-		case asFloat:
+		case classFloat:
 			return one2[A, B, float64](c)
-		case asText:
+		case classString:
 			return one2[A, B, string](c)
-		case asPointer:
+		case classPointer:
 			return one2[A, B, unsafe.Pointer](c)
-		case asList:
+		case classSlice:
 			return one2[A, B, []byte](c)
-		case asInterface:
+		case classInterface:
 			return one2[A, B, any](c)
 		}
 	case 2:
 		switch c.out[1].class {
-		case asInteger:
+		case classInteger:
 			return two2[A, B, int64](c)
-		case asSmall:
+		case classSmall:
 			return two2[A, B, uint32](c)
-		case asInterface:
+		case classInterface:
 			return two2[A, B, any](c)
 		}
 	case 3:
-		if c.out[0].class == asText && c.out[1].class == asText && c.out[2].class == asSmall {
-			return cut[A, B](c)
+		if c.out[0].class == classString && c.out[1].class == classString && c.out[2].class == classSmall {
+			return cutResults[A, B](c)
 		}
 	}
 	return nil
 }
 
-func one2[A, B, R any](c *calling) adapter {
+func one2[A, B, R any](c *callSignature) adapter {
 	x, y, r := c.in[0], c.in[1], c.out[0]
 	return func(f, nb, sb unsafe.Pointer) {
-		give(nb, sb, r, as[func(A, B) R](f)(*at[A](nb, sb, x), *at[B](nb, sb, y)))
+		storeResult(nb, sb, r, reinterpret[func(A, B) R](f)(*argumentAt[A](nb, sb, x), *argumentAt[B](nb, sb, y)))
 	}
 }
 
-func two2[A, B, S any](c *calling) adapter {
+func two2[A, B, S any](c *callSignature) adapter {
 	switch c.out[0].class {
-	case asInteger:
+	case classInteger:
 		return both2[A, B, int64, S](c)
-	case asSmall:
+	case classSmall:
 		return both2[A, B, uint32, S](c)
-	case asFloat:
+	case classFloat:
 		return both2[A, B, float64, S](c)
-	case asText:
+	case classString:
 		return both2[A, B, string, S](c)
-	case asPointer:
+	case classPointer:
 		return both2[A, B, unsafe.Pointer, S](c)
-	case asList:
+	case classSlice:
 		return both2[A, B, []byte, S](c)
-	case asInterface:
+	case classInterface:
 		return both2[A, B, any, S](c)
 	}
 	return nil
 }
 
-func both2[A, B, R, S any](c *calling) adapter {
+func both2[A, B, R, S any](c *callSignature) adapter {
 	x, y, r, s := c.in[0], c.in[1], c.out[0], c.out[1]
 	return func(f, nb, sb unsafe.Pointer) {
-		v, w := as[func(A, B) (R, S)](f)(*at[A](nb, sb, x), *at[B](nb, sb, y))
-		give(nb, sb, r, v)
-		give(nb, sb, s, w)
+		v, w := reinterpret[func(A, B) (R, S)](f)(*argumentAt[A](nb, sb, x), *argumentAt[B](nb, sb, y))
+		storeResult(nb, sb, r, v)
+		storeResult(nb, sb, s, w)
 	}
 }
 
-func results3[A, B, C any](c *calling) adapter {
+func results3[A, B, C any](c *callSignature) adapter {
 	switch len(c.out) {
 	case 0:
 		x, y, z := c.in[0], c.in[1], c.in[2]
 		return func(f, nb, sb unsafe.Pointer) {
-			as[func(A, B, C)](f)(*at[A](nb, sb, x), *at[B](nb, sb, y), *at[C](nb, sb, z))
+			reinterpret[func(A, B, C)](f)(*argumentAt[A](nb, sb, x), *argumentAt[B](nb, sb, y), *argumentAt[C](nb, sb, z))
 		}
 	case 1:
 		switch c.out[0].class {
-		case asInteger:
+		case classInteger:
 			return one3[A, B, C, int64](c)
-		case asSmall:
+		case classSmall:
 			return one3[A, B, C, uint32](c)
-		case asFloat:
+		case classFloat:
 			return one3[A, B, C, float64](c)
-		case asText:
+		case classString:
 			return one3[A, B, C, string](c)
-		case asPointer:
+		case classPointer:
 			return one3[A, B, C, unsafe.Pointer](c)
-		case asList:
+		case classSlice:
 			return one3[A, B, C, []byte](c)
-		case asInterface:
+		case classInterface:
 			return one3[A, B, C, any](c)
 		}
 	}
 	return nil
 }
 
-func one3[A, B, C, R any](c *calling) adapter {
+func one3[A, B, C, R any](c *callSignature) adapter {
 	x, y, z, r := c.in[0], c.in[1], c.in[2], c.out[0]
 	return func(f, nb, sb unsafe.Pointer) {
-		give(nb, sb, r, as[func(A, B, C) R](f)(*at[A](nb, sb, x), *at[B](nb, sb, y), *at[C](nb, sb, z)))
+		storeResult(nb, sb, r, reinterpret[func(A, B, C) R](f)(*argumentAt[A](nb, sb, x), *argumentAt[B](nb, sb, y), *argumentAt[C](nb, sb, z)))
 	}
 }
 
-// cut is the adapter of strings.Cut and functions like it.
-func cut[A, B any](c *calling) adapter {
+// cutResults is the adapter of strings.Cut and functions like it.
+func cutResults[A, B any](c *callSignature) adapter {
 	x, y, r, s, t := c.in[0], c.in[1], c.out[0], c.out[1], c.out[2]
 	return func(f, nb, sb unsafe.Pointer) {
-		v, w, u := as[func(A, B) (string, string, uint32)](f)(*at[A](nb, sb, x), *at[B](nb, sb, y))
-		give(nb, sb, r, v)
-		give(nb, sb, s, w)
-		give(nb, sb, t, u)
+		v, w, u := reinterpret[func(A, B) (string, string, uint32)](f)(*argumentAt[A](nb, sb, x), *argumentAt[B](nb, sb, y))
+		storeResult(nb, sb, r, v)
+		storeResult(nb, sb, s, w)
+		storeResult(nb, sb, t, u)
 	}
 }

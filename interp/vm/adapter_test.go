@@ -15,7 +15,7 @@ import (
 
 // adapted are functions with every class of argument and result, in every number
 // that there are adapters for.
-var adapted = []any{
+var adapterFunctions = []any{
 	func() {}, func() int { return -3 }, func() float64 { return 0.5 }, func() string { return "a" }, func() error { return errors.New("e") },
 	func() (int, error) { return 1, nil }, func() (string, bool) { return "s", true }, func() []int { return []int{1, 2} },
 	func(b bool) bool { return !b }, func(n int8) int8 { return n - 100 }, func(n int16) int16 { return -n }, func(n int32) int32 { return n * 3 },
@@ -38,11 +38,11 @@ func TestAdapters(t *testing.T) {
 		t.Skip("arguments are not passed in registers, or in others")
 	}
 	random := rand.New(rand.NewSource(1))
-	for _, f := range adapted {
+	for _, f := range adapterFunctions {
 		v := reflect.ValueOf(f)
 		t.Run(v.Type().String(), func(t *testing.T) {
 			in, out := shapesIn(t, v.Type().NumIn(), v.Type().In), shapesIn(t, v.Type().NumOut(), v.Type().Out)
-			call := adapterFor(in, places(in), out, places(out))
+			call := adapterFor(in, frameRegisters(in), out, frameRegisters(out))
 			if call == nil {
 				t.Fatal("there is no adapter")
 			}
@@ -54,20 +54,20 @@ func TestAdapters(t *testing.T) {
 				}
 				nb, sb := unsafe.Pointer(&scalars), unsafe.Pointer(&slots[0].p)
 				arguments := make([]reflect.Value, len(in))
-				for i, at := range places(in) {
+				for i, at := range frameRegisters(in) {
 					arguments[i] = argument(t, v.Type().In(i), random)
 					in[i].put(nb, sb, at, arguments[i])
 				}
 				want := v.Call(arguments)
 				call(functionPointer(v), nb, sb)
-				for i, at := range places(out) {
+				for i, at := range frameRegisters(out) {
 					if got := out[i].get(nb, sb, at); !reflect.DeepEqual(got.Interface(), want[i].Interface()) {
 						t.Fatalf("result %d is %v, want %v", i, got, want[i])
 					}
 					if out[i].file == scalar && out[i].typ.Kind() != reflect.Float64 {
-						before := *integer(nb, at)
-						if out[i].put(nb, sb, at, want[i]); *integer(nb, at) != before {
-							t.Fatalf("result %d is not extended: %#x, want %#x", i, before, *integer(nb, at))
+						before := *intAt(nb, at)
+						if out[i].put(nb, sb, at, want[i]); *intAt(nb, at) != before {
+							t.Fatalf("result %d is not extended: %#x, want %#x", i, before, *intAt(nb, at))
 						}
 					}
 				}
@@ -84,7 +84,7 @@ func TestNoAdapter(t *testing.T) {
 	} {
 		typ := reflect.TypeOf(f)
 		in, out := shapesIn(t, typ.NumIn(), typ.In), shapesIn(t, typ.NumOut(), typ.Out)
-		if adapterFor(in, places(in), out, places(out)) != nil {
+		if adapterFor(in, frameRegisters(in), out, frameRegisters(out)) != nil {
 			t.Errorf("%s has an adapter", typ)
 		}
 	}

@@ -67,9 +67,9 @@ func allocate4[A, B, C, D any]() unsafe.Pointer {
 
 // allocator returns that of a type whose words are pointers where words says so; nil if there
 // is none.
-func allocator(words []bool) func() unsafe.Pointer {
+func allocator(pointerMask []bool) func() unsafe.Pointer {
 	var name []byte
-	for _, isPointer := range words {
+	for _, isPointer := range pointerMask {
 		if isPointer {
 			name = append(name, 'P')
 		} else {

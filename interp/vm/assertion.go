@@ -10,16 +10,16 @@ import (
 
 // assertion compiles x.(T) with one value, if comma is false, or with two.
 func (c *compiler) assertion(e *ast.TypeAssertExpr, comma bool) (v, ok operand, t types.Type) {
-	defer c.within(e)()
+	defer c.withPosition(e)()
 	t = c.typeOf(e.Type)
 	source := c.typeOf(e.X)
 	x := c.expr(e.X, nil)
-	subject, is := c.subject(e, x, source), c.test(e, t)
+	subject, is := c.subject(e, x, source), c.typeTest(e, t)
 	v = c.temporary(c.shape(e, t))
 	ok = c.temporary(boolShape)
-	load := c.unpacked(t, v)
-	at, found := v.at, ok.at
-	registry, s := c.machine.config.Registry, v.shape
+	load := c.unpacker(t, v)
+	at, found := v.reg, ok.reg
+	registry, s := c.vm.config.Registry, v.shape
 	target, from := registry.Describe(t), registry.Describe(source)
 	zero := reflect.Zero(s.typ)
 	c.native("assert "+s.typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
@@ -33,40 +33,40 @@ func (c *compiler) assertion(e *ast.TypeAssertExpr, comma bool) (v, ok operand, 
 		default:
 			registry.AssertionFailed(value, target, from)
 		}
-		*integer(nb, found) = truth(fits)
+		*intAt(nb, found) = boolToInt(fits)
 	}})
 	return v, ok, t
 }
 
 // subject reads an interface value of type t as one of type any.
 func (c *compiler) subject(n ast.Node, x operand, t types.Type) func(sb unsafe.Pointer) any {
-	at := x.at
+	at := x.reg
 	switch {
-	case c.isDynamic(t) || isEmptyInterface(t):
-		return func(sb unsafe.Pointer) any { return *iface(sb, at) }
+	case c.isErased(t) || isEmptyInterface(t):
+		return func(sb unsafe.Pointer) any { return *anyAt(sb, at) }
 	case isError(t):
-		return func(sb unsafe.Pointer) any { return *failure(sb, at) }
+		return func(sb unsafe.Pointer) any { return *errorAt(sb, at) }
 	}
 	c.fail(n, "an assertion of a value of type %s", t)
 	return nil
 }
 
 // test makes the test whether the dynamic type of a value is, or implements, t.
-func (c *compiler) test(n ast.Node, t types.Type) func(x any) bool {
-	registry := c.machine.config.Registry
+func (c *compiler) typeTest(n ast.Node, t types.Type) func(x any) bool {
+	registry := c.vm.config.Registry
 	if registry == nil {
 		c.fail(n, "an assertion")
 	}
 	s, id, target := c.shape(n, t), registry.ID(t), registry.Describe(t)
 	switch {
-	case types.IsInterface(t) && (c.isDynamic(t) || isEmptyInterface(t)):
+	case types.IsInterface(t) && (c.isErased(t) || isEmptyInterface(t)):
 		return func(x any) bool { return registry.Implements(x, target) }
 	case isError(t):
 		return func(x any) bool {
 			_, ok := registry.Convert(x, target)
 			return ok
 		}
-	case types.IsInterface(t), registry.Mentions(t) && !c.named(t):
+	case types.IsInterface(t), registry.Mentions(t) && !c.methodsKnown(t):
 		c.fail(n, "an assertion to %s", t)
 	case registry.Mentions(t):
 		return func(x any) bool { return registry.Is(x, id) }
@@ -77,16 +77,16 @@ func (c *compiler) test(n ast.Node, t types.Type) func(x any) bool {
 
 // unpacked makes what loads the value of an interface that has passed the test
 // for t into a register.
-func (c *compiler) unpacked(t types.Type, to operand) func(nb, sb unsafe.Pointer, x any) {
-	registry := c.machine.config.Registry
-	id, target, s, at := registry.ID(t), registry.Describe(t), to.shape, to.at
+func (c *compiler) unpacker(t types.Type, to operand) func(nb, sb unsafe.Pointer, x any) {
+	registry := c.vm.config.Registry
+	id, target, s, at := registry.ID(t), registry.Describe(t), to.shape, to.reg
 	switch {
-	case types.IsInterface(t) && (c.isDynamic(t) || isEmptyInterface(t)):
-		return func(_, sb unsafe.Pointer, x any) { *iface(sb, at) = x }
+	case types.IsInterface(t) && (c.isErased(t) || isEmptyInterface(t)):
+		return func(_, sb unsafe.Pointer, x any) { *anyAt(sb, at) = x }
 	case isError(t):
 		return func(_, sb unsafe.Pointer, x any) {
 			v, _ := registry.Convert(x, target)
-			*failure(sb, at) = v.(error)
+			*errorAt(sb, at) = v.(error)
 		}
 	case registry.Mentions(t):
 		return func(nb, sb unsafe.Pointer, x any) {
@@ -103,7 +103,7 @@ func (c *compiler) typeSwitch(s *ast.TypeSwitchStmt, name string) {
 	defer c.release(m)
 	if s.Init != nil {
 		c.stmt(s.Init, "")
-		c.at(s)
+		c.setPosition(s)
 	}
 	var x ast.Expr
 	switch a := s.Assign.(type) {
@@ -113,7 +113,7 @@ func (c *compiler) typeSwitch(s *ast.TypeSwitchStmt, name string) {
 		x = ast.Unparen(a.Rhs[0]).(*ast.TypeAssertExpr).X
 	}
 	source := c.typeOf(x)
-	v := c.fresh(c.expr(x, nil))
+	v := c.snapshot(c.expr(x, nil))
 	subject := c.subject(s, v, source)
 	t := &target{label: name, exit: newLabel()}
 	bodies := make([]*label, len(s.Body.List))
@@ -129,15 +129,15 @@ func (c *compiler) typeSwitch(s *ast.TypeSwitchStmt, name string) {
 			if c.isNil(e) {
 				tests[i] = append(tests[i], func(x any) bool { return x == nil })
 			} else {
-				tests[i] = append(tests[i], c.test(e, c.typeOf(e)))
+				tests[i] = append(tests[i], c.typeTest(e, c.typeOf(e)))
 			}
 		}
 	}
 	found := c.temporary(intShape)
-	at := found.at
+	at := found.reg
 	c.native("find the case", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
 		value := subject(sb)
-		*integer(nb, at) = int64(slices.IndexFunc(tests, func(list []func(any) bool) bool {
+		*intAt(nb, at) = int64(slices.IndexFunc(tests, func(list []func(any) bool) bool {
 			return slices.ContainsFunc(list, func(is func(any) bool) bool { return is(value) })
 		}))
 	}})
@@ -150,7 +150,7 @@ func (c *compiler) typeSwitch(s *ast.TypeSwitchStmt, name string) {
 	c.targets = append(c.targets, t)
 	for i, cc := range s.Body.List {
 		clause := cc.(*ast.CaseClause)
-		c.place(bodies[i])
+		c.bind(bodies[i])
 		m := c.mark()
 		c.bindCase(clause, v, subject)
 		c.list(clause.Body)
@@ -158,7 +158,7 @@ func (c *compiler) typeSwitch(s *ast.TypeSwitchStmt, name string) {
 		c.jump(t.exit, opJmp, 0, 0, 0)
 	}
 	c.targets = c.targets[:len(c.targets)-1]
-	c.place(t.exit)
+	c.bind(t.exit)
 }
 
 // bindCase makes the variable of a clause of a type switch over v.
@@ -173,7 +173,7 @@ func (c *compiler) bindCase(clause *ast.CaseClause, v operand, subject func(unsa
 	}
 	t := c.typeOf(clause.List[0])
 	x := c.temporary(c.shape(clause, t))
-	load := c.unpacked(t, x)
+	load := c.unpacker(t, x)
 	c.native("value of the case", &native{run: func(_ *thread, nb, sb unsafe.Pointer) { load(nb, sb, subject(sb)) }})
 	c.declare(o, x.shape, &x)
 }

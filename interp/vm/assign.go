@@ -23,171 +23,6 @@ func (c *compiler) assign(s *ast.AssignStmt) {
 	}
 }
 
-// defined returns the variable that e defines; nil when it is assigned to.
-func (c *compiler) defined(e ast.Expr) *types.Var {
-	id, ok := e.(*ast.Ident)
-	if !ok || id.Name == "_" {
-		return nil
-	}
-	v, _ := c.source.Info.Defs[id].(*types.Var)
-	if v != nil && c.source.Global(v) != "" {
-		return nil
-	}
-	return v
-}
-
-func isBlank(e ast.Expr) bool {
-	id, ok := e.(*ast.Ident)
-	return ok && id.Name == "_"
-}
-
-// define compiles x, y := a, b and var x, y = a, b. The variables are declared
-// below the temporaries that their values need.
-func (c *compiler) define(n ast.Node, lhs, rhs []ast.Expr) {
-	if len(lhs) == 1 && len(rhs) == 1 {
-		if v := c.defined(lhs[0]); v != nil {
-			c.defineOne(v, rhs[0])
-			return
-		}
-	}
-	// Registers for the variables first, so that they stay when the temporaries
-	// go.
-	variables := make([]*types.Var, len(lhs))
-	registers := make([]uint16, len(lhs))
-	for i, e := range lhs {
-		if v := c.defined(e); v != nil {
-			variables[i] = v
-			s := c.shape(e, c.subst(v.Type()))
-			if _, done := c.hoisted[v]; !done {
-				registers[i] = c.cell(v, s)
-			}
-		}
-	}
-	m := c.mark()
-	values, from := c.values(n, lhs, rhs)
-	for i, e := range lhs {
-		switch v := variables[i]; {
-		case v != nil:
-			t := c.subst(v.Type())
-			x := c.converted(n, values[i], from[i], t, nil)
-			c.declareAt(v, c.shape(e, t), registers[i], x)
-		case !isBlank(e):
-			p := c.locate(e)
-			c.set(p, c.converted(n, values[i], from[i], c.typeOf(e), nil))
-		}
-	}
-	c.release(m)
-}
-
-// cell reserves the register of a variable.
-func (c *compiler) cell(v *types.Var, s shape) uint16 {
-	if s.file == memory || c.facts.shared[v] {
-		return c.referenceRegister()
-	}
-	return c.register(s)
-}
-
-// declareAt makes a variable in a register that is reserved for it.
-func (c *compiler) declareAt(o *types.Var, s shape, at uint16, x operand) {
-	v := &variable{shape: s, at: at, boxed: s.file != memory && c.facts.shared[o]}
-	switch {
-	case s.file == memory:
-		v.owned = !c.facts.shared[o]
-		if hoisted, ok := c.hoisted[o]; ok {
-			v.at = hoisted
-			if x.owned && x.offset == 0 {
-				c.do(opMovP, v.at, x.at, 0)
-			} else {
-				c.emit(opCopyM, v.at, c.address(x), 0, c.memoryType(s.typ), 0)
-			}
-		} else {
-			c.own(x, &operand{shape: s, at: at})
-		}
-	case v.boxed:
-		c.emit(opNew, at, 0, 0, c.memoryType(s.typ), 0)
-		c.store(at, 0, x)
-	default:
-		c.move(operand{shape: s, at: at}, x)
-	}
-	c.variables[o] = v
-}
-
-// defineOne compiles x := e; a scalar is computed where it stays.
-func (c *compiler) defineOne(v *types.Var, e ast.Expr) {
-	t := c.subst(v.Type())
-	s := c.shape(e, t)
-	if at, ok := c.hoisted[v]; ok {
-		m := c.mark()
-		c.declareAt(v, s, at, c.exprTo(e, t, nil))
-		c.release(m)
-		return
-	}
-	at := c.cell(v, s)
-	m := c.mark()
-	if s.file == memory || c.facts.shared[v] {
-		c.declareAt(v, s, at, c.exprTo(e, t, nil))
-	} else {
-		c.exprTo(e, t, &operand{shape: s, at: at})
-		c.variables[v] = &variable{shape: s, at: at}
-	}
-	c.release(m)
-}
-
-// values evaluates the right side of an assignment to several places, and gives
-// the types of the values. They do not change when a variable does.
-func (c *compiler) values(n ast.Node, lhs, rhs []ast.Expr) (values []operand, from []types.Type) {
-	if len(rhs) == len(lhs) {
-		for i, e := range rhs {
-			t := c.typeOf(e)
-			if !isBlank(lhs[i]) {
-				// nil, and constants, need the type of the target.
-				t = c.typeOf(lhs[i])
-			} else if c.isNil(e) {
-				c.fail(n, "nil without a type")
-			}
-			values = append(values, c.value(e, t))
-			from = append(from, t)
-		}
-		return values, from
-	}
-	return c.tuple(n, rhs[0])
-}
-
-// tuple evaluates an expression with several values.
-func (c *compiler) tuple(n ast.Node, e ast.Expr) (values []operand, from []types.Type) {
-	switch x := ast.Unparen(e).(type) {
-	case *ast.CallExpr:
-		tuple, ok := c.source.Info.Types[e].Type.(*types.Tuple)
-		if !ok {
-			c.fail(n, "several values")
-		}
-		for v := range tuple.Variables() {
-			from = append(from, c.subst(v.Type()))
-		}
-		return c.compileCall(x), from
-	case *ast.IndexExpr:
-		p := c.elementPlace(x)
-		if p.kind != inMap {
-			c.fail(n, "several values")
-		}
-		ok := c.temporary(boolShape)
-		v := c.mapGet(p, &ok, nil)
-		return []operand{v, ok}, []types.Type{c.elementType(x), types.Typ[types.Bool]}
-	case *ast.UnaryExpr: // a receive
-		v, open, t := c.receive(x.X)
-		return []operand{v, open}, []types.Type{t, types.Typ[types.Bool]}
-	case *ast.TypeAssertExpr:
-		v, ok, t := c.assertion(x, true)
-		return []operand{v, ok}, []types.Type{t, types.Typ[types.Bool]}
-	}
-	c.fail(n, "several values of %T", e)
-	return nil, nil
-}
-
-func (c *compiler) elementType(x *ast.IndexExpr) types.Type {
-	return c.subst(c.typeOf(x.X).Underlying().(*types.Map).Elem())
-}
-
 // assignAll compiles assignments with =.
 func (c *compiler) assignAll(n ast.Node, lhs, rhs []ast.Expr) {
 	if len(lhs) == 1 && len(rhs) == 1 {
@@ -200,18 +35,18 @@ func (c *compiler) assignAll(n ast.Node, lhs, rhs []ast.Expr) {
 	// Go evaluates the operands of the left side before the right side, and
 	// checks them when it assigns.
 	for _, e := range lhs {
-		if !c.lazy(e) && (c.anyCalls(rhs) || c.calls(e)) {
+		if !c.checkedByStore(e) && (c.anyCalls(rhs) || c.calls(e)) {
 			c.fail(n, "a call in an assignment to a part of an element")
 		}
 	}
-	places := make([]place, len(lhs))
+	locations := make([]location, len(lhs))
 	for i, e := range lhs {
-		places[i] = c.steady(c.locate(e))
+		locations[i] = c.snapshotLocation(c.locate(e))
 	}
 	values, from := c.values(n, lhs, rhs)
 	for i, e := range lhs {
-		if places[i].kind != nowhere {
-			c.set(places[i], c.converted(n, values[i], from[i], c.typeOf(e), nil))
+		if locations[i].kind != blank {
+			c.set(locations[i], c.converted(n, values[i], from[i], c.typeOf(e), nil))
 		}
 	}
 }
@@ -233,7 +68,7 @@ func (c *compiler) swap(lhs, rhs []ast.Expr) bool {
 	if !c.sameExpr(elements[0].X, elements[1].X) {
 		return false
 	}
-	p, q := c.elementPlace(elements[0]), c.elementPlace(elements[1])
+	p, q := c.elementLocation(elements[0]), c.elementLocation(elements[1])
 	if p.file == memory {
 		c.emit(opSwapM, c.elementAddress(p), c.elementAddress(q), 0, c.memoryType(p.typ), 0)
 		return true
@@ -276,26 +111,26 @@ func (c *compiler) sameExpr(x, y ast.Expr) bool {
 }
 
 // steady returns a place whose operands do not change with variables.
-func (c *compiler) steady(p place) place {
-	steady := func(at uint16, s shape) uint16 {
-		x := operand{shape: s, at: at}
+func (c *compiler) snapshotLocation(p location) location {
+	snapshot := func(at uint16, s shape) uint16 {
+		x := operand{shape: s, reg: at}
 		if !c.isVariable(x) {
 			return at
 		}
 		t := c.temporary(s)
 		c.move(t, x)
-		return t.at
+		return t.reg
 	}
 	switch p.kind {
-	case inElement:
-		p.at = steady(p.at, sliceShape)
-		p.index = steady(p.index, intShape)
-	case inMap:
-		p.at = steady(p.at, pointerShape)
-		p.key = c.fresh(p.key)
+	case inSliceElement:
+		p.reg = snapshot(p.reg, sliceShape)
+		p.index = snapshot(p.index, intShape)
+	case inMapEntry:
+		p.reg = snapshot(p.reg, pointerShape)
+		p.key = c.snapshot(p.key)
 	case inMemory:
-		if !p.sure {
-			p.at = steady(p.at, pointerShape)
+		if !p.nonNil {
+			p.reg = snapshot(p.reg, pointerShape)
 		}
 	}
 	return p
@@ -303,7 +138,7 @@ func (c *compiler) steady(p place) place {
 
 // lazy reports whether finding the place of e panics only where its operands do:
 // the index or the pointer itself is checked by the assignment.
-func (c *compiler) lazy(e ast.Expr) bool {
+func (c *compiler) checkedByStore(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident, *ast.StarExpr:
 		return true
@@ -347,17 +182,17 @@ func (c *compiler) assignOne(n ast.Node, lhs, rhs ast.Expr) {
 		return
 	}
 	t := c.typeOf(lhs)
-	if c.calls(rhs) && c.calls(lhs) && !c.lazy(lhs) {
+	if c.calls(rhs) && c.calls(lhs) && !c.checkedByStore(lhs) {
 		c.fail(n, "calls on both sides of an assignment")
 	}
-	if (c.calls(rhs) || c.mayPanic(rhs) && !c.calls(lhs)) && !c.lazy(lhs) {
+	if (c.calls(rhs) || c.mayPanic(rhs) && !c.calls(lhs)) && !c.checkedByStore(lhs) {
 		x := c.exprTo(rhs, t, nil)
 		c.set(c.locate(lhs), x)
 		return
 	}
 	p := c.locate(lhs)
 	if p.kind == inRegister {
-		c.exprTo(rhs, t, &operand{shape: p.shape, at: p.at})
+		c.exprTo(rhs, t, &operand{shape: p.shape, reg: p.reg})
 		return
 	}
 	x := c.exprTo(rhs, t, nil)
@@ -387,18 +222,18 @@ func (c *compiler) mayPanic(e ast.Expr) (may bool) {
 func (c *compiler) update(s *ast.AssignStmt) {
 	o := operators[s.Tok]
 	lhs, rhs := s.Lhs[0], s.Rhs[0]
-	if c.calls(rhs) && (c.calls(lhs) || !c.lazy(lhs)) {
+	if c.calls(rhs) && (c.calls(lhs) || !c.checkedByStore(lhs)) {
 		c.fail(s, "a call in an assignment with an operator")
 	}
 	p := c.locate(lhs)
-	if p.kind == inElement && p.file == memory || p.kind == nowhere {
+	if p.kind == inSliceElement && p.file == memory || p.kind == blank {
 		c.fail(s, "this assignment")
 	}
 	var want *operand
 	if p.kind == inRegister {
-		want = &operand{shape: p.shape, at: p.at}
+		want = &operand{shape: p.shape, reg: p.reg}
 	}
-	c.checkStored(p)
+	c.checkStorable(p)
 	x := c.get(p, nil)
 	var v operand
 	if o == token.SHL || o == token.SHR {
@@ -414,11 +249,11 @@ func (c *compiler) update(s *ast.AssignStmt) {
 // increment compiles x++ and x--.
 func (c *compiler) increment(e ast.Expr, o token.Token) {
 	p := c.locate(e)
-	c.checkStored(p)
+	c.checkStorable(p)
 	x := c.get(p, nil)
 	var want *operand
 	if p.kind == inRegister {
-		want = &operand{shape: p.shape, at: p.at}
+		want = &operand{shape: p.shape, reg: p.reg}
 	}
 	k := int32(1)
 	if o == token.SUB {
@@ -429,15 +264,15 @@ func (c *compiler) increment(e ast.Expr, o token.Token) {
 		one := c.temporary(p.shape)
 		c.constantComplex(one, constantOne)
 		v = c.destination(p.shape, want)
-		c.do(opNamed(arithmetics[o]+p.width), v.at, x.at, one.at)
+		c.do(opNamed(arithmeticNames[o]+p.width), v.reg, x.reg, one.reg)
 	} else if suffix(p.typ.Kind(), "Add") == "I" {
 		v = c.withConstant(opAddK, p.shape, x, k, want)
 	} else {
 		one := c.temporary(p.shape)
 		bits, _ := bitsOf(constantOne, p.typ.Kind())
-		c.constantBits(one.at, bits)
+		c.constantBits(one.reg, bits)
 		v = c.destination(p.shape, want)
-		c.do(opNamed(arithmetics[o]+suffix(p.typ.Kind(), arithmetics[o])), v.at, x.at, one.at)
+		c.do(opNamed(arithmeticNames[o]+suffix(p.typ.Kind(), arithmeticNames[o])), v.reg, x.reg, one.reg)
 	}
 	if want == nil {
 		c.set(p, v)

@@ -18,13 +18,13 @@ func (c *compiler) binary(e *ast.BinaryExpr, want *operand) operand {
 		end := newLabel()
 		c.move(t, c.expr(e.X, &t))
 		if e.Op == token.LAND {
-			c.jump(end, opIfNot, t.at, 0, 0)
+			c.jump(end, opIfNot, t.reg, 0, 0)
 		} else {
-			c.jump(end, opIf, t.at, 0, 0)
+			c.jump(end, opIf, t.reg, 0, 0)
 		}
 		c.move(t, c.expr(e.Y, &t))
-		c.place(end)
-		return c.settle(t, want)
+		c.bind(end)
+		return c.moveInto(t, want)
 	case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
 		return c.comparison(e, want)
 	case token.SHL, token.SHR:
@@ -54,27 +54,27 @@ func (c *compiler) calls(e ast.Node) (found bool) {
 	return found
 }
 
-var arithmetics = map[token.Token]string{
+var arithmeticNames = map[token.Token]string{
 	token.ADD: "Add", token.SUB: "Sub", token.MUL: "Mul", token.QUO: "Div", token.REM: "Rem",
 	token.AND: "And", token.OR: "Or", token.XOR: "Xor", token.AND_NOT: "AndNot",
 }
 
 // arithmetic compiles x op y for values of shape s.
 func (c *compiler) arithmetic(n ast.Node, o token.Token, s shape, x operand, right ast.Expr, want *operand) operand {
-	name := arithmetics[o]
+	name := arithmeticNames[o]
 	if name == "" {
 		c.fail(n, "the operator %s", o)
 	}
 	if s.width == "Str" {
 		y := c.expr(right, nil)
 		dst := c.destination(s, want)
-		c.do(opCat, dst.at, x.at, y.at)
+		c.do(opCat, dst.reg, x.reg, y.reg)
 		return dst
 	}
 	if isComplex(s) {
 		y := c.expr(right, nil)
 		dst := c.destination(s, want)
-		c.do(opNamed(name+s.width), dst.at, x.at, y.at)
+		c.do(opNamed(name+s.width), dst.reg, x.reg, y.reg)
 		return dst
 	}
 	if s.file != scalar {
@@ -102,14 +102,14 @@ func (c *compiler) arithmetic(n ast.Node, o token.Token, s shape, x operand, rig
 	}
 	y := c.expr(right, nil)
 	dst := c.destination(s, want)
-	c.do(opNamed(name+suffix(kind, name)), dst.at, x.at, y.at)
+	c.do(opNamed(name+suffix(kind, name)), dst.reg, x.reg, y.reg)
 	c.wrap(dst)
 	return dst
 }
 
 func (c *compiler) withConstant(o op, s shape, x operand, k int32, want *operand) operand {
 	dst := c.destination(s, want)
-	c.emit(o, dst.at, x.at, 0, k, 0)
+	c.emit(o, dst.reg, x.reg, 0, k, 0)
 	c.wrap(dst)
 	return dst
 }
@@ -148,7 +148,7 @@ func (c *compiler) shift(o token.Token, s shape, x operand, count ast.Expr, want
 	}
 	y := c.expr(count, nil)
 	if isSigned(y.typ.Kind()) {
-		c.do(opCount, y.at, 0, 0)
+		c.do(opCount, y.reg, 0, 0)
 	}
 	code := opShlI
 	if o == token.SHR {
@@ -158,12 +158,12 @@ func (c *compiler) shift(o token.Token, s shape, x operand, count ast.Expr, want
 		}
 	}
 	dst := c.destination(s, want)
-	c.do(code, dst.at, x.at, y.at)
+	c.do(code, dst.reg, x.reg, y.reg)
 	c.wrap(dst)
 	return dst
 }
 
-var relational = map[token.Token]string{token.EQL: "Eq", token.NEQ: "Ne", token.LSS: "Lt", token.LEQ: "Le", token.GTR: "Lt", token.GEQ: "Le"}
+var relationNames = map[token.Token]string{token.EQL: "Eq", token.NEQ: "Ne", token.LSS: "Lt", token.LEQ: "Le", token.GTR: "Lt", token.GEQ: "Le"}
 
 // comparison compiles a comparison to a bool.
 func (c *compiler) comparison(e *ast.BinaryExpr, want *operand) operand {
@@ -182,53 +182,53 @@ func (c *compiler) comparison(e *ast.BinaryExpr, want *operand) operand {
 		if v.width == "If" {
 			o = opNilIf
 		}
-		c.do(o, dst.at, v.at, 0)
+		c.do(o, dst.reg, v.reg, 0)
 		if e.Op == token.NEQ {
-			c.do(opNotB, dst.at, dst.at, 0)
+			c.do(opNotB, dst.reg, dst.reg, 0)
 		}
 		return dst
 	}
-	x, y, s := c.compared(e)
+	x, y, s := c.comparisonOperands(e)
 	switch e.Op {
 	case token.GTR, token.GEQ:
 		x, y = y, x
 	}
-	name := relational[e.Op]
+	name := relationNames[e.Op]
 	dst := c.destination(result, want)
 	switch {
 	case s.file == scalar:
-		c.do(opNamed(name+suffix(s.typ.Kind(), name)), dst.at, x.at, y.at)
+		c.do(opNamed(name+suffix(s.typ.Kind(), name)), dst.reg, x.reg, y.reg)
 		return dst
 	case s.width == "Str":
 		if name == "Ne" {
-			c.do(opEqStr, dst.at, x.at, y.at)
-			c.do(opNotB, dst.at, dst.at, 0)
+			c.do(opEqStr, dst.reg, x.reg, y.reg)
+			c.do(opNotB, dst.reg, dst.reg, 0)
 			return dst
 		}
-		c.do(opNamed(name+"Str"), dst.at, x.at, y.at)
+		c.do(opNamed(name+"Str"), dst.reg, x.reg, y.reg)
 		return dst
 	case isComplex(s):
-		c.do(opNamed(name+s.width), dst.at, x.at, y.at)
+		c.do(opNamed(name+s.width), dst.reg, x.reg, y.reg)
 		return dst
 	case s.width == "P":
 		if s.file == reference {
-			c.do(opEqP, dst.at, x.at, y.at)
+			c.do(opEqP, dst.reg, x.reg, y.reg)
 		} else {
 			c.equalMemory(s, dst, c.address(x), c.address(y))
 		}
 	case s.width == "If":
-		c.equalInterfaces(s, dst.at, x.at, y.at)
+		c.equalInterfaces(s, dst.reg, x.reg, y.reg)
 	default:
 		c.fail(e, "a comparison of %s", s.typ)
 	}
 	if name == "Ne" {
-		c.do(opNotB, dst.at, dst.at, 0)
+		c.do(opNotB, dst.reg, dst.reg, 0)
 	}
 	return dst
 }
 
 // compared evaluates the operands of a comparison and brings them to one type.
-func (c *compiler) compared(e *ast.BinaryExpr) (x, y operand, s shape) {
+func (c *compiler) comparisonOperands(e *ast.BinaryExpr) (x, y operand, s shape) {
 	tx, ty := c.typeOf(e.X), c.typeOf(e.Y)
 	t := tx
 	if types.IsInterface(ty) && !types.IsInterface(tx) {
@@ -243,19 +243,19 @@ func (c *compiler) compared(e *ast.BinaryExpr) (x, y operand, s shape) {
 }
 
 func (c *compiler) equalMemory(s shape, dst operand, x, y uint16) {
-	at := dst.at
+	at := dst.reg
 	typ := s.typ
 	if !typ.Comparable() {
 		c.fail(nil, "a comparison of %s", typ)
 	}
 	equal := reflect.Value.Equal
 	if holdsInterface(typ) {
-		registry := c.machine.config.Registry
+		registry := c.vm.config.Registry
 		equal = func(a, b reflect.Value) bool { return registry.EqualParts(a.Interface(), b.Interface()) }
 	}
 	c.native("equal "+typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		a, b := reflect.NewAt(typ, *pointer(sb, x)).Elem(), reflect.NewAt(typ, *pointer(sb, y)).Elem()
-		*integer(nb, at) = truth(equal(a, b))
+		a, b := reflect.NewAt(typ, *pointerAt(sb, x)).Elem(), reflect.NewAt(typ, *pointerAt(sb, y)).Elem()
+		*intAt(nb, at) = boolToInt(equal(a, b))
 	}})
 }
 
@@ -280,142 +280,12 @@ func holdsInterface(t reflect.Type) bool {
 // equalInterfaces compares as the run time does, which knows boxes. An interface
 // with methods becomes any first.
 func (c *compiler) equalInterfaces(s shape, dst, x, y uint16) {
-	registry := c.machine.config.Registry
-	asAny := func(sb unsafe.Pointer, at uint16) any { return *iface(sb, at) }
+	registry := c.vm.config.Registry
+	asAny := func(sb unsafe.Pointer, at uint16) any { return *anyAt(sb, at) }
 	if s.typ.NumMethod() > 0 {
-		asAny = func(sb unsafe.Pointer, at uint16) any { return *failure(sb, at) }
+		asAny = func(sb unsafe.Pointer, at uint16) any { return *errorAt(sb, at) }
 	}
 	c.native("equal", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		*integer(nb, dst) = truth(registry.Equal(asAny(sb, x), asAny(sb, y)))
+		*intAt(nb, dst) = boolToInt(registry.Equal(asAny(sb, x), asAny(sb, y)))
 	}})
-}
-
-// condition jumps to l when e is what is wanted. loop tells that l is behind.
-func (c *compiler) condition(e ast.Expr, wanted bool, l *label, loop bool) {
-	e = ast.Unparen(e)
-	if tv := c.source.Info.Types[e]; tv.Value != nil {
-		v, _ := bitsOf(tv.Value, reflect.Bool)
-		if (v != 0) == wanted {
-			if loop {
-				c.jump(l, opLoop, 0, 0, 0)
-			} else {
-				c.jump(l, opJmp, 0, 0, 0)
-			}
-		}
-		return
-	}
-	m := c.mark()
-	defer c.release(m)
-	switch x := e.(type) {
-	case *ast.UnaryExpr:
-		if x.Op == token.NOT {
-			c.condition(x.X, !wanted, l, loop)
-			return
-		}
-	case *ast.BinaryExpr:
-		switch x.Op {
-		case token.LAND, token.LOR:
-			if (x.Op == token.LOR) == wanted {
-				c.condition(x.X, wanted, l, loop)
-				c.condition(x.Y, wanted, l, loop)
-				return
-			}
-			skip := newLabel()
-			c.condition(x.X, !wanted, skip, false)
-			c.condition(x.Y, wanted, l, loop)
-			c.place(skip)
-			return
-		case token.EQL, token.NEQ, token.LSS, token.LEQ, token.GTR, token.GEQ:
-			if c.compareAndJump(x, wanted, l, loop) {
-				return
-			}
-		}
-	}
-	v := c.expr(e, nil)
-	switch {
-	case !wanted && loop:
-		c.do(opNotB, c.notted(&v), v.at, 0)
-		c.jump(l, opLoopIf, v.at, 0, 0)
-	case !wanted:
-		c.jump(l, opIfNot, v.at, 0, 0)
-	case loop:
-		c.jump(l, opLoopIf, v.at, 0, 0)
-	default:
-		c.jump(l, opIf, v.at, 0, 0)
-	}
-}
-
-// notted makes v a temporary and returns its register.
-func (c *compiler) notted(v *operand) uint16 {
-	x := *v
-	t := c.temporary(v.shape)
-	c.move(t, x)
-	*v = t
-	return t.at
-}
-
-var opposite = map[token.Token]token.Token{
-	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LSS: token.GEQ, token.GEQ: token.LSS, token.GTR: token.LEQ, token.LEQ: token.GTR,
-}
-
-var exchanged = map[token.Token]string{token.EQL: "Eq", token.NEQ: "Ne", token.LSS: "Lt", token.LEQ: "Le", token.GTR: "Gt", token.GEQ: "Ge"}
-
-// compareAndJump compiles a comparison of scalars, or with nil, and the jump that
-// depends on it to one instruction. It reports whether there is one.
-func (c *compiler) compareAndJump(e *ast.BinaryExpr, wanted bool, l *label, loop bool) bool {
-	if c.isNil(e.X) || c.isNil(e.Y) {
-		x := e.X
-		if c.isNil(e.X) {
-			x = e.Y
-		}
-		if loop || c.isNil(x) || c.shapeOf(x).width == "If" {
-			return false
-		}
-		v := c.expr(x, nil)
-		o := opIfNotNil
-		if (e.Op == token.EQL) == wanted {
-			o = opIfNil
-		}
-		c.jump(l, o, v.at, 0, 0)
-		return true
-	}
-	tx, ty := c.typeOf(e.X), c.typeOf(e.Y)
-	if types.IsInterface(tx) || types.IsInterface(ty) {
-		return false
-	}
-	s := c.shape(e, tx)
-	kind := s.typ.Kind()
-	if s.file != scalar || kind == reflect.Float32 {
-		return false
-	}
-	o, prefix := e.Op, "If"
-	if loop {
-		prefix = "Loop"
-	}
-	isFloat := kind == reflect.Float64
-	if !wanted {
-		if isFloat && o != token.EQL && o != token.NEQ {
-			if loop {
-				return false
-			}
-			prefix = "IfNot"
-		} else {
-			o = opposite[o]
-		}
-	}
-	if !isFloat {
-		if k, ok := c.small(e.Y); ok && (isSigned(kind) || o == token.EQL || o == token.NEQ) {
-			x := c.expr(e.X, nil)
-			c.jump(l, opNamed(prefix+exchanged[o]+"K"), x.at, 0, k)
-			return true
-		}
-	}
-	x := c.expr(e.X, nil)
-	y := c.expr(e.Y, nil)
-	if o == token.GTR || o == token.GEQ {
-		x, y = y, x
-	}
-	name := relational[o]
-	c.jump(l, opNamed(prefix+name+suffix(kind, name)), x.at, y.at, 0)
-	return true
 }

@@ -26,7 +26,7 @@ func (c *compiler) builtin(e *ast.CallExpr, name string, want *operand) operand 
 		t := c.typeOf(e.Args[0]).Underlying().(*types.Map)
 		m := c.expr(e.Args[0], nil)
 		access := c.mapAccess(e, t)
-		access.delete(c, m.at, c.exprTo(e.Args[1], t.Key(), nil))
+		access.delete(c, m.reg, c.exprTo(e.Args[1], t.Key(), nil))
 		return operand{}
 	case "close":
 		c.closeChannel(c.expr(e.Args[0], nil))
@@ -34,7 +34,7 @@ func (c *compiler) builtin(e *ast.CallExpr, name string, want *operand) operand 
 	case "clear":
 		return c.clear(e)
 	case "min", "max":
-		return c.extreme(e, name, want)
+		return c.minMax(e, name, want)
 	case "recover":
 		return c.recoverCall(e, want)
 	case "complex":
@@ -44,7 +44,7 @@ func (c *compiler) builtin(e *ast.CallExpr, name string, want *operand) operand 
 	case "panic":
 		t := types.NewInterfaceType(nil, nil)
 		x := c.exprTo(e.Args[0], t, nil)
-		c.do(opPanic, x.at, 0, 0)
+		c.do(opPanic, x.reg, 0, 0)
 		return operand{}
 	}
 	c.fail(e, "the builtin %s", name)
@@ -60,24 +60,24 @@ func (c *compiler) length(e *ast.CallExpr, name string, want *operand) operand {
 		if name == "cap" {
 			o = opCap
 		}
-		c.do(o, dst.at, x.at, 0)
+		c.do(o, dst.reg, x.reg, 0)
 	case *types.Map:
-		at, from := dst.at, x.at
+		at, from := dst.reg, x.reg
 		c.native("len map", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-			*integer(nb, at) = int64(len(*(*map[int]int)(unsafe.Pointer(pointer(sb, from)))))
+			*intAt(nb, at) = int64(len(*(*map[int]int)(unsafe.Pointer(pointerAt(sb, from)))))
 		}})
 	case *types.Chan:
-		at, from, count := dst.at, x.at, func(c chan struct{}) int { return len(c) }
+		at, from, count := dst.reg, x.reg, func(c chan struct{}) int { return len(c) }
 		if name == "cap" {
 			count = func(c chan struct{}) int { return cap(c) }
 		}
 		c.native(name+" chan", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-			*integer(nb, at) = int64(count(as[chan struct{}](*pointer(sb, from))))
+			*intAt(nb, at) = int64(count(reinterpret[chan struct{}](*pointerAt(sb, from))))
 		}})
 	case *types.Array:
-		c.constantBits(dst.at, t.Len())
+		c.constantBits(dst.reg, t.Len())
 	case *types.Pointer:
-		c.constantBits(dst.at, t.Elem().Underlying().(*types.Array).Len())
+		c.constantBits(dst.reg, t.Elem().Underlying().(*types.Array).Len())
 	default:
 		c.fail(e, "%s of %s", name, t)
 	}
@@ -91,53 +91,53 @@ func (c *compiler) append(e *ast.CallExpr, want *operand) operand {
 	elem := t.Underlying().(*types.Slice).Elem()
 	x := c.exprTo(e.Args[0], t, nil)
 	if e.Ellipsis.IsValid() {
-		y := c.exprTo(e.Args[1], c.spreadType(e.Args[1], t), nil)
+		y := c.exprTo(e.Args[1], c.appendedType(e.Args[1], t), nil)
 		dst := c.destination(s, want)
-		at, from, more, typ := dst.at, x.at, y.at, s.typ
+		at, from, more, typ := dst.reg, x.reg, y.reg, s.typ
 		c.native("append all "+typ.String(), &native{run: func(_ *thread, _, sb unsafe.Pointer) {
-			*slice(sb, at) = appendAll(*slice(sb, from), *slice(sb, more), typ)
+			*sliceAt(sb, at) = appendAll(*sliceAt(sb, from), *sliceAt(sb, more), typ)
 		}})
 		return dst
 	}
 	if len(e.Args) == 1 {
-		return c.settle(x, want)
+		return c.moveInto(x, want)
 	}
 	values := make([]operand, len(e.Args)-1)
 	for i, a := range e.Args[1:] {
 		values[i] = c.exprTo(a, elem, nil)
 	}
 	dst := c.destination(s, want)
-	at, from, typ := dst.at, x.at, s.typ
+	at, from, typ := dst.reg, x.reg, s.typ
 	size := typ.Elem().Size()
-	buffered := c.capacity(e) == Buffered && typ.Elem() != typ && size > 0 && size <= shortBytes/2
+	buffered := c.capacity(e) == Buffered && typ.Elem() != typ && size > 0 && size <= stackBufferBytes/2
 	if len(values) == 1 && values[0].offset == 0 {
 		n := appendNative(at, from, values[0], typ)
 		if buffered {
-			n = inBuffer(at, from, 1, typ, n, appendNative(at, at, values[0], typ))
+			n = appendToBuffer(at, from, 1, typ, n, appendNative(at, at, values[0], typ))
 		}
 		c.native("append "+typ.String(), n)
 		return dst
 	}
 	for i := range values {
 		if values[i].offset != 0 {
-			values[i] = operand{shape: values[i].shape, at: c.address(values[i])}
+			values[i] = operand{shape: values[i].shape, reg: c.address(values[i])}
 		}
 	}
 	more := func(from uint16) *native {
 		return &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-			h := *slice(sb, from)
-			if h.c-h.n < len(values) {
+			h := *sliceAt(sb, from)
+			if h.capacity-h.length < len(values) {
 				h = growSlice(h, typ, len(values))
 			}
 			for _, v := range values {
-				h = appendOne(h, typ, v.shape, nb, sb, v.at)
+				h = appendOne(h, typ, v.shape, nb, sb, v.reg)
 			}
-			*slice(sb, at) = h
+			*sliceAt(sb, at) = h
 		}}
 	}
 	n := more(from)
 	if buffered {
-		n = inBuffer(at, from, len(values), typ, n, more(at))
+		n = appendToBuffer(at, from, len(values), typ, n, more(at))
 	}
 	c.native("append "+typ.String(), n)
 	return dst
@@ -145,21 +145,21 @@ func (c *compiler) append(e *ast.CallExpr, want *operand) operand {
 
 // inBuffer appends n elements to the slice at from, of type typ. An empty one gets the buffer of slices that do not leave their
 // function first, see ShortSlices: run appends to the slice at from, again to the one at at.
-func inBuffer(at, from uint16, n int, typ reflect.Type, run, again *native) *native {
-	room := int(shortBytes / typ.Elem().Size())
+func appendToBuffer(at, from uint16, n int, typ reflect.Type, appendFrom, appendInPlace *native) *native {
+	capacity := int(stackBufferBytes / typ.Elem().Size())
 	return &native{run: func(t *thread, nb, sb unsafe.Pointer) {
-		h := *slice(sb, from)
-		if h.n != 0 || h.c >= n || n > room {
-			run.run(t, nb, sb)
+		h := *sliceAt(sb, from)
+		if h.length != 0 || h.capacity >= n || n > capacity {
+			appendFrom.run(t, nb, sb)
 			return
 		}
-		*slice(sb, at) = header{reflect.MakeSlice(typ, 0, room).UnsafePointer(), 0, room}
-		again.run(t, nb, sb)
+		*sliceAt(sb, at) = sliceHeader{reflect.MakeSlice(typ, 0, capacity).UnsafePointer(), 0, capacity}
+		appendInPlace.run(t, nb, sb)
 	}}
 }
 
 // spreadType returns the type of the last argument of append.
-func (c *compiler) spreadType(x ast.Expr, t types.Type) types.Type {
+func (c *compiler) appendedType(x ast.Expr, t types.Type) types.Type {
 	if c.isNil(x) {
 		return t
 	}
@@ -168,62 +168,62 @@ func (c *compiler) spreadType(x ast.Expr, t types.Type) types.Type {
 
 // appendNative is append of one element, by the way that it lies in memory.
 func appendNative(at, from uint16, v operand, typ reflect.Type) *native {
-	x := v.at
+	x := v.reg
 	switch v.width {
 	case "64":
 		return &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-			*(*[]int64)(unsafe.Add(sb, at)) = append(*(*[]int64)(unsafe.Add(sb, from)), *integer(nb, x))
+			*(*[]int64)(unsafe.Add(sb, at)) = append(*(*[]int64)(unsafe.Add(sb, from)), *intAt(nb, x))
 		}}
 	case "8U", "8S":
 		return &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-			*(*[]byte)(unsafe.Add(sb, at)) = append(*(*[]byte)(unsafe.Add(sb, from)), byte(*integer(nb, x)))
+			*(*[]byte)(unsafe.Add(sb, at)) = append(*(*[]byte)(unsafe.Add(sb, from)), byte(*intAt(nb, x)))
 		}}
 	case "32U", "32S":
 		return &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-			*(*[]int32)(unsafe.Add(sb, at)) = append(*(*[]int32)(unsafe.Add(sb, from)), int32(*integer(nb, x)))
+			*(*[]int32)(unsafe.Add(sb, at)) = append(*(*[]int32)(unsafe.Add(sb, from)), int32(*intAt(nb, x)))
 		}}
 	case "C":
 		return &native{run: func(_ *thread, _, sb unsafe.Pointer) {
-			*(*[]complex128)(unsafe.Add(sb, at)) = append(*(*[]complex128)(unsafe.Add(sb, from)), *complexNumber(sb, x))
+			*(*[]complex128)(unsafe.Add(sb, at)) = append(*(*[]complex128)(unsafe.Add(sb, from)), *complex128At(sb, x))
 		}}
 	case "Str":
 		return &native{run: func(_ *thread, _, sb unsafe.Pointer) {
-			*(*[]string)(unsafe.Add(sb, at)) = append(*(*[]string)(unsafe.Add(sb, from)), *text(sb, x))
+			*(*[]string)(unsafe.Add(sb, at)) = append(*(*[]string)(unsafe.Add(sb, from)), *stringAt(sb, x))
 		}}
 	case "P":
 		if v.file == reference {
 			return &native{run: func(_ *thread, _, sb unsafe.Pointer) {
-				*(*[]unsafe.Pointer)(unsafe.Add(sb, at)) = append(*(*[]unsafe.Pointer)(unsafe.Add(sb, from)), *pointer(sb, x))
+				*(*[]unsafe.Pointer)(unsafe.Add(sb, at)) = append(*(*[]unsafe.Pointer)(unsafe.Add(sb, from)), *pointerAt(sb, x))
 			}}
 		}
 	}
 	s := v.shape
 	return &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		*slice(sb, at) = appendOne(*slice(sb, from), typ, s, nb, sb, x)
+		*sliceAt(sb, at) = appendOne(*sliceAt(sb, from), typ, s, nb, sb, x)
 	}}
 }
 
 // appendAll is append(h, more...); more may be a string.
-func appendAll(h, more header, typ reflect.Type) header {
-	if more.n == 0 {
+func appendAll(h, more sliceHeader, typ reflect.Type) sliceHeader {
+	if more.length == 0 {
 		return h
 	}
-	if h.c-h.n < more.n {
-		h = growSlice(h, typ, more.n)
+	if h.capacity-h.length < more.length {
+		h = growSlice(h, typ, more.length)
 	}
-	more.c = more.n
-	n := h.n
-	h.n += more.n
+	more.capacity = more.length
+	n := h.length
+	h.length += more.length
 	to := h
-	to.p = unsafe.Add(h.p, uintptr(n)*typ.Elem().Size())
-	to.n, to.c = more.n, more.n
+	to.data = unsafe.Add(h.data, uintptr(n)*typ.Elem().Size())
+	to.length, to.capacity = more.length, more.length
 	reflect.Copy(reflect.NewAt(typ, unsafe.Pointer(&to)).Elem(), reflect.NewAt(typ, unsafe.Pointer(&more)).Elem())
 	return h
 }
 
 func (c *compiler) make(e *ast.CallExpr, want *operand) operand {
 	s := c.shapeOf(e)
-	length, capacity := none, none
+	length, capacity := noRegister, noRegister
 	size := func(x ast.Expr) uint16 {
 		v := c.expr(x, nil)
 		if v.file != scalar || v.typ.Kind() == reflect.Float64 || v.typ.Kind() == reflect.Float32 {
@@ -232,7 +232,7 @@ func (c *compiler) make(e *ast.CallExpr, want *operand) operand {
 		if !isSigned(v.typ.Kind()) && c.source.Info.Types[x].Value == nil && v.typ.Size() == 8 {
 			c.fail(e, "make with an unsigned size")
 		}
-		return v.at
+		return v.reg
 	}
 	if len(e.Args) > 1 {
 		length = size(e.Args[1])
@@ -243,11 +243,11 @@ func (c *compiler) make(e *ast.CallExpr, want *operand) operand {
 	dst := c.destination(s, want)
 	switch s.typ.Kind() {
 	case reflect.Slice:
-		c.native("make "+s.typ.String(), makeSlice(s.typ, dst.at, length, capacity))
+		c.native("make "+s.typ.String(), makeSlice(s.typ, dst.reg, length, capacity))
 	case reflect.Map:
-		c.makeMap(dst.at, s.typ, length)
+		c.makeMap(dst.reg, s.typ, length)
 	case reflect.Chan:
-		c.native("make "+s.typ.String(), makeChannel(s.typ, dst.at, length))
+		c.native("make "+s.typ.String(), makeChannel(s.typ, dst.reg, length))
 	default:
 		c.fail(e, "make of %s", s.typ)
 	}
@@ -260,31 +260,31 @@ func makeSlice(typ reflect.Type, at, length, capacity uint16) *native {
 	plain := !hasPointers(typ.Elem())
 	size := typ.Elem().Size()
 	return &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		n := int(*integer(nb, length))
+		n := int(*intAt(nb, length))
 		most := n
-		if capacity != none {
-			most = int(*integer(nb, capacity))
+		if capacity != noRegister {
+			most = int(*intAt(nb, capacity))
 		}
-		var h header
+		var h sliceHeader
 		if n >= 0 && n <= most {
 			rt.Allocate(most, int(size))
 		}
 		switch {
 		case plain && size == 8:
 			s := make([]int64, n, most)
-			h = *(*header)(unsafe.Pointer(&s))
+			h = *(*sliceHeader)(unsafe.Pointer(&s))
 		case plain && size == 1:
 			s := make([]byte, n, most)
-			h = *(*header)(unsafe.Pointer(&s))
+			h = *(*sliceHeader)(unsafe.Pointer(&s))
 		default:
 			if n < 0 || most < n || size > 0 && uintptr(most) > maxAllocation/size {
 				// Go's own panic.
 				_ = make([]struct{ _ [1 << 10]byte }, n, most)
 			}
 			v := reflect.MakeSlice(typ, n, most)
-			h = header{v.UnsafePointer(), n, most}
+			h = sliceHeader{v.UnsafePointer(), n, most}
 		}
-		*slice(sb, at) = h
+		*sliceAt(sb, at) = h
 	}}
 }
 
@@ -297,38 +297,38 @@ func (c *compiler) new(e *ast.CallExpr, want *operand) operand {
 		// new(value)
 		x := c.exprTo(e.Args[0], c.typeOf(e).Underlying().(*types.Pointer).Elem(), nil)
 		t := c.temporary(s)
-		c.emit(opNew, t.at, 0, 0, c.memoryType(elem.typ), 0)
-		c.store(t.at, 0, x)
-		return c.settle(t, want)
+		c.emit(opNew, t.reg, 0, 0, c.memoryType(elem.typ), 0)
+		c.store(t.reg, 0, x)
+		return c.moveInto(t, want)
 	}
 	dst := c.destination(s, want)
-	c.emit(opNew, dst.at, 0, 0, c.memoryType(elem.typ), 0)
+	c.emit(opNew, dst.reg, 0, 0, c.memoryType(elem.typ), 0)
 	return dst
 }
 
 func (c *compiler) copy(e *ast.CallExpr, want *operand) operand {
 	x, y := c.expr(e.Args[0], nil), c.expr(e.Args[1], nil)
 	dst := c.destination(intShape, want)
-	at, to, from, typ := dst.at, x.at, y.at, x.typ
+	at, to, from, typ := dst.reg, x.reg, y.reg, x.typ
 	size := typ.Elem().Size()
 	plain := !hasPointers(typ.Elem())
 	c.native("copy "+typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		a, b := *slice(sb, to), *slice(sb, from)
-		n := min(a.n, b.n)
+		a, b := *sliceAt(sb, to), *sliceAt(sb, from)
+		n := min(a.length, b.length)
 		if n > 0 && plain {
-			copy(unsafe.Slice((*byte)(a.p), uintptr(n)*size), unsafe.Slice((*byte)(b.p), uintptr(n)*size))
+			copy(unsafe.Slice((*byte)(a.data), uintptr(n)*size), unsafe.Slice((*byte)(b.data), uintptr(n)*size))
 		} else if n > 0 {
-			b.c = b.n
+			b.capacity = b.length
 			reflect.Copy(reflect.NewAt(typ, unsafe.Pointer(&a)).Elem(), reflect.NewAt(typ, unsafe.Pointer(&b)).Elem())
 		}
-		*integer(nb, at) = int64(n)
+		*intAt(nb, at) = int64(n)
 	}})
 	return dst
 }
 
 func (c *compiler) clear(e *ast.CallExpr) operand {
 	x := c.expr(e.Args[0], nil)
-	at, typ := x.at, x.typ
+	at, typ := x.reg, x.typ
 	c.native("clear", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
 		reflect.NewAt(typ, unsafe.Add(sb, at)).Elem().Clear()
 	}})
@@ -336,7 +336,7 @@ func (c *compiler) clear(e *ast.CallExpr) operand {
 }
 
 // extreme compiles min and max.
-func (c *compiler) extreme(e *ast.CallExpr, name string, want *operand) operand {
+func (c *compiler) minMax(e *ast.CallExpr, name string, want *operand) operand {
 	t := c.typeOf(e)
 	s := c.shape(e, t)
 	result := c.temporary(s)
@@ -345,41 +345,41 @@ func (c *compiler) extreme(e *ast.CallExpr, name string, want *operand) operand 
 		y := c.expr(a, nil)
 		switch kind := s.typ.Kind(); {
 		case kind == reflect.Float64 || kind == reflect.Float32 || s.file == reference:
-			c.extremeNative(result, y, name)
+			c.minMaxNative(result, y, name)
 		case s.file == scalar:
 			skip := newLabel()
 			o := opNamed("If" + "Le" + suffix(kind, "Le"))
 			if name == "min" {
-				c.jump(skip, o, result.at, y.at, 0)
+				c.jump(skip, o, result.reg, y.reg, 0)
 			} else {
-				c.jump(skip, o, y.at, result.at, 0)
+				c.jump(skip, o, y.reg, result.reg, 0)
 			}
 			c.move(result, y)
-			c.place(skip)
+			c.bind(skip)
 		default:
 			c.fail(e, "%s of %s", name, t)
 		}
 	}
-	return c.settle(result, want)
+	return c.moveInto(result, want)
 }
 
-func (c *compiler) extremeNative(x, y operand, name string) {
-	a, b, least := x.at, y.at, name == "min"
+func (c *compiler) minMaxNative(x, y operand, name string) {
+	a, b, least := x.reg, y.reg, name == "min"
 	switch x.typ.Kind() {
 	case reflect.String:
 		c.native(name, &native{run: func(_ *thread, _, sb unsafe.Pointer) {
 			if least {
-				*text(sb, a) = min(*text(sb, a), *text(sb, b))
+				*stringAt(sb, a) = min(*stringAt(sb, a), *stringAt(sb, b))
 			} else {
-				*text(sb, a) = max(*text(sb, a), *text(sb, b))
+				*stringAt(sb, a) = max(*stringAt(sb, a), *stringAt(sb, b))
 			}
 		}})
 	case reflect.Float64:
 		c.native(name, &native{run: func(_ *thread, nb, _ unsafe.Pointer) {
 			if least {
-				*floating(nb, a) = min(*floating(nb, a), *floating(nb, b))
+				*floatAt(nb, a) = min(*floatAt(nb, a), *floatAt(nb, b))
 			} else {
-				*floating(nb, a) = max(*floating(nb, a), *floating(nb, b))
+				*floatAt(nb, a) = max(*floatAt(nb, a), *floatAt(nb, b))
 			}
 		}})
 	default:

@@ -14,22 +14,22 @@ type closure struct {
 
 // makeValue makes the function of Go that calls c. Package reflect makes it, so
 // that it is called like any compiled function of its type.
-func (m *Machine) makeValue(c *closure, t reflect.Type) reflect.Value {
-	return reflect.MakeFunc(t, m.handler(c))
+func (vm *VM) makeValue(c *closure, t reflect.Type) reflect.Value {
+	return reflect.MakeFunc(t, vm.handler(c))
 }
 
 // makeClosure makes a function value of fn with the variables whose addresses are in
 // the registers from.
 func (c *compiler) makeClosure(fn *Function, from []uint16, to operand) {
-	at, m := to.at, c.machine
-	fn.template = m.makeValue(&closure{function: fn}, to.typ)
+	at, vm := to.reg, c.vm
+	fn.template = vm.makeValue(&closure{function: fn}, to.typ)
 	template := functionPointer(fn.template)
 	c.native("closure "+fn.name, &native{run: func(_ *thread, _, sb unsafe.Pointer) {
 		f := newClosure(fn, len(from))
 		for i, v := range from {
-			f.captured[i] = *pointer(sb, v)
+			f.captured[i] = *pointerAt(sb, v)
 		}
-		*pointer(sb, at) = m.copyValue(template, f)
+		*pointerAt(sb, at) = vm.copyValue(template, f)
 	}})
 }
 
@@ -56,11 +56,11 @@ type stub struct {
 
 // copyValue makes the function value for c from one of the same function. Package
 // reflect takes several times as long.
-func (m *Machine) copyValue(template unsafe.Pointer, c *closure) unsafe.Pointer {
+func (vm *VM) copyValue(template unsafe.Pointer, c *closure) unsafe.Pointer {
 	if handlerOffset != unsafe.Offsetof(stub{}.handler) {
-		return functionPointer(m.makeValue(c, c.function.template.Type()))
+		return functionPointer(vm.makeValue(c, c.function.template.Type()))
 	}
-	h := m.handler(c)
+	h := vm.handler(c)
 	return unsafe.Pointer(&stub{words: *(*[5]uintptr)(template), handler: *(*unsafe.Pointer)(unsafe.Pointer(&h))})
 }
 
@@ -75,19 +75,19 @@ func functionPointer(v reflect.Value) unsafe.Pointer {
 // compiler made for one caller would have other code.
 //
 //go:noinline
-func (m *Machine) handler(c *closure) func([]reflect.Value) []reflect.Value {
-	return func(arguments []reflect.Value) []reflect.Value { return c.call(m, arguments) }
+func (vm *VM) handler(c *closure) func([]reflect.Value) []reflect.Value {
+	return func(arguments []reflect.Value) []reflect.Value { return c.call(vm, arguments) }
 }
 
-func (c *closure) call(m *Machine, arguments []reflect.Value) []reflect.Value {
+func (c *closure) call(vm *VM, arguments []reflect.Value) []reflect.Value {
 	f := c.function
 	results := make([]reflect.Value, len(f.results))
-	m.enter(f, func(nb, sb unsafe.Pointer) {
-		for i, at := range places(f.parameters) {
+	vm.enter(f, func(nb, sb unsafe.Pointer) {
+		for i, at := range frameRegisters(f.parameters) {
 			f.parameters[i].put(nb, sb, at, arguments[i])
 		}
 	}, func(nb, sb unsafe.Pointer) {
-		for i, at := range places(f.results) {
+		for i, at := range frameRegisters(f.results) {
 			results[i] = f.results[i].get(nb, sb, at)
 		}
 	}, c.captured)
@@ -96,7 +96,7 @@ func (c *closure) call(m *Machine, arguments []reflect.Value) []reflect.Value {
 
 // places returns the registers that parameters or results with these shapes are in,
 // relative to the frame of the called function.
-func places(shapes []shape) []uint16 {
+func frameRegisters(shapes []shape) []uint16 {
 	at := make([]uint16, len(shapes))
 	n, s := 0, 0
 	for i, x := range shapes {
@@ -122,8 +122,8 @@ func init() { stubCode, handlerCode, handlerOffset, closureOffset = findClosure(
 
 func findClosure() (stub, code, handlerAt, closureAt uintptr) {
 	c := &closure{}
-	m := &Machine{}
-	h := m.handler(c)
+	vm := &VM{}
+	h := vm.handler(c)
 	value := reflect.MakeFunc(reflect.TypeFor[func()](), h).Interface().(func())
 	p, inner := *(*unsafe.Pointer)(unsafe.Pointer(&value)), *(*unsafe.Pointer)(unsafe.Pointer(&h))
 	for at := uintptr(8); at <= 64 && handlerAt == 0; at += 8 {
@@ -156,7 +156,7 @@ func closureOf(p unsafe.Pointer) *closure {
 }
 
 // foreign is the call of a function value that the VM does not know.
-type foreign struct {
+type foreignCall struct {
 	typ                 reflect.Type
 	parameters, results []shape
 	direct              adapter // nil where package reflect has to make the call
@@ -164,13 +164,13 @@ type foreign struct {
 
 // call calls the function at p with the arguments that lie in the registers of
 // the frame at nb and sb, and puts the results there.
-func (f *foreign) call(nb, sb, p unsafe.Pointer) {
+func (f *foreignCall) call(nb, sb, p unsafe.Pointer) {
 	if f.direct != nil {
 		f.direct(p, nb, sb)
 		return
 	}
 	arguments := make([]reflect.Value, len(f.parameters))
-	for i, at := range places(f.parameters) {
+	for i, at := range frameRegisters(f.parameters) {
 		arguments[i] = f.parameters[i].get(nb, sb, at)
 	}
 	function := reflect.NewAt(f.typ, unsafe.Pointer(&p)).Elem()
@@ -180,7 +180,7 @@ func (f *foreign) call(nb, sb, p unsafe.Pointer) {
 	} else {
 		results = function.Call(arguments)
 	}
-	for i, at := range places(f.results) {
+	for i, at := range frameRegisters(f.results) {
 		f.results[i].put(nb, sb, at, results[i])
 	}
 }

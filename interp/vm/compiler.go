@@ -32,7 +32,7 @@ type Source struct {
 	Global func(*types.Var) string
 	// Engine is the name in lowered code of a function, or of an instance of a
 	// generic one, that yaegi runs; "" if there is none.
-	Engine func(at *ast.Ident, o *types.Func, arguments []types.Type) string
+	InterpretedName func(at *ast.Ident, o *types.Func, arguments []types.Type) string
 	// Function and Method are declarations of instances: of a generic function, and
 	// of a method of an instance of a generic type; false if there is none. They may
 	// be nil.
@@ -44,12 +44,12 @@ type Source struct {
 	// Position numbers the position of a statement.
 	Position func(ast.Node) int
 	// Short are the calls in the statements of the cell whose result does not leave them, see ShortSlices.
-	Short map[*ast.CallExpr]Capacity
+	Capacities map[*ast.CallExpr]Capacity
 	// Notes are called before a statement; nil if there are none.
-	Notes func(ast.Stmt) []Note
+	HooksBefore func(ast.Stmt) []Hook
 	// Losses are called after a statement, or at the beginning of the body of a range or
 	// of a select clause; nil if there are none.
-	Losses func(ast.Stmt) []Note
+	HooksAfter func(ast.Stmt) []Hook
 	// Stop is called for each statement and panics with a *Stopped to end the
 	// compilation; nil if nothing does.
 	Stop func()
@@ -69,32 +69,32 @@ func (u unsupported) String() string { return u.what }
 
 // compiler compiles one function or function literal.
 type compiler struct {
-	machine    *Machine
-	unit       *Unit
-	source     *Source
-	substitute func(types.Type) types.Type
-	fn         *Function
-	signature  *types.Signature
-	variables  map[types.Object]*variable
-	facts      *facts
-	hoisted    map[types.Object]uint16
-	targets    []*target
-	labels     map[string]*label // of goto statements
-	results    []*variable       // when they have names
-	statement  int               // number of the position of the current statement
-	topN, topS int               // registers in use
-	loops      int               // around the current statement
-	statements bool              // it is a loop of a cell's statements
-	defers     bool              // the function has defer statements
-	iteration  *iteration        // whose body this is; nil for a function
-	deferred   *deferral         // the call of a defer statement that is being compiled; nil elsewhere
+	vm                       *VM
+	unit                     *Unit
+	source                   *Source
+	substitute               func(types.Type) types.Type
+	fn                       *Function
+	signature                *types.Signature
+	variables                map[types.Object]*variable
+	facts                    *facts
+	hoisted                  map[types.Object]uint16
+	targets                  []*target
+	labels                   map[string]*label // of goto statements
+	results                  []*variable       // when they have names
+	position                 int               // number of the position of the current statement
+	scalarsInUse, slotsInUse int               // registers in use
+	loops                    int               // around the current statement
+	isCellLoop               bool              // it is a loop of a cell's statements
+	defers                   bool              // the function has defer statements
+	iteration                *iteration        // whose body this is; nil for a function
+	deferred                 *deferral         // the call of a defer statement that is being compiled; nil elsewhere
 }
 
 // variable is a local variable. One that is boxed, or whose value is in memory,
 // has its address in a pointer register.
 type variable struct {
 	shape
-	at    uint16
+	reg   uint16
 	boxed bool
 	owned bool // nobody else has the address of its value
 }
@@ -103,15 +103,15 @@ type variable struct {
 // behind the address in its register.
 type operand struct {
 	shape
-	at     uint16
+	reg    uint16
 	offset int32
 	owned  bool // in memory that nothing else refers to
 }
 
 // label is a place to jump to.
 type label struct {
-	at    int   // its instruction; -1 before it is known
-	jumps []int // instructions that jump there
+	instruction int   // its instruction; -1 before it is known
+	jumps       []int // instructions that jump there
 }
 
 func (c *compiler) fail(n ast.Node, format string, a ...any) {
@@ -122,50 +122,50 @@ func (c *compiler) emit(o op, a, b, cc uint16, k, j int32) int {
 	// The instruction pointer goes past the last instruction, and must stay in memory
 	// that is the code's.
 	c.fn.code = slices.Grow(append(c.fn.code, instruction{o, a, b, cc, k, j}), 1)
-	c.fn.positions = append(c.fn.positions, c.statement)
+	c.fn.positions = append(c.fn.positions, c.position)
 	return len(c.fn.code) - 1
 }
 
 func (c *compiler) do(o op, a, b, cc uint16) { c.emit(o, a, b, cc, 0, 0) }
 
-func newLabel() *label { return &label{at: -1} }
+func newLabel() *label { return &label{instruction: -1} }
 
-func (c *compiler) place(l *label) { l.at = len(c.fn.code) }
+func (c *compiler) bind(l *label) { l.instruction = len(c.fn.code) }
 
 // jump emits an instruction that jumps to l.
 func (c *compiler) jump(l *label, o op, a, b uint16, k int32) {
 	if len(l.jumps) == 0 {
-		c.unit.labels = append(c.unit.labels, pending{c.fn, l})
+		c.unit.labels = append(c.unit.labels, unresolvedLabel{c.fn, l})
 	}
 	l.jumps = append(l.jumps, c.emit(o, a, b, 0, k, 0))
 }
 
 // pending is a label whose jumps have no distance yet.
-type pending struct {
+type unresolvedLabel struct {
 	fn    *Function
 	label *label
 }
 
-func (p pending) resolve() {
+func (p unresolvedLabel) resolve() {
 	for _, from := range p.label.jumps {
-		if p.label.at < 0 {
+		if p.label.instruction < 0 {
 			panic(unsupported{nil, "a label that is not placed"})
 		}
-		p.fn.code[from].j = int32((p.label.at - from) * int(instructionSize))
+		p.fn.code[from].j = int32((p.label.instruction - from) * int(instructionSize))
 	}
 }
 
 // mark is which registers are in use.
-type mark struct{ n, s int }
+type mark struct{ scalars, slots int }
 
-func (c *compiler) mark() mark     { return mark{c.topN, c.topS} }
-func (c *compiler) release(m mark) { c.topN, c.topS = m.n, m.s }
+func (c *compiler) mark() mark     { return mark{c.scalarsInUse, c.slotsInUse} }
+func (c *compiler) release(m mark) { c.scalarsInUse, c.slotsInUse = m.scalars, m.slots }
 
 // scalarRegister and referenceRegister reserve a register.
 func (c *compiler) scalarRegister() uint16 {
-	at := c.topN * 8
-	c.topN++
-	c.fn.scalars = max(c.fn.scalars, uintptr(c.topN*8))
+	at := c.scalarsInUse * 8
+	c.scalarsInUse++
+	c.fn.scalars = max(c.fn.scalars, uintptr(c.scalarsInUse*8))
 	if at >= math.MaxUint16-16 {
 		c.fail(nil, "so many variables")
 	}
@@ -173,9 +173,9 @@ func (c *compiler) scalarRegister() uint16 {
 }
 
 func (c *compiler) referenceRegister() uint16 {
-	at := c.topS*int(slotSize) + int(slotOffset)
-	c.topS++
-	c.fn.pointers = max(c.fn.pointers, uintptr(c.topS)*slotSize)
+	at := c.slotsInUse*int(slotSize) + int(slotOffset)
+	c.slotsInUse++
+	c.fn.pointers = max(c.fn.pointers, uintptr(c.slotsInUse)*slotSize)
 	if at >= math.MaxUint16-int(slotSize) {
 		c.fail(nil, "so many variables")
 	}
@@ -189,12 +189,12 @@ func (c *compiler) register(s shape) uint16 {
 	return c.referenceRegister()
 }
 
-func (c *compiler) temporary(s shape) operand { return operand{shape: s, at: c.register(s)} }
+func (c *compiler) temporary(s shape) operand { return operand{shape: s, reg: c.register(s)} }
 
 // destination returns where a value goes: want, or a new register.
 func (c *compiler) destination(s shape, want *operand) operand {
 	if want != nil {
-		return operand{shape: s, at: want.at}
+		return operand{shape: s, reg: want.reg}
 	}
 	return c.temporary(s)
 }
@@ -229,7 +229,7 @@ func (c *compiler) shape(n ast.Node, t types.Type) shape {
 			c.fail(n, "a function type that mentions itself")
 		}
 	}
-	s, err := c.machine.shapeOf(t)
+	s, err := c.vm.shapeOf(t)
 	if err != nil {
 		c.fail(n, "%v", err)
 	}
@@ -252,7 +252,7 @@ func mentions(sig *types.Signature, t *types.Named) bool {
 func (c *compiler) shapeOf(e ast.Expr) shape { return c.shape(e, c.typeOf(e)) }
 
 func (c *compiler) memoryType(t reflect.Type) int32 {
-	y := c.machine.memoryType(t)
+	y := c.vm.memoryType(t)
 	for i, have := range c.fn.types {
 		if have == y {
 			return int32(i)
@@ -265,16 +265,16 @@ func (c *compiler) memoryType(t reflect.Type) int32 {
 // move copies a value between registers of its shape. A value in memory keeps
 // its place: see own.
 func (c *compiler) move(to, from operand) {
-	if to.at == from.at && from.offset == 0 {
+	if to.reg == from.reg && from.offset == 0 {
 		return
 	}
 	switch {
 	case from.file == scalar:
-		c.do(opMov, to.at, from.at, 0)
+		c.do(opMov, to.reg, from.reg, 0)
 	case from.file == memory && from.offset != 0:
-		c.emit(opLea, to.at, from.at, 0, from.offset, 0)
+		c.emit(opLea, to.reg, from.reg, 0, from.offset, 0)
 	default:
-		c.do(moves[from.width], to.at, from.at, 0)
+		c.do(moves[from.width], to.reg, from.reg, 0)
 	}
 }
 
@@ -301,10 +301,10 @@ var opsByName = func() map[string]op {
 // at. A value in memory stays there.
 func (c *compiler) load(s shape, at uint16, offset int32, want *operand) operand {
 	if s.file == memory {
-		return operand{shape: s, at: at, offset: offset}
+		return operand{shape: s, reg: at, offset: offset}
 	}
 	dst := c.destination(s, want)
-	c.emit(opNamed("Ld"+s.width), dst.at, at, 0, offset, 0)
+	c.emit(opNamed("Ld"+s.width), dst.reg, at, 0, offset, 0)
 	return dst
 }
 
@@ -312,11 +312,11 @@ func (c *compiler) load(s shape, at uint16, offset int32, want *operand) operand
 // at.
 func (c *compiler) store(at uint16, offset int32, x operand) {
 	if x.file == memory {
-		to := c.address(operand{shape: x.shape, at: at, offset: offset})
+		to := c.address(operand{shape: x.shape, reg: at, offset: offset})
 		c.emit(opCopyM, to, c.address(x), 0, c.memoryType(x.typ), 0)
 		return
 	}
-	c.emit(opNamed("St"+storeWidth(x.width)), at, x.at, 0, offset, 0)
+	c.emit(opNamed("St"+storeWidth(x.width)), at, x.reg, 0, offset, 0)
 }
 
 func storeWidth(width string) string {
@@ -330,24 +330,24 @@ func storeWidth(width string) string {
 // address puts the address of a value in memory into a register.
 func (c *compiler) address(x operand) uint16 {
 	if x.offset == 0 {
-		return x.at
+		return x.reg
 	}
 	t := c.referenceRegister()
-	c.emit(opLea, t, x.at, 0, x.offset, 0)
+	c.emit(opLea, t, x.reg, 0, x.offset, 0)
 	return t
 }
 
 // own makes a copy of a value in memory that nothing else refers to.
 func (c *compiler) own(x operand, want *operand) operand {
 	if x.owned && x.offset == 0 {
-		if want != nil && want.at != x.at {
-			c.do(opMovP, want.at, x.at, 0)
-			x.at = want.at
+		if want != nil && want.reg != x.reg {
+			c.do(opMovP, want.reg, x.reg, 0)
+			x.reg = want.reg
 		}
 		return x
 	}
 	dst := c.destination(x.shape, want)
-	c.emit(opCloneM, dst.at, c.address(x), 0, c.memoryType(x.typ), 0)
+	c.emit(opCloneM, dst.reg, c.address(x), 0, c.memoryType(x.typ), 0)
 	dst.owned = true
 	return dst
 }
@@ -370,11 +370,11 @@ func (c *compiler) native(name string, n *native) {
 }
 
 // at sets the position of what is emitted from now on.
-func (c *compiler) at(n ast.Node) {
+func (c *compiler) setPosition(n ast.Node) {
 	if c.source.Stop != nil {
 		c.source.Stop()
 	}
 	if n != nil && n.Pos() != token.NoPos {
-		c.statement = c.source.Position(n)
+		c.position = c.source.Position(n)
 	}
 }

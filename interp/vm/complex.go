@@ -23,7 +23,7 @@ func (c *compiler) constantComplex(dst operand, v constant.Value) {
 		im, _ := constant.Float64Val(constant.Imag(v))
 		x = complex(re, im)
 	}
-	c.emit(opNamed("Const"+dst.width), dst.at, 0, 0, int32(len(c.fn.complexes)), 0)
+	c.emit(opNamed("Const"+dst.width), dst.reg, 0, 0, int32(len(c.fn.complexes)), 0)
 	c.fn.complexes = append(c.fn.complexes, x)
 }
 
@@ -35,7 +35,7 @@ func (c *compiler) makeComplex(e *ast.CallExpr, want *operand) operand {
 	s := c.shapeOf(e)
 	x, y := c.expr(e.Args[0], nil), c.expr(e.Args[1], nil)
 	dst := c.destination(s, want)
-	c.do(opNamed("Make"+s.width), dst.at, x.at, y.at)
+	c.do(opNamed("Make"+s.width), dst.reg, x.reg, y.reg)
 	return dst
 }
 
@@ -47,7 +47,7 @@ func (c *compiler) part(e *ast.CallExpr, name string, want *operand) operand {
 	if name == "imag" {
 		o = "Imag"
 	}
-	c.do(opNamed(o+x.width), dst.at, x.at, 0)
+	c.do(opNamed(o+x.width), dst.reg, x.reg, 0)
 	return dst
 }
 
@@ -55,9 +55,9 @@ func (c *compiler) part(e *ast.CallExpr, name string, want *operand) operand {
 func (c *compiler) convertComplex(x operand, to shape, want *operand) operand {
 	dst := c.destination(to, want)
 	if x.width == to.width {
-		c.move(operand{shape: to, at: dst.at}, operand{shape: to, at: x.at})
+		c.move(operand{shape: to, reg: dst.reg}, operand{shape: to, reg: x.reg})
 	} else {
-		c.do(opNamed(x.width+to.width), dst.at, x.at, 0)
+		c.do(opNamed(x.width+to.width), dst.reg, x.reg, 0)
 	}
 	return dst
 }
@@ -78,34 +78,34 @@ func (c *compiler) callComplex(e *ast.CallExpr, name string, f any, sig *types.S
 	before := c.mark()
 	var x []uint16
 	for i, a := range e.Args {
-		x = append(x, c.exprTo(a, sig.Params().At(i).Type(), nil).at)
+		x = append(x, c.exprTo(a, sig.Params().At(i).Type(), nil).reg)
 	}
 	c.release(before)
 	var results []operand
 	var r []uint16
 	for v := range sig.Results().Variables() {
 		to := c.temporary(c.shape(e, v.Type()))
-		results, r = append(results, to), append(r, to.at)
+		results, r = append(results, to), append(r, to.reg)
 	}
 	var run func(t *thread, nb, sb unsafe.Pointer)
 	switch f := f.(type) {
 	case func(complex128) complex128:
-		run = func(_ *thread, _, sb unsafe.Pointer) { *complexNumber(sb, r[0]) = f(*complexNumber(sb, x[0])) }
+		run = func(_ *thread, _, sb unsafe.Pointer) { *complex128At(sb, r[0]) = f(*complex128At(sb, x[0])) }
 	case func(complex128) float64:
-		run = func(_ *thread, nb, sb unsafe.Pointer) { *floating(nb, r[0]) = f(*complexNumber(sb, x[0])) }
+		run = func(_ *thread, nb, sb unsafe.Pointer) { *floatAt(nb, r[0]) = f(*complex128At(sb, x[0])) }
 	case func(complex128) bool:
-		run = func(_ *thread, nb, sb unsafe.Pointer) { *integer(nb, r[0]) = truth(f(*complexNumber(sb, x[0]))) }
+		run = func(_ *thread, nb, sb unsafe.Pointer) { *intAt(nb, r[0]) = boolToInt(f(*complex128At(sb, x[0]))) }
 	case func(complex128) (float64, float64):
 		run = func(_ *thread, nb, sb unsafe.Pointer) {
-			*floating(nb, r[0]), *floating(nb, r[1]) = f(*complexNumber(sb, x[0]))
+			*floatAt(nb, r[0]), *floatAt(nb, r[1]) = f(*complex128At(sb, x[0]))
 		}
 	case func(_, _ complex128) complex128:
 		run = func(_ *thread, _, sb unsafe.Pointer) {
-			*complexNumber(sb, r[0]) = f(*complexNumber(sb, x[0]), *complexNumber(sb, x[1]))
+			*complex128At(sb, r[0]) = f(*complex128At(sb, x[0]), *complex128At(sb, x[1]))
 		}
 	case func(_, _ float64) complex128:
 		run = func(_ *thread, nb, sb unsafe.Pointer) {
-			*complexNumber(sb, r[0]) = f(*floating(nb, x[0]), *floating(nb, x[1]))
+			*complex128At(sb, r[0]) = f(*floatAt(nb, x[0]), *floatAt(nb, x[1]))
 		}
 	}
 	c.native(name, &native{run: run})

@@ -17,36 +17,36 @@ func (c *compiler) composite(e *ast.CompositeLit, want *operand) operand {
 	case *types.Struct, *types.Array:
 		dst := c.temporary(s)
 		dst.owned = true
-		c.emit(opNew, dst.at, 0, 0, c.memoryType(s.typ), 0)
-		c.fillComposite(e, t, dst.at, 0)
+		c.emit(opNew, dst.reg, 0, 0, c.memoryType(s.typ), 0)
+		c.fillComposite(e, t, dst.reg, 0)
 		return dst
 	case *types.Slice:
 		dst := c.temporary(s)
 		length := c.elementCount(e)
-		typ, at := s.typ, dst.at
+		typ, at := s.typ, dst.reg
 		c.native("make "+typ.String(), &native{run: func(_ *thread, _, sb unsafe.Pointer) {
-			*slice(sb, at) = header{reflect.MakeSlice(typ, length, length).UnsafePointer(), length, length}
+			*sliceAt(sb, at) = sliceHeader{reflect.MakeSlice(typ, length, length).UnsafePointer(), length, length}
 		}})
 		c.elements(e, u.Elem(), typ.Elem(), at, 0)
-		return c.settle(dst, want)
+		return c.moveInto(dst, want)
 	case *types.Map:
 		dst := c.temporary(s)
-		c.makeMap(dst.at, s.typ, none)
+		c.makeMap(dst.reg, s.typ, noRegister)
 		access := c.mapAccess(e, u)
 		for _, x := range e.Elts {
 			m := c.mark()
 			kv := x.(*ast.KeyValueExpr)
 			key := c.exprTo(kv.Key, u.Key(), nil)
 			value := c.exprTo(kv.Value, u.Elem(), nil)
-			c.mapSet(place{kind: inMap, shape: c.shape(e, u.Elem()), at: dst.at, key: key, mapped: access}, value)
+			c.mapSet(location{kind: inMapEntry, shape: c.shape(e, u.Elem()), reg: dst.reg, key: key, access: access}, value)
 			c.release(m)
 		}
-		return c.settle(dst, want)
+		return c.moveInto(dst, want)
 	case *types.Pointer:
 		// &T{} with the type left out
 		v := c.compositeOf(e, u.Elem())
 		v = c.own(v, nil)
-		return c.settle(operand{shape: s, at: v.at}, want)
+		return c.moveInto(operand{shape: s, reg: v.reg}, want)
 	}
 	c.fail(e, "a composite literal of %s", t)
 	return operand{}
@@ -60,8 +60,8 @@ func (c *compiler) compositeOf(e *ast.CompositeLit, t types.Type) operand {
 	}
 	dst := c.temporary(s)
 	dst.owned = true
-	c.emit(opNew, dst.at, 0, 0, c.memoryType(s.typ), 0)
-	c.fillComposite(e, t, dst.at, 0)
+	c.emit(opNew, dst.reg, 0, 0, c.memoryType(s.typ), 0)
+	c.fillComposite(e, t, dst.reg, 0)
 	return dst
 }
 
@@ -155,9 +155,9 @@ func (c *compiler) elementCount(e *ast.CompositeLit) int {
 }
 
 // literal compiles a function literal to a function value.
-func (c *compiler) literal(e *ast.FuncLit, want *operand) operand {
+func (c *compiler) functionLiteral(e *ast.FuncLit, want *operand) operand {
 	s := c.shapeOf(e)
-	fn, from := c.function(e, c.declared(e), nil)
+	fn, from := c.function(e, c.literalSignature(e), nil)
 	dst := c.destination(s, want)
 	c.makeClosure(fn, from, dst)
 	return dst
@@ -165,7 +165,7 @@ func (c *compiler) literal(e *ast.FuncLit, want *operand) operand {
 
 // declared returns the signature of a function literal with the variables that its body
 // names: those of its type in an instance of a generic function are others.
-func (c *compiler) declared(e *ast.FuncLit) *types.Signature {
+func (c *compiler) literalSignature(e *ast.FuncLit) *types.Signature {
 	sig, ok := c.source.Info.Types[e].Type.(*types.Signature)
 	if !ok {
 		c.fail(e, "a function literal without a type")
@@ -177,24 +177,24 @@ func (c *compiler) declared(e *ast.FuncLit) *types.Signature {
 // gives the registers that have the addresses of the variables that it captures.
 // Those that begin makes are before them.
 func (c *compiler) function(e *ast.FuncLit, sig *types.Signature, begin func(inner *compiler)) (fn *Function, from []uint16) {
-	fn = c.unit.function(strings.TrimSuffix(c.fn.name, ".func") + ".func")
+	fn = c.unit.newFunction(strings.TrimSuffix(c.fn.name, ".func") + ".func")
 	inner := &compiler{
-		machine: c.machine, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn,
+		vm: c.vm, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn,
 		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1,
 	}
 	inner.body(e, sig, nil, e.Body, func() {
 		if begin != nil {
 			begin(inner)
 		}
-		for _, o := range c.outside(e) {
+		for _, o := range c.capturedVariables(e) {
 			v := c.variables[o]
 			if !v.boxed && v.file != memory {
 				c.fail(e, "the variable %s of a function literal", o.Name())
 			}
 			at := inner.referenceRegister()
-			inner.variables[o] = &variable{shape: v.shape, at: at, boxed: v.boxed}
+			inner.variables[o] = &variable{shape: v.shape, reg: at, boxed: v.boxed}
 			fn.captures = append(fn.captures, at)
-			from = append(from, v.at)
+			from = append(from, v.reg)
 		}
 	})
 	return fn, from
@@ -202,7 +202,7 @@ func (c *compiler) function(e *ast.FuncLit, sig *types.Signature, begin func(inn
 
 // outside returns the variables of c that a function literal, or the body of a range over a
 // function, uses.
-func (c *compiler) outside(nodes ...ast.Node) (list []types.Object) {
+func (c *compiler) capturedVariables(nodes ...ast.Node) (list []types.Object) {
 	seen := map[types.Object]bool{}
 	visit := func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {

@@ -29,21 +29,21 @@ func (c *compiler) conversion(e *ast.CallExpr, want *operand) operand {
 	case isComplex(from) && isComplex(to):
 		return c.convertComplex(c.expr(x, nil), to, want)
 	case toKind == reflect.String && from.file == scalar:
-		return c.convertText(x, to, want, runeText(!isSigned(fromKind)))
+		return c.convertString(x, to, want, runeToString(!isSigned(fromKind)))
 	case toKind == reflect.String && fromKind == reflect.Slice:
 		if from.typ.Elem().Kind() == reflect.Uint8 {
-			return c.convertText(x, to, want, bytesText)
+			return c.convertString(x, to, want, bytesToString)
 		}
-		return c.convertText(x, to, want, runesText)
+		return c.convertString(x, to, want, runesToString)
 	case fromKind == reflect.String && toKind == reflect.Slice:
 		exact, short := c.source.Info.Types[x].Value != nil || c.capacity(e) == Exact, c.capacity(e) == Buffered
 		if to.typ.Elem().Kind() == reflect.Uint8 {
-			return c.convertText(x, to, want, textSlice(func(s string) []byte { return rt.TextBytes(s, exact, short) }))
+			return c.convertString(x, to, want, stringToSlice(func(s string) []byte { return rt.TextBytes(s, exact, short) }))
 		}
-		return c.convertText(x, to, want, textSlice(func(s string) []rune { return rt.TextRunes(s, exact, short) }))
+		return c.convertString(x, to, want, stringToSlice(func(s string) []rune { return rt.TextRunes(s, exact, short) }))
 	case fromKind == toKind && from.width == to.width && fromKind != reflect.Interface &&
-		types.Identical(c.structure(c.typeOf(x)), c.structure(t)):
-		v := c.settle(c.expr(x, want), want)
+		types.Identical(c.identityType(c.typeOf(x)), c.identityType(t)):
+		v := c.moveInto(c.expr(x, want), want)
 		v.shape = to
 		return v
 	}
@@ -52,7 +52,7 @@ func (c *compiler) conversion(e *ast.CallExpr, want *operand) operand {
 }
 
 // structure returns the underlying type; of a pointer, that of what it points to.
-func (c *compiler) structure(t types.Type) types.Type {
+func (c *compiler) identityType(t types.Type) types.Type {
 	t = t.Underlying()
 	if p, ok := t.(*types.Pointer); ok {
 		return types.NewPointer(p.Elem().Underlying())
@@ -71,28 +71,28 @@ func (c *compiler) convertScalar(x operand, from, to shape, want *operand) opera
 		if f == t {
 			c.move(dst, x)
 		} else {
-			c.do(opNamed(letter[f]+letter[t]), dst.at, x.at, 0)
+			c.do(opNamed(letter[f]+letter[t]), dst.reg, x.reg, 0)
 		}
 	case isFloat(f):
-		c.do(opNamed(letter[f]+number(t)), dst.at, x.at, 0)
+		c.do(opNamed(letter[f]+integerSuffix(t)), dst.reg, x.reg, 0)
 	case isFloat(t):
 		source := "U"
 		if isSigned(f) {
 			source = "I"
 		}
-		c.do(opNamed(source+letter[t]), dst.at, x.at, 0)
+		c.do(opNamed(source+letter[t]), dst.reg, x.reg, 0)
 	default:
 		if o, narrow := wraps[t]; narrow && f != t {
-			c.do(o, dst.at, x.at, 0)
+			c.do(o, dst.reg, x.reg, 0)
 		} else {
-			c.move(operand{shape: to, at: dst.at}, operand{shape: to, at: x.at})
+			c.move(operand{shape: to, reg: dst.reg}, operand{shape: to, reg: x.reg})
 		}
 	}
 	return dst
 }
 
 // number returns the suffix of the conversion to an integer type.
-func number(k reflect.Kind) string {
+func integerSuffix(k reflect.Kind) string {
 	switch k {
 	case reflect.Int8:
 		return "I8"
@@ -113,35 +113,35 @@ func number(k reflect.Kind) string {
 }
 
 // convertText compiles a conversion from or to a string by a native function.
-func (c *compiler) convertText(x ast.Expr, to shape, want *operand, convert func(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer)) operand {
+func (c *compiler) convertString(x ast.Expr, to shape, want *operand, convert func(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer)) operand {
 	v := c.expr(x, nil)
 	dst := c.destination(to, want)
-	c.native("convert to "+to.typ.String(), &native{run: convert(dst.at, v.at)})
+	c.native("convert to "+to.typ.String(), &native{run: convert(dst.reg, v.reg)})
 	return dst
 }
 
-func runeText(unsigned bool) func(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
+func runeToString(unsigned bool) func(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
 	return func(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
 		return func(_ *thread, nb, sb unsafe.Pointer) {
-			n := *integer(nb, from)
+			n := *intAt(nb, from)
 			if n != int64(rune(n)) || unsigned && n < 0 {
 				n = '\uFFFD'
 			}
-			*text(sb, at) = string(rune(n))
+			*stringAt(sb, at) = string(rune(n))
 		}
 	}
 }
 
-func bytesText(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
-	return func(_ *thread, _, sb unsafe.Pointer) { *text(sb, at) = string(*(*[]byte)(unsafe.Add(sb, from))) }
+func bytesToString(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
+	return func(_ *thread, _, sb unsafe.Pointer) { *stringAt(sb, at) = string(*(*[]byte)(unsafe.Add(sb, from))) }
 }
 
-func runesText(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
-	return func(_ *thread, _, sb unsafe.Pointer) { *text(sb, at) = string(*(*[]rune)(unsafe.Add(sb, from))) }
+func runesToString(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
+	return func(_ *thread, _, sb unsafe.Pointer) { *stringAt(sb, at) = string(*(*[]rune)(unsafe.Add(sb, from))) }
 }
 
-func textSlice[T byte | rune](convert func(string) []T) func(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
+func stringToSlice[T byte | rune](convert func(string) []T) func(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
 	return func(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
-		return func(_ *thread, _, sb unsafe.Pointer) { *(*[]T)(unsafe.Add(sb, at)) = convert(*text(sb, from)) }
+		return func(_ *thread, _, sb unsafe.Pointer) { *(*[]T)(unsafe.Add(sb, at)) = convert(*stringAt(sb, from)) }
 	}
 }

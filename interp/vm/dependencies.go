@@ -10,21 +10,21 @@ import (
 // of yaegi the code of a function has, since those of a function that is not
 // compiled must not be linked.
 type dependencies struct {
-	current []Declaration               // that are being compiled, the innermost last
-	users   map[any]map[any]Declaration // of a function, by key
-	names   map[any]map[string]struct{} // of yaegi, in the code of a function
-	order   map[any]int                 // in which functions were compiled first
-	lost    []any                       // functions that are not compiled after all
+	current   []Declaration               // that are being compiled, the innermost last
+	callers   map[any]map[any]Declaration // of a function, by key
+	names     map[any]map[string]struct{} // of yaegi, in the code of a function
+	order     map[any]int                 // in which functions were compiled first
+	discarded []any                       // functions that are not compiled after all
 }
 
 func newDependencies() dependencies {
-	return dependencies{users: map[any]map[any]Declaration{}, names: map[any]map[string]struct{}{}, order: map[any]int{}}
+	return dependencies{callers: map[any]map[any]Declaration{}, names: map[any]map[string]struct{}{}, order: map[any]int{}}
 }
 
 // begin and end enclose the compilation of a declaration.
 func (d *dependencies) begin(x Declaration) {
 	d.current = append(d.current, x)
-	if _, again := d.order[x.Key]; !again {
+	if _, known := d.order[x.Key]; !known {
 		d.order[x.Key] = len(d.order)
 	}
 	delete(d.names, x.Key)
@@ -38,10 +38,10 @@ func (d *dependencies) use(key any) {
 		return
 	}
 	user := d.current[len(d.current)-1]
-	if d.users[key] == nil {
-		d.users[key] = map[any]Declaration{}
+	if d.callers[key] == nil {
+		d.callers[key] = map[any]Declaration{}
 	}
-	d.users[key][user.Key] = user
+	d.callers[key][user.Key] = user
 }
 
 // useName notes a name of yaegi.
@@ -60,16 +60,16 @@ func (d *dependencies) useName(name string) {
 // order in which they were compiled first.
 func (d *dependencies) takeAffected() (list []Declaration) {
 	affected := map[any]bool{}
-	for _, key := range d.lost {
-		for user, declaration := range d.users[key] {
+	for _, key := range d.discarded {
+		for user, declaration := range d.callers[key] {
 			if !affected[user] {
 				affected[user] = true
 				list = append(list, declaration)
 			}
 		}
-		delete(d.users, key)
+		delete(d.callers, key)
 	}
-	d.lost = nil
+	d.discarded = nil
 	slices.SortFunc(list, func(x, y Declaration) int { return d.order[x.Key] - d.order[y.Key] })
 	return list
 }
@@ -80,7 +80,7 @@ func (u *Unit) dropUnused() {
 	for key := range u.declared {
 		maps.Copy(used, u.names[key])
 	}
-	for _, named := range []map[string]*global{u.globals, u.engine} {
+	for _, named := range []map[string]*global{u.globals, u.interpreted} {
 		maps.DeleteFunc(named, func(name string, _ *global) bool {
 			_, ok := used[name]
 			return !ok

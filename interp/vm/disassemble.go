@@ -43,7 +43,7 @@ func (f *Function) operand(in instruction, i, j int, o rune) string {
 	case 'j':
 		return fmt.Sprintf("-> %d", i+value/int(instructionSize))
 	case 'f':
-		return f.calls[value].name
+		return f.callees[value].name
 	case 'y':
 		return f.types[value].typ.String()
 	case 'g':

@@ -19,16 +19,16 @@ type methodKey struct {
 
 // site is a call of a method through an interface of a cell. It remembers the
 // function that it called last, because most sites meet one type.
-type site struct {
+type callSite struct {
 	name                string
 	parameters, results []shape // the first parameter is the receiver's data word
-	last                atomic.Pointer[entry]
+	cached              atomic.Pointer[cacheEntry]
 }
 
 // entry is the method of one dynamic type: the box, which tells what cells call
 // it, and the function, which takes the data word of the boxed value.
-type entry struct {
-	variant  unsafe.Pointer // type word of the interface
+type cacheEntry struct {
+	typeWord unsafe.Pointer // type word of the interface
 	typ      *rt.Type
 	epoch    uint64
 	function *Function
@@ -36,23 +36,23 @@ type entry struct {
 
 // find returns the function for the method of x, and the data word of its receiver;
 // nil if the method is not the VM's.
-func (s *site) find(m *Machine, x any) (*Function, unsafe.Pointer) {
+func (s *callSite) find(vm *VM, x any) (*Function, unsafe.Pointer) {
 	if x == nil {
 		panicNil()
 	}
-	epoch := m.epoch.Load()
-	b, ok := m.config.Registry.Unbox(x)
+	epoch := vm.epoch.Load()
+	b, ok := vm.config.Registry.Unbox(x)
 	if !ok {
 		return nil, nil
 	}
-	f, ok := m.methods.Load(methodKey{b.T.ID(), s.name})
+	f, ok := vm.methods.Load(methodKey{b.T.ID(), s.name})
 	if !ok {
 		return nil, nil
 	}
 	if isBox(reflect.TypeOf(x)) {
-		s.last.Store(&entry{words(&x)[0], b.T, epoch, f.(*Function)})
+		s.cached.Store(&cacheEntry{interfaceWords(&x)[0], b.T, epoch, f.(*Function)})
 	}
-	return f.(*Function), words(&b.V)[1]
+	return f.(*Function), interfaceWords(&b.V)[1]
 }
 
 // isBox reports whether a value of type t begins with a box.
@@ -63,19 +63,19 @@ func isBox(t reflect.Type) bool {
 
 // call calls a method that is not the VM's, as lowered code does. The
 // arguments lie in the registers of the frame at nb and sb.
-func (s *site) call(m *Machine, nb, sb unsafe.Pointer, x any) {
-	f, receiver, boxed := m.config.Registry.Method(x, s.name)
+func (s *callSite) call(vm *VM, nb, sb unsafe.Pointer, x any) {
+	f, receiver, boxed := vm.config.Registry.Method(x, s.name)
 	var arguments []reflect.Value
 	if boxed {
 		arguments = append(arguments, reflect.ValueOf(&receiver).Elem())
 	}
-	for i, at := range places(s.parameters) {
+	for i, at := range frameRegisters(s.parameters) {
 		if i > 0 {
 			arguments = append(arguments, s.parameters[i].get(nb, sb, at))
 		}
 	}
 	results := reflect.ValueOf(f).Call(arguments)
-	for i, at := range places(s.results) {
+	for i, at := range frameRegisters(s.results) {
 		s.results[i].put(nb, sb, at, results[i])
 	}
 }
@@ -88,10 +88,10 @@ func (c *compiler) callDynamic(e *ast.CallExpr, v operand, m *types.Func, sig *t
 		}
 	}
 	if c.deferred != nil && c.deferred.call == e {
-		v = c.fresh(v)
+		v = c.snapshot(v)
 		c.checkInterface(v)
 	}
-	b := c.beginBlock()
+	b := c.beginFrame()
 	b.parameters = append(b.parameters, c.temporary(pointerShape))
 	c.arguments(b, e, sig)
 	return c.callDynamicWith(b, e, v, m, sig)
@@ -99,9 +99,9 @@ func (c *compiler) callDynamic(e *ast.CallExpr, v operand, m *types.Func, sig *t
 
 // checkInterface panics where a method of a nil interface is deferred.
 func (c *compiler) checkInterface(v operand) {
-	at := v.at
+	at := v.reg
 	c.native("check the interface", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
-		if *iface(sb, at) == nil {
+		if *anyAt(sb, at) == nil {
 			panicNil()
 		}
 	}})
@@ -109,12 +109,12 @@ func (c *compiler) checkInterface(v operand) {
 
 // callDynamicWith calls a method of v with the arguments of a block, the first of
 // which is where the receiver will be.
-func (c *compiler) callDynamicWith(b *block, e *ast.CallExpr, v operand, m *types.Func, sig *types.Signature) []operand {
+func (c *compiler) callDynamicWith(b *callFrame, e *ast.CallExpr, v operand, m *types.Func, sig *types.Signature) []operand {
 	rest := *b
 	rest.parameters = b.parameters[1:]
-	if c.postponed(e, &rest, []operand{v}, func(a *compiler, b *block, more []operand) {
+	if c.deferCall(e, &rest, []operand{v}, func(a *compiler, b *callFrame, more []operand) {
 		c := a
-		moved := c.beginBlock()
+		moved := c.beginFrame()
 		moved.parameters = append(moved.parameters, c.temporary(pointerShape))
 		for _, p := range b.parameters {
 			to := c.temporary(p.shape)
@@ -125,23 +125,23 @@ func (c *compiler) callDynamicWith(b *block, e *ast.CallExpr, v operand, m *type
 	}) {
 		return nil
 	}
-	s := &site{name: m.Name()}
+	s := &callSite{name: m.Name()}
 	for _, p := range b.parameters {
 		s.parameters = append(s.parameters, p.shape)
 	}
 	for v := range sig.Results().Variables() {
 		s.results = append(s.results, c.shape(e, c.subst(v.Type())))
 	}
-	c.roomFor(b, s.results)
-	c.fn.sites = append(c.fn.sites, s)
-	c.emit(opCallMethod, b.n, b.s, v.at, int32(len(c.fn.sites)-1), 0)
+	c.reserveResults(b, s.results)
+	c.fn.callSites = append(c.fn.callSites, s)
+	c.emit(opCallMethod, b.scalarOffset, b.slotOffset, v.reg, int32(len(c.fn.callSites)-1), 0)
 	return c.resultsOf(b, sig, e)
 }
 
 // dynamicEntry returns the function that calls of a method through interfaces run,
 // whose first parameter is the data word of the receiver: the method itself, or
 // one that makes the receiver first. It is nil if there is none.
-func (c *compiler) dynamicEntry(d Declaration) *Function {
+func (c *compiler) interfaceEntry(d Declaration) *Function {
 	s := c.fn.parameters[0]
 	switch {
 	case s.file == reference && isDirect(s.typ), s.file == memory && !isDirect(s.typ) && c.onlyRead(d.Body, d.Signature.Recv()):
@@ -149,14 +149,14 @@ func (c *compiler) dynamicEntry(d Declaration) *Function {
 	case isDirect(s.typ), s.width == "If":
 		return nil
 	}
-	fn := c.unit.function("")
-	fn.forwards = true
-	a := &compiler{machine: c.machine, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn, facts: c.facts, variables: map[types.Object]*variable{}}
-	a.at(d.Body)
+	fn := c.unit.newFunction("")
+	fn.wrapper = true
+	a := &compiler{vm: c.vm, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn, facts: c.facts, variables: map[types.Object]*variable{}}
+	a.setPosition(d.Body)
 	fn.parameters = append([]shape{pointerShape}, c.fn.parameters[1:]...)
 	fn.results = c.fn.results
-	a.roomFor(&block{}, fn.results)
-	from := places(fn.parameters)
+	a.reserveResults(&callFrame{}, fn.results)
+	from := frameRegisters(fn.parameters)
 	for _, p := range fn.parameters {
 		a.register(p)
 	}
@@ -164,28 +164,28 @@ func (c *compiler) dynamicEntry(d Declaration) *Function {
 	for _, r := range fn.results {
 		a.register(r) // so that they are not where results of the call will be
 	}
-	a.release(mark{max(m.n, a.topN), max(m.s, a.topS)})
-	b := a.beginBlock()
+	a.release(mark{max(m.scalars, a.scalarsInUse), max(m.slots, a.slotsInUse)})
+	b := a.beginFrame()
 	receiver := a.temporary(s)
 	if s.file == memory {
-		a.emit(opCloneM, receiver.at, from[0], 0, a.memoryType(s.typ), 0)
+		a.emit(opCloneM, receiver.reg, from[0], 0, a.memoryType(s.typ), 0)
 	} else {
 		a.load(s, from[0], 0, &receiver)
 	}
 	for i, p := range fn.parameters[1:] {
-		a.move(a.temporary(p), operand{shape: p, at: from[i+1]})
+		a.move(a.temporary(p), operand{shape: p, reg: from[i+1]})
 	}
 	for i, r := range a.callDirect(b, c.fn, d.Signature, d.Body) {
-		a.move(operand{shape: r.shape, at: places(fn.results)[i]}, r)
+		a.move(operand{shape: r.shape, reg: frameRegisters(fn.results)[i]}, r)
 	}
 	a.do(opRet, 0, 0, 0)
 	return fn
 }
 
 // roomFor makes the frame large enough for results where a block begins.
-func (c *compiler) roomFor(b *block, results []shape) {
+func (c *compiler) reserveResults(b *callFrame, results []shape) {
 	m := c.mark()
-	c.release(mark{int(b.n) / 8, int(b.s) / int(slotSize)})
+	c.release(mark{int(b.scalarOffset) / 8, int(b.slotOffset) / int(slotSize)})
 	for _, s := range results {
 		c.register(s)
 	}
@@ -196,7 +196,7 @@ func (c *compiler) roomFor(b *block, results []shape) {
 // read fields of it that are not in memory themselves, so that its value may be
 // one that others have.
 func (c *compiler) onlyRead(body *ast.BlockStmt, v *types.Var) bool {
-	if c.facts.shared[v] {
+	if c.facts.escapes[v] {
 		return false
 	}
 	uses, reads := 0, 0
@@ -214,16 +214,16 @@ func (c *compiler) onlyRead(body *ast.BlockStmt, v *types.Var) bool {
 			}
 		case *ast.AssignStmt:
 			for _, e := range n.Lhs {
-				if c.root(e) == v {
+				if c.rootVariable(e) == v {
 					uses++
 				}
 			}
 		case *ast.IncDecStmt:
-			if c.root(n.X) == v {
+			if c.rootVariable(n.X) == v {
 				uses++
 			}
 		case *ast.RangeStmt:
-			if n.Key != nil && c.root(n.Key) == v || n.Value != nil && c.root(n.Value) == v {
+			if n.Key != nil && c.rootVariable(n.Key) == v || n.Value != nil && c.rootVariable(n.Value) == v {
 				uses++
 			}
 		}
@@ -235,7 +235,7 @@ func (c *compiler) onlyRead(body *ast.BlockStmt, v *types.Var) bool {
 // Interface values as the collector sees them.
 
 // words returns the type word and the data word of an interface value.
-func words(x *any) *[2]unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(x)) }
+func interfaceWords(x *any) *[2]unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(x)) }
 
 // isDirect reports whether the data word of an interface is a value of type t
 // itself and not its address.
@@ -253,24 +253,24 @@ func isDirect(t reflect.Type) bool {
 
 // pack makes an interface value of the value in a register. That of a value in
 // memory that nobody else has need not be copied.
-func (m *Machine) pack(s shape, owned bool) func(nb, sb unsafe.Pointer, at uint16) any {
+func (vm *VM) pack(s shape, owned bool) func(nb, sb unsafe.Pointer, at uint16) any {
 	zero := reflect.Zero(s.typ).Interface()
 	if s.width == "If" || isDirect(s.typ) && s.file == memory || zero == nil {
 		return func(nb, sb unsafe.Pointer, at uint16) any { return s.get(nb, sb, at).Interface() }
 	}
-	word := words(&zero)[0]
+	word := interfaceWords(&zero)[0]
 	made := func(p unsafe.Pointer) (x any) {
-		*words(&x) = [2]unsafe.Pointer{word, p}
+		*interfaceWords(&x) = [2]unsafe.Pointer{word, p}
 		return x
 	}
-	y := m.memoryType(s.typ)
+	y := vm.memoryType(s.typ)
 	switch {
 	case s.file == memory && owned:
-		return func(_, sb unsafe.Pointer, at uint16) any { return made(*pointer(sb, at)) }
+		return func(_, sb unsafe.Pointer, at uint16) any { return made(*pointerAt(sb, at)) }
 	case s.file == memory:
-		return func(_, sb unsafe.Pointer, at uint16) any { return made(y.clone(*pointer(sb, at))) }
+		return func(_, sb unsafe.Pointer, at uint16) any { return made(y.clone(*pointerAt(sb, at))) }
 	case isDirect(s.typ):
-		return func(_, sb unsafe.Pointer, at uint16) any { return made(*pointer(sb, at)) }
+		return func(_, sb unsafe.Pointer, at uint16) any { return made(*pointerAt(sb, at)) }
 	}
 	return func(nb, sb unsafe.Pointer, at uint16) any {
 		p := y.alloc()
@@ -286,10 +286,10 @@ func (s shape) unpack(nb, sb unsafe.Pointer, at uint16, x any) {
 	case reflect.TypeOf(x) != s.typ:
 		s.put(nb, sb, at, reflect.Zero(s.typ)) // an empty struct
 	case !isDirect(s.typ):
-		s.fill(nb, sb, at, words(&x)[1])
+		s.fill(nb, sb, at, interfaceWords(&x)[1])
 	case s.file == memory:
 		s.put(nb, sb, at, reflect.ValueOf(x))
 	default:
-		*pointer(sb, at) = words(&x)[1]
+		*pointerAt(sb, at) = interfaceWords(&x)[1]
 	}
 }

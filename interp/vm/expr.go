@@ -17,7 +17,7 @@ func (c *compiler) expr(e ast.Expr, want *operand) operand {
 	if tv, ok := c.source.Info.Types[e]; ok && tv.Value != nil {
 		return c.constant(e, tv.Value, c.typeOf(e), want)
 	}
-	defer c.within(e)()
+	defer c.withPosition(e)()
 	switch e := e.(type) {
 	case *ast.ParenExpr:
 		return c.expr(e.X, want)
@@ -39,7 +39,7 @@ func (c *compiler) expr(e ast.Expr, want *operand) operand {
 			}
 		}
 		if index, ok := e.(*ast.IndexExpr); ok {
-			if o, ok := c.functionOf(index); ok {
+			if o, ok := c.genericFunction(index); ok {
 				return c.functionValue(e, o, want)
 			}
 			if v, done := c.indexed(index, want); done {
@@ -50,15 +50,15 @@ func (c *compiler) expr(e ast.Expr, want *operand) operand {
 		return c.get(l, want)
 	case *ast.TypeAssertExpr:
 		v, _, _ := c.assertion(e, false)
-		return c.settle(v, want)
+		return c.moveInto(v, want)
 	case *ast.SliceExpr:
 		return c.sliceExpr(e, want)
 	case *ast.CompositeLit:
 		return c.composite(e, want)
 	case *ast.FuncLit:
-		return c.literal(e, want)
+		return c.functionLiteral(e, want)
 	case *ast.IndexListExpr:
-		if o, ok := c.functionOf(e); ok {
+		if o, ok := c.genericFunction(e); ok {
 			return c.functionValue(e, o, want)
 		}
 	}
@@ -68,22 +68,22 @@ func (c *compiler) expr(e ast.Expr, want *operand) operand {
 
 // within sets the position to that of an expression that may panic, and returns
 // what sets it back.
-func (c *compiler) within(e ast.Expr) func() {
+func (c *compiler) withPosition(e ast.Expr) func() {
 	switch e.(type) {
 	case *ast.CallExpr, *ast.IndexExpr, *ast.SelectorExpr, *ast.StarExpr, *ast.SliceExpr, *ast.BinaryExpr:
-		outer := c.statement
-		c.at(e)
-		return func() { c.statement = outer }
+		outer := c.position
+		c.setPosition(e)
+		return func() { c.position = outer }
 	}
 	return func() {}
 }
 
 // settle puts a value into want, if it is not there.
-func (c *compiler) settle(x operand, want *operand) operand {
-	if want == nil || x.at == want.at && x.offset == 0 {
+func (c *compiler) moveInto(x operand, want *operand) operand {
+	if want == nil || x.reg == want.reg && x.offset == 0 {
 		return x
 	}
-	to := operand{shape: x.shape, at: want.at}
+	to := operand{shape: x.shape, reg: want.reg}
 	c.move(to, x)
 	return to
 }
@@ -93,7 +93,7 @@ func (c *compiler) exprTo(e ast.Expr, t types.Type, want *operand) operand {
 	if c.isNil(e) {
 		s := c.shape(e, t)
 		dst := c.destination(s, want)
-		c.do(opNil, dst.at, 0, 0)
+		c.do(opNil, dst.reg, 0, 0)
 		return dst
 	}
 	from := c.typeOf(e)
@@ -103,18 +103,18 @@ func (c *compiler) exprTo(e ast.Expr, t types.Type, want *operand) operand {
 	if types.IsInterface(t) {
 		return c.betweenInterfaces(e, c.expr(e, want), from, t, want)
 	}
-	return c.settle(c.expr(e, want), want)
+	return c.moveInto(c.expr(e, want), want)
 }
 
 // value compiles an expression to a value that stays what it is when the
 // variables of the expression change.
 func (c *compiler) value(e ast.Expr, t types.Type) operand {
 	x := c.exprTo(e, t, nil)
-	return c.fresh(x)
+	return c.snapshot(x)
 }
 
 // fresh returns a copy of a value that may be a variable's.
-func (c *compiler) fresh(x operand) operand {
+func (c *compiler) snapshot(x operand) operand {
 	if x.file == memory {
 		return c.own(x, nil)
 	}
@@ -129,7 +129,7 @@ func (c *compiler) fresh(x operand) operand {
 // isVariable reports whether x is the register of a variable.
 func (c *compiler) isVariable(x operand) bool {
 	for _, v := range c.variables {
-		if v.at == x.at && !v.boxed && (v.file == scalar) == (x.file == scalar) {
+		if v.reg == x.reg && !v.boxed && (v.file == scalar) == (x.file == scalar) {
 			return true
 		}
 	}
@@ -153,8 +153,8 @@ func (c *compiler) constant(n ast.Node, v constant.Value, t types.Type, want *op
 	s := c.shape(n, t)
 	dst := c.destination(s, want)
 	if s.width == "Str" {
-		c.emit(opStr, dst.at, 0, 0, int32(len(c.fn.texts)), 0)
-		c.fn.texts = append(c.fn.texts, constant.StringVal(v))
+		c.emit(opStr, dst.reg, 0, 0, int32(len(c.fn.strings)), 0)
+		c.fn.strings = append(c.fn.strings, constant.StringVal(v))
 		return dst
 	}
 	if isComplex(s) {
@@ -165,7 +165,7 @@ func (c *compiler) constant(n ast.Node, v constant.Value, t types.Type, want *op
 	if !ok {
 		c.fail(n, "a constant of type %s", t)
 	}
-	c.constantBits(dst.at, bits)
+	c.constantBits(dst.reg, bits)
 	return dst
 }
 
@@ -174,15 +174,15 @@ func (c *compiler) constantBits(at uint16, bits int64) {
 		c.emit(opConst, at, 0, 0, int32(bits), 0)
 		return
 	}
-	c.emit(opWide, at, 0, 0, int32(len(c.fn.wides)), 0)
-	c.fn.wides = append(c.fn.wides, bits)
+	c.emit(opWide, at, 0, 0, int32(len(c.fn.constants64)), 0)
+	c.fn.constants64 = append(c.fn.constants64, bits)
 }
 
 // bitsOf returns what a scalar register holds for a constant.
 func bitsOf(v constant.Value, kind reflect.Kind) (int64, bool) {
 	switch kind {
 	case reflect.Bool:
-		return truth(constant.BoolVal(v)), true
+		return boolToInt(constant.BoolVal(v)), true
 	case reflect.Float64:
 		f, _ := constant.Float64Val(constant.ToFloat(v))
 		return int64(math.Float64bits(f)), true
@@ -222,7 +222,7 @@ func (c *compiler) identifier(e *ast.Ident, want *operand) operand {
 	switch o := c.source.Info.ObjectOf(e).(type) {
 	case *types.Var:
 		if v := c.variable(o); v != nil {
-			return c.settle(c.read(v, want), want)
+			return c.moveInto(c.read(v, want), want)
 		}
 		return c.get(c.global(e, o), want)
 	case *types.Func:
@@ -240,19 +240,19 @@ func (c *compiler) variable(o types.Object) *variable { return c.variables[o] }
 // read returns the value of a local variable.
 func (c *compiler) read(v *variable, want *operand) operand {
 	if v.file != memory && v.boxed {
-		return c.load(v.shape, v.at, 0, want)
+		return c.load(v.shape, v.reg, 0, want)
 	}
-	return operand{shape: v.shape, at: v.at}
+	return operand{shape: v.shape, reg: v.reg}
 }
 
 // global returns the place of a variable of the session or of a compiled package.
-func (c *compiler) global(n ast.Node, v *types.Var) place {
+func (c *compiler) global(n ast.Node, v *types.Var) location {
 	s := c.shape(n, v.Type())
 	var g *global
 	if name := c.source.Global(v); name != "" {
 		g = c.unit.global(name)
 	} else if v.Pkg() != nil {
-		symbol, ok := c.machine.config.Packages[v.Pkg().Path()+"/"+v.Pkg().Name()][v.Name()]
+		symbol, ok := c.vm.config.Packages[v.Pkg().Path()+"/"+v.Pkg().Name()][v.Name()]
 		if !ok || !symbol.CanAddr() || symbol.Type() != s.typ {
 			c.fail(n, "the variable %s", v.Name())
 		}
@@ -264,7 +264,7 @@ func (c *compiler) global(n ast.Node, v *types.Var) place {
 	at := c.referenceRegister()
 	c.fn.globals = append(c.fn.globals, g)
 	c.emit(opGlobal, at, 0, 0, int32(len(c.fn.globals)-1), 0)
-	return place{kind: inMemory, shape: s, at: at}
+	return location{kind: inMemory, shape: s, reg: at}
 }
 
 // unary compiles the operators with one operand.
@@ -274,19 +274,19 @@ func (c *compiler) unary(e *ast.UnaryExpr, want *operand) operand {
 		return c.addressOf(e, want)
 	case token.ARROW:
 		v, _, _ := c.receive(e.X)
-		return c.settle(v, want)
+		return c.moveInto(v, want)
 	case token.ADD:
-		return c.settle(c.expr(e.X, want), want)
+		return c.moveInto(c.expr(e.X, want), want)
 	case token.NOT:
 		x := c.expr(e.X, nil)
 		dst := c.destination(x.shape, want)
-		c.do(opNotB, dst.at, x.at, 0)
+		c.do(opNotB, dst.reg, x.reg, 0)
 		return dst
 	case token.SUB, token.XOR:
 		x := c.expr(e.X, nil)
 		dst := c.destination(x.shape, want)
 		if isComplex(x.shape) && e.Op == token.SUB {
-			c.do(opNamed("Neg"+x.width), dst.at, x.at, 0)
+			c.do(opNamed("Neg"+x.width), dst.reg, x.reg, 0)
 			return dst
 		}
 		o := opNotI
@@ -300,7 +300,7 @@ func (c *compiler) unary(e *ast.UnaryExpr, want *operand) operand {
 				o = opNegI
 			}
 		}
-		c.do(o, dst.at, x.at, 0)
+		c.do(o, dst.reg, x.reg, 0)
 		c.wrap(dst)
 		return dst
 	}
@@ -311,7 +311,7 @@ func (c *compiler) unary(e *ast.UnaryExpr, want *operand) operand {
 // wrap brings an integer narrower than a register back to its width.
 func (c *compiler) wrap(x operand) {
 	if o, ok := wraps[x.typ.Kind()]; ok {
-		c.do(o, x.at, x.at, 0)
+		c.do(o, x.reg, x.reg, 0)
 	}
 }
 
@@ -329,32 +329,32 @@ func (c *compiler) addressOf(e *ast.UnaryExpr, want *operand) operand {
 		if v.file != memory {
 			// &[]int{}: a new variable
 			t := c.temporary(pointerShape)
-			c.emit(opNew, t.at, 0, 0, c.memoryType(v.typ), 0)
-			c.store(t.at, 0, v)
-			return c.settle(operand{shape: s, at: t.at}, want)
+			c.emit(opNew, t.reg, 0, 0, c.memoryType(v.typ), 0)
+			c.store(t.reg, 0, v)
+			return c.moveInto(operand{shape: s, reg: t.reg}, want)
 		}
 		v = c.own(v, nil)
-		return c.settle(operand{shape: s, at: v.at}, want)
+		return c.moveInto(operand{shape: s, reg: v.reg}, want)
 	}
 	p := c.locate(x)
 	switch p.kind {
 	case inMemory:
-		return c.settle(operand{shape: s, at: c.check(p)}, want)
-	case inElement:
+		return c.moveInto(operand{shape: s, reg: c.check(p)}, want)
+	case inSliceElement:
 		at := c.elementAddress(p)
-		return c.settle(operand{shape: s, at: at}, want)
+		return c.moveInto(operand{shape: s, reg: at}, want)
 	}
 	c.fail(e, "the address of this")
 	return operand{}
 }
 
 // check returns the address of a place, of which Go wants to know that it is not nil.
-func (c *compiler) check(p place) uint16 {
-	if p.offset == 0 && p.sure {
-		return p.at
+func (c *compiler) check(p location) uint16 {
+	if p.offset == 0 && p.nonNil {
+		return p.reg
 	}
 	t := c.referenceRegister()
-	c.emit(opLea, t, p.at, 0, p.offset, 0)
+	c.emit(opLea, t, p.reg, 0, p.offset, 0)
 	return t
 }
 
@@ -383,7 +383,7 @@ func (c *compiler) functionValue(e ast.Expr, o *types.Func, want *operand) opera
 		c.fail(e, "the function %s as a value", o.Name())
 	}
 	dst := c.destination(s, want)
-	at := dst.at
-	c.native("function "+f.name, &native{run: func(_ *thread, _, sb unsafe.Pointer) { *pointer(sb, at) = f.pointer }})
+	at := dst.reg
+	c.native("function "+f.name, &native{run: func(_ *thread, _, sb unsafe.Pointer) { *pointerAt(sb, at) = f.pointer }})
 	return dst
 }

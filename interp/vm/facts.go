@@ -11,27 +11,27 @@ import (
 type facts struct {
 	// shared variables are used by a function literal that did not declare them,
 	// or the body of a range over a function, or have their address taken.
-	shared map[types.Object]bool
+	escapes map[types.Object]bool
 	// short are the calls whose result does not leave the function, see ShortSlices.
-	short map[*ast.CallExpr]Capacity
+	capacities map[*ast.CallExpr]Capacity
 	// returning are the results of functions that bodies of ranges over functions
 	// return from.
-	returning map[*types.Tuple]bool
+	returnedInBody map[*types.Tuple]bool
 }
 
 // capacity returns what decides on the capacity of the slice that a call gives.
 func (c *compiler) capacity(e *ast.CallExpr) Capacity {
-	return max(c.facts.short[e], c.source.Short[e])
+	return max(c.facts.capacities[e], c.source.Capacities[e])
 }
 
 // study finds the facts of a function with the given body.
-func (c *compiler) study(sig *types.Signature, body ast.Node) {
+func (c *compiler) analyze(sig *types.Signature, body ast.Node) {
 	info := c.source.Info
-	c.facts = &facts{shared: map[types.Object]bool{}, short: ShortSlices(info, body), returning: map[*types.Tuple]bool{}}
+	c.facts = &facts{escapes: map[types.Object]bool{}, capacities: SliceCapacities(info, body), returnedInBody: map[*types.Tuple]bool{}}
 	owner := map[types.Object]ast.Node{}
 	share := func(e ast.Expr) {
-		if o := c.root(e); o != nil {
-			c.facts.shared[o] = true
+		if o := c.rootVariable(e); o != nil {
+			c.facts.escapes[o] = true
 		}
 	}
 	// lit is the function literal, or the range over a function, that n is in, and sig
@@ -44,7 +44,7 @@ func (c *compiler) study(sig *types.Signature, body ast.Node) {
 				if n == lit {
 					return true
 				}
-				walk(n, n, c.declared(n))
+				walk(n, n, c.literalSignature(n))
 				return false
 			case *ast.RangeStmt:
 				if c.iterator(n) == nil {
@@ -60,9 +60,9 @@ func (c *compiler) study(sig *types.Signature, body ast.Node) {
 				return false
 			case *ast.ReturnStmt:
 				if _, is := lit.(*ast.RangeStmt); is {
-					c.facts.returning[sig.Results()] = true
+					c.facts.returnedInBody[sig.Results()] = true
 					for v := range sig.Results().Variables() {
-						c.facts.shared[v] = true
+						c.facts.escapes[v] = true
 					}
 				}
 			case *ast.CaseClause:
@@ -73,7 +73,7 @@ func (c *compiler) study(sig *types.Signature, body ast.Node) {
 				if o := info.Defs[n]; o != nil {
 					owner[o] = lit
 				} else if o, ok := info.Uses[n].(*types.Var); ok && owner[o] != lit {
-					c.facts.shared[o] = true
+					c.facts.escapes[o] = true
 				}
 			case *ast.UnaryExpr:
 				if n.Op == token.AND {
@@ -102,23 +102,23 @@ func (c *compiler) study(sig *types.Signature, body ast.Node) {
 
 // root returns the variable in whose storage e lies; nil when e is reached through a
 // pointer or is no variable.
-func (c *compiler) root(e ast.Expr) types.Object {
+func (c *compiler) rootVariable(e ast.Expr) types.Object {
 	switch e := e.(type) {
 	case *ast.Ident:
 		if v, ok := c.source.Info.ObjectOf(e).(*types.Var); ok {
 			return v
 		}
 	case *ast.ParenExpr:
-		return c.root(e.X)
+		return c.rootVariable(e.X)
 	case *ast.SelectorExpr:
 		sel := c.source.Info.Selections[e]
 		if sel == nil || sel.Indirect() {
 			return nil
 		}
-		return c.root(e.X)
+		return c.rootVariable(e.X)
 	case *ast.IndexExpr:
 		if _, array := c.typeOf(e.X).Underlying().(*types.Array); array {
-			return c.root(e.X)
+			return c.rootVariable(e.X)
 		}
 	}
 	return nil

@@ -36,31 +36,31 @@ type Function struct {
 	scalars  uintptr // size of a frame in the file of scalars
 	pointers uintptr // and in that of pointers, in bytes
 
-	wides     []int64
-	complexes []complex128
-	texts     []string
-	globals   []*global
-	types     []*memoryType
-	calls     []*Function
-	natives   []*native
-	foreign   []*foreign
-	sites     []*site
-	huge      []int32  // instructions whose index may be too large for an int
-	captures  []uint16 // registers that get the captured variables of a literal
+	constants64     []int64
+	complexes       []complex128
+	strings         []string
+	globals         []*global
+	types           []*memoryType
+	callees         []*Function
+	natives         []*native
+	foreignCalls    []*foreignCall
+	callSites       []*callSite
+	unsignedIndexes []int32  // instructions whose index may be too large for an int
+	captures        []uint16 // registers that get the captured variables of a literal
 
 	parameters, results []shape
 	value               reflect.Value // as a function of Go, when it was linked
 	pointer             unsafe.Pointer
 	template            reflect.Value            // of a literal: a function value of it; see copyValue
-	dynamic             *Function                // of a method: what calls through interfaces run
-	forwards            bool                     // it only makes the receiver of a method and calls that, which may recover
-	successor           atomic.Pointer[Function] // see Redirect
+	interfaceEntry      *Function                // of a method: what calls through interfaces run
+	wrapper             bool                     // it only makes the receiver of a method and calls that, which may recover
+	replacement         atomic.Pointer[Function] // see Redirect
 }
 
 // outOfRange panics because of the index of an instruction.
 func (f *Function) outOfRange(in *instruction, index, length int) {
 	at := (uintptr(unsafe.Pointer(in)) - uintptr(unsafe.Pointer(&f.code[0]))) / instructionSize
-	if slices.Contains(f.huge, int32(at)) {
+	if slices.Contains(f.unsignedIndexes, int32(at)) {
 		rt.IndexUnsigned(uint64(index), length)
 	}
 	rt.Index(index, length)
@@ -106,30 +106,30 @@ const (
 )
 
 // header is a slice.
-type header struct {
-	p    unsafe.Pointer
-	n, c int
+type sliceHeader struct {
+	data             unsafe.Pointer
+	length, capacity int
 }
 
 // The accesses of native functions to registers.
 
-func integer(nb unsafe.Pointer, at uint16) *int64    { return (*int64)(unsafe.Add(nb, at)) }
-func floating(nb unsafe.Pointer, at uint16) *float64 { return (*float64)(unsafe.Add(nb, at)) }
-func text(sb unsafe.Pointer, at uint16) *string      { return (*string)(unsafe.Add(sb, at)) }
-func slice(sb unsafe.Pointer, at uint16) *header     { return (*header)(unsafe.Add(sb, at)) }
-func iface(sb unsafe.Pointer, at uint16) *any        { return (*any)(unsafe.Add(sb, int(at)-8)) }
-func complexNumber(sb unsafe.Pointer, at uint16) *complex128 {
+func intAt(nb unsafe.Pointer, at uint16) *int64         { return (*int64)(unsafe.Add(nb, at)) }
+func floatAt(nb unsafe.Pointer, at uint16) *float64     { return (*float64)(unsafe.Add(nb, at)) }
+func stringAt(sb unsafe.Pointer, at uint16) *string     { return (*string)(unsafe.Add(sb, at)) }
+func sliceAt(sb unsafe.Pointer, at uint16) *sliceHeader { return (*sliceHeader)(unsafe.Add(sb, at)) }
+func anyAt(sb unsafe.Pointer, at uint16) *any           { return (*any)(unsafe.Add(sb, int(at)-8)) }
+func complex128At(sb unsafe.Pointer, at uint16) *complex128 {
 	return (*complex128)(unsafe.Add(sb, int(at)+8))
 }
-func smallComplex(sb unsafe.Pointer, at uint16) *complex64 {
+func complex64At(sb unsafe.Pointer, at uint16) *complex64 {
 	return (*complex64)(unsafe.Add(sb, int(at)+8))
 }
-func failure(sb unsafe.Pointer, at uint16) *error { return (*error)(unsafe.Add(sb, int(at)-8)) }
-func pointer(sb unsafe.Pointer, at uint16) *unsafe.Pointer {
+func errorAt(sb unsafe.Pointer, at uint16) *error { return (*error)(unsafe.Add(sb, int(at)-8)) }
+func pointerAt(sb unsafe.Pointer, at uint16) *unsafe.Pointer {
 	return (*unsafe.Pointer)(unsafe.Add(sb, at))
 }
 
-func truth(b bool) int64 {
+func boolToInt(b bool) int64 {
 	if b {
 		return 1
 	}

@@ -74,7 +74,7 @@ func (u *Unit) instance(d Declaration) *Function {
 	u.use(d.Key)
 	if reason := u.compile(d); reason != "" {
 		u.reasons[d.Name] = reason
-		u.lose(d.Key)
+		u.discard(d.Key)
 		return nil
 	}
 	return u.declared[d.Key]
@@ -82,7 +82,7 @@ func (u *Unit) instance(d Declaration) *Function {
 
 // Add compiles an instance that no function of the unit has asked for. It reports
 // whether the VM runs it.
-func (u *Unit) Add(d Declaration) bool {
+func (u *Unit) AddInstance(d Declaration) bool {
 	for {
 		// Those that were compiled while another was found impossible may call it.
 		instances, failed := len(u.instances), len(u.failed)
@@ -101,7 +101,7 @@ func (u *Unit) Add(d Declaration) bool {
 }
 
 // functionOf returns the generic function that e names with its type arguments.
-func (c *compiler) functionOf(e ast.Expr) (*types.Func, bool) {
+func (c *compiler) genericFunction(e ast.Expr) (*types.Func, bool) {
 	id := calleeIdent(e)
 	if id == nil {
 		return nil, false

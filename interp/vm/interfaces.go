@@ -8,9 +8,9 @@ import (
 )
 
 // isDynamic reports whether an interface type is interface{} in lowered code.
-func (c *compiler) isDynamic(t types.Type) bool {
+func (c *compiler) isErased(t types.Type) bool {
 	if n, ok := types.Unalias(t).(*types.Named); ok {
-		return c.machine.config.Interpreted(n) || n.Obj().Pkg() == nil && n.Obj().Name() != "error"
+		return c.vm.config.Interpreted(n) || n.Obj().Pkg() == nil && n.Obj().Name() != "error"
 	}
 	return true
 }
@@ -28,22 +28,22 @@ func (c *compiler) toInterface(n ast.Node, x operand, from, to types.Type, want 
 	if b, ok := from.(*types.Basic); ok && b.Info()&types.IsUntyped != 0 {
 		from = types.Default(from)
 	}
-	registry := c.machine.config.Registry
+	registry := c.vm.config.Registry
 	if registry == nil {
 		c.fail(n, "a conversion to an interface")
 	}
 	s := c.shape(n, from)
 	target := c.shape(n, to)
 	boxed := registry.Mentions(from)
-	if _, function := from.(*types.Signature); boxed && !function && !c.named(from) { // it may have methods of embedded types
+	if _, function := from.(*types.Signature); boxed && !function && !c.methodsKnown(from) { // it may have methods of embedded types
 		c.fail(n, "an interface value of %s", from)
 	}
-	pack := c.machine.pack(s, x.owned && x.offset == 0)
-	x.at, x.offset = c.addressIfMemory(x), 0
+	pack := c.vm.pack(s, x.owned && x.offset == 0)
+	x.reg, x.offset = c.addressIfMemory(x), 0
 	dst := c.destination(target, want)
-	at, v, typ := dst.at, x.at, target.typ
+	at, v, typ := dst.reg, x.reg, target.typ
 	switch {
-	case !boxed && (c.isDynamic(to) || isEmptyInterface(to)):
+	case !boxed && (c.isErased(to) || isEmptyInterface(to)):
 		c.native("any("+s.typ.String()+")", &native{run: anyOf(s, at, v)})
 	case !boxed:
 		if !s.typ.Implements(typ) {
@@ -57,10 +57,10 @@ func (c *compiler) toInterface(n ast.Node, x operand, from, to types.Type, want 
 		c.native("error box", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
 			*(*error)(unsafe.Add(sb, int(at)-8)) = t.BoxError(pack(nb, sb, v))
 		}})
-	case c.isDynamic(to) || isEmptyInterface(to):
+	case c.isErased(to) || isEmptyInterface(to):
 		t := registry.Describe(from)
 		c.native("box", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-			*iface(sb, at) = t.Box(pack(nb, sb, v))
+			*anyAt(sb, at) = t.Box(pack(nb, sb, v))
 		}})
 	default:
 		c.fail(n, "a conversion to %s", to)
@@ -72,12 +72,12 @@ func (c *compiler) addressIfMemory(x operand) uint16 {
 	if x.file == memory {
 		return c.address(x)
 	}
-	return x.at
+	return x.reg
 }
 
 // named reports whether a type is one that lowering has registered the methods
 // of, or that has none.
-func (c *compiler) named(t types.Type) bool {
+func (c *compiler) methodsKnown(t types.Type) bool {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
 	}
@@ -95,29 +95,29 @@ func (c *compiler) named(t types.Type) bool {
 func anyOf(s shape, at, x uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
 	switch s.typ {
 	case reflect.TypeFor[int]():
-		return func(_ *thread, nb, sb unsafe.Pointer) { *iface(sb, at) = int(*integer(nb, x)) }
+		return func(_ *thread, nb, sb unsafe.Pointer) { *anyAt(sb, at) = int(*intAt(nb, x)) }
 	case reflect.TypeFor[string]():
-		return func(_ *thread, _, sb unsafe.Pointer) { *iface(sb, at) = *text(sb, x) }
+		return func(_ *thread, _, sb unsafe.Pointer) { *anyAt(sb, at) = *stringAt(sb, x) }
 	case reflect.TypeFor[float64]():
-		return func(_ *thread, nb, sb unsafe.Pointer) { *iface(sb, at) = *floating(nb, x) }
+		return func(_ *thread, nb, sb unsafe.Pointer) { *anyAt(sb, at) = *floatAt(nb, x) }
 	case reflect.TypeFor[bool]():
-		return func(_ *thread, nb, sb unsafe.Pointer) { *iface(sb, at) = *integer(nb, x) != 0 }
+		return func(_ *thread, nb, sb unsafe.Pointer) { *anyAt(sb, at) = *intAt(nb, x) != 0 }
 	}
-	return func(_ *thread, nb, sb unsafe.Pointer) { *iface(sb, at) = s.get(nb, sb, x).Interface() }
+	return func(_ *thread, nb, sb unsafe.Pointer) { *anyAt(sb, at) = s.get(nb, sb, x).Interface() }
 }
 
 // betweenInterfaces converts an interface value to another interface type.
 func (c *compiler) betweenInterfaces(n ast.Node, x operand, from, to types.Type, want *operand) operand {
-	fromAny, toAny := c.isDynamic(from) || isEmptyInterface(from), c.isDynamic(to) || isEmptyInterface(to)
+	fromAny, toAny := c.isErased(from) || isEmptyInterface(from), c.isErased(to) || isEmptyInterface(to)
 	switch {
 	case fromAny && toAny, types.Identical(from, to):
 		x.shape = c.shape(n, to)
-		return c.settle(x, want)
+		return c.moveInto(x, want)
 	case isError(from) && toAny:
 		dst := c.destination(c.shape(n, to), want)
-		at, v := dst.at, x.at
+		at, v := dst.reg, x.reg
 		c.native("any(error)", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
-			*iface(sb, at) = *(*error)(unsafe.Add(sb, int(v)-8))
+			*anyAt(sb, at) = *(*error)(unsafe.Add(sb, int(v)-8))
 		}})
 		return dst
 	}
@@ -130,12 +130,12 @@ func (c *compiler) callInterface(e *ast.CallExpr, x *ast.SelectorExpr, m *types.
 	t := c.typeOf(x.X)
 	if len(path) > 0 {
 		t = c.pathType(t, path)
-		if c.isDynamic(t) {
+		if c.isErased(t) {
 			return c.callDynamic(e, c.get(c.field(x, x.X, path), nil), m, sig)
 		}
 		c.fail(e, "a call of the method %s of an embedded interface", m.Name())
 	}
-	if c.isDynamic(t) {
+	if c.isErased(t) {
 		return c.callDynamic(e, c.expr(x.X, nil), m, sig)
 	}
 	if !isError(t) || m.Name() != "Error" {
@@ -143,13 +143,13 @@ func (c *compiler) callInterface(e *ast.CallExpr, x *ast.SelectorExpr, m *types.
 	}
 	v := c.expr(x.X, nil)
 	dst := c.temporary(stringShape)
-	at, from := dst.at, v.at
+	at, from := dst.reg, v.reg
 	c.native("error.Error", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
 		err := *(*error)(unsafe.Add(sb, int(from)-8))
 		if err == nil {
 			panicNil()
 		}
-		*text(sb, at) = err.Error()
+		*stringAt(sb, at) = err.Error()
 	}})
 	return []operand{dst}
 }

@@ -14,26 +14,26 @@ func (c *compiler) forStmt(s *ast.ForStmt, name string) {
 	c.hoist(s.Body)
 	if s.Init != nil {
 		c.stmt(s.Init, "")
-		c.at(s)
+		c.setPosition(s)
 	}
 	t := &target{label: name, exit: newLabel(), next: newLabel()}
 	if s.Cond != nil {
 		c.condition(s.Cond, false, t.exit, false)
 	}
 	begin := newLabel()
-	c.place(begin)
+	c.bind(begin)
 	c.loops++
 	defer func() { c.loops-- }()
 	c.targets = append(c.targets, t)
 	c.block(s.Body.List)
 	c.targets = c.targets[:len(c.targets)-1]
-	c.place(t.next)
+	c.bind(t.next)
 	c.renewLoopVariables(s)
-	c.at(s)
+	c.setPosition(s)
 	if !c.countAndJump(s, begin) {
 		if s.Post != nil {
 			c.stmt(s.Post, "")
-			c.at(s)
+			c.setPosition(s)
 		}
 		if s.Cond != nil {
 			c.condition(s.Cond, true, begin, true)
@@ -41,7 +41,7 @@ func (c *compiler) forStmt(s *ast.ForStmt, name string) {
 			c.jump(begin, opLoop, 0, 0, 0)
 		}
 	}
-	c.place(t.exit)
+	c.bind(t.exit)
 }
 
 // renewLoopVariables gives the next iteration variables of its own, if a function
@@ -53,14 +53,14 @@ func (c *compiler) renewLoopVariables(s *ast.ForStmt) {
 	}
 	for _, e := range a.Lhs {
 		v := c.defined(e)
-		if v == nil || !c.facts.shared[v] {
+		if v == nil || !c.facts.escapes[v] {
 			continue
 		}
 		x := c.variables[v]
 		m := c.mark()
-		cell := c.referenceRegister()
-		c.emit(opCloneM, cell, x.at, 0, c.memoryType(x.typ), 0)
-		c.do(opMovP, x.at, cell, 0)
+		box := c.referenceRegister()
+		c.emit(opCloneM, box, x.reg, 0, c.memoryType(x.typ), 0)
+		c.do(opMovP, x.reg, box, 0)
 		c.release(m)
 	}
 }
@@ -99,14 +99,14 @@ func (c *compiler) countAndJump(s *ast.ForStmt, begin *label) bool {
 		if cond.Op == token.LEQ {
 			o = opLoopIncLeK
 		}
-		c.jump(begin, o, i.at, 0, k)
+		c.jump(begin, o, i.reg, 0, k)
 		return true
 	}
 	m := c.mark()
 	defer c.release(m)
 	var n uint16
 	if v := c.localInt(cond.Y); v != nil && v != i {
-		n = v.at
+		n = v.reg
 	} else if at, ok := c.localLength(cond.Y); ok {
 		n = at
 	} else {
@@ -116,7 +116,7 @@ func (c *compiler) countAndJump(s *ast.ForStmt, begin *label) bool {
 	if cond.Op == token.LEQ {
 		o = opLoopAddLe
 	}
-	c.jump(begin, o, i.at, n, step)
+	c.jump(begin, o, i.reg, n, step)
 	return true
 }
 
@@ -148,7 +148,7 @@ func (c *compiler) localLength(e ast.Expr) (uint16, bool) {
 		return 0, false
 	}
 	n := c.scalarRegister()
-	c.do(opLen, n, v.at, 0)
+	c.do(opLen, n, v.reg, 0)
 	return n, true
 }
 
@@ -163,14 +163,14 @@ func (c *compiler) rangeStmt(s *ast.RangeStmt, name string) {
 	c.hoist(s)
 	c.loops++
 	defer func() { c.loops-- }()
-	if _, plain := s.Value.(*ast.Ident); s.Tok == token.ASSIGN && wanted(s.Key) && wanted(s.Value) && !plain {
+	if _, plain := s.Value.(*ast.Ident); s.Tok == token.ASSIGN && isUsed(s.Key) && isUsed(s.Value) && !plain {
 		c.fail(s, "a range statement whose second variable may depend on the first")
 	}
-	r := &ranging{c: c, s: s, target: &target{label: name, exit: newLabel(), next: newLabel()}}
+	r := &rangeLoop{c: c, s: s, target: &target{label: name, exit: newLabel(), next: newLabel()}}
 	switch t := c.typeOf(s.X).Underlying().(type) {
 	case *types.Basic:
 		if t.Info()&types.IsString != 0 {
-			r.text()
+			r.runes()
 		} else {
 			r.integers()
 		}
@@ -191,5 +191,5 @@ func (c *compiler) rangeStmt(s *ast.RangeStmt, name string) {
 	default:
 		c.fail(s, "range over %s", t)
 	}
-	c.place(r.target.exit)
+	c.bind(r.target.exit)
 }

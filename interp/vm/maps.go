@@ -32,13 +32,13 @@ func (c *compiler) mapAccess(n ast.Node, t *types.Map) *mapAccess {
 	a.typ = reflect.MapOf(a.key.typ, a.elem.typ)
 	a.fast = fastMapOf(a.key, a.elem)
 	if holdsInterface(a.key.typ) {
-		a.registry = c.machine.config.Registry
+		a.registry = c.vm.config.Registry
 	}
 	return a
 }
 
 // asked returns the key in a register, for an entry of m to be read or removed.
-func (a *mapAccess) asked(m reflect.Value, nb, sb unsafe.Pointer, at uint16) reflect.Value {
+func (a *mapAccess) lookupKey(m reflect.Value, nb, sb unsafe.Pointer, at uint16) reflect.Value {
 	k := a.key.get(nb, sb, at)
 	if a.registry != nil {
 		a.registry.HashableIn(m.Len(), k.Interface())
@@ -47,7 +47,7 @@ func (a *mapAccess) asked(m reflect.Value, nb, sb unsafe.Pointer, at uint16) ref
 }
 
 // stored returns the key in a register, for an entry to be stored.
-func (a *mapAccess) stored(nb, sb unsafe.Pointer, at uint16) reflect.Value {
+func (a *mapAccess) storeKey(nb, sb unsafe.Pointer, at uint16) reflect.Value {
 	k := a.key.get(nb, sb, at)
 	if a.registry != nil {
 		a.registry.Hashable(k.Interface())
@@ -57,14 +57,14 @@ func (a *mapAccess) stored(nb, sb unsafe.Pointer, at uint16) reflect.Value {
 
 // checkStored panics before an entry is changed if it cannot be stored: Go says
 // that in other words than of an entry that is read.
-func (c *compiler) checkStored(p place) {
-	if p.kind != inMap || p.mapped.registry == nil {
+func (c *compiler) checkStorable(p location) {
+	if p.kind != inMapEntry || p.access.registry == nil {
 		return
 	}
-	a, m := p.mapped, p.at
-	key := operand{shape: p.key.shape, at: c.address(p.key)}
+	a, m := p.access, p.reg
+	key := operand{shape: p.key.shape, reg: c.address(p.key)}
 	c.native("store "+a.typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		a.registry.Storable(*pointer(sb, m) == nil, a.key.get(nb, sb, key.at).Interface())
+		a.registry.Storable(*pointerAt(sb, m) == nil, a.key.get(nb, sb, key.reg).Interface())
 	}})
 }
 
@@ -85,11 +85,11 @@ func (y typedMap[K, V]) get(m, k, v, ok uint16) func(*thread, unsafe.Pointer, un
 		}
 		value, found := (*(*map[K]V)(unsafe.Add(sb, m)))[*(*K)(unsafe.Add(keys, k))]
 		if y.narrow {
-			*integer(nb, v) = 0
+			*intAt(nb, v) = 0
 		}
 		*(*V)(unsafe.Add(values, v)) = value
-		if ok != none {
-			*integer(nb, ok) = truth(found)
+		if ok != noRegister {
+			*intAt(nb, ok) = boolToInt(found)
 		}
 	}
 }
@@ -149,26 +149,26 @@ func fastMapTo[K comparable](elem shape, scalarKey bool) fastMap {
 }
 
 // mapGet reads an element; found, if not nil, gets whether there is one.
-func (c *compiler) mapGet(p place, found, want *operand) operand {
-	ok := none
+func (c *compiler) mapGet(p location, found, want *operand) operand {
+	ok := noRegister
 	if found != nil {
-		ok = found.at
+		ok = found.reg
 	}
 	dst := c.destination(p.shape, want)
 	dst.owned = p.file == memory
-	a := p.mapped
+	a := p.access
 	name := "get " + a.typ.String()
 	if a.fast != nil {
-		c.native(name, &native{run: a.fast.get(p.at, p.key.at, dst.at, ok)})
+		c.native(name, &native{run: a.fast.get(p.reg, p.key.reg, dst.reg, ok)})
 		return dst
 	}
-	m, at := p.at, dst.at
-	key := operand{shape: p.key.shape, at: c.address(p.key)}
+	m, at := p.reg, dst.reg
+	key := operand{shape: p.key.shape, reg: c.address(p.key)}
 	c.native(name, &native{run: func(t *thread, nb, sb unsafe.Pointer) {
 		entries := reflect.NewAt(a.typ, unsafe.Add(sb, m)).Elem()
-		v := entries.MapIndex(a.asked(entries, nb, sb, key.at))
-		if ok != none {
-			*integer(nb, ok) = truth(v.IsValid())
+		v := entries.MapIndex(a.lookupKey(entries, nb, sb, key.reg))
+		if ok != noRegister {
+			*intAt(nb, ok) = boolToInt(v.IsValid())
 		}
 		if !v.IsValid() {
 			v = reflect.Zero(a.elem.typ)
@@ -178,22 +178,22 @@ func (c *compiler) mapGet(p place, found, want *operand) operand {
 	return dst
 }
 
-func (c *compiler) mapSet(p place, x operand) {
-	a := p.mapped
+func (c *compiler) mapSet(p location, x operand) {
+	a := p.access
 	name := "set " + a.typ.String()
 	if a.fast != nil {
-		c.native(name, &native{run: a.fast.set(p.at, p.key.at, x.at)})
+		c.native(name, &native{run: a.fast.set(p.reg, p.key.reg, x.reg)})
 		return
 	}
-	m := p.at
-	key := operand{shape: p.key.shape, at: c.address(p.key)}
-	value := operand{shape: x.shape, at: c.address(x)}
+	m := p.reg
+	key := operand{shape: p.key.shape, reg: c.address(p.key)}
+	value := operand{shape: x.shape, reg: c.address(x)}
 	c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
 		v := reflect.NewAt(a.typ, unsafe.Add(sb, m)).Elem()
 		if v.IsNil() {
 			panicNilMap()
 		}
-		v.SetMapIndex(a.stored(nb, sb, key.at), a.elem.get(nb, sb, value.at))
+		v.SetMapIndex(a.storeKey(nb, sb, key.reg), a.elem.get(nb, sb, value.reg))
 	}})
 }
 
@@ -206,23 +206,23 @@ func panicNilMap() {
 func (a *mapAccess) delete(c *compiler, m uint16, k operand) {
 	name := "delete " + a.typ.String()
 	if a.fast != nil {
-		c.native(name, &native{run: a.fast.remove(m, k.at)})
+		c.native(name, &native{run: a.fast.remove(m, k.reg)})
 		return
 	}
-	key := operand{shape: k.shape, at: c.address(k)}
+	key := operand{shape: k.shape, reg: c.address(k)}
 	c.native(name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
 		entries := reflect.NewAt(a.typ, unsafe.Add(sb, m)).Elem()
-		entries.SetMapIndex(a.asked(entries, nb, sb, key.at), reflect.Value{})
+		entries.SetMapIndex(a.lookupKey(entries, nb, sb, key.reg), reflect.Value{})
 	}})
 }
 
 func (c *compiler) makeMap(at uint16, typ reflect.Type, size uint16) {
 	c.native("make "+typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
 		n := 0
-		if size != none {
-			n = max(0, int(*integer(nb, size)))
+		if size != noRegister {
+			n = max(0, int(*intAt(nb, size)))
 			rt.Allocate(n, int(typ.Key().Size()+typ.Elem().Size())+1)
 		}
-		*pointer(sb, at) = reflect.MakeMapWithSize(typ, n).UnsafePointer()
+		*pointerAt(sb, at) = reflect.MakeMapWithSize(typ, n).UnsafePointer()
 	}})
 }

@@ -7,27 +7,27 @@ import (
 
 // memoryType is a type whose values the VM allocates, copies or clears.
 type memoryType struct {
-	typ   reflect.Type
-	size  uintptr
-	words []bool                // which words are pointers; nil if none is, or there are too many
-	plain bool                  // there are no pointers in it
-	make  func() unsafe.Pointer // a new variable; nil if package reflect has to make it
+	typ         reflect.Type
+	size        uintptr
+	pointerMask []bool                // which words are pointers; nil if none is, or there are too many
+	noPointers  bool                  // there are no pointers in it
+	allocate    func() unsafe.Pointer // a new variable; nil if package reflect has to make it
 }
 
 // manyWords is from when on package reflect copies faster.
-const manyWords = 32
+const maxMaskWords = 32
 
-func (m *Machine) memoryType(t reflect.Type) *memoryType {
-	if known, ok := m.types[t]; ok {
+func (vm *VM) memoryType(t reflect.Type) *memoryType {
+	if known, ok := vm.types[t]; ok {
 		return known
 	}
-	made := &memoryType{typ: t, size: t.Size(), plain: !hasPointers(t)}
-	if !made.plain && t.Size() <= manyWords*8 {
-		made.words = make([]bool, t.Size()/8)
-		markPointers(t, 0, made.words)
-		made.make = allocator(made.words)
+	made := &memoryType{typ: t, size: t.Size(), noPointers: !hasPointers(t)}
+	if !made.noPointers && t.Size() <= maxMaskWords*8 {
+		made.pointerMask = make([]bool, t.Size()/8)
+		markPointers(t, 0, made.pointerMask)
+		made.allocate = allocator(made.pointerMask)
 	}
-	m.types[t] = made
+	vm.types[t] = made
 	return made
 }
 
@@ -47,32 +47,32 @@ func hasPointers(t reflect.Type) bool {
 }
 
 // markPointers sets words for the pointers of a value of type t at offset.
-func markPointers(t reflect.Type, offset uintptr, words []bool) {
+func markPointers(t reflect.Type, offset uintptr, mask []bool) {
 	switch t.Kind() {
 	case reflect.Array:
 		for i := range t.Len() {
-			markPointers(t.Elem(), offset+uintptr(i)*t.Elem().Size(), words)
+			markPointers(t.Elem(), offset+uintptr(i)*t.Elem().Size(), mask)
 		}
 	case reflect.Struct:
 		for i := range t.NumField() {
 			f := t.Field(i)
-			markPointers(f.Type, offset+f.Offset, words)
+			markPointers(f.Type, offset+f.Offset, mask)
 		}
 	case reflect.Interface:
-		words[offset/8], words[offset/8+1] = true, true
+		mask[offset/8], mask[offset/8+1] = true, true
 	default:
 		if t.Kind() > reflect.Complex128 {
-			words[offset/8] = true
+			mask[offset/8] = true
 		}
 	}
 }
 
 // alloc makes a new variable.
 func (y *memoryType) alloc() unsafe.Pointer {
-	if y.make != nil {
-		return y.make()
+	if y.allocate != nil {
+		return y.allocate()
 	}
-	if y.plain {
+	if y.noPointers {
 		switch y.size {
 		case 8:
 			return unsafe.Pointer(new(int64))
@@ -90,13 +90,13 @@ func (y *memoryType) alloc() unsafe.Pointer {
 // copy assigns the value at src to the variable at dst.
 func (y *memoryType) copy(dst, src unsafe.Pointer) {
 	switch {
-	case y.plain:
+	case y.noPointers:
 		copy(unsafe.Slice((*byte)(dst), y.size), unsafe.Slice((*byte)(src), y.size))
-	case y.words != nil && dst != src:
+	case y.pointerMask != nil && dst != src:
 		if uintptr(dst)-uintptr(src) < y.size || uintptr(src)-uintptr(dst) < y.size {
 			break // they overlap
 		}
-		for i, isPointer := range y.words {
+		for i, isPointer := range y.pointerMask {
 			if isPointer {
 				*(*unsafe.Pointer)(unsafe.Add(dst, i*8)) = *(*unsafe.Pointer)(unsafe.Add(src, i*8))
 			} else {
@@ -105,34 +105,34 @@ func (y *memoryType) copy(dst, src unsafe.Pointer) {
 		}
 		return
 	}
-	if !y.plain {
+	if !y.noPointers {
 		reflect.NewAt(y.typ, dst).Elem().Set(reflect.NewAt(y.typ, src).Elem())
 	}
 }
 
 // plainSwap is up to which size values without pointers are swapped on the stack.
-const plainSwap = 64
+const maxStackSwap = 64
 
 // swap exchanges the values at x and z, which do not overlap unless they are the same.
 func (y *memoryType) swap(x, z unsafe.Pointer) {
 	if x == z {
 		return
 	}
-	if y.plain && y.size <= plainSwap {
-		var kept [plainSwap]byte
+	if y.noPointers && y.size <= maxStackSwap {
+		var buffer [maxStackSwap]byte
 		a, b := unsafe.Slice((*byte)(x), y.size), unsafe.Slice((*byte)(z), y.size)
-		copy(kept[:], a)
+		copy(buffer[:], a)
 		copy(a, b)
-		copy(b, kept[:y.size])
+		copy(b, buffer[:y.size])
 		return
 	}
-	if y.words == nil {
-		kept := y.clone(x)
+	if y.pointerMask == nil {
+		buffer := y.clone(x)
 		y.copy(x, z)
-		y.copy(z, kept)
+		y.copy(z, buffer)
 		return
 	}
-	for i, isPointer := range y.words {
+	for i, isPointer := range y.pointerMask {
 		if isPointer {
 			a, b := (*unsafe.Pointer)(unsafe.Add(x, i*8)), (*unsafe.Pointer)(unsafe.Add(z, i*8))
 			*a, *b = *b, *a
@@ -150,7 +150,7 @@ func (y *memoryType) clone(src unsafe.Pointer) unsafe.Pointer {
 }
 
 func (y *memoryType) zero(p unsafe.Pointer) {
-	if y.plain {
+	if y.noPointers {
 		clear(unsafe.Slice((*byte)(p), y.size))
 		return
 	}

@@ -21,26 +21,26 @@ func (c *compiler) methodValue(e *ast.SelectorExpr, sel *types.Selection, want *
 		c.fail(e, "the method %s as a value", m.Name())
 	}
 	x := c.receiver(e, path, m.Signature().Recv().Type(), nil)
-	cell := c.kept(operand{shape: x.shape, at: c.addressIfMemory(x), owned: x.owned && x.offset == 0})
+	captured := c.captureValue(operand{shape: x.shape, reg: c.addressIfMemory(x), owned: x.owned && x.offset == 0})
 	fn := c.methodClosure(e, f, sig, x.shape)
 	dst := c.destination(c.shapeOf(e), want)
-	c.makeClosure(fn, []uint16{cell}, dst)
+	c.makeClosure(fn, []uint16{captured}, dst)
 	return dst
 }
 
 // methodClosure returns the code of a method value of f, whose receiver has the shape s.
 func (c *compiler) methodClosure(e ast.Expr, f *Function, sig *types.Signature, s shape) *Function {
-	fn := c.unit.function("")
-	fn.forwards = true
-	a := &compiler{machine: c.machine, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn, facts: c.facts, variables: map[types.Object]*variable{}}
-	a.at(e)
+	fn := c.unit.newFunction("")
+	fn.wrapper = true
+	a := &compiler{vm: c.vm, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn, facts: c.facts, variables: map[types.Object]*variable{}}
+	a.setPosition(e)
 	for v := range sig.Params().Variables() {
 		fn.parameters = append(fn.parameters, c.shape(e, c.subst(v.Type())))
 	}
 	for v := range sig.Results().Variables() {
 		fn.results = append(fn.results, c.shape(e, c.subst(v.Type())))
 	}
-	from := places(fn.parameters)
+	from := frameRegisters(fn.parameters)
 	for _, p := range fn.parameters {
 		a.register(p)
 	}
@@ -49,24 +49,24 @@ func (c *compiler) methodClosure(e ast.Expr, f *Function, sig *types.Signature, 
 	for _, r := range fn.results {
 		a.register(r) // so that they are not where results of the call will be
 	}
-	a.release(mark{max(m.n, a.topN), max(m.s, a.topS)})
+	a.release(mark{max(m.scalars, a.scalarsInUse), max(m.slots, a.slotsInUse)})
 	captured := a.referenceRegister()
 	fn.captures = []uint16{captured}
-	b := a.beginBlock()
+	b := a.beginFrame()
 	receiver := a.temporary(s)
-	switch x := (operand{shape: s, at: captured}); {
+	switch x := (operand{shape: s, reg: captured}); {
 	case s.file == memory:
-		a.emit(opCloneM, receiver.at, captured, 0, a.memoryType(s.typ), 0)
+		a.emit(opCloneM, receiver.reg, captured, 0, a.memoryType(s.typ), 0)
 	case isAddress(x):
-		a.do(opMovP, receiver.at, captured, 0)
+		a.do(opMovP, receiver.reg, captured, 0)
 	default:
 		a.load(s, captured, 0, &receiver)
 	}
 	for i, p := range fn.parameters {
-		a.move(a.temporary(p), operand{shape: p, at: from[i]})
+		a.move(a.temporary(p), operand{shape: p, reg: from[i]})
 	}
 	for i, r := range a.callDirect(b, f, sig, nil) {
-		a.move(operand{shape: r.shape, at: places(fn.results)[i]}, r)
+		a.move(operand{shape: r.shape, reg: frameRegisters(fn.results)[i]}, r)
 	}
 	a.do(opRet, 0, 0, 0)
 	a.emit(opInvalid, 0, 0, 0, 0, 0)

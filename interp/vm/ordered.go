@@ -9,26 +9,26 @@ import (
 
 // orderedPackage has the loops over slices of ordered types that bodies of the
 // packages slices and sort leave to compiled code.
-const orderedPackage = "github.com/quernlab/quern/interp/generic/compiled"
+const genericPackage = "github.com/quernlab/quern/interp/generic/compiled"
 
 // callOrdered calls a function of orderedPackage, whose parameters are slices as
 // reflect.Values, which is how such a body gives them: reflect.ValueOf(s).
 func (c *compiler) callOrdered(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
-	symbol, ok := c.machine.config.Packages[orderedPackage+"/"+o.Pkg().Name()][o.Name()]
+	symbol, ok := c.vm.config.Packages[genericPackage+"/"+o.Pkg().Name()][o.Name()]
 	if !ok || symbol.Kind() != reflect.Func {
 		c.fail(e, "a call of %s", o.FullName())
 	}
 	before := c.mark()
 	var lists []operand
 	for _, argument := range e.Args {
-		lists = append(lists, c.fresh(c.reflected(argument)))
+		lists = append(lists, c.snapshot(c.reflected(argument)))
 	}
 	c.release(before)
 	var results []uint16
 	var operands []operand
 	for v := range sig.Results().Variables() {
 		operands = append(operands, c.temporary(c.shape(e, v.Type())))
-		results = append(results, operands[len(operands)-1].at)
+		results = append(results, operands[len(operands)-1].reg)
 	}
 	run := ordered(symbol.Interface(), lists, results)
 	if run == nil {
@@ -40,36 +40,36 @@ func (c *compiler) callOrdered(e *ast.CallExpr, o *types.Func, sig *types.Signat
 
 // ordered makes the native function that calls f for lists.
 func ordered(f any, lists []operand, results []uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
-	list := func(i int, nb, sb unsafe.Pointer) reflect.Value { return lists[i].get(nb, sb, lists[i].at) }
+	list := func(i int, nb, sb unsafe.Pointer) reflect.Value { return lists[i].get(nb, sb, lists[i].reg) }
 	switch f := f.(type) {
 	case func(reflect.Value):
 		return func(_ *thread, nb, sb unsafe.Pointer) { f(list(0, nb, sb)) }
 	case func(reflect.Value) bool:
 		ok := results[0]
-		return func(_ *thread, nb, sb unsafe.Pointer) { *integer(nb, ok) = truth(f(list(0, nb, sb))) }
+		return func(_ *thread, nb, sb unsafe.Pointer) { *intAt(nb, ok) = boolToInt(f(list(0, nb, sb))) }
 	case func(reflect.Value) (bool, bool):
 		r, ok := results[0], results[1]
 		return func(_ *thread, nb, sb unsafe.Pointer) {
 			is, known := f(list(0, nb, sb))
-			*integer(nb, r), *integer(nb, ok) = truth(is), truth(known)
+			*intAt(nb, r), *intAt(nb, ok) = boolToInt(is), boolToInt(known)
 		}
 	case func(reflect.Value) (int, bool):
 		r, ok := results[0], results[1]
 		return func(_ *thread, nb, sb unsafe.Pointer) {
 			n, known := f(list(0, nb, sb))
-			*integer(nb, r), *integer(nb, ok) = int64(n), truth(known)
+			*intAt(nb, r), *intAt(nb, ok) = int64(n), boolToInt(known)
 		}
 	case func(_, _ reflect.Value) (bool, bool):
 		r, ok := results[0], results[1]
 		return func(_ *thread, nb, sb unsafe.Pointer) {
 			is, known := f(list(0, nb, sb), list(1, nb, sb))
-			*integer(nb, r), *integer(nb, ok) = truth(is), truth(known)
+			*intAt(nb, r), *intAt(nb, ok) = boolToInt(is), boolToInt(known)
 		}
 	case func(_, _ reflect.Value) (int, bool):
 		r, ok := results[0], results[1]
 		return func(_ *thread, nb, sb unsafe.Pointer) {
 			n, known := f(list(0, nb, sb), list(1, nb, sb))
-			*integer(nb, r), *integer(nb, ok) = int64(n), truth(known)
+			*intAt(nb, r), *intAt(nb, ok) = int64(n), boolToInt(known)
 		}
 	}
 	return nil

@@ -69,29 +69,29 @@ func (c *compiler) rangeFunction(s *ast.RangeStmt, name string, sig *types.Signa
 	c.emit(opNew, state, 0, 0, c.memoryType(intShape.typ), 0)
 	it := &iteration{labels: labelsIn(s.Body)}
 	fn, from := c.iterationBody(s, name, yield.Underlying().(*types.Signature), it, state)
-	b := c.beginBlock()
+	b := c.beginFrame()
 	closure := c.temporary(c.shape(s, yield))
 	b.parameters = append(b.parameters, closure)
 	c.makeClosure(fn, from, closure)
 	c.callPointerWith(b, nil, f, sig)
-	c.at(s)
+	c.setPosition(s)
 	how := c.load(intShape, state, 0, nil)
 	ended := newLabel()
-	c.jump(ended, opIfNeK, how.at, 0, stateRunning)
+	c.jump(ended, opIfNeK, how.reg, 0, stateRunning)
 	c.native("panic", &native{run: func(*thread, unsafe.Pointer, unsafe.Pointer) { panic(rt.RangeSwallowed()) }})
-	c.place(ended)
+	c.bind(ended)
 	c.emit(opSetState, state, 0, 0, stateEnded, 0)
 	if it.returns {
 		otherwise := newLabel()
-		c.jump(otherwise, opIfNeK, how.at, 0, stateReturned)
-		c.leave()
-		c.place(otherwise)
+		c.jump(otherwise, opIfNeK, how.reg, 0, stateReturned)
+		c.returnResults()
+		c.bind(otherwise)
 	}
 	for i, e := range it.exits {
 		otherwise := newLabel()
-		c.jump(otherwise, opIfNeK, how.at, 0, int32(firstExit+i))
+		c.jump(otherwise, opIfNeK, how.reg, 0, int32(firstExit+i))
 		c.branch(&ast.BranchStmt{TokPos: s.Pos(), Tok: e.token, Label: ast.NewIdent(e.label)})
-		c.place(otherwise)
+		c.bind(otherwise)
 	}
 }
 
@@ -120,47 +120,47 @@ func inspectFunction(body ast.Node, visit func(ast.Node)) {
 // iterationBody compiles the body of a range over a function as a function with the
 // type yield, and gives the registers that have the addresses of what it captures.
 func (c *compiler) iterationBody(s *ast.RangeStmt, name string, yield *types.Signature, it *iteration, state uint16) (fn *Function, from []uint16) {
-	fn = c.unit.function(strings.TrimSuffix(c.fn.name, ".func") + ".func")
+	fn = c.unit.newFunction(strings.TrimSuffix(c.fn.name, ".func") + ".func")
 	inner := &compiler{
-		machine: c.machine, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn, signature: c.signature, iteration: it,
+		vm: c.vm, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn, signature: c.signature, iteration: it,
 		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1,
 	}
-	inner.at(s)
+	inner.setPosition(s)
 	parameters := inner.iterationParameters(s, yield)
 	capture := func(x operand) uint16 {
 		at := inner.referenceRegister()
-		fn.captures, from = append(fn.captures, at), append(from, x.at)
+		fn.captures, from = append(fn.captures, at), append(from, x.reg)
 		return at
 	}
-	it.state = capture(operand{at: state})
+	it.state = capture(operand{reg: state})
 	nodes := []ast.Node{s.Body}
 	for _, e := range []ast.Expr{s.Key, s.Value} {
 		if e != nil {
 			nodes = append(nodes, e)
 		}
 	}
-	for _, o := range c.outside(nodes...) {
+	for _, o := range c.capturedVariables(nodes...) {
 		v := c.variables[o]
 		if !v.boxed && v.file != memory {
 			c.fail(s, "the variable %s of a range over a function", o.Name())
 		}
-		inner.variables[o] = &variable{shape: v.shape, at: capture(operand{at: v.at}), boxed: v.boxed}
+		inner.variables[o] = &variable{shape: v.shape, reg: capture(operand{reg: v.reg}), boxed: v.boxed}
 	}
 	if returnsIn(s.Body) {
 		for _, v := range c.results {
-			inner.results = append(inner.results, &variable{shape: v.shape, at: capture(operand{at: v.at}), boxed: v.boxed})
+			inner.results = append(inner.results, &variable{shape: v.shape, reg: capture(operand{reg: v.reg}), boxed: v.boxed})
 		}
 	}
 	inner.do(opBeginBody, it.state, 0, 0)
 	inner.iterationVariables(s, yield, parameters)
 	t := &target{label: name, exit: newLabel(), next: newLabel()}
 	inner.targets = append(inner.targets, t)
-	inner.losses(s)
+	inner.hooksAfter(s)
 	inner.block(s.Body.List)
-	inner.at(s)
-	inner.place(t.next)
+	inner.setPosition(s)
+	inner.bind(t.next)
 	inner.leaveBody(stateReady)
-	inner.place(t.exit)
+	inner.bind(t.exit)
 	inner.leaveBody(stateLeft)
 	inner.emit(opInvalid, 0, 0, 0, 0, 0)
 	return fn, from
@@ -184,7 +184,7 @@ func (c *compiler) iterationParameters(s *ast.RangeStmt, yield *types.Signature)
 		c.fn.parameters = append(c.fn.parameters, p.shape)
 	}
 	c.fn.results = []shape{boolShape}
-	if c.topN == 0 {
+	if c.scalarsInUse == 0 {
 		c.scalarRegister()
 	}
 	return parameters
@@ -197,16 +197,16 @@ func (c *compiler) iterationVariables(s *ast.RangeStmt, yield *types.Signature, 
 	if s.Value != nil {
 		_, plain = s.Value.(*ast.Ident)
 	}
-	if s.Tok == token.ASSIGN && wanted(s.Key) && wanted(s.Value) && !plain {
+	if s.Tok == token.ASSIGN && isUsed(s.Key) && isUsed(s.Value) && !plain {
 		c.fail(s, "a range statement whose second variable may depend on the first")
 	}
 	for i, e := range []ast.Expr{s.Key, s.Value} {
-		if !wanted(e) {
+		if !isUsed(e) {
 			continue
 		}
 		p := parameters[i]
 		if v := c.defined(e); v != nil && s.Tok == token.DEFINE {
-			c.parameter(v, p.shape, p.at)
+			c.parameter(v, p.shape, p.reg)
 			continue
 		}
 		m := c.mark()
@@ -218,7 +218,7 @@ func (c *compiler) iterationVariables(s *ast.RangeStmt, yield *types.Signature, 
 // leaveBody ends an iteration: it returns to the iterator function whether to continue.
 func (c *compiler) leaveBody(state int32) {
 	c.emit(opSetState, c.iteration.state, 0, 0, state, 0)
-	c.emit(opConst, 0, 0, 0, int32(truth(state == stateReady)), 0)
+	c.emit(opConst, 0, 0, 0, int32(boolToInt(state == stateReady)), 0)
 	c.do(opRet, 0, 0, 0)
 }
 

@@ -9,12 +9,12 @@ import (
 // Redirect has calls of a function of a committed unit go to the function value v
 // of the same type: of the one with that key, which the VM runs, and of the
 // one that is called name in lowered code, which yaegi runs.
-func (m *Machine) Redirect(key any, name string, v reflect.Value) {
+func (vm *VM) Redirect(key any, name string, v reflect.Value) {
 	p := functionPointer(v)
-	if f := m.functions[key]; f != nil {
-		f.successor.Store(f.caller(v.Type(), p))
+	if f := vm.functions[key]; f != nil {
+		f.replacement.Store(f.trampoline(v.Type(), p))
 	}
-	for _, g := range m.engine[name] {
+	for _, g := range vm.interpreted[name] {
 		if g := g.Value(); g != nil {
 			atomic.StorePointer(&g.value, p)
 		}
@@ -23,8 +23,8 @@ func (m *Machine) Redirect(key any, name string, v reflect.Value) {
 
 // caller is code with the parameters and results of f that calls the function
 // value p.
-func (f *Function) caller(t reflect.Type, p unsafe.Pointer) *Function {
-	x := &foreign{typ: t, parameters: f.parameters, results: f.results}
+func (f *Function) trampoline(t reflect.Type, p unsafe.Pointer) *Function {
+	x := &foreignCall{typ: t, parameters: f.parameters, results: f.results}
 	return &Function{
 		code:      []instruction{{op: opNative}, {op: opRet}, {op: opInvalid}},
 		positions: []int{0, 0, 0},
@@ -35,8 +35,8 @@ func (f *Function) caller(t reflect.Type, p unsafe.Pointer) *Function {
 }
 
 // now returns the function that stands for f since it was declared again, or f.
-func (f *Function) now() *Function {
-	if s := f.successor.Load(); s != nil {
+func (f *Function) current() *Function {
+	if s := f.replacement.Load(); s != nil {
 		return s
 	}
 	return f

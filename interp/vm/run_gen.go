@@ -15,7 +15,7 @@ import (
 func (t *thread) run(fn *Function, ip *instruction) {
 	var (
 		nb, sb        = t.nb, t.sb
-		stop          = t.machine.stop
+		stop          = t.vm.stop
 		callee        *Function
 		captured      []unsafe.Pointer
 		index, length int
@@ -29,20 +29,20 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opConst:
 			*(*int64)(unsafe.Add(nb, in.a)) = int64(in.k)
 		case opWide:
-			*(*int64)(unsafe.Add(nb, in.a)) = fn.wides[in.k]
+			*(*int64)(unsafe.Add(nb, in.a)) = fn.constants64[in.k]
 		case opMovP:
 			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
 		case opMovStr:
 			*(*string)(unsafe.Add(sb, in.a)) = *(*string)(unsafe.Add(sb, in.b))
 		case opMovSl:
-			*(*header)(unsafe.Add(sb, in.a)) = *(*header)(unsafe.Add(sb, in.b))
+			*(*sliceHeader)(unsafe.Add(sb, in.a)) = *(*sliceHeader)(unsafe.Add(sb, in.b))
 		case opMovIf:
 			*(*any)(unsafe.Add(sb, int(in.a)-8)) = *(*any)(unsafe.Add(sb, int(in.b)-8))
 		case opNil:
-			*(*header)(unsafe.Add(sb, in.a)) = header{}
+			*(*sliceHeader)(unsafe.Add(sb, in.a)) = sliceHeader{}
 			*(*unsafe.Pointer)(unsafe.Add(sb, int(in.a)-8)) = nil
 		case opStr:
-			*(*string)(unsafe.Add(sb, in.a)) = fn.texts[in.k]
+			*(*string)(unsafe.Add(sb, in.a)) = fn.strings[in.k]
 		case opLen:
 			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int)(unsafe.Add(sb, int(in.b)+8)))
 		case opCap:
@@ -159,9 +159,9 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opNegC:
 			*(*complex128)(unsafe.Add(sb, int(in.a)+8)) = -*(*complex128)(unsafe.Add(sb, int(in.b)+8))
 		case opEqC:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*complex128)(unsafe.Add(sb, int(in.b)+8)) == *(*complex128)(unsafe.Add(sb, int(in.c)+8)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*complex128)(unsafe.Add(sb, int(in.b)+8)) == *(*complex128)(unsafe.Add(sb, int(in.c)+8)))
 		case opNeC:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*complex128)(unsafe.Add(sb, int(in.b)+8)) != *(*complex128)(unsafe.Add(sb, int(in.c)+8)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*complex128)(unsafe.Add(sb, int(in.b)+8)) != *(*complex128)(unsafe.Add(sb, int(in.c)+8)))
 		case opAddD:
 			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = *(*complex64)(unsafe.Add(sb, int(in.b)+8)) + *(*complex64)(unsafe.Add(sb, int(in.c)+8))
 		case opSubD:
@@ -173,9 +173,9 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opNegD:
 			*(*complex64)(unsafe.Add(sb, int(in.a)+8)) = -*(*complex64)(unsafe.Add(sb, int(in.b)+8))
 		case opEqD:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*complex64)(unsafe.Add(sb, int(in.b)+8)) == *(*complex64)(unsafe.Add(sb, int(in.c)+8)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*complex64)(unsafe.Add(sb, int(in.b)+8)) == *(*complex64)(unsafe.Add(sb, int(in.c)+8)))
 		case opNeD:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*complex64)(unsafe.Add(sb, int(in.b)+8)) != *(*complex64)(unsafe.Add(sb, int(in.c)+8)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*complex64)(unsafe.Add(sb, int(in.b)+8)) != *(*complex64)(unsafe.Add(sb, int(in.c)+8)))
 		case opRealC:
 			*(*float64)(unsafe.Add(nb, in.a)) = real(*(*complex128)(unsafe.Add(sb, int(in.b)+8)))
 		case opImagC:
@@ -237,52 +237,52 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opGU64:
 			*(*uint64)(unsafe.Add(nb, in.a)) = uint64(uint64(*(*float32)(unsafe.Add(nb, in.b))))
 		case opEqI:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*int64)(unsafe.Add(nb, in.b)) == *(*int64)(unsafe.Add(nb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*int64)(unsafe.Add(nb, in.b)) == *(*int64)(unsafe.Add(nb, in.c)))
 		case opNeI:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*int64)(unsafe.Add(nb, in.b)) != *(*int64)(unsafe.Add(nb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*int64)(unsafe.Add(nb, in.b)) != *(*int64)(unsafe.Add(nb, in.c)))
 		case opLtI:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*int64)(unsafe.Add(nb, in.b)) < *(*int64)(unsafe.Add(nb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*int64)(unsafe.Add(nb, in.b)) < *(*int64)(unsafe.Add(nb, in.c)))
 		case opLeI:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*int64)(unsafe.Add(nb, in.b)) <= *(*int64)(unsafe.Add(nb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*int64)(unsafe.Add(nb, in.b)) <= *(*int64)(unsafe.Add(nb, in.c)))
 		case opLtU:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*uint64)(unsafe.Add(nb, in.b)) < *(*uint64)(unsafe.Add(nb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*uint64)(unsafe.Add(nb, in.b)) < *(*uint64)(unsafe.Add(nb, in.c)))
 		case opLeU:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*uint64)(unsafe.Add(nb, in.b)) <= *(*uint64)(unsafe.Add(nb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*uint64)(unsafe.Add(nb, in.b)) <= *(*uint64)(unsafe.Add(nb, in.c)))
 		case opEqF:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*float64)(unsafe.Add(nb, in.b)) == *(*float64)(unsafe.Add(nb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*float64)(unsafe.Add(nb, in.b)) == *(*float64)(unsafe.Add(nb, in.c)))
 		case opNeF:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*float64)(unsafe.Add(nb, in.b)) != *(*float64)(unsafe.Add(nb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*float64)(unsafe.Add(nb, in.b)) != *(*float64)(unsafe.Add(nb, in.c)))
 		case opLtF:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*float64)(unsafe.Add(nb, in.b)) < *(*float64)(unsafe.Add(nb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*float64)(unsafe.Add(nb, in.b)) < *(*float64)(unsafe.Add(nb, in.c)))
 		case opLeF:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*float64)(unsafe.Add(nb, in.b)) <= *(*float64)(unsafe.Add(nb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*float64)(unsafe.Add(nb, in.b)) <= *(*float64)(unsafe.Add(nb, in.c)))
 		case opEqG:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*float32)(unsafe.Add(nb, in.b)) == *(*float32)(unsafe.Add(nb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*float32)(unsafe.Add(nb, in.b)) == *(*float32)(unsafe.Add(nb, in.c)))
 		case opNeG:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*float32)(unsafe.Add(nb, in.b)) != *(*float32)(unsafe.Add(nb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*float32)(unsafe.Add(nb, in.b)) != *(*float32)(unsafe.Add(nb, in.c)))
 		case opLtG:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*float32)(unsafe.Add(nb, in.b)) < *(*float32)(unsafe.Add(nb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*float32)(unsafe.Add(nb, in.b)) < *(*float32)(unsafe.Add(nb, in.c)))
 		case opLeG:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*float32)(unsafe.Add(nb, in.b)) <= *(*float32)(unsafe.Add(nb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*float32)(unsafe.Add(nb, in.b)) <= *(*float32)(unsafe.Add(nb, in.c)))
 		case opEqP:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)) == *(*unsafe.Pointer)(unsafe.Add(sb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)) == *(*unsafe.Pointer)(unsafe.Add(sb, in.c)))
 		case opNilP:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)) == nil)
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)) == nil)
 		case opNilIf:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*unsafe.Pointer)(unsafe.Add(sb, int(in.b)-8)) == nil)
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*unsafe.Pointer)(unsafe.Add(sb, int(in.b)-8)) == nil)
 		case opEqStr:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*string)(unsafe.Add(sb, in.b)) == *(*string)(unsafe.Add(sb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*string)(unsafe.Add(sb, in.b)) == *(*string)(unsafe.Add(sb, in.c)))
 		case opLtStr:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*string)(unsafe.Add(sb, in.b)) < *(*string)(unsafe.Add(sb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*string)(unsafe.Add(sb, in.b)) < *(*string)(unsafe.Add(sb, in.c)))
 		case opLeStr:
-			*(*int64)(unsafe.Add(nb, in.a)) = truth(*(*string)(unsafe.Add(sb, in.b)) <= *(*string)(unsafe.Add(sb, in.c)))
+			*(*int64)(unsafe.Add(nb, in.a)) = boolToInt(*(*string)(unsafe.Add(sb, in.b)) <= *(*string)(unsafe.Add(sb, in.c)))
 		case opJmp:
 			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 		case opLoop:
 			ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 			if stop.Load() {
 				t.ip = in
-				t.machine.config.Stop()
+				t.vm.config.Stop()
 			}
 		case opIf:
 			if *(*int64)(unsafe.Add(nb, in.a)) != 0 {
@@ -297,7 +297,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfEqI:
@@ -309,7 +309,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfNeI:
@@ -321,7 +321,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfLtI:
@@ -333,7 +333,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfLeI:
@@ -345,7 +345,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfLtU:
@@ -357,7 +357,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfLeU:
@@ -369,7 +369,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfEqF:
@@ -381,7 +381,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfNeF:
@@ -393,7 +393,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfLtF:
@@ -405,7 +405,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfNotLtF:
@@ -421,7 +421,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfNotLeF:
@@ -437,7 +437,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfNeK:
@@ -449,7 +449,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfLtK:
@@ -461,7 +461,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfLeK:
@@ -473,7 +473,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfGtK:
@@ -485,7 +485,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfGeK:
@@ -497,7 +497,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opLoopAddLt:
@@ -507,7 +507,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opLoopAddLe:
@@ -517,7 +517,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opLoopIncLtK:
@@ -527,7 +527,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opLoopIncLeK:
@@ -537,7 +537,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))
 				if stop.Load() {
 					t.ip = in
-					t.machine.config.Stop()
+					t.vm.config.Stop()
 				}
 			}
 		case opIfNil:
@@ -607,7 +607,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if p == nil {
 				goto nilPointer
 			}
-			*(*header)(unsafe.Add(sb, in.a)) = *(*header)(unsafe.Add(p, in.k))
+			*(*sliceHeader)(unsafe.Add(sb, in.a)) = *(*sliceHeader)(unsafe.Add(p, in.k))
 		case opLdIf:
 			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
 			if p == nil {
@@ -667,7 +667,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if p == nil {
 				goto nilPointer
 			}
-			*(*header)(unsafe.Add(p, in.k)) = *(*header)(unsafe.Add(sb, in.b))
+			*(*sliceHeader)(unsafe.Add(p, in.k)) = *(*sliceHeader)(unsafe.Add(sb, in.b))
 		case opStIf:
 			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.a))
 			if p == nil {
@@ -775,7 +775,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*header)(unsafe.Add(sb, in.a)) = *(*header)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*24))
+			*(*sliceHeader)(unsafe.Add(sb, in.a)) = *(*sliceHeader)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.b)), index*24))
 		case opIxIf:
 			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.b)+8))
 			if uint(index) >= uint(length) {
@@ -835,7 +835,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			if uint(index) >= uint(length) {
 				goto outOfRange
 			}
-			*(*header)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*24)) = *(*header)(unsafe.Add(sb, in.b))
+			*(*sliceHeader)(unsafe.Add(*(*unsafe.Pointer)(unsafe.Add(sb, in.a)), index*24)) = *(*sliceHeader)(unsafe.Add(sb, in.b))
 		case opPutIf:
 			index, length = int(*(*int64)(unsafe.Add(nb, in.c))), *(*int)(unsafe.Add(sb, int(in.a)+8))
 			if uint(index) >= uint(length) {
@@ -885,7 +885,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opSqrt:
 			*(*float64)(unsafe.Add(nb, in.a)) = math.Sqrt(*(*float64)(unsafe.Add(nb, in.b)))
 		case opCall:
-			callee = fn.calls[in.k].now()
+			callee = fn.callees[in.k].current()
 			goto call
 		case opCallValue:
 
@@ -899,25 +899,25 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				goto call
 			}
 			t.ip = in
-			fn.foreign[in.k].call(unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), p)
+			fn.foreignCalls[in.k].call(unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), p)
 		case opCallMethod:
 
-			site := fn.sites[in.k]
+			site := fn.callSites[in.k]
 			receiver := (*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.b)+slotOffset))
-			if e := site.last.Load(); e != nil && e.variant == *(*unsafe.Pointer)(unsafe.Add(sb, int(in.c)-8)) && e.epoch == t.machine.epoch.Load() {
+			if e := site.cached.Load(); e != nil && e.typeWord == *(*unsafe.Pointer)(unsafe.Add(sb, int(in.c)-8)) && e.epoch == t.vm.epoch.Load() {
 				if b := (*rt.Box)(*(*unsafe.Pointer)(unsafe.Add(sb, in.c))); b.T == e.typ {
-					*receiver = words(&b.V)[1]
+					*receiver = interfaceWords(&b.V)[1]
 					callee = e.function
 					goto call
 				}
 			}
 			t.ip = in
-			if f, data := site.find(t.machine, *(*any)(unsafe.Add(sb, int(in.c)-8))); f != nil {
+			if f, data := site.find(t.vm, *(*any)(unsafe.Add(sb, int(in.c)-8))); f != nil {
 				*receiver = data
 				callee = f
 				goto call
 			}
-			site.call(t.machine, unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), *(*any)(unsafe.Add(sb, int(in.c)-8)))
+			site.call(t.vm, unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), *(*any)(unsafe.Add(sb, int(in.c)-8)))
 		case opRet:
 
 			if t.depth == 0 {
@@ -964,7 +964,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		t.ip = in
 		panic(rt.NilDereference())
 	call:
-		if t.depth+1 >= len(t.frames) || uintptr(nb)+uintptr(in.a)+callee.scalars > t.endN || uintptr(sb)+uintptr(in.b)+callee.pointers > t.endS {
+		if t.depth+1 >= len(t.frames) || uintptr(nb)+uintptr(in.a)+callee.scalars > t.scalarEnd || uintptr(sb)+uintptr(in.b)+callee.pointers > t.slotEnd {
 			t.ip = in
 			nb, sb = t.grow(nb, sb, uintptr(in.a)+callee.scalars, uintptr(in.b)+callee.pointers)
 		}
@@ -983,7 +983,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		}
 		if stop.Load() {
 			t.ip = in
-			t.machine.config.Stop()
+			t.vm.config.Stop()
 		}
 	}
 }

@@ -24,8 +24,8 @@ type shape struct {
 }
 
 // shapeOf returns the shape of a type; an error if the VM does not have it.
-func (m *Machine) shapeOf(t types.Type) (shape, error) {
-	r, err := m.config.Type(t)
+func (vm *VM) shapeOf(t types.Type) (shape, error) {
+	r, err := vm.config.Type(t)
 	if err != nil {
 		return shape{}, err
 	}
@@ -73,14 +73,14 @@ func shapeOf(r reflect.Type) (shape, error) {
 func (s shape) put(nb, sb unsafe.Pointer, at uint16, v reflect.Value) {
 	switch s.file {
 	case scalar:
-		p := integer(nb, at)
+		p := intAt(nb, at)
 		switch v.Kind() {
 		case reflect.Bool:
-			*p = truth(v.Bool())
+			*p = boolToInt(v.Bool())
 		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 			*p = v.Int()
 		case reflect.Float64:
-			*floating(nb, at) = v.Float()
+			*floatAt(nb, at) = v.Float()
 		case reflect.Float32:
 			*p = int64(float32bits(v))
 		default:
@@ -98,7 +98,7 @@ func (s shape) put(nb, sb unsafe.Pointer, at uint16, v reflect.Value) {
 	case memory:
 		n := reflect.New(s.typ)
 		n.Elem().Set(v)
-		*pointer(sb, at) = n.UnsafePointer()
+		*pointerAt(sb, at) = n.UnsafePointer()
 	}
 }
 
@@ -113,7 +113,7 @@ func (s shape) get(nb, sb unsafe.Pointer, at uint16) reflect.Value {
 func (s shape) spill(nb, sb unsafe.Pointer, at uint16, p unsafe.Pointer) {
 	switch s.file {
 	case scalar:
-		n := *integer(nb, at)
+		n := *intAt(nb, at)
 		switch s.width {
 		case "8S", "8U":
 			*(*int8)(p) = int8(n)
@@ -127,20 +127,20 @@ func (s shape) spill(nb, sb unsafe.Pointer, at uint16, p unsafe.Pointer) {
 	case reference:
 		switch s.width {
 		case "P":
-			*(*unsafe.Pointer)(p) = *pointer(sb, at)
+			*(*unsafe.Pointer)(p) = *pointerAt(sb, at)
 		case "Str":
-			*(*string)(p) = *text(sb, at)
+			*(*string)(p) = *stringAt(sb, at)
 		case "Sl":
-			*(*header)(p) = *slice(sb, at)
+			*(*sliceHeader)(p) = *sliceAt(sb, at)
 		case "C":
-			*(*complex128)(p) = *complexNumber(sb, at)
+			*(*complex128)(p) = *complex128At(sb, at)
 		case "D":
-			*(*complex64)(p) = *smallComplex(sb, at)
+			*(*complex64)(p) = *complex64At(sb, at)
 		default:
 			*(*[2]unsafe.Pointer)(p) = *(*[2]unsafe.Pointer)(unsafe.Add(sb, int(at)-8))
 		}
 	case memory:
-		reflect.NewAt(s.typ, p).Elem().Set(reflect.NewAt(s.typ, *pointer(sb, at)).Elem())
+		reflect.NewAt(s.typ, p).Elem().Set(reflect.NewAt(s.typ, *pointerAt(sb, at)).Elem())
 	}
 }
 
@@ -149,7 +149,7 @@ func (s shape) spill(nb, sb unsafe.Pointer, at uint16, p unsafe.Pointer) {
 func (s shape) fill(nb, sb unsafe.Pointer, at uint16, p unsafe.Pointer) {
 	switch s.file {
 	case scalar:
-		n := integer(nb, at)
+		n := intAt(nb, at)
 		switch s.width {
 		case "8S":
 			*n = int64(*(*int8)(p))
@@ -169,20 +169,20 @@ func (s shape) fill(nb, sb unsafe.Pointer, at uint16, p unsafe.Pointer) {
 	case reference:
 		switch s.width {
 		case "P":
-			*pointer(sb, at) = *(*unsafe.Pointer)(p)
+			*pointerAt(sb, at) = *(*unsafe.Pointer)(p)
 		case "Str":
-			*text(sb, at) = *(*string)(p)
+			*stringAt(sb, at) = *(*string)(p)
 		case "Sl":
-			*slice(sb, at) = *(*header)(p)
+			*sliceAt(sb, at) = *(*sliceHeader)(p)
 		case "C":
-			*complexNumber(sb, at) = *(*complex128)(p)
+			*complex128At(sb, at) = *(*complex128)(p)
 		case "D":
-			*smallComplex(sb, at) = *(*complex64)(p)
+			*complex64At(sb, at) = *(*complex64)(p)
 		default:
 			*(*[2]unsafe.Pointer)(unsafe.Add(sb, int(at)-8)) = *(*[2]unsafe.Pointer)(p)
 		}
 	case memory:
-		*pointer(sb, at) = p
+		*pointerAt(sb, at) = p
 	}
 }
 

@@ -13,10 +13,10 @@ func panicNil() { panic(rt.NilDereference()) }
 const absent = rt.Absent
 
 func bounds(nb unsafe.Pointer, at uint16) int {
-	if at == none {
+	if at == noRegister {
 		return absent
 	}
-	n := int(*integer(nb, at))
+	n := int(*intAt(nb, at))
 	if n == absent {
 		n++ // out of range as well
 	}
@@ -24,9 +24,9 @@ func bounds(nb unsafe.Pointer, at uint16) int {
 }
 
 // reslice is h[low:high:most] for elements of the given size.
-func reslice(h header, low, high, most int, size uintptr, array bool) header {
-	rt.CheckSlice(rt.Bound{Value: low}, rt.Bound{Value: high}, rt.Bound{Value: most}, h.n, h.c, !array)
-	from, to, end := 0, h.n, h.c
+func reslice(h sliceHeader, low, high, most int, size uintptr, array bool) sliceHeader {
+	rt.CheckSlice(rt.Bound{Value: low}, rt.Bound{Value: high}, rt.Bound{Value: most}, h.length, h.capacity, !array)
+	from, to, end := 0, h.length, h.capacity
 	if low != absent {
 		from = low
 	}
@@ -37,27 +37,27 @@ func reslice(h header, low, high, most int, size uintptr, array bool) header {
 		end = most
 	}
 	// Not behind the end, which may be another object.
-	p := h.p
+	p := h.data
 	if end-from > 0 {
 		p = unsafe.Add(p, uintptr(from)*size)
 	}
-	return header{p, to - from, end - from}
+	return sliceHeader{p, to - from, end - from}
 }
 
 // appendOne is append(h, x) for the value in a register. Package reflect grows a
 // slice as append does.
-func appendOne(h header, typ reflect.Type, s shape, nb, sb unsafe.Pointer, at uint16) header {
-	if h.n == h.c {
+func appendOne(h sliceHeader, typ reflect.Type, s shape, nb, sb unsafe.Pointer, at uint16) sliceHeader {
+	if h.length == h.capacity {
 		h = growSlice(h, typ, 1)
 	}
-	s.spill(nb, sb, at, unsafe.Add(h.p, uintptr(h.n)*s.typ.Size()))
-	h.n++
+	s.spill(nb, sb, at, unsafe.Add(h.data, uintptr(h.length)*s.typ.Size()))
+	h.length++
 	return h
 }
 
 // growSlice makes room for n more elements, and keeps the length.
-func growSlice(h header, typ reflect.Type, n int) header {
-	rt.Allocate(h.n+n, int(typ.Elem().Size()))
+func growSlice(h sliceHeader, typ reflect.Type, n int) sliceHeader {
+	rt.Allocate(h.length+n, int(typ.Elem().Size()))
 	v := reflect.NewAt(typ, unsafe.Pointer(&h)).Elem()
 	v.Grow(n)
 	return h

@@ -12,7 +12,7 @@ func (c *compiler) switchStmt(s *ast.SwitchStmt, name string) {
 	defer c.release(m)
 	if s.Init != nil {
 		c.stmt(s.Init, "")
-		c.at(s)
+		c.setPosition(s)
 	}
 	var tag *operand
 	if s.Tag != nil {
@@ -33,7 +33,7 @@ func (c *compiler) switchStmt(s *ast.SwitchStmt, name string) {
 			otherwise = bodies[i]
 		}
 		for _, e := range clause.List {
-			c.at(e)
+			c.setPosition(e)
 			if tag == nil {
 				c.condition(e, true, bodies[i], false)
 				continue
@@ -45,7 +45,7 @@ func (c *compiler) switchStmt(s *ast.SwitchStmt, name string) {
 	c.targets = append(c.targets, t)
 	for i, cc := range s.Body.List {
 		clause := cc.(*ast.CaseClause)
-		c.place(bodies[i])
+		c.bind(bodies[i])
 		list, through := clause.Body, false
 		if n := len(list); n > 0 {
 			if b, ok := list[n-1].(*ast.BranchStmt); ok && b.Tok == token.FALLTHROUGH {
@@ -60,7 +60,7 @@ func (c *compiler) switchStmt(s *ast.SwitchStmt, name string) {
 		}
 	}
 	c.targets = c.targets[:len(c.targets)-1]
-	c.place(t.exit)
+	c.bind(t.exit)
 }
 
 // caseOf jumps to body if the tag equals e.
@@ -74,29 +74,29 @@ func (c *compiler) caseOf(e ast.Expr, tag operand, body *label) {
 	switch {
 	case tag.file == scalar && suffix(tag.typ.Kind(), "Add") == "I":
 		if k, ok := c.small(e); ok {
-			c.jump(body, opIfEqK, tag.at, 0, k)
+			c.jump(body, opIfEqK, tag.reg, 0, k)
 			return
 		}
-		c.jump(body, opIfEqI, tag.at, c.expr(e, nil).at, 0)
+		c.jump(body, opIfEqI, tag.reg, c.expr(e, nil).reg, 0)
 	case tag.file == scalar && suffix(tag.typ.Kind(), "Add") == "F":
-		c.jump(body, opIfEqF, tag.at, c.expr(e, nil).at, 0)
+		c.jump(body, opIfEqF, tag.reg, c.expr(e, nil).reg, 0)
 	case tag.width == "Str":
 		b := c.scalarRegister()
-		c.do(opEqStr, b, tag.at, c.expr(e, nil).at)
+		c.do(opEqStr, b, tag.reg, c.expr(e, nil).reg)
 		c.jump(body, opIf, b, 0, 0)
 	case isComplex(tag.shape):
 		b := c.scalarRegister()
-		c.do(opNamed("Eq"+tag.width), b, tag.at, c.expr(e, nil).at)
+		c.do(opNamed("Eq"+tag.width), b, tag.reg, c.expr(e, nil).reg)
 		c.jump(body, opIf, b, 0, 0)
 	case tag.file == reference && tag.width == "P":
 		b := c.scalarRegister()
-		c.do(opEqP, b, tag.at, c.expr(e, nil).at)
+		c.do(opEqP, b, tag.reg, c.expr(e, nil).reg)
 		c.jump(body, opIf, b, 0, 0)
 	case tag.file == memory:
 		b := c.temporary(boolShape)
 		x := c.expr(e, nil)
 		c.equalMemory(tag.shape, b, c.address(tag), c.address(x))
-		c.jump(body, opIf, b.at, 0, 0)
+		c.jump(body, opIf, b.reg, 0, 0)
 	default:
 		c.fail(e, "a case of %s", t)
 	}

@@ -11,20 +11,20 @@ import (
 // register files and the calls in progress. Nothing points into the files but
 // local variables of run, so that they can move when they grow.
 type thread struct {
-	machine    *Machine
-	scalars    []int64
-	slots      []slot
-	nb, sb     unsafe.Pointer // of the function that is called from outside
-	endN, endS uintptr
-	frames     []activation
-	depth      int
-	fn         *Function    // what runs
-	ip         *instruction // of the last instruction that could panic
+	vm                 *VM
+	scalars            []int64
+	slots              []slot
+	nb, sb             unsafe.Pointer // of the function that is called from outside
+	scalarEnd, slotEnd uintptr
+	frames             []activation
+	depth              int
+	fn                 *Function    // what runs
+	ip                 *instruction // of the last instruction that could panic
 
-	deferred   []deferredCall
-	captured   []unsafe.Pointer // variables of the deferred closures
-	unwinding  *unwinding       // what the first function is a deferred call of; nil for any other
-	recovering int              // how many calls there are around the function that may recover
+	deferred     []deferredCall
+	captured     []unsafe.Pointer // variables of the deferred closures
+	unwinding    *unwinding       // what the first function is a deferred call of; nil for any other
+	recoverDepth int              // how many calls there are around the function that may recover
 }
 
 // activation is a function that waits for one that it has called.
@@ -35,9 +35,9 @@ type activation struct {
 }
 
 const (
-	firstScalars = 256
-	firstSlots   = 64
-	firstFrames  = 64
+	initialScalars = 256
+	initialSlots   = 64
+	initialFrames  = 64
 	// maxFrames is how deep calls may be. Go's own limit is a stack of a
 	// gigabyte, which are ten million calls of a small function.
 	maxFrames = 5_000_000
@@ -45,15 +45,15 @@ const (
 	// recursion without end is ended.
 	maxDeferred = 1_000_000
 	// maxBytes is how much a register file may take.
-	maxBytes = 256 << 20
+	maxFileBytes = 256 << 20
 	// mostKept is how many deferred calls a thread has room for that is kept.
-	mostKept = 256
+	maxKeptDeferred = 256
 	// mostTold is how many functions are told of a panic, from each end.
-	mostTold = 100
+	maxTraceEnd = 100
 )
 
-func newThread(m *Machine) *thread {
-	t := &thread{machine: m, scalars: make([]int64, firstScalars), slots: make([]slot, firstSlots), frames: make([]activation, firstFrames)}
+func newThread(vm *VM) *thread {
+	t := &thread{vm: vm, scalars: make([]int64, initialScalars), slots: make([]slot, initialSlots), frames: make([]activation, initialFrames)}
 	t.reset()
 	return t
 }
@@ -65,8 +65,8 @@ func (t *thread) reset() {
 }
 
 func (t *thread) limit() {
-	t.endN = uintptr(unsafe.Pointer(&t.scalars[0])) + uintptr(len(t.scalars))*8
-	t.endS = uintptr(unsafe.Pointer(&t.slots[0])) + uintptr(len(t.slots))*slotSize
+	t.scalarEnd = uintptr(unsafe.Pointer(&t.scalars[0])) + uintptr(len(t.scalars))*8
+	t.slotEnd = uintptr(unsafe.Pointer(&t.slots[0])) + uintptr(len(t.slots))*slotSize
 }
 
 // StackOverflow is what a recursion without end panics with. In Go it ends the
@@ -97,7 +97,7 @@ func (t *thread) grow(nb, sb unsafe.Pointer, n, s uintptr) (_, _ unsafe.Pointer)
 		t.frames = frames
 	}
 	if need := int(offN+n) / 8; need > len(t.scalars) {
-		if need > maxBytes/8 {
+		if need > maxFileBytes/8 {
 			panic(&StackOverflow{t.depth})
 		}
 		scalars := make([]int64, 2*need)
@@ -105,7 +105,7 @@ func (t *thread) grow(nb, sb unsafe.Pointer, n, s uintptr) (_, _ unsafe.Pointer)
 		t.scalars = scalars
 	}
 	if need := int((offS + s + slotSize - 1) / slotSize); need > len(t.slots) {
-		if need > maxBytes/int(slotSize) {
+		if need > maxFileBytes/int(slotSize) {
 			panic(&StackOverflow{t.depth})
 		}
 		slots := make([]slot, 2*need)
@@ -118,27 +118,27 @@ func (t *thread) grow(nb, sb unsafe.Pointer, n, s uintptr) (_, _ unsafe.Pointer)
 
 // enter runs fn from outside. put writes its parameters to the registers, take
 // reads its results from there.
-func (m *Machine) enter(fn *Function, put, take func(nb, sb unsafe.Pointer), captured []unsafe.Pointer) {
-	if m.stop.Load() {
-		m.config.Stop()
+func (vm *VM) enter(fn *Function, storeArguments, loadResults func(nb, sb unsafe.Pointer), captured []unsafe.Pointer) {
+	if vm.stop.Load() {
+		vm.config.Stop()
 	}
-	t := m.threads.Get().(*thread)
-	defer t.leave()
-	if fn.scalars > t.endN-uintptr(t.nb) || fn.pointers > t.endS-uintptr(t.sb) {
+	t := vm.threads.Get().(*thread)
+	defer t.release()
+	if fn.scalars > t.scalarEnd-uintptr(t.nb) || fn.pointers > t.slotEnd-uintptr(t.sb) {
 		t.nb, t.sb = t.grow(t.nb, t.sb, fn.scalars, fn.pointers)
 	}
-	put(t.nb, t.sb)
+	storeArguments(t.nb, t.sb)
 	fn.capture(t.sb, captured)
 	t.fn, t.ip = fn, nil
 	t.execute(fn)
 	// The files may have moved.
-	take(unsafe.Pointer(&t.scalars[0]), unsafe.Pointer(&t.slots[0]))
+	loadResults(unsafe.Pointer(&t.scalars[0]), unsafe.Pointer(&t.slots[0]))
 }
 
 // leave gives the thread back, unless a panic ends it: Active is asked for what it
 // did then.
-func (t *thread) leave() {
-	if t.fn != nil || len(t.slots) > 16*firstSlots || len(t.scalars) > 64*firstScalars || cap(t.deferred) > mostKept {
+func (t *thread) release() {
+	if t.fn != nil || len(t.slots) > 16*initialSlots || len(t.scalars) > 64*initialScalars || cap(t.deferred) > maxKeptDeferred {
 		return
 	}
 	clear(t.slots)
@@ -146,7 +146,7 @@ func (t *thread) leave() {
 	clear(t.captured[:cap(t.captured)])
 	t.depth, t.ip, t.unwinding = 0, nil, nil
 	t.reset()
-	t.machine.threads.Put(t)
+	t.vm.threads.Put(t)
 }
 
 // Activation is the function whose frames on the stack of a goroutine are
@@ -169,8 +169,8 @@ func Active(activation unsafe.Pointer) []Frame {
 	}
 	add(t.fn, t.ip)
 	for i := t.depth - 1; i >= 0; i-- {
-		if len(trace) == mostTold && i > mostTold {
-			i = mostTold
+		if len(trace) == maxTraceEnd && i > maxTraceEnd {
+			i = maxTraceEnd
 		}
 		f := &t.frames[i]
 		add(f.fn, f.ip)

@@ -79,7 +79,7 @@ func TestStackOverflow(t *testing.T) {
 // would otherwise call by reflection.
 func TestClosures(t *testing.T) {
 	c := &closure{function: &Function{}}
-	m := &Machine{}
+	m := &VM{}
 	if closureOf(functionPointer(m.makeValue(c, reflect.TypeFor[func(int) string]()))) != c {
 		t.Error("a function value of the machine is not known")
 	}

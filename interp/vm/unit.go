@@ -12,25 +12,25 @@ import (
 
 // A Unit is what is compiled together: the functions of a cell.
 type Unit struct {
-	machine   *Machine
-	source    *Source
-	functions []*Function // all, literals included
-	declared  map[any]*Function
-	order     []Declaration
-	reasons   map[string]string // why functions were not compiled
-	globals   map[string]*global
-	engine    map[string]*global // functions that yaegi runs
-	labels    []pending
-	methods   []Declaration // all, compiled or not
-	instances []Declaration // of generic functions and of methods of generic types
-	failed    map[any]bool  // functions that cannot be compiled
+	vm          *VM
+	source      *Source
+	functions   []*Function // all, literals included
+	declared    map[any]*Function
+	order       []Declaration
+	reasons     map[string]string // why functions were not compiled
+	globals     map[string]*global
+	interpreted map[string]*global // functions that yaegi runs
+	labels      []unresolvedLabel
+	methods     []Declaration // all, compiled or not
+	instances   []Declaration // of generic functions and of methods of generic types
+	failed      map[any]bool  // functions that cannot be compiled
 	dependencies
 }
 
 // Begin starts a unit.
-func (m *Machine) Begin(source *Source) *Unit {
-	return &Unit{machine: m, source: source, declared: map[any]*Function{}, reasons: map[string]string{}, failed: map[any]bool{},
-		globals: map[string]*global{}, engine: map[string]*global{}, dependencies: newDependencies()}
+func (vm *VM) Begin(source *Source) *Unit {
+	return &Unit{vm: vm, source: source, declared: map[any]*Function{}, reasons: map[string]string{}, failed: map[any]bool{},
+		globals: map[string]*global{}, interpreted: map[string]*global{}, dependencies: newDependencies()}
 }
 
 // Compile compiles those of the declarations that the VM has everything
@@ -44,14 +44,14 @@ func (u *Unit) Compile(declarations []Declaration) {
 	for _, d := range declarations {
 		u.declared[d.Key] = &Function{name: d.Name}
 	}
-	for again := declarations; len(again) > 0; again = u.takeAffected() {
-		for _, d := range again {
+	for queue := declarations; len(queue) > 0; queue = u.takeAffected() {
+		for _, d := range queue {
 			if u.declared[d.Key] == nil {
 				continue // it was found impossible meanwhile
 			}
 			if reason := u.compile(d); reason != "" {
 				u.reasons[d.Name] = reason
-				u.lose(d.Key)
+				u.discard(d.Key)
 			}
 		}
 	}
@@ -59,9 +59,9 @@ func (u *Unit) Compile(declarations []Declaration) {
 }
 
 // lose forgets a function that cannot be compiled after all.
-func (u *Unit) lose(key any) {
+func (u *Unit) discard(key any) {
 	delete(u.declared, key)
-	u.lost = append(u.lost, key)
+	u.discarded = append(u.discarded, key)
 	u.failed[key] = true
 }
 
@@ -89,14 +89,14 @@ func (u *Unit) compile(d Declaration) (reason string) {
 	*fn = Function{name: d.Name}
 	u.functions = append(u.functions, fn)
 	c := &compiler{
-		machine: u.machine, unit: u, source: u.source, substitute: d.Substitute, fn: fn,
+		vm: u.vm, unit: u, source: u.source, substitute: d.Substitute, fn: fn,
 		variables: map[types.Object]*variable{}, hoisted: map[types.Object]uint16{}, labels: map[string]*label{},
 	}
-	_, c.statements = d.Key.(ast.Stmt)
-	c.study(d.Signature, d.Body)
+	_, c.isCellLoop = d.Key.(ast.Stmt)
+	c.analyze(d.Signature, d.Body)
 	c.body(d.Body, d.Signature, d.Signature.Recv(), d.Body, nil)
 	if d.Signature.Recv() != nil {
-		fn.dynamic = c.dynamicEntry(d)
+		fn.interfaceEntry = c.interfaceEntry(d)
 	}
 	for _, p := range u.labels[labels:] {
 		p.resolve()
@@ -106,7 +106,7 @@ func (u *Unit) compile(d Declaration) (reason string) {
 }
 
 // function begins a function literal.
-func (u *Unit) function(name string) *Function {
+func (u *Unit) newFunction(name string) *Function {
 	f := &Function{name: name}
 	u.functions = append(u.functions, f)
 	return f
@@ -118,7 +118,7 @@ func (u *Unit) callee(key any) *Function {
 		u.use(key)
 		return f
 	}
-	return u.machine.functions[key]
+	return u.vm.functions[key]
 }
 
 func (u *Unit) global(name string) *global {
@@ -136,7 +136,7 @@ func (u *Unit) Compiled(key any) bool { return u.declared[key] != nil }
 
 // Runs reports whether the VM runs the function with this key, of a unit
 // that has been committed.
-func (m *Machine) Runs(key any) bool { return m.functions[key] != nil }
+func (vm *VM) Runs(key any) bool { return vm.functions[key] != nil }
 
 // Reason tells why a function of this name was not compiled.
 func (u *Unit) Reason(name string) string { return u.reasons[name] }
@@ -156,7 +156,7 @@ func (u *Unit) Link(value, address func(name string) (reflect.Value, error)) err
 		}
 		g.address = v.UnsafePointer()
 	}
-	for name, g := range u.engine {
+	for name, g := range u.interpreted {
 		v, err := value(name)
 		if err != nil {
 			return err
@@ -180,10 +180,10 @@ func (u *Unit) Link(value, address func(name string) (reflect.Value, error)) err
 		if variable.Kind() != reflect.Func {
 			return fmt.Errorf("%s is a %s and no function", f.name, variable.Type())
 		}
-		if err := f.fits(variable.Type()); err != nil {
+		if err := f.checkType(variable.Type()); err != nil {
 			return err
 		}
-		f.value = u.machine.makeValue(&closure{function: f}, variable.Type())
+		f.value = u.vm.makeValue(&closure{function: f}, variable.Type())
 		f.pointer = functionPointer(f.value)
 		variable.Set(f.value)
 	}
@@ -194,28 +194,28 @@ func (u *Unit) Link(value, address func(name string) (reflect.Value, error)) err
 // linkMethods makes the methods known to calls through interfaces, and forgets
 // those that they replace.
 func (u *Unit) linkMethods() {
-	registry := u.machine.config.Registry
+	registry := u.vm.config.Registry
 	if registry == nil || len(u.methods) == 0 && len(u.instances) == 0 {
 		return
 	}
 	for _, d := range u.instances {
-		if f := u.declared[d.Key]; f != nil && f.dynamic != nil {
-			u.machine.methods.Store(methodKey{registry.ID(d.Substitute(d.Signature.Recv().Type())), d.Method}, f.dynamic)
+		if f := u.declared[d.Key]; f != nil && f.interfaceEntry != nil {
+			u.vm.methods.Store(methodKey{registry.ID(d.Substitute(d.Signature.Recv().Type())), d.Method}, f.interfaceEntry)
 		}
 	}
 	for _, d := range u.methods {
 		key := methodKey{registry.ID(d.Signature.Recv().Type()), d.Method}
-		if f := u.declared[d.Key]; f != nil && f.dynamic != nil {
-			u.machine.methods.Store(key, f.dynamic)
+		if f := u.declared[d.Key]; f != nil && f.interfaceEntry != nil {
+			u.vm.methods.Store(key, f.interfaceEntry)
 		} else {
-			u.machine.methods.Delete(key)
+			u.vm.methods.Delete(key)
 		}
 	}
-	u.machine.epoch.Add(1)
+	u.vm.epoch.Add(1)
 }
 
 // fits checks that yaegi has the same types for a function as its code.
-func (f *Function) fits(t reflect.Type) error {
+func (f *Function) checkType(t reflect.Type) error {
 	if t.NumIn() != len(f.parameters) || t.NumOut() != len(f.results) {
 		return fmt.Errorf("%s is a %s", f.name, t)
 	}
@@ -236,18 +236,18 @@ func (f *Function) fits(t reflect.Type) error {
 func (u *Unit) Commit() {
 	for key, f := range u.declared {
 		if _, ok := key.(ast.Node); !ok {
-			u.machine.functions[key] = f
+			u.vm.functions[key] = f
 		}
 	}
-	for name, g := range u.engine {
-		u.machine.engine[name] = append(u.machine.engine[name], weak.Make(g))
+	for name, g := range u.interpreted {
+		u.vm.interpreted[name] = append(u.vm.interpreted[name], weak.Make(g))
 	}
 }
 
 // body compiles the body of a function. captured, if not nil, is called when the
 // parameters have their registers.
 func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body *ast.BlockStmt, captured func()) {
-	c.at(n)
+	c.setPosition(n)
 	c.signature, c.defers = sig, defers(body)
 	var parameters []*types.Var
 	if recv != nil {
@@ -271,7 +271,7 @@ func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body 
 	for _, s := range c.fn.results {
 		c.register(s)
 	}
-	c.release(mark{max(m.n, c.topN), max(m.s, c.topS)})
+	c.release(mark{max(m.scalars, c.scalarsInUse), max(m.slots, c.slotsInUse)})
 	if captured != nil {
 		captured()
 	}
@@ -282,17 +282,17 @@ func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body 
 	for i := range sig.Results().Len() {
 		v := sig.Results().At(i)
 		named = named || v.Name() != ""
-		if v.Name() != "" || c.defers || c.facts.returning[sig.Results()] {
+		if v.Name() != "" || c.defers || c.facts.returnedInBody[sig.Results()] {
 			c.results = append(c.results, c.declare(v, c.fn.results[i], nil))
 		}
 	}
 	c.block(body.List)
-	c.at(body)
+	c.setPosition(body)
 	if c.defers {
 		c.fn.epilogue = len(c.fn.code)
 	}
 	if sig.Results().Len() == 0 || named || c.defers {
-		c.leave()
+		c.returnResults()
 	}
 	c.emit(opInvalid, 0, 0, 0, 0, 0)
 }
@@ -302,12 +302,12 @@ func (c *compiler) parameter(v *types.Var, s shape, at uint16) {
 	if v.Name() == "" || v.Name() == "_" {
 		return
 	}
-	if s.file == memory || !c.facts.shared[v] {
-		c.variables[v] = &variable{shape: s, at: at, owned: s.file == memory && !c.facts.shared[v]}
+	if s.file == memory || !c.facts.escapes[v] {
+		c.variables[v] = &variable{shape: s, reg: at, owned: s.file == memory && !c.facts.escapes[v]}
 		return
 	}
 	cell := c.referenceRegister()
 	c.emit(opNew, cell, 0, 0, c.memoryType(s.typ), 0)
-	c.store(cell, 0, operand{shape: s, at: at})
-	c.variables[v] = &variable{shape: s, at: cell, boxed: true}
+	c.store(cell, 0, operand{shape: s, reg: at})
+	c.variables[v] = &variable{shape: s, reg: cell, boxed: true}
 }

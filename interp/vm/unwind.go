@@ -21,12 +21,12 @@ type deferredCall struct {
 	nb, sb   uint32 // where the frame of that one begins in the files
 	// forwards tells that the closure only makes the call that the statement defers:
 	// it is what that one calls which may recover.
-	forwards bool
+	wrapper bool
 }
 
 // pushDeferred defers a call in the function whose frame is at nb and sb. The
 // registers from have the addresses of the captured variables.
-func (t *thread) pushDeferred(fn *Function, forwards bool, from []uint16, nb, sb unsafe.Pointer) {
+func (t *thread) pushDeferred(fn *Function, wrapper bool, from []uint16, nb, sb unsafe.Pointer) {
 	n := len(t.deferred)
 	if n < cap(t.deferred) {
 		t.deferred = t.deferred[:n+1]
@@ -39,12 +39,12 @@ func (t *thread) pushDeferred(fn *Function, forwards bool, from []uint16, nb, sb
 	if call.function != fn {
 		call.function = fn
 	}
-	call.forwards = forwards
+	call.wrapper = wrapper
 	call.captured, call.frame = uint32(len(t.captured)), uint32(t.depth)
 	call.nb = uint32(uintptr(nb) - uintptr(unsafe.Pointer(&t.scalars[0])))
 	call.sb = uint32(uintptr(sb) - uintptr(unsafe.Pointer(&t.slots[0])))
 	for _, at := range from {
-		t.captured = append(t.captured, *pointer(sb, at))
+		t.captured = append(t.captured, *pointerAt(sb, at))
 	}
 }
 
@@ -73,15 +73,15 @@ func (t *thread) execute(fn *Function) {
 
 // attempt runs the code at ip. It returns nil when the first function of the thread
 // has returned, and where to go on when a deferred call has recovered.
-func (t *thread) attempt(fn *Function, ip *instruction) (again *instruction) {
-	defer t.unwind(&again)
+func (t *thread) attempt(fn *Function, ip *instruction) (resume *instruction) {
+	defer t.unwind(&resume)
 	t.run(fn, ip)
 	return nil
 }
 
 // unwind is called where a run ends. After a panic, or at the end of the goroutine,
 // it makes the deferred calls.
-func (t *thread) unwind(again **instruction) {
+func (t *thread) unwind(resume **instruction) {
 	if t.fn == nil || len(t.deferred) == 0 {
 		return // what there is of a panic goes on
 	}
@@ -89,12 +89,12 @@ func (t *thread) unwind(again **instruction) {
 	switch value := recover(); {
 	case value != nil:
 		u.Raise(value)
-	case t.machine.gone():
+	case t.vm.goroutineAbandoned():
 		return
 	default:
 		u.exiting = true
 	}
-	u.drain()
+	u.runDeferred()
 	switch {
 	case u.Panicking():
 		panic(u.Value())
@@ -106,11 +106,13 @@ func (t *thread) unwind(again **instruction) {
 		t.fn, t.depth = t.frames[depth].fn, depth
 	}
 	t.nb, t.sb = unsafe.Add(unsafe.Pointer(&t.scalars[0]), f.nb), unsafe.Add(unsafe.Pointer(&t.slots[0]), f.sb)
-	*again = &t.fn.code[t.fn.epilogue]
+	*resume = &t.fn.code[t.fn.epilogue]
 }
 
 // gone reports whether the goroutine that ends makes no deferred calls.
-func (m *Machine) gone() bool { return m.config.Registry != nil && m.config.Registry.Gone() }
+func (vm *VM) goroutineAbandoned() bool {
+	return vm.config.Registry != nil && vm.config.Registry.Gone()
+}
 
 // unwinding is the running of the deferred calls of a thread because of a panic, or
 // because the goroutine ends.
@@ -122,14 +124,14 @@ type unwinding struct {
 }
 
 // drain makes the calls that are left, last first, until one has recovered.
-func (u *unwinding) drain() {
+func (u *unwinding) runDeferred() {
 	t := u.thread
 	for len(t.deferred) > 0 && u.recovered == nil {
 		call := t.deferred[len(t.deferred)-1]
 		t.deferred = t.deferred[:len(t.deferred)-1]
 		captured := t.captured[call.captured:]
 		t.captured = t.captured[:call.captured]
-		u.make(&call, captured)
+		u.call(&call, captured)
 		if !u.exiting && !u.Panicking() && u.recovered == nil {
 			u.recovered = &call
 		}
@@ -138,7 +140,7 @@ func (u *unwinding) drain() {
 
 // make makes a deferred call. If that panics, or ends the goroutine, the calls that
 // are left are made on top of its stack.
-func (u *unwinding) make(call *deferredCall, captured []unsafe.Pointer) {
+func (u *unwinding) call(call *deferredCall, captured []unsafe.Pointer) {
 	returned := false
 	defer func() {
 		if returned {
@@ -147,18 +149,18 @@ func (u *unwinding) make(call *deferredCall, captured []unsafe.Pointer) {
 		switch value := recover(); {
 		case value != nil:
 			u.Raise(value)
-		case u.thread.machine.gone():
+		case u.thread.vm.goroutineAbandoned():
 			return
 		default:
 			u.exiting = true
 			u.Recover()
 		}
-		u.drain()
+		u.runDeferred()
 		if u.Panicking() {
 			panic(u.Value())
 		}
 	}()
-	if call.forwards {
+	if call.wrapper {
 		u.CallValue(func() { u.enter(call.function, captured, 1) }, 2)
 	} else {
 		u.enter(call.function, captured, 0)
@@ -169,10 +171,10 @@ func (u *unwinding) make(call *deferredCall, captured []unsafe.Pointer) {
 // enter runs a closure without parameters. depth is how many calls there are around
 // the function that may recover.
 func (u *unwinding) enter(fn *Function, captured []unsafe.Pointer, depth int) {
-	t := u.thread.machine.threads.Get().(*thread)
-	defer t.leave()
-	t.unwinding, t.recovering = u, depth
-	if fn.scalars > t.endN-uintptr(t.nb) || fn.pointers > t.endS-uintptr(t.sb) {
+	t := u.thread.vm.threads.Get().(*thread)
+	defer t.release()
+	t.unwinding, t.recoverDepth = u, depth
+	if fn.scalars > t.scalarEnd-uintptr(t.nb) || fn.pointers > t.slotEnd-uintptr(t.sb) {
 		t.nb, t.sb = t.grow(t.nb, t.sb, fn.scalars, fn.pointers)
 	}
 	fn.capture(t.sb, captured)
@@ -183,9 +185,9 @@ func (u *unwinding) enter(fn *Function, captured []unsafe.Pointer, depth int) {
 // recover returns the builtin function.
 func (t *thread) recover(r *rt.Registry) any {
 	switch {
-	case t.unwinding != nil && t.depth == t.forwarded(t.recovering):
+	case t.unwinding != nil && t.depth == t.skipWrappers(t.recoverDepth):
 		return t.unwinding.Recover()
-	case t.unwinding == nil && t.depth == t.forwarded(0):
+	case t.unwinding == nil && t.depth == t.skipWrappers(0):
 		// yaegi may have called it as a deferred function.
 		return r.Recoverer().Recover()
 	}
@@ -194,8 +196,8 @@ func (t *thread) recover(r *rt.Registry) any {
 
 // forwarded returns how many calls there are around the function that the one within depth
 // calls stands for.
-func (t *thread) forwarded(depth int) int {
-	for depth < t.depth && t.frames[depth].fn.forwards {
+func (t *thread) skipWrappers(depth int) int {
+	for depth < t.depth && t.frames[depth].fn.wrapper {
 		depth++
 	}
 	return depth

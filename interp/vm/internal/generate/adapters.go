@@ -43,7 +43,7 @@ func adapters() string {
 			t, s := string(rune('A'+i)), string(rune('x'+i))
 			types, spots = append(types, t), append(spots, s)
 			from = append(from, fmt.Sprintf("c.in[%d]", i))
-			arguments = append(arguments, fmt.Sprintf("*at[%s](nb, sb, %s)", t, s))
+			arguments = append(arguments, fmt.Sprintf("*argumentAt[%s](nb, sb, %s)", t, s))
 		}
 		a.Types, a.Spots = strings.Join(types, ", "), strings.Join(spots, ", ")
 		a.From, a.Arguments = strings.Join(from, ", "), strings.Join(arguments, ", ")
@@ -58,8 +58,8 @@ func adapters() string {
 
 // results are the types that stand for the classes of results.
 var results = []struct{ Class, Type string }{
-	{"asInteger", "int64"}, {"asSmall", "uint32"}, {"asFloat", "float64"}, {"asText", "string"},
-	{"asPointer", "unsafe.Pointer"}, {"asList", "[]byte"}, {"asInterface", "any"},
+	{"classInteger", "int64"}, {"classSmall", "uint32"}, {"classFloat", "float64"}, {"classString", "string"},
+	{"classPointer", "unsafe.Pointer"}, {"classSlice", "[]byte"}, {"classInterface", "any"},
 }
 
 var adapterTemplate = template.Must(template.New("").Parse(`import "unsafe"
@@ -67,11 +67,11 @@ var adapterTemplate = template.Must(template.New("").Parse(`import "unsafe"
 // The functions of this file give the results of a calling their types. A small
 // integer comes as 32 bits.
 {{range $a := .Arities}}
-func results{{.N}}{{if .N}}[{{.Types}} any]{{end}}(c *calling) adapter {
+func results{{.N}}{{if .N}}[{{.Types}} any]{{end}}(c *callSignature) adapter {
 	switch len(c.out) {
 	case 0:
 		{{if .N}}{{.Spots}} := {{.From}}{{end}}
-		return func(f, nb, sb unsafe.Pointer) { as[func({{.Types}})](f)({{.Arguments}}) }
+		return func(f, nb, sb unsafe.Pointer) { reinterpret[func({{.Types}})](f)({{.Arguments}}) }
 	case 1:
 		switch c.out[0].class {
 		{{range $.Results}}case {{.Class}}:
@@ -79,27 +79,27 @@ func results{{.N}}{{if .N}}[{{.Types}} any]{{end}}(c *calling) adapter {
 		{{end}}}
 	{{if .Pairs}}case 2:
 		switch c.out[1].class {
-		case asInteger:
+		case classInteger:
 			return two{{.N}}[{{.Listed}}int64](c)
-		case asSmall:
+		case classSmall:
 			return two{{.N}}[{{.Listed}}uint32](c)
-		case asInterface:
+		case classInterface:
 			return two{{.N}}[{{.Listed}}any](c)
 		}
 	{{end}}{{if eq .N 2}}case 3:
-		if c.out[0].class == asText && c.out[1].class == asText && c.out[2].class == asSmall {
-			return cut[A, B](c)
+		if c.out[0].class == classString && c.out[1].class == classString && c.out[2].class == classSmall {
+			return cutResults[A, B](c)
 		}
 	{{end}}}
 	return nil
 }
 
-func one{{.N}}[{{.Listed}}R any](c *calling) adapter {
+func one{{.N}}[{{.Listed}}R any](c *callSignature) adapter {
 	{{.Set "r" "c.out[0]"}}
-	return func(f, nb, sb unsafe.Pointer) { give(nb, sb, r, as[func({{.Types}}) R](f)({{.Arguments}})) }
+	return func(f, nb, sb unsafe.Pointer) { storeResult(nb, sb, r, reinterpret[func({{.Types}}) R](f)({{.Arguments}})) }
 }
 {{if .Pairs}}
-func two{{.N}}[{{.Listed}}S any](c *calling) adapter {
+func two{{.N}}[{{.Listed}}S any](c *callSignature) adapter {
 	switch c.out[0].class {
 	{{range $.Results}}case {{.Class}}:
 		return both{{$a.N}}[{{$a.Listed}}{{.Type}}, S](c)
@@ -107,23 +107,23 @@ func two{{.N}}[{{.Listed}}S any](c *calling) adapter {
 	return nil
 }
 
-func both{{.N}}[{{.Listed}}R, S any](c *calling) adapter {
+func both{{.N}}[{{.Listed}}R, S any](c *callSignature) adapter {
 	{{.Set "r, s" "c.out[0], c.out[1]"}}
 	return func(f, nb, sb unsafe.Pointer) {
-		v, w := as[func({{.Types}}) (R, S)](f)({{.Arguments}})
-		give(nb, sb, r, v)
-		give(nb, sb, s, w)
+		v, w := reinterpret[func({{.Types}}) (R, S)](f)({{.Arguments}})
+		storeResult(nb, sb, r, v)
+		storeResult(nb, sb, s, w)
 	}
 }
 {{end}}{{end}}
-// cut is the adapter of strings.Cut and functions like it.
-func cut[A, B any](c *calling) adapter {
+// cutResults is the adapter of strings.Cut and functions like it.
+func cutResults[A, B any](c *callSignature) adapter {
 	x, y, r, s, t := c.in[0], c.in[1], c.out[0], c.out[1], c.out[2]
 	return func(f, nb, sb unsafe.Pointer) {
-		v, w, u := as[func(A, B) (string, string, uint32)](f)(*at[A](nb, sb, x), *at[B](nb, sb, y))
-		give(nb, sb, r, v)
-		give(nb, sb, s, w)
-		give(nb, sb, t, u)
+		v, w, u := reinterpret[func(A, B) (string, string, uint32)](f)(*argumentAt[A](nb, sb, x), *argumentAt[B](nb, sb, y))
+		storeResult(nb, sb, r, v)
+		storeResult(nb, sb, s, w)
+		storeResult(nb, sb, t, u)
 	}
 }
 `))

@@ -75,7 +75,7 @@ var accesses = map[string]string{
 	"LEN": "*(*int)(unsafe.Add(sb, int(in.%s)+8))",
 	"CAP": "*(*int)(unsafe.Add(sb, int(in.%s)+16))",
 	"STR": "*(*string)(unsafe.Add(sb, in.%s))",
-	"HDR": "*(*header)(unsafe.Add(sb, in.%s))",
+	"HDR": "*(*sliceHeader)(unsafe.Add(sb, in.%s))",
 	"ANY": "*(*any)(unsafe.Add(sb, int(in.%s)-8))",
 }
 
@@ -83,7 +83,7 @@ var words = regexp.MustCompile(`\b(JUMP|CHECK|SAVE)\b`)
 
 var expansions = map[string]string{
 	"JUMP":  "ip = (*instruction)(unsafe.Add(unsafe.Pointer(in), in.j))",
-	"CHECK": "if stop.Load() { t.ip = in; t.machine.config.Stop() }",
+	"CHECK": "if stop.Load() { t.ip = in; t.vm.config.Stop() }",
 	"SAVE":  "t.ip = in",
 }
 
@@ -108,7 +108,7 @@ const prologue = `import (
 func (t *thread) run(fn *Function, ip *instruction) {
 	var (
 		nb, sb     = t.nb, t.sb
-		stop       = t.machine.stop
+		stop       = t.vm.stop
 		callee     *Function
 		captured   []unsafe.Pointer
 		index, length int
@@ -131,7 +131,7 @@ const epilogue = `
 		SAVE
 		panic(rt.NilDereference())
 	call:
-		if t.depth+1 >= len(t.frames) || uintptr(nb)+uintptr(in.a)+callee.scalars > t.endN || uintptr(sb)+uintptr(in.b)+callee.pointers > t.endS {
+		if t.depth+1 >= len(t.frames) || uintptr(nb)+uintptr(in.a)+callee.scalars > t.scalarEnd || uintptr(sb)+uintptr(in.b)+callee.pointers > t.slotEnd {
 			SAVE
 			nb, sb = t.grow(nb, sb, uintptr(in.a)+callee.scalars, uintptr(in.b)+callee.pointers)
 		}

@@ -40,13 +40,13 @@ func operations() list {
 func (l *list) moves() {
 	l.add("Mov", "nn", "I(a) = I(b)")
 	l.add("Const", "n--k", "I(a) = int64(in.k)")
-	l.add("Wide", "n--k", "I(a) = fn.wides[in.k]")
+	l.add("Wide", "n--k", "I(a) = fn.constants64[in.k]")
 	l.add("MovP", "ss", "P(a) = P(b)")
 	l.add("MovStr", "ss", "STR(a) = STR(b)")
 	l.add("MovSl", "ss", "HDR(a) = HDR(b)")
 	l.add("MovIf", "ss", "ANY(a) = ANY(b)")
-	l.add("Nil", "s", "HDR(a) = header{}\nQ(a) = nil")
-	l.add("Str", "s--k", "STR(a) = fn.texts[in.k]")
+	l.add("Nil", "s", "HDR(a) = sliceHeader{}\nQ(a) = nil")
+	l.add("Str", "s--k", "STR(a) = fn.strings[in.k]")
 	l.add("Len", "ns", "I(a) = int64(LEN(b))")
 	l.add("Cap", "ns", "I(a) = int64(CAP(b))")
 	l.add("Global", "s--g", "P(a) = fn.globals[in.k].address")
@@ -103,8 +103,8 @@ func (l *list) complexes() {
 			l.add(o.name+access, "sss", access+"(a) = "+x+" "+o.op+" "+y)
 		}
 		l.add("Neg"+access, "ss", access+"(a) = -"+x)
-		l.add("Eq"+access, "nss", "I(a) = truth("+x+" == "+y+")")
-		l.add("Ne"+access, "nss", "I(a) = truth("+x+" != "+y+")")
+		l.add("Eq"+access, "nss", "I(a) = boolToInt("+x+" == "+y+")")
+		l.add("Ne"+access, "nss", "I(a) = boolToInt("+x+" != "+y+")")
 	}
 	l.add("RealC", "ns", "F(a) = real(C(b))")
 	l.add("ImagC", "ns", "F(a) = imag(C(b))")
@@ -142,14 +142,14 @@ var relations = []struct{ name, access, op string }{
 
 func (l *list) comparisons() {
 	for _, r := range relations {
-		l.add(r.name, "nnn", fmt.Sprintf("I(a) = truth(%s(b) %s %s(c))", r.access, r.op, r.access))
+		l.add(r.name, "nnn", fmt.Sprintf("I(a) = boolToInt(%s(b) %s %s(c))", r.access, r.op, r.access))
 	}
-	l.add("EqP", "nss", "I(a) = truth(P(b) == P(c))")
-	l.add("NilP", "ns", "I(a) = truth(P(b) == nil)")
-	l.add("NilIf", "ns", "I(a) = truth(Q(b) == nil)")
-	l.add("EqStr", "nss", "I(a) = truth(STR(b) == STR(c))")
-	l.add("LtStr", "nss", "I(a) = truth(STR(b) < STR(c))")
-	l.add("LeStr", "nss", "I(a) = truth(STR(b) <= STR(c))")
+	l.add("EqP", "nss", "I(a) = boolToInt(P(b) == P(c))")
+	l.add("NilP", "ns", "I(a) = boolToInt(P(b) == nil)")
+	l.add("NilIf", "ns", "I(a) = boolToInt(Q(b) == nil)")
+	l.add("EqStr", "nss", "I(a) = boolToInt(STR(b) == STR(c))")
+	l.add("LtStr", "nss", "I(a) = boolToInt(STR(b) < STR(c))")
+	l.add("LeStr", "nss", "I(a) = boolToInt(STR(b) <= STR(c))")
 }
 
 // branches; those named Loop go back, and look for an interrupt.
@@ -197,14 +197,14 @@ var loads = []width{
 	{"16S", "I", "int16", "int64"}, {"16U", "I", "uint16", "int64"},
 	{"32S", "I", "int32", "int64"}, {"32U", "I", "uint32", "int64"},
 	{"64", "I", "int64", ""},
-	{"P", "P", "unsafe.Pointer", ""}, {"Str", "STR", "string", ""}, {"Sl", "HDR", "header", ""}, {"If", "ANY", "any", ""},
+	{"P", "P", "unsafe.Pointer", ""}, {"Str", "STR", "string", ""}, {"Sl", "HDR", "sliceHeader", ""}, {"If", "ANY", "any", ""},
 	{"C", "C", "complex128", ""}, {"D", "D", "complex64", ""},
 }
 
 // stores need not know the sign.
 var stores = []width{
 	{"8", "I", "int8", "int8"}, {"16", "I", "int16", "int16"}, {"32", "I", "int32", "int32"}, {"64", "I", "int64", ""},
-	{"P", "P", "unsafe.Pointer", ""}, {"Str", "STR", "string", ""}, {"Sl", "HDR", "header", ""}, {"If", "ANY", "any", ""},
+	{"P", "P", "unsafe.Pointer", ""}, {"Str", "STR", "string", ""}, {"Sl", "HDR", "sliceHeader", ""}, {"If", "ANY", "any", ""},
 	{"C", "C", "complex128", ""}, {"D", "D", "complex64", ""},
 }
 
@@ -266,7 +266,7 @@ func (l *list) control() {
 	l.add("Native", "---x", "SAVE\nfn.natives[in.k].run(t, nb, sb)")
 	l.add("FF", "nn-x", "SAVE\nF(a) = fn.natives[in.k].float(F(b))")
 	l.add("Sqrt", "nn", "F(a) = math.Sqrt(F(b))")
-	l.add("Call", "NS-f", "callee = fn.calls[in.k].now()\ngoto call")
+	l.add("Call", "NS-f", "callee = fn.callees[in.k].current()\ngoto call")
 	l.add("CallValue", "NSsx", `
 		p := P(c)
 		`+nilCheck+`
@@ -275,24 +275,24 @@ func (l *list) control() {
 			goto call
 		}
 		SAVE
-		fn.foreign[in.k].call(unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), p)`)
+		fn.foreignCalls[in.k].call(unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), p)`)
 	l.add("CallMethod", "NSsx", `
-		site := fn.sites[in.k]
+		site := fn.callSites[in.k]
 		receiver := (*unsafe.Pointer)(unsafe.Add(sb, uintptr(in.b)+slotOffset))
-		if e := site.last.Load(); e != nil && e.variant == Q(c) && e.epoch == t.machine.epoch.Load() {
+		if e := site.cached.Load(); e != nil && e.typeWord == Q(c) && e.epoch == t.vm.epoch.Load() {
 			if b := (*rt.Box)(P(c)); b.T == e.typ {
-				*receiver = words(&b.V)[1]
+				*receiver = interfaceWords(&b.V)[1]
 				callee = e.function
 				goto call
 			}
 		}
 		SAVE
-		if f, data := site.find(t.machine, ANY(c)); f != nil {
+		if f, data := site.find(t.vm, ANY(c)); f != nil {
 			*receiver = data
 			callee = f
 			goto call
 		}
-		site.call(t.machine, unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), ANY(c))`)
+		site.call(t.vm, unsafe.Add(nb, in.a), unsafe.Add(sb, in.b), ANY(c))`)
 	l.add("Ret", "", `
 		if t.depth == 0 {
 			t.fn = nil

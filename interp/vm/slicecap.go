@@ -27,14 +27,14 @@ const (
 
 // shortBytes is the size of the buffer of an append, shortRunes the length of that of a conversion.
 const (
-	shortBytes = 32
-	shortRunes = 32
+	stackBufferBytes = 32
+	shortRunes       = 32
 )
 
 // ShortSlices finds the calls of append, and the conversions to []byte and []rune, in body whose result does not leave it.
 // outside are variables that only body uses and does not declare.
-func ShortSlices(info *types.Info, body ast.Node, outside ...*types.Var) map[*ast.CallExpr]Capacity {
-	w := &shortSlices{info: info, owner: map[*types.Var]*ast.FuncLit{}, escapes: map[*types.Var]bool{}, changed: map[*types.Var]bool{}, flows: map[*types.Var][]*types.Var{}, results: map[*ast.CallExpr]*types.Var{}}
+func SliceCapacities(info *types.Info, body ast.Node, outside ...*types.Var) map[*ast.CallExpr]Capacity {
+	w := &capacityAnalysis{info: info, owner: map[*types.Var]*ast.FuncLit{}, escapes: map[*types.Var]bool{}, modified: map[*types.Var]bool{}, flowsTo: map[*types.Var][]*types.Var{}, targets: map[*ast.CallExpr]*types.Var{}}
 	for _, v := range outside {
 		if isSliceType(v.Type()) {
 			w.owner[v] = nil
@@ -42,14 +42,14 @@ func ShortSlices(info *types.Info, body ast.Node, outside ...*types.Var) map[*as
 	}
 	w.declare(body, nil)
 	w.walk(body)
-	if len(w.results) == 0 {
+	if len(w.targets) == 0 {
 		return nil
 	}
 	for changed := true; changed; {
 		changed = false
-		for v, targets := range w.flows {
+		for v, targets := range w.flowsTo {
 			for _, to := range targets {
-				for _, fact := range []map[*types.Var]bool{w.escapes, w.changed} {
+				for _, fact := range []map[*types.Var]bool{w.escapes, w.modified} {
 					if !fact[v] && fact[to] {
 						fact[v], changed = true, true
 					}
@@ -58,41 +58,41 @@ func ShortSlices(info *types.Info, body ast.Node, outside ...*types.Var) map[*as
 		}
 	}
 	short := map[*ast.CallExpr]Capacity{}
-	first := map[*types.Var]bool{} // the compiler does so for the first append to a variable
-	for _, call := range w.order {
-		to := w.results[call]
+	firstAppend := map[*types.Var]bool{} // the compiler does so for the first append to a variable
+	for _, call := range w.calls {
+		to := w.targets[call]
 		if w.escapes[to] {
 			continue
 		}
 		short[call] = Buffered
-		if t := w.info.Types[call.Fun]; t.IsType() && !w.changed[to] && !w.direct[call] && isBytes(t.Type) {
+		if t := w.info.Types[call.Fun]; t.IsType() && !w.modified[to] && !w.resultModified[call] && isBytes(t.Type) {
 			short[call] = Exact
 		}
-		if v := w.appended(call); v != nil {
-			if first[v] {
+		if v := w.appendTarget(call); v != nil {
+			if firstAppend[v] {
 				delete(short, call)
 			}
-			first[v] = true
+			firstAppend[v] = true
 		}
 	}
 	return short
 }
 
-type shortSlices struct {
-	info    *types.Info
-	owner   map[*types.Var]*ast.FuncLit // of variables that body declares
-	escapes map[*types.Var]bool
-	changed map[*types.Var]bool          // their elements are
-	direct  map[*ast.CallExpr]bool       // the elements of the result itself are
-	flows   map[*types.Var][]*types.Var  // to which variables one is assigned
-	results map[*ast.CallExpr]*types.Var // of calls that may be short; nil if no variable gets the result
-	order   []*ast.CallExpr
-	stack   []ast.Node
-	lits    []*ast.FuncLit
+type capacityAnalysis struct {
+	info           *types.Info
+	owner          map[*types.Var]*ast.FuncLit // of variables that body declares
+	escapes        map[*types.Var]bool
+	modified       map[*types.Var]bool          // their elements are
+	resultModified map[*ast.CallExpr]bool       // the elements of the result itself are
+	flowsTo        map[*types.Var][]*types.Var  // to which variables one is assigned
+	targets        map[*ast.CallExpr]*types.Var // of calls that may be short; nil if no variable gets the result
+	calls          []*ast.CallExpr
+	stack          []ast.Node
+	literals       []*ast.FuncLit
 }
 
 // declare finds the variables that n, which belongs to a literal, declares.
-func (w *shortSlices) declare(n ast.Node, lit *ast.FuncLit) {
+func (w *capacityAnalysis) declare(n ast.Node, lit *ast.FuncLit) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
@@ -122,33 +122,33 @@ func isBytes(t types.Type) bool {
 	return ok && b.Kind() == types.Byte
 }
 
-func (w *shortSlices) walk(body ast.Node) {
+func (w *capacityAnalysis) walk(body ast.Node) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		if n == nil {
 			if _, ok := w.stack[len(w.stack)-1].(*ast.FuncLit); ok {
-				w.lits = w.lits[:len(w.lits)-1]
+				w.literals = w.literals[:len(w.literals)-1]
 			}
 			w.stack = w.stack[:len(w.stack)-1]
 			return true
 		}
 		switch n := n.(type) {
 		case *ast.FuncLit:
-			w.lits = append(w.lits, n)
+			w.literals = append(w.literals, n)
 		case *ast.Ident:
 			if v, ok := w.info.Uses[n].(*types.Var); ok {
 				w.use(n, v)
 			}
 		case *ast.CallExpr:
-			if w.makes(n) {
+			if w.mayBeShort(n) {
 				if to, stays := w.destination(n); stays {
-					if w.changes(n) {
-						if w.direct == nil {
-							w.direct = map[*ast.CallExpr]bool{}
+					if w.modifies(n) {
+						if w.resultModified == nil {
+							w.resultModified = map[*ast.CallExpr]bool{}
 						}
-						w.direct[n] = true
+						w.resultModified[n] = true
 					}
-					w.results[n] = to
-					w.order = append(w.order, n)
+					w.targets[n] = to
+					w.calls = append(w.calls, n)
 				}
 			}
 		}
@@ -158,7 +158,7 @@ func (w *shortSlices) walk(body ast.Node) {
 }
 
 // makes reports whether a call is an append of elements, or a conversion, that may allocate a short slice.
-func (w *shortSlices) makes(call *ast.CallExpr) bool {
+func (w *capacityAnalysis) mayBeShort(call *ast.CallExpr) bool {
 	tv := w.info.Types[call.Fun]
 	if tv.IsType() && len(call.Args) == 1 {
 		from := w.info.Types[call.Args[0]]
@@ -168,7 +168,7 @@ func (w *shortSlices) makes(call *ast.CallExpr) bool {
 	return w.isBuiltin(call, "append") && !call.Ellipsis.IsValid() && len(call.Args) > 1
 }
 
-func (w *shortSlices) isBuiltin(call *ast.CallExpr, names ...string) bool {
+func (w *capacityAnalysis) isBuiltin(call *ast.CallExpr, names ...string) bool {
 	id, ok := ast.Unparen(call.Fun).(*ast.Ident)
 	if !ok || !w.info.Types[call.Fun].IsBuiltin() {
 		return false
@@ -182,7 +182,7 @@ func (w *shortSlices) isBuiltin(call *ast.CallExpr, names ...string) bool {
 }
 
 // appended returns the variable that a call appends to, nil if there is none.
-func (w *shortSlices) appended(call *ast.CallExpr) *types.Var {
+func (w *capacityAnalysis) appendTarget(call *ast.CallExpr) *types.Var {
 	if !w.info.Types[call.Fun].IsBuiltin() {
 		return nil
 	}
@@ -195,29 +195,29 @@ func (w *shortSlices) appended(call *ast.CallExpr) *types.Var {
 }
 
 // use notes where a variable goes.
-func (w *shortSlices) use(id *ast.Ident, v *types.Var) {
+func (w *capacityAnalysis) use(id *ast.Ident, v *types.Var) {
 	lit, declared := w.owner[v]
 	if !declared {
 		return
 	}
 	var here *ast.FuncLit
-	if len(w.lits) > 0 {
-		here = w.lits[len(w.lits)-1]
+	if len(w.literals) > 0 {
+		here = w.literals[len(w.literals)-1]
 	}
 	to, stays := w.destination(id)
-	if w.changes(id) {
-		w.changed[v] = true
+	if w.modifies(id) {
+		w.modified[v] = true
 	}
 	switch {
 	case here != lit || !stays:
 		w.escapes[v] = true
 	case to != nil && to != v:
-		w.flows[v] = append(w.flows[v], to)
+		w.flowsTo[v] = append(w.flowsTo[v], to)
 	}
 }
 
 // changes reports whether the elements of the slice e are assigned to, or appended to, where it stands.
-func (w *shortSlices) changes(e ast.Expr) bool {
+func (w *capacityAnalysis) modifies(e ast.Expr) bool {
 	for i := len(w.stack) - 1; i >= 0; i-- {
 		switch parent := w.stack[i].(type) {
 		case *ast.ParenExpr:
@@ -251,7 +251,7 @@ func (w *shortSlices) changes(e ast.Expr) bool {
 
 // destination returns the variable that the expression e, whose parents are on the stack, is assigned to, nil if it is assigned to
 // none; and whether it stays in the function.
-func (w *shortSlices) destination(e ast.Expr) (to *types.Var, stays bool) {
+func (w *capacityAnalysis) destination(e ast.Expr) (to *types.Var, stays bool) {
 	for i := len(w.stack) - 1; i >= 0; i-- {
 		switch parent := w.stack[i].(type) {
 		case *ast.ParenExpr:
@@ -290,13 +290,13 @@ func (w *shortSlices) destination(e ast.Expr) (to *types.Var, stays bool) {
 		case *ast.RangeStmt:
 			return nil, parent.X == e || parent.Key == e || parent.Value == e
 		case *ast.AssignStmt:
-			return w.assigned(e, parent.Lhs, parent.Rhs)
+			return w.assignmentTarget(e, parent.Lhs, parent.Rhs)
 		case *ast.ValueSpec:
 			lhs := make([]ast.Expr, len(parent.Names))
 			for i, name := range parent.Names {
 				lhs[i] = name
 			}
-			return w.assigned(e, lhs, parent.Values)
+			return w.assignmentTarget(e, lhs, parent.Values)
 		default:
 			return nil, false
 		}
@@ -305,7 +305,7 @@ func (w *shortSlices) destination(e ast.Expr) (to *types.Var, stays bool) {
 }
 
 // assigned returns what an assignment does with e.
-func (w *shortSlices) assigned(e ast.Expr, lhs, rhs []ast.Expr) (*types.Var, bool) {
+func (w *capacityAnalysis) assignmentTarget(e ast.Expr, lhs, rhs []ast.Expr) (*types.Var, bool) {
 	for _, x := range lhs {
 		if x == e {
 			return nil, true

@@ -10,27 +10,27 @@ import (
 )
 
 // ranging is the compiling of one range statement.
-type ranging struct {
+type rangeLoop struct {
 	c      *compiler
 	s      *ast.RangeStmt
 	target *target
 }
 
 // wanted returns the variable of the statement that is not left out.
-func wanted(e ast.Expr) bool { return e != nil && !isBlank(e) }
+func isUsed(e ast.Expr) bool { return e != nil && !isBlank(e) }
 
 // assign gives the variable e of the statement the value x of type t.
-func (r *ranging) assign(e ast.Expr, x operand, t types.Type) {
-	if !wanted(e) {
+func (r *rangeLoop) assign(e ast.Expr, x operand, t types.Type) {
+	if !isUsed(e) {
 		return
 	}
 	c := r.c
 	if r.s.Tok == token.DEFINE {
 		if v := c.defined(e); v != nil {
 			s := c.shape(e, c.subst(v.Type()))
-			at := none
+			at := noRegister
 			if _, ok := c.hoisted[v]; !ok {
-				at = c.cell(v, s)
+				at = c.variableRegister(v, s)
 			}
 			c.declareAt(v, s, at, x)
 			return
@@ -40,7 +40,7 @@ func (r *ranging) assign(e ast.Expr, x operand, t types.Type) {
 }
 
 // body compiles the statements of the loop.
-func (r *ranging) body(assign func()) {
+func (r *rangeLoop) body(assign func()) {
 	c := r.c
 	m := c.mark()
 	assign()
@@ -48,92 +48,92 @@ func (r *ranging) body(assign func()) {
 	c.block(r.s.Body.List)
 	c.targets = c.targets[:len(c.targets)-1]
 	c.release(m)
-	c.place(r.target.next)
-	c.at(r.s)
+	c.bind(r.target.next)
+	c.setPosition(r.s)
 }
 
 // count compiles a loop whose hidden index runs from 0 to the value in n.
-func (r *ranging) count(n uint16, assign func(index operand)) {
+func (r *rangeLoop) count(n uint16, assign func(index operand)) {
 	c := r.c
 	index := c.temporary(intShape)
-	c.do(opConst, index.at, 0, 0)
-	c.jump(r.target.exit, opIfLeI, n, index.at, 0)
+	c.do(opConst, index.reg, 0, 0)
+	c.jump(r.target.exit, opIfLeI, n, index.reg, 0)
 	begin := newLabel()
-	c.place(begin)
+	c.bind(begin)
 	r.body(func() { assign(index) })
-	c.jump(begin, opLoopAddLt, index.at, n, 1)
+	c.jump(begin, opLoopAddLt, index.reg, n, 1)
 }
 
-func (r *ranging) integers() {
+func (r *rangeLoop) integers() {
 	c := r.c
 	t := c.typeOf(r.s.X)
-	if wanted(r.s.Key) {
+	if isUsed(r.s.Key) {
 		t = c.typeOf(r.s.Key)
 	}
-	n := c.fresh(c.exprTo(r.s.X, t, nil))
+	n := c.snapshot(c.exprTo(r.s.X, t, nil))
 	if n.width == "64" && !isSigned(n.typ.Kind()) {
 		c.fail(r.s, "range over %s", t)
 	}
-	r.count(n.at, func(index operand) {
+	r.count(n.reg, func(index operand) {
 		index.shape = n.shape
 		r.assign(r.s.Key, index, t)
 	})
 }
 
-func (r *ranging) slice(elem types.Type) {
+func (r *rangeLoop) slice(elem types.Type) {
 	c := r.c
-	x := c.fresh(c.expr(r.s.X, nil))
+	x := c.snapshot(c.expr(r.s.X, nil))
 	n := c.scalarRegister()
-	c.do(opLen, n, x.at, 0)
+	c.do(opLen, n, x.reg, 0)
 	elem = c.subst(elem)
 	s := c.shape(r.s, elem)
 	r.count(n, func(index operand) {
 		r.assign(r.s.Key, index, types.Typ[types.Int])
-		if wanted(r.s.Value) {
-			v := c.get(place{kind: inElement, shape: s, at: x.at, index: index.at}, nil)
-			r.assignKept(r.s.Value, v, elem)
+		if isUsed(r.s.Value) {
+			v := c.get(location{kind: inSliceElement, shape: s, reg: x.reg, index: index.reg}, nil)
+			r.assignOwned(r.s.Value, v, elem)
 		}
 	})
 }
 
 // assignKept is assign for a value in a register that may become the variable's.
-func (r *ranging) assignKept(e ast.Expr, x operand, t types.Type) {
+func (r *rangeLoop) assignOwned(e ast.Expr, x operand, t types.Type) {
 	c := r.c
-	if v := c.defined(e); v != nil && r.s.Tok == token.DEFINE && x.file != memory && !c.facts.shared[v] {
-		c.variables[v] = &variable{shape: x.shape, at: x.at}
+	if v := c.defined(e); v != nil && r.s.Tok == token.DEFINE && x.file != memory && !c.facts.escapes[v] {
+		c.variables[v] = &variable{shape: x.shape, reg: x.reg}
 		return
 	}
 	r.assign(e, x, t)
 }
 
 // array ranges over a copy, if there is a value to be got from it.
-func (r *ranging) array(t *types.Array) {
+func (r *rangeLoop) array(t *types.Array) {
 	c := r.c
-	if r.uncounted(t) {
+	if r.overLength(t) {
 		return
 	}
 	x := c.expr(r.s.X, nil)
-	if wanted(r.s.Value) {
-		x = c.own(operand{shape: x.shape, at: x.at, offset: x.offset}, nil)
+	if isUsed(r.s.Value) {
+		x = c.own(operand{shape: x.shape, reg: x.reg, offset: x.offset}, nil)
 	}
 	r.arrayAt(x, t)
 }
 
-func (r *ranging) arrayPointer(t *types.Array) {
+func (r *rangeLoop) arrayPointer(t *types.Array) {
 	c := r.c
-	if r.uncounted(t) {
+	if r.overLength(t) {
 		return
 	}
-	x := c.fresh(c.expr(r.s.X, nil))
+	x := c.snapshot(c.expr(r.s.X, nil))
 	x.shape = c.shape(r.s, c.typeOf(r.s.X).Underlying().(*types.Pointer).Elem())
 	r.arrayAt(x, t)
 }
 
 // uncounted compiles the range over an array whose elements are not wanted: Go
 // does not evaluate it when nothing is called in it.
-func (r *ranging) uncounted(t *types.Array) bool {
+func (r *rangeLoop) overLength(t *types.Array) bool {
 	c := r.c
-	if wanted(r.s.Value) || c.calls(r.s.X) {
+	if isUsed(r.s.Value) || c.calls(r.s.X) {
 		return false
 	}
 	n := c.scalarRegister()
@@ -142,7 +142,7 @@ func (r *ranging) uncounted(t *types.Array) bool {
 	return true
 }
 
-func (r *ranging) arrayAt(x operand, t *types.Array) {
+func (r *rangeLoop) arrayAt(x operand, t *types.Array) {
 	c := r.c
 	n := c.scalarRegister()
 	c.constantBits(n, t.Len())
@@ -154,43 +154,43 @@ func (r *ranging) arrayAt(x operand, t *types.Array) {
 	base := c.address(x)
 	r.count(n, func(index operand) {
 		r.assign(r.s.Key, index, types.Typ[types.Int])
-		if wanted(r.s.Value) {
+		if isUsed(r.s.Value) {
 			at := c.referenceRegister()
-			c.emit(opAxAddr, at, base, index.at, int32(s.typ.Size()), int32(t.Len()))
+			c.emit(opAxAddr, at, base, index.reg, int32(s.typ.Size()), int32(t.Len()))
 			r.assign(r.s.Value, c.load(s, at, 0, nil), elem)
 		}
 	})
 }
 
 // text ranges over the runes of a string.
-func (r *ranging) text() {
+func (r *rangeLoop) runes() {
 	c := r.c
-	x := c.fresh(c.expr(r.s.X, nil))
+	x := c.snapshot(c.expr(r.s.X, nil))
 	n := c.scalarRegister()
-	c.do(opLen, n, x.at, 0)
+	c.do(opLen, n, x.reg, 0)
 	at, next := c.temporary(intShape), c.temporary(intShape)
 	char := c.temporary(shape{file: scalar, width: "32S", typ: reflect.TypeFor[rune]()})
-	c.do(opConst, next.at, 0, 0)
-	c.jump(r.target.exit, opIfLeI, n, next.at, 0)
+	c.do(opConst, next.reg, 0, 0)
+	c.jump(r.target.exit, opIfLeI, n, next.reg, 0)
 	begin := newLabel()
-	c.place(begin)
-	c.do(opMov, at.at, next.at, 0)
-	from, begins, ends, to := x.at, at.at, next.at, char.at
+	c.bind(begin)
+	c.do(opMov, at.reg, next.reg, 0)
+	from, begins, ends, to := x.reg, at.reg, next.reg, char.reg
 	c.native("next rune", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		i := *integer(nb, begins)
-		s := (*text(sb, from))[i:]
+		i := *intAt(nb, begins)
+		s := (*stringAt(sb, from))[i:]
 		if s[0] < utf8.RuneSelf {
-			*integer(nb, to), *integer(nb, ends) = int64(s[0]), i+1
+			*intAt(nb, to), *intAt(nb, ends) = int64(s[0]), i+1
 			return
 		}
 		v, size := utf8.DecodeRuneInString(s)
-		*integer(nb, to), *integer(nb, ends) = int64(v), i+int64(size)
+		*intAt(nb, to), *intAt(nb, ends) = int64(v), i+int64(size)
 	}})
 	r.body(func() {
 		r.assign(r.s.Key, at, types.Typ[types.Int])
 		r.assign(r.s.Value, char, types.Typ[types.Rune])
 	})
-	c.jump(begin, opLoopLtI, next.at, n, 0)
+	c.jump(begin, opLoopLtI, next.reg, n, 0)
 }
 
 // mapRange is a range over a map in progress.
@@ -200,13 +200,13 @@ type mapRange struct {
 }
 
 // entries ranges over a map.
-func (r *ranging) entries(t *types.Map) {
+func (r *rangeLoop) entries(t *types.Map) {
 	c := r.c
 	m := c.expr(r.s.X, nil)
 	a := c.mapAccess(r.s, t)
 	state := c.referenceRegister()
-	from := m.at
-	withKey, withElem := wanted(r.s.Key), wanted(r.s.Value)
+	from := m.reg
+	withKey, withElem := isUsed(r.s.Key), isUsed(r.s.Value)
 	c.native("range "+a.typ.String(), &native{run: func(_ *thread, _, sb unsafe.Pointer) {
 		v := reflect.NewAt(a.typ, unsafe.Add(sb, from)).Elem()
 		x := &mapRange{}
@@ -220,31 +220,31 @@ func (r *ranging) entries(t *types.Map) {
 		if withElem {
 			x.elem = reflect.New(a.elem.typ).Elem()
 		}
-		*pointer(sb, state) = unsafe.Pointer(x)
+		*pointerAt(sb, state) = unsafe.Pointer(x)
 	}})
 	more := c.scalarRegister()
 	key, elem := c.temporary(a.key), c.temporary(a.elem)
 	c.jump(r.target.next, opJmp, 0, 0, 0)
 	begin := newLabel()
-	c.place(begin)
+	c.bind(begin)
 	r.body(func() {
 		r.assign(r.s.Key, key, c.subst(t.Key()))
 		r.assign(r.s.Value, elem, c.subst(t.Elem()))
 	})
 	c.native("next "+a.typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		x := (*mapRange)(*pointer(sb, state))
+		x := (*mapRange)(*pointerAt(sb, state))
 		if !x.iterator.Next() {
-			*integer(nb, more) = 0
+			*intAt(nb, more) = 0
 			return
 		}
-		*integer(nb, more) = 1
+		*intAt(nb, more) = 1
 		if withKey {
 			x.key.SetIterKey(x.iterator)
-			a.key.fill(nb, sb, key.at, x.key.Addr().UnsafePointer())
+			a.key.fill(nb, sb, key.reg, x.key.Addr().UnsafePointer())
 		}
 		if withElem {
 			x.elem.SetIterValue(x.iterator)
-			a.elem.fill(nb, sb, elem.at, x.elem.Addr().UnsafePointer())
+			a.elem.fill(nb, sb, elem.reg, x.elem.Addr().UnsafePointer())
 		}
 	}})
 	c.jump(begin, opLoopIf, more, 0, 0)

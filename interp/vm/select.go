@@ -29,25 +29,25 @@ func (c *compiler) selectStmt(s *ast.SelectStmt, name string) {
 		cases[i], elements[i] = c.selectCase(cc.(*ast.CommClause).Comm)
 	}
 	chosen, open := c.temporary(intShape), c.temporary(boolShape)
-	c.native("select", &native{run: c.selector(cases, chosen.at, open.at)})
+	c.native("select", &native{run: c.selector(cases, chosen.reg, open.reg)})
 	for i, b := range bodies {
-		c.jump(b, opIfEqK, chosen.at, 0, int32(i))
+		c.jump(b, opIfEqK, chosen.reg, 0, int32(i))
 	}
 	c.targets = append(c.targets, t)
 	for i, cc := range s.Body.List {
 		clause := cc.(*ast.CommClause)
-		c.place(bodies[i])
+		c.bind(bodies[i])
 		m := c.mark()
 		if a, ok := clause.Comm.(*ast.AssignStmt); ok {
-			c.received(a, cases[i].value, open, elements[i])
-			c.losses(a)
+			c.assignReceived(a, cases[i].value, open, elements[i])
+			c.hooksAfter(a)
 		}
 		c.list(clause.Body)
 		c.release(m)
 		c.jump(t.exit, opJmp, 0, 0, 0)
 	}
 	c.targets = c.targets[:len(c.targets)-1]
-	c.place(t.exit)
+	c.bind(t.exit)
 }
 
 // selectCase evaluates the operands of a case, and gives the type of what is
@@ -59,9 +59,9 @@ func (c *compiler) selectCase(comm ast.Stmt) (x selectCase, elem types.Type) {
 		return selectCase{direction: reflect.SelectDefault}, nil
 	case *ast.SendStmt:
 		elem = c.subst(c.channelType(comm.Chan).Elem())
-		x.direction, x.channel = reflect.SelectSend, c.fresh(c.expr(comm.Chan, nil))
+		x.direction, x.channel = reflect.SelectSend, c.snapshot(c.expr(comm.Chan, nil))
 		x.value = c.value(comm.Value, elem)
-		x.value.at, x.value.offset = c.addressIfMemory(x.value), 0
+		x.value.reg, x.value.offset = c.addressIfMemory(x.value), 0
 		x.typ = reflect.ChanOf(reflect.SendDir, x.channel.typ.Elem())
 		return x, elem
 	case *ast.ExprStmt:
@@ -71,7 +71,7 @@ func (c *compiler) selectCase(comm ast.Stmt) (x selectCase, elem types.Type) {
 	}
 	receive := ast.Unparen(from).(*ast.UnaryExpr)
 	elem = c.subst(c.channelType(receive.X).Elem())
-	x.direction, x.channel = reflect.SelectRecv, c.fresh(c.expr(receive.X, nil))
+	x.direction, x.channel = reflect.SelectRecv, c.snapshot(c.expr(receive.X, nil))
 	x.value = c.temporary(c.shape(receive, elem))
 	x.value.owned = x.value.file == memory
 	x.typ = reflect.ChanOf(reflect.RecvDir, x.channel.typ.Elem())
@@ -79,7 +79,7 @@ func (c *compiler) selectCase(comm ast.Stmt) (x selectCase, elem types.Type) {
 }
 
 // received gives the variables of a case what was received.
-func (c *compiler) received(a *ast.AssignStmt, v, open operand, elem types.Type) {
+func (c *compiler) assignReceived(a *ast.AssignStmt, v, open operand, elem types.Type) {
 	values, from := []operand{v, open}, []types.Type{elem, types.Typ[types.Bool]}
 	if len(a.Lhs) == 2 && a.Tok == token.ASSIGN && !isBlank(a.Lhs[0]) && !isBlank(a.Lhs[1]) {
 		_, plain := ast.Unparen(a.Lhs[1]).(*ast.Ident)
@@ -102,7 +102,7 @@ func (c *compiler) received(a *ast.AssignStmt, v, open operand, elem types.Type)
 // selector makes the operation that waits for one of the cases and puts the number
 // of that one into a register.
 func (c *compiler) selector(cases []selectCase, chosen, open uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
-	registry := c.machine.config.Registry
+	registry := c.vm.config.Registry
 	if registry == nil {
 		c.fail(nil, "a select statement")
 	}
@@ -113,19 +113,19 @@ func (c *compiler) selector(cases []selectCase, chosen, open uint16) func(*threa
 			if x.direction == reflect.SelectDefault {
 				continue
 			}
-			p := *pointer(sb, x.channel.at)
+			p := *pointerAt(sb, x.channel.reg)
 			if p == nil {
 				continue // package reflect wants no value for a nil channel
 			}
 			list[i].Chan = reflect.NewAt(x.typ, unsafe.Pointer(&p)).Elem()
 			if x.direction == reflect.SelectSend {
-				list[i].Send = x.value.get(nb, sb, x.value.at)
+				list[i].Send = x.value.get(nb, sb, x.value.reg)
 			}
 		}
 		at, value, ok := registry.Choose(list)
 		if cases[at].direction == reflect.SelectRecv {
-			cases[at].value.put(nb, sb, cases[at].value.at, value)
+			cases[at].value.put(nb, sb, cases[at].value.reg, value)
 		}
-		*integer(nb, chosen), *integer(nb, open) = int64(at), truth(ok)
+		*intAt(nb, chosen), *intAt(nb, open) = int64(at), boolToInt(ok)
 	}
 }

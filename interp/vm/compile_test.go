@@ -17,9 +17,9 @@ var packages = symbols.Packages()
 
 // program is checked and compiled source.
 type program struct {
-	unit    *Unit
-	values  map[string]reflect.Value // pointers to the variables of functions and globals
-	machine *Machine
+	unit   *Unit
+	values map[string]reflect.Value // pointers to the variables of functions and globals
+	vm     *VM
 }
 
 func interpreted(n *types.Named) bool { return n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "main" }
@@ -44,10 +44,10 @@ func compile(t testing.TB, source string) *program {
 	p := &program{values: map[string]reflect.Value{}}
 	builder := &layout.Builder{Interpreted: interpreted, Packages: packages}
 	registry := rt.New(rt.Config{Interpreted: interpreted, Packages: packages})
-	p.machine = New(Config{
+	p.vm = New(Config{
 		Registry: registry, Packages: packages, Interpreted: interpreted, Type: builder.Reflect,
 	})
-	p.unit = p.machine.Begin(&Source{
+	p.unit = p.vm.Begin(&Source{
 		Info:     info,
 		Position: func(n ast.Node) int { return fset.Position(n.Pos()).Line - 1 },
 		Global: func(v *types.Var) string {

@@ -11,7 +11,7 @@ import (
 // plainPackages are the compiled packages whose functions neither wait, nor
 // start goroutines, nor look into what they are given by reflection, so that a
 // call of them from the VM is like any other.
-var plainPackages = map[string]bool{
+var callablePackages = map[string]bool{
 	"math": true, "math/bits": true, "math/rand": true, "math/rand/v2": true, "math/big": true,
 	"strings": true, "bytes": true, "strconv": true, "errors": true, "sort": true, "fmt": true, "time": true,
 	"unicode": true, "unicode/utf8": true, "unicode/utf16": true, "regexp": true, "path": true, "path/filepath": true, "html": true,
@@ -23,7 +23,7 @@ var plainPackages = map[string]bool{
 }
 
 // special functions of these packages are left to yaegi.
-var special = map[string]bool{
+var interpretedOnly = map[string]bool{
 	"time.AfterFunc": true, "time.Tick": true, "time.After": true, "time.NewTimer": true, "time.NewTicker": true,
 	"(*sync.Cond).Wait": true, "(sync.Locker).Lock": true, "(*sync.Map).Clear": true, "(*sync.Pool).Get": true,
 	"(*strings.Builder).Grow": true, "(*bytes.Buffer).Grow": true, // yaegi checks what they are given
@@ -32,14 +32,14 @@ var special = map[string]bool{
 
 // ofRuntime are functions of package runtime that the VM calls. A finalizer that yaegi made would keep its object
 // alive, since it refers to all variables of the function that it is in.
-var ofRuntime = map[string]bool{"runtime.SetFinalizer": true, "runtime.KeepAlive": true, "runtime.GC": true}
+var runtimeFunctions = map[string]bool{"runtime.SetFinalizer": true, "runtime.KeepAlive": true, "runtime.GC": true}
 
 // usable reports whether the VM calls a compiled function.
-func (c *compiler) usable(o *types.Func) bool {
-	if ofRuntime[o.FullName()] {
+func (c *compiler) mayCall(o *types.Func) bool {
+	if runtimeFunctions[o.FullName()] {
 		return true
 	}
-	if o.Pkg() == nil || !plainPackages[o.Pkg().Path()] || special[o.FullName()] {
+	if o.Pkg() == nil || !callablePackages[o.Pkg().Path()] || interpretedOnly[o.FullName()] {
 		return false
 	}
 	sig := o.Signature()
@@ -85,64 +85,64 @@ func isSequence(t *types.Named) bool {
 
 // callCompiled calls a function of a compiled package.
 func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
-	if sorts[o.FullName()] != nil {
+	if sortFunctions[o.FullName()] != nil {
 		return c.sortSlice(e, o, sig)
 	}
 	if name := o.FullName(); name == "errors.Is" || name == "errors.As" {
 		return c.callErrors(e, o, sig)
 	}
-	if c.lends(e, o) {
+	if c.isCellCollection(e, o) {
 		return c.callCollection(e, o, sig)
 	}
-	coroutine := o.FullName() == orderedPackage+".Coroutine"
-	if o.Pkg().Path() == orderedPackage && !coroutine {
+	coroutine := o.FullName() == genericPackage+".Coroutine"
+	if o.Pkg().Path() == genericPackage && !coroutine {
 		return c.callOrdered(e, o, sig)
 	}
-	if !coroutine && !c.usable(o) {
+	if !coroutine && !c.mayCall(o) {
 		c.fail(e, "a call of %s", o.FullName())
 	}
 	if _, ok := ast.Unparen(e.Fun).(*ast.IndexExpr); ok {
 		c.fail(e, "a generic function")
 	}
-	symbol, ok := c.machine.config.Packages[o.Pkg().Path()+"/"+o.Pkg().Name()][o.Name()]
+	symbol, ok := c.vm.config.Packages[o.Pkg().Path()+"/"+o.Pkg().Name()][o.Name()]
 	if !ok || symbol.Kind() != reflect.Func {
 		c.fail(e, "a call of %s", o.FullName())
 	}
-	if f, ok := symbol.Interface().(func(float64) float64); ok && !c.several(e, sig) {
+	if f, ok := symbol.Interface().(func(float64) float64); ok && !c.argumentCountDiffers(e, sig) {
 		x := c.exprTo(e.Args[0], sig.Params().At(0).Type(), nil)
 		dst := c.temporary(x.shape)
 		if o.FullName() == "math.Sqrt" {
-			c.do(opSqrt, dst.at, x.at, 0)
+			c.do(opSqrt, dst.reg, x.reg, 0)
 			return []operand{dst}
 		}
 		c.fn.natives = append(c.fn.natives, &native{name: o.FullName(), float: f})
-		c.emit(opFF, dst.at, x.at, 0, int32(len(c.fn.natives)-1), 0)
+		c.emit(opFF, dst.reg, x.reg, 0, int32(len(c.fn.natives)-1), 0)
 		return []operand{dst}
 	}
-	if !c.several(e, sig) {
+	if !c.argumentCountDiffers(e, sig) {
 		if results := c.callComplex(e, o.FullName(), symbol.Interface(), sig); results != nil {
 			return results
 		}
 	}
-	b := c.beginBlock()
+	b := c.beginFrame()
 	c.arguments(b, e, sig)
 	return c.callSymbol(b, e, o.FullName(), symbol, sig)
 }
 
 // several tells that the arguments are the results of one call.
-func (c *compiler) several(e *ast.CallExpr, sig *types.Signature) bool {
+func (c *compiler) argumentCountDiffers(e *ast.CallExpr, sig *types.Signature) bool {
 	return len(e.Args) != sig.Params().Len()
 }
 
 // callCompiledMethod calls a method of a compiled type.
 func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *types.Func, path []int, sig *types.Signature) []operand {
-	if !c.usable(m) {
+	if !c.mayCall(m) {
 		c.fail(e, "a call of %s", m.FullName())
 	}
 	recv := m.Signature().Recv().Type()
 	s := c.shape(e, recv)
-	if wait, ok := c.waits()[m.FullName()]; ok {
-		b := c.beginBlock()
+	if wait, ok := c.interruptibleWaits()[m.FullName()]; ok {
+		b := c.beginFrame()
 		c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
 		return c.callSymbol(b, e, m.FullName(), wait, sig)
 	}
@@ -150,13 +150,13 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 	if !ok {
 		c.fail(e, "a call of %s", m.FullName())
 	}
-	b := c.beginBlock()
+	b := c.beginFrame()
 	if s.file == memory && len(e.Args) == 0 {
 		// The method of the pointer copies the receiver, and its adapter is fast.
 		method, _ = reflect.PointerTo(s.typ).MethodByName(m.Name())
 		c.argument(b, e, types.NewPointer(recv), func(want *operand) operand {
 			at := c.address(c.receiver(x, path, recv, nil))
-			return c.settle(operand{shape: c.shape(e, types.NewPointer(recv)), at: at}, want)
+			return c.moveInto(operand{shape: c.shape(e, types.NewPointer(recv)), reg: at}, want)
 		})
 	} else {
 		c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
@@ -167,8 +167,8 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 
 // waits returns the functions that stand for methods which wait: an interrupt ends the
 // wait.
-func (c *compiler) waits() map[string]reflect.Value {
-	r := c.machine.config.Registry
+func (c *compiler) interruptibleWaits() map[string]reflect.Value {
+	r := c.vm.config.Registry
 	if r == nil {
 		return nil
 	}
@@ -187,8 +187,8 @@ func shapesOf(list []operand) []shape {
 }
 
 // callSymbol calls a function of Go with the arguments of a block.
-func (c *compiler) callSymbol(b *block, e *ast.CallExpr, name string, f reflect.Value, sig *types.Signature) []operand {
-	if c.postponed(e, b, nil, func(a *compiler, b *block, _ []operand) { a.callSymbol(b, e, name, f, sig) }) {
+func (c *compiler) callSymbol(b *callFrame, e *ast.CallExpr, name string, f reflect.Value, sig *types.Signature) []operand {
+	if c.deferCall(e, b, nil, func(a *compiler, b *callFrame, _ []operand) { a.callSymbol(b, e, name, f, sig) }) {
 		return nil
 	}
 	parameters := make([]uint16, len(b.parameters))
@@ -197,19 +197,19 @@ func (c *compiler) callSymbol(b *block, e *ast.CallExpr, name string, f reflect.
 		c.fail(e, "a call of %s", name)
 	}
 	for i, p := range b.parameters {
-		parameters[i] = p.at
+		parameters[i] = p.reg
 		if p.typ != typ.In(i) {
 			c.fail(e, "a call of %s, whose types differ", name)
 		}
 	}
-	c.release(b.begin)
+	c.release(b.mark)
 	var results []operand
 	var at []uint16
 	for v := range sig.Results().Variables() {
 		r := c.temporary(c.shape(e, v.Type()))
 		r.owned = r.file == memory
 		results = append(results, r)
-		at = append(at, r.at)
+		at = append(at, r.reg)
 	}
 	for i, r := range results {
 		if r.typ != typ.Out(i) && !(r.typ.Kind() == reflect.Func && typ.Out(i).ConvertibleTo(r.typ)) {
@@ -235,7 +235,7 @@ func (c *compiler) callSymbol(b *block, e *ast.CallExpr, name string, f reflect.
 			out = f.Call(arguments)
 		}
 		for i, r := range results {
-			r.shape.put(nb, sb, r.at, out[i])
+			r.shape.put(nb, sb, r.reg, out[i])
 		}
 	}})
 	return results

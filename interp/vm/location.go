@@ -8,38 +8,38 @@ import (
 
 // place is something that can be assigned to. Making one evaluates its operands;
 // what can panic, panics when it is read or assigned to.
-type place struct {
-	kind placeKind
+type location struct {
+	kind locationKind
 	shape
-	at     uint16 // the variable's register, or that of the address, slice or map
-	offset int32  // behind the address
-	sure   bool   // the address is not nil
-	index  uint16 // the register of the index
-	huge   bool   // the index may be no int
-	key    operand
-	mapped *mapAccess
+	reg      uint16 // the variable's register, or that of the address, slice or map
+	offset   int32  // behind the address
+	nonNil   bool   // the address is not nil
+	index    uint16 // the register of the index
+	unsigned bool   // the index may be no int
+	key      operand
+	access   *mapAccess
 }
 
-type placeKind uint8
+type locationKind uint8
 
 const (
-	nowhere    placeKind = iota // the blank identifier
-	inRegister                  // a variable that is not boxed
+	blank      locationKind = iota // the blank identifier
+	inRegister                     // a variable that is not boxed
 	inMemory
-	inElement // of a slice
-	inMap
+	inSliceElement // of a slice
+	inMapEntry
 )
 
 // locate finds the place of an expression that can be assigned to, or of a part
 // of a value in memory.
-func (c *compiler) locate(e ast.Expr) place {
-	defer c.within(e)()
+func (c *compiler) locate(e ast.Expr) location {
+	defer c.withPosition(e)()
 	switch e := e.(type) {
 	case *ast.ParenExpr:
 		return c.locate(e.X)
 	case *ast.Ident:
 		if e.Name == "_" {
-			return place{kind: nowhere}
+			return location{kind: blank}
 		}
 		o, ok := c.source.Info.ObjectOf(e).(*types.Var)
 		if !ok {
@@ -50,27 +50,27 @@ func (c *compiler) locate(e ast.Expr) place {
 		case v == nil:
 			return c.global(e, o)
 		case v.boxed || v.file == memory:
-			return place{kind: inMemory, shape: v.shape, at: v.at, sure: true}
+			return location{kind: inMemory, shape: v.shape, reg: v.reg, nonNil: true}
 		}
-		return place{kind: inRegister, shape: v.shape, at: v.at}
+		return location{kind: inRegister, shape: v.shape, reg: v.reg}
 	case *ast.StarExpr:
 		x := c.expr(e.X, nil)
-		return place{kind: inMemory, shape: c.shapeOf(e), at: x.at}
+		return location{kind: inMemory, shape: c.shapeOf(e), reg: x.reg}
 	case *ast.SelectorExpr:
-		return c.fieldPlace(e)
+		return c.fieldLocation(e)
 	case *ast.IndexExpr:
-		return c.elementPlace(e)
+		return c.elementLocation(e)
 	}
 	// A value that is not a variable, such as the result of a call.
 	x := c.expr(e, nil)
 	if x.file != memory {
 		c.fail(e, "a part of %T", e)
 	}
-	return place{kind: inMemory, shape: x.shape, at: x.at, offset: x.offset, sure: true}
+	return location{kind: inMemory, shape: x.shape, reg: x.reg, offset: x.offset, nonNil: true}
 }
 
 // fieldPlace returns the place of x.f.
-func (c *compiler) fieldPlace(e *ast.SelectorExpr) place {
+func (c *compiler) fieldLocation(e *ast.SelectorExpr) location {
 	sel := c.source.Info.Selections[e]
 	if sel == nil {
 		if v, ok := c.source.Info.Uses[e.Sel].(*types.Var); ok {
@@ -85,12 +85,12 @@ func (c *compiler) fieldPlace(e *ast.SelectorExpr) place {
 }
 
 // field follows a path of fields from x.
-func (c *compiler) field(n ast.Node, x ast.Expr, path []int) place {
+func (c *compiler) field(n ast.Node, x ast.Expr, path []int) location {
 	t := c.typeOf(x)
-	var p place
+	var p location
 	if _, pointer := t.Underlying().(*types.Pointer); pointer {
 		v := c.expr(x, nil)
-		p = place{kind: inMemory, shape: v.shape, at: v.at}
+		p = location{kind: inMemory, shape: v.shape, reg: v.reg}
 	} else {
 		p = c.locate(x)
 	}
@@ -98,12 +98,12 @@ func (c *compiler) field(n ast.Node, x ast.Expr, path []int) place {
 		if pt, pointer := t.Underlying().(*types.Pointer); pointer {
 			if i > 0 {
 				v := c.get(p, nil)
-				p = place{kind: inMemory, at: v.at}
+				p = location{kind: inMemory, reg: v.reg}
 			}
 			t = pt.Elem()
 		}
-		if p.kind == inElement {
-			p = place{kind: inMemory, at: c.elementAddress(p), sure: true}
+		if p.kind == inSliceElement {
+			p = location{kind: inMemory, reg: c.elementAddress(p), nonNil: true}
 		}
 		if p.kind != inMemory {
 			c.fail(n, "a field of this")
@@ -121,34 +121,34 @@ func (c *compiler) field(n ast.Node, x ast.Expr, path []int) place {
 }
 
 // elementPlace returns the place of x[i].
-func (c *compiler) elementPlace(e *ast.IndexExpr) place {
+func (c *compiler) elementLocation(e *ast.IndexExpr) location {
 	t := c.typeOf(e.X).Underlying()
 	switch t := t.(type) {
 	case *types.Slice:
 		x := c.expr(e.X, nil)
 		i := c.expr(e.Index, nil)
-		return place{kind: inElement, shape: c.shapeOf(e), at: x.at, index: i.at, huge: huge(i)}
+		return location{kind: inSliceElement, shape: c.shapeOf(e), reg: x.reg, index: i.reg, unsigned: isUint64(i)}
 	case *types.Array:
 		return c.arrayElement(e, c.locate(e.X), t)
 	case *types.Pointer:
 		x := c.expr(e.X, nil)
 		a := t.Elem().Underlying().(*types.Array)
-		return c.arrayElement(e, place{kind: inMemory, at: x.at}, a)
+		return c.arrayElement(e, location{kind: inMemory, reg: x.reg}, a)
 	case *types.Map:
 		m := c.expr(e.X, nil)
 		access := c.mapAccess(e, t)
 		key := c.exprTo(e.Index, t.Key(), nil)
-		return place{kind: inMap, shape: access.elem, at: m.at, key: key, mapped: access}
+		return location{kind: inMapEntry, shape: access.elem, reg: m.reg, key: key, access: access}
 	}
 	c.fail(e, "an index of %s", t)
-	return place{}
+	return location{}
 }
 
 // arrayElement returns the place of an element of the array at p. Its index is
 // checked now.
-func (c *compiler) arrayElement(e *ast.IndexExpr, p place, t *types.Array) place {
-	if p.kind == inElement {
-		p = place{kind: inMemory, at: c.elementAddress(p), sure: true}
+func (c *compiler) arrayElement(e *ast.IndexExpr, p location, t *types.Array) location {
+	if p.kind == inSliceElement {
+		p = location{kind: inMemory, reg: c.elementAddress(p), nonNil: true}
 	}
 	if p.kind != inMemory {
 		c.fail(e, "an element of this")
@@ -160,81 +160,81 @@ func (c *compiler) arrayElement(e *ast.IndexExpr, p place, t *types.Array) place
 	}
 	if k, ok := c.small(e.Index); ok {
 		if offset := int64(p.offset) + int64(k)*size; offset < 1<<30 {
-			return place{kind: inMemory, shape: s, at: p.at, offset: int32(offset), sure: p.sure}
+			return location{kind: inMemory, shape: s, reg: p.reg, offset: int32(offset), nonNil: p.nonNil}
 		}
 	}
 	i := c.expr(e.Index, nil)
-	base := p.at
+	base := p.reg
 	if p.offset != 0 {
 		base = c.check(p)
 	}
 	at := c.referenceRegister()
-	c.emit(opAxAddr, at, base, i.at, int32(size), int32(t.Len()))
-	c.noteIndex(huge(i))
-	return place{kind: inMemory, shape: s, at: at, sure: true}
+	c.emit(opAxAddr, at, base, i.reg, int32(size), int32(t.Len()))
+	c.markIndex(isUint64(i))
+	return location{kind: inMemory, shape: s, reg: at, nonNil: true}
 }
 
 // elementAddress returns the address of an element of a slice, which must exist.
-func (c *compiler) elementAddress(p place) uint16 {
+func (c *compiler) elementAddress(p location) uint16 {
 	at := c.referenceRegister()
-	c.emit(opIxAddr, at, p.at, p.index, int32(p.typ.Size()), 0)
-	c.noteIndex(p.huge)
+	c.emit(opIxAddr, at, p.reg, p.index, int32(p.typ.Size()), 0)
+	c.markIndex(p.unsigned)
 	return at
 }
 
 // huge reports whether an index may be too large for an int.
-func huge(index operand) bool {
+func isUint64(index operand) bool {
 	return !isSigned(index.typ.Kind()) && index.typ.Size() == 8
 }
 
 // noteIndex notes of the last instruction whether its index may be too large for an
 // int: the error tells it as it is.
-func (c *compiler) noteIndex(huge bool) {
-	if huge {
-		c.fn.huge = append(c.fn.huge, int32(len(c.fn.code)-1))
+func (c *compiler) markIndex(unsigned bool) {
+	if unsigned {
+		c.fn.unsignedIndexes = append(c.fn.unsignedIndexes, int32(len(c.fn.code)-1))
 	}
 }
 
 // get reads a place.
-func (c *compiler) get(p place, want *operand) operand {
+func (c *compiler) get(p location, want *operand) operand {
 	switch p.kind {
 	case inRegister:
-		return c.settle(operand{shape: p.shape, at: p.at}, want)
+		return c.moveInto(operand{shape: p.shape, reg: p.reg}, want)
 	case inMemory:
-		if p.file == memory && !p.sure {
+		if p.file == memory && !p.nonNil {
 			// Go reads it, so that a nil pointer panics now.
-			return operand{shape: p.shape, at: c.check(p)}
+			return operand{shape: p.shape, reg: c.check(p)}
 		}
-		return c.load(p.shape, p.at, p.offset, want)
-	case inElement:
+		return c.load(p.shape, p.reg, p.offset, want)
+	case inSliceElement:
 		if p.file == memory {
-			return operand{shape: p.shape, at: c.elementAddress(p)}
+			return operand{shape: p.shape, reg: c.elementAddress(p)}
 		}
 		dst := c.destination(p.shape, want)
-		c.do(opNamed("Ix"+p.width), dst.at, p.at, p.index)
-		c.noteIndex(p.huge)
+		c.do(opNamed("Ix"+p.width), dst.reg, p.reg, p.index)
+		c.markIndex(p.unsigned)
 		return dst
-	case inMap:
+	case inMapEntry:
 		return c.mapGet(p, nil, want)
 	}
 	panic(unsupported{nil, "a value of the blank identifier"})
 }
 
 // set assigns x to a place.
-func (c *compiler) set(p place, x operand) {
+func (c *compiler) set(p location, x operand) {
 	switch p.kind {
 	case inRegister:
-		c.move(operand{shape: p.shape, at: p.at}, x)
+		c.move(operand{shape: p.shape, reg: p.reg}, x)
 	case inMemory:
-		c.store(p.at, p.offset, x)
-	case inElement:
+		c.store(p.reg, p.offset, x)
+	case inSliceElement:
 		if p.file == memory {
 			c.store(c.elementAddress(p), 0, x)
 			return
 		}
-		c.do(opNamed("Put"+storeWidth(p.width)), p.at, x.at, p.index)
-		c.noteIndex(p.huge)
-	case inMap:
+		c.do(opNamed("Put"+storeWidth(p.width)), p.reg, x.reg, p.index)
+		c.markIndex(p.unsigned)
+	case inMapEntry:
 		c.mapSet(p, x)
 	}
 }
@@ -265,14 +265,14 @@ func (c *compiler) indexed(e *ast.IndexExpr, want *operand) (operand, bool) {
 	x := c.expr(e.X, nil)
 	i := c.expr(e.Index, nil)
 	dst := c.destination(c.shapeOf(e), want)
-	c.do(opIx8U, dst.at, x.at, i.at)
-	c.noteIndex(huge(i))
+	c.do(opIx8U, dst.reg, x.reg, i.reg)
+	c.markIndex(isUint64(i))
 	return dst, true
 }
 
 // The native functions that a slice expression needs.
 
-const none = ^uint16(0)
+const noRegister = ^uint16(0)
 
 // sliceExpr compiles x[low:high:max].
 func (c *compiler) sliceExpr(e *ast.SliceExpr, want *operand) operand {
@@ -281,60 +281,60 @@ func (c *compiler) sliceExpr(e *ast.SliceExpr, want *operand) operand {
 	var base uint16
 	length := -1 // of an array
 	if pt, ok := t.(*types.Pointer); ok {
-		base = c.expr(e.X, nil).at
+		base = c.expr(e.X, nil).reg
 		t = pt.Elem().Underlying()
 		length = int(t.(*types.Array).Len())
 	} else if a, ok := t.(*types.Array); ok {
 		p := c.locate(e.X)
-		if p.kind == inElement {
-			p = place{kind: inMemory, at: c.elementAddress(p), sure: true}
+		if p.kind == inSliceElement {
+			p = location{kind: inMemory, reg: c.elementAddress(p), nonNil: true}
 		}
 		if p.kind != inMemory {
 			c.fail(e, "a slice of this")
 		}
 		base, length = c.check(p), int(a.Len())
 	} else {
-		base = c.expr(e.X, nil).at
+		base = c.expr(e.X, nil).reg
 	}
 	bound := func(x ast.Expr) uint16 {
 		if x == nil {
-			return none
+			return noRegister
 		}
 		v := c.expr(x, nil)
-		if huge(v) && c.source.Info.Types[x].Value == nil {
+		if isUint64(v) && c.source.Info.Types[x].Value == nil {
 			c.fail(e, "a slice with a bound of type %s", v.typ)
 		}
-		return v.at
+		return v.reg
 	}
 	low, high, most := bound(e.Low), bound(e.High), bound(e.Max)
 	dst := c.destination(result, want)
-	at := dst.at
+	at := dst.reg
 	if result.width == "Str" {
 		c.native("slice string", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-			s := *text(sb, base)
+			s := *stringAt(sb, base)
 			from, to := 0, len(s)
-			if low != none {
-				from = int(*integer(nb, low))
+			if low != noRegister {
+				from = int(*intAt(nb, low))
 			}
-			if high != none {
-				to = int(*integer(nb, high))
+			if high != noRegister {
+				to = int(*intAt(nb, high))
 			}
-			*text(sb, at) = s[from:to]
+			*stringAt(sb, at) = s[from:to]
 		}})
 		return dst
 	}
 	size := result.typ.Elem().Size()
 	c.native("slice", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		var h header
+		var h sliceHeader
 		if length >= 0 {
-			h = header{*pointer(sb, base), length, length}
-			if h.p == nil {
+			h = sliceHeader{*pointerAt(sb, base), length, length}
+			if h.data == nil {
 				panicNil()
 			}
 		} else {
-			h = *slice(sb, base)
+			h = *sliceAt(sb, base)
 		}
-		*slice(sb, at) = reslice(h, bounds(nb, low), bounds(nb, high), bounds(nb, most), size, length >= 0)
+		*sliceAt(sb, at) = reslice(h, bounds(nb, low), bounds(nb, high), bounds(nb, most), size, length >= 0)
 	}})
 	return dst
 }

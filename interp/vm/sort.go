@@ -16,14 +16,14 @@ import (
 // container/heap. They are given a lent thread, on which the calls run.
 
 // sorts are those that are given a function of two indices.
-var sorts = map[string]func(list any, less func(i, j int) bool){
+var sortFunctions = map[string]func(list any, less func(i, j int) bool){
 	"sort.Slice": sort.Slice, "sort.SliceStable": sort.SliceStable,
 }
 
 // collections are those that are given a value with the methods of heap.Interface, or
 // those of sort.Interface among them. i is their second argument if that is an index,
 // x if it is an element.
-var collections = map[string]func(c heap.Interface, i int, x any) any{
+var collectionFunctions = map[string]func(c heap.Interface, i int, x any) any{
 	"sort.Sort":             func(c heap.Interface, _ int, _ any) any { sort.Sort(c); return nil },
 	"sort.Stable":           func(c heap.Interface, _ int, _ any) any { sort.Stable(c); return nil },
 	"sort.IsSorted":         func(c heap.Interface, _ int, _ any) any { return sort.IsSorted(c) },
@@ -36,17 +36,17 @@ var collections = map[string]func(c heap.Interface, i int, x any) any{
 
 // sortSlice compiles a call of one of sorts.
 func (c *compiler) sortSlice(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
-	if c.several(e, sig) {
+	if c.argumentCountDiffers(e, sig) {
 		c.fail(e, "several values as the arguments of %s", o.FullName())
 	}
 	if _, ok := c.typeOf(e.Args[0]).Underlying().(*types.Slice); !ok {
 		c.fail(e, "a call of %s for no slice", o.FullName())
 	}
-	list := c.fresh(c.expr(e.Args[0], nil))
+	list := c.snapshot(c.expr(e.Args[0], nil))
 	less := c.exprTo(e.Args[1], sig.Params().At(1).Type(), nil)
-	at, from, typ, m, run := list.at, less.at, list.typ, c.machine, sorts[o.FullName()]
+	at, from, typ, vm, run := list.reg, less.reg, list.typ, c.vm, sortFunctions[o.FullName()]
 	c.native(o.FullName(), &native{run: func(_ *thread, _, sb unsafe.Pointer) {
-		less, done := m.less(*pointer(sb, from))
+		less, done := vm.less(*pointerAt(sb, from))
 		run(reflect.NewAt(typ, unsafe.Add(sb, at)).Elem().Interface(), less)
 		done()
 	}})
@@ -55,27 +55,27 @@ func (c *compiler) sortSlice(e *ast.CallExpr, o *types.Func, sig *types.Signatur
 
 // less returns the function value at p. One of the VM's runs on a lent thread, which
 // done gives back.
-func (m *Machine) less(p unsafe.Pointer) (less func(i, j int) bool, done func()) {
+func (vm *VM) less(p unsafe.Pointer) (less func(i, j int) bool, done func()) {
 	if p == nil || closureOf(p) == nil {
 		return *(*func(i, j int) bool)(unsafe.Pointer(&p)), func() {}
 	}
-	f, t := closureOf(p), m.threads.Get().(*thread)
+	f, t := closureOf(p), vm.threads.Get().(*thread)
 	return func(i, j int) bool {
-		t.begin(f.function)
-		*integer(t.nb, 0), *integer(t.nb, 8) = int64(i), int64(j)
+		t.prepare(f.function)
+		*intAt(t.nb, 0), *intAt(t.nb, 8) = int64(i), int64(j)
 		f.function.capture(t.sb, f.captured)
 		t.execute(f.function)
-		return *integer(unsafe.Pointer(&t.scalars[0]), 0) != 0
-	}, t.leave
+		return *intAt(unsafe.Pointer(&t.scalars[0]), 0) != 0
+	}, t.release
 }
 
 // begin makes a lent thread ready for a call of fn.
-func (t *thread) begin(fn *Function) {
-	if t.machine.stop.Load() {
-		t.machine.config.Stop()
+func (t *thread) prepare(fn *Function) {
+	if t.vm.stop.Load() {
+		t.vm.config.Stop()
 	}
 	t.reset() // the files may have moved
-	if fn.scalars > t.endN-uintptr(t.nb) || fn.pointers > t.endS-uintptr(t.sb) {
+	if fn.scalars > t.scalarEnd-uintptr(t.nb) || fn.pointers > t.slotEnd-uintptr(t.sb) {
 		t.nb, t.sb = t.grow(t.nb, t.sb, fn.scalars, fn.pointers)
 	}
 	t.fn, t.ip = fn, nil
@@ -85,12 +85,12 @@ func (t *thread) begin(fn *Function) {
 // thread.
 type collection struct {
 	*thread
-	methods  *[methodCount]lentMethod
+	methods  *[methodCount]collectionMethod
 	receiver unsafe.Pointer // what a pointer to the value holds
 }
 
 // lentMethod is a method of a collection, by how it is given the receiver.
-type lentMethod struct {
+type collectionMethod struct {
 	function *Function
 	shape    shape  // of the receiver
 	deref    bool   // the collection is a pointer to the receiver
@@ -112,12 +112,12 @@ var methodNames = [methodCount]string{"Len", "Less", "Swap", "Push", "Pop"}
 
 func (c collection) Len() int {
 	c.call(methodLen, 0, 0, nil)
-	return int(*integer(unsafe.Pointer(&c.scalars[0]), 0))
+	return int(*intAt(unsafe.Pointer(&c.scalars[0]), 0))
 }
 
 func (c collection) Less(i, j int) bool {
 	c.call(methodLess, i, j, nil)
-	return *integer(unsafe.Pointer(&c.scalars[0]), 0) != 0
+	return *intAt(unsafe.Pointer(&c.scalars[0]), 0) != 0
 }
 
 func (c collection) Swap(i, j int) { c.call(methodSwap, i, j, nil) }
@@ -125,15 +125,15 @@ func (c collection) Push(x any)    { c.call(methodPush, 0, 0, x) }
 
 func (c collection) Pop() any {
 	c.call(methodPop, 0, 0, nil)
-	return *iface(unsafe.Pointer(&c.slots[0]), uint16(slotOffset))
+	return *anyAt(unsafe.Pointer(&c.slots[0]), uint16(slotOffset))
 }
 
 // call calls a method with the arguments that it has of i, j and x.
 func (c collection) call(method, i, j int, x any) {
 	m := &c.methods[method]
-	fn := m.function.now()
-	c.begin(fn)
-	*integer(c.nb, 0), *integer(c.nb, 8) = int64(i), int64(j)
+	fn := m.function.current()
+	c.prepare(fn)
+	*intAt(c.nb, 0), *intAt(c.nb, 8) = int64(i), int64(j)
 	from := c.receiver
 	if m.deref {
 		if from = *(*unsafe.Pointer)(from); from == nil {
@@ -143,76 +143,76 @@ func (c collection) call(method, i, j int, x any) {
 	switch {
 	case m.shape.file != memory:
 		m.shape.fill(c.nb, c.sb, uint16(slotOffset), from)
-	case fn.dynamic == fn:
-		*pointer(c.sb, uint16(slotOffset)) = from // it only reads it
+	case fn.interfaceEntry == fn:
+		*pointerAt(c.sb, uint16(slotOffset)) = from // it only reads it
 	default:
-		*pointer(c.sb, uint16(slotOffset)) = m.typ.clone(from)
+		*pointerAt(c.sb, uint16(slotOffset)) = m.typ.clone(from)
 	}
 	if method == methodPush {
-		*iface(c.sb, uint16(slotOffset+slotSize)) = x
+		*anyAt(c.sb, uint16(slotOffset+slotSize)) = x
 	}
 	c.execute(fn)
 }
 
 // callCollection compiles a call of one of collections.
 func (c *compiler) callCollection(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
-	if c.several(e, sig) || c.deferred != nil && c.deferred.call == e {
+	if c.argumentCountDiffers(e, sig) || c.deferred != nil && c.deferred.call == e {
 		c.fail(e, "this call of %s", o.FullName())
 	}
 	argument, reversed := c.collection(e)
 	t := c.typeOf(argument)
-	methods := c.lentMethods(e, t, o.Pkg().Path() == "container/heap")
-	list := c.fresh(c.expr(argument, nil))
+	methods := c.collectionMethods(e, t, o.Pkg().Path() == "container/heap")
+	list := c.snapshot(c.expr(argument, nil))
 	if list.file == scalar || list.width == "If" || isComplex(list.shape) {
 		c.fail(e, "a call of %s for a %s", o.FullName(), t)
 	}
-	list.at, list.offset = c.addressIfMemory(list), 0
-	index, element := none, none
+	list.reg, list.offset = c.addressIfMemory(list), 0
+	index, element := noRegister, noRegister
 	if len(e.Args) > 1 {
 		x := c.exprTo(e.Args[1], sig.Params().At(1).Type(), nil)
 		if x.file == scalar {
-			index = x.at
+			index = x.reg
 		} else {
-			element = x.at
+			element = x.reg
 		}
 	}
 	var results []operand
 	for v := range sig.Results().Variables() {
 		results = append(results, c.temporary(c.shape(e, v.Type())))
 	}
-	m, run, s := c.machine, collections[o.FullName()], list.shape
+	vm, run, s := c.vm, collectionFunctions[o.FullName()], list.shape
 	c.native(o.FullName(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-		lent := m.threads.Get().(*thread)
-		x := collection{thread: lent, methods: methods}
+		borrowed := vm.threads.Get().(*thread)
+		x := collection{thread: borrowed, methods: methods}
 		if s.file == memory {
-			x.receiver = *pointer(sb, list.at)
+			x.receiver = *pointerAt(sb, list.reg)
 		} else {
-			kept := new(header) // the widest
-			s.spill(nb, sb, list.at, unsafe.Pointer(kept))
-			x.receiver = unsafe.Pointer(kept)
+			copied := new(sliceHeader) // the widest
+			s.spill(nb, sb, list.reg, unsafe.Pointer(copied))
+			x.receiver = unsafe.Pointer(copied)
 		}
 		var i int
 		var v any
-		if index != none {
-			i = int(*integer(nb, index))
+		if index != noRegister {
+			i = int(*intAt(nb, index))
 		}
-		if element != none {
-			v = *iface(sb, element)
+		if element != noRegister {
+			v = *anyAt(sb, element)
 		}
 		var given heap.Interface = x
 		if reversed {
 			given = reverse{x}
 		}
 		result := run(given, i, v)
-		lent.leave()
+		borrowed.release()
 		if len(results) == 0 {
 			return
 		}
 		if b, ok := result.(bool); ok && results[0].file == scalar {
-			*integer(nb, results[0].at) = truth(b)
+			*intAt(nb, results[0].reg) = boolToInt(b)
 			return
 		}
-		*iface(sb, results[0].at) = result
+		*anyAt(sb, results[0].reg) = result
 	}})
 	return results
 }
@@ -233,8 +233,8 @@ func (c *compiler) collection(e *ast.CallExpr) (x ast.Expr, reversed bool) {
 }
 
 // lends reports whether e is a call of one of collections for a type of a cell.
-func (c *compiler) lends(e *ast.CallExpr, o *types.Func) bool {
-	if collections[o.FullName()] == nil {
+func (c *compiler) isCellCollection(e *ast.CallExpr, o *types.Func) bool {
+	if collectionFunctions[o.FullName()] == nil {
 		return false
 	}
 	x, _ := c.collection(e)
@@ -243,7 +243,7 @@ func (c *compiler) lends(e *ast.CallExpr, o *types.Func) bool {
 		t = types.Unalias(p.Elem())
 	}
 	named, ok := t.(*types.Named)
-	return ok && c.machine.config.Interpreted(named)
+	return ok && c.vm.config.Interpreted(named)
 }
 
 // isReverse reports whether e is a call of sort.Reverse.
@@ -262,8 +262,8 @@ func isReverse(c *compiler, e ast.Expr) bool {
 
 // lentMethods returns the methods of t that compiled code calls, all of which the VM
 // must run.
-func (c *compiler) lentMethods(n ast.Node, t types.Type, all bool) *[methodCount]lentMethod {
-	var list [methodCount]lentMethod
+func (c *compiler) collectionMethods(n ast.Node, t types.Type, all bool) *[methodCount]collectionMethod {
+	var list [methodCount]collectionMethod
 	for i, name := range methodNames {
 		if i > methodSwap && !all {
 			break
@@ -287,7 +287,7 @@ func (c *compiler) lentMethods(n ast.Node, t types.Type, all bool) *[methodCount
 		if s.file == scalar || s.width == "If" || isComplex(s) {
 			c.fail(n, "the method %s of %s for compiled code", name, t)
 		}
-		list[i] = lentMethod{f, s, isPointer && !byPointer, types.TypeString(recv, nil) + "." + name, c.machine.memoryType(s.typ)}
+		list[i] = collectionMethod{f, s, isPointer && !byPointer, types.TypeString(recv, nil) + "." + name, c.vm.memoryType(s.typ)}
 	}
 	return &list
 }

@@ -37,26 +37,26 @@ type Frame struct {
 
 // Machine holds the compiled functions of a session. It compiles on one
 // goroutine at a time; what it compiled may run on any number of them.
-type Machine struct {
-	config    Config
-	stop      *atomic.Bool
-	functions map[any]*Function                 // by the key that Unit.Add was given
-	engine    map[string][]weak.Pointer[global] // functions that yaegi runs and code of the VM calls
-	types     map[reflect.Type]*memoryType
-	threads   sync.Pool
-	methods   sync.Map      // methodKey to *Function, for calls through interfaces
-	epoch     atomic.Uint64 // counts how often methods have changed
+type VM struct {
+	config      Config
+	stop        *atomic.Bool
+	functions   map[any]*Function                 // by the key that Unit.Add was given
+	interpreted map[string][]weak.Pointer[global] // functions that yaegi runs and code of the VM calls
+	types       map[reflect.Type]*memoryType
+	threads     sync.Pool
+	methods     sync.Map      // methodKey to *Function, for calls through interfaces
+	epoch       atomic.Uint64 // counts how often methods have changed
 }
 
 // New makes a machine without any function.
-func New(config Config) *Machine {
-	m := &Machine{config: config, stop: config.Stopping, functions: map[any]*Function{}, engine: map[string][]weak.Pointer[global]{}, types: map[reflect.Type]*memoryType{}}
-	if m.stop == nil {
-		m.stop = new(atomic.Bool)
+func New(config Config) *VM {
+	vm := &VM{config: config, stop: config.Stopping, functions: map[any]*Function{}, interpreted: map[string][]weak.Pointer[global]{}, types: map[reflect.Type]*memoryType{}}
+	if vm.stop == nil {
+		vm.stop = new(atomic.Bool)
 	}
-	if m.config.Stop == nil {
-		m.config.Stop = func() {}
+	if vm.config.Stop == nil {
+		vm.config.Stop = func() {}
 	}
-	m.threads.New = func() any { return newThread(m) }
-	return m
+	vm.threads.New = func() any { return newThread(vm) }
+	return vm
 }

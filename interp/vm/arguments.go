@@ -1,0 +1,140 @@
+package vm
+
+import (
+	"go/ast"
+	"go/types"
+	"reflect"
+	"unsafe"
+)
+
+// block is where the arguments of a call lie: the first registers of the frame
+// of the called function.
+type callFrame struct {
+	scalarOffset, slotOffset uint16 // offsets of the frame
+	mark                     mark
+	parameters               []operand
+}
+
+func (c *compiler) beginFrame() *callFrame {
+	return &callFrame{scalarOffset: uint16(c.scalarsInUse * 8), slotOffset: uint16(c.slotsInUse * int(slotSize)), mark: c.mark()}
+}
+
+// argument compiles the next argument of a call, of type t.
+func (c *compiler) argument(b *callFrame, n ast.Node, t types.Type, compile func(want *operand) operand) {
+	s := c.shape(n, t)
+	to := c.temporary(s)
+	m := c.mark()
+	x := compile(&to)
+	if s.file == memory {
+		c.own(x, &to)
+	} else {
+		c.moveInto(x, &to)
+	}
+	c.release(m)
+	b.parameters = append(b.parameters, to)
+}
+
+// arguments compiles the arguments of a call.
+func (c *compiler) arguments(b *callFrame, e *ast.CallExpr, sig *types.Signature) {
+	params := sig.Params()
+	n := params.Len()
+	if len(e.Args) == 1 && n != 0 {
+		if tuple, ok := c.source.Info.Types[e.Args[0]].Type.(*types.Tuple); ok {
+			c.spreadCall(b, e, sig, tuple)
+			return
+		}
+	}
+	variadic := sig.Variadic() && !e.Ellipsis.IsValid()
+	for i := range n {
+		t := c.subst(params.At(i).Type())
+		if variadic && i == n-1 {
+			c.argument(b, e, t, func(want *operand) operand {
+				return c.variadicSlice(e, e.Args[n-1:], t, want)
+			})
+			continue
+		}
+		x := e.Args[i]
+		c.argument(b, x, t, func(want *operand) operand { return c.exprTo(x, t, want) })
+	}
+}
+
+// variadicSlice makes the slice of the last arguments.
+func (c *compiler) variadicSlice(e *ast.CallExpr, list []ast.Expr, t types.Type, want *operand) operand {
+	s := c.shape(e, t)
+	if len(list) == 0 {
+		dst := c.destination(s, want)
+		c.do(opNil, dst.reg, 0, 0)
+		return dst
+	}
+	dst := c.temporary(s)
+	at, typ, length := dst.reg, s.typ, len(list)
+	c.native("make "+typ.String(), &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		*sliceAt(sb, at) = sliceHeader{reflect.MakeSlice(typ, length, length).UnsafePointer(), length, length}
+	}})
+	elem := t.Underlying().(*types.Slice).Elem()
+	for i, x := range list {
+		m := c.mark()
+		c.store(at, int32(i)*int32(typ.Elem().Size()), c.exprTo(x, elem, nil))
+		c.release(m)
+	}
+	return c.moveInto(dst, want)
+}
+
+// spread compiles f(g()) where g has several results.
+func (c *compiler) spreadCall(b *callFrame, e *ast.CallExpr, sig *types.Signature, tuple *types.Tuple) {
+	inner, ok := ast.Unparen(e.Args[0]).(*ast.CallExpr)
+	if !ok {
+		c.fail(e, "several values as arguments")
+	}
+	// They are where the arguments begin; out of the way.
+	results := c.compileCall(inner)
+	moved := make([]operand, len(results))
+	for i, r := range results {
+		moved[i] = c.temporary(r.shape)
+		moved[i].owned = r.owned
+		c.move(moved[i], r)
+	}
+	*b = callFrame{scalarOffset: uint16(c.scalarsInUse * 8), slotOffset: uint16(c.slotsInUse * int(slotSize)), mark: b.mark, parameters: nil}
+	for i := range sig.Params().Len() {
+		t := c.subst(sig.Params().At(i).Type())
+		if sig.Variadic() && i == sig.Params().Len()-1 {
+			c.argument(b, e, t, func(want *operand) operand { return c.spreadVariadic(e, moved, tuple, i, t, want) })
+			break
+		}
+		from := c.subst(tuple.At(i).Type())
+		c.argument(b, e, t, func(want *operand) operand { return c.converted(e, moved[i], from, t, want) })
+	}
+}
+
+// spreadRest makes the slice of the results from first on.
+func (c *compiler) spreadVariadic(e *ast.CallExpr, results []operand, tuple *types.Tuple, first int, t types.Type, want *operand) operand {
+	s := c.shape(e, t)
+	dst := c.temporary(s)
+	if first >= len(results) {
+		c.do(opNil, dst.reg, 0, 0)
+		return c.moveInto(dst, want)
+	}
+	at, typ, length := dst.reg, s.typ, len(results)-first
+	c.native("make "+typ.String(), &native{run: func(_ *thread, _, sb unsafe.Pointer) {
+		*sliceAt(sb, at) = sliceHeader{reflect.MakeSlice(typ, length, length).UnsafePointer(), length, length}
+	}})
+	elem := t.Underlying().(*types.Slice).Elem()
+	for i, x := range results[first:] {
+		m := c.mark()
+		v := c.converted(e, x, c.subst(tuple.At(first+i).Type()), elem, nil)
+		c.store(at, int32(i)*int32(typ.Elem().Size()), v)
+		c.release(m)
+	}
+	return c.moveInto(dst, want)
+}
+
+// converted converts a value as an assignment does.
+func (c *compiler) converted(n ast.Node, x operand, from, to types.Type, want *operand) operand {
+	if types.IsInterface(to) {
+		if types.IsInterface(from) {
+			return c.betweenInterfaces(n, x, from, to, want)
+		}
+		return c.toInterface(n, x, from, to, want)
+	}
+	return c.moveInto(x, want)
+}

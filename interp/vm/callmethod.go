@@ -1,0 +1,82 @@
+package vm
+
+import (
+	"go/ast"
+	"go/types"
+)
+
+// callMethod calls a method.
+func (c *compiler) callMethod(e *ast.CallExpr, x *ast.SelectorExpr, sel *types.Selection, sig *types.Signature) []operand {
+	m, path := c.method(x, sel)
+	if types.IsInterface(c.typeOf(x.X)) || types.IsInterface(m.Signature().Recv().Type()) {
+		return c.callInterface(e, x, m, path, sig)
+	}
+	recv := m.Signature().Recv().Type()
+	f := c.unit.callee(m.Origin())
+	if f == nil {
+		f = c.methodInstance(m)
+	}
+	if f == nil && (m.Pkg() == nil || c.isInterpreted(m)) {
+		c.fail(e, "a call of the method %s, which is not compiled", m.Name())
+	}
+	if f == nil {
+		return c.callCompiledMethod(e, x, m, path, sig)
+	}
+	b := c.beginFrame()
+	c.argument(b, e, recv, func(want *operand) operand { return c.receiver(x, path, recv, want) })
+	c.arguments(b, e, sig)
+	return c.callDirect(b, f, sig, e)
+}
+
+// receiver returns what a method with a receiver of type recv is called with.
+func (c *compiler) receiver(x *ast.SelectorExpr, path []int, recv types.Type, want *operand) operand {
+	t := c.typeOf(x.X)
+	_, byPointer := types.Unalias(recv).(*types.Pointer)
+	var at types.Type = t
+	if len(path) > 0 {
+		at = c.pathType(t, path)
+	}
+	_, isPointer := at.Underlying().(*types.Pointer)
+	if len(path) == 0 && isPointer == byPointer {
+		return c.expr(x.X, want)
+	}
+	var p location
+	if len(path) > 0 {
+		p = c.field(x, x.X, path)
+	} else if isPointer {
+		v := c.expr(x.X, nil)
+		s := c.shape(x, at.Underlying().(*types.Pointer).Elem())
+		return c.get(location{kind: inMemory, shape: s, reg: v.reg}, want)
+	} else {
+		p = c.locate(x.X)
+	}
+	switch {
+	case isPointer == byPointer:
+		return c.get(p, want)
+	case byPointer:
+		receiver := operand{shape: c.shape(x, recv)}
+		switch p.kind {
+		case inSliceElement:
+			receiver.reg = c.elementAddress(p)
+		case inMemory:
+			receiver.reg = c.check(p)
+		default:
+			c.fail(x, "the address of the receiver")
+		}
+		return receiver
+	}
+	v := c.get(p, nil)
+	s := c.shape(x, at.Underlying().(*types.Pointer).Elem())
+	return c.get(location{kind: inMemory, shape: s, reg: v.reg}, want)
+}
+
+// pathType returns the type at the end of a path of fields.
+func (c *compiler) pathType(t types.Type, path []int) types.Type {
+	for _, f := range path {
+		if p, ok := t.Underlying().(*types.Pointer); ok {
+			t = p.Elem()
+		}
+		t = c.subst(t.Underlying().(*types.Struct).Field(f).Type())
+	}
+	return t
+}

@@ -1,0 +1,171 @@
+package vm
+
+import (
+	"go/ast"
+	"go/types"
+)
+
+// defined returns the variable that e defines; nil when it is assigned to.
+func (c *compiler) defined(e ast.Expr) *types.Var {
+	id, ok := e.(*ast.Ident)
+	if !ok || id.Name == "_" {
+		return nil
+	}
+	v, _ := c.source.Info.Defs[id].(*types.Var)
+	if v != nil && c.source.Global(v) != "" {
+		return nil
+	}
+	return v
+}
+
+func isBlank(e ast.Expr) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && id.Name == "_"
+}
+
+// define compiles x, y := a, b and var x, y = a, b. The variables are declared
+// below the temporaries that their values need.
+func (c *compiler) define(n ast.Node, lhs, rhs []ast.Expr) {
+	if len(lhs) == 1 && len(rhs) == 1 {
+		if v := c.defined(lhs[0]); v != nil {
+			c.defineOne(v, rhs[0])
+			return
+		}
+	}
+	// Registers for the variables first, so that they stay when the temporaries
+	// go.
+	variables := make([]*types.Var, len(lhs))
+	registers := make([]uint16, len(lhs))
+	for i, e := range lhs {
+		if v := c.defined(e); v != nil {
+			variables[i] = v
+			s := c.shape(e, c.subst(v.Type()))
+			if _, done := c.hoisted[v]; !done {
+				registers[i] = c.variableRegister(v, s)
+			}
+		}
+	}
+	m := c.mark()
+	values, from := c.values(n, lhs, rhs)
+	for i, e := range lhs {
+		switch v := variables[i]; {
+		case v != nil:
+			t := c.subst(v.Type())
+			x := c.converted(n, values[i], from[i], t, nil)
+			c.declareAt(v, c.shape(e, t), registers[i], x)
+		case !isBlank(e):
+			p := c.locate(e)
+			c.set(p, c.converted(n, values[i], from[i], c.typeOf(e), nil))
+		}
+	}
+	c.release(m)
+}
+
+// cell reserves the register of a variable.
+func (c *compiler) variableRegister(v *types.Var, s shape) uint16 {
+	if s.file == memory || c.facts.escapes[v] {
+		return c.referenceRegister()
+	}
+	return c.register(s)
+}
+
+// declareAt makes a variable in a register that is reserved for it.
+func (c *compiler) declareAt(o *types.Var, s shape, at uint16, x operand) {
+	v := &variable{shape: s, reg: at, boxed: s.file != memory && c.facts.escapes[o]}
+	switch {
+	case s.file == memory:
+		v.owned = !c.facts.escapes[o]
+		if hoisted, ok := c.hoisted[o]; ok {
+			v.reg = hoisted
+			if x.owned && x.offset == 0 {
+				c.do(opMovP, v.reg, x.reg, 0)
+			} else {
+				c.emit(opCopyM, v.reg, c.address(x), 0, c.memoryType(s.typ), 0)
+			}
+		} else {
+			c.own(x, &operand{shape: s, reg: at})
+		}
+	case v.boxed:
+		c.emit(opNew, at, 0, 0, c.memoryType(s.typ), 0)
+		c.store(at, 0, x)
+	default:
+		c.move(operand{shape: s, reg: at}, x)
+	}
+	c.variables[o] = v
+}
+
+// defineOne compiles x := e; a scalar is computed where it stays.
+func (c *compiler) defineOne(v *types.Var, e ast.Expr) {
+	t := c.subst(v.Type())
+	s := c.shape(e, t)
+	if at, ok := c.hoisted[v]; ok {
+		m := c.mark()
+		c.declareAt(v, s, at, c.exprTo(e, t, nil))
+		c.release(m)
+		return
+	}
+	at := c.variableRegister(v, s)
+	m := c.mark()
+	if s.file == memory || c.facts.escapes[v] {
+		c.declareAt(v, s, at, c.exprTo(e, t, nil))
+	} else {
+		c.exprTo(e, t, &operand{shape: s, reg: at})
+		c.variables[v] = &variable{shape: s, reg: at}
+	}
+	c.release(m)
+}
+
+// values evaluates the right side of an assignment to several places, and gives
+// the types of the values. They do not change when a variable does.
+func (c *compiler) values(n ast.Node, lhs, rhs []ast.Expr) (values []operand, from []types.Type) {
+	if len(rhs) == len(lhs) {
+		for i, e := range rhs {
+			t := c.typeOf(e)
+			if !isBlank(lhs[i]) {
+				// nil, and constants, need the type of the target.
+				t = c.typeOf(lhs[i])
+			} else if c.isNil(e) {
+				c.fail(n, "nil without a type")
+			}
+			values = append(values, c.value(e, t))
+			from = append(from, t)
+		}
+		return values, from
+	}
+	return c.tuple(n, rhs[0])
+}
+
+// tuple evaluates an expression with several values.
+func (c *compiler) tuple(n ast.Node, e ast.Expr) (values []operand, from []types.Type) {
+	switch x := ast.Unparen(e).(type) {
+	case *ast.CallExpr:
+		tuple, ok := c.source.Info.Types[e].Type.(*types.Tuple)
+		if !ok {
+			c.fail(n, "several values")
+		}
+		for v := range tuple.Variables() {
+			from = append(from, c.subst(v.Type()))
+		}
+		return c.compileCall(x), from
+	case *ast.IndexExpr:
+		p := c.elementLocation(x)
+		if p.kind != inMapEntry {
+			c.fail(n, "several values")
+		}
+		ok := c.temporary(boolShape)
+		v := c.mapGet(p, &ok, nil)
+		return []operand{v, ok}, []types.Type{c.elementType(x), types.Typ[types.Bool]}
+	case *ast.UnaryExpr: // a receive
+		v, open, t := c.receive(x.X)
+		return []operand{v, open}, []types.Type{t, types.Typ[types.Bool]}
+	case *ast.TypeAssertExpr:
+		v, ok, t := c.assertion(x, true)
+		return []operand{v, ok}, []types.Type{t, types.Typ[types.Bool]}
+	}
+	c.fail(n, "several values of %T", e)
+	return nil, nil
+}
+
+func (c *compiler) elementType(x *ast.IndexExpr) types.Type {
+	return c.subst(c.typeOf(x.X).Underlying().(*types.Map).Elem())
+}
