@@ -5,21 +5,20 @@ import (
 	"unsafe"
 )
 
-// An adapter calls the function value at f, whose arguments are in the registers
-// of nb and sb, and puts its results there.
+// An adapter calls the function value at f with the arguments in the registers at nb and sb, and stores its
+// results there.
 type adapter func(f, nb, sb unsafe.Pointer)
 
-// class is what travels alike in a call: a value of one class may be passed for
-// another of it, since the registers are the same. That holds where Go passes
-// arguments in registers (see the ABIInternal specification in Go's source,
-// cmd/compile/abi-internal.md): an integer of any width is in a whole one, of which
-// the callee reads its part.
+// abiClass groups types that Go passes in the same registers, so a function may be called as if its
+// parameters had other types of the same classes. In particular, an integer of any width takes a whole
+// register, of which the callee reads only its part. See Go's ABIInternal specification,
+// cmd/compile/abi-internal.md.
 type abiClass uint8
 
 const (
 	noClass abiClass = iota
 	classInteger
-	classSmall // results only: what is above their width means nothing
+	classSmall // only for results: the bits above the width are undefined
 	classFloat
 	classString
 	classPointer
@@ -27,19 +26,18 @@ const (
 	classInterface
 )
 
-// registerCount is how many integer registers a value of a class takes.
+// registerCount is the number of integer registers that a value of a class takes.
 var registerCount = [...]int{classInteger: 1, classSmall: 1, classString: 2, classPointer: 1, classSlice: 3, classInterface: 2}
 
-// registerWords is how many integer registers there are for arguments, and for
-// results, on the smallest of the processors in question.
+// maxRegisters is the number of integer registers for arguments, and for results, on amd64; arm64 has more.
 const maxRegisters = 9
 
-// spot is where an argument or a result lies.
+// valueRef is the register of an argument or a result.
 type valueRef struct {
 	class  abiClass
 	scalar bool
 	offset int
-	width  string // of a small integer
+	width  string // of an integer
 }
 
 func valueRefOf(s shape, at uint16) valueRef {
@@ -64,11 +62,10 @@ func valueRefOf(s shape, at uint16) valueRef {
 	return p
 }
 
-// calling is a call that an adapter is looked for.
+// callSignature is the signature for which an adapter is needed.
 type callSignature struct{ in, out []valueRef }
 
-// adapterFor finds the adapter for a signature; nil if there is none, and the way
-// through package reflect is left.
+// adapterFor returns the adapter for a signature. If it returns nil, package reflect must make the call.
 func adapterFor(parameters []shape, in []uint16, results []shape, out []uint16) adapter {
 	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
 		return nil
@@ -99,7 +96,8 @@ func adapterFor(parameters []shape, in []uint16, results []shape, out []uint16) 
 	return c.adapter()
 }
 
-// at returns the address of a spot, as that of a value of its class.
+// argumentAt returns the address of an argument or result as a pointer to the type that stands for its
+// class.
 func argumentAt[T any](nb, sb unsafe.Pointer, p valueRef) *T {
 	if p.scalar {
 		return (*T)(unsafe.Add(nb, p.offset))
@@ -107,7 +105,7 @@ func argumentAt[T any](nb, sb unsafe.Pointer, p valueRef) *T {
 	return (*T)(unsafe.Add(sb, p.offset))
 }
 
-// give puts a result where it belongs.
+// storeResult stores a result in its register and extends small integers.
 func storeResult[T any](nb, sb unsafe.Pointer, p valueRef, v T) {
 	*argumentAt[T](nb, sb, p) = v
 	if p.class != classSmall {
@@ -130,5 +128,6 @@ func storeResult[T any](nb, sb unsafe.Pointer, p valueRef, v T) {
 	}
 }
 
-// as returns the function value at f as one of another type with the same classes.
+// reinterpret returns the function or channel value at f as a value of another type with the same
+// representation.
 func reinterpret[F any](f unsafe.Pointer) F { return *(*F)(unsafe.Pointer(&f)) }

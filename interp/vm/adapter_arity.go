@@ -2,10 +2,10 @@ package vm
 
 import "unsafe"
 
-// The functions of this file go from the first parameter to the last, and give
-// each its type; those of adapter_gen.go are what they end in.
+// The functions of this file choose the type of each parameter, from the first to the last. The functions
+// of adapter_gen.go then choose the types of the results.
 
-// none returns where a calling's parameters begin.
+// adapter returns the adapter for a signature, or nil.
 func (c *callSignature) adapter() adapter {
 	if len(c.in) == 0 {
 		return results0(c)

@@ -4,8 +4,8 @@ package vm
 
 import "unsafe"
 
-// The functions of this file give the results of a calling their types. A small
-// integer comes as 32 bits.
+// The functions of this file choose the types of the results. A small integer is
+// returned as 32 bits.
 
 func results0(c *callSignature) adapter {
 	switch len(c.out) {

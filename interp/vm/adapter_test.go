@@ -13,8 +13,8 @@ import (
 	"unsafe"
 )
 
-// adapted are functions with every class of argument and result, in every number
-// that there are adapters for.
+// adapterFunctions cover each class of argument and result, and each number of parameters and results that
+// has adapters.
 var adapterFunctions = []any{
 	func() {}, func() int { return -3 }, func() float64 { return 0.5 }, func() string { return "a" }, func() error { return errors.New("e") },
 	func() (int, error) { return 1, nil }, func() (string, bool) { return "s", true }, func() []int { return []int{1, 2} },
@@ -50,7 +50,7 @@ func TestAdapters(t *testing.T) {
 				var scalars [8]int64
 				var slots [8]slot
 				for i := range scalars {
-					scalars[i] = int64(random.Uint64()) // what earlier instructions left
+					scalars[i] = int64(random.Uint64()) // as left by earlier instructions
 				}
 				nb, sb := unsafe.Pointer(&scalars), unsafe.Pointer(&slots[0].p)
 				arguments := make([]reflect.Value, len(in))
@@ -76,7 +76,7 @@ func TestAdapters(t *testing.T) {
 	}
 }
 
-// TestNoAdapter has signatures that are left to package reflect.
+// TestNoAdapter checks that there are no adapters for signatures that need package reflect.
 func TestNoAdapter(t *testing.T) {
 	for _, f := range []any{
 		func(float32) {}, func(struct{ a, b int }) {}, func() [2]int { return [2]int{} },
@@ -103,7 +103,7 @@ func shapesIn(t *testing.T, n int, at func(int) reflect.Type) []shape {
 	return list
 }
 
-// argument makes a value of a type.
+// argument returns a random value of a type.
 func argument(t *testing.T, typ reflect.Type, random *rand.Rand) reflect.Value {
 	t.Helper()
 	switch {

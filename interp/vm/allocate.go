@@ -2,9 +2,8 @@ package vm
 
 import "unsafe"
 
-// allocators make variables of small types with pointers: the collector has to know
-// which words are pointers (P) and which are not (N), and nothing else. Package reflect
-// takes several times as long.
+// allocators allocate variables of small types with pointers. The garbage collector only needs to know
+// which words are pointers (P) and which are not (N). reflect.New takes several times as long.
 var allocators = map[string]func() unsafe.Pointer{
 	"P":    allocate1[p],
 	"PP":   allocate2[p, p],
@@ -65,8 +64,7 @@ func allocate4[A, B, C, D any]() unsafe.Pointer {
 	}))
 }
 
-// allocator returns that of a type whose words are pointers where words says so; nil if there
-// is none.
+// allocator returns the function that allocates a type with this pointer mask; nil if there is none.
 func allocator(pointerMask []bool) func() unsafe.Pointer {
 	var name []byte
 	for _, isPointer := range pointerMask {

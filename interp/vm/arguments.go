@@ -7,10 +7,9 @@ import (
 	"unsafe"
 )
 
-// block is where the arguments of a call lie: the first registers of the frame
-// of the called function.
+// callFrame is the frame of a function to be called. Its first registers hold the arguments.
 type callFrame struct {
-	scalarOffset, slotOffset uint16 // offsets of the frame
+	scalarOffset, slotOffset uint16 // of the frame in the register files, in bytes
 	mark                     mark
 	parameters               []operand
 }
@@ -58,7 +57,7 @@ func (c *compiler) arguments(b *callFrame, e *ast.CallExpr, sig *types.Signature
 	}
 }
 
-// variadicSlice makes the slice of the last arguments.
+// variadicSlice makes the slice of the variadic arguments.
 func (c *compiler) variadicSlice(e *ast.CallExpr, list []ast.Expr, t types.Type, want *operand) operand {
 	s := c.shape(e, t)
 	if len(list) == 0 {
@@ -80,13 +79,13 @@ func (c *compiler) variadicSlice(e *ast.CallExpr, list []ast.Expr, t types.Type,
 	return c.moveInto(dst, want)
 }
 
-// spread compiles f(g()) where g has several results.
+// spreadCall compiles the arguments of f(g()), where g has several results.
 func (c *compiler) spreadCall(b *callFrame, e *ast.CallExpr, sig *types.Signature, tuple *types.Tuple) {
 	inner, ok := ast.Unparen(e.Args[0]).(*ast.CallExpr)
 	if !ok {
 		c.fail(e, "several values as arguments")
 	}
-	// They are where the arguments begin; out of the way.
+	// The results of g are where the arguments begin: move them away.
 	results := c.compileCall(inner)
 	moved := make([]operand, len(results))
 	for i, r := range results {
@@ -106,7 +105,7 @@ func (c *compiler) spreadCall(b *callFrame, e *ast.CallExpr, sig *types.Signatur
 	}
 }
 
-// spreadRest makes the slice of the results from first on.
+// spreadVariadic makes the slice of the variadic arguments from the results, beginning with index first.
 func (c *compiler) spreadVariadic(e *ast.CallExpr, results []operand, tuple *types.Tuple, first int, t types.Type, want *operand) operand {
 	s := c.shape(e, t)
 	dst := c.temporary(s)

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// assertion compiles x.(T) with one value, if comma is false, or with two.
+// assertion compiles x.(T), or v, ok = x.(T) if comma is set.
 func (c *compiler) assertion(e *ast.TypeAssertExpr, comma bool) (v, ok operand, t types.Type) {
 	defer c.withPosition(e)()
 	t = c.typeOf(e.Type)
@@ -38,7 +38,7 @@ func (c *compiler) assertion(e *ast.TypeAssertExpr, comma bool) (v, ok operand, 
 	return v, ok, t
 }
 
-// subject reads an interface value of type t as one of type any.
+// subject returns a function that reads the interface value x of type t as an any.
 func (c *compiler) subject(n ast.Node, x operand, t types.Type) func(sb unsafe.Pointer) any {
 	at := x.reg
 	switch {
@@ -51,7 +51,7 @@ func (c *compiler) subject(n ast.Node, x operand, t types.Type) func(sb unsafe.P
 	return nil
 }
 
-// test makes the test whether the dynamic type of a value is, or implements, t.
+// typeTest returns a function that reports whether the dynamic type of a value is, or implements, t.
 func (c *compiler) typeTest(n ast.Node, t types.Type) func(x any) bool {
 	registry := c.vm.config.Registry
 	if registry == nil {
@@ -75,8 +75,8 @@ func (c *compiler) typeTest(n ast.Node, t types.Type) func(x any) bool {
 	return func(x any) bool { return reflect.TypeOf(x) == typ }
 }
 
-// unpacked makes what loads the value of an interface that has passed the test
-// for t into a register.
+// unpacker returns a function that loads the value of an interface that has passed the type test for t into
+// a register.
 func (c *compiler) unpacker(t types.Type, to operand) func(nb, sb unsafe.Pointer, x any) {
 	registry := c.vm.config.Registry
 	id, target, s, at := registry.ID(t), registry.Describe(t), to.shape, to.reg
@@ -97,7 +97,7 @@ func (c *compiler) unpacker(t types.Type, to operand) func(nb, sb unsafe.Pointer
 	return func(nb, sb unsafe.Pointer, x any) { s.unpack(nb, sb, at, x) }
 }
 
-// typeSwitch compiles a type switch: a native function finds the clause.
+// typeSwitch compiles a type switch. A native function selects the clause.
 func (c *compiler) typeSwitch(s *ast.TypeSwitchStmt, name string) {
 	m := c.mark()
 	defer c.release(m)
@@ -161,7 +161,7 @@ func (c *compiler) typeSwitch(s *ast.TypeSwitchStmt, name string) {
 	c.bind(t.exit)
 }
 
-// bindCase makes the variable of a clause of a type switch over v.
+// bindCase declares the variable of a clause of a type switch over v.
 func (c *compiler) bindCase(clause *ast.CaseClause, v operand, subject func(unsafe.Pointer) any) {
 	o, _ := c.source.Info.Implicits[clause].(*types.Var)
 	if o == nil {

@@ -7,7 +7,7 @@ import (
 	"go/types"
 )
 
-// assign compiles assignments and definitions.
+// assign compiles assignments and short variable declarations.
 func (c *compiler) assign(s *ast.AssignStmt) {
 	switch s.Tok {
 	case token.DEFINE:
@@ -32,8 +32,7 @@ func (c *compiler) assignAll(n ast.Node, lhs, rhs []ast.Expr) {
 	if len(lhs) == 2 && len(rhs) == 2 && c.swap(lhs, rhs) {
 		return
 	}
-	// Go evaluates the operands of the left side before the right side, and
-	// checks them when it assigns.
+	// Go evaluates the operands of the left side before the right side, but checks them when it assigns.
 	for _, e := range lhs {
 		if !c.checkedByStore(e) && (c.anyCalls(rhs) || c.calls(e)) {
 			c.fail(n, "a call in an assignment to a part of an element")
@@ -51,8 +50,8 @@ func (c *compiler) assignAll(n ast.Node, lhs, rhs []ast.Expr) {
 	}
 }
 
-// swap compiles s[i], s[j] = s[j], s[i]: values in memory need no copies then, and compiled
-// Go, too, reads s[i] first. It reports whether the assignment is one of these.
+// swap compiles s[i], s[j] = s[j], s[i] without copies of values in memory. As in compiled Go, s[i] is read
+// first. It reports whether the assignment has this form.
 func (c *compiler) swap(lhs, rhs []ast.Expr) bool {
 	var elements [2]*ast.IndexExpr
 	for i, e := range lhs {
@@ -79,7 +78,7 @@ func (c *compiler) swap(lhs, rhs []ast.Expr) bool {
 	return true
 }
 
-// simple reports whether evaluating e does nothing but read variables.
+// simple reports whether evaluating e only reads variables.
 func (c *compiler) simple(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident, *ast.BasicLit:
@@ -90,8 +89,8 @@ func (c *compiler) simple(e ast.Expr) bool {
 	return false
 }
 
-// sameExpr reports whether two expressions, one of which is simple or an element of
-// something simple, are the same.
+// sameExpr reports whether two expressions are the same. One of them is simple, or an element with simple
+// operands.
 func (c *compiler) sameExpr(x, y ast.Expr) bool {
 	switch x := ast.Unparen(x).(type) {
 	case *ast.Ident:
@@ -110,7 +109,7 @@ func (c *compiler) sameExpr(x, y ast.Expr) bool {
 	return false
 }
 
-// steady returns a place whose operands do not change with variables.
+// snapshotLocation returns a location that does not change when variables are assigned to.
 func (c *compiler) snapshotLocation(p location) location {
 	snapshot := func(at uint16, s shape) uint16 {
 		x := operand{shape: s, reg: at}
@@ -136,8 +135,8 @@ func (c *compiler) snapshotLocation(p location) location {
 	return p
 }
 
-// lazy reports whether finding the place of e panics only where its operands do:
-// the index or the pointer itself is checked by the assignment.
+// checkedByStore reports whether all that can panic about the location e, the nil check or the bounds
+// check, is checked by the store itself.
 func (c *compiler) checkedByStore(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident, *ast.StarExpr:

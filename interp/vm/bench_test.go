@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// programs are those that the command bench times: their function and what it
-// returns.
+// programs are the programs that the command bench measures, with the function to call and its result.
 var programs = []struct {
 	file, call string
 	arguments  []any

@@ -8,12 +8,12 @@ import (
 	"unsafe"
 )
 
-// binary compiles the operators with two operands. The left one may stay in the
-// register of a variable: what others can change is not in a register.
+// binary compiles binary operators. The left operand may stay in the register of its variable, because
+// variables that other code can change are not in registers.
 func (c *compiler) binary(e *ast.BinaryExpr, want *operand) operand {
 	switch e.Op {
 	case token.LAND, token.LOR:
-		// Not into want, which an operand may be.
+		// Not into want, which may be the register of an operand.
 		t := c.temporary(c.shapeOf(e))
 		end := newLabel()
 		c.move(t, c.expr(e.X, &t))
@@ -35,7 +35,7 @@ func (c *compiler) binary(e *ast.BinaryExpr, want *operand) operand {
 	return c.arithmetic(e, e.Op, s, x, e.Y, want)
 }
 
-// calls reports whether evaluating e may run code that has effects.
+// calls reports whether evaluating e may call functions, which may have side effects.
 func (c *compiler) calls(e ast.Node) (found bool) {
 	if e == nil {
 		return false
@@ -68,7 +68,7 @@ func (c *compiler) arithmetic(n ast.Node, o token.Token, s shape, x operand, rig
 	if s.width == "Str" {
 		y := c.expr(right, nil)
 		dst := c.destination(s, want)
-		c.do(opCat, dst.reg, x.reg, y.reg)
+		c.do(opConcat, dst.reg, x.reg, y.reg)
 		return dst
 	}
 	if isComplex(s) {
@@ -116,7 +116,7 @@ func (c *compiler) withConstant(o op, s shape, x operand, k int32, want *operand
 
 func isSigned(k reflect.Kind) bool { return k >= reflect.Int && k <= reflect.Int64 }
 
-// suffix returns that of the operation called name for values of a kind.
+// suffix returns the suffix of the operation name for values of a kind.
 func suffix(kind reflect.Kind, name string) string {
 	switch {
 	case kind == reflect.Float64:
@@ -148,7 +148,7 @@ func (c *compiler) shift(o token.Token, s shape, x operand, count ast.Expr, want
 	}
 	y := c.expr(count, nil)
 	if isSigned(y.typ.Kind()) {
-		c.do(opCount, y.reg, 0, 0)
+		c.do(opCheckShift, y.reg, 0, 0)
 	}
 	code := opShlI
 	if o == token.SHR {
@@ -227,7 +227,7 @@ func (c *compiler) comparison(e *ast.BinaryExpr, want *operand) operand {
 	return dst
 }
 
-// compared evaluates the operands of a comparison and brings them to one type.
+// comparisonOperands compiles the operands of a comparison and converts them to one type.
 func (c *compiler) comparisonOperands(e *ast.BinaryExpr) (x, y operand, s shape) {
 	tx, ty := c.typeOf(e.X), c.typeOf(e.Y)
 	t := tx
@@ -259,8 +259,7 @@ func (c *compiler) equalMemory(s shape, dst operand, x, y uint16) {
 	}})
 }
 
-// holdsInterface reports whether a value of type t is an interface or has one among
-// its fields and elements.
+// holdsInterface reports whether t is an interface type, or a struct or array type that contains one.
 func holdsInterface(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Interface:
@@ -277,8 +276,8 @@ func holdsInterface(t reflect.Type) bool {
 	return false
 }
 
-// equalInterfaces compares as the run time does, which knows boxes. An interface
-// with methods becomes any first.
+// equalInterfaces compares interface values by the runtime library, which compares the values in boxes. An
+// interface with methods is converted to any first.
 func (c *compiler) equalInterfaces(s shape, dst, x, y uint16) {
 	registry := c.vm.config.Registry
 	asAny := func(sb unsafe.Pointer, at uint16) any { return *anyAt(sb, at) }

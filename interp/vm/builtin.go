@@ -143,8 +143,9 @@ func (c *compiler) append(e *ast.CallExpr, want *operand) operand {
 	return dst
 }
 
-// inBuffer appends n elements to the slice at from, of type typ. An empty one gets the buffer of slices that do not leave their
-// function first, see ShortSlices: run appends to the slice at from, again to the one at at.
+// appendToBuffer returns an append of n elements to the slice at from, of type typ. If the slice is empty,
+// it first gets a buffer with the capacity of Go's stack buffer; see SliceCapacities. appendFrom appends to
+// the slice at from, appendInPlace to the slice at at.
 func appendToBuffer(at, from uint16, n int, typ reflect.Type, appendFrom, appendInPlace *native) *native {
 	capacity := int(stackBufferBytes / typ.Elem().Size())
 	return &native{run: func(t *thread, nb, sb unsafe.Pointer) {
@@ -158,7 +159,7 @@ func appendToBuffer(at, from uint16, n int, typ reflect.Type, appendFrom, append
 	}}
 }
 
-// spreadType returns the type of the last argument of append.
+// appendedType returns the type of the last argument of append(s, x...).
 func (c *compiler) appendedType(x ast.Expr, t types.Type) types.Type {
 	if c.isNil(x) {
 		return t
@@ -166,7 +167,7 @@ func (c *compiler) appendedType(x ast.Expr, t types.Type) types.Type {
 	return c.typeOf(x)
 }
 
-// appendNative is append of one element, by the way that it lies in memory.
+// appendNative returns an append of one element, specialised for its representation.
 func appendNative(at, from uint16, v operand, typ reflect.Type) *native {
 	x := v.reg
 	switch v.width {
@@ -203,7 +204,7 @@ func appendNative(at, from uint16, v operand, typ reflect.Type) *native {
 	}}
 }
 
-// appendAll is append(h, more...); more may be a string.
+// appendAll implements append(h, more...), where more may be a string.
 func appendAll(h, more sliceHeader, typ reflect.Type) sliceHeader {
 	if more.length == 0 {
 		return h
@@ -254,8 +255,8 @@ func (c *compiler) make(e *ast.CallExpr, want *operand) operand {
 	return dst
 }
 
-// makeSlice checks the length and capacity as Go does, and uses the allocation of
-// a slice whose elements look alike for the collector.
+// makeSlice returns an implementation of make for a slice. It checks the length and capacity as Go does.
+// Elements without pointers are allocated without package reflect if their size is common.
 func makeSlice(typ reflect.Type, at, length, capacity uint16) *native {
 	plain := !hasPointers(typ.Elem())
 	size := typ.Elem().Size()
@@ -278,7 +279,7 @@ func makeSlice(typ reflect.Type, at, length, capacity uint16) *native {
 			h = *(*sliceHeader)(unsafe.Pointer(&s))
 		default:
 			if n < 0 || most < n || size > 0 && uintptr(most) > maxAllocation/size {
-				// Go's own panic.
+				// Panic as Go does.
 				_ = make([]struct{ _ [1 << 10]byte }, n, most)
 			}
 			v := reflect.MakeSlice(typ, n, most)
@@ -335,7 +336,7 @@ func (c *compiler) clear(e *ast.CallExpr) operand {
 	return operand{}
 }
 
-// extreme compiles min and max.
+// minMax compiles min and max.
 func (c *compiler) minMax(e *ast.CallExpr, name string, want *operand) operand {
 	t := c.typeOf(e)
 	s := c.shape(e, t)

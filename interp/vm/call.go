@@ -6,8 +6,7 @@ import (
 	"reflect"
 )
 
-// callExpr compiles a call, a conversion, or a call of a builtin function, to
-// one value.
+// callExpr compiles a call, a conversion, or a call of a builtin function with at most one result.
 func (c *compiler) callExpr(e *ast.CallExpr, want *operand) operand {
 	switch tv := c.source.Info.Types[e.Fun]; {
 	case tv.IsType():
@@ -63,7 +62,7 @@ func (c *compiler) compileCall(e *ast.CallExpr) []operand {
 	return c.callValue(e, sig)
 }
 
-// callFunction calls a declared or a compiled function.
+// callFunction compiles the call of a declared function of a cell or of a compiled package.
 func (c *compiler) callFunction(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
 	if o.Signature().Recv() != nil {
 		c.fail(e, "the generic method %s", o.Name())
@@ -84,8 +83,8 @@ func (c *compiler) callFunction(e *ast.CallExpr, o *types.Func, sig *types.Signa
 	return c.callCompiled(e, o, sig)
 }
 
-// callEngine calls a function that yaegi runs. Such a call costs more than
-// one from yaegi, so that functions that make many of them stay there.
+// callInterpreted compiles the call of a function that yaegi runs. Such a call costs more from the VM than
+// from yaegi, so functions that call it in a loop are left to yaegi.
 func (c *compiler) callInterpreted(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
 	id := calleeIdent(e.Fun)
 	var arguments []types.Type
@@ -134,7 +133,7 @@ func (c *compiler) isInterpreted(o *types.Func) bool {
 	return o.Pkg().Path() == "main" || o.Signature().TypeParams() != nil
 }
 
-// callDirect calls a function of the VM.
+// callDirect compiles the call of a function of the VM.
 func (c *compiler) callDirect(b *callFrame, f *Function, sig *types.Signature, n ast.Node) []operand {
 	if c.deferCall(n, b, nil, func(a *compiler, b *callFrame, _ []operand) { a.callDirect(b, f, sig, n) }) {
 		return nil
@@ -153,7 +152,7 @@ func (c *compiler) callDirect(b *callFrame, f *Function, sig *types.Signature, n
 	return c.resultsOf(b, sig, n)
 }
 
-// resultsOf returns the results of a call that has just been made.
+// resultsOf returns the results of the call that was just emitted.
 func (c *compiler) resultsOf(b *callFrame, sig *types.Signature, n ast.Node) []operand {
 	c.release(mark{int(b.scalarOffset) / 8, int(b.slotOffset) / int(slotSize)})
 	var list []operand
@@ -165,7 +164,7 @@ func (c *compiler) resultsOf(b *callFrame, sig *types.Signature, n ast.Node) []o
 	return list
 }
 
-// callValue calls a function value.
+// callValue compiles the call of a function value.
 func (c *compiler) callValue(e *ast.CallExpr, sig *types.Signature) []operand {
 	f := c.expr(e.Fun, nil)
 	if f.width != "P" || f.typ.Kind() != reflect.Func {
@@ -174,7 +173,7 @@ func (c *compiler) callValue(e *ast.CallExpr, sig *types.Signature) []operand {
 	return c.callPointer(e, f, sig)
 }
 
-// callPointer calls the function value f.
+// callPointer compiles the call of the function value f.
 func (c *compiler) callPointer(e *ast.CallExpr, f operand, sig *types.Signature) []operand {
 	if c.deferred != nil && c.deferred.call == e {
 		f = c.snapshot(f)
@@ -184,7 +183,7 @@ func (c *compiler) callPointer(e *ast.CallExpr, f operand, sig *types.Signature)
 	return c.callPointerWith(b, e, f, sig)
 }
 
-// callPointerWith calls f with the arguments of a block.
+// callPointerWith compiles the call of f with the arguments in b.
 func (c *compiler) callPointerWith(b *callFrame, e *ast.CallExpr, f operand, sig *types.Signature) []operand {
 	if c.deferCall(e, b, []operand{f}, func(a *compiler, b *callFrame, more []operand) { a.callPointerWith(b, e, more[0], sig) }) {
 		return nil
@@ -205,7 +204,7 @@ func (c *compiler) callPointerWith(b *callFrame, e *ast.CallExpr, f operand, sig
 		x.results = append(x.results, s)
 	}
 	x.direct = adapterFor(x.parameters, frameRegisters(x.parameters), x.results, frameRegisters(x.results))
-	// The results of a call of Go need room, too.
+	// The results of a foreign function need registers, too.
 	c.reserveResults(b, x.results)
 	c.fn.foreignCalls = append(c.fn.foreignCalls, x)
 	c.emit(opCallValue, b.scalarOffset, b.slotOffset, f.reg, int32(len(c.fn.foreignCalls)-1), 0)

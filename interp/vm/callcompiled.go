@@ -8,9 +8,8 @@ import (
 	"unsafe"
 )
 
-// plainPackages are the compiled packages whose functions neither wait, nor
-// start goroutines, nor look into what they are given by reflection, so that a
-// call of them from the VM is like any other.
+// callablePackages are the compiled packages whose functions the VM calls directly: they do not block,
+// start goroutines or inspect their arguments by reflection.
 var callablePackages = map[string]bool{
 	"math": true, "math/bits": true, "math/rand": true, "math/rand/v2": true, "math/big": true,
 	"strings": true, "bytes": true, "strconv": true, "errors": true, "sort": true, "fmt": true, "time": true,
@@ -22,19 +21,19 @@ var callablePackages = map[string]bool{
 	"sync": true, "sync/atomic": true,
 }
 
-// special functions of these packages are left to yaegi.
+// interpretedOnly are functions of callablePackages that are left to yaegi.
 var interpretedOnly = map[string]bool{
 	"time.AfterFunc": true, "time.Tick": true, "time.After": true, "time.NewTimer": true, "time.NewTicker": true,
 	"(*sync.Cond).Wait": true, "(sync.Locker).Lock": true, "(*sync.Map).Clear": true, "(*sync.Pool).Get": true,
-	"(*strings.Builder).Grow": true, "(*bytes.Buffer).Grow": true, // yaegi checks what they are given
+	"(*strings.Builder).Grow": true, "(*bytes.Buffer).Grow": true, // yaegi checks their arguments
 	"(*time.Timer).Reset": true,
 }
 
-// ofRuntime are functions of package runtime that the VM calls. A finalizer that yaegi made would keep its object
-// alive, since it refers to all variables of the function that it is in.
+// runtimeFunctions are the functions of package runtime that the VM calls. A finalizer made by yaegi would
+// keep its object alive, since it refers to all variables of the enclosing function.
 var runtimeFunctions = map[string]bool{"runtime.SetFinalizer": true, "runtime.KeepAlive": true, "runtime.GC": true}
 
-// usable reports whether the VM calls a compiled function.
+// mayCall reports whether the VM may call a function of a compiled package.
 func (c *compiler) mayCall(o *types.Func) bool {
 	if runtimeFunctions[o.FullName()] {
 		return true
@@ -77,13 +76,13 @@ func (c *compiler) mentionsGeneric(sig *types.Signature) bool {
 	return false
 }
 
-// isSequence reports whether t is an instance of iter.Seq or iter.Seq2: a function for
-// package reflect, whatever its name.
+// isSequence reports whether t is an instance of iter.Seq or iter.Seq2. To package reflect these are plain
+// function types.
 func isSequence(t *types.Named) bool {
 	return t.Obj().Pkg() != nil && t.Obj().Pkg().Path() == "iter" && strings.HasPrefix(t.Obj().Name(), "Seq")
 }
 
-// callCompiled calls a function of a compiled package.
+// callCompiled compiles the call of a function of a compiled package.
 func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
 	if sortFunctions[o.FullName()] != nil {
 		return c.sortSlice(e, o, sig)
@@ -116,7 +115,7 @@ func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signa
 			return []operand{dst}
 		}
 		c.fn.natives = append(c.fn.natives, &native{name: o.FullName(), float: f})
-		c.emit(opFF, dst.reg, x.reg, 0, int32(len(c.fn.natives)-1), 0)
+		c.emit(opCallFloat, dst.reg, x.reg, 0, int32(len(c.fn.natives)-1), 0)
 		return []operand{dst}
 	}
 	if !c.argumentCountDiffers(e, sig) {
@@ -129,12 +128,13 @@ func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signa
 	return c.callSymbol(b, e, o.FullName(), symbol, sig)
 }
 
-// several tells that the arguments are the results of one call.
+// argumentCountDiffers reports whether a call does not have one argument for each parameter: it is
+// variadic, or passes several results of another call.
 func (c *compiler) argumentCountDiffers(e *ast.CallExpr, sig *types.Signature) bool {
 	return len(e.Args) != sig.Params().Len()
 }
 
-// callCompiledMethod calls a method of a compiled type.
+// callCompiledMethod compiles the call of a method of a compiled type.
 func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *types.Func, path []int, sig *types.Signature) []operand {
 	if !c.mayCall(m) {
 		c.fail(e, "a call of %s", m.FullName())
@@ -152,7 +152,7 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 	}
 	b := c.beginFrame()
 	if s.file == memory && len(e.Args) == 0 {
-		// The method of the pointer copies the receiver, and its adapter is fast.
+		// Call the method of the pointer type: it copies the receiver, and there is a fast adapter for it.
 		method, _ = reflect.PointerTo(s.typ).MethodByName(m.Name())
 		c.argument(b, e, types.NewPointer(recv), func(want *operand) operand {
 			at := c.address(c.receiver(x, path, recv, nil))
@@ -165,8 +165,7 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 	return c.callSymbol(b, e, m.FullName(), method.Func, sig)
 }
 
-// waits returns the functions that stand for methods which wait: an interrupt ends the
-// wait.
+// interruptibleWaits returns substitutes for methods that block, by name. An interrupt ends their wait.
 func (c *compiler) interruptibleWaits() map[string]reflect.Value {
 	r := c.vm.config.Registry
 	if r == nil {
@@ -186,7 +185,7 @@ func shapesOf(list []operand) []shape {
 	return shapes
 }
 
-// callSymbol calls a function of Go with the arguments of a block.
+// callSymbol compiles the call of the Go function f with the arguments in b.
 func (c *compiler) callSymbol(b *callFrame, e *ast.CallExpr, name string, f reflect.Value, sig *types.Signature) []operand {
 	if c.deferCall(e, b, nil, func(a *compiler, b *callFrame, _ []operand) { a.callSymbol(b, e, name, f, sig) }) {
 		return nil

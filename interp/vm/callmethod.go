@@ -5,7 +5,7 @@ import (
 	"go/types"
 )
 
-// callMethod calls a method.
+// callMethod compiles the call of a method.
 func (c *compiler) callMethod(e *ast.CallExpr, x *ast.SelectorExpr, sel *types.Selection, sig *types.Signature) []operand {
 	m, path := c.method(x, sel)
 	if types.IsInterface(c.typeOf(x.X)) || types.IsInterface(m.Signature().Recv().Type()) {
@@ -28,7 +28,8 @@ func (c *compiler) callMethod(e *ast.CallExpr, x *ast.SelectorExpr, sel *types.S
 	return c.callDirect(b, f, sig, e)
 }
 
-// receiver returns what a method with a receiver of type recv is called with.
+// receiver compiles x to the receiver of a method whose receiver has the type recv. path leads to it
+// through embedded fields.
 func (c *compiler) receiver(x *ast.SelectorExpr, path []int, recv types.Type, want *operand) operand {
 	t := c.typeOf(x.X)
 	_, byPointer := types.Unalias(recv).(*types.Pointer)

@@ -9,9 +9,8 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// A channel of values of one type is used as one of another whose values are as
-// large and have their pointers at the same places: the run time of Go copies them
-// by the type that the channel was made with.
+// A channel is used as a channel of another element type of the same size and with pointers at the same
+// offsets. Go's runtime copies elements by the type that the channel was made with.
 
 // channelType returns the type of a channel operand.
 func (c *compiler) channelType(x ast.Expr) *types.Chan {
@@ -31,7 +30,7 @@ func (c *compiler) send(s *ast.SendStmt) {
 	c.native("send "+ch.typ.String(), &native{run: sender(c.vm.config.Registry, ch, x)})
 }
 
-// sender makes the operation that sends x on ch.
+// sender returns the operation that sends x on ch.
 func sender(r *rt.Registry, ch, x operand) func(*thread, unsafe.Pointer, unsafe.Pointer) {
 	to, at := ch.reg, x.reg
 	switch x.width {
@@ -81,7 +80,7 @@ func sender(r *rt.Registry, ch, x operand) func(*thread, unsafe.Pointer, unsafe.
 	}
 }
 
-// receive compiles <-ch. The second value reports whether the channel was open.
+// receive compiles <-ch. The second result reports whether the channel was open.
 func (c *compiler) receive(e ast.Expr) (v, open operand, elem types.Type) {
 	elem = c.subst(c.channelType(e).Elem())
 	ch := c.snapshot(c.expr(e, nil))
@@ -91,7 +90,7 @@ func (c *compiler) receive(e ast.Expr) (v, open operand, elem types.Type) {
 	return v, open, elem
 }
 
-// receiver makes the operation that receives x from ch.
+// receiver returns the operation that receives x from ch.
 func receiver(r *rt.Registry, ch, x, open operand) func(*thread, unsafe.Pointer, unsafe.Pointer) {
 	from, at, ok := ch.reg, x.reg, open.reg
 	switch x.width {
@@ -131,7 +130,7 @@ func receiver(r *rt.Registry, ch, x, open operand) func(*thread, unsafe.Pointer,
 	}
 }
 
-// channel ranges over what comes from a channel until it is closed.
+// channel compiles a range over a channel.
 func (r *rangeLoop) channel() {
 	c := r.c
 	elem := c.subst(c.channelType(r.s.X).Elem())
@@ -147,7 +146,7 @@ func (r *rangeLoop) channel() {
 	c.jump(begin, opLoopIf, open.reg, 0, 0)
 }
 
-// makeChannel makes a channel, at first of both directions.
+// makeChannel returns an implementation of make for a channel. reflect.MakeChan needs a bidirectional type.
 func makeChannel(typ reflect.Type, at, size uint16) *native {
 	both := reflect.ChanOf(reflect.BothDir, typ.Elem())
 	return &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
@@ -168,7 +167,7 @@ func (c *compiler) closeChannel(x operand) {
 	c.native("close", &native{run: func(_ *thread, _, sb unsafe.Pointer) { close(reinterpret[chan struct{}](*pointerAt(sb, ch))) }})
 }
 
-// goStatement compiles a go statement of a function value.
+// goStatement compiles a go statement.
 func (c *compiler) goStatement(s *ast.GoStmt) {
 	e := s.Call
 	if tv := c.source.Info.Types[e.Fun]; tv.IsType() || tv.IsBuiltin() || c.vm.config.Go == nil {

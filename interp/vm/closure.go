@@ -5,21 +5,20 @@ import (
 	"unsafe"
 )
 
-// closure is a function value of the VM: a declared function, or a literal
-// with the addresses of the variables that it has captured.
+// closure is a function value of the VM: a function and the addresses of the variables that it captures.
 type closure struct {
 	function *Function
 	captured []unsafe.Pointer
 }
 
-// makeValue makes the function of Go that calls c. Package reflect makes it, so
-// that it is called like any compiled function of its type.
+// makeValue returns a Go function of type t that calls c. It is made by package reflect, so it can be
+// called like any compiled function.
 func (vm *VM) makeValue(c *closure, t reflect.Type) reflect.Value {
 	return reflect.MakeFunc(t, vm.handler(c))
 }
 
-// makeClosure makes a function value of fn with the variables whose addresses are in
-// the registers from.
+// makeClosure emits code that makes a function value of fn. The registers in from hold the addresses of the
+// captured variables.
 func (c *compiler) makeClosure(fn *Function, from []uint16, to operand) {
 	at, vm := to.reg, c.vm
 	fn.template = vm.makeValue(&closure{function: fn}, to.typ)
@@ -33,7 +32,7 @@ func (c *compiler) makeClosure(fn *Function, from []uint16, to operand) {
 	}})
 }
 
-// newClosure makes a closure with n captured variables; few of them lie behind it.
+// newClosure returns a closure with n captured variables. Up to four share its allocation.
 func newClosure(fn *Function, n int) *closure {
 	if n > 4 {
 		return &closure{fn, make([]unsafe.Pointer, n)}
@@ -46,16 +45,15 @@ func newClosure(fn *Function, n int) *closure {
 	return &c.closure
 }
 
-// stub is the function value that package reflect makes: ahead of the handler there
-// is what depends on its type alone. The template of a function, which a closure of it
-// refers to, keeps what these words point to.
+// stub is the memory layout of the function value that package reflect makes: words that depend only on the
+// type, then the handler. The template of a Function keeps what these words point to alive.
 type stub struct {
 	words   [5]uintptr
 	handler unsafe.Pointer
 }
 
-// copyValue makes the function value for c from one of the same function. Package
-// reflect takes several times as long.
+// copyValue returns a function value for c, copied from the template of the same function. Package reflect
+// takes several times as long.
 func (vm *VM) copyValue(template unsafe.Pointer, c *closure) unsafe.Pointer {
 	if handlerOffset != unsafe.Offsetof(stub{}.handler) {
 		return functionPointer(vm.makeValue(c, c.function.template.Type()))
@@ -64,15 +62,15 @@ func (vm *VM) copyValue(template unsafe.Pointer, c *closure) unsafe.Pointer {
 	return unsafe.Pointer(&stub{words: *(*[5]uintptr)(template), handler: *(*unsafe.Pointer)(unsafe.Pointer(&h))})
 }
 
-// functionPointer returns what a variable of a function type holds.
+// functionPointer returns the pointer that represents a function value.
 func functionPointer(v reflect.Value) unsafe.Pointer {
 	p := reflect.New(v.Type())
 	p.Elem().Set(v)
 	return *(*unsafe.Pointer)(p.UnsafePointer())
 }
 
-// handler runs c for callers outside of the VM. A copy of it that the
-// compiler made for one caller would have other code.
+// handler returns the function that package reflect calls to run c. It must not be inlined: a copy of the
+// literal in one caller would have another code pointer.
 //
 //go:noinline
 func (vm *VM) handler(c *closure) func([]reflect.Value) []reflect.Value {
@@ -94,8 +92,8 @@ func (c *closure) call(vm *VM, arguments []reflect.Value) []reflect.Value {
 	return results
 }
 
-// places returns the registers that parameters or results with these shapes are in,
-// relative to the frame of the called function.
+// frameRegisters returns the registers of parameters or results with these shapes, relative to the frame of
+// the called function.
 func frameRegisters(shapes []shape) []uint16 {
 	at := make([]uint16, len(shapes))
 	n, s := 0, 0
@@ -111,10 +109,9 @@ func frameRegisters(shapes []shape) []uint16 {
 	return at
 }
 
-// A function value points to a code pointer and what the code needs. That of one
-// that package reflect made has the function given to it, ours, at handlerOffset;
-// and that one has the VM and the closure behind its code pointer. Both are
-// found out, not assumed: without them calls of function values go through
+// A function value points to a code pointer followed by the data of the closure. If package reflect made
+// it, the handler is at handlerOffset; the handler is itself a closure of our code, with the *closure at
+// closureOffset. findClosure measures the offsets. If it finds none, calls of function values go through
 // package reflect.
 var stubCode, handlerCode, handlerOffset, closureOffset uintptr
 
@@ -142,8 +139,7 @@ func findClosure() (stub, code, handlerAt, closureAt uintptr) {
 	return *(*uintptr)(p), *(*uintptr)(inner), handlerAt, closureAt
 }
 
-// closureOf returns the closure that a function value stands for, nil for any other
-// function.
+// closureOf returns the closure behind a function value of the VM, nil for any other function value.
 func closureOf(p unsafe.Pointer) *closure {
 	if *(*uintptr)(p) != stubCode || stubCode == 0 {
 		return nil
@@ -155,15 +151,15 @@ func closureOf(p unsafe.Pointer) *closure {
 	return *(**closure)(unsafe.Add(h, closureOffset))
 }
 
-// foreign is the call of a function value that the VM does not know.
+// foreignCall is a call of a function value that is not a closure of the VM.
 type foreignCall struct {
 	typ                 reflect.Type
 	parameters, results []shape
-	direct              adapter // nil where package reflect has to make the call
+	direct              adapter // nil: package reflect makes the call
 }
 
-// call calls the function at p with the arguments that lie in the registers of
-// the frame at nb and sb, and puts the results there.
+// call calls the function at p. The arguments are in the registers of the frame at nb and sb; the results
+// replace them.
 func (f *foreignCall) call(nb, sb, p unsafe.Pointer) {
 	if f.direct != nil {
 		f.direct(p, nb, sb)

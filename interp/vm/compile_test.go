@@ -15,7 +15,7 @@ import (
 
 var packages = symbols.Packages()
 
-// program is checked and compiled source.
+// program is a checked and compiled source.
 type program struct {
 	unit   *Unit
 	values map[string]reflect.Value // pointers to the variables of functions and globals
@@ -24,7 +24,7 @@ type program struct {
 
 func interpreted(n *types.Named) bool { return n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "main" }
 
-// compile compiles the functions of a program without the package clause.
+// compile compiles the functions of a source without its package clause.
 func compile(t testing.TB, source string) *program {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -100,7 +100,7 @@ func compile(t testing.TB, source string) *program {
 	return p
 }
 
-// call calls a function, which must have been compiled.
+// call calls a function and fails the test if it was not compiled.
 func (p *program) call(t testing.TB, name string, arguments ...any) any {
 	t.Helper()
 	f := p.values[name].Elem()

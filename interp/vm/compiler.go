@@ -12,54 +12,50 @@ import (
 
 // A Declaration is a function to be compiled.
 type Declaration struct {
-	// Key identifies the function in calls; see Source.Callee.
+	// Key identifies the function: its *types.Func, an instance, or the statement of a loop.
 	Key any
 	// Name is its name in lowered code.
 	Name      string
 	Signature *types.Signature
 	Body      *ast.BlockStmt
-	// Method is the name of the method that it is; "" for a function.
+	// Method is the name of a method; "" for a function.
 	Method string
-	// Substitute replaces type parameters; nil if there are none.
+	// Substitute replaces type parameters by type arguments; nil if there are none.
 	Substitute func(types.Type) types.Type
 }
 
-// Source is where declarations are from.
+// Source gives the compiler access to the checked cell.
 type Source struct {
 	Info *types.Info
-	// Global is the name in lowered code of a variable that outlives a function;
-	// "" for any other.
+	// Global returns the name in lowered code of a variable that outlives a function; "" for any other
+	// variable.
 	Global func(*types.Var) string
-	// Engine is the name in lowered code of a function, or of an instance of a
-	// generic one, that yaegi runs; "" if there is none.
+	// InterpretedName returns the name in lowered code of a function, or of an instance of a generic
+	// function, that yaegi runs; "" if it must not be called from the VM.
 	InterpretedName func(at *ast.Ident, o *types.Func, arguments []types.Type) string
-	// Function and Method are declarations of instances: of a generic function, and
-	// of a method of an instance of a generic type; false if there is none. They may
-	// be nil.
+	// Function and Method return the declaration of an instance of a generic function, and of a method of
+	// an instance of a generic type; false if there is none. They may be nil.
 	Function func(at *ast.Ident, o *types.Func, arguments []types.Type) (Declaration, bool)
 	Method   func(t *types.Named, m *types.Func) (Declaration, bool)
-	// Cell is the number of the cell, to which the goroutines that its functions start
-	// belong.
+	// Cell is the number of the cell that owns the goroutines that its functions start.
 	Cell int
-	// Position numbers the position of a statement.
+	// Position returns the index of the source position of a node.
 	Position func(ast.Node) int
-	// Short are the calls in the statements of the cell whose result does not leave them, see ShortSlices.
+	// Capacities is the result of SliceCapacities for the statements of the cell.
 	Capacities map[*ast.CallExpr]Capacity
-	// Notes are called before a statement; nil if there are none.
+	// HooksBefore returns the hooks to run before a statement. It may be nil.
 	HooksBefore func(ast.Stmt) []Hook
-	// Losses are called after a statement, or at the beginning of the body of a range or
-	// of a select clause; nil if there are none.
+	// HooksAfter returns the hooks to run after a statement; for a range statement or a select clause, at
+	// the beginning of its body. It may be nil.
 	HooksAfter func(ast.Stmt) []Hook
-	// Stop is called for each statement and panics with a *Stopped to end the
-	// compilation; nil if nothing does.
+	// Stop is called for each statement and panics with a *Stopped to end the compilation. It may be nil.
 	Stop func()
 }
 
-// Stopped is what a compilation panics with that is to end.
+// Stopped is the panic value that ends a compilation.
 type Stopped struct{ Err error }
 
-// unsupported is what compiling a function panics with when the VM does not
-// have something in it.
+// unsupported is the panic value that ends the compilation of a function the VM cannot run.
 type unsupported struct {
 	node ast.Node
 	what string
@@ -79,28 +75,27 @@ type compiler struct {
 	facts                    *facts
 	hoisted                  map[types.Object]uint16
 	targets                  []*target
-	labels                   map[string]*label // of goto statements
-	results                  []*variable       // when they have names
-	position                 int               // number of the position of the current statement
-	scalarsInUse, slotsInUse int               // registers in use
-	loops                    int               // around the current statement
-	isCellLoop               bool              // it is a loop of a cell's statements
+	labels                   map[string]*label // targets of goto statements
+	results                  []*variable       // result variables, if the function needs them
+	position                 int               // index of the source position of the current statement
+	scalarsInUse, slotsInUse int               // sizes of the register stacks
+	loops                    int               // number of loops around the current statement
+	isCellLoop               bool              // the function is a loop at the top level of a cell
 	defers                   bool              // the function has defer statements
-	iteration                *iteration        // whose body this is; nil for a function
-	deferred                 *deferral         // the call of a defer statement that is being compiled; nil elsewhere
+	iteration                *iteration        // set in the body of a range over a function
+	deferred                 *deferral         // the deferred call that is being compiled, if any
 }
 
-// variable is a local variable. One that is boxed, or whose value is in memory,
-// has its address in a pointer register.
+// variable is a local variable. If it is boxed (a scalar or reference on the heap) or its value is in
+// memory, its pointer register holds the address.
 type variable struct {
 	shape
 	reg   uint16
 	boxed bool
-	owned bool // nobody else has the address of its value
+	owned bool // nothing else holds the address of its value
 }
 
-// operand is a value that has been computed. In memory, it is offset bytes
-// behind the address in its register.
+// operand is a computed value. A value in memory is at offset bytes after the address in the register.
 type operand struct {
 	shape
 	reg    uint16
@@ -108,10 +103,10 @@ type operand struct {
 	owned  bool // in memory that nothing else refers to
 }
 
-// label is a place to jump to.
+// label is the target of jumps.
 type label struct {
-	instruction int   // its instruction; -1 before it is known
-	jumps       []int // instructions that jump there
+	instruction int   // index of the target instruction; -1 until it is bound
+	jumps       []int // indexes of the instructions that jump to it
 }
 
 func (c *compiler) fail(n ast.Node, format string, a ...any) {
@@ -119,8 +114,8 @@ func (c *compiler) fail(n ast.Node, format string, a ...any) {
 }
 
 func (c *compiler) emit(o op, a, b, cc uint16, k, j int32) int {
-	// The instruction pointer goes past the last instruction, and must stay in memory
-	// that is the code's.
+	// Keep room for one more: the instruction pointer goes past the last instruction and must stay inside
+	// the allocation.
 	c.fn.code = slices.Grow(append(c.fn.code, instruction{o, a, b, cc, k, j}), 1)
 	c.fn.positions = append(c.fn.positions, c.position)
 	return len(c.fn.code) - 1
@@ -140,7 +135,7 @@ func (c *compiler) jump(l *label, o op, a, b uint16, k int32) {
 	l.jumps = append(l.jumps, c.emit(o, a, b, 0, k, 0))
 }
 
-// pending is a label whose jumps have no distance yet.
+// unresolvedLabel is a label whose jumps do not have their distance yet.
 type unresolvedLabel struct {
 	fn    *Function
 	label *label
@@ -155,13 +150,13 @@ func (p unresolvedLabel) resolve() {
 	}
 }
 
-// mark is which registers are in use.
+// mark is a state of the register stacks.
 type mark struct{ scalars, slots int }
 
 func (c *compiler) mark() mark     { return mark{c.scalarsInUse, c.slotsInUse} }
 func (c *compiler) release(m mark) { c.scalarsInUse, c.slotsInUse = m.scalars, m.slots }
 
-// scalarRegister and referenceRegister reserve a register.
+// scalarRegister reserves a scalar register, referenceRegister a slot.
 func (c *compiler) scalarRegister() uint16 {
 	at := c.scalarsInUse * 8
 	c.scalarsInUse++
@@ -191,7 +186,7 @@ func (c *compiler) register(s shape) uint16 {
 
 func (c *compiler) temporary(s shape) operand { return operand{shape: s, reg: c.register(s)} }
 
-// destination returns where a value goes: want, or a new register.
+// destination returns the register for a value of shape s: want, or a new register.
 func (c *compiler) destination(s shape, want *operand) operand {
 	if want != nil {
 		return operand{shape: s, reg: want.reg}
@@ -199,7 +194,6 @@ func (c *compiler) destination(s shape, want *operand) operand {
 	return c.temporary(s)
 }
 
-// typeOf returns the type of an expression.
 func (c *compiler) typeOf(e ast.Expr) types.Type {
 	if tv, ok := c.source.Info.Types[e]; ok && tv.Type != nil {
 		return c.subst(tv.Type)
@@ -236,8 +230,8 @@ func (c *compiler) shape(n ast.Node, t types.Type) shape {
 	return s
 }
 
-// mentions reports whether a function type has t among its parameters or results.
-// Lowered code has an interface{} there.
+// mentions reports whether a function type has t among its parameters or results. Lowered code has
+// interface{} there.
 func mentions(sig *types.Signature, t *types.Named) bool {
 	for _, tuple := range []*types.Tuple{sig.Params(), sig.Results()} {
 		for v := range tuple.Variables() {
@@ -262,8 +256,7 @@ func (c *compiler) memoryType(t reflect.Type) int32 {
 	return int32(len(c.fn.types) - 1)
 }
 
-// move copies a value between registers of its shape. A value in memory keeps
-// its place: see own.
+// move copies a value between registers of its shape. Of a value in memory it copies the address; see own.
 func (c *compiler) move(to, from operand) {
 	if to.reg == from.reg && from.offset == 0 {
 		return
@@ -280,7 +273,7 @@ func (c *compiler) move(to, from operand) {
 
 var moves = map[string]op{"P": opMovP, "Str": opMovStr, "Sl": opMovSl, "If": opMovIf, "C": opMovC, "D": opMovD}
 
-// opNamed finds an operation by its name.
+// opNamed returns the operation with this name.
 func opNamed(name string) op {
 	o, ok := opsByName[name]
 	if !ok {
@@ -297,8 +290,8 @@ var opsByName = func() map[string]op {
 	return m
 }()
 
-// load loads the variable of shape s at offset behind the address in register
-// at. A value in memory stays there.
+// load loads the variable of shape s that is offset bytes after the address in register at. A value in
+// memory is not copied.
 func (c *compiler) load(s shape, at uint16, offset int32, want *operand) operand {
 	if s.file == memory {
 		return operand{shape: s, reg: at, offset: offset}
@@ -308,8 +301,7 @@ func (c *compiler) load(s shape, at uint16, offset int32, want *operand) operand
 	return dst
 }
 
-// store stores a value to the variable at offset behind the address in register
-// at.
+// store stores a value to the variable that is offset bytes after the address in register at.
 func (c *compiler) store(at uint16, offset int32, x operand) {
 	if x.file == memory {
 		to := c.address(operand{shape: x.shape, reg: at, offset: offset})
@@ -327,7 +319,7 @@ func storeWidth(width string) string {
 	return width
 }
 
-// address puts the address of a value in memory into a register.
+// address returns a register with the address of a value in memory.
 func (c *compiler) address(x operand) uint16 {
 	if x.offset == 0 {
 		return x.reg
@@ -337,7 +329,7 @@ func (c *compiler) address(x operand) uint16 {
 	return t
 }
 
-// own makes a copy of a value in memory that nothing else refers to.
+// own returns a value in memory that nothing else refers to: x, or a copy of it.
 func (c *compiler) own(x operand, want *operand) operand {
 	if x.owned && x.offset == 0 {
 		if want != nil && want.reg != x.reg {
@@ -352,7 +344,7 @@ func (c *compiler) own(x operand, want *operand) operand {
 	return dst
 }
 
-// pointerShape is the shape of the address of something.
+// pointerShape is the shape of an address whose type does not matter.
 var pointerShape = shape{file: reference, width: "P", typ: reflect.TypeFor[*byte]()}
 
 var (
@@ -362,14 +354,14 @@ var (
 	stringShape = shape{file: reference, width: "Str", typ: reflect.TypeFor[string]()}
 )
 
-// native emits an operation that is a function of Go.
+// native emits a call of a Go function.
 func (c *compiler) native(name string, n *native) {
 	n.name = name
 	c.fn.natives = append(c.fn.natives, n)
 	c.emit(opNative, 0, 0, 0, int32(len(c.fn.natives)-1), 0)
 }
 
-// at sets the position of what is emitted from now on.
+// setPosition sets the source position of the instructions that follow.
 func (c *compiler) setPosition(n ast.Node) {
 	if c.source.Stop != nil {
 		c.source.Stop()

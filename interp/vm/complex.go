@@ -10,7 +10,7 @@ import (
 // isComplex reports whether values of a shape are complex numbers.
 func isComplex(s shape) bool { return s.width == "C" || s.width == "D" }
 
-// constantComplex loads a constant into the register of a complex number.
+// constantComplex loads a complex constant into a register.
 func (c *compiler) constantComplex(dst operand, v constant.Value) {
 	v = constant.ToComplex(v)
 	var x complex128
@@ -62,9 +62,8 @@ func (c *compiler) convertComplex(x operand, to shape, want *operand) operand {
 	return dst
 }
 
-// callComplex calls one of the functions of package math/cmplx: complex numbers do
-// not travel in calls as other values do, see adapter. It is nil for any other
-// function.
+// callComplex compiles the call of a function of package math/cmplx, or returns nil for any other function.
+// Adapters do not support complex numbers, which Go passes in floating-point registers.
 func (c *compiler) callComplex(e *ast.CallExpr, name string, f any, sig *types.Signature) []operand {
 	switch f.(type) {
 	case func(complex128) complex128, func(complex128) float64, func(complex128) bool,

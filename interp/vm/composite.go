@@ -43,7 +43,7 @@ func (c *compiler) composite(e *ast.CompositeLit, want *operand) operand {
 		}
 		return c.moveInto(dst, want)
 	case *types.Pointer:
-		// &T{} with the type left out
+		// &T{} with the type elided
 		v := c.compositeOf(e, u.Elem())
 		v = c.own(v, nil)
 		return c.moveInto(operand{shape: s, reg: v.reg}, want)
@@ -52,7 +52,7 @@ func (c *compiler) composite(e *ast.CompositeLit, want *operand) operand {
 	return operand{}
 }
 
-// compositeOf returns a composite literal whose recorded type may be a pointer to t.
+// compositeOf compiles a composite literal of type t, whose recorded type may be a pointer to t.
 func (c *compiler) compositeOf(e *ast.CompositeLit, t types.Type) operand {
 	s := c.shape(e, t)
 	if s.file != memory {
@@ -95,8 +95,7 @@ func fieldIndex(s *types.Struct, o types.Object) int {
 	return -1
 }
 
-// elements sets elements of new memory, which is offset bytes behind the address
-// in register at.
+// elements sets elements of new memory that is offset bytes after the address in register at.
 func (c *compiler) elements(e *ast.CompositeLit, t types.Type, typ reflect.Type, at uint16, offset int32) {
 	index := int64(0)
 	for i, x := range e.Elts {
@@ -124,7 +123,7 @@ func (c *compiler) index(key ast.Expr) int64 {
 	return k
 }
 
-// stopEvery is the number of elements after which the compilation may be stopped.
+// stopEvery is the number of elements between two checks whether the compilation should stop.
 const stopEvery = 64
 
 // component sets one field or element of new memory.
@@ -154,7 +153,7 @@ func (c *compiler) elementCount(e *ast.CompositeLit) int {
 	return int(most)
 }
 
-// literal compiles a function literal to a function value.
+// functionLiteral compiles a function literal to a function value.
 func (c *compiler) functionLiteral(e *ast.FuncLit, want *operand) operand {
 	s := c.shapeOf(e)
 	fn, from := c.function(e, c.literalSignature(e), nil)
@@ -163,8 +162,8 @@ func (c *compiler) functionLiteral(e *ast.FuncLit, want *operand) operand {
 	return dst
 }
 
-// declared returns the signature of a function literal with the variables that its body
-// names: those of its type in an instance of a generic function are others.
+// literalSignature returns the signature of a function literal with the parameter variables that its body
+// refers to. (In an instance of a generic function, typeOf returns a signature with other variables.)
 func (c *compiler) literalSignature(e *ast.FuncLit) *types.Signature {
 	sig, ok := c.source.Info.Types[e].Type.(*types.Signature)
 	if !ok {
@@ -173,9 +172,8 @@ func (c *compiler) literalSignature(e *ast.FuncLit) *types.Signature {
 	return sig
 }
 
-// function compiles the code of a function literal with the signature sig, and
-// gives the registers that have the addresses of the variables that it captures.
-// Those that begin makes are before them.
+// function compiles the code of a function literal with the signature sig. It returns the registers that
+// hold the addresses of the captured variables; the captures that begin adds come first.
 func (c *compiler) function(e *ast.FuncLit, sig *types.Signature, begin func(inner *compiler)) (fn *Function, from []uint16) {
 	fn = c.unit.newFunction(strings.TrimSuffix(c.fn.name, ".func") + ".func")
 	inner := &compiler{
@@ -200,8 +198,8 @@ func (c *compiler) function(e *ast.FuncLit, sig *types.Signature, begin func(inn
 	return fn, from
 }
 
-// outside returns the variables of c that a function literal, or the body of a range over a
-// function, uses.
+// capturedVariables returns the variables of c that the nodes, a function literal or the body of a range
+// over a function, use.
 func (c *compiler) capturedVariables(nodes ...ast.Node) (list []types.Object) {
 	seen := map[types.Object]bool{}
 	visit := func(n ast.Node) bool {

@@ -7,7 +7,7 @@ import (
 	"reflect"
 )
 
-// condition jumps to l when e is what is wanted. loop tells that l is behind.
+// condition emits a jump to l that is taken if e has the given value. loop says that it is a jump back.
 func (c *compiler) condition(e ast.Expr, value bool, l *label, loop bool) {
 	e = ast.Unparen(e)
 	if tv := c.source.Info.Types[e]; tv.Value != nil {
@@ -62,7 +62,7 @@ func (c *compiler) condition(e ast.Expr, value bool, l *label, loop bool) {
 	}
 }
 
-// notted makes v a temporary and returns its register.
+// writableCopy copies v to a temporary and returns its register.
 func (c *compiler) writableCopy(v *operand) uint16 {
 	x := *v
 	t := c.temporary(v.shape)
@@ -77,8 +77,8 @@ var negatedRelations = map[token.Token]token.Token{
 
 var constantRelationNames = map[token.Token]string{token.EQL: "Eq", token.NEQ: "Ne", token.LSS: "Lt", token.LEQ: "Le", token.GTR: "Gt", token.GEQ: "Ge"}
 
-// compareAndJump compiles a comparison of scalars, or with nil, and the jump that
-// depends on it to one instruction. It reports whether there is one.
+// compareAndJump compiles a comparison of scalars, or with nil, and the conditional jump to one
+// instruction. It reports whether that is possible.
 func (c *compiler) compareAndJump(e *ast.BinaryExpr, value bool, l *label, loop bool) bool {
 	if c.isNil(e.X) || c.isNil(e.Y) {
 		x := e.X

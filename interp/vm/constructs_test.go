@@ -2,11 +2,10 @@ package vm_test
 
 import "strings"
 
-// More of the language for random programs: floating-point numbers at their edges,
-// blank fields, arrays, promotion, constants, generics with constraints, deferred
-// calls and jumps.
+// More of the language for random programs: floating-point edge cases, blank fields, arrays, promoted
+// fields and methods, constants, generics with constraints, deferred calls and jumps.
 
-// moreDeclarations are joined to declarations.
+// moreDeclarations are appended to declarations.
 const moreDeclarations = `
 type gap struct { _ int8; a int; _ string; f float64; _ [2]bool }
 type vec [3]float64
@@ -56,10 +55,10 @@ func counted(n int) func(func() bool) { return func(yield func() bool) { for n >
 func bounded(f float64) float64 { if f > 1e9 || f < -1e9 { return 1e9 }; return f }
 `
 
-// more is what the kinds of moreDeclarations, and others, are made of.
+// These types and rules use moreDeclarations.
 var (
-	moreKinds = []string{"gap", "vec", "level", "bits", "wrapped", "both[int,string]", "[2]float64", "grid", "holder", "[]float64", "map[float64]int", "map[[2]int]string"}
-	moreWide  = []string{"complex64", "*tree[string,int]", "map[any]int", "[2]any", "chan int", "map[gap]int", "visitor", "both[float64,any]", "[]error"}
+	moreKinds       = []string{"gap", "vec", "level", "bits", "wrapped", "both[int,string]", "[2]float64", "grid", "holder", "[]float64", "map[float64]int", "map[[2]int]string"}
+	moreInterpreted = []string{"complex64", "*tree[string,int]", "map[any]int", "[2]any", "chan int", "map[gap]int", "visitor", "both[float64,any]", "[]error"}
 
 	moreLiterals = map[string][]string{
 		"float64":           {"math.NaN()", "math.Inf(1)", "math.Copysign(0, -1)", "(float64(zero) + 5e-324)", "(float64(zero) + 1e300)", "(float64(zero) + third)", "(float64(zero) - 1.5)"},
@@ -183,7 +182,7 @@ var (
 )
 
 func init() {
-	plainKinds, wideKinds = append(plainKinds, moreKinds...), append(wideKinds, moreWide...)
+	plainKinds, interpretedKinds = append(plainKinds, moreKinds...), append(interpretedKinds, moreInterpreted...)
 	for kind, rules := range moreLiterals {
 		literals[kind] = append(literals[kind], rules...)
 	}

@@ -51,7 +51,8 @@ func (c *compiler) conversion(e *ast.CallExpr, want *operand) operand {
 	return operand{}
 }
 
-// structure returns the underlying type; of a pointer, that of what it points to.
+// identityType returns the type that a conversion compares: the underlying type, with the underlying base
+// type of a pointer.
 func (c *compiler) identityType(t types.Type) types.Type {
 	t = t.Underlying()
 	if p, ok := t.(*types.Pointer); ok {
@@ -60,7 +61,7 @@ func (c *compiler) identityType(t types.Type) types.Type {
 	return t
 }
 
-// convertScalar converts between numbers as compiled code does.
+// convertScalar converts between numeric types as compiled code does.
 func (c *compiler) convertScalar(x operand, from, to shape, want *operand) operand {
 	f, t := from.typ.Kind(), to.typ.Kind()
 	dst := c.destination(to, want)
@@ -91,7 +92,7 @@ func (c *compiler) convertScalar(x operand, from, to shape, want *operand) opera
 	return dst
 }
 
-// number returns the suffix of the conversion to an integer type.
+// integerSuffix returns the suffix of the conversion to an integer type.
 func integerSuffix(k reflect.Kind) string {
 	switch k {
 	case reflect.Int8:
@@ -112,7 +113,7 @@ func integerSuffix(k reflect.Kind) string {
 	return "U64"
 }
 
-// convertText compiles a conversion from or to a string by a native function.
+// convertString compiles a conversion from or to a string by a native function.
 func (c *compiler) convertString(x ast.Expr, to shape, want *operand, convert func(at, from uint16) func(*thread, unsafe.Pointer, unsafe.Pointer)) operand {
 	v := c.expr(x, nil)
 	dst := c.destination(to, want)

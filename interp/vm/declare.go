@@ -34,7 +34,7 @@ func (c *compiler) declaration(s *ast.DeclStmt) {
 	}
 }
 
-// declare makes a local variable with the value x, or its zero value.
+// declare declares a local variable with the value x, or with its zero value if x is nil.
 func (c *compiler) declare(o *types.Var, s shape, x *operand) *variable {
 	v := &variable{shape: s, boxed: s.file != memory && c.facts.escapes[o]}
 	switch {
@@ -62,9 +62,8 @@ func (c *compiler) declare(o *types.Var, s shape, x *operand) *variable {
 	return v
 }
 
-// declareMemory makes a variable whose value is in memory. One that is declared
-// in a loop and that nothing refers to keeps its memory from one iteration to the
-// next.
+// declareMemory declares a variable whose value is in memory. If it is hoisted out of a loop, it keeps its
+// memory from one iteration to the next.
 func (c *compiler) declareMemory(v *variable, o *types.Var, x *operand) {
 	v.owned = !c.facts.escapes[o]
 	k := c.memoryType(v.typ)
@@ -89,7 +88,7 @@ func (c *compiler) declareMemory(v *variable, o *types.Var, x *operand) {
 	}
 }
 
-// hoist makes, before a loop, the memory of the variables that it declares.
+// hoist allocates, before a loop, the memory of the variables that are declared in it and do not escape.
 func (c *compiler) hoist(loop ast.Node) {
 	ast.Inspect(loop, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -97,7 +96,7 @@ func (c *compiler) hoist(loop ast.Node) {
 			return false
 		case *ast.RangeStmt:
 			if c.iterator(n) != nil {
-				return false // its body is a function
+				return false // its body is another function
 			}
 		}
 		id, ok := n.(*ast.Ident)

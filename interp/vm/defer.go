@@ -6,13 +6,13 @@ import (
 	"unsafe"
 )
 
-// A defer statement puts a closure without parameters on a list of the thread:
+// A defer statement pushes a closure without parameters on a list of the thread:
 //
-//	defer func(a A) {...}(x)   the literal; a is a variable that it captures
-//	defer f(x, y)              one that calls f with the captured operands of the call
+//	defer func(a A) {...}(x)   the literal itself; a becomes a captured variable
+//	defer f(x, y)              a wrapper that calls f with captured operands
 //
-// and each return from the function makes the calls that are its own before it loads
-// the results, which are variables until then.
+// Each return pops and calls the closures of its function before it loads the results, which are variables
+// until then.
 
 // defers reports whether a function with this body has a defer statement.
 func defers(body *ast.BlockStmt) (found bool) {
@@ -57,14 +57,14 @@ func (c *compiler) deferStatement(s *ast.DeferStmt) {
 	c.deferred = outer
 }
 
-// deferral is the call of a defer statement that is being compiled.
+// deferral is a deferred call that is being compiled.
 type deferral struct {
 	call     *ast.CallExpr
 	compiled bool
 }
 
-// postponed has the call e made later, if it is that of a defer statement: its
-// arguments are in b, and other operands in more. call compiles the call itself.
+// deferCall defers the call e if it is the call of the current defer statement, and reports whether it is.
+// The arguments are in b, other operands in more. call compiles the call itself, in the wrapper.
 func (c *compiler) deferCall(e ast.Node, b *callFrame, more []operand, call func(a *compiler, b *callFrame, more []operand)) bool {
 	if c.deferred == nil || e != c.deferred.call {
 		return false
@@ -105,12 +105,12 @@ func (c *compiler) deferCall(e ast.Node, b *callFrame, more []operand, call func
 	return true
 }
 
-// isAddress reports whether the register of x holds nothing but an address: of a value
-// in memory, or a pointer. A closure captures that as it is.
+// isAddress reports whether the register of x holds a single pointer: the address of a value in memory, or
+// a pointer value. A closure can capture it without a box.
 func isAddress(x operand) bool { return x.width == "P" }
 
-// kept puts a value into a variable of its own, and gives the register with its
-// address; that of a pointer has the pointer itself.
+// captureValue makes x available to a closure. It returns a register with the address of a copy of x, or
+// with x itself if x is a pointer.
 func (c *compiler) captureValue(x operand) uint16 {
 	switch {
 	case x.file == memory:
@@ -121,7 +121,7 @@ func (c *compiler) captureValue(x operand) uint16 {
 	return c.boxValue(x)
 }
 
-// boxed puts a value into a new variable, and gives the register with its address.
+// boxValue stores a value in a new variable and returns a register with its address.
 func (c *compiler) boxValue(x operand) uint16 {
 	at := c.referenceRegister()
 	c.emit(opNew, at, 0, 0, c.memoryType(x.typ), 0)
@@ -129,13 +129,12 @@ func (c *compiler) boxValue(x operand) uint16 {
 	return at
 }
 
-// push defers a closure of fn with the variables whose addresses are in from.
+// emitDefer defers a closure of fn. The registers in from hold the addresses of the captured variables.
 func (c *compiler) emitDefer(fn *Function, from []uint16, wrapper bool) {
 	c.native("defer "+fn.name, &native{run: func(t *thread, nb, sb unsafe.Pointer) { t.pushDeferred(fn, wrapper, from, nb, sb) }})
 }
 
-// deferLiteral defers a call of a function literal. Its parameters are variables
-// that it captures.
+// deferLiteral defers the call of a function literal. Its parameters become captured variables.
 func (c *compiler) deferLiteral(e *ast.CallExpr, lit *ast.FuncLit, sig *types.Signature) {
 	b := c.beginFrame()
 	c.arguments(b, e, sig)
@@ -181,7 +180,7 @@ func (c *compiler) deferBuiltin(e *ast.CallExpr, name string) {
 	}
 }
 
-// setResults assigns to the results of a function that has deferred calls.
+// setResults assigns to the result variables of a function that has deferred calls.
 func (c *compiler) setResults(values []operand) {
 	for i, v := range c.results {
 		if v.boxed || v.file == memory {
@@ -192,7 +191,7 @@ func (c *compiler) setResults(values []operand) {
 	}
 }
 
-// runDeferred makes the deferred calls of this activation.
+// runDeferred runs the deferred calls of this activation.
 func (c *compiler) runDeferred() {
 	begin, end := newLabel(), newLabel()
 	c.bind(begin)

@@ -1,6 +1,6 @@
 package vm_test
 
-// deferDeclarations are what the rules below call.
+// deferDeclarations are the functions that deferStatements call.
 const deferDeclarations = `
 func rescue(n *int) { if recover() != nil { *n++ } }
 func helped() any { return recover() }
@@ -10,8 +10,8 @@ func cleaned[T any](list *[]T, x T) { *list = append(*list, x) }
 type guarder interface{ guard(n int) }
 `
 
-// deferStatements are rules for deferred calls, recovered panics, select statements
-// and labels: for functions that the VM runs.
+// deferStatements are rules for deferred calls, recovered panics, select statements and labels in functions
+// that the VM runs.
 var deferStatements = []string{
 	"func() {\ndefer func() {\nif $1 := recover(); $1 != nil {\nout += fmt.Sprintln(\"D\", $1)\n}\n}()\nRISKY\n}()",
 	"func() {\ndefer func() { out += fmt.Sprintln(\"last\", recover()) }()\nfor $1 := range <int> & 3 {\nGUARD\ndefer func(n INTEGER) { <&int> += $1 + int(n); <&INTEGER> -= n }(<INTEGER>)\n}\nRISKY\n}()",

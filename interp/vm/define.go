@@ -5,7 +5,7 @@ import (
 	"go/types"
 )
 
-// defined returns the variable that e defines; nil when it is assigned to.
+// defined returns the local variable that e declares; nil if e is assigned to.
 func (c *compiler) defined(e ast.Expr) *types.Var {
 	id, ok := e.(*ast.Ident)
 	if !ok || id.Name == "_" {
@@ -23,8 +23,7 @@ func isBlank(e ast.Expr) bool {
 	return ok && id.Name == "_"
 }
 
-// define compiles x, y := a, b and var x, y = a, b. The variables are declared
-// below the temporaries that their values need.
+// define compiles x, y := a, b and var x, y = a, b.
 func (c *compiler) define(n ast.Node, lhs, rhs []ast.Expr) {
 	if len(lhs) == 1 && len(rhs) == 1 {
 		if v := c.defined(lhs[0]); v != nil {
@@ -32,8 +31,8 @@ func (c *compiler) define(n ast.Node, lhs, rhs []ast.Expr) {
 			return
 		}
 	}
-	// Registers for the variables first, so that they stay when the temporaries
-	// go.
+	// Reserve the registers of the variables below those of the temporaries, so that they survive the
+	// release of the temporaries.
 	variables := make([]*types.Var, len(lhs))
 	registers := make([]uint16, len(lhs))
 	for i, e := range lhs {
@@ -61,7 +60,7 @@ func (c *compiler) define(n ast.Node, lhs, rhs []ast.Expr) {
 	c.release(m)
 }
 
-// cell reserves the register of a variable.
+// variableRegister reserves the register of a variable.
 func (c *compiler) variableRegister(v *types.Var, s shape) uint16 {
 	if s.file == memory || c.facts.escapes[v] {
 		return c.referenceRegister()
@@ -69,7 +68,7 @@ func (c *compiler) variableRegister(v *types.Var, s shape) uint16 {
 	return c.register(s)
 }
 
-// declareAt makes a variable in a register that is reserved for it.
+// declareAt declares a variable in a reserved register, with the value x.
 func (c *compiler) declareAt(o *types.Var, s shape, at uint16, x operand) {
 	v := &variable{shape: s, reg: at, boxed: s.file != memory && c.facts.escapes[o]}
 	switch {
@@ -94,7 +93,7 @@ func (c *compiler) declareAt(o *types.Var, s shape, at uint16, x operand) {
 	c.variables[o] = v
 }
 
-// defineOne compiles x := e; a scalar is computed where it stays.
+// defineOne compiles x := e. A value in a register is computed directly into the register of x.
 func (c *compiler) defineOne(v *types.Var, e ast.Expr) {
 	t := c.subst(v.Type())
 	s := c.shape(e, t)
@@ -115,14 +114,14 @@ func (c *compiler) defineOne(v *types.Var, e ast.Expr) {
 	c.release(m)
 }
 
-// values evaluates the right side of an assignment to several places, and gives
-// the types of the values. They do not change when a variable does.
+// values compiles the right side of an assignment to several variables. It returns the values, which later
+// assignments do not change, and their types.
 func (c *compiler) values(n ast.Node, lhs, rhs []ast.Expr) (values []operand, from []types.Type) {
 	if len(rhs) == len(lhs) {
 		for i, e := range rhs {
 			t := c.typeOf(e)
 			if !isBlank(lhs[i]) {
-				// nil, and constants, need the type of the target.
+				// nil and constants take the type of the target.
 				t = c.typeOf(lhs[i])
 			} else if c.isNil(e) {
 				c.fail(n, "nil without a type")
@@ -135,7 +134,7 @@ func (c *compiler) values(n ast.Node, lhs, rhs []ast.Expr) (values []operand, fr
 	return c.tuple(n, rhs[0])
 }
 
-// tuple evaluates an expression with several values.
+// tuple compiles an expression with several values.
 func (c *compiler) tuple(n ast.Node, e ast.Expr) (values []operand, from []types.Type) {
 	switch x := ast.Unparen(e).(type) {
 	case *ast.CallExpr:

@@ -5,16 +5,15 @@ import (
 	"slices"
 )
 
-// dependencies say which functions of a unit must be compiled again when one turns out
-// not to be possible: those that were compiled as its callers. And they say which names
-// of yaegi the code of a function has, since those of a function that is not
-// compiled must not be linked.
+// dependencies record which functions of a unit call which, because the callers of a function that turns
+// out to be unsupported must be compiled again. They also record the names of yaegi that each function
+// uses: the names that only discarded functions use must not be linked.
 type dependencies struct {
-	current   []Declaration               // that are being compiled, the innermost last
-	callers   map[any]map[any]Declaration // of a function, by key
-	names     map[any]map[string]struct{} // of yaegi, in the code of a function
-	order     map[any]int                 // in which functions were compiled first
-	discarded []any                       // functions that are not compiled after all
+	current   []Declaration               // declarations that are being compiled, innermost last
+	callers   map[any]map[any]Declaration // by key of the callee and of the caller
+	names     map[any]map[string]struct{} // names of yaegi, by key of the function that uses them
+	order     map[any]int                 // order of the first compilation
+	discarded []any                       // functions discarded since the last takeAffected
 }
 
 func newDependencies() dependencies {
@@ -32,7 +31,7 @@ func (d *dependencies) begin(x Declaration) {
 
 func (d *dependencies) end() { d.current = d.current[:len(d.current)-1] }
 
-// use notes that the code of the current declaration calls a function of the unit.
+// use records that the current declaration calls the function with this key.
 func (d *dependencies) use(key any) {
 	if len(d.current) == 0 {
 		return
@@ -44,7 +43,7 @@ func (d *dependencies) use(key any) {
 	d.callers[key][user.Key] = user
 }
 
-// useName notes a name of yaegi.
+// useName records that the current declaration uses a name of yaegi.
 func (d *dependencies) useName(name string) {
 	if len(d.current) == 0 {
 		return
@@ -56,8 +55,8 @@ func (d *dependencies) useName(name string) {
 	d.names[user][name] = struct{}{}
 }
 
-// takeAffected returns the declarations that use what was lost since the last call, in the
-// order in which they were compiled first.
+// takeAffected returns the callers of the functions discarded since the last call, in the order of their
+// first compilation.
 func (d *dependencies) takeAffected() (list []Declaration) {
 	affected := map[any]bool{}
 	for _, key := range d.discarded {
@@ -74,7 +73,7 @@ func (d *dependencies) takeAffected() (list []Declaration) {
 	return list
 }
 
-// dropUnused forgets the names of yaegi that no compiled function has.
+// dropUnused removes the names of yaegi that no compiled function uses.
 func (u *Unit) dropUnused() {
 	used := map[string]struct{}{}
 	for key := range u.declared {

@@ -10,27 +10,26 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// unlike are the texts in which yaegi differs from Go: see package lower.
-var unlike = regexp.MustCompile(`(out of range) \[.*`)
+// knownDifference is the text in which yaegi's panics differ from Go's: see package lower.
+var knownDifference = regexp.MustCompile(`(out of range) \[.*`)
 
-// FuzzPrograms runs random programs with and without the VM.
+// FuzzPrograms runs random programs with and without the VM and compares the output.
 func FuzzPrograms(f *testing.F) {
-	// Others recover so many panics that yaegi, which takes its time for each,
-	// needs minutes under the race detector.
+	// Other seeds recover so many panics that yaegi needs minutes under the race detector.
 	for _, seed := range []uint64{1, 3, 4, 5, 6, 7, 8, 9, 10, 11} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		source := newGenerator(seed).program()
 		fast, slow := execute(t, source), execute(t, source, interp.Slow())
-		fast, slow = unlike.ReplaceAllString(fast, "$1"), unlike.ReplaceAllString(slow, "$1")
+		fast, slow = knownDifference.ReplaceAllString(fast, "$1"), knownDifference.ReplaceAllString(slow, "$1")
 		if fast != slow || strings.Contains(slow, "reflect") {
-			t.Errorf("seed %d: the machine and the engine differ\n%s\n%s", seed, difference(fast, slow), source)
+			t.Errorf("seed %d: the VM and yaegi differ\n%s\n%s", seed, difference(fast, slow), source)
 		}
 	})
 }
 
-// execute runs a program in a new session and returns what it came to.
+// execute runs a program in a new session and returns its output and error.
 func execute(t *testing.T, source string, options ...interp.Option) string {
 	t.Helper()
 	var out strings.Builder
@@ -57,7 +56,7 @@ func difference(got, want string) string {
 			b = w[i]
 		}
 		if a != b {
-			return fmt.Sprintf("line %d\nmachine %s\nengine  %s", i+1, a, b)
+			return fmt.Sprintf("line %d\ngot  %s\nwant %s", i+1, a, b)
 		}
 	}
 	return "nothing"

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Disassemble lists the instructions of a function: scalar registers are n0, n1
-// and so on, slots s0, s1. A jump tells the number of the instruction.
+// Disassemble lists the instructions of a function. Scalar registers are n0, n1, ..., slots s0, s1, ...; a
+// jump shows the index of its target.
 func (f *Function) Disassemble() string {
 	var b strings.Builder
 	for i, in := range f.code {
 		if in.op == opInvalid {
-			continue // behind the end
+			continue // after the last instruction
 		}
 		fmt.Fprintf(&b, "%3d %s", i, opNames[in.op])
 		separator := " "
@@ -26,7 +26,7 @@ func (f *Function) Disassemble() string {
 	return b.String()
 }
 
-// operand renders operand j of instruction i, whose kind is o.
+// operand formats operand j of instruction i, whose kind is o.
 func (f *Function) operand(in instruction, i, j int, o rune) string {
 	value := []int{int(in.a), int(in.b), int(in.c), int(in.k), int(in.j)}[j]
 	switch o {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCode pins the code of some functions: the last one of each source.
+// TestCode pins the instructions of the last function of each source.
 func TestCode(t *testing.T) {
 	for _, tt := range []struct{ name, source, want string }{
 		{"arithmetic", "func f(a, b int8) int8 { return a*b - 3 }", `
@@ -65,13 +65,13 @@ func TestCode(t *testing.T) {
 		{"conditions", "func f(a, b float64, p *int) bool {\n\tfor p != nil && !(a < b || a == 1) {\n\t\treturn true\n\t}\n\treturn false\n}", `
   0 IfNil s0, -> 10
   1 IfLtF n0, n1, -> 10
-  2 Wide n2, 0
+  2 Const64 n2, 0
   3 IfEqF n0, n2, -> 10
   4 Const n0, 1
   5 Ret
   6 IfNil s0, -> 10
   7 IfLtF n0, n1, -> 10
-  8 Wide n2, 1
+  8 Const64 n2, 1
   9 LoopNeF n0, n2, -> 4
  10 Const n0, 0
  11 Ret

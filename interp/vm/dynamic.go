@@ -10,32 +10,32 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// methodKey names a method for calls through interfaces: of the type with this
-// number in the registry.
+// methodKey identifies a method for calls through interfaces, by the type's number in the registry and the
+// method's name.
 type methodKey struct {
 	typ  int
 	name string
 }
 
-// site is a call of a method through an interface of a cell. It remembers the
-// function that it called last, because most sites meet one type.
+// callSite is a call of a method through an interface type of a cell. It caches the last method that it
+// called, because most call sites see one type (an inline cache).
 type callSite struct {
 	name                string
 	parameters, results []shape // the first parameter is the receiver's data word
 	cached              atomic.Pointer[cacheEntry]
 }
 
-// entry is the method of one dynamic type: the box, which tells what cells call
-// it, and the function, which takes the data word of the boxed value.
+// cacheEntry is the method of one dynamic type. The type word and typ, the type of the boxed value,
+// identify the dynamic type; function takes the data word of the boxed value.
 type cacheEntry struct {
-	typeWord unsafe.Pointer // type word of the interface
+	typeWord unsafe.Pointer // of the interface value
 	typ      *rt.Type
 	epoch    uint64
 	function *Function
 }
 
-// find returns the function for the method of x, and the data word of its receiver;
-// nil if the method is not the VM's.
+// find returns the function for the method of x and the data word of its receiver; nil if the VM does not
+// run the method.
 func (s *callSite) find(vm *VM, x any) (*Function, unsafe.Pointer) {
 	if x == nil {
 		panicNil()
@@ -55,14 +55,14 @@ func (s *callSite) find(vm *VM, x any) (*Function, unsafe.Pointer) {
 	return f.(*Function), interfaceWords(&b.V)[1]
 }
 
-// isBox reports whether a value of type t begins with a box.
+// isBox reports whether t is a box or a struct that begins with one.
 func isBox(t reflect.Type) bool {
 	box := reflect.TypeFor[rt.Box]()
 	return t == box || t.Kind() == reflect.Struct && t.NumField() > 0 && t.Field(0).Type == box
 }
 
-// call calls a method that is not the VM's, as lowered code does. The
-// arguments lie in the registers of the frame at nb and sb.
+// call calls a method that the VM does not run. The arguments are in the registers of the frame at nb and
+// sb.
 func (s *callSite) call(vm *VM, nb, sb unsafe.Pointer, x any) {
 	f, receiver, boxed := vm.config.Registry.Method(x, s.name)
 	var arguments []reflect.Value
@@ -80,7 +80,7 @@ func (s *callSite) call(vm *VM, nb, sb unsafe.Pointer, x any) {
 	}
 }
 
-// callDynamic calls a method through an interface of a cell, the value v.
+// callDynamic compiles a call of method m of v, a value of an interface type of a cell.
 func (c *compiler) callDynamic(e *ast.CallExpr, v operand, m *types.Func, sig *types.Signature) []operand {
 	if len(e.Args) == 1 {
 		if _, ok := c.source.Info.Types[e.Args[0]].Type.(*types.Tuple); ok {
@@ -97,7 +97,8 @@ func (c *compiler) callDynamic(e *ast.CallExpr, v operand, m *types.Func, sig *t
 	return c.callDynamicWith(b, e, v, m, sig)
 }
 
-// checkInterface panics where a method of a nil interface is deferred.
+// checkInterface emits a panic if v is nil: deferring a method of a nil interface panics at the defer
+// statement.
 func (c *compiler) checkInterface(v operand) {
 	at := v.reg
 	c.native("check the interface", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
@@ -107,8 +108,8 @@ func (c *compiler) checkInterface(v operand) {
 	}})
 }
 
-// callDynamicWith calls a method of v with the arguments of a block, the first of
-// which is where the receiver will be.
+// callDynamicWith compiles a call of a method of v with the arguments in b. The first argument is reserved
+// for the receiver.
 func (c *compiler) callDynamicWith(b *callFrame, e *ast.CallExpr, v operand, m *types.Func, sig *types.Signature) []operand {
 	rest := *b
 	rest.parameters = b.parameters[1:]
@@ -138,9 +139,9 @@ func (c *compiler) callDynamicWith(b *callFrame, e *ast.CallExpr, v operand, m *
 	return c.resultsOf(b, sig, e)
 }
 
-// dynamicEntry returns the function that calls of a method through interfaces run,
-// whose first parameter is the data word of the receiver: the method itself, or
-// one that makes the receiver first. It is nil if there is none.
+// interfaceEntry returns the function that calls of a method through interfaces run: the method itself, or
+// a wrapper that prepares the receiver. Its first parameter is the data word of the receiver. It returns
+// nil if there is none.
 func (c *compiler) interfaceEntry(d Declaration) *Function {
 	s := c.fn.parameters[0]
 	switch {
@@ -162,7 +163,7 @@ func (c *compiler) interfaceEntry(d Declaration) *Function {
 	}
 	m := a.mark()
 	for _, r := range fn.results {
-		a.register(r) // so that they are not where results of the call will be
+		a.register(r) // so that the call does not overwrite them
 	}
 	a.release(mark{max(m.scalars, a.scalarsInUse), max(m.slots, a.slotsInUse)})
 	b := a.beginFrame()
@@ -182,7 +183,7 @@ func (c *compiler) interfaceEntry(d Declaration) *Function {
 	return fn
 }
 
-// roomFor makes the frame large enough for results where a block begins.
+// reserveResults makes the frame large enough for results at b.
 func (c *compiler) reserveResults(b *callFrame, results []shape) {
 	m := c.mark()
 	c.release(mark{int(b.scalarOffset) / 8, int(b.slotOffset) / int(slotSize)})
@@ -192,9 +193,8 @@ func (c *compiler) reserveResults(b *callFrame, results []shape) {
 	c.release(m)
 }
 
-// onlyRead reports whether a function does no more with its parameter v than to
-// read fields of it that are not in memory themselves, so that its value may be
-// one that others have.
+// onlyRead reports whether a function only reads fields of its parameter v that are not in memory
+// themselves. Then the caller need not copy the value.
 func (c *compiler) onlyRead(body *ast.BlockStmt, v *types.Var) bool {
 	if c.facts.escapes[v] {
 		return false
@@ -232,13 +232,13 @@ func (c *compiler) onlyRead(body *ast.BlockStmt, v *types.Var) bool {
 	return uses == reads
 }
 
-// Interface values as the collector sees them.
+// The representation of interface values.
 
-// words returns the type word and the data word of an interface value.
+// interfaceWords returns the type word and the data word of an interface value.
 func interfaceWords(x *any) *[2]unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(x)) }
 
-// isDirect reports whether the data word of an interface is a value of type t
-// itself and not its address.
+// isDirect reports whether the data word of an interface holds a value of type t itself instead of its
+// address.
 func isDirect(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
@@ -251,8 +251,8 @@ func isDirect(t reflect.Type) bool {
 	return false
 }
 
-// pack makes an interface value of the value in a register. That of a value in
-// memory that nobody else has need not be copied.
+// pack returns a function that makes an interface value of the value in a register. A value in memory is
+// copied unless it is owned.
 func (vm *VM) pack(s shape, owned bool) func(nb, sb unsafe.Pointer, at uint16) any {
 	zero := reflect.Zero(s.typ).Interface()
 	if s.width == "If" || isDirect(s.typ) && s.file == memory || zero == nil {
@@ -279,8 +279,8 @@ func (vm *VM) pack(s shape, owned bool) func(nb, sb unsafe.Pointer, at uint16) a
 	}
 }
 
-// unpack loads the value of an interface, which is of type s.typ, into a
-// register. One in memory stays where it is, and must not be changed.
+// unpack loads the value of an interface, which has type s.typ, into a register. A value in memory is not
+// copied and must not be changed.
 func (s shape) unpack(nb, sb unsafe.Pointer, at uint16, x any) {
 	switch {
 	case reflect.TypeOf(x) != s.typ:

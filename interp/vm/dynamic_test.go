@@ -8,9 +8,8 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// TestReplacedMethods calls methods through interfaces while later cells replace
-// them, by ones that the VM runs and by ones that it does not, and give types
-// the same names.
+// TestReplacedMethods calls methods through interfaces while later cells replace them by methods that the
+// VM runs and methods that it does not run, and declare other types with the same names.
 func TestReplacedMethods(t *testing.T) {
 	cells := []struct{ source, want string }{
 		{"type S interface{ M(int) string }\ntype T struct{ n int }\nfunc (t T) M(i int) string { return fmt.Sprint(\"T\", t.n, i) }\nfunc (t *U) M(i int) string { t.n += i; return fmt.Sprint(\"U\", t.n) }\ntype U struct{ n int }", ""},

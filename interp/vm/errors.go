@@ -8,8 +8,8 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// callErrors compiles errors.Is and errors.As. The run time has its own, which know
-// boxes: whether what is in them is comparable, and of which type it is.
+// callErrors compiles errors.Is and errors.As by functions of the runtime library, which compare and assign
+// the values in boxes.
 func (c *compiler) callErrors(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
 	registry := c.vm.config.Registry
 	if registry == nil || c.argumentCountDiffers(e, sig) || c.deferred != nil && c.deferred.call == e {
@@ -32,8 +32,8 @@ func (c *compiler) callErrors(e *ast.CallExpr, o *types.Func, sig *types.Signatu
 	return []operand{result}
 }
 
-// errorTarget compiles the second argument of errors.As: what gives its value, and its
-// type, nil if that is an interface.
+// errorTarget compiles the second argument of errors.As. It returns a function that reads the value, and
+// the static type, which is nil for an interface.
 func (c *compiler) errorTarget(e ast.Expr, parameter types.Type) (value func(sb unsafe.Pointer) any, static *rt.Type) {
 	registry := c.vm.config.Registry
 	t := c.typeOf(e)

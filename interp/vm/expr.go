@@ -10,9 +10,8 @@ import (
 	"unsafe"
 )
 
-// expr compiles an expression. The value is in want, when that is not nil and
-// the value is not in memory; it is written there by the last instruction, so
-// that operands may still be read from want.
+// expr compiles an expression. If want is not nil and the value is not in memory, the value ends up in
+// want. The last instruction writes it, so operands may still be read from want.
 func (c *compiler) expr(e ast.Expr, want *operand) operand {
 	if tv, ok := c.source.Info.Types[e]; ok && tv.Value != nil {
 		return c.constant(e, tv.Value, c.typeOf(e), want)
@@ -66,8 +65,8 @@ func (c *compiler) expr(e ast.Expr, want *operand) operand {
 	return operand{}
 }
 
-// within sets the position to that of an expression that may panic, and returns
-// what sets it back.
+// withPosition sets the source position to that of an expression that may panic. It returns a function that
+// restores the previous position.
 func (c *compiler) withPosition(e ast.Expr) func() {
 	switch e.(type) {
 	case *ast.CallExpr, *ast.IndexExpr, *ast.SelectorExpr, *ast.StarExpr, *ast.SliceExpr, *ast.BinaryExpr:
@@ -78,7 +77,7 @@ func (c *compiler) withPosition(e ast.Expr) func() {
 	return func() {}
 }
 
-// settle puts a value into want, if it is not there.
+// moveInto returns x in the register of want, if want is not nil.
 func (c *compiler) moveInto(x operand, want *operand) operand {
 	if want == nil || x.reg == want.reg && x.offset == 0 {
 		return x
@@ -88,7 +87,7 @@ func (c *compiler) moveInto(x operand, want *operand) operand {
 	return to
 }
 
-// exprTo compiles an expression that is assigned to something of type t.
+// exprTo compiles an expression that is assigned to a variable of type t.
 func (c *compiler) exprTo(e ast.Expr, t types.Type, want *operand) operand {
 	if c.isNil(e) {
 		s := c.shape(e, t)
@@ -106,14 +105,13 @@ func (c *compiler) exprTo(e ast.Expr, t types.Type, want *operand) operand {
 	return c.moveInto(c.expr(e, want), want)
 }
 
-// value compiles an expression to a value that stays what it is when the
-// variables of the expression change.
+// value compiles an expression to a value that later assignments to its variables do not change.
 func (c *compiler) value(e ast.Expr, t types.Type) operand {
 	x := c.exprTo(e, t, nil)
 	return c.snapshot(x)
 }
 
-// fresh returns a copy of a value that may be a variable's.
+// snapshot returns x, or a copy if x is in the register of a variable or in memory.
 func (c *compiler) snapshot(x operand) operand {
 	if x.file == memory {
 		return c.own(x, nil)
@@ -126,7 +124,7 @@ func (c *compiler) snapshot(x operand) operand {
 	return to
 }
 
-// isVariable reports whether x is the register of a variable.
+// isVariable reports whether x is in the register of a variable.
 func (c *compiler) isVariable(x operand) bool {
 	for _, v := range c.variables {
 		if v.reg == x.reg && !v.boxed && (v.file == scalar) == (x.file == scalar) {
@@ -153,7 +151,7 @@ func (c *compiler) constant(n ast.Node, v constant.Value, t types.Type, want *op
 	s := c.shape(n, t)
 	dst := c.destination(s, want)
 	if s.width == "Str" {
-		c.emit(opStr, dst.reg, 0, 0, int32(len(c.fn.strings)), 0)
+		c.emit(opConstStr, dst.reg, 0, 0, int32(len(c.fn.strings)), 0)
 		c.fn.strings = append(c.fn.strings, constant.StringVal(v))
 		return dst
 	}
@@ -174,11 +172,11 @@ func (c *compiler) constantBits(at uint16, bits int64) {
 		c.emit(opConst, at, 0, 0, int32(bits), 0)
 		return
 	}
-	c.emit(opWide, at, 0, 0, int32(len(c.fn.constants64)), 0)
+	c.emit(opConst64, at, 0, 0, int32(len(c.fn.constants64)), 0)
 	c.fn.constants64 = append(c.fn.constants64, bits)
 }
 
-// bitsOf returns what a scalar register holds for a constant.
+// bitsOf returns the contents of a scalar register for a constant.
 func bitsOf(v constant.Value, kind reflect.Kind) (int64, bool) {
 	switch kind {
 	case reflect.Bool:
@@ -198,7 +196,7 @@ func bitsOf(v constant.Value, kind reflect.Kind) (int64, bool) {
 	return 0, false
 }
 
-// small returns the value of a constant integer that fits into an instruction.
+// small returns the value of an integer constant that fits into an instruction.
 func (c *compiler) small(e ast.Expr) (int32, bool) {
 	tv, ok := c.source.Info.Types[e]
 	if !ok || tv.Value == nil {
@@ -217,7 +215,7 @@ func (c *compiler) small(e ast.Expr) (int32, bool) {
 	return int32(n), exact && n == int64(int32(n))
 }
 
-// identifier returns a variable, or a function as a value.
+// identifier compiles the name of a variable, or of a function that is used as a value.
 func (c *compiler) identifier(e *ast.Ident, want *operand) operand {
 	switch o := c.source.Info.ObjectOf(e).(type) {
 	case *types.Var:
@@ -234,7 +232,7 @@ func (c *compiler) identifier(e *ast.Ident, want *operand) operand {
 	return operand{}
 }
 
-// variable finds a local variable, nil for any other.
+// variable returns a local variable, or nil.
 func (c *compiler) variable(o types.Object) *variable { return c.variables[o] }
 
 // read returns the value of a local variable.
@@ -245,7 +243,7 @@ func (c *compiler) read(v *variable, want *operand) operand {
 	return operand{shape: v.shape, reg: v.reg}
 }
 
-// global returns the place of a variable of the session or of a compiled package.
+// global returns the location of a variable of the session or of a compiled package.
 func (c *compiler) global(n ast.Node, v *types.Var) location {
 	s := c.shape(n, v.Type())
 	var g *global
@@ -267,7 +265,7 @@ func (c *compiler) global(n ast.Node, v *types.Var) location {
 	return location{kind: inMemory, shape: s, reg: at}
 }
 
-// unary compiles the operators with one operand.
+// unary compiles unary operators.
 func (c *compiler) unary(e *ast.UnaryExpr, want *operand) operand {
 	switch e.Op {
 	case token.AND:
@@ -308,7 +306,7 @@ func (c *compiler) unary(e *ast.UnaryExpr, want *operand) operand {
 	return operand{}
 }
 
-// wrap brings an integer narrower than a register back to its width.
+// wrap truncates the result of integer arithmetic to the width of its type.
 func (c *compiler) wrap(x operand) {
 	if o, ok := wraps[x.typ.Kind()]; ok {
 		c.do(o, x.reg, x.reg, 0)
@@ -348,7 +346,7 @@ func (c *compiler) addressOf(e *ast.UnaryExpr, want *operand) operand {
 	return operand{}
 }
 
-// check returns the address of a place, of which Go wants to know that it is not nil.
+// check returns the address of a location, after a nil check.
 func (c *compiler) check(p location) uint16 {
 	if p.offset == 0 && p.nonNil {
 		return p.reg
@@ -358,8 +356,8 @@ func (c *compiler) check(p location) uint16 {
 	return t
 }
 
-// ownMethod returns the method M of a method expression (*T).M or T.M that is declared for just that receiver, nil for any other
-// selector.
+// ownMethod returns the method M of a method expression (*T).M or T.M if M is declared with exactly this
+// receiver type; else nil.
 func (c *compiler) ownMethod(e *ast.SelectorExpr) *types.Func {
 	sel := c.source.Info.Selections[e]
 	if sel == nil || sel.Kind() != types.MethodExpr || len(sel.Index()) != 1 {
@@ -372,7 +370,7 @@ func (c *compiler) ownMethod(e *ast.SelectorExpr) *types.Func {
 	return m
 }
 
-// functionValue returns a declared function that is used as a value.
+// functionValue compiles a declared function that is used as a value.
 func (c *compiler) functionValue(e ast.Expr, o *types.Func, want *operand) operand {
 	s := c.shapeOf(e)
 	f := c.unit.callee(o)

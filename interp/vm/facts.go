@@ -6,25 +6,24 @@ import (
 	"go/types"
 )
 
-// facts is what has to be known of the variables of a function before its first
-// statement.
+// facts are properties of a function and its variables that the compiler needs before the first statement.
 type facts struct {
-	// shared variables are used by a function literal that did not declare them,
-	// or the body of a range over a function, or have their address taken.
+	// escapes are the variables that must be on the heap: a function literal or the body of a range over a
+	// function captures them, or their address is taken.
 	escapes map[types.Object]bool
-	// short are the calls whose result does not leave the function, see ShortSlices.
+	// capacities is the result of SliceCapacities.
 	capacities map[*ast.CallExpr]Capacity
-	// returning are the results of functions that bodies of ranges over functions
-	// return from.
+	// returnedInBody are the result tuples of functions with a return statement in the body of a range over
+	// a function.
 	returnedInBody map[*types.Tuple]bool
 }
 
-// capacity returns what decides on the capacity of the slice that a call gives.
+// capacity returns what determines the capacity of the slice that e returns.
 func (c *compiler) capacity(e *ast.CallExpr) Capacity {
 	return max(c.facts.capacities[e], c.source.Capacities[e])
 }
 
-// study finds the facts of a function with the given body.
+// analyze computes the facts of a function.
 func (c *compiler) analyze(sig *types.Signature, body ast.Node) {
 	info := c.source.Info
 	c.facts = &facts{escapes: map[types.Object]bool{}, capacities: SliceCapacities(info, body), returnedInBody: map[*types.Tuple]bool{}}
@@ -34,8 +33,8 @@ func (c *compiler) analyze(sig *types.Signature, body ast.Node) {
 			c.facts.escapes[o] = true
 		}
 	}
-	// lit is the function literal, or the range over a function, that n is in, and sig
-	// the signature of the function.
+	// lit is the innermost function literal, or range over a function, around n. sig is the signature of
+	// the innermost function.
 	var walk func(n, lit ast.Node, sig *types.Signature)
 	walk = func(n, lit ast.Node, sig *types.Signature) {
 		ast.Inspect(n, func(n ast.Node) bool {
@@ -100,8 +99,8 @@ func (c *compiler) analyze(sig *types.Signature, body ast.Node) {
 	walk(body, nil, sig)
 }
 
-// root returns the variable in whose storage e lies; nil when e is reached through a
-// pointer or is no variable.
+// rootVariable returns the variable whose storage contains e; nil if e is reached through a pointer or is
+// not a variable.
 func (c *compiler) rootVariable(e ast.Expr) types.Object {
 	switch e := e.(type) {
 	case *ast.Ident:

@@ -13,28 +13,27 @@ import (
 
 type op uint16
 
-// instruction is one step. Operands a, b and c are offsets of registers in bytes;
-// those of pointer registers are of the word that a pointer is in.
+// instruction is one operation. Operands a, b and c are byte offsets of registers in the frame; the offset
+// of a slot is that of its p field.
 type instruction struct {
 	op      op
 	a, b, c uint16
-	k       int32 // a constant, or the index of something in a table of the function
-	j       int32 // how far to jump, in bytes from this instruction
+	k       int32 // constant, or index into a table of the function
+	j       int32 // jump distance, in bytes from this instruction
 }
 
 const instructionSize = unsafe.Sizeof(instruction{})
 
-// Function is compiled code. Once it has been linked, nothing but successor
-// changes any more.
+// Function is compiled code. After linking, only replacement changes.
 type Function struct {
 	name      string // in lowered code
 	code      []instruction
-	positions []int // of each instruction
-	start     int   // of the code; what sets up memory for variables lies at the end
-	epilogue  int   // where one with deferred calls returns after a panic
+	positions []int // source position of each instruction, as an index
+	start     int   // index of the first instruction
+	epilogue  int   // index of the code that returns after a deferred call has recovered
 
-	scalars  uintptr // size of a frame in the file of scalars
-	pointers uintptr // and in that of pointers, in bytes
+	scalars  uintptr // bytes of a frame in the scalar file
+	pointers uintptr // bytes of a frame in the slot file
 
 	constants64     []int64
 	complexes       []complex128
@@ -45,19 +44,19 @@ type Function struct {
 	natives         []*native
 	foreignCalls    []*foreignCall
 	callSites       []*callSite
-	unsignedIndexes []int32  // instructions whose index may be too large for an int
-	captures        []uint16 // registers that get the captured variables of a literal
+	unsignedIndexes []int32  // instructions whose index is a uint64 and may be too large for an int
+	captures        []uint16 // registers that receive the captured variables of a function literal
 
 	parameters, results []shape
-	value               reflect.Value // as a function of Go, when it was linked
+	value               reflect.Value // as a Go function; set by Link
 	pointer             unsafe.Pointer
-	template            reflect.Value            // of a literal: a function value of it; see copyValue
-	interfaceEntry      *Function                // of a method: what calls through interfaces run
-	wrapper             bool                     // it only makes the receiver of a method and calls that, which may recover
-	replacement         atomic.Pointer[Function] // see Redirect
+	template            reflect.Value            // of a function literal: a function value that copyValue copies
+	interfaceEntry      *Function                // of a method: the function that calls through interfaces run
+	wrapper             bool                     // only prepares the receiver and calls a method; recover ignores it
+	replacement         atomic.Pointer[Function] // set by Redirect
 }
 
-// outOfRange panics because of the index of an instruction.
+// outOfRange panics with the index error of an instruction.
 func (f *Function) outOfRange(in *instruction, index, length int) {
 	at := (uintptr(unsafe.Pointer(in)) - uintptr(unsafe.Pointer(&f.code[0]))) / instructionSize
 	if slices.Contains(f.unsignedIndexes, int32(at)) {
@@ -68,33 +67,32 @@ func (f *Function) outOfRange(in *instruction, index, length int) {
 
 func (f *Function) entry() *instruction { return &f.code[f.start] }
 
-// capture gives a new activation of a function literal its captured variables.
+// capture stores the captured variables in the registers of a new activation of a function literal.
 func (f *Function) capture(sb unsafe.Pointer, captured []unsafe.Pointer) {
 	for i, at := range f.captures {
 		*(*unsafe.Pointer)(unsafe.Add(sb, at)) = captured[i]
 	}
 }
 
-// global is a variable of the session, whose storage is yaegi's.
+// global is a variable of the session. Its storage belongs to yaegi.
 type global struct {
 	name    string // in lowered code
 	address unsafe.Pointer
 
-	// of a function that yaegi runs
+	// only for a function that yaegi runs
 	typ   reflect.Type
 	value unsafe.Pointer
 }
 
-// native is an operation that is a function of Go.
+// native is a Go function that implements an operation.
 type native struct {
 	name  string
 	run   func(t *thread, nb, sb unsafe.Pointer)
 	float func(float64) float64
 }
 
-// slot is a pointer register. A pointer, map, channel, function, string or slice
-// is in p, n and c as Go lays it out, an interface in q and p, and a complex number in
-// n and c.
+// slot is a pointer register. It holds a pointer, map, channel, function, string or slice in p, n and c,
+// with Go's memory layout; an interface in q and p; and a complex number in n and c.
 type slot struct {
 	q, p unsafe.Pointer
 	n, c int
@@ -105,13 +103,13 @@ const (
 	slotOffset = unsafe.Offsetof(slot{}.p)
 )
 
-// header is a slice.
+// sliceHeader is the memory layout of a slice.
 type sliceHeader struct {
 	data             unsafe.Pointer
 	length, capacity int
 }
 
-// The accesses of native functions to registers.
+// Typed access to registers for native functions. at is the byte offset of the register.
 
 func intAt(nb unsafe.Pointer, at uint16) *int64         { return (*int64)(unsafe.Add(nb, at)) }
 func floatAt(nb unsafe.Pointer, at uint16) *float64     { return (*float64)(unsafe.Add(nb, at)) }

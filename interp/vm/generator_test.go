@@ -7,29 +7,29 @@ import (
 	"strings"
 )
 
-// generator makes random programs out of the rules of grammar_test.go. They end,
-// and the result of a program is a text of what it computed and panicked with.
+// generator generates random programs from the rules of grammar_test.go. They terminate and return a text
+// of what they computed and panicked with.
 type generator struct {
 	*rand.Rand
-	names map[string][]string // of variables in scope, by type
-	count int
-	depth int
-	wide  bool // the function may have what the VM leaves to yaegi
-	inner int  // function literals, which have no result, around the statement
+	names       map[string][]string // variables in scope, by type
+	count       int
+	depth       int
+	interpreted bool // the function may contain what the VM does not support
+	inner       int  // number of function literals without a result around the statement
 }
 
 func newGenerator(seed uint64) *generator {
 	return &generator{Rand: rand.New(rand.NewPCG(seed, 7)), names: map[string][]string{}}
 }
 
-// program returns the source of a cell that defines run, which returns a text.
+// program returns the source of a cell that declares func run() string.
 func (g *generator) program() string {
 	var b strings.Builder
 	b.WriteString(declarations + moreDeclarations + deferDeclarations)
 	main := "func run() (out string) {\n\tcounter, steps, table = 0, 0, map[string]int{}\n"
 	for i := range 2 + g.IntN(3) {
 		g.names = map[string][]string{}
-		g.wide = i%2 == 1
+		g.interpreted = i%2 == 1
 		var parameters, arguments []string
 		for j := range g.IntN(4) {
 			kind := g.kind()
@@ -39,7 +39,7 @@ func (g *generator) program() string {
 		}
 		for _, p := range parameters {
 			name, kind, _ := strings.Cut(p, " ")
-			g.know(name, kind)
+			g.addName(name, kind)
 		}
 		fmt.Fprintf(&b, "func f%d(%s) (out string) {\n%s}\n", i, strings.Join(parameters, ", "), g.body())
 		main += fmt.Sprintf("\tout += try(func() string { return f%d(%s) })\n", i, strings.Join(arguments, ", "))
@@ -47,7 +47,7 @@ func (g *generator) program() string {
 	return b.String() + main + "\treturn out + fmt.Sprintln(counter, shared, len(table), steps)\n}\n"
 }
 
-// body returns that of a function.
+// body returns the body of a function.
 func (g *generator) body() string {
 	var b strings.Builder
 	for range 6 + g.IntN(8) {
@@ -56,7 +56,7 @@ func (g *generator) body() string {
 	for range 6 + g.IntN(10) {
 		b.WriteString(g.statement())
 	}
-	for _, kind := range append(plainKinds[:len(plainKinds):len(plainKinds)], wideKinds...) {
+	for _, kind := range append(plainKinds[:len(plainKinds):len(plainKinds)], interpretedKinds...) {
 		for _, name := range g.names[kind] {
 			show, ok := shows[kind]
 			if !ok {
@@ -70,17 +70,17 @@ func (g *generator) body() string {
 
 func (g *generator) kind() string {
 	n := len(plainKinds)
-	if g.wide {
-		n += len(wideKinds)
+	if g.interpreted {
+		n += len(interpretedKinds)
 	}
 	i := g.IntN(n)
 	if i >= len(plainKinds) {
-		return wideKinds[i-len(plainKinds)]
+		return interpretedKinds[i-len(plainKinds)]
 	}
 	return plainKinds[i]
 }
 
-func (g *generator) know(name, kind string) { g.names[kind] = append(g.names[kind], name) }
+func (g *generator) addName(name, kind string) { g.names[kind] = append(g.names[kind], name) }
 
 func (g *generator) name() string {
 	g.count++
@@ -89,7 +89,7 @@ func (g *generator) name() string {
 
 func (g *generator) declaration(kind string) string {
 	name, value := g.name(), g.expression(kind)
-	g.know(name, kind)
+	g.addName(name, kind)
 	form := g.choose("var N K = V", "var N K\nN = V", "var N = (K)(V)", "N := (K)(V)")
 	return strings.NewReplacer("N", name, "K", kind, "V", value).Replace(form) + "\n_ = " + name + "\n"
 }
@@ -118,7 +118,7 @@ func (g *generator) expression(kind string) string {
 	return g.fill(g.rule(expressions, kind))
 }
 
-// rule chooses a rule for a type; those that begin with ~ are for wide functions.
+// rule returns a random rule for a type. Rules that begin with ~ are only for functions that yaegi runs.
 func (g *generator) rule(rules map[string][]string, kind string) string {
 	list := rules[kind]
 	if len(list) == 0 {
@@ -126,8 +126,8 @@ func (g *generator) rule(rules map[string][]string, kind string) string {
 	}
 	for {
 		r := g.choose(list...)
-		rest, wide := strings.CutPrefix(r, "~")
-		if !wide || g.wide {
+		rest, interpreted := strings.CutPrefix(r, "~")
+		if !interpreted || g.interpreted {
 			return rest
 		}
 	}
@@ -137,16 +137,16 @@ func (g *generator) statement() string {
 	g.depth++
 	defer func() { g.depth-- }()
 	if g.depth > 3 {
-		return g.one(simple) + "\n"
+		return g.randomStatement(simple) + "\n"
 	}
-	return g.one(statements) + "\n"
+	return g.randomStatement(statements) + "\n"
 }
 
-// one returns a statement by one of the rules whose variables there are.
-func (g *generator) one(rules []string) string {
+// one returns a statement from a random rule whose variables are in scope.
+func (g *generator) randomStatement(rules []string) string {
 	for range 20 {
-		rule, wide := strings.CutPrefix(g.choose(rules...), "~")
-		if wide && !g.wide {
+		rule, interpreted := strings.CutPrefix(g.choose(rules...), "~")
+		if interpreted && !g.interpreted {
 			continue
 		}
 		if strings.Contains(rule, "ANY") {
@@ -167,7 +167,7 @@ var (
 	placeholder = regexp.MustCompile(`<&?[a-z*\[][^<>]*>|\$\d|BLOCK\([^()]*\)|RISKY|GUARD`)
 )
 
-// possible reports whether there are the variables that a rule assigns to.
+// possible reports whether the variables that a rule assigns to are in scope.
 func (g *generator) possible(rule string) bool {
 	for _, m := range target.FindAllStringSubmatch(rule, -1) {
 		if len(g.names[m[1]]) == 0 {
@@ -177,12 +177,11 @@ func (g *generator) possible(rule string) bool {
 	return true
 }
 
-// heads are where a literal must be in parentheses.
+// heads match the heads of statements, in which a composite literal needs parentheses.
 var heads = regexp.MustCompile(`(?m)\b(if|for|switch) .*\{$`)
 
-// fill replaces the placeholders of a rule: <int> is an expression of that type,
-// <&int> a variable, $1 a new name, and BLOCK($1 int) statements that know it;
-// BLOCK(-) may not return.
+// fill replaces the placeholders of a rule: <int> by an expression of that type, <&int> by a variable, $1
+// by a new name, and BLOCK($1 int) by statements that may use it. BLOCK(-) contains no return statement.
 func (g *generator) fill(rule string) string {
 	var inHead [][]int
 	if strings.Contains(rule, "\n") {
@@ -202,7 +201,7 @@ func (g *generator) fill(rule string) string {
 		case s == "GUARD":
 			return "if steps++; steps > 3000 { break }"
 		case s == "RISKY":
-			return g.one(risky)
+			return g.randomStatement(risky)
 		case strings.HasPrefix(s, "BLOCK("):
 			return g.block(s[len("BLOCK("):len(s)-1], name)
 		}
@@ -231,7 +230,7 @@ func (g *generator) fill(rule string) string {
 	return b.String() + rule[last:]
 }
 
-// block returns some statements that know more variables.
+// block returns random statements that may also use variables.
 func (g *generator) block(variables string, name func(string) string) string {
 	saved := map[string]int{}
 	for k, list := range g.names {
@@ -244,7 +243,7 @@ func (g *generator) block(variables string, name func(string) string) string {
 	} else if variables != "" {
 		for _, v := range strings.Split(variables, ", ") {
 			mark, kind, _ := strings.Cut(v, " ")
-			g.know(name(mark), kind)
+			g.addName(name(mark), kind)
 			b.WriteString("_ = " + name(mark) + "\n")
 		}
 	}

@@ -19,11 +19,11 @@ var (
 	firstSeed = flag.Uint64("seed", 1000, "the seed of the first of them")
 )
 
-// separator is printed between what two programs come to.
+// separator separates the outputs of two programs.
 const separator = "\n==== next ====\n"
 
-// TestCompiledPrograms runs random programs with the VM, without it, and
-// compiled by the go command: as packages of one program, since linking takes long.
+// TestCompiledPrograms runs random programs with the VM, without it, and compiled by the go command. All
+// are packages of one executable, because linking takes long.
 func TestCompiledPrograms(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("needs the go command for a while")
@@ -54,9 +54,9 @@ func TestCompiledPrograms(t *testing.T) {
 	for i, source := range sources {
 		t.Run(fmt.Sprint(*firstSeed+uint64(i)), func(t *testing.T) {
 			t.Parallel()
-			want := likened(inPackage.ReplaceAllString(results[i], "main."))
+			want := normalized(inPackage.ReplaceAllString(results[i], "main."))
 			for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
-				if got := likened(execute(t, source, options...)); got != want {
+				if got := normalized(execute(t, source, options...)); got != want {
 					t.Errorf("slow %t: cells and Go differ\n%s\n%s", options != nil, difference(got, want), source)
 				}
 			}
@@ -64,13 +64,13 @@ func TestCompiledPrograms(t *testing.T) {
 	}
 }
 
-// inPackage is how a program calls its own types when it is a package.
+// inPackage matches the package qualifier of a program's own types.
 var inPackage = regexp.MustCompile(`\bp\d{3}\.`)
 
-// likened leaves out what differs on purpose, see package lower.
-func likened(text string) string { return unlike.ReplaceAllString(text, "$1") }
+// normalized removes intended differences; see package lower.
+func normalized(text string) string { return knownDifference.ReplaceAllString(text, "$1") }
 
-// packageText makes a package of a program. It imports what the program names.
+// packageText turns a program into a package that imports what it uses.
 func packageText(name, source string) string {
 	imports := ""
 	for _, path := range []string{"errors", "fmt", "maps", "math", "runtime", "slices", "sort", "strconv", "strings"} {

@@ -2,7 +2,7 @@ package vm_test
 
 import "strings"
 
-// declarations are what each program begins with.
+// declarations are the beginning of each program.
 const declarations = `
 type point struct {
 	x, y int
@@ -54,15 +54,15 @@ var table map[string]int
 
 var integerKinds = []string{"int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64"}
 
-// plainKinds and wideKinds are the types of variables.
+// plainKinds are the types of variables; interpretedKinds only of those in functions that yaegi runs.
 var (
 	plainKinds = append(integerKinds[:len(integerKinds):len(integerKinds)], "float64", "float32", "bool", "string",
 		"[]int", "[]string", "[]byte", "[]rune", "[4]int16", "[][]int", "[3][2]int", "map[int]int", "map[string]int", "map[pair]string",
 		"point", "*point", "[]point", "pair", "color", "celsius", "func(int) int", "*int", "*node", "error", "any", "struct{ a int; b string }")
-	wideKinds = []string{"complex128", "shape", "stack[int]", "[]any", "[]shape", "map[string][]int", "func(point) string", "[2]string", "fmt.Stringer"}
+	interpretedKinds = []string{"complex128", "shape", "stack[int]", "[]any", "[]shape", "map[string][]int", "func(point) string", "[2]string", "fmt.Stringer"}
 )
 
-// literals are expressions in which there is no other, for each type.
+// literals are expressions without placeholders, by type.
 var literals = map[string][]string{
 	"float64":         {"float64(zero) + 1.5", "(float64(zero) - 30.25)", "(float64(zero) + 0.1)", "-(float64(zero))"},
 	"float32":         {"(float32(zero) + 0.1)"},
@@ -103,7 +103,7 @@ var literals = map[string][]string{
 	"fmt.Stringer":       {"fmt.Stringer(color(4))", "fmt.Stringer(nil)"},
 }
 
-// expressions are rules for the value of a type.
+// expressions are rules for expressions, by type.
 var expressions = map[string][]string{
 	"float64": {"<float64> + <float64>", "(<float64> - <float64>)", "<float64> * <float64>", "(<float64> / <float64>)", "-(<float64>)", "-<&float64>", "+<&float64>",
 		"float64(<int>)", "float64(<uint64>)", "float64(<float32>)", "math.Sqrt(<float64>)", "min(<float64>, <float64>)", "max(<float64>, <float64>)", "<point>.in.f",
@@ -176,7 +176,7 @@ func init() {
 	expressions["shape0"] = []string{"shape(<pair>)", "shape(<*point>)", "shape(<*node>)", "shape(<color>)"}
 }
 
-// shows are how values are printed where fmt.Sprintln would give an address.
+// shows formats values for which fmt.Sprintln would print an address.
 var shows = map[string]string{
 	"func(int) int": "fmt.Sprintln(%s(3))", "func(point) string": "fmt.Sprintln(%s(point{x: 2}))",
 	"*point": "fmt.Sprintln(*%s, %s.sum())", "*int": "fmt.Sprintln(*%s)", "*node": "fmt.Sprintln(%s.area())",

@@ -6,13 +6,13 @@ import (
 	"unsafe"
 )
 
-// A Note is called before or after a statement, with the value of a variable of type error.
+// A Hook runs before or after a statement, with the value of a variable of type error.
 type Hook struct {
 	Var *types.Var
 	Run func(error)
 }
 
-// notes compiles the notes of a statement.
+// hooksBefore compiles the hooks that run before a statement.
 func (c *compiler) hooksBefore(s ast.Stmt) {
 	if c.source.HooksBefore == nil {
 		return
@@ -22,7 +22,7 @@ func (c *compiler) hooksBefore(s ast.Stmt) {
 	}
 }
 
-// losses compiles the notes behind a statement.
+// hooksAfter compiles the hooks that run after a statement.
 func (c *compiler) hooksAfter(s ast.Stmt) {
 	if c.source.HooksAfter == nil {
 		return

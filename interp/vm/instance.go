@@ -5,8 +5,7 @@ import (
 	"go/types"
 )
 
-// functionInstance returns the compiled form of the instance of a generic function
-// that e is; nil if there is none.
+// functionInstance returns the compiled instance of a generic function that e denotes, or nil.
 func (c *compiler) functionInstance(e ast.Expr, o *types.Func) *Function {
 	id := calleeIdent(e)
 	in, ok := c.source.Info.Instances[id]
@@ -24,8 +23,7 @@ func (c *compiler) functionInstance(e ast.Expr, o *types.Func) *Function {
 	return c.unit.instance(d)
 }
 
-// methodInstance returns the compiled form of m, the method of an instance of a generic
-// type; nil if there is none.
+// methodInstance returns the compiled form of m, a method of an instance of a generic type, or nil.
 func (c *compiler) methodInstance(m *types.Func) *Function {
 	t := types.Unalias(m.Signature().Recv().Type())
 	if p, ok := t.(*types.Pointer); ok {
@@ -42,9 +40,8 @@ func (c *compiler) methodInstance(m *types.Func) *Function {
 	return c.unit.instance(d)
 }
 
-// method returns the method that a selection denotes, and the embedded fields on the
-// way to it. In a generic function the checker saw a type parameter, or a type
-// made with one.
+// method returns the method that a selector denotes, and the path to it through embedded fields. In a
+// generic function it looks the method up again, because the checker saw the type parameter.
 func (c *compiler) method(x *ast.SelectorExpr, sel *types.Selection) (*types.Func, []int) {
 	m, path := sel.Obj().(*types.Func), sel.Index()
 	if m.Origin().Signature().TypeParams() != nil {
@@ -61,7 +58,7 @@ func (c *compiler) method(x *ast.SelectorExpr, sel *types.Selection) (*types.Fun
 	return m, path[:len(path)-1]
 }
 
-// instance compiles an instance, if that has not been done; nil if it cannot be.
+// instance returns the compiled instance, compiling it on first use; nil if that is not possible.
 func (u *Unit) instance(d Declaration) *Function {
 	if f := u.callee(d.Key); f != nil {
 		return f
@@ -80,11 +77,11 @@ func (u *Unit) instance(d Declaration) *Function {
 	return u.declared[d.Key]
 }
 
-// Add compiles an instance that no function of the unit has asked for. It reports
-// whether the VM runs it.
+// AddInstance compiles an instance that no function of the unit refers to. It reports whether the VM runs
+// it.
 func (u *Unit) AddInstance(d Declaration) bool {
 	for {
-		// Those that were compiled while another was found impossible may call it.
+		// If an instance was discarded, others that were compiled before may call it.
 		instances, failed := len(u.instances), len(u.failed)
 		f := u.instance(d)
 		if len(u.failed) == failed {
@@ -100,7 +97,7 @@ func (u *Unit) AddInstance(d Declaration) bool {
 	}
 }
 
-// functionOf returns the generic function that e names with its type arguments.
+// genericFunction returns the generic function that e instantiates.
 func (c *compiler) genericFunction(e ast.Expr) (*types.Func, bool) {
 	id := calleeIdent(e)
 	if id == nil {

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// isDynamic reports whether an interface type is interface{} in lowered code.
+// isErased reports whether an interface type is interface{} in lowered code.
 func (c *compiler) isErased(t types.Type) bool {
 	if n, ok := types.Unalias(t).(*types.Named); ok {
 		return c.vm.config.Interpreted(n) || n.Obj().Pkg() == nil && n.Obj().Name() != "error"
@@ -22,8 +22,8 @@ func isEmptyInterface(t types.Type) bool {
 	return ok && i.NumMethods() == 0
 }
 
-// toInterface converts a value of a type that is none to an interface: types of
-// cells go into a box.
+// toInterface converts a value that is not an interface to an interface type. Values of types of cells go
+// into a box.
 func (c *compiler) toInterface(n ast.Node, x operand, from, to types.Type, want *operand) operand {
 	if b, ok := from.(*types.Basic); ok && b.Info()&types.IsUntyped != 0 {
 		from = types.Default(from)
@@ -35,7 +35,7 @@ func (c *compiler) toInterface(n ast.Node, x operand, from, to types.Type, want 
 	s := c.shape(n, from)
 	target := c.shape(n, to)
 	boxed := registry.Mentions(from)
-	if _, function := from.(*types.Signature); boxed && !function && !c.methodsKnown(from) { // it may have methods of embedded types
+	if _, function := from.(*types.Signature); boxed && !function && !c.methodsKnown(from) { // may have methods of embedded types
 		c.fail(n, "an interface value of %s", from)
 	}
 	pack := c.vm.pack(s, x.owned && x.offset == 0)
@@ -75,8 +75,7 @@ func (c *compiler) addressIfMemory(x operand) uint16 {
 	return x.reg
 }
 
-// named reports whether a type is one that lowering has registered the methods
-// of, or that has none.
+// methodsKnown reports whether lowering has registered the methods of a type, or the type has no methods.
 func (c *compiler) methodsKnown(t types.Type) bool {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
@@ -90,8 +89,8 @@ func (c *compiler) methodsKnown(t types.Type) bool {
 	return false
 }
 
-// anyOf makes a value of a type that every compiled package knows an interface
-// value, as Go does for the usual ones.
+// anyOf returns a function that converts a value of a compiled type to any, with fast paths for common
+// types.
 func anyOf(s shape, at, x uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
 	switch s.typ {
 	case reflect.TypeFor[int]():
@@ -125,7 +124,7 @@ func (c *compiler) betweenInterfaces(n ast.Node, x operand, from, to types.Type,
 	return operand{}
 }
 
-// callInterface calls a method through an interface.
+// callInterface compiles the call of a method through an interface.
 func (c *compiler) callInterface(e *ast.CallExpr, x *ast.SelectorExpr, m *types.Func, path []int, sig *types.Signature) []operand {
 	t := c.typeOf(x.X)
 	if len(path) > 0 {

@@ -6,16 +6,16 @@ import (
 	"unsafe"
 )
 
-// place is something that can be assigned to. Making one evaluates its operands;
-// what can panic, panics when it is read or assigned to.
+// location is an addressable operand or a map element: something that can be assigned to. Making a location
+// evaluates its operands; bounds checks and nil checks follow when it is read or assigned to.
 type location struct {
 	kind locationKind
 	shape
-	reg      uint16 // the variable's register, or that of the address, slice or map
-	offset   int32  // behind the address
-	nonNil   bool   // the address is not nil
-	index    uint16 // the register of the index
-	unsigned bool   // the index may be no int
+	reg      uint16 // register of the variable, or of the address, slice or map
+	offset   int32  // in bytes, after the address
+	nonNil   bool   // the address is known not to be nil
+	index    uint16 // register of the index
+	unsigned bool   // the index is a uint64, which may be too large for an int
 	key      operand
 	access   *mapAccess
 }
@@ -26,12 +26,11 @@ const (
 	blank      locationKind = iota // the blank identifier
 	inRegister                     // a variable that is not boxed
 	inMemory
-	inSliceElement // of a slice
+	inSliceElement
 	inMapEntry
 )
 
-// locate finds the place of an expression that can be assigned to, or of a part
-// of a value in memory.
+// locate returns the location of an expression that can be assigned to, or of a part of a value in memory.
 func (c *compiler) locate(e ast.Expr) location {
 	defer c.withPosition(e)()
 	switch e := e.(type) {
@@ -69,12 +68,12 @@ func (c *compiler) locate(e ast.Expr) location {
 	return location{kind: inMemory, shape: x.shape, reg: x.reg, offset: x.offset, nonNil: true}
 }
 
-// fieldPlace returns the place of x.f.
+// fieldLocation returns the location of x.f.
 func (c *compiler) fieldLocation(e *ast.SelectorExpr) location {
 	sel := c.source.Info.Selections[e]
 	if sel == nil {
 		if v, ok := c.source.Info.Uses[e.Sel].(*types.Var); ok {
-			return c.global(e, v) // of a package
+			return c.global(e, v) // a variable of a package
 		}
 		c.fail(e, "the name %s", e.Sel.Name)
 	}
@@ -84,7 +83,7 @@ func (c *compiler) fieldLocation(e *ast.SelectorExpr) location {
 	return c.field(e, e.X, sel.Index())
 }
 
-// field follows a path of fields from x.
+// field returns the location of the field of x at the end of a path.
 func (c *compiler) field(n ast.Node, x ast.Expr, path []int) location {
 	t := c.typeOf(x)
 	var p location
@@ -120,7 +119,7 @@ func (c *compiler) field(n ast.Node, x ast.Expr, path []int) location {
 	return p
 }
 
-// elementPlace returns the place of x[i].
+// elementLocation returns the location of x[i].
 func (c *compiler) elementLocation(e *ast.IndexExpr) location {
 	t := c.typeOf(e.X).Underlying()
 	switch t := t.(type) {
@@ -144,8 +143,7 @@ func (c *compiler) elementLocation(e *ast.IndexExpr) location {
 	return location{}
 }
 
-// arrayElement returns the place of an element of the array at p. Its index is
-// checked now.
+// arrayElement returns the location of an element of the array at p, after a bounds check.
 func (c *compiler) arrayElement(e *ast.IndexExpr, p location, t *types.Array) location {
 	if p.kind == inSliceElement {
 		p = location{kind: inMemory, reg: c.elementAddress(p), nonNil: true}
@@ -174,7 +172,7 @@ func (c *compiler) arrayElement(e *ast.IndexExpr, p location, t *types.Array) lo
 	return location{kind: inMemory, shape: s, reg: at, nonNil: true}
 }
 
-// elementAddress returns the address of an element of a slice, which must exist.
+// elementAddress returns the address of an element of a slice, after a bounds check.
 func (c *compiler) elementAddress(p location) uint16 {
 	at := c.referenceRegister()
 	c.emit(opIxAddr, at, p.reg, p.index, int32(p.typ.Size()), 0)
@@ -182,27 +180,27 @@ func (c *compiler) elementAddress(p location) uint16 {
 	return at
 }
 
-// huge reports whether an index may be too large for an int.
+// isUint64 reports whether an index may be too large for an int.
 func isUint64(index operand) bool {
 	return !isSigned(index.typ.Kind()) && index.typ.Size() == 8
 }
 
-// noteIndex notes of the last instruction whether its index may be too large for an
-// int: the error tells it as it is.
+// markIndex records whether the index of the last instruction is a uint64, so that an index error shows its
+// value.
 func (c *compiler) markIndex(unsigned bool) {
 	if unsigned {
 		c.fn.unsignedIndexes = append(c.fn.unsignedIndexes, int32(len(c.fn.code)-1))
 	}
 }
 
-// get reads a place.
+// get reads a location.
 func (c *compiler) get(p location, want *operand) operand {
 	switch p.kind {
 	case inRegister:
 		return c.moveInto(operand{shape: p.shape, reg: p.reg}, want)
 	case inMemory:
 		if p.file == memory && !p.nonNil {
-			// Go reads it, so that a nil pointer panics now.
+			// Go reads the value here, so a nil pointer must panic now.
 			return operand{shape: p.shape, reg: c.check(p)}
 		}
 		return c.load(p.shape, p.reg, p.offset, want)
@@ -220,7 +218,7 @@ func (c *compiler) get(p location, want *operand) operand {
 	panic(unsupported{nil, "a value of the blank identifier"})
 }
 
-// set assigns x to a place.
+// set assigns x to a location.
 func (c *compiler) set(p location, x operand) {
 	switch p.kind {
 	case inRegister:
@@ -239,7 +237,8 @@ func (c *compiler) set(p location, x operand) {
 	}
 }
 
-// selected compiles x.f where x is a package and f is no variable of it.
+// selected compiles x.f if it is a method value or a name of a package. The second result is false for a
+// field.
 func (c *compiler) selected(e *ast.SelectorExpr, want *operand) (operand, bool) {
 	if sel := c.source.Info.Selections[e]; sel != nil {
 		if sel.Kind() == types.MethodVal {
@@ -256,7 +255,7 @@ func (c *compiler) selected(e *ast.SelectorExpr, want *operand) (operand, bool) 
 	return operand{}, false
 }
 
-// indexed compiles x[i] where x is a string.
+// indexed compiles x[i] if x is a string, and reports whether it is.
 func (c *compiler) indexed(e *ast.IndexExpr, want *operand) (operand, bool) {
 	b, ok := c.typeOf(e.X).Underlying().(*types.Basic)
 	if !ok || b.Info()&types.IsString == 0 {
@@ -269,8 +268,6 @@ func (c *compiler) indexed(e *ast.IndexExpr, want *operand) (operand, bool) {
 	c.markIndex(isUint64(i))
 	return dst, true
 }
-
-// The native functions that a slice expression needs.
 
 const noRegister = ^uint16(0)
 

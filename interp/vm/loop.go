@@ -6,8 +6,8 @@ import (
 	"go/types"
 )
 
-// forStmt compiles a for statement: its condition is tested before the loop and
-// at the end of each iteration, together with the jump back.
+// forStmt compiles a for statement. The condition is tested before the loop and at the end of each
+// iteration, where it is fused with the jump back.
 func (c *compiler) forStmt(s *ast.ForStmt, name string) {
 	m := c.mark()
 	defer c.release(m)
@@ -44,8 +44,7 @@ func (c *compiler) forStmt(s *ast.ForStmt, name string) {
 	c.bind(t.exit)
 }
 
-// renewLoopVariables gives the next iteration variables of its own, if a function
-// literal or a pointer may have those of this one.
+// renewLoopVariables copies escaping loop variables to new ones for the next iteration.
 func (c *compiler) renewLoopVariables(s *ast.ForStmt) {
 	a, ok := s.Init.(*ast.AssignStmt)
 	if !ok || a.Tok != token.DEFINE {
@@ -65,8 +64,8 @@ func (c *compiler) renewLoopVariables(s *ast.ForStmt) {
 	}
 }
 
-// countAndJump compiles i++ or i += k with the condition i < n or i <= n to one
-// instruction. It reports whether the loop is one of these.
+// countAndJump compiles the post statement i++ or i += k and the condition i < n or i <= n to one
+// instruction. It reports whether the loop has this form.
 func (c *compiler) countAndJump(s *ast.ForStmt, begin *label) bool {
 	cond, ok := s.Cond.(*ast.BinaryExpr)
 	if !ok || cond.Op != token.LSS && cond.Op != token.LEQ {
@@ -120,7 +119,7 @@ func (c *compiler) countAndJump(s *ast.ForStmt, begin *label) bool {
 	return true
 }
 
-// localInt returns the variable that e is, if that is an int in a register.
+// localInt returns the variable e if it is a signed 64-bit integer in a register; else nil.
 func (c *compiler) localInt(e ast.Expr) *variable {
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {
@@ -133,7 +132,7 @@ func (c *compiler) localInt(e ast.Expr) *variable {
 	return v
 }
 
-// localLength computes len(x) for a slice or string x in a register.
+// localLength compiles len(x) for a slice or string x in a register, and reports whether e has this form.
 func (c *compiler) localLength(e ast.Expr) (uint16, bool) {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || len(call.Args) != 1 || !c.source.Info.Types[call.Fun].IsBuiltin() || calleeName(call.Fun) != "len" {
@@ -152,7 +151,7 @@ func (c *compiler) localLength(e ast.Expr) (uint16, bool) {
 	return n, true
 }
 
-// rangeStmt compiles range statements.
+// rangeStmt compiles a range statement.
 func (c *compiler) rangeStmt(s *ast.RangeStmt, name string) {
 	m := c.mark()
 	defer c.release(m)

@@ -9,18 +9,17 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// mapAccess makes the native functions for maps of one type. Those of usual
-// types go by a map type of Go whose keys and values lie in memory in the same
-// way, so that the compiler's fast access is used; all others by reflection.
+// mapAccess makes the native functions for one map type. Common types use a Go map type whose keys and
+// values have the same memory layout, and so the fast paths of Go's compiler; all others use reflection.
 type mapAccess struct {
 	typ       reflect.Type
 	key, elem shape
 	fast      fastMap
-	registry  *rt.Registry // where keys hold interfaces, so that they may turn out not to be hashable
+	registry  *rt.Registry // not nil if keys contain interfaces and may turn out to be unhashable
 }
 
-// fastMap makes the functions of a map type. Registers: m is the map, k the key,
-// v the value, ok whether it was there, or none.
+// fastMap makes the functions of a map type. Registers: m is the map, k the key, v the value; ok reports
+// whether the key is present, or is noRegister.
 type fastMap interface {
 	get(m, k, v, ok uint16) func(t *thread, nb, sb unsafe.Pointer)
 	set(m, k, v uint16) func(t *thread, nb, sb unsafe.Pointer)
@@ -37,7 +36,7 @@ func (c *compiler) mapAccess(n ast.Node, t *types.Map) *mapAccess {
 	return a
 }
 
-// asked returns the key in a register, for an entry of m to be read or removed.
+// lookupKey returns the key in a register, to look up or delete an entry of m.
 func (a *mapAccess) lookupKey(m reflect.Value, nb, sb unsafe.Pointer, at uint16) reflect.Value {
 	k := a.key.get(nb, sb, at)
 	if a.registry != nil {
@@ -46,7 +45,7 @@ func (a *mapAccess) lookupKey(m reflect.Value, nb, sb unsafe.Pointer, at uint16)
 	return k
 }
 
-// stored returns the key in a register, for an entry to be stored.
+// storeKey returns the key in a register, to store an entry.
 func (a *mapAccess) storeKey(nb, sb unsafe.Pointer, at uint16) reflect.Value {
 	k := a.key.get(nb, sb, at)
 	if a.registry != nil {
@@ -55,8 +54,8 @@ func (a *mapAccess) storeKey(nb, sb unsafe.Pointer, at uint16) reflect.Value {
 	return k
 }
 
-// checkStored panics before an entry is changed if it cannot be stored: Go says
-// that in other words than of an entry that is read.
+// checkStorable panics if the entry that x op= y or x++ is about to read cannot be stored. Go's error for
+// storing differs from the one for reading.
 func (c *compiler) checkStorable(p location) {
 	if p.kind != inMapEntry || p.access.registry == nil {
 		return
@@ -68,7 +67,7 @@ func (c *compiler) checkStorable(p location) {
 	}})
 }
 
-// typedMap is a map whose keys and values can be read and written in registers.
+// typedMap is a map whose keys and values are accessed directly in registers.
 type typedMap[K comparable, V any] struct {
 	scalarKey, scalarValue bool
 	narrow                 bool // the value does not fill its register
@@ -117,7 +116,7 @@ func (y typedMap[K, V]) remove(m, k uint16) func(*thread, unsafe.Pointer, unsafe
 	}
 }
 
-// fastMapOf returns nil when there is no such map type.
+// fastMapOf returns the fast path for a map type, or nil.
 func fastMapOf(key, elem shape) fastMap {
 	switch key.typ.Kind() {
 	case reflect.Int, reflect.Int64, reflect.Uint, reflect.Uint64, reflect.Uintptr:
@@ -148,7 +147,7 @@ func fastMapTo[K comparable](elem shape, scalarKey bool) fastMap {
 	return nil
 }
 
-// mapGet reads an element; found, if not nil, gets whether there is one.
+// mapGet reads a map element. found, if not nil, is the register for the second result.
 func (c *compiler) mapGet(p location, found, want *operand) operand {
 	ok := noRegister
 	if found != nil {
@@ -197,7 +196,7 @@ func (c *compiler) mapSet(p location, x operand) {
 	}})
 }
 
-// panicNilMap panics as Go does when an entry of a nil map is assigned to.
+// panicNilMap panics as Go does on assignment to an entry of a nil map.
 func panicNilMap() {
 	var m map[int]int
 	m[0] = 0 //nolint:staticcheck // on purpose

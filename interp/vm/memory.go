@@ -5,16 +5,16 @@ import (
 	"unsafe"
 )
 
-// memoryType is a type whose values the VM allocates, copies or clears.
+// memoryType describes a type whose values the VM allocates, copies or clears.
 type memoryType struct {
 	typ         reflect.Type
 	size        uintptr
-	pointerMask []bool                // which words are pointers; nil if none is, or there are too many
-	noPointers  bool                  // there are no pointers in it
-	allocate    func() unsafe.Pointer // a new variable; nil if package reflect has to make it
+	pointerMask []bool // which words are pointers; nil if none is, or the type is too large
+	noPointers  bool
+	allocate    func() unsafe.Pointer // returns a new variable; nil: package reflect allocates it
 }
 
-// manyWords is from when on package reflect copies faster.
+// maxMaskWords is the size up to which copying by the pointer mask is faster than package reflect.
 const maxMaskWords = 32
 
 func (vm *VM) memoryType(t reflect.Type) *memoryType {
@@ -46,7 +46,7 @@ func hasPointers(t reflect.Type) bool {
 	return t.Kind() > reflect.Complex128
 }
 
-// markPointers sets words for the pointers of a value of type t at offset.
+// markPointers sets mask for the pointers of a value of type t at offset.
 func markPointers(t reflect.Type, offset uintptr, mask []bool) {
 	switch t.Kind() {
 	case reflect.Array:
@@ -67,7 +67,7 @@ func markPointers(t reflect.Type, offset uintptr, mask []bool) {
 	}
 }
 
-// alloc makes a new variable.
+// alloc returns a new variable.
 func (y *memoryType) alloc() unsafe.Pointer {
 	if y.allocate != nil {
 		return y.allocate()
@@ -110,10 +110,10 @@ func (y *memoryType) copy(dst, src unsafe.Pointer) {
 	}
 }
 
-// plainSwap is up to which size values without pointers are swapped on the stack.
+// maxStackSwap is the size up to which values without pointers are swapped by way of the stack.
 const maxStackSwap = 64
 
-// swap exchanges the values at x and z, which do not overlap unless they are the same.
+// swap exchanges the values at x and z. They must be the same variable or not overlap.
 func (y *memoryType) swap(x, z unsafe.Pointer) {
 	if x == z {
 		return

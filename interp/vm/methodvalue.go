@@ -5,8 +5,7 @@ import (
 	"go/types"
 )
 
-// methodValue compiles x.m, a method as a value: a closure that has captured the
-// receiver and calls the method with it.
+// methodValue compiles a method value x.m: a closure that captures the receiver.
 func (c *compiler) methodValue(e *ast.SelectorExpr, sel *types.Selection, want *operand) operand {
 	m, path := c.method(e, sel)
 	if types.IsInterface(c.typeOf(e.X)) || types.IsInterface(m.Signature().Recv().Type()) {
@@ -28,7 +27,7 @@ func (c *compiler) methodValue(e *ast.SelectorExpr, sel *types.Selection, want *
 	return dst
 }
 
-// methodClosure returns the code of a method value of f, whose receiver has the shape s.
+// methodClosure returns the code of a method value of f whose receiver has shape s.
 func (c *compiler) methodClosure(e ast.Expr, f *Function, sig *types.Signature, s shape) *Function {
 	fn := c.unit.newFunction("")
 	fn.wrapper = true
@@ -47,7 +46,7 @@ func (c *compiler) methodClosure(e ast.Expr, f *Function, sig *types.Signature, 
 	m := a.mark()
 	a.release(mark{})
 	for _, r := range fn.results {
-		a.register(r) // so that they are not where results of the call will be
+		a.register(r) // so that the call does not overwrite them
 	}
 	a.release(mark{max(m.scalars, a.scalarsInUse), max(m.slots, a.slotsInUse)})
 	captured := a.referenceRegister()

@@ -2,18 +2,18 @@
 
 package vm
 
-// The operations. See internal/generate for what each does.
+// The opcodes. See internal/generate for what each does.
 const (
 	opInvalid op = iota
 	opMov
 	opConst
-	opWide
+	opConst64
 	opMovP
 	opMovStr
 	opMovSl
 	opMovIf
 	opNil
-	opStr
+	opConstStr
 	opLen
 	opCap
 	opGlobal
@@ -39,7 +39,7 @@ const (
 	opShlK
 	opShrK
 	opShrUK
-	opCount
+	opCheckShift
 	opNegI
 	opNotI
 	opNotB
@@ -226,9 +226,9 @@ const (
 	opPutD
 	opIxAddr
 	opAxAddr
-	opCat
+	opConcat
 	opNative
-	opFF
+	opCallFloat
 	opSqrt
 	opCall
 	opCallValue
@@ -244,13 +244,13 @@ var opNames = [...]string{
 	opInvalid:     "Invalid",
 	opMov:         "Mov",
 	opConst:       "Const",
-	opWide:        "Wide",
+	opConst64:     "Const64",
 	opMovP:        "MovP",
 	opMovStr:      "MovStr",
 	opMovSl:       "MovSl",
 	opMovIf:       "MovIf",
 	opNil:         "Nil",
-	opStr:         "Str",
+	opConstStr:    "ConstStr",
 	opLen:         "Len",
 	opCap:         "Cap",
 	opGlobal:      "Global",
@@ -276,7 +276,7 @@ var opNames = [...]string{
 	opShlK:        "ShlK",
 	opShrK:        "ShrK",
 	opShrUK:       "ShrUK",
-	opCount:       "Count",
+	opCheckShift:  "CheckShift",
 	opNegI:        "NegI",
 	opNotI:        "NotI",
 	opNotB:        "NotB",
@@ -463,9 +463,9 @@ var opNames = [...]string{
 	opPutD:        "PutD",
 	opIxAddr:      "IxAddr",
 	opAxAddr:      "AxAddr",
-	opCat:         "Cat",
+	opConcat:      "Concat",
 	opNative:      "Native",
-	opFF:          "FF",
+	opCallFloat:   "CallFloat",
 	opSqrt:        "Sqrt",
 	opCall:        "Call",
 	opCallValue:   "CallValue",
@@ -477,17 +477,17 @@ var opNames = [...]string{
 	opPanic:       "Panic",
 }
 
-// opOperands tells what the fields of an instruction are; see Function.Disassemble.
+// opOperands describes the operands of each instruction; see Function.Disassemble.
 var opOperands = [...]string{
 	opMov:         "nn",
 	opConst:       "n--k",
-	opWide:        "n--k",
+	opConst64:     "n--k",
 	opMovP:        "ss",
 	opMovStr:      "ss",
 	opMovSl:       "ss",
 	opMovIf:       "ss",
 	opNil:         "s",
-	opStr:         "s--k",
+	opConstStr:    "s--k",
 	opLen:         "ns",
 	opCap:         "ns",
 	opGlobal:      "s--g",
@@ -513,7 +513,7 @@ var opOperands = [...]string{
 	opShlK:        "nn-k",
 	opShrK:        "nn-k",
 	opShrUK:       "nn-k",
-	opCount:       "n",
+	opCheckShift:  "n",
 	opNegI:        "nn",
 	opNotI:        "nn",
 	opNotB:        "nn",
@@ -700,9 +700,9 @@ var opOperands = [...]string{
 	opPutD:        "ssn",
 	opIxAddr:      "ssnk",
 	opAxAddr:      "ssnkk",
-	opCat:         "sss",
+	opConcat:      "sss",
 	opNative:      "---x",
-	opFF:          "nn-x",
+	opCallFloat:   "nn-x",
 	opSqrt:        "nn",
 	opCall:        "NS-f",
 	opCallValue:   "NSsx",

@@ -14,7 +14,7 @@ type integers interface {
 
 type floats interface{ float32 | float64 }
 
-// commonSource is what both kinds of numbers can do.
+// commonSource contains the functions for integers and floats.
 const commonSource = `
 func relate(a, b T) (r int) {
 	if a < b { r |= 1 }
@@ -44,7 +44,7 @@ func toFloat64(a, b T) float64 { return float64(a) }
 func toFloat32(a, b T) float32 { return float32(a) }
 `
 
-// The operators as the VM gets them, T being the type.
+// integerSource uses each operator; T is replaced by the type.
 const integerSource = commonSource + `
 func add(a, b T) T { return a + b }
 func sub(a, b T) T { return a - b }
@@ -86,7 +86,7 @@ func relate[T integers | floats](a, b T) (r int) {
 	return r
 }
 
-// wantInteger returns what compiled code does.
+// wantInteger returns the results of compiled code.
 func wantInteger[T integers](a, b T) map[string]func() any {
 	return map[string]func() any{
 		"add": func() any { return a + b }, "sub": func() any { return a - b }, "mul": func() any { return a * b },
@@ -114,7 +114,7 @@ func wantInteger[T integers](a, b T) map[string]func() any {
 	}
 }
 
-// outcome returns the value of f, or what it panics with.
+// outcome returns the value of f, or what f panics with.
 func outcome(f func() any) (result string) {
 	defer func() {
 		if r := recover(); r != nil {

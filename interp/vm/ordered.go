@@ -7,12 +7,12 @@ import (
 	"unsafe"
 )
 
-// orderedPackage has the loops over slices of ordered types that bodies of the
-// packages slices and sort leave to compiled code.
+// genericPackage contains the compiled loops over slices of ordered types that our versions of packages
+// slices and sort call.
 const genericPackage = "github.com/quernlab/quern/interp/generic/compiled"
 
-// callOrdered calls a function of orderedPackage, whose parameters are slices as
-// reflect.Values, which is how such a body gives them: reflect.ValueOf(s).
+// callOrdered compiles a call of a function of genericPackage. Its arguments must have the form
+// reflect.ValueOf(s) for a slice s.
 func (c *compiler) callOrdered(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
 	symbol, ok := c.vm.config.Packages[genericPackage+"/"+o.Pkg().Name()][o.Name()]
 	if !ok || symbol.Kind() != reflect.Func {
@@ -38,7 +38,7 @@ func (c *compiler) callOrdered(e *ast.CallExpr, o *types.Func, sig *types.Signat
 	return operands
 }
 
-// ordered makes the native function that calls f for lists.
+// ordered returns the native function that calls f with the slices in lists.
 func ordered(f any, lists []operand, results []uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
 	list := func(i int, nb, sb unsafe.Pointer) reflect.Value { return lists[i].get(nb, sb, lists[i].reg) }
 	switch f := f.(type) {
@@ -75,7 +75,7 @@ func ordered(f any, lists []operand, results []uint16) func(*thread, unsafe.Poin
 	return nil
 }
 
-// reflected compiles the slice that reflect.ValueOf is given.
+// reflected compiles the slice s of an argument reflect.ValueOf(s).
 func (c *compiler) reflected(e ast.Expr) operand {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if ok && len(call.Args) == 1 {

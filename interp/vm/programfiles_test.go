@@ -12,9 +12,9 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// TestHostile runs complete programs as cells. The golden files are what the
-// compiled programs print.
-func TestHostile(t *testing.T) {
+// TestProgramFiles runs complete programs as cells. The golden files are the output of the compiled
+// programs.
+func TestProgramFiles(t *testing.T) {
 	files, err := filepath.Glob("testdata/programs/*.go")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no programs: %v", err)

@@ -9,17 +9,17 @@ import (
 	"unsafe"
 )
 
-// ranging is the compiling of one range statement.
+// rangeLoop compiles one range statement.
 type rangeLoop struct {
 	c      *compiler
 	s      *ast.RangeStmt
 	target *target
 }
 
-// wanted returns the variable of the statement that is not left out.
+// isUsed reports whether an iteration variable is present and not blank.
 func isUsed(e ast.Expr) bool { return e != nil && !isBlank(e) }
 
-// assign gives the variable e of the statement the value x of type t.
+// assign assigns the value x of type t to the iteration variable e.
 func (r *rangeLoop) assign(e ast.Expr, x operand, t types.Type) {
 	if !isUsed(e) {
 		return
@@ -39,7 +39,7 @@ func (r *rangeLoop) assign(e ast.Expr, x operand, t types.Type) {
 	c.set(c.locate(e), c.converted(r.s, x, t, c.typeOf(e), nil))
 }
 
-// body compiles the statements of the loop.
+// body compiles the body of the loop. assign assigns to the iteration variables.
 func (r *rangeLoop) body(assign func()) {
 	c := r.c
 	m := c.mark()
@@ -52,7 +52,7 @@ func (r *rangeLoop) body(assign func()) {
 	c.setPosition(r.s)
 }
 
-// count compiles a loop whose hidden index runs from 0 to the value in n.
+// count compiles a loop with a hidden index from 0 to the value in register n.
 func (r *rangeLoop) count(n uint16, assign func(index operand)) {
 	c := r.c
 	index := c.temporary(intShape)
@@ -96,7 +96,7 @@ func (r *rangeLoop) slice(elem types.Type) {
 	})
 }
 
-// assignKept is assign for a value in a register that may become the variable's.
+// assignOwned is assign for a value in a temporary register, which may become the register of the variable.
 func (r *rangeLoop) assignOwned(e ast.Expr, x operand, t types.Type) {
 	c := r.c
 	if v := c.defined(e); v != nil && r.s.Tok == token.DEFINE && x.file != memory && !c.facts.escapes[v] {
@@ -106,7 +106,7 @@ func (r *rangeLoop) assignOwned(e ast.Expr, x operand, t types.Type) {
 	r.assign(e, x, t)
 }
 
-// array ranges over a copy, if there is a value to be got from it.
+// array ranges over a copy of the array if the statement uses its elements.
 func (r *rangeLoop) array(t *types.Array) {
 	c := r.c
 	if r.overLength(t) {
@@ -129,8 +129,8 @@ func (r *rangeLoop) arrayPointer(t *types.Array) {
 	r.arrayAt(x, t)
 }
 
-// uncounted compiles the range over an array whose elements are not wanted: Go
-// does not evaluate it when nothing is called in it.
+// overLength compiles a range over an array whose elements are not used, and reports whether it did. As in
+// Go, x is not evaluated if it contains no call.
 func (r *rangeLoop) overLength(t *types.Array) bool {
 	c := r.c
 	if isUsed(r.s.Value) || c.calls(r.s.X) {
@@ -162,7 +162,7 @@ func (r *rangeLoop) arrayAt(x operand, t *types.Array) {
 	})
 }
 
-// text ranges over the runes of a string.
+// runes compiles a range over a string.
 func (r *rangeLoop) runes() {
 	c := r.c
 	x := c.snapshot(c.expr(r.s.X, nil))
@@ -193,13 +193,13 @@ func (r *rangeLoop) runes() {
 	c.jump(begin, opLoopLtI, next.reg, n, 0)
 }
 
-// mapRange is a range over a map in progress.
+// mapRange is the state of a range over a map.
 type mapRange struct {
 	iterator  *reflect.MapIter
 	key, elem reflect.Value
 }
 
-// entries ranges over a map.
+// entries compiles a range over a map.
 func (r *rangeLoop) entries(t *types.Map) {
 	c := r.c
 	m := c.expr(r.s.X, nil)
@@ -210,7 +210,7 @@ func (r *rangeLoop) entries(t *types.Map) {
 	c.native("range "+a.typ.String(), &native{run: func(_ *thread, _, sb unsafe.Pointer) {
 		v := reflect.NewAt(a.typ, unsafe.Add(sb, from)).Elem()
 		x := &mapRange{}
-		// The register may get another map.
+		// Copy it: the register may be reused for another map.
 		copied := reflect.New(a.typ)
 		copied.Elem().Set(v)
 		x.iterator = copied.Elem().MapRange()

@@ -11,8 +11,8 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// A range over a function calls it with a closure of the body, which stores in a
-// variable how it was left:
+// A range over a function calls the function with a closure of the body. The closure stores in a variable
+// how the body was left:
 //
 //	for x := range seq {          state := ready
 //		if x == 1 { continue }    seq(func(x int) bool {
@@ -27,13 +27,13 @@ import (
 //	                              if how == returned { return result }
 //	                              if how == firstExit { break outer }
 //
-// The variables of the function that the body uses are shared with it, and so are the
-// results if there is a return statement in the body; see facts.
+// The body captures the variables of the function that it uses, and the result variables if it contains a
+// return statement; see facts.
 
-// States of a loop. Branches out of the body have numbers from firstExit on.
+// States of a loop. Branches out of the body have the states from firstExit on.
 const (
 	stateEnded    = rt.RangeEnded
-	stateRunning  = rt.RangeRunning // the body, or it has panicked
+	stateRunning  = rt.RangeRunning // the body is running, or has panicked
 	stateReady    = 0
 	stateLeft     = 1 // by break
 	stateReturned = 2
@@ -42,20 +42,19 @@ const (
 
 // iteration is a range over a function whose body is being compiled.
 type iteration struct {
-	state   uint16          // the register, in the body, of the address of the state
-	labels  map[string]bool // that are declared in the body
-	returns bool            // the body, or one in it, has a return statement
+	state   uint16          // register in the body that holds the address of the state
+	labels  map[string]bool // labels declared in the body
+	returns bool            // the body, or a nested one, has a return statement
 	exits   []exit
 }
 
-// exit is a branch out of the body to a statement around the loop, or to a label.
+// exit is a branch out of the body to an enclosing statement or to a label.
 type exit struct {
 	token token.Token
 	label string
 }
 
-// iterator returns the type of a function that s ranges over; nil if it ranges over
-// something else.
+// iterator returns the type of the function that s ranges over; nil if it ranges over something else.
 func (c *compiler) iterator(s *ast.RangeStmt) *types.Signature {
 	sig, _ := c.typeOf(s.X).Underlying().(*types.Signature)
 	return sig
@@ -106,7 +105,7 @@ func labelsIn(body *ast.BlockStmt) map[string]bool {
 	return labels
 }
 
-// inspectFunction visits the nodes of a body but for those of function literals.
+// inspectFunction visits the nodes of a body except those in function literals.
 func inspectFunction(body ast.Node, visit func(ast.Node)) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		if _, literal := n.(*ast.FuncLit); literal || n == nil {
@@ -117,8 +116,8 @@ func inspectFunction(body ast.Node, visit func(ast.Node)) {
 	})
 }
 
-// iterationBody compiles the body of a range over a function as a function with the
-// type yield, and gives the registers that have the addresses of what it captures.
+// iterationBody compiles the body of a range over a function as a function of type yield. It returns the
+// registers that hold the addresses of the captured variables.
 func (c *compiler) iterationBody(s *ast.RangeStmt, name string, yield *types.Signature, it *iteration, state uint16) (fn *Function, from []uint16) {
 	fn = c.unit.newFunction(strings.TrimSuffix(c.fn.name, ".func") + ".func")
 	inner := &compiler{
@@ -166,7 +165,7 @@ func (c *compiler) iterationBody(s *ast.RangeStmt, name string, yield *types.Sig
 	return fn, from
 }
 
-// returnsIn reports whether there is a return statement in a body.
+// returnsIn reports whether a body contains a return statement.
 func returnsIn(body *ast.BlockStmt) (found bool) {
 	inspectFunction(body, func(n ast.Node) {
 		_, is := n.(*ast.ReturnStmt)
@@ -175,8 +174,7 @@ func returnsIn(body *ast.BlockStmt) (found bool) {
 	return found
 }
 
-// iterationParameters reserves the registers of the parameters of a body, which get
-// the values of the variables of the statement, and of its result.
+// iterationParameters reserves the registers of the parameters and of the result of a body.
 func (c *compiler) iterationParameters(s *ast.RangeStmt, yield *types.Signature) (parameters []operand) {
 	for v := range yield.Params().Variables() {
 		p := c.temporary(c.shape(s, c.subst(v.Type())))
@@ -190,8 +188,7 @@ func (c *compiler) iterationParameters(s *ast.RangeStmt, yield *types.Signature)
 	return parameters
 }
 
-// iterationVariables gives the variables of the statement the values of the
-// parameters of its body.
+// iterationVariables assigns the parameters of the body to the iteration variables.
 func (c *compiler) iterationVariables(s *ast.RangeStmt, yield *types.Signature, parameters []operand) {
 	var plain bool
 	if s.Value != nil {
@@ -215,14 +212,14 @@ func (c *compiler) iterationVariables(s *ast.RangeStmt, yield *types.Signature, 
 	}
 }
 
-// leaveBody ends an iteration: it returns to the iterator function whether to continue.
+// leaveBody ends an iteration: it stores the state and returns whether to continue.
 func (c *compiler) leaveBody(state int32) {
 	c.emit(opSetState, c.iteration.state, 0, 0, state, 0)
 	c.emit(opConst, 0, 0, 0, int32(boolToInt(state == stateReady)), 0)
 	c.do(opRet, 0, 0, 0)
 }
 
-// exitBody leaves the body by a branch to something outside of it.
+// exitBody compiles a branch to a statement outside the body.
 func (c *compiler) exitBody(s *ast.BranchStmt) {
 	it, e := c.iteration, exit{s.Tok, s.Label.Name}
 	i := slices.Index(it.exits, e)

@@ -6,9 +6,8 @@ import (
 	"unsafe"
 )
 
-// Redirect has calls of a function of a committed unit go to the function value v
-// of the same type: of the one with that key, which the VM runs, and of the
-// one that is called name in lowered code, which yaegi runs.
+// Redirect replaces a function of a committed unit by the function value v of the same type. The function
+// is the one with this key, if the VM runs it, or the one with this name in lowered code, if yaegi runs it.
 func (vm *VM) Redirect(key any, name string, v reflect.Value) {
 	p := functionPointer(v)
 	if f := vm.functions[key]; f != nil {
@@ -21,8 +20,7 @@ func (vm *VM) Redirect(key any, name string, v reflect.Value) {
 	}
 }
 
-// caller is code with the parameters and results of f that calls the function
-// value p.
+// trampoline returns code with the parameters and results of f that calls the function value p.
 func (f *Function) trampoline(t reflect.Type, p unsafe.Pointer) *Function {
 	x := &foreignCall{typ: t, parameters: f.parameters, results: f.results}
 	return &Function{
@@ -34,7 +32,7 @@ func (f *Function) trampoline(t reflect.Type, p unsafe.Pointer) *Function {
 	}
 }
 
-// now returns the function that stands for f since it was declared again, or f.
+// current returns the function that replaced f, or f.
 func (f *Function) current() *Function {
 	if s := f.replacement.Load(); s != nil {
 		return s

@@ -5,8 +5,7 @@ import (
 	"go/types"
 )
 
-// returns compiles a return statement. The results go to the first registers,
-// where the parameters are.
+// returnStmt compiles a return statement. The results go to the first registers, where the parameters were.
 func (c *compiler) returnStmt(s *ast.ReturnStmt) {
 	m := c.mark()
 	defer c.release(m)
@@ -80,8 +79,8 @@ func (c *compiler) resultType(i int) types.Type {
 	return c.subst(c.signature.Results().At(i).Type())
 }
 
-// give puts a value in memory into the register of a result: its own memory when
-// nobody else has it.
+// moveResult moves a value in memory to the register of a result. It is copied unless nothing else refers
+// to it.
 func (c *compiler) moveResult(x operand, at uint16) {
 	for _, v := range c.variables {
 		if v.reg == x.reg && v.owned && x.offset == 0 && v.file == memory {
@@ -91,7 +90,7 @@ func (c *compiler) moveResult(x operand, at uint16) {
 	c.own(x, &operand{shape: x.shape, reg: at})
 }
 
-// leave returns the named results.
+// returnResults runs the deferred calls and returns the result variables.
 func (c *compiler) returnResults() {
 	if c.iteration != nil {
 		c.iteration.returns = true

@@ -10,8 +10,7 @@ import (
 )
 
 // run runs the code of fn at ip, in the frame at t.nb and t.sb, until the first
-// function of the thread returns. Registers are addressed by the bytes of their
-// offset.
+// function of the thread returns. Operands are byte offsets of registers.
 func (t *thread) run(fn *Function, ip *instruction) {
 	var (
 		nb, sb        = t.nb, t.sb
@@ -28,7 +27,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b))
 		case opConst:
 			*(*int64)(unsafe.Add(nb, in.a)) = int64(in.k)
-		case opWide:
+		case opConst64:
 			*(*int64)(unsafe.Add(nb, in.a)) = fn.constants64[in.k]
 		case opMovP:
 			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = *(*unsafe.Pointer)(unsafe.Add(sb, in.b))
@@ -41,7 +40,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opNil:
 			*(*sliceHeader)(unsafe.Add(sb, in.a)) = sliceHeader{}
 			*(*unsafe.Pointer)(unsafe.Add(sb, int(in.a)-8)) = nil
-		case opStr:
+		case opConstStr:
 			*(*string)(unsafe.Add(sb, in.a)) = fn.strings[in.k]
 		case opLen:
 			*(*int64)(unsafe.Add(nb, in.a)) = int64(*(*int)(unsafe.Add(sb, int(in.b)+8)))
@@ -97,7 +96,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 			*(*int64)(unsafe.Add(nb, in.a)) = *(*int64)(unsafe.Add(nb, in.b)) >> uint32(in.k)
 		case opShrUK:
 			*(*uint64)(unsafe.Add(nb, in.a)) = *(*uint64)(unsafe.Add(nb, in.b)) >> uint32(in.k)
-		case opCount:
+		case opCheckShift:
 			if *(*int64)(unsafe.Add(nb, in.a)) < 0 {
 				t.ip = in
 				panic(rt.NegativeShift())
@@ -870,7 +869,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 				goto outOfRange
 			}
 			*(*unsafe.Pointer)(unsafe.Add(sb, in.a)) = unsafe.Add(p, index*int(in.k))
-		case opCat:
+		case opConcat:
 			if n := *(*int)(unsafe.Add(sb, int(in.b)+8)) + *(*int)(unsafe.Add(sb, int(in.c)+8)); n >= rt.LargeAllocation {
 				t.ip = in
 				rt.Allocate(n, 1)
@@ -879,7 +878,7 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opNative:
 			t.ip = in
 			fn.natives[in.k].run(t, nb, sb)
-		case opFF:
+		case opCallFloat:
 			t.ip = in
 			*(*float64)(unsafe.Add(nb, in.a)) = fn.natives[in.k].float(*(*float64)(unsafe.Add(nb, in.b)))
 		case opSqrt:

@@ -8,15 +8,15 @@ import (
 	"unsafe"
 )
 
-// selectCase is a case of a select statement, whose operands have been evaluated.
+// selectCase is a case of a select statement with evaluated operands.
 type selectCase struct {
 	direction reflect.SelectDir
 	channel   operand
-	value     operand // that is sent, or where the one received goes
+	value     operand // the value to send, or the destination of the received one
 	typ       reflect.Type
 }
 
-// selectStmt compiles a select statement: a native function finds the clause.
+// selectStmt compiles a select statement. A native function selects the clause.
 func (c *compiler) selectStmt(s *ast.SelectStmt, name string) {
 	m := c.mark()
 	defer c.release(m)
@@ -50,8 +50,7 @@ func (c *compiler) selectStmt(s *ast.SelectStmt, name string) {
 	c.bind(t.exit)
 }
 
-// selectCase evaluates the operands of a case, and gives the type of what is
-// received.
+// selectCase evaluates the operands of a case. It also returns the element type of the channel.
 func (c *compiler) selectCase(comm ast.Stmt) (x selectCase, elem types.Type) {
 	var from ast.Expr
 	switch comm := comm.(type) {
@@ -78,7 +77,7 @@ func (c *compiler) selectCase(comm ast.Stmt) (x selectCase, elem types.Type) {
 	return x, elem
 }
 
-// received gives the variables of a case what was received.
+// assignReceived assigns what was received to the variables of a case.
 func (c *compiler) assignReceived(a *ast.AssignStmt, v, open operand, elem types.Type) {
 	values, from := []operand{v, open}, []types.Type{elem, types.Typ[types.Bool]}
 	if len(a.Lhs) == 2 && a.Tok == token.ASSIGN && !isBlank(a.Lhs[0]) && !isBlank(a.Lhs[1]) {
@@ -99,8 +98,8 @@ func (c *compiler) assignReceived(a *ast.AssignStmt, v, open operand, elem types
 	}
 }
 
-// selector makes the operation that waits for one of the cases and puts the number
-// of that one into a register.
+// selector returns the operation that waits for one of the cases and stores its index in the register
+// chosen.
 func (c *compiler) selector(cases []selectCase, chosen, open uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
 	registry := c.vm.config.Registry
 	if registry == nil {
@@ -115,7 +114,7 @@ func (c *compiler) selector(cases []selectCase, chosen, open uint16) func(*threa
 			}
 			p := *pointerAt(sb, x.channel.reg)
 			if p == nil {
-				continue // package reflect wants no value for a nil channel
+				continue // reflect.Select needs a zero Value for a nil channel
 			}
 			list[i].Chan = reflect.NewAt(x.typ, unsafe.Pointer(&p)).Elem()
 			if x.direction == reflect.SelectSend {

@@ -7,23 +7,23 @@ import (
 	"unsafe"
 )
 
-// file is where a value is.
+// file says where a value is stored.
 type file uint8
 
 const (
-	scalar    file = iota // a scalar register: sign or zero extended, a float as its bits
-	reference             // a pointer register
-	memory                // its address is in a pointer register
+	scalar    file = iota // in a scalar register: sign- or zero-extended; a float as its bits
+	reference             // in a slot
+	memory                // in memory; a slot holds its address
 )
 
-// shape is how a value lies in registers and in memory.
+// shape is the representation of a type in registers and in memory.
 type shape struct {
 	file  file
-	width string // the suffix of the operations that load it: "8S", "64", "P", "Str", "C"...
+	width string // suffix of its load operation: "8S", "64", "P", "Str", "C", ...
 	typ   reflect.Type
 }
 
-// shapeOf returns the shape of a type; an error if the VM does not have it.
+// shapeOf returns the shape of a type, or an error if the VM does not support it.
 func (vm *VM) shapeOf(t types.Type) (shape, error) {
 	r, err := vm.config.Type(t)
 	if err != nil {
@@ -69,7 +69,7 @@ func shapeOf(r reflect.Type) (shape, error) {
 	return s, nil
 }
 
-// put writes a value to its register: at is the offset of the register.
+// put writes v to the register at byte offset at.
 func (s shape) put(nb, sb unsafe.Pointer, at uint16, v reflect.Value) {
 	switch s.file {
 	case scalar:
@@ -102,7 +102,7 @@ func (s shape) put(nb, sb unsafe.Pointer, at uint16, v reflect.Value) {
 	}
 }
 
-// get reads a value from its register.
+// get returns the value of a register.
 func (s shape) get(nb, sb unsafe.Pointer, at uint16) reflect.Value {
 	v := reflect.New(s.typ)
 	s.spill(nb, sb, at, v.UnsafePointer())
@@ -144,8 +144,7 @@ func (s shape) spill(nb, sb unsafe.Pointer, at uint16, p unsafe.Pointer) {
 	}
 }
 
-// fill loads the value of the variable at p into a register. A value in memory
-// stays where it is.
+// fill loads the variable at p into a register. A value in memory is not copied.
 func (s shape) fill(nb, sb unsafe.Pointer, at uint16, p unsafe.Pointer) {
 	switch s.file {
 	case scalar:

@@ -6,23 +6,23 @@ import (
 	"go/types"
 )
 
-// Capacities of slices that do not leave their function. The compiler of Go gives them a buffer of 32 bytes, or of 32 runes,
+// Capacities of slices that do not escape. Go's compiler gives them a buffer of 32 bytes, or of 32 runes,
 // on the stack, which shows in their capacity:
 //
-//	var s []int; s = append(s, 1)    // cap(s) is 4, and 1 where s escapes
-//	r := []rune("é" + text)          // cap(r) is 32 where r does not escape
+//	var s []int; s = append(s, 1)    // cap(s) is 4, and 1 if s escapes
+//	r := []rune("é" + text)          // cap(r) is 32 if r does not escape
 //
-// The compiler's escape analysis also follows calls, and moves a slice that escapes at its return only. This one takes every
-// slice for escaping that is not just assigned to variables of the function, indexed, sliced, ranged over, copied, compared
-// with nil or converted to a string.
+// The escape analysis of Go's compiler also follows calls, and moves a slice to the heap where it is
+// returned. This one is simpler: a slice escapes unless it is only assigned to variables of the function,
+// indexed, sliced, ranged over, copied, compared with nil or converted to a string.
 
-// Capacity is what decides on the capacity of a new slice.
+// Capacity says what determines the capacity of a new slice.
 type Capacity int
 
 const (
-	Allocated Capacity = iota // what the allocator gives
-	Buffered                  // the buffer on the stack
-	Exact                     // the length: bytes of a string that nothing changes are those of the string
+	Allocated Capacity = iota // by the allocator
+	Buffered                  // of the stack buffer
+	Exact                     // the length: Go uses the bytes of the string if nothing modifies them
 )
 
 // shortBytes is the size of the buffer of an append, shortRunes the length of that of a conversion.
@@ -31,8 +31,8 @@ const (
 	shortRunes       = 32
 )
 
-// ShortSlices finds the calls of append, and the conversions to []byte and []rune, in body whose result does not leave it.
-// outside are variables that only body uses and does not declare.
+// SliceCapacities finds the calls of append, and the conversions to []byte and []rune, in body whose
+// results do not escape. outside are variables that are declared elsewhere but used only in body.
 func SliceCapacities(info *types.Info, body ast.Node, outside ...*types.Var) map[*ast.CallExpr]Capacity {
 	w := &capacityAnalysis{info: info, owner: map[*types.Var]*ast.FuncLit{}, escapes: map[*types.Var]bool{}, modified: map[*types.Var]bool{}, flowsTo: map[*types.Var][]*types.Var{}, targets: map[*ast.CallExpr]*types.Var{}}
 	for _, v := range outside {
@@ -58,7 +58,7 @@ func SliceCapacities(info *types.Info, body ast.Node, outside ...*types.Var) map
 		}
 	}
 	short := map[*ast.CallExpr]Capacity{}
-	firstAppend := map[*types.Var]bool{} // the compiler does so for the first append to a variable
+	firstAppend := map[*types.Var]bool{} // the compiler does this only for the first append to a variable
 	for _, call := range w.calls {
 		to := w.targets[call]
 		if w.escapes[to] {
@@ -80,18 +80,18 @@ func SliceCapacities(info *types.Info, body ast.Node, outside ...*types.Var) map
 
 type capacityAnalysis struct {
 	info           *types.Info
-	owner          map[*types.Var]*ast.FuncLit // of variables that body declares
+	owner          map[*types.Var]*ast.FuncLit // function literal that declares a variable of body; nil for body itself
 	escapes        map[*types.Var]bool
-	modified       map[*types.Var]bool          // their elements are
-	resultModified map[*ast.CallExpr]bool       // the elements of the result itself are
-	flowsTo        map[*types.Var][]*types.Var  // to which variables one is assigned
-	targets        map[*ast.CallExpr]*types.Var // of calls that may be short; nil if no variable gets the result
+	modified       map[*types.Var]bool          // variables whose elements are modified
+	resultModified map[*ast.CallExpr]bool       // calls whose result is modified directly
+	flowsTo        map[*types.Var][]*types.Var  // the variables that a variable is assigned to
+	targets        map[*ast.CallExpr]*types.Var // candidates, and the variable that gets the result; nil if there is none
 	calls          []*ast.CallExpr
 	stack          []ast.Node
 	literals       []*ast.FuncLit
 }
 
-// declare finds the variables that n, which belongs to a literal, declares.
+// declare records the variables that n declares. lit is the function literal that contains them.
 func (w *capacityAnalysis) declare(n ast.Node, lit *ast.FuncLit) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -157,7 +157,8 @@ func (w *capacityAnalysis) walk(body ast.Node) {
 	})
 }
 
-// makes reports whether a call is an append of elements, or a conversion, that may allocate a short slice.
+// mayBeShort reports whether a call is an append of elements, or a conversion, that may allocate a short
+// slice.
 func (w *capacityAnalysis) mayBeShort(call *ast.CallExpr) bool {
 	tv := w.info.Types[call.Fun]
 	if tv.IsType() && len(call.Args) == 1 {
@@ -181,7 +182,7 @@ func (w *capacityAnalysis) isBuiltin(call *ast.CallExpr, names ...string) bool {
 	return false
 }
 
-// appended returns the variable that a call appends to, nil if there is none.
+// appendTarget returns the variable that a call appends to, or nil.
 func (w *capacityAnalysis) appendTarget(call *ast.CallExpr) *types.Var {
 	if !w.info.Types[call.Fun].IsBuiltin() {
 		return nil
@@ -194,7 +195,7 @@ func (w *capacityAnalysis) appendTarget(call *ast.CallExpr) *types.Var {
 	return v
 }
 
-// use notes where a variable goes.
+// use records how a variable is used.
 func (w *capacityAnalysis) use(id *ast.Ident, v *types.Var) {
 	lit, declared := w.owner[v]
 	if !declared {
@@ -216,7 +217,7 @@ func (w *capacityAnalysis) use(id *ast.Ident, v *types.Var) {
 	}
 }
 
-// changes reports whether the elements of the slice e are assigned to, or appended to, where it stands.
+// modifies reports whether the context of e modifies the elements of the slice e, or appends to it.
 func (w *capacityAnalysis) modifies(e ast.Expr) bool {
 	for i := len(w.stack) - 1; i >= 0; i-- {
 		switch parent := w.stack[i].(type) {
@@ -249,8 +250,8 @@ func (w *capacityAnalysis) modifies(e ast.Expr) bool {
 	return false
 }
 
-// destination returns the variable that the expression e, whose parents are on the stack, is assigned to, nil if it is assigned to
-// none; and whether it stays in the function.
+// destination returns the variable that the expression e, whose parents are on the stack, is assigned to,
+// or nil. stays is false if e escapes.
 func (w *capacityAnalysis) destination(e ast.Expr) (to *types.Var, stays bool) {
 	for i := len(w.stack) - 1; i >= 0; i-- {
 		switch parent := w.stack[i].(type) {
@@ -283,7 +284,7 @@ func (w *capacityAnalysis) destination(e ast.Expr) (to *types.Var, stays bool) {
 				}
 			}
 			return nil, true
-		case *ast.BinaryExpr: // with nil
+		case *ast.BinaryExpr: // comparison with nil
 			return nil, true
 		case *ast.IncDecStmt:
 			return nil, true
@@ -304,7 +305,7 @@ func (w *capacityAnalysis) destination(e ast.Expr) (to *types.Var, stays bool) {
 	return nil, false
 }
 
-// assigned returns what an assignment does with e.
+// assignmentTarget is destination for an assignment.
 func (w *capacityAnalysis) assignmentTarget(e ast.Expr, lhs, rhs []ast.Expr) (*types.Var, bool) {
 	for _, x := range lhs {
 		if x == e {

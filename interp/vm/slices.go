@@ -9,7 +9,7 @@ import (
 
 func panicNil() { panic(rt.NilDereference()) }
 
-// absent stands for a bound that a slice expression does not have.
+// absent stands for an omitted bound of a slice expression.
 const absent = rt.Absent
 
 func bounds(nb unsafe.Pointer, at uint16) int {
@@ -18,12 +18,12 @@ func bounds(nb unsafe.Pointer, at uint16) int {
 	}
 	n := int(*intAt(nb, at))
 	if n == absent {
-		n++ // out of range as well
+		n++ // also out of range
 	}
 	return n
 }
 
-// reslice is h[low:high:most] for elements of the given size.
+// reslice returns h[low:high:most] for elements of the given size.
 func reslice(h sliceHeader, low, high, most int, size uintptr, array bool) sliceHeader {
 	rt.CheckSlice(rt.Bound{Value: low}, rt.Bound{Value: high}, rt.Bound{Value: most}, h.length, h.capacity, !array)
 	from, to, end := 0, h.length, h.capacity
@@ -36,7 +36,7 @@ func reslice(h sliceHeader, low, high, most int, size uintptr, array bool) slice
 	if most != absent {
 		end = most
 	}
-	// Not behind the end, which may be another object.
+	// A pointer past the end may point to another object.
 	p := h.data
 	if end-from > 0 {
 		p = unsafe.Add(p, uintptr(from)*size)
@@ -44,8 +44,8 @@ func reslice(h sliceHeader, low, high, most int, size uintptr, array bool) slice
 	return sliceHeader{p, to - from, end - from}
 }
 
-// appendOne is append(h, x) for the value in a register. Package reflect grows a
-// slice as append does.
+// appendOne returns append(h, x) for the value in a register. reflect.Value.Grow grows a slice as append
+// does.
 func appendOne(h sliceHeader, typ reflect.Type, s shape, nb, sb unsafe.Pointer, at uint16) sliceHeader {
 	if h.length == h.capacity {
 		h = growSlice(h, typ, 1)
@@ -55,7 +55,7 @@ func appendOne(h sliceHeader, typ reflect.Type, s shape, nb, sb unsafe.Pointer, 
 	return h
 }
 
-// growSlice makes room for n more elements, and keeps the length.
+// growSlice grows the capacity of h by n more elements.
 func growSlice(h sliceHeader, typ reflect.Type, n int) sliceHeader {
 	rt.Allocate(h.length+n, int(typ.Elem().Size()))
 	v := reflect.NewAt(typ, unsafe.Pointer(&h)).Elem()

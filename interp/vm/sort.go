@@ -11,18 +11,17 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// Compiled functions that call functions of cells so often that the way through
-// package reflect would be most of their time: those of packages sort and
-// container/heap. They are given a lent thread, on which the calls run.
+// The functions of packages sort and container/heap call functions of cells so often that calls through
+// package reflect would dominate their time. Here the callbacks run on a thread that is borrowed for the
+// whole call.
 
-// sorts are those that are given a function of two indices.
+// sortFunctions are the functions with a callback of two indexes.
 var sortFunctions = map[string]func(list any, less func(i, j int) bool){
 	"sort.Slice": sort.Slice, "sort.SliceStable": sort.SliceStable,
 }
 
-// collections are those that are given a value with the methods of heap.Interface, or
-// those of sort.Interface among them. i is their second argument if that is an index,
-// x if it is an element.
+// collectionFunctions are the functions whose argument implements heap.Interface or sort.Interface. i is
+// the second argument if it is an index, x if it is an element.
 var collectionFunctions = map[string]func(c heap.Interface, i int, x any) any{
 	"sort.Sort":             func(c heap.Interface, _ int, _ any) any { sort.Sort(c); return nil },
 	"sort.Stable":           func(c heap.Interface, _ int, _ any) any { sort.Stable(c); return nil },
@@ -34,7 +33,7 @@ var collectionFunctions = map[string]func(c heap.Interface, i int, x any) any{
 	"container/heap.Fix":    func(c heap.Interface, i int, _ any) any { heap.Fix(c, i); return nil },
 }
 
-// sortSlice compiles a call of one of sorts.
+// sortSlice compiles a call of one of sortFunctions.
 func (c *compiler) sortSlice(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
 	if c.argumentCountDiffers(e, sig) {
 		c.fail(e, "several values as the arguments of %s", o.FullName())
@@ -53,8 +52,8 @@ func (c *compiler) sortSlice(e *ast.CallExpr, o *types.Func, sig *types.Signatur
 	return nil
 }
 
-// less returns the function value at p. One of the VM's runs on a lent thread, which
-// done gives back.
+// less returns the function value at p. If the VM runs it, it is called on a borrowed thread, which done
+// releases.
 func (vm *VM) less(p unsafe.Pointer) (less func(i, j int) bool, done func()) {
 	if p == nil || closureOf(p) == nil {
 		return *(*func(i, j int) bool)(unsafe.Pointer(&p)), func() {}
@@ -69,36 +68,35 @@ func (vm *VM) less(p unsafe.Pointer) (less func(i, j int) bool, done func()) {
 	}, t.release
 }
 
-// begin makes a lent thread ready for a call of fn.
+// prepare prepares a borrowed thread for a call of fn.
 func (t *thread) prepare(fn *Function) {
 	if t.vm.stop.Load() {
 		t.vm.config.Stop()
 	}
-	t.reset() // the files may have moved
+	t.reset() // the files may have been reallocated
 	if fn.scalars > t.scalarEnd-uintptr(t.nb) || fn.pointers > t.slotEnd-uintptr(t.sb) {
 		t.nb, t.sb = t.grow(t.nb, t.sb, fn.scalars, fn.pointers)
 	}
 	t.fn, t.ip = fn, nil
 }
 
-// collection is a value of a cell for compiled code, whose methods run on a lent
-// thread.
+// collection implements heap.Interface by the methods of a value of a cell. They run on a borrowed thread.
 type collection struct {
 	*thread
 	methods  *[methodCount]collectionMethod
-	receiver unsafe.Pointer // what a pointer to the value holds
+	receiver unsafe.Pointer // the pointer that a pointer to the value would hold
 }
 
-// lentMethod is a method of a collection, by how it is given the receiver.
+// collectionMethod is a method of a collection.
 type collectionMethod struct {
 	function *Function
 	shape    shape  // of the receiver
-	deref    bool   // the collection is a pointer to the receiver
-	name     string // as "main.T.M"
+	deref    bool   // the collection is a pointer, the receiver is not
+	name     string // such as "main.T.M"
 	typ      *memoryType
 }
 
-// The methods of a collection.
+// Indexes of the methods of a collection.
 const (
 	methodLen = iota
 	methodLess
@@ -128,7 +126,7 @@ func (c collection) Pop() any {
 	return *anyAt(unsafe.Pointer(&c.slots[0]), uint16(slotOffset))
 }
 
-// call calls a method with the arguments that it has of i, j and x.
+// call calls a method with those of the arguments i, j and x that it has.
 func (c collection) call(method, i, j int, x any) {
 	m := &c.methods[method]
 	fn := m.function.current()
@@ -144,7 +142,7 @@ func (c collection) call(method, i, j int, x any) {
 	case m.shape.file != memory:
 		m.shape.fill(c.nb, c.sb, uint16(slotOffset), from)
 	case fn.interfaceEntry == fn:
-		*pointerAt(c.sb, uint16(slotOffset)) = from // it only reads it
+		*pointerAt(c.sb, uint16(slotOffset)) = from // the method only reads it
 	default:
 		*pointerAt(c.sb, uint16(slotOffset)) = m.typ.clone(from)
 	}
@@ -154,7 +152,7 @@ func (c collection) call(method, i, j int, x any) {
 	c.execute(fn)
 }
 
-// callCollection compiles a call of one of collections.
+// callCollection compiles a call of one of collectionFunctions.
 func (c *compiler) callCollection(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
 	if c.argumentCountDiffers(e, sig) || c.deferred != nil && c.deferred.call == e {
 		c.fail(e, "this call of %s", o.FullName())
@@ -187,7 +185,7 @@ func (c *compiler) callCollection(e *ast.CallExpr, o *types.Func, sig *types.Sig
 		if s.file == memory {
 			x.receiver = *pointerAt(sb, list.reg)
 		} else {
-			copied := new(sliceHeader) // the widest
+			copied := new(sliceHeader) // the largest value in a register
 			s.spill(nb, sb, list.reg, unsafe.Pointer(copied))
 			x.receiver = unsafe.Pointer(copied)
 		}
@@ -217,13 +215,13 @@ func (c *compiler) callCollection(e *ast.CallExpr, o *types.Func, sig *types.Sig
 	return results
 }
 
-// reverse is what sort.Reverse makes of a collection.
+// reverse implements sort.Reverse for a collection.
 type reverse struct{ collection }
 
 func (r reverse) Less(i, j int) bool { return r.collection.Less(j, i) }
 
-// collection returns the value that a call of one of collections is given, and whether that is
-// what sort.Reverse makes of it.
+// collection returns the collection that is the argument of one of collectionFunctions, and whether
+// sort.Reverse reverses it.
 func (c *compiler) collection(e *ast.CallExpr) (x ast.Expr, reversed bool) {
 	x = e.Args[0]
 	for isReverse(c, x) {
@@ -232,7 +230,7 @@ func (c *compiler) collection(e *ast.CallExpr) (x ast.Expr, reversed bool) {
 	return x, reversed
 }
 
-// lends reports whether e is a call of one of collections for a type of a cell.
+// isCellCollection reports whether e calls one of collectionFunctions with a type of a cell.
 func (c *compiler) isCellCollection(e *ast.CallExpr, o *types.Func) bool {
 	if collectionFunctions[o.FullName()] == nil {
 		return false
@@ -260,8 +258,8 @@ func isReverse(c *compiler, e ast.Expr) bool {
 	return ok && o.FullName() == "sort.Reverse"
 }
 
-// lentMethods returns the methods of t that compiled code calls, all of which the VM
-// must run.
+// collectionMethods returns the methods of t that the function calls: those of heap.Interface if all is
+// set, else those of sort.Interface. The VM must run all of them.
 func (c *compiler) collectionMethods(n ast.Node, t types.Type, all bool) *[methodCount]collectionMethod {
 	var list [methodCount]collectionMethod
 	for i, name := range methodNames {

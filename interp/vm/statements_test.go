@@ -1,7 +1,7 @@
 package vm_test
 
-// simple are rules for statements without others in them. INTEGER is an integer
-// type, ANY any type of a variable.
+// simple are rules for statements that contain no other statements. INTEGER is any integer type, ANY any
+// type of a variable.
 var simple = []string{
 	"<&ANY> = <ANY>", "<&ANY> = <ANY>", "<&ANY> = <ANY>",
 	"<&string> = clip(<string>)", "<&[]int> = short(<[]int>)",

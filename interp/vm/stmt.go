@@ -5,15 +5,15 @@ import (
 	"go/token"
 )
 
-// target is a statement that break or continue can leave.
+// target is a statement that break or continue can refer to.
 type target struct {
 	label string
-	plain bool   // only a break with the label leaves it
+	plain bool   // only a break with its label refers to it
 	exit  *label // where break goes
-	next  *label // where continue goes; nil for what is no loop
+	next  *label // where continue goes; nil if it is not a loop
 }
 
-// block compiles statements whose variables end with them.
+// block compiles statements in a scope of their own.
 func (c *compiler) block(list []ast.Stmt) {
 	m := c.mark()
 	c.list(list)
@@ -26,7 +26,7 @@ func (c *compiler) list(list []ast.Stmt) {
 	}
 }
 
-// stmt compiles a statement, which has the given label.
+// stmt compiles a statement. name is its label, or "".
 func (c *compiler) stmt(s ast.Stmt, name string) {
 	c.setPosition(s)
 	c.hooksBefore(s)
@@ -85,7 +85,7 @@ func (c *compiler) stmt(s ast.Stmt, name string) {
 	}
 }
 
-// breakable compiles a statement that a break with its label leaves.
+// breakable compiles a statement that a break with the label name leaves.
 func (c *compiler) breakable(name string, compile func()) {
 	if name == "" {
 		compile()
@@ -107,7 +107,7 @@ func (c *compiler) labelNamed(name string) *label {
 	return l
 }
 
-// effect compiles an expression whose values are not used.
+// effect compiles an expression whose value is not used.
 func (c *compiler) effect(e ast.Expr) {
 	e = ast.Unparen(e)
 	if call, ok := e.(*ast.CallExpr); ok {

@@ -5,13 +5,13 @@ import (
 	"weak"
 )
 
-// Sweep forgets functions that no later unit will call: those with a key for which
-// gone holds, and those that yaegi runs under one of the names. Code that
-// calls them keeps them. dead are types whose values are rare from now on.
+// Sweep removes functions that no later unit can call: those whose key satisfies gone, and those of yaegi
+// with one of the names. Compiled callers keep them alive. It also removes the methods of the types in
+// dead, of which few values are left.
 func (vm *VM) Sweep(gone func(key any) bool, names map[string]bool, dead map[int]bool) {
 	vm.methods.Range(func(key, _ any) bool {
 		if dead[key.(methodKey).typ] {
-			vm.methods.Delete(key) // the registry has a slower way to the same
+			vm.methods.Delete(key) // the registry still finds it, more slowly
 		}
 		return true
 	})
@@ -29,5 +29,5 @@ func (vm *VM) Sweep(gone func(key any) bool, names map[string]bool, dead map[int
 	}
 }
 
-// Forget forgets the function with a key.
+// Forget removes the function with this key.
 func (vm *VM) Forget(key any) { delete(vm.functions, key) }

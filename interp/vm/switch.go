@@ -63,7 +63,7 @@ func (c *compiler) switchStmt(s *ast.SwitchStmt, name string) {
 	c.bind(t.exit)
 }
 
-// caseOf jumps to body if the tag equals e.
+// caseOf emits a jump to body that is taken if the tag equals e.
 func (c *compiler) caseOf(e ast.Expr, tag operand, body *label) {
 	m := c.mark()
 	defer c.release(m)

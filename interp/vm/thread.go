@@ -7,48 +7,46 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// thread is what one activation of the VM from outside runs on: two
-// register files and the calls in progress. Nothing points into the files but
-// local variables of run, so that they can move when they grow.
+// thread is the execution state of one call into the VM: two register files and a call stack. Only local
+// variables of run point into the register files, so they can be reallocated when they grow.
 type thread struct {
 	vm                 *VM
 	scalars            []int64
 	slots              []slot
-	nb, sb             unsafe.Pointer // of the function that is called from outside
+	nb, sb             unsafe.Pointer // base of the frame that an outside caller fills
 	scalarEnd, slotEnd uintptr
 	frames             []activation
 	depth              int
-	fn                 *Function    // what runs
-	ip                 *instruction // of the last instruction that could panic
+	fn                 *Function    // running function; nil after it has returned
+	ip                 *instruction // last executed instruction that can panic
 
 	deferred     []deferredCall
-	captured     []unsafe.Pointer // variables of the deferred closures
-	unwinding    *unwinding       // what the first function is a deferred call of; nil for any other
-	recoverDepth int              // how many calls there are around the function that may recover
+	captured     []unsafe.Pointer // addresses of the variables that the deferred closures capture
+	unwinding    *unwinding       // the unwinding on whose behalf this thread runs a deferred call; else nil
+	recoverDepth int              // call depth at which recover takes effect
 }
 
-// activation is a function that waits for one that it has called.
+// activation is the saved state of a function that waits for its callee.
 type activation struct {
 	fn   *Function
-	ip   *instruction // the call
-	a, b uint16       // how far the frame of the called function is from that of fn
+	ip   *instruction // the call instruction
+	a, b uint16       // distance between the frames of caller and callee, in bytes
 }
 
 const (
 	initialScalars = 256
 	initialSlots   = 64
 	initialFrames  = 64
-	// maxFrames is how deep calls may be. Go's own limit is a stack of a
-	// gigabyte, which are ten million calls of a small function.
+	// maxFrames limits the call depth. Go limits the stack to 1 GB, which is about ten million calls of a
+	// small function.
 	maxFrames = 5_000_000
-	// maxDeferred is how many deferred calls there may be: all are made when a
-	// recursion without end is ended.
+	// maxDeferred limits the pending deferred calls, because all of them run when infinite recursion ends.
 	maxDeferred = 1_000_000
-	// maxBytes is how much a register file may take.
+	// maxFileBytes limits the size of a register file.
 	maxFileBytes = 256 << 20
-	// mostKept is how many deferred calls a thread has room for that is kept.
+	// maxKeptDeferred is the largest capacity for deferred calls with which a thread is reused.
 	maxKeptDeferred = 256
-	// mostTold is how many functions are told of a panic, from each end.
+	// maxTraceEnd is the number of frames that Active reports from each end of a long call stack.
 	maxTraceEnd = 100
 )
 
@@ -58,7 +56,7 @@ func newThread(vm *VM) *thread {
 	return t
 }
 
-// reset begins an empty stack.
+// reset empties the stack.
 func (t *thread) reset() {
 	t.nb, t.sb = unsafe.Pointer(&t.scalars[0]), unsafe.Pointer(&t.slots[0])
 	t.limit()
@@ -69,22 +67,22 @@ func (t *thread) limit() {
 	t.slotEnd = uintptr(unsafe.Pointer(&t.slots[0])) + uintptr(len(t.slots))*slotSize
 }
 
-// StackOverflow is what a recursion without end panics with. In Go it ends the
-// process, so no recover may see it.
+// StackOverflow is the panic value of infinite recursion. Go ends the process in this case, so no recover
+// may return it.
 type StackOverflow struct{ Depth int }
 
 func (e *StackOverflow) Error() string {
 	return "stack overflow: calls are nested too deeply, probably by infinite recursion"
 }
 
-// Uncatchable keeps a recover of a cell from seeing it.
+// Uncatchable marks the panic as one that recover in a cell does not return.
 func (*StackOverflow) Uncatchable() {}
 
-// RuntimeError makes it a runtime.Error.
+// RuntimeError implements runtime.Error.
 func (*StackOverflow) RuntimeError() {}
 
-// grow makes room for a frame that ends n and s bytes after nb and sb, and for
-// one more call.
+// grow makes the register files large enough for a frame that ends n and s bytes after nb and sb, and the
+// call stack for one more call. It returns the new nb and sb.
 func (t *thread) grow(nb, sb unsafe.Pointer, n, s uintptr) (_, _ unsafe.Pointer) {
 	firstN, firstS := uintptr(unsafe.Pointer(&t.scalars[0])), uintptr(unsafe.Pointer(&t.slots[0]))
 	offN, offS := uintptr(nb)-firstN, uintptr(sb)-firstS
@@ -116,8 +114,8 @@ func (t *thread) grow(nb, sb unsafe.Pointer, n, s uintptr) (_, _ unsafe.Pointer)
 	return unsafe.Add(unsafe.Pointer(&t.scalars[0]), offN), unsafe.Add(unsafe.Pointer(&t.slots[0]), offS)
 }
 
-// enter runs fn from outside. put writes its parameters to the registers, take
-// reads its results from there.
+// enter calls fn from outside the VM. storeArguments writes the arguments to the registers; loadResults
+// reads the results from them.
 func (vm *VM) enter(fn *Function, storeArguments, loadResults func(nb, sb unsafe.Pointer), captured []unsafe.Pointer) {
 	if vm.stop.Load() {
 		vm.config.Stop()
@@ -131,12 +129,11 @@ func (vm *VM) enter(fn *Function, storeArguments, loadResults func(nb, sb unsafe
 	fn.capture(t.sb, captured)
 	t.fn, t.ip = fn, nil
 	t.execute(fn)
-	// The files may have moved.
+	// The register files may have been reallocated.
 	loadResults(unsafe.Pointer(&t.scalars[0]), unsafe.Pointer(&t.slots[0]))
 }
 
-// leave gives the thread back, unless a panic ends it: Active is asked for what it
-// did then.
+// release returns the thread to the pool, unless a panic is passing through it: Active still reads it then.
 func (t *thread) release() {
 	if t.fn != nil || len(t.slots) > 16*initialSlots || len(t.scalars) > 64*initialScalars || cap(t.deferred) > maxKeptDeferred {
 		return
@@ -149,13 +146,12 @@ func (t *thread) release() {
 	t.vm.threads.Put(t)
 }
 
-// Activation is the function whose frames on the stack of a goroutine are
-// activations of the VM. Its first argument is what Active wants.
+// Activation is the name of the Go function that has one stack frame for each call into the VM. Its first
+// argument is the argument of Active.
 const Activation = "github.com/quernlab/quern/interp/vm.(*thread).run"
 
-// Active returns the functions that run in an activation of the VM,
-// innermost first, of very many only those at both ends. The goroutine must not
-// go on meanwhile.
+// Active returns the functions on the call stack of an activation of the VM, innermost first. Of a very
+// deep stack it returns both ends. The goroutine must not run meanwhile.
 func Active(activation unsafe.Pointer) []Frame {
 	t := (*thread)(activation)
 	if t.fn == nil {
@@ -182,7 +178,7 @@ func (f *Function) frame(ip *instruction) Frame {
 	return Frame{strings.TrimSuffix(f.name, "ʹm"), f.position(ip)}
 }
 
-// position returns the number of the position of an instruction.
+// position returns the index of the source position of an instruction.
 func (f *Function) position(ip *instruction) int {
 	if ip == nil {
 		return 0
@@ -194,7 +190,7 @@ func (f *Function) position(ip *instruction) int {
 	return f.positions[i]
 }
 
-// raise is the builtin panic.
+// raise implements the builtin panic.
 func (t *thread) raise(value any) {
 	panic(rt.Recovered(value))
 }

@@ -28,7 +28,7 @@ func bounce(n int, f func(int) int) int {
 	return f(n-1) + 1
 }`
 
-// TestConcurrent calls functions from several goroutines, which share nothing.
+// TestConcurrent calls functions that share nothing from several goroutines.
 func TestConcurrent(t *testing.T) {
 	p := compile(t, recursive)
 	var all sync.WaitGroup
@@ -47,7 +47,7 @@ func TestConcurrent(t *testing.T) {
 	all.Wait()
 }
 
-// TestReentry goes from the VM through compiled code to the VM.
+// TestReentry calls from the VM through compiled code into the VM.
 func TestReentry(t *testing.T) {
 	p := compile(t, recursive)
 	var again func(int) int
@@ -58,7 +58,7 @@ func TestReentry(t *testing.T) {
 	}
 }
 
-// TestStackOverflow ends a recursion, after which everything works as before.
+// TestStackOverflow checks that the VM works after an infinite recursion.
 func TestStackOverflow(t *testing.T) {
 	p := compile(t, recursive)
 	caught := func() (value any) {
@@ -75,8 +75,8 @@ func TestStackOverflow(t *testing.T) {
 	}
 }
 
-// TestClosures says that the VM knows its own function values, which it
-// would otherwise call by reflection.
+// TestClosures checks that the VM recognizes its own function values. It would call them by reflection
+// otherwise.
 func TestClosures(t *testing.T) {
 	c := &closure{function: &Function{}}
 	m := &VM{}

@@ -10,19 +10,19 @@ import (
 	"weak"
 )
 
-// A Unit is what is compiled together: the functions of a cell.
+// A Unit is compiled as a whole: the functions of a cell.
 type Unit struct {
 	vm          *VM
 	source      *Source
-	functions   []*Function // all, literals included
+	functions   []*Function // all functions, including function literals
 	declared    map[any]*Function
 	order       []Declaration
-	reasons     map[string]string // why functions were not compiled
+	reasons     map[string]string // why a function was not compiled, by name
 	globals     map[string]*global
-	interpreted map[string]*global // functions that yaegi runs
+	interpreted map[string]*global // functions that yaegi runs, by name
 	labels      []unresolvedLabel
-	methods     []Declaration // all, compiled or not
-	instances   []Declaration // of generic functions and of methods of generic types
+	methods     []Declaration // all methods, compiled or not
+	instances   []Declaration // instances of generic functions and of methods of generic types
 	failed      map[any]bool  // functions that cannot be compiled
 	dependencies
 }
@@ -33,8 +33,8 @@ func (vm *VM) Begin(source *Source) *Unit {
 		globals: map[string]*global{}, interpreted: map[string]*global{}, dependencies: newDependencies()}
 }
 
-// Compile compiles those of the declarations that the VM has everything
-// for. A function that calls one which is not compiled is not, either.
+// Compile compiles the declarations that the VM supports. A function that calls one that is not compiled is
+// not compiled either.
 func (u *Unit) Compile(declarations []Declaration) {
 	for _, d := range declarations {
 		if d.Signature.Recv() != nil {
@@ -47,7 +47,7 @@ func (u *Unit) Compile(declarations []Declaration) {
 	for queue := declarations; len(queue) > 0; queue = u.takeAffected() {
 		for _, d := range queue {
 			if u.declared[d.Key] == nil {
-				continue // it was found impossible meanwhile
+				continue // discarded since it was queued
 			}
 			if reason := u.compile(d); reason != "" {
 				u.reasons[d.Name] = reason
@@ -58,14 +58,14 @@ func (u *Unit) Compile(declarations []Declaration) {
 	u.order = slices.DeleteFunc(slices.Clone(declarations), func(d Declaration) bool { return u.declared[d.Key] == nil })
 }
 
-// lose forgets a function that cannot be compiled after all.
+// discard removes a function that cannot be compiled.
 func (u *Unit) discard(key any) {
 	delete(u.declared, key)
 	u.discarded = append(u.discarded, key)
 	u.failed[key] = true
 }
 
-// compile compiles one declaration, and tells why it can not.
+// compile compiles one declaration. If that is not possible, it returns the reason.
 func (u *Unit) compile(d Declaration) (reason string) {
 	functions, labels := len(u.functions), len(u.labels)
 	defer func() {
@@ -75,8 +75,7 @@ func (u *Unit) compile(d Declaration) (reason string) {
 			}
 			x, ok := r.(unsupported)
 			if !ok {
-				// What the checker accepts and this package does not expect runs
-				// in yaegi.
+				// Code that the checker accepts and this package does not expect runs in yaegi.
 				x = unsupported{nil, fmt.Sprint("fault: ", r)}
 			}
 			reason = x.what
@@ -105,14 +104,14 @@ func (u *Unit) compile(d Declaration) (reason string) {
 	return ""
 }
 
-// function begins a function literal.
+// newFunction adds a function without a declaration, such as a function literal.
 func (u *Unit) newFunction(name string) *Function {
 	f := &Function{name: name}
 	u.functions = append(u.functions, f)
 	return f
 }
 
-// callee returns the compiled form of a function; nil if there is none.
+// callee returns the compiled function with this key, or nil.
 func (u *Unit) callee(key any) *Function {
 	if f, ok := u.declared[key]; ok {
 		u.use(key)
@@ -131,22 +130,21 @@ func (u *Unit) global(name string) *global {
 	return g
 }
 
-// Compiled reports whether the function with this key is run by the VM.
+// Compiled reports whether the VM runs the function with this key.
 func (u *Unit) Compiled(key any) bool { return u.declared[key] != nil }
 
-// Runs reports whether the VM runs the function with this key, of a unit
-// that has been committed.
+// Runs reports whether the VM runs the function with this key of a committed unit.
 func (vm *VM) Runs(key any) bool { return vm.functions[key] != nil }
 
-// Reason tells why a function of this name was not compiled.
+// Reason returns why the function with this name was not compiled.
 func (u *Unit) Reason(name string) string { return u.reasons[name] }
 
 // Empty reports whether there is nothing to link.
 func (u *Unit) Empty() bool { return len(u.declared) == 0 && len(u.methods) == 0 }
 
-// Link returns the functions the addresses of variables, and gives the variables
-// of yaegi that have the names of the functions their values. value is that of
-// a function of lowered code, address that of a variable.
+// Link resolves the addresses of the global variables that the functions use, and stores the compiled
+// functions in the variables of yaegi that have their names. value returns the value of a function of
+// lowered code, address the address of a variable.
 func (u *Unit) Link(value, address func(name string) (reflect.Value, error)) error {
 	u.dropUnused()
 	for _, g := range u.globals {
@@ -191,8 +189,7 @@ func (u *Unit) Link(value, address func(name string) (reflect.Value, error)) err
 	return nil
 }
 
-// linkMethods makes the methods known to calls through interfaces, and forgets
-// those that they replace.
+// linkMethods registers the methods for calls through interfaces and removes those that they replace.
 func (u *Unit) linkMethods() {
 	registry := u.vm.config.Registry
 	if registry == nil || len(u.methods) == 0 && len(u.instances) == 0 {
@@ -214,7 +211,7 @@ func (u *Unit) linkMethods() {
 	u.vm.epoch.Add(1)
 }
 
-// fits checks that yaegi has the same types for a function as its code.
+// checkType checks that yaegi and the compiled code agree on the type of a function.
 func (f *Function) checkType(t reflect.Type) error {
 	if t.NumIn() != len(f.parameters) || t.NumOut() != len(f.results) {
 		return fmt.Errorf("%s is a %s", f.name, t)
@@ -232,7 +229,7 @@ func (f *Function) checkType(t reflect.Type) error {
 	return nil
 }
 
-// Commit makes the functions known to later units.
+// Commit makes the functions available to later units.
 func (u *Unit) Commit() {
 	for key, f := range u.declared {
 		if _, ok := key.(ast.Node); !ok {
@@ -244,8 +241,8 @@ func (u *Unit) Commit() {
 	}
 }
 
-// body compiles the body of a function. captured, if not nil, is called when the
-// parameters have their registers.
+// body compiles the body of a function. captured, if not nil, is called when the parameters have their
+// registers.
 func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body *ast.BlockStmt, captured func()) {
 	c.setPosition(n)
 	c.signature, c.defers = sig, defers(body)
@@ -265,7 +262,7 @@ func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body 
 	for v := range sig.Results().Variables() {
 		c.fn.results = append(c.fn.results, c.shape(n, c.subst(v.Type())))
 	}
-	// Results go where the parameters are.
+	// The results use the same registers as the parameters.
 	m := c.mark()
 	c.release(mark{})
 	for _, s := range c.fn.results {
@@ -297,7 +294,7 @@ func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body 
 	c.emit(opInvalid, 0, 0, 0, 0, 0)
 }
 
-// parameter makes a variable of a parameter in register at.
+// parameter declares the parameter v, whose value is in register at.
 func (c *compiler) parameter(v *types.Var, s shape, at uint16) {
 	if v.Name() == "" || v.Name() == "_" {
 		return

@@ -6,26 +6,24 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// A function that returns runs its deferred calls in its own loop, see
-// opRunDeferred. One that panics, or whose goroutine ends, cannot: its deferred
-// calls run in the deferred function of attempt, on threads of their own and on top
-// of the stack as it was at the panic, so that a traceback shows all of it. When
-// one of them has recovered, the function goes on where it returns.
+// A function that returns runs its deferred calls itself, see opRunDeferred. If it panics or its goroutine
+// exits, the deferred Go function unwind runs them, on threads of their own and on top of the Go stack at
+// the time of the panic, so that a traceback shows all of it. If one of them recovers, the function
+// continues at its epilogue.
 
-// deferredCall is a call of a closure, whose captured variables are on the thread,
-// that a function of the thread has deferred.
+// deferredCall is a deferred call of a closure.
 type deferredCall struct {
 	function *Function
-	captured uint32 // where they begin in thread.captured
-	frame    uint32 // how many calls there are around the function that defers
-	nb, sb   uint32 // where the frame of that one begins in the files
-	// forwards tells that the closure only makes the call that the statement defers:
-	// it is what that one calls which may recover.
+	captured uint32 // index of its captured variables in thread.captured
+	frame    uint32 // call depth of the function that defers
+	nb, sb   uint32 // offsets of the frame of that function in the register files
+	// wrapper says that the closure only makes the call of the defer statement. The function that it calls
+	// may recover.
 	wrapper bool
 }
 
-// pushDeferred defers a call in the function whose frame is at nb and sb. The
-// registers from have the addresses of the captured variables.
+// pushDeferred defers a call in the function whose frame is at nb and sb. The registers in from hold the
+// addresses of the captured variables.
 func (t *thread) pushDeferred(fn *Function, wrapper bool, from []uint16, nb, sb unsafe.Pointer) {
 	n := len(t.deferred)
 	if n < cap(t.deferred) {
@@ -48,8 +46,8 @@ func (t *thread) pushDeferred(fn *Function, wrapper bool, from []uint16, nb, sb 
 	}
 }
 
-// popDeferred takes the last deferred call of the function that runs, and its
-// captured variables, from the list; nil if there is none.
+// popDeferred removes the last deferred call of the running function from the list and returns it with its
+// captured variables; nil if there is none.
 //
 //go:noinline
 func (t *thread) popDeferred() (*Function, []unsafe.Pointer) {
@@ -63,7 +61,7 @@ func (t *thread) popDeferred() (*Function, []unsafe.Pointer) {
 	return call.function, captured
 }
 
-// execute runs fn, whose parameters are in the first registers, until it returns.
+// execute runs fn, whose arguments are in the first registers, until it returns.
 func (t *thread) execute(fn *Function) {
 	ip := fn.entry()
 	for ip != nil {
@@ -71,19 +69,18 @@ func (t *thread) execute(fn *Function) {
 	}
 }
 
-// attempt runs the code at ip. It returns nil when the first function of the thread
-// has returned, and where to go on when a deferred call has recovered.
+// attempt runs the code at ip. It returns nil when the first function of the thread has returned, and the
+// instruction to continue at when a deferred call has recovered.
 func (t *thread) attempt(fn *Function, ip *instruction) (resume *instruction) {
 	defer t.unwind(&resume)
 	t.run(fn, ip)
 	return nil
 }
 
-// unwind is called where a run ends. After a panic, or at the end of the goroutine,
-// it makes the deferred calls.
+// unwind is deferred by attempt. After a panic, or when the goroutine exits, it runs the deferred calls.
 func (t *thread) unwind(resume **instruction) {
 	if t.fn == nil || len(t.deferred) == 0 {
-		return // what there is of a panic goes on
+		return // returned, or nothing deferred: a panic continues
 	}
 	u := &unwinding{thread: t}
 	switch value := recover(); {
@@ -109,21 +106,20 @@ func (t *thread) unwind(resume **instruction) {
 	*resume = &t.fn.code[t.fn.epilogue]
 }
 
-// gone reports whether the goroutine that ends makes no deferred calls.
+// goroutineAbandoned reports whether the goroutine exits without deferred calls.
 func (vm *VM) goroutineAbandoned() bool {
 	return vm.config.Registry != nil && vm.config.Registry.Gone()
 }
 
-// unwinding is the running of the deferred calls of a thread because of a panic, or
-// because the goroutine ends.
+// unwinding runs the deferred calls of a thread after a panic, or when the goroutine exits.
 type unwinding struct {
 	rt.Deferred
 	thread    *thread
 	exiting   bool
-	recovered *deferredCall // the one that recovered
+	recovered *deferredCall // the call that recovered
 }
 
-// drain makes the calls that are left, last first, until one has recovered.
+// runDeferred runs the deferred calls that are left, last first, until one has recovered.
 func (u *unwinding) runDeferred() {
 	t := u.thread
 	for len(t.deferred) > 0 && u.recovered == nil {
@@ -138,8 +134,8 @@ func (u *unwinding) runDeferred() {
 	}
 }
 
-// make makes a deferred call. If that panics, or ends the goroutine, the calls that
-// are left are made on top of its stack.
+// call runs a deferred call. If it panics or exits the goroutine, the calls that are left run on top of its
+// stack.
 func (u *unwinding) call(call *deferredCall, captured []unsafe.Pointer) {
 	returned := false
 	defer func() {
@@ -168,8 +164,7 @@ func (u *unwinding) call(call *deferredCall, captured []unsafe.Pointer) {
 	returned = true
 }
 
-// enter runs a closure without parameters. depth is how many calls there are around
-// the function that may recover.
+// enter runs a closure without parameters. depth is the call depth at which recover takes effect.
 func (u *unwinding) enter(fn *Function, captured []unsafe.Pointer, depth int) {
 	t := u.thread.vm.threads.Get().(*thread)
 	defer t.release()
@@ -182,20 +177,19 @@ func (u *unwinding) enter(fn *Function, captured []unsafe.Pointer, depth int) {
 	t.execute(fn)
 }
 
-// recover returns the builtin function.
+// recover implements the builtin recover.
 func (t *thread) recover(r *rt.Registry) any {
 	switch {
 	case t.unwinding != nil && t.depth == t.skipWrappers(t.recoverDepth):
 		return t.unwinding.Recover()
 	case t.unwinding == nil && t.depth == t.skipWrappers(0):
-		// yaegi may have called it as a deferred function.
+		// The function may be a deferred function of yaegi.
 		return r.Recoverer().Recover()
 	}
 	return nil
 }
 
-// forwarded returns how many calls there are around the function that the one within depth
-// calls stands for.
+// skipWrappers returns the call depth of the first function from depth on that is not a wrapper.
 func (t *thread) skipWrappers(depth int) int {
 	for depth < t.depth && t.frames[depth].fn.wrapper {
 		depth++

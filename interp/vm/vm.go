@@ -10,45 +10,45 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// Config is what a Machine needs to know of the session.
+// Config connects a VM to its session.
 type Config struct {
-	// Registry is the run time of the cells.
+	// Registry is the runtime library of interpreted code.
 	Registry *rt.Registry
-	// Packages is the table of compiled symbols, keyed "path/name".
+	// Packages is the table of compiled symbols, with keys "path/name".
 	Packages map[string]map[string]reflect.Value
 	// Interpreted reports whether a named type has no compiled counterpart.
 	Interpreted func(*types.Named) bool
-	// Type is the compiled form of a type.
+	// Type returns the reflect.Type that represents a checked type.
 	Type func(types.Type) (reflect.Type, error)
-	// Go starts a goroutine of a cell; nil if there are none.
+	// Go starts f on a goroutine that belongs to a cell. Nil: go statements are not compiled.
 	Go func(cell int, f func())
-	// Stopping is the flag that a cell is to be interrupted.
+	// Stopping is set while a cell is being interrupted.
 	Stopping *atomic.Bool
-	// Stop is called, again and again, while the flag is up; it panics if it is
-	// the code of the calling goroutine that is to end.
+	// Stop is called repeatedly while Stopping is set. It panics if the calling goroutine runs the code to
+	// be interrupted.
 	Stop func()
 }
 
-// A Frame is an active function of the VM.
+// A Frame is an active call of a compiled function.
 type Frame struct {
-	Name     string // in lowered code
-	Position int    // number of the position of its statement
+	Name     string // name of the function in lowered code
+	Position int    // index of the source position of its current statement
 }
 
-// Machine holds the compiled functions of a session. It compiles on one
-// goroutine at a time; what it compiled may run on any number of them.
+// VM holds the compiled functions of a session. It compiles on one goroutine at a time; the compiled
+// functions may run on any number of goroutines.
 type VM struct {
 	config      Config
 	stop        *atomic.Bool
-	functions   map[any]*Function                 // by the key that Unit.Add was given
-	interpreted map[string][]weak.Pointer[global] // functions that yaegi runs and code of the VM calls
+	functions   map[any]*Function                 // by Declaration.Key
+	interpreted map[string][]weak.Pointer[global] // functions that yaegi runs and compiled code calls, by name
 	types       map[reflect.Type]*memoryType
 	threads     sync.Pool
 	methods     sync.Map      // methodKey to *Function, for calls through interfaces
-	epoch       atomic.Uint64 // counts how often methods have changed
+	epoch       atomic.Uint64 // incremented when methods change; invalidates the caches of call sites
 }
 
-// New makes a machine without any function.
+// New returns a VM without functions.
 func New(config Config) *VM {
 	vm := &VM{config: config, stop: config.Stopping, functions: map[any]*Function{}, interpreted: map[string][]weak.Pointer[global]{}, types: map[reflect.Type]*memoryType{}}
 	if vm.stop == nil {

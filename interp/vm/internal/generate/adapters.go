@@ -7,23 +7,23 @@ import (
 	"text/template"
 )
 
-// arity is what the adapters for one number of parameters are made from.
+// arity contains the text fragments for the adapters with N parameters.
 type arity struct {
 	N int
-	// Types are the type parameters, Spots the variables that tell where the
-	// arguments lie, From what they are set to, and Arguments what is passed.
-	Types, Spots, From, Arguments string
+	// Types are the type parameters, Refs the variables of type valueRef, From their initial values, and
+	// Arguments the arguments of the call.
+	Types, Refs, From, Arguments string
 }
 
-// Pairs tells that there are adapters for two results.
+// Pairs reports whether there are adapters with two results.
 func (a arity) Pairs() bool { return a.N < 3 }
 
-// Listed returns the type parameters before others.
+// Listed returns the type parameters, followed by a comma if there are any.
 func (a arity) Listed() string { return before(a.Types) }
 
-// Set sets the spots and others, which are given as names and values.
+// Set declares the references to the arguments and other variables with these names and values.
 func (a arity) Set(names, values string) string {
-	return before(a.Spots) + names + " := " + before(a.From) + values
+	return before(a.Refs) + names + " := " + before(a.From) + values
 }
 
 func before(list string) string {
@@ -33,19 +33,19 @@ func before(list string) string {
 	return list + ", "
 }
 
-// adapters returns the functions that give the results of a calling their types.
+// adapters returns the functions that choose the result types of an adapter.
 func adapters() string {
 	var arities []arity
 	for n := range 4 {
 		a := arity{N: n}
-		var types, spots, from, arguments []string
+		var types, refs, from, arguments []string
 		for i := range n {
 			t, s := string(rune('A'+i)), string(rune('x'+i))
-			types, spots = append(types, t), append(spots, s)
+			types, refs = append(types, t), append(refs, s)
 			from = append(from, fmt.Sprintf("c.in[%d]", i))
 			arguments = append(arguments, fmt.Sprintf("*argumentAt[%s](nb, sb, %s)", t, s))
 		}
-		a.Types, a.Spots = strings.Join(types, ", "), strings.Join(spots, ", ")
+		a.Types, a.Refs = strings.Join(types, ", "), strings.Join(refs, ", ")
 		a.From, a.Arguments = strings.Join(from, ", "), strings.Join(arguments, ", ")
 		arities = append(arities, a)
 	}
@@ -56,7 +56,7 @@ func adapters() string {
 	return header + b.String()
 }
 
-// results are the types that stand for the classes of results.
+// results are the classes of results, with the type that stands for each.
 var results = []struct{ Class, Type string }{
 	{"classInteger", "int64"}, {"classSmall", "uint32"}, {"classFloat", "float64"}, {"classString", "string"},
 	{"classPointer", "unsafe.Pointer"}, {"classSlice", "[]byte"}, {"classInterface", "any"},
@@ -64,13 +64,13 @@ var results = []struct{ Class, Type string }{
 
 var adapterTemplate = template.Must(template.New("").Parse(`import "unsafe"
 
-// The functions of this file give the results of a calling their types. A small
-// integer comes as 32 bits.
+// The functions of this file choose the types of the results. A small integer is
+// returned as 32 bits.
 {{range $a := .Arities}}
 func results{{.N}}{{if .N}}[{{.Types}} any]{{end}}(c *callSignature) adapter {
 	switch len(c.out) {
 	case 0:
-		{{if .N}}{{.Spots}} := {{.From}}{{end}}
+		{{if .N}}{{.Refs}} := {{.From}}{{end}}
 		return func(f, nb, sb unsafe.Pointer) { reinterpret[func({{.Types}})](f)({{.Arguments}}) }
 	case 1:
 		switch c.out[0].class {

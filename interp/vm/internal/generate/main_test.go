@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestCurrent says that the files of the package are what the generator writes.
+// TestCurrent checks that the files in the package are up to date.
 func TestCurrent(t *testing.T) {
 	for name, text := range files() {
 		want, err := format.Source([]byte(text))

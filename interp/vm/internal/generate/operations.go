@@ -2,18 +2,17 @@ package main
 
 import "fmt"
 
-// An operation is one case of the loop.
+// An operation is one case of the instruction loop.
 type operation struct {
 	name string
-	// operands describes a, b, c, k and j, a letter each: n a scalar register, s a
-	// pointer register, k a constant, j a jump, f a function, y a type, g a global
-	// variable, x a native function, - nothing.
+	// operands has a letter for each of the fields a, b, c, k and j: n a scalar register, s a slot, N and S
+	// the offsets of a frame, k a constant, j a jump distance, f a function, y a type, g a global variable,
+	// x a native function, - unused.
 	operands string
-	// body is Go. I(a) is the scalar register of operand a as an int64, U(a) as a
-	// uint64, F(a) as a float64, G(a) as a float32; P(a) is the pointer register as
-	// a pointer, C(a) as a complex128, D(a) as a complex64, STR(a) as a string, HDR(a) as the header of a slice, ANY(a) as an
-	// interface, whose type word is Q(a). JUMP goes on at j, SAVE notes the
-	// position for a panic, CHECK looks for an interrupt.
+	// body is Go code with macros. I(a), U(a), F(a) and G(a) are the scalar register a as an int64, uint64,
+	// float64 and float32. P(a), C(a), D(a), STR(a), HDR(a) and ANY(a) are the slot a as a pointer,
+	// complex128, complex64, string, slice header and interface; Q(a) is the type word of the interface.
+	// JUMP jumps by j, SAVE saves the instruction pointer for a panic, CHECK checks for an interrupt.
 	body string
 }
 
@@ -40,13 +39,13 @@ func operations() list {
 func (l *list) moves() {
 	l.add("Mov", "nn", "I(a) = I(b)")
 	l.add("Const", "n--k", "I(a) = int64(in.k)")
-	l.add("Wide", "n--k", "I(a) = fn.constants64[in.k]")
+	l.add("Const64", "n--k", "I(a) = fn.constants64[in.k]")
 	l.add("MovP", "ss", "P(a) = P(b)")
 	l.add("MovStr", "ss", "STR(a) = STR(b)")
 	l.add("MovSl", "ss", "HDR(a) = HDR(b)")
 	l.add("MovIf", "ss", "ANY(a) = ANY(b)")
 	l.add("Nil", "s", "HDR(a) = sliceHeader{}\nQ(a) = nil")
-	l.add("Str", "s--k", "STR(a) = fn.strings[in.k]")
+	l.add("ConstStr", "s--k", "STR(a) = fn.strings[in.k]")
 	l.add("Len", "ns", "I(a) = int64(LEN(b))")
 	l.add("Cap", "ns", "I(a) = int64(CAP(b))")
 	l.add("Global", "s--g", "P(a) = fn.globals[in.k].address")
@@ -72,7 +71,7 @@ func (l *list) integers() {
 	l.add("ShlK", "nn-k", "I(a) = I(b) << uint32(in.k)")
 	l.add("ShrK", "nn-k", "I(a) = I(b) >> uint32(in.k)")
 	l.add("ShrUK", "nn-k", "U(a) = U(b) >> uint32(in.k)")
-	l.add("Count", "n", "if I(a) < 0 {\nSAVE\npanic(rt.NegativeShift())\n}")
+	l.add("CheckShift", "n", "if I(a) < 0 {\nSAVE\npanic(rt.NegativeShift())\n}")
 	l.add("NegI", "nn", "I(a) = -I(b)")
 	l.add("NotI", "nn", "I(a) = ^I(b)")
 	l.add("NotB", "nn", "I(a) = I(b) ^ 1")
@@ -91,7 +90,7 @@ func (l *list) floats() {
 	l.add("NegG", "nn", "U(a) = uint64(math.Float32bits(-G(b)))")
 }
 
-// complexes have their values in pointer registers, in the words that hold no pointer.
+// complexes use the words of slots that are not pointers.
 func (l *list) complexes() {
 	l.add("MovC", "ss", "C(a) = C(b)")
 	l.add("MovD", "ss", "D(a) = D(b)")
@@ -131,8 +130,7 @@ func (l *list) conversions() {
 	}
 }
 
-// relations are the comparisons of each kind of scalar; > and >= are < and <=
-// with operands exchanged.
+// relations are the comparisons for each kind of scalar. > and >= are < and <= with exchanged operands.
 var relations = []struct{ name, access, op string }{
 	{"EqI", "I", "=="}, {"NeI", "I", "!="}, {"LtI", "I", "<"}, {"LeI", "I", "<="},
 	{"LtU", "U", "<"}, {"LeU", "U", "<="},
@@ -152,7 +150,7 @@ func (l *list) comparisons() {
 	l.add("LeStr", "nss", "I(a) = boolToInt(STR(b) <= STR(c))")
 }
 
-// branches; those named Loop go back, and look for an interrupt.
+// branches emits conditional jumps. The variants named Loop jump backward and check for an interrupt.
 func (l *list) branches() {
 	l.add("Jmp", "----j", "JUMP")
 	l.add("Loop", "----j", "JUMP\nCHECK")
@@ -167,7 +165,7 @@ func (l *list) branches() {
 		l.add("If"+r.name, "nn--j", "if "+condition+" { JUMP }")
 		l.add("Loop"+r.name, "nn--j", "if "+condition+" { JUMP\nCHECK }")
 		if r.access == "F" && (r.op == "<" || r.op == "<=") {
-			// Not the opposite relation, because of NaN.
+			// Not the negated relation, because of NaN.
 			l.add("IfNot"+r.name, "nn--j", "if !("+condition+") { JUMP }")
 		}
 	}
@@ -186,12 +184,12 @@ func (l *list) branches() {
 	l.add("IfNotNil", "s---j", "if P(a) != nil { JUMP }")
 }
 
-// width is how a value lies in memory.
+// width is a representation of a value in memory.
 type width struct {
 	name, access, typ, convert string
 }
 
-// loads by the way that a value gets into its register.
+// loads are the widths of loads, which extend integers to a register.
 var loads = []width{
 	{"8S", "I", "int8", "int64"}, {"8U", "I", "uint8", "int64"},
 	{"16S", "I", "int16", "int64"}, {"16U", "I", "uint16", "int64"},
@@ -201,7 +199,7 @@ var loads = []width{
 	{"C", "C", "complex128", ""}, {"D", "D", "complex64", ""},
 }
 
-// stores need not know the sign.
+// stores are the widths of stores, which ignore the sign.
 var stores = []width{
 	{"8", "I", "int8", "int8"}, {"16", "I", "int16", "int16"}, {"32", "I", "int32", "int32"}, {"64", "I", "int64", ""},
 	{"P", "P", "unsafe.Pointer", ""}, {"Str", "STR", "string", ""}, {"Sl", "HDR", "sliceHeader", ""}, {"If", "ANY", "any", ""},
@@ -259,12 +257,12 @@ func (l *list) elements() {
 }
 
 func (l *list) texts() {
-	l.add("Cat", "sss", "if n := LEN(b) + LEN(c); n >= rt.LargeAllocation { SAVE; rt.Allocate(n, 1) }\nSTR(a) = STR(b) + STR(c)")
+	l.add("Concat", "sss", "if n := LEN(b) + LEN(c); n >= rt.LargeAllocation { SAVE; rt.Allocate(n, 1) }\nSTR(a) = STR(b) + STR(c)")
 }
 
 func (l *list) control() {
 	l.add("Native", "---x", "SAVE\nfn.natives[in.k].run(t, nb, sb)")
-	l.add("FF", "nn-x", "SAVE\nF(a) = fn.natives[in.k].float(F(b))")
+	l.add("CallFloat", "nn-x", "SAVE\nF(a) = fn.natives[in.k].float(F(b))")
 	l.add("Sqrt", "nn", "F(a) = math.Sqrt(F(b))")
 	l.add("Call", "NS-f", "callee = fn.callees[in.k].current()\ngoto call")
 	l.add("CallValue", "NSsx", `
@@ -310,7 +308,7 @@ func (l *list) control() {
 			goto call
 		}
 		JUMP`)
-	// The state of a range over a function, see rangefunc.go.
+	// Operations on the state of a range over a function; see rangefunc.go.
 	l.add("BeginBody", "s", `
 		state := (*int64)(P(a))
 		if *state != stateReady {
