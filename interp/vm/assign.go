@@ -35,7 +35,7 @@ func (c *compiler) assignAll(n ast.Node, lhs, rhs []ast.Expr) {
 	// Go evaluates the operands of the left side before the right side, but checks them when it assigns.
 	for _, e := range lhs {
 		if !c.checkedByStore(e) && (c.anyCalls(rhs) || c.calls(e)) {
-			c.fail(n, "a call in an assignment to a part of an element")
+			c.fail(n, "a call in an assignment to a field or element of an element")
 		}
 	}
 	locations := make([]location, len(lhs))
@@ -226,7 +226,7 @@ func (c *compiler) update(s *ast.AssignStmt) {
 	}
 	p := c.locate(lhs)
 	if p.kind == inSliceElement && p.file == memory || p.kind == blank {
-		c.fail(s, "this assignment")
+		c.fail(s, "an assignment operator on a struct or array")
 	}
 	var want *operand
 	if p.kind == inRegister {

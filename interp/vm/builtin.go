@@ -167,7 +167,7 @@ func (c *compiler) appendedType(x ast.Expr, t types.Type) types.Type {
 	return c.typeOf(x)
 }
 
-// appendNative returns an append of one element, specialised for its representation.
+// appendNative returns an append of one element, specialized for its representation.
 func appendNative(at, from uint16, v operand, typ reflect.Type) *native {
 	x := v.reg
 	switch v.width {
@@ -228,7 +228,7 @@ func (c *compiler) make(e *ast.CallExpr, want *operand) operand {
 	size := func(x ast.Expr) uint16 {
 		v := c.expr(x, nil)
 		if v.file != scalar || v.typ.Kind() == reflect.Float64 || v.typ.Kind() == reflect.Float32 {
-			c.fail(e, "make with this size")
+			c.fail(e, "make with a size of type %s", v.typ)
 		}
 		if !isSigned(v.typ.Kind()) && c.source.Info.Types[x].Value == nil && v.typ.Size() == 8 {
 			c.fail(e, "make with an unsigned size")

@@ -198,7 +198,7 @@ func (c *compiler) callSymbol(b *callFrame, e *ast.CallExpr, name string, f refl
 	for i, p := range b.parameters {
 		parameters[i] = p.reg
 		if p.typ != typ.In(i) {
-			c.fail(e, "a call of %s, whose types differ", name)
+			c.fail(e, "a call of %s, whose checked and compiled types differ", name)
 		}
 	}
 	c.release(b.mark)
@@ -212,7 +212,7 @@ func (c *compiler) callSymbol(b *callFrame, e *ast.CallExpr, name string, f refl
 	}
 	for i, r := range results {
 		if r.typ != typ.Out(i) && !(r.typ.Kind() == reflect.Func && typ.Out(i).ConvertibleTo(r.typ)) {
-			c.fail(e, "a call of %s, whose types differ", name)
+			c.fail(e, "a call of %s, whose checked and compiled types differ", name)
 		}
 	}
 	parameterShapes, resultShapes := shapesOf(b.parameters), shapesOf(results)

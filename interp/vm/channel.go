@@ -171,11 +171,11 @@ func (c *compiler) closeChannel(x operand) {
 func (c *compiler) goStatement(s *ast.GoStmt) {
 	e := s.Call
 	if tv := c.source.Info.Types[e.Fun]; tv.IsType() || tv.IsBuiltin() || c.vm.config.Go == nil {
-		c.fail(s, "a go statement of this")
+		c.fail(s, "a go statement that calls a builtin or converts")
 	}
 	sig, ok := c.typeOf(e.Fun).Underlying().(*types.Signature)
 	if !ok || c.argumentCountDiffers(e, sig) && !sig.Variadic() {
-		c.fail(s, "a go statement of this")
+		c.fail(s, "a go statement with several values as arguments")
 	}
 	m := c.mark()
 	f := c.snapshot(c.expr(e.Fun, nil))

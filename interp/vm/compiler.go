@@ -144,7 +144,7 @@ type unresolvedLabel struct {
 func (p unresolvedLabel) resolve() {
 	for _, from := range p.label.jumps {
 		if p.label.instruction < 0 {
-			panic(unsupported{nil, "a label that is not placed"})
+			panic(unsupported{nil, "a label without a statement"})
 		}
 		p.fn.code[from].j = int32((p.label.instruction - from) * int(instructionSize))
 	}
@@ -162,7 +162,7 @@ func (c *compiler) scalarRegister() uint16 {
 	c.scalarsInUse++
 	c.fn.scalars = max(c.fn.scalars, uintptr(c.scalarsInUse*8))
 	if at >= math.MaxUint16-16 {
-		c.fail(nil, "so many variables")
+		c.fail(nil, "too many variables")
 	}
 	return uint16(at)
 }
@@ -172,7 +172,7 @@ func (c *compiler) referenceRegister() uint16 {
 	c.slotsInUse++
 	c.fn.pointers = max(c.fn.pointers, uintptr(c.slotsInUse)*slotSize)
 	if at >= math.MaxUint16-int(slotSize) {
-		c.fail(nil, "so many variables")
+		c.fail(nil, "too many variables")
 	}
 	return uint16(at)
 }
@@ -220,7 +220,7 @@ func (c *compiler) shape(n ast.Node, t types.Type) shape {
 	}
 	if named, ok := types.Unalias(t).(*types.Named); ok {
 		if sig, ok := named.Underlying().(*types.Signature); ok && mentions(sig, named) {
-			c.fail(n, "a function type that mentions itself")
+			c.fail(n, "a recursive function type")
 		}
 	}
 	s, err := c.vm.shapeOf(t)
@@ -277,7 +277,7 @@ var moves = map[string]op{"P": opMovP, "Str": opMovStr, "Sl": opMovSl, "If": opM
 func opNamed(name string) op {
 	o, ok := opsByName[name]
 	if !ok {
-		panic("vm: no operation " + name)
+		panic("vm: no such operation: " + name)
 	}
 	return o
 }

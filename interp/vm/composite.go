@@ -56,7 +56,7 @@ func (c *compiler) composite(e *ast.CompositeLit, want *operand) operand {
 func (c *compiler) compositeOf(e *ast.CompositeLit, t types.Type) operand {
 	s := c.shape(e, t)
 	if s.file != memory {
-		c.fail(e, "an elided composite literal")
+		c.fail(e, "a composite literal of pointer type")
 	}
 	dst := c.temporary(s)
 	dst.owned = true
@@ -77,7 +77,7 @@ func (c *compiler) fillComposite(e *ast.CompositeLit, t types.Type, at uint16, o
 				field = fieldIndex(u, c.source.Info.ObjectOf(kv.Key.(*ast.Ident)))
 			}
 			if field < 0 {
-				c.fail(e, "a field of a composite literal")
+				c.fail(e, "an unknown field in a composite literal")
 			}
 			c.component(x, c.subst(u.Field(field).Type()), at, offset+int32(s.typ.Field(field).Offset))
 		}
@@ -108,7 +108,7 @@ func (c *compiler) elements(e *ast.CompositeLit, t types.Type, typ reflect.Type,
 		}
 		where := int64(offset) + index*int64(typ.Size())
 		if where > 1<<30 {
-			c.fail(e, "a literal of this size")
+			c.fail(e, "a literal of more than 1 GB")
 		}
 		c.component(x, t, at, int32(where))
 		index++
@@ -118,7 +118,7 @@ func (c *compiler) elements(e *ast.CompositeLit, t types.Type, typ reflect.Type,
 func (c *compiler) index(key ast.Expr) int64 {
 	k, exact := constant.Int64Val(constant.ToInt(c.source.Info.Types[key].Value))
 	if !exact {
-		c.fail(key, "this index")
+		c.fail(key, "an index that does not fit in an int64")
 	}
 	return k
 }
@@ -187,7 +187,7 @@ func (c *compiler) function(e *ast.FuncLit, sig *types.Signature, begin func(inn
 		for _, o := range c.capturedVariables(e) {
 			v := c.variables[o]
 			if !v.boxed && v.file != memory {
-				c.fail(e, "the variable %s of a function literal", o.Name())
+				c.fail(e, "the variable %s in a register, captured by a function literal", o.Name())
 			}
 			at := inner.referenceRegister()
 			inner.variables[o] = &variable{shape: v.shape, reg: at, boxed: v.boxed}

@@ -10,7 +10,7 @@ import (
 func (c *compiler) declaration(s *ast.DeclStmt) {
 	d, ok := s.Decl.(*ast.GenDecl)
 	if ok && d.Tok == token.TYPE && c.substitute != nil {
-		c.fail(s, "a type in a generic function")
+		c.fail(s, "a type declaration in a generic function")
 	}
 	if !ok || d.Tok != token.VAR {
 		return

@@ -31,7 +31,7 @@ func defers(body *ast.BlockStmt) (found bool) {
 // deferStatement compiles a defer statement.
 func (c *compiler) deferStatement(s *ast.DeferStmt) {
 	if c.isCellLoop || c.iteration != nil {
-		c.fail(s, "a defer statement of a cell")
+		c.fail(s, "a defer statement in a loop of a cell or in a range over a function")
 	}
 	m := c.mark()
 	defer c.release(m)
@@ -42,7 +42,7 @@ func (c *compiler) deferStatement(s *ast.DeferStmt) {
 		c.deferBuiltin(e, calleeName(e.Fun))
 		return
 	case tv.IsType() || !ok:
-		c.fail(s, "a defer statement of this")
+		c.fail(s, "a defer statement without a call")
 	}
 	if lit, ok := ast.Unparen(e.Fun).(*ast.FuncLit); ok {
 		c.deferLiteral(e, lit, c.literalSignature(lit))
@@ -52,7 +52,7 @@ func (c *compiler) deferStatement(s *ast.DeferStmt) {
 	c.deferred = &deferral{call: e}
 	c.compileCall(e)
 	if !c.deferred.compiled {
-		c.fail(s, "a deferred call of this")
+		c.fail(s, "this kind of deferred call")
 	}
 	c.deferred = outer
 }

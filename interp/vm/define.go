@@ -140,7 +140,7 @@ func (c *compiler) tuple(n ast.Node, e ast.Expr) (values []operand, from []types
 	case *ast.CallExpr:
 		tuple, ok := c.source.Info.Types[e].Type.(*types.Tuple)
 		if !ok {
-			c.fail(n, "several values")
+			c.fail(n, "an expression with several values")
 		}
 		for v := range tuple.Variables() {
 			from = append(from, c.subst(v.Type()))
@@ -149,7 +149,7 @@ func (c *compiler) tuple(n ast.Node, e ast.Expr) (values []operand, from []types
 	case *ast.IndexExpr:
 		p := c.elementLocation(x)
 		if p.kind != inMapEntry {
-			c.fail(n, "several values")
+			c.fail(n, "an expression with several values")
 		}
 		ok := c.temporary(boolShape)
 		v := c.mapGet(p, &ok, nil)

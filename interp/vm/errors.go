@@ -13,7 +13,7 @@ import (
 func (c *compiler) callErrors(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
 	registry := c.vm.config.Registry
 	if registry == nil || c.argumentCountDiffers(e, sig) || c.deferred != nil && c.deferred.call == e {
-		c.fail(e, "this call of %s", o.FullName())
+		c.fail(e, "a call of %s that is deferred or has several values as arguments", o.FullName())
 	}
 	var test func(sb unsafe.Pointer) bool
 	before := c.mark()

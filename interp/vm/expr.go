@@ -61,7 +61,7 @@ func (c *compiler) expr(e ast.Expr, want *operand) operand {
 			return c.functionValue(e, o, want)
 		}
 	}
-	c.fail(e, "an expression %T", e)
+	c.fail(e, "the expression %T", e)
 	return operand{}
 }
 
@@ -342,7 +342,7 @@ func (c *compiler) addressOf(e *ast.UnaryExpr, want *operand) operand {
 		at := c.elementAddress(p)
 		return c.moveInto(operand{shape: s, reg: at}, want)
 	}
-	c.fail(e, "the address of this")
+	c.fail(e, "the address of this expression")
 	return operand{}
 }
 

@@ -63,7 +63,7 @@ func (c *compiler) locate(e ast.Expr) location {
 	// A value that is not a variable, such as the result of a call.
 	x := c.expr(e, nil)
 	if x.file != memory {
-		c.fail(e, "a part of %T", e)
+		c.fail(e, "a field or element of %T", e)
 	}
 	return location{kind: inMemory, shape: x.shape, reg: x.reg, offset: x.offset, nonNil: true}
 }
@@ -105,7 +105,7 @@ func (c *compiler) field(n ast.Node, x ast.Expr, path []int) location {
 			p = location{kind: inMemory, reg: c.elementAddress(p), nonNil: true}
 		}
 		if p.kind != inMemory {
-			c.fail(n, "a field of this")
+			c.fail(n, "a field of this expression")
 		}
 		s, ok := t.Underlying().(*types.Struct)
 		if !ok {
@@ -149,12 +149,12 @@ func (c *compiler) arrayElement(e *ast.IndexExpr, p location, t *types.Array) lo
 		p = location{kind: inMemory, reg: c.elementAddress(p), nonNil: true}
 	}
 	if p.kind != inMemory {
-		c.fail(e, "an element of this")
+		c.fail(e, "an element of this expression")
 	}
 	s := c.shapeOf(e)
 	size := int64(s.typ.Size())
 	if t.Len() > 1<<30 || size > 1<<30 {
-		c.fail(e, "an array of this size")
+		c.fail(e, "an array of more than 1 GB")
 	}
 	if k, ok := c.small(e.Index); ok {
 		if offset := int64(p.offset) + int64(k)*size; offset < 1<<30 {
@@ -215,7 +215,7 @@ func (c *compiler) get(p location, want *operand) operand {
 	case inMapEntry:
 		return c.mapGet(p, nil, want)
 	}
-	panic(unsupported{nil, "a value of the blank identifier"})
+	panic(unsupported{nil, "the value of the blank identifier"})
 }
 
 // set assigns x to a location.
@@ -287,7 +287,7 @@ func (c *compiler) sliceExpr(e *ast.SliceExpr, want *operand) operand {
 			p = location{kind: inMemory, reg: c.elementAddress(p), nonNil: true}
 		}
 		if p.kind != inMemory {
-			c.fail(e, "a slice of this")
+			c.fail(e, "a slice of this expression")
 		}
 		base, length = c.check(p), int(a.Len())
 	} else {

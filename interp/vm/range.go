@@ -149,7 +149,7 @@ func (r *rangeLoop) arrayAt(x operand, t *types.Array) {
 	elem := c.subst(t.Elem())
 	s := c.shape(r.s, elem)
 	if t.Len() > 1<<30 || s.typ.Size() > 1<<30 {
-		c.fail(r.s, "an array of this size")
+		c.fail(r.s, "an array of more than 1 GB")
 	}
 	base := c.address(x)
 	r.count(n, func(index operand) {

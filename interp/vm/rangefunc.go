@@ -141,7 +141,7 @@ func (c *compiler) iterationBody(s *ast.RangeStmt, name string, yield *types.Sig
 	for _, o := range c.capturedVariables(nodes...) {
 		v := c.variables[o]
 		if !v.boxed && v.file != memory {
-			c.fail(s, "the variable %s of a range over a function", o.Name())
+			c.fail(s, "the variable %s in a register, captured by a range over a function", o.Name())
 		}
 		inner.variables[o] = &variable{shape: v.shape, reg: capture(operand{reg: v.reg}), boxed: v.boxed}
 	}

@@ -39,7 +39,7 @@ func (c *compiler) sortSlice(e *ast.CallExpr, o *types.Func, sig *types.Signatur
 		c.fail(e, "several values as the arguments of %s", o.FullName())
 	}
 	if _, ok := c.typeOf(e.Args[0]).Underlying().(*types.Slice); !ok {
-		c.fail(e, "a call of %s for no slice", o.FullName())
+		c.fail(e, "a call of %s with an argument that is not a slice", o.FullName())
 	}
 	list := c.snapshot(c.expr(e.Args[0], nil))
 	less := c.exprTo(e.Args[1], sig.Params().At(1).Type(), nil)
@@ -155,14 +155,14 @@ func (c collection) call(method, i, j int, x any) {
 // callCollection compiles a call of one of collectionFunctions.
 func (c *compiler) callCollection(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
 	if c.argumentCountDiffers(e, sig) || c.deferred != nil && c.deferred.call == e {
-		c.fail(e, "this call of %s", o.FullName())
+		c.fail(e, "a call of %s that is deferred or has several values as arguments", o.FullName())
 	}
 	argument, reversed := c.collection(e)
 	t := c.typeOf(argument)
 	methods := c.collectionMethods(e, t, o.Pkg().Path() == "container/heap")
 	list := c.snapshot(c.expr(argument, nil))
 	if list.file == scalar || list.width == "If" || isComplex(list.shape) {
-		c.fail(e, "a call of %s for a %s", o.FullName(), t)
+		c.fail(e, "a call of %s with an argument of type %s", o.FullName(), t)
 	}
 	list.reg, list.offset = c.addressIfMemory(list), 0
 	index, element := noRegister, noRegister
@@ -269,7 +269,7 @@ func (c *compiler) collectionMethods(n ast.Node, t types.Type, all bool) *[metho
 		o, path, _ := types.LookupFieldOrMethod(t, false, nil, name)
 		m, ok := o.(*types.Func)
 		if !ok || len(path) != 1 {
-			c.fail(n, "the method %s of %s for compiled code", name, t)
+			c.fail(n, "the method %s of %s as a callback", name, t)
 		}
 		recv := m.Signature().Recv().Type()
 		f := c.unit.callee(m.Origin())
@@ -277,13 +277,13 @@ func (c *compiler) collectionMethods(n ast.Node, t types.Type, all bool) *[metho
 			f = c.methodInstance(m)
 		}
 		if f == nil || types.IsInterface(recv) {
-			c.fail(n, "the method %s of %s for compiled code", name, t)
+			c.fail(n, "the method %s of %s as a callback", name, t)
 		}
 		s := c.shape(n, recv)
 		_, isPointer := types.Unalias(t).(*types.Pointer)
 		_, byPointer := types.Unalias(recv).(*types.Pointer)
 		if s.file == scalar || s.width == "If" || isComplex(s) {
-			c.fail(n, "the method %s of %s for compiled code", name, t)
+			c.fail(n, "the method %s of %s as a callback", name, t)
 		}
 		list[i] = collectionMethod{f, s, isPointer && !byPointer, types.TypeString(recv, nil) + "." + name, c.vm.memoryType(s.typ)}
 	}

@@ -78,7 +78,7 @@ func (c *compiler) stmt(s ast.Stmt, name string) {
 		c.bind(c.labelNamed(s.Label.Name))
 		c.stmt(s.Stmt, s.Label.Name)
 	default:
-		c.fail(s, "a statement %T", s)
+		c.fail(s, "the statement %T", s)
 	}
 	if _, head := s.(*ast.RangeStmt); !head {
 		c.hooksAfter(s)
@@ -144,7 +144,7 @@ func (c *compiler) branch(s *ast.BranchStmt) {
 		c.exitBody(s)
 		return
 	}
-	c.fail(s, "the statement %s here", s.Tok)
+	c.fail(s, "the statement %s in this context", s.Tok)
 }
 
 func (c *compiler) ifStmt(s *ast.IfStmt) {

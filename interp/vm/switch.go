@@ -69,7 +69,7 @@ func (c *compiler) caseOf(e ast.Expr, tag operand, body *label) {
 	defer c.release(m)
 	t := c.typeOf(e)
 	if types.IsInterface(t) || c.isNil(e) {
-		c.fail(e, "this case")
+		c.fail(e, "a case that is nil or an interface")
 	}
 	switch {
 	case tag.file == scalar && suffix(tag.typ.Kind(), "Add") == "I":

@@ -76,7 +76,7 @@ func (u *Unit) compile(d Declaration) (reason string) {
 			x, ok := r.(unsupported)
 			if !ok {
 				// Code that the checker accepts and this package does not expect runs in yaegi.
-				x = unsupported{nil, fmt.Sprint("fault: ", r)}
+				x = unsupported{nil, fmt.Sprint("internal error: ", r)}
 			}
 			reason = x.what
 			u.functions, u.labels = u.functions[:functions], u.labels[:labels]
@@ -160,7 +160,7 @@ func (u *Unit) Link(value, address func(name string) (reflect.Value, error)) err
 			return err
 		}
 		if v.Kind() != reflect.Func || v.Type() != g.typ {
-			return fmt.Errorf("%s is a %s and not a %s", name, v.Type(), g.typ)
+			return fmt.Errorf("function %s of the interpreter has type %s, want %s", name, v.Type(), g.typ)
 		}
 		g.value = functionPointer(v)
 		g.address = unsafe.Pointer(&g.value)
@@ -176,7 +176,7 @@ func (u *Unit) Link(value, address func(name string) (reflect.Value, error)) err
 		}
 		variable := v.Elem()
 		if variable.Kind() != reflect.Func {
-			return fmt.Errorf("%s is a %s and no function", f.name, variable.Type())
+			return fmt.Errorf("variable %s has type %s, want a function type", f.name, variable.Type())
 		}
 		if err := f.checkType(variable.Type()); err != nil {
 			return err
@@ -214,16 +214,16 @@ func (u *Unit) linkMethods() {
 // checkType checks that yaegi and the compiled code agree on the type of a function.
 func (f *Function) checkType(t reflect.Type) error {
 	if t.NumIn() != len(f.parameters) || t.NumOut() != len(f.results) {
-		return fmt.Errorf("%s is a %s", f.name, t)
+		return fmt.Errorf("function %s has type %s, want %d parameters and %d results", f.name, t, len(f.parameters), len(f.results))
 	}
 	for i, s := range f.parameters {
 		if t.In(i) != s.typ {
-			return fmt.Errorf("parameter %d of %s is a %s and not a %s", i, f.name, t.In(i), s.typ)
+			return fmt.Errorf("parameter %d of function %s has type %s, want %s", i, f.name, t.In(i), s.typ)
 		}
 	}
 	for i, s := range f.results {
 		if t.Out(i) != s.typ {
-			return fmt.Errorf("result %d of %s is a %s and not a %s", i, f.name, t.Out(i), s.typ)
+			return fmt.Errorf("result %d of function %s has type %s, want %s", i, f.name, t.Out(i), s.typ)
 		}
 	}
 	return nil
