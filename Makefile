@@ -200,7 +200,7 @@ generated: ## regenerate what is generated from our own code, and fail if that c
 	@git diff --exit-code --stat -- $(CHECKED) || { echo "run make generated, and commit what it changes"; exit 1; }
 
 .PHONY: update
-update: ## write the golden files again
+update: ## regenerate the golden files
 	$(GO) test $$(git grep -l internal/golden -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
 
 .PHONY: lint
@@ -218,5 +218,5 @@ benchmarks: ## run the Go benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
 .PHONY: clean
-clean: ## remove what the other targets made
+clean: ## remove the files that the other targets created
 	rm -rf $(BUILD) $(VENV) $(dir $(BIN))

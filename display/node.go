@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Structured is a value whose type package reflect does not know, such as one of a type
+// Structured is a value whose type is unknown to package reflect, such as one of a type
 // declared in a cell. GoType returns the declared type. Raw returns the value in a form with
 // the same structure and the struct fields in the same order. Part converts a component of Raw
 // and its declared type to the value that Go code would see.

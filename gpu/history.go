@@ -209,7 +209,7 @@ func (h History) Figure() *plots.Figure {
 	return plots.DeviceUse(h.Data(start))
 }
 
-// MIMEBundle returns that of the figure.
+// MIMEBundle returns the MIME bundle of the figure.
 func (h History) MIMEBundle() map[string]any { return h.Figure().MIMEBundle() }
 
 // MIMEMetadata returns that of the figure.

@@ -221,7 +221,7 @@ func devices(path string) ([]Device, error) {
 	defer d.close() // each device below has its own driver
 	n, r := d.lib.DeviceGetCount()
 	if r != nvml.SUCCESS || n == 0 {
-		words := "the driver lists none"
+		words := "the driver lists no GPU"
 		if r != nvml.SUCCESS {
 			words = reason(r)
 		}

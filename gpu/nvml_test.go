@@ -116,7 +116,7 @@ func TestNVML(t *testing.T) {
 		{"hidden", nil, "open -1", `no GPU: CUDA_VISIBLE_DEVICES is "-1": there is no such device` + isNot},
 		{"unknown UUID", nil, "open GPU-x", `no GPU: CUDA_VISIBLE_DEVICES is "GPU-x": there is no such device` + isNot},
 		{"unknown PCI bus", nil, "pci 1", `no GPU: PCI bus id "1": there is no such device` + isNot},
-		{"none", []string{"-DCOUNT=0"}, "devices", "no GPU: the driver lists none" + isNot},
+		{"none", []string{"-DCOUNT=0"}, "devices", "no GPU: the driver lists no GPU" + isNot},
 		{"no kernel module", []string{"-DINIT=9"}, "open", "no GPU: the NVIDIA kernel module is not loaded; try nvidia-smi" + isNot},
 		{"unknown code", []string{"-DINIT=999"}, "open", "no GPU: NVML error 999" + isNot},
 		{"not NVML", []string{"-DnvmlInit_v2=other"}, "open",

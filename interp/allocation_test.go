@@ -9,8 +9,8 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// TestAllocationBeyondMemory says that a cell which asks for more memory than there
-// is panics, as a cell can recover from, and that the session goes on.
+// A cell that allocates more memory than is available panics, which it can recover from, and the
+// session continues.
 func TestAllocationBeyondMemory(t *testing.T) {
 	old := debug.SetMemoryLimit(2 << 30)
 	defer debug.SetMemoryLimit(old)
@@ -58,7 +58,7 @@ func TestAllocationBeyondMemory(t *testing.T) {
 	}
 }
 
-// TestConcatenationBeyondMemory says the same of strings that become too long.
+// The same holds for strings that become too long.
 func TestConcatenationBeyondMemory(t *testing.T) {
 	old := debug.SetMemoryLimit(300 << 20)
 	defer debug.SetMemoryLimit(old)
@@ -82,8 +82,7 @@ func TestConcatenationBeyondMemory(t *testing.T) {
 	}
 }
 
-// TestAllocationWithinMemory says that sizes that fit, and those that Go refuses by
-// itself, are what they were.
+// Allocations that fit, and those that Go itself rejects, behave as in compiled Go.
 func TestAllocationWithinMemory(t *testing.T) {
 	for _, row := range [][2]string{
 		{"n := 70 << 20; len(make([]byte, n))", "= 73400320"},

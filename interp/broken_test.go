@@ -13,9 +13,8 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// TestBroken says what is shown of cells that are no Go: all errors, each at its
-// place in the cell, with its line and a caret. The plain text and the one with
-// colours are the same but for the colours.
+// A cell that is not valid Go shows all its errors, each with its position in the cell, its line
+// and a caret. The plain text and the coloured text differ only in the colours.
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	archive, err := txtar.ParseFile("testdata/broken.txtar")

@@ -12,20 +12,20 @@ import (
 	"github.com/quernlab/quern/widgets/comm"
 )
 
-// page is a front end that says nothing.
+// page is a front end that sends no messages.
 type page struct{ *interp.Callbacks }
 
 func (page) Send(comm.Message) error { return nil }
 
-// told tells what is printed as it comes.
+// told receives output as soon as it is printed.
 type told chan string
 
 func (t told) Write(p []byte) (int, error) { t <- string(p); return len(p), nil }
 
-// TestCallbacks has a page call functions of cells that do not end, or fail.
+// TestCallbacks calls functions of cells that do not end or that fail.
 func TestCallbacks(t *testing.T) {
 	said := make(told, 100)
-	var cells sync.Map // those that printed
+	var cells sync.Map // the cells that have printed
 	s, err := interp.New(interp.Output(func(cell int) (stdout, stderr io.Writer) { cells.Store(cell, true); return said, said }))
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestCallbacks(t *testing.T) {
 		if got := <-said; got != "begun\n" {
 			t.Fatalf("%s: said %q", body, got)
 		}
-		if got := run(8, "1 + 1"); got != "2" { // it is not in the way of cells
+		if got := run(8, "1 + 1"); got != "2" { // it does not block cells
 			t.Errorf("%s: a cell says %s", body, got)
 		}
 		callbacks.Interrupt()
@@ -76,7 +76,7 @@ func TestCallbacks(t *testing.T) {
 	if _, other := cells.Load(8); other {
 		t.Error("what a handler prints went to the cell that ran")
 	}
-	// A panic ends the handler, and says so in the cell that made it.
+	// A panic ends the handler, and is reported in the cell that created it.
 	id := strings.Trim(run(7, `open(func() { panic("on purpose") })`), `"`)
 	comm.Deliver(comm.Message{Kind: comm.KindMessage, ID: id})
 	<-said

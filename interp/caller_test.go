@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCaller asks package runtime where cells are.
+// TestCaller checks the positions in cells that package runtime returns.
 func TestCaller(t *testing.T) {
 	t.Parallel()
 	const declarations = `func where() string {
@@ -52,8 +52,7 @@ func stack(n int) (s string) {
 	}
 }
 
-// TestHandlerPanic says that what a web server logs of a handler that panics is
-// about the cell, and not about what runs it.
+// The stack that a web server logs for a handler that panics shows the cell, not the interpreter.
 func TestHandlerPanic(t *testing.T) {
 	t.Parallel()
 	skipConcurrent(t, "go func()")

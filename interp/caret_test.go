@@ -9,9 +9,8 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// TestCaret says that the caret stands below the first column of the undefined
-// name, whatever stands before it. The rows hold a column of the terminal for each
-// line: those that wide characters take were counted by hand.
+// The caret is below the first column of the undefined name, whatever text is before it. Each row
+// has the expected column of the terminal; the columns of wide characters were counted by hand.
 func TestCaret(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

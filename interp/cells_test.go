@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// Cells are separated by "---". What must come of each is in want, one element a
-// cell, as notebook.run describes it. A divergence from compiled Go is marked in
-// the name of its row.
+// Cells are separated by "---". want has the expected outcome of each cell, in the format of
+// notebook.run. If it differs from compiled Go, the name of the row says so.
 var cellRows = []struct {
 	name, in string
 	want     []string

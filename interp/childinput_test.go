@@ -9,12 +9,12 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// person is a standard input that gives lines, and then none until its reader gives
-// up. It counts how often it was asked.
+// person is a standard input that returns some lines and then blocks until its reader gives up.
+// It counts the reads.
 type person struct {
 	lines  []string
 	asked  atomic.Int64
-	closed bool // no line is io.EOF
+	closed bool // after the last line, return io.EOF
 }
 
 func (p *person) Read(b []byte) (int, error) { return p.ReadContext(context.Background(), b) }
@@ -33,8 +33,8 @@ func (p *person) ReadContext(ctx context.Context, b []byte) (int, error) {
 	return 0, ctx.Err()
 }
 
-// TestChildInput says that a child which is given os.Stdin reads the input of cells,
-// and is not asked for when it does not.
+// A child process that is started with os.Stdin reads the input of cells. If it does not read,
+// the session does not read either.
 func TestChildInput(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

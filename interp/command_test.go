@@ -96,7 +96,7 @@ func TestChangeDirectory(t *testing.T) {
 	n.must(t, "%cd none", "! error: %cd: chdir none: no such file or directory")
 }
 
-// TestHelp says that %help covers the commands and what else a beginner looks for.
+// TestHelp checks that %help describes all commands and the other features that beginners need.
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	got := newNotebook(t).run("%help")
@@ -112,7 +112,7 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestInterruptCommand says that an interrupt kills a command with its children.
+// An interrupt kills a command with its children.
 func TestInterruptCommand(t *testing.T) {
 	skipWithoutShell(t)
 	n := newNotebook(t)
@@ -124,7 +124,7 @@ func TestInterruptCommand(t *testing.T) {
 		}
 		n.Interrupt()
 	}()
-	// The child holds the pipe: that it ends is what ends the wait for output.
+	// The child holds the pipe open, so the wait for output ends only when the child ends.
 	start := time.Now()
 	got := n.run("!echo begun; sleep 300 & sleep 300; echo not reached")
 	if want := "begun\n! interrupted: the cell was interrupted"; got != want {
@@ -136,8 +136,7 @@ func TestInterruptCommand(t *testing.T) {
 	n.must(t, "1", "= 1")
 }
 
-// TestBackgroundCommand says that a command which goes on in the background does
-// not hold the cell.
+// A cell does not wait for a command that continues in the background.
 func TestBackgroundCommand(t *testing.T) {
 	skipWithoutShell(t)
 	n := newNotebook(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// countdown is a context that ends when it has been asked so often.
+// countdown is a context that ends after a number of calls of Err.
 type countdown struct {
 	context.Context
 	left atomic.Int64
@@ -35,7 +35,7 @@ func (c *countdown) Err() error {
 var steps = []struct {
 	name string
 	cell string
-	min  int // how often the context is looked at, at least
+	min  int // minimum number of checks of the context
 }{
 	{"functions", times(400, "func f%[1]d(x int) int { if x > %[1]d { return x }; return x + %[1]d }\n"), 800},
 	{"functions that the engine runs", times(400, "func f%[1]d(x complex128) complex128 { return x + %[1]d }\n"), 400},
@@ -50,8 +50,8 @@ var steps = []struct {
 	{"strings in go/types", "var f0 string\n" + times(1000, "f0 = \"%[1]d\"\n"), 1000},
 }
 
-// TestCompileStops ends the compilation of a cell at each of its steps: nothing of it
-// is left, and the session goes on.
+// TestCompileStops stops the compilation of a cell at each of its steps: the cell then defines
+// nothing, and the session continues.
 func TestCompileStops(t *testing.T) {
 	for _, row := range steps {
 		t.Run(row.name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/quernlab/quern/interp/complete"
 )
 
-// completionCells are what has run before the cell that is completed.
+// completionCells are the cells that run before the one that is completed.
 var completionCells = []string{
 	`// Point is a place.
 type Point struct{ X, Y int }
@@ -207,7 +207,7 @@ var completionRows = []struct {
 	{"package const", "math.Pi|", "Pi", ""},
 	{"version in path", "rand.|", "IntN", ""},
 
-	// Places.
+	// Positions in statements.
 	{"after range", "for _, p := range poi|", "point points", ""},
 	{"after range member", "for _, p := range outer.|", "Children", ""},
 	{"range variable", "for _, p := range points {\n\tp.|", "X", ""},
@@ -421,7 +421,7 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// TestCompleteItem is about what comes first, with its kind and type.
+// TestCompleteItem checks the first completion, with its kind and type.
 func TestCompleteItem(t *testing.T) {
 	t.Parallel()
 	n := completionNotebook(t)
@@ -465,7 +465,7 @@ func TestCompleteItem(t *testing.T) {
 	}
 }
 
-// TestToolsAnywhere takes every offset of cells, and offsets outside.
+// TestToolsAnywhere completes and inspects at every offset of cells, and at offsets outside.
 func TestToolsAnywhere(t *testing.T) {
 	t.Parallel()
 	n := completionNotebook(t)
@@ -486,7 +486,7 @@ func TestToolsAnywhere(t *testing.T) {
 	n.must(t, "point.X", "= 1")
 }
 
-// TestToolsLongCell is about the last line of a long cell.
+// TestToolsLongCell completes in the last line of a long cell.
 func TestToolsLongCell(t *testing.T) {
 	t.Parallel()
 	n := completionNotebook(t)

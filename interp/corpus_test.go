@@ -21,9 +21,8 @@ func readCorpus(t *testing.T, file string, into any) {
 	}
 }
 
-// TestConstructs runs the programs of testdata/constructs.json, whose output is
-// that of the compiled program: the declarations as one cell, the body as
-// another.
+// TestConstructs runs the programs of testdata/constructs.json: the declarations as one cell, the
+// body as another. The output must be that of the compiled program.
 func TestConstructs(t *testing.T) {
 	t.Parallel()
 	var programs []struct{ Name, Decl, Body, Stdout string }
@@ -50,20 +49,19 @@ func TestConstructs(t *testing.T) {
 	}
 }
 
-// asynchronous are the cases whose output depends on when a goroutine runs;
-// TestGoroutines has their like.
+// asynchronous are the cases whose output depends on when a goroutine runs. TestGoroutines has
+// similar cases.
 var asynchronous = map[string]bool{"chan_across_cells": true, "goroutine_outlive": true}
 
-// known are the programs that do not yet print what compiled Go prints, with the
-// reason. A program that is not in this list must not fail, one that is must not
-// pass: take it out then.
+// known has the programs whose output differs from that of compiled Go, each with the reason. The
+// test fails if another program fails or if one of these passes; remove the latter from the list.
 var known = map[string]string{
 	"text_template_method": "it writes to os.Stdout, which this test does not redirect",
 }
 
-// TestNotebooks runs the sequences of cells of testdata/notebook_cells.json. What
-// each cell must print, show or fail with is in testdata/notebook_cells.golden,
-// reasoned from Go and the rules of the package comment.
+// TestNotebooks runs the sequences of cells of testdata/notebook_cells.json.
+// testdata/notebook_cells.golden has the expected output, result or error of each cell, which
+// follows from the Go specification and the rules in the package comment.
 func TestNotebooks(t *testing.T) {
 	t.Parallel()
 	var cases []struct {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRecursion says that a recursion without end ends its cell, or goroutine,
-// and nothing else. It is not parallel: what it needs of memory is large.
+// Infinite recursion ends its cell or goroutine, and nothing else. The test is not parallel
+// because it needs much memory.
 func TestRecursion(t *testing.T) {
 	n := newNotebook(t)
 	n.must(t, "kept := 41\ndeferred := 0\nclo := func() int { kept++; return kept }", "")

@@ -116,7 +116,7 @@ func TestTraceback(t *testing.T) {
 	}
 }
 
-// TestPlaces says that the innermost frame of a panic is at its statement.
+// The innermost frame of a panic has the position of its statement.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -161,7 +161,7 @@ func (n *notebook) await(t *testing.T, text string) string {
 	return colour.ReplaceAllString(n.err.take(), "")
 }
 
-// execute runs a cell that must not fail and leaves what it printed.
+// execute runs a cell that must not fail, and does not consume its output.
 func (n *notebook) execute(t *testing.T, src string) {
 	t.Helper()
 	n.cell++
@@ -231,8 +231,7 @@ func TestClose(t *testing.T) {
 	n.must(t, "1", "! internal error: the session is closed")
 }
 
-// TestShowing says that code of a cell that runs while its result is shown can
-// be interrupted.
+// Code of a cell that runs while the result is shown can be interrupted.
 func TestShowing(t *testing.T) {
 	t.Parallel()
 	n := newNotebook(t)
@@ -256,7 +255,7 @@ func TestOwnPackages(t *testing.T) {
 	}
 }
 
-// TestOutput says that what a goroutine prints goes to the cell that started it.
+// The output of a goroutine goes to the cell that started it.
 func TestOutput(t *testing.T) {
 	t.Parallel()
 	skipConcurrent(t, "go func()")
@@ -274,7 +273,7 @@ func TestOutput(t *testing.T) {
 	n.execute(t, "start, done := make(chan int), make(chan int)\ngo func() { <-start; fmt.Println(\"late\"); println(\"low\"); go func() { fmt.Println(\"grandchild\"); done <- 1 }() }()\nfmt.Println(\"first\")")
 	n.execute(t, "start <- 1\n<-done\nfmt.Println(\"second\")")
 	n.execute(t, "fmt.Fprintln(os.Stdout, \"third\")\nfmt.Fprint(os.Stderr, \"error\")")
-	// A goroutine of compiled code belongs to the cell that made it start.
+	// A goroutine of compiled code belongs to the cell whose call started it.
 	n.execute(t, "list := func(f func()) { wg := new(sync.WaitGroup); wg.Go(f); wg.Wait() }\nlist(func() { fmt.Println(\"fourth\") })")
 	for cell, want := range map[int][2]string{
 		1: {"first\nlate\ngrandchild\n", "low\n"}, 2: {"second\n", ""}, 3: {"third\n", "error"}, 4: {"fourth\n", ""},

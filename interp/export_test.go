@@ -9,41 +9,42 @@ import (
 	"github.com/quernlab/quern/interp/control"
 )
 
-// SweepLeast is after how many cells the first sweep is.
+// SweepLeast is the number of cells before the first sweep.
 const SweepLeast = sweepLeast
 
-// BePatient has a session wait long for the end of an interrupted cell, and for a value to
-// show: a machine on which others compute may need it.
+// BePatient makes a session wait long for the end of an interrupted cell, and for a value to
+// show, since the machine may be busy.
 func BePatient(s *Session) {
 	s.executor.awaiter.Patience = func(control.Activity) time.Duration { return 10 * time.Minute }
 	s.tools.timeout = 10 * time.Minute
 }
 
-// BePrompt gives a session the patience that it has outside of tests.
+// BePrompt restores the default patience of a session.
 func BePrompt(s *Session) { s.executor.awaiter.Patience = control.DefaultPatience }
 
-// AskLate has a session ask for the input of a child only when that has run for long.
+// AskLate makes a session read input for a child process only after the child has run for a long
+// time.
 func AskLate(s *Session) { s.library.ChildInputDelay = 10 * time.Minute }
 
-// Abandoned returns the number of cells whose compiled code goes on.
+// Abandoned returns the number of abandoned cells whose compiled code is still running.
 func Abandoned(s *Session) int {
 	return s.flag.Ending()
 }
 
-// Load compiles a cell and takes it back.
+// Load compiles a cell and discards it.
 func Load(ctx context.Context, s *Session, number int, src string) error {
 	c := s.compiler.load(ctx, number, src)
 	s.compiler.discard(c)
 	return c.err
 }
 
-// Facts returns the number of facts that the checker keeps.
+// Facts returns the number of entries in the checker's tables.
 func Facts(s *Session) int {
 	info := s.compiler.checker.Info()
 	return len(info.Types) + len(info.Defs) + len(info.Uses) + len(info.Implicits) + len(info.Selections) + len(info.Scopes) + len(info.Instances)
 }
 
-// blockingEvaluator waits before it evaluates something.
+// blockingEvaluator waits before it evaluates code.
 type blockingEvaluator struct {
 	evaluator
 	reached, release chan struct{}

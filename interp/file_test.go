@@ -2,8 +2,8 @@ package interp_test
 
 import "testing"
 
-// TestFiles says that methods of the standard files use the streams of the
-// session, and that a cell may set os.Stdout. It is not parallel: that is global.
+// Methods of the standard files use the streams of the session, and a cell may set os.Stdout. The
+// test is not parallel because os.Stdout is global.
 func TestFiles(t *testing.T) {
 	n := newNotebook(t)
 	for _, row := range []struct{ in, want string }{

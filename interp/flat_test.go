@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestFlat says that what cells, completion and inspection do does not grow with the number of
-// types that earlier cells have declared: they allocate as much with 5000 types as with 250.
+// The cost of cells, completion and inspection does not grow with the number of types that
+// earlier cells have declared: they allocate as much with 5000 types as with 250.
 func TestFlat(t *testing.T) {
 	if testing.Short() || raceEnabled {
 		t.Skip("declares thousands of types")
@@ -72,8 +72,8 @@ func TestFlat(t *testing.T) {
 	}
 }
 
-// work returns how often, and how much, f allocates: the median of some calls, since every so many
-// cells a session is swept.
+// work returns the number and bytes of f's allocations: the median of some calls, since a session
+// is swept after every few cells.
 func work(f func()) (count, bytes uint64) {
 	const calls = 15
 	var counts, sizes []uint64

@@ -14,9 +14,8 @@ import (
 	"github.com/quernlab/quern/interp/lower"
 )
 
-// FuzzLoad takes cells as far as they go without running: checked, lowered,
-// compiled by yaegi. Every cell must either get there or be refused with a
-// place; a fault of ours is a finding.
+// FuzzLoad checks and lowers cells and compiles them with yaegi, without running them. Each must
+// either compile or be rejected with a position. An internal error is a failure.
 func FuzzLoad(f *testing.F) {
 	text, err := os.ReadFile("testdata/constructs.json")
 	if err != nil {

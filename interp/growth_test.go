@@ -107,8 +107,8 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestGrowth says that a cell with four times the parts allocates about four times as
-// much. What is quadratic allocates sixteen times as much.
+// A cell with four times as many parts allocates about four times as much; with a quadratic
+// algorithm it would allocate sixteen times as much.
 func TestGrowth(t *testing.T) {
 	for _, row := range long {
 		t.Run(row.name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 var inspectRows = []struct {
 	name, in string
 	detail   int
-	want     []string // are in the text; none: nothing is found
+	want     []string // parts of the text; empty if nothing is found
 }{
 	{"left of the cursor", "point|", 0, []string{"var point Point"}},
 	{"under the cursor", "po|int", 0, []string{"var point Point"}},

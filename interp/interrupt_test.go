@@ -11,12 +11,12 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// prompt is how fast an interrupt must be: the promise is 100 ms on a machine
-// that is not shared with other tests.
+// prompt is how long an interrupt may take. The documentation says 100 ms, but other tests run on
+// this machine too.
 const prompt = 2 * time.Second
 
-// interruptAt executes a cell and interrupts it when it has printed "go". It
-// returns the error and how long the interrupt took.
+// interruptAt executes a cell and interrupts it when it has printed "go". It returns the error
+// and the duration of the interrupt.
 func interruptAt(t *testing.T, n *notebook, src string) (*interp.Error, time.Duration) {
 	t.Helper()
 	type outcome struct {
@@ -106,7 +106,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestInterruptSpares says that goroutines of earlier cells go on.
+// An interrupt does not end goroutines of earlier cells.
 func TestInterruptSpares(t *testing.T) {
 	t.Parallel()
 	skipConcurrent(t, "go func()")
@@ -126,8 +126,8 @@ func TestInterruptSpares(t *testing.T) {
 	n.must(t, "in <- 4\n<-out", "= 8")
 }
 
-// TestInterruptSparesWork says that goroutines of earlier cells go on also where
-// they never wait, and that functions of an interrupted cell work as before.
+// An interrupt does not end goroutines of earlier cells, even if they never wait, and functions
+// of an interrupted cell still work.
 func TestInterruptSparesWork(t *testing.T) {
 	t.Parallel()
 	skipConcurrent(t, "go func()")
@@ -146,8 +146,7 @@ func TestInterruptSparesWork(t *testing.T) {
 	}
 }
 
-// TestInterruptLeaves says that a cell ends before its deferred calls, where these
-// take long, and that they end too.
+// A cell with long deferred calls ends before them, and they end too.
 func TestInterruptLeaves(t *testing.T) {
 	t.Parallel()
 	skipConcurrent(t, "go func()")
@@ -162,7 +161,7 @@ func TestInterruptLeaves(t *testing.T) {
 	n.must(t, "a := steps.Load()\ntime.Sleep(5 * time.Millisecond)\nsteps.Load() - a", "= 0")
 }
 
-// TestInterruptEndsGoroutines says that an interrupt ends all goroutines of its cell.
+// An interrupt ends all goroutines of its cell.
 func TestInterruptEndsGoroutines(t *testing.T) {
 	t.Parallel()
 	skipConcurrent(t, "go func()")
@@ -178,8 +177,7 @@ func TestInterruptEndsGoroutines(t *testing.T) {
 	}
 }
 
-// TestInterruptOfManyGoroutines says that goroutines that compiled code has started
-// end each by itself.
+// Each goroutine that compiled code has started ends on its own.
 func TestInterruptOfManyGoroutines(t *testing.T) {
 	t.Parallel()
 	skipConcurrent(t, "go func()")
@@ -191,8 +189,8 @@ func TestInterruptOfManyGoroutines(t *testing.T) {
 	}
 }
 
-// TestStuck says that a cell ends, and others run, where compiled code does not
-// return; and that what comes back from there is ended.
+// If compiled code does not return, the cell ends and others can run. If the code returns later,
+// its goroutine ends.
 func TestStuck(t *testing.T) {
 	t.Parallel()
 	skipConcurrent(t, "go func()")
@@ -228,7 +226,7 @@ func TestStuck(t *testing.T) {
 	n.must(t, "clo()", "= 8")
 }
 
-// TestStuckTwice says that several cells may be stuck at once.
+// Several cells may be stuck at the same time.
 func TestStuckTwice(t *testing.T) {
 	t.Parallel()
 	n := newNotebook(t)
@@ -243,7 +241,7 @@ func TestStuckTwice(t *testing.T) {
 	n.must(t, "x++\nx", "= 1")
 }
 
-// TestInterruptDefers says that deferred calls run, of loops and of waits.
+// Deferred calls run if a loop or a wait is interrupted.
 func TestInterruptDefers(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{"for { }", "<-make(chan int)", "time.Sleep(time.Hour)"} {
@@ -280,8 +278,7 @@ func TestContextOfExecute(t *testing.T) {
 	n.must(t, "ctx == context.Background()", "= true")
 }
 
-// TestToolsWhileRunning says that completion and inspection do not wait for the
-// running cell.
+// Completion and inspection do not wait for the running cell.
 func TestToolsWhileRunning(t *testing.T) {
 	t.Parallel()
 	n := newNotebook(t)
@@ -308,8 +305,8 @@ func TestToolsWhileRunning(t *testing.T) {
 	<-done
 }
 
-// TestInterruptTraining says that an interrupt ends training and what belongs to
-// it, whatever context a cell gave, and that a model can be trained afterwards.
+// An interrupt ends a training and its goroutines, whatever context the cell passes, and a model
+// can be trained afterwards.
 func TestInterruptTraining(t *testing.T) {
 	t.Parallel()
 	skipConcurrent(t, "go func()")
@@ -317,7 +314,7 @@ func TestInterruptTraining(t *testing.T) {
 	n.must(t, "kept := 41\ntrain, test, err := data.Digits()", "")
 	n.must(t, "model := nn.Sequential(nn.Flatten(), nn.Dense(16), nn.ReLU(), nn.Dense(10))", "")
 	n.must(t, "type keyed struct{}\nbg := context.Background()\nown, cancel := context.WithCancel(context.WithValue(bg, keyed{}, 1))", "")
-	// What is in the way of the one before would be an error of the next.
+	// If a row left something running, the next one would fail.
 	for _, src := range []string{
 		"accel.Fit(ctx, model, train, accel.Epochs(1_000_000), accel.Quiet())",
 		"accel.Fit(bg, model, train, accel.Epochs(1_000_000), accel.Quiet())",

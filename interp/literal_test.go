@@ -9,8 +9,8 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// TestLargeLiterals compares literals of many elements, which the VM makes, with what small
-// ones are that yaegi makes.
+// TestLargeLiterals compares literals of many elements, which the VM creates, with small ones,
+// which yaegi creates.
 func TestLargeLiterals(t *testing.T) {
 	t.Parallel()
 	const types = "type P struct { A int; B string; C *P; d any }\nfunc (p P) Sum() int { return p.A + len(p.B) }\ntype S interface{ Sum() int }\ntype E int\n" +
@@ -58,7 +58,7 @@ func TestLargeLiterals(t *testing.T) {
 	n.must(t, "y := 3", "")
 }
 
-// TestMemoryOfLiterals says that a literal of many structs takes little memory for each.
+// A literal of many structs takes little memory for each of them.
 func TestMemoryOfLiterals(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates by itself")

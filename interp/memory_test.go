@@ -14,7 +14,7 @@ import (
 // liveHeap returns the size of the objects that are reachable.
 func liveHeap() int {
 	var m runtime.MemStats
-	// Finalizers, cleanups and pools let go of more in a second and third run.
+	// Finalizers, cleanups and pools release more memory in a second and third collection.
 	for range 3 {
 		runtime.GC()
 	}
@@ -22,15 +22,15 @@ func liveHeap() int {
 	return int(m.HeapAlloc)
 }
 
-// sweepEvery is after how many cells a session of few definitions forgets what was
-// replaced.
+// sweepEvery is the number of cells after which a session with few definitions drops replaced
+// ones.
 const sweepEvery = interp.SweepLeast
 
-// TestRerunsKeepLittle says that what a cell leaves behind is forgotten when it is
-// run again, or when its names get other meanings: 20 000 such runs may keep 50 MB.
+// The memory of a cell is released when it runs again, or when its names are redefined: after 20
+// 000 such runs, at most 50 MB remain.
 func TestRerunsKeepLittle(t *testing.T) {
 	const limit = 50 << 20 / 20_000
-	// The runtime keeps each struct type that reflection makes.
+	// The runtime never releases a struct type that package reflect has created.
 	const limitOfNewTypes = 8 << 10
 	warm, runs := 2*sweepEvery, 3*sweepEvery
 	if testing.Short() {
@@ -148,8 +148,8 @@ func TestRerunsKeepLittle(t *testing.T) {
 	}
 }
 
-// TestDisplayIsNotCopied says that a page is displayed without a copy of it: one that is too large for a message is rejected
-// where that is built, before it takes several times its size.
+// A page is displayed without being copied. One that is too large for a message is rejected when
+// the message is built, before it takes several times its size.
 func TestDisplayIsNotCopied(t *testing.T) {
 	const size = 24 << 20
 	shown := 0
@@ -178,7 +178,8 @@ func TestDisplayIsNotCopied(t *testing.T) {
 	}
 }
 
-// TestOldTracebacks says that a traceback shows the lines of all that later cells can mention, however many cells have run.
+// A traceback shows the lines of all functions that later cells can use, however many cells have
+// run.
 func TestOldTracebacks(t *testing.T) {
 	n := newNotebook(t)
 	for _, src := range []string{
@@ -214,8 +215,8 @@ func TestOldTracebacks(t *testing.T) {
 	}
 }
 
-// TestOldValues says that values, closures and goroutines of types, functions and
-// variables that were replaced long ago are what they were.
+// Values, closures and goroutines still work if their types, functions and variables were
+// replaced long ago.
 func TestOldValues(t *testing.T) {
 	t.Parallel()
 	const first = `type Inner struct{ n int }

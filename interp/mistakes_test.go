@@ -12,13 +12,13 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// inner is what only the code that a cell becomes has: the letter of its names, its
-// packages, and fields as the raw values have them.
+// inner matches internal names that only lowered code has: the letter ʹ, internal packages, and
+// fields of raw values.
 var inner = regexp.MustCompile(`ʹ|makeFuncStub|yaegi|quern/(interp|rt|session)|\brt\.\w*(Field|Box)|\binterp\.|\bX(x|next|code|list|v|a)\b|internal error`)
 
-// TestMistakes says that no word of that is in what is shown of the mistakes of
-// testdata/mistakes.cells, each in a session after the first two cells, and of what
-// a cell after it meets.
+// TestMistakes checks that no internal name is in the messages for the mistakes of
+// testdata/mistakes.cells, each of which runs in a session after the first two cells, and in the
+// output of a cell after it.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/mistakes.cells")
@@ -28,7 +28,7 @@ func TestMistakes(t *testing.T) {
 	cells := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n----\n")
 	for i, src := range cells[2:] {
 		if raceEnabled && i%10 != 0 {
-			continue // three hundred sessions take a minute there
+			continue // three hundred sessions take a minute under the race detector
 		}
 		n := newNotebook(t)
 		var shown strings.Builder

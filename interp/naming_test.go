@@ -7,10 +7,10 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// A row is a sequence of cells, separated by "---", and all that they put out.
+// A row is a sequence of cells, separated by "---", and their complete output.
 type row struct{ name, in, want string }
 
-// runRows runs each row with package vm and without it.
+// runRows runs each row with and without the VM.
 func runRows(t *testing.T, rows []row) {
 	t.Parallel()
 	for _, r := range rows {

@@ -8,13 +8,13 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// nested are cells with n levels; each shows a value in which all have a part.
+// nested are cells with n levels of nesting. Each shows a value that depends on all levels.
 var nested = []struct {
 	name  string
 	limit int
 	cell  func(n int) string
 	want  string
-	msg   string // beyond the limit
+	msg   string // the error beyond the limit
 }{
 	{"if", 250, around("x := 1\n", "if x > 0 {\n", "x = 2", "}\n", "x"), "2", "blocks are nested more than 250 deep"},
 	{"if with a definition", 250, around("x := 1\n", "if y := x; y > 0 {\n", "x = 2", "}\n", "x"), "2", "blocks are nested more than 250 deep"},
@@ -49,15 +49,15 @@ var nested = []struct {
 	{"slice types", 2_000, around("var x ", "[]", "int", "", "\nx == nil"), "true", ""},
 }
 
-// around returns a cell with n times open and close around inner.
+// around returns a cell with inner between n times open and n times close.
 func around(before, open, inner, end, after string) func(int) string {
 	return func(n int) string {
 		return before + strings.Repeat(open, n) + inner + "\n"[:min(1, strings.Count(open, "\n"))] + strings.Repeat(end, n) + after
 	}
 }
 
-// TestNesting says that a cell may be nested up to a limit, whatever runs it, and that
-// beyond it is refused with a reason, however far.
+// A cell may be nested up to a limit, whether the VM or yaegi runs it. Deeper nesting is rejected
+// with a reason, however deep it is.
 func TestNesting(t *testing.T) {
 	for _, row := range nested {
 		t.Run(row.name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestNesting(t *testing.T) {
 	}
 }
 
-// TestOpenBrackets says that what is not closed is incomplete up to the limit.
+// Up to the limit, a cell with open brackets is incomplete.
 func TestOpenBrackets(t *testing.T) {
 	n := newNotebook(t)
 	for _, bracket := range []string{"(", "[", "{"} {

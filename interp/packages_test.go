@@ -16,7 +16,7 @@ import (
 	"github.com/quernlab/quern/interp/symbols"
 )
 
-// folder is a module source: a folder for each module, path@version.
+// folder is a module source with a folder for each module, named path@version.
 type folder string
 
 func (f folder) Resolve(_ context.Context, path, query string) (string, error) {
@@ -34,7 +34,7 @@ func (f folder) Dir(_ context.Context, m module.Version) (string, error) {
 	return filepath.Join(string(f), m.String()), nil
 }
 
-// modules writes files, by name "path@version/file".
+// modules returns a module source with the given files, by their name "path@version/file".
 func modules(t *testing.T, files map[string]string) interp.Option {
 	t.Helper()
 	dir := t.TempDir()
@@ -173,7 +173,8 @@ func TestModule(t *testing.T) {
 	}
 }
 
-// TestModuleOfPackage says that %get takes the path of a package, and gets modules of which some packages are compiled in.
+// %get accepts the path of a package, and downloads modules of which some packages are compiled
+// in.
 func TestModuleOfPackage(t *testing.T) {
 	t.Parallel()
 	version := cmp.Or(symbols.Offering()["gonum.org/v1/gonum"], "v1.0.0")
@@ -199,7 +200,7 @@ func TestModuleOfPackage(t *testing.T) {
 	}
 }
 
-// TestModuleTraceback says that a panic tells its place in a module.
+// The traceback of a panic has its position in a module.
 func TestModuleTraceback(t *testing.T) {
 	t.Parallel()
 	n := newNotebook(t, greetModules(t))
@@ -216,8 +217,8 @@ func TestModuleTraceback(t *testing.T) {
 	}
 }
 
-// TestModuleRefused says that what cannot be interpreted is refused in plain words,
-// and that the session goes on.
+// A module that cannot be interpreted is rejected with a clear message, and the session
+// continues.
 func TestModuleRefused(t *testing.T) {
 	t.Parallel()
 	n := newNotebook(t, greetModules(t))
@@ -323,8 +324,8 @@ func lazyModules(t *testing.T) interp.Option {
 	})
 }
 
-// TestModuleInParts says that what later cells use of a package works as if all of it
-// had run with the first one.
+// Parts of a package that only later cells use work as if the whole package had run with the
+// first cell.
 func TestModuleInParts(t *testing.T) {
 	t.Parallel()
 	n := newNotebook(t, lazyModules(t))
@@ -344,7 +345,7 @@ func TestModuleInParts(t *testing.T) {
 	}
 }
 
-// TestModuleUses says that a cell has what it uses of a package, however it does.
+// A cell gets all parts of a package that it uses, whichever way it uses them.
 func TestModuleUses(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ cells, want string }{
@@ -390,8 +391,8 @@ func TestModuleUses(t *testing.T) {
 	}
 }
 
-// TestModulePartRefused says that a function that cannot be interpreted is refused
-// where it is used first, and nothing else with it.
+// A function that cannot be interpreted is rejected by the cell that first uses it; the rest of
+// the package works.
 func TestModulePartRefused(t *testing.T) {
 	t.Parallel()
 	n := newNotebook(t, lazyModules(t))
@@ -406,8 +407,8 @@ func TestModulePartRefused(t *testing.T) {
 	n.must(t, "import \"example.com/lazy/top\"\ntop.Both(), lazy.Total(lazy.Square{1}), lazy.Log", "= 4, 1, [variable init]")
 }
 
-// TestModuleRuns says that a package runs for the cell that imports it, and not because
-// another cell, or a completion, has looked at it.
+// A package runs when a cell imports it, and not when a completion or a cell that does not
+// compile has loaded it.
 func TestModuleRuns(t *testing.T) {
 	t.Parallel()
 	n := newNotebook(t, modules(t, map[string]string{
@@ -426,7 +427,7 @@ func TestModuleRuns(t *testing.T) {
 	n.must(t, "import _ \"example.com/loud\"\n1 + 1", "= 2")
 }
 
-// waiting is a source of modules that answers when something is shown.
+// waiting is a module source that returns a module only after something was displayed.
 type waiting struct {
 	folder
 	shown <-chan string
@@ -438,8 +439,8 @@ func (w waiting) Resolve(ctx context.Context, path, query string) (string, error
 	return w.folder.Resolve(ctx, path, query)
 }
 
-// A module that is fetched for longer than a second has a bar, and so have its packages while
-// they are compiled.
+// A download of a module that takes longer than a second shows a progress bar, and so does the
+// compilation of its packages.
 func TestModuleHasABar(t *testing.T) {
 	shown := make(chan string, 100)
 	previous := display.SetSink(display.SinkFunc(func(m display.Message) {

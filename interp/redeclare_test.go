@@ -7,15 +7,14 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// TestRedeclare says that what was made before a function is declared again calls
-// what it is now, whichever of the two ways functions are run there are before and
-// after.
+// Values that were created before a function was declared again call the new function, whether
+// the VM or yaegi runs the old one and the new one.
 func TestRedeclare(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name  string
 		cells []string
-		want  string // the result of the last
+		want  string // the result of the last cell
 	}{
 		{"closure", []string{"func f() int { return 1 }", "g := func() int { return f() }", "func f() int { return 2 }", "g()"}, "2"},
 		{"closure, twice", []string{"func f() int { return 1 }", "g := func() int { return f() }", "func f() int { return 2 }", "func f() int { return 3 }", "g()"}, "3"},

@@ -2,9 +2,8 @@ package interp_test
 
 import "testing"
 
-// TestRedeclaredLocks says that a lock or a wait group that is declared again is
-// another one: goroutines of earlier cells go on with theirs, and functions of earlier
-// cells use the new one.
+// A lock or a wait group that is declared again is a new one: goroutines of earlier cells
+// continue with the old one, and functions of earlier cells use the new one.
 func TestRedeclaredLocks(t *testing.T) {
 	t.Parallel()
 	skipConcurrent(t, "go func()")
@@ -24,13 +23,12 @@ func TestRedeclaredLocks(t *testing.T) {
 		n.must(t, "var guarded [2]struct { n int; mu sync.RWMutex }\nguarded[1].mu.RLock()\nread := &guarded[1]", "")
 		n.must(t, "var guarded [2]struct { n int; mu sync.RWMutex }\nread.mu.RUnlock()\nguarded[1].mu.TryLock()", "= true")
 	}
-	// All other variables stay the same ones.
+	// All other variables remain the same.
 	n.must(t, "x := 1\np := &x\nvar a atomic.Int64\nq := &a", "")
 	n.must(t, "x := 2\nvar a atomic.Int64\n*p, q == &a", "= 2, true")
 }
 
-// TestInterruptedGroupAgain says that a cell with a wait group may be interrupted and
-// run again, however late its goroutines end.
+// A cell with a wait group can be interrupted and run again, however late its goroutines end.
 func TestInterruptedGroupAgain(t *testing.T) {
 	t.Parallel()
 	skipConcurrent(t, "go func()")

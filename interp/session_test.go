@@ -14,11 +14,11 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// limit is how long one cell may take before a test gives it up; the longest
-// takes a second on a slow machine under the race detector.
+// limit is how long one cell may take in a test. The slowest takes a second on a slow machine
+// under the race detector.
 const limit = 5 * time.Minute
 
-// buffer takes the output of cells, from any goroutine.
+// buffer collects the output of cells. Its methods may be called from any goroutine.
 type buffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -30,7 +30,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// take returns what was written since the last call.
+// take returns what was written since the previous call.
 func (b *buffer) take() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,8 +59,8 @@ func newNotebook(t testing.TB, options ...interp.Option) *notebook {
 	return n
 }
 
-// run executes a cell and describes what came of it: the output, then "= value",
-// or "! kind: message".
+// run executes a cell and describes its outcome: the output, then "= value", or "! kind:
+// message".
 func (n *notebook) run(src string) string {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -82,7 +82,7 @@ func (n *notebook) run(src string) string {
 	return text
 }
 
-// line ends the last line of text.
+// line adds a line break to text if its last line has none.
 func line(text string) string {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
@@ -97,7 +97,7 @@ func (b *buffer) peek() string {
 	return b.text.String()
 }
 
-// must runs a cell and compares what came of it.
+// must runs a cell and compares its outcome.
 func (n *notebook) must(t *testing.T, src, want string) {
 	t.Helper()
 	if got := n.run(src); got != want {

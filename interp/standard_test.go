@@ -24,7 +24,7 @@ func TestStdin(t *testing.T) {
 	}
 }
 
-// refusal is an input that cannot be read.
+// refusal is an input whose reads fail.
 type refusal struct{}
 
 func (refusal) Read([]byte) (int, error) { return 0, errors.New("nobody is there") }

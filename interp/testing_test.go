@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// recorder is a test whose output and failures are seen.
+// recorder is a test that records its output and failures.
 type recorder struct {
 	testing.TB
 	out   bytes.Buffer
@@ -20,7 +20,7 @@ func (r *recorder) Fail()             { r.ended = append(r.ended, "failed") }
 func (r *recorder) FailNow()          { r.ended = append(r.ended, "failed at once") }
 func (r *recorder) SkipNow()          { r.ended = append(r.ended, "skipped") }
 
-// TestPlacesOfTests has what tests in cells report told with their places.
+// Tests in cells report the line of the cell.
 func TestPlacesOfTests(t *testing.T) {
 	r := &recorder{TB: t}
 	expvar.Publish("quern.recorder", expvar.Func(func() any { return r }))

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// FuzzTools completes and inspects at any place of any text: nothing may panic,
-// and what is replaced lies around the offset, between characters.
+// FuzzTools completes and inspects at any offset of any text. Nothing may panic, and the replaced
+// range must contain the offset and lie on character boundaries.
 func FuzzTools(f *testing.F) {
 	for _, row := range completionRows {
 		offset := strings.Index(row.in, "|")

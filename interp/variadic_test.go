@@ -8,8 +8,8 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// TestNoVariadicArguments has compiled methods tell no arguments from an empty slice:
-// Pool.Label takes the hidden labels without any, and refuses none for an example.
+// Compiled variadic methods can distinguish a call without arguments from one with an empty
+// slice: without arguments Pool.Label uses the hidden labels, with an empty slice it fails.
 func TestNoVariadicArguments(t *testing.T) {
 	var out bytes.Buffer
 	s, err := interp.New(interp.Output(func(int) (stdout, stderr io.Writer) { return &out, &out }))

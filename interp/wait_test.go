@@ -2,8 +2,7 @@ package interp_test
 
 import "testing"
 
-// TestLaterGenericMethod says that a method of a generic type may come later,
-// and what is wrong with one in plain words.
+// A later cell may declare a method of a generic type. An error in it has a clear message.
 func TestLaterGenericMethod(t *testing.T) {
 	t.Parallel()
 	n := newNotebook(t)
@@ -15,7 +14,7 @@ func TestLaterGenericMethod(t *testing.T) {
 	n.must(t, "Box[int]{1}.Get()", "= 1")
 }
 
-// TestWaits says that locks and groups do what they do without the session.
+// Locks and wait groups behave as in compiled Go.
 func TestWaits(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, in, want string }{

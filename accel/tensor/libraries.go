@@ -36,8 +36,8 @@ func Libraries() []Library {
 	}
 	var all []Library
 	for _, f := range library.Report(version) {
-		l := Library{Name: f.Library.Name, Path: f.Place.Path, From: f.Place.From}
-		if f.Place.Path != "" {
+		l := Library{Name: f.Library.Name, Path: f.Location.Path, From: f.Location.From}
+		if f.Location.Path != "" {
 			l.Version = f.Version.String()
 		}
 		if f.Unused != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNoFrontEnd is returned if no notebook is connected.
-var ErrNoFrontEnd = errors.New("comm: no notebook is connected")
+var ErrNoFrontEnd = errors.New("comm: no notebook is connected; run this in a cell of a notebook")
 
 // ErrClosed is returned for a comm that either side has closed.
 var ErrClosed = errors.New("comm: the comm is closed")

@@ -102,6 +102,6 @@ func TestButtonsAreInterrupted(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.Canceled) || pool.Len() != 0 {
 		t.Errorf("%v, %v", err, pool)
 	}
-	click(panel.classes[0]) // blocks nobody
+	click(panel.classes[0]) // does not block
 	click(panel.classes[0])
 }

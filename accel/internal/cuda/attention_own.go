@@ -26,7 +26,7 @@ func attentionOf(op ir.Attention, s ir.Step, added int) attentionKernels {
 	return o
 }
 
-// addedAt returns the address of what is added to the scores, 0 for nothing.
+// addedAt returns the address of the tensor that is added to the scores, or 0 if there is none.
 func (p *program) addedAt(s ir.Step, added int) kernels.Pointer {
 	if len(s.In) <= added {
 		return 0

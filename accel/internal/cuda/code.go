@@ -17,14 +17,14 @@ type code struct {
 	ctx     driver.Context
 	modules map[string]driver.Module
 	entries map[[2]string]driver.Function // by module and entry
-	loops   map[string]driver.Function    // by PTX
+	fused   map[string]driver.Function    // fused kernels by their PTX
 	shared  map[driver.Function]int       // bytes of SetMaxShared
 	names   map[driver.Function]string    // of entries
 }
 
 func newCode(ctx driver.Context) *code {
 	return &code{ctx: ctx, modules: map[string]driver.Module{}, entries: map[[2]string]driver.Function{},
-		loops: map[string]driver.Function{}, shared: map[driver.Function]int{}, names: map[driver.Function]string{}}
+		fused: map[string]driver.Function{}, shared: map[driver.Function]int{}, names: map[driver.Function]string{}}
 }
 
 // entry returns a kernel of package kernels, loading its module if necessary.
@@ -54,7 +54,7 @@ func (c *code) entry(module, name string) (driver.Function, error) {
 
 // loop returns a fused kernel that package ptx generated.
 func (c *code) loop(text string) (driver.Function, error) {
-	if f, ok := c.loops[text]; ok {
+	if f, ok := c.fused[text]; ok {
 		return f, nil
 	}
 	m, err := c.ctx.Load(text)
@@ -65,7 +65,7 @@ func (c *code) loop(text string) (driver.Function, error) {
 	if err != nil {
 		return 0, err
 	}
-	c.loops[text], c.names[f] = f, ptx.Entry
+	c.fused[text], c.names[f] = f, ptx.Entry
 	return f, nil
 }
 

@@ -10,7 +10,7 @@ import (
 
 // errDropsNaN rejects a plan of a library: its ReLU is the maximum instruction of the
 // hardware, which returns 0 for NaN and would hide that a training diverged.
-var errDropsNaN = errors.New("its ReLU of NaN is not NaN")
+var errDropsNaN = errors.New("the library's ReLU does not return NaN for NaN")
 
 // quietNaN returns a quiet NaN of a type, twice for 16-bit types.
 func quietNaN(t ir.DType) uint32 {

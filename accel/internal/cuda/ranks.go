@@ -57,7 +57,7 @@ func (d *Device) JoinRanks(ctx context.Context, id []byte, rank, size int) (join
 	}
 	var name nccl.ID
 	if copy(name[:], id) != len(name) || len(id) != len(name) {
-		return nil, fmt.Errorf("%s: NCCL: an id of %d bytes", d.name, len(id))
+		return nil, fmt.Errorf("%s: NCCL: the id has %d bytes, want %d", d.name, len(id), len(name))
 	}
 	r := &ranks{device: d, name: "NCCL " + l.Version()}
 	err = d.current(func() (err error) {
@@ -90,7 +90,7 @@ type ranks struct {
 
 func (r *ranks) Name() string { return r.name }
 
-// types are the element types that can be added up.
+// types are the element types that ranks can sum.
 var types = map[ir.DType]nccl.Type{ir.Float32: nccl.Float32, ir.Float64: nccl.Float64}
 
 // Sum starts an all-reduce after the work that has written s.
@@ -98,7 +98,7 @@ func (r *ranks) Sum(ctx context.Context, s ir.Storage, offset, count int, t ir.D
 	d, at := r.device, s.(*storage)
 	kind, ok := types[t]
 	if !ok {
-		return fmt.Errorf("%s: sums over ranks of %v", d.name, t)
+		return fmt.Errorf("%s: cannot sum tensors of type %v over ranks; only float32 and float64 are supported", d.name, t)
 	}
 	if err := d.timeline.wait(r.stream, at.written); err != nil {
 		return d.failed("sum over ranks", err)

@@ -42,7 +42,7 @@ func compileCp(o *operation) step {
 		n--
 	}
 	if !o.end(3, 4, 5) || n < 3 || n > 4 {
-		o.fail("%d operands", len(o.args))
+		o.fail("%d operands are not supported", len(o.args))
 		return nil
 	}
 	size := int(o.args[2].bits)
@@ -71,7 +71,7 @@ func compileCp(o *operation) step {
 			i := bits.TrailingZeros32(m)
 			n := int(uint32(w.r[bytes][i]))
 			if n > size {
-				panic(w.fault(Trapped, i, "%d bytes to copy of %d", n, size))
+				panic(w.fault(Trapped, i, "%d bytes to copy, but the size is %d", n, size))
 			}
 			if ignore >= 0 && flip(w.p[ignore], not)>>i&1 == 1 {
 				n = 0

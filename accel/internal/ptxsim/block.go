@@ -152,7 +152,7 @@ func (w *warp) arrive(in *instruction, active uint32) bool {
 	if in.bar.threads >= 0 {
 		threads := w.r[in.bar.threads][first]
 		if threads == 0 || threads%warpSize != 0 {
-			panic(w.fault(Trapped, first, "barrier for %d threads, which is no multiple of 32", threads))
+			panic(w.fault(Trapped, first, "barrier for %d threads, which is not a multiple of 32", threads))
 		}
 		expected = int(threads / warpSize)
 	}

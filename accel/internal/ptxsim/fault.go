@@ -18,7 +18,7 @@ const (
 )
 
 var faultNames = [...]string{"out of bounds", "misaligned address", "uninitialised read", "race", "divergent barrier",
-	"inactive lane", "budget of steps spent", "trap"}
+	"inactive lane", "too many instructions", "trap"}
 
 func (k FaultKind) String() string { return faultNames[k] }
 

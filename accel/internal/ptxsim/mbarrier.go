@@ -109,7 +109,7 @@ func (w *warp) initBarrier(a *access, lane, count int) {
 	at := w.r[a.base][lane] + a.offset
 	n := int(uint32(w.r[count][lane]))
 	if n == 0 || n >= 1<<20 {
-		panic(w.accessFault(Trapped, lane, "shared", at, 8, "mbarrier for %d arrivals", n))
+		panic(w.accessFault(Trapped, lane, "shared", at, 8, "an mbarrier for %d arrivals; the count must be 1 to 2^20-1", n))
 	}
 	w.storeShared(lane, at, []byte{0xb, 0xa, 0x2, 0x2, 0x1, 0xe, 0x2, byte(n)}, 8, false)
 	b := &arrivals{expected: n, pending: n}
@@ -130,7 +130,7 @@ func (w *warp) arrivals(lane int, at uint64) *arrivals {
 func (o *operation) arriveOperation(a *access, expects bool) step {
 	n := len(o.args)
 	if !o.end(2, 3) || expects && n != 3 {
-		o.fail("%d operands", n)
+		o.fail("%d operands are not supported", n)
 		return nil
 	}
 	d := -1

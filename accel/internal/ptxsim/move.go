@@ -50,7 +50,7 @@ func compileMov(o *operation) step {
 func (o *operation) pack(t valueType) step {
 	n := len(o.args[1].items)
 	if n != 2 && n != 4 || t.bits/n < 8 {
-		o.fail("%d elements do not make .%s", n, t.name)
+		o.fail("%d elements do not fill a .%s", n, t.name)
 		return nil
 	}
 	part := valueType{"b" + t.name[1:], untyped, t.bits / n}
@@ -71,7 +71,7 @@ func (o *operation) pack(t valueType) step {
 func (o *operation) unpack(t valueType) step {
 	n := len(o.args[0].items)
 	if n != 2 && n != 4 || t.bits/n < 8 {
-		o.fail("%d elements do not make .%s", n, t.name)
+		o.fail("%d elements do not fill a .%s", n, t.name)
 		return nil
 	}
 	part := valueType{"b" + t.name[1:], untyped, t.bits / n}

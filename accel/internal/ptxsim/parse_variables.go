@@ -66,7 +66,7 @@ func (p *parser) variable() (variable, error) {
 				return v, err
 			}
 			if n == 0 || n&(n-1) != 0 {
-				return v, p.failure(v.line, ".align %d is no power of two", n)
+				return v, p.failure(v.line, ".align %d is not a power of two", n)
 			}
 			v.align = n
 		case ".v2":

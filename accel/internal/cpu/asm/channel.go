@@ -24,7 +24,7 @@ func channel() {
 type vectorOf struct {
 	load  func(i int) VecVirtual
 	store func(v VecVirtual)
-	keep  func(v VecVirtual) // clears what is behind the row's end
+	keep  func(v VecVirtual) // clears the lanes after the end of the row
 }
 
 // overRows runs a body over all vectors of rows; the first base is where it stores.
@@ -118,7 +118,7 @@ func (s isa) parameters(names ...string) []VecVirtual {
 	return list
 }
 
-// sums writes the lanes' sums one behind the other.
+// sums writes the sums of the lanes consecutively.
 func (s isa) sumsTo(to Register, sums ...VecVirtual) {
 	for i, v := range sums {
 		VMOVSS(s.lanesSum(v), Mem{Base: to, Disp: 4 * i})

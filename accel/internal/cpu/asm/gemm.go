@@ -210,7 +210,7 @@ func (t *tileState) multiply(a Mem, i int) {
 	}
 }
 
-// addResult adds c, if the mode says so, and jumps to bias.
+// addResult adds c if mode selects accumulation, and jumps to bias.
 func (t *tileState) addResult() {
 	TESTQ(U32(addResult), Load(Param("mode"), GP64()))
 	JZ(LabelRef("bias"))

@@ -59,7 +59,7 @@ func TestDescriptorsOfTheRealLibrary(t *testing.T) {
 			t.Errorf("%s: %v\ngot  %+v\nwant %+v", name, err, got, p)
 		}
 	}
-	// Without a GPU there is no handle, which is an error in words.
+	// Without a GPU, creating the handle fails with an error.
 	if _, err := Open(real(t)); err != nil {
 		var e *library.CallError
 		if !errors.As(err, &e) || e.Status != "CUBLAS_STATUS_NOT_INITIALIZED" || e.Call != "cublasLtCreate" {
@@ -71,7 +71,7 @@ func TestDescriptorsOfTheRealLibrary(t *testing.T) {
 // The numbers in shim.c must be those of the real header.
 func TestNumbersOfTheRealHeader(t *testing.T) {
 	include := filepath.Join(filepath.Dir(filepath.Dir(real(t).Path)), "include")
-	runtime := filepath.Join(include, "..", "..", "cuda_runtime", "include") // of pip's older packages
+	runtime := filepath.Join(include, "..", "..", "cuda_runtime", "include") // for older pip packages
 	for _, header := range []string{"cublasLt.h", "library_types.h"} {
 		_, err := os.Stat(filepath.Join(include, header))
 		if _, other := os.Stat(filepath.Join(runtime, header)); err != nil && other != nil {
@@ -138,13 +138,13 @@ func fakeLibrary(t *testing.T) *library.Handle {
 	return found
 }
 
-// pointer returns where numbers lie, which are device memory for the fake.
+// pointer returns the address of the elements, which are the fake's device memory.
 func pointer(v []float32) driver.Pointer {
 	return driver.Pointer(uintptr(unsafe.Pointer(unsafe.SliceData(v))))
 }
 
-// Every call must arrive with its arguments in place: the fake refuses what is
-// wrong, and computes.
+// Every call must have the right arguments: the fake rejects wrong ones, and computes the
+// result.
 func TestCallsArrive(t *testing.T) {
 	found := fakeLibrary(t)
 	l, err := Open(found)
@@ -185,7 +185,7 @@ func TestCallsArrive(t *testing.T) {
 	if _, err := l.Plans(none, 1); !errors.As(err, &e) || e.Call != "cublasLtMatrixLayoutCreate" {
 		t.Errorf("a layout that is refused: %v", err)
 	}
-	// Which fails where descriptors are left.
+	// It fails if a descriptor was not released.
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
@@ -195,7 +195,7 @@ func TestCallsArrive(t *testing.T) {
 	}
 }
 
-// tryPlan compares with a plain loop.
+// tryPlan compares the result of a plan with that of a plain loop.
 func tryPlan(t *testing.T, name string, p Matmul, plan Plan) {
 	t.Helper()
 	fill := func(n, seed int) []float32 {
@@ -249,7 +249,7 @@ func tryPlan(t *testing.T, name string, p Matmul, plan Plan) {
 	}
 }
 
-// Scales of 8-bit floats and sums of float64 must arrive, too.
+// The scales of 8-bit floats, and float64 accumulation, must be passed correctly too.
 func TestCallsOfOtherTypesArrive(t *testing.T) {
 	found := fakeLibrary(t)
 	l, err := Open(found)
@@ -304,7 +304,7 @@ func TestCallsOfOtherTypesArrive(t *testing.T) {
 	}
 }
 
-// What the documentation does not allow is not asked for.
+// Operations that the documentation does not allow are rejected without calling the library.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(p *Matmul){

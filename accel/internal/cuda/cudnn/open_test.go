@@ -28,7 +28,7 @@ func real(t *testing.T) *library.Handle {
 	return found
 }
 
-// convolutions are some that the back end asks for, of float32.
+// convolutions are some float32 convolutions that the back end uses.
 var convolutions = map[string]Convolution{
 	"plain":    {N: 2, C: 3, H: 8, W: 9, O: 4, OH: 8, OW: 9, KH: 3, KW: 3, Groups: 1, Stride: [2]int{1, 1}, Padding: [2]int{1, 1}, Dilation: [2]int{1, 1}},
 	"uneven":   {N: 3, C: 5, H: 9, W: 7, O: 6, OH: 5, OW: 3, KH: 1, KW: 5, Groups: 1, Stride: [2]int{2, 1}, Padding: [2]int{0, 2}, Dilation: [2]int{3, 2}},
@@ -43,9 +43,8 @@ func (c Convolution) of(kind Kind, t tensortype.DType) Convolution {
 	return c
 }
 
-// withDriver runs a test in a process with a CUDA driver, if this one has none: a driver
-// without devices, which the real library needs to be present. It reports whether it did
-// so.
+// withDriver runs a test in another process, with a fake CUDA driver without devices, if this
+// process has no driver: the real library needs one. It reports whether it has done so.
 func withDriver(t *testing.T) (done bool) {
 	t.Helper()
 	const path = "LD_LIBRARY_PATH"
@@ -67,9 +66,9 @@ func withDriver(t *testing.T) (done bool) {
 	return true
 }
 
-// The real library must accept the descriptors, and have engines for them. It plans for a
-// GPU that is described to it, ahead-of-time in its documentation, so no GPU needs to be
-// present.
+// The real library must accept the descriptors, and have engines for them. It makes plans for
+// a GPU of which the test passes a description (ahead-of-time compilation), so no GPU is
+// needed.
 func TestPlansOfTheRealLibrary(t *testing.T) {
 	l, err := bind(real(t))
 	if err != nil {
@@ -127,7 +126,7 @@ func TestPlansOfTheRealLibrary(t *testing.T) {
 		t.Errorf("TF32: %v, %v", plans, err)
 	}
 	closeAll(plans)
-	// Without a GPU there is no handle, which is an error in words.
+	// Without a GPU, creating the handle fails with a CallError.
 	if _, err := Open(real(t)); err != nil && (!errors.As(err, &e) || e.Call != "cudnnCreate" || !strings.HasPrefix(e.Status, "CUDNN_STATUS_")) {
 		t.Errorf("no GPU: %v", err)
 	}
@@ -185,7 +184,7 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 	source := "#include <stddef.h>\n#include <cudnn_graph_v9.h>\n" + list + "\n"
 	for ours, theirs := range pairs {
 		theirs = "CUDNN_" + theirs
-		// What plans for a GPU that is described has come with 9.8, and is for tests.
+		// Planning for a GPU from its description exists since 9.8, and only tests use it.
 		if v := found.Version; v.Minor < 8 && strings.Contains(theirs, "DEVICEPROP") && !strings.Contains(string(header), theirs) {
 			continue
 		}
@@ -216,7 +215,7 @@ func fakeLibrary(t *testing.T) *library.Handle {
 	t.Helper()
 	cc := testenv.Command(t, "cc")
 	folder := t.TempDir()
-	nothing := filepath.Join(folder, "nothing.c") // that the true one is made of, or calls
+	nothing := filepath.Join(folder, "nothing.c") // the files that the real library consists of or loads
 	if err := os.WriteFile(nothing, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -232,8 +231,8 @@ func fakeLibrary(t *testing.T) *library.Handle {
 	return found
 }
 
-// Every call must arrive with its arguments in place: the fake refuses what is
-// wrong, and convolves.
+// Every call must have the right arguments: the fake rejects wrong ones, and computes the
+// convolution.
 func TestCallsArrive(t *testing.T) {
 	found := fakeLibrary(t)
 	l, err := Open(found)
@@ -250,8 +249,8 @@ func TestCallsArrive(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			// Of six, one rounds, one is not deterministic, one does not work, one is for
-			// TF32, one is to be compiled; the fallback is the second.
+			// Of the six engines, one rounds, one is not deterministic, one does not work, one uses
+			// TF32, and one needs run-time compilation; the fallback is the second.
 			if len(plans) != 2 || plans[0].Name() != "cuDNN engine 40" || plans[1].Name() != "cuDNN engine 47" || plans[1].Workspace() != 7168 {
 				t.Fatalf("%s: plans %v", name, plans)
 			}
@@ -281,7 +280,7 @@ func TestCallsArrive(t *testing.T) {
 	if _, err := l.Plans(wrong, 4); !errors.As(err, &e) || e.Call != "cudnnBackendFinalize" || e.Status != "CUDNN_STATUS_BAD_PARAM" || !strings.Contains(e.Words, "out ==") {
 		t.Errorf("a convolution that is wrong: %v", err)
 	}
-	// Which fails where descriptors are left.
+	// It fails if a descriptor was not released.
 	if err := l.Close(); err != nil {
 		t.Error(err)
 	}
@@ -347,7 +346,7 @@ func tryPlan(t *testing.T, name string, c Convolution, p Plan) {
 	}
 }
 
-// pointer returns where numbers lie, which are device memory for the fake.
+// pointer returns the address of the elements, which are the fake's device memory.
 func pointer(v []float32) driver.Pointer {
 	return driver.Pointer(uintptr(unsafe.Pointer(unsafe.SliceData(v))))
 }

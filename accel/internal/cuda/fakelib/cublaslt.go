@@ -147,7 +147,7 @@ func (p *matmulPlan) Run(s driver.Stream, at cublaslt.Addresses) error {
 		align int
 	}{{at.A, p.matmul.A.Align}, {at.B, p.matmul.B.Align}, {at.D, p.matmul.D.Align}, {at.Bias, p.matmul.D.Align}, {at.ScaleA, 4}, {at.ScaleB, 4}} {
 		if one.p%driver.Pointer(one.align) != 0 {
-			return l.refused("cublasLtMatmul", "the address %#x is no multiple of %d", one.p, one.align)
+			return l.refused("cublasLtMatmul", "the address %#x is not a multiple of %d", one.p, one.align)
 		}
 	}
 	l.Runs++

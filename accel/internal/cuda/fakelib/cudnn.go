@@ -18,7 +18,7 @@ type CuDNN struct {
 	// Refuses names functions whose calls fail, cudnnBackendExecute for instance.
 	Refuses map[string]bool
 
-	// Runs counts the convolutions .
+	// Runs counts the convolutions.
 	Runs  int
 	plans int // not closed
 }

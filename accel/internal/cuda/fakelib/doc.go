@@ -3,5 +3,5 @@
 //
 // A fake computes with plain loops in float64, and rejects what the documentation of the
 // library does not allow. It also rejects addresses that are less aligned than the plan
-// requires, memory that nobody has written, and plans that are used after Close.
+// requires, memory that was never written, and plans that are used after Close.
 package fakelib

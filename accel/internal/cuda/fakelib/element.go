@@ -44,14 +44,14 @@ func encode(t tensortype.DType, values []float64) []byte {
 	return b
 }
 
-// unwrittenError reports that a library reads memory that nobody has written.
+// unwrittenError reports that a library reads memory that was never written.
 type unwrittenError struct {
 	at    driver.Pointer
 	bytes int
 }
 
 func (e *unwrittenError) Error() string {
-	return fmt.Sprintf("%d bytes at %#x are read, and nobody has written all of them", e.bytes, e.at)
+	return fmt.Sprintf("%d bytes at %#x are read, but not all of them were written", e.bytes, e.at)
 }
 
 // numbers reads contiguous elements.

@@ -22,7 +22,7 @@ import (
 // rank that creates the id adds up what all ranks send to it.
 type NCCL struct {
 	Context fake.FuncLauncher
-	// Refuses names functions whose calls fail.
+	// Refuses has the names of functions whose calls fail.
 	Refuses map[string]bool
 	// Takes is how long a sum takes.
 	Takes time.Duration

@@ -26,7 +26,7 @@ func (e *MissingError) Error() string {
 	if e.Only != "" {
 		return fmt.Sprintf("%s is not in %s (%s)", strings.Join(e.Library.Files, " or "), e.Only, Variable)
 	}
-	return fmt.Sprintf("not found; python3 -m pip install %s brings it, and %s can name its folder", e.Library.Package, Variable)
+	return fmt.Sprintf("not found; install it with python3 -m pip install %s, or set %s to its folder", e.Library.Package, Variable)
 }
 
 // Unwrap returns why existing files are not used.
@@ -40,7 +40,7 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("%s is version %s, and %s up to, without, %s is used", e.Path, e.Found, e.Library.Oldest, e.Library.Before)
+	return fmt.Sprintf("%s has version %s, but only versions from %s to below %s are supported", e.Path, e.Found, e.Library.Oldest, e.Library.Before)
 }
 
 // DriverError means that a library needs a later CUDA than the driver supports.
@@ -50,7 +50,7 @@ type DriverError struct {
 }
 
 func (e *DriverError) Error() string {
-	return fmt.Sprintf("%s is made for CUDA %d, and the NVIDIA driver supports CUDA %d.%d; update the driver or install the library for CUDA %d",
+	return fmt.Sprintf("%s requires CUDA %d, but the NVIDIA driver supports CUDA %d.%d; update the driver or install the library for CUDA %d",
 		e.Path, e.CUDA/1000, e.Driver/1000, e.Driver%1000/10, e.Driver/1000)
 }
 

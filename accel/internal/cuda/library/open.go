@@ -21,7 +21,7 @@ import (
 
 // Handle is a loaded library. It stays loaded until the process ends.
 type Handle struct {
-	Place
+	Location
 	Version Version
 	CUDA    int // version of CUDA that it was built for, 1000*major + 10*minor; 0 if it does not say
 	library unsafe.Pointer
@@ -36,7 +36,7 @@ type question struct {
 	driver  int
 }
 
-// Open loads the first library that [Library.Places] returns, whose version is supported,
+// Open loads the first library that [Library.Locations] returns, whose version is supported,
 // and that runs with a driver for a version of CUDA (0: unknown). The result is cached for
 // the process. Several goroutines may call Open.
 func (l *Library) Open(driver int) (*Handle, error) {
@@ -55,13 +55,13 @@ func (l *Library) OpenIn(folder string) (*Handle, error) {
 }
 
 func (l *Library) open(m Machine, driver int) (*Handle, error) {
-	places, err := l.Places(m)
+	locations, err := l.Locations(m)
 	if err != nil {
 		return nil, err
 	}
 	var refused []error
-	for _, place := range places {
-		h, err := l.load(m, place, driver)
+	for _, location := range locations {
+		h, err := l.load(m, location, driver)
 		if err == nil {
 			return h, nil
 		}
@@ -94,15 +94,15 @@ func dlopen(path string) (unsafe.Pointer, error) {
 }
 
 // load opens a library and checks its version. It closes one that is not supported.
-func (l *Library) load(m Machine, place Place, driver int) (*Handle, error) {
-	if err := l.whole(place); err != nil {
+func (l *Library) load(m Machine, location Location, driver int) (*Handle, error) {
+	if err := l.whole(location); err != nil {
 		return nil, err
 	}
-	library, err := dlopen(place.Path)
+	library, err := dlopen(location.Path)
 	if err != nil {
 		return nil, err
 	}
-	h := &Handle{Place: place, library: library}
+	h := &Handle{Location: location, library: library}
 	if err := l.ask(m, h, driver); err != nil {
 		C.quern_library_close(library)
 		return nil, err
@@ -121,7 +121,7 @@ func (l *Library) ask(m Machine, h *Handle, driver int) error {
 		h.Path = C.GoString(&at[0])
 	}
 	if l.first != "" {
-		if err := h.needs(m, l.first, m.alsoFound([]Place{{Path: filepath.Join(filepath.Dir(h.Path), l.first)}}, l.first), fmt.Sprintf("install %s again", l.Name)); err != nil {
+		if err := h.needs(m, l.first, m.alsoFound([]Location{{Path: filepath.Join(filepath.Dir(h.Path), l.first)}}, l.first), fmt.Sprintf("install %s again", l.Name)); err != nil {
 			return err
 		}
 	}
@@ -163,36 +163,36 @@ func (l *Library) callee(m Machine, h *Handle) error {
 		return nil // it does not say which CUDA it needs, or finds the library itself
 	}
 	folder := filepath.Dir(h.Path)
-	places := []Place{{Path: filepath.Join(folder, file)}}
+	locations := []Location{{Path: filepath.Join(folder, file)}}
 	for _, wheel := range l.calls.Wheels { // the folders in which the file searches, too
-		places = append(places, Place{Path: filepath.Join(folder, "..", "..", "..", filepath.FromSlash(wheel), file)})
+		locations = append(locations, Location{Path: filepath.Join(folder, "..", "..", "..", filepath.FromSlash(wheel), file)})
 	}
-	found, err := l.calls.Places(m)
+	found, err := l.calls.Locations(m)
 	var missing *MissingError
 	if err != nil && !errors.As(err, &missing) {
 		return err
 	}
 	for _, p := range found {
 		if filepath.Base(p.Path) == file {
-			places = append(places, p)
+			locations = append(locations, p)
 		}
 	}
-	return h.needs(m, file, m.alsoFound(places, file), fmt.Sprintf("python3 -m pip install %s brings it", l.calls.packaged(h.CUDA/1000)))
+	return h.needs(m, file, m.alsoFound(locations, file), fmt.Sprintf("install it with python3 -m pip install %s", l.calls.packaged(h.CUDA/1000)))
 }
 
 // alsoFound adds the folder in which the dynamic linker finds a file.
-func (m Machine) alsoFound(places []Place, file string) []Place {
+func (m Machine) alsoFound(locations []Location, file string) []Location {
 	if path, err := m.find(file); err == nil {
-		places = append(places, Place{path, fromLoader})
+		locations = append(locations, Location{path, fromLoader})
 	}
-	return places
+	return locations
 }
 
 // needs loads a dependency of a library from the first folder that has it. It is never
 // closed.
-func (h *Handle) needs(m Machine, file string, places []Place, remedy string) error {
+func (h *Handle) needs(m Machine, file string, locations []Location, remedy string) error {
 	var why error = &LoadError{Path: file, Reason: "not found"}
-	for _, p := range places {
+	for _, p := range locations {
 		if !m.exists(p.Path) {
 			continue
 		}

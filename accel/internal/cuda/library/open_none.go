@@ -4,7 +4,7 @@ package library
 
 // Handle is a loaded library. This build cannot load any.
 type Handle struct {
-	Place
+	Location
 	Version Version
 	CUDA    int // version of CUDA that it was built for, 1000*major + 10*minor
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// compiled makes a library of C in a folder.
+// compiled compiles a C library in a folder.
 func compiled(t *testing.T, folder, name, source string) {
 	t.Helper()
 	cc := testenv.Command(t, "cc")
@@ -51,7 +51,7 @@ func truncated(t *testing.T, from, to string) {
 			end = max(end, p.Off+p.Filesz)
 		}
 	}
-	// The table of sections is behind the parts, and is not wanted to load a library.
+	// The section table is at the end of the file, and is not needed to load a library.
 	clear(text[40:48])
 	clear(text[58:64])
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
@@ -62,7 +62,7 @@ func truncated(t *testing.T, from, to string) {
 	}
 }
 
-// foreign copies a library and says that it is for another architecture.
+// foreign copies a library and changes its architecture.
 func foreign(t *testing.T, from, to string) {
 	t.Helper()
 	text, err := os.ReadFile(from)
@@ -107,14 +107,14 @@ func TestOpen(t *testing.T) {
 	foreign(t, file("good/libcublasLt.so.13"), file("foreign/libcublasLt.so.13"))
 	compiled(t, file("deadly"), "libnccl.so.2", "#include <stdlib.h>\n__attribute__((constructor)) static void begin(void) { abort(); }\n")
 	compiled(t, file("lethal"), "libnccl.so.2", "int ncclGetVersion(int *v) { return *(volatile int *)8; }")
-	// As the true one does, whose parts are missing.
+	// As the real library does if its parts are missing.
 	compiled(t, file("alone"), "libcudnn.so.9", "#include <stdlib.h>\nsize_t cudnnGetVersion(void) { abort(); }\nsize_t cudnnGetCudartVersion(void) { abort(); }\n")
 	for _, folder := range []string{"uncalled", "called"} {
 		compiled(t, file(folder), "libcudnn.so.9", "size_t cudnnGetVersion(void) { return 92600; }\nsize_t cudnnGetCudartVersion(void) { return 13020; }\n")
 		compiled(t, file(folder), "libquern_part.so.9", "")
 	}
 	compiled(t, file("called"), "libquern_called.so.13", "")
-	calls := *CuDNN // of names that this process has not loaded
+	calls := *CuDNN // with file names that this process has not loaded
 	calls.first = "libquern_part.so.9"
 	calls.calls = &Library{Name: "cuBLASLt", Files: []string{"libquern_called.so.13", "libquern_called.so.12"}}
 	for _, row := range []struct {
@@ -175,7 +175,7 @@ func TestOpen(t *testing.T) {
 			}
 		})
 	}
-	// What the loader would find is looked at, too.
+	// The folders of the dynamic loader are searched too.
 	cut := Machine{Env: func(name string) string {
 		if name == "LD_LIBRARY_PATH" {
 			return file("cut")
@@ -187,23 +187,23 @@ func TestOpen(t *testing.T) {
 	if h, err := only.open(cut, 0); !errors.As(err, new(*LoadError)) || !strings.Contains(err.Error(), "install it again") {
 		t.Errorf("half a file on the loader's path: %+v, %v", h, err)
 	}
-	// What the loader does not find is no error of its own.
+	// A library that the dynamic loader does not find is reported as a MissingError.
 	none := Machine{Env: func(string) string { return "" }, Loaded: func() []string { return nil }}
 	if h, err := NCCL.open(none, 0); err != nil && !errors.As(err, new(*MissingError)) {
 		t.Errorf("no NCCL: %+v, %v", h, err)
 	}
 }
 
-// The real ones, where there are some: their versions must be known.
+// If the real libraries are installed, their versions must be supported.
 func TestOpenHere(t *testing.T) {
 	for _, f := range Report(0) {
 		if f.Unused != nil {
 			t.Logf("%s: %v", f.Library.Name, f.Unused)
 			continue
 		}
-		t.Logf("%s %s, %s (%s)", f.Library.Name, f.Version, f.Place.Path, f.Place.From)
+		t.Logf("%s %s, %s (%s)", f.Library.Name, f.Version, f.Location.Path, f.Location.From)
 	}
-	// Found once, loaded once.
+	// Each library is searched for and loaded once.
 	for _, l := range All {
 		one, err := l.Open(0)
 		two, again := l.Open(0)

@@ -2,10 +2,10 @@ package library
 
 // Found is the result of the search for one library.
 type Found struct {
-	Library *Library
-	Version Version
-	Place   Place // empty if none is used
-	Unused  error // why it is not used; nil if it is
+	Library  *Library
+	Version  Version
+	Location Location // empty if none is used
+	Unused   error    // why it is not used; nil if it is
 }
 
 // Report loads the libraries and returns which of them are used with a driver that supports
@@ -16,7 +16,7 @@ func Report(driver int) []Found {
 		f := Found{Library: l}
 		h, err := l.Open(driver)
 		if err == nil {
-			f.Version, f.Place = h.Version, h.Place
+			f.Version, f.Location = h.Version, h.Location
 		}
 		f.Unused = err
 		all = append(all, f)

@@ -66,13 +66,13 @@ var All = []*Library{CuBLASLt, CuDNN, NCCL}
 // searched, separated as in PATH, or "none" to use no library.
 const Variable = "QUERN_CUDA_LIBRARIES"
 
-// Place is a file that may be a library.
-type Place struct {
+// Location is a file that may be a library.
+type Location struct {
 	Path string // of the file
 	From string // how it was found, for messages
 }
 
-// Places returns the files to try, in order: those that the process has loaded already,
+// Locations returns the files to try, in order: those that the process has loaded already,
 // Python packages, conda, the path of the dynamic linker and the CUDA toolkit. NVIDIA's
 // cuda.pathfinder uses the same order. Only existing files are returned.
 //
@@ -81,7 +81,7 @@ type Place struct {
 // download. If files exist but none may be used, the error is a [*MissingError] that says
 // why. It is [ErrOff] if the libraries are switched off, and a [*LoadError] if the dynamic
 // linker would search the working directory for a library's dependencies.
-func (l *Library) Places(m Machine) ([]Place, error) {
+func (l *Library) Locations(m Machine) ([]Location, error) {
 	set := m.Env(Variable)
 	if off(set) {
 		return nil, ErrOff
@@ -92,11 +92,11 @@ func (l *Library) Places(m Machine) ([]Place, error) {
 	if set != "" {
 		return l.trusted(m, l.in(m, filepath.SplitList(set), Variable))
 	}
-	var all []Place
+	var all []Location
 	for _, path := range m.Loaded() {
 		for _, file := range l.Files {
 			if filepath.Base(path) == file {
-				all = append(all, Place{path, fromProcess})
+				all = append(all, Location{path, fromProcess})
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func (l *Library) Places(m Machine) ([]Place, error) {
 	for _, file := range l.Files {
 		switch path, err := m.find(file); {
 		case err == nil:
-			all = append(all, Place{path, fromLoader})
+			all = append(all, Location{path, fromLoader})
 		default:
 			skipped = errors.Join(skipped, errors.Unwrap(err))
 		}
@@ -149,9 +149,9 @@ func (m Machine) find(file string) (string, error) {
 
 // trusted removes files that other users could have written. Files that the process has
 // loaded have already run, and the dynamic linker's path was checked before.
-func (l *Library) trusted(m Machine, places []Place) ([]Place, error) {
+func (l *Library) trusted(m Machine, locations []Location) ([]Location, error) {
 	var skipped []error
-	places = slices.DeleteFunc(places, func(p Place) bool {
+	locations = slices.DeleteFunc(locations, func(p Location) bool {
 		if p.From == fromProcess || p.From == fromLoader {
 			return false
 		}
@@ -161,10 +161,10 @@ func (l *Library) trusted(m Machine, places []Place) ([]Place, error) {
 		}
 		return err != nil
 	})
-	if len(places) == 0 && len(skipped) > 0 {
+	if len(locations) == 0 && len(skipped) > 0 {
 		return nil, &MissingError{Library: l, Only: m.Env(Variable), Skipped: errors.Join(skipped...)}
 	}
-	return places, nil
+	return locations, nil
 }
 
 // off reports whether the variable switches the libraries off.
@@ -177,12 +177,12 @@ func off(value string) bool {
 }
 
 // in returns the library's files in some folders, folder by folder.
-func (l *Library) in(m Machine, folders []string, from string) []Place {
-	var all []Place
+func (l *Library) in(m Machine, folders []string, from string) []Location {
+	var all []Location
 	for _, folder := range folders {
 		for _, file := range l.Files {
 			if path := filepath.Join(folder, file); m.exists(path) {
-				all = append(all, Place{path, from})
+				all = append(all, Location{path, from})
 			}
 		}
 	}
@@ -201,14 +201,14 @@ func (m Machine) toolkit(root string) []string {
 
 // sites returns the folders of Python packages: of the active environment, of the one in
 // which the program is installed, of the python3 on PATH, which is not run, and of the user.
-func (m Machine) sites() []Place {
-	var all []Place
+func (m Machine) sites() []Location {
+	var all []Location
 	seen := map[string]bool{}
 	add := func(from string, folders ...string) {
 		for _, folder := range folders {
 			if real, err := filepath.EvalSymlinks(folder); err == nil && !seen[real] {
 				seen[real] = true
-				all = append(all, Place{folder, from})
+				all = append(all, Location{folder, from})
 			}
 		}
 	}

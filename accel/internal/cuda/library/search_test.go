@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// tree makes files below a folder and a machine whose home is elsewhere.
+// tree creates files below a new folder, which it returns.
 func tree(t *testing.T, files ...string) (root string) {
 	t.Helper()
 	root = t.TempDir()
@@ -28,7 +28,7 @@ func tree(t *testing.T, files ...string) (root string) {
 	return root
 }
 
-// machineAt returns one whose variables are relative to a folder.
+// machineAt returns a Machine with environment variables whose paths are relative to a folder.
 func machineAt(root string, variables map[string]string, loaded ...string) Machine {
 	return Machine{
 		Env: func(name string) string {
@@ -42,10 +42,10 @@ func machineAt(root string, variables map[string]string, loaded ...string) Machi
 	}
 }
 
-// paths returns the places with slashes, relative to a folder.
-func paths(root string, places []Place) []string {
+// paths returns the paths of the locations relative to a folder, with slashes.
+func paths(root string, locations []Location) []string {
 	var all []string
-	for _, p := range places {
+	for _, p := range locations {
 		path := p.Path
 		if relative, err := filepath.Rel(root, path); err == nil && filepath.IsAbs(path) {
 			path = relative
@@ -114,11 +114,11 @@ func TestPlaces(t *testing.T) {
 			if row.python != "" {
 				m.Python = filepath.Join(root, filepath.FromSlash(row.python))
 			}
-			places, err := row.library.Places(m)
+			locations, err := row.library.Locations(m)
 			if err != nil {
 				t.Fatal(err)
 			}
-			places = slices.DeleteFunc(places, func(p Place) bool { return p.From == "/usr/local/cuda" })
+			locations = slices.DeleteFunc(locations, func(p Location) bool { return p.From == "/usr/local/cuda" })
 			want := slices.Clone(row.want)
 			for i, p := range want {
 				if strings.HasPrefix(p, "/x/") {
@@ -129,15 +129,14 @@ func TestPlaces(t *testing.T) {
 					want[i] = filepath.ToSlash(relative)
 				}
 			}
-			if got := paths(root, places); !slices.Equal(got, want) {
+			if got := paths(root, locations); !slices.Equal(got, want) {
 				t.Errorf("got  %q\nwant %q", got, want)
 			}
 		})
 	}
 }
 
-// An environment without the packages of its Python must not have them, one with
-// them must.
+// The packages of the base Python are found only from an environment that includes them.
 func TestEnvironmentOfAnotherPython(t *testing.T) {
 	t.Parallel()
 	root := tree(t, "base/bin/python3.11", "base/lib/python3.11/site-packages/nvidia/nccl/lib/libnccl.so.2", "venv/lib/python3.11/site-packages/x")
@@ -154,14 +153,14 @@ func TestEnvironmentOfAnotherPython(t *testing.T) {
 		}
 		m := machineAt(root, nil)
 		m.Python = python
-		places, err := NCCL.Places(m)
-		if err != nil || len(slices.DeleteFunc(places, func(p Place) bool { return p.From == "/usr/local/cuda" })) != want {
-			t.Errorf("%q: %v, %v", config, places, err)
+		locations, err := NCCL.Locations(m)
+		if err != nil || len(slices.DeleteFunc(locations, func(p Location) bool { return p.From == "/usr/local/cuda" })) != want {
+			t.Errorf("%q: %v, %v", config, locations, err)
 		}
 	}
 }
 
-// A library that somebody else may have written is not loaded, wherever it is.
+// A library that another user could have written is not loaded, wherever it is.
 func TestPlanted(t *testing.T) {
 	const nccl = "nvidia/nccl/lib/libnccl.so.2"
 	root := tree(t, "notebook/"+nccl, "notebook/libnccl.so.2", "notebook/lib/python3.12/site-packages/"+nccl, "notebook/lib/libnccl.so.2", "notebook/lib64/libnccl.so.2",
@@ -213,9 +212,9 @@ func TestPlanted(t *testing.T) {
 		case "home":
 			m.Home = row.value
 		}
-		places, err := NCCL.Places(m)
-		if len(places) > 0 || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
-			t.Errorf("%s=%s: got %v, %v, want %q", row.variable, row.value, places, err, row.want)
+		locations, err := NCCL.Locations(m)
+		if len(locations) > 0 || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
+			t.Errorf("%s=%s: got %v, %v, want %q", row.variable, row.value, locations, err, row.want)
 		}
 	}
 }
@@ -224,7 +223,7 @@ func TestSwitchedOff(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{"none", "off", "NONE", "0"} {
 		m := machineAt("", map[string]string{Variable: value})
-		if _, err := CuDNN.Places(m); !errors.Is(err, ErrOff) {
+		if _, err := CuDNN.Locations(m); !errors.Is(err, ErrOff) {
 			t.Errorf("%s: %v", value, err)
 		}
 		if _, err := CuDNN.open(m, 0); !errors.Is(err, ErrOff) {
@@ -242,7 +241,7 @@ func TestVersions(t *testing.T) {
 	}{
 		{CuBLASLt, 130401, ""},
 		{CuBLASLt, 120000, ""},
-		{CuBLASLt, 110901, "version 11.9.1, and 12.0.0 up to, without, 14.0.0 is used"},
+		{CuBLASLt, 110901, "version 11.9.1, but only versions from 12.0.0 to below 14.0.0 are supported"},
 		{CuBLASLt, 140000, "version 14.0.0"},
 		{CuDNN, 92600, ""},
 		{CuDNN, 8907, "version 0.89.7"},
@@ -261,7 +260,7 @@ func TestVersions(t *testing.T) {
 
 func TestDriverOfTheLibrary(t *testing.T) {
 	t.Parallel()
-	h := &Handle{Place: Place{Path: "lib.so"}, CUDA: 13020}
+	h := &Handle{Location: Location{Path: "lib.so"}, CUDA: 13020}
 	for version, fits := range map[int]bool{12080: false, 13000: true, 13030: true, 14000: true, 0: true} {
 		err := h.Runs(version)
 		var e *DriverError

@@ -13,7 +13,7 @@ import (
 )
 
 // whole checks that a library, and the parts of it that it loads itself, are complete files.
-func (l *Library) whole(p Place) error {
+func (l *Library) whole(p Location) error {
 	if err := whole(p.Path); err != nil || l.parts == "" {
 		return err
 	}
@@ -37,7 +37,7 @@ func (l *Library) whole(p Place) error {
 // machines are what files of this architecture say they are for.
 var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 
-// named returns an architecture in words.
+// named returns the name of an architecture.
 func named(m elf.Machine) string {
 	switch m {
 	case elf.EM_X86_64:
@@ -48,29 +48,28 @@ func named(m elf.Machine) string {
 	return m.String()
 }
 
-// whole gives a [*LoadError] for a file that ends before its parts do, as one of a
-// broken download: the loader would map it, and the process die at the first look
-// beyond the end.
+// whole returns a [*LoadError] for a truncated file, such as an incomplete download: the
+// dynamic loader would map it, and the process would die at the first access after its end.
 func whole(path string) error {
-	refused := func(format string, args ...any) error {
+	unusable := func(format string, args ...any) error {
 		return &LoadError{Path: path, Reason: fmt.Sprintf(format, args...)}
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return refused("%v", err)
+		return unusable("%v", err)
 	}
 	f, err := elf.Open(path)
 	if err != nil {
-		return refused("is no whole library (%v): install it again", err)
+		return unusable("is not a complete library (%v): install it again", err)
 	}
 	defer f.Close()
-	// The loader says of such a file that it does not exist.
+	// The dynamic loader would report that such a file does not exist.
 	if own, known := machines[runtime.GOARCH]; known && f.Machine != own {
-		return refused("is for %s, and this machine is %s", named(f.Machine), named(own))
+		return unusable("is for %s, and this machine is %s", named(f.Machine), named(own))
 	}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD && p.Off+p.Filesz > uint64(info.Size()) {
-			return refused("has %d bytes of at least %d: install it again", info.Size(), p.Off+p.Filesz)
+			return unusable("has %d of at least %d bytes: install it again", info.Size(), p.Off+p.Filesz)
 		}
 	}
 	return nil

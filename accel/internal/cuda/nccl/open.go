@@ -122,7 +122,7 @@ func (c *communicator) await(ctx context.Context, call string) error {
 	}
 }
 
-// Sum puts an all-reduce into a stream.
+// Sum queues an all-reduce in a stream.
 func (c *communicator) Sum(ctx context.Context, s driver.Stream, at driver.Pointer, count int, t Type) error {
 	c.mu.Lock()
 	if c.handle == 0 {

@@ -48,7 +48,7 @@ func TestFunctionsOfTheRealLibrary(t *testing.T) {
 	if err != nil || id == other || id == (ID{}) {
 		t.Errorf("ids %x and %x, %v", id[:16], other[:16], err)
 	}
-	// Without a GPU there is no communicator, which is an error in words, and soon.
+	// Without a GPU, creating a communicator soon fails with an error.
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	begin := time.Now()
@@ -58,7 +58,7 @@ func TestFunctionsOfTheRealLibrary(t *testing.T) {
 		if !errors.As(err, &e) || !strings.HasPrefix(e.Call, "ncclComm") {
 			t.Errorf("no GPU: %v", err)
 		}
-	} else if err := c.Close(); err != nil { // there is one
+	} else if err := c.Close(); err != nil { // this machine has a GPU
 		t.Error(err)
 	}
 }
@@ -75,7 +75,7 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The header needs CUDA's for two names alone.
+	// The header includes CUDA's only for two names.
 	text := string(header)
 	for _, name := range []string{"#include <cuda_runtime.h>", "#include <cuda_fp16.h>", "#include <cuda_bf16.h>", "#include <cuda_fp8.h>"} {
 		text = strings.ReplaceAll(text, name, "")
@@ -104,7 +104,7 @@ func TestNumbersOfTheRealHeader(t *testing.T) {
 	}
 }
 
-// fakeLibrary returns a library that adds up memory of the host.
+// fakeLibrary returns a library that sums host memory.
 func fakeLibrary(t *testing.T) Library {
 	t.Helper()
 	cc := testenv.Command(t, "cc")
@@ -124,7 +124,7 @@ func fakeLibrary(t *testing.T) Library {
 	return l
 }
 
-// Every call must arrive with its arguments in place: the fake refuses what is wrong.
+// Every call must have the right arguments: the fake rejects wrong ones.
 func TestCallsArrive(t *testing.T) {
 	l := fakeLibrary(t)
 	if l.Version() != "2.22.3" {
@@ -134,13 +134,13 @@ func TestCallsArrive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The first of two waits, until its context is done.
+	// The first of two ranks waits until its context is done.
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := l.Join(ctx, id, 0, 2); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("alone: %v", err)
 	}
-	c, err := l.Join(t.Context(), id, 1, 2) // the fake counts the other, too
+	c, err := l.Join(t.Context(), id, 1, 2) // the fake also counts the rank that has stopped waiting
 	if err != nil {
 		t.Fatal(err)
 	}
