@@ -26,8 +26,8 @@ func liveHeap() int {
 // ones.
 const sweepEvery = interp.SweepLeast
 
-// The memory of a cell is released when it runs again, or when its names are redefined: after 20
-// 000 such runs, at most 50 MB remain.
+// The memory of a cell is released when it runs again, or when its names are redefined: at most
+// 50 MB remain after 20 000 such runs.
 func TestRerunsKeepLittle(t *testing.T) {
 	const limit = 50 << 20 / 20_000
 	// The runtime never releases a struct type that package reflect has created.

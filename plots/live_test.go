@@ -172,7 +172,7 @@ func TestLiveSurvivesHang(t *testing.T) {
 		l.Update(func() *Figure { <-release; return nil })
 		time.Sleep(2 * deadline)
 		start := time.Now()
-		l.Update(numbered(2)) // left out: one hangs
+		l.Update(numbered(2)) // skipped: the previous frame hangs
 		time.Sleep(time.Second)
 		if len(p.seen()) != 0 || time.Since(start) != time.Second {
 			t.Errorf("frames %v, Update took %v", p.seen(), time.Since(start)-time.Second)

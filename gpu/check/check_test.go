@@ -140,7 +140,7 @@ func TestCompareLosses(t *testing.T) {
 	one := measured{Words: "one", Losses: []float64{2.3, 1.1, 0.4}}
 	for _, row := range []struct {
 		losses []float64
-		want   string // empty for alike
+		want   string // empty if equal
 	}{
 		{[]float64{2.3, 1.1, 0.4}, ""},
 		{[]float64{2.30001, 1.1, 0.40001}, ""},

@@ -111,7 +111,7 @@ func freePort() (int, error) {
 	return port, l.Close()
 }
 
-// oneRank returns one process of measureRanks.
+// oneRank runs one rank of measureRanks in this process.
 func oneRank(ctx context.Context, o options, r *report, out io.Writer) (err error) {
 	group, err := parallel.Join(ctx)
 	if err != nil {

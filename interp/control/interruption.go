@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// insist is how long after the first interrupt another one means that the session shall
-// not wait for the cell any longer. Two interrupts within this time count as one.
+// insist is the time after the first interrupt from which another interrupt makes the session
+// stop waiting for the cell. Two interrupts within this time count as one.
 const insist = time.Second
 
 // An Interruption receives the interrupts of one cell.

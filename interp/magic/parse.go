@@ -188,7 +188,7 @@ func lines(src string, known func(name string) bool) []line {
 			l.end, end = len(src), len(src)
 		}
 		if l.name == timeLine.name && l.text != "" {
-			// The statement is Go, and may go on in the next lines.
+			// The statement is Go, and may continue in the next lines.
 			end = l.start + len(timeLine.name) + 1
 		}
 		list = append(list, l)

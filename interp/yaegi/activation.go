@@ -12,10 +12,10 @@ import (
 )
 
 // Yaegi has no API that returns the active functions of lowered code and their call
-// positions. The stack traces of the runtime have the arguments of runCfg,
-// the function that runs an activation: the syntax tree of the function and its
-// variables. The stack itself keeps both alive. The runtime marks values that may be
-// stale by a question mark; those are not read.
+// positions. But the stack traces of the runtime have the arguments of runCfg, the function
+// that runs an activation: the syntax tree of the function and its variables. The stack keeps
+// both alive. The runtime marks values that may be stale by a question mark; those are not
+// read.
 
 // Functions begins the names of all functions of yaegi in a stack trace.
 const Functions = "github.com/traefik/yaegi/interp."

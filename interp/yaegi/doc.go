@@ -8,7 +8,7 @@
 //	interpreter.go  evaluates code and calls functions
 //	bounds.go       adds checks of indices and bounds of slice expressions
 //	forget.go       frees what later code cannot reach
-//	trace.go        remembers where a panic began
+//	trace.go        records where a panic began
 //	frames.go       finds the functions of lowered code in a stack trace
 //	activation.go   reads one function from the arguments in a stack trace
 //	frame.go        Frame: an active function

@@ -20,7 +20,7 @@ type limits struct {
 	small    int64         // bytes of the largest message that is not dropped for a lagging peer
 	spare    int64         // as long as at most this many bytes wait beyond the queue limit
 	batch    int64         // bytes written at once, after which progress is recorded
-	linger   time.Duration // time to write what waits when a connection is closed
+	linger   time.Duration // how long a closing connection may take to write its queue
 
 	unsent int64 // bytes in the queue of the PUB socket
 }

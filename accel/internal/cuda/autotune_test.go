@@ -43,7 +43,7 @@ func chosen(t *testing.T, file string, refuses bool, takes ...time.Duration) (wa
 }
 
 // A measurement holds in later processes, even if another candidate is faster by then.
-func TestChoicesAreKept(t *testing.T) {
+func TestSelectionsAreSaved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cache", "choices.json")
 	if way, l := chosen(t, file, false, 3, 2, 4); way != "2 cuBLASLt 1" || l.Runs < 6 {
 		t.Errorf("%s after %d runs", way, l.Runs)
@@ -86,7 +86,7 @@ func TestChoicesAreKept(t *testing.T) {
 }
 
 // A folder that cannot be written is no error.
-func TestChoicesThatCannotBeKept(t *testing.T) {
+func TestSelectionsThatCannotBeSaved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestChoicesThatCannotBeKept(t *testing.T) {
 }
 
 // Several processes write one file: none of their entries damages it.
-func TestChoicesOfSeveralProcesses(t *testing.T) {
+func TestSelectionsOfSeveralProcesses(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "choices.json")
 	var all sync.WaitGroup

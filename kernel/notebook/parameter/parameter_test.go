@@ -174,7 +174,7 @@ func TestSetTwice(t *testing.T) {
 	}
 }
 
-// FuzzParse searches for values from which more than data survives.
+// FuzzParse searches for values from which Parse generates code that is not a literal.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"x=3", "x=[]string{f()}", "x=`\n!sh`", "x=map[string]T{`a`: {B: -1}}", "x='\\''"} {
 		f.Add(seed)

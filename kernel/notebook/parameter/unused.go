@@ -36,8 +36,8 @@ func (s Set) unused(n *notebook.Notebook) (names []string) {
 	return names
 }
 
-// identifiers adds the identifiers of a cell to a set, but for those of fields and
-// methods. For a cell that is not Go, such as a shell command, it adds the words.
+// identifiers adds the identifiers of a cell to a set, except those of fields and methods.
+// For a cell that is not Go, such as a shell command, it adds the words.
 func identifiers(source string, set map[string]bool) {
 	files := token.NewFileSet()
 	var s scanner.Scanner

@@ -19,8 +19,8 @@ func channel() {
 	}
 }
 
-// vectorOf is what a body sees of the rows: the vectors at one place, of which the
-// last of a row may be a part.
+// vectorOf has the vectors of the rows that a loop body processes. The last vector of a row
+// may be partial.
 type vectorOf struct {
 	load  func(i int) VecVirtual
 	store func(v VecVirtual)

@@ -49,7 +49,7 @@ type Plan interface {
 	Name() string
 	// Workspace is how many bytes of device memory the plan needs besides.
 	Workspace() int
-	// Run puts the convolution into a stream: it computes one tensor, as the Kind says, from
+	// Run queues the convolution in a stream. It computes the tensor that the Kind selects from
 	// the other two. work is aligned to 256 bytes.
 	Run(s driver.Stream, x, w, y, work driver.Pointer) error
 	// Close releases the plan. Work in a stream continues.

@@ -77,7 +77,7 @@ type Error struct {
 	Call string // CUDA function that returned it, such as cuLaunchKernel
 	Op   string // what was being done: Launch.Label, or sizes in bytes; may be empty
 	Log  string // log of the PTX compiler, or more details; may be empty
-	// Cause is what a driver other than CUDA's knows beyond the code, or nil.
+	// Cause has details that only a driver other than CUDA's provides; otherwise nil.
 	Cause error
 }
 
