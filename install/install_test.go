@@ -82,7 +82,7 @@ func TestBadNames(t *testing.T) {
 	}
 }
 
-func TestRemoveRefusesWhatIsNoKernelspec(t *testing.T) {
+func TestRemoveRefusesOtherFolders(t *testing.T) {
 	kernels := t.TempDir()
 	precious := filepath.Join(kernels, "precious")
 	if err := os.Mkdir(precious, 0o755); err != nil {

@@ -117,7 +117,7 @@ func TestTraceback(t *testing.T) {
 }
 
 // The innermost frame of a panic has the position of its statement.
-func TestPlaces(t *testing.T) {
+func TestPositionsOfPanics(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name  string

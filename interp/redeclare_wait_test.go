@@ -29,7 +29,7 @@ func TestRedeclaredLocks(t *testing.T) {
 }
 
 // A cell with a wait group can be interrupted and run again, however late its goroutines end.
-func TestInterruptedGroupAgain(t *testing.T) {
+func TestInterruptedWaitGroup(t *testing.T) {
 	t.Parallel()
 	skipConcurrent(t, "go func()")
 	n := newNotebook(t)

@@ -21,7 +21,7 @@ func (r *recorder) FailNow()          { r.ended = append(r.ended, "failed at onc
 func (r *recorder) SkipNow()          { r.ended = append(r.ended, "skipped") }
 
 // Tests in cells report the line of the cell.
-func TestPlacesOfTests(t *testing.T) {
+func TestPositionsOfTests(t *testing.T) {
 	r := &recorder{TB: t}
 	expvar.Publish("quern.recorder", expvar.Func(func() any { return r }))
 	n := newNotebook(t)

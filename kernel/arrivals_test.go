@@ -25,7 +25,7 @@ func (c *client) failing(after time.Duration) {
 
 // Cells that a client is still sending when the first one has failed are aborted, and
 // those that it sends with knowledge of the reply run.
-func TestCellsOnTheirWayAreAborted(t *testing.T) {
+func TestCellsInTransitAreAborted(t *testing.T) {
 	for _, gap := range []time.Duration{0, time.Millisecond, settlePeriod - 1} {
 		synctest.Test(t, func(t *testing.T) {
 			c := newClient(t)

@@ -566,7 +566,7 @@ func TestLateOutputKeepsItsParent(t *testing.T) {
 
 // Requests that are not stored in the history have no execution count, and do not get
 // output of other cells.
-func TestLateOutputBesideUncountedCells(t *testing.T) {
+func TestLateOutputWithUncountedCells(t *testing.T) {
 	t.Parallel()
 	c := newClient(t)
 	first := c.send(transport.Shell, wire.ExecuteRequest, `{"code":"x"}`)

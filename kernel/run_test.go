@@ -204,7 +204,7 @@ func TestRun(t *testing.T) {
 
 // Messages that are published for a request before any subscription are received by the
 // first subscriber.
-func TestFirstRequestIsHeard(t *testing.T) {
+func TestFirstRequestIsReceived(t *testing.T) {
 	t.Parallel()
 	r := newRemote(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -14,7 +14,7 @@ func TestBands(t *testing.T) {
 }
 
 // The figure is drawn whatever is missing.
-func TestBandsOfBadNumbers(t *testing.T) {
+func TestBandsOfBadValues(t *testing.T) {
 	for name, f := range map[string]*Figure{
 		"none":      Bands("none"),
 		"empty":     Bands("empty", Band{}),

@@ -69,7 +69,7 @@ func TestDeviceUseFinding(t *testing.T) {
 	}
 }
 
-func TestDeviceUseLeavesOutWhatIsNotMeasured(t *testing.T) {
+func TestDeviceUseWithMissingQuantities(t *testing.T) {
 	d := busy()
 	_, three := DeviceUse(d).points()
 	d.Watts = nil

@@ -188,7 +188,7 @@ func TestLiveSurvivesHang(t *testing.T) {
 	})
 }
 
-func TestLiveGivesUpTheLastPicture(t *testing.T) {
+func TestLiveAbandonsTheLastFigure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		l := NewLive(t.Context(), (&page{}).show)

@@ -58,7 +58,7 @@ func TestPartial(t *testing.T) {
 	})
 }
 
-func TestPartialOfWhatIsQuick(t *testing.T) {
+func TestPartialOfQuickComputation(t *testing.T) {
 	previous := display.SetSink(display.SinkFunc(func(m display.Message) { t.Errorf("shown: %v", m) }))
 	t.Cleanup(func() { display.SetSink(previous) })
 	synctest.Test(t, func(t *testing.T) {

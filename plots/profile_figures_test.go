@@ -77,7 +77,7 @@ func TestRooflineOfSeveralTypes(t *testing.T) {
 }
 
 // The figures are drawn whatever is missing.
-func TestProfileFiguresOfBadNumbers(t *testing.T) {
+func TestProfileFiguresOfBadValues(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for name, f := range map[string]*Figure{
 		"no lanes":      Timeline("t"),

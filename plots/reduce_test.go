@@ -17,7 +17,7 @@ func walk(n int) []point {
 	return points
 }
 
-func TestReduceKeepsWhatIsSeen(t *testing.T) {
+func TestReduceKeepsVisiblePoints(t *testing.T) {
 	all := walk(100_000)
 	kept := reduce(all, 0, 99_999, false)
 	if len(kept) > 4*(maxColumns+1) {
@@ -56,7 +56,7 @@ func TestReduceLeavesFewPointsAlone(t *testing.T) {
 }
 
 // A circle goes back and forth in x, and must remain a circle.
-func TestReduceCurveThatTurnsBack(t *testing.T) {
+func TestReduceCurveWithDecreasingX(t *testing.T) {
 	var circle []point
 	for i := range 10_000 {
 		sin, cos := math.Sincos(float64(i) / 10_000 * 2 * math.Pi)

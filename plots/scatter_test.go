@@ -25,7 +25,7 @@ func TestScatterOfManyDots(t *testing.T) {
 }
 
 // The image has a dot where the axes have it.
-func TestRasterPlacesDots(t *testing.T) {
+func TestRasterDotPositions(t *testing.T) {
 	x, y := noise(maxDots+1, 1), noise(maxDots+1, 2)
 	for i := range x { // all at one position except two that set the axes
 		x[i], y[i] = .25, .75

@@ -320,7 +320,7 @@ func TestColoursOfEightDevices(t *testing.T) {
 }
 
 // The text beside the best value is left out in a panel that is too small for it.
-func TestNoteNeedsRoom(t *testing.T) {
+func TestNoteInSmallFigure(t *testing.T) {
 	var d TrainingData
 	for i := range 100 { // too few to be smoothed: thick lines
 		d.Loss.Y = append(d.Loss.Y, float64(i%2))

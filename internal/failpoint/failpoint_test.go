@@ -16,7 +16,7 @@ import (
 )
 
 // Without the build tag, a program contains nothing of its failpoints.
-func TestNothingIsLeftWithoutTheTag(t *testing.T) {
+func TestWithoutTheTag(t *testing.T) {
 	t.Parallel()
 	for _, tags := range []string{"", "failpoints"} {
 		program := filepath.Join(t.TempDir(), "save")

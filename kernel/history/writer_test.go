@@ -102,7 +102,7 @@ func TestStoreHangs(t *testing.T) {
 }
 
 // Entries that cannot be written are written later.
-func TestWritesAreTriedAgain(t *testing.T) {
+func TestWritesAreRetried(t *testing.T) {
 	t.Parallel()
 	full := errors.New("no space left on device")
 	s := newFakeStore()

@@ -166,7 +166,7 @@ func TestOneRank(t *testing.T) {
 	}
 }
 
-func TestRanksKnowTheirPlace(t *testing.T) {
+func TestRankEnvironment(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, 3)
 	if s.notebook.ended != 1 {

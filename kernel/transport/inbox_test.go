@@ -99,7 +99,7 @@ func TestInbox(t *testing.T) {
 }
 
 // Announced sizes are not allocated.
-func TestInboxAllocatesWhatHasCome(t *testing.T) {
+func TestInboxAllocatesReceivedBytes(t *testing.T) {
 	in := "\x02\x00\x00\x00\x00\x10\x00\x00\x00" + strings.Repeat("x", 1000) // announces 256 MB
 	bytesUsed := testing.AllocsPerRun(1, func() {
 		i := &inbox{r: strings.NewReader(in), role: roleOf(Shell), limits: defaultLimits}

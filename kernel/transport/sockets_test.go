@@ -393,7 +393,7 @@ func TestHandshakeHasADeadline(t *testing.T) {
 }
 
 // The resources of peers are released when they disconnect.
-func TestNothingIsLeftOfPeers(t *testing.T) {
+func TestPeersAreReleased(t *testing.T) {
 	s := open(t, anyPorts, defaultLimits)
 	go discard(t, s)
 	alive(t, s)

@@ -99,7 +99,7 @@ func TestGPUsAreNotWaitedFor(t *testing.T) {
 	device.answer <- gpu.Sample{} // the last Measure has started another query
 }
 
-func TestWithoutGPUsNobodyIsAskedTwice(t *testing.T) {
+func TestWithoutGPUsDevicesAreOpenedOnce(t *testing.T) {
 	asked := make(chan struct{}, 10)
 	m := New(func() ([]gpu.Device, error) { asked <- struct{}{}; return nil, errors.New("no driver") })
 	m.Measure(t.Context())

@@ -260,7 +260,7 @@ func TestIDsAreUnique(t *testing.T) {
 	}
 }
 
-func TestEncodeReportsWhatHasNoJSON(t *testing.T) {
+func TestEncodeError(t *testing.T) {
 	t.Parallel()
 	if _, err := testCodec(t).Encode(Outgoing{Type: DisplayData, Content: NewDisplay("", map[string]any{"x": func() {}}, nil)}); err == nil {
 		t.Error("a function was encoded")

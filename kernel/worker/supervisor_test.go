@@ -287,7 +287,7 @@ func TestWorkerDiesBetweenCells(t *testing.T) {
 	s.must("out b")
 }
 
-func TestWhatLooksLikeACrash(t *testing.T) {
+func TestOutputThatResemblesACrash(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, quiet)
 	want := []part{{1, "stderr", "panic: not really\n"}, {1, "stdout", "on\n"}}
@@ -441,7 +441,7 @@ func TestWorkerThatDoesNotStart(t *testing.T) {
 }
 
 // The output of a worker that does not start is part of the error.
-func TestWorkerSaysWhyItDoesNotStart(t *testing.T) {
+func TestStartErrorOfAWorker(t *testing.T) {
 	t.Parallel()
 	log := slog.New(slog.DiscardHandler)
 	c := NewCommand("sh", "-c", "echo no room for me >&2; exit 5")

@@ -26,7 +26,7 @@ func connect(t *testing.T) *frontEnd {
 	return f
 }
 
-func TestBothWays(t *testing.T) {
+func TestMessagesInBothDirections(t *testing.T) {
 	f := connect(t)
 	c, err := comm.Open("their.target", map[string]int{"x": 1}, nil, []byte("b"))
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/fakelib"
 )
 
-// chosen returns the candidate that a new device selects. The library's plans take the
+// selected returns the candidate that a new device selects. The library's plans take the
 // given milliseconds, our own kernels take 10.
-func chosen(t *testing.T, file string, refuses bool, takes ...time.Duration) (way string, library *fakelib.CuBLASLt) {
+func selected(t *testing.T, file string, refuses bool, takes ...time.Duration) (name string, library *fakelib.CuBLASLt) {
 	t.Helper()
 	gpu, err := fake.Open(fake.Options{Modules: modules, Instant: true, KernelTime: func(string, driver.Dim, driver.Dim) time.Duration { return 10 * time.Millisecond }})
 	if err != nil {
@@ -35,41 +35,41 @@ func chosen(t *testing.T, file string, refuses bool, takes ...time.Duration) (wa
 		t.Fatal(err)
 	}
 	c := x.(*program).steps[0].(*selection)
-	way = candidateName(c.selected, c.candidates[c.selected])
+	name = candidateName(c.selected, c.candidates[c.selected])
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
-	return way, l
+	return name, l
 }
 
 // A measurement holds in later processes, even if another candidate is faster by then.
 func TestSelectionsAreSaved(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "cache", "choices.json")
-	if way, l := chosen(t, file, false, 3, 2, 4); way != "2 cuBLASLt 1" || l.Runs < 6 {
-		t.Errorf("%s after %d runs", way, l.Runs)
+	file := filepath.Join(t.TempDir(), "cache", "algorithms.json")
+	if name, l := selected(t, file, false, 3, 2, 4); name != "2 cuBLASLt 1" || l.Runs < 6 {
+		t.Errorf("%s after %d runs", name, l.Runs)
 	}
-	if way, l := chosen(t, file, false, 1, 5, 4); way != "2 cuBLASLt 1" || l.Runs != 2 { // one launch, one capture
-		t.Errorf("%s after %d runs", way, l.Runs)
+	if name, l := selected(t, file, false, 1, 5, 4); name != "2 cuBLASLt 1" || l.Runs != 2 { // one launch, one capture
+		t.Errorf("%s after %d runs", name, l.Runs)
 	}
-	if way, _ := chosen(t, "", false, 1, 5, 4); way != "1 cuBLASLt 0" {
-		t.Errorf("without a file: %s", way)
+	if name, _ := selected(t, "", false, 1, 5, 4); name != "1 cuBLASLt 0" {
+		t.Errorf("without a file: %s", name)
 	}
 	// A selected plan that does not work any more is measured again.
-	if way, _ := chosen(t, file, true, 1, 5, 4); way != "0 own kernel" {
-		t.Errorf("a library that fails: %s", way)
+	if name, _ := selected(t, file, true, 1, 5, 4); name != "0 own kernel" {
+		t.Errorf("a library that fails: %s", name)
 	}
-	if way, _ := chosen(t, file, false, 1, 5, 4); way != "0 own kernel" {
-		t.Errorf("own kernels are not kept: %s", way)
+	if name, _ := selected(t, file, false, 1, 5, 4); name != "0 own kernel" {
+		t.Errorf("the selection of own kernels is not saved: %s", name)
 	}
 	for _, text := range []string{"", "{", "[1]", `{"a": 3}`, "null"} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if way, _ := chosen(t, file, false, 9, 8, 7); way != "3 cuBLASLt 2" {
-			t.Errorf("after %q: %s", text, way)
+		if name, _ := selected(t, file, false, 9, 8, 7); name != "3 cuBLASLt 2" {
+			t.Errorf("after %q: %s", text, name)
 		}
-		if way, _ := chosen(t, file, false, 1, 8, 7); way != "3 cuBLASLt 2" {
-			t.Errorf("%q was not replaced: %s", text, way)
+		if name, _ := selected(t, file, false, 1, 8, 7); name != "3 cuBLASLt 2" {
+			t.Errorf("%q was not replaced: %s", text, name)
 		}
 	}
 	// A plan that the library does not have any more.
@@ -80,8 +80,8 @@ func TestSelectionsAreSaved(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(text), "3 cuBLASLt 2", "9 cuBLASLt 8")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if way, _ := chosen(t, file, false, 1, 8, 7); way != "1 cuBLASLt 0" {
-		t.Errorf("a way that is not there: %s", way)
+	if name, _ := selected(t, file, false, 1, 8, 7); name != "1 cuBLASLt 0" {
+		t.Errorf("a name that does not exist: %s", name)
 	}
 }
 
@@ -91,15 +91,15 @@ func TestSelectionsThatCannotBeSaved(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if way, _ := chosen(t, filepath.Join(file, "choices.json"), false, 1, 2, 3); way != "1 cuBLASLt 0" {
-		t.Error(way)
+	if name, _ := selected(t, filepath.Join(file, "algorithms.json"), false, 1, 2, 3); name != "1 cuBLASLt 0" {
+		t.Error(name)
 	}
 }
 
 // Several processes write one file: none of their entries damages it.
 func TestSelectionsOfSeveralProcesses(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "choices.json")
+	file := filepath.Join(t.TempDir(), "algorithms.json")
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {

@@ -117,7 +117,7 @@ func run(t *testing.T, x ir.Executable, bind []ir.Storage) {
 	}
 }
 
-// logged returns what f logs.
+// logged returns a buffer with what the test logs.
 func logged(t *testing.T) *bytes.Buffer {
 	var b bytes.Buffer
 	before := slog.Default()
@@ -227,7 +227,7 @@ func TestLibraryFailsLater(t *testing.T) {
 	}
 }
 
-// A library that is not installed is no error, and is logged at debug level.
+// It is not an error if a library is not installed; it is logged at debug level.
 func TestNoLibrary(t *testing.T) {
 	for _, row := range []struct {
 		err   error
@@ -272,14 +272,14 @@ func TestNoLibrary(t *testing.T) {
 }
 
 // The fastest candidate is selected, ours or the library's.
-func TestMeasuredChoice(t *testing.T) {
+func TestMeasuredSelection(t *testing.T) {
 	for name, row := range map[string]struct {
 		library [3]time.Duration // of its plans
 		want    string
 	}{
-		"first way": {[3]time.Duration{5, 60, 60}, "cuBLASLt 0"},
-		"third way": {[3]time.Duration{80, 80, 5}, "cuBLASLt 2"},
-		"kernel":    {[3]time.Duration{400, 400, 400}, "gemm"},
+		"first algorithm": {[3]time.Duration{5, 60, 60}, "cuBLASLt 0"},
+		"third algorithm": {[3]time.Duration{80, 80, 5}, "cuBLASLt 2"},
+		"kernel":          {[3]time.Duration{400, 400, 400}, "gemm"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &fakelib.CuBLASLt{Takes: func(_ cublaslt.Matmul, number int) time.Duration { return row.library[number] * time.Microsecond }}
@@ -380,7 +380,7 @@ func TestConvolutionsOfALibrary(t *testing.T) {
 }
 
 // Only the selected candidate has a workspace.
-func TestRoomOfTheWayThatIsTaken(t *testing.T) {
+func TestWorkspaceOfTheSelectedCandidate(t *testing.T) {
 	for number, want := range []int{0, 8 << 10, 0} {
 		l := &fakelib.CuBLASLt{Takes: func(_ cublaslt.Matmul, n int) time.Duration {
 			if n == number {
@@ -429,7 +429,7 @@ func TestNoMemoryForTrials(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c := x.(*program).steps[0].(*selection); c.selected != 0 {
-			t.Errorf("way %d is taken", c.selected)
+			t.Errorf("algorithm %d is selected", c.selected)
 		}
 		run(t, x, bound(t, d, p))
 	}
@@ -471,7 +471,7 @@ func TestLibraryThatDropsNaN(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c := x.(*program).steps[0].(*selection); c.selected != want {
-			t.Errorf("way %d is taken, want %d", c.selected, want)
+			t.Errorf("algorithm %d is selected, want %d", c.selected, want)
 		}
 		bind := bound(t, d, p)
 		nan := binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(math.NaN())))
@@ -481,7 +481,7 @@ func TestLibraryThatDropsNaN(t *testing.T) {
 		run(t, x, bind)
 		for i, v := range values(t, d, bind[2]) {
 			if math.IsNaN(float64(v)) != (i < 6) || v < 0 {
-				t.Errorf("way %d: element %d is %v", want, i, v)
+				t.Errorf("algorithm %d: element %d is %v", want, i, v)
 			}
 		}
 		if err := d.Close(); err != nil {

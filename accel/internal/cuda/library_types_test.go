@@ -185,8 +185,8 @@ func TestLibraryMultipliesOtherTypes(t *testing.T) {
 	}
 }
 
-// The bias and ReLU after a convolution of 16-bit floats round to 16 bits, too.
-func TestLibraryConvolvesHalf(t *testing.T) {
+// The bias and the ReLU after a convolution of 16-bit floats round to 16 bits too.
+func TestLibraryConvolves16Bit(t *testing.T) {
 	for _, of := range []ir.DType{ir.Float32, ir.BFloat16} {
 		for _, bias := range []bool{false, true} {
 			for _, relu := range []bool{false, true} {

@@ -6,7 +6,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
 )
 
-// Memory that was freed is handed out again, and other libraries have it after Trim.
+// Freed memory is used for later allocations, and Trim returns it to the system for other
+// libraries.
 func TestTrim(t *testing.T) {
 	driver, err := fake.Open(fake.Options{Memory: 1 << 20})
 	if err != nil {

@@ -82,8 +82,8 @@ func download(r *ir.Recorder, v *ir.Value) []float32 {
 	return out
 }
 
-// TestSumRanks sums beside other kernels, in whatever order a GPU may run what is not
-// ordered, and uses the sums behind them.
+// TestSumRanks sums while other kernels run, in any order that a GPU may choose for unordered
+// work, and uses the sums afterwards.
 func TestSumRanks(t *testing.T) {
 	for seed := uint64(0); seed < 8; seed++ {
 		for _, n := range []int{2, 3} {
@@ -130,7 +130,7 @@ func TestSumRanks(t *testing.T) {
 	}
 }
 
-func TestSumRanksOfWhatOthersSee(t *testing.T) {
+func TestSumRanksOfSharedTensors(t *testing.T) {
 	onRanks(t, 2, fake.Options{}, func(_ int, r *ir.Recorder, with ir.Ranks) error {
 		x := upload(r, []float32{1, 2})
 		r.Alias(x)
@@ -142,7 +142,7 @@ func TestSumRanksOfWhatOthersSee(t *testing.T) {
 	})
 }
 
-// A rank that goes away makes the sums of the others fail, and not wait.
+// If a rank ends, the sums of the others fail and do not wait.
 func TestSumRanksWithoutOneOfThem(t *testing.T) {
 	gone := make(chan struct{})
 	onRanks(t, 2, fake.Options{}, func(rank int, r *ir.Recorder, with ir.Ranks) error {

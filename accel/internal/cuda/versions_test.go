@@ -9,7 +9,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Kernels that a driver has no PTX for, or that the GPU lacks, must not be asked for.
+// Kernels that need a later PTX version than the driver supports, or another GPU, must not be
+// selected.
 func TestKernelsByVersion(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -44,7 +45,7 @@ func TestKernelsByVersion(t *testing.T) {
 		case row.fp8Unavailable == "" && err != nil, row.fp8Unavailable != "" && (err == nil || !strings.Contains(err.Error(), row.fp8Unavailable)):
 			t.Errorf("%s: 8-bit floats: %v, want %q", row.name, err, row.fp8Unavailable)
 		}
-		// What is chosen loads.
+		// The selected kernel can be loaded.
 		launches, err := o.Launches(1<<20, 1<<20, 1<<20, 0, 1<<20)
 		if err != nil {
 			t.Fatal(err)

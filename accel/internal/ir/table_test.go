@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTableIsWhole looks for the Name methods of all op files.
-func TestTableIsWhole(t *testing.T) {
+// TestTableIsComplete looks for the Name methods of all op files.
+func TestTableIsComplete(t *testing.T) {
 	known := map[string]bool{}
 	for _, op := range Table() {
 		if known[op.Name()] {

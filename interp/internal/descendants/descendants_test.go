@@ -54,7 +54,7 @@ func TestTree(t *testing.T) {
 	}
 }
 
-func TestOfNobody(t *testing.T) {
+func TestOfEndedProcess(t *testing.T) {
 	t.Parallel()
 	c := exec.Command("true")
 	if err := c.Run(); err != nil {

@@ -69,7 +69,7 @@ func TestDescriptorsOfTheRealLibrary(t *testing.T) {
 }
 
 // The numbers in shim.c must be those of the real header.
-func TestNumbersOfTheRealHeader(t *testing.T) {
+func TestConstantsOfTheRealHeader(t *testing.T) {
 	include := filepath.Join(filepath.Dir(filepath.Dir(real(t).Path)), "include")
 	runtime := filepath.Join(include, "..", "..", "cuda_runtime", "include") // for older pip packages
 	for _, header := range []string{"cublasLt.h", "library_types.h"} {

@@ -133,7 +133,7 @@ func TestPlansOfTheRealLibrary(t *testing.T) {
 }
 
 // The numbers in shim.c must be those of the real header.
-func TestNumbersOfTheRealHeader(t *testing.T) {
+func TestConstantsOfTheRealHeader(t *testing.T) {
 	found := real(t)
 	include := filepath.Join(filepath.Dir(filepath.Dir(found.Path)), "include")
 	header, err := os.ReadFile(filepath.Join(include, "cudnn_graph_v9.h"))

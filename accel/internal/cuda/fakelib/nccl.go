@@ -59,8 +59,8 @@ func (l *NCCL) NewID() (id nccl.ID, err error) {
 	return id, nil
 }
 
-// hub sums elements in the order of the ranks. A rank sends the size of the group when it
-// joins, and for each sum the number of elements, followed by the elements.
+// hub sums elements in the order of the ranks. A rank sends its number and the size of the
+// group when it joins, and for each sum the number of elements, followed by the elements.
 func hub(listener net.Listener) {
 	var conns []net.Conn
 	defer func() {

@@ -55,7 +55,7 @@ func paths(root string, locations []Location) []string {
 	return all
 }
 
-func TestPlaces(t *testing.T) {
+func TestLocations(t *testing.T) {
 	t.Parallel()
 	const lt12, lt13 = "libcublasLt.so.12", "libcublasLt.so.13"
 	all := []string{

@@ -70,7 +70,7 @@ func figuresOf(y []float64) map[string]*Figure {
 	}
 }
 
-func TestAwkwardNumbers(t *testing.T) {
+func TestBadValues(t *testing.T) {
 	for data, y := range awkward {
 		for kind, f := range figuresOf(y) {
 			t.Run(kind+"/"+data, func(t *testing.T) {
