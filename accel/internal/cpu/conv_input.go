@@ -113,8 +113,8 @@ func (k *conv2dInput) storeDense(phase, channel, first, images, rows int, panel,
 			copy(x[at:], part)
 			return
 		}
-		_, iy, _ := place(k.h, k.padding[0], k.stride[0], phase/k.stride[1])
-		_, ix, _ := place(k.w, k.padding[1], k.stride[1], phase%k.stride[1])
+		_, iy, _ := firstPosition(k.h, k.padding[0], k.stride[0], phase/k.stride[1])
+		_, ix, _ := firstPosition(k.w, k.padding[1], k.stride[1], phase%k.stride[1])
 		for i, v := range part {
 			row, col := (at+i)/c.cols, (at+i)%c.cols
 			x[(iy+row*k.stride[0])*k.w+ix+col*k.stride[1]] = v
@@ -124,8 +124,8 @@ func (k *conv2dInput) storeDense(phase, channel, first, images, rows int, panel,
 
 // positions returns the positions of a phase that hold elements of x.
 func (g *planes) positions(phase int) positions {
-	y0, _, rows := place(g.h, g.padding[0], g.stride[0], phase/g.stride[1])
-	x0, _, cols := place(g.w, g.padding[1], g.stride[1], phase%g.stride[1])
+	y0, _, rows := firstPosition(g.h, g.padding[0], g.stride[0], phase/g.stride[1])
+	x0, _, cols := firstPosition(g.w, g.padding[1], g.stride[1], phase%g.stride[1])
 	return positions{y0*g.pitch + x0, max(rows, 0), max(cols, 0), g.pitch, g.image}
 }
 

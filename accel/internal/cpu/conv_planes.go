@@ -87,8 +87,8 @@ func (d *Device) copyGrid(to, from grid, rows, cols int) {
 // grids returns a plane of x [H, W] and the part of an image's run of one phase that holds
 // its elements.
 func (g *planes) grids(x, run []float32, phase int) (image, spread grid, rows, cols int) {
-	y0, iy, rows := place(g.h, g.padding[0], g.stride[0], phase/g.stride[1])
-	x0, ix, cols := place(g.w, g.padding[1], g.stride[1], phase%g.stride[1])
+	y0, iy, rows := firstPosition(g.h, g.padding[0], g.stride[0], phase/g.stride[1])
+	x0, ix, cols := firstPosition(g.w, g.padding[1], g.stride[1], phase%g.stride[1])
 	if rows <= 0 || cols <= 0 {
 		return grid{}, grid{}, 0, 0
 	}
@@ -96,9 +96,9 @@ func (g *planes) grids(x, run []float32, phase int) (image, spread grid, rows, c
 	return image, grid{run[y0*g.pitch+x0:], g.pitch, 1}, rows, cols
 }
 
-// place returns the first position of a run whose element has a given remainder, that
+// firstPosition returns the first position of a run whose element has a given remainder, that
 // element, and the number of such elements.
-func place(size, padding, stride, remainder int) (at, from, count int) {
+func firstPosition(size, padding, stride, remainder int) (at, from, count int) {
 	if short := padding - remainder; short > 0 {
 		at = (short + stride - 1) / stride
 	}

@@ -74,7 +74,7 @@ type positionsOf struct {
 }
 
 func newPositionsOf(t *winogradKernel, n, channels, count int) positionsOf {
-	return positionsOf{t, n, channels, count, t.places(count, func(j int) int { return j * n * t.lanes })}
+	return positionsOf{t, n, channels, count, t.rowOffsets(count, func(j int) int { return j * n * t.lanes })}
 }
 
 // size returns the number of elements; apart is the size of a block.
@@ -134,14 +134,14 @@ func newSmallConv(d *Device, s ir.Step, g *planes, transposed bool) *smallConv {
 	most := max(1, smallResults/k.after)
 	groups := (each + most - 1) / most
 	k.images = (each + groups - 1) / groups
-	k.results = t.places(k.after, func(j int) int { return j * k.images * t.lanes })
+	k.results = t.rowOffsets(k.after, func(j int) int { return j * k.images * t.lanes })
 	step := t.blocks(k.before.channels) * t.lanes
 	columns := k.area
 	if !transposed {
 		columns *= t.lanes
 	}
 	// Weights are stored by tap, then by channel, as wide as a whole panel.
-	k.taps = t.places(columns, func(j int) int { return (j%k.area*step + j/k.area) * 2 * t.lanes })
+	k.taps = t.rowOffsets(columns, func(j int) int { return (j%k.area*step + j/k.area) * 2 * t.lanes })
 	workspace := t.lanes * max(columns, k.after, k.before.count)
 	d.reserve(k.before.size(), k.area*step*2*t.lanes+k.after*2*k.images*t.lanes+workspace)
 	return k

@@ -53,7 +53,7 @@ func newSmallWeight(d *Device, s ir.Step, g *planes) *smallWeight {
 	k.each = smallSums(g.c, g.o)
 	k.across, k.down = (g.c+k.each-1)/k.each, (g.o+k.each-1)/k.each
 	step, width := k.step()
-	k.table = t.places(k.area*t.lanes, func(j int) int { return j%k.area*step + j/k.area*width })
+	k.table = t.rowOffsets(k.area*t.lanes, func(j int) int { return j%k.area*step + j/k.area*width })
 	workspace := t.lanes * max(k.area*t.lanes, k.inputs.count, k.slopes.count)
 	d.reserve(k.inputs.size()+k.slopes.size(), k.area*step+workspace)
 	return k

@@ -19,7 +19,7 @@ type winogradConv struct {
 	in, out        int // channels
 	transposed     bool
 	low            float32
-	places         []int // offsets of the results
+	rowOffsets     []int // offsets of the results
 	taps           []int // offsets of the weights
 	step           int   // distance of the transformed weights' matrices
 	panels, blocks int   // panels of output channels, and chunks over them
@@ -100,11 +100,11 @@ func (k *winogradConv) prepare() {
 		k.images = (k.n + parts - 1) / parts
 	}
 	k.source = newTiledSource(t, &k.tiling, k.in, false)
-	k.places = t.places(min(k.oh, 4*k.rows)*k.ow, func(j int) int { return (j/k.ow*4*k.across + j%k.ow) * t.lanes })
+	k.rowOffsets = t.rowOffsets(min(k.oh, 4*k.rows)*k.ow, func(j int) int { return (j/k.ow*4*k.across + j%k.ow) * t.lanes })
 	if k.transposed {
-		k.taps = t.places(9, func(j int) int { return (8 - j) * t.lanes })
+		k.taps = t.rowOffsets(9, func(j int) int { return (8 - j) * t.lanes })
 	} else {
-		k.taps = t.places(9*t.lanes, func(j int) int { return j * t.lanes })
+		k.taps = t.rowOffsets(9*t.lanes, func(j int) int { return j * t.lanes })
 	}
 	depth, width := t.blocks(k.in)*t.lanes, 2*t.lanes
 	k.panels = (k.out + width - 1) / width
@@ -214,7 +214,7 @@ func (k *winogradConv) store(m []float32, tiles int, p tilingPart, first, last i
 				t.output(k.across, &image[4*r*pitch], pitch, &at[0], k.between(2*k.group, tiles), &ends[0])
 			}
 			y := k.dataY[((p.first+i)*k.out+c)*k.oh*k.ow+from*k.ow:]
-			t.turnRowsBack(y, k.oh*k.ow, min(t.lanes, k.out-c), (to-from)*k.ow, image, k.places, workspace)
+			t.turnRowsBack(y, k.oh*k.ow, min(t.lanes, k.out-c), (to-from)*k.ow, image, k.rowOffsets, workspace)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func newWinogradWeight(d *Device, s ir.Step, g *planes) *winogradWeight {
 	k.slices = max(1, min(k.parts(), winogradSlices/(k.chunksAcross*k.chunksDown), winogradSums/(9*k.in*k.out)))
 	k.per = (k.parts() + k.slices - 1) / k.slices
 	k.slices = (k.parts() + k.per - 1) / k.per
-	k.taps = t.places(9*t.lanes, func(j int) int { return j * t.lanes })
+	k.taps = t.rowOffsets(9*t.lanes, func(j int) int { return j * t.lanes })
 	sums := 0
 	if k.slices > 1 {
 		sums = k.slices * 9 * k.in * k.out

@@ -29,12 +29,12 @@ func pointwise(p *integer.Product) bool {
 // gatherWindows copies the inputs of windows, starting at top, for the channels of a group.
 func (q *quantized) gatherWindows(s *byteStage, p *integer.Product, w byteWorkspace, missing, group, top, rows int) {
 	height, width, across := s.in[1], s.in[2], s.out[2]
-	places := s.out[1] * across
+	positions := s.out[1] * across
 	channels := p.In / p.Groups
 	dst := w.rows
 	for i := 0; i < rows; {
-		image, place := (top+i)/places, (top+i)%places
-		y0, x0 := place/across*p.Stride[0]-p.Padding[0], place%across*p.Stride[1]-p.Padding[1]
+		image, position := (top+i)/positions, (top+i)%positions
+		y0, x0 := position/across*p.Stride[0]-p.Padding[0], position%across*p.Stride[1]-p.Padding[1]
 		line := func(ky int) int { // offset of a row of pixels
 			y := y0 + ky*p.Dilation[0]
 			if y < 0 || y >= height {
@@ -44,7 +44,7 @@ func (q *quantized) gatherWindows(s *byteStage, p *integer.Product, w byteWorksp
 		}
 		if p.Groups == 1 && p.Dilation[1] == 1 && x0 >= 0 && x0+p.Kernel[1] <= width {
 			// As many windows of this output row as are within the image.
-			count := min(rows-i, across-place%across, (width-p.Kernel[1]-x0)/p.Stride[1]+1)
+			count := min(rows-i, across-position%across, (width-p.Kernel[1]-x0)/p.Stride[1]+1)
 			offsets := w.offsets[:p.Kernel[0]]
 			for ky := range offsets {
 				if offsets[ky] = missing; line(ky) >= 0 {
@@ -80,7 +80,7 @@ func fillBytes(b []uint8, v uint8) {
 // depthwise computes a convolution of each channel on its own: all channels of a window at once.
 func (q *quantized) depthwise(s *byteStage, p *integer.Product, w byteWorkspace, n int, y []float32) {
 	height, width, across := s.in[1], s.in[2], s.out[2]
-	places, pitch := s.out[1]*across, s.packed.pitch
+	positions, pitch := s.out[1]*across, s.packed.pitch
 	missing := q.missing(s, p, w)
 	offsets := w.offsets[:p.Kernel[0]*p.Kernel[1]]
 	block := max(1, min(maxByteRows, len(w.scratch.sums)/pitch))
@@ -88,11 +88,11 @@ func (q *quantized) depthwise(s *byteStage, p *integer.Product, w byteWorkspace,
 	if block*pitch > len(sums) {
 		sums = make([]int32, pitch) // for very many channels
 	}
-	for top := 0; top < n*places; top += block {
-		rows := min(block, n*places-top)
+	for top := 0; top < n*positions; top += block {
+		rows := min(block, n*positions-top)
 		for i := range rows {
-			image, place := (top+i)/places, (top+i)%places
-			y0, x0 := place/across*p.Stride[0]-p.Padding[0], place%across*p.Stride[1]-p.Padding[1]
+			image, position := (top+i)/positions, (top+i)%positions
+			y0, x0 := position/across*p.Stride[0]-p.Padding[0], position%across*p.Stride[1]-p.Padding[1]
 			for t := range offsets {
 				offsets[t] = missing
 				r, c := y0+t/p.Kernel[1]*p.Dilation[0], x0+t%p.Kernel[1]*p.Dilation[1]

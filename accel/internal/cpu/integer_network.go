@@ -11,19 +11,19 @@ import (
 // quantized runs a network of int8 layers: each worker runs some examples through all
 // layers, so that the activations stay in its cache.
 type quantized struct {
-	in, out ir.Operand
-	kernel  *byteKernel
-	network *integer.Network
-	stages  []byteStage
-	count   int                                    // examples
-	per     int                                    // examples per chunk
-	pixels  int                                    // pixels of an input image; 1 for rows
-	size    int                                    // elements of an input example
-	largest int                                    // maximum elements of an example over all layers
-	depth   int                                    // maximum depth of a matmul
-	row     int                                    // maximum bytes of a row of padding pixels
-	taps    int                                    // taps of the largest window
-	turn    func(dst, src *float32, row, k, w int) // see gemmKernel.interleave; may be nil
+	in, out    ir.Operand
+	kernel     *byteKernel
+	network    *integer.Network
+	stages     []byteStage
+	count      int                                    // examples
+	per        int                                    // examples per chunk
+	pixels     int                                    // pixels of an input image; 1 for rows
+	size       int                                    // elements of an input example
+	largest    int                                    // maximum elements of an example over all layers
+	depth      int                                    // maximum depth of a matmul
+	row        int                                    // maximum bytes of a row of padding pixels
+	taps       int                                    // taps of the largest window
+	interleave func(dst, src *float32, row, k, w int) // see gemmKernel.interleave; may be nil
 
 	x, y  []float32
 	bad   []int // per worker: the index of an input that is not finite, or -1
@@ -48,7 +48,7 @@ func newQuantized(d *Device, s ir.Step) (step, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &quantized{in: s.In[0], out: s.Out[0], kernel: d.bytes, turn: d.kernel.interleave, network: op.Network, count: count, pixels: 1, size: ir.Len(shapes[0]), bad: make([]int, d.pool.size)}
+	q := &quantized{in: s.In[0], out: s.Out[0], kernel: d.bytes, interleave: d.kernel.interleave, network: op.Network, count: count, pixels: 1, size: ir.Len(shapes[0]), bad: make([]int, d.pool.size)}
 	if op.Network.Image {
 		q.pixels = shapes[0][1] * shapes[0][2]
 	}
@@ -168,13 +168,13 @@ func (q *quantized) quantise(w byteWorkspace, x []float32) (sum float32) {
 	}
 	for i := 0; i < len(x); i += q.size {
 		sum += q.kernel.quantise(w.to[:q.size], x[i:][:q.size], factor, zero)
-		turnBytes(w.from[i:][:q.size], w.to, channels, q.pixels)
+		transposeBytes(w.from[i:][:q.size], w.to, channels, q.pixels)
 	}
 	return sum
 }
 
-// turnBytes transposes [channels, pixels] to [pixels, channels].
-func turnBytes(dst, src []uint8, channels, pixels int) {
+// transposeBytes transposes [channels, pixels] to [pixels, channels].
+func transposeBytes(dst, src []uint8, channels, pixels int) {
 	const block = 32 // pixels, whose lines stay in the cache
 	for from := 0; from < pixels; from += block {
 		to := min(from+block, pixels)
@@ -195,15 +195,15 @@ func (q *quantized) product(s *byteStage, p *integer.Product, w byteWorkspace, n
 		q.depthwise(s, p, w, n, y)
 		return
 	}
-	places := 1
+	positions := 1
 	if p.Image {
-		places = s.out[1] * s.out[2]
+		positions = s.out[1] * s.out[2]
 	}
 	each := p.Out / p.Groups
 	missing := q.missing(s, p, w)
 	for g, weights := range s.packed.groups {
-		for top := 0; top < n*places; top += maxByteRows {
-			rows := min(maxByteRows, n*places-top)
+		for top := 0; top < n*positions; top += maxByteRows {
+			rows := min(maxByteRows, n*positions-top)
 			a, pitch := w.rows, p.Depth()
 			if p.Image && !pointwise(p) {
 				q.gatherWindows(s, p, w, missing, g, top, rows)
@@ -252,21 +252,21 @@ func (q *quantized) finish(s *byteStage, p *integer.Product, w byteWorkspace, y 
 		}
 		return
 	}
-	places := s.out[1] * s.out[2]
+	positions := s.out[1] * s.out[2]
 	for i := 0; i < rows; {
-		image, place := (top+i)/places, (top+i)%places
-		run := min(rows-i, places-place)
-		q.turnFloats(y[(image*p.Out+channel)*places+place:], places, w.line[i*width:], width, run, columns)
+		image, position := (top+i)/positions, (top+i)%positions
+		run := min(rows-i, positions-position)
+		q.transposeFloats(y[(image*p.Out+channel)*positions+position:], positions, w.line[i*width:], width, run, columns)
 		i += run
 	}
 }
 
-// turnFloats transposes dst[c*places+i] = src[i*width+c], for a number of rows i and
+// transposeFloats transposes dst[c*positions+i] = src[i*width+c], for a number of rows i and
 // columns c.
-func (q *quantized) turnFloats(dst []float32, places int, src []float32, width, rows, columns int) {
-	if q.turn == nil || rows < 8 || columns < 8 {
+func (q *quantized) transposeFloats(dst []float32, positions int, src []float32, width, rows, columns int) {
+	if q.interleave == nil || rows < 8 || columns < 8 {
 		for c := range columns {
-			row := dst[c*places:][:rows]
+			row := dst[c*positions:][:rows]
 			for i := range row {
 				row[i] = src[i*width+c]
 			}
@@ -276,10 +276,10 @@ func (q *quantized) turnFloats(dst []float32, places int, src []float32, width, 
 	// The last block of eight rows or columns may overlap the previous one.
 	for i := 0; i < rows; i += 8 {
 		i := min(i, rows-8)
-		q.turn(&dst[i], &src[i*width], width, columns/8*8, places)
+		q.interleave(&dst[i], &src[i*width], width, columns/8*8, positions)
 		if columns%8 > 0 {
 			c := columns - 8
-			q.turn(&dst[c*places+i], &src[i*width+c], width, 8, places)
+			q.interleave(&dst[c*positions+i], &src[i*width+c], width, 8, positions)
 		}
 	}
 }

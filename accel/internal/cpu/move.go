@@ -200,7 +200,7 @@ func (k *gatherRows) work(chunk, _ int) {
 	}
 }
 
-// scatterAdd adds rows up at the places of an index, in the index's order.
+// scatterAdd adds rows to the rows that an index selects, in the order of the index.
 type scatterAdd struct {
 	in, index, out ir.Operand
 	rows, row      int

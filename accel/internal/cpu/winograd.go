@@ -17,7 +17,7 @@ type winogradKernel struct {
 	lanes int
 
 	// turn interleaves rows: dst[offsets[j]+i] = src[i·row+j] for all lanes i and for j <
-	// n. turnBack is the reverse: dst[i·row+j] = src[offsets[j]+i]. places makes the
+	// n. turnBack is the reverse: dst[i·row+j] = src[offsets[j]+i]. rowOffsets makes the
 	// offsets.
 	//
 	// Both process whole blocks of columns: turn writes zeros after n, and turnBack reads
@@ -58,8 +58,8 @@ const squares = 36
 
 var genericWinograd = newGenericWinograd(4)
 
-// places returns the offsets for turn and turnBack, padded to whole blocks.
-func (t *winogradKernel) places(n int, at func(j int) int) []int {
+// rowOffsets returns the offsets for turn and turnBack, padded to whole blocks.
+func (t *winogradKernel) rowOffsets(n int, at func(j int) int) []int {
 	table := make([]int, roundUp(n, t.lanes))
 	for j := range table {
 		table[j] = at(min(j, n-1))
@@ -157,11 +157,11 @@ func (t *winogradKernel) blocks(channels int) int { return (channels + t.lanes -
 // tiledSource transforms tiles of images with some channels.
 type tiledSource struct {
 	*tiling
-	kernel   *winogradKernel
-	channels int // channels per image
-	slopes   bool
-	pitch    int
-	places   []int
+	kernel     *winogradKernel
+	channels   int // channels per image
+	slopes     bool
+	pitch      int
+	rowOffsets []int
 }
 
 // newTiledSource is for the images of a convolution, or with slopes for the gradients of
@@ -173,7 +173,7 @@ func newTiledSource(t *winogradKernel, g *tiling, channels int, slopes bool) til
 	if slopes {
 		w, left = g.ow, 0
 	}
-	s.places = t.places(min(s.height(), g.rows*4+2)*w, func(j int) int { return j/w*s.pitch + (left+j%w)*t.lanes })
+	s.rowOffsets = t.rowOffsets(min(s.height(), g.rows*4+2)*w, func(j int) int { return j/w*s.pitch + (left+j%w)*t.lanes })
 	return s
 }
 
@@ -212,7 +212,7 @@ func (s *tiledSource) transform(dst []float32, step int, x []float32, p tilingPa
 		for b := range blocks {
 			c := (first + b) * t.lanes
 			if n := (to - from) * w; n > 0 {
-				t.turnRows(spread[zeros*s.pitch:], x[((p.first+i)*s.channels+c)*h*w+from*w:], h*w, min(t.lanes, s.channels-c), n, s.places, workspace)
+				t.turnRows(spread[zeros*s.pitch:], x[((p.first+i)*s.channels+c)*h*w+from*w:], h*w, min(t.lanes, s.channels-c), n, s.rowOffsets, workspace)
 			}
 			for r := range p.rows {
 				at := dst[(b*tiles+(i*p.rows+r)*s.across)*t.lanes:]

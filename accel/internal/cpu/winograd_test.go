@@ -47,7 +47,7 @@ func TestTurn(t *testing.T) {
 				t.Run(fmt.Sprint(k.lanes, " lanes, ", q, "x", n), func(t *testing.T) {
 					row, workspace := n+3, make([]float32, k.lanes*n)
 					order := r.Perm(n)
-					table := k.places(n, func(j int) int { return order[j] * k.lanes })
+					table := k.rowOffsets(n, func(j int) int { return order[j] * k.lanes })
 					src, dst, back := filled(r, k.lanes*row), filled(r, n*k.lanes), filled(r, k.lanes*row)
 					want := slices.Clone(back)
 					k.turnRows(dst, src, row, q, n, table, workspace)
