@@ -1,4 +1,4 @@
-"""Opens a notebook in JupyterLab in a headless browser, runs it, takes a picture.
+"""Opens a notebook in JupyterLab in a headless browser, runs it, and takes a screenshot.
 
     .venv/bin/python notebooks/lab.py quickstart.ipynb --picture build/quickstart.png
 
@@ -30,10 +30,10 @@ def free_port():
 
 @contextlib.contextmanager
 def jupyterlab(folder):
-    """A JupyterLab server without a token, on a free port; gives its address."""
+    """A JupyterLab server without a token, on a free port; returns its address."""
     port = free_port()
     with tempfile.TemporaryDirectory() as config:
-        # Without this JupyterLab asks whether it may fetch news, over the page.
+        # Otherwise JupyterLab shows a dialog that asks whether it may fetch news.
         quiet = pathlib.Path(config, "settings", "@jupyterlab", "apputils-extension", "notification.jupyterlab-settings")
         quiet.parent.mkdir(parents=True)
         quiet.write_text('{"fetchNews": "false", "checkForUpdates": false}')
@@ -60,7 +60,7 @@ def answers(url):
 
 
 def wait_for(condition, seconds, what):
-    """Polls until condition gives something true."""
+    """Polls until condition returns a true value, and returns it."""
     end = time.monotonic() + seconds
     while True:
         value = condition()
@@ -115,13 +115,13 @@ class Notebook:
             "window.jupyterapp.commands.execute('notebook:run-all-cells').then(() => done(), () => done());")
 
     def errors(self):
-        """The texts of the error outputs on the page."""
+        """Returns the texts of the error outputs on the page."""
         return self.driver.execute_script(
             "return [...document.querySelectorAll('[data-mime-type=\"application/vnd.jupyter.error\"],"
             " [data-mime-type=\"application/vnd.jupyter.stderr\"]')].map(e => e.innerText)")
 
     def figures(self):
-        """How many pictures have arrived and can be seen."""
+        """Returns the number of images that are loaded and visible."""
         return self.driver.execute_script(
             "return [...document.querySelectorAll('.jp-OutputArea-output img')]"
             ".filter(i => i.complete && i.naturalWidth > 0).length")
@@ -139,29 +139,29 @@ class Notebook:
             "outputs[outputs.length - 1].scrollIntoView({block: 'end'})", index)
 
     def cell(self, index):
-        """The element of a cell; cells count from 0."""
+        """Returns the element of a cell; the index begins at 0."""
         return self.driver.find_elements("css selector", ".jp-Notebook .jp-Cell")[index]
 
     def select(self, index):
-        """Makes a cell the active one."""
+        """Selects a cell."""
         self.driver.execute_script(
             "const p = window.jupyterapp.shell.currentWidget; p.content.activeCellIndex = arguments[0];"
             "p.content.mode = 'command'; p.content.activate()", index)
 
     def edit(self, index):
-        """Puts the cursor behind the text of a cell."""
+        """Puts the cursor at the end of the text of a cell."""
         self.driver.execute_script(
             "const p = window.jupyterapp.shell.currentWidget; p.content.activeCellIndex = arguments[0];"
             "p.content.mode = 'edit'; const e = p.content.activeCell.editor; e.focus();"
             "const line = e.lineCount - 1; e.setCursorPosition({line: line, column: e.getLine(line).length})", index)
 
     def start(self, index):
-        """Starts a cell and does not wait for it."""
+        """Starts a cell without waiting for its end."""
         self.select(index)
         self.command("notebook:run-cell")
 
     def run(self, index, seconds=30):
-        """Runs a cell to its end; gives the text of its outputs."""
+        """Runs a cell to its end and returns the text of its outputs."""
         self.select(index)
         self.driver.set_script_timeout(seconds)
         self.driver.execute_async_script(
@@ -170,13 +170,13 @@ class Notebook:
         return self.output(index)
 
     def output(self, index):
-        """What a cell shows, as text."""
+        """Returns the text of the outputs of a cell."""
         return self.driver.execute_script(
             "const c = document.querySelectorAll('.jp-Notebook .jp-Cell')[arguments[0]];"
             "return [...c.querySelectorAll('.jp-OutputArea-output')].map(e => e.innerText).join('\\n')", index)
 
     def status(self):
-        """The state of the kernel as the page knows it."""
+        """Returns the state of the kernel that the page shows."""
         return self.driver.execute_script(
             "return window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.status")
 

@@ -1,4 +1,4 @@
-"""What a person does in JupyterLab, in a headless browser."""
+"""Tests what users do in JupyterLab, in a headless browser."""
 
 import shutil
 
@@ -24,7 +24,7 @@ def test_quickstart_in_jupyterlab(tmp_path):
 PICTURES = lab.HERE.parent / "build" / "browser"
 
 CELLS = [
-    # 0: a slider that changes what is below it
+    # 0: a slider that changes the output below it
     """slider := widgets.NewIntSlider(0, 10, 3, widgets.Description("n"))
 place := display.Show("n is 3")
 slider.OnChange(func(n int) { place.Update(fmt.Sprint("n is ", n)) })
@@ -32,9 +32,9 @@ slider""",
     # 1: a slider that moves while a cell runs
     """for slider.Value() < 6 { time.Sleep(10 * time.Millisecond) }
 slider.Value()""",
-    # 2: completed with Tab
+    # 2: completion with Tab
     "strings.ToUpp",
-    # 3: inspected with Shift-Tab
+    # 3: inspection with Shift-Tab
     "strings.Repeat",
     # 4: a figure that changes in place
     """picture := display.Show(display.SVG(`<svg xmlns="http://www.w3.org/2000/svg" width="80" height="80"><rect width="10" height="80"/></svg>`))
@@ -42,7 +42,7 @@ for w := range 6 {
 	time.Sleep(300 * time.Millisecond)
 	picture.Update(display.SVG(fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="80" height="80"><rect width="%d" height="80"/></svg>`, 10*w+20)))
 }""",
-    # 5: interrupted
+    # 5: a cell to interrupt
     """count := 0
 for { count++ }""",
     # 6: the variables after the interrupt, and after a restart
@@ -50,7 +50,7 @@ for { count++ }""",
     # 7: a table
     """type person struct { name string; age int }
 display.Table([]person{{"Ann", 31}, {"Bob", 42}})""",
-    # 8: a bar for a loop
+    # 8: a progress bar of a loop
     "for range progress.Each([]string{\"a\", \"b\", \"c\"}) { time.Sleep(50 * time.Millisecond) }",
 ]
 
@@ -69,7 +69,7 @@ def notebook(tmp_path_factory):
 
 @needs_browser
 class TestSteps:
-    """One after the other, on one page; a picture of each in build/browser."""
+    """The tests run in order on one page, and save screenshots in build/browser."""
 
     def press(self, notebook, *keys):
         ActionChains(notebook.driver).send_keys(*keys).perform()
@@ -115,7 +115,7 @@ class TestSteps:
 
     def test_live_figure(self, notebook):
         def source():
-            # In one step on the page, which replaces the picture at any time.
+            # In one script on the page, because the page may replace the image at any time.
             return notebook.driver.execute_script(
                 "return document.querySelectorAll('.jp-Notebook .jp-Cell')[4].querySelector('.jp-RenderedSVG img')?.src ?? ''")
 

@@ -1,4 +1,4 @@
-"""Executes every tutorial as CI would and looks at what it shows."""
+"""Executes every tutorial and checks its output."""
 
 import base64
 import json
@@ -12,14 +12,14 @@ from nbclient import NotebookClient
 
 HERE = pathlib.Path(__file__).parent
 TUTORIALS = sorted(p.name for p in HERE.glob("*.ipynb"))
-SECONDS = 180  # what one tutorial may take
+SECONDS = 180  # time limit of one tutorial
 
 assert TUTORIALS, "no notebook found"
 
 
 @pytest.fixture(scope="session")
 def executed():
-    """Executes a notebook once and keeps it for all tests."""
+    """Executes a notebook once and caches it for all tests."""
     cache = {}
 
     def get(name):
@@ -37,7 +37,7 @@ def outputs(notebook):
 
 
 def text(notebook):
-    """All plain text that the cells show."""
+    """Returns all plain text that the cells show."""
     parts = []
     for output in outputs(notebook):
         parts.append(output.get("text") or output.get("data", {}).get("text/plain", ""))
@@ -53,11 +53,11 @@ def test_runs_without_errors(executed, name):
 
 @pytest.mark.parametrize("name", TUTORIALS)
 def test_saved_without_outputs(name):
-    """What is checked in has no outputs: they would say what another machine measured."""
+    """Notebooks are checked in without outputs, which would have the measurements of another machine."""
     notebook = nbformat.read(HERE / name, as_version=4)
     assert not outputs(notebook)
     assert notebook.metadata.kernelspec.name == "quern"
-    # Of the file itself: nbformat replaces an id that is there twice when it reads.
+    # Read the file itself, because nbformat replaces duplicate ids.
     ids = [cell["id"] for cell in json.loads((HERE / name).read_text())["cells"]]
     assert len(ids) == len(set(ids))
 
@@ -76,7 +76,7 @@ def test_holds_the_final_figure(executed, name):
 
 
 def accuracy(notebook):
-    """The percentage that the tutorial prints."""
+    """Returns the percentage that the tutorial prints."""
     for line in text(notebook).splitlines():
         head, sign, _ = line.partition(" % of the test images")
         if sign:
@@ -93,13 +93,13 @@ def test_fashion_learns_the_clothes(executed):
 
 
 def test_active_learning_goes_round(executed):
-    """From the first twenty labels on, until there are 160: the curve has a point for each round."""
+    """The curve has a point for each round, from 20 to 160 labels."""
     shown = text(executed("06-active-learning.ipynb"))
     assert float(re.search(r"Accuracy by labels: ([0-9.]+) % with 140 labels", shown)[1]) > 85
 
 
 def test_active_learning_beats_chance(executed):
-    """With the most labels that are compared."""
+    """Checks the accuracy at the largest number of labels."""
     last = {}
     for line in text(executed("06-active-learning.ipynb")).splitlines():
         words = line.split()
@@ -115,7 +115,7 @@ def test_profiling_names_the_layers_and_the_gap(executed):
 
 
 def test_search_finds_settings(executed):
-    """Halving tries more settings in as many epochs, and what it finds is good."""
+    """Halving tries more settings in the same number of epochs, and finds good ones."""
     assert accuracy(executed("08-search.ipynb")) >= 90
     trials = {name: int(n) for name, n in re.findall(r"^(random|TPE, halving) +\S+ ± \S+ +(\d+)", text(executed("08-search.ipynb")), re.M)}
     assert trials["TPE, halving"] > 1.5 * trials["random"], trials
@@ -135,7 +135,7 @@ VERDICTS = ("holds here", "does not hold here", "undecided")
 
 
 def test_every_claim_gets_a_verdict(executed):
-    """Which one is the machine's affair: the words follow from the runs that are shown."""
+    """The verdict depends on the machine, but it must follow from the runs that are shown."""
     shown = text(executed("claims.ipynb"))
     claims = re.findall(r"^(.+)\n  claimed:  .+\n  measured: \S+ ± \S+ .+\n  verdict:  (.+)$", shown, re.M)
     techniques = dict(claims)

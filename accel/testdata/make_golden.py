@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Makes the golden files of accel/optim and accel/nn with PyTorch, in float64.
+"""Writes the golden files of accel/optim and accel/nn with PyTorch, in float64.
 
 usage: pip install torch safetensors && python3 make_golden.py [part…]
 
-Without a part all files are made; a part is the name of a function below.
+A part is the name of a function below. Without a part, all files are written.
 
-The tests read the JSON files and need no Python. Inputs are float32 numbers, so
-that Go and Python start from the same values; every reference is computed in
-float64 and the tests say how far float32 may be from it. The files name the
-version of PyTorch that made them.
+The tests read the JSON files and need no Python. Inputs are float32 values, so
+that Go and Python start from the same values. Every reference is computed in float64,
+and the tests have the tolerances for float32. The files contain the version of PyTorch
+that wrote them.
 """
 import json
 import pathlib
@@ -113,7 +113,7 @@ def optimizers():
 
 
 def tiny():
-    """What AdamW makes of gradients down to where float32 has denormal numbers, in float64 and in float32."""
+    """AdamW with gradients down to float32 denormals, in float64 and in float32."""
     sizes = [1.0, 1e-3, 1e-6, 1e-8, 1e-9, 1e-12, 1e-16, 1e-19, 1e-20, 1e-23, 1e-30, 1e-38, 1e-42, 0.0]
     signs = [1.0, -0.5, 2.0, 1.0, 0.25, -1.0, 0.0, 0.0, 1.0, -3.0]
     cases = []

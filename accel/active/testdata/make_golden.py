@@ -1,9 +1,9 @@
-"""Writes golden.json: what modAL and scikit-activeml choose, for the tests of this package.
+"""Writes golden.json: the selections of modAL and scikit-activeml, for the tests of this package.
 
     python3 -m venv v && v/bin/pip install modAL-python==0.4.2.1 scikit-activeml==0.6.2 scikit-learn==1.6.1
     v/bin/python make_golden.py
 
-The numbers are the same each time.
+The output is the same in every run.
 """
 
 import json
@@ -36,7 +36,7 @@ def rows(a):
 
 
 class Given:
-    """A classifier that has been asked already."""
+    """A classifier with given predictions."""
 
     def __init__(self, probabilities):
         self.probabilities = probabilities
@@ -73,7 +73,7 @@ def uncertainty():
 def ensemble():
     """BALD and BatchBALD; the joint entropy is exact."""
     draws = np.stack([random.dirichlet([0.6] * 3, 24) for _ in range(6)])  # member, example, class
-    draws[:, 5] = draws[:, 4]  # two examples that say the same
+    draws[:, 5] = draws[:, 4]  # two equal examples
     draws[:, 20:] = draws[:1, 20:]  # members that agree
     bald = batch_bald(draws.copy(), batch_size=1, n_MC_samples=6, eps=1e-12)
     batch = batch_bald(draws.copy(), batch_size=5, n_MC_samples=1000, eps=1e-12, random_state=0)
@@ -96,7 +96,7 @@ def core_set():
 
 
 def badge():
-    """The squared distances by which BADGE draws. scikit-activeml also lets the length of a gradient bound them."""
+    """The squared distances with which BADGE samples. scikit-activeml also bounds them by the length of a gradient."""
     X = random.normal(size=(30, 3)).astype(np.float32).astype(float)
     y = np.full(30, np.nan)
     y[:6] = [0, 1, 2, 0, 1, 2]

@@ -1,4 +1,4 @@
-"""One side of the benchmark: reads requests from standard input, a JSON object a line, and answers each with one line.
+"""One side of the benchmark: reads requests from standard input, one JSON object per line, and answers each with one line.
 
 usage: side.py torch|jax THREADS
 
@@ -8,7 +8,7 @@ usage: side.py torch|jax THREADS
     {"do": "drop"}                                             {}
 
 An answer may be {"error": TEXT} instead, or {"missing": TEXT} if the framework cannot be imported. FILE.json lists the arrays of the
-case, FILE.bin holds them one after the other as float32.
+case, and FILE.bin has them consecutively as float32.
 """
 
 import json
@@ -20,7 +20,7 @@ STEPS_CHECKED = 5
 
 def arrays(case):
     """The arrays of a case by group: inputs and parameters, in order."""
-    import numpy  # which only a Python with torch or jax must have
+    import numpy  # only needed together with torch or jax
 
     with open(case + ".json") as f:
         listed = json.load(f)
@@ -66,7 +66,7 @@ def main():
     for line in sys.stdin:
         try:
             reply = answer(side, ready, json.loads(line))
-        except Exception as e:  # whatever it is, the other end shows it
+        except Exception as e:  # the other process shows any error
             reply = {"error": f"{type(e).__name__}: {e}"}
         print(json.dumps(reply), flush=True)
 

@@ -1,9 +1,9 @@
-"""Runs exported models by onnxruntime and compares with what this module computed.
+"""Runs exported models with onnxruntime and compares the results with those of this module.
 
     python parity.py manifest.json
 
 prints one line of JSON for each model: its name, the largest difference relative to
-the largest number, and what went wrong if anything did.
+the largest value, and the error if there was one.
 """
 
 import base64
@@ -27,7 +27,7 @@ def array(tensor):
 
 
 def difference(got, want):
-    """Largest difference relative to the largest number; NaN and infinities must be in the same places."""
+    """Returns the largest difference relative to the largest value; NaN and infinities must be at the same positions."""
     if got.shape != want.shape:
         raise ValueError(f"the shape is {got.shape}, want {want.shape}")
     if got.dtype != want.dtype:

@@ -1,5 +1,5 @@
-# Writes golden.json: what PyTorch's quantised linear and conv2d (x86 engine) make of
-# bytes. Run with torch 2.15: python make_golden.py
+# Writes golden.json: results of PyTorch's quantised linear and conv2d (x86 engine).
+# Run with torch 2.15: python make_golden.py
 import json, os
 import torch
 

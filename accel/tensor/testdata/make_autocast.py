@@ -4,9 +4,9 @@
 usage: pip install torch && python3 make_autocast.py
 
 The lists are read from the header ATen/autocast_mode.h that comes with PyTorch.
-The training is written out: autocast of the processor has lists of its own, so
-each product is given bfloat16 here and each op of the list for float32 float32,
-as autocast of a GPU would.
+The training casts explicitly, because autocast on the CPU has different lists: each
+matrix multiplication gets bfloat16, and each op of the float32 list gets float32, as
+autocast on a GPU would do.
 """
 import json
 import pathlib
@@ -32,7 +32,7 @@ def lists():
             body = re.search(r"#define %s\(_\)(.*?)(?<!\\)\n" % macro, text, re.S).group(1)
             names |= set(re.findall(r"_\((?:ADD_NS\()?(\w+)", body))
         out[key] = sorted(names)
-    # autocast_mode.cpp gives these two a kernel of their own that promotes.
+    # autocast_mode.cpp has separate kernels for these two, which promote.
     out["promote"] = sorted(out["promote"] + ["cat", "stack"])
     return out
 
@@ -69,7 +69,7 @@ def training():
     for _ in range(10):
         h = p["0.weight"][x]
         q, k, v = (z.reshape(n, t, heads, -1).transpose(1, 2) for z in linear(norm(h, "1.layers.0."), "1.layers.1.", "in_proj_weight", "in_proj_bias").chunk(3, -1))
-        # Fused kernels keep scores and probabilities in float32; those of the processor do not.
+        # Fused kernels keep scores and probabilities in float32; those of the CPU do not.
         a = F.scaled_dot_product_attention(q.float(), k.float(), v.float(), is_causal=True).to(short)
         h = h + linear(a.transpose(1, 2).reshape(n, t, width), "1.layers.1.out_proj.")
         h = h + linear(F.gelu(linear(norm(h, "2.layers.0."), "2.layers.1.")), "2.layers.3.")

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Makes graphs.json: random graphs of ops, and what PyTorch makes of them in float64.
+"""Writes graphs.json: random graphs of ops, and their results in PyTorch in float64.
 
 usage: pip install torch && python3 make_graphs.py
 
-make_ops.py has each op by itself; here they follow each other in odd shapes, through
-views and broadcasting, so that they are fused and planned in many ways. A value is an
-input or a node, counted through; the loss is the sum of the outputs, each times a
-weight. Numbers are little-endian float64 in base64; inputs are float32 numbers, and
-lie away from where functions have corners.
+make_ops.py tests each op separately. Here ops are combined, with unusual shapes, views
+and broadcasting, so that they are fused and planned in many ways. A value is an input or
+a node; both are numbered consecutively. The loss is the sum of the outputs, each times a
+weight. Arrays are little-endian float64 in base64; inputs are float32 values at which the
+functions are differentiable.
 """
 import base64
 import json

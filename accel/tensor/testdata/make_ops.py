@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes ops.json: results and gradients of PyTorch's functions, in float64.
+"""Writes ops.json: results and gradients of PyTorch's functions, in float64.
 
 usage: pip install torch && python3 make_ops.py
 
-The test reads the file and needs no Python. Inputs are float32 numbers, so that
+The test reads the file and needs no Python. Inputs are float32 values, so that
 Go and Python start from the same values. Each case has the inputs, a weight by
 which the result is multiplied before it is summed, the result, and the gradient
-of each input. The file names the version of PyTorch that made it.
+of each input. The file contains the version of PyTorch that wrote it.
 """
 import json
 import pathlib
@@ -34,7 +34,7 @@ def array(t):
 def case(name, f, *inputs):
     y = f(*inputs).double()
     weight = torch.randn(y.shape).float().double()
-    # What has no gradient, a comparison for example, has none in the file.
+    # A function without a gradient, such as a comparison, has none in the file.
     grads = torch.autograd.grad((y * weight).sum(), inputs) if y.requires_grad else []
     cases.append({"name": name, "inputs": [array(x) for x in inputs], "weight": array(weight),
                   "result": array(y), "gradients": [array(g) for g in grads]})
@@ -114,7 +114,7 @@ case("expand", lambda x: x.expand(3, 4, 2), tensor(4, 1))
 case("mse", F.mse_loss, tensor(3, 4), tensor(3, 4))
 case("round trip", lambda x: x.float().double(), tensor(5))
 
-# Rounding to 16 bits, and sums and products of numbers of 16 bits.
+# Rounding to 16 bits, and sums and products of 16-bit floats.
 short = {}
 values = torch.cat([torch.randn(40), torch.tensor([65519.0, 65520.0, 1e-8, 6e-8, 1.00390625, 1.01171875, 3e38])]).float()
 for name, dtype in (("float16", torch.float16), ("bfloat16", torch.bfloat16)):

@@ -80,7 +80,7 @@ def test_a_cell_runs_on_all(ranks):
 def test_commands_run_once(ranks, tmp_path):
     file = tmp_path / "once"
     assert text(ranks.ok(f"!sleep 0.3; echo x >> {file}; echo done")) == "done\n"
-    # What follows finds what the command has done, on all ranks.
+    # The statements after the command see its effects on all ranks.
     assert ranks.result(f'%%time\nt, err := os.ReadFile("{file}")\nlen(t), err') == "2, <nil>"
     assert text(ranks.ok(f"%%bash\necho x >> {file}")) == ""
     assert file.read_text() == "x\nx\n"

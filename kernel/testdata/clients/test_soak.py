@@ -1,4 +1,4 @@
-"""Eight clients while the kernel is interrupted, restarted, stopped and starved: soak.py in short."""
+"""Eight clients while the kernel is interrupted, restarted, stopped and starved: a short run of soak.py."""
 
 import pytest
 from history import History, Request, Text
@@ -9,7 +9,7 @@ CELLS = 60  # in each of three runs of the kernel
 
 @pytest.fixture(autouse=True)
 def watchdog():
-    """It would end a kernel that has to do much, on a slow machine: soak.py reports one that stands still."""
+    """Disables the time limit of a test, which could end a busy kernel on a slow machine: soak.py reports a kernel that hangs."""
 
 
 def test_soak():
@@ -25,11 +25,11 @@ def test_soak():
         assert soak.totals[disturbance], f"nothing was disturbed by {disturbance!r}"
 
 
-# What the checker finds in a made-up history: each row changes a correct one.
+# What the checker finds in a constructed history. Each row changes a correct one.
 
 
 def sequence():
-    """What two cells of one client come to."""
+    """Returns the messages of two cells of one client."""
     messages = []
     for n in (1, 2):
         tag = f"q1x0x{n}q"
@@ -47,7 +47,7 @@ def sequence():
 
 
 def verdict(messages, other=None):
-    """The kinds of what is wrong with what the first client, and another one, received."""
+    """Returns the kinds of errors in what the first client and another one have received."""
     history = History(2)
     for n in (1, 2):
         tag = f"q1x0x{n}q"
@@ -63,7 +63,7 @@ def verdict(messages, other=None):
 
 
 def of(messages, n, parent):
-    """A message with another parent."""
+    """Returns a message with another parent."""
     return messages[n] | {"parent_header": {"msg_id": parent}}
 
 

@@ -65,7 +65,7 @@ def interrupt(kernel):
 
 
 def test_fit_of_a_starved_worker_is_interrupted_and_gives_its_run(kernel):
-    """It is awaited: its run is there, and all of its output is in its own cell."""
+    """The kernel waits for an interrupted training: its run exists, and all of its output is in its own cell."""
     kernel.ok(SETUP)
     for n in range(6):
         msg_id = kernel.send(FIT.format(n=n))
@@ -103,7 +103,7 @@ def test_output_of_a_starved_worker_stays_in_its_cell(kernel, code):
 
 
 def test_output_follows_no_idle(kernel):
-    """Whatever comes of an interrupted cell comes before its idle."""
+    """All messages of an interrupted cell come before its idle."""
     for _ in range(4):
         msg_id = kernel.send("fmt.Println(\"begun\")\nfor { fmt.Println(\"x\") }")
         until(kernel, "begun")

@@ -30,7 +30,7 @@ def notebook(*cells, tags=None):
 
 
 def jupyter(*arguments, cwd, fails=False):
-    """A jupyter command; gives what it says."""
+    """Runs a jupyter command and returns its output."""
     env = dict(os.environ, PATH=f"{BIN}{os.pathsep}{os.environ['PATH']}")
     done = subprocess.run([BIN / "jupyter", *arguments], cwd=cwd, env=env, capture_output=True, text=True, timeout=4 * TIMEOUT, check=False)
     assert (done.returncode != 0) == fails, done.stderr
@@ -38,7 +38,7 @@ def jupyter(*arguments, cwd, fails=False):
 
 
 def texts(nb):
-    """What the cells print and show, one text a cell."""
+    """Returns what the cells print and show, one text for each cell."""
     return ["".join(o.get("text", "") or o.get("data", {}).get("text/plain", "") for o in c.outputs) for c in nb.cells if c.cell_type == "code"]
 
 
@@ -79,21 +79,21 @@ def test_nbconvert_makes_html(tmp_path):
     jupyter("nbconvert", "--execute", "--to", "html", "nb.ipynb", cwd=tmp_path)
     page = (tmp_path / "nb.html").read_text()
     assert "printed" in page and "<b>shown</b>" in page
-    # The state of the slider, and the place where a page shows it without a kernel.
+    # The state of the slider, and the element in which a page shows it without a kernel.
     assert '"model_name": "IntSliderModel"' in page
     assert "application/vnd.jupyter.widget-view+json" in page and "html-manager" in page
 
 
 def test_nbconvert_keeps_what_goroutines_put_out_later(tmp_path):
-    """Under the cell that started them, as in JupyterLab, though nbclient drops the messages of other cells."""
+    """Late output is under the cell that started the goroutine, as in JupyterLab, although nbclient drops messages of other cells."""
     nbformat.write(notebook(
-        # The goroutine prints when it is told to, and says when it has.
+        # The goroutine prints on request, and signals when it has printed.
         "say, said := make(chan string), make(chan bool)\ngo func() { for s := range say { fmt.Println(s); said <- true } }()\nfmt.Println(\"own\")",
         'say <- "during"\n<-said\nfmt.Println("other")',
-        # Nobody waits for this one: it may print between cells.
+        # No cell waits for this goroutine: it may print between cells.
         "var ended sync.WaitGroup\nended.Go(func() { for i := range 100 { fmt.Println(\"between\", i) } })\nstart := make(chan bool)",
         "ended.Wait()",
-        # A figure that its goroutine goes on updating, and one that it shows later.
+        # A figure that its goroutine continues to update, and one that it shows later.
         'live := display.Show(display.HTML("<b>step 0</b>"))\ngo func() { <-start; live.Update(display.HTML("<b>step 1</b>"))\n'
         'display.Show(display.HTML("<i>new</i>")); said <- true }()',
         "start <- true\n<-said",

@@ -15,7 +15,7 @@ STATE = "application/vnd.jupyter.widget-state+json"
 
 
 def shown(messages):
-    """The id of the model that a cell shows."""
+    """Returns the id of the model that a cell shows."""
     for msg in messages:
         if msg["msg_type"] == "execute_result":
             return msg["content"]["data"][VIEW]["model_id"]
@@ -44,7 +44,7 @@ def control(kernel, kind, content=None):
 
 
 def until(kernel, condition):
-    """The iopub messages up to one."""
+    """Returns the iopub messages up to the first one that matches."""
     messages = []
     while not (messages and condition(messages[-1])):
         messages.append(kernel.client.get_iopub_msg(timeout=TIMEOUT))
@@ -92,7 +92,7 @@ def test_a_panic_in_a_handler_ends_nothing(kernel):
 
 
 def test_a_handler_without_an_end(kernel):
-    """It is in the way of nothing, and an interrupt ends it."""
+    """A handler that does not return blocks nothing else, and an interrupt ends it."""
     stuck = shown(kernel.ok('e := widgets.NewIntSlider(0, 10, 3)\ne.OnChange(func(n int) { fmt.Println("begun"); for {} })\ne'))
     other = shown(kernel.ok('o := widgets.NewIntSlider(0, 10, 3)\no.OnChange(func(n int) { fmt.Println("moved to", n) })\no'))
     assert "begun" in text(until(kernel, idle(move(kernel, stuck, 5))))
@@ -171,14 +171,14 @@ fmt.Fprintln(below, "again")""",
 
 
 def referred(value):
-    """The ids of the models that a value of a state names."""
+    """Returns the ids of the models to which a value of a state refers."""
     if isinstance(value, list):
         return [r for v in value for r in referred(v)]
     return [value.removeprefix("IPY_MODEL_")] if isinstance(value, str) and value.startswith("IPY_MODEL_") else []
 
 
 def test_the_states_are_those_of_ipywidgets():
-    """What a page without a kernel makes the widgets of."""
+    """Checks the state from which a page without a kernel creates the widgets."""
     nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in ALL_CONTROLS])
     nbclient.NotebookClient(nb, kernel_name="quern", timeout=TIMEOUT).execute()
     nbformat.validate(nb)
@@ -195,7 +195,7 @@ def test_the_states_are_those_of_ipywidgets():
         for key, value in state.items():
             assert set(referred(value)) <= set(saved["state"]), (model["model_name"], key)
             if not key.startswith("_") and not referred(value) and not (key == "index" and value is not None):
-                kind(**{key: value})  # its traits refuse what is of a wrong type
+                kind(**{key: value})  # its traits reject a wrong type
         values[model["model_name"]] = state.get("value", state.get("index", state.get("outputs")))
     assert {m["state"]["value"] for m in saved["state"].values() if m["model_name"] == "IntSliderModel"} == {7}
     assert sorted(str(m["state"]["index"]) for m in saved["state"].values() if m["model_name"] == "DropdownModel") == ["1", "None"]
@@ -222,7 +222,7 @@ def test_interact_labels_its_controls(kernel, code):
     messages = kernel.ok(code)
     opened = [m["content"]["data"]["state"] for m in messages if m["msg_type"] == "comm_open"]
     described = {s["_model_name"]: s.get("description", "") for s in opened if s["_model_name"] in ("FloatSliderModel", "IntSliderModel", "CheckboxModel", "DropdownModel")}
-    for m in messages:  # a label that is set once the control is open
+    for m in messages:  # a label that is set after the control was opened
         if m["msg_type"] == "comm_msg" and "description" in m["content"]["data"].get("state", {}):
             [name] = [o["content"]["data"]["state"]["_model_name"] for o in messages
                       if o["msg_type"] == "comm_open" and o["content"]["comm_id"] == m["content"]["comm_id"]]

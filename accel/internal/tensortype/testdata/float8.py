@@ -1,9 +1,9 @@
-"""Writes float8.txt beside it: what PyTorch makes of numbers in 8 bits.
+"""Writes float8.txt beside it: conversions to 8-bit floats by PyTorch.
 
-For each type: the 256 numbers as float32, and the SHA-256 of the bytes that all
-float32 numbers whose lower 12 bits are 0, 1, 0x7ff, 0x800, 0x801 or 0xfff and whose
-exponent is within reach become, in order of their bits, clamped first as the
-saturating conversion is. NaN counts as 0x7f, whatever its sign.
+For each type: the 256 values as float32, and the SHA-256 of the results of converting
+all float32 values whose lower 12 bits are 0, 1, 0x7ff, 0x800, 0x801 or 0xfff and whose
+exponent is in range, in the order of their bits, clamped first as in a saturating
+conversion. NaN is 0x7f, whatever its sign.
 
     python3 float8.py        (PyTorch 2.15)
 """
