@@ -7,15 +7,15 @@
 
 typedef void (*function)(void);
 
-// NvtxCallbackModule, and how many functions each has, the invalid one among them.
+// NvtxCallbackModule, and the number of functions of each, including the invalid one.
 enum { CORE = 1, CUDA, OPENCL, CUDART, CORE2, SYNC, MODULES };
 enum { CORE_SIZE = 16, CUDA_SIZE = 9, OPENCL_SIZE = 15, CUDART_SIZE = 7, CORE2_SIZE = 16, SYNC_SIZE = 7, MOST = 16 };
 enum { RANGE_START_A = 5, RANGE_END = 7 }; // NvtxCallbackIdCore
 
 static const unsigned sizes[MODULES] = {0, CORE_SIZE, CUDA_SIZE, OPENCL_SIZE, CUDART_SIZE, CORE2_SIZE, SYNC_SIZE};
 
-// The functions that the tool writes, and the tables of their addresses, in which the
-// invalid function has none and the last entry is null.
+// The function pointers that the profiler writes, and the tables of their addresses. The
+// entry of the invalid function and the last entry are null.
 static function functions[MODULES][MOST];
 static function *tables[MODULES][MOST + 1];
 

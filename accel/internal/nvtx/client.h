@@ -4,11 +4,11 @@
 
 #include <stdint.h>
 
-// Opens a tool's library. 0: it has begun; 1: it cannot be opened; 2: it is none of
-// NVTX; 3: it refuses.
+// Loads a profiler's library. Returns 0 if it was initialized, 1 if it cannot be loaded, 2 if
+// it is not an NVTX library, 3 if its initialization failed.
 int quern_nvtx_open(const char *path);
 
-// Ranges, by nvtxRangeStartA and nvtxRangeEnd of the tool, where it has them.
+// Ranges, by the profiler's nvtxRangeStartA and nvtxRangeEnd, if it has set them.
 uint64_t quern_nvtx_begin(const char *name);
 void quern_nvtx_end(uint64_t range);
 

@@ -24,8 +24,8 @@ static const struct {
 #undef FUNCTION
 };
 
-// It returns text and no code. It is set before the first call, as C has no
-// constant initialiser that depends on the name.
+// nvmlErrorString returns text and not a code, so its initial pointer differs. A constructor
+// sets it, because the initialiser in the table above cannot depend on the name.
 __attribute__((constructor)) static void without_library(void) { quern_pointer_nvmlErrorString = (void *)missing_string; }
 
 const char *quern_nvml_bind(const char *path) {

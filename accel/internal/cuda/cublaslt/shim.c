@@ -54,7 +54,7 @@ int quern_blas_create(table *t, handle *library) { return t->cublasLtCreate(libr
 
 int quern_blas_destroy(table *t, handle library) { return t->cublasLtDestroy(library); }
 
-// CALL leaves with the status of a call that fails, and its name.
+// CALL returns with the status and the name of a call that fails.
 #define CALL(name, ...) \
   do { \
     int status = t->name(__VA_ARGS__); \
@@ -82,7 +82,7 @@ int quern_blas_describe(table *t, const matmul *p, descriptors *d, const char **
   int epilogue = (p->relu ? epilogue_relu : 0) | (p->bias ? epilogue_bias : 0);
   if (!epilogue) epilogue = epilogue_default;
   CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_epilogue, &epilogue, sizeof epilogue);
-  // The heuristic may look at addresses: there will be some that are so aligned.
+  // The heuristic may check the alignment of addresses, so pass some with the guaranteed alignment.
   address bias = p->d.align, scale = sizeof(float);
   if (p->bias) {
     CALL(cublasLtMatmulDescSetAttribute, d->desc, desc_bias_type, &p->d.type, sizeof p->d.type);
@@ -99,8 +99,8 @@ int quern_blas_describe(table *t, const matmul *p, descriptors *d, const char **
   CALL(cublasLtMatmulPreferenceCreate, &d->preference);
   uint64_t workspace = p->workspace;
   CALL(cublasLtMatmulPreferenceSetAttribute, d->preference, preference_workspace, &workspace, sizeof workspace);
-  // A sum that is split is added up in the type that it is made in: the other ways round
-  // it to the type of the result in between.
+  // Split sums are added in the accumulation type. The other reduction schemes round them
+  // to the type of the result in between.
   uint32_t reductions = reduction_compute_type | (p->d.type == type_32f || p->is_float64 ? reduction_in_place : 0);
   CALL(cublasLtMatmulPreferenceSetAttribute, d->preference, preference_reductions, &reductions, sizeof reductions);
   CALL(cublasLtMatmulPreferenceSetAttribute, d->preference, preference_align_a, &p->a.align, sizeof p->a.align);

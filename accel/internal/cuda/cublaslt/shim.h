@@ -74,9 +74,9 @@ typedef struct {
   int is_float64;
 } descriptors;
 
-// quern_blas_symbol returns the name of the i-th function, NULL past the last.
+// quern_blas_symbol returns the name of the i-th function, NULL after the last.
 const char *quern_blas_symbol(int i);
-// quern_blas_set puts the i-th function into the table.
+// quern_blas_set sets the i-th function of the table.
 void quern_blas_set(table *t, int i, uintptr_t function);
 const char *quern_blas_status(table *t, int status);
 

@@ -102,7 +102,7 @@ int quern_dnn_create(table *t, handle *library) { return t->cudnnCreate(library)
 
 int quern_dnn_destroy(table *t, handle library) { return t->cudnnDestroy(library); }
 
-// CALL leaves with the status of a call that fails, and its name.
+// CALL returns with the status and the name of a call that fails.
 #define CALL(name, ...) \
   do { \
     int status = t->name(__VA_ARGS__); \
@@ -112,7 +112,7 @@ int quern_dnn_destroy(table *t, handle library) { return t->cudnnDestroy(library
     } \
   } while (0)
 
-// DO leaves with the status of a function of this file that fails.
+// DO returns with the status of a function of this file that fails.
 #define DO(function, ...) \
   do { \
     int status = function(t, __VA_ARGS__, call); \
@@ -128,7 +128,7 @@ int quern_dnn_device(table *t, const char *json, handle *device, const char **ca
   return 0;
 }
 
-// A tensor whose dimensions lie row by row.
+// A tensor in row-major order.
 static int tensor(table *t, handle *d, int64_t id, int type, const int64_t dimensions[4], int64_t align, const char **call) {
   int64_t strides[4] = {dimensions[1] * dimensions[2] * dimensions[3], dimensions[2] * dimensions[3], dimensions[3], 1};
   CALL(cudnnBackendCreateDescriptor, backend_tensor, d);
@@ -156,7 +156,7 @@ static int operator_of(table *t, const convolution *c, handle *d, const char **c
   return 0;
 }
 
-// The names that an operation's attributes have in each kind.
+// The ids of an operation's attributes for each kind.
 static const struct {
   int backend, alpha, beta, convolution, x, w, y;
 } kinds[] = {

@@ -36,12 +36,12 @@ typedef struct {
   int64_t stride[2], padding[2], dilation[2];
 } convolution;
 
-// The description of a convolution for cuDNN. The device is 0 where the library has a handle.
+// The description of a convolution for cuDNN. The device is 0 if the library has a handle.
 typedef struct {
   handle x, w, y, convolution, operation, graph, device;
 } descriptors;
 
-// A engine to compute it.
+// An engine that can compute it.
 typedef struct {
   handle config, engine, plan;
   int64_t number; // of the engine
@@ -59,9 +59,9 @@ void quern_dnn_words(table *t, char *text, size_t bytes);
 int quern_dnn_create(table *t, handle *library);
 int quern_dnn_destroy(table *t, handle library);
 
-// The functions below give the call that failed in *call.
+// The functions below return the name of the call that failed in *call.
 
-// quern_dnn_device describes a device, which need not be present, in JSON.
+// quern_dnn_device creates a device from its description in JSON; no such GPU needs to be present.
 int quern_dnn_device(table *t, const char *json, handle *device, const char **call);
 int quern_dnn_describe(table *t, handle library, const convolution *c, descriptors *d, const char **call);
 void quern_dnn_forget(table *t, descriptors *d);

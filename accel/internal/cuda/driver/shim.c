@@ -33,7 +33,7 @@ void quern_close(cuda_driver *d) {
   d->library = NULL;
 }
 
-// Make the context current, or leave with the error.
+// Make the context current, or return with the error.
 #define CURRENT \
   int result = d->cuCtxSetCurrent(context); \
   if (result) return result;
@@ -61,8 +61,8 @@ int quern_retain(cuda_driver *d, int device, handle *context) { return d->cuDevi
 
 int quern_release(cuda_driver *d, int device) { return d->cuDevicePrimaryCtxRelease_v2(device); }
 
-// The pool keeps what is freed, or every wait of a stream gives it back to the
-// system.
+// Makes the pool keep freed memory. Otherwise each stream synchronization would return it to
+// the system.
 int quern_keep_pool(cuda_driver *d, int device) {
   handle pool;
   uint64_t all = UINT64_MAX;
@@ -247,8 +247,7 @@ int quern_graph_event(cuda_driver *d, handle context, handle *node, handle graph
   CURRENT return d->cuGraphAddEventRecordNode(node, graph, after, count, event);
 }
 
-// Libraries load their kernels when they are used first, which the stricter modes
-// of capturing forbid.
+// Libraries load their kernels at the first use, which stricter capture modes do not allow.
 int quern_capture_begin(cuda_driver *d, handle context, handle stream) {
   CURRENT return d->cuStreamBeginCapture_v2(stream, capture_relaxed);
 }

@@ -168,7 +168,7 @@ const char *quern_open(cuda_driver *d, const char *path);
 // quern_close releases the reference that quern_open took.
 void quern_close(cuda_driver *d);
 
-// quern_symbol returns the name of the i-th function, NULL past the last.
+// quern_symbol returns the name of the i-th function, NULL after the last.
 const char *quern_symbol(int i);
 
 int quern_init(cuda_driver *d, int *version, int *count);
@@ -199,8 +199,8 @@ int quern_function_attribute(cuda_driver *d, handle context, int *value, int att
 int quern_set_function_attribute(cuda_driver *d, handle context, handle function, int attribute, int value);
 int quern_occupancy(cuda_driver *d, handle context, int *blocks, handle function, int threads, size_t shared);
 
-// A launch: grid, block and cluster are three numbers each, a cluster of one block means no
-// cluster; the parameters are one block of bytes.
+// A launch: grid, block and cluster have three dimensions each; a cluster of one block means no
+// cluster. The parameters are one block of bytes.
 typedef struct {
   handle function;
   unsigned grid[3], block[3], cluster[3], shared;

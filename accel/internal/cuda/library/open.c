@@ -14,8 +14,8 @@
 
 enum { trial_seconds = 20 };
 
-// alone prepares a process that may fail: as the system does it, without a word and
-// without a file of its memory, and not forever.
+// alone prepares a child process that may crash: with default signal handlers, without output
+// or a core file, and with a time limit.
 static void alone(void) {
   static const int fatal[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGALRM};
   struct sigaction usual = {.sa_handler = SIG_DFL};

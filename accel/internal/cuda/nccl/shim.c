@@ -29,7 +29,7 @@ int quern_nccl_unique(table *t, unique *id) { return t->ncclGetUniqueId(id); }
 
 int quern_nccl_join(table *t, handle *c, int size, const unique *id, int rank) {
   config how;
-  memset(&how, 0, sizeof how); // the padding, too, which has become a field since
+  memset(&how, 0, sizeof how); // also the padding, which later versions use for a field
   how.size = sizeof how, how.magic = config_magic, how.version = config_version;
   return t->ncclCommInitRankConfig(c, size, *id, rank, &how);
 }

@@ -13,8 +13,8 @@ typedef struct {
   char bytes[128];
 } unique;
 
-// The first fields of ncclConfig_t, which is as long as it says; the library takes what if
-// it is missing, as not set.
+// The first fields of ncclConfig_t. Its size is a field; the library treats later fields as
+// not set.
 typedef struct {
   size_t size;
   unsigned magic, version;
@@ -39,15 +39,15 @@ typedef struct {
 } table;
 #undef FIELD
 
-// quern_nccl_symbol returns the name of the i-th function, NULL past the last.
+// quern_nccl_symbol returns the name of the i-th function, NULL after the last.
 const char *quern_nccl_symbol(int i);
-// quern_nccl_set puts the i-th function into the table.
+// quern_nccl_set sets the i-th function of the table.
 void quern_nccl_set(table *t, int i, uintptr_t function);
 const char *quern_nccl_status(table *t, int status);
 const char *quern_nccl_words(table *t, handle c);
 
 int quern_nccl_unique(table *t, unique *id);
-// quern_nccl_join begins to join; quern_nccl_state returns the progress.
+// quern_nccl_join starts joining a group; quern_nccl_state returns the progress.
 int quern_nccl_join(table *t, handle *c, int size, const unique *id, int rank);
 // quern_nccl_state stores the state of a communicator in *state.
 int quern_nccl_state(table *t, handle c, int *state);

@@ -1,6 +1,6 @@
-// A tool that writes the ranges of a program to the file NVTX_TEST_LOG: "begin 1 name"
-// and "end 1". It takes the functions as a tool does, with types of its own.
-// -DFAIL has it refuse, -DPOOR lack what it wants the program to have.
+// A profiler that writes the ranges of a program to the file NVTX_TEST_LOG: "begin 1 name"
+// and "end 1". It sets the functions as a profiler does, with its own declarations. With
+// -DFAIL its initialization fails; with -DPOOR it lacks InitializeInjectionNvtx2.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,8 +29,7 @@ int InitializeInjectionNvtx2(const void *(*get)(uint32_t)) {
   const struct version *v = get(3);
   if (!c || c->size < sizeof *c || !v || v->version != 3 || get(77)) return 0;
   v->set(3);
-  // Every table has room for what a tool may write there, behind an entry that is
-  // null.
+  // Each table has an entry for each function that a profiler may set, after a null entry.
   static const unsigned sizes[] = {0, 16, 9, 15, 7, 16, 7};
   for (int m = 1; m <= 6; m++) {
     void ***table;

@@ -1,3 +1,3 @@
-// What cublas_api.h wants of CUDA's headers, which are in other packages and
-// not needed to read its numbers.
+// A substitute for CUDA's headers, which cublas_api.h includes. They are in other packages
+// and not needed to read its constants.
 typedef struct CUstream_st *cudaStream_t;

@@ -86,8 +86,8 @@ int cublasLtMatmulAlgoGetHeuristic(handle l, handle d, handle a, handle b, handl
   for (int i = 0; i < *count; i++) {
     memset(&found[i], 0, sizeof found[i]);
     for (int j = 0; j < 8; j++) found[i].how.data[j] = 100 * i + j;
-    found[i].workspace = i == 2 ? number(p, 1) + 1 : 256 * i; // the third does not fit
-    found[i].state = i == 1 ? NOT_SUPPORTED : 0;              // nor the second
+    found[i].workspace = i == 2 ? number(p, 1) + 1 : 256 * i; // the third exceeds the limit
+    found[i].state = i == 1 ? NOT_SUPPORTED : 0;              // the second is not supported
   }
   return 0;
 }
@@ -112,7 +112,7 @@ static double at(const void *m, handle l, int turned, int row, int col, int batc
 }
 static double one(int is_float64, const void *p) { return is_float64 ? *(const double *)p : *(const float *)p; }
 
-// Computes products of float32, float64 and 8-bit floats, into float32 and float64.
+// Multiplies matrices of float32, float64 and 8-bit floats, with results in float32 and float64.
 int cublasLtMatmul(handle l, handle d, const void *alpha, const void *a, handle al, const void *b, handle bl, const void *beta,
                    const void *c, handle cl, void *y, handle yl, const struct algorithm *how, void *work, size_t bytes, handle stream) {
   int is_float64 = number(d, 0) == 70;

@@ -1,5 +1,5 @@
-// A driver without devices, for machines that have none: cuDNN loads parts that need a
-// driver even to plan for a GPU that is only described to it.
+// A driver without devices, for machines without a driver: cuDNN loads parts that need a
+// driver, even if it only makes plans from the description of a GPU.
 #define ALL(F) \
   F(cuCtxGetCurrent) F(cuCtxGetLimit) F(cuCtxPopCurrent) F(cuCtxPushCurrent) \
   F(cuDeviceGet) F(cuDeviceGetCount) F(cuDriverGetVersion) F(cuGetErrorName) \

@@ -30,7 +30,7 @@ struct value { int type; int64_t count; int64_t v[4]; };
 struct object { int kind, final; struct value values[40]; };
 enum { CONVOLUTION = 1, ENGINE = 2, CONFIG = 3, HEURISTIC = 4, PLAN = 5, FORWARD = 10, FILTER = 11, DATA = 12, GRAPH = 15, PACK = 16, TENSOR = 17 };
 
-// Each kind's attributes start at a number of their own.
+// The first attribute id of each kind.
 static int base(int kind) {
   switch (kind) {
   case CONVOLUTION: return 100;

@@ -1,5 +1,5 @@
 // A stub of libnccl.so.2 whose ranks are in one process: it checks the arguments of calls,
-// and adds up host memory.
+// and sums host memory.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// What the headers of the pip packages want of the compiler's package, which is not
-// needed to read their numbers.
+// A substitute for the compiler's header, which the headers of the pip packages include. It
+// is not needed to read their constants.
 #define __host__
 #define __device__
 #define __forceinline__ inline
