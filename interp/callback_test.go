@@ -17,14 +17,14 @@ type page struct{ *interp.Callbacks }
 
 func (page) Send(comm.Message) error { return nil }
 
-// told receives output as soon as it is printed.
-type told chan string
+// printed receives output as soon as it is printed.
+type printed chan string
 
-func (t told) Write(p []byte) (int, error) { t <- string(p); return len(p), nil }
+func (t printed) Write(p []byte) (int, error) { t <- string(p); return len(p), nil }
 
 // TestCallbacks calls functions of cells that do not end or that fail.
 func TestCallbacks(t *testing.T) {
-	said := make(told, 100)
+	said := make(printed, 100)
 	var cells sync.Map // the cells that have printed
 	s, err := interp.New(interp.Output(func(cell int) (stdout, stderr io.Writer) { cells.Store(cell, true); return said, said }))
 	if err != nil {

@@ -94,7 +94,7 @@ func (e *Error) Error() string { return "cannot greet " + e.Name + " at " + e.le
 
 var ErrNobody = errors.New("nobody")
 
-// To greets somebody.
+// To greets a person.
 func To(name string) (string, error) {
 	switch name {
 	case "":

@@ -96,7 +96,7 @@ func (l *lateOutput) endSilent() {
 	l.running = 0
 }
 
-// end records that a cell has ended and whether some of its goroutines go on. It returns
+// end records that a cell has ended and whether some of its goroutines continue. It returns
 // the messages to publish for the cell.
 func (l *lateOutput) end(cell int, goroutines bool) []wire.Outgoing {
 	l.mu.Lock()

@@ -110,7 +110,7 @@ func TestTimelineOfManyBlocks(t *testing.T) {
 	}
 }
 
-// No ceiling goes through a name for which there is room elsewhere.
+// No ceiling crosses a name that can be placed elsewhere.
 func TestRooflineNamesAndCeilings(t *testing.T) {
 	d := RooflineData{FLOPs: 13.4e9, Bytes: 1.14e9, Points: []RooflinePoint{
 		{"look.0 Conv2D(8, 3, Stride(2)) backward: Conv2DWeightGradient", .7, .8e9, .3},

@@ -80,7 +80,7 @@ func examine(ctx context.Context) []finding {
 	cuda := examineCUDA()
 	findings = append(findings, examineGPU(), cuda)
 	for _, library := range examineLibraries() {
-		// Without a GPU, nobody misses the libraries.
+		// Without a GPU, the libraries are not needed.
 		if cuda.Status == fine || library.Status == fine {
 			findings = append(findings, library)
 		}

@@ -138,13 +138,13 @@ func (r *report) runTests(ctx context.Context, program, number string, names []s
 
 // readTests reads the output of go test -v. It records the innermost tests with their results
 // and messages. It returns the test that started but has no result, and the top-level tests
-// that have one. It calls heard for each line.
-func (r *report) readTests(in *bufio.Scanner, heard func(), out io.Writer) (running string, finished map[string]bool) {
+// that have one. It calls received for each line.
+func (r *report) readTests(in *bufio.Scanner, received func(), out io.Writer) (running string, finished map[string]bool) {
 	in.Buffer(nil, 1<<24)
 	words, finished := map[string][]string{}, map[string]bool{}
 	var all []tested
 	for in.Scan() {
-		heard()
+		received()
 		line := strings.TrimSpace(in.Text())
 		if kind, name, ok := strings.Cut(strings.TrimPrefix(line, "=== "), " "); ok && strings.HasPrefix(line, "=== ") {
 			if kind != "PAUSE" {

@@ -14,7 +14,7 @@ import (
 type Activity struct {
 	function string // full name of the compiled function that lowered code called
 	ends     bool   // it will end on its own: it runs lowered code or deferred calls, or waits for a child process
-	waits    bool   // the goroutine is blocked: it does not need CPU time to go on
+	waits    bool   // the goroutine is blocked: it does not need CPU time to continue
 }
 
 // activityNow returns what the cell's own goroutine is doing.

@@ -97,7 +97,7 @@ func (t *Tracebacks) callLines(c call) []string {
 	name := t.sources.userName(function)
 	switch {
 	case c.Compiled && c.Function == "":
-		return nil // a function of Quern that stands for another
+		return nil // a function of Quern that replaces another
 	case c.Compiled:
 		return []string{fmt.Sprintf("%sin %s, compiled%s", ansi.dim, c.Function, ansi.end)}
 	case c.Function == "":

@@ -16,7 +16,7 @@ type Library struct {
 	config Config
 }
 
-// Config is what a Library needs of the session.
+// Config has what a Library needs from the session.
 type Config struct {
 	Goroutines Goroutines
 	Tracebacks Tracebacks

@@ -157,7 +157,7 @@ func lines(src string, known func(name string) bool) []line {
 		}
 		text := strings.TrimRight(src[at:end], " \t\r")
 		for text[0] == '!' && end < len(src) && strings.HasSuffix(text, "\\") {
-			// The shell command goes on in the next line.
+			// The shell command continues in the next line.
 			if i := strings.IndexByte(src[end+1:], '\n'); i >= 0 {
 				end += 1 + i
 			} else {
@@ -166,7 +166,7 @@ func lines(src string, known func(name string) bool) []line {
 			text = strings.TrimRight(src[at:end], " \t\r")
 		}
 		if text[0] == '!' && isGo(text, func(name string) bool { return seen[name] || known(name) }) {
-			// It goes on as a statement, from the token after the !.
+			// It continues as a statement, from the token after the !.
 			start = at + 1
 			continue
 		}

@@ -216,7 +216,7 @@ func (w *writer) past() []Entry {
 }
 
 // close stops the writer. If it does not stop in time, an operation of the store may
-// still go on in the background.
+// still continue in the background.
 func (w *writer) close() {
 	w.once.Do(func() { close(w.closing) })
 	defer w.stop()

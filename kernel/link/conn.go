@@ -227,7 +227,7 @@ type reader struct {
 }
 
 // read reads until a request arrives or the connection ends. The goroutine that has read
-// a request handles it, and a new goroutine goes on reading: passing the request to a
+// a request handles it, and a new goroutine continues to read: passing the request to a
 // waiting goroutine would cost the time to wake it up.
 func (r *reader) read(ctx context.Context) {
 	c := r.conn

@@ -27,7 +27,7 @@
 //
 // A call fails with [ErrClosed] if its connection has ended, with a [*RemoteError] if its
 // handler failed on the other side, and with a [*SizeError] if it is too large to send;
-// the connection then goes on. Malformed bytes end the connection, since nothing after
+// the connection can still be used. Malformed bytes end the connection, since nothing after
 // them can be trusted.
 //
 // Invariant: the reading goroutine never waits for a write.

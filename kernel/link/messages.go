@@ -36,7 +36,7 @@ type CellError struct {
 	Name      string   `json:"name"`      // kind: panic, runtime error, compile error, interrupted, worker died
 	Value     string   `json:"value"`     // the message in one line
 	Traceback []string `json:"traceback"` // the lines to show; may contain ANSI colour sequences
-	// Stuck reports that the cell was interrupted but some of its code goes on, because
+	// Stuck reports that the cell was interrupted but some of its code continues, because
 	// it cannot be stopped.
 	Stuck bool `json:"stuck,omitempty"`
 }

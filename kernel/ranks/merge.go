@@ -44,7 +44,7 @@ type merger struct {
 	state   map[streamKey]*mergedStream
 	timer   *time.Timer
 	armed   bool          // the timer is running because lines are held
-	changed chan struct{} // closed when blocked ranks should check again whether they may go on
+	changed chan struct{} // closed when blocked ranks should check again whether they may continue
 }
 
 // streamKey identifies a stream of a cell.

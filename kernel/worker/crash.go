@@ -10,7 +10,7 @@ import (
 // crashFilter holds back what the Go runtime writes to stderr when it ends a process: the
 // cell shows the first line as the reason of its error, and the rest would only bury it.
 //
-// A program may print such a line itself and go on. So the text is written to the
+// A program may print such a line itself and continue. So the text is written to the
 // notebook after all if the process has not ended within a while.
 type crashFilter struct {
 	emit func(cell int, text []byte)

@@ -151,7 +151,7 @@ func (s *Supervisor) Execute(ctx context.Context, request link.Execute) (link.Re
 }
 
 // Interrupt stops the running cell and the handlers that run beside it. A cell in code
-// that cannot be stopped goes on; a second interrupt some seconds later ends the worker
+// that cannot be stopped continues; a second interrupt some seconds later ends the worker
 // process, and its variables are lost.
 func (s *Supervisor) Interrupt(ctx context.Context) error {
 	s.mu.Lock()

@@ -2,5 +2,5 @@
 
 package cpu
 
-// hugePages does nothing: the system is not asked.
+// hugePages does nothing on this system.
 func hugePages([]byte) {}

@@ -81,7 +81,7 @@ func (p *program) convCandidates(s ir.Step, op string) (key any, candidates []st
 	return convKey{c.Convolution, len(c.bias) > 0, c.relu, d.dnn.it.Version()}, candidates
 }
 
-// convKey is what the time of a convolution depends on.
+// convKey has the properties on which the time of a convolution depends.
 type convKey struct {
 	cudnn.Convolution
 	bias, relu bool

@@ -113,8 +113,8 @@ func (d *Device) Info() driver.Info { return d.ctx.Info() }
 // Counts counts the calls of the driver so far.
 func (d *Device) Counts() driver.Counts { return d.ctx.Counts() }
 
-// Asked counts launches, copies, waits and allocations so far.
-func (d *Device) Asked() ir.DeviceCounts {
+// DeviceCounts counts launches, copies, waits and allocations so far.
+func (d *Device) DeviceCounts() ir.DeviceCounts {
 	c := d.ctx.Counts()
 	return ir.DeviceCounts{
 		Launches: c.Launches + c.GraphLaunches, Kernels: c.Launches + c.GraphNodes, Copies: c.Copies, ToDevice: c.BytesToDevice, ToHost: c.BytesToHost,

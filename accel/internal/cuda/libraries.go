@@ -142,8 +142,8 @@ func (o *optional[Q, P, L]) close(d *Device) error {
 	return d.current(o.it.Close)
 }
 
-// logRejected logs why our own kernels run instead of a library. The level is debug where
-// nobody expects the library, and where the reason was logged before for another step.
+// logRejected logs why our own kernels run instead of a library. The level is debug if a user
+// does not expect the library, and if the reason was logged before for another step.
 func logRejected(d *Device, name string, err error) {
 	level := slog.LevelWarn
 	if e := new(library.CallError); errors.As(err, &e) {

@@ -189,7 +189,7 @@ func (p *program) matmulCandidates(f matmulTensors, bias ir.Operand, op string) 
 	return matmulKey{asked.Matmul, asked.calls, f.bias, f.relu, d.blas.it.Version()}, candidates
 }
 
-// matmulKey is what the time of a matrix multiplication depends on.
+// matmulKey has the properties on which the time of a matrix multiplication depends.
 type matmulKey struct {
 	cublaslt.Matmul
 	calls      int

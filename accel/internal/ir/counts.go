@@ -16,8 +16,8 @@ type DeviceCounts struct {
 
 // Counting is implemented by a device that counts calls.
 type Counting interface {
-	// Asked returns the counts since the device was opened.
-	Asked() DeviceCounts
+	// DeviceCounts returns the counts since the device was opened.
+	DeviceCounts() DeviceCounts
 }
 
 // Waiting is implemented by an asynchronous device.
@@ -45,10 +45,10 @@ func (c DeviceCounts) Minus(b DeviceCounts) DeviceCounts {
 	}
 }
 
-// asked returns the counts of the current device.
-func (r *Recorder) asked() DeviceCounts {
+// deviceCounts returns the counts of the current device.
+func (r *Recorder) deviceCounts() DeviceCounts {
 	if d, ok := r.device.(Counting); ok {
-		return d.Asked()
+		return d.DeviceCounts()
 	}
 	return DeviceCounts{}
 }

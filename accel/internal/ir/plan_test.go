@@ -354,8 +354,8 @@ func TestRecordingAllocates(t *testing.T) {
 	}
 }
 
-// TestPlansKeepNoValues runs lists of all kinds of steps that nobody holds the results
-// of any more: their plans stay, and their storage must not.
+// TestPlansKeepNoValues runs lists of all kinds of steps and drops the results. The plans are
+// kept, but the storage must be freed.
 func TestPlansKeepNoValues(t *testing.T) {
 	r := NewRecorder(&nullDevice{})
 	x := input(r, Float32, 8, 8)

@@ -29,14 +29,14 @@ func (r *Recorder) Stats() Stats {
 	s := r.stats
 	s.LiveBytes = int(r.live.n.Load())
 	s.PeakBytes = max(s.PeakBytes, s.LiveBytes)
-	s.Device = r.asked().Minus(r.before)
+	s.Device = r.deviceCounts().Minus(r.before)
 	return s
 }
 
 // ResetStats sets the counts to zero, but not the bytes.
 func (r *Recorder) ResetStats() {
 	r.stats = Stats{PlanBytes: r.stats.PlanBytes}
-	r.before = r.asked()
+	r.before = r.deviceCounts()
 }
 
 // Synced counts one wait of the host for a result.

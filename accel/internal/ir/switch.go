@@ -8,7 +8,7 @@ import "github.com/quernlab/quern/accel/internal/tensortype"
 func (r *Recorder) Switch(d Device) {
 	r.Flush()
 	r.device = d
-	r.before = r.asked()
+	r.before = r.deviceCounts()
 	r.plans = newPlanCache()
 	r.stats.PlanBytes = 0
 }

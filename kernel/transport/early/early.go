@@ -3,7 +3,7 @@ package early
 // maxFile is larger than any connection file, in bytes.
 const maxFile = 1 << 20
 
-// bound are the sockets that init has bound and nobody has taken.
+// bound has the sockets that init has bound and that Take has not returned.
 var bound sockets
 
 func init() {

@@ -36,7 +36,7 @@ func (o *output) begin(cell int) {
 }
 
 // end records that the cell has ended and writes the marks after its output. Goroutines
-// of the cell that go on writing must name it from now on.
+// of the cell that continue to write must name it from now on.
 func (o *output) end() uint64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()

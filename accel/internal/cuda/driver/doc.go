@@ -22,5 +22,5 @@
 // process.
 //
 // If there is no GPU to open, Open and [Driver.Context] return errors that wrap [ErrNoGPU]
-// and give the reason in one line. nothing to open, with one line that says why.
+// and give the reason in one line.
 package driver

@@ -78,7 +78,7 @@ func (c *context) one() bool {
 	cmd := c.waiting[i]
 	c.waiting = slices.Delete(c.waiting, i, i+1)
 	cmd.done = true
-	c.clock = max(c.clock, c.asked(cmd)) + cmd.takes
+	c.clock = max(c.clock, c.queuedAt(cmd)) + cmd.takes
 	if cmd.run != nil && c.broken == nil {
 		if err := cmd.run(); err != nil {
 			c.broken = c.failure(cmd, err)

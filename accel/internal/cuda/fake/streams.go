@@ -130,8 +130,8 @@ func (c *context) wait(until time.Duration) {
 	}
 }
 
-// asked returns the time at which the host queued a command.
-func (c *context) asked(cmd *command) time.Duration {
+// queuedAt returns the time at which the host queued a command.
+func (c *context) queuedAt(cmd *command) time.Duration {
 	if c.driver.options.Instant {
 		return 0
 	}
@@ -143,7 +143,7 @@ func (c *context) now(cmd *command) time.Duration {
 	if c.driver.options.KernelTime == nil {
 		return time.Since(c.began)
 	}
-	return max(c.clock, c.asked(cmd))
+	return max(c.clock, c.queuedAt(cmd))
 }
 
 // Wait does nothing for an event that was never recorded, as in CUDA.

@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/internal/loader"
 )
 
-// Machine is what the search depends on.
+// Machine has the environment and the files on which the search depends.
 type Machine struct {
 	Env        func(name string) string
 	Loaded     func() []string // files that the process has mapped
