@@ -132,7 +132,7 @@ func TestOpen(t *testing.T) {
 		{"the next folder", CuBLASLt, "old:good", "13.4.1", nil, "", 0},
 		{"no function", CuBLASLt, "empty", "", new(*LoadError), "has no cublasLtGetVersion", 0},
 		{"argument", NCCL, "nccl", "2.29.7", nil, "", 0},
-		{"failing", NCCL, "sick", "", new(*VersionError), "libnccl.so.2 is version", 0},
+		{"failing", NCCL, "sick", "", new(*VersionError), "libnccl.so.2 has version", 0},
 		{"no library", CuDNN, "text", "", new(*LoadError), "libcudnn.so.9", 0},
 		{"half a file", CuBLASLt, "cut", "", new(*LoadError), "install it again", 0},
 		{"behind half a file", CuBLASLt, "cut:good", "13.4.1", nil, "", 0},
@@ -146,7 +146,7 @@ func TestOpen(t *testing.T) {
 		{"without what it calls", &calls, "uncalled", "", new(*LoadError), "needs libquern_called.so.13", 0},
 		{"with what it calls", &calls, "called", "9.26.0", nil, "", 0},
 		{"for the driver", CuBLASLt, "good", "13.4.1", nil, "", 13000},
-		{"for a later driver", CuBLASLt, "good", "", new(*DriverError), "made for CUDA 13", 12080},
+		{"for a later driver", CuBLASLt, "good", "", new(*DriverError), "requires CUDA 13", 12080},
 		{"the one for the driver", CuBLASLt, "two", "12.4.0", nil, "", 12080},
 	} {
 		t.Run(row.name, func(t *testing.T) {
