@@ -72,8 +72,31 @@ type entry struct {
 	dashes []vg.Length // of the line; nil: solid
 }
 
+// leastBody is the least height of a body that has a legend or a subtitle above it.
+const leastBody = vg.Length(45)
+
+// within returns the section without its legend and then without its subtitle if they would
+// leave too little of a low figure to the body.
+func (s section) within(width, height vg.Length) section {
+	need := leastBody
+	if s.title != "" {
+		need += sizeTitle * 1.35
+	}
+	if s.subtitle != "" {
+		need += sizeText * 1.35
+	}
+	if _, rows := layoutLegend(s.legend, width); need+14+legendLine*vg.Length(rows-1) > height {
+		s.legend = nil
+	}
+	if need > height {
+		s.subtitle = ""
+	}
+	return s
+}
+
 func (s section) draw(c draw.Canvas) {
 	top := c.Max.Y
+	s = s.within(c.Max.X-c.Min.X, c.Max.Y-c.Min.Y)
 	line := func(style text.Style, label string) {
 		if label == "" {
 			return
@@ -183,6 +206,11 @@ func (rs rows) draw(c draw.Canvas) {
 	var total float64
 	for _, r := range rs {
 		total += r.weight
+		for j := range r.panels {
+			p := &r.panels[j]
+			p.plot.X.Label.Text = withOffset(p.plot.X.Label.Text, p.plot.X)
+			p.label = withOffset(p.label, p.plot.Y)
+		}
 	}
 	type insets struct{ left, right vg.Length }
 	var columns []insets
@@ -201,6 +229,7 @@ func (rs rows) draw(c draw.Canvas) {
 				columns = append(columns, insets{})
 			}
 			p.plot.X.Label.Text = fitted(p.plot.X.Label.TextStyle, p.plot.X.Label.Text, width)
+			separate(p.plot, b)
 			data := p.plot.DataCanvas(b)
 			columns[j].left = max(columns[j].left, data.Min.X-b.Min.X)
 			columns[j].right = max(columns[j].right, b.Max.X-data.Max.X)
@@ -283,7 +312,7 @@ func ticker(count int, log bool) plot.Ticker {
 	if log {
 		return logarithmic{count}
 	}
-	return linear{count: count, format: plain}
+	return linear{count: count, format: plain, offset: true}
 }
 
 // counter returns the ticker of an x axis. If all x are whole numbers, all ticks are too.
@@ -291,7 +320,7 @@ func counter(count int, log, steps bool) plot.Ticker {
 	if log {
 		return logarithmic{count}
 	}
-	return linear{count: count, format: plain, whole: steps}
+	return linear{count: count, format: plain, whole: steps, offset: true}
 }
 
 // fitted returns text in one line, cut to a width.

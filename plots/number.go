@@ -45,24 +45,20 @@ func fractionDigits(step float64) int {
 	return int(math.Ceil(-math.Log10(step) - 1e-9))
 }
 
-// plain formats a tick at v, one of several with a distance of step: 0.25, 12k, 3M.
+// writtenOut is the size up to which numbers are written with all their digits, as on the axes so
+// in texts.
+const writtenOut = 1e8
+
+// plain formats a tick at v, one of several with a distance of step: 0.25, 1000, 12 000, 3e8.
 func plain(v, step float64) string {
 	size := math.Abs(v)
 	switch {
 	case size < step*1e-6:
 		return "0"
-	case size >= 1e15 || step < 1e-4 && size < .1:
+	case size >= writtenOut || step < 1e-4 && size < .1:
 		return scientific(v, int(math.Floor(math.Log10(size))-math.Floor(math.Log10(step)+1e-9)))
 	}
-	for _, unit := range [...]struct {
-		letter string
-		size   float64
-	}{{"T", 1e12}, {"G", 1e9}, {"M", 1e6}, {"k", 1e3}} {
-		if size >= unit.size && step >= unit.size/100 && (unit.size > 1e3 || size >= 1e4 || step >= 1e3) {
-			return decimals(v/unit.size, fractionDigits(step/unit.size)) + unit.letter
-		}
-	}
-	return decimals(v, fractionDigits(step))
+	return spaced(decimals(v, fractionDigits(step)))
 }
 
 // percent formats a tick of an axis in percent.
@@ -112,7 +108,7 @@ func value(v float64) string {
 		return minus + "Inf"
 	case size == 0:
 		return "0"
-	case size < 1e-3 || size >= 1e6:
+	case size < 1e-3 || size >= writtenOut:
 		return scientific(v, 2)
 	case size >= 1000:
 		return grouped(v)
@@ -133,18 +129,26 @@ func grouped(v float64) string {
 	if math.Abs(v) >= 1e15 || math.IsNaN(v) {
 		return value(v)
 	}
-	digits := decimals(v, 0)
+	return spaced(decimals(v, 0))
+}
+
+// spaced puts spaces between the thousands of a decimal number, from five digits on.
+func spaced(number string) string {
+	digits, fraction := number, ""
+	if i := strings.IndexByte(number, '.'); i >= 0 {
+		digits, fraction = number[:i], number[i:]
+	}
 	sign := ""
 	if strings.HasPrefix(digits, minus) {
 		sign, digits = minus, digits[len(minus):]
 	}
 	if len(digits) < 5 {
-		return sign + digits
+		return number
 	}
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "\u00a0" + digits[i:]
 	}
-	return sign + digits
+	return sign + digits + fraction
 }
 
 // whole formats an x value: a whole number as a count, anything else as a value.

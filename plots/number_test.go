@@ -8,10 +8,15 @@ import (
 func TestNumbers(t *testing.T) {
 	tests := []struct{ name, got, want string }{
 		{"tick", plain(.25, .05), "0.25"},
-		{"tick in thousands", plain(12000, 2000), "12k"},
+		{"tick in thousands", plain(12000, 2000), "12\u00a0000"},
 		{"tick below ten thousand", plain(3500, 500), "3500"},
-		{"tick in millions", plain(2.5e6, .5e6), "2.5M"},
-		{"large tick with a small step", plain(1000001, 1), "1000001"},
+		{"tick in millions", plain(2.5e6, .5e6), "2\u00a0500\u00a0000"},
+		{"large tick with a small step", plain(1000001, 1), "1\u00a0000\u00a0001"},
+		{"tick above a hundred million", plain(2.5e8, .5e8), "2.5e8"},
+		{"tick in thousands with digits", plain(-12000.5, .5), "−12\u00a0000.5"},
+		{"text as a tick", value(12000), "12\u00a0000"},
+		{"text of millions as a tick", value(2.5e6), "2\u00a0500\u00a0000"},
+		{"text above a hundred million as a tick", value(2.5e8), "2.5e8"},
 		{"negative tick", plain(-2, 1), "−2"},
 		{"zero that rounding left", plain(-1e-17, .1), "0"},
 		{"tiny tick", plain(2e-7, 1e-7), "2e−7"},

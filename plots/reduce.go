@@ -196,7 +196,8 @@ func (l limits) widened(log bool) limits {
 	if size < 1/extreme {
 		return limits{0, 1, true}
 	}
-	if l.hi-l.lo < size*1e-9 {
+	const rounding = 1e-13 // of a sum of some hundred equal values
+	if l.hi-l.lo < size*rounding {
 		if l.lo > 0 {
 			return limits{0, l.hi * 1.5, true}
 		}

@@ -16,6 +16,7 @@ type linear struct {
 	count  int
 	format func(v, step float64) string
 	whole  bool // ticks at whole numbers only
+	offset bool // labels give the distance from offsetOf, which the axis names
 }
 
 func (t linear) Ticks(lo, hi float64) []plot.Tick {
@@ -23,7 +24,13 @@ func (t linear) Ticks(lo, hi float64) []plot.Tick {
 	if t.whole {
 		step = max(step, 1)
 	}
-	return stepped(lo, hi, step, t.format)
+	format := t.format
+	if t.offset {
+		if offset := offsetOf(lo, hi); offset != 0 {
+			format = func(v, step float64) string { return t.format(v-offset, step) }
+		}
+	}
+	return stepped(lo, hi, step, format)
 }
 
 // stepped returns ticks at the multiples of step from lo to hi.
@@ -96,6 +103,7 @@ func (t logarithmic) Ticks(lo, hi float64) []plot.Tick {
 		return ticks
 	}
 	every := max(1, math.Ceil(decades/float64(t.count)))
+	within := decades < 2.5 && 3*decades <= 2*float64(t.count) // labels within a decade
 	var ticks []plot.Tick
 	for e := math.Floor(math.Log10(lo)); e <= math.Ceil(math.Log10(hi)); e++ {
 		for _, m := range [...]float64{1, 2, 5} {
@@ -104,7 +112,7 @@ func (t logarithmic) Ticks(lo, hi float64) []plot.Tick {
 				continue
 			}
 			switch {
-			case m == 1 && math.Mod(e, every) == 0, m != 1 && decades < 2.5:
+			case m == 1 && math.Mod(e, every) == 0, m != 1 && within:
 				ticks = append(ticks, plot.Tick{Value: v, Label: logLabel(m, e)})
 			case m == 1:
 				ticks = append(ticks, plot.Tick{Value: v})

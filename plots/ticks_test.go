@@ -28,7 +28,7 @@ func TestTicks(t *testing.T) {
 	}{
 		{"unit", five, 0, 1, "0 0.2 0.4 0.6 0.8 1.0"},
 		{"negative", five, -1.1, 1.1, "−1.0 −0.5 0 0.5 1.0"},
-		{"thousands", five, 0, 4000, "0 1k 2k 3k 4k"},
+		{"thousands", five, 0, 4000, "0 1000 2000 3000 4000"},
 		{"far from zero", five, 1000.1, 1000.6, "1000.1 1000.2 1000.3 1000.4 1000.5 1000.6"},
 		{"whole", linear{count: 7, format: plain, whole: true}, 0, 2, "0 1 2"},
 		{"constant", five, 3, 3, "3"},

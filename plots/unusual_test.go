@@ -79,7 +79,7 @@ func TestHistogramWithAnOutlier(t *testing.T) {
 	if !strings.Contains(svg, ">1 value beyond the axis<") || !strings.Contains(svg, ">−1.0<") {
 		t.Error("one value decides the bins of a thousand")
 	}
-	if text := f.String(); !strings.Contains(text, "to 1e6") {
+	if text := f.String(); !strings.Contains(text, "to 1\u00a0000\u00a0000") {
 		t.Errorf("the text hides the value beyond: %q", text)
 	}
 }
