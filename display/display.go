@@ -22,6 +22,13 @@ type MetadataDisplayer interface {
 	MIMEMetadata() map[string]any
 }
 
+// InterimDisplayer is a Displayer that may be only the state of a running operation, such as a
+// progress bar. A program without a notebook prints it to standard error.
+type InterimDisplayer interface {
+	Displayer
+	Interim() bool
+}
+
 // Kind is the kind of a Message.
 type Kind string
 
@@ -38,6 +45,7 @@ type Message struct {
 	ID       string         // of the output; set for KindDisplay and KindUpdate
 	Data     map[string]any // MIME type to data, as in Displayer
 	Metadata map[string]any // keyed by MIME type; may be nil
+	Interim  bool           // the state of a running operation, as in InterimDisplayer
 	Wait     bool           // for KindClear: wait for the next output before clearing
 }
 
@@ -59,7 +67,7 @@ var current struct {
 }
 
 // SetSink sends all further output to s and returns the previous sink. A program that never
-// calls it prints the text form of its output to standard output.
+// calls it prints the text form of its output to standard output, and progress to standard error.
 func SetSink(s Sink) (previous Sink) {
 	current.Lock()
 	defer current.Unlock()
@@ -87,8 +95,7 @@ func (h *Handle) ID() string { return h.id }
 
 // Update replaces the output by v.
 func (h *Handle) Update(v any) {
-	data, metadata := Render(v)
-	send(Message{Kind: KindUpdate, ID: h.id, Data: data, Metadata: metadata})
+	send(newMessage(KindUpdate, h.id, v))
 }
 
 // Show displays each value immediately, below the earlier output of the cell, and returns the
@@ -101,10 +108,25 @@ func Show(values ...any) *Handle {
 	h := &Handle{}
 	for _, v := range values {
 		h.id = uuid.NewString()
-		data, metadata := Render(v)
-		send(Message{Kind: KindDisplay, ID: h.id, Data: data, Metadata: metadata})
+		send(newMessage(KindDisplay, h.id, v))
 	}
 	return h
+}
+
+func newMessage(kind Kind, id string, v any) Message {
+	data, metadata := Render(v)
+	return Message{Kind: kind, ID: id, Data: data, Metadata: metadata, Interim: interim(v)}
+}
+
+// interim reports whether v is only the state of a running operation.
+func interim(v any) (is bool) {
+	defer func() {
+		if recover() != nil {
+			is = false // like in Render, a value that panics must not end the program
+		}
+	}()
+	d, ok := v.(InterimDisplayer)
+	return ok && d.Interim()
 }
 
 // ClearOutput removes the output of the running cell. With wait, it does so only when the next

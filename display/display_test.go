@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -129,6 +130,65 @@ func TestTerminalPrintsChangesOnly(t *testing.T) {
 	}
 	if b.String() != "10 %\n20 %\n" {
 		t.Errorf("got %q", b.String())
+	}
+}
+
+// The state of a running operation is printed to standard error, so that what a program writes to
+// standard output does not depend on its speed.
+func TestTerminalPrintsProgressToStandardError(t *testing.T) {
+	stdout, stderr := redirect(t, &os.Stdout), redirect(t, &os.Stderr)
+	previous := display.SetSink(nil)
+	t.Cleanup(func() { display.SetSink(previous) })
+	handle := display.Show(display.Progress{Label: "running", Done: 1, Total: 2})
+	handle.Update(display.Progress{Label: "running", Done: 2, Total: 2, Ended: true})
+	handle.Update("result")
+	display.Show(state("state"))
+	display.Show(unsure{})
+	if got, want := stdout(), "result\nunsure\n"; got != want {
+		t.Errorf("standard output has %q, want %q", got, want)
+	}
+	got := stderr()
+	for _, want := range []string{"running [###############...............] 1/2", "running [##############################] 2/2", "state"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("standard error has %q, want %q in it", got, want)
+		}
+	}
+}
+
+// state is a Displayer that is the state of something.
+type state string
+
+func (s state) MIMEBundle() map[string]any { return map[string]any{"text/plain": string(s)} }
+func (state) Interim() bool                { return true }
+
+// unsure is a Displayer whose Interim panics.
+type unsure struct{}
+
+func (unsure) MIMEBundle() map[string]any { return map[string]any{"text/plain": "unsure"} }
+func (unsure) Interim() bool              { panic("unsure") }
+
+// redirect replaces a standard stream by a file until the test ends, and returns a function that
+// reads it.
+func redirect(t *testing.T, stream **os.File) func() string {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.TempDir(), "stream"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	previous := *stream
+	*stream = f
+	t.Cleanup(func() {
+		*stream = previous
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return func() string {
+		b, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
 	}
 }
 

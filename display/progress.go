@@ -42,9 +42,9 @@ func (p Progress) Share() float64 {
 
 // Numbers returns the text beside the bar: "331/2345  00:45, 04:33 left".
 func (p Progress) Numbers() string {
-	text := fmt.Sprint(int(p.Done))
+	text := Integer(int(p.Done))
 	if p.Total > 0 {
-		text = fmt.Sprintf("%d/%d", int(p.Done), int(p.Total))
+		text += "/" + Integer(int(p.Total))
 	}
 	text += "  " + clock(p.Passed)
 	if left, ok := p.Left(); ok {
@@ -71,6 +71,9 @@ func (p Progress) String() string {
 	}
 	return text
 }
+
+// Interim reports that a bar is the state of a running operation, and not a result.
+func (p Progress) Interim() bool { return true }
 
 // MIMEBundle returns the bar as HTML and as text.
 func (p Progress) MIMEBundle() map[string]any {

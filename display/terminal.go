@@ -7,13 +7,13 @@ import (
 	"sync"
 )
 
-// Terminal returns the sink of a plain program: it prints the text form of the output to w, or
-// to standard output if w is nil. An update is printed only if its text differs from the
-// previous text of that output.
+// Terminal returns a sink that prints the text form of the output to w, or, if w is nil, to
+// standard output, and what is [Message.Interim] to standard error. An update is printed only if
+// its text differs from the previous text of that output.
 func Terminal(w io.Writer) Sink { return &terminal{w: w, last: map[string]string{}} }
 
 type terminal struct {
-	w    io.Writer
+	w    io.Writer // nil: standard output or standard error
 	mu   sync.Mutex
 	last map[string]string
 }
@@ -30,7 +30,11 @@ func (t *terminal) Display(m Message) {
 	}
 	t.last[m.ID] = text
 	w := t.w
-	if w == nil {
+	switch {
+	case w != nil:
+	case m.Interim: // so that the output of a program does not depend on its speed
+		w = os.Stderr
+	default:
 		w = os.Stdout
 	}
 	fmt.Fprintln(w, text)

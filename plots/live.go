@@ -50,6 +50,7 @@ const (
 //	}
 type Live struct {
 	show   ShowFunc
+	result bool                // the last frame is a result of the program
 	newest chan func() *Figure // buffer of one
 	ended  chan struct{}       // closed when the goroutine ends
 	stop   context.CancelFunc
@@ -65,9 +66,14 @@ func NewLive(ctx context.Context, show ShowFunc) *Live {
 	if show == nil {
 		show = func(v any) Updater { return display.Show(v) }
 	}
+	return newLive(ctx, show, true)
+}
+
+func newLive(ctx context.Context, show ShowFunc, result bool) *Live {
 	ctx, stop := context.WithCancel(ctx)
 	l := &Live{
 		show:   show,
+		result: result,
 		newest: make(chan func() *Figure, 1),
 		ended:  make(chan struct{}),
 		stop:   stop,
@@ -112,7 +118,7 @@ func (l *Live) Close() {
 func (l *Live) run(ctx context.Context) {
 	defer close(l.ended)
 	defer l.stop()
-	s := &screen{show: l.show}
+	s := &screen{show: l.show, result: l.result}
 	start := time.Now()
 	var last func() *Figure
 	wait := time.NewTimer(0)
@@ -149,6 +155,7 @@ func (l *Live) run(ctx context.Context) {
 // abandoned if it hangs.
 type screen struct {
 	show    ShowFunc
+	result  bool          // as in Live
 	shown   Updater       // nil until the first frame
 	pending chan struct{} // of a frame that timed out; closed when it finishes after all
 }
@@ -190,6 +197,7 @@ func (s *screen) draw(figure func() *Figure, final bool) {
 			return
 		}
 		f := render(drawn, final)
+		f.interim = !final || !s.result
 		if s.shown == nil {
 			s.shown = s.show(f)
 		} else {
@@ -208,10 +216,12 @@ func (s *screen) draw(figure func() *Figure, final bool) {
 // frame is a figure that has been drawn.
 type frame struct {
 	bundle, metadata map[string]any
+	interim          bool
 }
 
 func (f frame) MIMEBundle() map[string]any   { return f.bundle }
 func (f frame) MIMEMetadata() map[string]any { return f.metadata }
+func (f frame) Interim() bool                { return f.interim }
 func (f frame) String() string               { return fmt.Sprint(f.bundle["text/plain"]) }
 
 // render draws a figure: in all its formats if it is the final one, otherwise only in the
@@ -221,5 +231,5 @@ func render(f *Figure, final bool) frame {
 		copied := *f
 		f = copied.As(SVG)
 	}
-	return frame{f.MIMEBundle(), f.MIMEMetadata()}
+	return frame{bundle: f.MIMEBundle(), metadata: f.MIMEMetadata()}
 }

@@ -35,10 +35,10 @@ const partialDelay = time.Second
 // stays when ctx ends, until Close.
 func NewPartial(ctx context.Context, label string, total float64) *Partial {
 	p := &Partial{label: label, total: total, began: time.Now()}
-	p.live = NewLive(context.WithoutCancel(ctx), func(v any) Updater {
+	p.live = newLive(context.WithoutCancel(ctx), func(v any) Updater {
 		p.shown.Store(true)
 		return display.Show(v)
-	})
+	}, false) // whether it is displayed depends on the time, so it is not a result
 	p.ready = time.AfterFunc(partialDelay, func() { p.late.Store(true) })
 	return p
 }

@@ -14,7 +14,12 @@ import (
 func TestPartial(t *testing.T) {
 	t.Setenv(FormatEnv, "")
 	var texts []string
-	previous := display.SetSink(display.SinkFunc(func(m display.Message) { texts = append(texts, m.Data["text/plain"].(string)) }))
+	previous := display.SetSink(display.SinkFunc(func(m display.Message) {
+		if !m.Interim { // whether it is displayed depends on the time
+			t.Errorf("a partial figure is a result: %v", m.Data["text/plain"])
+		}
+		texts = append(texts, m.Data["text/plain"].(string))
+	}))
 	t.Cleanup(func() { display.SetSink(previous) })
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -35,6 +35,7 @@ func symbols_github_com_quernlab_quern_display() map[string]reflect.Value {
 		"Content":            reflect.ValueOf((*display.Content)(nil)),
 		"Displayer":          reflect.ValueOf((*display.Displayer)(nil)),
 		"Handle":             reflect.ValueOf((*display.Handle)(nil)),
+		"InterimDisplayer":   reflect.ValueOf((*display.InterimDisplayer)(nil)),
 		"Kind":               reflect.ValueOf((*display.Kind)(nil)),
 		"Message":            reflect.ValueOf((*display.Message)(nil)),
 		"MetadataDisplayer":  reflect.ValueOf((*display.MetadataDisplayer)(nil)),
@@ -44,6 +45,7 @@ func symbols_github_com_quernlab_quern_display() map[string]reflect.Value {
 		"SinkFunc":           reflect.ValueOf((*display.SinkFunc)(nil)),
 		"Structured":         reflect.ValueOf((*display.Structured)(nil)),
 		"_Displayer":         reflect.ValueOf((*wrap_github_com_quernlab_quern_display_Displayer)(nil)),
+		"_InterimDisplayer":  reflect.ValueOf((*wrap_github_com_quernlab_quern_display_InterimDisplayer)(nil)),
 		"_MetadataDisplayer": reflect.ValueOf((*wrap_github_com_quernlab_quern_display_MetadataDisplayer)(nil)),
 		"_Sink":              reflect.ValueOf((*wrap_github_com_quernlab_quern_display_Sink)(nil)),
 		"_Structured":        reflect.ValueOf((*wrap_github_com_quernlab_quern_display_Structured)(nil)),
@@ -66,6 +68,32 @@ func (W wrap_github_com_quernlab_quern_display_Displayer) Raw() interface{} {
 	return W.IValue
 }
 func (W wrap_github_com_quernlab_quern_display_Displayer) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
+
+// wrap_github_com_quernlab_quern_display_InterimDisplayer implements display.InterimDisplayer with functions; IValue is the value they are methods of.
+type wrap_github_com_quernlab_quern_display_InterimDisplayer struct {
+	IValue      interface{}
+	WInterim    func() bool
+	WMIMEBundle func() map[string]any
+}
+
+func (W wrap_github_com_quernlab_quern_display_InterimDisplayer) Interim() bool {
+	return W.WInterim()
+}
+func (W wrap_github_com_quernlab_quern_display_InterimDisplayer) MIMEBundle() map[string]any {
+	return W.WMIMEBundle()
+}
+func (W wrap_github_com_quernlab_quern_display_InterimDisplayer) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
+func (W wrap_github_com_quernlab_quern_display_InterimDisplayer) GoType() reflect.Type {
 	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
 		return b.GoType()
 	}
