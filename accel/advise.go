@@ -70,7 +70,10 @@ func Advise(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 	a.Dataset = train.Name()
 	start := copyWeights(model)
 	sizes := &BatchSizeSearch{}
-	if err := findBatchSize(ctx, model, train, given, sizes, nil); err != nil {
+	meter := display.NewMeter("batch sizes", batchTries(train))
+	err = findBatchSize(ctx, model, train, given, sizes, func(tries float64, size string) { meter.Set(tries, size) })
+	meter.End()
+	if err != nil {
 		return a, fmt.Errorf("accel: Advise: %w", err)
 	}
 	adviser := &adviser{ctx: ctx, model: model, given: given, batch: o.batchSize}

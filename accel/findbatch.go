@@ -45,15 +45,21 @@ func FindBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, gi
 	s := &BatchSizeSearch{}
 	screen := plots.NewPartial(ctx, "batch sizes", batchTries(train))
 	ctx = display.Unmeasured(ctx)
-	err := findBatchSize(ctx, model, train, given, s, screen)
+	err := findBatchSize(ctx, model, train, given, s, func(tries float64, size string) {
+		screen.Set(tries, size, func() func() *plots.Figure {
+			now := &BatchSizeSearch{Trials: slices.Clone(s.Trials)}
+			return now.speeds
+		})
+	})
 	s.drawn = screen.Close(s.Figure)
 	return s, err
 }
 
-// findBatchSize is [FindBatchSize] for a model that has its parameters.
-func findBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, given []Option, s *BatchSizeSearch, screen *plots.Partial) error {
+// findBatchSize is [FindBatchSize] for a model that has its parameters. It calls follow with the
+// number of tries and the last size.
+func findBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, given []Option, s *BatchSizeSearch, follow func(tries float64, size string)) error {
 	start := copyWeights(model)
-	err := s.search(ctx, model, train, given, screen)
+	err := s.search(ctx, model, train, given, follow)
 	if restoreErr := start.restore(model); err == nil {
 		err = restoreErr
 	}
@@ -77,7 +83,7 @@ const (
 	trySteps  = 5
 )
 
-func (s *BatchSizeSearch) search(ctx context.Context, model nn.Module, train *data.Dataset, given []Option, screen *plots.Partial) error {
+func (s *BatchSizeSearch) search(ctx context.Context, model nn.Module, train *data.Dataset, given []Option, follow func(tries float64, size string)) error {
 	for size := smallestBatch; ; size *= 2 {
 		if size > largestBatch || size > train.Len() && size > smallestBatch {
 			s.Stopped = fmt.Sprintf("no larger batch than %d was tried", size/2)
@@ -101,10 +107,7 @@ func (s *BatchSizeSearch) search(ctx context.Context, model nn.Module, train *da
 		if speed := speedAfter(run, tryWarmUp); !math.IsNaN(speed) {
 			s.Trials = append(s.Trials, BatchSizeTrial{size, speed})
 		}
-		screen.Set(math.Log2(float64(size/smallestBatch))+1, fmt.Sprintf("batches of %d", size), func() func() *plots.Figure {
-			now := &BatchSizeSearch{Trials: slices.Clone(s.Trials)}
-			return now.speeds
-		})
+		follow(math.Log2(float64(size/smallestBatch))+1, fmt.Sprintf("batches of %d", size))
 	}
 }
 

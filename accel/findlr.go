@@ -10,7 +10,6 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
-	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -22,6 +21,8 @@ type LRSearch struct {
 	LearningRate  float64
 	LearningRates []float64 // that were tried, one a step
 	Losses        []float64 // of these steps
+
+	drawn bool // the figure is on the page
 }
 
 // The range of rates that are tried, and how many.
@@ -42,14 +43,14 @@ func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 	}
 	start := copyWeights(model)
 	s := &LRSearch{}
-	meter := display.NewMeter("learning rates", searchSteps)
-	defer meter.End()
+	screen := plots.NewPartial(ctx, "learning rates", searchSteps)
+	defer func() { s.drawn = screen.Close(s.Figure) }()
 	options := append(append([]Option{}, given...), Steps(searchSteps), Quiet(), plain("FindLR", func(c *options) {
 		c.alone()
 		c.epochs = 0
 		c.schedule, c.watches, c.absoluteRates = func(int) optim.Schedule { return risingRate{} }, false, true
 		c.stop = s.risen
-	}), observe(&metered{meter: meter}))
+	}), observe(&partialSearch{screen: screen}))
 	run, err := Fit(ctx, model, train, options...)
 	var diverged *DivergedError
 	if errors.As(err, &diverged) {
@@ -62,21 +63,27 @@ func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 		s.LearningRates, s.Losses = append(s.LearningRates, step.LearningRate), append(s.Losses, step.Loss)
 	}
 	s.LearningRate = suggestion(s.LearningRates, s.Losses)
-	if len(s.LearningRates) < searchSteps && err == nil {
-		meter.Set(float64(len(s.LearningRates)), "stopped where the loss rises")
-	}
 	return s, err
 }
 
-// metered shows how many steps were made.
-type metered struct {
+// partialSearch shows the losses so far.
+type partialSearch struct {
 	ownObserver
-	meter *display.Meter
+	screen *plots.Partial
 }
 
-// Step moves the meter.
-func (m *metered) Step(t *Training, _ Step) error {
-	m.meter.Set(float64(len(t.Run.Steps)), "")
+// Step moves the bar, and draws the losses if it is time to.
+func (p *partialSearch) Step(t *Training, _ Step) error {
+	steps := t.Run.Steps // which only grow
+	p.screen.Set(float64(len(steps)), "", func() func() *plots.Figure {
+		return func() *plots.Figure {
+			var rates, losses []float64
+			for _, step := range steps {
+				rates, losses = append(rates, step.LearningRate), append(losses, step.Loss)
+			}
+			return plots.LRFinder(rates, losses).RangeX(lowestRate, highestRate)
+		}
+	})
 	return nil
 }
 
@@ -161,10 +168,18 @@ func (s *LRSearch) String() string {
 
 // MIMEBundle shows the search.
 func (s *LRSearch) MIMEBundle() map[string]any {
+	if s.drawn {
+		return map[string]any{"text/plain": s.String()}
+	}
 	bundle := s.Figure().MIMEBundle()
 	bundle["text/plain"] = s.String()
 	return bundle
 }
 
 // MIMEMetadata returns the size of the picture.
-func (s *LRSearch) MIMEMetadata() map[string]any { return s.Figure().MIMEMetadata() }
+func (s *LRSearch) MIMEMetadata() map[string]any {
+	if s.drawn {
+		return nil
+	}
+	return s.Figure().MIMEMetadata()
+}

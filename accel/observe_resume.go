@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/internal/atomicfile"
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
@@ -178,8 +180,10 @@ func (r *resumption) save() error {
 			tensors[bestPart+name] = t
 		}
 	}
-	if err := nn.SaveTensors(r.path, tensors, map[string]string{checkpointNote: string(text)}); err != nil {
-		return fmt.Errorf("accel: keep the training: %w", err)
+	notes := map[string]string{checkpointNote: string(text)}
+	err = atomicfile.Replace(r.path, func(w io.Writer) error { return nn.WriteTensors(w, tensors, notes) })
+	if err != nil {
+		return fmt.Errorf("accel: keep the training in %s: %w", r.path, err)
 	}
 	return nil
 }

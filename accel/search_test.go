@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
@@ -40,7 +41,9 @@ func TestFindLR(t *testing.T) {
 	if n := len(s.LearningRates); n < 20 || len(s.Losses) != n || math.Abs(s.LearningRates[0]-1e-7) > 1e-12 || !slices.IsSorted(s.LearningRates) {
 		t.Errorf("rates %v", s.LearningRates)
 	}
-	if data, metadata := display.Render(s); data["image/png"] == nil || metadata["image/png"] == nil || !strings.HasPrefix(data["text/plain"].(string), "learning rate ") {
+	// A search that took longer than a second has its figure on the page already.
+	fresh := &accel.LRSearch{LearningRate: s.LearningRate, LearningRates: s.LearningRates, Losses: s.Losses}
+	if data, metadata := display.Render(fresh); data["image/png"] == nil || metadata["image/png"] == nil || !strings.HasPrefix(data["text/plain"].(string), "learning rate ") {
 		t.Errorf("shows %v", data["text/plain"])
 	}
 	if svg := s.Figure().SVG(); !strings.Contains(svg, "steepest at "+plotted(s.LearningRate)) {
@@ -296,5 +299,34 @@ func TestSequences(t *testing.T) {
 		if token != (i+2)%6 {
 			t.Fatalf("it counts %v", got)
 		}
+	}
+}
+
+// A search for a learning rate that takes long shows the losses so far under its bar.
+func TestFindLRShowsPartialResults(t *testing.T) {
+	train, _ := digits(t)
+	accel.Seed(1)
+	shown := make(chan string, 1000)
+	previous := display.SetSink(display.SinkFunc(func(m display.Message) { shown <- m.Data["text/plain"].(string) }))
+	t.Cleanup(func() { display.SetSink(previous) })
+	first := ""
+	wait := nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
+		if first == "" { // each step takes long, until there is a figure
+			select {
+			case first = <-shown:
+			case <-time.After(30 * time.Millisecond):
+			}
+		}
+		return x
+	})
+	s, err := accel.FindLR(t.Context(), nn.Sequential(mlp(8), wait), train)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(first, "learning rates [") || !strings.Contains(first, " left") || !strings.Contains(first, "lowest loss") {
+		t.Errorf("the first figure is %q", first)
+	}
+	if data, metadata := display.Render(s); data["image/png"] != nil || metadata != nil || data["text/plain"] != s.String() {
+		t.Errorf("the search shows its figure again: %v, %v", data["text/plain"], metadata)
 	}
 }

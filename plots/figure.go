@@ -73,7 +73,7 @@ func (f *Figure) LogX() *Figure { f.settings.logX = true; return f }
 // LogX does for x.
 func (f *Figure) LogY() *Figure { f.settings.logY = true; return f }
 
-// RangeX makes the x axis of a line figure cover at least the values from "from" to "to", so
+// RangeX makes the x axis of a line, band or learning-rate figure cover at least the values from "from" to "to", so
 // that it does not move while data arrive.
 func (f *Figure) RangeX(from, to float64) *Figure {
 	f.settings.rangeX = limits{}

@@ -31,7 +31,7 @@ func (k rateFinder) sections(l settings) []section {
 	p := axes()
 	var x, y limits
 	ranges(&x, &y, curve, true, false)
-	x = x.widened(true)
+	x = l.shown(x).widened(true)
 	p.X.Label.Text = "learning rate (log)"
 	if l.labelX != "" {
 		p.X.Label.Text = l.labelX

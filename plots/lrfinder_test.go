@@ -37,3 +37,16 @@ func TestSteepest(t *testing.T) {
 		t.Error("steepest reports a fall in a loss that only rises")
 	}
 }
+
+// The axis of an unfinished search has all learning rates that will be tried.
+func TestLRFinderRange(t *testing.T) {
+	rates, losses := sweep()
+	f := LRFinder(rates[:5], losses[:5]).RangeX(1e-7, 10)
+	found := map[string]bool{}
+	for _, w := range writings(t, f) {
+		found[w.label] = true
+	}
+	if !found["1e−6"] || !found["1"] {
+		t.Errorf("texts: %v", found)
+	}
+}

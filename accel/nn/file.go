@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"golang.org/x/exp/mmap"
 
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 // File is an open safetensors file, of which only the header was read. It is
@@ -21,6 +23,8 @@ type File struct {
 	data   io.ReaderAt
 	header *header
 	close  func() error
+	meter  *display.Meter // of the bytes that are read; nil for none
+	read   int64          // bytes of tensors
 }
 
 // Open reads the header of a safetensors file and checks it against the file.
@@ -60,10 +64,30 @@ func (f *File) Tensor(name string) (t *Tensor, err error) {
 		return nil, fmt.Errorf("nn: load %s: tensor %q: its elements are %s, which there are none of here", f.path, name, e.DType)
 	}
 	b := make([]byte, e.Offsets[1]-e.Offsets[0])
-	if n, err := f.data.ReadAt(b, f.header.begin+e.Offsets[0]); err != nil && n < len(b) {
-		return nil, fmt.Errorf("nn: load %s: tensor %q: %w", f.path, name, err)
+	const most = 8 << 20 // bytes that are read at once, so that the bar of a large tensor moves
+	for from := 0; from < len(b); from += most {
+		part := b[from:min(from+most, len(b))]
+		if n, err := f.data.ReadAt(part, f.header.begin+e.Offsets[0]+int64(from)); err != nil && n < len(part) {
+			return nil, fmt.Errorf("nn: load %s: tensor %q: %w", f.path, name, err)
+		}
+		if f.meter != nil {
+			f.read += int64(len(part))
+			f.meter.Set(float64(f.read)/1e6, "MB")
+		}
 	}
 	return tensor.FromRaw(d, b, e.Shape...), nil
+}
+
+// measured displays a progress bar of the tensors that are read until end is called.
+func (f *File) measured() (end func()) {
+	var size int64
+	for name, e := range f.header.tensors {
+		if !counted(name) {
+			size += e.Offsets[1] - e.Offsets[0]
+		}
+	}
+	f.meter = display.NewMeter("loading "+filepath.Base(f.path), float64(size)/1e6)
+	return f.meter.End
 }
 
 // String says how many tensors there are.

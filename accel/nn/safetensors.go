@@ -152,9 +152,10 @@ func (h *header) check(length int64) error {
 	return nil
 }
 
-// writeSafetensors writes tensors in the order of their names, each in its own
-// element type, and notes as the metadata.
-func writeSafetensors(w io.Writer, tensors map[string]*Tensor, notes map[string]string) error {
+// WriteTensors writes tensors to w in safetensors format, in the order of their names, each in
+// its own element type, with notes as the metadata. Unlike [SaveTensors] it displays no progress.
+func WriteTensors(w io.Writer, tensors map[string]*Tensor, notes map[string]string) (err error) {
+	defer Catch(&err)
 	types := map[tensor.DType]string{}
 	for name, d := range elements {
 		types[d] = name

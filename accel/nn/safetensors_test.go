@@ -155,7 +155,7 @@ func FuzzDecodeSafetensors(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := writeSafetensors(&b, tensors, notes); err != nil {
+		if err := WriteTensors(&b, tensors, notes); err != nil {
 			t.Fatal(err)
 		}
 		again, _, err := decode(b.Bytes())

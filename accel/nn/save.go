@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/internal/atomicfile"
 )
 
@@ -29,20 +31,34 @@ func Save(path string, model any) error {
 
 // SaveTensors writes tensors to a file in safetensors format, each in its own
 // element type, with notes as its metadata. The file is replaced as a whole or not
-// at all.
-func SaveTensors(path string, tensors map[string]*Tensor, notes map[string]string) (err error) {
-	defer Catch(&err)
-	if err := atomicfile.Replace(path, func(w io.Writer) error { return writeSafetensors(w, tensors, notes) }); err != nil {
+// at all. If that takes longer than a second, it displays a progress bar.
+func SaveTensors(path string, tensors map[string]*Tensor, notes map[string]string) error {
+	err := measured(path, tensors, func(meter *display.Meter) error {
+		return atomicfile.Replace(path, func(w io.Writer) error { return WriteTensors(meter.Writer(w), tensors, notes) })
+	})
+	if err != nil {
 		return fmt.Errorf("nn: save %s: %w", path, err)
 	}
 	return nil
+}
+
+// measured calls save with a meter for the megabytes of tensors.
+func measured(path string, tensors map[string]*Tensor, save func(*display.Meter) error) error {
+	size := 0.0
+	for _, t := range tensors {
+		size += float64(t.Numel()) * float64(t.DType().Size()) / 1e6
+	}
+	meter := display.NewMeter("saving "+filepath.Base(path), size)
+	defer meter.End()
+	return save(meter)
 }
 
 // Load reads the parameters of a model from a safetensors file. Names and
 // shapes must be those of the model, all of them; otherwise nothing is loaded.
 // Floats of any size are converted to the model's. Layers that have not seen an
 // input yet get their parameters from the file. The file is mapped into memory,
-// and each tensor is read where it is needed.
+// and each tensor is read where it is needed. If that takes longer than a second, Load displays
+// a progress bar.
 func Load(path string, model any) (err error) {
 	f, err := Open(path)
 	if err != nil {
@@ -55,6 +71,7 @@ func Load(path string, model any) (err error) {
 			shapes[name] = e.Shape
 		}
 	}
+	defer f.measured()()
 	if err := setState(model, shapes, f.Tensor); err != nil {
 		return fmt.Errorf("nn: load %s: %w", path, err)
 	}
@@ -62,13 +79,15 @@ func Load(path string, model any) (err error) {
 }
 
 // LoadTensors reads all tensors of a safetensors file, each in its own element
-// type, and the file's metadata. [Open] reads them one by one.
+// type, and the file's metadata. [Open] reads them one by one. If that takes longer than a
+// second, LoadTensors displays a progress bar.
 func LoadTensors(path string) (tensors map[string]*Tensor, notes map[string]string, err error) {
 	f, err := Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	defer f.measured()()
 	tensors = map[string]*Tensor{}
 	for _, name := range f.Names() {
 		if counted(name) {
