@@ -1,6 +1,10 @@
 package widgets
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+)
 
 // IntSlider is a slider for integers.
 type IntSlider struct{ *model }
@@ -54,9 +58,20 @@ func NewFloatSlider(min, max, value float64, options ...Option) *FloatSlider {
 	}, options)}
 	s.accepts["value"] = func(text json.RawMessage) (any, error) {
 		v, err := decode[float64](text)
-		return clamp(v, min, max), err
+		return clamp(rounded(v, step), min, max), err
 	}
 	return s
+}
+
+// rounded removes the rounding error of a front end, which adds steps to the minimum: 1.74 and not
+// 1.7400000000000002.
+func rounded(v, step float64) float64 {
+	digits := max(0, int(math.Ceil(-math.Log10(step)))+6)
+	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'f', digits, 64), 64)
+	if err != nil {
+		return v
+	}
+	return short
 }
 
 // Value returns the value of the slider.

@@ -162,6 +162,8 @@ func TestChanges(t *testing.T) {
 		{slider, "max", "1000", ""},
 		{slider, "layout", `"IPY_MODEL_x"`, ""},
 		{float, "value", "0.25", "0.25"},
+		{float, "value", "0.7400000000000002", "0.74"}, // as a front end computes it
+		{float, "value", "1e-17", "0"},
 		{float, "value", "-3", "0"},
 		{float, "value", "null", ""},
 		{box, "value", "true", "true"},
