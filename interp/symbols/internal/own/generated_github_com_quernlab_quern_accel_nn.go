@@ -60,6 +60,7 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"SyncBatchNorm":        reflect.ValueOf(nn.SyncBatchNorm),
 		"Tanh":                 reflect.ValueOf(nn.Tanh),
 		"Train":                reflect.ValueOf(nn.Train),
+		"WriteTensors":         reflect.ValueOf(nn.WriteTensors),
 		"AttentionOption":      reflect.ValueOf((*nn.AttentionOption)(nil)),
 		"BiasOption":           reflect.ValueOf((*nn.BiasOption)(nil)),
 		"Conv2DLayer":          reflect.ValueOf((*nn.Conv2DLayer)(nil)),
