@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/quernlab/quern/interp/export"
 	"github.com/quernlab/quern/interp/module"
@@ -48,9 +49,12 @@ func runExport(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return err
 	}
-	program, err := export.Program(ctx, filepath.Base(path), exported(n), module.Default())
+	program, err := export.Program(ctx, path, exported(n), module.Default())
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
+	}
+	if program.Below != "" && *name != program.Below && !strings.HasPrefix(*name, program.Below+"/") {
+		*name = program.Below + "/" + *name
 	}
 	mod, sum, err := export.Module(*name, program, *source)
 	if err != nil {
@@ -66,7 +70,7 @@ func runExport(ctx context.Context, args []string, std stdio) error {
 	switch {
 	case sum == nil && program.NeedsCompiled():
 		fmt.Fprintf(std.err, "quern: the program imports modules: run go mod tidy in %s once, or export with --source\n", *output)
-	case len(program.Modules) == 0:
+	case len(program.Modules) == 0 && len(program.Local.Require) == 0:
 	case module.HasGoCommand():
 		return module.GoCommand{}.Complete(ctx, *output)
 	default:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -27,6 +28,8 @@ type Source struct {
 	Main    []byte        // main.go
 	Imports []string      // the paths that it imports, sorted
 	Modules []Requirement // modules of %get that it uses
+	Local   module.Lines  // of go.mod, for packages on this machine
+	Below   string        // the module must be below this path to import internal packages; empty for none
 }
 
 // An Objection is one reason why a notebook cannot be exported.
@@ -54,10 +57,11 @@ func (r *Refusal) Error() string {
 	return "this notebook cannot be a program:\n  " + strings.Join(lines, "\n  ")
 }
 
-// Program makes a program of the cells of a notebook. The name of the notebook is used in a
-// comment; modules is where %get finds modules. The error is a *Refusal.
-func Program(ctx context.Context, name string, cells []Cell, modules module.Source) (*Source, error) {
-	n, err := read(ctx, cells, modules)
+// Program makes a program of the cells of a notebook. The path of the notebook is that of a file
+// whose directory may be in a module, and its name is used in a comment; modules is where %get finds
+// modules. The error is a *Refusal.
+func Program(ctx context.Context, path string, cells []Cell, modules module.Source) (*Source, error) {
+	n, err := read(ctx, cells, modules, filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +69,7 @@ func Program(ctx context.Context, name string, cells []Cell, modules module.Sour
 	if objections := p.prepare(); len(objections) > 0 {
 		return nil, refuse(objections)
 	}
-	text := p.write(name)
+	text := p.write(filepath.Base(path))
 	main, err := finish(text, n.importer)
 	if err != nil {
 		return nil, fmt.Errorf("the program made of the notebook is not right, which is a fault of quern: %w", err)
@@ -75,7 +79,11 @@ func Program(ctx context.Context, name string, cells []Cell, modules module.Sour
 	if len(objections) > 0 {
 		return nil, refuse(objections)
 	}
-	return &Source{Main: main, Imports: imports, Modules: required}, nil
+	local, err := n.importer.local()
+	if err != nil {
+		return nil, err
+	}
+	return &Source{Main: main, Imports: imports, Modules: required, Local: local, Below: n.importer.internalBelow(imports)}, nil
 }
 
 func refuse(objections []Objection) error {

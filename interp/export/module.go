@@ -50,6 +50,18 @@ func Module(name string, program *Source, source string) (mod, sum []byte, err e
 			}
 		}
 	}
+	for _, r := range program.Local.Require {
+		f.AddNewRequire(r.Path, r.Version, false)
+	}
+	for _, r := range program.Local.Replace {
+		err = errors.Join(err, f.AddReplace(r.Old.Path, r.Old.Version, r.New.Path, r.New.Version))
+	}
+	for _, m := range program.Local.Exclude {
+		err = errors.Join(err, f.AddExclude(m.Path, m.Version))
+	}
+	if len(program.Local.Sum) > 0 {
+		sum = append(sum, strings.Join(program.Local.Sum, "\n")+"\n"...)
+	}
 	for _, r := range program.Modules {
 		err = errors.Join(err, f.DropRequire(r.Path))
 		f.AddNewRequire(r.Path, r.Version.Version, r.Indirect)
@@ -68,7 +80,8 @@ func Module(name string, program *Source, source string) (mod, sum []byte, err e
 // the standard library.
 func (s *Source) compiled() []string {
 	return slices.DeleteFunc(slices.Clone(s.Imports), func(path string) bool {
-		return !needsModule(path) || slices.ContainsFunc(s.Modules, func(r Requirement) bool {
+		below := func(m module.Version) bool { return path == m.Path || strings.HasPrefix(path, m.Path+"/") }
+		return !needsModule(path) || slices.ContainsFunc(s.Local.Require, below) || slices.ContainsFunc(s.Modules, func(r Requirement) bool {
 			return !symbols.Has(path) && (path == r.Path || strings.HasPrefix(path, r.Path+"/"))
 		})
 	})

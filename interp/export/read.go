@@ -52,9 +52,9 @@ type piece struct {
 }
 
 // read checks the cells in order, as a session would.
-func read(ctx context.Context, cells []Cell, modules module.Source) (*notebook, error) {
+func read(ctx context.Context, cells []Cell, modules module.Source, dir string) (*notebook, error) {
 	fset := token.NewFileSet()
-	importer := newSourceImporter(ctx, fset, modules)
+	importer := newSourceImporter(ctx, fset, modules, dir)
 	checker, err := newChecker(fset, importer)
 	if err != nil {
 		return nil, err

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/mod/modfile"
 	xmodule "golang.org/x/mod/module"
 
 	"github.com/quernlab/quern/interp/magic"
@@ -41,6 +40,7 @@ type sourceImporter struct {
 	compiled types.Importer
 	source   module.Source
 	modules  *module.Set
+	dir      string // of the notebook
 
 	place    int      // of the cell that is checked
 	loading  []string // paths, for cycles
@@ -49,11 +49,12 @@ type sourceImporter struct {
 	used     map[string]int // compiled packages that those of modules import, with the cell
 }
 
-func newSourceImporter(ctx context.Context, fset *token.FileSet, source module.Source) *sourceImporter {
+func newSourceImporter(ctx context.Context, fset *token.FileSet, source module.Source, dir string) *sourceImporter {
 	modules := module.New(source)
 	modules.Prefer(symbols.Offering())
+	modules.In(dir)
 	return &sourceImporter{
-		ctx: ctx, fset: fset, compiled: symbols.Importer(fset), source: source, modules: modules,
+		ctx: ctx, fset: fset, compiled: symbols.Importer(fset), source: source, modules: modules, dir: dir,
 		packages: map[string]*types.Package{}, used: map[string]int{},
 	}
 }
@@ -61,7 +62,7 @@ func newSourceImporter(ctx context.Context, fset *token.FileSet, source module.S
 // Import implements types.Importer.
 func (i *sourceImporter) Import(path string) (*types.Package, error) {
 	compiled, unknown := i.compiled.Import(path)
-	if unknown == nil {
+	if unknown == nil && !i.modules.Local(path) {
 		if len(i.loading) > 0 {
 			i.used[path] = i.place
 		}
@@ -75,12 +76,20 @@ func (i *sourceImporter) Import(path string) (*types.Package, error) {
 	case err != nil:
 		return nil, err
 	case !ok:
-		return nil, unknown
+		return compiled, unknown
 	case slices.Contains(i.loading, path):
 		return nil, fmt.Errorf("package %s imports itself", path)
 	}
 	i.loading = append(i.loading, path)
 	defer func() { i.loading = i.loading[:len(i.loading)-1] }()
+	if len(i.loading) == 1 {
+		err = i.modules.CheckInternal(path)
+	} else {
+		err = module.CheckInternal(i.loading[len(i.loading)-2], path)
+	}
+	if err != nil {
+		return nil, err
+	}
 	p, err := i.check(path, found)
 	if err != nil {
 		return nil, fmt.Errorf("package %s: %w", path, err)
@@ -101,7 +110,7 @@ func (i *sourceImporter) check(path string, found module.Package) (*types.Packag
 	if err != nil {
 		return nil, err
 	}
-	language, err := i.language(found.Module)
+	language, err := i.modules.Language(i.ctx, found)
 	if err != nil {
 		return nil, err
 	}
@@ -117,23 +126,6 @@ func (i *sourceImporter) check(path string, found module.Package) (*types.Packag
 	return config.Check(path, i.fset, parsed, nil)
 }
 
-// language returns the version of Go that a module asks for.
-func (i *sourceImporter) language(m xmodule.Version) (string, error) {
-	const unsaid = "go1.16" // see the go directive in the reference of go.mod
-	text, err := i.source.GoMod(i.ctx, m)
-	if err != nil {
-		return "", err
-	}
-	file, err := modfile.ParseLax(m.String()+"/go.mod", text, nil)
-	if err != nil {
-		return "", err
-	}
-	if file.Go == nil {
-		return unsaid, nil
-	}
-	return "go" + file.Go.Version, nil
-}
-
 // get gets the modules that a cell asks for. It gives the cell with a call of
 // [magic.Name] for each command, whose argument is what the command prints.
 func (i *sourceImporter) get(c *cell, known func(string) bool) (string, *Objection) {
@@ -144,14 +136,20 @@ func (i *sourceImporter) get(c *cell, known func(string) bool) (string, *Objecti
 		return "", &Objection{c.place, line(wrong.Offset), wrong.Msg}
 	}
 	for _, r := range requests {
-		if symbols.Has(r.Path()) {
+		if !r.Directory() && symbols.Has(r.Path()) {
 			continue
 		}
-		if _, err := i.modules.Get(i.ctx, r.Query); err != nil {
+		var err error
+		if r.Directory() {
+			_, err = i.modules.Add(r.Query)
+		} else {
+			_, err = i.modules.Get(i.ctx, r.Query)
+		}
+		if err != nil {
 			return "", &Objection{c.place, line(r.Offset), fmt.Sprintf("%%get %s: %v", r.Query, err)}
 		}
 		for _, n := range i.needed {
-			if version := i.modules.Version(n.Path); version != n.Version.Version {
+			if version := i.modules.Version(n.Path); n.Version.Version != "" && version != n.Version.Version {
 				return "", &Objection{c.place, line(r.Offset), fmt.Sprintf(
 					"earlier cells use %s, this one changes its version to %s, and a program has one version of a module", n.Version, shown(version))}
 			}
@@ -174,8 +172,9 @@ func shown(version string) string {
 // requirements returns the modules of the program whose packages it imports. A go
 // command that is given their versions takes the same, or there is an objection.
 func (i *sourceImporter) requirements(imports []string) ([]Requirement, []Objection) {
-	required := slices.Clone(i.needed)
+	required := slices.DeleteFunc(slices.Clone(i.needed), func(r Requirement) bool { return r.Version.Version == "" })
 	again := module.New(i.source)
+	again.In(i.dir)
 	var objections []Objection
 	for k := range required {
 		r := &required[k]
@@ -210,6 +209,26 @@ func (i *sourceImporter) requirements(imports []string) ([]Requirement, []Object
 		}
 	}
 	return required, objections
+}
+
+// local returns the lines of go.mod for packages on this machine; none if the program has none.
+func (i *sourceImporter) local() (module.Lines, error) {
+	if !slices.ContainsFunc(i.needed, func(r Requirement) bool { return r.Version.Version == "" }) {
+		return module.Lines{}, nil
+	}
+	return i.modules.Lines()
+}
+
+// internalBelow returns the path below which the module of the program must be, because cells import
+// internal packages; "" if it may be anywhere.
+func (i *sourceImporter) internalBelow(imports []string) string {
+	below := ""
+	for _, path := range imports {
+		if parent, ok := module.InternalParent(path); ok && i.packages[path] != nil && len(parent) > len(below) {
+			below = parent
+		}
+	}
+	return below
 }
 
 // compiledPackages returns the compiled packages of the program but for those of the

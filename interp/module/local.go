@@ -19,13 +19,13 @@ import (
 type InternalError struct{ Path string }
 
 func (e *InternalError) Error() string {
-	parent, _ := internalParent(e.Path)
+	parent, _ := InternalParent(e.Path)
 	return fmt.Sprintf("use of internal package %s not allowed: only code below %s may import it", e.Path, parent)
 }
 
-// internalParent returns the path below which code may import a package; ok is false if it is not
+// InternalParent returns the path below which code may import a package; ok is false if it is not
 // internal.
-func internalParent(importPath string) (parent string, ok bool) {
+func InternalParent(importPath string) (parent string, ok bool) {
 	elements := strings.Split(importPath, "/")
 	for i := len(elements) - 1; i >= 0; i-- {
 		if elements[i] == "internal" {
@@ -37,7 +37,7 @@ func internalParent(importPath string) (parent string, ok bool) {
 
 // CheckInternal returns an *InternalError if the package from may not import a package.
 func CheckInternal(from, importPath string) error {
-	parent, ok := internalParent(importPath)
+	parent, ok := InternalParent(importPath)
 	if !ok || from == parent || strings.HasPrefix(from, parent+"/") || parent == "" {
 		return nil
 	}
@@ -47,7 +47,7 @@ func CheckInternal(from, importPath string) error {
 // CheckInternal returns an *InternalError if cells in the working directory may not import a
 // package.
 func (s *Set) CheckInternal(importPath string) error {
-	if _, ok := internalParent(importPath); !ok {
+	if _, ok := InternalParent(importPath); !ok {
 		return nil
 	}
 	s.mu.Lock()
@@ -140,7 +140,7 @@ func (s *Set) refresh() (*workspace, string, error) {
 	if s.checked {
 		return s.work, s.workDir, s.workErr
 	}
-	dir, err := os.Getwd()
+	dir, err := filepath.Abs(s.base)
 	if err != nil {
 		return nil, "", fmt.Errorf("find go.mod: %w", err)
 	}

@@ -40,6 +40,7 @@ type Set struct {
 	selected map[string]string // version by path
 	dirs     map[string]string // directory by path, of downloaded modules
 
+	base    string     // in place of the working directory; empty for none
 	added   []string   // directories of modules that Add has added
 	work    *workspace // of the working directory; nil until it is needed
 	workDir string     // the working directory
@@ -52,6 +53,9 @@ type Set struct {
 func New(source Source) *Set {
 	return &Set{source: source, selected: map[string]string{}, dirs: map[string]string{}}
 }
+
+// In makes a directory stand for the working directory.
+func (s *Set) In(dir string) { s.base = dir }
 
 // Prefer sets the versions of modules that Get takes if the query has no version.
 func (s *Set) Prefer(versions map[string]string) { s.preferred = versions }
