@@ -77,11 +77,11 @@ func (p *packagesRunner) run(ctx context.Context, number int, part *source.Part)
 	if part.Empty() {
 		return nil
 	}
-	p.checker.AddFacts(part.Info, part.Nodes)
+	p.checker.AddFacts(part.Info, part.Nodes, part.Tables)
 	cell := &check.Cell{
 		Number: number, Fset: p.fset, Package: part.Types, First: part.First, Info: p.checker.Info(),
 		Types: part.Specs, Funcs: part.Funcs, Vars: part.Vars, Init: part.Init, Body: part.Inits,
-		Part: true, Dispatched: part.Dispatched,
+		Part: true, Dispatched: part.Dispatched, Tables: part.Tables,
 	}
 	unit, err := p.program.Lower(ctx, cell)
 	var unsupported *lower.UnsupportedError

@@ -33,6 +33,9 @@ type Cell struct {
 	// now on; those of other types of the part, and not even all, only code calls that names them.
 	Part       bool
 	Dispatched []*types.Named
+	// Tables are literals of a part that have integers as elements, written as numerals, about
+	// which there are no facts.
+	Tables map[*ast.CompositeLit]bool
 	// Result is the expression whose values the cell shows: the X of the last
 	// statement of Body. It has at most one element, which may be a call with several
 	// results.

@@ -209,15 +209,17 @@ func (a *attempt) merge() { addFacts(a.Checker.info, a.info) }
 
 // AddFacts adds the facts in info about nodes, which belong to other source than cells, to
 // Info.
-func (c *Checker) AddFacts(info *types.Info, nodes []ast.Node) {
+func (c *Checker) AddFacts(info *types.Info, nodes []ast.Node, tables map[*ast.CompositeLit]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, n := range nodes {
 		ast.Inspect(n, func(n ast.Node) bool {
-			if n != nil {
-				addFactsOf(c.info, info, n)
+			if n == nil {
+				return false
 			}
-			return true
+			addFactsOf(c.info, info, n)
+			literal, ok := n.(*ast.CompositeLit)
+			return !ok || !tables[literal]
 		})
 	}
 }

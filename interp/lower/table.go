@@ -9,6 +9,7 @@ package lower
 import (
 	"go/ast"
 	"go/constant"
+	"go/token"
 	"go/types"
 	"reflect"
 )
@@ -36,6 +37,33 @@ func (f *function) table(e *ast.CompositeLit) (text string, ok bool) {
 	return "(*" + f.importAs(TypesPath, compiledTypes) + "." + name + "().(*" + f.typ(t) + "))", true
 }
 
+// constantOf returns the value of a constant; nil for another expression. About elements of
+// check.Cell.Tables there are no facts.
+func (e *emitter) constantOf(x ast.Expr) constant.Value {
+	if tv, ok := e.Info.Types[x]; ok || len(e.cell.Tables) == 0 {
+		return tv.Value
+	}
+	if minus, ok := x.(*ast.UnaryExpr); ok && minus.Op == token.SUB {
+		if c := e.constantOf(minus.X); c != nil {
+			return constant.UnaryOp(token.SUB, c, 0)
+		}
+	}
+	if literal, ok := x.(*ast.BasicLit); ok {
+		return constant.MakeFromLiteral(literal.Value, literal.Kind, 0)
+	}
+	return nil
+}
+
+// isTable reports whether an expression is one of check.Cell.Tables, or the address of one.
+func (e *emitter) isTable(x ast.Expr) bool {
+	x = ast.Unparen(x)
+	if address, ok := x.(*ast.UnaryExpr); ok && address.Op == token.AND {
+		x = ast.Unparen(address.X)
+	}
+	literal, ok := x.(*ast.CompositeLit)
+	return ok && e.cell.Tables[literal]
+}
+
 // tableBuilder makes the value of a literal.
 type tableBuilder struct {
 	f     *function
@@ -55,7 +83,7 @@ func (b *tableBuilder) count(e *ast.CompositeLit) (n int, ok bool) {
 			x = pair.Value
 		}
 		x = ast.Unparen(x)
-		if b.f.Info.Types[x].Value != nil {
+		if b.f.constantOf(x) != nil {
 			n++
 			continue
 		}
@@ -154,7 +182,7 @@ func (b *tableBuilder) length(e *ast.CompositeLit) (length int) {
 // index returns that of an element of a slice or an array.
 func (b *tableBuilder) index(x ast.Expr, next int) int {
 	if pair, ok := x.(*ast.KeyValueExpr); ok {
-		n, _ := constant.Int64Val(constant.ToInt(b.f.Info.Types[pair.Key].Value))
+		n, _ := constant.Int64Val(constant.ToInt(b.f.constantOf(pair.Key)))
 		return int(n)
 	}
 	return next
@@ -184,7 +212,7 @@ func (b *tableBuilder) set(v reflect.Value, x ast.Expr, t types.Type) bool {
 	if !v.CanSet() {
 		return false
 	}
-	if c := b.f.Info.Types[x].Value; c != nil {
+	if c := b.f.constantOf(x); c != nil {
 		return setConstant(v, c)
 	}
 	inner, ok := x.(*ast.CompositeLit)

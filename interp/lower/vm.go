@@ -64,7 +64,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		list = append(list, vm.Declaration{Key: s, Name: e.loops[s], Signature: signature, Body: body})
 	}
 	for _, init := range e.cell.Init {
-		if len(init.Lhs) == 1 && init.Lhs[0].Name() != "_" && isLarge(init.Rhs) {
+		if len(init.Lhs) == 1 && init.Lhs[0].Name() != "_" && isLarge(init.Rhs) && !e.isTable(init.Rhs) {
 			e.initialisers[init] = e.initialisation(init)
 			add(e.initialisers[init])
 		}

@@ -12,7 +12,8 @@ type conversions struct {
 	info *types.Info
 	// found is called with each such type, and perhaps with others: where the code does not
 	// show what a value is converted to, it counts as converted.
-	found func(types.Type)
+	found  func(types.Type)
+	tables map[*ast.CompositeLit]bool // literals that are to be passed over
 	// results are those of the function that the current statement is in.
 	results *types.Tuple
 }

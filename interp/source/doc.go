@@ -14,6 +14,7 @@
 //	embed.go     variables of //go:embed lines
 //	reload.go    packages whose files have changed
 //	part.go      what has to run, and what has run
+//	table.go     large literals of integers
 //	reach.go     which declarations code reaches
 //	converted.go which types code converts to interfaces
 //	dispatch.go  which methods interfaces can then call

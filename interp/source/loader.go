@@ -83,6 +83,7 @@ type loadedPackage struct {
 	waiting map[types.Object]declaration
 	// dispatched are the types of which values may be in interfaces.
 	dispatched map[*types.Named]bool
+	tables     map[*ast.CompositeLit]bool // see table
 }
 
 // NewLoader returns a loader in front of an importer of compiled packages.
@@ -254,9 +255,34 @@ const initFunction = "initsʹ"
 
 // check type-checks the files of a package.
 func (l *Loader) check(importPath string, files []*ast.File) (*loadedPackage, error) {
-	p := &loadedPackage{types: types.NewPackage("main", files[0].Name.Name), info: newInfo(), files: files,
-		waiting: map[types.Object]declaration{}, dispatched: map[*types.Named]bool{}}
 	calls := nameInits(files)
+	tables := shortenTables(files)
+	p, err := l.checkFiles(importPath, files, calls)
+	valid := err == nil
+	for _, t := range tables {
+		t.restore()
+		valid = valid && t.valid(p.info)
+	}
+	if !valid && len(tables) > 0 {
+		tables = nil
+		p, err = l.checkFiles(importPath, files, calls)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tables {
+		p.tables[t.literal] = true
+	}
+	if err := p.note(l.fset); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// checkFiles type-checks files; calls are the statements that call their init functions.
+func (l *Loader) checkFiles(importPath string, files []*ast.File, calls string) (*loadedPackage, error) {
+	p := &loadedPackage{types: types.NewPackage("main", files[0].Name.Name), info: newInfo(), files: files,
+		waiting: map[types.Object]declaration{}, dispatched: map[*types.Named]bool{}, tables: map[*ast.CompositeLit]bool{}}
 	text := fmt.Sprintf("package %s\nfunc %s() {\n%s}\n", files[0].Name.Name, initFunction, calls)
 	extra, err := parser.ParseFile(l.fset, importPath+"/init", text, parser.SkipObjectResolution)
 	if err != nil {
@@ -275,9 +301,6 @@ func (l *Loader) check(importPath string, files []*ast.File) (*loadedPackage, er
 			return nil, inner
 		}
 		return nil, failed[0]
-	}
-	if err := p.note(l.fset); err != nil {
-		return nil, err
 	}
 	p.inits = extra.Decls[0].(*ast.FuncDecl).Body.List
 	return p, nil

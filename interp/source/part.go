@@ -21,6 +21,8 @@ type Part struct {
 	// Embedded are the files of the variables with //go:embed lines. They are set before the
 	// initializers run.
 	Embedded map[*types.Var]embedded.Files
+	// Tables are literals of integers without facts about their elements, which are numerals.
+	Tables map[*ast.CompositeLit]bool
 	// Dispatched are the types of the package of which values may be in interfaces from now on.
 	Dispatched []*types.Named
 	// Init are the initializers of the variables, in the order in which they run, and Inits

@@ -20,7 +20,7 @@ type reach struct {
 func (r *reach) part(p *loadedPackage) *Part {
 	part := r.parts[p]
 	if part == nil {
-		part = &Part{Path: p.path, Types: p.types, First: p.first(), Info: p.info, of: p, chosen: map[*types.Initializer]bool{}}
+		part = &Part{Path: p.path, Types: p.types, First: p.first(), Info: p.info, Tables: p.tables, of: p, chosen: map[*types.Initializer]bool{}}
 		r.parts[p] = part
 		if !p.begun {
 			r.queue = append(r.queue, func() { r.begin(part) })
@@ -43,7 +43,7 @@ func (r *reach) begin(part *Part) {
 		r.node(s, p.info, part)
 	}
 	for _, init := range p.info.InitOrder {
-		if !canWait(p.info, init) {
+		if !canWait(p, init) {
 			r.initializer(p, init)
 		}
 	}
@@ -179,7 +179,11 @@ func (r *reach) node(n ast.Node, info *types.Info, part *Part) {
 	if part != nil {
 		part.Nodes = append(part.Nodes, n)
 	}
-	r.walk(n, &conversions{info: info, found: r.convert}, part == nil)
+	c := &conversions{info: info, found: r.convert}
+	if part != nil {
+		c.tables = part.of.tables
+	}
+	r.walk(n, c, part == nil)
 }
 
 // walk is node for syntax of a part or of a cell.
@@ -198,6 +202,10 @@ func (r *reach) walk(n ast.Node, c *conversions, cell bool) {
 			r.walk(n.Type, c, cell)
 			r.body(c.typeOf(n), n.Body, c, cell)
 			return false
+		case *ast.CompositeLit:
+			if c.tables[n] { // its type is built of basic types
+				return false
+			}
 		case *ast.TypeSpec:
 			// Tables of their methods are made at once.
 			if o := c.info.Defs[n.Name]; o != nil && (cell || o.Parent() != o.Pkg().Scope()) {

@@ -335,7 +335,7 @@ func TestCanWait(t *testing.T) {
 		}
 		for _, init := range info.InitOrder {
 			if init.Lhs[0].Name() == "x" {
-				if got := canWait(info, init); got != row.want {
+				if got := canWait(&loadedPackage{info: info}, init); got != row.want {
 					t.Errorf("%s: %v, want %v", row.value, got, row.want)
 				}
 			}

@@ -7,71 +7,74 @@ import (
 
 // canWait reports whether it makes no difference when an initializer runs, or whether it runs at
 // all: it calls nothing but errors.New, reads no variable and cannot panic.
-func canWait(info *types.Info, init *types.Initializer) bool {
-	return len(init.Lhs) == 1 && isValue(info, init.Rhs)
+func canWait(p *loadedPackage, init *types.Initializer) bool {
+	return len(init.Lhs) == 1 && isValue(p, init.Rhs)
 }
 
 // isValue reports whether an expression consists of constants, functions, literals and addresses
 // of variables.
-func isValue(info *types.Info, e ast.Expr) bool {
-	tv := info.Types[e]
+func isValue(p *loadedPackage, e ast.Expr) bool {
+	tv := p.info.Types[e]
 	if tv.Value != nil || tv.IsNil() || tv.IsType() {
 		return true
 	}
 	switch e := e.(type) {
 	case *ast.ParenExpr:
-		return isValue(info, e.X)
+		return isValue(p, e.X)
 	case *ast.FuncLit:
 		return true
 	case *ast.Ident:
-		_, function := info.Uses[e].(*types.Func)
+		_, function := p.info.Uses[e].(*types.Func)
 		return function
 	case *ast.IndexExpr: // an instance of a generic function
-		return isFunction(info, e.X)
+		return isFunction(p, e.X)
 	case *ast.IndexListExpr:
-		return isFunction(info, e.X)
+		return isFunction(p, e.X)
 	case *ast.SelectorExpr:
-		if sel := info.Selections[e]; sel != nil {
+		if sel := p.info.Selections[e]; sel != nil {
 			return sel.Kind() == types.MethodExpr
 		}
-		return isFunction(info, e)
+		return isFunction(p, e)
 	case *ast.UnaryExpr:
 		if e.Op.String() != "&" {
 			return false
 		}
 		switch x := ast.Unparen(e.X).(type) {
 		case *ast.CompositeLit:
-			return isValue(info, x)
+			return isValue(p, x)
 		case *ast.Ident:
 			return true
 		}
 		return false
 	case *ast.CompositeLit:
-		return isLiteral(info, e)
+		return isLiteral(p, e)
 	case *ast.CallExpr:
-		return isConversion(info, e) || isNewError(info, e)
+		return isConversion(p, e) || isNewError(p, e)
 	}
 	return false
 }
 
-func isFunction(info *types.Info, e ast.Expr) bool {
+func isFunction(p *loadedPackage, e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:
-		_, ok := info.Uses[e].(*types.Func)
+		_, ok := p.info.Uses[e].(*types.Func)
 		return ok
 	case *ast.SelectorExpr:
-		_, ok := info.Uses[e.Sel].(*types.Func)
-		return ok && info.Selections[e] == nil
+		_, ok := p.info.Uses[e.Sel].(*types.Func)
+		return ok && p.info.Selections[e] == nil
 	}
 	return false
 }
 
 // isLiteral is isValue for a composite literal. A key of an interface type may be impossible to
 // hash.
-func isLiteral(info *types.Info, e *ast.CompositeLit) bool {
-	t := info.Types[e].Type.Underlying()
-	if p, ok := t.(*types.Pointer); ok { // inside another literal
-		t = p.Elem().Underlying()
+func isLiteral(p *loadedPackage, e *ast.CompositeLit) bool {
+	if p.tables[e] {
+		return true
+	}
+	t := p.info.Types[e].Type.Underlying()
+	if pointer, ok := t.(*types.Pointer); ok { // inside another literal
+		t = pointer.Elem().Underlying()
 	}
 	m, isMap := t.(*types.Map)
 	if isMap {
@@ -82,12 +85,12 @@ func isLiteral(info *types.Info, e *ast.CompositeLit) bool {
 	_, isStruct := t.(*types.Struct)
 	for _, x := range e.Elts {
 		if pair, ok := x.(*ast.KeyValueExpr); ok {
-			if !isStruct && !isValue(info, pair.Key) {
+			if !isStruct && !isValue(p, pair.Key) {
 				return false
 			}
 			x = pair.Value
 		}
-		if !isValue(info, x) {
+		if !isValue(p, x) {
 			return false
 		}
 	}
@@ -95,24 +98,24 @@ func isLiteral(info *types.Info, e *ast.CompositeLit) bool {
 }
 
 // isNewError reports whether a call makes an error with a constant text.
-func isNewError(info *types.Info, e *ast.CallExpr) bool {
+func isNewError(p *loadedPackage, e *ast.CallExpr) bool {
 	sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr)
 	if !ok {
 		return false
 	}
-	f, ok := info.Uses[sel.Sel].(*types.Func)
-	return ok && f.FullName() == "errors.New" && info.Types[e.Args[0]].Value != nil
+	f, ok := p.info.Uses[sel.Sel].(*types.Func)
+	return ok && f.FullName() == "errors.New" && p.info.Types[e.Args[0]].Value != nil
 }
 
 // isConversion reports whether a call is a conversion that cannot panic, or a call of new.
-func isConversion(info *types.Info, e *ast.CallExpr) bool {
+func isConversion(p *loadedPackage, e *ast.CallExpr) bool {
 	if len(e.Args) != 1 {
 		return false
 	}
-	fun := info.Types[e.Fun]
+	fun := p.info.Types[e.Fun]
 	if !fun.IsType() {
 		id, ok := ast.Unparen(e.Fun).(*ast.Ident)
-		return ok && fun.IsBuiltin() && id.Name == "new" && info.Types[e.Args[0]].IsType()
+		return ok && fun.IsBuiltin() && id.Name == "new" && p.info.Types[e.Args[0]].IsType()
 	}
 	switch to := fun.Type.Underlying().(type) {
 	case *types.Array:
@@ -122,5 +125,5 @@ func isConversion(info *types.Info, e *ast.CallExpr) bool {
 			return false
 		}
 	}
-	return isValue(info, e.Args[0])
+	return isValue(p, e.Args[0])
 }
