@@ -6,8 +6,9 @@ import (
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
 )
 
-// Doc returns the first paragraph of the documentation of an exported name of a package as one line of text without
-// markup: "Builder", a method or field as "Builder.Len", the package itself as "". It is "" where there is none.
+// Doc returns the documentation of an exported name of a package as text without markup: "Builder", a method or field
+// as "Builder.Len", the package itself as "". It is "" where there is none. Of other modules than this one it has only
+// the first paragraph, as one line.
 func Doc(path, name string) string {
 	a, err := open()
 	if err != nil {

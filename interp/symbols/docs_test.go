@@ -22,6 +22,7 @@ func TestDoc(t *testing.T) {
 		{"sync/atomic", "Pointer.Load", "Load atomically loads"},
 		{"unsafe", "Sizeof", "Sizeof takes an expression"},
 		{"testing", "T.Errorf", "Errorf is equivalent to Logf"},
+		{"github.com/quernlab/quern/plots", "Scatters", "Scatters draws several series as dots"},
 		{"syscall", "Getpid", ""},
 		{"fmt", "Nothing", ""},
 		{"nothing", "Println", ""},
@@ -34,5 +35,18 @@ func TestDoc(t *testing.T) {
 		if strings.Contains(got, "\n") || len(got) > 1000 {
 			t.Errorf("Doc(%q, %q) is not short: %q", test.path, test.name, got)
 		}
+	}
+}
+
+// The documentation of our own packages is whole: it says what options do and what is returned.
+func TestDocOfOurPackages(t *testing.T) {
+	got := symbols.Doc("github.com/quernlab/quern/accel", "Fit")
+	for _, want := range []string{"Fit trains a model", "\n\n", "DivergedError"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the documentation of accel.Fit has no %q: %q", want, got)
+		}
+	}
+	if got := symbols.Doc("github.com/quernlab/quern/plots", "Live"); !strings.Contains(got, "\n    live := plots.NewLive(ctx, nil)\n") {
+		t.Errorf("the documentation of plots.Live has no example: %q", got)
 	}
 }

@@ -12,8 +12,12 @@ import (
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
 )
 
-// longest is where the documentation of one symbol is cut, in bytes: a hover shows no more, and the archive stays small.
-const longest = 400
+// longest is the length up to which the first paragraph of a symbol of another module is kept, in bytes, so that the
+// archives stay small. longestOwn is the length up to which the documentation of one of our own symbols is kept whole.
+const (
+	longest    = 400
+	longestOwn = 3000
+)
 
 // docs reads the documentation of a package's exported names from its source.
 func docs(p listed) (archive.Docs, error) {
@@ -30,7 +34,7 @@ func docs(p listed) (archive.Docs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("documentation of %s: %w", p.ImportPath, err)
 	}
-	d := collector{pkg: pkg, docs: make(archive.Docs)}
+	d := collector{pkg: pkg, docs: make(archive.Docs), whole: strings.HasPrefix(p.ImportPath, module)}
 	d.add("", pkg.Doc)
 	d.values(pkg.Consts)
 	d.values(pkg.Vars)
@@ -47,26 +51,43 @@ func docs(p listed) (archive.Docs, error) {
 }
 
 type collector struct {
-	pkg  *doc.Package
-	docs archive.Docs
+	pkg   *doc.Package
+	docs  archive.Docs
+	whole bool // keep whole comments
 }
 
-// add keeps the first paragraph of a comment, as text on one line.
+// add keeps a comment, or only its first paragraph.
 func (d collector) add(name, comment string) {
 	text := d.pkg.Synopsis(comment)
-	if paragraph := firstParagraph(d.pkg, comment); len(paragraph) <= longest {
-		text = paragraph
+	all := paragraphs(d.pkg, comment)
+	if len(all) > 0 && len(all[0]) <= longest {
+		text = all[0]
+	}
+	if d.whole {
+		if whole := strings.Join(all, "\n\n"); len(whole) <= longestOwn {
+			text = whole
+		}
 	}
 	if text != "" {
 		d.docs[name] = text
 	}
 }
 
-// firstParagraph returns the first paragraph without markup, its lines joined.
-func firstParagraph(pkg *doc.Package, comment string) string {
-	text := string(pkg.Text(comment))
-	paragraph, _, _ := strings.Cut(text, "\n\n")
-	return strings.Join(strings.Fields(paragraph), " ")
+// paragraphs returns the paragraphs of a comment without markup. The lines of a paragraph are joined, those of a list
+// or of code are not.
+func paragraphs(pkg *doc.Package, comment string) (all []string) {
+	for paragraph := range strings.SplitSeq(strings.TrimRight(string(pkg.Text(comment)), "\n"), "\n\n") {
+		switch {
+		case paragraph == "":
+			continue
+		case strings.HasPrefix(paragraph, "\t"):
+			paragraph = strings.ReplaceAll(paragraph, "\t", "    ")
+		case !strings.HasPrefix(paragraph, " "): // a list is indented
+			paragraph = strings.Join(strings.Fields(paragraph), " ")
+		}
+		all = append(all, paragraph)
+	}
+	return all
 }
 
 // values documents constants and variables: by their own comment, or by the one of their group.
