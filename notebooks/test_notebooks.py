@@ -156,3 +156,14 @@ def test_claims_end_in_the_time_to_an_accuracy(executed):
     last = executed("claims.ipynb").cells[-1].outputs[-1].data
     assert last["text/plain"].startswith("Seconds of training until 80 %")
     assert "+ warm-up, cosine" in last["image/svg+xml"]
+
+
+PAPER = 77  # the columns of a code cell that fit on a page, with tabs as wide as browsers print them
+
+
+@pytest.mark.parametrize("name", TUTORIALS)
+def test_code_fits_on_a_page(name):
+    """What is exported for printing cuts longer lines off."""
+    notebook = nbformat.read(HERE / name, as_version=4)
+    lines = [line for c in notebook.cells if c.cell_type == "code" for line in c.source.splitlines()]
+    assert not [line for line in lines if len(line.expandtabs(8)) > PAPER]
