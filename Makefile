@@ -33,7 +33,7 @@ help: ## print this list
 .PHONY: run
 run: kernelspec ## set everything up, execute the quickstart notebook, write build/quickstart.html
 	@mkdir -p $(BUILD)
-	$(JUPYTER) nbconvert --execute --to html --output-dir $(BUILD) --output quickstart.html notebooks/quickstart.ipynb
+	$(JUPYTER) nbconvert --execute --to html --output-dir $(BUILD) --output quickstart.html notebooks/01-quickstart.ipynb
 	@echo
 	@echo "the executed notebook:  $(CURDIR)/$(BUILD)/quickstart.html"
 	@echo "to open JupyterLab:     make lab"

@@ -1,6 +1,6 @@
 """Opens a notebook in JupyterLab in a headless browser, runs it, and takes a screenshot.
 
-    .venv/bin/python notebooks/lab.py quickstart.ipynb --picture build/quickstart.png
+    .venv/bin/python notebooks/lab.py 01-quickstart.ipynb --picture build/quickstart.png
 
 The browser test beside this file uses the same steps.
 """

@@ -62,7 +62,7 @@ def test_saved_without_outputs(name):
     assert len(ids) == len(set(ids))
 
 
-@pytest.mark.parametrize("name", ["quickstart.ipynb", "fashion.ipynb"])
+@pytest.mark.parametrize("name", ["01-quickstart.ipynb", "02-fashion.ipynb"])
 def test_holds_the_final_figure(executed, name):
     figures = [o.data for o in outputs(executed(name)) if "image/svg+xml" in o.get("data", {})]
     assert figures, "no figure"
@@ -85,11 +85,11 @@ def accuracy(notebook):
 
 
 def test_quickstart_learns_the_digits(executed):
-    assert accuracy(executed("quickstart.ipynb")) >= 95
+    assert accuracy(executed("01-quickstart.ipynb")) >= 95
 
 
 def test_fashion_learns_the_clothes(executed):
-    assert accuracy(executed("fashion.ipynb")) >= 87
+    assert accuracy(executed("02-fashion.ipynb")) >= 87
 
 
 def test_active_learning_goes_round(executed):

@@ -42,6 +42,6 @@ Also useful in a cell:
   programs  a cell with func main and no statements runs main; a whole program, starting at package main,
             can be pasted: it runs as with go run, and its declarations remain for the next cells
   results   the value of the last expression is shown; display.Show, display.Table and plots show more
-  tutorials are in the folder notebooks of Quern's source, which make lab opens: quickstart.ipynb first,
-            then fashion, 03-cnn to 09-several-gpus, and claims
+  tutorials are in the folder notebooks of Quern's source, which make lab opens:
+            01-quickstart.ipynb first, then 02-fashion to 09-several-gpus, and claims
 `
