@@ -28,6 +28,9 @@ func TestModuleTables(t *testing.T) {
 		"func (h Held) Last() byte { return h.list[len(h.list)-1] }\n" +
 		"var Called = sum([]int{" + list("%d") + "})\n" +
 		"func sum(list []int) (n int) { for _, x := range list { n += x }; return n }\n" +
+		"const shift, low = 4, 3\nconst typed uint8 = 200\n" +
+		"var Computed = [...]uint32{20000 - 19000: low<<shift | 1, 5: (shift + low) * 2, 6: -shift + 10, " + list("%d<<shift - 0") + "}\n" +
+		"var Typed = [...]uint8{typed, " + list("%d") + "}\n" +
 		"func Change() { Plain[1] = 9 }\n" +
 		"var Lowest = []int8{-128, 127, " + list("%d - 1 + 1 - %[1]d") + "}\n"
 	shadowed := "package shadowed\ntype uint16 string\nvar Strings = [...]uint16{" + strings.Repeat(`"a", `, 130) + "}\ntype int float64\nvar Floats = []int{" + list("%d") + "}\nvar Half = Floats[3] / 2\n"
@@ -41,6 +44,9 @@ func TestModuleTables(t *testing.T) {
 		"overflow":  "var X = []uint8{" + list("%d") + "256}\n",
 		"negative":  "var X = []uint8{" + list("%d") + "-1}\n",
 		"lower":     "var X = []int8{" + strings.Repeat("1, ", 130) + "-129}\n",
+		"shift":     "const s = 60\nvar X = []uint64{" + list("%d") + "16 << s}\n",
+		"name":      "var X = []int{" + list("%d") + "none}\n",
+		"variable":  "type T int\nconst c T = 1\nvar X = []int{" + list("%d") + "c}\n",
 		"outside":   "var X = [10]int{" + list("%d") + "}\n",
 		"character": "var X = []byte{" + list("%d") + "'ā'}\n",
 	}
@@ -56,13 +62,15 @@ func TestModuleTables(t *testing.T) {
 		{"(*tables.Pointer)[0], (*tables.Pointer)[130]", "= 18446744073709551615, 129"},
 		{"tables.Waits.Last(), tables.Called", "= 255, 8385"},
 		{"tables.Lowest[:4], len(tables.Lowest)", "= [-128 127 0 0], 132"},
+		{"tables.Computed[1000], tables.Computed[5:8], tables.Computed[136], len(tables.Computed)", "= 49, [14 6 0], 2064, 1001"},
+		{"tables.Typed[0], tables.Typed[130]", "= 200, 129"},
 		{"tables.Change()\ntables.Plain[:3]", "= [0 9 2]"},
 		{"import \"example.com/t/shadowed\"\nshadowed.Half, shadowed.Strings[129]", "= 1.5, \"a\""},
 	} {
 		n.must(t, row.in, row.want)
 	}
 	for name, want := range map[string]string{
-		"twice": "duplicate index 5", "overflow": "256", "negative": "-1", "lower": "-129", "outside": "out of bounds", "character": "'ā'",
+		"twice": "duplicate index 5", "overflow": "256", "negative": "-1", "shift": "16 << s", "name": "undefined: none", "variable": "cannot use c", "lower": "-129", "outside": "out of bounds", "character": "'ā'",
 	} {
 		got := n.run("import \"example.com/t/" + name + "\"\n" + name + ".X[0]")
 		if !strings.Contains(got, "example.com/t/"+name+" cannot be interpreted") || !strings.Contains(got, want) {

@@ -261,9 +261,14 @@ func (l *Loader) check(importPath string, files []*ast.File) (*loadedPackage, er
 	valid := err == nil
 	for _, t := range tables {
 		t.restore()
-		valid = valid && t.valid(p.info)
+	}
+	for _, t := range tables {
+		valid = valid && t.finish(p)
 	}
 	if !valid && len(tables) > 0 {
+		for _, t := range tables {
+			t.restore()
+		}
 		tables = nil
 		p, err = l.checkFiles(importPath, files, calls)
 	}

@@ -5,13 +5,14 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"math"
 	"slices"
 	"strconv"
 )
 
 // A table is a literal of many integers, such as the tables of character encodings. go/types
-// takes 200 ns and 300 bytes for each element, so it checks the literal with only the element
-// that gives the length. The others are checked here, and there are no facts about them.
+// takes time and memory for each element, so it checks the literal with only the element that
+// gives the length. The others are checked here and made numerals. There are no facts about them.
 type table struct {
 	literal  *ast.CompositeLit
 	elements []ast.Expr
@@ -72,17 +73,17 @@ func newTable(literal *ast.CompositeLit) *table {
 	next, last := int64(0), 0
 	for i, x := range literal.Elts {
 		if pair, ok := x.(*ast.KeyValueExpr); ok {
-			key, ok := pair.Key.(*ast.BasicLit)
-			if !ok || key.Kind != token.INT {
+			key := integer(pair.Key, nil)
+			if key == nil {
 				return nil
 			}
-			n, err := strconv.ParseInt(key.Value, 0, 32)
-			if err != nil {
+			n, exact := constant.Int64Val(key)
+			if !exact || n < 0 || n > math.MaxInt32 {
 				return nil
 			}
 			next, x = n, pair.Value
 		}
-		if !isNumeral(x) {
+		if !isNumeric(x) {
 			return nil
 		}
 		t.indices[i] = next
@@ -100,22 +101,85 @@ func newTable(literal *ast.CompositeLit) *table {
 	return t
 }
 
-// isNumeral reports whether an expression is a numeral, perhaps with a sign.
-func isNumeral(x ast.Expr) bool {
-	if minus, ok := x.(*ast.UnaryExpr); ok && minus.Op == token.SUB {
-		x = minus.X
+// isNumeric reports whether an expression consists of numerals, names and operators of integers.
+func isNumeric(x ast.Expr) bool {
+	switch x := x.(type) {
+	case *ast.BasicLit:
+		return x.Kind == token.INT || x.Kind == token.CHAR
+	case *ast.Ident:
+		return true
+	case *ast.ParenExpr:
+		return isNumeric(x.X)
+	case *ast.UnaryExpr:
+		return x.Op == token.SUB && isNumeric(x.X)
+	case *ast.BinaryExpr:
+		switch x.Op {
+		case token.ADD, token.SUB, token.MUL, token.OR, token.SHL:
+			return isNumeric(x.X) && isNumeric(x.Y)
+		}
 	}
-	literal, ok := x.(*ast.BasicLit)
-	return ok && (literal.Kind == token.INT || literal.Kind == token.CHAR)
+	return false
+}
+
+// integer returns the value of a numeric expression whose names are untyped constants of scope,
+// which may be nil; nil if it has another name, or a value of more than 64 bits.
+func integer(x ast.Expr, scope *types.Scope) constant.Value {
+	var v constant.Value
+	switch x := x.(type) {
+	case *ast.BasicLit:
+		v = constant.ToInt(constant.MakeFromLiteral(x.Value, x.Kind, 0))
+	case *ast.Ident:
+		if scope == nil {
+			return nil
+		}
+		c, ok := scope.Lookup(x.Name).(*types.Const)
+		if !ok || !types.Identical(c.Type(), types.Typ[types.UntypedInt]) {
+			return nil
+		}
+		v = c.Val()
+	case *ast.ParenExpr:
+		return integer(x.X, scope)
+	case *ast.UnaryExpr:
+		v = integer(x.X, scope)
+		if v == nil || x.Op != token.SUB {
+			return nil
+		}
+		v = constant.UnaryOp(token.SUB, v, 0)
+	case *ast.BinaryExpr:
+		l, r := integer(x.X, scope), integer(x.Y, scope)
+		if l == nil || r == nil {
+			return nil
+		}
+		switch x.Op {
+		case token.ADD, token.SUB, token.MUL, token.OR:
+			v = constant.BinaryOp(l, x.Op, r)
+		case token.SHL:
+			n, exact := constant.Uint64Val(r)
+			if !exact || n >= 64 {
+				return nil
+			}
+			v = constant.Shift(l, token.SHL, uint(n))
+		}
+	}
+	if v == nil || v.Kind() != constant.Int || constant.BitLen(v) > 64 {
+		return nil
+	}
+	return v
 }
 
 // restore puts the elements back.
 func (t *table) restore() { t.literal.Elts = t.elements }
 
-// valid reports whether the elements that were not checked are: whether their indices differ and
-// their values fit.
-func (t *table) valid(info *types.Info) bool {
-	typ := info.Types[t.literal].Type
+// bits are the sizes of the integers.
+var bits = map[types.BasicKind]int{
+	types.Int8: 8, types.Int16: 16, types.Int32: 32, types.Int64: 64, types.Int: strconv.IntSize,
+	types.Uint8: 8, types.Uint16: 16, types.Uint32: 32, types.Uint64: 64, types.Uint: strconv.IntSize,
+}
+
+// finish checks the elements that were not checked: whether their indices differ and their values
+// fit. If so it makes them numerals.
+func (t *table) finish(p *loadedPackage) bool {
+	typ := p.info.Types[t.literal].Type
 	if typ == nil {
 		return false
 	}
@@ -129,39 +193,48 @@ func (t *table) valid(info *types.Info) bool {
 		return false
 	}
 	basic, ok := elem.(*types.Basic)
-	if !ok || !integers[basic.Name()] {
+	if !ok || bits[basic.Kind()] == 0 {
 		return false
 	}
-	bits := map[types.BasicKind]uint{
-		types.Int8: 8, types.Int16: 16, types.Int32: 32, types.Int64: 64, types.Int: strconv.IntSize,
-		types.Uint8: 8, types.Uint16: 16, types.Uint32: 32, types.Uint64: 64, types.Uint: strconv.IntSize,
-	}[basic.Kind()]
-	if basic.Info()&types.IsUnsigned == 0 {
-		bits--
-	}
-	for _, x := range t.elements {
-		if pair, ok := x.(*ast.KeyValueExpr); ok {
+	size, unsigned := bits[basic.Kind()], basic.Info()&types.IsUnsigned != 0
+	numerals := make([]ast.Expr, len(t.elements))
+	for i, x := range t.elements {
+		pair, keyed := x.(*ast.KeyValueExpr)
+		if keyed {
 			x = pair.Value
 		}
-		minus, negative := x.(*ast.UnaryExpr)
-		if negative {
-			x = minus.X
+		v := integer(x, p.types.Scope())
+		switch {
+		case v == nil:
+			return false
+		case unsigned && (constant.Sign(v) < 0 || constant.BitLen(v) > size):
+			return false
+		case !unsigned && constant.BitLen(v) > size-1: // perhaps the lowest, which fits
+			return false
 		}
-		n, ok := numeral(x.(*ast.BasicLit))
-		if !ok || bits == 0 || n>>(bits-1)>>1 != 0 || negative && basic.Info()&types.IsUnsigned != 0 && n != 0 {
-			return false // perhaps -1<<63, which fits
+		numerals[i] = numeral(x, v)
+		if keyed {
+			key := numeral(pair.Key, constant.MakeInt64(t.indices[i]))
+			numerals[i] = &ast.KeyValueExpr{Key: key, Colon: pair.Colon, Value: numerals[i]}
 		}
 	}
 	indices := slices.Clone(t.indices)
 	slices.Sort(indices)
-	return len(slices.Compact(indices)) == len(t.indices)
+	if len(slices.Compact(indices)) != len(t.indices) {
+		return false
+	}
+	t.literal.Elts = numerals
+	return true
 }
 
-// numeral returns the value of a numeral if a uint64 can have it.
-func numeral(x *ast.BasicLit) (uint64, bool) {
-	if x.Kind == token.INT {
-		n, err := strconv.ParseUint(x.Value, 0, 64)
-		return n, err == nil
+// numeral returns an expression that is x if that is a numeral, and one with its value otherwise.
+func numeral(x ast.Expr, value constant.Value) ast.Expr {
+	if literal, ok := x.(*ast.BasicLit); ok {
+		return literal
 	}
-	return constant.Uint64Val(constant.ToInt(constant.MakeFromLiteral(x.Value, x.Kind, 0)))
+	if constant.Sign(value) < 0 {
+		positive := &ast.BasicLit{ValuePos: x.Pos(), Kind: token.INT, Value: constant.UnaryOp(token.SUB, value, 0).ExactString()}
+		return &ast.UnaryExpr{OpPos: x.Pos(), Op: token.SUB, X: positive}
+	}
+	return &ast.BasicLit{ValuePos: x.Pos(), Kind: token.INT, Value: value.ExactString()}
 }
