@@ -1,34 +1,34 @@
 package lower
 
-// Functions and methods that are declared again with the same parameters and
-// results. Closures that were made before call a function by the name that it had
-// then; Unit.Redeclared says which name has to lead to which function now.
+// Functions and methods that a later cell declares again with the same parameters and
+// results. Existing closures call a function by the name that it had when they were compiled.
+// Unit.Redeclared lists which function each such name must lead to now.
 
 import (
 	"go/types"
 )
 
-// Redeclared is a function that stands for an earlier one.
+// Redeclared is a function that replaces an earlier one.
 type Redeclared struct {
-	Group    string       // the same for all functions that stand for each other
+	Group    string       // the same for all versions of a function
 	Old, New string       // in lowered code
-	Key      types.Object // of the old one, for package vm
+	Key      types.Object // object of the old function, for package vm
 }
 
-// declaration is what a function of a cell is found by when it is declared again.
+// declaration identifies a function of a cell when it is declared again.
 type declaration struct {
 	pkg      *types.Package
 	receiver *types.TypeName // nil for a function
 	name     string
 }
 
-// version is the last function of a declaration.
+// version is the latest version of a function.
 type version struct {
 	group, name string
 	object      *types.Func
 }
 
-// redeclare notes that o, a function or method that is not generic, has a name.
+// redeclare records the name of o, a function or method that is not generic.
 func (e *emitter) redeclare(o *types.Func) {
 	d := declaration{pkg: o.Pkg(), name: o.Name()}
 	if d.pkg == e.cell.Package && e.cell.First != nil {
@@ -46,7 +46,7 @@ func (e *emitter) redeclare(o *types.Func) {
 	set(e.Program, e.versions, d, v)
 }
 
-// sameFunction reports whether functions of two signatures can be called alike.
+// sameFunction reports whether functions with these signatures are called in the same way.
 func sameFunction(a, b *types.Signature) bool {
 	if a.Recv() != nil && b.Recv() != nil && !types.Identical(a.Recv().Type(), b.Recv().Type()) {
 		return false

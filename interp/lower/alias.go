@@ -24,7 +24,7 @@ func (e *emitter) publicName(o *types.TypeName) string {
 	return e.alias(public.pkg) + "." + public.name
 }
 
-// publicKey is a type as package reflect names it.
+// publicKey is a type by the import path and name that package reflect reports.
 type publicKey struct{ pkg, name string }
 
 type publicType struct {
@@ -32,8 +32,7 @@ type publicType struct {
 	name string
 }
 
-// public finds, once, under which names the types of packages that cannot be
-// imported are public.
+// public computes, once, the public names of types of packages that cannot be imported.
 func (p *Program) public() map[publicKey]publicType {
 	if p.publics != nil {
 		return p.publics

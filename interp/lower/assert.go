@@ -1,6 +1,6 @@
 package lower
 
-// Assertions; those to a type that is not an interface and needs no box stay.
+// Type assertions. Those to a concrete type that needs no box do not change.
 //
 //	x.(int)           ->  mustʹ1(x), with Go's panic
 //	v, ok := x.(P)    ->  v, ok := asʹ1(x); in it rtʹ.As(x, 17)
@@ -8,8 +8,8 @@ package lower
 //	v, ok := x.(io.Reader) -> ... rtʹ.Convert(x, 19)
 //	v, ok := x.([]byte)    -> ... x.([]byte), and rtʹ.SameType(x, zero)
 //
-// yaegi takes any type that is assignable to the other for the same:
-// json.RawMessage for []byte, chan int for <-chan int.
+// yaegi treats any two assignable types as identical, for instance json.RawMessage and []byte, or
+// chan int and <-chan int.
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 	"strconv"
 )
 
-// asHelper names func(x interface{}) (T, bool).
+// asHelper returns the name of a func(x interface{}) (T, bool).
 func (e *emitter) asHelper(t types.Type) string {
 	id := e.Registry.ID(t)
 	return e.helper("as", fmt.Sprintf("as #%d", id), func(name string) {
@@ -61,7 +61,7 @@ func (e *emitter) asHelper(t types.Type) string {
 	})
 }
 
-// mustHelper names func(x interface{}) T that panics as Go does; source is the
+// mustHelper returns the name of a func(x interface{}) T that panics as Go does. source is the
 // static type of x.
 func (e *emitter) mustHelper(t, source types.Type) string {
 	id, from := e.Registry.ID(t), e.Registry.ID(source)

@@ -2,15 +2,15 @@ package lower
 
 // Assignments and definitions:
 //
-//	x = T{...}             ->  var t1 Tʹ1 = Tʹ1{...}; x = t1    yaegi replaces x and pointers to it keep the old one
+//	x = T{...}             ->  var t1 Tʹ1 = Tʹ1{...}; x = t1    yaegi gives x a new storage, and pointers to it keep the old one
 //	m[k] = *p              ->  var t1 T = *p; m[k] = t1          yaegi does not notice a nil p
-//	xs[i] = f(), p.x = f() ->  var t1 T = f(); xs[i] = t1        a panic of the target is the last
+//	xs[i] = f(), p.x = f() ->  var t1 T = f(); xs[i] = t1        the value is evaluated before a panic of the target
 //	x = <-ch               ->  var t1 T = <-ch; x = t1           yaegi stores into the wrong frame
-//	i, s = i+1, f()        ->  t1 := i+1; t2 := f(); i = t1; s = t2   yaegi forgets i
+//	i, s = i+1, f()        ->  t1 := i+1; t2 := f(); i = t1; s = t2   yaegi does not assign i
 //	i, m[i] = 1, 2         ->  the key is evaluated first
-//	v, ok := m[k]          ->  v := m[k]; _, ok := m[k]          v would keep its value of the iteration before
+//	v, ok := m[k]          ->  v := m[k]; _, ok := m[k]          v would keep the value of the previous iteration
 //	a, err := g(), err old ->  t1, t2 := g(); var a A = t1; err = t2
-//	x := v, in a loop and captured -> var t1 T = v; var x T = t1: only a definition by a variable always makes a new one
+//	x := v, in a loop and captured -> var t1 T = v; var x T = t1: only a definition from a variable always creates a new variable
 //	x := v, top level      ->  xʹ1 = v
 
 import (
@@ -53,7 +53,7 @@ func (f *function) assign(w *writer, s *ast.AssignStmt) {
 	}
 }
 
-// defined returns the variable that the identifier e defines, nil when e is assigned to.
+// defined returns the variable that the identifier e defines, or nil if e is assigned to.
 func (f *function) defined(e ast.Expr) *types.Var {
 	id, ok := e.(*ast.Ident)
 	if !ok {
@@ -68,7 +68,7 @@ func isBlank(e ast.Expr) bool {
 	return ok && id.Name == "_"
 }
 
-// target type of an assignment to e, nil when there is none.
+// targetType returns the type of the target of an assignment to e, or nil for _.
 func (f *function) targetType(e ast.Expr) types.Type {
 	if isBlank(e) {
 		return nil
@@ -106,15 +106,6 @@ func (f *function) assignOne(w *writer, lhs, rhs ast.Expr) {
 	f.put(w, f.expr(lhs), t, rhs, value)
 }
 
-func (f *function) isMapElement(e ast.Expr) bool {
-	x, ok := ast.Unparen(e).(*ast.IndexExpr)
-	if !ok {
-		return false
-	}
-	_, ok = f.coreOf(x.X).(*types.Map)
-	return ok
-}
-
 // discard evaluates rhs for its effects.
 func (f *function) discard(w *writer, rhs ast.Expr) {
 	if isNil(f.typeOf(rhs)) || f.Info.Types[rhs].Value != nil {
@@ -124,7 +115,7 @@ func (f *function) discard(w *writer, rhs ast.Expr) {
 	w.line("var %s %s = %s", t, f.typ(f.typeOf(rhs)), f.expr(rhs))
 }
 
-// put assigns a lowered value to a lowered variable of type t.
+// put emits the assignment of a lowered value to a lowered variable of type t.
 func (f *function) put(w *writer, variable string, t types.Type, rhs ast.Expr, value string) {
 	if f.replaces(rhs, t) {
 		tmp := f.temp()
@@ -134,22 +125,7 @@ func (f *function) put(w *writer, variable string, t types.Type, rhs ast.Expr, v
 	w.line("%s = %s", variable, value)
 }
 
-// replaces reports whether yaegi would give the variable that rhs is
-// assigned to another storage, or miss it.
-func (f *function) replaces(rhs ast.Expr, t types.Type) bool {
-	switch x := ast.Unparen(rhs).(type) {
-	case *ast.CompositeLit:
-		return true
-	case *ast.UnaryExpr:
-		return x.Op == token.ARROW
-	case *ast.CallExpr:
-		_, isFunc := t.Underlying().(*types.Signature)
-		return isFunc
-	}
-	return false
-}
-
-// define makes a variable with the given value.
+// define emits the definition of a variable with the given value.
 func (f *function) define(w *writer, v *types.Var, t types.Type, rhs ast.Expr, value string) {
 	if f.globals[v] {
 		f.put(w, f.names[v], t, rhs, value)
@@ -164,7 +140,7 @@ func (f *function) define(w *writer, v *types.Var, t types.Type, rhs ast.Expr, v
 	w.line("var %s %s = %s", f.declare(v), typ, value)
 }
 
-// tuple evaluates an expression with several values into new variables.
+// tuple emits the evaluation of an expression with several values, and returns the temporaries.
 func (f *function) tuple(w *writer, rhs ast.Expr, tuple *types.Tuple) []string {
 	temps := make([]string, tuple.Len())
 	for i := range temps {
@@ -219,7 +195,7 @@ func (f *function) assignTuple(w *writer, lhs []ast.Expr, rhs ast.Expr) {
 	}
 }
 
-// defineFrom makes a variable with a value that is a variable.
+// defineFrom emits the definition of a variable whose value is a variable.
 func (f *function) defineFrom(w *writer, v *types.Var, t types.Type, value string) {
 	if f.globals[v] {
 		w.line("%s = %s", f.names[v], value)
@@ -236,7 +212,7 @@ func (f *function) assignLookup(w *writer, lhs []ast.Expr, x *ast.IndexExpr) {
 	w.line("var %s %s = %s", tm, f.typ(f.typeOf(x.X)), f.expr(x.X))
 	key := f.key(x.Index, m.Key())
 	if f.checksKey(x.Index, m.Key()) {
-		key = f.keyHelper("asked", f.typeOf(x.X), m) + "(" + tm + ", " + f.exprTo(x.Index, m.Key()) + ")"
+		key = f.keyHelper("lookupKey", f.typeOf(x.X), m) + "(" + tm + ", " + f.exprTo(x.Index, m.Key()) + ")"
 	}
 	w.line("var %s %s = %s", tk, f.typ(m.Key()), key)
 	values := []string{tm + "[" + tk + "]", ""}
@@ -267,62 +243,6 @@ func all(list []ast.Expr, is func(ast.Expr) bool) bool {
 		}
 	}
 	return true
-}
-
-// lvalues lowers the targets of a parallel assignment. Their operands are
-// evaluated now: an assignment to one target must not move another.
-func (f *function) lvalues(w *writer, lhs []ast.Expr) []string {
-	names := make([]string, len(lhs))
-	for i, e := range lhs {
-		switch x := ast.Unparen(e).(type) {
-		case *ast.Ident:
-			if !isBlank(x) && f.defined(x) == nil {
-				names[i] = f.expr(x)
-			}
-		case *ast.IndexExpr:
-			names[i] = f.indexTarget(w, x)
-		case *ast.StarExpr:
-			t := f.temp()
-			w.line("var %s %s = %s", t, f.typ(f.typeOf(x.X)), f.expr(x.X))
-			names[i] = "*" + t
-		case *ast.SelectorExpr:
-			names[i] = f.fieldTarget(w, x)
-		}
-	}
-	return names
-}
-
-func (f *function) indexTarget(w *writer, x *ast.IndexExpr) string {
-	base, index := f.temp(), f.temp()
-	bt := f.typeOf(x.X)
-	text, typ := f.expr(x.X), f.typ(bt)
-	var it types.Type = f.typeOf(x.Index)
-	switch u := bt.Underlying().(type) {
-	case *types.Array:
-		text, typ = addressOf(text), "*"+typ
-	case *types.Map:
-		it = u.Key()
-	}
-	w.line("var %s %s = %s", base, typ, text)
-	w.line("var %s %s = %s", index, f.typ(it), f.exprTo(x.Index, it))
-	if f.checksTarget(x) {
-		index = f.keyHelper("stored", bt, f.coreOf(x.X).(*types.Map)) + "(" + base + ", " + index + ")"
-	}
-	return base + "[" + index + "]"
-}
-
-func (f *function) fieldTarget(w *writer, x *ast.SelectorExpr) string {
-	sel := f.Info.Selections[x]
-	if sel == nil || f.root(x) != nil {
-		return f.expr(x)
-	}
-	base, t := f.temp(), f.typeOf(x.X)
-	text, typ := f.expr(x.X), f.typ(t)
-	if _, pointer := t.Underlying().(*types.Pointer); !pointer {
-		text, typ = addressOf(text), "*"+typ
-	}
-	w.line("var %s %s = %s", base, typ, text)
-	return f.field(base, t, sel.Index())
 }
 
 // assignMany lowers a, b = x, y.
@@ -357,36 +277,6 @@ func (f *function) assignMany(w *writer, s *ast.AssignStmt) {
 			w.line("%s = %s", names[i], temps[i])
 		}
 	}
-}
-
-// plainSwap reports whether yaegi does a parallel assignment right: the
-// values are variables, elements and arithmetic, no target is a map element. It
-// does not know the type of nil, nor of a field of a compiled struct.
-func (f *function) plainSwap(s *ast.AssignStmt) bool {
-	for i, e := range s.Lhs {
-		if isBlank(e) || types.IsInterface(f.typeOf(e)) {
-			return false
-		}
-		if f.isMapElement(e) || isNil(f.typeOf(s.Rhs[i])) {
-			return false
-		}
-		plain := true
-		for _, x := range []ast.Expr{e, s.Rhs[i]} {
-			ast.Inspect(x, func(n ast.Node) bool {
-				switch n := n.(type) {
-				case *ast.CallExpr, *ast.CompositeLit, *ast.FuncLit, *ast.TypeAssertExpr, *ast.StarExpr, *ast.SelectorExpr:
-					plain = false
-				case *ast.UnaryExpr:
-					plain = plain && n.Op != token.ARROW && n.Op != token.AND
-				}
-				return plain
-			})
-		}
-		if !plain {
-			return false
-		}
-	}
-	return true
 }
 
 // variables lowers a var declaration in a function.

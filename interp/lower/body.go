@@ -1,13 +1,13 @@
 package lower
 
-// The statements of a cell are a function. yaegi copies all variables of a
-// function for each function literal in it, and it compiles a function in one piece, so
-// many statements are distributed over functions of a bounded size:
+// The statements of a cell become a function. yaegi copies all variables of a function for each
+// function literal in it, and compiles a function as a whole. So many statements are distributed
+// over functions of limited size:
 //
 //	s1; ...; s1000  ->  func bodyʹ3ʹ1() { bodyʹ3ʹpartʹ1(); ...; bodyʹ3ʹpartʹ20() }
 //	                    func bodyʹ3ʹpartʹ1() { s1; ...; s50 }
 //
-// Calls that register method tables are distributed in the same way.
+// The calls that register method tables are distributed in the same way.
 
 import (
 	"go/ast"
@@ -31,8 +31,8 @@ func (e *emitter) body(name string) {
 	w.open("func %s() {", name)
 	f.activation(w, sig, e.cell.Body, func(w *writer) {
 		steps := f.steps()
-		// A goto leads from one step to another, and recover is for the function that
-		// it is in.
+		// A goto leads from one step to another, and recover belongs to the function that
+		// contains it.
 		if len(steps) <= 2*partSize || f.facts.jumps || f.frame.recovers != "" {
 			for _, step := range steps {
 				step.lower(w)
@@ -54,15 +54,15 @@ func (e *emitter) body(name string) {
 // A step is one statement of the body of a cell.
 type step struct {
 	lower   func(w *writer)
-	defines bool // a local variable, for the next step
+	defines bool // the step defines a local variable that the next step may use
 }
 
-// steps returns the initialisers and the statements of a cell.
+// steps returns the initializers and the statements of a cell.
 func (f *function) steps() (list []step) {
 	for _, init := range f.cell.Init {
 		list = append(list, step{lower: func(w *writer) {
-			if s := f.initialisers[init]; s == nil || !f.compiledLoop(w, s) {
-				f.initialiser(w, init)
+			if s := f.initializers[init]; s == nil || !f.compiledLoop(w, s) {
+				f.initializer(w, init)
 			}
 		}})
 	}
@@ -81,7 +81,7 @@ func (f *function) steps() (list []step) {
 	return list
 }
 
-// definesLocal reports whether s defines a variable that is not one of the session.
+// definesLocal reports whether s defines a variable that is not a variable of the session.
 func (f *function) definesLocal(s ast.Stmt) bool {
 	assign, ok := s.(*ast.AssignStmt)
 	if !ok || assign.Tok != token.DEFINE {
@@ -97,7 +97,7 @@ func (f *function) definesLocal(s ast.Stmt) bool {
 	return false
 }
 
-// part puts steps into a function of their own, and writes its call.
+// part moves steps to a new function, and emits its call.
 func (f *function) part(w *writer, steps []step) {
 	name := f.freshOf("body", "ʹpart")
 	f.once = append(f.once, name)
@@ -116,8 +116,8 @@ func (f *function) part(w *writer, steps []step) {
 	w.line("%s(%s)", name, f.frame.deferred)
 }
 
-// register emits the functions that register method tables, and names the one to be
-// called; "" if there are none.
+// register emits the functions that register method tables, and returns the name of the one to
+// call, or "" if there are none.
 func (e *emitter) register() string {
 	lines := e.registers
 	for len(lines) > partSize {

@@ -2,11 +2,11 @@ package lower
 
 // Labels and branches.
 //
-//	break, continue, in the body of a range over a function  ->  return, after telling the loop
+//	break, continue, in the body of a range over a function  ->  return, after setting the state of the loop
 //	continue, in a loop with copied variables                ->  i1 = i; continue
 //	L: for {}, goto L                                        ->  Jʹ1: _ = stopʹ; Lʹ2: for {}
 //
-// yaegi keeps labels among the variables, so each gets a name of its own.
+// yaegi stores labels and variables in one scope, so each label gets a unique name.
 
 import (
 	"go/ast"
@@ -17,12 +17,12 @@ import (
 
 // target is a statement that break or continue can leave.
 type target struct {
-	label          string // of the user
+	label          string // as the user wrote it
 	loop           bool   // continue is possible
-	frame          *frame // where break and continue would be statements
+	frame          *frame // the frame in which break and continue are plain statements
 	emitted        string // label in lowered code
 	beforeContinue func(w *writer)
-	iteration      *iteration // of a range over a function
+	iteration      *iteration // for a range over a function
 }
 
 func (f *function) push(t *target) *target {
@@ -33,7 +33,7 @@ func (f *function) push(t *target) *target {
 
 func (f *function) pop() { f.targets = f.targets[:len(f.targets)-1] }
 
-// label writes the label of the statement that follows.
+// label emits the label of the following statement.
 func (f *function) label(w *writer, t *target) {
 	if t.label == "" {
 		return
@@ -55,7 +55,7 @@ func (f *function) jumpLabel(name string) string {
 func (f *function) labeled(w *writer, s *ast.LabeledStmt) {
 	if f.facts.jumpLabels[s.Label.Name] {
 		w.line("%s:", f.jumpLabel(s.Label.Name))
-		w.line("_ = stopʹ") // yaegi does not see a label that follows a label
+		w.line("_ = stopʹ") // yaegi does not see a label after a label
 	}
 	switch x := s.Stmt.(type) {
 	case *ast.ForStmt:
@@ -98,7 +98,7 @@ func (f *function) branch(w *writer, s *ast.BranchStmt) {
 	}
 }
 
-// jump goes to a label, out of the bodies of ranges over functions that it is not in.
+// jump emits a goto, which may leave the bodies of ranges over functions.
 func (f *function) jump(w *writer, label *types.Label) {
 	it := f.frame.iteration
 	if it == nil || it.body.Pos() <= label.Pos() && label.Pos() < it.body.End() {
@@ -109,14 +109,14 @@ func (f *function) jump(w *writer, label *types.Label) {
 	f.leaveIteration(w, exitTo{tok: token.GOTO, label: label})
 }
 
-// leaveIteration leaves the body of a range over a function for e.
+// leaveIteration emits the exit e from the body of a range over a function.
 func (f *function) leaveIteration(w *writer, e exitTo) {
 	it := f.frame.iteration
 	w.line("%s = %d", it.state, it.exit(e))
 	w.line("return false")
 }
 
-// leaveTo breaks or continues t.
+// leaveTo emits a break or continue of t.
 func (f *function) leaveTo(w *writer, tok token.Token, t *target) {
 	if t.iteration != nil && t.iteration.frame == f.frame {
 		if tok == token.BREAK {

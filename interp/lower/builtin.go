@@ -7,17 +7,17 @@ package lower
 //	len(p), p *[3]T  ->  func(*[3]T) int { return 3 }(p)
 //	make(<-chan T)   ->  (<-chan T)(make(chan T))
 //	make([]T, n)     ->  make([]T, rtʹ.MakeLength(int(n), 8)), unless n is a small constant
-//	make([]T, n, m)  ->  makeʹ1(int(n), int(m)), which tells as Go does what is out of range
+//	make([]T, n, m)  ->  makeʹ1(int(n), int(m)), which panics as Go does if an argument is out of range
 //	new(expr)        ->  func(v T) *T { return &v }(expr)
 //	print, println   ->  rtʹ.BuiltinPrint, rtʹ.BuiltinPrintln: to stderr, as Go
 //	recover()        ->  dʹ.Recover(), see defer.go
 //	real(z), complex(x, y)  ->  float32(real(z)), complex64(complex(x, y))
 //	append(g())      ->  func(t1 []A, t2 B) []A { return append(t1, t2) }(g())
 //	append(s, a, s[0]), append(t, t)  ->  append(s, []T{a, s[0]}...)
-//	append(s, v), delete(m, k), panic(v): v and k become the element, key, any
+//	append(s, v), delete(m, k), panic(v): v and k are converted to the element type, the key type, any
 //
-// yaegi lacks the first three, prints through fmt, and finds a panic only
-// in the parent of the frame.
+// yaegi does not have the first three, prints through fmt, and finds a panic only in the parent of
+// the frame.
 
 import (
 	"fmt"
@@ -44,13 +44,13 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 		u := f.coreOf(e.Args[0]).(*types.Map)
 		key := u.Key()
 		if f.checksKey(e.Args[1], key) {
-			return f.keyHelper("removed", f.typeOf(e.Args[0]), u) + "(" + f.expr(e.Args[0]) + ", " + f.exprTo(e.Args[1], key) + ")"
+			return f.keyHelper("deleteKey", f.typeOf(e.Args[0]), u) + "(" + f.expr(e.Args[0]) + ", " + f.exprTo(e.Args[1], key) + ")"
 		}
 		return "delete(" + f.expr(e.Args[0]) + ", " + f.key(e.Args[1], key) + ")"
 	case "max", "min":
 		acc := f.expr(e.Args[0])
 		if t := f.typeOf(e); t.Underlying().(*types.Basic).Info()&types.IsFloat != 0 {
-			// A function of lowered code would not get a negative zero.
+			// An argument of a lowered function would lose a negative zero.
 			function := map[string]string{"min": "Min", "max": "Max"}[name]
 			for _, x := range e.Args[1:] {
 				acc = f.typ(t) + "(" + f.rt(function, "float64("+acc+")", "float64("+f.expr(x)+")") + ")"
@@ -64,7 +64,7 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 		return acc
 	case "len", "cap":
 		if p, ok := f.coreOf(e.Args[0]).(*types.Pointer); ok {
-			// The length of the array, also of a nil pointer.
+			// The result is the length of the array, even for a nil pointer.
 			n := p.Elem().Underlying().(*types.Array).Len()
 			return fmt.Sprintf("func(%s) int { return %d }(%s)", f.typ(f.typeOf(e.Args[0])), n, f.expr(e.Args[0]))
 		}
@@ -123,7 +123,7 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 		return f.rt(function, arguments...)
 	case "recover":
 		if f.frame.exit == byYield {
-			return f.rt("Recoverer") + ".Recover()" // never the function that was deferred
+			return f.rt("Recoverer") + ".Recover()" // this function is never the deferred one
 		}
 		return f.frame.recovers + ".Recover()"
 	}
@@ -133,7 +133,7 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 	}
 	switch name {
 	case "real", "imag", "complex":
-		// yaegi's are of 64 and 128 bits always.
+		// In yaegi they are always complex128 and float64.
 		return f.typ(f.typeOf(e)) + "(" + name + "(" + list(arguments) + "))"
 	}
 	if text, ok := f.unsafe(e, name, arguments); ok {
@@ -145,7 +145,7 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 	return name + "(" + list(arguments) + ")"
 }
 
-// makeSlice names a function that makes a slice of type t with a length and a
+// makeSlice returns the name of a function that makes a slice of type t with a length and a
 // capacity.
 func (f *function) makeSlice(t types.Type, s *types.Slice) string {
 	typ := f.typ(t)
@@ -157,8 +157,8 @@ func (f *function) makeSlice(t types.Type, s *types.Slice) string {
 	})
 }
 
-// makeLength returns a size that make is given, of elements of size bytes, which lowered code
-// checks unless it is a small constant.
+// makeLength lowers a size argument of make, for elements of size bytes. Lowered code checks it
+// unless it is a small constant.
 func (f *function) makeLength(x ast.Expr, size int64) string {
 	const small = 1 << 20
 	text := f.expr(x)
@@ -192,8 +192,8 @@ func (f *function) spreadBuiltin(e *ast.CallExpr, name string, tuple *types.Tupl
 	return "func(" + list(parameters) + ") " + result + f.builtin(&inner, name) + " }(" + f.expr(e.Args[0]) + ")"
 }
 
-// placeholder returns an identifier, in place of an expression of the user, for a
-// variable of lowered code.
+// placeholder returns an identifier for a variable of lowered code, to be used in place of an
+// expression of the user.
 func (f *function) placeholder(at ast.Node, name string, t types.Type) *ast.Ident {
 	v := types.NewVar(at.Pos(), nil, name, t)
 	id := &ast.Ident{NamePos: at.Pos(), Name: name}
@@ -229,23 +229,24 @@ func (f *function) append(e *ast.CallExpr) string {
 		arguments[0] = s
 	}
 	if len(e.Args) > 2 && !all(e.Args[1:], f.isPlain) || len(e.Args) == 2 && types.Identical(f.typeOf(e.Args[0]), f.typeOf(e.Args[1])) {
-		// yaegi reads an element that is appended after it wrote those before,
-		// and takes one of the type of the slice for many.
+		// yaegi reads an appended element after it has written the ones before, and treats an
+		// element of the type of the slice as several elements.
 		return "append(" + s + ", " + sliceLiteral(f.typ(f.typeOf(e).Underlying()), arguments[1:]) + "...)"
 	}
 	return "append(" + list(arguments) + ")"
 }
 
-// shortBytes is the size of the buffer that slices have which do not leave their function, see vm.ShortSlices.
+// shortBytes is the size of the stack buffer of slices that do not escape, see vm.ShortSlices.
 const shortBytes = 32
 
-// buffer names a function that gives an empty slice, to which n elements are appended, such a buffer.
-func (f *function) buffer(typ string, room int64) string {
+// buffer returns the name of a function that returns an empty slice with such a buffer if n elements
+// are going to be appended to it.
+func (f *function) buffer(typ string, capacity int64) string {
 	return f.helper("buffer", "buffer "+typ, func(helper string) {
 		w := &f.out
 		w.open("func %s(s %s, n int) %[2]s {", helper, typ)
-		w.open("if len(s) == 0 && cap(s) < n && n <= %d {", room)
-		w.line("return make(%s, 0, %d)", typ, room)
+		w.open("if len(s) == 0 && cap(s) < n && n <= %d {", capacity)
+		w.line("return make(%s, 0, %d)", typ, capacity)
 		w.close("}")
 		w.line("return s")
 		w.close("}")
@@ -261,8 +262,8 @@ func (f *function) isPlain(e ast.Expr) bool {
 	return ok
 }
 
-// extremum names a function that is min or max of two values of type t, which is
-// not one of floats.
+// extremum returns the name of a function that returns the min or max of two values of type t. t is
+// not a float type.
 func (f *function) extremum(name string, t types.Type) string {
 	typ := f.typ(t)
 	return f.helper(name, name+" "+typ, func(helper string) {

@@ -3,14 +3,14 @@ package lower
 // Calls:
 //
 //	f(a, b)                 ->  fʹ1(a as the type of the parameter, b ...)
-//	f(1, 2), func(...int)   ->  fʹ1([]int{1, 2}...)      yaegi takes one slice for the whole list
-//	compiled f()            ->  f([]int(nil)...)         package reflect would make an empty slice that is not nil
+//	f(1, 2), func(...int)   ->  fʹ1([]int{1, 2}...)      yaegi treats a single slice as the whole list
+//	compiled f()            ->  f([]int(nil)...)         package reflect would make a non-nil empty slice
 //	f(g()), conversions     ->  func(t1 A, t2 B) R { return fʹ1(t1 as X, t2 as Y) }(g())
 //	wg.Go(func() {...}), in a loop -> wg.Go(func() func() { return func() {...} }())
 //	sort.Slice(ps, less)    ->  the raw value: package sort looks into it
 //
-// The last but one: yaegi gives compiled code a literal that shares the
-// frame, so that later iterations overwrite what it has captured.
+// The reason for wg.Go: yaegi passes to compiled code a literal that shares the frame, so later
+// iterations overwrite the variables that it has captured.
 
 import (
 	"fmt"
@@ -18,20 +18,18 @@ import (
 	"go/types"
 	"strconv"
 	"strings"
-
-	"github.com/quernlab/quern/interp/vm"
 )
 
-// call is a call whose parts can be evaluated before it is made.
+// call is a call whose operands can be evaluated before it is made.
 type call struct {
-	function string // what is called, unless it is a method of a compiled type
+	function string // the called function, unless it is a method of a compiled type
 	typ      string // type of function
-	fixed    bool   // function is the name of a declaration
-	dynamic  string // the method, when function is a dispatcher
+	fixed    bool   // function is the name of a declared function
+	dynamic  string // name of the method if function is a dispatcher
 
 	receiver     string // of a method of a compiled type
 	receiverType string
-	byAddress    bool // the method has a pointer receiver, receiver is a variable
+	byAddress    bool // the method has a pointer receiver and receiver is a variable
 	method       string
 
 	arguments []argument
@@ -53,11 +51,11 @@ func (c *call) text() string {
 	if c.spread {
 		spread = "..."
 	}
-	// Of a chain of calls this is copied for each: once and not more often.
+	// In a chain of calls, each call copies the text of the previous one, so copy it only once.
 	return function + method + "(" + list(texts) + spread + ")"
 }
 
-// bindReceiver makes name the receiver and returns the receiver and its type.
+// bindReceiver replaces the receiver by name, and returns the receiver and its type.
 func (c *call) bindReceiver(name string) (x, typ string) {
 	if c.fixed {
 		x, typ = c.arguments[0].text, c.arguments[0].typ
@@ -73,10 +71,10 @@ func (c *call) bindReceiver(name string) (x, typ string) {
 	return x, typ
 }
 
-// bind evaluates all parts of c now, for a go or defer statement.
+// bind evaluates all operands of c immediately, for a go or defer statement.
 func (f *function) bind(w *writer, c *call) {
 	if c.dynamic != "" {
-		// Go panics now when the interface is nil.
+		// Go panics here if the interface is nil.
 		w.line("%s", f.rt("Method", c.arguments[0].text, strconv.Quote(c.dynamic)))
 	}
 	if c.method != "" {
@@ -90,12 +88,12 @@ func (f *function) bind(w *writer, c *call) {
 	}
 }
 
-// bindValue evaluates a into a variable of its own.
+// bindValue evaluates a into a new variable.
 func (f *function) bindValue(w *writer, a argument) string {
 	t := f.temp()
 	w.line("var %s %s = %s", t, a.typ, a.text)
 	if f.repeats() {
-		// Only a definition by a variable always makes a new one.
+		// Only a definition from a variable always creates a new variable.
 		first := t
 		t = f.temp()
 		w.line("var %s %s = %s", t, a.typ, first)
@@ -103,7 +101,7 @@ func (f *function) bindValue(w *writer, a argument) string {
 	return t
 }
 
-// callee returns the call of e.Fun without the arguments of the user.
+// callee returns the call of e.Fun without the user's arguments.
 func (f *function) callee(e *ast.CallExpr) *call {
 	fun := ast.Unparen(e.Fun)
 	switch fun := fun.(type) {
@@ -143,7 +141,7 @@ func (f *function) callee(e *ast.CallExpr) *call {
 	return &call{function: operand(f.expr(fun)), typ: f.typ(f.typeOf(e.Fun))}
 }
 
-// plan lowers a call that is neither a conversion nor of a builtin.
+// plan lowers a call that is neither a conversion nor a call of a builtin.
 func (f *function) plan(e *ast.CallExpr) *call {
 	c := f.callee(e)
 	sig := f.typeOf(e.Fun).Underlying().(*types.Signature)
@@ -171,13 +169,13 @@ func (f *function) plan(e *ast.CallExpr) *call {
 			}
 		}
 		if compiled && isReflectValue(t) && f.compiledFunc(e).Pkg().Path() != "reflect" {
-			a.text = operand(a.text) + ".Value" // as compiled code has it, see rt.ReflectValue
+			a.text = operand(a.text) + ".Value" // the type in compiled code, see rt.ReflectValue
 		}
 		if i == 0 {
 			a.text = f.named(e, x, a.text)
 		}
 		if i == xmlArgument(f.compiledFunc(e)) {
-			f.refuseXML(x)
+			f.rejectXML(x)
 		}
 		if e.Ellipsis.IsValid() && isNil(f.typeOf(x)) {
 			a.text = convertible(a.typ) + "(nil)" // f(nil...)
@@ -229,7 +227,7 @@ func (f *function) variadic(c *call, t *types.Slice, rest []argument, compiled b
 	}
 }
 
-// isMapKey reports whether the first argument of e becomes the key of a compiled map.
+// isMapKey reports whether the first argument of e becomes a key of a compiled map.
 func (f *function) isMapKey(e *ast.CallExpr) bool {
 	o := f.compiledFunc(e)
 	return o != nil && o.Pkg().Path() == "sync" && strings.HasPrefix(o.FullName(), "(*sync.Map).") && o.Name() != "Range"
@@ -250,8 +248,8 @@ func (f *function) argument(x ast.Expr, t types.Type, raw bool) string {
 	return f.exprTo(x, t)
 }
 
-// instantiated returns the method that an index expression gives type arguments, nil
-// if it does something else.
+// instantiated returns the selector of the method that an index expression instantiates, or nil if
+// the expression is something else.
 func instantiated(e ast.Expr) *ast.SelectorExpr {
 	switch x := e.(type) {
 	case *ast.IndexExpr:
@@ -279,7 +277,7 @@ func calleeIdent(e ast.Expr) *ast.Ident {
 	return nil
 }
 
-// genericIdent returns the identifier of the function e in e[T], which is f, p.f or (f).
+// genericIdent returns the identifier of the function e in e[T]; e is f, p.f or (f).
 func genericIdent(e ast.Expr) *ast.Ident {
 	switch e.(type) {
 	case *ast.IndexExpr, *ast.IndexListExpr:
@@ -288,8 +286,7 @@ func genericIdent(e ast.Expr) *ast.Ident {
 	return calleeIdent(e)
 }
 
-// compiledFunc returns the compiled function or method that e calls, nil when there
-// is none.
+// compiledFunc returns the compiled function or method that e calls, or nil.
 func (f *function) compiledFunc(e *ast.CallExpr) *types.Func {
 	id := calleeIdent(e.Fun)
 	if id == nil {
@@ -382,7 +379,7 @@ func (f *function) spreadCall(e *ast.CallExpr, sig *types.Signature, tuple *type
 	if len(outer) == 0 {
 		return fmt.Sprintf("func(%s) (%s) { %s%s }(%s)", list(parameters), list(results), returning(sig), c.text(), f.expr(e.Args[0]))
 	}
-	// yaegi spreads a call only when it is the single argument.
+	// yaegi passes on several results only if the call is the single argument.
 	receiver, tupleParameters := parameters[0], parameters[1:]
 	return fmt.Sprintf("func(%s) (%s) { return func(%s) (%s) { %s%s } }(%s)(%s)",
 		receiver, "func("+list(typesOf(tupleParameters))+") ("+list(results)+")",
@@ -395,68 +392,4 @@ func typesOf(parameters []string) []string {
 		_, out[i], _ = strings.Cut(p, " ")
 	}
 	return out
-}
-
-// conversion lowers T(x).
-func (f *function) conversion(e *ast.CallExpr, t types.Type) string {
-	x := e.Args[0]
-	from := f.typeOf(x)
-	if types.IsInterface(t) {
-		if isNil(from) {
-			return f.conversionType(t) + "(nil)"
-		}
-		// In a condition yaegi takes the conversion for the condition. What
-		// receives the value has the type.
-		return f.exprTo(x, t)
-	}
-	text := f.expr(x)
-	if s, ok := t.Underlying().(*types.Slice); ok && isText(from) {
-		name := "TextRunes"
-		if s.Elem().Underlying().(*types.Basic).Kind() == types.Byte {
-			name = "TextBytes"
-		}
-		exact, short := f.Info.Types[x].Value != nil || f.facts.short[e] == vm.Exact, f.facts.short[e] == vm.Buffered
-		if exact || short {
-			return f.conversionType(t) + "(" + f.rt(name, "string("+text+")", strconv.FormatBool(exact), strconv.FormatBool(short)) + ")"
-		}
-	}
-	if n, _ := selfReferring(t); n != nil && !isNil(from) {
-		return f.convert(text, from.Underlying(), t)
-	}
-	if a, ok := under(t).(*types.Array); ok {
-		if _, slice := from.Underlying().(*types.Slice); slice {
-			return f.toArray(from, t, a) + "(" + text + ")"
-		}
-	}
-	return f.conversionType(t) + "(" + text + ")"
-}
-
-func isText(t types.Type) bool {
-	b, ok := t.Underlying().(*types.Basic)
-	return ok && b.Info()&types.IsString != 0
-}
-
-// toArray names the conversion of a slice to an array, or to a pointer to one.
-func (f *function) toArray(from, to types.Type, array *types.Array) string {
-	in, out := f.typ(from), f.typ(to)
-	return f.helper("array", "array "+in+" "+out, func(helper string) {
-		w := &f.out
-		w.open("func %s(s %s) %s {", helper, in, out)
-		w.line("%s", f.rt("ArrayLength", "len(s)", strconv.FormatInt(array.Len(), 10)))
-		w.line("return %s(s)", f.conversionType(to))
-		w.close("}")
-	})
-}
-
-func (f *function) conversionType(t types.Type) string {
-	return convertible(f.typ(t))
-}
-
-// convertible returns a type as it is called for a conversion. What follows a function
-// type, also one of elements, would be its results.
-func convertible(typ string) string {
-	if strings.ContainsAny(typ[:1], "*<") || strings.HasPrefix(typ, "chan") || strings.Contains(typ, "func(") {
-		return "(" + typ + ")"
-	}
-	return typ
 }

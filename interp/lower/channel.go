@@ -1,8 +1,8 @@
 package lower
 
-// Receives and sends are calls of functions that the run time makes, one for each
-// type of channel: they end when the cell of the goroutine that waits is
-// interrupted. yaegi ends all waits of an evaluation, or none.
+// Receives and sends are calls of functions that the run time creates, one for each type of channel.
+// They end when the cell of the waiting goroutine is interrupted. yaegi itself can only end all
+// waits of an evaluation, or none.
 //
 //	f(<-c)             ->  f(receiveʹ1(c))
 //	v, ok := <-c       ->  v, ok := receivedʹ2(c)
@@ -14,7 +14,7 @@ import (
 	"go/types"
 )
 
-// channelFunction names a variable that holds a function of the run time.
+// channelFunction returns the name of a variable with a function that the run time creates.
 func (e *emitter) channelFunction(base, function, signature string) string {
 	return e.helper(base, base+" "+signature, func(name string) {
 		e.out.line("var %s func%s", name, signature)
@@ -22,8 +22,8 @@ func (e *emitter) channelFunction(base, function, signature string) string {
 	})
 }
 
-// receive names a function that receives from a channel of type t, which gives
-// whether it is open too if that is asked for.
+// receive returns the name of a function that receives from a channel of type t. If open, the
+// function also returns whether the channel is open.
 func (e *emitter) receive(t types.Type, open bool) string {
 	channel, element := e.typ(t), e.typ(channelOf(t).Elem())
 	if open {
@@ -32,20 +32,20 @@ func (e *emitter) receive(t types.Type, open bool) string {
 	return e.channelFunction("receive", "Receiver", "("+channel+") "+element)
 }
 
-// channelOf returns the channel type that values of type t have.
+// channelOf returns the channel type that is the underlying type of t.
 func channelOf(t types.Type) *types.Chan {
 	c, _ := t.Underlying().(*types.Chan)
 	return c
 }
 
-// received lowers a receive, with whether the channel is open if that is asked for.
+// received lowers a receive. If open, the result includes whether the channel is open.
 func (f *function) received(x ast.Expr, open bool) string {
 	t := f.channelType(x)
 	return f.receive(t, open) + "(" + f.convert(f.expr(x), f.typeOf(x), t) + ")"
 }
 
-// channelType returns the type of a channel operand: of one whose type is a parameter,
-// the channel type that all of its types are.
+// channelType returns the type of a channel operand. For a type parameter, it is the channel type
+// that all types of its type set have.
 func (f *function) channelType(x ast.Expr) types.Type {
 	if t := f.typeOf(x); channelOf(t) != nil {
 		return t

@@ -5,9 +5,9 @@ package lower
 //	p == (P{1, 2}) && ok  ->  func() bool { return p == Pʹ1{X: 1, Y: 2} }() && ok
 //	-(x) == y || ok       ->  -x == y || ok
 //
-// What of an operand yaegi comes to first it takes for a variable that is the
-// condition, if that is nothing to be computed by itself: a variable indeed, but
-// also a pair of parentheses around one, a field of a literal, or a type.
+// yaegi begins with the first part of an operand that has to be computed. It uses that part as the
+// condition if it is no computation of its own: a variable, but also parentheses around one, a field
+// of a literal, or a type.
 
 import (
 	"go/ast"
@@ -16,11 +16,11 @@ import (
 	"go/types"
 )
 
-// condition returns the lowered first operand x of && or ||, lowered from e, as the
-// call of a function if yaegi would take a part of it for the condition.
+// condition returns x, the lowered first operand e of && or ||. It returns it as the call of a
+// function if yaegi would use a part of it as the condition.
 func (f *function) condition(e ast.Expr, x string) string {
 	if b, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) && f.Info.Types[e].Value == nil {
-		return x // it begins with its own first operand, which was here before
+		return x // it begins with its own first operand, which condition has already handled
 	}
 	text, err := parser.ParseExpr(x)
 	if err == nil && !misleads(first(text)) {
@@ -33,8 +33,7 @@ func (f *function) condition(e ast.Expr, x string) string {
 	return "func() " + typ + " { return " + x + " }()"
 }
 
-// misleads reports whether yaegi, when it begins with e, takes e for the
-// condition.
+// misleads reports whether yaegi uses e as the condition if it begins with e.
 func misleads(e ast.Expr) bool {
 	switch e.(type) {
 	case *ast.ParenExpr, *ast.KeyValueExpr, *ast.StructType, *ast.InterfaceType, *ast.FuncType, *ast.IndexListExpr, *ast.Ellipsis:
@@ -43,8 +42,8 @@ func misleads(e ast.Expr) bool {
 	return false
 }
 
-// first returns the part of e that yaegi begins with: names, literals of basic
-// types, and most types, are nothing to begin with.
+// first returns the part of e that yaegi begins with. It never begins with names, literals of basic
+// types, and most types.
 func first(e ast.Expr) ast.Expr {
 	if b, ok := e.(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) {
 		return first(b.X)
@@ -59,7 +58,7 @@ func first(e ast.Expr) ast.Expr {
 	return e
 }
 
-// parts returns the operands of e in the order of yaegi.
+// parts returns the operands of e in yaegi's order.
 func parts(e ast.Expr) []ast.Expr {
 	switch e := e.(type) {
 	case *ast.ParenExpr:

@@ -37,7 +37,7 @@ func (e *emitter) constant(v constant.Value, t types.Type) string {
 	case info&types.IsFloat != 0:
 		text, natural = floatLiteral(v), types.Float64
 	case info&types.IsComplex != 0:
-		// yaegi's complex gives a complex128 even of two float32.
+		// yaegi's complex returns a complex128 even for two float32.
 		c := constant.ToComplex(v)
 		text = "complex(float64(" + floatLiteral(constant.Real(c)) + "), float64(" + floatLiteral(constant.Imag(c)) + "))"
 		natural = types.Complex128
@@ -69,7 +69,7 @@ func floatLiteral(v constant.Value) string {
 	v = constant.ToFloat(v)
 	x, _ := constant.Float64Val(v)
 	if x == 0 && constant.Sign(v) != 0 {
-		// Below the smallest float64: keep the text exact enough to round to 0.
+		// Below the smallest float64: the text must be exact enough to round to 0.
 		text, _ := new(big.Float).SetString(v.ExactString())
 		if text != nil {
 			return text.Text('e', 40)

@@ -1,8 +1,7 @@
 package lower
 
-// Every implicit conversion of Go, and the explicit ones to an interface, go
-// through convert. A conversion that is forgotten shows as a wrong dynamic
-// type, not as an error, so nothing else may make one.
+// Every implicit conversion of Go, and the explicit ones to an interface, goes through convert. A
+// forgotten conversion causes a wrong dynamic type and not an error, so no other code may convert.
 //
 //	P -> any, interpreted interface        v  ->  rtʹ.Box(17, v)
 //	P -> error                             v  ->  rtʹ.BoxError(17, v)
@@ -18,8 +17,8 @@ import (
 	"go/types"
 )
 
-// convert converts the lowered expression x from its type to a type to which Go
-// lets it be assigned. Both types are without type parameters.
+// convert converts the lowered expression x between two types. Go must allow the assignment. Neither
+// type contains type parameters.
 func (e *emitter) convert(x string, from, to types.Type) string {
 	if from == nil || to == nil || isNil(from) {
 		return x
@@ -60,8 +59,8 @@ func (e *emitter) convertInterface(x string, from, to types.Type) string {
 
 func isEmptyInterface(t types.Type) bool { return t.Underlying().(*types.Interface).NumMethods() == 0 }
 
-// assignHelper names a function that converts an interface{} to a compiled
-// interface where Go has checked that this is legal.
+// assignHelper returns the name of a function that converts an interface{} to a compiled interface.
+// The type checker has accepted the conversion.
 func (e *emitter) assignHelper(t types.Type) string {
 	id := e.Registry.ID(t)
 	return e.helper("convert", fmt.Sprintf("convert #%d", id), func(name string) {
@@ -76,8 +75,8 @@ func (e *emitter) assignHelper(t types.Type) string {
 	})
 }
 
-// helper names a function of lowered code that does what key says, and queues
-// its declaration the first time.
+// helper returns the name of the function of lowered code for key. When it is used for the first time,
+// helper queues its declaration.
 func (e *emitter) helper(base, key string, declare func(name string)) string {
 	if name, ok := e.helpers[key]; ok {
 		return name

@@ -17,8 +17,8 @@ package lower
 //	defer recover()               ->  ... d.Push(func() { if !d.Panicking() { outer.Recover() } })
 //	func h() { recover() }        ->  func hʹ1() { d := rtʹ.Recoverer(); d.Recover() }
 //
-// Each closure goes through a variable: only then yaegi gives it the
-// variables as they are now.
+// Each closure is first assigned to a variable: otherwise yaegi does not give it the current values of
+// its captured variables.
 
 import (
 	"fmt"
@@ -43,8 +43,8 @@ func (f *function) deferStatement(w *writer, s *ast.DeferStmt) {
 	}
 }
 
-// thunk renders the literal of a go or defer statement as a function without
-// parameters; its arguments are evaluated now.
+// thunk renders the literal of a go or defer statement as a function without parameters. Its arguments
+// are evaluated immediately.
 func (f *function) thunk(w *writer, e *ast.CallExpr, lit *ast.FuncLit, recovers string) string {
 	sig := f.Info.Types[lit].Type.(*types.Signature)
 	if len(e.Args) == 0 && sig.Results().Len() == 0 && sig.Params().Len() == 0 {
@@ -78,8 +78,8 @@ func (f *function) now(w *writer, e *ast.CallExpr, sig *types.Signature) string 
 	return text[1 : len(text)-1]
 }
 
-// later evaluates the parts of a call now and renders the call. depth is how many
-// activations of lowered code the call makes.
+// later evaluates the operands of a call immediately, and renders the call. depth is the number of
+// activations of lowered code that the call makes.
 func (f *function) later(w *writer, e *ast.CallExpr) (text string, depth int) {
 	tv := f.Info.Types[e.Fun]
 	switch {
@@ -117,7 +117,7 @@ func (f *function) boundAll(w *writer, list []ast.Expr) []ast.Expr {
 	return bound
 }
 
-// bound evaluates x now and returns an identifier for its value.
+// bound evaluates x immediately and returns an identifier for its value.
 func (f *function) bound(w *writer, x ast.Expr) ast.Expr {
 	tv := f.Info.Types[x]
 	if tv.Value != nil || isNil(f.typeOf(x)) {
@@ -130,7 +130,7 @@ func (f *function) bound(w *writer, x ast.Expr) ast.Expr {
 
 func (f *function) laterBuiltin(w *writer, e *ast.CallExpr, name string) string {
 	if name == "recover" {
-		// Called when the function returns, as if by its last statement.
+		// It is called when the function returns, as if by its last statement.
 		fr := f.goFrame()
 		return fmt.Sprintf("if !%s.Panicking() { %s.Recover() }", fr.deferred, fr.recovers)
 	}
@@ -149,11 +149,11 @@ func (f *function) laterTuple(w *writer, e *ast.CallExpr, tuple *types.Tuple) (t
 	return f.later(w, &bound)
 }
 
-// mayRecover reports whether the callee may call recover: it is a function value,
-// or a function of a cell that does.
+// mayRecover reports whether the callee may call recover: whether it is a function value, or a function
+// of a cell that calls recover.
 func (f *function) mayRecover(e *ast.CallExpr) bool {
 	if f.Info.Types[e.Fun].IsBuiltin() || f.isCompiled(e) {
-		// A function of a cell that compiled code calls is deeper than recover works.
+		// If compiled code calls a function of a cell, that function is too deep for recover.
 		return false
 	}
 	id := calleeIdent(e.Fun)
@@ -168,12 +168,12 @@ func (f *function) mayRecover(e *ast.CallExpr) bool {
 	return recovers || !declared
 }
 
-// forwards returns what a function begins with that only makes the call c of method m,
-// when that may recover.
+// forwards returns the statement with which a function must begin that only makes the call c of the
+// method m, if m may recover.
 func (e *emitter) forwards(c *call, m *types.Func) string {
 	recovers, activations := e.recovering[m.Origin()], "1"
 	if c.dynamic != "" {
-		activations = "2" // of the dispatcher and the function
+		activations = "2" // the dispatcher and the function
 		for o, calls := range e.recovering {
 			recovers = recovers || calls && o.Name() == c.dynamic && o.(*types.Func).Signature().Recv() != nil
 		}
@@ -184,7 +184,7 @@ func (e *emitter) forwards(c *call, m *types.Func) string {
 	return e.rt("Forwards", activations) + "; "
 }
 
-// callsRecover reports whether a body calls recover, function literals left out.
+// callsRecover reports whether a body calls recover outside of function literals.
 func callsRecover(body []ast.Stmt) (calls bool) {
 	for _, s := range body {
 		ast.Inspect(s, func(n ast.Node) bool {

@@ -11,8 +11,8 @@ package lower
 //		return f.(func(A) R)(a0)
 //	}
 //
-// The first form calls the registered method of a boxed value, the second the
-// bound method of a compiled one. A variadic parameter is a slice in both.
+// The first form calls the registered method of a boxed value, the second the method value of a
+// compiled one. A variadic parameter is a slice in both.
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ func (e *emitter) dispatcher(m *types.Func, sig *types.Signature) string {
 			arguments = append(arguments, fmt.Sprintf("a%d", i))
 		}
 		for v := range sig.Params().Variables() {
-			e.passed(helper, v.Type())
+			e.noteParameter(helper, v.Type())
 		}
 		boxed := list(append([]string{"interface{}"}, params...))
 		w := &e.out

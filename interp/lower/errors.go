@@ -9,10 +9,9 @@ import (
 	"github.com/quernlab/quern/interp/vm"
 )
 
-// UnsupportedError reports a construct that is legal Go and that lowered code
-// cannot express.
+// UnsupportedError reports a legal Go construct that cannot be lowered.
 type UnsupportedError struct {
-	Construct string         // what it is, as a noun phrase
+	Construct string         // a noun phrase
 	Hint      string         // what to write instead; may be empty
 	Position  token.Position // of the construct in the cell
 }
@@ -36,12 +35,12 @@ func (e *InternalError) Error() string {
 	return fmt.Sprintf("%s: lowering failed, this is a bug of the kernel: %s", e.Position, e.Reason)
 }
 
-// unsupported ends the lowering of the cell.
+// unsupported ends the lowering of the cell with an UnsupportedError.
 func (e *emitter) unsupported(at ast.Node, construct, hint string) {
 	panic(&UnsupportedError{Construct: construct, Hint: hint, Position: e.positionOf(at)})
 }
 
-// failure turns what a lowering function panicked with into an error.
+// failure turns the panic value of a lowering function into an error.
 func (e *emitter) failure(r any) error {
 	switch r := r.(type) {
 	case *UnsupportedError:

@@ -2,36 +2,24 @@ package lower
 
 // Expressions. Each is lowered to one expression, of the same type.
 //
-//	x == y, one side an interface  ->  rtʹ.Equal(x as any, y as any)
-//	x == y, structs with interfaces -> rtʹ.EqualParts(x, y)
-//	m[k], k an interface, or with such fields -> m[keyʹ1(k)], which panics when k cannot be hashed
+//	m[k], k an interface, or with such fields -> m[keyʹ1(k)], which panics if k cannot be hashed
 //	p.promoted                     ->  p.Base.promoted
-//	P{1, 2}                        ->  Pʹ1{X: 1, Y: 2}
-//	[]P{{1}}                       ->  []Pʹ1{Pʹ1{X: 1}}
-//	[]int{*p}                      ->  []int{0: (*p)}
-//	(&x).f, (*p).f                 ->  as they are
-//	&*p                            ->  nonNilʹ1(p), which panics when p is nil
+//	(&x).f, (*p).f                 ->  unchanged
 //
-// yaegi compares interface values by identity of its own wrappers.
+// See also operator.go, composite.go and conversion.go.
 
 import (
 	"fmt"
 	"go/ast"
-	"go/constant"
 	"go/token"
 	"go/types"
-	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/quernlab/quern/interp/lower/layout"
 )
 
-// typeOf returns the type of e with the type arguments of the function; nil for a
-// package name.
+// typeOf returns the type of e with the type arguments of the function, or nil for a package name.
 func (f *function) typeOf(e ast.Expr) types.Type {
 	if tv, ok := f.Info.Types[e]; ok {
-		// The checker keeps the generic type where an assignment infers the arguments.
+		// The type checker records the generic type if an assignment infers the arguments.
 		if sig, ok := tv.Type.(*types.Signature); ok && sig.TypeParams() != nil {
 			if in, ok := f.Info.Instances[calleeIdent(e)]; ok {
 				return f.subst(in.Type)
@@ -96,7 +84,7 @@ func (f *function) whole(e ast.Expr) string {
 	panic(fmt.Sprintf("expression %T", e))
 }
 
-// parenthesized puts x in parentheses, unless it is a name: see condition.go.
+// parenthesized puts x in parentheses unless it is a name: see condition.go.
 func parenthesized(x string) string {
 	if token.IsIdentifier(x) {
 		return x
@@ -140,8 +128,8 @@ func (f *function) ident(e *ast.Ident) string {
 	return ""
 }
 
-// reference lowers the name of a declared function that is called; any other
-// expression as expr does.
+// reference lowers the name of a declared function that is called. It lowers any other expression as
+// expr does.
 func (f *function) reference(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -162,11 +150,11 @@ func (f *function) reference(e ast.Expr) string {
 	return f.expr(e)
 }
 
-// value makes the lowered name of a declared function a value:
+// value turns the lowered name of a declared function into a value:
 //
 //	return f  ->  return func(f func(int) int) func(int) int { return f }(fʹ1)
 //
-// because yaegi keeps the name's syntax tree where it should make a function.
+// because yaegi stores the syntax tree of the name instead of creating a function.
 func (f *function) value(e ast.Expr, name string) string {
 	id := calleeIdent(e)
 	if o, ok := f.Info.Uses[id].(*types.Func); ok {
@@ -236,8 +224,8 @@ func (f *function) index(e *ast.IndexExpr) string {
 	return x + "[" + f.expr(e.Index) + "]"
 }
 
-// holdsInterface reports whether values of type t are interfaces or have some
-// among their fields and elements.
+// holdsInterface reports whether values of type t are interfaces, or have some in their fields or
+// elements.
 func holdsInterface(t types.Type) bool {
 	switch u := t.Underlying().(type) {
 	case *types.Interface:
@@ -268,332 +256,4 @@ func (f *function) slice(e *ast.SliceExpr) string {
 		s += ":" + f.expr(e.Max)
 	}
 	return s + "]"
-}
-
-func (f *function) unary(e *ast.UnaryExpr) string {
-	if star, ok := ast.Unparen(e.X).(*ast.StarExpr); ok && e.Op == token.AND {
-		return f.nonNil(f.typeOf(star.X)) + "(" + f.expr(star.X) + ")"
-	}
-	if e.Op == token.ARROW {
-		return f.received(e.X, false)
-	}
-	x := f.expr(e.X)
-	if e.Op == token.AND {
-		return addressOf(x)
-	}
-	return "(" + e.Op.String() + x + ")"
-}
-
-// nonNil names a function that returns its argument, a pointer, unless it is nil.
-func (e *emitter) nonNil(t types.Type) string {
-	typ := e.typ(t)
-	return e.helper("nonNil", "nonNil "+typ, func(name string) {
-		e.out.open("func %s(p %s) %[2]s {", name, typ)
-		e.out.open("if p == nil {")
-		e.out.line("panic(%s)", e.rt("NilDereference"))
-		e.out.close("}")
-		e.out.line("return p")
-		e.out.close("}")
-	})
-}
-
-func (f *function) binary(e *ast.BinaryExpr) string {
-	if chains(e.Op) {
-		return f.chain(e)
-	}
-	if e.Op == token.EQL || e.Op == token.NEQ {
-		if text, ok := f.compare(f.expr(e.X), f.expr(e.Y), f.typeOf(e.X), f.typeOf(e.Y)); ok {
-			if e.Op == token.NEQ {
-				return "!" + text
-			}
-			return text
-		}
-	}
-	x, y := f.ofNamedType(e.X, f.expr(e.X)), f.ofNamedType(e.Y, f.expr(e.Y))
-	switch e.Op {
-	case token.EQL, token.NEQ:
-		// yaegi takes a conversion to an interface for what is converted.
-		x, y = f.unconverted(e.X, x), f.unconverted(e.Y, y)
-		x, y = f.sameType(x, y, f.typeOf(e.X), f.typeOf(e.Y))
-	case token.SHL, token.SHR:
-		y = f.shiftCount(e.Y)
-	}
-	return "(" + x + " " + e.Op.String() + " " + y + ")"
-}
-
-// chains reports whether nothing but its operands is to be known of an operator.
-func chains(op token.Token) bool {
-	switch op {
-	case token.ADD, token.SUB, token.MUL, token.QUO, token.REM, token.AND, token.OR, token.XOR, token.AND_NOT, token.LAND, token.LOR:
-		return true
-	}
-	return false
-}
-
-// chain lowers a + b + c, without a copy of a + b.
-func (f *function) chain(e *ast.BinaryExpr) string {
-	list := []*ast.BinaryExpr{e}
-	for {
-		x, ok := e.X.(*ast.BinaryExpr)
-		if !ok || !chains(x.Op) || f.Info.Types[x].Value != nil {
-			break
-		}
-		list, e = append(list, x), x
-	}
-	x := f.ofNamedType(e.X, f.expr(e.X))
-	if e.Op == token.LAND || e.Op == token.LOR {
-		x = f.condition(e.X, x)
-	}
-	if t := f.typeOf(e); isString(t) {
-		for _, e := range slices.Backward(list) {
-			x = f.shorten(f.concat(t, x, f.ofNamedType(e.Y, f.expr(e.Y))))
-		}
-		return x
-	}
-	var b strings.Builder
-	b.WriteString(strings.Repeat("(", len(list)) + x)
-	for _, e := range slices.Backward(list) {
-		b.WriteString(" " + e.Op.String() + " " + f.ofNamedType(e.Y, f.expr(e.Y)) + ")")
-	}
-	return b.String()
-}
-
-// concat lowers the concatenation of two strings of type t, which may need more memory than
-// there is:
-//
-//	x + y  ->  rtʹ.Concat(x, y)
-func (f *function) concat(t types.Type, x, y string) string {
-	if types.Identical(t, types.Typ[types.String]) {
-		return f.rt("Concat", x, y)
-	}
-	return f.conversionType(t) + "(" + f.rt("Concat", "string("+x+")", "string("+y+")") + ")"
-}
-
-func isString(t types.Type) bool {
-	b, ok := t.Underlying().(*types.Basic)
-	return ok && b.Info()&types.IsString != 0
-}
-
-// ofNamedType converts the lowered operand x of e to its type where yaegi does
-// not know that.
-func (f *function) ofNamedType(e ast.Expr, x string) string {
-	if !f.isRaw(e) {
-		return x
-	}
-	return f.conversionType(f.typeOf(e)) + "(" + x + ")"
-}
-
-// isRaw reports whether yaegi takes e, of a type of a cell, for a value of the
-// basic type below it: in a struct that package layout made, a field of type E is
-// an int.
-func (f *function) isRaw(e ast.Expr) bool {
-	n, ok := types.Unalias(f.typeOf(e)).(*types.Named)
-	if !ok || !Interpreted(n) || f.Info.Types[e].Value != nil {
-		return false
-	}
-	_, basic := n.Underlying().(*types.Basic)
-	return basic && f.inMade(e)
-}
-
-// inMade reports whether e is a part of a struct that package layout made.
-func (f *function) inMade(e ast.Expr) bool {
-	for {
-		switch x := ast.Unparen(e).(type) {
-		case *ast.IndexExpr:
-			e = x.X
-		case *ast.StarExpr:
-			e = x.X
-		case *ast.SelectorExpr:
-			sel := f.Info.Selections[x]
-			if sel == nil || sel.Kind() != types.FieldVal {
-				return false
-			}
-			t := f.typeOf(x.X)
-			if p, ok := t.Underlying().(*types.Pointer); ok {
-				t = p.Elem()
-			}
-			if isMade(f.typ(t)) {
-				return true
-			}
-			e = x.X
-		default:
-			return false
-		}
-	}
-}
-
-// unconverted returns the lowered conversion x of e to an interface to a function,
-// so that it becomes a plain value.
-func (f *function) unconverted(e ast.Expr, x string) string {
-	c, ok := ast.Unparen(e).(*ast.CallExpr)
-	if !ok || !f.Info.Types[c.Fun].IsType() || !types.IsInterface(f.typeOf(e)) {
-		return x
-	}
-	typ := f.typ(f.typeOf(e))
-	return "func(x " + typ + ") " + typ + " { return x }(" + x + ")"
-}
-
-// sameType converts one side of a comparison to the type of the other, which
-// yaegi does not do by itself: a named array, a channel of one direction.
-func (f *function) sameType(x, y string, xt, yt types.Type) (string, string) {
-	if isNil(xt) || isNil(yt) || types.Identical(xt, yt) {
-		return x, y
-	}
-	if _, basic := xt.Underlying().(*types.Basic); basic {
-		return x, y
-	}
-	if types.AssignableTo(xt, yt) {
-		return f.conversionType(yt) + "(" + x + ")", y
-	}
-	return x, f.conversionType(xt) + "(" + y + ")"
-}
-
-// compare lowers an equality that involves interfaces.
-func (f *function) compare(x, y string, xt, yt types.Type) (string, bool) {
-	switch {
-	case isNil(xt) || isNil(yt):
-		return "", false
-	case !types.IsInterface(xt) && !types.IsInterface(yt):
-		if holdsInterface(xt) && holdsInterface(yt) {
-			return f.rt("EqualParts", x, y), true
-		}
-		return "", false
-	}
-	return f.rt("Equal", f.convert(x, xt, anyType), f.convert(y, yt, anyType)), true
-}
-
-func (f *function) composite(e *ast.CompositeLit) string {
-	if text, ok := f.table(e); ok {
-		return text
-	}
-	t, prefix := f.typeOf(e), ""
-	if p, ok := t.Underlying().(*types.Pointer); ok {
-		t, prefix = p.Elem(), "&"
-	}
-	var items []string
-	switch u := t.Underlying().(type) {
-	case *types.Struct:
-		if promotes(e, u) {
-			return f.promoted(e, t, prefix)
-		}
-		for i, item := range e.Elts {
-			field := i
-			if kv, ok := item.(*ast.KeyValueExpr); ok {
-				item = kv.Value
-				for field = 0; u.Field(field).Name() != kv.Key.(*ast.Ident).Name; field++ {
-				}
-			}
-			if u.Field(field).Name() == "_" {
-				f.blankField(item)
-				continue
-			}
-			name := layout.FieldName(u, field)
-			if isCompiled(t) {
-				name = u.Field(field).Name()
-			}
-			items = append(items, name+": "+f.exprTo(item, u.Field(field).Type()))
-		}
-	case *types.Map:
-		for i, item := range e.Elts {
-			if i%64 == 63 {
-				f.stop()
-			}
-			kv := item.(*ast.KeyValueExpr)
-			key := f.key(kv.Key, u.Key())
-			if c, ok := ast.Unparen(kv.Key).(*ast.CallExpr); ok && f.env != nil && f.Info.Types[c.Fun].IsType() {
-				// A constant, which may be there twice, for these type arguments only.
-				key = fmt.Sprintf("func(k %s) %[1]s { return k }(%s)", f.typ(u.Key()), key)
-			}
-			items = append(items, key+": "+f.exprTo(kv.Value, u.Elem()))
-		}
-	default:
-		var elem types.Type
-		switch u := u.(type) {
-		case *types.Slice:
-			elem = u.Elem()
-		case *types.Array:
-			elem = u.Elem()
-		}
-		items = f.elements(e.Elts, elem)
-	}
-	return prefix + f.typ(t) + "{" + list(items) + "}"
-}
-
-// promotes reports whether a key of a struct literal is a promoted field.
-func promotes(e *ast.CompositeLit, u *types.Struct) bool {
-	return slices.ContainsFunc(e.Elts, func(item ast.Expr) bool {
-		kv, ok := item.(*ast.KeyValueExpr)
-		return ok && !slices.ContainsFunc(slices.Collect(u.Fields()), func(v *types.Var) bool { return v.Name() == kv.Key.(*ast.Ident).Name })
-	})
-}
-
-// promoted lowers a struct literal whose keys are promoted fields, which the
-// engine does not know. The values are evaluated in the order of the text.
-//
-//	T{N: f(), Burrow: g()}  ->  (*func(a0 int, a1 string) *Tʹ1 { r := new(Tʹ1); r.N = a0; r.Habitat.Burrow = a1; return r }(f(), g()))
-func (f *function) promoted(e *ast.CompositeLit, t types.Type, prefix string) string {
-	var parameters, sets, values []string
-	for i, item := range e.Elts {
-		kv := item.(*ast.KeyValueExpr)
-		name := kv.Key.(*ast.Ident).Name
-		o, path, _ := types.LookupFieldOrMethod(t, false, f.Info.ObjectOf(kv.Key.(*ast.Ident)).Pkg(), name)
-		v := o.(*types.Var)
-		parameters = append(parameters, fmt.Sprintf("a%d %s", i, f.typ(v.Type())))
-		sets = append(sets, fmt.Sprintf("%s = a%d; ", f.field("r", t, path), i))
-		values = append(values, f.exprTo(kv.Value, v.Type()))
-	}
-	typ := f.typ(t)
-	x := fmt.Sprintf("func(%s) *%s { r := new(%[2]s); %[3]sreturn r }(%[4]s)", list(parameters), typ, strings.Join(sets, ""), list(values))
-	if prefix == "&" {
-		return x
-	}
-	return "(*" + x + ")"
-}
-
-// elements lowers those of a literal of a slice or an array. yaegi takes a
-// dereferenced pointer among them for the type of a pointer, unless it has a key.
-func (f *function) elements(list []ast.Expr, t types.Type) []string {
-	var items []string
-	index := int64(0)
-	for i, element := range list {
-		if i%64 == 63 {
-			f.stop()
-		}
-		key := ""
-		if kv, ok := element.(*ast.KeyValueExpr); ok {
-			index, _ = constant.Int64Val(constant.ToInt(f.Info.Types[kv.Key].Value))
-			key, element = f.expr(kv.Key)+": ", kv.Value
-		}
-		x := f.exprTo(element, t)
-		if key == "" {
-			x = item(index, x)
-		}
-		items = append(items, key+x)
-		index++
-	}
-	return items
-}
-
-// item returns the lowered element x of a literal that has no keys.
-func item(index int64, x string) string {
-	if strings.Contains(x, "(*") || isShortened(x) {
-		return strconv.FormatInt(index, 10) + ": " + x
-	}
-	return x
-}
-
-// sliceLiteral returns the literal of a slice of lowered elements.
-func sliceLiteral(typ string, elements []string) string {
-	items := make([]string, len(elements))
-	for i, x := range elements {
-		items[i] = item(int64(i), x)
-	}
-	return typ + "{" + list(items) + "}"
-}
-
-// blankField checks the value of a blank field, which stays zero.
-func (f *function) blankField(value ast.Expr) {
-	if f.mayPanic(value) {
-		f.unsupported(value, "a call as the value of a blank field", "call it before")
-	}
 }

@@ -1,6 +1,6 @@
 package lower
 
-// What has to be known of a function before its first statement is lowered.
+// Facts about a function that must be known before its first statement is lowered.
 
 import (
 	"go/ast"
@@ -11,27 +11,27 @@ import (
 	"github.com/quernlab/quern/interp/vm"
 )
 
-// facts about the variables of one function and its literals.
+// facts are facts about the variables of one function and its literals.
 type facts struct {
-	// shared variables are used by a function literal that did not declare
-	// them, or have their address taken: each execution of their declaration
-	// must make a new variable.
+	// shared variables are captured by a function literal, or have their address taken:
+	// each execution of their declaration must create a new variable.
 	shared map[types.Object]bool
 	// changed variables are assigned to after their declaration.
 	changed map[types.Object]bool
-	// counters are integers that are defined by a constant that is not negative,
-	// or by a range, and then only counted up.
+	// counters are integers that start at a non-negative constant, or are defined by a
+	// range, and are only increased afterwards.
 	counters map[types.Object]bool
-	// jumps tells that there are goto statements, so that any statement may
-	// run more than once.
+	// jumps reports whether there are goto statements, so that any statement may run
+	// more than once.
 	jumps bool
-	// short are the calls whose result does not leave the function, see vm.ShortSlices.
+	// short are the calls whose result does not escape, see vm.ShortSlices.
 	short map[*ast.CallExpr]vm.Capacity
 	// jumpLabels are the labels of goto statements.
 	jumpLabels map[string]bool
 }
 
-// study finds the facts of the function with the given body. outside are variables that only body uses and does not declare.
+// study computes the facts of the function with the given body. outside are variables that only body
+// uses but does not declare.
 func (f *function) study(body ast.Node, outside ...*types.Var) {
 	facts := &facts{shared: map[types.Object]bool{}, changed: map[types.Object]bool{}, counters: map[types.Object]bool{}, jumpLabels: map[string]bool{}, short: vm.SliceCapacities(f.Info, body, outside...)}
 	f.facts = facts
@@ -77,7 +77,7 @@ func (f *function) study(body ast.Node, outside ...*types.Var) {
 					share(n.X)
 				}
 			case *ast.SelectorExpr:
-				// A method with a pointer receiver, perhaps of a type argument.
+				// It may be a method with a pointer receiver, also of a type argument.
 				if sel := f.Info.Selections[n]; sel != nil && sel.Kind() == types.MethodVal {
 					share(n.X)
 				}
@@ -122,7 +122,7 @@ func (f *function) study(body ast.Node, outside ...*types.Var) {
 	}
 }
 
-// noteCounters keeps facts.counters up to date with an assignment.
+// noteCounters updates facts.counters for an assignment.
 func (f *function) noteCounters(s *ast.AssignStmt) {
 	for i, lhs := range s.Lhs {
 		id, ok := lhs.(*ast.Ident)
@@ -152,8 +152,8 @@ func isInteger(t types.Type) bool {
 	return ok && b.Info()&types.IsInteger != 0
 }
 
-// root returns the variable in whose storage e lies; nil when e is reached through a
-// pointer or is no variable.
+// root returns the variable whose storage contains e, or nil if e is reached through a pointer or is
+// not in a variable.
 func (f *function) root(e ast.Expr) types.Object {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -177,7 +177,7 @@ func (f *function) root(e ast.Expr) types.Object {
 	return nil
 }
 
-// coreOf returns the underlying type of an expression, nil for a package name.
+// coreOf returns the underlying type of an expression, or nil for a package name.
 func (f *function) coreOf(e ast.Expr) types.Type {
 	if t := f.typeOf(e); t != nil {
 		return t.Underlying()
@@ -185,7 +185,7 @@ func (f *function) coreOf(e ast.Expr) types.Type {
 	return nil
 }
 
-// shape is what a body contains, function literals left out.
+// shape describes the statements of a body, outside of function literals.
 type shape struct {
 	defers         bool
 	rangesOverFunc bool
@@ -210,6 +210,6 @@ func (f *function) shape(body []ast.Stmt) (s shape) {
 	return s
 }
 
-// repeats reports whether the current statement may run more than once in one
-// activation, so that a variable declared in it may have several instances.
+// repeats reports whether the current statement may run more than once in one activation, so that
+// a variable declared in it may exist several times.
 func (f *function) repeats() bool { return f.frame.loops > 0 || f.facts.jumps }

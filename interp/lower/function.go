@@ -2,10 +2,10 @@ package lower
 
 // Functions and methods:
 //
-//	func (p *P) M(a A) R {...}   ->  func PʹMʹ1(p *Pʹ1, a A) R {...}   yaegi has no named types, so no methods
+//	func (p *P) M(a A) R {...}   ->  func PʹMʹ1(p *Pʹ1, a A) R {...}   lowered code has no named types, so no methods
 //	func f() (n int) { n++; return }
 //	                             ->  func fʹ1() int { var n int; n++; return n }
-//	                                 yaegi gives a named result the storage, and the value, of the caller's variable
+//	                                 in yaegi a named result has the storage, and the value, of the caller's variable
 //	func f() { ... }             ->  func fʹ1() { if stopʹ { sessionʹ.Stop() }; ... }
 //	func f() { xs[0] = 1 }       ->  func fʹ1() { ...; atʹ := 3; xs[0] = 1 }
 //	_ and missing parameters     ->  a name of their own
@@ -17,44 +17,44 @@ import (
 	"strings"
 )
 
-// function lowers one function with all the function literals in it.
+// function is the state while one function is lowered with all its function literals.
 type function struct {
 	*emitter
 	env     *environment
 	facts   *facts
 	locals  map[types.Object]string
-	globals map[types.Object]bool // variables of the top level, whose definitions are assignments
+	globals map[types.Object]bool // variables of the top level, whose definitions become assignments
 	taken   map[string]int
 	temps   int
 	frame   *frame
 	code    activationCode
-	top     bool // it is the statements of a cell
+	top     bool // the function has the statements of a cell
 	targets []*target
 	labels  map[string]string
 }
 
-// frame is the body of a function or literal, of Go's or made from the body of
-// a range over a function.
+// frame is the body of a function or literal of Go, or a literal made from the body of a range over a
+// function.
 type frame struct {
 	outer     *frame
 	results   []types.Type
-	variables []string // the results when a return has to assign them, or the named ones
+	variables []string // the results if a return has to assign them, or the named results
 	named     bool
 	exit      exit
-	deferred  string // the variable of type *rtʹ.Deferred; "" without defer statements
-	recovers  string // the one whose panic recover() recovers; "" when there is no recover()
+	deferred  string // the variable of type *rtʹ.Deferred, or "" without defer statements
+	recovers  string // the variable on which recover() is called, or "" without recover()
 	top       bool   // the statements of a cell
-	loops     int    // how many loops of this frame enclose the statement
+	loops     int    // number of loops of this frame around the statement
 	iteration *iteration
 }
 
-// exit is how a frame returns from the function of Go.
+// exit is the way in which a frame returns from the function of Go.
 type exit int
 
 const (
 	byReturn exit = iota // return a, b
 	byAssign             // r1, r2 = a, b; return: the body is the argument of rtʹ.Protect
-	byYield              // r1, r2 = a, b; tell the loop; return false: the body of a range over a function
+	byYield              // r1, r2 = a, b; set the state of the loop; return false: the body of a range over a function
 )
 
 func (e *emitter) function(env *environment) *function {
@@ -79,10 +79,10 @@ func (e *emitter) functionDeclaration(decl *ast.FuncDecl, name string, env *envi
 	}
 	parameters = append(parameters, f.parameters(sig)...)
 	if recv := sig.Recv(); recv != nil {
-		e.passed(name, f.subst(recv.Type()))
+		e.noteParameter(name, f.subst(recv.Type()))
 	}
 	for v := range sig.Params().Variables() {
-		e.passed(name, f.subst(v.Type()))
+		e.noteParameter(name, f.subst(v.Type()))
 	}
 	w := &e.out
 	w.open("func %s(%s)%s {", name, list(parameters), f.resultList(sig))
@@ -90,13 +90,13 @@ func (e *emitter) functionDeclaration(decl *ast.FuncDecl, name string, env *envi
 	w.close("}")
 }
 
-// closure renders a function literal that is used as a value. What may run more
-// than once makes each closure in a frame of its own:
+// closure renders a function literal that is used as a value. If the statement may run more than once,
+// each closure is created in a new frame:
 //
 //	for ... { go func() {...}() }  ->  t1 := func() func() { return func() {...} }(); ...
 //
-// because a closure that ends writes to the frame that made it, where the next
-// iteration may just have put the next closure.
+// When a closure returns, it writes to the frame that created it. There the next iteration may already
+// have stored the next closure.
 func (f *function) closure(text, typ string) string {
 	if !f.repeats() {
 		return text
@@ -104,8 +104,7 @@ func (f *function) closure(text, typ string) string {
 	return "func() " + typ + " { return " + text + " }()"
 }
 
-// literal renders a function literal. recovers is set when it is the operand of
-// a defer statement.
+// literal renders a function literal. recovers is set if it is the operand of a defer statement.
 func (f *function) literal(lit *ast.FuncLit, recovers string) string {
 	sig := f.Info.Types[lit].Type.(*types.Signature)
 	targets := f.targets
@@ -126,7 +125,7 @@ func (f *function) parameter(v *types.Var) string {
 	return f.declare(v)
 }
 
-// parameters declares the parameters of sig and renders "name type" of each.
+// parameters declares the parameters of sig and renders each as "name type".
 func (f *function) parameters(sig *types.Signature) []string {
 	var out []string
 	for i := range sig.Params().Len() {
@@ -243,9 +242,9 @@ func (f *function) returns(w *writer, s *ast.ReturnStmt) {
 		}
 	}
 	if fr.exit != byReturn && len(values) > 0 || slices.ContainsFunc(fr.results, isComplex) && len(values) > 0 {
-		// Go evaluates all results before it assigns the first, and an
-		// assignment of a composite literal would replace the variable. The
-		// engine loses the result of complex in a return statement.
+		// Go evaluates all results before it assigns the first one, and an assignment of a
+		// composite literal would replace the variable. yaegi loses the result of complex in a
+		// return statement.
 		for i, value := range values {
 			t := f.temp()
 			w.line("var %s %s = %s", t, f.typ(fr.results[i]), value)
@@ -255,8 +254,7 @@ func (f *function) returns(w *writer, s *ast.ReturnStmt) {
 	f.leave(w, values)
 }
 
-// resultTo is exprTo for a result; yaegi does not know the type of a nil for
-// a function of a compiled type.
+// resultTo is exprTo for a result. yaegi does not know the type of a nil of a compiled function type.
 func (f *function) resultTo(x ast.Expr, t types.Type) string {
 	if _, function := t.Underlying().(*types.Signature); function && isNil(f.typeOf(x)) && (isCompiled(t) || isMade(f.typ(t))) {
 		return f.conversionType(t) + "(nil)"
@@ -264,8 +262,8 @@ func (f *function) resultTo(x ast.Expr, t types.Type) string {
 	return f.exprTo(x, t)
 }
 
-// leave returns values, which have the types of the results, from the function
-// of Go; no values in a function with results means that they are assigned.
+// leave emits the return of values, which have the types of the results, from the function of Go. If
+// there are results but no values, the results are already assigned.
 func (f *function) leave(w *writer, values []string) {
 	fr := f.frame
 	if fr.exit == byReturn {
@@ -286,7 +284,7 @@ func (f *function) leave(w *writer, values []string) {
 	w.line("return")
 }
 
-// function frame of Go that encloses the current frame.
+// goFrame returns the frame of a Go function that encloses the current frame.
 func (f *function) goFrame() *frame {
 	fr := f.frame
 	for fr.exit == byYield {

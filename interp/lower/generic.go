@@ -8,9 +8,9 @@ package lower
 //	s.Map[string](f)          ->  Stackʹintʹ1ʹMapʹstringʹ1(&s, f)
 //	slices.Sort(xs)           ->  slicesʹSortʹ...ʹ1(xs), from the sources of Config.Generic
 //
-// The key of an instance holds descriptor numbers and not rendered types: all
-// interpreted interfaces render alike. yaegi's own generics infer wrongly
-// and know no methods, constraints or aliases.
+// The key of an instance consists of type identifiers and not of rendered types, because all
+// interpreted interfaces are rendered alike. yaegi's own generics infer types incorrectly and do not
+// support methods, constraints and aliases.
 
 import (
 	"go/ast"
@@ -37,7 +37,7 @@ func (e *emitter) instanceOf(o types.Object, args []types.Type) instance {
 	return key
 }
 
-// instanceName returns a name that tells the type arguments.
+// instanceName returns a unique name that contains the type arguments.
 func (e *emitter) instanceName(base string, args []types.Type) string {
 	for _, t := range args {
 		base += "ʹ" + mangle(types.TypeString(t, func(*types.Package) string { return "" }))
@@ -48,7 +48,7 @@ func (e *emitter) instanceName(base string, args []types.Type) string {
 	return e.fresh(base)
 }
 
-// typeInstance names an instance of a generic type.
+// typeInstance returns the name of an instance of a generic type.
 func (e *emitter) typeInstance(t *types.Named) string {
 	args := typeList(t.TypeArgs())
 	base, compiled := t.Obj().Name(), t
@@ -82,7 +82,7 @@ func typeList(l *types.TypeList) []types.Type {
 	return out
 }
 
-// functionInstance names an instance of a generic function.
+// functionInstance returns the name of an instance of a generic function.
 func (e *emitter) functionInstance(at ast.Node, o *types.Func, args []types.Type) string {
 	decl := e.genericFunction(o)
 	base := o.Name()
@@ -103,7 +103,7 @@ func (e *emitter) functionInstance(at ast.Node, o *types.Func, args []types.Type
 	return name
 }
 
-// genericFunction returns the declaration of a generic function; nil if it is unknown.
+// genericFunction returns the declaration of a generic function, or nil if it is unknown.
 func (e *emitter) genericFunction(o *types.Func) *ast.FuncDecl {
 	if o.Pkg().Path() != "main" {
 		if src := e.sourceOf(o.Pkg()); src != nil {
@@ -125,9 +125,8 @@ func (e *emitter) genericMethod(t *types.Named, method string) *ast.FuncDecl {
 	return declared.byName[method]
 }
 
-// methodInstance names the method of an instance of a generic type, or the
-// instance of a method with type parameters of its own, which get the arguments
-// own.
+// methodInstance returns the name of a method of an instance of a generic type, or of an instance of a
+// generic method. own are the type arguments of the method itself.
 func (e *emitter) methodInstance(t *types.Named, method string, own []types.Type) string {
 	typ := e.typ(t)
 	args := append(typeList(t.TypeArgs()), own...)

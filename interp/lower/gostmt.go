@@ -1,7 +1,7 @@
 package lower
 
-// A go statement evaluates its arguments and leaves the rest to the session,
-// which reports a panic instead of dying of it:
+// A go statement evaluates its arguments and calls the session, which reports a panic instead of ending
+// the process:
 //
 //	go f(a)            ->  var t1 A = a; t2 := func() { fʹ1(t1) }; sessionʹ.Go(3, t2)
 //	go func() {...}()  ->  t1 := func() {...}; sessionʹ.Go(3, t1)
@@ -12,14 +12,14 @@ import (
 	"go/ast"
 )
 
-// startsGoroutine are the compiled functions that call a func() in a goroutine.
+// startsGoroutine are the compiled functions that call a func() in a new goroutine.
 var startsGoroutine = map[string]bool{
 	"(*sync.WaitGroup).Go": true,
 	"time.AfterFunc":       true,
 	"context.AfterFunc":    true,
 }
 
-// guarded wraps an argument of a compiled function that calls it in a goroutine.
+// guarded wraps an argument of a compiled function that calls it in a new goroutine.
 func (f *function) guarded(e *ast.CallExpr, text, typ string) string {
 	o := f.compiledFunc(e)
 	if o == nil || typ != "func()" || !startsGoroutine[o.FullName()] {

@@ -1,13 +1,12 @@
 package lower
 
-// Keys of maps that hold interfaces, which may turn out not to be hashable. The
-// engine does not know the names of types, and Go says it in other words for a map
-// that is empty:
+// Keys of maps that contain interfaces, and so may turn out to be unhashable. yaegi does not know the
+// names of types, and Go's error is different for an empty map:
 //
 //	m[k]               ->  element(m, k)        where func element(m M, k K) V { rtʹ.HashableIn(len(m), k); return m[k] }
-//	v, ok := m[k]      ->  asked(m, k) in place of k
-//	delete(m, k)       ->  removed(m, k)
-//	m[k] = v           ->  m[stored(m, k)] = v  where func stored(m M, k K) K { rtʹ.Storable(m == nil, k); return k }
+//	v, ok := m[k]      ->  lookupKey(m, k) in place of k
+//	delete(m, k)       ->  deleteKey(m, k)
+//	m[k] = v           ->  m[storeKey(m, k)] = v  where func storeKey(m M, k K) K { rtʹ.Storable(m == nil, k); return k }
 //	M{k: v}            ->  M{key(k): v}
 
 import (
@@ -15,7 +14,7 @@ import (
 	"go/types"
 )
 
-// key lowers a key of a map that is not empty; yaegi wants the type of a nil.
+// key lowers a key of a map that is not empty. yaegi needs the type of a nil key.
 func (f *function) key(e ast.Expr, t types.Type) string {
 	if isNil(f.typeOf(e)) {
 		return f.conversionType(f.subst(t)) + "(nil)"
@@ -26,7 +25,7 @@ func (f *function) key(e ast.Expr, t types.Type) string {
 	}
 	typ := f.typ(f.subst(t))
 	return f.helper("key", "key "+typ, func(name string) {
-		f.passed(name, f.subst(t))
+		f.noteParameter(name, f.subst(t))
 		f.out.open("func %s(k %s) %[2]s {", name, typ)
 		f.out.line("%s", f.rt("Hashable", "k"))
 		f.out.line("return k")
@@ -34,8 +33,7 @@ func (f *function) key(e ast.Expr, t types.Type) string {
 	}) + "(" + x + ")"
 }
 
-// checksKey reports whether the value of e may turn out not to be hashable when it
-// is a key of type t.
+// checksKey reports whether the value of e, used as a key of type t, may turn out to be unhashable.
 func (f *function) checksKey(e ast.Expr, t types.Type) bool {
 	from, t := f.typeOf(e), f.subst(t)
 	if isNil(from) || !holdsInterface(t) {
@@ -54,7 +52,7 @@ func (f *function) checksTarget(e ast.Expr) bool {
 	return ok && f.checksKey(x.Index, m.Key())
 }
 
-// target lowers what is assigned to.
+// target lowers the target of an assignment.
 func (f *function) target(w *writer, e ast.Expr) string {
 	if f.checksTarget(e) {
 		return f.lvalues(w, []ast.Expr{e})[0]
@@ -62,7 +60,7 @@ func (f *function) target(w *writer, e ast.Expr) string {
 	return f.expr(e)
 }
 
-// keyHelper returns one of the functions of a map and a key, for maps of type m.
+// keyHelper returns the name of one of the helpers above for maps of type m.
 func (f *function) keyHelper(base string, m types.Type, u *types.Map) string {
 	typ, key := f.typ(m), f.typ(f.subst(u.Key()))
 	return f.helper(base, base+" "+typ, func(name string) {
@@ -70,13 +68,13 @@ func (f *function) keyHelper(base string, m types.Type, u *types.Map) string {
 		switch base {
 		case "element":
 			result = f.typ(f.subst(u.Elem()))
-		case "removed":
+		case "deleteKey":
 			result = ""
 		}
-		f.passed(name, f.subst(u.Key()))
+		f.noteParameter(name, f.subst(u.Key()))
 		f.out.open("func %s(m %s, k %s) %s {", name, typ, key, result)
 		switch base {
-		case "stored":
+		case "storeKey":
 			f.out.line("%s", f.rt("Storable", "m == nil", "k"))
 		default:
 			f.out.line("%s", f.rt("HashableIn", "len(m)", "k"))
@@ -84,7 +82,7 @@ func (f *function) keyHelper(base string, m types.Type, u *types.Map) string {
 		switch base {
 		case "element":
 			f.out.line("return m[k]")
-		case "removed":
+		case "deleteKey":
 			f.out.line("delete(m, k)")
 		default:
 			f.out.line("return k")

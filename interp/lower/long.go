@@ -1,7 +1,8 @@
 package lower
 
-// Long expressions. Each level of an expression writes the text of the level below into its own, so a chain of n calls would copy
-// a text of its length n times. The middle of a long text is kept aside, and a mark stands for it until the unit is complete.
+// Long expressions. Each level of an expression copies the text of the level below, so a chain of n calls
+// would copy a text of its length n times. The middle of a long text is stored separately, and a mark
+// replaces it until the unit is complete.
 
 import (
 	"strconv"
@@ -9,13 +10,13 @@ import (
 )
 
 const (
-	longText  = 1024 // a text from this length on is shortened
-	textEnds  = 64   // what is left at each end, for those who look at how an expression begins or ends
+	longText  = 1024 // texts from this length on are shortened
+	textEnds  = 64   // length of the remaining ends, for code that looks at the beginning or the end of an expression
 	markBegin = "\x01"
 	markEnd   = "\x02"
 )
 
-// shorten keeps the middle of a long lowered expression aside.
+// shorten stores the middle of a long lowered expression separately.
 func (e *emitter) shorten(text string) string {
 	if len(text) < longText {
 		return text
@@ -24,10 +25,11 @@ func (e *emitter) shorten(text string) string {
 	return text[:textEnds] + markBegin + strconv.Itoa(len(e.middles)-1) + markEnd + text[len(text)-textEnds:]
 }
 
-// isShortened reports whether there is a middle of text that is kept aside.
+// isShortened reports whether text contains a mark.
 func isShortened(text string) bool { return strings.Contains(text, markBegin) }
 
-// expand returns a text with the middles that were kept aside, and moves offsets in the text, which are in order.
+// expand replaces the marks in text by the stored middles. It adjusts the offsets into the text, which
+// are sorted.
 func (e *emitter) expand(text string, offsets ...[]int) string {
 	if !isShortened(text) {
 		return text
@@ -54,14 +56,14 @@ func (e *emitter) expand(text string, offsets ...[]int) string {
 	}
 }
 
-// expansion writes texts with their middles.
+// expansion collects a text with its middles.
 type expansion struct {
 	middles []string
 	b       strings.Builder
 }
 
-// middle writes the middle whose mark text begins with, and gives the length of the mark. The middles may have marks
-// themselves, as deep as the expression.
+// middle writes the middle for the mark at the beginning of text, and returns the length of the mark.
+// Middles may contain marks themselves, as deep as the expression.
 func (x *expansion) middle(text string) int {
 	mark, _, _ := strings.Cut(text, markEnd)
 	i, err := strconv.Atoi(mark[len(markBegin):])

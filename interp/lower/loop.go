@@ -1,9 +1,10 @@
 package lower
 
-// Loops. Each begins with a check for an interrupt.
+// Loops. Each iteration begins with a check for an interrupt.
 //
 //	for i := 0; c; i++ { go f(&i) }  ->  for i1 := 0; c; i1++ { i := i1; ...; i1 = i }, if i is shared
 //	for i := 0; ; {}  ->  { i := 0; for {} }
+//
 // yaegi has one variable for all iterations.
 
 import (
@@ -13,7 +14,7 @@ import (
 	"slices"
 )
 
-// interruptible checks whether the cell is to stop.
+// interruptible emits the check whether the cell must stop.
 func (f *function) interruptible(w *writer) {
 	condition := "stopʹ"
 	if f.StopCall {
@@ -22,8 +23,8 @@ func (f *function) interruptible(w *writer) {
 	w.line("if %s { %s() }", condition, f.session("Stop"))
 }
 
-// simpleClause reports whether a statement lowers to one simple statement, which
-// can stand in the head of a loop.
+// simpleClause reports whether a statement is lowered to one simple statement, which is allowed in the
+// head of a loop.
 func (f *function) simpleClause(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case nil:
@@ -85,7 +86,7 @@ func (f *function) clause(s ast.Stmt) string {
 
 func (f *function) forLoop(w *writer, s *ast.ForStmt, label string) {
 	init := ""
-	endless := s.Init != nil && s.Cond == nil && s.Post == nil // yaegi begins such a loop again and again
+	endless := s.Init != nil && s.Cond == nil && s.Post == nil // yaegi would run such a loop repeatedly
 	if f.simpleClause(s.Init) && !endless {
 		if s.Init != nil {
 			f.store(w, s.Init, false)
@@ -147,8 +148,7 @@ func (f *function) forLoop(w *writer, s *ast.ForStmt, label string) {
 	f.pop()
 }
 
-// storeHead stores the position of the head of a loop, which yaegi
-// evaluates next.
+// storeHead stores the position of the head of a loop, which is evaluated next.
 func (f *function) storeHead(w *writer, s *ast.ForStmt) {
 	if s.Cond != nil && f.mayPanic(s.Cond) || s.Post != nil && f.mayPanic(s.Post) {
 		f.storePosition(w, s)

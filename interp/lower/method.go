@@ -11,12 +11,12 @@ package lower
 //	x.M, as a value             ->  func(r *Pʹ1) func(A) R { return func(a0 A) R { return PʹMʹ1(r, a0) } }(&x)
 //	P.M, as a value             ->  func(r Pʹ1, a0 A) R { return PʹMʹ1(r, a0) }
 //
-// and for calls through interfaces, of T and of *T, promoted ones too:
+// and for calls through interfaces the methods of T and *T, also promoted ones, are registered:
 //
 //	rtʹ.Register(17, "M", func(x interface{}, a0 A) R { r := x.(Pʹ1); return PʹMʹ1(r, a0) })
 //
-// yaegi's method values forget their receiver, its embedding promotes
-// wrongly, and a struct from it has no methods that compiled code could see.
+// yaegi's method values lose their receiver, its embedding promotes methods incorrectly, and its structs
+// have no methods that compiled code could see.
 
 import (
 	"fmt"
@@ -28,10 +28,9 @@ import (
 	"github.com/quernlab/quern/interp/lower/layout"
 )
 
-// methodCall returns the call of method m on x, whose type is t, with no arguments
-// but the receiver; sig is the signature of m for the receiver's type arguments,
-// own are the arguments of its own type parameters. x must be what has the
-// method: embedding is spelled out already.
+// methodCall returns the call of the method m on x of type t, with the receiver as the only argument so
+// far. sig is the signature of m for the receiver's type arguments, own are the arguments of its own type
+// parameters. x must be the value that has the method, after all embedded fields.
 func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.Signature, own []types.Type) *call {
 	if dynamic(t) {
 		return &call{function: e.dispatcher(m, sig), fixed: true, dynamic: m.Name(), slices: true,
@@ -69,9 +68,8 @@ func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.S
 	return &call{function: e.methodName(n, m, own), fixed: true, arguments: []argument{{x, typ}}}
 }
 
-// replaced are methods of compiled types that the run time has others for: those
-// of reflect.Type and of atomic.Value have to know of types of cells, a logger and a
-// test of the stack.
+// replaced maps methods of compiled types to their replacements in the run time. Those of reflect.Type and
+// atomic.Value must know types of cells, those of loggers and tests the stack.
 var replaced = map[string]string{
 	"(reflect.Type).AssignableTo":  "TypeAssignableTo",
 	"(reflect.Type).ConvertibleTo": "TypeConvertibleTo",
@@ -158,14 +156,14 @@ var replaced = map[string]string{
 	"(*sync/atomic.Value).CompareAndSwap": "AtomicCompareAndSwap",
 }
 
-// worksOnZero are the methods of reflect.Value that do not panic on the zero Value,
-// or not for that reason.
+// worksOnZero are the methods of reflect.Value that do not panic on the zero Value, or panic for another
+// reason.
 var worksOnZero = map[string]bool{
 	"IsValid": true, "Kind": true, "String": true, "Comparable": true, "Equal": true, "Addr": true, "Convert": true, "CanAddr": true, "CanSet": true,
 	"CanInt": true, "CanUint": true, "CanFloat": true, "CanComplex": true, "CanConvert": true,
 }
 
-// methodName names the function that a method of an interpreted type became.
+// methodName returns the name of the function that a method of an interpreted type is lowered to.
 func (e *emitter) methodName(n *types.Named, m *types.Func, own []types.Type) string {
 	if n.TypeArgs().Len() > 0 || len(own) > 0 {
 		return e.methodInstance(n, m.Name(), own)
@@ -179,7 +177,7 @@ func (e *emitter) methodName(n *types.Named, m *types.Func, own []types.Type) st
 			if name, ok := e.names[o]; ok {
 				return name
 			}
-			// A method of a type of a generic source.
+			// It is a method of a type of a generic source.
 			name := e.fresh(n.Obj().Name() + "ʹ" + m.Name())
 			set(e.Program, e.names, o, name)
 			e.queue = append(e.queue, func() { e.functionDeclaration(decl, name, nil) })
@@ -209,9 +207,8 @@ func addressOf(x string) string {
 	return "&" + x
 }
 
-// embedded spells out the embedded fields on the way to a member of x, up to a
-// compiled type: of that yaegi knows the promoted members, while the fields
-// on the way may not be exported.
+// embedded adds the selectors of the embedded fields on the way to a member of x, up to a compiled type.
+// yaegi knows the promoted members of a compiled type, whose embedded fields may be unexported.
 func (e *emitter) embedded(x string, t types.Type, path []int) (string, types.Type) {
 	for _, i := range path {
 		if isCompiled(t) {
@@ -224,13 +221,13 @@ func (e *emitter) embedded(x string, t types.Type, path []int) (string, types.Ty
 	return x, t
 }
 
-// isCompiled reports whether t, or what it points to, is a compiled named type.
+// isCompiled reports whether t, or its pointer target, is a compiled named type.
 func isCompiled(t types.Type) bool {
 	n, _ := named(t)
 	return n != nil && !Interpreted(n)
 }
 
-// field is x.f for the field at the end of path.
+// field returns the selector expression for the field at the end of path.
 func (e *emitter) field(x string, t types.Type, path []int) string {
 	last := len(path) - 1
 	for i := range path {
@@ -245,13 +242,12 @@ func (e *emitter) field(x string, t types.Type, path []int) string {
 	return x
 }
 
-// selectMethod returns the call of the method that e, whose selection is sel, selects
-// on x.
+// selectMethod returns the call of the method that e, with the selection sel, selects on x.
 func (f *function) selectMethod(e *ast.SelectorExpr, x string, t types.Type, sel *types.Selection) *call {
 	own, _ := f.arguments(e.Sel)
 	m, path := sel.Obj().(*types.Func), sel.Index()
 	if f.env != nil {
-		// The checker saw a type parameter, or a type made with one.
+		// The type checker recorded a type parameter, or a type that contains one.
 		o, index, _ := types.LookupFieldOrMethod(t, true, m.Pkg(), m.Name())
 		if found, ok := o.(*types.Func); ok {
 			m, path = found, index
@@ -278,7 +274,7 @@ func (f *function) methodValue(e *ast.SelectorExpr, sel *types.Selection) string
 	sig := f.selected(e, sel)
 	x, typ := c.bindReceiver("r")
 	if typ == "interface{}" {
-		// Go panics when the value of a nil interface's method is made.
+		// Go panics when it creates the method value of a nil interface.
 		check := f.rt("Method", "r", strconv.Quote(sel.Obj().Name()))
 		return fmt.Sprintf("func(r %s) func%s { %s; return %s }(%s)", typ, f.signature(sig, nil), check, f.forward(c, sig, nil, sel.Obj().(*types.Func)), x)
 	}
@@ -291,15 +287,14 @@ func (f *function) methodExpression(e *ast.SelectorExpr, sel *types.Selection) s
 	recv := f.subst(sel.Recv())
 	c := f.selectMethod(e, "r", recv, sel)
 	parameters := sig.Params()
-	if _, ok := f.Info.Instances[e.Sel]; !ok { // an instance has no receiver among them
+	if _, ok := f.Info.Instances[e.Sel]; !ok { // the signature of an instance does not include the receiver
 		parameters = tail(parameters)
 	}
 	rest := types.NewSignatureType(nil, nil, nil, parameters, sig.Results(), sig.Variadic())
 	return f.forward(c, rest, []string{"r " + f.typ(recv)}, sel.Obj().(*types.Func))
 }
 
-// selected returns the signature of the method that e selects, with its type
-// arguments.
+// selected returns the signature of the method that e selects, with its type arguments.
 func (f *function) selected(e *ast.SelectorExpr, sel *types.Selection) *types.Signature {
 	if in, ok := f.Info.Instances[e.Sel]; ok {
 		return f.subst(in.Type).(*types.Signature)
@@ -307,8 +302,8 @@ func (f *function) selected(e *ast.SelectorExpr, sel *types.Selection) *types.Si
 	return f.subst(sel.Type()).(*types.Signature)
 }
 
-// forward renders a function literal with the parameters first and then those
-// of sig, which calls c, of method m, with the latter.
+// forward renders a function literal with the parameters first, followed by those of sig. It makes the call
+// c of the method m with the latter.
 func (e *emitter) forward(c *call, sig *types.Signature, first []string, m *types.Func) string {
 	parameters := first
 	for i := range sig.Params().Len() {
@@ -341,13 +336,13 @@ func (e *emitter) typeTexts(t *types.Tuple) []string {
 	return out
 }
 
-// methodTables registers the methods of a declared type and of its pointers.
+// methodTables registers the methods of a declared type and of its pointer type.
 func (e *emitter) methodTables(t *types.Named) {
 	e.methodTable(t)
 	e.methodTable(types.NewPointer(t))
 }
 
-// unnamedMethods registers the promoted methods of a type such as struct{ T }.
+// unnamedMethods registers the promoted methods of an unnamed type such as struct{ T }.
 func (e *emitter) unnamedMethods(t types.Type) {
 	if n, _ := named(t); n != nil && (Interpreted(n) || types.IsInterface(n)) {
 		return
@@ -366,7 +361,7 @@ func (e *emitter) methodTable(t types.Type) {
 		if !m.Exported() && m.Pkg().Path() != "main" && !isSource(m.Pkg()) || m.Name() == "_" {
 			continue
 		}
-		if sig.TypeParams() != nil { // no interface has it
+		if sig.TypeParams() != nil { // no interface has this method
 			continue
 		}
 		x, at := e.embedded("r", t, sel.Index()[:len(sel.Index())-1])
@@ -393,7 +388,7 @@ func (e *emitter) methodTable(t types.Type) {
 	}
 }
 
-// isEmptyStruct: yaegi panics on an assertion to such a type.
+// isEmptyStruct reports whether t is a struct without fields. yaegi panics on an assertion to such a type.
 func isEmptyStruct(t types.Type) bool {
 	s, ok := t.Underlying().(*types.Struct)
 	return ok && s.NumFields() == 0

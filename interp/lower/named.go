@@ -6,17 +6,16 @@ import (
 	"strconv"
 )
 
-// labels is the function that shows a control for each parameter of the function that
-// it is given, and labels it by the parameter's name. No function value knows the names of
-// its parameters:
+// labelsParameters is a function that shows a control for each parameter of a function argument and labelsParameters it with the
+// parameter's name. A function value does not contain the names of its parameters:
 //
 //	widgets.Interact(f, 3)  ->  widgets.Interact(rtʹ.Named(f, "rate"), 3)
-const labels = "github.com/quernlab/quern/widgets.Interact"
+const labelsParameters = "github.com/quernlab/quern/widgets.Interact"
 
-// named returns the first argument of such a call the names of its parameters.
+// named adds the names of its parameters to the first argument of such a call.
 func (f *function) named(e *ast.CallExpr, x ast.Expr, text string) string {
 	o := f.compiledFunc(e)
-	if o == nil || o.FullName() != labels {
+	if o == nil || o.FullName() != labelsParameters {
 		return text
 	}
 	sig, ok := f.typeOf(x).Underlying().(*types.Signature)

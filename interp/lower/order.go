@@ -1,7 +1,7 @@
 package lower
 
-// Compiled Go makes the calls of a statement first, one after the other, and reads
-// variables and memory when all have been made:
+// Evaluation order. Compiled Go makes the calls of a statement first, one after the other, and reads variables and
+// memory after all calls:
 //
 //	return v, json.Unmarshal(b, &v)  ->  t1 := json.Unmarshal(b, &v); return v, t1
 //	x += f(), f changes x            ->  t1 := f(); x += t1
@@ -9,12 +9,11 @@ package lower
 //	xs[i], err = f()                 ->  t1, t2 := f(); xs[i], err = t1, t2
 //	if x+f() > 0 {}                  ->  { t1 := f(); if x+t1 > 0 {} }
 //
-// The specification leaves the order open, but programs rely on it. Slices, len,
-// append, &&, assertions and some others are evaluated among the calls: see
-// cmd/compile/internal/walk, order.go, whose choices these are. Statements that mean
-// the same in both orders stay as they are, and so do conditions of loops.
+// The specification leaves the order open, but programs rely on it. Slice expressions, len, append, &&, assertions
+// and some others are evaluated among the calls: this file follows order.go in cmd/compile/internal/walk.
+// Statements with the same meaning in both orders do not change, and neither do conditions of loops.
 //
-// The syntax tree itself is changed, so that both tiers run the same.
+// This file changes the syntax tree itself, so that both back ends run the same code.
 
 import (
 	"go/ast"
@@ -25,22 +24,21 @@ import (
 // order changes the functions of one declaration.
 type order struct {
 	*emitter
-	exposed map[types.Object]bool // local variables that a call may change
-	local   map[types.Object]bool
-	held    map[types.Object]bool // local variables of a function that a literal in it uses
-	set     map[types.Object]bool // local variables that are assigned to
+	exposed  map[types.Object]bool // local variables that a call may change
+	local    map[types.Object]bool
+	captured map[types.Object]bool // local variables that a function literal captures
+	set      map[types.Object]bool // local variables that are assigned to
 
-	// of the current statement
-	early   []*ast.Expr // what is evaluated before the rest, in order
-	needed  int         // how many of these a read comes before
-	pending bool        // something has been read that a call may change
+	// State of the current statement.
+	early   []*ast.Expr // parts to be evaluated before the rest, in order
+	needed  int         // how many of these must be evaluated before a pending read
+	pending bool        // the statement has read something that a call may change
 }
 
-// inOrder returns the statements of a body with what is to be evaluated early before
-// those that it is in, and changes all blocks in them. The declaration that it is of,
-// if there is one, has the parameters.
+// inOrder returns the statements of a body, each preceded by the definitions of its early parts. It changes all nested
+// blocks too. decl, which may be nil, is the declaration with the parameters.
 func (e *emitter) inOrder(body []ast.Stmt, decl *ast.FuncDecl) []ast.Stmt {
-	o := &order{emitter: e, exposed: map[types.Object]bool{}, local: map[types.Object]bool{}, held: map[types.Object]bool{}, set: map[types.Object]bool{}}
+	o := &order{emitter: e, exposed: map[types.Object]bool{}, local: map[types.Object]bool{}, captured: map[types.Object]bool{}, set: map[types.Object]bool{}}
 	var whole ast.Node = &ast.BlockStmt{List: body}
 	if decl != nil {
 		whole = decl
@@ -69,8 +67,8 @@ func (e *emitter) inOrder(body []ast.Stmt, decl *ast.FuncDecl) []ast.Stmt {
 	return body
 }
 
-// study finds the variables that a call may change: those whose address is taken, and
-// those that a function literal assigns to which did not declare them.
+// study finds the variables that a call may change: those whose address is taken, and those that a function literal
+// assigns to but does not declare.
 func (o *order) study(body ast.Node) {
 	owner := map[types.Object]*ast.FuncLit{}
 	var walk func(n ast.Node, lit *ast.FuncLit)
@@ -108,7 +106,7 @@ func (o *order) study(body ast.Node) {
 					owner[v], o.local[v] = lit, true
 				}
 				if v := o.Info.Uses[n]; v != nil && o.local[v] && owner[v] != lit {
-					o.held[v] = true
+					o.captured[v] = true
 				}
 			case *ast.UnaryExpr:
 				if n.Op == token.AND {
@@ -138,8 +136,7 @@ func (o *order) study(body ast.Node) {
 	walk(body, nil)
 }
 
-// root returns the variable in whose storage e lies; nil when e is reached through a
-// pointer or is no variable.
+// root returns the variable whose storage contains e, or nil if e is reached through a pointer or is not in a variable.
 func (o *order) root(e ast.Expr) *types.Var {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -159,7 +156,7 @@ func (o *order) root(e ast.Expr) *types.Var {
 	return nil
 }
 
-// under returns the underlying type of an expression, nil for a package name.
+// under returns the underlying type of an expression, or nil for a package name.
 func (o *order) under(e ast.Expr) types.Type {
 	if t := o.Info.TypeOf(e); t != nil {
 		return t.Underlying()
@@ -167,7 +164,7 @@ func (o *order) under(e ast.Expr) types.Type {
 	return nil
 }
 
-// list returns the statements of a block with their early parts before them.
+// list returns the statements of a block, each preceded by the definitions of its early parts.
 func (o *order) list(list []ast.Stmt) []ast.Stmt {
 	var out []ast.Stmt
 	for i, s := range list {
@@ -196,7 +193,7 @@ func (o *order) list(list []ast.Stmt) []ast.Stmt {
 	return out
 }
 
-// initOf returns the init statement of s, nil if it has none.
+// initOf returns the init statement of s, or nil if it has none.
 func initOf(s ast.Stmt) *ast.Stmt {
 	var init *ast.Stmt
 	switch s := s.(type) {
@@ -211,7 +208,7 @@ func initOf(s ast.Stmt) *ast.Stmt {
 	return init
 }
 
-// statement takes the early parts out of a statement and gives what defines them.
+// statement removes the early parts from a statement and returns the statements that define them.
 func (o *order) statement(s ast.Stmt) []ast.Stmt {
 	o.early, o.needed, o.pending = nil, 0, false
 	var after []ast.Stmt
@@ -255,7 +252,7 @@ func (o *order) statement(s ast.Stmt) []ast.Stmt {
 	return before
 }
 
-// variable makes a variable for the value of e.
+// variable creates a variable for the value of e.
 func (o *order) variable(e ast.Expr) (*ast.Ident, *types.Var) {
 	return o.variableOf(e.Pos(), types.Default(o.Info.TypeOf(e)))
 }
@@ -268,15 +265,15 @@ func (o *order) variableOf(pos token.Pos, t types.Type) (*ast.Ident, *types.Var)
 	return id, v
 }
 
-// use returns the value of a variable.
+// use returns an identifier for the value of a variable.
 func (o *order) use(at *ast.Ident, v *types.Var) *ast.Ident {
 	id := &ast.Ident{NamePos: at.NamePos, Name: v.Name()}
 	o.cell.AddUse(id, v)
 	return id
 }
 
-// assign is for assignments and definitions. It returns the definition of the values
-// of a call, when these have to be there before the targets are found.
+// assign handles assignments and definitions. It returns the definition of the results of a call if they must be
+// evaluated before the targets.
 func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 	switch {
 	case s.Tok != token.ASSIGN && s.Tok != token.DEFINE:
@@ -320,7 +317,7 @@ func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 	return []ast.Stmt{define}
 }
 
-// target is for what is assigned to: its operands are read.
+// target handles the target of an assignment, whose operands are read.
 func (o *order) target(e *ast.Expr) {
 	switch x := (*e).(type) {
 	case *ast.Ident:
@@ -331,7 +328,7 @@ func (o *order) target(e *ast.Expr) {
 	}
 }
 
-// values is for the values of a statement.
+// values handles the values of a statement.
 func (o *order) values(list []ast.Expr) {
 	if len(list) == 1 {
 		o.last(&list[0])
@@ -342,8 +339,7 @@ func (o *order) values(list []ast.Expr) {
 	}
 }
 
-// last is for the only value of a statement: when it is that of a call, nothing is
-// read after it.
+// last handles the only value of a statement. If it is a call, nothing is read after it.
 func (o *order) last(e *ast.Expr) {
 	switch x := ast.Unparen(*e).(type) {
 	case *ast.CallExpr:
@@ -359,7 +355,7 @@ func (o *order) last(e *ast.Expr) {
 	case *ast.TypeAssertExpr:
 		o.expr(&x.X)
 		return
-	case *ast.IndexExpr: // which may have two values
+	case *ast.IndexExpr: // may have two values
 		if _, isMap := o.under(x.X).(*types.Map); isMap {
 			o.expr(&x.X)
 			o.expr(&x.Index)
@@ -369,7 +365,7 @@ func (o *order) last(e *ast.Expr) {
 	o.expr(e)
 }
 
-// take makes e an early part. One that is effectful may change what was read.
+// take makes e an early part. If it is effectful, it may change what has been read.
 func (o *order) take(e *ast.Expr, effectful bool) {
 	o.early = append(o.early, e)
 	if effectful && o.pending {
@@ -377,7 +373,7 @@ func (o *order) take(e *ast.Expr, effectful bool) {
 	}
 }
 
-// within is for the operands of an early part, which are read at that point.
+// within handles the operands of an early part, which are read at that point.
 func (o *order) within(operands func()) {
 	pending := o.pending
 	o.pending = false

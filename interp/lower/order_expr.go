@@ -1,6 +1,6 @@
 package lower
 
-// The expressions of order.go: which parts of one come early.
+// Expressions in order.go: which parts of an expression are evaluated early.
 
 import (
 	"go/ast"
@@ -8,7 +8,7 @@ import (
 	"go/types"
 )
 
-// expr is for an expression that is evaluated for its value.
+// expr handles an expression that is evaluated for its value.
 func (o *order) expr(p *ast.Expr) {
 	if tv := o.Info.Types[*p]; tv.IsType() || tv.Value != nil {
 		return
@@ -82,7 +82,7 @@ func (o *order) expr(p *ast.Expr) {
 
 func isEarly(v *types.Var) bool { return v.Pkg() == nil }
 
-// address is for the operand of &, which is not read.
+// address handles the operand of &, which is not read.
 func (o *order) address(p *ast.Expr) {
 	switch e := (*p).(type) {
 	case *ast.Ident:
@@ -114,7 +114,7 @@ func (o *order) composite(p *ast.Expr, e *ast.CompositeLit) {
 	o.take(p, o.acts(e))
 }
 
-// element is for an element of type t, if that is known, of a composite literal.
+// element handles an element of a composite literal. t is the type of the element, or nil if it is unknown.
 func (o *order) element(p *ast.Expr, t types.Type) {
 	if kv, ok := (*p).(*ast.KeyValueExpr); ok {
 		p = &kv.Value
@@ -122,7 +122,7 @@ func (o *order) element(p *ast.Expr, t types.Type) {
 	o.exprTo(p, t)
 }
 
-// elementOf returns the type of elements of u, nil if they have several.
+// elementOf returns the element type of u, or nil if elements can have several types.
 func elementOf(u types.Type) types.Type {
 	switch u := u.(type) {
 	case *types.Slice:
@@ -133,8 +133,8 @@ func elementOf(u types.Type) types.Type {
 	return nil
 }
 
-// exprTo is for an expression that is converted to t, nil if that is not known. A
-// value that is not in memory yet is put there for the conversion to an interface.
+// exprTo handles an expression that is converted to t, or to an unknown type if t is nil. For a conversion to an
+// interface, a value that is not in memory yet is stored in memory.
 func (o *order) exprTo(p *ast.Expr, t types.Type) {
 	from := o.Info.Types[*p]
 	if _, parameter := types.Unalias(t).(*types.TypeParam); parameter {
@@ -145,15 +145,15 @@ func (o *order) exprTo(p *ast.Expr, t types.Type) {
 		return
 	}
 	if call, ok := ast.Unparen(*p).(*ast.CallExpr); ok && !o.Info.Types[call.Fun].IsType() {
-		o.expr(p) // comes early anyway
+		o.expr(p) // evaluated early anyway
 		return
 	}
 	o.within(func() { o.expr(p) })
 	o.take(p, false)
 }
 
-// convertsByAddress reports whether a value of type t is converted to an interface by
-// a function that takes its address, see dataWordFuncName of cmd/compile.
+// convertsByAddress reports whether a value of type t is converted to an interface by a function that takes its
+// address, see dataWordFuncName of cmd/compile.
 func (o *order) convertsByAddress(t types.Type) bool {
 	if t == nil || isNil(t) {
 		return false
@@ -172,7 +172,8 @@ func (o *order) convertsByAddress(t types.Type) bool {
 	return false
 }
 
-// soleComponent returns what a struct of one field or an array of one element consists of.
+// soleComponent returns the underlying type of the only component of a struct with one field or an array with one
+// element.
 func soleComponent(t types.Type) types.Type {
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
@@ -187,8 +188,7 @@ func soleComponent(t types.Type) types.Type {
 	return t.Underlying()
 }
 
-// convertsBytes reports whether a key is the conversion of bytes to a string, of which
-// the map only borrows the bytes.
+// convertsBytes reports whether a key is the conversion of bytes to a string. Such a map access does not copy the bytes.
 func (o *order) convertsBytes(key ast.Expr) bool {
 	call, ok := ast.Unparen(key).(*ast.CallExpr)
 	if !ok || !o.Info.Types[call.Fun].IsType() {
@@ -201,7 +201,7 @@ func (o *order) convertsBytes(key ast.Expr) bool {
 func (o *order) selector(e *ast.SelectorExpr) {
 	sel := o.Info.Selections[e]
 	switch {
-	case sel == nil: // of a package
+	case sel == nil: // a member of a package
 		_, variable := o.Info.Uses[e.Sel].(*types.Var)
 		o.pending = o.pending || variable
 	case sel.Kind() == types.MethodExpr:
@@ -224,7 +224,7 @@ func (o *order) call(p *ast.Expr, e *ast.CallExpr) {
 		}
 		o.exprTo(&e.Args[0], tv.Type)
 		if _, fromSlice := o.under(e.Args[0]).(*types.Slice); fromSlice && !toSlice {
-			o.pending = true // it copies the elements
+			o.pending = true // the conversion copies the elements
 		}
 		return
 	}
@@ -236,7 +236,7 @@ func (o *order) call(p *ast.Expr, e *ast.CallExpr) {
 	o.take(p, o.isEffectful(e))
 }
 
-// parts is for the function and the arguments of a call.
+// parts handles the function and the arguments of a call.
 func (o *order) parts(e *ast.CallExpr) {
 	switch fun := ast.Unparen(e.Fun).(type) {
 	case *ast.Ident:
@@ -276,7 +276,7 @@ func (o *order) parts(e *ast.CallExpr) {
 	}
 }
 
-// parameterAt returns the type of the parameter for an argument, nil for that of a builtin.
+// parameterAt returns the type of the parameter for an argument, or nil for a builtin.
 func parameterAt(sig *types.Signature, i int, spread bool) types.Type {
 	if sig == nil || sig.Params().Len() == 0 {
 		return nil
@@ -291,9 +291,8 @@ func parameterAt(sig *types.Signature, i int, spread bool) types.Type {
 	return nil
 }
 
-// isEffectful reports whether a call may change variables, or wait for someone who
-// does. Functions of compiled packages do not when they get nothing but values of
-// basic types.
+// isEffectful reports whether a call may change variables, or wait for a goroutine that does. Functions of compiled
+// packages do not if all their parameters are of basic types.
 func (o *order) isEffectful(e *ast.CallExpr) bool {
 	tv := o.Info.Types[e.Fun]
 	if tv.IsType() {
@@ -319,7 +318,7 @@ func (o *order) isEffectful(e *ast.CallExpr) bool {
 	return false
 }
 
-// acts reports whether there is a call in e that is effectful, or a receive.
+// acts reports whether e contains an effectful call or a receive.
 func (o *order) acts(e ast.Expr) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {

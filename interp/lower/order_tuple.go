@@ -5,8 +5,8 @@ package lower
 //
 //	a[i], p.x, b = 1, a[j], f()  ->  t1 := f(); t2 := a[j]; a[i] = 1; p.x = t2; b = t1
 //
-// See ascompatee in assign.go of cmd/compile/internal/walk. Exchanges of two operands stay as they are: yaegi and the VM
-// run them right.
+// See ascompatee in assign.go of cmd/compile/internal/walk. Swaps of two operands do not change: yaegi and the VM run
+// them correctly.
 
 import (
 	"go/ast"
@@ -14,7 +14,7 @@ import (
 	"go/types"
 )
 
-// splits reports whether an assignment becomes several.
+// splits reports whether an assignment is split into several.
 func (o *order) splits(s *ast.AssignStmt) bool {
 	if s.Tok != token.ASSIGN || len(s.Lhs) < 2 {
 		return false
@@ -52,18 +52,18 @@ func (o *order) split(s *ast.AssignStmt) []ast.Stmt {
 	return append(t.early, late[:len(late)-1]...)
 }
 
-// tupleAssignment is an assignment that is split.
+// tupleAssignment is an assignment that is being split.
 type tupleAssignment struct {
 	*order
 	early   []ast.Stmt
 	changed map[types.Object]bool // variables that earlier assignments set
-	writes  bool                  // whether one of them sets memory
+	writes  bool                  // an earlier assignment writes to memory
 }
 
-// blank is the target _.
+// blank represents the target _.
 var blank types.Object = types.NewLabel(token.NoPos, nil, "_")
 
-// operands saves the operands of a target. It returns the variable that the target is or is a part of, nil for memory.
+// operands saves the operands of a target. It returns the variable that is or contains the target, or nil for memory.
 func (t *tupleAssignment) operands(p *ast.Expr) types.Object {
 	switch e := (*p).(type) {
 	case *ast.ParenExpr:
@@ -97,7 +97,7 @@ func (t *tupleAssignment) operands(p *ast.Expr) types.Object {
 	return nil
 }
 
-// save puts an expression into a variable if an earlier assignment may change its value.
+// save assigns an expression to a variable if an earlier assignment may change its value.
 func (t *tupleAssignment) save(p *ast.Expr) {
 	if tv := t.Info.Types[*p]; tv.Value != nil || tv.IsType() || tv.IsNil() || !t.affected(*p) {
 		return
@@ -135,8 +135,8 @@ func (t *tupleAssignment) affected(e ast.Expr) (found bool) {
 	return found
 }
 
-// inMemory reports whether an assignment through a pointer may change a variable in the view of Go's compiler: function
-// literals have pointers to those variables that they share.
+// inMemory reports whether Go's compiler assumes that an assignment through a pointer may change a variable. Function
+// literals have pointers to the variables that they share.
 func (t *tupleAssignment) inMemory(v *types.Var) bool {
-	return !t.local[v] && !isEarly(v) || t.exposed[v] || t.held[v] && t.set[v]
+	return !t.local[v] && !isEarly(v) || t.exposed[v] || t.captured[v] && t.set[v]
 }

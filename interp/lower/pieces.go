@@ -8,22 +8,21 @@ import (
 	"unicode/utf8"
 )
 
-// A unit is handed to yaegi in pieces, because yaegi cannot be stopped while
-// it compiles one, and takes memory for a whole piece at a time. It knows the
-// declarations of earlier pieces, as it knows those of earlier cells, so a piece has
-// only what depends on nothing later: declarations that refer to each other are in one.
+// yaegi evaluates a unit in pieces, because it cannot be interrupted while it compiles one and needs memory for a whole
+// piece at a time. It knows the declarations of earlier pieces, as it knows those of earlier cells. So a piece must not
+// depend on later pieces: declarations that refer to each other are in the same piece.
 
 const (
-	// wholeSize is how long a source may be that is one piece.
-	wholeSize = 64 << 10
-	// pieceSize is how long a piece is, unless one declaration or several that refer to
-	// each other are longer.
+	// singlePieceSize is the maximum length of a source that is a single piece.
+	singlePieceSize = 64 << 10
+	// pieceSize is the maximum length of a piece, unless one declaration or several that refer
+	// to each other are longer.
 	pieceSize = 32 << 10
 )
 
-// Pieces are parts of Source to be evaluated one after the other.
+// Pieces returns the parts of Source, to be evaluated one after the other.
 func (u *Unit) Pieces() []string {
-	if len(u.Source) <= wholeSize || len(u.declarations) < 2 {
+	if len(u.Source) <= singlePieceSize || len(u.declarations) < 2 {
 		return []string{u.Source}
 	}
 	starts := slices.Clone(u.declarations)
@@ -73,8 +72,8 @@ func declaredName(text string) string {
 	return rest
 }
 
-// longNames yields the identifiers of a text that have the letter ʹ, as all have that
-// lowering declares at package level; those in literal strings too.
+// longNames yields the identifiers of a text that contain the letter ʹ. All package-level names of lowered code do. It
+// also finds them in string literals.
 func longNames(text string) iter.Seq[string] {
 	inName := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 	return func(yield func(string) bool) {
@@ -107,8 +106,8 @@ func longNames(text string) iter.Seq[string] {
 	}
 }
 
-// inDependencyOrder returns the strongly connected components of a graph, each before
-// those that use it (Tarjan's algorithm).
+// inDependencyOrder returns the strongly connected components of a graph, each before those that use it (Tarjan's
+// algorithm).
 func inDependencyOrder(uses [][]int) (groups [][]int) {
 	index := make([]int, len(uses)) // in the order of visits, from 1
 	lowest := make([]int, len(uses))

@@ -1,12 +1,12 @@
 package lower
 
-// Before a statement that may panic its number is stored in a variable of the
-// activation, where a traceback finds it:
+// Before a statement that may panic, lowered code stores the number of its position in a variable of the activation,
+// which a traceback reads:
 //
 //	func f() { xs[i] = g() }            ->  func fʹ1() { ...; atʹ := 12; xs[i] = gʹ1() }
 //	func f() { if c { xs[i] = g() } }   ->  func fʹ1() { var atʹ int; ...; if c { atʹ = 12; xs[i] = gʹ1() } }
 //
-// yaegi knows the function of a panic, but of the line only the first.
+// For a panic, yaegi reports the function but only its first line.
 
 import (
 	"go/ast"
@@ -19,22 +19,22 @@ import (
 	"github.com/quernlab/quern/interp/check"
 )
 
-// A position number has the file, line and column in it, so that a session needs no
-// table that grows with each cell. Number 0 is no position.
+// A position number contains the file, line and column, so that a session needs no table that grows with each cell. The
+// number 0 means no position.
 const (
 	columnBits = 20
 	lineBits   = 22
 )
 
-// fileTable numbers the files of positions. A cell's file is numbered by the cell; only
-// files of packages are kept.
+// fileTable numbers the files of positions. The number of a cell's file follows from the cell; the table only contains
+// files of packages.
 type fileTable struct {
 	mu      sync.Mutex
 	names   []string
 	numbers map[string]int
 }
 
-// number is odd for a cell and even for any other file.
+// number returns the number of a file: odd for a cell and even for any other file.
 func (f *fileTable) number(name string) int {
 	if cell, ok := cellNumber(name); ok {
 		return 2*cell + 1
@@ -66,7 +66,7 @@ func (f *fileTable) name(number int) (string, bool) {
 	return "", false
 }
 
-// cellNumber returns the number of the cell whose file has that name.
+// cellNumber returns the number of the cell with that file name.
 func cellNumber(filename string) (int, bool) {
 	text, ok := strings.CutPrefix(filename, "cell[")
 	if !ok {
@@ -76,8 +76,7 @@ func cellNumber(filename string) (int, bool) {
 	return n, err == nil && n >= 0 && check.Filename(n) == filename
 }
 
-// Position returns the position that a number in lowered code stands for. It may be
-// called from any goroutine.
+// Position returns the position for a number in lowered code. It may be called from any goroutine.
 func (p *Program) Position(number int) (token.Position, bool) {
 	if number <= 0 {
 		return token.Position{}, false
@@ -96,7 +95,7 @@ func (e *emitter) positionOf(n ast.Node) token.Position {
 	return e.Fset.Position(n.Pos())
 }
 
-// position numbers the position of n.
+// position returns the number of the position of n.
 func (e *emitter) position(n ast.Node) int {
 	p := e.positionOf(n)
 	if p.Filename == "" {
@@ -105,7 +104,7 @@ func (e *emitter) position(n ast.Node) int {
 	return e.files.number(p.Filename)<<(lineBits+columnBits) | min(p.Line, 1<<lineBits-1)<<columnBits | min(p.Column, 1<<columnBits-1)
 }
 
-// store stores the position of n, if it may panic or always is set.
+// store stores the position of n if it may panic or if always is set.
 func (f *function) store(w *writer, n ast.Node, always bool) {
 	if always || f.mayPanic(n) {
 		f.storePosition(w, n)
@@ -124,19 +123,18 @@ func (f *function) storePosition(w *writer, n ast.Node) {
 	w.line("%s = %d", Position, number)
 }
 
-// Position is the variable of an activation that holds the number of the
-// statement that it is at.
+// Position is the variable of an activation with the number of the position of the current statement.
 const Position = "atʹ"
 
 // activationCode is the code of one activation.
 type activationCode struct {
 	writer *writer
-	indent int  // outside of all blocks
-	stores int  // positions that it stores
+	indent int  // indentation outside of all blocks
+	stores int  // number of stored positions
 	inline bool // the first store declares the variable
 }
 
-// positioned lowers what one activation runs, with the variable if it needs one.
+// positioned lowers the code of one activation, and declares the position variable if it is needed.
 func (f *function) positioned(w *writer, statements func(*writer)) {
 	outer := f.code
 	f.code = activationCode{writer: &writer{indent: w.indent}, indent: w.indent}
@@ -148,8 +146,7 @@ func (f *function) positioned(w *writer, statements func(*writer)) {
 	f.code = outer
 }
 
-// mayPanic reports whether the evaluation of n, nested statements and function
-// literals left out, may panic.
+// mayPanic reports whether the evaluation of n may panic. It ignores nested statements and function literals.
 func (f *function) mayPanic(n ast.Node) (may bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if may {

@@ -11,67 +11,65 @@ import (
 	"github.com/quernlab/quern/interp/vm"
 )
 
-// Registry gives types the numbers by which lowered code names them; it is
-// implemented by *rt.Registry.
+// Registry gives types the identifiers that lowered code uses. *rt.Registry implements it.
 type Registry interface {
-	// ID is the number of t, canonical by types.Identical.
+	// ID returns the identifier of t, canonical by types.Identical.
 	ID(t types.Type) int
-	// Descriptor is what lowered code refers to t by where it needs more than its
-	// number.
+	// Descriptor returns the descriptor of t, for lowered code that needs more than the
+	// identifier.
 	Descriptor(t types.Type) any
-	// Mentions reports whether a value of type t goes into an interface as a box.
+	// Mentions reports whether a value of type t is boxed when it is converted to an
+	// interface.
 	Mentions(t types.Type) bool
-	// UnsupportedInXML tells what encoding/xml would not see of a value of type t, as a
-	// noun phrase; "" if there is nothing.
+	// UnsupportedInXML returns the part of a value of type t that encoding/xml would not
+	// handle, as a noun phrase, or "" if there is none.
 	UnsupportedInXML(t types.Type) string
 }
 
-// Config is what a Program needs to know of the session.
+// Config configures a Program.
 type Config struct {
-	// Registry must treat the types for which Interpreted holds as interpreted.
+	// Registry must treat the types for which Interpreted returns true as interpreted.
 	Registry Registry
 	// Importer imports compiled packages.
 	Importer types.Importer
-	// Generic gives the sources, by file name, of the generic functions and types
-	// of the compiled package path. Nil when there are none.
+	// Generic returns the sources, by file name, of the generic functions and types of the
+	// compiled package path. ok is false if there are none.
 	Generic func(path string) (map[string]string, bool)
 	// Packages is yaegi's table of compiled symbols, keyed "path/name".
 	Packages map[string]map[string]reflect.Value
-	// Machine, if not nil, is what package vm needs to know to run functions
-	// in place of yaegi. New sets its field Type.
+	// Machine, if not nil, configures package vm, which runs functions in place of yaegi.
+	// New sets its field Type.
 	Machine *vm.Config
-	// Errors notes which errors of a cell are unread; see check.Cell.Tracks.
+	// Errors records at run time which errors of a cell are unread; see check.Cell.Tracks.
 	Errors ErrorNotes
-	// StopCall makes the check for an interrupt and the storing of a position
-	// calls, which are free of data races, and not accesses to variables, which
-	// are cheap.
+	// StopCall makes lowered code check for interrupts and store positions by calls, which
+	// are free of data races, instead of by variables, which are faster.
 	StopCall bool
 }
 
-// Program lowers the cells of one session. It remembers under which names the
-// definitions of earlier cells are known to yaegi. It is not safe for
-// concurrent use.
+// Program lowers the cells of one session. It records the names that the definitions of earlier cells have in yaegi. It is
+// not safe for concurrent use.
 type Program struct {
 	Config
-	names    map[types.Object]string        // variables, types, functions and methods that are not generic
+	names    map[types.Object]string        // of variables, and of types, functions and methods that are not generic
 	generics map[types.Object]*ast.FuncDecl // generic functions
-	methods  map[*types.TypeName]*methods   // of every interpreted type
-	// recovering tells of functions and methods whether they call recover.
+	methods  map[*types.TypeName]*methods   // declared methods of each interpreted type
+	// recovering maps functions and methods to whether they call recover.
 	recovering map[types.Object]bool
 	versions   map[declaration]version
 	instances  map[instance]string                // functions and types
 	arguments  map[instance][]types.Type          // of instances
-	existing   map[*types.TypeName][]*types.Named // instances of the generic types of cells, in the order of their making
-	helpers    map[string]string                  // emitted helpers by what they do
-	aliases    map[string]string                  // import path -> name of the package in lowered code
-	sources    map[string]*source                 // of generic packages, by import path
-	counts     map[string]int                     // never rolled back: yaegi may know a name of a failed cell
+	existing   map[*types.TypeName][]*types.Named // instances of the generic types of cells, in the order of their creation
+	helpers    map[string]string                  // names of emitted helpers by key
+	aliases    map[string]string                  // import path to name of the package in lowered code
+	sources    map[string]*source                 // sources of generic packages, by import path
+	counts     map[string]int                     // for unique names; never rolled back, because yaegi may know a name of a failed cell
 	layout     *layout.Builder
 	fast       *vm.VM                   // nil if yaegi runs everything
-	publics    map[publicKey]publicType // made by public
+	publics    map[publicKey]publicType // see public
 	mentioned  map[string]bool          // see noteMentions
 	files      fileTable                // of positions
-	journal    []func()                 // undoes the changes of the unit that is not yet committed
+	journal    []func()                 // undoes the changes of the pending unit
 	pending    *Unit
 }
 
@@ -88,7 +86,7 @@ func (m *methods) add(decl *ast.FuncDecl) {
 	m.byName[decl.Name.Name] = decl
 }
 
-// New makes a Program without any definition.
+// New returns a Program without definitions.
 func New(config Config) *Program {
 	p := &Program{
 		Config:     config,
@@ -115,46 +113,45 @@ func New(config Config) *Program {
 	return p
 }
 
-// TypesPath is the import path of the package that has the types of Unit.Types.
+// TypesPath is the import path of the package of the types in Unit.Types.
 const TypesPath = "quern/types"
 
-// Unit is a lowered cell: what yaegi evaluates, in the order of the fields.
+// Unit is a lowered cell: the code that yaegi evaluates, in the order of the fields.
 type Unit struct {
-	// Types are compiled types that the cell needs, as symbols of the package
-	// TypesPath: yaegi must know them before it evaluates anything.
+	// Types are the compiled types that the cell needs, as symbols of the package
+	// TypesPath. yaegi must have them before it evaluates the unit.
 	Types map[string]reflect.Value
 	// Imports are import declarations, to be evaluated one by one.
 	Imports []string
 	// Source declares types, variables and functions. See also Pieces.
 	Source string
-	// Machine has the functions that Source declares as variables. It must be
-	// linked when yaegi knows Source. Nil without a machine.
+	// Machine has the functions that Source declares as variables. It must be linked after
+	// yaegi has evaluated Source. It is nil without package vm.
 	Machine *vm.Unit
-	// Values are functions of Source that yaegi must call by their values and
-	// not by their names.
+	// Values are functions of Source that yaegi must call by value and not by name.
 	Values []string
-	// Redeclared are functions of earlier units that functions of Source stand for
-	// from now on, wherever they are called.
+	// Redeclared are functions of earlier units that functions of Source replace from now
+	// on, wherever they are called.
 	Redeclared []Redeclared
-	// Register is the call that registers method tables; "" when there are none.
+	// Register is the call that registers method tables, or "" if there are none.
 	Register string
 	// Body is the call that runs the cell.
 	Body string
-	// Once are the functions that nothing calls by name again when the cell has run.
+	// Once are the functions that nothing calls by name after the cell has run.
 	Once []string
 
-	declarations []int // where those in Source begin
+	declarations []int // offsets of the declarations in Source
 }
 
-// Lower lowers a checked cell. The unit before it must have been committed or
-// discarded. An error is an *UnsupportedError, an *InternalError or that of ctx when it
-// has ended; after an error nothing of the cell is known.
+// Lower lowers a checked cell. The previous unit must have been committed or discarded. The error is an
+// *UnsupportedError, an *InternalError or that of ctx if it has ended. After an error, the Program does not contain
+// anything of the cell.
 func (p *Program) Lower(ctx context.Context, cell *check.Cell) (unit *Unit, err error) {
 	if p.pending != nil {
 		return nil, &InternalError{Reason: "the unit before is neither committed nor discarded"}
 	}
 	p.journal = nil
-	e := &emitter{Program: p, ctx: ctx, cell: cell, Fset: cell.Fset, Info: cell.Info, filed: map[*types.TypeName]bool{}}
+	e := &emitter{Program: p, ctx: ctx, cell: cell, Fset: cell.Fset, Info: cell.Info, copiedMethods: map[*types.TypeName]bool{}}
 	defer func() {
 		if r := recover(); r != nil {
 			p.rollback()
@@ -166,7 +163,7 @@ func (p *Program) Lower(ctx context.Context, cell *check.Cell) (unit *Unit, err 
 	return unit, nil
 }
 
-// Commit makes the definitions of unit those of the session.
+// Commit makes the definitions of unit available to later cells.
 func (p *Program) Commit(unit *Unit) {
 	p.journal, p.pending = nil, nil
 	if unit.Machine != nil {
@@ -174,8 +171,7 @@ func (p *Program) Commit(unit *Unit) {
 	}
 }
 
-// Discard forgets the definitions of unit: names mean again what they meant
-// before it was lowered.
+// Discard removes the definitions of unit: names have the same meaning again as before.
 func (p *Program) Discard(unit *Unit) {
 	if p.pending == unit {
 		p.rollback()
@@ -189,7 +185,7 @@ func (p *Program) rollback() {
 	p.journal, p.pending = nil, nil
 }
 
-// set changes one entry of a map of the program, so that it can be undone.
+// set changes one entry of a map of the program so that it can be undone.
 func set[K comparable, V any](p *Program, m map[K]V, key K, value V) {
 	old, had := m[key]
 	p.journal = append(p.journal, func() {
@@ -202,17 +198,16 @@ func set[K comparable, V any](p *Program, m map[K]V, key K, value V) {
 	m[key] = value
 }
 
-// Redirect has code that package vm runs call v in place of the function of
-// an earlier unit with this key and this name in lowered code.
+// Redirect makes code that package vm runs call v instead of the function of an earlier unit with this key and name in
+// lowered code.
 func (p *Program) Redirect(key types.Object, name string, v reflect.Value) {
 	if p.fast != nil {
 		p.fast.Redirect(key, name, v)
 	}
 }
 
-// Slow has yaegi run the functions of all cells to come.
+// Slow makes yaegi run the functions of all later cells.
 func (p *Program) Slow() { p.fast = nil }
 
-// Name returns the name of o in lowered code; "" for an object that is not known or
-// that is generic.
+// Name returns the name of o in lowered code, or "" if o is unknown or generic.
 func (p *Program) Name(o types.Object) string { return p.names[o] }

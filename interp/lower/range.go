@@ -1,6 +1,6 @@
 package lower
 
-// Range over what is no function. Each loop begins with a check for an interrupt.
+// Range loops, except over functions. Each iteration begins with a check for an interrupt.
 //
 //	for i := range 10                ->  for i := 0; i < 10; i++
 //	for i := range n                 ->  for i, t1 := 0, n; i < t1; i++
@@ -13,10 +13,9 @@ package lower
 //	for _, c := range s, a []chan T  ->  for t1 := range s { c := s[t1]; ... }
 //	for i, x := range p, *[3]T       ->  for i := range *p { x := (*p)[i]; ... }
 //
-// yaegi cannot range over an int. Of a string it finds the wrong index
-// behind bytes that are no UTF-8, and copies it at every turn. A value that is a
-// channel it takes for what is ranged over. It counts in the variable of the user,
-// and puts an array where a pointer to it was.
+// yaegi cannot range over an int. For a string, its indices are wrong after invalid UTF-8, and it copies
+// the string in each iteration. It mistakes elements that are channels for the operand of the range. It
+// uses the user's variable as its counter, and stores an array where there was a pointer to it.
 
 import (
 	"fmt"
@@ -94,7 +93,7 @@ func (f *function) rangeLoop(w *writer, s *ast.RangeStmt, label string) {
 	}, s.Body)
 }
 
-// loop writes a loop whose body begins with what begin writes.
+// loop emits a loop whose body starts with the output of begin.
 func (f *function) loop(w *writer, label, head string, begin func(), body *ast.BlockStmt) {
 	t := f.push(&target{label: label, loop: true})
 	f.frame.loops++
@@ -108,12 +107,11 @@ func (f *function) loop(w *writer, label, head string, begin func(), body *ast.B
 	f.pop()
 }
 
-// bindYielded gives the user's variables the values of the variables named,
-// where bind is set.
+// bindYielded assigns the values of the variables names to the user's variables, where bind is set.
 func (f *function) bindYielded(w *writer, s *ast.RangeStmt, names [2]string, bind [2]bool) {
 	var targets []string
 	if s.Tok == token.ASSIGN && bind[0] && bind[1] {
-		targets = f.lvalues(w, []ast.Expr{s.Key, s.Value}) // before the first is assigned
+		targets = f.lvalues(w, []ast.Expr{s.Key, s.Value}) // before the first one is assigned
 	}
 	for i, e := range []ast.Expr{s.Key, s.Value} {
 		if !bind[i] {
@@ -132,8 +130,8 @@ func (f *function) bindYielded(w *writer, s *ast.RangeStmt, names [2]string, bin
 	}
 }
 
-// yieldsChannels reports whether the values of a slice, array or map that are asked
-// for are channels.
+// yieldsChannels reports whether the loop uses the elements of a slice, array or map and these are
+// channels.
 func (f *function) yieldsChannels(s *ast.RangeStmt) bool {
 	if s.Value == nil || isBlank(s.Value) {
 		return false
@@ -142,7 +140,7 @@ func (f *function) yieldsChannels(s *ast.RangeStmt) bool {
 	return ok && c.Dir() != types.SendOnly
 }
 
-// rangeString decodes a string.
+// rangeString lowers a range over a string.
 func (f *function) rangeString(w *writer, s *ast.RangeStmt, label string) {
 	text, width := f.temp(), f.temp()
 	w.line("var %s string = string(%s)", text, f.expr(s.X))
@@ -195,8 +193,8 @@ func (f *function) elementType(s *ast.RangeStmt, i int) types.Type {
 	return types.Typ[types.Int]
 }
 
-// rangesOverLength reports whether only the length of an array counts, which is
-// known even of a nil pointer. A call in the operand is made.
+// rangesOverLength reports whether the loop only uses the length of an array, which is known even for a nil
+// pointer. It emits a call in the operand.
 func (f *function) rangesOverLength(w *writer, s *ast.RangeStmt) (int64, bool) {
 	if s.Value != nil && !isBlank(s.Value) {
 		return 0, false
@@ -204,7 +202,7 @@ func (f *function) rangesOverLength(w *writer, s *ast.RangeStmt) (int64, bool) {
 	x := ast.Unparen(s.X)
 	star, ok := x.(*ast.StarExpr)
 	if ok && !f.calls(s.X) {
-		x = star.X // it is not evaluated
+		x = star.X // the pointer is not dereferenced
 	}
 	p, ok := f.coreOf(x).(*types.Pointer)
 	if !ok {

@@ -1,7 +1,7 @@
 package lower
 
-// Range over a function. The body becomes a function that tells in a variable
-// how it was left:
+// Range over a function. The body becomes a function that sets a variable, the state of the loop, to the way
+// in which it was left:
 //
 //	for x := range seq {          s := 0
 //		if x == 1 { continue }    seq(func(x int) bool {
@@ -18,8 +18,8 @@ package lower
 //	                              if how == 2 { return r1 }
 //	                              if how == 3 { break outer }
 //
-// Results of the enclosing function have variables. A defer statement in the
-// body pushes onto the list of the enclosing function.
+// Results of the enclosing function are assigned to variables. A defer statement in the body pushes onto the
+// list of the enclosing function.
 
 import (
 	"go/ast"
@@ -30,11 +30,11 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// States of a loop; a branch to another target has a number after leftByReturn. Those
-// below zero are known to rt.RangeExited.
+// States of a loop. A branch to another target has a number above leftByReturn. Package rt uses the states
+// below zero, see rt.RangeExited.
 const (
 	ended        = rt.RangeEnded
-	running      = rt.RangeRunning // the body, or it has panicked
+	running      = rt.RangeRunning // the body is running, or has panicked
 	ready        = 0
 	left         = 1 // by break
 	leftByReturn = 2
@@ -44,13 +44,12 @@ const (
 type iteration struct {
 	frame   *frame // of its body
 	body    *ast.BlockStmt
-	state   string // the variable that holds the state
-	returns bool   // there is a return statement in the body
+	state   string // the variable with the state
+	returns bool   // the body has a return statement
 	exits   []exitTo
 }
 
-// exitTo is a branch out of the body, to a statement that encloses the loop or,
-// by goto, to a label.
+// exitTo is a branch out of the body, to a statement that encloses the loop or, for goto, to a label.
 type exitTo struct {
 	tok   token.Token
 	to    *target

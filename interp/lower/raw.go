@@ -7,35 +7,35 @@ import (
 	"strings"
 )
 
-// reflecting are the packages whose functions look into their arguments of type
-// any and know nothing of boxes.
+// reflecting are the packages whose functions use reflection on arguments of type any and cannot handle
+// boxes.
 var reflecting = map[string]bool{
 	"sort": true, "runtime": true, "unsafe": true,
 	"database/sql": true, "net/rpc": true, "expvar": true, "flag": true,
 }
 
-// assignColumn does what database/sql does, for sql.Null.
+// assignColumn implements sql.Null like database/sql.
 const assignColumn = "github.com/quernlab/quern/interp/generic/compiled.AssignColumn"
 
-// declaring are those of them that tell of types and fields: they get values of the
+// needDeclaredTypes are those of these packages that use the names of types and fields. They get values of the
 // declared types.
-var declaring = map[string]bool{"database/sql": true, "net/rpc": true, "expvar": true}
+var needDeclaredTypes = map[string]bool{"database/sql": true, "net/rpc": true, "expvar": true}
 
 // takesDeclared reports whether a function gets values of the declared types.
 func takesDeclared(o *types.Func) bool {
-	return declaring[o.Pkg().Path()] || o.FullName() == assignColumn
+	return needDeclaredTypes[o.Pkg().Path()] || o.FullName() == assignColumn
 }
 
 // takesRaw reports whether the callee gets raw values for parameters of type any.
 func (f *function) takesRaw(e *ast.CallExpr) bool {
 	o := f.compiledFunc(e)
 	if o == nil || o.Pkg().Path() == "net/rpc" && strings.HasPrefix(o.Name(), "Register") || o.FullName() == "runtime.SetFinalizer" {
-		return false // the run time has its own
+		return false // the run time replaces the function
 	}
 	return reflecting[o.Pkg().Path()] || o.FullName() == assignColumn || o.Name() == "IsTrue"
 }
 
-// shims are functions that the compiled run time has its own version of:
+// shims are functions that the compiled run time replaces:
 //
 //	errors.As(err, &t)     ->  rtʹ.ErrorsAs(err, rtʹ.Box(20, &t), 20)
 //	json.Marshal(p)        ->  rtʹ.JSONMarshal(rtʹ.Box(17, p))
@@ -43,8 +43,8 @@ func (f *function) takesRaw(e *ast.CallExpr) bool {
 //	fmt.Printf("%T", p)    ->  rtʹ.Printf("%T", rtʹ.Box(17, p))
 //	log.Printf("%T", p)    ->  log.Printf("%s", rtʹ.Sprintf("%T", rtʹ.Box(17, p)))
 //
-// fmt answers %T and %p itself, before it asks a value how it wants to be
-// formatted; json wants a pointer to decode into and does not take a box.
+// fmt handles %T and %p itself before it calls a Formatter. encoding/json needs a pointer to decode into and does
+// not accept a box.
 var shims = map[string]string{
 	"encoding/json.Marshal":           "JSONMarshal",
 	"encoding/json.MarshalIndent":     "JSONMarshalIndent",
@@ -63,7 +63,7 @@ var shims = map[string]string{
 	"(database/sql/driver.Null).ConvertValue":             "ConvertParameter",
 }
 
-// waits are methods that may wait forever, which the compiled run time ends on
+// waits are methods that may wait forever. The compiled run time replaces them, to end the wait on
 // an interrupt:
 //
 //	mu.Lock()    ->  rtʹ.Lock(&mu)
@@ -75,7 +75,7 @@ var waits = map[string]string{
 	"(*sync.WaitGroup).Wait": "WaitGroupWait",
 }
 
-// starts are methods that start a child, which the session gives its standard input:
+// starts are methods that start a child process, for which the session provides the standard input:
 //
 //	out, err := cmd.Output()  ->  out, err := rtʹ.CommandOutput(cmd)
 var starts = map[string]string{
@@ -85,8 +85,7 @@ var starts = map[string]string{
 	"(*os/exec.Cmd).CombinedOutput": "CommandCombinedOutput",
 }
 
-// files are methods of files that a session has its own version of for the
-// standard streams:
+// files are methods of files that the session replaces for the standard streams:
 //
 //	os.Stdout.Write(p)  ->  rtʹ.FileWrite(os.Stdout, p)
 var files = map[string]string{
@@ -159,8 +158,7 @@ func (f *function) shim(e *ast.CallExpr) (string, bool) {
 	return f.printShim(e, o)
 }
 
-// printShim lowers calls of the printf kind whose format has %T or %p, or is
-// not known.
+// printShim lowers calls with a format string, if the format contains %T or %p or is not constant.
 func (f *function) printShim(e *ast.CallExpr, o *types.Func) (string, bool) {
 	sig := o.Signature()
 	n := sig.Params().Len()

@@ -1,6 +1,6 @@
 package lower
 
-// A select statement only finds its case, the bodies are in a switch:
+// A select statement only selects the case. The bodies are in a switch:
 //
 //	select {              var t1 T
 //	case x = <-c:         t2, t3 := rtʹ.Select("rd", c, &t1)
@@ -8,9 +8,8 @@ package lower
 //	default:              case 0: x = t1; break loop
 //	}                     case 1: }
 //
-// yaegi keeps the cases of a select with the statement, where goroutines
-// that execute it at the same time overwrite each other's; a labelled branch out
-// of a case leaves only the select.
+// yaegi stores the cases of a select in the statement, where goroutines that execute it at the same time overwrite
+// each other's cases. In yaegi a labeled branch out of a case only leaves the select.
 
 import (
 	"go/ast"
@@ -69,8 +68,8 @@ func (f *function) selectStatement(w *writer, s *ast.SelectStmt, label string) {
 	w.close("}")
 }
 
-// operand evaluates an operand of a case now: all are evaluated once, in source
-// order, before one is chosen.
+// operand evaluates an operand of a case immediately: all operands are evaluated once, in source order, before a case
+// is selected.
 func (f *function) operand(w *writer, e ast.Expr, t types.Type) string {
 	tmp := f.temp()
 	w.line("var %s %s = %s", tmp, f.typ(t), f.exprTo(e, t))
@@ -82,7 +81,7 @@ func (f *function) receivedTypes(s *ast.AssignStmt) []types.Type {
 	return []types.Type{f.coreOf(from).(*types.Chan).Elem(), types.Typ[types.Bool]}
 }
 
-// assignReceived gives the user's variables what was received.
+// assignReceived assigns the received values to the user's variables.
 func (f *function) assignReceived(w *writer, s *ast.AssignStmt, names []string) {
 	for i, e := range s.Lhs {
 		if isBlank(e) {

@@ -1,11 +1,10 @@
 package lower
 
-// A function type that mentions itself has interface{} in the place of itself,
-// because yaegi never finishes such a type:
+// A function type that mentions itself has interface{} in place of itself, because yaegi never finishes such a type:
 //
 //	type State func(*M) State     ->  type Stateʹ1 func(*Mʹ1) interface{}
 //	s = s(m)                      ->  s = unpackʹ1(s(m))
-//	var s State = start           ->  var s Stateʹ1 = wrapʹ1(startʹ1), which packs what start returns
+//	var s State = start           ->  var s Stateʹ1 = wrapʹ1(startʹ1), which packs the result of start
 //	return next, in a func(*M) State -> return wrapʹ1(nextʹ1)
 
 import (
@@ -15,8 +14,8 @@ import (
 	"github.com/quernlab/quern/interp/lower/layout"
 )
 
-// selfReferring returns the function type that t is, when layout.Packed holds for it;
-// package layout makes the others that mention themselves.
+// selfReferring returns t as a function type that refers to itself, if layout.Packed holds for it. Package layout
+// creates the other types that refer to themselves.
 func selfReferring(t types.Type) (*types.Named, *types.Signature) {
 	n, ok := types.Unalias(t).(*types.Named)
 	if !ok || !Interpreted(n) {
@@ -28,8 +27,7 @@ func selfReferring(t types.Type) (*types.Named, *types.Signature) {
 	return n, n.Underlying().(*types.Signature)
 }
 
-// convertFunction converts between a function type that mentions itself and a
-// function type that is written out.
+// convertFunction converts between a self-referring function type and a function type literal.
 func (e *emitter) convertFunction(x string, from, to types.Type) string {
 	toNamed, _ := selfReferring(to)
 	fromNamed, _ := selfReferring(from)
@@ -44,8 +42,8 @@ func (e *emitter) convertFunction(x string, from, to types.Type) string {
 	return x
 }
 
-// wrapSelf names a function that makes a value of the self-referring type t of
-// a function, or the other way round.
+// wrapSelf returns the name of a function that converts a function to the self-referring type t or, if pack is false,
+// the other way round.
 func (e *emitter) wrapSelf(t *types.Named, pack bool) string {
 	return e.helper("wrap", fmt.Sprintf("wrap #%d %t", e.Registry.ID(t), pack), func(name string) {
 		sig := t.Underlying().(*types.Signature)
@@ -95,7 +93,7 @@ func (e *emitter) wrapSelf(t *types.Named, pack bool) string {
 	})
 }
 
-// packSelf names the conversion of a value of t to what stands for it in t itself.
+// packSelf returns the name of the conversion of a value of t to its representation inside t.
 func (e *emitter) packSelf(t *types.Named) string {
 	return e.helper("pack", fmt.Sprintf("pack #%d", e.Registry.ID(t)), func(name string) {
 		e.out.open("func %s(f %s) interface{} {", name, e.typ(t))
@@ -107,7 +105,7 @@ func (e *emitter) packSelf(t *types.Named) string {
 	})
 }
 
-// unpackSelf names the opposite of packSelf.
+// unpackSelf returns the name of the inverse of packSelf.
 func (e *emitter) unpackSelf(t *types.Named) string {
 	return e.helper("unpack", fmt.Sprintf("unpack #%d", e.Registry.ID(t)), func(name string) {
 		e.out.open("func %s(x interface{}) %s {", name, e.typ(t))

@@ -2,12 +2,11 @@ package lower
 
 // Shift counts:
 //
-//	x << n, n signed   ->  x << shiftʹ1(n), which panics when n is negative
+//	x << n, n signed   ->  x << shiftʹ1(n), which panics if n is negative
 //	x << i, i a counter from 0 or a range variable  ->  x << uint(i)
 //	x << (u & 7)       ->  x << uint(u & uint(7))
 //
-// yaegi takes a negative count for a large one, and does not find the type
-// of a count that is a shift itself.
+// yaegi treats a negative count as a large one, and does not find the type of a count that is a shift itself.
 
 import (
 	"go/ast"
@@ -25,8 +24,8 @@ func (f *function) shiftCount(e ast.Expr) string {
 	}
 	b := t.Underlying().(*types.Basic)
 	if b.Info()&types.IsUnsigned != 0 || f.neverNegative(e) {
-		// Of type uint already, too: yaegi may take it for an operand that
-		// must have the type of the other.
+		// Convert even a uint: yaegi may otherwise treat it as an operand that must have
+		// the type of the other one.
 		return "uint(" + f.expr(e) + ")"
 	}
 	helper := f.helper("shift", "shift "+f.typ(t), func(name string) {
@@ -41,8 +40,8 @@ func (f *function) shiftCount(e ast.Expr) string {
 	return helper + "(" + f.expr(e) + ")"
 }
 
-// neverNegative reports whether e is a variable that only counts up from a
-// constant, or an expression that cannot be negative.
+// neverNegative reports whether e is a variable that is only increased from a constant, or an expression that cannot be
+// negative.
 func (f *function) neverNegative(e ast.Expr) bool {
 	switch x := ast.Unparen(e).(type) {
 	case *ast.Ident:

@@ -1,8 +1,7 @@
 package lower
 
-// The generic functions and types of compiled packages have no compiled form.
-// Their sources are checked here, as packages of their own whose path begins
-// with sourcePrefix, and lowered like those of a cell.
+// Generic functions and types of compiled packages have no compiled form. This file checks their sources, as separate
+// packages whose paths begin with sourcePrefix. They are lowered like those of a cell.
 
 import (
 	"errors"
@@ -25,7 +24,7 @@ type source struct {
 	funcs map[string]*ast.FuncDecl
 }
 
-// sourceOf returns the source of the generics of pkg, nil when there is none.
+// sourceOf returns the source of the generic functions and types of pkg, or nil if there is none.
 func (e *emitter) sourceOf(pkg *types.Package) *source {
 	path := strings.TrimPrefix(pkg.Path(), sourcePrefix)
 	if src, ok := e.sources[path]; ok {
@@ -77,8 +76,7 @@ func (e *emitter) sourceOf(pkg *types.Package) *source {
 	return src
 }
 
-// sourceType returns the type of the source that stands for the compiled generic
-// type t, with the same type arguments.
+// sourceType returns the type in the source for the compiled generic type t, with the same type arguments.
 func (e *emitter) sourceType(t *types.Named) *types.Named {
 	if isSource(t.Obj().Pkg()) {
 		return t
@@ -98,7 +96,7 @@ func (e *emitter) sourceType(t *types.Named) *types.Named {
 	return instance.(*types.Named)
 }
 
-// sourceFunction names a function of a generic source that is not generic.
+// sourceFunction returns the name of a function of a generic source that is not generic itself.
 func (e *emitter) sourceFunction(o *types.Func) string {
 	if name, ok := e.names[o]; ok {
 		return name
@@ -110,7 +108,7 @@ func (e *emitter) sourceFunction(o *types.Func) string {
 	return name
 }
 
-// absence says why cells do not have a generic function or type of the standard library.
+// absence returns the reason why cells cannot use a generic function or type of the standard library.
 func absence(o types.Object) string {
 	if path := o.Pkg().Path(); path == "weak" || path == "runtime" {
 		return "the interpreter keeps values alive longer than compiled code, so it would not hold what it promises"

@@ -13,7 +13,7 @@ func (f *function) statements(w *writer, list []ast.Stmt) {
 	}
 }
 
-// block lowers the statements of a block between braces that the caller writes.
+// block lowers the statements of a block. The caller writes the braces.
 func (f *function) block(w *writer, b *ast.BlockStmt) {
 	w.indent++
 	f.statements(w, b.List)
@@ -98,13 +98,12 @@ func (f *function) declaration(w *writer, d *ast.GenDecl) {
 	}
 }
 
-// localType moves a type to package level; in a generic function, one for each
-// instance.
+// localType moves a type to package level. In a generic function, each instance gets its own type.
 func (f *function) localType(spec *ast.TypeSpec) {
 	o := f.Info.Defs[spec.Name].(*types.TypeName)
 	n, ok := o.Type().(*types.Named)
 	if spec.Assign.IsValid() || !ok || f.env == nil {
-		return // named on demand
+		return // named when it is used
 	}
 	own := types.NewNamed(types.NewTypeName(o.Pos(), o.Pkg(), o.Name(), nil), nil, nil)
 	f.env.types[o] = own
@@ -115,7 +114,7 @@ func (f *function) localType(spec *ast.TypeSpec) {
 	own.SetUnderlying(env.subst(n.Underlying()))
 }
 
-// ifStatement:
+// ifStatement lowers an if statement:
 //
 //	if init; cond {} else if ...  ->  { init; if cond {} else { if ... } }
 func (f *function) ifStatement(w *writer, s *ast.IfStmt) {

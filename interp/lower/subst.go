@@ -1,19 +1,18 @@
 package lower
 
-// A generic function is lowered once for each list of type arguments. The facts
-// of the checker are about the generic text; every type of them goes through
-// environment.subst.
+// A generic function is lowered once for each list of type arguments. The facts of the type checker are about the generic
+// source; all their types go through environment.subst.
 
 import (
 	"go/types"
 	"maps"
 )
 
-// environment gives type parameters their arguments.
+// environment maps type parameters to type arguments.
 type environment struct {
 	params map[*types.TypeParam]types.Type
-	// types are the types, generic ones too, that are declared in the generic
-	// function: each instance of the function has its own.
+	// types maps the types that are declared in the generic function, also generic ones,
+	// to those of this instance.
 	types map[*types.TypeName]*types.Named
 }
 
@@ -25,8 +24,7 @@ func newEnvironment(params []*types.TypeParam, args []types.Type) *environment {
 	return env
 }
 
-// rename returns the generic type own parameters like params, and returns the
-// environment of its declaration.
+// rename gives the generic type own parameters like params. It returns the environment of the type's declaration.
 func (env *environment) rename(params *types.TypeParamList, own *types.Named) *environment {
 	inner := &environment{params: maps.Clone(env.params), types: env.types}
 	renamed := make([]*types.TypeParam, params.Len())

@@ -13,14 +13,14 @@ import (
 	"unicode"
 )
 
-// Reach is what later cells can still mention; see check.Reach.
+// Reach is the set of objects that later cells can still mention; see check.Reach.
 type Reach interface {
 	Object(types.Object) bool
 	Type(types.Type) bool
 }
 
-// Roots are objects that a later cell may replace although none can mention them:
-// the last functions of their names.
+// Roots returns objects that a later cell may replace although no cell can mention them: the latest functions of their
+// names.
 func (p *Program) Roots() []types.Object {
 	var roots []types.Object
 	for d, v := range p.versions {
@@ -31,11 +31,10 @@ func (p *Program) Roots() []types.Object {
 	return roots
 }
 
-// Sweep forgets definitions that later cells have replaced. Compiled code keeps
-// what it refers to by itself. dead are the numbers of types that no later cell can
-// mention. No unit may be pending.
+// Sweep removes definitions that later cells have replaced. Compiled code itself keeps alive what it uses. dead are the
+// identifiers of types that no later cell can mention. No unit may be pending.
 func (p *Program) Sweep(reach Reach, dead map[int]bool) {
-	names := map[string]bool{} // that are forgotten
+	names := map[string]bool{} // of removed definitions
 	gone := func(o types.Object) bool { return !reach.Object(o) }
 	maps.DeleteFunc(p.names, func(o types.Object, name string) bool {
 		if gone(o) {
@@ -91,8 +90,7 @@ func (p *Program) Sweep(reach Reach, dead map[int]bool) {
 	}
 }
 
-// mentions reports whether the key of a helper has one of the names in it, or the
-// number of a dead type behind a #.
+// mentions reports whether the key of a helper contains one of the names, or the identifier of a dead type after a #.
 func mentions(key string, names map[string]bool, dead map[int]bool) bool {
 	for _, word := range words(key) {
 		if names[word] {
@@ -107,9 +105,8 @@ func mentions(key string, names map[string]bool, dead map[int]bool) bool {
 	return false
 }
 
-// noteMentions notes the names that code mentions which may run once the cell has
-// ended: all but that of the statements of the cell outside of function literals. A
-// variable that only such statements mention is of no use when its name is.
+// noteMentions records the names in code that may run after the cell has ended: all code except the statements of the cell
+// outside of function literals. A variable that only such statements mention is not needed once its name is not.
 func (e *emitter) noteMentions(declarations, body string) {
 	loops := map[string]bool{} // called by the body itself
 	for _, name := range e.loops {
@@ -127,8 +124,8 @@ func (e *emitter) noteMentions(declarations, body string) {
 	}
 }
 
-// noteLiterals notes the names in the function literals of a text. What follows a
-// function type in its statement is taken for a part of one.
+// noteLiterals records the names in the function literals of a text. It treats the rest of a statement after a function type
+// as part of a literal.
 func (e *emitter) noteLiterals(text string) {
 	var s scanner.Scanner
 	s.Init(token.NewFileSet().AddFile("", -1, len(text)), []byte(text), nil, 0)
@@ -164,7 +161,7 @@ func words(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r != '#' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// Groups returns those of functions that a later cell may declare again.
+// Groups returns the groups of functions that a later cell may declare again.
 func (p *Program) Groups() map[string]bool {
 	groups := map[string]bool{}
 	for _, v := range p.versions {
@@ -173,8 +170,8 @@ func (p *Program) Groups() map[string]bool {
 	return groups
 }
 
-// Names returns the names that lowered code to come can mention, and, of the others, those
-// of variables that code which may still run mentions.
+// Names returns the names that later lowered code can mention. Of the other names, mentioned has those of variables that code
+// mentions which may still run.
 func (p *Program) Names() (known, mentioned map[string]bool) {
 	known, mentioned = map[string]bool{}, p.mentioned
 	for _, names := range []iter.Seq[string]{maps.Values(p.names), maps.Values(p.instances), maps.Values(p.helpers)} {

@@ -12,8 +12,7 @@ package lower
 //	switch x { default: a; case 1: b }    ->  switch x { case 1: b; default: a }
 //	switch x { default: a; fallthrough; case 1: b } -> { t1 := 0; switch x { case 1: t1 = 1 }; switch t1 { case 0: a; fallthrough; case 1: b } }
 //
-// yaegi compares values of basic types only, and puts a default in the
-// place of the last clause.
+// yaegi only compares values of basic types, and moves a default to the position of the last clause.
 
 import (
 	"go/ast"
@@ -68,8 +67,8 @@ func (f *function) switchStatement(w *writer, s *ast.SwitchStmt, label string) {
 	})
 }
 
-// isSettled reports whether x has its value without any instruction: of several
-// values that have not, yaegi looks at the first alone.
+// isSettled reports whether the value of x is known without executing an instruction. Of several values that are not,
+// yaegi only looks at the first.
 func (f *function) isSettled(x ast.Expr) bool {
 	if f.Info.Types[x].Value != nil {
 		return true
@@ -78,8 +77,8 @@ func (f *function) isSettled(x ast.Expr) bool {
 	return ok && !f.globals[f.Info.Uses[id]]
 }
 
-// cases writes a switch with the given head; conditions tells that value renders
-// the expressions of its cases as conditions.
+// cases emits a switch with the given head. conditions reports whether value renders the expressions of the cases as
+// conditions.
 func (f *function) cases(w *writer, t *target, head string, body *ast.BlockStmt, conditions bool, value func(ast.Expr) string) {
 	if fallsAroundDefault(body) {
 		f.numberedCases(w, t, head, body, conditions, value)
@@ -104,7 +103,7 @@ func (f *function) cases(w *writer, t *target, head string, body *ast.BlockStmt,
 	w.line("}")
 }
 
-// numberedCases finds the number of the case first and then switches over it.
+// numberedCases emits a switch that determines the number of the case, and a switch over that number.
 func (f *function) numberedCases(w *writer, t *target, head string, body *ast.BlockStmt, conditions bool, value func(ast.Expr) string) {
 	found := f.temp()
 	for i, c := range body.List {
@@ -135,8 +134,7 @@ func (f *function) clauseBody(w *writer, c *ast.CaseClause) {
 	w.indent--
 }
 
-// clauseStatements writes the statements of a clause. yaegi sees no label
-// that stands in a clause itself.
+// clauseStatements emits the statements of a clause. yaegi does not see a label that is directly in a clause.
 func (f *function) clauseStatements(w *writer, list []ast.Stmt) {
 	if !slices.ContainsFunc(list, func(s ast.Stmt) bool { _, ok := s.(*ast.LabeledStmt); return ok }) {
 		f.statements(w, list)
@@ -165,13 +163,12 @@ func (f *function) caseValues(c *ast.CaseClause, conditions bool, value func(ast
 		if len(values) > 1 {
 			values[0] = f.condition(c.List[0], values[0])
 		}
-		return strings.Join(values, " || ") // yaegi mixes up several
+		return strings.Join(values, " || ") // yaegi confuses several values
 	}
 	return strings.Join(values, ", ")
 }
 
-// fallsAroundDefault reports whether a switch has a default that is not its last
-// clause, and a fallthrough.
+// fallsAroundDefault reports whether a switch has a fallthrough, and a default that is not its last clause.
 func fallsAroundDefault(body *ast.BlockStmt) bool {
 	early, falls := false, false
 	for i, c := range body.List {

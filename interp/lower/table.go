@@ -1,7 +1,7 @@
 package lower
 
-// Large literals of constants are made here, because yaegi compiles each
-// element, which takes it seconds for tables of tens of thousands:
+// Large literals of constants are built when the cell is lowered. yaegi compiles each element separately, which takes seconds
+// for tables with tens of thousands of elements:
 //
 //	[]uint16{1, 2, ...}    ->  (*typesʹ.Tableʹ1().(*[]uint16))
 //	&P{Names: [...]string{"a", "b", ...}}  ->  typesʹ.Tableʹ2().(*Pʹ1)
@@ -14,10 +14,10 @@ import (
 	"reflect"
 )
 
-// tableSize is how many constants a literal has that is made here.
+// tableSize is the smallest number of constants of such a literal.
 const tableSize = 32
 
-// table lowers a literal, if it is large and has nothing but constants.
+// table lowers a literal if it is large and only contains constants.
 func (f *function) table(e *ast.CompositeLit) (text string, ok bool) {
 	b := &tableBuilder{f: f, types: map[types.Type]reflect.Type{}}
 	if constants, ok := b.count(e); !ok || constants < tableSize {
@@ -37,8 +37,8 @@ func (f *function) table(e *ast.CompositeLit) (text string, ok bool) {
 	return "(*" + f.importAs(TypesPath, compiledTypes) + "." + name + "().(*" + f.typ(t) + "))", true
 }
 
-// constantOf returns the value of a constant; nil for another expression. About elements of
-// check.Cell.Tables there are no facts.
+// constantOf returns the value of a constant expression, or nil for any other expression.
+// go/types records nothing about the elements of check.Cell.Tables.
 func (e *emitter) constantOf(x ast.Expr) constant.Value {
 	if tv, ok := e.Info.Types[x]; ok || len(e.cell.Tables) == 0 {
 		return tv.Value
@@ -64,15 +64,15 @@ func (e *emitter) isTable(x ast.Expr) bool {
 	return ok && e.cell.Tables[literal]
 }
 
-// tableBuilder makes the value of a literal.
+// tableBuilder builds the value of a literal.
 type tableBuilder struct {
 	f     *function
-	types map[types.Type]reflect.Type // nil for those that there are not
+	types map[types.Type]reflect.Type // nil for types that cannot be created
 }
 
-// count counts the constants in a literal; ok is false if it has something else.
+// count counts the constants in a literal. ok is false if it contains anything else.
 func (b *tableBuilder) count(e *ast.CompositeLit) (n int, ok bool) {
-	if b.f.env != nil { // the types of the nodes have type parameters
+	if b.f.env != nil { // the types of the nodes contain type parameters
 		return 0, false
 	}
 	for i, x := range e.Elts {
@@ -109,7 +109,7 @@ func (b *tableBuilder) reflectType(t types.Type) (reflect.Type, bool) {
 	return made, made != nil
 }
 
-// fill sets v to the value of a literal. It reports whether it can.
+// fill sets v to the value of a literal, and reports whether that is possible.
 func (b *tableBuilder) fill(v reflect.Value, e *ast.CompositeLit, t types.Type) bool {
 	if p, ok := t.Underlying().(*types.Pointer); ok { // an element without its &T
 		v.Set(reflect.New(v.Type().Elem()))
@@ -169,7 +169,7 @@ func (b *tableBuilder) fillMap(v reflect.Value, e *ast.CompositeLit, u *types.Ma
 	return true
 }
 
-// length returns that of a slice.
+// length returns the length of a slice literal.
 func (b *tableBuilder) length(e *ast.CompositeLit) (length int) {
 	next := 0
 	for _, x := range e.Elts {
@@ -179,7 +179,7 @@ func (b *tableBuilder) length(e *ast.CompositeLit) (length int) {
 	return length
 }
 
-// index returns that of an element of a slice or an array.
+// index returns the index of an element of a slice or array literal.
 func (b *tableBuilder) index(x ast.Expr, next int) int {
 	if pair, ok := x.(*ast.KeyValueExpr); ok {
 		n, _ := constant.Int64Val(constant.ToInt(b.f.constantOf(pair.Key)))
@@ -206,7 +206,7 @@ func (b *tableBuilder) fillElements(v reflect.Value, e *ast.CompositeLit, elem t
 	return true
 }
 
-// set sets v, of type t, to a constant or to a literal.
+// set sets v, of type t, to a constant or to a literal, and reports whether that is possible.
 func (b *tableBuilder) set(v reflect.Value, x ast.Expr, t types.Type) bool {
 	x = ast.Unparen(x)
 	if !v.CanSet() {
@@ -225,7 +225,7 @@ func (b *tableBuilder) set(v reflect.Value, x ast.Expr, t types.Type) bool {
 	return b.fill(v, inner, t)
 }
 
-// setConstant sets v, of a basic type, to a constant that the checker has found to fit.
+// setConstant sets v, of a basic type, to a constant. The type checker has verified that it fits.
 func setConstant(v reflect.Value, c constant.Value) bool {
 	switch {
 	case v.Kind() == reflect.Bool:
@@ -246,14 +246,13 @@ func setConstant(v reflect.Value, c constant.Value) bool {
 	case v.Kind() == reflect.Float64:
 		n, _ := constant.Float64Val(constant.ToFloat(c))
 		v.SetFloat(n)
-	default: // complex numbers, and interfaces, which get a value of a type
+	default: // complex numbers, and interfaces, which need a dynamic type
 		return false
 	}
 	return true
 }
 
-// copied returns a pointer to a copy of what a pointer points to, which shares no memory with
-// it.
+// copied returns a pointer to a deep copy of the value that p points to.
 func copied(p reflect.Value) reflect.Value {
 	to := reflect.New(p.Type().Elem())
 	copyTo(to.Elem(), p.Elem())
@@ -307,7 +306,7 @@ func copyElements(to, from reflect.Value) {
 	}
 }
 
-// isFlat reports whether an assignment copies all of a value of type t that can change.
+// isFlat reports whether an assignment of a value of type t is a deep copy.
 func isFlat(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Array:

@@ -13,9 +13,8 @@ package lower
 //	type State func(*M) State                        ->  type Stateʹ1 func(*Mʹ1) interface{}
 //	type Node struct { next *Node }, type T []T      ->  typesʹ.Nodeʹ1, made by package layout
 //
-// yaegi exports every field, hence the names and the tags; it makes the
-// same field of every blank one; it never finishes a function type that mentions
-// itself, and makes wrong types of most structs that do.
+// yaegi exports every field, hence the field names and tags. It turns all blank fields into the same field. It never finishes
+// a function type that mentions itself, and creates wrong types for most structs that do.
 
 import (
 	"fmt"
@@ -29,8 +28,8 @@ import (
 
 var anyType = types.NewInterfaceType(nil, nil)
 
-// Interpreted reports whether a named type has no compiled counterpart: whether
-// it is of a cell, or an instance of a generic type.
+// Interpreted reports whether a named type has no compiled counterpart: whether it is declared in a cell, or is an instance of
+// a generic type.
 func Interpreted(n *types.Named) bool {
 	pkg := n.Obj().Pkg()
 	if pkg == nil {
@@ -64,7 +63,7 @@ func isNil(t types.Type) bool {
 	return ok && b.Kind() == types.UntypedNil
 }
 
-// boxed reports whether a value of type t goes into an interface as a box.
+// boxed reports whether a value of type t is boxed when it is converted to an interface.
 func (e *emitter) boxed(t types.Type) bool { return !types.IsInterface(t) && e.Registry.Mentions(t) }
 
 // typ renders a type without type parameters.
@@ -131,8 +130,7 @@ func (e *emitter) namedType(t *types.Named) string {
 	return e.publicName(o)
 }
 
-// demandType names a type that is not declared at package level of a cell and
-// queues its declaration.
+// demandType returns a name for a type that is not declared at package level of a cell, and queues its declaration.
 func (e *emitter) demandType(t *types.Named) string {
 	name := e.nameType(t, e.fresh(t.Obj().Name()))
 	set(e.Program, e.names, types.Object(t.Obj()), name)
@@ -143,7 +141,7 @@ func (e *emitter) demandType(t *types.Named) string {
 	return name
 }
 
-// nameType completes the name of a type: one that mentions itself is compiled.
+// nameType returns the complete name of a type. A type that mentions itself becomes a compiled type.
 func (e *emitter) nameType(t *types.Named, name string) string {
 	if !e.layout.Recursive(t) {
 		return name
@@ -151,7 +149,7 @@ func (e *emitter) nameType(t *types.Named, name string) string {
 	made, err := e.layout.Type(t)
 	if err != nil {
 		if _, ok := t.Underlying().(*types.Struct); ok {
-			// yaegi can make the simple ones.
+			// yaegi can create the simple ones.
 			return name
 		}
 		panic(&UnsupportedError{Construct: "a type that contains itself without a struct (" + err.Error() + ")",
@@ -164,7 +162,7 @@ func (e *emitter) nameType(t *types.Named, name string) string {
 // compiledTypes is the name of the package of compiled types in lowered code.
 const compiledTypes = "typesʹ"
 
-// isMade reports whether the type of that name was made by package layout.
+// isMade reports whether package layout has created the type with that name.
 func isMade(name string) bool { return strings.HasPrefix(name, compiledTypes+".") }
 
 // typeDeclaration declares a type.
@@ -216,8 +214,7 @@ func (e *emitter) fields(t *types.Struct) []string {
 	return out
 }
 
-// signature renders parameters and results; self, when not nil, is the type
-// that is being declared.
+// signature renders parameters and results. self, if not nil, is the type that is being declared.
 func (e *emitter) signature(t *types.Signature, self *types.Named) string {
 	one := func(t types.Type) string {
 		if self != nil && types.Identical(t, self) {
@@ -247,7 +244,7 @@ func (e *emitter) signature(t *types.Signature, self *types.Named) string {
 	return s + " (" + list(out) + ")"
 }
 
-// under returns the underlying type of t, or of what t points to.
+// under returns the underlying type of t or of its pointer target.
 func under(t types.Type) types.Type {
 	t = t.Underlying()
 	if p, ok := t.(*types.Pointer); ok {
@@ -256,7 +253,7 @@ func under(t types.Type) types.Type {
 	return t
 }
 
-// named returns the named type of t or of what t points to.
+// named returns t or its pointer target as a named type.
 func named(t types.Type) (n *types.Named, pointer bool) {
 	t = types.Unalias(t)
 	if p, ok := t.(*types.Pointer); ok {

@@ -1,8 +1,7 @@
 package lower
 
-// A type switch becomes a chain of tests, in the order of the cases, and a
-// switch over the number of the case that was found, so that break keeps its
-// meaning:
+// A type switch becomes a chain of tests, in the order of the cases, and a switch over the number of the matching case, so that
+// break keeps its meaning:
 //
 //	switch v := x.(type) {        var t1 interface{} = x
 //	case P:                       t2 := rtʹ.TypeID(t1)
@@ -12,7 +11,7 @@ package lower
 //	                                  _, ok := asʹ1(t1); if ok { t3 = 1 } else { ... } }
 //	                              switch t3 { case 0: v := t4; use(v); case 1: }
 //
-// yaegi takes types of the same structure for the same.
+// yaegi treats types with the same structure as identical.
 
 import (
 	"go/ast"
@@ -76,7 +75,7 @@ func (f *function) typeSwitch(w *writer, s *ast.TypeSwitchStmt, label string) {
 	}
 	for i, cl := range clauses {
 		for _, e := range cl.stmt.List {
-			if depth == maxTests { // the parser of yaegi bounds the depth
+			if depth == maxTests { // yaegi's parser limits the depth
 				unnest()
 				w.open("if %s < 0 {", found)
 				depth++
@@ -134,7 +133,7 @@ func (f *function) typeSwitch(w *writer, s *ast.TypeSwitchStmt, label string) {
 	w.line("}")
 }
 
-// maxTests is how deep the tests of a type switch are nested.
+// maxTests is the maximum depth of nested tests in a type switch.
 const maxTests = 100
 
 func (f *function) uses(n ast.Node, o types.Object) (found bool) {

@@ -1,11 +1,11 @@
 package lower
 
-// The order of a unit:
+// A unit has this order:
 //
 //	types        type Tʹ1 struct{...}         every type, on demand its instances
-//	variables    var xʹ1 int                  those that are not known yet
+//	variables    var xʹ1 int                  the variables that do not exist yet
 //	functions    func fʹ1(...) {...}          methods too: func TʹMʹ1(r Tʹ1, ...)
-//	body         func bodyʹ3ʹ1() {...}        package-level initialisers, then the statements
+//	body         func bodyʹ3ʹ1() {...}        package-level initializers, then the statements
 //	on demand    instances, dispatchers, helpers, hoisted local types
 //	tables       func registerʹ3ʹ1() {...}    the methods of each type, for dynamic calls
 
@@ -25,29 +25,29 @@ import (
 // emitter builds one unit.
 type emitter struct {
 	*Program
-	ctx          context.Context
-	cell         *check.Cell
-	Fset         *token.FileSet // of the cell
-	Info         *types.Info    // of the session; facts about generic sources are added
-	out          writer
-	imports      []string
-	types        map[string]reflect.Value
-	queue        []func()                        // declarations that lowering the others asked for
-	registers    []string                        // statements
-	parts        writer                          // functions with statements of the cell
-	once         []string                        // see Unit.Once
-	at           token.Position                  // of the statement that is being lowered
-	machine      *vm.Unit                        // nil without a machine
-	loops        map[ast.Stmt]string             // what the functions of loops of the cell are called
-	initialisers map[*types.Initializer]ast.Stmt // with large literals, as assignments that are among the loops
-	declares     map[instance]bool               // the instances of generics that the unit declares
-	values       []string                        // see Unit.Values
-	redeclared   []Redeclared
-	middles      []string                 // of long expressions, see shorten
-	filed        map[*types.TypeName]bool // types of which methods is a copy of the unit's own
+	ctx           context.Context
+	cell          *check.Cell
+	Fset          *token.FileSet // of the cell
+	Info          *types.Info    // of the session; facts about generic sources are added
+	out           writer
+	imports       []string
+	types         map[string]reflect.Value
+	queue         []func()                        // declarations that are needed by the code so far
+	registers     []string                        // statements
+	parts         writer                          // functions with statements of the cell
+	once          []string                        // see Unit.Once
+	at            token.Position                  // position of the statement that is being lowered
+	machine       *vm.Unit                        // nil without package vm
+	loops         map[ast.Stmt]string             // names of the functions for loops of the cell
+	initializers  map[*types.Initializer]ast.Stmt // initializers with large literals, as assignments; they are also in loops
+	declares      map[instance]bool               // instances of generics that the unit declares
+	values        []string                        // see Unit.Values
+	redeclared    []Redeclared
+	middles       []string                 // of long expressions, see shorten
+	copiedMethods map[*types.TypeName]bool // types whose methods were copied for this unit
 }
 
-// stop ends the lowering when ctx has ended. It is called for each statement.
+// stop ends the lowering if ctx has ended. It is called for each statement.
 func (e *emitter) stop() {
 	if err := e.ctx.Err(); err != nil {
 		panic(&vm.Stopped{Err: err})
@@ -86,7 +86,7 @@ func (e *emitter) lower() *Unit {
 		}
 	}
 	for _, v := range vars {
-		e.at = e.Fset.Position(v.Pos()) // where a type is refused
+		e.at = e.Fset.Position(v.Pos()) // position for errors about the type
 		e.out.line("var %s %s", e.names[v], e.typ(v.Type()))
 	}
 	for _, decl := range c.Funcs {
@@ -130,8 +130,8 @@ func (e *emitter) lower() *Unit {
 	return unit
 }
 
-// definedType returns the type that spec declares, unless it is an alias, which
-// lowered code does not have, or generic, which is instantiated on demand.
+// definedType returns the type that spec declares. It returns nil for an alias, which lowered code does not have, and for a
+// generic type, which is instantiated on demand.
 func (e *emitter) definedType(spec *ast.TypeSpec) *types.Named {
 	if spec.Assign.IsValid() || spec.TypeParams != nil || spec.Name.Name == "_" {
 		return nil
@@ -140,8 +140,8 @@ func (e *emitter) definedType(spec *ast.TypeSpec) *types.Named {
 	return named
 }
 
-// declareFunctions names functions and files methods under their types. It
-// returns the types of earlier cells that got methods.
+// declareFunctions gives functions their names and adds methods to their types. It returns the types of earlier cells that have
+// new methods.
 func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Named) {
 	seen := map[types.Object]bool{} // types of the cell, and those in changed
 	for _, s := range e.cell.Types {
@@ -155,7 +155,7 @@ func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Name
 			continue
 		case sig.Recv() != nil:
 			named := receiver(sig)
-			e.fileMethod(named.Obj(), decl)
+			e.addMethod(named.Obj(), decl)
 			if named.TypeParams() == nil && sig.TypeParams() == nil {
 				set(e.Program, e.names, types.Object(o), e.fresh(named.Obj().Name()+"ʹ"+o.Name()))
 				e.redeclare(o)
@@ -175,9 +175,9 @@ func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Name
 	return changed
 }
 
-func (e *emitter) fileMethod(typ *types.TypeName, decl *ast.FuncDecl) {
+func (e *emitter) addMethod(typ *types.TypeName, decl *ast.FuncDecl) {
 	m := e.methods[typ]
-	if !e.filed[typ] { // the unit may be discarded
+	if !e.copiedMethods[typ] { // the unit may be discarded
 		old := m
 		m = &methods{byName: map[string]*ast.FuncDecl{}}
 		if old != nil {
@@ -185,12 +185,12 @@ func (e *emitter) fileMethod(typ *types.TypeName, decl *ast.FuncDecl) {
 			maps.Copy(m.byName, old.byName)
 		}
 		set(e.Program, e.methods, typ, m)
-		e.filed[typ] = true
+		e.copiedMethods[typ] = true
 	}
 	m.add(decl)
 }
 
-// receiver returns the type that has the method of signature sig.
+// receiver returns the type that has the method with signature sig.
 func receiver(sig *types.Signature) *types.Named {
 	t := types.Unalias(sig.Recv().Type())
 	if p, ok := t.(*types.Pointer); ok {
@@ -200,7 +200,7 @@ func receiver(sig *types.Signature) *types.Named {
 	return named.Origin()
 }
 
-// result shows the value of the last expression:
+// result emits the call that shows the value of the last expression:
 //
 //	x    ->  sessionʹ.Result(x as interface{})
 //	g()  ->  tʹ1, tʹ2 := g(); sessionʹ.Result(tʹ1 as interface{}, tʹ2 as interface{})
@@ -224,8 +224,8 @@ func (f *function) result(w *writer, x ast.Expr) {
 	w.line("%s(%s)", show, t)
 }
 
-// initialiser sets package-level variables.
-func (f *function) initialiser(w *writer, init *types.Initializer) {
+// initializer emits the assignment of package-level variables.
+func (f *function) initializer(w *writer, init *types.Initializer) {
 	f.store(w, init.Rhs, true)
 	if len(init.Lhs) == 1 {
 		v := init.Lhs[0]

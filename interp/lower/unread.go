@@ -1,6 +1,6 @@
 package lower
 
-// Errors that a cell overwrites and has not read, see package check:
+// Errors that a cell overwrites without reading them, see package check:
 //
 //	_, err = f(); _, err = g()   ->  ...; sessionʹ.Unread(errʹ1, "err", 2, 1, 4); ...
 //	for ... { _, err = f() }     ->  sessionʹ.ErrorBegin("errʹ1", 2, 0, 0)
@@ -18,19 +18,18 @@ import (
 	"github.com/quernlab/quern/interp/vm"
 )
 
-// ErrorNotes notes which errors of a cell are unread. The key is the name of the variable in lowered code; the line is 0
-// where no failure is set.
+// ErrorNotes records which errors of a cell are unread. The key is the name of the variable in lowered code. The line is 0 if the
+// statement does not set a possible failure.
 type ErrorNotes interface {
-	// Begin notes that an error is read, or where it was set and not read since.
+	// Begin records that an error is read or, if line is not 0, that it was set there and not read since.
 	Begin(key string, cell, line, column int)
 	// Overwrite ends the cell if err is unread and not nil, before the statement at line overwrites it.
 	Overwrite(key string, err error, name string, cell, line, column int)
-	// Lose ends the cell if err, which was set at line and nothing reads, is not nil.
+	// Lose ends the cell if err, which was set at line and which nothing reads, is not nil.
 	Lose(err error, name string, cell, line, column int)
 }
 
-// unread emits what comes before a statement of the cell: the checks of errors that it overwrites, and the notes of what is
-// unread.
+// unread emits the code before a statement of the cell: the checks of errors that it overwrites, and the records of unread errors.
 func (f *function) unread(w *writer, s ast.Stmt) {
 	for _, unread := range f.cell.Overwrites[s] {
 		v := unread.Var
@@ -49,7 +48,7 @@ func (f *function) beginError(w *writer, v *types.Var, set token.Position) {
 	w.line("%s(%q, %d, %d, %d)", f.session("ErrorBegin"), f.names[v], f.cell.Number, set.Line, set.Column)
 }
 
-// track emits what is noted before a statement in a loop or a branch.
+// track emits the records before a statement in a loop or a branch.
 func (f *function) track(w *writer, s ast.Stmt) {
 	if !f.top {
 		return
@@ -87,7 +86,7 @@ func (e *emitter) losses(s ast.Stmt) []vm.Hook {
 	return list
 }
 
-// tracks returns the same notes for package vm.
+// tracks returns the same records for package vm.
 func (e *emitter) tracks(s ast.Stmt) []vm.Hook {
 	if e.Errors == nil {
 		return nil

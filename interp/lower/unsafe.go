@@ -1,6 +1,6 @@
 package lower
 
-// Functions of package unsafe that are not constant:
+// Functions of package unsafe with values that are not constant:
 //
 //	unsafe.Slice(p, n)      ->  rtʹ.UnsafeSlice(p, int(n)).([]T)
 //	unsafe.SliceData(s)     ->  rtʹ.UnsafeSliceData(s).(*T)
@@ -9,8 +9,8 @@ package lower
 //	unsafe.Add(p, n)        ->  rtʹ.UnsafeAdd(p, int(n))
 //	unsafe.Sizeof(x), x of a type parameter  ->  func() uintptr { return 8 }()
 //
-// yaegi has conversions of pointers only. It must not take a size for a
-// constant, which what is computed with it would have to be, too.
+// yaegi only has pointer conversions. The size must not be a constant in yaegi, because yaegi would then treat expressions with it as
+// constants, too.
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ import (
 	"runtime"
 )
 
-// sizes are those of compiled Go, which are those of lowered code too.
+// sizes are the sizes in compiled Go, and also in lowered code.
 var sizes = types.SizesFor("gc", runtime.GOARCH)
 
 // isUnsafe reports whether e calls a function of package unsafe.
@@ -61,7 +61,7 @@ func structFields(s *types.Struct) []*types.Var {
 	return fields
 }
 
-// unsafe lowers a call of one of the others with lowered arguments.
+// unsafe lowers a call of another function of package unsafe with lowered arguments.
 func (f *function) unsafe(e *ast.CallExpr, name string, arguments []string) (string, bool) {
 	if !f.isUnsafe(e) {
 		return "", false

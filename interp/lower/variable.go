@@ -1,19 +1,18 @@
 package lower
 
-// Variables of compiled packages are reached through a pointer:
+// Variables of compiled packages are accessed through a pointer:
 //
 //	os.Args = nil   ->  var ArgsʹV1 *[]string = rtʹ.Variable("os", "Args").(*[]string); (*ArgsʹV1) = nil
 //
-// yaegi takes their value for a constant when it compiles. A variable of a
-// type that no other package can name, as http.NoBody is, stays such a constant:
-// nothing but a variable of the same package could be assigned to it.
+// yaegi treats their values as constants when it compiles. A variable of an unexported type, such as http.NoBody, stays such a constant:
+// only a variable of the same package could be assigned to it.
 
 import (
 	"go/types"
 	"strconv"
 )
 
-// compiledVariable returns the variable v of a compiled package.
+// compiledVariable returns the expression for the variable v of a compiled package.
 func (e *emitter) compiledVariable(v *types.Var) string {
 	key := v.Pkg().Path() + "/" + v.Pkg().Name()
 	if symbol, ok := e.Packages[key][v.Name()]; !ok || !symbol.CanAddr() || hidden(v.Type()) {

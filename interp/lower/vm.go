@@ -1,13 +1,13 @@
 package lower
 
-// Functions that package vm runs are not given to yaegi as text but as
-// variables, which [vm.Unit.Link] sets:
+// yaegi does not get the source of functions that package vm runs. Lowered code declares variables for
+// them, which [vm.Unit.Link] sets:
 //
 //	func fib(n int) int {...}       ->  var fibʹ1 func(int) int
 //	func sum(xs ...int) int {...}   ->  var sumʹ1ʹm func([]int) int
 //	                                    func sumʹ1(a0 ...int) int { return sumʹ1ʹm(a0) }
 //
-// yaegi does not spread arguments over a variable of a variadic type.
+// The second form is needed because yaegi does not pass variadic arguments to a function variable.
 
 import (
 	"fmt"
@@ -19,8 +19,8 @@ import (
 	"github.com/quernlab/quern/interp/vm"
 )
 
-// compile has the machine compile those of the functions, and of the loops among
-// the statements of the cell, that it can.
+// compile makes package vm compile the functions, and the loops among the statements of the cell, as far
+// as it supports them.
 func (e *emitter) compile(decls []*ast.FuncDecl) {
 	if e.fast == nil {
 		return
@@ -33,7 +33,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		Capacities:      vm.SliceCapacities(e.Info, &ast.BlockStmt{List: e.cell.Body}, e.onlyInBody()...),
 		Cell:            e.cell.Number,
 		Global:          func(v *types.Var) string { return e.names[v] },
-		InterpretedName: e.engineName,
+		InterpretedName: e.yaegiName,
 		Function: func(at *ast.Ident, o *types.Func, arguments []types.Type) (vm.Declaration, bool) {
 			e.functionInstance(at, o, arguments)
 			return e.instanceDeclaration(e.genericFunction(o), arguments)
@@ -56,7 +56,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		}
 		list = append(list, vm.Declaration{Key: o, Name: name, Method: methodOf(o), Signature: o.Signature(), Body: decl.Body})
 	}
-	e.loops, e.initialisers = map[ast.Stmt]string{}, map[*types.Initializer]ast.Stmt{}
+	e.loops, e.initializers = map[ast.Stmt]string{}, map[*types.Initializer]ast.Stmt{}
 	signature := types.NewSignatureType(nil, nil, nil, nil, nil, false)
 	add := func(s ast.Stmt) {
 		e.loops[s] = e.freshOf("body", "ʹloop")
@@ -65,8 +65,8 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 	}
 	for _, init := range e.cell.Init {
 		if len(init.Lhs) == 1 && init.Lhs[0].Name() != "_" && isLarge(init.Rhs) && !e.isTable(init.Rhs) {
-			e.initialisers[init] = e.initialisation(init)
-			add(e.initialisers[init])
+			e.initializers[init] = e.initializerAssignment(init)
+			add(e.initializers[init])
 		}
 	}
 	for _, s := range e.cell.Body {
@@ -98,8 +98,7 @@ func methodOf(o *types.Func) string {
 	return o.Name()
 }
 
-// instanceDeclaration returns the declaration, for the machine, of an instance that has
-// a name.
+// instanceDeclaration returns the declaration of a named instance for package vm.
 func (e *emitter) instanceDeclaration(decl *ast.FuncDecl, args []types.Type) (vm.Declaration, bool) {
 	o := e.Info.Defs[decl.Name].(*types.Func)
 	key := e.instanceOf(o, args)
@@ -107,8 +106,8 @@ func (e *emitter) instanceDeclaration(decl *ast.FuncDecl, args []types.Type) (vm
 	if sig.Recv() != nil && sig.TypeParams() != nil {
 		return vm.Declaration{}, false
 	}
-	// To yaegi, one of an earlier cell is a function if the machine does not
-	// run it.
+	// For yaegi, an instance of an earlier cell is a function if package vm does not run
+	// it.
 	if e.machine == nil || !e.declares[key] && !e.fast.Runs(key) || decl.Body == nil || sig.Variadic() {
 		return vm.Declaration{}, false
 	}
@@ -116,14 +115,14 @@ func (e *emitter) instanceDeclaration(decl *ast.FuncDecl, args []types.Type) (vm
 	return vm.Declaration{Key: key, Name: name, Method: methodOf(o), Signature: sig, Body: decl.Body, Substitute: env.subst}, true
 }
 
-// parametersOf returns the type parameters of a function, or those of the type of a
-// method and its own.
+// parametersOf returns the type parameters of a function or, for a method, those of the receiver and its
+// own.
 func parametersOf(sig *types.Signature) []*types.TypeParam {
 	return slices.AppendSeq(slices.Collect(sig.RecvTypeParams().TypeParams()), sig.TypeParams().TypeParams())
 }
 
-// declareInstance queues the declaration of an instance of a generic function or
-// method, which the machine runs if it can.
+// declareInstance queues the declaration of an instance of a generic function or method. Package vm runs it
+// if it can.
 func (e *emitter) declareInstance(decl *ast.FuncDecl, key instance, name string, args []types.Type) {
 	if e.declares == nil {
 		e.declares = map[instance]bool{}
@@ -139,10 +138,9 @@ func (e *emitter) declareInstance(decl *ast.FuncDecl, key instance, name string,
 	})
 }
 
-// engineName returns the name of a function that yaegi runs, for the machine to
-// call it. One that recovers must be called by yaegi, which counts the
-// activations up to it.
-func (e *emitter) engineName(at *ast.Ident, o *types.Func, arguments []types.Type) string {
+// yaegiName returns the name of a function that yaegi runs, so that package vm can call it. It returns "" for
+// a function that calls recover: yaegi must call it, because it counts the activations.
+func (e *emitter) yaegiName(at *ast.Ident, o *types.Func, arguments []types.Type) string {
 	switch {
 	case e.recovering[o]:
 		return ""
@@ -152,7 +150,7 @@ func (e *emitter) engineName(at *ast.Ident, o *types.Func, arguments []types.Typ
 	return e.names[o]
 }
 
-// isLoop reports whether a statement of a cell takes so much that the machine is to run it.
+// isLoop reports whether a statement of a cell may run for so long that package vm should run it.
 func isLoop(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.LabeledStmt:
@@ -172,8 +170,8 @@ func isLoop(s ast.Stmt) bool {
 	return false
 }
 
-// isLarge reports whether there is a literal of many elements in e, outside of functions. The
-// engine takes 13 kB for each struct in it, the machine less than one.
+// isLarge reports whether e contains a literal with many elements, outside of functions. yaegi needs 13 kB for
+// each struct in it, the VM less than 1 kB.
 func isLarge(e ast.Expr) (large bool) {
 	const many = 100
 	ast.Inspect(e, func(n ast.Node) bool {
@@ -188,8 +186,8 @@ func isLarge(e ast.Expr) (large bool) {
 	return large
 }
 
-// assignment is s, but for a definition: at the top level of a cell that assigns to
-// variables of the session.
+// assignment returns s or, if it is a definition, an assignment: at the top level of a cell a definition assigns
+// to variables of the session.
 func (e *emitter) assignment(s ast.Stmt) ast.Stmt {
 	define, ok := s.(*ast.AssignStmt)
 	if !ok || define.Tok != token.DEFINE {
@@ -210,15 +208,15 @@ func (e *emitter) assignment(s ast.Stmt) ast.Stmt {
 	return assign
 }
 
-// initialisation returns the assignment of an initialiser with one variable.
-func (e *emitter) initialisation(init *types.Initializer) ast.Stmt {
+// initializerAssignment returns the assignment for an initializer with one variable.
+func (e *emitter) initializerAssignment(init *types.Initializer) ast.Stmt {
 	v := init.Lhs[0]
 	use := &ast.Ident{NamePos: init.Rhs.Pos(), Name: v.Name()}
 	e.cell.AddUse(use, v)
 	return &ast.AssignStmt{Lhs: []ast.Expr{use}, TokPos: init.Rhs.Pos(), Tok: token.ASSIGN, Rhs: []ast.Expr{init.Rhs}}
 }
 
-// loopsInLiteral reports whether there is a loop in a function literal of e.
+// loopsInLiteral reports whether a function literal in e contains a loop.
 func loopsInLiteral(e ast.Expr) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -240,14 +238,14 @@ func (e *emitter) declareLoops() {
 		}
 	}
 	for _, init := range e.cell.Init {
-		declare(e.initialisers[init])
+		declare(e.initializers[init])
 	}
 	for _, s := range e.cell.Body {
 		declare(s)
 	}
 }
 
-// compiledLoop calls the function of a loop of the cell, if the machine has it.
+// compiledLoop emits the call of the function of a loop, if package vm has compiled it.
 func (f *function) compiledLoop(w *writer, s ast.Stmt) bool {
 	name := f.loops[s]
 	if !f.top || f.machine == nil || name == "" || !f.machine.Compiled(s) {
@@ -258,7 +256,7 @@ func (f *function) compiledLoop(w *writer, s ast.Stmt) bool {
 	return true
 }
 
-// compiled declares the function of decl, if the machine has it.
+// compiled declares the function of decl as a variable, if package vm has compiled it.
 func (e *emitter) compiled(decl *ast.FuncDecl, name string) bool {
 	o, _ := e.Info.Defs[decl.Name].(*types.Func)
 	if e.machine == nil || o == nil || !e.machine.Compiled(o) {
@@ -268,7 +266,7 @@ func (e *emitter) compiled(decl *ast.FuncDecl, name string) bool {
 	return true
 }
 
-// declareVariable declares the variable of the function o that the machine runs.
+// declareVariable declares the variable for the function o that package vm runs.
 func (e *emitter) declareVariable(o types.Object, sig *types.Signature, name string, env *environment) {
 	f := e.function(env)
 	var parameters, results []string
@@ -290,7 +288,7 @@ func (e *emitter) declareVariable(o types.Object, sig *types.Signature, name str
 	w.line("var %sʹm func(%s) %s", name, list(parameters), out)
 	arguments := make([]string, len(parameters))
 	for v := range sig.Params().Variables() {
-		e.passed(name, f.subst(v.Type()))
+		e.noteParameter(name, f.subst(v.Type()))
 	}
 	for i := range parameters {
 		arguments[i] = fmt.Sprintf("a%d", i)

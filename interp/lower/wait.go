@@ -1,7 +1,7 @@
 package lower
 
-// After a call of compiled code that may have waited for long, the flag of the
-// interrupt is checked: the call may have been given up meanwhile.
+// After a call of compiled code that may have waited for a long time, lowered code checks for an interrupt: the
+// session may have given up the call in the meantime.
 //
 //	resp, err = http.Get(url)  ->  resp, err = http.Get(url); if stopʹ { sessionʹ.Stop() }
 
@@ -11,24 +11,23 @@ import (
 	"strings"
 )
 
-// waiting are the packages of the standard library, with those below them, whose
-// functions and methods may wait.
+// waiting are the packages of the standard library, including those below them, whose functions and methods may
+// wait.
 var waiting = map[string]bool{
 	"bufio": true, "database": true, "io": true, "net": true, "os": true, "syscall": true,
 }
 
-// syncWaits are the functions of package sync that wait.
+// syncWaits are the functions of package sync that may wait.
 var syncWaits = map[string]bool{"Do": true, "Lock": true, "RLock": true, "Wait": true}
 
-// afterWait follows the lowered n by a check, where that is needed.
+// afterWait emits a check after the lowered n if one is needed.
 func (f *function) afterWait(w *writer, n ast.Node) {
 	if f.mayWait(n) {
 		f.interruptible(w)
 	}
 }
 
-// mayWait reports whether the evaluation of n calls compiled code that may wait for
-// long.
+// mayWait reports whether the evaluation of n calls compiled code that may wait for a long time.
 func (f *function) mayWait(n ast.Node) (may bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {

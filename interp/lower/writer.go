@@ -9,7 +9,7 @@ import (
 type writer struct {
 	text         strings.Builder
 	indent       int
-	declarations []int // where those of package level begin
+	declarations []int // offsets of the package-level declarations
 }
 
 func (w *writer) line(format string, arguments ...any) {
@@ -29,7 +29,7 @@ func isDeclaration(line string) bool {
 	return strings.HasPrefix(line, "func ") || strings.HasPrefix(line, "var ") || strings.HasPrefix(line, "type ")
 }
 
-// add appends all of another writer.
+// add appends all lines of another writer.
 func (w *writer) add(other *writer) {
 	for _, at := range other.declarations {
 		w.declarations = append(w.declarations, w.text.Len()+at)
@@ -37,7 +37,7 @@ func (w *writer) add(other *writer) {
 	w.text.WriteString(other.text.String())
 }
 
-// open starts a block; format ends with the brace.
+// open emits a line that starts a block. format ends with the brace.
 func (w *writer) open(format string, arguments ...any) {
 	w.line(format, arguments...)
 	w.indent++

@@ -4,15 +4,15 @@ package lower
 //
 //	xml.Marshal(p)  ->  xml.Marshal(rtʹ.Box(17, p)), or an *UnsupportedError
 //
-// The package finds methods by reflection, which does not see those of types of
-// cells. Where the type is not known yet the run time refuses what it refuses.
+// The package looks for methods by reflection, which does not see methods of types of cells. If the static type is
+// not known, the run time rejects the same values.
 
 import (
 	"go/ast"
 	"go/types"
 )
 
-// xmlArgument is which argument of o is a value for encoding/xml, -1 for none.
+// xmlArgument returns the index of the argument of o that is a value for encoding/xml, or -1 if there is none.
 func xmlArgument(o *types.Func) int {
 	if o == nil || o.Pkg().Path() != "encoding/xml" {
 		return -1
@@ -26,9 +26,8 @@ func xmlArgument(o *types.Func) int {
 	return -1
 }
 
-// refuseXML refuses an argument of a function of encoding/xml that the package would
-// not treat as Go does.
-func (f *function) refuseXML(x ast.Expr) {
+// rejectXML rejects an argument of a function of encoding/xml that the package would not handle as in Go.
+func (f *function) rejectXML(x ast.Expr) {
 	t := f.typeOf(x)
 	if types.IsInterface(t) {
 		return

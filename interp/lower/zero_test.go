@@ -18,7 +18,7 @@ func TestValues(t *testing.T) {
 		{"named", "type C float64; func (c C) M(d C) {}", []string{"CʹMʹ1"}},
 		{"instance", "func f[T any](x T) {}; f(1); f(1.5)", []string{"fʹfloat64ʹ1"}},
 		{"dispatcher", "type I interface{ M(x float64); N(n int) }; func f(i I) { i.M(1); i.N(2) }", []string{"callʹMʹ1"}},
-		{"key", "type K struct{ x float64; i any }; func f(m map[K]int, k *K) { m[*k] = 1 }", []string{"storedʹ1"}},
+		{"key", "type K struct{ x float64; i any }; func f(m map[K]int, k *K) { m[*k] = 1 }", []string{"storeKeyʹ1"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

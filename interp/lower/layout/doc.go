@@ -1,27 +1,27 @@
-// Package layout makes the reflect types of types that mention themselves.
+// Package layout creates the reflect types of types that mention themselves.
 //
-// yaegi makes such a type with a placeholder, which it replaces when the
+// yaegi creates such a type with a placeholder, which it replaces when the
 // type is complete. That fails for most types that mention each other, such as
 //
 //	type Parser struct { lex *Lexer }
 //	type Lexer struct { p *Parser }
 //
-// for a struct that mentions itself in the value of a map or in a literal struct,
-// and for all that do so without a struct:
+// and for a struct that mentions itself in the element type of a map or in a struct literal type.
+// It also fails for all types that mention themselves without a struct:
 //
 //	type Tree []Tree
 //	type Visitor func(n int) (Visitor, error)
 //
-// Here the same is done for all types of a cycle at once: [Builder.Type]
-// makes every type of the cycle with placeholders of the right size and then
-// gives each part its real type. yaegi gets the results as compiled types.
+// This package does the same for all types of a cycle at once: [Builder.Type]
+// creates every type of the cycle with placeholders of the right size, and then
+// gives each component its final type. For yaegi, the results are compiled types.
 //
 // # Limitations
 //
-// The type of a part is replaced through unsafe, in memory that package reflect
-// has allocated; the layout of types in this Go release is pinned by tests.
-// The types made here have no names, their fields are exported (field a is Xa),
-// and none is ever freed, as with reflect.StructOf.
+// The type of a component is replaced through package unsafe, in memory that package reflect
+// has allocated. Tests check the memory layout of types in this Go release.
+// The created types have no names, their fields are exported (field a is Xa),
+// and they are never freed, as with reflect.StructOf.
 //
 // # Concurrency
 //

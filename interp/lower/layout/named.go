@@ -10,28 +10,28 @@ import (
 // Method is a method of a named type.
 type Method struct {
 	Name string
-	Type reflect.Type   // func without the receiver
-	Code unsafe.Pointer // its first argument is the data word of an interface
+	Type reflect.Type   // function type without the receiver
+	Code unsafe.Pointer // the first argument is the data word of an interface value
 }
 
-// nameOffset, typeOffset and textOffset are how internal/abi refers to what is not in
-// a module: by numbers that the runtime gives out, see addReflectOff.
+// nameOffset, typeOffset and textOffset are references in internal/abi to data outside of a module: IDs that the runtime
+// assigns, see addReflectOff.
 type (
 	nameOffset int32
 	typeOffset int32
 	textOffset int32
 )
 
-// uncommon is internal/abi.UncommonType, with room for methods behind it.
+// uncommon is internal/abi.UncommonType, followed by space for methods.
 type uncommon struct {
 	pkgPath        nameOffset
 	count, exports uint16
-	methods        uint32 // where they begin
+	methods        uint32 // offset of the methods
 	_              uint32
 	list           [maxMethods]methodEntry
 }
 
-// maxMethods is how many methods a type made here can have.
+// maxMethods is the maximum number of methods of a type created here.
 const maxMethods = 20
 
 // methodEntry is internal/abi.Method.
@@ -48,8 +48,8 @@ const (
 	flagNamed     = 1 << 2
 )
 
-// The kinds of types with what follows the common part, for the collector to see the
-// pointers in it.
+// The representations of types by kind, with the data after the common part. They are Go types so that the garbage collector
+// finds the pointers in them.
 type (
 	basicNamed struct {
 		commonType
@@ -85,9 +85,8 @@ type wholeMapType struct {
 	flags, _                        uint32
 }
 
-// Named makes a type like t that has the given name, as "main.P", and the methods, and
-// a type of pointers to it. It returns t where there is none: for a function or an
-// interface. The types are never freed.
+// Named returns a copy of the type t with the given name, such as "main.P", and the methods. It also creates the pointer type
+// with the methods ofPointer. It returns t itself if t is a function or interface type. The types are never freed.
 func Named(t reflect.Type, name string, methods, ofPointer []Method) reflect.Type {
 	made, common, u := like(t)
 	if made == nil {
@@ -112,7 +111,7 @@ func Named(t reflect.Type, name string, methods, ofPointer []Method) reflect.Typ
 	return typeAt(made)
 }
 
-// like copies t and gives its parts.
+// like returns a copy of t and its parts.
 func like(t reflect.Type) (unsafe.Pointer, *commonType, *uncommon) {
 	from := typePointer(t)
 	switch t.Kind() {
@@ -138,7 +137,7 @@ func like(t reflect.Type) (unsafe.Pointer, *commonType, *uncommon) {
 	return unsafe.Pointer(made), &made.commonType, &made.uncommon
 }
 
-// fill sets the methods of the type that u is part of.
+// fill sets the methods of the type of which u is a part.
 func (u *uncommon) fill(methods []Method) {
 	methods = slices.Clone(methods)
 	slices.SortFunc(methods, func(a, b Method) int { return strings.Compare(a.Name, b.Name) })
@@ -150,7 +149,7 @@ func (u *uncommon) fill(methods []Method) {
 	}
 }
 
-// newName returns a name as internal/abi.Name has it, without tag.
+// newName returns a name in the representation of internal/abi.Name, without tag.
 func newName(text string, exported bool) nameOffset {
 	data := []byte{0}
 	if exported {
@@ -171,8 +170,8 @@ func typeAt(p unsafe.Pointer) reflect.Type {
 	return t
 }
 
-// addReflectOff returns a number to what types refer to, and keeps it forever. The
-// runtime keeps it open to other packages.
+// addReflectOff returns an ID by which types can refer to ptr, and keeps ptr alive forever. The runtime exports it to other
+// packages by linkname.
 //
 //go:linkname addReflectOff reflect.addReflectOff
 func addReflectOff(ptr unsafe.Pointer) int32

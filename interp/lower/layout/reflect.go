@@ -6,9 +6,8 @@ import (
 	"reflect"
 )
 
-// Reflect returns the compiled form of any type without type parameters. The error is
-// about a type that yaegi's tables do not have, or that only a named type
-// can be.
+// Reflect returns the compiled form of any type without type parameters. It returns an error for a type that is not in yaegi's
+// tables, or that can only be a named type.
 func (b *Builder) Reflect(t types.Type) (made reflect.Type, err error) {
 	defer func() {
 		if r := recover(); r != nil {

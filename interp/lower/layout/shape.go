@@ -10,18 +10,18 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// A type that a cell declares again is another one to the type checker, and the types that reflection makes are never freed.
-// So a recursive type of the same shape as an earlier one gets the same reflect type, as types that are not recursive do: the
-// values of types of cells are distinguished by their descriptors.
+// A type that a cell declares again is a different type for the type checker, but types created by reflection are never freed. So
+// a recursive type with the same shape as an earlier one gets the same reflect type, as types that are not recursive do anyway.
+// Descriptors distinguish the values of types of cells.
 
-// shape describes all that the reflect type of a recursive type depends on, which types that are made together with it, in
-// the order of the description, included.
+// shape describes everything on which the reflect type of a recursive type depends. members are the types that are created together
+// with it, in the order of the description.
 type shape struct {
 	text    string
 	members []*types.Named
 }
 
-// shapeOf returns the shape of t; ok is false if it has none.
+// shapeOf returns the shape of t. ok is false if it has none.
 func (b *Builder) shapeOf(t *types.Named) (s shape, ok bool) {
 	if b.Declared || b.Name != nil {
 		return shape{}, false
@@ -31,7 +31,7 @@ func (b *Builder) shapeOf(t *types.Named) (s shape, ok bool) {
 	return shape{w.b.String(), w.members}, w.ok
 }
 
-// keep remembers the types of a shape that are complete.
+// keep records the complete types of a shape.
 func (b *Builder) keep(s shape) {
 	if b.shapes == nil {
 		b.shapes = map[string][]reflect.Type{}
@@ -51,7 +51,7 @@ type shapeWriter struct {
 	*cycle
 	of      *types.Named
 	members []*types.Named
-	index   typeutil.Map // *types.Named to its place in members
+	index   typeutil.Map // *types.Named to its index in members
 	open    []*types.Named
 	b       strings.Builder
 	ok      bool
@@ -61,7 +61,7 @@ func (w *shapeWriter) printf(format string, arguments ...any) {
 	fmt.Fprintf(&w.b, format, arguments...)
 }
 
-// typ writes what cycle.typeOf makes a type of.
+// typ writes the properties that cycle.typeOf uses.
 func (w *shapeWriter) typ(t types.Type) {
 	switch t := types.Unalias(t).(type) {
 	case *types.Named:
@@ -110,10 +110,10 @@ func (w *shapeWriter) typ(t types.Type) {
 	}
 }
 
-// made writes a type that does not depend on those that are made together.
+// made writes a type that does not depend on the types that are created together.
 func (w *shapeWriter) made(t types.Type) { w.reflect(w.typeOf(t, true)) }
 
-// reflect writes a reflect type. None is freed, so its address is that of no other.
+// reflect writes a reflect type. Because types are never freed, the address identifies it.
 func (w *shapeWriter) reflect(t reflect.Type) { w.printf("@%p", t) }
 
 func (w *shapeWriter) named(t *types.Named) {

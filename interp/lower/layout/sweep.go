@@ -6,9 +6,8 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 )
 
-// Sweep forgets the types that were made of those for which keep does not hold.
-// They are made again when they are asked for: only a type that keep holds for may
-// have values.
+// Sweep removes the types that were created for types for which keep returns false. They are created again on demand. So types for
+// which keep returns false must not have values any more.
 func (b *Builder) Sweep(keep func(types.Type) bool) {
 	for _, all := range []*typeutil.Map{&b.built, &b.names} {
 		var kept typeutil.Map

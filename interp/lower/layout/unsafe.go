@@ -26,7 +26,7 @@ type structType struct {
 
 // structField is internal/abi.StructField.
 type structField struct {
-	name   *byte // of internal/abi.Name: flags, the length and the text
+	name   *byte // of internal/abi.Name: flags, length and text
 	typ    unsafe.Pointer
 	offset uintptr
 }
@@ -51,20 +51,18 @@ type mapType struct {
 	hasher           func(unsafe.Pointer, uintptr) uintptr
 }
 
-// funcType is internal/abi.FuncType, as reflect.FuncOf makes it: parameters and
-// results follow.
+// funcType is internal/abi.FuncType, as reflect.FuncOf creates it: parameters and results follow.
 type funcType struct {
 	_ commonType
-	_ [2]uint16 // how many parameters and results
+	_ [2]uint16 // number of parameters and results
 }
 
-// typePointer returns the pointer that a reflect.Type holds.
+// typePointer returns the pointer in a reflect.Type.
 func typePointer(t reflect.Type) unsafe.Pointer {
 	return (*[2]unsafe.Pointer)(unsafe.Pointer(&t))[1]
 }
 
-// setFieldType replaces the type of a field by one of the same size. t must come
-// from reflect.StructOf.
+// setFieldType replaces the type of a field by one of the same size. t must have been created by reflect.StructOf.
 func setFieldType(t reflect.Type, i int, field reflect.Type) {
 	(*structType)(typePointer(t)).fields[i].typ = typePointer(field)
 }
@@ -72,15 +70,14 @@ func setFieldType(t reflect.Type, i int, field reflect.Type) {
 // embeddedFlag is the flag of the name of an embedded field.
 const embeddedFlag = 1 << 3
 
-// setEmbedded makes a field an embedded one. t must come from reflect.StructOf, and
-// no other part of the program may have such a type.
+// setEmbedded makes a field an embedded field. t must have been created by reflect.StructOf, and no other part of the program may use
+// the type.
 func setEmbedded(t reflect.Type, i int) {
 	*(*structType)(typePointer(t)).fields[i].name |= embeddedFlag
 }
 
-// setParts replaces the types that t mentions by those that parts, of the same
-// kind, mentions. They must have the same sizes. t must have been made by package
-// reflect.
+// setParts replaces the types that t mentions by those that parts, of the same kind, mentions. They must have the same sizes. t must have
+// been created by package reflect.
 func setParts(t, parts reflect.Type) {
 	to, from := typePointer(t), typePointer(parts)
 	switch t.Kind() {
@@ -96,7 +93,7 @@ func setParts(t, parts reflect.Type) {
 	}
 }
 
-// signature has the parameters and results of the function type at p.
+// signature returns the parameters and results of the function type at p.
 func signature(p unsafe.Pointer, t reflect.Type) []unsafe.Pointer {
 	return unsafe.Slice((*unsafe.Pointer)(unsafe.Add(p, unsafe.Sizeof(funcType{}))), t.NumIn()+t.NumOut())
 }

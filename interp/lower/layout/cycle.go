@@ -1,0 +1,228 @@
+package layout
+
+import (
+	"fmt"
+	"go/types"
+	"reflect"
+	"slices"
+
+	"golang.org/x/tools/go/types/typeutil"
+)
+
+// cycle is the creation of types that mention each other.
+type cycle struct {
+	*Builder
+	members      []*types.Named
+	open         []*types.Named // other types whose components are being created
+	placeholders typeutil.Map   // *types.Named to reflect.Type
+	made         typeutil.Map   // *types.Named to reflect.Type, with placeholders in it
+	unsettled    int            // number of components so far that depend on their position
+}
+
+// make returns the type of n, with placeholders behind its pointers.
+func (c *cycle) make(n *types.Named) reflect.Type {
+	if t, ok := c.made.At(n).(reflect.Type); ok {
+		return t
+	}
+	t := c.name(n, c.outer(n))
+	c.made.Set(n, t)
+	return t
+}
+
+// name returns t with the name of n, if the types of this Builder have names.
+func (c *cycle) name(n *types.Named, t reflect.Type) reflect.Type {
+	if c.Name == nil {
+		return t
+	}
+	text, methods, ofPointer, done := c.Name(n, t)
+	t = Named(t, text, methods, ofPointer)
+	done(t)
+	return t
+}
+
+// outer returns a reflect type with the components of n. Components that are inside n, or whose size n contains, have
+// their final size.
+func (c *cycle) outer(n *types.Named) reflect.Type {
+	switch u := n.Underlying().(type) {
+	case *types.Map:
+		return reflect.MapOf(c.typeOf(u.Key(), false), c.typeOf(u.Elem(), false))
+	case *types.Chan:
+		return reflect.ChanOf(directions[u.Dir()], c.typeOf(u.Elem(), false))
+	}
+	return c.typeOf(n.Underlying(), false)
+}
+
+// finish gives the components of n their final types.
+func (c *cycle) finish(n *types.Named) {
+	t := c.built.At(n).(reflect.Type)
+	if s, ok := n.Underlying().(*types.Struct); ok {
+		for i, field := range c.fields(s, false) {
+			if want := field.Type; t.Field(i).Type != want {
+				setFieldType(t, i, want)
+			}
+		}
+		return
+	}
+	setParts(t, c.outer(n))
+}
+
+func (c *cycle) fields(s *types.Struct, indirect bool) []reflect.StructField {
+	fields := make([]reflect.StructField, s.NumFields())
+	for i := range fields {
+		if c.Declared {
+			fields[i] = c.declaredField(s, i, indirect)
+			continue
+		}
+		fields[i] = reflect.StructField{
+			Name: FieldName(s, i), Tag: reflect.StructTag(Tag(s, i)),
+			Type: c.typeOf(s.Field(i).Type(), indirect),
+		}
+	}
+	return fields
+}
+
+// declaredField returns a field as it was declared. The tag of an embedded field makes the struct type unique, because
+// it is modified after its creation.
+func (c *cycle) declaredField(s *types.Struct, i int, indirect bool) reflect.StructField {
+	v := s.Field(i)
+	f := reflect.StructField{Name: v.Name(), Tag: reflect.StructTag(s.Tag(i)), Type: c.typeOf(v.Type(), indirect)}
+	if !v.Exported() {
+		f.PkgPath = "main"
+	}
+	if v.Embedded() {
+		c.count++
+		f.Tag += reflect.StructTag(fmt.Sprintf(` embedded:"%p %d"`, c.Builder, c.count))
+	}
+	return f
+}
+
+// typeOf returns the reflect type of t. indirect reports whether its size does not matter for the struct that is being
+// created.
+func (c *cycle) typeOf(t types.Type, indirect bool) reflect.Type {
+	switch t := types.Unalias(t).(type) {
+	case *types.Basic:
+		if made, ok := basic[t.Kind()]; ok {
+			return made
+		}
+	case *types.Named:
+		return c.named(t, indirect)
+	case *types.Pointer:
+		return reflect.PointerTo(c.typeOf(t.Elem(), true))
+	case *types.Slice:
+		return reflect.SliceOf(c.typeOf(t.Elem(), true))
+	case *types.Array:
+		return reflect.ArrayOf(int(t.Len()), c.typeOf(t.Elem(), indirect))
+	case *types.Map:
+		return reflect.MapOf(c.typeOf(t.Key(), true), c.typeOf(t.Elem(), true))
+	case *types.Chan:
+		return reflect.ChanOf(directions[t.Dir()], c.typeOf(t.Elem(), true))
+	case *types.Struct:
+		if o := Hidden(t, c.Interpreted); o != nil && !c.Declared {
+			return c.typeOf(o.Type(), indirect)
+		}
+		made := reflect.StructOf(c.fields(t, indirect))
+		for i := range t.NumFields() {
+			if c.Declared && t.Field(i).Embedded() {
+				setEmbedded(made, i)
+			}
+		}
+		return made
+	case *types.Signature:
+		return reflect.FuncOf(c.tuple(t.Params()), c.tuple(t.Results()), t.Variadic())
+	case *types.Interface:
+		return reflect.TypeFor[any]()
+	}
+	panic(fmt.Errorf("no compiled form of %s", t))
+}
+
+func (c *cycle) tuple(t *types.Tuple) []reflect.Type {
+	out := make([]reflect.Type, t.Len())
+	for i := range out {
+		out[i] = c.typeOf(t.At(i).Type(), true)
+	}
+	return out
+}
+
+func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
+	if t.Obj().Pkg() == nil && t.Obj().Name() == "error" {
+		return reflect.TypeFor[error]()
+	}
+	if types.IsInterface(t) && (t.Obj().Pkg() == nil || c.Interpreted(t)) {
+		return reflect.TypeFor[any]()
+	}
+	if !c.Interpreted(t) {
+		if t.TypeArgs().Len() > 0 {
+			return c.typeOf(t.Underlying(), indirect)
+		}
+		pkg := t.Obj().Pkg()
+		symbol, ok := c.Packages[pkg.Path()+"/"+pkg.Name()][t.Obj().Name()]
+		if !ok || symbol.Kind() != reflect.Pointer {
+			panic(fmt.Errorf("no compiled type %s.%s", pkg.Path(), t.Obj().Name()))
+		}
+		return symbol.Type().Elem()
+	}
+	if done, ok := c.built.At(t).(reflect.Type); ok {
+		return done
+	}
+	if placeholder, ok := c.placeholders.At(t).(reflect.Type); ok {
+		c.unsettled++
+		if indirect || sized(t) {
+			return placeholder
+		}
+		return c.make(t)
+	}
+	if c.Recursive(t) {
+		made, err := c.Type(t)
+		if err != nil {
+			panic(err)
+		}
+		return made
+	}
+	if slices.Contains(c.open, t) {
+		if _, ok := t.Underlying().(*types.Signature); ok {
+			c.unsettled++
+			return reflect.TypeFor[any]() // see Packed
+		}
+		panic(fmt.Errorf("%s mentions itself", t.Obj().Name()))
+	}
+	if done, ok := c.names.At(t).(reflect.Type); ok {
+		return done
+	}
+	c.open = append(c.open, t)
+	defer func() { c.open = c.open[:len(c.open)-1] }()
+	before := c.unsettled
+	made := c.typeOf(t.Underlying(), indirect)
+	switch {
+	case c.Name == nil && c.unsettled > before, c.Name != nil && c.unfinished():
+		return made
+	case c.Name != nil:
+		made = c.name(t, made)
+	}
+	c.names.Set(t, made)
+	return made
+}
+
+// unfinished reports whether types may still contain placeholders.
+func (c *cycle) unfinished() bool {
+	for _, n := range c.members {
+		if c.built.At(n) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+var directions = map[types.ChanDir]reflect.ChanDir{
+	types.SendRecv: reflect.BothDir, types.SendOnly: reflect.SendDir, types.RecvOnly: reflect.RecvDir,
+}
+
+var basic = map[types.BasicKind]reflect.Type{
+	types.Bool: reflect.TypeFor[bool](), types.String: reflect.TypeFor[string](),
+	types.Int: reflect.TypeFor[int](), types.Int8: reflect.TypeFor[int8](), types.Int16: reflect.TypeFor[int16](),
+	types.Int32: reflect.TypeFor[int32](), types.Int64: reflect.TypeFor[int64](),
+	types.Uint: reflect.TypeFor[uint](), types.Uint8: reflect.TypeFor[uint8](), types.Uint16: reflect.TypeFor[uint16](),
+	types.Uint32: reflect.TypeFor[uint32](), types.Uint64: reflect.TypeFor[uint64](), types.Uintptr: reflect.TypeFor[uintptr](),
+	types.Float32: reflect.TypeFor[float32](), types.Float64: reflect.TypeFor[float64](),
+	types.Complex64: reflect.TypeFor[complex64](), types.Complex128: reflect.TypeFor[complex128](),
+	types.UnsafePointer: unsafePointer,
+}

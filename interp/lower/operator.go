@@ -1,0 +1,207 @@
+package lower
+
+// Operators:
+//
+//	x == y, one side an interface  ->  rtʹ.Equal(x as any, y as any)
+//	x == y, structs with interfaces -> rtʹ.EqualParts(x, y)
+//	&*p                            ->  nonNilʹ1(p), which panics if p is nil
+//	s + t                          ->  rtʹ.Concat(s, t)
+//
+// yaegi compares interface values by identity of its own wrappers.
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+func (f *function) unary(e *ast.UnaryExpr) string {
+	if star, ok := ast.Unparen(e.X).(*ast.StarExpr); ok && e.Op == token.AND {
+		return f.nonNil(f.typeOf(star.X)) + "(" + f.expr(star.X) + ")"
+	}
+	if e.Op == token.ARROW {
+		return f.received(e.X, false)
+	}
+	x := f.expr(e.X)
+	if e.Op == token.AND {
+		return addressOf(x)
+	}
+	return "(" + e.Op.String() + x + ")"
+}
+
+// nonNil returns the name of a function that returns its argument, a pointer, and panics if it is nil.
+func (e *emitter) nonNil(t types.Type) string {
+	typ := e.typ(t)
+	return e.helper("nonNil", "nonNil "+typ, func(name string) {
+		e.out.open("func %s(p %s) %[2]s {", name, typ)
+		e.out.open("if p == nil {")
+		e.out.line("panic(%s)", e.rt("NilDereference"))
+		e.out.close("}")
+		e.out.line("return p")
+		e.out.close("}")
+	})
+}
+
+func (f *function) binary(e *ast.BinaryExpr) string {
+	if chains(e.Op) {
+		return f.chain(e)
+	}
+	if e.Op == token.EQL || e.Op == token.NEQ {
+		if text, ok := f.compare(f.expr(e.X), f.expr(e.Y), f.typeOf(e.X), f.typeOf(e.Y)); ok {
+			if e.Op == token.NEQ {
+				return "!" + text
+			}
+			return text
+		}
+	}
+	x, y := f.ofNamedType(e.X, f.expr(e.X)), f.ofNamedType(e.Y, f.expr(e.Y))
+	switch e.Op {
+	case token.EQL, token.NEQ:
+		// yaegi ignores a conversion to an interface.
+		x, y = f.unconverted(e.X, x), f.unconverted(e.Y, y)
+		x, y = f.sameType(x, y, f.typeOf(e.X), f.typeOf(e.Y))
+	case token.SHL, token.SHR:
+		y = f.shiftCount(e.Y)
+	}
+	return "(" + x + " " + e.Op.String() + " " + y + ")"
+}
+
+// chains reports whether lowering an operator depends on nothing but its operands.
+func chains(op token.Token) bool {
+	switch op {
+	case token.ADD, token.SUB, token.MUL, token.QUO, token.REM, token.AND, token.OR, token.XOR, token.AND_NOT, token.LAND, token.LOR:
+		return true
+	}
+	return false
+}
+
+// chain lowers a + b + c without copying the text of a + b.
+func (f *function) chain(e *ast.BinaryExpr) string {
+	list := []*ast.BinaryExpr{e}
+	for {
+		x, ok := e.X.(*ast.BinaryExpr)
+		if !ok || !chains(x.Op) || f.Info.Types[x].Value != nil {
+			break
+		}
+		list, e = append(list, x), x
+	}
+	x := f.ofNamedType(e.X, f.expr(e.X))
+	if e.Op == token.LAND || e.Op == token.LOR {
+		x = f.condition(e.X, x)
+	}
+	if t := f.typeOf(e); isString(t) {
+		for _, e := range slices.Backward(list) {
+			x = f.shorten(f.concat(t, x, f.ofNamedType(e.Y, f.expr(e.Y))))
+		}
+		return x
+	}
+	var b strings.Builder
+	b.WriteString(strings.Repeat("(", len(list)) + x)
+	for _, e := range slices.Backward(list) {
+		b.WriteString(" " + e.Op.String() + " " + f.ofNamedType(e.Y, f.expr(e.Y)) + ")")
+	}
+	return b.String()
+}
+
+// concat lowers the concatenation of two strings of type t, whose result may not fit into memory:
+//
+//	x + y  ->  rtʹ.Concat(x, y)
+func (f *function) concat(t types.Type, x, y string) string {
+	if types.Identical(t, types.Typ[types.String]) {
+		return f.rt("Concat", x, y)
+	}
+	return f.conversionType(t) + "(" + f.rt("Concat", "string("+x+")", "string("+y+")") + ")"
+}
+
+func isString(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsString != 0
+}
+
+// ofNamedType converts the lowered operand x of e to its type if yaegi does not know the type.
+func (f *function) ofNamedType(e ast.Expr, x string) string {
+	if !f.isRaw(e) {
+		return x
+	}
+	return f.conversionType(f.typeOf(e)) + "(" + x + ")"
+}
+
+// isRaw reports whether yaegi treats e, whose type is declared in a cell, as a value of the underlying
+// basic type: a field of type E in a struct created by package layout is an int.
+func (f *function) isRaw(e ast.Expr) bool {
+	n, ok := types.Unalias(f.typeOf(e)).(*types.Named)
+	if !ok || !Interpreted(n) || f.Info.Types[e].Value != nil {
+		return false
+	}
+	_, basic := n.Underlying().(*types.Basic)
+	return basic && f.inMade(e)
+}
+
+// inMade reports whether e is a part of a struct created by package layout.
+func (f *function) inMade(e ast.Expr) bool {
+	for {
+		switch x := ast.Unparen(e).(type) {
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.SelectorExpr:
+			sel := f.Info.Selections[x]
+			if sel == nil || sel.Kind() != types.FieldVal {
+				return false
+			}
+			t := f.typeOf(x.X)
+			if p, ok := t.Underlying().(*types.Pointer); ok {
+				t = p.Elem()
+			}
+			if isMade(f.typ(t)) {
+				return true
+			}
+			e = x.X
+		default:
+			return false
+		}
+	}
+}
+
+// unconverted passes x, the lowered conversion of e to an interface, through a function, so that it
+// becomes an ordinary value.
+func (f *function) unconverted(e ast.Expr, x string) string {
+	c, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || !f.Info.Types[c.Fun].IsType() || !types.IsInterface(f.typeOf(e)) {
+		return x
+	}
+	typ := f.typ(f.typeOf(e))
+	return "func(x " + typ + ") " + typ + " { return x }(" + x + ")"
+}
+
+// sameType converts one side of a comparison to the type of the other, which yaegi does not do for a
+// named array or a channel with a direction.
+func (f *function) sameType(x, y string, xt, yt types.Type) (string, string) {
+	if isNil(xt) || isNil(yt) || types.Identical(xt, yt) {
+		return x, y
+	}
+	if _, basic := xt.Underlying().(*types.Basic); basic {
+		return x, y
+	}
+	if types.AssignableTo(xt, yt) {
+		return f.conversionType(yt) + "(" + x + ")", y
+	}
+	return x, f.conversionType(xt) + "(" + y + ")"
+}
+
+// compare lowers an equality that involves interfaces.
+func (f *function) compare(x, y string, xt, yt types.Type) (string, bool) {
+	switch {
+	case isNil(xt) || isNil(yt):
+		return "", false
+	case !types.IsInterface(xt) && !types.IsInterface(yt):
+		if holdsInterface(xt) && holdsInterface(yt) {
+			return f.rt("EqualParts", x, y), true
+		}
+		return "", false
+	}
+	return f.rt("Equal", f.convert(x, xt, anyType), f.convert(y, yt, anyType)), true
+}
