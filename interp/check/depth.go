@@ -15,7 +15,7 @@ import (
 const (
 	// maxBlocks limits statements: lowered code has up to three scopes for a block.
 	maxBlocks = 250
-	// maxBrackets limits all brackets.
+	// maxBrackets limits the nesting depth of brackets.
 	maxBrackets = 1000
 	// maxOperators limits the operators, selectors, calls and type elements in one
 	// expression, including those in brackets around it.

@@ -70,8 +70,8 @@ func (a *attempt) dropInitCycles() {
 	a.errs = kept
 }
 
-// hoistedInCycle finds such variables in "initialization cycle: x refers to itself" and in
-// lines "x refers to y".
+// hoistedInCycle finds variables that statements define in "initialization cycle: x refers
+// to itself" and in lines "x refers to y".
 func (a *attempt) hoistedInCycle(msg string) bool {
 	for _, line := range strings.Split(msg, "\n") {
 		subject, _, ok := strings.Cut(line, " refers to ")

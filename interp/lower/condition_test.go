@@ -2,8 +2,7 @@ package lower_test
 
 import "testing"
 
-// TestConditions runs conditions that begin with what yaegi could take for
-// the whole condition.
+// TestConditions runs conditions whose first part yaegi could use as the whole condition.
 func TestConditions(t *testing.T) {
 	const declarations = "type P struct{ X, Y int }\ntype S = struct{ A int }\nfunc yes(any) bool { return true }\nvar n, ok, p, f = uint32(7), true, P{1, 2}, func() {}"
 	for _, condition := range []string{

@@ -7,19 +7,19 @@ import (
 	"testing"
 )
 
-// construct is a small program, as a cell of declarations and one of
-// statements; stdout is that of the compiled program.
+// construct is a small program, as a cell of declarations and a cell of statements. stdout is the
+// output of the compiled program.
 type construct struct {
 	Name, Decl, Body, Stdout string
 }
 
-// divergent are the constructs that lowered code does not get right, with the
-// reason; what is fixed is to be taken out.
+// divergent maps constructs whose lowered code is wrong to the reason. Remove an entry when it is
+// fixed.
 var divergent = map[string]string{
 	"text_template_method": "it writes to os.Stdout, which this session does not redirect",
 }
 
-// constructs reads the corpus.
+// constructs returns the constructs in testdata.
 func constructs(t testing.TB) []construct {
 	t.Helper()
 	text, err := os.ReadFile("testdata/constructs.json")
@@ -48,7 +48,7 @@ func TestConstructs(t *testing.T) {
 			s, out, err := runCells(t, cells...)
 			if reason, ok := divergent[c.Name]; ok {
 				if err == nil && out == c.Stdout {
-					t.Errorf("right now, though %s: take it out of the list", reason)
+					t.Errorf("correct now, although %s: remove it from divergent", reason)
 				}
 				return
 			}

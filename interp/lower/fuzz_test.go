@@ -9,8 +9,8 @@ import (
 	"github.com/quernlab/quern/interp/lower"
 )
 
-// FuzzLower lowers whatever the checker accepts: it must succeed or say what is
-// not supported, the same text must come out twice, and it must be Go.
+// FuzzLower lowers any cell that the checker accepts. Lowering must succeed or return an
+// UnsupportedError, the text must be the same twice, and it must be valid Go.
 func FuzzLower(f *testing.F) {
 	seeds := constructs(f)
 	if len(seeds) == 0 {

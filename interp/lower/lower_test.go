@@ -15,7 +15,7 @@ import (
 	"github.com/quernlab/quern/interp/lower"
 )
 
-// TestCells runs several cells: names of earlier ones, redefinition, results.
+// TestCells runs sequences of cells: names of earlier cells, redefinition, results.
 func TestCells(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -53,7 +53,7 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// TestGolden pins what is emitted: one file for a kind of rewrite, its cells
+// TestGolden compares lowered text with golden files, one for each kind of rewrite, with the cells
 // above the line and the lowered text below.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/golden/*.txt")
@@ -106,8 +106,7 @@ func lowered(t *testing.T, cells string) string {
 	})
 }
 
-// positionNumber is the number of a position, which no other number in the golden
-// files is as large as.
+// positionNumber matches the number of a position. Other numbers in the golden files are smaller.
 var positionNumber = regexp.MustCompile(`\b\d{13,}\b`)
 
 func TestUnsupported(t *testing.T) {
@@ -124,7 +123,7 @@ func TestUnsupported(t *testing.T) {
 			if !errors.As(err, &unsupported) || err.Error() != tt.want {
 				t.Errorf("got  %v\nwant %s", err, tt.want)
 			}
-			// The session goes on, without the definitions of the cell.
+			// The session continues without the definitions of the cell.
 			if err := s.run("y := 2\ny"); err != nil || s.output.String() != "= 2\n" {
 				t.Errorf("after it: got %q, error %v", s.output, err)
 			}
@@ -132,7 +131,7 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// TestInternalError lowers what no checker gives.
+// TestInternalError lowers a cell that the checker would never return.
 func TestInternalError(t *testing.T) {
 	s := newSession(t)
 	cell, err := s.checker.Check(t.Context(), 1, "x := 1\nx++")
@@ -150,7 +149,7 @@ func TestInternalError(t *testing.T) {
 	}
 }
 
-// TestDiscard discards a unit: its names mean what they did before.
+// TestDiscard discards a unit: its names have their previous meaning again.
 func TestDiscard(t *testing.T) {
 	s := newSession(t)
 	mustRun := func(cell string) {
@@ -179,7 +178,7 @@ func TestDiscard(t *testing.T) {
 	}
 }
 
-// TestInterrupt stops cells that would run forever, at the thousandth check.
+// TestInterrupt stops endless cells at the thousandth check.
 func TestInterrupt(t *testing.T) {
 	for _, cell := range []string{
 		"for {}",
@@ -206,8 +205,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// TestGoroutinePanic panics in goroutines that the cell or a compiled function
-// starts: the session gets an error and lives on.
+// TestGoroutinePanic panics in goroutines that the cell or a compiled function starts. The session
+// gets an error and continues.
 func TestGoroutinePanic(t *testing.T) {
 	for _, cell := range []string{
 		"go func() { defer close(done); panic(\"lost\") }()",
@@ -228,7 +227,7 @@ func TestGoroutinePanic(t *testing.T) {
 	}
 }
 
-// TestXMLOfInterface gives encoding/xml a value that is refused when it is seen.
+// TestXMLOfInterface passes encoding/xml a value that is rejected at run time.
 func TestXMLOfInterface(t *testing.T) {
 	const cell = "type L int\nfunc (L) MarshalText() ([]byte, error) { return []byte(\"text\"), nil }\nvar x any = []L{1}\ntext, err := xml.Marshal(x)\nfmt.Println(string(text), err)"
 	if _, out, err := runCells(t, cell); err != nil || out != "<L>text</L> <nil>\n" {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDependencyOrder says that each group comes after those that it uses, and that a
-// group is what uses each other.
+// TestDependencyOrder checks that each group comes after those that it uses, and that the nodes of a
+// group use each other.
 func TestDependencyOrder(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -29,7 +29,7 @@ func TestDependencyOrder(t *testing.T) {
 			t.Errorf("%v: %s, want %s", row.uses, got, row.want)
 		}
 	}
-	// A chain is not too deep for the stack, and takes no time in the square of its length.
+	// A long chain does not overflow the stack, and takes linear time.
 	const n = 100_000
 	chain := make([][]int, n)
 	for i := range n - 1 {

@@ -11,8 +11,8 @@ import (
 	"github.com/quernlab/quern/interp/lower"
 )
 
-// TestPrograms runs complete programs as one cell each. The golden files are
-// what the compiled programs print.
+// TestPrograms runs complete programs, each as one cell. The golden files have the output of the
+// compiled programs.
 func TestPrograms(t *testing.T) {
 	files, err := filepath.Glob("testdata/programs/*.go")
 	if err != nil || len(files) == 0 {
@@ -21,7 +21,7 @@ func TestPrograms(t *testing.T) {
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".go")
 		t.Run(name, func(t *testing.T) {
-			if name != "packagevar" { // that one sets variables of compiled packages
+			if name != "packagevar" { // packagevar sets variables of compiled packages
 				t.Parallel()
 			}
 			output := strings.TrimSuffix(file, ".go") + ".out"
@@ -46,17 +46,17 @@ func TestPrograms(t *testing.T) {
 			if err != nil || out != string(want) {
 				t.Errorf("%s\nerror %v\nlowered\n%s", difference(out, string(want)), err, s.dump())
 			}
-			// yaegi must do right what the machine does for it, too.
+			// yaegi must also be correct without the VM.
 			s = newSession(t, func(c *lower.Config) { c.Machine = nil })
 			err = s.run(asCell(string(text)))
 			if out := s.output.String(); err != nil || out != string(want) {
-				t.Errorf("without the machine: %s\nerror %v\nlowered\n%s", difference(out, string(want)), err, s.dump())
+				t.Errorf("without the VM: %s\nerror %v\nlowered\n%s", difference(out, string(want)), err, s.dump())
 			}
 		})
 	}
 }
 
-// asCell makes a cell of a program: without the package clause, calling main.
+// asCell returns a program as a cell: without the package clause, and with a call of main.
 func asCell(program string) string {
 	_, rest, _ := strings.Cut(program, "package main")
 	return rest + "\nmain()\n"

@@ -27,14 +27,14 @@ import (
 	"github.com/quernlab/quern/interp/yaegi"
 )
 
-// limit is how long one program may run; the longest takes a second.
+// limit is the maximum time of one program; the longest takes a second.
 const limit = 60 * time.Second
 
 type interrupted struct{}
 
 func (interrupted) Uncatchable() {}
 
-// session is the smallest one that can run cells.
+// session is a minimal session that can run cells.
 type session struct {
 	checker  *check.Checker
 	program  *lower.Program
@@ -44,7 +44,7 @@ type session struct {
 	units    []*lower.Unit
 	cell     int
 	lost     chan string // panics of goroutines
-	// stopAfter, when not 0, is after how many checks the cell is to stop.
+	// stopAfter, if not 0, is the number of checks after which the cell must stop.
 	stopAfter int64
 	checks    atomic.Int64
 }
@@ -59,11 +59,11 @@ func (s *session) evaluate(source string) (v reflect.Value, err error) {
 	return s.engine.Execute(p)
 }
 
-// buffer is what cells write to, from any goroutine.
+// buffer is the output of cells, which may write from any goroutine.
 type buffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
-	to   *os.File // instead of text, when not nil
+	to   *os.File // used instead of text if not nil
 }
 
 func (b *buffer) Write(p []byte) (int, error) {
@@ -83,7 +83,7 @@ func (b *buffer) String() string {
 
 var packages = sync.OnceValue(symbols.Packages)
 
-// newChecked makes a session that checks and lowers and has no engine.
+// newChecked returns a session that checks and lowers cells, without yaegi.
 func newChecked(t testing.TB, options ...func(*lower.Config)) *session {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -145,7 +145,7 @@ func newSession(t testing.TB, options ...func(*lower.Config)) *session {
 	return s
 }
 
-// guard is f, which sends its panic to lost.
+// guard returns a function that calls f and sends its panic to lost.
 func (s *session) guard(cell int, f func()) func() {
 	return func() {
 		defer func() {
@@ -160,7 +160,7 @@ func (s *session) guard(cell int, f func()) func() {
 func (s *session) eval(t testing.TB, source string) {
 	t.Helper()
 	if _, err := s.evaluate(source); err != nil {
-		t.Fatalf("engine: %v\n%s", err, source)
+		t.Fatalf("yaegi: %v\n%s", err, source)
 	}
 }
 
@@ -181,7 +181,7 @@ func (s *session) lower(source string) (*lower.Unit, error) {
 	return unit, nil
 }
 
-// run runs a cell; the error is that of yaegi or a panic.
+// run runs a cell. The error is that of yaegi or a panic.
 func (s *session) run(source string) (err error) {
 	unit, err := s.lower(source)
 	if err != nil {
@@ -189,7 +189,7 @@ func (s *session) run(source string) (err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("engine: %v\n%s", r, unit.Source)
+			err = fmt.Errorf("yaegi: %v\n%s", r, unit.Source)
 		}
 	}()
 	if err := s.engine.Use(map[string]map[string]reflect.Value{lower.TypesPath + "/types": unit.Types}); err != nil {
@@ -200,7 +200,7 @@ func (s *session) run(source string) (err error) {
 			continue
 		}
 		if _, err := s.evaluate(text); err != nil {
-			return fmt.Errorf("engine: %w\n%s", err, text)
+			return fmt.Errorf("yaegi: %w\n%s", err, text)
 		}
 		if text == unit.Source && unit.Machine != nil {
 			if err := unit.Machine.Link(s.evaluate, func(name string) (reflect.Value, error) { return s.evaluate("&" + name) }); err != nil {
@@ -215,17 +215,16 @@ func (s *session) run(source string) (err error) {
 	return err
 }
 
-// startsGoroutine tells a cell of which a statement leaves a goroutine behind.
+// startsGoroutine matches a cell with a statement that starts a goroutine.
 var startsGoroutine = regexp.MustCompile(`(?m)^(go |time\.AfterFunc\(|wg\.Go\()`)
 
-// runCells runs cells and returns what they printed, and the first error. yaegi
-// makes its frame longer for a cell while goroutines of earlier ones read it, so
-// under the race detector such cells are left out.
+// runCells runs cells and returns their output and the first error. yaegi extends its frame for a cell
+// while goroutines of earlier cells read it, so such cells are skipped under the race detector.
 func runCells(t *testing.T, cells ...string) (*session, string, error) {
 	t.Helper()
 	for _, c := range cells[:max(0, len(cells)-1)] {
 		if raceEnabled && startsGoroutine.MatchString(c) {
-			t.Skip("the engine's frames race with goroutines of earlier cells")
+			t.Skip("yaegi's frames race with goroutines of earlier cells")
 		}
 	}
 	s := newSession(t)
@@ -270,8 +269,8 @@ func TestFile(t *testing.T) {
 	t.Logf("%s\n-- output\n%s\n-- error %v", s.dump(), out, err)
 }
 
-// TestProgramFile runs the program in the file $CELLS_PROGRAM with the output
-// of the process as its own: a gauge for programs such as those of $GOROOT/test.
+// TestProgramFile runs the program in the file $CELLS_PROGRAM with the output of the process. It is meant
+// for programs such as those in $GOROOT/test.
 func TestProgramFile(t *testing.T) {
 	file := os.Getenv("CELLS_PROGRAM")
 	if file == "" {

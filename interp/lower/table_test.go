@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestTable says which literals yaegi does not have to compile.
+// TestTable checks which literals are built when the cell is lowered.
 func TestTable(t *testing.T) {
 	t.Parallel()
 	list := func(format string, n int) string {
@@ -33,7 +33,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s: %v", row.name, err)
 		}
 		if got := strings.Contains(s.dump(), "Tableʹ"); got != row.want {
-			t.Errorf("%s: made by lowering is %v, want %v\n%s", row.name, got, row.want, s.dump())
+			t.Errorf("%s: built as a table: %v, want %v\n%s", row.name, got, row.want, s.dump())
 		}
 	}
 }

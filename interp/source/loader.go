@@ -54,7 +54,7 @@ type Loader struct {
 	imports []*loadedPackage // of the package being loaded
 	loaded  map[string]*loadedPackage
 	failed  map[string]error
-	// Also of several versions of a module. Each package comes after its imports.
+	// order may have packages of several versions of a module, each after its imports.
 	order    []*loadedPackage
 	packages map[*types.Package]*loadedPackage
 	read     map[module.Package]*files // read ahead of the import in progress

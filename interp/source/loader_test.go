@@ -73,7 +73,7 @@ func needed(l *Loader, path string) []*Part {
 	return l.Needed(Code{Imports: []string{path}, Info: newInfo()})
 }
 
-// TestLoad says what a session gets of a package, and in which order.
+// TestLoad checks which code a session gets from a package, and in which order.
 func TestLoad(t *testing.T) {
 	t.Parallel()
 	l, _ := newLoader(t, `
@@ -155,7 +155,7 @@ const Base = 10
 	}
 }
 
-// TestRefused says what cannot be interpreted, and that the error names the package
+// TestRefused checks which packages cannot be interpreted, and that the error names the package
 // that is at fault.
 func TestRefused(t *testing.T) {
 	t.Parallel()
@@ -197,8 +197,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestFind says that a package which nothing has keeps the error of the compiled
-// ones, and that a failed search is told.
+// TestFind checks that a package that is not found keeps the error of the compiled
+// packages, and that errors of a search are returned.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	l, m := newLoader(t, "")
@@ -215,8 +215,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestLoadAgain says when a package is loaded a second time: when it could not be
-// run, and when its module has another version.
+// TestLoadAgain checks when a package is loaded a second time: when its
+// initialization failed, and when its module has another version.
 func TestLoadAgain(t *testing.T) {
 	t.Parallel()
 	l, m := newLoader(t, "-- x/x.go --\npackage x\n")
@@ -236,7 +236,7 @@ func TestLoadAgain(t *testing.T) {
 	}
 }
 
-// TestReadAhead says that what a package imports is looked for at once, since each may
+// TestReadAhead checks that the imports of a package are searched at once, since each may
 // be a download, and that the order in which it runs is as before.
 func TestReadAhead(t *testing.T) {
 	t.Parallel()

@@ -142,8 +142,8 @@ func TestType(t *testing.T) {
 	}
 }
 
-// TestUse builds a list of the made types and has the collector see it: sizes
-// and pointers of a type whose fields were replaced must be right.
+// TestUse builds a list of the created types and runs the garbage collector: the sizes and pointers of a
+// type whose fields were replaced must be correct.
 func TestUse(t *testing.T) {
 	lookup, b := checked(t), newBuilder()
 	node, err := b.Type(lookup("Node"))
@@ -186,7 +186,7 @@ func TestUnknownType(t *testing.T) {
 	}
 }
 
-// TestUseWithoutStruct does the same with types that are no structs.
+// TestUseWithoutStruct does the same with types that are not structs.
 func TestUseWithoutStruct(t *testing.T) {
 	lookup, b := checked(t), newBuilder()
 	made := func(name string) reflect.Type {
@@ -231,11 +231,11 @@ func TestUseWithoutStruct(t *testing.T) {
 	c := reflect.MakeChan(made("Chan"), 1)
 	c.Send(c)
 	if got, _ := c.Recv(); got.Pointer() != c.Pointer() {
-		t.Error("another channel comes out of a channel that was sent over itself")
+		t.Error("a channel that was sent over itself is received as another channel")
 	}
 }
 
-// TestStructTypeLayout pins what setFieldType relies on.
+// TestStructTypeLayout checks the memory layout that setFieldType requires.
 func TestStructTypeLayout(t *testing.T) {
 	s := reflect.StructOf([]reflect.StructField{
 		{Name: "A", Type: reflect.TypeFor[int32]()}, {Name: "B", Type: reflect.TypeFor[*int]()},
@@ -255,7 +255,7 @@ func TestStructTypeLayout(t *testing.T) {
 	}
 }
 
-// TestPartsLayout pins what setParts relies on.
+// TestPartsLayout checks the memory layout that setParts requires.
 func TestPartsLayout(t *testing.T) {
 	unique := func(tag string) reflect.Type {
 		return reflect.StructOf([]reflect.StructField{{Name: "A", Type: reflect.TypeFor[int](), Tag: reflect.StructTag(tag)}})
@@ -280,8 +280,8 @@ func TestPartsLayout(t *testing.T) {
 	}
 }
 
-// TestDeclared checks the fields of types as they were declared, and that values of
-// the lowered types can be taken for values of these.
+// TestDeclared checks the fields of types as they were declared, and that values of the lowered types can
+// be used as values of these types.
 func TestDeclared(t *testing.T) {
 	named := checked(t)
 	raw, err := newBuilder().Reflect(named("Declared"))
@@ -312,7 +312,7 @@ func TestDeclared(t *testing.T) {
 	x.Elem().Field(4).SetString("n")
 	y := reflect.NewAt(made, x.UnsafePointer()).Elem()
 	if y.FieldByName("low").Int() != 7 || y.FieldByName("Name").String() != "n" || raw.Size() != made.Size() {
-		t.Errorf("%v is taken for %v", x.Elem(), y)
+		t.Errorf("%v is used as %v", x.Elem(), y)
 	}
 	runtime.GC()
 	if again, err := b.Reflect(named("Flat")); err != nil || again.Field(0).Name != "a" || again.Field(0).IsExported() {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// declared checks the declarations of a package.
+// declared type-checks a package and returns a function that returns its types by name.
 func declared(t *testing.T, source string) func(name string) *types.Named {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -26,8 +26,8 @@ func declared(t *testing.T, source string) func(name string) *types.Named {
 	return func(name string) *types.Named { return pkg.Scope().Lookup(name).Type().(*types.Named) }
 }
 
-// TestTypeAgain says that recursive types that are declared again get the same reflect types, and only those with the same
-// shape.
+// TestTypeAgain checks that recursive types that are declared again get the same reflect types, and only those with the
+// same shape.
 func TestTypeAgain(t *testing.T) {
 	b := newBuilder()
 	made := func(lookup func(string) *types.Named, name string) reflect.Type {
@@ -42,7 +42,7 @@ func TestTypeAgain(t *testing.T) {
 	for _, name := range []string{
 		"Node", "List", "Elem", "A", "B", "C", "Ring", "Holder2", "Machine", "Slice", "Map", "Pointer", "Chan", "Array", "Visitor", "Rule", "Literal", "One", "Two",
 	} {
-		// The standard library is checked from source, so time.Time is another type each time; the compiled one is the same.
+		// The standard library is checked from source, so types.Type of time.Time differs each time; the compiled type is the same.
 		if x, y := made(first, name), made(again, name); x != y {
 			t.Errorf("%s: got another type", name)
 		}
@@ -62,7 +62,7 @@ func TestTypeAgain(t *testing.T) {
 	}
 }
 
-// TestSharedParts says that a type is made once, however many types have it as a part: there are 2^9 paths to T0.
+// TestSharedParts checks that a type is created once, however many types contain it: there are 2^9 paths to T0.
 func TestSharedParts(t *testing.T) {
 	var source strings.Builder
 	source.WriteString("type T0 struct { n int }\n")
@@ -80,6 +80,6 @@ func TestSharedParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if asked > 500 {
-		t.Errorf("%d types are looked at, of 10", asked)
+		t.Errorf("%d types were visited, of 10", asked)
 	}
 }

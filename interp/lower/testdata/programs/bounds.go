@@ -32,7 +32,7 @@ func order(a []int, f func() int) {
 	a[f()] = f()
 }
 
-// plain has no defer statement, and neither has what it returns.
+// plain has no defer statement, and neither has its result.
 func plain(xs []int, i int) func() int {
 	_ = xs[i-1]
 	return func() int { return len(xs[i : i+9]) }

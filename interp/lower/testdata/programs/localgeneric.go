@@ -4,7 +4,7 @@ import "fmt"
 
 type Int int
 
-// all makes values of types that are declared in it, generic ones too.
+// all creates values of local types, also generic ones.
 func all[A ~int](a A) []any {
 	type Int int
 	type Pair[B any] struct {

@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// Structs that mention each other are made by reflect; their fields of named basic
-// types are compared, counted up and passed on all the same.
+// Package reflect creates structs that mention each other. Their fields of named basic
+// types can still be compared, incremented and passed on.
 
 type E int
 
