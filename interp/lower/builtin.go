@@ -236,7 +236,7 @@ func (f *function) append(e *ast.CallExpr) string {
 	return "append(" + list(arguments) + ")"
 }
 
-// shortBytes is the size of the stack buffer of slices that do not escape, see vm.ShortSlices.
+// shortBytes is the size of the stack buffer of slices that do not escape, see vm.SliceCapacities.
 const shortBytes = 32
 
 // buffer returns the name of a function that returns an empty slice with such a buffer if n elements

@@ -24,7 +24,7 @@ type facts struct {
 	// jumps reports whether there are goto statements, so that any statement may run
 	// more than once.
 	jumps bool
-	// short are the calls whose result does not escape, see vm.ShortSlices.
+	// short are the calls whose result does not escape, see vm.SliceCapacities.
 	short map[*ast.CallExpr]vm.Capacity
 	// jumpLabels are the labels of goto statements.
 	jumpLabels map[string]bool

@@ -195,7 +195,7 @@ func (e *emitter) typeDeclaration(t *types.Named, name string) {
 	}
 }
 
-// queueTables queues the method tables of a type that is no interface.
+// queueTables queues the method tables of a type that is not an interface.
 func (e *emitter) queueTables(t *types.Named) {
 	if !types.IsInterface(t) {
 		e.queue = append(e.queue, func() { e.methodTables(t) })
