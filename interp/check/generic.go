@@ -280,8 +280,8 @@ func (w *typeWalk) walk(t types.Type) {
 // Access to unexported fields of go/types about the instances of generic types. A test fails
 // if go/types changes these fields.
 
-// hasMethods is the bit in the state of a named type which says that all its methods have been
-// created.
+// hasMethods is the bit in the state of a named type that is set once all its methods have
+// been created.
 const hasMethods = 1 << 2
 
 func instanceField(t *types.Named, name string) reflect.Value {

@@ -168,8 +168,8 @@ func (f *function) mayRecover(e *ast.CallExpr) bool {
 	return recovers || !declared
 }
 
-// forwards returns the statement with which a function must begin that only makes the call c of the
-// method m, if m may recover.
+// forwards returns the first statement of a function that does nothing but make the call c of the method m. It is
+// empty if m cannot recover.
 func (e *emitter) forwards(c *call, m *types.Func) string {
 	recovers, activations := e.recovering[m.Origin()], "1"
 	if c.dynamic != "" {

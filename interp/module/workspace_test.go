@@ -87,7 +87,7 @@ func TestWorkspace(t *testing.T) {
 	}
 }
 
-// TestWorkspaceErrors says what is wrong with the files around a notebook.
+// TestWorkspaceErrors checks the errors for wrong files around a notebook.
 func TestWorkspaceErrors(t *testing.T) {
 	for _, row := range []struct{ name, files, want string }{
 		{"newer Go", "-- go.mod --\nmodule example.com/m\ngo 1.99\n", "go.mod:2: it needs Go 1.99, but cells run with go"},

@@ -234,7 +234,7 @@ func (c *conversions) compare(x, y ast.Expr) {
 	c.assign(c.typeOf(y), c.typeOf(x))
 }
 
-// assign finds from if a value of it is converted to the type to.
+// assign records the type from if assigning its values to type to converts them to an interface.
 func (c *conversions) assign(to, from types.Type) {
 	switch {
 	case to == nil || from == nil || !types.IsInterface(to) || types.Identical(to, from):

@@ -29,7 +29,7 @@ type Modules interface {
 	CheckInternal(importPath string) error
 }
 
-// An Error says why a package of a module cannot be interpreted.
+// An Error is the reason why a package of a module cannot be interpreted.
 type Error struct {
 	Path string
 	Err  error

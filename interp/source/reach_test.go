@@ -155,8 +155,8 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestConversions says that a type whose value code converts to an interface has all its methods,
-// with those of the types that it consists of, and others have those that code names.
+// TestConversions checks that a type whose values are converted to an interface keeps all its
+// methods, as do its component types, and that other types keep only the methods that code names.
 func TestConversions(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -227,7 +227,7 @@ func (t *table) finish(p *loadedPackage) bool {
 	return true
 }
 
-// numeral returns an expression that is x if that is a numeral, and one with its value otherwise.
+// numeral returns x if it is a literal, and otherwise a literal, perhaps negated, with the given value.
 func numeral(x ast.Expr, value constant.Value) ast.Expr {
 	if literal, ok := x.(*ast.BasicLit); ok {
 		return literal
