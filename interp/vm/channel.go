@@ -27,57 +27,7 @@ func (c *compiler) send(s *ast.SendStmt) {
 	ch := c.snapshot(c.expr(s.Chan, nil))
 	x := c.exprTo(s.Value, c.subst(t.Elem()), nil)
 	x.reg, x.offset = c.addressIfMemory(x), 0
-	c.native("send "+ch.typ.String(), &native{run: sender(c.vm.config.Registry, ch, x)})
-}
-
-// sender returns the operation that sends x on ch.
-func sender(r *rt.Registry, ch, x operand) func(*thread, unsafe.Pointer, unsafe.Pointer) {
-	to, at := ch.reg, x.reg
-	switch x.width {
-	case "64":
-		return func(_ *thread, nb, sb unsafe.Pointer) {
-			rt.Send(r, reinterpret[chan<- int64](*pointerAt(sb, to)), *intAt(nb, at))
-		}
-	case "32S", "32U":
-		return func(_ *thread, nb, sb unsafe.Pointer) {
-			rt.Send(r, reinterpret[chan<- uint32](*pointerAt(sb, to)), uint32(*intAt(nb, at)))
-		}
-	case "16S", "16U":
-		return func(_ *thread, nb, sb unsafe.Pointer) {
-			rt.Send(r, reinterpret[chan<- uint16](*pointerAt(sb, to)), uint16(*intAt(nb, at)))
-		}
-	case "8S", "8U":
-		return func(_ *thread, nb, sb unsafe.Pointer) {
-			rt.Send(r, reinterpret[chan<- uint8](*pointerAt(sb, to)), uint8(*intAt(nb, at)))
-		}
-	case "Str":
-		return func(_ *thread, _, sb unsafe.Pointer) {
-			rt.Send(r, reinterpret[chan<- string](*pointerAt(sb, to)), *stringAt(sb, at))
-		}
-	case "Sl":
-		return func(_ *thread, _, sb unsafe.Pointer) {
-			rt.Send(r, reinterpret[chan<- []byte](*pointerAt(sb, to)), *(*[]byte)(unsafe.Add(sb, at)))
-		}
-	case "If":
-		return func(_ *thread, _, sb unsafe.Pointer) {
-			rt.Send(r, reinterpret[chan<- any](*pointerAt(sb, to)), *anyAt(sb, at))
-		}
-	}
-	if x.file == reference && !isComplex(x.shape) {
-		return func(_ *thread, _, sb unsafe.Pointer) {
-			rt.Send(r, reinterpret[chan<- unsafe.Pointer](*pointerAt(sb, to)), *pointerAt(sb, at))
-		}
-	}
-	if x.typ.Size() == 0 {
-		return func(_ *thread, _, sb unsafe.Pointer) {
-			rt.Send(r, reinterpret[chan<- struct{}](*pointerAt(sb, to)), struct{}{})
-		}
-	}
-	typ, s := reflect.ChanOf(reflect.SendDir, x.typ), x.shape
-	return func(_ *thread, nb, sb unsafe.Pointer) {
-		p := *pointerAt(sb, to)
-		r.SendOn(reflect.NewAt(typ, unsafe.Pointer(&p)).Elem(), s.get(nb, sb, at))
-	}
+	c.native("send "+ch.typ.String(), &native{run: c.channelOps(ch, x, operand{}).send})
 }
 
 // receive compiles <-ch. The second result reports whether the channel was open.
@@ -86,47 +36,132 @@ func (c *compiler) receive(e ast.Expr) (v, open operand, elem types.Type) {
 	ch := c.snapshot(c.expr(e, nil))
 	v, open = c.temporary(c.shape(e, elem)), c.temporary(boolShape)
 	v.owned = v.file == memory
-	c.native("receive "+ch.typ.String(), &native{run: receiver(c.vm.config.Registry, ch, v, open)})
+	c.native("receive "+ch.typ.String(), &native{run: c.channelOps(ch, v, open).receive})
 	return v, open, elem
 }
 
-// receiver returns the operation that receives x from ch.
-func receiver(r *rt.Registry, ch, x, open operand) func(*thread, unsafe.Pointer, unsafe.Pointer) {
-	from, at, ok := ch.reg, x.reg, open.reg
+// channelOps are the operations on a channel in a register: they send the value of another
+// register, or receive into that register and another one that reports whether the channel
+// was open. The attempts return false where the operation would have to wait.
+type channelOps struct {
+	send, receive       func(t *thread, nb, sb unsafe.Pointer)
+	trySend, tryReceive attempt
+}
+
+// An attempt performs an operation if it does not have to wait, and reports whether it did.
+type attempt func(nb, sb unsafe.Pointer) bool
+
+// channelOps makes the operations on ch with the value in x.
+func (c *compiler) channelOps(ch, x, open operand) channelOps {
+	r := c.vm.config.Registry
 	switch x.width {
 	case "64":
-		return func(_ *thread, nb, sb unsafe.Pointer) {
-			v, more := rt.Receive(r, reinterpret[<-chan int64](*pointerAt(sb, from)))
-			*intAt(nb, at), *intAt(nb, ok) = v, boolToInt(more)
-		}
+		return typedChannel(r, ch, x, open, func(nb, _ unsafe.Pointer, at uint16) int64 { return *intAt(nb, at) },
+			func(nb, _ unsafe.Pointer, at uint16, v int64) { *intAt(nb, at) = v })
+	case "32S":
+		return scalarChannel[int32](r, ch, x, open)
+	case "32U":
+		return scalarChannel[uint32](r, ch, x, open)
+	case "16S":
+		return scalarChannel[int16](r, ch, x, open)
+	case "16U":
+		return scalarChannel[uint16](r, ch, x, open)
+	case "8S":
+		return scalarChannel[int8](r, ch, x, open)
+	case "8U":
+		return scalarChannel[uint8](r, ch, x, open)
 	case "Str":
-		return func(_ *thread, nb, sb unsafe.Pointer) {
-			v, more := rt.Receive(r, reinterpret[<-chan string](*pointerAt(sb, from)))
-			*stringAt(sb, at), *intAt(nb, ok) = v, boolToInt(more)
-		}
+		return typedChannel(r, ch, x, open, func(_, sb unsafe.Pointer, at uint16) string { return *stringAt(sb, at) },
+			func(_, sb unsafe.Pointer, at uint16, v string) { *stringAt(sb, at) = v })
 	case "Sl":
-		return func(_ *thread, nb, sb unsafe.Pointer) {
-			v, more := rt.Receive(r, reinterpret[<-chan []byte](*pointerAt(sb, from)))
-			*(*[]byte)(unsafe.Add(sb, at)), *intAt(nb, ok) = v, boolToInt(more)
-		}
+		return typedChannel(r, ch, x, open, func(_, sb unsafe.Pointer, at uint16) []byte { return *(*[]byte)(unsafe.Add(sb, at)) },
+			func(_, sb unsafe.Pointer, at uint16, v []byte) { *(*[]byte)(unsafe.Add(sb, at)) = v })
 	case "If":
-		return func(_ *thread, nb, sb unsafe.Pointer) {
-			v, more := rt.Receive(r, reinterpret[<-chan any](*pointerAt(sb, from)))
-			*anyAt(sb, at), *intAt(nb, ok) = v, boolToInt(more)
-		}
+		return typedChannel(r, ch, x, open, func(_, sb unsafe.Pointer, at uint16) any { return *anyAt(sb, at) },
+			func(_, sb unsafe.Pointer, at uint16, v any) { *anyAt(sb, at) = v })
+	case "C":
+		return typedChannel(r, ch, x, open, func(_, sb unsafe.Pointer, at uint16) complex128 { return *complex128At(sb, at) },
+			func(_, sb unsafe.Pointer, at uint16, v complex128) { *complex128At(sb, at) = v })
+	case "D":
+		return typedChannel(r, ch, x, open, func(_, sb unsafe.Pointer, at uint16) complex64 { return *complex64At(sb, at) },
+			func(_, sb unsafe.Pointer, at uint16, v complex64) { *complex64At(sb, at) = v })
 	}
-	if x.file == reference && !isComplex(x.shape) {
-		return func(_ *thread, nb, sb unsafe.Pointer) {
-			v, more := rt.Receive(r, reinterpret[<-chan unsafe.Pointer](*pointerAt(sb, from)))
-			*pointerAt(sb, at), *intAt(nb, ok) = v, boolToInt(more)
-		}
+	switch {
+	case x.file == reference:
+		return typedChannel(r, ch, x, open, func(_, sb unsafe.Pointer, at uint16) unsafe.Pointer { return *pointerAt(sb, at) },
+			func(_, sb unsafe.Pointer, at uint16, v unsafe.Pointer) { *pointerAt(sb, at) = v })
+	case x.typ.Size() == 0:
+		return typedChannel(r, ch, x, open, func(_, _ unsafe.Pointer, _ uint16) struct{} { return struct{}{} },
+			func(_, sb unsafe.Pointer, at uint16, v struct{}) { *pointerAt(sb, at) = unsafe.Pointer(&v) })
 	}
-	typ, s := reflect.ChanOf(reflect.RecvDir, x.typ), x.shape
-	return func(_ *thread, nb, sb unsafe.Pointer) {
-		p := *pointerAt(sb, from)
-		v, more := r.ReceiveFrom(reflect.NewAt(typ, unsafe.Pointer(&p)).Elem())
-		s.put(nb, sb, at, v)
-		*intAt(nb, ok) = boolToInt(more)
+	return memoryChannel(r, ch, x, open)
+}
+
+func scalarChannel[T int8 | int16 | int32 | uint8 | uint16 | uint32](r *rt.Registry, ch, x, open operand) channelOps {
+	return typedChannel(r, ch, x, open, func(nb, _ unsafe.Pointer, at uint16) T { return T(*intAt(nb, at)) },
+		func(nb, _ unsafe.Pointer, at uint16, v T) { *intAt(nb, at) = int64(v) })
+}
+
+// typedChannel makes operations for elements that lie in memory as a T does.
+func typedChannel[T any](r *rt.Registry, ch, x, open operand, load func(nb, sb unsafe.Pointer, at uint16) T, store func(nb, sb unsafe.Pointer, at uint16, v T)) channelOps {
+	channel, at, ok := ch.reg, x.reg, open.reg
+	return channelOps{
+		send: func(_ *thread, nb, sb unsafe.Pointer) {
+			rt.Send(r, reinterpret[chan<- T](*pointerAt(sb, channel)), load(nb, sb, at))
+		},
+		receive: func(_ *thread, nb, sb unsafe.Pointer) {
+			v, more := rt.Receive(r, reinterpret[<-chan T](*pointerAt(sb, channel)))
+			store(nb, sb, at, v)
+			*intAt(nb, ok) = boolToInt(more)
+		},
+		trySend: func(nb, sb unsafe.Pointer) bool {
+			select {
+			case reinterpret[chan<- T](*pointerAt(sb, channel)) <- load(nb, sb, at):
+				return true
+			default:
+				return false
+			}
+		},
+		tryReceive: func(nb, sb unsafe.Pointer) bool {
+			select {
+			case v, more := <-reinterpret[<-chan T](*pointerAt(sb, channel)):
+				store(nb, sb, at, v)
+				*intAt(nb, ok) = boolToInt(more)
+				return true
+			default:
+				return false
+			}
+		},
+	}
+}
+
+// memoryChannel makes operations for structs and arrays.
+func memoryChannel(r *rt.Registry, ch, x, open operand) channelOps {
+	channel, at, ok, s := ch.reg, x.reg, open.reg, x.shape
+	sends, receives := reflect.ChanOf(reflect.SendDir, s.typ), reflect.ChanOf(reflect.RecvDir, s.typ)
+	value := func(typ reflect.Type, sb unsafe.Pointer) reflect.Value {
+		p := *pointerAt(sb, channel)
+		return reflect.NewAt(typ, unsafe.Pointer(&p)).Elem()
+	}
+	return channelOps{
+		send: func(_ *thread, nb, sb unsafe.Pointer) { r.SendOn(value(sends, sb), s.get(nb, sb, at)) },
+		receive: func(_ *thread, nb, sb unsafe.Pointer) {
+			v, more := r.ReceiveFrom(value(receives, sb))
+			s.put(nb, sb, at, v)
+			*intAt(nb, ok) = boolToInt(more)
+		},
+		trySend: func(_, sb unsafe.Pointer) bool {
+			return value(sends, sb).TrySend(reflect.NewAt(s.typ, *pointerAt(sb, at)).Elem())
+		},
+		tryReceive: func(nb, sb unsafe.Pointer) bool {
+			v, more := value(receives, sb).TryRecv()
+			if !v.IsValid() {
+				return false
+			}
+			s.put(nb, sb, at, v)
+			*intAt(nb, ok) = boolToInt(more)
+			return true
+		},
 	}
 }
 
@@ -137,7 +172,7 @@ func (r *rangeLoop) channel() {
 	ch := c.snapshot(c.expr(r.s.X, nil))
 	v, open := c.temporary(c.shape(r.s, elem)), c.temporary(boolShape)
 	v.owned = v.file == memory
-	next := receiver(c.vm.config.Registry, ch, v, open)
+	next := c.channelOps(ch, v, open).receive
 	c.jump(r.target.next, opJmp, 0, 0, 0)
 	begin := newLabel()
 	c.bind(begin)

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"math/rand/v2"
 	"reflect"
 	"unsafe"
 )
@@ -15,6 +16,14 @@ type selectCase struct {
 	value     operand // the value to send, or the destination of the received one
 	typ       reflect.Type
 }
+
+// A select statement first attempts its cases in random order. One that succeeds is one
+// that compiled Go may choose as well, with the same probability. If none does, package
+// reflect decides, which looks at all channels at the same time: one channel may have become
+// ready after its attempt and another before.
+
+// mostAttempted is the number of cases up to which a select statement attempts them.
+const mostAttempted = 8
 
 // selectStmt compiles a select statement. A native function selects the clause.
 func (c *compiler) selectStmt(s *ast.SelectStmt, name string) {
@@ -105,7 +114,34 @@ func (c *compiler) selector(cases []selectCase, chosen, open uint16) func(*threa
 	if registry == nil {
 		c.fail(nil, "a select statement")
 	}
+	var attempts []attempt
+	var attempted []int // the numbers of their cases
+	other := -1         // the number of the default case
+	for i, x := range cases {
+		switch x.direction {
+		case reflect.SelectDefault:
+			other = i
+			continue
+		case reflect.SelectSend:
+			attempts = append(attempts, c.channelOps(x.channel, x.value, operand{}).trySend)
+		default:
+			attempts = append(attempts, c.channelOps(x.channel, x.value, operand{reg: open}).tryReceive)
+		}
+		attempted = append(attempted, i)
+	}
+	single := len(attempts) == 1 && other >= 0
+	if len(attempts) > mostAttempted {
+		attempts = nil
+	}
 	return func(_ *thread, nb, sb unsafe.Pointer) {
+		if at := attemptOne(attempts, nb, sb); at >= 0 {
+			*intAt(nb, chosen) = int64(attempted[at])
+			return
+		}
+		if single {
+			*intAt(nb, chosen) = int64(other)
+			return
+		}
 		list := make([]reflect.SelectCase, len(cases), len(cases)+1)
 		for i, x := range cases {
 			list[i].Dir = x.direction
@@ -127,4 +163,39 @@ func (c *compiler) selector(cases []selectCase, chosen, open uint16) func(*threa
 		}
 		*intAt(nb, chosen), *intAt(nb, open) = int64(at), boolToInt(ok)
 	}
+}
+
+// attemptOne makes the attempts in random order until one succeeds. It returns the number of
+// that one, and -1 if none does.
+func attemptOne(attempts []attempt, nb, sb unsafe.Pointer) int {
+	switch len(attempts) {
+	case 0:
+		return -1
+	case 1:
+		if attempts[0](nb, sb) {
+			return 0
+		}
+		return -1
+	case 2:
+		first := int(rand.Uint32() & 1)
+		switch {
+		case attempts[first](nb, sb):
+			return first
+		case attempts[1-first](nb, sb):
+			return 1 - first
+		}
+		return -1
+	}
+	var order [mostAttempted]uint8
+	for i := range attempts {
+		order[i] = uint8(i)
+	}
+	for left := len(attempts); left > 0; left-- {
+		k := rand.IntN(left)
+		if i := order[k]; attempts[i](nb, sb) {
+			return int(i)
+		}
+		order[k] = order[left-1]
+	}
+	return -1
 }
