@@ -138,7 +138,7 @@ last = len(run.Epochs)`, epochs, device, path)
 					t.Errorf("%q is not in %q", want, cellError.Value)
 				}
 			}
-			if lost := tensor.Lost(); row.lost && lost == nil || !row.lost && lost != nil && strings.Contains(lost.Error(), device+":") {
+			if lost := tensor.DeviceLost(); row.lost && lost == nil || !row.lost && lost != nil && strings.Contains(lost.Error(), device+":") {
 				t.Errorf("the GPU has failed for good: %v", lost)
 			}
 			// The variables are there, and the training goes on without the GPU.

@@ -16,7 +16,7 @@ import (
 //
 // A program begins with the device that the environment variable QUERN_DEVICE
 // names, and with the processor if there is none.
-func SetDevice(device string) error { return tensor.Use(device) }
+func SetDevice(device string) error { return tensor.SetDevice(device) }
 
 // Device returns the name of the device that computes.
 func Device() string { return tensor.Device() }
@@ -35,10 +35,10 @@ func (c *options) useDevice() (back func() error, err error) {
 	if device == "" {
 		return func() error { return nil }, nil
 	}
-	if err := tensor.Use(device); err != nil {
+	if err := tensor.SetDevice(device); err != nil {
 		return nil, err
 	}
-	return func() error { return tensor.Use(before) }, nil
+	return func() error { return tensor.SetDevice(before) }, nil
 }
 
 // ownGPU returns the device of the options, for one of several ranks on a machine a GPU of its

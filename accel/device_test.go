@@ -124,7 +124,7 @@ func TestPrecisionsOnCUDA(t *testing.T) {
 	if !(math.Abs(got-want) < want/10) || got == want || want > 0.3 {
 		t.Errorf("the loss of 8-bit floats is %v, that of bfloat16 %v", got, want)
 	}
-	if _, err := fit(256, On("simulated"), AMP(FP8)); err == nil || err.Error() != "accel: AMP(FP8): simulated is of compute capability 8.0, and 8-bit floats need 8.9 or more; Autocast(BFloat16, …) does without" {
+	if _, err := fit(256, On("simulated"), AMP(FP8)); err == nil || err.Error() != "accel: AMP(FP8): simulated is of compute capability 8.0, and 8-bit floats need 8.9 or more; use Autocast(BFloat16, …) instead" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -64,7 +64,7 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 		return run, err
 	}
 	defer whole()
-	if prof.Watched() {
+	if prof.ToolAttached() {
 		if stop, err := prof.NVTX(); err == nil { // else the program does so itself
 			defer stop()
 		}

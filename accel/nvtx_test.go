@@ -117,7 +117,7 @@ func TestNVTXWithoutATool(t *testing.T) {
 		testenv.Missing(t, "a tool watches the tests")
 	}
 	stop, err := prof.NVTX()
-	if !errors.Is(err, prof.ErrNoTool) || prof.Watched() {
+	if !errors.Is(err, prof.ErrNoTool) || prof.ToolAttached() {
 		t.Errorf("%v", err)
 	}
 	stop()

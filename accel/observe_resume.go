@@ -132,7 +132,7 @@ func (r *resumption) save() error {
 	l := r.loop
 	known := l.optimizer.State()
 	seed, drawn := (*tensor.Generator)(nil).State()
-	weightSeed, weightsDrawn := tensor.Weights().State()
+	weightSeed, weightsDrawn := tensor.WeightGenerator().State()
 	c := checkpoint{
 		Version: checkpointVersion,
 		Set:     l.set.Name(), Examples: l.set.Len(), BatchSize: l.o.batchSize, Accumulate: l.o.accumulate,
@@ -267,7 +267,7 @@ func (r *resumption) takeUp(tensors map[string]*Tensor, notes map[string]string)
 	l.spent, l.resumed = c.Spent, true
 	(*tensor.Generator)(nil).SetState(c.Random[0], c.Random[1])
 	if w := c.Weights; w != nil {
-		tensor.Weights().SetState(w[0], w[1])
+		tensor.WeightGenerator().SetState(w[0], w[1])
 	}
 	l.run.note("resumed after step %d in epoch %d", len(l.run.Steps), c.Epoch)
 	return nil

@@ -52,11 +52,11 @@ func (r *dataParallel) file(tensors map[string]*Tensor, notes map[string]string)
 	if err := r.fromFirst(&notes); err != nil || notes == nil {
 		return nil, nil, err
 	}
-	var named []parallel.Named
+	var named []parallel.NamedTensor
 	for _, name := range slices.Sorted(maps.Keys(tensors)) {
-		named = append(named, parallel.Named{Name: name, Tensor: tensors[name]})
+		named = append(named, parallel.NamedTensor{Name: name, Tensor: tensors[name]})
 	}
-	named, err := parallel.ShareTensors(r.ctx, r.group, named)
+	named, err := parallel.BroadcastTensors(r.ctx, r.group, named)
 	if err != nil {
 		return nil, nil, fmt.Errorf("accel: DataParallel: %w", err)
 	}
@@ -114,16 +114,16 @@ func (r *dataParallel) any(mine bool) (bool, error) {
 // measured gives all ranks what the layers of rank 0 have measured, the running means of
 // BatchNorm: with it they validate one model.
 func (r *dataParallel) measured(model nn.Module) error {
-	var named []parallel.Named
+	var named []parallel.NamedTensor
 	for _, p := range nn.State(model) {
 		if !p.RequiresGrad() {
-			named = append(named, parallel.Named{Name: p.Name, Tensor: p.Tensor})
+			named = append(named, parallel.NamedTensor{Name: p.Name, Tensor: p.Tensor})
 		}
 	}
 	if len(named) == 0 {
 		return nil
 	}
-	theirs, err := parallel.ShareTensors(r.ctx, r.group, named)
+	theirs, err := parallel.BroadcastTensors(r.ctx, r.group, named)
 	if err != nil || r.group.First() {
 		return err
 	}

@@ -94,7 +94,7 @@ func (p *precision) supported() error {
 	if p.float != FP8 {
 		return nil
 	}
-	if err := tensor.FP8(); err != nil {
+	if err := tensor.CheckFP8(); err != nil {
 		return fmt.Errorf("accel: AMP(FP8): %w", err)
 	}
 	return nil

@@ -37,7 +37,7 @@ func TestRanksEqualOneBigBatch(t *testing.T) {
 				for r, got := range all {
 					compareOutcomes(t, r, got, want, all[0], tolerance)
 				}
-				through := "ranks are added up by the hosts, since rank 0 says: simulated: NCCL: switched off"
+				through := "ranks are added up by the hosts, since rank 0 reports: simulated: NCCL: switched off"
 				if strings.Contains(c.task, "NCCL") {
 					through = "ranks are added up by NCCL 2.27.3"
 				}

@@ -172,7 +172,7 @@ func TestEvaluateOnRanks(t *testing.T) {
 		{"evaluate other weights", [3]string{"rank 1 is not as rank 0: 1.bias of the model has other numbers", "rank 1 is not as rank 0: 1.bias", "rank 1 is not as rank 0: 1.bias"}},
 		{"evaluate another order", [3]string{"the set has other examples, or in another order", "the set has other examples, or in another order", "the set has other examples, or in another order"}},
 		{"train in another order", [3]string{"rank 1 was started with something else: the training set has other examples", "rank 1 was started", "rank 1 was started"}},
-		{"evaluate panics", [3]string{"has given up: the evaluation has panicked", "a mistake in the model", "has given up: the evaluation has panicked"}},
+		{"evaluate panics", [3]string{"gave up: the evaluation has panicked", "a mistake in the model", "gave up: the evaluation has panicked"}},
 	} {
 		t.Run(c.task, func(t *testing.T) {
 			for r, o := range processes(t, c.task, 3) {

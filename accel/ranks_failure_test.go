@@ -251,7 +251,7 @@ func TestRanksThatFail(t *testing.T) {
 		{"interrupted", [2]string{"", ""}},
 		{"observed", [2]string{"", ""}},
 		{"behind", [2]string{"", ""}},
-		{"panics", [2]string{"has given up: the training has panicked", "a mistake in the model"}},
+		{"panics", [2]string{"gave up: the training has panicked", "a mistake in the model"}},
 		{"other model", [2]string{"the model of rank 1 is not that of rank 0", "the model of rank 1 is not that of rank 0"}},
 		{"other layers", [2]string{"the model of rank 1 is not that of rank 0", "the model of rank 1 is not that of rank 0"}},
 		{"other options", [2]string{"rank 1 was started with something else: the options are", "rank 1 was started with something else: the options are"}},

@@ -26,7 +26,7 @@ func init() {
 
 // profiled takes a profile of a loop of ranks, whose layers wait for each other, too.
 func profiled(ctx context.Context, group *parallel.Group, device string) (err error) {
-	if err := tensor.Use(device); err != nil {
+	if err := tensor.SetDevice(device); err != nil {
 		return err
 	}
 	model := nn.Sequential(nn.Dense(6), nn.SyncBatchNorm(), nn.ReLU(), nn.Dense(3))
@@ -48,8 +48,8 @@ func profiled(ctx context.Context, group *parallel.Group, device string) (err er
 	if err != nil {
 		return err
 	}
-	if device == simulatedNCCL && !strings.HasPrefix(group.Through(), "NCCL") {
-		return errors.New(group.Through())
+	if device == simulatedNCCL && !strings.HasPrefix(group.Backend(), "NCCL") {
+		return errors.New(group.Backend())
 	}
 	c, b := r.Communication(), r.Breakdown()
 	// The gradients, 2·6+1 and 2·6 numbers of the layer, in the backward pass twice its

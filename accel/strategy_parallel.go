@@ -24,7 +24,7 @@ type dataParallel struct {
 
 	placeholder data.Batch // an example for a rank that has none, where it must compute with something
 
-	before parallel.Use // of the group, before this training
+	before parallel.Stats // of the group, before this training
 	since  time.Time
 
 	stopping bool // all have agreed to stop
@@ -64,7 +64,7 @@ func (r *dataParallel) lastBatch(l *loop, m *measurement, learn func()) error {
 	if r.user.Err() != nil {
 		votes[0] = 1
 	}
-	sums, err := r.gradients.Exchange(r.ctx, parallel.Exchange{Backward: learn, Sums: m.parts, Votes: votes})
+	sums, err := r.gradients.Exchange(r.ctx, parallel.Exchange{Backward: learn, Sums: m.parts, HostValues: votes})
 	if err != nil {
 		return fmt.Errorf("accel: DataParallel: %w", err)
 	}
@@ -81,7 +81,7 @@ func (r *dataParallel) loss(_ *precision, loss *Tensor) *Tensor { return loss }
 // idle computes with an example that counts for nothing, where layers measure over all
 // ranks and wait for this one.
 func (r *dataParallel) idle(l *loop) {
-	if !r.gradients.Synchronised() {
+	if !r.gradients.Synchronized() {
 		return
 	}
 	r.gradients.Idle(func() {
@@ -140,15 +140,15 @@ func (r *dataParallel) begin(l *loop) error {
 		r.agreed = errors.As(err, &differs)
 		return fmt.Errorf("accel: DataParallel: %w", err)
 	}
-	if r.gradients.Synchronised() {
+	if r.gradients.Synchronized() {
 		if err := r.together(func() error { return r.prepare(l.set) }); err != nil {
 			return err
 		}
 	}
 	if tensor.Device() != "cpu" {
-		l.run.note("gradients of %d ranks are added up by %s", r.group.Size(), r.group.Through())
+		l.run.note("gradients of %d ranks are added up by %s", r.group.Size(), r.group.Backend())
 		if r.group.OnDevices() {
-			l.run.nccl = r.group.Through()
+			l.run.nccl = r.group.Backend()
 		}
 	}
 	start := sharedStart{Order: l.run.Seed}
@@ -157,7 +157,7 @@ func (r *dataParallel) begin(l *loop) error {
 		return err
 	}
 	l.run.Seed = start.Order
-	r.before, r.since = r.group.Use(), time.Now() // from here on the ranks should keep in step
+	r.before, r.since = r.group.Stats(), time.Now() // from here on the ranks should keep in step
 	(*tensor.Generator)(nil).SetState(start.Stream+uint64(r.group.Rank())*streamStep, start.Drawn)
 	return nil
 }
@@ -200,7 +200,7 @@ const behind = 0.2
 // compareWaiting finds a rank that is slower than the others, which wait for it.
 func (r *dataParallel) compareWaiting(run *Run, accumulate int) error {
 	waited := make([]float64, r.group.Size())
-	waited[r.group.Rank()] = (r.group.Use().Time - r.before.Time).Seconds() / time.Since(r.since).Seconds()
+	waited[r.group.Rank()] = (r.group.Stats().Time - r.before.Time).Seconds() / time.Since(r.since).Seconds()
 	if err := r.group.AllReduceFloat64(r.ctx, waited, parallel.Sum); err != nil {
 		return fmt.Errorf("accel: DataParallel: %w", err)
 	}

@@ -18,7 +18,7 @@ type training struct {
 // remember notes what a model was trained with.
 func (t *training) remember(model nn.Module) {
 	for _, p := range nn.State(model) {
-		p.Remember(t)
+		p.SetMetadata(t)
 	}
 }
 
@@ -27,7 +27,7 @@ func (t *training) remember(model nn.Module) {
 func trainedWith(model nn.Module) *training {
 	var found *training
 	for i, p := range nn.State(model) {
-		t, _ := p.Remembered().(*training)
+		t, _ := p.Metadata().(*training)
 		if t == nil || i > 0 && t != found {
 			return nil
 		}

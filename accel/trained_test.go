@@ -62,7 +62,7 @@ func TestSetsThatMeanSomethingElse(t *testing.T) {
 		{"fewer numbers", numbers(0, 1, 2), numbers(0, 1), ""},
 		{"more numbers", numbers(0, 1), numbers(0, 1, 2), ""},
 		{"targets", regression, swapped, `target 0 is "c" in`},
-		{"classes for targets", regression, numbers(0), "has one class an example"},
+		{"classes for targets", regression, numbers(0), "has one class per example"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			model := classify()

@@ -16,7 +16,7 @@ func copyWeights(model nn.Module) weights {
 	w := weights{map[string]*Tensor{}, map[string]any{}}
 	tensor.NoGrad(func() {
 		for _, p := range nn.State(model) {
-			w.tensors[p.Name], w.trained[p.Name] = p.Clone(), p.Remembered()
+			w.tensors[p.Name], w.trained[p.Name] = p.Clone(), p.Metadata()
 		}
 		tensor.Flush()
 	})
@@ -32,7 +32,7 @@ func (w weights) restore(model nn.Module) error {
 		return err
 	}
 	for _, p := range nn.State(model) {
-		p.Remember(w.trained[p.Name])
+		p.SetMetadata(w.trained[p.Name])
 	}
 	return nil
 }

@@ -83,9 +83,9 @@ func (p *Pool) question(i, number, total int) *Question {
 	q.Example = p.set.Example(i)
 	shape := p.set.Shape()
 	if n := len(shape); n == 2 || n == 3 && (shape[0] == 1 || shape[0] == 3) {
-		q.show = picture{number, total, p.set.Image(i)}
+		q.show = imageExample{number, total, p.set.Image(i)}
 	} else {
-		q.show = row{number, total, q.Example}
+		q.show = vectorExample{number, total, q.Example}
 	}
 	return q
 }

@@ -45,8 +45,8 @@ func TestAsk(t *testing.T) {
 	}
 }
 
-// Whatever ends the questions, earlier answers are in the pool and in the file, and the same
-// call continues after them.
+// However Ask ends, the pool and the file have the earlier answers, and the same call continues
+// after them.
 func TestAskIsInterrupted(t *testing.T) {
 	broken := errors.New("broken")
 	for _, row := range []struct {
@@ -68,7 +68,7 @@ func TestAskIsInterrupted(t *testing.T) {
 		if !errors.Is(err, row.want) {
 			t.Errorf("%s: %v", row.name, err)
 		}
-		again := resumed(t, path, five(t), 0, 1) // as in another process
+		again := resumed(t, path, five(t), 0, 1) // as another process would
 		var asked []int
 		if err := Ask(t.Context(), again, pick, askerFunc(func(q *Question) (int, error) {
 			asked = append(asked, q.Index)
@@ -88,7 +88,7 @@ func TestAskIsInterrupted(t *testing.T) {
 	}
 }
 
-// shown records what is displayed.
+// shown records the displayed content.
 func shown(t *testing.T) *[]string {
 	t.Helper()
 	texts := new([]string)
@@ -135,7 +135,7 @@ func TestParse(t *testing.T) {
 		err     error
 	}{
 		{"q", []string{"p", "q"}, 1, nil},
-		{"1", []string{"1", "0"}, 0, nil}, // a name before a number
+		{"1", []string{"1", "0"}, 0, nil}, // a class name takes precedence over a number
 		{"q", []string{"a"}, 0, ErrStop},
 		{"", []string{"", "a"}, 0, ErrSkip},
 		{"1", []string{"", "a"}, 1, nil},

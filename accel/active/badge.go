@@ -11,7 +11,7 @@ import (
 // 2020). The first has the longest gradient; the others are drawn with probabilities
 // proportional to the squared distance from those already selected. h are the features: the
 // result of the function, or the input of the last layer of an nn.Sequential.
-func BADGE(features ...Features) Strategy { return badge{oneOf(features)} }
+func BADGE(features ...Features) Strategy { return badge{optionalFeatures(features)} }
 
 type badge struct{ features Features }
 
@@ -25,7 +25,7 @@ func (s badge) Select(ctx context.Context, c *Candidates, n int) ([]int, error) 
 		return nil, err
 	}
 	g := newGradients(probabilities, rows)
-	order := c.random.Perm(len(rows)) // break ties at random
+	order := c.random.Perm(len(rows)) // breaks ties at random
 	first := order[0]
 	for _, i := range order {
 		if g.norms[i] > g.norms[first] {
@@ -59,7 +59,7 @@ func newGradients(probabilities [][]float64, features [][]float32) *gradients {
 		g.errors[i] = append([]float64(nil), p...)
 		likely, _ := twoHighest(p)
 		g.errors[i][likely]--
-		g.norms[i] = product(g.errors[i], g.errors[i]) * product(features[i], features[i])
+		g.norms[i] = dot(g.errors[i], g.errors[i]) * dot(features[i], features[i])
 	}
 	return g
 }
@@ -68,7 +68,7 @@ func newGradients(probabilities [][]float64, features [][]float32) *gradients {
 func (g *gradients) closer(nearest []float64, centre int, first bool) {
 	parallel(len(nearest), func(from, to int) {
 		for i := from; i < to; i++ {
-			d := g.norms[i] + g.norms[centre] - 2*product(g.errors[i], g.errors[centre])*product(g.features[i], g.features[centre])
+			d := g.norms[i] + g.norms[centre] - 2*dot(g.errors[i], g.errors[centre])*dot(g.features[i], g.features[centre])
 			d = max(d, 0) // may be negative after rounding
 			if i == centre {
 				d = 0
@@ -115,5 +115,5 @@ func byWeight(weights []float64, chosen []int, random *rand.Rand) int {
 		}
 		k--
 	}
-	return -1 // not reached: some are left
+	return -1 // unreachable, because len(taken) < len(weights)
 }

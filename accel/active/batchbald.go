@@ -184,7 +184,7 @@ func (j *joint) add(draws [][][]float64, i int) {
 			options[y] = o
 		}
 		if j.sampled {
-			o := options[drawn(options, j.random)]
+			o := options[drawIndex(options, j.random)]
 			grown = append(grown, o.scaled(float64(len(j.all))))
 			continue
 		}
@@ -197,7 +197,7 @@ func (j *joint) add(draws [][][]float64, i int) {
 func (j *joint) sample() {
 	samples := make([]combination, j.limit)
 	for k := range samples {
-		samples[k] = j.all[drawn(j.all, j.random)].scaled(float64(len(samples)))
+		samples[k] = j.all[drawIndex(j.all, j.random)].scaled(float64(len(samples)))
 	}
 	j.all, j.sampled = samples, true
 }
@@ -213,8 +213,8 @@ func (c combination) scaled(n float64) combination {
 	return s
 }
 
-// drawn draws a combination with probabilities proportional to the means.
-func drawn(of []combination, random *rand.Rand) int {
+// drawIndex draws a combination with probabilities proportional to the means.
+func drawIndex(of []combination, random *rand.Rand) int {
 	total := 0.0
 	for _, c := range of {
 		total += c.mean()

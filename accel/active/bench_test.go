@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// One query over all of Fashion-MNIST: 200 of nearly 60 000 images.
+// BenchmarkQuery selects 200 of nearly 60 000 images of Fashion-MNIST.
 func BenchmarkQuery(b *testing.B) {
 	train, _, err := data.FashionMNIST()
 	if err != nil {

@@ -15,21 +15,21 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// Comparison is the result of [Compare]. It displays itself: the learning curves with their
-// spread over the seeds, a summary sentence, and a table.
+// Comparison is the result of [Compare]. Notebooks display it as learning curves with their spread
+// over the seeds, a summary, and a table.
 type Comparison struct {
 	Dataset, Test string // their names
 	Seeds         int    // number of seeds per strategy
 	Target        float64
-	Strategies    []Learned
+	Strategies    []StrategyResult
 	// Err is why the comparison ended early, if it did.
 	Err error
 
-	drawn bool // the figure has been displayed
+	displayed bool // the figure has been displayed
 }
 
-// Learned are the curves of one strategy, one per seed.
-type Learned struct {
+// StrategyResult holds the learning curves of one strategy, one per seed.
+type StrategyResult struct {
 	Name   string
 	Curves []*Curve
 }
@@ -55,7 +55,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.D
 		err = errors.New("active: Compare: test is nil: check the error returned where it was created")
 	case len(strategies) == 0 || slices.Contains(strategies, nil):
 		err = errors.New("active: Compare: no strategies, or one is nil")
-	case slices.ContainsFunc(strategies, func(s Strategy) bool { _, makes := s.(maker); return makes }):
+	case slices.ContainsFunc(strategies, func(s Strategy) bool { _, makes := s.(synthesizer); return makes }):
 		err = errors.New("active: Compare: Synthesize cannot be compared, because the labels of its examples are unknown")
 	default:
 		err = NewPool(train, s.budget, 1).Err() // what is wrong with the set or the numbers
@@ -66,19 +66,19 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.D
 	}
 	c.Dataset, c.Test, c.Seeds, c.Target = train.Name(), test.Name(), s.seeds, s.target
 	for _, strategy := range strategies {
-		c.Strategies = append(c.Strategies, Learned{Name: strategy.String()})
+		c.Strategies = append(c.Strategies, StrategyResult{Name: strategy.String()})
 	}
-	s.alike = NewPool(train, 0, 1).alike() // computed once, outside the measured times
+	s.duplicateGroups = NewPool(train, 0, 1).duplicateGroups() // computed once, outside the measured times
 	rounds := 1 + (s.budget-s.initial+s.batch-1)/s.batch
 	screen := plots.NewPartial(ctx, "rounds", float64(rounds*len(strategies)*s.seeds))
 	ctx = display.Unmeasured(ctx)
-	defer func() { c.drawn = screen.Close(c.Figure) }()
-	defer c.aim(s.budget)
+	defer func() { c.displayed = screen.Close(c.Figure) }()
+	defer c.setTarget(s.budget)
 	done := 0
 	for seed := 1; seed <= s.seeds; seed++ {
 		for k, strategy := range strategies {
 			curve := new(Curve)
-			err := s.learn(ctx, newModel, train, test, strategy, uint64(seed), curve, func() {
+			err := s.measureCurve(ctx, newModel, train, test, strategy, uint64(seed), curve, func() {
 				done++
 				screen.Set(float64(done), fmt.Sprintf("seed %d, %v: %v", seed, strategy, curve), func() func() *plots.Figure { return c.soFar(k, curve) })
 			})
@@ -106,21 +106,21 @@ func (c *Comparison) soFar(strategy int, curve *Curve) func() *plots.Figure {
 	return now.Figure
 }
 
-// aim sets the target to the final accuracy of the first strategy, unless it is set.
-func (c *Comparison) aim(budget int) {
+// setTarget sets the target to the final accuracy of the first strategy, unless it is set.
+func (c *Comparison) setTarget(budget int) {
 	if c.Target == 0 && c.first() != nil {
 		last, _ := c.first().At(budget)
 		c.Target = math.Floor(100*(last+rounding)) / 100
 	}
 }
 
-// learn measures one curve.
-func (s *settings) learn(ctx context.Context, newModel func() nn.Module, train, test *data.Dataset, strategy Strategy, seed uint64, curve *Curve, after func()) error {
+// measureCurve measures one curve.
+func (s *settings) measureCurve(ctx context.Context, newModel func() nn.Module, train, test *data.Dataset, strategy Strategy, seed uint64, curve *Curve, after func()) error {
 	pool := NewPool(train, s.initial, seed)
 	if err := pool.Err(); err != nil {
 		return err
 	}
-	pool.groups = s.alike
+	pool.groups = s.duplicateGroups
 	var point Point
 	for {
 		begin := time.Now()

@@ -26,7 +26,7 @@ func newMLP() nn.Module {
 	return nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dense(10))
 }
 
-// The claim that active learning saves labels, on ten seeds.
+// Checks the claim that active learning saves labels, with ten seeds.
 //
 //	go test ./accel/active -run MarginBeatsRandom -v            margin
 //	go test ./accel/active -run MarginBeatsRandom -v -study     all strategies
@@ -41,7 +41,7 @@ func TestMarginBeatsRandomOnDigits(t *testing.T) {
 	}
 	strategies, budget, model := []active.Strategy{active.Random(), active.Margin()}, 200, newMLP
 	batch := 36
-	training := active.Train(accel.Steps(150), accel.BatchSize(32), accel.AdamW(5e-3)) // less than the default, for the race detector
+	training := active.Train(accel.Steps(150), accel.BatchSize(32), accel.AdamW(5e-3)) // fewer steps than the default, because of the race detector
 	if *study {
 		strategies = append(strategies, active.LeastConfident(), active.Entropy(), active.BADGE(), active.CoreSet(), active.TypiClust(), active.BALD())
 		budget, batch, training = 400, 20, active.Option{}
@@ -109,7 +109,7 @@ func TestCompare(t *testing.T) {
 			}
 		}
 	}
-	unshown := &active.Comparison{Dataset: c.Dataset, Test: c.Test, Seeds: c.Seeds, Target: c.Target, Strategies: c.Strategies} // c leaves out a figure that it drew while it ran
+	unshown := &active.Comparison{Dataset: c.Dataset, Test: c.Test, Seeds: c.Seeds, Target: c.Target, Strategies: c.Strategies} // c omits the figure that it has already displayed
 	bundle, _ := display.Render(unshown)
 	page, text := bundle["text/html"].(string), bundle["text/plain"].(string)
 	for _, want := range []string{"random", "margin", "30 labels", "70 labels", "Seconds for choosing + training"} {
@@ -154,7 +154,7 @@ func TestSentence(t *testing.T) {
 		}
 		return c
 	}
-	c := &active.Comparison{Seeds: 2, Target: 0.82, Strategies: []active.Learned{
+	c := &active.Comparison{Seeds: 2, Target: 0.82, Strategies: []active.StrategyResult{
 		{Name: "random", Curves: []*active.Curve{curve(.7, .78, .81, .85), curve(.7, .8, .83, .85)}}, // the means: .7, .79, .82, .85
 		{Name: "margin", Curves: []*active.Curve{curve(.7, .82, .86, .9), curve(.7, .82, .86, .9)}},
 		{Name: "slow", Curves: []*active.Curve{curve(.7, .7, .7, .85), curve(.7, .7, .7, .85)}},
@@ -173,7 +173,7 @@ func TestSentence(t *testing.T) {
 	if got := c.Sentence(); !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	rounded := active.Learned{Curves: []*active.Curve{curve(.85), curve(.95)}} // their mean is .8999999999999999
+	rounded := active.StrategyResult{Curves: []*active.Curve{curve(.85), curve(.95)}} // their mean is .8999999999999999
 	if n, ok := rounded.LabelsTo(.9); n != 1000 || !ok {
 		t.Errorf("90 %% with %d labels, %v", n, ok)
 	}

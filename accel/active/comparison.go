@@ -14,7 +14,7 @@ import (
 // At returns the mean accuracy over the seeds at a number of labels, and its sample standard
 // deviation. The deviation is NaN for a single seed; both are NaN if nothing was measured at
 // that number.
-func (l Learned) At(labels int) (mean, deviation float64) {
+func (l StrategyResult) At(labels int) (mean, deviation float64) {
 	n, sum, squares := 0.0, 0.0, 0.0
 	for _, c := range l.Curves {
 		sum += c.at(labels)
@@ -34,7 +34,7 @@ const rounding = 1e-9
 
 // LabelsTo returns the smallest number of labels at which the mean accuracy over the seeds
 // reached a value; ok is false if it never did.
-func (l Learned) LabelsTo(accuracy float64) (labels int, ok bool) {
+func (l StrategyResult) LabelsTo(accuracy float64) (labels int, ok bool) {
 	for _, n := range l.measured() {
 		if mean, _ := l.At(n); mean >= accuracy-rounding {
 			return n, true
@@ -45,7 +45,7 @@ func (l Learned) LabelsTo(accuracy float64) (labels int, ok bool) {
 
 // Seconds returns the seconds of one curve, as means over the seeds: for selecting examples,
 // and for training models.
-func (l Learned) Seconds() (querying, training float64) {
+func (l StrategyResult) Seconds() (querying, training float64) {
 	for _, c := range l.Curves {
 		for _, p := range c.Points {
 			querying += p.Querying.Seconds() / float64(len(l.Curves))
@@ -56,7 +56,7 @@ func (l Learned) Seconds() (querying, training float64) {
 }
 
 // measured returns the numbers of labels of the curves.
-func (l Learned) measured() []int {
+func (l StrategyResult) measured() []int {
 	if len(l.Curves) == 0 {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (c *Comparison) Sentence() string {
 }
 
 // first returns the baseline strategy; nil if it has no curve.
-func (c *Comparison) first() *Learned {
+func (c *Comparison) first() *StrategyResult {
 	if len(c.Strategies) == 0 || len(c.Strategies[0].Curves) == 0 {
 		return nil
 	}
@@ -180,8 +180,8 @@ func (c *Comparison) table() display.Content {
 	return display.Table(rows, columns...)
 }
 
-// below returns the text below the table.
-func (c *Comparison) below() string {
+// caption returns the text below the table.
+func (c *Comparison) caption() string {
 	text := c.Sentence()
 	if c.Err != nil {
 		text += fmt.Sprintf("\nended early: %v", c.Err)
@@ -190,18 +190,18 @@ func (c *Comparison) below() string {
 }
 
 // String returns the table as text, and the sentence.
-func (c *Comparison) String() string { return c.table().String() + "\n" + c.below() }
+func (c *Comparison) String() string { return c.table().String() + "\n" + c.caption() }
 
 // MIMEBundle returns the display: the figure, the sentence and the table.
 func (c *Comparison) MIMEBundle() map[string]any {
 	if c.first() == nil {
-		return map[string]any{"text/plain": c.below()}
+		return map[string]any{"text/plain": c.caption()}
 	}
 	page := ""
-	if !c.drawn {
+	if !c.displayed {
 		page = "<div>" + c.Figure().HTML() + "</div>"
 	}
-	for line := range strings.Lines(c.below()) {
+	for line := range strings.Lines(c.caption()) {
 		page += "<p>" + html.EscapeString(strings.TrimSpace(line)) + "</p>"
 	}
 	rows, _ := c.table().MIMEBundle()["text/html"].(string)

@@ -10,25 +10,27 @@ import (
 // highest 1 - max p (Lewis and Gale, A Sequential Algorithm for Training Text Classifiers,
 // 1994).
 func LeastConfident() Strategy {
-	return measured{"least confident", func(p []float64) float64 { return 1 - slices.Max(p) }}
+	return scoreStrategy{"least confident", func(p []float64) float64 { return 1 - slices.Max(p) }}
 }
 
 // Func returns a strategy with a custom score: a function of the class probabilities of one
 // example, higher for examples that should be labelled first. A score that is not finite is a
 // [*NotFiniteError].
-func Func(name string, measure func(p []float64) float64) Strategy { return measured{name, measure} }
+func Func(name string, measure func(p []float64) float64) Strategy {
+	return scoreStrategy{name, measure}
+}
 
-// measured selects by a score of the probabilities.
-type measured struct {
+// scoreStrategy selects by a score of the probabilities.
+type scoreStrategy struct {
 	name    string
 	measure func(p []float64) float64
 }
 
-func (s measured) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
+func (s scoreStrategy) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
 	if s.measure == nil {
 		return nil, fmt.Errorf("active: Func(%q): the function is nil", s.name)
 	}
 	return c.score(ctx, n, s.measure)
 }
 
-func (s measured) String() string { return s.name }
+func (s scoreStrategy) String() string { return s.name }

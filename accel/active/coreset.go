@@ -5,14 +5,12 @@ import (
 	"math"
 )
 
-// CoreSet selects examples so that every example of the pool is close to a labelled one: each
-// time the one farthest from all labelled and selected ones (Sener and Savarese, Active
-// Learning for Convolutional Neural Networks: A Core-Set Approach, 2018). It uses Euclidean
-// distances between features: the result of the function, or the input of the model's last
-// layer, or without a model the values of the examples. Without labels the first example is
-// random.
-// numbers of the examples. Without labels the first is chosen by chance.
-func CoreSet(features ...Features) Strategy { return coreSet{oneOf(features)} }
+// CoreSet selects examples so that every example of the pool is close to a labelled one: each time
+// the one farthest from all labelled and selected ones (Sener and Savarese, Active Learning for
+// Convolutional Neural Networks: A Core-Set Approach, 2018). It uses Euclidean distances between
+// features: the result of the function, or the input of the model's last layer, or without a model
+// the values of the examples. Without labels the first example is random.
+func CoreSet(features ...Features) Strategy { return coreSet{optionalFeatures(features)} }
 
 type coreSet struct{ features Features }
 

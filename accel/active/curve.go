@@ -10,8 +10,8 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// Curve is the accuracy over the number of labels. The zero value is empty. A curve displays
-// itself as a figure.
+// Curve is the accuracy over the number of labels. The zero value is empty. Notebooks display it as
+// a figure.
 type Curve struct {
 	Points []Point
 }

@@ -15,8 +15,8 @@ func squared(a, b []float32) float64 {
 	return sum
 }
 
-// product returns the inner product.
-func product[T float32 | float64](a, b []T) float64 {
+// dot returns the inner product.
+func dot[T float32 | float64](a, b []T) float64 {
 	sum := 0.0
 	for k, v := range a {
 		sum += float64(v) * float64(b[k])

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// alike assigns the same group to examples with the same values.
-func (p *Pool) alike() []int {
+// duplicateGroups assigns the same group to examples with the same values.
+func (p *Pool) duplicateGroups() []int {
 	if p.groups != nil {
 		return p.groups
 	}
@@ -33,7 +33,7 @@ func (p *Pool) alike() []int {
 // candidates returns the unlabelled examples: first one of each group without a label, then the
 // rest.
 func (p *Pool) candidates() (fresh, repeated []int) {
-	groups := p.alike()
+	groups := p.duplicateGroups()
 	taken := make(map[int]bool, len(p.labels))
 	for _, i := range p.order {
 		taken[groups[i]] = true

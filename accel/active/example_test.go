@@ -47,7 +47,7 @@ func Example() {
 	// Output: 120 labels are better than 30 by more than ten points: true
 }
 
-// A measure of one's own: how wrong a guess by the probabilities would be.
+// A custom measure: the probability that a guess drawn from the probabilities is wrong.
 func ExampleFunc() {
 	gini := active.Func("gini", func(p []float64) float64 {
 		wrong := 1.0

@@ -34,7 +34,7 @@ func ExpectedError(candidates int, features ...Features) Strategy {
 	if candidates == 0 {
 		candidates = defaultErrorCandidates
 	}
-	return expectedError{candidates, oneOf(features)}
+	return expectedError{candidates, optionalFeatures(features)}
 }
 
 type expectedError struct {
@@ -44,7 +44,7 @@ type expectedError struct {
 
 func (s expectedError) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
 	if s.candidates < 0 {
-		return nil, fmt.Errorf("active: %v: %d candidates", s, s.candidates)
+		return nil, fmt.Errorf("active: %v: the number of candidates must be at least 0, got %d", s, s.candidates)
 	}
 	if err := c.uncertain(); err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ func (s expectedError) Select(ctx context.Context, c *Candidates, n int) ([]int,
 	if err != nil {
 		return nil, err
 	}
-	rows := doubled(features)
-	head := newRegression(doubled(labelled), c.pool)
+	rows := toFloat64(features)
+	head := newRegression(toFloat64(labelled), c.pool)
 	if err := head.fit(); err != nil {
 		return nil, err
 	}
@@ -126,8 +126,8 @@ func newRegression(rows [][]float64, p *Pool) *regression {
 // sum over all examples.
 const gradientTolerance = 1e-5
 
-// doubled converts rows to float64.
-func doubled(rows [][]float32) [][]float64 {
+// toFloat64 converts rows to float64.
+func toFloat64(rows [][]float32) [][]float64 {
 	out := make([][]float64, len(rows))
 	for i, row := range rows {
 		out[i] = make([]float64, len(row))
@@ -143,15 +143,15 @@ func (r *regression) fit() error {
 	at, gradient := make([]float64, len(r.weights)), make([]float64, len(r.weights))
 	value := r.loss(r.weights, gradient)
 	copy(at, r.weights)
-	look := func(w []float64) { // loss and gradient are requested at the same point
+	evaluate := func(w []float64) { // loss and gradient are requested at the same point
 		if !slices.Equal(w, at) {
 			value = r.loss(w, gradient)
 			copy(at, w)
 		}
 	}
 	problem := optimize.Problem{
-		Func: func(w []float64) float64 { look(w); return value },
-		Grad: func(g, w []float64) { look(w); copy(g, gradient) },
+		Func: func(w []float64) float64 { evaluate(w); return value },
+		Grad: func(g, w []float64) { evaluate(w); copy(g, gradient) },
 	}
 	settings := &optimize.Settings{GradientThreshold: gradientTolerance, Converger: &optimize.FunctionConverge{Relative: 1e-9, Iterations: 5}}
 	result, err := optimize.Minimize(problem, r.weights, settings, &optimize.LBFGS{})

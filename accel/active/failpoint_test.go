@@ -11,7 +11,7 @@ import (
 	"github.com/quernlab/quern/internal/failpoint/failpointtest"
 )
 
-// A label is on disk when Label returns, or it was not stored.
+// A label is on disk when Label returns; if Label fails, it is not stored.
 func TestFailpoints(t *testing.T) {
 	resume := func(folder string) (*Pool, error) {
 		return Resume(filepath.Join(folder, "labels.jsonl"), five(t), 1, 9)

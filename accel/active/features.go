@@ -12,8 +12,8 @@ import (
 // maps inputs [N, …] to one row of values each.
 type Features = func(x *tensor.Tensor) *tensor.Tensor
 
-// oneOf returns the optional argument of a constructor.
-func oneOf(given []Features) Features {
+// optionalFeatures returns the optional argument of a constructor.
+func optionalFeatures(given []Features) Features {
 	if len(given) > 0 {
 		return given[0]
 	}

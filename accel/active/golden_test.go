@@ -71,7 +71,7 @@ func golden(t *testing.T) *libraries {
 	return g
 }
 
-// close reports whether two numbers are equal up to rounding.
+// isClose reports whether two numbers are equal up to rounding.
 func isClose(got, want, tolerance float64) bool {
 	return math.Abs(got-want) <= tolerance*max(1, math.Abs(want))
 }
@@ -130,14 +130,14 @@ func TestUncertaintyAsModAL(t *testing.T) {
 	g := golden(t).Uncertainty
 	for _, row := range []struct {
 		strategy Strategy
-		sign     float64 // of the library's score
+		sign     float64 // of the library's score; -1 if lower is better
 		want     ranked
 	}{
 		{LeastConfident(), 1, g.LeastConfident}, {Margin(), -1, g.Margin}, {Entropy(), 1, g.Entropy},
 	} {
 		t.Run(row.strategy.String(), func(t *testing.T) {
 			for i, p := range g.Probabilities {
-				if got, want := row.strategy.(measured).measure(p), row.sign*row.want.Scores[i]; !isClose(got, want, 1e-9) {
+				if got, want := row.strategy.(scoreStrategy).measure(p), row.sign*row.want.Scores[i]; !isClose(got, want, 1e-9) {
 					t.Errorf("%v scores %v, modAL %v", p, got, want)
 				}
 			}
@@ -250,12 +250,12 @@ func TestExpectedErrorAsModAL(t *testing.T) {
 	for i := range labelled.Len() {
 		rows = append(rows, labelled.Example(i))
 	}
-	head := newRegression(doubled(rows), p)
+	head := newRegression(toFloat64(rows), p)
 	if err := head.fit(); err != nil {
 		t.Fatal(err)
 	}
 	for k, i := range g.Chosen {
-		got, err := head.expected(doubled(g.Examples), i, p.Unlabelled())
+		got, err := head.expected(toFloat64(g.Examples), i, p.Unlabelled())
 		if err != nil {
 			t.Fatal(err)
 		}

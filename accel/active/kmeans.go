@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	maxRounds   = 25    // of k-means
-	maxSeeding  = 10000 // examples among which it looks for its first centres
-	chunk       = 4096  // rows of a product of matrices
-	seedingRuns = 3     // of which the best is taken
+	maxRounds   = 25    // iterations of k-means
+	maxSeeding  = 10000 // examples from which the initial centres are drawn
+	chunk       = 4096  // rows of a matrix multiplication
+	seedingRuns = 3     // runs, of which the best counts
 )
 
 // clusters divides rows into k groups by k-means with k-means++ (Arthur and Vassilvitskii,
@@ -26,7 +26,7 @@ func clusters(ctx context.Context, rows [][]float32, k int, random *rand.Rand) (
 		runs = 1
 	}
 	for range runs {
-		centres := seeded(rows, k, random)
+		centres := initialCentres(rows, k, random)
 		var of []int
 		var cost float64
 		for range maxRounds {
@@ -58,9 +58,9 @@ func flat(rows [][]float32) []float32 {
 	return x
 }
 
-// seeded returns the initial centres: rows drawn with probabilities proportional to their
+// initialCentres returns the initial centres: rows drawn with probabilities proportional to their
 // squared distance from earlier centres.
-func seeded(rows [][]float32, k int, random *rand.Rand) [][]float32 {
+func initialCentres(rows [][]float32, k int, random *rand.Rand) [][]float32 {
 	some := random.Perm(len(rows))[:min(len(rows), max(maxSeeding, k))]
 	chosen := []int{random.IntN(len(some))}
 	nearest := make([]float64, len(some))

@@ -5,7 +5,7 @@ package active
 // comparisons over many data sets it is hard to beat (Bahri and others, Is Margin All You
 // Need?, 2022).
 func Margin() Strategy {
-	return measured{"margin", func(p []float64) float64 {
+	return scoreStrategy{"margin", func(p []float64) float64 {
 		first, second := twoHighest(p)
 		return p[second] - p[first]
 	}}

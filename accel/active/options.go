@@ -22,7 +22,7 @@ type settings struct {
 	target                        float64 // 0: the final accuracy of the first strategy
 	training                      []accel.Option
 
-	alike []int // groups of the training set; see Pool.alike
+	duplicateGroups []int // groups of the training set; see Pool.alike
 }
 
 func newSettings(options []Option) (*settings, error) {

@@ -193,11 +193,11 @@ func (p *Pool) check(pick, labels []int, revealed bool) error {
 		case i < 0 || i >= len(p.labels):
 			e.Problem = fmt.Sprintf("the index is out of range: the data set has %d examples", len(p.labels))
 		case seen[i]:
-			e.Problem = "the example comes twice"
+			e.Problem = "the example occurs twice"
 		case p.labels[i] != none:
-			e.Problem = fmt.Sprintf("the example has the label %d already", p.labels[i])
+			e.Problem = fmt.Sprintf("the example already has the label %d", p.labels[i])
 		case revealed && i >= p.own:
-			e.Problem = "the example was made by Synthesize and nobody knows its label: give one, or Ask"
+			e.Problem = "the example was made by Synthesize and has no label in the data set: pass one, or use Ask"
 		case labels[k] < 0 || labels[k] >= classes:
 			e.Problem = fmt.Sprintf("the classes are 0 to %d", classes-1)
 		default:
@@ -244,7 +244,7 @@ func (p *Pool) Close() error {
 		return nil
 	}
 	err := p.session.close()
-	p.err = fmt.Errorf("%w: it is closed", ErrNoPool)
+	p.err = fmt.Errorf("%w: the pool is closed", ErrNoPool)
 	return err
 }
 
@@ -262,7 +262,7 @@ func (p *Pool) String() string {
 		text += fmt.Sprintf(", %d to %d of a class", slices.Min(counts), slices.Max(counts))
 	}
 	if made := len(p.labels) - p.own; made > 0 {
-		text += fmt.Sprintf(", %d were made", made)
+		text += fmt.Sprintf(", %d synthesized", made)
 	}
 	return text
 }

@@ -10,21 +10,21 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// atOnce is the batch size of predictions.
-const atOnce = 512
+// predictionBatch is the batch size of predictions.
+const predictionBatch = 512
 
 // apply applies a function to the examples of a data set in batches and returns one row per
 // example, all of the same length. It reads the rows at the end, so that it need not wait for
 // the device between batches.
 func apply(ctx context.Context, set *data.Dataset, f func(x *tensor.Tensor) *tensor.Tensor) ([][]float32, error) {
 	var parts []*tensor.Tensor
-	it := set.Batches(atOnce, data.Context(ctx))
+	it := set.Batches(predictionBatch, data.Context(ctx))
 	for it.Next() {
 		tensor.NoGrad(func() {
 			x := it.Batch().X
 			y := f(x)
 			if y.NDim() == 0 || y.Size(0) != x.Size(0) {
-				panic(&tensor.ShapeError{Op: "active", Shapes: [][]int{x.Shape(), y.Shape()}, Hint: "the output must have a row for each example"})
+				panic(&tensor.ShapeError{Op: "active", Shapes: [][]int{x.Shape(), y.Shape()}, Hint: "the output must have one row per example"})
 			}
 			parts = append(parts, y.Reshape(x.Size(0), y.Numel()/x.Size(0)))
 			tensor.Flush()
@@ -56,7 +56,7 @@ func probabilities(ctx context.Context, model nn.Module, set *data.Dataset, inde
 	logits, err := apply(ctx, set, func(x *tensor.Tensor) *tensor.Tensor {
 		y := model.Forward(x)
 		if y.NDim() != 2 {
-			panic(&tensor.ShapeError{Op: "active", Shapes: [][]int{y.Shape()}, Hint: "the model must give a row of logits for each example"})
+			panic(&tensor.ShapeError{Op: "active", Shapes: [][]int{y.Shape()}, Hint: "the model must return one row of logits per example"})
 		}
 		return y
 	})
@@ -67,7 +67,7 @@ func probabilities(ctx context.Context, model nn.Module, set *data.Dataset, inde
 	all := make([]float64, len(logits)*len(set.Classes()))
 	for i, row := range logits {
 		if len(row) != len(set.Classes()) {
-			return nil, fmt.Errorf("active: the model gives %d logits, and %s has %d classes", len(row), set.Name(), len(set.Classes()))
+			return nil, fmt.Errorf("active: the model returns %d logits, but %s has %d classes", len(row), set.Name(), len(set.Classes()))
 		}
 		rows[i], all = all[:len(row):len(row)], all[len(row):]
 		if !softmax(rows[i], row) {

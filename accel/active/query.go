@@ -32,14 +32,14 @@ func Query(ctx context.Context, model nn.Module, pool *Pool, strategy Strategy, 
 	}
 	switch {
 	case n < 1:
-		return nil, fmt.Errorf("active: Query: %d examples", n)
+		return nil, fmt.Errorf("active: Query: the number of examples is %d, but must be at least 1", n)
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	}
 	if strategy == nil {
 		strategy = Margin()
 	}
-	if s, ok := strategy.(maker); ok {
+	if s, ok := strategy.(synthesizer); ok {
 		return s.make(ctx, model, pool, n)
 	}
 	if n > pool.Left() {
@@ -62,8 +62,8 @@ func Query(ctx context.Context, model nn.Module, pool *Pool, strategy Strategy, 
 	return pick, nil
 }
 
-// maker is a strategy that makes new examples instead of selecting existing ones.
-type maker interface {
+// synthesizer is a strategy that makes new examples instead of selecting existing ones.
+type synthesizer interface {
 	make(ctx context.Context, model nn.Module, pool *Pool, n int) ([]int, error)
 }
 

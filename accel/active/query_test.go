@@ -13,7 +13,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Probabilities of three classes, worked out by hand:
+// Probabilities of three classes, and their measures computed by hand:
 //
 //	example          1 - max p   p₁ - p₂   entropy
 //	0 .90 .05 .05       .10        .85       .394
@@ -40,8 +40,8 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// Two members that are confident of different classes have ln 2 of information, two that agree
-// have none, however uncertain.
+// Two members that are confident of different classes have ln 2 of mutual information; two that
+// agree have none, however uncertain.
 func TestDisagreementByHand(t *testing.T) {
 	draws := [][][]float64{
 		{{1, 0}, {.5, .5}, {1, 0}},
@@ -100,7 +100,7 @@ func TestEveryStrategyOnDigits(t *testing.T) {
 					t.Errorf("example %d is labelled or does not exist", i)
 				}
 			}
-			accel.Seed(6) // has no influence
+			accel.Seed(6) // must not matter
 			again, err := Query(t.Context(), model, p, s, 6)
 			if err != nil || !slices.Equal(again, pick) {
 				t.Errorf("the same question gives %v and %v, %v", pick, again, err)
@@ -244,7 +244,7 @@ func (b broken) Select(context.Context, *Candidates, int) ([]int, error) { retur
 func (broken) String() string                                            { return "broken" }
 
 func TestSynthesizeOnTheBoundary(t *testing.T) {
-	// The model takes the side of x + y = 1; the ends are the two labels.
+	// The model predicts the side of x + y = 1; the end points are the two labelled examples.
 	s := set(t, [][]float32{{0, 0}, {1, 0.5}, {5, 5}}, []int{0, 1, 1})
 	p := labelledAs(t, s, 0, 1)
 	model := nn.Lambda(func(x *nn.Tensor) *nn.Tensor {

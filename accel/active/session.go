@@ -99,11 +99,11 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 	whole := raw[:bytes.LastIndexByte(raw, '\n')+1]
 	about := header{
 		Session: format, Set: p.set.Name(), Examples: p.own, Shape: p.set.Shape(), Classes: p.set.Classes(),
-		Sum: sum(p.set), Initial: initial, Seed: p.seed,
+		Sum: hashExamples(p.set), Initial: initial, Seed: p.seed,
 	}
 	if len(whole) == 0 {
 		if start := []byte(`{"session":"` + format[:5]); !bytes.HasPrefix(raw, start[:min(len(raw), len(start))]) {
-			return &SessionError{path, errors.New("the file is not a labelling session: use another name")}
+			return &SessionError{path, errors.New("the file is not a labelling session; use another path")}
 		}
 		if err := s.rewind(); err != nil {
 			return &SessionError{path, err}
@@ -115,7 +115,7 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 		return p.Label(first)
 	}
 	lines := bytes.Split(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n"))
-	initial, err = p.belongs(about, lines[0])
+	initial, err = p.checkHeader(about, lines[0])
 	if err != nil {
 		return &SessionError{path, err}
 	}
@@ -139,16 +139,16 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 	return p.Label(first) // it was killed before writing them
 }
 
-// belongs checks that a file's first line describes this data set, and returns its seed and its
+// checkHeader checks that a file's first line describes this data set, and returns its seed and its
 // number of initial labels.
-func (p *Pool) belongs(about header, line []byte) (initial int, err error) {
+func (p *Pool) checkHeader(about header, line []byte) (initial int, err error) {
 	var found header
 	if err := json.Unmarshal(line, &found); err != nil || found.Session != about.Session {
-		return 0, errors.New("the file is not a labelling session of this version: use another name")
+		return 0, errors.New("the file is not a labelling session of this version; use another path")
 	}
 	switch {
 	case found.Examples != about.Examples || !slices.Equal(found.Shape, about.Shape) || found.Sum != about.Sum:
-		return 0, fmt.Errorf("the file is of another data set: %s, %d examples of shape %v; use another name", found.Set, found.Examples, found.Shape)
+		return 0, fmt.Errorf("the file is of another data set: %s, %d examples of shape %v; use another path", found.Set, found.Examples, found.Shape)
 	case !slices.Equal(found.Classes, about.Classes):
 		return 0, fmt.Errorf("the file has the classes %q, but the data set has %q", found.Classes, about.Classes)
 	}
@@ -228,7 +228,7 @@ func (s *session) write(lines ...any) error {
 	}
 	if err != nil {
 		if undo := s.rewind(); undo != nil {
-			// The file may end with lines that are not in the pool.
+			// The file may end with lines that the pool does not have.
 			s.bad = fmt.Errorf("a partial write cannot be undone: %w", undo)
 		}
 		return &SessionError{s.path, fmt.Errorf("the labels were not stored: %w", err)}
@@ -256,16 +256,16 @@ func (s *session) close() error {
 	return nil
 }
 
-// summed is the number of examples that identify a data set.
-const summed = 64
+// hashedExamples is the number of examples that identify a data set.
+const hashedExamples = 64
 
-// sum returns a hash of evenly spaced examples.
-func sum(set *data.Dataset) string {
+// hashExamples returns a hash of evenly spaced examples.
+func hashExamples(set *data.Dataset) string {
 	hash := sha256.New()
 	var raw []byte
-	for k := range min(summed, set.Len()) {
+	for k := range min(hashedExamples, set.Len()) {
 		raw = raw[:0]
-		for _, v := range set.Example(k * set.Len() / min(summed, set.Len())) {
+		for _, v := range set.Example(k * set.Len() / min(hashedExamples, set.Len())) {
 			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
 		}
 		hash.Write(raw) // never fails

@@ -41,7 +41,7 @@ func TestResume(t *testing.T) {
 	if err := p.Label(made, 2); err != nil {
 		t.Fatal(err)
 	}
-	// The program is killed here: the file was never closed.
+	// Simulates a kill: the file is never closed.
 	again := resumed(t, path, five(t), 3, 77)
 	if !slices.Equal(again.order, p.order) || !slices.Equal(again.labels, p.labels) || again.seed != 9 || again.Dataset().Example(made[0])[0] != 7.25 {
 		t.Errorf("resumed is %v, %v; was %v, %v", again.order, again.labels, p.order, p.labels)
@@ -60,7 +60,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// A kill can cut the file short anywhere.
+// A kill can truncate the file anywhere.
 func TestResumeOfAnyPart(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "whole.jsonl")
@@ -87,7 +87,7 @@ func TestResumeOfAnyPart(t *testing.T) {
 		if want := max(2, lines); q.Len() != want || !slices.Equal(q.order, p.order[:want]) {
 			t.Fatalf("%d bytes, %d lines: %v; was %v", n, lines, q.order, p.order)
 		}
-		if err := q.Label(q.Unlabelled()); err != nil { // goes on where it was
+		if err := q.Label(q.Unlabelled()); err != nil { // continues where it stopped
 			t.Fatal(err)
 		}
 		if err := q.Close(); err != nil {
@@ -154,11 +154,11 @@ func TestResumeRefuses(t *testing.T) {
 	}
 }
 
-// fullDisk is a file on a disk with so many bytes left.
+// fullDisk is a file on a disk with a limited number of bytes left.
 type fullDisk struct {
 	*os.File
 	room  int
-	stuck bool // cannot be cut either
+	stuck bool // Truncate fails as well
 	sync  error
 }
 
@@ -203,7 +203,7 @@ func TestFullDisk(t *testing.T) {
 		if q := resumed(t, path, five(t), 1, 1); q.Len() != 1 {
 			t.Fatalf("%d bytes left: the file has %v", room, q)
 		}
-		disk.room = 1000 // somebody tidied up
+		disk.room = 1000 // space has been freed
 		if err := p.Label(open[:1], 2); err != nil {
 			t.Fatal(err)
 		}

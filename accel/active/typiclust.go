@@ -23,7 +23,7 @@ const (
 // compared by features: the result of the function, or the input of the model's last layer, or
 // without a model their values.
 func TypiClust(features ...Features) Strategy {
-	return typiClust{oneOf(features), typicalNeighbours}
+	return typiClust{optionalFeatures(features), typicalNeighbours}
 }
 
 type typiClust struct {
@@ -139,7 +139,7 @@ func meanDistances(rows [][]float32, members []int, neighbours int) map[int]floa
 	norms := make([]float64, len(members))
 	for a := range members {
 		row := centred[a*width : (a+1)*width]
-		norms[a] = product(row, row)
+		norms[a] = dot(row, row)
 	}
 	means := make([]float64, len(members))
 	x := tensor.New(centred, len(members), width)

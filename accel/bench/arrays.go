@@ -75,9 +75,9 @@ func (g *generator) array(group string, shape []int, f func(int) float32) array 
 	return a
 }
 
-func nothing(*generator) groups { return nil }
+func noArrays(*generator) groups { return nil }
 
-func factors(m, k, n int) func(*generator) groups {
+func matmulArrays(m, k, n int) func(*generator) groups {
 	return func(g *generator) groups { return groups{g.normal("x", m, k), g.normal("x", k, n)} }
 }
 
@@ -114,9 +114,9 @@ func blockArrays(g *generator) groups {
 func attentionArrays(g *generator) groups {
 	var all groups
 	for range 3 {
-		all = append(all, g.normal("x", 4, 4, longest, 64))
+		all = append(all, g.normal("x", 4, 4, attentionLength, 64))
 	}
-	return append(all, g.normal("y", 4, 4, longest, 64))
+	return append(all, g.normal("y", 4, 4, attentionLength, 64))
 }
 
 // loaderArrays returns byte images and an order of them.
@@ -128,17 +128,17 @@ func loaderArrays(g *generator) groups {
 	return groups{g.below(256, "x", imageCount, 1, 28, 28), order}
 }
 
-// listed describes an array in the JSON file beside the data.
-type listed struct {
+// arrayInfo describes an array in the JSON file beside the data.
+type arrayInfo struct {
 	Group string `json:"group"`
 	Shape []int  `json:"shape"`
 }
 
 // write writes path.json and path.bin.
 func (g groups) write(path string) error {
-	list, raw := []listed{}, []byte{}
+	list, raw := []arrayInfo{}, []byte{}
 	for _, a := range g {
-		list = append(list, listed{a.group, a.shape})
+		list = append(list, arrayInfo{a.group, a.shape})
 		for _, v := range a.data {
 			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
 		}
@@ -159,7 +159,7 @@ func readGroups(path string) (groups, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []listed
+	var list []arrayInfo
 	if err := json.Unmarshal(text, &list); err != nil {
 		return nil, fmt.Errorf("%s.json: %w", path, err)
 	}

@@ -4,8 +4,8 @@ import "slices"
 
 // benchCase is one benchmark.
 type benchCase struct {
-	name  string
-	words string // description of a step
+	name        string
+	description string // description of a step
 	// flops is the FLOPs of a step by the definition of its matrix multiplications and
 	// convolutions, and bytes the memory traffic that it needs at least; they give a lower
 	// bound of its time.
@@ -41,39 +41,39 @@ func caseNamed(name string) (benchCase, bool) {
 
 // Sizes of the cases.
 const (
-	batch      = 128
-	deep       = 32 // batch of ResNet-9
-	steps      = 4  // batches that a training cycles through
-	width      = 128
-	heads      = 4
-	sequence   = 128
-	sequences  = 16
-	longest    = 512 // sequence length of the attention case
-	imageCount = 16384
-	imageSize  = 28 * 28
-	copied     = 64 << 20 // elements
+	batch           = 128
+	resNetBatch     = 32 // batch of ResNet-9
+	steps           = 4  // batches that a training cycles through
+	width           = 128
+	heads           = 4
+	sequence        = 128
+	sequences       = 16
+	attentionLength = 512 // sequence length of the attention case
+	imageCount      = 16384
+	imageSize       = 28 * 28
+	copyElements    = 64 << 20 // elements
 )
 
 func cases() []benchCase {
 	eager, all := []string{"eager"}, []string{"eager", "compile"}
 	images := []string{"eager", "compile", "channels-last"}
 	return []benchCase{
-		{name: "bandwidth", words: "copy 256 MiB", bytes: 2 * 4 * copied, threads: []int{1, 2}, settings: eager, arrays: nothing, start: startCopy},
-		{name: "gemm-1024", words: "1024×1024 by 1024×1024", flops: 2 * 1024 * 1024 * 1024, threads: []int{1, 2}, settings: eager, jax: true,
-			arrays: factors(1024, 1024, 1024), start: startProduct, share: []float64{0.85, 0.80}},
-		{name: "gemm-784", words: "512×784 by 784×512", flops: 2 * 512 * 512 * 784, threads: []int{1, 2}, settings: eager, jax: true,
-			arrays: factors(512, 784, 512), start: startProduct, share: []float64{0.75, 0.75}},
-		{name: "mlp", words: "784-256-128-10, batch 128, Adam", flops: batch * (4*784*256 + 6*256*128 + 6*128*10), threads: []int{2}, settings: all, jax: true,
+		{name: "bandwidth", description: "copy 256 MiB", bytes: 2 * 4 * copyElements, threads: []int{1, 2}, settings: eager, arrays: noArrays, start: startCopy},
+		{name: "gemm-1024", description: "1024×1024 by 1024×1024", flops: 2 * 1024 * 1024 * 1024, threads: []int{1, 2}, settings: eager, jax: true,
+			arrays: matmulArrays(1024, 1024, 1024), start: startMatMul, share: []float64{0.85, 0.80}},
+		{name: "gemm-784", description: "512×784 by 784×512", flops: 2 * 512 * 512 * 784, threads: []int{1, 2}, settings: eager, jax: true,
+			arrays: matmulArrays(512, 784, 512), start: startMatMul, share: []float64{0.75, 0.75}},
+		{name: "mlp", description: "784-256-128-10, batch 128, Adam", flops: batch * (4*784*256 + 6*256*128 + 6*128*10), threads: []int{2}, settings: all, jax: true,
 			arrays: training(mlp, batch, imageSize), start: startTraining(mlp, crossEntropy), overTorch: 2.5, overJAX: 1.3},
-		{name: "cnn", words: "conv 16, conv 32, 1568-10 of 28×28, batch 128, Adam", flops: batch * (4*16*9*784 + 6*32*16*9*196 + 6*1568*10), threads: []int{2}, settings: images, jax: true,
+		{name: "cnn", description: "conv 16, conv 32, 1568-10 of 28×28, batch 128, Adam", flops: batch * (4*16*9*784 + 6*32*16*9*196 + 6*1568*10), threads: []int{2}, settings: images, jax: true,
 			arrays: training(cnn, batch, 1, 28, 28), start: startTraining(cnn, crossEntropy), overTorch: 2.5},
-		{name: "gpt-block", words: "width 128, 4 heads, 128 places, batch 16, Adam", flops: 3 * sequences * sequence * (2*12*width*width + 2*2*sequence*width/2), threads: []int{2}, settings: all, jax: true,
-			arrays: blockArrays, start: startTraining(block, squares), overTorch: 1.5},
-		{name: "resnet9", words: "64-128-256-512 channels, 28×28, batch 32, Adam", flops: deep * resNetFlops, threads: []int{2}, settings: images, jax: true,
-			arrays: training(resNet, deep, 1, 28, 28), start: startTraining(resNet, crossEntropy), overTorch: 1.2},
-		{name: "attention", words: "forward and gradients, batch 4, 4 heads of 64, 512 places, causal", flops: 7 * 2 * 16 * longest * longest * 64 / 2, threads: []int{2}, settings: all, jax: true,
+		{name: "gpt-block", description: "width 128, 4 heads, sequence length 128, batch 16, Adam", flops: 3 * sequences * sequence * (2*12*width*width + 2*2*sequence*width/2), threads: []int{2}, settings: all, jax: true,
+			arrays: blockArrays, start: startTraining(block, meanSquares), overTorch: 1.5},
+		{name: "resnet9", description: "64-128-256-512 channels, 28×28, batch 32, Adam", flops: resNetBatch * resNetFlops, threads: []int{2}, settings: images, jax: true,
+			arrays: training(resNet, resNetBatch, 1, 28, 28), start: startTraining(resNet, crossEntropy), overTorch: 1.2},
+		{name: "attention", description: "forward and gradients, batch 4, 4 heads of 64, sequence length 512, causal", flops: 7 * 2 * 16 * attentionLength * attentionLength * 64 / 2, threads: []int{2}, settings: all, jax: true,
 			arrays: attentionArrays, start: startAttention},
-		{name: "loader", words: "16384 byte images shuffled into float batches of 256", bytes: imageCount * imageSize, threads: []int{1, 2}, settings: eager,
+		{name: "loader", description: "16384 byte images shuffled into float batches of 256", bytes: imageCount * imageSize, threads: []int{1, 2}, settings: eager,
 			arrays: loaderArrays, start: startLoader, rate: 1e9},
 	}
 }

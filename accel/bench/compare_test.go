@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// run returns a result with one benchmark.
+// oneBench returns a result with one benchmark.
 func oneBench(peak float64, medians map[string]float64) result {
 	f := figure{Times: map[string]times{}, Peak: map[string]float64{"quern-2": peak}}
 	for key, m := range medians {

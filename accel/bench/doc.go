@@ -35,7 +35,7 @@
 //	cases.go      the benchmarks, their sizes and targets
 //	models.go     models; workload.go what a step does
 //	arrays.go     the inputs of all frameworks
-//	measure.go    rounds; side.go processes; serve.go Quern as such a process
+//	measure.go    rounds; process.go processes; serve.go Quern as such a process
 //	peer/*.py     PyTorch and JAX
 //	result.go     files; compare.go regressions; table.go the output
 //

@@ -39,11 +39,11 @@ func parse() options {
 	o := options{}
 	flag.StringVar(&o.python, "python", "", "`interpreter` that can import torch, jax or both; without it only Quern is measured")
 	names := flag.String("bench", "all", "comma-separated `benches`: "+strings.Join(caseNames(), ", "))
-	flag.IntVar(&o.rounds, "rounds", 7, "how often each side is measured, interleaved")
+	flag.IntVar(&o.rounds, "rounds", 7, "number of `rounds`; each round measures every framework once")
 	flag.Float64Var(&o.slice, "slice", 0.15, "`seconds` of one measurement")
 	flag.BoolVar(&o.save, "save", false, "store the result in the folder of -results, in the file of this machine")
-	flag.StringVar(&o.results, "results", filepath.Join("accel", "bench", "results"), "`folder` of the checked-in runs")
-	flag.BoolVar(&o.check, "check", false, "exit with 1 if a figure is more than 10 % worse than in the last checked-in run")
+	flag.StringVar(&o.results, "results", filepath.Join("accel", "bench", "results"), "`folder` of the committed results")
+	flag.BoolVar(&o.check, "check", false, "exit with status 1 if a benchmark is more than 10 % slower than in the last committed result")
 	flag.Parse()
 	o.names = strings.Split(*names, ",")
 	if *names == "all" {

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// rest is the pause in which the threads of the previous process go to sleep.
-const rest = 20 * time.Millisecond
+// pause is the pause in which the threads of the previous process go to sleep.
+const pause = 20 * time.Millisecond
 
 // runner is one prepared setting of one process.
 type runner struct {
-	*side
+	*process
 	bench, setting string
 	steps          int // per measurement
 	seconds        []float64
@@ -43,7 +43,7 @@ func measure(ctx context.Context, o options) (result, error) {
 	}
 	defer os.RemoveAll(folder)
 	r := newResult(o)
-	all, err := startSides(ctx, o, folder, r.Versions)
+	all, err := startProcesses(ctx, o, folder, r.Versions)
 	if err != nil {
 		return result{}, err
 	}
@@ -63,13 +63,13 @@ func measure(ctx context.Context, o options) (result, error) {
 }
 
 // measureCase measures one case in all processes, and the peak, in interleaved rounds.
-func measureCase(o options, folder string, all sides, c benchCase) (figure, error) {
+func measureCase(o options, folder string, all processes, c benchCase) (figure, error) {
 	file := filepath.Join(folder, c.name)
 	if err := c.arrays(newGenerator()).write(file); err != nil {
 		return figure{}, err
 	}
 	f := figure{
-		Words: c.words, Flops: c.flops, Bytes: c.bytes,
+		Description: c.description, Flops: c.flops, Bytes: c.bytes,
 		Times: map[string]times{}, Peak: map[string]float64{},
 		Failed: map[string]string{}, Disagrees: map[string]string{},
 	}
@@ -101,7 +101,7 @@ func measureCase(o options, folder string, all sides, c benchCase) (figure, erro
 			} else {
 				r.seconds = append(r.seconds, each)
 			}
-			time.Sleep(rest)
+			time.Sleep(pause)
 		}
 	}
 	for _, r := range slices.DeleteFunc(runners, excluded) {
@@ -122,22 +122,22 @@ func measureCase(o options, folder string, all sides, c benchCase) (figure, erro
 // prepare prepares every setting of every process, with the peak for each number of threads,
 // whose FLOPs it stores in f.Peak. It returns the losses of the first steps by runner. What
 // another framework cannot do is stored in f.Failed; an error of Quern ends the run.
-func prepare(all sides, c benchCase, file string, f figure) ([]*runner, map[string][]float64, error) {
+func prepare(all processes, c benchCase, file string, f figure) ([]*runner, map[string][]float64, error) {
 	var runners []*runner
 	losses := map[string][]float64{}
 	for _, s := range all {
-		wanted := []*runner{{side: s, bench: c.name}}
+		wanted := []*runner{{process: s, bench: c.name}}
 		switch {
 		case s.framework == "quern" && !slices.Contains(c.threads, s.threads), s.framework == "jax" && !c.jax:
 			wanted = nil
 		case s.framework == "torch":
 			wanted = nil
 			for _, name := range c.settings {
-				wanted = append(wanted, &runner{side: s, bench: c.name, setting: name})
+				wanted = append(wanted, &runner{process: s, bench: c.name, setting: name})
 			}
 		}
 		if s.framework == "quern" {
-			wanted = append(wanted, &runner{side: s, bench: peakBench})
+			wanted = append(wanted, &runner{process: s, bench: peakBench})
 		}
 		for _, r := range wanted {
 			q := r.request("prepare")

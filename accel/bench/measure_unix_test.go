@@ -44,7 +44,7 @@ func TestRunContinues(t *testing.T) {
 		t.Errorf("the versions are %v", r.Versions)
 	}
 	f := r.Figures["mlp"]
-	if f.Failed["torch-2-eager"] != "torch on 2 threads, prepare mlp eager: no memory" {
+	if f.Failed["torch-2-eager"] != "torch with 2 threads, prepare mlp eager: no memory" {
 		t.Errorf("failed: %v", f.Failed)
 	}
 	if !strings.HasPrefix(f.Disagrees["torch-2-compile"], "the loss of step 1 is 7, that of quern-2 is ") {

@@ -15,14 +15,14 @@ func cnn() nn.Module {
 
 // resNet is ResNet-9 with its usual channels, for images of 28×28.
 func resNet() nn.Module {
-	chain := nn.Sequential(normalised(64)...)
-	chain.Add(normalised(128)...).Add(nn.MaxPool2D(2), nn.Residual(append(normalised(128), normalised(128)...)...))
-	chain.Add(normalised(256)...).Add(nn.MaxPool2D(2))
-	chain.Add(normalised(512)...).Add(nn.MaxPool2D(2), nn.Residual(append(normalised(512), normalised(512)...)...))
+	chain := nn.Sequential(convBlock(64)...)
+	chain.Add(convBlock(128)...).Add(nn.MaxPool2D(2), nn.Residual(append(convBlock(128), convBlock(128)...)...))
+	chain.Add(convBlock(256)...).Add(nn.MaxPool2D(2))
+	chain.Add(convBlock(512)...).Add(nn.MaxPool2D(2), nn.Residual(append(convBlock(512), convBlock(512)...)...))
 	return chain.Add(nn.MaxPool2D(3), nn.Flatten(), nn.Dense(10))
 }
 
-func normalised(channels int) []nn.Module {
+func convBlock(channels int) []nn.Module {
 	return []nn.Module{nn.Conv2D(channels, 3, nn.Same(), nn.NoBias()), nn.BatchNorm(), nn.ReLU()}
 }
 

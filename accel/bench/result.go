@@ -32,10 +32,10 @@ type machine struct {
 
 // figure is the measurements of one benchmark.
 type figure struct {
-	Words  string    `json:"words"`
-	Flops  float64   `json:"flops,omitempty"` // per step
-	Bytes  float64   `json:"bytes,omitempty"` // memory traffic per step
-	Losses []float64 `json:"losses,omitempty"`
+	Description string    `json:"words"`
+	Flops       float64   `json:"flops,omitempty"` // per step
+	Bytes       float64   `json:"bytes,omitempty"` // memory traffic per step
+	Losses      []float64 `json:"losses,omitempty"`
 	// Runners that are not compared: what failed in another framework, and how the losses
 	// differ from those of Quern.
 	Failed    map[string]string  `json:"failed,omitempty"`

@@ -85,7 +85,7 @@ func TestArraysGoThroughFiles(t *testing.T) {
 // TestCasesArePrepared checks that every benchmark has what the table and the targets need.
 func TestCasesArePrepared(t *testing.T) {
 	for _, c := range cases() {
-		if c.name == "" || c.words == "" || c.arrays == nil || c.start == nil || len(c.settings) == 0 || c.flops+c.bytes <= 0 {
+		if c.name == "" || c.description == "" || c.arrays == nil || c.start == nil || len(c.settings) == 0 || c.flops+c.bytes <= 0 {
 			t.Errorf("%s is incomplete", c.name)
 		}
 		if len(c.share) > len(c.threads) {

@@ -15,7 +15,7 @@ func printHeader(w io.Writer, r result) {
 
 // printFigure writes the measurements of a benchmark, one line per runner.
 func printFigure(w io.Writer, c benchCase, f figure) {
-	fmt.Fprintf(w, "\n%s: %s\n", c.name, f.Words)
+	fmt.Fprintf(w, "\n%s: %s\n", c.name, f.Description)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, key := range sortedKeys(f.Times) {
 		s := f.Times[key]
@@ -28,7 +28,7 @@ func printFigure(w io.Writer, c benchCase, f figure) {
 	for _, key := range sortedKeys(f.Disagrees) {
 		fmt.Fprintf(w, "  %s is not compared, it computes something else: %s\n", key, f.Disagrees[key])
 	}
-	for _, line := range verdicts(c, f) {
+	for _, line := range comparisons(c, f) {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
 }
@@ -70,8 +70,8 @@ func (f figure) fastest(framework string) (key string, seconds float64) {
 	return key, seconds
 }
 
-// verdicts compares Quern with the others and with its targets.
-func verdicts(c benchCase, f figure) []string {
+// comparisons compares Quern with the others and with its targets.
+func comparisons(c benchCase, f figure) []string {
 	var lines []string
 	ours, seconds := f.fastest("quern")
 	for _, other := range []struct {
@@ -82,22 +82,22 @@ func verdicts(c benchCase, f figure) []string {
 		if key == "" || ours == "" {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%.2f times as fast as %s%s", theirs/seconds, key, verdict(theirs/seconds, other.target, "%.2f")))
+		lines = append(lines, fmt.Sprintf("%.2f times as fast as %s%s", theirs/seconds, key, targetResult(theirs/seconds, other.target, "%.2f")))
 	}
 	for i, target := range c.share {
 		key := fmt.Sprintf("quern-%d", c.threads[i])
 		if share := f.share(key); !math.IsNaN(share) {
-			lines = append(lines, fmt.Sprintf("%.1f %% of the peak on %d threads%s", 100*share, c.threads[i], verdict(100*share, 100*target, "%.0f %%")))
+			lines = append(lines, fmt.Sprintf("%.1f %% of the peak with %d threads%s", 100*share, c.threads[i], targetResult(100*share, 100*target, "%.0f %%")))
 		}
 	}
 	if c.rate > 0 && ours != "" {
 		rate := f.Bytes / seconds / 1e9
-		lines = append(lines, fmt.Sprintf("%.2f GB/s%s", rate, verdict(rate, c.rate/1e9, "%.0f GB/s")))
+		lines = append(lines, fmt.Sprintf("%.2f GB/s%s", rate, targetResult(rate, c.rate/1e9, "%.0f GB/s")))
 	}
 	return lines
 }
 
-func verdict(value, target float64, format string) string {
+func targetResult(value, target float64, format string) string {
 	switch text := fmt.Sprintf(format, target); {
 	case target == 0:
 		return ""

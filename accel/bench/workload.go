@@ -28,7 +28,7 @@ type objective struct {
 
 var (
 	crossEntropy = objective{nn.CrossEntropy, true}
-	squares      = objective{nn.MSE, false}
+	meanSquares  = objective{nn.MSE, false}
 )
 
 // trainingStep is a training step that cycles through some batches.
@@ -37,7 +37,7 @@ type trainingStep struct {
 	loss      func(y, target *nn.Tensor) *nn.Tensor
 	optimizer *optim.Optimizer
 	x, y      []*tensor.Tensor
-	made      int
+	steps     int
 	last      *tensor.Tensor
 }
 
@@ -67,8 +67,8 @@ func startTraining(make func() nn.Module, o objective) func(groups) (workload, e
 }
 
 func (t *trainingStep) step() error {
-	i := t.made % len(t.x)
-	t.made++
+	i := t.steps % len(t.x)
+	t.steps++
 	if t.last != nil {
 		t.last.Release()
 	}
@@ -83,15 +83,15 @@ func (t *trainingStep) step() error {
 
 func (t *trainingStep) value() float64 { return t.last.Item() }
 
-// product is a matrix multiplication.
-type product struct{ a, b, last *tensor.Tensor }
+// matmulWorkload is a matrix multiplication.
+type matmulWorkload struct{ a, b, last *tensor.Tensor }
 
-func startProduct(g groups) (workload, error) {
+func startMatMul(g groups) (workload, error) {
 	x := g.get("x")
-	return &product{a: x[0].tensor(), b: x[1].tensor()}, nil
+	return &matmulWorkload{a: x[0].tensor(), b: x[1].tensor()}, nil
 }
 
-func (p *product) step() error {
+func (p *matmulWorkload) step() error {
 	if p.last != nil {
 		p.last.Release()
 	}
@@ -100,24 +100,24 @@ func (p *product) step() error {
 	return nil
 }
 
-func (p *product) value() float64 { return float64(p.last.Data()[0]) }
+func (p *matmulWorkload) value() float64 { return float64(p.last.Data()[0]) }
 
-// attending is attention and its gradients.
-type attending struct {
+// attentionWorkload is attention and its gradients.
+type attentionWorkload struct {
 	in     [3]*tensor.Tensor
 	target *tensor.Tensor
 	last   *tensor.Tensor
 }
 
 func startAttention(g groups) (workload, error) {
-	w := &attending{target: g.get("y")[0].tensor()}
+	w := &attentionWorkload{target: g.get("y")[0].tensor()}
 	for i, a := range g.get("x") {
 		w.in[i] = tensor.Parameter(a.tensor())
 	}
 	return w, nil
 }
 
-func (w *attending) step() error {
+func (w *attentionWorkload) step() error {
 	for _, t := range w.in {
 		t.ZeroGrad()
 	}
@@ -125,45 +125,45 @@ func (w *attending) step() error {
 		w.last.Release()
 	}
 	y := tensor.Attention(w.in[0], w.in[1], w.in[2], true)
-	weighed := y.Mul(w.target)
-	w.last = weighed.Sum()
+	weighted := y.Mul(w.target)
+	w.last = weighted.Sum()
 	w.last.Backward()
 	y.Release()
-	weighed.Release()
+	weighted.Release()
 	tensor.Flush()
 	return nil
 }
 
 // value returns the result plus an element of each gradient.
-func (w *attending) value() float64 {
+func (w *attentionWorkload) value() float64 {
 	v := w.last.Item()
 	for i, t := range w.in {
 		row := 0
 		if i == 0 {
-			row = longest - 1
+			row = attentionLength - 1
 		}
 		v += float64(t.Grad().Data()[row*t.Size(3)])
 	}
 	return v
 }
 
-// copying copies memory.
-type copying struct{ from, to *tensor.Tensor }
+// copyWorkload copies memory.
+type copyWorkload struct{ from, to *tensor.Tensor }
 
 func startCopy(groups) (workload, error) {
-	return &copying{from: tensor.Ones(copied), to: tensor.Zeros(copied)}, nil
+	return &copyWorkload{from: tensor.Ones(copyElements), to: tensor.Zeros(copyElements)}, nil
 }
 
-func (c *copying) step() error {
+func (c *copyWorkload) step() error {
 	c.to.Assign(c.from.AddScalar(0))
 	tensor.Flush()
 	return nil
 }
 
-func (c *copying) value() float64 { return 1 }
+func (c *copyWorkload) value() float64 { return 1 }
 
-// loading makes batches of byte images.
-type loading struct {
+// loaderWorkload makes batches of byte images.
+type loaderWorkload struct {
 	set  *data.Dataset
 	last data.Batch
 }
@@ -185,7 +185,7 @@ func startLoader(g groups) (workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &loading{set: set}, nil
+	return &loaderWorkload{set: set}, nil
 }
 
 // writeIDX writes bytes in the format of the MNIST family.
@@ -197,7 +197,7 @@ func writeIDX(path string, values []byte, shape ...int) error {
 	return os.WriteFile(path, append(head, values...), 0o600)
 }
 
-func (l *loading) step() error {
+func (l *loaderWorkload) step() error {
 	it := l.set.Batches(256, data.Shuffle(1))
 	for it.Next() {
 		if l.last.X != nil {
@@ -209,4 +209,4 @@ func (l *loading) step() error {
 	return it.Err()
 }
 
-func (l *loading) value() float64 { return 1 }
+func (l *loaderWorkload) value() float64 { return 1 }

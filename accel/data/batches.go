@@ -21,15 +21,15 @@ type Batch struct {
 	Y *tensor.Tensor
 	// Index holds the indices of the examples in the data set.
 	Index []int
-	// Whole is the number of examples of the batch over all ranks; without [Shard] it is Len.
+	// Whole is the number of examples of the batch over all ranks; without [Shard] it equals Len.
 	Whole int
 }
 
 // Len returns the number of examples in the batch.
 func (b Batch) Len() int { return len(b.Index) }
 
-// Share returns the fraction of the whole batch that these examples are: 1 without [Shard]. The
-// loss of the whole batch is the sum over the ranks of loss times share.
+// Share returns Len divided by Whole: 1 without [Shard]. The loss of the whole batch is the sum
+// over the ranks of loss times share.
 func (b Batch) Share() float64 { return float64(len(b.Index)) / float64(max(b.Whole, 1)) }
 
 // Option configures how a data set is divided into batches.
@@ -54,7 +54,7 @@ func Shuffle(seed uint64) Option {
 
 // Epoch sets the number of the epoch: with the same seed each epoch has a different order.
 func Epoch(n int) Option {
-	return Option{fmt.Sprintf("Epoch(%d)", n), func(l *loader) { l.round = n }}
+	return Option{fmt.Sprintf("Epoch(%d)", n), func(l *loader) { l.epoch = n }}
 }
 
 // DropLast drops the last batch if it is smaller than the others. Without it the last batch may
@@ -88,7 +88,7 @@ type loader struct {
 	workers  int
 	shuffle  bool
 	seed     uint64
-	round    int
+	epoch    int
 	dropLast bool
 	skip     int
 	rank     int // rank among ranks; ranks is 0 or 1 without Shard
@@ -162,7 +162,7 @@ func (s *Dataset) Batches(size int, options ...Option) *Batches {
 		b.count++
 	}
 	if l.shuffle {
-		b.order = permutation(s.Len(), l.seed, l.round)
+		b.order = permutation(s.Len(), l.seed, l.epoch)
 	}
 	b.taken = min(l.skip, b.count)
 	b.issued = b.taken
@@ -268,7 +268,7 @@ func (b *Batches) issue() {
 func (b *Batches) make(k int) (raw rawBatch) {
 	width := b.set.size()
 	raw.index = b.examples(k)
-	raw.x = b.room(len(raw.index) * width)
+	raw.x = b.buffer(len(raw.index) * width)
 	outputs := b.set.Targets()
 	length := b.set.SequenceLength()
 	if outputs == 0 {
@@ -317,8 +317,8 @@ func (b *Batches) examples(k int) []int {
 	return index
 }
 
-// room returns a slice of n values with arbitrary content.
-func (b *Batches) room(n int) []float32 {
+// buffer returns a slice of n values with arbitrary content.
+func (b *Batches) buffer(n int) []float32 {
 	if spare, ok := b.spare.Get().(*[]float32); ok && cap(*spare) >= n {
 		return (*spare)[:n]
 	}

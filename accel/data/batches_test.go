@@ -12,8 +12,8 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// order returns the first number of all examples as an iteration gives them, and
-// the sizes of its batches.
+// order returns the first value of each example in the order of the iteration, and the sizes of the
+// batches.
 func order(t *testing.T, it *Batches) (examples, sizes []int) {
 	t.Helper()
 	for it.Next() {
@@ -115,8 +115,7 @@ func TestContextEndsTheIteration(t *testing.T) {
 	}
 }
 
-// gate is a source that says when an example is being read and waits to be
-// allowed to.
+// gate is a source that reports when an example is requested and waits for permission to return it.
 type gate struct {
 	source
 	reading chan int
@@ -129,13 +128,13 @@ func (g gate) example(i int, dst []float32) error {
 	return g.source.example(i, dst)
 }
 
-// TestBatchesAreMadeAhead lets the second batch be read while the first is in
-// use, and an iteration that is dropped leave no goroutine behind.
+// TestBatchesAreMadeAhead checks that the second batch is read while the first is in use, and that
+// an abandoned iteration leaves no goroutine behind.
 func TestBatchesAreMadeAhead(t *testing.T) {
 	s := numbersSet(t, 4)
 	g := gate{s.source, make(chan int, 4), make(chan struct{})}
 	s.source = g
-	tensor.Zeros(1).AddScalar(1).Item() // the engine's own goroutines stay
+	tensor.Zeros(1).AddScalar(1).Item() // starts the engine's goroutines, which stay
 	before := runtime.NumGoroutine()
 	it := s.Batches(1, Workers(2))
 	go func() { g.open <- struct{}{} }()
@@ -143,7 +142,7 @@ func TestBatchesAreMadeAhead(t *testing.T) {
 		t.Fatal(it.Err())
 	}
 	<-g.reading
-	ahead := []int{<-g.reading, <-g.reading} // without another Next
+	ahead := []int{<-g.reading, <-g.reading} // without a call of Next
 	slices.Sort(ahead)
 	if !slices.Equal(ahead, []int{1, 2}) {
 		t.Errorf("read ahead: %v", ahead)

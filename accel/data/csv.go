@@ -35,7 +35,7 @@ func ReadCSV(r io.Reader, label string) (*Dataset, error) {
 	slices.Sort(classes)
 	classes = slices.Compact(classes)
 	if highest, ok := indices(classes); ok {
-		classes = numbered(highest + 1)
+		classes = numberedClasses(highest + 1)
 	}
 	index := map[string]int{}
 	for i, c := range classes {
@@ -102,7 +102,7 @@ func fromFile(path string, read func(io.Reader) (*Dataset, error)) (*Dataset, er
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
 		size = info.Size()
 	}
-	r, meter := measured(f, "reading "+filepath.Base(path), size)
+	r, meter := withProgress(f, "reading "+filepath.Base(path), size)
 	defer meter.End()
 	set, err := read(r)
 	var format *FormatError
@@ -149,7 +149,7 @@ func parseField(line int, column, field string) (float32, error) {
 }
 
 func readTable(r io.Reader, chosen []string) (*columns, error) {
-	r, meter := measured(r, "reading CSV data", 0)
+	r, meter := withProgress(r, "reading CSV data", 0)
 	defer meter.End()
 	lines := csv.NewReader(r)
 	lines.TrimLeadingSpace = true
@@ -160,18 +160,18 @@ func readTable(r io.Reader, chosen []string) (*columns, error) {
 	if err != nil {
 		return nil, csvError(err)
 	}
-	place := make([]int, len(header)) // index in the selected columns, or -1
+	position := make([]int, len(header)) // index in the selected columns, or -1
 	for i, name := range header {
-		place[i] = slices.Index(chosen, strings.TrimPrefix(name, "\ufeff"))
+		position[i] = slices.Index(chosen, strings.TrimPrefix(name, "\ufeff"))
 	}
 	for k, name := range chosen {
-		if !slices.Contains(place, k) {
+		if !slices.Contains(position, k) {
 			return nil, &FormatError{Format: "CSV", Want: fmt.Sprintf("a column %q", name), Got: strings.Join(header, ", ")}
 		}
 	}
 	t := &columns{}
 	for i, name := range header {
-		if place[i] < 0 {
+		if position[i] < 0 {
 			t.names = append(t.names, strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))
 		}
 	}
@@ -185,8 +185,8 @@ func readTable(r io.Reader, chosen []string) (*columns, error) {
 		}
 		numbers, words := make([]float32, 0, len(row)), make([]string, len(chosen))
 		for i, field := range row {
-			if place[i] >= 0 {
-				words[place[i]] = field
+			if position[i] >= 0 {
+				words[position[i]] = field
 				continue
 			}
 			at, _ := lines.FieldPos(i)

@@ -21,7 +21,7 @@ type Dataset struct {
 	targetNames []string // names of the targets; nil if unnamed
 
 	source source
-	// index maps examples of this data set to those of source; nil is the identity.
+	// index maps examples of this data set to those of source; nil means the identity.
 	index []int
 	// transforms are applied when examples are put into a batch.
 	transforms []Transform
@@ -195,8 +195,8 @@ func volume(shape []int) (n int, ok bool) {
 // maxElements limits one example and one batch, far above any memory size.
 const maxElements = 1 << 40
 
-// numbered returns the class names "0", "1", … for data sets without names.
-func numbered(n int) []string {
+// numberedClasses returns the class names "0", "1", … for data sets without names.
+func numberedClasses(n int) []string {
 	names := make([]string, n)
 	for i := range names {
 		names[i] = strconv.Itoa(i)

@@ -38,7 +38,7 @@ func TestDigits(t *testing.T) {
 	if high != 1 {
 		t.Errorf("the brightest pixel is %v", high)
 	}
-	// The first line of the file, a zero, is the first of its class.
+	// The first line of the file is a zero, the first of its class.
 	want := []float32{0, 0, 5, 13, 9, 1, 0, 0}
 	for i := range want {
 		want[i] /= 16

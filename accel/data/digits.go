@@ -90,7 +90,7 @@ func parseDigits(compressed []byte) (*Dataset, error) {
 	return &Dataset{
 		name:    "digits",
 		shape:   []int{1, side, side},
-		classes: numbered(classes),
+		classes: numberedClasses(classes),
 		source:  newPixels(side*side, images, labels, highest),
 	}, nil
 }

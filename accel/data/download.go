@@ -44,7 +44,7 @@ func (c collection) find() (string, error) {
 			return folder, nil
 		}
 	}
-	return "", fmt.Errorf("data: %s is in none of %v: %w", c.files[0].name, c.folders, fs.ErrNotExist)
+	return "", fmt.Errorf("data: %s was not found in %v: %w", c.files[0].name, c.folders, fs.ErrNotExist)
 }
 
 // download downloads the missing files to the cache folder and displays its progress. A file

@@ -35,11 +35,11 @@ func FashionMNIST() (train, test *Dataset, err error) {
 	return OpenFashionMNIST(context.Background(), "")
 }
 
-// OpenFashionMNIST is FashionMNIST with a context that can cancel the download, and with the
-// folder of the files. With a folder it searches nowhere else and downloads nothing; "" means
-// the places that FashionMNIST searches.
+// OpenFashionMNIST is FashionMNIST with a context that can cancel the download, and with the folder
+// of the files. If a folder is given, it searches only there and downloads nothing; "" means the
+// folders that FashionMNIST searches.
 func OpenFashionMNIST(ctx context.Context, folder string) (train, test *Dataset, err error) {
-	c := fashionPlaces()
+	c := fashionCollection()
 	if folder != "" {
 		c = collection{files: fashionFiles, folders: []string{folder}}
 	}
@@ -62,8 +62,8 @@ var fashionFiles = []file{
 	{"t10k-labels-idx1-ubyte", "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34", []int{10000}},
 }
 
-// fashionPlaces returns the folders to search and the one for downloads.
-func fashionPlaces() collection {
+// fashionCollection returns the folders to search and the one for downloads.
+func fashionCollection() collection {
 	const name = "fashion-mnist"
 	c := collection{files: fashionFiles}
 	if folder := os.Getenv("QUERN_DATA"); folder != "" {
@@ -84,7 +84,7 @@ func loadFashion(ctx context.Context, c collection) (train, test *Dataset, err e
 	if errors.Is(err, fs.ErrNotExist) && c.address != "" && c.cache != "" {
 		folder, err = c.cache, c.download(ctx)
 		if err != nil {
-			err = fmt.Errorf("data: Fashion-MNIST is in none of %s, and loading it failed: %w; "+
+			err = fmt.Errorf("data: Fashion-MNIST was not found in %s, and the download failed: %w; "+
 				"install Debian's dataset-fashion-mnist, or set QUERN_DATA to a folder with the files of "+
 				"https://github.com/zalandoresearch/fashion-mnist", strings.Join(c.folders, ", "), err)
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// sample returns a published file of three tiny images, and its bytes.
+// sample returns a file description for three tiny images, and the bytes of the file.
 func sample(t *testing.T) (f file, raw, zipped []byte) {
 	t.Helper()
 	raw = idxBytes(8, []uint32{3, 2, 2}, []byte("twelve bytes"))
@@ -43,7 +43,7 @@ func write(t *testing.T, folder, name string, content []byte) {
 	}
 }
 
-// quiet keeps the progress of downloads off the test's output.
+// quiet hides the progress of downloads.
 func quiet(t *testing.T) *[]display.Message {
 	t.Helper()
 	var shown []display.Message
@@ -55,7 +55,7 @@ func quiet(t *testing.T) *[]display.Message {
 func TestFileRead(t *testing.T) {
 	f, raw, zipped := sample(t)
 	damaged := bytes.Clone(zipped)
-	damaged[len(damaged)-6] ^= 1 // in the CRC
+	damaged[len(damaged)-6] ^= 1 // a bit of the CRC
 	tests := []struct {
 		name, path string
 		content    []byte
@@ -109,7 +109,7 @@ func TestDownload(t *testing.T) {
 	if _, err := c.find(); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("before the download: %v", err)
 	}
-	for range 2 { // the second finds what the first has brought
+	for range 2 { // the second iteration finds the downloaded files
 		if err := c.download(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -204,8 +204,8 @@ func TestMissingFashionMNISTSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// TestLoadFashion downloads four tiny files in the shape of the real ones, and
-// finds them in the cache the next time.
+// TestLoadFashion downloads four tiny files with the structure of the real ones, and then finds
+// them in the cache.
 func TestLoadFashion(t *testing.T) {
 	quiet(t)
 	contents := map[string][]byte{}
@@ -256,10 +256,10 @@ func TestLoadFashion(t *testing.T) {
 	}
 }
 
-// TestFashionFiles reads the smaller half of the real set where a Debian
-// package or the user has put it; it downloads nothing.
+// TestFashionFiles reads the test set of the real files if the Debian package or the user has
+// installed it; it downloads nothing.
 func TestFashionFiles(t *testing.T) {
-	folder, err := fashionPlaces().find()
+	folder, err := fashionCollection().find()
 	if errors.Is(err, fs.ErrNotExist) {
 		testenv.Missing(t, "Fashion-MNIST is not here: %v", err)
 	}

@@ -146,11 +146,10 @@ func TestNPY(t *testing.T) {
 	}
 }
 
-// TestOpenNPY reads every element type from a mapped file, as NPY reads it at
-// once.
+// TestOpenNPY compares mapped files of each element type with NPY.
 func TestOpenNPY(t *testing.T) {
 	folder := t.TempDir()
-	long := make([]float32, 3*5000) // more than one block each
+	long := make([]float32, 3*5000) // more than one block per example
 	for i := range long {
 		long[i] = float32(i) / 7
 	}
@@ -263,7 +262,7 @@ func TestOpenIDX(t *testing.T) {
 	}
 }
 
-// painted returns a picture of one colour as a PNG file.
+// painted returns a PNG image of one colour.
 func painted(t *testing.T, c color.Color) []byte {
 	t.Helper()
 	m := image.NewRGBA(image.Rect(0, 0, 4, 4))

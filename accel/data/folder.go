@@ -21,7 +21,7 @@ import (
 // allocated for it.
 func Images(folder string, height, width int) (*Dataset, error) {
 	if height < 1 || width < 1 || height > 1<<15 || width > 1<<15 {
-		return nil, fmt.Errorf("data: images of %d × %d pixels", height, width)
+		return nil, fmt.Errorf("data: Images: the size %d × %d must be positive", height, width)
 	}
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -32,7 +32,7 @@ func Images(folder string, height, width int) (*Dataset, error) {
 		labels  []byte
 		rgb     []byte
 		grey    = true
-		found   []picturePath
+		found   []imagePath
 	)
 	for _, e := range entries {
 		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
@@ -43,8 +43,8 @@ func Images(folder string, height, width int) (*Dataset, error) {
 			return nil, fmt.Errorf("data: %w", err)
 		}
 		for _, f := range files {
-			if pictureFile(f.Name()) {
-				found = append(found, picturePath{filepath.Join(folder, e.Name(), f.Name()), byte(len(classes))})
+			if isImageFile(f.Name()) {
+				found = append(found, imagePath{filepath.Join(folder, e.Name(), f.Name()), byte(len(classes))})
 			}
 		}
 		classes = append(classes, e.Name())
@@ -55,8 +55,8 @@ func Images(folder string, height, width int) (*Dataset, error) {
 	case len(classes) > 256:
 		return nil, fmt.Errorf("data: %s has %d classes; at most 256 can be read", folder, len(classes))
 	}
-	err = eachPicture(folder, found, func(p picturePath) error {
-		picture, onlyGrey, err := decodePicture(p.path, height, width)
+	err = eachImage(folder, found, func(p imagePath) error {
+		picture, onlyGrey, err := decodeImageFile(p.path, height, width)
 		rgb, labels = append(rgb, picture...), append(labels, p.class)
 		grey = grey && onlyGrey
 		return err
@@ -78,8 +78,8 @@ func Images(folder string, height, width int) (*Dataset, error) {
 	}, nil
 }
 
-// eachPicture calls read for each file of a folder and shows a progress bar if that takes long.
-func eachPicture(folder string, found []picturePath, read func(picturePath) error) error {
+// eachImage calls read for each file of a folder and displays a progress bar if that takes long.
+func eachImage(folder string, found []imagePath, read func(imagePath) error) error {
 	meter := display.NewMeter("reading "+filepath.Base(folder), float64(len(found)))
 	defer meter.End()
 	for i, p := range found {
@@ -91,13 +91,13 @@ func eachPicture(folder string, found []picturePath, read func(picturePath) erro
 	return nil
 }
 
-// picturePath is an image file with its class.
-type picturePath struct {
+// imagePath is an image file with its class.
+type imagePath struct {
 	path  string
 	class byte
 }
 
-func pictureFile(name string) bool {
+func isImageFile(name string) bool {
 	extension := strings.ToLower(filepath.Ext(name))
 	return !strings.HasPrefix(name, ".") && slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif"}, extension)
 }

@@ -77,7 +77,7 @@ func readIDX(r io.Reader, wanted func(shape []int) error) (*IDX, error) {
 	if err := wanted(a.Shape); err != nil {
 		return nil, err
 	}
-	r, meter := measured(r, "reading IDX data", int64(elements))
+	r, meter := withProgress(r, "reading IDX data", int64(elements))
 	defer meter.End()
 	// The buffer grows with the data read, not with the size in the header.
 	var elementsRead bytes.Buffer

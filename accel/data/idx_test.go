@@ -24,7 +24,7 @@ func TestReadIDX(t *testing.T) {
 		name    string
 		in      []byte
 		shape   []int
-		wantErr string // part of it; empty for success
+		wantErr string // part of the error; empty for success
 	}{
 		{"matrix", idxBytes(8, []uint32{2, 3}, six), []int{2, 3}, ""},
 		{"vector", idxBytes(8, []uint32{6}, six), []int{6}, ""},
@@ -64,8 +64,8 @@ func TestReadIDX(t *testing.T) {
 	}
 }
 
-// FuzzReadIDX demands that whatever is read holds what its header says, and
-// that writing it again gives the same bytes.
+// FuzzReadIDX checks that an array has as many elements as its header says, and that writing it
+// gives the same bytes.
 func FuzzReadIDX(f *testing.F) {
 	f.Add(idxBytes(8, []uint32{2, 3}, []byte{1, 2, 3, 4, 5, 6}))
 	f.Add(idxBytes(8, []uint32{1 << 30, 1 << 30}, nil))

@@ -77,7 +77,7 @@ func (s *Dataset) holds() string {
 		return text + fmt.Sprintf(", %d targets each", n)
 	}
 	if s.SequenceLength() > 0 {
-		return text + fmt.Sprintf(", a label of %d at each place", len(s.classes))
+		return text + fmt.Sprintf(", a label of %d classes at each position", len(s.classes))
 	}
 	text += fmt.Sprintf(", %d classes", len(s.classes))
 	if words := s.transformed(); words != "" {

@@ -13,8 +13,8 @@ import (
 	scale "golang.org/x/image/draw"
 )
 
-// decodePicture returns an image file as bytes, channels first, and whether it is grey.
-func decodePicture(path string, height, width int) (planes []byte, grey bool, err error) {
+// decodeImageFile returns an image file as bytes, channels first, and whether it is grey.
+func decodeImageFile(path string, height, width int) (planes []byte, grey bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, false, fmt.Errorf("data: %w", err)
@@ -54,7 +54,7 @@ func decodeImage(r io.ReadSeeker, size int64) (image.Image, error) {
 	wrong := func(want, format string, got ...any) error {
 		return &FormatError{Format: "image", Want: want, Got: fmt.Sprintf(format, got...)}
 	}
-	const wanted = "a picture in PNG, JPEG or GIF format"
+	const wanted = "an image in PNG, JPEG or GIF format"
 	config, _, err := image.DecodeConfig(r)
 	if err != nil {
 		return nil, wrong(wanted, "%v", err)

@@ -16,21 +16,21 @@ import (
 	"testing"
 )
 
-// chunk returns a part of a PNG file.
+// chunk returns a chunk of a PNG file.
 func chunk(kind string, data []byte) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
 	b = append(append(b, kind...), data...)
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
 }
 
-// declaredPNG declares a size and has no pixels.
+// declaredPNG returns a PNG file with a header that declares a size, and without pixels.
 func declaredPNG(width, height uint32, depth, kind byte) []byte {
 	header := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, width), height)
 	b := append([]byte("\x89PNG\r\n\x1a\n"), chunk("IHDR", append(header, depth, kind, 0, 0, 0))...)
 	return append(append(b, chunk("IDAT", []byte{0x78, 0x9c, 3, 0, 0, 0, 0, 1})...), chunk("IEND", nil)...)
 }
 
-// declaredJPEG returns an image whose header says another size.
+// declaredJPEG returns a JPEG file whose header declares another size.
 func declaredJPEG(t testing.TB, width, height uint16) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -43,7 +43,7 @@ func declaredJPEG(t testing.TB, width, height uint16) []byte {
 	return b.Bytes()
 }
 
-// declaredGIF declares a size and has no pixels.
+// declaredGIF returns a GIF file with a header that declares a size, and without pixels.
 func declaredGIF(width, height uint16) []byte {
 	b := binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16([]byte("GIF89a"), width), height)
 	b = append(b, 0x80, 0, 0, 0, 0, 0, 255, 255, 255, 0x2c, 0, 0, 0, 0)
@@ -51,8 +51,8 @@ func declaredGIF(width, height uint16) []byte {
 	return append(b, 0, 2, 1, 0, 0, 0x3b)
 }
 
-// TestDeclaredSize has files declare sizes that they do not hold: what is allocated
-// must be in proportion to what is there.
+// TestDeclaredSize reads files that declare larger sizes than they have: allocations must be
+// proportional to the file.
 func TestDeclaredSize(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.Mkdir(filepath.Join(folder, "class"), 0o700); err != nil {
@@ -91,7 +91,7 @@ func TestDeclaredSize(t *testing.T) {
 	}
 }
 
-// A blank image is small on the disk, and read all the same.
+// A blank image compresses well and must still be read.
 func TestBlankImages(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.Mkdir(filepath.Join(folder, "class"), 0o700); err != nil {
@@ -119,14 +119,14 @@ func TestBlankImages(t *testing.T) {
 	}
 }
 
-// What is no file is not waited for.
+// Images must not block on a file that is not regular, such as a pipe.
 func TestImageThatIsNoFile(t *testing.T) {
-	if _, _, err := decodePicture(os.DevNull, 8, 8); err == nil {
+	if _, _, err := decodeImageFile(os.DevNull, 8, 8); err == nil {
 		t.Error("no error")
 	}
 }
 
-// FuzzDecodeImage demands that what is decoded is in proportion to what is there.
+// FuzzDecodeImage checks that the decoded size is proportional to the file.
 func FuzzDecodeImage(f *testing.F) {
 	f.Add(declaredPNG(100_000, 100_000, 8, 2))
 	f.Add(declaredPNG(2, 2, 8, 2))

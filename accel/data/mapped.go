@@ -47,7 +47,7 @@ func OpenIDX(images, labels string) (*Dataset, error) {
 		return nil, &FormatError{Format: "IDX", Path: images, Want: "images of shape [N H W] or [N C H W]", Got: fmt.Sprint(shape)}
 	}
 	m.size = size
-	return &Dataset{name: images, shape: example, classes: numbered(classes), source: m}, nil
+	return &Dataset{name: images, shape: example, classes: numberedClasses(classes), source: m}, nil
 }
 
 // mapIDX maps a file and reads its header: the shape, and the offset of the elements.
@@ -82,7 +82,7 @@ func mapIDX(path string) (file *mmap.ReaderAt, shape []int, offset int64, err er
 	for i := range int(header[3]) {
 		d := binary.BigEndian.Uint32(header[4+4*i:])
 		if d > math.MaxInt32 || d > 0 && elements > maxElements/int64(d) {
-			return nil, nil, 0, wrong("dimensions of a size that can be", "dimension %d of size %d", i, d)
+			return nil, nil, 0, wrong("dimensions below 2 GiB in total", "dimension %d of size %d", i, d)
 		}
 		shape = append(shape, int(d))
 		elements *= int64(d)

@@ -160,7 +160,7 @@ func readNPYBody(r io.Reader) (*npyHeader, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	r, meter := measured(r, "reading NPY data", h.bytes)
+	r, meter := withProgress(r, "reading NPY data", h.bytes)
 	defer meter.End()
 	var body bytes.Buffer
 	n, err := body.ReadFrom(io.LimitReader(r, h.bytes+1))

@@ -52,7 +52,7 @@ func (s *Dataset) Append(examples [][]float32, labels []int) (*Dataset, error) {
 
 func (s *Dataset) oneClassEach(name string) error {
 	if s.Targets() > 0 || s.SequenceLength() > 0 {
-		return fmt.Errorf("data: %s: the examples of %s have no single class", name, s.name)
+		return fmt.Errorf("data: %s: the examples of %s do not have one class each", name, s.name)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ type resident struct {
 	y       *tensor.Tensor // [N], [N, length] or [N, targets]
 }
 
-// ofBytes is a source whose values are bytes divided by a constant.
-type ofBytes interface {
+// byteSource is a source whose values are bytes divided by a constant.
+type byteSource interface {
 	bytes(i int, dst []byte) error
 	highest() float32
 }
@@ -34,7 +34,7 @@ func (s *Dataset) OnDevice() (on *Dataset, err error) {
 	}()
 	r := &resident{}
 	n, size := s.Len(), s.size()
-	if b, ok := s.source.(ofBytes); ok {
+	if b, ok := s.source.(byteSource); ok {
 		raw := make([]byte, n*size)
 		for i := range n {
 			if err := b.bytes(s.at(i), raw[i*size:(i+1)*size]); err != nil {
@@ -72,9 +72,9 @@ func (s *Dataset) OnDevice() (on *Dataset, err error) {
 	t := *s
 	t.resident = r
 	if s.index != nil { // the tensors have the order of the source
-		t.source, t.index = picked{s.source, s.index}, nil
+		t.source, t.index = selection{s.source, s.index}, nil
 		if _, ok := s.source.(sequences); ok {
-			t.source = pickedSequences{picked{s.source, s.index}}
+			t.source = selectedSequences{selection{s.source, s.index}}
 		}
 	}
 	if err := t.checkResident(); err != nil {
@@ -83,22 +83,22 @@ func (s *Dataset) OnDevice() (on *Dataset, err error) {
 	return &t, nil
 }
 
-// picked selects some examples of a source.
-type picked struct {
+// selection selects some examples of a source.
+type selection struct {
 	source
 	index []int
 }
 
-func (p picked) len() int                           { return len(p.index) }
-func (p picked) example(i int, dst []float32) error { return p.source.example(p.index[i], dst) }
-func (p picked) label(i int) int                    { return p.source.label(p.index[i]) }
-func (p picked) target(i int, dst []float32)        { p.source.target(p.index[i], dst) }
+func (p selection) len() int                           { return len(p.index) }
+func (p selection) example(i int, dst []float32) error { return p.source.example(p.index[i], dst) }
+func (p selection) label(i int) int                    { return p.source.label(p.index[i]) }
+func (p selection) target(i int, dst []float32)        { p.source.target(p.index[i], dst) }
 
-// pickedSequences is picked for a source with a label at each position.
-type pickedSequences struct{ picked }
+// selectedSequences is picked for a source with a label at each position.
+type selectedSequences struct{ selection }
 
-func (p pickedSequences) sequenceLength() int { return p.source.(sequences).sequenceLength() }
-func (p pickedSequences) labels(i int, dst []int) {
+func (p selectedSequences) sequenceLength() int { return p.source.(sequences).sequenceLength() }
+func (p selectedSequences) labels(i int, dst []int) {
 	p.source.(sequences).labels(p.index[i], dst)
 }
 
@@ -117,7 +117,7 @@ func (s *Dataset) checkResident() error {
 
 // batch gathers examples of the data set on the device.
 func (r *resident) batch(s *Dataset, index []int, l *loader) Batch {
-	var w work
+	var w tensorScope
 	defer w.done()
 	rows := make([]int, len(index))
 	for i, e := range index {
@@ -134,7 +134,7 @@ func (r *resident) batch(s *Dataset, index []int, l *loader) Batch {
 	if len(s.transforms) > 0 {
 		random := make([]*rand.Rand, len(index))
 		for i, e := range index {
-			random[i] = l.chance(e)
+			random[i] = l.randomFor(e)
 		}
 		for _, t := range s.transforms {
 			x = t.device(w.keep(x), s.shape, random)
@@ -143,27 +143,27 @@ func (r *resident) batch(s *Dataset, index []int, l *loader) Batch {
 	return Batch{X: x, Y: r.y.IndexSelect(pick), Index: index}
 }
 
-// work holds intermediate tensors, which are released at the end.
-type work struct{ made []*tensor.Tensor }
+// tensorScope holds intermediate tensors, which are released at the end.
+type tensorScope struct{ made []*tensor.Tensor }
 
-func (w *work) keep(t *tensor.Tensor) *tensor.Tensor {
+func (w *tensorScope) keep(t *tensor.Tensor) *tensor.Tensor {
 	w.made = append(w.made, t)
 	return t
 }
 
-func (w *work) done() {
+func (w *tensorScope) done() {
 	for _, t := range w.made {
 		t.Release()
 	}
 }
 
 // column returns a value per example, which broadcasts to [N, C, H, W].
-func (w *work) column(numbers []float64) *tensor.Tensor {
+func (w *tensorScope) column(numbers []float64) *tensor.Tensor {
 	return w.keep(tensor.FromFloat64s(numbers, len(numbers), 1, 1, 1))
 }
 
 // count returns 0 to n-1 along one of the dimensions of [N, C, H, W], times a factor.
-func (w *work) count(n, along, factor int) *tensor.Tensor {
+func (w *tensorScope) count(n, along, factor int) *tensor.Tensor {
 	numbers, shape := make([]float64, n), []int{1, 1, 1, 1}
 	for i := range numbers {
 		numbers[i] = float64(i * factor)
@@ -173,7 +173,7 @@ func (w *work) count(n, along, factor int) *tensor.Tensor {
 }
 
 // images returns a batch as [N, C, H, W], with or without a channel dimension in the images.
-func (w *work) images(x *tensor.Tensor, shape []int) *tensor.Tensor {
+func (w *tensorScope) images(x *tensor.Tensor, shape []int) *tensor.Tensor {
 	if len(shape) == 3 {
 		return x
 	}
@@ -182,7 +182,7 @@ func (w *work) images(x *tensor.Tensor, shape []int) *tensor.Tensor {
 
 // flipOnDevice implements RandomHorizontalFlip.
 func flipOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor {
-	var w work
+	var w tensorScope
 	defer w.done()
 	flip := make([]float64, len(random))
 	for i, r := range random {
@@ -203,7 +203,7 @@ func flipOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Te
 // shiftOnDevice implements RandomShift: it pads the images, and gathers each pixel from its
 // position before the shift. Positions are computed in float64, which is exact up to 2^53.
 func shiftOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand, pixels int) *tensor.Tensor {
-	var w work
+	var w tensorScope
 	defer w.done()
 	down, right := make([]float64, len(random)), make([]float64, len(random))
 	for i, r := range random {
@@ -214,20 +214,20 @@ func shiftOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand, pixels in
 	padded := w.keep(w.keep(images.Pad(2, pixels, pixels)).Pad(3, pixels, pixels))
 	row := width + 2*pixels
 	plane := row * (height + 2*pixels)
-	place := w.count(n, 0, channels*plane)
+	position := w.count(n, 0, channels*plane)
 	for _, more := range []*tensor.Tensor{
 		w.count(channels, 1, plane), w.count(height, 2, row), w.count(width, 3, 1),
 		w.keep(w.column(down).MulScalar(float64(-row))), w.keep(w.column(right).MulScalar(-1)),
 	} {
-		place = w.keep(place.Add(more))
+		position = w.keep(position.Add(more))
 	}
-	index := w.keep(w.keep(place.AddScalar(float64(pixels*row + pixels))).Cast(tensor.Int64))
+	index := w.keep(w.keep(position.AddScalar(float64(pixels*row + pixels))).Cast(tensor.Int64))
 	return w.keep(w.keep(padded.Reshape(-1)).IndexSelect(index)).Reshape(x.Shape()...)
 }
 
-// cutOnDevice implements Cutout.
-func cutOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand, pixels int) *tensor.Tensor {
-	var w work
+// cutoutOnDevice implements Cutout.
+func cutoutOnDevice(x *tensor.Tensor, shape []int, random []*rand.Rand, pixels int) *tensor.Tensor {
+	var w tensorScope
 	defer w.done()
 	images := w.images(x, shape)
 	height, width := images.Size(2), images.Size(3)

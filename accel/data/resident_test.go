@@ -13,7 +13,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// same compares all batches of two sets bit for bit.
+// same compares all batches of two data sets bit for bit.
 func same(t *testing.T, want, got *data.Dataset, options ...data.Option) {
 	t.Helper()
 	a, b := want.Batches(7, options...), got.Batches(7, options...)
@@ -30,8 +30,8 @@ func same(t *testing.T, want, got *data.Dataset, options ...data.Option) {
 	}
 }
 
-// TestOnDevice wants the same batches from the device, for every kind of set, in
-// any order, with every transform.
+// TestOnDevice compares batches from the device with those from the host, for every kind of data
+// set, any order and every transform.
 func TestOnDevice(t *testing.T) {
 	digits, _, err := data.Digits()
 	if err != nil {
@@ -60,7 +60,7 @@ func TestOnDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	grey, err := pictures(t, 20).Reshape(3, 4)
+	grey, err := testImages(t, 20).Reshape(3, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestOnDevice(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					c, err := a.OnDevice() // transforms first
+					c, err := a.OnDevice() // after Map
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -120,7 +120,7 @@ func TestOnDevice(t *testing.T) {
 }
 
 func TestOnDeviceRefuses(t *testing.T) {
-	set := pictures(t, 4)
+	set := testImages(t, 4)
 	own := data.Lambda("own", func([]float32, []int, *rand.Rand) {})
 	on, err := set.OnDevice()
 	if err != nil {
@@ -142,9 +142,9 @@ func TestOnDeviceRefuses(t *testing.T) {
 	}
 }
 
-// TestCutout counts the pixels that are hidden.
+// TestCutout counts the hidden pixels.
 func TestCutout(t *testing.T) {
-	set := pictures(t, 300)
+	set := testImages(t, 300)
 	cut, err := set.Map(data.Cutout(2))
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestCutout(t *testing.T) {
 		counts[zeros]++
 	}
 	for n := range counts {
-		if n > 5 { // four, and the pixel that is 0 anyway
+		if n > 5 { // four hidden pixels and the one that is 0 in the image
 			t.Errorf("%d pixels are hidden", n)
 		}
 	}

@@ -29,7 +29,7 @@ func (s *Dataset) Schema() Schema {
 // MismatchError says that the labels or columns of a data set differ in meaning from those that
 // a model was trained with, so the model's predictions would be compared with the wrong ones.
 type MismatchError struct {
-	Dataset, Trained string // names of both data sets
+	Dataset, Trained string // names of the data set and of the training set
 	What             string // "class", "column" or "target", or "labels" if the kind of labels differs
 	At               int    // the first index at which they differ; 0 for labels
 	Got, Want        string // the names; "" if missing
@@ -38,7 +38,7 @@ type MismatchError struct {
 // Error names the difference and says what to do.
 func (e *MismatchError) Error() string {
 	if e.What == "labels" {
-		return fmt.Sprintf("data: %s has %s, but %s has %s: use sets with labels of one kind", e.Dataset, e.Got, e.Trained, e.Want)
+		return fmt.Sprintf("data: %s has %s, but %s has %s: use data sets with the same kind of labels", e.Dataset, e.Got, e.Trained, e.Want)
 	}
 	name := func(s string) string {
 		if s == "" {
@@ -46,15 +46,14 @@ func (e *MismatchError) Error() string {
 		}
 		return strconv.Quote(s)
 	}
-	return fmt.Sprintf("data: %s %d is %s in %s, but %s in %s, which the model learns from: Like(training set) brings a set into that order, and WithClasses names classes",
+	return fmt.Sprintf("data: %s %d is %s in %s, but %s in %s, the training set: reorder the data set with Like(training set), or name its classes with WithClasses",
 		e.What, e.At, name(e.Got), e.Dataset, name(e.Want), e.Trained)
 }
 
-// Check returns a [*MismatchError] if a model trained with this schema cannot be evaluated on
-// the data set, because a class index, a column or a target has another meaning. The data set
-// may have fewer classes, because the last ones need not occur, and more classes if they are
-// only numbers. Columns are compared if both data sets name them, see [Dataset.Columns].
-// have names, see [Dataset.Columns].
+// Check returns a [*MismatchError] if a model trained with this schema cannot be evaluated on the
+// data set, because a class index, a column or a target has another meaning. The data set may have
+// fewer classes, because the last ones need not occur, and more classes if they are only numbers.
+// Columns are compared if both data sets name them; see [Dataset.Columns].
 func (want Schema) Check(set *Dataset) error {
 	got := set.Schema()
 	if a, b := got.kind(), want.kind(); a != b {
@@ -94,9 +93,9 @@ func (s Schema) kind() string {
 	case s.Outputs > 0:
 		return fmt.Sprintf("targets of length %d", s.Outputs)
 	case s.SequenceLength > 0:
-		return "a class at each place of a sequence"
+		return "a class at each position of a sequence"
 	}
-	return "one class an example"
+	return "one class per example"
 }
 
 // differ returns the first difference between two lists of names, or nil.

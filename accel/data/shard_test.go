@@ -8,8 +8,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 )
 
-// TestShardDividesEachBatch compares the parts of all ranks with the batches that there are
-// without them.
+// TestShardDividesEachBatch compares the parts of all ranks with the batches without Shard.
 func TestShardDividesEachBatch(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 64, 65} {
 		x, labels := make([][]float32, n), make([]int, n)

@@ -27,7 +27,7 @@ func FromSlices(examples [][]float32, labels []int) (*Dataset, error) {
 	return &Dataset{
 		name:    "examples",
 		shape:   []int{width},
-		classes: numbered(classes),
+		classes: numberedClasses(classes),
 		source:  &floats{width: width, data: numbers, labels: slices.Clone(labels)},
 	}, nil
 }
@@ -84,7 +84,7 @@ func labelled(shape []int, y *tensor.Tensor) (*Dataset, *floats, error) {
 	}
 	width, ok := volume(example)
 	if !ok {
-		return nil, nil, fmt.Errorf("data: examples of shape %v have no numbers", example)
+		return nil, nil, fmt.Errorf("data: examples of shape %v have no elements", example)
 	}
 	source := &floats{width: width}
 	s := &Dataset{name: "examples", shape: slices.Clone(example), source: source}
@@ -98,7 +98,7 @@ func labelled(shape []int, y *tensor.Tensor) (*Dataset, *floats, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		s.classes = numbered(n)
+		s.classes = numberedClasses(n)
 		return s, source, nil
 	}
 	return nil, nil, fmt.Errorf("data: %v labels of shape %v: want class indices, integers of shape [N], or targets, floats of shape [N, targets]", y.DType(), labels)

@@ -59,8 +59,8 @@ func (s *Dataset) with(index []int) *Dataset {
 	return &t
 }
 
-// permutation returns a shuffle of 0 … n-1 that depends only on the seed and the round, so the
+// permutation returns a shuffle of 0 … n-1 that depends only on the seed and the epoch, so the
 // order of an epoch is reproducible.
-func permutation(n int, seed uint64, round int) []int {
-	return rand.New(rand.NewPCG(seed, uint64(round))).Perm(n)
+func permutation(n int, seed uint64, epoch int) []int {
+	return rand.New(rand.NewPCG(seed, uint64(epoch))).Perm(n)
 }

@@ -31,7 +31,7 @@ func TestFromTensors(t *testing.T) {
 		"nil":          {images, nil, "a tensor is nil"},
 		"other length": {images, tensor.FromInts([]int{1}, 1), "shape [2 1 2 2] and [1]"},
 		"scalar":       {tensor.Zeros(), tensor.Zeros(), "first dimension"},
-		"empty":        {tensor.Zeros(2, 0), tensor.Zeros(2, 1), "have no numbers"},
+		"empty":        {tensor.Zeros(2, 0), tensor.Zeros(2, 1), "have no elements"},
 		"flat targets": {images, tensor.Zeros(2), "float32 labels of shape [2]"},
 		"negative":     {images, tensor.FromInts([]int{0, -1}, 2), "label -1 of example 1"},
 	} {

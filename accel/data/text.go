@@ -89,10 +89,10 @@ func (v *Vocabulary) String() string {
 // nn.Embedding, and Y [N, length] of type int32.
 func Windows(tokens []int, length, step int) (*Dataset, error) {
 	if length < 1 || step < 1 {
-		return nil, fmt.Errorf("data: windows of %d tokens every %d: both must be at least 1", length, step)
+		return nil, fmt.Errorf("data: Windows: length %d and step %d must both be at least 1", length, step)
 	}
 	if len(tokens) < length+1 {
-		return nil, fmt.Errorf("data: %d tokens are too few for a window of %d and the token after it", len(tokens), length)
+		return nil, fmt.Errorf("data: Windows: %d tokens are too few for a window of %d and the token after it", len(tokens), length)
 	}
 	classes, err := countClasses(tokens)
 	if err != nil {
@@ -101,7 +101,7 @@ func Windows(tokens []int, length, step int) (*Dataset, error) {
 	return &Dataset{
 		name:    "text",
 		shape:   []int{length},
-		classes: numbered(classes),
+		classes: numberedClasses(classes),
 		source:  &windows{tokens: slices.Clone(tokens), length: length, step: step},
 	}, nil
 }

@@ -23,7 +23,7 @@ type Transform struct {
 func (t Transform) String() string { return t.text }
 
 // Map returns the data set with transforms that are applied in this order to each example of a
-// batch, by the workers. Their random numbers depend on the seed and round of the batches
+// batch, by the workers. Their random numbers depend on the seed and the epoch of the batches
 // ([Shuffle], [Epoch]) and on the example, so they differ in each epoch and do not depend on
 // the number of workers. [Dataset.Example] and [Dataset.Image] do not apply transforms. Map
 // fails if a transform does not fit the shape of the examples.
@@ -69,10 +69,10 @@ func Normalize(mean, deviation float64) Transform {
 			}
 		},
 		device: func(x *tensor.Tensor, _ []int, _ []*rand.Rand) *tensor.Tensor {
-			var w work
+			var w tensorScope
 			defer w.done()
-			wide := w.keep(w.keep(x.Cast(tensor.Float64)).AddScalar(-mean))
-			return w.keep(wide.Div(w.keep(tensor.FromFloat64s([]float64{deviation})))).Cast(tensor.Float32)
+			float64s := w.keep(w.keep(x.Cast(tensor.Float64)).AddScalar(-mean))
+			return w.keep(float64s.Div(w.keep(tensor.FromFloat64s([]float64{deviation})))).Cast(tensor.Float32)
 		},
 	}
 }
@@ -147,7 +147,7 @@ func Cutout(pixels int) Transform {
 			}
 		},
 		device: func(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor {
-			return cutOnDevice(x, shape, random, pixels)
+			return cutoutOnDevice(x, shape, random, pixels)
 		},
 	}
 }
@@ -164,7 +164,7 @@ func shift(x []float32, height, width, down, right int) {
 
 func imageShape(shape []int) error {
 	if n := len(shape); n < 2 || n > 3 {
-		return fmt.Errorf("images of shape [H W] or [C H W] are needed")
+		return fmt.Errorf("the shape must be [H W] or [C H W]")
 	}
 	return nil
 }
@@ -174,15 +174,15 @@ func (s *Dataset) transform(x []float32, e int, l *loader) {
 	if len(s.transforms) == 0 {
 		return
 	}
-	random := l.chance(e)
+	random := l.randomFor(e)
 	for _, t := range s.transforms {
 		t.apply(x, s.shape, random)
 	}
 }
 
-// chance returns the random numbers for example e in this round.
-func (l *loader) chance(e int) *rand.Rand {
-	return rand.New(rand.NewPCG(l.seed^0x9e3779b97f4a7c15, uint64(l.round)<<40^uint64(e)))
+// randomFor returns the random numbers for example e in this epoch.
+func (l *loader) randomFor(e int) *rand.Rand {
+	return rand.New(rand.NewPCG(l.seed^0x9e3779b97f4a7c15, uint64(l.epoch)<<40^uint64(e)))
 }
 
 // transformed returns the transforms as text, "" if there are none.

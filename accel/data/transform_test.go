@@ -11,8 +11,8 @@ import (
 	"github.com/quernlab/quern/accel/data"
 )
 
-// pictures is n images of 3×4 pixels; pixel k of image i is 100·i + k.
-func pictures(t *testing.T, n int) *data.Dataset {
+// testImages returns n images of 3×4 pixels; pixel k of image i is 100·i + k.
+func testImages(t *testing.T, n int) *data.Dataset {
 	t.Helper()
 	examples := make([][]float32, n)
 	for i := range examples {
@@ -47,13 +47,13 @@ func apply(t *testing.T, set *data.Dataset, options ...data.Option) (all [][]flo
 }
 
 func TestTransforms(t *testing.T) {
-	set := pictures(t, 200)
+	set := testImages(t, 200)
 	mapped, err := set.Map(data.RandomHorizontalFlip(), data.RandomShift(1), data.Normalize(3, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
 	undo := func(x []float32) string { return fmt.Sprint(x) }
-	// Each example is one of the eighteen images that flip and shift can give.
+	// Each result is one of the eighteen combinations of flip and shift.
 	possible := func(i int) map[string]bool {
 		all := map[string]bool{}
 		for flip := range 2 {
@@ -121,7 +121,7 @@ func TestTransforms(t *testing.T) {
 }
 
 func TestTransformsThatDoNotFit(t *testing.T) {
-	set := pictures(t, 1)
+	set := testImages(t, 1)
 	flat, err := set.Reshape(12)
 	if err != nil {
 		t.Fatal(err)

@@ -55,7 +55,7 @@ type batchNorm struct {
 	runningMean, runningVar *Tensor // [C]
 	evaluating              bool
 	synchronised            bool
-	across                  tensor.Across // the ranks; nil where there are none
+	across                  tensor.ProcessGroup // the ranks; nil where there are none
 }
 
 func (n *batchNorm) Forward(x *Tensor) *Tensor {
@@ -101,13 +101,13 @@ func (n *batchNorm) name() string {
 	return "BatchNorm"
 }
 
-var _ layer.Synchronised = (*batchNorm)(nil)
+var _ layer.Synchronized = (*batchNorm)(nil)
 
 // OverRanks reports whether the layer is a SyncBatchNorm.
 func (n *batchNorm) OverRanks() bool { return n.synchronised }
 
-// Synchronise tells the layer through what ranks add up; nil for none.
-func (n *batchNorm) Synchronise(through tensor.Across) { n.across = through }
+// Synchronize tells the layer through what ranks add up; nil for none.
+func (n *batchNorm) Synchronize(through tensor.ProcessGroup) { n.across = through }
 
 func (n *batchNorm) Layer() any {
 	return layer.Normalization{Weight: &n.weight, Bias: &n.bias, Mean: &n.runningMean, Variance: &n.runningVar, Epsilon: epsilon}

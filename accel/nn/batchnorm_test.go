@@ -51,13 +51,13 @@ func TestConvertSyncBatchNorm(t *testing.T) {
 	}
 }
 
-// TestCatchAcrossError wants a rank that is lost within a layer to be an error.
-func TestCatchAcrossError(t *testing.T) {
+// TestCatchAllReduceError wants a rank that is lost within a layer to be an error.
+func TestCatchAllReduceError(t *testing.T) {
 	lost := errors.New("lost")
 	err := func() (err error) {
 		defer nn.Catch(&err)
 		nn.Sequential(nn.Lambda(func(*tensor.Tensor) *tensor.Tensor {
-			panic(&tensor.AcrossError{Op: "SyncBatchNorm", Err: lost})
+			panic(&tensor.AllReduceError{Op: "SyncBatchNorm", Err: lost})
 		})).Forward(tensor.Ones(1, 1))
 		return nil
 	}()

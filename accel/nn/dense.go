@@ -87,7 +87,7 @@ func (l *DenseLayer) start(shape []int) {
 // each output has.
 func uniform(in int, trained bool, shape ...int) *Tensor {
 	bound := 1 / math.Sqrt(float64(in))
-	p := tensor.Uniform(tensor.Weights(), -bound, bound, shape...)
+	p := tensor.Uniform(tensor.WeightGenerator(), -bound, bound, shape...)
 	p.SetRequiresGrad(trained)
 	return p
 }

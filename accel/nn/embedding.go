@@ -22,7 +22,7 @@ func (e *embedding) Forward(x *Tensor) *Tensor {
 		if e.tokens < 1 || e.width < 1 {
 			panic(&tensor.ShapeError{Op: "Embedding", Shapes: [][]int{x.Shape()}, Hint: fmt.Sprintf("%v must have at least one token and a width of at least 1", e)})
 		}
-		e.weight = tensor.Randn(tensor.Weights(), e.tokens, e.width)
+		e.weight = tensor.Randn(tensor.WeightGenerator(), e.tokens, e.width)
 		e.weight.SetRequiresGrad(!e.frozen)
 	}
 	if !x.DType().IsFloat() {
@@ -55,7 +55,7 @@ func (e *posEmbedding) Forward(x *Tensor) *Tensor {
 		panic(&tensor.ShapeError{Op: "PositionEmbedding", Shapes: [][]int{shape}, Hint: fmt.Sprintf("%v takes [N, T, %d] with T up to %d", e, e.width, e.length)})
 	}
 	if e.weight == nil {
-		e.weight = tensor.Randn(tensor.Weights(), e.length, e.width)
+		e.weight = tensor.Randn(tensor.WeightGenerator(), e.length, e.width)
 		e.weight.SetRequiresGrad(!e.frozen)
 	}
 	places := e.weight.Slice(0, 0, shape[1]) // of the longest sequence too: one computation for all

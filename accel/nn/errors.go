@@ -52,7 +52,7 @@ func fromTensors(err error) bool {
 		finite *tensor.NonFiniteError
 		traced *tensor.TraceError
 		device *tensor.DeviceError
-		across *tensor.AcrossError
+		across *tensor.AllReduceError
 	)
 	return errors.As(err, &shape) || errors.As(err, &dtype) || errors.As(err, &index) ||
 		errors.As(err, &state) || errors.As(err, &memory) || errors.As(err, &finite) ||

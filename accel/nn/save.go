@@ -161,7 +161,7 @@ func setState(model any, shapes map[string][]int, get func(name string) (*Tensor
 				t = t.Cast(p.DType())
 			}
 			p.Assign(t)
-			p.Remember(nil) // what they were trained with is not known of the new values
+			p.SetMetadata(nil) // what they were trained with is not known of the new values
 		}
 		tensor.Flush()
 	})

@@ -34,7 +34,7 @@ type SummaryRow struct {
 	// [tensor.Autocast].
 	DType tensor.DType
 	// Ops are what the layer computes, each in its type.
-	Ops []tensor.Computed
+	Ops []tensor.RecordedOp
 }
 
 // Summary runs one example of zeros of this shape through a model and says what
@@ -63,7 +63,7 @@ func (t *SummaryTable) run(model Module, shape []int) (err error) {
 		return nil
 	}
 	var y *Tensor
-	ops := tensor.Types(func() { y = model.Forward(x) })
+	ops := tensor.RecordOps(func() { y = model.Forward(x) })
 	t.layer("", model, x, y, ops, counted)
 	return nil
 }
@@ -83,7 +83,7 @@ func (t *SummaryTable) chain(path string, c *SequentialLayer, x *Tensor, counted
 			continue
 		}
 		var y *Tensor
-		ops := tensor.Types(func() { y = forward(number, layer, x) })
+		ops := tensor.RecordOps(func() { y = forward(number, layer, x) })
 		t.layer(number, layer, x, y, ops, counted)
 		x = y
 	}
@@ -91,7 +91,7 @@ func (t *SummaryTable) chain(path string, c *SequentialLayer, x *Tensor, counted
 }
 
 // layer adds a row. A tensor that two layers share counts for the first.
-func (t *SummaryTable) layer(path string, m Module, x, y *Tensor, ops []tensor.Computed, counted map[*Tensor]bool) {
+func (t *SummaryTable) layer(path string, m Module, x, y *Tensor, ops []tensor.RecordedOp, counted map[*Tensor]bool) {
 	r := SummaryRow{Path: path, Layer: describe(m), Output: example(y), DType: y.DType(), Ops: ops}
 	for _, op := range ops {
 		r.FLOPs += op.FLOPs

@@ -11,7 +11,7 @@ import (
 // cast reports whether a layer computes in or gives another type than float32.
 func (t *SummaryTable) cast() bool {
 	for _, r := range t.Rows {
-		if r.DType != tensor.Float32 || slices.ContainsFunc(r.Ops, func(c tensor.Computed) bool { return c.DType != tensor.Float32 }) {
+		if r.DType != tensor.Float32 || slices.ContainsFunc(r.Ops, func(c tensor.RecordedOp) bool { return c.DType != tensor.Float32 }) {
 			return true
 		}
 	}

@@ -23,15 +23,15 @@ var converters = map[string]converter{
 	"And": masks("And"), "Or": masks("Or"), "Not": masks("Not"),
 	"Eq": comparison("Equal"), "Greater": comparison("Greater"), "Where": where, "Cast": cast,
 
-	"Alias": same1, "Copy": same1, "Finite": same1, "Fill": fill,
-	"Reshape": reshape, "Permute": transpose, "Slice": slice, "Pad": pad, "Expand": expand, "Concat": concat,
+	"Alias": identity, "Copy": identity, "Finite": identity, "Fill": fill,
+	"Reshape": reshape, "Permute": permute, "Slice": slice, "Pad": pad, "Expand": expand, "Concat": concat,
 
 	"Sum": sum, "Max": maximum, "ArgMax": argMax, "CumSum": cumSum,
 	"Softmax": rows("Softmax"), "LogSoftmax": rows("LogSoftmax"), "CrossEntropy": crossEntropy,
 
-	"IndexSelect": gather, "Index": index, "OneHot": oneHot, "IndexAdd": scatterAdd,
+	"IndexSelect": indexSelect, "Index": index, "OneHot": oneHot, "IndexAdd": indexAdd,
 
-	"Linear": linear, "ByteLinear": byteLinear, "Quantized": quantized, "MatMul": direct("MatMul"), "Attention": attention,
+	"Linear": linear, "Int8Linear": int8Linear, "Quantized": quantized, "MatMul": direct("MatMul"), "Attention": attention,
 	"Conv2D": conv, "MaxPool2D": maxPool, "AvgPool2D": avgPool,
 
 	"LayerNorm": layerNorm, "RMSNorm": rmsNorm, "BatchNorm": batchNorm, "BatchStatistics": batchStatistics,
@@ -43,7 +43,7 @@ var unsupported = map[string]error{
 
 	"Round8": fmt.Errorf("%w: it rounds to 8-bit floats; AutocastFP8 is for training", ErrUnsupported),
 
-	"Recompute":              fmt.Errorf("%w: it is recorded for gradients alone", ErrUnsupported),
+	"Recompute":              fmt.Errorf("%w: it is recorded only for gradients", ErrUnsupported),
 	"AttentionGradient":      gradient,
 	"AvgPool2DGradient":      gradient,
 	"BatchNormInputGradient": gradient, "BatchNormSums": gradient,
@@ -56,7 +56,7 @@ var unsupported = map[string]error{
 	"ReLUGradient": gradient,
 }
 
-var gradient = fmt.Errorf("%w: it is part of a gradient; a model is exported as it computes, without training", ErrUnsupported)
+var gradient = fmt.Errorf("%w: it is part of a gradient; export the forward pass only", ErrUnsupported)
 
 // unsupportedError returns the error of a step without a converter.
 func (s *step) unsupportedError() error {
@@ -78,8 +78,8 @@ func direct(op string) converter {
 	}
 }
 
-// same1 converts an op that returns its input.
-func same1(e *emitter, s *step) (string, error) { return e.in(s, 0), nil }
+// identity converts an op that returns its input.
+func identity(e *emitter, s *step) (string, error) { return e.in(s, 0), nil }
 
 // of returns the op of each run, with its type.
 func of[T ir.Op](s *step) []T {
@@ -102,9 +102,9 @@ func each[T ir.Op, N int | float64](s *step, number func(T) N) []N {
 // constantOf adds a scalar of an op as a weight with element type d.
 func constantOf[T ir.Op](e *emitter, s *step, d tensor.DType, number func(T) float64, counts ...sizes) (string, error) {
 	values := each(s, number)
-	name := e.follow(values, d, counts...)
+	name := e.dependentScalar(values, d, counts...)
 	if name == "" {
-		return "", s.fails(ErrChanging, "its factor is another each time, %v, and does not follow from the size of the input in a way that is known", values)
+		return "", s.fails(ErrChanging, "its factor differs between the calls, %v, and does not depend on the size of the input in a supported way", values)
 	}
 	return name, nil
 }

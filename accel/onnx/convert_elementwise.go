@@ -28,7 +28,7 @@ func leakyReLU(e *emitter, s *step) (string, error) {
 // alpha converts an op with one scalar that is an attribute.
 func alpha(e *emitter, s *step, op string, values []float64) (string, error) {
 	if !same(values) {
-		return "", s.fails(ErrChanging, "its factor is another each time: %v", values)
+		return "", s.fails(ErrChanging, "its factor differs between the calls: %v", values)
 	}
 	return e.node(op, []string{e.in(s, 0)}, attribute{"alpha", values[0]}), nil
 }
@@ -43,7 +43,7 @@ func addScalar(e *emitter, s *step) (string, error) {
 
 // mulScalar converts a multiplication by a scalar, or together with a preceding sum a mean.
 func mulScalar(e *emitter, s *step) (string, error) {
-	added, x, axes := e.summed(s.in[0])
+	added, x, axes := e.findSum(s.in[0])
 	if added != nil && len(axes) > 0 {
 		mean := true
 		for r, factor := range each(s, func(o ir.MulScalar) float64 { return o.Scalar }) {
@@ -85,9 +85,9 @@ func bound(e *emitter, s *step, op string, limits []float64, none float64) (stri
 	if same(limits) && limits[0] == none {
 		return e.in(s, 0), nil
 	}
-	c := e.follow(limits, e.dtype(s))
+	c := e.dependentScalar(limits, e.dtype(s))
 	if c == "" {
-		return "", s.fails(ErrChanging, "its limit is another each time: %v", limits)
+		return "", s.fails(ErrChanging, "its limit differs between the calls: %v", limits)
 	}
 	return e.node(op, []string{e.in(s, 0), c}), nil
 }

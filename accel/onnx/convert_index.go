@@ -2,7 +2,7 @@ package onnx
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-func gather(e *emitter, s *step) (string, error) {
+func indexSelect(e *emitter, s *step) (string, error) {
 	return e.node("Gather", []string{e.in(s, 0), e.in(s, 1)}, attribute{"axis", 0}), nil
 }
 
@@ -17,8 +17,8 @@ func oneHot(e *emitter, s *step) (string, error) {
 	return e.node("OneHot", []string{e.cast(e.in(s, 0), elementInt64), depth, values}, attribute{"axis", -1}), nil
 }
 
-// scatterAdd adds rows to rows of zeros.
-func scatterAdd(e *emitter, s *step) (string, error) {
+// indexAdd adds rows to rows of zeros.
+func indexAdd(e *emitter, s *step) (string, error) {
 	zeros, err := e.expanded(s, e.scalar(e.dtype(s), 0))
 	if err != nil {
 		return "", err

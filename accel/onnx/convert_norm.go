@@ -13,7 +13,7 @@ func writeLayerNorm(e *emitter, s *step, x string) string {
 	epsilon := of[ir.LayerNorm](s)[0].Epsilon
 	if d := e.dtype(s); d == tensor.Float64 {
 		mean := e.node("ReduceMean", []string{x, e.ints(-1)}, attribute{"keepdims", 1})
-		y := e.overRoot(e.node("Sub", []string{x, mean}), epsilon, d)
+		y := e.rmsNormalized(e.node("Sub", []string{x, mean}), epsilon, d)
 		return e.node("Add", []string{e.node("Mul", []string{y, e.in(s, 1)}), e.in(s, 2)})
 	}
 	return e.node("LayerNormalization", []string{x, e.in(s, 1), e.in(s, 2)}, attribute{"axis", -1}, attribute{"epsilon", epsilon})
@@ -23,12 +23,12 @@ func rmsNorm(e *emitter, s *step) (string, error) { return writeRMSNorm(e, s, e.
 
 // writeRMSNorm writes an RMS normalization of x with the parameter of a step.
 func writeRMSNorm(e *emitter, s *step, x string) string {
-	y := e.overRoot(x, of[ir.RMSNorm](s)[0].Epsilon, e.dtype(s))
+	y := e.rmsNormalized(x, of[ir.RMSNorm](s)[0].Epsilon, e.dtype(s))
 	return e.node("Mul", []string{y, e.in(s, 1)})
 }
 
-// overRoot writes x/√(mean(x²) + epsilon) along the last axis.
-func (e *emitter) overRoot(x string, epsilon float64, d tensor.DType) string {
+// rmsNormalized writes x/√(mean(x²) + epsilon) along the last axis.
+func (e *emitter) rmsNormalized(x string, epsilon float64, d tensor.DType) string {
 	mean := e.node("ReduceMean", []string{e.node("Mul", []string{x, x}), e.ints(-1)}, attribute{"keepdims", 1})
 	return e.node("Div", []string{x, e.node("Sqrt", []string{e.node("Add", []string{mean, e.scalar(d, epsilon)})})})
 }

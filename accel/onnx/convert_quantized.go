@@ -10,11 +10,10 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// quantized writes an 8-bit network in the form of onnxruntime's own tools (QDQ,
-// https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html): float ops
-// between QuantizeLinear and DequantizeLinear, which onnxruntime computes with 8-bit integers.
-// Weights are signed bytes with a scale per output, activations unsigned bytes, biases 32-bit
-// integers.
+// quantized writes an 8-bit network in the format of onnxruntime's own tools (QDQ,
+// https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html): float ops between
+// QuantizeLinear and DequantizeLinear, which onnxruntime computes with 8-bit integers. Weights are
+// int8 with a scale per output, activations uint8, biases int32.
 func quantized(e *emitter, s *step) (string, error) {
 	n := of[ir.Quantized](s)[0].Network
 	q := &quantizedEmitter{emitter: e, scale: n.Input, rank: len(e.shape(s.in[0]))}
@@ -45,8 +44,8 @@ type quantizedEmitter struct {
 	flattened int           // channels of the flattened images in the next layer's input; 0: not flattened
 }
 
-// rounded quantizes and dequantizes x. Doing that again changes nothing, and tells onnxruntime
-// that an op has 8-bit integers on both sides.
+// rounded quantizes and dequantizes x. For values that are already rounded it changes nothing, but
+// shows onnxruntime that both sides of an op are 8-bit integers.
 func (q *quantizedEmitter) rounded(x string) string {
 	scale := []string{q.scalar(tensor.Float32, float64(q.scale.Step)), q.scalar(tensor.Uint8, float64(q.scale.Zero))}
 	return q.node("DequantizeLinear", append([]string{q.node("QuantizeLinear", append([]string{x}, scale...))}, scale...))
@@ -55,10 +54,10 @@ func (q *quantizedEmitter) rounded(x string) string {
 // product writes a quantized convolution or linear layer, its ReLU, and the rounding of the
 // result.
 func (q *quantizedEmitter) product(p *integer.Product, x string) string {
-	names, ok := q.products[p]
+	names, ok := q.quantizedLayers[p]
 	if !ok {
 		names = q.constants(p)
-		q.products[p] = names
+		q.quantizedLayers[p] = names
 	}
 	w := q.once("DequantizeLinear", []string{names[0], names[1], q.zeros(elementInt8, 1, p.Out)}, attribute{"axis", 0})
 	bias := names[2]
@@ -95,40 +94,40 @@ func (q *quantizedEmitter) zeros(of elementType, size, n int) string {
 	return name
 }
 
-// constants adds the weights of a layer, their scales, and the bias, and returns their names.
-// The bias is integers with scales, or floats if the sums could overflow 32 bits.
+// constants adds the weights of a layer, their scales, and the bias, and returns their names. The
+// bias is int32 with scales, or float if the sums could overflow int32.
 func (q *quantizedEmitter) constants(p *integer.Product) []string {
-	place := "/" + q.place(nil)
+	prefix := "/" + q.layerPrefix(nil)
 	add := func(name string, of elementType, raw []byte, shape ...int) string {
-		name = q.unique(place + name)
+		name = q.unique(prefix + name)
 		q.weights[name] = weight{name, of, shape, raw}
 		return name
 	}
-	planes, places := p.In/p.Groups, p.Kernel[0]*p.Kernel[1]
+	planes, positions := p.In/p.Groups, p.Kernel[0]*p.Kernel[1]
 	shape := []int{p.Out, planes, p.Kernel[0], p.Kernel[1]}
 	if !p.Image {
 		shape = []int{p.Out, p.In}
 		if q.flattened > 0 {
-			planes, places = q.flattened, p.In/q.flattened
+			planes, positions = q.flattened, p.In/q.flattened
 		}
 	}
 	// [Out, places, planes] here, [Out, planes, places] in ONNX
 	bytes := make([]byte, len(p.Weight))
-	for row := 0; row < len(bytes); row += planes * places {
-		for at := range places {
+	for row := 0; row < len(bytes); row += planes * positions {
+		for at := range positions {
 			for c := range planes {
-				bytes[row+c*places+at] = byte(p.Weight[row+at*planes+c])
+				bytes[row+c*positions+at] = byte(p.Weight[row+at*planes+c])
 			}
 		}
 	}
 	steps, factors := make([]float32, p.Out), make([]float32, p.Out)
 	integers, fits := make([]byte, 0, 4*p.Out), true
-	room := float64(math.MaxInt32 - 255*128*p.Depth())
+	limit := float64(math.MaxInt32 - 255*128*p.Depth())
 	for i, f := range p.Factor {
 		steps[i], factors[i] = f/q.scale.Step, f
 		b := math.RoundToEven(float64(p.Bias[i]) / float64(f))
-		fits = fits && math.Abs(b) <= room
-		integers = binary.LittleEndian.AppendUint32(integers, uint32(int32(max(min(b, room), -room))))
+		fits = fits && math.Abs(b) <= limit
+		integers = binary.LittleEndian.AppendUint32(integers, uint32(int32(max(min(b, limit), -limit))))
 	}
 	names := []string{add("weight", elementInt8, bytes, shape...), add("step", elementFloat, tensor.New(steps, p.Out).Raw(), p.Out)}
 	if !fits {

@@ -7,9 +7,9 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// summed finds the sums that compute a value: their input, the axes, and the number of elements
+// findSum finds the sums that compute a value: their input, the axes, and the number of elements
 // that each sum adds. added is nil if the value is not a sum.
-func (e *emitter) summed(v int) (added sizes, x int, axes []int) {
+func (e *emitter) findSum(v int) (added sizes, x int, axes []int) {
 	x = v
 	left := []int{} // axes of x that remain in v, from the last to the first
 	for i := range e.shape(v) {
@@ -44,7 +44,7 @@ func (e *emitter) summed(v int) (added sizes, x int, axes []int) {
 
 // sum converts one sum or several nested ones.
 func sum(e *emitter, s *step) (string, error) {
-	_, x, axes := e.summed(s.out)
+	_, x, axes := e.findSum(s.out)
 	if len(axes) == 0 {
 		return e.name(x), nil
 	}

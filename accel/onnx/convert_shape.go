@@ -43,7 +43,7 @@ func reshape(e *emitter, s *step) (string, error) {
 		return e.in(s, 0), nil
 	}
 	if n := len(to); n > 0 {
-		if name, lead := e.wide(s.in[0]); name != "" && sameSizes(lead, to[:n-1]) {
+		if name, lead := e.beforeMerge(s.in[0]); name != "" && sameSizes(lead, to[:n-1]) {
 			return name, nil
 		}
 	}
@@ -120,10 +120,10 @@ func onesAdded(from, to []sizes) ([]int, bool) {
 	return axes, k == len(from) && len(axes) > 0
 }
 
-// wide returns the value before its axes were merged to rows [N, D], and its shape without the
+// beforeMerge returns the value before its axes were merged to rows [N, D], and its shape without the
 // last axis, for an op that accepts any number of axes in ONNX. It returns "" if the value is
 // not such a Reshape.
-func (e *emitter) wide(v int) (name string, lead []sizes) {
+func (e *emitter) beforeMerge(v int) (name string, lead []sizes) {
 	s := e.maker(v)
 	if s == nil || len(e.shape(v)) != 2 {
 		return "", nil
@@ -139,7 +139,7 @@ func (e *emitter) wide(v int) (name string, lead []sizes) {
 	if !ok {
 		return "", nil
 	}
-	x, lead := e.wide(s.in[0])
+	x, lead := e.beforeMerge(s.in[0])
 	if x == "" || isA(s, "Add") && len(e.shape(s.in[1])) != 1 || isA(s, "MatMul") && len(e.shape(s.in[1])) != 2 {
 		return "", nil
 	}
@@ -157,24 +157,24 @@ var ofRows = map[string]func(e *emitter, s *step, x string) string{
 	},
 	"MatMul":     func(e *emitter, s *step, x string) string { return e.node("MatMul", []string{x, e.in(s, 1)}) },
 	"Add":        func(e *emitter, s *step, x string) string { return e.node("Add", []string{x, e.in(s, 1)}) },
-	"ByteLinear": writeByteLinear,
+	"Int8Linear": writeInt8Linear,
 	"LayerNorm":  writeLayerNorm,
 	"RMSNorm":    writeRMSNorm,
 }
 
-func transpose(e *emitter, s *step) (string, error) {
+func permute(e *emitter, s *step) (string, error) {
 	return e.node("Transpose", []string{e.in(s, 0)}, attribute{"perm", of[ir.Permute](s)[0].Perm}), nil
 }
 
-// slice has bounds that are fixed, or at a fixed distance from the end.
+// slice converts a slice whose bounds are fixed, or at a fixed distance from the end.
 func slice(e *emitter, s *step) (string, error) {
-	if isA(e.maker(s.in[0]), "Attention") { // the part that holds the result
+	if isA(e.maker(s.in[0]), "Attention") { // the slice that contains the result
 		e.mixed[s.out] = e.mixed[s.in[0]]
 		return "", nil
 	}
 	axes := each(s, func(o ir.Slice) int { return o.Axis })
 	if axes[0] != axes[len(axes)-1] {
-		return "", s.fails(ErrChanging, "its axis is another each time: %v", axes)
+		return "", s.fails(ErrChanging, "its axis differs between the calls: %v", axes)
 	}
 	whole := e.shape(s.in[0])[axes[0]]
 	from, to := sizes(each(s, func(o ir.Slice) int { return o.From })), sizes(each(s, func(o ir.Slice) int { return o.To }))
@@ -183,7 +183,7 @@ func slice(e *emitter, s *step) (string, error) {
 	}
 	begin, end := e.bound(from, whole), e.bound(to, whole)
 	if begin == "" || end == "" {
-		return "", s.fails(ErrChanging, "its bounds %v to %v do not follow from the size of the input in a way that is known", from, to)
+		return "", s.fails(ErrChanging, "its bounds %v to %v do not depend on the size of the input in a supported way", from, to)
 	}
 	return e.node("Slice", []string{e.in(s, 0), begin, end, e.ints(axes[0])}), nil
 }
@@ -212,14 +212,14 @@ func pad(e *emitter, s *step) (string, error) {
 	before, after := make(sizes, len(ops)), make(sizes, len(ops))
 	for r, o := range ops {
 		if o.Axis != axis {
-			return "", s.fails(ErrChanging, "its axis is another each time: %d and %d", axis, o.Axis)
+			return "", s.fails(ErrChanging, "its axis differs between the calls: %d and %d", axis, o.Axis)
 		}
 		before[r] = o.Before
 		after[r] = o.Size - o.Before - e.shape(s.in[0])[axis][r]
 	}
 	b, a := e.size(before), e.size(after)
 	if b == "" || a == "" {
-		return "", s.fails(ErrChanging, "%v zeros before and %v after do not follow from the size of the input in a way that is known", before, after)
+		return "", s.fails(ErrChanging, "its padding, %v before and %v after, does not depend on the size of the input in a supported way", before, after)
 	}
 	pads := e.ints(before[0], after[0])
 	if !before.fixed() || !after.fixed() {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// notExported are functions that return a tensor or a module and have no row, and why.
+// notExported are functions without a row that return a tensor or a module, with the reason.
 var notExported = map[string]string{
 	"tensor.New": "a constant", "tensor.FromFloat64s": "a constant", "tensor.FromInts": "a constant",
 	"tensor.FromBytes": "a constant", "tensor.FromRaw": "a constant", "tensor.Zeros": "a constant",
@@ -23,8 +23,8 @@ var notExported = map[string]string{
 	"nn.Forward": "of a module", "nn.Tensor": "of a file: a constant",
 }
 
-// TestEverythingHasARow looks for the functions of packages nn and tensor that give
-// modules or tensors.
+// TestEverythingHasARow checks that each function of packages nn and tensor that returns a module
+// or a tensor has a row.
 func TestEverythingHasARow(t *testing.T) {
 	covered := map[string]bool{}
 	for _, p := range parities() {
@@ -98,7 +98,7 @@ func functions(t *testing.T, folder string) []*ast.FuncDecl {
 	return all
 }
 
-// gives reports whether a function has one of these types among its results.
+// gives reports whether a function returns one of these types.
 func gives(f *ast.FuncDecl, types []string) bool {
 	if f.Type.Results == nil {
 		return false

@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// text returns a model as lines.
+// text returns the listing of a model.
 func text(t *testing.T, model nn.Module, x *tensor.Tensor) string {
 	t.Helper()
 	m, err := onnx.Build(model, x)
@@ -27,11 +27,11 @@ func TestSimulatedGPU(t *testing.T) {
 	model := nn.Sequential(nn.Conv2D(2, 3), nn.BatchNorm(), nn.ReLU(), nn.Flatten(), nn.Dense(3), nn.LayerNorm())
 	x := randn(1, 2, 1, 5, 5)
 	want := text(t, model, x)
-	if err := tensor.Use("simulated"); err != nil {
+	if err := tensor.SetDevice("simulated"); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := tensor.Use("cpu"); err != nil {
+		if err := tensor.SetDevice("cpu"); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -40,7 +40,7 @@ func TestSimulatedGPU(t *testing.T) {
 	}
 }
 
-// TestAutocastOutside exports where numbers of 16 bits are computed with.
+// TestAutocastOutside exports within Autocast.
 func TestAutocastOutside(t *testing.T) {
 	model := nn.Sequential(nn.Dense(4), nn.GELU(), nn.Dense(2))
 	x := randn(1, 2, 3)
@@ -97,7 +97,7 @@ func TestWhileOthersCompute(t *testing.T) {
 	training.Wait()
 }
 
-// branches computes its parts on goroutines of their own.
+// branches computes its branches on goroutines.
 type branches struct{ left, right nn.Module }
 
 func (b *branches) Forward(x *tensor.Tensor) *tensor.Tensor {
@@ -110,7 +110,7 @@ func (b *branches) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return y[0].Add(y[1])
 }
 
-// TestGoroutines has a model that computes on several.
+// TestGoroutines exports a model that computes on several goroutines.
 func TestGoroutines(t *testing.T) {
 	model := &branches{nn.Dense(4), nn.Dense(4)}
 	x := randn(1, 2, 3)
@@ -119,7 +119,7 @@ func TestGoroutines(t *testing.T) {
 	for range 5 {
 		m, err := onnx.Build(model, x)
 		switch {
-		case errors.Is(err, onnx.ErrChanging): // they came in another order each time
+		case errors.Is(err, onnx.ErrChanging): // the goroutines ran in another order
 		case err != nil:
 			t.Fatal(err)
 		case strings.Count(m.String(), "= Gemm(input, ") != 2 || strings.Count(m.String(), "= Add(") != 1:

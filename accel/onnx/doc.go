@@ -3,9 +3,9 @@
 //
 //	err := onnx.Export("digits.onnx", model, images)
 //
-// The model is called with inputs like the example, and the ops that it computes are recorded.
-// A struct with a method Forward is therefore exported like a chain of layers, in packages as
-// well as in notebook cells, whatever Go code it contains. [ExportFunc] exports a function with
+// The model is called with inputs like the example, and the ops that it computes are recorded. A
+// struct with a method Forward is therefore exported like an nn.Sequential, in packages and in
+// notebook cells, whatever Go code it contains. [ExportFunc] exports a function with
 // several inputs and outputs. [Build] returns the [Model], which displays its nodes.
 //
 // # What is in the file
@@ -25,24 +25,25 @@
 // sizes depend on others; the file computes these. If a size affects the model in any other way
 // than through ops, or if the calls differ in more than sizes, the result is an [*Error]: for
 // example an if or a loop in Go that depends on a size, random numbers, or state of the model.
-// Reading values that depend on the input is an error, too. Behaviour that these calls do not
-// show, such as an if for batches larger than a hundred, is not in the file.
+// Reading values that depend on the input is an error, too. Behaviour that these calls do not show,
+// such as an if for batches larger than a hundred, is not in the file.
+//
 // # Element types
 //
 // A model is exported in the types of its parameters; an enclosing Autocast, or accel.AMP, has
 // no effect. 16-bit floats are computed as here: in float32 with rounding. A file may have
 // float64 ops that onnxruntime does not implement (Gelu and Conv); onnxruntime reports that
-// when it opens the file. Weights quantized by quantize.Weights are 8-bit integers in the file.
+// when it opens the file. Weights quantized by quantize.WeightOnly are 8-bit integers in the file.
 //
-// A model of quantize.Static is written like onnxruntime's own tools do (QDQ): QuantizeLinear
-// and DequantizeLinear around float ops, which onnxruntime computes with 8-bit integers where
-// possible. A value in the middle between two integers may be rounded differently, so results
-// can differ by one step of the scale. On x86 without VNNI, onnxruntime adds pairs of products
-// in 16 bits, which can overflow; its documentation describes this for all such files. Unlike
-// here, NaN is not an error.
+// A model of quantize.Static is written in the format of onnxruntime's own tools (QDQ):
+// QuantizeLinear and DequantizeLinear around float ops, which onnxruntime computes with 8-bit
+// integers where possible. A value half-way between two integers may be rounded differently, so
+// results can differ by one scale step. On x86 without VNNI, onnxruntime adds pairs of products in
+// 16 bits, which can overflow; its documentation describes this for all such files. Unlike in this
+// module, NaN is not an error.
 //
-// Max, ArgMax and MaxPool2D of elements with a NaN, and GELU of -Inf, are computed as
-// onnxruntime defines them. Indices are not checked: ONNX counts negative ones from the end.
+// Max, ArgMax and MaxPool2D of elements with a NaN, and GELU of -Inf, give onnxruntime's results.
+// Indices are not checked: ONNX counts negative ones from the end.
 //
 // # How the package works
 //

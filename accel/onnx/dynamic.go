@@ -8,8 +8,8 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// A size that depends on the input is read from a value that has it when the file is run, or
-// computed from the sizes of the inputs.
+// Sizes that depend on the input are computed when the file runs: from the shape of a value that
+// has the size, or from the sizes of the inputs.
 
 // size returns an int64 tensor with one element that is s in every run; "" if it is unknown how
 // s depends on the inputs.
@@ -45,7 +45,7 @@ func (e *emitter) sizeOf(v int, s sizes) string {
 // shapeOf returns the shape of a value.
 func (e *emitter) shapeOf(name string) string { return e.once("Shape", []string{name}) }
 
-// computed returns factor·a + offset, or factor·a·b + offset, of named axes a and b.
+// computed writes a size as factor·a + offset or factor·a·b + offset, where a and b are sizes of named axes.
 func (e *emitter) computed(s sizes) string {
 	axes := e.g.plan.axes
 	for i, a := range axes {
@@ -135,7 +135,7 @@ func (s *step) unknown(g *graph) error {
 		}
 		shapes = append(shapes, ir.FormatShape(shape)+" with "+g.plan.text(r))
 	}
-	return s.fails(ErrUnsupported, "how its shape follows from that of the input is not clear: %q", shapes)
+	return s.fails(ErrUnsupported, "its shape depends on the shape of the input in a way that is not supported: %q", shapes)
 }
 
 // patterned writes a constant whose size depends on the input.
@@ -165,10 +165,10 @@ func (e *emitter) patterned(v int, p pattern) string {
 	return e.node("Expand", []string{count, to})
 }
 
-// follow returns a scalar tensor that is value[r] in every run: a constant, or one of the
+// dependentScalar returns a scalar tensor that is value[r] in every run: a constant, or one of the
 // supported forms of the number of summed elements or of a named axis. It returns "" if there
 // is none.
-func (e *emitter) follow(values []float64, d tensor.DType, counts ...sizes) string {
+func (e *emitter) dependentScalar(values []float64, d tensor.DType, counts ...sizes) string {
 	if same(values) {
 		return e.scalar(d, values[0])
 	}
@@ -176,7 +176,7 @@ func (e *emitter) follow(values []float64, d tensor.DType, counts ...sizes) stri
 		counts = append(counts, a.sizes)
 	}
 	for _, n := range counts {
-		for _, f := range forms {
+		for _, f := range formulas {
 			right := true
 			for r, v := range values {
 				right = right && f.value(float64(n[r])) == v

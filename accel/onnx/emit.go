@@ -17,19 +17,19 @@ import (
 // emitter writes a graph as ONNX nodes, step by step. Nodes that no output needs are removed at
 // the end, so a step may be written again as part of a larger op.
 type emitter struct {
-	g        *graph
-	model    *Model
-	names    []string                      // by value; "" until it is written
-	taken    map[string]int                // number of uses of a name
-	weights  map[string]weight             // weights that nodes may use
-	masks    map[string]string             // by float mask: the bool that it was converted from
-	known    map[string]string             // results of once
-	moments  map[int][2]string             // mean and variance of a value that contains both
-	bytes    map[*integer.Weights][]string // names of quantized weights and of their scales
-	products map[*integer.Product][]string // names of the constants of quantized layers
-	mixed    map[int]string                // output of attention, by the flat value that contains it
-	current  *step
-	failed   error // error of a constant that cannot be written
+	g               *graph
+	model           *Model
+	names           []string                      // by value; "" until it is written
+	taken           map[string]int                // number of uses of a name
+	weights         map[string]weight             // weights that nodes may use
+	masks           map[string]string             // by float mask: the bool that it was converted from
+	cache           map[string]string             // results of once
+	moments         map[int][2]string             // mean and variance of a value that contains both
+	int8Weights     map[*integer.Weights][]string // names of quantized weights and of their scales
+	quantizedLayers map[*integer.Product][]string // names of the constants of quantized layers
+	mixed           map[int]string                // output of attention, by the flat value that contains it
+	current         *step
+	failed          error // error of a constant that cannot be written
 }
 
 // emit converts a graph to a model.
@@ -37,7 +37,7 @@ func emit(g *graph, o *options, meter *display.Meter) (*Model, error) {
 	e := &emitter{
 		g: g, model: &Model{name: o.name, notes: o.notes, external: o.external},
 		names: make([]string, len(g.values)), taken: map[string]int{}, weights: map[string]weight{},
-		masks: map[string]string{}, known: map[string]string{}, moments: map[int][2]string{}, mixed: map[int]string{}, bytes: map[*integer.Weights][]string{}, products: map[*integer.Product][]string{},
+		masks: map[string]string{}, cache: map[string]string{}, moments: map[int][2]string{}, mixed: map[int]string{}, int8Weights: map[*integer.Weights][]string{}, quantizedLayers: map[*integer.Product][]string{},
 	}
 	e.parameters(o.uses)
 	if err := e.ports(o); err != nil {
@@ -86,7 +86,7 @@ func (e *emitter) ports(o *options) error {
 	for i, v := range e.g.inputs {
 		name := portName("input", o.inputs, i, len(e.g.inputs))
 		if _, clash := e.weights[name]; clash {
-			return fmt.Errorf("onnx: input %d and a parameter are both named %q; Inputs gives it another name", i, name)
+			return fmt.Errorf("onnx: input %d and a parameter are both named %q; set another name with Inputs", i, name)
 		}
 		e.taken[name]++
 		e.names[v] = name
@@ -134,7 +134,7 @@ func (e *emitter) results(o *options) error {
 		name := portName("output", o.outputs, i, len(e.g.outputs))
 		_, clash := e.weights[name]
 		if clash || e.taken[name] > 0 {
-			return fmt.Errorf("onnx: output %d and an input or a parameter are both named %q; Outputs gives it another name", i, name)
+			return fmt.Errorf("onnx: output %d and an input or a parameter are both named %q; set another name with Outputs", i, name)
 		}
 		e.taken[name]++
 		inner := e.name(v)
@@ -210,7 +210,7 @@ func (e *emitter) name(v int) string {
 	}
 	if p := e.g.values[v].pattern; p != (pattern{}) || e.resizes(v) {
 		if e.names[v] = e.patterned(v, p); e.names[v] == "" {
-			e.failed = e.g.changing(v, "how the shape %s of a tensor that the model makes in Go follows from that of the input is not clear")
+			e.failed = e.g.changing(v, "the shape %s of a tensor that the model makes in Go depends on the shape of the input in a way that is not supported")
 		}
 		return e.names[v]
 	}
@@ -236,24 +236,24 @@ func (e *emitter) in(s *step, i int) string { return e.name(s.in[i]) }
 
 // node adds a node and returns the name of its output.
 func (e *emitter) node(op string, in []string, attributes ...attribute) string {
-	place := "/" + e.place(in) + op
+	prefix := "/" + e.layerPrefix(in) + op
 	out := fmt.Sprintf("/%d", len(e.model.nodes)) // until it has a better one
-	e.model.nodes = append(e.model.nodes, operator{place, op, in, out, attributes})
+	e.model.nodes = append(e.model.nodes, operator{prefix, op, in, out, attributes})
 	return out
 }
 
-// once is node, but reuses the result for the same op and inputs.
+// once adds a node, or returns the output of an earlier node with the same op and inputs.
 func (e *emitter) once(op string, in []string, attributes ...attribute) string {
 	key := fmt.Sprint(op, in, attributes)
-	if e.known[key] == "" {
-		e.known[key] = e.node(op, in, attributes...)
+	if e.cache[key] == "" {
+		e.cache[key] = e.node(op, in, attributes...)
 	}
-	return e.known[key]
+	return e.cache[key]
 }
 
-// place returns the layer that a node belongs to: the owner of a parameter that it or its op
+// layerPrefix returns the layer that a node belongs to: the owner of a parameter that it or its op
 // uses, or the layer in which its op was recorded.
-func (e *emitter) place(in []string) string {
+func (e *emitter) layerPrefix(in []string) string {
 	if e.current != nil {
 		in = slices.Clone(in)
 		for _, v := range e.current.in {

@@ -11,14 +11,14 @@ var (
 	// ErrUnsupported: an op has no counterpart in ONNX.
 	ErrUnsupported = errors.New("there is no counterpart in ONNX")
 	// ErrRandom: the model draws random numbers.
-	ErrRandom = errors.New("a file cannot draw random numbers")
+	ErrRandom = errors.New("an exported model cannot draw random numbers")
 	// ErrDataDependent: the model's Go code depends on values computed from its input.
 	ErrDataDependent = errors.New("Go code that reads values computed from the input cannot be exported")
-	// ErrChanging: the model computes something different when it is called again, or with
-	// another size.
+	// ErrChanging: the model computes something different when it is called again, or with another
+	// size.
 	ErrChanging = errors.New("the model does not compute the same in each call")
 	// ErrTooLarge: the weights do not fit into one file.
-	ErrTooLarge = errors.New("a file of this format cannot have more than 2 GiB")
+	ErrTooLarge = errors.New("an ONNX file cannot have more than 2 GiB")
 )
 
 // Error says which part of a model cannot be exported, and why.

@@ -14,7 +14,7 @@ import (
 func ExampleExport() {
 	accel.Seed(1)
 	model := nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dense(10))
-	images := tensor.Zeros(1, 8, 8) // a batch of one; the file takes any number
+	images := tensor.Zeros(1, 8, 8) // a batch of one; the exported model accepts any batch size
 
 	folder, err := os.MkdirTemp("", "onnx")
 	if err != nil {
@@ -30,7 +30,7 @@ func ExampleExport() {
 	// Output: onnxruntime reads digits.onnx
 }
 
-// Build shows what is in the file.
+// Build returns the content of the file.
 func ExampleBuild() {
 	accel.Seed(1)
 	model := nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dense(10))

@@ -41,7 +41,7 @@ func ExportFunc(path string, function func(inputs []*Tensor) []*Tensor, examples
 // Build returns the model that [Export] writes.
 func Build(model nn.Module, example *Tensor, options ...Option) (*Model, error) {
 	if model == nil {
-		return nil, errors.New("onnx: model is nil")
+		return nil, errors.New("onnx: model is nil: check the error returned where it was created")
 	}
 	function := func(in []*Tensor) []*Tensor { return []*Tensor{model.Forward(in[0])} }
 	return BuildFunc(function, []*Tensor{example}, append(options[:len(options):len(options)], Uses(model))...)
@@ -97,10 +97,10 @@ func settings(function func([]*Tensor) []*Tensor, examples []*Tensor, list []Opt
 	}
 	for input, names := range o.axes {
 		if input >= len(examples) {
-			return nil, fmt.Errorf("onnx: Axes(%d): there are %d inputs, counted from 0", input, len(examples))
+			return nil, fmt.Errorf("onnx: Axes(%d): there are only %d inputs, numbered from 0", input, len(examples))
 		}
 		if n := examples[input].NDim(); len(names) > n {
-			return nil, fmt.Errorf("onnx: Axes(%d): %d names for an input of %d axes", input, len(names), n)
+			return nil, fmt.Errorf("onnx: Axes(%d): %d names, but the input has %d axes", input, len(names), n)
 		}
 	}
 	if o.inputs != nil && len(o.inputs) != len(examples) {

@@ -16,11 +16,11 @@ import (
 	"github.com/quernlab/quern/internal/golden"
 )
 
-// field is one of a message of onnx.proto3: its name, and what it holds: "int",
-// "float", "string", "bytes", or the name of a message.
+// field is a field of a message of onnx.proto3: its name, and its type: "int", "float", "string",
+// "bytes", or the name of a message.
 type field struct{ name, kind string }
 
-// messages are those of onnx.proto3 that a model has, by the numbers of their fields.
+// messages are the messages of onnx.proto3 that a model uses, by field number.
 var messages = map[string]map[protowire.Number]field{
 	"ModelProto":         {1: {"ir_version", "int"}, 2: {"producer_name", "string"}, 7: {"graph", "GraphProto"}, 8: {"opset_import", "OperatorSetIdProto"}, 14: {"metadata_props", "StringStringEntryProto"}},
 	"OperatorSetIdProto": {1: {"domain", "string"}, 2: {"version", "int"}},
@@ -40,7 +40,7 @@ var messages = map[string]map[protowire.Number]field{
 	"TensorShapeProto.Dimension": {1: {"dim_value", "int"}, 2: {"dim_param", "string"}},
 }
 
-// dump writes a message as text, one field a line.
+// dump formats a message as text, one field per line.
 func dump(out *strings.Builder, message string, b []byte, indent string) error {
 	for len(b) > 0 {
 		number, wire, n := protowire.ConsumeTag(b)
@@ -83,7 +83,7 @@ func dump(out *strings.Builder, message string, b []byte, indent string) error {
 	return nil
 }
 
-// steps returns a tensor of small numbers, which text shows exactly.
+// steps returns a tensor of small values, which text shows exactly.
 func steps(shape ...int) *tensor.Tensor {
 	n := 1
 	for _, d := range shape {
@@ -96,7 +96,7 @@ func steps(shape ...int) *tensor.Tensor {
 	return tensor.New(data, shape...)
 }
 
-// stepped has parameters of small numbers.
+// stepped sets the parameters of a model to small values.
 func stepped(model nn.Module, x *tensor.Tensor) nn.Module {
 	model.Forward(x)
 	for _, p := range nn.State(model) {
@@ -105,7 +105,7 @@ func stepped(model nn.Module, x *tensor.Tensor) nn.Module {
 	return model
 }
 
-// TestGolden pins the bytes of files, as text.
+// TestGolden compares the bytes of files, as text.
 func TestGolden(t *testing.T) {
 	tokens := tokens(3, 2, 4)
 	for name, build := range map[string]func() (*onnx.Model, error){

@@ -92,7 +92,7 @@ func join(runs []*tensor.Graph, p *plan) (*graph, error) {
 		depends = depends || first.Depends(i)
 	}
 	if !depends {
-		return nil, &Error{Err: fmt.Errorf("%w: the output does not depend on the input; the function must compute with the tensors that it is given", ErrChanging)}
+		return nil, &Error{Err: fmt.Errorf("%w: the output does not depend on the input; the function must use the tensors that it receives", ErrChanging)}
 	}
 	return g, nil
 }
@@ -103,7 +103,7 @@ func sameOps(runs []*tensor.Graph, p *plan) error {
 	for r, run := range runs[1:] {
 		differs := func(n tensor.GraphNode, does, did string) error {
 			return &Error{Op: n.Op.Name(), Path: n.Path, Layer: n.Kind, Err: fmt.Errorf(
-				"%w: with %s it computes %s, with %s %s; an if or a loop of Go that depends on a size cannot be exported", ErrChanging, p.text(r+1), does, p.text(0), did)}
+				"%w: with %s it computes %s, with %s %s; an if or a loop in Go that depends on a size cannot be exported", ErrChanging, p.text(r+1), does, p.text(0), did)}
 		}
 		for k, n := range run.Nodes {
 			if k >= len(first.Nodes) {
@@ -168,7 +168,7 @@ func (g *graph) sameConstant(i int, runs []*tensor.Graph) error {
 	if resized {
 		p, ok := findPattern(runs, i)
 		if !ok {
-			return g.changing(i, "the model makes a tensor of shape %s in Go, whose size follows that of the input; one value, or 0, 1, 2 and so on, are all that can be exported of that kind")
+			return g.changing(i, "the model makes a tensor of shape %s in Go, whose size depends on that of the input; only tensors with one value, or with 0, 1, 2 and so on, are supported")
 		}
 		v.pattern = p
 		return nil
@@ -179,7 +179,7 @@ func (g *graph) sameConstant(i int, runs []*tensor.Graph) error {
 			continue
 		}
 		if !bytes.Equal(v.constant.Raw(), other.Raw()) {
-			return g.changing(i, "the model uses a tensor of shape %s that is another each time: one that Go fills with random numbers or by the size of the input, or that the model changes")
+			return g.changing(i, "the model uses a tensor of shape %s whose values differ between the calls: Go code fills it with random numbers or depending on the input's size, or the model changes it")
 		}
 	}
 	return nil

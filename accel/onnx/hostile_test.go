@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// tied gives logits by the transpose of its embedding.
+// tied computes logits with the transpose of its embedding.
 type tied struct {
 	tokens nn.Module
 	output *nn.DenseLayer
@@ -22,7 +22,7 @@ func (m *tied) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return m.output.Forward(m.twice.Forward(m.twice.Forward(h)))
 }
 
-// hostileRows are models that exporters stumble over.
+// hostileRows are models that are difficult to export.
 func hostileRows() []parity {
 	type T = *tensor.Tensor
 	empty := nn.Sequential(nn.Conv2D(3, 3), nn.ReLU(), nn.Flatten(), nn.Dense(4), nn.LayerNorm())
@@ -45,7 +45,7 @@ func hostileRows() []parity {
 			more: [][]T{{randn(1, 17, 4), tensor.Full(3)}}},
 		{name: "external data", model: nn.Sequential(nn.Dense(64), nn.ReLU(), nn.Dense(64)), examples: one(randn(1, 2, 64)),
 			options: []onnx.Option{onnx.ExternalData()}, external: true},
-		{name: "weights of bytes", model: ofBytes(nn.Sequential(nn.Dense(8), nn.ReLU(), nn.Dense(3)), randn(1, 2, 6)), examples: one(randn(1, 2, 6)), covers: []string{"tensor.ByteLinear"}},
+		{name: "weights of bytes", model: ofBytes(nn.Sequential(nn.Dense(8), nn.ReLU(), nn.Dense(3)), randn(1, 2, 6)), examples: one(randn(1, 2, 6)), covers: []string{"tensor.Int8Linear"}},
 		{name: "weights of bytes of sequences", model: ofBytes(nn.Sequential(nn.LayerNorm(), nn.SelfAttention(2, nn.Causal()), nn.Dense(3)), randn(1, 2, 5, 6)),
 			examples: one(randn(1, 2, 5, 6)), options: []onnx.Option{onnx.Axes(0, "batch", "time")}},
 		{name: "recurrent", model: newRecurrent(), examples: one(randn(1, 2, 5, 3))},
@@ -60,8 +60,8 @@ func hostileRows() []parity {
 			return one(in[0].MatMul(w.T()).Add(in[0].MatMul(w.Detach())).Add(w.Slice(0, 1, 2)).Mul(w.Reshape(16).Slice(0, 3, 7)))
 		}},
 		{name: "recomputed", model: recomputed(), examples: one(randn(1, 2, 4))},
-		{name: "places in Go", examples: one(randn(1, 2, 6, 4)), options: []onnx.Option{onnx.Axes(0, "batch", "time")}, function: placesInGo},
-		{name: "few places in Go", examples: one(randn(1, 2, 2, 4)), options: []onnx.Option{onnx.Axes(0, "batch", "time")}, function: placesInGo,
+		{name: "places in Go", examples: one(randn(1, 2, 6, 4)), options: []onnx.Option{onnx.Axes(0, "batch", "time")}, function: positionsInGo},
+		{name: "few places in Go", examples: one(randn(1, 2, 2, 4)), options: []onnx.Option{onnx.Axes(0, "batch", "time")}, function: positionsInGo,
 			more: [][]T{one(randn(1, 3, 9, 4)), one(randn(1, 1, 1, 4))}},
 		{name: "float64", examples: one(randn(1, 2, 6).Cast(tensor.Float64)), tolerance: 1e-12, function: func(in []T) []T {
 			x := in[0]
@@ -81,16 +81,16 @@ func hostileRows() []parity {
 	}
 }
 
-// halved has parameters of 16 bits.
-type halved struct {
+// toFloat16 converts the parameters to 16-bit floats.
+type toFloat16 struct {
 	Up, Down, Scale *tensor.Tensor
 }
 
-func newHalved(d tensor.DType) *halved {
-	return &halved{randn(2, 8, 6).Cast(d), randn(3, 3, 8).Cast(d), randn(4, 8).Cast(d)}
+func newHalved(d tensor.DType) *toFloat16 {
+	return &toFloat16{randn(2, 8, 6).Cast(d), randn(3, 3, 8).Cast(d), randn(4, 8).Cast(d)}
 }
 
-func (h *halved) Forward(x *tensor.Tensor) *tensor.Tensor {
+func (h *toFloat16) Forward(x *tensor.Tensor) *tensor.Tensor {
 	y := tensor.Linear(x.Cast(h.Up.DType()), h.Up, nil).GELU()
 	y = tensor.RMSNorm(y, h.Scale, 1, 1e-5)
 	return tensor.Linear(y, h.Down, nil).Softmax(1).Cast(tensor.Float32)
@@ -103,7 +103,7 @@ func recomputed() nn.Module {
 	return m
 }
 
-// recurrent goes through a sequence step by step.
+// recurrent processes a sequence step by step.
 type recurrent struct {
 	in, state, out nn.Module
 }
@@ -118,18 +118,18 @@ func (r *recurrent) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return r.out.Forward(h)
 }
 
-// ofBytes returns a model with quantised weights.
+// ofBytes returns a model with quantized weights.
 func ofBytes(model nn.Module, x *tensor.Tensor) nn.Module {
 	model.Forward(x)
-	small, err := quantize.Weights(model)
+	small, err := quantize.WeightOnly(model)
 	if err != nil {
-		panic(err) // which fails the test
+		panic(err) // fails the test
 	}
 	return small
 }
 
-// placesInGo counts the places of a sequence in Go.
-func placesInGo(in []*tensor.Tensor) []*tensor.Tensor {
+// positionsInGo fills a tensor with the positions of a sequence in Go.
+func positionsInGo(in []*tensor.Tensor) []*tensor.Tensor {
 	t := in[0].Size(1)
 	at := make([]int, t)
 	for i := range at {

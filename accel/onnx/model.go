@@ -28,7 +28,7 @@ type Model struct {
 const (
 	dataAlign    = 4096
 	dataSmallest = 1024
-	largest      = math.MaxInt32 - 1<<20 // maximum bytes of weights in one file, leaving space for the rest
+	largest      = math.MaxInt32 - 1<<20 // maximum bytes of weights in one file, with a margin for the rest
 )
 
 // Save writes the model to a file, which is replaced completely or not at all. With

@@ -6,12 +6,12 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// generator is that of all examples.
+// generator generates all examples.
 func randn(seed uint64, shape ...int) *tensor.Tensor {
 	return tensor.Randn(tensor.NewGenerator(seed), shape...)
 }
 
-// tokens are indices below a number.
+// tokens returns random indices below a number.
 func tokens(below int, shape ...int) *tensor.Tensor {
 	g := tensor.NewGenerator(7)
 	n := 1
@@ -34,7 +34,7 @@ func parities() []parity {
 	return append(append(append(rows, opRows()...), hostileRows()...), nonFiniteRows()...)
 }
 
-// moved returns a BatchNorm that has seen something.
+// moved returns a BatchNorm with running statistics.
 func moved(shape ...int) nn.Module { return seeing(nn.BatchNorm(), shape...) }
 
 func seeing(n nn.Module, shape ...int) nn.Module {
@@ -44,7 +44,7 @@ func seeing(n nn.Module, shape ...int) nn.Module {
 	return n
 }
 
-// layerRows returns the layers of package nn one by one.
+// layerRows tests the layers of package nn one by one.
 func layerRows() []parity {
 	image := randn(1, 2, 4, 9, 8)
 	row := func(name string, layer nn.Module, example *tensor.Tensor, options ...onnx.Option) parity {
@@ -106,7 +106,7 @@ func layerRows() []parity {
 	}
 }
 
-// block returns that of a transformer.
+// block returns a transformer block.
 func block(width, heads int) nn.Module {
 	return nn.Sequential(
 		nn.Residual(nn.LayerNorm(), nn.SelfAttention(heads, nn.Causal())),
@@ -114,7 +114,7 @@ func block(width, heads int) nn.Module {
 	)
 }
 
-// resNet9 returns the network of that name, with fewer channels.
+// resNet9 returns ResNet-9 with fewer channels.
 func resNet9() nn.Module {
 	conv := func(out int, more ...nn.Module) nn.Module {
 		return nn.Sequential(nn.Conv2D(out, 3, nn.Same(), nn.NoBias()), nn.BatchNorm(), nn.ReLU()).Add(more...)
@@ -126,7 +126,7 @@ func resNet9() nn.Module {
 	)
 }
 
-// blend is a model as a user writes it: with fields, Go code and tensors of its own.
+// blend is a model with fields, Go code and tensors of its own.
 type blend struct {
 	up, gate, down nn.Module
 	scale          *tensor.Tensor
@@ -152,14 +152,14 @@ func (b *blend) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return tensor.Concat(1, y.Sub(mean), tensor.Zeros(n, 1, 6)).Slice(1, 1, t+1)
 }
 
-// modelRows are whole models.
+// modelRows tests whole models.
 func modelRows() []parity {
 	autoencoder := nn.Sequential(nn.Dense(16), nn.ReLU(), nn.Dense(3), nn.Tanh(), nn.Dense(16), nn.ReLU(), nn.Dense(20), nn.Sigmoid())
 	cnn := nn.Sequential(
 		nn.Conv2D(8, 3, nn.Padding(1)), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
 		nn.Residual(nn.Conv2D(8, 3, nn.Same()), nn.BatchNorm(), nn.ReLU()), nn.AvgPool2D(2), nn.Flatten(), nn.Dropout(0.3), nn.Dense(10))
 	nine := resNet9()
-	for i := range 3 { // so that statistics are not those of the beginning
+	for i := range 3 { // changes the running statistics
 		cnn.Forward(randn(uint64(i), 8, 3, 12, 12).AddScalar(0.5))
 		nine.Forward(randn(uint64(i), 4, 3, 32, 32).AddScalar(0.5))
 	}

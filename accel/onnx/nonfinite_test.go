@@ -6,8 +6,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// nonFiniteRows are ops of NaN and infinities. Those that doc.go names are not among
-// them.
+// nonFiniteRows tests ops on NaN and infinities, except for the deviations that doc.go lists.
 func nonFiniteRows() []parity {
 	type T = *tensor.Tensor
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())

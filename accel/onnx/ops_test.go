@@ -5,8 +5,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// opRows returns the ops of package tensor. Each is a function of its inputs, which are
-// of any batch.
+// opRows tests the ops of package tensor. Each row is a function of its inputs for any batch size.
 func opRows() []parity {
 	type T = *tensor.Tensor
 	x, y := randn(11, 2, 3, 4), randn(12, 2, 3, 4)
@@ -19,7 +18,7 @@ func opRows() []parity {
 		})
 		return &rows[len(rows)-1]
 	}
-	// named is add for a further row of an op.
+	// named adds another row for an op.
 	named := func(name, op string, function func(in []T) T, inputs []T, options ...onnx.Option) *parity {
 		p := add(op, function, inputs, options...)
 		p.name = "op " + name
@@ -29,7 +28,7 @@ func opRows() []parity {
 	for name, f := range map[string]func(T) T{
 		"Neg": T.Neg, "Exp": T.Exp, "Square": T.Square, "Abs": T.Abs, "Tanh": T.Tanh, "Sigmoid": T.Sigmoid,
 		"ReLU": T.ReLU, "GELU": T.GELU, "SiLU": T.SiLU, "Sin": T.Sin, "Cos": T.Cos, "Floor": T.Floor,
-		"Not": T.Not, "T": T.T, "Clone": T.Clone, "Detach": T.Detach,
+		"Not": T.Not, "T": T.T, "MT": T.MT, "Clone": T.Clone, "Detach": T.Detach,
 	} {
 		unary(name, f, x)
 	}

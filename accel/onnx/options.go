@@ -38,11 +38,11 @@ func Axes(input int, names ...string) Option {
 	text := fmt.Sprintf("Axes(%d%s)", input, quoted(names, ", "))
 	return Option{text, func(o *options) error {
 		if input < 0 {
-			return fmt.Errorf("onnx: %s: inputs are counted from 0", text)
+			return fmt.Errorf("onnx: %s: inputs are numbered from 0", text)
 		}
 		for i, n := range names {
 			if n != "" && slices.Contains(names[:i], n) {
-				return fmt.Errorf("onnx: %s: two axes of an input cannot have one name", text)
+				return fmt.Errorf("onnx: %s: two axes of an input have the same name", text)
 			}
 		}
 		o.axes[input] = slices.Clone(names)
@@ -66,7 +66,7 @@ func namesOption(call string, names []string, at func(*options) *[]string) Optio
 	return Option{text, func(o *options) error {
 		for i, n := range names {
 			if n == "" || slices.Contains(names[:i], n) {
-				return fmt.Errorf("onnx: %s: each needs a name of its own", text)
+				return fmt.Errorf("onnx: %s: the names must be unique and not empty", text)
 			}
 		}
 		*at(o) = slices.Clone(names)

@@ -15,19 +15,19 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// parity is a model that onnxruntime must compute as this module does, for several
-// inputs: those of the example with other sizes, and what there is in more.
+// parity is a model whose results in onnxruntime must equal those of this module, for the example
+// with several sizes and for more inputs.
 type parity struct {
 	name     string
 	model    nn.Module // or function
 	function func(in []*tensor.Tensor) []*tensor.Tensor
 	examples []*tensor.Tensor
 	options  []onnx.Option
-	more     [][]*tensor.Tensor // further inputs
-	covers   []string           // functions of package nn, or of package tensor with a "tensor." before
+	more     [][]*tensor.Tensor // additional inputs
+	covers   []string           // the tested functions of package nn, or of package tensor with the prefix "tensor."
 
-	tolerance  float64 // relative to the largest number; 1e-5 by default
-	unrunnable string  // why onnxruntime has no code for it: checked, but not run
+	tolerance  float64 // relative to the largest value; 0 means 1e-5
+	unrunnable string  // why onnxruntime cannot run the model, which is then only checked
 	external   bool
 }
 
@@ -46,7 +46,7 @@ func (p *parity) save(path string) error {
 	return onnx.Export(path, p.model, p.examples[0], p.options...)
 }
 
-// inputs returns the examples with batches of several sizes, and more.
+// inputs returns the examples with several batch sizes, and more.
 func (p *parity) inputs() [][]*tensor.Tensor {
 	if p.more != nil {
 		return append(p.more, p.examples)
@@ -62,8 +62,7 @@ func (p *parity) inputs() [][]*tensor.Tensor {
 	return all
 }
 
-// repeated is n examples, from the beginning again where there are not so many, and
-// each a bit different where they are floats.
+// repeated returns n examples by repeating those given; repetitions of floats differ slightly.
 func repeated(x *tensor.Tensor, n int) *tensor.Tensor {
 	var parts []*tensor.Tensor
 	for i := range n {
@@ -77,7 +76,7 @@ func repeated(x *tensor.Tensor, n int) *tensor.Tensor {
 	return tensor.Concat(0, parts...)
 }
 
-// The manifest of testdata/parity.py.
+// manifest is the input of testdata/parity.py.
 type (
 	fileTensor struct {
 		DType string `json:"dtype"`
@@ -105,7 +104,7 @@ func fileTensors(all []*tensor.Tensor) []fileTensor {
 	return out
 }
 
-// python finds one that has onnxruntime: that of the repository, or of VIRTUAL_ENV.
+// python returns a Python interpreter with onnxruntime: that of the repository, or of VIRTUAL_ENV.
 func python(t *testing.T) string {
 	for _, venv := range []string{os.Getenv("VIRTUAL_ENV"), "../../.venv"} {
 		if venv == "" {
@@ -123,8 +122,7 @@ func python(t *testing.T) string {
 	return ""
 }
 
-// TestParity exports every row, and has the official checker and onnxruntime look at
-// what came out.
+// TestParity exports every row and runs the official checker and onnxruntime on the results.
 func TestParity(t *testing.T) {
 	interpreter := python(t)
 	folder := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// slow is a model that computes when something is shown.
+// slow is a model that continues after something was displayed.
 type slow struct {
 	nn.Module
 	shown <-chan string
@@ -27,7 +27,7 @@ func (s *slow) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return s.Module.Forward(x)
 }
 
-// stuck is a file whose second write waits until something is shown.
+// stuck is a file whose second write waits until something is displayed.
 type stuck struct {
 	bytes.Buffer
 	writes int
@@ -44,7 +44,7 @@ func (s *stuck) Write(p []byte) (int, error) {
 
 var _ io.Writer = (*stuck)(nil)
 
-// An export that takes longer than a second has a bar, while it computes and while it writes.
+// An export that takes longer than a second displays a bar while it computes and while it writes.
 func TestExportHasABar(t *testing.T) {
 	shown := make(chan string, 100)
 	previous := display.SetSink(display.SinkFunc(func(m display.Message) {
@@ -54,7 +54,7 @@ func TestExportHasABar(t *testing.T) {
 	t.Cleanup(func() { display.SetSink(previous) })
 
 	model := &slow{Module: nn.Dense(700), shown: shown}
-	example := randn(1, 1, 700) // weights of two megabytes
+	example := randn(1, 1, 700) // makes weights of two megabytes
 	if err := onnx.Export(filepath.Join(t.TempDir(), "model.onnx"), model, example); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestExportHasABar(t *testing.T) {
 		t.Fatal(err)
 	}
 	for len(shown) > 0 {
-		<-shown // the end of the bar above
+		<-shown // the end of the first bar
 	}
 	file := &stuck{shown: shown}
 	n, err := built.WriteTo(file)

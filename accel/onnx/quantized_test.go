@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// ofIntegers returns a model of 8-bit integers, whose ranges x tells.
+// ofIntegers returns a quantized model, calibrated with x.
 func ofIntegers(model nn.Module, x *tensor.Tensor, options ...quantize.Option) nn.Module {
 	classes := make([]int, x.Size(0))
 	classes[0] = 1
@@ -21,7 +21,7 @@ func ofIntegers(model nn.Module, x *tensor.Tensor, options ...quantize.Option) n
 		panic(err)
 	}
 	nn.Train(model, true)
-	model.Forward(x) // BatchNorm sees something
+	model.Forward(x) // updates the running statistics of BatchNorm
 	q, err := quantize.Static(context.Background(), model, set, options...)
 	if err != nil {
 		panic(err)
@@ -29,7 +29,7 @@ func ofIntegers(model nn.Module, x *tensor.Tensor, options ...quantize.Option) n
 	return q
 }
 
-// gated is a model that is no chain: its layers are quantised one by one.
+// gated is a model that is not an nn.Sequential: its layers are quantized one by one.
 type gated struct{ in, up, down nn.Module }
 
 func (b *gated) Forward(x *tensor.Tensor) *tensor.Tensor {
@@ -37,9 +37,8 @@ func (b *gated) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return x.Add(b.down.Forward(b.up.Forward(x).GELU()))
 }
 
-// quantizedRows are models of 8-bit integers. Where a number is in the middle between
-// two bytes, onnxruntime may take the other one: a tolerance of one step of the bytes
-// of the last layer but one.
+// quantizedRows tests quantized models. Where a value is half-way between two integers, onnxruntime
+// may round differently: the tolerance is one scale step of the second-to-last layer.
 func quantizedRows() []parity {
 	images := randn(11, 64, 2, 12, 10)
 	cnn := nn.Sequential(
@@ -64,8 +63,8 @@ func quantizedRows() []parity {
 	}
 }
 
-// TestQuantizedNodes wants bytes in front of each product, and biases of 32 bits
-// where they can hold the sums.
+// TestQuantizedNodes checks that each matrix multiplication has 8-bit inputs, and an int32 bias if
+// its sums fit.
 func TestQuantizedNodes(t *testing.T) {
 	for _, p := range quantizedRows() {
 		m, err := onnx.Build(p.model, p.examples[0], p.options...)
@@ -84,7 +83,7 @@ func TestQuantizedNodes(t *testing.T) {
 			if first || !strings.Contains(text, "/0/bias)") {
 				t.Errorf("the first bias is no float in\n%s", text)
 			}
-		case "integers of a struct": // whose layers have no path
+		case "integers of a struct": // its layers have no path
 		default:
 			if !first {
 				t.Errorf("%s: the first bias is not of 32 bits in\n%s", p.name, text)

@@ -60,11 +60,11 @@ func (o *options) plan(examples []*Tensor) (*plan, error) {
 			}
 			size := x.Size(at)
 			if size < 1 {
-				return nil, fmt.Errorf("onnx: the example of input %d has the shape %v: axis %d, %q, must be at least 1 long", i, x.Shape(), at, name)
+				return nil, fmt.Errorf("onnx: the example of input %d has the shape %v: axis %d, %q, must have at least size 1", i, x.Shape(), at, name)
 			}
 			if old, ok := base[name]; ok {
 				if old != size {
-					return nil, fmt.Errorf("onnx: axis %q is %d long in one example and %d in another", name, old, size)
+					return nil, fmt.Errorf("onnx: axis %q has size %d in one example and %d in another", name, old, size)
 				}
 				continue
 			}

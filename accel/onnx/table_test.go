@@ -8,7 +8,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestTableIsWhole wants a converter of every op, or a reason why there is none.
+// TestTableIsWhole checks that every op has a converter or a reason why there is none.
 func TestTableIsWhole(t *testing.T) {
 	known := map[string]bool{}
 	for _, op := range ir.Table() {
@@ -87,7 +87,7 @@ func TestOnesAdded(t *testing.T) {
 	}
 }
 
-// TestTooLarge has weights of 3 GiB, all of them the same that nobody touches.
+// TestTooLarge exports weights of 3 GiB that share untouched memory.
 func TestTooLarge(t *testing.T) {
 	var m Model
 	raw := make([]byte, 1<<30)

@@ -89,7 +89,7 @@ func explain(err error, function func([]*Tensor) []*Tensor, p *plan, run int) er
 	if shape := (*tensor.ShapeError)(nil); errors.As(err, &shape) {
 		if g, failed := record(function, p.examples); failed == nil {
 			g.Release()
-			return fmt.Errorf("onnx: the model takes the example, but not with %s; Axes says which axes stay as they are: %w", p.text(run), err)
+			return fmt.Errorf("onnx: the model accepts the example, but not with %s; if an axis has a fixed size, say so with Axes: %w", p.text(run), err)
 		}
 	}
 	return fmt.Errorf("onnx: with %s: %w", p.text(run), err)

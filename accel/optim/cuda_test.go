@@ -17,11 +17,11 @@ import (
 // a step asks of it once it has come a few times: one graph, no memory, and nothing
 // to wait for, the decision of float16's scaler included.
 func TestSteadyStepsOnCUDA(t *testing.T) {
-	if err := tensor.Use("simulated:8.9"); err != nil {
+	if err := tensor.SetDevice("simulated:8.9"); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := tensor.Use("cpu"); err != nil {
+		if err := tensor.SetDevice("cpu"); err != nil {
 			t.Error(err)
 		}
 	}()

@@ -34,30 +34,30 @@ func (r Reduction) String() string {
 // chunks as there are ranks and are summed on the first round (Patarasuk and Yuan, 2009), so
 // each rank sends 2n(N-1)/N values. Small arrays are passed around the ring as a whole.
 func (g *Group) AllReduce(ctx context.Context, data []float32, how Reduction) error {
-	return reduce(ctx, g, call{kind: allReduce, count: len(data), how: how}, data)
+	return reduce(ctx, g, collective{kind: allReduce, count: len(data), how: how}, data)
 }
 
 // AllReduceFloat64 is [Group.AllReduce] for float64.
 func (g *Group) AllReduceFloat64(ctx context.Context, data []float64, how Reduction) error {
-	return reduce(ctx, g, call{kind: allReduceFloat64, count: len(data), how: how}, data)
+	return reduce(ctx, g, collective{kind: allReduceFloat64, count: len(data), how: how}, data)
 }
 
-func reduce[T float32 | float64](ctx context.Context, g *Group, c call, data []T) error {
+func reduce[T float32 | float64](ctx context.Context, g *Group, c collective, data []T) error {
 	if c.how > Mean {
 		return fmt.Errorf("parallel: unknown reduction %v", c.how)
 	}
 	return g.run(ctx, c, func() error {
 		var zero T
 		width := int(unsafe.Sizeof(zero))
-		c.number = g.number
+		c.sequence = g.sequence
 		if len(data)*width+headerBytes <= smallBytes {
-			return reduceFew(g, c, data)
+			return reduceSmall(g, c, data)
 		}
-		g.room.need(pieceBytes)
+		g.buffers.need(pieceBytes)
 		if err := g.write(c.appendTo(nil)); err != nil {
 			return err
 		}
-		if err := g.agree(c); err != nil {
+		if err := g.checkSameCall(c); err != nil {
 			return err
 		}
 		if err := reduceScatter(g, data); err != nil {
@@ -71,21 +71,21 @@ func reduce[T float32 | float64](ctx context.Context, g *Group, c call, data []T
 	})
 }
 
-// reduceFew passes the values of all ranks to all ranks, which sum them in the order of the
+// reduceSmall passes the values of all ranks to all ranks, which sum them in the order of the
 // ranks.
-func reduceFew[T float32 | float64](g *Group, c call, data []T) error {
+func reduceSmall[T float32 | float64](g *Group, c collective, data []T) error {
 	mine := bytesOf(data)
 	size, length := g.Size(), len(mine)
-	if cap(g.room.small) < size*length {
-		g.room.small = make([]byte, size*length)
+	if cap(g.buffers.small) < size*length {
+		g.buffers.small = make([]byte, size*length)
 	}
-	blocks := g.room.small[:size*length]
+	blocks := g.buffers.small[:size*length]
 	copy(blocks[g.Rank()*length:], mine)
 	// The description of the call, which the ranks compare, travels with the first block.
 	if err := g.write(append(c.appendTo(make([]byte, 0, headerBytes+length)), mine...)); err != nil {
 		return err
 	}
-	if err := g.agree(c); err != nil {
+	if err := g.checkSameCall(c); err != nil {
 		return err
 	}
 	for s := range size - 1 {
@@ -124,38 +124,37 @@ func divide[T float32 | float64](data []T, by int) {
 	}
 }
 
-// AllReduceBFloat16 is [Group.AllReduce] for bfloat16 values, whose 16 bits are the upper half
-// of a float32. They are summed in float32 and rounded once, to nearest even.
-// even one of two.
+// AllReduceBFloat16 is [Group.AllReduce] for bfloat16 values, whose 16 bits are the upper half of a
+// float32. They are summed in float32 and rounded once, to nearest even.
 func (g *Group) AllReduceBFloat16(ctx context.Context, data []uint16, how Reduction) error {
-	c := call{kind: allReduceBFloat16, count: len(data), how: how}
+	c := collective{kind: allReduceBFloat16, count: len(data), how: how}
 	if c.how > Mean {
 		return fmt.Errorf("parallel: unknown reduction %v", c.how)
 	}
 	return g.run(ctx, c, func() error {
-		c.number = g.number
-		g.room.need(pieceBytes)
-		if cap(g.room.wide) < len(data) {
-			g.room.wide = make([]float32, len(data))
+		c.sequence = g.sequence
+		g.buffers.need(pieceBytes)
+		if cap(g.buffers.float32s) < len(data) {
+			g.buffers.float32s = make([]float32, len(data))
 		}
-		wide := g.room.wide[:len(data)]
+		sums := g.buffers.float32s[:len(data)]
 		for i, v := range data {
-			wide[i] = math.Float32frombits(uint32(v) << 16)
+			sums[i] = math.Float32frombits(uint32(v) << 16)
 		}
 		if err := g.write(c.appendTo(nil)); err != nil {
 			return err
 		}
-		if err := g.agree(c); err != nil {
+		if err := g.checkSameCall(c); err != nil {
 			return err
 		}
-		if err := reduceScatter(g, wide); err != nil {
+		if err := reduceScatter(g, sums); err != nil {
 			return err
 		}
 		from, to := g.chunk(len(data), g.Rank()+1)
 		if c.how == Mean {
-			divide(wide[from:to], g.Size())
+			divide(sums[from:to], g.Size())
 		}
-		for i, v := range wide[from:to] {
+		for i, v := range sums[from:to] {
 			data[from+i] = toBFloat16(v)
 		}
 		return gatherChunks(g, data)
@@ -166,7 +165,7 @@ func (g *Group) AllReduceBFloat16(ctx context.Context, data []uint16, how Reduct
 func toBFloat16(v float32) uint16 {
 	bits := math.Float32bits(v)
 	if v != v {
-		return uint16(bits>>16) | 0x40 // otherwise a NaN could become an infinity
+		return uint16(bits>>16) | 0x40 // keeps a NaN from becoming an infinity
 	}
 	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
 }

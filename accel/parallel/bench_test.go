@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// BenchmarkAllReduce adds up numbers of two ranks of this machine.
+// BenchmarkAllReduce sums values over two ranks of this machine.
 func BenchmarkAllReduce(b *testing.B) { benchmarkAllReduce(b) }
 
 // BenchmarkAllReduceEncrypted encrypts, as between machines.
 func BenchmarkAllReduceEncrypted(b *testing.B) {
-	benchmarkAllReduce(b, func(j *joining) { j.place.local = false })
+	benchmarkAllReduce(b, func(j *joiner) { j.info.local = false })
 }
 
 func benchmarkAllReduce(b *testing.B, options ...Option) {
@@ -21,7 +21,7 @@ func benchmarkAllReduce(b *testing.B, options ...Option) {
 			data := [][]float32{make([]float32, n), make([]float32, n)}
 			b.SetBytes(int64(4 * n))
 			b.ResetTimer()
-			well(b, all, func(ctx context.Context, g *Group) error {
+			mustEach(b, all, func(ctx context.Context, g *Group) error {
 				for range b.N {
 					if err := g.AllReduce(ctx, data[g.Rank()], Mean); err != nil {
 						return err

@@ -12,17 +12,17 @@ import (
 
 // devices is the state of reductions on the GPUs of a group.
 type devices struct {
-	on     string        // current device; empty before the first
-	joined *tensor.Ranks // nil if the hosts reduce
-	why    string        // why the hosts reduce; empty if that is expected
+	on     string               // current device; empty before the first
+	joined *tensor.Communicator // nil if the hosts reduce
+	why    string               // why the hosts reduce; empty if that is expected
 }
 
 // joinTime is the time limit for connecting the GPUs of all ranks.
 const joinTime = time.Minute
 
-// Through returns how gradients are reduced: "NCCL 2.27.3", "the hosts", or "the hosts, since
-// …" with the reason if the GPUs could do it. It is empty before [Gradients.Begin].
-func (g *Group) Through() string {
+// Backend returns what reduces the gradients: "NCCL 2.27.3", "the hosts", or "the hosts, since …"
+// with the reason if there are GPUs. It is empty before [Gradients.Begin].
+func (g *Group) Backend() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch d := g.device; {
@@ -53,7 +53,7 @@ func (g *Group) joinDevices(ctx context.Context) error {
 	}
 	mine := candidate{Device: tensor.Device()}
 	if mine.Device != "cpu" {
-		if err := tensor.CanJoinRanks(); err != nil {
+		if err := tensor.CheckCommunicator(); err != nil {
 			mine.Why = err.Error()
 		}
 	}
@@ -74,9 +74,9 @@ func (g *Group) joinDevices(ctx context.Context) error {
 		switch {
 		case why != "":
 		case o.Device == "cpu":
-			why = fmt.Sprintf("rank %d computes on its processor", rank)
+			why = fmt.Sprintf("rank %d computes on its CPU", rank)
 		case o.Why != "":
-			why = fmt.Sprintf("rank %d says: %s", rank, o.Why)
+			why = fmt.Sprintf("rank %d reports: %s", rank, o.Why)
 		}
 	}
 	if allKnown {
@@ -88,7 +88,7 @@ func (g *Group) joinDevices(ctx context.Context) error {
 	case why != "":
 		found.why = why
 	default:
-		if found.joined, found.why, err = g.meet(ctx); err != nil {
+		if found.joined, found.why, err = g.connectDevices(ctx); err != nil {
 			return err
 		}
 	}
@@ -102,19 +102,19 @@ func (g *Group) joinDevices(ctx context.Context) error {
 	return nil
 }
 
-// meet connects the devices; why is the reason if that fails on any rank.
-func (g *Group) meet(ctx context.Context) (joined *tensor.Ranks, why string, err error) {
+// connectDevices connects the devices; why is the reason if that fails on any rank.
+func (g *Group) connectDevices(ctx context.Context) (joined *tensor.Communicator, why string, err error) {
 	var id []byte
 	var failed error
 	if g.First() {
-		id, failed = tensor.RanksID()
+		id, failed = tensor.NewCommunicatorID()
 	}
 	if id, err = g.Broadcast(ctx, 0, id); err != nil {
 		return nil, "", err
 	}
 	if len(id) > 0 {
 		waiting, cancel := context.WithTimeout(ctx, joinTime)
-		joined, failed = tensor.JoinRanks(waiting, id, g.Rank(), g.Size())
+		joined, failed = tensor.NewCommunicator(waiting, id, g.Rank(), g.Size())
 		cancel()
 	}
 	text := ""
@@ -125,7 +125,7 @@ func (g *Group) meet(ctx context.Context) (joined *tensor.Ranks, why string, err
 	if err == nil {
 		for rank, reason := range reasons {
 			if reason != "" {
-				why = fmt.Sprintf("rank %d says: %s", rank, reason)
+				why = fmt.Sprintf("rank %d reports: %s", rank, reason)
 				break
 			}
 		}
@@ -158,7 +158,7 @@ func gatherJSON[T any](ctx context.Context, g *Group, mine T) ([]T, error) {
 
 // devicesJoined returns the NCCL communicator of this rank's device, or nil if the hosts
 // reduce.
-func (g *Group) devicesJoined() *tensor.Ranks {
+func (g *Group) devicesJoined() *tensor.Communicator {
 	device := tensor.Device()
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -39,7 +39,7 @@ func (e *MissingError) Error() string {
 	if len(ranks) > 1 {
 		which = "ranks " + strings.Join(ranks, ", ")
 	}
-	return fmt.Sprintf("parallel: %s of %d did not come to %s within %v; were they started, with the same address and secret?",
+	return fmt.Sprintf("parallel: %s of %d did not join at %s within %v; check that all ranks were started with the same address and secret",
 		which, e.Size, e.Address, e.Waited.Round(time.Millisecond))
 }
 
@@ -50,7 +50,7 @@ type RefusedError struct {
 }
 
 func (e *RefusedError) Error() string {
-	return fmt.Sprintf("parallel: rank %d was refused: %s", e.Rank, e.Reason)
+	return fmt.Sprintf("parallel: rank 0 rejected rank %d: %s", e.Rank, e.Reason)
 }
 
 // AddressError says that rank 0 cannot listen at its address, or cannot be reached there.
@@ -74,5 +74,5 @@ type MismatchError struct {
 }
 
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("parallel: rank %d is at %s, and this rank at %s; all ranks must do the same in the same order", e.Rank, e.There, e.Here)
+	return fmt.Sprintf("parallel: rank %d calls %s, but this rank %s; all ranks must make the same calls in the same order", e.Rank, e.There, e.Here)
 }

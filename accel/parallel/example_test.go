@@ -7,8 +7,7 @@ import (
 	"github.com/quernlab/quern/accel/parallel"
 )
 
-// A program that nothing has started as one of several is a group of one, and needs
-// no other code.
+// A program that no launcher started is a group of one and needs no other code.
 func ExampleJoin() {
 	ctx := context.Background()
 	group, err := parallel.Join(ctx)
@@ -21,7 +20,7 @@ func ExampleJoin() {
 	// Output: rank 0 of 1
 }
 
-// Local has the ranks in one process, for tests.
+// Local runs the ranks in one process, for tests.
 func ExampleLocal() {
 	ctx := context.Background()
 	ranks, err := parallel.Local(ctx, 2)

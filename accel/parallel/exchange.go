@@ -12,46 +12,46 @@ import (
 // exchange is the reduction of the gradients of one step.
 type exchange struct {
 	*Gradients
-	sums  []*tensor.Tensor
-	came  []int         // number of complete gradients per bucket
-	on    *tensor.Ranks // of the device; nil if the host reduces
-	ctx   context.Context
-	order []*tensor.Tensor // parameters in the order in which their gradients were completed
-	next  int              // index of the next bucket to send
-	send  chan *parcel
-	ended chan struct{} // closed when all buckets have been reduced
+	sums         []*tensor.Tensor
+	completed    []int                // number of complete gradients per bucket
+	communicator *tensor.Communicator // of the device; nil if the host reduces
+	ctx          context.Context
+	order        []*tensor.Tensor // parameters in the order in which their gradients were completed
+	next         int              // index of the next bucket to send
+	send         chan *bucketReduction
+	ended        chan struct{} // closed when all buckets have been reduced
 
-	parcels []*parcel
-	missing []bool // parameters without a gradient on this rank, in the order of the buckets
-	busy    time.Duration
+	reductions []*bucketReduction
+	missing    []bool // parameters without a gradient on this rank, in the order of the buckets
+	busy       time.Duration
 }
 
-// parcel is a bucket during its reduction.
-type parcel struct {
-	single []float32
-	double []float64
-	flat   *tensor.Tensor // the values; nil if empty
-	copied bool           // the values were copied to the host, which has the sums
-	err    error
+// bucketReduction is a bucket during its reduction.
+type bucketReduction struct {
+	float32s []float32
+	float64s []float64
+	flat     *tensor.Tensor // the values; nil if empty
+	copied   bool           // the values were copied to the host, which has the sums
+	err      error
 }
 
 // start starts the goroutine that reduces buckets.
 func (x *exchange) start(ctx context.Context) {
-	x.ctx, x.on = ctx, x.group.devicesJoined()
-	x.came = make([]int, len(x.whole))
-	x.send = make(chan *parcel, len(x.whole))
+	x.ctx, x.communicator = ctx, x.group.devicesJoined()
+	x.completed = make([]int, len(x.buckets))
+	x.send = make(chan *bucketReduction, len(x.buckets))
 	x.ended = make(chan struct{})
 	go func() { // ends when send is closed, or when the context or the group ends
 		defer close(x.ended)
 		for p := range x.send {
 			begin := time.Now()
-			told := tell(trace.Communicating, "gradients", 8*len(p.double)+4*len(p.single))
-			if p.double != nil {
-				p.err = x.group.AllReduceFloat64(ctx, p.double, Sum)
+			endInterval := profileInterval(trace.Communicating, "gradients", 8*len(p.float64s)+4*len(p.float32s))
+			if p.float64s != nil {
+				p.err = x.group.AllReduceFloat64(ctx, p.float64s, Sum)
 			} else {
-				p.err = x.group.AllReduce(ctx, p.single, Sum)
+				p.err = x.group.AllReduce(ctx, p.float32s, Sum)
 			}
-			told()
+			endInterval()
 			x.busy += time.Since(begin)
 		}
 	}()
@@ -61,20 +61,20 @@ func (x *exchange) start(ctx context.Context) {
 // all ranks, whichever is complete first.
 func (x *exchange) complete(bucket int, p *tensor.Tensor) {
 	x.order = append(x.order, p)
-	x.came[bucket]++
-	if x.across != nil { // otherwise collectives of its layers could be interleaved differently on other ranks
+	x.completed[bucket]++
+	if x.reducer != nil { // otherwise the order relative to the layers' collectives could differ between ranks
 		return
 	}
-	for x.next < len(x.whole) && x.came[x.next] == len(x.whole[x.next].params) && !x.whole[x.next].last {
+	for x.next < len(x.buckets) && x.completed[x.next] == len(x.buckets[x.next].params) && !x.buckets[x.next].last {
 		x.dispatch()
 	}
 }
 
 // dispatch sends the next bucket, with zeros for missing gradients.
 func (x *exchange) dispatch() {
-	b := x.whole[x.next]
+	b := x.buckets[x.next]
 	x.next++
-	p := &parcel{}
+	p := &bucketReduction{}
 	tensor.NoGrad(func() {
 		var parts, made []*tensor.Tensor
 		keep := func(t *tensor.Tensor) *tensor.Tensor {
@@ -86,7 +86,7 @@ func (x *exchange) dispatch() {
 			x.missing = append(x.missing, g == nil)
 			if g == nil {
 				parts = append(parts, keep(tensor.Zeros(param.Numel())))
-				if b.wide {
+				if b.isFloat64 {
 					parts[len(parts)-1] = keep(parts[len(parts)-1].Cast(tensor.Float64))
 				}
 				continue
@@ -107,74 +107,74 @@ func (x *exchange) dispatch() {
 			if len(parts) == 1 { // the tensor may be in use elsewhere
 				p.flat = keep(p.flat).Clone()
 			}
-			p.pack(x, b.wide)
+			p.pack(x, b.isFloat64)
 		}
 		for _, t := range made {
 			t.Release()
 		}
 	})
-	x.parcels = append(x.parcels, p)
-	if x.on == nil {
+	x.reductions = append(x.reductions, p)
+	if x.communicator == nil {
 		x.send <- p
 	}
 }
 
 // pack starts the reduction on the device, or passes the values to the host, in place or as a
 // copy.
-func (p *parcel) pack(x *exchange, wide bool) {
-	if x.on != nil {
-		p.err = x.on.Sum(x.ctx, p.flat)
+func (p *bucketReduction) pack(x *exchange, isFloat64 bool) {
+	if x.communicator != nil {
+		p.err = x.communicator.AllReduce(x.ctx, p.flat)
 		return
 	}
 	memory := p.flat.Memory()
 	switch {
-	case memory != nil && wide:
-		p.double = numbersOf[float64](memory)
+	case memory != nil && isFloat64:
+		p.float64s = numbersOf[float64](memory)
 	case memory != nil:
-		p.single = numbersOf[float32](memory)
-	case wide:
-		p.double, p.copied = p.flat.Float64s(), true
+		p.float32s = numbersOf[float32](memory)
+	case isFloat64:
+		p.float64s, p.copied = p.flat.Float64s(), true
 	default:
-		p.single, p.copied = p.flat.Data(), true
+		p.float32s, p.copied = p.flat.Data(), true
 	}
 }
 
-// sums returns the reduced bucket.
-func (p *parcel) sums(wide bool) *tensor.Tensor {
+// sums returns the sums as a tensor.
+func (p *bucketReduction) sums(isFloat64 bool) *tensor.Tensor {
 	if !p.copied {
 		return p.flat
 	}
 	p.flat.Release()
-	if wide {
-		return tensor.FromFloat64s(p.double, len(p.double))
+	if isFloat64 {
+		return tensor.FromFloat64s(p.float64s, len(p.float64s))
 	}
-	return tensor.New(p.single, len(p.single))
+	return tensor.New(p.float32s, len(p.float32s))
 }
 
 // finish sends the remaining buckets, waits for all, and sets the gradients of the parameters.
-func (x *exchange) finish(ctx context.Context, votes []float64) (sums []*tensor.Tensor, err error) {
-	for x.next < len(x.whole) {
+func (x *exchange) finish(ctx context.Context, hostValues []float64) (sums []*tensor.Tensor, err error) {
+	for x.next < len(x.buckets) {
 		x.dispatch()
 	}
 	close(x.send)
 	begin := time.Now()
-	told := tell(trace.Exchanging, "gradients", 0)
+	endInterval := profileInterval(trace.Exchanging, "gradients", 0)
 	<-x.ended
-	told()
+	endInterval()
 	x.time.Waiting += time.Since(begin)
 	x.time.Busy += x.busy
-	for _, p := range x.parcels {
+	for _, p := range x.reductions {
 		err = errors.Join(err, p.err)
 	}
-	if x.on != nil {
-		err = errors.Join(err, x.on.Wait())
+	if x.communicator != nil {
+		err = errors.Join(err, x.communicator.Wait())
 	}
 	if err != nil {
 		return nil, x.group.breakWith(err)
 	}
-	voted := x.time.waiting("votes", 8*(len(votes)+1))
-	absent, err := x.vote(ctx, votes)
-	voted()
+	endWaiting := x.time.waiting("host values", 8*(len(hostValues)+1))
+	absent, err := x.reduceHostValues(ctx, hostValues)
+	endWaiting()
 	if err != nil {
 		return nil, err
 	}
@@ -182,20 +182,20 @@ func (x *exchange) finish(ctx context.Context, votes []float64) (sums []*tensor.
 	return sums, nil
 }
 
-// vote reduces the votes, and finds the parameters without a gradient on any rank.
-func (x *exchange) vote(ctx context.Context, votes []float64) (absent []bool, err error) {
-	all := make([]float64, len(votes)+1)
-	copy(all, votes)
+// reduceHostValues reduces the host values and finds the parameters that have no gradient on any rank.
+func (x *exchange) reduceHostValues(ctx context.Context, hostValues []float64) (absent []bool, err error) {
+	all := make([]float64, len(hostValues)+1)
+	copy(all, hostValues)
 	for _, m := range x.missing {
 		if m {
-			all[len(votes)]++
+			all[len(hostValues)]++
 		}
 	}
 	if err := x.group.AllReduceFloat64(ctx, all, Sum); err != nil {
 		return nil, err
 	}
-	copy(votes, all)
-	if all[len(votes)] == 0 { // the usual case
+	copy(hostValues, all)
+	if all[len(hostValues)] == 0 { // the usual case
 		return nil, nil
 	}
 	count := make([]float64, len(x.missing))
@@ -217,12 +217,12 @@ func (x *exchange) vote(ctx context.Context, votes []float64) (absent []bool, er
 // unpack sets the gradients of the parameters to the sums.
 func (x *exchange) unpack(absent []bool) (sums []*tensor.Tensor) {
 	at := 0
-	for i, b := range x.whole {
-		p := x.parcels[i]
+	for i, b := range x.buckets {
+		p := x.reductions[i]
 		if p.flat == nil {
 			continue
 		}
-		flat := p.sums(b.wide)
+		flat := p.sums(b.isFloat64)
 		from := 0
 		for _, param := range b.params {
 			to := from + param.Numel()

@@ -42,13 +42,13 @@ const (
 )
 
 // errChanged is returned for a frame that is not the next one from the other end.
-var errChanged = errors.New("parallel: a frame does not come from the other rank, or was changed")
+var errChanged = errors.New("parallel: a frame was changed, lost or injected on the connection")
 
 // frameLabels are the labels of the exported keys for frames of the dialling and of the
 // listening side.
 var frameLabels = [2]string{"EXPORTER-quern-parallel-3 dial", "EXPORTER-quern-parallel-3 listen"}
 
-// authenticate ends the encryption of a link. The other side does the same.
+// authenticate replaces TLS on a link by authenticated frames. The other side must do the same.
 func (l *link) authenticate(listens bool) error {
 	encrypted, ok := l.conn.(*tls.Conn)
 	if !ok {

@@ -41,14 +41,14 @@ import (
 //
 // It must only be used by one goroutine.
 type Gradients struct {
-	group  *Group
-	model  any
-	limit  int // maximum size of a bucket in bytes
-	params []*tensor.Tensor
-	sorted bool      // the buckets have the order in which gradients are completed
-	whole  []*bucket // in sending order
-	across *across   // for layers that synchronise over all ranks; nil if none
-	time   Overlap
+	group   *Group
+	model   any
+	limit   int // maximum size of a bucket in bytes
+	params  []*tensor.Tensor
+	sorted  bool               // the buckets have the order in which gradients are completed
+	buckets []*bucket          // in sending order
+	reducer *statisticsReducer // for layers that synchronize over all ranks; nil if none
+	time    Overlap
 }
 
 // Overlap is the cost of the gradient exchange.
@@ -60,16 +60,16 @@ type Overlap struct {
 // waiting measures how long a rank waits for others, until the returned function is called.
 func (o *Overlap) waiting(what string, bytes int) (end func()) {
 	begin := time.Now()
-	told := tell(trace.Exchanging, what, bytes)
+	endInterval := profileInterval(trace.Exchanging, what, bytes)
 	return func() {
-		told()
+		endInterval()
 		o.Busy += time.Since(begin)
 		o.Waiting += time.Since(begin)
 	}
 }
 
-// tell reports an interval to the profiler, if a profile is being taken.
-func tell(kind trace.Kind, what string, bytes int) (end func()) {
+// profileInterval reports an interval to the profiler, if a profile is being taken.
+func profileInterval(kind trace.Kind, what string, bytes int) (end func()) {
 	c := trace.Profile()
 	if c == nil {
 		return func() {}
@@ -98,14 +98,14 @@ func (s *Gradients) Overlap() Overlap { return s.time }
 
 // Backward is loss.Backward on all ranks: each parameter then has the sum of the gradients of
 // the ranks' losses, each weighted by the rank's share of the examples. A rank without examples
-// passes nil and 0; with layers that synchronise over all ranks this is an error. Existing
+// passes nil and 0; with layers that synchronize over all ranks this is an error. Existing
 // gradients are added once.
 //
 // Errors are those of [Group.AllReduce]. If the computation of this rank panics, the others are
 // notified, and the panic continues.
 func (s *Gradients) Backward(ctx context.Context, loss *tensor.Tensor, share float64) error {
-	if loss == nil && s.Synchronised() {
-		err := fmt.Errorf("parallel: rank %d has no examples, and nn.SyncBatchNorm needs some on each: leave out batches that are smaller (data.DropLast), or see Gradients.Idle", s.group.Rank())
+	if loss == nil && s.Synchronized() {
+		err := fmt.Errorf("parallel: rank %d has no examples, but nn.SyncBatchNorm needs some on each rank: drop the smaller last batch (data.DropLast), or use Gradients.Idle", s.group.Rank())
 		s.group.Fail(err)
 		return err
 	}
@@ -130,8 +130,8 @@ type Exchange struct {
 	// Sums is called after Backward and returns float32 scalars that are reduced together with
 	// the gradients, equally many on each rank; may be nil.
 	Sums func() []*tensor.Tensor
-	// Votes are values on the host that are reduced in place meanwhile.
-	Votes []float64
+	// HostValues are values on the host that are reduced in place, while the gradients are.
+	HostValues []float64
 }
 
 // Exchange runs one exchange: afterwards the parameters have the sums of the gradients over all
@@ -156,12 +156,12 @@ func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Te
 			p.AfterGrad(nil)
 		}
 		if !done { // Backward panicked
-			s.group.Fail(fmt.Errorf("the computation of a gradient failed"))
+			s.group.Fail(fmt.Errorf("the backward pass panicked"))
 			close(x.send)
 			<-x.ended
 		}
 	}()
-	for i, b := range s.whole {
+	for i, b := range s.buckets {
 		for _, p := range b.params {
 			p.AfterGrad(func() { x.complete(i, p) })
 		}
@@ -170,7 +170,7 @@ func (s *Gradients) Exchange(ctx context.Context, e Exchange) (sums []*tensor.Te
 	if e.Sums != nil {
 		x.sums = e.Sums()
 	}
-	sums, err = x.finish(ctx, e.Votes)
+	sums, err = x.finish(ctx, e.HostValues)
 	done = true
 	if err == nil && !s.sorted {
 		err = s.sort(ctx, x.order)
@@ -195,7 +195,7 @@ func (s *Gradients) sort(ctx context.Context, complete []*tensor.Tensor) error {
 	}
 	var order []int
 	if err := json.Unmarshal(text, &order); err != nil {
-		return fmt.Errorf("parallel: the order of the gradients: %w", err)
+		return fmt.Errorf("parallel: decode the order of the gradients: %w", err)
 	}
 	var params []*tensor.Tensor
 	for _, i := range order {
@@ -214,10 +214,10 @@ func (s *Gradients) sort(ctx context.Context, complete []*tensor.Tensor) error {
 
 // bucket is a group of gradients that are reduced together.
 type bucket struct {
-	params []*tensor.Tensor
-	wide   bool // float64
-	last   bool // it includes the Sums
-	length int  // number of elements
+	params    []*tensor.Tensor
+	isFloat64 bool
+	last      bool // it includes the Sums
+	length    int  // number of elements
 }
 
 // arrange divides the parameters into buckets, the last ones first, unless that has been done.
@@ -234,27 +234,27 @@ func (s *Gradients) arrange() {
 
 // fill makes the buckets for parameters in sending order.
 func (s *Gradients) fill(params []*tensor.Tensor) {
-	s.whole = nil
+	s.buckets = nil
 	var now *bucket
 	bytes := 0
 	for _, p := range params {
-		wide := p.DType() == tensor.Float64
+		isFloat64 := p.DType() == tensor.Float64
 		size := p.Numel() * 4
-		if wide {
+		if isFloat64 {
 			size *= 2
 		}
-		if now == nil || now.wide != wide || bytes+size > s.limit {
-			now, bytes = &bucket{wide: wide}, 0
-			s.whole = append(s.whole, now)
+		if now == nil || now.isFloat64 != isFloat64 || bytes+size > s.limit {
+			now, bytes = &bucket{isFloat64: isFloat64}, 0
+			s.buckets = append(s.buckets, now)
 		}
 		now.params = append(now.params, p)
 		now.length += p.Numel()
 		bytes += size
 	}
-	if len(s.whole) == 0 || s.whole[len(s.whole)-1].wide {
-		s.whole = append(s.whole, &bucket{})
+	if len(s.buckets) == 0 || s.buckets[len(s.buckets)-1].isFloat64 {
+		s.buckets = append(s.buckets, &bucket{})
 	}
-	s.whole[len(s.whole)-1].last = true
+	s.buckets[len(s.buckets)-1].last = true
 }
 
 // Begin copies the tensors of rank 0's model to all ranks: parameters and state of layers. It
@@ -263,12 +263,12 @@ func (s *Gradients) fill(params []*tensor.Tensor) {
 // parameters that others have.
 //
 // On GPUs it also connects the devices: gradients are then reduced by NCCL if it is installed
-// on all ranks, otherwise through the hosts; see [Group.Through].
+// on all ranks, otherwise through the hosts; see [Group.Backend].
 //
-// Layers such as nn.SyncBatchNorm synchronise over all ranks until [Gradients.End] or until ctx
+// Layers such as nn.SyncBatchNorm synchronize over all ranks until [Gradients.End] or until ctx
 // is done.
 func (s *Gradients) Begin(ctx context.Context) error {
-	if err := Share(ctx, s.group, s.model); err != nil {
+	if err := BroadcastModel(ctx, s.group, s.model); err != nil {
 		return err
 	}
 	if err := sameLayers(ctx, s.group, s.model); err != nil {
@@ -277,5 +277,5 @@ func (s *Gradients) Begin(ctx context.Context) error {
 	if err := s.group.joinDevices(ctx); err != nil {
 		return err
 	}
-	return s.synchronise(ctx)
+	return s.synchronize(ctx)
 }

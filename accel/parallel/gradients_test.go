@@ -17,8 +17,8 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// parts is a model with a parameter of each kind: of each float, one that is used twice,
-// and two that are not always used.
+// parts is a model with different kinds of parameters: one of each float type, one that is used
+// twice, and two that are used only in some steps.
 type parts struct {
 	First, Twice, Half, Double, Sometimes, Never *tensor.Tensor
 }
@@ -53,7 +53,7 @@ func TestGradientsOfEachKind(t *testing.T) {
 			for r := range n {
 				want.loss(input(r), r == 1).MulScalar(float64(r+1) / 10).Backward()
 			}
-			well(t, all, func(ctx context.Context, g *Group) error {
+			mustEach(t, all, func(ctx context.Context, g *Group) error {
 				model := newParts(uint64(g.Rank() + 1))
 				s := NewGradients(g, model)
 				if err := s.Begin(ctx); err != nil {
@@ -91,15 +91,15 @@ func TestGradientsOfEachKind(t *testing.T) {
 	}
 }
 
-// TestOwnLoop is the loop of the documentation, with a last batch that some ranks have no
-// part of.
+// TestOwnLoop runs the training loop of the documentation, with a last batch in which some ranks
+// have no examples.
 func TestOwnLoop(t *testing.T) {
 	digits, _, err := data.Digits()
 	if err != nil {
 		t.Fatal(err)
 	}
 	set := digits.First(65)
-	var making sync.Mutex // of models: the ranks of one process share its random numbers
+	var making sync.Mutex // guards the creation of models: the ranks share the process's random numbers
 	train := func(ctx context.Context, g *Group) ([]float32, error) {
 		making.Lock()
 		tensor.Seed(3)
@@ -145,7 +145,7 @@ func TestOwnLoop(t *testing.T) {
 	}
 	for _, n := range []int{2, 3, 4} {
 		got := make([][]float32, n)
-		well(t, ranks(t, n, Bucket(500)), func(ctx context.Context, g *Group) (err error) {
+		mustEach(t, ranks(t, n, Bucket(500)), func(ctx context.Context, g *Group) (err error) {
 			got[g.Rank()], err = train(ctx, g)
 			return err
 		})
@@ -162,10 +162,10 @@ func TestOwnLoop(t *testing.T) {
 	}
 }
 
-// TestScalersAgree has a gradient overflow on one rank: all skip the step.
+// TestScalersAgree overflows a gradient on one rank: all ranks must skip the step.
 func TestScalersAgree(t *testing.T) {
 	all := ranks(t, 3)
-	well(t, all, func(ctx context.Context, g *Group) error {
+	mustEach(t, all, func(ctx context.Context, g *Group) error {
 		w := tensor.Parameter(tensor.Ones(3))
 		model := []*tensor.Tensor{w}
 		opt, scaler, s := optim.SGD(model, 0.5), optim.NewGradScaler(), NewGradients(g, model)
@@ -175,7 +175,7 @@ func TestScalersAgree(t *testing.T) {
 		for step, want := range []float64{1 << 15, 1 << 15} {
 			x := tensor.Ones(3)
 			if step == 0 && g.Rank() == 1 {
-				x = tensor.Full(3e38, 3) // times the scale is infinite
+				x = tensor.Full(3e38, 3) // becomes infinite when multiplied by the scale
 			}
 			opt.ZeroGrad()
 			if err := s.Backward(ctx, scaler.Scale(w.Mul(x).Sum()), 1./3); err != nil {
@@ -210,11 +210,11 @@ func TestModelsThatDiffer(t *testing.T) {
 			m := tensor.Zeros(2)
 			m.SetRequiresGrad(r != 1)
 			return []*tensor.Tensor{m}
-		}, "is trained on one of them and frozen on the other"},
+		}, "is trained on one rank and frozen on the other"},
 		{"type", func(r int) any {
 			d := []tensor.DType{tensor.Float32, tensor.Float32, tensor.BFloat16}[r]
 			return []*tensor.Tensor{tensor.Parameter(tensor.Zeros(2).Cast(d).Detach())}
-		}, "the model of rank 2 is not that of rank 0: 0 is bfloat16, and float32 on rank 0"},
+		}, "the model of rank 2 is not that of rank 0: 0 is bfloat16, but float32 on rank 0"},
 		{"layer", func(r int) any {
 			return nn.Sequential(nn.Flatten(), []nn.Module{nn.ReLU(), nn.Tanh(), nn.ReLU()}[r])
 		}, `the model of rank 1 is not that of rank 0: its layer "" Sequential(Flatten(), Tanh()) is "" Sequential(Flatten(), ReLU()) on rank 0`},
@@ -248,7 +248,7 @@ func TestModelsThatDiffer(t *testing.T) {
 					t.Errorf("rank %d: %v", r, err)
 				}
 			}
-			well(t, all, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) }) // all know
+			mustEach(t, all, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) }) // all ranks got the error
 		})
 	}
 }
@@ -277,20 +277,20 @@ func TestBackwardThatPanics(t *testing.T) {
 	}
 }
 
-// TestOverlap wants a bucket to have come around before the backward pass returns.
+// TestOverlap checks that a bucket is reduced before the backward pass returns.
 func TestOverlap(t *testing.T) {
 	all := ranks(t, 2, Bucket(1))
-	well(t, all, func(ctx context.Context, g *Group) error {
+	mustEach(t, all, func(ctx context.Context, g *Group) error {
 		model := newParts(1)
 		s := NewGradients(g, model)
 		x := tensor.Ones(1, 3)
-		if err := s.Backward(ctx, model.loss(x, true), 1); err != nil { // which finds the order
+		if err := s.Backward(ctx, model.loss(x, true), 1); err != nil { // determines the order of the buckets
 			return err
 		}
-		before := g.Use().Collectives
+		before := g.Stats().Collectives
 		_, err := s.Exchange(ctx, Exchange{Backward: func() {
 			model.loss(x, true).Backward()
-			for g.Use().Collectives == before && ctx.Err() == nil {
+			for g.Stats().Collectives == before && ctx.Err() == nil {
 				runtime.Gosched()
 			}
 		}})
@@ -301,7 +301,7 @@ func TestOverlap(t *testing.T) {
 	})
 }
 
-// TestSyncBatchNormInOneProcess wants ranks that share an engine to be refused: they would
+// TestSyncBatchNormInOneProcess checks that ranks that share a process are rejected: they would
 // wait for each other forever.
 func TestSyncBatchNormInOneProcess(t *testing.T) {
 	for r, err := range each(t, ranks(t, 2), func(ctx context.Context, g *Group) error {

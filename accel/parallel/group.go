@@ -11,15 +11,15 @@ import (
 // Group is a group of processes that compute together, and the rank of this one. The owner must
 // call Close.
 type Group struct {
-	place     RankInfo
-	addresses []string
-	silence   time.Duration
-	bucket    int // in bytes
+	info             RankInfo
+	addresses        []string
+	heartbeatTimeout time.Duration
+	bucket           int // in bytes
 
 	next, previous *link      // neighbours in the ring; nil in a group of one
-	one            sync.Mutex // held by the running collective
-	number         uint64     // number of collectives so far; guarded by one
-	room           buffers    // guarded by one
+	running        sync.Mutex // held by the running collective
+	sequence       uint64     // number of collectives so far; guarded by running
+	buffers        buffers    // guarded by running
 
 	hub     []*link       // connections for heartbeats and notices
 	broken  chan struct{} // closed when the group is broken
@@ -30,57 +30,57 @@ type Group struct {
 	err    error        // why the group is broken; guarded by mu
 	left   map[int]bool // ranks that have closed their group; guarded by mu
 	closed bool         // guarded by mu
-	use    Use          // guarded by mu
+	stats  Stats        // guarded by mu
 	device devices      // guarded by mu
 }
 
-// Use is the statistics of a group.
-type Use struct {
+// Stats is the statistics of a group.
+type Stats struct {
 	Collectives int
 	Bytes       int           // sent by this rank
 	Time        time.Duration // in collectives, including waiting for other ranks
 }
 
-func newGroup(j *joining) *Group {
-	p := *j.place
+func newGroup(j *joiner) *Group {
+	p := *j.info
 	if p.LocalSize == 0 {
 		p.LocalSize = 1
 	}
 	p.LocalRank = max(p.LocalRank, 0)
 	return &Group{
-		place: p, addresses: j.addresses, silence: j.silence, bucket: j.bucket,
+		info: p, addresses: j.addresses, heartbeatTimeout: j.heartbeatTimeout, bucket: j.bucket,
 		broken: make(chan struct{}), end: make(chan struct{}), left: map[int]bool{},
 	}
 }
 
 // Rank returns the rank of this process, from 0.
-func (g *Group) Rank() int { return g.place.Rank }
+func (g *Group) Rank() int { return g.info.Rank }
 
 // Size returns the number of processes.
-func (g *Group) Size() int { return g.place.Size }
+func (g *Group) Size() int { return g.info.Size }
 
 // LocalRank returns the rank of this process among those of its machine: the index of the GPU
 // to use.
-func (g *Group) LocalRank() int { return g.place.LocalRank }
+func (g *Group) LocalRank() int { return g.info.LocalRank }
 
 // LocalSize returns the number of processes on this machine.
-func (g *Group) LocalSize() int { return g.place.LocalSize }
+func (g *Group) LocalSize() int { return g.info.LocalSize }
 
 // First reports whether this is rank 0, which prints, draws and writes files.
-func (g *Group) First() bool { return g.place.Rank == 0 }
+func (g *Group) First() bool { return g.info.Rank == 0 }
 
-// Use returns the statistics so far.
-func (g *Group) Use() Use {
+// Stats returns the statistics so far.
+func (g *Group) Stats() Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.use
+	return g.stats
 }
 
 // String returns the rank and the size.
 func (g *Group) String() string {
-	text := fmt.Sprintf("rank %d of %d", g.place.Rank, g.place.Size)
-	if g.place.Launcher != "" {
-		text += " (" + g.place.Launcher + ")"
+	text := fmt.Sprintf("rank %d of %d", g.info.Rank, g.info.Size)
+	if g.info.Launcher != "" {
+		text += " (" + g.info.Launcher + ")"
 	}
 	return text
 }
@@ -101,7 +101,7 @@ func (g *Group) Fail(err error) {
 	if err == nil || g.Size() == 1 {
 		return
 	}
-	_ = g.breakWith(&LostError{g.Rank(), g.addresses[g.Rank()], "has given up: " + err.Error()})
+	_ = g.breakWith(&LostError{g.Rank(), g.addresses[g.Rank()], "gave up: " + err.Error()})
 }
 
 // fail breaks the group with an error of this rank or about a lost rank, for which the
@@ -111,7 +111,7 @@ func (g *Group) fail(err error) error {
 		select { // a lost neighbour may have left because of another rank
 		case <-g.broken:
 		case <-g.end:
-		case <-time.After(hearsay):
+		case <-time.After(noticeTimeout):
 			g.mu.Lock()
 			if g.left[lost.Rank] {
 				err = &LostError{lost.Rank, lost.Address, "has left the group"}
@@ -122,9 +122,9 @@ func (g *Group) fail(err error) error {
 	return g.breakWith(err)
 }
 
-// hearsay is how long a rank that has lost a neighbour waits for a notice about which rank
+// noticeTimeout is how long a rank that has lost a neighbour waits for a notice about which rank
 // failed first.
-const hearsay = time.Second
+const noticeTimeout = time.Second
 
 // breakWith ends all waiting operations, notifies the other ranks, and returns why the group is
 // broken: the first error.
@@ -163,7 +163,7 @@ func (g *Group) Close() error {
 	g.mu.Unlock()
 	err := g.closeDevices(whole)
 	if whole {
-		g.tell(notice{Kind: leaves, Rank: g.Rank()})
+		g.notify(notice{Kind: leaving, Rank: g.Rank()})
 	}
 	close(g.end)
 	for _, l := range append([]*link{g.next, g.previous}, g.hub...) {
@@ -176,20 +176,20 @@ func (g *Group) Close() error {
 }
 
 // run runs one collective at a time, within a context.
-func (g *Group) run(ctx context.Context, c call, f func() error) (err error) {
+func (g *Group) run(ctx context.Context, c collective, f func() error) (err error) {
 	if err := g.Err(); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return g.breakWith(fmt.Errorf("parallel: %v on rank %d: %w", c, g.Rank(), err))
 	}
-	g.one.Lock()
-	defer g.one.Unlock()
+	g.running.Lock()
+	defer g.running.Unlock()
 	if err := g.Err(); err != nil {
 		return err
 	}
 	begin := time.Now()
-	g.number++
+	g.sequence++
 	stop := context.AfterFunc(ctx, func() {
 		_ = g.breakWith(fmt.Errorf("parallel: %v on rank %d: %w", c, g.Rank(), ctx.Err()))
 	})
@@ -198,8 +198,8 @@ func (g *Group) run(ctx context.Context, c call, f func() error) (err error) {
 		err = f()
 	}
 	g.mu.Lock()
-	g.use.Collectives++
-	g.use.Time += time.Since(begin)
+	g.stats.Collectives++
+	g.stats.Time += time.Since(begin)
 	g.mu.Unlock()
 	if err != nil {
 		return g.fail(err)
@@ -211,10 +211,10 @@ func (g *Group) run(ctx context.Context, c call, f func() error) (err error) {
 func (g *Group) sent(bytes int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.use.Bytes += bytes
+	g.stats.Bytes += bytes
 }
 
-// gone returns the error for a broken connection with a neighbour.
-func (g *Group) gone(l *link, err error) error {
+// lostError returns the error for a broken connection with a neighbour.
+func (g *Group) lostError(l *link, err error) error {
 	return &LostError{l.rank, g.addresses[l.rank], "ended: " + err.Error()}
 }

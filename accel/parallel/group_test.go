@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// testTime bounds what a test waits for; what hangs would wait forever.
+// testTime limits the duration of a test, in case it hangs.
 const testTime = 3 * time.Minute
 
-// ranks makes a group of n, which ends with the test.
+// ranks makes a group of n ranks that is closed at the end of the test.
 func ranks(t testing.TB, n int, options ...Option) []*Group {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testTime)
@@ -34,7 +34,7 @@ func ranks(t testing.TB, n int, options ...Option) []*Group {
 	return all
 }
 
-// each runs f on all ranks at once and gives what each returned.
+// each runs f on all ranks concurrently and returns their errors.
 func each(t testing.TB, all []*Group, f func(ctx context.Context, g *Group) error) []error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testTime)
@@ -48,8 +48,8 @@ func each(t testing.TB, all []*Group, f func(ctx context.Context, g *Group) erro
 	return errs
 }
 
-// well is each where nothing may fail.
-func well(t testing.TB, all []*Group, f func(ctx context.Context, g *Group) error) {
+// mustEach runs f on all ranks and fails the test if f fails on any of them.
+func mustEach(t testing.TB, all []*Group, f func(ctx context.Context, g *Group) error) {
 	t.Helper()
 	for r, err := range each(t, all, f) {
 		if err != nil {
@@ -58,7 +58,7 @@ func well(t testing.TB, all []*Group, f func(ctx context.Context, g *Group) erro
 	}
 }
 
-// random are numbers of different sizes, in which the order of a sum shows.
+// random returns values of different magnitudes, so that the order of a sum changes its result.
 func random(n int, seed uint64) []float32 {
 	r := rand.New(rand.NewPCG(seed, 1))
 	x := make([]float32, n)
@@ -88,45 +88,45 @@ func testReduction(t *testing.T, all []*Group, length int, how Reduction) {
 	t.Helper()
 	n := len(all)
 	want := make([]float64, length)
-	size := make([]float64, length) // of what is added up, which bounds its error
-	single, double, half := make([][]float32, n), make([][]float64, n), make([][]uint16, n)
-	wantHalf := make([]float64, length)
+	size := make([]float64, length) // sum of the absolute values, which bounds the error
+	float32s, float64s, half := make([][]float32, n), make([][]float64, n), make([][]uint16, n)
+	wantBFloat16 := make([]float64, length)
 	for r := range n {
-		single[r] = random(length, uint64(r))
-		double[r], half[r] = make([]float64, length), make([]uint16, length)
-		for i, v := range single[r] {
+		float32s[r] = random(length, uint64(r))
+		float64s[r], half[r] = make([]float64, length), make([]uint16, length)
+		for i, v := range float32s[r] {
 			want[i] += float64(v)
 			size[i] += math.Abs(float64(v))
-			double[r][i] = float64(v)
+			float64s[r][i] = float64(v)
 			half[r][i] = toBFloat16(v)
-			wantHalf[i] += float64(math.Float32frombits(uint32(half[r][i]) << 16))
+			wantBFloat16[i] += float64(math.Float32frombits(uint32(half[r][i]) << 16))
 		}
 	}
 	if how == Mean {
 		for i := range want {
 			want[i] /= float64(n)
-			wantHalf[i] /= float64(n)
+			wantBFloat16[i] /= float64(n)
 		}
 	}
-	well(t, all, func(ctx context.Context, g *Group) error {
+	mustEach(t, all, func(ctx context.Context, g *Group) error {
 		r := g.Rank()
-		return errors.Join(g.AllReduce(ctx, single[r], how), g.AllReduceFloat64(ctx, double[r], how), g.AllReduceBFloat16(ctx, half[r], how))
+		return errors.Join(g.AllReduce(ctx, float32s[r], how), g.AllReduceFloat64(ctx, float64s[r], how), g.AllReduceBFloat16(ctx, half[r], how))
 	})
 	for i := range length {
 		for r := range n {
-			if math.Float32bits(single[r][i]) != math.Float32bits(single[0][i]) || double[r][i] != double[0][i] || half[r][i] != half[0][i] {
-				t.Fatalf("%v of %d numbers on %d ranks: number %d is %v on rank %d and %v on rank 0", how, length, n, i, single[r][i], r, single[0][i])
+			if math.Float32bits(float32s[r][i]) != math.Float32bits(float32s[0][i]) || float64s[r][i] != float64s[0][i] || half[r][i] != half[0][i] {
+				t.Fatalf("%v of %d numbers on %d ranks: number %d is %v on rank %d and %v on rank 0", how, length, n, i, float32s[r][i], r, float32s[0][i])
 			}
 		}
-		if e := math.Abs(float64(single[0][i]) - want[i]); e > 1e-6*size[i] {
-			t.Fatalf("%v of %d numbers on %d ranks: number %d is %v, want %v", how, length, n, i, single[0][i], want[i])
+		if e := math.Abs(float64(float32s[0][i]) - want[i]); e > 1e-6*size[i] {
+			t.Fatalf("%v of %d numbers on %d ranks: number %d is %v, want %v", how, length, n, i, float32s[0][i], want[i])
 		}
-		if e := math.Abs(double[0][i] - want[i]); e > 1e-14*size[i] {
-			t.Fatalf("%v of %d float64 on %d ranks: number %d is %v, want %v", how, length, n, i, double[0][i], want[i])
+		if e := math.Abs(float64s[0][i] - want[i]); e > 1e-14*size[i] {
+			t.Fatalf("%v of %d float64 on %d ranks: number %d is %v, want %v", how, length, n, i, float64s[0][i], want[i])
 		}
 		got := float64(math.Float32frombits(uint32(half[0][i]) << 16))
-		if e := math.Abs(got - wantHalf[i]); e > math.Abs(wantHalf[i])/256+1e-6*size[i] {
-			t.Fatalf("%v of %d bfloat16 on %d ranks: number %d is %v, want %v", how, length, n, i, got, wantHalf[i])
+		if e := math.Abs(got - wantBFloat16[i]); e > math.Abs(wantBFloat16[i])/256+1e-6*size[i] {
+			t.Fatalf("%v of %d bfloat16 on %d ranks: number %d is %v, want %v", how, length, n, i, got, wantBFloat16[i])
 		}
 	}
 }
@@ -136,7 +136,7 @@ func TestAllReduceTwiceIsTheSame(t *testing.T) {
 	var first [5][]float32
 	for round := range 3 {
 		data := make([][]float32, 5)
-		well(t, all, func(ctx context.Context, g *Group) error {
+		mustEach(t, all, func(ctx context.Context, g *Group) error {
 			data[g.Rank()] = random(70001, uint64(g.Rank()))
 			return g.AllReduce(ctx, data[g.Rank()], Mean)
 		})
@@ -157,7 +157,7 @@ func TestAllReduceKeepsWhatIsNoNumber(t *testing.T) {
 	all := ranks(t, 3)
 	inf := float32(math.Inf(1))
 	for _, length := range []int{4, 5000} {
-		well(t, all, func(ctx context.Context, g *Group) error {
+		mustEach(t, all, func(ctx context.Context, g *Group) error {
 			data := make([]float32, length)
 			half := make([]uint16, length)
 			if g.Rank() == 1 {
@@ -184,7 +184,7 @@ func TestToBFloat16(t *testing.T) {
 		in   uint32
 		want uint16
 	}{
-		{0x3f800000, 0x3f80}, {0x3f808000, 0x3f80}, {0x3f818000, 0x3f82}, {0x3f808001, 0x3f81}, // to the even one of two
+		{0x3f800000, 0x3f80}, {0x3f808000, 0x3f80}, {0x3f818000, 0x3f82}, {0x3f808001, 0x3f81}, // ties to even
 		{0x7f7fffff, 0x7f80}, {0x7f800000, 0x7f80}, {0xff800000, 0xff80}, {0x80000000, 0x8000}, {0x7f800001, 0x7fc0},
 	} {
 		if got := toBFloat16(math.Float32frombits(c.in)); got != c.want {
@@ -199,7 +199,7 @@ func TestBroadcastAndGather(t *testing.T) {
 			t.Parallel()
 			all := ranks(t, n)
 			for _, length := range []int{0, 1, 100, 70000, 300001} {
-				well(t, all, func(ctx context.Context, g *Group) error {
+				mustEach(t, all, func(ctx context.Context, g *Group) error {
 					from := (length + 1) % n
 					mine := strings.Repeat(string(rune('a'+g.Rank())), length)
 					got, err := g.Broadcast(ctx, from, []byte(mine))
@@ -232,7 +232,7 @@ func TestBarrierWaitsForAll(t *testing.T) {
 	all := ranks(t, 4)
 	var mu sync.Mutex
 	came := 0
-	well(t, all, func(ctx context.Context, g *Group) error {
+	mustEach(t, all, func(ctx context.Context, g *Group) error {
 		for round := 1; round <= 20; round++ {
 			mu.Lock()
 			came++
@@ -252,190 +252,6 @@ func TestBarrierWaitsForAll(t *testing.T) {
 		}
 		return nil
 	})
-}
-
-func TestMismatch(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		do   func(ctx context.Context, g *Group) error
-	}{
-		{"lengths", func(ctx context.Context, g *Group) error {
-			return g.AllReduce(ctx, make([]float32, 10+g.Rank()/2), Sum)
-		}},
-		{"long lengths", func(ctx context.Context, g *Group) error {
-			return g.AllReduce(ctx, make([]float32, 90000+g.Rank()/2), Sum)
-		}},
-		{"kinds", func(ctx context.Context, g *Group) error {
-			if g.Rank() == 1 {
-				return g.Barrier(ctx)
-			}
-			return g.AllReduce(ctx, make([]float32, 90000), Sum)
-		}},
-		{"order", func(ctx context.Context, g *Group) error {
-			if g.Rank() == 2 {
-				if err := g.Barrier(ctx); err != nil {
-					return err
-				}
-				_, err := g.AllGather(ctx, nil)
-				return err
-			}
-			if _, err := g.AllGather(ctx, nil); err != nil {
-				return err
-			}
-			return g.Barrier(ctx)
-		}},
-		{"roots", func(ctx context.Context, g *Group) error {
-			_, err := g.Broadcast(ctx, g.Rank()%2, []byte("x"))
-			return err
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			mismatches := 0
-			for r, err := range each(t, ranks(t, 3), c.do) {
-				var mismatch *MismatchError
-				var lost *LostError
-				switch {
-				case errors.As(err, &mismatch):
-					mismatches++
-				case err == nil && c.name == "roots" && r == 0: // which had only to send
-				case errors.As(err, &lost) && strings.Contains(err.Error(), "all ranks must do the same"):
-				default:
-					t.Errorf("rank %d: %v", r, err)
-				}
-			}
-			if mismatches == 0 {
-				t.Error("no rank has noticed")
-			}
-		})
-	}
-}
-
-func TestARankThatDies(t *testing.T) {
-	for _, n := range []int{2, 3, 5} {
-		for dead := range n {
-			t.Run(fmt.Sprintf("%d of %d", dead, n), func(t *testing.T) {
-				t.Parallel()
-				all := ranks(t, n)
-				for r, err := range each(t, all, func(ctx context.Context, g *Group) error {
-					for range 3 {
-						if err := g.AllReduce(ctx, make([]float32, 50000), Sum); err != nil {
-							return err
-						}
-					}
-					if g.Rank() == dead { // as the system does when a process ends, which says nothing any more
-						g.mu.Lock()
-						g.closed = true
-						g.mu.Unlock()
-						close(g.end)
-						for _, l := range append([]*link{g.next, g.previous}, g.hub...) {
-							if l != nil {
-								l.close()
-							}
-						}
-						return nil
-					}
-					return g.AllReduce(ctx, make([]float32, 50000), Sum)
-				}) {
-					var lost *LostError
-					if r != dead && (!errors.As(err, &lost) || lost.Rank != dead || !strings.Contains(err.Error(), fmt.Sprintf("rank %d (127.0.0.1:", dead))) {
-						t.Errorf("rank %d: %v", r, err)
-					}
-				}
-			})
-		}
-	}
-}
-
-func TestARankThatIsSilent(t *testing.T) {
-	// Rank 1 is stopped: its connections stand, and nothing comes.
-	all := ranks(t, 3, HeartbeatTimeout(500*time.Millisecond))
-	for _, l := range all[1].hub {
-		if l != nil {
-			l.sending.Lock()
-			defer l.sending.Unlock()
-		}
-	}
-	for r, err := range each(t, all, func(ctx context.Context, g *Group) error {
-		if g.Rank() == 1 {
-			<-g.broken
-			return nil
-		}
-		return g.Barrier(ctx)
-	}) {
-		var lost *LostError
-		if r != 1 && (!errors.As(err, &lost) || lost.Rank != 1 || !strings.Contains(err.Error(), "has not been heard of for 500ms")) {
-			t.Errorf("rank %d: %v", r, err)
-		}
-	}
-}
-
-func TestARankThatGivesUp(t *testing.T) {
-	for _, n := range []int{2, 4} {
-		all := ranks(t, n)
-		for r, err := range each(t, all, func(ctx context.Context, g *Group) error {
-			if g.Rank() == n-1 {
-				g.Fail(errors.New("the disk is full"))
-				return nil
-			}
-			return g.Barrier(ctx)
-		}) {
-			var lost *LostError
-			if r != n-1 && (!errors.As(err, &lost) || lost.Rank != n-1 || !strings.Contains(err.Error(), "has given up: the disk is full")) {
-				t.Errorf("rank %d: %v", r, err)
-			}
-		}
-		if err := all[0].Barrier(context.Background()); err == nil || err.Error() != all[0].Err().Error() {
-			t.Errorf("a broken group gives %v", err)
-		}
-	}
-}
-
-func TestInterrupt(t *testing.T) {
-	all := ranks(t, 3)
-	ctx, cancel := context.WithCancel(context.Background())
-	for r, err := range each(t, all, func(context.Context, *Group) error { return nil }) {
-		if err != nil {
-			t.Fatal(r, err)
-		}
-	}
-	errs := each(t, all, func(_ context.Context, g *Group) error {
-		if g.Rank() == 2 {
-			cancel() // and never comes
-			<-g.broken
-			return nil
-		}
-		return g.AllReduce(ctx, make([]float32, 90000), Sum)
-	})
-	interrupted := 0
-	for r, err := range errs[:2] {
-		var lost *LostError
-		switch {
-		case errors.Is(err, context.Canceled):
-			interrupted++
-		case !errors.As(err, &lost):
-			t.Errorf("rank %d: %v", r, err)
-		}
-	}
-	if interrupted == 0 {
-		t.Error(errs)
-	}
-}
-
-func TestClose(t *testing.T) {
-	all := ranks(t, 3)
-	if err := all[1].Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := all[1].Barrier(context.Background()); !errors.Is(err, ErrClosed) {
-		t.Error(err)
-	}
-	for r, err := range each(t, []*Group{all[0], all[2]}, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) }) {
-		var lost *LostError
-		if !errors.As(err, &lost) || lost.Rank != 1 || !strings.Contains(err.Error(), "has left the group") {
-			t.Errorf("rank %d: %v", 2*r, err)
-		}
-	}
 }
 
 func TestAloneIsAGroup(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 // handshakeTime is the time limit of the handshake.
 const handshakeTime = 10 * time.Second
 
-// protocol is the protocol version of both sides.
+// protocol is the protocol version, which must be the same on both sides.
 const protocol = "quern parallel 3"
 
 // challenge is the first message of the listening side.
@@ -47,8 +47,8 @@ type welcome struct {
 // order returns the number 1 in the byte order of this machine, in which values are sent.
 func order() []byte { return binary.NativeEndian.AppendUint32(nil, 1) }
 
-// errStranger is the reason for closing a connection whose other side does not know the secret.
-var errStranger = errors.New("it does not know the secret of this run")
+// errWrongSecret is the reason for rejecting a peer that does not know the secret.
+var errWrongSecret = errors.New("it does not know the secret of this run")
 
 func nonce() []byte {
 	b := make([]byte, 32)
@@ -58,13 +58,13 @@ func nonce() []byte {
 
 // proof returns the proof that a side knows the secret, for the messages of both sides and a
 // key exported from the connection.
-func (j *joining) proof(side string, exported, theirs []byte, said hello) []byte {
+func (j *joiner) proof(side string, exported, theirs []byte, said hello) []byte {
 	said.Proof = nil
 	text, err := json.Marshal(said)
 	if err != nil {
 		panic(fmt.Errorf("parallel: %w", err)) // cannot happen: only strings and numbers
 	}
-	m := hmac.New(sha256.New, []byte(j.secret+"\x00"+j.place.Run))
+	m := hmac.New(sha256.New, []byte(j.secret+"\x00"+j.info.Run))
 	for _, part := range [][]byte{[]byte(side), exported, theirs, text} {
 		m.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
 		m.Write(part)
@@ -72,8 +72,8 @@ func (j *joining) proof(side string, exported, theirs []byte, said hello) []byte
 	return m.Sum(nil)
 }
 
-// greet authenticates an incoming connection. A rank that may not join receives the reason.
-func (j *joining) greet(conn net.Conn, judge func(hello) error) (*link, hello, error) {
+// acceptHandshake authenticates an incoming connection. A rank that may not join receives the reason.
+func (j *joiner) acceptHandshake(conn net.Conn, check func(hello) error) (*link, hello, error) {
 	var h hello
 	l, exported, err := newLink(-1, conn, true)
 	if err != nil {
@@ -87,11 +87,11 @@ func (j *joining) greet(conn net.Conn, judge func(hello) error) (*link, hello, e
 		return nil, h, err
 	}
 	if !hmac.Equal(h.Proof, j.proof("dial", exported, c.Nonce, h)) {
-		return nil, h, errors.Join(errStranger, l.send(welcome{Refused: errStranger.Error()}))
+		return nil, h, errors.Join(errWrongSecret, l.send(welcome{Refused: errWrongSecret.Error()}))
 	}
-	refused := judge(h)
+	refused := check(h)
 	if refused == nil && string(h.Order) != string(order()) {
-		refused = errors.New("its machine has another byte order")
+		refused = errors.New("its machine has another byte order; all ranks need the same")
 	}
 	if refused != nil {
 		return nil, h, errors.Join(&RefusedError{h.Rank, refused.Error()}, l.send(welcome{Refused: refused.Error(), Proof: j.proof("listen", exported, c.Nonce, h)}))
@@ -112,8 +112,8 @@ func (j *joining) greet(conn net.Conn, judge func(hello) error) (*link, hello, e
 	return l, h, l.until(time.Time{})
 }
 
-// introduce authenticates this rank to the one that it has dialled.
-func (j *joining) introduce(conn net.Conn, to int, h hello) (*link, error) {
+// dialHandshake authenticates this rank to the one that it has dialled.
+func (j *joiner) dialHandshake(conn net.Conn, to int, h hello) (*link, error) {
 	l, exported, err := newLink(to, conn, false)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (j *joining) introduce(conn net.Conn, to int, h hello) (*link, error) {
 	if c.Protocol != protocol {
 		return nil, fmt.Errorf("parallel: the listener at %v uses protocol %q instead of %q: it is another version or another program", conn.RemoteAddr(), c.Protocol, protocol)
 	}
-	h.Rank, h.Size, h.Order, h.Session, h.Nonce = j.place.Rank, j.place.Size, order(), j.session, nonce()
+	h.Rank, h.Size, h.Order, h.Session, h.Nonce = j.info.Rank, j.info.Size, order(), j.session, nonce()
 	h.Plain = j.plain(conn)
 	h.Proof = j.proof("dial", exported, c.Nonce, h)
 	if err := l.send(h); err != nil {
@@ -136,10 +136,10 @@ func (j *joining) introduce(conn net.Conn, to int, h hello) (*link, error) {
 		return nil, err
 	}
 	if w.Refused != "" {
-		return nil, &RefusedError{j.place.Rank, w.Refused}
+		return nil, &RefusedError{j.info.Rank, w.Refused}
 	}
 	if !hmac.Equal(w.Proof, j.proof("listen", exported, c.Nonce, h)) {
-		return nil, &RefusedError{j.place.Rank, fmt.Sprintf("what listens at %v does not know the secret of this run", conn.RemoteAddr())}
+		return nil, &RefusedError{j.info.Rank, fmt.Sprintf("the listener at %v does not know the secret of this run", conn.RemoteAddr())}
 	}
 	if w.Plain && !h.Plain {
 		return nil, fmt.Errorf("parallel: the listener at %v refuses to encrypt", conn.RemoteAddr())
@@ -161,7 +161,7 @@ type ready struct{}
 
 // plain reports whether a connection needs no encryption: both ends are on this machine and
 // have no explicit secret.
-func (j *joining) plain(conn net.Conn) bool {
+func (j *joiner) plain(conn net.Conn) bool {
 	return j.local && isLoopback(conn.LocalAddr()) && isLoopback(conn.RemoteAddr())
 }
 

@@ -11,50 +11,50 @@ import (
 )
 
 // Option configures [Join].
-type Option func(*joining)
+type Option func(*joiner)
 
 // At sets the rank of this process, instead of the environment.
-func At(p RankInfo) Option { return func(j *joining) { j.place = &p } }
+func At(p RankInfo) Option { return func(j *joiner) { j.info = &p } }
 
 // Secret sets the secret that a process must know to join; the default is the environment
 // variable QUERN_PARALLEL_SECRET. Ranks on several machines need one. Ranks on one machine do
 // not: without it rank 0 listens only on the loopback interface, and the ranks use a secret
 // from a file in the user's cache directory.
-func Secret(text string) Option { return func(j *joining) { j.secret = text } }
+func Secret(text string) Option { return func(j *joiner) { j.secret = text } }
 
 // Timeout sets how long to wait for the other ranks; the default is 2 minutes.
-func Timeout(d time.Duration) Option { return func(j *joining) { j.patience = d } }
+func Timeout(d time.Duration) Option { return func(j *joiner) { j.timeout = d } }
 
 // HeartbeatTimeout sets how long a rank may be silent before it counts as lost although its
 // connection is open, as after a power failure of its machine. The default is 10 seconds. The
 // end of a process is detected immediately.
-func HeartbeatTimeout(d time.Duration) Option { return func(j *joining) { j.silence = d } }
+func HeartbeatTimeout(d time.Duration) Option { return func(j *joiner) { j.heartbeatTimeout = d } }
 
 // Bucket sets the size in bytes of the buckets in which gradients are reduced, the same on all
 // ranks; the default is 25 MiB, as in PyTorch's DistributedDataParallel. Smaller buckets start
 // earlier but have more overhead.
-func Bucket(bytes int) Option { return func(j *joining) { j.bucket = bytes } }
+func Bucket(bytes int) Option { return func(j *joiner) { j.bucket = bytes } }
 
 // Logger sets a logger; the default is none.
-func Logger(l *slog.Logger) Option { return func(j *joining) { j.log = l } }
+func Logger(l *slog.Logger) Option { return func(j *joiner) { j.log = l } }
 
 // SecretVariable is the environment variable of [Secret].
 const SecretVariable = "QUERN_PARALLEL_SECRET"
 
 const (
-	defaultPatience = 2 * time.Minute
-	defaultSilence  = 10 * time.Second
-	defaultBucket   = 25 << 20
+	defaultTimeout          = 2 * time.Minute
+	defaultHeartbeatTimeout = 10 * time.Second
+	defaultBucket           = 25 << 20
 )
 
-// joining is one call of Join.
-type joining struct {
-	place    *RankInfo
-	secret   string
-	patience time.Duration
-	silence  time.Duration
-	bucket   int // in bytes
-	log      *slog.Logger
+// joiner is one call of Join.
+type joiner struct {
+	info             *RankInfo
+	secret           string
+	timeout          time.Duration
+	heartbeatTimeout time.Duration
+	bucket           int // in bytes
+	log              *slog.Logger
 
 	reached   string   // address at which this rank has reached rank 0
 	addresses []string // addresses of the ranks' ring listeners
@@ -71,51 +71,51 @@ type joining struct {
 // ranks on several machines have no secret, an [*AddressError] if rank 0 cannot listen or be
 // reached, or the error of ctx.
 func Join(ctx context.Context, options ...Option) (*Group, error) {
-	j := &joining{secret: os.Getenv(SecretVariable), patience: defaultPatience, silence: defaultSilence, bucket: defaultBucket, log: slog.New(slog.DiscardHandler)}
+	j := &joiner{secret: os.Getenv(SecretVariable), timeout: defaultTimeout, heartbeatTimeout: defaultHeartbeatTimeout, bucket: defaultBucket, log: slog.New(slog.DiscardHandler)}
 	for _, o := range options {
 		if o != nil {
 			o(j)
 		}
 	}
-	if j.place != nil {
-		p := *j.place
-		j.place = &p // a copy, because it may be changed
+	if j.info != nil {
+		p := *j.info
+		j.info = &p // a copy, because it may be changed
 	}
-	if j.place == nil {
+	if j.info == nil {
 		p, err := FromEnvironment(os.LookupEnv)
 		if err != nil {
 			return nil, err
 		}
-		j.place = &p
-	} else if err := j.place.check("the program"); err != nil {
+		j.info = &p
+	} else if err := j.info.check("the program"); err != nil {
 		return nil, err
 	}
-	if j.patience <= 0 || j.silence <= 0 || j.bucket <= 0 {
-		return nil, fmt.Errorf("parallel: Timeout(%v), HeartbeatTimeout(%v) and Bucket(%d) must be positive", j.patience, j.silence, j.bucket)
+	if j.timeout <= 0 || j.heartbeatTimeout <= 0 || j.bucket <= 0 {
+		return nil, fmt.Errorf("parallel: Timeout(%v), HeartbeatTimeout(%v) and Bucket(%d) must be positive", j.timeout, j.heartbeatTimeout, j.bucket)
 	}
-	if j.place.Size == 1 {
+	if j.info.Size == 1 {
 		return newGroup(j), nil
 	}
 	if err := j.protect(); err != nil {
 		return nil, err
 	}
-	waiting, cancel := context.WithTimeout(ctx, j.patience)
+	waiting, cancel := context.WithTimeout(ctx, j.timeout)
 	defer cancel()
-	g, err := j.meet(waiting)
+	g, err := j.connectAll(waiting)
 	if err != nil && ctx.Err() != nil {
-		return nil, fmt.Errorf("parallel: join as rank %d: %w", j.place.Rank, ctx.Err())
+		return nil, fmt.Errorf("parallel: join as rank %d: %w", j.info.Rank, ctx.Err())
 	}
 	return g, err
 }
 
-// meet finds the other ranks and connects to those that this rank talks to.
-func (j *joining) meet(ctx context.Context) (g *Group, err error) {
+// connectAll finds the other ranks and connects to those that this rank talks to.
+func (j *joiner) connectAll(ctx context.Context) (g *Group, err error) {
 	var control []*link
 	var ring *net.TCPListener
-	if j.place.Rank == 0 {
+	if j.info.Rank == 0 {
 		control, ring, err = j.gather(ctx)
 	} else {
-		control, ring, err = j.call(ctx)
+		control, ring, err = j.register(ctx)
 	}
 	if ring != nil {
 		defer func() { err = errors.Join(err, ring.Close()) }()
@@ -123,9 +123,9 @@ func (j *joining) meet(ctx context.Context) (g *Group, err error) {
 	if err != nil {
 		return nil, err
 	}
-	j.count()
+	j.setLocalRank()
 	g = newGroup(j)
-	g.watch(control) // from now on lost ranks are detected
+	g.watch(control) // detects lost ranks from here on
 	connecting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -149,9 +149,9 @@ func (j *joining) meet(ctx context.Context) (g *Group, err error) {
 	return g, nil
 }
 
-// count determines the local rank if the launcher did not set it.
-func (j *joining) count() {
-	p := j.place
+// setLocalRank determines the local rank if the launcher did not set it.
+func (j *joiner) setLocalRank() {
+	p := j.info
 	if p.LocalSize > 0 && p.LocalRank >= 0 {
 		return
 	}

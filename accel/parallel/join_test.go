@@ -2,7 +2,6 @@ package parallel
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +15,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// freeAddress returns an address at which nobody listens.
+// freeAddress returns an address that nobody listens on.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -27,7 +26,7 @@ func freeAddress(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// joinAll joins with the places and secrets given, all at once.
+// joinAll joins concurrently with the given ranks and secrets.
 func joinAll(t testing.TB, places []RankInfo, secrets []string, options ...Option) (groups []*Group, errs []error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testTime)
@@ -69,11 +68,11 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// TestRankZeroCallsItselfLocalhost has rank 0 know itself by another name than the
-// others do, as in a PyTorchJob of Kubeflow.
+// TestRankZeroCallsItselfLocalhost gives rank 0 another name for itself than the other ranks use,
+// as in Kubeflow's PyTorchJob.
 func TestRankZeroCallsItselfLocalhost(t *testing.T) {
 	_, port, _ := net.SplitHostPort(freeAddress(t))
-	elsewhere := net.JoinHostPort("127.0.0.2", port) // which nobody listens at who listens at 127.0.0.1
+	elsewhere := net.JoinHostPort("127.0.0.2", port) // not served by a listener on 127.0.0.1
 	l, err := net.Listen("tcp", elsewhere)
 	if err != nil {
 		testenv.Missing(t, "a second address of this machine is needed: %v", err)
@@ -87,7 +86,7 @@ func TestRankZeroCallsItselfLocalhost(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	well(t, groups, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) })
+	mustEach(t, groups, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) })
 }
 
 func TestJoinOverIPv6(t *testing.T) {
@@ -103,7 +102,7 @@ func TestJoinOverIPv6(t *testing.T) {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	well(t, groups, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) })
+	mustEach(t, groups, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) })
 }
 
 func TestJoinAgainAtTheSameAddress(t *testing.T) {
@@ -113,7 +112,7 @@ func TestJoinAgainAtTheSameAddress(t *testing.T) {
 		if err := errors.Join(errs...); err != nil {
 			t.Fatal(err)
 		}
-		well(t, groups, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) })
+		mustEach(t, groups, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) })
 		groups[1].Fail(errors.New("away"))
 		for _, g := range groups {
 			<-g.broken
@@ -129,13 +128,13 @@ func TestRanksThatDoNotCome(t *testing.T) {
 	_, errs := joinAll(t, []RankInfo{{Rank: 0, Size: 4, Address: address}, {Rank: 2, Size: 4, Address: address}}, []string{"s"}, Timeout(1500*time.Millisecond))
 	for i, err := range errs {
 		var missing *MissingError
-		if !errors.As(err, &missing) || fmt.Sprint(missing.Ranks) != "[1 3]" || !strings.Contains(err.Error(), "ranks 1, 3 of 4 did not come to 127.0.0.1:") {
+		if !errors.As(err, &missing) || fmt.Sprint(missing.Ranks) != "[1 3]" || !strings.Contains(err.Error(), "ranks 1, 3 of 4 did not join at 127.0.0.1:") {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
 	_, errs = joinAll(t, places(address, 1), []string{"s"}, Timeout(300*time.Millisecond))
 	var unreachable *AddressError
-	if !errors.As(errs[0], &unreachable) || !strings.Contains(errs[0].Error(), "is rank 0 started there?") {
+	if !errors.As(errs[0], &unreachable) || !strings.Contains(errs[0].Error(), "check that rank 0 runs there") {
 		t.Error(errs[0])
 	}
 }
@@ -166,7 +165,7 @@ func TestPortTaken(t *testing.T) {
 	defer func() { _ = l.Close() }()
 	_, errs := joinAll(t, places(l.Addr().String(), 0), []string{"s"})
 	var taken *AddressError
-	if !errors.As(errs[0], &taken) || !strings.Contains(errs[0].Error(), "is another run on this machine?") {
+	if !errors.As(errs[0], &taken) || !strings.Contains(errs[0].Error(), "if another run uses the port") {
 		t.Error(errs[0])
 	}
 }
@@ -193,7 +192,7 @@ func TestRefused(t *testing.T) {
 					t.Errorf("%d: %v", i, err)
 				}
 			}
-			if refused < 2 { // rank 0 and the one that is refused
+			if refused < 2 { // rank 0 and the rejected rank
 				t.Error(errs)
 			}
 		})
@@ -201,7 +200,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestStrangers(t *testing.T) {
-	// Who does not know the secret, or is no rank at all, changes nothing for the others.
+	// Peers that do not know the secret or are not ranks must not disturb the others.
 	address := freeAddress(t)
 	var joining sync.WaitGroup
 	var groups []*Group
@@ -211,7 +210,7 @@ func TestStrangers(t *testing.T) {
 		groups, errs = joinAll(t, places(address, 0), []string{"right"})
 	})
 	joining.Go(func() {
-		for { // as soon as rank 0 is there
+		for { // until rank 0 listens
 			conn, err := net.Dial("tcp", address)
 			if err != nil {
 				continue
@@ -238,11 +237,11 @@ func TestStrangers(t *testing.T) {
 	if err := errors.Join(append(errs, otherErrs...)...); err != nil {
 		t.Fatal(err)
 	}
-	well(t, append(groups, others...), func(ctx context.Context, g *Group) error { return g.Barrier(ctx) })
+	mustEach(t, append(groups, others...), func(ctx context.Context, g *Group) error { return g.Barrier(ctx) })
 }
 
 func TestImpostor(t *testing.T) {
-	// What listens at rank 0's address must know the secret too.
+	// A listener at rank 0's address must know the secret, too.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -254,7 +253,7 @@ func TestImpostor(t *testing.T) {
 			if err != nil {
 				return
 			}
-			j := &joining{secret: "guessed", place: &RankInfo{Size: 3}}
+			j := &joiner{secret: "guessed", info: &RankInfo{Size: 3}}
 			k, exported, err := newLink(1, conn, true)
 			if err != nil {
 				continue
@@ -309,8 +308,7 @@ func TestReachable(t *testing.T) {
 	}
 }
 
-// FuzzGreet sends anything to a rank that listens: it takes nobody who does not know the
-// secret.
+// FuzzGreet sends arbitrary bytes to a listening rank, which must admit nobody without the secret.
 func FuzzGreet(f *testing.F) {
 	f.Add([]byte("GET / HTTP/1.1\r\n\r\n"))
 	f.Add([]byte{0, 0, 0, 2, '{', '}'})
@@ -324,105 +322,13 @@ func FuzzGreet(f *testing.F) {
 			_, _ = far.Write(said)
 			_ = far.Close()
 		})
-		j := &joining{secret: "s", place: &RankInfo{Size: 3}}
-		if _, h, err := j.greet(near, func(hello) error { return nil }); err == nil {
+		j := &joiner{secret: "s", info: &RankInfo{Size: 3}}
+		if _, h, err := j.acceptHandshake(near, func(hello) error { return nil }); err == nil {
 			t.Errorf("%+v was let in", h)
 		}
 		_ = near.Close()
 		talking.Wait()
 	})
-}
-
-// agentStore answers as torchrun's store does.
-func agentStore(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	var mu sync.Mutex
-	kept := map[string]string{}
-	text := func(r io.Reader) string {
-		var n uint64
-		_ = binary.Read(r, binary.NativeEndian, &n)
-		b := make([]byte, min(n, 1<<16))
-		_, _ = io.ReadFull(r, b)
-		return string(b)
-	}
-	serve := func(conn net.Conn) {
-		defer func() { _ = conn.Close() }()
-		var magic uint32
-		kind := make([]byte, 1)
-		if _, err := io.ReadFull(conn, kind); err != nil || kind[0] != 0 {
-			return
-		}
-		if err := binary.Read(conn, binary.NativeEndian, &magic); err != nil || magic != 0x3C85F7CE {
-			return
-		}
-		for {
-			if _, err := io.ReadFull(conn, kind); err != nil {
-				return
-			}
-			switch kind[0] {
-			case 1:
-				key, value := text(conn), text(conn)
-				mu.Lock()
-				kept[key] = value
-				mu.Unlock()
-			case 3:
-				key := text(conn)
-				mu.Lock()
-				value := kept[key]
-				mu.Unlock()
-				_, _ = conn.Write(append(binary.NativeEndian.AppendUint64(nil, uint64(len(value))), value...))
-			case 5:
-				var n uint64
-				_ = binary.Read(conn, binary.NativeEndian, &n)
-				key := text(conn)
-				mu.Lock()
-				_, there := kept[key]
-				mu.Unlock()
-				answer := []byte{1}
-				if there {
-					answer[0] = 0
-				}
-				_, _ = conn.Write(answer)
-			default:
-				return
-			}
-		}
-	}
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go serve(conn)
-		}
-	}()
-	return l.Addr().String()
-}
-
-func TestJoinThroughTheStoreOfTorchrun(t *testing.T) {
-	host, port, _ := net.SplitHostPort(agentStore(t))
-	var all []RankInfo
-	for r := range 3 {
-		environment := map[string]string{
-			"RANK": fmt.Sprint(r), "WORLD_SIZE": "3", "LOCAL_RANK": fmt.Sprint(r), "LOCAL_WORLD_SIZE": "3",
-			"MASTER_ADDR": host, "MASTER_PORT": port, "TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RUN_ID": "none", "TORCHELASTIC_RESTART_COUNT": "0",
-		}
-		p, err := FromEnvironment(func(name string) (string, bool) { v, ok := environment[name]; return v, ok })
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, p)
-	}
-	groups, errs := joinAll(t, all, []string{""})
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-	well(t, groups, func(ctx context.Context, g *Group) error { return g.Barrier(ctx) })
 }
 
 func TestJoinReadsTheEnvironment(t *testing.T) {

@@ -75,7 +75,7 @@ func (l *link) receiveUpTo(most uint32, message any) error {
 	}
 	n := binary.BigEndian.Uint32(length[:])
 	if n > most {
-		return fmt.Errorf("parallel: invalid message of %d bytes from %v: it is not a rank of this program", n, l.conn.RemoteAddr())
+		return fmt.Errorf("parallel: invalid message of %d bytes from %v: the peer is not a rank of this program", n, l.conn.RemoteAddr())
 	}
 	text := make([]byte, n)
 	if _, err := io.ReadFull(l.in, text); err != nil {

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Local returns the ranks of a group within one process, one for each of n goroutines,
-// connected like processes. It is for tests, and for work other than training, because a
-// process can only train one model at a time. Models with nn.SyncBatchNorm are rejected.
+// Local returns the ranks of a group within one process, one for each of n goroutines, connected
+// like processes. It is meant for tests and for work other than training, because a process can
+// train only one model at a time. Models with nn.SyncBatchNorm are rejected.
 func Local(ctx context.Context, n int, options ...Option) (ranks []*Group, err error) {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -23,35 +23,35 @@ type table struct {
 
 // gather runs on rank 0: it listens until all other ranks have joined, and sends them the
 // table. The listener is kept for the connection of the last rank.
-func (j *joining) gather(ctx context.Context) (control []*link, listener *net.TCPListener, err error) {
+func (j *joiner) gather(ctx context.Context) (control []*link, listener *net.TCPListener, err error) {
 	begin := time.Now()
 	listener, err = j.listen(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &gathering{
-		joining: j, links: make([]*link, j.place.Size), hellos: make([]hello, j.place.Size),
-		complete: make(chan struct{}), wrong: make(chan error, 1),
+	c := &rendezvous{
+		joiner: j, links: make([]*link, j.info.Size), hellos: make([]hello, j.info.Size),
+		complete: make(chan struct{}), failed: make(chan error, 1),
 	}
-	c.hellos[0] = hello{Ring: listenerAddress(j.place.Address, listener), Host: hostname()}
+	c.hellos[0] = hello{Ring: listenerAddress(j.info.Address, listener), Host: hostname()}
 	var serving sync.WaitGroup
 	serving.Go(func() { c.serve(listener, &serving) })
 	select {
 	case <-c.complete:
-	case err = <-c.wrong:
+	case err = <-c.failed:
 	case <-ctx.Done():
-		err = &MissingError{Ranks: c.missing(), Size: j.place.Size, Waited: time.Since(begin), Address: c.hellos[0].Ring}
+		err = &MissingError{Ranks: c.missing(), Size: j.info.Size, Waited: time.Since(begin), Address: c.hellos[0].Ring}
 	}
 	if stop := listener.SetDeadline(time.Now()); err == nil {
 		err = stop
 	}
-	c.shut()
+	c.closePending()
 	serving.Wait()
 	if err == nil {
 		err = listener.SetDeadline(time.Time{})
 	}
 	if err == nil {
-		err = c.tell()
+		err = c.sendTable()
 	}
 	if err != nil {
 		c.fail(err)
@@ -64,23 +64,23 @@ func (j *joining) gather(ctx context.Context) (control []*link, listener *net.TC
 // interface, otherwise on all interfaces, because the other ranks may resolve the name of the
 // machine to another address. The name localhost does not mean loopback only: Kubeflow's
 // PyTorchJob sets it for rank 0, and the name of rank 0's machine for the others.
-func (j *joining) listen(ctx context.Context) (*net.TCPListener, error) {
-	host, port, err := net.SplitHostPort(j.place.Address)
+func (j *joiner) listen(ctx context.Context) (*net.TCPListener, error) {
+	host, port, err := net.SplitHostPort(j.info.Address)
 	if err != nil {
-		return nil, &AddressError{j.place.Address, "give it as host:port", err}
+		return nil, &AddressError{j.info.Address, "write it as host:port", err}
 	}
-	alone := host == "localhost" && j.place.LocalSize == j.place.Size
+	alone := host == "localhost" && j.info.LocalSize == j.info.Size
 	if ip := net.ParseIP(host); !alone && (ip == nil || !ip.IsLoopback()) {
 		host = ""
 	}
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, port))
 	if err != nil {
-		return nil, &AddressError{j.place.Address, "is another run on this machine? Choose another MASTER_PORT for all ranks", err}
+		return nil, &AddressError{j.info.Address, "if another run uses the port, set another MASTER_PORT for all ranks", err}
 	}
 	tcp := l.(*net.TCPListener)
-	if j.place.store != "" {
-		if err := j.publish(ctx, listenerAddress(j.place.Address, tcp)); err != nil {
+	if j.info.store != "" {
+		if err := j.publish(ctx, listenerAddress(j.info.Address, tcp)); err != nil {
 			return nil, errors.Join(err, l.Close())
 		}
 	}
@@ -89,7 +89,7 @@ func (j *joining) listen(ctx context.Context) (*net.TCPListener, error) {
 
 // listenerAddress returns the port of a listener with the host by which others know it.
 func listenerAddress(known string, l net.Listener) string {
-	host, _, _ := net.SplitHostPort(known) // it has been listened at, so it is valid
+	host, _, _ := net.SplitHostPort(known) // valid, because the listener uses it
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	return net.JoinHostPort(host, port)
 }
@@ -97,65 +97,65 @@ func listenerAddress(known string, l net.Listener) string {
 func hostname() string {
 	name, err := os.Hostname()
 	if err != nil {
-		return "a machine without a name"
+		return "unknown host"
 	}
 	return name
 }
 
-// gathering is the ranks that have joined so far.
-type gathering struct {
-	*joining
+// rendezvous is the ranks that have joined so far.
+type rendezvous struct {
+	*joiner
 	complete chan struct{} // closed when all have joined
-	wrong    chan error    // why the rendezvous has failed
+	failed   chan error    // why the rendezvous has failed
 
 	mu      sync.Mutex
 	links   []*link // by rank; this and the following fields are guarded by mu
 	hellos  []hello
-	came    int
-	greeted map[net.Conn]bool // not authenticated yet
+	joined  int
+	pending map[net.Conn]bool // not authenticated yet
 	closed  bool
 }
 
 // serve accepts connections until the listener's deadline.
-func (c *gathering) serve(l *net.TCPListener, serving *sync.WaitGroup) {
+func (c *rendezvous) serve(l *net.TCPListener, serving *sync.WaitGroup) {
 	for {
 		conn, err := l.Accept()
 		if err != nil {
 			return
 		}
-		serving.Go(func() { c.take(conn) })
+		serving.Go(func() { c.admit(conn) })
 	}
 }
 
-// take admits a connection if it is a rank of this run.
-func (c *gathering) take(conn net.Conn) {
+// admit admits a connection if it is a rank of this run.
+func (c *rendezvous) admit(conn net.Conn) {
 	if !c.open(conn) {
 		return
 	}
-	l, h, err := c.greet(conn, c.judge)
+	l, h, err := c.acceptHandshake(conn, c.checkHello)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.greeted, conn)
+	delete(c.pending, conn)
 	if err != nil {
-		c.forget(h)
-		c.log.Warn("parallel: a connection was refused", "from", conn.RemoteAddr(), "error", err)
+		c.removeHello(h)
+		c.log.Warn("parallel: rejected a connection", "from", conn.RemoteAddr(), "error", err)
 		_ = conn.Close()
 		if refused := (*RefusedError)(nil); errors.As(err, &refused) {
 			select {
-			case c.wrong <- err:
+			case c.failed <- err:
 			default: // only the first error is reported
 			}
 		}
 		return
 	}
 	c.links[h.Rank], c.hellos[h.Rank] = l, h
-	c.came++
-	c.log.Info("parallel: a rank has come", "rank", h.Rank, "from", h.Ring, "machine", h.Host)
-	if c.came == c.place.Size-1 {
+	c.joined++
+	c.log.Info("parallel: a rank joined", "rank", h.Rank, "from", h.Ring, "machine", h.Host)
+	if c.joined == c.info.Size-1 {
 		close(c.complete)
 		return
 	}
-	missing := c.absent()
+	missing := c.missingLocked()
 	for _, l := range c.links {
 		if l != nil {
 			_ = l.send(table{Missing: missing}) // a lost rank is detected at the end
@@ -163,41 +163,41 @@ func (c *gathering) take(conn net.Conn) {
 	}
 }
 
-// maxGreeted is the maximum number of unauthenticated connections in addition to the ranks.
-const maxGreeted = 64
+// maxPending is the maximum number of unauthenticated connections in addition to the ranks.
+const maxPending = 64
 
 // open registers an unauthenticated connection.
-func (c *gathering) open(conn net.Conn) bool {
+func (c *rendezvous) open(conn net.Conn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed || len(c.greeted) >= maxGreeted+c.place.Size {
+	if c.closed || len(c.pending) >= maxPending+c.info.Size {
 		_ = conn.Close()
 		return false
 	}
-	if c.greeted == nil {
-		c.greeted = map[net.Conn]bool{}
+	if c.pending == nil {
+		c.pending = map[net.Conn]bool{}
 	}
-	c.greeted[conn] = true
+	c.pending[conn] = true
 	return true
 }
 
-// shut closes unauthenticated connections.
-func (c *gathering) shut() {
+// closePending closes unauthenticated connections.
+func (c *rendezvous) closePending() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
-	for conn := range c.greeted {
+	for conn := range c.pending {
 		_ = conn.Close()
 	}
 }
 
-// judge returns an error if the rank may not join.
-func (c *gathering) judge(h hello) error {
-	if h.Size != c.place.Size {
-		return fmt.Errorf("it was started with %d ranks, but rank 0 with %d", h.Size, c.place.Size)
+// checkHello returns an error if the rank may not join.
+func (c *rendezvous) checkHello(h hello) error {
+	if h.Size != c.info.Size {
+		return fmt.Errorf("it was started with %d ranks, but rank 0 with %d", h.Size, c.info.Size)
 	}
-	if h.Rank < 1 || h.Rank >= c.place.Size {
-		return fmt.Errorf("there is no rank %d among %d, or it is rank 0, which listens", h.Rank, c.place.Size)
+	if h.Rank < 1 || h.Rank >= c.info.Size {
+		return fmt.Errorf("rank %d is not between 1 and %d, the ranks that may join", h.Rank, c.info.Size-1)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -208,23 +208,23 @@ func (c *gathering) judge(h hello) error {
 	return nil
 }
 
-// forget removes a rank whose connection has failed. mu is held.
-func (c *gathering) forget(h hello) {
-	if h.Rank > 0 && h.Rank < c.place.Size && c.links[h.Rank] == nil && string(c.hellos[h.Rank].Nonce) == string(h.Nonce) {
+// removeHello removes a rank whose connection has failed. mu is held.
+func (c *rendezvous) removeHello(h hello) {
+	if h.Rank > 0 && h.Rank < c.info.Size && c.links[h.Rank] == nil && string(c.hellos[h.Rank].Nonce) == string(h.Nonce) {
 		c.hellos[h.Rank] = hello{}
 	}
 }
 
-func (c *gathering) missing() []int {
+func (c *rendezvous) missing() []int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.absent()
+	return c.missingLocked()
 }
 
-// absent returns the missing ranks. mu is held.
-func (c *gathering) absent() []int {
+// missingLocked returns the missing ranks. mu is held.
+func (c *rendezvous) missingLocked() []int {
 	var ranks []int
-	for r := 1; r < c.place.Size; r++ {
+	for r := 1; r < c.info.Size; r++ {
 		if c.links[r] == nil {
 			ranks = append(ranks, r)
 		}
@@ -232,8 +232,8 @@ func (c *gathering) absent() []int {
 	return ranks
 }
 
-// tell sends the table to all ranks.
-func (c *gathering) tell() error {
+// sendTable sends the table to all ranks.
+func (c *rendezvous) sendTable() error {
 	c.session = nonce()
 	t := table{Session: c.session}
 	for _, h := range c.hellos {
@@ -245,14 +245,14 @@ func (c *gathering) tell() error {
 			continue
 		}
 		if err := l.send(t); err != nil {
-			return &LostError{r, c.hellos[r].Ring, "ended before all ranks were there: " + err.Error()}
+			return &LostError{r, c.hellos[r].Ring, "disconnected before all ranks had joined: " + err.Error()}
 		}
 	}
 	return nil
 }
 
 // fail tells all joined ranks that the rendezvous has failed.
-func (c *gathering) fail(err error) {
+func (c *rendezvous) fail(err error) {
 	t := table{Failed: err.Error()}
 	if m := (*MissingError)(nil); errors.As(err, &m) {
 		t.Missing = m.Ranks

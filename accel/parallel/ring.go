@@ -12,11 +12,11 @@ const pieceBytes = 64 << 10
 // smallBytes is the size that a connection accepts without waiting for its other end to read.
 const smallBytes = 4 << 10
 
-// buffers are buffers that collectives reuse.
+// buffers holds memory that collectives reuse.
 type buffers struct {
-	piece []byte
-	small []byte
-	wide  []float32
+	piece    []byte
+	small    []byte
+	float32s []float32
 }
 
 // bytesOf returns the memory of values as bytes.
@@ -44,7 +44,7 @@ func (g *Group) write(b []byte) error {
 		return nil
 	}
 	if _, err := g.next.conn.Write(b); err != nil {
-		return g.gone(g.next, err)
+		return g.lostError(g.next, err)
 	}
 	g.sent(len(b))
 	return nil
@@ -74,7 +74,7 @@ func (g *Group) read(b []byte) error {
 		return nil
 	}
 	if _, err := io.ReadFull(g.previous.in, b); err != nil {
-		return g.gone(g.previous, err)
+		return g.lostError(g.previous, err)
 	}
 	return nil
 }
@@ -85,10 +85,10 @@ func readAdd[T float32 | float64](g *Group, into []T) error {
 	width := int(unsafe.Sizeof(zero))
 	for len(into) > 0 {
 		n := min(len(into), pieceBytes/width)
-		if err := g.read(g.room.piece[:n*width]); err != nil {
+		if err := g.read(g.buffers.piece[:n*width]); err != nil {
 			return err
 		}
-		came := unsafe.Slice((*T)(unsafe.Pointer(&g.room.piece[0])), n)
+		came := unsafe.Slice((*T)(unsafe.Pointer(&g.buffers.piece[0])), n)
 		part := into[:n]
 		for i, v := range came {
 			part[i] += v

@@ -18,34 +18,34 @@ import (
 type SecretError struct{ Address string }
 
 func (e *SecretError) Error() string {
-	return fmt.Sprintf("parallel: rank 0 at %s may be on another machine, and there is no secret, so that anybody could join: set %s to the same random text on all ranks, as openssl rand -hex 32 makes it; "+
-		"ranks of one machine need none with MASTER_ADDR=127.0.0.1", e.Address, SecretVariable)
+	return fmt.Sprintf("parallel: rank 0 at %s may be on another machine, but no secret is set, so anybody could join: set %s to the same random text on all ranks, for example the output of openssl rand -hex 32; "+
+		"ranks on one machine need no secret if MASTER_ADDR=127.0.0.1", e.Address, SecretVariable)
 }
 
 // protect determines the secret. With an explicit secret, ranks may be on any machine. Without
 // one, they are on this machine, rank 0 listens only on the loopback interface, and the secret
 // comes from a file of the user.
-func (j *joining) protect() error {
+func (j *joiner) protect() error {
 	if j.secret != "" {
-		j.local = j.place.local
+		j.local = j.info.local
 		return nil
 	}
-	host, port, err := net.SplitHostPort(j.place.Address)
+	host, port, err := net.SplitHostPort(j.info.Address)
 	if err != nil {
-		return &AddressError{j.place.Address, "give it as host:port", err}
+		return &AddressError{j.info.Address, "write it as host:port", err}
 	}
 	ip := net.ParseIP(host)
 	switch {
 	case ip != nil && ip.IsLoopback():
-	case host == "localhost" || j.place.LocalSize == j.place.Size:
-		j.place.Address = net.JoinHostPort("127.0.0.1", port)
+	case host == "localhost" || j.info.LocalSize == j.info.Size:
+		j.info.Address = net.JoinHostPort("127.0.0.1", port)
 	default:
-		return &SecretError{j.place.Address}
+		return &SecretError{j.info.Address}
 	}
 	if j.secret, err = userSecret(); err == nil {
 		j.local = true
 	} else {
-		j.log.Warn("parallel: other users of this machine could join: there is no secret", "variable", SecretVariable, "error", err)
+		j.log.Warn("parallel: other users of this machine could join because there is no secret", "variable", SecretVariable, "error", err)
 	}
 	return nil
 }

@@ -6,21 +6,16 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
-	"runtime"
-	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
-// wire is a connection between two ends that somebody in between reads and changes.
+// wire is a connection whose traffic is recorded and can be changed.
 type wire struct {
 	near, far net.Conn
 	mu        sync.Mutex
-	seen      bytes.Buffer // from near to far
-	flip      int          // offset of a byte in that to change; -1 for none
+	seen      bytes.Buffer // recorded from near to far
+	flip      int          // offset of a byte to change; -1 for none
 }
 
 func newWire(t *testing.T, flip int) *wire {
@@ -50,7 +45,7 @@ func newWire(t *testing.T, flip int) *wire {
 	return w
 }
 
-// tcpPair is both ends of a connection.
+// tcpPair returns both ends of a connection.
 func tcpPair(t *testing.T) (near, far net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -68,28 +63,28 @@ func tcpPair(t *testing.T) (near, far net.Conn) {
 	return near, far
 }
 
-// linked introduces the two ends of a wire to each other.
+// linked runs the handshake between the two ends of a wire.
 func linked(w *wire) (near, far *link, err error) { return linkedAs(w, false, false) }
 
-// linkedAs is linked, with who takes the secret for one of this machine.
+// linkedAs is linked; dialLocal and listenLocal say which end uses the secret of this machine.
 func linkedAs(w *wire, dialLocal, listenLocal bool) (near, far *link, err error) {
-	dials := &joining{secret: "s", place: &RankInfo{Rank: 1, Size: 2}, local: dialLocal}
-	listens := &joining{secret: "s", place: &RankInfo{Size: 2}, local: listenLocal}
+	dials := &joiner{secret: "s", info: &RankInfo{Rank: 1, Size: 2}, local: dialLocal}
+	listens := &joiner{secret: "s", info: &RankInfo{Size: 2}, local: listenLocal}
 	var greeting sync.WaitGroup
 	var refused error
 	greeting.Go(func() {
-		if far, _, refused = listens.greet(w.far, func(hello) error { return nil }); refused != nil {
+		if far, _, refused = listens.acceptHandshake(w.far, func(hello) error { return nil }); refused != nil {
 			_ = w.far.Close()
 		}
 	})
-	if near, err = dials.introduce(w.near, 0, hello{}); err != nil {
+	if near, err = dials.dialHandshake(w.near, 0, hello{}); err != nil {
 		_ = w.near.Close()
 	}
 	greeting.Wait()
 	return near, far, errors.Join(err, refused)
 }
 
-// TestWireIsPrivate reads along: neither what is said nor what is computed is seen.
+// TestWireIsPrivate checks that neither handshake nor data can be read on the wire.
 func TestWireIsPrivate(t *testing.T) {
 	t.Parallel()
 	w := newWire(t, -1)
@@ -112,7 +107,7 @@ func TestWireIsPrivate(t *testing.T) {
 	}
 }
 
-// TestOneEndEncrypts says that there is encryption unless both ends do without.
+// TestOneEndEncrypts checks that a connection is encrypted unless both ends do without.
 func TestOneEndEncrypts(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ dials, listens, plain bool }{{true, true, true}, {true, false, false}, {false, true, false}, {false, false, false}} {
@@ -140,8 +135,8 @@ func TestOneEndEncrypts(t *testing.T) {
 	}
 }
 
-// TestWireCannotBeChanged changes one bit of what goes by: then the connection fails,
-// and no other numbers come.
+// TestWireCannotBeChanged flips a bit on the wire: the connection must fail and deliver no changed
+// data.
 func TestWireCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	numbers := bytes.Repeat([]byte{0, 0, 0x80, 0x3f}, 50_000)
@@ -150,16 +145,16 @@ func TestWireCannotBeChanged(t *testing.T) {
 			w := newWire(t, at)
 			near, far, err := linkedAs(w, local, local)
 			if err != nil {
-				continue // in the handshake
+				continue // the byte was in the handshake
 			}
 			sending := make(chan error, 1)
 			go func() { _, err := near.conn.Write(numbers); near.close(); sending <- err }()
 			got, err := io.ReadAll(far.in)
 			if !bytes.HasPrefix(numbers, got) {
-				t.Errorf("byte %d was changed, and other numbers came", at)
+				t.Errorf("byte %d was changed, and changed data was received", at)
 			}
 			if err == nil && len(got) == len(numbers) {
-				t.Errorf("byte %d was changed, and nothing noticed", at)
+				t.Errorf("byte %d was changed, but no error was returned", at)
 			}
 			far.close()
 			<-sending
@@ -167,8 +162,8 @@ func TestWireCannotBeChanged(t *testing.T) {
 	}
 }
 
-// TestFramesInOrder leaves out, repeats, swaps, cuts and sends back the frames between two
-// ranks of a machine: of each, only what came before is read, and then an error.
+// TestFramesInOrder omits, repeats, swaps, truncates and reflects frames between two ranks of one
+// machine: only the content before that may be read, then an error.
 func TestFramesInOrder(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
@@ -222,7 +217,7 @@ func TestFramesInOrder(t *testing.T) {
 	}
 }
 
-// TestInjected has somebody write into a connection between two ranks.
+// TestInjected writes into a connection between two ranks from outside.
 func TestInjected(t *testing.T) {
 	t.Parallel()
 	all := ranks(t, 2)
@@ -239,8 +234,8 @@ func TestInjected(t *testing.T) {
 	}
 }
 
-// TestManInTheMiddle has somebody without the secret between two ranks, who makes an
-// encrypted connection with each and passes on what they say.
+// TestManInTheMiddle puts a relay without the secret between two ranks. It has an encrypted
+// connection with each and forwards their messages.
 func TestManInTheMiddle(t *testing.T) {
 	t.Parallel()
 	near, middleNear := tcpPair(t)
@@ -258,151 +253,12 @@ func TestManInTheMiddle(t *testing.T) {
 		_, _ = io.Copy(b.conn, a.conn)
 		b.close()
 	}()
-	if _, _, err := linked(&wire{near: near, far: far}); !errors.Is(err, errStranger) {
+	if _, _, err := linked(&wire{near: near, far: far}); !errors.Is(err, errWrongSecret) {
 		t.Errorf("got %v", err)
 	}
 }
 
-// TestWithoutSecret says where ranks may be that have no secret.
-func TestWithoutSecret(t *testing.T) {
-	t.Setenv(SecretVariable, "")
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	t.Setenv("HOME", t.TempDir())
-	_, port, _ := net.SplitHostPort(freeAddress(t))
-	for _, row := range []struct {
-		host   string
-		local  int
-		listen string // empty: refused
-	}{
-		{"127.0.0.1", 0, "127.0.0.1"},
-		{"127.0.0.2", 0, "127.0.0.2"},
-		{"localhost", 0, "127.0.0.1"},
-		{"node0.example", 2, "127.0.0.1"},
-		{"192.0.2.1", 2, "127.0.0.1"},
-		{"0.0.0.0", 2, "127.0.0.1"},
-		{"192.0.2.1", 0, ""},
-		{"192.0.2.1", 1, ""},
-		{"0.0.0.0", 0, ""},
-		{"::", 0, ""},
-		{"", 0, ""},
-		{"node0.example", 0, ""},
-		{"localhost.example", 0, ""},
-	} {
-		address := net.JoinHostPort(row.host, port)
-		for rank := range 2 {
-			ctx, cancel := context.WithCancel(t.Context())
-			if row.listen != "" {
-				cancel() // that it may go on is enough
-			}
-			place := RankInfo{Rank: rank, Size: 2, LocalRank: min(rank, row.local-1), LocalSize: row.local, Address: address}
-			_, err := Join(ctx, At(place), Timeout(time.Millisecond))
-			cancel()
-			var refused *SecretError
-			if errors.As(err, &refused) != (row.listen == "") || row.listen != "" && !errors.Is(err, context.Canceled) {
-				t.Errorf("%s, %d on this machine, rank %d: %v", address, row.local, rank, err)
-			}
-		}
-		if row.listen == "" {
-			continue
-		}
-		j := &joining{place: &RankInfo{Size: 2, LocalSize: row.local, Address: address}}
-		if err := j.protect(); err != nil || len(j.secret) < 64 {
-			t.Fatalf("%v, secret of %d characters", err, len(j.secret))
-		}
-		l, err := j.listen(t.Context())
-		if err != nil {
-			if row.listen != "127.0.0.1" {
-				continue // this machine has no such address
-			}
-			t.Fatal(err)
-		}
-		if got := l.Addr().(*net.TCPAddr).IP; got.String() != row.listen {
-			t.Errorf("%s: listens at %v", address, got)
-		}
-		_ = l.Close()
-	}
-}
-
-// TestRanksOfAnotherUser must not be able to join where no secret was given.
-func TestRanksOfAnotherUser(t *testing.T) {
-	t.Setenv(SecretVariable, "")
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	t.Setenv("HOME", t.TempDir())
-	if runtime.GOOS == "windows" {
-		t.Setenv("LocalAppData", t.TempDir())
-	}
-	address := freeAddress(t)
-	var joining sync.WaitGroup
-	joining.Go(func() {
-		_, errs := joinAll(t, []RankInfo{{Rank: 0, Size: 2, LocalRank: -1, Address: address}}, []string{""}, Timeout(5*time.Second))
-		var missing *MissingError
-		if !errors.As(errs[0], &missing) {
-			t.Errorf("rank 0: %v", errs[0])
-		}
-	})
-	for _, guess := range []string{"\x00", "quern", "0"} { // Join would look for a secret without any
-		_, errs := joinAll(t, []RankInfo{{Rank: 1, Size: 2, LocalRank: -1, Address: address}}, []string{guess}, Timeout(5*time.Second))
-		var refused *RefusedError
-		if !errors.As(errs[0], &refused) {
-			t.Errorf("rank 1 with %q: %v", guess, errs[0])
-		}
-	}
-	joining.Wait()
-}
-
-func TestUserSecret(t *testing.T) {
-	cache := t.TempDir()
-	t.Setenv("XDG_CACHE_HOME", cache)
-	t.Setenv("LocalAppData", cache)
-	t.Setenv("HOME", cache)
-	const n = 8
-	secrets := make([]string, n)
-	var reading sync.WaitGroup
-	for i := range n {
-		reading.Go(func() {
-			var err error
-			if secrets[i], err = userSecret(); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	reading.Wait()
-	for _, s := range secrets {
-		if s != secrets[0] || len(s) != 2*secretBytes {
-			t.Errorf("secrets of one user: %q and %q", s, secrets[0])
-		}
-	}
-	if runtime.GOOS == "windows" {
-		return
-	}
-	base, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(base, "quern", "parallel.secret")
-	for _, row := range []struct {
-		mode os.FileMode
-		want string // of the error
-	}{{0o644, "is readable by others"}, {0o606, "can be written by everybody"}, {0o600, ""}} {
-		if err := os.Chmod(path, row.mode); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := userSecret(); (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
-			t.Errorf("mode %o: %v", row.mode, err)
-		}
-	}
-	if err := os.WriteFile(path, []byte("short"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := userSecret(); err == nil || !strings.Contains(err.Error(), "does not contain a secret") {
-		t.Errorf("a short secret: %v", err)
-	}
-	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".secret-*")); err != nil || len(left) > 0 {
-		t.Errorf("%q is left, %v", left, err)
-	}
-}
-
-// TestManyStrangers has more connections than rank 0 asks who they are.
+// TestManyStrangers opens more connections than rank 0 handles at a time.
 func TestManyStrangers(t *testing.T) {
 	t.Parallel()
 	address := freeAddress(t)
@@ -414,10 +270,10 @@ func TestManyStrangers(t *testing.T) {
 		}
 	})
 	var strangers []net.Conn
-	for len(strangers) < 2*maxGreeted {
+	for len(strangers) < 2*maxPending {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
-			continue // rank 0 is not there yet
+			continue // rank 0 does not listen yet
 		}
 		strangers = append(strangers, conn)
 	}

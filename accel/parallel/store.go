@@ -24,10 +24,10 @@ const (
 )
 
 // storeKey returns the key of rank 0's address for this run.
-func (j *joining) storeKey() string { return "quern/parallel/" + j.place.Run }
+func (j *joiner) storeKey() string { return "quern/parallel/" + j.info.Run }
 
 // publish stores the address of rank 0.
-func (j *joining) publish(ctx context.Context, address string) error {
+func (j *joiner) publish(ctx context.Context, address string) error {
 	conn, err := j.openStore(ctx)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (j *joining) publish(ctx context.Context, address string) error {
 	defer func() { _ = conn.Close() }()
 	b := storeText([]byte{storeSet}, j.storeKey())
 	if _, err := conn.Write(storeText(b, address)); err != nil {
-		return fmt.Errorf("parallel: torchrun's store at %s: %w", j.place.store, err)
+		return fmt.Errorf("parallel: torchrun's store at %s: %w", j.info.store, err)
 	}
 	// Set has no reply: the reply of Check shows that it has been read.
 	_, err = j.checkStore(conn)
@@ -43,10 +43,10 @@ func (j *joining) publish(ctx context.Context, address string) error {
 }
 
 // errNotPublished is returned if rank 0 has not published its address yet.
-var errNotPublished = errors.New("rank 0 has not yet said where it listens")
+var errNotPublished = errors.New("rank 0 has not published its address yet")
 
 // lookUp reads the address of rank 0 from the store.
-func (j *joining) lookUp(ctx context.Context) (string, error) {
+func (j *joiner) lookUp(ctx context.Context) (string, error) {
 	conn, err := j.openStore(ctx)
 	if err != nil {
 		return "", err
@@ -58,26 +58,26 @@ func (j *joining) lookUp(ctx context.Context) (string, error) {
 		return "", errNotPublished
 	}
 	if _, err := conn.Write(storeText([]byte{storeGet}, j.storeKey())); err != nil {
-		return "", fmt.Errorf("parallel: torchrun's store at %s: %w", j.place.store, err)
+		return "", fmt.Errorf("parallel: torchrun's store at %s: %w", j.info.store, err)
 	}
 	var length [8]byte
 	if _, err := io.ReadFull(conn, length[:]); err != nil {
-		return "", fmt.Errorf("parallel: torchrun's store at %s: %w", j.place.store, err)
+		return "", fmt.Errorf("parallel: torchrun's store at %s: %w", j.info.store, err)
 	}
 	n := binary.NativeEndian.Uint64(length[:])
 	if n > 1<<10 {
-		return "", fmt.Errorf("parallel: torchrun's store at %s gives an address of %d bytes", j.place.store, n)
+		return "", fmt.Errorf("parallel: torchrun's store at %s returned an address of %d bytes", j.info.store, n)
 	}
 	address := make([]byte, n)
 	if _, err := io.ReadFull(conn, address); err != nil {
-		return "", fmt.Errorf("parallel: torchrun's store at %s: %w", j.place.store, err)
+		return "", fmt.Errorf("parallel: torchrun's store at %s: %w", j.info.store, err)
 	}
 	return string(address), nil
 }
 
 // openStore connects to the store.
-func (j *joining) openStore(ctx context.Context) (net.Conn, error) {
-	conn, err := dial(ctx, j.place.store)
+func (j *joiner) openStore(ctx context.Context) (net.Conn, error) {
+	conn, err := dial(ctx, j.info.store)
 	if err != nil {
 		return nil, fmt.Errorf("parallel: torchrun's store: %w", err)
 	}
@@ -86,20 +86,20 @@ func (j *joining) openStore(ctx context.Context) (net.Conn, error) {
 		_, err = conn.Write(binary.NativeEndian.AppendUint32([]byte{storeValidate}, storeMagic))
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("parallel: torchrun's store at %s: %w", j.place.store, err), conn.Close())
+		return nil, errors.Join(fmt.Errorf("parallel: torchrun's store at %s: %w", j.info.store, err), conn.Close())
 	}
 	return conn, nil
 }
 
 // checkStore reports whether rank 0 has published its address.
-func (j *joining) checkStore(conn net.Conn) (there bool, err error) {
+func (j *joiner) checkStore(conn net.Conn) (there bool, err error) {
 	b := binary.NativeEndian.AppendUint64([]byte{storeCheck}, 1)
 	if _, err := conn.Write(storeText(b, j.storeKey())); err != nil {
-		return false, fmt.Errorf("parallel: torchrun's store at %s: %w", j.place.store, err)
+		return false, fmt.Errorf("parallel: torchrun's store at %s: %w", j.info.store, err)
 	}
 	var answer [1]byte
 	if _, err := io.ReadFull(conn, answer[:]); err != nil {
-		return false, fmt.Errorf("parallel: torchrun's store at %s: %w", j.place.store, err)
+		return false, fmt.Errorf("parallel: torchrun's store at %s: %w", j.info.store, err)
 	}
 	return answer[0] == storeReady, nil
 }

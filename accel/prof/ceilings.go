@@ -7,13 +7,13 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Ceilings is the measured peak performance of the device.
+// Ceilings holds the measured peak performance of the device, the ceilings of a roofline figure.
 type Ceilings struct {
 	FLOPs float64 // per second, in a matrix multiplication of large float32 matrices
 	Bytes float64 // per second, copying a large tensor; on the CPU, adding two
-	// Products are the FLOPs per second for other element types on the tensor cores of a GPU,
-	// the fastest first.
-	Products []Ceiling
+	// Products are the peaks for other element types on the tensor cores of a GPU, in descending
+	// order.
+	TensorCores []Ceiling
 }
 
 // Ceiling is the peak performance for matrices of one element type.
@@ -25,8 +25,8 @@ type Ceiling struct {
 // arithmetic returns the peak for matrix multiplications, in 16-bit floats or float32.
 func (c Ceilings) arithmetic(float16 bool) float64 {
 	if float16 {
-		for _, p := range c.Products {
-			if p.Of == string(halfType) {
+		for _, p := range c.TensorCores {
+			if p.Of == string(bfloat16Name) {
 				return p.FLOPs
 			}
 		}
@@ -34,7 +34,7 @@ func (c Ceilings) arithmetic(float16 bool) float64 {
 	return c.FLOPs
 }
 
-const halfType = "bfloat16"
+const bfloat16Name = "bfloat16"
 
 // Ceilings measures the peak performance of the report's device, once per program. That takes a
 // fraction of a second and 100 MiB, on a GPU up to 1 GiB. Do not call it while a profile is
@@ -48,28 +48,28 @@ func (r *Report) Ceilings() Ceilings {
 }
 
 // ceilings holds the results by device.
-var ceilings = machine{known: map[string]Ceilings{}}
+var ceilings = ceilingCache{results: map[string]Ceilings{}}
 
-type machine struct {
-	mu    sync.Mutex
-	known map[string]Ceilings // by device, guarded by mu
+type ceilingCache struct {
+	mu      sync.Mutex
+	results map[string]Ceilings // by device, guarded by mu
 }
 
-func (m *machine) of(device string) Ceilings {
+func (m *ceilingCache) of(device string) Ceilings {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	c, ok := m.known[device]
+	c, ok := m.results[device]
 	if ok {
 		return c
 	}
 	if before := tensor.Device(); before != device {
-		if tensor.Use(device) != nil {
+		if tensor.SetDevice(device) != nil {
 			return c
 		}
-		defer func() { _ = tensor.Use(before) }() // restore the previous device
+		defer func() { _ = tensor.SetDevice(before) }() // restore the previous device
 	}
 	c = measureCeilings(device == "cpu")
-	m.known[device] = c
+	m.results[device] = c
 	return c
 }
 
@@ -82,12 +82,12 @@ const (
 	longRun      = 2 * time.Millisecond
 	largestSide  = 8192
 	largestCount = 1 << 27
-	groupRuns    = 4 // runs per synchronisation
+	groupRuns    = 4 // runs per synchronization
 )
 
-func measureCeilings(processor bool) (c Ceilings) {
+func measureCeilings(onCPU bool) (c Ceilings) {
 	tensor.NoGrad(func() {
-		if !processor {
+		if !onCPU {
 			c = measureGPU()
 			return
 		}
@@ -107,7 +107,7 @@ func cube(side int) float64 { return 2 * float64(side) * float64(side) * float64
 func measureGPU() (c Ceilings) {
 	products := func(d tensor.DType) float64 {
 		best := 0.0
-		growing(64, largestSide, func(side int) time.Duration {
+		growUntilLong(64, largestSide, func(side int) time.Duration {
 			a, b := tensor.Full(1, side, side).Cast(d), tensor.Full(2, side, side).Cast(d)
 			defer a.Release()
 			defer b.Release()
@@ -119,13 +119,13 @@ func measureGPU() (c Ceilings) {
 	}
 	c.FLOPs = products(tensor.Float32)
 	for _, d := range []tensor.DType{tensor.BFloat16, tensor.Float16} {
-		c.Products = append(c.Products, Ceiling{d.String(), products(d)})
+		c.TensorCores = append(c.TensorCores, Ceiling{d.String(), products(d)})
 	}
-	if before := tensor.TF32(true); !before {
-		defer tensor.TF32(false)
-		c.Products = append(c.Products, Ceiling{"TF32", products(tensor.Float32)})
+	if before := tensor.AllowTF32(true); !before {
+		defer tensor.AllowTF32(false)
+		c.TensorCores = append(c.TensorCores, Ceiling{"TF32", products(tensor.Float32)})
 	}
-	growing(1<<14, largestCount, func(count int) time.Duration {
+	growUntilLong(1<<14, largestCount, func(count int) time.Duration {
 		x := tensor.Full(1, count)
 		defer x.Release()
 		took := fastest(3, groupRuns, x.Clone)
@@ -135,8 +135,8 @@ func measureGPU() (c Ceilings) {
 	return c
 }
 
-// growing doubles a size until a run is long enough.
-func growing(from, to int, run func(size int) time.Duration) {
+// growUntilLong doubles a size until a run is long enough.
+func growUntilLong(from, to int, run func(size int) time.Duration) {
 	for size := from; size <= to; size *= 2 {
 		if run(size) >= longRun {
 			return

@@ -81,7 +81,7 @@ func (r *Report) chrome() *traceFile {
 	for _, h := range r.Host {
 		e := traceEvent{Category: "cpu_op", Name: string(h.Kind), PID: hostPID, TID: workTID, Args: map[string]any{"what": h.Name, "bytes": h.Bytes}}
 		switch h.Kind {
-		case Marked:
+		case UserSpan:
 			e.Category, e.Name, e.TID, e.Args = "user_annotation", h.Name, spanTID, nil
 		case Communicating:
 			e.Name, e.TID = h.Name, ranksTID

@@ -29,36 +29,36 @@ func (r *Report) Communication() (c Communication) {
 	if len(r.Steps) == 0 {
 		return c
 	}
-	var all []Stretch
+	var all []Interval
 	for _, h := range r.Host {
 		if h.Kind == Exchanging || h.Kind == Communicating {
-			all = append(all, Stretch{h.Begin, h.End})
+			all = append(all, Interval{h.Begin, h.End})
 			c.Bytes += float64(h.Bytes)
 		}
 	}
 	n := time.Duration(len(r.Steps))
 	c.Bytes /= float64(n)
-	c.Busy = length(united(all)) / n
+	c.Busy = length(mergeIntervals(all)) / n
 	c.Exposed = r.Breakdown().Exchanging
 	return c
 }
 
-// united merges overlapping intervals and returns them in order.
-func united(all []Stretch) (united []Stretch) {
-	slices.SortFunc(all, func(a, b Stretch) int { return cmp.Compare(a.Begin, b.Begin) })
+// mergeIntervals merges overlapping intervals and returns them in order.
+func mergeIntervals(all []Interval) (mergeIntervals []Interval) {
+	slices.SortFunc(all, func(a, b Interval) int { return cmp.Compare(a.Begin, b.Begin) })
 	for _, s := range all {
-		if n := len(united); n > 0 && s.Begin <= united[n-1].End {
-			united[n-1].End = max(united[n-1].End, s.End)
+		if n := len(mergeIntervals); n > 0 && s.Begin <= mergeIntervals[n-1].End {
+			mergeIntervals[n-1].End = max(mergeIntervals[n-1].End, s.End)
 			continue
 		}
-		united = append(united, s)
+		mergeIntervals = append(mergeIntervals, s)
 	}
-	return united
+	return mergeIntervals
 }
 
 // exposed splits off the part of a device gap in which the device waited for other ranks:
 // whatever the host did meanwhile, the device had nothing to compute.
-func (r *Report) exposed(step int, gap Stretch) []Gap {
+func (r *Report) exposed(step int, gap Interval) []Gap {
 	var gaps []Gap
 	at := gap.Begin
 	for _, s := range r.exchanges {
@@ -66,9 +66,9 @@ func (r *Report) exposed(step int, gap Stretch) []Gap {
 		if from >= to {
 			continue
 		}
-		gaps = append(gaps, r.reasons(step, Stretch{at, from})...)
+		gaps = append(gaps, r.reasons(step, Interval{at, from})...)
 		gaps = append(gaps, Gap{step, from, to, string(Exchanging)})
 		at = to
 	}
-	return append(gaps, r.reasons(step, Stretch{at, gap.End})...)
+	return append(gaps, r.reasons(step, Interval{at, gap.End})...)
 }

@@ -24,11 +24,11 @@ func cost(s trace.Step) (flops, bytes float64) {
 		}
 		return float64(shape[len(shape)-1])
 	}
-	channels := func(weight []int) float64 {
-		if len(weight) == 0 {
+	channels := func(opTotal []int) float64 {
+		if len(opTotal) == 0 {
 			return 1
 		}
-		return float64(max(weight[0], 1))
+		return float64(max(opTotal[0], 1))
 	}
 	switch s.Ops[0] {
 	case "Linear", "MatMul": // [… m k] and [… k n], or [n k]

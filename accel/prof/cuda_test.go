@@ -48,11 +48,11 @@ func init() {
 // onCUDA runs f on a simulated GPU.
 func onCUDA(t *testing.T, f func()) {
 	t.Helper()
-	if err := tensor.Use(timed); err != nil {
+	if err := tensor.SetDevice(timed); err != nil {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := tensor.Use("cpu"); err != nil {
+		if err := tensor.SetDevice("cpu"); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -143,7 +143,7 @@ func TestReportOnCUDA(t *testing.T) {
 	for _, row := range r.Rows() {
 		cuda += row.SelfCUDA
 		host += row.Self
-		if row.Self > 0 && row.SelfCUDA > 0 || row.SelfCUDA > row.AllCUDA {
+		if row.Self > 0 && row.SelfCUDA > 0 || row.SelfCUDA > row.TotalCUDA {
 			t.Errorf("%+v", row)
 		}
 	}
@@ -215,7 +215,7 @@ func TestShowsOnCUDA(t *testing.T) {
 		}
 	}
 	c := r.Ceilings()
-	if !(c.FLOPs > 0) || !(c.Bytes > 0) || len(c.Products) != 3 || tensor.Device() != "cpu" {
+	if !(c.FLOPs > 0) || !(c.Bytes > 0) || len(c.TensorCores) != 3 || tensor.Device() != "cpu" {
 		t.Errorf("%+v, now on %s", c, tensor.Device())
 	}
 	if svg := r.Roofline().SVG(); !strings.Contains(svg, "bfloat16") || !strings.Contains(svg, "TF32") {

@@ -65,8 +65,8 @@ func (p *recording) asynchronous() bool {
 // next one begins there, even if the host is far ahead. The times are therefore those of a long
 // training run. The first step begins when the host begins it; the last one ends when both host
 // and device have finished.
-func (r *Report) onDevice(host []span) []Stretch {
-	steps := make([]Stretch, len(host))
+func (r *Report) onDevice(host []span) []Interval {
+	steps := make([]Interval, len(host))
 	at := host[0].begin
 	for k, s := range host {
 		end := at
@@ -79,18 +79,18 @@ func (r *Report) onDevice(host []span) []Stretch {
 		if !ran || k == len(host)-1 {
 			end = max(end, s.end)
 		}
-		steps[k] = Stretch{at, end}
+		steps[k] = Interval{at, end}
 		at = end
 	}
 	return steps
 }
 
-// cutWaits makes host events that include a wait for the device begin after that wait: reading
+// trimWaits makes host events that include a wait for the device begin after that wait: reading
 // a result first waits for it and then copies it.
-func cutWaits(all []Host) {
+func trimWaits(all []HostEvent) {
 	for i := range all {
 		o := &all[i]
-		if o.Kind == Synchronising || o.Kind == Marked {
+		if o.Kind == Synchronising || o.Kind == UserSpan {
 			continue
 		}
 		for _, w := range all {

@@ -27,7 +27,7 @@
 // before it. The host continues meanwhile, up to two steps ahead. A step is therefore measured
 // on the device, from the end of the last op of the previous step to the end of its own last
 // op, and host work only counts where the device is idle: [Report.Gaps] names it. The clocks of
-// host and device are synchronised at the beginning.
+// host and device are synchronized at the beginning.
 //
 // # Several ranks
 //

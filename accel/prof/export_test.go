@@ -12,7 +12,7 @@ func Measure(b *testing.B, step func() error) (off, on float64) {
 	var times [2][]float64
 	group := func(k int, on bool) {
 		begin := time.Now()
-		if _, err := profiled(b.Context(), step, on, 10, func(int) {}); err != nil {
+		if _, err := runSteps(b.Context(), step, on, 10, func(int) {}); err != nil {
 			b.Fatal(err)
 		}
 		times[k] = append(times[k], time.Since(begin).Seconds()/10)

@@ -18,7 +18,7 @@ const (
 	nearTop      = 0.70
 	manySyncs    = 1.5 // per step
 	muchMemory   = 256 << 20
-	mostlyKept   = 0.5 // of the memory
+	mostlyKept   = 0.5 // of the memory is for activations
 )
 
 // Hints returns sentences about what to change, each with its measurement. There is always at
@@ -77,7 +77,7 @@ func (r *Report) Hints() []string {
 
 // opHint adds a hint about the op that takes most of the time.
 func (r *Report) opHint(say func(format string, values ...any)) {
-	ops := r.heaviest()
+	ops := r.opsByTime()
 	if len(ops) == 0 {
 		return
 	}
@@ -98,12 +98,12 @@ func (r *Report) opHint(say func(format string, values ...any)) {
 	if w.bytes/ceilings.Bytes > w.flops/ceilings.arithmetic(w.float16) {
 		bound = "memory"
 	}
-	switch reached := w.reached(ceilings); {
-	case reached < farBelow:
+	switch peakFraction := w.peakFraction(ceilings); {
+	case peakFraction < farBelow:
 		say("%q takes %.0f %% of a step at %.0f %% of the peak of %s's %s: unless the machine is busy with something else, its sizes are too small or unsuitable; try a larger batch and sizes that are multiples of 16.",
-			w.name, 100*share, 100*reached, r.Device, bound)
-	case reached >= nearTop:
+			w.name, 100*share, 100*peakFraction, r.Device, bound)
+	case peakFraction >= nearTop:
 		say("%q takes %.0f %% of a step and reaches %.0f %% of the peak of %s's %s: only less work is faster, with a smaller layer or with 16-bit floats (accel.AMP) if the device supports them.",
-			w.name, 100*share, 100*min(reached, 1), r.Device, bound)
+			w.name, 100*share, 100*min(peakFraction, 1), r.Device, bound)
 	}
 }

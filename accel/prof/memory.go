@@ -13,7 +13,7 @@ type MemoryKind string
 // The kinds of memory, in drawing order.
 const (
 	Parameters  MemoryKind = "parameters"
-	State       MemoryKind = "optimiser's state"
+	State       MemoryKind = "optimizer state"
 	Inputs      MemoryKind = "inputs"
 	Activations MemoryKind = "activations" // stored by the forward pass for the backward pass
 	Gradients   MemoryKind = "gradients"   // everything that the backward pass computes
@@ -78,7 +78,7 @@ func slotKinds(f *trace.Flush) []MemoryKind {
 	program := f.Program
 	phase := make([]trace.Phase, len(program.Steps))
 	for i, s := range program.Steps {
-		if n := leading(f.Notes, s.Nodes); n != nil {
+		if n := mainNote(f.Notes, s.Nodes); n != nil {
 			phase[i] = n.Phase
 		}
 	}
@@ -90,9 +90,9 @@ func slotKinds(f *trace.Flush) []MemoryKind {
 	}
 	kinds := make([]MemoryKind, len(program.Slots))
 	for slot, s := range program.Slots {
-		made := trace.Forward
+		createdIn := trace.Forward
 		if s.First < len(phase) {
-			made = phase[s.First]
+			createdIn = phase[s.First]
 		}
 		switch {
 		case s.Kind == trace.Before:
@@ -107,11 +107,11 @@ func slotKinds(f *trace.Flush) []MemoryKind {
 					kinds[slot] = State
 				}
 			}
-		case s.Kind == trace.Result && made == trace.Update:
+		case s.Kind == trace.Result && createdIn == trace.Update:
 			kinds[slot] = ""
-		case made == trace.Backward:
+		case createdIn == trace.Backward:
 			kinds[slot] = Gradients
-		case made == trace.Forward && readBackward[slot]:
+		case createdIn == trace.Forward && readBackward[slot]:
 			kinds[slot] = Activations
 		default:
 			kinds[slot] = Temporaries

@@ -27,7 +27,7 @@ func NVTX() (stop func(), err error) {
 	if err := nvtx.Open(); err != nil {
 		return func() {}, err
 	}
-	names := &rangeNames{known: map[*trace.Program][][3]string{}}
+	names := &rangeNames{cache: map[*trace.Program][][3]string{}}
 	c, ok := trace.StartRanges(trace.Ranges{Begin: nvtx.Begin, Names: names.of})
 	if !ok {
 		return func() {}, ErrBusy
@@ -35,13 +35,13 @@ func NVTX() (stop func(), err error) {
 	return c.Stop, nil
 }
 
-// Watched reports whether a tool that uses NVTX ranges has started the program.
-func Watched() bool { return os.Getenv("NVTX_INJECTION64_PATH") != "" && nvtx.Open() == nil }
+// ToolAttached reports whether a tool that uses NVTX ranges has started the program.
+func ToolAttached() bool { return os.Getenv("NVTX_INJECTION64_PATH") != "" && nvtx.Open() == nil }
 
 // rangeNames caches the names of the steps of lists.
 type rangeNames struct {
 	mu    sync.Mutex
-	known map[*trace.Program][][3]string // guarded by mu
+	cache map[*trace.Program][][3]string // guarded by mu
 }
 
 // maxLists is the number of lists whose names are cached.
@@ -51,21 +51,21 @@ const maxLists = 1000
 func (n *rangeNames) of(c *trace.Collector, f *trace.Flush, step int) [3]string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	all, ok := n.known[f.Program]
+	all, ok := n.cache[f.Program]
 	if !ok {
-		if len(n.known) >= maxLists {
-			clear(n.known)
+		if len(n.cache) >= maxLists {
+			clear(n.cache)
 		}
 		p := &recording{Collector: c, flushes: []trace.Flush{*f}}
 		p.findChains()
 		for _, s := range f.Program.Steps {
 			name := [3]string{string(Forward), "", opName(s.Ops)}
-			if note := leading(f.Notes, s.Nodes); note != nil {
+			if note := mainNote(f.Notes, s.Nodes); note != nil {
 				name[0], name[1] = string(phases[note.Phase]), p.layer(note)
 			}
 			all = append(all, name)
 		}
-		n.known[f.Program] = all
+		n.cache[f.Program] = all
 	}
 	return all[step]
 }

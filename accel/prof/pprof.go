@@ -40,10 +40,10 @@ func (r *Report) pprof() *profile.Profile {
 			stack = append(stack, o.Layer)
 			labels["layer"] = o.Layer
 		}
-		b.add(append(stack, string(o.Phase)), labels, []int64{1, int64(o.FLOPs), int64(o.Made), (o.End - o.Begin).Nanoseconds()})
+		b.add(append(stack, string(o.Phase)), labels, []int64{1, int64(o.FLOPs), int64(o.ResultBytes), (o.End - o.Begin).Nanoseconds()})
 	}
 	for _, h := range r.Host {
-		if h.Kind != Marked {
+		if h.Kind != UserSpan {
 			b.add([]string{string(h.Kind), "host"}, map[string]string{"op": string(h.Kind)}, []int64{1, 0, int64(h.Bytes), (h.End - h.Begin).Nanoseconds()})
 		}
 	}

@@ -6,32 +6,32 @@ import (
 	"time"
 )
 
-// Report is the result of [Run]. It displays itself. The fields are the raw data, and the
-// methods summarise them.
+// Report is the result of [Run]. Notebooks display it. The fields are the raw data, and the methods
+// summarize them.
 type Report struct {
 	Device string // device of the ops
 	Began  time.Time
-	Steps  []Stretch
-	Ops    []Op   // all ops in the order in which they ran
-	Host   []Host // work of the program on the host, in order
+	Steps  []Interval
+	Ops    []Op        // all ops in the order in which they ran
+	Host   []HostEvent // work of the program on the host, in order
 	Counts Counts
 
-	asynchronous bool      // the device worked while the host continued
-	host         []Stretch // the steps as measured on the host
-	exchanges    []Stretch // times in which a device waited for other ranks
+	asynchronous bool       // the device worked while the host continued
+	host         []Interval // the steps as measured on the host
+	exchanges    []Interval // times in which a device waited for other ranks
 
 	memory   []MemoryPoint
 	peak     int // bytes, counted by package tensor
 	ceilings *Ceilings
 }
 
-// Stretch is the time of one step, since the start of the profile. On a GPU, which works
+// Interval is the time interval of one step, since the start of the profile. On a GPU, which works
 // asynchronously, a step ends when its last op ends.
-type Stretch struct{ Begin, End time.Duration }
+type Interval struct{ Begin, End time.Duration }
 
 // Counts are means over the steps.
 type Counts struct {
-	Launches float64 // by the host: of graphs on a GPU, of ops on the CPU
+	Launches float64 // launches by the host: of graphs on a GPU, of ops on the CPU
 	Ops      float64 // ops run
 	Kernels  float64 // GPU kernels; 0 on the CPU
 	Allocs   float64 // allocations by the GPU driver
@@ -49,12 +49,12 @@ type Counts struct {
 func newReport(p *recording) *Report {
 	r := &Report{Began: p.Begun(), Device: "cpu", Ops: p.ops(), Host: p.hosts(), peak: p.stats.PeakBytes}
 	for _, s := range p.steps {
-		r.Steps = append(r.Steps, Stretch{s.begin, s.end})
+		r.Steps = append(r.Steps, Interval{s.begin, s.end})
 	}
 	r.host = r.Steps
 	// Leave out events of a step that was not completed.
 	r.Ops = slices.DeleteFunc(r.Ops, func(o Op) bool { return o.Step >= len(r.Steps) })
-	r.Host = slices.DeleteFunc(r.Host, func(h Host) bool { return h.Step >= len(r.Steps) || h.End <= r.host[0].Begin })
+	r.Host = slices.DeleteFunc(r.Host, func(h HostEvent) bool { return h.Step >= len(r.Steps) || h.End <= r.host[0].Begin })
 	for _, f := range p.flushes {
 		r.Device = f.Program.Device
 	}
@@ -65,10 +65,10 @@ func newReport(p *recording) *Report {
 		r.Steps = r.onDevice(p.steps)
 		for _, h := range r.Host {
 			if h.Kind == Communicating {
-				r.exchanges = append(r.exchanges, Stretch{h.Begin, h.End})
+				r.exchanges = append(r.exchanges, Interval{h.Begin, h.End})
 			}
 		}
-		r.exchanges = united(r.exchanges)
+		r.exchanges = mergeIntervals(r.exchanges)
 	}
 	r.memory = p.memory(r.median())
 	n := float64(len(r.Steps))
@@ -106,12 +106,12 @@ func (r *Report) median() int {
 	return order[len(order)/2]
 }
 
-func (s Stretch) length() time.Duration { return s.End - s.Begin }
+func (s Interval) length() time.Duration { return s.End - s.Begin }
 
 // total returns the time of all steps.
 func (r *Report) total() time.Duration { return length(r.Steps) }
 
-func length(all []Stretch) time.Duration {
+func length(all []Interval) time.Duration {
 	var sum time.Duration
 	for _, s := range all {
 		sum += s.length()

@@ -15,13 +15,13 @@ const maxPoints = 12
 func (r *Report) Roofline() *plots.Figure {
 	c := r.Ceilings()
 	d := plots.RooflineData{FLOPs: c.FLOPs, FLOPsName: "float32", Bytes: c.Bytes}
-	if len(c.Products) == 0 {
+	if len(c.TensorCores) == 0 {
 		d.FLOPsName = ""
 	}
-	for _, p := range c.Products {
+	for _, p := range c.TensorCores {
 		d.Ceilings = append(d.Ceilings, plots.RooflineCeiling{Name: p.Of, FLOPs: p.FLOPs})
 	}
-	for _, w := range r.heaviest() {
+	for _, w := range r.opsByTime() {
 		if len(d.Points) == maxPoints {
 			break
 		}
@@ -34,8 +34,8 @@ func (r *Report) Roofline() *plots.Figure {
 	return plots.Roofline("Roofline: "+r.Device, d)
 }
 
-// weight is the total time and work of all calls of an op.
-type weight struct {
+// opTotal is the total time and work of all calls of an op.
+type opTotal struct {
 	name         string
 	time         time.Duration
 	flops, bytes float64
@@ -44,9 +44,9 @@ type weight struct {
 	random       bool // it draws a random number for each element
 }
 
-// heaviest returns the ops sorted by their time, the longest first.
-func (r *Report) heaviest() []weight {
-	var all []weight
+// opsByTime returns the ops sorted by their time, the longest first.
+func (r *Report) opsByTime() []opTotal {
+	var all []opTotal
 	at := map[string]int{}
 	for _, o := range r.Ops {
 		name := o.title()
@@ -54,7 +54,7 @@ func (r *Report) heaviest() []weight {
 		if !ok {
 			k = len(all)
 			at[name] = k
-			all = append(all, weight{name: name, float16: o.float16, random: o.random})
+			all = append(all, opTotal{name: name, float16: o.float16, random: o.random})
 		}
 		w := &all[k]
 		w.time += o.End - o.Begin
@@ -62,13 +62,13 @@ func (r *Report) heaviest() []weight {
 		w.bytes += o.Bytes
 		w.calls++
 	}
-	slices.SortStableFunc(all, func(a, b weight) int { return cmp.Compare(b.time, a.time) })
+	slices.SortStableFunc(all, func(a, b opTotal) int { return cmp.Compare(b.time, a.time) })
 	return all
 }
 
-// reached returns the fraction of the device's peak: of arithmetic or of memory bandwidth,
+// peakFraction returns the fraction of the device's peak: of arithmetic or of memory bandwidth,
 // whichever is the limit for this work.
-func (w weight) reached(c Ceilings) float64 {
+func (w opTotal) peakFraction(c Ceilings) float64 {
 	least := max(w.flops/c.arithmetic(w.float16), w.bytes/c.Bytes)
 	return least / max(w.time.Seconds(), 1e-12)
 }

@@ -15,7 +15,7 @@ import (
 // ErrBusy is returned while another profile is being taken.
 var ErrBusy = errors.New("prof: another profile is being taken")
 
-// Option configures [Run]. Its text is the Go expression that makes it.
+// Option configures [Run]; String returns it as a Go expression.
 type Option struct {
 	text string
 	set  func(*settings) error
@@ -69,11 +69,11 @@ func Run(ctx context.Context, step func() error, options ...Option) (*Report, er
 	for k := range s.warmup {
 		// The last warm-up step has a profile that is discarded, so that the plans get their
 		// descriptions.
-		if _, err := profiled(ctx, step, k == s.warmup-1, 1, func(int) { meter.Set(float64(k+1), "warm-up") }); err != nil {
+		if _, err := runSteps(ctx, step, k == s.warmup-1, 1, func(int) { meter.Set(float64(k+1), "warm-up") }); err != nil {
 			return &Report{}, fmt.Errorf("prof: warm-up step %d of %d: %w", k+1, s.warmup, err)
 		}
 	}
-	c, err := profiled(ctx, step, true, s.active, func(done int) { meter.Set(float64(s.warmup+done), "") })
+	c, err := runSteps(ctx, step, true, s.active, func(done int) { meter.Set(float64(s.warmup+done), "") })
 	if c == nil {
 		return &Report{}, err
 	}
@@ -91,7 +91,7 @@ type recording struct {
 	*trace.Collector
 	steps   []span
 	flushes []trace.Flush
-	// prefixes are the positions of the outermost chains in the model, such as "look."; see
+	// prefixes are the paths of the outermost nn.Sequential in the model, such as "look."; see
 	// findChains.
 	prefixes map[any]string
 	stats    tensor.Statistics // of the steps
@@ -100,8 +100,8 @@ type recording struct {
 // span is an interval of time since the start of the profile.
 type span struct{ begin, end time.Duration }
 
-// profiled runs steps, with or without a profile, and calls done after each.
-func profiled(ctx context.Context, step func() error, on bool, steps int, done func(steps int)) (p *recording, err error) {
+// runSteps runs steps, with or without a profile, and calls done after each.
+func runSteps(ctx context.Context, step func() error, on bool, steps int, done func(steps int)) (p *recording, err error) {
 	p = &recording{}
 	if on {
 		c, ok := trace.Start()
@@ -130,7 +130,7 @@ func profiled(ctx context.Context, step func() error, on bool, steps int, done f
 		if on {
 			s.begin = p.Now()
 		}
-		if err := once(step); err != nil {
+		if err := runStep(step); err != nil {
 			return p, err
 		}
 		if on {
@@ -155,8 +155,8 @@ func synchronize() (err error) {
 	return nil
 }
 
-// once runs one step and computes what it recorded.
-func once(step func() error) (err error) {
+// runStep runs one step and computes what it recorded.
+func runStep(step func() error) (err error) {
 	defer nn.Catch(&err)
 	if err := step(); err != nil {
 		return err

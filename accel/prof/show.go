@@ -9,8 +9,8 @@ import (
 // errNoSteps is returned if there is nothing to write.
 var errNoSteps = errors.New("prof: no step was measured")
 
-// shownRows is the number of table rows in the display of a report.
-const shownRows = 12
+// displayedRows is the number of table rows in the display of a report.
+const displayedRows = 12
 
 // MIMEBundle returns the display of the report: the breakdown, the timeline, the memory, the
 // table and the hints.
@@ -18,7 +18,7 @@ func (r *Report) MIMEBundle() map[string]any {
 	if r == nil || len(r.Steps) == 0 {
 		return map[string]any{"text/plain": r.String()}
 	}
-	table := r.Table(SelfCUDA, shownRows)
+	table := r.Table(SelfCUDA, displayedRows)
 	text := r.String() + "\n\n" + table.String() + "\n"
 	var page strings.Builder
 	for line := range strings.Lines(r.String()) {

@@ -22,18 +22,18 @@ const (
 	Memory    SortBy = "CPU Mem"
 )
 
-// Row summarises everything with one name over all steps.
+// Row summarizes everything with one name over all steps.
 type Row struct {
-	Name              string
-	Self, Total       time.Duration // on the CPU
-	SelfCUDA, AllCUDA time.Duration // on another device
-	Calls             int
-	Bytes             int     // of results
-	FLOPs             float64 // of ops
-	Shapes            string  // of the operands, of the first call
+	Name                string
+	Self, Total         time.Duration // on the CPU
+	SelfCUDA, TotalCUDA time.Duration // on another device
+	Calls               int
+	Bytes               int     // of results
+	FLOPs               float64 // of ops
+	Shapes              string  // of the operands, of the first call
 }
 
-// Table has rows with the columns of PyTorch's key_averages. It displays itself.
+// Table has rows with the columns of PyTorch's key_averages.
 type Table struct {
 	Rows    []Row
 	By      SortBy
@@ -60,13 +60,13 @@ func (r *Report) Rows() []Row {
 	}
 	for _, o := range r.Ops {
 		row := add(o.title(), o.Shapes)
-		r.spend(row, o.End-o.Begin)
-		row.Bytes += o.Made
+		r.addTime(row, o.End-o.Begin)
+		row.Bytes += o.ResultBytes
 		row.FLOPs += o.FLOPs
 	}
 	rest := r.program()
 	for i, h := range r.Host {
-		if h.Kind == Marked {
+		if h.Kind == UserSpan {
 			row := add("span "+h.Name, "")
 			own := max(0, h.End-h.Begin-r.inside(i))
 			row.Total, row.Self = row.Total+h.End-h.Begin, row.Self+own
@@ -87,7 +87,7 @@ func (r *Report) Rows() []Row {
 func (r *Report) program() time.Duration {
 	rest := length(r.host)
 	for _, h := range r.Host {
-		if h.Kind != Marked {
+		if h.Kind != UserSpan {
 			rest -= h.End - h.Begin
 		}
 	}
@@ -99,35 +99,35 @@ func (r *Report) program() time.Duration {
 	return rest
 }
 
-// spend adds the time of an op to a row.
-func (r *Report) spend(row *Row, d time.Duration) {
+// addTime adds the time of an op to a row.
+func (r *Report) addTime(row *Row, d time.Duration) {
 	if r.Device == "cpu" {
 		row.Self, row.Total = row.Self+d, row.Total+d
 		return
 	}
-	row.SelfCUDA, row.AllCUDA = row.SelfCUDA+d, row.AllCUDA+d
+	row.SelfCUDA, row.TotalCUDA = row.SelfCUDA+d, row.TotalCUDA+d
 }
 
 // inside returns the time of ops, host events and other spans within the span that is event i
 // of the host. It excludes asynchronous work of a device.
 func (r *Report) inside(i int) time.Duration {
-	var all []Stretch
+	var all []Interval
 	if !r.asynchronous {
 		for _, o := range r.Ops {
-			all = append(all, Stretch{o.Begin, o.End})
+			all = append(all, Interval{o.Begin, o.End})
 		}
 	}
 	span := r.Host[i]
 	for k, h := range r.Host {
 		if k != i {
-			all = append(all, Stretch{h.Begin, h.End})
+			all = append(all, Interval{h.Begin, h.End})
 		}
 	}
-	slices.SortFunc(all, func(a, b Stretch) int { return cmp.Compare(a.Begin, b.Begin) })
+	slices.SortFunc(all, func(a, b Interval) int { return cmp.Compare(a.Begin, b.Begin) })
 	var sum time.Duration
 	until := span.Begin
 	for _, s := range all {
-		if s.Begin < span.Begin || s.End > span.End { // it encloses the span, or is elsewhere
+		if s.Begin < span.Begin || s.End > span.End { // encloses the span, or is outside of it
 			continue
 		}
 		if from := max(s.Begin, until); s.End > from {
@@ -154,7 +154,7 @@ func (o Op) title() string {
 // Table returns the rows sorted by a column. rows limits their number; 0 means no limit.
 func (r *Report) Table(by SortBy, rows int) *Table {
 	t := &Table{Rows: r.Rows(), By: by, total: r.total(), cuda: r.Device != "cpu"}
-	t.cut(rows)
+	t.truncate(rows)
 	return t
 }
 
@@ -174,25 +174,25 @@ func (r *Report) Layers() *Table {
 			t.Rows = append(t.Rows, Row{Name: name})
 		}
 		row := &t.Rows[k]
-		r.spend(row, o.End-o.Begin)
+		r.addTime(row, o.End-o.Begin)
 		row.Calls++
-		row.Bytes += o.Made
+		row.Bytes += o.ResultBytes
 		row.FLOPs += o.FLOPs
 	}
-	t.cut(0)
+	t.truncate(0)
 	return t
 }
 
-// cut sorts the rows and removes those beyond most.
-func (t *Table) cut(most int) {
+// truncate sorts the rows and removes those beyond most.
+func (t *Table) truncate(most int) {
 	key := func(r Row) float64 {
 		switch by := t.By; {
 		case by == SelfCUDA && t.cuda:
 			return r.SelfCUDA.Seconds()
 		case by == CUDATotal && t.cuda:
-			return r.AllCUDA.Seconds()
+			return r.TotalCUDA.Seconds()
 		case by == CPUTotal || by == CUDATotal:
-			return max(r.Total, r.AllCUDA).Seconds()
+			return max(r.Total, r.TotalCUDA).Seconds()
 		case by == Calls:
 			return float64(r.Calls)
 		case by == Memory:
@@ -225,7 +225,7 @@ func (t *Table) content() display.Content {
 		calls := time.Duration(max(r.Calls, 1))
 		row := []any{r.Name, percent(r.Self), duration(r.Self), percent(r.Total), duration(r.Total), duration(r.Total / calls)}
 		if t.cuda {
-			row = append(row, percent(r.SelfCUDA), duration(r.SelfCUDA), duration(r.AllCUDA), duration(r.AllCUDA/calls))
+			row = append(row, percent(r.SelfCUDA), duration(r.SelfCUDA), duration(r.TotalCUDA), duration(r.TotalCUDA/calls))
 		}
 		speed := ""
 		if spent := max(r.Self, r.SelfCUDA); r.FLOPs > 0 && spent > 0 {

@@ -23,9 +23,9 @@ func (r *Report) Gaps() []Gap {
 	for k, s := range r.Steps {
 		busy := r.busy(k)
 		at := s.Begin
-		for _, b := range append(busy, Stretch{s.End, s.End}) {
+		for _, b := range append(busy, Interval{s.End, s.End}) {
 			if b.Begin > at {
-				gaps = append(gaps, r.exposed(k, Stretch{at, b.Begin})...)
+				gaps = append(gaps, r.exposed(k, Interval{at, b.Begin})...)
 			}
 			at = max(at, b.End)
 		}
@@ -34,23 +34,23 @@ func (r *Report) Gaps() []Gap {
 }
 
 // busy returns the intervals in which ops of a step ran, in order.
-func (r *Report) busy(step int) []Stretch {
-	var all []Stretch
+func (r *Report) busy(step int) []Interval {
+	var all []Interval
 	for _, o := range r.Ops {
 		if o.Step == step {
-			all = append(all, Stretch{o.Begin, o.End})
+			all = append(all, Interval{o.Begin, o.End})
 		}
 	}
-	slices.SortFunc(all, func(a, b Stretch) int { return cmp.Compare(a.Begin, b.Begin) })
+	slices.SortFunc(all, func(a, b Interval) int { return cmp.Compare(a.Begin, b.Begin) })
 	return all
 }
 
 // reasons splits a gap by what the host did in it.
-func (r *Report) reasons(step int, gap Stretch) []Gap {
+func (r *Report) reasons(step int, gap Interval) []Gap {
 	var gaps []Gap
 	at := gap.Begin
 	for _, h := range r.Host {
-		if h.Kind == Marked || h.Kind == Communicating || h.End <= at || h.Begin >= gap.End {
+		if h.Kind == UserSpan || h.Kind == Communicating || h.End <= at || h.Begin >= gap.End {
 			continue
 		}
 		if h.Begin > at {
@@ -103,7 +103,7 @@ func (r *Report) Timeline() *plots.Figure {
 	}
 	spans := plots.Lane{Name: "spans"}
 	for _, h := range r.Host {
-		if h.Kind == Marked && h.Begin < r.Steps[k].End && h.End > zero && (r.asynchronous || h.Step == k) {
+		if h.Kind == UserSpan && h.Begin < r.Steps[k].End && h.End > zero && (r.asynchronous || h.Step == k) {
 			spans.Blocks = append(spans.Blocks, plots.Block{From: seconds(max(h.Begin, zero)), To: seconds(min(h.End, r.Steps[k].End)), Name: h.Name})
 		}
 	}

@@ -27,11 +27,11 @@ type Op struct {
 	Phase Phase
 	Step  int // of the profile, from 0
 
-	Begin, End time.Duration // since the start of the profile
-	FLOPs      float64
-	Bytes      float64 // read and written
-	Made       int     // bytes of the results
-	Shapes     string  // of the operands
+	Begin, End  time.Duration // since the start of the profile
+	FLOPs       float64
+	Bytes       float64 // read and written
+	ResultBytes int     // bytes of the results
+	Shapes      string  // of the operands
 	// Kernels are the GPU kernels of the op; nil on the CPU.
 	Kernels []Kernel
 
@@ -40,8 +40,8 @@ type Op struct {
 	launched time.Duration // when the host launched the kernels
 }
 
-// Host is an event of the program on the host.
-type Host struct {
+// HostEvent is an event of the program on the host.
+type HostEvent struct {
 	Kind       HostKind
 	Name       string
 	Step       int
@@ -58,7 +58,7 @@ const (
 	Planning HostKind = "planning"
 	Reading  HostKind = "reading results"
 	Writing  HostKind = "writing data"
-	Marked   HostKind = "span" // of [Span]
+	UserSpan HostKind = "span" // of [Span]
 
 	Launching     HostKind = "launching"
 	Synchronising HostKind = "synchronising" // waiting for the device
@@ -86,13 +86,13 @@ func (p *recording) ops() []Op {
 			if o.Kernels = kernels(&f, i); f.Work != nil {
 				o.launched = f.Work.Launched
 			}
-			if note := leading(f.Notes, s.Nodes); note != nil {
+			if note := mainNote(f.Notes, s.Nodes); note != nil {
 				o.Phase = phases[note.Phase]
 				o.Layer = p.layer(note)
 			}
 			o.FLOPs, o.Bytes = cost(s)
 			for _, out := range s.Out {
-				o.Made += elements(out.Shape) * out.Size
+				o.ResultBytes += elements(out.Shape) * out.Size
 			}
 			o.Shapes = shapes(s.In)
 			o.float16 = len(s.In) > 0 && s.In[0].Size == 2
@@ -125,9 +125,9 @@ func opName(ops []string) string {
 	return strings.Join(ops[:most], "+") + fmt.Sprintf("+%d more", len(ops)-most)
 }
 
-// leading returns the most informative note of a step's nodes: one with a parameter, of the
+// mainNote returns the most informative note of a step's nodes: one with a parameter, of the
 // most frequent phase.
-func leading(notes []*trace.Note, nodes []int) *trace.Note {
+func mainNote(notes []*trace.Note, nodes []int) *trace.Note {
 	var counts [3]int
 	for _, i := range nodes {
 		if i < len(notes) && notes[i] != nil {
@@ -176,8 +176,8 @@ func (p *recording) layer(n *trace.Note) string {
 	return name[:cut]
 }
 
-// findChains finds the positions of chains in the model from the names of their layers'
-// parameters: "look.0.weight" of layer 0 means that the chain is the field look.
+// findChains finds the paths of nn.Sequential layers in the model from the names of their
+// parameters: "look.0.weight" of layer 0 means that the nn.Sequential is the field look.
 func (p *recording) findChains() {
 	p.prefixes = map[any]string{}
 	for _, f := range p.flushes {
@@ -202,27 +202,27 @@ func (p *recording) scope(n *trace.Note) string {
 }
 
 // hosts returns the host events in order.
-func (p *recording) hosts() []Host {
+func (p *recording) hosts() []HostEvent {
 	kinds := map[trace.Kind]HostKind{
-		trace.Waiting: Waiting, trace.Reading: Reading, trace.Writing: Writing, trace.Marked: Marked,
+		trace.Waiting: Waiting, trace.Reading: Reading, trace.Writing: Writing, trace.Marked: UserSpan,
 		trace.Planning: Planning, trace.Launching: Launching, trace.Synchronising: Synchronising,
 		trace.Exchanging: Exchanging, trace.Communicating: Communicating,
 	}
-	var all []Host
+	var all []HostEvent
 	for _, e := range p.Events() {
 		step := p.stepAt(e.Begin)
 		if e.Kind == trace.Communicating { // on a device: the host does not wait for it
 			step = max(0, min(step, len(p.steps)-1))
 		}
-		all = append(all, Host{kinds[e.Kind], e.Name, step, e.Begin, e.End, e.Bytes})
+		all = append(all, HostEvent{kinds[e.Kind], e.Name, step, e.Begin, e.End, e.Bytes})
 	}
 	for _, f := range p.flushes {
 		if f.Made {
-			all = append(all, Host{Kind: Planning, Name: fmt.Sprintf("%d ops", len(f.Notes)), Step: p.stepAt(f.Begin), Begin: f.Begin - f.Planning, End: f.Begin})
+			all = append(all, HostEvent{Kind: Planning, Name: fmt.Sprintf("%d ops", len(f.Notes)), Step: p.stepAt(f.Begin), Begin: f.Begin - f.Planning, End: f.Begin})
 		}
 	}
-	cutWaits(all)
-	slices.SortStableFunc(all, func(a, b Host) int { return int(a.Begin - b.Begin) })
+	trimWaits(all)
+	slices.SortStableFunc(all, func(a, b HostEvent) int { return int(a.Begin - b.Begin) })
 	return all
 }
 

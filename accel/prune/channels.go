@@ -13,37 +13,38 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Cut is the result of [Channels]. It displays itself as a table.
-type Cut struct {
-	Layers []CutLayer
+// ChannelReport is the result of [Channels]. Notebooks display it as a table.
+type ChannelReport struct {
+	Layers []ChannelLayer
 }
 
-// CutLayer is a layer, the number of its outputs before and after, and the reason if none was
-// removed.
-type CutLayer struct {
+// ChannelLayer describes one layer: the number of its outputs before and after, and the reason if no
+// output was removed.
+type ChannelLayer struct {
 	Name, Layer   string
 	Before, After int
 	Reason        string
 }
 
-// Channels removes this fraction of the outputs of layers, those whose weights have the
-// smallest sum of absolute values (Li et al., Pruning Filters for Efficient ConvNets, 2017),
-// and the corresponding inputs of the next layers. The tensors of the model become smaller.
+// Channels removes a fraction of the outputs of layers, those whose weights have the smallest sum
+// of absolute values (Li et al., Pruning Filters for Efficient ConvNets, 2017), and the
+// corresponding inputs of the next layers. The tensors of the model become smaller.
 //
-// A layer is cut if everything after it in its chain, up to the next matrix multiplication or
-// convolution, treats each channel on its own: BatchNorm (whose parameters are cut too),
-// activations, pooling, Dropout, Flatten, and depthwise convolutions. This also applies to the
-// layers inside a residual. Layers whose outputs are added to the shortcut keep all outputs,
-// and so do the last layer of a model, layers before modules of other types, and layers that
-// are used more than once. [Cut] lists them with the reason.
+// A layer loses outputs if everything after it in its nn.Sequential, up to the next Dense or
+// Conv2D, treats each channel on its own: BatchNorm (whose parameters are pruned too), activations,
+// pooling, Dropout, Flatten, and depthwise convolutions. This also applies to the layers inside a
+// residual. Layers whose outputs are added to the shortcut keep all outputs, and so do the last
+// layer of a model, layers before modules of other types, and layers that are used more than once.
+// [ChannelReport] lists them with the reason.
 //
-// x is a batch of example inputs. Channels runs it through the model for each cut. The output
-// must equal that of the uncut model with zero weights for the removed inputs; otherwise a
-// layer does not use its input as a chain does, and the error names it.
+// x is a batch of example inputs. For each pruned layer Channels runs x through the model and
+// checks that the output equals that of the unpruned model with zero weights for the removed
+// inputs. If it does not, a layer uses its input in another way than channel by channel, and the
+// error names the layer.
 //
-// Optimizers and masks created before the cut refer to the old tensors. Errors are those of
-// [Magnitude]; after an error the model is unchanged.
-func Channels(model nn.Module, x *tensor.Tensor, share float64, options ...Option) (c *Cut, err error) {
+// Optimizers and masks created before refer to the old tensors. Errors are those of [Magnitude];
+// after an error the model is unchanged.
+func Channels(model nn.Module, x *tensor.Tensor, share float64, options ...Option) (c *ChannelReport, err error) {
 	defer nn.Catch(&err)
 	if model == nil || x == nil {
 		return nil, errors.New("prune: Channels: model or x is nil: pass a model and a batch of inputs")
@@ -60,16 +61,16 @@ func Channels(model nn.Module, x *tensor.Tensor, share float64, options ...Optio
 		return nil, err
 	}
 	f := newFinder(model)
-	c = &Cut{}
+	c = &ChannelReport{}
 	var cuts []*group
 	for _, p := range f.all {
 		g := f.groups[p]
-		row := CutLayer{Name: p.name, Layer: fmt.Sprint(p.module), Before: p.outputs(), After: p.outputs(), Reason: f.reasons[p]}
+		row := ChannelLayer{Name: p.name, Layer: fmt.Sprint(p.module), Before: p.outputs(), After: p.outputs(), Reason: f.reasons[p]}
 		switch {
 		case slices.Contains(o.except, p.name):
 			row.Reason = "excluded by Except"
 		case g != nil && row.Reason == "":
-			if err := g.choose(share, o.squares); err != nil {
+			if err := g.selectOutputs(share, o.l2); err != nil {
 				return nil, err
 			}
 			if err := g.check(); err != nil {
@@ -103,8 +104,7 @@ func evaluate(model nn.Module, x *tensor.Tensor) (y []float32) {
 	return y
 }
 
-// tryCut cuts, and checks that the output equals that of a model that ignores the removed
-// channels.
+// tryCut removes channels and checks that the output equals that of a model that ignores them.
 func (g *group) tryCut(model nn.Module, x *tensor.Tensor) (err error) {
 	defer nn.Catch(&err)
 	whole := *g.to.Weight
@@ -123,7 +123,7 @@ func (g *group) tryCut(model nn.Module, x *tensor.Tensor) (err error) {
 		}
 	}
 	if len(got) != len(want) || !(difference <= 1e-6*size+1e-12) {
-		return fmt.Errorf("the output of the model changes: the layer's outputs are not the inputs of %s, channel by channel; exclude the layer with Except", g.to.name)
+		return fmt.Errorf("the output of the model changes, so the outputs of the layer are not the input channels of %s; exclude the layer with Except", g.to.name)
 	}
 	return nil
 }
@@ -153,14 +153,14 @@ func (p *prunable) depthwise() bool {
 	return p.Image && p.Window.Groups > 1 && p.Window.Groups == w[0] && w[1] == 1
 }
 
-// group is a layer whose outputs can be cut, and everything that must be cut with it.
+// group is a layer whose outputs can be removed, with everything that loses the same channels.
 type group struct {
 	from      *prunable
-	channels  []*prunable // depthwise convolutions in between
+	channels  []*prunable // depthwise convolutions between from and to
 	norms     []layer.Normalization
 	to        *prunable
-	keep      []int    // indices of the remaining outputs, in order
-	undoSteps []func() // undoes cut
+	keep      []int    // indices of the remaining outputs, ascending
+	undoSteps []func() // undo the steps of cut
 }
 
 func (g *group) undo() {
@@ -170,8 +170,8 @@ func (g *group) undo() {
 	g.undoSteps = nil
 }
 
-// choose selects the outputs that remain.
-func (g *group) choose(share float64, squares bool) error {
+// selectOutputs selects the outputs that remain.
+func (g *group) selectOutputs(share float64, l2 bool) error {
 	w, err := g.from.weights()
 	if err != nil {
 		return err
@@ -181,29 +181,28 @@ func (g *group) choose(share float64, squares bool) error {
 	sizes := make([]float64, n)
 	for o := range n {
 		for _, v := range w[o*each:][:each] {
-			if squares {
+			if l2 {
 				sizes[o] += float64(v) * float64(v)
 			} else {
 				sizes[o] += math.Abs(float64(v))
 			}
 		}
 	}
-	stay := n - int(math.Round(share*float64(n)))
-	if stay == 0 {
-		return &WholeLayerError{g.from.name, share}
+	remaining := n - int(math.Round(share*float64(n)))
+	if remaining == 0 {
+		return &EmptyLayerError{g.from.name, share}
 	}
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(sizes[b], sizes[a]) })
-	g.keep = order[:stay]
+	g.keep = order[:remaining]
 	slices.Sort(g.keep)
 	return nil
 }
 
-// check returns an error if the tensors of a group do not fit together: missing ones, or sizes
-// that the chain does not explain.
+// check returns an error if the tensors of a group are missing or their sizes do not match.
 func (g *group) check() error {
 	n := g.from.outputs()
 	to := (*g.to.Weight).Size(1)
@@ -223,27 +222,27 @@ func (g *group) check() error {
 	return nil
 }
 
-// inputs returns the remaining inputs of the next layer. After a Flatten each channel has
-// several inputs.
+// inputs returns the indices of the remaining inputs of the next layer. After a Flatten each
+// channel has several inputs.
 func (g *group) inputs() []int {
-	places := (*g.to.Weight).Size(1) / g.from.outputs()
+	positions := (*g.to.Weight).Size(1) / g.from.outputs()
 	var list []int
 	for _, c := range g.keep {
-		for i := range places {
-			list = append(list, c*places+i)
+		for i := range positions {
+			list = append(list, c*positions+i)
 		}
 	}
 	return list
 }
 
-// cut makes the tensors smaller.
+// cut replaces the tensors by smaller ones.
 func (g *group) cut() {
 	inputs, n := g.inputs(), g.from.outputs()
-	g.take(g.to.Weight, 1, inputs)
+	g.selectSlices(g.to.Weight, 1, inputs)
 	rows := func(p *prunable) {
-		g.take(p.Weight, 0, g.keep)
+		g.selectSlices(p.Weight, 0, g.keep)
 		if p.Bias != nil && *p.Bias != nil {
-			g.take(p.Bias, 0, g.keep)
+			g.selectSlices(p.Bias, 0, g.keep)
 		}
 		p.SetOut(len(g.keep))
 		g.undoSteps = append(g.undoSteps, func() { p.SetOut(n) })
@@ -251,7 +250,7 @@ func (g *group) cut() {
 	rows(g.from)
 	for _, norm := range g.norms {
 		for _, t := range []**tensor.Tensor{norm.Weight, norm.Bias, norm.Mean, norm.Variance} {
-			g.take(t, 0, g.keep)
+			g.selectSlices(t, 0, g.keep)
 		}
 	}
 	for _, c := range g.channels {
@@ -262,8 +261,8 @@ func (g *group) cut() {
 	}
 }
 
-// take replaces a parameter by some of its slices along an axis.
-func (g *group) take(slot **tensor.Tensor, axis int, index []int) {
+// selectSlices replaces a parameter by some of its slices along an axis.
+func (g *group) selectSlices(slot **tensor.Tensor, axis int, index []int) {
 	old := *slot
 	g.undoSteps = append(g.undoSteps, func() { *slot = old })
 	shape := old.Shape()

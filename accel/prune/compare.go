@@ -14,24 +14,24 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Report compares a dense model with a pruned one. It displays itself.
+// Report compares a dense model with a pruned one. Notebooks display it as a table.
 type Report struct {
 	Dataset string
 	Batch   int // size of the timed batch
-	Models  [2]Measured
+	Models  [2]Measurements
 	Seconds [2][]float64 // for the batch, in interleaved rounds
 }
 
-// Measured is the measurements of one model.
-type Measured struct {
-	Weights int // weights of prunable layers
-	Zeros   int // weights that are zero
-	// FLOPs is the floating-point operations of matrix multiplications and convolutions per
-	// example; NonZero is those without a zero weight.
+// Measurements holds the measurements of one model.
+type Measurements struct {
+	Weights int // number of weights in prunable layers
+	Zeros   int // number of weights that are zero
+	// FLOPs is the number of floating-point operations of matrix multiplications and convolutions
+	// per example; NonZero counts only those with a non-zero weight.
 	FLOPs, NonZero int
 	FileBytes      int // size of the file written by nn.Save
-	// PackedBytes is the file size in a sparse format: the weights that are not zero, and one
-	// bit per weight in layers with zeros; everything else is unchanged.
+	// PackedBytes is the file size in a sparse format: non-zero weights, and one bit per weight for
+	// layers with zeros; everything else is unchanged.
 	PackedBytes    int
 	Loss, Accuracy float64 // Accuracy is NaN for regression
 }
@@ -42,16 +42,16 @@ const (
 	reportRounds = 15
 )
 
-// Compare compares a pruned model with the dense model that it was made from, see [Copy]: the
-// operations, the time (in interleaved rounds), the file size, and the loss and accuracy on a
-// data set. Nothing else should run meanwhile.
+// Compare compares a pruned model with the dense model that it was made from (see [Copy]): the
+// operations, the time (in interleaved rounds), the file size, and the loss and accuracy on a data
+// set. Nothing else should run meanwhile.
 func Compare(ctx context.Context, set *data.Dataset, dense, pruned nn.Module) (r *Report, err error) {
 	defer nn.Catch(&err)
 	switch {
 	case dense == nil || pruned == nil:
 		return nil, errors.New("prune: Compare: a model is nil")
 	case set == nil || set.Len() == 0:
-		return nil, errors.New("prune: Compare: the data set is empty")
+		return nil, errors.New("prune: Compare: the data set is nil or empty")
 	}
 	batch, err := set.First(reportBatch).Tensors()
 	if err != nil {
@@ -79,7 +79,7 @@ func Compare(ctx context.Context, set *data.Dataset, dense, pruned nn.Module) (r
 		}
 		meter.Set(float64(i+1), [2]string{"the dense model is evaluated", "both are evaluated"}[i])
 	}
-	still := display.Unmeasured(ctx) // no progress display during timing
+	still := display.Unmeasured(ctx) // without progress display during timing
 	evaluation := func(model nn.Module) func() error {
 		return func() (err error) {
 			y, err := accel.Predict(still, model, batch.X)
@@ -102,7 +102,7 @@ func Compare(ctx context.Context, set *data.Dataset, dense, pruned nn.Module) (r
 }
 
 // count runs an example through a model and counts its operations.
-func (m *Measured) count(model nn.Module, x *tensor.Tensor) error {
+func (m *Measurements) count(model nn.Module, x *tensor.Tensor) error {
 	table := substitute.Table{}
 	for _, p := range prunableLayers(model) {
 		if *p.Weight == nil {
@@ -143,19 +143,19 @@ func (r *Report) Speedup() float64 {
 	return median
 }
 
-// FLOPsLeft returns the operations of the pruned model with non-zero weights, as a fraction of
+// FLOPsRatio returns the operations of the pruned model with non-zero weights, as a fraction of
 // the dense model's operations.
-func (r *Report) FLOPsLeft() float64 {
+func (r *Report) FLOPsRatio() float64 {
 	return float64(r.Models[1].NonZero) / float64(max(r.Models[0].FLOPs, 1))
 }
 
-// sentence reports whether fewer operations take less time.
+// sentence summarizes whether fewer operations take less time.
 func (r *Report) sentence() string {
 	before, after := r.Models[0], r.Models[1]
 	median, low, high := compare.Times(r.Seconds[1]).Ratio(r.Seconds[0])
-	text := fmt.Sprintf("%.1f %% of the operations remain; they take %.1f %% of the time (%.1f to %.1f).", 100*r.FLOPsLeft(), 100*median, 100*low, 100*high)
+	text := fmt.Sprintf("%.1f %% of the operations remain; they take %.1f %% of the time (%.1f to %.1f).", 100*r.FLOPsRatio(), 100*median, 100*low, 100*high)
 	if after.NonZero < after.FLOPs && after.FLOPs == before.FLOPs {
-		text += " Multiplying by a zero takes as long as by any other number: a mask does not make the model faster or its file smaller."
+		text += " Multiplying by zero takes as long as by any other number: a mask does not make the model faster or its file smaller."
 	}
 	return text
 }
@@ -198,10 +198,10 @@ func (r *Report) MIMEBundle() map[string]any {
 }
 
 // String returns the table as text.
-func (c *Cut) String() string { return c.MIMEBundle()["text/plain"].(string) }
+func (c *ChannelReport) String() string { return c.MIMEBundle()["text/plain"].(string) }
 
 // MIMEBundle returns the display of the table.
-func (c *Cut) MIMEBundle() map[string]any {
+func (c *ChannelReport) MIMEBundle() map[string]any {
 	var rows [][]any
 	before, after := 0, 0
 	for _, l := range c.Layers {

@@ -10,15 +10,15 @@ func (e *SparsityError) Error() string {
 	return fmt.Sprintf("prune: sparsity %v is out of range: it must be at least 0 and less than 1", e.Sparsity)
 }
 
-// WholeLayerError is returned if nothing would be left of a layer.
-type WholeLayerError struct {
+// EmptyLayerError is returned if a layer would lose all its weights.
+type EmptyLayerError struct {
 	Name     string
 	Sparsity float64 // as requested
 }
 
 // Error says what to do.
-func (e *WholeLayerError) Error() string {
-	return fmt.Sprintf("prune: at sparsity %v nothing would be left of layer %s: prune less, or exclude the layer with Except", e.Sparsity, e.Name)
+func (e *EmptyLayerError) Error() string {
+	return fmt.Sprintf("prune: at sparsity %v layer %s would lose all its weights: prune less, or exclude the layer with Except", e.Sparsity, e.Name)
 }
 
 // UnknownLayerError is returned if a model has no layer with a name.

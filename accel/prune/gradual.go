@@ -9,7 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// Schedule prunes a model increasingly during training; see [Gradual].
+// Schedule prunes more and more of a model during training; see [Gradual].
 type Schedule struct {
 	model nn.Module
 	all   []*prunable // nil until the model has weights
@@ -22,10 +22,10 @@ type Schedule struct {
 //
 //	final + (from - final)·(1 - (t - after)/(until - after))³
 //
-// of the weights are zero (Zhu and Gupta, To Prune, or Not to Prune, 2017): many are pruned
-// early, while there are many, and few at the end. [Until] is required; [After], [From],
-// [Every], [PerLayer] and [Except] are optional. Training should continue for some time after
-// Until. Weights are selected by magnitude, and pruned weights stay zero.
+// of the weights are zero (Zhu and Gupta, To Prune, or Not to Prune, 2017): most are pruned early,
+// while there are many. [Until] is required; [After], [From], [Every], [PerLayer] and [Except] are
+// optional. Training should continue for some time after Until. Weights are selected by magnitude,
+// and pruned weights stay zero.
 //
 // Errors are those of [Magnitude]; errors that occur only during training end it.
 func Gradual(model nn.Module, final float64, options ...Option) (*Schedule, error) {
@@ -37,11 +37,11 @@ func Gradual(model nn.Module, final float64, options ...Option) (*Schedule, erro
 	case err != nil:
 		return nil, err
 	case model == nil:
-		return nil, errors.New("prune: model is nil")
+		return nil, errors.New("prune: Gradual: model is nil")
 	case o.until <= o.begin:
-		return nil, fmt.Errorf("prune: Gradual begins after %d updates and ends after %d: pass Until(updates) with a number greater than that of After", o.begin, o.until)
+		return nil, fmt.Errorf("prune: Gradual: Until(%d) must be greater than After(%d)", o.until, o.begin)
 	case o.initial > final:
-		return nil, fmt.Errorf("prune: Gradual cannot reduce the sparsity from %v to %v", o.initial, final)
+		return nil, fmt.Errorf("prune: Gradual: the final sparsity %[2]v is less than the initial sparsity %[1]v", o.initial, final)
 	}
 	return &Schedule{model: model, o: o, final: final}, nil
 }
@@ -69,13 +69,13 @@ func (s *Schedule) step(updates int) (err error) {
 			return err
 		}
 	}
-	// A training that was resumed after the last selection must select once more.
+	// A training that was resumed after the last selection must still select once.
 	ended := updates > s.o.until && s.masks != nil
 	due := (updates-s.o.begin)%s.o.each == 0 || updates == s.o.until || s.masks == nil
 	if ended || !due {
 		return s.masks.Apply()
 	}
-	if s.masks != nil { // so that what is pruned is the smallest
+	if s.masks != nil { // so that already pruned weights count as the smallest
 		if err := s.masks.Apply(); err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// finder finds the groups in the chains of a model.
+// finder finds the groups in the nn.Sequential layers of a model.
 type finder struct {
 	all     []*prunable
 	shared  map[*tensor.Tensor]int // number of layers that share a weight
@@ -23,7 +23,7 @@ func newFinder(model nn.Module) *finder {
 	f := &finder{all: prunableLayers(model), shared: map[*tensor.Tensor]int{}, of: map[nn.Module]*prunable{}, uses: map[nn.Module]int{}, groups: map[*prunable]*group{}, reasons: map[*prunable]string{}}
 	for _, p := range f.all {
 		f.of[p.module] = p
-		f.reasons[p] = "it is not in a chain, so the users of its outputs are unknown"
+		f.reasons[p] = "it is not in an nn.Sequential, so the users of its outputs are unknown"
 	}
 	inner := map[*nn.SequentialLayer]bool{}
 	var chains []*nn.SequentialLayer
@@ -57,7 +57,7 @@ func newFinder(model nn.Module) *finder {
 	return f
 }
 
-// flatten returns the modules of a chain and of nested chains.
+// flatten returns the modules of an nn.Sequential, with those of nested ones.
 func flatten(c *nn.SequentialLayer) []nn.Module {
 	var all []nn.Module
 	for _, m := range c.Layers() {
@@ -70,11 +70,11 @@ func flatten(c *nn.SequentialLayer) []nn.Module {
 	return all
 }
 
-// chain finds the group of each layer of a chain.
+// chain finds the groups of the layers of an nn.Sequential.
 func (f *finder) chain(layers []nn.Module) {
 	for i, m := range layers {
 		p := f.of[m]
-		if p == nil || !plain(m) {
+		if p == nil || !isSingleLayer(m) {
 			continue
 		}
 		g, reason := f.follow(p, layers[i+1:])
@@ -85,8 +85,8 @@ func (f *finder) chain(layers []nn.Module) {
 	}
 }
 
-// plain reports whether a module is a Dense or Conv2D layer itself.
-func plain(m nn.Module) bool {
+// isSingleLayer reports whether a module is a single Dense or Conv2D layer.
+func isSingleLayer(m nn.Module) bool {
 	switch m.(type) {
 	case *nn.DenseLayer, *nn.Conv2DLayer:
 		return true
@@ -94,7 +94,7 @@ func plain(m nn.Module) bool {
 	return false
 }
 
-// follow finds the next layer after p, or the reason why the outputs of p cannot be cut.
+// follow returns the group of p, or the reason why its outputs cannot be removed.
 func (f *finder) follow(p *prunable, layers []nn.Module) (*group, string) {
 	switch {
 	case p.depthwise():
@@ -118,7 +118,7 @@ func (f *finder) follow(p *prunable, layers []nn.Module) (*group, string) {
 		case layer.Product:
 			next := f.of[m]
 			switch {
-			case next == nil || !plain(m):
+			case next == nil || !isSingleLayer(m):
 				return nil, fmt.Sprintf("it comes before %v", m)
 			case next.depthwise():
 				g.channels = append(g.channels, next)
@@ -126,17 +126,17 @@ func (f *finder) follow(p *prunable, layers []nn.Module) (*group, string) {
 			case next.Window.Groups > 1:
 				return nil, fmt.Sprintf("it comes before %v, which has groups", m)
 			case f.shared[*next.Weight] > 1:
-				return nil, fmt.Sprintf("it comes before %v, whose weight is another layer's too", m)
+				return nil, fmt.Sprintf("it comes before %v, which shares its weight with another layer", m)
 			}
 			g.to = next
 			return g, ""
 		case layer.Shortcut:
 			return nil, "its outputs are added to the shortcut of a residual"
 		default:
-			return nil, fmt.Sprintf("it comes before %s, of which is not known what it does with channels", name(m))
+			return nil, fmt.Sprintf("it comes before %s, which may mix channels", name(m))
 		}
 	}
-	return nil, "its outputs are the outputs of its chain"
+	return nil, "its outputs are the outputs of its nn.Sequential"
 }
 
 func isNorm(m nn.Module) bool { _, ok := layer.Of(m).(layer.Normalization); return ok }

@@ -7,11 +7,12 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// Magnitude sets the weights with the smallest absolute values to zero: the fraction sparsity
-// of all weights or, with [PerLayer], of each layer. Of equal weights the first ones are kept.
+// Magnitude sets the weights with the smallest absolute values to zero: the fraction sparsity of
+// all weights, as PyTorch's global_unstructured with L1Unstructured, or of each layer with
+// [PerLayer]. Of equal weights the first ones are kept.
 //
-// It returns a [*SparsityError] for a sparsity outside [0, 1), a [*WholeLayerError] if nothing
-// would be left of a layer, an [*UnknownLayerError] if [Except] names no layer, and a
+// It returns a [*SparsityError] for a sparsity outside [0, 1), a [*EmptyLayerError] if a layer
+// would lose all its weights, an [*UnknownLayerError] if [Except] names no layer, and a
 // [*LayerError] for a layer without weights or with weights that are not finite.
 func Magnitude(model nn.Module, sparsity float64, options ...Option) (m *Masks, err error) {
 	defer nn.Catch(&err)
@@ -33,7 +34,7 @@ func Magnitude(model nn.Module, sparsity float64, options ...Option) (m *Masks, 
 	return newMasks(model, all, keep)
 }
 
-// smallest returns which weights remain if the smallest ones are pruned.
+// smallest returns which weights to keep if the smallest ones are pruned.
 func smallest(all []*prunable, sparsity float64, perLayer bool) ([][]bool, error) {
 	var sizes [][]float32
 	for _, p := range all {
@@ -56,28 +57,27 @@ func smallest(all []*prunable, sparsity float64, perLayer bool) ([][]bool, error
 	}
 	for i, p := range all {
 		if len(keep[i]) > 0 && !slices.Contains(keep[i], true) {
-			return nil, &WholeLayerError{p.name, sparsity}
+			return nil, &EmptyLayerError{p.name, sparsity}
 		}
 	}
 	return keep, nil
 }
 
-// keepLargest marks the values that remain if the fraction sparsity, the smallest ones, is
-// pruned.
+// keepLargest returns which values to keep if the smallest ones, the fraction sparsity, are pruned.
 func keepLargest(sizes [][]float32, sparsity float64) [][]bool {
 	flat := slices.Concat(sizes...)
-	stay := len(flat) - int(math.Round(sparsity*float64(len(flat))))
+	remaining := len(flat) - int(math.Round(sparsity*float64(len(flat))))
 	slices.Sort(flat)
 	keep := make([][]bool, len(sizes))
-	if stay == 0 {
+	if remaining == 0 {
 		for i, s := range sizes {
 			keep[i] = make([]bool, len(s))
 		}
 		return keep
 	}
-	least := flat[len(flat)-stay]
-	equal := stay // number of values equal to least that remain
-	for _, v := range flat[len(flat)-stay:] {
+	least := flat[len(flat)-remaining]
+	equal := remaining // number of values equal to least that remain
+	for _, v := range flat[len(flat)-remaining:] {
 		if v > least {
 			equal--
 		}

@@ -15,7 +15,7 @@ type Masks struct {
 	layers []masked
 }
 
-// masked is a layer with its mask: 0 for a pruned weight, otherwise 1.
+// masked is a layer with its mask, which is 0 for a pruned weight and 1 otherwise.
 type masked struct {
 	*prunable
 	keep []bool
@@ -52,13 +52,14 @@ func (m *Masks) Apply() (err error) {
 	for _, l := range m.layers {
 		w := *l.Weight
 		if w == nil || !slices.Equal(w.Shape(), l.mask.Shape()) {
-			return &LayerError{l.name, fmt.Errorf("its weight no longer has shape %v: create new masks", l.mask.Shape())}
+			return &LayerError{l.name, fmt.Errorf("its weight no longer has shape %v; create new masks", l.mask.Shape())}
 		}
 	}
 	zero := tensor.Zeros()
 	tensor.NoGrad(func() {
 		for _, l := range m.layers {
-			// Where, not a multiplication: a weight that is not finite becomes zero too.
+			// Where instead of a multiplication, so that weights that are not finite become zero
+			// too.
 			w := *l.Weight
 			kept := tensor.Where(l.mask.Greater(zero), w, zero)
 			w.Assign(kept)
@@ -68,7 +69,7 @@ func (m *Masks) Apply() (err error) {
 }
 
 // Hold returns an option of accel.Fit that sets the pruned weights to zero after every update,
-// regardless of the state of the optimizer.
+// whatever the optimizer does.
 func (m *Masks) Hold() accel.Option {
 	return accel.AfterStep(func(int) error { return m.Apply() })
 }
@@ -87,9 +88,9 @@ func (m *Masks) Sparsity() float64 {
 	return float64(pruned) / float64(max(all, 1))
 }
 
-// Rewind restores earlier values of the model's tensors, such as those before training (Frankle
-// and Carbin, The Lottery Ticket Hypothesis, 2019), except for pruned weights. tensors is a
-// result of [Keep].
+// Rewind resets the model's tensors to earlier values, such as those before training (Frankle and
+// Carbin, The Lottery Ticket Hypothesis, 2019), except for pruned weights. tensors is a result of
+// [CloneState].
 func (m *Masks) Rewind(tensors map[string]*tensor.Tensor) error {
 	if err := nn.SetState(m.model, tensors); err != nil {
 		return fmt.Errorf("prune: rewind: %w", err)
@@ -97,8 +98,8 @@ func (m *Masks) Rewind(tensors map[string]*tensor.Tensor) error {
 	return m.Apply()
 }
 
-// Keep copies all tensors of a model, for [Masks.Rewind] and [Copy].
-func Keep(model nn.Module) map[string]*tensor.Tensor {
+// CloneState copies all tensors of a model, for [Masks.Rewind] and [Copy].
+func CloneState(model nn.Module) map[string]*tensor.Tensor {
 	kept := map[string]*tensor.Tensor{}
 	for _, p := range nn.State(model) {
 		kept[p.Name] = p.Clone()
@@ -107,11 +108,11 @@ func Keep(model nn.Module) map[string]*tensor.Tensor {
 	return kept
 }
 
-// Copy returns a new model with the weights of another one, for instance to compare it with the
+// Copy returns a new model with the weights of another one, for example to compare it with the
 // pruned one. newModel must create the same layers.
 func Copy(model nn.Module, newModel func() nn.Module) (nn.Module, error) {
 	other := newModel()
-	if err := nn.SetState(other, Keep(model)); err != nil {
+	if err := nn.SetState(other, CloneState(model)); err != nil {
 		return nil, fmt.Errorf("prune: copy: %w", err)
 	}
 	return other, nil

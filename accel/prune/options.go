@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Option configures what is pruned, and how.
+// Option configures which weights are pruned, and how.
 type Option struct {
 	text string
 	set  func(*options) error
@@ -16,7 +16,7 @@ func (o Option) String() string { return o.text }
 
 type options struct {
 	perLayer           bool
-	squares            bool // compare channels by the sum of squares
+	l2                 bool // compare channels by the sum of squares
 	except             []string
 	initial            float64
 	begin, until, each int
@@ -36,15 +36,14 @@ func newOptions(given []Option) (*options, error) {
 }
 
 // PerLayer prunes the same fraction of each layer. Without it the weights of all layers are
-// compared with each other, and layers with small weights lose more.
+// compared with each other, and layers with small weights lose more of them.
 func PerLayer() Option {
 	return Option{"PerLayer()", func(o *options) error { o.perLayer = true; return nil }}
 }
 
-// Squares makes [Channels] compare filters by the sum of squares (L2 norm) instead of absolute
-// values (L1).
-func Squares() Option {
-	return Option{"Squares()", func(o *options) error { o.squares = true; return nil }}
+// L2 makes [Channels] compare filters by their L2 norm instead of their L1 norm.
+func L2() Option {
+	return Option{"L2()", func(o *options) error { o.l2 = true; return nil }}
 }
 
 // Except excludes layers by name, such as "0" or "blocks.1.up".
@@ -71,7 +70,7 @@ func From(sparsity float64) Option {
 func After(updates int) Option {
 	return Option{fmt.Sprintf("After(%d)", updates), func(o *options) error {
 		if o.begin = updates; updates < 0 {
-			return fmt.Errorf("prune: After(%d): the number must be at least 0", updates)
+			return fmt.Errorf("prune: After(%d): the number of updates must be at least 0", updates)
 		}
 		return nil
 	}}
@@ -81,7 +80,7 @@ func After(updates int) Option {
 func Until(updates int) Option {
 	return Option{fmt.Sprintf("Until(%d)", updates), func(o *options) error {
 		if o.until = updates; updates < 1 {
-			return fmt.Errorf("prune: Until(%d): the number must be at least 1", updates)
+			return fmt.Errorf("prune: Until(%d): the number of updates must be at least 1", updates)
 		}
 		return nil
 	}}
@@ -91,7 +90,7 @@ func Until(updates int) Option {
 func Every(updates int) Option {
 	return Option{fmt.Sprintf("Every(%d)", updates), func(o *options) error {
 		if o.each = updates; updates < 1 {
-			return fmt.Errorf("prune: Every(%d): the number must be at least 1", updates)
+			return fmt.Errorf("prune: Every(%d): the number of updates must be at least 1", updates)
 		}
 		return nil
 	}}

@@ -10,9 +10,9 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// Pattern keeps the n largest of every m consecutive weights of an output, such as 2 of 4,
-// which the tensor cores of some GPUs multiply faster (Mishra et al., Accelerating Sparse Deep
-// Neural Networks, 2021). Here they are ordinary zeros. Of an incomplete last group the same
+// Pattern keeps the n largest of every m consecutive weights of an output (N:M sparsity), such as 2
+// of 4, which the tensor cores of some GPUs multiply faster (Mishra et al., Accelerating Sparse
+// Deep Neural Networks, 2021); here they are ordinary zeros. Of an incomplete last group the same
 // fraction is kept, rounded up.
 //
 // Errors are those of [Magnitude].

@@ -29,23 +29,23 @@ func Static(ctx context.Context, model nn.Module, calibration *data.Dataset, opt
 	case calibration == nil || calibration.Len() == 0:
 		return nil, ErrNoExamples
 	}
-	if err := onProcessor(); err != nil {
+	if err := requireCPU(); err != nil {
 		return nil, err
 	}
 	defer nn.Catch(&err)
-	first, err := one(ctx, calibration)
+	first, err := firstExample(ctx, calibration)
 	if err != nil {
 		return nil, err
 	}
-	float(model, first) // makes what parameters are missing
-	all := products(model)
-	if err := choose(all, o.float); err != nil {
+	evalFloat(model, first) // initializes missing parameters
+	all := quantizables(model)
+	if err := excludeFloat(all, o.float); err != nil {
 		return nil, err
 	}
 	foldable(model, all)
 	foldTraced(model, first, all)
 	for _, p := range all {
-		if p.reason != "" || p.fold != nil && *p.fold.Weight == nil { // it is not called
+		if p.reason != "" || p.fold != nil && *p.fold.Weight == nil { // the normalization is never called
 			p.fold = nil
 		}
 		if p.reason != "" {
@@ -53,7 +53,7 @@ func Static(ctx context.Context, model nn.Module, calibration *data.Dataset, opt
 		}
 		p.sample = newSample()
 	}
-	err = observe(ctx, model, calibration, o.examples, all, func(p *product, x *tensor.Tensor) error {
+	err = observeInputs(ctx, model, calibration, o.examples, all, func(p *quantizable, x *tensor.Tensor) error {
 		if at := p.sample.add(x.Data()); at >= 0 {
 			return &LayerError{p.name, &tensor.NonFiniteError{What: "its input", Element: at, Value: x.Flatten(0).Float64s()[at]}}
 		}
@@ -64,7 +64,7 @@ func Static(ctx context.Context, model nn.Module, calibration *data.Dataset, opt
 	}
 	for _, p := range all {
 		if p.reason == "" && p.sample.seen == 0 {
-			p.reason = "was not called in calibration"
+			p.reason = "was not called during calibration"
 		}
 		if p.reason != "" {
 			continue
@@ -76,8 +76,8 @@ func Static(ctx context.Context, model nn.Module, calibration *data.Dataset, opt
 		if err := p.quantize(factor, shift); err != nil {
 			return nil, err
 		}
-		if p.bytes != nil {
-			p.bytes.input = p.sample.scale(o.span)
+		if p.quantized != nil {
+			p.quantized.input = p.sample.scale(o.rangeMethod)
 		}
 		p.sample = nil
 	}
@@ -88,8 +88,8 @@ func Static(ctx context.Context, model nn.Module, calibration *data.Dataset, opt
 	return m, measureErrors(ctx, model, calibration, all)
 }
 
-// one returns the first example of a data set.
-func one(ctx context.Context, set *data.Dataset) (*tensor.Tensor, error) {
+// firstExample returns the first example of a data set.
+func firstExample(ctx context.Context, set *data.Dataset) (*tensor.Tensor, error) {
 	it := set.Batches(1, data.Context(ctx), data.Workers(0))
 	if !it.Next() {
 		return nil, errors.Join(it.Err(), ctx.Err())
@@ -97,8 +97,8 @@ func one(ctx context.Context, set *data.Dataset) (*tensor.Tensor, error) {
 	return it.Batch().X, nil
 }
 
-// float runs the model unchanged in evaluation mode.
-func float(model nn.Module, x *tensor.Tensor) (y *tensor.Tensor) {
+// evalFloat runs the model unchanged in evaluation mode.
+func evalFloat(model nn.Module, x *tensor.Tensor) (y *tensor.Tensor) {
 	tensor.NoGrad(func() {
 		substitute.Within(substitute.Table{}, func() { y = model.Forward(x) })
 		tensor.Flush()
@@ -109,9 +109,9 @@ func float(model nn.Module, x *tensor.Tensor) (y *tensor.Tensor) {
 // calibrationBatch is the batch size of the calibration.
 const calibrationBatch = 64
 
-// observe runs examples from all parts of a data set through the float model and records the
+// observeInputs runs examples from all parts of a data set through the float model and records the
 // input of each layer.
-func observe(ctx context.Context, model nn.Module, set *data.Dataset, examples int, all []*product, look func(p *product, x *tensor.Tensor) error) (err error) {
+func observeInputs(ctx context.Context, model nn.Module, set *data.Dataset, examples int, all []*quantizable, look func(p *quantizable, x *tensor.Tensor) error) (err error) {
 	table := substitute.Table{}
 	var found error
 	for _, p := range all {
@@ -146,17 +146,17 @@ func observe(ctx context.Context, model nn.Module, set *data.Dataset, examples i
 
 // measureErrors compares, for some examples, the output of each layer in floats and in 8-bit
 // integers for the same input.
-func measureErrors(ctx context.Context, model nn.Module, set *data.Dataset, all []*product) error {
+func measureErrors(ctx context.Context, model nn.Module, set *data.Dataset, all []*quantizable) error {
 	type sums struct{ signal, noise float64 }
-	of := map[*product]*sums{}
-	var quantised []*product
+	of := map[*quantizable]*sums{}
+	var quantizedLayers []*quantizable
 	for _, p := range all {
-		if p.bytes != nil {
+		if p.quantized != nil {
 			of[p] = &sums{}
-			quantised = append(quantised, p)
+			quantizedLayers = append(quantizedLayers, p)
 		}
 	}
-	err := observe(ctx, model, set, calibrationBatch, quantised, func(p *product, x *tensor.Tensor) error {
+	err := observeInputs(ctx, model, set, calibrationBatch, quantizedLayers, func(p *quantizable, x *tensor.Tensor) error {
 		want, got := p.normalized(x).Float64s(), network(p)(x).Float64s()
 		s := of[p]
 		for i, v := range want {
@@ -173,7 +173,7 @@ func measureErrors(ctx context.Context, model nn.Module, set *data.Dataset, all 
 
 // normalized returns the output of the layer in floats, including the normalization that is
 // folded into it.
-func (p *product) normalized(x *tensor.Tensor) *tensor.Tensor {
+func (p *quantizable) normalized(x *tensor.Tensor) *tensor.Tensor {
 	y := p.Forward(x)
 	if p.fold == nil {
 		return y
@@ -182,7 +182,7 @@ func (p *product) normalized(x *tensor.Tensor) *tensor.Tensor {
 	return tensor.BatchNorm(y, *n.Weight, *n.Bias, *n.Mean, *n.Variance, 0.1, n.Epsilon, false)
 }
 
-func onProcessor() error {
+func requireCPU() error {
 	if d := tensor.Device(); d != "cpu" {
 		return &DeviceError{d}
 	}

@@ -48,7 +48,7 @@ func (e *DeviceError) Error() string {
 // Unwrap returns a *tensor.StateError, so that Predict and Evaluate return the error instead of
 // panicking.
 func (e *DeviceError) Unwrap() error {
-	return &tensor.StateError{Op: "quantize", Hint: "the device is not the processor"}
+	return &tensor.StateError{Op: "quantize", Hint: "the current device is not the CPU"}
 }
 
 // ChangedError is returned if a weight of the original model has changed since the model was

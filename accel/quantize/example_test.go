@@ -34,6 +34,6 @@ func Example() {
 		return
 	}
 	fmt.Printf("%.1f times smaller, within a point of the accuracy: %t\n",
-		report.Smaller(), report.Accuracy[0]-report.Accuracy[1] < 0.01)
+		report.SizeRatio(), report.Accuracy[0]-report.Accuracy[1] < 0.01)
 	// Output: 3.2 times smaller, within a point of the accuracy: true
 }

@@ -28,9 +28,9 @@ func normalizations(model nn.Module) map[string]*fold {
 	return found
 }
 
-// foldTraced finds normalizations outside chains whose input is only the output of one layer,
-// which has no other user. It traces the model with input x.
-func foldTraced(model nn.Module, x *tensor.Tensor, all []*product) {
+// foldTraced finds normalizations outside of nn.Sequential whose input is the output of one layer
+// that nothing else uses. It traces the model with input x.
+func foldTraced(model nn.Module, x *tensor.Tensor, all []*quantizable) {
 	norms := normalizations(model)
 	for _, p := range all {
 		if p.fold != nil {
@@ -45,14 +45,13 @@ func foldTraced(model nn.Module, x *tensor.Tensor, all []*product) {
 		return // a model that cannot be traced is not folded
 	}
 	defer g.Release()
-	uses := make([][]tensor.GraphNode, len(g.Values)) // of each value
+	uses := make([][]tensor.GraphNode, len(g.Values)) // the ops that use each value
 	for _, n := range g.Nodes {
 		for _, v := range n.In {
 			uses[v] = append(uses[v], n)
 		}
 	}
-	// only returns the op that uses a parameter with one of these names, if there is exactly
-	// one.
+	// only returns the op that uses parameter t, if there is exactly one and its name is in names.
 	only := func(t **tensor.Tensor, input int, names ...string) (tensor.GraphNode, bool) {
 		if *t == nil {
 			return tensor.GraphNode{}, false
@@ -63,7 +62,7 @@ func foldTraced(model nn.Module, x *tensor.Tensor, all []*product) {
 		}
 		return uses[v][0], slices.Contains(names, uses[v][0].Op.Name())
 	}
-	after := map[int]*fold{} // by input value
+	after := map[int]*fold{} // the normalizations, by input value
 	for _, f := range norms {
 		if n, ok := only(f.Weight, 2, "BatchNorm"); ok {
 			after[n.In[0]] = f
@@ -71,7 +70,7 @@ func foldTraced(model nn.Module, x *tensor.Tensor, all []*product) {
 	}
 	for _, p := range all {
 		n, ok := only(p.Weight, 1, "Conv2D", "Linear")
-		if ok && p.fold == nil && sole(p.module) && len(uses[n.Out]) == 1 && !slices.Contains(g.Outputs, n.Out) {
+		if ok && p.fold == nil && isSingleLayer(p.module) && len(uses[n.Out]) == 1 && !slices.Contains(g.Outputs, n.Out) {
 			p.fold = after[n.Out]
 		}
 	}

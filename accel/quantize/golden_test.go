@@ -11,8 +11,8 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestAgainstPyTorch compares layers with PyTorch's quantized linear and conv2d, whose results
-// are rounded to bytes: the difference may be half a scale step.
+// TestAgainstPyTorch compares layers with PyTorch's quantized linear and conv2d. PyTorch rounds
+// their results to 8 bits, so the difference may be half a scale step.
 func TestAgainstPyTorch(t *testing.T) {
 	text, err := os.ReadFile("testdata/golden.json")
 	if err != nil {
@@ -42,11 +42,11 @@ func TestAgainstPyTorch(t *testing.T) {
 	}
 	for _, c := range golden.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			p := &product{Product: layer.Product{Image: len(c.Shape) == 4, Window: tensor.Window(c.Window)}}
-			p.bytes = &bytes{shape: c.WeightShape, weight: c.Weight, step: c.Steps, bias: c.Bias, input: integer.Scale{Step: c.Scale, Zero: c.Zero}}
+			p := &quantizable{Product: layer.Product{Image: len(c.Shape) == 4, Window: tensor.Window(c.Window)}}
+			p.quantized = &quantizedWeights{shape: c.WeightShape, weight: c.Weight, step: c.Steps, bias: c.Bias, input: integer.Scale{Step: c.Scale, Zero: c.Zero}}
 			whole := p.integers(0)
 			whole.ReLU = c.ReLU
-			n := &integer.Network{Input: p.bytes.input, Image: p.Image, Layers: []integer.Layer{whole}}
+			n := &integer.Network{Input: p.quantized.input, Image: p.Image, Layers: []integer.Layer{whole}}
 			got := tensor.Quantized(tensor.New(c.X, c.Shape...), n).Float64s()
 			if len(got) != len(c.Out) {
 				t.Fatalf("%d elements, want %d", len(got), len(c.Out))
@@ -66,20 +66,20 @@ func TestErrorIsBounded(t *testing.T) {
 	const rows, in, out = 40, 57, 13
 	g := tensor.NewGenerator(3)
 	x, w, bias := tensor.Randn(g, rows, in), tensor.Randn(g, out, in), tensor.Randn(g, out)
-	p := &product{Product: layer.Product{Weight: &w, Bias: &bias}, sample: newSample()}
+	p := &quantizable{Product: layer.Product{Weight: &w, Bias: &bias}, sample: newSample()}
 	if err := p.quantize(nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	p.sample.add(x.Data())
-	p.bytes.input = p.sample.scale(wholeSpan{})
+	p.quantized.input = p.sample.scale(minMaxRange{})
 	want, got := p.Forward(x).Float64s(), network(p)(x).Float64s()
 	xs, ws := x.Float64s(), w.Float64s()
-	half := float64(p.bytes.input.Step) / 2 * (1 + 1e-5)
+	half := float64(p.quantized.input.Step) / 2 * (1 + 1e-5)
 	worst := 0.0
 	for i := range rows {
 		for o := range out {
 			bound := 1e-4
-			step := float64(p.bytes.step[o])
+			step := float64(p.quantized.step[o])
 			for k := range in {
 				bound += math.Abs(xs[i*in+k])*step/2 + (math.Abs(ws[o*in+k])+step/2)*half
 			}

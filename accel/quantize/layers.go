@@ -10,44 +10,44 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// product is a layer that can be quantized.
-type product struct {
+// quantizable is a layer that can be quantized.
+type quantizable struct {
 	layer.Product
-	name   string // of the module
+	name   string // of the module in the model
 	module nn.Module
 	reason string // why it stays float; empty if it is quantized
 
-	sample *sample
-	bytes  *bytes  // nil while it is float
-	sqnr   float64 // in decibels; NaN if not measured
-	fold   *fold   // the normalization folded into it, or nil
+	sample    *sample
+	quantized *quantizedWeights // nil while the layer is float
+	sqnr      float64           // signal-to-quantization-noise ratio in decibels; NaN if not measured
+	fold      *fold             // the normalization folded into it, or nil
 
 }
 
-// bytes is the quantized form of a layer: w[o, i] ≈ step[o]·weight[o, i].
-type bytes struct {
+// quantizedWeights holds the quantized weights of a layer: w[o, i] ≈ step[o]·weight[o, i].
+type quantizedWeights struct {
 	shape  []int // of the weight
 	weight []int8
 	step   []float32
 	bias   []float32
-	input  integer.Scale // unknown with Weights
+	input  integer.Scale // zero for weight-only quantization
 }
 
-// products returns the layers of a model that can be quantized, each once.
-func products(model nn.Module) []*product {
-	var found []*product
+// quantizables returns the layers of a model that can be quantized, each once.
+func quantizables(model nn.Module) []*quantizable {
+	var found []*quantizable
 	for _, m := range nn.NamedModules(model) {
 		if p, ok := layer.Of(m.Module).(layer.Product); ok {
-			found = append(found, &product{Product: p, name: m.Name, module: m.Module, sqnr: nan})
+			found = append(found, &quantizable{Product: p, name: m.Name, module: m.Module, sqnr: nan})
 		}
 	}
 	return found
 }
 
-// choose marks the layers that stay float at the user's request.
-func choose(all []*product, float []string) error {
+// excludeFloat excludes the layers that the option Float names.
+func excludeFloat(all []*quantizable, float []string) error {
 	for _, name := range float {
-		at := slices.IndexFunc(all, func(p *product) bool { return p.name == name })
+		at := slices.IndexFunc(all, func(p *quantizable) bool { return p.name == name })
 		if at < 0 {
 			e := &UnknownLayerError{Name: name}
 			for _, p := range all {
@@ -55,13 +55,13 @@ func choose(all []*product, float []string) error {
 			}
 			return e
 		}
-		all[at].reason = "left so by Float"
+		all[at].reason = "kept float by the option Float"
 	}
 	return nil
 }
 
 // tensorName returns the name of a tensor of the layer in files and errors.
-func (p *product) tensorName(name string) string {
+func (p *quantizable) tensorName(name string) string {
 	if p.name == "" {
 		return name
 	}
@@ -71,16 +71,16 @@ func (p *product) tensorName(name string) string {
 // quantize quantizes the weights, after multiplying those of each output o by factor[o], and
 // the bias, which becomes bias·factor + shift. factor and shift are nil if no normalization is
 // folded.
-func (p *product) quantize(factor, shift []float64) error {
+func (p *quantizable) quantize(factor, shift []float64) error {
 	w := *p.Weight
 	values, shape := w.Data(), w.Shape()
 	outputs := shape[0]
 	depth := len(values) / max(outputs, 1)
 	if depth > integer.MaxDepth {
-		p.reason = fmt.Sprintf("the sum of %d products per output could overflow 32 bits", depth)
+		p.reason = fmt.Sprintf("the sum of %d terms per output could overflow int32", depth)
 		return nil
 	}
-	b := &bytes{shape: shape, weight: make([]int8, len(values)), step: make([]float32, outputs), bias: make([]float32, outputs)}
+	b := &quantizedWeights{shape: shape, weight: make([]int8, len(values)), step: make([]float32, outputs), bias: make([]float32, outputs)}
 	if p.Bias != nil && *p.Bias != nil {
 		copy(b.bias, (*p.Bias).Data())
 	}
@@ -100,18 +100,18 @@ func (p *product) quantize(factor, shift []float64) error {
 	if at := newSample().add(b.bias); at >= 0 {
 		return &LayerError{p.name, &tensor.NonFiniteError{What: p.Names[1], Element: at, Value: float64(b.bias[at])}}
 	}
-	p.bytes = b
+	p.quantized = b
 	return nil
 }
 
 // quantizeRow converts values to signed bytes from -127 to 127 and returns their scale.
 func quantizeRow(q []int8, w []float32) (step float32) {
-	most := float32(0)
+	maxAbs := float32(0)
 	for _, v := range w {
-		most = max(most, v, -v)
+		maxAbs = max(maxAbs, v, -v)
 	}
-	if step = most / 127; step == 0 {
-		return 1 // all values are zero or too small
+	if step = maxAbs / 127; step == 0 {
+		return 1 // all values are zero or too small to represent
 	}
 	for i, v := range w {
 		q[i] = int8(min(max(roundEven(v/step), -127), 127))

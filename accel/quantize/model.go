@@ -10,10 +10,10 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Model is a quantized model: a module for Predict and Evaluate; see [Static], [Weights] and
-// [Load]. It has no trainable parameters.
+// Model is a quantized model: a module for accel.Predict and accel.Evaluate, made by [Static],
+// [WeightOnly] or [Load]. It has no trainable parameters.
 type Model struct {
-	of func() *quantized // a function, so that the parameters of the float model are not found
+	of func() *modelState // a function, so that reflection does not find the parameters of the float model
 }
 
 // kind is the kind of quantization.
@@ -24,45 +24,45 @@ const (
 	weights kind = "weights"
 )
 
-// quantized is the content of a Model.
-type quantized struct {
-	model    nn.Module
-	kind     kind
-	products []*product
-	table    substitute.Table
-	known    []known
+// modelState is the state of a Model.
+type modelState struct {
+	model     nn.Module
+	kind      kind
+	layers    []*quantizable
+	table     substitute.Table
+	originals []originalTensor
 }
 
-// known is a tensor of the original model at the time of quantization.
-type known struct {
+// originalTensor is a tensor of the original model with a snapshot from the time of quantization.
+type originalTensor struct {
 	nn.Parameter
 	was *tensor.Snapshot
 }
 
 // newModel returns a model whose layers have been quantized.
-func newModel(model nn.Module, k kind, all []*product) (*Model, error) {
-	q := &quantized{model: model, kind: k, products: all}
+func newModel(model nn.Module, k kind, all []*quantizable) (*Model, error) {
+	q := &modelState{model: model, kind: k, layers: all}
 	some := false
 	for _, p := range all {
-		some = some || p.bytes != nil
+		some = some || p.quantized != nil
 	}
 	if !some {
 		return nil, ErrNothing
 	}
 	if k == static {
-		q.table = build(model, all)
+		q.table = buildSubstitutes(model, all)
 	} else {
 		q.table = substitute.Table{}
 		for _, p := range all {
-			if p.bytes != nil {
-				q.table[p.Weight] = p.wide()
+			if p.quantized != nil {
+				q.table[p.Weight] = p.floatForward()
 			}
 		}
 	}
 	for _, p := range nn.State(model) {
-		q.known = append(q.known, known{p, p.Snapshot()})
+		q.originals = append(q.originals, originalTensor{p, p.Snapshot()})
 	}
-	return &Model{func() *quantized { return q }}, nil
+	return &Model{func() *modelState { return q }}, nil
 }
 
 // Forward computes like the float model in evaluation mode. It panics with a [*DeviceError] on
@@ -74,7 +74,7 @@ func (m *Model) Forward(x *tensor.Tensor) (y *tensor.Tensor) {
 		panic(&tensor.StateError{Op: "quantize", Hint: "the model is nil: check the error returned where it was created"})
 	}
 	q := m.of()
-	if err := onProcessor(); err != nil {
+	if err := requireCPU(); err != nil {
 		panic(err)
 	}
 	if err := q.unchanged(); err != nil {
@@ -87,14 +87,14 @@ func (m *Model) Forward(x *tensor.Tensor) (y *tensor.Tensor) {
 }
 
 // unchanged checks that the float model has not changed.
-func (q *quantized) unchanged() error {
-	for _, k := range q.known {
+func (q *modelState) unchanged() error {
+	for _, k := range q.originals {
 		if !k.was.Same(k.Tensor) {
 			return &ChangedError{k.Name}
 		}
 	}
-	for _, p := range q.products {
-		if p.bytes != nil && (*p.Weight == nil || !p.fits((*p.Weight).Shape())) {
+	for _, p := range q.layers {
+		if p.quantized != nil && (*p.Weight == nil || !p.fits((*p.Weight).Shape())) {
 			return &ChangedError{p.tensorName(p.Names[0])}
 		}
 	}
@@ -102,31 +102,33 @@ func (q *quantized) unchanged() error {
 }
 
 // fits reports whether a weight of this shape can belong to the layer.
-func (p *product) fits(shape []int) bool { return fmt.Sprint(shape) == fmt.Sprint(p.bytes.shape) }
+func (p *quantizable) fits(shape []int) bool {
+	return fmt.Sprint(shape) == fmt.Sprint(p.quantized.shape)
+}
 
 // String returns the model in one line.
 func (m *Model) String() string {
 	q := m.of()
-	quantised, left := 0, 0
-	for _, p := range q.products {
-		if p.bytes != nil {
-			quantised++
+	quantizedLayers, left := 0, 0
+	for _, p := range q.layers {
+		if p.quantized != nil {
+			quantizedLayers++
 		} else {
 			left++
 		}
 	}
-	how := "weights and activations of 8 bits"
+	how := "8-bit weights and activations"
 	if q.kind == weights {
-		how = "weights of 8 bits"
+		how = "8-bit weights"
 	}
-	text := fmt.Sprintf("%s in %d layers", how, quantised)
+	text := fmt.Sprintf("%s in %d layers", how, quantizedLayers)
 	if left > 0 {
-		text += fmt.Sprintf(", %d float", left)
+		text += fmt.Sprintf(", %d layers float", left)
 	}
 	return text
 }
 
-// Layer is a layer of a quantised model.
+// Layer describes a layer of a quantized model.
 type Layer struct {
 	Name string // name in the model
 	Kind string // the layer as a Go expression
@@ -143,10 +145,10 @@ type Layer struct {
 // Layers returns the layers with parameters.
 func (m *Model) Layers() []Layer {
 	q := m.of()
-	owned := map[string]*product{} // names of tensors
-	for _, p := range q.products {
+	owned := map[string]*quantizable{} // names of tensors
+	for _, p := range q.layers {
 		owned[p.tensorName(p.Names[0])], owned[p.tensorName(p.Names[1])] = p, p
-		if p.fold != nil && p.bytes != nil {
+		if p.fold != nil && p.quantized != nil {
 			for _, name := range []string{"weight", "bias", "running_mean", "running_var"} {
 				owned[p.fold.name+"."+name] = p
 			}
@@ -158,17 +160,17 @@ func (m *Model) Layers() []Layer {
 	}
 	var found []Layer
 	at := map[any]int{}
-	for _, k := range q.known {
+	for _, k := range q.originals {
 		name, _ := cutLast(k.Name)
-		l := Layer{Name: name, Kind: kindOf(named[name]), Reason: "has no form of 8 bits", SQNR: nan}
+		l := Layer{Name: name, Kind: kindOf(named[name]), Reason: "has no 8-bit implementation", SQNR: nan}
 		key := any(name)
 		if p := owned[k.Name]; p != nil {
 			key = p
-			l = Layer{Name: p.name, Kind: kindOf(p.module), Quantized: p.bytes != nil, Reason: p.reason, SQNR: p.sqnr}
-			if p.bytes != nil {
+			l = Layer{Name: p.name, Kind: kindOf(p.module), Quantized: p.quantized != nil, Reason: p.reason, SQNR: p.sqnr}
+			if p.quantized != nil {
 				l.Bytes = p.size()
 			}
-			if p.fold != nil && p.bytes != nil {
+			if p.fold != nil && p.quantized != nil {
 				l.Kind += ", " + kindOf(p.fold.module)
 			}
 		}
@@ -184,8 +186,8 @@ func (m *Model) Layers() []Layer {
 			found[i].Bytes += size
 		}
 	}
-	for _, p := range q.products { // which share their weight with another layer
-		if _, seen := at[p]; !seen && p.bytes != nil {
+	for _, p := range q.layers { // layers that share their weight with another one
+		if _, seen := at[p]; !seen && p.quantized != nil {
 			found = append(found, Layer{Name: p.name, Kind: kindOf(p.module), Quantized: true, SQNR: p.sqnr, Bytes: p.size()})
 		}
 	}
@@ -207,12 +209,12 @@ func kindOf(m nn.Module) string {
 }
 
 // size returns the bytes of the quantized parameters.
-func (p *product) size() int {
-	n := len(p.bytes.weight) + 4*len(p.bytes.step)
+func (p *quantizable) size() int {
+	n := len(p.quantized.weight) + 4*len(p.quantized.step)
 	if p.Bias != nil || p.fold != nil {
-		n += 4 * len(p.bytes.bias)
+		n += 4 * len(p.quantized.bias)
 	}
-	if p.bytes.input != (integer.Scale{}) {
+	if p.quantized.input != (integer.Scale{}) {
 		n += 4 + 1
 	}
 	return n

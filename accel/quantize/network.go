@@ -12,40 +12,40 @@ import (
 
 // builder creates the substitutes of a model's layers.
 type builder struct {
-	table    substitute.Table
-	products map[**tensor.Tensor]*product // quantized layers, by the address of the weight
-	folds    map[nn.Module]*product       // by normalization: the layer that it is folded into
-	placed   map[*product]bool            // layers inside the networks of chains
+	table     substitute.Table
+	layers    map[**tensor.Tensor]*quantizable // quantized layers, by the address of the weight
+	folds     map[nn.Module]*quantizable       // by normalization: the layer that it is folded into
+	inNetwork map[*quantizable]bool            // layers that are part of a network
 }
 
-// build creates the substitutes: of chains with their current layers, and of the layers outside
+// buildSubstitutes creates the substitutes for chains (nn.Sequential) and for quantized layers outside of
 // chains.
-func build(model nn.Module, all []*product) substitute.Table {
-	b := &builder{table: substitute.Table{}, products: map[**tensor.Tensor]*product{}, folds: map[nn.Module]*product{}, placed: map[*product]bool{}}
+func buildSubstitutes(model nn.Module, all []*quantizable) substitute.Table {
+	b := &builder{table: substitute.Table{}, layers: map[**tensor.Tensor]*quantizable{}, folds: map[nn.Module]*quantizable{}, inNetwork: map[*quantizable]bool{}}
 	for _, p := range all {
-		if p.bytes == nil {
+		if p.quantized == nil {
 			continue
 		}
-		b.products[p.Weight] = p
+		b.layers[p.Weight] = p
 		if p.fold != nil {
 			b.folds[p.fold.module] = p
 		}
 	}
-	for m := range b.folds { // not handled by a chain
+	for m := range b.folds { // outside of chains
 		b.table[m] = unchanged
 	}
 	for _, c := range chains(model) {
 		b.chain(c)
 	}
 	for _, p := range all {
-		if p.bytes != nil && !b.placed[p] {
+		if p.quantized != nil && !b.inNetwork[p] {
 			b.table[p.Weight] = network(p)
 		}
 	}
 	return b.table
 }
 
-// chains returns the chains of a model, including those inside residuals.
+// chains returns the nn.Sequential layers of a model, including those inside nn.Residual.
 func chains(model nn.Module) []*nn.SequentialLayer {
 	var found []*nn.SequentialLayer
 	for _, m := range nn.NamedModules(model) {
@@ -60,15 +60,15 @@ func chains(model nn.Module) []*nn.SequentialLayer {
 }
 
 // product returns the quantized layer of a module, or nil.
-func (b *builder) product(m nn.Module) *product {
-	if p, ok := layer.Of(m).(layer.Product); ok && sole(m) {
-		return b.products[p.Weight]
+func (b *builder) product(m nn.Module) *quantizable {
+	if p, ok := layer.Of(m).(layer.Product); ok && isSingleLayer(m) {
+		return b.layers[p.Weight]
 	}
 	return nil
 }
 
-// sole reports whether a module is a quantizable layer and nothing else.
-func sole(m nn.Module) bool {
+// isSingleLayer reports whether a module is a single quantizable layer.
+func isSingleLayer(m nn.Module) bool {
 	switch m.(type) {
 	case *nn.DenseLayer, *nn.Conv2DLayer:
 		return true
@@ -76,8 +76,9 @@ func sole(m nn.Module) bool {
 	return false
 }
 
-// chain returns a copy of a chain in which the first layer of each quantized run is a network
-// for the whole run and the others do nothing, so that the indices of layers do not change.
+// chain replaces a chain by a copy in which the first layer of each run of quantized layers is a
+// network for the whole run and the others are the identity, so that the indices of layers do not
+// change.
 func (b *builder) chain(c *nn.SequentialLayer) {
 	layers := c.Layers()
 	changed := false
@@ -86,9 +87,9 @@ func (b *builder) chain(c *nn.SequentialLayer) {
 			continue
 		}
 		net, end := b.run(layers, i)
-		layers[i] = inBytes{kindOf(layers[i]), net}
+		layers[i] = int8Network{kindOf(layers[i]), net}
 		for j := i + 1; j < end; j++ {
-			layers[j] = nothing
+			layers[j] = identity
 		}
 		changed = true
 		i = end - 1
@@ -98,37 +99,38 @@ func (b *builder) chain(c *nn.SequentialLayer) {
 	}
 }
 
-// inBytes is a network that replaces a layer. Errors have the name of that layer.
-type inBytes struct {
+// int8Network is a layer that runs a network in place of others. Its name in errors is that of the
+// layer it replaces.
+type int8Network struct {
 	name string
 	net  *integer.Network
 }
 
-func (b inBytes) Forward(x *tensor.Tensor) *tensor.Tensor { return tensor.Quantized(x, b.net) }
-func (b inBytes) String() string                          { return b.name }
+func (b int8Network) Forward(x *tensor.Tensor) *tensor.Tensor { return tensor.Quantized(x, b.net) }
+func (b int8Network) String() string                          { return b.name }
 
 func unchanged(x *tensor.Tensor) *tensor.Tensor { return x }
 
-var nothing = nn.Lambda(unchanged)
+var identity = nn.Lambda(unchanged)
 
 // run returns the network of the layers from an index on, and the index after it.
 func (b *builder) run(layers []nn.Module, from int) (*integer.Network, int) {
 	first := b.product(layers[from])
-	n := &integer.Network{Input: first.bytes.input, Image: first.Image}
-	image, channels := first.Image, 0 // channels of flattened images
+	n := &integer.Network{Input: first.quantized.input, Image: first.Image}
+	image, channels := first.Image, 0 // channels of the images before Flatten
 	var last *integer.Product
-	add := func(p *product) {
+	add := func(p *quantizable) {
 		if last != nil {
-			last.Output = &p.bytes.input
+			last.Output = &p.quantized.input
 		}
 		last = p.integers(channels)
 		n.Layers = append(n.Layers, last)
-		b.placed[p] = true
+		b.inNetwork[p] = true
 		channels = 0
 	}
 	add(first)
 	end := from + 1
-	var waiting []integer.Layer // kept until a quantized layer follows them
+	var waiting []integer.Layer // added when a quantized layer follows
 	relu := false
 	for i := from + 1; i < len(layers); i++ {
 		switch l := layer.Of(layers[i]).(type) {
@@ -137,7 +139,7 @@ func (b *builder) run(layers []nn.Module, from int) (*integer.Network, int) {
 				return n, end
 			}
 		case layer.ReLU:
-			if len(waiting) > 0 { // they commute with it
+			if len(waiting) > 0 { // ReLU commutes with pooling and Flatten
 				relu = true
 				continue
 			}
@@ -193,34 +195,34 @@ func window(w tensor.Window, height, width int) integer.Window {
 
 // integers returns the layer in the form of package integer. channels is the number of channels
 // of its flattened input images, or 0.
-func (p *product) integers(channels int) *integer.Product {
-	b := p.bytes
+func (p *quantizable) integers(channels int) *integer.Product {
+	b := p.quantized
 	out := &integer.Product{Window: integer.Point(), Image: p.Image, Groups: 1, Out: b.shape[0], In: b.shape[1], Weight: b.weight, Bias: b.bias}
 	for _, step := range b.step {
 		out.Factor = append(out.Factor, step*b.input.Step)
 	}
-	planes, places := channels, 1 // of the weight: channels come first in files, last here
+	planes, positions := channels, 1 // of the weight: the file has channels first, package integer last
 	if p.Image {
 		out.Window = window(p.Window, b.shape[2], b.shape[3])
 		out.Groups = max(p.Window.Groups, 1)
 		out.In = b.shape[1] * out.Groups
-		planes, places = b.shape[1], b.shape[2]*b.shape[3]
+		planes, positions = b.shape[1], b.shape[2]*b.shape[3]
 	} else if channels > 0 {
-		places = b.shape[1] / channels
+		positions = b.shape[1] / channels
 	}
-	if places > 1 {
-		out.Weight = turn(b.weight, planes, places)
+	if positions > 1 {
+		out.Weight = channelsLast(b.weight, planes, positions)
 	}
 	return out
 }
 
-// turn transposes [rows, planes, places] to [rows, places, planes].
-func turn(w []int8, planes, places int) []int8 {
+// channelsLast transposes [rows, planes, places] to [rows, places, planes].
+func channelsLast(w []int8, planes, positions int) []int8 {
 	out := make([]int8, len(w))
-	for row := 0; row < len(w); row += planes * places {
+	for row := 0; row < len(w); row += planes * positions {
 		for c := range planes {
-			for at := range places {
-				out[row+at*planes+c] = w[row+c*places+at]
+			for at := range positions {
+				out[row+at*planes+c] = w[row+c*positions+at]
 			}
 		}
 	}
@@ -228,14 +230,14 @@ func turn(w []int8, planes, places int) []int8 {
 }
 
 // network returns a single quantized layer with float input and output.
-func network(p *product) substitute.Forward {
-	n := &integer.Network{Input: p.bytes.input, Image: p.Image, Layers: []integer.Layer{p.integers(0)}}
+func network(p *quantizable) substitute.Forward {
+	n := &integer.Network{Input: p.quantized.input, Image: p.Image, Layers: []integer.Layer{p.integers(0)}}
 	return func(x *tensor.Tensor) *tensor.Tensor { return tensor.Quantized(x, n) }
 }
 
-// foldable finds the normalizations that follow a layer in a chain, if both are used once: they
-// can be folded into its weights.
-func foldable(model nn.Module, all []*product) {
+// foldable finds the normalizations that follow a layer in a chain and can be folded into its
+// weights: both must be used once.
+func foldable(model nn.Module, all []*quantizable) {
 	uses := map[nn.Module]int{}
 	after := map[nn.Module]nn.Module{}
 	for _, c := range chains(model) {
@@ -251,7 +253,7 @@ func foldable(model nn.Module, all []*product) {
 	for _, p := range all {
 		m := after[p.module]
 		n, ok := layer.Of(m).(layer.Normalization)
-		if !ok || uses[p.module] != 1 || uses[m] != 1 || !sole(p.module) {
+		if !ok || uses[p.module] != 1 || uses[m] != 1 || !isSingleLayer(p.module) {
 			continue
 		}
 		at := slices.IndexFunc(modules, func(o nn.NamedModule) bool { return o.Module == m })

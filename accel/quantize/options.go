@@ -15,16 +15,16 @@ type Option struct {
 func (o Option) String() string { return o.text }
 
 type options struct {
-	span     span
-	examples int
-	float    []string // layers that stay float
+	rangeMethod rangeMethod
+	examples    int
+	float       []string // names of layers that stay float
 }
 
-// defaultExamples is the number of calibration examples: more change little.
+// defaultExamples is the number of calibration examples; more change the ranges little.
 const defaultExamples = 512
 
 func newOptions(given []Option) (*options, error) {
-	o := &options{span: wholeSpan{}, examples: defaultExamples}
+	o := &options{rangeMethod: minMaxRange{}, examples: defaultExamples}
 	for _, option := range given {
 		if option.set == nil {
 			continue
@@ -38,18 +38,18 @@ func newOptions(given []Option) (*options, error) {
 
 // MinMax uses the range from the smallest to the largest input of a layer. It is the default.
 func MinMax() Option {
-	return Option{"MinMax()", func(o *options) error { o.span = wholeSpan{}; return nil }}
+	return Option{"MinMax()", func(o *options) error { o.rangeMethod = minMaxRange{}; return nil }}
 }
 
-// Percentile ignores outliers at both ends: with 99.9, a tenth of a percent of the values, half
-// of it at each end. Values outside the range are clamped, and the others get a finer scale.
+// Percentile ignores outliers: with 99.9, a tenth of a percent of the values, half at each end.
+// Values outside of the range are clamped, and the others get a finer scale.
 func Percentile(share float64) Option {
 	text := fmt.Sprintf("Percentile(%g)", share)
 	return Option{text, func(o *options) error {
 		if !(share > 50 && share <= 100) {
 			return fmt.Errorf("quantize: %s: the percentile must be greater than 50 and at most 100", text)
 		}
-		o.span = percentileSpan{share / 100}
+		o.rangeMethod = percentileRange{share / 100}
 		return nil
 	}}
 }
@@ -57,7 +57,7 @@ func Percentile(share float64) Option {
 // MSE uses, among a hundred increasingly narrow ranges, the one with the smallest mean squared
 // error of the layer's input.
 func MSE() Option {
-	return Option{"MSE()", func(o *options) error { o.span = errorSpan{}; return nil }}
+	return Option{"MSE()", func(o *options) error { o.rangeMethod = mseRange{}; return nil }}
 }
 
 // Examples sets the number of calibration examples, taken from all parts of the data set. The
@@ -66,14 +66,14 @@ func Examples(n int) Option {
 	text := fmt.Sprintf("Examples(%d)", n)
 	return Option{text, func(o *options) error {
 		if n < 1 {
-			return fmt.Errorf("quantize: %s: the number must be at least 1", text)
+			return fmt.Errorf("quantize: %s: the number of examples must be at least 1", text)
 		}
 		o.examples = n
 		return nil
 	}}
 }
 
-// Float leaves layers in float, by their names in the report, such as "0" or "blocks.1.up".
+// Float keeps layers in float, by their names in the report, such as "0" or "blocks.1.up".
 func Float(layers ...string) Option {
 	quoted := make([]string, len(layers))
 	for i, l := range layers {

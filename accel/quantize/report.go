@@ -16,20 +16,20 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Report compares a quantized model with its float model. It displays itself.
+// Report compares a quantized model with its float model. Notebooks display it as a table.
 type Report struct {
-	Model     string // what was quantized
+	Model     string // what is quantized, in words
 	Dataset   string
-	FileBytes [2]int       // of the files that nn.Save and Model.Save write
+	FileBytes [2]int       // sizes of the files written by nn.Save and Model.Save
 	Loss      [2]float64   // on the data set, float and quantized
 	Accuracy  [2]float64   // likewise; NaN for regression
 	Batch     int          // size of the timed batch
 	Seconds   [2][]float64 // for the batch, in interleaved rounds
-	Layers    []Layer      // the worst first
-	Using     string       // the CPU instructions for 8-bit products
+	Layers    []Layer      // in ascending order of SQNR
+	Kernel    string       // the CPU instructions of the 8-bit matrix multiplications
 }
 
-// reportBatch is the size of the timed batch, reportRounds the number of rounds.
+// reportBatch is the size of the timed batch, reportRounds the number of timed rounds.
 const (
 	reportBatch  = 256
 	reportRounds = 15
@@ -41,13 +41,13 @@ const (
 func (m *Model) Report(ctx context.Context, set *data.Dataset) (r *Report, err error) {
 	defer nn.Catch(&err)
 	if set == nil || set.Len() == 0 {
-		return nil, errors.New("quantize: Report: the data set is empty")
+		return nil, errors.New("quantize: Report: the data set is nil or empty")
 	}
 	q := m.of()
 	if err := q.unchanged(); err != nil {
 		return nil, err
 	}
-	r = &Report{Model: m.String(), Dataset: set.Name(), Using: q.using(), Layers: m.Layers()}
+	r = &Report{Model: m.String(), Dataset: set.Name(), Kernel: q.kernel(), Layers: m.Layers()}
 	slices.SortStableFunc(r.Layers, func(a, b Layer) int {
 		switch {
 		case a.Quantized != b.Quantized:
@@ -91,7 +91,7 @@ func (m *Model) Report(ctx context.Context, set *data.Dataset) (r *Report, err e
 // evaluation applies the float model in evaluation mode without changing its own mode.
 type evaluation struct{ nn.Module }
 
-func (e evaluation) Forward(x *tensor.Tensor) *tensor.Tensor { return float(e.Module, x) }
+func (e evaluation) Forward(x *tensor.Tensor) *tensor.Tensor { return evalFloat(e.Module, x) }
 
 // forward computes a batch.
 func forward(model nn.Module, x *tensor.Tensor) func() error {
@@ -104,12 +104,12 @@ func forward(model nn.Module, x *tensor.Tensor) func() error {
 	}
 }
 
-// using describes the CPU instructions of the quantized layers.
-func (q *quantized) using() string {
+// kernel describes the CPU instructions of the quantized layers.
+func (q *modelState) kernel() string {
 	if q.kind == weights {
-		return "weights as floats, where they are used"
+		return "weights converted to float when used"
 	}
-	return "products of bytes by " + cpu.IntegerKernel()
+	return "8-bit matrix multiplication by " + cpu.IntegerKernel()
 }
 
 // Speedup returns the median over the rounds of the float model's time divided by the quantized
@@ -119,13 +119,13 @@ func (r *Report) Speedup() float64 {
 	return median
 }
 
-// Smaller returns the file size of the float model divided by that of the quantized model.
-func (r *Report) Smaller() float64 { return float64(r.FileBytes[0]) / float64(r.FileBytes[1]) }
+// SizeRatio returns the file size of the float model divided by that of the quantized model.
+func (r *Report) SizeRatio() float64 { return float64(r.FileBytes[0]) / float64(r.FileBytes[1]) }
 
 // comparison returns the table that compares the models.
 func (r *Report) comparison() [][]any {
 	rows := [][]any{
-		{"file", compare.Bytes(r.FileBytes[0]), compare.Bytes(r.FileBytes[1]), fmt.Sprintf("%.2f times smaller", r.Smaller())},
+		{"file", compare.Bytes(r.FileBytes[0]), compare.Bytes(r.FileBytes[1]), fmt.Sprintf("%.2f times smaller", r.SizeRatio())},
 		compare.Faster(fmt.Sprintf("%d examples", r.Batch), r.Seconds[0], r.Seconds[1]),
 	}
 	return append(rows, compare.Quality(r.Loss, r.Accuracy)...)
@@ -147,7 +147,7 @@ func (r *Report) layers() [][]any {
 }
 
 func (r *Report) sentence() string {
-	return r.Model + ", measured on " + r.Dataset + ", " + r.Using + ". Times are medians, with the middle half of the rounds."
+	return r.Model + ", measured on " + r.Dataset + ", " + r.Kernel + ". Times are medians, with the middle half of the rounds."
 }
 
 // String returns the report as text.
@@ -159,6 +159,6 @@ func (r *Report) String() string {
 // MIMEBundle returns the display of the report.
 func (r *Report) MIMEBundle() map[string]any {
 	return compare.Shown(r.sentence(),
-		display.Table(r.comparison(), "", "float", "quantised", ""),
-		display.Table(r.layers(), "layer", "", "signal to noise", "float", "quantised"))
+		display.Table(r.comparison(), "", "float", "quantized", ""),
+		display.Table(r.layers(), "layer", "", "signal to noise", "float", "quantized"))
 }

@@ -11,26 +11,27 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// note is the metadata of a file, as JSON under noteKey.
-type note struct {
+// metadata is the metadata of a file, stored as JSON under metadataKey.
+type metadata struct {
 	Version int
 	Kind    kind
-	Layers  []noteLayer // quantized layers
+	Layers  []metadataLayer // quantized layers
 	Float   map[string]string
 }
 
-type noteLayer struct {
+type metadataLayer struct {
 	Name string
-	Fold string   `json:",omitempty"` // the folded normalization
+	Fold string   `json:",omitempty"` // name of the folded normalization
 	SQNR *float64 `json:",omitempty"` // nil if not measured
 }
 
 const (
-	noteKey     = "quern.quantized"
-	noteVersion = 1
+	metadataKey   = "quern.quantized"
+	formatVersion = 1
 )
 
-// Suffixes of a weight's name: scales [out], and scale and zero point [2] of the input.
+// Suffixes of a weight's name: for its scales [out], and for the scale and zero point [2] of the
+// input.
 const (
 	stepSuffix  = "_step"
 	inputSuffix = "_input"
@@ -49,21 +50,21 @@ func (m *Model) Save(path string) (err error) {
 	if err := q.unchanged(); err != nil {
 		return err
 	}
-	n := note{Version: noteVersion, Kind: q.kind, Float: map[string]string{}}
+	n := metadata{Version: formatVersion, Kind: q.kind, Float: map[string]string{}}
 	tensors := map[string]*tensor.Tensor{}
-	for _, k := range q.known {
+	for _, k := range q.originals {
 		tensors[k.Name] = k.Tensor
 	}
-	for _, p := range q.products {
-		if p.bytes == nil {
+	for _, p := range q.layers {
+		if p.quantized == nil {
 			n.Float[p.name] = p.reason
 			continue
 		}
-		l := noteLayer{Name: p.name}
+		l := metadataLayer{Name: p.name}
 		if !math.IsNaN(p.sqnr) && !math.IsInf(p.sqnr, 0) {
 			l.SQNR = &p.sqnr
 		}
-		b, weight := p.bytes, p.tensorName(p.Names[0])
+		b, weight := p.quantized, p.tensorName(p.Names[0])
 		raw := make([]byte, len(b.weight))
 		for i, v := range b.weight {
 			raw[i] = byte(v)
@@ -88,7 +89,7 @@ func (m *Model) Save(path string) (err error) {
 	if err != nil {
 		return fmt.Errorf("quantize: save %s: %w", path, err)
 	}
-	if err := nn.SaveTensors(path, tensors, map[string]string{noteKey: string(text)}); err != nil {
+	if err := nn.SaveTensors(path, tensors, map[string]string{metadataKey: string(text)}); err != nil {
 		return fmt.Errorf("quantize: %w", err)
 	}
 	return nil
@@ -105,7 +106,7 @@ func Load(path string, model nn.Module) (m *Model, err error) {
 	if model == nil {
 		return nil, fmt.Errorf("quantize: load %s: model is nil", path)
 	}
-	if err := onProcessor(); err != nil {
+	if err := requireCPU(); err != nil {
 		return nil, err
 	}
 	tensors, notes, err := nn.LoadTensors(path)
@@ -115,24 +116,24 @@ func Load(path string, model nn.Module) (m *Model, err error) {
 	wrong := func(format string, args ...any) (*Model, error) {
 		return nil, fmt.Errorf("quantize: load %s: %w", path, fmt.Errorf(format, args...))
 	}
-	var n note
-	if err := json.Unmarshal([]byte(notes[noteKey]), &n); err != nil {
-		return wrong("it is not a quantized model: read it with nn.Load")
+	var n metadata
+	if err := json.Unmarshal([]byte(notes[metadataKey]), &n); err != nil {
+		return wrong("it is not a quantized model; read it with nn.Load")
 	}
-	if n.Version != noteVersion || n.Kind != static && n.Kind != weights {
-		return wrong("it is a quantized model of version %d and kind %q, which this program does not support", n.Version, n.Kind)
+	if n.Version != formatVersion || n.Kind != static && n.Kind != weights {
+		return wrong("its format is version %d, kind %q, which this program does not support", n.Version, n.Kind)
 	}
-	all := products(model)
+	all := quantizables(model)
 	norms := normalizations(model)
-	own := map[string]bool{} // names of tensors: a layer may share one with another name
+	tensorNames := map[string]bool{} // names of the model's tensors: a layer may share one under another name
 	for _, t := range nn.State(model) {
-		own[t.Name] = true
+		tensorNames[t.Name] = true
 	}
 	for _, p := range all {
 		p.reason = n.Float[p.name]
 	}
 	for _, l := range n.Layers {
-		at := slices.IndexFunc(all, func(p *product) bool { return p.name == l.Name })
+		at := slices.IndexFunc(all, func(p *quantizable) bool { return p.name == l.Name })
 		if at < 0 {
 			return wrong("%w", &UnknownLayerError{Name: l.Name, Known: names(all)})
 		}
@@ -140,7 +141,7 @@ func Load(path string, model nn.Module) (m *Model, err error) {
 			return wrong("layer %s: %w", l.Name, err)
 		}
 		for i, slot := range []**tensor.Tensor{all[at].Weight, all[at].Bias} {
-			if name := all[at].tensorName(all[at].Names[i]); slot != nil && *slot != nil && !own[name] {
+			if name := all[at].tensorName(all[at].Names[i]); slot != nil && *slot != nil && !tensorNames[name] {
 				delete(tensors, name)
 			}
 		}
@@ -151,7 +152,7 @@ func Load(path string, model nn.Module) (m *Model, err error) {
 	return newModel(model, n.Kind, all)
 }
 
-func names(all []*product) []string {
+func names(all []*quantizable) []string {
 	var list []string
 	for _, p := range all {
 		list = append(list, p.name)
@@ -160,17 +161,17 @@ func names(all []*product) []string {
 }
 
 // read reads a layer from a file and sets its float parameters.
-func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold, k kind, l noteLayer) error {
+func (p *quantizable) read(tensors map[string]*tensor.Tensor, norms map[string]*fold, k kind, l metadataLayer) error {
 	take := func(name string, d tensor.DType) (*tensor.Tensor, error) {
 		t := tensors[name]
 		if t == nil || t.DType() != d {
-			return nil, fmt.Errorf("%s is missing, or not of type %v", name, d)
+			return nil, fmt.Errorf("%s is missing or is not of type %v", name, d)
 		}
 		delete(tensors, name)
 		return t, nil
 	}
-	if p.bytes != nil {
-		return fmt.Errorf("the layer occurs twice")
+	if p.quantized != nil {
+		return fmt.Errorf("the file lists the layer twice")
 	}
 	name := p.tensorName(p.Names[0])
 	weight, err := take(name, tensor.Uint8)
@@ -181,7 +182,7 @@ func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold
 	if err != nil {
 		return err
 	}
-	b := &bytes{shape: weight.Shape(), step: steps.Data()}
+	b := &quantizedWeights{shape: weight.Shape(), step: steps.Data()}
 	rank := 2
 	if p.Image {
 		rank = 4
@@ -191,7 +192,7 @@ func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold
 	}
 	depth := weight.Numel() / b.shape[0]
 	if depth > integer.MaxDepth {
-		return fmt.Errorf("the sum of %d products per output could overflow 32 bits", depth)
+		return fmt.Errorf("the sum of %d terms per output could overflow int32", depth)
 	}
 	floats := make([]float32, weight.Numel())
 	for i, v := range weight.Raw() {
@@ -200,7 +201,7 @@ func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold
 	}
 	for _, step := range b.step {
 		if !(step > 0) || step-step != 0 {
-			return fmt.Errorf("a scale of its weights is %v", step)
+			return fmt.Errorf("a weight scale is %v; scales must be positive and finite", step)
 		}
 	}
 	if k == static {
@@ -210,7 +211,7 @@ func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold
 		}
 		v := input.Data()
 		if len(v) != 2 || !(v[0] > 0) || v[0]-v[0] != 0 || !(v[1] >= 0 && v[1] <= 255) || v[1] != roundEven(v[1]) {
-			return fmt.Errorf("scale and zero point %v of its input are invalid", v)
+			return fmt.Errorf("%v is not a valid scale and zero point of the input", v)
 		}
 		b.input = integer.Scale{Step: v[0], Zero: uint8(v[1])}
 	}
@@ -221,7 +222,7 @@ func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold
 			return err
 		}
 		if b.bias = bias.Data(); len(b.bias) != b.shape[0] || newSample().add(b.bias) >= 0 {
-			return fmt.Errorf("its bias is not %d finite numbers", b.shape[0])
+			return fmt.Errorf("its bias does not have %d finite values", b.shape[0])
 		}
 	}
 	tensors[name] = tensor.New(floats, b.shape...)
@@ -234,18 +235,18 @@ func (p *product) read(tensors map[string]*tensor.Tensor, norms map[string]*fold
 		if p.fold = norms[l.Fold]; p.fold == nil {
 			return fmt.Errorf("the model has no normalization %s", l.Fold)
 		}
-		delete(norms, l.Fold) // it can be folded into one layer only
-		p.fold.nothing(tensors, shift)
+		delete(norms, l.Fold) // it can be folded into only one layer
+		p.fold.setIdentity(tensors, shift)
 	}
 	if p.sqnr = nan; l.SQNR != nil {
 		p.sqnr = *l.SQNR
 	}
-	p.bytes = b
+	p.quantized = b
 	return nil
 }
 
-// nothing sets the parameters of a normalization so that it only adds a shift.
-func (f *fold) nothing(tensors map[string]*tensor.Tensor, shift []float32) {
+// setIdentity sets the parameters of a normalization so that it only adds a shift.
+func (f *fold) setIdentity(tensors map[string]*tensor.Tensor, shift []float32) {
 	n := len(shift)
 	for i, t := range []*tensor.Tensor{tensor.Ones(n), tensor.New(shift, n), tensor.Zeros(n), tensor.Full(1-f.Epsilon, n)} {
 		tensors[f.name+"."+normalizationNames[i]] = t

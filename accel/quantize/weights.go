@@ -9,34 +9,34 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Weights quantizes the weights of linear layers, including those of attention, but no
-// activations: the layers compute in floats, to which the weights are converted when they are
-// used. That is faster when few rows need many weights, as in generating one token at a time;
-// many rows at once take slightly longer. It needs no examples, but the parameters must exist:
-// train or load the model, or call it once. The only supported option is [Float].
+// WeightOnly quantizes the weights of linear layers, including those of attention, but not the
+// activations: the weights are converted to floats when they are used. This is faster if few rows
+// use many weights, as in generating one token at a time, and slightly slower for many rows at
+// once. It needs no examples, but the parameters must exist: train or load the model, or call it
+// once. The only supported option is [Float].
 //
 // Errors are those of [Static].
-func Weights(model nn.Module, options ...Option) (m *Model, err error) {
+func WeightOnly(model nn.Module, options ...Option) (m *Model, err error) {
 	o, err := newOptions(options)
 	switch {
 	case err != nil:
 		return nil, err
 	case model == nil:
-		return nil, errors.New("quantize: Weights: model is nil")
+		return nil, errors.New("quantize: WeightOnly: model is nil")
 	}
-	if err := onProcessor(); err != nil {
+	if err := requireCPU(); err != nil {
 		return nil, err
 	}
 	defer nn.Catch(&err)
-	all := products(model)
-	if err := choose(all, o.float); err != nil {
+	all := quantizables(model)
+	if err := excludeFloat(all, o.float); err != nil {
 		return nil, err
 	}
 	for _, p := range all {
 		switch {
 		case p.reason != "":
 		case p.Image:
-			p.reason = "is a convolution, which does not wait for its weights"
+			p.reason = "is a convolution, whose speed is not limited by reading weights"
 		case *p.Weight == nil:
 			return nil, &LayerError{p.name, errors.New("it has no weight yet: call the model once")}
 		default:
@@ -48,16 +48,16 @@ func Weights(model nn.Module, options ...Option) (m *Model, err error) {
 	return newModel(model, weights, all)
 }
 
-// wide returns a linear layer with float computation and 8-bit weights.
-func (p *product) wide() substitute.Forward {
-	b := p.bytes
+// floatForward returns the forward function of a linear layer with 8-bit weights and float computation.
+func (p *quantizable) floatForward() substitute.Forward {
+	b := p.quantized
 	w := &integer.Weights{Out: b.shape[0], In: b.shape[1], Weight: b.weight, Step: b.step}
 	var bias *tensor.Tensor
 	if p.Bias != nil {
 		bias = tensor.New(b.bias, len(b.bias))
 	}
 	return func(x *tensor.Tensor) *tensor.Tensor {
-		y := tensor.ByteLinear(x, w)
+		y := tensor.Int8Linear(x, w)
 		if bias == nil {
 			return y
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // TestAfterGradReadsInTheMidstOfBackward compares gradients that are read as soon as they are
-// complete, which runs the list in parts, with those of a list that runs as a whole.
+// complete, which runs the recorded list in parts, with gradients of a list that runs at once.
 func TestAfterGradReadsInTheMidstOfBackward(t *testing.T) {
 	type network struct{ w1, b1, w2, w3 *tensor.Tensor }
 	build := func() (n network, loss func() *tensor.Tensor) {
@@ -20,8 +20,8 @@ func TestAfterGradReadsInTheMidstOfBackward(t *testing.T) {
 		x := tensor.Randn(g, 6, 5)
 		return n, func() *tensor.Tensor {
 			h := x.MatMul(n.w1).Add(n.b1).Tanh()
-			h = h.MatMul(n.w2).Sigmoid().Add(h) // a path around
-			h = h.MatMul(n.w2).ReLU()           // and w2 once more
+			h = h.MatMul(n.w2).Sigmoid().Add(h) // a residual connection
+			h = h.MatMul(n.w2).ReLU()           // uses w2 a second time
 			return h.MatMul(n.w3).Square().Mean()
 		}
 	}
@@ -39,29 +39,29 @@ func TestAfterGradReadsInTheMidstOfBackward(t *testing.T) {
 	}
 	loss().Backward()
 	if len(order) != 4 || order[0] != 3 || order[1] != 2 {
-		t.Fatalf("gradients were complete in the order %v", order)
+		t.Fatalf("the gradients were complete in the order %v", order)
 	}
 	for k, i := range order {
 		want := all(whole)[i].Grad().Data()
 		if !slices.Equal(read[k], want) || !slices.Equal(all(parts)[i].Grad().Data(), want) {
-			t.Errorf("gradient %d: %v in the midst, %v after, want %v", i, read[k], all(parts)[i].Grad().Data(), want)
+			t.Errorf("gradient %d: %v during Backward, %v after it, want %v", i, read[k], all(parts)[i].Grad().Data(), want)
 		}
 		all(parts)[i].AfterGrad(nil)
 	}
-	loss().Backward() // which adds
+	loss().Backward() // adds to the gradients
 	if len(read) != 4 {
-		t.Error("a function was called that was taken away")
+		t.Error("a removed function was called")
 	}
 	for i, p := range all(parts) {
 		for k, v := range p.Grad().Data() {
 			if want := 2 * all(whole)[i].Grad().Data()[k]; v != want {
-				t.Fatalf("gradient %d after two: %v, want %v", i, v, want)
+				t.Fatalf("gradient %d after two passes: %v, want %v", i, v, want)
 			}
 		}
 	}
 }
 
-// TestAfterGradWaitsForRecompute uses a parameter inside and outside of one.
+// TestAfterGradWaitsForRecompute uses a parameter inside and outside of a Recompute.
 func TestAfterGradWaitsForRecompute(t *testing.T) {
 	g := tensor.NewGenerator(5)
 	w, x := tensor.Parameter(tensor.Randn(g, 3, 3)), tensor.Randn(g, 2, 3)
@@ -73,7 +73,7 @@ func TestAfterGradWaitsForRecompute(t *testing.T) {
 	w.AfterGrad(func() { read = append(read, w.Grad().Data()) })
 	x.MatMul(w).Add(tensor.Recompute(inner, x.MatMul(w))).Square().Mean().Backward()
 	if len(read) != 1 {
-		t.Fatalf("it was called %d times", len(read))
+		t.Fatalf("the function was called %d times", len(read))
 	}
 	for i, v := range read[0] {
 		if d := v - want[i]; d > 1e-6 || d < -1e-6 {
@@ -82,7 +82,7 @@ func TestAfterGradWaitsForRecompute(t *testing.T) {
 	}
 }
 
-// TestAfterGradThatPanics leaves no list behind that a later one would trip over.
+// TestAfterGradThatPanics checks that no half-recorded list is left behind.
 func TestAfterGradThatPanics(t *testing.T) {
 	w := tensor.Parameter(tensor.Ones(2))
 	w.AfterGrad(func() { panic(errors.New("away")) })
@@ -115,11 +115,11 @@ func TestSetGrad(t *testing.T) {
 		t.Error(got)
 	}
 	if got := flat.Data(); !slices.Equal(got, []float32{1, 2, 3, 4, 5}) {
-		t.Error("the tensor that was given has changed:", got)
+		t.Error("the tensor passed to SetGrad has changed:", got)
 	}
-	w.SetGrad(w.Square()) // which has a gradient of its own
+	w.SetGrad(w.Square()) // itself requires a gradient
 	if w.Grad().RequiresGrad() {
-		t.Error("the gradient requires one")
+		t.Error("the gradient itself requires a gradient")
 	}
 	for _, c := range []struct {
 		name string

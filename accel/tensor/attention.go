@@ -7,12 +7,10 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Attention is softmax(q·kᵀ/√D)·v for queries [B, H, T, D], keys [B, H, S, D] and
-// values [B, H, S, E] of B examples and H heads; it gives [B, H, T, E]. With
-// causal, query i sees the keys 0 to i only. It is what torch's
-// scaled_dot_product_attention computes, in one step whose memory grows with T
-// but not with T·S: the gradient makes the scores again. Where other keys are to
-// be hidden, see [MaskedAttention].
+// Attention returns softmax(q·kᵀ/√D)·v, torch's scaled_dot_product_attention, for queries [B, H, T,
+// D], keys [B, H, S, D] and values [B, H, S, E]. B is the batch size and H the number of heads; the
+// result is [B, H, T, E]. With causal, query i attends to keys 0 to i only. Memory grows with T,
+// not with T·S, because the gradient recomputes the scores. [MaskedAttention] hides other keys.
 func Attention(q, k, v *Tensor, causal bool) *Tensor {
 	return attention(causal, q, k, v)
 }
@@ -27,26 +25,25 @@ func attention(causal bool, in ...*Tensor) *Tensor {
 	}, in...)
 }
 
-// AttentionMask says which keys the queries see in [MaskedAttention]. What it names
-// holds together: a key is seen where all of it agrees.
+// AttentionMask says which keys the queries attend to in [MaskedAttention]. The fields combine: a
+// key is visible if none of them hides it.
 type AttentionMask struct {
-	Causal bool // query i sees the keys 0 to i only
+	Causal bool // query i attends to keys 0 to i only
 
-	// Mask hides a key from a query where it is 0; nil hides nothing. Its shape
-	// is that of the scores [B, H, T, S], or has 1 for any of them, or is without
-	// some of the first. The type is any; torch's mask of type bool.
+	// Mask hides a key from a query where it is 0, as torch's bool attn_mask. It may have any
+	// element type and broadcasts to the scores [B, H, T, S]. nil hides nothing.
 	Mask *Tensor
-	// Bias is added to the scores, -Inf hides a key; nil adds nothing. The shape
-	// is as Mask's. torch's mask of floats. It has no gradient.
+	// Bias is added to the scores, as torch's float attn_mask; -Inf hides a key. It broadcasts to
+	// the scores [B, H, T, S] and gets no gradient. nil adds nothing.
 	Bias *Tensor
-	// Lengths [B], of type int32, is how many keys each example has: those from
-	// there on are padding and hidden. nil means all.
+	// Lengths [B], of type int32, is the number of keys of each example; later keys are padding and
+	// hidden. nil means that all keys are valid.
 	Lengths *Tensor
 }
 
-// MaskedAttention is [Attention] in which some keys are hidden. A query that sees
-// no key at all gives 0. Its memory is that of Attention and of what see holds:
-// a mask of size 1 for queries and heads stays as small as it is.
+// MaskedAttention is [Attention] with hidden keys. A query that attends to no key gives 0. It needs
+// the memory of Attention and of the mask, which is not expanded: dimensions of size 1 stay that
+// size.
 func MaskedAttention(q, k, v *Tensor, see AttentionMask) *Tensor {
 	added := see.bias(k)
 	if added == nil {
@@ -56,7 +53,7 @@ func MaskedAttention(q, k, v *Tensor, see AttentionMask) *Tensor {
 	return attention(see.Causal, q, k, v, added)
 }
 
-// bias returns what is to be added to the scores, of rank 4, or nil.
+// bias returns what to add to the scores, with four dimensions, or nil.
 func (s AttentionMask) bias(keys *Tensor) *Tensor {
 	const op = "MaskedAttention"
 	d := keys.DType()
@@ -78,7 +75,7 @@ func (s AttentionMask) bias(keys *Tensor) *Tensor {
 	if s.Lengths != nil {
 		shape, n := keys.Shape(), s.Lengths.Shape()
 		if len(shape) != 4 || !slices.Equal(n, shape[:1]) || s.Lengths.DType() != Int32 {
-			panic(&ShapeError{Op: op, Shapes: [][]int{shape, n}, Hint: "keys [B H S D] and their number [B], of type int32, are needed"})
+			panic(&ShapeError{Op: op, Shapes: [][]int{shape, n}, Hint: "keys must be [B H S D] and Lengths [B] of type int32"})
 		}
 		places := make([]int, shape[2])
 		for i := range places {
@@ -88,7 +85,7 @@ func (s AttentionMask) bias(keys *Tensor) *Tensor {
 	}
 	if s.Bias != nil {
 		if s.Bias.RequiresGrad() {
-			panic(&StateError{Op: op, Hint: "no gradient flows into Bias; Detach it, or write the attention with MatMul and Softmax"})
+			panic(&StateError{Op: op, Hint: "Bias requires a gradient, which is not supported; call Detach, or write the attention with MatMul and Softmax"})
 		}
 		add(s.Bias.Cast(d))
 	}

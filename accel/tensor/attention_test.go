@@ -45,8 +45,8 @@ func attentionRows() []opRow {
 	return []opRow{row("", false, same), row(" causal", true, same), row(" to others", false, cross), row(" causal to others", true, cross)}
 }
 
-// TestLongAttention takes several blocks of queries and keys, with large scores,
-// on every kernel set, and compares with the same made of other ops.
+// TestLongAttention uses several blocks of queries and keys, with large scores, on each instruction
+// set, and compares with the same attention made of other ops.
 func TestLongAttention(t *testing.T) {
 	for _, name := range cpu.Implementations() {
 		withDevice(cpu.NewWith(name, 2), func() {
@@ -60,7 +60,7 @@ func TestLongAttention(t *testing.T) {
 						fused[i], plain[i] = Parameter(x.Clone()), Parameter(x.Clone())
 					}
 					y := Attention(fused[0], fused[1], fused[2], causal)
-					scores := plain[0].MatMul(plain[1].T()).MulScalar(1 / math.Sqrt(float64(size.d)))
+					scores := plain[0].MatMul(plain[1].MT()).MulScalar(1 / math.Sqrt(float64(size.d)))
 					if causal {
 						mask := build([]int{size.t, size.s}, func(i []int) float64 { return step(float64(i[1] - i[0])) })
 						scores = Where(New(mask.floats(), size.t, size.s), Full(math.Inf(-1)), scores)
@@ -98,7 +98,7 @@ func TestAttentionSameBitsOnAnyNumberOfThreads(t *testing.T) {
 	}
 }
 
-// TestAttentionMemory doubles the sequence: what a plan takes doubles too.
+// TestAttentionMemory doubles the sequence length: the memory of a plan must grow linearly.
 func TestAttentionMemory(t *testing.T) {
 	bytes := func(n int) int {
 		used := 0
@@ -131,7 +131,7 @@ func TestAttentionErrors(t *testing.T) {
 	}
 }
 
-// maskedRef hides keys and adds a bias, which is broadcast to the scores.
+// maskedRef hides keys and adds a bias that broadcasts to the scores.
 func maskedRef(q, k, v, bias array) array {
 	s := k.shape[2]
 	return build([]int{q.shape[0], q.shape[1], q.shape[2], v.shape[3]}, func(i []int) float64 {
@@ -153,8 +153,8 @@ func maskedRef(q, k, v, bias array) array {
 	})
 }
 
-// TestMaskedAttention takes every kind of mask, alone and together, in float32
-// and float64, over several blocks of queries and keys.
+// TestMaskedAttention tests each kind of mask alone and combined, in float32 and float64, over
+// several blocks of queries and keys.
 func TestMaskedAttention(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	const b, h, queries, keys, d = 3, 2, 66, 131, 2
@@ -164,7 +164,7 @@ func TestMaskedAttention(t *testing.T) {
 	}
 	full := hidden([]int{b, h, queries, keys}, 0.3)
 	for i := range full.data[:3*keys] {
-		full.data[i] = 0 // three queries see nothing
+		full.data[i] = 0 // three queries attend to no key
 	}
 	lengths := []int{keys, 0, 77} // the second example has no keys at all
 	length := build([]int{b, 1, 1, keys}, func(i []int) float64 { return step(float64(lengths[i[0]]) - float64(i[3])) })
@@ -175,7 +175,7 @@ func TestMaskedAttention(t *testing.T) {
 	causal := build([]int{queries, keys}, func(i []int) float64 { return step(float64(i[0]) + 0.5 - float64(i[1])) })
 	for _, row := range []struct {
 		name   string
-		hides  []array // where 0
+		hides  []array // 0 hides
 		adds   []array
 		see    func(d DType) AttentionMask
 		causal bool
@@ -222,7 +222,7 @@ func TestMaskedAttention(t *testing.T) {
 					continue
 				}
 				exact[i] = fromTensor(in[i].Grad())
-				a := []array{q, k, v}[i] // some elements by central differences
+				a := []array{q, k, v}[i] // central differences at some elements
 				for range 2 {
 					at, x := r.IntN(len(a.data)), 0.0
 					loss := func(step float64) (sum float64) {
@@ -244,7 +244,7 @@ func TestMaskedAttention(t *testing.T) {
 	}
 }
 
-// TestKeyPaddingMemory doubles a padded sequence: the mask is as small as it is.
+// TestKeyPaddingMemory doubles a padded sequence: the mask is not expanded.
 func TestKeyPaddingMemory(t *testing.T) {
 	bytes := func(n int) (used int) {
 		withThreads(1, func() {
@@ -266,8 +266,8 @@ func TestMaskedAttentionErrors(t *testing.T) {
 	q := Zeros(2, 2, 3, 4)
 	for name, see := range map[string]AttentionMask{
 		"Attention: [2 2 3 4] and [2 2 3 4] and [2 2 3 4] and [1 1 2 3]: the tensor that is added to the scores must have the shape [2 2 3 3], or 1 in any dimension": {Mask: Ones(2, 3)},
-		"MaskedAttention: [2 2 3 4] and [3]: keys [B H S D] and their number [B], of type int32, are needed":                                                          {Lengths: FromInts([]int{1, 2, 3}, 3)},
-		"MaskedAttention: no gradient flows into Bias; Detach it, or write the attention with MatMul and Softmax":                                                     {Bias: Parameter(Ones(3, 3))},
+		"MaskedAttention: [2 2 3 4] and [3]: keys must be [B H S D] and Lengths [B] of type int32":                                                                    {Lengths: FromInts([]int{1, 2, 3}, 3)},
+		"MaskedAttention: Bias requires a gradient, which is not supported; call Detach, or write the attention with MatMul and Softmax":                              {Bias: Parameter(Ones(3, 3))},
 	} {
 		if err := catch(func() { MaskedAttention(q, q, q, see) }); err == nil || err.Error() != name {
 			t.Errorf("got  %v\nwant %s", err, name)

@@ -2,61 +2,58 @@ package tensor
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// Autocast runs f; the ops that this goroutine records meanwhile choose their
-// element type by themselves, as under PyTorch's torch.autocast for a GPU. d is
-// BFloat16 or Float16, or Float32 for no choice.
+// Autocast runs f with automatic mixed precision, as torch.autocast does on a GPU: the ops that
+// this goroutine records in f choose their element types. d is BFloat16 or Float16; Float32
+// disables Autocast within f.
 //
-//   - Products (MatMul, Linear, Conv2D, Attention) take their inputs in d and
-//     give d.
-//   - What loses too much in 16 bits (Exp, Log, Pow, sums and norms, Softmax,
-//     LayerNorm, the losses) takes its inputs in float32 and gives float32.
-//   - IndexAdd and Concat take the widest type of their inputs.
-//   - All other ops compute in the types that they are given: float32 beside d
-//     gives float32.
+//   - MatMul, Linear, Conv2D and Attention cast their inputs to d and return d.
+//   - Ops that lose too much precision in 16 bits (Exp, Log, Pow, sums and norms, Softmax,
+//     LayerNorm, the losses) cast their inputs to float32 and return float32.
+//   - IndexAdd and Concat cast to the widest type of their inputs.
+//   - All other ops compute in the types of their inputs: float32 with d gives float32.
 //
-// Parameters stay float32, and so do their gradients. float64 is left alone.
-// Gradients are computed in the types of the forward pass, so Backward may be
-// called outside. Of 16-bit floats each op computes the float32 result and
-// rounds it, products are added up in float32: as tensor cores do it. On the
-// processor that is slower than float32; what training comes to is the same.
+// Parameters and their gradients stay float32. float64 is not cast. Gradients are computed in the
+// types of the forward pass, so Backward may be called outside of f. An op of 16-bit floats
+// computes the float32 result and rounds it; matrix multiplications accumulate in float32, as
+// tensor cores do. On the CPU this is slower than float32; training converges in the same way.
 func Autocast(d DType, f func()) {
 	if d != Float32 && !d.Is16Bit() {
-		panic(&DTypeError{Op: "Autocast", DTypes: []DType{d}, Hint: "bfloat16, float16 or float32 is needed"})
+		panic(&DTypeError{Op: "Autocast", DTypes: []DType{d}, Hint: "the type must be bfloat16, float16 or float32"})
 	}
-	within(func(s *scope) { s.cast, s.fp8 = d, false }, f)
+	withScope(func(s *scope) { s.cast, s.fp8 = d, false }, f)
 }
 
-// castPolicy is in which types an op computes under Autocast.
+// castPolicy says in which type an op computes under Autocast.
 type castPolicy uint8
 
 const (
-	castShort    castPolicy = iota + 1 // in 16 bits
-	castSingle                         // in float32
+	cast16Bit    castPolicy = iota + 1 // in the 16-bit type of Autocast
+	castFloat32                        // in float32
 	castToWidest                       // in the widest type of the inputs
 )
 
-// castPolicies are those of the ops that have one, by name: PyTorch's lists for
-// CUDA (ATen/autocast_mode.h), which testdata/autocast.json holds.
+// castPolicies are the policies by op: PyTorch's lists for CUDA (ATen/autocast_mode.h), which
+// testdata/autocast.json holds. An op without a policy is not cast.
 var castPolicies = map[string]castPolicy{
-	"MatMul": castShort, "Linear": castShort, "Conv2D": castShort, "Attention": castShort,
+	"MatMul": cast16Bit, "Linear": cast16Bit, "Conv2D": cast16Bit, "Attention": cast16Bit,
 
-	"Exp": castSingle, "Log": castSingle, "Pow": castSingle, "PowScalar": castSingle,
-	"Softmax": castSingle, "LogSoftmax": castSingle, "LogSumExp": castSingle,
-	"Sum": castSingle, "CumSum": castSingle, "Norm": castSingle,
-	"LayerNorm": castSingle, "RMSNorm": castSingle,
-	"CrossEntropy": castSingle, "MSE": castSingle,
+	"Exp": castFloat32, "Log": castFloat32, "Pow": castFloat32, "PowScalar": castFloat32,
+	"Softmax": castFloat32, "LogSoftmax": castFloat32, "LogSumExp": castFloat32,
+	"Sum": castFloat32, "CumSum": castFloat32, "Norm": castFloat32,
+	"LayerNorm": castFloat32, "RMSNorm": castFloat32,
+	"CrossEntropy": castFloat32, "MSE": castFloat32,
 
 	"IndexAdd": castToWidest, "Concat": castToWidest,
 }
 
-// autocast returns an op's inputs in the types that its policy wants. Integers and
-// float64 stay.
-func autocast(r *ir.Recorder, short DType, op string, in []*ir.Value) []*ir.Value {
+// autocast casts an op's inputs to the type that its policy demands; lower is the 16-bit type. Integers and float64 are not
+// cast.
+func autocast(r *ir.Recorder, lower DType, op string, in []*ir.Value) []*ir.Value {
 	to := Float32
 	switch castPolicies[op] {
-	case castShort:
-		to = short
-	case castSingle:
+	case cast16Bit:
+		to = lower
+	case castFloat32:
 	case castToWidest:
 		if _, to = has16Bit(in); to != Float32 {
 			return in // all have one type

@@ -8,56 +8,56 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// AutocastFP8 is [Autocast] with BFloat16, but Linear multiplies 8-bit floats: E4M3
-// forward and E5M2 for the gradients that flow back, as in "FP8 Formats for Deep
-// Learning" (Micikevicius et al., 2022). The sums are float32, and so are
-// parameters and their gradients; results are bfloat16.
+// AutocastFP8 is [Autocast] with BFloat16 in which Linear multiplies 8-bit floats: E4M3 in the
+// forward pass and E5M2 for the gradients, as in "FP8 Formats for Deep Learning" (Micikevicius et
+// al., 2022). Sums, parameters and gradients of parameters are float32; results are bfloat16.
 //
-//   - A tensor that is rounded has one scale, found from its own largest number at
-//     that time (current scaling, as Transformer Engine's Float8CurrentScaling and
-//     torchao's dynamic scaling: nothing is kept between steps, and no number
-//     exceeds the range). Scales are powers of two, so that they lose nothing.
-//   - Features in and out must be multiples of 16, else Linear computes in bfloat16.
-//   - What is infinite becomes NaN. A tensor's smallest numbers, below 2⁻¹⁷ of its
-//     largest forward and 2⁻³¹ backward, may become zero.
+//   - Each tensor has one scale, computed from its largest absolute value at that time (current
+//     scaling, as in Transformer Engine's Float8CurrentScaling and torchao's dynamic scaling):
+//     there is no state between steps, and no element exceeds the range. Scales are powers of two,
+//     so scaling is exact.
+//   - The numbers of input and output features must be multiples of 16, otherwise Linear computes
+//     in bfloat16.
+//   - An infinity becomes NaN. Elements below 2⁻¹⁷ of the tensor's largest in the forward pass, and
+//     below 2⁻³¹ in the backward pass, may become zero.
 //
-// A GPU needs compute capability 8.9 or more (Ada, Hopper); the processor computes
-// the same numbers, slower than float32. On another device it panics with a
-// *StateError; [FP8] tells beforehand.
+// A GPU needs compute capability 8.9 or higher (Ada, Hopper). The CPU computes the same results,
+// slower than in float32. On any other device AutocastFP8 panics with a *StateError; call [CheckFP8]
+// first.
 func AutocastFP8(f func()) {
-	if err := FP8(); err != nil {
+	if err := CheckFP8(); err != nil {
 		panic(&StateError{Op: "AutocastFP8", Hint: err.Error()})
 	}
-	within(func(s *scope) { s.cast, s.fp8 = BFloat16, true }, f)
+	withScope(func(s *scope) { s.cast, s.fp8 = BFloat16, true }, f)
 }
 
-// FP8 says why [AutocastFP8] cannot be used on this device, nil if it can.
-func FP8() (err error) {
+// CheckFP8 returns nil if the current device supports [AutocastFP8], else an error with the reason.
+func CheckFP8() (err error) {
 	locked(func(r *ir.Recorder) {
 		switch d := r.Device().(type) {
 		case *cpu.Device:
 		case ir.FP8Multiplier:
 			if err = d.MultipliesFP8(); err != nil {
-				err = fmt.Errorf("%w; Autocast(BFloat16, …) does without", err)
+				err = fmt.Errorf("%w; use Autocast(BFloat16, …) instead", err)
 			}
 		default:
-			err = fmt.Errorf("%s has no 8-bit floats; Autocast(BFloat16, …) does without", r.Device().Name())
+			err = fmt.Errorf("%s does not support 8-bit floats; use Autocast(BFloat16, …) instead", r.Device().Name())
 		}
 	})
 	return err
 }
 
-// fp8Features is of what the number of features must be a multiple for 8-bit
-// products: 16 bytes, as tensor cores and libraries want rows to start.
+// fp8Features divides the numbers of features of an FP8 Linear: tensor cores and libraries need
+// rows that are aligned to 16 bytes.
 const fp8Features = 16
 
-// linear8 is Linear of 8-bit floats where AutocastFP8 wants that and the shapes
-// allow it; else nil.
-func linear8(in []*Tensor) *Tensor {
+// linearFP8 returns Linear computed in FP8, or nil if AutocastFP8 is off or the inputs do not allow
+// it.
+func linearFP8(in []*Tensor) *Tensor {
 	e := shared()
 	e.enter()
 	defer e.leave()
-	if !e.now.fp8 {
+	if !e.current.fp8 {
 		return nil
 	}
 	v := make([]*ir.Value, len(in))
@@ -69,11 +69,11 @@ func linear8(in []*Tensor) *Tensor {
 	}
 	x, w := v[0].Shape(), v[1].Shape()
 	if len(w) != 2 || len(x) == 0 || x[len(x)-1] != w[1] || w[0]%fp8Features != 0 || w[1]%fp8Features != 0 || ir.Len(x) == 0 {
-		return nil // errors of shapes are Linear's
+		return nil // Linear reports wrong shapes
 	}
 	r := e.recorder
 	r.Trim()
-	defer callIt("Linear")
+	defer renameOp("Linear")
 	factor := func(v *ir.Value) *ir.Value {
 		return r.Record(ir.Cast{To: Float32}, r.Record(ir.Round8{To: ir.Float8E4M3}, v))
 	}
@@ -86,6 +86,6 @@ func linear8(in []*Tensor) *Tensor {
 	} else {
 		y = r.Record(ir.MatMul{FP8: true}, rows, r.Record(ir.Permute{Perm: []int{1, 0}}, weight))
 	}
-	e.told(Computed{"Linear", Float8E4M3, multiplications("Linear", v, y)})
+	e.appendOp(RecordedOp{"Linear", Float8E4M3, flops("Linear", v, y)})
 	return wrap(r.Reshape(r.Record(ir.Cast{To: BFloat16}, y), append(lead, w[0])))
 }

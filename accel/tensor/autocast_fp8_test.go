@@ -10,8 +10,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
-// rounded8 is numbers rounded to 8 bits with one scale, in float64.
-func rounded8(d DType, x []float32) []float64 {
+// roundFP8 rounds x to an 8-bit type with one scale, in float64.
+func roundFP8(d DType, x []float32) []float64 {
 	largest := float32(0)
 	for _, v := range x {
 		largest = max(largest, float32(math.Abs(float64(v))))
@@ -24,8 +24,8 @@ func rounded8(d DType, x []float32) []float64 {
 	return out
 }
 
-// product8 returns the sums of the products of a and b over k.
-func product8(m, n, k int, a, b func(i, k int) float64) []float64 {
+// matmulFP8 returns the matrix product of a [m, k] and b [k, n].
+func matmulFP8(m, n, k int, a, b func(i, k int) float64) []float64 {
 	out := make([]float64, m*n)
 	for i := range m {
 		for j := range n {
@@ -37,7 +37,7 @@ func product8(m, n, k int, a, b func(i, k int) float64) []float64 {
 	return out
 }
 
-// TestAutocastFP8 compares Linear and its gradients with float64 of what is rounded.
+// TestAutocastFP8 compares Linear and its gradients with float64 arithmetic on the rounded inputs.
 func TestAutocastFP8(t *testing.T) {
 	const n, in, out = 5, 32, 48
 	r := rand.New(rand.NewPCG(8, 8))
@@ -49,15 +49,15 @@ func TestAutocastFP8(t *testing.T) {
 		return x
 	}
 	x, w, b, dy := numbers(n*in, 3), numbers(out*in, 0.1), numbers(out, 1), numbers(n*out, 1e-4)
-	x8, w8, dy8 := rounded8(tensortype.Float8E4M3, x), rounded8(tensortype.Float8E4M3, w), rounded8(tensortype.Float8E5M2, dy)
-	y := product8(n, out, in, func(i, k int) float64 { return x8[i*in+k] }, func(j, k int) float64 { return w8[j*in+k] })
+	x8, w8, dy8 := roundFP8(tensortype.Float8E4M3, x), roundFP8(tensortype.Float8E4M3, w), roundFP8(tensortype.Float8E5M2, dy)
+	y := matmulFP8(n, out, in, func(i, k int) float64 { return x8[i*in+k] }, func(j, k int) float64 { return w8[j*in+k] })
 	plain := append([]float64{}, y...)
 	for i := range y {
 		y[i] += float64(b[i%out])
 	}
-	dx := product8(n, in, out, func(i, k int) float64 { return dy8[i*out+k] }, func(j, k int) float64 { return w8[k*in+j] })
-	dw := product8(out, in, n, func(i, k int) float64 { return dy8[k*out+i] }, func(j, k int) float64 { return x8[k*in+j] })
-	db := product8(1, out, n, func(_, _ int) float64 { return 1 }, func(j, k int) float64 { return float64(dy[k*out+j]) })
+	dx := matmulFP8(n, in, out, func(i, k int) float64 { return dy8[i*out+k] }, func(j, k int) float64 { return w8[k*in+j] })
+	dw := matmulFP8(out, in, n, func(i, k int) float64 { return dy8[k*out+i] }, func(j, k int) float64 { return x8[k*in+j] })
+	db := matmulFP8(1, out, n, func(_, _ int) float64 { return 1 }, func(j, k int) float64 { return float64(dy[k*out+j]) })
 
 	near := func(what string, got *Tensor, want []float64, scale float64) {
 		t.Helper()
@@ -83,8 +83,8 @@ func TestAutocastFP8(t *testing.T) {
 	near("without a bias", Y.Reshape(n, out), plain, 1)
 }
 
-// TestAutocastFP8OfWhatIsNot leaves float64, odd features and empty batches to what
-// they were, and tells of shapes that are wrong as ever.
+// TestAutocastFP8OfWhatIsNot checks that float64, feature counts that are not multiples of 16, and
+// empty batches are not affected, and that wrong shapes are errors as without AutocastFP8.
 func TestAutocastFP8OfWhatIsNot(t *testing.T) {
 	AutocastFP8(func() {
 		if d := Linear(Ones(2, 16).Cast(Float64), Ones(16, 16).Cast(Float64), nil).DType(); d != Float64 {
@@ -93,7 +93,7 @@ func TestAutocastFP8OfWhatIsNot(t *testing.T) {
 		if y := Linear(Full(1.0625, 2, 10), Ones(16, 10), nil); y.DType() != BFloat16 || y.Float64s()[0] != 10.625 {
 			t.Errorf("10 features give %s %v", y.DType(), y.Float64s()[0])
 		}
-		if y := Linear(Full(1.0625, 2, 16), Ones(16, 16), nil); y.Float64s()[0] != 16 { // 1.0625 is 1 of E4M3
+		if y := Linear(Full(1.0625, 2, 16), Ones(16, 16), nil); y.Float64s()[0] != 16 { // E4M3 rounds 1.0625 to 1
 			t.Errorf("16 features give %v", y.Float64s()[0])
 		}
 		if y := Linear(Zeros(0, 16), Ones(16, 16), nil); y.Numel() != 0 {
@@ -115,13 +115,12 @@ func TestAutocastFP8OfWhatIsNot(t *testing.T) {
 			}
 		})
 	})
-	if err := FP8(); err != nil {
-		t.Errorf("the processor refuses: %v", err)
+	if err := CheckFP8(); err != nil {
+		t.Errorf("FP8 on the CPU: %v", err)
 	}
 }
 
-// TestAutocastFP8AcrossFlushes reads the loss before Backward: the gradients are the
-// same.
+// TestAutocastFP8AcrossFlushes reads the loss before Backward, which must not change the gradients.
 func TestAutocastFP8AcrossFlushes(t *testing.T) {
 	gradient := func(early bool) string {
 		g := NewGenerator(3)
@@ -139,8 +138,7 @@ func TestAutocastFP8AcrossFlushes(t *testing.T) {
 	}
 }
 
-// TestAutocastFP8Recomputed has Backward, outside of AutocastFP8, run a part of the
-// forward pass again: in the same types.
+// TestAutocastFP8Recomputed calls Backward outside of AutocastFP8: it must recompute in FP8.
 func TestAutocastFP8Recomputed(t *testing.T) {
 	gradient := func(recompute bool) string {
 		g := NewGenerator(4)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// autocastRows are the public ops with the names that PyTorch has for them.
-// Each is called with [4, 4] tensors.
+// autocastRows are the public ops with PyTorch's names for them. Each is called with [4, 4]
+// tensors.
 var autocastRows = []struct {
 	name, torch string
 	f           func(a, b *Tensor) *Tensor
@@ -83,8 +83,8 @@ var autocastRows = []struct {
 	{"Where", "where", func(a, b *Tensor) *Tensor { return Where(a.Greater(b), a, b) }},
 }
 
-// TestAutocastLists wants of each op the type that PyTorch's lists give it, of
-// inputs in float32, in 16 bits, and of both.
+// TestAutocastLists checks that each op computes in the type of PyTorch's lists, for inputs in
+// float32, in 16 bits, and mixed.
 func TestAutocastLists(t *testing.T) {
 	text, err := os.ReadFile("testdata/autocast.json")
 	if err != nil {
@@ -98,12 +98,12 @@ func TestAutocastLists(t *testing.T) {
 	for _, row := range autocastRows {
 		known[row.name] = true
 		lower, single := slices.Contains(golden.Lists["lower"], row.torch), slices.Contains(golden.Lists["float32"], row.torch)
-		for _, short := range []DType{BFloat16, Float16} {
-			for i, types := range [][2]DType{{Float32, Float32}, {short, short}, {short, Float32}, {Float64, Float64}} {
+		for _, dtype := range []DType{BFloat16, Float16} {
+			for i, types := range [][2]DType{{Float32, Float32}, {dtype, dtype}, {dtype, Float32}, {Float64, Float64}} {
 				if i == 3 && slices.Contains([]string{"BatchNorm", "LayerNorm", "Linear", "RMSNorm"}, row.name) {
-					continue // their parameters here are float32
+					continue // the parameters are float32 here
 				}
-				want := short // where the inputs have it
+				want := dtype // if the inputs have it
 				switch {
 				case i == 3:
 					want = Float64
@@ -115,10 +115,10 @@ func TestAutocastLists(t *testing.T) {
 				case i == 2 && usesBoth(row.f):
 					want = Float32
 				}
-				Autocast(short, func() {
+				Autocast(dtype, func() {
 					a, b := Full(0.5, 4, 4).Cast(types[0]), Full(0.5, 4, 4).Cast(types[1])
 					if y := row.f(a, b); y.DType() != want {
-						t.Errorf("%s of %v in Autocast(%v) is %v, want %v", row.name, types, short, y.DType(), want)
+						t.Errorf("%s of %v in Autocast(%v) is %v, want %v", row.name, types, dtype, y.DType(), want)
 					}
 				})
 			}
@@ -131,26 +131,26 @@ func TestAutocastLists(t *testing.T) {
 	}
 }
 
-// usesBoth reports whether a function computes with its second argument.
+// usesBoth reports whether f computes with its second argument.
 func usesBoth(f func(a, b *Tensor) *Tensor) (uses bool) {
 	defer func() { uses = recover() != nil }()
 	f(Full(0.5, 4, 4), nil)
 	return false
 }
 
-// TestAutocastGradients computes y = x·wᵀ in bfloat16 by a user's own ops.
+// TestAutocastGradients computes y = x·wᵀ in bfloat16 with public ops.
 func TestAutocastGradients(t *testing.T) {
 	w, x := Parameter(New([]float32{1.001, 2.003}, 1, 2)), New([]float32{3.007, 4.1}, 1, 2)
 	var loss *Tensor
 	Autocast(BFloat16, func() { loss = x.MatMul(w.T()).Square().Sum() })
 	loss.Backward()
-	short := func(v float64) float64 { return New([]float32{float32(v)}).Cast(BFloat16).Item() }
-	y := short(short(3.007)*short(1.001) + short(4.1)*short(2.003))
-	if want := short(y * y); loss.Item() != want || loss.DType() != Float32 {
+	toBFloat16 := func(v float64) float64 { return New([]float32{float32(v)}).Cast(BFloat16).Item() }
+	y := toBFloat16(toBFloat16(3.007)*toBFloat16(1.001) + toBFloat16(4.1)*toBFloat16(2.003))
+	if want := toBFloat16(y * y); loss.Item() != want || loss.DType() != Float32 {
 		t.Errorf("the loss is %v of %v, want %v", loss.Item(), loss.DType(), want)
 	}
-	slope := short(2 * y)
-	want := []float64{short(slope * short(3.007)), short(slope * short(4.1))}
+	slope := toBFloat16(2 * y)
+	want := []float64{toBFloat16(slope * toBFloat16(3.007)), toBFloat16(slope * toBFloat16(4.1))}
 	if got := w.Grad(); got.DType() != Float32 || !slices.Equal(got.Float64s(), want) {
 		t.Errorf("the gradient is %v, want %v", got, want)
 	}
@@ -175,7 +175,7 @@ func TestAutocastScope(t *testing.T) {
 		}
 		_ = catch(func() { Autocast(Float16, func() { Zeros(2).Add(Zeros(3)) }) })
 		if product() != BFloat16 {
-			t.Error("a panic inside has changed the scope outside")
+			t.Error("a panic within Autocast has changed the scope outside")
 		}
 	})
 	if product() != Float32 {
@@ -187,7 +187,7 @@ func TestAutocastScope(t *testing.T) {
 	}
 }
 
-// TestAutocastOfRecompute replays in the types of the forward pass.
+// TestAutocastOfRecompute checks that the recomputation uses the types of the forward pass.
 func TestAutocastOfRecompute(t *testing.T) {
 	gradient := func(recompute bool) []float32 {
 		w := Parameter(New([]float32{1.001, 2.003, 0.3, 0.7}, 2, 2))

@@ -6,18 +6,17 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Parameter makes t a parameter, a tensor whose gradient Backward computes,
-// and returns it.
+// Parameter makes t a parameter, whose gradient Backward computes, and returns t.
 func Parameter(t *Tensor) *Tensor {
 	t.SetRequiresGrad(true)
 	return t
 }
 
-// SetRequiresGrad sets whether Backward computes the tensor's gradient. Only a
-// tensor that is not itself the result of ops with a gradient can be asked to.
+// SetRequiresGrad sets whether Backward computes the tensor's gradient. It panics with a
+// *StateError if t is the result of ops that require a gradient.
 func (t *Tensor) SetRequiresGrad(on bool) {
 	locked(func(r *ir.Recorder) {
-		v := t.own("SetRequiresGrad")
+		v := t.holdValue("SetRequiresGrad")
 		if on == (t.leaf != nil) {
 			return
 		}
@@ -31,12 +30,12 @@ func (t *Tensor) SetRequiresGrad(on bool) {
 	})
 }
 
-// RequiresGrad reports whether a gradient flows into the tensor.
-func (t *Tensor) RequiresGrad() bool { return t.known("RequiresGrad").RequiresGrad() }
+// RequiresGrad reports whether gradients flow into the tensor.
+func (t *Tensor) RequiresGrad() bool { return t.lockedValue("RequiresGrad").RequiresGrad() }
 
-// Backward computes the gradient of t, a single number, with respect to every
-// parameter that it depends on, and adds it to the parameter's Grad. A second
-// Backward through the same ops panics with a *StateError.
+// Backward computes the gradient of t, which must be a scalar, with respect to each parameter that
+// t depends on, and adds it to the parameter's Grad. A second Backward through the same ops panics
+// with a *StateError.
 func (t *Tensor) Backward() {
 	locked(func(r *ir.Recorder) {
 		v := t.value("Backward")
@@ -45,7 +44,7 @@ func (t *Tensor) Backward() {
 	})
 }
 
-// Grad returns the sum of the gradients since ZeroGrad, nil if there was none.
+// Grad returns the sum of the gradients since ZeroGrad, or nil if there is none.
 func (t *Tensor) Grad() *Tensor {
 	var g *Tensor
 	locked(func(*ir.Recorder) {
@@ -57,14 +56,14 @@ func (t *Tensor) Grad() *Tensor {
 	return g
 }
 
-// SetGrad gives t, a parameter, a gradient in the place of the one that it has, as if
-// Backward had computed it. It panics if it has not the shape and element type of t.
+// SetGrad replaces the gradient of the parameter t, as if Backward had computed g. It panics if g
+// does not have the shape and element type of t.
 func (t *Tensor) SetGrad(g *Tensor) {
 	locked(func(r *ir.Recorder) {
-		v, gradient := t.value("SetGrad"), g.own("SetGrad")
+		v, gradient := t.value("SetGrad"), g.holdValue("SetGrad")
 		switch {
 		case t.leaf == nil:
-			panic(&StateError{Op: "SetGrad", Hint: "the tensor requires no gradient"})
+			panic(&StateError{Op: "SetGrad", Hint: "the tensor does not require a gradient; make it a parameter with Parameter or SetRequiresGrad"})
 		case !slices.Equal(v.Shape(), gradient.Shape()):
 			panic(&ShapeError{Op: "SetGrad", Shapes: [][]int{v.Shape(), gradient.Shape()}, Hint: "the gradient must have the shape of the parameter"})
 		case v.DType() != gradient.DType():
@@ -73,27 +72,27 @@ func (t *Tensor) SetGrad(g *Tensor) {
 		if gradient.RequiresGrad() {
 			gradient = r.Alias(gradient)
 		}
-		gradient.Hold() // before the old one goes, which it may be
+		gradient.Hold() // before ZeroGrad, in case it is the current gradient
 		r.ZeroGrad(t.leaf)
 		t.leaf.Grad = gradient
 	})
 }
 
-// AfterGrad has f be called within each Backward as soon as the gradient of t, a
-// parameter, is complete, while those of others are still to be taken; nil for
-// nothing. With a Recompute in the graph it is called at the end. f may read the
-// gradient, which runs what was recorded up to there.
+// AfterGrad calls f in each Backward as soon as the gradient of the parameter t is complete, while
+// other gradients are still to be computed; nil removes f. If the graph contains a Recompute, f is
+// called at the end. f may read the gradient, which runs the ops recorded so far. It corresponds to
+// torch's register_post_accumulate_grad_hook.
 func (t *Tensor) AfterGrad(f func()) {
 	locked(func(*ir.Recorder) {
 		t.value("AfterGrad")
 		if t.leaf == nil {
-			panic(&StateError{Op: "AfterGrad", Hint: "the tensor requires no gradient"})
+			panic(&StateError{Op: "AfterGrad", Hint: "the tensor does not require a gradient; make it a parameter with Parameter or SetRequiresGrad"})
 		}
 		t.leaf.After = f
 	})
 }
 
-// ZeroGrad forgets the gradient.
+// ZeroGrad removes the gradient.
 func (t *Tensor) ZeroGrad() {
 	locked(func(r *ir.Recorder) {
 		if t.leaf != nil {
@@ -107,21 +106,21 @@ func (t *Tensor) Detach() *Tensor {
 	return arrange("Detach", func(r *ir.Recorder, v []*ir.Value) *ir.Value { return r.Alias(v[0]) }, t)
 }
 
-// Clone returns a copy of its own, through which gradients flow.
+// Clone returns a copy through which gradients flow.
 func (t *Tensor) Clone() *Tensor { return record(ir.Copy{}, t) }
 
-// Assign gives t the value of src, which has its shape and element type; ops
-// recorded before see the old value. It is how parameters are updated:
+// Assign gives t the value of src, which must have the same shape and element type. Ops recorded
+// before see the old value. Parameters are updated with it:
 //
-//	tensor.NoGrad(func() { p.Assign(p.Sub(p.Grad().MulScalar(rate))) })
+//	tensor.NoGrad(func() { p.Assign(p.Sub(p.Grad().MulScalar(learningRate))) })
 //
-// Where nobody else can read the old value the new one is computed in its
-// place. If src is a result that was not computed yet, its value moves to t:
-// src can be read until the next Assign to t, and says so if it is used later.
+// If nothing else can read the old value, the new one is computed in place. If src is a result that
+// is not computed yet, its value moves to t: src can be read until the next Assign to t; using it
+// later panics with a *StateError.
 func (t *Tensor) Assign(src *Tensor) {
 	locked(func(r *ir.Recorder) {
-		t.own("Assign")
-		src.own("Assign")
+		t.holdValue("Assign")
+		src.holdValue("Assign")
 		src.borrowed = r.Assign(&t.v, src.v, t.leaf)
 	})
 }

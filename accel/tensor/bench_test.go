@@ -8,9 +8,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// BenchmarkMLPStep is one step of a 784-256-128-10 classifier with a batch of
-// 256: forward, gradient and AdamW. The best step tells what the code can do
-// on a machine that others use too.
+// BenchmarkMLPStep is one step of a 784-256-128-10 classifier with a batch of 256: forward,
+// backward and AdamW. The fastest step shows what the code can do even if the machine is shared.
 func BenchmarkMLPStep(b *testing.B) {
 	n := newMLP(NewGenerator(1), 256, 784, 256, 128, 10)
 	for range 3 {
@@ -22,14 +21,13 @@ func BenchmarkMLPStep(b *testing.B) {
 		n.train()
 		best = min(best, time.Since(start).Seconds())
 	}
-	// The product that would give the input's gradient is not computed.
+	// The gradient of the input is not computed.
 	const flops = 256 * (4*784*256 + 6*256*128 + 6*128*10)
 	b.ReportMetric(best*1e6, "µs/best-step")
 	b.ReportMetric(flops/best/1e9, "GFLOP/s-best")
 }
 
-// BenchmarkTinyStep is a step of so small a classifier that only recording and
-// replaying take time.
+// BenchmarkTinyStep is a step of so small a classifier that recording and replaying dominate.
 func BenchmarkTinyStep(b *testing.B) {
 	n := newMLP(NewGenerator(1), 1, 2, 2, 2, 2)
 	for range 3 {
@@ -45,7 +43,7 @@ func BenchmarkTinyStep(b *testing.B) {
 	b.ReportMetric(best*1e6, "µs/best-step")
 }
 
-// BenchmarkRecord is what an op costs before it runs.
+// BenchmarkRecord measures the time to record an op.
 func BenchmarkRecord(b *testing.B) {
 	x, y := Zeros(1), Zeros(1)
 	best := math.Inf(1)
@@ -61,8 +59,8 @@ func BenchmarkRecord(b *testing.B) {
 	b.ReportMetric(best*1e9, "ns/best-op")
 }
 
-// BenchmarkConv2D is the layers of small networks for images of 28×28 and 14×14, and
-// their gradients, with a batch of 128.
+// BenchmarkConv2D measures the layers of small networks for 28×28 and 14×14 images, and their
+// gradients, with a batch of 128.
 func BenchmarkConv2D(b *testing.B) {
 	for _, layer := range []struct {
 		name                  string

@@ -2,14 +2,13 @@ package tensor
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// Window says how the window of a convolution or pool moves over an image.
-// Each pair is height and width. The zero Window moves by one (a pool: by its
-// size), without padding or dilation, in one group.
+// Window describes the sliding window of a convolution or pooling. Each pair is height and width.
+// The zero Window has stride 1 (pooling: the window's size), no padding, no dilation and one group.
 type Window struct {
-	Stride   [2]int // step from one place to the next; 0 means the default
-	Padding  [2]int // zeros (in a pool: nothing) added on both sides
-	Dilation [2]int // distance of the window's elements; 0 means 1
-	Groups   int    // of channels that a convolution keeps apart; 0 means 1
+	Stride   [2]int // 0 means the default
+	Padding  [2]int // rows and columns added on both sides; a convolution pads with zeros, pooling ignores them
+	Dilation [2]int // distance between the elements of the window; 0 means 1
+	Groups   int    // groups of channels that a convolution does not mix; 0 means 1
 }
 
 func orDefault(n, d [2]int) [2]int {
@@ -21,20 +20,17 @@ func orDefault(n, d [2]int) [2]int {
 	return n
 }
 
-// Conv2D returns the cross-correlation of images x [N, C, H, W] with weight
-// [O, C/groups, KH, KW], plus bias [O], which may be nil: torch's conv2d. It
-// gives [N, O, OH, OW] with OH = ⌊(H + 2·padding - dilation·(KH-1) - 1)/stride⌋ + 1.
-// A ReLU that follows is part of it. Where x or the gradient has an infinite
-// element, the gradient of the weight may be NaN.
+// Conv2D returns the cross-correlation of images x [N, C, H, W] with weight [O, C/groups, KH, KW],
+// plus bias [O], which may be nil: torch's conv2d. The result is [N, O, OH, OW] with OH = ⌊(H +
+// 2·padding - dilation·(KH-1) - 1)/stride⌋ + 1. A following ReLU is fused into it. If x or the
+// gradient has an infinite element, the gradient of the weight may be NaN.
 //
-// On the processor kernels of 3×3 that move by one over many channels go through
-// Winograd's transforms, with a third to a quarter of the multiplications. They
-// round about twice as much as a sum of all products: relative to the size of the
-// results 1.2·10⁻⁶ in place of 0.6·10⁻⁶ for 128 channels. Up to 4×4 neighbours share
-// a transform, so that an infinite element makes all of them NaN. For all others
-// each image is spread into rows that share their padding, so that every element of
-// the kernel reads the same memory, shifted, and multiplies in place; there are no
-// copies of patches.
+// On the CPU, 3×3 kernels of stride 1 over many channels use Winograd's algorithm, with a third to
+// a quarter of the multiplications. Its rounding error is about twice that of a direct sum:
+// 1.2·10⁻⁶ relative to the results instead of 0.6·10⁻⁶ with 128 channels. Up to 4×4 neighbouring
+// results share a transform, so an infinite element makes all of them NaN. For other kernels each
+// image is laid out in rows that share their padding. Each kernel element then reads the same
+// memory, shifted, and no patches are copied (no im2col).
 func Conv2D(x, weight, bias *Tensor, window Window) *Tensor {
 	in := []*Tensor{x, weight}
 	if bias != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/cpu"
 )
 
-// convRef returns the definition, place by place.
+// convRef computes a convolution by its definition.
 func convRef(w Window) func(in []array) array {
 	one := [2]int{1, 1}
 	s, d := orDefault(w.Stride, one), orDefault(w.Dilation, one)
@@ -63,7 +63,7 @@ func convRows() []opRow {
 	}
 	relu := convRow("ReLU", Window{Padding: pair(1)}, shapes(3, 3, 4, 9))
 	f, ref := relu.f, relu.ref
-	relu.f = func(in []*Tensor) *Tensor { return releasing(f(in), (*Tensor).ReLU) }
+	relu.f = func(in []*Tensor) *Tensor { return releaseAfter(f(in), (*Tensor).ReLU) }
 	relu.ref = func(in []array) array {
 		return mapRef(func(x float64) float64 { return math.Max(x, 0) })([]array{ref(in)})
 	}
@@ -87,8 +87,8 @@ func convRows() []opRow {
 	}
 }
 
-// TestConvOnEveryImplementation compares the kernel sets with float64, on sizes
-// that are cut into several tiles and blocks.
+// TestConvOnEveryImplementation compares each instruction set with float64, on sizes that are split
+// into several tiles and blocks.
 func TestConvOnEveryImplementation(t *testing.T) {
 	for i, row := range []struct {
 		w    Window
@@ -98,7 +98,7 @@ func TestConvOnEveryImplementation(t *testing.T) {
 		{Window{Padding: [2]int{1, 1}}, []int{2, 70, 8, 8}, []int{20, 70, 3, 3}},
 		{Window{Stride: [2]int{2, 2}, Padding: [2]int{3, 3}}, []int{1, 3, 40, 33}, []int{8, 3, 7, 7}},
 		{Window{Groups: 24, Padding: [2]int{1, 1}}, []int{3, 24, 12, 12}, []int{24, 1, 3, 3}},
-		// Wide enough for products without the padding.
+		// Wide enough to be computed as matrix multiplications without the padding.
 		{Window{Padding: [2]int{1, 1}}, []int{7, 50, 5, 3}, []int{67, 50, 3, 3}},
 		{Window{Padding: [2]int{1, 1}}, []int{1, 48, 25, 31}, []int{48, 48, 3, 3}},
 		{Window{Stride: [2]int{2, 3}, Padding: [2]int{1, 0}}, []int{5, 49, 9, 10}, []int{50, 49, 3, 2}},
@@ -114,9 +114,9 @@ func TestConvOnEveryImplementation(t *testing.T) {
 					ctx := fmt.Sprintf("%s, %d threads, %v by %v", name, threads, row.x, row.k)
 					tx, tk := Parameter(New(x.floats(), x.shape...)), Parameter(New(k.floats(), k.shape...))
 					y := Conv2D(tx, tk, nil, row.w)
-					compare(t, ctx, y, want, 1e-4) // sums of up to 630 products of numbers around 1
-					// The gradient of Σ y·z is linear in z: its products with x
-					// and w are both Σ y·z.
+					compare(t, ctx, y, want, 1e-4) // sums of up to 630 terms around 1
+					// The gradient of Σ y·z is linear in z: its inner products with x
+					// and w both equal Σ y·z.
 					y.Mul(New(z.floats(), z.shape...)).Sum().Backward()
 					sum := 0.0
 					for i, v := range z.data {
@@ -134,7 +134,7 @@ func TestConvOnEveryImplementation(t *testing.T) {
 	}
 }
 
-// TestConvSameBitsOnAnyNumberOfThreads looks at the result and all gradients.
+// TestConvSameBitsOnAnyNumberOfThreads compares the result and all gradients.
 func TestConvSameBitsOnAnyNumberOfThreads(t *testing.T) {
 	for _, channels := range [][2]int{{3, 10}, {50, 70}} {
 		var want []float32
@@ -158,7 +158,7 @@ func TestConvSameBitsOnAnyNumberOfThreads(t *testing.T) {
 
 func fromTensor(t *Tensor) array { return array{t.Shape(), t.Float64s()} }
 
-// FuzzConv2D compares any convolution, and its gradients, with the definition.
+// FuzzConv2D compares random convolutions and their gradients with the definition.
 func FuzzConv2D(f *testing.F) {
 	f.Add(uint64(1), uint32(0x12345678), uint32(0x0f1e2d3c))
 	f.Add(uint64(2), uint32(0xffffffff), uint32(0))
@@ -194,7 +194,7 @@ func FuzzConv2D(f *testing.F) {
 		compare(t, ctx, y, want, 1e-5)
 		z := randomArray(r, -1, 1, want.shape...)
 		y.Mul(New(z.floats(), z.shape...)).Sum().Backward()
-		// Linear in each input: a change d of it changes the sum by gradient·d.
+		// The sum is linear in each input: adding d to an input adds gradient·d to the sum.
 		for i, a := range in {
 			d := randomArray(r, -1, 1, a.shape...)
 			moved := slices.Clone(in)

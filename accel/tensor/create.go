@@ -8,19 +8,20 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
-// New makes a float32 tensor of a copy of data in row-major order. It panics
-// with a *ShapeError if the shape does not have len(data) elements.
+// New makes a float32 tensor from a copy of data in row-major order. It panics with a *ShapeError
+// if the shape does not have len(data) elements.
 func New(data []float32, shape ...int) *Tensor {
 	return fromHost("New", data, Float32, shape)
 }
 
-// FromFloat64s makes a float64 tensor of a copy of data in row-major order. It
-// panics with a *ShapeError if the shape does not have len(data) elements.
+// FromFloat64s makes a float64 tensor from a copy of data in row-major order. It panics with a
+// *ShapeError if the shape does not have len(data) elements.
 func FromFloat64s(data []float64, shape ...int) *Tensor {
 	return fromHost("FromFloat64s", data, Float64, shape)
 }
 
-// FromInts makes an int32 tensor: labels or indices.
+// FromInts makes an int32 tensor from a copy of data, such as labels or indices. It panics with a
+// *DTypeError if a value does not fit into 32 bits.
 func FromInts(data []int, shape ...int) *Tensor {
 	narrow := make([]int32, len(data))
 	for i, v := range data {
@@ -32,7 +33,7 @@ func FromInts(data []int, shape ...int) *Tensor {
 	return fromHost("FromInts", narrow, Int32, shape)
 }
 
-// FromBytes makes a uint8 tensor, for example of images.
+// FromBytes makes a uint8 tensor from a copy of data, such as images.
 func FromBytes(data []uint8, shape ...int) *Tensor {
 	return fromHost("FromBytes", data, Uint8, shape)
 }
@@ -43,9 +44,9 @@ func Zeros(shape ...int) *Tensor { return Full(0, shape...) }
 // Ones makes a float32 tensor of ones.
 func Ones(shape ...int) *Tensor { return Full(1, shape...) }
 
-// Full makes a float32 tensor of one value.
+// Full makes a float32 tensor filled with one value.
 func Full(value float64, shape ...int) *Tensor {
-	data := room("Full", shape)
+	data := hostBuffer("Full", shape)
 	if value != 0 {
 		for i := range data {
 			data[i] = float32(value)
@@ -54,23 +55,23 @@ func Full(value float64, shape ...int) *Tensor {
 	return fromHost("Full", data, Float32, shape)
 }
 
-// Randn makes a float32 tensor of numbers from the standard normal
-// distribution. A nil generator means the default one.
+// Randn makes a float32 tensor with values from the standard normal distribution. A nil generator
+// means the default one.
 func Randn(g *Generator, shape ...int) *Tensor {
-	data := room("Randn", shape)
+	data := hostBuffer("Randn", shape)
 	g.orDefault().fillNormal(data)
 	return fromHost("Randn", data, Float32, shape)
 }
 
-// Uniform makes a float32 tensor of numbers that are equally likely anywhere
-// in [low, high). A nil generator means the default one.
+// Uniform makes a float32 tensor with values from the uniform distribution over [low, high). A nil
+// generator means the default one.
 func Uniform(g *Generator, low, high float64, shape ...int) *Tensor {
-	data := room("Uniform", shape)
+	data := hostBuffer("Uniform", shape)
 	g.orDefault().fillUniform(data, low, high)
 	return fromHost("Uniform", data, Float32, shape)
 }
 
-// checkShape refuses what no tensor can have.
+// checkShape panics with a *ShapeError if no tensor can have the shape.
 func checkShape(op string, shape []int) {
 	for _, d := range shape {
 		if d < 0 {
@@ -78,12 +79,13 @@ func checkShape(op string, shape []int) {
 		}
 	}
 	if !ir.Countable(shape) {
-		panic(&ShapeError{Op: op, Hint: fmt.Sprintf("%s: these are more elements than can be counted", ir.FormatShape(shape))})
+		panic(&ShapeError{Op: op, Hint: fmt.Sprintf("%s: the number of elements exceeds the range of int", ir.FormatShape(shape))})
 	}
 }
 
-// room is memory of the host for a new float32 tensor, if it may be made.
-func room(op string, shape []int) []float32 {
+// hostBuffer allocates host memory for the elements of a new float32 tensor. It panics if the shape is
+// invalid or the memory limit would be exceeded.
+func hostBuffer(op string, shape []int) []float32 {
 	checkShape(op, shape)
 	n := ir.Len(shape)
 	locked(func(r *ir.Recorder) { r.CheckLimit(n * Float32.Size()) })
@@ -97,7 +99,7 @@ type element interface {
 func fromHost[T element](op string, data []T, d DType, shape []int) *Tensor {
 	checkShape(op, shape)
 	if ir.Len(shape) != len(data) {
-		panic(&ShapeError{Op: op, Shapes: [][]int{append([]int{}, shape...)}, Hint: fmt.Sprintf("%d elements are needed, there are %d", ir.Len(shape), len(data))})
+		panic(&ShapeError{Op: op, Shapes: [][]int{append([]int{}, shape...)}, Hint: fmt.Sprintf("the shape has %d elements, data has %d", ir.Len(shape), len(data))})
 	}
 	var t *Tensor
 	locked(func(r *ir.Recorder) {
@@ -106,22 +108,20 @@ func fromHost[T element](op string, data []T, d DType, shape []int) *Tensor {
 	return t
 }
 
-// bytesOf returns the memory of a slice.
+// bytesOf returns the memory of a slice as bytes, without a copy.
 func bytesOf[T element](data []T) []byte {
 	var zero T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(zero)))
 }
 
-// SetData replaces the tensor's elements by a copy of data, as many as it has;
-// they are converted if the tensor is not float32. Ops recorded before see the
-// old elements, ops recorded after the new. An input buffer, or a number that
-// changes each step, is a tensor that is set each time: the plan stays the
-// same.
+// SetData replaces the tensor's elements by a copy of data, which must have as many; they are
+// converted if the tensor is not float32. Ops recorded before see the old elements. Use SetData for
+// an input buffer, or for a number that changes each step: the plan stays the same.
 func (t *Tensor) SetData(data []float32) {
 	locked(func(r *ir.Recorder) {
-		v := t.own("SetData")
+		v := t.holdValue("SetData")
 		if v.Len() != len(data) {
-			panic(&ShapeError{Op: "SetData", Shapes: [][]int{append([]int{}, v.Shape()...)}, Hint: fmt.Sprintf("%d elements are needed, there are %d", v.Len(), len(data))})
+			panic(&ShapeError{Op: "SetData", Shapes: [][]int{append([]int{}, v.Shape()...)}, Hint: fmt.Sprintf("the tensor has %d elements, data has %d", v.Len(), len(data))})
 		}
 		t.v = r.Overwrite(v, encode(data, v.DType()))
 	})
@@ -130,9 +130,9 @@ func (t *Tensor) SetData(data []float32) {
 // SetInts is SetData for integers, such as labels.
 func (t *Tensor) SetInts(data []int) {
 	locked(func(r *ir.Recorder) {
-		v := t.own("SetInts")
+		v := t.holdValue("SetInts")
 		if v.Len() != len(data) {
-			panic(&ShapeError{Op: "SetInts", Shapes: [][]int{append([]int{}, v.Shape()...)}, Hint: fmt.Sprintf("%d elements are needed, there are %d", v.Len(), len(data))})
+			panic(&ShapeError{Op: "SetInts", Shapes: [][]int{append([]int{}, v.Shape()...)}, Hint: fmt.Sprintf("the tensor has %d elements, data has %d", v.Len(), len(data))})
 		}
 		t.v = r.Overwrite(v, encode(data, v.DType()))
 	})
@@ -141,15 +141,15 @@ func (t *Tensor) SetInts(data []int) {
 // SetBytes is SetData for bytes, such as images.
 func (t *Tensor) SetBytes(data []uint8) {
 	locked(func(r *ir.Recorder) {
-		v := t.own("SetBytes")
+		v := t.holdValue("SetBytes")
 		if v.Len() != len(data) {
-			panic(&ShapeError{Op: "SetBytes", Shapes: [][]int{append([]int{}, v.Shape()...)}, Hint: fmt.Sprintf("%d elements are needed, there are %d", v.Len(), len(data))})
+			panic(&ShapeError{Op: "SetBytes", Shapes: [][]int{append([]int{}, v.Shape()...)}, Hint: fmt.Sprintf("the tensor has %d elements, data has %d", v.Len(), len(data))})
 		}
 		t.v = r.Overwrite(v, encode(data, v.DType()))
 	})
 }
 
-// encode converts host numbers to the bytes of an element type.
+// encode converts host values to the bytes of an element type.
 func encode[T float32 | int | uint8](data []T, d DType) []byte {
 	switch d {
 	case Float32:

@@ -17,19 +17,19 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Use has everything be computed on another device from now on: "cpu", "cuda" for
-// the first GPU, "cuda:1" for the second, or one that an imported package adds:
-// package accel/simulated adds "simulated". Tensors that exist follow when they are
-// used next. What has no code on the device is refused when it is computed.
-// The error says why there is no such device.
+// SetDevice selects the device on which everything is computed from now on: "cpu", "cuda" for the first
+// GPU, "cuda:1" for the second, or a device that an imported package registers: package
+// accel/simulated registers "simulated". Existing tensors move when they are used next. An op that
+// the device does not support panics when it is computed. The error says why the device is not
+// available.
 //
-// A program begins with the device that the environment variable QUERN_DEVICE
-// names, with the processor if there is none.
-func Use(device string) (err error) {
+// A program starts on the device named by the environment variable QUERN_DEVICE, or else on the
+// CPU.
+func SetDevice(device string) (err error) {
 	e := shared()
 	e.enter()
 	defer e.leave()
-	defer func() { // what has been recorded runs first, and may fail
+	defer func() { // switching runs the recorded ops, which may fail
 		if p := recover(); p != nil {
 			failed, ok := p.(error)
 			if !ok {
@@ -41,24 +41,24 @@ func Use(device string) (err error) {
 	return e.use(device)
 }
 
-// Device returns the name of the device that computes: "cpu" or, for instance, "cuda:0".
+// Device returns the name of the current device, such as "cpu" or "cuda:0".
 func Device() (name string) {
 	locked(func(r *ir.Recorder) { name = r.Device().Name() })
 	return name
 }
 
-// GPU describes a device that [Use] can name.
+// GPU describes a device that [SetDevice] can name.
 type GPU struct {
-	Device     string // for Use
-	Name       string // of the maker
-	Capability string // what CUDA calls the compute capability, "9.0" for instance
+	Device     string // for SetDevice
+	Name       string // the vendor's product name
+	Capability string // CUDA's compute capability, such as "9.0"
 	SMs        int    // streaming multiprocessors
 	Memory     int    // bytes
-	PCI        string // bus id, 0000:3b:00.0
+	PCI        string // PCI bus ID, such as 0000:3b:00.0
 }
 
-// GPUs returns the GPUs that programs of this package can use. The error says why there
-// are none, in one line.
+// GPUs returns the GPUs that this package can use. If there are none, the error says why in one
+// line.
 func GPUs() ([]GPU, error) {
 	d, err := gpus()
 	if err != nil {
@@ -74,10 +74,10 @@ func GPUs() ([]GPU, error) {
 	return all, nil
 }
 
-// gpus is the CUDA driver, opened once.
+// gpus opens the CUDA driver once.
 var gpus = sync.OnceValues(driver.Open)
 
-// use switches the recorder to a device, which is made at its first use.
+// use switches the recorder to a device, which is opened at its first use.
 func (e *engine) use(name string) error {
 	d, ok := e.devices[canonical(name)]
 	if !ok {
@@ -86,20 +86,20 @@ func (e *engine) use(name string) error {
 			return fmt.Errorf("accel: device %q: %w", name, err)
 		}
 		e.devices[canonical(name)] = d
-		e.round(d)
+		e.applyTF32(d)
 	}
 	left := e.recorder.Device()
 	e.recorder.Switch(d)
-	e.bound()
+	e.applyMemoryLimit()
 	if t, ok := left.(interface{ Trim() error }); ok && left != d {
-		if err := t.Trim(); err != nil { // a GPU that is lost, for instance, which Lost tells
-			slog.Debug("accel: the memory of a device that is left is not given back", "device", left.Name(), "error", err)
+		if err := t.Trim(); err != nil { // for example if the GPU is lost, which DeviceLost reports
+			slog.Debug("accel: cannot release the memory of the previous device", "device", left.Name(), "error", err)
 		}
 	}
 	return nil
 }
 
-// canonical returns a name with its number.
+// canonical returns the device's name with its index.
 func canonical(name string) string {
 	if name == "cuda" {
 		return "cuda:0"
@@ -120,27 +120,27 @@ func open(name string) (ir.Device, error) {
 	text, found := strings.CutPrefix(name, "cuda:")
 	number, err := strconv.Atoi(text)
 	if !found || err != nil || number < 0 {
-		return nil, errors.New(`there are "cpu", "cuda", and "cuda:1" and so on for other GPUs than the first` + registeredNames())
+		return nil, errors.New(`there is no such device; use "cpu", "cuda" for the first GPU, or "cuda:1" and so on for the others` + registeredNames())
 	}
 	d, err := gpus()
 	if err != nil {
 		return nil, err
 	}
 	if n := len(d.Devices()); number >= n {
-		return nil, fmt.Errorf("the machine has %d GPUs, counted from 0", n)
+		return nil, fmt.Errorf("the machine has %d GPUs, counted from 0; tensor.GPUs lists them", n)
 	}
 	return cuda.Open(name, d, number, cuda.Installed(d.Version()))
 }
 
-// unknownSimulated says what is lacking for a simulated GPU.
+// unknownSimulated says why a simulated GPU cannot be used.
 func unknownSimulated() error {
 	if devices.Find("simulated") != nil {
 		return errors.New("there is no such device" + registeredNames())
 	}
-	return errors.New(`the program lacks import _ "github.com/quernlab/quern/accel/simulated"`)
+	return errors.New(`the device is not registered; add import _ "github.com/quernlab/quern/accel/simulated" to the program`)
 }
 
-// registeredNames says which devices packages have added.
+// registeredNames lists the devices that packages have registered, for an error message.
 func registeredNames() string {
 	names := devices.Names()
 	if len(names) == 0 {
@@ -149,10 +149,9 @@ func registeredNames() string {
 	return fmt.Sprintf("; imported packages add %q", names)
 }
 
-// Lost returns the error with which a GPU has failed for good: its memory is gone, and
-// this process cannot use it any more. It is nil of those that work, and while none
-// was used.
-func Lost() (err error) {
+// DeviceLost returns the error with which a GPU has failed permanently: its memory is lost and this
+// process cannot use it any more. It returns nil if no GPU has failed or none was used.
+func DeviceLost() (err error) {
 	if !engineMade.Load() {
 		return nil
 	}
@@ -166,9 +165,9 @@ func Lost() (err error) {
 	return err
 }
 
-// bound sets the limit of memory: that of the user, or of the host's memory. How
-// much a GPU has its driver knows.
-func (e *engine) bound() {
+// applyMemoryLimit sets the recorder's memory limit on the CPU to the user's limit or the default. A GPU's
+// driver knows its own limit.
+func (e *engine) applyMemoryLimit() {
 	limit := e.limit
 	if limit == 0 && e.recorder.Device().Name() == "cpu" {
 		limit = defaultLimit()
@@ -176,13 +175,13 @@ func (e *engine) bound() {
 	e.recorder.SetLimit(limit)
 }
 
-// newEngine returns the engine of a program, on the device that the environment names.
-// One that is not to be had is a *StateError of every op.
+// newEngine returns the engine of a program, on the device that QUERN_DEVICE names. If that device
+// is not available, each op panics with a *StateError.
 func newEngine() *engine {
 	engineMade.Store(true)
 	d := ir.Device(cpu.New(0))
 	e := &engine{recorder: ir.NewRecorder(d), devices: map[string]ir.Device{"cpu": d}, scopes: map[goroutine.Identity]scope{}}
-	e.bound()
+	e.applyMemoryLimit()
 	if name := os.Getenv("QUERN_DEVICE"); name != "" {
 		if err := e.use(name); err != nil {
 			panic(&StateError{Op: "QUERN_DEVICE", Hint: err.Error()})

@@ -1,26 +1,24 @@
-// Package tensor is the tensor that users of accel work with: written eagerly,
-// run from plans.
+// Package tensor implements the tensors of accel. Programs call ops eagerly; the package records
+// them and runs them as optimized plans.
 //
-// An op checks shapes where it is called, panics there with a *ShapeError if
-// they do not fit, and is then recorded. Item, Data and an optimiser's step
-// run the recorded list. A list whose structure was seen before replays its
-// plan; otherwise elementwise ops are fused, memory is planned, and the plan
-// is kept. Forward pass, gradient and update are one list, so they are planned
-// together.
+// An op checks its shapes when it is called, panics there with a *ShapeError if they do not fit,
+// and is recorded. Item, Data and an optimizer's step run the recorded list. If a list of the same
+// structure ran before, its plan is replayed; otherwise elementwise ops are fused, memory is
+// planned, and the plan is cached. Forward pass, gradient and update are one list, so they are
+// planned together.
 //
-// What changes from step to step must not change the structure. The scalars of
-// AddScalar, MulScalar and PowScalar, random masks, and the contents of tensors
-// are no part of it: a learning rate may be passed as MulScalar(rate), or kept
-// in a tensor that SetData changes.
+// Keep what changes from step to step out of the structure. The scalars of AddScalar, MulScalar and
+// PowScalar, random masks, and the contents of tensors are not part of it: pass a learning rate as
+// MulScalar(rate), or keep it in a tensor and call SetData.
 //
-// Ops compute in float32, or in float64 where they are given it and can; those
-// of 16-bit floats compute in float32 and round (see the list of types). A step
-// that is too large for the memory can be cut with Recompute.
+// Ops compute in float32, or in float64 if an input is float64 and the op supports it. Ops of
+// 16-bit floats compute in float32 and round. [Recompute] lets a step run that would need too much
+// memory.
 //
-// Tensors are reclaimed by the garbage collector; nothing is freed by hand.
-// All functions may be called from several goroutines. Two runs with one seed
-// give equal bits, whatever the number of threads.
+// The garbage collector frees tensors; there is no need to free them. All functions may be called
+// from several goroutines. Two runs with the same seed give the same bits, whatever the number of
+// threads.
 //
-// To add an op: its rules and gradient are accel/internal/ir/op_<name>.go, its
-// code is a row of the tables in accel/internal/cpu, and its method is here.
+// To add an op, write its shape rules and gradient in accel/internal/ir/op_<name>.go, its code as a
+// row of the tables in accel/internal/cpu, and its method here.
 package tensor

@@ -13,10 +13,10 @@ func (t *Tensor) Add(o *Tensor) *Tensor { return record(ir.Add{}, t, o) }
 // Sub returns t - o, elementwise with broadcasting.
 func (t *Tensor) Sub(o *Tensor) *Tensor { return record(ir.Sub{}, t, o) }
 
-// Mul is t·o, elementwise with broadcasting.
+// Mul returns t·o, elementwise with broadcasting.
 func (t *Tensor) Mul(o *Tensor) *Tensor { return record(ir.Mul{}, t, o) }
 
-// Div is t/o, elementwise with broadcasting.
+// Div returns t/o, elementwise with broadcasting.
 func (t *Tensor) Div(o *Tensor) *Tensor { return record(ir.Div{}, t, o) }
 
 // Maximum returns the larger of t and o, elementwise with broadcasting; NaN if
@@ -27,24 +27,22 @@ func (t *Tensor) Maximum(o *Tensor) *Tensor { return record(ir.Maximum{}, t, o) 
 // either is NaN.
 func (t *Tensor) Minimum(o *Tensor) *Tensor { return record(ir.Minimum{}, t, o) }
 
-// Pow is tᵒ, elementwise with broadcasting, as math.Pow.
+// Pow returns tᵒ, elementwise with broadcasting, as math.Pow.
 func (t *Tensor) Pow(o *Tensor) *Tensor { return record(ir.Pow{}, t, o) }
 
-// AddScalar returns t + s. A scalar is no part of a plan: it may be another one each
-// step at no cost.
+// AddScalar returns t + s. The scalar is not part of the plan: it may change each step at no cost.
 func (t *Tensor) AddScalar(s float64) *Tensor { return record(ir.AddScalar{Scalar: s}, t) }
 
-// MulScalar is s·t. A scalar is no part of a plan: it may be another one each
-// step at no cost.
+// MulScalar returns s·t. The scalar is not part of the plan: it may change each step at no cost.
 func (t *Tensor) MulScalar(s float64) *Tensor { return record(ir.MulScalar{Scalar: s}, t) }
 
-// PowScalar is tˢ, elementwise, as math.Pow.
+// PowScalar returns tˢ, elementwise, as math.Pow.
 func (t *Tensor) PowScalar(s float64) *Tensor { return record(ir.PowScalar{Scalar: s}, t) }
 
-// Neg is -t.
+// Neg returns -t.
 func (t *Tensor) Neg() *Tensor { return record(ir.Neg{}, t) }
 
-// Exp is eᵗ, elementwise.
+// Exp returns eᵗ, elementwise.
 func (t *Tensor) Exp() *Tensor { return record(ir.Exp{}, t) }
 
 // Log returns the natural logarithm of t, elementwise.
@@ -53,26 +51,26 @@ func (t *Tensor) Log() *Tensor { return record(ir.Log{}, t) }
 // Sqrt returns the square root of t, elementwise.
 func (t *Tensor) Sqrt() *Tensor { return record(ir.Sqrt{}, t) }
 
-// Square is t², elementwise.
+// Square returns t², elementwise.
 func (t *Tensor) Square() *Tensor { return record(ir.Square{}, t) }
 
-// Abs is |t|, elementwise.
+// Abs returns |t|, elementwise.
 func (t *Tensor) Abs() *Tensor { return record(ir.Abs{}, t) }
 
 // Tanh returns the hyperbolic tangent of t, elementwise.
 func (t *Tensor) Tanh() *Tensor { return record(ir.Tanh{}, t) }
 
-// Sigmoid is 1/(1+e⁻ᵗ), elementwise.
+// Sigmoid returns 1/(1+e⁻ᵗ), elementwise.
 func (t *Tensor) Sigmoid() *Tensor { return record(ir.Sigmoid{}, t) }
 
-// ReLU is max(t, 0), elementwise.
+// ReLU returns max(t, 0), elementwise.
 func (t *Tensor) ReLU() *Tensor { return record(ir.ReLU{}, t) }
 
-// GELU is t·Φ(t) with the normal distribution's Φ, elementwise (the exact
+// GELU returns t·Φ(t), elementwise, where Φ is the standard normal distribution function (the exact
 // form, not the tanh approximation).
 func (t *Tensor) GELU() *Tensor { return record(ir.GELU{}, t) }
 
-// SiLU is t·σ(t) with the logistic function σ, elementwise.
+// SiLU returns t·σ(t), elementwise, where σ is the logistic function.
 func (t *Tensor) SiLU() *Tensor { return record(ir.SiLU{}, t) }
 
 // LeakyReLU returns t where it is positive, else slope·t, elementwise.
@@ -87,34 +85,33 @@ func (t *Tensor) Sin() *Tensor { return record(ir.Sin{}, t) }
 // Cos returns the cosine of t in radians, elementwise.
 func (t *Tensor) Cos() *Tensor { return record(ir.Cos{}, t) }
 
-// Floor returns the largest whole number that is not above t, elementwise. No
-// gradient flows through it.
+// Floor returns the largest integer that is not above t, elementwise. No gradient flows through it.
 func (t *Tensor) Floor() *Tensor { return record(ir.Floor{}, t) }
 
-// Clamp returns t between low and high, elementwise; an infinite bound is none. The
-// gradient flows where t lies between, the bounds included.
+// Clamp limits t to [low, high], elementwise; an infinite bound does not limit. The gradient flows
+// where t is within the bounds, including the bounds.
 func (t *Tensor) Clamp(low, high float64) *Tensor {
 	if !(low <= high) {
-		panic(&ShapeError{Op: "Clamp", Hint: fmt.Sprintf("the lower bound %v must not be above the upper %v", low, high)})
+		panic(&ShapeError{Op: "Clamp", Hint: fmt.Sprintf("the lower bound %v is above the upper bound %v", low, high)})
 	}
 	return compute("Clamp", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.AtMost{Scalar: high}, r.Record(ir.AtLeast{Scalar: low}, v[0]))
 	}, t)
 }
 
-// Eq returns 1 where t and o are equal, else 0, as float32, with broadcasting.
-// Both have one element type, whichever it is.
+// Eq returns 1 where t and o are equal, else 0, as float32, with broadcasting. Both must have the
+// same element type, which may be any.
 func (t *Tensor) Eq(o *Tensor) *Tensor { return record(ir.Eq{}, t, o) }
 
-// Greater returns 1 where t > o, else 0, as float32, with broadcasting. Both have
-// one element type, whichever it is.
+// Greater returns 1 where t > o, else 0, as float32, with broadcasting. Both must have the same
+// element type, which may be any.
 func (t *Tensor) Greater(o *Tensor) *Tensor { return record(ir.Greater{}, t, o) }
 
-// Less returns 1 where t < o, else 0, as float32, with broadcasting. Both have one
-// element type, whichever it is.
+// Less returns 1 where t < o, else 0, as float32, with broadcasting. Both must have the same
+// element type, which may be any.
 func (t *Tensor) Less(o *Tensor) *Tensor { return record(ir.Greater{}, o, t) }
 
-// And returns 1 where neither t nor o is 0, else 0, with broadcasting.
+// And returns 1 where both t and o are not 0, else 0, with broadcasting.
 func (t *Tensor) And(o *Tensor) *Tensor { return record(ir.And{}, t, o) }
 
 // Or returns 1 where t or o is not 0, else 0, with broadcasting.
@@ -126,18 +123,18 @@ func (t *Tensor) Not() *Tensor { return record(ir.Not{}, t) }
 // Where returns a where mask is not 0, else b, with broadcasting of all three.
 func Where(mask, a, b *Tensor) *Tensor { return record(ir.Where{}, mask, a, b) }
 
-// Cast returns t with another element type. Floats become integers by dropping the
-// fraction; to Bool is t ≠ 0.
+// Cast returns t converted to another element type. Floats are truncated when they become integers;
+// Bool is t ≠ 0.
 func (t *Tensor) Cast(d DType) *Tensor {
 	if !d.Known() {
-		panic(&DTypeError{Op: "Cast", DTypes: []DType{d}, Hint: "there is no such element type"})
+		panic(&DTypeError{Op: "Cast", DTypes: []DType{d}, Hint: "tensors cannot have this element type"})
 	}
 	return record(ir.Cast{To: d}, t)
 }
 
-// Dropout sets each element to zero with probability p and scales the others
-// by 1/(1-p), so that the mean stays the same; it returns t itself if training
-// is false or p is 0. A nil generator means the default one.
+// Dropout sets each element to zero with probability p and scales the others by 1/(1-p), so that
+// the mean stays the same. It returns t itself if training is false or p is 0. A nil generator
+// means the default one.
 func (t *Tensor) Dropout(p float64, g *Generator, training bool) *Tensor {
 	if !(p >= 0 && p < 1) {
 		panic(&ShapeError{Op: "Dropout", Hint: fmt.Sprintf("the probability %v is not in [0, 1)", p)})

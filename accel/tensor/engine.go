@@ -8,70 +8,70 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// engine is the recorder that all tensors share, and its lock. There is one
-// list of recorded ops, as there is one device at a time; it lives as long as the
-// process.
+// engine holds the recorder that all tensors share, and its lock. There is one list of recorded ops
+// because there is one current device; the engine lives as long as the process.
 //
-// The goroutine that has the lock may enter again: what Recompute runs records
+// The goroutine that holds the lock may lock again: the function of a Recompute records ops while
+// the recorder is recording the Recompute.
 // its ops while the recorder is in the midst of one.
 type engine struct {
 	mu       sync.Mutex
-	owner    atomic.Uintptr // the goroutine that has mu, 0 if none has
-	depth    int            // entries of the owner beyond its first
+	owner    atomic.Uintptr // the goroutine that holds mu, or 0
+	depth    int            // how often the owner has locked again
 	recorder *ir.Recorder
-	limit    int                  // of SetMemoryLimit; 0 for the default
-	devices  map[string]ir.Device // that were used, by name
-	tf32     bool                 // of TF32
+	limit    int                  // set by SetMemoryLimit; 0 means the default
+	devices  map[string]ir.Device // the devices used so far, by name
+	tf32     bool                 // set by AllowTF32
 
-	scopes map[goroutine.Identity]scope // of goroutines that have opened one
-	now    scope                        // the owner's
+	scopes  map[goroutine.Identity]scope // the scopes of goroutines that have one
+	current scope                        // the owner's
 }
 
-// scope is what holds for the ops of one goroutine, as [NoGrad] and [Autocast]
-// have said.
+// scope holds the settings of one goroutine: those of [NoGrad], [Autocast], [NameScope] and
+// [RecordOps].
 type scope struct {
-	noGrad int   // how many NoGrad are open
-	cast   DType // of Autocast; Float32 for none
+	noGrad int   // nesting depth of NoGrad
+	cast   DType // of Autocast; Float32 if off
 	fp8    bool  // of AutocastFP8
 
-	path, kind string // of In, while somebody wants to know
+	path, kind string // of NameScope, while names are recorded
 
-	computed *[]Computed // of Types; nil while nobody wants to know
+	recordedOps *[]RecordedOp // of RecordOps; nil if off
 }
 
 var shared = sync.OnceValue(newEngine)
 
 var engineMade atomic.Bool
 
-// enter takes the lock for the goroutine and lets its scope hold.
+// enter locks the engine for this goroutine and applies its scope.
 func (e *engine) enter() {
 	me := goroutine.Current()
-	if e.owner.Load() == uintptr(me) { // nobody else writes what equals me
+	if e.owner.Load() == uintptr(me) { // no other goroutine stores this value
 		e.depth++
 		return
 	}
 	e.mu.Lock()
 	e.owner.Store(uintptr(me))
-	e.now = scope{}
+	e.current = scope{}
 	if len(e.scopes) > 0 {
-		e.now = e.scopes[me]
+		e.current = e.scopes[me]
 	}
-	e.recorder.NoGrad(e.now.noGrad)
-	e.recorder.SetLayer(e.now.path, e.now.kind)
+	e.recorder.NoGrad(e.current.noGrad)
+	e.recorder.SetLayer(e.current.path, e.current.kind)
 }
 
-// leave gives the lock back.
+// leave unlocks the engine.
 func (e *engine) leave() {
 	if e.depth > 0 {
 		e.depth--
 		return
 	}
-	e.recorder.NoGrad(-e.now.noGrad)
+	e.recorder.NoGrad(-e.current.noGrad)
 	e.owner.Store(0)
 	e.mu.Unlock()
 }
 
-// locked runs f with the engine's lock, which is given back if f panics.
+// locked runs f with the engine locked; it unlocks if f panics.
 func locked(f func(r *ir.Recorder)) {
 	e := shared()
 	e.enter()
@@ -79,23 +79,23 @@ func locked(f func(r *ir.Recorder)) {
 	f(e.recorder)
 }
 
-// within runs f with another scope for this goroutine.
-func within(change func(*scope), f func()) {
+// withScope runs f with a changed scope for this goroutine.
+func withScope(change func(*scope), f func()) {
 	var before scope
 	set := func(s scope) {
 		e := shared()
 		e.enter()
 		defer e.leave()
-		e.recorder.NoGrad(s.noGrad - e.now.noGrad)
+		e.recorder.NoGrad(s.noGrad - e.current.noGrad)
 		e.recorder.SetLayer(s.path, s.kind)
-		e.now = s
+		e.current = s
 		if me := goroutine.Current(); s == (scope{}) {
 			delete(e.scopes, me)
 		} else {
 			e.scopes[me] = s
 		}
 	}
-	locked(func(*ir.Recorder) { before = shared().now })
+	locked(func(*ir.Recorder) { before = shared().current })
 	after := before
 	change(&after)
 	set(after)
@@ -103,28 +103,27 @@ func within(change func(*scope), f func()) {
 	f()
 }
 
-// record appends one op whose inputs are tensors.
+// record records one op whose inputs are tensors.
 func record(op ir.Op, in ...*Tensor) *Tensor {
 	e := shared()
 	e.enter()
 	defer e.leave()
-	var room [4]*ir.Value
-	values := e.prepare(room[:0], op.Name(), in)
+	var buffer [4]*ir.Value
+	values := e.prepare(buffer[:0], op.Name(), in)
 	y := e.recordCast(op, values)
 	if !moves(op) && !compares(op) {
-		e.tell(op.Name(), values, y)
+		e.recordOp(op.Name(), values, y)
 	}
 	return wrap(y)
 }
 
-// recordCast records an op; 16-bit floats are widened before and the result is rounded
-// after.
+// recordCast records an op. It casts 16-bit inputs to float32 and the result back.
 func (e *engine) recordCast(op ir.Op, values []*ir.Value) *ir.Value {
-	if half, back := has16Bit(values); half && !moves(op) {
+	if found, back := has16Bit(values); found && !moves(op) {
 		switch {
 		case compares(op):
 			back = Float32
-		case op.Name() == "Where": // whatever the mask is
+		case op.Name() == "Where": // the type of the mask does not matter
 			_, back = has16Bit(values[1:])
 		}
 		return narrow(e.recorder, e.recorder.Record(op, widen(e.recorder, values)...), back)
@@ -132,51 +131,51 @@ func (e *engine) recordCast(op ir.Op, values []*ir.Value) *ir.Value {
 	return e.recorder.Record(op, values...)
 }
 
-// prepare returns the values of an op's inputs, in the types that Autocast wants.
+// prepare returns the values of an op's inputs, cast as Autocast demands.
 func (e *engine) prepare(values []*ir.Value, op string, in []*Tensor) []*ir.Value {
 	for _, t := range in {
 		values = append(values, t.value(op))
 	}
 	e.recorder.Trim()
-	if e.now.cast != Float32 {
-		return autocast(e.recorder, e.now.cast, op, values)
+	if e.current.cast != Float32 {
+		return autocast(e.recorder, e.current.cast, op, values)
 	}
 	return values
 }
 
-// compute records what f does with the tensors' values, under the lock. 16-bit
-// floats are widened before and the result is rounded after.
+// compute records the ops that f makes from the tensors' values. It casts 16-bit inputs to float32
+// and the result back.
 func compute(op string, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
 	return arrange(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		half, back := has16Bit(v)
-		if !half {
+		found, back := has16Bit(v)
+		if !found {
 			y := f(r, v)
-			shared().tell(op, v, y)
+			shared().recordOp(op, v, y)
 			return y
 		}
 		if followsFirst(op) {
 			back = v[0].DType()
 		}
 		y := narrow(r, f(r, widen(r, v)), back)
-		shared().tell(op, v, y)
+		shared().recordOp(op, v, y)
 		return y
 	}, in...)
 }
 
-// arrange is compute for ops that only move elements.
+// arrange is compute for ops that only move elements, which need no casts.
 func arrange(op string, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
 	e := shared()
 	e.enter()
 	defer e.leave()
-	var room [4]*ir.Value
-	values := e.prepare(room[:0], op, in)
-	defer callIt(op)
+	var buffer [4]*ir.Value
+	values := e.prepare(buffer[:0], op, in)
+	defer renameOp(op)
 	return wrap(f(e.recorder, values))
 }
 
-// callIt is deferred by an op that is made of others: errors of these have the
-// name that the user called.
-func callIt(op string) {
+// renameOp is deferred by a public op that is made of other ops. It renames their errors to the op
+// that the user called.
+func renameOp(op string) {
 	p := recover()
 	switch e := p.(type) {
 	case nil:
@@ -189,24 +188,21 @@ func callIt(op string) {
 	panic(p)
 }
 
-// Flush runs everything that was recorded. Item, Data and the optimisers call
-// it; nobody else needs to.
+// Flush runs all recorded ops. Item, Data and the optimizers call it; programs rarely need to.
 func Flush() { locked((*ir.Recorder).Flush) }
 
-// Synchronize runs everything that was recorded and waits until the device has done
-// it, as a measurement of time must. It panics with the error that the device has
-// met.
+// Synchronize runs all recorded ops and waits until the device has finished them; call it before
+// reading a clock. It panics with the device's error if an op failed.
 func Synchronize() { locked((*ir.Recorder).Wait) }
 
-// NoGrad runs f; what this goroutine computes meanwhile has no gradient. Other
-// goroutines, those that f starts among them, go on as they are. Updates of
-// parameters and evaluation belong in it.
-func NoGrad(f func()) { within(func(s *scope) { s.noGrad++ }, f) }
+// NoGrad runs f with gradients disabled for this goroutine; other goroutines, including those that
+// f starts, are not affected. Use it for evaluation and for updates of parameters.
+func NoGrad(f func()) { withScope(func(s *scope) { s.noGrad++ }, f) }
 
-// Statistics counts what the engine did since the last ResetStats.
+// Statistics counts what the engine has done since the last ResetStats.
 type Statistics = ir.Stats
 
-// DeviceCounts is what was asked of a GPU.
+// DeviceCounts counts the calls to a GPU's driver.
 type DeviceCounts = ir.DeviceCounts
 
 // Stats returns the counts.

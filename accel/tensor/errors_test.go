@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// catch returns what f panics with.
+// catch returns the error that f panics with.
 func catch(f func()) (err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -38,12 +38,12 @@ func TestErrors(t *testing.T) {
 		{"linear", func() { Linear(a, b, nil) }, "Linear: [2 3] and [4 5]: "},
 		{"reshape", func() { a.Reshape(4) }, "Reshape: [2 3]: cannot be reshaped to [4]"},
 		{"reshape with -1", func() { a.Reshape(-1, 4) }, "Reshape: [2 3]: cannot be reshaped to [-1 4]"},
-		{"axis", func() { a.Sum(2) }, "Sum: [2 3]: the axis is out of range"},
+		{"axis", func() { a.Sum(2) }, "Sum: [2 3]: axis 2 is out of range, the tensor has 2 dimensions"},
 		{"slice", func() { a.Slice(0, 1, 3) }, "Slice: [2 3]: the range 1:3 is outside of axis 0"},
 		{"permutation", func() { a.Permute(0, 0) }, "Permute: [2 3]: the permutation [0 0]"},
 		{"empty maximum", func() { Zeros(2, 0).Max(1) }, "Max: [2 0]: an empty axis"},
-		{"item", func() { a.Item() }, "Item: [2 3]: a single element"},
-		{"new", func() { New(make([]float32, 5), 2, 3) }, "New: [2 3]: 6 elements are needed, there are 5"},
+		{"item", func() { a.Item() }, "Item: [2 3]: the tensor must have a single element"},
+		{"new", func() { New(make([]float32, 5), 2, 3) }, "New: [2 3]: the shape has 6 elements, data has 5"},
 		{"dtype", func() { FromInts([]int{1}, 1).Exp() }, "Exp: int32: the input must be float32 or float64"},
 		{"mixed compare", func() { FromInts([]int{1}, 1).Eq(Ones(1)) }, "Eq: int32 and float32"},
 		{"label", func() { CrossEntropy(a, FromInts([]int{0, 3}, 2)) }, "CrossEntropy: index 3 is outside 0..2"},
@@ -68,33 +68,33 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestErrorsOfEveryOp calls each public op with what it cannot take: every row is
-// an error in words, with the op's name, where it is called.
+// TestErrorsOfEveryOp calls each public op with invalid arguments. Each row must panic with a typed
+// error that names the op.
 func TestErrorsOfEveryOp(t *testing.T) {
 	m, odd, cube, ints := Zeros(2, 3), Zeros(4, 5), Zeros(2, 3, 4), FromInts([]int{0, 1}, 2)
 	image, kernel := Zeros(1, 2, 4, 4), Zeros(3, 2, 3, 3)
 	q := Zeros(1, 2, 3, 4)
-	wide := m.Cast(Float64)
+	float64s := m.Cast(Float64)
 	huge := math.MaxInt
 	for op, rows := range map[string][]func(){
 		"Abs":             {func() { ints.Abs() }},
-		"Add":             {func() { m.Add(odd) }, func() { m.Add(ints) }, func() { m.Add(wide) }, func() { m.Add(nil) }},
+		"Add":             {func() { m.Add(odd) }, func() { m.Add(ints) }, func() { m.Add(float64s) }, func() { m.Add(nil) }},
 		"AddScalar":       {func() { ints.AddScalar(1) }},
 		"And":             {func() { m.And(odd) }, func() { ints.And(ints) }},
 		"ArgMax":          {func() { m.ArgMax(2) }, func() { ints.ArgMax(0) }, func() { Zeros(0, 2).ArgMax(0) }},
-		"Assign":          {func() { m.Assign(odd) }, func() { m.Assign(wide) }},
+		"Assign":          {func() { m.Assign(odd) }, func() { m.Assign(float64s) }},
 		"Attention":       {func() { Attention(m, m, m, false) }, func() { Attention(q, q.Slice(3, 0, 2), q, false) }, func() { Attention(q, q, q.Cast(Float64), true) }},
 		"AvgPool2D":       {func() { AvgPool2D(m, [2]int{2, 2}, Window{}) }, func() { AvgPool2D(image, [2]int{5, 1}, Window{}) }, func() { AvgPool2D(image, [2]int{2, 2}, Window{Padding: [2]int{2, 2}}) }, func() { AvgPool2D(image, [2]int{2, 2}, Window{Stride: [2]int{-1, 1}}) }},
 		"Backward":        {func() { m.Backward() }, func() { Parameter(Ones(2)).Backward() }, func() { Ones().Backward() }},
 		"BatchNorm":       {func() { BatchNorm(Zeros(3), nil, nil, nil, nil, 0.1, 1e-5, true) }, func() { BatchNorm(m, Ones(2), nil, nil, nil, 0.1, 1e-5, true) }, func() { BatchNorm(Zeros(1, 3), nil, nil, nil, nil, 0.1, 1e-5, true) }, func() { BatchNorm(m, nil, nil, Zeros(3), nil, 0.1, 1e-5, true) }, func() { BatchNorm(ints.Reshape(2, 1), nil, nil, nil, nil, 0.1, 1e-5, true) }},
 		"Cast":            {func() { m.Cast(DType(99)) }},
 		"Clamp":           {func() { m.Clamp(1, 0) }, func() { m.Clamp(math.NaN(), 0) }},
-		"Concat":          {func() { Concat(0) }, func() { Concat(1, m, odd) }, func() { Concat(5, m) }, func() { Concat(0, m, wide) }, func() { Concat(0, m, cube) }},
+		"Concat":          {func() { Concat(0) }, func() { Concat(1, m, odd) }, func() { Concat(5, m) }, func() { Concat(0, m, float64s) }, func() { Concat(0, m, cube) }},
 		"Conv2D":          {func() { Conv2D(m, kernel, nil, Window{}) }, func() { Conv2D(image, Zeros(3, 1, 3, 3), nil, Window{}) }, func() { Conv2D(image, kernel, Zeros(2), Window{}) }, func() { Conv2D(image, kernel, nil, Window{Groups: 3}) }, func() { Conv2D(image, Zeros(3, 2, 5, 5), nil, Window{}) }, func() { Conv2D(image, kernel, nil, Window{Padding: [2]int{-1, 0}}) }},
 		"Cos":             {func() { ints.Cos() }},
 		"CrossEntropy":    {func() { CrossEntropy(m, Zeros(2)) }, func() { CrossEntropy(m, FromInts([]int{0}, 1)) }, func() { CrossEntropy(cube, ints) }, func() { CrossEntropy(Zeros(0, 3), FromInts(nil, 0)) }, func() { CrossEntropy(m, FromInts([]int{0, -1}, 2)) }},
 		"CumSum":          {func() { m.CumSum(-3) }, func() { ints.CumSum(0) }},
-		"Dim":             {func() { m.Size(2) }},
+		"Size":            {func() { m.Size(2) }},
 		"Div":             {func() { m.Div(odd) }},
 		"Dropout":         {func() { m.Dropout(1, nil, true) }, func() { m.Dropout(math.NaN(), nil, true) }},
 		"ELU":             {func() { ints.ELU(1) }},
@@ -109,7 +109,7 @@ func TestErrorsOfEveryOp(t *testing.T) {
 		"GELU":            {func() { ints.GELU() }},
 		"IndexSelect":     {func() { Ones().IndexSelect(ints) }, func() { m.IndexSelect(m) }, func() { m.IndexSelect(FromInts([]int{2}, 1)) }, func() { m.IndexSelect(FromInts([]int{-1}, 1)) }},
 		"GlobalAvgPool2D": {func() { GlobalAvgPool2D(m) }},
-		"Greater":         {func() { m.Greater(odd) }, func() { m.Greater(wide) }},
+		"Greater":         {func() { m.Greater(odd) }, func() { m.Greater(float64s) }},
 		"Item":            {func() { m.Item() }},
 		"LayerNorm":       {func() { LayerNorm(m, Ones(2), nil, 1, 1e-5) }, func() { LayerNorm(m, nil, nil, 3, 1e-5) }, func() { LayerNorm(m, nil, nil, 0, 1e-5) }},
 		"LeakyReLU":       {func() { ints.LeakyReLU(0.1) }},
@@ -118,7 +118,7 @@ func TestErrorsOfEveryOp(t *testing.T) {
 		"LogSoftmax":      {func() { m.LogSoftmax(2) }, func() { Ones().LogSoftmax(0) }},
 		"LogSumExp":       {func() { m.LogSumExp(2) }},
 		"MSE":             {func() { MSE(m, odd) }, func() { MSE(m, Zeros(1, 3)) }},
-		"MatMul":          {func() { m.MatMul(odd) }, func() { Ones(3).MatMul(m) }, func() { Zeros(2, 2, 3).MatMul(Zeros(3, 3, 2)) }, func() { m.MatMul(wide.T()) }, func() { Zeros(1, 0).Expand(1<<40, 0).MatMul(Zeros(0, 1).Expand(0, 1<<40)) }},
+		"MatMul":          {func() { m.MatMul(odd) }, func() { Ones(3).MatMul(m) }, func() { Zeros(2, 2, 3).MatMul(Zeros(3, 3, 2)) }, func() { m.MatMul(float64s.T()) }, func() { Zeros(1, 0).Expand(1<<40, 0).MatMul(Zeros(0, 1).Expand(0, 1<<40)) }},
 		"Max":             {func() { m.Max(2) }, func() { Zeros(2, 0).Max(1) }},
 		"MaxPool2D":       {func() { MaxPool2D(cube, [2]int{2, 2}, Window{}) }, func() { MaxPool2D(image, [2]int{0, 2}, Window{}) }, func() { MaxPool2D(image, [2]int{2, 2}, Window{Dilation: [2]int{4, 1}}) }},
 		"Maximum":         {func() { m.Maximum(odd) }},
@@ -154,12 +154,13 @@ func TestErrorsOfEveryOp(t *testing.T) {
 		"Std":             {func() { m.Std(1, 2) }},
 		"Sub":             {func() { m.Sub(odd) }},
 		"Sum":             {func() { m.Sum(2) }, func() { ints.Sum() }},
-		"T":               {func() { Ones(2).T() }},
+		"T":               {func() { Ones(2).T() }, func() { Ones(2, 3, 4).T() }},
+		"MT":              {func() { Ones(2).MT() }},
 		"Tanh":            {func() { ints.Tanh() }},
 		"Permute":         {func() { m.Permute(0) }, func() { m.Permute(0, 0) }, func() { m.Permute(0, 2) }},
 		"Uniform":         {func() { Uniform(nil, 0, 1, -1) }},
 		"Var":             {func() { m.Var(0, 2) }},
-		"Where":           {func() { Where(m, m, odd) }, func() { Where(ints, m, m) }, func() { Where(m, m, wide) }},
+		"Where":           {func() { Where(m, m, odd) }, func() { Where(ints, m, m) }, func() { Where(m, m, float64s) }},
 	} {
 		for i, f := range rows {
 			err := catch(f)
@@ -178,13 +179,14 @@ func TestErrorsOfEveryOp(t *testing.T) {
 			}
 		}
 	}
-	// After all these nothing is left that could not be computed.
+	// No uncomputable op is left in the list.
 	if got := Ones(2).Add(Ones(2)).Data(); !slices.Equal(got, []float32{2, 2}) {
 		t.Errorf("then 1 + 1 is %v", got)
 	}
 }
 
-// TestTooLargeForAnyMachine asks for what has a count but no room: a typed error.
+// TestTooLargeForAnyMachine asks for tensors that are valid but do not fit into memory: a typed
+// error.
 func TestTooLargeForAnyMachine(t *testing.T) {
 	big := 1 << 20 // squared 2⁴⁰ elements, four terabytes
 	long := Zeros(big, 1)
@@ -209,8 +211,8 @@ func TestTooLargeForAnyMachine(t *testing.T) {
 	}
 }
 
-// TestFailedRunKeepsParameters computes a label that is out of range only when
-// the list runs.
+// TestFailedRunKeepsParameters uses a label whose value, out of range, is known only when the list
+// runs.
 func TestFailedRunKeepsParameters(t *testing.T) {
 	n := newMLP(NewGenerator(1), 4, 3, 2)
 	n.train()

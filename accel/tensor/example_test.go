@@ -6,7 +6,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// A line through four points, fitted by gradient descent.
+// Fits a line to four points by gradient descent.
 func Example() {
 	x := tensor.New([]float32{0, 1, 2, 3}, 4, 1)
 	y := tensor.New([]float32{1, 3, 5, 7}, 4, 1)
@@ -55,7 +55,7 @@ func ExampleAutocast() {
 }
 
 func ExampleMaskedAttention() {
-	// Two examples, of two keys and of one: the second key of the second is padding.
+	// Two examples with two keys and one key: the second key of the second example is padding.
 	q := tensor.Zeros(2, 1, 1, 4)
 	k := tensor.Zeros(2, 1, 2, 4)
 	v := tensor.New([]float32{1, 3, 1, 3}, 2, 1, 2, 1)
@@ -69,7 +69,7 @@ func ExampleTensor_RequireFinite() {
 	w := tensor.Parameter(tensor.New([]float32{1, -1}, 2))
 	step := func() (err error) {
 		defer func() { err, _ = recover().(error) }()
-		loss := w.Log().Sum().RequireFinite("loss") // of a negative number
+		loss := w.Log().Sum().RequireFinite("loss") // the logarithm of a negative number
 		loss.Backward()
 		tensor.NoGrad(func() { w.Assign(w.Sub(w.Grad())) })
 		tensor.Flush()

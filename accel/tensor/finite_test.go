@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestRequireFinite makes steps with a watch: a sound one is as without it, and
-// one whose loss is no number changes nothing, running statistics included.
+// TestRequireFinite trains with and without the check: a valid step gives the same result, and a
+// step with a non-finite loss changes nothing, including running statistics.
 func TestRequireFinite(t *testing.T) {
 	type model struct{ w, b, mean, variance, first *Tensor }
 	build := func() *model {
@@ -18,7 +18,7 @@ func TestRequireFinite(t *testing.T) {
 	}
 	step := func(m *model, x *Tensor, watch bool) error {
 		return catch(func() {
-			y := releasing(BatchNorm(Linear(x, m.w, m.b), nil, nil, m.mean, m.variance, 0.1, 1e-5, true), (*Tensor).ReLU)
+			y := releaseAfter(BatchNorm(Linear(x, m.w, m.b), nil, nil, m.mean, m.variance, 0.1, 1e-5, true), (*Tensor).ReLU)
 			loss := y.MatMul(m.w).Log().Mean()
 			if watch {
 				loss = loss.RequireFinite("the loss")
@@ -38,11 +38,11 @@ func TestRequireFinite(t *testing.T) {
 		return slices.Concat(m.w.Data(), m.b.Data(), m.mean.Data(), m.variance.Data(), m.first.Data())
 	}
 	watched, plain := build(), build()
-	for _, m := range []*model{watched, plain} { // weights for which the logarithm is of positive numbers
+	for _, m := range []*model{watched, plain} { // weights for which the arguments of the logarithm are positive
 		NoGrad(func() { m.w.Assign(m.w.Abs().AddScalar(0.1)) })
 	}
 	good := Randn(NewGenerator(5), 20, 3)
-	good = Concat(0, good, good.Neg()) // of every column some are positive
+	good = Concat(0, good, good.Neg()) // each column has positive elements
 	for range 3 {
 		if a, b := step(watched, good, true), step(plain, good, false); (a == nil) != (b == nil) {
 			t.Fatalf("%v, without a watch %v", a, b)
@@ -50,14 +50,14 @@ func TestRequireFinite(t *testing.T) {
 	}
 	before := all(watched)
 	bad := New(append([]float32{float32(math.Inf(1))}, make([]float32, 11)...), 4, 3)
-	for range 2 { // the second time by the plan of the first
+	for range 2 { // the second time with the cached plan
 		err := step(watched, bad, true)
 		var number *NonFiniteError
 		if !errors.As(err, &number) || number.What != "the loss" || !strings.HasPrefix(err.Error(), "the loss is ") {
 			t.Fatalf("got %v", err)
 		}
 		if got := all(watched); !slices.Equal(got, before) {
-			t.Errorf("a step that failed has changed\n%v to\n%v", before, got)
+			t.Errorf("a failed step has changed\n%v to\n%v", before, got)
 		}
 	}
 	if g := watched.b.Grad(); g != nil {
@@ -65,7 +65,7 @@ func TestRequireFinite(t *testing.T) {
 	}
 }
 
-// TestRequireFiniteIsTheTensor looks at values, gradients and types.
+// TestRequireFiniteIsTheTensor compares values, gradients and types with the tensor's own.
 func TestRequireFiniteIsTheTensor(t *testing.T) {
 	for _, d := range []DType{Float32, Float64, BFloat16} {
 		p := Parameter(New([]float32{1, 2, 3, 4}, 2, 2).Cast(d))
@@ -80,11 +80,11 @@ func TestRequireFiniteIsTheTensor(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if err := catch(func() { FromInts([]int{1}, 1).RequireFinite("x") }); err == nil {
-		t.Error("an int32 tensor was watched")
+		t.Error("RequireFinite accepted an int32 tensor")
 	}
 }
 
-// TestFindNonFiniteNamesTheLayer records ops in parts of a model.
+// TestFindNonFiniteNamesTheLayer records ops within NameScope.
 func TestFindNonFiniteNamesTheLayer(t *testing.T) {
 	w := Parameter(Zeros(2))
 	in := func(path, kind string, f func()) { NameScope(func() (string, string) { return path, kind }, f) }

@@ -2,15 +2,15 @@ package tensor
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// halves reports whether there are 16-bit floats, and the type of a result: theirs
-// if all floats have it, else float32.
-func has16Bit(in []*ir.Value) (half bool, result DType) {
+// has16Bit reports whether there are 16-bit floats among the inputs, and the type of the result:
+// the 16-bit type if all floats have it, else float32.
+func has16Bit(in []*ir.Value) (found bool, result DType) {
 	result = Float32
 	for _, v := range in {
 		d := v.DType()
 		switch {
-		case d.Is16Bit() && !half:
-			half, result = true, d
+		case d.Is16Bit() && !found:
+			found, result = true, d
 		case d.Is16Bit() && d != result:
 			result = Float32
 		}
@@ -20,7 +20,7 @@ func has16Bit(in []*ir.Value) (half bool, result DType) {
 			result = Float32
 		}
 	}
-	return half, result
+	return found, result
 }
 
 // widen casts 16-bit floats to float32.
@@ -34,7 +34,7 @@ func widen(r *ir.Recorder, in []*ir.Value) []*ir.Value {
 	return out
 }
 
-// narrow rounds a float32 result.
+// narrow casts a float32 result to d.
 func narrow(r *ir.Recorder, v *ir.Value, d DType) *ir.Value {
 	if v.DType() != Float32 || d == Float32 {
 		return v
@@ -42,7 +42,7 @@ func narrow(r *ir.Recorder, v *ir.Value, d DType) *ir.Value {
 	return r.Record(ir.Cast{To: d}, v)
 }
 
-// moves reports whether an op takes elements as they are.
+// moves reports whether an op copies elements without computing.
 func moves(op ir.Op) bool {
 	switch op.(type) {
 	case ir.Cast, ir.Copy, ir.Expand, ir.Permute:
@@ -51,7 +51,7 @@ func moves(op ir.Op) bool {
 	return false
 }
 
-// compares reports whether an op's result is a mask.
+// compares reports whether an op's result is a mask of 0 and 1.
 func compares(op ir.Op) bool {
 	switch op.(type) {
 	case ir.Eq, ir.Greater, ir.And, ir.Or, ir.Not:

@@ -9,7 +9,7 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
-// TestHalfOps compares ops of 16-bit floats with the float32 op, rounded.
+// TestFloat16Ops compares ops of 16-bit floats with the rounded results of float32 ops.
 func TestFloat16Ops(t *testing.T) {
 	for d, round := range map[DType]func(float32) float32{
 		Float16:  func(f float32) float32 { return tensortype.Float16Value(tensortype.Float16Bits(f)) },
@@ -69,8 +69,8 @@ func TestFloat16Ops(t *testing.T) {
 	}
 }
 
-// TestHalfGradients takes gradients through ops of 16-bit floats, in which they
-// are rounded too, and updates a parameter.
+// TestFloat16Gradients computes gradients through ops of 16-bit floats, which round them too, and
+// updates a parameter.
 func TestFloat16Gradients(t *testing.T) {
 	for _, d := range []DType{Float16, BFloat16} {
 		g := NewGenerator(4)
@@ -101,7 +101,7 @@ func TestMixedTypesAreRefused(t *testing.T) {
 	var dtype *DTypeError
 	for name, f := range map[string]func(){
 		"float32 and float64": func() { Ones(2).Add(Ones(2).Cast(Float64)) },
-		"half and float64":    func() { Ones(2).Cast(Float16).Mul(Ones(2).Cast(Float64)) },
+		"float16 and float64": func() { Ones(2).Cast(Float16).Mul(Ones(2).Cast(Float64)) },
 		"integers":            func() { FromInts([]int{1}, 1).Add(FromInts([]int{1}, 1)) },
 		"no such type":        func() { Ones(2).Cast(99) },
 	} {

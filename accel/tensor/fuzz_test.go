@@ -9,18 +9,18 @@ import (
 	"testing"
 )
 
-// side is the size of the square matrices that random programs work on.
-const side = 4
+// matrixSize is the size of the square matrices of the random programs.
+const matrixSize = 4
 
-// tracked is a tensor with the content that it should have.
+// tracked is a tensor with its expected elements.
 type tracked struct {
 	t     *Tensor
 	want  array
 	id    int
-	moved bool // was the source of an Assign: reading it may be refused
+	moved bool // was the source of an Assign: reading it may panic
 }
 
-// machine runs a program, given as bytes, on tensors and on the reference.
+// machine runs a random program, given as bytes, on tensors and on the reference.
 type machine struct {
 	t     *testing.T
 	r     *rand.Rand
@@ -56,7 +56,7 @@ func (m *machine) log(format string, args ...any) {
 	m.trace = append(m.trace, fmt.Sprintf(format, args...))
 }
 
-func (m *machine) fresh() array { return randomArray(m.r, -1, 1, side, side) }
+func (m *machine) fresh() array { return randomArray(m.r, -1, 1, matrixSize, matrixSize) }
 
 // read compares one tensor with its reference.
 func (m *machine) read(x *tracked) {
@@ -76,7 +76,7 @@ func (m *machine) read(x *tracked) {
 	}
 }
 
-// usable reports whether a tensor can still be used; a moved one may refuse.
+// usable reports whether reading a tensor does not panic.
 func (m *machine) usable(x *tracked) bool {
 	if !x.moved {
 		return true
@@ -121,35 +121,35 @@ func (m *machine) step() {
 		Flush()
 	case 10:
 		m.read(a)
-	case 11: // rows rolled by one
-		m.add(Concat(0, a.t.Slice(0, 1, side), a.t.Slice(0, 0, 1)), build([]int{side, side}, func(i []int) float64 {
-			return a.want.get((i[0]+1)%side, i[1])
+	case 11: // rotate the rows by one
+		m.add(Concat(0, a.t.Slice(0, 1, matrixSize), a.t.Slice(0, 0, 1)), build([]int{matrixSize, matrixSize}, func(i []int) float64 {
+			return a.want.get((i[0]+1)%matrixSize, i[1])
 		}))
 	case 12:
 		m.add(a.t.Maximum(b.t), zipRef(math.Max)(both))
 	case 13:
 		m.add(a.t.Sub(a.t.Mean(0)), zipRef(func(x, y float64) float64 { return x - y })([]array{a.want,
-			foldRef(0, func(v []float64) float64 { return total(v) / side })(both)}))
+			foldRef(0, func(v []float64) float64 { return total(v) / matrixSize })(both)}))
 	case 14:
 		m.add(a.t.Softmax(1), alongRef(1, softmaxLine)(both))
-	case 15: // the usual update
+	case 15: // an in-place update
 		a.t.Assign(a.t.Sub(b.t.MulScalar(0.1)).MulScalar(0.9))
 		a.want = zipRef(func(x, y float64) float64 { return (x - 0.1*y) * 0.9 })(both)
 		a.moved = false
-	case 16: // an update that is no elementwise function of the old value
+	case 16: // an update that is not elementwise
 		a.t.Assign(a.t.T().MatMul(b.t).Tanh())
 		a.want = mapRef(math.Tanh)([]array{matmulRef([]array{permuteRef(1, 0)(both), b.want})})
 		a.moved = false
 	case 17:
-		m.add(a.t.Reshape(2, -1).MulScalar(2).Reshape(side, side).MulScalar(0.5), a.want)
-	case 18: // one step of training
+		m.add(a.t.Reshape(2, -1).MulScalar(2).Reshape(matrixSize, matrixSize).MulScalar(0.5), a.want)
+	case 18: // a training step
 		p := Parameter(a.t.Clone())
 		for range 2 {
 			MSE(p.Mul(p), b.t).Backward()
 		}
-		m.add(p.Grad(), zipRef(func(x, y float64) float64 { return 2 * 4 * x * (x*x - y) / (side * side) })(both))
+		m.add(p.Grad(), zipRef(func(x, y float64) float64 { return 2 * 4 * x * (x*x - y) / (matrixSize * matrixSize) })(both))
 		NoGrad(func() { p.Assign(p.Sub(p.Grad().MulScalar(0.5))) })
-		m.add(p.Detach(), zipRef(func(x, y float64) float64 { return x - 0.5*2*4*x*(x*x-y)/(side*side) })(both))
+		m.add(p.Detach(), zipRef(func(x, y float64) float64 { return x - 0.5*2*4*x*(x*x-y)/(matrixSize*matrixSize) })(both))
 	case 19:
 		if len(m.pool) < 4 {
 			return
@@ -164,7 +164,7 @@ func runProgram(t *testing.T, seed uint64, code []byte) {
 	m := &machine{t: t, r: rand.New(rand.NewPCG(seed, 1)), code: code}
 	for range 4 {
 		v := m.fresh()
-		m.add(New(v.floats(), side, side), v)
+		m.add(New(v.floats(), matrixSize, matrixSize), v)
 	}
 	for len(m.code) > 0 {
 		m.step()
@@ -174,8 +174,8 @@ func runProgram(t *testing.T, seed uint64, code []byte) {
 	}
 }
 
-// FuzzProgram mixes ops, in-place updates, aliases, releases and flushes in any
-// order, and compares every tensor with its reference.
+// FuzzProgram mixes ops, in-place updates, aliases, releases and flushes in random order, and
+// compares every tensor with its reference.
 func FuzzProgram(f *testing.F) {
 	f.Add(uint64(1), []byte{0, 0, 1, 15, 0, 1, 9, 15, 0, 1, 7, 0, 1, 7, 2, 1, 15, 0, 1})
 	f.Add(uint64(2), []byte{5, 0, 0, 15, 0, 1, 9, 0, 0, 2, 0, 0, 15, 0, 1, 16, 0, 1})

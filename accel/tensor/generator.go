@@ -7,11 +7,10 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Generator is a source of random numbers: the Philox4x32-10 counter-based
-// generator (Salmon et al., SC'11) with the seed as key, one block of four
-// 32-bit words for each count. Numbers depend on the seed and on how many were
-// drawn before, never on the number of threads. It is safe for concurrent use,
-// but the order in which goroutines draw is then not fixed.
+// Generator is a random number generator: the counter-based Philox4x32-10 (Salmon et al., SC'11)
+// with the seed as key, one block of four 32-bit words per counter value. The numbers depend on the
+// seed and on how many were drawn before, not on the number of threads. It is safe for concurrent
+// use, but then the order in which goroutines draw is not deterministic.
 type Generator struct {
 	mu      sync.Mutex
 	key     uint64
@@ -23,24 +22,24 @@ func NewGenerator(seed uint64) *Generator { return &Generator{key: seed} }
 
 var (
 	defaultGenerator = NewGenerator(0)
-	weightGenerator  = &Generator{counter: firstOfWeights}
+	weightGenerator  = &Generator{counter: firstWeightCounter}
 )
 
-// firstOfWeights is where in the stream of a seed the numbers of new weights begin, far
-// from all that the default generator draws.
-const firstOfWeights = 1 << 62
+// firstWeightCounter is the first counter of the weight generator, beyond all that the default
+// generator draws from the same seed.
+const firstWeightCounter = 1 << 62
 
-// Seed restarts the default generator, which is used where a nil *Generator is
-// given, and that of [Weights]. They start as Seed(0).
+// Seed restarts the default generator, which is used where a nil *Generator is given, and the
+// generator of [WeightGenerator]. Both start with seed 0.
 func Seed(seed uint64) {
 	defaultGenerator.SetState(seed, 0)
-	weightGenerator.SetState(seed, firstOfWeights)
+	weightGenerator.SetState(seed, firstWeightCounter)
 }
 
-// Weights returns the generator that layers draw their first weights from. It is one of its
-// own, so that it makes no difference to what else is random whether a layer gets its
-// weights in the first step of a training or in a forward pass before it.
-func Weights() *Generator { return weightGenerator }
+// WeightGenerator returns the generator from which layers draw their initial weights. It is separate from
+// the default one so that other random numbers do not depend on whether a layer initializes its
+// weights in the first training step or in an earlier forward pass.
+func WeightGenerator() *Generator { return weightGenerator }
 
 func (g *Generator) orDefault() *Generator {
 	if g == nil {
@@ -55,7 +54,7 @@ func (g *Generator) take(n int) (key, counter uint64) {
 	defer g.mu.Unlock()
 	key, counter = g.key, g.counter
 	g.counter += uint64(n)
-	if d := drawn.Load(); d != nil {
+	if d := activeDraws.Load(); d != nil {
 		d.note(g, counter)
 	}
 	return key, counter
@@ -83,7 +82,7 @@ func (g *Generator) Intn(n int) int {
 	}
 }
 
-// Perm returns the numbers 0 to n-1 in random order (Fisher and Yates).
+// Perm returns a random permutation of 0 to n-1 (Fisher-Yates shuffle).
 func (g *Generator) Perm(n int) []int {
 	p := make([]int, n)
 	for i := range p {
@@ -93,7 +92,7 @@ func (g *Generator) Perm(n int) []int {
 	return p
 }
 
-// fillUniform uses one word for each number.
+// fillUniform uses one word per value.
 func (g *Generator) fillUniform(data []float32, low, high float64) {
 	key, counter := g.take((len(data) + 3) / 4)
 	for i := 0; i < len(data); i += 4 {
@@ -108,7 +107,7 @@ func (g *Generator) fillUniform(data []float32, low, high float64) {
 	}
 }
 
-// fillNormal makes two numbers of two words each (Box and Muller, 1958).
+// fillNormal computes two values from two words (Box-Muller transform, 1958).
 func (g *Generator) fillNormal(data []float32) {
 	key, counter := g.take((len(data) + 3) / 4)
 	for i := 0; i < len(data); i += 4 {

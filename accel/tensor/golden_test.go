@@ -39,7 +39,7 @@ func readGolden(t *testing.T) (g goldenOps) {
 	return g
 }
 
-// goldenFunctions are what the script computes, by the names of its cases.
+// goldenFunctions are the functions of the script's cases, by name.
 var goldenFunctions = map[string]func(in []*Tensor) *Tensor{
 	"conv": func(in []*Tensor) *Tensor { return Conv2D(in[0], in[1], in[2], Window{Padding: [2]int{1, 1}}) },
 	"conv strided": func(in []*Tensor) *Tensor {
@@ -147,11 +147,10 @@ var goldenFunctions = map[string]func(in []*Tensor) *Tensor{
 	"clamp":               func(in []*Tensor) *Tensor { return in[0].Clamp(-0.5, 0.7) },
 }
 
-// truth returns a mask in float32, which And, Or and Not want.
+// truth converts a mask to float32, which And, Or and Not require.
 func truth(t *Tensor) *Tensor { return t.Cast(Float32) }
 
-// TestAgainstTorch runs each case in float32, and in float64 to the digits that
-// the file has.
+// TestAgainstTorch runs each case in float32, and in float64 to the precision of the file.
 func TestAgainstTorch(t *testing.T) { againstTorch(t, Float32, Float64) }
 
 func againstTorch(t *testing.T, types ...DType) {
@@ -178,12 +177,12 @@ func againstTorch(t *testing.T, types ...DType) {
 			w := c.Weight.array()
 			if len(c.Gradients) == 0 {
 				if y.RequiresGrad() && c.Name != "floor" {
-					t.Errorf("%s has a gradient, torch's has none", ctx)
+					t.Errorf("%s has a gradient, PyTorch's has none", ctx)
 				}
 				continue
 			}
 			loss := y.Mul(FromFloat64s(w.data, w.shape...).Cast(y.DType())).Sum()
-			if c.Name == "floor" { // whose gradient is 0 for torch, and none here
+			if c.Name == "floor" { // PyTorch's gradient is 0, here there is none
 				continue
 			}
 			loss.Backward()
@@ -199,7 +198,7 @@ func againstTorch(t *testing.T, types ...DType) {
 	}
 }
 
-// TestHalfAgainstTorch compares bit for bit: the numbers are written exactly.
+// TestFloat16AgainstTorch compares the bits: the file has exact values.
 func TestFloat16AgainstTorch(t *testing.T) {
 	golden := readGolden(t)
 	numbers := func(text []string) []float64 {

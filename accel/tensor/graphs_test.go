@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// numbers are little-endian float64 in base64.
+// numbers are float64 values, little-endian in base64.
 type numbers []float64
 
 func (n *numbers) UnmarshalText(text []byte) error {
@@ -26,7 +26,7 @@ type goldenGraphs struct {
 	Torch  string
 	Graphs []struct {
 		Values []struct {
-			graphNode       // its Op is empty of an input
+			graphNode       // Op is empty for an input
 			Shape     []int // of an input
 			Data      numbers
 		}
@@ -35,7 +35,7 @@ type goldenGraphs struct {
 			Shape        []int
 			Weight, Data numbers
 		}
-		Gradients []numbers // of the inputs; nothing where there is none
+		Gradients []numbers // of the inputs; empty if there is none
 	}
 }
 
@@ -46,13 +46,13 @@ type graphNode struct {
 	Floats []float64
 }
 
-// run returns the result of a node.
+// run computes the result of a node.
 func (n graphNode) run(in []*Tensor) *Tensor {
 	x := in[0]
 	switch n.Op {
 	case "Reshape":
 		return x.Reshape(n.Ints...)
-	case "Transpose":
+	case "Permute":
 		return x.Permute(n.Ints...)
 	case "Expand":
 		return x.Expand(n.Ints...)
@@ -62,7 +62,7 @@ func (n graphNode) run(in []*Tensor) *Tensor {
 		return x.Pad(n.Ints[0], n.Ints[1], n.Ints[2])
 	case "Concat":
 		return Concat(n.Ints[0], in...)
-	case "Gather":
+	case "IndexSelect":
 		return x.IndexSelect(FromInts(n.Ints, len(n.Ints)))
 	case "Where":
 		return Where(x.Greater(Zeros().Cast(x.DType())), in[1], in[2])
@@ -92,8 +92,8 @@ func (n graphNode) run(in []*Tensor) *Tensor {
 	return map[string]func(x *Tensor, axes ...int) *Tensor{"Sum": (*Tensor).Sum, "Mean": (*Tensor).Mean, "Norm": (*Tensor).Norm}[n.Op](x, n.Ints...)
 }
 
-// TestGraphsAgainstTorch has ops follow each other in odd shapes: results and gradients
-// are PyTorch's, in float64 to the last digits, and also when the plan is replayed.
+// TestGraphsAgainstTorch runs random graphs of ops and compares results and gradients with
+// PyTorch's, in float64 to the last digits, also when the plan is replayed.
 func TestGraphsAgainstTorch(t *testing.T) { graphsAgainstTorch(t, Float32, Float64) }
 
 func graphsAgainstTorch(t *testing.T, types ...DType) {
@@ -149,7 +149,7 @@ func graphsAgainstTorch(t *testing.T, types ...DType) {
 	}
 }
 
-// near wants a tensor's numbers up to a share of the largest of them.
+// near compares elements with a tolerance relative to the largest of them.
 func near(t *testing.T, what string, got *Tensor, shape []int, want []float64, tolerance float64) {
 	t.Helper()
 	if fmt.Sprint(got.Shape()) != fmt.Sprint(shape) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Sizes that are cut into several blocks, chunks and tasks.
+// These sizes are split into several blocks, chunks and tasks.
 
 func TestLargeElementwise(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Each library is one line, which says where it is or why it is not used.
+// Each library is described in one line that says where it is or why it is not used.
 func TestLibraries(t *testing.T) {
 	all := Libraries()
 	if len(all) != 3 {

@@ -2,9 +2,8 @@ package tensor
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// CrossEntropy returns the mean over the rows of -ln softmax(logits)[label], a
-// scalar, from logits [N, C] and integer labels [N]. It panics with an
-// *IndexError if a label is not in 0..C-1.
+// CrossEntropy returns the mean of -ln softmax(logits)[label] over the rows, a scalar, for logits
+// [N, C] and integer labels [N]. It panics with an *IndexError if a label is not in 0..C-1.
 func CrossEntropy(logits, labels *Tensor) *Tensor {
 	return compute("CrossEntropy", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		x, y := v[0], v[1]
@@ -15,7 +14,7 @@ func CrossEntropy(logits, labels *Tensor) *Tensor {
 	}, logits, labels)
 }
 
-// MSE returns the mean of (prediction - target)², a scalar; the shapes are equal.
+// MSE returns the mean of (prediction - target)², a scalar. Both must have the same shape.
 func MSE(prediction, target *Tensor) *Tensor {
 	return compute("MSE", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		d := r.Record(ir.Sub{}, v[0], v[1])

@@ -6,12 +6,12 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// MatMul returns the matrix product of t [M, K] and o [K, N], or of each pair of a
-// batch [B…, M, K] and [B…, K, N], whose leading dimensions broadcast.
+// MatMul multiplies the matrices t [M, K] and o [K, N], or those of batches [B…, M, K] and [B…, K,
+// N], whose leading dimensions broadcast.
 func (t *Tensor) MatMul(o *Tensor) *Tensor {
 	return compute("MatMul", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		a, b := v[0].Shape(), v[1].Shape()
-		if n := len(a); n > 2 && len(b) == 2 && a[n-1] == b[0] { // one large product
+		if n := len(a); n > 2 && len(b) == 2 && a[n-1] == b[0] { // one large multiplication
 			y := r.Record(ir.MatMul{}, r.Reshape(v[0], []int{ir.Len(a[:n-1]), a[n-1]}), v[1])
 			return r.Reshape(y, append(slices.Clone(a[:n-1]), b[1]))
 		}
@@ -19,20 +19,20 @@ func (t *Tensor) MatMul(o *Tensor) *Tensor {
 	}, t, o)
 }
 
-// Linear is x·wᵀ + b for x [N…, In], w [Out, In] and b [Out], in one step; a
-// ReLU that follows is part of it. b may be nil.
+// Linear returns x·wᵀ + b for x [N…, In], w [Out, In] and b [Out], which may be nil. A following
+// ReLU is fused into it.
 func Linear(x, w, b *Tensor) *Tensor {
 	in := []*Tensor{x, w}
 	if b != nil {
 		in = append(in, b)
 	}
-	if y := linear8(in); y != nil {
+	if y := linearFP8(in); y != nil {
 		return y
 	}
 	return compute("Linear", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		shape := v[0].Shape()
 		if len(v[1].Shape()) != 2 || len(shape) == 0 || shape[len(shape)-1] != v[1].Shape()[1] {
-			panic(&ShapeError{Op: "Linear", Shapes: [][]int{slices.Clone(shape), slices.Clone(v[1].Shape())}, Hint: "x [N In] and w [Out In] are needed"})
+			panic(&ShapeError{Op: "Linear", Shapes: [][]int{slices.Clone(shape), slices.Clone(v[1].Shape())}, Hint: "x must be [N In] and w [Out In]"})
 		}
 		features := v[1].Shape()[1]
 		rows := r.Reshape(v[0], []int{ir.Len(shape[:len(shape)-1]), features})

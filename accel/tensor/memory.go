@@ -9,29 +9,25 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// SetMemoryLimit bounds the bytes that tensors and the temporaries of plans may
-// take on the device, and returns the old bound. 0, the default, means seven
-// eighths of the machine's memory, or of the limit of Go's runtime
-// (GOMEMLIMIT; in a notebook QUERN_MEMORY_LIMIT) if that is less, and on a GPU what
-// its driver gives. An op, or the
-// run of a list, that would go beyond panics with an *OutOfMemoryError; tensors
-// that exist stay as they are, parameters of a failed step too, and the session
-// goes on. Tensors that nobody can reach any more are collected before it comes
-// to that.
+// SetMemoryLimit limits the bytes of tensors and temporaries on the device and returns the previous
+// limit. 0, the default, means 7/8 of the machine's memory or of the Go runtime's limit
+// (GOMEMLIMIT; in a notebook QUERN_MEMORY_LIMIT), whichever is less, and on a GPU what its driver
+// can allocate. An op or run that would exceed the limit panics with an *OutOfMemoryError, after
+// unreachable tensors have been collected. Existing tensors, including the parameters of a failed
+// step, keep their values, and the session goes on.
 func SetMemoryLimit(bytes int) (old int) {
 	locked(func(*ir.Recorder) {
 		e := shared()
 		old, e.limit = e.limit, max(bytes, 0)
-		e.bound()
+		e.applyMemoryLimit()
 	})
 	return old
 }
 
-// PeakBytes runs f and tells the most bytes that tensors and the temporaries of a
-// plan took at once meanwhile, those of before f and of other goroutines included.
-// What nobody can reach any more does not count: the garbage collector runs before f
-// and where there is a new peak. A peak that is less than a sixteenth above the one
-// before may be missed where no new kind of step is made.
+// PeakBytes runs f and returns the maximum number of bytes that tensors and temporaries took at
+// once, including those of before f and of other goroutines. Unreachable tensors do not count: the
+// garbage collector runs before f and at each new peak. If no new kind of step is planned, a peak
+// less than 1/16 above the previous one may be missed.
 func PeakBytes(f func()) (bytes int) {
 	ir.Collect()
 	var stop func()
@@ -42,8 +38,8 @@ func PeakBytes(f func()) (bytes int) {
 	return bytes
 }
 
-// defaultLimit leaves an eighth of the memory to all else; 0 where nobody knows
-// how much there is.
+// defaultLimit leaves an eighth of the memory to other uses; it returns 0 if the machine's memory
+// is unknown.
 func defaultLimit() int {
 	limit := uint64(debug.SetMemoryLimit(-1))
 	if machine, err := mem.VirtualMemory(); err == nil && machine.Total > 0 {

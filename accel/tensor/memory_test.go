@@ -22,7 +22,7 @@ func TestMemoryLimit(t *testing.T) {
 		if !errors.As(err, &memory) || memory.Need != 4<<20 || memory.Free <= 0 || memory.Free > 1<<20 || !strings.Contains(err.Error(), "try a smaller batch") {
 			t.Fatalf("got %v, want an OutOfMemoryError", err)
 		}
-		// A step whose temporaries do not fit leaves the parameters alone.
+		// A step whose temporaries do not fit does not change the parameters.
 		y := n.y
 		small := n.x
 		labels := make([]int, 5000)
@@ -31,22 +31,22 @@ func TestMemoryLimit(t *testing.T) {
 			t.Fatalf("got %v, want an OutOfMemoryError", err)
 		}
 		if got := n.params[0].Data(); !slices.Equal(got, before) {
-			t.Error("a step that failed changed the parameters")
+			t.Error("a failed step changed the parameters")
 		}
 		n.x, n.y = small, y
 		for _, p := range n.params {
 			p.ZeroGrad()
 		}
 		if loss := n.train().Item(); math.IsNaN(loss) {
-			t.Error("training does not go on")
+			t.Error("training does not continue")
 		}
-		// What nobody can reach is collected first.
+		// Unreachable tensors are collected before the limit is enforced.
 		for range 25 {
 			Ones(50000).AddScalar(1).Data()
 		}
-		// A view of one number has as many elements as one says, but a copy is too large.
-		wide := Ones(1).Expand(1 << 40)
-		for name, read := range map[string]func(){"Data": func() { wide.Data() }, "Raw": func() { wide.Raw() }, "Ints": func() { wide.Ints() }} {
+		// A broadcast view of one element is small, but a copy of it is too large.
+		view := Ones(1).Expand(1 << 40)
+		for name, read := range map[string]func(){"Data": func() { view.Data() }, "Raw": func() { view.Raw() }, "Ints": func() { view.Ints() }} {
 			if err := catch(read); !errors.As(err, &memory) || memory.Need != 4<<40 {
 				t.Errorf("%s of 4 TiB: got %v, want an OutOfMemoryError", name, err)
 			}
@@ -56,7 +56,7 @@ func TestMemoryLimit(t *testing.T) {
 	})
 }
 
-// TestPeakBytes makes values that are garbage at once, and keeps some.
+// TestPeakBytes makes values that become garbage at once, then values that are kept.
 func TestPeakBytes(t *testing.T) {
 	withThreads(2, func() {
 		const size = 4 << 20 // bytes of one value
@@ -69,17 +69,17 @@ func TestPeakBytes(t *testing.T) {
 		if n := one - before; n < size || n > 3*size {
 			t.Errorf("one value of %d bytes at a time takes %d", size, n)
 		}
-		var kept []*Tensor
+		var keepDims []*Tensor
 		all := PeakBytes(func() {
 			for i := range 20 {
-				kept = append(kept, Ones(size/4).AddScalar(float64(i)))
-				kept[i].Data()
+				keepDims = append(keepDims, Ones(size/4).AddScalar(float64(i)))
+				keepDims[i].Data()
 			}
 		})
 		if n := all - before; n < 19*size || n > 22*size {
 			t.Errorf("20 values of %d bytes take %d", size, n)
 		}
-		runtime.KeepAlive(kept)
+		runtime.KeepAlive(keepDims)
 	})
 }
 
@@ -108,10 +108,10 @@ func TestFindNonFinite(t *testing.T) {
 	}
 	n := newMLP(NewGenerator(1), 8, 4, 3, 2)
 	if found := FindNonFinite(func() { n.train() }); found != nil {
-		t.Errorf("a sound step has %v", found)
+		t.Errorf("FindNonFinite reports %v in a step with finite values", found)
 	}
 	first := n.train().Item()
 	if last := n.train().Item(); !(last < first) {
-		t.Errorf("training does not go on: %v, %v", first, last)
+		t.Errorf("training does not continue: %v, %v", first, last)
 	}
 }

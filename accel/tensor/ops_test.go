@@ -10,14 +10,14 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// layout is a way in which an input can lie in memory.
+// layout is a memory layout of an input.
 type layout struct {
 	name string
 	// lay makes a leaf with the array's elements, and the input from it.
 	lay func(a array) (leaf, input *Tensor)
-	// input is the input from a leaf that lay has made, or from one like it.
+	// input makes the input from a leaf that lay has made, or from a similar one.
 	input func(leaf *Tensor, rank int) *Tensor
-	// back turns the leaf's gradient into the input's.
+	// back converts the leaf's gradient to the input's.
 	back func(g *Tensor, rank int) *Tensor
 }
 
@@ -45,11 +45,11 @@ var layouts = []layout{
 				return t, t
 			}
 			last := len(a.shape) - 1
-			wide := slices.Clone(a.shape)
-			wide[last] += 3
-			b := build(wide, func(i []int) float64 {
+			larger := slices.Clone(a.shape)
+			larger[last] += 3
+			b := build(larger, func(i []int) float64 {
 				if i[last] < 2 || i[last] >= a.shape[last]+2 {
-					return math.NaN() // must never be read
+					return math.NaN() // must not be read
 				}
 				j := slices.Clone(i)
 				j[last] -= 2
@@ -136,8 +136,8 @@ func compare(t *testing.T, ctx string, got *Tensor, want array, tolerance float6
 	}
 }
 
-// compareSlopes is compare where slopes has taken a gradient.
-func compareSlopes(t *testing.T, ctx string, got *Tensor, want array, tolerance float64) {
+// compareGradient is compare for a gradient that numericalGradients has computed.
+func compareGradient(t *testing.T, ctx string, got *Tensor, want array, tolerance float64) {
 	t.Helper()
 	g := got.Float64s()
 	for i, w := range want.data {
@@ -177,7 +177,7 @@ func TestGradients(t *testing.T) {
 				for _, shape := range row.shapes(s[0], s[1], s[2]) {
 					in = append(in, randomArray(r, row.low, row.high, shape...))
 				}
-				weight, want := slopes(row.ref, in, r)
+				weight, want := numericalGradients(row.ref, in, r)
 				for _, l := range layouts {
 					leaves, args := make([]*Tensor, len(in)), make([]*Tensor, len(in))
 					for j, a := range in {
@@ -193,7 +193,7 @@ func TestGradients(t *testing.T) {
 							}
 							continue
 						}
-						compareSlopes(t, ctx, l.back(g, len(a.shape)), want[j], 2e-4)
+						compareGradient(t, ctx, l.back(g, len(a.shape)), want[j], 2e-4)
 					}
 				}
 			}
@@ -201,14 +201,14 @@ func TestGradients(t *testing.T) {
 	}
 }
 
-// maxSlopes bounds the elements of an input whose gradient is compared: each needs
-// the whole reference four times.
-const maxSlopes = 40
+// maxGradientElements limits the elements of an input whose gradient is computed: each takes four evaluations
+// of the reference.
+const maxGradientElements = 40
 
-// slopes returns the gradients of Σ ref(in)·weight for a random weight, by central
-// differences of the fourth order: off by about h⁴ and 1e-16/h. Those of a large
-// input are taken at some elements, by chance, and are NaN elsewhere.
-func slopes(ref func(in []array) array, in []array, r *rand.Rand) (weight array, want []array) {
+// numericalGradients returns the gradients of Σ ref(in)·weight for a random weight by fourth-order central
+// differences, whose error is about h⁴ plus 1e-16/h. For a large input it computes some random
+// elements and sets the others to NaN.
+func numericalGradients(ref func(in []array) array, in []array, r *rand.Rand) (weight array, want []array) {
 	const h = 2e-5
 	weight = randomArray(r, -1, 1, ref(in).shape...)
 	loss := func() float64 {
@@ -221,7 +221,7 @@ func slopes(ref func(in []array) array, in []array, r *rand.Rand) (weight array,
 	for _, a := range in {
 		slope := build(a.shape, func([]int) float64 { return math.NaN() })
 		for i, k := range r.Perm(len(a.data)) {
-			if i == maxSlopes {
+			if i == maxGradientElements {
 				break
 			}
 			x := a.data[k]
@@ -240,7 +240,7 @@ func slopes(ref func(in []array) array, in []array, r *rand.Rand) (weight array,
 func absolute(v []float64) []float64 {
 	out := make([]float64, len(v))
 	for i, x := range v {
-		if out[i] = math.Abs(x); x != x { // not taken
+		if out[i] = math.Abs(x); x != x { // not computed
 			out[i] = 0
 		}
 	}

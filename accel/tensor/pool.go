@@ -2,17 +2,15 @@ package tensor
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// MaxPool2D returns the largest element of each window of images x [N, C, H, W];
-// kernel is the window's height and width, and its stride by default. It is
-// NaN if the window has one. The gradient goes to the first of equal elements.
-// Groups are not used.
+// MaxPool2D returns the largest element of each window of images x [N, C, H, W], NaN if the window
+// contains one. kernel is the window's height and width, and its default stride. Of equal elements
+// the first gets the gradient. Groups are not used.
 func MaxPool2D(x *Tensor, kernel [2]int, window Window) *Tensor {
 	return record(ir.MaxPool2D{Pool: pool(kernel, window)}, x)
 }
 
-// AvgPool2D returns the mean of each window of images x [N, C, H, W]; kernel is the
-// window's height and width, and its stride by default. Padding counts as
-// zeros. Groups are not used.
+// AvgPool2D returns the mean of each window of images x [N, C, H, W]. kernel is the window's height
+// and width, and its default stride. Padding counts as zeros. Groups are not used.
 func AvgPool2D(x *Tensor, kernel [2]int, window Window) *Tensor {
 	return record(ir.AvgPool2D{Pool: pool(kernel, window)}, x)
 }
@@ -20,7 +18,7 @@ func AvgPool2D(x *Tensor, kernel [2]int, window Window) *Tensor {
 // GlobalAvgPool2D returns the mean of each channel [N, C] of images [N, C, H, W].
 func GlobalAvgPool2D(x *Tensor) *Tensor {
 	if x.NDim() != 4 {
-		panic(&ShapeError{Op: "GlobalAvgPool2D", Shapes: [][]int{x.Shape()}, Hint: "images [N C H W] are needed"})
+		panic(&ShapeError{Op: "GlobalAvgPool2D", Shapes: [][]int{x.Shape()}, Hint: "the input must be images [N C H W]"})
 	}
 	return x.Mean(2, 3)
 }

@@ -63,8 +63,8 @@ func poolRows() []opRow {
 			}})
 }
 
-// TestMaxPoolOfEqualElements gives the gradient to the first, as torch does, on
-// every kernel set.
+// TestMaxPoolOfEqualElements checks that the first of equal elements gets the gradient, as in
+// torch, on each instruction set.
 func TestMaxPoolOfEqualElements(t *testing.T) {
 	for _, name := range cpu.Implementations() {
 		withDevice(cpu.NewWith(name, 2), func() {

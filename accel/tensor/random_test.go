@@ -9,7 +9,7 @@ import (
 )
 
 func TestGenerator(t *testing.T) {
-	// First block of key 0, counter 0 in Random123's known answers.
+	// The block of key 0 and counter 0 in Random123's known-answer tests.
 	if got := ir.Philox(0, 0); got != [4]uint32{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8} {
 		t.Errorf("Philox block %x", got)
 	}

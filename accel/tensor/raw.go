@@ -8,16 +8,16 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// FromRaw makes a tensor of a copy of its elements' bytes in row-major order,
-// little-endian, as files have them. What is not 0 is true for Bool. It panics
-// with a *ShapeError if the shape does not have as many bytes.
+// FromRaw makes a tensor from a copy of its elements' bytes, row-major and little-endian, as they
+// are in files. For Bool any byte but 0 is true. It panics with a *ShapeError if the shape does not
+// have len(b) bytes.
 func FromRaw(d DType, b []byte, shape ...int) *Tensor {
 	if !d.Known() {
-		panic(&DTypeError{Op: "FromRaw", DTypes: []DType{d}, Hint: "there is no such element type"})
+		panic(&DTypeError{Op: "FromRaw", DTypes: []DType{d}, Hint: "tensors cannot have this element type"})
 	}
 	checkShape("FromRaw", shape)
 	if n := ir.Len(shape) * d.Size(); n != len(b) {
-		panic(&ShapeError{Op: "FromRaw", Shapes: [][]int{slices.Clone(shape)}, Hint: fmt.Sprintf("%d bytes of %v are needed, there are %d", n, d, len(b))})
+		panic(&ShapeError{Op: "FromRaw", Shapes: [][]int{slices.Clone(shape)}, Hint: fmt.Sprintf("the shape has %d bytes of %v, the data has %d", n, d, len(b))})
 	}
 	b = nativeBytes(b, d.Size())
 	if d == Bool {
@@ -33,16 +33,24 @@ func FromRaw(d DType, b []byte, shape ...int) *Tensor {
 	return t
 }
 
-// Raw returns a copy of the elements' bytes in row-major order, little-endian. It runs
-// what was recorded.
+// Raw returns a copy of the elements' bytes, row-major and little-endian. It runs the recorded ops.
 func (t *Tensor) Raw() (b []byte) {
 	size := t.DType().Size()
 	locked(func(r *ir.Recorder) { b = r.Download("Raw", t.value("Raw")) })
 	return nativeBytes(b, size)
 }
 
-// nativeBytes turns elements of so many bytes around where the machine is not
-// little-endian.
+// Memory returns the memory of t's elements on the CPU in row-major order, without a copy: writing
+// to it changes t. It returns nil if the elements are on a GPU or shared with another tensor. It
+// runs the recorded ops. Ranks exchange elements with it: do not use t meanwhile, nor the memory
+// after t is released.
+func (t *Tensor) Memory() (b []byte) {
+	locked(func(r *ir.Recorder) { b = r.InPlace(t.holdValue("Memory")) })
+	return b
+}
+
+// nativeBytes converts elements of the given size between little-endian and the machine's byte
+// order.
 func nativeBytes(b []byte, size int) []byte {
 	if size == 1 || binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
 		return b

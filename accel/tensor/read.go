@@ -11,23 +11,22 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
-// Item returns the tensor's only element. It runs what was recorded.
+// Item returns the only element of a tensor. It runs the recorded ops.
 func (t *Tensor) Item() float64 {
 	if n := t.Numel(); n != 1 {
-		panic(&ShapeError{Op: "Item", Shapes: [][]int{t.Shape()}, Hint: "a single element is needed"})
+		panic(&ShapeError{Op: "Item", Shapes: [][]int{t.Shape()}, Hint: "the tensor must have a single element"})
 	}
 	return read[float64](t, "Item")[0]
 }
 
-// Data returns a copy of the elements in row-major order, converted to float32. It
-// runs what was recorded.
+// Data returns a copy of the elements in row-major order, converted to float32. It runs the
+// recorded ops.
 func (t *Tensor) Data() []float32 { return read[float32](t, "Data") }
 
 // Float64s returns a copy of the elements in row-major order, converted to float64.
 func (t *Tensor) Float64s() []float64 { return read[float64](t, "Float64s") }
 
-// Ints returns a copy of the elements in row-major order, converted to int by
-// dropping the fraction.
+// Ints returns a copy of the elements in row-major order, converted to int by truncation.
 func (t *Tensor) Ints() []int { return read[int](t, "Ints") }
 
 func read[T float32 | float64 | int](t *Tensor, op string) []T {
@@ -41,7 +40,7 @@ func read[T float32 | float64 | int](t *Tensor, op string) []T {
 	case Float32:
 		data := as[float32](raw)
 		if same, ok := any(data).([]T); ok {
-			return same // raw is a copy already
+			return same // raw is already a copy
 		}
 		return convert[T](data)
 	case Float64:
@@ -51,15 +50,15 @@ func read[T float32 | float64 | int](t *Tensor, op string) []T {
 	case Int64:
 		return convert[T](as[int64](raw))
 	case Float16, BFloat16:
-		wide := make([]float32, len(raw)/2)
+		floats := make([]float32, len(raw)/2)
 		for i, b := range as[uint16](raw) {
 			if d == Float16 {
-				wide[i] = tensortype.Float16Value(b)
+				floats[i] = tensortype.Float16Value(b)
 			} else {
-				wide[i] = tensortype.BFloat16Value(b)
+				floats[i] = tensortype.BFloat16Value(b)
 			}
 		}
-		return convert[T](wide)
+		return convert[T](floats)
 	default:
 		return convert[T](raw)
 	}
@@ -70,20 +69,20 @@ func as[T element](raw []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(raw))), len(raw)/int(unsafe.Sizeof(zero)))
 }
 
-// A long dimension is printed as its first and last elements.
+// Of a long dimension String prints the first and last printEdge elements.
 const (
 	printEdge  = 3
-	printWhole = 1000 // elements up to which a tensor is printed whole
+	printWhole = 1000 // tensors with more elements are abbreviated
 )
 
-// String shows element type, shape and elements; of a big tensor the edges. It
-// runs what was recorded.
+// String returns element type, shape and elements; a large tensor is abbreviated. It runs the
+// recorded ops.
 func (t *Tensor) String() string {
 	if t == nil || t.v == nil {
 		return "tensor(released)"
 	}
 	shape, d, data := t.Shape(), t.DType(), t.Float64s()
-	p := printer{data: data, float: d.IsFloat(), bits: max(32, d.Size()*8), cut: len(data) > printWhole || len(shape) > 0 && slices.Max(shape) > printWhole}
+	p := printer{data: data, float: d.IsFloat(), bits: max(32, d.Size()*8), abbreviate: len(data) > printWhole || len(shape) > 0 && slices.Max(shape) > printWhole}
 	head := fmt.Sprintf("%s%s", d, strings.ReplaceAll(ir.FormatShape(shape), " ", "×"))
 	if len(shape) == 0 {
 		return head + " " + p.element(0)
@@ -98,10 +97,10 @@ func (t *Tensor) String() string {
 
 type printer struct {
 	strings.Builder
-	data  []float64
-	float bool
-	bits  int
-	cut   bool
+	data       []float64
+	float      bool
+	bits       int
+	abbreviate bool
 }
 
 func (p *printer) element(i int) string {
@@ -120,7 +119,7 @@ func (p *printer) dimension(shape []int, at, depth int) {
 		} else if i > 0 {
 			p.WriteString("\n" + strings.Repeat(" ", depth))
 		}
-		if p.cut && i == printEdge && shape[0] > 2*printEdge {
+		if p.abbreviate && i == printEdge && shape[0] > 2*printEdge {
 			p.WriteString("… ")
 			i = shape[0] - printEdge
 		}

@@ -7,15 +7,14 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Recompute is f(in...), of which the gradient needs no more memory than its
-// inputs and its result: Backward runs f again to have what f made on the way,
-// which costs its forward pass once more. Parameters that f uses get their
-// gradients as always. Random numbers that f draws are the same the second time,
-// and running statistics move only the first time.
+// Recompute returns f(in...) and keeps only the inputs and the result for the gradient (activation
+// checkpointing in PyTorch). Backward runs f again to compute the intermediate results, which costs
+// a second forward pass of f. Parameters that f uses get their gradients. f draws the same random
+// numbers both times, and running statistics are updated only the first time.
 //
-// f must compute the same both times, from in, and should release what it makes
-// and does not return; what it returns it gives away, and must not keep. It computes on the goroutine that calls it: ops of others
-// wait until f is done, so f must not wait for them.
+// f must compute the same result from in both times. It should release the tensors that it makes
+// and does not return, and must not keep the one that it returns. f runs on the goroutine that
+// calls it; ops of other goroutines wait until f returns, so f must not wait for them.
 func Recompute(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 	e := shared()
 	e.enter()
@@ -25,26 +24,26 @@ func Recompute(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 		values = append(values, t.value("Recompute"))
 	}
 	e.recorder.Trim()
-	first, again, cast, eight := &draws{}, false, e.now.cast, e.now.fp8
+	counters, replaying, cast, fp8 := &drawCounters{}, false, e.current.cast, e.current.fp8
 	replay := func(v []*ir.Value) *ir.Value {
 		tensors := make([]*Tensor, len(v))
 		for i, x := range v {
 			tensors[i] = wrap(x)
 		}
-		if again {
-			defer first.again()()
-		} else { // also where a Recompute around this one runs its function again
-			again = true
-			first.around = drawn.Load()
-			drawn.Store(first)
-			defer drawn.Store(first.around)
+		if replaying {
+			defer counters.rewind()()
+		} else { // also if an enclosing Recompute runs its function again
+			replaying = true
+			counters.outer = activeDraws.Load()
+			activeDraws.Store(counters)
+			defer activeDraws.Store(counters.outer)
 		}
 		var y *Tensor
 		from := e.recorder.Position()
-		within(func(s *scope) { s.cast, s.fp8 = cast, eight }, func() { y = f(tensors) })
-		out := y.known("Recompute")
+		withScope(func(s *scope) { s.cast, s.fp8 = cast, fp8 }, func() { y = f(tensors) })
+		out := y.lockedValue("Recompute")
 		if e.recorder.Since(out, from) {
-			out.Drop() // nobody but the recorded function has it
+			out.Drop() // only the recorded function holds it
 		}
 		for _, t := range tensors {
 			if t != y {
@@ -56,19 +55,19 @@ func Recompute(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 	return wrap(e.recorder.Recompute(replay, values))
 }
 
-// draws remembers where generators stood when a function first drew from them.
-type draws struct {
-	around *draws // those of the function that calls it; nil for none
-	mu     sync.Mutex
-	at     map[*Generator]uint64
+// drawCounters holds the counter that each generator had when a function first drew from it.
+type drawCounters struct {
+	outer *drawCounters // of the enclosing Recompute; nil if there is none
+	mu    sync.Mutex
+	at    map[*Generator]uint64
 }
 
-// drawn notes draws while it is set.
-var drawn atomic.Pointer[draws]
+// activeDraws holds the drawCounters that generators report to, nil outside of Recompute.
+var activeDraws atomic.Pointer[drawCounters]
 
-func (d *draws) note(g *Generator, counter uint64) {
-	if d.around != nil {
-		d.around.note(g, counter)
+func (d *drawCounters) note(g *Generator, counter uint64) {
+	if d.outer != nil {
+		d.outer.note(g, counter)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -80,9 +79,8 @@ func (d *draws) note(g *Generator, counter uint64) {
 	}
 }
 
-// again puts the generators back to where they stood, until the function that it
-// returns is called.
-func (d *draws) again() (end func()) {
+// rewind resets the generators to the saved counters until the returned function is called.
+func (d *drawCounters) rewind() (end func()) {
 	now := map[*Generator]uint64{}
 	for g, counter := range d.at {
 		g.mu.Lock()

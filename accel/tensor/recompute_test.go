@@ -6,33 +6,33 @@ import (
 	"testing"
 )
 
-// tower is a deep network whose blocks may be recomputed.
-type tower struct {
+// deepNetwork is a deep network whose blocks can be recomputed.
+type deepNetwork struct {
 	weights [][2]*Tensor
 	g       *Generator
 }
 
-func newTower(depth, width int) *tower {
-	n := &tower{g: NewGenerator(5)}
+func newDeepNetwork(depth, width int) *deepNetwork {
+	n := &deepNetwork{g: NewGenerator(5)}
 	for range depth {
 		n.weights = append(n.weights, [2]*Tensor{Parameter(Randn(n.g, width, width).MulScalar(0.1)), Parameter(Zeros(width))})
 	}
 	return n
 }
 
-func (n *tower) block(x *Tensor, i int) *Tensor {
-	y := releasing(Linear(x, n.weights[i][0], n.weights[i][1]), (*Tensor).Tanh)
-	y = releasing(y, func(t *Tensor) *Tensor { return t.Dropout(0.2, n.g, true) })
-	return releasing(y, (*Tensor).Sin)
+func (n *deepNetwork) block(x *Tensor, i int) *Tensor {
+	y := releaseAfter(Linear(x, n.weights[i][0], n.weights[i][1]), (*Tensor).Tanh)
+	y = releaseAfter(y, func(t *Tensor) *Tensor { return t.Dropout(0.2, n.g, true) })
+	return releaseAfter(y, (*Tensor).Sin)
 }
 
-func (n *tower) run(x *Tensor, every int) (loss float64, grads [][]float32) {
+func (n *deepNetwork) run(x *Tensor, every int) (loss float64, grads [][]float32) {
 	y := x
 	for i := 0; i < len(n.weights); i += every {
 		part := func(in []*Tensor) *Tensor {
 			z := n.block(in[0], i)
 			for j := i + 1; j < i+every; j++ {
-				z = releasing(z, func(t *Tensor) *Tensor { return n.block(t, j) })
+				z = releaseAfter(z, func(t *Tensor) *Tensor { return n.block(t, j) })
 			}
 			return z
 		}
@@ -47,7 +47,7 @@ func (n *tower) run(x *Tensor, every int) (loss float64, grads [][]float32) {
 		}
 		y = next
 	}
-	l := releasing(y, func(t *Tensor) *Tensor { return t.Square().Mean() })
+	l := releaseAfter(y, func(t *Tensor) *Tensor { return t.Square().Mean() })
 	l.Backward()
 	loss = l.Item()
 	for _, p := range append(n.parameters(), x) {
@@ -59,7 +59,7 @@ func (n *tower) run(x *Tensor, every int) (loss float64, grads [][]float32) {
 	return loss, grads
 }
 
-func (n *tower) parameters() []*Tensor {
+func (n *deepNetwork) parameters() []*Tensor {
 	var p []*Tensor
 	for _, w := range n.weights {
 		p = append(p, w[0], w[1])
@@ -71,7 +71,7 @@ func TestRecompute(t *testing.T) {
 	var loss [2]float64
 	var grads [2][][]float32
 	for i, every := range []int{1, 3} {
-		n := newTower(6, 8)
+		n := newDeepNetwork(6, 8)
 		loss[i], grads[i] = n.run(Parameter(Randn(n.g, 5, 8)), every)
 	}
 	if loss[0] != loss[1] {
@@ -87,8 +87,8 @@ func TestRecompute(t *testing.T) {
 	}
 }
 
-// TestNestedRecomputeDraws wants the same random numbers in the gradient as in the
-// forward pass where a function that draws is within another one that does.
+// TestNestedRecomputeDraws checks that backward and forward pass draw the same random numbers if a
+// function that draws contains another that draws.
 func TestNestedRecomputeDraws(t *testing.T) {
 	drop := func(x *Tensor) *Tensor { return x.Dropout(0.5, nil, true) }
 	run := func(recompute func(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor) []float32 {
@@ -106,11 +106,11 @@ func TestNestedRecomputeDraws(t *testing.T) {
 	}
 }
 
-// TestRecomputeMemory measures what a step takes.
+// TestRecomputeMemory compares the peak memory with and without Recompute.
 func TestRecomputeMemory(t *testing.T) {
 	peak := func(every int) (bytes int) {
 		withThreads(1, func() {
-			n := newTower(16, 32)
+			n := newDeepNetwork(16, 32)
 			x := Randn(n.g, 2000, 32)
 			n.run(x, every)
 			bytes = Stats().PeakBytes
@@ -126,7 +126,7 @@ func TestRecomputeMemory(t *testing.T) {
 
 func TestRecomputeMore(t *testing.T) {
 	x, w := Parameter(New([]float32{1, 2}, 2)), Parameter(New([]float32{3, 4}, 2))
-	// Nested, of two inputs, with a result that is read inside.
+	// Nested, with two inputs, and with a result that is read inside.
 	inner := func(in []*Tensor) *Tensor { return in[0].Mul(w).Exp() }
 	outer := func(in []*Tensor) *Tensor {
 		y := Recompute(inner, in[0].MulScalar(0.1))
@@ -152,7 +152,7 @@ func TestRecomputeMore(t *testing.T) {
 	for i := range want {
 		compare(t, "nested", New(got[i], 2), array{[]int{2}, convert[float64](want[i])}, 1e-6)
 	}
-	// Running statistics move once.
+	// Running statistics are updated once.
 	mean, variance := Zeros(1), Ones(1)
 	p := Parameter(New([]float32{1, 3}, 2, 1))
 	y := Recompute(func(in []*Tensor) *Tensor { return BatchNorm(in[0], nil, nil, mean, variance, 0.5, 1e-5, true) }, p)

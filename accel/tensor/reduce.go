@@ -6,9 +6,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Sum adds up the elements along the axes, which disappear, or all elements if
-// none is given. A negative axis counts from the end. The order of the
-// additions is fixed by the shape.
+// Sum adds the elements along the axes, which are removed, or all elements if no axis is given. A
+// negative axis counts from the end. The shape alone determines the order of the additions.
 func (t *Tensor) Sum(axes ...int) *Tensor {
 	return compute("Sum", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		s, _ := sum(r, "Sum", v[0], axes)
@@ -16,8 +15,7 @@ func (t *Tensor) Sum(axes ...int) *Tensor {
 	}, t)
 }
 
-// Mean is Sum divided by the number of elements that were added up; NaN for
-// none.
+// Mean returns Sum divided by the number of elements in each sum, NaN if there are none.
 func (t *Tensor) Mean(axes ...int) *Tensor {
 	return compute("Mean", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		s, n := sum(r, "Mean", v[0], axes)
@@ -25,7 +23,8 @@ func (t *Tensor) Mean(axes ...int) *Tensor {
 	}, t)
 }
 
-// sum records one op for each run of neighbouring axes, the last first.
+// sum records one op for each run of adjacent axes, from the last to the first. It also returns the
+// number of elements in each sum.
 func sum(r *ir.Recorder, op string, v *ir.Value, axes []int) (*ir.Value, int) {
 	shape := v.Shape()
 	reduce := make([]bool, len(shape))
@@ -54,24 +53,23 @@ func sum(r *ir.Recorder, op string, v *ir.Value, axes []int) (*ir.Value, int) {
 	return v, n
 }
 
-// Max returns the largest element along an axis, which disappears; NaN if there is
-// one. Its gradient is shared by equal elements.
+// Max returns the largest element along an axis, which is removed; NaN if there is a NaN. Equal
+// elements share the gradient.
 func (t *Tensor) Max(along int) *Tensor {
 	return compute("Max", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.Max{Axis: axis("Max", v[0].Shape(), along)}, v[0])
 	}, t)
 }
 
-// ArgMax returns the int32 index of the first largest element along an axis, which
-// disappears.
+// ArgMax returns the index, int32, of the first largest element along an axis, which is removed.
 func (t *Tensor) ArgMax(along int) *Tensor {
 	return compute("ArgMax", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.ArgMax{Axis: axis("ArgMax", v[0].Shape(), along)}, v[0])
 	}, t)
 }
 
-// Min returns the smallest element along an axis, which disappears; NaN if there is
-// one. Its gradient is shared by equal elements.
+// Min returns the smallest element along an axis, which is removed; NaN if there is a NaN. Equal
+// elements share the gradient.
 func (t *Tensor) Min(along int) *Tensor {
 	return compute("Min", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		top := r.Record(ir.Max{Axis: axis("Min", v[0].Shape(), along)}, r.Record(ir.Neg{}, v[0]))
@@ -79,29 +77,29 @@ func (t *Tensor) Min(along int) *Tensor {
 	}, t)
 }
 
-// CumSum returns the sum of the elements up to each along an axis.
+// CumSum returns the cumulative sum along an axis.
 func (t *Tensor) CumSum(along int) *Tensor {
 	return compute("CumSum", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.CumSum{Axis: axis("CumSum", v[0].Shape(), along)}, v[0])
 	}, t)
 }
 
-// OneHot is t's classes as rows of so many elements, 1 at the class and 0
-// elsewhere, as float32. t is int32, int64 or uint8 and may have any shape. It
-// panics with an *IndexError if a class is not in 0..classes-1.
+// OneHot returns a float32 row of the given number of classes for each element of t, 1 at the class
+// and 0 elsewhere. t is int32, int64 or uint8 and has any shape. It panics with an *IndexError if a
+// class is not in 0..classes-1.
 func (t *Tensor) OneHot(classes int) *Tensor {
 	return compute("OneHot", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.OneHot{Classes: classes}, indices(r, "OneHot", v[0], max(classes, 0)))
 	}, t)
 }
 
-// Softmax is eᵗ/Σeᵗ along an axis.
+// Softmax returns eᵗ/Σeᵗ along an axis.
 func (t *Tensor) Softmax(along int) *Tensor { return t.rows(ir.Softmax{}, along) }
 
 // LogSoftmax returns t - ln Σeᵗ along an axis.
 func (t *Tensor) LogSoftmax(along int) *Tensor { return t.rows(ir.LogSoftmax{}, along) }
 
-// rows applies an op of the last axis along any axis.
+// rows applies an op of the last axis along any axis, by transposing.
 func (t *Tensor) rows(op ir.Op, along int) *Tensor {
 	return compute(op.Name(), func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		n := len(v[0].Shape())

@@ -7,8 +7,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// array is a row-major tensor in float64; the reference implementations below
-// are written for clarity, index by index.
+// array is a row-major tensor in float64. The reference implementations below are written for
+// clarity, index by index.
 type array struct {
 	shape []int
 	data  []float64
@@ -32,7 +32,7 @@ func each(shape []int, f func(index []int)) {
 	}
 }
 
-// at returns the position of an index, which is cut and clamped to broadcast.
+// at returns the offset of an index, which is shortened and clamped to broadcast.
 func (a array) at(index []int) int {
 	index = index[len(index)-len(a.shape):]
 	p := 0
@@ -95,7 +95,7 @@ func foldRef(axis int, f func(values []float64) float64) func(in []array) array 
 	}
 }
 
-// alongRef replaces each line along an axis.
+// alongRef applies f to each line along an axis.
 func alongRef(axis int, f func(line []float64) []float64) func(in []array) array {
 	return func(in []array) array {
 		x, out := in[0], newArray(in[0].shape...)
@@ -154,7 +154,7 @@ func logSoftmaxLine(v []float64) []float64 {
 	return out
 }
 
-// matmulRef is of batches whose leading dimensions broadcast.
+// matmulRef multiplies batches whose leading dimensions broadcast.
 func matmulRef(in []array) array {
 	a, b := in[0], in[1]
 	r, q := len(a.shape), len(b.shape)
@@ -172,8 +172,7 @@ func matmulRef(in []array) array {
 	})
 }
 
-// entry returns an element of one matrix of a batch, whose index is cut and clamped
-// to broadcast.
+// entry returns an element of one matrix of a batch; the batch index broadcasts.
 func (a array) entry(batch []int, i, j int) float64 {
 	n := len(a.shape) - 2
 	m := array{shape: a.shape[:n]}
@@ -209,8 +208,8 @@ func permuteRef(perm ...int) func(in []array) array {
 
 func normalRef(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 
-// randomArray is numbers that float32 holds exactly, so that the tensor and
-// the reference start from the same.
+// randomArray returns values that float32 represents exactly, so that tensor and reference start
+// from the same values.
 func randomArray(r *rand.Rand, low, high float64, shape ...int) array {
 	a := newArray(shape...)
 	for i := range a.data {

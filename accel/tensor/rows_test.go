@@ -6,16 +6,15 @@ import (
 	"slices"
 )
 
-// opRow is one op with its reference. Sizes m, n and k are drawn again for each
-// trial.
+// opRow is a test of one op against its reference. Each trial uses other sizes m, n and k.
 type opRow struct {
 	name      string
 	shapes    func(m, n, k int) [][]int
-	low, high float64 // of the inputs
+	low, high float64 // range of the inputs
 	f         func(in []*Tensor) *Tensor
 	ref       func(in []array) array
 	noGrad    bool
-	nonEmpty  bool // sizes of 0 are refused
+	nonEmpty  bool // the op does not accept sizes of 0
 }
 
 func oneShape(m, n, k int) [][]int { return [][]int{{m, n}} }
@@ -61,7 +60,7 @@ var opRows = slices.Concat([]opRow{
 	binaryRow("Mul", -2, 2, (*Tensor).Mul, func(a, b float64) float64 { return a * b }),
 	binaryRow("Div", 0.5, 2, (*Tensor).Div, func(a, b float64) float64 { return a / b }),
 	binaryRow("Maximum", -2, 2, (*Tensor).Maximum, math.Max),
-}, broadcastRows(), reduceRows(), moveRows(), productRows(), convRows(), poolRows(), normRows(), attentionRows(), furtherRows())
+}, broadcastRows(), reduceRows(), moveRows(), matmulRows(), convRows(), poolRows(), normRows(), attentionRows(), elementwiseRows(), statisticsRows())
 
 func broadcastRows() []opRow {
 	var rows []opRow
@@ -144,6 +143,7 @@ func moveRows() []opRow {
 	}
 	cube := func(m, n, k int) [][]int { return [][]int{{m, n, k}} }
 	return []opRow{
+		{name: "MT", shapes: cube, low: -2, high: 2, f: func(in []*Tensor) *Tensor { return in[0].MT() }, ref: permuteRef(0, 2, 1)},
 		{name: "T", shapes: oneShape, low: -2, high: 2, f: func(in []*Tensor) *Tensor { return in[0].T() }, ref: permuteRef(1, 0)},
 		{name: "Permute", shapes: cube, low: -2, high: 2, f: func(in []*Tensor) *Tensor { return in[0].Permute(2, 0, 1) }, ref: permuteRef(2, 0, 1)},
 		{name: "Reshape", shapes: cube, low: -2, high: 2, nonEmpty: true,
@@ -239,7 +239,7 @@ func moveRows() []opRow {
 	}
 }
 
-func productRows() []opRow {
+func matmulRows() []opRow {
 	labels := func(m, k int) []int {
 		out := make([]int, m)
 		for i := range out {
@@ -251,7 +251,7 @@ func productRows() []opRow {
 		{name: "MatMul", shapes: func(m, n, k int) [][]int { return [][]int{{m, k}, {k, n}} }, low: -1, high: 1,
 			f: func(in []*Tensor) *Tensor { return in[0].MatMul(in[1]) }, ref: matmulRef},
 		{name: "MatMul ReLU", shapes: func(m, n, k int) [][]int { return [][]int{{m, k}, {k, n}} }, low: -1, high: 1,
-			f: func(in []*Tensor) *Tensor { return releasing(in[0].MatMul(in[1]), (*Tensor).ReLU) },
+			f: func(in []*Tensor) *Tensor { return releaseAfter(in[0].MatMul(in[1]), (*Tensor).ReLU) },
 			ref: func(in []array) array {
 				return mapRef(func(x float64) float64 { return math.Max(x, 0) })([]array{matmulRef(in)})
 			}},
@@ -266,7 +266,7 @@ func productRows() []opRow {
 		{name: "Linear", shapes: func(m, n, k int) [][]int { return [][]int{{m, k}, {n, k}, {n}} }, low: -1, high: 1,
 			f: func(in []*Tensor) *Tensor { return Linear(in[0], in[1], in[2]) }, ref: linearRef},
 		{name: "Linear ReLU", shapes: func(m, n, k int) [][]int { return [][]int{{m, k}, {n, k}, {n}} }, low: -1, high: 1,
-			f: func(in []*Tensor) *Tensor { return releasing(Linear(in[0], in[1], in[2]), (*Tensor).ReLU) },
+			f: func(in []*Tensor) *Tensor { return releaseAfter(Linear(in[0], in[1], in[2]), (*Tensor).ReLU) },
 			ref: func(in []array) array {
 				return mapRef(func(x float64) float64 { return math.Max(x, 0) })([]array{linearRef(in)})
 			}},
@@ -294,8 +294,8 @@ func productRows() []opRow {
 	}
 }
 
-// releasing lets the engine fuse t into what is made of it.
-func releasing(t *Tensor, f func(*Tensor) *Tensor) *Tensor {
+// releaseAfter lets the engine fuse t into f(t).
+func releaseAfter(t *Tensor, f func(*Tensor) *Tensor) *Tensor {
 	y := f(t)
 	t.Release()
 	return y

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestNoGradIsOfOneGoroutine takes gradients while another goroutine is inside
-// NoGrad.
+// TestNoGradIsOfOneGoroutine computes gradients while another goroutine is inside NoGrad.
 func TestNoGradIsOfOneGoroutine(t *testing.T) {
 	inside, done := make(chan struct{}), make(chan struct{})
 	var wait sync.WaitGroup
@@ -30,7 +29,7 @@ func TestNoGradIsOfOneGoroutine(t *testing.T) {
 	wait.Wait()
 }
 
-// TestNoGradEnds looks behind nested scopes, and behind one that panics.
+// TestNoGradEnds checks the scope after nested NoGrads and after one that panics.
 func TestNoGradEnds(t *testing.T) {
 	p := Parameter(Ones(1))
 	flows := func() bool { return p.MulScalar(1).RequiresGrad() }
@@ -49,8 +48,7 @@ func TestNoGradEnds(t *testing.T) {
 	}
 }
 
-// TestManyGoroutines computes in all kinds of scopes at once; the race detector
-// watches.
+// TestManyGoroutines computes in all kinds of scopes concurrently; run it with the race detector.
 func TestManyGoroutines(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range 8 {

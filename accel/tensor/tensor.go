@@ -1,32 +1,31 @@
 package tensor
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Tensor is an n-dimensional array whose elements are computed when they are
-// asked for. Ops return new tensors and never change their inputs; Assign and
-// SetData give a tensor a new value.
+// Tensor is an n-dimensional array whose elements are computed on demand. Ops return new tensors
+// and never change their inputs; Assign and SetData give a tensor a new value.
 type Tensor struct {
 	v    *ir.Value // nil after Release
 	leaf *ir.Leaf  // set for a parameter
 
-	// borrowed says that Assign moved the value to another tensor, which may
-	// overwrite it.
+	// borrowed is set after Assign has moved the value to another tensor, which may overwrite it.
 	borrowed bool
 
-	memo *any // of Remember; nil for nothing
+	metadata *any // set by SetMetadata; nil if there is none
 }
 
 // DType is the type of a tensor's elements.
 type DType = ir.DType
 
-// The element types; Cast converts. Arithmetic is done in Float32 and Float64; in
-// Float64 it is made for exactness, not for speed. Of the 16-bit floats an op computes the Float32 result, with the inputs as they
-// are, and rounds it to the nearest, to the even one of two; so does each of its
-// gradients. With a Float32 input among them the result is Float32.
+// The element types; Cast converts between them. Arithmetic is done in Float32 and Float64; Float64
+// is exact rather than fast. An op of 16-bit floats, and each of its gradients, computes the
+// Float32 result from the unrounded inputs and rounds it to nearest, ties to even. If one of its
+// inputs is Float32, the result is Float32.
 const (
 	Float32 = ir.Float32
 	Float64 = ir.Float64
@@ -36,29 +35,30 @@ const (
 	Bool    = ir.Bool
 
 	Float16  = ir.Float16  // IEEE 754 binary16
-	BFloat16 = ir.BFloat16 // the upper half of a Float32
+	BFloat16 = ir.BFloat16 // the upper 16 bits of a Float32
 )
 
-// ShapeError says that an op cannot take tensors of these shapes; ops panic
-// with it where they are called.
+// ShapeError says that an op cannot take tensors of these shapes. Ops panic with it when they are
+// called.
 type ShapeError = ir.ShapeError
 
-// DTypeError says that an op cannot take tensors of these element types; ops
-// panic with it where they are called.
+// DTypeError says that an op cannot take tensors of these element types. Ops panic with it when
+// they are called.
 type DTypeError = ir.DTypeError
 
-// IndexError says that an index or label is out of range. Ops panic with it
-// where they are called if the index is known then, else when it is used.
+// IndexError says that an index or label is out of range. Ops panic with it when they are called if
+// the index is known, otherwise when the index is used.
 type IndexError = ir.IndexError
 
-// StateError says that a tensor can no longer be used in this way.
+// StateError says that a tensor or the device is in a state that does not allow the call, for
+// example after Release.
 type StateError = ir.StateError
 
-// OutOfMemoryError says that the device could not give the memory asked for.
+// OutOfMemoryError says that the device could not allocate the memory.
 type OutOfMemoryError = ir.OutOfMemoryError
 
-// DeviceError says that a device could not do what was asked of it: it lacks an op, a
-// kernel has faulted, or the device is gone.
+// DeviceError says that a device failed: it does not support an op, a kernel has faulted, or the
+// device is lost.
 type DeviceError = ir.DeviceError
 
 func wrap(v *ir.Value) *Tensor { return &Tensor{v: v.Hold()} }
@@ -68,13 +68,13 @@ func (t *Tensor) value(op string) *ir.Value {
 		panic(&StateError{Op: op, Hint: "the tensor is nil"})
 	}
 	if t.v == nil {
-		panic(&StateError{Op: op, Hint: "the tensor was released"})
+		panic(&StateError{Op: op, Hint: "the tensor was released; it cannot be used after Release"})
 	}
 	return t.v
 }
 
-// own returns the tensor's value, of which it is a holder from now on.
-func (t *Tensor) own(op string) *ir.Value {
+// holdValue returns the value after making sure that t holds a reference to it.
+func (t *Tensor) holdValue(op string) *ir.Value {
 	v := t.value(op)
 	if t.borrowed {
 		v.Hold()
@@ -83,49 +83,49 @@ func (t *Tensor) own(op string) *ir.Value {
 	return v
 }
 
-// known returns the tensor's value read under the lock, since Assign replaces it.
-func (t *Tensor) known(op string) (v *ir.Value) {
+// lockedValue returns the value, read under the lock because Assign may replace it.
+func (t *Tensor) lockedValue(op string) (v *ir.Value) {
 	locked(func(*ir.Recorder) { v = t.value(op) })
 	return v
 }
 
-// Shape returns the size of each dimension, a copy; empty for a scalar.
-func (t *Tensor) Shape() []int { return slices.Clone(t.known("Shape").Shape()) }
+// Shape returns a copy of the sizes of the dimensions, empty for a scalar.
+func (t *Tensor) Shape() []int { return slices.Clone(t.lockedValue("Shape").Shape()) }
 
 // Size returns the size of dimension i; a negative i counts from the end.
 func (t *Tensor) Size(i int) int {
-	s := t.known("Dim").Shape()
-	return s[axis("Dim", s, i)]
+	s := t.lockedValue("Size").Shape()
+	return s[axis("Size", s, i)]
 }
 
 // NDim returns the number of dimensions.
-func (t *Tensor) NDim() int { return len(t.known("Rank").Shape()) }
+func (t *Tensor) NDim() int { return len(t.lockedValue("NDim").Shape()) }
 
 // Numel returns the number of elements.
-func (t *Tensor) Numel() int { return t.known("Len").Len() }
+func (t *Tensor) Numel() int { return t.lockedValue("Numel").Len() }
 
 // DType returns the type of the elements.
-func (t *Tensor) DType() DType { return t.known("DType").DType() }
+func (t *Tensor) DType() DType { return t.lockedValue("DType").DType() }
 
-// axis turns a negative axis into one that counts from the front.
+// axis returns the index of an axis; a negative one counts from the end.
 func axis(op string, shape []int, i int) int {
-	if i < 0 {
-		i += len(shape)
+	a := i
+	if a < 0 {
+		a += len(shape)
 	}
-	if i < 0 || i >= len(shape) {
-		panic(&ShapeError{Op: op, Shapes: [][]int{slices.Clone(shape)}, Hint: "the axis is out of range"})
+	if a < 0 || a >= len(shape) {
+		panic(&ShapeError{Op: op, Shapes: [][]int{slices.Clone(shape)}, Hint: fmt.Sprintf("axis %d is out of range, the tensor has %d dimensions", i, len(shape))})
 	}
-	return i
+	return a
 }
 
-// Release says that the tensor is not used again, so that its value need not
-// outlive the ops already recorded and can be fused away. Calling it is never
-// necessary, only cheaper: layers and optimisers do it for values that they
-// made themselves. Using the tensor afterwards panics with a *StateError.
+// Release declares that the tensor will not be used again, so that its value can be fused away or
+// freed after the recorded ops. Calling it is optional and saves memory; layers and optimizers
+// release their intermediate results. Using the tensor afterwards panics with a *StateError.
 func (t *Tensor) Release() {
 	locked(func(r *ir.Recorder) {
 		if t.v != nil {
-			r.Release(t.own("Release"))
+			r.Release(t.holdValue("Release"))
 			t.v = nil
 		}
 	})

@@ -2,32 +2,32 @@ package tensor
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// rounder is a device that can multiply float32 numbers rounded to TF32.
-type rounder interface{ SetTF32(on bool) }
+// tf32Setter is implemented by devices that support TF32.
+type tf32Setter interface{ SetTF32(on bool) }
 
-// TF32 says, and tells what was said before, whether products of float32 tensors (MatMul, Linear, Conv2D and their
-// gradients) may use the tensor cores of a GPU, which round the factors to ten bits
-// of mantissa and add up in float32: several times faster, with errors of about
-// 1e-3. Attention stays as it is. Off at first. The processor rounds nothing,
-// whatever this says. It is torch.backends.cuda.matmul.allow_tf32 and that of cudnn
-// in one.
-func TF32(on bool) (before bool) {
+// AllowTF32 sets whether matrix multiplications and convolutions of float32 tensors (MatMul, Linear,
+// Conv2D and their gradients) may use the tensor cores of a GPU in TF32, and returns the previous
+// setting. TF32 rounds the factors to a 10-bit mantissa and accumulates in float32: several times
+// faster, with relative errors of about 1e-3. The default is false. It has no effect on Attention
+// or on the CPU. It combines torch.backends.cuda.matmul.allow_tf32 and
+// torch.backends.cudnn.allow_tf32.
+func AllowTF32(on bool) (before bool) {
 	e := shared()
 	e.enter()
 	defer e.leave()
-	e.recorder.Flush() // what was recorded before is not meant
+	e.recorder.Flush() // ops recorded before keep the old setting
 	before, e.tf32 = e.tf32, on
 	for _, d := range e.devices {
-		e.round(d)
+		e.applyTF32(d)
 	}
-	e.round(e.recorder.Device())
-	e.recorder.Switch(e.recorder.Device()) // plans are made again
+	e.applyTF32(e.recorder.Device())
+	e.recorder.Switch(e.recorder.Device()) // discards the cached plans
 	return before
 }
 
-// round tells a device what TF32 has said.
-func (e *engine) round(d ir.Device) {
-	if r, ok := d.(rounder); ok {
+// applyTF32 passes the setting of AllowTF32 to a device.
+func (e *engine) applyTF32(d ir.Device) {
+	if r, ok := d.(tf32Setter); ok {
 		r.SetTF32(e.tf32)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestStepsSameBitsOnAnyNumberOfThreads looks at results and gradients of the
-// steps that cut their work into parts, at sizes that make several of them.
+// TestStepsSameBitsOnAnyNumberOfThreads compares results and gradients of ops that split their
+// work, at sizes that make several parts.
 func TestStepsSameBitsOnAnyNumberOfThreads(t *testing.T) {
 	pair := [2]int{3, 3}
 	for name, f := range map[string]func(x, w *Tensor) *Tensor{
@@ -17,7 +17,7 @@ func TestStepsSameBitsOnAnyNumberOfThreads(t *testing.T) {
 		"AvgPool2D": func(x, w *Tensor) *Tensor { return AvgPool2D(x.Mul(w), pair, Window{Stride: [2]int{2, 2}}) },
 		"CumSum":    func(x, w *Tensor) *Tensor { return x.Mul(w).CumSum(3) },
 		"LogSumExp": func(x, w *Tensor) *Tensor { return x.Mul(w).LogSumExp(3) },
-		"MatMul":    func(x, w *Tensor) *Tensor { return x.Mul(w).MatMul(x.T()) },
+		"MatMul":    func(x, w *Tensor) *Tensor { return x.Mul(w).MatMul(x.MT()) },
 		"Embedding": func(x, w *Tensor) *Tensor { return Embedding(x, FromInts([]int{4, 1, 4, 4, 0}, 5)).Mul(w) },
 		"float64":   func(x, w *Tensor) *Tensor { return x.Cast(Float64).MatMul(w.Cast(Float64).Reshape(33, 1)).Exp() },
 	} {

@@ -6,31 +6,30 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// TraceError says that a function cannot be traced because of what it does beside
-// ops: it reads numbers that depend on its input, or keeps such a tensor for the
-// next time. It is a panic of the op that does so.
+// TraceError says that a function cannot be traced because it does something besides ops: it reads
+// elements that depend on its input, or keeps such a tensor for the next call. The op that does so
+// panics with it.
 type TraceError = ir.TraceError
 
-// Graph is what a function computes, as [Trace] has seen it: the ops that lead from
-// its inputs to its results, in their order. Values go by numbers.
+// Graph is the computation of a function as recorded by [Trace]: the ops between its inputs and its
+// results, in order. Values are referred to by index.
 type Graph struct {
 	Values  []GraphValue
 	Nodes   []GraphNode
 	Inputs  []int
 	Outputs []int
 
-	dependent []bool // of the outputs: an input leads to it
+	dependent []bool // of the outputs: whether it depends on an input
 
 	tracer *ir.Tracer
-	number map[int]int // of the tracer to that of the graph
+	number map[int]int // from the tracer's number of a value to its index in Values
 }
 
-// GraphValue is an input, the result of a node, or a tensor from elsewhere, such as
-// a parameter.
+// GraphValue is an input, the result of a node, or a constant such as a parameter.
 type GraphValue struct {
 	Shape    []int
 	DType    DType
-	Constant *Tensor // from elsewhere; nil for inputs and results
+	Constant *Tensor // nil for inputs and results
 }
 
 // GraphNode is an op.
@@ -38,20 +37,18 @@ type GraphNode struct {
 	Op   ir.Op
 	In   []int
 	Out  int
-	Path string // of the layer, "2.0"; empty outside of chains
-	Kind string // the layer, as it is written in Go
+	Path string // of the layer, such as "2.0"; empty outside of layers
+	Kind string // the layer's kind, such as Dense
 }
 
-// Trace runs f without gradients, and in the element types of its tensors whatever
-// [Autocast] says outside, and gives the ops that lead to its results. It panics with
-// a *TraceError where f does in Go what depends on the numbers of its inputs; a path
-// that f takes because of their shapes, or because of anything else, is the path of
-// the graph. Release the graph after use.
+// Trace runs f without gradients and without [Autocast] and returns the ops that its results depend
+// on. It panics with a *TraceError if f reads elements that depend on its inputs. Branches of f
+// that depend on shapes or on anything else are recorded as taken. Release the graph after use.
 func Trace(f func(inputs []*Tensor) []*Tensor, inputs ...*Tensor) *Graph {
 	g := &Graph{number: map[int]int{}}
 	var in []*ir.Value
-	watched.Add(1)
-	defer watched.Add(-1)
+	scopeNameUsers.Add(1)
+	defer scopeNameUsers.Add(-1)
 	locked(func(r *ir.Recorder) {
 		for _, t := range inputs {
 			in = append(in, t.value("Trace"))
@@ -76,7 +73,7 @@ func Trace(f func(inputs []*Tensor) []*Tensor, inputs ...*Tensor) *Graph {
 			results = append(results, g.tracer.Number(t.value("Trace")))
 		}
 		for _, o := range g.tracer.Leading(results) {
-			if _, ok := o.Op.(ir.Alias); ok { // another name of a value
+			if _, ok := o.Op.(ir.Alias); ok { // the same value
 				g.number[o.Out] = g.value(o.In[0])
 				continue
 			}
@@ -96,7 +93,7 @@ func Trace(f func(inputs []*Tensor) []*Tensor, inputs ...*Tensor) *Graph {
 	return g
 }
 
-// value returns the number of a value that is an input, made already, or from elsewhere.
+// value returns the index of a value: an input, a result, or a constant, which is added.
 func (g *Graph) value(number int) int {
 	if n, ok := g.number[number]; ok {
 		return n
@@ -104,7 +101,7 @@ func (g *Graph) value(number int) int {
 	return g.constant(number)
 }
 
-// constant adds a value from elsewhere, once for each place in memory.
+// constant adds a constant, or returns the index of one with the same memory.
 func (g *Graph) constant(number int) int {
 	v := g.tracer.Value(number)
 	for i, o := range g.Values {
@@ -126,7 +123,7 @@ func (g *Graph) add(number int) int {
 	return n
 }
 
-// Find returns the number of a tensor that the graph has as a constant, -1 without.
+// Find returns the index of a constant with the value of t, or -1.
 func (g *Graph) Find(t *Tensor) int {
 	found := -1
 	locked(func(*ir.Recorder) {
@@ -141,10 +138,10 @@ func (g *Graph) Find(t *Tensor) int {
 	return found
 }
 
-// Depends reports whether an input leads to output i.
+// Depends reports whether output i depends on an input.
 func (g *Graph) Depends(i int) bool { return g.dependent[i] }
 
-// Release gives the constants back.
+// Release releases the constants.
 func (g *Graph) Release() {
 	for _, v := range g.Values {
 		if v.Constant != nil {

@@ -44,13 +44,13 @@ func (n *mlp) forward() *Tensor {
 			x.Release()
 		}
 		if x = y; i+2 < len(n.params) {
-			x = releasing(y, (*Tensor).ReLU)
+			x = releaseAfter(y, (*Tensor).ReLU)
 		}
 	}
 	return x
 }
 
-// train does one step as a user would write it, and returns the loss.
+// train runs one step as a user would write it and returns the loss.
 func (n *mlp) train() *Tensor {
 	logits := n.forward()
 	loss := CrossEntropy(logits, n.y)
@@ -70,12 +70,12 @@ func (n *mlp) update(rate float64) {
 		for i, p := range n.params {
 			g := p.Grad()
 			n.m[i].Assign(add(n.m[i].MulScalar(beta1), g.MulScalar(1-beta1)))
-			square := releasing(g, (*Tensor).Square)
-			n.v[i].Assign(add(n.v[i].MulScalar(beta2), releasing(square, func(t *Tensor) *Tensor { return t.MulScalar(1 - beta2) })))
-			root := releasing(releasing(n.v[i].MulScalar(1/correct2), (*Tensor).Sqrt), func(t *Tensor) *Tensor { return t.AddScalar(epsilon) })
+			square := releaseAfter(g, (*Tensor).Square)
+			n.v[i].Assign(add(n.v[i].MulScalar(beta2), releaseAfter(square, func(t *Tensor) *Tensor { return t.MulScalar(1 - beta2) })))
+			root := releaseAfter(releaseAfter(n.v[i].MulScalar(1/correct2), (*Tensor).Sqrt), func(t *Tensor) *Tensor { return t.AddScalar(epsilon) })
 			change := n.m[i].Div(root)
 			root.Release()
-			scaled := releasing(change, func(t *Tensor) *Tensor { return t.MulScalar(-rate / correct1) })
+			scaled := releaseAfter(change, func(t *Tensor) *Tensor { return t.MulScalar(-rate / correct1) })
 			p.Assign(add(p.MulScalar(1-rate*decay), scaled))
 		}
 	})
@@ -104,12 +104,11 @@ func TestTraining(t *testing.T) {
 		t.Errorf("the loss went from %v to %v only", first, last)
 	}
 	if s := Stats(); s.PlansMade > 1 || s.PlanHits < 59 {
-		t.Errorf("steady steps made %d plans and hit %d: %+v", s.PlansMade, s.PlanHits, s)
+		t.Errorf("steps after the first made %d plans and reused %d: %+v", s.PlansMade, s.PlanHits, s)
 	}
 }
 
-// TestSteadyStepReusesMemory runs many steps and looks at the heap after each
-// half.
+// TestSteadyStepReusesMemory runs many steps and compares the heap after each half.
 func TestSteadyStepReusesMemory(t *testing.T) {
 	n := newMLP(NewGenerator(1), 64, 100, 64, 10)
 	heap := func() (uint64, int) {
@@ -173,8 +172,7 @@ func withRecorder(r *ir.Recorder, f func()) {
 	f()
 }
 
-// TestSameBitsOnAnyNumberOfThreads trains from one seed on 1, 2, 3 and 5
-// threads.
+// TestSameBitsOnAnyNumberOfThreads trains with one seed on 1, 2, 3 and 5 threads.
 func TestSameBitsOnAnyNumberOfThreads(t *testing.T) {
 	var want []float32
 	for _, threads := range []int{1, 2, 3, 5, 2} {
@@ -200,7 +198,7 @@ func TestSameBitsOnAnyNumberOfThreads(t *testing.T) {
 	}
 }
 
-// TestImplementationsAgree trains on each kernel set that this processor has.
+// TestImplementationsAgree trains with each instruction set that this CPU has.
 func TestImplementationsAgree(t *testing.T) {
 	losses := map[string]float64{}
 	for _, name := range cpu.Implementations() {
@@ -224,7 +222,7 @@ func TestFusionOfAnUpdate(t *testing.T) {
 	n.train()
 	ResetStats()
 	n.train()
-	// Linear; loss and its gradient; the ones that start it; two weight
+	// Linear; loss and its gradient; the constant that starts it; two weight
 	// gradients; two updates.
 	if s := Stats(); s.Steps > 8 {
 		t.Errorf("a step of one layer is %d kernels for %d ops", s.Steps, s.Ops)

@@ -24,21 +24,21 @@ type Variant struct {
 // NewVariant returns a named search configuration: options of [Run].
 func NewVariant(name string, options ...Option) Variant { return Variant{name, options} }
 
-// Comparison is the result of [Compare]. It displays itself: the best value so far with its
-// spread over the seeds, and a table.
+// Comparison is the result of [Compare]. Notebooks display it as a figure of the best value so far,
+// with its spread over the seeds, and a table.
 type Comparison struct {
-	Variants []Compared
+	Variants []VariantResult
 	// Units says that the searches had the same [Budget] in units of work rather than in
 	// trials.
 	Units bool
 	// Err is why the comparison ended early, if it did.
 	Err error
 
-	drawn bool // the figure has been displayed
+	displayed bool // the figure has been displayed
 }
 
-// Compared is the searches of one variant, one for each seed.
-type Compared struct {
+// VariantResult holds the searches of one variant, one for each seed.
+type VariantResult struct {
 	Name     string
 	Searches []*Search
 	Seconds  []float64 // of each search
@@ -64,11 +64,11 @@ func Compare(ctx context.Context, objective func(*Trial) (float64, error), varia
 	}
 	c.Units = o.budget > 0
 	for _, v := range variants {
-		c.Variants = append(c.Variants, Compared{Name: v.Name})
+		c.Variants = append(c.Variants, VariantResult{Name: v.Name})
 	}
 	screen := plots.NewPartial(ctx, "searches", float64(o.seeds*len(variants)))
 	ctx = display.Unmeasured(ctx)
-	defer func() { c.drawn = screen.Close(c.Figure) }()
+	defer func() { c.displayed = screen.Close(c.Figure) }()
 	ended := 0
 	for seed := 1; seed <= o.seeds; seed++ {
 		for i, v := range variants {
@@ -81,7 +81,7 @@ func Compare(ctx context.Context, objective func(*Trial) (float64, error), varia
 			}
 			follow := Option{"", func(o *options) error {
 				o.follow = func(s *Search) {
-					done, of := s.made(spends)
+					done, of := s.progress(spends)
 					screen.Set(float64(ended)+min(done/of, 1), fmt.Sprintf("%s, seed %d, %s", v.Name, seed, plural(len(s.Trials), "trial")),
 						func() func() *plots.Figure { return c.soFar(i, s) })
 				}
@@ -116,7 +116,7 @@ func (c *Comparison) soFar(variant int, s *Search) func() *plots.Figure {
 
 // Best returns the mean and the sample standard deviation of the best values over the seeds.
 // The deviation is NaN for a single seed, and both are NaN if a search has no best value.
-func (c Compared) Best() (mean, deviation float64) {
+func (c VariantResult) Best() (mean, deviation float64) {
 	return spread(c.Searches, func(s *Search) float64 { return s.at(math.Inf(1), false) })
 }
 
@@ -141,7 +141,7 @@ func extremes(searches []*Search, measure func(*Search) float64) (low, high floa
 // at returns the best value after spending this many units or trials.
 func (s *Search) at(spent float64, units bool) float64 {
 	best, sum := math.NaN(), 0.
-	for i, v := range s.sofar() {
+	for i, v := range s.bestSoFar() {
 		if units {
 			sum += float64(max(1, len(s.Trials[i].Reports)))
 		} else {
@@ -215,23 +215,23 @@ func (c *Comparison) seeds() string {
 	return "mean ± standard deviation of " + plural(n, "seed")
 }
 
-// within formats a mean with its standard deviation, which has two significant digits. The mean
+// meanWithDeviation formats a mean with its standard deviation, which has two significant digits. The mean
 // has no more decimal places than that.
-func within(mean, deviation float64) string {
+func meanWithDeviation(mean, deviation float64) string {
 	if !(deviation > 1e-9) || math.IsInf(deviation, 0) || math.IsNaN(mean) || math.Abs(mean) >= 1e6 {
-		return measured(mean) + " ± " + measured(deviation)
+		return formatValue(mean) + " ± " + formatValue(deviation)
 	}
-	places := max(0, 1-int(math.Floor(math.Log10(deviation))))
-	return fmt.Sprintf("%.*f ± %.*f", places, mean, places, deviation)
+	decimals := max(0, 1-int(math.Floor(math.Log10(deviation))))
+	return fmt.Sprintf("%.*f ± %.*f", decimals, mean, decimals, deviation)
 }
 
 func (c *Comparison) table() display.Content {
 	var rows [][]any
 	for _, v := range c.Variants {
 		mean, deviation := v.Best()
-		best := measured(mean)
+		best := formatValue(mean)
 		if !math.IsNaN(deviation) {
-			best = within(mean, deviation)
+			best = meanWithDeviation(mean, deviation)
 		}
 		trials, _ := spread(v.Searches, func(s *Search) float64 { return float64(len(s.Trials)) })
 		units, _ := spread(v.Searches, func(s *Search) float64 { return float64(s.spent) })
@@ -248,8 +248,8 @@ func (c *Comparison) table() display.Content {
 	return display.Table(rows, append(columns, "seconds")...)
 }
 
-// below returns the text below the table.
-func (c *Comparison) below() string {
+// caption returns the text below the table.
+func (c *Comparison) caption() string {
 	text := c.seeds()
 	if c.Err != nil {
 		text += fmt.Sprintf("; ended early: %v", c.Err)
@@ -259,13 +259,13 @@ func (c *Comparison) below() string {
 
 // String returns the table as text.
 func (c *Comparison) String() string {
-	return fmt.Sprint(c.table().MIMEBundle()["text/plain"]) + "\n" + c.below()
+	return fmt.Sprint(c.table().MIMEBundle()["text/plain"]) + "\n" + c.caption()
 }
 
 // MIMEBundle returns the display of the comparison: the figure with the table below it.
 func (c *Comparison) MIMEBundle() map[string]any {
-	page := fmt.Sprint(c.table().MIMEBundle()["text/html"]) + "<div>" + html.EscapeString(c.below()) + "</div>"
-	if c.spending() > 0 && !c.drawn {
+	page := fmt.Sprint(c.table().MIMEBundle()["text/html"]) + "<div>" + html.EscapeString(c.caption()) + "</div>"
+	if c.spending() > 0 && !c.displayed {
 		page = "<div>" + c.Figure().HTML() + "</div>" + page
 	}
 	return map[string]any{"text/html": page, "text/plain": c.String()}

@@ -13,14 +13,14 @@ type kind int
 
 const (
 	number    kind = iota // a number, uniformly distributed
-	logarithm             // a positive number, log-uniformly distributed
+	logNumber             // a positive number, log-uniformly distributed
 	whole                 // an integer
-	choice                // one of several words
+	choice                // one of several strings
 )
 
-// dimension is the range of a setting. Searches see it as coordinates: numbers in a range that
-// are equally likely a priori. The coordinate of a logarithm is the logarithm of the value; an
-// integer n has all coordinates from n-½ to n+½; a word has those of its index.
+// dimension is the range of a setting. Searches work with coordinates, which are uniformly
+// distributed a priori: the coordinate of a logarithm is the logarithm of the value; an integer n
+// has all coordinates from n-½ to n+½; a string has those of its index.
 type dimension struct {
 	kind      kind
 	low, high float64
@@ -33,10 +33,10 @@ const maxWhole = 1 << 53
 func (d dimension) check() error {
 	switch {
 	case d.kind == choice && len(d.words) == 0:
-		return errors.New("no words to choose from")
+		return errors.New("there are no choices")
 	case d.kind == choice && len(slices.Compact(slices.Sorted(slices.Values(d.words)))) < len(d.words):
-		return errors.New("a word occurs twice")
-	case d.kind == logarithm && !(d.low > 0):
+		return errors.New("a choice occurs twice")
+	case d.kind == logNumber && !(d.low > 0):
 		return fmt.Errorf("a logarithmic range must be positive, but begins at %g", d.low)
 	case math.IsInf(d.low, 0) || math.IsInf(d.high, 0) || !(d.low <= d.high):
 		return fmt.Errorf("the range from %g to %g is empty", d.low, d.high)
@@ -48,8 +48,8 @@ func (d dimension) check() error {
 	return nil
 }
 
-// like reports whether values of one dimension are meaningful in the other. The range may
-// change from trial to trial, the words may not.
+// like reports whether values of one dimension are meaningful in the other. The range may change
+// from trial to trial, the choices may not.
 func (d dimension) like(other dimension) bool {
 	return d.kind == other.kind && slices.Equal(d.words, other.words)
 }
@@ -57,12 +57,12 @@ func (d dimension) like(other dimension) bool {
 // String describes the dimension.
 func (d dimension) String() string {
 	switch d.kind {
-	case logarithm:
-		return "an order of magnitude"
+	case logNumber:
+		return "a number on a logarithmic scale"
 	case whole:
-		return "a whole number"
+		return "an integer"
 	case choice:
-		return "a choice of " + strings.Join(d.words, ", ")
+		return "one of " + strings.Join(d.words, ", ")
 	}
 	return "a number"
 }
@@ -70,7 +70,7 @@ func (d dimension) String() string {
 // ends returns the smallest and the largest coordinate.
 func (d dimension) ends() (low, high float64) {
 	switch d.kind {
-	case logarithm:
+	case logNumber:
 		return math.Log(d.low), math.Log(d.high)
 	case whole, choice:
 		return d.low - .5, d.high + .5
@@ -81,7 +81,7 @@ func (d dimension) ends() (low, high float64) {
 // value returns the value at a coordinate.
 func (d dimension) value(at float64) any {
 	switch d.kind {
-	case logarithm:
+	case logNumber:
 		return min(max(math.Exp(at), d.low), d.high)
 	case whole:
 		return int(d.round(at))
@@ -98,7 +98,7 @@ func (d dimension) round(at float64) float64 { return min(max(math.Round(at), d.
 func (d dimension) coordinate(value any) (at float64, ok bool) {
 	switch v := value.(type) {
 	case float64:
-		if d.kind == logarithm && v > 0 {
+		if d.kind == logNumber && v > 0 {
 			return math.Log(v), true
 		}
 		return v, d.kind == number

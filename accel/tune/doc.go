@@ -11,7 +11,7 @@
 //	}, tune.Trials(30), tune.TPE(), tune.Halving(1, 3))
 //	search
 //
-// A figure of the best value so far and of the settings tried is updated while the search runs.
+// While the search runs, a figure shows the best value so far and the settings tried.
 // [Grid], [Random] and [TPE] select settings, [Halving] stops unpromising trials early,
 // [Resume] continues after an interrupt, and [Compare] compares search methods with equal
 // budgets.

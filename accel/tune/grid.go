@@ -3,17 +3,16 @@ package tune
 import "fmt"
 
 // Grid tries every combination, with this many values for each number (evenly spaced, including
-// both ends; for LogFloat on a logarithmic scale) and with every word. The search ends when all
+// both ends; for LogFloat on a logarithmic scale) and with every choice. The search ends when all
 // combinations have been tried, even if fewer than [Trials]. The setting requested last varies
-// fastest. Settings that are requested only for certain values of others are tried only with
-// those.
+// fastest. Settings that are requested only for certain values of others are tried only with those.
 func Grid(points int) Option {
 	text := fmt.Sprintf("Grid(%d)", points)
 	return Option{text, func(o *options) error {
 		if points < 1 {
 			return fmt.Errorf("tune: %s: the number of points must be at least 1", text)
 		}
-		o.chooser = &grid{points: points}
+		o.sampler = &grid{points: points}
 		return nil
 	}}
 }
@@ -22,8 +21,8 @@ func Grid(points int) Option {
 // order of their requests.
 type grid struct{ points int }
 
-// wheel is the position of a trial in the values of one setting.
-type wheel struct {
+// gridPosition is the position of a trial in the values of one setting.
+type gridPosition struct {
 	Name  string `json:"name"`
 	At    int    `json:"at"`
 	Count int    `json:"count"`
@@ -33,21 +32,21 @@ func (g *grid) begin(s *Search, t *Trial) bool {
 	if t.Number == 1 {
 		return true
 	}
-	wheels := s.Trials[t.Number-2].wheels // of the previous trial
-	for i := len(wheels) - 1; i >= 0; i-- {
-		if w := wheels[i]; w.At+1 < w.Count {
+	gridPositions := s.Trials[t.Number-2].gridPositions // of the previous trial
+	for i := len(gridPositions) - 1; i >= 0; i-- {
+		if w := gridPositions[i]; w.At+1 < w.Count {
 			w.At++
-			t.wheels = append(append([]wheel{}, wheels[:i]...), w)
+			t.gridPositions = append(append([]gridPosition{}, gridPositions[:i]...), w)
 			return true
 		}
 	}
 	return false
 }
 
-func (g *grid) choose(t *Trial, name string, d dimension) float64 {
+func (g *grid) sample(t *Trial, name string, d dimension) float64 {
 	low, high, count := d.low, d.high, g.points
 	switch d.kind {
-	case logarithm:
+	case logNumber:
 		low, high = d.ends()
 	case choice:
 		count = len(d.words)
@@ -58,11 +57,11 @@ func (g *grid) choose(t *Trial, name string, d dimension) float64 {
 		count = 1
 	}
 	at := len(t.Settings)
-	if at >= len(t.wheels) || t.wheels[at].Name != name {
-		t.wheels = append(t.wheels[:min(at, len(t.wheels))], wheel{Name: name, Count: count})
+	if at >= len(t.gridPositions) || t.gridPositions[at].Name != name {
+		t.gridPositions = append(t.gridPositions[:min(at, len(t.gridPositions))], gridPosition{Name: name, Count: count})
 	}
 	if count == 1 {
 		return low + (high-low)/2
 	}
-	return low + (high-low)*float64(min(t.wheels[at].At, count-1))/float64(count-1)
+	return low + (high-low)*float64(min(t.gridPositions[at].At, count-1))/float64(count-1)
 }

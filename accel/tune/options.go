@@ -2,7 +2,7 @@ package tune
 
 import "fmt"
 
-// Option configures [Run]. Its text is the Go expression that makes it.
+// Option configures [Run]; String returns it as a Go expression.
 type Option struct {
 	text string
 	set  func(*options) error
@@ -14,14 +14,14 @@ func (o Option) String() string { return o.text }
 // options holds the settings of a search.
 type options struct {
 	method   string // the text of the option that set chooser
-	chooser  chooser
+	sampler  sampler
 	halving  *halving // nil if none
 	trials   int
-	budget   int // units of work; 0: no limit
+	budget   int // units of work; 0 means no limit
 	seed     uint64
 	seeds    int // of Compare
 	maximize bool
-	file     string // "" if none
+	file     string // path for Resume; empty without
 	quiet    bool
 	follow   func(*Search) // called after each trial and report; may be nil
 }
@@ -37,11 +37,11 @@ func newOptions(given []Option) (*options, error) {
 		if option.set == nil {
 			continue // the zero Option
 		}
-		before := o.chooser
+		before := o.sampler
 		if err := option.set(o); err != nil {
 			return nil, err
 		}
-		if o.chooser != before {
+		if o.sampler != before {
 			o.method = option.text
 		}
 	}

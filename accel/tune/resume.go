@@ -31,8 +31,8 @@ func Resume(path string) Option {
 // file is the file with the trials.
 type file struct{ path string }
 
-// head is the first line of the file.
-type head struct {
+// header is the first line of the file.
+type header struct {
 	Version  int    `json:"version"`
 	Method   string `json:"method"`
 	Seed     uint64 `json:"seed"`
@@ -41,17 +41,17 @@ type head struct {
 
 // record is the line of a trial.
 type record struct {
-	Number   int           `json:"number"`
-	State    State         `json:"state"`
-	Value    *float64      `json:"value,omitempty"` // missing if the trial diverged
-	Settings []keptSetting `json:"settings"`
-	Reports  []*float64    `json:"reports,omitempty"` // null if not finite
-	Seconds  float64       `json:"seconds"`
-	Wheels   []wheel       `json:"grid,omitempty"`
+	Number   int             `json:"number"`
+	State    State           `json:"state"`
+	Value    *float64        `json:"value,omitempty"` // missing if the trial diverged
+	Settings []storedSetting `json:"settings"`
+	Reports  []*float64      `json:"reports,omitempty"` // null if not finite
+	Seconds  float64         `json:"seconds"`
+	Wheels   []gridPosition  `json:"grid,omitempty"`
 }
 
-// keptSetting distinguishes integers from other numbers, which JSON does not.
-type keptSetting struct {
+// storedSetting distinguishes integers from other numbers, which JSON does not.
+type storedSetting struct {
 	Name  string   `json:"name"`
 	Int   *int     `json:"int,omitempty"`
 	Float *float64 `json:"float,omitempty"`
@@ -66,7 +66,7 @@ func (s *Search) resume(path string) error {
 		return nil
 	}
 	s.file = &file{path}
-	own := head{Version: fileVersion, Method: s.Method, Seed: s.seed, Maximize: s.Maximized}
+	own := header{Version: fileVersion, Method: s.Method, Seed: s.seed, Maximize: s.Maximized}
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(b) == 0 {
 		return s.file.append(own)
@@ -75,14 +75,14 @@ func (s *Search) resume(path string) error {
 		return fmt.Errorf("tune: Resume: %w", err)
 	}
 	whole := b[:bytes.LastIndexByte(b, '\n')+1]
-	if first, err := json.Marshal(own); err == nil && len(whole) == 0 && bytes.HasPrefix(first, b) { // killed while it began
+	if first, err := json.Marshal(own); err == nil && len(whole) == 0 && bytes.HasPrefix(first, b) { // killed while it wrote the first line
 		if err := os.Truncate(path, 0); err != nil {
 			return fmt.Errorf("tune: Resume: %w", err)
 		}
 		return s.file.append(own)
 	}
 	lines := bytes.Split(bytes.TrimSuffix(whole, []byte("\n")), []byte("\n"))
-	var found head
+	var found header
 	if err := json.Unmarshal(lines[0], &found); err != nil || found.Version != fileVersion {
 		return fmt.Errorf("tune: Resume: %s is not a search file of this version; use another path", path)
 	}
@@ -102,7 +102,7 @@ func (s *Search) resume(path string) error {
 		s.Trials = append(s.Trials, t)
 		s.spent += len(t.Reports)
 	}
-	if len(whole) < len(b) { // killed while it wrote
+	if len(whole) < len(b) { // killed while it wrote a line
 		if err := os.Truncate(path, int64(len(whole))); err != nil {
 			return fmt.Errorf("tune: Resume: %w", err)
 		}
@@ -115,7 +115,7 @@ func decode(line []byte) (*Trial, error) {
 	if err := json.Unmarshal(line, &r); err != nil {
 		return nil, err
 	}
-	t := &Trial{Number: r.Number, State: r.State, Value: orNaN(r.Value), Seconds: r.Seconds, wheels: r.Wheels}
+	t := &Trial{Number: r.Number, State: r.State, Value: orNaN(r.Value), Seconds: r.Seconds, gridPositions: r.Wheels}
 	for _, k := range r.Settings {
 		s := Setting{Name: k.Name}
 		switch {
@@ -141,9 +141,9 @@ func (f *file) write(t *Trial) error {
 	if f == nil {
 		return nil
 	}
-	r := record{Number: t.Number, State: t.State, Value: orNil(t.Value), Settings: []keptSetting{}, Seconds: t.Seconds, Wheels: t.wheels}
+	r := record{Number: t.Number, State: t.State, Value: orNil(t.Value), Settings: []storedSetting{}, Seconds: t.Seconds, Wheels: t.gridPositions}
 	for _, s := range t.Settings {
-		k := keptSetting{Name: s.Name}
+		k := storedSetting{Name: s.Name}
 		switch v := s.Value.(type) {
 		case int:
 			k.Int = &v

@@ -44,7 +44,7 @@ func (s *Search) begin(o *options) {
 	if o.halving != nil {
 		s.Method += fmt.Sprintf(", Halving(%d, %d)", o.halving.first, o.halving.factor)
 	}
-	s.chooser, s.halving, s.budget, s.seed = o.chooser, o.halving, o.budget, o.seed
+	s.sampler, s.halving, s.budget, s.seed = o.sampler, o.halving, o.budget, o.seed
 }
 
 func (s *Search) run(ctx context.Context, objective func(*Trial) (float64, error), trials int) error {
@@ -54,7 +54,7 @@ func (s *Search) run(ctx context.Context, objective func(*Trial) (float64, error
 		}
 		t := &Trial{Number: len(s.Trials) + 1, search: s, began: time.Now()}
 		t.random = stream(s.seed, t.Number)
-		if !s.chooser.begin(s, t) {
+		if !s.sampler.begin(s, t) {
 			s.note("all combinations have been tried")
 			return nil
 		}
@@ -105,7 +105,7 @@ func (t *Trial) end(value float64, err error) error {
 	case errors.As(err, &diverged):
 		t.State, t.Value = Diverged, math.NaN()
 	case errors.As(err, &memory):
-		t.State, t.Value = TooLarge, math.NaN()
+		t.State, t.Value = OutOfMemory, math.NaN()
 		return nil
 	case err != nil:
 		return &TrialError{Trial: t, Err: err}

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// Search is the result of [Run]. It displays itself: the best value so far over the trials, the
-// settings as lines, and a table of the best trials.
+// Search is the result of [Run]. Notebooks display it as figures of the best value so far and of
+// the settings, and a table of the best trials.
 type Search struct {
 	Method    string // as a Go expression
 	Maximized bool
@@ -15,15 +15,15 @@ type Search struct {
 	// Notes explains events of the search, such as an early end.
 	Notes []string
 
-	chooser chooser
-	halving *halving
-	budget  int // units of work; 0: no limit
-	spent   int
-	seed    uint64
-	space   map[string]dimension // of the settings, as last requested
-	file    *file                // nil without Resume
-	screen  *screen
-	drawn   bool // the figure has been displayed
+	sampler   sampler
+	halving   *halving
+	budget    int // units of work; 0 means no limit
+	spent     int
+	seed      uint64
+	space     map[string]dimension // of the settings, as last requested
+	file      *file                // nil without Resume
+	screen    *screen
+	displayed bool // the figure has been displayed
 }
 
 // Best returns the finished trial with the best value (the first of equal ones), or nil.
@@ -47,7 +47,7 @@ func (s *Search) better(value, than float64) bool {
 
 // compare orders trials, the best first.
 func (s *Search) compare(a, b *Trial) int {
-	class := map[State]int{Finished: 0, Stopped: 1, Diverged: 2, TooLarge: 2}
+	class := map[State]int{Finished: 0, Stopped: 1, Diverged: 2, OutOfMemory: 2}
 	if c := class[a.State] - class[b.State]; c != 0 {
 		return c
 	}
@@ -62,8 +62,8 @@ func (s *Search) compare(a, b *Trial) int {
 	return cmp.Compare(a.Value, b.Value)
 }
 
-// sofar returns the best value after each trial, NaN before the first finished one.
-func (s *Search) sofar() []float64 {
+// bestSoFar returns the best value after each trial, NaN before the first finished one.
+func (s *Search) bestSoFar() []float64 {
 	best := math.NaN()
 	values := make([]float64, len(s.Trials))
 	for i, t := range s.Trials {
@@ -88,8 +88,8 @@ func (s *Search) counts() string {
 	if n[Diverged] > 0 {
 		text += fmt.Sprintf(", %d diverged", n[Diverged])
 	}
-	if n[TooLarge] > 0 {
-		text += fmt.Sprintf(", %d out of memory", n[TooLarge])
+	if n[OutOfMemory] > 0 {
+		text += fmt.Sprintf(", %d out of memory", n[OutOfMemory])
 	}
 	return text
 }

@@ -10,25 +10,25 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// TPE selects settings with the tree-structured Parzen estimator. For each setting it estimates
-// the density among the best tenth of the trials and among the others, draws candidates from
-// the first, and takes the candidate with the highest ratio of the two densities. The first ten
-// trials are random. Each setting is selected independently of the others (Bergstra, Bardenet,
-// Bengio and Kégl, Algorithms for Hyper-Parameter Optimization, 2011, section 4; the widths of
-// the kernels are those of section 4.2, and older trials have less weight as in Bergstra,
-// Yamins and Cox, Making a Science of Model Search, 2013).
+// TPE selects settings with the tree-structured Parzen estimator. For each setting it estimates one
+// density from the best tenth of the trials and one from the others, draws candidates from the
+// first, and takes the candidate with the highest ratio of the two densities. The first ten trials
+// are random. Each setting is selected independently of the others (Bergstra, Bardenet, Bengio and
+// Kégl, Algorithms for Hyper-Parameter Optimization, 2011, section 4; the widths of the kernels are
+// those of section 4.2, and older trials have less weight as in Bergstra, Yamins and Cox, Making a
+// Science of Model Search, 2013).
 func TPE() Option {
-	return Option{"TPE()", func(o *options) error { o.chooser = &tpe{}; return nil }}
+	return Option{"TPE()", func(o *options) error { o.sampler = &tpe{}; return nil }}
 }
 
 const (
 	startTrials = 10 // random trials at the beginning
 	candidates  = 24 // drawn for each setting
-	mostBest    = 25 // maximum number of trials that count as the best
+	maxBest     = 25 // maximum number of trials that count as the best
 	recent      = 25 // trials with full weight
 )
 
-// tpe holds the trials before the current one.
+// tpe is the sampler of TPE, with the trials before the current one.
 type tpe struct{ ended []*Trial }
 
 func (p *tpe) begin(s *Search, t *Trial) bool {
@@ -36,7 +36,7 @@ func (p *tpe) begin(s *Search, t *Trial) bool {
 	return true
 }
 
-func (p *tpe) choose(t *Trial, name string, d dimension) float64 {
+func (p *tpe) sample(t *Trial, name string, d dimension) float64 {
 	low, high := d.ends()
 	var seen []observation
 	for _, u := range p.ended {
@@ -47,7 +47,7 @@ func (p *tpe) choose(t *Trial, name string, d dimension) float64 {
 	if len(seen) < startTrials || low == high {
 		return uniform(t.random, d)
 	}
-	best := min(int(math.Ceil(.1*float64(len(seen)))), mostBest)
+	best := min(int(math.Ceil(.1*float64(len(seen)))), maxBest)
 	if d.kind == choice {
 		return chooseWord(t.random, len(d.words), seen[:best], seen[best:])
 	}
@@ -95,9 +95,9 @@ func weights(seen []observation) []float64 {
 	return w
 }
 
-// chooseWord draws some words by their frequency among the good trials, and takes the one with
-// the highest ratio of the frequencies among good and other trials. One pseudo-trial is spread
-// evenly over all words.
+// chooseWord draws candidates for a choice by their frequency among the good trials, and takes the
+// one with the highest ratio of the frequencies among good and other trials. One pseudo-trial is
+// spread evenly over all choices.
 func chooseWord(r *rand.Rand, words int, good, other []observation) float64 {
 	share := func(seen []observation) []float64 {
 		p := make([]float64, words)
@@ -111,7 +111,7 @@ func chooseWord(r *rand.Rand, words int, good, other []observation) float64 {
 	l, g := share(good), share(other)
 	chosen, highest := 0, math.Inf(-1)
 	for range candidates {
-		i := drawn(r, l)
+		i := drawIndex(r, l)
 		if ratio := l[i] / g[i]; ratio > highest {
 			chosen, highest = i, ratio
 		}
@@ -119,8 +119,8 @@ func chooseWord(r *rand.Rand, words int, good, other []observation) float64 {
 	return float64(chosen)
 }
 
-// drawn returns a random index with these probabilities.
-func drawn(r *rand.Rand, p []float64) int {
+// drawIndex returns a random index with these probabilities.
+func drawIndex(r *rand.Rand, p []float64) int {
 	u := r.Float64()
 	for i, share := range p {
 		if u -= share; u < 0 {
@@ -169,15 +169,15 @@ func newMixture(seen []observation, low, high float64) mixture {
 	return m
 }
 
-// cut returns the mass of a kernel below and within the range.
-func (m mixture) cut(i int) (below, within float64) {
+// truncation returns the mass of a kernel below and within the range.
+func (m mixture) truncation(i int) (below, within float64) {
 	below = distuv.UnitNormal.CDF((m.low - m.mean[i]) / m.spread[i])
 	return below, distuv.UnitNormal.CDF((m.high-m.mean[i])/m.spread[i]) - below
 }
 
 func (m mixture) sample(r *rand.Rand) float64 {
-	i := drawn(r, m.weight)
-	below, within := m.cut(i)
+	i := drawIndex(r, m.weight)
+	below, within := m.truncation(i)
 	at := m.mean[i] + m.spread[i]*distuv.UnitNormal.Quantile(below+r.Float64()*within)
 	return min(max(at, m.low), m.high)
 }
@@ -186,7 +186,7 @@ func (m mixture) sample(r *rand.Rand) float64 {
 func (m mixture) logDensity(at float64) float64 {
 	parts := make([]float64, len(m.mean))
 	for i := range parts {
-		_, within := m.cut(i)
+		_, within := m.truncation(i)
 		parts[i] = math.Log(m.weight[i]) + distuv.UnitNormal.LogProb((at-m.mean[i])/m.spread[i]) - math.Log(m.spread[i]*within)
 	}
 	return floats.LogSumExp(parts)
@@ -196,7 +196,7 @@ func (m mixture) logDensity(at float64) float64 {
 func (m mixture) logMass(from, to float64) float64 {
 	p := 0.
 	for i := range m.mean {
-		_, within := m.cut(i)
+		_, within := m.truncation(i)
 		p += m.weight[i] / within * (distuv.UnitNormal.CDF((to-m.mean[i])/m.spread[i]) - distuv.UnitNormal.CDF((from-m.mean[i])/m.spread[i]))
 	}
 	return math.Log(max(p, math.SmallestNonzeroFloat64))

@@ -15,10 +15,10 @@ type State string
 
 // The states of a trial.
 const (
-	Finished State = "finished"
-	Stopped  State = "stopped"   // stopped early by Halving
-	Diverged State = "diverged"  // its value or a loss was not finite
-	TooLarge State = "too large" // out of memory
+	Finished    State = "finished"
+	Stopped     State = "stopped"   // stopped early by Halving
+	Diverged    State = "diverged"  // its value or a loss was not finite
+	OutOfMemory State = "too large" // out of memory
 )
 
 // Trial is one call of the objective. It must only be used in the goroutine of the objective.
@@ -30,11 +30,11 @@ type Trial struct {
 	Reports  []Report
 	Seconds  float64
 
-	random  *rand.Rand
-	search  *Search
-	stopped bool
-	wheels  []wheel // of Grid
-	began   time.Time
+	random        *rand.Rand
+	search        *Search
+	stopped       bool
+	gridPositions []gridPosition // of Grid
+	began         time.Time
 }
 
 // Setting is the value of a trial for a name.
@@ -52,28 +52,28 @@ type Report struct {
 
 // Float returns a number in a range, including both ends.
 func (t *Trial) Float(name string, low, high float64) float64 {
-	return t.ask(name, dimension{kind: number, low: low, high: high}).(float64)
+	return t.request(name, dimension{kind: number, low: low, high: high}).(float64)
 }
 
 // LogFloat returns a number in a range of positive numbers, uniformly distributed on a
 // logarithmic scale: a learning rate, for instance.
 func (t *Trial) LogFloat(name string, low, high float64) float64 {
-	return t.ask(name, dimension{kind: logarithm, low: low, high: high}).(float64)
+	return t.request(name, dimension{kind: logNumber, low: low, high: high}).(float64)
 }
 
 // Int returns an integer in a range, including both ends.
 func (t *Trial) Int(name string, low, high int) int {
-	return t.ask(name, dimension{kind: whole, low: float64(low), high: float64(high)}).(int)
+	return t.request(name, dimension{kind: whole, low: float64(low), high: float64(high)}).(int)
 }
 
-// Choice returns one of the words.
+// Choice returns one of the given strings.
 func (t *Trial) Choice(name string, words ...string) string {
-	return t.ask(name, dimension{kind: choice, words: slices.Clone(words), high: float64(len(words) - 1)}).(string)
+	return t.request(name, dimension{kind: choice, words: slices.Clone(words), high: float64(len(words) - 1)}).(string)
 }
 
-// ask returns the setting of a name, which stays the same within a trial. An invalid range ends
+// request returns the setting of a name, which stays the same within a trial. An invalid range ends
 // the search with a [*SettingError].
-func (t *Trial) ask(name string, d dimension) any {
+func (t *Trial) request(name string, d dimension) any {
 	if err := d.check(); err != nil {
 		panic(&SettingError{Name: name, Trial: t.Number, Reason: err.Error()})
 	}
@@ -86,7 +86,7 @@ func (t *Trial) ask(name string, d dimension) any {
 			return s.Value
 		}
 	}
-	v := d.value(t.search.chooser.choose(t, name, d))
+	v := d.value(t.search.sampler.sample(t, name, d))
 	t.Settings = append(t.Settings, Setting{name, v})
 	return v
 }
@@ -141,7 +141,7 @@ func (t *Trial) Seed() uint64 { return t.search.seed<<32 + uint64(t.Number) }
 
 // String returns the trial in one line.
 func (t *Trial) String() string {
-	text := fmt.Sprintf("trial %d: %s", t.Number, measured(t.Value))
+	text := fmt.Sprintf("trial %d: %s", t.Number, formatValue(t.Value))
 	if t.State != Finished && t.State != "" {
 		text += " (" + string(t.State) + ")"
 	}
@@ -176,7 +176,7 @@ func (s Setting) text() string {
 	return fmt.Sprint(s.Value)
 }
 
-func measured(v float64) string {
+func formatValue(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "–"
 	}

@@ -279,13 +279,13 @@ func TestEnds(t *testing.T) {
 		"not positive":  {func(t *Trial) (float64, error) { return t.LogFloat("a", 0, 1), nil }, 0, `begins at 0`},
 		"too far apart": {func(t *Trial) (float64, error) { return t.Float("a", -math.MaxFloat64, math.MaxFloat64), nil }, 0, `too wide for float64`},
 		"not all whole": {func(t *Trial) (float64, error) { return float64(t.Int("a", 0, math.MaxInt)), nil }, 0, `exceed ±2⁵³`},
-		"no words":      {func(t *Trial) (float64, error) { t.Choice("a"); return 0, nil }, 0, `no words to choose from`},
+		"no words":      {func(t *Trial) (float64, error) { t.Choice("a"); return 0, nil }, 0, `there are no choices`},
 		"another kind": {func(t *Trial) (float64, error) {
 			if t.Number == 2 {
 				return float64(t.Int("a", 1, 2)), nil
 			}
 			return t.Float("a", 1, 2), nil
-		}, 1, `setting "a" of trial 2: its range is a whole number here, but was a number before`},
+		}, 1, `setting "a" of trial 2: its range is an integer here, but was a number before`},
 		"interrupted, with half a value": {func(t *Trial) (float64, error) {
 			if t.Number == 3 {
 				cancel()
@@ -358,7 +358,7 @@ func TestShown(t *testing.T) {
 		search(t, func(*Trial) (float64, error) { return math.NaN(), nil }, Trials(3)),
 		search(t, func(*Trial) (float64, error) { return 1, nil }, Trials(3)),
 	} {
-		s.drawn = false // on a slow machine the figure has been displayed already and would be left out
+		s.displayed = false // on a slow machine the figure has been displayed already and would be left out
 		b := s.MIMEBundle()
 		if len(s.Trials) > 0 && !strings.Contains(fmt.Sprint(b["text/html"]), "quern-figure\"") || fmt.Sprint(b["text/plain"]) == "" {
 			t.Errorf("%v shows %v", s, b)
@@ -373,7 +373,7 @@ func TestMeanAndDeviation(t *testing.T) {
 	}{
 		{.21172, .002112, "0.2117 ± 0.0021"}, {.1104, .01674, "0.110 ± 0.017"}, {1234.5, 56, "1234 ± 56"}, {.5, 0, "0.5 ± 0"}, {7, math.Inf(1), "7 ± –"}, {3, 1234, "3 ± 1234"},
 	} {
-		if got := within(tt.mean, tt.deviation); got != tt.want {
+		if got := meanWithDeviation(tt.mean, tt.deviation); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}

@@ -163,7 +163,7 @@ func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result
 // accessed invalid memory. This process cannot use the GPU any more, but a new one can.
 // The kernel shows the line as the reason.
 func (w *worker) endWithGPU(cell int, cause error) {
-	lost := tensor.Lost()
+	lost := tensor.DeviceLost()
 	if lost == nil {
 		return
 	}

@@ -155,7 +155,7 @@ func (r *report) measureOne(ctx context.Context, o options, b *bench) (m measure
 // one op.
 func firstUse(_ context.Context, o options, r *report, out io.Writer) error {
 	began := time.Now()
-	if err := tensor.Use(o.device); err != nil {
+	if err := tensor.SetDevice(o.device); err != nil {
 		return err
 	}
 	tensor.Ones(4).AddScalar(1).Data()
@@ -186,7 +186,7 @@ func measureMatmuls(ctx context.Context, o options, r *report, out io.Writer) er
 	for _, n := range matmulSizes(o.quick) {
 		list = append(list, squareMatmul{fmt.Sprintf("gemm32-%d", n), fmt.Sprintf("matmul %d³, float32", n), n, func() (float64, error) { return matmul(ctx, o.quick, n, tensor.Float32) }})
 	}
-	if err := tensor.FP8(); err != nil {
+	if err := tensor.CheckFP8(); err != nil {
 		fmt.Fprintf(out, "no matrix multiplications in FP8: %v\n", err)
 	} else {
 		for _, n := range matmulSizes(o.quick) {

@@ -130,7 +130,7 @@ type outcome [][]float32
 // compute runs an op on the current device.
 func (p *op) compute(device string, autocast bool) (o outcome, err error) {
 	defer nn.Catch(&err)
-	if err := tensor.Use(device); err != nil {
+	if err := tensor.SetDevice(device); err != nil {
 		return nil, err
 	}
 	r := rand.New(rand.NewPCG(5, uint64(len(p.name))))
@@ -242,7 +242,7 @@ func checkOps(ctx context.Context, o options, r *report, out io.Writer) error {
 	for i, c := range list {
 		names[i] = c.String()
 	}
-	fp8Err := tensor.FP8()
+	fp8Err := tensor.CheckFP8()
 	if o.from == 0 {
 		fmt.Fprintf(out, "\n%d comparisons of ops with the CPU, results and gradients\n", len(list))
 		if fp8Err != nil {
@@ -273,7 +273,7 @@ func checkOps(ctx context.Context, o options, r *report, out io.Writer) error {
 			c.Difference = difference(got, want)
 		}
 		r.add(c, out)
-		return tensor.Use(o.device)
+		return tensor.SetDevice(o.device)
 	})
 	fmt.Fprintf(out, "%d of %d are correct\n", len(r.Ops)-r.Wrong, len(r.Ops))
 	return err

@@ -90,7 +90,7 @@ func runOne(ctx context.Context, o options, r *report, out io.Writer) error {
 func (p part) here(ctx context.Context, o options, r *report, out io.Writer) (err error) {
 	defer nn.Catch(&err)
 	if !p.bare {
-		if err := tensor.Use(o.device); err != nil {
+		if err := tensor.SetDevice(o.device); err != nil {
 			return err
 		}
 	}

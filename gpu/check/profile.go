@@ -53,7 +53,7 @@ func takeProfile(ctx context.Context, o options, r *report, out io.Writer) error
 	fmt.Fprintf(out, "\n%s\n%s\n", r.Profile, p.Table(prof.SelfCUDA, 8))
 	c := p.Ceilings()
 	r.Ceilings = &ceilings{Bytes: c.Bytes, FLOPs: map[string]float64{"float32": c.FLOPs}}
-	for _, matmul := range c.Products {
+	for _, matmul := range c.TensorCores {
 		r.Ceilings.FLOPs[matmul.Of] = matmul.FLOPs
 	}
 	fmt.Fprintf(out, "peak       %s\n", r.Ceilings)

@@ -271,7 +271,7 @@ func TestQuantizedShapes(t *testing.T) {
 	}
 }
 
-func TestByteLinear(t *testing.T) {
+func TestInt8Linear(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 9))
 	for _, set := range Implementations() {
 		d := NewWith(set, 2)
@@ -285,7 +285,7 @@ func TestByteLinear(t *testing.T) {
 			for i := range x {
 				x[i] = float32(r.NormFloat64())
 			}
-			got, err := runOne(d, ir.ByteLinear{Weights: w}, []int{m, in}, []int{m, out}, x)
+			got, err := runOne(d, ir.Int8Linear{Weights: w}, []int{m, in}, []int{m, out}, x)
 			if err != nil {
 				t.Fatal(err)
 			}

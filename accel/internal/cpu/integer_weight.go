@@ -5,9 +5,9 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// byteLinear multiplies floats by int8 weights: a few rows directly with the weights in
+// int8Linear multiplies floats by int8 weights: a few rows directly with the weights in
 // place, many rows by a matrix multiplication with weights converted to floats.
-type byteLinear struct {
+type int8Linear struct {
 	in, out ir.Operand
 	kernel  *byteKernel
 	weights *integer.Weights
@@ -25,9 +25,9 @@ const fewRows = 8
 // outputsPerTask is the number of outputs per chunk.
 const outputsPerTask = 16
 
-func newByteLinear(d *Device, s ir.Step) (step, error) {
-	w := s.Op.(ir.ByteLinear).Weights
-	k := &byteLinear{in: s.In[0], out: s.Out[0], kernel: d.bytes, weights: w, rows: s.In[0].Shape[0]}
+func newInt8Linear(d *Device, s ir.Step) (step, error) {
+	w := s.Op.(ir.Int8Linear).Weights
+	k := &int8Linear{in: s.In[0], out: s.Out[0], kernel: d.bytes, weights: w, rows: s.In[0].Shape[0]}
 	if k.rows > fewRows {
 		if n := w.Out * w.In; len(d.widened) < n {
 			d.widened = shared(n)
@@ -37,7 +37,7 @@ func newByteLinear(d *Device, s ir.Step) (step, error) {
 	return k, nil
 }
 
-func (k *byteLinear) run(p *program) error {
+func (k *int8Linear) run(p *program) error {
 	k.x, k.y = elements[float32](p, k.in), elements[float32](p, k.out)
 	if len(k.y) == 0 {
 		return nil
@@ -55,7 +55,7 @@ func (k *byteLinear) run(p *program) error {
 	return nil
 }
 
-func (k *byteLinear) work(chunk, _ int) {
+func (k *int8Linear) work(chunk, _ int) {
 	w := k.weights
 	for o := chunk * outputsPerTask; o < min((chunk+1)*outputsPerTask, w.Out); o++ {
 		weight := w.Weight[o*w.In:][:w.In]

@@ -37,7 +37,7 @@ func init() {
 		"BatchNormSums":           newBatchNormSums,
 		"BatchStatistics":         newBatchStatistics,
 		"Bernoulli":               newBernoulli,
-		"ByteLinear":              newByteLinear,
+		"Int8Linear":              newInt8Linear,
 		"Cast":                    newCast,
 		"Concat":                  newConcat,
 		"Conv2D":                  newConv2D,

@@ -7,7 +7,7 @@ func Table() []Op {
 		Abs{}, Add{}, AddScalar{}, Alias{}, And{}, ArgMax{}, AtLeast{}, AtMost{},
 		Attention{}, AttentionGradient{}, AvgPool2D{}, AvgPool2DGradient{},
 		BatchNorm{}, BatchNormInputGradient{}, BatchNormSums{}, BatchStatistics{},
-		Bernoulli{}, ByteLinear{}, Cast{}, Recompute{}, Concat{}, Conv2D{}, Conv2DInputGradient{},
+		Bernoulli{}, Int8Linear{}, Cast{}, Recompute{}, Concat{}, Conv2D{}, Conv2DInputGradient{},
 		Conv2DWeightGradient{}, Copy{}, Cos{}, CrossEntropy{},
 		CrossEntropyGradient{}, CumSum{}, Div{}, ELU{}, Eq{}, Exp{}, Expand{},
 		Fill{}, Finite{}, Floor{}, GELU{}, GELUGradient{}, IndexSelect{}, Greater{}, Index{}, LayerNorm{},

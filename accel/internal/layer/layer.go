@@ -72,14 +72,14 @@ type Flatten struct{}
 // Dropout returns its input in evaluation mode.
 type Dropout struct{}
 
-// Synchronised is a layer that can compute batch statistics over all ranks of a training,
-// as a synchronised batch normalisation does.
-type Synchronised interface {
+// Synchronized is a layer that can compute batch statistics over all ranks of a training,
+// as a synchronized batch normalization does.
+type Synchronized interface {
 	// OverRanks reports whether the layer should do so if there are several ranks.
 	OverRanks() bool
-	// Synchronise makes the layer sum its statistics over the ranks by through; nil makes
+	// Synchronize makes the layer sum its statistics over the ranks by through; nil makes
 	// it use its own batch only.
-	Synchronise(through tensor.Across)
+	Synchronize(through tensor.ProcessGroup)
 }
 
 // Shortcut is x + f(x), where f is a chain.

@@ -1,4 +1,3 @@
-// Package tensortype holds the types that the public package accel/tensor shares
-// with the engine below it: element types and errors. accel/tensor exports them
-// as aliases.
+// Package tensortype defines the element types and errors that the public package accel/tensor
+// shares with the packages below it. accel/tensor exports them as aliases.
 package tensortype

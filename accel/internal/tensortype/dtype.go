@@ -5,8 +5,8 @@ import "fmt"
 // DType is the type of a tensor's elements.
 type DType uint8
 
-// The element types. Arithmetic is done in Float32 and Float64; the others are
-// storage types that can be moved, compared, cast, and used as indices or masks.
+// The element types. Arithmetic is done in Float32 and Float64; the other types store values that
+// can be moved, compared, cast, and used as indices or masks.
 const (
 	Float32 DType = iota
 	Float64
@@ -15,13 +15,12 @@ const (
 	Uint8
 	Bool
 	Float16  // IEEE 754 binary16
-	BFloat16 // the upper half of a Float32
+	BFloat16 // the upper 16 bits of a Float32
 
-	// The 8-bit floats of the factors of products, which devices keep within a
-	// program. No tensor has them: without a scale of their own they have too
-	// little range.
-	Float8E4M3 // 4 bits of exponent, 3 of fraction: to 448, without infinities
-	Float8E5M2 // 5 bits of exponent, 2 of fraction: to 57 344
+	// The 8-bit floats in which devices multiply matrices, within a program. No tensor has them:
+	// their range is too small without a scale per tensor.
+	Float8E4M3 // 4 exponent bits, 3 fraction bits: up to 448, without infinities
+	Float8E5M2 // 5 exponent bits, 2 fraction bits: up to 57 344
 )
 
 var dtypes = [...]struct {
@@ -42,7 +41,7 @@ var dtypes = [...]struct {
 	Float8E5M2: {"float8_e5m2", 1},
 }
 
-// String returns the name of the type of one element, Go's name if Go has the type.
+// String returns the name of the type, Go's name if Go has the type.
 func (d DType) String() string {
 	if int(d) >= len(dtypes) {
 		return fmt.Sprintf("dtype(%d)", uint8(d))
@@ -53,7 +52,7 @@ func (d DType) String() string {
 // Size returns the number of bytes of one element.
 func (d DType) Size() int { return dtypes[d].size }
 
-// IsFloat reports whether gradients can flow through the type.
+// IsFloat reports whether gradients can flow through tensors of the type.
 func (d DType) IsFloat() bool { return d == Float32 || d == Float64 || d.Is16Bit() }
 
 // Is16Bit reports whether an element is a 16-bit float.

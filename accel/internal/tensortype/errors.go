@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// ShapeError says that an op cannot take tensors of these shapes. It is
-// raised where the op is called, not where it runs.
+// ShapeError says that an op cannot take tensors of these shapes. It is raised when the op is
+// called, not when it runs.
 type ShapeError struct {
-	Op     string  // name of the op, as its public function is called
+	Op     string  // the public name of the op
 	Shapes [][]int // shapes of the inputs, in order
-	Hint   string  // what would be right
+	Hint   string  // what the op requires
 }
 
-// Error names the op, the shapes and what would be right.
+// Error names the op, the shapes and the requirement.
 func (e *ShapeError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: ", e.Op)
@@ -41,7 +41,7 @@ type DTypeError struct {
 	Hint   string
 }
 
-// Error names the op, the element types and what would be right.
+// Error names the op, the element types and the requirement.
 func (e *DTypeError) Error() string {
 	if len(e.DTypes) == 0 {
 		return e.Op + ": " + e.Hint
@@ -53,10 +53,10 @@ func (e *DTypeError) Error() string {
 	return fmt.Sprintf("%s: %s: %s", e.Op, strings.Join(names, " and "), e.Hint)
 }
 
-// IndexError says that an index tensor points outside of what it indexes.
+// IndexError says that an element of an index tensor is out of range.
 type IndexError struct {
 	Op    string
-	Index int // the offending index
+	Index int // the index that is out of range
 	Size  int // valid indices are 0 to Size-1
 }
 
@@ -65,7 +65,7 @@ func (e *IndexError) Error() string {
 	return fmt.Sprintf("%s: index %d is outside 0..%d", e.Op, e.Index, e.Size-1)
 }
 
-// StateError says that a tensor can no longer be used in this way, for
+// StateError says that a tensor or the device is in a state that does not allow the call, for
 // example after Release, or in a second Backward through the same graph.
 type StateError struct {
 	Op   string
@@ -75,10 +75,10 @@ type StateError struct {
 // Error names the op and the reason.
 func (e *StateError) Error() string { return e.Op + ": " + e.Hint }
 
-// NonFiniteError says that a tensor that was to be finite is not.
+// NonFiniteError says that a tensor checked by RequireFinite is not finite.
 type NonFiniteError struct {
-	What    string  // the tensor, as the caller named it
-	Element int     // the first such element, in row-major order
+	What    string  // the caller's name for the tensor
+	Element int     // index of the first such element, in row-major order
 	Value   float64 // NaN, +Inf or -Inf
 }
 
@@ -90,50 +90,50 @@ func (e *NonFiniteError) Error() string {
 	return fmt.Sprintf("%s: element %d is %v", e.What, e.Element, e.Value)
 }
 
-// TraceError says that a function cannot be traced because of what it does beside
-// ops.
+// TraceError says that a function cannot be traced because it does something besides ops.
 type TraceError struct {
-	Op          string // that it did
-	Path, Layer string // where; empty outside of layers
+	Op          string // what the function called
+	Path, Layer string // the layer that called it; empty outside of layers
 
-	Reading   bool // it read what depends on its input
-	Assigning bool // it kept what depends on its input
+	Reading   bool // it read elements that depend on its input
+	Assigning bool // it kept a tensor that depends on its input
 	Hint      string
 }
 
 // Error names the op and the reason.
 func (e *TraceError) Error() string { return e.Op + ": " + e.Hint }
 
-// OutOfMemoryError says that a device could not give the bytes asked for.
+// OutOfMemoryError says that a device could not allocate the memory.
 type OutOfMemoryError struct {
 	Device string
-	Need   int // bytes asked for
-	Free   int // bytes left, -1 when unknown
+	Need   int // bytes requested
+	Free   int // bytes available, -1 if unknown
 }
 
-// Error gives the bytes needed and free, and what to try.
+// Error returns the bytes requested and available, and what to try.
 func (e *OutOfMemoryError) Error() string {
 	free := ""
 	if e.Free >= 0 {
 		free = fmt.Sprintf(", %d are free", e.Free)
 	}
-	return fmt.Sprintf("out of memory on %s: %d bytes are needed%s; try a smaller batch, several small ones whose gradients add up (accel.Accumulate), or accel.Recompute", e.Device, e.Need, free)
+	return fmt.Sprintf("out of memory on %s: %d bytes are needed%s; try a smaller batch, gradient accumulation (accel.Accumulate) or recomputation (accel.Recompute)", e.Device, e.Need, free)
 }
 
-// DeviceError says that a device could not do what was asked of it: it lacks an op,
-// a kernel has faulted, or the device is gone.
+// DeviceError says that a device failed: it does not support an op, a kernel has faulted, or the
+// device is lost.
 type DeviceError struct {
 	Device string
-	Err    error // which begins with the device's name
+	Err    error // its message begins with the device's name
 }
 
-// Error returns that of the device.
+// Error returns the message of Err.
 func (e *DeviceError) Error() string { return e.Err.Error() }
 
-// Unwrap returns the reason.
+// Unwrap returns Err.
 func (e *DeviceError) Unwrap() error { return e.Err }
 
-// OfDevice gives an error of a device a type, if it has none yet.
+// OfDevice wraps an error of a device in a *DeviceError, unless it already has one of the types of
+// this package.
 func OfDevice(device string, err error) error {
 	var (
 		memory *OutOfMemoryError
@@ -151,7 +151,7 @@ func OfDevice(device string, err error) error {
 	return &DeviceError{Device: device, Err: err}
 }
 
-// FormatShape writes a shape as [2 3].
+// FormatShape formats a shape as [2 3].
 func FormatShape(s []int) string {
 	return fmt.Sprint(append([]int{}, s...))
 }

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// nearest returns the number among two neighbours' bits that is closest, the even
-// one of two, found by exact arithmetic.
+// nearest returns the bits among bits and its neighbours whose value is closest to f, ties to even,
+// computed exactly.
 func nearest(f float32, bits uint16, value func(uint16) float32) uint16 {
 	distance := func(b uint16) *big.Float {
 		v := float64(value(b))
-		if math.IsInf(v, 0) { // stands for the number that would follow
+		if math.IsInf(v, 0) { // rounds like the value after the largest finite one
 			v = 2*float64(value(b-1)) - float64(value(b-2))
 		}
 		d := new(big.Float).Sub(big.NewFloat(float64(f)), big.NewFloat(v))
@@ -36,7 +36,7 @@ func TestFloat16(t *testing.T) {
 		bits  func(float32) uint16
 		value func(uint16) float32
 	}{{"float16", Float16Bits, Float16Value}, {"bfloat16", BFloat16Bits, BFloat16Value}} {
-		for b := range 1 << 16 { // every number comes back
+		for b := range 1 << 16 { // every value survives a round trip
 			v := format.value(uint16(b))
 			got := format.bits(v)
 			if v != v {
@@ -52,7 +52,7 @@ func TestFloat16(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 1))
 		for i := range 200000 {
 			f := math.Float32frombits(r.Uint32())
-			if i%4 != 0 { // near and between the numbers of the format
+			if i%4 != 0 { // at and between the values of the format
 				f = format.value(uint16(r.Uint32()))
 				f = math.Float32frombits(math.Float32bits(f) + []uint32{0, 1, 0xfff, 0x1000, 0x1001, 0x7fff, 0x8000, 0x8001}[r.IntN(8)])
 			}

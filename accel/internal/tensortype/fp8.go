@@ -4,11 +4,11 @@ import "math"
 
 // float8 is a format of the OCP 8-bit Floating Point Specification (revision 1.0).
 type float8 struct {
-	fraction int    // bits
+	fraction int    // number of fraction bits
 	bias     int    // of the exponent
-	largest  uint8  // bits of the largest number
+	largest  uint8  // bits of the largest finite number
 	nan      uint8  // bits of NaN
-	infinity uint16 // bits of infinity, beyond a byte where there is none
+	infinity uint16 // bits of infinity, or 0x100 if the format has none
 }
 
 var (
@@ -23,10 +23,9 @@ func float8Of(d DType) *float8 {
 	return &e4m3
 }
 
-// Float8Bits rounds to the nearest number of an 8-bit type, to the even one of two,
-// also among the denormal ones. What is too large, infinities too, becomes the
-// largest number, as in the specification's saturating conversion and in that of
-// GPUs. NaN stays NaN.
+// Float8Bits rounds to the nearest value of an 8-bit type, ties to even, including subnormal
+// numbers. Values beyond the range, including infinities, become the largest value, as in the
+// specification's saturating conversion and on GPUs. NaN stays NaN.
 func Float8Bits(d DType, f float32) uint8 {
 	t := float8Of(d)
 	b := math.Float32bits(f)
@@ -36,18 +35,18 @@ func Float8Bits(d DType, f float32) uint8 {
 	}
 	b &= 0x7fffffff
 	drop := 23 - t.fraction
-	if exponent := int(b>>23) - 127 + t.bias; exponent <= 0 { // below the smallest normal number
+	if exponent := int(b>>23) - 127 + t.bias; exponent <= 0 { // subnormal in the 8-bit type
 		unit := math.Ldexp(1, 1-t.bias-t.fraction)
 		return sign | uint8(math.RoundToEven(float64(math.Float32frombits(b))/unit))
 	}
-	b += 1<<(drop-1) - 1 + b>>drop&1 // a carry goes on into the exponent
+	b += 1<<(drop-1) - 1 + b>>drop&1 // a carry increments the exponent
 	if n := b>>drop - uint32(127-t.bias)<<t.fraction; n < uint32(t.largest) {
 		return sign | uint8(n)
 	}
 	return sign | t.largest
 }
 
-// Float8Value returns the number that the bits stand for.
+// Float8Value returns the value of the bits.
 func Float8Value(d DType, b uint8) float32 {
 	t := float8Of(d)
 	sign := 1.
@@ -68,27 +67,26 @@ func Float8Value(d DType, b uint8) float32 {
 	return float32(math.Copysign(math.Ldexp(fraction+math.Ldexp(1, t.fraction), exponent-t.bias-t.fraction), sign))
 }
 
-// mostScale bounds the exponent of a scale, so that every number divided by it is
-// a bfloat16.
-const mostScale = 100
+// maxScale limits the exponent of a scale, so that every 8-bit value divided by the scale is a
+// bfloat16.
+const maxScale = 100
 
-// Float8Scale returns the exponent e of the scale 2ᵉ with which numbers up to largest,
-// which is not NaN, use the range of an 8-bit type: the greatest for which
-// largest·2ᵉ is no more than the type's largest number. Tensors that are smaller
-// than 1e-28 throughout, and those near the end of float32, use less of it. For 0
-// and infinity it is 0.
+// Float8Scale returns the exponent e of the scale 2ᵉ for a tensor whose largest absolute value is
+// largest, which must not be NaN: the greatest e for which largest·2ᵉ does not exceed the type's
+// largest value. A tensor whose elements are all below 1e-28 or near the end of the float32 range
+// uses less of the 8-bit range. For 0 and infinity e is 0.
 func Float8Scale(d DType, largest float32) int {
 	b := math.Float32bits(largest) & 0x7fffffff
 	if b == 0 || b == 0x7f800000 {
 		return 0
 	}
 	t := float8Of(d)
-	// As a float32, the type's largest number is 2^top times 1.fraction.
+	// As a float32, the type's largest value is 2^top times 1.fraction.
 	end := math.Float32bits(Float8Value(d, t.largest))
 	top := int(end>>23) - 127
 	e := top + 127 - int(b>>23)
 	if b&0x7fffff > end&0x7fffff {
 		e--
 	}
-	return max(top-127, min(e, mostScale))
+	return max(top-127, min(e, maxScale))
 }

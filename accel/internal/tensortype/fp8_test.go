@@ -14,8 +14,8 @@ import (
 
 var fp8Types = []DType{Float8E4M3, Float8E5M2}
 
-// TestFloat8AgainstTorch compares with what testdata/float8.py has had PyTorch
-// compute: every number, and 1.3 million roundings.
+// TestFloat8AgainstTorch compares with PyTorch's results, which testdata/float8.py has written: all
+// values and 1.3 million roundings.
 func TestFloat8AgainstTorch(t *testing.T) {
 	text, err := os.ReadFile("testdata/float8.txt")
 	if err != nil {
@@ -71,11 +71,11 @@ func TestFloat8AgainstTorch(t *testing.T) {
 	}
 }
 
-// TestFloat8IsNearest goes through all numbers, the middles between neighbours and
-// what is beside those, by exact arithmetic of float64.
+// TestFloat8IsNearest tests all values, the midpoints between neighbours and the floats next to
+// them, exactly in float64.
 func TestFloat8IsNearest(t *testing.T) {
 	for _, d := range fp8Types {
-		var sorted []uint8 // finite, not below zero
+		var sorted []uint8 // finite and not negative
 		for b := uint8(0); b < 0x80; b++ {
 			if v := float64(Float8Value(d, b)); !math.IsNaN(v) && !math.IsInf(v, 0) {
 				sorted = append(sorted, b)
@@ -119,8 +119,8 @@ func TestFloat8IsNearest(t *testing.T) {
 	}
 }
 
-// TestFloat8Scale wants the greatest power of two, and bfloat16 numbers that are
-// exact whatever the largest number is.
+// TestFloat8Scale checks that the scale is the greatest possible power of two, and that scaled
+// values are exact bfloat16s.
 func TestFloat8Scale(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 3))
 	for _, d := range fp8Types {
@@ -128,7 +128,7 @@ func TestFloat8Scale(t *testing.T) {
 		for _, tt := range []struct {
 			largest float32
 			want    int
-		}{{0, 0}, {float32(math.Inf(1)), 0}, {float32(most), 0}, {float32(most) / 4, 2}, {math.Nextafter32(float32(most), 1e9), -1}, {1e-40, mostScale}} {
+		}{{0, 0}, {float32(math.Inf(1)), 0}, {float32(most), 0}, {float32(most) / 4, 2}, {math.Nextafter32(float32(most), 1e9), -1}, {1e-40, maxScale}} {
 			if got := Float8Scale(d, tt.largest); got != tt.want {
 				t.Errorf("%s: the scale of %v is 2^%d, want 2^%d", d, tt.largest, got, tt.want)
 			}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes autocast.json: PyTorch's lists of what autocast does on a GPU, and ten losses of training under them.
+"""Makes autocast.json: the lists of ops that PyTorch's autocast casts on a GPU, and ten losses of a training with autocast.
 
 usage: pip install torch && python3 make_autocast.py
 

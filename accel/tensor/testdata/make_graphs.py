@@ -90,7 +90,7 @@ class Graph:
 
     def view(self):
         i, x = self.any()
-        op = self.r.choice(["Reshape", "Transpose", "Slice", "Pad", "Concat", "Expand"])
+        op = self.r.choice(["Reshape", "Permute", "Slice", "Pad", "Concat", "Expand"])
         if op == "Expand":
             shape = [self.r.choice([2, 3]) if d == 1 else d for d in x.shape]
             shape = shape if len(shape) > 3 or self.r.random() < 0.6 else [2] + shape
@@ -101,7 +101,7 @@ class Graph:
         if op == "Reshape":
             shape = self.r.choice([[x.numel()], [1, x.numel()], [*x.shape, 1], list(x.shape[::-1])])
             self.node(op, x.reshape(shape), [i], shape)
-        elif op == "Transpose":
+        elif op == "Permute":
             order = self.r.sample(range(x.dim()), x.dim())
             self.node(op, x.permute(order), [i], order)
         elif op == "Slice":
@@ -144,7 +144,7 @@ class Graph:
         if x.dim() == 0 or x.shape[0] == 0:
             return
         index = [self.r.randrange(x.shape[0]) for _ in range(self.r.choice([1, 3]))]
-        self.node("Gather", x[torch.tensor(index)], [i], index)
+        self.node("IndexSelect", x[torch.tensor(index)], [i], index)
 
     def write(self):
         made = [i for i, n in enumerate(self.nodes) if n]

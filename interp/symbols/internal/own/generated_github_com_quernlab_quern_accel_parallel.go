@@ -12,6 +12,8 @@ import (
 func symbols_github_com_quernlab_quern_accel_parallel() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"At":               reflect.ValueOf(parallel.At),
+		"BroadcastModel":   reflect.ValueOf(parallel.BroadcastModel),
+		"BroadcastTensors": reflect.ValueOf(parallel.BroadcastTensors),
 		"Bucket":           reflect.ValueOf(parallel.Bucket),
 		"DefaultPort":      reflect.ValueOf(constant.MakeFromLiteral("29500", token.INT, 0)),
 		"ErrClosed":        reflect.ValueOf(&parallel.ErrClosed).Elem(),
@@ -24,8 +26,6 @@ func symbols_github_com_quernlab_quern_accel_parallel() map[string]reflect.Value
 		"NewGradients":     reflect.ValueOf(parallel.NewGradients),
 		"Secret":           reflect.ValueOf(parallel.Secret),
 		"SecretVariable":   reflect.ValueOf(constant.MakeFromLiteral("\"QUERN_PARALLEL_SECRET\"", token.STRING, 0)),
-		"Share":            reflect.ValueOf(parallel.Share),
-		"ShareTensors":     reflect.ValueOf(parallel.ShareTensors),
 		"Sum":              reflect.ValueOf(parallel.Sum),
 		"Timeout":          reflect.ValueOf(parallel.Timeout),
 		"AddressError":     reflect.ValueOf((*parallel.AddressError)(nil)),
@@ -37,13 +37,13 @@ func symbols_github_com_quernlab_quern_accel_parallel() map[string]reflect.Value
 		"MismatchError":    reflect.ValueOf((*parallel.MismatchError)(nil)),
 		"MissingError":     reflect.ValueOf((*parallel.MissingError)(nil)),
 		"ModelError":       reflect.ValueOf((*parallel.ModelError)(nil)),
-		"Named":            reflect.ValueOf((*parallel.Named)(nil)),
+		"NamedTensor":      reflect.ValueOf((*parallel.NamedTensor)(nil)),
 		"Option":           reflect.ValueOf((*parallel.Option)(nil)),
 		"Overlap":          reflect.ValueOf((*parallel.Overlap)(nil)),
 		"RankInfo":         reflect.ValueOf((*parallel.RankInfo)(nil)),
 		"Reduction":        reflect.ValueOf((*parallel.Reduction)(nil)),
 		"RefusedError":     reflect.ValueOf((*parallel.RefusedError)(nil)),
 		"SecretError":      reflect.ValueOf((*parallel.SecretError)(nil)),
-		"Use":              reflect.ValueOf((*parallel.Use)(nil)),
+		"Stats":            reflect.ValueOf((*parallel.Stats)(nil)),
 	}
 }

@@ -18,7 +18,7 @@ func symbols_github_com_quernlab_quern_accel_quantize() map[string]reflect.Value
 		"MinMax":            reflect.ValueOf(quantize.MinMax),
 		"Percentile":        reflect.ValueOf(quantize.Percentile),
 		"Static":            reflect.ValueOf(quantize.Static),
-		"Weights":           reflect.ValueOf(quantize.Weights),
+		"WeightOnly":        reflect.ValueOf(quantize.WeightOnly),
 		"ChangedError":      reflect.ValueOf((*quantize.ChangedError)(nil)),
 		"DeviceError":       reflect.ValueOf((*quantize.DeviceError)(nil)),
 		"Layer":             reflect.ValueOf((*quantize.Layer)(nil)),

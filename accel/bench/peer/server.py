@@ -1,0 +1,74 @@
+"""Runs the benchmarks of PyTorch or JAX: reads requests from standard input, one JSON object per line, and answers each with one line.
+
+usage: server.py torch|jax THREADS
+
+    {"do": "versions"}                                         {"versions": {...}}
+    {"do": "prepare", "bench": B, "setting": S, "case": FILE}  {"losses": [...]}
+    {"do": "run", "bench": B, "setting": S, "steps": N}        {"seconds": T}
+    {"do": "drop"}                                             {}
+
+An answer may be {"error": TEXT} instead, or {"missing": TEXT} if the framework cannot be imported. FILE.json lists the arrays of the
+case, and FILE.bin has them consecutively as float32.
+"""
+
+import json
+import sys
+import time
+
+STEPS_CHECKED = 5
+
+
+def arrays(case):
+    """The arrays of a case by group: inputs and parameters, in order."""
+    import numpy  # only needed together with torch or jax
+
+    with open(case + ".json") as f:
+        listed = json.load(f)
+    numbers = numpy.fromfile(case + ".bin", dtype=numpy.float32)
+    groups, at = {}, 0
+    for a in listed:
+        size = int(numpy.prod(a["shape"]))
+        groups.setdefault(a["group"], []).append(numpy.array(numbers[at:at + size]).reshape(a["shape"]))
+        at += size
+    return groups
+
+
+def answer(workloads, ready, request):
+    if request["do"] == "versions":
+        return {"versions": workloads.versions()}
+    if request["do"] == "drop":
+        ready.clear()
+        return {}
+    key = request["bench"], request.get("setting", "")
+    if request["do"] == "prepare":
+        work = ready[key] = workloads.prepare(*key, arrays(request["case"]))
+        return {"losses": [work.value(work.step()) for _ in range(STEPS_CHECKED)]}
+    work, last = ready[key], None
+    start = time.perf_counter()
+    for _ in range(request["steps"]):
+        last = work.step()
+    work.wait(last)
+    return {"seconds": time.perf_counter() - start}
+
+
+def main():
+    name, threads = sys.argv[1], int(sys.argv[2])
+    try:
+        if name == "torch":
+            import torch_workloads as workloads
+        else:
+            import jax_workloads as workloads
+    except ImportError as e:
+        print(json.dumps({"missing": str(e)}), flush=True)
+        return
+    workloads.start(threads)
+    ready = {}
+    for line in sys.stdin:
+        try:
+            reply = answer(workloads, ready, json.loads(line))
+        except Exception as e:  # the other process shows any error
+            reply = {"error": f"{type(e).__name__}: {e}"}
+        print(json.dumps(reply), flush=True)
+
+
+main()

@@ -1,0 +1,31 @@
+package ir
+
+import "github.com/quernlab/quern/accel/internal/integer"
+
+// Int8Linear computes y = x·wᵀ for x [N, In] and int8 weights, which are converted to
+// floats when they are used.
+type Int8Linear struct {
+	Weights *integer.Weights
+	noGradient
+}
+
+// Name returns "Int8Linear".
+func (Int8Linear) Name() string { return "Int8Linear" }
+
+// Class returns Whole: Int8Linear is a step of its own.
+func (Int8Linear) Class([]*Value) Class { return Whole }
+
+// AppendKey appends the identity of the weights.
+func (o Int8Linear) AppendKey(key []byte) []byte { return appendInts(key, o.Weights.ID()) }
+
+// Infer returns [N, Out].
+func (o Int8Linear) Infer(in []*Value) (Type, error) {
+	if err := wantFloat32(in...); err != nil {
+		return Type{}, err
+	}
+	x := in[0].shape
+	if len(x) != 2 || x[1] != o.Weights.In {
+		return Type{}, &ShapeError{Hint: "x [N In] is needed"}
+	}
+	return Type{[]int{x[0], o.Weights.Out}, Float32}, nil
+}

@@ -1,0 +1,98 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+func linear(e *emitter, s *step) (string, error) {
+	return e.node("Gemm", []string{e.in(s, 0), e.in(s, 1), e.in(s, 2)}, attribute{"transB", 1}), nil
+}
+
+func int8Linear(e *emitter, s *step) (string, error) { return writeInt8Linear(e, s, e.in(s, 0)), nil }
+
+// writeInt8Linear writes a linear layer whose weights are 8-bit integers in the file and are
+// converted to floats when used.
+func writeInt8Linear(e *emitter, s *step, x string) string {
+	w := of[ir.Int8Linear](s)[0].Weights
+	names, ok := e.int8Weights[w]
+	if !ok {
+		raw := make([]byte, len(w.Weight))
+		for i, b := range w.Weight {
+			raw[i] = byte(b)
+		}
+		names = []string{e.unique("/" + e.layerPrefix(nil) + "weight"), e.unique("/" + e.layerPrefix(nil) + "step")}
+		e.weights[names[0]] = weight{names[0], elementInt8, []int{w.Out, w.In}, raw}
+		e.weights[names[1]] = weight{names[1], elementFloat, []int{w.Out}, tensor.New(w.Step, w.Out).Raw()}
+		e.int8Weights[w] = names
+	}
+	floats := e.once("DequantizeLinear", names, attribute{"axis", 0})
+	return e.node("MatMul", []string{x, e.once("Transpose", []string{floats}, attribute{"perm", []int{1, 0}})})
+}
+
+// attention writes softmax(q·kᵀ·scale + added)·v. If it is causal, everything above the
+// diagonal is masked.
+func attention(e *emitter, s *step) (string, error) {
+	scales := each(s, func(o ir.Attention) float64 { return o.Scale })
+	d := e.dtype(s)
+	scale := e.dependentScalar(scales, d)
+	if scale == "" {
+		return "", s.fails(ErrChanging, "its scale differs between the calls: %v", scales)
+	}
+	q := e.node("Mul", []string{e.in(s, 0), scale})
+	k := e.node("Transpose", []string{e.in(s, 1)}, attribute{"perm", []int{0, 1, 3, 2}})
+	scores := e.node("MatMul", []string{q, k})
+	if of[ir.Attention](s)[0].Causal {
+		triangle := e.node("Slice", []string{e.shapeOf(scores), e.ints(2), e.ints(math.MaxInt), e.ints(0)})
+		hidden := e.node("Expand", []string{e.scalar(d, math.Inf(-1)), triangle})
+		hidden = e.node("Trilu", []string{hidden, e.scalar(tensor.Int64, 1)}, attribute{"upper", 1})
+		scores = e.node("Add", []string{scores, hidden})
+	}
+	weights := ""
+	if len(s.in) == 4 {
+		scores = e.node("Add", []string{scores, e.in(s, 3)})
+		weights = e.maskedSoftmax(scores, d)
+	} else {
+		weights = e.node("Softmax", []string{scores}, attribute{"axis", -1})
+	}
+	e.mixed[s.out] = e.node("MatMul", []string{weights, e.in(s, 2)})
+	return "", nil
+}
+
+// maskedSoftmax writes the softmax of scores, with 0 in completely masked rows.
+func (e *emitter) maskedSoftmax(scores string, d tensor.DType) string {
+	most := e.node("ReduceMax", []string{scores, e.ints(-1)}, attribute{"keepdims", 1})
+	fullyMasked := e.node("Equal", []string{most, e.scalar(d, math.Inf(-1))})
+	zero := e.scalar(d, 0)
+	weights := e.node("Softmax", []string{e.node("Where", []string{fullyMasked, zero, scores})}, attribute{"axis", -1})
+	return e.node("Where", []string{fullyMasked, zero, weights})
+}
+
+func conv(e *emitter, s *step) (string, error) {
+	o := of[ir.Conv2D](s)[0]
+	in := []string{e.in(s, 0), e.in(s, 1)}
+	if len(s.in) == 3 {
+		in = append(in, e.in(s, 2))
+	}
+	kernel := first(e.shape(s.in[1])[2:])
+	return e.node("Conv", in, attribute{"kernel_shape", kernel}, attribute{"strides", o.Stride[:]},
+		attribute{"pads", pads(o.Padding)}, attribute{"dilations", o.Dilation[:]}, attribute{"group", o.Groups}), nil
+}
+
+// pads returns equal padding on both sides: first the values before, then those after.
+func pads(padding [2]int) []int { return slices.Repeat(padding[:], 2) }
+
+func maxPool(e *emitter, s *step) (string, error) {
+	o := of[ir.MaxPool2D](s)[0]
+	return e.node("MaxPool", []string{e.in(s, 0)}, attribute{"kernel_shape", o.Kernel[:]}, attribute{"strides", o.Stride[:]},
+		attribute{"pads", pads(o.Padding)}, attribute{"dilations", o.Dilation[:]}), nil
+}
+
+func avgPool(e *emitter, s *step) (string, error) {
+	o := of[ir.AvgPool2D](s)[0]
+	return e.node("AveragePool", []string{e.in(s, 0)}, attribute{"kernel_shape", o.Kernel[:]}, attribute{"strides", o.Stride[:]},
+		attribute{"pads", pads(o.Padding)}, attribute{"count_include_pad", 1}), nil
+}

@@ -1,0 +1,210 @@
+package parallel
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// ModelError says that a rank's model differs from that of rank 0.
+type ModelError struct {
+	Rank int
+	Err  error // the difference
+}
+
+func (e *ModelError) Error() string {
+	return fmt.Sprintf("parallel: the model of rank %d is not that of rank 0: %v", e.Rank, e.Err)
+}
+
+func (e *ModelError) Unwrap() error { return e.Err }
+
+// described is the description of a tensor of rank 0; its bytes follow.
+type described struct {
+	Name      string
+	Shape     []int
+	DType     tensor.DType
+	Trainable bool
+}
+
+// BroadcastModel copies the tensors of rank 0's model to all ranks; see [Gradients.Begin]. All ranks get
+// the same error, a [*ModelError] of the first rank whose model differs.
+func BroadcastModel(ctx context.Context, g *Group, model any) error {
+	if g.Size() == 1 {
+		return nil
+	}
+	tensors, err := BroadcastTensors(ctx, g, state(model))
+	if err != nil {
+		return err
+	}
+	var differs error
+	if !g.First() {
+		differs = copyState(model, tensors)
+	}
+	return g.firstError(ctx, differs)
+}
+
+// sameLayers compares the layers of the models, because layers without parameters are not in
+// any tensor, and a layer that synchronizes over all ranks would wait for the others.
+func sameLayers(ctx context.Context, g *Group, model any) error {
+	if g.Size() == 1 {
+		return nil
+	}
+	var mine []string
+	for _, m := range nn.NamedModules(model) {
+		text := fmt.Sprintf("%T", m.Module)
+		if s, ok := m.Module.(fmt.Stringer); ok && inPackageNN(m.Module) {
+			text = s.String()
+		}
+		mine = append(mine, fmt.Sprintf("%q %s", m.Name, text))
+	}
+	text, err := json.Marshal(mine)
+	if err != nil {
+		return fmt.Errorf("parallel: %w", err)
+	}
+	if text, err = g.Broadcast(ctx, 0, text); err != nil {
+		return err
+	}
+	var first []string
+	if err := json.Unmarshal(text, &first); err != nil {
+		return fmt.Errorf("parallel: decode the layers of rank 0: %w", err)
+	}
+	var differs error
+	if len(mine) != len(first) {
+		differs = fmt.Errorf("it has %d layers, but rank 0 has %d", len(mine), len(first))
+	}
+	for i := len(mine) - 1; i >= 0 && len(mine) == len(first); i-- { // inner layers last: they name the difference best
+		if mine[i] != first[i] {
+			here, there := shortDifference(mine[i], first[i])
+			differs = fmt.Errorf("its layer %s is %s on rank 0", here, there)
+			break
+		}
+	}
+	return g.firstError(ctx, differs)
+}
+
+// shortDifference shortens two texts to the part around their first difference.
+func shortDifference(a, b string) (string, string) {
+	const before, most = 20, 80
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	cut := func(s string) string {
+		if from := same - before; from > before {
+			s = "…" + strings.ToValidUTF8(s[from:], "")
+		}
+		if len(s) > most {
+			s = strings.ToValidUTF8(s[:most], "") + "…"
+		}
+		return s
+	}
+	return cut(a), cut(b)
+}
+
+// inPackageNN reports whether a layer is of package nn, whose String describes it.
+func inPackageNN(m nn.Module) bool {
+	t := reflect.TypeOf(m)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.PkgPath() == reflect.TypeFor[nn.Parameter]().PkgPath()
+}
+
+// firstError returns the error of the first rank that has one to all ranks.
+func (g *Group) firstError(ctx context.Context, err error) error {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	all, failed := g.AllGather(ctx, []byte(text))
+	if failed != nil {
+		return failed
+	}
+	for r, t := range all {
+		if r == g.Rank() && err != nil {
+			return &ModelError{r, err}
+		}
+		if len(t) > 0 {
+			return &ModelError{r, fmt.Errorf("%s", t)}
+		}
+	}
+	return nil
+}
+
+// copyState copies the tensors of rank 0 to a model.
+func copyState(model any, theirs []NamedTensor) error {
+	mine := state(model)
+	for i, t := range mine {
+		if len(mine) != len(theirs) || t.Name != theirs[i].Name || !slices.Equal(t.Tensor.Shape(), theirs[i].Tensor.Shape()) {
+			continue // SetState reports it in more detail
+		}
+		switch other := theirs[i]; {
+		case t.Tensor.RequiresGrad() != other.Trainable:
+			return fmt.Errorf("%s is trained on one rank and frozen on the other", t.Name)
+		case t.Tensor.DType() != other.Tensor.DType():
+			return fmt.Errorf("%s is %v, but %v on rank 0", t.Name, t.Tensor.DType(), other.Tensor.DType())
+		}
+	}
+	values := map[string]*tensor.Tensor{}
+	for _, t := range theirs {
+		values[t.Name] = t.Tensor
+	}
+	return nn.SetState(model, values)
+}
+
+// NamedTensor is a tensor with a name.
+type NamedTensor struct {
+	Name      string
+	Tensor    *tensor.Tensor
+	Trainable bool
+}
+
+func state(model any) []NamedTensor {
+	var all []NamedTensor
+	for _, p := range nn.State(model) {
+		all = append(all, NamedTensor{p.Name, p.Tensor, p.RequiresGrad()})
+	}
+	return all
+}
+
+// BroadcastTensors copies the tensors of rank 0 to all ranks; those of the others are ignored.
+func BroadcastTensors(ctx context.Context, g *Group, tensors []NamedTensor) ([]NamedTensor, error) {
+	var header []described
+	if g.First() {
+		for _, t := range tensors {
+			header = append(header, described{t.Name, t.Tensor.Shape(), t.Tensor.DType(), t.Trainable})
+		}
+	}
+	text, err := json.Marshal(header)
+	if err != nil {
+		return nil, fmt.Errorf("parallel: broadcast tensors: %w", err)
+	}
+	if text, err = g.Broadcast(ctx, 0, text); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &header); err != nil {
+		return nil, fmt.Errorf("parallel: broadcast tensors: %w", err)
+	}
+	shared := make([]NamedTensor, len(header))
+	for i, d := range header {
+		var raw []byte
+		if g.First() {
+			raw = tensors[i].Tensor.Raw()
+		}
+		if raw, err = g.Broadcast(ctx, 0, raw); err != nil {
+			return nil, err
+		}
+		if g.First() {
+			shared[i] = tensors[i]
+		} else {
+			shared[i] = NamedTensor{d.Name, tensor.FromRaw(d.DType, raw, d.Shape...), d.Trainable}
+		}
+	}
+	return shared, nil
+}

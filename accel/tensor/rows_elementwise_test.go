@@ -1,0 +1,42 @@
+package tensor
+
+import "math"
+
+// elementwiseRows are ops besides those of opRows.
+func elementwiseRows() []opRow {
+	clamp := func(x float64) float64 { return math.Min(math.Max(x, -0.5), 1) }
+	masks := func(name string, f func(a, b *Tensor) *Tensor, ref func(a, b float64) float64) opRow {
+		positive := func(t *Tensor) *Tensor { return t.Greater(Zeros().Cast(t.DType())) }
+		row := binaryRow(name, -2, 2, func(a, b *Tensor) *Tensor { return f(positive(a), positive(b)) },
+			func(a, b float64) float64 { return ref(step(a), step(b)) })
+		row.noGrad = true
+		return row
+	}
+	floor := unaryRow("Floor", -3, 3, (*Tensor).Floor, math.Floor)
+	floor.noGrad = true
+	less := binaryRow("Less", -2, 2, (*Tensor).Less, func(a, b float64) float64 { return step(b - a) })
+	less.noGrad = true
+	rows := []opRow{floor, less,
+		masks("And", (*Tensor).And, math.Min),
+		masks("Or", (*Tensor).Or, math.Max),
+		masks("Not", func(a, b *Tensor) *Tensor { return a.Not() }, func(a, b float64) float64 { return 1 - a }),
+		unaryRow("SiLU", -5, 5, (*Tensor).SiLU, func(x float64) float64 { return x / (1 + math.Exp(-x)) }),
+		unaryRow("LeakyReLU", -2, 2, func(t *Tensor) *Tensor { return t.LeakyReLU(0.1) }, func(x float64) float64 { return math.Max(x, 0.1*x) }),
+		unaryRow("ELU", -3, 3, func(t *Tensor) *Tensor { return t.ELU(1.5) }, func(x float64) float64 {
+			return math.Max(x, 0) + 1.5*(math.Exp(math.Min(x, 0))-1)
+		}),
+		unaryRow("Sin", -4, 4, (*Tensor).Sin, math.Sin),
+		unaryRow("Cos", -4, 4, (*Tensor).Cos, math.Cos),
+		unaryRow("Clamp", -2, 2, func(t *Tensor) *Tensor { return t.Clamp(-0.5, 1) }, clamp),
+		binaryRow("Minimum", -2, 2, (*Tensor).Minimum, math.Min),
+		binaryRow("Pow", 0.3, 2, (*Tensor).Pow, math.Pow),
+	}
+	for _, r := range []opRow{
+		binaryRow("Minimum row", -2, 2, (*Tensor).Minimum, math.Min),
+		binaryRow("Pow row", 0.3, 2, (*Tensor).Pow, math.Pow),
+	} {
+		r.shapes = func(m, n, k int) [][]int { return [][]int{{m, n}, {n}} }
+		rows = append(rows, r)
+	}
+	return rows
+}

@@ -1,0 +1,175 @@
+package tensor
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// ProcessGroup sums over a group of processes. All of them must call it in the same order.
+type ProcessGroup interface {
+	// AllReduce returns the sums of t's elements over all processes; t is float64 with one dimension and
+	// must not be used afterwards.
+	AllReduce(t *Tensor) (*Tensor, error)
+	// Idle reports whether this process has no examples. It then computes with a placeholder, so
+	// that the others need not wait, and contributes nothing.
+	Idle() bool
+}
+
+// AllReduceError says that processes could not sum the statistics of a layer.
+type AllReduceError struct {
+	Op  string
+	Err error
+}
+
+// Error names the op and the reason.
+func (e *AllReduceError) Error() string { return fmt.Sprintf("%s: sum over ranks: %v", e.Op, e.Err) }
+
+// Unwrap returns the reason.
+func (e *AllReduceError) Unwrap() error { return e.Err }
+
+// SyncBatchNorm is [BatchNorm] in training with the mean and the variance of each channel over the
+// batches of all processes, as if they were one batch: torch's SyncBatchNorm. The batches may
+// differ in length, but x [N, C, …] must have at least one element per channel in each process.
+// weight, bias [C] and the running mean and variance [C] are those of BatchNorm; the running
+// variance is unbiased over the elements of all processes.
+//
+// The gradient is that of the sum of all processes' losses: x gets the gradient of all losses,
+// weight and bias get this process's part.
+//
+// Each process sends 2C+1 values in the forward pass and 2C in the backward pass. It panics with an
+// [*AllReduceError] if they cannot be summed.
+//
+// With n_r elements, mean m_r and variance v_r in process r, the processes sum n_r, n_r·m_r and
+// n_r·(v_r + m_r²) in float64.
+func SyncBatchNorm(x, weight, bias, mean, variance *Tensor, momentum, epsilon float64, group ProcessGroup) *Tensor {
+	shape := x.Shape()
+	if len(shape) < 2 {
+		panic(&ShapeError{Op: "SyncBatchNorm", Shapes: [][]int{shape}, Hint: "x must be [N C …]"})
+	}
+	if (mean == nil) != (variance == nil) {
+		panic(&StateError{Op: "SyncBatchNorm", Hint: "pass both the running mean and the running variance, or neither"})
+	}
+	var all groupStatistics
+	NoGrad(func() { all = newGroupStatistics(x, group) })
+	return compute("BatchNorm", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		channels := []int{shape[1]}
+		parameters := v[2:]
+		for _, p := range parameters {
+			if !slices.Equal(p.Shape(), channels) {
+				panic(&ShapeError{Op: "SyncBatchNorm", Shapes: [][]int{shape, slices.Clone(p.Shape())}, Hint: "weight, bias, mean and variance must be " + ir.FormatShape(channels)})
+			}
+		}
+		parameter := func(t *Tensor, value float64) *ir.Value {
+			if t == nil {
+				return r.Record(ir.Fill{Value: value, Shape: channels, DType: v[0].DType()})
+			}
+			p := parameters[0]
+			parameters = parameters[1:]
+			return p
+		}
+		w, b := parameter(weight, 1), parameter(bias, 0)
+		r.NoGrad(1)
+		statistics := cast(r, v[1], v[0].DType())
+		r.NoGrad(-1)
+		if mean != nil && !r.Replaying() {
+			sample := all.sample.lockedValue("SyncBatchNorm")
+			updateRunning(r, mean, sample, 0, momentum, 1)
+			updateRunning(r, variance, sample, 1, momentum, 1)
+		}
+		return r.Record(ir.BatchNorm{Epsilon: epsilon, Training: true, Across: func(sums *ir.Value) *ir.Value {
+			return all.gradient(sums, group)
+		}}, v[0], statistics, w, b)
+	}, nonNil(x, all.statistics, weight, bias, mean, variance)...)
+}
+
+// nonNil returns the tensors that are not nil.
+func nonNil(tensors ...*Tensor) []*Tensor {
+	return slices.DeleteFunc(tensors, func(t *Tensor) bool { return t == nil })
+}
+
+// groupStatistics holds the statistics over all processes, in float64.
+type groupStatistics struct {
+	statistics *Tensor // mean and variance [2, C]
+	sample     *Tensor // the same with the unbiased variance
+	share      *Tensor // this process's fraction of all elements [1]
+}
+
+// newGroupStatistics computes the statistics of x [N, C, …] over all processes.
+func newGroupStatistics(x *Tensor, group ProcessGroup) (all groupStatistics) {
+	channels := x.Size(1)
+	elements := float64(x.Numel() / max(channels, 1))
+	packed := arrange("SyncBatchNorm", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		if group.Idle() {
+			return r.Record(ir.Fill{Shape: []int{2*channels + 1}, DType: Float64})
+		}
+		own := cast(r, r.Record(ir.BatchStatistics{}, widen(r, v)[0]), Float64)
+		mean, variance := subvector(r, own, 0, channels), subvector(r, own, channels, channels)
+		squares := r.Add(variance, r.Record(ir.Square{}, mean))
+		return r.MulScalar(r.Record(ir.Concat{}, mean, squares, r.Record(ir.Fill{Value: 1, Shape: []int{1}, DType: Float64})), elements)
+	}, x)
+	total := allReduce(group, packed)
+	pair := func(r *ir.Recorder, total *ir.Value, sample bool) *ir.Value {
+		count := subvector(r, total, 2*channels, 1)
+		mean := r.Record(ir.Div{}, subvector(r, total, 0, channels), count)
+		variance := r.Record(ir.Sub{}, r.Record(ir.Div{}, subvector(r, total, channels, channels), count), r.Record(ir.Square{}, mean))
+		// Rounding can make the variance of equal elements slightly negative.
+		variance = r.Record(ir.Maximum{}, variance, fill(r, 0, Float64))
+		if sample {
+			rest := r.Record(ir.Maximum{}, r.Record(ir.AddScalar{Scalar: -1}, count), fill(r, 1, Float64))
+			variance = r.Record(ir.Mul{}, variance, r.Record(ir.Div{}, count, rest))
+		}
+		return r.Reshape(r.Record(ir.Concat{}, mean, variance), []int{2, channels})
+	}
+	from := func(f func(r *ir.Recorder, total *ir.Value) *ir.Value) *Tensor {
+		return arrange("SyncBatchNorm", func(r *ir.Recorder, v []*ir.Value) *ir.Value { return f(r, v[0]) }, total)
+	}
+	all.statistics = from(func(r *ir.Recorder, total *ir.Value) *ir.Value { return pair(r, total, false) })
+	all.sample = from(func(r *ir.Recorder, total *ir.Value) *ir.Value { return pair(r, total, true) })
+	all.share = from(func(r *ir.Recorder, total *ir.Value) *ir.Value {
+		return r.Record(ir.Div{}, fill(r, elements, Float64), subvector(r, total, 2*channels, 1))
+	})
+	total.Release()
+	return all
+}
+
+// subvector returns n elements of v, from the given one on, as a vector.
+func subvector(r *ir.Recorder, v *ir.Value, from, n int) *ir.Value {
+	return r.Record(ir.Slice{Axis: 0, From: from, To: from + n}, r.Reshape(v, []int{v.Len()}))
+}
+
+// gradient returns Σ dy and Σ dy·x̂ over all processes, times this process's fraction of the
+// elements; the gradient of x divides them by the number of local elements.
+func (p groupStatistics) gradient(sums *ir.Value, group ProcessGroup) *ir.Value {
+	own := wrap(sums)
+	idle := group.Idle()
+	total := allReduce(group, arrange("SyncBatchNorm", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		flat := cast(r, r.Reshape(v[0], []int{v[0].Len()}), Float64)
+		if idle {
+			return r.Record(ir.Fill{Shape: flat.Shape(), DType: Float64})
+		}
+		return r.Record(ir.Copy{}, flat)
+	}, own))
+	out := arrange("SyncBatchNorm", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		mine := r.Record(ir.Mul{}, v[0], v[1])
+		if idle { // x is a placeholder and gets no gradient
+			mine = r.Record(ir.Fill{Shape: mine.Shape(), DType: Float64})
+		}
+		return cast(r, r.Reshape(mine, sums.Shape()), sums.DType())
+	}, total, p.share)
+	total.Release()
+	for _, t := range []*Tensor{own, out} { // Backward holds what it needs
+		t.v.Drop()
+	}
+	return out.v
+}
+
+// allReduce returns the sum of t over all processes.
+func allReduce(group ProcessGroup, t *Tensor) *Tensor {
+	total, err := group.AllReduce(t)
+	if err != nil {
+		panic(&AllReduceError{Op: "SyncBatchNorm", Err: err})
+	}
+	return total
+}

@@ -1,0 +1,48 @@
+package tune
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// sampler selects the settings of a trial.
+type sampler interface {
+	// begin is called before each trial. It returns false if there is nothing left to try.
+	begin(s *Search, t *Trial) bool
+	// choose returns a coordinate of a dimension that the trial has not requested yet.
+	sample(t *Trial, name string, d dimension) float64
+}
+
+// Random selects settings at random in every trial. It covers the space evenly for any number
+// of trials, which makes it the baseline that other searches must beat (Bergstra and Bengio,
+// Random Search for Hyper-Parameter Optimization, 2012).
+func Random() Option {
+	return Option{"Random()", func(o *options) error { o.sampler = random{}; return nil }}
+}
+
+type random struct{}
+
+func (random) begin(*Search, *Trial) bool { return true }
+
+func (random) sample(t *Trial, _ string, d dimension) float64 { return uniform(t.random, d) }
+
+// uniform returns a random coordinate.
+func uniform(r *rand.Rand, d dimension) float64 {
+	low, high := d.ends()
+	at := low + r.Float64()*(high-low)
+	if d.kind == whole || d.kind == choice {
+		at = d.round(at)
+	}
+	return at
+}
+
+// stream returns the random numbers of a trial, different for each search seed.
+func stream(seed uint64, trial int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(trial))) }
+
+// earlier returns the trials before t that have ended, the best first: finished ones by value,
+// then stopped ones, the longest first, and last those that diverged or ran out of memory.
+func earlier(s *Search, t *Trial) []*Trial {
+	ended := slices.DeleteFunc(slices.Clone(s.Trials), func(u *Trial) bool { return u.Number >= t.Number })
+	slices.SortStableFunc(ended, s.compare)
+	return ended
+}
