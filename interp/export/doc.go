@@ -1,46 +1,45 @@
-// Package export makes a Go program of a notebook. The program prints what the notebook prints if
-// its cells run once, from the first to the last.
+// Package export turns a notebook into a Go program. The program prints what the notebook prints if its cells run
+// once, from first to last.
 //
-// [Program] makes the program. It uses package check, so a name means in the program what it
-// means in its cell:
+// [Program] exports a notebook. It uses package check, so each name denotes in the program what it denotes in its
+// cell:
 //
-//	cell                          program
-//	x := f()                      x := f(), or x = f() and a package-level var x
-//	func, type, const             themselves
-//	func init, func main          functions of other names, called where cells call them
-//	package main                  nothing; main is called at the end of its cell
-//	statements                    func cell1(), called by main
-//	defer                         runs at the end of cell1
-//	x, as the last statement      display.Result(x), or fmt.Println(x) where that prints the same
-//	f(), which returns an error   must(f())
-//	ctx                           a context that an interrupt of the program cancels
-//	imports, also automatic ones  imports; renamed if a variable has the name
-//	%get module@version           what it prints, and a require line of go.mod
-//	what is never used            _ = x
-//	%%, %main                     nothing
-//	tag raises-exception          a failure ends the cell and not the program
-//	tag skip-execution            nothing
-//	Markdown                      comments
+//	cell                             program
+//	x := f()                         x := f(), or x = f() and a package-level var x
+//	func, type, const                the same declaration
+//	func init, func main             functions with other names, called where the cells call them
+//	package main                     omitted; main is called at the end of its cell
+//	statements                       func cell1(), called by main
+//	defer                            runs at the end of cell1
+//	x, as the last statement         display.Result(x), or fmt.Println(x) where that prints the same
+//	f(), which returns an error      must(f())
+//	ctx                              a context that is canceled when the program is interrupted
+//	imports, also automatic imports  imports; renamed if a variable has the name
+//	%get module@version              the output of the command, and a require line in go.mod
+//	unused variables                 _ = x
+//	%%, %main                        omitted
+//	tag raises-exception             a failure ends the cell but not the program
+//	tag skip-execution               omitted
+//	Markdown                         comments
 //
-// A variable stays local to the function of its cell if nothing else needs it. A name that a later
-// cell defines again gets a number in the program.
+// A variable stays local to the function of its cell unless other code needs it. If a later cell defines a name
+// again, the second object gets a number in the program.
 //
 // # What cannot be exported
 //
-// A [*Refusal] names each cell that cannot be exported, and why: commands (%time, !ls) except %get;
-// cells that do not compile; a definition that changes functions of earlier cells, because a program
-// has only one version of them; a type that is defined again; and a method that would have changed
-// what an earlier cell did. The program is type-checked, so it compiles.
+// An [*Error] lists the cells that cannot be exported, and why: commands (%time, !ls) except %get; cells that do
+// not compile; redefinitions that change functions of earlier cells, because a program has only one version of a
+// function; types that are defined twice; and methods that would have changed what an earlier cell did. The program
+// is type-checked, so it compiles.
 //
-// # What differs
+// # Differences from a session
 //
-// Packages of %get are initialized before all cells, and are compiled for this machine, including
-// files that a session excludes: cgo, assembly and embedded files.
+// Packages of %get are initialized before all cells. They are compiled for the machine, including the files that a
+// session leaves out: cgo, assembly and embedded files.
 //
-// In a session, a cell that is a program ends with its main, and so do its goroutines; os.Exit ends
-// the cell. In the exported program os.Exit ends everything, and goroutines go on beside the next
-// cells.
+// In a session, a cell that is a program ends with its main function, and so do its goroutines; os.Exit ends the
+// cell. In the exported program os.Exit ends everything, and goroutines continue during the next cells.
 //
-// Like any program it ends at a panic, also of a goroutine. Files are those of the folder in which
-// it runs. fmt.Scan reads standard input.
+// Like any program, it ends at a panic, also in a goroutine. Relative paths refer to the current directory.
+// fmt.Scan reads standard input.
 package export

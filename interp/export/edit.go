@@ -15,7 +15,7 @@ type edit struct {
 	text       string
 }
 
-// edited returns the text of a cell between two offsets.
+// edited returns the text of a cell between two offsets, with the edits applied.
 func edited(src string, start, end int, edits []edit) string {
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.start - b.start })
 	var b strings.Builder
@@ -31,8 +31,8 @@ func edited(src string, start, end int, edits []edit) string {
 	return b.String()
 }
 
-// renames returns the edits that names need in a piece: packages and definitions that
-// are called otherwise in the program, and what a dot import has given.
+// renames returns the edits that rename identifiers in a piece: packages and declarations that have another
+// name in the program, and names of dot imports.
 func (p *program) renames(c *cell, piece *piece) []edit {
 	selected := map[int]bool{}
 	ast.Inspect(piece.node(), func(n ast.Node) bool {
@@ -43,7 +43,7 @@ func (p *program) renames(c *cell, piece *piece) []edit {
 	})
 	var edits []edit
 	for _, offset := range c.sorted(piece.start, piece.end) {
-		f := c.facts[offset]
+		f := c.references[offset]
 		name, written := f.name, f.name
 		if strings.HasPrefix(written, "initʹ") {
 			written = "init"
@@ -66,13 +66,13 @@ func (p *program) renames(c *cell, piece *piece) []edit {
 	return edits
 }
 
-// text returns a piece of a cell with all that is called otherwise.
+// text returns a piece of a cell with its identifiers renamed.
 func (p *program) text(c *cell, piece *piece, more ...edit) string {
 	return edited(c.Source, piece.start, piece.end, append(more, p.renames(c, piece)...))
 }
 
-// between returns the comments between two pieces: what follows the first on its
-// line, and the lines above the second.
+// between returns the comments between two pieces: the comment after the first piece on the same line, and
+// the lines above the second piece.
 func between(src string, from, to int) (trailing, leading string) {
 	text := []byte(src[from:to])
 	file := token.NewFileSet().AddFile("", -1, len(text))

@@ -17,67 +17,67 @@ import (
 
 // A Cell is a cell of a notebook.
 type Cell struct {
-	Markdown bool // text; other cells are code
+	Markdown bool // a text cell; other cells are code
 	Source   string
-	MayFail  bool // it has the tag raises-exception
-	Skip     bool // it has the tag skip-execution
+	MayFail  bool // has the tag raises-exception
+	Skip     bool // has the tag skip-execution
 }
 
-// A Source is a program.
+// A Source is an exported program.
 type Source struct {
 	Main    []byte        // main.go
-	Imports []string      // the paths that it imports, sorted
+	Imports []string      // import paths, sorted
 	Modules []Requirement // modules of %get that it uses
 	Local   module.Lines  // of go.mod, for packages on this machine
 	Below   string        // the module must be below this path to import internal packages; empty for none
 }
 
-// An Objection is one reason why a notebook cannot be exported.
-type Objection struct {
-	Cell   int // number among all cells of the notebook, from 1
-	Line   int // in the cell, from 1; 0 for the whole cell
+// A Problem is one reason why a notebook cannot be exported.
+type Problem struct {
+	Cell   int // number of the cell in the notebook, from 1
+	Line   int // line in the cell, from 1; 0 for the whole cell
 	Reason string
 }
 
-func (o Objection) String() string {
+func (o Problem) String() string {
 	if o.Line == 0 {
 		return fmt.Sprintf("cell %d: %s", o.Cell, o.Reason)
 	}
 	return fmt.Sprintf("cell %d, line %d: %s", o.Cell, o.Line, o.Reason)
 }
 
-// A Refusal is the error of a notebook that cannot be exported.
-type Refusal struct{ Objections []Objection }
+// Error lists why a notebook cannot be exported.
+type Error struct{ Problems []Problem }
 
-func (r *Refusal) Error() string {
-	lines := make([]string, len(r.Objections))
-	for i, o := range r.Objections {
+func (e *Error) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, o := range e.Problems {
 		lines[i] = o.String()
 	}
-	return "this notebook cannot be a program:\n  " + strings.Join(lines, "\n  ")
+	return "this notebook cannot be exported:\n  " + strings.Join(lines, "\n  ")
 }
 
-// Program makes a program of the cells of a notebook. The path of the notebook is that of a file
-// whose directory may be in a module, and its name is used in a comment; modules is where %get finds
-// modules. The error is a *Refusal.
+// Program exports the cells of a notebook as a program. The directory of path may be in a module, and its last
+// element appears in a comment; modules provides the modules of %get. If the notebook cannot be exported, the
+// error is an *Error.
 func Program(ctx context.Context, path string, cells []Cell, modules module.Source) (*Source, error) {
 	n, err := read(ctx, cells, modules, filepath.Dir(path))
 	if err != nil {
 		return nil, err
 	}
 	p := newProgram(n)
-	if objections := p.prepare(); len(objections) > 0 {
-		return nil, refuse(objections)
+	if problems := p.prepare(); len(problems) > 0 {
+		return nil, reject(problems)
 	}
 	text := p.write(filepath.Base(path))
 	main, err := finish(text, n.importer)
 	if err != nil {
-		return nil, fmt.Errorf("the program made of the notebook is not right, which is a fault of quern: %w", err)
+		return nil, fmt.Errorf("internal error: the exported program does not compile: %w", err)
 	}
 	imports := p.imports.paths()
-	required, objections := n.importer.requirements(imports)
-	if len(objections) > 0 {
-		return nil, refuse(objections)
+	required, problems := n.importer.requirements(imports)
+	if len(problems) > 0 {
+		return nil, reject(problems)
 	}
 	local, err := n.importer.local()
 	if err != nil {
@@ -86,18 +86,18 @@ func Program(ctx context.Context, path string, cells []Cell, modules module.Sour
 	return &Source{Main: main, Imports: imports, Modules: required, Local: local, Below: n.importer.internalBelow(imports)}, nil
 }
 
-func refuse(objections []Objection) error {
-	slices.SortStableFunc(objections, func(a, b Objection) int {
+func reject(problems []Problem) error {
+	slices.SortStableFunc(problems, func(a, b Problem) int {
 		if a.Cell != b.Cell {
 			return a.Cell - b.Cell
 		}
 		return a.Line - b.Line
 	})
-	return &Refusal{slices.Compact(objections)}
+	return &Error{slices.Compact(problems)}
 }
 
-// newChecker returns a checker like that of a session, with ctx and the function that replaces
-// commands.
+// newChecker returns a checker with the same predeclared names as in a session: ctx and the function that
+// replaces commands.
 func newChecker(fset *token.FileSet, importer types.Importer) (*check.Checker, error) {
 	if err := symbols.Check(); err != nil {
 		return nil, err

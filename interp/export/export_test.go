@@ -22,11 +22,11 @@ import (
 	"github.com/quernlab/quern/interp/module"
 )
 
-// none are no modules.
+// none provides no modules.
 type none struct{ module.Source }
 
-// notebooks returns those of testdata: files whose cells have a line "-- tags --"
-// above them, the tags being those of the cell, or "markdown".
+// notebooks returns the notebooks in testdata. Each cell begins with a line "-- tags --", which contains
+// its tags or "markdown".
 func notebooks(t *testing.T, pattern string) map[string][]export.Cell {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join("testdata", pattern))
@@ -93,8 +93,8 @@ func executed(t *testing.T, list []export.Cell, options ...interp.Option) string
 	return out.String()
 }
 
-// TestPrograms makes programs of all notebooks, in one module, and compares what
-// they print with what a session does.
+// TestPrograms exports all notebooks to one module and compares the output of the programs with the output
+// of sessions.
 func TestPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
@@ -102,9 +102,8 @@ func TestPrograms(t *testing.T) {
 	compare(t, notebooks(t, "*.cells"))
 }
 
-// TestCorpus makes programs of the cells that the tests of package interp run.
-// What is made compiles, or Program says that it does not; with QUERN_LONG the
-// programs are built and run too.
+// TestCorpus exports the cells of the tests of package interp. Each is rejected or compiles; with
+// QUERN_LONG the programs are also built and run.
 func TestCorpus(t *testing.T) {
 	all := map[string][]export.Cell{}
 	var constructs []struct{ Name, Decl, Body string }
@@ -124,19 +123,19 @@ func TestCorpus(t *testing.T) {
 		}
 		all["sequence_"+s.Name] = list
 	}
-	refused := 0
+	rejected := 0
 	for name, list := range all {
 		_, err := export.Program(t.Context(), name, list, none{})
-		var refusal *export.Refusal
+		var rejection *export.Error
 		switch {
-		case errors.As(err, &refusal):
+		case errors.As(err, &rejection):
 			delete(all, name)
-			refused++
+			rejected++
 		case err != nil:
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	t.Logf("%d programs, %d refused", len(all), refused)
+	t.Logf("%d programs, %d rejected", len(all), rejected)
 	if os.Getenv("QUERN_LONG") != "" {
 		compare(t, all)
 	}
@@ -153,8 +152,8 @@ func read(t *testing.T, file string, into any) {
 	}
 }
 
-// compare makes programs of notebooks, in one module, and compares what they
-// print with what sessions do.
+// compare exports notebooks to one module and compares the output of the programs with the output of
+// sessions.
 func compare(t *testing.T, all map[string][]export.Cell) {
 	goTool := testenv.Command(t, "go")
 	root, err := filepath.Abs("../..")
@@ -214,7 +213,7 @@ func write(t *testing.T, path string, b []byte) {
 	}
 }
 
-// TestWritten keeps a whole program in view.
+// TestWritten compares a whole program with a golden file.
 func TestWritten(t *testing.T) {
 	program, err := export.Program(t.Context(), "shown.ipynb", notebooks(t, "shown.cells")["shown"], none{})
 	if err != nil {
@@ -223,66 +222,66 @@ func TestWritten(t *testing.T) {
 	golden.Check(t, "shown.go.golden", program.Main)
 }
 
-func TestRefused(t *testing.T) {
+func TestRejected(t *testing.T) {
 	for _, row := range []struct {
 		name  string
 		cells string
 		want  []string
 	}{
 		{"a command", "-- --\nx := 1\n%time x++\n-- --\n!ls", []string{
-			"cell 1, line 2: a command of the kernel is not Go",
-			"cell 2, line 1: a command of the kernel is not Go",
+			"cell 1, line 2: kernel commands cannot be exported",
+			"cell 2, line 1: kernel commands cannot be exported",
 		}},
-		{"a cell of commands", "-- --\n%%bash\nls", []string{"cell 1, line 1: a command of the kernel is not Go"}},
+		{"a cell of commands", "-- --\n%%bash\nls", []string{"cell 1, line 1: kernel commands cannot be exported"}},
 		{"a cell that does not compile", "-- --\nx := 1\n-- markdown --\n-- --\n\nx + \"a\"", []string{
-			"cell 3, line 2: it does not compile: invalid operation: x + \"a\" (mismatched types int and untyped string); fmt.Sprint converts a value to a string",
+			"cell 3, line 2: does not compile: invalid operation: x + \"a\" (mismatched types int and untyped string); fmt.Sprint converts a value to a string",
 		}},
-		{"no Go at all", "-- --\nthis is not Go", []string{"cell 1, line 1: it does not compile: unexpected is at the end of a statement"}},
+		{"no Go at all", "-- --\nthis is not Go", []string{"cell 1, line 1: does not compile: unexpected is at the end of a statement"}},
 		{"a function that others use", "-- --\nfunc f() int { return 1 }\nfunc g() int { return f() }\n-- --\nfunc f() int { return 2 }", []string{
-			"cell 2: it redefines what g of an earlier cell uses, which a program cannot do",
+			"cell 2: redefines a name that g of an earlier cell uses, and a program has only one version of g",
 		}},
 		{"a variable that a function uses", "-- --\nx := 1\nfunc g() int { return x }\n-- --\nx := \"a\"", []string{
-			"cell 2: it redefines what g of an earlier cell uses, which a program cannot do",
+			"cell 2: redefines a name that g of an earlier cell uses, and a program has only one version of g",
 		}},
 		{"a type", "-- --\ntype p struct{ x int }\n-- --\ntype p struct{ y int }\n-- --\ntype p int", []string{
-			"cell 2, line 1: p is redefined: cell 1 defines it too, and the program would print its type by another name",
-			"cell 3, line 1: p is redefined: cell 2 defines it too, and the program would print its type by another name",
+			"cell 2, line 1: redefines the type p of cell 1, and a program would print one of the types under another name",
+			"cell 3, line 1: redefines the type p of cell 2, and a program would print one of the types under another name",
 		}},
 		{"a type with a predeclared name", "-- --\nvar e error = nil\n_ = e\n-- --\ntype error int", []string{
-			"cell 2, line 1: a program cannot have a type error beside what Go calls so",
+			"cell 2, line 1: the type error has the name of another declaration or a predeclared name: rename it",
 		}},
 		{"a method that comes late", "-- --\ntype p struct{ x int }\nfunc New() p { return p{} }\n-- --\nNew()\n-- --\n\nfunc (p) String() string { return \"p\" }", []string{
-			"cell 3, line 2: it gives p the method String, without which an earlier cell has used values of the type: declare it in cell 1",
+			"cell 3, line 2: declares the method String of p after an earlier cell has used the type: move the method to cell 1",
 		}},
 		{"a method of an interface of the notebook", "-- --\ntype p int\nvar x any = p(1)\n_, ok := x.(interface{ Area() int })\n-- --\nfunc (p) Area() int { return 1 }", []string{
-			"cell 2, line 1: it gives p the method Area, without which an earlier cell has used values of the type: declare it in cell 1",
+			"cell 2, line 1: declares the method Area of p after an earlier cell has used the type: move the method to cell 1",
 		}},
 		{"a method that is replaced", "-- --\ntype p int\nfunc (p) M() int { return 1 }\np(1).M()\n-- --\nfunc (p) M() int { return 2 }", []string{
-			"cell 2, line 1: it redefines the method M of p, which a program cannot do",
+			"cell 2, line 1: redefines the method M of p, and a program has only one version of a method",
 		}},
 		{"a type without a name", "-- --\nfunc hidden() any { return 1 }\n-- --\nh := reflect.ValueOf(1).Type().Method\nt := parse.New\n_ = t", nil},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := export.Program(t.Context(), "x", cells(row.cells), none{})
-			var refusal *export.Refusal
-			if !errors.As(err, &refusal) {
+			var rejection *export.Error
+			if !errors.As(err, &rejection) {
 				if row.want == nil && err == nil {
 					return
 				}
 				t.Fatalf("error %v", err)
 			}
 			var got []string
-			for _, o := range refusal.Objections {
+			for _, o := range rejection.Problems {
 				got = append(got, o.String())
 			}
 			if !slices.Equal(got, row.want) {
-				t.Errorf("refused with\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(row.want, "\n"))
+				t.Errorf("rejected with\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(row.want, "\n"))
 			}
 		})
 	}
 }
 
-// TestMethodsThatComeLate has methods that no earlier cell would have noticed.
+// TestMethodsThatComeLate exports late methods whose absence no earlier cell could notice.
 func TestMethodsThatComeLate(t *testing.T) {
 	for _, text := range []string{
 		"-- --\ntype p struct{ x int }\nfunc New() p { return p{} }\n-- --\nfunc (p) String() string { return \"p\" }\n-- --\nNew()",
@@ -311,12 +310,12 @@ func TestModule(t *testing.T) {
 		t.Errorf("%q %q %v", mod, sum, err)
 	}
 	if _, _, err := export.Module("a", &export.Source{Imports: []string{"gonum.org/v1/gonum/mat"}}, t.TempDir()); err == nil {
-		t.Error("a folder without a module was taken")
+		t.Error("accepted a folder without a module")
 	}
 	if _, _, err := export.Module("not a path!", &export.Source{}, ""); err == nil {
-		t.Error("a bad name was taken")
+		t.Error("accepted an invalid name")
 	}
 	if _, _, err := export.Module("encoding/json", &export.Source{}, ""); err == nil {
-		t.Error("the name of a package of Go was taken")
+		t.Error("accepted the name of a standard package")
 	}
 }

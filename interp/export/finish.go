@@ -13,8 +13,8 @@ import (
 	"golang.org/x/tools/go/ast/astutil"
 )
 
-// finish formats a program, adds uses of what it defines and never uses, which cells may do, and
-// type-checks the result.
+// finish formats a program, adds uses of unused variables, which are allowed in cells, and type-checks the
+// result.
 func finish(text string, importer types.Importer) ([]byte, error) {
 	for range maxPasses {
 		b, err := format.Source([]byte(text))
@@ -31,14 +31,14 @@ func finish(text string, importer types.Importer) ([]byte, error) {
 		}
 		text = edited(text, 0, len(text), edits)
 	}
-	return nil, errors.New("it needs more changes than expected")
+	return nil, fmt.Errorf("it has unused variables after %d passes", maxPasses)
 }
 
-// maxPasses is how often a program is changed. It takes several passes because an edit may remove
-// the only use of something else.
+// maxPasses limits the passes over a program. There can be several passes, because an edit may remove the
+// only use of something else.
 const maxPasses = 100
 
-// unused returns the edits that a program needs so that the compiler accepts it, if any.
+// unused returns the edits that fix errors about unused variables and labels.
 func unused(text string, importer types.Importer) ([]edit, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "main.go", text, parser.SkipObjectResolution)
@@ -57,12 +57,12 @@ func unused(text string, importer types.Importer) ([]edit, error) {
 		}
 		failures = append(failures, err)
 	}}
-	// The error is the first of those that were reported one by one.
+	// The error repeats the first of those that were reported to config.Error.
 	_, _ = config.Check("main", fset, []*ast.File{file}, nil)
 	return edits, errors.Join(failures...)
 }
 
-// use returns the edit that adds a use of a variable, or removes a label.
+// use returns the edit that uses an unused variable or removes an unused label.
 func use(fset *token.FileSet, file *ast.File, e types.Error) (edit, bool) {
 	at := func(p token.Pos) int { return fset.Position(p).Offset }
 	path, _ := astutil.PathEnclosingInterval(file, e.Pos, e.Pos)

@@ -18,7 +18,7 @@ import (
 	"github.com/quernlab/quern/interp/module"
 )
 
-// modules are those that the tests get, by path@version.
+// modules are the files of the modules of the tests, by path@version.
 var modules = map[string]map[string]string{
 	"example.com/greet@v1.0.0": {
 		"go.mod": "module example.com/greet\n\ngo 1.20\n\nrequire (\n\texample.com/dep v1.0.0\n\texample.com/Upper v1.2.0\n)\n",
@@ -62,7 +62,7 @@ func Map[T, U any](list []T, f func(T) U) (out []U) {
 	"example.com/dep@v1.0.0":   {"go.mod": "module example.com/dep\n", "dep.go": "package dep\n\nfunc Quote(s string) string { return \"'\" + s + \"'\" }\n"},
 	"example.com/dep@v1.1.0":   {"go.mod": "module example.com/dep\n", "dep.go": "package dep\n\nfunc Quote(s string) string { return \"<\" + s + \">\" }\n"},
 	"example.com/Upper@v1.2.0": {"go.mod": "module example.com/Upper\n\ngo 1.20\n", "x.go": "package upper\n\nconst X = 12\n"},
-	// What it needs is less than what that needs in its turn.
+	// Its go.mod lists an older version of dep than middle requires.
 	"example.com/untidy@v1.0.0": {
 		"go.mod":   "module example.com/untidy\n\ngo 1.20\n\nrequire (\n\texample.com/middle v1.0.0\n\texample.com/dep v1.0.0 // indirect\n)\n",
 		"x.go":     "package untidy\n\nimport \"example.com/middle\"\n\nvar X = middle.X\n",
@@ -72,9 +72,9 @@ func Map[T, U any](list []T, f func(T) U) (out []U) {
 		"go.mod": "module example.com/middle\n\ngo 1.20\n\nrequire example.com/dep v1.1.0\n",
 		"x.go":   "package middle\n\nimport \"example.com/dep\"\n\nvar X = dep.Quote(\"x\")\n",
 	},
-	// It asks for less than it uses.
+	// Its go.mod has no go directive, but it uses generics.
 	"example.com/old@v1.0.0": {"go.mod": "module example.com/old\n", "x.go": "package old\n\nfunc Sum[T int | float64](a, b T) T { return a + b }\n"},
-	// It needs more than what is compiled in.
+	// It requires a newer version than the one compiled into the session.
 	"example.com/ahead@v1.0.0": {
 		"go.mod": "module example.com/ahead\n\ngo 1.20\n\nrequire gonum.org/v1/gonum v0.99.0\n",
 		"x.go":   "package ahead\n\nimport \"gonum.org/v1/gonum/floats\"\n\nvar X = floats.Sum([]float64{1, 2})\n",
@@ -82,8 +82,8 @@ func Map[T, U any](list []T, f func(T) U) (out []U) {
 	"gonum.org/v1/gonum@v0.99.0": {"go.mod": "module gonum.org/v1/gonum\n"},
 }
 
-// serve has the go command find the modules of the tests, and what this module
-// needs itself.
+// serve makes a module proxy for the go command, with the modules of the tests and the dependencies of our
+// module.
 func serve(t *testing.T) {
 	t.Helper()
 	goTool := testenv.Command(t, "go")
@@ -142,7 +142,7 @@ func TestGet(t *testing.T) {
 	}
 	for _, row := range []struct {
 		name, cells, source string
-		require             []string // the lines of go.mod
+		require             []string // the expected requirements in go.mod
 	}{
 		{"packages", `-- --
 %get fmt
@@ -236,7 +236,7 @@ display.Table(people)
 	}
 }
 
-func TestGetRefused(t *testing.T) {
+func TestGetRejected(t *testing.T) {
 	serve(t)
 	for _, row := range []struct {
 		name, cells, want string
@@ -244,25 +244,25 @@ func TestGetRefused(t *testing.T) {
 		{"no such module", "-- --\n1\n-- --\n\n%get example.com/nothing@v1.0.0", "cell 2, line 2: %get example.com/nothing@v1.0.0: "},
 		{"no module", "-- --\n%get", "cell 1, line 1: %get needs one module"},
 		{"two modules", "-- --\n%get example.com/dep example.com/greet", "cell 1, line 1: %get needs one module"},
-		{"another command", "-- --\n%get example.com/dep\n!ls", "cell 1, line 2: a command of the kernel is not Go"},
-		{"not got", "-- --\nimport \"example.com/dep\"\ndep.Quote(\"a\")", "cell 1, line 1: it does not compile: "},
-		{"got later", "-- --\nimport \"example.com/dep\"\n-- --\n%get example.com/dep", "cell 1, line 1: it does not compile: "},
-		{"no such package", "-- --\n%get example.com/dep\nimport \"example.com/dep/none\"\nnone.X", "cell 1, line 2: it does not compile: "},
+		{"another command", "-- --\n%get example.com/dep\n!ls", "cell 1, line 2: kernel commands cannot be exported"},
+		{"not got", "-- --\nimport \"example.com/dep\"\ndep.Quote(\"a\")", "cell 1, line 1: does not compile: "},
+		{"got later", "-- --\nimport \"example.com/dep\"\n-- --\n%get example.com/dep", "cell 1, line 1: does not compile: "},
+		{"no such package", "-- --\n%get example.com/dep\nimport \"example.com/dep/none\"\nnone.X", "cell 1, line 2: does not compile: "},
 		{"another version", "-- --\n%get example.com/dep@v1.0.0\nimport \"example.com/dep\"\ndep.Quote(\"a\")\n-- --\n%get example.com/dep@v1.1.0",
-			"cell 2, line 1: earlier cells use example.com/dep@v1.0.0, this one changes its version to v1.1.0, and a program has one version of a module"},
+			"cell 2, line 1: changes the version of example.com/dep@v1.0.0, which earlier cells use, to v1.1.0, and a program has only one version of a module"},
 		{"another version of what it uses", "-- --\n%get example.com/greet@v1.0.0\nimport \"example.com/greet\"\ngreet.To(\"a\")\n-- --\n1\n%get example.com/dep@v1.1.0",
-			"cell 2, line 2: earlier cells use example.com/dep@v1.0.0, this one changes its version to v1.1.0"},
+			"cell 2, line 2: changes the version of example.com/dep@v1.0.0, which earlier cells use, to v1.1.0"},
 		{"an untidy module", "-- --\n%get example.com/untidy\n-- --\nimport \"example.com/untidy\"\nuntidy.X",
-			"cell 2: it uses example.com/dep@v1.0.0, and the modules together need v1.1.0: %get example.com/dep@v1.1.0"},
-		{"newer than what is compiled in", "-- --\n%get example.com/ahead\nimport \"example.com/ahead\"\nahead.X", "cell 1: what it gets needs gonum.org/v1/gonum v0.99.0, and the session has "},
-		{"a language that its module does not ask for", "-- --\n%get example.com/old\nimport \"example.com/old\"\nold.Sum(1, 2)", "cell 1, line 2: it does not compile: "},
+			"cell 2: uses example.com/dep@v1.0.0, but the modules together need version v1.1.0: add %get example.com/dep@v1.1.0"},
+		{"newer than what is compiled in", "-- --\n%get example.com/ahead\nimport \"example.com/ahead\"\nahead.X", "cell 1: a module of %get needs gonum.org/v1/gonum v0.99.0, but quern is built with version "},
+		{"a language that its module does not ask for", "-- --\n%get example.com/old\nimport \"example.com/old\"\nold.Sum(1, 2)", "cell 1, line 2: does not compile: "},
 		{"a name that only the module has", "-- --\n%get example.com/greet@v1.0.0\nimport \"example.com/greet/lib/go-more\"\nw := more.Word()\n-- --\nw",
-			"cell 1, line 3: other cells or functions use w, whose type words.Word has no name here"},
+			"cell 1, line 3: other cells or functions use w, but the program cannot name its type words.Word"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := export.Program(t.Context(), "x", cells(row.cells), module.Default())
-			var refusal *export.Refusal
-			if !errors.As(err, &refusal) || !strings.HasPrefix(refusal.Objections[0].String(), row.want) {
+			var rejection *export.Error
+			if !errors.As(err, &rejection) || !strings.HasPrefix(rejection.Problems[0].String(), row.want) {
 				t.Errorf("got %v, want %s", err, row.want)
 			}
 		})

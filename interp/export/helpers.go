@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// helpers are the functions of the program that no cell has written, by what
-// they are called; empty for those that are not needed.
+// helpers are the names of the functions that the exporter adds to the program; "" for a function that is
+// not needed.
 type helpers struct {
 	mustName, panicName, noErrorName, panicNoErrorName, valuesName, attemptName string
 }
 
-// must returns the function that ends the cell when an error is not nil.
+// must returns the name of the function that ends the cell if an error is not nil.
 func (p *program) must(c *cell) string {
 	if c.MayFail {
 		return p.needs.name(p, &p.needs.panicName, "mustInCell")
@@ -37,7 +37,7 @@ func (h *helpers) values(p *program) string { return h.name(p, &h.valuesName, "v
 
 func (h *helpers) attempt(p *program) string { return h.name(p, &h.attemptName, "attempt") }
 
-// text returns the source of those that are needed.
+// text returns the source of the helpers that are needed.
 func (h *helpers) text(p *program) string {
 	var b strings.Builder
 	fmtName, osName := "", ""
@@ -46,7 +46,7 @@ func (h *helpers) text(p *program) string {
 	}
 	if h.mustName != "" {
 		fmt.Fprintf(&b, `
-// %[1]s ends the program, as an error ends a notebook.
+// %[1]s ends the program if err is not nil.
 func %[1]s(err error) {
 	if err != nil {
 		%[2]s.Fprintln(%[3]s.Stderr, err)
@@ -57,7 +57,7 @@ func %[1]s(err error) {
 	}
 	if h.panicName != "" {
 		fmt.Fprintf(&b, `
-// %[1]s ends a cell that may fail.
+// %[1]s ends the cell if err is not nil.
 func %[1]s(err error) {
 	if err != nil {
 		panic(err)
@@ -70,7 +70,7 @@ func %[1]s(err error) {
 			continue
 		}
 		fmt.Fprintf(&b, `
-// %[1]s gives the results of a call that has not failed.
+// %[1]s returns the results of a call if its last result, an error, is nil.
 func %[1]s(results ...any) []any {
 	if err, ok := results[len(results)-1].(error); ok {
 		%[2]s(err)
@@ -81,13 +81,13 @@ func %[1]s(results ...any) []any {
 	}
 	if h.valuesName != "" {
 		fmt.Fprintf(&b, `
-// %[1]s keeps the results of a call.
+// %[1]s returns the results of a call as a slice.
 func %[1]s(results ...any) []any { return results }
 `, h.valuesName)
 	}
 	if h.attemptName != "" {
 		fmt.Fprintf(&b, `
-// %[1]s runs a cell that may fail.
+// %[1]s runs a cell and prints its error.
 func %[1]s(name string, cell func()) {
 	defer func() {
 		if failure := recover(); failure != nil {

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// imports are those of the program: a cell's name for a package stays, unless it
+// imports are the imports of the program. A package keeps the name that a cell gave it, unless the name
 // means something else at package level.
 type imports struct {
 	program *program
 	names   map[importKey]string
-	own     map[string]string // path to the name that the program's own calls use
+	own     map[string]string // by path, the name in calls that the exporter adds
 	blank   map[string]bool
 }
 
@@ -24,14 +24,14 @@ func newImports(p *program) *imports {
 	return &imports{p, map[importKey]string{}, map[string]string{}, map[string]bool{}}
 }
 
-// named returns what a cell that calls a package name calls it in the program.
+// named returns the name in the program of a package that a cell calls name.
 func (i *imports) named(name, path string) string {
 	key := importKey{name, path}
 	if known := i.names[key]; known != "" {
 		return known
 	}
 	chosen := name
-	if i.program.isPackageName(name) || i.means(name) {
+	if i.program.isPackageName(name) || i.isTaken(name) {
 		chosen = i.program.fresh(name + "pkg")
 	}
 	i.names[key] = chosen
@@ -39,12 +39,12 @@ func (i *imports) named(name, path string) string {
 	return chosen
 }
 
-// means reports whether a name is that of an import already.
-func (i *imports) means(name string) bool {
+// isTaken reports whether an import has this name.
+func (i *imports) isTaken(name string) bool {
 	return slices.Contains(slices.Collect(maps.Values(i.names)), name)
 }
 
-// of is any name of a package, for the text of a type.
+// of returns any name of a package, for the text of a type.
 func (i *imports) of(path, name string) string {
 	for _, key := range slices.SortedFunc(maps.Keys(i.names), compareKeys) {
 		if key.path == path {
@@ -54,8 +54,8 @@ func (i *imports) of(path, name string) string {
 	return i.named(name, path)
 }
 
-// safe returns a name of a package that no cell uses for anything else, for calls that
-// stand in functions of cells.
+// safe returns a name of a package that no cell uses for anything else. Calls that the exporter adds to
+// functions of cells use it.
 func (i *imports) safe(path, name string) string {
 	if known := i.own[path]; known != "" {
 		return known
@@ -68,7 +68,7 @@ func (i *imports) safe(path, name string) string {
 	}
 	switch {
 	case chosen != "":
-	case i.program.hides(name) || i.means(name) || i.program.isPackageName(name):
+	case i.program.hides(name) || i.isTaken(name) || i.program.isPackageName(name):
 		chosen = i.program.fresh(name + "pkg")
 		i.names[importKey{chosen, path}] = chosen
 	default:
@@ -80,10 +80,10 @@ func (i *imports) safe(path, name string) string {
 
 func compareKeys(a, b importKey) int { return strings.Compare(a.name+" "+a.path, b.name+" "+b.path) }
 
-// hides reports whether a cell uses a name for anything but packages.
+// hides reports whether a cell declares something other than a package with this name.
 func (p *program) hides(name string) bool {
 	for _, c := range p.cells {
-		for _, f := range c.facts {
+		for _, f := range c.references {
 			if _, isPackage := f.object.(*types.PkgName); f.name == name && !isPackage && f.defines {
 				return true
 			}
@@ -92,7 +92,7 @@ func (p *program) hides(name string) bool {
 	return false
 }
 
-// paths returns those of all imports.
+// paths returns the paths of all imports.
 func (i *imports) paths() []string {
 	set := maps.Clone(i.blank)
 	for key := range i.names {
@@ -101,7 +101,7 @@ func (i *imports) paths() []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-// text returns the import declaration: the standard library, then the others.
+// text returns the import declaration: the standard library, then the other packages.
 func (i *imports) text(packageName func(path string) string) string {
 	var standard, others []string
 	add := func(name, importPath string) {

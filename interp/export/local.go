@@ -8,18 +8,17 @@ import (
 	"github.com/quernlab/quern/interp/check"
 )
 
-// Which variables stay in the function of their cell.
+// Variables that stay local to the function of their cell.
 //
-// In a session the variables of top-level statements outlive their cell. In the
-// program one does only where something needs it to: another cell, a function of
-// the cell, or code before the definition.
+// In a session the variables of top-level statements outlive their cell. In the program a variable is at
+// package level only if another cell, a function of the cell, or code before the definition uses it.
 
-// A group is a statement that defines variables. All of them are of one kind:
-// x, y := f() cannot define x for the cell and set y of the program.
+// A group is a statement that defines variables. They are either all local or all at package level: x, y :=
+// f() cannot define x in the function and set y at package level.
 type group struct {
 	cell    *cell
 	defines []types.Object
-	sets    []types.Object // variables on its left side that were there before
+	sets    []types.Object // existing variables on the left side
 }
 
 func (p *program) findLocals() {
@@ -42,7 +41,7 @@ func (p *program) findLocals() {
 	for _, c := range p.cells {
 		if c.checked != nil && c.inner() {
 			for _, v := range c.checked.Errors {
-				delete(p.local, v.Var) // looked at after the deferred calls
+				delete(p.local, v.Var) // checked after the deferred calls
 			}
 		}
 	}
@@ -70,7 +69,7 @@ func (p *program) findLocals() {
 	}
 }
 
-// group returns the variables of a statement.
+// group returns the variables that a statement defines or sets.
 func (p *program) group(c *cell, piece *piece) group {
 	g := group{cell: c}
 	note := func(e ast.Expr) {
@@ -78,7 +77,7 @@ func (p *program) group(c *cell, piece *piece) group {
 		if !ok || id.Name == "_" {
 			return
 		}
-		f := c.facts[piece.offset(id.Pos())]
+		f := c.references[piece.offset(id.Pos())]
 		switch {
 		case f.object == nil || !p.atPackageLevel(f.object):
 		case f.defines:
@@ -106,14 +105,14 @@ func (p *program) group(c *cell, piece *piece) group {
 	return g
 }
 
-// onlyAfterwards reports whether a variable that a statement of a cell defines is
-// mentioned by nothing but that and later statements of the cell.
+// onlyAfterwards reports whether only the defining statement and later statements of the cell mention a
+// variable.
 func (p *program) onlyAfterwards(c *cell, o types.Object) bool {
 	if o == p.ctx || types.Universe.Lookup(o.Name()) != nil {
-		return false // what the program does besides may need the predeclared name
+		return false // code that the exporter adds may need the predeclared name
 	}
 	for _, other := range p.cells {
-		for offset, f := range other.facts {
+		for offset, f := range other.references {
 			if f.object == o && (other != c || !c.inStatement(offset)) {
 				return false
 			}
@@ -121,7 +120,7 @@ func (p *program) onlyAfterwards(c *cell, o types.Object) bool {
 	}
 	defined := -1
 	for _, offset := range c.sorted(0, len(c.Source)) {
-		f := c.facts[offset]
+		f := c.references[offset]
 		switch {
 		case f.object != o:
 		case defined < 0 && !f.defines, defined >= 0 && f.defines:
@@ -142,8 +141,8 @@ func (c *cell) inStatement(offset int) bool {
 	return false
 }
 
-// inner reports whether the statements of a cell need a function of their own: what
-// comes at the end of a cell comes after its deferred calls.
+// inner reports whether the statements of a cell need a function of their own, because the end of the cell
+// must run after their deferred calls.
 func (c *cell) inner() bool {
 	return c.defers() && (c.result() != noResult || len(c.checked.Errors) > 0)
 }

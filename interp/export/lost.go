@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Errors that a block sets and nothing reads, see check.Cell.Lost:
+// Errors that a block sets and never reads, see check.Cell.Lost:
 //
 //	for _, text := range texts {
 //		n, err := strconv.Atoi(text)
@@ -19,7 +19,7 @@ import (
 //		}
 //	}
 
-// lostErrors returns the edits of a piece that check such errors.
+// lostErrors returns the edits that check such errors in a piece.
 func (p *program) lostErrors(c *cell, piece *piece) []edit {
 	var edits []edit
 	for _, s := range c.checked.Body {
@@ -42,7 +42,7 @@ func (p *program) lostErrors(c *cell, piece *piece) []edit {
 	return edits
 }
 
-// lost returns the edits for one statement. path are the nodes around it.
+// lost returns the edits for one statement. path contains the nodes around it.
 func (p *program) lost(c *cell, s ast.Stmt, path []ast.Node) []edit {
 	var b strings.Builder
 	for _, lost := range c.checked.Lost[s] {
@@ -52,7 +52,8 @@ func (p *program) lost(c *cell, s ast.Stmt, path []ast.Node) []edit {
 	if s, ok := s.(*ast.RangeStmt); ok {
 		return insert(c.offset(s.Body.Lbrace) + 1)
 	}
-	// head moves the statement out of the head of another, which has rest behind it.
+	// head moves the statement out of the header of another statement. rest is what follows it in the
+	// header.
 	head := func(keyword string, outer, rest ast.Node) []edit {
 		return []edit{
 			{c.at(outer), c.at(s), "{\n"},

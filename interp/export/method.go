@@ -8,14 +8,13 @@ import (
 
 // Methods that a type gets after it has been used.
 //
-// In a program a type has its methods from the beginning. In a session fmt.Print
-// of a value shows its fields until a later cell gives the type a method String.
-// So such a method is refused where a cell before it has run code that knows the
-// type, if any interface asks for a method of that name.
+// In a program a type has all its methods from the beginning. In a session fmt.Print shows the fields of a
+// value until a later cell declares a method String. So a method is rejected if an earlier cell runs code
+// that uses the type, and an interface has a method of this name.
 
-func (p *program) lateMethods() []Objection {
-	var objections []Objection
-	asked := map[string]bool{}
+func (p *program) lateMethods() []Problem {
+	var problems []Problem
+	interfaceNames := map[string]bool{}
 	type key struct {
 		receiver types.Object
 		name     string
@@ -27,15 +26,15 @@ func (p *program) lateMethods() []Objection {
 			if !ok || f.Recv == nil || c.dropped(piece) {
 				continue
 			}
-			method, ok := c.facts[piece.offset(f.Name.Pos())].object.(*types.Func)
+			method, ok := c.references[piece.offset(f.Name.Pos())].object.(*types.Func)
 			if !ok {
 				continue
 			}
 			t := receiver(method)
 			first := p.first[t]
 			if declared[key{t, method.Name()}] {
-				objections = append(objections, Objection{c.place, 1 + lines(c.Source[:piece.offset(f.Pos())]), fmt.Sprintf(
-					"it redefines the method %s of %s, which a program cannot do", method.Name(), t.Name())})
+				problems = append(problems, Problem{c.number, 1 + lines(c.Source[:piece.offset(f.Pos())]), fmt.Sprintf(
+					"redefines the method %s of %s, and a program has only one version of a method", method.Name(), t.Name())})
 				continue
 			}
 			if t == nil || first == nil || first == c {
@@ -43,21 +42,21 @@ func (p *program) lateMethods() []Objection {
 				continue
 			}
 			declared[key{t, method.Name()}] = true
-			if len(asked) == 0 {
-				p.askedFor(asked)
+			if len(interfaceNames) == 0 {
+				p.interfaceMethods(interfaceNames)
 			}
-			if asked[f.Name.Name] && p.runs(p.cells[first.place-1:i], t) {
-				objections = append(objections, p.methodObjection(c, piece, f, t))
+			if interfaceNames[f.Name.Name] && p.runs(p.cells[first.number-1:i], t) {
+				problems = append(problems, p.methodProblem(c, piece, f, t))
 			}
 		}
 	}
-	return objections
+	return problems
 }
 
-func (p *program) methodObjection(c *cell, piece *piece, f *ast.FuncDecl, t types.Object) Objection {
-	return Objection{c.place, 1 + lines(c.Source[:piece.offset(f.Pos())]), fmt.Sprintf(
-		"it gives %s the method %s, without which an earlier cell has used values of the type: declare it in cell %d",
-		t.Name(), f.Name.Name, p.first[t].place)}
+func (p *program) methodProblem(c *cell, piece *piece, f *ast.FuncDecl, t types.Object) Problem {
+	return Problem{c.number, 1 + lines(c.Source[:piece.offset(f.Pos())]), fmt.Sprintf(
+		"declares the method %s of %s after an earlier cell has used the type: move the method to cell %d",
+		f.Name.Name, t.Name(), p.first[t].number)}
 }
 
 func lines(s string) int {
@@ -70,7 +69,7 @@ func lines(s string) int {
 	return n
 }
 
-// receiver returns the type that a method belongs to.
+// receiver returns the type that declares a method.
 func receiver(f *types.Func) types.Object {
 	t := types.Unalias(f.Signature().Recv().Type())
 	if pointer, ok := t.(*types.Pointer); ok {
@@ -82,9 +81,8 @@ func receiver(f *types.Func) types.Object {
 	return nil
 }
 
-// askedFor collects the names of the methods of all interfaces that the program
-// knows, directly or through its packages.
-func (p *program) askedFor(names map[string]bool) {
+// askedFor collects the names of the methods of all interfaces in the program and in its packages.
+func (p *program) interfaceMethods(names map[string]bool) {
 	for _, name := range []string{"Is", "As", "Unwrap", "Timeout", "Temporary", "MIMEBundle", "MIMEMetadata", "String", "Error", "Format", "GoString"} {
 		names[name] = true
 	}
@@ -109,7 +107,7 @@ func (p *program) askedFor(names map[string]bool) {
 		}
 	}
 	for _, c := range p.cells {
-		for _, f := range c.facts {
+		for _, f := range c.references {
 			if q, ok := f.object.(*types.PkgName); ok {
 				visit(q.Imported())
 			}
@@ -129,20 +127,19 @@ func (p *program) askedFor(names map[string]bool) {
 	}
 }
 
-// runs reports whether the statements of cells reach anything that has to do with a
-// type.
+// runs reports whether the statements of cells may use a type, directly or through functions.
 func (p *program) runs(cells []*cell, t types.Object) bool {
-	uses := map[types.Object][]types.Object{} // of functions
+	uses := map[types.Object][]types.Object{} // by function
 	var reached []types.Object
 	for _, c := range p.cells {
 		for _, piece := range c.pieces {
 			f, isFunc := piece.decl.(*ast.FuncDecl)
 			_, isDecl := piece.decl.(*ast.GenDecl)
 			for _, offset := range c.sorted(piece.start, piece.end) {
-				o := c.facts[offset].object
+				o := c.references[offset].object
 				switch {
 				case isFunc:
-					function := c.facts[piece.offset(f.Name.Pos())].object
+					function := c.references[piece.offset(f.Name.Pos())].object
 					uses[function] = append(uses[function], o)
 				case piece.stmt != nil || isDecl && p.isVariable(piece):
 					if contains(cells, c) {
@@ -189,7 +186,7 @@ func contains(cells []*cell, c *cell) bool {
 	return false
 }
 
-// mentions reports whether a type is made of a named one.
+// mentions reports whether a named type occurs in a type.
 func mentions(t types.Type, of types.Object, seen map[types.Type]bool) bool {
 	if t == nil || seen[t] {
 		return false

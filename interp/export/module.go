@@ -16,21 +16,20 @@ import (
 	"github.com/quernlab/quern/interp/symbols"
 )
 
-// goRelease returns the oldest release of Go that may compile the program: cells are written in the language of the release that
-// compiled this binary.
+// goRelease returns the oldest Go release that may compile the program: the release that compiled this
+// binary, whose language the cells use.
 func goRelease() string { return strings.TrimPrefix(symbols.Release(), "go") + ".0" }
 
-// Module makes go.mod and go.sum of a program. Source is the folder of our module
-// to build against; with it both files are complete but for the sums of what cells
-// have got. Without it the versions of what is compiled in are those that this
-// binary was built with, and sum is nil: go mod tidy fetches what is missing, if
-// anything is imported that needs it.
+// Module returns the go.mod and go.sum of a program. source is a folder with our module to build against;
+// then both files are complete except for the sums of modules from %get. If source is "", the compiled
+// packages have the versions that this binary was built with, and sum is nil: if the program imports such
+// packages, go mod tidy must complete the files.
 func Module(name string, program *Source, source string) (mod, sum []byte, err error) {
 	if err := module.CheckImportPath(name); err != nil {
 		return nil, nil, err
 	}
 	if isStandard(name) {
-		return nil, nil, fmt.Errorf("%q cannot be the name of a module: Go has packages of that name", name)
+		return nil, nil, fmt.Errorf("module name %q is reserved for the standard library", name)
 	}
 	f := &modfile.File{}
 	err = errors.Join(f.AddModuleStmt(name), f.AddGoStmt(goRelease()))
@@ -76,8 +75,8 @@ func Module(name string, program *Source, source string) (mod, sum []byte, err e
 	return mod, sum, err
 }
 
-// compiled returns the imports of packages that are in this binary, but for those of
-// the standard library.
+// compiled returns the imports of packages that are compiled into this binary, without the standard
+// library.
 func (s *Source) compiled() []string {
 	return slices.DeleteFunc(slices.Clone(s.Imports), func(path string) bool {
 		below := func(m module.Version) bool { return path == m.Path || strings.HasPrefix(path, m.Path+"/") }
@@ -87,11 +86,10 @@ func (s *Source) compiled() []string {
 	})
 }
 
-// NeedsCompiled reports whether the program imports packages of modules that are in
-// this binary.
+// NeedsCompiled reports whether the program imports packages of modules that are compiled into this binary.
 func (s *Source) NeedsCompiled() bool { return len(s.compiled()) > 0 }
 
-// needsModule tells packages of modules from those of the standard library.
+// needsModule reports whether a path belongs to a module and not to the standard library.
 func needsModule(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return strings.Contains(first, ".")
@@ -100,7 +98,7 @@ func needsModule(path string) bool {
 // own is the path of our module.
 var own = strings.TrimSuffix(modulePath, "/")
 
-// requireSource requires all that our module does, and takes that from a folder.
+// requireSource adds our module, replaced by a folder, and all its requirements.
 func requireSource(f *modfile.File, source string) (sum []byte, err error) {
 	source, err = filepath.Abs(source)
 	if err != nil {
@@ -116,7 +114,7 @@ func requireSource(f *modfile.File, source string) (sum []byte, err error) {
 		return nil, err
 	}
 	if theirs.Module == nil || theirs.Module.Mod.Path != own {
-		return nil, fmt.Errorf("%s is not the module %s", path, own)
+		return nil, fmt.Errorf("%s is not the go.mod file of module %s", path, own)
 	}
 	if sum, err = os.ReadFile(filepath.Join(source, "go.sum")); err != nil {
 		return nil, err
@@ -128,13 +126,13 @@ func requireSource(f *modfile.File, source string) (sum []byte, err error) {
 	return sum, f.AddReplace(own, "", source, "")
 }
 
-// newer reports whether a version is above another; one of the two may be "".
+// newer reports whether a version is newer than another. Either may be "".
 func newer(version, than string) bool { return semver.Compare(version, than) > 0 }
 
-// notInPath are the characters that the name of a module should not have.
+// notInPath matches the characters that ModuleName replaces.
 var notInPath = regexp.MustCompile(`[^a-z0-9._-]+`)
 
-// ModuleName makes the name of a module of that of a notebook.
+// ModuleName returns a module path for a notebook.
 func ModuleName(notebook string) string {
 	name := strings.TrimSuffix(filepath.Base(notebook), filepath.Ext(notebook))
 	name = strings.Trim(notInPath.ReplaceAllString(strings.ToLower(name), "-"), ".-_")
@@ -147,8 +145,7 @@ func ModuleName(notebook string) string {
 	return name
 }
 
-// isStandard reports whether packages below a path are those of Go itself, which
-// those of a module of that name would stand against.
+// isStandard reports whether a path is reserved for the Go project or belongs to the standard library.
 func isStandard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return slices.Contains([]string{"builtin", "cmd", "internal", "vendor"}, first) || !strings.Contains(first, ".") && symbols.Has(path)

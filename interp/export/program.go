@@ -13,15 +13,15 @@ import (
 	"github.com/quernlab/quern/interp/magic"
 )
 
-// A program is a notebook on its way to be one.
+// A program is the exported form of a notebook.
 type program struct {
 	*notebook
 	imports *imports
-	taken   map[string]bool         // names that are in use anywhere
-	local   map[types.Object]bool   // variables that stay in the function of their cell
-	names   map[types.Object]string // of what is at package level
-	first   map[types.Object]*cell  // where it is defined first
-	order   []types.Object          // of first, as they are defined
+	taken   map[string]bool         // names that occur anywhere
+	local   map[types.Object]bool   // variables that are local to the function of their cell
+	names   map[types.Object]string // names of package-level objects
+	first   map[types.Object]*cell  // the cell that first defines an object
+	order   []types.Object          // keys of first, in the order of definition
 	needs   helpers
 }
 
@@ -54,7 +54,7 @@ func identifiers(src string) map[string]bool {
 	}
 }
 
-// fresh returns a name that nothing has, made of name.
+// fresh returns an unused name that begins with name.
 func (p *program) fresh(name string) string {
 	for try, i := name, 2; ; try, i = fmt.Sprintf("%s%d", name, i), i+1 {
 		if !p.taken[try] && !token.IsKeyword(try) && types.Universe.Lookup(try) == nil && try != "main" && try != "init" {
@@ -64,17 +64,17 @@ func (p *program) fresh(name string) string {
 	}
 }
 
-// prepare decides what is where and is called what, or says why that cannot be.
-func (p *program) prepare() []Objection {
+// prepare decides where each object is declared and what its name is. It returns the problems that prevent
+// the export.
+func (p *program) prepare() []Problem {
 	p.findDefinitions()
 	p.findLocals()
-	objections := p.nameAll()
-	objections = append(objections, p.unnameable()...)
-	return append(objections, p.lateMethods()...)
+	problems := p.nameAll()
+	problems = append(problems, p.unnameable()...)
+	return append(problems, p.lateMethods()...)
 }
 
-// atPackageLevel reports whether an object belongs to the session: it is not local
-// to a function.
+// atPackageLevel reports whether an object belongs to the session, that is, is not local to a function.
 func (p *program) atPackageLevel(o types.Object) bool {
 	if o == nil || o.Pkg() != p.pkg || o.Parent() != p.pkg.Scope() {
 		return false
@@ -83,10 +83,10 @@ func (p *program) atPackageLevel(o types.Object) bool {
 	return !ok || f.Signature().Recv() == nil
 }
 
-// sorted returns the facts of a cell between two offsets, in order.
+// sorted returns the offsets of the references of a cell between start and end, in order.
 func (c *cell) sorted(start, end int) []int {
 	var offsets []int
-	for offset := range c.facts {
+	for offset := range c.references {
 		if start <= offset && offset < end {
 			offsets = append(offsets, offset)
 		}
@@ -98,7 +98,7 @@ func (c *cell) sorted(start, end int) []int {
 func (p *program) findDefinitions() {
 	for _, c := range p.cells {
 		for _, offset := range c.sorted(0, len(c.Source)) {
-			f := c.facts[offset]
+			f := c.references[offset]
 			if f.defines && f.name != "_" && p.atPackageLevel(f.object) && p.first[f.object] == nil {
 				p.first[f.object] = c
 				p.order = append(p.order, f.object)
@@ -107,9 +107,9 @@ func (p *program) findDefinitions() {
 	}
 }
 
-// nameAll returns everything at package level a name of its own.
-func (p *program) nameAll() []Objection {
-	var objections []Objection
+// nameAll gives each package-level object a name of its own.
+func (p *program) nameAll() []Problem {
+	var problems []Problem
 	by := map[string]types.Object{"main": nil, "init": nil}
 	for _, o := range p.order {
 		if p.local[o] {
@@ -122,10 +122,10 @@ func (p *program) nameAll() []Objection {
 		_, wasType := before.(*types.TypeName)
 		switch {
 		case (isType || wasType) && used && before != nil:
-			objections = append(objections, p.defined(o, fmt.Sprintf("%s is redefined: cell %d defines it too, and the program would print its type by another name",
-				name, p.first[before].place)))
+			problems = append(problems, p.defined(o, fmt.Sprintf("redefines the type %s of cell %d, and a program would print one of the types under another name",
+				name, p.first[before].number)))
 		case isType && (used || builtin):
-			objections = append(objections, p.defined(o, fmt.Sprintf("a program cannot have a type %s beside what Go calls so", name)))
+			problems = append(problems, p.defined(o, fmt.Sprintf("the type %s has the name of another declaration or a predeclared name: rename it", name)))
 		case strings.HasPrefix(name, "initʹ"):
 			name = p.fresh("initialize")
 		case used || builtin:
@@ -136,7 +136,7 @@ func (p *program) nameAll() []Objection {
 	}
 	p.names[p.ctx] = "ctx"
 	for _, c := range p.cells {
-		for _, f := range c.facts {
+		for _, f := range c.references {
 			if f.name == magic.Name && p.names[f.object] == "" {
 				p.names[f.object] = p.imports.safe("fmt", "fmt") + ".Println"
 			}
@@ -145,42 +145,42 @@ func (p *program) nameAll() []Objection {
 	for _, name := range p.names {
 		p.taken[name] = true
 	}
-	return objections
+	return problems
 }
 
-// defined returns an objection to a definition.
-func (p *program) defined(o types.Object, reason string) Objection {
+// defined returns a problem with a definition.
+func (p *program) defined(o types.Object, reason string) Problem {
 	c := p.first[o]
 	for _, offset := range c.sorted(0, len(c.Source)) {
-		if f := c.facts[offset]; f.object == o && f.defines {
-			return Objection{c.place, 1 + strings.Count(c.Source[:offset], "\n"), reason}
+		if f := c.references[offset]; f.object == o && f.defines {
+			return Problem{c.number, 1 + strings.Count(c.Source[:offset], "\n"), reason}
 		}
 	}
-	return Objection{Cell: c.place, Reason: reason}
+	return Problem{Cell: c.number, Reason: reason}
 }
 
-// isPackageName reports whether something at package level has a name.
+// isPackageName reports whether a package-level object has this name.
 func (p *program) isPackageName(name string) bool {
 	return slices.Contains(slices.Collect(maps.Values(p.names)), name)
 }
 
-// unnameable returns the objections to variables of types that only the package
-// that has them can write down.
-func (p *program) unnameable() []Objection {
-	var objections []Objection
+// unnameable returns the problems with package-level variables whose type the program cannot write, for
+// example an unexported type of another package.
+func (p *program) unnameable() []Problem {
+	var problems []Problem
 	for _, o := range p.order {
 		v, ok := o.(*types.Var)
 		if !ok || p.local[o] {
 			continue
 		}
 		if t := p.hidden(v.Type(), map[types.Type]bool{}); t != "" {
-			objections = append(objections, p.defined(o, fmt.Sprintf("other cells or functions use %s, whose type %s has no name here", v.Name(), t)))
+			problems = append(problems, p.defined(o, fmt.Sprintf("other cells or functions use %s, but the program cannot name its type %s", v.Name(), t)))
 		}
 	}
-	return objections
+	return problems
 }
 
-// hidden returns a part of a type that the program cannot write, or "".
+// hidden returns the part of a type that the program cannot write, or "".
 func (p *program) hidden(t types.Type, seen map[types.Type]bool) string {
 	if seen[t] {
 		return ""
@@ -245,7 +245,7 @@ func (p *program) hidden(t types.Type, seen map[types.Type]bool) string {
 	return ""
 }
 
-// typeText returns a type as the program writes it.
+// typeText returns a type in the notation of the program.
 func (p *program) typeText(t types.Type) string {
 	return types.TypeString(t, func(q *types.Package) string {
 		if q == p.pkg {
@@ -269,5 +269,5 @@ func (c *cell) dropped(p *piece) bool {
 	default:
 		return false
 	}
-	return name.Name != "_" && !c.facts[p.offset(name.Pos())].defines
+	return name.Name != "_" && !c.references[p.offset(name.Pos())].defines
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/quernlab/quern/interp/module"
 )
 
-// A notebook is what the cells mean.
+// A notebook is a sequence of type-checked cells.
 type notebook struct {
 	cells    []*cell
 	ctx      types.Object
@@ -23,20 +23,20 @@ type notebook struct {
 	importer *sourceImporter
 }
 
-// A cell is a checked cell, or a text.
+// A cell is a type-checked cell, or a comment.
 type cell struct {
 	Cell
-	place   int // among all cells, from 1
-	number  int // among the cells that run, from 1
-	comment string
-	checked *check.Cell
-	pieces  []*piece
-	facts   map[int]fact          // by offset of the identifier
-	unread  map[*types.Var]string // what reports whether an error is unread, see flag
+	number     int // number in the notebook, from 1
+	executed   int // number among the cells that run, from 1
+	comment    string
+	checked    *check.Cell
+	pieces     []*piece
+	references map[int]reference     // by offset of the identifier
+	unread     map[*types.Var]string // the flags that report whether an error is unread, see flag
 }
 
-// A fact is what an identifier means.
-type fact struct {
+// A reference is an identifier with the object that it denotes.
+type reference struct {
 	object  types.Object
 	name    string
 	defines bool
@@ -45,13 +45,13 @@ type fact struct {
 // A piece is an import, a declaration or a statement of a cell.
 type piece struct {
 	start, end int // offsets in the cell
-	shift      int // from positions of the syntax to offsets
+	shift      int // offset in the cell minus position in the syntax
 	decl       ast.Decl
 	stmt       ast.Stmt
-	values     bool // a list of expressions, in a call, as stmt
+	values     bool // stmt is a list of expressions, parsed as the arguments of a call
 }
 
-// read checks the cells in order, as a session would.
+// read type-checks the cells in order, as a session in dir does.
 func read(ctx context.Context, cells []Cell, modules module.Source, dir string) (*notebook, error) {
 	fset := token.NewFileSet()
 	importer := newSourceImporter(ctx, fset, modules, dir)
@@ -63,57 +63,57 @@ func read(ctx context.Context, cells []Cell, modules module.Source, dir string) 
 	for _, v := range checker.Variables() {
 		n.ctx = v
 	}
-	var objections []Objection
+	var problems []Problem
 	number := 0
 	for i, source := range cells {
-		c := &cell{Cell: source, place: i + 1, facts: map[int]fact{}}
+		c := &cell{Cell: source, number: i + 1, references: map[int]reference{}}
 		n.cells = append(n.cells, c)
 		if source.Markdown || source.Skip || strings.TrimSpace(source.Source) == "" {
 			c.comment = text(source)
 			continue
 		}
 		number++
-		c.number = number
-		importer.place = c.place
+		c.executed = number
+		importer.cell = c.number
 		text, objection := importer.get(c, checker.Known)
 		if objection == nil {
 			text = magic.BlankUnneeded(text, checker.Known)
 			c.Source = text
 			if line := command(text, checker.Known); line > 0 {
-				objection = &Objection{c.place, line, "a command of the kernel is not Go"}
+				objection = &Problem{c.number, line, "kernel commands cannot be exported"}
 			}
 		}
 		if objection != nil {
-			objections = append(objections, *objection)
+			problems = append(problems, *objection)
 			continue
 		}
 		checked, err := checker.Check(context.Background(), number, c.Source)
 		if err != nil {
 			if source.MayFail {
-				c.comment = "This cell does not compile, as its tag raises-exception allows:\n\n" + indent(source.Source)
+				c.comment = "This cell does not compile; its tag raises-exception allows that:\n\n" + indent(source.Source)
 				continue
 			}
-			objections = append(objections, failure(c.place, err))
+			problems = append(problems, failure(c.number, err))
 			continue
 		}
 		checker.Commit(checked)
 		c.checked = checked
 		for _, name := range checked.Carried {
-			objections = append(objections, Objection{Cell: c.place, Reason: fmt.Sprintf(
-				"it redefines what %s of an earlier cell uses, which a program cannot do", name)})
+			problems = append(problems, Problem{Cell: c.number, Reason: fmt.Sprintf(
+				"redefines a name that %s of an earlier cell uses, and a program has only one version of %[1]s", name)})
 		}
 		if c.pieces, err = pieces(c.Source); err != nil {
 			return nil, err
 		}
 	}
-	if len(objections) > 0 {
-		return nil, refuse(objections)
+	if len(problems) > 0 {
+		return nil, reject(problems)
 	}
 	n.learn(fset, checker.Info())
 	return n, nil
 }
 
-// text returns a text, or a cell that is skipped, as a comment.
+// text returns the comment for a text cell or a skipped cell.
 func text(c Cell) string {
 	if c.Markdown || strings.TrimSpace(c.Source) == "" {
 		return strings.TrimSpace(c.Source)
@@ -125,7 +125,7 @@ func indent(s string) string {
 	return "\t" + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n\t")
 }
 
-// command returns the line of the first command of a cell, from 1; 0 without.
+// command returns the line of the first command of a cell, from 1; 0 if there is none.
 func command(src string, known func(string) bool) int {
 	blank := magic.Blank(src, known)
 	for i := range blank {
@@ -137,15 +137,15 @@ func command(src string, known func(string) bool) int {
 }
 
 // failure returns the first error of a cell that does not compile.
-func failure(place int, err error) Objection {
+func failure(number int, err error) Problem {
 	var list check.ErrorList
 	if !errors.As(err, &list) || len(list) == 0 {
-		return Objection{Cell: place, Reason: err.Error()}
+		return Problem{Cell: number, Reason: err.Error()}
 	}
-	return Objection{place, list[0].Pos.Line, "it does not compile: " + list[0].Msg}
+	return Problem{number, list[0].Pos.Line, "does not compile: " + list[0].Msg}
 }
 
-// learn sorts the facts of all cells by cell and offset.
+// learn distributes the information of the checker to the cells.
 func (n *notebook) learn(fset *token.FileSet, info *types.Info) {
 	byName := map[string]*cell{}
 	lines := map[*cell][]int{}
@@ -153,7 +153,7 @@ func (n *notebook) learn(fset *token.FileSet, info *types.Info) {
 		if c.checked == nil {
 			continue
 		}
-		byName[check.Filename(c.number)] = c
+		byName[check.Filename(c.executed)] = c
 		starts := []int{0}
 		for i, b := range []byte(c.Source) {
 			if b == '\n' {
@@ -169,23 +169,23 @@ func (n *notebook) learn(fset *token.FileSet, info *types.Info) {
 			return
 		}
 		offset := lines[c][position.Line-1] + position.Column - 1
-		// What the checker made stands where the user wrote something else.
+		// Ignore identifiers that the checker generated: other text is at their position.
 		if strings.HasPrefix(c.Source[min(offset, len(c.Source)):], id.Name) || strings.HasPrefix(id.Name, "initʹ") {
-			if c.facts[offset].object != o {
-				c.facts[offset] = fact{o, id.Name, defines}
+			if c.references[offset].object != o {
+				c.references[offset] = reference{o, id.Name, defines}
 			}
 		}
 	}
 	for id, o := range info.Defs {
 		note(id, o, true)
 	}
-	// An embedded field is a use of its type too, which is what counts here.
+	// An embedded field is also a use of its type. Here the use counts.
 	for id, o := range info.Uses {
 		note(id, o, false)
 	}
 }
 
-// pieces parses the pieces of a cell one by one.
+// pieces splits a cell into its pieces and parses them.
 func pieces(src string) ([]*piece, error) {
 	var list []*piece
 	statements := false
@@ -203,7 +203,7 @@ func pieces(src string) ([]*piece, error) {
 	return list, nil
 }
 
-// parse parses a piece. A var declaration behind a statement is a statement.
+// parse parses a piece. A var declaration after a statement is a statement.
 func (p *piece) parse(text string, statements bool) error {
 	const declHead, stmtHead, listHead = "package p\n", "package p\nfunc _() {\n", "package p\nfunc _() {\nvalues("
 	if file := parse(declHead + text + "\n"); file != nil && len(file.Decls) == 1 {
@@ -235,7 +235,7 @@ func parse(text string) *ast.File {
 	return file
 }
 
-// offset returns where in the cell a position of the piece's syntax is.
+// offset converts a position in the syntax of the piece to an offset in the cell.
 func (p *piece) offset(pos token.Pos) int { return int(pos) + p.shift }
 
 // node returns the syntax of the piece.

@@ -9,21 +9,21 @@ import (
 
 // What a cell shows, and how it fails.
 
-// outcome is what the last statement of a cell is.
+// outcome classifies the last statement of a cell.
 type outcome int
 
 const (
-	noResult     outcome = iota
-	quiet                // an expression whose value nobody sees
-	value                // one that is shown
-	values               // a list of expressions, or a call with several results
-	maybeError           // an error that is made, and shown unless it is nil
-	failing              // a call whose only result is an error
-	failingCount         // one with several results, of which the last is an error
-	failingWrite         // one whose other result is a count that nobody sees
+	noResult       outcome = iota
+	notShown               // an expression whose value is not shown
+	value                  // an expression whose value is shown
+	values                 // a list of expressions, or a call with several results
+	madeError              // an expression such as errors.New(...), shown unless it is nil
+	errorOnly              // a call whose only result is an error
+	valuesAndError         // a call with several results, the last of which is an error
+	countAndError          // a call that returns a byte count, which is not shown, and an error
 )
 
-// last returns the last statement of a cell, nil without one.
+// last returns the last statement of a cell, or nil.
 func (c *cell) last() *piece {
 	for i := len(c.pieces) - 1; i >= 0; i-- {
 		if c.pieces[i].stmt != nil {
@@ -33,7 +33,7 @@ func (c *cell) last() *piece {
 	return nil
 }
 
-// result says what the last statement gives.
+// result classifies the last statement.
 func (c *cell) result() outcome {
 	last := c.last()
 	if last == nil {
@@ -47,7 +47,7 @@ func (c *cell) result() outcome {
 		return noResult
 	case len(c.checked.Result) == 0:
 		if t := c.lastType(); t != nil && !isTuple(t) {
-			return quiet
+			return notShown
 		}
 		return noResult
 	}
@@ -60,21 +60,20 @@ func (c *cell) result() outcome {
 	}
 	switch {
 	case fails && made && !isTuple(t):
-		return maybeError
+		return madeError
 	case fails && c.checked.IsCount():
-		return failingWrite
+		return countAndError
 	case fails && !made && isTuple(t):
-		return failingCount
+		return valuesAndError
 	case fails && !made:
-		return failing
+		return errorOnly
 	case isTuple(t):
 		return values
 	}
 	return value
 }
 
-// lastType returns the type of a last expression that is not shown; nil if it has
-// none.
+// lastType returns the type of a last expression that is not shown; nil if it has none.
 func (c *cell) lastType() types.Type {
 	if len(c.checked.Body) == 0 {
 		return nil
@@ -99,16 +98,16 @@ func isTuple(t types.Type) bool {
 	return ok
 }
 
-// how a value is shown.
+// form is how a value is shown.
 type form int
 
 const (
 	displayed form = iota // by package display
 	printed               // by fmt.Println
-	quotedf               // by fmt.Printf("%q\n")
+	quoted                // by fmt.Printf("%q\n")
 )
 
-// form returns the simplest way to show values of a type as a session does.
+// form returns the simplest form that shows values of a type as a session does.
 func (p *program) form(t types.Type) form {
 	if p.methodOf(t, "MIMEBundle") {
 		return displayed
@@ -128,7 +127,7 @@ func (p *program) form(t types.Type) form {
 	if b, ok := t.Underlying().(*types.Basic); ok {
 		switch {
 		case b.Info()&types.IsString != 0 && types.NewMethodSet(t).Len() == 0:
-			return quotedf
+			return quoted
 		case b.Info()&(types.IsNumeric|types.IsBoolean) != 0:
 			return printed
 		}
@@ -136,18 +135,18 @@ func (p *program) form(t types.Type) form {
 	return displayed
 }
 
-// methodOf reports whether values of a type have a method of a name.
+// methodOf reports whether values of a type have a method with this name.
 func (p *program) methodOf(t types.Type, name string) bool {
 	return types.NewMethodSet(t).Lookup(p.pkg, name) != nil
 }
 
-// mayDisplay reports whether the program may have values that show themselves.
+// mayDisplay reports whether the program may contain values with a MIMEBundle method.
 func (p *program) mayDisplay() bool {
 	if p.taken["MIMEBundle"] {
 		return true
 	}
 	for _, c := range p.cells {
-		for _, f := range c.facts {
+		for _, f := range c.references {
 			if name, ok := f.object.(*types.PkgName); ok && strings.HasPrefix(name.Imported().Path(), modulePath) {
 				return true
 			}
@@ -156,7 +155,7 @@ func (p *program) mayDisplay() bool {
 	return false
 }
 
-// show returns the statement that shows expressions.
+// show returns the statement that shows the expressions in text.
 func (p *program) show(c *cell, text string) string {
 	f := displayed
 	if c.result() == value {
@@ -165,65 +164,65 @@ func (p *program) show(c *cell, text string) string {
 	switch f {
 	case printed:
 		return fmt.Sprintf("%s.Println(%s)", p.imports.safe("fmt", "fmt"), text)
-	case quotedf:
+	case quoted:
 		return fmt.Sprintf("%s.Printf(\"%%q\\n\", %s)", p.imports.safe("fmt", "fmt"), text)
 	}
 	return fmt.Sprintf("%s.Result(%s)", p.imports.safe(modulePath+"display", "display"), text)
 }
 
-// modulePath is that of our packages.
+// modulePath is the path of our module, with a slash.
 const modulePath = "github.com/quernlab/quern/"
 
-// finish returns what a last expression becomes, where nothing is to be done between
-// its evaluation and what it shows.
+// finish returns the statement for a last expression if nothing has to run between its evaluation and its
+// display.
 func (p *program) finish(c *cell, text string) string {
 	switch c.result() {
-	case quiet:
+	case notShown:
 		return "_ = " + text
 	case value, values:
 		return p.show(c, text)
-	case maybeError:
+	case madeError:
 		name := p.fresh("made")
 		return fmt.Sprintf("if %s := %s; %s != nil {\n%s\n}", name, text, name, p.show(c, name))
-	case failing:
+	case errorOnly:
 		return fmt.Sprintf("%s(%s)", p.must(c), text)
-	case failingWrite:
+	case countAndError:
 		return fmt.Sprintf("%s(%s)", p.needs.noError(p, p.must(c)), text)
-	case failingCount:
+	case valuesAndError:
 		return p.show(c, fmt.Sprintf("%s(%s)...", p.needs.noError(p, p.must(c)), text))
 	}
 	return text
 }
 
-// later is finish for a last expression whose values are kept in a variable
-// while other things are done: before is its evaluation, after what it shows. In
-// an inner function that may end before it has a value.
+// later is finish for a last expression whose values are kept in a variable while other code runs: before
+// evaluates it, after shows it. With inner set, before is in an inner function, which may end without a
+// value.
 func (p *program) later(c *cell, text, variable string, inner bool) (before, after string) {
-	if c.result() == quiet || c.result() == noResult {
+	if c.result() == notShown || c.result() == noResult {
 		return p.finish(c, text), ""
 	}
-	assign, shown := ":=", ""
+	assign, condition := ":=", ""
 	if inner {
-		assign, shown = "=", variable+" != nil"
+		assign, condition = "=", variable+" != nil"
 	}
 	before = fmt.Sprintf("%s %s %s(%s)", variable, assign, p.needs.values(p), text)
 	display := p.imports.safe(modulePath+"display", "display")
 	switch c.result() {
 	case value, values:
 		after = fmt.Sprintf("%s.Result(%s...)", display, variable)
-	case maybeError:
+	case madeError:
 		after = fmt.Sprintf("%s.Result(%s...)", display, variable)
-		if shown != "" {
-			shown += " && "
+		if condition != "" {
+			condition += " && "
 		}
-		shown += variable + "[0] != nil"
-	case failing, failingWrite:
+		condition += variable + "[0] != nil"
+	case errorOnly, countAndError:
 		after = fmt.Sprintf("%s(%s...)", p.needs.noError(p, p.must(c)), variable)
-	case failingCount:
+	case valuesAndError:
 		after = fmt.Sprintf("%s.Result(%s(%s...)...)", display, p.needs.noError(p, p.must(c)), variable)
 	}
-	if shown != "" {
-		after = fmt.Sprintf("if %s {\n%s\n}", shown, after)
+	if condition != "" {
+		after = fmt.Sprintf("if %s {\n%s\n}", condition, after)
 	}
 	return before, after
 }

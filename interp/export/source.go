@@ -21,19 +21,19 @@ import (
 	"github.com/quernlab/quern/interp/symbols"
 )
 
-// Modules that cells get, and their packages.
+// Modules of %get and their packages.
 //
-// A session has the packages of such a module under the path of its own, for what
-// package reflect says of them. A program imports them, so here they have theirs.
+// A session stores the packages of such a module under a path of its own, which shows in package reflect.
+// The program imports them under their real path.
 
-// A Requirement is a module that the program needs because a cell has got it.
+// A Requirement is a module that the program needs because of %get.
 type Requirement struct {
 	xmodule.Version
 	Indirect bool // no cell imports a package of it
-	Cell     int  // the first that imports one, or something that does
+	Cell     int  // number of the first cell that imports one of its packages, directly or not
 }
 
-// A sourceImporter imports compiled packages, and those of modules from source.
+// A sourceImporter imports compiled packages, and packages of modules from source.
 type sourceImporter struct {
 	ctx      context.Context
 	fset     *token.FileSet
@@ -42,11 +42,11 @@ type sourceImporter struct {
 	modules  *module.Set
 	dir      string // of the notebook
 
-	place    int      // of the cell that is checked
-	loading  []string // paths, for cycles
+	cell     int      // number of the cell that is being checked
+	loading  []string // paths of the packages being imported, to find cycles
 	packages map[string]*types.Package
-	needed   []Requirement  // modules of packages, in the order of their imports
-	used     map[string]int // compiled packages that those of modules import, with the cell
+	needed   []Requirement  // modules of the imported packages, in the order of import
+	used     map[string]int // compiled packages that packages of modules import, with the cell
 }
 
 func newSourceImporter(ctx context.Context, fset *token.FileSet, source module.Source, dir string) *sourceImporter {
@@ -64,7 +64,7 @@ func (i *sourceImporter) Import(path string) (*types.Package, error) {
 	compiled, unknown := i.compiled.Import(path)
 	if unknown == nil && !i.modules.Local(path) {
 		if len(i.loading) > 0 {
-			i.used[path] = i.place
+			i.used[path] = i.cell
 		}
 		return compiled, nil
 	}
@@ -78,7 +78,7 @@ func (i *sourceImporter) Import(path string) (*types.Package, error) {
 	case !ok:
 		return compiled, unknown
 	case slices.Contains(i.loading, path):
-		return nil, fmt.Errorf("package %s imports itself", path)
+		return nil, fmt.Errorf("import cycle through package %s", path)
 	}
 	i.loading = append(i.loading, path)
 	defer func() { i.loading = i.loading[:len(i.loading)-1] }()
@@ -96,13 +96,12 @@ func (i *sourceImporter) Import(path string) (*types.Package, error) {
 	}
 	i.packages[path] = p
 	if !slices.ContainsFunc(i.needed, func(r Requirement) bool { return r.Version == found.Module }) {
-		i.needed = append(i.needed, Requirement{Version: found.Module, Cell: i.place})
+		i.needed = append(i.needed, Requirement{Version: found.Module, Cell: i.cell})
 	}
 	return p, nil
 }
 
-// check checks a package as the compiler does without cgo, in the language that
-// its module asks for.
+// check type-checks a package as compiled without cgo, in the language version of its module.
 func (i *sourceImporter) check(path string, found module.Package) (*types.Package, error) {
 	target := build.Default
 	target.CgoEnabled = false
@@ -126,14 +125,14 @@ func (i *sourceImporter) check(path string, found module.Package) (*types.Packag
 	return config.Check(path, i.fset, parsed, nil)
 }
 
-// get gets the modules that a cell asks for. It gives the cell with a call of
-// [magic.Name] for each command, whose argument is what the command prints.
-func (i *sourceImporter) get(c *cell, known func(string) bool) (string, *Objection) {
+// get adds the modules that the %get commands of a cell ask for. It returns the cell with each command
+// replaced by a call of [magic.Name] whose argument is the output of the command.
+func (i *sourceImporter) get(c *cell, known func(string) bool) (string, *Problem) {
 	line := func(offset int) int { return 1 + strings.Count(c.Source[:offset], "\n") }
 	requests, err := magic.Gets(c.Source, known)
 	var wrong *magic.Error
 	if errors.As(err, &wrong) {
-		return "", &Objection{c.place, line(wrong.Offset), wrong.Msg}
+		return "", &Problem{c.number, line(wrong.Offset), wrong.Msg}
 	}
 	for _, r := range requests {
 		if !r.Directory() && symbols.Has(r.Path()) {
@@ -146,12 +145,12 @@ func (i *sourceImporter) get(c *cell, known func(string) bool) (string, *Objecti
 			_, err = i.modules.Get(i.ctx, r.Query)
 		}
 		if err != nil {
-			return "", &Objection{c.place, line(r.Offset), fmt.Sprintf("%%get %s: %v", r.Query, err)}
+			return "", &Problem{c.number, line(r.Offset), fmt.Sprintf("%%get %s: %v", r.Query, err)}
 		}
 		for _, n := range i.needed {
 			if version := i.modules.Version(n.Path); n.Version.Version != "" && version != n.Version.Version {
-				return "", &Objection{c.place, line(r.Offset), fmt.Sprintf(
-					"earlier cells use %s, this one changes its version to %s, and a program has one version of a module", n.Version, shown(version))}
+				return "", &Problem{c.number, line(r.Offset), fmt.Sprintf(
+					"changes the version of %s, which earlier cells use, to %s, and a program has only one version of a module", n.Version, shown(version))}
 			}
 		}
 	}
@@ -169,49 +168,49 @@ func shown(version string) string {
 	return version
 }
 
-// requirements returns the modules of the program whose packages it imports. A go
-// command that is given their versions takes the same, or there is an objection.
-func (i *sourceImporter) requirements(imports []string) ([]Requirement, []Objection) {
+// requirements returns the modules whose packages the program imports. It returns a problem for each module
+// of which the go command would select another version.
+func (i *sourceImporter) requirements(imports []string) ([]Requirement, []Problem) {
 	required := slices.DeleteFunc(slices.Clone(i.needed), func(r Requirement) bool { return r.Version.Version == "" })
-	again := module.New(i.source)
-	again.In(i.dir)
-	var objections []Objection
+	resolved := module.New(i.source)
+	resolved.In(i.dir)
+	var problems []Problem
 	for k := range required {
 		r := &required[k]
 		r.Indirect = !slices.ContainsFunc(imports, func(path string) bool {
 			found, ok, err := i.modules.Find(i.ctx, path)
 			return i.packages[path] != nil && err == nil && ok && found.Module == r.Version
 		})
-		if _, err := again.Get(i.ctx, r.String()); err != nil {
-			objections = append(objections, Objection{Cell: r.Cell, Reason: err.Error()})
+		if _, err := resolved.Get(i.ctx, r.String()); err != nil {
+			problems = append(problems, Problem{Cell: r.Cell, Reason: err.Error()})
 		}
 	}
 	if len(required) == 0 {
-		return nil, objections
+		return nil, problems
 	}
 	own, compiled := symbols.Versions(), i.compiledPackages(imports)
 	for _, r := range required {
-		if version := again.Version(r.Path); version != r.Version.Version {
-			objections = append(objections, Objection{Cell: r.Cell, Reason: fmt.Sprintf(
-				"it uses %s, and the modules together need %s: %%get %s@%[2]s", r.Version, shown(version), r.Path)})
+		if version := resolved.Version(r.Path); version != r.Version.Version {
+			problems = append(problems, Problem{Cell: r.Cell, Reason: fmt.Sprintf(
+				"uses %s, but the modules together need version %s: add %%get %s@%[2]s", r.Version, shown(version), r.Path)})
 		}
 		if version := own[r.Path]; len(compiled) > 0 && newer(version, r.Version.Version) {
-			objections = append(objections, Objection{Cell: r.Cell, Reason: fmt.Sprintf(
-				"it uses %s, and a program with packages of quern needs %s: %%get %s@%[2]s", r.Version, version, r.Path)})
+			problems = append(problems, Problem{Cell: r.Cell, Reason: fmt.Sprintf(
+				"uses %s, but packages of quern need version %s: add %%get %s@%[2]s", r.Version, version, r.Path)})
 		}
 	}
 	for path, cell := range compiled {
 		for m := path; m != "."; m = pathpkg.Dir(m) {
-			if version := again.Version(m); newer(version, own[m]) {
-				objections = append(objections, Objection{Cell: cell, Reason: fmt.Sprintf(
-					"what it gets needs %s %s, and the session has %s compiled in", m, version, shown(own[m]))})
+			if version := resolved.Version(m); newer(version, own[m]) {
+				problems = append(problems, Problem{Cell: cell, Reason: fmt.Sprintf(
+					"a module of %%get needs %s %s, but quern is built with version %s", m, version, shown(own[m]))})
 			}
 		}
 	}
-	return required, objections
+	return required, problems
 }
 
-// local returns the lines of go.mod for packages on this machine; none if the program has none.
+// local returns the lines of go.mod for packages on this machine.
 func (i *sourceImporter) local() (module.Lines, error) {
 	if !slices.ContainsFunc(i.needed, func(r Requirement) bool { return r.Version.Version == "" }) {
 		return module.Lines{}, nil
@@ -231,8 +230,8 @@ func (i *sourceImporter) internalBelow(imports []string) string {
 	return below
 }
 
-// compiledPackages returns the compiled packages of the program but for those of the
-// standard library, each with a cell that has got a module.
+// compiledPackages returns the compiled packages of the program, without the standard library, each with a
+// cell that needs a module.
 func (i *sourceImporter) compiledPackages(imports []string) map[string]int {
 	cells := map[string]int{}
 	for _, path := range imports {

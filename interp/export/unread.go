@@ -12,7 +12,8 @@ import (
 	"github.com/quernlab/quern/interp/check"
 )
 
-// Errors that a cell sets in loops and branches: a variable of the program's cell reports whether one is unread.
+// Errors that a cell sets in loops and branches. A variable of the cell's function reports whether one is
+// unread.
 //
 //	var errUnread bool
 //	for _, name := range names {
@@ -46,7 +47,8 @@ func (c *cell) in(n ast.Node, piece *piece) bool {
 	return piece.start <= at && at < piece.end
 }
 
-// flag returns the variable that reports whether v is unread in the cell, which s makes of it.
+// flag returns the variable that reports whether v is unread in the cell. On first use it declares the
+// variable in s.
 func (p *program) flag(c *cell, v *types.Var, s *section) string {
 	if c.unread[v] == "" {
 		if c.unread == nil {
@@ -58,7 +60,7 @@ func (p *program) flag(c *cell, v *types.Var, s *section) string {
 	return c.unread[v]
 }
 
-// beginErrors sets the flags before the piece of a cell.
+// beginErrors sets the flags before a piece of a cell.
 func (p *program) beginErrors(c *cell, piece *piece, s *section) {
 	for at, begins := range c.checked.Begins {
 		if !c.in(at, piece) {
@@ -70,7 +72,7 @@ func (p *program) beginErrors(c *cell, piece *piece, s *section) {
 	}
 }
 
-// trackErrors returns the edits that set and check the flags in a piece.
+// trackErrors returns the edits that check and set the flags in a piece.
 func (p *program) trackErrors(c *cell, piece *piece, s *section) []edit {
 	var edits []edit
 	inText := func(a, b ast.Stmt) int { return int(a.Pos() - b.Pos()) }
@@ -92,7 +94,7 @@ func (p *program) trackErrors(c *cell, piece *piece, s *section) []edit {
 	return edits
 }
 
-// checkUnread ends the cell where one of the errors is unread and not nil.
+// checkUnread ends the cell if one of the errors is unread and not nil.
 func (p *program) checkUnread(c *cell, errors []check.Unread, s *section) {
 	for _, unread := range errors {
 		if unread.Tracked {

@@ -10,16 +10,16 @@ import (
 	"github.com/quernlab/quern/interp/check"
 )
 
-// A section is what becomes of a cell.
+// A section is the part of the program that a cell becomes.
 type section struct {
 	comment      string
 	declarations strings.Builder
-	start        strings.Builder // of the function: package-level variables and init functions
+	start        strings.Builder // start of the function: values of package-level variables, and init functions
 	body         strings.Builder
-	function     string // the name; empty if nothing runs
+	function     string // name of the function; "" if nothing runs
 }
 
-// write returns the text of the program, not formatted.
+// write returns the unformatted text of the program.
 func (p *program) write(name string) string {
 	var sections []*section
 	for _, c := range p.cells {
@@ -28,7 +28,7 @@ func (p *program) write(name string) string {
 	main := p.main(sections)
 	helpers := p.needs.text(p)
 	var b strings.Builder
-	fmt.Fprintf(&b, "// This program does what the notebook %s does; cell2 is its second cell. It was made\n// by quern export.\npackage main\n\n", strings.ReplaceAll(name, "\n", " "))
+	fmt.Fprintf(&b, "// This program was exported from the notebook %s by quern export. The function cell2\n// is the second cell of the notebook.\npackage main\n\n", strings.ReplaceAll(name, "\n", " "))
 	b.WriteString(p.imports.text(p.packageName))
 	b.WriteString(main)
 	for _, s := range sections {
@@ -67,12 +67,12 @@ func comment(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// main calls the cells.
+// main returns the function main, which calls the functions of the cells.
 func (p *program) main(sections []*section) string {
 	usesCtx := p.usesCtx()
 	var b strings.Builder
 	if usesCtx {
-		fmt.Fprintf(&b, "\n// ctx ends when the program is interrupted.\nvar ctx %s.Context\n", p.imports.of("context", "context"))
+		fmt.Fprintf(&b, "\n// ctx is canceled when the program is interrupted.\nvar ctx %s.Context\n", p.imports.of("context", "context"))
 	}
 	b.WriteString("\nfunc main() {\n")
 	if usesCtx {
@@ -86,7 +86,7 @@ func (p *program) main(sections []*section) string {
 			continue
 		}
 		if p.cells[i].MayFail {
-			fmt.Fprintf(&b, "%s(\"cell %d\", %s)\n", p.needs.attempt(p), p.cells[i].place, s.function)
+			fmt.Fprintf(&b, "%s(\"cell %d\", %s)\n", p.needs.attempt(p), p.cells[i].number, s.function)
 		} else {
 			fmt.Fprintf(&b, "%s()\n", s.function)
 		}
@@ -97,7 +97,7 @@ func (p *program) main(sections []*section) string {
 
 func (p *program) usesCtx() bool {
 	for _, c := range p.cells {
-		for _, f := range c.facts {
+		for _, f := range c.references {
 			if f.object == p.ctx {
 				return true
 			}
@@ -106,7 +106,7 @@ func (p *program) usesCtx() bool {
 	return false
 }
 
-// section makes what a cell becomes.
+// section returns what a cell becomes.
 func (p *program) section(c *cell) *section {
 	s := &section{comment: c.comment}
 	if c.checked == nil {
@@ -139,7 +139,7 @@ func (p *program) section(c *cell) *section {
 		text := p.statement(c, piece, s)
 		if piece == last && c.result() != noResult {
 			switch {
-			case c.result() == quiet:
+			case c.result() == notShown:
 				text = p.finish(c, text)
 			case keeps:
 				variable = p.fresh("result")
@@ -172,14 +172,14 @@ func (p *program) section(c *cell) *section {
 		}
 		fmt.Fprintf(&s.body, "func() {\n%s}()\n", body)
 	}
-	if len(c.checked.Errors) > 0 && (keeps || c.result() == noResult || c.result() == quiet) {
+	if len(c.checked.Errors) > 0 && (keeps || c.result() == noResult || c.result() == notShown) {
 		p.checkErrors(c, s)
 	}
 	if after != "" {
 		s.body.WriteString(after + "\n")
 	}
 	if strings.TrimSpace(s.start.String()+s.body.String()) != "" {
-		s.function = p.fresh(fmt.Sprintf("cell%d", c.place))
+		s.function = p.fresh(fmt.Sprintf("cell%d", c.number))
 	}
 	return s
 }
@@ -188,18 +188,18 @@ func (p *program) section(c *cell) *section {
 func (c *cell) mainFunction() types.Object {
 	for _, piece := range c.pieces {
 		if f, ok := piece.decl.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "main" {
-			return c.facts[piece.offset(f.Name.Pos())].object
+			return c.references[piece.offset(f.Name.Pos())].object
 		}
 	}
 	return nil
 }
 
-// checkErrors ends the cell where an error that nothing reads is not nil.
+// checkErrors ends the cell if an error that is never read is not nil.
 func (p *program) checkErrors(c *cell, s *section) {
 	p.checkUnread(c, c.checked.Errors, s)
 }
 
-// overwritten returns the errors that a statement overwrites before anything has read them.
+// overwritten returns the unread errors that a statement overwrites.
 func (c *cell) overwritten(piece *piece) []check.Unread {
 	at := piece.offset(piece.stmt.Pos())
 	if len(c.checked.Overwrites) == 0 || piece.values || at < 0 || at > len(c.Source) {
@@ -222,7 +222,7 @@ func (p *program) name(o types.Object) string {
 	return o.Name()
 }
 
-// calls reports whether the last expression of a cell does more than compute.
+// calls reports whether the last expression of a cell may have side effects.
 func (c *cell) calls() bool {
 	if len(c.checked.Result) == 0 {
 		return c.last().values
@@ -240,8 +240,7 @@ func (c *cell) calls() bool {
 	return found
 }
 
-// declaration returns a piece at package level; empty if it does not go there as it
-// is.
+// declaration returns the package-level declaration for a piece, or "".
 func (p *program) declaration(c *cell, piece *piece) string {
 	switch d := piece.decl.(type) {
 	case *ast.FuncDecl:
@@ -268,117 +267,6 @@ func (p *program) declaration(c *cell, piece *piece) string {
 	return ""
 }
 
-// variables declares those of a var declaration that no cell has declared.
-func (p *program) variables(c *cell, piece *piece, d *ast.GenDecl) string {
-	var lines []string
-	for _, spec := range d.Specs {
-		for _, id := range spec.(*ast.ValueSpec).Names {
-			f := c.facts[piece.offset(id.Pos())]
-			if f.defines && id.Name != "_" && p.first[f.object] == c {
-				lines = append(lines, p.variable(f.object))
-			}
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// variable returns the declaration of a variable at package level.
-func (p *program) variable(o types.Object) string {
-	return fmt.Sprintf("var %s %s", p.name(o), p.typeText(o.Type()))
-}
-
-// initialize writes what comes before the statements of a cell: the values of
-// its package-level variables, and its init functions.
-func (p *program) initialize(c *cell, s *section) {
-	for _, init := range c.checked.Init {
-		p.initializer(c, init, &s.start)
-	}
-	for _, piece := range c.pieces {
-		if f, ok := piece.decl.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
-			fmt.Fprintf(&s.start, "%s()\n", p.name(c.facts[piece.offset(f.Name.Pos())].object))
-		}
-	}
-	var shared []types.Object
-	for _, o := range p.order {
-		if v, ok := o.(*types.Var); ok && p.first[o] == c && !p.local[o] && v != p.ctx && c.inStatementDefinition(o) {
-			shared = append(shared, o)
-		}
-	}
-	for _, o := range shared {
-		fmt.Fprintf(&s.declarations, "%s\n", p.variable(o))
-	}
-}
-
-// inStatementDefinition reports whether a statement of the cell defines a variable.
-func (c *cell) inStatementDefinition(o types.Object) bool {
-	for offset, f := range c.facts {
-		if f.object != o || !f.defines {
-			continue
-		}
-		for _, piece := range c.pieces {
-			if piece.start <= offset && offset < piece.end {
-				return piece.stmt != nil
-			}
-		}
-	}
-	return false
-}
-
-// initializer sets variables of a var declaration.
-func (p *program) initializer(c *cell, init *types.Initializer, b *strings.Builder) {
-	for _, piece := range c.pieces {
-		d, ok := piece.decl.(*ast.GenDecl)
-		if !ok || d.Tok != token.VAR {
-			continue
-		}
-		for _, spec := range d.Specs {
-			spec := spec.(*ast.ValueSpec)
-			for i, id := range spec.Names {
-				f := c.facts[piece.offset(id.Pos())]
-				if f.object == nil || f.object != types.Object(init.Lhs[0]) {
-					continue
-				}
-				p.set(c, piece, spec, i, len(init.Lhs) > 1, b)
-				return
-			}
-		}
-	}
-}
-
-// set is the assignment of the i-th variable of a var declaration, or of all of
-// them at once.
-func (p *program) set(c *cell, piece *piece, spec *ast.ValueSpec, i int, all bool, b *strings.Builder) {
-	part := func(n ast.Node) string {
-		start, end := piece.offset(n.Pos()), piece.offset(n.End())
-		return edited(c.Source, start, end, p.renames(c, piece))
-	}
-	target := func(id *ast.Ident) string {
-		if id.Name == "_" {
-			return "_"
-		}
-		return p.name(c.facts[piece.offset(id.Pos())].object)
-	}
-	switch {
-	case len(spec.Values) == 0:
-		if spec.Names[i].Name != "_" {
-			fmt.Fprintf(b, "%s = *new(%s)\n", target(spec.Names[i]), part(spec.Type))
-		}
-	case all:
-		var names, values []string
-		for _, id := range spec.Names {
-			names = append(names, target(id))
-		}
-		for _, v := range spec.Values {
-			values = append(values, part(v))
-		}
-		fmt.Fprintf(b, "%s = %s\n", strings.Join(names, ", "), strings.Join(values, ", "))
-	case spec.Names[i].Name == "_" && spec.Type != nil:
-		fmt.Fprintf(b, "var _ %s = %s\n", part(spec.Type), part(spec.Values[i]))
-	default:
-		fmt.Fprintf(b, "%s = %s\n", target(spec.Names[i]), part(spec.Values[i]))
-	}
-}
-
 // statement returns a statement in the function of its cell.
 func (p *program) statement(c *cell, piece *piece, to *section) string {
 	switch s := check.Unlabeled(piece.stmt).(type) {
@@ -397,8 +285,7 @@ func (p *program) statement(c *cell, piece *piece, to *section) string {
 	return p.text(c, piece, append(p.trackErrors(c, piece, to), p.lostErrors(c, piece)...)...)
 }
 
-// defineLocally reports whether a statement with := defines variables of its
-// function.
+// defineLocally reports whether a statement with := defines local variables.
 func (p *program) defineLocally(c *cell, piece *piece) bool {
 	for _, o := range p.group(c, piece).defines {
 		return p.local[o]
@@ -409,26 +296,10 @@ func (p *program) defineLocally(c *cell, piece *piece) bool {
 func (p *program) staysLocal(c *cell, piece *piece, d *ast.GenDecl) bool {
 	for _, spec := range d.Specs {
 		for _, id := range spec.(*ast.ValueSpec).Names {
-			if o := c.facts[piece.offset(id.Pos())].object; o != nil && id.Name != "_" && !p.local[o] {
+			if o := c.references[piece.offset(id.Pos())].object; o != nil && id.Name != "_" && !p.local[o] {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-// assignments set the variables of a var declaration that runs in its turn.
-func (p *program) assignments(c *cell, piece *piece, d *ast.GenDecl) string {
-	var b strings.Builder
-	for _, spec := range d.Specs {
-		spec := spec.(*ast.ValueSpec)
-		if len(spec.Values) > 0 && len(spec.Names) > 1 {
-			p.set(c, piece, spec, 0, true, &b)
-			continue
-		}
-		for i := range spec.Names {
-			p.set(c, piece, spec, i, false, &b)
-		}
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -131,7 +131,7 @@ def test_nbconvert_makes_a_go_program(tmp_path):
 def test_nbconvert_says_why_there_is_no_program(tmp_path):
     nbformat.write(notebook("x := 1", "%time x"), tmp_path / "nb.ipynb")
     jupyter("nbconvert", "--execute", "--to", "notebook", "--inplace", "nb.ipynb", cwd=tmp_path)
-    assert "cell 2, line 1: a command of the kernel is not Go" in jupyter("nbconvert", "--to", "script", "nb.ipynb", cwd=tmp_path, fails=True)
+    assert "cell 2, line 1: kernel commands cannot be exported" in jupyter("nbconvert", "--to", "script", "nb.ipynb", cwd=tmp_path, fails=True)
 
 
 def test_nbconvert_fails_where_a_cell_does(tmp_path):
