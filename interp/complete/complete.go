@@ -1,7 +1,6 @@
 package complete
 
 import (
-	"cmp"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -14,19 +13,19 @@ import (
 	"github.com/quernlab/quern/interp/check"
 )
 
-// An Item is one proposal.
+// An Item is one completion.
 type Item struct {
-	Text string // what replaces the text from start to end
+	Text string // replaces the text from start to end
 	Kind string // function, type, const, instance, module, keyword, field, label, magic or path
 	Type string // Go type, signature or import path; may be empty
 }
 
-// cursor replaces the identifier at the offset while the cell is type-checked. Names of users
-// never have the letter ʹ.
+// cursor stands for the identifier at the offset while the cell is type-checked. User code cannot contain
+// the letter ʹ.
 const cursor = "cursorʹ"
 
-// At returns the proposals for the byte offset of src, which replace the text
-// from start to end. paths are the import paths to choose from.
+// At returns the completions at a byte offset of src. They replace the text from start to end. paths are
+// the import paths to choose from.
 func At(c *check.Checker, paths []string, src string, offset int) (start, end int, items []Item) {
 	offset = min(max(offset, 0), len(src))
 	if literal, ok := importPath(src, offset); ok {
@@ -36,198 +35,72 @@ func At(c *check.Checker, paths []string, src string, offset int) (start, end in
 		return offset, offset, nil
 	}
 	start, end = word(src, offset)
-	l := &list{prefix: src[start:offset], seen: map[string]bool{}, far: map[string]bool{}}
+	l := &list{prefix: src[start:offset], seen: map[string]bool{}, unimported: map[string]bool{}}
 	if start > 0 && unicode.IsDigit(rune(src[start-1])) || l.prefix != "" && unicode.IsDigit(rune(l.prefix[0])) {
-		return offset, offset, nil // inside of a number
+		return offset, offset, nil // inside a number
 	}
 	full := src[:start] + cursor + src[end:]
 	visited := false
-	visit := func(s *check.Sketch) { visited = l.fill(s, paths) }
+	visit := func(s *check.Sketch) { visited = l.addAtCursor(s, paths) }
 	c.Sketch(full, visit)
 	if !visited {
-		// Perhaps the parser fails on what follows.
+		// The text after the cursor may be the reason why the cell does not parse.
 		c.Sketch(src[:start]+cursor, visit)
 	}
 	if l.empty() || !l.member {
-		// Errors elsewhere may hide what is defined.
+		// Errors elsewhere may hide declarations.
 		if text, ok := check.WithoutErrors(full, start); ok {
 			c.Sketch(text, visit)
 		}
 	}
 	if l.empty() && !l.checked {
-		// There may be an operand even if the parser fails on the cell.
+		// The operand may be valid even if the cell does not parse.
 		if x, ok := operand(src, start); ok {
 			c.Sketch(x+"."+cursor, visit)
 		}
 	}
-	return start, end, l.best()
+	return start, end, l.bestItems()
 }
 
-// most is the maximal number of proposals: more than anybody reads, and few enough to describe
-// and send at once.
-const most = 500
-
-// list collects proposals that begin with a prefix.
-type list struct {
-	prefix  string
-	items   []proposal
-	seen    map[string]bool
-	member  bool            // the cursor follows a dot
-	checked bool            // the checker knows the operand before the dot
-	far     map[string]bool // packages that nothing imports yet
-}
-
-// A proposal is an item whose kind and type are set only if it is among the best.
-type proposal struct {
-	Item
-	object types.Object // has the kind and type of the item; nil if they are set
-	pkg    *types.Package
-	rank   int
-}
-
-func (l *list) empty() bool { return len(l.items) == 0 }
-
-func (l *list) add(text, kind, typ string) { l.propose(proposal{Item: Item{text, kind, typ}}) }
-
-func (l *list) object(s *check.Sketch, o types.Object) {
-	l.propose(proposal{Item: Item{Text: o.Name()}, object: o, pkg: s.Package})
-}
-
-func (l *list) propose(p proposal) {
-	if !hasPrefixFold(p.Text, l.prefix) || l.seen[p.Text] || p.Text == "_" || strings.Contains(p.Text, "ʹ") {
-		return
-	}
-	// The keys of a struct literal come first, then names with the same case as the prefix;
-	// packages that are not imported yet come after names that exist.
-	if v, ok := p.object.(*types.Var); !l.member && !(ok && v.IsField()) {
-		p.rank += 4
-	}
-	if !strings.HasPrefix(p.Text, l.prefix) {
-		p.rank += 2
-	}
-	if l.far[p.Text] {
-		p.rank++
-	}
-	l.seen[p.Text] = true
-	if l.items = append(l.items, p); len(l.items) >= 2*most {
-		l.cut()
-	}
-}
-
-// cut sorts the proposals and keeps the best.
-func (l *list) cut() {
-	slices.SortStableFunc(l.items, func(a, b proposal) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Text, b.Text))
-	})
-	n := min(len(l.items), most)
-	for _, p := range l.items[n:] {
-		delete(l.seen, p.Text)
-	}
-	clear(l.items[n:])
-	l.items = l.items[:n]
-}
-
-// best returns the best proposals with their kinds and types.
-func (l *list) best() []Item {
-	l.cut()
-	items := make([]Item, len(l.items))
-	for i, p := range l.items {
-		if items[i] = p.Item; p.object != nil {
-			items[i].Kind, items[i].Type = describe(p.pkg, p.object)
-		}
-	}
-	return items
-}
-
-// hasPrefixFold is strings.HasPrefix, ignoring case.
-func hasPrefixFold(text, prefix string) bool {
-	for _, want := range prefix {
-		r, size := utf8.DecodeRuneInString(text)
-		if size == 0 || r != want && unicode.ToLower(r) != unicode.ToLower(want) {
-			return false
-		}
-		text = text[size:]
-	}
-	return true
-}
-
-// describe returns the kind and the type of an object.
-func describe(pkg *types.Package, o types.Object) (kind, typ string) {
-	qualifier := func(p *types.Package) string {
-		if p == pkg {
-			return ""
-		}
-		return p.Name()
-	}
-	switch o := o.(type) {
-	case *types.Func:
-		return "function", types.TypeString(o.Type(), qualifier)
-	case *types.Builtin:
-		return "function", ""
-	case *types.TypeName:
-		if types.Universe.Lookup(o.Name()) == o {
-			return "type", ""
-		}
-		if _, ok := o.Type().Underlying().(*types.Struct); ok && o.Pkg() != pkg {
-			return "type", "struct" // most of its fields are not accessible
-		}
-		return "type", types.TypeString(o.Type().Underlying(), qualifier)
-	case *types.Const:
-		return "const", types.TypeString(o.Type(), qualifier)
-	case *types.PkgName:
-		return "module", o.Imported().Path()
-	case *types.Var:
-		if o.IsField() {
-			return "field", types.TypeString(o.Type(), qualifier)
-		}
-		if _, ok := o.Type().Underlying().(*types.Signature); ok {
-			return "function", types.TypeString(o.Type(), qualifier)
-		}
-		return "instance", types.TypeString(o.Type(), qualifier)
-	}
-	return "instance", ""
-}
-
-// fill finds the cursor in the sketch and adds the proposals for it. It reports whether it found
-// the cursor.
-func (l *list) fill(s *check.Sketch, paths []string) bool {
-	var stack, at []ast.Node
+// addAtCursor adds the proposals for the cursor in the sketch, and reports whether it found the cursor.
+func (l *list) addAtCursor(s *check.Sketch, paths []string) bool {
+	var stack, nodes []ast.Node
 	ast.Inspect(s.File, func(n ast.Node) bool {
 		if n == nil {
 			stack = stack[:len(stack)-1]
 			return true
 		}
 		stack = append(stack, n)
-		if id, ok := n.(*ast.Ident); ok && strings.HasPrefix(id.Name, cursor) && at == nil {
-			at = slices.Clone(stack)
+		if id, ok := n.(*ast.Ident); ok && strings.HasPrefix(id.Name, cursor) && nodes == nil {
+			nodes = slices.Clone(stack)
 		}
 		return true
 	})
-	if at == nil {
+	if nodes == nil {
 		return false
 	}
-	id := at[len(at)-1].(*ast.Ident)
-	if len(at) > 1 {
-		if sel, ok := at[len(at)-2].(*ast.SelectorExpr); ok && sel.Sel == id {
+	id := nodes[len(nodes)-1].(*ast.Ident)
+	if len(nodes) > 1 {
+		if sel, ok := nodes[len(nodes)-2].(*ast.SelectorExpr); ok && sel.Sel == id {
 			l.member = true
 			_, known := s.Info.Types[sel.X]
 			l.checked = l.checked || known || isName(sel.X)
-			l.members(s, sel.X)
+			l.addMembers(s, sel.X)
 			return true
 		}
-		if branch, ok := at[len(at)-2].(*ast.BranchStmt); ok {
-			l.labels(branch, at)
+		if branch, ok := nodes[len(nodes)-2].(*ast.BranchStmt); ok {
+			l.addLabels(branch, nodes)
 			return true
 		}
 	}
-	l.literalFields(s, at)
-	l.names(s, id)
+	l.addLiteralFields(s, nodes)
+	l.addNames(s, id)
 	for _, k := range keywords {
 		l.add(k, "keyword", "")
 	}
 	for _, p := range paths {
 		if name := packageName(p); !l.seen[name] {
-			l.far[name] = true
+			l.unimported[name] = true
 			l.add(name, "module", p)
 		}
 	}
@@ -239,51 +112,50 @@ func isName(x ast.Expr) bool {
 	return ok
 }
 
-// names adds what is visible at id: local variables, the names of the session, packages and
-// predeclared names.
-func (l *list) names(s *check.Sketch, id *ast.Ident) {
+// addNames adds the names in scope at id: local variables, names of the session, packages and predeclared
+// names.
+func (l *list) addNames(s *check.Sketch, id *ast.Ident) {
 	scope := s.Package.Scope()
 	for in := scope.Innermost(id.Pos()); in != nil; in = in.Parent() {
 		for _, n := range in.Names() {
 			o := in.Lookup(n)
 			if local := in != scope && in != types.Universe; !local || !o.Pos().IsValid() || o.Pos() < id.Pos() {
-				l.object(s, o)
+				l.addObject(s, o)
 			}
 		}
 	}
 	for _, n := range scope.Names() {
-		l.object(s, scope.Lookup(n))
+		l.addObject(s, scope.Lookup(n))
 	}
 	for _, o := range s.Live {
-		l.object(s, o)
+		l.addObject(s, o)
 	}
 	for name, path := range s.Imports {
 		l.add(name, "module", path)
 	}
 	for _, n := range types.Universe.Names() {
-		l.object(s, types.Universe.Lookup(n))
+		l.addObject(s, types.Universe.Lookup(n))
 	}
 }
 
-// literalFields adds the fields of the struct literal that the cursor is an
-// element of.
-func (l *list) literalFields(s *check.Sketch, at []ast.Node) {
-	if len(at) < 2 {
+// addLiteralFields adds the fields of the struct literal around the cursor.
+func (l *list) addLiteralFields(s *check.Sketch, nodes []ast.Node) {
+	if len(nodes) < 2 {
 		return
 	}
-	element := at[len(at)-1]
-	i := len(at) - 2
-	if pair, ok := at[i].(*ast.KeyValueExpr); ok && i > 0 {
+	element := nodes[len(nodes)-1]
+	i := len(nodes) - 2
+	if pair, ok := nodes[i].(*ast.KeyValueExpr); ok && i > 0 {
 		if pair.Key != element {
 			return
 		}
 		i--
 	}
-	lit, ok := at[i].(*ast.CompositeLit)
+	lit, ok := nodes[i].(*ast.CompositeLit)
 	if !ok || lit.Type == element {
 		return
 	}
-	t := literalType(s, at[:i+1])
+	t := literalType(s, nodes[:i+1])
 	if t == nil {
 		return
 	}
@@ -301,13 +173,13 @@ func (l *list) literalFields(s *check.Sketch, at []ast.Node) {
 	}
 	for i := range st.NumFields() {
 		if f := st.Field(i); !used[f.Name()] && (f.Exported() || f.Pkg() == s.Package) {
-			l.object(s, f)
+			l.addObject(s, f)
 		}
 	}
 }
 
-// members adds what may follow x and a dot.
-func (l *list) members(s *check.Sketch, x ast.Expr) {
+// addMembers adds the fields, methods or package members that may follow x and a dot.
+func (l *list) addMembers(s *check.Sketch, x ast.Expr) {
 	if id, ok := ast.Unparen(x).(*ast.Ident); ok {
 		var p *types.Package
 		if name, ok := s.Info.Uses[id].(*types.PkgName); ok {
@@ -318,7 +190,7 @@ func (l *list) members(s *check.Sketch, x ast.Expr) {
 		if p != nil {
 			for _, n := range p.Scope().Names() {
 				if o := p.Scope().Lookup(n); o.Exported() {
-					l.object(s, o)
+					l.addObject(s, o)
 				}
 			}
 			return
@@ -330,7 +202,7 @@ func (l *list) members(s *check.Sketch, x ast.Expr) {
 	}
 	t := tv.Type
 	for _, m := range s.MethodsOf(t) {
-		l.object(s, m)
+		l.addObject(s, m)
 	}
 	methods := types.NewMethodSet(t)
 	if _, pointer := t.Underlying().(*types.Pointer); !pointer && !types.IsInterface(t) && !tv.IsType() {
@@ -338,16 +210,16 @@ func (l *list) members(s *check.Sketch, x ast.Expr) {
 	}
 	for i := range methods.Len() {
 		if o := methods.At(i).Obj(); o.Exported() || o.Pkg() == s.Package {
-			l.object(s, o)
+			l.addObject(s, o)
 		}
 	}
 	if !tv.IsType() {
-		l.fields(s, t, map[types.Type]bool{})
+		l.addFields(s, t, map[types.Type]bool{})
 	}
 }
 
-// fields adds the fields of t, then the promoted ones.
-func (l *list) fields(s *check.Sketch, t types.Type, seen map[types.Type]bool) {
+// addFields adds the fields of t, then the promoted fields.
+func (l *list) addFields(s *check.Sketch, t types.Type, seen map[types.Type]bool) {
 	if p, ok := t.Underlying().(*types.Pointer); ok {
 		t = p.Elem()
 	}
@@ -358,17 +230,17 @@ func (l *list) fields(s *check.Sketch, t types.Type, seen map[types.Type]bool) {
 	seen[t] = true
 	for i := range st.NumFields() {
 		if f := st.Field(i); f.Exported() || f.Pkg() == s.Package {
-			l.object(s, f)
+			l.addObject(s, f)
 		}
 	}
 	for i := range st.NumFields() {
 		if f := st.Field(i); f.Embedded() {
-			l.fields(s, f.Type(), seen)
+			l.addFields(s, f.Type(), seen)
 		}
 	}
 }
 
-// keywords are all keywords of Go.
+// keywords are the keywords of Go.
 var keywords = func() []string {
 	var words []string
 	for t := token.BREAK; t <= token.VAR; t++ {
@@ -377,8 +249,7 @@ var keywords = func() []string {
 	return words
 }()
 
-// packageName returns the name that a package most likely has: the last element of
-// its path that is not a version.
+// packageName guesses the name of a package: the last element of its path that is not a version.
 func packageName(p string) string {
 	name := path.Base(p)
 	if len(name) > 1 && name[0] == 'v' && strings.Trim(name[1:], "0123456789") == "" {

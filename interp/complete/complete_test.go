@@ -13,7 +13,7 @@ import (
 
 var paths = []string{"bytes", "fmt", "math/rand/v2", "net/http", "net/http/httptest", "strings"}
 
-// newSession uses the export data of the local toolchain.
+// newSession returns a checker that imports the export data of the local toolchain.
 func newSession(t testing.TB, cells ...string) *check.Checker {
 	c := check.New(importer.Default(), token.NewFileSet(), check.Guess(func(name string) []string {
 		for _, p := range paths {
@@ -38,11 +38,11 @@ var session = []string{
 	"type Base struct{ ID int }\nfunc (b *Base) Save() {}\ntype User struct {\n\tBase\n\tName string\n\tage int\n}\nfunc (u User) Greet() string { return u.Name }\nu := User{}\nusers := []*User{&u}\ncount := 0",
 }
 
-// In a row | is the cursor.
+// In each row, | marks the cursor.
 var rows = []struct {
 	name, in string
-	want     []string // must be there, in any order
-	not      []string // must not
+	want     []string // must be proposed, in any order
+	not      []string // must not be proposed
 }{
 	{"package", "strings.ToU|", []string{"ToUpper", "ToUpperSpecial"}, []string{"Title"}},
 	{"package without import", "bytes.NewB|", []string{"NewBuffer", "NewBufferString"}, nil},
@@ -125,9 +125,8 @@ func TestItem(t *testing.T) {
 	}
 }
 
-// TestLeavesNoTrace says that completing a method of a type of the session does
-// not add it.
-func TestLeavesNoTrace(t *testing.T) {
+// TestNoSideEffects checks that completing a method declaration does not declare the method.
+func TestNoSideEffects(t *testing.T) {
 	t.Parallel()
 	c := newSession(t, session...)
 	src := "func (u User) New() { u. }"

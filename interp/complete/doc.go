@@ -1,7 +1,6 @@
-// Package complete proposes completions at an offset of a cell.
+// Package complete computes the completions at an offset of a cell.
 //
-// It works on a [check.Sketch]: the cell, even if it has errors, type-checked in the scope of
-// the session. So it knows local variables, fields and promoted methods, packages that nothing
-// imports yet, and the fields of a struct literal.
-// Offsets are bytes.
+// It uses a [check.Sketch]: the cell, which may contain errors, type-checked in the scope of the session.
+// So it knows local variables, fields and promoted methods, packages that are not imported yet, and the
+// fields of a struct literal. Offsets are in bytes.
 package complete

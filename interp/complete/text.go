@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// lexeme is the token at or before an offset.
+// lexeme is a token with its position and text.
 type lexeme struct {
 	tok        token.Token
 	start, end int
 	text       string
 }
 
-// tokens scans src with comments. An unterminated token ends with src.
+// tokens returns the tokens of src, including comments. An unterminated token ends at the end of src.
 func tokens(src string) []lexeme {
 	file := token.NewFileSet().AddFile("", -1, len(src))
 	var s scanner.Scanner
@@ -37,7 +37,7 @@ func inText(src string, offset int) bool {
 		}
 		switch t.tok {
 		case token.COMMENT:
-			// The end of a line comment still belongs to it.
+			// The end of a line comment is still inside it.
 			if offset < t.end || offset == t.end && strings.HasPrefix(t.text, "//") {
 				return true
 			}
@@ -51,12 +51,12 @@ func inText(src string, offset int) bool {
 	return false
 }
 
-// operand returns the operand of a selector whose dot is directly before offset: names,
-// selectors, calls and indices.
+// operand returns the operand of a selector whose dot is directly before offset. It consists of names,
+// selectors, calls and indexes.
 func operand(src string, offset int) (text string, ok bool) {
 	list := tokens(src[:offset])
 	if len(list) > 0 && list[len(list)-1].text == "\n" {
-		list = list[:len(list)-1] // a semicolon that the scanner adds
+		list = list[:len(list)-1] // an automatic semicolon
 	}
 	if len(list) < 2 || list[len(list)-1].tok != token.PERIOD {
 		return "", false

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// callee returns the offset of the name of the function whose argument list offset is in or
-// directly after.
+// callee returns the offset of the name of the called function if offset is in or directly after its
+// argument list.
 func callee(src string, offset int) (at int, ok bool) {
 	list := tokensBefore(src, offset)
 	if n := len(list); n > 0 && list[n-1].tok == token.RPAREN && list[n-1].offset == offset-1 {
@@ -23,7 +23,7 @@ func callee(src string, offset int) (at int, ok bool) {
 			}
 		case token.LPAREN:
 			if depth--; depth < 0 {
-				return called(list[:i])
+				return nameBefore(list[:i])
 			}
 		case token.SEMICOLON:
 			if depth == 0 {
@@ -34,8 +34,8 @@ func callee(src string, offset int) (at int, ok bool) {
 	return 0, false
 }
 
-// called returns the offset of the name at the end of list, which may have type arguments.
-func called(list []lexeme) (at int, ok bool) {
+// nameBefore returns the offset of the name at the end of list, which may have type arguments.
+func nameBefore(list []lexeme) (at int, ok bool) {
 	depth := 0
 	for _, t := range slices.Backward(list) {
 		switch {

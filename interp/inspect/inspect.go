@@ -10,15 +10,15 @@ import (
 	"github.com/quernlab/quern/interp/check"
 )
 
-// A Description is what is known about a name.
+// A Description describes a name.
 type Description struct {
-	Declaration string // Go
+	Declaration string // in Go
 	Doc         string // plain text; may be empty
-	// Variable is the variable of the session that is described, if it is one.
+	// Variable is set if the name is a variable of the session.
 	Variable *types.Var
 }
 
-// Markdown returns the description with the declaration as a block of Go.
+// Markdown returns the description with the declaration in a Go code block.
 func (d Description) Markdown() string {
 	text := "```go\n" + d.Declaration + "\n```"
 	if d.Doc != "" {
@@ -35,22 +35,22 @@ func (d Description) Plain() string {
 	return d.Declaration + "\n\n" + d.Doc
 }
 
-// Doc returns the documentation of an exported name of a compiled package. A method is named
-// "T.M", and the package itself "".
+// Doc returns the documentation of an exported name of a compiled package. The name of a method is "T.M";
+// for the package itself it is "".
 type Doc func(path, name string) string
 
-// At describes the name at the byte offset of src. A detail above 0 adds the methods of a type
-// and the source of what a cell declares.
+// At describes the name at a byte offset of src. With a detail above 0 it adds the methods of a type and
+// the source of declarations in cells.
 func At(c *check.Checker, doc Doc, src string, offset, detail int) (d Description, ok bool) {
 	offset = min(max(offset, 0), len(src))
 	visited := false
 	visit := func(s *check.Sketch) {
 		visited = true
-		v := &visitor{s, doc, detail}
-		if d, ok = v.at(offset); !ok {
-			// A call: describe the function whose arguments the offset is in.
+		v := &describer{s, doc, detail}
+		if d, ok = v.describeAt(offset); !ok {
+			// Inside an argument list: describe the called function.
 			if at, inCall := callee(src, offset); inCall {
-				d, ok = v.at(at)
+				d, ok = v.describeAt(at)
 			}
 		}
 	}
@@ -67,20 +67,20 @@ func At(c *check.Checker, doc Doc, src string, offset, detail int) (d Descriptio
 	if ok {
 		return d, ok
 	}
-	// Errors elsewhere may hide what is defined.
+	// Errors elsewhere may hide declarations.
 	if text, changed := check.WithoutErrors(src, offset); changed {
 		c.Sketch(text, visit)
 	}
 	return d, ok
 }
 
-type visitor struct {
+type describer struct {
 	*check.Sketch
 	doc    Doc
 	detail int
 }
 
-func (v *visitor) at(offset int) (Description, bool) {
+func (v *describer) describeAt(offset int) (Description, bool) {
 	id := v.Ident(offset)
 	if id == nil {
 		return Description{}, false
@@ -88,7 +88,7 @@ func (v *visitor) at(offset int) (Description, bool) {
 	if o := v.object(id); o != nil {
 		d := v.describe(o)
 		if instance, ok := v.Info.Instances[id]; ok {
-			d.Declaration += v.instance(id, o, instance)
+			d.Declaration += v.instanceComment(id, o, instance)
 		}
 		return d, true
 	}
@@ -101,8 +101,8 @@ func (v *visitor) at(offset int) (Description, bool) {
 	return Description{}, false
 }
 
-// object returns what an identifier denotes.
-func (v *visitor) object(id *ast.Ident) types.Object {
+// object returns the object that an identifier denotes.
+func (v *describer) object(id *ast.Ident) types.Object {
 	if o := v.Info.Defs[id]; o != nil {
 		return o
 	}
@@ -125,8 +125,8 @@ func (v *visitor) object(id *ast.Ident) types.Object {
 	return types.Universe.Lookup(id.Name)
 }
 
-// selector returns the selection whose selected name is id, or nil.
-func (v *visitor) selector(id *ast.Ident) (found *ast.SelectorExpr) {
+// selector returns the selector expression x.id, or nil.
+func (v *describer) selector(id *ast.Ident) (found *ast.SelectorExpr) {
 	ast.Inspect(v.File, func(n ast.Node) bool {
 		if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel == id {
 			found = sel
@@ -136,8 +136,8 @@ func (v *visitor) selector(id *ast.Ident) (found *ast.SelectorExpr) {
 	return found
 }
 
-// instance returns a comment with the type arguments of a function at this use.
-func (v *visitor) instance(id *ast.Ident, o types.Object, i types.Instance) string {
+// instanceComment returns a comment with the type arguments of a generic function at this use.
+func (v *describer) instanceComment(id *ast.Ident, o types.Object, i types.Instance) string {
 	if _, ok := o.(*types.Func); !ok {
 		return ""
 	}
@@ -152,14 +152,14 @@ func (v *visitor) instance(id *ast.Ident, o types.Object, i types.Instance) stri
 	return fmt.Sprintf("\n// %s[%s] is a %s", name, strings.Join(arguments, ", "), types.TypeString(i.Type, v.qualifier))
 }
 
-func (v *visitor) qualifier(p *types.Package) string {
+func (v *describer) qualifier(p *types.Package) string {
 	if p == v.Package {
 		return ""
 	}
 	return p.Name()
 }
 
-func (v *visitor) describe(o types.Object) Description {
+func (v *describer) describe(o types.Object) Description {
 	switch o := o.(type) {
 	case *types.PkgName:
 		p := o.Imported()
@@ -180,8 +180,8 @@ func (v *visitor) describe(o types.Object) Description {
 	return Description{Declaration: text, Doc: v.comment(o, o.Name())}
 }
 
-// comment returns the documentation of an object under its key: a name or "T.M".
-func (v *visitor) comment(o types.Object, key string) string {
+// comment returns the documentation of an object. key is a name or "T.M".
+func (v *describer) comment(o types.Object, key string) string {
 	switch p := o.Pkg(); {
 	case p == nil:
 		return v.doc("builtin", key)
@@ -192,7 +192,7 @@ func (v *visitor) comment(o types.Object, key string) string {
 	}
 }
 
-func (v *visitor) typeName(o *types.TypeName) Description {
+func (v *describer) typeName(o *types.TypeName) Description {
 	text := types.ObjectString(o, v.qualifier)
 	if source := v.Text(o, o.Name()); o.Pkg() == v.Package && source != "" {
 		text = source
@@ -210,7 +210,7 @@ func (v *visitor) typeName(o *types.TypeName) Description {
 	return Description{Declaration: text, Doc: v.comment(o, o.Name())}
 }
 
-// exported returns the text of a type, with the accessible fields of a struct, one per line.
+// exported returns the text of a type. Of a struct it lists the accessible fields, one per line.
 func exported(t types.Type, own bool, qualifier types.Qualifier) string {
 	st, ok := t.(*types.Struct)
 	if !ok || st.NumFields() == 0 {
@@ -236,7 +236,7 @@ func exported(t types.Type, own bool, qualifier types.Qualifier) string {
 	return strings.Join(append(lines, "}"), "\n")
 }
 
-func (v *visitor) variable(o *types.Var) Description {
+func (v *describer) variable(o *types.Var) Description {
 	kind := "var"
 	if o.IsField() {
 		kind = "field"
@@ -257,8 +257,8 @@ func (v *visitor) variable(o *types.Var) Description {
 	return d
 }
 
-// owner returns the type of a package, or of the session, that declares a field.
-func (v *visitor) owner(o *types.Var) types.Object {
+// owner returns the struct type that declares a field, if it is declared in a package or in the session.
+func (v *describer) owner(o *types.Var) types.Object {
 	if !o.IsField() || o.Pkg() == nil {
 		return nil
 	}
@@ -295,7 +295,7 @@ func declares(t types.Object, o *types.Var) bool {
 	return false
 }
 
-func (v *visitor) function(o *types.Func) Description {
+func (v *describer) function(o *types.Func) Description {
 	key := o.Name()
 	if recv := o.Signature().Recv(); recv != nil {
 		t := types.Unalias(recv.Type())

@@ -5,13 +5,13 @@ import (
 	"go/token"
 )
 
-// labels adds the labels that a branch statement may name: for goto, all of its function; for
-// break, those of the statements around it; for continue, those of the loops around it. at is
-// the path from the file to the label.
-func (l *list) labels(branch *ast.BranchStmt, at []ast.Node) {
+// addLabels adds the labels that a branch statement may use: for goto, all labels of its function; for
+// break, labels of the enclosing statements; for continue, labels of the enclosing loops. path leads from
+// the file to the label.
+func (l *list) addLabels(branch *ast.BranchStmt, nodes []ast.Node) {
 	var function ast.Node
-	for i := len(at) - 1; i >= 0 && function == nil; i-- {
-		switch n := at[i].(type) {
+	for i := len(nodes) - 1; i >= 0 && function == nil; i-- {
+		switch n := nodes[i].(type) {
 		case *ast.FuncDecl, *ast.FuncLit:
 			function = n
 		case *ast.LabeledStmt:

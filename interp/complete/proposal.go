@@ -1,0 +1,137 @@
+package complete
+
+import (
+	"cmp"
+	"go/types"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/quernlab/quern/interp/check"
+)
+
+// maxItems is the maximal number of completions: more than anybody reads, and few enough to describe and
+// send at once.
+const maxItems = 500
+
+// list collects the completions that begin with a prefix.
+type list struct {
+	prefix     string
+	items      []proposal
+	seen       map[string]bool
+	member     bool            // the cursor follows a dot
+	checked    bool            // the checker knows the operand before the dot
+	unimported map[string]bool // names of packages that are not imported yet
+}
+
+// A proposal is an item whose kind and type are computed only if it is among the best.
+type proposal struct {
+	Item
+	object types.Object // determines the kind and type of the item; nil if they are set
+	pkg    *types.Package
+	rank   int
+}
+
+func (l *list) empty() bool { return len(l.items) == 0 }
+
+func (l *list) add(text, kind, typ string) { l.propose(proposal{Item: Item{text, kind, typ}}) }
+
+func (l *list) addObject(s *check.Sketch, o types.Object) {
+	l.propose(proposal{Item: Item{Text: o.Name()}, object: o, pkg: s.Package})
+}
+
+func (l *list) propose(p proposal) {
+	if !hasPrefixFold(p.Text, l.prefix) || l.seen[p.Text] || p.Text == "_" || strings.Contains(p.Text, "ʹ") {
+		return
+	}
+	// Keys of a struct literal come first. Then names with the case of the prefix come before others, and
+	// existing names before packages that are not imported yet.
+	if v, ok := p.object.(*types.Var); !l.member && !(ok && v.IsField()) {
+		p.rank += 4
+	}
+	if !strings.HasPrefix(p.Text, l.prefix) {
+		p.rank += 2
+	}
+	if l.unimported[p.Text] {
+		p.rank++
+	}
+	l.seen[p.Text] = true
+	if l.items = append(l.items, p); len(l.items) >= 2*maxItems {
+		l.keepBest()
+	}
+}
+
+// keepBest sorts the proposals and keeps the best maxItems.
+func (l *list) keepBest() {
+	slices.SortStableFunc(l.items, func(a, b proposal) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Text, b.Text))
+	})
+	n := min(len(l.items), maxItems)
+	for _, p := range l.items[n:] {
+		delete(l.seen, p.Text)
+	}
+	clear(l.items[n:])
+	l.items = l.items[:n]
+}
+
+// bestItems returns the best proposals with their kinds and types.
+func (l *list) bestItems() []Item {
+	l.keepBest()
+	items := make([]Item, len(l.items))
+	for i, p := range l.items {
+		if items[i] = p.Item; p.object != nil {
+			items[i].Kind, items[i].Type = describe(p.pkg, p.object)
+		}
+	}
+	return items
+}
+
+// hasPrefixFold is strings.HasPrefix, ignoring case.
+func hasPrefixFold(text, prefix string) bool {
+	for _, want := range prefix {
+		r, size := utf8.DecodeRuneInString(text)
+		if size == 0 || r != want && unicode.ToLower(r) != unicode.ToLower(want) {
+			return false
+		}
+		text = text[size:]
+	}
+	return true
+}
+
+// describe returns the kind and type of an object.
+func describe(pkg *types.Package, o types.Object) (kind, typ string) {
+	qualifier := func(p *types.Package) string {
+		if p == pkg {
+			return ""
+		}
+		return p.Name()
+	}
+	switch o := o.(type) {
+	case *types.Func:
+		return "function", types.TypeString(o.Type(), qualifier)
+	case *types.Builtin:
+		return "function", ""
+	case *types.TypeName:
+		if types.Universe.Lookup(o.Name()) == o {
+			return "type", ""
+		}
+		if _, ok := o.Type().Underlying().(*types.Struct); ok && o.Pkg() != pkg {
+			return "type", "struct" // most of the fields of a compiled struct are unexported
+		}
+		return "type", types.TypeString(o.Type().Underlying(), qualifier)
+	case *types.Const:
+		return "const", types.TypeString(o.Type(), qualifier)
+	case *types.PkgName:
+		return "module", o.Imported().Path()
+	case *types.Var:
+		if o.IsField() {
+			return "field", types.TypeString(o.Type(), qualifier)
+		}
+		if _, ok := o.Type().Underlying().(*types.Signature); ok {
+			return "function", types.TypeString(o.Type(), qualifier)
+		}
+		return "instance", types.TypeString(o.Type(), qualifier)
+	}
+	return "instance", ""
+}
