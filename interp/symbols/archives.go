@@ -15,23 +15,23 @@ import (
 //go:embed own
 var ownFiles embed.FS
 
-// ErrPlatform is the error of [Check], and of an importer, on a platform that has no types.
+// ErrPlatform is the error of [Check], and of importers, on a platform for which there are no types.
 var ErrPlatform = errors.New("there are no types of the standard library for this platform: add it to the targets of interp/symbols/internal/generate")
 
-// archives are the opened archives, the first that has a package counts.
+// archives are the opened archives. If several contain a package, the first one counts.
 type archives struct {
 	readers []reader
 	names   map[string]string // package name by import path
 }
 
-// reader is an archive of packages: a zip file for each release of Go, and a folder for ours.
+// reader reads an archive of packages: a zip file for each Go release, or the folder of our packages.
 type reader interface {
 	Names() map[string]string
 	Types(path string) ([]byte, error)
 	Docs(path string) (archive.Docs, error)
 }
 
-// open opens the archives once. It keeps nothing but their tables of contents.
+// open opens the archives on first use. It keeps only their tables of contents in memory.
 var open = sync.OnceValues(func() (*archives, error) {
 	ours, err := fs.Sub(ownFiles, "own")
 	if err != nil {
@@ -61,7 +61,7 @@ func openArchives(current release.Release, own fs.FS) (*archives, error) {
 		return nil, err
 	}
 	a.readers = append(a.readers, base, ours)
-	for _, r := range []reader{standard, ours} { // not base: a platform may have fewer packages
+	for _, r := range []reader{standard, ours} { // not base: this platform may have fewer packages
 		for path, name := range r.Names() {
 			a.names[path] = name
 		}
@@ -87,12 +87,12 @@ func (a *archives) docs(path string) (archive.Docs, error) {
 	return nil, fmt.Errorf("documentation of %q: %w", path, archive.ErrNone)
 }
 
-// Release returns the minor release of Go that compiled the binary, for instance "go1.26". Cells are written in its language
-// and use its standard library.
+// Release returns the minor release of Go that compiled the binary, such as "go1.26". Cells use its
+// language and its standard library.
 func Release() string { return release.Current().Version }
 
-// Check reports why the packages cannot be used in this binary: [ErrPlatform], or a damaged file. A session calls it
-// before anything else.
+// Check returns an error if the packages cannot be used in this binary: [ErrPlatform], or the error of a
+// damaged file. A session calls it first.
 func Check() error {
 	_, err := open()
 	if err != nil {

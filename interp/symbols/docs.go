@@ -6,9 +6,9 @@ import (
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
 )
 
-// Doc returns the documentation of an exported name of a package as text without markup: "Builder", a method or field
-// as "Builder.Len", the package itself as "". It is "" where there is none. Of other modules than this one it has only
-// the first paragraph, as one line.
+// Doc returns the documentation of an exported name of a package as text without markup. The name of a method or field
+// is "Builder.Len", the name of the package itself "". For packages of other modules it is only the first paragraph,
+// on one line. Doc returns "" if there is no documentation.
 func Doc(path, name string) string {
 	a, err := open()
 	if err != nil {
@@ -25,5 +25,5 @@ func Doc(path, name string) string {
 	return docs[name]
 }
 
-// unpacked caches the documentation of packages that were asked for: import path to archive.Docs.
+// unpacked caches the documentation of packages: import path to archive.Docs.
 var unpacked sync.Map

@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/interp/symbols"
 )
 
-// A name that a cell uses without an import becomes a package, its types and its documentation.
+// Find the package that a cell uses without an import, its types and its documentation.
 func Example() {
 	path := symbols.Guess("json")[0]
 	pkg, err := symbols.Importer(token.NewFileSet()).Import(path)

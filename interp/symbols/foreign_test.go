@@ -10,7 +10,7 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// TestForeign uses the packages of others that are compiled in.
+// TestForeign uses the compiled packages of other authors.
 func TestForeign(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, in, want string }{

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/tools/go/gcexportdata"
 )
 
-// Importer returns an importer of the packages of [Paths]. It reads a package's types when they are first asked for and
-// gives the same *types.Package from then on; two importers share nothing. The types have no positions, so fset gets no files.
-// A path that is not importable is an [*UnknownPackageError].
+// Importer returns an importer of the packages of [Paths]. It reads the types of a package on first use and
+// always returns the same *types.Package; two importers share nothing. The types have no positions, so no
+// files are added to fset. For a path that cannot be imported the error is an [*UnknownPackageError].
 func Importer(fset *token.FileSet) types.Importer {
 	return &importer{fset: fset, packages: map[string]*types.Package{"unsafe": types.Unsafe}}
 }
@@ -23,13 +23,13 @@ type importer struct {
 	fset *token.FileSet
 
 	mu       sync.Mutex
-	packages map[string]*types.Package // guarded by mu; with incomplete ones, which other packages mention
+	packages map[string]*types.Package // guarded by mu; includes incomplete packages that other packages mention
 }
 
-// UnknownPackageError is the error of an import that is neither in the standard library nor ours.
+// UnknownPackageError is the error for an import path that is not compiled in.
 type UnknownPackageError struct {
 	Path  string
-	Maybe []string // importable packages of the same name, best first
+	Maybe []string // importable packages with the same name, best first
 }
 
 func (e *UnknownPackageError) Error() string {
@@ -43,15 +43,15 @@ func (e *UnknownPackageError) Error() string {
 	if m := e.Module(); m != "" {
 		text += fmt.Sprintf(", and those of modules that it gets: add the line %%get %s", m)
 	}
-	// Who names a module does not mean a package of ours.
+	// A path of a module is probably not a misspelled path of one of our packages.
 	if len(e.Maybe) > 0 && (e.Module() == "" || !strings.Contains(e.Maybe[0], ".")) {
 		text += fmt.Sprintf("; did you mean %q?", e.Maybe[0])
 	}
 	return text
 }
 
-// Module returns the path of the module that most likely has the package, "" for a path that none can have. Hosts that are
-// known have a module in each repository.
+// Module returns the path of the module that probably contains the package; "" if the path cannot belong to
+// a module. Known hosts have one module per repository.
 func (e *UnknownPackageError) Module() string {
 	elements := strings.Split(e.Path, "/")
 	if !strings.Contains(elements[0], ".") || strings.HasPrefix(elements[0], ".") {
@@ -78,7 +78,7 @@ func (e *UnknownPackageError) Module() string {
 	return strings.Join(elements[:n], "/")
 }
 
-// majorVersion is an element of the path of a module.
+// majorVersion matches a path element such as v2.
 var majorVersion = regexp.MustCompile(`^v[1-9]\d*$`)
 
 func (i *importer) Import(path string) (*types.Package, error) {

@@ -37,7 +37,8 @@ var _ http.Handler = http.HandlerFunc(nil)
 	}
 }
 
-// TestImportOrder imports in both directions: what one package mentions of another is the other's own.
+// TestImportOrder imports in both orders: types that one package mentions must be identical to the types of
+// the other package.
 func TestImportOrder(t *testing.T) {
 	for _, paths := range [][]string{{"net/http", "context", "crypto/tls", "io"}, {"io", "crypto/tls", "context", "net/http"}} {
 		importer := symbols.Importer(token.NewFileSet())
@@ -125,7 +126,7 @@ func BenchmarkImport(b *testing.B) {
 	})
 }
 
-// TestUnknownPackageError says which module an error suggests.
+// TestUnknownPackageError checks the modules and packages that the error suggests.
 func TestUnknownPackageError(t *testing.T) {
 	for path, want := range map[string]string{
 		"github.com/samber/lo":           "add the line %get github.com/samber/lo",

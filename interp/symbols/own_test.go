@@ -8,8 +8,8 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// TestOwnPackages trains in cells, without an import: a model of our modules, and one that is written in a cell, whose
-// method compiled code calls and whose parameters it finds.
+// TestOwnPackages trains in cells without imports: a model of our modules, and a model that a cell
+// declares. Compiled code calls the method of the latter and finds its parameters.
 func TestOwnPackages(t *testing.T) {
 	cells := []string{
 		`train, test, err := data.Digits()

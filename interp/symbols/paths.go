@@ -9,14 +9,14 @@ import (
 	"sync"
 )
 
-// module is the path of our packages.
+// module is the path of our packages, with a slash.
 const module = "github.com/quernlab/quern/"
 
-// preferred says which of several packages of one name a notebook most likely means. Where nothing is said, ours come
-// before the standard library's, short paths before long ones.
+// preferred lists packages with the same name in the order of preference. Otherwise our packages come
+// before the standard library's, and short paths before long ones.
 //
-// rand is math/rand/v2, today's package; rand.Seed, rand.Intn, rand.Read are not in it, so whoever adds an import should
-// take the first package of the list that has all the names used.
+// rand is math/rand/v2, the current package. It lacks rand.Seed, rand.Intn and rand.Read, so code that adds
+// an import should take the first package of the list that has all names in use.
 var preferred = map[string][]string{
 	"pprof":    {"runtime/pprof", "net/http/pprof"},
 	"rand":     {"math/rand/v2", "math/rand", "crypto/rand"},
@@ -24,10 +24,12 @@ var preferred = map[string][]string{
 	"template": {"text/template", "html/template"},
 }
 
-// offered reports whether a package is for users: what the front end's own sources call is not.
+// offered reports whether a package is for users. Packages that only the interpreter's own sources import
+// are not.
 func offered(path string) bool { return !strings.HasPrefix(path, module+"interp/") }
 
-// Paths returns the import paths of all packages that a cell can import, sorted. It is empty when [Check] fails.
+// Paths returns the sorted import paths of all packages that a cell can import. It is empty if [Check]
+// fails.
 func Paths() []string {
 	a, err := open()
 	if err != nil {
@@ -36,8 +38,8 @@ func Paths() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(a.names)), func(path string) bool { return !offered(path) })
 }
 
-// Has reports whether everything at a path is compiled in: it is that of such a package, of our module, or of a directory of
-// the standard library.
+// Has reports whether a path is compiled in: it is the path of such a package, of our module, or of a
+// folder of the standard library.
 func Has(path string) bool {
 	a, err := open()
 	if err != nil {
@@ -49,7 +51,7 @@ func Has(path string) bool {
 	return !strings.Contains(path, ".") && len(below(a, path)) > 0
 }
 
-// Below returns the packages of a module that are compiled in, sorted.
+// Below returns the compiled packages of a module, sorted.
 func Below(path string) []string {
 	a, err := open()
 	if err != nil {
@@ -62,14 +64,14 @@ func below(a *archives, path string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(a.names)), func(p string) bool { return p != path && !strings.HasPrefix(p, path+"/") })
 }
 
-// Offering returns the modules, with their versions, that packages are compiled in of.
+// Offering returns the modules of the compiled packages, with their versions.
 func Offering() map[string]string {
 	versions := Versions()
 	maps.DeleteFunc(versions, func(path, _ string) bool { return len(Below(path)) == 0 })
 	return versions
 }
 
-// Versions returns the modules of this binary with their versions.
+// Versions returns the versions of all modules in this binary, by path.
 func Versions() map[string]string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -84,13 +86,12 @@ func Versions() map[string]string {
 	return versions
 }
 
-// Guess returns the import paths of the packages of this name, the one that a notebook most likely means first; none if
-// there is none.
+// Guess returns the import paths of the packages with this name, most likely first.
 func Guess(name string) []string {
 	return slices.Clone(byName()[name])
 }
 
-// Names returns the names of the packages that Guess knows.
+// Names returns the package names that Guess knows.
 func Names() []string { return slices.Sorted(maps.Keys(byName())) }
 
 var byName = sync.OnceValue(func() map[string][]string {

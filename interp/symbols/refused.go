@@ -1,7 +1,7 @@
 package symbols
 
-// refused has what would silently do something else in a cell than Go says, by import path and name; with a field, the
-// name is the field's. What is only missing is not in the tables of [Packages] in the first place.
+// refused lists functions and fields that would silently behave differently in a cell than Go defines, with
+// the reasons, by import path and name. Symbols that are only missing are not in the tables of [Packages].
 var refused = map[string]map[string]string{
 	"encoding/json/v2": {
 		"Marshal": noTypes, "MarshalEncode": noTypes, "MarshalWrite": noTypes,
@@ -16,6 +16,6 @@ const noTypes = "it does not see the names and methods of types of cells; use en
 
 const noFrames = "it would give places in the interpreter; runtime.Caller gives those in cells"
 
-// Refused says why a cell cannot use an exported name, or a field, of the package with this import path. It is "" for
-// what a cell can use.
+// Refused returns the reason why a cell cannot use an exported name, or a field, of a package; "" if it
+// can.
 func Refused(path, name string) string { return refused[path][name] }

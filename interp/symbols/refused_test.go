@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestRefused holds the table to names that exist, be they of the package or of a field in it.
+// TestRefused checks that the names in the table exist in the package or as fields of its types.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	importer := Importer(token.NewFileSet())

@@ -20,11 +20,12 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// exampleTime is how long one example may run; the longest takes a tenth of a second.
+// exampleTime limits the running time of an example. The longest takes a tenth of a second.
 const exampleTime = 30 * time.Second
 
-// differs has the examples of the standard library that do not print in a cell what they print compiled, or cannot run
-// there, each with the reason. A name without an example is a whole file. A row that has become wrong fails the test.
+// differs lists examples of the standard library whose output in a cell differs from the compiled output,
+// or that cannot run in a cell, with the reasons. A name without an example stands for the whole file. The
+// test fails if an entry is no longer needed.
 var differs = map[string]string{
 	"context/example_test.go":            "uses names of another file",
 	"go/doc/example_test.go":             "uses an internal package",
@@ -36,15 +37,15 @@ var differs = map[string]string{
 	"testing/slogtest/example_test.go":   "testing/slogtest cannot be imported",
 }
 
-// TestStandardExamples runs the examples of the standard library's documentation as cells: what they print is in their
-// comments.
+// TestStandardExamples runs the examples of the standard library as cells. Their comments contain the
+// expected output.
 func TestStandardExamples(t *testing.T) {
 	root := filepath.Join(runtime.GOROOT(), "src")
 	files, err := exampleFiles(root)
 	if err != nil || len(files) < 100 {
 		t.Fatalf("%d files of examples below %s, %v", len(files), root, err)
 	}
-	pacific, err := time.LoadLocation("US/Pacific") // where their authors are
+	pacific, err := time.LoadLocation("US/Pacific") // the time zone of their authors
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func TestStandardExamples(t *testing.T) {
 	t.Logf("%d examples", passed)
 }
 
-// exampleFiles returns the files of examples that need nothing but their own text, relative to the root.
+// exampleFiles returns the files with examples that do not need other files, relative to root.
 func exampleFiles(root string) (files []string, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -81,7 +82,7 @@ func exampleFiles(root string) (files []string, err error) {
 	return files, err
 }
 
-// runExamples runs the examples of a file in one session, and returns how many printed what they should.
+// runExamples runs the examples of a file in one session and returns how many passed.
 func runExamples(t *testing.T, root, file string, stdout *output) (passed int) {
 	source, err := os.ReadFile(filepath.Join(root, file))
 	if err != nil {
@@ -96,7 +97,7 @@ func runExamples(t *testing.T, root, file string, stdout *output) (passed int) {
 	if len(examples) == 0 || excluded(parsed) {
 		return 0
 	}
-	t.Chdir(filepath.Join(root, filepath.Dir(file))) // some read files there
+	t.Chdir(filepath.Join(root, filepath.Dir(file))) // some read files in this folder
 	session, err := interp.New(interp.Stdout(os.Stdout), interp.Stderr(os.Stdout))
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +132,8 @@ func runExamples(t *testing.T, root, file string, stdout *output) (passed int) {
 	return passed
 }
 
-// known fails the test unless there is an error where one is known, and none elsewhere. It returns whether there is one.
+// known fails the test if err is not nil and not known, or if a known difference has disappeared. It
+// reports whether err is not nil.
 func known(t *testing.T, name string, err error) bool {
 	reason, ok := differs[name]
 	switch {
@@ -145,10 +147,10 @@ func known(t *testing.T, name string, err error) bool {
 	return err != nil
 }
 
-// noExit keeps an example that fails from ending the test.
+// noExit prevents a failing example from ending the test.
 var noExit = strings.NewReplacer("log.Fatal", "log.Panic", "os.Exit(", "panic(")
 
-// excluded reports whether a build constraint keeps the file from a plain build.
+// excluded reports whether the file has a build constraint.
 func excluded(file *ast.File) bool {
 	for _, group := range file.Comments {
 		for _, comment := range group.List {
@@ -166,7 +168,7 @@ func sortLines(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// output is what was written to os.Stdout.
+// output collects what is written to os.Stdout.
 type output struct {
 	pipe *os.File
 	text chan string
@@ -174,7 +176,8 @@ type output struct {
 
 const endMark = "\x00end of the example\x00"
 
-// capture sends os.Stdout to a pipe until the test ends: examples write to it and through fmt, in one order.
+// capture redirects os.Stdout to a pipe until the test ends. Examples write to os.Stdout directly and by
+// package fmt.
 func capture(t *testing.T) *output {
 	r, w, err := os.Pipe()
 	if err != nil {

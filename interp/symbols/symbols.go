@@ -5,7 +5,7 @@ import (
 	"path"
 	"reflect"
 	"strings"
-	_ "time/tzdata" // importable, and time.LoadLocation works where the system has no time zones
+	_ "time/tzdata" // cells can import it, and time.LoadLocation works without a system time zone database
 
 	"github.com/traefik/yaegi/stdlib"
 	"github.com/traefik/yaegi/stdlib/syscall"
@@ -16,12 +16,14 @@ import (
 	"github.com/quernlab/quern/interp/symbols/internal/supplement"
 )
 
-// Packages returns the symbols of all packages of [Paths], by import path and package name ("math/rand/v2/rand") and then
-// by the symbol's name. An interface's wrapper is at the name with "_" before it: a struct with a function a method.
+// Packages returns the symbols of all packages of [Paths]. The keys are import path and package name
+// ("math/rand/v2/rand"), then the name of the symbol. The wrapper of an interface has the name with a
+// leading "_"; it is a struct with one function field for each method.
 //
-// The tables are yaegi's, the unrestricted ones where it has two (os.Exit ends the process: it is the worker's), with
-// what they lack of this Go release, and ours. A package with nothing but generics has an empty table. The key "." is
-// yaegi's own table of functions that look at interfaces. The caller owns the result.
+// The tables are yaegi's, supplemented by the symbols of this Go release and of our packages. Of packages
+// with two tables the unrestricted one is used: os.Exit ends the process, which is the worker. A package
+// with only generics has an empty table. The key "." is yaegi's table of functions that inspect interfaces.
+// The caller owns the result.
 func Packages() map[string]map[string]reflect.Value {
 	merged := make(map[string]map[string]reflect.Value)
 	for _, tables := range []map[string]map[string]reflect.Value{
@@ -34,7 +36,7 @@ func Packages() map[string]map[string]reflect.Value {
 			maps.Copy(merged[key], table)
 		}
 	}
-	maps.DeleteFunc(merged, func(key string, _ map[string]reflect.Value) bool { // yaegi itself is no business of a cell
+	maps.DeleteFunc(merged, func(key string, _ map[string]reflect.Value) bool { // cells must not import yaegi
 		return strings.HasPrefix(key, "github.com/traefik/yaegi/")
 	})
 	if a, err := open(); err == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/quernlab/quern/interp/symbols"
 )
 
-// TestComplete compares the tables with the types: every exported name that package reflect can hold is there, and is
-// what the types say.
+// TestComplete compares the tables with the types: each exported name that package reflect can represent is
+// in the table and matches its type.
 func TestComplete(t *testing.T) {
 	packages := symbols.Packages()
 	importer := symbols.Importer(token.NewFileSet())
@@ -65,7 +65,8 @@ func TestComplete(t *testing.T) {
 	t.Logf("%d names", names)
 }
 
-// generic reports whether package reflect cannot hold the object: a generic function or type, a constraint.
+// generic reports whether package reflect cannot represent the object: a generic function or type, or a
+// constraint.
 func generic(object types.Object) bool {
 	switch o := object.(type) {
 	case *types.Func:
@@ -80,8 +81,8 @@ func generic(object types.Object) bool {
 	return false
 }
 
-// implementable reports whether the object is an interface that other packages can implement: not one whose methods are not
-// exported, or mention types of internal packages.
+// implementable reports whether the object is an interface that other packages can implement: all methods
+// are exported and mention no types of internal packages.
 func implementable(object types.Object) bool {
 	if _, ok := object.(*types.TypeName); !ok {
 		return false
@@ -98,7 +99,8 @@ func implementable(object types.Object) bool {
 	return true
 }
 
-// mismatch says how a symbol differs from what the types say, roughly: by kind, and by the counts that reflect knows.
+// mismatch returns how a symbol differs from its type; "" if it does not. It compares kinds and numbers of
+// parameters, fields and methods.
 func mismatch(object types.Object, value reflect.Value) string {
 	switch o := object.(type) {
 	case *types.Func:

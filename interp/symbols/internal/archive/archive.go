@@ -1,14 +1,16 @@
-// Package archive is the file that holds what the front end knows of compiled packages: their types and their documentation.
+// Package archive reads and writes the types and the documentation of compiled packages.
 //
-// One archive may lie over another and then has the names of all packages, but types and documentation only of some.
-// It is a zip file with fixed times and sorted names, so that the same packages give the same bytes:
+// An archive is a zip file with fixed times and sorted names, so that the same packages give the same
+// bytes:
 //
-//	version            the minor Go release whose toolchain the types come from, for instance "go1.26"
-//	names              one line a package: import path, space, package name
-//	types/<path>       the package's types in the indexed export format of golang.org/x/tools/go/gcexportdata
-//	doc/<path>         its documentation, see [Docs]
+//	version            the minor Go release of the types, such as "go1.26"
+//	names              one line for each package: import path, space, package name
+//	types/<path>       types in the indexed export format of golang.org/x/tools/go/gcexportdata
+//	doc/<path>         documentation, see [Docs]
 //
-// The generator writes it, package symbols embeds and reads it. A Reader may be used by several goroutines.
+// An archive that contains the differences of a platform lists the names of all packages, but has types and
+// documentation only of packages that differ. The generator writes archives; package symbols embeds and
+// reads them. A Reader may be used concurrently.
 package archive
 
 import (
@@ -31,18 +33,18 @@ const (
 	docSeparator = "\x00"
 )
 
-// Package is what an archive holds of one package.
+// Package is the entry of a package in an archive.
 type Package struct {
 	Path  string
-	Name  string // "": it cannot be imported, and is not among Names
-	Types []byte // indexed export data; nil: none here
-	Docs  Docs   // nil: none here
+	Name  string // "": it cannot be imported and is not in Names
+	Types []byte // indexed export data; nil if the archive has none
+	Docs  Docs   // nil if the archive has none
 }
 
-// Docs maps "Name", "Type.Method" and "Type.Field" to documentation; the empty name is the package's own.
+// Docs maps "Name", "Type.Method" and "Type.Field" to documentation. The key "" is the package.
 type Docs map[string]string
 
-// Write writes the packages and the Go version they come from. The order of the packages does not matter.
+// Write writes an archive. goVersion is the release of the packages; their order does not matter.
 func Write(w io.Writer, goVersion string, packages []Package) error {
 	packages = sorted(packages)
 	z := zip.NewWriter(w)
@@ -76,7 +78,7 @@ func Write(w io.Writer, goVersion string, packages []Package) error {
 	return z.Close()
 }
 
-// encode puts name and text after one another, each ended by a zero byte, in the order of the names.
+// encode returns the names, sorted, and their texts, each terminated by a zero byte.
 func (d Docs) encode() []byte {
 	var b bytes.Buffer
 	for _, name := range slices.Sorted(maps.Keys(d)) {
@@ -94,17 +96,17 @@ func decodeDocs(data []byte) Docs {
 	return d
 }
 
-// Reader reads an archive that lies in memory; each package is unpacked when it is asked for.
+// Reader reads an archive in memory. It decompresses a package when it is read.
 type Reader struct {
 	version string
 	names   map[string]string
 	files   map[string]*zip.File
 }
 
-// ErrNone says that the archive has no such entry.
+// ErrNone means that the archive does not contain the entry.
 var ErrNone = errors.New("not in the package archive")
 
-// NewReader reads the archive's table of contents.
+// NewReader reads the table of contents of an archive.
 func NewReader(data string) (*Reader, error) {
 	z, err := zip.NewReader(strings.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -127,10 +129,10 @@ func NewReader(data string) (*Reader, error) {
 	return r, nil
 }
 
-// Version returns the minor Go release that made the archive, for instance "go1.26".
+// Version returns the minor Go release of the archive, such as "go1.26".
 func (r *Reader) Version() string { return r.version }
 
-// Names returns the package name of each import path. The caller does not change it.
+// Names returns the package names by import path. The caller must not change the map.
 func (r *Reader) Names() map[string]string { return r.names }
 
 // Types returns the export data of a package.

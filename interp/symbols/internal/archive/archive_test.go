@@ -68,7 +68,7 @@ func TestDamaged(t *testing.T) {
 
 func TestFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "own")
-	for range 2 { // the second time over what is there
+	for range 2 { // the second time into the existing folder
 		if err := archive.WriteFolder(dir, packages); err != nil {
 			t.Fatal(err)
 		}

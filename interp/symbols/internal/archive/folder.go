@@ -13,25 +13,26 @@ import (
 	"strings"
 )
 
-// Folder reads packages that have files of their own, so that changes of two packages do not conflict in version control:
+// Folder reads packages from separate files, so that changes of two packages do not conflict in version
+// control:
 //
 //	names              as in an archive
-//	<path>/types       the package's types, compressed
-//	<path>/doc         its documentation, compressed
+//	<path>/types       types, compressed
+//	<path>/doc         documentation, compressed
 //
-// Each file is unpacked when it is asked for. A Folder may be used by several goroutines.
+// A file is decompressed when it is read. A Folder may be used concurrently.
 type Folder struct {
 	files fs.FS
 	names map[string]string
 }
 
-// The files of a package in a Folder.
+// Names of the files of a package.
 const (
 	folderTypes = "types"
 	folderDocs  = "doc"
 )
 
-// OpenFolder reads the names of the packages.
+// OpenFolder reads the package names of a folder.
 func OpenFolder(files fs.FS) (*Folder, error) {
 	text, err := fs.ReadFile(files, namesFile)
 	if err != nil {
@@ -40,7 +41,7 @@ func OpenFolder(files fs.FS) (*Folder, error) {
 	return &Folder{files, parseNames(text)}, nil
 }
 
-// Names returns the package name of each import path. The caller does not change it.
+// Names returns the package names by import path. The caller must not change the map.
 func (f *Folder) Names() map[string]string { return f.names }
 
 // Types returns the export data of a package.
@@ -69,7 +70,7 @@ func (f *Folder) read(name string) ([]byte, error) {
 	return data, nil
 }
 
-// WriteFolder makes dir a [Folder] of these packages alone. The same packages give the same bytes.
+// WriteFolder replaces dir by a [Folder] of the packages. The same packages give the same bytes.
 func WriteFolder(dir string, packages []Package) error {
 	packages = sorted(packages)
 	if err := os.RemoveAll(dir); err != nil {
@@ -116,7 +117,7 @@ func sorted(packages []Package) []Package {
 	return slices.SortedFunc(slices.Values(packages), func(a, b Package) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// formatNames writes the table of package names, and parseNames reads it.
+// formatNames formats the table of package names, parseNames parses it.
 func formatNames(packages []Package) []byte {
 	var b bytes.Buffer
 	for _, p := range packages {

@@ -1,14 +1,15 @@
-// Command generate writes what the interpreter must know of compiled packages, from the packages themselves:
+// Command generate writes the generated files of interp/symbols from the compiled packages that cells may
+// import:
 //
-//	own/                            types and documentation of our public packages (archive.Folder)
-//	internal/own/                   symbol tables of them
-//	internal/release/go126/         what belongs to one release of Go, the one that runs the command:
+//	own/                            types and documentation of our packages (archive.Folder)
+//	internal/own/                   their symbol tables
+//	internal/release/go126/         the files of one Go release, the one that runs the command:
 //	    std.zip                     types and documentation of the standard library on linux/amd64
-//	    std_<platform>.zip          of the same what differs on another platform
-//	    generated_*.go              symbol tables of what yaegi's own tables lack of the standard library
+//	    std_<platform>.zip          the differences on another platform
+//	    generated_*.go              symbols of the standard library that yaegi's tables lack
 //	internal/release/generated_*    build constraints that select a folder, and an error for other releases
 //
-// It is run in interp/symbols by go generate; with -own it does only our packages, which is quick. The same packages give
-// the same bytes. Which packages there are is said in packages.go, and nowhere else. One of our packages that does not
-// compile is reported and left as it was. To add a release of Go, see docs/go-releases.md.
+// go generate runs it in interp/symbols. With -own it only generates our packages, which is fast. The same
+// packages give the same bytes. packages.go defines which packages there are. If one of our packages does
+// not compile, its files are kept. To add a Go release, see docs/go-releases.md.
 package main

@@ -12,14 +12,15 @@ import (
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
 )
 
-// longest is the length up to which the first paragraph of a symbol of another module is kept, in bytes, so that the
-// archives stay small. longestOwn is the length up to which the documentation of one of our own symbols is kept whole.
+// longest is the maximal length in bytes of the first paragraph for a symbol of another module; a longer one is
+// shortened to its first sentence, so that the archives stay small. longestOwn is the maximal length of the whole
+// documentation of one of our symbols.
 const (
 	longest    = 400
 	longestOwn = 3000
 )
 
-// docs reads the documentation of a package's exported names from its source.
+// docs extracts the documentation of the exported names of a package from its source.
 func docs(p listed) (archive.Docs, error) {
 	fset := token.NewFileSet()
 	var files []*ast.File
@@ -90,7 +91,8 @@ func paragraphs(pkg *doc.Package, comment string) (all []string) {
 	return all
 }
 
-// values documents constants and variables: by their own comment, or by the one of their group.
+// values adds the documentation of constants and variables: their own comment, or the comment of their
+// group.
 func (d collector) values(groups []*doc.Value) {
 	for _, group := range groups {
 		for _, spec := range group.Decl.Specs {
@@ -117,7 +119,7 @@ func (d collector) functions(prefix string, functions []*doc.Func) {
 	}
 }
 
-// members documents the fields of a struct and the methods of an interface.
+// members adds the documentation of the fields of a struct and the methods of an interface.
 func (d collector) members(t *doc.Type) {
 	for _, spec := range t.Decl.Specs {
 		spec, ok := spec.(*ast.TypeSpec)

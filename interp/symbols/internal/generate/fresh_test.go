@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/interp/symbols"
 )
 
-// TestFresh compares the API that interp/symbols/own holds of our packages, and their documentation, with what their sources have now.
+// TestFresh compares the API and the documentation in interp/symbols/own with the sources of our packages.
 func TestFresh(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds our packages")
@@ -63,7 +63,7 @@ func TestFresh(t *testing.T) {
 	}
 }
 
-// api renders all that a cell can see of a package, one name a line, sorted.
+// api returns the exported names of a package, with their types and methods, sorted, one per line.
 func api(p *types.Package) string {
 	var lines []string
 	for _, name := range p.Scope().Names() {

@@ -15,12 +15,12 @@ import (
 	"golang.org/x/tools/go/gcexportdata"
 )
 
-// listed is what go list says of a package.
+// listed is a package in the output of go list.
 type listed struct {
 	ImportPath string
 	Name       string
 	Dir        string
-	Export     string // the compiled package
+	Export     string // path of the compiled package
 	GoFiles    []string
 	CgoFiles   []string
 	Incomplete bool
@@ -28,7 +28,7 @@ type listed struct {
 	DepsErrors []struct{ Err string }
 }
 
-// problem says why a package has no compiled form, "" when it has one.
+// problem returns why a package is not compiled; "" if it is.
 func (p listed) problem() string {
 	switch {
 	case p.Error != nil:
@@ -41,16 +41,16 @@ func (p listed) problem() string {
 	return ""
 }
 
-// target is a platform whose packages are described. cgo is off everywhere: it changes no exported name.
+// target is a platform. cgo is always off; it does not change exported names.
 type target struct{ os, arch string }
 
 func (t target) String() string { return t.os + "/" + t.arch }
 
-// archive returns the file of what differs on the platform from home.
+// archive returns the name of the file with the differences from home.
 func (t target) archive() string { return "std_" + t.os + "_" + t.arch + ".zip" }
 
-// list builds the packages of the patterns for the platform, in the order of their paths. A package that does not compile
-// is in the list, with its problem.
+// list compiles the packages of the patterns for a platform and returns them in the order of their paths,
+// including packages that do not compile.
 func list(t target, patterns ...string) ([]listed, error) {
 	arguments := append([]string{"list", "-e", "-export", "-trimpath",
 		"-json=ImportPath,Name,Dir,Export,GoFiles,CgoFiles,Incomplete,Error,DepsErrors"}, patterns...)
@@ -74,7 +74,7 @@ func list(t target, patterns ...string) ([]listed, error) {
 	}
 }
 
-// importable reports whether a program outside the package's tree may import it.
+// importable reports whether other modules may import the package.
 func importable(path string) bool {
 	for element := range strings.SplitSeq(path, "/") {
 		if element == "internal" || element == "vendor" || element == "testdata" {
@@ -105,8 +105,8 @@ func read(p listed) (*types.Package, error) {
 	return pkg, nil
 }
 
-// export returns the package's types in the form that the archive holds: without positions, which no reader needs and
-// which change with every edit of the source.
+// export returns the types of a package in indexed export format, without positions: they are not needed,
+// and they change with every edit of the source.
 func export(pkg *types.Package) ([]byte, error) {
 	if pkg == types.Unsafe {
 		return nil, nil

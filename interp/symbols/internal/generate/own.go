@@ -15,7 +15,8 @@ import (
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
 )
 
-// generateOwn writes the archive and the tables of our packages. A package that does not compile now keeps what it had.
+// generateOwn writes the folder and the symbol tables of our packages. A package that does not compile
+// keeps its files.
 func generateOwn() error {
 	packages, err := list(home, compiledIn()...)
 	if err != nil {
@@ -70,11 +71,11 @@ func generateOwn() error {
 	return writeTables(filepath.Join("internal", "own"), "", files)
 }
 
-// hiddenTypes are types of internal packages that a public package has under a name of its own, by path and then name. Whoever
-// asks for the documentation of their methods has the internal path.
+// hiddenTypes are types of internal packages for which a public package declares an alias, by path and
+// name. The documentation of their methods is looked up by the internal path.
 type hiddenTypes map[string]map[string]bool
 
-// add notes the hidden types among the exported names of a package.
+// add adds the hidden types among the exported names of a package.
 func (h hiddenTypes) add(pkg *types.Package) {
 	for _, name := range pkg.Scope().Names() {
 		object, ok := pkg.Scope().Lookup(name).(*types.TypeName)
@@ -94,7 +95,7 @@ func (h hiddenTypes) add(pkg *types.Package) {
 	}
 }
 
-// describe makes entries with nothing but the documentation of the types.
+// describe returns entries with only the documentation of the types.
 func (h hiddenTypes) describe() ([]archive.Package, error) {
 	if len(h) == 0 {
 		return nil, nil

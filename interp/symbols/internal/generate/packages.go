@@ -2,11 +2,11 @@ package main
 
 import "slices"
 
-// module is our import path.
+// module is the path of our module.
 const module = "github.com/quernlab/quern"
 
-// ownPatterns are the trees of packages that notebooks may import, and what the bodies of interp/generic call. A new
-// package below them is found by itself.
+// ownPatterns are our packages that notebooks may import, and packages that the bodies in interp/generic
+// call. New packages below them are included automatically.
 var ownPatterns = []string{
 	module + "/accel/...",
 	module + "/display/...",
@@ -16,8 +16,8 @@ var ownPatterns = []string{
 	module + "/widgets/...",
 }
 
-// foreignPatterns are packages of others that notebooks may import, and those whose types these have in their API. They
-// come after ours where a name is guessed.
+// foreignPatterns are packages of other authors that notebooks may import, and packages whose types occur
+// in their API. When a package name is guessed, our packages take precedence.
 var foreignPatterns = []string{
 	"github.com/google/uuid",
 	"golang.org/x/image/font",
@@ -40,24 +40,25 @@ var foreignPatterns = []string{
 	"gonum.org/v1/plot/vg/draw",
 }
 
-// compiledIn returns the patterns of all packages of the folder own.
+// compiledIn returns the patterns of all packages in the folder own.
 func compiledIn() []string { return slices.Concat(ownPatterns, foreignPatterns) }
 
-// unsuitable are packages of the standard library that a notebook cannot use.
+// unsuitable are packages of the standard library that cells cannot use.
 var unsuitable = []string{
-	"plugin",                 // linking it makes the binary dynamic, and it cannot open anything without cgo
-	"runtime/cgo",            // nothing in it is for programs without cgo
+	"plugin",                 // linking it makes the binary dynamic, and it cannot open plugins without cgo
+	"runtime/cgo",            // useless without cgo
 	"runtime/race",           // has no API
 	"testing/cryptotest",     // needs a *testing.T
-	"testing/slogtest",       // the same
-	"testing/synctest",       // the same
-	"crypto/mlkem/mlkemtest", // for the tests of implementations
+	"testing/slogtest",       // needs a *testing.T
+	"testing/synctest",       // needs a *testing.T
+	"crypto/mlkem/mlkemtest", // for tests of implementations
 }
 
-// home is the platform that std.zip and the symbol tables are made from. What the tables name exists everywhere.
+// home is the platform of std.zip and of the symbol tables. All names in the tables exist on all platforms.
 var home = target{"linux", "amd64"}
 
-// others are the platforms that get an archive of what differs from home. Elsewhere no session starts.
+// others are the platforms with an archive of the differences from home. On other platforms no session
+// starts.
 var others = []target{{"darwin", "amd64"}, {"darwin", "arm64"}, {"linux", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"}}
 
 func suitable(path string) bool { return importable(path) && !slices.Contains(unsuitable, path) }

@@ -14,7 +14,7 @@ import (
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
 )
 
-// TestPlatforms reads from the archive of every platform the packages that differ there.
+// TestPlatforms reads the differing packages of each platform.
 func TestPlatforms(t *testing.T) {
 	r, err := running()
 	if err != nil {

@@ -15,15 +15,16 @@ import (
 	"strings"
 )
 
-// A release is a minor release of Go, 26 for Go 1.26.
+// A release is a minor release of Go: 26 for Go 1.26.
 type release int
 
-// releases is the package that selects the folder of the Go release that compiles; the folders lie in it.
+// releases is the folder of package release, which contains the folders of the releases.
 var releases = filepath.Join("internal", "release")
 
 const standardArchive = "std.zip"
 
-// running returns the release that runs the generator. The go command that it calls must be of the same.
+// running returns the release that compiled the generator. The go command that it calls must have the same
+// release.
 func running() (release, error) {
 	number, ok := strings.CutPrefix(version.Lang(runtime.Version()), "go1.")
 	n, err := strconv.Atoi(number)
@@ -45,10 +46,11 @@ func (r release) path(file string) string { return filepath.Join(r.folder(), fil
 // constraint returns the build constraint that only this release satisfies.
 func (r release) constraint() string { return fmt.Sprintf("%s && !%s", r, r+1) }
 
-// writeEmbedding writes the files that embed the archives: the one of home, and one of what differs on each platform.
+// writeEmbedding writes the files that embed the archives: the archive of home, and the differences of each
+// platform.
 func (r release) writeEmbedding() error {
 	comment := fmt.Sprintf("// Package %s has the types, the documentation and the symbols of the standard library of %s.\n", r.name(), r)
-	if err := writeSource(r.path("doc.go"), header+comment+"package "+r.name()+"\n"); err != nil { // every release has the package
+	if err := writeSource(r.path("doc.go"), header+comment+"package "+r.name()+"\n"); err != nil { // without build constraint: the package exists for all releases
 		return err
 	}
 	common := head(r.name(), r.constraint()) +
@@ -77,8 +79,8 @@ func (r release) writeEmbedding() error {
 
 func platformConstraint(t target) string { return "(" + t.os + " && " + t.arch + ")" }
 
-// writeSelection writes the files of package release: one for each folder, and one for every other Go release, which does
-// not compile.
+// writeSelection writes the files of package release: one for each folder, and one for all other Go
+// releases, which does not compile.
 func writeSelection() error {
 	old, err := filepath.Glob(filepath.Join(releases, "generated_*.go"))
 	if err != nil {
@@ -113,7 +115,7 @@ func (r release) selection() string {
 		fmt.Sprintf("func current() Release {\n\treturn Release{Version: %q, Standard: %s.Standard, Platform: %[2]s.Platform, tables: %[2]s.Tables}\n}\n", r, r.name())
 }
 
-// generatedReleases returns the releases that have a folder, the oldest first. A gap between two is an error.
+// generatedReleases returns the releases that have a folder, oldest first. A gap between them is an error.
 func generatedReleases() ([]release, error) {
 	folders, err := filepath.Glob(filepath.Join(releases, "go1*", standardArchive))
 	if err != nil {

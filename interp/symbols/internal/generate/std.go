@@ -16,8 +16,8 @@ import (
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
 )
 
-// generateStd writes the folder of the Go release that runs it: the archives of the standard library and the supplement
-// to yaegi's tables.
+// generateStd writes the folder of the Go release that runs it: the archives of the standard library, and
+// the symbols that yaegi's tables lack.
 func generateStd() error {
 	r, err := running()
 	if err != nil {
@@ -83,7 +83,7 @@ func describeStd(t target) ([]*types.Package, []archive.Package, error) {
 	return loaded, described, nil
 }
 
-// differences drops from the packages what base has too; their names stay.
+// differences removes types and documentation that are the same in base. All names remain.
 func differences(base, packages []archive.Package) []archive.Package {
 	byPath := make(map[string]archive.Package)
 	for _, p := range base {
@@ -103,7 +103,7 @@ func differences(base, packages []archive.Package) []archive.Package {
 	return different
 }
 
-// yaegiTables merges the tables that come with yaegi.
+// yaegiTables merges the symbol tables of yaegi.
 func yaegiTables() map[string]map[string]reflect.Value {
 	merged := make(map[string]map[string]reflect.Value)
 	for _, tables := range []map[string]map[string]reflect.Value{stdlib.Symbols, syscall.Symbols, unsafe.Symbols, unrestricted.Symbols} {
@@ -117,13 +117,13 @@ func yaegiTables() map[string]map[string]reflect.Value {
 	return merged
 }
 
-// supplement makes the tables of what yaegi's tables lack of the packages: new packages, new names, and wrappers of
-// interfaces that have grown since.
+// supplement returns tables of the symbols that yaegi's tables lack: new packages, new names, and wrappers
+// of interfaces that have new methods.
 func supplement(packages []*types.Package) []*table {
 	have := yaegiTables()
 	var tables []*table
 	for _, pkg := range packages {
-		if pkg == types.Unsafe || pkg.Path() == "syscall" { // both complete; syscall is another on each platform
+		if pkg == types.Unsafe || pkg.Path() == "syscall" { // complete in yaegi; syscall differs on each platform
 			continue
 		}
 		t := newTable(pkg, func(key, name string) bool {

@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// A table is the Go source of one package's symbols in the form that yaegi reads:
+// A table is the Go source of the symbols of a package, in the form that yaegi reads:
 //
 //	constant, function   "Name": reflect.ValueOf(pkg.Name), an untyped constant as a constant.Value
 //	variable             "Name": reflect.ValueOf(&pkg.Name).Elem(), so that it can be set
 //	type                 "Name": reflect.ValueOf((*pkg.Name)(nil))
-//	interface            also "_Name", a struct with one field WMethod for each method that implements it by calling the field
+//	interface            also "_Name", a struct that implements it by calling one field WMethod for each method
 //
-// Generic functions and types have no form in package reflect; their sources are in interp/generic.
+// Package reflect cannot represent generic functions and types; their sources are in interp/generic.
 type table struct {
 	pkg      *types.Package
 	imports  map[string]string // import path to the name in the file
@@ -30,7 +30,8 @@ type table struct {
 	structs  bytes.Buffer
 }
 
-// newTable makes the table of the package's names for which want says yes; key is the package's in yaegi's map, a wrapper's name starts with "_".
+// newTable returns the table of the names of a package that satisfy want. key is the key of the package in
+// yaegi's map; the name of an interface's wrapper begins with "_".
 func newTable(pkg *types.Package, want func(key, name string) bool) *table {
 	t := &table{
 		pkg:     pkg,
@@ -54,10 +55,11 @@ func newTable(pkg *types.Package, want func(key, name string) bool) *table {
 
 func (t *table) empty() bool { return len(t.values)+len(t.types)+len(t.wrappers) == 0 }
 
-// key returns the package's key in yaegi's map.
+// key returns the key of the package in yaegi's map.
 func (t *table) key() string { return path.Join(t.pkg.Path(), t.pkg.Name()) }
 
-// hasValue reports whether package reflect can hold the object: generics and constraints it cannot.
+// hasValue reports whether package reflect can represent the object. It cannot represent generics and
+// constraints.
 func hasValue(object types.Object) bool {
 	switch o := object.(type) {
 	case *types.Func:
@@ -79,8 +81,9 @@ func hasValue(object types.Object) bool {
 	return true
 }
 
-// wrapped returns the methods of an interface that code outside its package can implement, nil for all else: neither a
-// method that is not exported nor one whose signature mentions a type of an internal package can be written there.
+// wrapped returns the methods of an interface that code in other packages can implement; nil for any other
+// object. An interface cannot be implemented if a method is unexported or mentions a type of an internal
+// package.
 func wrapped(object types.Object) []*types.Func {
 	if _, ok := object.(*types.TypeName); !ok {
 		return nil
@@ -123,7 +126,8 @@ func (t *table) add(object types.Object) {
 	}
 }
 
-// constant returns the expression of a constant's value. An untyped number may fit no type of Go, and goes exactly, as text.
+// constant returns an expression for the value of a constant. An untyped number may not fit any Go type, so
+// it is passed as text.
 func (t *table) constant(c *types.Const) string {
 	basic, ok := c.Type().(*types.Basic)
 	if !ok || basic.Info()&types.IsUntyped == 0 {
@@ -166,7 +170,7 @@ func (t *table) wrap(name string, methods []*types.Func) {
 		}
 		fmt.Fprintf(&bodies, "W.W%s(%s)\n}\n", m.Name(), arguments)
 	}
-	if !described { // compiled code that reflects on a value of a cell finds it through these methods, as it does on a box
+	if !described { // compiled code that uses reflection finds the value of a cell through these methods, as in a box
 		fmt.Fprintf(&bodies, "func (W %s) Raw() interface{} {\n\tif b, ok := W.IValue.(interface{ Raw() interface{} }); ok {\n\t\treturn b.Raw()\n\t}\n\treturn W.IValue\n}\n", structure)
 		t.use("reflect", "reflect")
 		fmt.Fprintf(&bodies, "func (W %s) GoType() reflect.Type {\n\tif b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {\n\t\treturn b.GoType()\n\t}\n\treturn reflect.TypeOf(W.IValue)\n}\n", structure)
@@ -175,13 +179,13 @@ func (t *table) wrap(name string, methods []*types.Func) {
 		structure, t.qualified(name), structure, fields.String(), bodies.String())
 }
 
-// signature renders parameters (named), the arguments of a call with these names, and results.
+// signature formats the parameters (with names), the arguments of a call with these names, and the results.
 func (t *table) signature(s *types.Signature) (parameters, arguments, results string) {
 	var ps, as, rs []string
 	for i := range s.Params().Len() {
 		name, typ := fmt.Sprintf("a%d", i), s.Params().At(i).Type()
 		if s.Variadic() && i == s.Params().Len()-1 {
-			element := "byte" // append([]byte, string...) alone has a string here, and it is no method
+			element := "byte" // only for append([]byte, string...), which is not a method
 			if slice, ok := typ.(*types.Slice); ok {
 				element = types.TypeString(slice.Elem(), t.qualifier)
 			}
@@ -200,7 +204,7 @@ func (t *table) qualified(name string) string { return t.qualifier(t.pkg) + "." 
 
 func (t *table) qualifier(pkg *types.Package) string { return t.use(pkg.Path(), pkg.Name()) }
 
-// use returns the name of an imported package in the file, a fresh one if another package has its name.
+// use imports a package and returns its name in the file, which is unique.
 func (t *table) use(importPath, name string) string {
 	if used, ok := t.imports[importPath]; ok {
 		return used
@@ -215,7 +219,7 @@ func (t *table) use(importPath, name string) string {
 
 const header = "// Code generated by interp/symbols/internal/generate. DO NOT EDIT.\n\n"
 
-// head returns how a generated file begins; constraint is its build constraint, "" for none.
+// head returns the beginning of a generated file. constraint is its build constraint, or "".
 func head(packageName, constraint string) string {
 	text := header
 	if constraint != "" {
@@ -224,7 +228,7 @@ func head(packageName, constraint string) string {
 	return text + "package " + packageName + "\n\n"
 }
 
-// source returns the table's file in a package; constraint is its build constraint, "" for none.
+// source returns the file of the table. constraint is its build constraint, or "".
 func (t *table) source(packageName, constraint string) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(head(packageName, constraint) + "import (\n")
@@ -258,7 +262,7 @@ func (t *table) source(packageName, constraint string) ([]byte, error) {
 // function returns the name of the function that returns a package's table.
 func function(importPath string) string { return "symbols_" + identifier(importPath) }
 
-// identifier makes an import path part of a Go name, and of a file name.
+// identifier converts an import path to a part of a Go name or file name.
 func identifier(importPath string) string {
 	return strings.NewReplacer("/", "_", "-", "_", ".", "_", "~", "_").Replace(importPath)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/quernlab/quern/internal/golden"
 )
 
-// example has one of each kind of name that a table treats in its own way.
+// example has one name of each kind that a table treats differently.
 const example = `package rand
 
 import (
@@ -59,7 +59,7 @@ type Reserved interface {
 }
 `
 
-// withInternal is an importer that knows an internal package.
+// withInternal is an importer that also knows an internal package.
 type withInternal struct{ types.Importer }
 
 func (i withInternal) Import(path string) (*types.Package, error) {

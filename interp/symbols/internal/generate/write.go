@@ -17,7 +17,7 @@ import (
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
 )
 
-// describe loads a package and makes its entry of an archive.
+// describe loads a package and returns its types and its archive entry.
 func describe(p listed) (*types.Package, archive.Package, error) {
 	pkg, err := read(p)
 	if err != nil {
@@ -33,7 +33,7 @@ func describe(p listed) (*types.Package, archive.Package, error) {
 	return pkg, entry, nil
 }
 
-// writeArchive writes the file.
+// writeArchive writes an archive to a file.
 func writeArchive(name string, packages []archive.Package) error {
 	var b bytes.Buffer
 	if err := archive.Write(&b, version.Lang(runtime.Version()), packages); err != nil {
@@ -43,7 +43,7 @@ func writeArchive(name string, packages []archive.Package) error {
 	return os.WriteFile(name, b.Bytes(), 0o644)
 }
 
-// readFolder returns the packages of a folder by path; none if there is no such folder.
+// readFolder returns the packages of a folder by path; none if the folder does not exist.
 func readFolder(name string) (map[string]archive.Package, error) {
 	f, err := archive.OpenFolder(os.DirFS(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,15 +65,16 @@ func readFolder(name string) (map[string]archive.Package, error) {
 	return packages, nil
 }
 
-// tableFile is the generated file of a package's table.
+// tableFile is the generated file with the table of a package.
 type tableFile struct {
 	path, name string // of the package
-	source     []byte // nil: the file of an earlier run stays
+	source     []byte // nil: keep the file of an earlier run
 }
 
 func (f tableFile) file() string { return "generated_" + identifier(f.path) + ".go" }
 
-// writeTables makes these the generated files of a folder and its package, with an index that has the constraint.
+// writeTables writes the generated files of a folder and removes others. constraint is the build constraint
+// of the index.
 func writeTables(folder, constraint string, files []tableFile) error {
 	old, err := filepath.Glob(filepath.Join(folder, "generated_*.go"))
 	if err != nil {
@@ -105,7 +106,7 @@ func writeTables(folder, constraint string, files []tableFile) error {
 	return os.WriteFile(filepath.Join(folder, "generated_index.go"), source, 0o644)
 }
 
-// index returns the file that lists the tables by yaegi's key.
+// index returns the source of the map from yaegi's keys to the tables.
 func index(name, constraint string, files []tableFile) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(head(name, constraint))

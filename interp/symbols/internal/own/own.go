@@ -1,10 +1,11 @@
-// Package own has the symbols of our public packages. The files that begin with generated_ are generated; see interp/symbols.
+// Package own contains the symbols of our public packages. The files generated_* are generated; see
+// interp/symbols.
 package own
 
 import (
 	"reflect"
 
-	_ "github.com/quernlab/quern/accel/simulated" // cells need no import for accel.Use("simulated"); its table has constants only
+	_ "github.com/quernlab/quern/accel/simulated" // cells can call accel.Use("simulated") without an import; its own table has only constants
 )
 
 // Symbols returns the tables by yaegi's key, import path and package name.

@@ -1,5 +1,5 @@
-// Package supplement has the symbols of the standard library that yaegi's tables, which are of Go 1.22, do not have: those
-// of the Go release that compiles (package release), and some that are not generated.
+// Package supplement contains symbols of the standard library that yaegi's tables, which are for Go 1.22,
+// lack: the symbols of package release and some that are not generated.
 package supplement
 
 import (
@@ -13,6 +13,6 @@ import (
 func Symbols() map[string]map[string]reflect.Value {
 	symbols := release.Current().Symbols()
 	symbols["unsafe/unsafe"] = unsafeFunctions()
-	maps.Copy(symbols, platform()) // neither of the two has a generated table
+	maps.Copy(symbols, platform()) // neither package has a generated table
 	return symbols
 }

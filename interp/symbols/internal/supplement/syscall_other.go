@@ -4,5 +4,5 @@ package supplement
 
 import "reflect"
 
-// platform has what yaegi's table of syscall lacks on this platform: nothing.
+// platform returns the symbols that yaegi's table of syscall lacks on this platform: none.
 func platform() map[string]map[string]reflect.Value { return nil }

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// unsafeFunctions returns the functions of package unsafe that are of one type. Sizeof, Alignof and Offsetof are constants to
-// the front end; Slice and SliceData are generic, and refused.
+// unsafeFunctions returns the functions of package unsafe that are not generic. Sizeof, Alignof and
+// Offsetof are constants for the type checker; Slice and SliceData are generic and rejected.
 func unsafeFunctions() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"Add":        reflect.ValueOf(func(p unsafe.Pointer, length int) unsafe.Pointer { return unsafe.Add(p, length) }),
