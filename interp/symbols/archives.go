@@ -16,7 +16,7 @@ import (
 var ownFiles embed.FS
 
 // ErrPlatform is the error of [Check], and of importers, on a platform for which there are no types.
-var ErrPlatform = errors.New("there are no types of the standard library for this platform: add it to the targets of interp/symbols/internal/generate")
+var ErrPlatform = errors.New("quern has no standard library for this platform: add the platform to interp/symbols/internal/generate/packages.go")
 
 // archives are the opened archives. If several contain a package, the first one counts.
 type archives struct {

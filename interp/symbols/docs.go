@@ -14,16 +14,16 @@ func Doc(path, name string) string {
 	if err != nil {
 		return ""
 	}
-	if docs, ok := unpacked.Load(path); ok {
+	if docs, ok := docCache.Load(path); ok {
 		return docs.(archive.Docs)[name]
 	}
 	docs, err := a.docs(path)
 	if err != nil {
 		return ""
 	}
-	unpacked.Store(path, docs)
+	docCache.Store(path, docs)
 	return docs[name]
 }
 
-// unpacked caches the documentation of packages: import path to archive.Docs.
-var unpacked sync.Map
+// docCache caches the documentation of packages: import path to archive.Docs.
+var docCache sync.Map

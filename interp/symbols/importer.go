@@ -28,24 +28,24 @@ type importer struct {
 
 // UnknownPackageError is the error for an import path that is not compiled in.
 type UnknownPackageError struct {
-	Path  string
-	Maybe []string // importable packages with the same name, best first
+	Path        string
+	Suggestions []string // importable packages with the same name, best first
 }
 
 func (e *UnknownPackageError) Error() string {
 	if e.Path == "C" {
-		return "cgo is not supported: a cell has no C compiler"
+		return "cgo is not supported in cells"
 	}
-	text := fmt.Sprintf("package %q cannot be imported: a cell has packages of the standard library and of quern", e.Path)
+	text := fmt.Sprintf("package %q cannot be imported: cells can import packages of the standard library and of quern", e.Path)
 	if e.Path == "testing/synctest" {
-		return fmt.Sprintf("package %q cannot be imported: its bubbles need a *testing.T of go test", e.Path)
+		return fmt.Sprintf("package %q cannot be imported: it needs the *testing.T of a go test", e.Path)
 	}
 	if m := e.Module(); m != "" {
-		text += fmt.Sprintf(", and those of modules that it gets: add the line %%get %s", m)
+		text += fmt.Sprintf(", and packages of modules: add the line %%get %s", m)
 	}
 	// A path of a module is probably not a misspelled path of one of our packages.
-	if len(e.Maybe) > 0 && (e.Module() == "" || !strings.Contains(e.Maybe[0], ".")) {
-		text += fmt.Sprintf("; did you mean %q?", e.Maybe[0])
+	if len(e.Suggestions) > 0 && (e.Module() == "" || !strings.Contains(e.Suggestions[0], ".")) {
+		text += fmt.Sprintf("; did you mean %q?", e.Suggestions[0])
 	}
 	return text
 }
@@ -92,7 +92,7 @@ func (i *importer) Import(path string) (*types.Package, error) {
 		return p, nil
 	}
 	if a.names[path] == "" {
-		return nil, &UnknownPackageError{Path: path, Maybe: Guess(lastElement(path))}
+		return nil, &UnknownPackageError{Path: path, Suggestions: Guess(lastElement(path))}
 	}
 	data, err := a.types(path)
 	if err != nil {

@@ -55,7 +55,7 @@ func TestImportOrder(t *testing.T) {
 		}
 		fn := imported["net/http"].Scope().Lookup("NewRequestWithContext").(*types.Func)
 		if got, want := fn.Signature().Params().At(0).Type(), imported["context"].Scope().Lookup("Context").Type(); !types.Identical(got, want) {
-			t.Errorf("%v: http's context.Context is another than context's", paths)
+			t.Errorf("%v: net/http and context have different types context.Context", paths)
 		}
 		for path, p := range imported {
 			if again, err := importer.Import(path); err != nil || again != p {
@@ -74,8 +74,8 @@ func TestImportUnknown(t *testing.T) {
 			t.Errorf("import %q: %v, want an UnknownPackageError", path, err)
 			continue
 		}
-		if len(unknown.Maybe) > 0 != (maybe != "") || maybe != "" && unknown.Maybe[0] != maybe {
-			t.Errorf("import %q: maybe %q, want %q", path, unknown.Maybe, maybe)
+		if len(unknown.Suggestions) > 0 != (maybe != "") || maybe != "" && unknown.Suggestions[0] != maybe {
+			t.Errorf("import %q: suggestions %q, want %q", path, unknown.Suggestions, maybe)
 		}
 	}
 }

@@ -112,7 +112,7 @@ var byName = sync.OnceValue(func() map[string][]string {
 			}
 			return len(preferred[name])
 		}
-		theirs := func(path string) int {
+		foreign := func(path string) int {
 			if strings.HasPrefix(path, module) {
 				return 0
 			}
@@ -121,7 +121,7 @@ var byName = sync.OnceValue(func() map[string][]string {
 		slices.SortFunc(paths, func(a, b string) int {
 			return cmp.Or(
 				cmp.Compare(rank(a), rank(b)),
-				cmp.Compare(theirs(a), theirs(b)),
+				cmp.Compare(foreign(a), foreign(b)),
 				cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")),
 				cmp.Compare(a, b),
 			)

@@ -33,7 +33,7 @@ func TestGuess(t *testing.T) {
 func TestGuessIsTheCallers(t *testing.T) {
 	symbols.Guess("rand")[0] = "changed"
 	if got := symbols.Guess("rand")[0]; got != "math/rand/v2" {
-		t.Errorf("a change of one result shows in the next: %q", got)
+		t.Errorf("the caller can change the result of later calls: %q", got)
 	}
 }
 

@@ -12,9 +12,9 @@ var refused = map[string]map[string]string{
 	},
 }
 
-const noTypes = "it does not see the names and methods of types of cells; use encoding/json"
+const noTypes = "it does not see the field names and methods of types of cells; use encoding/json"
 
-const noFrames = "it would give places in the interpreter; runtime.Caller gives those in cells"
+const noFrames = "it would report positions in the interpreter; runtime.Caller reports positions in cells"
 
 // Refused returns the reason why a cell cannot use an exported name, or a field, of a package; "" if it
 // can.

@@ -33,7 +33,7 @@ var differs = map[string]string{
 	"log/example_test.go Logger_Output":  "names a file, which is a cell here",
 	"log/slog/example_wrap_test.go":      "AddSource of log/slog is refused",
 	"net/http/cookiejar/example_test.go": "uses names of another file",
-	"runtime/example_test.go":            "there is no runtime.AddCleanup",
+	"runtime/example_test.go":            "runtime.AddCleanup is missing",
 	"testing/slogtest/example_test.go":   "testing/slogtest cannot be imported",
 }
 
@@ -138,7 +138,7 @@ func known(t *testing.T, name string, err error) bool {
 	reason, ok := differs[name]
 	switch {
 	case ok && err == nil:
-		t.Errorf("%s is right now: take it out of differs", name)
+		t.Errorf("%s has no difference: remove it from differs", name)
 	case ok:
 		t.Logf("known: %s", reason)
 	case err != nil:

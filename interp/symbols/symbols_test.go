@@ -116,7 +116,7 @@ func mismatch(object types.Object, value reflect.Value) string {
 		}
 	case *types.TypeName:
 		if value.Kind() != reflect.Pointer || !value.IsNil() {
-			return "is no type"
+			return "is not a type"
 		}
 		t := value.Type().Elem()
 		if i, ok := o.Type().Underlying().(*types.Interface); ok && i.NumMethods() != t.NumMethod() {
@@ -132,11 +132,11 @@ func mismatch(object types.Object, value reflect.Value) string {
 func TestPackagesAreTheCallers(t *testing.T) {
 	symbols.Packages()["fmt/fmt"]["Println"] = reflect.ValueOf(1)
 	if got := symbols.Packages()["fmt/fmt"]["Println"].Kind(); got != reflect.Func {
-		t.Errorf("a change of one result shows in the next: fmt.Println is a %s", got)
+		t.Errorf("the caller can change the result of later calls: fmt.Println is a %s", got)
 	}
 }
 
-func TestNoEngine(t *testing.T) {
+func TestNoYaegi(t *testing.T) {
 	for key := range symbols.Packages() {
 		if strings.Contains(key, "yaegi") {
 			t.Errorf("cells can import %s", key)

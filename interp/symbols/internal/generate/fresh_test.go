@@ -35,7 +35,7 @@ func TestFresh(t *testing.T) {
 			continue
 		}
 		if _, ok := previous[p.ImportPath]; !ok {
-			t.Errorf("%s is not in own: go run ./internal/generate -own in interp/symbols", p.ImportPath)
+			t.Errorf("%s is not in own: run go run ./internal/generate -own in interp/symbols", p.ImportPath)
 			continue
 		}
 		source, err := read(p)
@@ -51,15 +51,15 @@ func TestFresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !maps.Equal(previous[p.ImportPath].Docs, text) {
-			t.Errorf("the documentation in own is stale, go run ./internal/generate -own in interp/symbols: it is not that of %s", p.ImportPath)
+			t.Errorf("the documentation of %s in own is stale: run go run ./internal/generate -own in interp/symbols", p.ImportPath)
 		}
 		if got, want := api(archived), api(source); got != want {
-			t.Errorf("own is stale, go run ./internal/generate -own in interp/symbols: it has of %s\n%s\nand the source has\n%s", p.ImportPath, got, want)
+			t.Errorf("%s in own is stale, run go run ./internal/generate -own in interp/symbols: it has\n%s\nand the source has\n%s", p.ImportPath, got, want)
 		}
 		delete(previous, p.ImportPath)
 	}
 	for path := range previous {
-		t.Errorf("%s is in own and no longer there: go run ./internal/generate -own in interp/symbols", path)
+		t.Errorf("%s in own no longer exists: run go run ./internal/generate -own in interp/symbols", path)
 	}
 }
 

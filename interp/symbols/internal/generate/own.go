@@ -28,20 +28,20 @@ func generateOwn() error {
 	}
 	var described []archive.Package
 	var files []tableFile
-	hidden := make(hiddenTypes)
+	aliased := make(aliasedTypes)
 	for _, p := range packages {
 		if !importable(p.ImportPath) || p.Name == "main" {
 			continue
 		}
 		if problem := p.problem(); problem != "" {
 			problem, _, _ = strings.Cut(strings.TrimSpace(problem), "\n")
-			fmt.Printf("left as it was: %s: %s\n", p.ImportPath, problem)
+			fmt.Printf("files kept: %s: %s\n", p.ImportPath, problem)
 			if p, ok := previous[p.ImportPath]; ok {
 				pkg, err := gcexportdata.Read(bytes.NewReader(p.Types), token.NewFileSet(), make(map[string]*types.Package), p.Path)
 				if err != nil {
 					return fmt.Errorf("types of %s in own: %w", p.Path, err)
 				}
-				hidden.add(pkg)
+				aliased.add(pkg)
 				described = append(described, p)
 				files = append(files, tableFile{path: p.Path, name: p.Name})
 			}
@@ -52,7 +52,7 @@ func generateOwn() error {
 			return err
 		}
 		described = append(described, entry)
-		hidden.add(pkg)
+		aliased.add(pkg)
 		if t := newTable(pkg, func(string, string) bool { return true }); !t.empty() {
 			source, err := t.source("own", "")
 			if err != nil {
@@ -61,7 +61,7 @@ func generateOwn() error {
 			files = append(files, tableFile{path: p.ImportPath, name: p.Name, source: source})
 		}
 	}
-	entries, err := hidden.describe()
+	entries, err := aliased.describe()
 	if err != nil {
 		return err
 	}
@@ -71,12 +71,12 @@ func generateOwn() error {
 	return writeTables(filepath.Join("internal", "own"), "", files)
 }
 
-// hiddenTypes are types of internal packages for which a public package declares an alias, by path and
+// aliasedTypes are types of internal packages for which a public package declares an alias, by path and
 // name. The documentation of their methods is looked up by the internal path.
-type hiddenTypes map[string]map[string]bool
+type aliasedTypes map[string]map[string]bool
 
-// add adds the hidden types among the exported names of a package.
-func (h hiddenTypes) add(pkg *types.Package) {
+// add adds the aliased types among the exported names of a package.
+func (h aliasedTypes) add(pkg *types.Package) {
 	for _, name := range pkg.Scope().Names() {
 		object, ok := pkg.Scope().Lookup(name).(*types.TypeName)
 		if !ok || !object.Exported() || !object.IsAlias() {
@@ -96,7 +96,7 @@ func (h hiddenTypes) add(pkg *types.Package) {
 }
 
 // describe returns entries with only the documentation of the types.
-func (h hiddenTypes) describe() ([]archive.Package, error) {
+func (h aliasedTypes) describe() ([]archive.Package, error) {
 	if len(h) == 0 {
 		return nil, nil
 	}

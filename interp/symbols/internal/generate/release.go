@@ -29,7 +29,7 @@ func running() (release, error) {
 	number, ok := strings.CutPrefix(version.Lang(runtime.Version()), "go1.")
 	n, err := strconv.Atoi(number)
 	if !ok || err != nil {
-		return 0, fmt.Errorf("%s is not a release of Go 1: run the generator with one, for instance by GOTOOLCHAIN", runtime.Version())
+		return 0, fmt.Errorf("%s is not a Go 1 release: run the generator with one, for example by setting GOTOOLCHAIN", runtime.Version())
 	}
 	return release(n), nil
 }
@@ -136,7 +136,7 @@ func generatedReleases() ([]release, error) {
 	}
 	for i, r := range all {
 		if r != all[0]+release(i) {
-			return nil, fmt.Errorf("there is no folder %s: run the generator with %s, or remove the older folders", (all[0] + release(i)).folder(), all[0]+release(i))
+			return nil, fmt.Errorf("the folder %s is missing: run the generator with %s, or remove the older folders", (all[0] + release(i)).folder(), all[0]+release(i))
 		}
 	}
 	return all, nil

@@ -91,7 +91,7 @@ func writeTables(folder, constraint string, files []tableFile) error {
 	for _, f := range files {
 		if f.source == nil {
 			if !slices.Contains(old, filepath.Join(folder, f.file())) {
-				return fmt.Errorf("%s: there is no table of an earlier run", f.path)
+				return fmt.Errorf("%s: no table from an earlier run", f.path)
 			}
 			continue
 		}
