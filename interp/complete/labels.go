@@ -6,8 +6,8 @@ import (
 )
 
 // addLabels adds the labels that a branch statement may use: for goto, all labels of its function; for
-// break, labels of the enclosing statements; for continue, labels of the enclosing loops. path leads from
-// the file to the label.
+// break, labels of the enclosing statements; for continue, labels of the enclosing loops. nodes is the
+// path from the file to the label.
 func (l *list) addLabels(branch *ast.BranchStmt, nodes []ast.Node) {
 	var function ast.Node
 	for i := len(nodes) - 1; i >= 0 && function == nil; i-- {

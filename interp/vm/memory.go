@@ -110,7 +110,7 @@ func (y *memoryType) copy(dst, src unsafe.Pointer) {
 	}
 }
 
-// maxStackSwap is the size up to which values without pointers are swapped by way of the stack.
+// maxStackSwap is the size up to which values without pointers are swapped in a buffer on the stack.
 const maxStackSwap = 64
 
 // swap exchanges the values at x and z. They must be the same variable or not overlap.

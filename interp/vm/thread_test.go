@@ -81,14 +81,14 @@ func TestClosures(t *testing.T) {
 	c := &closure{function: &Function{}}
 	m := &VM{}
 	if closureOf(functionPointer(m.makeValue(c, reflect.TypeFor[func(int) string]()))) != c {
-		t.Error("a function value of the machine is not known")
+		t.Error("the VM does not recognize its own function value")
 	}
 	other := func() {}
 	if closureOf(functionPointer(reflect.ValueOf(other))) != nil {
-		t.Error("a compiled function is taken for one of the machine")
+		t.Error("the VM takes a compiled function for its own")
 	}
 	made := reflect.MakeFunc(reflect.TypeFor[func()](), func([]reflect.Value) []reflect.Value { return nil })
 	if closureOf(functionPointer(made)) != nil {
-		t.Error("another function of package reflect is taken for one of the machine")
+		t.Error("the VM takes another function made by package reflect for its own")
 	}
 }
