@@ -122,10 +122,10 @@ func (p *program) nameAll() []Problem {
 		_, wasType := before.(*types.TypeName)
 		switch {
 		case (isType || wasType) && used && before != nil:
-			problems = append(problems, p.defined(o, fmt.Sprintf("redefines the type %s of cell %d, and a program would print one of the types under another name",
+			problems = append(problems, p.definitionProblem(o, fmt.Sprintf("redefines the type %s of cell %d, and a program would print one of the types under another name",
 				name, p.first[before].number)))
 		case isType && (used || builtin):
-			problems = append(problems, p.defined(o, fmt.Sprintf("the type %s has the name of another declaration or a predeclared name: rename it", name)))
+			problems = append(problems, p.definitionProblem(o, fmt.Sprintf("the type %s has the name of another declaration or a predeclared name: rename it", name)))
 		case strings.HasPrefix(name, "initʹ"):
 			name = p.fresh("initialize")
 		case used || builtin:
@@ -148,8 +148,8 @@ func (p *program) nameAll() []Problem {
 	return problems
 }
 
-// defined returns a problem with a definition.
-func (p *program) defined(o types.Object, reason string) Problem {
+// definitionProblem returns a problem with a definition.
+func (p *program) definitionProblem(o types.Object, reason string) Problem {
 	c := p.first[o]
 	for _, offset := range c.sorted(0, len(c.Source)) {
 		if f := c.references[offset]; f.object == o && f.defines {
@@ -174,7 +174,7 @@ func (p *program) unnameable() []Problem {
 			continue
 		}
 		if t := p.hidden(v.Type(), map[types.Type]bool{}); t != "" {
-			problems = append(problems, p.defined(o, fmt.Sprintf("other cells or functions use %s, but the program cannot name its type %s", v.Name(), t)))
+			problems = append(problems, p.definitionProblem(o, fmt.Sprintf("other cells or functions use %s, but the program cannot name its type %s", v.Name(), t)))
 		}
 	}
 	return problems

@@ -15,59 +15,59 @@ func results0(c *callSignature) adapter {
 	case 1:
 		switch c.out[0].class {
 		case classInteger:
-			return one0[int64](c)
+			return oneResult0[int64](c)
 		case classSmall:
-			return one0[uint32](c)
+			return oneResult0[uint32](c)
 		case classFloat:
-			return one0[float64](c)
+			return oneResult0[float64](c)
 		case classString:
-			return one0[string](c)
+			return oneResult0[string](c)
 		case classPointer:
-			return one0[unsafe.Pointer](c)
+			return oneResult0[unsafe.Pointer](c)
 		case classSlice:
-			return one0[[]byte](c)
+			return oneResult0[[]byte](c)
 		case classInterface:
-			return one0[any](c)
+			return oneResult0[any](c)
 		}
 	case 2:
 		switch c.out[1].class {
 		case classInteger:
-			return two0[int64](c)
+			return twoResults0[int64](c)
 		case classSmall:
-			return two0[uint32](c)
+			return twoResults0[uint32](c)
 		case classInterface:
-			return two0[any](c)
+			return twoResults0[any](c)
 		}
 	}
 	return nil
 }
 
-func one0[R any](c *callSignature) adapter {
+func oneResult0[R any](c *callSignature) adapter {
 	r := c.out[0]
 	return func(f, nb, sb unsafe.Pointer) { storeResult(nb, sb, r, reinterpret[func() R](f)()) }
 }
 
-func two0[S any](c *callSignature) adapter {
+func twoResults0[S any](c *callSignature) adapter {
 	switch c.out[0].class {
 	case classInteger:
-		return both0[int64, S](c)
+		return bothResults0[int64, S](c)
 	case classSmall:
-		return both0[uint32, S](c)
+		return bothResults0[uint32, S](c)
 	case classFloat:
-		return both0[float64, S](c)
+		return bothResults0[float64, S](c)
 	case classString:
-		return both0[string, S](c)
+		return bothResults0[string, S](c)
 	case classPointer:
-		return both0[unsafe.Pointer, S](c)
+		return bothResults0[unsafe.Pointer, S](c)
 	case classSlice:
-		return both0[[]byte, S](c)
+		return bothResults0[[]byte, S](c)
 	case classInterface:
-		return both0[any, S](c)
+		return bothResults0[any, S](c)
 	}
 	return nil
 }
 
-func both0[R, S any](c *callSignature) adapter {
+func bothResults0[R, S any](c *callSignature) adapter {
 	r, s := c.out[0], c.out[1]
 	return func(f, nb, sb unsafe.Pointer) {
 		v, w := reinterpret[func() (R, S)](f)()
@@ -84,61 +84,61 @@ func results1[A any](c *callSignature) adapter {
 	case 1:
 		switch c.out[0].class {
 		case classInteger:
-			return one1[A, int64](c)
+			return oneResult1[A, int64](c)
 		case classSmall:
-			return one1[A, uint32](c)
+			return oneResult1[A, uint32](c)
 		case classFloat:
-			return one1[A, float64](c)
+			return oneResult1[A, float64](c)
 		case classString:
-			return one1[A, string](c)
+			return oneResult1[A, string](c)
 		case classPointer:
-			return one1[A, unsafe.Pointer](c)
+			return oneResult1[A, unsafe.Pointer](c)
 		case classSlice:
-			return one1[A, []byte](c)
+			return oneResult1[A, []byte](c)
 		case classInterface:
-			return one1[A, any](c)
+			return oneResult1[A, any](c)
 		}
 	case 2:
 		switch c.out[1].class {
 		case classInteger:
-			return two1[A, int64](c)
+			return twoResults1[A, int64](c)
 		case classSmall:
-			return two1[A, uint32](c)
+			return twoResults1[A, uint32](c)
 		case classInterface:
-			return two1[A, any](c)
+			return twoResults1[A, any](c)
 		}
 	}
 	return nil
 }
 
-func one1[A, R any](c *callSignature) adapter {
+func oneResult1[A, R any](c *callSignature) adapter {
 	x, r := c.in[0], c.out[0]
 	return func(f, nb, sb unsafe.Pointer) {
 		storeResult(nb, sb, r, reinterpret[func(A) R](f)(*argumentAt[A](nb, sb, x)))
 	}
 }
 
-func two1[A, S any](c *callSignature) adapter {
+func twoResults1[A, S any](c *callSignature) adapter {
 	switch c.out[0].class {
 	case classInteger:
-		return both1[A, int64, S](c)
+		return bothResults1[A, int64, S](c)
 	case classSmall:
-		return both1[A, uint32, S](c)
+		return bothResults1[A, uint32, S](c)
 	case classFloat:
-		return both1[A, float64, S](c)
+		return bothResults1[A, float64, S](c)
 	case classString:
-		return both1[A, string, S](c)
+		return bothResults1[A, string, S](c)
 	case classPointer:
-		return both1[A, unsafe.Pointer, S](c)
+		return bothResults1[A, unsafe.Pointer, S](c)
 	case classSlice:
-		return both1[A, []byte, S](c)
+		return bothResults1[A, []byte, S](c)
 	case classInterface:
-		return both1[A, any, S](c)
+		return bothResults1[A, any, S](c)
 	}
 	return nil
 }
 
-func both1[A, R, S any](c *callSignature) adapter {
+func bothResults1[A, R, S any](c *callSignature) adapter {
 	x, r, s := c.in[0], c.out[0], c.out[1]
 	return func(f, nb, sb unsafe.Pointer) {
 		v, w := reinterpret[func(A) (R, S)](f)(*argumentAt[A](nb, sb, x))
@@ -157,28 +157,28 @@ func results2[A, B any](c *callSignature) adapter {
 	case 1:
 		switch c.out[0].class {
 		case classInteger:
-			return one2[A, B, int64](c)
+			return oneResult2[A, B, int64](c)
 		case classSmall:
-			return one2[A, B, uint32](c)
+			return oneResult2[A, B, uint32](c)
 		case classFloat:
-			return one2[A, B, float64](c)
+			return oneResult2[A, B, float64](c)
 		case classString:
-			return one2[A, B, string](c)
+			return oneResult2[A, B, string](c)
 		case classPointer:
-			return one2[A, B, unsafe.Pointer](c)
+			return oneResult2[A, B, unsafe.Pointer](c)
 		case classSlice:
-			return one2[A, B, []byte](c)
+			return oneResult2[A, B, []byte](c)
 		case classInterface:
-			return one2[A, B, any](c)
+			return oneResult2[A, B, any](c)
 		}
 	case 2:
 		switch c.out[1].class {
 		case classInteger:
-			return two2[A, B, int64](c)
+			return twoResults2[A, B, int64](c)
 		case classSmall:
-			return two2[A, B, uint32](c)
+			return twoResults2[A, B, uint32](c)
 		case classInterface:
-			return two2[A, B, any](c)
+			return twoResults2[A, B, any](c)
 		}
 	case 3:
 		if c.out[0].class == classString && c.out[1].class == classString && c.out[2].class == classSmall {
@@ -188,34 +188,34 @@ func results2[A, B any](c *callSignature) adapter {
 	return nil
 }
 
-func one2[A, B, R any](c *callSignature) adapter {
+func oneResult2[A, B, R any](c *callSignature) adapter {
 	x, y, r := c.in[0], c.in[1], c.out[0]
 	return func(f, nb, sb unsafe.Pointer) {
 		storeResult(nb, sb, r, reinterpret[func(A, B) R](f)(*argumentAt[A](nb, sb, x), *argumentAt[B](nb, sb, y)))
 	}
 }
 
-func two2[A, B, S any](c *callSignature) adapter {
+func twoResults2[A, B, S any](c *callSignature) adapter {
 	switch c.out[0].class {
 	case classInteger:
-		return both2[A, B, int64, S](c)
+		return bothResults2[A, B, int64, S](c)
 	case classSmall:
-		return both2[A, B, uint32, S](c)
+		return bothResults2[A, B, uint32, S](c)
 	case classFloat:
-		return both2[A, B, float64, S](c)
+		return bothResults2[A, B, float64, S](c)
 	case classString:
-		return both2[A, B, string, S](c)
+		return bothResults2[A, B, string, S](c)
 	case classPointer:
-		return both2[A, B, unsafe.Pointer, S](c)
+		return bothResults2[A, B, unsafe.Pointer, S](c)
 	case classSlice:
-		return both2[A, B, []byte, S](c)
+		return bothResults2[A, B, []byte, S](c)
 	case classInterface:
-		return both2[A, B, any, S](c)
+		return bothResults2[A, B, any, S](c)
 	}
 	return nil
 }
 
-func both2[A, B, R, S any](c *callSignature) adapter {
+func bothResults2[A, B, R, S any](c *callSignature) adapter {
 	x, y, r, s := c.in[0], c.in[1], c.out[0], c.out[1]
 	return func(f, nb, sb unsafe.Pointer) {
 		v, w := reinterpret[func(A, B) (R, S)](f)(*argumentAt[A](nb, sb, x), *argumentAt[B](nb, sb, y))
@@ -234,25 +234,25 @@ func results3[A, B, C any](c *callSignature) adapter {
 	case 1:
 		switch c.out[0].class {
 		case classInteger:
-			return one3[A, B, C, int64](c)
+			return oneResult3[A, B, C, int64](c)
 		case classSmall:
-			return one3[A, B, C, uint32](c)
+			return oneResult3[A, B, C, uint32](c)
 		case classFloat:
-			return one3[A, B, C, float64](c)
+			return oneResult3[A, B, C, float64](c)
 		case classString:
-			return one3[A, B, C, string](c)
+			return oneResult3[A, B, C, string](c)
 		case classPointer:
-			return one3[A, B, C, unsafe.Pointer](c)
+			return oneResult3[A, B, C, unsafe.Pointer](c)
 		case classSlice:
-			return one3[A, B, C, []byte](c)
+			return oneResult3[A, B, C, []byte](c)
 		case classInterface:
-			return one3[A, B, C, any](c)
+			return oneResult3[A, B, C, any](c)
 		}
 	}
 	return nil
 }
 
-func one3[A, B, C, R any](c *callSignature) adapter {
+func oneResult3[A, B, C, R any](c *callSignature) adapter {
 	x, y, z, r := c.in[0], c.in[1], c.in[2], c.out[0]
 	return func(f, nb, sb unsafe.Pointer) {
 		storeResult(nb, sb, r, reinterpret[func(A, B, C) R](f)(*argumentAt[A](nb, sb, x), *argumentAt[B](nb, sb, y), *argumentAt[C](nb, sb, z)))

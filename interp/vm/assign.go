@@ -34,7 +34,7 @@ func (c *compiler) assignAll(n ast.Node, lhs, rhs []ast.Expr) {
 	}
 	// Go evaluates the operands of the left side before the right side, but checks them when it assigns.
 	for _, e := range lhs {
-		if !c.checkedByStore(e) && (c.anyCalls(rhs) || c.calls(e)) {
+		if !c.checkedByStore(e) && (c.anyHasCalls(rhs) || c.hasCalls(e)) {
 			c.fail(n, "a call in an assignment to a field or element of an element")
 		}
 	}
@@ -56,7 +56,7 @@ func (c *compiler) swap(lhs, rhs []ast.Expr) bool {
 	var elements [2]*ast.IndexExpr
 	for i, e := range lhs {
 		x, ok := ast.Unparen(e).(*ast.IndexExpr)
-		if !ok || !c.simple(x.X) || !c.simple(x.Index) || !c.sameExpr(x, rhs[1-i]) {
+		if !ok || !c.isSimple(x.X) || !c.isSimple(x.Index) || !c.sameExpr(x, rhs[1-i]) {
 			return false
 		}
 		if _, ok := c.typeOf(x.X).Underlying().(*types.Slice); !ok {
@@ -78,13 +78,13 @@ func (c *compiler) swap(lhs, rhs []ast.Expr) bool {
 	return true
 }
 
-// simple reports whether evaluating e only reads variables.
-func (c *compiler) simple(e ast.Expr) bool {
+// isSimple reports whether evaluating e only reads variables.
+func (c *compiler) isSimple(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident, *ast.BasicLit:
 		return true
 	case *ast.BinaryExpr:
-		return (e.Op == token.ADD || e.Op == token.SUB) && c.simple(e.X) && c.simple(e.Y)
+		return (e.Op == token.ADD || e.Op == token.SUB) && c.isSimple(e.X) && c.isSimple(e.Y)
 	}
 	return false
 }
@@ -163,9 +163,9 @@ func (c *compiler) checkedByStore(e ast.Expr) bool {
 	return false
 }
 
-func (c *compiler) anyCalls(list []ast.Expr) bool {
+func (c *compiler) anyHasCalls(list []ast.Expr) bool {
 	for _, e := range list {
-		if c.calls(e) {
+		if c.hasCalls(e) {
 			return true
 		}
 	}
@@ -181,10 +181,10 @@ func (c *compiler) assignOne(n ast.Node, lhs, rhs ast.Expr) {
 		return
 	}
 	t := c.typeOf(lhs)
-	if c.calls(rhs) && c.calls(lhs) && !c.checkedByStore(lhs) {
+	if c.hasCalls(rhs) && c.hasCalls(lhs) && !c.checkedByStore(lhs) {
 		c.fail(n, "calls on both sides of an assignment")
 	}
-	if (c.calls(rhs) || c.mayPanic(rhs) && !c.calls(lhs)) && !c.checkedByStore(lhs) {
+	if (c.hasCalls(rhs) || c.mayPanic(rhs) && !c.hasCalls(lhs)) && !c.checkedByStore(lhs) {
 		x := c.exprTo(rhs, t, nil)
 		c.set(c.locate(lhs), x)
 		return
@@ -221,7 +221,7 @@ func (c *compiler) mayPanic(e ast.Expr) (may bool) {
 func (c *compiler) update(s *ast.AssignStmt) {
 	o := operators[s.Tok]
 	lhs, rhs := s.Lhs[0], s.Rhs[0]
-	if c.calls(rhs) && (c.calls(lhs) || !c.checkedByStore(lhs)) {
+	if c.hasCalls(rhs) && (c.hasCalls(lhs) || !c.checkedByStore(lhs)) {
 		c.fail(s, "a call in an assignment with an operator")
 	}
 	p := c.locate(lhs)

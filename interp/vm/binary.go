@@ -35,8 +35,8 @@ func (c *compiler) binary(e *ast.BinaryExpr, want *operand) operand {
 	return c.arithmetic(e, e.Op, s, x, e.Y, want)
 }
 
-// calls reports whether evaluating e may call functions, which may have side effects.
-func (c *compiler) calls(e ast.Node) (found bool) {
+// hasCalls reports whether evaluating e may call functions, which may have side effects.
+func (c *compiler) hasCalls(e ast.Node) (found bool) {
 	if e == nil {
 		return false
 	}
@@ -82,7 +82,7 @@ func (c *compiler) arithmetic(n ast.Node, o token.Token, s shape, x operand, rig
 	}
 	kind := s.typ.Kind()
 	if kind != reflect.Float64 && kind != reflect.Float32 {
-		if k, ok := c.small(right); ok {
+		if k, ok := c.smallConstant(right); ok {
 			signed := isSigned(kind)
 			switch {
 			case o == token.ADD:

@@ -60,7 +60,7 @@ func (c *compiler) receiver(x *ast.SelectorExpr, path []int, recv types.Type, wa
 		case inSliceElement:
 			receiver.reg = c.elementAddress(p)
 		case inMemory:
-			receiver.reg = c.check(p)
+			receiver.reg = c.checkedAddress(p)
 		default:
 			c.fail(x, "the address of the receiver")
 		}

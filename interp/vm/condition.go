@@ -121,7 +121,7 @@ func (c *compiler) compareAndJump(e *ast.BinaryExpr, value bool, l *label, loop 
 		}
 	}
 	if !isFloat {
-		if k, ok := c.small(e.Y); ok && (isSigned(kind) || o == token.EQL || o == token.NEQ) {
+		if k, ok := c.smallConstant(e.Y); ok && (isSigned(kind) || o == token.EQL || o == token.NEQ) {
 			x := c.expr(e.X, nil)
 			c.jump(l, opNamed(prefix+constantRelationNames[o]+"K"), x.reg, 0, k)
 			return true

@@ -5,8 +5,8 @@ import (
 	"go/types"
 )
 
-// defined returns the local variable that e declares; nil if e is assigned to.
-func (c *compiler) defined(e ast.Expr) *types.Var {
+// declaredVariable returns the local variable that e declares; nil if e is assigned to.
+func (c *compiler) declaredVariable(e ast.Expr) *types.Var {
 	id, ok := e.(*ast.Ident)
 	if !ok || id.Name == "_" {
 		return nil
@@ -26,7 +26,7 @@ func isBlank(e ast.Expr) bool {
 // define compiles x, y := a, b and var x, y = a, b.
 func (c *compiler) define(n ast.Node, lhs, rhs []ast.Expr) {
 	if len(lhs) == 1 && len(rhs) == 1 {
-		if v := c.defined(lhs[0]); v != nil {
+		if v := c.declaredVariable(lhs[0]); v != nil {
 			c.defineOne(v, rhs[0])
 			return
 		}
@@ -36,7 +36,7 @@ func (c *compiler) define(n ast.Node, lhs, rhs []ast.Expr) {
 	variables := make([]*types.Var, len(lhs))
 	registers := make([]uint16, len(lhs))
 	for i, e := range lhs {
-		if v := c.defined(e); v != nil {
+		if v := c.declaredVariable(e); v != nil {
 			variables[i] = v
 			s := c.shape(e, c.subst(v.Type()))
 			if _, done := c.hoisted[v]; !done {

@@ -196,8 +196,8 @@ func bitsOf(v constant.Value, kind reflect.Kind) (int64, bool) {
 	return 0, false
 }
 
-// small returns the value of an integer constant that fits into an instruction.
-func (c *compiler) small(e ast.Expr) (int32, bool) {
+// smallConstant returns the value of an integer constant that fits into an instruction.
+func (c *compiler) smallConstant(e ast.Expr) (int32, bool) {
 	tv, ok := c.source.Info.Types[e]
 	if !ok || tv.Value == nil {
 		return 0, false
@@ -337,7 +337,7 @@ func (c *compiler) addressOf(e *ast.UnaryExpr, want *operand) operand {
 	p := c.locate(x)
 	switch p.kind {
 	case inMemory:
-		return c.moveInto(operand{shape: s, reg: c.check(p)}, want)
+		return c.moveInto(operand{shape: s, reg: c.checkedAddress(p)}, want)
 	case inSliceElement:
 		at := c.elementAddress(p)
 		return c.moveInto(operand{shape: s, reg: at}, want)
@@ -346,8 +346,8 @@ func (c *compiler) addressOf(e *ast.UnaryExpr, want *operand) operand {
 	return operand{}
 }
 
-// check returns the address of a location, after a nil check.
-func (c *compiler) check(p location) uint16 {
+// checkedAddress returns the address of a location, after a nil check.
+func (c *compiler) checkedAddress(p location) uint16 {
 	if p.offset == 0 && p.nonNil {
 		return p.reg
 	}

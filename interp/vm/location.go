@@ -156,7 +156,7 @@ func (c *compiler) arrayElement(e *ast.IndexExpr, p location, t *types.Array) lo
 	if t.Len() > 1<<30 || size > 1<<30 {
 		c.fail(e, "an array of more than 1 GB")
 	}
-	if k, ok := c.small(e.Index); ok {
+	if k, ok := c.smallConstant(e.Index); ok {
 		if offset := int64(p.offset) + int64(k)*size; offset < 1<<30 {
 			return location{kind: inMemory, shape: s, reg: p.reg, offset: int32(offset), nonNil: p.nonNil}
 		}
@@ -164,7 +164,7 @@ func (c *compiler) arrayElement(e *ast.IndexExpr, p location, t *types.Array) lo
 	i := c.expr(e.Index, nil)
 	base := p.reg
 	if p.offset != 0 {
-		base = c.check(p)
+		base = c.checkedAddress(p)
 	}
 	at := c.referenceRegister()
 	c.emit(opAxAddr, at, base, i.reg, int32(size), int32(t.Len()))
@@ -201,7 +201,7 @@ func (c *compiler) get(p location, want *operand) operand {
 	case inMemory:
 		if p.file == memory && !p.nonNil {
 			// Go reads the value here, so a nil pointer must panic now.
-			return operand{shape: p.shape, reg: c.check(p)}
+			return operand{shape: p.shape, reg: c.checkedAddress(p)}
 		}
 		return c.load(p.shape, p.reg, p.offset, want)
 	case inSliceElement:
@@ -289,7 +289,7 @@ func (c *compiler) sliceExpr(e *ast.SliceExpr, want *operand) operand {
 		if p.kind != inMemory {
 			c.fail(e, "a slice of this expression")
 		}
-		base, length = c.check(p), int(a.Len())
+		base, length = c.checkedAddress(p), int(a.Len())
 	} else {
 		base = c.expr(e.X, nil).reg
 	}

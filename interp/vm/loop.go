@@ -51,7 +51,7 @@ func (c *compiler) renewLoopVariables(s *ast.ForStmt) {
 		return
 	}
 	for _, e := range a.Lhs {
-		v := c.defined(e)
+		v := c.declaredVariable(e)
 		if v == nil || !c.facts.escapes[v] {
 			continue
 		}
@@ -85,7 +85,7 @@ func (c *compiler) countAndJump(s *ast.ForStmt, begin *label) bool {
 		if post.Tok != token.ADD_ASSIGN || c.localInt(post.Lhs[0]) != i {
 			return false
 		}
-		k, ok := c.small(post.Rhs[0])
+		k, ok := c.smallConstant(post.Rhs[0])
 		if !ok {
 			return false
 		}
@@ -93,7 +93,7 @@ func (c *compiler) countAndJump(s *ast.ForStmt, begin *label) bool {
 	default:
 		return false
 	}
-	if k, ok := c.small(cond.Y); ok && step == 1 {
+	if k, ok := c.smallConstant(cond.Y); ok && step == 1 {
 		o := opLoopIncLtK
 		if cond.Op == token.LEQ {
 			o = opLoopIncLeK

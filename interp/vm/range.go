@@ -26,7 +26,7 @@ func (r *rangeLoop) assign(e ast.Expr, x operand, t types.Type) {
 	}
 	c := r.c
 	if r.s.Tok == token.DEFINE {
-		if v := c.defined(e); v != nil {
+		if v := c.declaredVariable(e); v != nil {
 			s := c.shape(e, c.subst(v.Type()))
 			at := noRegister
 			if _, ok := c.hoisted[v]; !ok {
@@ -99,7 +99,7 @@ func (r *rangeLoop) slice(elem types.Type) {
 // assignOwned is assign for a value in a temporary register, which may become the register of the variable.
 func (r *rangeLoop) assignOwned(e ast.Expr, x operand, t types.Type) {
 	c := r.c
-	if v := c.defined(e); v != nil && r.s.Tok == token.DEFINE && x.file != memory && !c.facts.escapes[v] {
+	if v := c.declaredVariable(e); v != nil && r.s.Tok == token.DEFINE && x.file != memory && !c.facts.escapes[v] {
 		c.variables[v] = &variable{shape: x.shape, reg: x.reg}
 		return
 	}
@@ -133,7 +133,7 @@ func (r *rangeLoop) arrayPointer(t *types.Array) {
 // Go, x is not evaluated if it contains no call.
 func (r *rangeLoop) overLength(t *types.Array) bool {
 	c := r.c
-	if isUsed(r.s.Value) || c.calls(r.s.X) {
+	if isUsed(r.s.Value) || c.hasCalls(r.s.X) {
 		return false
 	}
 	n := c.scalarRegister()

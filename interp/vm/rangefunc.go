@@ -202,7 +202,7 @@ func (c *compiler) iterationVariables(s *ast.RangeStmt, yield *types.Signature, 
 			continue
 		}
 		p := parameters[i]
-		if v := c.defined(e); v != nil && s.Tok == token.DEFINE {
+		if v := c.declaredVariable(e); v != nil && s.Tok == token.DEFINE {
 			c.parameter(v, p.shape, p.reg)
 			continue
 		}

@@ -91,7 +91,7 @@ func (c *compiler) assignReceived(a *ast.AssignStmt, v, open operand, elem types
 	values, from := []operand{v, open}, []types.Type{elem, types.Typ[types.Bool]}
 	if len(a.Lhs) == 2 && a.Tok == token.ASSIGN && !isBlank(a.Lhs[0]) && !isBlank(a.Lhs[1]) {
 		_, plain := ast.Unparen(a.Lhs[1]).(*ast.Ident)
-		if !plain || c.calls(a.Lhs[0]) {
+		if !plain || c.hasCalls(a.Lhs[0]) {
 			c.fail(a, "a case whose second variable may depend on the first")
 		}
 	}
@@ -99,7 +99,7 @@ func (c *compiler) assignReceived(a *ast.AssignStmt, v, open operand, elem types
 		if isBlank(e) {
 			continue
 		}
-		if o := c.defined(e); a.Tok == token.DEFINE && o != nil {
+		if o := c.declaredVariable(e); a.Tok == token.DEFINE && o != nil {
 			c.declare(o, values[i].shape, &values[i])
 			continue
 		}

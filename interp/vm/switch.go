@@ -73,7 +73,7 @@ func (c *compiler) caseOf(e ast.Expr, tag operand, body *label) {
 	}
 	switch {
 	case tag.file == scalar && suffix(tag.typ.Kind(), "Add") == "I":
-		if k, ok := c.small(e); ok {
+		if k, ok := c.smallConstant(e); ok {
 			c.jump(body, opIfEqK, tag.reg, 0, k)
 			return
 		}

@@ -75,16 +75,16 @@ func results{{.N}}{{if .N}}[{{.Types}} any]{{end}}(c *callSignature) adapter {
 	case 1:
 		switch c.out[0].class {
 		{{range $.Results}}case {{.Class}}:
-			return one{{$a.N}}[{{$a.Listed}}{{.Type}}](c)
+			return oneResult{{$a.N}}[{{$a.Listed}}{{.Type}}](c)
 		{{end}}}
 	{{if .Pairs}}case 2:
 		switch c.out[1].class {
 		case classInteger:
-			return two{{.N}}[{{.Listed}}int64](c)
+			return twoResults{{.N}}[{{.Listed}}int64](c)
 		case classSmall:
-			return two{{.N}}[{{.Listed}}uint32](c)
+			return twoResults{{.N}}[{{.Listed}}uint32](c)
 		case classInterface:
-			return two{{.N}}[{{.Listed}}any](c)
+			return twoResults{{.N}}[{{.Listed}}any](c)
 		}
 	{{end}}{{if eq .N 2}}case 3:
 		if c.out[0].class == classString && c.out[1].class == classString && c.out[2].class == classSmall {
@@ -94,20 +94,20 @@ func results{{.N}}{{if .N}}[{{.Types}} any]{{end}}(c *callSignature) adapter {
 	return nil
 }
 
-func one{{.N}}[{{.Listed}}R any](c *callSignature) adapter {
+func oneResult{{.N}}[{{.Listed}}R any](c *callSignature) adapter {
 	{{.Set "r" "c.out[0]"}}
 	return func(f, nb, sb unsafe.Pointer) { storeResult(nb, sb, r, reinterpret[func({{.Types}}) R](f)({{.Arguments}})) }
 }
 {{if .Pairs}}
-func two{{.N}}[{{.Listed}}S any](c *callSignature) adapter {
+func twoResults{{.N}}[{{.Listed}}S any](c *callSignature) adapter {
 	switch c.out[0].class {
 	{{range $.Results}}case {{.Class}}:
-		return both{{$a.N}}[{{$a.Listed}}{{.Type}}, S](c)
+		return bothResults{{$a.N}}[{{$a.Listed}}{{.Type}}, S](c)
 	{{end}}}
 	return nil
 }
 
-func both{{.N}}[{{.Listed}}R, S any](c *callSignature) adapter {
+func bothResults{{.N}}[{{.Listed}}R, S any](c *callSignature) adapter {
 	{{.Set "r, s" "c.out[0], c.out[1]"}}
 	return func(f, nb, sb unsafe.Pointer) {
 		v, w := reinterpret[func({{.Types}}) (R, S)](f)({{.Arguments}})
