@@ -14,24 +14,24 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// Advice is what [Advise] measured. It shows itself: a table of what was tried and
-// a sentence that says what to switch on.
+// Advice is what [Advise] measured. It displays itself as a table of the trials with a
+// recommendation.
 type Advice struct {
 	Dataset string
-	Trials  []Trial // the first is the training as it was given
-	Memory  []Trial // what saves memory, and what it costs
+	Trials  []Trial // the first is the unchanged training
+	Memory  []Trial // changes that save memory
 }
 
-// Trial is a change of a training, and its speed.
+// Trial is a change of a training and its measured speed.
 type Trial struct {
-	Change    string // as it is written in Go; empty for none
-	Speeds    []float64
-	PeakBytes int    // the most that tensors took at once
-	Err       error  // why it could not be tried
-	Note      string // what else it changes
+	Change    string    // as Go code; empty for the unchanged training
+	Speeds    []float64 // examples per second in each round
+	PeakBytes int       // peak memory of tensors
+	Err       error     // why the trial failed
+	Note      string    // side effects of the change
 }
 
-// Speed returns the median of examples a second; NaN where it could not be tried.
+// Speed returns the median of the examples per second; NaN if the trial failed.
 func (t Trial) Speed() float64 {
 	if len(t.Speeds) == 0 {
 		return math.NaN()
@@ -42,22 +42,21 @@ func (t Trial) Speed() float64 {
 
 const (
 	adviceRounds  = 3
-	adviceSeconds = 0.25 // that one try should take
-	mostSteps     = 200
+	adviceSeconds = 0.25 // target duration of one trial
+	maxTrialSteps = 200
 
-	worthwhile = 1.1 // times faster; less is not worth a change
+	minSpeedup = 1.1 // a smaller speedup is not worth a change
 )
 
-// Advise tries on a user's own model what may make its training faster, or smaller:
-// a batch of another size, more workers, the data set on the device, 16-bit floats,
-// Recompute, and each GPU of the machine. Each change is tried by itself, in three
-// rounds of a fraction of a second, interleaved with the training as it was given. It is
-// advised only if every round with it was faster than every round without; a change
-// whose median alone was faster is named, with a perhaps.
+// Advise tries changes that may make the training of a model faster or smaller: a larger batch,
+// more workers, the data set on the device, 16-bit floats, Recompute, and each GPU of the
+// machine. It tries each change by itself, in three rounds of a fraction of a second, which are
+// interleaved with the unchanged training. It recommends a change only if every round with it
+// was faster than every round without; if only the median was faster, it says "perhaps".
 //
-// What is measured is speed and memory. What another batch size or precision does
-// to learning, [Compare] measures. Options are those of [Fit]. The model gets back
-// the weights that it had.
+// Advise measures speed and memory. To see how a batch size or a precision affects the result
+// of training, use [Compare]. Options are those of [Fit]. The model's weights are restored
+// afterwards.
 func Advise(ctx context.Context, model nn.Module, train *data.Dataset, given ...Option) (*Advice, error) {
 	a := &Advice{}
 	o, err := newOptions(given)
@@ -81,7 +80,7 @@ func Advise(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 	return a, errors.Join(err, start.restore(model))
 }
 
-// adviser measures trainings of one model.
+// adviser runs the trials for one model.
 type adviser struct {
 	ctx   context.Context
 	model nn.Module
@@ -90,8 +89,8 @@ type adviser struct {
 	steps int
 }
 
-// trial is a change to be tried.
-type trial struct {
+// change is a change to be tried.
+type change struct {
 	tried *Trial
 	set   *data.Dataset
 	add   []Option
@@ -99,28 +98,28 @@ type trial struct {
 }
 
 func (v *adviser) run(a *Advice, train *data.Dataset, o *options, size int) error {
-	faster := []trial{{tried: &Trial{}, set: train, batch: v.batch}}
+	faster := []change{{tried: &Trial{}, set: train, batch: v.batch}}
 	if size > 0 && size != v.batch {
-		faster = append(faster, trial{&Trial{Change: fmt.Sprintf("BatchSize(%d)", size), Note: "other steps: measure what is learned"}, train, []Option{BatchSize(size)}, size})
+		faster = append(faster, change{&Trial{Change: fmt.Sprintf("BatchSize(%d)", size), Note: "fewer updates per epoch: compare the resulting loss"}, train, []Option{BatchSize(size)}, size})
 	}
 	workers := 2 * max(1, o.workers)
-	faster = append(faster, trial{&Trial{Change: fmt.Sprintf("Workers(%d)", workers)}, train, []Option{Workers(workers)}, v.batch})
+	faster = append(faster, change{&Trial{Change: fmt.Sprintf("Workers(%d)", workers)}, train, []Option{Workers(workers)}, v.batch})
 	resident := &Trial{Change: "train.OnDevice()"}
 	on, err := train.OnDevice()
 	if err != nil {
 		resident.Err, on = err, nil
 	}
-	faster = append(faster, trial{resident, on, nil, v.batch})
-	if !o.amp && !o.trainsOnCPU() { // which has no 16-bit products, and would take no notice
-		faster = append(faster, trial{&Trial{Change: "AMP()", Note: "16-bit products"}, train, []Option{AMP()}, v.batch})
+	faster = append(faster, change{resident, on, nil, v.batch})
+	if !o.amp && !o.trainsOnCPU() { // the CPU has no 16-bit matrix multiplication
+		faster = append(faster, change{&Trial{Change: "AMP()", Note: "16-bit matrix multiplication"}, train, []Option{AMP()}, v.batch})
 	}
-	gpus, _ := tensor.GPUs() // why there are none, Devices says
+	gpus, _ := tensor.GPUs() // Devices reports why there are none
 	for _, g := range gpus {
 		if g.Device != tensor.Device() {
-			faster = append(faster, trial{&Trial{Change: fmt.Sprintf("On(%q)", g.Device), Note: g.Name}, train, []Option{On(g.Device)}, v.batch})
+			faster = append(faster, change{&Trial{Change: fmt.Sprintf("On(%q)", g.Device), Note: g.Name}, train, []Option{On(g.Device)}, v.batch})
 		}
 	}
-	smaller := trial{&Trial{Change: "Recompute()"}, train, []Option{Recompute()}, v.batch}
+	smaller := change{&Trial{Change: "Recompute()"}, train, []Option{Recompute()}, v.batch}
 	err = v.measure(append(faster, smaller))
 	for _, t := range faster {
 		a.Trials = append(a.Trials, *t.tried)
@@ -130,7 +129,7 @@ func (v *adviser) run(a *Advice, train *data.Dataset, o *options, size int) erro
 }
 
 // measure runs the trials in interleaved rounds.
-func (v *adviser) measure(trials []trial) error {
+func (v *adviser) measure(trials []change) error {
 	meter := display.NewMeter("tries", float64(adviceRounds*len(trials)))
 	done := 0
 	defer func() { meter.Set(float64(done), ""); meter.End() }()
@@ -163,23 +162,23 @@ func (v *adviser) measure(trials []trial) error {
 	return nil
 }
 
-// pace finds how many steps a try takes.
-func (v *adviser) pace(t trial) error {
+// pace determines the number of steps of a trial.
+func (v *adviser) pace(t change) error {
 	speed, _, err := v.try(t, trySteps)
 	if err != nil {
 		return fmt.Errorf("accel: Advise: %w", err)
 	}
-	v.steps = min(max(int(adviceSeconds*speed/float64(v.batch)), trySteps), mostSteps)
+	v.steps = min(max(int(adviceSeconds*speed/float64(v.batch)), trySteps), maxTrialSteps)
 	return nil
 }
 
-// try trains for some steps after those that plan and allocate. Larger batches take
-// fewer steps, so that each try sees about as many examples.
-func (v *adviser) try(t trial, steps int) (speed float64, peak int, err error) {
+// try trains for some steps, after warm-up steps that plan and allocate. Larger batches take
+// fewer steps, so that each trial sees about the same number of examples.
+func (v *adviser) try(t change, steps int) (speed float64, peak int, err error) {
 	steps = max(trySteps, steps*v.batch/t.batch)
 	options := slices.Concat(v.given, t.add, []Option{Steps(tryWarmUp + steps), Quiet(), plain("", func(c *options) {
-		c.alone()
-		c.epochs, c.accumulate, c.watches = 0, 1, false
+		c.trainOnly()
+		c.epochs, c.accumulate, c.needsValidation = 0, 1, false
 		c.schedule = nil
 	})})
 	run, err := Fit(v.ctx, v.model, t.set, options...)
@@ -190,18 +189,18 @@ func (v *adviser) try(t trial, steps int) (speed float64, peak int, err error) {
 	return speedAfter(run, tryWarmUp), run.peakBytes, nil
 }
 
-// better reports whether each turn of a change was faster than each without.
+// better reports whether each round with the change was faster than each round without.
 func (a *Advice) better(t Trial) bool {
 	base := a.Trials[0].Speeds
-	return len(t.Speeds) > 0 && len(base) > 0 && slices.Min(t.Speeds) > slices.Max(base) && t.Speed() > worthwhile*a.Trials[0].Speed()
+	return len(t.Speeds) > 0 && len(base) > 0 && slices.Min(t.Speeds) > slices.Max(base) && t.Speed() > minSpeedup*a.Trials[0].Speed()
 }
 
-// unsure reports whether a change was faster in the middle, but not in each turn.
+// unsure reports whether the median was faster, but not each round.
 func (a *Advice) unsure(t Trial) bool {
-	return len(t.Speeds) > 0 && !a.better(t) && t.Speed() > worthwhile*a.Trials[0].Speed()
+	return len(t.Speeds) > 0 && !a.better(t) && t.Speed() > minSpeedup*a.Trials[0].Speed()
 }
 
-// Recommendation says what to switch on.
+// Recommendation says which change to use, in a sentence.
 func (a *Advice) Recommendation() string {
 	if len(a.Trials) == 0 || len(a.Trials[0].Speeds) == 0 {
 		return "nothing was measured"
@@ -213,26 +212,26 @@ func (a *Advice) Recommendation() string {
 			perhaps = append(perhaps, fmt.Sprintf("%s (%.1f×)", t.Change, t.Speed()/base.Speed()))
 		}
 		if a.better(t) {
-			text := fmt.Sprintf("%s: %.1f× as many examples a second", t.Change, t.Speed()/base.Speed())
+			text := fmt.Sprintf("%s: %.1f× the examples per second", t.Change, t.Speed()/base.Speed())
 			if t.Note != "" {
 				text += " (" + t.Note + ")"
 			}
 			on = append(on, text)
 		}
 	}
-	sentence := "Nothing that was tried makes a step faster."
+	sentence := "No trial was faster."
 	switch {
 	case len(on) > 0:
-		sentence = "Switch on " + strings.Join(on, "; ") + "."
+		sentence = "Use " + strings.Join(on, "; ") + "."
 	case len(perhaps) > 0:
-		sentence = "Nothing that was tried is faster for sure."
+		sentence = "No trial was clearly faster."
 	}
 	if len(perhaps) > 0 {
-		sentence += " Perhaps faster: " + strings.Join(perhaps, ", ") + ", but not each turn was faster than each without: measure again while the machine does nothing else."
+		sentence += " Perhaps faster: " + strings.Join(perhaps, ", ") + "; not every round was faster, so measure again while the machine is otherwise idle."
 	}
 	for _, t := range a.Memory {
 		if t.Err == nil && len(t.Speeds) > 0 && t.PeakBytes < base.PeakBytes*9/10 {
-			sentence += fmt.Sprintf(" If memory is short, %s takes %s instead of %s, at %.2f× the speed.", t.Change, size(t.PeakBytes), size(base.PeakBytes), t.Speed()/base.Speed())
+			sentence += fmt.Sprintf(" If memory is short: %s needs %s instead of %s, at %.2f× the speed.", t.Change, size(t.PeakBytes), size(base.PeakBytes), t.Speed()/base.Speed())
 		}
 	}
 	return sentence
@@ -245,10 +244,10 @@ func (a *Advice) table() table {
 		if i == 0 {
 			base = x.Speed()
 		}
-		row := []string{x.Change, quantity(x.Speed()), fmt.Sprintf("%.2f×", x.Speed()/base), size(x.PeakBytes), ""}
+		row := []string{x.Change, rateText(x.Speed()), fmt.Sprintf("%.2f×", x.Speed()/base), size(x.PeakBytes), ""}
 		switch {
 		case i == 0:
-			row[0], row[2] = "as it is", ""
+			row[0], row[2] = "unchanged", ""
 		case x.Err != nil:
 			row[1], row[2], row[3], row[4] = "–", "", "", x.Err.Error()
 		case a.better(x):
@@ -262,7 +261,7 @@ func (a *Advice) table() table {
 	return t
 }
 
-// size returns a number of bytes as a person says it.
+// size formats a number of bytes for people.
 func size(bytes int) string {
 	switch {
 	case bytes >= 1<<30:
@@ -273,8 +272,8 @@ func size(bytes int) string {
 	return fmt.Sprintf("%.0f KiB", float64(bytes)/(1<<10))
 }
 
-// String returns the table in text.
+// String returns the table as text.
 func (a *Advice) String() string { return a.table().text() }
 
-// MIMEBundle shows the table.
+// MIMEBundle returns the table as HTML and text.
 func (a *Advice) MIMEBundle() map[string]any { return a.table().bundle() }

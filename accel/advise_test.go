@@ -66,16 +66,16 @@ func TestAdviceIsMeasured(t *testing.T) {
 		},
 		Memory: []accel.Trial{{Change: "Small()", Speeds: []float64{75, 75, 75}, PeakBytes: 500}},
 	}
-	want := "Switch on Faster(): 2.0× as many examples a second (of course). Perhaps faster: Unsteady() (3.0×), but not each turn was faster than each without: measure again while the machine does nothing else. If memory is short, Small() takes 0 KiB instead of 1 KiB, at 0.75× the speed."
+	want := "Use Faster(): 2.0× the examples per second (of course). Perhaps faster: Unsteady() (3.0×); not every round was faster, so measure again while the machine is otherwise idle. If memory is short: Small() needs 0 KiB instead of 1 KiB, at 0.75× the speed."
 	if got := a.Recommendation(); got != want {
 		t.Errorf("%q\nwant %q", got, want)
 	}
 	a.Trials, a.Memory = append(a.Trials[:1:1], a.Trials[2]), nil
-	if got := a.Recommendation(); !strings.HasPrefix(got, "Nothing that was tried is faster for sure. Perhaps faster: Unsteady() (3.0×)") {
+	if got := a.Recommendation(); !strings.HasPrefix(got, "No trial was clearly faster. Perhaps faster: Unsteady() (3.0×)") {
 		t.Error(got)
 	}
 	a.Trials = a.Trials[:1]
-	if got := a.Recommendation(); got != "Nothing that was tried makes a step faster." {
+	if got := a.Recommendation(); got != "No trial was faster." {
 		t.Error(got)
 	}
 	if got := (&accel.Advice{}).Recommendation(); got != "nothing was measured" {

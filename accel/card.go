@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// Card says in JSON what a run was and what came of it, so that it can be
-// repeated: the set, the options as they were given, the seeds, the machine and
-// the versions, and the results. Numbers that were not measured are left out.
+// Card describes a run in JSON, so that it can be repeated: the data set, the options, the
+// seeds, the machine, the versions, and the results. Values that were not measured are left
+// out.
 type Card struct {
 	Dataset string   `json:"dataset"`
 	Options []string `json:"options"`
-	// Seeds are texts in JSON: browsers and others read its numbers as float64, and
-	// would show another seed.
-	Seed      uint64    `json:"seed,string"`       // of the stream that Seed sets
+	// Seeds are strings in JSON, since many programs read JSON numbers as float64, which would
+	// change them.
+	Seed      uint64    `json:"seed,string"`       // of the random numbers, see Seed
 	OrderSeed uint64    `json:"order_seed,string"` // of the order of the examples
 	Began     time.Time `json:"began"`
 
@@ -36,19 +36,19 @@ type Card struct {
 	WaitingSeconds    float64  `json:"waiting_seconds"`
 	ComputingSeconds  float64  `json:"computing_seconds"`
 	ValidatingSeconds float64  `json:"validating_seconds"`
-	PeakBytes         int      `json:"peak_bytes"`       // that tensors took at once during the run
-	Joules            *float64 `json:"joules,omitempty"` // of all epochs, where they were measured
+	PeakBytes         int      `json:"peak_bytes"`       // peak memory of tensors during the run
+	Joules            *float64 `json:"joules,omitempty"` // of all epochs, if measured
 
 	Device   string   `json:"device"`
-	Threads  int      `json:"threads"` // threads that Go runs at once
+	Threads  int      `json:"threads"` // GOMAXPROCS
 	System   string   `json:"system"`
 	Go       string   `json:"go"`
-	Module   string   `json:"module,omitempty"` // version of this module, where it is known
+	Module   string   `json:"module,omitempty"` // version of this module, if known
 	Revision string   `json:"revision,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
 }
 
-// Card returns what there is to say about the run.
+// Card returns a description of the run.
 func (r *Run) Card() Card {
 	loss, accuracy := r.outcome()
 	c := Card{
@@ -78,8 +78,8 @@ func (r *Run) Card() Card {
 	return c
 }
 
-// versions returns the version of this module in a program, and the revision that
-// the program was built from.
+// versions returns the version of this module in a program, and the revision from which the
+// program was built.
 func versions(build *debug.BuildInfo) (module, revision string) {
 	const path = "github.com/quernlab/quern"
 	for _, m := range append([]*debug.Module{&build.Main}, build.Deps...) {
@@ -95,7 +95,7 @@ func versions(build *debug.BuildInfo) (module, revision string) {
 	return module, revision
 }
 
-// measured returns a number, or nil where there is none.
+// measured returns a pointer to v, or nil if it is not finite.
 func measured(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
@@ -107,13 +107,13 @@ func measured(v float64) *float64 {
 func (c Card) String() string {
 	b, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
-		return fmt.Sprintf("accel: this card has no JSON form: %v", err)
+		return fmt.Sprintf("accel: encode the card: %v", err)
 	}
 	return string(b)
 }
 
-// MIMEBundle shows the card. It has no application/json, which JupyterLab would show as a
-// tree instead of the page.
+// MIMEBundle returns the card as HTML and text. It has no application/json, since JupyterLab
+// would prefer that and show a tree instead of the page.
 func (c Card) MIMEBundle() map[string]any {
 	return map[string]any{"text/html": c.html(), "text/plain": c.String()}
 }
@@ -121,7 +121,7 @@ func (c Card) MIMEBundle() map[string]any {
 // Save writes the card to a file.
 func (c Card) Save(path string) error {
 	if err := os.WriteFile(filepath.Clean(path), []byte(c.String()+"\n"), 0o644); err != nil {
-		return fmt.Errorf("accel: save card: %w", err)
+		return fmt.Errorf("accel: save the card: %w", err)
 	}
 	return nil
 }

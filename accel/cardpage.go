@@ -9,7 +9,7 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// html returns the card for a browser: what was trained, with what, and what came of it.
+// html returns the card as an HTML page: the training, its settings and its results.
 func (c Card) html() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `<div style="display:inline-block;border:1px solid #8888;border-radius:6px;padding:8px 14px;max-width:100%%"><b>%s</b><table>`, html.EscapeString("Training on "+c.Dataset))
@@ -33,9 +33,9 @@ func (c Card) html() string {
 	row("options", strings.Join(c.Options, ", "))
 	row("seeds", fmt.Sprintf("%d, order %d", c.Seed, c.OrderSeed))
 	row("time", fmt.Sprintf("%s, began %s", seconds(time.Duration(c.Seconds*float64(time.Second))), c.Began.Format("2006-01-02 15:04:05 MST")))
-	row("examples/s", known(c.ExamplesPerSecond, quantity))
+	row("examples/s", known(c.ExamplesPerSecond, rateText))
 	row("peak memory", size(c.PeakBytes))
-	row("energy", known(c.Joules, func(v float64) string { return quantity(v) + " J" }))
+	row("energy", known(c.Joules, func(v float64) string { return rateText(v) + " J" }))
 	row("machine", fmt.Sprintf("%s, %s, %s", c.Device, c.System, plural(c.Threads, "thread")))
 	row("versions", strings.TrimSpace(strings.Join([]string{c.Go, c.Module, c.Revision}, " ")))
 	row("notes", strings.Join(c.Notes, "; "))

@@ -13,52 +13,50 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// Variant is one way to train, to be compared with others by [Compare].
-// [NewVariant] makes it.
+// Variant is one way to train that [Compare] compares with others. [NewVariant] creates it.
 type Variant struct {
 	Name    string
 	options []Option
 }
 
-// NewVariant names a way to train: options of [Fit].
+// NewVariant returns a variant with a name and options of [Fit].
 func NewVariant(name string, options ...Option) Variant { return Variant{name, options} }
 
 // compareSeeds are the seeds of the runs of each variant.
 const compareSeeds = 3
 
-// Comparison is what [Compare] measured. It shows itself: a table of means and
-// standard deviations over the seeds, and in a figure the losses.
+// Comparison is what [Compare] measured. It displays itself as a figure of the losses and a
+// table of means and standard deviations over the seeds.
 type Comparison struct {
 	Dataset  string
 	Seeds    int
 	Variants []VariantResult
-	// Err is why the comparison ended before all was measured.
+	// Err is the error that ended the comparison early.
 	Err error
 
-	drawn bool // the figure is on the page
+	drawn bool // the figure has been displayed
 }
 
-// VariantResult are the runs of one variant, a run for each seed.
+// VariantResult is the results of one variant, with one run for each seed.
 type VariantResult struct {
 	Name string
 	Runs []*Run
 }
 
-// Compare trains a new model by each variant, with the seeds 1, 2 and 3, and
-// gives means and standard deviations of what came of it. newModel makes a model
-// that has not been trained. The variants take turns, so that what else the
-// machine does in the meantime falls on all of them. Seed is called with each
-// seed, and again with the last when all is done. Errors are as those of [Fit]
-// and come with what was measured so far.
+// Compare trains a new model with each variant and the seeds 1, 2 and 3, and returns means and
+// standard deviations of the results. newModel creates an untrained model. The variants are
+// interleaved, so that other load on the machine affects all of them. Compare calls [Seed] with
+// each seed; the last one stays in effect. Errors are those of [Fit]; the comparison so far is
+// returned with them.
 func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset, variants ...Variant) (*Comparison, error) {
 	c := &Comparison{Seeds: compareSeeds}
 	switch {
 	case newModel == nil:
-		c.Err = errors.New("accel: Compare: there is no function that makes a model")
+		c.Err = errors.New("accel: Compare: the function that creates a model is nil")
 	case train == nil:
 		c.Err = errors.New("accel: Compare: the training set is nil: check the error returned where it was created")
 	case len(variants) == 0:
-		c.Err = errors.New("accel: Compare: there are no variants; accel.NewVariant makes one")
+		c.Err = errors.New("accel: Compare: there are no variants: create them with accel.NewVariant")
 	}
 	if c.Err != nil {
 		return c, c.Err
@@ -77,14 +75,14 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset
 			follow := &comparing{show: func(r *Run) {
 				screen.Set(float64(ended)+r.part(), fmt.Sprintf("%s, seed %d", v.Name, seed), func() func() *plots.Figure { return c.soFar(i, r) })
 			}}
-			run, err := Fit(ctx, newModel(), train, append(append([]Option{}, v.options...), Quiet(), labelled(v.Name), observe(follow))...)
+			run, err := Fit(ctx, newModel(), train, append(append([]Option{}, v.options...), Quiet(), labelled(v.Name), internalObserver(follow))...)
 			ended++
 			if len(run.Steps) > 0 {
 				c.Variants[i].Runs = append(c.Variants[i].Runs, run)
 			}
 			var diverged *DivergedError
 			if errors.As(err, &diverged) {
-				continue // which is a result
+				continue // a diverged run is a result
 			}
 			if err != nil {
 				c.Err = fmt.Errorf("accel: Compare: %s: %w", v.Name, err)
@@ -95,22 +93,23 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset
 	return c, nil
 }
 
-// comparing shows how far a run of a comparison is.
+// comparing displays the progress of a run of a comparison.
 type comparing struct {
 	ownObserver
 	show func(*Run)
 }
 
-// Step shows the run.
+// Step displays the run.
 func (c *comparing) Step(t *Training, _ Step) error {
 	c.show(t.Run)
 	return nil
 }
 
-// Validation shows the run.
+// Validation displays the run.
 func (c *comparing) Validation(t *Training, _ Validation) error { return c.Step(t, Step{}) }
 
-// soFar gives a function that draws what is known while the next run of a variant goes on.
+// soFar returns a function that draws the results so far, including the current run of a
+// variant.
 func (c *Comparison) soFar(variant int, r *Run) func() *plots.Figure {
 	now, run := *c, *r
 	now.Variants = slices.Clone(c.Variants)
@@ -126,11 +125,11 @@ func (c *Comparison) soFar(variant int, r *Run) func() *plots.Figure {
 	return now.Figure
 }
 
-// spread is mean and standard deviation of a number over the runs.
+// spread is the mean and standard deviation of a value over the runs.
 type spread struct{ mean, deviation float64 }
 
-// over measures something of each run. The deviation is that of a sample, NaN of
-// a single run.
+// over returns the spread of a value over the runs. The deviation is the sample standard
+// deviation, NaN for a single run.
 func (c VariantResult) over(measure func(*Run) float64) spread {
 	n := float64(len(c.Runs))
 	sum := 0.0
@@ -157,21 +156,19 @@ func (s spread) text(format string) string {
 	return fmt.Sprintf(format+" ± "+format, s.mean, s.deviation)
 }
 
-// Loss returns the mean over the seeds of [Run.Loss] and its standard deviation.
+// Loss returns the mean of [Run.Loss] over the seeds and its standard deviation.
 func (c VariantResult) Loss() (mean, deviation float64) {
 	s := c.over((*Run).Loss)
 	return s.mean, s.deviation
 }
 
-// Accuracy returns the mean over the seeds of [Run.Accuracy] and its standard
-// deviation.
+// Accuracy returns the mean of [Run.Accuracy] over the seeds and its standard deviation.
 func (c VariantResult) Accuracy() (mean, deviation float64) {
 	s := c.over((*Run).Accuracy)
 	return s.mean, s.deviation
 }
 
-// Seconds returns the mean over the seeds of the time of training and its standard
-// deviation.
+// Seconds returns the mean training time over the seeds and its standard deviation.
 func (c VariantResult) Seconds() (mean, deviation float64) {
 	s := c.over(func(r *Run) float64 { return r.Time.Total.Seconds() })
 	return s.mean, s.deviation
@@ -192,7 +189,7 @@ func (c *Comparison) table() table {
 			v.over((*Run).Loss).text("%.4f"),
 			v.over(func(r *Run) float64 { return 100 * r.Accuracy() }).text("%.2f") + " %",
 			v.over(func(r *Run) float64 { return r.Time.Total.Seconds() }).text("%.2f"),
-			quantity(v.over((*Run).ExamplesPerSecond).mean),
+			rateText(v.over((*Run).ExamplesPerSecond).mean),
 		})
 	}
 	what := "loss and accuracy of training"
@@ -209,8 +206,8 @@ func (c *Comparison) table() table {
 	return t
 }
 
-// Figure draws the loss of each variant over the steps of its first seed:
-// validation's where there is one, else training's.
+// Figure draws the mean loss of each variant over the epochs: the validation loss if there is
+// one, else the training loss.
 func (c *Comparison) Figure() *plots.Figure {
 	var series []plots.Series
 	what := "Loss by epoch"
@@ -238,7 +235,7 @@ func (c *Comparison) Figure() *plots.Figure {
 		Subtitle(fmt.Sprintf("%s, mean of %s", c.Dataset, plural(c.Seeds, "seed")))
 }
 
-// epochLoss returns the validation loss of epoch e, from 0, or its training loss.
+// epochLoss returns the validation loss of epoch e, counted from 0, or else its training loss.
 func (r *Run) epochLoss(e int) (loss float64, ok bool) {
 	if e >= len(r.Epochs) {
 		return 0, false
@@ -251,10 +248,10 @@ func (r *Run) epochLoss(e int) (loss float64, ok bool) {
 	return r.Epochs[e].Loss, true
 }
 
-// String returns the table in text.
+// String returns the table as text.
 func (c *Comparison) String() string { return c.table().text() }
 
-// MIMEBundle shows the comparison: the figure with the table below it.
+// MIMEBundle returns the figure with the table below it.
 func (c *Comparison) MIMEBundle() map[string]any {
 	return figureAndTable(!c.drawn && len(c.Variants) > 0 && len(c.Variants[0].Runs) > 0, c.Figure, c.table())
 }

@@ -8,27 +8,27 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// SetDevice has everything be computed on another device from now on: "cpu", "cuda" for
-// the first GPU, "cuda:1" for the second, or "simulated" for a GPU that the
-// CPU simulates, to try without one whether a program would run on it; a
-// program imports package accel/simulated for it, cells need not. Tensors that exist, the weights of models for instance, follow when they are used next.
-// The error says why there is no such device. [On] does it for one training.
+// SetDevice makes all computations run on a device from now on: "cpu", "cuda" for the first
+// GPU, "cuda:1" for the second, or "simulated" for a GPU that the CPU simulates, to test
+// programs without one. Programs must import package accel/simulated for simulated devices;
+// cells need not. Existing tensors, such as the weights of models, move to the device when they
+// are used next. The error says why a device is not available. To set the device of one
+// training, use [On].
 //
-// A program begins with the device that the environment variable QUERN_DEVICE
-// names, and with the processor if there is none.
+// The initial device is the one that the environment variable QUERN_DEVICE names, by default
+// the CPU.
 func SetDevice(device string) error { return tensor.SetDevice(device) }
 
-// Device returns the name of the device that computes.
+// Device returns the name of the current device.
 func Device() string { return tensor.Device() }
 
-// On trains on a device, as if [SetDevice] were called before and undone after: Compare
-// then takes the processor and a GPU as two variants.
+// On trains on the given device and switches back afterwards. With [Compare], the CPU and a GPU
+// can be two variants.
 func On(device string) Option {
 	return plain(fmt.Sprintf("On(%q)", device), func(c *options) { c.device = device }).perRank()
 }
 
-// useDevice switches to the device of the options. The caller calls back when the
-// training is over.
+// useDevice switches to the device of the options. The caller calls back after the training.
 func (c *options) useDevice() (back func() error, err error) {
 	before := tensor.Device()
 	device := c.ownGPU(before)
@@ -41,22 +41,22 @@ func (c *options) useDevice() (back func() error, err error) {
 	return func() error { return tensor.SetDevice(before) }, nil
 }
 
-// ownGPU returns the device of the options, for one of several ranks on a machine a GPU of its
-// own.
+// ownGPU returns the device of the options. If several ranks run on one machine, each gets a
+// GPU of its own.
 func (c *options) ownGPU(inUse string) string {
 	if c.group == nil || c.group.LocalSize() == 1 {
 		return c.device
 	}
 	gpus, err := tensor.GPUs()
 	if err != nil {
-		return c.device // what is wrong Use says
+		return c.device // tensor.SetDevice will report the error
 	}
 	return gpuOf(c.group.LocalRank(), len(gpus), c.device, inUse)
 }
 
-// gpuOf returns the GPU of a rank: that of its number among those of the machine, where the
-// first is asked for, by On or by what is in use. Launchers that show each rank one GPU
-// leave nothing to choose. It is empty if the device stays.
+// gpuOf returns the GPU of a rank: the one with its local rank among the machine's, if On or
+// the current device name the first GPU. If the launcher shows each rank only one GPU, all use
+// that. The result is empty if the device does not change.
 func gpuOf(localRank, gpus int, on, inUse string) string {
 	if asked := cmp.Or(on, inUse); gpus == 0 || asked != "cuda" && asked != "cuda:0" {
 		return on
@@ -64,17 +64,17 @@ func gpuOf(localRank, gpus int, on, inUse string) string {
 	return fmt.Sprintf("cuda:%d", localRank%gpus)
 }
 
-// DeviceList is what [Devices] found. It shows itself as a table.
+// DeviceList is the list of devices that [Devices] found. It displays itself as a table.
 type DeviceList struct {
-	InUse string // the device that computes
+	InUse string // the current device
 	GPUs  []tensor.GPU
-	// Missing says in one line why there is no GPU; empty if there is one.
+	// Missing is the reason why there is no GPU; empty if there is one.
 	Missing string
-	// Libraries are those of NVIDIA that the GPUs use, or not; nil without a GPU.
+	// Libraries are the NVIDIA libraries and whether the GPUs use them; nil without a GPU.
 	Libraries []tensor.Library
 }
 
-// Devices returns those that [SetDevice] can name.
+// Devices returns the devices that [SetDevice] accepts.
 func Devices() *DeviceList {
 	l := &DeviceList{InUse: tensor.Device()}
 	var err error
@@ -93,7 +93,7 @@ func (l *DeviceList) table() table {
 		}
 		return ""
 	}
-	t := table{headings: []string{"device", "", "memory", "processors", "capability", ""}}
+	t := table{headings: []string{"device", "", "memory", "cores, SMs", "capability", ""}}
 	t.rows = append(t.rows, []string{"cpu", runtime.GOARCH, "", fmt.Sprint(runtime.GOMAXPROCS(0)), "", mark("cpu")})
 	for _, g := range l.GPUs {
 		t.rows = append(t.rows, []string{g.Device, g.Name, fmt.Sprintf("%.0f GiB", float64(g.Memory)/(1<<30)), fmt.Sprint(g.SMs), g.Capability, mark(g.Device)})
@@ -105,8 +105,8 @@ func (l *DeviceList) table() table {
 	return t
 }
 
-// String returns the table in text.
+// String returns the table as text.
 func (l *DeviceList) String() string { return l.table().text() }
 
-// MIMEBundle shows the table.
+// MIMEBundle returns the table as HTML and text.
 func (l *DeviceList) MIMEBundle() map[string]any { return l.table().bundle() }

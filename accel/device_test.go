@@ -106,7 +106,7 @@ func TestPrecisionsOnCUDA(t *testing.T) {
 	if !(math.Abs(loss-want) < 0.01*want) {
 		t.Errorf("the loss of AMP() is %v, that of bfloat16 on the processor %v", loss, want)
 	}
-	if s := run.Summary(); !strings.Contains(s, "AMP: products rounded to bfloat16") || strings.Contains(s, "CPU") {
+	if s := run.Summary(); !strings.Contains(s, "AMP: matrix multiplications rounded to bfloat16") || strings.Contains(s, "CPU") {
 		t.Errorf("AMP() on a GPU says\n%s", s)
 	}
 	half, want := last(fit(256, On("simulated"), AMP(FP16))), last(fit(256, AMP(FP16)))

@@ -1,40 +1,41 @@
-// Package accel trains models.
+// Package accel trains, evaluates and applies models.
 //
 //	train, test, err := data.Digits()
 //	model := nn.Sequential(nn.Flatten(), nn.Dense(128), nn.ReLU(), nn.Dense(10))
 //	run, err := accel.Fit(ctx, model, train,
 //		accel.Epochs(20), accel.AdamW(3e-3), accel.Validate(test), accel.Live())
 //
-// [Fit] trains, [Evaluate] measures, [Predict] and [PredictDataset] apply a model;
-// [Seed] makes all of them repeatable, bit for bit. What Fit does is chosen by
-// options, each of them printable; without any it trains with defaults that
-// work. The [Run] that it returns has the whole history and shows itself as a
-// figure.
+// [Fit] trains a model, [Evaluate] measures its loss and accuracy, [Predict] and
+// [PredictDataset] apply it. [Seed] makes all of them reproducible bit for bit. Options select
+// what Fit does; each of them prints as Go code, and without any Fit trains with reasonable
+// defaults. The [Run] that Fit returns has the whole history and displays itself as a figure.
 //
-// [Resume] keeps a training in a file, so that a process that was killed goes on
-// where it was; [AMP] trains with 16-bit floats; [TensorBoard] writes event
-// files, and [Run.Card] says in JSON what a run was. Before a training [FindLR]
-// and [FindBatchSize] look for its numbers, and [Compare] sets ways to train
-// beside each other, over several seeds. [Generate] lets a model of sequences
-// write. Package onnx writes models for onnxruntime.
+// # More
 //
-// [Observe] registers an [Observer]: its methods are called at the beginning, after steps,
-// validations and epochs, and at the end, and may end the training.
+// - [Resume] saves a training to a file and continues it from there, for instance after the
+// process was killed. - [AMP] trains with 16-bit or 8-bit floats, [Recompute] with less memory,
+// [DataParallel] on several GPUs or machines. - [Track] and [TensorBoard] record a run in
+// files; [Runs] compares recorded runs. [Run.Card] describes a run in JSON. - [FindLR] suggests
+// a learning rate, [FindBatchSize] a batch size; [Advise] measures what makes a training faster
+// or smaller. - [Compare] trains variants over several seeds and compares them. - [Generate]
+// continues a sequence of tokens. - [Observe] registers an [Observer], which is called at the
+// beginning and the end and after each step, validation and epoch, and may end the training.
 //
-// A loop of one's own is written with the packages underneath: data for
-// examples, nn for modules, tensor for mathematics, optim for updates.
+// Package onnx exports models for ONNX Runtime. To write your own training loop, use the
+// packages below this one: data for batches, nn for modules, tensor for computations, and optim
+// for updates.
 //
 // # Errors
 //
-// Fit, Evaluate and Predict return what goes wrong. A shape that does not fit
-// is a [*ShapeError] behind the name of the layer, a loss that is no longer a
-// number a [*DivergedError]; when the context is done they return its error,
-// and Fit the run so far. A panic that is not about tensors is a bug in a
-// model, and passes.
+// Fit, Evaluate and Predict return errors. If a layer cannot take the shape of its input, the
+// error names the layer and wraps a [*ShapeError]. If the loss becomes NaN or infinite, Fit
+// returns a [*DivergedError]. If the context is done, they return its error, and Fit also
+// returns the run so far. A panic that does not come from a tensor operation is a bug in the
+// model; it is not recovered.
 //
 // # Live figures
 //
-// With [Live] a run is drawn while it goes on, in one output that changes in
-// place. Drawing has a goroutine of its own, which sees a snapshot and ends
-// with Fit; the training never waits for it.
+// With [Live] a run is drawn while it goes on, in one output that is updated in place. A
+// separate goroutine draws snapshots of the run; it ends with Fit, and the training never waits
+// for it.
 package accel

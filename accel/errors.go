@@ -2,15 +2,15 @@ package accel
 
 import "github.com/quernlab/quern/accel/tensor"
 
-// Tensor is the tensors that models compute with.
+// Tensor is the type of tensors.
 type Tensor = tensor.Tensor
 
-// ShapeError says that an operation cannot take tensors of these shapes.
+// ShapeError reports an operation that cannot take tensors of these shapes.
 type ShapeError = tensor.ShapeError
 
-// DeviceError says that a device could not do what was asked of it: it lacks an
-// operation, a kernel has faulted, or the device is gone.
+// DeviceError reports that a device cannot do what it was asked for: it does not support an
+// operation, a kernel faulted, or the device is gone.
 type DeviceError = tensor.DeviceError
 
-// OutOfMemoryError says that a device could not give the memory asked for.
+// OutOfMemoryError reports that a device could not allocate the requested memory.
 type OutOfMemoryError = tensor.OutOfMemoryError

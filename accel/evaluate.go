@@ -16,20 +16,20 @@ import (
 // evaluationBatch is the number of examples that are evaluated at once.
 const evaluationBatch = 512
 
-// Evaluate measures the loss and the accuracy of a model on a set: by the loss that the
-// model was trained with, see [Minimize], and before any training by [nn.CrossEntropy]
-// for classes and [nn.MSE] for targets. The accuracy of sequences is that of their places.
-// The model is in evaluation mode meanwhile. A loss that is no number is a result, which
-// names what is not finite: an example, or a tensor of the model. Errors are as those of
-// [Fit]; a set whose classes, columns or targets mean something else than those of the
-// training is a [*data.MismatchError].
+// Evaluate measures the loss and the accuracy of a model on a data set. The loss is the one
+// that the model was trained with (see [Minimize]); for a model that was not trained it is
+// [nn.CrossEntropy] for classes and [nn.MSE] for targets. The accuracy of sequences is that of
+// their tokens. The model is in evaluation mode during the call.
 //
-// What takes longer than a second shows a bar.
+// A loss that is NaN or infinite is not an error; the result names the first example or tensor
+// of the model that is not finite. Errors are those of [Fit]; a data set whose classes, columns
+// or targets differ from those of the training is a [*data.MismatchError]. A call that takes
+// longer than a second displays a progress bar.
 //
-// It takes the options Minimize, [Like] and [DataParallel]. With the last, each rank of a group measures a part
-// of the set, which all call it with, and all get the result of the whole: each example
-// counts once, however many there are. Models or sets that are not the same on all ranks
-// are refused.
+// Evaluate accepts the options Minimize, [DerivedFrom] and [DataParallel]. With DataParallel
+// all ranks call it with the same model and data set; each measures a part of the examples, and
+// all get the result for the whole data set. Ranks whose models or data sets differ get an
+// error.
 func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options ...Option) (result *Result, err error) {
 	o, err := evaluateOptions(options)
 	if err != nil {
@@ -49,7 +49,7 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options .
 	}
 	r := newStrategy(ctx, o.group)
 	returned := false
-	defer func() { r.leave("the evaluation", returned) }()
+	defer func() { r.release("the evaluation", returned) }()
 	if err = r.compareModels(ctx, model, set); err == nil {
 		result, err = evaluate(ctx, model, set, loss, r, r.meter(ctx, set.Len()))
 	}
@@ -57,14 +57,14 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options .
 	return result, err
 }
 
-// evaluate measures on all ranks together, each on a part of the set.
+// evaluate measures on all ranks together, on a part of the data set each.
 func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, r strategy, meter *display.Meter) (result *Result, err error) {
 	defer nn.Catch(&err)
 	defer nn.Eval(model)()
 	defer meter.End()
 	begin := time.Now()
-	result = &Result{set: set.Name(), examples: set.Len(), classes: set.Classes()}
-	err = r.together(func() error { return evaluatePart(ctx, model, set, loss, r.shard(), result, meter) })
+	result = &Result{dataset: set.Name(), examples: set.Len(), classes: set.Classes()}
+	err = r.runOnAll(func() error { return evaluatePart(ctx, model, set, loss, r.shard(), result, meter) })
 	if err == nil {
 		err = r.sumResult(result)
 	}
@@ -74,26 +74,26 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func
 	result.loss /= float64(set.Len())
 	result.accuracy /= float64(set.Len())
 	if notANumber(result.loss) {
-		if result.broken, err = firstBroken(ctx, set); err != nil {
+		if result.nonFinite, err = firstNonFinite(ctx, set); err != nil {
 			return nil, err
 		}
 	}
-	if notANumber(result.loss) && result.broken == "" {
+	if notANumber(result.loss) && result.nonFinite == "" {
 		for _, p := range nn.State(model) {
 			if !finite(p.Tensor) {
-				result.broken = p.Name + " is not finite"
+				result.nonFinite = p.Name + " is not finite"
 				break
 			}
 		}
 	}
-	result.took = time.Since(begin)
+	result.elapsed = time.Since(begin)
 	return result, nil
 }
 
-// evaluatePart adds a part of the set to the sums of a result.
+// evaluatePart adds a part of the data set to the sums of a result.
 func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, part data.Option, result *Result, meter *display.Meter) (err error) {
 	defer nn.Catch(&err)
-	var parts []*evaluated
+	var parts []*batchResult
 	done := 0
 	it := set.Batches(evaluationBatch, data.Context(ctx), part)
 	for it.Next() {
@@ -115,18 +115,18 @@ func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss 
 	return nil
 }
 
-// evaluated is what one batch gave, as tensors that are not yet read.
-type evaluated struct {
+// batchResult is the result of one batch, as tensors that have not been read yet.
+type batchResult struct {
 	index   []int
 	loss    *Tensor
-	right   *Tensor // how many are; nil for regression
-	answer  *Tensor // the class of each example; nil unless there is one for each
-	outputs int     // that an answer can be
+	right   *Tensor // number of correct predictions; nil for regression
+	answer  *Tensor // predicted class of each example; nil unless each example has one class
+	outputs int     // number of classes that can be predicted
 }
 
-func evaluateBatch(model nn.Module, b data.Batch, loss func(prediction, target *Tensor) *Tensor, classes bool) *evaluated {
+func evaluateBatch(model nn.Module, b data.Batch, loss func(prediction, target *Tensor) *Tensor, classes bool) *batchResult {
 	prediction := model.Forward(b.X)
-	e := &evaluated{index: b.Index, loss: loss(prediction, b.Y)}
+	e := &batchResult{index: b.Index, loss: loss(prediction, b.Y)}
 	e.right = rightAnswers(prediction, b.Y, classes)
 	if e.right != nil && prediction.NDim() == 2 {
 		e.answer, e.outputs = prediction.ArgMax(1), prediction.Size(1)
@@ -135,8 +135,8 @@ func evaluateBatch(model nn.Module, b data.Batch, loss func(prediction, target *
 	return e
 }
 
-// addTo reads the batch and adds it to the sums of a result.
-func (e *evaluated) addTo(r *Result, set *data.Dataset) {
+// addTo reads the result of the batch and adds it to the sums of r.
+func (e *batchResult) addTo(r *Result, set *data.Dataset) {
 	r.loss += e.loss.Item() * float64(len(e.index))
 	if e.right == nil {
 		r.accuracy = math.NaN()

@@ -10,13 +10,13 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// Figure draws the run: loss and accuracy over the steps, and below them the
-// other metrics that [Live] was given.
+// Figure draws the run: loss and accuracy over the steps, and below them the other metrics of
+// [Live].
 func (r *Run) Figure() *plots.Figure {
 	return r.draw(append([]Metric{Loss}, r.metrics...))
 }
 
-// draw returns a figure of some metrics, each kind once; nil of none.
+// draw returns a figure of the metrics, each kind once; nil for no metrics.
 func (r *Run) draw(metrics []Metric) *plots.Figure {
 	var parts []*plots.Figure
 	drawn := map[string]bool{}
@@ -47,7 +47,7 @@ func (r *Run) draw(metrics []Metric) *plots.Figure {
 	return plots.Stack(parts...)
 }
 
-// deviceUse returns how busy the devices were.
+// deviceUse draws the utilization of the devices.
 func (r *Run) deviceUse() *plots.Figure {
 	d := r.Utilization.Data(r.began, r.epochStarts...)
 	for _, other := range r.OtherUtilization {
@@ -56,7 +56,7 @@ func (r *Run) deviceUse() *plots.Figure {
 	return plots.DeviceUse(d)
 }
 
-// training returns the curves of loss and accuracy.
+// training draws the curves of loss and accuracy.
 func (r *Run) training() *plots.Figure {
 	d := plots.TrainingData{Title: "Training on " + strings.TrimSuffix(r.Dataset, ", train"), Total: float64(r.planned)}
 	if r.finished {
@@ -80,7 +80,7 @@ func (r *Run) training() *plots.Figure {
 	return plots.Training(d)
 }
 
-// rate returns a learning rate as the axes of figures write it: 0.01, 5.72e−4.
+// rate formats a learning rate like the axes of figures: 0.01, 5.72e−4.
 func rate(v float64) string {
 	text := fmt.Sprintf("%.3g", v)
 	if v > 0 && v < 1e-3 {
@@ -97,7 +97,7 @@ func rate(v float64) string {
 	return strings.ReplaceAll(text, "-", "−")
 }
 
-// rates returns the learning rate at each step.
+// rates draws the learning rate at each step.
 func (r *Run) rates() *plots.Figure {
 	rates := make([]float64, len(r.Steps))
 	for i, s := range r.Steps {
@@ -113,7 +113,7 @@ func (r *Run) rates() *plots.Figure {
 	return f
 }
 
-// scales returns the loss scale at each step, in powers of two.
+// scales draws the loss scale at each step, in powers of two.
 func (r *Run) scales() *plots.Figure {
 	powers, skipped := make([]float64, len(r.Steps)), 0
 	for i, s := range r.Steps {
@@ -133,9 +133,8 @@ func (r *Run) scales() *plots.Figure {
 	return f
 }
 
-// MIMEBundle shows the run: its figure, and in text its summary. Where [Live]
-// has drawn the figure it is a table of the epochs. A variable that no run was
-// assigned to, nil, is "no steps".
+// MIMEBundle returns the figure of the run, with its summary as text. If [Live] has already
+// displayed the figure, it returns a table of the epochs. A nil *Run prints as "no steps".
 func (r *Run) MIMEBundle() map[string]any {
 	switch {
 	case r == nil || len(r.Steps) == 0:
@@ -148,7 +147,7 @@ func (r *Run) MIMEBundle() map[string]any {
 	return bundle
 }
 
-// MIMEMetadata returns the size of the picture, if there is one.
+// MIMEMetadata returns the size of the figure, if there is one.
 func (r *Run) MIMEMetadata() map[string]any {
 	if r == nil || len(r.Steps) == 0 || r.drawn {
 		return nil

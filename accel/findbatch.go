@@ -14,30 +14,29 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// BatchSizeSearch is what [FindBatchSize] measured. It shows itself: the speed over
-// the batch sizes.
+// BatchSizeSearch is what [FindBatchSize] measured. It displays itself as a figure of the speed
+// over the batch sizes.
 type BatchSizeSearch struct {
-	// Size is the suggestion: the smallest batch with nine tenths of the highest
-	// speed.
+	// Size is the suggestion: the smallest batch with at least 90 % of the highest speed.
 	Size   int
 	Trials []BatchSizeTrial
-	// Stopped says why larger batches were not tried.
+	// Stopped is the reason why no larger batch was tried.
 	Stopped string
 
-	drawn bool // the figure is on the page
+	drawn bool // the figure has been displayed
 }
 
-// BatchSizeTrial is one batch size that was tried.
+// BatchSizeTrial is the speed of one batch size.
 type BatchSizeTrial struct {
 	Size              int
 	ExamplesPerSecond float64
 }
 
-// FindBatchSize measures how fast a model trains with batches of 16, 32, 64 and
-// so on, a few steps each, up to the size of the set, 16 384, or what the memory
-// holds, and suggests the smallest that comes near the highest speed. A larger
-// batch is not better by itself: it makes fewer steps in an epoch. Options are
-// those of [Fit]. The model gets back the weights that it had.
+// FindBatchSize measures how fast a model trains with batches of 16, 32, 64 and so on, for a
+// few steps each, up to 16,384, the size of the data set, or the limit of the memory. It
+// suggests the smallest batch size with nearly the highest speed. Larger batches are not better
+// in themselves: an epoch then has fewer updates. Options are those of [Fit]. The model's
+// weights are restored afterwards.
 func FindBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, given ...Option) (*BatchSizeSearch, error) {
 	if err := touch(ctx, model, train); err != nil {
 		return nil, fmt.Errorf("accel: FindBatchSize: %w", err)
@@ -55,8 +54,8 @@ func FindBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, gi
 	return s, err
 }
 
-// findBatchSize is [FindBatchSize] for a model that has its parameters. It calls follow with the
-// number of tries and the last size.
+// findBatchSize is [FindBatchSize] for a model whose layers have their parameters. It calls
+// follow with the number of trials and the last size.
 func findBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, given []Option, s *BatchSizeSearch, follow func(tries float64, size string)) error {
 	start := copyWeights(model)
 	err := s.search(ctx, model, train, given, follow)
@@ -67,7 +66,7 @@ func findBatchSize(ctx context.Context, model nn.Module, train *data.Dataset, gi
 	return err
 }
 
-// batchTries returns how many sizes are tried at most.
+// batchTries returns the maximum number of batch sizes to try.
 func batchTries(train *data.Dataset) float64 {
 	n := 1
 	for size := 2 * smallestBatch; size <= min(largestBatch, train.Len()); size *= 2 {
@@ -79,19 +78,19 @@ func batchTries(train *data.Dataset) float64 {
 const (
 	smallestBatch, largestBatch = 16, 16384
 
-	tryWarmUp = 2 // steps that plan and allocate, before the clock starts
+	tryWarmUp = 2 // steps that plan and allocate, before timing starts
 	trySteps  = 5
 )
 
 func (s *BatchSizeSearch) search(ctx context.Context, model nn.Module, train *data.Dataset, given []Option, follow func(tries float64, size string)) error {
 	for size := smallestBatch; ; size *= 2 {
 		if size > largestBatch || size > train.Len() && size > smallestBatch {
-			s.Stopped = fmt.Sprintf("no larger batch than %d was tried", size/2)
+			s.Stopped = fmt.Sprintf("%d was the largest batch that was tried", size/2)
 			return nil
 		}
 		options := append(append([]Option{}, given...), BatchSize(size), Steps(tryWarmUp+trySteps), Quiet(), plain("FindBatchSize", func(c *options) {
-			c.alone()
-			c.epochs, c.accumulate, c.watches = 0, 1, false
+			c.trainOnly()
+			c.epochs, c.accumulate, c.needsValidation = 0, 1, false
 			c.schedule = nil
 		}))
 		run, err := Fit(ctx, model, train, options...)
@@ -99,7 +98,7 @@ func (s *BatchSizeSearch) search(ctx context.Context, model nn.Module, train *da
 		var diverged *DivergedError
 		switch {
 		case errors.As(err, &memory):
-			s.Stopped = fmt.Sprintf("batches of %d do not fit into the memory", size)
+			s.Stopped = fmt.Sprintf("batches of %d do not fit into memory", size)
 			return nil
 		case err != nil && !errors.As(err, &diverged):
 			return err
@@ -111,7 +110,7 @@ func (s *BatchSizeSearch) search(ctx context.Context, model nn.Module, train *da
 	}
 }
 
-// speedAfter returns the speed of a run without its first steps; NaN of fewer.
+// speedAfter returns the speed of a run without its first steps; NaN if it has no more.
 func speedAfter(r *Run, steps int) float64 {
 	n := len(r.Steps)
 	if n <= steps {
@@ -121,7 +120,7 @@ func speedAfter(r *Run, steps int) float64 {
 	return float64(r.Examples) * part / (r.Steps[n-1].Seconds - r.Steps[steps-1].Seconds)
 }
 
-// choose takes the smallest batch near the highest speed.
+// choose selects the smallest batch with nearly the highest speed.
 func (s *BatchSizeSearch) choose() {
 	highest := 0.0
 	for _, t := range s.Trials {
@@ -135,7 +134,7 @@ func (s *BatchSizeSearch) choose() {
 	}
 }
 
-// Figure draws the speed of each size.
+// Figure draws the speed of each batch size.
 func (s *BatchSizeSearch) Figure() *plots.Figure { return s.speeds().Subtitle(s.String()) }
 
 func (s *BatchSizeSearch) speeds() *plots.Figure {
@@ -147,15 +146,15 @@ func (s *BatchSizeSearch) speeds() *plots.Figure {
 	return plots.Bar("Examples per second by batch size", names, speeds)
 }
 
-// String returns the suggestion.
+// String describes the suggestion.
 func (s *BatchSizeSearch) String() string {
 	if s.Size == 0 {
-		return "no batch size could be tried"
+		return "no batch size could be measured"
 	}
 	return fmt.Sprintf("batch size %d; %s", s.Size, s.Stopped)
 }
 
-// MIMEBundle shows the search.
+// MIMEBundle returns the figure and the suggestion.
 func (s *BatchSizeSearch) MIMEBundle() map[string]any {
 	if s.drawn {
 		return map[string]any{"text/plain": s.String()}
@@ -165,7 +164,7 @@ func (s *BatchSizeSearch) MIMEBundle() map[string]any {
 	return bundle
 }
 
-// MIMEMetadata returns the size of the picture.
+// MIMEMetadata returns the size of the figure.
 func (s *BatchSizeSearch) MIMEMetadata() map[string]any {
 	if s.drawn {
 		return nil

@@ -13,30 +13,29 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// LRSearch is what [FindLR] found. It shows itself: the loss over the learning
+// LRSearch is what [FindLR] found. It displays itself as a figure of the loss over the learning
 // rates.
 type LRSearch struct {
-	// LearningRate is the suggestion: where the loss falls fastest over the logarithm of
-	// the rate.
+	// LearningRate is the suggestion: the rate at which the loss falls fastest over the
+	// logarithm of the rate. It is NaN if the loss never falls.
 	LearningRate  float64
-	LearningRates []float64 // that were tried, one a step
-	Losses        []float64 // of these steps
+	LearningRates []float64 // the rates that were tried, one for each step
+	Losses        []float64 // the losses of these steps
 
-	drawn bool // the figure is on the page
+	drawn bool // the figure has been displayed
 }
 
-// The range of rates that are tried, and how many.
+// The range of rates that are tried, and the number of steps.
 const (
 	lowestRate, highestRate = 1e-7, 10.
 	searchSteps             = 100
 )
 
-// FindLR looks for a learning rate (Smith, Cyclical learning rates, 2017): it
-// trains for a hundred steps, each with a larger rate, from 1e-7 to 10, until
-// the loss is four times the lowest, and suggests the rate at which it fell
-// fastest. Options are those of [Fit]; optimiser, batch size and loss matter.
-// The model gets back the weights that it had; layers that had none start without weights
-// with those that they got in the search.
+// FindLR suggests a learning rate (Smith, Cyclical Learning Rates, 2017). It trains for up to a
+// hundred steps with learning rates that rise from 1e-7 to 10, until the loss is four times its
+// minimum, and suggests the rate at which the loss fell fastest. Options are those of [Fit];
+// optimizer, batch size and loss affect the suggestion. The model's weights are restored
+// afterwards; layers that had no parameters yet keep those that they got in the search.
 func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...Option) (*LRSearch, error) {
 	if err := touch(ctx, model, train); err != nil {
 		return nil, fmt.Errorf("accel: FindLR: %w", err)
@@ -46,15 +45,15 @@ func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 	screen := plots.NewPartial(ctx, "learning rates", searchSteps)
 	defer func() { s.drawn = screen.Close(s.Figure) }()
 	options := append(append([]Option{}, given...), Steps(searchSteps), Quiet(), plain("FindLR", func(c *options) {
-		c.alone()
+		c.trainOnly()
 		c.epochs = 0
-		c.schedule, c.watches, c.absoluteRates = func(int) optim.Schedule { return risingRate{} }, false, true
+		c.schedule, c.needsValidation, c.absoluteRates = func(int) optim.Schedule { return risingRate{} }, false, true
 		c.stop = s.risen
-	}), observe(&partialSearch{screen: screen}))
+	}), internalObserver(&partialSearch{screen: screen}))
 	run, err := Fit(ctx, model, train, options...)
 	var diverged *DivergedError
 	if errors.As(err, &diverged) {
-		err = nil // which is how it may end
+		err = nil // divergence is a normal end of the search
 	}
 	if restoreErr := start.restore(model); err == nil {
 		err = restoreErr
@@ -66,15 +65,15 @@ func FindLR(ctx context.Context, model nn.Module, train *data.Dataset, given ...
 	return s, err
 }
 
-// partialSearch shows the losses so far.
+// partialSearch draws the losses so far.
 type partialSearch struct {
 	ownObserver
 	screen *plots.Partial
 }
 
-// Step moves the bar, and draws the losses if it is time to.
+// Step updates the progress bar, and draws the losses if an update is due.
 func (p *partialSearch) Step(t *Training, _ Step) error {
-	steps := t.Run.Steps // which only grow
+	steps := t.Run.Steps // only appended to
 	p.screen.Set(float64(len(steps)), "", func() func() *plots.Figure {
 		return func() *plots.Figure {
 			var rates, losses []float64
@@ -87,7 +86,7 @@ func (p *partialSearch) Step(t *Training, _ Step) error {
 	return nil
 }
 
-// touch lets a model see one example, so that its layers have their parameters.
+// touch runs one example through the model, so that its layers create their parameters.
 func touch(ctx context.Context, model nn.Module, train *data.Dataset) error {
 	switch {
 	case model == nil:
@@ -99,12 +98,12 @@ func touch(ctx context.Context, model nn.Module, train *data.Dataset) error {
 	}
 	generator := (*tensor.Generator)(nil)
 	seed, drawn := generator.State()
-	defer generator.SetState(seed, drawn) // what the model draws now it draws again in training
+	defer generator.SetState(seed, drawn) // the training draws the same random numbers as without this call
 	_, err := PredictDataset(ctx, model, train.First(1))
 	return err
 }
 
-// risen ends the search when the loss is far above the lowest.
+// risen ends the search when the loss is far above its minimum.
 func (s *LRSearch) risen(r *Run) bool {
 	lowest := math.Inf(1)
 	for _, step := range r.Steps {
@@ -114,11 +113,11 @@ func (s *LRSearch) risen(r *Run) bool {
 	return n > 10 && r.Steps[n-1].Loss > 4*lowest
 }
 
-// suggestion returns the rate at which a centred mean of the loss falls fastest over
-// the logarithm of the rate, before its lowest point; NaN where it never falls.
-// It is the one that the figure marks as steepest.
+// suggestion returns the rate at which a centered moving average of the loss falls fastest over
+// the logarithm of the rate, before its minimum; NaN if it never falls. The figure marks the
+// same rate as steepest.
 func suggestion(rates, losses []float64) float64 {
-	var x, y []float64 // losses that are numbers
+	var x, y []float64 // finite losses
 	for i, v := range losses {
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {
 			x, y = append(x, rates[i]), append(y, v)
@@ -146,19 +145,18 @@ func suggestion(rates, losses []float64) float64 {
 	return best
 }
 
-// risingRate makes the rate of each step the one to be tried, in place of the
-// optimiser's.
+// risingRate is a schedule whose factors are the learning rates to try.
 type risingRate struct{}
 
 func (risingRate) Factor(step int) float64 {
 	return lowestRate * math.Pow(highestRate/lowestRate, float64(step)/(searchSteps-1))
 }
-func (risingRate) String() string { return "rates to be tried" }
+func (risingRate) String() string { return "rising learning rate" }
 
 // Figure draws the losses over the rates.
 func (s *LRSearch) Figure() *plots.Figure { return plots.LRFinder(s.LearningRates, s.Losses) }
 
-// String returns the suggestion.
+// String describes the suggestion.
 func (s *LRSearch) String() string {
 	if math.IsNaN(s.LearningRate) {
 		return fmt.Sprintf("no learning rate found: in %d steps the loss did not fall", len(s.LearningRates))
@@ -166,7 +164,7 @@ func (s *LRSearch) String() string {
 	return fmt.Sprintf("learning rate %.2g, after %d steps from %.0e to %.2g", s.LearningRate, len(s.LearningRates), s.LearningRates[0], s.LearningRates[len(s.LearningRates)-1])
 }
 
-// MIMEBundle shows the search.
+// MIMEBundle returns the figure and the suggestion.
 func (s *LRSearch) MIMEBundle() map[string]any {
 	if s.drawn {
 		return map[string]any{"text/plain": s.String()}
@@ -176,7 +174,7 @@ func (s *LRSearch) MIMEBundle() map[string]any {
 	return bundle
 }
 
-// MIMEMetadata returns the size of the picture.
+// MIMEMetadata returns the size of the figure.
 func (s *LRSearch) MIMEMetadata() map[string]any {
 	if s.drawn {
 		return nil

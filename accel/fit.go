@@ -12,21 +12,19 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Fit trains a model on a set. Without options it makes five passes in batches
-// of 64 with AdamW at 1e-3.
+// Fit trains a model on a data set. Without options it trains for five epochs in batches of 64
+// examples with AdamW at a learning rate of 1e-3.
 //
-// Examples come in an order that [Seed] fixes, another one in each epoch. The
-// model is put into training mode, and left in it.
+// Each epoch uses the examples in a different order, which [Seed] determines. Fit puts the
+// model into training mode and leaves it there.
 //
-// Fit returns what was done, also with an error: when ctx is done, the run so
-// far and the error of the context; when the loss stops being a number,
-// [*DivergedError]; when the model cannot take the examples, an error that
-// wraps [*ShapeError] and names the layer.
+// Fit returns the run so far also with an error: the error of ctx when ctx is done;
+// [*DivergedError] when the loss becomes NaN or infinite; an error that names the layer and
+// wraps [*ShapeError] when the model cannot take the examples.
 //
-// Models are trained one after the other: a second Fit that is started meanwhile
-// is refused with [ErrBusy]. Other models may be evaluated, and applied, on other
-// goroutines meanwhile, and change nothing in the training; the model itself may
-// not, since it is in training mode.
+// Only one Fit runs at a time: while it runs, a second one returns [ErrBusy]. Other goroutines
+// may meanwhile evaluate and apply other models, which does not affect the training. They must
+// not use the model that is being trained, since it is in training mode.
 func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...Option) (run *Run, err error) {
 	run = &Run{Best: -1}
 	o, err := newOptions(options)
@@ -65,7 +63,7 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 	}
 	defer whole()
 	if prof.ToolAttached() {
-		if stop, err := prof.NVTX(); err == nil { // else the program does so itself
+		if stop, err := prof.NVTX(); err == nil { // NVTX ranges were not enabled by the program itself
 			defer stop()
 		}
 	}
@@ -82,7 +80,7 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 		}
 		l.end(err)
 		if len(run.Steps) > 0 {
-			(&training{schema: schema, loss: l.loss}).remember(model)
+			(&trainingRecord{schema: schema, loss: l.loss}).attach(model)
 		}
 		defer l.strategy.end(err, returned)
 		l.observers.end(err)
@@ -92,8 +90,8 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 	return run, err
 }
 
-// ErrBusy says that another Fit is running.
-var ErrBusy = errors.New("accel: Fit: a model is being trained already; models are trained one after the other")
+// ErrBusy is returned by [Fit] while another Fit runs.
+var ErrBusy = errors.New("accel: Fit: another training is running; wait until it ends: only one model is trained at a time")
 
-// oneFit is held by the Fit that runs.
+// oneFit is locked by the Fit that runs.
 var oneFit sync.Mutex

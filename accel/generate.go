@@ -12,42 +12,41 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// GenerateOption changes how [Generate] chooses tokens.
+// GenerateOption changes how [Generate] samples tokens.
 type GenerateOption struct {
 	text string
 	set  func(*generating)
 }
 
-// String returns the option as it is written in Go.
+// String returns the option as Go code.
 func (o GenerateOption) String() string { return o.text }
 
-// Temperature divides the logits: below 1 likely tokens become likelier, above 1
-// less so; at 0 the likeliest is always taken. The default is 1.
+// Temperature divides the logits: below 1 likely tokens become likelier, above 1 less likely.
+// At 0 the most likely token is always selected. The default is 1.
 func Temperature(t float64) GenerateOption {
 	return GenerateOption{fmt.Sprintf("Temperature(%g)", t), func(g *generating) { g.temperature = t }}
 }
 
-// TopK chooses among the k likeliest tokens only.
+// TopK samples only from the k most likely tokens.
 func TopK(k int) GenerateOption {
-	return GenerateOption{fmt.Sprintf("TopK(%d)", k), func(g *generating) { g.most = k }}
+	return GenerateOption{fmt.Sprintf("TopK(%d)", k), func(g *generating) { g.topK = k }}
 }
 
 type generating struct {
 	temperature float64
-	most        int // 0 for all
-	length      int // of the longest sequence that the model takes
+	topK        int // of TopK; 0 for all tokens
+	length      int // longest sequence that the model takes
 }
 
-// contextLength is what a model that names no length gets to see.
+// contextLength is the length of the context for models that have no maximum.
 const contextLength = 1024
 
-// Generate goes on with a text: it gives the prompt's tokens and n more, each
-// drawn by the probabilities that the model gives to what follows. The model
-// maps tokens [1, T] to logits [1, T, C], and no place may depend on later ones
-// ([nn.Causal]); it is in evaluation mode meanwhile. It sees as many of the last
-// tokens as its nn.PositionEmbedding has places. Draws come from the stream that
-// [Seed] fixes. Errors are as those of [Fit]; when ctx is done, the tokens so far
-// come with its error.
+// Generate continues a sequence: it returns the tokens of the prompt and n more, each sampled
+// from the probabilities that the model predicts for the next token. The model maps tokens [1,
+// T] to logits [1, T, C], and a position must not depend on later ones ([nn.Causal]). The model
+// is in evaluation mode during the call and sees as many of the last tokens as its
+// nn.PositionEmbedding allows. [Seed] determines the samples. Errors are those of [Fit]; when
+// ctx is done, Generate returns its error with the tokens so far.
 func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options ...GenerateOption) (tokens []int, err error) {
 	g := generating{temperature: 1}
 	for _, o := range options {
@@ -59,9 +58,9 @@ func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options
 	case model == nil:
 		return nil, errors.New("accel: Generate: the model is nil")
 	case len(prompt) == 0:
-		return nil, errors.New("accel: Generate: the prompt is empty; one token is needed to begin with")
-	case !(g.temperature >= 0) || g.most < 0:
-		return nil, fmt.Errorf("accel: Generate: temperature %g and the %d likeliest: neither may be negative", g.temperature, g.most)
+		return nil, errors.New("accel: Generate: the prompt is empty: it needs at least one token")
+	case !(g.temperature >= 0) || g.topK < 0:
+		return nil, fmt.Errorf("accel: Generate: temperature %g and TopK(%d) must be at least 0", g.temperature, g.topK)
 	}
 	if g.length = nn.MaxLength(model); g.length == 0 {
 		g.length = contextLength
@@ -88,9 +87,9 @@ func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options
 	return tokens, nil
 }
 
-// logits returns those of the token after the last. The input is filled up behind to
-// a power of two, or to the model's length, so that few shapes are planned for;
-// the model does not look there.
+// logits returns the logits of the token after the last. It pads the input at the end to a
+// power of two, or to the model's maximum, so that few shapes need plans; a causal model does
+// not look at the padding.
 func (g *generating) logits(model nn.Module, tokens []int) []float32 {
 	seen := tokens[max(0, len(tokens)-g.length):]
 	size := 1
@@ -107,12 +106,12 @@ func (g *generating) logits(model nn.Module, tokens []int) []float32 {
 	return y.Slice(1, len(seen)-1, len(seen)).Data()
 }
 
-// draw chooses a token by its logits.
+// draw samples a token.
 func (g *generating) draw(logits []float32) (int, error) {
 	order := make([]int, len(logits))
 	for i, v := range logits {
 		if v != v {
-			return 0, errors.New("accel: Generate: the model's output is NaN")
+			return 0, errors.New("accel: Generate: the output of the model has a NaN: check the weights and the training loss")
 		}
 		order[i] = i
 	}
@@ -128,8 +127,8 @@ func (g *generating) draw(logits []float32) (int, error) {
 	if g.temperature == 0 {
 		return order[0], nil
 	}
-	if g.most > 0 && g.most < len(order) {
-		order = order[:g.most]
+	if g.topK > 0 && g.topK < len(order) {
+		order = order[:g.topK]
 	}
 	highest, total := float64(logits[order[0]]), 0.0
 	shares := make([]float64, len(order))

@@ -11,9 +11,9 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// loop is the training loop of one call of [Fit]: epochs, steps, validations and their
-// order. What follows the training is an [Observer], where a step runs is decided by
-// the strategy, and in which types by the precision.
+// loop is the training loop of one call of [Fit]: epochs, steps and validations, in order.
+// Observers follow the training ([Observer]); the strategy decides where a step runs, and the
+// precision in which element types.
 type loop struct {
 	o          *options
 	model      nn.Module
@@ -21,29 +21,29 @@ type loop struct {
 	loss       func(prediction, target *Tensor) *Tensor
 	run        *Run
 	strategy   strategy   // where a step runs
-	precision  *precision // and in which types
+	precision  *precision // in which element types
 	observers  *observers
 	resumption *resumption    // nil without Resume
 	stopping   *earlyStopping // nil without EarlyStopping
 	divergence *divergence
 
-	optimizer *optim.Optimizer
-	schedule  optim.Schedule
-	rate      float64 // learning rate before the schedule
-	began     time.Time
-	advanced  int // steps that are not known to be skipped: where the schedule is
+	optimizer    *optim.Optimizer
+	schedule     optim.Schedule
+	rate         float64 // learning rate before the schedule
+	began        time.Time
+	scheduleStep int // schedule position: steps so far that are not known to be skipped
 
-	epoch      int           // from 1
-	seen       int           // examples of this epoch
-	first      int           // steps before this epoch
-	sum        sums          // of this epoch
-	epochBegan time.Time     // this epoch, less the time of pauses
-	spent      time.Duration // on this epoch before the training was resumed
-	resumed    bool          // and the epoch goes on from there
-	whole      bool          // this epoch was made as a whole
-	pending    *measurement  // of the newest step, not yet read
-	unseen     error         // what the first batch showed: parameters that no optimizer changes
-	looked     bool          // at the first batch
+	epoch             int           // from 1
+	examplesSeen      int           // examples of this epoch that were trained on
+	firstStep         int           // number of steps before this epoch
+	sum               sums          // of this epoch
+	epochBegan        time.Time     // start of this epoch; a resumed epoch starts earlier by spent
+	spent             time.Duration // time spent on this epoch before the training was resumed
+	resumed           bool          // the training was resumed within this epoch
+	complete          bool          // this epoch covered the whole data set
+	pending           *measurement  // the newest step, whose results have not been read yet
+	missing           error         // the first batch used parameters that the optimizer does not have
+	parametersChecked bool          // missing has been computed
 }
 
 func newLoop(model nn.Module, train *data.Dataset, o *options, run *Run) *loop {
@@ -51,14 +51,14 @@ func newLoop(model nn.Module, train *data.Dataset, o *options, run *Run) *loop {
 	if l.loss == nil {
 		l.loss = defaultLoss(train)
 	}
-	planned := o.epochs * quotient(quotient(train.Len(), o.batchSize), o.accumulate)
+	planned := o.epochs * ceilDiv(ceilDiv(train.Len(), o.batchSize), o.accumulate)
 	if o.steps > 0 && (planned == 0 || o.steps < planned) {
 		planned = o.steps
 	}
 	if o.schedule != nil {
 		l.schedule = o.schedule(planned)
 	}
-	l.optimizer = o.optimizer(model, o.numbers...)
+	l.optimizer = o.optimizer(model, o.hyperparameters...)
 	l.rate = l.optimizer.LearningRate()
 	if o.absoluteRates {
 		l.rate = 1
@@ -72,8 +72,8 @@ func newLoop(model nn.Module, train *data.Dataset, o *options, run *Run) *loop {
 	return l
 }
 
-// observe makes the observers of the training: those of the user, and those that the
-// other options ask for.
+// observe creates the observers of the training: the user's, then those that other options
+// need.
 func (l *loop) observe(ctx context.Context) {
 	l.observers = &observers{
 		all:      append([]Observer{}, l.o.observers...),
@@ -99,8 +99,8 @@ func (l *loop) observe(ctx context.Context) {
 	add(l.divergence)
 }
 
-// both joins two errors, either of which may be nil.
-func both(a, b error) error {
+// joinErrors joins two errors, either of which may be nil.
+func joinErrors(a, b error) error {
 	switch {
 	case a == nil:
 		return b
@@ -110,8 +110,8 @@ func both(a, b error) error {
 	return errors.Join(a, b)
 }
 
-// quotient is n/size, rounded up.
-func quotient(n, size int) int { return (n-1)/size + 1 }
+// ceilDiv returns n/size, rounded up.
+func ceilDiv(n, size int) int { return (n-1)/size + 1 }
 
 func defaultLoss(s *data.Dataset) func(prediction, target *Tensor) *Tensor {
 	if s.Targets() > 0 {
@@ -120,7 +120,7 @@ func defaultLoss(s *data.Dataset) func(prediction, target *Tensor) *Tensor {
 	return nn.CrossEntropy
 }
 
-// train makes the epochs.
+// train runs the epochs.
 func (l *loop) train(ctx context.Context) (err error) {
 	defer nn.Catch(&err)
 	if err := l.precision.supported(); err != nil {
@@ -147,24 +147,24 @@ func (l *loop) train(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	return l.strategy.settle(l)
+	return l.strategy.finish(l)
 }
 
-// vote reports whether the training is to end early, on any of the ranks. They need not be
-// asked where they cannot differ: early stopping comes to the same on all.
+// vote reports whether any rank ends the training early. Without a function or an observer of
+// the user all ranks decide the same, and need not ask each other.
 func (l *loop) vote(stop bool) (bool, error) {
 	if l.o.stop == nil && len(l.o.observers) == 0 {
 		return stop, nil
 	}
-	return l.strategy.any(stop)
+	return l.strategy.anyRank(stop)
 }
 
-// stop asks whether an observer or the function of [StopWhen] ends the training.
+// stop reports whether an observer or the function of [StopWhen] ends the training.
 func (l *loop) stop() (bool, error) {
 	return l.vote(l.observers.stop || l.o.stop != nil && l.o.stop(l.run))
 }
 
-// oneEpoch makes one pass over the data set, or a part of it, and enters it into the run.
+// oneEpoch runs one pass over the data set, or the rest of one, and adds it to the run.
 func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 	l.epochBegan = time.Now()
 	l.run.epochStarts = append(l.run.epochStarts, l.epochBegan)
@@ -172,26 +172,26 @@ func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 		l.epochBegan = l.epochBegan.Add(-l.spent)
 	} else {
 		l.epoch++
-		l.seen, l.first, l.sum = 0, len(l.run.Steps), sums{}
+		l.examplesSeen, l.firstStep, l.sum = 0, len(l.run.Steps), sums{}
 	}
 	l.resumed = false
-	// Batches do not end with ctx, which is looked at between steps: a step is
-	// made as a whole or not at all.
+	// The batches ignore the end of ctx, which the loop checks between steps: a step runs
+	// completely or not at all.
 	batches := l.set.Batches(l.o.batchSize, data.Context(context.WithoutCancel(ctx)), data.Workers(l.o.workers),
-		data.Shuffle(l.run.Seed), data.Epoch(l.epoch), data.Skip(l.seen/l.o.batchSize), l.strategy.shard())
+		data.Shuffle(l.run.Seed), data.Epoch(l.epoch), data.Skip(l.examplesSeen/l.o.batchSize), l.strategy.shard())
 	stop, err = l.pass(ctx, batches)
 	l.run.Time.Waiting += batches.Waited()
-	l.whole = err == nil && l.seen == l.set.Len()
-	if !l.whole && (err == nil || interrupted(err)) {
-		err = both(err, l.resumption.save()) // to go on within the epoch
+	l.complete = err == nil && l.examplesSeen == l.set.Len()
+	if !l.complete && (err == nil || interrupted(err)) {
+		err = joinErrors(err, l.resumption.save()) // to resume within the epoch
 	}
-	if len(l.run.Steps) > l.first {
+	if len(l.run.Steps) > l.firstStep {
 		e := Epoch{
 			Steps: len(l.run.Steps), Loss: l.sum.loss(), Accuracy: l.sum.accuracy(), Seconds: time.Since(l.epochBegan).Seconds(),
 			began: l.run.epochStarts[len(l.run.epochStarts)-1], ended: time.Now(),
 		}
 		l.run.Epochs = append(l.run.Epochs, e)
-		err = both(err, l.observers.epoch(e))
+		err = joinErrors(err, l.observers.epoch(e))
 	}
 	if err != nil || stop {
 		return stop, err
@@ -199,46 +199,46 @@ func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 	return l.vote(l.observers.stop)
 }
 
-// unfinished reports whether a training that is resumed was left in the midst of
-// an epoch, or before the validation at its end.
+// unfinished reports whether the training was saved within an epoch, or before the validation
+// at its end.
 func (l *loop) unfinished() bool {
 	return l.resumed && l.epoch > 0 && len(l.run.Epochs) < l.epoch
 }
 
-// pass makes the steps and validations of one epoch, until an observer stops them.
+// pass runs the steps and validations of one epoch, until an observer stops them.
 func (l *loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err error) {
-	if stop, err := l.checkDue(ctx); stop || err != nil { // the one that an interrupt prevented
+	if stop, err := l.validateIfDue(ctx); stop || err != nil { // the validation that was due when the training was interrupted
 		return stop, err
 	}
 	if err := l.strategy.askStop(); err != nil {
 		return false, err
 	}
-	for l.seen < l.set.Len() && l.made() < l.run.planned {
+	for l.examplesSeen < l.set.Len() && l.stepsDone() < l.run.planned {
 		if err := l.strategy.interrupt(ctx); err != nil {
-			return false, both(l.settle(nil), err)
+			return false, joinErrors(l.readPending(nil), err)
 		}
-		examples := min(l.o.batchSize*l.o.accumulate, l.set.Len()-l.seen)
+		examples := min(l.o.batchSize*l.o.accumulate, l.set.Len()-l.examplesSeen)
 		m, err := l.step(batches, examples)
 		if err != nil {
-			if before := l.settle(nil); before != nil {
-				return false, before // what a device finds late is of the step before
+			if before := l.readPending(nil); before != nil {
+				return false, before // the device reported an error of the previous step late
 			}
 			return false, l.divergence.explain(err)
 		}
-		l.seen += examples
-		if err := l.settle(m); err != nil {
+		l.examplesSeen += examples
+		if err := l.readPending(m); err != nil {
 			return false, err
 		}
 		if stop, err := l.stop(); err != nil {
 			return false, err
 		} else if stop {
-			return true, l.settle(nil)
+			return true, l.readPending(nil)
 		}
-		if stop, err := l.checkDue(ctx); stop || err != nil {
+		if stop, err := l.validateIfDue(ctx); stop || err != nil {
 			return stop, err
 		}
-		if l.resumption.due(l.made()) {
-			if err := l.settle(nil); err != nil {
+		if l.resumption.due(l.stepsDone()) {
+			if err := l.readPending(nil); err != nil {
 				return false, err
 			}
 			if err := l.resumption.save(); err != nil {
@@ -246,12 +246,12 @@ func (l *loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err 
 			}
 		}
 	}
-	if err := l.settle(nil); err != nil {
+	if err := l.readPending(nil); err != nil {
 		return false, err
 	}
 	ended := len(l.run.Steps) == l.run.planned
-	if l.o.validate != nil && !l.run.checked() && (l.o.evalEvery == 0 || ended) {
-		return l.check(ctx)
+	if l.o.validate != nil && !l.run.validated() && (l.o.evalEvery == 0 || ended) {
+		return l.validate(ctx)
 	}
 	return false, nil
 }

@@ -56,11 +56,11 @@ func TestProgressLine(t *testing.T) {
 
 func TestWords(t *testing.T) {
 	for got, want := range map[string]string{
-		quantity(1234567):            "1.23 M",
-		quantity(123456):             "123\u00a0500",
-		quantity(1234):               "1234",
-		quantity(math.NaN()):         "–",
-		quantity(math.Inf(1)):        "–",
+		rateText(1234567):            "1.23 M",
+		rateText(123456):             "123\u00a0500",
+		rateText(1234):               "1234",
+		rateText(math.NaN()):         "–",
+		rateText(math.Inf(1)):        "–",
 		plural(1, "step"):            "1 step",
 		plural(2, "step"):            "2 steps",
 		percent(0.9876):              "98.8 %",

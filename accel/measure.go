@@ -7,23 +7,22 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// measurement is what a step measures, as tensors that are not yet read.
+// measurement is what a step measures, as tensors that have not been read yet.
 type measurement struct {
 	epoch    int
 	examples int
 	rate     float64
-	scale    float64 // of the loss, once it is read; 0 without a scaler
-	skipped  bool    // the gradients were no numbers, once that is read
+	scale    float64 // the loss scale, once it has been read; 0 without a scaler
+	skipped  bool    // the gradients overflowed, once that has been read
 
-	lossScale, made *Tensor // of the scaler's step; nil without one
+	lossScale, made *Tensor // the loss scale, and 1 if the step was made, else 0; nil without a scaler
 
 	losses  []*Tensor // mean loss of each batch
-	right   []*Tensor // number of right answers in each batch; empty for regression
-	weights []float64 // examples of each batch
+	right   []*Tensor // number of correct predictions in each batch; empty for regression
+	weights []float64 // number of examples of each batch
 }
 
-// add records the loss of a batch and, for classes, the number of right
-// answers.
+// add records the loss of a batch and, for classes, the number of correct predictions.
 func (m *measurement) add(loss, prediction *Tensor, b data.Batch, classes bool) {
 	m.losses = append(m.losses, loss)
 	m.weights = append(m.weights, float64(b.Len()))
@@ -32,9 +31,9 @@ func (m *measurement) add(loss, prediction *Tensor, b data.Batch, classes bool) 
 	}
 }
 
-// rightAnswers returns how many rows of logits [N, C] are largest at the class, for
-// sequences [N, T, C] the share of the places of each, added up, or nil where
-// the prediction is not of this kind.
+// rightAnswers returns the number of rows of logits [N, C] whose maximum is at the class. For
+// sequences [N, T, C] it returns the sum over the sequences of the share of correct tokens. It
+// returns nil for other predictions.
 func rightAnswers(prediction, y *Tensor, classes bool) *Tensor {
 	rank := prediction.NDim()
 	if !classes || rank != 2 && rank != 3 || y.NDim() != rank-1 {
@@ -53,8 +52,8 @@ func rightAnswers(prediction, y *Tensor, classes bool) *Tensor {
 	return share
 }
 
-// read waits for the numbers: the mean loss over the examples, and the number
-// of right answers, NaN where there is no such thing.
+// read waits for the results: the mean loss over the examples, and the number of correct
+// predictions, NaN if there are none to count.
 func (m *measurement) read() (loss, right float64) {
 	if m.made != nil {
 		m.scale, m.skipped = m.lossScale.Item(), m.made.Item() == 0
@@ -77,8 +76,8 @@ func (m *measurement) read() (loss, right float64) {
 	return loss / total, right
 }
 
-// parts returns what this rank adds to the loss and to the number of right answers of the
-// step, as single numbers: NaN where there is no such thing as an answer.
+// parts returns what this rank adds to the loss and to the number of correct predictions of the
+// step, as scalars; NaN if predictions are not classes.
 func (m *measurement) parts() []*Tensor {
 	loss, right := tensor.Zeros(), tensor.Zeros()
 	for i, l := range m.losses {
@@ -93,7 +92,7 @@ func (m *measurement) parts() []*Tensor {
 	return []*Tensor{loss, right}
 }
 
-// replace puts the sums over all ranks in the place of the parts.
+// replace replaces the parts of this rank by the sums over all ranks.
 func (m *measurement) replace(loss, right *Tensor) {
 	for _, t := range append(m.losses, m.right...) {
 		t.Release()
@@ -101,7 +100,7 @@ func (m *measurement) replace(loss, right *Tensor) {
 	m.losses, m.right, m.weights = []*Tensor{loss}, []*Tensor{right}, []float64{float64(m.examples)}
 }
 
-// sums add up measurements, weighted by their examples.
+// sums accumulates measurements, weighted by their numbers of examples.
 type sums struct {
 	lossSum, right float64
 	examples       int

@@ -2,11 +2,10 @@ package accel
 
 import "fmt"
 
-// Metric is something that [Live] can draw.
+// Metric is a quantity that [Live] can draw.
 type Metric int
 
-// The metrics. Without a GPU, those of the GPU are replaced by the use of the
-// processor and of the memory.
+// The metrics. Without a GPU, the utilization and memory of the CPU replace those of the GPU.
 const (
 	Loss         Metric = iota // of training and validation
 	Accuracy                   // of training and validation
@@ -27,5 +26,5 @@ func (m Metric) String() string {
 	return metricNames[m]
 }
 
-// ofDevice reports whether the metric says how busy the machine is.
+// ofDevice reports whether the metric is about the utilization of the machine.
 func (m Metric) ofDevice() bool { return m == GPUUtil || m == GPUMem || m == Power }

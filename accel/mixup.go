@@ -8,15 +8,14 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Mixup trains on mixtures of examples (Zhang et al., arXiv:1710.09412): each batch
-// is mixed with itself in another order,
+// Mixup trains on mixtures of examples (Zhang et al., arXiv:1710.09412): each batch is mixed
+// with a permutation of itself,
 //
 //	x = λ·x + (1-λ)·x',   loss = λ·loss(y) + (1-λ)·loss(y')
 //
-// where λ is drawn for each batch from the Beta distribution of alpha and alpha:
-// 0.2 mixes a little, 1 evenly. The mixing is done on the device, and random as
-// [Seed] says. Accuracy in training is that of the answers y. It is for examples of
-// numbers, not for tokens.
+// where λ is drawn for each batch from the distribution Beta(alpha, alpha): 0.2 mixes a little,
+// 1 evenly. The mixing runs on the device; [Seed] determines the random numbers. Training
+// accuracy is measured against y. Mixup needs numeric examples, not tokens.
 func Mixup(alpha float64) Option {
 	text := fmt.Sprintf("Mixup(%g)", alpha)
 	return fitOption(text, func(c *options) error {
@@ -28,10 +27,10 @@ func Mixup(alpha float64) Option {
 	})
 }
 
-// mixture is a batch that is to be mixed with itself.
+// mixture is a batch that is mixed with itself.
 type mixture struct {
 	share float64 // λ
-	order *Tensor // of the others; nil where nothing is mixed
+	order *Tensor // permutation of the examples; nil if nothing is mixed
 }
 
 // mix mixes the examples of a batch.
@@ -51,7 +50,7 @@ func (o *options) mix(b *data.Batch) (m mixture) {
 	return m
 }
 
-// loss returns that of a mixture.
+// loss returns the loss of a mixture.
 func (m mixture) loss(loss func(prediction, target *Tensor) *Tensor, prediction, y *Tensor) *Tensor {
 	if m.order == nil {
 		return loss(prediction, y)
@@ -61,17 +60,17 @@ func (m mixture) loss(loss func(prediction, target *Tensor) *Tensor, prediction,
 	return loss(prediction, y).MulScalar(m.share).Add(loss(prediction, others).MulScalar(1 - m.share))
 }
 
-// beta draws from the Beta distribution of a and a.
+// beta draws from the distribution Beta(a, a).
 func beta(g *tensor.Generator, a float64) float64 {
 	x, y := gamma(g, a), gamma(g, a)
-	if x+y == 0 { // both underflow where a is tiny: all of one, as in the limit
+	if x+y == 0 { // both underflow if a is tiny: the limit is a fair choice between 0 and 1
 		return math.Round(g.Float64())
 	}
 	return x / (x + y)
 }
 
-// gamma draws from the gamma distribution of this shape (Marsaglia and Tsang, ACM
-// TOMS 26(3), 2000).
+// gamma draws from the gamma distribution of the given shape parameter (Marsaglia and Tsang,
+// ACM TOMS 26(3), 2000).
 func gamma(g *tensor.Generator, shape float64) float64 {
 	if shape < 1 {
 		return gamma(g, shape+1) * math.Pow(1-g.Float64(), 1/shape)

@@ -12,28 +12,27 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// DivergedError says that the loss of a step was NaN or infinite. The step was
-// not made: the model has the weights that it had before it.
+// DivergedError reports that the loss of a step was NaN or infinite. The model has the weights
+// from before that step.
 type DivergedError struct {
 	Step int     // from 1
-	Loss float64 // what it was
-	// Dataset is the name of the training set, and Examples are the indices of those of its
-	// examples in the batch that are no finite numbers; empty where all are finite.
+	Loss float64 // NaN or infinite
+	// Dataset is the name of the training set. Examples are the indices of the examples in the
+	// batch that are not finite; empty if all are finite.
 	Dataset  string
 	Examples []int
-	// Tensor is the first tensor of the step that is no finite number: "example 17
-	// of", the name of the set and where in the example, the name of one of the model's, as in nn.State, or "the output
-	// of" the op that made it, with the layer that it is in; "" where it was not
-	// found again.
+	// Tensor is the first tensor of the step that is not finite: "example 17 of" with the name
+	// of the data set and the position in the example, the name of a model tensor as in
+	// nn.State, or "the output of" an op with its layer; "" if it could not be found.
 	Tensor string
-	// Found says more of it, or is nil.
+	// Found has details of Tensor, or is nil.
 	Found *tensor.NonFinite
 }
 
-// Error gives the step and what to try.
+// Error names the step, the cause if it was found, and what to try.
 func (e *DivergedError) Error() string {
 	if len(e.Examples) > 0 {
-		return fmt.Sprintf("accel: the loss of step %d is %v: %s: correct the data, or leave such examples out", e.Step, e.Loss, e.Tensor)
+		return fmt.Sprintf("accel: the loss of step %d is %v because %s: correct the data, or remove such examples", e.Step, e.Loss, e.Tensor)
 	}
 	where := ""
 	if e.Tensor != "" {
@@ -42,33 +41,33 @@ func (e *DivergedError) Error() string {
 	return fmt.Sprintf("accel: the loss of step %d is %v%s: try a lower learning rate, a longer warm-up or ClipGradNorm", e.Step, e.Loss, where)
 }
 
-// divergence ends a training whose loss is no number, and looks for where that began. It
-// is also asked to explain the error with which a step fails on the device.
+// divergence ends a training whose loss is not finite, and finds the cause. It also explains
+// the error of a step that fails on the device because of its loss.
 type divergence struct {
 	ownObserver
 	loop    *loop
-	last    attempt  // of the newest step
-	indices [2][]int // of the examples of the step before and of the newest
+	last    attempt  // the newest step
+	indices [2][]int // the examples of the previous and of the newest step
 }
 
-// attempt is what a step was given, so that it can be looked into if it fails.
+// attempt is the input of a step, for finding out why it failed.
 type attempt struct {
-	batch       data.Batch
-	seed, drawn uint64 // of the random numbers, before it
+	batch       data.Batch // state of the random numbers before the step
+	seed, drawn uint64     // of the random numbers, before it
 }
 
 // nextStep begins a step.
 func (d *divergence) nextStep() { d.indices = [2][]int{d.indices[1], nil} }
 
-// batch remembers a batch of the step and where the random numbers are.
+// batch records a batch of the step and the state of the random numbers.
 func (d *divergence) batch(b data.Batch) {
 	d.last.batch = b
 	d.last.seed, d.last.drawn = (*tensor.Generator)(nil).State()
 	d.indices[1] = append(d.indices[1], b.Index...)
 }
 
-// Step fails where the loss is no number, unless the step was skipped because of the
-// gradients of float16.
+// Step fails if the loss is not finite, unless float16 gradients overflowed and the step was
+// skipped.
 func (d *divergence) Step(t *Training, s Step) error {
 	if !notANumber(s.Loss) || s.Skipped && s.LossScale >= leastScale {
 		return nil
@@ -77,36 +76,36 @@ func (d *divergence) Step(t *Training, s Step) error {
 	return d.findCause(&DivergedError{Step: len(t.Run.Steps), Loss: s.Loss})
 }
 
-// explain makes a DivergedError of the error of a step whose loss was watched,
-// and looks for where it began; other errors stay as they are.
+// explain converts the error of a step whose loss was not finite to a DivergedError, and finds
+// the cause; it returns other errors unchanged.
 func (d *divergence) explain(err error) error {
 	var loss *tensor.NonFiniteError
 	if !errors.As(err, &loss) {
 		return err
 	}
 	l := d.loop
-	l.run.Steps = append(l.run.Steps, Step{ // whose loss the history shows
+	l.run.Steps = append(l.run.Steps, Step{ // so that the history shows the loss
 		Epoch: l.epoch, Loss: loss.Value, Accuracy: math.NaN(),
-		LearningRate: l.rate * l.schedule.Factor(l.advanced), Seconds: time.Since(l.began).Seconds(),
+		LearningRate: l.rate * l.schedule.Factor(l.scheduleStep), Seconds: time.Since(l.began).Seconds(),
 	})
 	return d.findCause(&DivergedError{Step: len(l.run.Steps), Loss: loss.Value})
 }
 
-// findCause says where the numbers of the last attempt stopped being finite.
+// findCause adds to e where values first stopped being finite.
 func (d *divergence) findCause(e *DivergedError) *DivergedError {
 	l := d.loop
 	e.Dataset = l.set.Name()
-	if d.last.batch.X == nil { // nothing was computed on this rank
+	if d.last.batch.X == nil { // this rank computed nothing
 		return e
 	}
 	var err error
-	if e.Examples, e.Tensor, err = brokenExamples(l.set, d.last.batch); err != nil {
-		l.run.note("whether the examples are finite could not be found: %v", err)
+	if e.Examples, e.Tensor, err = nonFiniteExamples(l.set, d.last.batch); err != nil {
+		l.run.note("could not check whether the examples are finite: %v", err)
 	}
-	if len(e.Examples) == 0 { // the loss may be of a batch before, which is not kept
-		e.Examples, e.Tensor, err = brokenIn(l.set, slices.Concat(d.indices[0], d.indices[1]))
+	if len(e.Examples) == 0 { // the loss may belong to an earlier batch, which was not kept
+		e.Examples, e.Tensor, err = nonFiniteSource(l.set, slices.Concat(d.indices[0], d.indices[1]))
 		if err != nil {
-			l.run.note("whether the examples are finite could not be found: %v", err)
+			l.run.note("could not check whether the examples are finite: %v", err)
 		}
 	}
 	if len(e.Examples) == 0 {
@@ -115,8 +114,8 @@ func (d *divergence) findCause(e *DivergedError) *DivergedError {
 	return e
 }
 
-// firstNotFinite looks for the first tensor of the last attempt that is not
-// finite. The model is as it was before it, and stays so.
+// firstNotFinite finds the first non-finite tensor of the last attempt. The model still has the
+// weights from before the attempt and keeps them.
 func (d *divergence) firstNotFinite() (name string, found *tensor.NonFinite) {
 	l := d.loop
 	for _, p := range nn.State(l.model) {
@@ -124,8 +123,8 @@ func (d *divergence) firstNotFinite() (name string, found *tensor.NonFinite) {
 			return p.Name, nil
 		}
 	}
-	l.strategy.alone()
-	measured := copyWeights(l.model) // since BatchNorm goes on measuring
+	l.strategy.stopSynchronizing()
+	measured := copyWeights(l.model) // BatchNorm updates its running means in this pass
 	seed, drawn := (*tensor.Generator)(nil).State()
 	err := func() (err error) {
 		defer nn.Catch(&err)
@@ -141,7 +140,7 @@ func (d *divergence) firstNotFinite() (name string, found *tensor.NonFinite) {
 	}()
 	(*tensor.Generator)(nil).SetState(seed, drawn)
 	if err = errors.Join(err, measured.restore(l.model)); err != nil {
-		l.run.note("where the loss became no number could not be found: %v", err)
+		l.run.note("could not find the first tensor that is not finite: %v", err)
 		return "", nil
 	}
 	if found == nil {
@@ -158,12 +157,12 @@ func (d *divergence) firstNotFinite() (name string, found *tensor.NonFinite) {
 	return name, found
 }
 
-// finite reports whether all elements of a tensor are.
+// finite reports whether all elements of a tensor are finite.
 func finite(t *Tensor) (yes bool) {
 	if !t.DType().IsFloat() {
 		return true
 	}
-	tensor.NoGrad(func() { yes = t.MulScalar(0).Sum().Item() == 0 }) // NaN for what is no number
+	tensor.NoGrad(func() { yes = t.MulScalar(0).Sum().Item() == 0 }) // x·0 is NaN if x is NaN or infinite
 	return yes
 }
 

@@ -66,7 +66,7 @@ func TestDiverged(t *testing.T) {
 			if row.want != "" && diverged.Tensor != row.want || diverged.Tensor == "" || !strings.Contains(err.Error(), diverged.Tensor) {
 				t.Errorf("got  %v\nwant %s", err, row.want)
 			}
-			if !strings.Contains(run.Summary(), "stopped: the loss of step") {
+			if !strings.Contains(run.Summary(), "stopped in step") {
 				t.Errorf("summary %q", run.Summary())
 			}
 			for _, p := range nn.State(row.model) {

@@ -2,67 +2,66 @@ package accel
 
 import "github.com/quernlab/quern/accel/nn"
 
-// EarlyStopping ends training when the validation loss has not fallen for patience
-// validations in a row, and leaves the model with the weights of the best one.
+// EarlyStopping ends the training when the validation loss has not fallen for patience
+// validations in a row, and restores the weights of the best validation.
 func EarlyStopping(patience int) Option {
 	return count("EarlyStopping", patience, func(c *options) *int { return &c.patience })
 }
 
-// earlyStopping keeps the best weights and ends the training when it runs out of
-// patience.
+// earlyStopping keeps the best weights, and ends the training when the loss stops falling.
 type earlyStopping struct {
 	ownObserver
 	patience int
 	model    nn.Module
-	best     weights // of the best check; none before the first
+	best     weights // weights of the best validation; none before the first
 }
 
-// Begin ends a training that had already run out of patience when it was saved.
-func (e *earlyStopping) Begin(t *Training) error { return e.verdict(t.Run) }
+// Begin ends a training whose patience was already exhausted when it was saved.
+func (e *earlyStopping) Begin(t *Training) error { return e.stopIfOver(t.Run) }
 
 // Validation copies the weights of the best validation so far.
 func (e *earlyStopping) Validation(t *Training, _ Validation) error {
 	if t.Run.Best == len(t.Run.Validations)-1 {
 		e.best = copyWeights(e.model)
 	}
-	return e.verdict(t.Run)
+	return e.stopIfOver(t.Run)
 }
 
-// verdict is ErrStop when the patience is over.
-func (e *earlyStopping) verdict(r *Run) error {
-	if e.over(r) {
+// stopIfOver returns ErrStop if the patience is exhausted.
+func (e *earlyStopping) stopIfOver(r *Run) error {
+	if e.exhausted(r) {
 		return ErrStop
 	}
 	return nil
 }
 
-func (e *earlyStopping) over(r *Run) bool { return len(r.Validations)-1-r.Best >= e.patience }
+func (e *earlyStopping) exhausted(r *Run) bool { return len(r.Validations)-1-r.Best >= e.patience }
 
 // End restores the best weights.
 func (e *earlyStopping) End(t *Training, _ error) {
 	r := t.Run
-	if e.over(r) {
+	if e.exhausted(r) {
 		r.note("stopped early: the validation loss has not fallen in %s", plural(e.patience, "validation"))
 	}
-	if e.best.none() || r.Best == len(r.Validations)-1 && r.checked() {
+	if e.best.none() || r.Best == len(r.Validations)-1 && r.validated() {
 		return
 	}
 	best := r.Validations[r.Best]
 	if err := nn.SetState(e.model, e.best.tensors); err != nil {
-		r.note("the best weights could not be restored: %v", err)
+		r.note("could not restore the best weights: %v", err)
 		return
 	}
 	r.restored = true
 	r.note("the model has the weights of epoch %d, step %d, with the lowest validation loss", best.Epoch, best.Step)
 }
 
-// plateau tells a schedule that depends on them of the validation losses.
+// plateau passes validation losses to a schedule that depends on them.
 type plateau struct {
 	ownObserver
 	observe func(loss float64)
 }
 
-// Begin observes the validations of a training that is resumed.
+// Begin passes on the validations before the training was resumed.
 func (p *plateau) Begin(t *Training) error {
 	for _, c := range t.Run.Validations {
 		p.observe(c.Loss)
@@ -70,7 +69,7 @@ func (p *plateau) Begin(t *Training) error {
 	return nil
 }
 
-// Validation observes a validation.
+// Validation passes on a validation.
 func (p *plateau) Validation(_ *Training, c Validation) error {
 	p.observe(c.Loss)
 	return nil

@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// recorder writes a run to files while it goes on.
+// recorder writes a run to files while the training goes on.
 type recorder interface {
-	// offer writes what has come to the run since the last time.
+	// offer writes what is new in the run.
 	offer(*Run) error
-	// close writes the rest, and with what error training ended, nil for none.
+	// close writes the rest, with the error that ended the training, nil for none.
 	close(*Run, error) error
 }
 
-// recording lets a recorder follow a training. One that fails, on a full disk say, is
-// closed with a note: the training goes on.
+// recording connects a recorder to a training. If the recorder fails, on a full disk for
+// instance, it is closed, a note is added to the run, and the training continues.
 type recording struct {
 	ownObserver
 	open     func(r *Run, now time.Time) (recorder, error)
 	recorder recorder // nil before Begin and after an error
 }
 
-// recordings returns those that the options ask for.
+// recordings returns the recordings that the options ask for.
 func (c *options) recordings() (all []Observer) {
 	if c.tensorBoard != "" {
 		all = append(all, &recording{open: func(_ *Run, now time.Time) (recorder, error) { return newEvents(c.tensorBoard, now) }})
@@ -52,7 +52,7 @@ func (w *recording) offer(r *Run) error {
 		return nil
 	}
 	if err := w.recorder.offer(r); err != nil {
-		r.note("no more was written: %v", errors.Join(err, w.recorder.close(r, nil)))
+		r.note("recording stopped: %v", errors.Join(err, w.recorder.close(r, nil)))
 		w.recorder = nil
 	}
 	return nil
@@ -64,7 +64,7 @@ func (w *recording) End(t *Training, err error) {
 		return
 	}
 	if err := w.recorder.close(t.Run, err); err != nil {
-		t.Run.note("the end of the run was not written: %v", err)
+		t.Run.note("could not record the end of the run: %v", err)
 	}
 	w.recorder = nil
 }

@@ -19,75 +19,75 @@ import (
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
-// Resume keeps the training in a file, and goes on from it where there is one,
-// bit for bit as if it had not been interrupted: parameters, the optimiser's
-// memory, the schedule, the order of the examples, random numbers, and the
-// history of the run. Running a program or a cell again thus continues it; what
-// is finished is loaded and not trained again.
+// Resume saves the training to a file, and continues from the file if it exists. The result is
+// the same bit for bit as without interruption: the file has the parameters, the state of the
+// optimizer and the schedule, the order of the examples, the state of the random numbers, and
+// the history of the run. Running a program or a cell again therefore continues its training; a
+// training that had finished is loaded.
 //
-// The file is written after each epoch, every so many steps with [SaveEvery],
-// and when training ends, also by its context; a process that is killed
-// continues from the last of these. It is a safetensors file, whose parameters
-// are named model.0.weight and so on, and is replaced as a whole.
+// Fit writes the file after each epoch, after every given number of steps with [SaveEvery], and
+// when the training ends, also when its context is done. After a kill the training continues
+// from the last of these. The file is in safetensors format, with parameters named
+// model.0.weight and so on, and is replaced atomically.
 //
-// Fit fails when the file is of another set, batch size, optimiser or model.
+// Fit fails if the file belongs to another data set, batch size, optimizer or model.
 func Resume(path string) Option {
 	text := fmt.Sprintf("Resume(%q)", path)
 	return fitOption(text, func(c *options) error {
 		if path == "" {
-			return fmt.Errorf("accel: %s: there is no path", text)
+			return fmt.Errorf("accel: %s: the path is empty", text)
 		}
 		c.checkpoint = path
 		return nil
 	}).sharedAs("Resume") // only rank 0 needs the file
 }
 
-// SaveEvery writes the file of [Resume] after every so many steps too.
+// SaveEvery makes [Resume] save the training after every given number of steps too.
 func SaveEvery(steps int) Option {
 	return count("SaveEvery", steps, func(c *options) *int { return &c.saveEvery })
 }
 
-// checkpoint is what the notes of a file say about a training.
+// checkpoint is the state of a training, as JSON in the metadata of the file.
 type checkpoint struct {
 	Version int
 
-	// What must be equal for the training to go on.
-	Set        string
-	Examples   int // in the set
+	// These must be equal for the training to continue.
+	Dataset    string
+	Examples   int // in the data set
 	BatchSize  int
 	Accumulate int
 	Optimizer  string
 
 	Seed   uint64    // of the order of the examples
-	Random [2]uint64 // the default generator's seed, and what was drawn of it
-	// Weights are the same of the generator of weights; nil in older files.
-	Weights *[2]uint64    `json:",omitempty"`
-	Epoch   int           // from 1
-	Seen    int           // examples of this epoch
-	First   int           // steps before this epoch
-	Sums    [2]exact      // of this epoch: losses and right answers
-	Summed  int           // examples that they are of
-	Spent   time.Duration // on this epoch
+	Random [2]uint64 // seed of the default generator, and the number of values drawn
+	// Weights is the same for the generator of initial weights; nil in older files.
+	Weights      *[2]uint64    `json:",omitempty"`
+	Epoch        int           // from 1
+	ExamplesSeen int           // examples of this epoch
+	FirstStep    int           // steps before this epoch
+	Sums         [2]exact      // of this epoch: losses and correct predictions
+	Summed       int           // number of examples in Sums
+	Spent        time.Duration // on this epoch
 
 	OptimizerSteps int
 	Updates        map[string]int
 	Scaler         *optim.GradScalerState `json:",omitempty"`
 
-	Steps, Epochs, Checks [][]exact // the history, a row each
-	Best                  int
-	Trained               int // examples, those of each epoch
-	Time                  Timing
+	Steps, Epochs, Validations [][]exact // the history, one row each
+	Best                       int
+	ExamplesTrained            int // number of examples that were trained on, in all epochs
+	Time                       Timing
 }
 
 const (
-	checkpointVersion = 2
+	checkpointVersion = 3
 	checkpointNote    = "quern.training"
 
 	modelPart, optimizerPart, bestPart = "model.", "optimizer.", "best."
 )
 
-// exact is a number that JSON keeps bit for bit: NaN and the infinities, which
-// JSON has not, as text.
+// exact is a float64 that JSON keeps bit for bit: NaN and infinities, which JSON lacks, are
+// strings.
 type exact float64
 
 func (v exact) MarshalJSON() ([]byte, error) {
@@ -103,28 +103,28 @@ func (v *exact) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// resumption loads and saves the file of [Resume]. As an observer it saves after each
-// epoch. The loop asks for it at other times, since the file is of a training between two
-// steps; a nil one then does nothing.
+// resumption loads and saves the file of [Resume]. As an observer it saves after each epoch.
+// The loop calls it at other times itself, because a checkpoint is the state between two steps.
+// A nil resumption does nothing then.
 type resumption struct {
 	ownObserver
 	loop  *loop
 	path  string
-	every int // steps; 0 for every epoch only
+	every int // in steps; 0 for after every epoch only
 }
 
-// due reports whether [SaveEvery] wants the file after so many steps.
+// due reports whether [SaveEvery] asks for a save after this step.
 func (r *resumption) due(made int) bool { return r != nil && r.every > 0 && made%r.every == 0 }
 
-// Epoch saves the training after a whole epoch.
+// Epoch saves the training after a complete epoch.
 func (r *resumption) Epoch(*Training, Epoch) error {
-	if !r.loop.whole {
+	if !r.loop.complete {
 		return nil
 	}
 	return r.save()
 }
 
-// save writes the file as the training stands between two steps.
+// save writes the state of the training between two steps.
 func (r *resumption) save() error {
 	if r == nil || !r.loop.strategy.writes() {
 		return nil
@@ -135,13 +135,13 @@ func (r *resumption) save() error {
 	weightSeed, weightsDrawn := tensor.WeightGenerator().State()
 	c := checkpoint{
 		Version: checkpointVersion,
-		Set:     l.set.Name(), Examples: l.set.Len(), BatchSize: l.o.batchSize, Accumulate: l.o.accumulate,
+		Dataset: l.set.Name(), Examples: l.set.Len(), BatchSize: l.o.batchSize, Accumulate: l.o.accumulate,
 		Optimizer: l.optimizer.Name(),
 		Seed:      l.run.Seed, Random: [2]uint64{seed, drawn}, Weights: &[2]uint64{weightSeed, weightsDrawn},
-		Epoch: l.epoch, Seen: l.seen, First: l.first,
+		Epoch: l.epoch, ExamplesSeen: l.examplesSeen, FirstStep: l.firstStep,
 		Sums: [2]exact{exact(l.sum.lossSum), exact(l.sum.right)}, Summed: l.sum.examples, Spent: time.Since(l.epochBegan),
 		OptimizerSteps: known.Steps, Updates: known.Updates,
-		Best: l.run.Best, Trained: l.run.Examples, Time: l.run.Time,
+		Best: l.run.Best, ExamplesTrained: l.run.Examples, Time: l.run.Time,
 	}
 	c.Time.Total = time.Since(l.began)
 	if l.precision.scaler != nil {
@@ -159,14 +159,14 @@ func (r *resumption) save() error {
 		c.Epochs = append(c.Epochs, row(float64(e.Steps), e.Loss, e.Accuracy, e.Seconds))
 	}
 	for _, v := range l.run.Validations {
-		c.Checks = append(c.Checks, row(float64(v.Step), float64(v.Epoch), v.Loss, v.Accuracy))
+		c.Validations = append(c.Validations, row(float64(v.Step), float64(v.Epoch), v.Loss, v.Accuracy))
 	}
 	text, err := json.Marshal(c)
 	if err != nil {
-		return fmt.Errorf("accel: keep the training: %w", err)
+		return fmt.Errorf("accel: Resume(%q): save the training: %w", r.path, err)
 	}
 	if err := failpoint.Do(failpoint.CheckpointTensors, func() error { return nil }); err != nil {
-		return fmt.Errorf("accel: keep the training: %w", err)
+		return fmt.Errorf("accel: Resume(%q): save the training: %w", r.path, err)
 	}
 	tensors := map[string]*Tensor{}
 	for _, p := range nn.State(l.model) {
@@ -183,7 +183,7 @@ func (r *resumption) save() error {
 	notes := map[string]string{checkpointNote: string(text)}
 	err = atomicfile.Replace(r.path, func(w io.Writer) error { return nn.WriteTensors(w, tensors, notes) })
 	if err != nil {
-		return fmt.Errorf("accel: keep the training in %s: %w", r.path, err)
+		return fmt.Errorf("accel: Resume(%q): save the training: %w", r.path, err)
 	}
 	return nil
 }
@@ -196,40 +196,40 @@ func row(numbers ...float64) []exact {
 	return r
 }
 
-// load goes on from the file, if there is one.
+// load continues the training from the file, if it exists.
 func (r *resumption) load() error {
 	l, path := r.loop, r.path
 	var tensors map[string]*Tensor
 	var notes map[string]string
-	err := l.strategy.together(func() (err error) {
+	err := l.strategy.runOnAll(func() (err error) {
 		if _, missing := os.Stat(path); !l.strategy.writes() || errors.Is(missing, fs.ErrNotExist) {
 			return nil
 		}
 		if tensors, notes, err = nn.LoadTensors(path); err != nil {
-			return fmt.Errorf("accel: resume: %w", err)
+			return fmt.Errorf("accel: Resume(%q): %w", path, err)
 		}
 		return nil
 	})
 	if err == nil {
-		tensors, notes, err = l.strategy.file(tensors, notes)
+		tensors, notes, err = l.strategy.broadcastFile(tensors, notes)
 	}
 	if err != nil || notes == nil {
 		return err
 	}
-	return l.strategy.together(func() error {
-		if err := r.takeUp(tensors, notes); err != nil {
-			return fmt.Errorf("accel: resume from %s: %w; give another path, or delete the file to begin again", path, err)
+	return l.strategy.runOnAll(func() error {
+		if err := r.restore(tensors, notes); err != nil {
+			return fmt.Errorf("accel: Resume(%q): %w: use another path, or delete the file to start again", path, err)
 		}
 		return nil
 	})
 }
 
-// takeUp puts the training where the file has left it.
-func (r *resumption) takeUp(tensors map[string]*Tensor, notes map[string]string) error {
+// restore sets the training to the state in the file.
+func (r *resumption) restore(tensors map[string]*Tensor, notes map[string]string) error {
 	l := r.loop
 	var c checkpoint
 	if err := json.Unmarshal([]byte(notes[checkpointNote]), &c); err != nil {
-		return errors.New("the file is not of a training")
+		return errors.New("the file is not a saved training")
 	}
 	if err := c.fits(l); err != nil {
 		return err
@@ -238,7 +238,7 @@ func (r *resumption) takeUp(tensors map[string]*Tensor, notes map[string]string)
 	for name, t := range tensors {
 		part, rest, _ := strings.Cut(name, ".")
 		if parts[part+"."] == nil {
-			return fmt.Errorf("the file has a tensor %s, which is no part of a training", name)
+			return fmt.Errorf("the file has a tensor %s that does not belong to a saved training", name)
 		}
 		parts[part+"."][rest] = t
 	}
@@ -256,13 +256,13 @@ func (r *resumption) takeUp(tensors map[string]*Tensor, notes map[string]string)
 	if len(parts[bestPart]) > 0 && l.stopping != nil {
 		l.stopping.best = weights{tensors: parts[bestPart]}
 	}
-	c.tell(l.run)
+	c.addHistory(l.run)
 	for _, s := range l.run.Steps {
 		if !s.Skipped {
-			l.advanced++
+			l.scheduleStep++
 		}
 	}
-	l.epoch, l.seen, l.first = c.Epoch, c.Seen, c.First
+	l.epoch, l.examplesSeen, l.firstStep = c.Epoch, c.ExamplesSeen, c.FirstStep
 	l.sum = sums{lossSum: float64(c.Sums[0]), right: float64(c.Sums[1]), examples: c.Summed}
 	l.spent, l.resumed = c.Spent, true
 	(*tensor.Generator)(nil).SetState(c.Random[0], c.Random[1])
@@ -273,41 +273,41 @@ func (r *resumption) takeUp(tensors map[string]*Tensor, notes map[string]string)
 	return nil
 }
 
-// fits reports whether the training of a file can go on as this one.
+// fits returns an error if the file does not belong to this training.
 func (c *checkpoint) fits(l *loop) error {
 	for _, row := range []struct {
 		what       string
 		file, here any
 	}{
 		{"version", c.Version, checkpointVersion},
-		{"set", c.Set, l.set.Name()},
+		{"data set", c.Dataset, l.set.Name()},
 		{"number of examples", c.Examples, l.set.Len()},
 		{"batch size", c.BatchSize, l.o.batchSize},
 		{"number of batches to accumulate", c.Accumulate, l.o.accumulate},
-		{"optimiser", c.Optimizer, l.optimizer.Name()},
+		{"optimizer", c.Optimizer, l.optimizer.Name()},
 	} {
 		if row.file != row.here {
-			return fmt.Errorf("the %s of the file is %v, and %v here", row.what, row.file, row.here)
+			return fmt.Errorf("the %s in the file is %v, but here it is %v", row.what, row.file, row.here)
 		}
 	}
 	for _, part := range []struct {
 		rows  [][]exact
 		width int
-	}{{c.Steps, 7}, {c.Epochs, 4}, {c.Checks, 4}} {
+	}{{c.Steps, 7}, {c.Epochs, 4}, {c.Validations, 4}} {
 		for _, r := range part.rows {
 			if len(r) != part.width {
-				return errors.New("the history of the file is damaged")
+				return errors.New("the history in the file is damaged")
 			}
 		}
 	}
-	if c.Epoch < 0 || c.Seen < 0 || c.Seen > c.Examples || c.First < 0 || c.First > len(c.Steps) || c.Best < -1 || c.Best >= len(c.Checks) {
-		return errors.New("the history of the file is damaged")
+	if c.Epoch < 0 || c.ExamplesSeen < 0 || c.ExamplesSeen > c.Examples || c.FirstStep < 0 || c.FirstStep > len(c.Steps) || c.Best < -1 || c.Best >= len(c.Validations) {
+		return errors.New("the history in the file is damaged")
 	}
 	return nil
 }
 
-// tell enters the history of the file into a run.
-func (c *checkpoint) tell(r *Run) {
+// addHistory adds the history in the file to a run.
+func (c *checkpoint) addHistory(r *Run) {
 	for _, v := range c.Steps {
 		r.Steps = append(r.Steps, Step{
 			Epoch: int(v[0]), Loss: float64(v[1]), Accuracy: float64(v[2]),
@@ -317,8 +317,8 @@ func (c *checkpoint) tell(r *Run) {
 	for _, v := range c.Epochs {
 		r.Epochs = append(r.Epochs, Epoch{Steps: int(v[0]), Loss: float64(v[1]), Accuracy: float64(v[2]), Seconds: float64(v[3])})
 	}
-	for _, v := range c.Checks {
+	for _, v := range c.Validations {
 		r.Validations = append(r.Validations, Validation{Step: int(v[0]), Epoch: int(v[1]), Loss: float64(v[2]), Accuracy: float64(v[3])})
 	}
-	r.Seed, r.Best, r.Examples, r.Time = c.Seed, c.Best, c.Trained, c.Time
+	r.Seed, r.Best, r.Examples, r.Time = c.Seed, c.Best, c.ExamplesTrained, c.Time
 }

@@ -165,8 +165,8 @@ func TestResumeRefuses(t *testing.T) {
 		want string
 	}{
 		"model":     {fit(mlp(5)), "shape"},
-		"batch":     {fit(mlp(4), accel.BatchSize(16)), "the batch size of the file is 64, and 16 here"},
-		"optimiser": {fit(mlp(4), accel.SGD(0.1, 0)), "the optimiser of the file is AdamW, and SGD here"},
+		"batch":     {fit(mlp(4), accel.BatchSize(16)), "the batch size in the file is 64, but here it is 16"},
+		"optimiser": {fit(mlp(4), accel.SGD(0.1, 0)), "the optimizer in the file is AdamW, but here it is SGD"},
 	} {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) || !strings.Contains(tt.err.Error(), path) {
 			t.Errorf("%s: want %q, got %v", name, tt.want, tt.err)
@@ -175,7 +175,7 @@ func TestResumeRefuses(t *testing.T) {
 	if err := nn.Save(path, mlpWithWeights(t)); err != nil {
 		t.Fatal(err)
 	}
-	if err := fit(mlp(4)); err == nil || !strings.Contains(err.Error(), "not of a training") {
+	if err := fit(mlp(4)); err == nil || !strings.Contains(err.Error(), "not a saved training") {
 		t.Errorf("a file of weights: %v", err)
 	}
 	if err := os.WriteFile(path, []byte("nonsense"), 0o644); err != nil {
@@ -185,11 +185,11 @@ func TestResumeRefuses(t *testing.T) {
 		t.Error("nonsense is taken")
 	}
 	path = filepath.Join(t.TempDir(), "no", "folder", "x")
-	if err := fit(mlp(4)); err == nil || !strings.Contains(err.Error(), "keep the training") {
+	if err := fit(mlp(4)); err == nil || !strings.Contains(err.Error(), "save the training") {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 	path = ""
-	if err := fit(mlp(4)); err == nil || err.Error() != `accel: Resume(""): there is no path` {
+	if err := fit(mlp(4)); err == nil || err.Error() != `accel: Resume(""): the path is empty` {
 		t.Errorf("no path: %v", err)
 	}
 }

@@ -9,24 +9,23 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// screen shows a run while it goes on: as figures that are drawn on another
-// goroutine, or as one line of text. The training loop offers it the run after
-// each step; most offers cost one look at the clock.
+// screen displays a run while it goes on: as figures, which another goroutine draws, or as a
+// line of text. The training loop calls offer after each step; most calls only read the clock.
 type screen struct {
 	ownObserver
 	ctx     context.Context
 	o       *options
 	figures *plots.Live     // nil without Live
-	watch   *watch          // nil unless the use of the device is drawn
+	watch   *watch          // nil unless device utilization is drawn
 	line    *display.Handle // nil with Live or Quiet
 	lineDue time.Time
 }
 
-// lineEvery is the least time between two lines of progress.
+// lineEvery is the minimum time between two lines of progress.
 const lineEvery = 500 * time.Millisecond
 
-// Begin puts the output on the page. Its goroutines end with End, not with the context: a
-// run that was interrupted still gets its last figure.
+// Begin displays the output. Its goroutines end with End, not with the context, so that a run
+// that was interrupted still gets its final figure.
 func (s *screen) Begin(t *Training) error {
 	ctx := context.WithoutCancel(s.ctx)
 	for _, m := range s.o.live {
@@ -45,19 +44,19 @@ func (s *screen) Begin(t *Training) error {
 	return nil
 }
 
-// Step shows the run if it is time to.
+// Step updates the display if it is due.
 func (s *screen) Step(t *Training, _ Step) error {
 	s.offer(t.Run)
 	return nil
 }
 
-// Validation shows the run if it is time to.
+// Validation updates the display if it is due.
 func (s *screen) Validation(t *Training, _ Validation) error {
 	s.offer(t.Run)
 	return nil
 }
 
-// sampleEvery is how often the use of the device is measured.
+// sampleEvery is the interval at which device utilization is sampled.
 const sampleEvery = 200 * time.Millisecond
 
 func (s *screen) offer(r *Run) {
@@ -70,24 +69,24 @@ func (s *screen) offer(r *Run) {
 	}
 }
 
-// draw hands a snapshot of the run to the goroutine that draws. The histories
-// only grow, so a copy of their headers is one.
+// draw passes a snapshot of the run to the goroutine that draws. The histories are only
+// appended to, so copying the struct is enough.
 func (s *screen) draw(r *Run) {
 	now, watch := *r, s.watch
 	s.figures.Update(func() *plots.Figure {
 		if watch != nil {
-			now.see(watch)
+			now.recordUtilization(watch)
 		}
 		return now.draw(now.metrics).Progress(now.progress())
 	})
 }
 
-// End shows what the run has come to and ends the goroutines.
+// End displays the final run and ends the goroutines.
 func (s *screen) End(t *Training, _ error) {
 	r := t.Run
 	if s.watch != nil {
 		s.watch.stop()
-		r.see(s.watch)
+		r.recordUtilization(s.watch)
 		s.watch = nil
 	}
 	if s.figures != nil {
@@ -100,10 +99,10 @@ func (s *screen) End(t *Training, _ error) {
 	}
 }
 
-// part returns the share of its steps that a run has made.
+// part returns the fraction of the planned steps that have been made.
 func (r *Run) part() float64 { return float64(len(r.Steps)) / float64(max(r.planned, 1)) }
 
-// progress returns how far a run is.
+// progress returns the progress of the run.
 func (r *Run) progress() display.Progress {
 	p := display.Progress{Done: float64(len(r.Steps)), Total: float64(r.planned), Ended: r.finished}
 	if n := len(r.Steps); n > 0 {

@@ -8,46 +8,45 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// Observer follows a training: [Observe] registers it. Its methods are called on the
-// goroutine of [Fit], one after the other, and each may return [ErrStop] to end the
-// training early, as if it had been planned so; any other error ends it with that
-// error. Embed [NopObserver] to implement only some of the methods.
+// Observer follows a training; [Observe] registers it. Fit calls its methods on its own
+// goroutine, one after the other. A method may return [ErrStop] to end the training early as if
+// it had been planned that way; any other error ends the training with that error. Embed
+// [NopObserver] to implement only some of the methods.
 //
-// The loss of a step is read while the next one is computed, so that a GPU does not
-// wait. Step is therefore called when the parameters may already be those of one step
-// later. At a validation and at the end of an epoch they are those of the newest step.
+// Fit reads the loss of a step while the next step is computed, so that a GPU does not wait.
+// When Step is called, the parameters may therefore already be one update newer than s. When
+// Validation and Epoch are called, they are those of the newest step.
 type Observer interface {
-	// Begin is called before the first step, of a training that is resumed with its
-	// history in t.Run.
+	// Begin is called before the first step. If the training is resumed, t.Run has its history.
 	Begin(t *Training) error
 	// Step is called after the loss of a step has been read.
 	Step(t *Training, s Step) error
 	// Validation is called after each validation.
 	Validation(t *Training, c Validation) error
-	// Epoch is called after each pass over the data set, also after one that was
-	// interrupted or stopped.
+	// Epoch is called after each pass over the data set, also after one that was interrupted or
+	// stopped.
 	Epoch(t *Training, e Epoch) error
-	// End is called when the training has ended, with the error that Fit returns, nil for
-	// none. The model has the weights that Fit leaves it with. End is called exactly once
-	// if Begin was called, also after an error and after a panic of the model, in reverse
-	// order of registration.
+	// End is called when the training has ended, with the error that Fit returns, nil for none.
+	// The model has its final weights. If Begin was called, End is called exactly once, also
+	// after an error and after a panic of the model, in reverse order of registration.
 	End(t *Training, err error)
 }
 
-// Training is the training that an [Observer] follows.
+// Training is what an [Observer] knows of the training that it follows.
 type Training struct {
-	// Run is the history so far. Observers read it and do not change it.
+	// Run is the history so far. Observers must not change it.
 	Run        *Run
 	Model      nn.Module
 	Dataset    *data.Dataset // the training set
-	TotalSteps int           // updates of the parameters in all, unless it ends early
+	TotalSteps int           // planned number of updates
 }
 
-// ErrStop is returned by a method of an [Observer] to end the training early. Fit then
-// returns no error.
-var ErrStop = errors.New("accel: an observer ended the training")
+// ErrStop is returned by a method of an [Observer] to end the training early. Fit then returns
+// no error.
+var ErrStop = errors.New("accel: an observer stopped the training")
 
-// NopObserver is an [Observer] that does nothing, to be embedded.
+// NopObserver is an [Observer] that does nothing. Embed it in observers that need only some of
+// the methods.
 type NopObserver struct{}
 
 // Begin returns nil.
@@ -65,41 +64,40 @@ func (NopObserver) Epoch(*Training, Epoch) error { return nil }
 // End does nothing.
 func (NopObserver) End(*Training, error) {}
 
-// Observe calls the methods of an observer while the model is trained. With several
-// observers each event goes to all of them, in the order in which they were given. With
-// [DataParallel] every rank calls its own, and the training ends on all ranks when one
-// observer asks for it.
+// Observe registers an observer of the training. With several observers, each event goes to all
+// of them in the order in which they were given. With [DataParallel] every rank calls its own
+// observers, and all ranks stop if one observer stops.
 func Observe(o Observer) Option {
 	return fitOption(fmt.Sprintf("Observe(%T)", o), func(c *options) error {
 		if o == nil {
-			return errors.New("accel: Observe(nil): there is no observer")
+			return errors.New("accel: Observe(nil): the observer is nil")
 		}
 		c.observers = append(c.observers, o)
 		return nil
 	})
 }
 
-// observe is [Observe] for an observer of this package: not one of the user's options.
-func observe(o Observer) Option {
+// observe is [Observe] for functions of this package; it is not listed in Run.Options.
+func internalObserver(o Observer) Option {
 	return plain("", func(c *options) { c.observers = append(c.observers, o) })
 }
 
-// observers gets the events of a training.
+// observers passes the events of a training to all observers.
 type observers struct {
 	all      []Observer
 	training *Training
-	begun    int  // how many have been told of the beginning
-	stop     bool // one of them has ended the training
+	begun    int  // number of observers whose Begin was called
+	stop     bool // an observer has returned ErrStop
 }
 
-// result notes ErrStop and returns other errors.
+// result records ErrStop and returns other errors with the name of the observer.
 func (o *observers) result(who Observer, err error) error {
 	if errors.Is(err, ErrStop) {
 		o.stop = true
 		return nil
 	}
 	var diverged *DivergedError
-	if err == nil || errors.As(err, &diverged) { // which says where it comes from
+	if err == nil || errors.As(err, &diverged) { // which names its cause
 		return err
 	}
 	if _, ours := who.(builtIn); ours {
@@ -108,7 +106,7 @@ func (o *observers) result(who Observer, err error) error {
 	return fmt.Errorf("accel: Observe(%T): %w", who, err)
 }
 
-// builtIn is implemented by the observers of this package, whose errors say enough.
+// builtIn is implemented by the observers of this package, whose errors need no prefix.
 type builtIn interface{ builtIn() }
 
 // ownObserver is embedded by the observers of this package.
@@ -116,7 +114,7 @@ type ownObserver struct{ NopObserver }
 
 func (ownObserver) builtIn() {}
 
-// begin stops at the first error: only those that have begun will be ended.
+// begin stops at the first error: only observers that have begun will be ended.
 func (o *observers) begin() error {
 	for _, observer := range o.all {
 		o.begun++
@@ -127,10 +125,10 @@ func (o *observers) begin() error {
 	return nil
 }
 
-// each delivers an event to all, whatever one of them returns.
+// each passes an event to all observers, whatever one of them returns.
 func (o *observers) each(event func(Observer) error) (err error) {
 	for _, observer := range o.all {
-		err = both(err, o.result(observer, event(observer)))
+		err = joinErrors(err, o.result(observer, event(observer)))
 	}
 	return err
 }
@@ -139,7 +137,7 @@ func (o *observers) step(s Step) error {
 	return o.each(func(observer Observer) error { return observer.Step(o.training, s) })
 }
 
-func (o *observers) check(c Validation) error {
+func (o *observers) validation(c Validation) error {
 	return o.each(func(observer Observer) error { return observer.Validation(o.training, c) })
 }
 
@@ -147,8 +145,8 @@ func (o *observers) epoch(e Epoch) error {
 	return o.each(func(observer Observer) error { return observer.Epoch(o.training, e) })
 }
 
-// end ends those that have begun, the last one first. A panic of one does not keep the
-// others from their end.
+// end ends the observers that have begun, in reverse order. If one panics, the others are still
+// ended.
 func (o *observers) end(err error) {
 	for o.begun > 0 {
 		o.begun--

@@ -94,7 +94,7 @@ func TestObserve(t *testing.T) {
 			}
 		})
 	}
-	if _, err := accel.Fit(t.Context(), mlp(4), train, accel.Observe(nil)); err == nil || err.Error() != "accel: Observe(nil): there is no observer" {
+	if _, err := accel.Fit(t.Context(), mlp(4), train, accel.Observe(nil)); err == nil || err.Error() != "accel: Observe(nil): the observer is nil" {
 		t.Error(err)
 	}
 }

@@ -8,27 +8,27 @@ import (
 	"github.com/quernlab/quern/accel/optim"
 )
 
-// newOptimizer makes an optimiser once the model and the numbers that other
-// options set are known.
+// newOptimizer creates an optimizer once the model and the hyperparameters of other options are
+// known.
 type newOptimizer func(model nn.Module, numbers ...optim.Option) *optim.Optimizer
 
-// AdamW trains with the optimiser of Loshchilov and Hutter, the default, at
-// this learning rate (1e-3 by default).
+// AdamW trains with the AdamW optimizer (Loshchilov and Hutter) at this learning rate. It is
+// the default, at 1e-3.
 func AdamW(rate float64) Option { return optimizer("AdamW", rate, optim.AdamW) }
 
-// Adam trains with the optimiser of Kingma and Ba at this learning rate. Where
-// weights decay, AdamW is to be preferred.
+// Adam trains with the Adam optimizer (Kingma and Ba) at this learning rate. With weight decay,
+// prefer [AdamW].
 func Adam(rate float64) Option { return optimizer("Adam", rate, optim.Adam) }
 
-// Muon trains with orthogonal steps at this learning rate, and what is no
-// matrix with AdamW; see [optim.Muon].
+// Muon trains with the Muon optimizer at this learning rate; parameters that are not matrices
+// are updated by AdamW. See [optim.Muon].
 func Muon(rate float64) Option { return optimizer("Muon", rate, optim.Muon) }
 
-// LAMB trains with the optimiser for very large batches at this learning rate;
-// see [optim.LAMB].
+// LAMB trains with the LAMB optimizer, for very large batches, at this learning rate; see
+// [optim.LAMB].
 func LAMB(rate float64) Option { return optimizer("LAMB", rate, optim.LAMB) }
 
-// optimizer returns an option that chooses an optimiser.
+// optimizer returns an option that selects an optimizer.
 func optimizer(name string, rate float64, make func(model any, rate float64, options ...optim.Option) *optim.Optimizer) Option {
 	text := fmt.Sprintf("%s(%g)", name, rate)
 	return fitOption(text, func(c *options) error {
@@ -40,11 +40,10 @@ func optimizer(name string, rate float64, make func(model any, rate float64, opt
 	})
 }
 
-// SGD trains by stochastic gradient descent at this learning rate and with
-// this momentum, 0 for none.
+// SGD trains with stochastic gradient descent at this learning rate and momentum, 0 for none.
 func SGD(rate, momentum float64) Option { return sgd("SGD", rate, momentum) }
 
-// Nesterov is [SGD] with the momentum of Nesterov, which looks a step ahead.
+// Nesterov is [SGD] with Nesterov momentum.
 func Nesterov(rate, momentum float64) Option {
 	return sgd("Nesterov", rate, momentum, optim.Nesterov())
 }
@@ -73,20 +72,20 @@ func checkRate(text string, rate float64) error {
 	return nil
 }
 
-// WeightDecay shrinks the parameters at each step; see [optim.WeightDecay]. By
-// default AdamW and LAMB have 0.01, Muon 0.1, SGD and Adam none.
+// WeightDecay sets the weight decay of the optimizer; see [optim.WeightDecay]. The default is
+// 0.01 for AdamW and LAMB, 0.1 for Muon, and 0 for SGD and Adam.
 func WeightDecay(decay float64) Option {
 	text := fmt.Sprintf("WeightDecay(%g)", decay)
 	return fitOption(text, func(c *options) error {
 		if !(decay >= 0) || math.IsInf(decay, 1) {
-			return fmt.Errorf("accel: %s: the decay must be at least 0 and finite", text)
+			return fmt.Errorf("accel: %s: the weight decay must be finite and at least 0", text)
 		}
-		c.numbers = append(c.numbers, optim.WeightDecay(decay))
+		c.hyperparameters = append(c.hyperparameters, optim.WeightDecay(decay))
 		return nil
 	})
 }
 
-// schedule returns an option that chooses a schedule.
+// schedule returns an option that selects a learning-rate schedule.
 func schedule(text string, make func(total int) optim.Schedule) Option {
 	return fitOption(text, func(c *options) error {
 		c.schedule = make
@@ -94,58 +93,58 @@ func schedule(text string, make func(total int) optim.Schedule) Option {
 	})
 }
 
-// choose remembers the one optimizer or schedule of a training, and fails with a second.
+// choose records the optimizer or the schedule of a training, and fails if one was chosen
+// before.
 func (c *options) choose(chosen *string, what, text string) error {
 	if *chosen != "" {
-		return fmt.Errorf("accel: %s and %s: a training has one %s", *chosen, text, what)
+		return fmt.Errorf("accel: %s and %s exclude each other: a training has one %s", *chosen, text, what)
 	}
 	*chosen = text
 	return nil
 }
 
-// WarmupCosine raises the learning rate over the first steps and lowers it to
-// zero along half a cosine until the end of training; see [optim.WarmupCosine].
+// WarmupCosine raises the learning rate over the first steps and then lowers it to zero along a
+// cosine until the end of training; see [optim.WarmupCosine].
 func WarmupCosine(steps int) Option {
 	return schedule(fmt.Sprintf("WarmupCosine(%d)", steps), func(total int) optim.Schedule { return optim.WarmupCosine(steps, total) })
 }
 
-// OneCycleLR raises the learning rate during the first 30 % of the training and
-// lowers it until its end; see [optim.OneCycleLR].
+// OneCycleLR raises the learning rate during the first 30 % of the training and lowers it until
+// its end; see [optim.OneCycleLR].
 func OneCycleLR() Option {
 	return schedule("OneCycleLR()", func(total int) optim.Schedule { return optim.OneCycleLR(total) })
 }
 
-// StepLR multiplies the learning rate by factor after every so many steps.
+// StepLR multiplies the learning rate by factor after every given number of steps.
 func StepLR(every int, factor float64) Option {
 	return schedule(fmt.Sprintf("StepLR(%d, %g)", every, factor), func(int) optim.Schedule { return optim.StepLR(every, factor) })
 }
 
-// ReduceLROnPlateau multiplies the learning rate by factor when the validation
-// loss has not fallen for more than patience validations in a row; see
-// [optim.ReduceLROnPlateau]. It needs [Validate].
+// ReduceLROnPlateau multiplies the learning rate by factor when the validation loss has not
+// fallen for more than patience validations in a row; see [optim.ReduceLROnPlateau]. It needs
+// [Validate].
 func ReduceLROnPlateau(patience int, factor float64) Option {
 	text := fmt.Sprintf("ReduceLROnPlateau(%d, %g)", patience, factor)
 	return fitOption(text, func(c *options) error {
 		if patience < 0 || !(factor > 0 && factor < 1) {
-			return fmt.Errorf("accel: %s: the patience must be at least 0 and the factor between 0 and 1", text)
+			return fmt.Errorf("accel: %s: the patience must be at least 0 and the factor strictly between 0 and 1", text)
 		}
 		if err := c.choose(&c.scheduleText, "schedule", text); err != nil {
 			return err
 		}
-		c.schedule, c.watches = func(int) optim.Schedule { return optim.ReduceLROnPlateau(patience, factor) }, true
+		c.schedule, c.needsValidation = func(int) optim.Schedule { return optim.ReduceLROnPlateau(patience, factor) }, true
 		return nil
 	})
 }
 
-// ClipGradNorm scales the gradients of a step down when their common L2 norm is
-// above this limit.
+// ClipGradNorm scales the gradients of a step so that their total L2 norm is at most limit.
 func ClipGradNorm(limit float64) Option {
 	text := fmt.Sprintf("ClipGradNorm(%g)", limit)
 	return fitOption(text, func(c *options) error {
 		if !(limit > 0) {
 			return fmt.Errorf("accel: %s: the limit must be positive", text)
 		}
-		c.numbers = append(c.numbers, optim.ClipGradNorm(limit))
+		c.hyperparameters = append(c.hyperparameters, optim.ClipGradNorm(limit))
 		return nil
 	})
 }

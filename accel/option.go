@@ -2,18 +2,17 @@ package accel
 
 import "fmt"
 
-// Option changes how [Fit] trains or [Evaluate] measures; each of the two rejects
-// options that are only for the other. An option prints as it is written in Go,
-// which is how a run shows its options.
+// Option changes how [Fit] trains or how [Evaluate] measures; each rejects the options that are
+// only for the other. An option prints as Go code, which is how a run lists its options.
 type Option struct {
-	text    string // as it is written in Go; empty for one that is not the user's
+	text    string // as Go code; empty for options that the user did not give
 	scope   scope
-	shared  string // what must be equal on all ranks; empty if nothing has to be
-	outputs bool   // it only shows the run, or keeps it in files
+	shared  string // compared between ranks, which must agree on it; empty for no comparison
+	outputs bool   // it only shows the run or saves it
 	set     func(*options) error
 }
 
-// String returns the option as it is written in Go, without the package.
+// String returns the option as Go code, without the package name.
 func (o Option) String() string { return o.text }
 
 // scope is a set of the functions that accept an option.
@@ -39,12 +38,12 @@ func fitOption(text string, set func(*options) error) Option {
 	return Option{text: text, scope: inFit, shared: text, set: set}
 }
 
-// plain returns an option that cannot be wrong.
+// plain returns an option whose arguments need no check.
 func plain(text string, set func(*options)) Option {
 	return fitOption(text, func(c *options) error { set(c); return nil })
 }
 
-// count returns an option that sets a number of at least 1.
+// count returns an option that sets a positive integer.
 func count(name string, n int, field func(*options) *int) Option {
 	text := fmt.Sprintf("%s(%d)", name, n)
 	return fitOption(text, func(c *options) error {
@@ -62,7 +61,7 @@ func (o Option) in(s scope) Option {
 	return o
 }
 
-// sharedAs returns the option for ranks that need not agree on its argument.
+// sharedAs returns the option with another text for the comparison between ranks.
 func (o Option) sharedAs(text string) Option {
 	o.shared = text
 	return o
@@ -71,14 +70,14 @@ func (o Option) sharedAs(text string) Option {
 // perRank returns the option for ranks that need not agree on it.
 func (o Option) perRank() Option { return o.sharedAs("") }
 
-// output returns the option as one that only shows the run or keeps it in files. Rank
-// 0 does so, whatever the other ranks were given.
+// output marks the option as one that only shows the run or saves it. Only rank 0 does so,
+// whatever options the other ranks have.
 func (o Option) output() Option {
 	o.outputs = true
 	return o.perRank()
 }
 
-// apply sets what the options set. It fails with an option of another function.
+// apply applies options to c. It fails for an option of another function.
 func (c *options) apply(s scope, given []Option) error {
 	for _, o := range given {
 		if o.set == nil {
@@ -95,21 +94,21 @@ func (c *options) apply(s scope, given []Option) error {
 	return nil
 }
 
-// accepted says what a function accepts that accepts little.
+// accepted lists the options of functions that accept few.
 var accepted = map[scope]string{inEvaluate: "; Evaluate takes DataParallel, Minimize and DerivedFrom"}
 
-// evaluateOptions returns what the options of Evaluate set.
+// evaluateOptions returns the settings of Evaluate.
 func evaluateOptions(given []Option) (*options, error) {
 	c := &options{}
 	return c, c.apply(inEvaluate, given)
 }
 
-// texts returns the options as they are written in Go.
+// texts returns the options as Go code.
 func (c *options) texts() []string {
 	return c.list(func(o Option) string { return o.text })
 }
 
-// outputs returns those that only show the run or keep it in files.
+// outputs returns the options that only show the run or save it.
 func (c *options) outputs() []string {
 	return c.list(func(o Option) string {
 		if o.outputs {
@@ -119,12 +118,12 @@ func (c *options) outputs() []string {
 	})
 }
 
-// shared returns what must be equal on all ranks.
+// shared returns the texts that all ranks must agree on.
 func (c *options) shared() []string {
 	return c.list(func(o Option) string { return o.shared })
 }
 
-// list returns a text of each option that has one.
+// list returns the non-empty texts of the options.
 func (c *options) list(text func(Option) string) (all []string) {
 	for _, o := range c.given {
 		if t := text(o); t != "" {

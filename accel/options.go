@@ -11,45 +11,45 @@ import (
 	"github.com/quernlab/quern/accel/parallel"
 )
 
-// options is what the options set. The zero value of a field stands for the
+// options are the settings that options have made. The zero value of a field stands for its
 // default.
 type options struct {
-	epochs     int // 5, unless steps are given
-	steps      int
-	batchSize  int // 64
-	workers    int
-	loss       func(prediction, target *Tensor) *Tensor
-	optimizer  newOptimizer
-	schedule   func(total int) optim.Schedule
-	watches    bool           // the schedule depends on validation
-	numbers    []optim.Option // of the optimiser's formula
-	accumulate int            // 1
-	validate   *data.Dataset
-	evalEvery  int // steps; 0 for every epoch
-	patience   int
-	live       []Metric // nil for none
-	quiet      bool
-	observers  []Observer // of the user, and of functions that train
-	checkpoint string     // path; "" for none
-	saveEvery  int        // steps; 0 for every epoch only
+	epochs          int // 5, unless steps are given
+	steps           int
+	batchSize       int // 64
+	workers         int
+	loss            func(prediction, target *Tensor) *Tensor
+	optimizer       newOptimizer
+	schedule        func(total int) optim.Schedule
+	needsValidation bool           // the schedule depends on the validation loss
+	hyperparameters []optim.Option // hyperparameters of the optimizer
+	accumulate      int            // 1
+	validate        *data.Dataset
+	evalEvery       int // in steps; 0 for after every epoch
+	patience        int
+	live            []Metric // nil for none
+	quiet           bool
+	observers       []Observer // of the user, and of functions that call Fit
+	checkpoint      string     // path of the file of Resume; "" for none
+	saveEvery       int        // in steps; 0 for after every epoch only
 
-	like nn.Module // that a model is evaluated as; nil for itself
+	derivedFrom nn.Module // the model from which the evaluated one was made; nil for none
 
-	optimizerText, scheduleText string // as they are written in Go; "" for none
+	optimizerText, scheduleText string // as Go code; "" for none
 
 	group         *parallel.Group // nil for one process
-	device        string          // "" for the one in use
+	device        string          // "" for the current device
 	tensorBoard   string          // folder; "" for none
-	track         string          // likewise
-	label         string          // what the run is called where it is tracked
-	absoluteRates bool            // the schedule gives rates, not factors
+	track         string          // folder; "" for none
+	label         string          // name of the run in Track's folder
+	absoluteRates bool            // the schedule returns learning rates, not factors
 	afterStep     []func(updates int) error
-	stop          func(*Run) bool // asked after each step and validation; nil for never
+	stop          func(*Run) bool // called after each step and validation; nil for never
 	mixup         float64         // alpha; 0 for none
-	recompute     bool            // cut the model's chains
+	recompute     bool            // recompute activations in the backward pass
 	amp           bool
-	precision     Precision // 0 leaves it to the device
-	given         []Option  // as they were given, in order
+	precision     Precision // 0 for the device's default
+	given         []Option  // in the order in which they were given
 }
 
 func newOptions(given []Option) (*options, error) {
@@ -69,19 +69,19 @@ func newOptions(given []Option) (*options, error) {
 		}
 	}
 	if c.patience > 0 && c.validate == nil {
-		return nil, fmt.Errorf("accel: EarlyStopping(%d) needs a set to watch: add Validate(set)", c.patience)
+		return nil, fmt.Errorf("accel: EarlyStopping(%d) needs a validation loss: add Validate(set)", c.patience)
 	}
-	if c.watches && c.validate == nil {
-		return nil, errors.New("accel: ReduceLROnPlateau needs a set to watch: add Validate(set)")
+	if c.needsValidation && c.validate == nil {
+		return nil, errors.New("accel: ReduceLROnPlateau needs a validation loss: add Validate(set)")
 	}
 	if c.saveEvery > 0 && c.checkpoint == "" {
-		return nil, fmt.Errorf("accel: SaveEvery(%d) needs a file: add Resume(path)", c.saveEvery)
+		return nil, fmt.Errorf("accel: SaveEvery(%d) needs a file to save to: add Resume(path)", c.saveEvery)
 	}
 	return c, nil
 }
 
-// alone leaves out what watches a run, shows it or keeps it.
-func (c *options) alone() {
+// trainOnly removes everything that validates, shows, saves or observes a run.
+func (c *options) trainOnly() {
 	c.validate, c.evalEvery, c.patience = nil, 0, 0
 	c.live = nil
 	c.checkpoint, c.saveEvery, c.tensorBoard, c.track = "", 0, "", ""
@@ -95,56 +95,55 @@ const (
 	defaultWorkers   = 2
 )
 
-// Epochs trains for n passes over the set. The default is 5 unless Steps is
-// given; with both, training ends at whichever comes first.
+// Epochs trains for n passes over the data set. The default is 5 unless [Steps] is given; with
+// both, training ends at whichever comes first.
 func Epochs(n int) Option {
 	return count("Epochs", n, func(c *options) *int { return &c.epochs })
 }
 
-// Steps trains for n updates of the parameters, over as many passes as they
-// need.
+// Steps trains for n updates of the parameters, over as many epochs as they need.
 func Steps(n int) Option {
 	return count("Steps", n, func(c *options) *int { return &c.steps })
 }
 
-// BatchSize returns the number of examples in a batch; the default is 64. The last
-// batch of an epoch holds the rest and is smaller.
+// BatchSize sets the number of examples in a batch; the default is 64. The last batch of an
+// epoch may be smaller.
 func BatchSize(n int) Option {
 	return count("BatchSize", n, func(c *options) *int { return &c.batchSize })
 }
 
-// Workers makes n batches ahead, each on a goroutine of its own; the default
-// is 2. The result of training is the same for every n.
+// Workers sets the number of goroutines that prepare batches ahead; the default is 2. The
+// result of training does not depend on n.
 func Workers(n int) Option {
 	return plain(fmt.Sprintf("Workers(%d)", n), func(c *options) { c.workers = n }).perRank()
 }
 
-// Accumulate updates the parameters after every n batches, with the gradient
-// of their examples taken together: BatchSize(64) with Accumulate(4) computes
-// what BatchSize(256) would, in a quarter of the memory. A group at the end of
-// an epoch may be smaller and still counts each example once. Layers that look
-// at a batch as a whole, nn.BatchNorm, still see the small ones.
+// Accumulate updates the parameters once every n batches, with the gradient of all their
+// examples: BatchSize(64) with Accumulate(4) computes what BatchSize(256) does, with a quarter
+// of the memory. The last group of an epoch may be smaller; each example still has the same
+// weight. Layers that use statistics of the batch, such as [nn.BatchNorm], see the small
+// batches.
 func Accumulate(n int) Option {
 	return count("Accumulate", n, func(c *options) *int { return &c.accumulate })
 }
 
-// Minimize sets the loss, which must be the mean over the batch. The default
-// is [nn.CrossEntropy] for classes and [nn.MSE] for targets.
+// Minimize sets the loss function, which must return the mean over the batch. The default is
+// [nn.CrossEntropy] for classes and [nn.MSE] for targets.
 func Minimize(loss func(prediction, target *Tensor) *Tensor) Option {
 	return fitOption("Minimize(loss)", func(c *options) error {
 		switch {
 		case loss == nil:
-			return errors.New("accel: Minimize(nil): there is no loss")
+			return errors.New("accel: Minimize(nil): the loss function is nil")
 		case c.loss != nil:
-			return errors.New("accel: Minimize is given twice: a training has one loss; add up the two in one function")
+			return errors.New("accel: Minimize is given twice, but a training has one loss: add the two losses in one function")
 		}
 		c.loss = loss
 		return nil
 	}).in(inFit | inEvaluate)
 }
 
-// Validate measures loss and accuracy on another set after each epoch, or
-// whenever [ValidateEvery] says.
+// Validate measures loss and accuracy on another data set after each epoch, or at the interval
+// that [ValidateEvery] sets.
 func Validate(set *data.Dataset) Option {
 	if set == nil {
 		return fitOption("Validate(nil)", func(*options) error {
@@ -154,24 +153,24 @@ func Validate(set *data.Dataset) Option {
 	text := fmt.Sprintf("Validate(%s)", set.Name())
 	return fitOption(text, func(c *options) error {
 		if set.Len() == 0 {
-			return fmt.Errorf("accel: %s: the set is empty", text)
+			return fmt.Errorf("accel: %s: the data set is empty", text)
 		}
 		if c.validate != nil {
-			return fmt.Errorf("accel: Validate(%s) and %s: a training has one set for validation; Evaluate measures the model on others", c.validate.Name(), text)
+			return fmt.Errorf("accel: Validate(%s) and %s: a training has one validation set; use Evaluate for others", c.validate.Name(), text)
 		}
 		c.validate = set
 		return nil
 	})
 }
 
-// ValidateEvery validates after every so many steps and at the end instead of
-// after each epoch.
+// ValidateEvery validates after every given number of steps and at the end, instead of after
+// each epoch.
 func ValidateEvery(steps int) Option {
 	return count("ValidateEvery", steps, func(c *options) *int { return &c.evalEvery })
 }
 
-// Live draws the run while it goes on, in one output that changes in place at
-// most twice a second. Without metrics it draws loss and accuracy.
+// Live draws the run while it goes on, in one output that is updated in place at most twice a
+// second. Without metrics it draws loss and accuracy.
 func Live(metrics ...Metric) Option {
 	names := make([]string, len(metrics))
 	for i, m := range metrics {
@@ -183,27 +182,27 @@ func Live(metrics ...Metric) Option {
 	return plain("Live("+strings.Join(names, ", ")+")", func(c *options) { c.live = metrics }).output()
 }
 
-// AfterStep calls a function after every update of the parameters, with the number of
-// updates so far, those of a resumed training included. It may change parameters, under
-// [tensor.NoGrad], before anybody else sees them: what holds some of them at zero does
-// so. Its error ends the training.
+// AfterStep calls a function after every update of the parameters with the number of updates so
+// far, including those before the training was resumed. The function may change parameters,
+// under [tensor.NoGrad], before anything else reads them, for instance to keep pruned weights
+// at zero. If it returns an error, the training ends with it.
 func AfterStep(do func(updates int) error) Option {
 	return fitOption("AfterStep(do)", func(c *options) error {
 		if do == nil {
-			return errors.New("accel: AfterStep(nil): there is no function to call")
+			return errors.New("accel: AfterStep(nil): the function is nil")
 		}
 		c.afterStep = append(c.afterStep, do)
 		return nil
 	})
 }
 
-// StopWhen ends training when the function is true. It is called after every step
-// and every validation with the run so far, which it must not change and whose
-// newest step may be one behind.
+// StopWhen ends the training when the function returns true. Fit calls it after every step and
+// every validation with the run so far, which it must not change. The newest step may be
+// missing from the run, since losses are read one step late.
 func StopWhen(done func(*Run) bool) Option {
 	return fitOption("StopWhen(done)", func(c *options) error {
 		if done == nil {
-			return errors.New("accel: StopWhen(nil): there is no function to ask")
+			return errors.New("accel: StopWhen(nil): the function is nil")
 		}
 		before := c.stop
 		c.stop = func(r *Run) bool { return before != nil && before(r) || done(r) }
@@ -211,7 +210,7 @@ func StopWhen(done func(*Run) bool) Option {
 	})
 }
 
-// Quiet shows nothing while training, not even a line of progress.
+// Quiet displays nothing while training, not even a line of progress.
 func Quiet() Option {
 	return plain("Quiet()", func(c *options) { c.quiet = true }).output()
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// gather gives all ranks what each has.
+// gather returns the values of all ranks, in order of rank.
 func gather[T any](r *dataParallel, mine T) ([]T, error) {
 	text, err := json.Marshal(mine)
 	if err != nil {
@@ -26,14 +26,14 @@ func gather[T any](r *dataParallel, mine T) ([]T, error) {
 	all := make([]T, len(texts))
 	for i, text := range texts {
 		if err := json.Unmarshal(text, &all[i]); err != nil {
-			return nil, fmt.Errorf("accel: DataParallel: what rank %d says: %w", i, err)
+			return nil, fmt.Errorf("accel: DataParallel: decode the message of rank %d: %w", i, err)
 		}
 	}
 	return all, nil
 }
 
-// fromFirst gives all ranks what rank 0 has.
-func (r *dataParallel) fromFirst(v any) error {
+// broadcast sets v on all ranks to its value on rank 0.
+func (r *dataParallel) broadcast(v any) error {
 	text, err := json.Marshal(v)
 	if err == nil {
 		text, err = r.group.Broadcast(r.ctx, 0, text)
@@ -47,9 +47,10 @@ func (r *dataParallel) fromFirst(v any) error {
 	return nil
 }
 
-// file gives all ranks what the file of rank 0 has; nil notes if there is none.
-func (r *dataParallel) file(tensors map[string]*Tensor, notes map[string]string) (map[string]*Tensor, map[string]string, error) {
-	if err := r.fromFirst(&notes); err != nil || notes == nil {
+// broadcastFile sends the tensors and notes that rank 0 has read to all ranks; notes is nil if
+// there is no file.
+func (r *dataParallel) broadcastFile(tensors map[string]*Tensor, notes map[string]string) (map[string]*Tensor, map[string]string, error) {
+	if err := r.broadcast(&notes); err != nil || notes == nil {
 		return nil, nil, err
 	}
 	var named []parallel.NamedTensor
@@ -67,9 +68,8 @@ func (r *dataParallel) file(tensors map[string]*Tensor, notes map[string]string)
 	return tensors, notes, nil
 }
 
-// together runs a part of the work of which each rank has its own, and fails on all
-// ranks if it fails on one.
-func (r *dataParallel) together(f func() error) error {
+// runOnAll runs f on each rank, and fails on all ranks if it fails on one.
+func (r *dataParallel) runOnAll(f func() error) error {
 	err := f()
 	text := ""
 	if err != nil {
@@ -93,14 +93,14 @@ func (r *dataParallel) together(f func() error) error {
 		case t[0] == '?':
 			return fmt.Errorf("accel: rank %d was interrupted: %w", rank, context.Canceled)
 		default:
-			return fmt.Errorf("accel: rank %d has failed: %s", rank, t[1:])
+			return fmt.Errorf("accel: rank %d failed: %s", rank, t[1:])
 		}
 	}
 	return nil
 }
 
-// any reports whether something is true on one rank at least.
-func (r *dataParallel) any(mine bool) (bool, error) {
+// anyRank reports whether mine is true on any rank.
+func (r *dataParallel) anyRank(mine bool) (bool, error) {
 	vote := []float64{0}
 	if mine {
 		vote[0] = 1
@@ -111,9 +111,9 @@ func (r *dataParallel) any(mine bool) (bool, error) {
 	return vote[0] > 0, nil
 }
 
-// measured gives all ranks what the layers of rank 0 have measured, the running means of
-// BatchNorm: with it they validate one model.
-func (r *dataParallel) measured(model nn.Module) error {
+// broadcastBuffers gives all ranks the buffers of rank 0, such as the running means of
+// BatchNorm, so that they validate the same model.
+func (r *dataParallel) broadcastBuffers(model nn.Module) error {
 	var named []parallel.NamedTensor
 	for _, p := range nn.State(model) {
 		if !p.RequiresGrad() {
@@ -135,7 +135,7 @@ func (r *dataParallel) measured(model nn.Module) error {
 	return nil
 }
 
-// sumResult adds up what each rank has measured in its part of a set.
+// sumResult adds up the results of all ranks for their parts of a data set.
 func (r *dataParallel) sumResult(result *Result) error {
 	all, err := r.group.AllGather(r.ctx, fmt.Appendf(nil, "%d", len(result.counts)))
 	if err != nil {

@@ -10,34 +10,34 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// subject is what ranks look at together, as each has it.
+// subject is the model and the data set of a rank, for comparison.
 type subject struct {
-	Dataset string
-	Check   contents
-	Tensors []checked // of the model
+	Dataset  string
+	Contents contents
+	Tensors  []tensorSum // of the model
 }
 
-// checked is a tensor by its checksum.
-type checked struct {
+// tensorSum is a tensor of the model with its checksum.
+type tensorSum struct {
 	Name  string
 	Bytes int
 	Sum   uint32
 }
 
-// contents are the examples of a set in short.
+// contents is a summary of the examples of a data set.
 type contents struct {
 	Examples int
-	Sum      uint32 // of some
+	Sum      uint32 // CRC of some labels and examples
 }
 
-// Of a set, so many labels and examples at equal distances are compared: enough to find
-// another order, or another file.
+// The numbers of labels and examples that the checksum covers, at equal distances: enough to
+// notice another order or another file.
 const comparedLabels, comparedExamples = 4096, 16
 
-// contentsOf returns the set in short. It does not look at what [data.Dataset.Map] does, which may
-// be random.
+// contentsOf returns the summary of a data set. It leaves out transforms ([data.Dataset.Map]),
+// which may be random.
 func contentsOf(set *data.Dataset) (c contents, err error) {
-	defer func() { // of a file that cannot be read
+	defer func() { // a file that cannot be read panics
 		if p := recover(); p != nil {
 			failed, ok := p.(error)
 			if !ok {
@@ -64,16 +64,16 @@ func contentsOf(set *data.Dataset) (c contents, err error) {
 	return c, err
 }
 
-// compareModels fails on all ranks where they do not have the same model and set.
+// compareModels fails on all ranks unless they have the same model and data set.
 func (r *dataParallel) compareModels(ctx context.Context, model nn.Module, set *data.Dataset) error {
 	mine := subject{Dataset: set.Name()}
-	err := r.together(func() (err error) {
+	err := r.runOnAll(func() (err error) {
 		if err = touch(ctx, model, set); err == nil { // layers without parameters get them
-			mine.Check, err = contentsOf(set)
+			mine.Contents, err = contentsOf(set)
 		}
 		for _, p := range nn.State(model) {
 			raw := p.Raw()
-			mine.Tensors = append(mine.Tensors, checked{p.Name, len(raw), crc32.Checksum(raw, castagnoli)})
+			mine.Tensors = append(mine.Tensors, tensorSum{p.Name, len(raw), crc32.Checksum(raw, castagnoli)})
 		}
 		return err
 	})
@@ -86,66 +86,66 @@ func (r *dataParallel) compareModels(ctx context.Context, model nn.Module, set *
 	}
 	for rank, other := range all {
 		if difference := other.different(all[0]); difference != "" {
-			return fmt.Errorf("accel: DataParallel: rank %d is not as rank 0: %s", rank, difference)
+			return fmt.Errorf("accel: DataParallel: rank %d differs from rank 0: %s", rank, difference)
 		}
 	}
 	return nil
 }
 
-// different says what is not the same as on rank 0, empty for nothing.
+// different describes the first difference from rank 0; "" for none.
 func (s subject) different(first subject) string {
 	switch {
 	case s.Dataset != first.Dataset:
-		return fmt.Sprintf("the set is %s, and %s there", s.Dataset, first.Dataset)
-	case s.Check.Examples != first.Check.Examples:
-		return fmt.Sprintf("the set has %d examples, and %d there", s.Check.Examples, first.Check.Examples)
-	case s.Check != first.Check:
-		return "the set has other examples, or in another order"
+		return fmt.Sprintf("its data set is %s, that of rank 0 is %s", s.Dataset, first.Dataset)
+	case s.Contents.Examples != first.Contents.Examples:
+		return fmt.Sprintf("its data set has %d examples, that of rank 0 has %d", s.Contents.Examples, first.Contents.Examples)
+	case s.Contents != first.Contents:
+		return "its data set has different examples, or a different order"
 	case len(s.Tensors) != len(first.Tensors):
-		return fmt.Sprintf("the model has %d tensors, and %d there", len(s.Tensors), len(first.Tensors))
+		return fmt.Sprintf("its model has %d tensors, that of rank 0 has %d", len(s.Tensors), len(first.Tensors))
 	}
 	for i, t := range s.Tensors {
 		switch other := first.Tensors[i]; {
 		case t.Name != other.Name || t.Bytes != other.Bytes:
-			return fmt.Sprintf("the model has %s of %d bytes, and %s of %d there", t.Name, t.Bytes, other.Name, other.Bytes)
+			return fmt.Sprintf("its model has tensor %s of %d bytes, that of rank 0 has %s of %d bytes", t.Name, t.Bytes, other.Name, other.Bytes)
 		case t.Sum != other.Sum:
-			return fmt.Sprintf("%s of the model has other numbers; parallel.Share gives all ranks those of rank 0", t.Name)
+			return fmt.Sprintf("the values of %s differ: call parallel.BroadcastModel to copy those of rank 0 to all ranks", t.Name)
 		}
 	}
 	return ""
 }
 
-// plan is what must be the same on all ranks.
+// plan is what must be the same on all ranks before a training.
 type plan struct {
-	Dataset  string
-	Contents contents
-	Check    contents // of the set for validation
-	Options  []string
+	Dataset            string
+	Contents           contents
+	ValidationContents contents // of the validation set
+	Options            []string
 }
 
-// different says what is not the same, empty for nothing.
+// different describes the first difference from rank 0; "" for none.
 func (p plan) different(other plan) string {
 	switch {
 	case p.Dataset != other.Dataset:
-		return fmt.Sprintf("the training set is %s here, and %s on rank 0", p.Dataset, other.Dataset)
+		return fmt.Sprintf("its training set is %s, that of rank 0 is %s", p.Dataset, other.Dataset)
 	case p.Contents.Examples != other.Contents.Examples:
-		return fmt.Sprintf("the training set has %d examples here, and %d on rank 0", p.Contents.Examples, other.Contents.Examples)
+		return fmt.Sprintf("its training set has %d examples, that of rank 0 has %d", p.Contents.Examples, other.Contents.Examples)
 	case p.Contents != other.Contents:
-		return "the training set has other examples than on rank 0, or in another order"
+		return "its training set has different examples, or a different order"
 	case fmt.Sprint(p.Options) != fmt.Sprint(other.Options):
-		return fmt.Sprintf("the options are %v here, and %v on rank 0", p.Options, other.Options)
-	case p.Check != other.Check:
-		return "the set for validation has other examples than on rank 0, or in another order"
+		return fmt.Sprintf("its options are %v, those of rank 0 are %v", p.Options, other.Options)
+	case p.ValidationContents != other.ValidationContents:
+		return "its validation set has different examples, or a different order"
 	}
 	return ""
 }
 
-// compare fails on all ranks if one of them is about to train something else.
+// compare fails on all ranks unless they are about to run the same training.
 func (r *dataParallel) compare(l *loop) error {
 	mine := plan{Dataset: l.set.Name(), Options: l.o.shared()}
-	err := r.together(func() (err error) {
+	err := r.runOnAll(func() (err error) {
 		if mine.Contents, err = contentsOf(l.set); err == nil && l.o.validate != nil {
-			mine.Check, err = contentsOf(l.o.validate)
+			mine.ValidationContents, err = contentsOf(l.o.validate)
 		}
 		return err
 	})
@@ -158,7 +158,7 @@ func (r *dataParallel) compare(l *loop) error {
 	}
 	for i, p := range plans {
 		if difference := p.different(plans[0]); difference != "" {
-			return fmt.Errorf("accel: DataParallel: rank %d was started with something else: %s", i, difference)
+			return fmt.Errorf("accel: DataParallel: rank %d differs from rank 0: %s: call Fit with the same arguments on all ranks", i, difference)
 		}
 	}
 	return nil

@@ -7,14 +7,14 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Precision is a short float for [AMP].
+// Precision is a floating-point type for [AMP].
 type Precision uint8
 
-// The short floats.
+// The precisions of mixed-precision training.
 const (
 	BF16 Precision = iota + 1 // the range of float32 with 8 bits of precision
 	FP16                      // 11 bits of precision, from 6e-8 to 65 504
-	FP8                       // 8-bit floats in Linear layers, BF16 elsewhere: see [tensor.AutocastFP8]
+	FP8                       // 8-bit floats in linear layers, BF16 elsewhere: see [tensor.AutocastFP8]
 )
 
 // String returns the name of the constant.
@@ -30,20 +30,21 @@ func (p Precision) String() string {
 	return fmt.Sprintf("Precision(%d)", uint8(p))
 }
 
-// AMP trains with mixed precision: products of matrices are computed in 16-bit
-// floats, and what needs them in float32, op by op as PyTorch's autocast chooses
-// ([tensor.Autocast]), in layers and in a model's own mathematics alike. The
-// parameters stay float32. With FP16 the loss is scaled ([optim.GradScaler]); a step
-// whose gradients overflow is skipped, and the schedule waits. That is decided on
-// the device; the host hears of it a step later, and so does the schedule. The scale
-// of each step is in Run.Steps, and [LossScale] draws it. With FP8 the matrix multiplications of linear
-// layers are of 8-bit floats, where the number of features is a multiple of 16.
+// AMP trains with automatic mixed precision, as PyTorch's autocast does: matrix multiplications
+// are computed in 16-bit floats, operations that need the range or precision of float32 in
+// float32 (see [tensor.Autocast]), in layers as well as in a model's own computations. The
+// parameters stay float32.
 //
-// Without a precision the device decides: a GPU computes in BF16. The CPU has no
-// 16-bit products and computes in float32; the run says so. With a precision the
-// CPU rounds as a GPU would: what training comes to is the GPU's, the speed is not.
-// A GPU without FP8, of compute capability below 8.9, refuses it. Validation rounds
-// too; after Fit the model computes in float32 again.
+// With FP16 the loss is scaled ([optim.GradScaler]). A step whose gradients overflow is skipped
+// and does not advance the schedule. The device decides that; the host and the schedule learn
+// of it one step later. Run.Steps has the scale of each step, and the metric [LossScale] draws
+// it. With FP8 the matrix multiplications of linear layers whose numbers of features are
+// multiples of 16 use 8-bit floats. It needs a GPU of compute capability 8.9 or later.
+//
+// Without an argument the device decides: a GPU computes in BF16; the CPU, which has no 16-bit
+// matrix multiplication, computes in float32 and adds a note to the run. With an argument the
+// CPU rounds as a GPU would, so that the training result is that of a GPU, but slower than in
+// float32. Validation uses the same precision; after Fit the model computes in float32 again.
 func AMP(precision ...Precision) Option {
 	text := "AMP()"
 	if len(precision) > 0 {
@@ -58,22 +59,22 @@ func AMP(precision ...Precision) Option {
 			c.precision = precision[0]
 			return nil
 		}
-		return fmt.Errorf("accel: %s: want nothing, BF16, FP16 or FP8", text)
+		return fmt.Errorf("accel: %s: the precision must be BF16, FP16 or FP8, or be left out", text)
 	})
 }
 
-// precision is in which types a training computes.
+// precision is the element types in which a training computes.
 type precision struct {
 	float  Precision         // 0 for float32
-	scaler *optim.GradScaler // of the loss; nil unless gradients are float16
+	scaler *optim.GradScaler // scales the loss; nil unless gradients are float16
 }
 
-// newPrecision chooses what the device computes in, and makes the scaler of float16.
+// newPrecision selects the types of the device and creates the gradient scaler of float16.
 func newPrecision(o *options, run *Run) *precision {
 	p := &precision{float: o.precision}
 	if o.amp && p.float == 0 {
 		if onCPU() {
-			run.note("AMP: computed in float32, since the CPU has no 16-bit products")
+			run.note("AMP: computed in float32, since the CPU has no 16-bit matrix multiplication")
 			return p
 		}
 		p.float = BF16
@@ -84,12 +85,12 @@ func newPrecision(o *options, run *Run) *precision {
 	return p
 }
 
-// trainsOnCPU reports whether the training that the options describe is on the CPU.
+// trainsOnCPU reports whether the training will run on the CPU.
 func (o *options) trainsOnCPU() bool { return o.device == "cpu" || o.device == "" && onCPU() }
 
 func onCPU() bool { return tensor.Device() == "cpu" }
 
-// supported returns why the device cannot compute with the precision, nil if it can.
+// supported returns an error if the device does not support the precision.
 func (p *precision) supported() error {
 	if p.float != FP8 {
 		return nil
@@ -100,7 +101,7 @@ func (p *precision) supported() error {
 	return nil
 }
 
-// cast runs a part of the forward pass in the types of AMP.
+// cast runs a part of the forward pass under autocast.
 func (p *precision) cast(f func()) {
 	switch p.float {
 	case BF16:
@@ -114,8 +115,8 @@ func (p *precision) cast(f func()) {
 	}
 }
 
-// requireFinite has the step fail whose loss is no number, unless the scaler skips such
-// steps.
+// requireFinite makes the step fail if its loss is NaN or infinite, unless the scaler skips
+// such steps.
 func (p *precision) requireFinite(loss *Tensor) *Tensor {
 	if p.scaler != nil {
 		return loss
@@ -125,7 +126,7 @@ func (p *precision) requireFinite(loss *Tensor) *Tensor {
 	return required
 }
 
-// scale multiplies the loss, so that small gradients do not vanish in float16.
+// scale multiplies the loss, so that small gradients do not underflow in float16.
 func (p *precision) scale(loss *Tensor) *Tensor {
 	if p.scaler == nil {
 		return loss
@@ -133,8 +134,8 @@ func (p *precision) scale(loss *Tensor) *Tensor {
 	return p.scaler.Scale(loss)
 }
 
-// update changes the parameters. With a scaler it returns the scale of the loss and
-// whether the step was made, as tensors that are not yet read.
+// update changes the parameters. With a scaler it returns the loss scale and whether the step
+// was made, as tensors that have not been read yet.
 func (p *precision) update(optimizer *optim.Optimizer) (lossScale, made *Tensor) {
 	if p.scaler == nil {
 		optimizer.Step()
@@ -144,19 +145,19 @@ func (p *precision) update(optimizer *optim.Optimizer) (lossScale, made *Tensor)
 	return p.scaler.LastStep()
 }
 
-// note says in what the run was computed.
+// note adds to the run in which precision it was computed.
 func (p *precision) note(r *Run) {
 	text := map[Precision]string{
 		BF16: "bfloat16", FP16: "float16",
-		FP8: "8-bit floats in Linear layers, elsewhere to bfloat16",
+		FP8: "8-bit floats in linear layers, to bfloat16 elsewhere",
 	}[p.float]
 	switch {
 	case text == "":
 		return
 	case onCPU():
-		text = fmt.Sprintf("AMP: products rounded to %s as a GPU would; on the CPU that is slower than float32", text)
+		text = fmt.Sprintf("AMP: matrix multiplications rounded to %s as on a GPU; on the CPU this is slower than float32", text)
 	default:
-		text = fmt.Sprintf("AMP: products rounded to %s", text)
+		text = fmt.Sprintf("AMP: matrix multiplications rounded to %s", text)
 	}
 	if p.scaler != nil {
 		text += "; " + p.scaler.String()
@@ -164,6 +165,6 @@ func (p *precision) note(r *Run) {
 	r.note("%s", text)
 }
 
-// leastScale is the loss scale at which a loss that is no number is believed:
-// smaller ones than float16's smallest number make no difference.
+// leastScale is the loss scale below which a non-finite loss is treated as divergence instead
+// of overflow: a smaller scale would not change float16 results any more.
 const leastScale = 1. / (1 << 24)

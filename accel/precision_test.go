@@ -34,7 +34,7 @@ func TestAMP(t *testing.T) {
 		t.Errorf("AMP() is not float32 on the CPU: %s", auto.Summary())
 	}
 	for dtype, note := range map[accel.Precision]string{accel.BF16: "rounded to bfloat16", accel.FP16: "loss scale 65536, 0 steps skipped",
-		accel.FP8: "rounded to 8-bit floats in Linear layers"} {
+		accel.FP8: "rounded to 8-bit floats in linear layers"} {
 		run, got := fit(accel.AMP(dtype))
 		if slices.Equal(got, want) {
 			t.Errorf("%v: nothing was rounded", dtype)
@@ -89,7 +89,7 @@ func TestAMPGivesUp(t *testing.T) {
 	if err == nil || len(run.Steps) > 60 {
 		t.Errorf("%d steps, %v", len(run.Steps), err)
 	}
-	if _, err := accel.Fit(t.Context(), mlp(4), train, accel.AMP(accel.Precision(7))); err == nil || err.Error() != "accel: AMP(Precision(7)): want nothing, BF16, FP16 or FP8" {
+	if _, err := accel.Fit(t.Context(), mlp(4), train, accel.AMP(accel.Precision(7))); err == nil || err.Error() != "accel: AMP(Precision(7)): the precision must be BF16, FP16 or FP8, or be left out" {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,30 +12,31 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// PredictOption changes how [Predict] and [PredictDataset] go through the examples.
+// PredictOption changes how [Predict] and [PredictDataset] work.
 type PredictOption struct {
 	text string
 	set  func(*predicting) error
 }
 
-// String returns the option as it is written in Go.
+// String returns the option as Go code.
 func (o PredictOption) String() string { return o.text }
 
-// PredictBatchSize returns how many examples are computed at once; the default is 512. More are
-// faster as long as they keep the processor or the GPU busy, fewer need less memory.
+// PredictBatchSize sets how many examples are computed at once; the default is 512. Larger
+// batches are faster until the CPU or the GPU is fully used; smaller ones need less memory.
 func PredictBatchSize(examples int) PredictOption {
 	text := fmt.Sprintf("PredictBatchSize(%d)", examples)
 	return PredictOption{text, func(p *predicting) error {
 		if examples < 1 {
-			return fmt.Errorf("accel: %s: the number must be at least 1", text)
+			return fmt.Errorf("accel: %s: the batch size must be at least 1", text)
 		}
-		p.atOnce = examples
+		p.batchSize = examples
 		return nil
 	}}
 }
 
-// Progress calls a function when so many of all examples are computed. Without it, what
-// takes longer than a second shows a bar.
+// Progress sets a function that is called with the number of examples computed so far and the
+// number of all examples. Without it, a call that takes longer than a second displays a
+// progress bar.
 func Progress(report func(done, all int)) PredictOption {
 	return PredictOption{"Progress(…)", func(p *predicting) error {
 		p.report = report
@@ -43,34 +44,34 @@ func Progress(report func(done, all int)) PredictOption {
 	}}
 }
 
-// PredictParallel has each rank of a group compute a part of the examples of a set; all
-// call [PredictDataset] with the same model and set, which is checked, and all get the outputs
-// of all examples. [Progress] then tells of a rank's own part. It is refused by [Predict].
+// PredictParallel divides the examples of a data set among the ranks of a group. All ranks call
+// [PredictDataset] with the same model and data set, which is verified, and all get the outputs
+// of all examples. [Progress] then reports the rank's own part. [Predict] rejects this option.
 func PredictParallel(group *parallel.Group) PredictOption {
 	return PredictOption{"PredictParallel(group)", func(p *predicting) error {
 		if group == nil {
-			return errors.New("accel: PredictParallel(nil): there is no group; was the error of parallel.Join read?")
+			return errors.New("accel: PredictParallel(nil): the group is nil: check the error of parallel.Join")
 		}
 		p.group = group
 		return nil
 	}}
 }
 
-// predicting is what the options set, and what has been computed.
+// predicting is one call of Predict or PredictDataset: its settings and results.
 type predicting struct {
-	call   string // for errors
-	model  nn.Module
-	atOnce int
-	report func(done, all int)
-	group  *parallel.Group // nil for one process
+	call      string // name of the function, for errors
+	model     nn.Module
+	batchSize int
+	report    func(done, all int)
+	group     *parallel.Group // nil for one process
 
-	meter     *display.Meter // unless report does that
-	done, all int
-	outputs   []*Tensor // of the parts
+	meter       *display.Meter // nil if report is set
+	done, total int
+	outputs     []*Tensor // of the parts computed so far
 }
 
 func newPredicting(call string, model nn.Module, all int, options []PredictOption) (*predicting, error) {
-	p := &predicting{call: call, model: model, atOnce: evaluationBatch, all: all}
+	p := &predicting{call: call, model: model, batchSize: evaluationBatch, total: all}
 	for _, o := range options {
 		if o.set == nil {
 			continue
@@ -82,41 +83,41 @@ func newPredicting(call string, model nn.Module, all int, options []PredictOptio
 	return p, nil
 }
 
-// Predict gives the model's output for x, whose first dimension counts the
-// examples: logits [N, C] of a classifier, from which ArgMax(1) takes the
-// classes and Softmax(1) the probabilities. The model is in evaluation mode
-// meanwhile. A large x is computed in parts, see [PredictBatchSize], and where memory is short
-// in smaller ones; each example gives the same in any part, but for the order in
-// which products are added up, since the model may not mix examples. When ctx is
-// done, its error comes after the part that is being computed. Errors are as those of
-// [Fit].
+// Predict returns the output of the model for x, whose first dimension is the batch of
+// examples. The output of a classifier is logits [N, C]: ArgMax(1) returns the classes and
+// Softmax(1) the probabilities. The model is in evaluation mode during the call.
+//
+// Predict computes a large x in parts (see [PredictBatchSize]), and in smaller ones when memory
+// runs out. The output of an example does not depend on its part, except for the order of
+// floating-point additions, since the model must not mix examples. When ctx is done, Predict
+// returns its error after the current part. Other errors are those of [Fit].
 func Predict(ctx context.Context, model nn.Module, x *Tensor, options ...PredictOption) (y *Tensor, err error) {
 	switch {
 	case model == nil:
 		return nil, errors.New("accel: Predict: the model is nil")
 	case x == nil:
-		return nil, errors.New("accel: Predict: there is no input")
+		return nil, errors.New("accel: Predict: the input is nil")
 	case x.NDim() == 0:
-		return nil, errors.New("accel: Predict: the input is a single number; its first dimension must count the examples")
+		return nil, errors.New("accel: Predict: the input is a scalar, but its first dimension must be the batch of examples")
 	}
 	p, err := newPredicting("Predict", model, x.Size(0), options)
 	if err != nil {
 		return nil, err
 	}
 	if p.group != nil {
-		return nil, errors.New("accel: Predict: PredictParallel is for PredictDataset, since ranks may hold other tensors")
+		return nil, errors.New("accel: Predict: PredictParallel needs PredictDataset, which verifies that all ranks have the same examples")
 	}
 	from := 0
 	return p.run(ctx, func() (part, error) {
 		begin := from
-		from = min(from+p.atOnce, p.all)
+		from = min(from+p.batchSize, p.total)
 		return part{x, begin, from}, nil
 	})
 }
 
-// PredictDataset is [Predict] for the examples of a set, in its order, without
-// their labels. The set is never in memory as a whole tensor. One whose columns are not
-// those of the model's training is a [*data.MismatchError].
+// PredictDataset is [Predict] for the examples of a data set, in order, without their labels.
+// It does not load the whole data set into memory. A data set whose columns differ from those
+// that the model was trained with is a [*data.MismatchError].
 func PredictDataset(ctx context.Context, model nn.Module, set *data.Dataset, options ...PredictOption) (y *Tensor, err error) {
 	switch {
 	case model == nil:
@@ -136,14 +137,14 @@ func PredictDataset(ctx context.Context, model nn.Module, set *data.Dataset, opt
 		}
 	}
 	if r, ok := newStrategy(ctx, p.group).(*dataParallel); ok {
-		return p.onRanks(r, set)
+		return p.runOnRanks(r, set)
 	}
 	return p.runSet(ctx, set)
 }
 
-// runSet computes the examples of a set.
+// runSet computes the examples of a data set.
 func (p *predicting) runSet(ctx context.Context, set *data.Dataset) (*Tensor, error) {
-	it := set.Batches(p.atOnce, data.Context(ctx))
+	it := set.Batches(p.batchSize, data.Context(ctx))
 	return p.run(ctx, func() (part, error) {
 		if !it.Next() {
 			return part{}, it.Err()
@@ -153,13 +154,13 @@ func (p *predicting) runSet(ctx context.Context, set *data.Dataset) (*Tensor, er
 	})
 }
 
-// part is some of the examples of a tensor.
+// part is a range of the examples of a tensor.
 type part struct {
 	of       *Tensor
 	from, to int
 }
 
-// tensor of the part.
+// tensor returns the examples of the part.
 func (p part) tensor() *Tensor {
 	if p.from == 0 && p.to == p.of.Size(0) {
 		return p.of
@@ -167,17 +168,17 @@ func (p part) tensor() *Tensor {
 	return p.of.Slice(0, p.from, p.to)
 }
 
-// run applies the model to the parts that next gives, until all examples are
-// computed, and joins the outputs.
+// run applies the model to the parts that next returns until all examples are computed, and
+// concatenates the outputs.
 func (p *predicting) run(ctx context.Context, next func() (part, error)) (y *Tensor, err error) {
 	defer nn.Catch(&err)
 	defer nn.Eval(p.model)()
 	if p.report == nil && (p.group == nil || p.group.First()) {
-		p.meter, _ = display.Measure(ctx, "examples", float64(p.all))
+		p.meter, _ = display.Measure(ctx, "examples", float64(p.total))
 		defer p.meter.End()
 	}
-	tensor.Flush() // so that an input that is not computed yet outlives a part that fails
-	for first := true; first || p.done < p.all; first = false {
+	tensor.Flush() // computes a lazy input now, so that it survives a part that fails
+	for first := true; first || p.done < p.total; first = false {
 		x, err := next()
 		if err != nil {
 			return nil, err
@@ -192,7 +193,7 @@ func (p *predicting) run(ctx context.Context, next func() (part, error)) (y *Ten
 	return tensor.Concat(0, p.outputs...), nil
 }
 
-// compute returns the output for a part, or where memory is short for each half of it.
+// compute appends the output for a part. If memory runs out, it computes each half of the part.
 func (p *predicting) compute(ctx context.Context, x part) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -213,18 +214,18 @@ func (p *predicting) compute(ctx context.Context, x part) error {
 		return fmt.Errorf("accel: %s: the model's output is nil", p.call)
 	}
 	if got := y.Shape(); len(got) == 0 || got[0] != n {
-		return fmt.Errorf("accel: %s: the model gave %v for %v, of which the first dimension counts %d examples; its output must have that dimension, too (a single example is a batch of one: Reshape(1, …))", p.call, got, x.tensor().Shape(), n)
+		return fmt.Errorf("accel: %s: the model returned shape %v for an input of shape %v; the first dimension of the output must be the %d examples of the batch (to predict a single example, make it a batch of one with Reshape(1, …))", p.call, got, x.tensor().Shape(), n)
 	}
 	p.outputs = append(p.outputs, y)
 	p.done += n
 	p.meter.Set(float64(p.done), "")
 	if p.report != nil {
-		p.report(p.done, p.all)
+		p.report(p.done, p.total)
 	}
 	return nil
 }
 
-// forward returns the model's output, computed.
+// forward returns the output of the model, already computed.
 func (p *predicting) forward(x part) (y *Tensor, err error) {
 	defer nn.Catch(&err)
 	tensor.NoGrad(func() {

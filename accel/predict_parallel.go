@@ -7,44 +7,43 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// predicted is the form of a rank's outputs; it has none where there are fewer examples
-// than ranks.
-type predicted struct {
+// outputHeader describes the outputs of a rank; the shape is nil if the rank has no examples.
+type outputHeader struct {
 	Shape []int
 	DType tensor.DType
 }
 
-// onRanks computes the examples of a set on all ranks, each a stretch of them.
-func (p *predicting) onRanks(r *dataParallel, set *data.Dataset) (y *Tensor, err error) {
+// runOnRanks computes the examples of a data set on all ranks, a contiguous range on each.
+func (p *predicting) runOnRanks(r *dataParallel, set *data.Dataset) (y *Tensor, err error) {
 	returned := false
-	defer func() { r.leave("the prediction", returned) }()
-	y, err = p.stretches(r, set)
+	defer func() { r.release("the prediction", returned) }()
+	y, err = p.runRange(r, set)
 	returned = true
 	return y, err
 }
 
-func (p *predicting) stretches(r *dataParallel, set *data.Dataset) (*Tensor, error) {
-	if err := r.compareModels(r.user, p.model, set); err != nil {
+func (p *predicting) runRange(r *dataParallel, set *data.Dataset) (*Tensor, error) {
+	if err := r.compareModels(r.fitContext, p.model, set); err != nil {
 		return nil, err
 	}
-	var mine predicted
+	var mine outputHeader
 	var raw []byte
-	err := r.together(func() error {
+	err := r.runOnAll(func() error {
 		rank, size := r.group.Rank(), r.group.Size()
 		var stretch []int
 		for i := rank * set.Len() / size; i < (rank+1)*set.Len()/size; i++ {
 			stretch = append(stretch, i)
 		}
-		if p.all = len(stretch); p.all == 0 {
+		if p.total = len(stretch); p.total == 0 {
 			return nil
 		}
 		part, err := set.Subset(stretch)
 		if err != nil {
 			return err
 		}
-		y, err := p.runSet(r.user, part)
+		y, err := p.runSet(r.fitContext, part)
 		if err == nil {
-			mine, raw = predicted{y.Shape(), y.DType()}, y.Raw()
+			mine, raw = outputHeader{y.Shape(), y.DType()}, y.Raw()
 		}
 		return err
 	})

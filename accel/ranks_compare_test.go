@@ -37,16 +37,16 @@ func TestRanksEqualOneBigBatch(t *testing.T) {
 				for r, got := range all {
 					compareOutcomes(t, r, got, want, all[0], tolerance)
 				}
-				through := "ranks are added up by the hosts, since rank 0 reports: simulated: NCCL: switched off"
+				through := "ranks are added by the hosts, since rank 0 reports: simulated: NCCL: switched off"
 				if strings.Contains(c.task, "NCCL") {
-					through = "ranks are added up by NCCL 2.27.3"
+					through = "ranks are added by NCCL 2.27.3"
 				}
 				if strings.Contains(c.task, "simulated") && !strings.Contains(all[0].Text, through) {
 					t.Error(all[0].Text)
 				}
-				waiting := fmt.Sprintf("%d ranks; waiting for the gradients of others", n)
+				waiting := fmt.Sprintf("%d ranks; waiting for the gradients of other ranks", n)
 				if strings.Contains(c.task, "NCCL") {
-					waiting = fmt.Sprintf("%d ranks; waiting for what they agree on", n)
+					waiting = fmt.Sprintf("%d ranks; waiting for decisions of other ranks", n)
 				}
 				if !strings.Contains(all[0].Text, waiting) || all[0].Exchanged <= 0 {
 					t.Error(all[0].Text)
@@ -140,7 +140,7 @@ func TestDataParallelOfNoGroup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := accel.Fit(t.Context(), rankModel(), train, accel.DataParallel(nil)); err == nil || !strings.Contains(err.Error(), "was the error of parallel.Join read?") {
+	if _, err := accel.Fit(t.Context(), rankModel(), train, accel.DataParallel(nil)); err == nil || !strings.Contains(err.Error(), "check the error of parallel.Join") {
 		t.Error(err)
 	}
 	groups, err := parallel.Local(t.Context(), 2)

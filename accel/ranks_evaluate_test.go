@@ -169,9 +169,9 @@ func TestEvaluateOnRanks(t *testing.T) {
 		{task: "evaluate numbers"},
 		{task: "evaluate interrupted"},
 		{task: "all interrupted"},
-		{"evaluate other weights", [3]string{"rank 1 is not as rank 0: 1.bias of the model has other numbers", "rank 1 is not as rank 0: 1.bias", "rank 1 is not as rank 0: 1.bias"}},
-		{"evaluate another order", [3]string{"the set has other examples, or in another order", "the set has other examples, or in another order", "the set has other examples, or in another order"}},
-		{"train in another order", [3]string{"rank 1 was started with something else: the training set has other examples", "rank 1 was started", "rank 1 was started"}},
+		{"evaluate other weights", [3]string{"rank 1 differs from rank 0: the values of 1.bias differ", "rank 1 differs from rank 0: the values of 1.bias", "rank 1 differs from rank 0: the values of 1.bias"}},
+		{"evaluate another order", [3]string{"its data set has different examples, or a different order", "its data set has different examples, or a different order", "its data set has different examples, or a different order"}},
+		{"train in another order", [3]string{"rank 1 differs from rank 0: its training set has different examples", "rank 1 differs from rank 0", "rank 1 differs from rank 0"}},
 		{"evaluate panics", [3]string{"gave up: the evaluation has panicked", "a mistake in the model", "gave up: the evaluation has panicked"}},
 	} {
 		t.Run(c.task, func(t *testing.T) {

@@ -118,7 +118,7 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 			begin = time.Now()
 			return false
 		}))
-		if err == nil && !strings.Contains(run.Summary(), "rank 1 is behind: the others waited for it at least") {
+		if err == nil && !strings.Contains(run.Summary(), "rank 1 is slow: the other ranks waited for it at least") {
 			err = errors.New(run.Summary())
 		}
 		return err
@@ -254,10 +254,10 @@ func TestRanksThatFail(t *testing.T) {
 		{"panics", [2]string{"gave up: the training has panicked", "a mistake in the model"}},
 		{"other model", [2]string{"the model of rank 1 is not that of rank 0", "the model of rank 1 is not that of rank 0"}},
 		{"other layers", [2]string{"the model of rank 1 is not that of rank 0", "the model of rank 1 is not that of rank 0"}},
-		{"other options", [2]string{"rank 1 was started with something else: the options are", "rank 1 was started with something else: the options are"}},
-		{"other set", [2]string{"has 65 examples here, and 64 on rank 0", "has 65 examples here, and 64 on rank 0"}},
+		{"other options", [2]string{"rank 1 differs from rank 0: its options are", "rank 1 differs from rank 0: its options are"}},
+		{"other set", [2]string{"its training set has 65 examples, that of rank 0 has 64", "its training set has 65 examples, that of rank 0 has 64"}},
 		{"diverges", [2]string{"the loss of step", "the loss of step"}},
-		{"cannot write", [2]string{"accel: keep the training", "rank 0 (127.0.0.1:"}},
+		{"cannot write", [2]string{"save the training", "rank 0 (127.0.0.1:"}},
 		{"resume", [2]string{"", ""}},
 	} {
 		t.Run(c.task, func(t *testing.T) {

@@ -17,7 +17,7 @@ func TestNoteExchange(t *testing.T) {
 		{"a short run", 300 * time.Millisecond, 900 * time.Millisecond, ""},
 	} {
 		r := &Run{Time: Timing{CommunicationWait: c.waiting}}
-		r.noteExchange(c.total, 2)
+		r.noteCommunication(c.total, 2)
 		if got := strings.Join(r.Notes, "\n"); (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}

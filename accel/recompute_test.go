@@ -123,7 +123,7 @@ func TestRecomputeOptionEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = accel.Fit(t.Context(), nn.Dense(2), flat, accel.Recompute(), accel.Quiet())
-	if err == nil || !strings.Contains(err.Error(), "put nn.Recompute around its parts") {
+	if err == nil || !strings.Contains(err.Error(), "wrap parts of the model in nn.Recompute") {
 		t.Errorf("got %v", err)
 	}
 }

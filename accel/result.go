@@ -9,33 +9,33 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// Result is what [Evaluate] measures. It shows itself: of a classifier, how
-// often each class was taken for each.
+// Result is what [Evaluate] measures. It displays itself with the confusion matrix of a
+// classifier.
 type Result struct {
-	set      string
-	loss     float64
-	accuracy float64
-	examples int
-	took     time.Duration
-	classes  []string
-	counts   [][]int // by class and by answer; nil unless a classifier
-	broken   string  // what is not finite first, an example or a tensor of the model, where the loss is not
+	dataset   string
+	loss      float64
+	accuracy  float64
+	examples  int
+	elapsed   time.Duration
+	classes   []string
+	counts    [][]int // by class and predicted class; nil unless a classifier
+	nonFinite string  // why the loss is not finite: the first non-finite example or tensor of the model
 }
 
-// Loss returns the mean over the examples.
+// Loss returns the mean loss over the examples.
 func (r *Result) Loss() float64 { return r.loss }
 
-// Accuracy returns the share of right answers, from 0 to 1, and NaN for regression.
+// Accuracy returns the share of correct predictions, from 0 to 1, and NaN for regression.
 func (r *Result) Accuracy() float64 { return r.accuracy }
 
 // Len returns the number of examples.
 func (r *Result) Len() int { return r.examples }
 
-// Seconds returns the time that it took.
-func (r *Result) Seconds() float64 { return r.took.Seconds() }
+// Seconds returns how long the evaluation took.
+func (r *Result) Seconds() float64 { return r.elapsed.Seconds() }
 
-// ConfusionMatrix returns the confusion matrix: Counts()[i][j] is the number of examples of
-// class i for which the model's answer was j. It is nil for regression.
+// ConfusionMatrix returns the confusion matrix: element [i][j] is the number of examples of
+// class i that the model predicted as class j. It is nil for regression.
 func (r *Result) ConfusionMatrix() [][]int {
 	var counts [][]int
 	for _, row := range r.counts {
@@ -44,30 +44,30 @@ func (r *Result) ConfusionMatrix() [][]int {
 	return counts
 }
 
-// Figure draws the confusion matrix. It is an empty figure for regression.
+// Figure draws the confusion matrix. The figure is empty for regression.
 func (r *Result) Figure() *plots.Figure {
-	return plots.Confusion(r.set, r.classes, r.counts).Subtitle(r.measured())
+	return plots.Confusion(r.dataset, r.classes, r.counts).Subtitle(r.measured())
 }
 
-// String returns the result in one line.
-func (r *Result) String() string { return r.set + ": " + r.measured() }
+// String describes the result in one line.
+func (r *Result) String() string { return r.dataset + ": " + r.measured() }
 
 func (r *Result) measured() string {
 	text := "loss " + number(r.loss)
 	if !math.IsNaN(r.accuracy) {
 		text += ", accuracy " + percent(r.accuracy)
 	}
-	if r.broken != "" {
-		text += " (" + r.broken + ")"
+	if r.nonFinite != "" {
+		text += " (" + r.nonFinite + ")"
 	}
-	return text + fmt.Sprintf(", %s examples, %s", display.Integer(r.examples), seconds(r.took))
+	return text + fmt.Sprintf(", %s examples, %s", display.Integer(r.examples), seconds(r.elapsed))
 }
 
-// maxConfusion is the number of classes up to which their table can be read.
+// maxConfusion is the largest number of classes whose confusion matrix is still readable.
 const maxConfusion = 30
 
-// MIMEBundle shows the result: its line, and the confusion matrix of a
-// classifier of at most thirty classes.
+// MIMEBundle returns the result as text, with the confusion matrix of a classifier of at most
+// thirty classes.
 func (r *Result) MIMEBundle() map[string]any {
 	bundle := map[string]any{}
 	if r.drawn() {
@@ -77,7 +77,7 @@ func (r *Result) MIMEBundle() map[string]any {
 	return bundle
 }
 
-// MIMEMetadata returns the size of the picture, if there is one.
+// MIMEMetadata returns the size of the figure, if there is one.
 func (r *Result) MIMEMetadata() map[string]any {
 	if r.drawn() {
 		return r.Figure().MIMEMetadata()

@@ -11,105 +11,104 @@ import (
 	"github.com/quernlab/quern/gpu"
 )
 
-// Run is what happened during training. It shows itself: a figure of loss and
-// accuracy, and in text its summary. After [Live], whose figure is on the page
-// already, it shows a table of the epochs and where the time went instead;
-// [Run.Figure] draws it again.
+// Run is the history of a training. It displays itself as a figure of loss and accuracy, and in
+// text as its summary. If [Live] has already drawn the figure, Run displays a table of the
+// epochs and of where the time went instead; [Run.Figure] draws the figure again.
 type Run struct {
 	Dataset string   // the name of the training set
 	Options []string // the options as they were given
 	Seed    uint64   // of the order of the examples
 
 	Steps       []Step       // every update of the parameters
-	Epochs      []Epoch      // every pass over the set; the last may be incomplete
+	Epochs      []Epoch      // every pass over the data set; the last may be incomplete
 	Validations []Validation // every validation
-	// Best is the index in Checks of the lowest loss, or -1 without validation.
+	// Best is the index in Validations of the lowest loss, or -1 without validation.
 	Best int
-	// Notes says in words what happened by rule: precision that was not to be
-	// had, an early end, weights that were restored.
+	// Notes describe in words what Fit did on its own: a precision that the device does not
+	// support, an early end, weights that were restored.
 	Notes []string
 
-	Examples int    // seen in training, on all ranks, counted again in each epoch
-	Ranks    int    // processes that trained together; 1 without DataParallel
+	Examples int    // examples trained on by all ranks; each epoch counts again
+	Ranks    int    // number of processes that trained together; 1 without DataParallel
 	Time     Timing // where the time went
-	// Use is how busy the machine was, if Live asked for it.
+	// Utilization is how busy the machine was, if Live or Track recorded it.
 	Utilization gpu.History
-	// Others are the same of the GPUs of further ranks on this machine.
+	// OtherUtilization is the same for the GPUs of the other ranks on this machine.
 	OtherUtilization []gpu.History
 
-	device     string   // that computed
-	nccl       string   // what added up gradients on the GPUs of ranks; "" where the hosts did
+	device     string   // the device that computed
+	nccl       string   // the library that added the gradients on the GPUs of the ranks; "" if the CPUs did
 	streamSeed uint64   // of the random numbers
-	outputs    []string // those of Options that only show or keep the run
+	outputs    []string // the options that only show or save the run
 	peakBytes  int
 
-	planned  int // updates that were to be made
+	planned  int // planned number of updates
 	finished bool
-	restored bool     // the weights are those of the best check
-	classes  bool     // the set has classes, no targets
-	metrics  []Metric // to draw besides loss and accuracy
-	drawn    bool     // Live has put the figure on the page
+	restored bool     // the weights are those of the best validation
+	classes  bool     // the data set has classes, not targets
+	metrics  []Metric // drawn besides loss and accuracy
+	drawn    bool     // Live has displayed the figure
 
 	began       time.Time
-	epochStarts []time.Time // and at last the end
+	epochStarts []time.Time // and finally the end
 }
 
 // Step is one update of the parameters.
 type Step struct {
 	Epoch        int     // from 1
 	Loss         float64 // mean over the examples of the step
-	Accuracy     float64 // share of right answers, NaN for regression
+	Accuracy     float64 // share of correct predictions; NaN for regression
 	LearningRate float64
 	Seconds      float64 // since the start of training
-	// Skipped says that the gradients of float16 were infinite or NaN, so that
-	// the parameters were left as they are.
+	// Skipped reports that the float16 gradients overflowed, so that the parameters were not
+	// updated.
 	Skipped bool
-	// LossScale is by what the loss of the step was multiplied for its gradients;
-	// 0 without AMP(FP16).
+	// LossScale is the factor by which the loss was multiplied before the backward pass; 0
+	// without AMP(FP16).
 	LossScale float64
 }
 
 // Epoch is one pass over the training set.
 type Epoch struct {
 	Steps    int     // updates since the start of training, at the end of the epoch
-	Loss     float64 // mean over the examples of the epoch, as they were met
+	Loss     float64 // mean over the examples of the epoch, each measured when it was trained on
 	Accuracy float64 // likewise; NaN for regression
-	Seconds  float64 // of this epoch, with its validation
+	Seconds  float64 // of this epoch, including its validation
 
-	began, ended time.Time // in this process; zero of those before it was resumed
+	began, ended time.Time // in this process; zero for epochs before the training was resumed
 }
 
 // Validation is one validation.
 type Validation struct {
-	Step     int // updates before it
+	Step     int // updates before the validation
 	Epoch    int // from 1
 	Loss     float64
 	Accuracy float64 // NaN for regression
 }
 
-// Timing says where the time of a run went.
+// Timing is where the time of a run went.
 type Timing struct {
 	Total      time.Duration
 	Waiting    time.Duration // for batches
 	Computing  time.Duration // forward, backward and update
 	Validating time.Duration
-	// Exchanging is the part of Computing in which this rank waited for the gradients
-	// of others, and for what layers measure over all ranks; Exchanged is how long they
-	// were on their way, most of it while gradients were computed where there is much to
-	// compute. What GPUs add up by themselves is not in either: prof.Run measures that.
+	// CommunicationWait is the part of Computing in which this rank waited for other ranks: for
+	// their gradients and for the statistics of SyncBatchNorm. Communication is the total time
+	// of these transfers, most of which overlaps with the backward pass. Neither includes what
+	// GPUs reduce by themselves (NCCL); prof.Run measures that.
 	CommunicationWait, Communication time.Duration
 }
 
-// Loss returns the validation loss of the model as training has left it, or without
-// validation the mean training loss of the last epoch. It is NaN when nothing
-// was measured.
+// Loss returns the validation loss of the model with the weights that training left it with.
+// Without validation it is the mean training loss of the last epoch. It is NaN if nothing was
+// measured.
 func (r *Run) Loss() float64 {
 	loss, _ := r.outcome()
 	return loss
 }
 
-// Accuracy returns the share of right answers that belongs to [Run.Loss], from 0 to
-// 1. It is NaN for regression.
+// Accuracy returns the accuracy that belongs to [Run.Loss], from 0 to 1. It is NaN for
+// regression.
 func (r *Run) Accuracy() float64 {
 	_, accuracy := r.outcome()
 	return accuracy
@@ -130,12 +129,12 @@ func (r *Run) outcome() (loss, accuracy float64) {
 	return math.NaN(), math.NaN()
 }
 
-// ExamplesPerSecond returns the speed of training without validation.
+// ExamplesPerSecond returns the training throughput, without the time of validation.
 func (r *Run) ExamplesPerSecond() float64 {
 	return float64(r.Examples) / (r.Time.Total - r.Time.Validating).Seconds()
 }
 
-// String returns the run in one line.
+// String describes the run in one line.
 func (r *Run) String() string {
 	if r == nil || len(r.Steps) == 0 {
 		return "no steps"
@@ -173,8 +172,8 @@ func plural(n int, thing string) string {
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// number has four digits that count, so that the decimal points of a column stand below
-// each other: 0.3400 and not 0.34.
+// number formats v with four significant digits and keeps trailing zeros, so that the decimal
+// points of a column align: 0.3400, not 0.34.
 func number(v float64) string {
 	text := fmt.Sprintf("%.4g", v)
 	if size := math.Abs(v); size >= 1e-3 && size < 1000 && !strings.Contains(text, "e") {
@@ -183,7 +182,7 @@ func number(v float64) string {
 	return text
 }
 
-// seconds returns a duration as a person says it.
+// seconds formats a duration for people.
 func seconds(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%d ms", d.Milliseconds())
@@ -191,8 +190,8 @@ func seconds(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// quantity returns a number without more digits than a reader wants.
-func quantity(v float64) string {
+// rateText formats a rate with few digits.
+func rateText(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return "–"
@@ -204,23 +203,23 @@ func quantity(v float64) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// note says in words what was done by rule.
+// note adds a note on what Fit did on its own.
 func (r *Run) note(format string, values ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, values...))
 }
 
-// checked reports whether the newest step has been validated.
-func (r *Run) checked() bool {
+// validated reports whether the model has been validated after the newest step.
+func (r *Run) validated() bool {
 	n := len(r.Validations)
 	return n > 0 && r.Validations[n-1].Step == len(r.Steps)
 }
 
-// noteError says with what error the training ended.
+// noteError adds a note on the error with which the training ended.
 func (r *Run) noteError(err error) {
 	var diverged *DivergedError
 	switch {
 	case errors.As(err, &diverged):
-		r.note("stopped: the loss of step %d is %v", diverged.Step, diverged.Loss)
+		r.note("stopped in step %d: the loss was %v", diverged.Step, diverged.Loss)
 	case interrupted(err):
 		r.note("interrupted in step %d of %d: %v", len(r.Steps)+1, r.planned, err)
 	case err != nil:

@@ -5,20 +5,20 @@ import (
 	"errors"
 )
 
-// Status says how a run that [Track] kept has ended.
+// Status is the state of a run that [Track] recorded.
 type Status string
 
 // The states of a run.
 const (
 	Finished    Status = "finished"
-	Interrupted Status = "interrupted" // by its context
-	Diverged    Status = "diverged"    // its loss was no number any more
-	Failed      Status = "failed"      // with another error
-	Unfinished  Status = "unfinished"  // it goes on, or its process was killed
-	Unreadable  Status = "unreadable"  // a file of it is none that Track writes
+	Interrupted Status = "interrupted" // its context was done
+	Diverged    Status = "diverged"    // its loss became NaN or infinite
+	Failed      Status = "failed"      // it ended with another error
+	Unfinished  Status = "unfinished"  // it is still running, or its process was killed
+	Unreadable  Status = "unreadable"  // one of its files is damaged or not from Track
 )
 
-// statusOf returns the status of a run that ended with this error.
+// statusOf returns the status of a run that ended with err.
 func statusOf(err error) Status {
 	var diverged *DivergedError
 	switch {

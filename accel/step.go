@@ -12,12 +12,12 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// step makes one update from the next batches, which together have this many
-// examples. Each batch weighs as much as it has examples, so that the gradient
-// is that of the one large batch.
+// step makes one update from the next batches, which together have the given number of
+// examples. Each batch is weighted by its number of examples, so that the gradient equals that
+// of one large batch.
 func (l *loop) step(batches *data.Batches, examples int) (m *measurement, err error) {
 	defer nn.Catch(&err)
-	defer trace.Range(func() string { return fmt.Sprintf("step %d", l.made()+1) })()
+	defer trace.Range(func() string { return fmt.Sprintf("step %d", l.stepsDone()+1) })()
 	m = &measurement{epoch: l.epoch, examples: examples}
 	l.divergence.nextStep()
 	l.optimizer.ZeroGrad()
@@ -30,28 +30,28 @@ func (l *loop) step(batches *data.Batches, examples int) (m *measurement, err er
 		}
 		b := batches.Batch()
 		if done += b.Whole; done < examples {
-			l.learn(m, b)
-		} else if err := l.strategy.lastBatch(l, m, func() { l.learn(m, b) }); err != nil {
+			l.forwardBackward(m, b)
+		} else if err := l.strategy.lastBatch(l, m, func() { l.forwardBackward(m, b) }); err != nil {
 			return nil, err
 		}
 	}
-	if l.unseen != nil {
-		return nil, l.unseen
+	if l.missing != nil {
+		return nil, l.missing
 	}
-	m.rate = l.rate * l.schedule.Factor(l.advanced)
+	m.rate = l.rate * l.schedule.Factor(l.scheduleStep)
 	l.optimizer.SetLearningRate(m.rate)
 	m.lossScale, m.made = l.precision.update(l.optimizer)
-	l.advanced++
+	l.scheduleStep++
 	for _, after := range l.o.afterStep {
-		if err := after(l.advanced); err != nil {
+		if err := after(l.scheduleStep); err != nil {
 			return nil, err
 		}
 	}
 	return m, nil
 }
 
-// learn adds the gradient of a batch to that of the step.
-func (l *loop) learn(m *measurement, b data.Batch) {
+// forwardBackward adds the gradient of a batch to that of the step.
+func (l *loop) forwardBackward(m *measurement, b data.Batch) {
 	if b.Len() == 0 {
 		l.strategy.idle(l)
 		return
@@ -61,14 +61,14 @@ func (l *loop) learn(m *measurement, b data.Batch) {
 	l.precision.cast(func() {
 		mixture := l.o.mix(&b)
 		prediction = l.model.Forward(b.X)
-		l.look(prediction)
+		l.checkParameters(prediction)
 		loss = l.strategy.loss(l.precision, mixture.loss(l.loss, prediction, b.Y))
 	})
 	m.add(loss, prediction, b, l.run.classes)
 	l.backward(loss, float64(b.Len())/float64(m.examples))
 }
 
-// backward adds the gradient of a share of the step's loss.
+// backward adds the gradient of loss times share.
 func (l *loop) backward(loss *Tensor, share float64) {
 	part := loss
 	if share < 1 {
@@ -80,13 +80,13 @@ func (l *loop) backward(loss *Tensor, share float64) {
 		part.Release()
 	}
 	if share < 1 {
-		tensor.Flush() // else the activations of all batches would be in memory at once
+		tensor.Flush() // otherwise the activations of all batches would be in memory at once
 	}
 }
 
-// settle reads what the step before measured and remembers the newest: a
-// device that works on its own is not waited for until it has more to do.
-func (l *loop) settle(newest *measurement) error { return l.divergence.explain(l.read(newest)) }
+// readPending reads the results of the previous step and makes newest the pending one. Reading
+// one step late lets a GPU start the next step without waiting for the host.
+func (l *loop) readPending(newest *measurement) error { return l.divergence.explain(l.read(newest)) }
 
 func (l *loop) read(newest *measurement) (err error) {
 	defer nn.Catch(&err)
@@ -96,11 +96,11 @@ func (l *loop) read(newest *measurement) (err error) {
 		return nil
 	}
 	loss, right := m.read()
-	if err := l.strategy.lost(); err != nil { // what a GPU was still adding up is nothing then
+	if err := l.strategy.groupError(); err != nil { // without the other ranks, what the GPU returned is undefined
 		return err
 	}
 	if m.skipped {
-		l.advanced--
+		l.scheduleStep--
 	}
 	if !notANumber(loss) || !m.skipped {
 		l.sum.add(loss, right, m.examples)
@@ -114,8 +114,8 @@ func (l *loop) read(newest *measurement) (err error) {
 	return l.observers.step(s)
 }
 
-// made returns the number of updates, with the one whose loss is not yet read.
-func (l *loop) made() int {
+// stepsDone returns the number of updates, including the one whose loss has not been read.
+func (l *loop) stepsDone() int {
 	n := len(l.run.Steps)
 	if l.pending != nil {
 		n++
@@ -123,22 +123,22 @@ func (l *loop) made() int {
 	return n
 }
 
-// checkDue validates after the steps that [ValidateEvery] names.
-func (l *loop) checkDue(ctx context.Context) (stop bool, err error) {
-	made := l.made()
-	if l.o.evalEvery == 0 || l.o.validate == nil || made == 0 || made%l.o.evalEvery > 0 || l.pending == nil && l.run.checked() {
+// validateIfDue validates if [ValidateEvery] asks for it after this step.
+func (l *loop) validateIfDue(ctx context.Context) (stop bool, err error) {
+	made := l.stepsDone()
+	if l.o.evalEvery == 0 || l.o.validate == nil || made == 0 || made%l.o.evalEvery > 0 || l.pending == nil && l.run.validated() {
 		return false, nil
 	}
-	return l.check(ctx)
+	return l.validate(ctx)
 }
 
-// check validates the model.
-func (l *loop) check(ctx context.Context) (stop bool, err error) {
-	if err := l.settle(nil); err != nil {
+// validate measures the model on the validation set.
+func (l *loop) validate(ctx context.Context) (stop bool, err error) {
+	if err := l.readPending(nil); err != nil {
 		return false, err
 	}
 	begin := time.Now()
-	if err := l.strategy.measured(l.model); err != nil {
+	if err := l.strategy.broadcastBuffers(l.model); err != nil {
 		return false, err
 	}
 	var result *Result
@@ -152,22 +152,22 @@ func (l *loop) check(ctx context.Context) (stop bool, err error) {
 	if l.run.Best < 0 || better(newest.Loss, l.run.Validations[l.run.Best].Loss) {
 		l.run.Best = len(l.run.Validations) - 1
 	}
-	if err := l.observers.check(newest); err != nil {
+	if err := l.observers.validation(newest); err != nil {
 		return false, err
 	}
 	return l.stop()
 }
 
-// better reports whether a loss is lower than another; any is than NaN.
+// better reports whether loss is lower than the other loss; any number is better than NaN.
 func better(loss, than float64) bool {
 	return loss < than || math.IsNaN(than) && !math.IsNaN(loss)
 }
 
-// inputBound is the share of the time waiting for data from which a run of more
-// than a second says so.
+// inputBound is the share of time waiting for data above which a run of more than a second gets
+// a note.
 const inputBound = 0.2
 
-// end enters into the run how it ended, before the observers end.
+// end adds to the run how it ended, before the observers end.
 func (l *loop) end(err error) {
 	r := l.run
 	r.finished = true

@@ -9,58 +9,59 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// strategy is where the steps of a training run, and who takes part: this process alone
-// ([single]), or the ranks of a group together ([dataParallel]). Evaluations and
-// predictions use the second half of it.
+// strategy is how the steps of a training run: in this process alone ([single]), or on the
+// ranks of a group together ([dataParallel]). Evaluations and predictions use only the second
+// half of it.
 //
-// With several ranks all methods but shard, writes, interrupt, lost, alone, loss and the
-// ends are collective: each rank calls them in the same order.
+// With several ranks all methods are collective (each rank calls them in the same order),
+// except shard, writes, interrupt, groupError, stopSynchronizing, loss, end, release and meter.
 type strategy interface {
-	// begin gives all ranks the same weights and order of the examples, before the first
-	// step; settle makes them go on alike after the last one.
+	// begin gives all ranks the same weights and order of the examples before the first step;
+	// finish gives them the same state after the last step.
 	begin(l *loop) error
-	settle(l *loop) error
-	// lastBatch runs learn, which computes the gradients of the last batch of a step, and
-	// combines the gradients and the measurement of the step over the ranks. idle takes
-	// part in a batch of which this rank has no examples.
+	finish(l *loop) error
+	// lastBatch runs learn, which computes the gradients of the last batch of a step, and adds
+	// the gradients and the measurement of the step over the ranks. idle participates in a
+	// batch of which this rank has no examples.
 	lastBatch(l *loop, m *measurement, learn func()) error
 	idle(l *loop)
-	// loss is the loss of a batch, whose gradient is computed next.
+	// loss returns the loss to differentiate for the loss of a batch.
 	loss(p *precision, loss *Tensor) *Tensor
-	// askStop asks before an epoch whether a rank was interrupted; interrupt is the error
-	// with which the training then ends.
+	// askStop asks, before an epoch, whether a rank was interrupted; interrupt returns the
+	// error with which the training then ends.
 	askStop() error
 	interrupt(ctx context.Context) error
-	// lost is why other ranks cannot be reached any more, nil if they can.
-	lost() error
-	// alone says that what follows is not done by all ranks.
-	alone()
-	// end ends a training, with an error or a panic.
+	// groupError returns why other ranks cannot be reached any more, nil if they can.
+	groupError() error
+	// stopSynchronizing makes layers such as SyncBatchNorm stop communicating with other ranks.
+	stopSynchronizing()
+	// end ends a training, after an error or a panic too.
 	end(err error, returned bool)
 
-	// shard is the part of each batch that this process computes.
+	// shard selects the part of each batch that this process computes.
 	shard() data.Option
-	// writes reports whether this process shows figures and writes files.
+	// writes reports whether this process displays figures and writes files.
 	writes() bool
-	// together runs work that each rank has of its own, and fails on all if it fails on one.
-	together(work func() error) error
-	// any reports whether something is true on one rank at least.
-	any(mine bool) (bool, error)
-	// file gives all ranks the tensors and notes that rank 0 has read; nil notes if there is no file.
-	file(tensors map[string]*Tensor, notes map[string]string) (map[string]*Tensor, map[string]string, error)
-	// measured gives all ranks what the layers of rank 0 have measured.
-	measured(model nn.Module) error
-	// sumResult adds up what each rank has measured in its part of a data set.
+	// runOnAll runs work on each rank, and fails on all ranks if it fails on one.
+	runOnAll(work func() error) error
+	// anyRank reports whether mine is true on any rank.
+	anyRank(mine bool) (bool, error)
+	// broadcastFile sends the tensors and notes that rank 0 has read to all ranks; notes is nil
+	// if there is no file.
+	broadcastFile(tensors map[string]*Tensor, notes map[string]string) (map[string]*Tensor, map[string]string, error)
+	// broadcastBuffers gives all ranks the buffers of rank 0, such as running means.
+	broadcastBuffers(model nn.Module) error
+	// sumResult adds up the results of all ranks for their parts of a data set.
 	sumResult(result *Result) error
 	// compareModels fails unless all ranks have the same model and data set.
 	compareModels(ctx context.Context, model nn.Module, set *data.Dataset) error
-	// meter shows how many of the examples have been computed; nil on ranks that show nothing.
+	// meter returns a progress bar for a number of examples; nil on ranks that display nothing.
 	meter(ctx context.Context, examples int) *display.Meter
-	// leave ends an evaluation or a prediction.
-	leave(what string, returned bool)
+	// release ends an evaluation or a prediction.
+	release(what string, returned bool)
 }
 
-// newStrategy returns the strategy of a group of processes; the group may be nil.
+// newStrategy returns the strategy for a group of processes, which may be nil.
 func newStrategy(ctx context.Context, group *parallel.Group) strategy {
 	if group == nil || group.Size() == 1 {
 		return single{}
@@ -68,8 +69,8 @@ func newStrategy(ctx context.Context, group *parallel.Group) strategy {
 	return newDataParallel(ctx, group)
 }
 
-// beginStrategy chooses where the training runs. The ranks of a data-parallel training first
-// compare what they are about to train.
+// beginStrategy selects the strategy. The ranks of a data-parallel training first verify that
+// they are about to run the same training.
 func (l *loop) beginStrategy(ctx context.Context) error {
 	l.strategy = newStrategy(ctx, l.o.group)
 	r, ok := l.strategy.(*dataParallel)

@@ -12,44 +12,44 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// dataParallel is the strategy of a process that works with those of other processes, its
-// ranks: each computes a part of every batch.
+// dataParallel is the strategy of one of several ranks, each of which computes a part of every
+// batch.
 type dataParallel struct {
-	group     *parallel.Group
-	gradients *parallel.Gradients // of a training
-	user      context.Context     // that of Fit
-	ctx       context.Context     // ends some time after it, when others do not answer
-	cancel    context.CancelFunc
-	stop      func() bool
+	group      *parallel.Group
+	gradients  *parallel.Gradients // nil outside of a training
+	fitContext context.Context     // the context of Fit
+	ctx        context.Context     // ends some time after fitContext, if other ranks do not answer
+	cancel     context.CancelFunc
+	stop       func() bool
 
-	placeholder data.Batch // an example for a rank that has none, where it must compute with something
+	placeholder data.Batch // an example for a rank that has none in a batch
 
-	before parallel.Stats // of the group, before this training
-	since  time.Time
+	usageBefore parallel.Stats // of the group, before this training
+	since       time.Time
 
-	stopping bool // all have agreed to stop
-	agreed   bool // all know of the error with which the training ends
+	stopping bool // all ranks have agreed to stop
+	agreed   bool // all ranks know the error with which the training ends
 }
 
 func newDataParallel(ctx context.Context, group *parallel.Group) *dataParallel {
-	r := &dataParallel{group: group, user: ctx}
+	r := &dataParallel{group: group, fitContext: ctx}
 	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	r.stop = context.AfterFunc(ctx, func() { time.AfterFunc(answerTime, r.cancel) })
 	return r
 }
 
-// answerTime is how long the others may take to agree that training stops.
+// answerTime is how long other ranks may take to agree that the training stops.
 const answerTime = 5 * time.Second
 
-// end gives up what ranks hold. An error of which the others do not know, or a panic,
-// ends the training for all.
+// end releases the resources of this rank. An error that the other ranks do not know of, or a
+// panic, ends the training on all ranks.
 func (r *dataParallel) end(err error, returned bool) {
 	switch {
 	case !returned:
 		r.group.Fail(errors.New("the training has panicked"))
 	case err != nil && !r.agreed:
 		var diverged *DivergedError
-		if !errors.As(err, &diverged) { // which all have found at the same step
+		if !errors.As(err, &diverged) { // all ranks have found it at the same step
 			r.group.Fail(err)
 		}
 	}
@@ -58,10 +58,10 @@ func (r *dataParallel) end(err error, returned bool) {
 	r.cancel()
 }
 
-// lastBatch adds up the gradients over all ranks, and with them what the step measures.
+// lastBatch adds the gradients and the measurements of the step over all ranks.
 func (r *dataParallel) lastBatch(l *loop, m *measurement, learn func()) error {
 	votes := []float64{0}
-	if r.user.Err() != nil {
+	if r.fitContext.Err() != nil {
 		votes[0] = 1
 	}
 	sums, err := r.gradients.Exchange(r.ctx, parallel.Exchange{Backward: learn, Sums: m.parts, HostValues: votes})
@@ -75,11 +75,12 @@ func (r *dataParallel) lastBatch(l *loop, m *measurement, learn func()) error {
 	return nil
 }
 
-// loss returns the part of this rank, which may be not finite: all find that in the sum.
+// loss returns the loss of this rank, which may be not finite: all ranks notice that in the
+// sum.
 func (r *dataParallel) loss(_ *precision, loss *Tensor) *Tensor { return loss }
 
-// idle computes with an example that counts for nothing, where layers measure over all
-// ranks and wait for this one.
+// idle runs a placeholder with weight zero, if layers such as SyncBatchNorm on other ranks wait
+// for this rank.
 func (r *dataParallel) idle(l *loop) {
 	if !r.gradients.Synchronized() {
 		return
@@ -92,21 +93,21 @@ func (r *dataParallel) idle(l *loop) {
 	})
 }
 
-// lost is why the group is broken, nil as long as it is not.
-func (r *dataParallel) lost() error {
+// groupError returns why the group is broken, nil if it is not.
+func (r *dataParallel) groupError() error {
 	if r.group.Err() == nil {
 		return nil
 	}
 	return fmt.Errorf("accel: DataParallel: %w", r.group.Err())
 }
 
-// askStop asks all ranks whether to go on at all.
+// askStop asks all ranks whether one of them was interrupted.
 func (r *dataParallel) askStop() (err error) {
-	r.stopping, err = r.any(r.user.Err() != nil)
+	r.stopping, err = r.anyRank(r.fitContext.Err() != nil)
 	return err
 }
 
-// interrupt returns the error of a training whose context is done, on one rank at least.
+// interrupt returns the error of a training whose context is done on at least one rank.
 func (r *dataParallel) interrupt(ctx context.Context) error {
 	if !r.stopping {
 		return nil
@@ -118,19 +119,19 @@ func (r *dataParallel) interrupt(ctx context.Context) error {
 	return fmt.Errorf("accel: another rank was interrupted: %w", context.Canceled)
 }
 
-// interrupted reports whether an error is that of a context that was done.
+// interrupted reports whether err is the error of a context that is done.
 func interrupted(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// begin gives all ranks the weights of rank 0, the order of its examples, and random
-// numbers of their own.
+// begin gives all ranks the weights of rank 0, the order of its examples, and a different
+// stream of random numbers on each.
 func (r *dataParallel) begin(l *loop) error {
-	err := r.together(func() error {
+	err := r.runOnAll(func() error {
 		if !r.group.First() {
 			return nil
 		}
-		return touch(r.ctx, l.model, l.set) // layers without parameters get them
+		return touch(r.ctx, l.model, l.set) // creates the parameters of layers that have none yet
 	})
 	if err != nil {
 		return err
@@ -141,28 +142,28 @@ func (r *dataParallel) begin(l *loop) error {
 		return fmt.Errorf("accel: DataParallel: %w", err)
 	}
 	if r.gradients.Synchronized() {
-		if err := r.together(func() error { return r.prepare(l.set) }); err != nil {
+		if err := r.runOnAll(func() error { return r.prepare(l.set) }); err != nil {
 			return err
 		}
 	}
 	if tensor.Device() != "cpu" {
-		l.run.note("gradients of %d ranks are added up by %s", r.group.Size(), r.group.Backend())
+		l.run.note("the gradients of %d ranks are added by %s", r.group.Size(), r.group.Backend())
 		if r.group.OnDevices() {
 			l.run.nccl = r.group.Backend()
 		}
 	}
 	start := sharedStart{Order: l.run.Seed}
 	start.Stream, start.Drawn = (*tensor.Generator)(nil).State()
-	if err := r.fromFirst(&start); err != nil {
+	if err := r.broadcast(&start); err != nil {
 		return err
 	}
 	l.run.Seed = start.Order
-	r.before, r.since = r.group.Stats(), time.Now() // from here on the ranks should keep in step
+	r.usageBefore, r.since = r.group.Stats(), time.Now() // from here on the ranks should run in step
 	(*tensor.Generator)(nil).SetState(start.Stream+uint64(r.group.Rank())*streamStep, start.Drawn)
 	return nil
 }
 
-// prepare reads the example of a rank that has none.
+// prepare reads the placeholder.
 func (r *dataParallel) prepare(set *data.Dataset) error {
 	it := set.First(1).Batches(1)
 	it.Next()
@@ -170,16 +171,16 @@ func (r *dataParallel) prepare(set *data.Dataset) error {
 	return it.Err()
 }
 
-// sharedStart is the random numbers that rank 0 begins with.
+// sharedStart is the state of rank 0's random numbers.
 type sharedStart struct{ Order, Stream, Drawn uint64 }
 
 // streamStep keeps the seeds of the ranks apart (Weyl's sequence of the golden ratio).
 const streamStep = 0x9e3779b97f4a7c15
 
-// settle has all ranks go on alike after the training: with the running means and the
-// random numbers of rank 0.
-func (r *dataParallel) settle(l *loop) error {
-	if err := r.measured(l.model); err != nil {
+// finish gives all ranks the running means and the random-number state of rank 0 after the
+// training.
+func (r *dataParallel) finish(l *loop) error {
+	if err := r.broadcastBuffers(l.model); err != nil {
 		return err
 	}
 	if err := r.compareWaiting(l.run, l.o.accumulate); err != nil {
@@ -187,20 +188,20 @@ func (r *dataParallel) settle(l *loop) error {
 	}
 	var state sharedStart
 	state.Stream, state.Drawn = (*tensor.Generator)(nil).State()
-	if err := r.fromFirst(&state); err != nil {
+	if err := r.broadcast(&state); err != nil {
 		return err
 	}
 	(*tensor.Generator)(nil).SetState(state.Stream, state.Drawn)
 	return nil
 }
 
-// behind is the share of the time above which a rank that the others wait for is noted.
-const behind = 0.2
+// slowRankShare is the share of time waiting for one rank above which that rank gets a note.
+const slowRankShare = 0.2
 
 // compareWaiting finds a rank that is slower than the others, which wait for it.
 func (r *dataParallel) compareWaiting(run *Run, accumulate int) error {
 	waited := make([]float64, r.group.Size())
-	waited[r.group.Rank()] = (r.group.Stats().Time - r.before.Time).Seconds() / time.Since(r.since).Seconds()
+	waited[r.group.Rank()] = (r.group.Stats().Time - r.usageBefore.Time).Seconds() / time.Since(r.since).Seconds()
 	if err := r.group.AllReduceFloat64(r.ctx, waited, parallel.Sum); err != nil {
 		return fmt.Errorf("accel: DataParallel: %w", err)
 	}
@@ -213,28 +214,28 @@ func (r *dataParallel) compareWaiting(run *Run, accumulate int) error {
 			next = rank
 		}
 	}
-	if waited[next]-waited[slowest] > behind {
-		run.note("rank %d is behind: the others waited for it at least %s of the time, and it %s for them", slowest, percent(waited[next]), percent(waited[slowest]))
+	if waited[next]-waited[slowest] > slowRankShare {
+		run.note("rank %d is slow: the other ranks waited for it at least %s of the time, and it waited %s of the time for them", slowest, percent(waited[next]), percent(waited[slowest]))
 		return nil
 	}
-	run.noteExchange(time.Since(r.since), accumulate)
+	run.noteCommunication(time.Since(r.since), accumulate)
 	return nil
 }
 
-// exchangeBound is the share of the time waiting for other ranks from which a run of more
-// than a second says so, where none of them is to blame.
-const exchangeBound = 0.2
+// communicationBound is the share of time waiting for other ranks above which a run of more
+// than a second gets a note, if no rank is slower than the others.
+const communicationBound = 0.2
 
-// noteExchange says what to do where ranks spend much of their time with each other.
-func (r *Run) noteExchange(total time.Duration, accumulate int) {
-	if share := r.Time.CommunicationWait.Seconds() / total.Seconds(); share > exchangeBound && total > time.Second {
-		r.note("communication-bound: %.0f %% of the time was spent waiting for the gradients of other ranks; a larger BatchSize, or Accumulate(%d), exchanges them less often", 100*share, 2*accumulate)
+// noteCommunication adds a note on what to do if ranks spend much of their time communicating.
+func (r *Run) noteCommunication(total time.Duration, accumulate int) {
+	if share := r.Time.CommunicationWait.Seconds() / total.Seconds(); share > communicationBound && total > time.Second {
+		r.note("communication-bound: %.0f %% of the time was spent waiting for the gradients of other ranks; a larger BatchSize, or Accumulate(%d), communicates less often", 100*share, 2*accumulate)
 	}
 }
 
-// alone has layers that measure over all ranks measure for themselves from now on: what
-// follows is not done by all ranks.
-func (r *dataParallel) alone() {
+// stopSynchronizing makes layers such as SyncBatchNorm compute on this rank alone from now on,
+// for work that not all ranks do.
+func (r *dataParallel) stopSynchronizing() {
 	r.gradients.End()
 }
 
@@ -243,21 +244,20 @@ func (r *dataParallel) shard() data.Option {
 	return data.Shard(r.group.Rank(), r.group.Size())
 }
 
-// writes reports whether this process shows and keeps the training.
+// writes reports whether this process displays and records the training.
 func (r *dataParallel) writes() bool { return r.group.First() }
 
-// meter shows how many examples of a set have been computed, in the process that shows
-// anything.
+// meter returns a progress bar for a number of examples, on rank 0 only.
 func (r *dataParallel) meter(ctx context.Context, examples int) *display.Meter {
 	if !r.writes() {
 		return nil
 	}
-	meter, _ := display.Measure(ctx, "examples", float64(max(examples/r.group.Size(), 1))) // those of this one stand for all
+	meter, _ := display.Measure(ctx, "examples", float64(max(examples/r.group.Size(), 1))) // the examples of this rank stand for all
 	return meter
 }
 
-// leave gives up what newDataParallel holds. A panic ends the work of the others.
-func (r *dataParallel) leave(what string, returned bool) {
+// release frees what newDataParallel allocated. A panic ends the work of the other ranks.
+func (r *dataParallel) release(what string, returned bool) {
 	if !returned {
 		r.group.Fail(fmt.Errorf("%s has panicked", what))
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// single is the strategy of one process: there is nothing to combine and nobody to ask.
+// single is the strategy of a single process; nothing has to be combined.
 type single struct{}
 
 func (single) begin(*loop) error  { return nil }
-func (single) settle(*loop) error { return nil }
+func (single) finish(*loop) error { return nil }
 
 func (single) lastBatch(_ *loop, _ *measurement, learn func()) error {
 	learn()
@@ -21,26 +21,26 @@ func (single) lastBatch(_ *loop, _ *measurement, learn func()) error {
 
 func (single) idle(*loop) {}
 
-// loss makes the step fail on the device whose loss is not finite.
+// loss makes the step fail on the device if the loss is not finite.
 func (single) loss(p *precision, loss *Tensor) *Tensor { return p.requireFinite(loss) }
 
 func (single) askStop() error                      { return nil }
 func (single) interrupt(ctx context.Context) error { return ctx.Err() }
-func (single) lost() error                         { return nil }
-func (single) alone()                              {}
+func (single) groupError() error                   { return nil }
+func (single) stopSynchronizing()                  {}
 func (single) end(error, bool)                     {}
 
 func (single) shard() data.Option               { return data.Option{} }
 func (single) writes() bool                     { return true }
-func (single) together(work func() error) error { return work() }
-func (single) any(mine bool) (bool, error)      { return mine, nil }
+func (single) runOnAll(work func() error) error { return work() }
+func (single) anyRank(mine bool) (bool, error)  { return mine, nil }
 
-func (single) file(tensors map[string]*Tensor, notes map[string]string) (map[string]*Tensor, map[string]string, error) {
+func (single) broadcastFile(tensors map[string]*Tensor, notes map[string]string) (map[string]*Tensor, map[string]string, error) {
 	return tensors, notes, nil
 }
 
-func (single) measured(nn.Module) error { return nil }
-func (single) sumResult(*Result) error  { return nil }
+func (single) broadcastBuffers(nn.Module) error { return nil }
+func (single) sumResult(*Result) error          { return nil }
 
 func (single) compareModels(context.Context, nn.Module, *data.Dataset) error { return nil }
 
@@ -49,4 +49,4 @@ func (single) meter(ctx context.Context, examples int) *display.Meter {
 	return meter
 }
 
-func (single) leave(string, bool) {}
+func (single) release(string, bool) {}

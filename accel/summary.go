@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// Summary says in a few lines how the run went.
+// Summary describes the run in a few lines.
 func (r *Run) Summary() string { return r.String() + "\n" + r.whereTimeWent() }
 
-// whereTimeWent returns the speed, the shares of the time, and the notes.
+// whereTimeWent describes throughput, shares of time, and notes.
 func (r *Run) whereTimeWent() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s examples/s; waiting for data %s, computing %s, validating %s",
-		quantity(r.ExamplesPerSecond()), r.share(r.Time.Waiting), r.share(r.Time.Computing), r.share(r.Time.Validating))
+		rateText(r.ExamplesPerSecond()), r.share(r.Time.Waiting), r.share(r.Time.Computing), r.share(r.Time.Validating))
 	switch {
 	case r.nccl != "":
-		fmt.Fprintf(&b, "\n%d ranks; waiting for what they agree on %s; what share of a step %s adds up gradients on the GPUs, prof.Run tells",
+		fmt.Fprintf(&b, "\n%d ranks; waiting for decisions of other ranks %s; prof.Run measures how long %s takes to add the gradients on the GPUs",
 			r.Ranks, r.share(r.Time.CommunicationWait), r.nccl)
 	case r.Ranks > 1:
-		fmt.Fprintf(&b, "\n%d ranks; waiting for the gradients of others %s", r.Ranks, r.share(r.Time.CommunicationWait))
+		fmt.Fprintf(&b, "\n%d ranks; waiting for the gradients of other ranks %s", r.Ranks, r.share(r.Time.CommunicationWait))
 		if r.Time.Communication > 0 {
 			hidden := max(0, 1-r.Time.CommunicationWait.Seconds()/r.Time.Communication.Seconds())
-			fmt.Fprintf(&b, ", %.0f %% of their exchange behind the computation", 100*hidden)
+			fmt.Fprintf(&b, ", %.0f %% of the communication overlapped with computation", 100*hidden)
 		}
 	}
 	if total, estimated := r.energy(); isNumber(total) {
@@ -31,7 +31,7 @@ func (r *Run) whereTimeWent() string {
 		if estimated {
 			about = "about "
 		}
-		fmt.Fprintf(&b, "\n%s%s J in all, %s J an epoch", about, quantity(total), quantity(total/float64(len(r.Epochs))))
+		fmt.Fprintf(&b, "\n%s%s J in total, %s J per epoch", about, rateText(total), rateText(total/float64(len(r.Epochs))))
 	}
 	for _, note := range r.Notes {
 		b.WriteString("\n" + note)
@@ -39,12 +39,12 @@ func (r *Run) whereTimeWent() string {
 	return b.String()
 }
 
-// maxEpochRows is the number of epochs that a table has room for; of more, it
-// shows some at equal distances.
+// maxEpochRows is the maximum number of rows for epochs; of more epochs the table shows some at
+// equal distances.
 const maxEpochRows = 10
 
-// epochTable has a row for each epoch, or of many epochs for some: the last,
-// and the one whose validation was best.
+// epochTable returns a table with a row for each epoch. Of many epochs it shows some, among
+// them the last and the best.
 func (r *Run) epochTable() table {
 	t := table{headings: []string{"epoch", "loss"}, below: r.String() + "\n" + r.whereTimeWent()}
 	if r.classes {
@@ -62,7 +62,7 @@ func (r *Run) epochTable() table {
 	if energy {
 		t.headings = append(t.headings, "joules")
 	}
-	checks := map[int]Validation{} // the last of each epoch
+	checks := map[int]Validation{} // the last validation of each epoch
 	for _, c := range r.Validations {
 		checks[c.Epoch] = c
 	}
@@ -70,7 +70,7 @@ func (r *Run) epochTable() table {
 	if r.Best >= 0 {
 		best = r.Validations[r.Best].Epoch
 	}
-	every := quotient(max(len(r.Epochs), 1), maxEpochRows)
+	every := ceilDiv(max(len(r.Epochs), 1), maxEpochRows)
 	for i, e := range r.Epochs {
 		n := i + 1
 		if n%every > 0 && n != best && n != len(r.Epochs) {
@@ -93,14 +93,14 @@ func (r *Run) epochTable() table {
 		}
 		row = append(row, fmt.Sprintf("%.2f", e.Seconds))
 		if energy {
-			row = append(row, only(isNumber(joules[i]), quantity(joules[i])))
+			row = append(row, only(isNumber(joules[i]), rateText(joules[i])))
 		}
 		t.rows = append(t.rows, row)
 	}
 	return t
 }
 
-// only returns a text where there is something to say.
+// only returns text if ok, else "".
 func only(ok bool, text string) string {
 	if ok {
 		return text
@@ -110,5 +110,5 @@ func only(ok bool, text string) string {
 
 func isNumber(v float64) bool { return !math.IsNaN(v) }
 
-// known returns a share in percent, or nothing where it was not measured.
+// known formats a share in percent, or "" if it was not measured.
 func known(share float64) string { return only(!math.IsNaN(share), percent(share)) }

@@ -9,7 +9,7 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// table is rows of words below a row of headings, and a line under them.
+// table is a table of texts with headings and a text below it.
 type table struct {
 	headings []string
 	rows     [][]string
@@ -31,7 +31,7 @@ func (t table) text() string {
 	return strings.TrimRight(trimmed.String()+t.below, "\n")
 }
 
-// html returns the table for a browser: the first column left, numbers right.
+// html returns the table as HTML: the first column left-aligned, the others right-aligned.
 func (t table) html() string {
 	var b strings.Builder
 	b.WriteString("<table>")
@@ -57,13 +57,12 @@ func (t table) html() string {
 	return b.String()
 }
 
-// bundle shows the table.
+// bundle returns the table as HTML and text.
 func (t table) bundle() map[string]any {
 	return map[string]any{"text/plain": t.text(), "text/html": t.html()}
 }
 
-// figureAndTable shows a table, and above it a figure where there is something to
-// draw.
+// figureAndTable returns a table, with a figure above it if draws is true.
 func figureAndTable(draws bool, figure func() *plots.Figure, t table) map[string]any {
 	bundle := t.bundle()
 	if draws {

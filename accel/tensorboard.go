@@ -12,21 +12,21 @@ import (
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
-// TensorBoard writes what is measured to a new event file in a folder, which
-// TensorBoard shows while the training goes on: train/loss, train/accuracy and
-// train/learning_rate of each step, with AMP(FP16) train/loss_scale, validation/loss and validation/accuracy.
+// TensorBoard writes the measurements to a new event file in a folder, which TensorBoard can
+// show during the training: train/loss, train/accuracy, train/learning_rate and, with
+// AMP(FP16), train/loss_scale of each step, and validation/loss and validation/accuracy.
 func TensorBoard(folder string) Option {
 	text := fmt.Sprintf("TensorBoard(%q)", folder)
 	return fitOption(text, func(c *options) error {
 		if folder == "" {
-			return fmt.Errorf("accel: %s: there is no folder", text)
+			return fmt.Errorf("accel: %s: the folder name is empty", text)
 		}
 		c.tensorBoard = folder
 		return nil
 	}).output()
 }
 
-// events is an event file: TFRecords of Event messages.
+// events is an event file: a sequence of TFRecords with Event messages.
 //
 // A record is its length as uint64, the masked CRC of that, the bytes, and the
 // masked CRC of these, all little-endian (TensorFlow's
@@ -35,13 +35,13 @@ func TensorBoard(folder string) Option {
 // summary = 5; a Summary has values = 1, each with tag = 1 and simple_value = 2 as
 // float.
 type events struct {
-	file         *os.File
-	size         int64 // of the whole records
-	steps, tests int   // of the run that are written
-	begin        time.Time
+	file               *os.File
+	size               int64 // of the complete records
+	steps, validations int   // number of steps and validations that have been written
+	begin              time.Time
 }
 
-// newEvents makes an event file under the name that TensorBoard looks for.
+// newEvents creates an event file with a name that TensorBoard recognizes.
 func newEvents(folder string, now time.Time) (*events, error) {
 	if err := failpoint.Do(failpoint.EventsFolder, func() error { return os.MkdirAll(folder, 0o755) }); err != nil {
 		return nil, fmt.Errorf("accel: TensorBoard: %w", err)
@@ -66,28 +66,28 @@ func newEvents(folder string, now time.Time) (*events, error) {
 	return e, nil
 }
 
-// offer writes what has come to a run since the last time.
+// offer writes what is new in the run.
 func (e *events) offer(r *Run) error {
 	var out []byte
 	for ; e.steps < len(r.Steps); e.steps++ {
 		s := r.Steps[e.steps]
 		scale := s.LossScale
 		if scale == 0 {
-			scale = math.NaN() // there is none
+			scale = math.NaN() // there is no loss scale
 		}
 		at := e.begin.Add(time.Duration(s.Seconds * float64(time.Second)))
 		out = append(out, record(scalarEvent(at, e.steps+1,
 			scalar{"train/loss", s.Loss}, scalar{"train/accuracy", s.Accuracy}, scalar{"train/learning_rate", s.LearningRate}, scalar{"train/loss_scale", scale}))...)
 	}
-	for ; e.tests < len(r.Validations); e.tests++ {
-		c := r.Validations[e.tests]
+	for ; e.validations < len(r.Validations); e.validations++ {
+		c := r.Validations[e.validations]
 		out = append(out, record(scalarEvent(time.Now(), c.Step, scalar{"validation/loss", c.Loss}, scalar{"validation/accuracy", c.Accuracy}))...)
 	}
 	return e.write(out)
 }
 
-// write appends whole records. What a full disk has taken of them is cut off: TensorBoard
-// reads nothing behind half a record.
+// write appends complete records. On an error, such as a full disk, it removes a partial
+// record: TensorBoard reads nothing after one.
 func (e *events) write(b []byte) error {
 	if len(b) == 0 {
 		return nil
@@ -99,12 +99,12 @@ func (e *events) write(b []byte) error {
 	return nil
 }
 
-// close writes the rest of a run and closes the file.
+// close writes the rest of the run and closes the file.
 func (e *events) close(r *Run, _ error) error {
 	return errors.Join(e.offer(r), failpoint.Do(failpoint.EventsClose, e.file.Close))
 }
 
-// scalar is a number under a name. NaN stands for what was not measured.
+// scalar is a value with a name. NaN means that it was not measured.
 type scalar struct {
 	tag   string
 	value float64
@@ -131,21 +131,21 @@ func scalarEvent(at time.Time, step int, scalars ...scalar) []byte {
 	return field(b, 5, summary)
 }
 
-// wall is seconds since 1970.
+// wall returns the time in seconds since 1970.
 func wall(at time.Time) float64 { return float64(at.UnixMicro()) / 1e6 }
 
-// double appends a field of 64 bits.
+// double appends a 64-bit field.
 func double(b []byte, number int, v float64) []byte {
 	return binary.LittleEndian.AppendUint64(append(b, byte(number<<3|1)), math.Float64bits(v))
 }
 
-// field appends a field of bytes: a string or a message.
+// field appends a length-delimited field: a string or a message.
 func field(b []byte, number int, content []byte) []byte {
 	b = binary.AppendUvarint(append(b, byte(number<<3|2)), uint64(len(content)))
 	return append(b, content...)
 }
 
-// record frames an event.
+// record returns an event with its record header and checksums.
 func record(event []byte) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(len(event)))
 	b = binary.LittleEndian.AppendUint32(b, maskedCRC(b))

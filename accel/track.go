@@ -19,40 +19,39 @@ import (
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
-// Track keeps the run in a folder of its own below this one, named by the time;
-// [Runs] compares what is there. Nothing leaves the machine. The folder has
+// Track records the run in a new folder below the given one, named by the time. [Runs] compares
+// the recorded runs. Nothing leaves the machine. The folder has
 //
-//	config.json     the set, the options, the seeds, the device and the versions
+//	config.json     the data set, the options, the seeds, the device and the versions
 //	history.jsonl   a line for each step and each validation
-//	system.jsonl    a line a second: how busy the machine was
+//	system.jsonl    a line per second: how busy the machine was
 //	summary.json    the [Card], how the run ended, and why
 //	figure.svg      loss and accuracy
 //
-// with the names that Weights & Biases and Trackio give such things: _step,
-// _runtime in seconds and _timestamp in seconds since 1970; train/loss,
-// train/accuracy, train/learning_rate, train/epoch, with AMP(FP16)
-// train/loss_scale; validation/loss, validation/accuracy; system.cpu,
-// system.memory_percent, system.cpu.powerWatts and system.cpu.energyJoules, or for
-// each GPU system.gpu.0.gpu, .memoryAllocatedBytes, .powerWatts, .temp, .smClock,
-// .energyJoules and .slowed, on Hopper and later .smActive, .smOccupancy,
-// .pipeTensorActive and .dramActive. What was not measured is left out.
+// The names are those of Weights & Biases and Trackio: _step, _runtime in seconds and
+// _timestamp in seconds since 1970; train/loss, train/accuracy, train/learning_rate,
+// train/epoch and, with AMP(FP16), train/loss_scale; validation/loss, validation/accuracy;
+// system.cpu, system.memory_percent, system.cpu.powerWatts and system.cpu.energyJoules, or for
+// each GPU system.gpu.0.gpu, .memoryAllocatedBytes, .powerWatts, .temp, .smClock, .energyJoules
+// and .slowed, on Hopper and later also .smActive, .smOccupancy, .pipeTensorActive and
+// .dramActive. Values that were not measured are left out.
 //
-// Lines are on the disk, whole, half a second after they were measured, and without a
-// summary.json a run has not ended, or was killed. When nothing more can be
-// written, on a full disk, training goes on and the run has a note about it.
+// Complete lines are written to disk within half a second. A run without summary.json is still
+// running or was killed. If writing fails, on a full disk for instance, the training continues
+// and a note is added to the run.
 func Track(folder string) Option {
 	text := fmt.Sprintf("Track(%q)", folder)
 	return fitOption(text, func(c *options) error {
 		if folder == "" {
-			return fmt.Errorf("accel: %s: there is no folder", text)
+			return fmt.Errorf("accel: %s: the folder name is empty", text)
 		}
 		c.track = folder
 		return nil
 	}).output()
 }
 
-// labelled names the run where it is tracked. It is no option of the user's, and
-// so has no text.
+// labelled names the run in Track's folder. It has no text, since it is not an option of the
+// user.
 func labelled(name string) Option {
 	return fitOption("", func(c *options) error { c.label = name; return nil })
 }
@@ -66,12 +65,12 @@ const (
 	figureFile  = "figure.svg"
 )
 
-// config is what is known of a run when it begins.
+// config is what is known of a run at its beginning.
 type config struct {
 	Label     string    `json:"label,omitempty"`
 	Dataset   string    `json:"dataset"`
 	Options   []string  `json:"options"`
-	Outputs   []string  `json:"output_options,omitempty"` // those of Options that only show or keep the run
+	Outputs   []string  `json:"output_options,omitempty"` // the options that only show or save the run
 	Seed      uint64    `json:"seed"`
 	OrderSeed uint64    `json:"order_seed"`
 	Began     time.Time `json:"began"`
@@ -84,7 +83,7 @@ type config struct {
 	Revision  string    `json:"revision,omitempty"`
 }
 
-// summary is what is known of a run when it has ended.
+// summary is what is known of a run at its end.
 type summary struct {
 	Status Status `json:"status"`
 	Error  string `json:"error,omitempty"`
@@ -92,22 +91,22 @@ type summary struct {
 }
 
 const (
-	trackEvery  = 500 * time.Millisecond // how often lines go to the disk
-	systemEvery = time.Second            // how often the machine is looked at
+	trackEvery  = 500 * time.Millisecond // interval of writes to disk
+	systemEvery = time.Second            // interval of samples of the machine
 )
 
-// tracker writes a run to its folder.
+// tracker records a run in its folder.
 type tracker struct {
-	folder          string
-	history, system *lines
-	steps, checks   int // of the run that are written
-	begin           time.Time
-	due             time.Time // of the next write to the disk
-	watch           *watch
-	sampled         []time.Time // the last sample that is written, of each device
+	folder             string
+	history, system    *lines
+	steps, validations int // number of steps and validations that have been recorded
+	begin              time.Time
+	due                time.Time // time of the next write to disk
+	watch              *watch
+	sampled            []time.Time // time of the last recorded sample of each device
 }
 
-// newTracker makes the folder of a run that begins now.
+// newTracker creates the folder of a run that begins now.
 func newTracker(folder, label string, r *Run, now time.Time) (t *tracker, err error) {
 	t = &tracker{begin: now}
 	if t.folder, err = newFolder(folder, now); err != nil {
@@ -127,12 +126,12 @@ func newTracker(folder, label string, r *Run, now time.Time) (t *tracker, err er
 	if t.system, err = newLines(filepath.Join(t.folder, systemFile)); err != nil {
 		return nil, errors.Join(err, t.history.close())
 	}
-	t.watch = startWatch(context.Background(), systemEvery) // ended by close
+	t.watch = startWatch(context.Background(), systemEvery) // close stops it
 	t.sampled = make([]time.Time, len(t.watch.samplers))
 	return t, nil
 }
 
-// newFolder makes a folder that nobody else has, named by the time.
+// newFolder creates a new folder named by the time.
 func newFolder(parent string, now time.Time) (string, error) {
 	if err := failpoint.Do(failpoint.TrackFolder, func() error { return os.MkdirAll(parent, 0o755) }); err != nil {
 		return "", err
@@ -162,8 +161,8 @@ func (t *tracker) offer(r *Run) error {
 		}
 		t.history.end()
 	}
-	for ; t.checks < len(r.Validations); t.checks++ {
-		c := r.Validations[t.checks]
+	for ; t.validations < len(r.Validations); t.validations++ {
+		c := r.Validations[t.validations]
 		t.history.begin(c.Step, t.begin, time.Since(t.begin).Seconds())
 		t.history.number("validation/loss", c.Loss)
 		t.history.number("validation/accuracy", c.Accuracy)
@@ -176,7 +175,7 @@ func (t *tracker) offer(r *Run) error {
 	return nil
 }
 
-// flush brings what there is to the disk.
+// flush writes all new lines to disk.
 func (t *tracker) flush() error {
 	for device, h := range t.watch.histories() {
 		for _, s := range h.Samples {
@@ -191,7 +190,7 @@ func (t *tracker) flush() error {
 	return errors.Join(t.history.flush(), t.system.flush())
 }
 
-// sample adds how busy a device was, under the names of Weights & Biases.
+// sample adds the utilization of a device, with the names of Weights & Biases.
 func (t *tracker) sample(device int, host bool, s gpu.Sample) {
 	if host {
 		t.system.number("system.cpu", s.Busy)
@@ -216,8 +215,8 @@ func (t *tracker) sample(device int, host bool, s gpu.Sample) {
 
 func (t *tracker) close(r *Run, failure error) error {
 	t.watch.stop()
-	if len(r.Utilization.Samples) == 0 { // nobody has drawn it
-		r.see(t.watch)
+	if len(r.Utilization.Samples) == 0 { // Live has not recorded it
+		r.recordUtilization(t.watch)
 	}
 	t.due = time.Time{}
 	err := errors.Join(t.offer(r), t.history.close(), t.system.close())
@@ -233,7 +232,7 @@ func (t *tracker) close(r *Run, failure error) error {
 	return errors.Join(err, t.store(summaryFile, s))
 }
 
-// store writes a value as JSON.
+// store writes a value as a JSON file.
 func (t *tracker) store(name string, value any) error {
 	b, err := json.MarshalIndent(value, "", "  ")
 	if err == nil {
@@ -248,13 +247,13 @@ func (t *tracker) store(name string, value any) error {
 	return nil
 }
 
-// lines is a file of JSON objects, one a line.
+// lines is a file of JSON objects, one per line.
 type lines struct {
-	file lineFile
-	size int64  // of the file
-	line []byte // that is being made
-	kept []byte // whole ones that are not on the disk yet
-	err  error  // the first; nothing is written after it
+	file    lineFile
+	size    int64  // of the file
+	line    []byte // the current line
+	pending []byte // complete lines that have not been written yet
+	err     error  // the first error; nothing is written after it
 }
 
 type lineFile interface {
@@ -262,8 +261,8 @@ type lineFile interface {
 	Truncate(size int64) error
 }
 
-// mostKept is the bytes of lines that wait to be written.
-const mostKept = 1 << 16
+// maxPendingBytes is the maximum size of the lines that wait to be written.
+const maxPendingBytes = 1 << 16
 
 func newLines(path string) (*lines, error) {
 	var file *os.File
@@ -277,8 +276,8 @@ func newLines(path string) (*lines, error) {
 	return &lines{file: file}, nil
 }
 
-// begin starts a line, of something measured so many seconds after begin. A
-// negative step is none.
+// begin starts a line for a measurement the given number of seconds after begin. A negative
+// step is left out.
 func (l *lines) begin(step int, begin time.Time, seconds float64) {
 	l.line = append(l.line[:0], '{')
 	if step >= 0 {
@@ -288,7 +287,7 @@ func (l *lines) begin(step int, begin time.Time, seconds float64) {
 	l.number("_timestamp", math.Round(wall(begin)*1e3+seconds*1e3)/1e3)
 }
 
-// number adds a number to the line; JSON has none that is not finite.
+// number adds a number to the line unless it is NaN or infinite, which JSON cannot represent.
 func (l *lines) number(name string, v float64) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return
@@ -301,7 +300,7 @@ func (l *lines) number(name string, v float64) {
 	l.line = strconv.AppendFloat(l.line, v, 'f', -1, 64)
 }
 
-// words adds words to the line.
+// words adds a string to the line.
 func (l *lines) words(name, text string) {
 	if len(l.line) > 1 {
 		l.line = append(l.line, ',')
@@ -311,21 +310,21 @@ func (l *lines) words(name, text string) {
 	l.line = strconv.AppendQuote(l.line, text)
 }
 
-// end completes the line. What goes wrong shows in flush.
+// end completes the line. flush reports errors.
 func (l *lines) end() {
-	if l.kept = append(append(l.kept, l.line...), '}', '\n'); len(l.kept) > mostKept {
+	if l.pending = append(append(l.pending, l.line...), '}', '\n'); len(l.pending) > maxPendingBytes {
 		_ = l.flush()
 	}
 }
 
-// flush writes what there is, whole lines: what a full disk has taken of the last one
-// is cut off, for other programs do not read half a line.
+// flush writes the complete lines. If a full disk takes only a part of them, it removes the
+// partial line, since other programs cannot read one.
 func (l *lines) flush() error {
-	if l.err == nil && len(l.kept) > 0 {
-		n, err := failpoint.Writer(failpoint.TrackWrite, l.file).Write(l.kept)
+	if l.err == nil && len(l.pending) > 0 {
+		n, err := failpoint.Writer(failpoint.TrackWrite, l.file).Write(l.pending)
 		whole := n
 		if err != nil {
-			whole = bytes.LastIndexByte(l.kept[:n], '\n') + 1
+			whole = bytes.LastIndexByte(l.pending[:n], '\n') + 1
 		}
 		l.size += int64(whole)
 		if whole < n {
@@ -333,7 +332,7 @@ func (l *lines) flush() error {
 		}
 		l.err = err
 	}
-	l.kept = l.kept[:0]
+	l.pending = l.pending[:0]
 	if l.err != nil {
 		return fmt.Errorf("accel: Track: %w", l.err)
 	}

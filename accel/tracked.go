@@ -17,46 +17,45 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// RunList is the runs of a folder, the oldest first. It shows itself: their
-// losses in one figure, and a table with the options in which they differ.
+// RunList is the recorded runs of a folder, the oldest first. It displays itself as a figure of
+// the losses and a table with the options in which the runs differ.
 type RunList struct {
 	Folder string
 	Runs   []TrackedRun
 }
 
-// TrackedRun is a run that [Track] has kept. Numbers that were not measured are
-// NaN.
+// TrackedRun is a run that [Track] recorded. Values that were not measured are NaN.
 type TrackedRun struct {
-	Folder  string // its own
-	Name    string // of the folder, or what Compare called it
+	Folder  string // the folder of this run
+	Name    string // name of the folder, or of the variant in Compare
 	Status  Status
-	Error   string // with which training ended, or why the run is unreadable; "" for none
+	Error   string // error of the training, or why the run is unreadable; "" for none
 	Dataset string
 	Options []string
 	Seed    uint64
 	Began   time.Time
 
 	Steps    int
-	Loss     float64 // as that of Run
-	Accuracy float64 // likewise
+	Loss     float64 // as Run.Loss
+	Accuracy float64 // as Run.Accuracy
 	Seconds  float64
 
 	Training   []Point // the loss of each step
 	Validation []Point // the loss of each validation
 
-	outputs []string // those of Options that only show or keep the run
+	outputs []string // the options that only show or save the run
 }
 
-// Point is a loss after so many steps.
+// Point is the loss at a step.
 type Point struct {
 	Step int
 	Loss float64
 }
 
-// Runs reads the runs that [Track] has kept in a folder, also those that go on or
-// were killed. A run of which a file cannot be read, or is none that Track writes, is
-// there with the status [Unreadable], the reason, and what could be read. A folder
-// that is not there is an error; folders of other things are passed over.
+// Runs reads the runs that [Track] recorded in a folder, including those that are still running
+// or were killed. If a file of a run is damaged or not from Track, the run has the status
+// [Unreadable], the reason as Error, and the values that could be read. Runs fails if the
+// folder does not exist; it ignores folders without a recorded run.
 func Runs(folder string) (*RunList, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -74,7 +73,7 @@ func Runs(folder string) (*RunList, error) {
 		}
 		t.Runs = append(t.Runs, *r)
 	}
-	// Within a second folders are numbered, -10 after -2.
+	// Folders of the same second are numbered: -10 comes after -2.
 	slices.SortStableFunc(t.Runs, func(a, b TrackedRun) int {
 		if c := a.Began.Compare(b.Began); c != 0 {
 			return c
@@ -87,7 +86,7 @@ func Runs(folder string) (*RunList, error) {
 	return t, nil
 }
 
-// readRun reads a run; with an error it is what could be read.
+// readRun reads a run; with an error it returns what it could read.
 func readRun(folder string) (*TrackedRun, error) {
 	r := &TrackedRun{
 		Folder: folder, Name: filepath.Base(folder), Status: Unfinished,
@@ -134,12 +133,12 @@ func orNaN(v *float64) float64 {
 	return *v
 }
 
-// readHistory takes the losses from a file of lines. The last line may be cut: its
-// process was killed, or is writing it.
+// readHistory reads the losses from a history file. The last line may be incomplete, if the
+// process was killed or is writing it.
 func (r *TrackedRun) readHistory(path string) error {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // killed before the first
+		return nil // killed before the first line
 	}
 	if err != nil {
 		return err
@@ -175,11 +174,11 @@ func (r *TrackedRun) readHistory(path string) error {
 	}
 }
 
-// drawnRuns is how many runs, the newest, one figure can tell apart.
+// drawnRuns is the number of runs, the newest ones, that one figure shows.
 const drawnRuns = 10
 
-// Figure draws the losses of the runs over the steps: of validation where each run
-// has one, else of training.
+// Figure draws the losses of the runs over the steps: validation losses if all runs have them,
+// else training losses.
 func (t *RunList) Figure() *plots.Figure {
 	drawn := t.Runs[max(0, len(t.Runs)-drawnRuns):]
 	of, curve := "Validation loss", func(r TrackedRun) []Point { return r.Validation }
@@ -192,11 +191,11 @@ func (t *RunList) Figure() *plots.Figure {
 	own = own[len(own)-len(drawn):]
 	var series []plots.Series
 	for i, r := range drawn {
-		if len(curve(r)) == 0 {
+		if len(curve(r)) == 0 { // no losses yet, or none that could be read
 			continue // nothing was measured yet, or could be read
 		}
 		s := plots.Series{Name: r.Name}
-		if r.Name == filepath.Base(r.Folder) && len(own[i]) > 0 { // which says more than the time
+		if r.Name == filepath.Base(r.Folder) && len(own[i]) > 0 { // the options say more than the time
 			s.Name = strings.Join(own[i], ", ")
 		}
 		for _, p := range curve(r) {
@@ -211,9 +210,9 @@ func (t *RunList) Figure() *plots.Figure {
 	return f
 }
 
-// smooth returns the training loss, as the mean of neighbouring steps.
+// smooth returns the training loss, averaged over neighboring steps.
 func (r TrackedRun) smooth() []Point {
-	const most = 100 // points of a curve
+	const most = 100 // maximum number of points of a curve
 	width := (len(r.Training) + most - 1) / most
 	var curve []Point
 	for part := range slices.Chunk(r.Training, max(1, width)) {
@@ -226,8 +225,8 @@ func (r TrackedRun) smooth() []Point {
 	return curve
 }
 
-// options returns those that all runs have, and those of each that others have not.
-// What only shows a run or keeps it is left out.
+// options returns the options that all runs share, and for each run the others, without options
+// that only show or save a run.
 func (t *RunList) options() (shared []string, own [][]string) {
 	counts := map[string]int{}
 	readable := 0
@@ -254,7 +253,7 @@ func (t *RunList) options() (shared []string, own [][]string) {
 	return shared, own
 }
 
-// table has a row for each run. Options that all of them have are below it.
+// table returns a row for each run, with the shared options below.
 func (t *RunList) table() table {
 	shared, own := t.options()
 	out := table{headings: []string{"run", "status", "steps", "loss", "accuracy", "seconds", "options"}}
@@ -283,10 +282,10 @@ func measuredText(format string, v float64) string {
 	return fmt.Sprintf(format, v)
 }
 
-// String returns the table in text.
+// String returns the table as text.
 func (t *RunList) String() string { return t.table().text() }
 
-// MIMEBundle shows the runs: the figure with the table below it.
+// MIMEBundle returns the figure with the table below it.
 func (t *RunList) MIMEBundle() map[string]any {
 	return figureAndTable(len(t.Runs) > 0, t.Figure, t.table())
 }

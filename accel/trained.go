@@ -8,26 +8,26 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// training is what a model was trained with, as its tensors remember it. It holds no
+// trainingRecord is what a model was trained with; its tensors refer to it. It holds no
 // examples.
-type training struct {
+type trainingRecord struct {
 	schema data.Schema
 	loss   func(prediction, target *Tensor) *Tensor
 }
 
-// remember notes what a model was trained with.
-func (t *training) remember(model nn.Module) {
+// attach records in the tensors of a model what it was trained with.
+func (t *trainingRecord) attach(model nn.Module) {
 	for _, p := range nn.State(model) {
 		p.SetMetadata(t)
 	}
 }
 
-// trainedWith returns what a model was last trained with, nil where that is not known: before
-// its first training, after nn.Load, and of a model that is composed of several.
-func trainedWith(model nn.Module) *training {
-	var found *training
+// trainedWith returns what a model was last trained with. It is nil if that is unknown: before
+// the first training, after nn.Load, and if the model's tensors come from several trainings.
+func trainedWith(model nn.Module) *trainingRecord {
+	var found *trainingRecord
 	for i, p := range nn.State(model) {
-		t, _ := p.Metadata().(*training)
+		t, _ := p.Metadata().(*trainingRecord)
 		if t == nil || i > 0 && t != found {
 			return nil
 		}
@@ -36,25 +36,25 @@ func trainedWith(model nn.Module) *training {
 	return found
 }
 
-// DerivedFrom has [Evaluate] measure a model as another one, with the loss of that one's training
-// and on a set that suits it: for a model that was made of the other, such as a quantised
-// or pruned one.
+// DerivedFrom tells [Evaluate] that the model was made from another one, such as by
+// quantization or pruning: it uses the loss that the original was trained with, and checks the
+// data set against the original's training set.
 func DerivedFrom(other nn.Module) Option {
 	return fitOption("DerivedFrom(original)", func(c *options) error {
 		if other == nil {
 			return errors.New("accel: DerivedFrom(nil): the model is nil")
 		}
-		c.like = other
+		c.derivedFrom = other
 		return nil
 	}).in(inEvaluate)
 }
 
-// lossFor returns the loss by which a model is evaluated on a set: the one that was asked for,
-// else that of the model's training, else the default. It fails where the set's labels
-// mean something else than those of the training.
+// lossFor returns the loss for evaluating a model: the one of the options, else the one that
+// the model was trained with, else the default. It fails if the labels of the data set differ
+// in meaning from those of the training set.
 func (o *options) lossFor(model nn.Module, set *data.Dataset) (func(prediction, target *Tensor) *Tensor, error) {
-	if o.like != nil {
-		model = o.like
+	if o.derivedFrom != nil {
+		model = o.derivedFrom
 	}
 	t := trainedWith(model)
 	if t != nil {

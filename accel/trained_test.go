@@ -176,7 +176,7 @@ func TestEvaluateByTheTrainingsLoss(t *testing.T) {
 		t.Errorf("of a copy nothing is known, but the loss is %v", got)
 	}
 	if got := loss(other, accel.DerivedFrom(model)); got != want {
-		t.Errorf("Like(model): %v, want %v", got, want)
+		t.Errorf("DerivedFrom(model): %v, want %v", got, want)
 	}
 	path := t.TempDir() + "/model"
 	if err := nn.Save(path, model); err != nil {
@@ -277,9 +277,9 @@ func TestUnseenParameters(t *testing.T) {
 		options []accel.Option
 		want    string
 	}{
-		{"Lambda", nn.Sequential(nn.Flatten(), capture(false), nn.Dense(10)), nil, "2 parameters that cannot be found in it, of shape [16 64] [16], and with 2 that can"},
+		{"Lambda", nn.Sequential(nn.Flatten(), capture(false), nn.Dense(10)), nil, "2 parameters that nn.Parameters does not find in it, of shape [16 64] [16], and with 2 that it finds"},
 		{"Lambda that names it", nn.Sequential(nn.Flatten(), capture(true), nn.Dense(10)), nil, ""},
-		{"all of it", nn.Sequential(nn.Flatten(), capture(false)), nil, "with 0 that can"},
+		{"all of it", nn.Sequential(nn.Flatten(), capture(false)), nil, "with 0 that it finds"},
 		{"a tensor", nn.Sequential(nn.Flatten(), nn.Lambda(func(x *accel.Tensor) *accel.Tensor { return x.Mul(scale) }), nn.Dense(10)), nil, "1 parameter that"},
 		{"a struct", &hidden{nn.Dense(10), nn.Sequential(nn.Flatten(), nn.Dense(16)).Forward}, nil, "2 parameters"},
 		{"Recompute", nn.Recompute(nn.Flatten(), capture(false), nn.Dense(10)), nil, "2 parameters"},

@@ -11,13 +11,13 @@ import (
 	"github.com/quernlab/quern/gpu"
 )
 
-// watch samples the devices of a training.
+// watch samples the utilization of the devices of a training.
 type watch struct {
-	samplers []*gpu.Sampler // that of this process first
+	samplers []*gpu.Sampler // the device of this process first
 }
 
-// startWatch watches the GPU that computes, and on the first rank of a machine those
-// of the others; or the machine itself where the processor computes.
+// startWatch samples the current GPU and, on the first rank of a machine, the GPUs of the other
+// ranks; on the CPU it samples the machine.
 func startWatch(ctx context.Context, every time.Duration) *watch {
 	w := &watch{}
 	for _, d := range watched() {
@@ -26,14 +26,14 @@ func startWatch(ctx context.Context, every time.Duration) *watch {
 	return w
 }
 
-// The variables by which a launcher says how many ranks this machine has, and which
-// this one is.
+// Environment variables with which launchers such as torchrun pass the local rank and the
+// number of ranks on this machine.
 const (
 	localRank = "LOCAL_RANK"
 	localSize = "LOCAL_WORLD_SIZE"
 )
 
-// watched opens the devices to watch; there is always one.
+// watched opens the devices to sample; there is always at least one.
 func watched() []gpu.Device {
 	name := tensor.Device()
 	gpus, err := tensor.GPUs()
@@ -58,7 +58,7 @@ func watched() []gpu.Device {
 	return []gpu.Device{gpu.Host()}
 }
 
-// histories returns what has been measured so far, that of this process first.
+// histories returns the measurements so far, the device of this process first.
 func (w *watch) histories() []gpu.History {
 	all := make([]gpu.History, len(w.samplers))
 	for i, s := range w.samplers {
@@ -74,18 +74,18 @@ func (w *watch) stop() {
 	}
 }
 
-// see enters what has been measured into the run.
-func (r *Run) see(w *watch) {
+// recordUtilization copies the measurements to the run.
+func (r *Run) recordUtilization(w *watch) {
 	all := w.histories()
 	r.Utilization, r.OtherUtilization = all[0], all[1:]
 }
 
-// uses returns the histories of all devices of the run.
-func (r *Run) uses() []gpu.History {
+// histories returns the measurements of all devices of the run.
+func (r *Run) histories() []gpu.History {
 	return append([]gpu.History{r.Utilization}, r.OtherUtilization...)
 }
 
-// energy returns the joules of all epochs, NaN if those of one are not known.
+// energy returns the joules of all epochs, NaN if those of any epoch are unknown.
 func (r *Run) energy() (total float64, estimated bool) {
 	joules, estimated := r.Energy()
 	for _, j := range joules {
@@ -97,14 +97,14 @@ func (r *Run) energy() (total float64, estimated bool) {
 	return total, estimated
 }
 
-// Energy returns the joules of each epoch, of all devices that were watched, NaN for those
-// that nobody measured: without [Live] of the device's use or [Track], before a run
-// was resumed, or where the machine does not tell. estimated says that there is no
-// counter, and the power was added up.
+// Energy returns the energy of each epoch in joules, added over all sampled devices. It is NaN
+// for epochs that were not measured: without [Track] or [Live] with device metrics, before the
+// run was resumed, or on a machine without power sensors. estimated reports that a device has
+// no energy counter, so that the energy was integrated from its power.
 func (r *Run) Energy() (joules []float64, estimated bool) {
 	joules = make([]float64, len(r.Epochs))
 	for i, e := range r.Epochs {
-		for _, h := range r.uses() {
+		for _, h := range r.histories() {
 			j, guess := h.Energy(e.began, e.ended)
 			joules[i] += j
 			estimated = estimated || guess && !math.IsNaN(j)

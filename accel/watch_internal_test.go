@@ -61,7 +61,7 @@ func TestEnergyOfEpochs(t *testing.T) {
 		}
 		r.Epochs = r.Epochs[1:]
 		text, card := r.whereTimeWent(), r.Card()
-		if strings.Contains(text, " J in all") != some || strings.Contains(text, "about") != (some && row.estimated) || (card.Joules != nil) != some {
+		if strings.Contains(text, " J in total") != some || strings.Contains(text, "about") != (some && row.estimated) || (card.Joules != nil) != some {
 			t.Errorf("%s: %s; the card has %v", row.name, text, card.Joules)
 		}
 	}
@@ -80,7 +80,7 @@ func TestSeveralDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	tracked := &tracker{system: system}
-	for device, h := range r.uses() {
+	for device, h := range r.histories() {
 		s := h.Samples[1]
 		s.Slowed = "the power limit"
 		system.begin(-1, start, 1)

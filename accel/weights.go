@@ -5,8 +5,8 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// weights are copies of a model's tensors by their names: of its parameters and
-// of what its layers have measured, and what they were trained with.
+// weights are copies of a model's tensors by name (parameters and buffers such as running
+// means), and what they were trained with.
 type weights struct {
 	tensors map[string]*Tensor
 	trained map[string]any
@@ -26,7 +26,7 @@ func copyWeights(model nn.Module) weights {
 // none reports whether nothing was copied.
 func (w weights) none() bool { return w.tensors == nil }
 
-// restore writes the copies back.
+// restore writes the copies back to the model.
 func (w weights) restore(model nn.Module) error {
 	if err := nn.SetState(model, w.tensors); err != nil {
 		return err

@@ -2,20 +2,20 @@ package nn
 
 import "github.com/quernlab/quern/accel/internal/layer"
 
-// ReLU is max(x, 0).
+// ReLU returns a layer that computes max(x, 0).
 func ReLU() Module { return &activation{"ReLU", (*Tensor).ReLU} }
 
-// GELU is x·Φ(x) with the normal distribution's Φ (Hendrycks and Gimpel, 2016),
-// the exact form.
+// GELU returns a layer that computes x·Φ(x), where Φ is the cumulative distribution function of
+// the normal distribution (Hendrycks and Gimpel, 2016), in the exact form.
 func GELU() Module { return &activation{"GELU", (*Tensor).GELU} }
 
-// Tanh returns the hyperbolic tangent.
+// Tanh returns a layer that computes the hyperbolic tangent.
 func Tanh() Module { return &activation{"Tanh", (*Tensor).Tanh} }
 
-// Sigmoid returns 1 / (1 + e⁻ˣ).
+// Sigmoid returns a layer that computes 1 / (1 + e⁻ˣ).
 func Sigmoid() Module { return &activation{"Sigmoid", (*Tensor).Sigmoid} }
 
-// activation is a function of each element, without parameters.
+// activation is an elementwise function, or another function without parameters.
 type activation struct {
 	name     string
 	function func(*Tensor) *Tensor
@@ -23,7 +23,7 @@ type activation struct {
 
 func (a *activation) Forward(x *Tensor) *Tensor { return a.function(x) }
 func (a *activation) String() string            { return a.name + "()" }
-func (*activation) private() bool               { return true }
+func (*activation) retainsNothing() bool        { return true }
 
 func (a *activation) Layer() any {
 	switch a.name {

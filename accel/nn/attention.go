@@ -14,24 +14,23 @@ type AttentionOption struct {
 	set  func(*attention)
 }
 
-// String returns the option as it is written in Go.
+// String returns the option as Go code.
 func (o AttentionOption) String() string { return o.text }
 
-// Causal lets each place of a sequence see those before it and itself only.
+// Causal makes each position of a sequence attend only to itself and to earlier positions.
 func Causal() AttentionOption {
 	return AttentionOption{"Causal()", func(a *attention) { a.causal = true }}
 }
 
-// SelfAttention mixes the places of sequences [N, T, width], each by how well it
-// fits the others (Vaswani et al., 2017): for each of the heads, which have
-// width/heads numbers each,
+// SelfAttention returns multi-head self-attention over sequences [N, T, width] (Vaswani et al.,
+// 2017). Each head, of size d = width/heads, computes
 //
-//	softmax(q·kᵀ / √(width/heads)) · v
+//	softmax(q·kᵀ / √d) · v
 //
-// where q, k and v are products of x with weights that are trained; the heads
-// are joined and multiplied once more. Names and layout of the parameters are
-// those of PyTorch's MultiheadAttention; the weights start as those of [Dense].
-// heads must divide width, which the first input tells.
+// where q, k and v are linear projections of x with trained weights. The outputs of the heads
+// are concatenated and projected once more. Names and layout of the parameters are those of
+// PyTorch's MultiheadAttention; the initial weights are those of [Dense]. The first input
+// determines width, which must be a multiple of heads.
 func SelfAttention(heads int, options ...AttentionOption) Module {
 	a := &attention{heads: heads, outProj: &DenseLayer{}}
 	for _, o := range options {
@@ -43,7 +42,7 @@ func SelfAttention(heads int, options ...AttentionOption) Module {
 }
 
 type attention struct {
-	untouched
+	lazyState
 	inProjWeight *Tensor // [3·width, width]: for q, k and v; nil before the first input
 	inProjBias   *Tensor // [3·width]
 	outProj      *DenseLayer
@@ -54,7 +53,7 @@ type attention struct {
 func (a *attention) Forward(x *Tensor) *Tensor {
 	shape := x.Shape()
 	if len(shape) != 3 || a.heads < 1 || shape[2] < 1 || shape[2]%a.heads != 0 {
-		panic(&tensor.ShapeError{Op: "SelfAttention", Shapes: [][]int{shape}, Hint: fmt.Sprintf("sequences [N, T, width] with a width that %d heads can share are needed", a.heads)})
+		panic(&tensor.ShapeError{Op: "SelfAttention", Shapes: [][]int{shape}, Hint: fmt.Sprintf("the input must be sequences [N, T, width] with a width that is a multiple of the %d heads", a.heads)})
 	}
 	n, t, width := shape[0], shape[1], shape[2]
 	if a.inProjWeight == nil {
@@ -72,7 +71,7 @@ func (a *attention) Forward(x *Tensor) *Tensor {
 	return a.outProj.Forward(joined)
 }
 
-// project is q, k and v side by side.
+// project returns q, k and v, concatenated in the last dimension.
 func (a *attention) project(x *Tensor) *Tensor {
 	if other := substitute.For(&a.inProjWeight); other != nil {
 		return other(x)
@@ -84,14 +83,14 @@ func (a *attention) Layer() any {
 	return layer.Product{Names: [2]string{"in_proj_weight", "in_proj_bias"}, Weight: &a.inProjWeight, Bias: &a.inProjBias}
 }
 
-// make begins with parameters for this width.
+// make creates the parameters for this width.
 func (a *attention) make(width int) {
 	a.inProjWeight = uniform(width, !a.frozen, 3*width, width)
 	a.inProjBias = uniform(width, !a.frozen, 3*width)
 	a.outProj.out = width
 }
 
-// flops of the two projections, and of both products for each head.
+// flops counts the two projections and the two matrix multiplications of each head.
 func (a *attention) flops(in, _ []int) int {
 	if len(in) != 2 {
 		return 0
@@ -107,9 +106,10 @@ func (a *attention) String() string {
 	return fmt.Sprintf("SelfAttention(%d)", a.heads)
 }
 
-func (*attention) private() bool { return true }
+func (*attention) retainsNothing() bool { return true }
 
-// scratch keeps tensors on the way to a layer's output, which nobody else sees.
+// scratch collects the intermediate tensors of a layer, which are released when its output has
+// been recorded.
 type scratch struct{ made []*Tensor }
 
 func (s *scratch) keep(t *Tensor) *Tensor {

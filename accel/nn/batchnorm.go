@@ -6,36 +6,33 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// BatchNorm gives each channel mean 0 and variance 1, over the batch and over
-// the pixels, and then a scale and a shift that are trained (Ioffe and Szegedy,
-// 2015):
+// BatchNorm normalizes each channel to mean 0 and variance 1 over the batch and the pixels, and
+// then applies a trained scale and shift (Ioffe and Szegedy, 2015):
 //
 //	y = (x - mean) / √(variance + 1e-5) · weight + bias
 //
-// It takes [N, C] and [N, C, …]. While training, mean and variance are those of
-// the batch, which must hold at least two numbers of each channel, and running
-// means of them are kept: a tenth of each new one, as PyTorch's with momentum
-// 0.1, the variance as that of a sample. In evaluation mode the running means
-// are used.
+// It takes [N, C] and [N, C, …]. In training mode, mean and variance are those of the batch,
+// which must have at least two values in each channel. The layer keeps running means of both
+// with momentum 0.1, as PyTorch does; the running variance is the unbiased one. In evaluation
+// mode it uses the running means.
 //
-// In a data-parallel training each rank normalises with its own part of the batch;
-// see [SyncBatchNorm].
+// In data-parallel training each rank normalizes with its own part of the batch; see
+// [SyncBatchNorm].
 func BatchNorm() Module { return &batchNorm{} }
 
-// SyncBatchNorm is [BatchNorm] that takes mean and variance over the parts of a batch
-// that all ranks of a data-parallel training have, as if it were one batch: torch's
-// SyncBatchNorm. It needs to know the ranks: accel.Fit with accel.DataParallel tells it
-// for the time of the training, the Begin of a parallel.Gradients for a loop of one's
-// own. Until then, and on one rank, it is BatchNorm.
+// SyncBatchNorm is a [BatchNorm] that computes mean and variance over the batch of all ranks in
+// data-parallel training, as PyTorch's SyncBatchNorm does. accel.Fit with accel.DataParallel
+// connects it to the other ranks during the training; in your own training loop,
+// parallel.Gradients.Begin does. Without that, and with one rank, it is a BatchNorm.
 //
-// The ranks wait for each other in each such layer, forward and backward. What is sent is
-// small, two numbers a channel each time, but the waits are not for nothing: use it
-// where a rank's part of a batch is too small for statistics of its own.
+// The ranks wait for each other in each such layer, forward and backward. They exchange only
+// two numbers per channel, but the latency adds up: use it if a rank's part of a batch is too
+// small for its own statistics.
 func SyncBatchNorm() Module { return &batchNorm{synchronised: true} }
 
-// ConvertSyncBatchNorm makes each [BatchNorm] of a model a [SyncBatchNorm], in place, and
-// returns how many it was; torch's convert_sync_batchnorm. Parameters and running means
-// stay the same tensors, and files of [Save] fit both.
+// ConvertSyncBatchNorm converts each [BatchNorm] of a model to a [SyncBatchNorm] in place, as
+// PyTorch's convert_sync_batchnorm does, and returns their number. Parameters and running means
+// remain the same tensors, and files of [Save] fit both.
 func ConvertSyncBatchNorm(model any) (converted int) {
 	walk(model, func(_ []string, v any) {
 		if n, ok := v.(*batchNorm); ok && !n.synchronised {
@@ -46,16 +43,16 @@ func ConvertSyncBatchNorm(model any) (converted int) {
 	return converted
 }
 
-// epsilon is what keeps BatchNorm from dividing by zero.
+// epsilon is added to the variance, so that BatchNorm does not divide by zero.
 const epsilon = 1e-5
 
 type batchNorm struct {
-	untouched
+	lazyState
 	weight, bias            *Tensor // [C], nil before the first input
 	runningMean, runningVar *Tensor // [C]
 	evaluating              bool
 	synchronised            bool
-	across                  tensor.ProcessGroup // the ranks; nil where there are none
+	across                  tensor.ProcessGroup // sums over the ranks; nil without ranks
 }
 
 func (n *batchNorm) Forward(x *Tensor) *Tensor {
@@ -64,7 +61,7 @@ func (n *batchNorm) Forward(x *Tensor) *Tensor {
 	}
 	shape := x.Shape()
 	if len(shape) < 2 {
-		panic(&tensor.ShapeError{Op: n.name(), Shapes: [][]int{shape}, Hint: "an input [N, C] or [N, C, …] is needed"})
+		panic(&tensor.ShapeError{Op: n.name(), Shapes: [][]int{shape}, Hint: "the input must have shape [N, C] or [N, C, …]"})
 	}
 	if n.weight == nil {
 		n.make(shape[1:2])
@@ -76,7 +73,7 @@ func (n *batchNorm) Forward(x *Tensor) *Tensor {
 	return tensor.BatchNorm(x, n.weight, n.bias, n.runningMean, n.runningVar, 0.1, epsilon, training)
 }
 
-// make begins with parameters of this shape.
+// make creates the parameters and running means.
 func (n *batchNorm) make(shape []int) {
 	n.weight, n.bias = tensor.Ones(shape...), tensor.Zeros(shape...)
 	n.weight.SetRequiresGrad(!n.frozen)
@@ -85,14 +82,14 @@ func (n *batchNorm) make(shape []int) {
 }
 
 func (n *batchNorm) setTraining(on bool) { n.evaluating = !on }
-func (n *batchNorm) mode() func() {
+func (n *batchNorm) saveMode() func() {
 	evaluating := n.evaluating
 	return func() { n.evaluating = evaluating }
 }
 
-func (n *batchNorm) measured() []*Tensor { return []*Tensor{n.runningMean, n.runningVar} }
-func (n *batchNorm) String() string      { return n.name() + "()" }
-func (*batchNorm) private() bool         { return true }
+func (n *batchNorm) buffers() []*Tensor { return []*Tensor{n.runningMean, n.runningVar} }
+func (n *batchNorm) String() string     { return n.name() + "()" }
+func (*batchNorm) retainsNothing() bool { return true }
 
 func (n *batchNorm) name() string {
 	if n.synchronised {
@@ -106,7 +103,7 @@ var _ layer.Synchronized = (*batchNorm)(nil)
 // OverRanks reports whether the layer is a SyncBatchNorm.
 func (n *batchNorm) OverRanks() bool { return n.synchronised }
 
-// Synchronize tells the layer through what ranks add up; nil for none.
+// Synchronize sets how the layer adds over all ranks; nil for a single process.
 func (n *batchNorm) Synchronize(through tensor.ProcessGroup) { n.across = through }
 
 func (n *batchNorm) Layer() any {

@@ -9,11 +9,10 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Conv2DLayer is a layer of small windows that move over images; [Conv2D] makes
-// it. Weight and Bias are nil until the first input has told the number of
-// channels.
+// Conv2DLayer is a two-dimensional convolution; [Conv2D] returns it. Weight and Bias are nil
+// until the first input, which determines the number of input channels.
 type Conv2DLayer struct {
-	untouched
+	lazyState
 	Weight *Tensor // [out, in/groups, kernel, kernel]
 	Bias   *Tensor // [out], nil with NoBias
 
@@ -21,7 +20,7 @@ type Conv2DLayer struct {
 	window      tensor.Window
 	same        bool
 	noBias      bool
-	text        []string // of the options
+	text        []string // of the arguments
 }
 
 // Conv2DOption changes a [Conv2D] layer.
@@ -36,60 +35,59 @@ type PoolOption interface {
 	pool(*pooling)
 }
 
-// WindowOption says how a window moves, in [Conv2D], [MaxPool2D] and [AvgPool2D].
+// WindowOption is an option of [Conv2D], [MaxPool2D] and [AvgPool2D].
 type WindowOption struct {
 	text string
 	set  func(*tensor.Window)
 }
 
-// String returns the option as it is written in Go.
+// String returns the option as Go code.
 func (o WindowOption) String() string      { return o.text }
 func (o WindowOption) conv(c *Conv2DLayer) { o.set(&c.window) }
 func (o WindowOption) pool(p *pooling)     { o.set(&p.window) }
 
-// Stride moves the window by n pixels at a time. The default is 1 for Conv2D,
-// and for pools the size of the window.
+// Stride sets by how many pixels the window moves. The default is 1 for Conv2D and the window
+// size for pooling.
 func Stride(n int) WindowOption {
 	return WindowOption{fmt.Sprintf("Stride(%d)", n), func(w *tensor.Window) { w.Stride = [2]int{n, n} }}
 }
 
-// Padding adds n pixels on all four sides: zeros for Conv2D and AvgPool2D, nothing
-// at all for MaxPool2D.
+// Padding adds n pixels on all four sides: zeros for Conv2D and AvgPool2D, pixels that are
+// ignored for MaxPool2D.
 func Padding(n int) WindowOption {
 	return WindowOption{fmt.Sprintf("Padding(%d)", n), func(w *tensor.Window) { w.Padding = [2]int{n, n} }}
 }
 
-// ConvolutionOption is an option of [Conv2D] alone.
+// ConvolutionOption is an option of [Conv2D] only.
 type ConvolutionOption struct {
 	text string
 	set  func(*Conv2DLayer)
 }
 
-// String returns the option as it is written in Go.
+// String returns the option as Go code.
 func (o ConvolutionOption) String() string      { return o.text }
 func (o ConvolutionOption) conv(c *Conv2DLayer) { o.set(c) }
 
-// Same pads so that with a stride of 1 the image keeps its size. It needs a
-// kernel of odd size.
+// Same pads the image so that with stride 1 the output has the size of the input, like
+// padding="same" in Keras and PyTorch. The kernel size must be odd.
 func Same() ConvolutionOption {
 	return ConvolutionOption{"Same()", func(c *Conv2DLayer) { c.same = true }}
 }
 
-// Groups computes n groups of channels apart from each other; as many groups as
-// there are channels are a depthwise convolution.
+// Groups splits the channels into n groups that are convolved separately. With as many groups
+// as channels it is a depthwise convolution.
 func Groups(n int) ConvolutionOption {
 	return ConvolutionOption{fmt.Sprintf("Groups(%d)", n), func(c *Conv2DLayer) { c.window.Groups = n }}
 }
 
-// Dilation leaves n-1 pixels between neighbours in the window.
+// Dilation puts n-1 pixels between neighboring elements of the kernel.
 func Dilation(n int) ConvolutionOption {
 	return ConvolutionOption{fmt.Sprintf("Dilation(%d)", n), func(c *Conv2DLayer) { c.window.Dilation = [2]int{n, n} }}
 }
 
-// Conv2D returns a two-dimensional convolution with out outputs and a square kernel,
-// see [tensor.Conv2D]. The first input tells the number of its channels. Weights
-// start as those of [Dense], where an output has kernel² inputs for each channel
-// of its group.
+// Conv2D returns a two-dimensional convolution with out output channels and a square kernel;
+// see [tensor.Conv2D]. The first input determines the number of input channels. Initial weights
+// are those of [Dense], where the number of inputs is kernel² times the channels of a group.
 func Conv2D(out, kernel int, options ...Conv2DOption) *Conv2DLayer {
 	c := &Conv2DLayer{out: out, kernel: kernel, text: []string{fmt.Sprint(out), fmt.Sprint(kernel)}}
 	for _, o := range options {
@@ -114,9 +112,9 @@ func (c *Conv2DLayer) Forward(x *Tensor) *Tensor {
 	return tensor.Conv2D(x, c.Weight, c.Bias, c.window)
 }
 
-func (*Conv2DLayer) private() bool { return true }
+func (*Conv2DLayer) retainsNothing() bool { return true }
 
-// Layer tells the packages that change models what the layer is.
+// Layer describes the layer to the packages that transform models (prune, quantize, onnx).
 func (c *Conv2DLayer) Layer() any {
 	p := layer.Product{
 		Names: [2]string{"weight", "bias"}, Weight: &c.Weight, Image: true, Window: c.window,
@@ -136,7 +134,7 @@ func (c *Conv2DLayer) Layer() any {
 	return p
 }
 
-// start makes the parameters for inputs of this shape.
+// start creates the parameters for an input of this shape.
 func (c *Conv2DLayer) start(shape []int) {
 	groups := max(c.window.Groups, 1)
 	wrong := func(hint string) {
@@ -144,13 +142,13 @@ func (c *Conv2DLayer) start(shape []int) {
 	}
 	switch {
 	case len(shape) != 4 || shape[1] < 1:
-		wrong("images [N C H W] are needed")
+		wrong("the input must be images [N, C, H, W]")
 	case c.out < 1 || c.kernel < 1:
-		wrong(fmt.Sprintf("%v must have at least one output and a kernel of at least 1", c))
+		wrong(fmt.Sprintf("%v must have at least one output channel and a kernel size of at least 1", c))
 	case c.same && max(c.window.Dilation[0], 1)*(c.kernel-1)%2 > 0:
-		wrong("Same() needs a kernel of odd size")
+		wrong("Same() needs an odd kernel size")
 	case shape[1]%groups != 0 || c.out%groups != 0:
-		wrong(fmt.Sprintf("%d channels and %d outputs cannot be divided into %d groups", shape[1], c.out, groups))
+		wrong(fmt.Sprintf("%d input and %d output channels must both be multiples of the %d groups", shape[1], c.out, groups))
 	}
 	channels := shape[1] / groups
 	inputs := channels * c.kernel * c.kernel
@@ -160,7 +158,7 @@ func (c *Conv2DLayer) start(shape []int) {
 	}
 }
 
-// flops returns a product and an addition for each output and element of its window.
+// flops counts a multiplication and an addition for each output and element of its window.
 func (c *Conv2DLayer) flops(_, out []int) int {
 	if c.Weight == nil {
 		return 0
@@ -168,5 +166,5 @@ func (c *Conv2DLayer) flops(_, out []int) int {
 	return 2 * volume(out) * volume(c.Weight.Shape()[1:])
 }
 
-// String returns the layer as it is written in Go.
+// String returns the layer as Go code.
 func (c *Conv2DLayer) String() string { return "Conv2D(" + strings.Join(c.text, ", ") + ")" }

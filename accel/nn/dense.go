@@ -9,10 +9,10 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// DenseLayer is y = x·Wᵀ + b; [Dense] makes it. Weight and Bias are nil until the
-// first input has told the size of the last dimension.
+// DenseLayer is a fully connected layer; [Dense] returns it. Weight and Bias are nil until the
+// first input, which determines the number of inputs.
 type DenseLayer struct {
-	untouched
+	lazyState
 	Weight *Tensor // [out, in]
 	Bias   *Tensor // [out], nil with NoBias
 
@@ -26,21 +26,20 @@ type DenseOption interface {
 	dense(*DenseLayer)
 }
 
-// BiasOption is an option of the layers that may have a bias.
+// BiasOption is an option of layers with a bias.
 type BiasOption struct{}
 
 // NoBias leaves out the bias.
 func NoBias() BiasOption { return BiasOption{} }
 
-// String returns the option as it is written in Go.
+// String returns the option as Go code.
 func (BiasOption) String() string      { return "NoBias()" }
 func (BiasOption) dense(l *DenseLayer) { l.noBias = true }
 func (BiasOption) conv(c *Conv2DLayer) { c.noBias = true }
 
-// Dense returns a fully connected layer with out outputs: y = x·Wᵀ + b over the last
-// dimension of x, whose size the first input tells. W and b start uniform in
-// ±1/√in, as PyTorch's Linear (He et al., 2015, with a = √5), from the stream
-// that the seed fixes.
+// Dense returns a fully connected layer with out outputs: y = x·Wᵀ + b over the last dimension
+// of x. The first input determines its size. W and b are initialized uniformly in ±1/√in, like
+// PyTorch's Linear (He et al., 2015, with a = √5); accel.Seed sets the random numbers.
 func Dense(out int, options ...DenseOption) *DenseLayer {
 	l := &DenseLayer{out: out}
 	for _, o := range options {
@@ -60,9 +59,9 @@ func (l *DenseLayer) Forward(x *Tensor) *Tensor {
 	return tensor.Linear(x, l.Weight, l.Bias)
 }
 
-func (*DenseLayer) private() bool { return true }
+func (*DenseLayer) retainsNothing() bool { return true }
 
-// Layer tells the packages that change models what the layer is.
+// Layer describes the layer to the packages that transform models (prune, quantize, onnx).
 func (l *DenseLayer) Layer() any {
 	p := layer.Product{Names: [2]string{"weight", "bias"}, Weight: &l.Weight, SetOut: func(n int) { l.out = n }}
 	if !l.noBias {
@@ -71,10 +70,10 @@ func (l *DenseLayer) Layer() any {
 	return p
 }
 
-// start makes the parameters for inputs of this shape.
+// start creates the parameters for an input of this shape.
 func (l *DenseLayer) start(shape []int) {
 	if len(shape) == 0 || shape[len(shape)-1] < 1 || l.out < 1 {
-		panic(&tensor.ShapeError{Op: "Dense", Shapes: [][]int{shape}, Hint: "the last dimension and the number of outputs must be at least 1"})
+		panic(&tensor.ShapeError{Op: "Dense", Shapes: [][]int{shape}, Hint: "the last dimension of the input and the number of outputs must be at least 1"})
 	}
 	in := shape[len(shape)-1]
 	l.Weight = uniform(in, !l.frozen, l.out, in)
@@ -83,8 +82,8 @@ func (l *DenseLayer) start(shape []int) {
 	}
 }
 
-// uniform makes a parameter of numbers in ±1/√in, where in is how many inputs
-// each output has.
+// uniform returns a parameter with values in ±1/√in, where in is the number of inputs of each
+// output.
 func uniform(in int, trained bool, shape ...int) *Tensor {
 	bound := 1 / math.Sqrt(float64(in))
 	p := tensor.Uniform(tensor.WeightGenerator(), -bound, bound, shape...)
@@ -92,7 +91,7 @@ func uniform(in int, trained bool, shape ...int) *Tensor {
 	return p
 }
 
-// flops of y = x·Wᵀ + b: a product and an addition for each weight and row.
+// flops counts a multiplication and an addition for each weight and row.
 func (l *DenseLayer) flops(_, out []int) int {
 	if l.Weight == nil {
 		return 0
@@ -100,10 +99,10 @@ func (l *DenseLayer) flops(_, out []int) int {
 	return 2 * volume(out) * l.Weight.Size(1)
 }
 
-// String returns the layer as it is written in Go.
+// String returns the layer as Go code.
 func (l *DenseLayer) String() string {
 	out := l.out
-	if l.Weight != nil { // and out may have been left to it
+	if l.Weight != nil { // a file may have set it
 		out = l.Weight.Size(0)
 	}
 	if l.noBias {

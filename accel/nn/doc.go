@@ -1,7 +1,7 @@
-// Package nn has the modules that models are made of.
+// Package nn provides layers, losses, and functions on models: finding parameters, saving,
+// loading, freezing and summarizing.
 //
-// A [Module] computes an output from an input. [Sequential] puts modules one
-// after the other:
+// A [Module] computes an output from an input. [Sequential] runs modules one after the other:
 //
 //	model := nn.Sequential(
 //		nn.Flatten(),
@@ -9,9 +9,8 @@
 //		nn.Dense(10),
 //	)
 //
-// A plain struct with a method Forward is a module too, in a package as well
-// as in a notebook's cell. There is nothing to register: [Parameters] finds
-// the parameters in its fields.
+// A struct with a method Forward is a module too, whether it is declared in a package or in a
+// notebook cell. It registers nothing: [Parameters] finds the parameters in its fields.
 //
 //	type Block struct{ up, down nn.Module }
 //
@@ -19,25 +18,24 @@
 //		return x.Add(b.down.Forward(b.up.Forward(x).GELU()))
 //	}
 //
-// Constructors cannot fail, and layers infer the size of their input at its
-// first use. A shape that does not fit makes Forward panic with a
-// *tensor.ShapeError; within a chain it is a [*LayerError] that names the
-// layer. accel.Fit, accel.Evaluate and accel.Predict return it as an error.
+// Constructors cannot fail, and layers infer the size of their input at its first use. If the
+// shape of an input is wrong, Forward panics with a *tensor.ShapeError, wrapped in a
+// [*LayerError] that names the layer if the module is in a [Sequential]. accel.Fit,
+// accel.Evaluate and accel.Predict return it as an error.
 //
-// [Save] and [Load] keep parameters in files that other frameworks read too.
+// [Save] and [Load] use safetensors files, which other frameworks read and write too. [Summary]
+// lists the layers of a model with their parameters and FLOPs.
 //
-// [Summary] shows what a model is made of and where its work is.
+// Initial weights have the distributions of PyTorch's layers; accel.Seed sets their random
+// numbers. A module must not be used by several goroutines at the same time.
 //
-// Weights start as PyTorch's do, from the stream that accel.Seed fixes.
+// # To add a layer
 //
-// A module is for one goroutine at a time.
-//
-// # For who changes this package
-//
-// A layer is one file: its constructor, which cannot fail, and an unexported
-// type with Forward and String. One with parameters makes them at the first
-// input, embeds untouched, and lists them in slots (lazy.go), for files and for
-// [Freeze]. One that keeps its input and output to itself says so with
-// private, and may then be given tensors that are released behind it; tensors
-// that it makes on the way it releases itself, or they cannot be fused away.
+// A layer is one file: its constructor, which cannot fail, and an unexported type with Forward
+// and String. A layer with parameters creates them at the first input, embeds lazyState, and
+// lists them in slots (lazy.go), for files and for [Freeze]. The field names are the parameter
+// names in files. A layer that keeps no reference to its input and output implements
+// retainsNothing; its callers then release these tensors early. A layer releases the
+// intermediate tensors that it creates, since ops can be fused only if nothing else needs their
+// outputs.
 package nn

@@ -2,11 +2,11 @@ package nn
 
 import "github.com/quernlab/quern/accel/tensor"
 
-// SampleDropout makes one member of a dropout ensemble of a model (Gal and Ghahramani,
-// Dropout as a Bayesian Approximation, 2016): all is in evaluation mode, but
-// each [Dropout] drops elements that the seed fixes, the same ones of every
-// example and in every batch, until [Train] is called. It returns the number of
-// layers that drop anything. What a Forward of one's own drops is not among them.
+// SampleDropout selects one member of a dropout ensemble (Gal and Ghahramani, Dropout as a
+// Bayesian Approximation, 2016): the model is in evaluation mode, but each [Dropout] drops
+// elements, the same ones for every example and batch, which seed determines, until [Train] is
+// called. It returns the number of layers that drop elements. It does not affect dropout that a
+// module's own Forward applies to tensors.
 func SampleDropout(model any, seed uint64) (dropouts int) {
 	Train(model, false)
 	walk(model, func(_ []string, v any) {
@@ -23,7 +23,7 @@ func SampleDropout(model any, seed uint64) (dropouts int) {
 	return dropouts
 }
 
-// mask returns what a layer with a fixed seed multiplies each example of x by.
+// mask returns the factors that a layer with a fixed seed multiplies each example of x by.
 func (d *dropout) mask(x *Tensor) *Tensor {
 	shape := x.Shape()
 	if len(shape) > 0 {

@@ -8,21 +8,21 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Dropout sets each element to zero with probability share while training and
-// scales the others by 1/(1-share), so that the mean stays (Srivastava et al.,
-// 2014). In evaluation mode, see [Train], it returns its input. Forward panics with a
-// *tensor.StateError, in any mode, where share is not in [0, 1].
+// Dropout returns a layer that in training mode sets each element to zero with probability
+// share and scales the others by 1/(1-share), which keeps the expected value (Srivastava et
+// al., 2014). In evaluation mode (see [Eval]) it returns its input. In any mode Forward panics
+// with a *tensor.StateError if share is not in [0, 1].
 func Dropout(share float64) Module { return &dropout{share: share} }
 
 type dropout struct {
 	share      float64
 	evaluating bool
-	fixed      *uint64 // the seed of what a member of an ensemble drops; nil outside of Draw
+	fixed      *uint64 // seed of SampleDropout; nil without
 }
 
 func (d *dropout) Forward(x *Tensor) *Tensor {
 	if !(d.share >= 0 && d.share <= 1) {
-		panic(&tensor.StateError{Op: "Dropout", Hint: fmt.Sprintf("the share %g is no probability: give one from 0 to 1", d.share)})
+		panic(&tensor.StateError{Op: "Dropout", Hint: fmt.Sprintf("the probability %g must be between 0 and 1", d.share)})
 	}
 	if substitute.Open() {
 		return x
@@ -41,10 +41,10 @@ func (d *dropout) Forward(x *Tensor) *Tensor {
 
 func (d *dropout) setTraining(on bool) { d.evaluating, d.fixed = !on, nil }
 func (d *dropout) String() string      { return fmt.Sprintf("Dropout(%g)", d.share) }
-func (*dropout) private() bool         { return true }
+func (*dropout) retainsNothing() bool  { return true }
 func (*dropout) Layer() any            { return layer.Dropout{} }
 
-func (d *dropout) mode() func() {
+func (d *dropout) saveMode() func() {
 	evaluating, fixed := d.evaluating, d.fixed
 	return func() { d.evaluating, d.fixed = evaluating, fixed }
 }

@@ -6,13 +6,13 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Embedding has a vector of numbers for each of so many tokens: it maps token
-// indices [N, T] to [N, T, width]. The indices are integers, of an integer type
-// or of float32. The vectors start from the standard normal distribution.
+// Embedding returns a layer that maps token indices [N, T] to trained vectors [N, T, width].
+// The indices are integers below tokens, of an integer type or of float32. The initial vectors
+// are drawn from the standard normal distribution.
 func Embedding(tokens, width int) Module { return &embedding{tokens: tokens, width: width} }
 
 type embedding struct {
-	untouched
+	lazyState
 	weight        *Tensor // [tokens, width], nil before the first input
 	tokens, width int
 }
@@ -33,18 +33,17 @@ func (e *embedding) Forward(x *Tensor) *Tensor {
 	return tensor.Embedding(e.weight, index)
 }
 
-func (e *embedding) String() string { return fmt.Sprintf("Embedding(%d, %d)", e.tokens, e.width) }
-func (*embedding) private() bool    { return true }
+func (e *embedding) String() string     { return fmt.Sprintf("Embedding(%d, %d)", e.tokens, e.width) }
+func (*embedding) retainsNothing() bool { return true }
 
-// PositionEmbedding adds to each place of a sequence [N, T, width] a vector of its
-// own, which is trained: it tells the model where a token is. Sequences may be
-// as long as length. The vectors start from the standard normal distribution, as
-// those of [Embedding]: with smaller ones it takes a model long to find out where
-// it is.
+// PositionEmbedding returns a layer that adds a trained vector for each position to sequences
+// [N, T, width], so that the model can use positions. T may be at most length. The initial
+// vectors are drawn from the standard normal distribution, like those of [Embedding]; with
+// smaller ones models learn the use of positions only slowly.
 func PositionEmbedding(length, width int) Module { return &posEmbedding{length: length, width: width} }
 
 type posEmbedding struct {
-	untouched
+	lazyState
 	weight        *Tensor // [length, width], nil before the first input
 	length, width int
 }
@@ -52,13 +51,13 @@ type posEmbedding struct {
 func (e *posEmbedding) Forward(x *Tensor) *Tensor {
 	shape := x.Shape()
 	if len(shape) != 3 || shape[1] > e.length || shape[2] != e.width || e.length < 1 {
-		panic(&tensor.ShapeError{Op: "PositionEmbedding", Shapes: [][]int{shape}, Hint: fmt.Sprintf("%v takes [N, T, %d] with T up to %d", e, e.width, e.length)})
+		panic(&tensor.ShapeError{Op: "PositionEmbedding", Shapes: [][]int{shape}, Hint: fmt.Sprintf("%v takes sequences [N, T, %d] with T of at most %d", e, e.width, e.length)})
 	}
 	if e.weight == nil {
 		e.weight = tensor.Randn(tensor.WeightGenerator(), e.length, e.width)
 		e.weight.SetRequiresGrad(!e.frozen)
 	}
-	places := e.weight.Slice(0, 0, shape[1]) // of the longest sequence too: one computation for all
+	places := e.weight.Slice(0, 0, shape[1]) // also for the longest sequence: one plan for all lengths
 	defer places.Release()
 	return x.Add(places)
 }
@@ -66,10 +65,10 @@ func (e *posEmbedding) Forward(x *Tensor) *Tensor {
 func (e *posEmbedding) String() string {
 	return fmt.Sprintf("PositionEmbedding(%d, %d)", e.length, e.width)
 }
-func (*posEmbedding) private() bool { return true }
+func (*posEmbedding) retainsNothing() bool { return true }
 
-// MaxLength returns the length of the longest sequence that a model takes: the least
-// of its [PositionEmbedding] layers, or 0 where there is none.
+// MaxLength returns the length of the longest sequence that a model takes: the minimum over its
+// [PositionEmbedding] layers, or 0 if it has none.
 func MaxLength(model any) int {
 	longest := 0
 	walk(model, func(_ []string, v any) {

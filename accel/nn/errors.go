@@ -8,10 +8,10 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// LayerError says which layer could not take its input.
+// LayerError reports which layer of a model could not take its input.
 type LayerError struct {
-	Path  string // the number of the layer, within chains of chains "1.0.2"
-	Layer string // what the layer calls itself
+	Path  string // index of the layer in its Sequential; "1.0.2" if they are nested
+	Layer string // the layer as Go code
 	Err   error  // usually a *tensor.ShapeError
 }
 
@@ -23,10 +23,9 @@ func (e *LayerError) Error() string {
 // Unwrap returns the reason.
 func (e *LayerError) Unwrap() error { return e.Err }
 
-// Catch is deferred by functions that return an error: it turns a panic with
-// an error of the tensor package, in a [*LayerError] or not, into that error.
-// Any other panic is a bug of the program, in a model's Forward for instance,
-// and goes on.
+// Catch recovers a panic with an error of package tensor, in a [*LayerError] or not, and stores
+// it in *err. It is meant to be deferred. Any other panic is a bug, for instance in a model's
+// Forward, and continues.
 func Catch(err *error) {
 	switch p := recover().(type) {
 	case nil:
@@ -40,8 +39,7 @@ func Catch(err *error) {
 	}
 }
 
-// fromTensors reports whether an error is of one of the types with which tensor
-// maths panics.
+// fromTensors reports whether an error has one of the types with which package tensor panics.
 func fromTensors(err error) bool {
 	var (
 		shape  *tensor.ShapeError
@@ -59,8 +57,8 @@ func fromTensors(err error) bool {
 		errors.As(err, &traced) || errors.As(err, &device) || errors.As(err, &across)
 }
 
-// forward runs the layer with this number, and names it if it panics with an
-// error of the tensor package.
+// forward runs the layer with this index. If the layer panics with an error of package tensor,
+// forward adds the index and the name of the layer.
 func forward(number string, layer Module, x *Tensor) *Tensor {
 	var y *Tensor
 	if c := trace.Active(); c != nil {

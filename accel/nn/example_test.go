@@ -49,5 +49,5 @@ func ExampleSummary() {
 	// 1  Dense(128)  [128]    8320        16.4 k
 	// 2  ReLU()      [128]
 	// 3  Dense(10)   [10]     1290        2.56 k
-	// 9610 parameters, 18.9 k FLOPs an example
+	// 9610 parameters, 18.9 k FLOPs per example
 }

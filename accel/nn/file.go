@@ -15,9 +15,9 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// File is an open safetensors file, of which only the header was read. It is
-// mapped into memory where the system can, so that a tensor costs nothing until
-// [File.Tensor] asks for it. It must not change while it is open.
+// File is an open safetensors file, of which only the header has been read. It is mapped into
+// memory if the system supports that, so that a tensor needs no memory until [File.Tensor]
+// reads it. The file must not change while it is open.
 type File struct {
 	path   string
 	data   io.ReaderAt
@@ -27,7 +27,7 @@ type File struct {
 	read   int64          // bytes of tensors
 }
 
-// Open reads the header of a safetensors file and checks it against the file.
+// Open opens a safetensors file, and reads and checks its header.
 func Open(path string) (*File, error) {
 	mapped, err := mmap.Open(path)
 	if err != nil {
@@ -40,19 +40,19 @@ func Open(path string) (*File, error) {
 	return &File{path: path, data: mapped, header: h, close: mapped.Close}, nil
 }
 
-// Close lets go of the file. Tensors that were made of it stay.
+// Close closes the file. Tensors that were read from it remain valid.
 func (f *File) Close() error { return f.close() }
 
 // Names returns the names of the tensors, sorted.
 func (f *File) Names() []string { return slices.Sorted(maps.Keys(f.header.tensors)) }
 
-// Metadata returns the metadata.
+// Metadata returns the metadata of the file.
 func (f *File) Metadata() map[string]string { return maps.Clone(f.header.notes) }
 
-// Shape returns the shape of a tensor; nil if there is none of this name.
+// Shape returns the shape of a tensor; nil if the file has no tensor of this name.
 func (f *File) Shape(name string) []int { return slices.Clone(f.header.tensors[name].Shape) }
 
-// Tensor reads one tensor, in the element type that the file has it in.
+// Tensor reads a tensor, in the element type of the file.
 func (f *File) Tensor(name string) (t *Tensor, err error) {
 	defer Catch(&err)
 	e, ok := f.header.tensors[name]
@@ -61,7 +61,7 @@ func (f *File) Tensor(name string) (t *Tensor, err error) {
 	}
 	d, ok := elements[e.DType]
 	if !ok {
-		return nil, fmt.Errorf("nn: load %s: tensor %q: its elements are %s, which there are none of here", f.path, name, e.DType)
+		return nil, fmt.Errorf("nn: load %s: tensor %q: element type %s is not supported", f.path, name, e.DType)
 	}
 	b := make([]byte, e.Offsets[1]-e.Offsets[0])
 	const most = 8 << 20 // bytes that are read at once, so that the bar of a large tensor moves
@@ -78,11 +78,11 @@ func (f *File) Tensor(name string) (t *Tensor, err error) {
 	return tensor.FromRaw(d, b, e.Shape...), nil
 }
 
-// measured displays a progress bar of the tensors that are read until end is called.
-func (f *File) measured() (end func()) {
+// showProgress displays a progress bar of the tensors that are read, until end is called.
+func (f *File) showProgress() (end func()) {
 	var size int64
 	for name, e := range f.header.tensors {
-		if !counted(name) {
+		if !isBatchCount(name) {
 			size += e.Offsets[1] - e.Offsets[0]
 		}
 	}
@@ -90,9 +90,9 @@ func (f *File) measured() (end func()) {
 	return f.meter.End
 }
 
-// String says how many tensors there are.
+// String returns the path and the number of tensors.
 func (f *File) String() string { return fmt.Sprintf("%s: %d tensors", f.path, len(f.header.tensors)) }
 
-// counted reports whether a name is that of a count of PyTorch's BatchNorm, on which
-// nothing here depends.
-func counted(name string) bool { return strings.HasSuffix(name, ".num_batches_tracked") }
+// isBatchCount reports whether a name is that of the batch counter of PyTorch's BatchNorm,
+// which is not used here.
+func isBatchCount(name string) bool { return strings.HasSuffix(name, ".num_batches_tracked") }

@@ -2,7 +2,7 @@ package nn
 
 import "github.com/quernlab/quern/accel/internal/layer"
 
-// Flatten joins all dimensions after the first: [N, 1, 28, 28] becomes
+// Flatten returns a layer that merges all dimensions after the first: [N, 1, 28, 28] becomes
 // [N, 784].
 func Flatten() Module { return &flatten{} }
 
@@ -15,6 +15,6 @@ func (*flatten) Forward(x *Tensor) *Tensor {
 	return x.Flatten(1)
 }
 
-func (*flatten) String() string { return "Flatten()" }
-func (*flatten) private() bool  { return true }
-func (*flatten) Layer() any     { return layer.Flatten{} }
+func (*flatten) String() string       { return "Flatten()" }
+func (*flatten) retainsNothing() bool { return true }
+func (*flatten) Layer() any           { return layer.Flatten{} }

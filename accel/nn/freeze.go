@@ -1,15 +1,15 @@
 package nn
 
-// Frozen is the parameters that [Freeze] has frozen.
+// Frozen is the set of parameters that a call of [Freeze] has frozen.
 type Frozen struct {
 	tensors []*Tensor
 	lazy    []lazy
 }
 
-// Freeze takes parameters out of training: they get no gradient, optimisers
-// leave them, and [Parameters] does not find them, until Thaw. Layers that have
-// not seen an input yet will start frozen. BatchNorm goes on measuring means
-// while the model is in training mode.
+// Freeze excludes the parameters of a model from training until [Frozen.Thaw]: they get no
+// gradient, optimizers do not update them, and [Parameters] does not return them. Layers that
+// have not seen an input yet will start frozen. The running means of BatchNorm are still
+// updated in training mode.
 func Freeze(model any) *Frozen {
 	f := &Frozen{}
 	walk(model, func(_ []string, v any) {
@@ -27,7 +27,7 @@ func Freeze(model any) *Frozen {
 	return f
 }
 
-// Thaw lets the parameters be trained again.
+// Thaw makes the parameters trainable again.
 func (f *Frozen) Thaw() {
 	for _, t := range f.tensors {
 		t.SetRequiresGrad(true)
@@ -35,7 +35,7 @@ func (f *Frozen) Thaw() {
 	for _, l := range f.lazy {
 		l.freeze(false)
 		for _, s := range l.slots() {
-			if *s.at != nil && !s.measured {
+			if *s.at != nil && !s.buffer {
 				(*s.at).SetRequiresGrad(true)
 			}
 		}

@@ -2,8 +2,8 @@ package nn
 
 import "slices"
 
-// Lambda makes a module of a function. The modules that the function calls are
-// given after it, since their parameters cannot be found in a function.
+// Lambda returns a module that calls a function. Pass the modules that the function calls as
+// further arguments, since [Parameters] cannot look into a function.
 func Lambda(function func(x *Tensor) *Tensor, uses ...Module) Module {
 	return &lambda{function, slices.Clone(uses)}
 }

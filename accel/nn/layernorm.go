@@ -2,23 +2,23 @@ package nn
 
 import "github.com/quernlab/quern/accel/tensor"
 
-// LayerNorm gives each example mean 0 and variance 1 over the last dimension,
-// and then a scale and a shift that are trained (Ba et al., 2016):
+// LayerNorm returns a layer that normalizes the last dimension to mean 0 and variance 1, and
+// then applies a trained scale and shift (Ba et al., 2016):
 //
 //	y = (x - mean) / √(variance + 1e-5) · weight + bias
 //
-// The first input tells the size of weight and bias, which start at 1 and 0.
+// The first input determines the size of weight and bias, which start at 1 and 0.
 func LayerNorm() Module { return &layerNorm{} }
 
 type layerNorm struct {
-	untouched
+	lazyState
 	weight, bias *Tensor // [size of the last dimension], nil before the first input
 }
 
 func (n *layerNorm) Forward(x *Tensor) *Tensor {
 	shape := x.Shape()
 	if len(shape) == 0 {
-		panic(&tensor.ShapeError{Op: "LayerNorm", Shapes: [][]int{shape}, Hint: "an input of at least one dimension is needed"})
+		panic(&tensor.ShapeError{Op: "LayerNorm", Shapes: [][]int{shape}, Hint: "the input must have at least one dimension"})
 	}
 	last := len(shape) - 1
 	if n.weight == nil {
@@ -29,5 +29,5 @@ func (n *layerNorm) Forward(x *Tensor) *Tensor {
 	return tensor.LayerNorm(x, n.weight, n.bias, 1, 1e-5)
 }
 
-func (*layerNorm) String() string { return "LayerNorm()" }
-func (*layerNorm) private() bool  { return true }
+func (*layerNorm) String() string       { return "LayerNorm()" }
+func (*layerNorm) retainsNothing() bool { return true }

@@ -7,62 +7,60 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// lazy is a layer that makes its parameters at its first input, and may not
-// have them yet.
+// lazy is a layer that creates its parameters at its first input.
 type lazy interface {
 	slots() []slot
 	freeze(on bool)
 	isFrozen() bool
 }
 
-// slot is where a layer keeps one of its tensors.
+// slot describes one of the tensors of a layer.
 type slot struct {
 	name string
 	at   **Tensor
-	// shape is what the layer knows of the tensor's: a negative number stands
-	// for a size that the input tells, and is the same in all slots of a layer.
-	shape    []int
-	measured bool // and not trained
+	// shape is the shape as far as the layer knows it. A negative number stands for a size that
+	// the input determines; the same negative number is the same size in all slots of a layer.
+	shape  []int
+	buffer bool // not trained, such as a running mean
 }
 
-// untouched is the part of a lazy layer that remembers [Freeze] until there are
-// parameters.
-type untouched struct{ frozen bool }
+// lazyState is embedded by lazy layers. It records [Freeze] until there are parameters.
+type lazyState struct{ frozen bool }
 
-func (u *untouched) freeze(on bool) { u.frozen = on }
-func (u *untouched) isFrozen() bool { return u.frozen }
+func (u *lazyState) freeze(on bool) { u.frozen = on }
+func (u *lazyState) isFrozen() bool { return u.frozen }
 
-// empty reports whether a layer has no parameters yet.
-func empty(l lazy) bool {
+// hasNoParameters reports whether a layer has not created its parameters yet.
+func hasNoParameters(l lazy) bool {
 	s := l.slots()
 	return len(s) > 0 && *s[0].at == nil
 }
 
-// begin gives a layer tensors of these shapes, whose numbers come later.
-func begin(l lazy, shape func(name string) []int) {
+// allocate creates tensors of these shapes for a layer, whose values are set later.
+func allocate(l lazy, shape func(name string) []int) {
 	for _, s := range l.slots() {
 		*s.at = tensor.Zeros(shape(s.name)...)
-		(*s.at).SetRequiresGrad(!s.measured && !l.isFrozen())
+		(*s.at).SetRequiresGrad(!s.buffer && !l.isFrozen())
 	}
 }
 
-// suits reports whether tensors of these shapes can be the layer's; shape gives
-// nil for a name that is not there.
-func suits(l lazy, shape func(name string) []int) error {
-	told := map[int]int{}
+// checkShapes returns an error unless tensors of these shapes can be those of the layer. shape
+// returns nil for a name that is missing.
+func checkShapes(l lazy, shape func(name string) []int) error {
+	inferred := map[int]int{}
 	for _, s := range l.slots() {
 		got := shape(s.name)
 		if got == nil {
-			continue // which is said elsewhere
+			continue // fits reports it as missing
 		}
 		right := len(got) == len(s.shape)
 		for i := 0; right && i < len(got); i++ {
 			want := s.shape[i]
 			if want < 0 {
-				if known, ok := told[want]; ok {
+				if known, ok := inferred[want]; ok {
 					want = known
 				} else {
-					told[want], want = got[i], got[i]
+					inferred[want], want = got[i], got[i]
 				}
 			}
 			right = got[i] == want
@@ -106,8 +104,8 @@ func (n *batchNorm) slots() []slot {
 	return []slot{
 		{name: "weight", at: &n.weight, shape: []int{-1}},
 		{name: "bias", at: &n.bias, shape: []int{-1}},
-		{name: "running_mean", at: &n.runningMean, shape: []int{-1}, measured: true},
-		{name: "running_var", at: &n.runningVar, shape: []int{-1}, measured: true},
+		{name: "running_mean", at: &n.runningMean, shape: []int{-1}, buffer: true},
+		{name: "running_var", at: &n.runningVar, shape: []int{-1}, buffer: true},
 	}
 }
 

@@ -8,43 +8,43 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Tensor is the tensors that modules compute with.
+// Tensor is the type of tensors.
 type Tensor = tensor.Tensor
 
-// Module computes an output from an input, one example a row. A struct with
-// this method is a module, whether it is declared in a package or in a cell;
-// its parameters are those of its fields.
+// Module computes an output from an input, whose first dimension is the batch. A struct with
+// this method is a module, whether it is declared in a package or in a cell; its parameters are
+// those of its fields.
 type Module interface {
-	// Forward returns the output for x. It panics with the tensor package's
-	// errors, such as *tensor.ShapeError, when x does not fit.
+	// Forward returns the output for x. If x is not a valid input, it panics with an error of
+	// package tensor, such as *tensor.ShapeError.
 	Forward(x *Tensor) *Tensor
 }
 
-// modal is a module that computes differently while it is being trained.
-type modal interface {
+// modeSetter is a module that computes differently in training mode.
+type modeSetter interface {
 	setTraining(on bool)
-	// mode gives a function that puts the module back into the mode that it is in.
-	mode() (restore func())
+	// saveMode returns a function that restores the current mode.
+	saveMode() (restore func())
 }
 
-// Train puts a model into training mode, or with false into evaluation mode,
-// in which Dropout lets everything pass. New modules are in training mode.
+// Train puts a model into training mode or, if on is false, into evaluation mode, in which for
+// instance Dropout does nothing. New modules are in training mode.
 func Train(model any, on bool) {
 	nameFor(trace.Active(), model)
 	walk(model, func(_ []string, v any) {
-		if m, ok := v.(modal); ok {
+		if m, ok := v.(modeSetter); ok {
 			m.setTraining(on)
 		}
 	})
 }
 
-// Eval puts a model into evaluation mode; the function that it returns puts
-// each of its modules back into the mode that it was in.
+// Eval puts a model into evaluation mode. The function that it returns restores the previous
+// mode of each module.
 func Eval(model any) (restore func()) {
 	var undo []func()
 	walk(model, func(_ []string, v any) {
-		if m, ok := v.(modal); ok {
-			undo = append(undo, m.mode())
+		if m, ok := v.(modeSetter); ok {
+			undo = append(undo, m.saveMode())
 		}
 	})
 	Train(model, false)
@@ -55,8 +55,8 @@ func Eval(model any) (restore func()) {
 	}
 }
 
-// nameFor tells a profile, if one is being taken, what the parameters of a model
-// are called: once, since a model is put into a mode again and again.
+// nameFor passes the names of a model's parameters to the active profile, if any; once, since
+// modes are set again and again.
 func nameFor(c *trace.Collector, model any) {
 	if c == nil || reflect.ValueOf(model).Kind() != reflect.Pointer || !c.First(model) {
 		return
@@ -66,20 +66,20 @@ func nameFor(c *trace.Collector, model any) {
 	}
 }
 
-// Parameter is a parameter and where it is in its model, such as "0.weight".
+// Parameter is a parameter with its name in the model, such as "0.weight".
 type Parameter struct {
 	Name string
 	*Tensor
 }
 
-// NamedModule is a module and where it is in a model, such as "0.up".
+// NamedModule is a module with its name in the model, such as "0.up".
 type NamedModule struct {
 	Name string
 	Module
 }
 
-// NamedModules returns all modules that a model is made of, the model itself first, each
-// once, in the order of declaration.
+// NamedModules returns all modules of a model, each once, in the order of declaration. The
+// model itself comes first.
 func NamedModules(model any) []NamedModule {
 	var found []NamedModule
 	walk(model, func(path []string, v any) {
@@ -90,16 +90,14 @@ func NamedModules(model any) []NamedModule {
 	return found
 }
 
-// Parameters returns the tensors of a model that training changes: those that
-// require a gradient. It finds them in whatever the model is made of: modules,
-// structs with exported or private fields, slices, maps, tensors. Each comes
-// once, in the order of declaration, even if it is used twice.
+// Parameters returns the tensors of a model that training updates: those that require a
+// gradient. It finds them in modules, structs with exported or unexported fields, slices, maps,
+// and tensors. Each tensor is returned once, in the order of declaration.
 //
-// A value of a type that was declared in a notebook's cell is looked into even
-// where it arrives in a box: through its method Raw() any.
+// The interpreter may wrap values of types that are declared in notebook cells; Parameters
+// unwraps values with a method Raw() any.
 //
-// What a function has captured cannot be found: give [Lambda] the modules that
-// its function uses.
+// Parameters cannot look into functions: pass the modules that a function calls to [Lambda].
 func Parameters(model any) []*Tensor {
 	var found []*Tensor
 	walk(model, func(_ []string, v any) {

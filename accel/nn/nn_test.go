@@ -297,7 +297,7 @@ func TestSummary(t *testing.T) {
 2.1  ReLU()              [4]
 3    Dropout(0.5)        [4]
 4    Dense(2, NoBias())  [2]      8           16
-28 parameters, 80 FLOPs an example`
+28 parameters, 80 FLOPs per example`
 	if table.String() != want {
 		t.Errorf("want\n%s\ngot\n%s", want, table)
 	}

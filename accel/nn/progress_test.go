@@ -65,7 +65,7 @@ func TestLoadShowsItsProgress(t *testing.T) {
 	texts := displayed(t)
 	slow := &slowReader{ReaderAt: f.data, texts: texts}
 	f.data = slow
-	end := f.measured()
+	end := f.showProgress()
 	got, err := f.Tensor("large")
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestSaveShowsItsProgress(t *testing.T) {
 	}
 	var b strings.Builder
 	slow := &slowWriter{Writer: &b, texts: displayed(t)}
-	if err := measured(path, large, func(meter *display.Meter) error { return WriteTensors(meter.Writer(slow), large, nil) }); err != nil {
+	if err := withProgress(path, large, func(meter *display.Meter) error { return WriteTensors(meter.Writer(slow), large, nil) }); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(slow.first, "saving large.safetensors [") || !strings.Contains(slow.first, "/4  00:01") {

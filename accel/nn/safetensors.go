@@ -14,48 +14,48 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// entry is a tensor in the header of a safetensors file:
+// entry describes a tensor in the header of a safetensors file:
 // https://github.com/huggingface/safetensors#format.
 type entry struct {
 	DType   string   `json:"dtype"`
 	Shape   []int    `json:"shape"`
-	Offsets [2]int64 `json:"data_offsets"` // in the bytes behind the header
+	Offsets [2]int64 `json:"data_offsets"` // relative to the end of the header
 }
 
-// header is what a file says before its numbers.
+// header is the header of a file, which comes before the data.
 type header struct {
 	tensors map[string]entry
 	notes   map[string]string
-	begin   int64 // of the numbers, in the file
+	begin   int64 // offset of the data in the file
 }
 
 const (
 	metadataKey = "__metadata__"
-	maxHeader   = 100 << 20 // the limit of the format's own readers
+	maxHeader   = 100 << 20 // the limit of the reference implementation
 )
 
-// elements are the element types of the format that there are here.
+// elements are the supported element types of the format.
 var elements = map[string]tensor.DType{
 	"F64": tensor.Float64, "F32": tensor.Float32, "F16": tensor.Float16, "BF16": tensor.BFloat16,
 	"I64": tensor.Int64, "I32": tensor.Int32, "U8": tensor.Uint8, "BOOL": tensor.Bool,
 }
 
-// sizes are the bytes of an element of the types that the format has besides.
+// sizes are the element sizes, in bytes, of the format's other types.
 var sizes = map[string]int64{"U64": 8, "U32": 4, "I16": 2, "U16": 2, "I8": 1, "F8_E4M3": 1, "F8_E5M2": 1}
 
-// readHeader reads and checks the header of a file of so many bytes: the tensors
-// must fill what is behind it, without holes and without overlap.
+// readHeader reads and checks the header of a file of the given length. The tensors must cover
+// the data without gaps or overlaps.
 func readHeader(r io.ReaderAt, length int64) (*header, error) {
 	var size [8]byte
 	if length < int64(len(size)) {
-		return nil, fmt.Errorf("want a header of at least 8 bytes, got %d bytes", length)
+		return nil, fmt.Errorf("the file has %d bytes, but a safetensors file has at least 8", length)
 	}
 	if _, err := r.ReadAt(size[:], 0); err != nil {
 		return nil, err
 	}
 	n := binary.LittleEndian.Uint64(size[:])
 	if n > maxHeader || n > uint64(length-8) {
-		return nil, fmt.Errorf("want a header of %d bytes, got %d bytes", n, length-8)
+		return nil, fmt.Errorf("the header should have %d bytes, but only %d bytes follow: the file is truncated or not in safetensors format", n, length-8)
 	}
 	text := make([]byte, n)
 	if _, err := r.ReadAt(text, 8); err != nil && !(errors.Is(err, io.EOF) && 8+int64(n) == length) {
@@ -68,7 +68,7 @@ func readHeader(r io.ReaderAt, length int64) (*header, error) {
 	return h, h.check(length - h.begin)
 }
 
-// parse reads the JSON object, in which no name may come twice.
+// parse reads the JSON object. No name may occur twice.
 func (h *header) parse(text []byte) error {
 	wrong := func(err error) error { return fmt.Errorf("the header is not JSON: %w", err) }
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -77,7 +77,7 @@ func (h *header) parse(text []byte) error {
 		return wrong(err)
 	}
 	if open != json.Delim('{') {
-		return fmt.Errorf("the header is not a JSON object but begins with %v", open)
+		return fmt.Errorf("the header is not a JSON object, but starts with %v", open)
 	}
 	seen := map[string]bool{}
 	for d.More() {
@@ -85,14 +85,14 @@ func (h *header) parse(text []byte) error {
 		if err != nil {
 			return wrong(err)
 		}
-		name, _ := key.(string) // a key is one
+		name, _ := key.(string) // keys are strings
 		if seen[name] {
-			return fmt.Errorf("tensor %q comes twice", name)
+			return fmt.Errorf("tensor %q occurs twice", name)
 		}
 		seen[name] = true
 		if name == metadataKey {
 			if err := d.Decode(&h.notes); err != nil {
-				return fmt.Errorf("the metadata is not text by name: %w", err)
+				return fmt.Errorf("the metadata is not an object of strings: %w", err)
 			}
 			continue
 		}
@@ -106,12 +106,12 @@ func (h *header) parse(text []byte) error {
 		return wrong(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is more than one JSON object in the header")
+		return errors.New("the header has more than one JSON object")
 	}
 	return nil
 }
 
-// check compares types, shapes and places with the bytes that there are.
+// check compares types, shapes and offsets with the length of the data.
 func (h *header) check(length int64) error {
 	names := slices.SortedFunc(maps.Keys(h.tensors), func(a, b string) int {
 		x, y := h.tensors[a].Offsets, h.tensors[b].Offsets
@@ -125,29 +125,29 @@ func (h *header) check(length int64) error {
 			size, ok = int64(d.Size()), true
 		}
 		if !ok {
-			return fmt.Errorf("tensor %q: there is no element type %q", name, e.DType)
+			return fmt.Errorf("tensor %q: unknown element type %q", name, e.DType)
 		}
 		if e.Shape == nil {
-			return fmt.Errorf("tensor %q: it has no shape", name)
+			return fmt.Errorf("tensor %q: the shape is missing", name)
 		}
 		for _, d := range e.Shape {
 			if d < 0 || d > 0 && size > length/int64(d) && !slices.Contains(e.Shape, 0) {
-				return fmt.Errorf("tensor %q: its shape %v does not fit into %d bytes", name, e.Shape, length)
+				return fmt.Errorf("tensor %q: shape %v does not fit into %d bytes of data", name, e.Shape, length)
 			}
 			size *= int64(d)
 		}
 		switch from, to := e.Offsets[0], e.Offsets[1]; {
 		case from < 0 || to < from || to > length || to-from != size:
-			return fmt.Errorf("tensor %q: its shape %v of %s does not fit its bytes %d to %d of %d", name, e.Shape, e.DType, from, to, length)
+			return fmt.Errorf("tensor %q: shape %v of type %s does not match the byte range %d to %d of %d", name, e.Shape, e.DType, from, to, length)
 		case from < end:
-			return fmt.Errorf("tensor %q: its bytes %d to %d are another tensor's too", name, from, to)
+			return fmt.Errorf("tensor %q: the byte range %d to %d overlaps with another tensor", name, from, to)
 		case from > end:
-			return fmt.Errorf("the bytes %d to %d are no tensor's", end, from)
+			return fmt.Errorf("bytes %d to %d belong to no tensor", end, from)
 		}
 		end = e.Offsets[1]
 	}
 	if end != length {
-		return fmt.Errorf("the bytes %d to %d are no tensor's", end, length)
+		return fmt.Errorf("bytes %d to %d belong to no tensor", end, length)
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func WriteTensors(w io.Writer, tensors map[string]*Tensor, notes map[string]stri
 	if err != nil {
 		return err
 	}
-	// The numbers begin at a multiple of eight bytes, for readers that map files.
+	// The data starts at a multiple of eight bytes, for readers that map files.
 	text = append(text, strings.Repeat(" ", (8-len(text)%8)%8)...)
 	if _, err := w.Write(append(binary.LittleEndian.AppendUint64(nil, uint64(len(text))), text...)); err != nil {
 		return err

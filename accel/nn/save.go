@@ -14,26 +14,24 @@ import (
 	"github.com/quernlab/quern/internal/atomicfile"
 )
 
-// Save writes the parameters of a model to a file in safetensors format, under
-// the names of [NamedParameters], with all else that [State] finds. Other
-// frameworks read it: the layers here have PyTorch's names and layouts. The
-// file is replaced as a whole or not at all.
+// Save writes all tensors of [State] to a safetensors file: the parameters and, for instance,
+// running means. Names and layouts are those of PyTorch's layers, so that other frameworks can
+// read the file. The file is replaced atomically.
 func Save(path string, model any) error {
 	tensors := map[string]*Tensor{}
 	for _, p := range State(model) {
 		tensors[p.Name] = p.Tensor
 	}
 	if len(tensors) == 0 {
-		return fmt.Errorf("nn: save %s: the model has no parameters; layers get theirs from the first input", path)
+		return fmt.Errorf("nn: save %s: the model has no parameters: run an input through it first, since layers create their parameters then", path)
 	}
 	return SaveTensors(path, tensors, nil)
 }
 
-// SaveTensors writes tensors to a file in safetensors format, each in its own
-// element type, with notes as its metadata. The file is replaced as a whole or not
-// at all. If that takes longer than a second, it displays a progress bar.
+// SaveTensors writes tensors to a safetensors file, each in its own element type, with
+// notes as metadata. The file is replaced atomically. If that takes longer than a second, it displays a progress bar.
 func SaveTensors(path string, tensors map[string]*Tensor, notes map[string]string) error {
-	err := measured(path, tensors, func(meter *display.Meter) error {
+	err := withProgress(path, tensors, func(meter *display.Meter) error {
 		return atomicfile.Replace(path, func(w io.Writer) error { return WriteTensors(meter.Writer(w), tensors, notes) })
 	})
 	if err != nil {
@@ -42,8 +40,8 @@ func SaveTensors(path string, tensors map[string]*Tensor, notes map[string]strin
 	return nil
 }
 
-// measured calls save with a meter for the megabytes of tensors.
-func measured(path string, tensors map[string]*Tensor, save func(*display.Meter) error) error {
+// withProgress calls save with a meter for the megabytes of tensors.
+func withProgress(path string, tensors map[string]*Tensor, save func(*display.Meter) error) error {
 	size := 0.0
 	for _, t := range tensors {
 		size += float64(t.Numel()) * float64(t.DType().Size()) / 1e6
@@ -53,11 +51,10 @@ func measured(path string, tensors map[string]*Tensor, save func(*display.Meter)
 	return save(meter)
 }
 
-// Load reads the parameters of a model from a safetensors file. Names and
-// shapes must be those of the model, all of them; otherwise nothing is loaded.
-// Floats of any size are converted to the model's. Layers that have not seen an
-// input yet get their parameters from the file. The file is mapped into memory,
-// and each tensor is read where it is needed. If that takes longer than a second, Load displays
+// Load reads the tensors of a model from a safetensors file. The file must have exactly the
+// names and shapes of the model; otherwise nothing is loaded. Floats are converted to the
+// model's types. Layers that have not seen an input yet create their parameters from the file.
+// The file is mapped into memory, and tensors are read one by one. If that takes longer than a second, Load displays
 // a progress bar.
 func Load(path string, model any) (err error) {
 	f, err := Open(path)
@@ -67,19 +64,19 @@ func Load(path string, model any) (err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	shapes := map[string][]int{}
 	for name, e := range f.header.tensors {
-		if !counted(name) {
+		if !isBatchCount(name) {
 			shapes[name] = e.Shape
 		}
 	}
-	defer f.measured()()
+	defer f.showProgress()()
 	if err := setState(model, shapes, f.Tensor); err != nil {
 		return fmt.Errorf("nn: load %s: %w", path, err)
 	}
 	return nil
 }
 
-// LoadTensors reads all tensors of a safetensors file, each in its own element
-// type, and the file's metadata. [Open] reads them one by one. If that takes longer than a
+// LoadTensors reads all tensors and the metadata of a safetensors file. Each tensor has the
+// element type of the file. To read tensors one by one, use [Open]. If that takes longer than a
 // second, LoadTensors displays a progress bar.
 func LoadTensors(path string) (tensors map[string]*Tensor, notes map[string]string, err error) {
 	f, err := Open(path)
@@ -87,10 +84,10 @@ func LoadTensors(path string) (tensors map[string]*Tensor, notes map[string]stri
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	defer f.measured()()
+	defer f.showProgress()()
 	tensors = map[string]*Tensor{}
 	for _, name := range f.Names() {
-		if counted(name) {
+		if isBatchCount(name) {
 			continue
 		}
 		if tensors[name], err = f.Tensor(name); err != nil {
@@ -100,8 +97,8 @@ func LoadTensors(path string) (tensors map[string]*Tensor, notes map[string]stri
 	return tensors, f.Metadata(), nil
 }
 
-// State returns all tensors of a model under their names: the parameters, frozen
-// ones too, and what layers measure, such as the running means of BatchNorm.
+// State returns all tensors of a model with their names: parameters, including frozen ones, and
+// buffers such as the running means of BatchNorm, like PyTorch's state_dict.
 func State(model any) []Parameter {
 	var found []Parameter
 	walk(model, func(path []string, v any) {
@@ -112,10 +109,10 @@ func State(model any) []Parameter {
 	return found
 }
 
-// SetState gives a model's tensors the values of others of the same names and
-// shapes; floats of any size are converted. If a name is missing, superfluous or
-// has another shape, nothing changes. Layers that have not seen an input yet get
-// their parameters by this.
+// SetState sets the tensors of a model to the values of tensors with the same names and shapes,
+// like PyTorch's load_state_dict; floats are converted. If a name is missing or unknown, or a
+// shape differs, it changes nothing and returns an error. Layers that have not seen an input
+// yet create their parameters from these tensors.
 func SetState(model any, tensors map[string]*Tensor) error {
 	shapes := make(map[string][]int, len(tensors))
 	for name, t := range tensors {
@@ -124,8 +121,8 @@ func SetState(model any, tensors map[string]*Tensor) error {
 	return setState(model, shapes, func(name string) (*Tensor, error) { return tensors[name].Clone(), nil })
 }
 
-// setState is SetState with tensors, of these shapes, that get gives one by one.
-// All are there before the model changes.
+// setState is SetState for tensors of these shapes, which get returns one by one. The model
+// changes only when all of them have been read.
 func setState(model any, shapes map[string][]int, get func(name string) (*Tensor, error)) (err error) {
 	defer Catch(&err)
 	if err := fits(shapes, model); err != nil {
@@ -139,7 +136,7 @@ func setState(model any, shapes map[string][]int, get func(name string) (*Tensor
 		}
 		tensors[name] = t
 	}
-	needed := map[string]tensor.DType{} // float32 for what a layer is to begin with
+	needed := map[string]tensor.DType{} // float32 for layers without parameters yet
 	for _, p := range State(model) {
 		needed[p.Name] = p.DType()
 	}
@@ -150,8 +147,8 @@ func setState(model any, shapes map[string][]int, get func(name string) (*Tensor
 		}
 	}
 	walk(model, func(path []string, v any) {
-		if l, ok := v.(lazy); ok && empty(l) {
-			begin(l, func(name string) []int { return shapes[join(path, name)] })
+		if l, ok := v.(lazy); ok && hasNoParameters(l) {
+			allocate(l, func(name string) []int { return shapes[join(path, name)] })
 		}
 	})
 	tensor.NoGrad(func() {
@@ -161,14 +158,14 @@ func setState(model any, shapes map[string][]int, get func(name string) (*Tensor
 				t = t.Cast(p.DType())
 			}
 			p.Assign(t)
-			p.SetMetadata(nil) // what they were trained with is not known of the new values
+			p.SetMetadata(nil) // it is unknown what the new values were trained with
 		}
 		tensor.Flush()
 	})
 	return nil
 }
 
-// fits compares what a file has with what a model needs.
+// fits returns an error that lists the differences between a file and a model.
 func fits(shapes map[string][]int, model any) error {
 	var wrong []string
 	needed := map[string]bool{}
@@ -186,11 +183,11 @@ func fits(shapes map[string][]int, model any) error {
 		need(p.Name, p.Shape())
 	}
 	walk(model, func(path []string, v any) {
-		if l, ok := v.(lazy); ok && empty(l) {
+		if l, ok := v.(lazy); ok && hasNoParameters(l) {
 			for _, s := range l.slots() {
 				need(join(path, s.name), nil)
 			}
-			if err := suits(l, func(name string) []int { return shapes[join(path, name)] }); err != nil {
+			if err := checkShapes(l, func(name string) []int { return shapes[join(path, name)] }); err != nil {
 				wrong = append(wrong, fmt.Sprintf("%s: %v", strings.Join(path, "."), err))
 			}
 		}

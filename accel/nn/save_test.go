@@ -112,7 +112,7 @@ func TestLoadRefuses(t *testing.T) {
 		want  string
 	}{
 		{"no file", filepath.Join(folder, "none"), model, "no such file"},
-		{"damaged", damaged, model, "nn: load " + damaged + ": want a header of"},
+		{"damaged", damaged, model, "nn: load " + damaged + ": the header should have"},
 		{"another size", path, used(nn.Sequential(nn.Dense(4), nn.Dense(2)), 7), "0.weight has shape [4 3], the model needs [4 7]"},
 		{"another layer", path, nn.Sequential(nn.Dense(5), nn.Dense(2)), "0: Dense(5) cannot have a weight of shape [4 3]"},
 		{"a layer more", path, nn.Sequential(nn.Dense(4), nn.Dense(2), nn.Dense(2)), "2.bias is missing; 2.weight is missing"},

@@ -10,18 +10,18 @@ import (
 	"github.com/quernlab/quern/accel/internal/trace"
 )
 
-// SequentialLayer is modules one after the other; [Sequential] makes it.
+// SequentialLayer is a chain of modules; [Sequential] and [Repeat] return it.
 type SequentialLayer struct {
 	layers    []Module
-	recompute bool // see [Recompute]
+	recompute bool // set by [SetRecompute]
 }
 
-// Sequential gives the output of each module to the next. Without modules it
+// Sequential returns a chain that passes the output of each module to the next. An empty chain
 // returns its input.
 func Sequential(layers ...Module) *SequentialLayer { return &SequentialLayer{layers: layers} }
 
-// Forward passes x through all modules. A panic of one of them becomes a
-// [*LayerError] that names it.
+// Forward passes x through all modules. If a module panics with an error of package tensor,
+// Forward wraps it in a [*LayerError].
 func (c *SequentialLayer) Forward(x *Tensor) *Tensor {
 	if other := substitute.For(c); other != nil {
 		return other(x)
@@ -29,14 +29,13 @@ func (c *SequentialLayer) Forward(x *Tensor) *Tensor {
 	if t := trace.Active(); t != nil {
 		defer t.EnterChain(c)()
 	}
-	if c.recompute && !untouchedIn(c) {
+	if c.recompute && !lacksParameters(c) {
 		return c.segments(x)
 	}
-	return through(c.numbered(), x)
+	return runLayers(c.numbered(), x)
 }
 
-// numbered is a module and its place in a chain, such as "2", or "2.0" in a chain
-// within a chain.
+// numbered is a module with its index in a chain, such as "2", or "2.0" in a nested chain.
 type numbered struct {
 	path   string
 	module Module
@@ -50,37 +49,37 @@ func (c *SequentialLayer) numbered() []numbered {
 	return all
 }
 
-// through passes x through modules.
-func through(layers []numbered, x *Tensor) *Tensor {
-	ours := false // x was made here and nobody else knows it
+// runLayers passes x through modules.
+func runLayers(layers []numbered, x *Tensor) *Tensor {
+	ours := false // x was created here and has no other references
 	for _, layer := range layers {
-		y, private := forward(layer.path, layer.module, x), isPrivate(layer.module)
+		y, disposable := forward(layer.path, layer.module, x), moduleRetainsNothing(layer.module)
 		if y != x {
-			if ours && private {
-				x.Release() // so that it can be fused away
+			if ours && disposable {
+				x.Release() // so that it can be fused
 			}
 			ours = true
 		}
-		ours = ours && private
+		ours = ours && disposable
 		x = y
 	}
 	return x
 }
 
-func (c *SequentialLayer) private() bool {
+func (c *SequentialLayer) retainsNothing() bool {
 	for _, layer := range c.layers {
-		if !isPrivate(layer) {
+		if !moduleRetainsNothing(layer) {
 			return false
 		}
 	}
 	return true
 }
 
-// isPrivate reports whether a module keeps to itself what it is given and what
-// it returns. A module of the user may not: it is left alone with its tensors.
-func isPrivate(m Module) bool {
-	p, ok := m.(interface{ private() bool })
-	return ok && p.private()
+// moduleRetainsNothing reports whether a module keeps no reference to its input and output, so that
+// they may be released early. User modules may keep references.
+func moduleRetainsNothing(m Module) bool {
+	p, ok := m.(interface{ retainsNothing() bool })
+	return ok && p.retainsNothing()
 }
 
 // Layers returns the modules in order.
@@ -94,10 +93,10 @@ func (c *SequentialLayer) Add(layers ...Module) *SequentialLayer {
 
 func (c *SequentialLayer) parts() []Module { return c.layers }
 
-// String returns the chain as it is written in Go.
+// String returns the chain as Go code.
 func (c *SequentialLayer) String() string { return "Sequential" + list(c.layers) }
 
-// list is modules as arguments of a call.
+// list returns modules as the arguments of a call in Go code.
 func list(layers []Module) string {
 	names := make([]string, len(layers))
 	for i, layer := range layers {
@@ -106,9 +105,9 @@ func list(layers []Module) string {
 	return "(" + strings.Join(names, ", ") + ")"
 }
 
-// describe returns what a module calls itself: by its method String, or by its type.
-// A module of a type of a notebook's cell is in a wrapper, and may be in a box
-// that knows the name of the type.
+// describe returns the name of a module: the result of its method String, or its type. A module
+// whose type is declared in a notebook cell is in a wrapper and may be in a box that knows the
+// name of the type.
 func describe(m Module) string {
 	var x any = m
 	if v := reflect.Indirect(reflect.ValueOf(m)); v.Kind() == reflect.Struct {
@@ -127,7 +126,7 @@ func describe(m Module) string {
 	return shortName(fmt.Sprintf("%T", x))
 }
 
-// shortName returns a type's name without pointer and main package.
+// shortName removes the pointer and package main from the name of a type.
 func shortName(name string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(name, "*"), "main.")
 }

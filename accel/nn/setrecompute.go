@@ -6,13 +6,12 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// SetRecompute lets the chains of a model keep less for the gradient, or with false
-// as much as always: the n modules of a chain, with those of chains within it, are
-// computed in about √n parts, of which each keeps its input only and is computed
-// again by Backward (Chen et al., Training Deep Nets with Sublinear Memory Cost,
-// 2016). Gradients are the same bit for bit; a step takes the time of one more
-// forward pass. It returns the number of chains that this cuts, those of at least
-// two modules; what no chain holds is left alone, and [Recompute] is for it.
+// SetRecompute splits each chain of n modules in a model, including those of nested chains,
+// into about √n parts that keep only their input for the backward pass, which computes the
+// activations again (Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016). If on
+// is false it undoes that. Gradients are the same bit for bit; a step takes the time of one
+// more forward pass. It returns the number of chains that it splits, which have at least two
+// modules. For modules outside of chains, use [Recompute].
 func SetRecompute(model any, on bool) (chains int) {
 	inner := map[*SequentialLayer]bool{}
 	walk(model, func(_ []string, v any) {
@@ -20,7 +19,7 @@ func SetRecompute(model any, on bool) (chains int) {
 		if !ok {
 			return
 		}
-		walk(c.layers, func(_ []string, v any) { // which are cut with c
+		walk(c.layers, func(_ []string, v any) { // they are split together with c
 			if within, ok := v.(*SequentialLayer); ok {
 				inner[within] = true
 			}
@@ -33,7 +32,7 @@ func SetRecompute(model any, on bool) (chains int) {
 	return chains
 }
 
-// flat returns the modules of a chain and of the chains in it.
+// flat returns the modules of a chain and of nested chains.
 func (c *SequentialLayer) flat() []numbered {
 	var all []numbered
 	for _, layer := range c.numbered() {
@@ -49,14 +48,14 @@ func (c *SequentialLayer) flat() []numbered {
 	return all
 }
 
-// segments is Forward part by part.
+// segments is Forward in parts that are recomputed.
 func (c *SequentialLayer) segments(x *Tensor) *Tensor {
 	layers := c.flat()
 	parts := int(math.Ceil(math.Sqrt(float64(len(layers)))))
 	in := x
 	for i := range parts {
 		from, to := i*len(layers)/parts, (i+1)*len(layers)/parts
-		y := tensor.Recompute(func(in []*Tensor) *Tensor { return through(layers[from:to], in[0]) }, x)
+		y := tensor.Recompute(func(in []*Tensor) *Tensor { return runLayers(layers[from:to], in[0]) }, x)
 		if x != in {
 			x.Release()
 		}

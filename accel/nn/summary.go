@@ -11,39 +11,38 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// SummaryTable is a model in rows; [Summary] makes it. It shows itself.
+// SummaryTable is a table of the layers of a model; [Summary] returns it. It displays itself.
 type SummaryTable struct {
 	Input []int // shape of one example
 	Rows  []SummaryRow
-	// Err is why the rows end before the model does; nil for a whole table.
+	// Err is the error that ended the forward pass early; nil for a complete table.
 	Err error
 }
 
-// SummaryRow is one layer of a [Table].
+// SummaryRow is one layer in a [SummaryTable].
 type SummaryRow struct {
-	Path       string // the number of the layer, "1.0" in a chain within a chain
+	Path       string // index of the layer; "1.0" in a nested chain
 	Layer      string
 	Output     []int // shape of one example of the output
-	Parameters int   // numbers that are trained
-	Frozen     int   // numbers that are not
-	// FLOPs are the floating-point operations of the layer's matrix products and
-	// convolutions for one example, forward; the rest is small beside them. 0
-	// where there are none.
+	Parameters int   // number of trained values
+	Frozen     int   // number of frozen values
+	// FLOPs is the number of floating-point operations of the layer's matrix multiplications
+	// and convolutions in the forward pass of one example; other operations are negligible.
 	FLOPs int
-	// DType is the type of the output: a 16-bit one where Summary is called in
+	// DType is the element type of the output: a 16-bit type if Summary is called in
 	// [tensor.Autocast].
 	DType tensor.DType
-	// Ops are what the layer computes, each in its type.
+	// Ops are the operations of the layer with their element types.
 	Ops []tensor.RecordedOp
 }
 
-// Summary runs one example of zeros of this shape through a model and says what
-// each layer makes of it and how many parameters it has. Layers that have not
-// seen an input yet get their parameters by this. The model is in evaluation
-// mode meanwhile, and in training mode after that.
+// Summary runs one example of zeros with the given shape through a model, and lists the output
+// shape, the parameters and the FLOPs of each layer. Layers that have not seen an input yet
+// create their parameters. The model is in evaluation mode during the call, and in training
+// mode afterwards.
 //
-// Called in [tensor.Autocast] or [tensor.AutocastFP8] it says in which type each
-// layer computes, and how much of the work is done in which:
+// In [tensor.Autocast] or [tensor.AutocastFP8] the table also shows the types in which each
+// layer computes, and their shares of the FLOPs:
 //
 //	tensor.Autocast(tensor.BFloat16, func() { table = nn.Summary(model, 1, 28, 28) })
 func Summary(model Module, shape ...int) *SummaryTable {
@@ -68,8 +67,8 @@ func (t *SummaryTable) run(model Module, shape []int) (err error) {
 	return nil
 }
 
-// chain adds the layers of a chain, and those of chains within it, and returns
-// the output. Path is that of the chain, with a dot at its end.
+// chain adds the layers of a chain and of nested chains, and returns the output. path is the
+// index of the chain with a dot at its end.
 func (t *SummaryTable) chain(path string, c *SequentialLayer, x *Tensor, counted map[*Tensor]bool) *Tensor {
 	for i, layer := range c.layers {
 		number := path + strconv.Itoa(i)
@@ -90,7 +89,7 @@ func (t *SummaryTable) chain(path string, c *SequentialLayer, x *Tensor, counted
 	return x
 }
 
-// layer adds a row. A tensor that two layers share counts for the first.
+// layer adds a row. A tensor that layers share counts for the first one only.
 func (t *SummaryTable) layer(path string, m Module, x, y *Tensor, ops []tensor.RecordedOp, counted map[*Tensor]bool) {
 	r := SummaryRow{Path: path, Layer: describe(m), Output: example(y), DType: y.DType(), Ops: ops}
 	for _, op := range ops {
@@ -100,8 +99,8 @@ func (t *SummaryTable) layer(path string, m Module, x, y *Tensor, ops []tensor.R
 		r.FLOPs = f.flops(example(x), r.Output)
 	}
 	walk(m, func(_ []string, v any) {
-		if n, ok := v.(interface{ measured() []*Tensor }); ok {
-			for _, p := range n.measured() {
+		if n, ok := v.(interface{ buffers() []*Tensor }); ok {
+			for _, p := range n.buffers() {
 				counted[p] = true // neither trained nor frozen
 			}
 		}
@@ -119,7 +118,7 @@ func (t *SummaryTable) layer(path string, m Module, x, y *Tensor, ops []tensor.R
 	t.Rows = append(t.Rows, r)
 }
 
-// shortcut is the end of a residual whose layers have given y already.
+// shortcut is the end of a residual, whose inner layers have computed y.
 type shortcut struct {
 	*residual
 	y *Tensor
@@ -144,8 +143,8 @@ func volume(shape []int) int {
 	return n
 }
 
-// FLOPs returns the number of floating-point operations of all layers that tell, for
-// one example, forward.
+// FLOPs returns the number of floating-point operations of all layers for the forward pass of
+// one example.
 func (t *SummaryTable) FLOPs() int {
 	n := 0
 	for _, r := range t.Rows {
@@ -154,7 +153,7 @@ func (t *SummaryTable) FLOPs() int {
 	return n
 }
 
-// Parameters returns the number of all parameters that are trained.
+// Parameters returns the number of trained values.
 func (t *SummaryTable) Parameters() int {
 	n := 0
 	for _, r := range t.Rows {
@@ -171,22 +170,22 @@ func (t *SummaryTable) frozen() int {
 	return n
 }
 
-// total returns the last line of the table.
+// total returns the line below the table.
 func (t *SummaryTable) total() string {
 	text := display.Integer(t.Parameters()) + " parameters"
 	if n := t.frozen(); n > 0 {
 		text += fmt.Sprintf(" and %s frozen", display.Integer(n))
 	}
 	if n := t.FLOPs(); n > 0 {
-		text += fmt.Sprintf(", %s FLOPs an example", short(n)) + t.shares()
+		text += fmt.Sprintf(", %s FLOPs per example", short(n)) + t.shares()
 	}
 	if t.Err != nil {
-		text += fmt.Sprintf("; then %v", t.Err)
+		text += fmt.Sprintf("; stopped by an error: %v", t.Err)
 	}
 	return text
 }
 
-// short returns a number of operations with three digits.
+// short formats a number of operations with three digits.
 func short(n int) string {
 	v := float64(n)
 	for _, unit := range []string{"", " k", " M", " G", " T"} {
@@ -224,7 +223,7 @@ func (t *SummaryTable) cells() [][]string {
 	return cells
 }
 
-// String returns the table in text.
+// String returns the table as text.
 func (t *SummaryTable) String() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -240,7 +239,7 @@ func (t *SummaryTable) String() string {
 	return trimmed.String()
 }
 
-// MIMEBundle shows the table.
+// MIMEBundle returns the table as HTML and text.
 func (t *SummaryTable) MIMEBundle() map[string]any {
 	var b strings.Builder
 	b.WriteString("<table>")

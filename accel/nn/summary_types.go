@@ -8,7 +8,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// cast reports whether a layer computes in or gives another type than float32.
+// cast reports whether any layer computes in or returns another type than float32.
 func (t *SummaryTable) cast() bool {
 	for _, r := range t.Rows {
 		if r.DType != tensor.Float32 || slices.ContainsFunc(r.Ops, func(c tensor.RecordedOp) bool { return c.DType != tensor.Float32 }) {
@@ -18,8 +18,8 @@ func (t *SummaryTable) cast() bool {
 	return false
 }
 
-// types returns those that the layer computes in: that of its products, or of all it
-// does without them, and which ops compute in others.
+// types returns the types in which the layer computes: that of its operation with the most
+// FLOPs first, then the others with their operations.
 func (r SummaryRow) types() string {
 	if len(r.Ops) == 0 {
 		return r.DType.String() // it only moves elements
@@ -50,7 +50,7 @@ func (r SummaryRow) types() string {
 	return text
 }
 
-// shares returns how much of the work is done in short types; nothing if none is.
+// shares returns the shares of the FLOPs in each type; "" if all are float32.
 func (t *SummaryTable) shares() string {
 	if !t.cast() {
 		return ""

@@ -14,15 +14,14 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// walk finds what a module is made of. It goes through structs, exported
-// fields or not, pointers, interfaces, slices, arrays and maps, in the order in
-// which they are declared (the keys of maps sorted), and visits every tensor
-// and every value that has methods of this package, each once. path is the
-// field names from the root; it is valid during the call.
+// walk finds the parts of a module. It goes through structs (with unexported fields), pointers,
+// interfaces, slices, arrays and maps in the order of declaration (map keys are sorted). It
+// calls visit once for every tensor and every other value on the way. path is the field names
+// from the root; it is valid only during the call.
 //
-// A value of a type that was declared in a notebook's cell may reach compiled
-// code inside a box; a box has the method Raw() any, and walk goes on with what
-// that gives. With a method GoType it knows the fields as they were declared.
+// A value of a type that is declared in a notebook cell may reach compiled code in a box; a box
+// has the method Raw() any, and walk continues with its result. If the box has a method GoType,
+// walk uses the field names of that type.
 func walk(root any, visit func(path []string, v any)) {
 	w := walker{visit: visit, seen: map[visited]bool{}}
 	w.value(nil, reflect.ValueOf(root), nil)
@@ -42,23 +41,23 @@ type visited struct {
 // boxed is a value of an interpreted type.
 type boxed interface{ Raw() any }
 
-// described is a boxed value that knows its type as it was declared.
+// described is a boxed value that knows its type as declared in the cell.
 type described interface{ GoType() reflect.Type }
 
-// sequence is implemented by the containers of this package, whose parts are
-// named by their number alone.
+// sequence is implemented by the containers of this package, whose parts are named by their
+// index.
 type sequence interface{ parts() []Module }
 
 var tensorType = reflect.TypeFor[*tensor.Tensor]()
 
-// value visits v and what it is made of. declared is its type as a cell declared
-// it, nil for a compiled type.
+// value visits v and its parts. declared is the type as the cell declared it, nil for a
+// compiled type.
 func (w *walker) value(path []string, v reflect.Value, declared reflect.Type) {
 	if !v.IsValid() || !mayHold(v.Type()) {
 		return
 	}
 	if declared == v.Type() {
-		declared = nil // a compiled type's fields have the names of any other's
+		declared = nil // a compiled type needs no other field names
 	}
 	switch v.Kind() {
 	case reflect.Interface:
@@ -122,8 +121,7 @@ func (w *walker) value(path []string, v reflect.Value, declared reflect.Type) {
 	}
 }
 
-// element returns the type of what a pointer, slice, array or map of a declared type
-// holds.
+// element returns the element type of a declared pointer, slice, array or map type.
 func element(declared reflect.Type) reflect.Type {
 	if declared == nil {
 		return nil
@@ -139,7 +137,7 @@ func (w *walker) elements(path []string, v reflect.Value, declared reflect.Type)
 
 func (w *walker) fields(path []string, v reflect.Value, declared reflect.Type) {
 	if !v.CanAddr() {
-		// A copy can be looked into field by field, private ones too.
+		// A copy is addressable, so that its unexported fields can be read.
 		c := reflect.New(v.Type()).Elem()
 		if !v.CanInterface() {
 			return
@@ -154,8 +152,7 @@ func (w *walker) fields(path []string, v reflect.Value, declared reflect.Type) {
 		}
 		field := v.Field(i)
 		if !f.IsExported() {
-			// The parameters of a module are its own affair: most structs keep
-			// them private. They are only read here.
+			// Most structs keep their modules in unexported fields, which are only read here.
 			field = reflect.NewAt(f.Type, field.Addr().UnsafePointer()).Elem()
 		}
 		name, embedded := fieldName(v.Type(), f.Name), f.Anonymous || f.Name == interpretedField
@@ -172,13 +169,12 @@ func (w *walker) fields(path []string, v reflect.Value, declared reflect.Type) {
 	}
 }
 
-// interpretedField is where a wrapper that the interpreter makes of a value, so
-// that it has a compiled interface's methods, keeps the value. It is no part of
-// a path.
+// interpretedField is the field in which the interpreter's wrapper, which adds the methods of a
+// compiled interface, keeps a value. It is not part of a path.
 const interpretedField = "IValue"
 
-// first reports whether a pointer is met for the first time, which ends cycles
-// and counts shared parameters once.
+// first reports whether a pointer is visited for the first time, which ends cycles and counts
+// shared parameters once.
 func (w *walker) first(v reflect.Value, length int) bool {
 	key := visited{v.UnsafePointer(), v.Type(), length}
 	if w.seen[key] {
@@ -188,9 +184,9 @@ func (w *walker) first(v reflect.Value, length int) bool {
 	return true
 }
 
-// partOfModel reports whether what an interface holds is walked through: a
-// module, a tensor, or a container without a type name. A context or a logger
-// that a module keeps is not, for it leads into other people's data.
+// partOfModel reports whether walk follows an interface to a value: a module, a tensor, or a
+// container of an unnamed type. It does not follow a context or a logger in a module, since
+// these lead to unrelated data.
 func partOfModel(v reflect.Value) bool {
 	t := v.Type()
 	switch {
@@ -202,9 +198,10 @@ func partOfModel(v reflect.Value) bool {
 	return t.Name() == ""
 }
 
-// fieldName returns the name of a field in the path of a parameter. Those of
-// the layers here are as in the files of other frameworks: in_proj_weight. The interpreter stores
-// the private fields of a cell's struct in a literal struct under an X.
+// fieldName returns the name of a field in the path of a parameter. Fields of this package's
+// layers are in snake case, as in the files of other frameworks: in_proj_weight. The
+// interpreter prefixes unexported fields of a cell's struct with an X in an unnamed struct
+// type.
 func fieldName(t reflect.Type, name string) string {
 	if t.PkgPath() == reflect.TypeFor[walker]().PkgPath() {
 		return snakeCase(name)
@@ -217,7 +214,7 @@ func fieldName(t reflect.Type, name string) string {
 	return name
 }
 
-// snakeCase is runningMean as running_mean.
+// snakeCase converts runningMean to running_mean.
 func snakeCase(name string) string {
 	var b strings.Builder
 	for i, r := range name {
@@ -229,11 +226,11 @@ func snakeCase(name string) string {
 	return b.String()
 }
 
-// holds caches mayHold.
+// holds caches the results of mayHold.
 var holds sync.Map // reflect.Type to bool
 
-// mayHold reports whether a value of the type can lead to a tensor, so that
-// megabytes of numbers are not walked through.
+// mayHold reports whether a value of the type can lead to a tensor, so that walk does not
+// iterate over large slices of numbers.
 func mayHold(t reflect.Type) bool {
 	if known, ok := holds.Load(t); ok {
 		return known.(bool)
@@ -244,7 +241,7 @@ func mayHold(t reflect.Type) bool {
 }
 
 func leadsToTensor(t reflect.Type, open map[reflect.Type]bool) bool {
-	if t == tensorType || t.Implements(reflect.TypeFor[boxed]()) || t.Implements(reflect.TypeFor[modal]()) {
+	if t == tensorType || t.Implements(reflect.TypeFor[boxed]()) || t.Implements(reflect.TypeFor[modeSetter]()) {
 		return true
 	}
 	if open[t] {

@@ -2,16 +2,16 @@ package optim
 
 import "github.com/quernlab/quern/accel/tensor"
 
-// AdamW is Adam with decoupled weight decay (Loshchilov and Hutter, 2019,
-// algorithm 2), for gradient g of parameter p at step t:
+// AdamW is [Adam] with decoupled weight decay (Loshchilov and Hutter, 2019, algorithm 2). For
+// gradient g of parameter p at step t:
 //
 //	p = p · (1 - rate·decay)
 //	m = β1·m + (1-β1)·g
 //	v = β2·v + (1-β2)·g²
 //	p = p - rate · (m / (1-β1ᵗ)) / (√(v / (1-β2ᵗ)) + ε)
 //
-// model is whatever [nn.Parameters] can look into: a module, a struct or slice
-// of modules, or tensors. Options are [WeightDecay], [Betas] and [Epsilon].
+// model is anything that [nn.Parameters] accepts: a module, a struct or slice of modules, or
+// tensors. Options are [WeightDecay], [Betas] and [Epsilon].
 func AdamW(model any, rate float64, given ...Option) *Optimizer {
 	return newOptimizer(model, rate, adamW{}, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0.01}, given)
 }

@@ -1,8 +1,8 @@
-// Package optim changes parameters so that a loss falls: [AdamW], [Adam],
-// [SGD], [Muon] and [LAMB], schedules of the learning rate, the clipping of
-// gradients, and for 16-bit floats the scaling of the loss by a [Scaler].
+// Package optim updates the parameters of a model: optimizers ([AdamW], [Adam], [SGD], [Muon],
+// [LAMB]), learning-rate schedules, gradient clipping, and loss scaling for float16
+// ([GradScaler]).
 //
-// accel.Fit uses it; a loop of one's own is
+// accel.Fit uses it. A training loop of your own looks like this:
 //
 //	opt := optim.AdamW(model, 1e-3)
 //	for it := train.Batches(256); it.Next(); {
@@ -13,18 +13,18 @@
 //		opt.Step()
 //	}
 //
-// An update is recorded as tensor operations behind those of the backward
-// pass, and Step runs them as one list: they are fused and planned together.
-// What changes from step to step, the learning rate and AdamW's corrections,
-// is a number of the plan, so that one plan serves all steps.
+// Step records the update as tensor operations after those of the backward pass and runs them
+// as one list, so that they are fused and planned together. Values that change from step to
+// step, such as the learning rate and AdamW's bias corrections, are arguments of the plan, so
+// that one plan serves all steps.
 //
-// The formulas are tested against PyTorch's.
+// Tests compare the formulas with PyTorch's.
 //
-// # For who changes this package
+// # To add an optimizer
 //
-// An optimiser is one file: its formula as a comment, its constructor, and a
-// rule that records the update. All tensors on the way go into the record that
-// the rule is given, which releases them; what is given to Assign does not,
-// since it becomes the tensor's value. TestOnePlan fails where a number that
-// changes from step to step has become part of the plan.
+// An optimizer is one file: its formula as a comment, its constructor, and a rule that records
+// the update. The rule adds all intermediate tensors to the record that it gets, which releases
+// them, but not the tensors that it passes to Assign, which become values of parameters.
+// TestOnePlan fails if a value that changes from step to step has become a constant of the
+// plan.
 package optim

@@ -7,24 +7,23 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// guard lets a [Scaler] have a step be skipped that the host has recorded long
-// before the device knows whether its gradients are numbers: every assignment keeps
-// the old value then. How many updates there were is counted on the device, one
-// number a parameter and one for the optimiser.
+// guard makes it possible to skip a step of a [GradScaler] on the device, after the host has
+// recorded it: if a gradient is not finite, every assignment keeps the old value. The device
+// also counts the updates that were made, for each parameter and for the optimizer.
 type guard struct {
-	finite  *tensor.Tensor // whether the step is made
-	inverse *tensor.Tensor // of the loss scale
+	finite  *tensor.Tensor // 1 if the step is made, else 0
+	inverse *tensor.Tensor // 1 / loss scale
 
-	places map[*state]int // of a parameter in the tensors below; the optimiser is the last
-	counts *tensor.Tensor // of updates
-	first  *tensor.Tensor // 1-β1ᵗ for t updates
-	second *tensor.Tensor // 1-β2ᵗ
+	indices map[*state]int // index of a parameter in the tensors below; the optimizer comes last
+	counts  *tensor.Tensor // number of updates
+	first   *tensor.Tensor // 1-β1ᵗ for t updates
+	second  *tensor.Tensor // 1-β2ᵗ
 }
 
-// guarded returns the guard of the next step. The numbers that count updates are carried
-// on from the one before, or created again if other parameters take part.
+// guarded returns the guard of the next step. It reuses the one of the previous step unless the
+// set of parameters with gradients has changed.
 func (o *Optimizer) guarded(finite, inverse *tensor.Tensor) *guard {
-	var taking []*state
+	var states []*state
 	for _, p := range nn.Parameters(o.model) {
 		gradient := p.Grad()
 		if gradient == nil {
@@ -34,33 +33,33 @@ func (o *Optimizer) guarded(finite, inverse *tensor.Tensor) *guard {
 		if o.state[p] == nil {
 			o.state[p] = &state{}
 		}
-		taking = append(taking, o.state[p])
+		states = append(states, o.state[p])
 	}
-	if o.guard == nil || !o.guard.fits(taking) {
-		o.settle()
-		o.guard = newGuard(taking, o.steps, o.o)
+	if o.guard == nil || !o.guard.fits(states) {
+		o.readCounts()
+		o.guard = newGuard(states, o.steps, o.o)
 	}
 	o.guard.finite, o.guard.inverse = finite, inverse
 	return o.guard
 }
 
-// fits reports whether the guard counts the updates of just these parameters.
-func (g *guard) fits(taking []*state) bool {
-	for i, s := range taking {
-		if place, ok := g.places[s]; !ok || place != i {
+// fits reports whether the guard counts the updates of exactly these parameters.
+func (g *guard) fits(states []*state) bool {
+	for i, s := range states {
+		if index, ok := g.indices[s]; !ok || index != i {
 			return false
 		}
 	}
-	return len(taking) == len(g.places)
+	return len(states) == len(g.indices)
 }
 
-func newGuard(taking []*state, steps int, o options) *guard {
-	g := &guard{places: map[*state]int{}}
-	n := len(taking)
+func newGuard(states []*state, steps int, o options) *guard {
+	g := &guard{indices: map[*state]int{}}
+	n := len(states)
 	counts, first, second := make([]float32, n+1), make([]float32, n+1), make([]float32, n+1)
 	counts[n] = float32(steps)
-	for i, s := range taking {
-		g.places[s] = i
+	for i, s := range states {
+		g.indices[s] = i
 		counts[i] = float32(s.steps)
 		first[i] = float32(1 - math.Pow(o.beta1, float64(s.steps)))
 		second[i] = float32(1 - math.Pow(o.beta2, float64(s.steps)))
@@ -69,23 +68,23 @@ func newGuard(taking []*state, steps int, o options) *guard {
 	return g
 }
 
-// count adds the step to the numbers, if it is made.
+// count increments the counts if the step is made.
 func (g *guard) count(o options) {
 	r := record{guard: g}
 	r.assign(g.counts, g.counts.AddScalar(1))
-	// 1-βᵗ⁺¹ = β·(1-βᵗ) + (1-β), where nothing is lost for β near 1.
+	// 1-βᵗ⁺¹ = β·(1-βᵗ) + (1-β) loses no precision for β near 1.
 	r.assign(g.first, r.times(g.first, o.beta1).AddScalar(1-o.beta1))
 	r.assign(g.second, r.times(g.second, o.beta2).AddScalar(1-o.beta2))
 	r.release()
 }
 
-// corrections are 1-β1ᵗ and 1-β2ᵗ of a parameter as scalars on the device, nil
-// without a guard.
+// corrections returns 1-β1ᵗ and 1-β2ᵗ of a parameter as scalars on the device, nil without a
+// guard.
 func (r *record) corrections(s *state) (first, second *tensor.Tensor) {
 	if r.guard == nil {
 		return nil, nil
 	}
-	at := r.guard.places[s]
+	at := r.guard.indices[s]
 	one := func(t *tensor.Tensor) *tensor.Tensor {
 		return r.like(r.keep(r.keep(t.Slice(0, at, at+1)).Reshape()), s.first)
 	}
@@ -100,14 +99,14 @@ func (r *record) like(t, other *tensor.Tensor) *tensor.Tensor {
 	return r.keep(t.Cast(other.DType()))
 }
 
-// settle waits for the numbers that a guard counts, and leaves it.
-func (o *Optimizer) settle() {
+// readCounts waits for the counts of the guard and removes it.
+func (o *Optimizer) readCounts() {
 	if o.guard == nil {
 		return
 	}
 	counts := o.guard.counts.Data()
-	for s, place := range o.guard.places {
-		s.steps = int(counts[place])
+	for s, index := range o.guard.indices {
+		s.steps = int(counts[index])
 	}
 	o.steps = int(counts[len(counts)-1])
 	o.guard = nil

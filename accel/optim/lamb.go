@@ -2,18 +2,17 @@ package optim
 
 import "github.com/quernlab/quern/accel/tensor"
 
-// LAMB is AdamW's direction with a step whose length is a share of the
-// parameter's own (You et al., Large Batch Optimization for Deep Learning,
-// 2020, algorithm 2), made for very large batches. For gradient g of parameter
-// p at step t:
+// LAMB takes steps in the direction of [AdamW] whose length is proportional to the norm of the
+// parameter (You et al., Large Batch Optimization for Deep Learning, 2020, algorithm 2). It is
+// made for very large batches. For gradient g of parameter p at step t:
 //
 //	m = β1·m + (1-β1)·g
 //	v = β2·v + (1-β2)·g²
 //	u = (m / (1-β1ᵗ)) / (√(v / (1-β2ᵗ)) + ε) + decay·p
 //	p = p - rate · ‖p‖/‖u‖ · u
 //
-// where the quotient of the norms is 1 if either is 0. model is as for [AdamW].
-// Options are [WeightDecay], [Betas] and [Epsilon].
+// where ‖p‖/‖u‖ is replaced by 1 if either norm is 0. model is as for [AdamW]. Options are
+// [WeightDecay], [Betas] and [Epsilon].
 func LAMB(model any, rate float64, given ...Option) *Optimizer {
 	return newOptimizer(model, rate, lamb{}, options{beta1: 0.9, beta2: 0.999, epsilon: 1e-6, weightDecay: 0.01}, given)
 }

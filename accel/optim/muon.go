@@ -6,21 +6,20 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Muon takes steps that are nearly orthogonal matrices (Jordan et al., Muon: An
-// optimizer for hidden layers in neural networks, 2024), for gradient g of a
-// matrix p [out, in]:
+// Muon takes steps that are nearly orthogonal matrices (Jordan et al., Muon: An optimizer for
+// hidden layers in neural networks, 2024). For gradient g of a matrix p [out, in]:
 //
 //	m = momentum·m + (1-momentum)·g
 //	u = (1-momentum)·g + momentum·m
 //	p = p · (1 - rate·decay) - rate · 0.2·√max(out, in) · orthogonal(u)
 //
-// where orthogonal is five Newton-Schulz iterations. The factor of the rate is
-// that of Liu et al., Muon is Scalable for LLM Training, 2025: it makes steps
-// as large as AdamW's, so that both take the same rate. Parameters of rank 1,
-// biases and scales, are updated by [AdamW] with that rate and decay; those of
-// rank 3 and more, kernels of convolutions, are matrices with a row for each of
-// their first dimension. model is as for AdamW. Options are [WeightDecay],
-// [Momentum], and for rank 1 [Betas] and [Epsilon].
+// where orthogonal is five Newton-Schulz iterations. The factor 0.2·√max(out, in) is that of
+// Liu et al., Muon is Scalable for LLM Training, 2025: steps are as large as AdamW's, so that
+// both use the same learning rate. Parameters with one dimension, such as biases and scales,
+// are updated by [AdamW] with the same rate and decay. Parameters with more than two
+// dimensions, such as convolution kernels, are reshaped to matrices with one row for each index
+// of the first dimension. model is as for AdamW. Options are [WeightDecay], [Momentum] and, for
+// one-dimensional parameters, [Betas] and [Epsilon].
 func Muon(model any, rate float64, given ...Option) *Optimizer {
 	return newOptimizer(model, rate, muon{}, options{momentum: 0.95, beta1: 0.9, beta2: 0.999, epsilon: 1e-8, weightDecay: 0.1}, given)
 }
@@ -37,7 +36,7 @@ func (muon) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o opt
 	if s.first == nil {
 		s.first = tensor.Zeros(p.Shape()...)
 	}
-	r.assign(s.first, r.fade(r.add(r.times(s.first, o.momentum), r.times(g, 1-o.momentum))))
+	r.assign(s.first, r.flushDenormals(r.add(r.times(s.first, o.momentum), r.times(g, 1-o.momentum))))
 	u := r.add(r.times(g, 1-o.momentum), r.times(s.first, o.momentum))
 	rows, columns := p.Size(0), p.Numel()/p.Size(0)
 	step := r.orthogonal(r.keep(u.Reshape(rows, columns)))
@@ -45,12 +44,11 @@ func (muon) update(r *record, p, g *tensor.Tensor, s *state, rate float64, o opt
 	r.assign(p, r.times(p, 1-rate*o.weightDecay).Sub(r.times(r.keep(step.Reshape(p.Shape()...)), length)))
 }
 
-// orthogonal brings the singular values of a matrix near 1, by five steps of
+// orthogonal moves the singular values of a matrix close to 1 by five iterations
 //
 //	x = a·x + (b·xxᵀ + c·(xxᵀ)²)·x
 //
-// from x/‖x‖ with Jordan's coefficients, which fall short of exact on purpose:
-// they grow small singular values the fastest.
+// from x/‖x‖. Jordan's coefficients trade exactness for fast growth of small singular values.
 func (r *record) orthogonal(x *tensor.Tensor) *tensor.Tensor {
 	const a, b, c = 3.4445, -4.7750, 2.0315
 	tall := x.Size(0) > x.Size(1)

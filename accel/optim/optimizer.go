@@ -9,14 +9,14 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Optimizer changes parameters so that a loss falls. The loop is
+// Optimizer updates parameters so that a loss falls. The training loop is
 //
 //	opt.ZeroGrad()
 //	loss := nn.CrossEntropy(model.Forward(x), y)
 //	loss.Backward()
 //	opt.Step()
 //
-// It is for one goroutine.
+// An optimizer must not be used by several goroutines at the same time.
 type Optimizer struct {
 	model any
 	rate  float64
@@ -24,25 +24,24 @@ type Optimizer struct {
 	o     options
 	state map[*tensor.Tensor]*state
 	steps int
-	guard *guard // of the last step, if a scaler made it
+	guard *guard // of the last step, if a GradScaler made it
 }
 
-// rule is one optimiser's formula.
+// rule is the formula of an optimizer.
 type rule interface {
-	// update records the new value of parameter p, whose gradient is g, and
-	// of its state. rate is the learning rate now; r takes the tensors on the
-	// way.
+	// update records the new values of parameter p and of its state s, for gradient g and the
+	// current learning rate. Intermediate tensors belong to r.
 	update(r *record, p, g *tensor.Tensor, s *state, rate float64, o options)
 	String() string
 }
 
-// state is what an optimiser remembers of one parameter.
+// state is the state of an optimizer for one parameter.
 type state struct {
 	steps         int // updates of this parameter
 	first, second *tensor.Tensor
 }
 
-// options are the numbers of the formulas, named as in the papers.
+// options are the hyperparameters, named as in the papers.
 type options struct {
 	momentum     float64
 	nesterov     bool
@@ -52,49 +51,47 @@ type options struct {
 	clipNorm     float64 // 0 for none
 }
 
-// Option changes a number of an optimiser's formula. One that the formula does
-// not have is ignored.
+// Option sets a hyperparameter of an optimizer. Optimizers without that hyperparameter ignore
+// it.
 type Option struct {
 	text string
 	set  func(*options)
 }
 
-// String returns the option as it is written in Go.
+// String returns the option as Go code.
 func (o Option) String() string { return o.text }
 
-// WeightDecay shrinks the parameters at each step. AdamW, where the default is
-// 0.01, and Muon, where it is 0.1, multiply them by 1 - rate·decay; SGD and Adam,
-// where it is 0, add decay times the parameter to the gradient, and LAMB, where
-// it is 0.01, to the step.
+// WeightDecay shrinks the parameters at each step. AdamW (default 0.01) and Muon (default 0.1)
+// multiply them by 1 - rate·decay; SGD and Adam (default 0) add decay times the parameter to
+// the gradient; LAMB (default 0.01) adds it to the step.
 func WeightDecay(decay float64) Option {
 	return Option{fmt.Sprintf("WeightDecay(%g)", decay), func(o *options) { o.weightDecay = decay }}
 }
 
-// Momentum makes SGD, where the default is 0, and Muon, where it is 0.95, keep
-// this share of the last direction.
+// Momentum sets the momentum of SGD (default 0) and of Muon (default 0.95).
 func Momentum(share float64) Option {
 	return Option{fmt.Sprintf("Momentum(%g)", share), func(o *options) { o.momentum = share }}
 }
 
-// Nesterov makes SGD with momentum look a step ahead.
+// Nesterov makes SGD use Nesterov momentum.
 func Nesterov() Option {
 	return Option{"Nesterov()", func(o *options) { o.nesterov = true }}
 }
 
-// Betas returns the shares that Adam, AdamW and LAMB keep of the old means of the
-// gradient and of its square; the defaults are 0.9 and 0.999.
+// Betas sets the decay rates of the running means of the gradient and of its square in Adam,
+// AdamW and LAMB; the defaults are 0.9 and 0.999.
 func Betas(first, second float64) Option {
 	return Option{fmt.Sprintf("Betas(%g, %g)", first, second), func(o *options) { o.beta1, o.beta2 = first, second }}
 }
 
-// Epsilon returns what Adam and AdamW, where the default is 1e-8, and LAMB, where it
-// is 1e-6, add to the root that they divide by.
+// Epsilon sets the value that is added to the denominator of Adam and AdamW (default 1e-8) and
+// of LAMB (default 1e-6).
 func Epsilon(e float64) Option {
 	return Option{fmt.Sprintf("Epsilon(%g)", e), func(o *options) { o.epsilon = e }}
 }
 
-// ClipGradNorm scales the gradients of a step down so that their common L2 norm is
-// at most limit, over all parameters:
+// ClipGradNorm scales the gradients of a step so that their total L2 norm over all parameters
+// is at most limit:
 //
 //	norm = √ Σ g²
 //	g    = g · min(1, limit / (norm + 1e-6))
@@ -102,7 +99,7 @@ func ClipGradNorm(limit float64) Option {
 	return Option{fmt.Sprintf("ClipGradNorm(%g)", limit), func(o *options) { o.clipNorm = limit }}
 }
 
-// newOptimizer makes an optimiser for all that [nn.Parameters] finds in model.
+// newOptimizer returns an optimizer of all parameters that [nn.Parameters] finds in model.
 func newOptimizer(model any, rate float64, r rule, o options, given []Option) *Optimizer {
 	for _, option := range given {
 		if option.set != nil {
@@ -112,23 +109,23 @@ func newOptimizer(model any, rate float64, r rule, o options, given []Option) *O
 	return &Optimizer{model: model, rate: rate, rule: r, o: o, state: map[*tensor.Tensor]*state{}}
 }
 
-// Step updates every parameter that has a gradient and runs what has been
-// recorded. The learning rate may change from step to step at no cost: it is a
-// number of the plan and no part of it; it panics with a *tensor.StateError, and changes
-// nothing, where the rate is NaN or infinite, and where the model has no parameters.
+// Step updates every parameter that has a gradient, and runs all recorded operations. Changing
+// the learning rate from step to step costs nothing, since it is an argument of the plan. Step
+// panics with a *tensor.StateError, before changing anything, if the learning rate is NaN or
+// infinite, or if the model has no parameters.
 //
-// A parameter is found when Step needs it, so the optimiser may be made before
-// a layer has inferred its shape.
+// Step looks for parameters each time it is called, so an optimizer may be created before the
+// layers have their parameters.
 func (o *Optimizer) Step() {
-	o.settle()
-	o.step(nil)
+	o.readCounts()
+	o.recordStep(nil)
 	tensor.Flush()
 }
 
-// step records a step, for a guard, which may be nil.
-func (o *Optimizer) step(g *guard) {
+// recordStep records a step with an optional guard.
+func (o *Optimizer) recordStep(g *guard) {
 	if math.IsNaN(o.rate) || math.IsInf(o.rate, 0) {
-		panic(&tensor.StateError{Op: o.Name(), Hint: fmt.Sprintf("the learning rate is %v, and would make every parameter so: set another one", o.rate)})
+		panic(&tensor.StateError{Op: o.Name(), Hint: fmt.Sprintf("the learning rate is %v; every parameter would become NaN or infinite: set a finite learning rate", o.rate)})
 	}
 	if c := trace.Active(); c != nil {
 		if c.First(o) {
@@ -140,7 +137,7 @@ func (o *Optimizer) step(g *guard) {
 		defer leave()
 	}
 	if len(nn.Parameters(o.model)) == 0 {
-		panic(&tensor.StateError{Op: o.Name(), Hint: "the model has no parameters that require a gradient: are its layers in fields, and named behind the function of nn.Lambda?"})
+		panic(&tensor.StateError{Op: o.Name(), Hint: "the model has no parameters that require a gradient: keep its layers in fields, pass those that a function uses to nn.Lambda, and thaw frozen ones"})
 	}
 	tensor.NoGrad(func() {
 		r := record{guard: g}
@@ -160,7 +157,7 @@ func (o *Optimizer) step(g *guard) {
 				o.state[p] = s
 			}
 			s.steps++
-			own := record{guard: g} // of one update, so that the list knows early what it need not keep
+			own := record{guard: g} // one record per parameter, so that its intermediate tensors are released early
 			o.rule.update(&own, p, gradients[i], s, o.rate, o.o)
 			own.release()
 		}
@@ -169,7 +166,7 @@ func (o *Optimizer) step(g *guard) {
 	o.steps++
 }
 
-// gradients returns the parameters that have a gradient, and these.
+// gradients returns the parameters that have a gradient, and their gradients.
 func (o *Optimizer) gradients(r *record) (parameters, gradients []*tensor.Tensor) {
 	for _, p := range nn.Parameters(o.model) {
 		if g := p.Grad(); g != nil {
@@ -179,7 +176,7 @@ func (o *Optimizer) gradients(r *record) (parameters, gradients []*tensor.Tensor
 	return parameters, gradients
 }
 
-// clip replaces gradients by those of [ClipGradNorm].
+// clip replaces gradients by clipped ones; see [ClipGradNorm].
 func clip(r *record, gradients []*tensor.Tensor, limit float64) {
 	if len(gradients) == 0 {
 		return
@@ -196,30 +193,30 @@ func clip(r *record, gradients []*tensor.Tensor, limit float64) {
 	}
 }
 
-// ZeroGrad forgets the gradients, so that the next Backward starts from zero.
+// ZeroGrad discards the gradients, so that the next Backward starts from zero.
 func (o *Optimizer) ZeroGrad() {
 	for _, p := range nn.Parameters(o.model) {
 		p.ZeroGrad()
 	}
 }
 
-// LearningRate returns the rate of the next step.
+// LearningRate returns the learning rate of the next step.
 func (o *Optimizer) LearningRate() float64 { return o.rate }
 
-// SetLearningRate changes the rate from the next step on.
+// SetLearningRate sets the learning rate from the next step on.
 func (o *Optimizer) SetLearningRate(rate float64) { o.rate = rate }
 
-// Steps returns the number of steps so far. After steps of a [Scaler] it waits for the
-// newest, which may have been skipped.
+// Steps returns the number of steps so far. After a step of a [GradScaler] it waits for the
+// device, since that step may have been skipped.
 func (o *Optimizer) Steps() int {
-	o.settle()
+	o.readCounts()
 	return o.steps
 }
 
-// Name returns the name of the optimiser, such as AdamW.
+// Name returns the name of the optimizer, such as AdamW.
 func (o *Optimizer) Name() string { return o.rule.String() }
 
-// String names the optimiser and its learning rate.
+// String returns the name of the optimizer and its learning rate.
 func (o *Optimizer) String() string {
 	return fmt.Sprintf("%v, learning rate %g", o.rule, o.rate)
 }

@@ -2,16 +2,16 @@ package optim
 
 import "github.com/quernlab/quern/accel/tensor"
 
-// record keeps the tensors on the way to an update, which nobody else sees.
-// Once they are released they need no memory of their own: the whole update
-// of a parameter is one loop. What is given to Assign becomes the tensor's own
-// value and does not belong here.
+// record collects the intermediate tensors of an update, which nothing else refers to.
+// Releasing them before the list runs lets the whole update of a parameter become one fused
+// kernel. Tensors that are passed to Assign become the values of parameters and must not be
+// recorded.
 type record struct {
 	made  []*tensor.Tensor
-	guard *guard // nil where no scaler may have the step be skipped
+	guard *guard // nil if the step cannot be skipped
 }
 
-// assign gives t its next value, unless the step is to be skipped.
+// assign sets t to next, unless the device skips the step.
 func (r *record) assign(t, next *tensor.Tensor) {
 	if r.guard != nil {
 		next = tensor.Where(r.guard.finite, r.keep(next), t)
@@ -27,11 +27,11 @@ func (r *record) keep(t *tensor.Tensor) *tensor.Tensor {
 func (r *record) times(t *tensor.Tensor, s float64) *tensor.Tensor { return r.keep(t.MulScalar(s)) }
 func (r *record) add(a, b *tensor.Tensor) *tensor.Tensor           { return r.keep(a.Add(b)) }
 
-// fade returns t with what is smaller than about 5e-38 rounded to zero, and the
-// rest off by no more than that. The running mean of a gradient that has become
-// zero, for a pixel that is always black, shrinks at each step until it is a
-// denormal number, and stays one; processors take far longer for those.
-func (r *record) fade(t *tensor.Tensor) *tensor.Tensor {
+// flushDenormals rounds values below about 5e-38 to zero and changes others by no more than
+// that. The running mean of a gradient that has become zero, for instance of a pixel that is
+// always black, would otherwise shrink to a denormal number and stay one, and CPUs compute with
+// denormal numbers far more slowly.
+func (r *record) flushDenormals(t *tensor.Tensor) *tensor.Tensor {
 	const small = 1e-30
 	return r.keep(t.AddScalar(small)).AddScalar(-small)
 }
@@ -42,7 +42,7 @@ func (r *record) release() {
 	}
 }
 
-// norm returns the root of the sum of the squares, a scalar.
+// norm returns the L2 norm as a scalar.
 func (r *record) norm(t *tensor.Tensor) *tensor.Tensor {
 	return r.keep(r.keep(r.keep(t.Square()).Sum()).Sqrt())
 }

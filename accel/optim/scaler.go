@@ -7,26 +7,26 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// GradScaler keeps small gradients from vanishing in 16-bit floats: the loss is
-// multiplied by a scale before Backward and the gradients are divided by it
-// before the update. The scale is found by trying, as by PyTorch's GradScaler
-// (Micikevicius et al., Mixed Precision Training, 2018): it starts at 2¹⁶; when
-// a gradient is infinite or NaN the step is skipped and the scale halved; after
-// 2000 steps in a row without that it is doubled.
+// GradScaler scales the loss so that small gradients do not underflow in float16: the loss is
+// multiplied by a scale before Backward, and the gradients are divided by it before the update.
+// It works like PyTorch's GradScaler (Micikevicius et al., Mixed Precision Training, 2018): the
+// scale starts at 2¹⁶; if a gradient is infinite or NaN, the step is skipped and the scale
+// halved; after 2000 steps in a row without that, it is doubled.
 //
 //	scaler := optim.NewGradScaler()
 //	…
 //	scaler.Scale(loss).Backward()
 //	scaler.Step(opt)
 //
-// The scale stays on the device, and so does the decision: nothing waits for it.
-// Value, Skipped, String and State do wait. It is for one goroutine.
+// The device holds the scale and decides whether to skip, so that the host need not wait.
+// LossScale, Skipped, String and State wait for the device. A GradScaler must not be used by
+// several goroutines at the same time.
 type GradScaler struct {
-	scale   *tensor.Tensor // scalars all
+	scale   *tensor.Tensor // all tensors are scalars
 	good    *tensor.Tensor // steps since the scale changed
 	skipped *tensor.Tensor
 	used    *tensor.Tensor // the scale of the newest step
-	made    *tensor.Tensor // 1 if that was made, 0 if it was skipped
+	made    *tensor.Tensor // 1 if that step was made, 0 if it was skipped
 }
 
 const (
@@ -34,10 +34,10 @@ const (
 	scalerGrowth  = 2
 	scalerBackoff = 0.5
 	scalerEvery   = 2000
-	scalerLimit   = 1 << 127 // beyond float32 every loss would be infinite
+	scalerLimit   = 1 << 127 // a larger scale would make every float32 loss infinite
 )
 
-// NewGradScaler makes a scaler with a scale of 2¹⁶.
+// NewGradScaler returns a scaler with a scale of 2¹⁶.
 func NewGradScaler() *GradScaler { return newScaler(GradScalerState{Scale: scalerStart}) }
 
 func newScaler(s GradScalerState) *GradScaler {
@@ -47,7 +47,7 @@ func newScaler(s GradScalerState) *GradScaler {
 	}
 }
 
-// Scale returns the loss times the scale.
+// Scale returns the loss multiplied by the scale.
 func (s *GradScaler) Scale(loss *tensor.Tensor) *tensor.Tensor {
 	if loss.DType() != tensor.Float64 {
 		return loss.Mul(s.scale)
@@ -57,9 +57,9 @@ func (s *GradScaler) Scale(loss *tensor.Tensor) *tensor.Tensor {
 	return loss.Mul(scale)
 }
 
-// Step divides the gradients by the scale and lets the optimiser step, clipping
-// included, unless one of them is infinite or NaN, and changes the scale by its
-// rule. It does not wait: see [Scaler.Last].
+// Step divides the gradients by the scale, lets the optimizer make a step, with gradient
+// clipping if set, unless a gradient is infinite or NaN, and updates the scale. It does not
+// wait for the device; see [GradScaler.LastStep].
 func (s *GradScaler) Step(o *Optimizer) {
 	tensor.NoGrad(func() {
 		var r record
@@ -71,16 +71,16 @@ func (s *GradScaler) Step(o *Optimizer) {
 		s.used.Assign(s.scale.Clone())
 		s.made.Assign(finite.Cast(tensor.Float32))
 		s.update(&r, finite)
-		o.step(g)
+		o.recordStep(g)
 		r.release() // before the list runs, so that nothing of it is kept
 	})
 	tensor.Flush()
 }
 
-// update is the rule by which the scale changes after a step.
+// update records the change of the scale after a step.
 func (s *GradScaler) update(r *record, finite *tensor.Tensor) {
 	good := r.keep(tensor.Where(finite, r.keep(s.good.AddScalar(1)), r.keep(tensor.Zeros())))
-	grows := r.keep(r.keep(good.AddScalar(1 - scalerEvery)).ReLU()) // 1 when it is time, else 0
+	grows := r.keep(r.keep(good.AddScalar(1 - scalerEvery)).ReLU()) // 1 if the scale grows, else 0
 	grown := r.keep(r.keep(r.times(s.scale, scalerGrowth).Minimum(r.keep(tensor.Full(scalerLimit)))).Maximum(s.scale))
 	next := r.keep(tensor.Where(grows, grown, s.scale))
 	s.scale.Assign(tensor.Where(finite, next, r.times(s.scale, scalerBackoff)))
@@ -88,48 +88,48 @@ func (s *GradScaler) update(r *record, finite *tensor.Tensor) {
 	s.skipped.Assign(tensor.Where(finite, s.skipped, r.keep(s.skipped.AddScalar(1))))
 }
 
-// LastStep returns the scale of the newest step and 1 if that was made, 0 if it was skipped,
-// as scalars to be read when it suits; the caller releases them.
+// LastStep returns, as scalars, the scale of the newest step and 1 if that step was made or 0
+// if it was skipped. It does not wait for the device. The caller releases the tensors.
 func (s *GradScaler) LastStep() (scale, made *tensor.Tensor) { return s.used.Clone(), s.made.Clone() }
 
-// LossScale returns the scale now.
+// LossScale returns the current scale.
 func (s *GradScaler) LossScale() float64 { return s.scale.Item() }
 
 // Skipped returns the number of steps that were skipped.
 func (s *GradScaler) Skipped() int { return int(s.skipped.Item()) }
 
-// String returns the scale and how often a step was skipped.
+// String returns the scale and the number of skipped steps.
 func (s *GradScaler) String() string {
 	return fmt.Sprintf("loss scale %g, %d steps skipped", s.LossScale(), s.Skipped())
 }
 
-// GradScalerState is what a [Scaler] remembers, for a file.
+// GradScalerState is the state of a [GradScaler], for saving it to a file.
 type GradScalerState struct {
 	Scale     float64
 	GoodSteps int // steps since the scale changed
 	Skipped   int
 }
 
-// State returns what the scaler remembers.
+// State returns the state of the scaler.
 func (s *GradScaler) State() GradScalerState {
 	return GradScalerState{s.LossScale(), int(s.good.Item()), s.Skipped()}
 }
 
-// SetState goes on from what another scaler remembered.
+// SetState sets the state of the scaler, and fails if it is not valid.
 func (s *GradScaler) SetState(state GradScalerState) error {
 	if !(state.Scale > 0) || state.Scale > math.MaxFloat32 || state.GoodSteps < 0 || state.GoodSteps >= scalerEvery || state.Skipped < 0 {
-		return fmt.Errorf("optim: %+v is no state of a scaler", state)
+		return fmt.Errorf("optim: GradScaler.SetState: %+v is not a valid state: the scale must be positive and finite, GoodSteps in [0, 2000), and Skipped at least 0", state)
 	}
 	*s = *newScaler(state)
 	return nil
 }
 
-// nonFinite returns 0 if all gradients are finite, and NaN if not.
+// nonFinite returns 0 if all gradients are finite, else NaN.
 func (o *Optimizer) nonFinite(r *record) *tensor.Tensor {
 	_, gradients := o.gradients(r)
 	total := r.keep(tensor.Zeros())
 	for _, g := range gradients {
-		// Products with 0 are 0, and NaN for what is no number.
+		// x·0 is 0, or NaN if x is NaN or infinite.
 		total = r.add(total, r.like(r.keep(r.times(g, 0).Sum()), total))
 	}
 	return total

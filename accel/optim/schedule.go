@@ -5,17 +5,17 @@ import (
 	"math"
 )
 
-// Schedule says what becomes of the learning rate as training goes on: at
-// each step the optimiser uses its own rate times Factor.
+// Schedule changes the learning rate during training: at each step the learning rate is that of
+// the optimizer times Factor.
 type Schedule interface {
-	// Factor is the factor at a step, counted from 0. Steps past the end of a
-	// schedule keep its last factor.
+	// Factor returns the factor at a step, counted from 0. After its end a schedule keeps its
+	// last factor.
 	Factor(step int) float64
-	// String names the schedule with its parameters.
+	// String describes the schedule with its parameters.
 	String() string
 }
 
-// Constant leaves the learning rate as it is.
+// Constant returns a schedule that keeps the learning rate.
 func Constant() Schedule { return constant{} }
 
 type constant struct{}
@@ -23,9 +23,9 @@ type constant struct{}
 func (constant) Factor(int) float64 { return 1 }
 func (constant) String() string     { return "constant" }
 
-// WarmupCosine raises the rate in a straight line from 1/warmup of it to the
-// whole during the first warmup steps (Goyal et al., 2017), and lowers it along
-// half a cosine to 0 at step total (Loshchilov and Hutter, SGDR, 2017):
+// WarmupCosine raises the learning rate linearly during the first warmup steps (Goyal et al.,
+// 2017), and then lowers it along half a cosine to 0 at step total (Loshchilov and Hutter,
+// SGDR, 2017):
 //
 //	factor = (step+1)/warmup                                  for step < warmup
 //	factor = (1 + cos(π·(step-warmup)/(total-warmup))) / 2    after that
@@ -49,7 +49,7 @@ func (s warmupCosine) String() string {
 	return fmt.Sprintf("warm-up %d, cosine to %d", s.warmup, s.total)
 }
 
-// StepLR multiplies the rate by factor after every so many steps.
+// StepLR multiplies the learning rate by factor after every given number of steps.
 func StepLR(every int, factor float64) Schedule { return stepDecay{max(every, 1), factor} }
 
 type stepDecay struct {
@@ -62,10 +62,10 @@ func (s stepDecay) String() string {
 	return fmt.Sprintf("× %g every %d steps", s.factor, s.every)
 }
 
-// OneCycleLR raises the rate from 1/25 of it to the whole during the first 30 %
-// of the steps and lowers it to 1/250 000 until the last, both along half a
-// cosine (Smith and Topin, Super-Convergence, 2018, with the constants of
-// PyTorch's OneCycleLR). Momentum stays as it is.
+// OneCycleLR raises the learning rate from 1/25 of its value to the full value during the first
+// 30 % of the steps, and lowers it to 1/250,000 until the last step, both along half a cosine
+// (Smith and Topin, Super-Convergence, 2018, with the constants of PyTorch's OneCycleLR). It
+// does not change the momentum.
 func OneCycleLR(total int) Schedule { return oneCycle{max(total, 1)} }
 
 type oneCycle struct{ total int }
@@ -83,25 +83,24 @@ func (s oneCycle) Factor(step int) float64 {
 
 func (s oneCycle) String() string { return fmt.Sprintf("one cycle of %d steps", s.total) }
 
-// ReduceLROnPlateauSchedule lowers the learning rate when validation stops getting better. It is
-// told of each validation by Observe; [ReduceLROnPlateau] makes it.
+// ReduceLROnPlateauSchedule lowers the learning rate when the validation loss stops falling.
+// [ReduceLROnPlateau] returns it. Pass each validation loss to Observe.
 type ReduceLROnPlateauSchedule struct {
 	patience int
 	factor   float64
 
 	now, best float64
-	bad       int // validations since the best
+	bad       int // validations since the best one
 }
 
-// ReduceLROnPlateau multiplies the rate by factor once the validation loss has
-// not fallen, by at least a ten-thousandth of itself, for more than patience
-// validations in a row; then it starts to count again. It is PyTorch's ReduceLROnPlateau
-// with its defaults.
+// ReduceLROnPlateau multiplies the learning rate by factor when the validation loss has not
+// fallen, by at least 0.01 % of its value, for more than patience validations in a row, and
+// then starts counting again. It is PyTorch's ReduceLROnPlateau with its defaults.
 func ReduceLROnPlateau(patience int, factor float64) *ReduceLROnPlateauSchedule {
 	return &ReduceLROnPlateauSchedule{patience: max(patience, 0), factor: factor, now: 1, best: math.Inf(1)}
 }
 
-// Observe tells of a validation loss. NaN is never better than another.
+// Observe records a validation loss. NaN is never an improvement.
 func (p *ReduceLROnPlateauSchedule) Observe(loss float64) {
 	const threshold = 1e-4
 	if loss < p.best*(1-threshold) {
@@ -114,10 +113,10 @@ func (p *ReduceLROnPlateauSchedule) Observe(loss float64) {
 	}
 }
 
-// Factor returns what the losses so far have made of the rate, at any step.
+// Factor returns the factor after the losses so far; it does not depend on the step.
 func (p *ReduceLROnPlateauSchedule) Factor(int) float64 { return p.now }
 
-// String names the schedule with its parameters.
+// String describes the schedule with its parameters.
 func (p *ReduceLROnPlateauSchedule) String() string {
 	return fmt.Sprintf("× %g after %d validations without a better loss", p.factor, p.patience)
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// State is what an optimiser remembers, under the names that the model's
-// parameters have in [nn.NamedParameters], so that it can be kept in a file.
+// State is the state of an optimizer, for saving it to a file. Names are those of the model's
+// parameters in [nn.NamedParameters].
 type State struct {
-	Steps   int            // of the optimiser
-	Updates map[string]int // of each parameter
-	// Tensors are the running means, such as "0.weight.first" and
-	// "0.weight.second", each of the shape of its parameter.
+	Steps   int            // of the optimizer
+	Updates map[string]int // number of updates of each parameter
+	// Tensors are the running means, such as "0.weight.first" and "0.weight.second", with the
+	// shape of their parameter.
 	Tensors map[string]*tensor.Tensor
 }
 
-// State returns a copy of what the optimiser remembers.
+// State returns a copy of the state of the optimizer.
 func (o *Optimizer) State() State {
-	o.settle()
+	o.readCounts()
 	s := State{Steps: o.steps, Updates: map[string]int{}, Tensors: map[string]*tensor.Tensor{}}
 	tensor.NoGrad(func() {
 		for _, p := range nn.State(o.model) {
@@ -40,9 +40,9 @@ func (o *Optimizer) State() State {
 	return s
 }
 
-// SetState goes on from what another optimiser of the same kind remembered of
-// the same model, bit for bit. It fails, and changes nothing, when a name or a
-// shape does not fit.
+// SetState sets the state of the optimizer, which then continues bit for bit like the one that
+// the state came from. It fails, and changes nothing, if a name or a shape does not match the
+// model.
 func (o *Optimizer) SetState(s State) error {
 	parameters := map[string]*tensor.Tensor{}
 	for _, p := range nn.State(o.model) {
@@ -52,7 +52,7 @@ func (o *Optimizer) SetState(s State) error {
 	for name, updates := range s.Updates {
 		p, ok := parameters[name]
 		if !ok {
-			return fmt.Errorf("optim: the state has %s, which is no parameter of the model", name)
+			return fmt.Errorf("optim: the state has %s, which is not a parameter of the model", name)
 		}
 		known := &state{steps: updates}
 		for suffix, to := range map[string]**tensor.Tensor{".first": &known.first, ".second": &known.second} {
@@ -61,7 +61,7 @@ func (o *Optimizer) SetState(s State) error {
 				continue
 			}
 			if !slices.Equal(t.Shape(), p.Shape()) {
-				return fmt.Errorf("optim: the state of %s has shape %v, the parameter %v", name, t.Shape(), p.Shape())
+				return fmt.Errorf("optim: the state of %s has shape %v, but the parameter has shape %v", name, t.Shape(), p.Shape())
 			}
 			*to = t
 			used++
@@ -69,7 +69,7 @@ func (o *Optimizer) SetState(s State) error {
 		states[p] = known
 	}
 	if used < len(s.Tensors) {
-		return fmt.Errorf("optim: of the %d tensors of the state %d belong to no parameter of the model", len(s.Tensors), len(s.Tensors)-used)
+		return fmt.Errorf("optim: the state has %d tensors, of which %d belong to no parameter of the model", len(s.Tensors), len(s.Tensors)-used)
 	}
 	tensor.NoGrad(func() {
 		for _, known := range states {

@@ -59,7 +59,7 @@ func TestRun(t *testing.T) {
 		if found == nil || first == nil || found[1] != fmt.Sprint(r) || found[2] != first[2] {
 			t.Errorf("rank %d prints\n%s\nbut rank 0\n%s", r, text, said[0])
 		}
-		if strings.Contains(text, "3 ranks; waiting for the gradients of others") != (r == 0) {
+		if strings.Contains(text, "3 ranks; waiting for the gradients of other ranks") != (r == 0) {
 			t.Errorf("rank %d prints\n%s", r, text)
 		}
 	}

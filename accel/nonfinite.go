@@ -10,9 +10,9 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// brokenExamples returns the examples of a batch whose input or targets are not finite, and
-// where the first of them is not, in words.
-func brokenExamples(set *data.Dataset, b data.Batch) (examples []int, where string, err error) {
+// nonFiniteExamples returns the indices of the examples of a batch whose input or targets are
+// not finite, and a description of the first such value.
+func nonFiniteExamples(set *data.Dataset, b data.Batch) (examples []int, where string, err error) {
 	defer nn.Catch(&err)
 	if finite(b.X) && finite(b.Y) {
 		return nil, "", nil
@@ -29,15 +29,15 @@ func brokenExamples(set *data.Dataset, b data.Batch) (examples []int, where stri
 				continue
 			}
 			if examples = append(examples, index); where == "" {
-				where = describeBroken(set, index, at, t == b.Y, numbers[row*size+at])
+				where = describeNonFinite(set, index, at, t == b.Y, numbers[row*size+at])
 			}
 		}
 	}
 	return examples, where + others(len(examples)), nil
 }
 
-// describeBroken says where an example is not finite.
-func describeBroken(set *data.Dataset, index, at int, target bool, v float64) string {
+// describeNonFinite says where an example is not finite.
+func describeNonFinite(set *data.Dataset, index, at int, target bool, v float64) string {
 	what, names := "number", set.Schema().Columns
 	if target {
 		what, names = "target", set.Schema().Targets
@@ -58,13 +58,13 @@ func describeBroken(set *data.Dataset, index, at int, target bool, v float64) st
 	return text
 }
 
-// brokenIn is [brokenExamples] of the examples themselves, without their transforms.
-func brokenIn(set *data.Dataset, indices []int) (examples []int, where string, err error) {
+// nonFiniteSource is [nonFiniteExamples] for the stored examples, before transforms.
+func nonFiniteSource(set *data.Dataset, indices []int) (examples []int, where string, err error) {
 	part, err := set.Subset(indices)
 	if err != nil {
 		return nil, "", err
 	}
-	defer func() { // of a file that cannot be read
+	defer func() { // a file that cannot be read panics
 		if p, ok := recover().(error); ok {
 			err = p
 		}
@@ -76,14 +76,14 @@ func brokenIn(set *data.Dataset, indices []int) (examples []int, where string, e
 				continue
 			}
 			if examples = append(examples, index); where == "" {
-				where = describeBroken(set, index, at, target == 1, float64(numbers[at]))
+				where = describeNonFinite(set, index, at, target == 1, float64(numbers[at]))
 			}
 		}
 	}
 	return examples, where + others(len(examples)), nil
 }
 
-// others says that more than one example is not finite.
+// others counts the further examples that are not finite.
 func others(n int) string {
 	switch {
 	case n < 2:
@@ -94,11 +94,12 @@ func others(n int) string {
 	return fmt.Sprintf("; %d more examples are not finite", n-1)
 }
 
-// firstBroken looks through a set for an example that is not finite; "" if there is none.
-func firstBroken(ctx context.Context, set *data.Dataset) (where string, err error) {
+// firstNonFinite returns a description of the first example of a data set that is not finite,
+// "" if there is none.
+func firstNonFinite(ctx context.Context, set *data.Dataset) (where string, err error) {
 	it := set.Batches(evaluationBatch, data.Context(ctx))
 	for it.Next() {
-		tensor.NoGrad(func() { _, where, err = brokenExamples(set, it.Batch()) })
+		tensor.NoGrad(func() { _, where, err = nonFiniteExamples(set, it.Batch()) })
 		if where != "" || err != nil {
 			return where, err
 		}

@@ -1,0 +1,46 @@
+package accel
+
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/nn"
+)
+
+// MissingParametersError reports that a model computes with parameters that nn.Parameters does
+// not find in it, so that no optimizer would update them: those of layers that a function
+// captures, for instance.
+type MissingParametersError struct {
+	Shapes [][]int // of the missing parameters
+	Found  int     // number of parameters that were found in the model
+}
+
+// Error lists the missing parameters and how to make them known.
+func (e *MissingParametersError) Error() string {
+	return fmt.Sprintf("accel: the model computes with %s that nn.Parameters does not find in it, of shape %s, and with %d that it finds: "+
+		"training would not update the missing ones. Keep layers in fields of the model, pass the layers that a function uses to nn.Lambda (nn.Lambda(f, layer, …)), or freeze them with nn.Freeze",
+		plural(len(e.Shapes), "parameter"), shapesText(e.Shapes), e.Found)
+}
+
+// shapesText lists the first few shapes.
+func shapesText(shapes [][]int) string {
+	const most = 3
+	text := fmt.Sprint(shapes[:min(most, len(shapes))])
+	text = text[1 : len(text)-1]
+	if len(shapes) > most {
+		text += " …"
+	}
+	return text
+}
+
+// checkParameters looks, after the first forward pass, for parameters that the optimizer does
+// not know.
+func (l *loop) checkParameters(prediction *Tensor) {
+	if l.parametersChecked {
+		return
+	}
+	l.parametersChecked = true
+	seen := nn.Parameters(l.model)
+	if shapes := prediction.OtherParameters(seen); len(shapes) > 0 {
+		l.missing = &MissingParametersError{Shapes: shapes, Found: len(seen)}
+	}
+}
