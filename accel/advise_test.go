@@ -19,7 +19,7 @@ func TestAdvise(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := weights(model)
-	// A transform of one's own cannot be on the device.
+	// A custom transform prevents the data set from being on the device.
 	own, err := train.Map(data.Lambda("nothing", func([]float32, []int, *rand.Rand) {}))
 	if err != nil {
 		t.Fatal(err)
@@ -43,19 +43,19 @@ func TestAdvise(t *testing.T) {
 			t.Errorf("%q was not tried", change)
 		}
 	}
-	if _, ok := seen["AMP()"]; ok { // which the CPU takes no notice of
+	if _, ok := seen["AMP()"]; ok { // AMP does nothing on the CPU
 		t.Error("AMP() was tried on a CPU")
 	}
 	if seen["train.OnDevice()"].Err == nil {
-		t.Error("a function of one's own was on the device")
+		t.Error("a data set with a custom transform was on the device")
 	}
-	if text := a.String(); !strings.Contains(text, "as it is") || !strings.Contains(text, a.Recommendation()) {
+	if text := a.String(); !strings.Contains(text, "unchanged") || !strings.Contains(text, a.Recommendation()) {
 		t.Error(text)
 	}
 }
 
-// TestAdviceIsMeasured has speeds of which only some are an advice.
-func TestAdviceIsMeasured(t *testing.T) {
+// TestRecommendation has trials of which only some deserve a recommendation.
+func TestRecommendation(t *testing.T) {
 	a := &accel.Advice{
 		Trials: []accel.Trial{
 			{Speeds: []float64{100, 104, 96}, PeakBytes: 1000},

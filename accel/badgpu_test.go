@@ -24,10 +24,10 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-// badGPUs are numbered: what is lost stays so.
+// badGPUs counts the faulty GPUs, since a device that was lost cannot be used again.
 var badGPUs atomic.Int64
 
-// badGPU adds a device of the first GPU of a machine and returns its name.
+// badGPU adds a device for the first GPU of a simulated machine and returns its name.
 func badGPU(machine func() (driver.Driver, error)) string {
 	name := fmt.Sprintf("simulated:bad %d", badGPUs.Add(1))
 	devices.Register(name, func() (ir.Device, error) {
@@ -40,7 +40,8 @@ func badGPU(machine func() (driver.Driver, error)) string {
 	return name
 }
 
-// A fault of the GPU is a *DeviceError of Fit, and not a panic.
+// TestDeviceError verifies that Fit returns a fault of the GPU as a *DeviceError and does not
+// panic.
 func TestDeviceError(t *testing.T) {
 	device := badGPU(func() (driver.Driver, error) {
 		d, err := fake.Open(fake.Options{})
@@ -60,8 +61,8 @@ func TestDeviceError(t *testing.T) {
 	}
 }
 
-// TestBadGPUs trains in a session on GPUs that fail in one way each: the cell says
-// why, the session goes on, and the training too from its last checkpoint.
+// TestBadGPUs trains in a session on GPUs that fail in different ways: the cell reports the
+// reason, the session continues, and the training resumes from its last checkpoint.
 func TestBadGPUs(t *testing.T) {
 	opened := func(o fake.Options, faults ...fake.Injection) func() (driver.Driver, error) {
 		return func() (driver.Driver, error) {
@@ -76,14 +77,14 @@ func TestBadGPUs(t *testing.T) {
 		}
 	}
 	const restart = "restart the session to use the GPU again"
-	later := 30 // calls that go well, so that there is a checkpoint before
+	later := 30 // calls that succeed, so that there is a checkpoint before the failure
 	for _, row := range []struct {
 		name    string
 		machine func() (driver.Driver, error)
 		want    []string
-		after   bool // something was trained before
-		lost    bool // for good
-		again   bool // the GPU goes on afterwards
+		after   bool // something was trained before the failure
+		lost    bool // the GPU is lost
+		again   bool // the GPU works again afterwards
 	}{
 		{name: "no device", machine: opened(fake.Options{Devices: -1}), want: []string{"no CUDA GPU"}},
 		{name: "old driver", machine: opened(fake.Options{Version: 11020}), want: []string{"no CUDA GPU", "only supports CUDA 11.2", "update the driver"}},
@@ -141,7 +142,7 @@ last = len(run.Epochs)`, epochs, device, path)
 			if lost := tensor.DeviceLost(); row.lost && lost == nil || !row.lost && lost != nil && strings.Contains(lost.Error(), device+":") {
 				t.Errorf("the GPU has failed for good: %v", lost)
 			}
-			// The variables are there, and the training goes on without the GPU.
+			// The variables still exist, and the training continues on the CPU.
 			result, err := execute("kept")
 			if err != nil || fmt.Sprint(result.Data["text/plain"]) != "42" {
 				t.Fatalf("a variable of before: %v, %v", result.Data["text/plain"], err)

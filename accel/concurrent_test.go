@@ -9,8 +9,8 @@ import (
 	"github.com/quernlab/quern/accel"
 )
 
-// TestEvaluateBesideFit evaluates and predicts with one model while another is
-// trained: what comes of the training is the same bit for bit.
+// TestEvaluateBesideFit evaluates and predicts with one model while another is trained; the
+// result of the training must not change by a bit.
 func TestEvaluateBesideFit(t *testing.T) {
 	train, test := digits(t)
 	other := mlp(8)

@@ -14,7 +14,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// TestFitOnCUDA trains on the processor and on a simulated GPU from one seed.
+// TestFitOnCUDA trains on the CPU and on a simulated GPU with the same seed.
 func TestFitOnCUDA(t *testing.T) {
 	train, test, err := data.Digits()
 	if err != nil {
@@ -34,19 +34,19 @@ func TestFitOnCUDA(t *testing.T) {
 	want, got := fit(), fit(On("simulated"))
 	for i, s := range want.Steps {
 		if g := got.Steps[i]; !(math.Abs(g.Loss-s.Loss) < 1e-3) {
-			t.Errorf("step %d: loss %.5f, on the processor %.5f", i+1, g.Loss, s.Loss)
+			t.Errorf("step %d: loss %.5f, on the CPU %.5f", i+1, g.Loss, s.Loss)
 		}
 	}
 	if math.Abs(got.Loss()-want.Loss()) > 1e-3 || got.Accuracy() != want.Accuracy() {
-		t.Errorf("%v, on the processor %v", got, want)
+		t.Errorf("%v, on the CPU %v", got, want)
 	}
 	if device := got.Card().Device; device != "simulated" || Device() != "cpu" {
 		t.Errorf("trained on %s, and %s is in use after it", device, Device())
 	}
 }
 
-// TestDivergedOnCUDA has a loss that is no number from the second step on, which the
-// host hears of later: within an epoch, and in its last step.
+// TestDivergedOnCUDA has a loss that is not finite from the second step on, which the host
+// learns of later: within an epoch, and in its last step.
 func TestDivergedOnCUDA(t *testing.T) {
 	train, _, err := data.Digits()
 	if err != nil {
@@ -81,9 +81,9 @@ func TestDevices(t *testing.T) {
 	}
 }
 
-// TestPrecisionsOnCUDA trains on simulated GPUs in each precision. AMP() is bfloat16
-// there. With 8-bit floats either kind of tensor cores comes to what the processor
-// does, the loss ends within a tenth of that of bfloat16, and an older GPU refuses.
+// TestPrecisionsOnCUDA trains on simulated GPUs in each precision. AMP() is bfloat16 there. FP8
+// gives the same result with both kinds of tensor cores and on the CPU; its final loss is
+// within a tenth of that of bfloat16, and an older GPU rejects it.
 func TestPrecisionsOnCUDA(t *testing.T) {
 	train, _, err := data.Digits()
 	if err != nil {
@@ -104,19 +104,19 @@ func TestPrecisionsOnCUDA(t *testing.T) {
 	run, err := fit(256, On("simulated"), AMP())
 	loss, want := last(run, err), last(fit(256, AMP(BF16)))
 	if !(math.Abs(loss-want) < 0.01*want) {
-		t.Errorf("the loss of AMP() is %v, that of bfloat16 on the processor %v", loss, want)
+		t.Errorf("the loss of AMP() is %v, that of bfloat16 on the CPU %v", loss, want)
 	}
 	if s := run.Summary(); !strings.Contains(s, "AMP: matrix multiplications rounded to bfloat16") || strings.Contains(s, "CPU") {
 		t.Errorf("AMP() on a GPU says\n%s", s)
 	}
-	half, want := last(fit(256, On("simulated"), AMP(FP16))), last(fit(256, AMP(FP16)))
-	if !(math.Abs(half-want) < 0.01*want) {
-		t.Errorf("the loss of float16 is %v, on the processor %v", half, want)
+	fp16, want := last(fit(256, On("simulated"), AMP(FP16))), last(fit(256, AMP(FP16)))
+	if !(math.Abs(fp16-want) < 0.01*want) {
+		t.Errorf("the loss of float16 is %v, on the CPU %v", fp16, want)
 	}
 
-	eight := last(fit(256, AMP(FP8)))
-	if got := last(fit(256, On("simulated:9.0"), AMP(FP8))); !(math.Abs(got-eight) < 0.01*eight) {
-		t.Errorf("the loss of 8-bit floats is %v, on the processor %v", got, eight)
+	fp8 := last(fit(256, AMP(FP8)))
+	if got := last(fit(256, On("simulated:9.0"), AMP(FP8))); !(math.Abs(got-fp8) < 0.01*fp8) {
+		t.Errorf("the loss of 8-bit floats is %v, on the CPU %v", got, fp8)
 	}
 	all := train.Len()
 	want, got := last(fit(all, AMP(BF16))), last(fit(all, On("simulated:8.9"), AMP(FP8)))

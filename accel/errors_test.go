@@ -130,20 +130,20 @@ func TestShapeErrorsNameTheLayer(t *testing.T) {
 			}
 		})
 	}
-	// Too few outputs: a label points past the logits.
+	// Too few outputs: a label is out of range.
 	few := nn.Sequential(nn.Flatten(), nn.Dense(7))
 	var index *tensor.IndexError
 	if err := second(accel.Fit(t.Context(), few, train, accel.Quiet())); !errors.As(err, &index) {
 		t.Errorf("want an IndexError, got %v", err)
 	}
-	// The engine is well after all that.
+	// The runtime still works after these errors.
 	if err := second(accel.Fit(t.Context(), mlp(4), train, accel.Steps(2), accel.Quiet())); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestPanicsOfTheModelPass lets a bug in Forward reach the caller, after what
-// Fit has started is ended.
+// TestPanicsOfTheModelPass verifies that a panic in Forward reaches the caller, after Fit has
+// stopped what it started.
 func TestPanicsOfTheModelPass(t *testing.T) {
 	train, _ := digits(t)
 	shown := capture(t)
@@ -179,8 +179,8 @@ func TestOneFitAtATime(t *testing.T) {
 	}
 }
 
-// TestModelOfAStruct trains what a user would write: a struct with private
-// fields, and a teacher that is asked meanwhile.
+// TestModelOfAStruct trains a struct with unexported fields, with a second model that is
+// evaluated during the training.
 func TestModelOfAStruct(t *testing.T) {
 	train, test := digits(t)
 	accel.Seed(1)

@@ -28,7 +28,7 @@ func Example() {
 	// Output: more than nine in ten right: true
 }
 
-// A loop of one's own, a level below Fit.
+// A training loop of your own, without Fit.
 func Example_loop() {
 	train, test, err := data.Digits()
 	if err != nil {
@@ -69,10 +69,10 @@ func ExampleFit_shape() {
 	// Output: CrossEntropy: [64 1 8 10] and [64]: logits must be [N C] and labels [N]
 }
 
-// slowest is an observer that remembers the slowest epoch, and ends the training when the
-// loss is low enough.
+// slowest is an observer that records the slowest epoch, and ends the training when the loss is
+// low enough.
 type slowest struct {
-	accel.NopObserver // for the methods that it does not need
+	accel.NopObserver // for the methods that it does not define
 	enough            float64
 	epoch             int
 	seconds           float64
@@ -92,7 +92,7 @@ func (s *slowest) End(t *accel.Training, err error) {
 	fmt.Printf("ended early: %v, error: %v\n", len(t.Run.Steps) < t.TotalSteps, err)
 }
 
-// An observer follows a training and may end it.
+// An observer follows a training and can end it.
 func ExampleObserve() {
 	train, _, err := data.Digits()
 	if err != nil {

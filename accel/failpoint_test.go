@@ -18,7 +18,7 @@ import (
 	"github.com/quernlab/quern/internal/failpoint/failpointtest"
 )
 
-// fitSmall trains a small model, always the same one.
+// fitSmall trains a small model, the same one each time.
 func fitSmall(options ...Option) (*Run, error) {
 	train, _, err := data.Digits()
 	if err != nil {
@@ -29,18 +29,18 @@ func fitSmall(options ...Option) (*Run, error) {
 	return Fit(context.Background(), model, train.First(64), append([]Option{BatchSize(32), SGD(0.1, 0), Quiet()}, options...)...)
 }
 
-// A checkpoint is of the epoch before or of this one: training that goes on from it
-// comes to the same losses as training without a failure.
+// A checkpoint belongs to the previous epoch or to this one: a training that continues from it
+// has the same losses as one without a failure.
 func TestFailpointsOfCheckpoints(t *testing.T)     { checkpoints(t, "checkpoint") }
 func TestFailpointsOfCheckpointFiles(t *testing.T) { checkpoints(t, "file") }
 
 func checkpoints(t *testing.T, owner string) {
-	whole, err := fitSmall(Epochs(3))
+	uninterrupted, err := fitSmall(Epochs(3))
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := func(folder string) string { return filepath.Join(folder, "training.safetensors") }
-	leave := func(folder, name string) error { // of a killed process
+	leave := func(folder, name string) error { // as a killed process does
 		return os.WriteFile(filepath.Join(folder, name), nil, 0o600)
 	}
 	failpointtest.Run(t, owner, failpointtest.Scenario{
@@ -69,7 +69,7 @@ func checkpoints(t *testing.T, owner string) {
 				}
 				return all
 			}
-			if got, want := losses(run), losses(whole); !slices.Equal(got, want) {
+			if got, want := losses(run), losses(uninterrupted); !slices.Equal(got, want) {
 				t.Errorf("resumed, the losses are %v, want %v", got, want)
 			}
 			if left := failpointtest.Left(t, folder, ".save-*"); len(left) > 0 {
@@ -79,8 +79,8 @@ func checkpoints(t *testing.T, owner string) {
 	})
 }
 
-// What is kept of a run has whole lines, but for the last one of a killed process, and
-// training goes on when nothing more can be written.
+// Recorded files consist of complete lines, except for the last line of a killed process, and
+// the training continues when writing fails.
 func TestFailpointsOfTrack(t *testing.T) {
 	failpointtest.Run(t, "track", failpointtest.Scenario{
 		Attempt: func(folder string) error {
@@ -107,7 +107,7 @@ func TestFailpointsOfTrack(t *testing.T) {
 					}
 				}
 			}
-			// Another run is kept, and all can be read.
+			// Another run is recorded, and all runs can be read.
 			if _, err := fitSmall(Epochs(1), Track(filepath.Join(folder, "runs"))); err != nil {
 				t.Fatal(err)
 			}
@@ -127,8 +127,8 @@ func TestFailpointsOfTrack(t *testing.T) {
 	})
 }
 
-// An event file has whole records, but for the last one of a killed process, and training
-// goes on when nothing more can be written.
+// An event file consists of complete records, except for the last one of a killed process, and
+// the training continues when writing fails.
 func TestFailpointsOfTensorBoard(t *testing.T) {
 	failpointtest.Run(t, "events", failpointtest.Scenario{
 		Attempt: func(folder string) error {
@@ -150,7 +150,7 @@ func TestFailpointsOfTensorBoard(t *testing.T) {
 					if n+16 > len(b) {
 						break
 					}
-					if whole := record(b[12 : 12+n]); string(whole) != string(b[:16+n]) {
+					if uninterrupted := record(b[12 : 12+n]); string(uninterrupted) != string(b[:16+n]) {
 						t.Fatalf("a record of %s has other checksums", name)
 					}
 					b = b[16+n:]

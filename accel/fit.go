@@ -57,11 +57,11 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 		return run, err
 	}
 	defer func() { err = errors.Join(err, back()) }()
-	whole, err := o.beginRecompute(ctx, model, train)
+	endRecompute, err := o.beginRecompute(ctx, model, train)
 	if err != nil {
 		return run, err
 	}
-	defer whole()
+	defer endRecompute()
 	if prof.ToolAttached() {
 		if stop, err := prof.NVTX(); err == nil { // NVTX ranges were not enabled by the program itself
 			defer stop()

@@ -31,7 +31,7 @@ func mlp(hidden int) *nn.SequentialLayer {
 	return nn.Sequential(nn.Flatten(), nn.Dense(hidden), nn.ReLU(), nn.Dense(10))
 }
 
-// weights returns all parameters of a model, bit by bit.
+// weights returns the bits of all parameters of a model.
 func weights(model any) []uint32 {
 	var bits []uint32
 	for _, p := range nn.Parameters(model) {
@@ -42,7 +42,7 @@ func weights(model any) []uint32 {
 	return bits
 }
 
-// must fails the test if Fit does.
+// must fails the test if Fit failed.
 func must(t *testing.T, run *accel.Run, err error) *accel.Run {
 	t.Helper()
 	if err != nil {
@@ -80,8 +80,8 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// TestSeed demands equal bits from equal seeds, for any number of workers, with
-// everything random in use.
+// TestSeed requires identical bits from equal seeds for any number of workers, with every
+// source of randomness in use.
 func TestSeed(t *testing.T) {
 	train, _ := digits(t)
 	train = train.First(200)
@@ -103,8 +103,8 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// TestAccumulate compares groups of small batches with large ones. 70 examples
-// in batches of 24 leave a last one of 22, and of 8 a group of 8, 8 and 6.
+// TestAccumulate compares accumulated small batches with large ones. 70 examples in batches of
+// 24 leave a last batch of 22; in batches of 8 they leave a group of 8, 8 and 6.
 func TestAccumulate(t *testing.T) {
 	train, _ := digits(t)
 	train = train.First(70)
@@ -136,7 +136,7 @@ func TestAccumulate(t *testing.T) {
 	}
 }
 
-// TestCancel ends the context in the midst of the seventh step.
+// TestCancel cancels the context in the middle of the seventh step.
 func TestCancel(t *testing.T) {
 	train, test := digits(t)
 	before := goroutines()
@@ -160,7 +160,7 @@ func TestCancel(t *testing.T) {
 		t.Errorf("summary %q", run.Summary())
 	}
 	if last := (*shown)[len(*shown)-1]; last.Data["image/png"] == nil {
-		t.Errorf("the last picture is not whole: %v", last.Data["text/plain"])
+		t.Errorf("the last figure is not whole: %v", last.Data["text/plain"])
 	}
 	waitForGoroutines(t, before)
 	if _, err := accel.Evaluate(ctx, model, test); !errors.Is(err, context.Canceled) {
@@ -169,20 +169,20 @@ func TestCancel(t *testing.T) {
 	if _, err := accel.Predict(ctx, model, tensor.Zeros(1, 1, 8, 8)); !errors.Is(err, context.Canceled) {
 		t.Errorf("Predict: %v", err)
 	}
-	// The same model can be trained on.
+	// The same model can be trained again.
 	if _, err := accel.Fit(t.Context(), model, train, accel.Steps(1), accel.Quiet()); err != nil {
 		t.Error(err)
 	}
 }
 
-// goroutines returns how many there are once the engine has started its own, which
+// goroutines returns the number of goroutines after the runtime has started its own, which
 // stay.
 func goroutines() int {
 	tensor.Zeros(1).AddScalar(1).Item()
 	return runtime.NumGoroutine()
 }
 
-// waitForGoroutines waits until those that the test started have ended.
+// waitForGoroutines waits until the goroutines of the test have ended.
 func waitForGoroutines(t *testing.T, before int) {
 	t.Helper()
 	deadline := time.Now().Add(10 * time.Second)
@@ -194,8 +194,7 @@ func waitForGoroutines(t *testing.T, before int) {
 	}
 }
 
-// TestEarlyStop trains ten examples by heart, so that the validation loss
-// rises soon.
+// TestEarlyStop overfits ten examples, so that the validation loss rises soon.
 func TestEarlyStop(t *testing.T) {
 	train, test := digits(t)
 	accel.Seed(3)
@@ -250,7 +249,7 @@ func TestStepsAndSchedule(t *testing.T) {
 	}
 }
 
-// line is 200 points of the plane y = 2a - b + 0.5.
+// line returns 200 points of the plane y = 2a - b + 0.5.
 func line(t *testing.T) *data.Dataset {
 	t.Helper()
 	var x, y [][]float32
@@ -293,7 +292,7 @@ func TestRegression(t *testing.T) {
 }
 
 func TestResult(t *testing.T) {
-	// The model repeats its input, so each example says its own answer.
+	// The model returns its input, so each example contains its own prediction.
 	set, err := data.FromSlices([][]float32{{9, 0, 0}, {0, 9, 0}, {0, 9, 0}, {0, 0, 9}}, []int{0, 1, 2, 2})
 	if err != nil {
 		t.Fatal(err)
@@ -305,7 +304,7 @@ func TestResult(t *testing.T) {
 	if got := fmt.Sprint(result.ConfusionMatrix()); got != "[[1 0 0] [0 1 0] [0 1 1]]" || result.Accuracy() != 0.75 {
 		t.Errorf("counts %v, accuracy %v", got, result.Accuracy())
 	}
-	// -ln softmax: three are right by a margin of 9, one is wrong by 9.
+	// -ln softmax: three are correct by a margin of 9, one is wrong by 9.
 	if right := math.Log(1 + 2*math.Exp(-9)); !(math.Abs(result.Loss()-(right+9.0/4)) <= 1e-5) {
 		t.Errorf("loss %v", result.Loss())
 	}
@@ -332,7 +331,7 @@ func TestMinimize(t *testing.T) {
 	}
 }
 
-// close32 reports whether numbers differ by no more than the order of additions.
+// close32 reports whether values differ by no more than the rounding of additions.
 func close32(a, b []float32) bool {
 	return slices.EqualFunc(a, b, func(x, y float32) bool { return math.Abs(float64(x-y)) <= 1e-5 })
 }

@@ -9,13 +9,13 @@ func TestGPUOfARank(t *testing.T) {
 		want       string
 	}{
 		{0, 4, "cuda", "cpu", "cuda:0"}, {3, 4, "cuda", "cpu", "cuda:3"}, {3, 4, "", "cuda:0", "cuda:3"},
-		{5, 4, "cuda", "cpu", "cuda:1"},   // more ranks than GPUs, which NCCL refuses
-		{3, 1, "", "cuda:0", "cuda:0"},    // the launcher shows each one
-		{3, 4, "", "cuda:2", ""},          // chosen by hand
-		{3, 4, "cuda:1", "cpu", "cuda:1"}, // likewise
-		{3, 4, "cpu", "cuda:0", "cpu"},    // and this
-		{3, 4, "", "cpu", ""},             // no GPU is asked for
-		{3, 0, "cuda", "cpu", "cuda"},     // there is none, as Use says
+		{5, 4, "cuda", "cpu", "cuda:1"},   // more ranks than GPUs, which NCCL rejects
+		{3, 1, "", "cuda:0", "cuda:0"},    // the launcher shows each rank one GPU
+		{3, 4, "", "cuda:2", ""},          // selected by the user
+		{3, 4, "cuda:1", "cpu", "cuda:1"}, // selected by the user
+		{3, 4, "cpu", "cuda:0", "cpu"},    // selected by the user
+		{3, 4, "", "cpu", ""},             // no GPU is requested
+		{3, 0, "cuda", "cpu", "cuda"},     // there is no GPU; tensor.Use reports it
 		{3, 4, "simulated", "cpu", "simulated"},
 	} {
 		if got := gpuOf(c.rank, c.gpus, c.on, c.inUse); got != c.want {

@@ -25,7 +25,7 @@ func TestBetter(t *testing.T) {
 	}
 }
 
-// TestProgressLine offers a run to a screen whose line is due.
+// TestProgressLine calls offer when the progress line is due and when it is not.
 func TestProgressLine(t *testing.T) {
 	var shown []string
 	previous := display.SetSink(display.SinkFunc(func(m display.Message) {

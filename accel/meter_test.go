@@ -11,7 +11,7 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// watched notes, each time that it is called, how far a meter is.
+// watched records the position of a progress bar each time that the model is called.
 type watched struct {
 	nn.Module
 	meter *display.Meter
@@ -23,7 +23,7 @@ func (w *watched) Forward(x *nn.Tensor) *nn.Tensor {
 	return w.Module.Forward(x)
 }
 
-// What may take longer than a second measures itself.
+// Operations that may take longer than a second display a progress bar.
 func TestLongCallsAreMeasured(t *testing.T) {
 	train, _, err := data.Digits() // 1437 examples: three batches of an evaluation
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestBeta compares mean and variance with those of the distribution: 1/2 and
-// 1/(4·(2a+1)).
+// TestBeta compares mean and variance with those of the distribution: 1/2 and 1/(4·(2a+1)).
 func TestBeta(t *testing.T) {
 	for _, a := range []float64{0.01, 0.2, 1, 4} {
 		g := tensor.NewGenerator(9)

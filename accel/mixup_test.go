@@ -10,8 +10,8 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// TestMixup looks at what the model and the loss are given, and trains with any
-// number of workers to the same weights.
+// TestMixup checks the inputs of the model and of the loss, and requires the same weights for
+// any number of workers.
 func TestMixup(t *testing.T) {
 	train, test := digits(t)
 	var seen [][]float32
@@ -24,8 +24,8 @@ func TestMixup(t *testing.T) {
 		t.Fatal(err)
 	}
 	accel.Seed(2)
-	// The prediction is λ·x + (1-λ)·x', and with x = y the loss of it is
-	// λ·(1-λ)·(y-y')² for each.
+	// The prediction is λ·x + (1-λ)·x'. With x = y its loss is λ·(1-λ)·(y-y')² for each
+	// example.
 	run, err := accel.Fit(t.Context(), nn.Sequential(watch, nn.Residual(nn.Dense(1), nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return x.MulScalar(0) }))), set,
 		accel.Steps(12), accel.BatchSize(2), accel.Mixup(1), accel.Quiet())
 	must(t, run, err)
@@ -56,7 +56,7 @@ func TestMixup(t *testing.T) {
 	}
 	want, accuracy := fit(1)
 	if got, _ := fit(4); !slices.Equal(got, want) {
-		t.Error("four workers give other weights than one")
+		t.Error("four workers lead to other weights than one")
 	}
 	if !(accuracy > 0.85) {
 		t.Errorf("accuracy %v", accuracy)

@@ -21,15 +21,15 @@ func nonFiniteExamples(set *data.Dataset, b data.Batch) (examples []int, where s
 		if !t.DType().IsFloat() {
 			continue
 		}
-		numbers := t.Float64s()
-		size := len(numbers) / max(len(b.Index), 1)
+		values := t.Float64s()
+		size := len(values) / max(len(b.Index), 1)
 		for row, index := range b.Index {
-			at := slices.IndexFunc(numbers[row*size:(row+1)*size], notANumber)
+			at := slices.IndexFunc(values[row*size:(row+1)*size], notANumber)
 			if at < 0 || slices.Contains(examples, index) {
 				continue
 			}
 			if examples = append(examples, index); where == "" {
-				where = describeNonFinite(set, index, at, t == b.Y, numbers[row*size+at])
+				where = describeNonFinite(set, index, at, t == b.Y, values[row*size+at])
 			}
 		}
 	}
@@ -70,13 +70,13 @@ func nonFiniteSource(set *data.Dataset, indices []int) (examples []int, where st
 		}
 	}()
 	for i, index := range indices {
-		for target, numbers := range [][]float32{part.Example(i), part.Target(i)} {
-			at := slices.IndexFunc(numbers, func(x float32) bool { return notANumber(float64(x)) })
+		for target, values := range [][]float32{part.Example(i), part.Target(i)} {
+			at := slices.IndexFunc(values, func(x float32) bool { return notANumber(float64(x)) })
 			if at < 0 || slices.Contains(examples, index) {
 				continue
 			}
 			if examples = append(examples, index); where == "" {
-				where = describeNonFinite(set, index, at, target == 1, float64(numbers[at]))
+				where = describeNonFinite(set, index, at, target == 1, float64(values[at]))
 			}
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// TestWatchedChild is the program that TestNVTX has a tool watch.
+// TestWatchedChild is the program that TestNVTX runs under a profiler.
 func TestWatchedChild(t *testing.T) {
 	device := os.Getenv("QUERN_TEST_WATCHED")
 	if device == "" {
@@ -36,7 +36,7 @@ func TestWatchedChild(t *testing.T) {
 		}
 	}
 	fit(1)
-	// A profile is taken as without a tool.
+	// A profile of our own works as without a profiler.
 	r, err := prof.Run(t.Context(), func() error {
 		defer prof.Span("of the profile")()
 		_, err := accel.Predict(t.Context(), model, tensor.Ones(4, 1, 8, 8))
@@ -50,15 +50,15 @@ func TestWatchedChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := prof.NVTX(); !errors.Is(err, prof.ErrBusy) {
-		t.Errorf("ranges told twice: %v", err)
+		t.Errorf("ranges reported twice: %v", err)
 	}
 	prof.Span("my own")()
 	stop()
 	prof.Span("after")()
 }
 
-// A profiler that watches a training receives its steps, and in them the phases, layers
-// and ops, as the model calls them.
+// A profiler that is attached to a training receives a range for each step, with ranges for
+// phases, layers and ops in them, in the order in which the model calls them.
 func TestNVTX(t *testing.T) {
 	cc := testenv.Command(t, "cc")
 	tool := filepath.Join(t.TempDir(), "tool.so")
@@ -76,9 +76,9 @@ func TestNVTX(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Each range as the path of those around it.
+		// Each range is written as a path with the ranges around it.
 		var paths []string
-		var open []string // of the ranges that go on, the outermost first
+		var open []string // the open ranges, the outermost first
 		ids := []string{}
 		for line := range strings.Lines(string(text)) {
 			word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -111,7 +111,7 @@ func TestNVTX(t *testing.T) {
 	}
 }
 
-// Without a tool there are no ranges, and it costs nothing to say so.
+// Without a profiler there are no ranges, and the calls cost nothing.
 func TestNVTXWithoutATool(t *testing.T) {
 	if os.Getenv("NVTX_INJECTION64_PATH") != "" {
 		testenv.Missing(t, "a tool watches the tests")

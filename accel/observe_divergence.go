@@ -52,8 +52,8 @@ type divergence struct {
 
 // attempt is the input of a step, for finding out why it failed.
 type attempt struct {
-	batch       data.Batch // state of the random numbers before the step
-	seed, drawn uint64     // of the random numbers, before it
+	batch       data.Batch
+	seed, drawn uint64 // state of the random numbers before the step
 }
 
 // nextStep begins a step.

@@ -13,8 +13,8 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestDiverged wants the step, what was the first to be no number, and the weights
-// of before the step.
+// TestDiverged requires the step, the first tensor that was not finite, and the weights from
+// before the step.
 func TestDiverged(t *testing.T) {
 	train, test := digits(t)
 	poisoned := func() *data.Dataset {

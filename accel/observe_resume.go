@@ -188,9 +188,9 @@ func (r *resumption) save() error {
 	return nil
 }
 
-func row(numbers ...float64) []exact {
-	r := make([]exact, len(numbers))
-	for i, v := range numbers {
+func row(values ...float64) []exact {
+	r := make([]exact, len(values))
+	for i, v := range values {
 		r[i] = exact(v)
 	}
 	return r

@@ -18,7 +18,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// fragile does something when its Forward is called for the nth time.
+// fragile runs a function in the nth call of Forward.
 type fragile struct {
 	Layers nn.Module
 	calls  int
@@ -37,7 +37,7 @@ func newFragile(at int, event func()) *fragile {
 	return &fragile{at: at, event: event, Layers: nn.Sequential(nn.Flatten(), nn.Dense(12), nn.BatchNorm(), nn.ReLU(), nn.Dropout(0.3), nn.Dense(10))}
 }
 
-// history returns what must be equal of two runs.
+// history returns what two runs must have in common.
 func history(r *accel.Run) string {
 	var b strings.Builder
 	for _, s := range r.Steps {
@@ -50,9 +50,9 @@ func history(r *accel.Run) string {
 	return b.String()
 }
 
-// TestResume ends a training with everything random in use at some call of
-// Forward, by its context or as if the process were killed, and goes on with
-// another model after another seed.
+// TestResume ends a training, with every source of randomness in use, at some call of Forward,
+// by its context or as if the process were killed, and continues with another model object
+// after another seed.
 func TestResume(t *testing.T) {
 	train, test := digits(t)
 	train, test = train.First(150), test.First(40)
@@ -73,8 +73,8 @@ func TestResume(t *testing.T) {
 			options := append([]accel.Option{accel.Epochs(4), accel.BatchSize(32), accel.Quiet()}, tt.options...)
 			accel.Seed(5)
 			model := newFragile(0, nil)
-			whole, err := accel.Fit(t.Context(), model, train, options...)
-			want := history(must(t, whole, err))
+			uninterrupted, err := accel.Fit(t.Context(), model, train, options...)
+			want := history(must(t, uninterrupted, err))
 			for i, at := range []int{1, 5, 6, 8, 12} {
 				for _, kill := range []bool{i%2 == 0, i < 2} {
 					path := filepath.Join(t.TempDir(), "run.safetensors")
@@ -100,7 +100,7 @@ func TestResume(t *testing.T) {
 					if !slices.Equal(weights(again), weights(model)) {
 						t.Fatalf("ended at call %d, kill %v: other weights", at, kill)
 					}
-					// What is finished stays as it is.
+					// A finished training is not changed.
 					accel.Seed(98)
 					third := newFragile(0, nil)
 					run, err = accel.Fit(t.Context(), third, train, options...)
@@ -113,8 +113,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// interrupted trains a model until a call of Forward, at which the context ends
-// or a panic does, as a kill would.
+// interrupted trains a model until a call of Forward, where the context ends or a panic
+// simulates a kill.
 func interrupted(t *testing.T, at int, kill bool, fit func(ctx context.Context, m nn.Module) error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -166,7 +166,7 @@ func TestResumeRefuses(t *testing.T) {
 	}{
 		"model":     {fit(mlp(5)), "shape"},
 		"batch":     {fit(mlp(4), accel.BatchSize(16)), "the batch size in the file is 64, but here it is 16"},
-		"optimiser": {fit(mlp(4), accel.SGD(0.1, 0)), "the optimizer in the file is AdamW, but here it is SGD"},
+		"optimizer": {fit(mlp(4), accel.SGD(0.1, 0)), "the optimizer in the file is AdamW, but here it is SGD"},
 	} {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) || !strings.Contains(tt.err.Error(), path) {
 			t.Errorf("%s: want %q, got %v", name, tt.want, tt.err)
@@ -194,7 +194,7 @@ func TestResumeRefuses(t *testing.T) {
 	}
 }
 
-// mlpWithWeights returns a model that has seen an input.
+// mlpWithWeights returns a model that has its parameters.
 func mlpWithWeights(t *testing.T) nn.Module {
 	m := mlp(4)
 	train, _ := digits(t)
@@ -204,8 +204,7 @@ func mlpWithWeights(t *testing.T) nn.Module {
 	return m
 }
 
-// TestKill ends a process in the midst of a training, from outside, and goes on
-// with what it has left.
+// TestKill kills a process during a training, and continues from the file that it left.
 func TestKill(t *testing.T) {
 	path := os.Getenv("ACCEL_TEST_KILL")
 	train, _ := digits(t)
@@ -216,7 +215,7 @@ func TestKill(t *testing.T) {
 		run, err := accel.Fit(t.Context(), model, train, append(options, accel.BatchSize(32), accel.AdamW(0.01), accel.Quiet())...)
 		return run, model, err
 	}
-	if path != "" { // the process to be killed: it trains as long as it lives
+	if path != "" { // the process to be killed: it trains until then
 		if _, _, err := fit(accel.Epochs(1<<20), accel.Resume(path), accel.SaveEvery(3)); err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +229,7 @@ func TestKill(t *testing.T) {
 	}
 	var tensors map[string]*nn.Tensor
 	deadline := time.Now().Add(30 * time.Second)
-	for tensors == nil { // until the first file is there, whole
+	for tensors == nil { // until the first file is complete
 		if time.Now().After(deadline) {
 			t.Fatal("the process has written nothing")
 		}
@@ -246,15 +245,15 @@ func TestKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = child.Wait() // it was killed
-	// What it has left is whole. How far it came is left to chance, so the
-	// uninterrupted run makes as many steps and ten more.
+	// The file is complete. How far the training came is random, so the uninterrupted run makes
+	// as many steps and ten more.
 	probe, _, err := fit(accel.Steps(1), accel.Resume(path))
 	steps := len(must(t, probe, err).Steps) + 10
 	resumed, got, err := fit(accel.Steps(steps), accel.Resume(path))
 	must(t, resumed, err)
-	whole, want, err := fit(accel.Steps(steps))
-	must(t, whole, err)
-	if history(resumed) != history(whole) || !slices.Equal(weights(got), weights(want)) {
-		t.Errorf("after a kill\nwant %s\ngot  %s", history(whole), history(resumed))
+	uninterrupted, want, err := fit(accel.Steps(steps))
+	must(t, uninterrupted, err)
+	if history(resumed) != history(uninterrupted) || !slices.Equal(weights(got), weights(want)) {
+		t.Errorf("after a kill\nwant %s\ngot  %s", history(uninterrupted), history(resumed))
 	}
 }

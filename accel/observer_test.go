@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// events notes the events of a training, and returns what do gives.
+// events records the events of a training, and returns the result of do.
 type events struct {
 	name string
 	log  *[]string
@@ -67,9 +67,9 @@ func TestObserve(t *testing.T) {
 		err     error
 		steps   int
 	}{
-		{"whole", nil, nil, "begin 0 of 4, step 1, step 2, check 2, epoch 2, step 3, step 4, check 4, epoch 4, end <nil>", nil, 4},
+		{"complete", nil, nil, "begin 0 of 4, step 1, step 2, check 2, epoch 2, step 3, step 4, check 4, epoch 4, end <nil>", nil, 4},
 		{"stop at the beginning", at("begin 0 of 4", accel.ErrStop), nil, "begin 0 of 4, end <nil>", nil, 0},
-		// The loss of the first step is read when the second has been computed.
+		// The loss of the first step is read after the second has been computed.
 		{"stop after a step", at("step 1", accel.ErrStop), nil, "begin 0 of 4, step 1, step 2, epoch 2, end <nil>", nil, 2},
 		{"stop at a check", at("check 2", fmt.Errorf("enough: %w", accel.ErrStop)), nil, "begin 0 of 4, step 1, step 2, check 2, epoch 2, end <nil>", nil, 2},
 		{"stop after an epoch", at("epoch 2", accel.ErrStop), nil, "begin 0 of 4, step 1, step 2, check 2, epoch 2, end <nil>", nil, 2},
@@ -99,8 +99,8 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// TestObserversEnd wants the ends of all observers that have begun, in reverse order, also
-// after a panic, with the weights that Fit leaves the model with.
+// TestObserversEnd requires End for all observers that have begun, in reverse order, also after
+// a panic, with the weights that Fit leaves the model with.
 func TestObserversEnd(t *testing.T) {
 	train, test := digits(t)
 	train = train.First(120)
@@ -142,7 +142,7 @@ func TestObserversEnd(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, row.want)
 		}
 	}
-	// At the end the model has the best weights, and is evaluated as it was trained.
+	// At the end the model has the best weights; it is evaluated with the loss of its training.
 	model := mlp(4)
 	accel.Seed(3)
 	last := &lastLoss{evaluate: func() float64 {
@@ -161,7 +161,7 @@ func TestObserversEnd(t *testing.T) {
 	}
 }
 
-// lastLoss evaluates at the end.
+// lastLoss evaluates the model in End.
 type lastLoss struct {
 	accel.NopObserver
 	evaluate func() float64

@@ -10,7 +10,7 @@ import (
 
 // newOptimizer creates an optimizer once the model and the hyperparameters of other options are
 // known.
-type newOptimizer func(model nn.Module, numbers ...optim.Option) *optim.Optimizer
+type newOptimizer func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer
 
 // AdamW trains with the AdamW optimizer (Loshchilov and Hutter) at this learning rate. It is
 // the default, at 1e-3.
@@ -35,7 +35,9 @@ func optimizer(name string, rate float64, make func(model any, rate float64, opt
 		if err := c.choose(&c.optimizerText, "optimizer", text); err != nil {
 			return err
 		}
-		c.optimizer = func(model nn.Module, numbers ...optim.Option) *optim.Optimizer { return make(model, rate, numbers...) }
+		c.optimizer = func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer {
+			return make(model, rate, hyperparameters...)
+		}
 		return checkRate(text, rate)
 	})
 }
@@ -57,9 +59,9 @@ func sgd(name string, rate, momentum float64, more ...optim.Option) Option {
 		if err := c.choose(&c.optimizerText, "optimizer", text); err != nil {
 			return err
 		}
-		c.optimizer = func(model nn.Module, numbers ...optim.Option) *optim.Optimizer {
-			numbers = append(numbers, optim.Momentum(momentum))
-			return optim.SGD(model, rate, append(numbers, more...)...)
+		c.optimizer = func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer {
+			hyperparameters = append(hyperparameters, optim.Momentum(momentum))
+			return optim.SGD(model, rate, append(hyperparameters, more...)...)
 		}
 		return checkRate(text, rate)
 	})

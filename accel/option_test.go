@@ -8,7 +8,7 @@ import (
 	"github.com/quernlab/quern/accel"
 )
 
-// TestOptionScopes gives Fit and Evaluate an option that is only for the other.
+// TestOptionScopes passes options that are only for Evaluate to Fit and the reverse.
 func TestOptionScopes(t *testing.T) {
 	train, _ := digits(t)
 	model := mlp(4)
@@ -26,8 +26,8 @@ func TestOptionScopes(t *testing.T) {
 	}
 }
 
-// TestTrackedOutputOptions compares runs that differ only in how they are shown and
-// kept, one of them with an argument that looks like another option.
+// TestTrackedOutputOptions compares runs that differ only in how they are displayed and
+// recorded, one of them with an argument that looks like another option.
 func TestTrackedOutputOptions(t *testing.T) {
 	train, test := digits(t)
 	folder := t.TempDir()

@@ -47,9 +47,9 @@ func contentsOf(set *data.Dataset) (c contents, err error) {
 		}
 	}()
 	c.Examples = set.Len()
-	add := func(numbers any) {
+	add := func(values any) {
 		var b []byte
-		if b, err = binary.Append(nil, binary.LittleEndian, numbers); err == nil {
+		if b, err = binary.Append(nil, binary.LittleEndian, values); err == nil {
 			c.Sum = crc32.Update(c.Sum, castagnoli, b)
 		}
 	}

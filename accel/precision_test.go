@@ -10,8 +10,8 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// TestAMP trains the same model in three types. The 16-bit ones come to other
-// weights, of float32, and to the same accuracy.
+// TestAMP trains the same model in three precisions. The 16-bit ones lead to other weights,
+// still float32, and to the same accuracy.
 func TestAMP(t *testing.T) {
 	train, test := digits(t)
 	fit := func(options ...accel.Option) (*accel.Run, []uint32) {
@@ -48,8 +48,8 @@ func TestAMP(t *testing.T) {
 	}
 }
 
-// TestAMPSkips gives steps whose scaled gradients overflow: they change nothing,
-// and the schedule waits for them.
+// TestAMPSkips has steps whose scaled gradients overflow: they change nothing and do not
+// advance the schedule.
 func TestAMPSkips(t *testing.T) {
 	train, _ := digits(t)
 	model := mlp(8)
@@ -63,7 +63,7 @@ func TestAMPSkips(t *testing.T) {
 	if skipped < 2 || skipped > 15 {
 		t.Fatalf("%d steps were skipped", skipped)
 	}
-	// The host hears of a skipped step while the next one runs.
+	// The host learns of a skipped step while the next one runs.
 	if a, b := run.Steps[1].LearningRate, run.Steps[skipped].LearningRate; a != b {
 		t.Errorf("the schedule went from %v to %v while steps were skipped", a, b)
 	}
@@ -81,7 +81,7 @@ func TestAMPSkips(t *testing.T) {
 	}
 }
 
-// TestAMPGivesUp has a loss that is never a number.
+// TestAMPGivesUp has a loss that is never finite.
 func TestAMPGivesUp(t *testing.T) {
 	train, _ := digits(t)
 	nan := func(logits, y *accel.Tensor) *accel.Tensor { return nn.CrossEntropy(logits, y).MulScalar(math.NaN()) }

@@ -14,8 +14,8 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestPredictAtOnce compares batches of all sizes with single examples.
-func TestPredictAtOnce(t *testing.T) {
+// TestPredictBatchSize compares batches of all sizes with single examples.
+func TestPredictBatchSize(t *testing.T) {
 	g := tensor.NewGenerator(3)
 	norm := nn.BatchNorm()
 	for range 3 {
@@ -68,12 +68,12 @@ func TestPredictAtOnce(t *testing.T) {
 	}
 }
 
-// TestPredictShortOfMemory has a device with room for ten examples.
+// TestPredictShortOfMemory uses a device with memory for ten examples.
 func TestPredictShortOfMemory(t *testing.T) {
-	dense, room := nn.Dense(4), 10
+	dense, limit := nn.Dense(4), 10
 	model := nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor {
-		if n := x.Size(0); n > room {
-			panic(&tensor.OutOfMemoryError{Device: "small", Need: n, Free: room})
+		if n := x.Size(0); n > limit {
+			panic(&tensor.OutOfMemoryError{Device: "small", Need: n, Free: limit})
 		}
 		return dense.Forward(x)
 	}, dense)
@@ -89,10 +89,10 @@ func TestPredictShortOfMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if most == 0 || most > room || before != 67 || !close32(got.Data(), want.Data()) {
+	if most == 0 || most > limit || before != 67 || !close32(got.Data(), want.Data()) {
 		t.Errorf("in parts up to %d, %d in all", most, before)
 	}
-	room = 0
+	limit = 0
 	var memory *accel.OutOfMemoryError
 	if _, err := accel.Predict(t.Context(), model, x.Slice(0, 0, 2)); !errors.As(err, &memory) {
 		t.Errorf("without any memory: %v", err)
@@ -143,8 +143,7 @@ func TestPredictMistakes(t *testing.T) {
 	}
 }
 
-// TestModesAreKept predicts and evaluates with a model of which a part is not in
-// training mode.
+// TestModesAreKept predicts and evaluates with a model of which a part is in evaluation mode.
 func TestModesAreKept(t *testing.T) {
 	train, _ := digits(t)
 	on, off := nn.Dropout(0.5), nn.Dropout(0.5)
@@ -164,12 +163,12 @@ func TestModesAreKept(t *testing.T) {
 
 func TestPredict(t *testing.T) {
 	train, _ := digits(t)
-	model := nn.Sequential(mlp(16), nn.Dropout(0.5)) // drops nothing here
+	model := nn.Sequential(mlp(16), nn.Dropout(0.5)) // dropout does nothing in evaluation mode
 	b, err := train.Tensors()
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, err := accel.Predict(t.Context(), model, b.X) // in three parts
+	y, err := accel.Predict(t.Context(), model, b.X) // three batches
 	if err != nil {
 		t.Fatal(err)
 	}

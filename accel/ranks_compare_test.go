@@ -13,7 +13,7 @@ import (
 	"github.com/quernlab/quern/accel/parallel"
 )
 
-// TestRanksEqualOneBigBatch trains in several processes and in one, and compares the
+// TestRanksEqualOneBigBatch trains in several processes and in one process, and compares the
 // weights.
 func TestRanksEqualOneBigBatch(t *testing.T) {
 	for _, c := range []struct {
@@ -30,7 +30,7 @@ func TestRanksEqualOneBigBatch(t *testing.T) {
 					t.Fatal(err)
 				}
 				tolerance := 1e-5
-				if c.task == "FP16" { // whose products are rounded to 11 bits
+				if c.task == "FP16" { // matrix multiplications round to 11 bits
 					tolerance = 2e-4
 				}
 				all := processes(t, c.task, n)
@@ -56,7 +56,7 @@ func TestRanksEqualOneBigBatch(t *testing.T) {
 	}
 }
 
-// TestResumeOnOtherRanks begins on two ranks and goes on with another number of them.
+// TestResumeOnOtherRanks trains on two ranks and continues on another number of ranks.
 func TestResumeOnOtherRanks(t *testing.T) {
 	const task = "resumed"
 	want, err := rankTrainings[task].train(t.Context(), nil)
@@ -82,8 +82,8 @@ func TestResumeOnOtherRanks(t *testing.T) {
 	}
 }
 
-// TestRanksWithNumbersOfTheirOwn has layers that compute something else on each rank.
-func TestRanksWithNumbersOfTheirOwn(t *testing.T) {
+// TestLayersThatDifferBetweenRanks has layers that compute different values on each rank.
+func TestLayersThatDifferBetweenRanks(t *testing.T) {
 	all := processes(t, "own statistics", 3)
 	for r, got := range all {
 		compareOutcomes(t, r, got, all[0], all[0], 0)
@@ -132,7 +132,7 @@ func compareOutcomes(t *testing.T, rank int, got, want, first outcome, tolerance
 	}
 }
 
-// alike reports whether two accuracies are the same; none is NaN.
+// alike reports whether two accuracies are equal; NaN equals NaN.
 func alike(a, b float64) bool { return math.Abs(a-b) < 1e-6 || math.IsNaN(a) && math.IsNaN(b) }
 
 func TestDataParallelOfNoGroup(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// tiedModel uses its first weight a second time, the other way around.
+// tiedModel uses its first weight a second time, transposed.
 type tiedModel struct {
 	In, Out *tensor.Tensor
 	Norm    nn.Module
@@ -38,7 +38,7 @@ func syncModel() nn.Module {
 	return nn.Sequential(nn.Flatten(), nn.Dense(20), nn.SyncBatchNorm(), nn.ReLU(), nn.Dense(12), nn.SyncBatchNorm(), nn.Tanh(), nn.Dense(10))
 }
 
-// syncImages returns a network of convolutions, whose BatchNorm layers are converted.
+// syncImages returns a convolutional network with converted BatchNorm layers.
 func syncImages() nn.Module {
 	m := nn.Sequential(
 		nn.Conv2D(4, 3, nn.Same()), nn.BatchNorm(), nn.ReLU(), nn.MaxPool2D(2),
@@ -51,8 +51,8 @@ func syncImages() nn.Module {
 	return m
 }
 
-// equalTrainings are those whose weights on several ranks are those of one process, with
-// the tolerance of a weight.
+// equalTrainings lead to the same weights on several ranks as in one process, within a
+// tolerance.
 var equalTrainings = []struct {
 	name      string
 	training  rankTraining
@@ -60,7 +60,7 @@ var equalTrainings = []struct {
 	tolerance float64
 }{
 	{"SyncBatchNorm", rankTraining{model: syncModel, examples: 203, validate: true, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.SGD(0.05, 0.9)}}, []int{2, 4}, 1e-5},
-	// The last batch has one example: a rank normalises what another one has.
+	// The last batch has one example: a rank without examples still normalizes with it.
 	{"SyncBatchNorm, two left", rankTraining{model: syncModel, examples: 66, options: []accel.Option{accel.BatchSize(16), accel.Epochs(3), accel.SGD(0.05, 0.9)}}, []int{3, 4}, 1e-5},
 	{"SyncBatchNorm of images", rankTraining{model: syncImages, images: true, examples: 100, validate: true, options: []accel.Option{accel.BatchSize(24), accel.Epochs(2), accel.SGD(0.05, 0.9)}}, []int{2, 4}, 1e-5},
 	{"SyncBatchNorm, accumulated", rankTraining{model: syncModel, examples: 150, bucket: 1000, options: []accel.Option{accel.BatchSize(16), accel.Accumulate(3), accel.Epochs(3), accel.SGD(0.05, 0.9)}}, []int{3}, 1e-5},
@@ -71,7 +71,8 @@ var equalTrainings = []struct {
 	{"Muon", rankTraining{model: rankModel, examples: 130, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.Muon(1e-3)}}, []int{3}, 1e-5},
 	{"tied weights", rankTraining{model: newTiedModel, examples: 130, bucket: 1000, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.AdamW(1e-3)}}, []int{2, 3}, 1e-5},
 	{"BF16", rankTraining{model: rankModel, examples: 96, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.AMP(accel.BF16), accel.SGD(0.01, 0)}}, []int{2}, 1e-3},
-	// Examples that are too large, of which one rank meets: its gradients overflow, and all skip the step.
+	// Some examples, on one rank, are so large that its gradients overflow; all ranks skip the
+	// step.
 	{"FP16, skipped on one rank", rankTraining{model: plainModel, examples: 96, large: true, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.AMP(accel.FP16), accel.SGD(0.001, 0)}}, []int{3}, 1e-3},
 	{"simulated GPU, SyncBatchNorm", rankTraining{examples: 10, options: []accel.Option{accel.On("simulated"), accel.BatchSize(4), accel.Epochs(1), accel.SGD(0.05, 0.9)}, model: smallSync}, []int{2}, 1e-5},
 	{"simulated GPU with NCCL, SyncBatchNorm", rankTraining{examples: 10, options: []accel.Option{accel.On(simulatedNCCL), accel.BatchSize(4), accel.Epochs(1), accel.SGD(0.05, 0.9)}, model: smallSync}, []int{2}, 1e-5},
@@ -91,8 +92,8 @@ func init() {
 	}
 }
 
-// TestRanksEqualOneProcess compares what layers, optimisers and precisions come to on
-// several ranks with what they come to in one process.
+// TestRanksEqualOneProcess compares layers, optimizers and precisions on several ranks with one
+// process.
 func TestRanksEqualOneProcess(t *testing.T) {
 	for _, c := range equalTrainings {
 		for _, n := range c.ranks {
@@ -116,8 +117,8 @@ func TestRanksEqualOneProcess(t *testing.T) {
 	}
 }
 
-// TestSyncBatchNormAlone wants one rank, and a model that nobody trains in parallel, to
-// compute as with BatchNorm.
+// TestSyncBatchNormAlone requires SyncBatchNorm to compute like BatchNorm on one rank, and
+// outside of data-parallel training.
 func TestSyncBatchNormAlone(t *testing.T) {
 	group, err := parallel.Join(t.Context(), parallel.At(parallel.RankInfo{Size: 1}))
 	if err != nil {
@@ -138,8 +139,8 @@ func TestSyncBatchNormAlone(t *testing.T) {
 	compareOutcomes(t, 0, got, want, want, 0)
 }
 
-// ownLoop trains as in the manual of parallel.Gradients, with a model that measures over
-// all ranks.
+// ownLoop trains with the loop in the documentation of parallel.Gradients and a model with
+// SyncBatchNorm.
 func ownLoop(ctx context.Context, group *parallel.Group, standIn bool) (weights []float32, err error) {
 	defer nn.Catch(&err)
 	digits, _, err := data.Digits()
@@ -158,7 +159,7 @@ func ownLoop(ctx context.Context, group *parallel.Group, standIn bool) (weights 
 		return nil, err
 	}
 	defer gradients.End()
-	batches := set.Batches(4, data.Shard(group.Rank(), group.Size())) // of 4 and of 2
+	batches := set.Batches(4, data.Shard(group.Rank(), group.Size())) // batches of 4 and of 2
 	for batches.Next() {
 		b := batches.Batch()
 		opt.ZeroGrad()
@@ -212,8 +213,8 @@ func init() {
 	}
 }
 
-// TestOwnLoopWithSyncBatchNorm has a rank without examples take part, or fail all ranks
-// because it must have some.
+// TestOwnLoopWithSyncBatchNorm has a rank without examples, which participates or makes all
+// ranks fail.
 func TestOwnLoopWithSyncBatchNorm(t *testing.T) {
 	for r, o := range processes(t, "own loop", 3) {
 		if o.Error != "" {
@@ -222,8 +223,9 @@ func TestOwnLoopWithSyncBatchNorm(t *testing.T) {
 	}
 	named := false
 	for r, o := range processes(t, "own loop without examples", 3) {
-		// A rank that finds the fault first ends its process, perhaps before another one has found it.
-		reason := strings.Contains(o.Error, "rank 2 has no examples, but nn.SyncBatchNorm needs some on each")
+		// The rank that finds the error first ends its process, perhaps before another rank
+		// finds it.
+		reason := strings.Contains(o.Error, "rank 2 has no examples, and nn.SyncBatchNorm needs some on each")
 		if named = named || reason; !reason && !strings.HasSuffix(o.Error, " ended") {
 			t.Errorf("rank %d: %q", r, o.Error)
 		}
@@ -233,7 +235,7 @@ func TestOwnLoopWithSyncBatchNorm(t *testing.T) {
 	}
 }
 
-// enlarged returns a set of which some examples have large numbers.
+// enlarged returns a data set in which some examples have large values.
 func enlarged(set *data.Dataset) (*data.Dataset, error) {
 	x, labels := make([][]float32, set.Len()), make([]int, set.Len())
 	for i := range x {

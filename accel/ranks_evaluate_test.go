@@ -15,7 +15,7 @@ import (
 	"github.com/quernlab/quern/accel/parallel"
 )
 
-// judged returns a model that has seen an input, and a set for classes.
+// judged returns a model that has its parameters, and a data set for classification.
 func judged(examples int) (nn.Module, *data.Dataset, error) {
 	digits, _, err := data.Digits()
 	if err != nil {
@@ -28,7 +28,7 @@ func judged(examples int) (nn.Module, *data.Dataset, error) {
 }
 
 func init() {
-	// Sets that are not divided evenly, some with fewer examples than ranks.
+	// Data sets that cannot be divided evenly, some with fewer examples than ranks.
 	rankFailures["evaluate"] = func(ctx context.Context, group *parallel.Group) error {
 		for _, examples := range []int{1, 2, 101, 1031} {
 			model, set, err := judged(examples)
@@ -88,7 +88,7 @@ func init() {
 			p.SetData(append([]float32{1}, make([]float32, p.Numel()-1)...))
 		}
 		_, err = accel.Evaluate(ctx, model, set, accel.DataParallel(group))
-		return errors.Join(err, group.Barrier(ctx)) // the group can be used
+		return errors.Join(err, group.Barrier(ctx)) // the group can still be used
 	}
 	rankFailures["evaluate another order"] = func(ctx context.Context, group *parallel.Group) error {
 		model, set, err := judged(200)
@@ -142,7 +142,7 @@ func init() {
 		_, err = accel.Evaluate(ctx, model, set, accel.DataParallel(group))
 		return err
 	}
-	// All ranks are interrupted at once.
+	// All ranks are interrupted at the same time.
 	rankFailures["all interrupted"] = func(ctx context.Context, group *parallel.Group) error {
 		inner, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -159,7 +159,7 @@ func init() {
 	}
 }
 
-// TestEvaluateOnRanks compares what ranks measure together with what one measures.
+// TestEvaluateOnRanks compares evaluations on several ranks with one process.
 func TestEvaluateOnRanks(t *testing.T) {
 	for _, c := range []struct {
 		task string

@@ -18,9 +18,9 @@ import (
 	"github.com/quernlab/quern/accel/parallel"
 )
 
-// Tasks of ranks that do not end as they should; what a rank has to say is its error.
+// Tasks in which ranks fail; the result of a rank is its error.
 var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) error{
-	// Rank 1 ends in the midst of the training without a word.
+	// Rank 1 exits during the training without a message.
 	"dies": func(ctx context.Context, group *parallel.Group) error {
 		_, err := failing(ctx, group, accel.StopWhen(func(r *accel.Run) bool {
 			if group.Rank() == 1 && len(r.Steps) == 5 {
@@ -30,7 +30,7 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 		}))
 		return err
 	},
-	// Rank 1 ends where rank 0 waits for it in a layer.
+	// Rank 1 exits while rank 0 waits for it in a layer.
 	"dies in a layer": func(ctx context.Context, group *parallel.Group) error {
 		passes := 0
 		model := nn.Sequential(nn.Flatten(), nn.Dense(8), nn.Lambda(func(x *accel.Tensor) *accel.Tensor {
@@ -50,7 +50,7 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 		}
 		return err
 	},
-	// The loss is no number on one rank, whose layers wait for the others.
+	// The loss is not finite on one rank, while its layers wait for the others.
 	"diverges in a layer": func(ctx context.Context, group *parallel.Group) error {
 		digits, _, err := data.Digits()
 		if err != nil {
@@ -67,9 +67,9 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 		}
 		model := nn.Sequential(nn.Dense(4), nn.SyncBatchNorm(), nn.Dense(10))
 		_, err = accel.Fit(ctx, model, set, accel.DataParallel(group), accel.Quiet(), accel.BatchSize(8), accel.Epochs(1))
-		return errors.Join(err, group.Barrier(ctx)) // the group can be used
+		return errors.Join(err, group.Barrier(ctx)) // the group can still be used
 	},
-	// Rank 1 is interrupted, all stop behind the same step, and train once more.
+	// Rank 1 is interrupted; all stop after the same step and train once more.
 	"interrupted": func(ctx context.Context, group *parallel.Group) error {
 		inner, cancel := context.WithCancel(ctx)
 		defer cancel()
@@ -95,7 +95,7 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 		}
 		return err
 	},
-	// An observer of rank 1 ends the training of all behind the same step.
+	// An observer of rank 1 ends the training of all ranks after the same step.
 	"observed": func(ctx context.Context, group *parallel.Group) error {
 		o := &stopping{}
 		if group.Rank() == 1 {
@@ -107,8 +107,8 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 		}
 		return err
 	},
-	// Rank 1 takes its time, four times that of a step, however busy the machine is,
-	// which the run says.
+	// Rank 1 delays each step by four times its duration, whatever the load of the machine; the
+	// run must have a note about it.
 	"behind": func(ctx context.Context, group *parallel.Group) error {
 		begin := time.Now()
 		run, err := failing(ctx, group, accel.StopWhen(func(*accel.Run) bool {
@@ -169,7 +169,7 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 			x[i] = []float32{float32(i), 1}
 			labels[i] = i % 2
 		}
-		x[3][0] = float32(math.NaN()) // which one rank meets
+		x[3][0] = float32(math.NaN()) // which only one rank trains on
 		set, err := data.FromSlices(x, labels)
 		if err != nil {
 			return err
@@ -185,9 +185,9 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 				return errors.New("the weights were changed")
 			}
 		}
-		return errors.Join(err, group.Barrier(ctx)) // the group can be used
+		return errors.Join(err, group.Barrier(ctx)) // the group can still be used
 	},
-	// Rank 0 cannot write the file of the training.
+	// Rank 0 cannot write the file of Resume.
 	"cannot write": func(ctx context.Context, group *parallel.Group) error {
 		_, err := failing(ctx, group, accel.Resume(filepath.Join(os.Getenv(rankOut+"_FOLDER"), "missing", "file")))
 		return err
@@ -229,7 +229,7 @@ func failingModel(ctx context.Context, group *parallel.Group, model nn.Module) e
 		return err
 	}
 	_, err = accel.Fit(ctx, model, train.First(64), accel.DataParallel(group), accel.Quiet())
-	return errors.Join(err, group.Barrier(ctx)) // all know, so that the group can be used
+	return errors.Join(err, group.Barrier(ctx)) // all ranks know of the error, so the group can still be used
 }
 
 // failed runs such a task on this rank.
@@ -243,7 +243,7 @@ func failed(ctx context.Context, task string, group *parallel.Group) (o outcome,
 func TestRanksThatFail(t *testing.T) {
 	for _, c := range []struct {
 		task string
-		want [2]string // in the errors of ranks 0 and 1; empty for none, and of one that has ended
+		want [2]string // in the errors of ranks 0 and 1; empty for none, and for a rank that has exited
 	}{
 		{"dies", [2]string{"parallel: rank 1 (127.0.0.1:", ""}},
 		{"dies in a layer", [2]string{"parallel: rank 1 (127.0.0.1:", ""}},

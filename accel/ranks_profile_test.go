@@ -24,7 +24,7 @@ func init() {
 	}
 }
 
-// profiled takes a profile of a loop of ranks, whose layers wait for each other, too.
+// profiled profiles a training loop of ranks with layers that wait for each other.
 func profiled(ctx context.Context, group *parallel.Group, device string) (err error) {
 	if err := tensor.SetDevice(device); err != nil {
 		return err
@@ -52,7 +52,7 @@ func profiled(ctx context.Context, group *parallel.Group, device string) (err er
 		return errors.New(group.Backend())
 	}
 	c, b := r.Communication(), r.Breakdown()
-	// The gradients, 2·6+1 and 2·6 numbers of the layer, in the backward pass twice its
+	// The gradients (2·6+1 and 2·6 values of the layer), in the backward pass twice the
 	// channels, and the vote.
 	least := float64(4*(6*5+6+6+6+3*6+3) + 8*(13+12) + 8)
 	switch {
@@ -76,7 +76,7 @@ func profiled(ctx context.Context, group *parallel.Group, device string) (err er
 	return nil
 }
 
-// TestProfileOfRanks wants the time that ranks wait for each other in the profile.
+// TestProfileOfRanks requires the profile to contain the time that ranks wait for each other.
 func TestProfileOfRanks(t *testing.T) {
 	for _, task := range []string{"profile", "profile with NCCL"} {
 		t.Run(task, func(t *testing.T) {

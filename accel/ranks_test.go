@@ -27,18 +27,18 @@ import (
 	"github.com/quernlab/quern/accel/simulated"
 )
 
-// A training for the processes of a group, and for one process alone.
+// rankTraining is a training for the ranks of a group, and for one process.
 type rankTraining struct {
 	model    func() nn.Module
-	examples int // of the digits
+	examples int // number of digits
 	options  []accel.Option
 	validate bool
-	bucket   int  // bytes; 0 for the default
-	targets  bool // numbers are learned, not the digits' classes
-	images   bool // the digits are of one channel
-	large    bool // some examples are too large for float16
-	resumed  bool // the training goes on from a file, and stops in its midst where it is told to
-	twice    bool // train a second time
+	bucket   int  // bucket size in bytes; 0 for the default
+	targets  bool // regression instead of classification
+	images   bool // the digits are images with one channel
+	large    bool // some examples overflow in float16
+	resumed  bool // the training resumes from a file, or stops midway if rankStop is set
+	twice    bool // train twice
 }
 
 func rankModel() nn.Module {
@@ -47,7 +47,7 @@ func rankModel() nn.Module {
 
 var rankTrainings = map[string]rankTraining{
 	"AdamW": {model: rankModel, examples: 203, options: []accel.Option{accel.BatchSize(32), accel.Epochs(3), accel.AdamW(3e-3)}},
-	// 203 = 6·32 + 11, so that the last batch of an epoch is not divided evenly.
+	// 203 = 6·32 + 11, so that the last batch of an epoch cannot be divided evenly.
 	"small buckets": {model: rankModel, examples: 203, bucket: 1000, options: []accel.Option{accel.BatchSize(32), accel.Epochs(2), accel.SGD(0.05, 0.9), accel.ClipGradNorm(0.5), accel.WarmupCosine(3)}},
 	// The last batch has one example: most ranks have none.
 	"one left":   {model: rankModel, examples: 65, options: []accel.Option{accel.BatchSize(16), accel.Epochs(3), accel.Adam(1e-3), accel.Accumulate(1)}},
@@ -65,7 +65,7 @@ var rankTrainings = map[string]rankTraining{
 	"regression": {examples: 20, targets: true, validate: true, options: []accel.Option{accel.BatchSize(7), accel.Epochs(3), accel.Adam(1e-2)}, model: func() nn.Module {
 		return nn.Sequential(nn.Dense(8), nn.Tanh(), nn.Dense(2))
 	}},
-	// Not what one process comes to, but the same on all ranks.
+	// Different from one process, but the same on all ranks.
 	"own statistics": {examples: 96, validate: true, options: []accel.Option{accel.BatchSize(24), accel.Epochs(3), accel.Mixup(0.2), accel.AMP(accel.FP16)}, model: func() nn.Module {
 		return nn.Sequential(nn.Flatten(), nn.Dense(20), nn.BatchNorm(), nn.ReLU(), nn.Dropout(0.4), nn.Dense(10))
 	}},
@@ -74,10 +74,10 @@ var rankTrainings = map[string]rankTraining{
 	}},
 }
 
-// simulatedNCCL is a simulated GPU that adds up with those of other ranks.
+// simulatedNCCL is a simulated GPU that reduces with those of other ranks.
 const simulatedNCCL = "simulated:NCCL"
 
-// withNCCL returns a training on GPUs that add up among themselves.
+// withNCCL returns a training on GPUs that reduce gradients among themselves.
 func (c rankTraining) withNCCL() rankTraining {
 	c.options = append(slices.Clone(c.options), accel.On(simulatedNCCL))
 	return c
@@ -94,7 +94,7 @@ func init() {
 	rankTrainings["simulated GPU with NCCL"] = rankTrainings["simulated GPU"].withNCCL()
 }
 
-// outcome is what a rank says of its training.
+// outcome is the result of a training on a rank.
 type outcome struct {
 	Weights   map[string][]float32
 	Losses    []float64
@@ -109,7 +109,7 @@ type outcome struct {
 	Scales    []float64
 }
 
-// train returns what each rank does, and one process alone with a nil group.
+// train runs the training on each rank, or with a nil group in one process.
 func (c rankTraining) train(ctx context.Context, group *parallel.Group, more ...accel.Option) (o outcome, err error) {
 	digits, test, err := data.Digits()
 	if err != nil {
@@ -153,7 +153,7 @@ func (c rankTraining) train(ctx context.Context, group *parallel.Group, more ...
 			return os.Getenv(rankStop) != "" && len(r.Steps) == 7
 		}))
 	}
-	accel.Seed(uint64(7 + 100*rank)) // only that of rank 0 counts
+	accel.Seed(uint64(7 + 100*rank)) // only the seed of rank 0 matters
 	model := c.model()
 	rounds := 1
 	if c.twice {
@@ -179,17 +179,17 @@ func (c rankTraining) train(ctx context.Context, group *parallel.Group, more ...
 }
 
 const (
-	rankTask = "QUERN_TEST_RANK_TASK" // what a process is to do
+	rankTask = "QUERN_TEST_RANK_TASK" // the task of a process
 	rankOut  = "QUERN_TEST_RANK_OUT"  // the file for its outcome
-	rankFile = "QUERN_TEST_RANK_FILE" // of a training that is resumed
-	rankStop = "QUERN_TEST_RANK_STOP" // not empty: it stops in its midst
+	rankFile = "QUERN_TEST_RANK_FILE" // the file of Resume
+	rankStop = "QUERN_TEST_RANK_STOP" // not empty: stop midway
 )
 
 // TestRankProcess is one rank, in a process that another test has started.
 func TestRankProcess(t *testing.T) {
 	task := os.Getenv(rankTask)
 	if task == "" {
-		t.Skip("this is no process of a group")
+		t.Skip("not started as a rank")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
@@ -221,7 +221,7 @@ func TestRankProcess(t *testing.T) {
 	}
 }
 
-// processes runs a task in n processes and gives what each has come to.
+// processes runs a task in n processes and returns their outcomes.
 func processes(t *testing.T, task string, n int) []outcome {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -249,7 +249,7 @@ func processes(t *testing.T, task string, n int) []outcome {
 			}
 			text, err := os.ReadFile(file)
 			if errors.Is(err, os.ErrNotExist) {
-				return // it has ended before it had anything to say
+				return // it exited before writing its outcome
 			}
 			if err == nil {
 				err = gob.NewDecoder(bytes.NewReader(text)).Decode(&outcomes[r])

@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// deep returns a model whose activations take far more memory than its weights.
+// deep returns a model whose activations need far more memory than its weights.
 func deep() *nn.SequentialLayer {
 	block := func(int) nn.Module {
 		return nn.Sequential(nn.Dense(64), nn.BatchNorm(), nn.GELU(), nn.Dropout(0.1))
@@ -20,15 +20,15 @@ func deep() *nn.SequentialLayer {
 	return nn.Sequential(nn.Flatten(), nn.Repeat(16, block), nn.Dense(10))
 }
 
-// TestRecomputeOption trains with everything random in use, cut and whole: equal
-// weights, bit for bit, in less memory.
+// TestRecomputeOption trains with and without Recompute, with every source of randomness in
+// use: the weights must be equal bit for bit, with less memory.
 func TestRecomputeOption(t *testing.T) {
 	train, _ := digits(t)
 	train = train.First(1024)
 	fit := func(options ...accel.Option) ([]uint32, int) {
 		accel.Seed(3)
 		model := deep()
-		if table := nn.Summary(model, 1, 8, 8); table.Err != nil { // gives it its parameters
+		if table := nn.Summary(model, 1, 8, 8); table.Err != nil { // creates the parameters
 			t.Fatal(table.Err)
 		}
 		ir.Collect()
@@ -36,19 +36,19 @@ func TestRecomputeOption(t *testing.T) {
 		must(t, run, err)
 		return weights(model), run.Card().PeakBytes
 	}
-	want, whole := fit()
-	got, cut := fit(accel.Recompute())
-	t.Logf("peak: %d bytes, with Recompute() %d", whole, cut)
+	want, fullPeak := fit()
+	got, recomputePeak := fit(accel.Recompute())
+	t.Logf("peak: %d bytes, with Recompute() %d", fullPeak, recomputePeak)
 	if !slices.Equal(got, want) {
 		t.Error("the weights are others")
 	}
-	if cut > whole*6/10 {
-		t.Errorf("the peak is %d bytes, with Recompute() %d", whole, cut)
+	if recomputePeak > fullPeak*6/10 {
+		t.Errorf("the peak is %d bytes, with Recompute() %d", fullPeak, recomputePeak)
 	}
 }
 
-// TestEarlyForwardChangesNothing trains models whose layers get their parameters in the
-// first step, or before it: each way the training is the same, bit for bit.
+// TestEarlyForwardChangesNothing trains models whose layers create their parameters in the
+// first step, or before it: the result must be the same bit for bit.
 func TestEarlyForwardChangesNothing(t *testing.T) {
 	train, test := digits(t)
 	train = train.First(256)
@@ -83,7 +83,7 @@ func TestEarlyForwardChangesNothing(t *testing.T) {
 		}
 		nothing := func(nn.Module) error { return nil }
 		want, steps, next := fit(nothing)
-		for way, other := range map[string]struct {
+		for variant, other := range map[string]struct {
 			before  func(nn.Module) error
 			options []accel.Option
 		}{
@@ -94,19 +94,19 @@ func TestEarlyForwardChangesNothing(t *testing.T) {
 				return err
 			}, nil},
 		} {
-			if name == "noise" && way != "Recompute()" {
-				continue // what the model itself draws, it draws
+			if name == "noise" && variant != "Recompute()" {
+				continue // the model itself draws random numbers in Forward
 			}
 			got, others, after := fit(other.before, other.options...)
 			if !slices.Equal(got, want) || !slices.Equal(others, steps) || after != next {
-				t.Errorf("%s, %s: the first loss is %v, was %v", name, way, others[0].Loss, steps[0].Loss)
+				t.Errorf("%s, %s: the first loss is %v, was %v", name, variant, others[0].Loss, steps[0].Loss)
 			}
 		}
 	}
 }
 
-// TestRecomputeOptionEnds wants the model as it was, also when Fit fails, and
-// words where nothing can be cut.
+// TestRecomputeOptionEnds requires the model to be unchanged afterwards, also when Fit fails,
+// and an error if there is no chain.
 func TestRecomputeOptionEnds(t *testing.T) {
 	train, _ := digits(t)
 	model := mlp(4)

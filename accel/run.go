@@ -72,7 +72,7 @@ type Step struct {
 type Epoch struct {
 	Steps    int     // updates since the start of training, at the end of the epoch
 	Loss     float64 // mean over the examples of the epoch, each measured when it was trained on
-	Accuracy float64 // likewise; NaN for regression
+	Accuracy float64 // as Loss; NaN for regression
 	Seconds  float64 // of this epoch, including its validation
 
 	began, ended time.Time // in this process; zero for epochs before the training was resumed
@@ -163,11 +163,11 @@ func (r *Run) share(d time.Duration) string {
 	return fmt.Sprintf("%.0f %%", 100*d.Seconds()/r.Time.Total.Seconds())
 }
 
-func plural(n int, thing string) string {
+func plural(n int, noun string) string {
 	if n == 1 {
-		return "1 " + thing
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }

@@ -49,7 +49,7 @@ func TestFindLR(t *testing.T) {
 	if svg := s.Figure().SVG(); !strings.Contains(svg, "steepest at "+plotted(s.LearningRate)) {
 		t.Errorf("the figure does not mark %v: %v", plotted(s.LearningRate), s.Figure())
 	}
-	// The rate that it suggests trains.
+	// Training with the suggested rate works.
 	run, err := accel.Fit(t.Context(), model, train, accel.AdamW(s.LearningRate), accel.Epochs(3), accel.Quiet())
 	if must(t, run, err); !(run.Loss() < s.Losses[0]/2) {
 		t.Errorf("with rate %v the loss went from %v to %v", s.LearningRate, s.Losses[0], run.Loss())
@@ -63,7 +63,7 @@ func TestFindLR(t *testing.T) {
 	}
 }
 
-// plotted returns a rate as figures write it.
+// plotted formats a learning rate like figures.
 func plotted(rate float64) string {
 	if rate >= 1e-3 {
 		return strings.TrimRight(fmt.Sprintf("%.3g", rate), "0")
@@ -91,7 +91,7 @@ func TestFindBatchSize(t *testing.T) {
 	if !slices.Equal(sizes, []int{16, 32, 64}) || !(chosen >= 0.9*highest) || !(highest > 0) {
 		t.Errorf("%+v", s)
 	}
-	unshown := &accel.BatchSizeSearch{Size: s.Size, Trials: s.Trials, Stopped: s.Stopped} // s leaves out a figure that it drew while it ran
+	unshown := &accel.BatchSizeSearch{Size: s.Size, Trials: s.Trials, Stopped: s.Stopped} // s omits a figure that it drew during the search
 	if data, _ := display.Render(unshown); data["image/png"] == nil || !strings.HasPrefix(data["text/plain"].(string), "batch size ") {
 		t.Errorf("shows %v", data["text/plain"])
 	}
@@ -116,7 +116,7 @@ func TestCompare(t *testing.T) {
 	if models != 6 || len(c.Variants) != 2 || len(c.Variants[0].Runs) != 3 {
 		t.Fatalf("%d models, %+v", models, c)
 	}
-	// Mean and deviation of a sample, by hand.
+	// Sample mean and sample standard deviation, computed by hand.
 	v := c.Variants[1]
 	a, b, d := v.Runs[0].Loss(), v.Runs[1].Loss(), v.Runs[2].Loss()
 	m := (a + b + d) / 3
@@ -129,7 +129,7 @@ func TestCompare(t *testing.T) {
 	if better, _ := v.Accuracy(); !(better > worse) {
 		t.Errorf("accuracies %v and %v", worse, better)
 	}
-	unshown := &accel.Comparison{Dataset: c.Dataset, Seeds: c.Seeds, Variants: c.Variants} // c leaves out a figure that it drew while it ran
+	unshown := &accel.Comparison{Dataset: c.Dataset, Seeds: c.Seeds, Variants: c.Variants} // c omits a figure that it drew during the comparison
 	data, _ := display.Render(unshown)
 	page, text := data["text/html"].(string), data["text/plain"].(string)
 	for _, want := range []string{"quern-figure", "large &lt;rate&gt;", "±", "validation", "3 seeds"} {
@@ -200,14 +200,13 @@ func TestCard(t *testing.T) {
 	if text := none.Card().String(); strings.Contains(text, `"loss"`) || !strings.Contains(text, `"steps": 0`) {
 		t.Errorf("a run without steps: %s", text)
 	}
-	// JupyterLab prefers JSON to a page, and shows it as a tree.
+	// JupyterLab prefers JSON to HTML, and would show a tree.
 	if data, _ := display.Render(run.Card()); data["application/json"] != nil || !strings.Contains(data["text/html"].(string), "<b>Training on digits, train</b>") {
 		t.Errorf("the card shows itself as %v", data)
 	}
 }
 
-// follow returns a model of tokens that gives the next token, modulo 5, the largest
-// logit.
+// follow returns a model of tokens whose largest logit is that of the next token modulo 5.
 func follow() nn.Module {
 	return nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
 		n, length := x.Size(0), x.Size(1)
@@ -229,7 +228,7 @@ func TestGenerate(t *testing.T) {
 	if err != nil || !slices.Equal(got, []int{0, 2, 3, 4, 0, 1}) {
 		t.Errorf("TopK(1): %v, %v", got, err)
 	}
-	// exp(4) against four times exp(0): the next token comes in 93.2 % of draws.
+	// exp(4) against four times exp(0): the next token has probability 93.2 %.
 	right := 0
 	got, err = accel.Generate(t.Context(), follow(), []int{0}, 1000)
 	if err != nil {
@@ -266,8 +265,8 @@ func TestGenerate(t *testing.T) {
 	}
 }
 
-// TestSequences trains a small GPT to count, goes on with what it has learned,
-// and sees its own limit.
+// TestSequences trains a small GPT to count, continues a sequence with it, and reaches its
+// maximum length.
 func TestSequences(t *testing.T) {
 	var tokens []int
 	for i := range 200 {

@@ -9,7 +9,7 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// capture collects what is shown until the test ends.
+// capture collects the displayed output until the test ends.
 func capture(t *testing.T) *[]display.Message {
 	t.Helper()
 	var got []display.Message
@@ -57,7 +57,7 @@ func TestWhatIsShown(t *testing.T) {
 			}
 			last := shown[len(shown)-1].Data
 			if last["image/svg+xml"] == nil || last["image/png"] == nil {
-				t.Errorf("the last picture has %d formats", len(last))
+				t.Errorf("the last figure has %d formats", len(last))
 			}
 		})
 	}
@@ -93,7 +93,7 @@ func TestRunShowsItself(t *testing.T) {
 	}
 }
 
-// TestRunAfterLive wants a table where the figure is on the page already.
+// TestRunAfterLive requires a table if the figure has already been displayed.
 func TestRunAfterLive(t *testing.T) {
 	train, test := digits(t)
 	capture(t)

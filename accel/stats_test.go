@@ -9,9 +9,9 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestStatsOfTraining trains epochs whose last batch is smaller, with dropout, a
-// schedule, clipping and validation: what is planned in the first two serves all
-// others, a step is one flush and one wait, and nothing grows.
+// TestStatsOfTraining trains epochs whose last batch is smaller, with dropout, a schedule,
+// clipping and validation. The plans of the first two epochs serve all others, each step is one
+// flush and one wait, and nothing grows.
 func TestStatsOfTraining(t *testing.T) {
 	train, test := digits(t)
 	train, test = train.First(300), test.First(100) // batches of 64, 64, 64, 64, 44
@@ -37,18 +37,18 @@ func TestStatsOfTraining(t *testing.T) {
 	before, peak := live(), accel.Stats().PeakBytes
 	const epochs, steps = 10, 5
 	s := fit(epochs)
-	// The optimiser is new, so its first step, without means to go on from, and the
-	// two steps that follow with either size of batch may be planned again.
+	// The optimizer is new, so its first step, which has no running means yet, and the next two
+	// steps with either batch size may need new plans.
 	if s.PlansMade > 4 {
 		t.Errorf("%d epochs have made %d new plans", epochs, s.PlansMade)
 	}
 	if s.PlanHits+s.PlansMade != s.Flushes {
 		t.Errorf("%d flushes, but %d plans made and %d hit", s.Flushes, s.PlansMade, s.PlanHits)
 	}
-	if most := epochs * (steps + 1 + 1); s.Flushes > most { // a flush a step and a validation
+	if most := epochs * (steps + 1 + 1); s.Flushes > most { // one flush for each step and validation
 		t.Errorf("%d flushes in %d epochs of %d steps", s.Flushes, epochs, steps)
 	}
-	if most := epochs * 2 * (steps + 2); s.Syncs > most { // loss and right answers
+	if most := epochs * 2 * (steps + 2); s.Syncs > most { // loss and number of correct predictions
 		t.Errorf("the host waited %d times in %d steps", s.Syncs, epochs*steps)
 	}
 	if after := live(); after > before+64<<10 {
@@ -57,7 +57,7 @@ func TestStatsOfTraining(t *testing.T) {
 	if again := fit(epochs); again.PlansMade > 4 {
 		t.Errorf("the same again has made %d new plans", again.PlansMade)
 	}
-	if now := accel.Stats().PeakBytes; now > peak+peak/2+8<<20 { // garbage that waits for the collector
+	if now := accel.Stats().PeakBytes; now > peak+peak/2+8<<20 { // garbage that has not been collected yet
 		t.Errorf("the peak grew from %d to %d bytes", peak, now)
 	}
 	if s.Steps >= s.Ops || s.PlanBytes == 0 || s.PeakBytes < s.LiveBytes {
@@ -65,8 +65,8 @@ func TestStatsOfTraining(t *testing.T) {
 	}
 }
 
-// TestStatsOfALoop is of a loop of one's own, whose steps are exactly one plan for
-// each size of batch once the optimiser has its means.
+// TestStatsOfALoop runs its own training loop, whose steps need exactly one plan for each batch
+// size once the optimizer has its running means.
 func TestStatsOfALoop(t *testing.T) {
 	w := tensor.Parameter(tensor.Ones(8, 3))
 	step := func(rows int) {

@@ -12,15 +12,15 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// TestMaskedCRC has the first bytes of every event file, a record of 24 bytes.
+// TestMaskedCRC checks the first bytes of every event file, a record of 24 bytes.
 func TestMaskedCRC(t *testing.T) {
 	if got := hex.EncodeToString(record(make([]byte, 24))[:12]); got != "1800000000000000a37f4b22" {
 		t.Errorf("the frame of 24 bytes begins with %s", got)
 	}
 }
 
-// TestEvents compares with the bytes that TensorFlow's protocol buffers make of the
-// same events, by tensorboardX 2.6.
+// TestEvents compares with the bytes that tensorboardX 2.6 writes for the same events with
+// TensorFlow's protocol buffers.
 func TestEvents(t *testing.T) {
 	at := time.Unix(1700000000, 250_000_000)
 	for name, tt := range map[string]struct {

@@ -322,12 +322,12 @@ func (l *lines) end() {
 func (l *lines) flush() error {
 	if l.err == nil && len(l.pending) > 0 {
 		n, err := failpoint.Writer(failpoint.TrackWrite, l.file).Write(l.pending)
-		whole := n
+		complete := n
 		if err != nil {
-			whole = bytes.LastIndexByte(l.pending[:n], '\n') + 1
+			complete = bytes.LastIndexByte(l.pending[:n], '\n') + 1
 		}
-		l.size += int64(whole)
-		if whole < n {
+		l.size += int64(complete)
+		if complete < n {
 			err = errors.Join(err, l.file.Truncate(l.size))
 		}
 		l.err = err

@@ -17,7 +17,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// tracked trains a small model on some digits and reads what was kept of it.
+// tracked trains a small model on some digits and reads its recorded run.
 func tracked(t *testing.T, ctx context.Context, folder string, options ...Option) (*Run, TrackedRun, error) {
 	t.Helper()
 	train, test, err := data.Digits()
@@ -76,13 +76,13 @@ func TestTrack(t *testing.T) {
 	if len(system) == 0 || system[len(system)-1]["_runtime"] < 0 {
 		t.Errorf("system.jsonl: %v", system)
 	}
-	picture, err := os.ReadFile(filepath.Join(got.Folder, "figure.svg"))
-	if err != nil || !strings.Contains(string(picture), "<svg") {
-		t.Errorf("figure.svg: %.40q, %v", picture, err)
+	figure, err := os.ReadFile(filepath.Join(got.Folder, "figure.svg"))
+	if err != nil || !strings.Contains(string(figure), "<svg") {
+		t.Errorf("figure.svg: %.40q, %v", figure, err)
 	}
 }
 
-// TestTrackEnds has the ways in which a run can end.
+// TestTrackEnds covers the ways in which a run can end.
 func TestTrackEnds(t *testing.T) {
 	folder := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -107,7 +107,7 @@ func TestTrackEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, b[:len(b)-9], 0o644); err != nil { // in the midst of a line
+	if err := os.WriteFile(path, b[:len(b)-9], 0o644); err != nil { // in the middle of a line
 		t.Fatal(err)
 	}
 	all, err := Runs(folder)
@@ -125,7 +125,7 @@ func TestTrackEnds(t *testing.T) {
 	}
 }
 
-// stopAfter cancels a training after so many steps.
+// stopAfter cancels a training after a number of steps.
 func stopAfter(steps int, cancel context.CancelFunc) Option {
 	return plain("", func(c *options) {
 		c.stop = func(r *Run) bool {
@@ -137,7 +137,7 @@ func stopAfter(steps int, cancel context.CancelFunc) Option {
 	})
 }
 
-// TestTrackFullDisk goes on training where no more can be written.
+// TestTrackFullDisk requires the training to continue when the disk is full.
 func TestTrackFullDisk(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has /dev/full")
@@ -167,31 +167,31 @@ func TestTrackFullDisk(t *testing.T) {
 	}
 }
 
-// smallDisk takes so many bytes.
+// smallDisk accepts a limited number of bytes.
 type smallDisk struct {
 	*os.File
-	room int
+	free int
 }
 
 func (d *smallDisk) Write(b []byte) (int, error) {
-	n := min(len(b), d.room)
-	d.room -= n
+	n := min(len(b), d.free)
+	d.free -= n
 	if _, err := d.File.Write(b[:n]); err != nil || n == len(b) {
 		return n, err
 	}
 	return n, syscall.ENOSPC
 }
 
-// TestTrackedLinesAreWhole has a disk become full after each byte.
+// TestTrackedLinesAreWhole simulates a disk that becomes full after each number of bytes.
 func TestTrackedLinesAreWhole(t *testing.T) {
 	const lineBytes = len(`{"_step":1,"_runtime":0,"_timestamp":0,"train/loss":0.5}` + "\n")
-	for room := range 3*lineBytes + 1 {
+	for free := range 3*lineBytes + 1 {
 		path := filepath.Join(t.TempDir(), "history.jsonl")
 		l, err := newLines(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.file = &smallDisk{l.file.(*os.File), room}
+		l.file = &smallDisk{l.file.(*os.File), free}
 		for range 3 {
 			for range 2 {
 				l.begin(1, time.Unix(0, 0), 0)
@@ -201,15 +201,15 @@ func TestTrackedLinesAreWhole(t *testing.T) {
 			_ = l.flush()
 		}
 		if err := l.close(); !errors.Is(err, syscall.ENOSPC) {
-			t.Fatalf("%d bytes: %v", room, err)
+			t.Fatalf("%d bytes: %v", free, err)
 		}
-		if got, want := len(readLines(t, path)), room/lineBytes; got != want {
-			t.Fatalf("%d bytes: %d lines, want %d", room, got, want)
+		if got, want := len(readLines(t, path)), free/lineBytes; got != want {
+			t.Fatalf("%d bytes: %d lines, want %d", free, got, want)
 		}
 	}
 }
 
-// TestUnreadableRuns has one of each file of a run broken: the others are shown.
+// TestUnreadableRuns damages one file of a run: the other runs are listed.
 func TestUnreadableRuns(t *testing.T) {
 	folder := t.TempDir()
 	var files []string
@@ -264,7 +264,7 @@ func TestTrackRefused(t *testing.T) {
 	}
 	for _, folder := range []string{"", file} {
 		if _, err := Fit(t.Context(), nn.Sequential(nn.Flatten(), nn.Dense(10)), train, Track(folder), TensorBoard(t.TempDir())); err == nil {
-			t.Errorf("Track(%q) is no error", folder)
+			t.Errorf("Track(%q) returns no error", folder)
 		}
 	}
 	if _, err := Runs(filepath.Join(t.TempDir(), "missing")); !errors.Is(err, os.ErrNotExist) {

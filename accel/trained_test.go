@@ -15,7 +15,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// flowers returns a table whose class follows from its columns.
+// flowers returns a table whose classes follow from its columns.
 func flowers(t *testing.T, header string, rows ...string) *data.Dataset {
 	t.Helper()
 	set, err := data.ReadCSV(strings.NewReader(header+"\n"+strings.Repeat(strings.Join(rows, "\n")+"\n", 20)), "kind")
@@ -25,9 +25,9 @@ func flowers(t *testing.T, header string, rows ...string) *data.Dataset {
 	return set.Named(header)
 }
 
-// TestSetsThatMeanSomethingElse wants no model to be measured on classes or columns of
-// another order.
-func TestSetsThatMeanSomethingElse(t *testing.T) {
+// TestMismatchedDatasets requires an error if a model is evaluated on classes or columns
+// in another order.
+func TestMismatchedDatasets(t *testing.T) {
 	train := flowers(t, "long,wide,kind", "1,0,lily", "0,1,rose")
 	classify := func() nn.Module { return nn.Sequential(nn.Dense(8), nn.Tanh(), nn.Dense(3)) }
 	regression, err := data.ReadCSVTargets(strings.NewReader("a,b,c\n1,2,3\n4,5,6\n"), "b", "c")
@@ -82,7 +82,7 @@ func TestSetsThatMeanSomethingElse(t *testing.T) {
 				t.Errorf("%d steps were made", len(run.Steps))
 			}
 			if row.name == "classes for targets" {
-				return // the model has the shape of targets
+				return // the model has the shape for targets
 			}
 			if _, err := accel.Evaluate(t.Context(), model, row.test); row.want != "" && err != nil {
 				t.Errorf("a model that was not trained: %v", err)
@@ -108,10 +108,10 @@ func TestSetsThatMeanSomethingElse(t *testing.T) {
 	}
 }
 
-// TestLike gives the accuracy of the set in the order of the training.
-func TestLike(t *testing.T) {
+// TestDerivedFrom requires the accuracy on the data set in the order of the training set.
+func TestDerivedFrom(t *testing.T) {
 	train := flowers(t, "long,wide,kind", "1,0,lily", "0,1,rose")
-	test := flowers(t, "wide,kind,long", "1,rose,0") // has columns in another order, and class rose as 0
+	test := flowers(t, "wide,kind,long", "1,rose,0") // its columns have another order, and class rose is 0
 	accel.Seed(1)
 	model := nn.Sequential(nn.Dense(8), nn.Tanh(), nn.Dense(2))
 	if _, err := accel.Fit(t.Context(), model, train, accel.Epochs(20), accel.AdamW(0.02), accel.Quiet()); err != nil {
@@ -127,7 +127,7 @@ func TestLike(t *testing.T) {
 	}
 }
 
-// TestEvaluateByTheTrainingsLoss measures what training minimised.
+// TestEvaluateByTheTrainingsLoss requires Evaluate to use the loss of the training.
 func TestEvaluateByTheTrainingsLoss(t *testing.T) {
 	train, test := digits(t)
 	halved := func(p, y *accel.Tensor) *accel.Tensor { return nn.CrossEntropy(p, y).MulScalar(0.5).AddScalar(7) }
@@ -154,7 +154,7 @@ func TestEvaluateByTheTrainingsLoss(t *testing.T) {
 	if got := loss(model, accel.Minimize(nn.CrossEntropy)); math.Abs(got-2*(want-7)) > 1e-6 {
 		t.Errorf("Minimize(nn.CrossEntropy): %v", got)
 	}
-	if _, err := accel.FindLR(t.Context(), model, train); err != nil { // trains by another loss, and puts all back
+	if _, err := accel.FindLR(t.Context(), model, train); err != nil { // trains with another loss, and restores everything
 		t.Fatal(err)
 	}
 	if got := loss(model); got != want {
@@ -198,7 +198,7 @@ func TestEvaluateByTheTrainingsLoss(t *testing.T) {
 	}
 }
 
-// TestNotFiniteExamples wants the example named, wherever in the step it is.
+// TestNotFiniteExamples requires the error to name the example, wherever in the step it is.
 func TestNotFiniteExamples(t *testing.T) {
 	nan := float32(math.NaN())
 	x := slices.Repeat([][]float32{{1, 2, 3}}, 40)
@@ -245,7 +245,7 @@ func TestNotFiniteExamples(t *testing.T) {
 	}
 }
 
-// hidden is a model whose layers the optimiser cannot see.
+// hidden is a model with layers that the optimizer cannot find.
 type hidden struct {
 	Head nn.Module
 	Body func(*accel.Tensor) *accel.Tensor
@@ -253,8 +253,9 @@ type hidden struct {
 
 func (h *hidden) Forward(x *accel.Tensor) *accel.Tensor { return h.Head.Forward(h.Body(x)) }
 
-// TestUnseenParameters wants models refused of which a part would silently not be trained.
-func TestUnseenParameters(t *testing.T) {
+// TestMissingParameters requires an error for models of which a part would silently not be
+// trained.
+func TestMissingParameters(t *testing.T) {
 	train, test := digits(t)
 	capture := func(uses bool) nn.Module {
 		layer := nn.Dense(16)
@@ -268,7 +269,7 @@ func TestUnseenParameters(t *testing.T) {
 	frozen := nn.Dense(16)
 	nn.Freeze(frozen)
 	teacher := mlp(8)
-	distil := accel.Minimize(func(p, y *accel.Tensor) *accel.Tensor { // the teacher needs no gradient, but nobody said so
+	distil := accel.Minimize(func(p, y *accel.Tensor) *accel.Tensor { // the teacher needs no gradient, but is not frozen
 		return nn.CrossEntropy(p, y).Add(teacher.Forward(tensor.Zeros(1, 64)).Sum().MulScalar(0))
 	})
 	for _, row := range []struct {
@@ -303,8 +304,8 @@ func TestUnseenParameters(t *testing.T) {
 	}
 }
 
-// TestTwoOfAKind wants what can hold only one thing to be given once.
-func TestTwoOfAKind(t *testing.T) {
+// TestOptionsGivenTwice requires an error if an option that can be set once is given twice.
+func TestOptionsGivenTwice(t *testing.T) {
 	train, test := digits(t)
 	for want, options := range map[string][]accel.Option{
 		"accel: AdamW(0.001) and SGD(0.1, 0.9): a training has one optimizer":         {accel.AdamW(1e-3), accel.SGD(0.1, 0.9)},
@@ -322,8 +323,8 @@ func TestTwoOfAKind(t *testing.T) {
 	}
 }
 
-// TestDropoutShare wants a probability.
-func TestDropoutShare(t *testing.T) {
+// TestDropoutProbability requires a probability in [0, 1].
+func TestDropoutProbability(t *testing.T) {
 	train, _ := digits(t)
 	for _, share := range []float64{1.5, -0.1, math.NaN(), math.Inf(1)} {
 		model := nn.Sequential(nn.Flatten(), nn.Dropout(share), nn.Dense(10))

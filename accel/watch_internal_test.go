@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/gpu"
 )
 
-// counted returns a history of a GPU that draws so many watts, with a counter or without.
+// counted returns the history of a GPU with constant power, with or without an energy counter.
 func counted(name string, start time.Time, watts float64, counter bool) gpu.History {
 	h := gpu.History{Name: name}
 	for k := range 11 {
@@ -67,7 +67,7 @@ func TestEnergyOfEpochs(t *testing.T) {
 	}
 }
 
-// A figure has a line for each device, and the folder of a run a number for each.
+// A figure has a line for each device, and the recorded run a value for each.
 func TestSeveralDevices(t *testing.T) {
 	start := time.Unix(1000, 0)
 	r := &Run{Utilization: counted("GPU one", start, 500, true), OtherUtilization: []gpu.History{counted("GPU two", start, 400, true)}, began: start}

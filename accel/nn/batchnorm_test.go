@@ -11,13 +11,13 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// normed keeps a layer in a field.
+// normed has a layer in a field.
 type normed struct{ norm nn.Module }
 
 func (b *normed) Forward(x *tensor.Tensor) *tensor.Tensor { return b.norm.Forward(x) }
 
-// TestConvertSyncBatchNorm wants each BatchNorm converted where it is, once, with the
-// tensors that it has, and a file that fits both.
+// TestConvertSyncBatchNorm requires each BatchNorm to be converted in place, once, with the
+// same tensors, and a file that fits both.
 func TestConvertSyncBatchNorm(t *testing.T) {
 	shared := nn.BatchNorm()
 	build := func() nn.Module {
@@ -51,8 +51,8 @@ func TestConvertSyncBatchNorm(t *testing.T) {
 	}
 }
 
-// TestCatchAllReduceError wants a rank that is lost within a layer to be an error.
-func TestCatchAllReduceError(t *testing.T) {
+// TestCatchAcrossError requires an error if a rank is lost within a layer.
+func TestCatchAcrossError(t *testing.T) {
 	lost := errors.New("lost")
 	err := func() (err error) {
 		defer nn.Catch(&err)

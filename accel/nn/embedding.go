@@ -57,9 +57,9 @@ func (e *posEmbedding) Forward(x *Tensor) *Tensor {
 		e.weight = tensor.Randn(tensor.WeightGenerator(), e.length, e.width)
 		e.weight.SetRequiresGrad(!e.frozen)
 	}
-	places := e.weight.Slice(0, 0, shape[1]) // also for the longest sequence: one plan for all lengths
-	defer places.Release()
-	return x.Add(places)
+	vectors := e.weight.Slice(0, 0, shape[1]) // also for the longest sequence: one plan for all lengths
+	defer vectors.Release()
+	return x.Add(vectors)
 }
 
 func (e *posEmbedding) String() string {

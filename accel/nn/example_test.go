@@ -7,8 +7,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// block is a module: it has the method Forward. Its parameters are found in
-// its fields.
+// block is a module, since it has the method Forward. Its parameters are found in its fields.
 type block struct{ up, down nn.Module }
 
 func (b *block) Forward(x *nn.Tensor) *nn.Tensor {

@@ -10,7 +10,7 @@ import (
 // userBlock is a module of a user, which computes with layers and with tensors.
 type userBlock struct {
 	Conv, Out nn.Module
-	Weight    *nn.Tensor // of the convolution that it computes itself; nil for none
+	Weight    *nn.Tensor // of a convolution that Forward computes itself; nil for none
 }
 
 func (b *userBlock) Forward(x *nn.Tensor) *nn.Tensor {
@@ -21,7 +21,7 @@ func (b *userBlock) Forward(x *nn.Tensor) *nn.Tensor {
 	return b.Out.Forward(nn.Flatten().Forward(x))
 }
 
-// TestFLOPsOfUserModules counts the same operations wherever a layer is.
+// TestFLOPsOfUserModules requires the same count wherever a layer is.
 func TestFLOPsOfUserModules(t *testing.T) {
 	conv := func() nn.Module { return nn.Conv2D(4, 3, nn.Same(), nn.Groups(2)) }
 	const ofConv, ofDense = 2 * 4 * 8 * 8 * 9, 2 * 4 * 8 * 8 * 10
@@ -29,7 +29,7 @@ func TestFLOPsOfUserModules(t *testing.T) {
 		c := conv()
 		return nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return c.Forward(x).ReLU() }, c)
 	}
-	started := func(m nn.Module) nn.Module { // with its parameters
+	started := func(m nn.Module) nn.Module { // creates the parameters
 		m.Forward(tensor.Zeros(1, 2, 8, 8))
 		return m
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// numbers is a tensor in a golden file.
-type numbers struct {
+// goldenTensor is a tensor in a golden file.
+type goldenTensor struct {
 	Shape    []int
 	Data     []float64
 	Gradient []float64
 }
 
-func tensors(of map[string]numbers) map[string]*nn.Tensor {
+func tensors(of map[string]goldenTensor) map[string]*nn.Tensor {
 	all := map[string]*nn.Tensor{}
 	for name, n := range of {
 		data := make([]float32, len(n.Data))
@@ -33,7 +33,7 @@ func tensors(of map[string]numbers) map[string]*nn.Tensor {
 func TestModulesEqualPyTorch(t *testing.T) {
 	var g struct {
 		Modules map[string]struct {
-			Parameters       map[string]numbers
+			Parameters       map[string]goldenTensor
 			Shape, Out       []int
 			X, DX, Y, Weight []float64
 			Running          map[string][]float64
@@ -114,7 +114,7 @@ func TestTrainingEqualsPyTorch(t *testing.T) {
 			Shape      []int
 			X          []float64
 			Labels     []int
-			Parameters map[string]numbers
+			Parameters map[string]goldenTensor
 			Losses     []float64
 		}
 	}

@@ -14,8 +14,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// read decodes a file that PyTorch has made; accel/testdata/make_golden.py is
-// its program.
+// read decodes a golden file from PyTorch, which accel/testdata/make_golden.py writes.
 func read(t *testing.T, name string, into any) {
 	t.Helper()
 	b, err := os.ReadFile("../testdata/" + name)
@@ -35,11 +34,11 @@ func of(v []float64, shape ...int) *nn.Tensor {
 	return tensor.New(data, shape...)
 }
 
-// closeTo fails unless got is want up to the rounding of float32. A NaN fails.
+// closeTo fails unless got equals want up to the rounding of float32. NaN fails.
 func closeTo(t *testing.T, what string, got, want []float64, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {
-		t.Fatalf("%s: want %d numbers, got %d", what, len(want), len(got))
+		t.Fatalf("%s: want %d values, got %d", what, len(want), len(got))
 	}
 	for i := range want {
 		if !(math.Abs(got[i]-want[i]) <= tolerance*max(1, math.Abs(want[i]))) {
@@ -99,8 +98,8 @@ func TestLayersEqualPyTorch(t *testing.T) {
 	}
 }
 
-// TestModelEqualsPyTorch trains a whole model and compares its output, its
-// gradients by name, ten losses, and the parameters at the end.
+// TestModelEqualsPyTorch trains a model and compares its output, its gradients by name, ten
+// losses, and the final parameters.
 func TestModelEqualsPyTorch(t *testing.T) {
 	var g struct {
 		X, Output, Losses []float64
@@ -114,7 +113,7 @@ func TestModelEqualsPyTorch(t *testing.T) {
 	read(t, "model.json", &g)
 	model := nn.Sequential(nn.Dense(5), nn.ReLU(), nn.Dense(3))
 	x, y := of(g.X, g.XShape...), tensor.FromInts(g.Labels, len(g.Labels))
-	model.Forward(x) // the layers get their parameters
+	model.Forward(x) // the layers create their parameters
 	parameters := nn.NamedParameters(model)
 	if len(parameters) != len(g.Parameters) {
 		t.Fatalf("%d parameters, %d in the golden file", len(parameters), len(g.Parameters))
@@ -141,7 +140,7 @@ func TestModelEqualsPyTorch(t *testing.T) {
 		opt.Step()
 		losses = append(losses, loss.Item())
 	}
-	// Adam divides by the root of tiny second moments, which grows rounding.
+	// Adam divides by the root of tiny second moments, which amplifies rounding errors.
 	closeTo(t, "losses", losses, g.Losses, 2e-5)
 	for _, p := range parameters {
 		closeTo(t, p.Name, p.Float64s(), g.Parameters[p.Name].After, 2e-4)
@@ -198,8 +197,9 @@ func TestOtherPanicsPass(t *testing.T) {
 	bug.Forward(tensor.Zeros(1, 1))
 }
 
-// TestChainLeavesForeignTensorsAlone keeps what a module of the user has seen.
-func TestChainLeavesForeignTensorsAlone(t *testing.T) {
+// TestSequentialKeepsTensorsOfUserModules requires tensors that a user's module has seen to stay
+// alive.
+func TestSequentialKeepsTensorsOfUserModules(t *testing.T) {
 	var seen []*nn.Tensor
 	look := nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
 		seen = append(seen, x)
@@ -213,7 +213,7 @@ func TestChainLeavesForeignTensorsAlone(t *testing.T) {
 			t.Errorf("tensor %d is empty", i)
 		}
 	}
-	// Without foreign modules what lies between is released; the input stays.
+	// Without user modules intermediate tensors are released; the input stays.
 	nn.Sequential(nn.Flatten(), nn.Dropout(0), nn.ReLU(), nn.Tanh(), nn.Residual(nn.Dense(3)), nn.LayerNorm()).Forward(input).Data()
 	input.Data()
 }
@@ -231,7 +231,7 @@ func TestDropout(t *testing.T) {
 		}
 		mean += float64(v) / 1e4
 	}
-	// 10 000 elements: the standard deviation of the share is 0.0046.
+	// With 10,000 elements the standard deviation of the share is 0.0046.
 	if share := float64(zeros) / 1e4; math.Abs(share-0.3) > 0.02 || math.Abs(mean-1) > 0.03 {
 		t.Errorf("%v dropped, mean %v", share, mean)
 	}

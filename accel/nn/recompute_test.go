@@ -10,9 +10,8 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestRecompute trains a model with everything in it, with and without
-// recomputation, and wants equal bits. What memory it saves is tested where it is
-// saved, in the tensor package.
+// TestRecompute trains a model with all kinds of layers, with and without recomputation, and
+// requires equal bits. Package tensor tests the memory that it saves.
 func TestRecompute(t *testing.T) {
 	const rows, width, blocks = 256, 64, 4
 	train := func(wrap func(layers ...nn.Module) nn.Module) (numbers []float32) {
@@ -21,7 +20,7 @@ func TestRecompute(t *testing.T) {
 			return wrap(nn.Dense(width), nn.BatchNorm(), nn.GELU(), nn.Dropout(0.1), nn.Dense(width), nn.GELU())
 		}
 		model := nn.Sequential(nn.Dense(width), nn.Repeat(blocks, block), nn.Dense(3))
-		tensor.NoGrad(func() { model.Forward(tensor.Randn(nil, 2, width)) }) // the layers get their parameters
+		tensor.NoGrad(func() { model.Forward(tensor.Randn(nil, 2, width)) }) // the layers create their parameters
 		opt := optim.AdamW(model, 1e-2)
 		x := tensor.Randn(nil, rows, width)
 		labels := make([]int, rows)
@@ -46,8 +45,8 @@ func TestRecompute(t *testing.T) {
 	}
 }
 
-// TestSetRecompute counts the chains that are cut, and looks at names of layers in
-// errors of a chain that is.
+// TestSetRecompute counts the chains that are split, and checks the layer names in errors of
+// such chains.
 func TestSetRecompute(t *testing.T) {
 	type own struct {
 		Body *nn.SequentialLayer

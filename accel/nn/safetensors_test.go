@@ -20,7 +20,7 @@ func file(header, body string) []byte {
 	return append(binary.LittleEndian.AppendUint64(nil, uint64(len(header))), header+body...)
 }
 
-// decode reads all of a file that is in memory.
+// decode reads a complete file from memory.
 func decode(b []byte) (map[string]*Tensor, map[string]string, error) {
 	h, err := readHeader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
@@ -92,8 +92,8 @@ func TestDecodeSafetensors(t *testing.T) {
 	}
 }
 
-// TestEveryTypeInAFile writes each element type and reads it back bit for bit,
-// one by one.
+// TestEveryTypeInAFile writes each element type and reads it back bit for bit, one tensor at a
+// time.
 func TestEveryTypeInAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "all.safetensors")
 	tensors := map[string]*Tensor{"empty": tensor.Zeros(0, 3), "scalar": tensor.Full(2.5)}
@@ -135,7 +135,7 @@ func TestEveryTypeInAFile(t *testing.T) {
 	}
 }
 
-// FuzzDecodeSafetensors demands that what is read can be written and read
+// FuzzDecodeSafetensors requires that everything that can be read can be written and read
 // again.
 func FuzzDecodeSafetensors(f *testing.F) {
 	f.Add(file(`{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}`, "12345678"))

@@ -12,13 +12,13 @@ import (
 
 func parameter() *Tensor { return tensor.Parameter(tensor.Zeros(1)) }
 
-// block is a module as users write it: private fields, no registration.
+// block is a typical user module: unexported fields, no registration.
 type block struct {
 	up, down Module
 	scale    *Tensor
 	constant *Tensor
 	ctx      context.Context
-	numbers  []float64
+	values   []float64
 	deep     map[string][]*DenseLayer
 	next     *block
 	any      any
@@ -38,13 +38,13 @@ type embedded struct {
 	Bias *Tensor
 }
 
-// box is how a value of a notebook's type arrives.
+// box wraps values of types that are declared in cells.
 type box struct{ raw any }
 
 func (b box) Raw() any                  { return b.raw }
 func (b box) Forward(x *Tensor) *Tensor { return x }
 
-// typed is a box that knows its type as a cell declared it.
+// typed is a box that knows the type as declared in the cell.
 type typed struct {
 	box
 	declared reflect.Type
@@ -52,7 +52,7 @@ type typed struct {
 
 func (t typed) GoType() reflect.Type { return t.declared }
 
-// wrapper is what the interpreter gives for an interpreted value as a Module.
+// wrapper is the interpreter's wrapper of an interpreted value as a Module.
 type wrapper struct {
 	IValue   any
 	WForward func(x *Tensor) *Tensor
@@ -74,8 +74,8 @@ func TestNamedParameters(t *testing.T) {
 	cyclic.next = cyclic
 	shared := dense()
 	backing := []*Tensor{parameter(), parameter()}
-	// What the interpreter makes of type M struct{ fc Module; Out Module } is a
-	// literal struct with exported fields.
+	// For type M struct{ fc Module; Out Module } the interpreter creates an unnamed struct type
+	// with exported fields.
 	interpreted := &struct {
 		Xfc Module
 		Out Module
@@ -144,12 +144,12 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestWalkStaysInTheModel puts megabytes and other people's data into a
-// module; none of it is looked into.
+// TestWalkStaysInTheModel has a module with large slices and unrelated data, which walk must
+// not visit.
 func TestWalkStaysInTheModel(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
-	b := &block{ctx: ctx, numbers: make([]float64, 1<<22), scale: parameter()}
+	b := &block{ctx: ctx, values: make([]float64, 1<<22), scale: parameter()}
 	if got := names(b); !slices.Equal(got, []string{"scale"}) {
 		t.Errorf("got %q", got)
 	}

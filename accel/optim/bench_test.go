@@ -7,8 +7,8 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// BenchmarkAdamW is an update of 235 000 parameters, of which every tenth has a
-// mean that starts at the number.
+// BenchmarkAdamW updates 235,000 parameters, of which every tenth has a running mean that
+// starts at the given value.
 func BenchmarkAdamW(b *testing.B) {
 	const n = 235_000
 	for name, start := range map[string]float32{"zero": 0, "normal": 1, "denormal": 1e-40} {

@@ -13,9 +13,9 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestSteadyStepsOnCUDA trains in each precision on a simulated GPU and looks at what
-// a step asks of it once it has come a few times: one graph, no memory, and nothing
-// to wait for, the decision of float16's scaler included.
+// TestSteadyStepsOnCUDA trains in each precision on a simulated GPU. After the first steps,
+// each step must launch one graph, allocate nothing, and wait for nothing, including the skip
+// decision of the gradient scaler.
 func TestSteadyStepsOnCUDA(t *testing.T) {
 	if err := tensor.SetDevice("simulated:8.9"); err != nil {
 		t.Fatal(err)

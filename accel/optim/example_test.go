@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// The lowest point of (x-3)² is found by going downhill.
+// Gradient descent finds the minimum of (x-3)².
 func Example() {
 	x := tensor.Parameter(tensor.Zeros())
 	opt := optim.SGD(x, 0.1)

@@ -2,7 +2,7 @@ package optim
 
 import "github.com/quernlab/quern/accel/tensor"
 
-// Means returns what an optimiser remembers of a parameter.
+// Means returns the running means of a parameter.
 func Means(o *Optimizer, p *tensor.Tensor) []*tensor.Tensor {
 	s := o.state[p]
 	if s.second == nil {

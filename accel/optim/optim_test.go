@@ -14,7 +14,7 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// golden is what PyTorch computed; accel/testdata/make_golden.py makes it.
+// golden is what PyTorch computes; accel/testdata/make_golden.py writes it.
 type golden struct {
 	Cases []struct {
 		Shape     []int       `json:"shape"`
@@ -53,16 +53,16 @@ func float32s(v []float64) []float32 {
 	return out
 }
 
-// give makes g the gradient of p: that of the sum of p·g.
-func give(p *tensor.Tensor, g []float64) {
+// setGrad makes g the gradient of p: it is the gradient of the sum of p·g.
+func setGrad(p *tensor.Tensor, g []float64) {
 	p.Mul(tensor.New(float32s(g), p.Shape()...)).Sum().Backward()
 }
 
-// closeTo fails unless got is want up to the rounding of float32. A NaN fails.
+// closeTo fails unless got equals want up to the rounding of float32. NaN fails.
 func closeTo(t *testing.T, what string, got, want []float64, tolerance float64) {
 	t.Helper()
 	if len(got) != len(want) {
-		t.Fatalf("%s: want %d numbers, got %d", what, len(want), len(got))
+		t.Fatalf("%s: want %d values, got %d", what, len(want), len(got))
 	}
 	for i := range want {
 		if !(math.Abs(got[i]-want[i]) <= tolerance*max(1, math.Abs(want[i]))) {
@@ -118,7 +118,7 @@ func TestUpdatesEqualPyTorch(t *testing.T) {
 				opt := optimizers[name](p)
 				for step, gradient := range c.Gradients {
 					opt.ZeroGrad()
-					give(p, gradient)
+					setGrad(p, gradient)
 					opt.SetLearningRate(run.Rates[step])
 					opt.Step()
 					closeTo(t, name, p.Float64s(), run.After[step], 2e-6)
@@ -131,7 +131,7 @@ func TestUpdatesEqualPyTorch(t *testing.T) {
 	}
 }
 
-// TestClipNorm steps with a rate of 1, so that the change of a parameter is its
+// TestClipGradNorm steps with a learning rate of 1, so that the change of a parameter is its
 // clipped gradient.
 func TestClipNormEqualsPyTorch(t *testing.T) {
 	var g golden
@@ -139,8 +139,8 @@ func TestClipNormEqualsPyTorch(t *testing.T) {
 	for _, c := range g.Clips {
 		a, b := tensor.Parameter(tensor.Zeros(3)), tensor.Parameter(tensor.Zeros(2, 2))
 		opt := optim.SGD([]*tensor.Tensor{a, b}, 1, optim.ClipGradNorm(c.Limit))
-		give(a, c.A)
-		give(b, c.B)
+		setGrad(a, c.A)
+		setGrad(b, c.B)
 		opt.Step()
 		closeTo(t, "a", a.Neg().Float64s(), c.ClippedA, 1e-6)
 		closeTo(t, "b", b.Neg().Float64s(), c.ClippedB, 1e-6)
@@ -217,8 +217,8 @@ func TestScheduleEnds(t *testing.T) {
 	}
 }
 
-// TestOnePlan demands that a changing learning rate, and with it the bias
-// corrections, replay one plan.
+// TestOnePlan requires one plan for all steps while the learning rate, and with it the bias
+// corrections, change.
 func TestOnePlan(t *testing.T) {
 	p := tensor.Parameter(tensor.Ones(8))
 	opt := optim.AdamW(p, 0.1, optim.ClipGradNorm(0.5))
@@ -236,9 +236,9 @@ func TestOnePlan(t *testing.T) {
 	}
 }
 
-// TestMeansFadeToZero feeds one gradient and then none, for as long as the
-// means would need to become denormal.
-func TestMeansFadeToZero(t *testing.T) {
+// TestRunningMeansReachZero applies one gradient and then zero gradients, until the running means
+// would have become denormal.
+func TestRunningMeansReachZero(t *testing.T) {
 	for name, opt := range map[string]func(p *tensor.Tensor) *optim.Optimizer{
 		"adamw": func(p *tensor.Tensor) *optim.Optimizer { return optim.AdamW(p, 0.1, optim.Betas(0.5, 0.5)) },
 		"sgd":   func(p *tensor.Tensor) *optim.Optimizer { return optim.SGD(p, 0.1, optim.Momentum(0.5)) },
@@ -252,9 +252,9 @@ func TestMeansFadeToZero(t *testing.T) {
 			for step := range 150 {
 				o.ZeroGrad()
 				if step == 0 {
-					give(p, []float64{1, -1})
+					setGrad(p, []float64{1, -1})
 				} else {
-					give(p, []float64{0, 0})
+					setGrad(p, []float64{0, 0})
 				}
 				o.Step()
 			}
@@ -310,8 +310,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestRateIsANumber leaves parameters as they are where the rate is none.
-func TestRateIsANumber(t *testing.T) {
+// TestLearningRateMustBeFinite requires parameters to stay unchanged if the learning rate is not finite.
+func TestLearningRateMustBeFinite(t *testing.T) {
 	p := tensor.Parameter(tensor.Ones(2))
 	for _, rate := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		o := optim.SGD(p, 0.1)

@@ -9,8 +9,8 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestScaler injects gradients that are no numbers and compares with what
-// PyTorch's GradScaler does with the same: accel/testdata/make_golden.py.
+// TestScaler injects non-finite gradients and compares with PyTorch's GradScaler
+// (accel/testdata/make_golden.py).
 func TestScaler(t *testing.T) {
 	var g struct {
 		Steps     int
@@ -65,8 +65,7 @@ func TestScaler(t *testing.T) {
 	}
 }
 
-// TestScalerClipsRealGradients wants the limit to hold for gradients without
-// the scale.
+// TestScalerClipsRealGradients requires the clipping limit to apply to unscaled gradients.
 func TestScalerClipsRealGradients(t *testing.T) {
 	p := tensor.Parameter(tensor.Zeros(2))
 	opt, scaler := optim.SGD(p, 1, optim.ClipGradNorm(1)), optim.NewGradScaler()
@@ -94,7 +93,7 @@ func TestScalerState(t *testing.T) {
 	}
 }
 
-// TestStateContinues stops after three steps and goes on with a new optimiser.
+// TestStateContinues stops after three steps and continues with a new optimizer.
 func TestStateContinues(t *testing.T) {
 	gradients := [][]float64{{1, -2, 3, 0.5}, {0.3, 0.1, -1, 2}, {-1, 1, 0, 1}, {2, 2, -2, 1}, {0.1, 0.2, 0.3, 0.4}, {1, 1, 1, 1}}
 	for name, make := range map[string]func(p *tensor.Tensor) *optim.Optimizer{
@@ -109,7 +108,7 @@ func TestStateContinues(t *testing.T) {
 			opt := make(whole)
 			for _, g := range gradients {
 				opt.ZeroGrad()
-				give(whole, g)
+				setGrad(whole, g)
 				opt.Step()
 			}
 			p := tensor.Parameter(tensor.New([]float32{1, 2, 3, 4}, 2, 2))
@@ -123,7 +122,7 @@ func TestStateContinues(t *testing.T) {
 					first = second
 				}
 				first.ZeroGrad()
-				give(p, g)
+				setGrad(p, g)
 				first.Step()
 			}
 			closeTo(t, "parameter", p.Float64s(), whole.Float64s(), 0)
@@ -137,7 +136,7 @@ func TestStateContinues(t *testing.T) {
 func TestStateThatDoesNotFit(t *testing.T) {
 	p := tensor.Parameter(tensor.Ones(2))
 	opt := optim.AdamW([]*tensor.Tensor{p}, 0.1)
-	give(p, []float64{1, 1})
+	setGrad(p, []float64{1, 1})
 	opt.Step()
 	for name, model := range map[string][]*tensor.Tensor{
 		"shape": {tensor.Parameter(tensor.Ones(3))},
@@ -155,8 +154,8 @@ func TestStateThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// TestScalerLikeFloat64 makes steps with scaled gradients, of which some are skipped,
-// and wants what the optimiser makes of the others alone, whichever it is.
+// TestScalerLikeFloat64 makes steps with scaled gradients, of which some are skipped, and
+// compares each optimizer with float64 steps without the skipped ones.
 func TestScalerLikeFloat64(t *testing.T) {
 	gradients := [][]float64{{1, -2, 3, 0.5}, {math.NaN(), 0, 0, 0}, {0.3, 0.1, -1, 2}, {-1, 1, 0, 1}, {0, math.Inf(-1), 0, 0}, {2, 2, -2, 1}}
 	for name, make := range map[string]func(p any) *optim.Optimizer{

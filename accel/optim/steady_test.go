@@ -10,10 +10,10 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestASteadyStepLeavesNothingBehind makes many steps of a training whose plans
-// are made: each allocates the same small number of objects, and none of them
-// stays. The heap after ten thousand steps is that after one thousand.
-func TestASteadyStepLeavesNothingBehind(t *testing.T) {
+// TestStepDoesNotLeak makes many steps whose plans exist: each step allocates
+// the same small number of objects, and none of them stays reachable. The heap after ten
+// thousand steps equals that after one thousand.
+func TestStepDoesNotLeak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("eleven thousand steps")
 	}
@@ -39,7 +39,7 @@ func TestASteadyStepLeavesNothingBehind(t *testing.T) {
 		}
 		runtime.ReadMemStats(&after)
 		allocations = (after.Mallocs - before.Mallocs) / 100
-		for range 2 { // what has a clean-up goes a round later
+		for range 2 { // objects with clean-ups are freed one cycle later
 			ir.Collect()
 		}
 		runtime.ReadMemStats(&after)
@@ -54,7 +54,7 @@ func TestASteadyStepLeavesNothingBehind(t *testing.T) {
 	if stats.PlansMade > 0 {
 		t.Errorf("%d plans were made on the way", stats.PlansMade)
 	}
-	// The runtime itself, and the test's, allocate a little now and then.
+	// The Go runtime and the test itself allocate a little now and then.
 	if late > early+early/20+1 {
 		t.Errorf("a step allocates %d objects after 10 000 steps, %d after 1 000", late, early)
 	}

@@ -8,10 +8,9 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestTinyGradients gives AdamW gradients down to where float32 has denormal
-// numbers, which [record.fade] rounds to zero: what it makes of them is as far
-// from PyTorch's in float64 as PyTorch's in float32 is, to a ten-thousandth of the
-// rate.
+// TestTinyGradients applies AdamW to gradients down to the denormal range of float32, which
+// [record.flushDenormals] rounds to zero. The result must be as close to PyTorch's float64 as
+// PyTorch's float32 is, within a ten-thousandth of the learning rate.
 func TestTinyGradients(t *testing.T) {
 	var g struct {
 		Sizes, Signs []float64
@@ -31,7 +30,7 @@ func TestTinyGradients(t *testing.T) {
 				gradient[i] = s * sign
 			}
 			opt.ZeroGrad()
-			give(p, gradient)
+			setGrad(p, gradient)
 			opt.Step()
 			for i, got := range p.Float64s() {
 				want, single := c.Float64[step][i], c.Float32[step][i]
