@@ -10,16 +10,20 @@
 // what Fit does; each of them prints as Go code, and without any Fit trains with reasonable
 // defaults. The [Run] that Fit returns has the whole history and displays itself as a figure.
 //
-// # More
+// # What else there is
 //
-// - [Resume] saves a training to a file and continues it from there, for instance after the
-// process was killed. - [AMP] trains with 16-bit or 8-bit floats, [Recompute] with less memory,
-// [DataParallel] on several GPUs or machines. - [Track] and [TensorBoard] record a run in
-// files; [Runs] compares recorded runs. [Run.Card] describes a run in JSON. - [FindLR] suggests
-// a learning rate, [FindBatchSize] a batch size; [Advise] measures what makes a training faster
-// or smaller. - [Compare] trains variants over several seeds and compares them. - [Generate]
-// continues a sequence of tokens. - [Observe] registers an [Observer], which is called at the
-// beginning and the end and after each step, validation and epoch, and may end the training.
+//   - [Resume] saves a training to a file and continues it from there, for instance after the
+//     process was killed.
+//   - [AMP] trains with 16-bit or 8-bit floats, [Recompute] with less memory, and [DataParallel]
+//     on several GPUs or machines.
+//   - [Track] and [TensorBoard] record a run in files; [Runs] compares recorded runs. [Run.Card]
+//     describes a run in JSON.
+//   - [FindLR] suggests a learning rate, [FindBatchSize] a batch size; [Advise] measures what
+//     makes a training faster or smaller.
+//   - [Compare] trains variants with several seeds and compares them.
+//   - [Generate] continues a sequence of tokens.
+//   - [Observe] registers an [Observer], which is called at the beginning and the end and after
+//     each step, validation and epoch, and may end the training.
 //
 // Package onnx exports models for ONNX Runtime. To write your own training loop, use the
 // packages below this one: data for batches, nn for modules, tensor for computations, and optim

@@ -46,7 +46,7 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 		}
 	}
 	if o.mixup > 0 && train.SequenceLength() > 0 {
-		return run, fmt.Errorf("accel: Mixup(%g): the examples of %s are tokens, which cannot be mixed", o.mixup, train.Name())
+		return run, fmt.Errorf("accel: Mixup(%g): the examples of %s are tokens, which cannot be mixed: leave out Mixup", o.mixup, train.Name())
 	}
 	if !oneFit.TryLock() {
 		return run, ErrBusy
@@ -91,7 +91,7 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 }
 
 // ErrBusy is returned by [Fit] while another Fit runs.
-var ErrBusy = errors.New("accel: Fit: another training is running; wait until it ends: only one model is trained at a time")
+var ErrBusy = errors.New("accel: Fit: another call of Fit is running: wait until it returns, since only one model is trained at a time")
 
 // oneFit is locked by the Fit that runs.
 var oneFit sync.Mutex

@@ -26,7 +26,7 @@ func (l *loop) step(batches *data.Batches, examples int) (m *measurement, err er
 			if err := batches.Err(); err != nil {
 				return nil, err
 			}
-			return nil, fmt.Errorf("accel: %s ended after %d of %d examples", l.set.Name(), done, examples)
+			return nil, fmt.Errorf("accel: the data set %s ended after %d of the %d examples of a step: it must not change during the training", l.set.Name(), done, examples)
 		}
 		b := batches.Batch()
 		if done += b.Whole; done < examples {
