@@ -308,13 +308,13 @@ func TestMissingParameters(t *testing.T) {
 func TestOptionsGivenTwice(t *testing.T) {
 	train, test := digits(t)
 	for want, options := range map[string][]accel.Option{
-		"accel: AdamW(0.001) and SGD(0.1, 0.9): a training has one optimizer":         {accel.AdamW(1e-3), accel.SGD(0.1, 0.9)},
-		"accel: AdamW(0.001) and AdamW(0.01): a training has one optimizer":           {accel.AdamW(1e-3), accel.AdamW(1e-2)},
-		"accel: Nesterov(0.1, 0.9) and LAMB(0.1): a training has one optimizer":       {accel.Nesterov(0.1, 0.9), accel.LAMB(0.1)},
-		"accel: OneCycleLR() and WarmupCosine(3): a training has one schedule":        {accel.OneCycleLR(), accel.WarmupCosine(3)},
-		"accel: StepLR(5, 0.1) and ReduceLROnPlateau(3, 0.5): a training has one sch": {accel.StepLR(5, 0.1), accel.ReduceLROnPlateau(3, 0.5), accel.Validate(test)},
-		"accel: Minimize is given twice":                                              {accel.Minimize(nn.CrossEntropy), accel.Minimize(nn.MSE)},
-		"accel: Validate(digits, test) and Validate(digits, train)":                   {accel.Validate(test), accel.Validate(train)},
+		"accel: AdamW(0.001) and SGD(0.1, 0.9) exclude each other: a training has one optimizer":         {accel.AdamW(1e-3), accel.SGD(0.1, 0.9)},
+		"accel: AdamW(0.001) and AdamW(0.01) exclude each other: a training has one optimizer":           {accel.AdamW(1e-3), accel.AdamW(1e-2)},
+		"accel: Nesterov(0.1, 0.9) and LAMB(0.1) exclude each other: a training has one optimizer":       {accel.Nesterov(0.1, 0.9), accel.LAMB(0.1)},
+		"accel: OneCycleLR() and WarmupCosine(3) exclude each other: a training has one schedule":        {accel.OneCycleLR(), accel.WarmupCosine(3)},
+		"accel: StepLR(5, 0.1) and ReduceLROnPlateau(3, 0.5) exclude each other: a training has one sch": {accel.StepLR(5, 0.1), accel.ReduceLROnPlateau(3, 0.5), accel.Validate(test)},
+		"accel: Minimize is given twice":                            {accel.Minimize(nn.CrossEntropy), accel.Minimize(nn.MSE)},
+		"accel: Validate(digits, test) and Validate(digits, train)": {accel.Validate(test), accel.Validate(train)},
 	} {
 		run, err := accel.Fit(t.Context(), mlp(4), train, append(options, accel.Quiet(), accel.Steps(1))...)
 		if err == nil || !strings.HasPrefix(err.Error(), want) || len(run.Steps) > 0 {
