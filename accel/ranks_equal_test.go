@@ -225,7 +225,7 @@ func TestOwnLoopWithSyncBatchNorm(t *testing.T) {
 	for r, o := range processes(t, "own loop without examples", 3) {
 		// The rank that finds the error first ends its process, perhaps before another rank
 		// finds it.
-		reason := strings.Contains(o.Error, "rank 2 has no examples, and nn.SyncBatchNorm needs some on each")
+		reason := strings.Contains(o.Error, "rank 2 has no examples, but nn.SyncBatchNorm needs some on each")
 		if named = named || reason; !reason && !strings.HasSuffix(o.Error, " ended") {
 			t.Errorf("rank %d: %q", r, o.Error)
 		}

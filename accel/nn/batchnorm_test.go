@@ -51,8 +51,8 @@ func TestConvertSyncBatchNorm(t *testing.T) {
 	}
 }
 
-// TestCatchAcrossError requires an error if a rank is lost within a layer.
-func TestCatchAcrossError(t *testing.T) {
+// TestCatchAllReduceError requires an error if a rank is lost within a layer.
+func TestCatchAllReduceError(t *testing.T) {
 	lost := errors.New("lost")
 	err := func() (err error) {
 		defer nn.Catch(&err)
