@@ -103,6 +103,7 @@ func (c *compiler) finishLeftover(ctx context.Context) error {
 // the cell remains.
 func (c *compiler) load(ctx context.Context, number int, src string) compiled {
 	c.loader.Begin(ctx)
+	defer c.loader.End()
 	cell, err := c.checker.Check(ctx, number, src)
 	if err != nil {
 		return compiled{err: err}

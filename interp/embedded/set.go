@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"crypto/sha256"
 	"embed"
 	"fmt"
 	"path"
@@ -38,7 +39,7 @@ func (f Files) Set(v reflect.Value) error {
 type fsFile struct {
 	name string // with a slash at the end for a directory
 	data string
-	hash [16]byte
+	hash [16]byte // the first bytes of the SHA-256 sum; zero for a directory
 }
 
 // FS returns the files as a file system.
@@ -52,7 +53,12 @@ func (f Files) FS() embed.FS {
 	}
 	list := make([]fsFile, 0, len(names))
 	for name := range names {
-		list = append(list, fsFile{name: name, data: f[name]})
+		file := fsFile{name: name, data: f[name]}
+		if !strings.HasSuffix(name, "/") {
+			sum := sha256.Sum256([]byte(file.data))
+			copy(file.hash[:], sum[:])
+		}
+		list = append(list, file)
 	}
 	// embed.FS searches by directory and then by name.
 	slices.SortFunc(list, func(a, b fsFile) int {

@@ -13,6 +13,7 @@
 //	read.go      reading and parsing them, several at once
 //	embed.go     variables of //go:embed lines
 //	reload.go    packages whose files have changed
+//	collector.go the garbage collector during an import
 //	part.go      what has to run, and what has run
 //	table.go     large literals of integers
 //	reach.go     which declarations code reaches

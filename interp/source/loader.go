@@ -59,6 +59,7 @@ type Loader struct {
 	packages map[*types.Package]*loadedPackage
 	read     map[module.Package]*files // read ahead of the import in progress
 	checking *display.Meter            // counts the packages of the import in progress; nil between imports
+	restore  func()                    // restores the settings of the garbage collector; nil if they are unchanged
 }
 
 // A loadedPackage is a package with the module that it was loaded from.
@@ -165,6 +166,7 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 		}
 	}()
 	if l.read == nil {
+		l.relaxCollector()
 		l.readAhead(importPath)
 		l.checking, _ = display.Measure(l.ctx, "checking packages", float64(len(l.read)))
 		defer func() {
