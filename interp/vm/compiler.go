@@ -114,8 +114,8 @@ func (c *compiler) fail(n ast.Node, format string, a ...any) {
 }
 
 func (c *compiler) emit(o op, a, b, cc uint16, k, j int32) int {
-	// Keep room for one more: the instruction pointer goes past the last instruction and must stay inside
-	// the allocation.
+	// Grow by one more instruction: the instruction pointer can point past the last one and must stay inside the
+	// allocation.
 	c.fn.code = slices.Grow(append(c.fn.code, instruction{o, a, b, cc, k, j}), 1)
 	c.fn.positions = append(c.fn.positions, c.position)
 	return len(c.fn.code) - 1

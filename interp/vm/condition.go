@@ -7,7 +7,8 @@ import (
 	"reflect"
 )
 
-// condition emits a jump to l that is taken if e has the given value. loop says that it is a jump back.
+// condition emits a jump to l that is taken if e has the given value. If loop is true, the jump is a backward one, which
+// checks for an interrupt.
 func (c *compiler) condition(e ast.Expr, value bool, l *label, loop bool) {
 	e = ast.Unparen(e)
 	if tv := c.source.Info.Types[e]; tv.Value != nil {

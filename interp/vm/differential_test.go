@@ -15,7 +15,7 @@ var knownDifference = regexp.MustCompile(`(out of range) \[.*`)
 
 // FuzzPrograms runs random programs with and without the VM and compares the output.
 func FuzzPrograms(f *testing.F) {
-	// Other seeds recover so many panics that yaegi needs minutes under the race detector.
+	// The programs of other seeds recover so many panics that yaegi needs minutes for them under the race detector.
 	for _, seed := range []uint64{1, 3, 4, 5, 6, 7, 8, 9, 10, 11} {
 		f.Add(seed)
 	}

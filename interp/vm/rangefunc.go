@@ -35,8 +35,8 @@ const (
 	stateEnded    = rt.RangeEnded
 	stateRunning  = rt.RangeRunning // the body is running, or has panicked
 	stateReady    = 0
-	stateLeft     = 1 // by break
-	stateReturned = 2
+	stateLeft     = 1 // a break statement has left the loop
+	stateReturned = 2 // a return statement has left the loop
 	firstExit     = 3
 )
 
