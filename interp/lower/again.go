@@ -2,7 +2,7 @@ package lower
 
 // Functions and methods that a later cell declares again with the same parameters and
 // results. Existing closures call a function by the name that it had when they were compiled.
-// Unit.Redeclared lists which function each such name must lead to now.
+// Unit.Redeclared lists these names, each with the function that it must call now.
 
 import (
 	"go/types"

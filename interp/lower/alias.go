@@ -19,7 +19,7 @@ func (e *emitter) publicName(o *types.TypeName) string {
 	}
 	public, ok := e.public()[publicKey{o.Pkg().Path(), o.Name()}]
 	if !ok {
-		panic(&UnsupportedError{Construct: "a value of the type " + o.Pkg().Path() + "." + o.Name() + ", which no package that can be imported names,", Position: e.at})
+		panic(&UnsupportedError{Construct: "a value of the type " + o.Pkg().Path() + "." + o.Name() + ", for which no importable package has a name,", Position: e.at})
 	}
 	return e.alias(public.pkg) + "." + public.name
 }

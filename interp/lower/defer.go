@@ -86,7 +86,7 @@ func (f *function) later(w *writer, e *ast.CallExpr) (text string, depth int) {
 	case tv.IsBuiltin():
 		return f.laterBuiltin(w, e, calleeIdent(e.Fun).Name), 0
 	case tv.IsType():
-		f.unsupported(e, "a conversion in this place", "")
+		f.unsupported(e, "a conversion after go or defer", "")
 	}
 	if len(e.Args) == 1 {
 		if tuple, ok := f.typeOf(e.Args[0]).(*types.Tuple); ok {

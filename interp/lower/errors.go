@@ -32,7 +32,7 @@ type InternalError struct {
 }
 
 func (e *InternalError) Error() string {
-	return fmt.Sprintf("%s: lowering failed, this is a bug of the kernel: %s", e.Position, e.Reason)
+	return fmt.Sprintf("%s: lowering failed: %s", e.Position, e.Reason)
 }
 
 // unsupported ends the lowering of the cell with an UnsupportedError.

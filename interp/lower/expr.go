@@ -150,11 +150,10 @@ func (f *function) reference(e ast.Expr) string {
 	return f.expr(e)
 }
 
-// value turns the lowered name of a declared function into a value:
+// value turns the lowered name of a declared function into a function value. From the name alone yaegi does not
+// create a function, but stores its syntax tree.
 //
 //	return f  ->  return func(f func(int) int) func(int) int { return f }(fʹ1)
-//
-// because yaegi stores the syntax tree of the name instead of creating a function.
 func (f *function) value(e ast.Expr, name string) string {
 	id := calleeIdent(e)
 	if o, ok := f.Info.Uses[id].(*types.Func); ok {

@@ -111,8 +111,8 @@ var positionNumber = regexp.MustCompile(`\b\d{13,}\b`)
 
 func TestUnsupported(t *testing.T) {
 	tests := []struct{ name, cell, want string }{
-		{"weak pointer", "x := 1\nweak.Make(&x)", "cell[1]:2:1: the generic function weak.Make is not supported in a cell; the interpreter keeps values alive longer than compiled code, so it would not hold what it promises"},
-		{"interface in xml", "type T struct{ A any }\nxml.Marshal(T{})", "cell[1]:2:13: this value in encoding/xml, which does not see the value in the field A of main.T, is not supported in a cell"},
+		{"weak pointer", "x := 1\nweak.Make(&x)", "cell[1]:2:1: the generic function weak.Make is not supported in a cell; the interpreter keeps values alive longer than compiled code, so weak pointers and cleanups would not work as in Go"},
+		{"interface in xml", "type T struct{ A any }\nxml.Marshal(T{})", "cell[1]:2:13: an interface value in encoding/xml (the value in the field A of main.T) is not supported in a cell; use a type that is not an interface, or encoding/json"},
 		{"blank", "type T struct{ _, a int }\nfunc f() int { return 1 }\nt := T{f(), 1}\nt.a", "cell[1]:3:8: a call as the value of a blank field is not supported in a cell; call it before"},
 	}
 	for _, tt := range tests {
@@ -235,7 +235,7 @@ func TestXMLOfInterface(t *testing.T) {
 	}
 	const held = "type T struct{ A any }\nvar x any = T{}\nxml.Marshal(x)"
 	_, _, err := runCells(t, held)
-	if want := "panic: encoding/xml does not see the value in the field A of main.T"; err == nil || err.Error() != want {
+	if want := "panic: encoding/xml does not see the value in the field A of main.T; use a type that is not an interface, or encoding/json"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -224,7 +224,7 @@ func (o *order) call(p *ast.Expr, e *ast.CallExpr) {
 		}
 		o.exprTo(&e.Args[0], tv.Type)
 		if _, fromSlice := o.under(e.Args[0]).(*types.Slice); fromSlice && !toSlice {
-			o.pending = true // the conversion copies the elements
+			o.pending = true // the conversion reads the elements
 		}
 		return
 	}

@@ -148,7 +148,7 @@ type Unit struct {
 // anything of the cell.
 func (p *Program) Lower(ctx context.Context, cell *check.Cell) (unit *Unit, err error) {
 	if p.pending != nil {
-		return nil, &InternalError{Reason: "the unit before is neither committed nor discarded"}
+		return nil, &InternalError{Reason: "the previous unit was neither committed nor discarded"}
 	}
 	p.journal = nil
 	e := &emitter{Program: p, ctx: ctx, cell: cell, Fset: cell.Fset, Info: cell.Info, copiedMethods: map[*types.TypeName]bool{}}

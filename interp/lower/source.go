@@ -111,7 +111,7 @@ func (e *emitter) sourceFunction(o *types.Func) string {
 // absence returns the reason why cells cannot use a generic function or type of the standard library.
 func absence(o types.Object) string {
 	if path := o.Pkg().Path(); path == "weak" || path == "runtime" {
-		return "the interpreter keeps values alive longer than compiled code, so it would not hold what it promises"
+		return "the interpreter keeps values alive longer than compiled code, so weak pointers and cleanups would not work as in Go"
 	}
 	return "its source is not part of the kernel"
 }

@@ -106,7 +106,7 @@ func (e *emitter) typ(t types.Type) string {
 	case *types.Interface:
 		return "interface{}"
 	}
-	panic(fmt.Sprintf("type %T (%s) can not be rendered", t, t))
+	panic(fmt.Sprintf("type %T (%s) cannot be rendered", t, t))
 }
 
 func (e *emitter) namedType(t *types.Named) string {

@@ -33,6 +33,6 @@ func (f *function) rejectXML(x ast.Expr) {
 		return
 	}
 	if refusal := f.Registry.UnsupportedInXML(t); refusal != "" {
-		f.unsupported(x, "this value in encoding/xml, which does not see "+refusal+",", "")
+		f.unsupported(x, "an interface value in encoding/xml ("+refusal+")", "use a type that is not an interface, or encoding/json")
 	}
 }

@@ -106,9 +106,9 @@ var (
 	runningCount atomic.Int64
 )
 
-// Recoverer returns the Deferred that recover() of the calling lowered function must
-// ask. A function that calls recover and is not deferred as a literal calls Recoverer
-// at its start.
+// Recoverer returns the Deferred whose Recover method implements recover() in the calling
+// lowered function. A function that calls recover and is not deferred as a literal calls
+// Recoverer at its start.
 func (r *Registry) Recoverer() *Deferred {
 	if f := r.deferredCaller(); f != nil {
 		return f.d

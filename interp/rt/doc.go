@@ -124,7 +124,7 @@
 //
 //	Protect(position *int, body func(d *Deferred))          runs a body that has defer statements
 //	Deferred                                                the type of d: d.Push(func()), d.PushValue(func(), int), d.Recover(), d.Panicking()
-//	Recoverer() *Deferred                                   what recover() asks in a function that was not deferred as a literal
+//	Recoverer() *Deferred                                   the d whose Recover implements recover() in a function that was not deferred as a literal
 //	Forwards(activations int)                               called by a function that only calls another one, which may recover
 //	FileRead(f *os.File, p []byte) (int, error)             f.Read(p), also FileWrite and FileWriteString; a standard stream is that of the session
 //	CommandStart(c *exec.Cmd) error                         c.Start() with the session's standard input, also CommandRun, CommandOutput, CommandCombinedOutput

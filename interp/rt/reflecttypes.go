@@ -53,7 +53,7 @@ func (r *Registry) declaration(t reflect.Type) types.Type {
 			}
 		}
 	}
-	panic(fmt.Errorf("reflect: a type that is made of a type of a cell and of %s is not supported in a cell", t))
+	panic(fmt.Errorf("reflect: cannot create a type from %s and a type of a cell; write the type in Go and use reflect.TypeFor", t))
 }
 
 // ReflectPointerTo is reflect.PointerTo.

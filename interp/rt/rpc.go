@@ -69,7 +69,7 @@ func (r *Registry) registerRPC(s *rpc.Server, x any, name string, named bool) er
 	}
 	service := rpcService()
 	if service == nil {
-		panic(&EncodingError{Package: "net/rpc", Unseen: "the methods of " + b.T.name})
+		panic(&EncodingError{Package: "net/rpc", Unseen: "the methods of " + b.T.name + ", because Quern does not know this Go release's net/rpc; update Quern"})
 	}
 	made := reflect.New(service.typ)
 	set := func(v reflect.Value, field string, value reflect.Value) {

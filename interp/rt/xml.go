@@ -48,7 +48,7 @@ func (r *Registry) interfaceInXML(t types.Type, seen map[types.Type]bool) string
 func (r *Registry) inXML(x any) encoded {
 	if b, ok := r.unbox(x); ok {
 		if refusal := r.UnsupportedInXML(b.T.typ); refusal != "" {
-			panic(&EncodingError{Package: "encoding/xml", Unseen: refusal})
+			panic(&EncodingError{Package: "encoding/xml", Unseen: refusal + "; use a type that is not an interface, or encoding/json"})
 		}
 	}
 	return r.encodable("encoding/xml", x, xmlMethods)

@@ -186,7 +186,7 @@ func TestUnknownType(t *testing.T) {
 	}
 }
 
-// TestUseWithoutStruct does the same with types that are not structs.
+// TestUseWithoutStruct uses values of recursive types that are not structs.
 func TestUseWithoutStruct(t *testing.T) {
 	lookup, b := checked(t), newBuilder()
 	made := func(name string) reflect.Type {

@@ -16,7 +16,7 @@ type cycle struct {
 	open         []*types.Named // other types whose components are being created
 	placeholders typeutil.Map   // *types.Named to reflect.Type
 	made         typeutil.Map   // *types.Named to reflect.Type, with placeholders in it
-	unsettled    int            // number of components so far that depend on their position
+	unsettled    int            // number of components so far whose reflect type depends on where they occur
 }
 
 // make returns the type of n, with placeholders behind its pointers.
@@ -96,8 +96,8 @@ func (c *cycle) declaredField(s *types.Struct, i int, indirect bool) reflect.Str
 	return f
 }
 
-// typeOf returns the reflect type of t. indirect reports whether its size does not matter for the struct that is being
-// created.
+// typeOf returns the reflect type of t. If indirect is true, the struct that is being created contains only a pointer to t or
+// the like, so the size of t does not matter.
 func (c *cycle) typeOf(t types.Type, indirect bool) reflect.Type {
 	switch t := types.Unalias(t).(type) {
 	case *types.Basic:

@@ -31,7 +31,8 @@ func (b *Builder) shapeOf(t *types.Named) (s shape, ok bool) {
 	return shape{w.b.String(), w.members}, w.ok
 }
 
-// keep records the complete types of a shape.
+// keep records the types of the members of a shape for later types of the same shape. If a member is not complete, it
+// forgets the shape.
 func (b *Builder) keep(s shape) {
 	if b.shapes == nil {
 		b.shapes = map[string][]reflect.Type{}

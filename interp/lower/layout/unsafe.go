@@ -76,8 +76,8 @@ func setEmbedded(t reflect.Type, i int) {
 	*(*structType)(typePointer(t)).fields[i].name |= embeddedFlag
 }
 
-// setParts replaces the types that t mentions by those that parts, of the same kind, mentions. They must have the same sizes. t must have
-// been created by package reflect.
+// setParts replaces the element, key, parameter and result types of t by those of parts, a type of the same kind. The sizes of
+// each pair must be equal. t must have been created by package reflect.
 func setParts(t, parts reflect.Type) {
 	to, from := typePointer(t), typePointer(parts)
 	switch t.Kind() {
