@@ -73,7 +73,7 @@ func (a *attempt) declaresType(name string) bool {
 	return o != nil && o.Kind == ast.Typ
 }
 
-// insertHidden declares name+hiddenSuffix as the hidden type of that name.
+// insertHidden declares name+hiddenSuffix, which refers to the hidden type called name.
 func (a *attempt) insertHidden(name string) {
 	t := a.hidden[name]
 	if t == nil || a.pkg.Scope().Lookup(name+hiddenSuffix) != nil {

@@ -25,8 +25,8 @@ type addedMethod struct {
 	check  *ast.FuncDecl // the function that go/types checks instead
 	base   *types.Named
 	method *types.Func
-	old    *types.Func // the method that it replaces, or nil
-	before []*types.Func
+	old    *types.Func   // the method that it replaces, or nil
+	before []*types.Func // the methods of base before the method was inserted
 }
 
 // laterMethods finds the methods in the file whose type is live and not declared by the cell,

@@ -96,7 +96,7 @@ func (a *attempt) nameAt(pos token.Pos) (name string, candidates iter.Seq[string
 	return name, candidates
 }
 
-// membersOf returns the names that are possible after x and a dot.
+// membersOf returns the names that may follow x and a dot.
 func (a *attempt) membersOf(x ast.Expr) (names []string) {
 	if id, ok := x.(*ast.Ident); ok {
 		if p, ok := a.info.Uses[id].(*types.PkgName); ok {

@@ -13,15 +13,15 @@ import (
 func closeOpen(src string) string {
 	list, comments := scan(src)
 	calls := []int{} // offsets where () is missing
-	// A level has the state of a bracket level since the last semicolon.
+	// A level is an open bracket, or the whole text. starts and literal describe its current statement.
 	type level struct {
 		open      token.Token
-		needsCall bool // after the closing bracket
-		starts    bool // go or defer precedes
-		literal   bool // the function literal of go or defer
+		needsCall bool // () must follow the closing bracket
+		starts    bool // the statement contains go or defer
+		literal   bool // go or defer is followed by a function literal
 	}
 	levels := []level{{}}
-	// end handles the end of a statement that may be a go or defer statement without a call.
+	// end is called at the end of a statement. If it is a go or defer statement that ends in a name, () is missing.
 	end := func(i int) {
 		top := &levels[len(levels)-1]
 		if top.starts && i > 0 && list[i-1].tok == token.IDENT {

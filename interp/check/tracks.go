@@ -111,7 +111,9 @@ func (t *tracks) list(list []ast.Stmt) {
 // statement.
 func (t *tracks) stmt(s, next ast.Stmt) {
 	reads := t.reads(s)
-	if l, ok := s.(*ast.LabeledStmt); ok { // a goto would skip a record before the label, and a record after it would separate it from its loop
+	// The errors that a labeled statement mentions are not tracked. A goto would skip a record before the label, and
+	// a record after the label would separate it from its loop.
+	if l, ok := s.(*ast.LabeledStmt); ok {
 		for _, v := range append(reads, t.mentioned(unlabeledHead(l))...) {
 			t.excluded[v] = true
 		}
