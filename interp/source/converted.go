@@ -10,11 +10,11 @@ import (
 // returns, literals, sends, comparisons and explicit conversions.
 type conversions struct {
 	info *types.Info
-	// found is called with each such type, and perhaps with others: where the code does not
-	// show what a value is converted to, it counts as converted.
+	// found is called with each such type. It is also called if the code does not show whether
+	// a value is converted to an interface.
 	found  func(types.Type)
-	tables map[*ast.CompositeLit]bool // literals that are to be passed over
-	// results are those of the function that the current statement is in.
+	tables map[*ast.CompositeLit]bool // literals to skip
+	// results are the results of the function that contains the current statement.
 	results *types.Tuple
 }
 

@@ -73,8 +73,8 @@ type loadedPackage struct {
 	begun bool       // its initializers and init functions have run
 	// imports are the packages that it imports, as far as they are not compiled.
 	imports []*loadedPackage
-	// Of //go:embed lines: the patterns, a text that changes with the files, and the files by
-	// variable.
+	// patterns are those of the //go:embed lines. stamp is a text that changes with the files
+	// that match them, and embedded has the files of each variable.
 	patterns []string
 	stamp    string
 	embedded map[*types.Var]embedded.Files
@@ -82,7 +82,7 @@ type loadedPackage struct {
 	replaces *loadedPackage
 	// waiting are the declarations that have not run.
 	waiting map[types.Object]declaration
-	// dispatched are the types of which values may be in interfaces.
+	// dispatched are the types whose values may be in interfaces.
 	dispatched map[*types.Named]bool
 	tables     map[*ast.CompositeLit]bool // see table
 }

@@ -51,7 +51,7 @@ func (*modules) Begin()                     {}
 func (*modules) Local(string) bool          { return false }
 func (*modules) CheckInternal(string) error { return nil }
 
-// newLoader has the packages of an archive.
+// newLoader returns a loader of the packages in a txtar archive.
 func newLoader(t *testing.T, text string) (*Loader, *modules) {
 	t.Helper()
 	m := &modules{dir: t.TempDir(), version: "v1.0.0"}
@@ -197,8 +197,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestFind checks that a package that is not found keeps the error of the compiled
-// packages, and that errors of a search are returned.
+// TestFind checks two errors: for a package that no module has, Import returns the error of the
+// importer of compiled packages; if the search in the modules fails, it returns that error.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	l, m := newLoader(t, "")
@@ -209,7 +209,7 @@ func TestFind(t *testing.T) {
 	if _, err := l.Import("example.com/other"); err == nil || err.Error() != want.Error() {
 		t.Errorf("got %v, want %v", err, want)
 	}
-	m.err = errors.New("the proxy is away")
+	m.err = errors.New("the proxy is not reachable")
 	if _, err := l.Import("example.com/m/x"); !errors.Is(err, m.err) {
 		t.Errorf("got %v", err)
 	}

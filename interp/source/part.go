@@ -7,7 +7,7 @@ import (
 	"github.com/quernlab/quern/interp/embedded"
 )
 
-// A Part is what a session has to run of a package before code that uses it.
+// A Part is the part of a package that a session has to run before code that uses it.
 type Part struct {
 	Path  string
 	Types *types.Package
@@ -21,9 +21,9 @@ type Part struct {
 	// Embedded are the files of the variables with //go:embed lines. They are set before the
 	// initializers run.
 	Embedded map[*types.Var]embedded.Files
-	// Tables are literals of integers without facts about their elements, which are numerals.
+	// Tables are literals of integers whose elements are numerals. Info has no facts about the elements.
 	Tables map[*ast.CompositeLit]bool
-	// Dispatched are the types of the package of which values may be in interfaces from now on.
+	// Dispatched are the types of the package whose values may be in interfaces from now on.
 	Dispatched []*types.Named
 	// Init are the initializers of the variables, in the order in which they run, and Inits
 	// the calls of the init functions that follow them.
@@ -40,16 +40,16 @@ func (p *Part) Empty() bool {
 	return len(p.Specs) == 0 && len(p.Funcs) == 0 && len(p.Vars) == 0 && len(p.Dispatched) == 0 && len(p.Init) == 0 && len(p.Inits) == 0
 }
 
-// A declaration declares one object at package level. Exactly one field is set; but a variable
-// may have no initializer.
+// A declaration declares one object at package level. Exactly one of spec,
+// function and variable is set.
 type declaration struct {
 	spec     *ast.TypeSpec
 	function *ast.FuncDecl
 	variable *types.Var
-	init     *types.Initializer
+	init     *types.Initializer // of the variable; nil if it has none
 }
 
-// Code is that of a cell.
+// Code is the code of a cell.
 type Code struct {
 	Imports []string // paths
 	Info    *types.Info

@@ -11,7 +11,7 @@ type reach struct {
 	parts   map[*loadedPackage]*Part
 	objects map[types.Object]bool // that have been reached
 	types   map[types.Type]bool   // that have been reached
-	// converted are types of which a value may be in an interface.
+	// converted are types whose values may be in an interface.
 	converted map[types.Type]bool
 	queue     []func()
 }
@@ -186,7 +186,7 @@ func (r *reach) node(n ast.Node, info *types.Info, part *Part) {
 	r.walk(n, c, part == nil)
 }
 
-// walk is node for syntax of a part or of a cell.
+// walk adds what n uses. cell reports whether n belongs to a cell and not to a part.
 func (r *reach) walk(n ast.Node, c *conversions, cell bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
