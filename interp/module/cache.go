@@ -19,7 +19,7 @@ type CacheError struct {
 }
 
 func (e *CacheError) Error() string {
-	return fmt.Sprintf("the cache of modules %s is not used: %v; remove it, or set XDG_CACHE_HOME to a directory of your own", e.Dir, e.Err)
+	return fmt.Sprintf("the module cache %s is not used: %v; remove it, or set XDG_CACHE_HOME to a directory of your own", e.Dir, e.Err)
 }
 
 // Unwrap returns the cause.
@@ -30,7 +30,7 @@ func (e *CacheError) Unwrap() error { return e.Err }
 func cached(m module.Version) (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("there is no directory for modules: %w", err)
+		return "", fmt.Errorf("find the directory of the module cache: %w", err)
 	}
 	root := filepath.Join(base, "quern", "modules")
 	if err := os.MkdirAll(root, 0o700); err != nil {

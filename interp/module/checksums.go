@@ -40,7 +40,7 @@ func newChecksums(p *Proxy) (*checksums, error) {
 	}
 	fields := strings.Fields(value)
 	if len(fields) == 0 || len(fields) > 2 {
-		return nil, fmt.Errorf("GOSUMDB is %q; it must be a key, which a URL may follow", value)
+		return nil, fmt.Errorf("GOSUMDB is %q: it must be off, a key, or a key and a URL separated by a space", value)
 	}
 	key := fields[0]
 	if known, ok := databases[key]; ok {
@@ -53,7 +53,7 @@ func newChecksums(p *Proxy) (*checksums, error) {
 	o := &databaseClient{proxy: p, key: key, name: verifier.Name(), config: map[string][]byte{}, cache: map[string][]byte{}}
 	at, err := url.Parse("https://" + o.name)
 	if err != nil || at.Host == "" || strings.HasSuffix(o.name, "/") || *at != (url.URL{Scheme: "https", Host: at.Host, Path: at.Path}) {
-		return nil, fmt.Errorf("GOSUMDB: the database has the name %q; it must be a host, which a path may follow", o.name)
+		return nil, fmt.Errorf("GOSUMDB: the name in the key is %q: it must be a host, or a host and a path", o.name)
 	}
 	if len(fields) == 2 {
 		o.base = strings.TrimSuffix(fields[1], "/")

@@ -18,7 +18,7 @@ import (
 
 // ErrNeedsGo is the error for a module that must come from its repository, not from a proxy. Only
 // the go command can download it.
-var ErrNeedsGo = errors.New("it is fetched from its repository, which needs the go command (https://go.dev/dl): install it, or name a proxy that has the module in GOPROXY")
+var ErrNeedsGo = errors.New("it is fetched from its repository, which needs the go command: install Go (https://go.dev/dl), or name a proxy that has the module in GOPROXY")
 
 // ErrOff is the error of all downloads with GOPROXY=off.
 var ErrOff = errors.New("fetching modules is switched off by GOPROXY=off")

@@ -127,7 +127,7 @@ func (s *Set) Described(dir string) string {
 	return dir
 }
 
-// Begin lets the next call look whether go.mod, go.work or the working directory have changed.
+// Begin makes the next call check whether go.mod, go.work or the working directory have changed.
 func (s *Set) Begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

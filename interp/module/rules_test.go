@@ -355,7 +355,7 @@ func TestCacheOfOthers(t *testing.T) {
 			t.Setenv(name, "")
 		}
 		t.Setenv("GOPROXY", newFakeProxy(t, 0, moduleFiles(t, path, "v1.0.0", "module "+path+"\n", map[string]string{"@/x.go": "package a"})).URL)
-		if _, err := module.New(module.NewProxy()).Get(context.Background(), path+"@v1.0.0"); err == nil || !strings.Contains(err.Error(), "no directory for modules") {
+		if _, err := module.New(module.NewProxy()).Get(context.Background(), path+"@v1.0.0"); err == nil || !strings.Contains(err.Error(), "directory of the module cache") {
 			t.Errorf("got %v", err)
 		}
 	})

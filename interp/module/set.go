@@ -29,7 +29,7 @@ type Source interface {
 	Dir(ctx context.Context, m module.Version) (string, error)
 }
 
-// Set is the modules of a session.
+// Set holds the modules of a session.
 type Set struct {
 	source    Source
 	downloads singleflight.Group // by module.Version.String
@@ -45,8 +45,8 @@ type Set struct {
 	work    *workspace // of the working directory; nil until it is needed
 	workDir string     // the working directory
 	workErr error      // why work is not complete
-	checked bool       // work is that of the current cell
-	stale   bool       // selected is not of work
+	checked bool       // work is up to date for the current cell
+	stale   bool       // selected was not computed from work
 }
 
 // New returns an empty set of modules that come from source.
@@ -54,7 +54,7 @@ func New(source Source) *Set {
 	return &Set{source: source, selected: map[string]string{}, dirs: map[string]string{}}
 }
 
-// In makes a directory stand for the working directory.
+// In makes the set use a directory in place of the working directory.
 func (s *Set) In(dir string) { s.base = dir }
 
 // Prefer sets the versions of modules that Get takes if the query has no version.

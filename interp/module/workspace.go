@@ -20,19 +20,19 @@ import (
 // ownModule is the path of this module. Its packages are always the compiled ones.
 const ownModule = "github.com/quernlab/quern"
 
-// workspace is the modules on this machine that a directory is in: those of a go.work file, or the
-// one of a go.mod file (https://go.dev/ref/mod#workspaces).
+// workspace has the modules on this machine that belong to a directory: those of its go.work file,
+// or the one of its go.mod file (https://go.dev/ref/mod#workspaces).
 type workspace struct {
 	file    string            // the go.work or go.mod file; empty if there is none
 	vendor  string            // directory of vendored packages; empty if there is none
 	modules []localModule     // the longest path first
 	stamps  map[string]string // of the files that were read, by path
-	// replaced is what replace lines put in the place of modules, by path and version; without
-	// a version, in that of all versions.
+	// replaced has the replacements of replace lines, by the path and version of the module. A
+	// key without a version applies to all versions.
 	replaced map[module.Version]replacement
 	excluded map[module.Version]bool
 	requires []module.Version
-	pruned   bool // requires has all modules that the packages need
+	pruned   bool // all go.mod files are of Go 1.17 or later, so requires has all modules that the packages need
 	sums     map[string]string
 }
 
