@@ -32,7 +32,7 @@ func Find(dir string, patterns []string) (Files, error) {
 	return files, nil
 }
 
-// Stamp returns a text that changes when the files change that match patterns.
+// Stamp returns a text that changes when a file that matches patterns is changed, added or removed.
 func Stamp(dir string, patterns []string) string {
 	names, err := match(dir, patterns)
 	if err != nil {
