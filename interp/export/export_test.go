@@ -229,23 +229,23 @@ func TestRejected(t *testing.T) {
 		want  []string
 	}{
 		{"a command", "-- --\nx := 1\n%time x++\n-- --\n!ls", []string{
-			"cell 1, line 2: kernel commands cannot be exported",
-			"cell 2, line 1: kernel commands cannot be exported",
+			"cell 1, line 2: kernel commands cannot be exported; remove them, or give the cell the tag skip-execution",
+			"cell 2, line 1: kernel commands cannot be exported; remove them, or give the cell the tag skip-execution",
 		}},
-		{"a cell of commands", "-- --\n%%bash\nls", []string{"cell 1, line 1: kernel commands cannot be exported"}},
+		{"a cell of commands", "-- --\n%%bash\nls", []string{"cell 1, line 1: kernel commands cannot be exported; remove them, or give the cell the tag skip-execution"}},
 		{"a cell that does not compile", "-- --\nx := 1\n-- markdown --\n-- --\n\nx + \"a\"", []string{
 			"cell 3, line 2: does not compile: invalid operation: x + \"a\" (mismatched types int and untyped string); fmt.Sprint converts a value to a string",
 		}},
 		{"no Go at all", "-- --\nthis is not Go", []string{"cell 1, line 1: does not compile: unexpected is at the end of a statement"}},
 		{"a function that others use", "-- --\nfunc f() int { return 1 }\nfunc g() int { return f() }\n-- --\nfunc f() int { return 2 }", []string{
-			"cell 2: redefines a name that g of an earlier cell uses, and a program has only one version of g",
+			"cell 2: redefines a name that g of an earlier cell uses, and a program has only one version of g; use another name",
 		}},
 		{"a variable that a function uses", "-- --\nx := 1\nfunc g() int { return x }\n-- --\nx := \"a\"", []string{
-			"cell 2: redefines a name that g of an earlier cell uses, and a program has only one version of g",
+			"cell 2: redefines a name that g of an earlier cell uses, and a program has only one version of g; use another name",
 		}},
 		{"a type", "-- --\ntype p struct{ x int }\n-- --\ntype p struct{ y int }\n-- --\ntype p int", []string{
-			"cell 2, line 1: redefines the type p of cell 1, and a program would print one of the types under another name",
-			"cell 3, line 1: redefines the type p of cell 2, and a program would print one of the types under another name",
+			"cell 2, line 1: redefines the type p of cell 1, and a program would print one of the types under another name; rename it",
+			"cell 3, line 1: redefines the type p of cell 2, and a program would print one of the types under another name; rename it",
 		}},
 		{"a type with a predeclared name", "-- --\nvar e error = nil\n_ = e\n-- --\ntype error int", []string{
 			"cell 2, line 1: the type error has the name of another declaration or a predeclared name: rename it",
@@ -257,7 +257,7 @@ func TestRejected(t *testing.T) {
 			"cell 2, line 1: declares the method Area of p after an earlier cell has used the type: move the method to cell 1",
 		}},
 		{"a method that is replaced", "-- --\ntype p int\nfunc (p) M() int { return 1 }\np(1).M()\n-- --\nfunc (p) M() int { return 2 }", []string{
-			"cell 2, line 1: redefines the method M of p, and a program has only one version of a method",
+			"cell 2, line 1: redefines the method M of p, and a program has only one version of a method; remove one of the two",
 		}},
 		{"a type without a name", "-- --\nfunc hidden() any { return 1 }\n-- --\nh := reflect.ValueOf(1).Type().Method\nt := parse.New\n_ = t", nil},
 	} {

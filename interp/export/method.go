@@ -34,7 +34,7 @@ func (p *program) lateMethods() []Problem {
 			first := p.first[t]
 			if declared[key{t, method.Name()}] {
 				problems = append(problems, Problem{c.number, 1 + lines(c.Source[:piece.offset(f.Pos())]), fmt.Sprintf(
-					"redefines the method %s of %s, and a program has only one version of a method", method.Name(), t.Name())})
+					"redefines the method %s of %s, and a program has only one version of a method; remove one of the two", method.Name(), t.Name())})
 				continue
 			}
 			if t == nil || first == nil || first == c {

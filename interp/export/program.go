@@ -122,7 +122,7 @@ func (p *program) nameAll() []Problem {
 		_, wasType := before.(*types.TypeName)
 		switch {
 		case (isType || wasType) && used && before != nil:
-			problems = append(problems, p.definitionProblem(o, fmt.Sprintf("redefines the type %s of cell %d, and a program would print one of the types under another name",
+			problems = append(problems, p.definitionProblem(o, fmt.Sprintf("redefines the type %s of cell %d, and a program would print one of the types under another name; rename it",
 				name, p.first[before].number)))
 		case isType && (used || builtin):
 			problems = append(problems, p.definitionProblem(o, fmt.Sprintf("the type %s has the name of another declaration or a predeclared name: rename it", name)))
@@ -174,7 +174,7 @@ func (p *program) unnameable() []Problem {
 			continue
 		}
 		if t := p.hidden(v.Type(), map[types.Type]bool{}); t != "" {
-			problems = append(problems, p.definitionProblem(o, fmt.Sprintf("other cells or functions use %s, but the program cannot name its type %s", v.Name(), t)))
+			problems = append(problems, p.definitionProblem(o, fmt.Sprintf("other cells or functions use %s, but the program cannot name its type %s; convert it to a type that the program can name", v.Name(), t)))
 		}
 	}
 	return problems

@@ -23,7 +23,7 @@ type notebook struct {
 	importer *sourceImporter
 }
 
-// A cell is a type-checked cell, or a comment.
+// A cell is a type-checked code cell, or a cell that becomes a comment.
 type cell struct {
 	Cell
 	number     int // number in the notebook, from 1
@@ -80,7 +80,7 @@ func read(ctx context.Context, cells []Cell, modules module.Source, dir string) 
 			text = magic.BlankUnneeded(text, checker.Known)
 			c.Source = text
 			if line := command(text, checker.Known); line > 0 {
-				objection = &Problem{c.number, line, "kernel commands cannot be exported"}
+				objection = &Problem{c.number, line, "kernel commands cannot be exported; remove them, or give the cell the tag skip-execution"}
 			}
 		}
 		if objection != nil {
@@ -100,7 +100,7 @@ func read(ctx context.Context, cells []Cell, modules module.Source, dir string) 
 		c.checked = checked
 		for _, name := range checked.Carried {
 			problems = append(problems, Problem{Cell: c.number, Reason: fmt.Sprintf(
-				"redefines a name that %s of an earlier cell uses, and a program has only one version of %[1]s", name)})
+				"redefines a name that %s of an earlier cell uses, and a program has only one version of %[1]s; use another name", name)})
 		}
 		if c.pieces, err = pieces(c.Source); err != nil {
 			return nil, err

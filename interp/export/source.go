@@ -46,7 +46,7 @@ type sourceImporter struct {
 	loading  []string // paths of the packages being imported, to find cycles
 	packages map[string]*types.Package
 	needed   []Requirement  // modules of the imported packages, in the order of import
-	used     map[string]int // compiled packages that packages of modules import, with the cell
+	used     map[string]int // compiled packages that packages of modules import; the value is the number of the cell
 }
 
 func newSourceImporter(ctx context.Context, fset *token.FileSet, source module.Source, dir string) *sourceImporter {
@@ -150,7 +150,7 @@ func (i *sourceImporter) get(c *cell, known func(string) bool) (string, *Problem
 		for _, n := range i.needed {
 			if version := i.modules.Version(n.Path); n.Version.Version != "" && version != n.Version.Version {
 				return "", &Problem{c.number, line(r.Offset), fmt.Sprintf(
-					"changes the version of %s, which earlier cells use, to %s, and a program has only one version of a module", n.Version, shown(version))}
+					"changes the version of %s, which earlier cells use, to %s, and a program has only one version of a module; use one version in all cells", n.Version, shown(version))}
 			}
 		}
 	}

@@ -60,7 +60,7 @@ func (p *program) flag(c *cell, v *types.Var, s *section) string {
 	return c.unread[v]
 }
 
-// beginErrors sets the flags before a piece of a cell.
+// beginErrors writes statements before a piece of a cell that set the flags of its errors.
 func (p *program) beginErrors(c *cell, piece *piece, s *section) {
 	for at, begins := range c.checked.Begins {
 		if !c.in(at, piece) {
