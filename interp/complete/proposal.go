@@ -11,7 +11,7 @@ import (
 	"github.com/quernlab/quern/interp/check"
 )
 
-// maxItems is the maximal number of completions: more than anybody reads, and few enough to describe and
+// maxItems is the maximum number of completions: more than anybody reads, and few enough to describe and
 // send at once.
 const maxItems = 500
 
