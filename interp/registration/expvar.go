@@ -37,7 +37,8 @@ func (p *vars) publish(name string, v expvar.Var) {
 	p.names.add(k, r)
 }
 
-// functions returns those of package expvar that publish variables or return published ones.
+// functions returns the replacements for the functions of package expvar that publish variables or return published
+// ones.
 func (p *vars) functions() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"Publish":   reflect.ValueOf(p.publish),
