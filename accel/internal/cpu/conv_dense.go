@@ -39,14 +39,15 @@ func (k *conv2d) divideDense(rows, area int) {
 	k.dense = make([]columns, k.phases)
 }
 
-// denseWorkspace returns the size of denseProduct's workspace, without the runs.
+// denseWorkspace returns the number of elements in denseProduct's workspace, without the
+// runs.
 func (k *conv2d) denseWorkspace(depth int) int {
 	return k.rows*denseColumns + denseColumns*min(depth, kcMax) + maxTile + 2*windowLen
 }
 
-// denseProduct computes panel·runs for the first n of the columns. It passes the results to
-// store in parts: a row, an image of the chunk, and the results there starting at a
-// position.
+// denseProduct computes panel·runs for the first n of the columns. It calls store for each
+// part of the result: part has the values of a row, for an image of the chunk, from the
+// position at on.
 func (k *conv2d) denseProduct(c *columns, panel, runs []float32, offsets []int, rows, n int, workspace []float32, store func(r, image, at int, part []float32)) {
 	d, depth := k.device, len(offsets)
 	result, workspace := workspace[:k.rows*denseColumns], workspace[k.rows*denseColumns:]

@@ -121,8 +121,8 @@ func (k *winogradConv) prepare() {
 	k.device.reserve(squares*k.step, max(scratch, 9*t.lanes*t.lanes+workspace))
 }
 
-// between returns the distance of the matrices in memory, for a number of vectors per tile.
-// One more vector avoids conflicts in the cache.
+// between returns the stride from one matrix to the next in memory, for a number of vectors
+// per tile. It has one more vector than the matrix, to avoid conflicts in the cache.
 func (k *winogradConv) between(vectors, tiles int) int {
 	return vectors*tiles*k.kernel.lanes + k.kernel.lanes
 }

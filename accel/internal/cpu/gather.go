@@ -91,7 +91,7 @@ func gatherAs[T number, D number](dst []D, base unsafe.Pointer, l ir.Layout, at 
 type walker struct {
 	l      ir.Layout
 	outer  int
-	index  [8]int // index of the row, in the last eight of those dimensions
+	index  [8]int // index of the row in the last eight of the outer dimensions
 	offset int
 	row    int
 }
