@@ -103,7 +103,8 @@ var _ layer.Synchronized = (*batchNorm)(nil)
 // OverRanks reports whether the layer is a SyncBatchNorm.
 func (n *batchNorm) OverRanks() bool { return n.synchronised }
 
-// Synchronize sets how the layer adds over all ranks; nil for a single process.
+// Synchronize sets the ranks over which the layer sums its statistics; nil means this process
+// alone.
 func (n *batchNorm) Synchronize(through tensor.ProcessGroup) { n.across = through }
 
 func (n *batchNorm) Layer() any {

@@ -20,7 +20,7 @@ type Conv2DLayer struct {
 	window      tensor.Window
 	same        bool
 	noBias      bool
-	text        []string // of the arguments
+	text        []string // the arguments as Go code
 }
 
 // Conv2DOption changes a [Conv2D] layer.

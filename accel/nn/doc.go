@@ -1,7 +1,8 @@
 // Package nn provides layers, losses, and functions on models: finding parameters, saving,
 // loading, freezing and summarizing.
 //
-// A [Module] computes an output from an input. [Sequential] runs modules one after the other:
+// A [Module] computes an output from an input. A [Sequential] is a chain: it runs modules one
+// after the other, and may contain other chains:
 //
 //	model := nn.Sequential(
 //		nn.Flatten(),

@@ -21,7 +21,7 @@ func (b *userBlock) Forward(x *nn.Tensor) *nn.Tensor {
 	return b.Out.Forward(nn.Flatten().Forward(x))
 }
 
-// TestFLOPsOfUserModules requires the same count wherever a layer is.
+// TestFLOPsOfUserModules checks that a layer has the same FLOPs wherever it is in a model.
 func TestFLOPsOfUserModules(t *testing.T) {
 	conv := func() nn.Module { return nn.Conv2D(4, 3, nn.Same(), nn.Groups(2)) }
 	const ofConv, ofDense = 2 * 4 * 8 * 8 * 9, 2 * 4 * 8 * 8 * 10
@@ -36,7 +36,7 @@ func TestFLOPsOfUserModules(t *testing.T) {
 	recomputed := nn.Sequential(conv(), nn.ReLU(), nn.Flatten(), nn.Dense(10))
 	started(recomputed)
 	if nn.SetRecompute(recomputed, true) != 1 {
-		t.Fatal("no chain was cut")
+		t.Fatal("SetRecompute did not split the chain")
 	}
 	for name, tt := range map[string]struct {
 		model nn.Module

@@ -6,12 +6,13 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// SetRecompute splits each chain of n modules in a model, including those of nested chains,
-// into about √n parts that keep only their input for the backward pass, which computes the
-// activations again (Chen et al., Training Deep Nets with Sublinear Memory Cost, 2016). If on
-// is false it undoes that. Gradients are the same bit for bit; a step takes the time of one
-// more forward pass. It returns the number of chains that it splits, which have at least two
-// modules. For modules outside of chains, use [Recompute].
+// SetRecompute splits each outermost [Sequential] of a model into about √n parts, where n is the
+// number of its modules; those of Sequentials directly in it count one by one. A part keeps only
+// its input for the backward pass, which computes the activations again (Chen et al., Training
+// Deep Nets with Sublinear Memory Cost, 2016). If on is false, SetRecompute undoes that.
+// Gradients are the same bit for bit; a step takes the time of one more forward pass.
+// SetRecompute returns the number of Sequentials that it splits: those with at least two modules.
+// For modules outside of a Sequential, use [Recompute].
 func SetRecompute(model any, on bool) (chains int) {
 	inner := map[*SequentialLayer]bool{}
 	walk(model, func(_ []string, v any) {
@@ -32,7 +33,7 @@ func SetRecompute(model any, on bool) (chains int) {
 	return chains
 }
 
-// flat returns the modules of a chain and of nested chains.
+// flat returns the modules of a chain, with those of nested chains in their place.
 func (c *SequentialLayer) flat() []numbered {
 	var all []numbered
 	for _, layer := range c.numbered() {
@@ -48,7 +49,8 @@ func (c *SequentialLayer) flat() []numbered {
 	return all
 }
 
-// segments is Forward in parts that are recomputed.
+// segments computes Forward in the parts of [SetRecompute]. The backward pass computes each part
+// again.
 func (c *SequentialLayer) segments(x *Tensor) *Tensor {
 	layers := c.flat()
 	parts := int(math.Ceil(math.Sqrt(float64(len(layers)))))
