@@ -1,6 +1,6 @@
 //go:build !race
 
-// The race detector makes the simulated GPU ten times slower.
+// These tests do not run with the race detector, which makes the simulated GPU ten times slower.
 
 package optim_test
 

@@ -52,7 +52,7 @@ func (o *Optimizer) SetState(s State) error {
 	for name, updates := range s.Updates {
 		p, ok := parameters[name]
 		if !ok {
-			return fmt.Errorf("optim: the state has %s, which is not a parameter of the model", name)
+			return fmt.Errorf("optim: the state has %s, which is not a parameter of the model: use the state of an optimizer of the same model", name)
 		}
 		known := &state{steps: updates}
 		for suffix, to := range map[string]**tensor.Tensor{".first": &known.first, ".second": &known.second} {
@@ -61,7 +61,7 @@ func (o *Optimizer) SetState(s State) error {
 				continue
 			}
 			if !slices.Equal(t.Shape(), p.Shape()) {
-				return fmt.Errorf("optim: the state of %s has shape %v, but the parameter has shape %v", name, t.Shape(), p.Shape())
+				return fmt.Errorf("optim: the state of %s has shape %v, but the parameter has shape %v: use the state of an optimizer of the same model", name, t.Shape(), p.Shape())
 			}
 			*to = t
 			used++
@@ -69,7 +69,7 @@ func (o *Optimizer) SetState(s State) error {
 		states[p] = known
 	}
 	if used < len(s.Tensors) {
-		return fmt.Errorf("optim: the state has %d tensors, of which %d belong to no parameter of the model", len(s.Tensors), len(s.Tensors)-used)
+		return fmt.Errorf("optim: the state has %d tensors, of which %d belong to no parameter of the model: use the state of an optimizer of the same model", len(s.Tensors), len(s.Tensors)-used)
 	}
 	tensor.NoGrad(func() {
 		for _, known := range states {

@@ -10,9 +10,9 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestStepDoesNotLeak makes many steps whose plans exist: each step allocates
-// the same small number of objects, and none of them stays reachable. The heap after ten
-// thousand steps equals that after one thousand.
+// TestStepDoesNotLeak runs many steps whose plans are in the cache. Each step allocates the same
+// small number of objects, and none of them stays reachable: the heap after ten thousand steps
+// is as large as after one thousand.
 func TestStepDoesNotLeak(t *testing.T) {
 	if testing.Short() {
 		t.Skip("eleven thousand steps")
