@@ -93,7 +93,8 @@ func Trace(f func(inputs []*Tensor) []*Tensor, inputs ...*Tensor) *Graph {
 	return g
 }
 
-// value returns the index of a value: an input, a result, or a constant, which is added.
+// value returns the index of a value. A value that is neither an input nor the result of a node
+// is a constant, which value adds.
 func (g *Graph) value(number int) int {
 	if n, ok := g.number[number]; ok {
 		return n
