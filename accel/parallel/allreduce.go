@@ -44,7 +44,7 @@ func (g *Group) AllReduceFloat64(ctx context.Context, data []float64, how Reduct
 
 func reduce[T float32 | float64](ctx context.Context, g *Group, c collective, data []T) error {
 	if c.how > Mean {
-		return fmt.Errorf("parallel: unknown reduction %v", c.how)
+		return fmt.Errorf("parallel: unknown reduction %v: use Sum or Mean", c.how)
 	}
 	return g.run(ctx, c, func() error {
 		var zero T
@@ -129,7 +129,7 @@ func divide[T float32 | float64](data []T, by int) {
 func (g *Group) AllReduceBFloat16(ctx context.Context, data []uint16, how Reduction) error {
 	c := collective{kind: allReduceBFloat16, count: len(data), how: how}
 	if c.how > Mean {
-		return fmt.Errorf("parallel: unknown reduction %v", c.how)
+		return fmt.Errorf("parallel: unknown reduction %v: use Sum or Mean", c.how)
 	}
 	return g.run(ctx, c, func() error {
 		c.sequence = g.sequence

@@ -10,7 +10,7 @@ import (
 // On the root it returns the argument, on other ranks new memory.
 func (g *Group) Broadcast(ctx context.Context, from int, data []byte) (all []byte, err error) {
 	if from < 0 || from >= g.Size() {
-		return nil, fmt.Errorf("parallel: Broadcast: there is no rank %d among %d", from, g.Size())
+		return nil, fmt.Errorf("parallel: Broadcast: there is no rank %d: the group has %d ranks, numbered from 0", from, g.Size())
 	}
 	c := collective{kind: broadcast, from: from}
 	all = data

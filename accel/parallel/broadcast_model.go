@@ -65,7 +65,7 @@ func sameLayers(ctx context.Context, g *Group, model any) error {
 	}
 	text, err := json.Marshal(mine)
 	if err != nil {
-		return fmt.Errorf("parallel: %w", err)
+		return fmt.Errorf("parallel: encode the layers of this rank: %w", err)
 	}
 	if text, err = g.Broadcast(ctx, 0, text); err != nil {
 		return err
@@ -183,13 +183,13 @@ func BroadcastTensors(ctx context.Context, g *Group, tensors []NamedTensor) ([]N
 	}
 	text, err := json.Marshal(header)
 	if err != nil {
-		return nil, fmt.Errorf("parallel: broadcast tensors: %w", err)
+		return nil, fmt.Errorf("parallel: encode the names and shapes of the tensors: %w", err)
 	}
 	if text, err = g.Broadcast(ctx, 0, text); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(text, &header); err != nil {
-		return nil, fmt.Errorf("parallel: broadcast tensors: %w", err)
+		return nil, fmt.Errorf("parallel: decode the names and shapes of the tensors of rank 0: %w", err)
 	}
 	shared := make([]NamedTensor, len(header))
 	for i, d := range header {

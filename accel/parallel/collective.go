@@ -36,7 +36,7 @@ func (c collective) String() string {
 	name, ok := collectiveNames[c.kind]
 	switch {
 	case !ok:
-		return fmt.Sprintf("an unknown collective, number %d", c.sequence)
+		return fmt.Sprintf("an operation that this program does not know, collective %d", c.sequence)
 	case c.kind <= allReduceBFloat16:
 		name += fmt.Sprintf("(%d values, %v)", c.count, c.how)
 	case c.kind == broadcast:

@@ -141,7 +141,7 @@ func (g *Group) connectDevices(ctx context.Context) (joined *tensor.Communicator
 func gatherJSON[T any](ctx context.Context, g *Group, mine T) ([]T, error) {
 	text, err := json.Marshal(mine)
 	if err != nil {
-		return nil, fmt.Errorf("parallel: %w", err)
+		return nil, fmt.Errorf("parallel: encode the message of this rank: %w", err)
 	}
 	all, err := g.AllGather(ctx, text)
 	if err != nil {

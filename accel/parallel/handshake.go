@@ -62,7 +62,7 @@ func (j *joiner) proof(side string, exported, theirs []byte, said hello) []byte 
 	said.Proof = nil
 	text, err := json.Marshal(said)
 	if err != nil {
-		panic(fmt.Errorf("parallel: %w", err)) // cannot happen: only strings and numbers
+		panic(fmt.Errorf("parallel: encode a greeting: %w", err)) // cannot happen: only strings and numbers
 	}
 	m := hmac.New(sha256.New, []byte(j.secret+"\x00"+j.info.Run))
 	for _, part := range [][]byte{[]byte(side), exported, theirs, text} {
@@ -142,7 +142,7 @@ func (j *joiner) dialHandshake(conn net.Conn, to int, h hello) (*link, error) {
 		return nil, &RefusedError{j.info.Rank, fmt.Sprintf("the listener at %v does not know the secret of this run", conn.RemoteAddr())}
 	}
 	if w.Plain && !h.Plain {
-		return nil, fmt.Errorf("parallel: the listener at %v refuses to encrypt", conn.RemoteAddr())
+		return nil, fmt.Errorf("parallel: the listener at %v ends encryption, which this rank did not offer: start all ranks with the same program", conn.RemoteAddr())
 	}
 	if w.Plain {
 		if err := l.authenticate(false); err != nil {

@@ -115,7 +115,7 @@ func (g *Group) lose(rank int, reason string) {
 	_ = g.breakWith(&LostError{rank, g.addresses[rank], reason})
 }
 
-// announce tells the other ranks why the group is broken.
+// announce sends the other ranks the reason why the group is broken.
 func (g *Group) announce(err error) {
 	n := notice{Kind: rankFailed, Rank: g.Rank(), Reason: "gave up: " + err.Error()}
 	if l := (*LostError)(nil); errors.As(err, &l) {
@@ -131,7 +131,7 @@ func (g *Group) notify(n notice) { g.forward(nil, n) }
 func (g *Group) forward(from *link, n notice) {
 	for _, l := range g.hub {
 		if l != nil && l != from {
-			_ = l.sendWithin(n, time.Second) // a lost rank does not need it
+			_ = l.sendWithin(n, time.Second) // a rank that cannot be reached does not need the notice
 		}
 	}
 }

@@ -54,7 +54,7 @@ const (
 func (l *link) send(message any) error {
 	text, err := json.Marshal(message)
 	if err != nil {
-		return fmt.Errorf("parallel: message: %w", err)
+		return fmt.Errorf("parallel: encode a message: %w", err)
 	}
 	l.sending.Lock()
 	defer l.sending.Unlock()

@@ -19,13 +19,14 @@ type buffers struct {
 	float32s []float32
 }
 
-// bytesOf returns the memory of values as bytes.
+// bytesOf returns the bytes of values. Both slices share their memory.
 func bytesOf[T float32 | float64 | uint16](numbers []T) []byte {
 	var zero T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*int(unsafe.Sizeof(zero)))
 }
 
-// numbersOf returns memory as values.
+// numbersOf returns the values whose bytes are b, the inverse of bytesOf. Both slices share their
+// memory.
 func numbersOf[T float32 | float64](b []byte) []T {
 	var zero T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(zero)))

@@ -43,7 +43,7 @@ func encrypt(conn net.Conn, listens bool) (encrypted *tls.Conn, exported []byte,
 	if listens {
 		made, err := certificate()
 		if err != nil {
-			return nil, nil, fmt.Errorf("parallel: certificate: %w", err)
+			return nil, nil, fmt.Errorf("parallel: create a certificate: %w", err)
 		}
 		config.Certificates = []tls.Certificate{made}
 		encrypted = tls.Server(conn, config)

@@ -35,7 +35,7 @@ func (j *joiner) publish(ctx context.Context, address string) error {
 	defer func() { _ = conn.Close() }()
 	b := storeText([]byte{storeSet}, j.storeKey())
 	if _, err := conn.Write(storeText(b, address)); err != nil {
-		return fmt.Errorf("parallel: torchrun's store at %s: %w", j.info.store, err)
+		return fmt.Errorf("parallel: publish the address of rank 0 in torchrun's store at %s: %w", j.info.store, err)
 	}
 	// Set has no reply: the reply of Check shows that it has been read.
 	_, err = j.checkStore(conn)
@@ -58,19 +58,19 @@ func (j *joiner) lookUp(ctx context.Context) (string, error) {
 		return "", errNotPublished
 	}
 	if _, err := conn.Write(storeText([]byte{storeGet}, j.storeKey())); err != nil {
-		return "", fmt.Errorf("parallel: torchrun's store at %s: %w", j.info.store, err)
+		return "", fmt.Errorf("parallel: read the address of rank 0 from torchrun's store at %s: %w", j.info.store, err)
 	}
 	var length [8]byte
 	if _, err := io.ReadFull(conn, length[:]); err != nil {
-		return "", fmt.Errorf("parallel: torchrun's store at %s: %w", j.info.store, err)
+		return "", fmt.Errorf("parallel: read the address of rank 0 from torchrun's store at %s: %w", j.info.store, err)
 	}
 	n := binary.NativeEndian.Uint64(length[:])
 	if n > 1<<10 {
-		return "", fmt.Errorf("parallel: torchrun's store at %s returned an address of %d bytes", j.info.store, n)
+		return "", fmt.Errorf("parallel: torchrun's store at %s returned an address of rank 0 with %d bytes: check that MASTER_ADDR and MASTER_PORT are those of torchrun", j.info.store, n)
 	}
 	address := make([]byte, n)
 	if _, err := io.ReadFull(conn, address); err != nil {
-		return "", fmt.Errorf("parallel: torchrun's store at %s: %w", j.info.store, err)
+		return "", fmt.Errorf("parallel: read the address of rank 0 from torchrun's store at %s: %w", j.info.store, err)
 	}
 	return string(address), nil
 }
@@ -79,14 +79,14 @@ func (j *joiner) lookUp(ctx context.Context) (string, error) {
 func (j *joiner) openStore(ctx context.Context) (net.Conn, error) {
 	conn, err := dial(ctx, j.info.store)
 	if err != nil {
-		return nil, fmt.Errorf("parallel: torchrun's store: %w", err)
+		return nil, fmt.Errorf("parallel: connect to torchrun's store: %w", err)
 	}
 	err = conn.SetDeadline(time.Now().Add(handshakeTime))
 	if err == nil {
 		_, err = conn.Write(binary.NativeEndian.AppendUint32([]byte{storeValidate}, storeMagic))
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("parallel: torchrun's store at %s: %w", j.info.store, err), conn.Close())
+		return nil, errors.Join(fmt.Errorf("parallel: connect to torchrun's store at %s: %w", j.info.store, err), conn.Close())
 	}
 	return conn, nil
 }
@@ -95,11 +95,11 @@ func (j *joiner) openStore(ctx context.Context) (net.Conn, error) {
 func (j *joiner) checkStore(conn net.Conn) (there bool, err error) {
 	b := binary.NativeEndian.AppendUint64([]byte{storeCheck}, 1)
 	if _, err := conn.Write(storeText(b, j.storeKey())); err != nil {
-		return false, fmt.Errorf("parallel: torchrun's store at %s: %w", j.info.store, err)
+		return false, fmt.Errorf("parallel: ask torchrun's store at %s whether it has the address of rank 0: %w", j.info.store, err)
 	}
 	var answer [1]byte
 	if _, err := io.ReadFull(conn, answer[:]); err != nil {
-		return false, fmt.Errorf("parallel: torchrun's store at %s: %w", j.info.store, err)
+		return false, fmt.Errorf("parallel: ask torchrun's store at %s whether it has the address of rank 0: %w", j.info.store, err)
 	}
 	return answer[0] == storeReady, nil
 }
