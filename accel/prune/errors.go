@@ -21,7 +21,7 @@ func (e *EmptyLayerError) Error() string {
 	return fmt.Sprintf("prune: at sparsity %v layer %s would lose all its weights: prune less, or exclude the layer with Except", e.Sparsity, e.Name)
 }
 
-// UnknownLayerError is returned if a model has no layer with a name.
+// UnknownLayerError is returned if an option names a layer that the model does not have.
 type UnknownLayerError struct {
 	Name  string
 	Known []string // prunable layers

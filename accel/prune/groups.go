@@ -119,12 +119,12 @@ func (f *finder) follow(p *prunable, layers []nn.Module) (*group, string) {
 			next := f.of[m]
 			switch {
 			case next == nil || !isSingleLayer(m):
-				return nil, fmt.Sprintf("it comes before %v", m)
+				return nil, fmt.Sprintf("it comes before %v, whose input channels cannot be removed", m)
 			case next.depthwise():
 				g.channels = append(g.channels, next)
 				continue
 			case next.Window.Groups > 1:
-				return nil, fmt.Sprintf("it comes before %v, which has groups", m)
+				return nil, fmt.Sprintf("it comes before %v, which is a grouped convolution", m)
 			case f.shared[*next.Weight] > 1:
 				return nil, fmt.Sprintf("it comes before %v, which shares its weight with another layer", m)
 			}

@@ -45,7 +45,7 @@ func selectLayers(model nn.Module, except []string) ([]*prunable, error) {
 		all = slices.Delete(all, at, at+1)
 	}
 	if len(all) == 0 {
-		return nil, errors.New("prune: the model has no prunable layer")
+		return nil, errors.New("prune: the model has no layer to prune: linear layers, convolutions and the input projections of attention can be pruned, unless Except names them")
 	}
 	for _, p := range all {
 		if *p.Weight == nil {

@@ -63,7 +63,8 @@ func smallest(all []*prunable, sparsity float64, perLayer bool) ([][]bool, error
 	return keep, nil
 }
 
-// keepLargest returns which values to keep if the smallest ones, the fraction sparsity, are pruned.
+// keepLargest returns which values to keep if a fraction of all values, sparsity, is pruned: the
+// smallest ones. Of equal values the first ones are kept.
 func keepLargest(sizes [][]float32, sparsity float64) [][]bool {
 	flat := slices.Concat(sizes...)
 	remaining := len(flat) - int(math.Round(sparsity*float64(len(flat))))
