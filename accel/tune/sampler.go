@@ -9,7 +9,7 @@ import (
 type sampler interface {
 	// begin is called before each trial. It returns false if there is nothing left to try.
 	begin(s *Search, t *Trial) bool
-	// choose returns a coordinate of a dimension that the trial has not requested yet.
+	// sample returns a coordinate of a dimension that the trial has not requested yet.
 	sample(t *Trial, name string, d dimension) float64
 }
 
