@@ -144,8 +144,8 @@ func growUntilLong(from, to int, run func(size int) time.Duration) {
 	}
 }
 
-// fastest returns the shortest time of a run in seconds, over groups of runs, after one warm-up
-// run that compiles the plan.
+// fastest measures groups of runs of f and returns the shortest mean time of a run in seconds.
+// It does not count the group before them, which compiles the plan.
 func fastest(groups, runs int, f func() *tensor.Tensor) float64 {
 	least := time.Duration(1<<63 - 1)
 	for k := range groups + 1 {

@@ -42,12 +42,12 @@ const (
 	hostPID   = 1
 	devicePID = 2
 
-	stepTID   = 1 // of both
-	workTID   = 2 // work of the program, and ops
-	spanTID   = 3 // of the host
-	kernelTID = 4 // of a device
-	gapTID    = 5 // of a device
-	ranksTID  = 6 // exchange with other ranks, of the host
+	stepTID   = 1 // host and device: steps
+	workTID   = 2 // host: work of the program; device: ops
+	spanTID   = 3 // host: spans of the user
+	kernelTID = 4 // device: kernels
+	gapTID    = 5 // device: gaps
+	ranksTID  = 6 // host: exchange with other ranks
 )
 
 // micros formats a time like Kineto: microseconds with three decimal places.

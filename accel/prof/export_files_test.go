@@ -44,7 +44,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("by %s: %d rows", by, len(table.Rows))
 		}
 		text := table.String()
-		for _, want := range []string{"Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "CPU Mem", "# of Calls", "Input Shapes", "rows more"} {
+		for _, want := range []string{"Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg", "CPU Mem", "# of Calls", "Input Shapes", "more rows"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("by %s: %q is missing in\n%s", by, want, text)
 			}

@@ -159,7 +159,7 @@ func (r *Report) MemoryFigure() *plots.Figure {
 	}
 	f := plots.Areas("Memory over the step", series...).XLabel("ms").YLabel(name)
 	if len(r.memory) > 0 {
-		f.Subtitle("at most " + size(largest) + " in the largest list; the engine counts " + size(float64(r.peak)) + " at its peak")
+		f.Subtitle("at most " + size(largest) + " in the largest list; package tensor counts " + size(float64(r.peak)) + " at its peak")
 	}
 	return f
 }

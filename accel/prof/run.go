@@ -13,7 +13,7 @@ import (
 )
 
 // ErrBusy is returned while another profile is being taken.
-var ErrBusy = errors.New("prof: another profile is being taken")
+var ErrBusy = errors.New("prof: another profile is being taken: wait until it has ended")
 
 // Option configures [Run]; String returns it as a Go expression.
 type Option struct {

@@ -244,7 +244,7 @@ func (t *Table) content() display.Content {
 func (t *Table) String() string {
 	text := t.content().String()
 	if t.omitted > 0 {
-		text += fmt.Sprintf("\n%d rows more", t.omitted)
+		text += fmt.Sprintf("\n%d more rows", t.omitted)
 	}
 	return text
 }

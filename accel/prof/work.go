@@ -80,7 +80,7 @@ func (p *recording) ops() []Op {
 			case f.Work == nil && len(f.Times) == 1 && i == 0: // the device reports only the time of the whole list
 				o.Begin, o.End, o.Name = f.Begin, f.End, "list of "+fmt.Sprint(len(f.Program.Steps))
 			default:
-				continue // it failed, or is part of the list
+				continue // the list failed before this op, or only the time of the whole list is known
 			}
 			o.Step = p.stepAt(f.Begin)
 			if o.Kernels = kernels(&f, i); f.Work != nil {
