@@ -91,7 +91,7 @@ func (c *Candidates) uncertain() error {
 // random. It returns a [*NotFiniteError] if a score is not finite.
 func (c *Candidates) Top(scores []float64, n int) ([]int, error) {
 	if len(scores) != c.Len() {
-		return nil, fmt.Errorf("active: %d scores for %d candidates", len(scores), c.Len())
+		return nil, fmt.Errorf("active: Candidates.Top: %d scores for %d candidates: pass one score for each candidate", len(scores), c.Len())
 	}
 	for i, s := range scores {
 		if math.IsNaN(s) || math.IsInf(s, 0) {

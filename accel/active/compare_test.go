@@ -161,15 +161,15 @@ func TestSentence(t *testing.T) {
 		{Name: "never", Curves: []*active.Curve{curve(.7, .7, .7, .7), curve(.7, .7, .7, .7)}},
 		{Name: "not run"},
 	}}
-	want := "82 %: random 3000 labels, margin 2000 (−33 %), slow 4000 (+33 %), never not by 4000."
+	want := "82 %: random 3000 labels, margin 2000 (−33 %), slow 4000 (+33 %), never more than 4000."
 	if got := c.Sentence(); !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	c.Target, want = 0.995, "99.5 %: random not by 4000 labels, margin not by 4000, slow not by 4000, never not by 4000."
+	c.Target, want = 0.995, "99.5 %: random more than 4000 labels, margin more than 4000, slow more than 4000, never more than 4000."
 	if got := c.Sentence(); !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
-	c.Target, want = 0.9, "90 %: random not by 4000 labels, margin 4000, "
+	c.Target, want = 0.9, "90 %: random more than 4000 labels, margin 4000, "
 	if got := c.Sentence(); !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}

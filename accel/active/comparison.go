@@ -84,7 +84,7 @@ func (c *Comparison) Sentence() string {
 		need := fmt.Sprintf("%s %s", l.Name, display.Integer(n))
 		if !ok {
 			labels := l.measured()
-			need = fmt.Sprintf("%s not by %s", l.Name, display.Integer(labels[len(labels)-1]))
+			need = fmt.Sprintf("%s more than %s", l.Name, display.Integer(labels[len(labels)-1]))
 		}
 		switch {
 		case len(needs) == 0:

@@ -68,7 +68,7 @@ func (r vectorExample) String() string {
 	fmt.Fprintf(&b, "question %d of %d:", r.number, r.total)
 	for k, v := range r.numbers {
 		if k == maxValues {
-			fmt.Fprintf(&b, " … (%d numbers)", len(r.numbers))
+			fmt.Fprintf(&b, " … (%d values)", len(r.numbers))
 			break
 		}
 		fmt.Fprintf(&b, " %.4g", v)

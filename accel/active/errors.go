@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// ErrNoPool is returned if a pool is nil or could not be created; the error that wraps it gives
-// the reason.
-var ErrNoPool = errors.New("active: no pool")
+// ErrNoPool is returned if a pool is nil, is closed or could not be created; the error that
+// wraps it gives the reason.
+var ErrNoPool = errors.New("active: the pool cannot be used")
 
 // ErrNoDropout is returned if a strategy needs an ensemble, but the model has no Dropout.
 var ErrNoDropout = errors.New("active: the model has no Dropout layers, which the ensemble needs: add nn.Dropout, or use Margin")
@@ -18,7 +18,7 @@ type TooFewError struct {
 	Left  int // unlabelled
 }
 
-// Error gives both numbers.
+// Error says how many examples were requested and how many are unlabelled.
 func (e *TooFewError) Error() string {
 	if e.Left == 0 {
 		return fmt.Sprintf("active: %d examples were requested, but all are labelled", e.Asked)

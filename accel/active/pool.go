@@ -52,7 +52,7 @@ func newPool(set *data.Dataset, seed uint64) (*Pool, error) {
 	case set.Len() == 0:
 		return nil, fmt.Errorf("%w: %s is empty", ErrNoPool, set.Name())
 	case set.Targets() > 0 || set.SequenceLength() > 0:
-		return nil, fmt.Errorf("%w: the examples of %s have no class", ErrNoPool, set.Name())
+		return nil, fmt.Errorf("%w: the examples of %s do not have one class each", ErrNoPool, set.Name())
 	}
 	p := &Pool{set: set, own: set.Len(), seed: seed, labels: make([]int, set.Len())}
 	for i := range p.labels {
@@ -65,7 +65,7 @@ func newPool(set *data.Dataset, seed uint64) (*Pool, error) {
 func (p *Pool) first(initial int) ([]int, error) {
 	switch {
 	case initial < 0:
-		return nil, fmt.Errorf("%w: the number of initial labels is %d", ErrNoPool, initial)
+		return nil, fmt.Errorf("%w: the number of initial labels is %d, but must be at least 0", ErrNoPool, initial)
 	case initial > p.own:
 		return nil, fmt.Errorf("%w: %w", ErrNoPool, &TooFewError{Asked: initial, Left: p.own})
 	}
@@ -75,10 +75,10 @@ func (p *Pool) first(initial int) ([]int, error) {
 // random returns the random numbers of the next query.
 func (p *Pool) random() *rand.Rand { return rand.New(rand.NewPCG(p.seed, uint64(len(p.order)))) }
 
-// Err returns why the pool could not be created; nil if it was.
+// Err returns why the pool cannot be used; nil if it can.
 func (p *Pool) Err() error {
 	if p == nil {
-		return ErrNoPool
+		return fmt.Errorf("%w: it is nil: check the error returned where it was created", ErrNoPool)
 	}
 	return p.err
 }
@@ -244,7 +244,7 @@ func (p *Pool) Close() error {
 		return nil
 	}
 	err := p.session.close()
-	p.err = fmt.Errorf("%w: the pool is closed", ErrNoPool)
+	p.err = fmt.Errorf("%w: it is closed", ErrNoPool)
 	return err
 }
 
