@@ -136,7 +136,7 @@ func (s *Dataset) Named(name string) *Dataset {
 // names than classes.
 func (s *Dataset) WithClasses(names ...string) (*Dataset, error) {
 	if len(names) < len(s.classes) {
-		return nil, fmt.Errorf("data: %d class names for the %d classes of %s", len(names), len(s.classes), s.name)
+		return nil, fmt.Errorf("data: %d class names for the %d classes of %s: name each class", len(names), len(s.classes), s.name)
 	}
 	t := *s
 	t.classes = slices.Clone(names)
@@ -148,7 +148,7 @@ func (s *Dataset) WithClasses(names ...string) (*Dataset, error) {
 func (s *Dataset) Reshape(shape ...int) (*Dataset, error) {
 	n, ok := volume(shape)
 	if !ok || n != s.size() {
-		return nil, fmt.Errorf("data: examples of %s have shape %v, which cannot become %v", s.name, s.shape, shape)
+		return nil, fmt.Errorf("data: examples of %s have shape %v, which cannot be reshaped to %v: the number of elements must stay the same", s.name, s.shape, shape)
 	}
 	for _, f := range s.transforms {
 		if f.check != nil {
@@ -171,7 +171,7 @@ func (s *Dataset) size() int {
 // at returns the index of example i in the source.
 func (s *Dataset) at(i int) int {
 	if i < 0 || i >= s.Len() {
-		panic(fmt.Errorf("data: example %d of %s, which has %d", i, s.name, s.Len()))
+		panic(fmt.Errorf("data: there is no example %d in %s, which has %d examples", i, s.name, s.Len()))
 	}
 	if s.index != nil {
 		return s.index[i]

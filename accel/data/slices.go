@@ -119,7 +119,7 @@ func countClasses(labels []int) (int, error) {
 // flatten concatenates rows of equal length.
 func flatten(what string, rows [][]float32) (numbers []float32, width int, err error) {
 	if len(rows) == 0 || len(rows[0]) == 0 {
-		return nil, 0, fmt.Errorf("data: no %ss, or the first is empty", what)
+		return nil, 0, fmt.Errorf("data: there are no %ss, or %s 0 has no values", what, what)
 	}
 	width = len(rows[0])
 	numbers = make([]float32, 0, len(rows)*width)

@@ -32,7 +32,7 @@ func (s *Dataset) Map(transforms ...Transform) (*Dataset, error) {
 	t.transforms = append(append([]Transform{}, s.transforms...), transforms...)
 	for _, f := range transforms {
 		if f.apply == nil {
-			return nil, fmt.Errorf("data: %s: the zero Transform does nothing", s.name)
+			return nil, fmt.Errorf("data: Map of %s: the zero Transform does nothing: use one that a function such as Normalize returns", s.name)
 		}
 		if f.check != nil {
 			if err := f.check(s.shape); err != nil {
