@@ -80,7 +80,8 @@ func atMost(e *emitter, s *step) (string, error) {
 	return bound(e, s, "Min", each(s, func(o ir.AtMost) float64 { return o.Scalar }), math.Inf(1))
 }
 
-// bound adds a limit, unless it is infinite.
+// bound writes a Max or Min with a limit, or nothing if the limit is always none, the infinity
+// that limits nothing.
 func bound(e *emitter, s *step, op string, limits []float64, none float64) (string, error) {
 	if same(limits) && limits[0] == none {
 		return e.in(s, 0), nil

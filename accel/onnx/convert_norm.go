@@ -7,8 +7,8 @@ import (
 
 func layerNorm(e *emitter, s *step) (string, error) { return writeLayerNorm(e, s, e.in(s, 0)), nil }
 
-// writeLayerNorm writes a layer normalization of x with the parameters of a step. For float64,
-// ONNX computes the moments only in float32, so it is written as single ops then.
+// writeLayerNorm writes a layer normalization of x with the parameters of a step. ONNX's
+// LayerNormalization computes the moments in float32, so a float64 one is written as several ops.
 func writeLayerNorm(e *emitter, s *step, x string) string {
 	epsilon := of[ir.LayerNorm](s)[0].Epsilon
 	if d := e.dtype(s); d == tensor.Float64 {

@@ -11,20 +11,21 @@ import (
 	"testing"
 )
 
-// notExported are functions without a row that return a tensor or a module, with the reason.
+// notExported are the functions that return a tensor or a module, but have no row in parities,
+// with the reason.
 var notExported = map[string]string{
 	"tensor.New": "a constant", "tensor.FromFloat64s": "a constant", "tensor.FromInts": "a constant",
 	"tensor.FromBytes": "a constant", "tensor.FromRaw": "a constant", "tensor.Zeros": "a constant",
 	"tensor.Ones": "a constant", "tensor.Full": "a constant", "tensor.Parameter": "a constant",
 	"tensor.Randn": "random: refused, see TestRefusals", "tensor.Uniform": "random, as Randn",
-	"tensor.SyncBatchNorm": "of statistics over several ranks, in training alone",
-	"tensor.Grad":          "of a gradient: refused, see TestRefusals",
-	"nn.Add":               "of a chain", "nn.CrossEntropy": "tensor.CrossEntropy", "nn.MSE": "tensor.MSE",
-	"nn.Forward": "of a module", "nn.Tensor": "of a file: a constant",
+	"tensor.SyncBatchNorm": "only in training: statistics over several ranks",
+	"tensor.Grad":          "a gradient: refused, see TestRefusals",
+	"nn.Add":               "a method of SequentialLayer", "nn.CrossEntropy": "tensor.CrossEntropy", "nn.MSE": "tensor.MSE",
+	"nn.Forward": "a method of a module", "nn.Tensor": "a constant, read from a file",
 }
 
 // TestEverythingHasARow checks that each function of packages nn and tensor that returns a module
-// or a tensor has a row.
+// or a tensor has a row in parities.
 func TestEverythingHasARow(t *testing.T) {
 	covered := map[string]bool{}
 	for _, p := range parities() {

@@ -23,11 +23,11 @@ type emitter struct {
 	taken           map[string]int                // number of uses of a name
 	weights         map[string]weight             // weights that nodes may use
 	masks           map[string]string             // by float mask: the bool that it was converted from
-	cache           map[string]string             // results of once
+	cache           map[string]string             // outputs of once
 	moments         map[int][2]string             // mean and variance of a value that contains both
 	int8Weights     map[*integer.Weights][]string // names of quantized weights and of their scales
 	quantizedLayers map[*integer.Product][]string // names of the constants of quantized layers
-	mixed           map[int]string                // output of attention, by the flat value that contains it
+	mixed           map[int]string                // name of the output of an attention, by the flat value in which Attention returns it
 	current         *step
 	failed          error // error of a constant that cannot be written
 }

@@ -30,7 +30,7 @@ func ExampleExport() {
 	// Output: onnxruntime reads digits.onnx
 }
 
-// Build returns the content of the file.
+// Build returns the model that Export writes. It displays its inputs, outputs, weights and nodes.
 func ExampleBuild() {
 	accel.Seed(1)
 	model := nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dense(10))

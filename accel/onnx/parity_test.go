@@ -122,7 +122,7 @@ func python(t *testing.T) string {
 	return ""
 }
 
-// TestParity exports every row and runs the official checker and onnxruntime on the results.
+// TestParity exports every row of parities and runs the official checker and onnxruntime on the results.
 func TestParity(t *testing.T) {
 	interpreter := python(t)
 	folder := t.TempDir()

@@ -121,7 +121,7 @@ func (a *attribute) appendAttribute(b []byte) []byte {
 		}
 		return appendVarint(b, 20, attributeInts)
 	}
-	panic(fmt.Sprintf("onnx: attribute %s is a %T", a.name, a.value)) // a bug in this package
+	panic(fmt.Sprintf("onnx: attribute %s is a %T, which appendAttribute cannot write", a.name, a.value)) // a bug in this package
 }
 
 // appendEntry appends a StringStringEntryProto.
