@@ -153,7 +153,7 @@ func (g groups) write(path string) error {
 	return os.WriteFile(path+".bin", raw, 0o600)
 }
 
-// readGroups reads what write has written.
+// readGroups reads the files of write.
 func readGroups(path string) (groups, error) {
 	text, err := os.ReadFile(path + ".json")
 	if err != nil {
@@ -174,7 +174,7 @@ func readGroups(path string) (groups, error) {
 			n *= d
 		}
 		if len(raw) < 4*n {
-			return nil, fmt.Errorf("%s.bin is shorter than its arrays", path)
+			return nil, fmt.Errorf("%s.bin is shorter than the arrays that %s.json lists", path, path)
 		}
 		a := array{l.Group, l.Shape, make([]float32, n)}
 		for i := range a.data {

@@ -87,7 +87,7 @@ func run(ctx context.Context, o options) error {
 		fmt.Println("\nstored in", path)
 	}
 	if last == nil {
-		fmt.Printf("\nno checked-in run of this machine in %s: nothing to compare with\n", o.results)
+		fmt.Printf("\nno committed run of this machine in %s: nothing to compare with\n", o.results)
 		return failure
 	}
 	worse := compare(*last, found)
@@ -96,7 +96,7 @@ func run(ctx context.Context, o options) error {
 			break
 		}
 		printComparison(os.Stdout, *last, worse)
-		fmt.Println("measured again, the faster of the two counts:")
+		fmt.Println("measured again; the faster of the two counts:")
 		o.names, o.python = benchesOf(worse), "" // the others' times do not matter
 		again, err := measure(ctx, o)
 		if err != nil {

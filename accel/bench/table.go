@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// printHeader writes what is measured.
+// printHeader writes the machine and the versions.
 func printHeader(w io.Writer, r result) {
 	fmt.Fprintf(w, "%s, %d cores, %s; %v\n", r.Machine.CPU, r.Machine.Cores, r.Machine.System, r.Versions)
 }
@@ -26,7 +26,7 @@ func printFigure(w io.Writer, c benchCase, f figure) {
 		fmt.Fprintf(w, "  %s failed: %s\n", key, f.Failed[key])
 	}
 	for _, key := range sortedKeys(f.Disagrees) {
-		fmt.Fprintf(w, "  %s is not compared, it computes something else: %s\n", key, f.Disagrees[key])
+		fmt.Fprintf(w, "  %s is not compared, because its losses differ: %s\n", key, f.Disagrees[key])
 	}
 	for _, line := range comparisons(c, f) {
 		fmt.Fprintf(w, "  %s\n", line)
