@@ -110,7 +110,8 @@ func (s *BatchSizeSearch) search(ctx context.Context, model nn.Module, train *da
 	}
 }
 
-// speedAfter returns the speed of a run without its first steps; NaN if it has no more.
+// speedAfter returns the examples per second of a run without its first steps; NaN if the run
+// has no other steps.
 func speedAfter(r *Run, steps int) float64 {
 	n := len(r.Steps)
 	if n <= steps {

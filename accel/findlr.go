@@ -159,7 +159,7 @@ func (s *LRSearch) Figure() *plots.Figure { return plots.LRFinder(s.LearningRate
 // String describes the suggestion.
 func (s *LRSearch) String() string {
 	if math.IsNaN(s.LearningRate) {
-		return fmt.Sprintf("no learning rate found: in %d steps the loss did not fall", len(s.LearningRates))
+		return fmt.Sprintf("no learning rate found: in %d steps the loss did not fall: check the labels and the loss function", len(s.LearningRates))
 	}
 	return fmt.Sprintf("learning rate %.2g, after %d steps from %.0e to %.2g", s.LearningRate, len(s.LearningRates), s.LearningRates[0], s.LearningRates[len(s.LearningRates)-1])
 }

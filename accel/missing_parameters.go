@@ -14,11 +14,11 @@ type MissingParametersError struct {
 	Found  int     // number of parameters that were found in the model
 }
 
-// Error lists the missing parameters and how to make them known.
+// Error lists the shapes of the missing parameters and says how nn.Parameters can find them.
 func (e *MissingParametersError) Error() string {
-	return fmt.Sprintf("accel: the model computes with %s that nn.Parameters does not find in it, of shape %s, and with %d that it finds: "+
-		"training would not update the missing ones. Keep layers in fields of the model, pass the layers that a function uses to nn.Lambda (nn.Lambda(f, layer, …)), or freeze them with nn.Freeze",
-		plural(len(e.Shapes), "parameter"), shapesText(e.Shapes), e.Found)
+	return fmt.Sprintf("accel: nn.Parameters finds %s in the model, but the model also computes with %s that it does not find, of shape %s: "+
+		"training would not update these. Keep layers in fields of the model, pass the layers that a function uses to nn.Lambda (nn.Lambda(f, layer, …)), or freeze them with nn.Freeze",
+		plural(e.Found, "parameter"), plural(len(e.Shapes), "parameter"), shapesText(e.Shapes))
 }
 
 // shapesText lists the first few shapes.

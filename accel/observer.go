@@ -97,7 +97,7 @@ func (o *observers) result(who Observer, err error) error {
 		return nil
 	}
 	var diverged *DivergedError
-	if err == nil || errors.As(err, &diverged) { // which names its cause
+	if err == nil || errors.As(err, &diverged) { // a DivergedError names its cause itself
 		return err
 	}
 	if _, ours := who.(builtIn); ours {

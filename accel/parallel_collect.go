@@ -17,7 +17,7 @@ import (
 func gather[T any](r *dataParallel, mine T) ([]T, error) {
 	text, err := json.Marshal(mine)
 	if err != nil {
-		return nil, fmt.Errorf("accel: DataParallel: %w", err)
+		return nil, fmt.Errorf("accel: DataParallel: encode the message of this rank: %w", err)
 	}
 	texts, err := r.group.AllGather(r.ctx, text)
 	if err != nil {

@@ -46,7 +46,7 @@ func TestRanksEqualOneBigBatch(t *testing.T) {
 				}
 				waiting := fmt.Sprintf("%d ranks; waiting for the gradients of other ranks", n)
 				if strings.Contains(c.task, "NCCL") {
-					waiting = fmt.Sprintf("%d ranks; waiting for decisions of other ranks", n)
+					waiting = fmt.Sprintf("%d ranks; waiting for other ranks", n)
 				}
 				if !strings.Contains(all[0].Text, waiting) || all[0].Exchanged <= 0 {
 					t.Error(all[0].Text)

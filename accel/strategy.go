@@ -61,7 +61,7 @@ type strategy interface {
 	release(what string, returned bool)
 }
 
-// newStrategy returns the strategy for a group of processes, which may be nil.
+// newStrategy returns the strategy for a group of processes; group is nil for a single process.
 func newStrategy(ctx context.Context, group *parallel.Group) strategy {
 	if group == nil || group.Size() == 1 {
 		return single{}

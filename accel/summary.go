@@ -17,7 +17,7 @@ func (r *Run) whereTimeWent() string {
 		rateText(r.ExamplesPerSecond()), r.share(r.Time.Waiting), r.share(r.Time.Computing), r.share(r.Time.Validating))
 	switch {
 	case r.nccl != "":
-		fmt.Fprintf(&b, "\n%d ranks; waiting for decisions of other ranks %s; prof.Run measures how long %s takes to add the gradients on the GPUs",
+		fmt.Fprintf(&b, "\n%d ranks; waiting for other ranks %s, without the time in which %s adds the gradients on the GPUs; prof.Run measures that",
 			r.Ranks, r.share(r.Time.CommunicationWait), r.nccl)
 	case r.Ranks > 1:
 		fmt.Fprintf(&b, "\n%d ranks; waiting for the gradients of other ranks %s", r.Ranks, r.share(r.Time.CommunicationWait))

@@ -131,7 +131,7 @@ func newTracker(folder, label string, r *Run, now time.Time) (t *tracker, err er
 	return t, nil
 }
 
-// newFolder creates a new folder named by the time.
+// newFolder creates a folder in parent. Its name is the time, with a number if that folder exists.
 func newFolder(parent string, now time.Time) (string, error) {
 	if err := failpoint.Do(failpoint.TrackFolder, func() error { return os.MkdirAll(parent, 0o755) }); err != nil {
 		return "", err
@@ -287,7 +287,8 @@ func (l *lines) begin(step int, begin time.Time, seconds float64) {
 	l.number("_timestamp", math.Round(wall(begin)*1e3+seconds*1e3)/1e3)
 }
 
-// number adds a number to the line unless it is NaN or infinite, which JSON cannot represent.
+// number adds a name and its value to the line, unless the value is NaN or infinite, which JSON
+// cannot represent.
 func (l *lines) number(name string, v float64) {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return
@@ -300,7 +301,7 @@ func (l *lines) number(name string, v float64) {
 	l.line = strconv.AppendFloat(l.line, v, 'f', -1, 64)
 }
 
-// words adds a string to the line.
+// words adds a name and its text to the line.
 func (l *lines) words(name, text string) {
 	if len(l.line) > 1 {
 		l.line = append(l.line, ',')

@@ -278,9 +278,9 @@ func TestMissingParameters(t *testing.T) {
 		options []accel.Option
 		want    string
 	}{
-		{"Lambda", nn.Sequential(nn.Flatten(), capture(false), nn.Dense(10)), nil, "2 parameters that nn.Parameters does not find in it, of shape [16 64] [16], and with 2 that it finds"},
+		{"Lambda", nn.Sequential(nn.Flatten(), capture(false), nn.Dense(10)), nil, "nn.Parameters finds 2 parameters in the model, but the model also computes with 2 parameters that it does not find, of shape [16 64] [16]:"},
 		{"Lambda that names it", nn.Sequential(nn.Flatten(), capture(true), nn.Dense(10)), nil, ""},
-		{"all of it", nn.Sequential(nn.Flatten(), capture(false)), nil, "with 0 that it finds"},
+		{"all of it", nn.Sequential(nn.Flatten(), capture(false)), nil, "finds 0 parameters"},
 		{"a tensor", nn.Sequential(nn.Flatten(), nn.Lambda(func(x *accel.Tensor) *accel.Tensor { return x.Mul(scale) }), nn.Dense(10)), nil, "1 parameter that"},
 		{"a struct", &hidden{nn.Dense(10), nn.Sequential(nn.Flatten(), nn.Dense(16)).Forward}, nil, "2 parameters"},
 		{"Recompute", nn.Recompute(nn.Flatten(), capture(false), nn.Dense(10)), nil, "2 parameters"},
