@@ -11,7 +11,7 @@ import (
 var ErrNoExamples = errors.New("quantize: there are no examples for calibration: the data set is nil or empty")
 
 // ErrNothing is returned if no layer of a model can be quantized.
-var ErrNothing = errors.New("quantize: no layer of the model can be quantized: Static quantizes linear layers and convolutions, WeightOnly linear layers, except those that the option Float names")
+var ErrNothing = errors.New("quantize: no layer of the model can be quantized: Static quantizes linear layers and convolutions, WeightOnly linear layers, except those that the option Float names or that calibration never calls")
 
 // UnknownLayerError is returned if an option names a layer that the model does not have.
 type UnknownLayerError struct {
