@@ -28,10 +28,11 @@ func opRows() []parity {
 	for name, f := range map[string]func(T) T{
 		"Neg": T.Neg, "Exp": T.Exp, "Square": T.Square, "Abs": T.Abs, "Tanh": T.Tanh, "Sigmoid": T.Sigmoid,
 		"ReLU": T.ReLU, "GELU": T.GELU, "SiLU": T.SiLU, "Sin": T.Sin, "Cos": T.Cos, "Floor": T.Floor,
-		"Not": T.Not, "T": T.T, "MT": T.MT, "Clone": T.Clone, "Detach": T.Detach,
+		"Not": T.Not, "MT": T.MT, "Clone": T.Clone, "Detach": T.Detach,
 	} {
 		unary(name, f, x)
 	}
+	unary("T", func(x T) T { return x.MatMul(randn(9, 5, 4).T()) }, x)
 	unary("Log", T.Log, positive)
 	unary("Sqrt", T.Sqrt, positive)
 	unary("LeakyReLU", func(x T) T { return x.LeakyReLU(0.2) }, x)
