@@ -19,7 +19,7 @@ func TestHistoryData(t *testing.T) {
 	if got != want {
 		t.Errorf("\n want %s\n got  %s", want, got)
 	}
-	if text := h.MIMEBundle()["text/plain"]; text != "fake: mean utilisation 10 %, peak memory 2.00 bytes, 300 J" {
+	if text := h.MIMEBundle()["text/plain"]; text != "fake: mean utilization 10 %, peak memory 2.00 bytes, 300 J" {
 		t.Errorf("text %q", text)
 	}
 	if text := (History{Name: "fake"}).MIMEBundle()["text/plain"]; text != "fake: no samples" {

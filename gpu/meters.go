@@ -16,7 +16,7 @@ type metering interface {
 
 // meters reads the counters of the GPU performance monitoring interface (GPM), available on
 // Hopper and later, and computes differences. They measure the activity of the units, while
-// utilisation only says that any kernel ran.
+// utilization only says that any kernel ran.
 type meters struct {
 	lib       metering
 	device    nvml.Device

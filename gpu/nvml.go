@@ -48,7 +48,7 @@ func OpenFrom(busID string, count int) ([]Device, error) {
 // Devices opens all GPUs of the machine. Close each of them. The error wraps [ErrNoGPU].
 func Devices() ([]Device, error) { return devices(libraryName) }
 
-// driver is a loaded and initialised library. A call to a function that the library lacks
+// driver is a loaded and initialized library. A call to a function that the library lacks
 // returns ERROR_FUNCTION_NOT_FOUND.
 type driver struct {
 	lib nvml.Interface
@@ -60,7 +60,7 @@ var errNoLibrary = fmt.Errorf("%w: %s is not installed: there is no NVIDIA drive
 // the functions bound by nvmlsymbols.
 var loading sync.Mutex
 
-// load loads and initialises the library.
+// load loads and initializes the library.
 func load(path string) (*driver, error) {
 	loading.Lock()
 	defer loading.Unlock()

@@ -169,7 +169,7 @@ func (d refusing) GetTemperature(nvml.TemperatureSensors) (uint32, nvml.Return) 
 func (d refusing) GetClockInfo(nvml.ClockType) (uint32, nvml.Return)            { return 1, d.code }
 func (d refusing) GetCurrentClocksThrottleReasons() (uint64, nvml.Return)       { return 4, d.code }
 
-// A quantity that the GPU does not report is NaN, not an uninitialised value.
+// A quantity that the GPU does not report is NaN, not an uninitialized value.
 func TestRefusedQuantitiesAreNaN(t *testing.T) {
 	for _, code := range []nvml.Return{nvml.ERROR_NOT_SUPPORTED, nvml.ERROR_GPU_IS_LOST, nvml.ERROR_UNKNOWN} {
 		s := (&graphics{device: refusing{code}}).Sample()

@@ -344,7 +344,7 @@ func (k deviceUse) findings() string {
 		case !y.some:
 		case q.percent:
 			if !math.IsNaN(mean) {
-				parts = append(parts, "mean utilisation "+decimals(mean, 0)+" %")
+				parts = append(parts, "mean utilization "+decimals(mean, 0)+" %")
 			}
 		case q.total:
 			parts = append(parts, "peak memory "+value(y.hi)+" "+q.unit)

@@ -45,7 +45,7 @@ func TestDeviceUseOfSeveral(t *testing.T) {
 		Others: []DeviceData{{Name: "cuda:1", Seconds: []float64{.5, 1.5, 2.5}, Busy: []float64{60, 70, 75}, Memory: []float64{2e10, 2e10, 2e10}, Watts: []float64{250, 350, 350}, Joules: 700}},
 	}
 	pinned(t, "deviceuse-several", DeviceUse(d))
-	if got, want := DeviceUse(d).String(), "cuda:0: mean utilisation 88 %, peak memory 27.9 GiB, 2.20 kJ, slowed by the power limit 25 % of the time"; got != want {
+	if got, want := DeviceUse(d).String(), "cuda:0: mean utilization 88 %, peak memory 27.9 GiB, 2.20 kJ, slowed by the power limit 25 % of the time"; got != want {
 		t.Errorf("want %q, got %q", want, got)
 	}
 	d.Joules, d.Others[0].Name = 0, d.Name
@@ -60,7 +60,7 @@ func TestDeviceUseFinding(t *testing.T) {
 	for _, w := range d.Watts[:len(d.Watts)-1] {
 		joules += w * .5 // each lasts until the next, half a second later
 	}
-	if got, want := DeviceUse(d).String(), "NVIDIA H200: mean utilisation 95 %, peak memory 96.0 GiB, about "+energy(joules); got != want {
+	if got, want := DeviceUse(d).String(), "NVIDIA H200: mean utilization 95 %, peak memory 96.0 GiB, about "+energy(joules); got != want {
 		t.Errorf("want %q, got %q", want, got)
 	}
 	d.Joules = 41_000

@@ -80,7 +80,7 @@ func (a *attention) project(x *Tensor) *Tensor {
 }
 
 func (a *attention) Layer() any {
-	return layer.Product{Names: [2]string{"in_proj_weight", "in_proj_bias"}, Weight: &a.inProjWeight, Bias: &a.inProjBias}
+	return layer.MatMul{Names: [2]string{"in_proj_weight", "in_proj_bias"}, Weight: &a.inProjWeight, Bias: &a.inProjBias}
 }
 
 // make creates the parameters for this width.

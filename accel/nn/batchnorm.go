@@ -28,15 +28,15 @@ func BatchNorm() Module { return &batchNorm{} }
 // The ranks wait for each other in each such layer, forward and backward. They exchange only
 // two numbers per channel, but the latency adds up: use it if a rank's part of a batch is too
 // small for its own statistics.
-func SyncBatchNorm() Module { return &batchNorm{synchronised: true} }
+func SyncBatchNorm() Module { return &batchNorm{synchronized: true} }
 
 // ConvertSyncBatchNorm converts each [BatchNorm] of a model to a [SyncBatchNorm] in place, as
 // PyTorch's convert_sync_batchnorm does, and returns their number. Parameters and running means
 // remain the same tensors, and files of [Save] fit both.
 func ConvertSyncBatchNorm(model any) (converted int) {
 	walk(model, func(_ []string, v any) {
-		if n, ok := v.(*batchNorm); ok && !n.synchronised {
-			n.synchronised = true
+		if n, ok := v.(*batchNorm); ok && !n.synchronized {
+			n.synchronized = true
 			converted++
 		}
 	})
@@ -51,7 +51,7 @@ type batchNorm struct {
 	weight, bias            *Tensor // [C], nil before the first input
 	runningMean, runningVar *Tensor // [C]
 	evaluating              bool
-	synchronised            bool
+	synchronized            bool
 	across                  tensor.ProcessGroup // sums over the ranks; nil without ranks
 }
 
@@ -92,7 +92,7 @@ func (n *batchNorm) String() string     { return n.name() + "()" }
 func (*batchNorm) retainsNothing() bool { return true }
 
 func (n *batchNorm) name() string {
-	if n.synchronised {
+	if n.synchronized {
 		return "SyncBatchNorm"
 	}
 	return "BatchNorm"
@@ -101,7 +101,7 @@ func (n *batchNorm) name() string {
 var _ layer.Synchronized = (*batchNorm)(nil)
 
 // OverRanks reports whether the layer is a SyncBatchNorm.
-func (n *batchNorm) OverRanks() bool { return n.synchronised }
+func (n *batchNorm) OverRanks() bool { return n.synchronized }
 
 // Synchronize sets the ranks over which the layer sums its statistics; nil means this process
 // alone.

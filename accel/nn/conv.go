@@ -116,7 +116,7 @@ func (*Conv2DLayer) retainsNothing() bool { return true }
 
 // Layer describes the layer to the packages that transform models (prune, quantize, onnx).
 func (c *Conv2DLayer) Layer() any {
-	p := layer.Product{
+	p := layer.MatMul{
 		Names: [2]string{"weight", "bias"}, Weight: &c.Weight, Image: true, Window: c.window,
 		SetOut: func(n int) { c.out, c.text[0] = n, fmt.Sprint(n) },
 		SetGroups: func(n int) {

@@ -63,7 +63,7 @@ func (*DenseLayer) retainsNothing() bool { return true }
 
 // Layer describes the layer to the packages that transform models (prune, quantize, onnx).
 func (l *DenseLayer) Layer() any {
-	p := layer.Product{Names: [2]string{"weight", "bias"}, Weight: &l.Weight, SetOut: func(n int) { l.out = n }}
+	p := layer.MatMul{Names: [2]string{"weight", "bias"}, Weight: &l.Weight, SetOut: func(n int) { l.out = n }}
 	if !l.noBias {
 		p.Bias = &l.Bias
 	}

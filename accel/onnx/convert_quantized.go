@@ -20,7 +20,7 @@ func quantized(e *emitter, s *step) (string, error) {
 	x := q.rounded(e.in(s, 0))
 	for _, l := range n.Layers {
 		switch l := l.(type) {
-		case *integer.Product:
+		case *integer.MatMul:
 			x = q.product(l, x)
 		case *integer.MaxPool:
 			x = q.rounded(e.node("MaxPool", []string{x}, attribute{"kernel_shape", l.Kernel[:]}, attribute{"strides", l.Stride[:]},
@@ -53,7 +53,7 @@ func (q *quantizedEmitter) rounded(x string) string {
 
 // product writes a quantized convolution or linear layer, its ReLU, and the rounding of the
 // result.
-func (q *quantizedEmitter) product(p *integer.Product, x string) string {
+func (q *quantizedEmitter) product(p *integer.MatMul, x string) string {
 	names, ok := q.quantizedLayers[p]
 	if !ok {
 		names = q.constants(p)
@@ -96,7 +96,7 @@ func (q *quantizedEmitter) zeros(of elementType, size, n int) string {
 
 // constants adds the weights of a layer, their scales, and the bias, and returns their names. The
 // bias is int32 with scales, or float if the sums could overflow int32.
-func (q *quantizedEmitter) constants(p *integer.Product) []string {
+func (q *quantizedEmitter) constants(p *integer.MatMul) []string {
 	prefix := "/" + q.layerPrefix(nil)
 	add := func(name string, of elementType, raw []byte, shape ...int) string {
 		name = q.unique(prefix + name)

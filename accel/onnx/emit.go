@@ -26,7 +26,7 @@ type emitter struct {
 	cache           map[string]string             // outputs of once
 	moments         map[int][2]string             // mean and variance of a value that contains both
 	int8Weights     map[*integer.Weights][]string // names of quantized weights and of their scales
-	quantizedLayers map[*integer.Product][]string // names of the constants of quantized layers
+	quantizedLayers map[*integer.MatMul][]string  // names of the constants of quantized layers
 	mixed           map[int]string                // name of the output of an attention, by the flat value in which Attention returns it
 	current         *step
 	failed          error // error of a constant that cannot be written
@@ -37,7 +37,7 @@ func emit(g *graph, o *options, meter *display.Meter) (*Model, error) {
 	e := &emitter{
 		g: g, model: &Model{name: o.name, notes: o.notes, external: o.external},
 		names: make([]string, len(g.values)), taken: map[string]int{}, weights: map[string]weight{},
-		masks: map[string]string{}, cache: map[string]string{}, moments: map[int][2]string{}, mixed: map[int]string{}, int8Weights: map[*integer.Weights][]string{}, quantizedLayers: map[*integer.Product][]string{},
+		masks: map[string]string{}, cache: map[string]string{}, moments: map[int][2]string{}, mixed: map[int]string{}, int8Weights: map[*integer.Weights][]string{}, quantizedLayers: map[*integer.MatMul][]string{},
 	}
 	e.parameters(o.uses)
 	if err := e.ports(o); err != nil {

@@ -58,7 +58,7 @@ func TestScaler(t *testing.T) {
 		t.Errorf("%d changes, %d not seen", len(g.Changes), len(changes))
 	}
 	if skips == 0 || scaler.Skipped() != skips || opt.Steps() != g.Steps-skips {
-		t.Errorf("%d skipped, the scaler says %d, the optimiser made %d steps", skips, scaler.Skipped(), opt.Steps())
+		t.Errorf("%d skipped, the scaler says %d, the optimizer made %d steps", skips, scaler.Skipped(), opt.Steps())
 	}
 	if want := fmt.Sprintf("loss scale %g, %d steps skipped", scaler.LossScale(), skips); scaler.String() != want {
 		t.Errorf("want %q, got %q", want, scaler)

@@ -85,7 +85,7 @@ func (r *Report) chrome() *traceFile {
 			e.Category, e.Name, e.TID, e.Args = "user_annotation", h.Name, spanTID, nil
 		case Communicating:
 			e.Name, e.TID = h.Name, ranksTID
-		case Launching, Synchronising:
+		case Launching, Synchronizing:
 			e.Category = "cuda_driver"
 		}
 		add(e, h.Begin, h.End)

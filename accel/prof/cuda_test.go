@@ -136,7 +136,7 @@ func TestReportOnCUDA(t *testing.T) {
 		}
 	}
 	b := r.Breakdown()
-	if sum := b.Forward + b.Backward + b.Update + b.Waiting + b.Planning + b.Copying + b.Synchronising + b.Host; (sum - r.StepTime()).Abs() > time.Microsecond {
+	if sum := b.Forward + b.Backward + b.Update + b.Waiting + b.Planning + b.Copying + b.Synchronizing + b.Host; (sum - r.StepTime()).Abs() > time.Microsecond {
 		t.Errorf("the parts of %v add up to %v", r.StepTime(), sum)
 	}
 	var cuda, host time.Duration
@@ -191,7 +191,7 @@ func TestGapsOnCUDA(t *testing.T) {
 	for _, h := range r.Host {
 		kinds[h.Kind]++
 	}
-	if kinds[prof.Launching] < 6 || kinds[prof.Synchronising] < 3 || kinds[prof.Reading] != 3 {
+	if kinds[prof.Launching] < 6 || kinds[prof.Synchronizing] < 3 || kinds[prof.Reading] != 3 {
 		t.Errorf("the host did %v", kinds)
 	}
 }

@@ -90,11 +90,11 @@ func (r *Report) onDevice(host []span) []Interval {
 func trimWaits(all []HostEvent) {
 	for i := range all {
 		o := &all[i]
-		if o.Kind == Synchronising || o.Kind == UserSpan {
+		if o.Kind == Synchronizing || o.Kind == UserSpan {
 			continue
 		}
 		for _, w := range all {
-			if w.Kind == Synchronising && o.Begin <= w.Begin && w.End <= o.End {
+			if w.Kind == Synchronizing && o.Begin <= w.Begin && w.End <= o.End {
 				o.Begin = w.End
 			}
 		}

@@ -51,8 +51,8 @@ func (r *Report) Hints() []string {
 		say("%s is the program itself and the recording of %.0f operations, while an op takes %s on average: use a larger batch, so that each op computes more.",
 			part(b.Host), c.Recorded, duration(time.Duration(computing.Seconds()/max(c.Ops, 1)*1e9)))
 	}
-	if r.share(b.Synchronising) >= muchHost {
-		say("%s is the host waking up from waiting for the device, which is idle meanwhile: read results after the step, or in every tenth step, so that the host stays ahead.", part(b.Synchronising))
+	if r.share(b.Synchronizing) >= muchHost {
+		say("%s is the host waking up from waiting for the device, which is idle meanwhile: read results after the step, or in every tenth step, so that the host stays ahead.", part(b.Synchronizing))
 	}
 	if r.share(b.Copying) >= muchCopying {
 		say("%s copies %s to the device and %s from it: keep tensors that are used again on the device, and read results less often.", part(b.Copying), size(c.ToDevice), size(c.ToHost))

@@ -176,5 +176,5 @@ func Span(name string) (end func()) {
 		return trace.Range(func() string { return name })
 	}
 	begin := c.Now()
-	return func() { c.Event(trace.Marked, name, begin, 0) }
+	return func() { c.Event(trace.UserSpan, name, begin, 0) }
 }

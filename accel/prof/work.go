@@ -61,7 +61,7 @@ const (
 	UserSpan HostKind = "span" // of [Span]
 
 	Launching     HostKind = "launching"
-	Synchronising HostKind = "synchronising" // waiting for the device
+	Synchronizing HostKind = "synchronizing" // waiting for the device
 
 	Exchanging    HostKind = "exchanging with ranks"  // waiting for other ranks
 	Communicating HostKind = "communication of ranks" // transfers that overlap with the program
@@ -204,8 +204,8 @@ func (p *recording) scope(n *trace.Note) string {
 // hosts returns the host events in order.
 func (p *recording) hosts() []HostEvent {
 	kinds := map[trace.Kind]HostKind{
-		trace.Waiting: Waiting, trace.Reading: Reading, trace.Writing: Writing, trace.Marked: UserSpan,
-		trace.Planning: Planning, trace.Launching: Launching, trace.Synchronising: Synchronising,
+		trace.Waiting: Waiting, trace.Reading: Reading, trace.Writing: Writing, trace.UserSpan: UserSpan,
+		trace.Planning: Planning, trace.Launching: Launching, trace.Synchronizing: Synchronizing,
 		trace.Exchanging: Exchanging, trace.Communicating: Communicating,
 	}
 	var all []HostEvent

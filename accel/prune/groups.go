@@ -28,7 +28,7 @@ func newFinder(model nn.Module) *finder {
 	inner := map[*nn.SequentialLayer]bool{}
 	var chains []*nn.SequentialLayer
 	for _, m := range nn.NamedModules(model) {
-		if p, ok := layer.Of(m.Module).(layer.Product); ok {
+		if p, ok := layer.Of(m.Module).(layer.MatMul); ok {
 			f.shared[*p.Weight]++
 		}
 		var c *nn.SequentialLayer
@@ -115,7 +115,7 @@ func (f *finder) follow(p *prunable, layers []nn.Module) (*group, string) {
 		case layer.ReLU, layer.Elementwise, layer.MaxPool, layer.Channelwise, layer.Flatten, layer.Dropout:
 		case layer.Normalization:
 			g.norms = append(g.norms, l)
-		case layer.Product:
+		case layer.MatMul:
 			next := f.of[m]
 			switch {
 			case next == nil || !isSingleLayer(m):

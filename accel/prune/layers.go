@@ -11,7 +11,7 @@ import (
 
 // prunable is a layer with a prunable weight.
 type prunable struct {
-	layer.Product
+	layer.MatMul
 	name   string
 	module nn.Module
 }
@@ -21,7 +21,7 @@ func prunableLayers(model nn.Module) []*prunable {
 	var found []*prunable
 	known := map[*tensor.Tensor]bool{}
 	for _, m := range nn.NamedModules(model) {
-		p, ok := layer.Of(m.Module).(layer.Product)
+		p, ok := layer.Of(m.Module).(layer.MatMul)
 		if !ok || *p.Weight != nil && known[*p.Weight] {
 			continue
 		}

@@ -42,7 +42,7 @@ func TestAgainstPyTorch(t *testing.T) {
 	}
 	for _, c := range golden.Cases {
 		t.Run(c.Name, func(t *testing.T) {
-			p := &quantizable{Product: layer.Product{Image: len(c.Shape) == 4, Window: tensor.Window(c.Window)}}
+			p := &quantizable{MatMul: layer.MatMul{Image: len(c.Shape) == 4, Window: tensor.Window(c.Window)}}
 			p.quantized = &quantizedWeights{shape: c.WeightShape, weight: c.Weight, step: c.Steps, bias: c.Bias, input: integer.Scale{Step: c.Scale, Zero: c.Zero}}
 			whole := p.integers(0)
 			whole.ReLU = c.ReLU
@@ -66,7 +66,7 @@ func TestErrorIsBounded(t *testing.T) {
 	const rows, in, out = 40, 57, 13
 	g := tensor.NewGenerator(3)
 	x, w, bias := tensor.Randn(g, rows, in), tensor.Randn(g, out, in), tensor.Randn(g, out)
-	p := &quantizable{Product: layer.Product{Weight: &w, Bias: &bias}, sample: newSample()}
+	p := &quantizable{MatMul: layer.MatMul{Weight: &w, Bias: &bias}, sample: newSample()}
 	if err := p.quantize(nil, nil); err != nil {
 		t.Fatal(err)
 	}

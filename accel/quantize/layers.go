@@ -12,7 +12,7 @@ import (
 
 // quantizable is a layer that can be quantized.
 type quantizable struct {
-	layer.Product
+	layer.MatMul
 	name   string // of the module in the model
 	module nn.Module
 	reason string // why it stays float; empty if it is quantized
@@ -37,8 +37,8 @@ type quantizedWeights struct {
 func quantizables(model nn.Module) []*quantizable {
 	var found []*quantizable
 	for _, m := range nn.NamedModules(model) {
-		if p, ok := layer.Of(m.Module).(layer.Product); ok {
-			found = append(found, &quantizable{Product: p, name: m.Name, module: m.Module, sqnr: nan})
+		if p, ok := layer.Of(m.Module).(layer.MatMul); ok {
+			found = append(found, &quantizable{MatMul: p, name: m.Name, module: m.Module, sqnr: nan})
 		}
 	}
 	return found

@@ -61,7 +61,7 @@ func chains(model nn.Module) []*nn.SequentialLayer {
 
 // product returns the quantized layer of a module, or nil.
 func (b *builder) product(m nn.Module) *quantizable {
-	if p, ok := layer.Of(m).(layer.Product); ok && isSingleLayer(m) {
+	if p, ok := layer.Of(m).(layer.MatMul); ok && isSingleLayer(m) {
 		return b.layers[p.Weight]
 	}
 	return nil
@@ -118,7 +118,7 @@ func (b *builder) run(layers []nn.Module, from int) (*integer.Network, int) {
 	first := b.product(layers[from])
 	n := &integer.Network{Input: first.quantized.input, Image: first.Image}
 	image, channels := first.Image, 0 // channels of the images before Flatten
-	var last *integer.Product
+	var last *integer.MatMul
 	add := func(p *quantizable) {
 		if last != nil {
 			last.Output = &p.quantized.input
@@ -157,7 +157,7 @@ func (b *builder) run(layers []nn.Module, from int) (*integer.Network, int) {
 				waiting = append(waiting, integer.Flatten{})
 			}
 			continue
-		case layer.Product:
+		case layer.MatMul:
 			p := b.product(layers[i])
 			if p == nil || p.Image != image {
 				return n, end
@@ -195,9 +195,9 @@ func window(w tensor.Window, height, width int) integer.Window {
 
 // integers returns the layer in the form of package integer. channels is the number of channels
 // of its flattened input images, or 0.
-func (p *quantizable) integers(channels int) *integer.Product {
+func (p *quantizable) integers(channels int) *integer.MatMul {
 	b := p.quantized
-	out := &integer.Product{Window: integer.Point(), Image: p.Image, Groups: 1, Out: b.shape[0], In: b.shape[1], Weight: b.weight, Bias: b.bias}
+	out := &integer.MatMul{Window: integer.Point(), Image: p.Image, Groups: 1, Out: b.shape[0], In: b.shape[1], Weight: b.weight, Bias: b.bias}
 	for _, step := range b.step {
 		out.Factor = append(out.Factor, step*b.input.Step)
 	}

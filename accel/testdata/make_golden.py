@@ -318,7 +318,7 @@ def modules():
 
 
 def training():
-    """The losses of ten steps of a small CNN and of a GPT, and of an MLP with each optimiser and schedule."""
+    """The losses of ten steps of a small CNN and of a GPT, and of an MLP with each optimizer and schedule."""
     nn = torch.nn
 
     class Block(nn.Module):

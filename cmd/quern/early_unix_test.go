@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The ports of a kernel are bound before the packages that take long to initialise.
+// The ports of a kernel are bound before the packages that take long to initialize.
 func TestEarly(t *testing.T) {
 	t.Parallel()
 	cmd := quern(t, "", "version")
@@ -23,7 +23,7 @@ func TestEarly(t *testing.T) {
 			at[words[1]] = len(at) + 1
 		}
 	}
-	// A package without initialisation has no line; early has its init function.
+	// A package without initialization has no line; early has its init function.
 	const early = "github.com/quernlab/quern/kernel/transport/early"
 	if at[early] == 0 {
 		t.Fatalf("%s is not in\n%s", early, trace.String())
@@ -32,10 +32,10 @@ func TestEarly(t *testing.T) {
 		"github.com/traefik/yaegi/stdlib", "github.com/traefik/yaegi/stdlib/syscall", "gonum.org/v1/plot", "golang.org/x/tools/internal/stdlib", "net", "encoding/json",
 	} {
 		if at[slow] == 0 {
-			t.Errorf("%s is not initialised at all", slow)
+			t.Errorf("%s is not initialized at all", slow)
 		}
 		if at[slow] < at[early] {
-			t.Errorf("%s is initialised before %s", slow, early)
+			t.Errorf("%s is initialized before %s", slow, early)
 		}
 	}
 }

@@ -69,7 +69,7 @@ func seenDir() string {
 const started = time.Second
 
 // keepSmall limits the memory of the kernel process. It releases pages of the program,
-// most of which only the initialisation of packages has used, and limits the heap. If the
+// most of which only the initialization of packages has used, and limits the heap. If the
 // heap is large, it contains messages for slow clients and is collected cheaply, since it
 // has few pointers. If the heap is small, the ballast, whose pages are never touched,
 // keeps the collector from running every few cells.

@@ -139,7 +139,7 @@ const Base = 10
 		t.Errorf("functions %v, want %v", functions, want)
 	}
 	if len(a.Init) != 2 || a.Init[0].Lhs[0].Name() != "first" || a.Init[1].Lhs[0].Name() != "second" {
-		t.Errorf("initialisers %v", a.Init)
+		t.Errorf("initializers %v", a.Init)
 	}
 	if len(a.Inits) != 2 || len(a.Vars) != 2 || len(a.Specs) != 0 || a.Types != p {
 		t.Errorf("got %d inits, %d variables, %d types", len(a.Inits), len(a.Vars), len(a.Specs))

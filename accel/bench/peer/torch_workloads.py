@@ -1,7 +1,7 @@
 """The benchmarks in PyTorch, with its own modules, on the CPU.
 
 Settings: "eager"; "compile", where the model and its loss go through torch.compile; "channels-last", eager with images in
-the layout that oneDNN prefers. All optimisers are the fused ones, the fastest that PyTorch has for the CPU.
+the layout that oneDNN prefers. All optimizers are the fused ones, the fastest that PyTorch has for the CPU.
 """
 
 import torch

@@ -8,12 +8,12 @@ import (
 const tapLanes = 8
 
 // depthwise reports whether each channel has its own output.
-func depthwise(p *integer.Product) bool {
+func depthwise(p *integer.MatMul) bool {
 	return p.Image && p.Groups > 1 && p.Groups == p.In && p.In == p.Out
 }
 
 // missing returns the offset of a row of padding pixels.
-func (q *quantized) missing(s *byteStage, p *integer.Product, w byteWorkspace) int {
+func (q *quantized) missing(s *byteStage, p *integer.MatMul, w byteWorkspace) int {
 	at := q.per*q.largest + spare
 	if p.Image && p.Padding != [2]int{} {
 		fillBytes(w.from[at:][:s.in[2]*p.In+spare], s.zero)
@@ -22,12 +22,12 @@ func (q *quantized) missing(s *byteStage, p *integer.Product, w byteWorkspace) i
 }
 
 // pointwise reports whether the windows of a convolution are single pixels.
-func pointwise(p *integer.Product) bool {
+func pointwise(p *integer.MatMul) bool {
 	return p.Kernel == [2]int{1, 1} && p.Stride == [2]int{1, 1} && p.Padding == [2]int{} && p.Groups == 1
 }
 
 // gatherWindows copies the inputs of windows, starting at top, for the channels of a group.
-func (q *quantized) gatherWindows(s *byteStage, p *integer.Product, w byteWorkspace, missing, group, top, rows int) {
+func (q *quantized) gatherWindows(s *byteStage, p *integer.MatMul, w byteWorkspace, missing, group, top, rows int) {
 	height, width, across := s.in[1], s.in[2], s.out[2]
 	positions := s.out[1] * across
 	channels := p.In / p.Groups
@@ -78,7 +78,7 @@ func fillBytes(b []uint8, v uint8) {
 }
 
 // depthwise computes a convolution of each channel on its own: all channels of a window at once.
-func (q *quantized) depthwise(s *byteStage, p *integer.Product, w byteWorkspace, n int, y []float32) {
+func (q *quantized) depthwise(s *byteStage, p *integer.MatMul, w byteWorkspace, n int, y []float32) {
 	height, width, across := s.in[1], s.in[2], s.out[2]
 	positions, pitch := s.out[1]*across, s.packed.pitch
 	missing := q.missing(s, p, w)

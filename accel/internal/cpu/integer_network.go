@@ -58,7 +58,7 @@ func newQuantized(d *Device, s ir.Step) (step, error) {
 		switch p := l.(type) {
 		case *integer.MaxPool:
 			q.taps = max(q.taps, p.Kernel[0]*p.Kernel[1])
-		case *integer.Product:
+		case *integer.MatMul:
 			q.taps = max(q.taps, p.Kernel[0]*p.Kernel[1])
 			q.depth = max(q.depth, p.Depth())
 			if p.Output != nil {
@@ -143,7 +143,7 @@ func (q *quantized) work(chunk, worker int) {
 	for i := range q.stages {
 		s := &q.stages[i]
 		switch l := s.layer.(type) {
-		case *integer.Product:
+		case *integer.MatMul:
 			var y []float32
 			if l.Output == nil {
 				y = q.y[first*ir.Len(s.out):]
@@ -190,7 +190,7 @@ func transposeBytes(dst, src []uint8, channels, pixels int) {
 }
 
 // product computes a layer for n examples: bytes, or floats y in the layout of tensors.
-func (q *quantized) product(s *byteStage, p *integer.Product, w byteWorkspace, n int, y []float32) {
+func (q *quantized) product(s *byteStage, p *integer.MatMul, w byteWorkspace, n int, y []float32) {
 	if s.packed.taps != nil {
 		q.depthwise(s, p, w, n, y)
 		return
@@ -218,7 +218,7 @@ func (q *quantized) product(s *byteStage, p *integer.Product, w byteWorkspace, n
 }
 
 // finish computes the results of a layer from the sums, for some rows and channels.
-func (q *quantized) finish(s *byteStage, p *integer.Product, w byteWorkspace, y []float32, top, rows, channel, columns int, sums []int32, width int) {
+func (q *quantized) finish(s *byteStage, p *integer.MatMul, w byteWorkspace, y []float32, top, rows, channel, columns int, sums []int32, width int) {
 	k, b := q.kernel, s.packed
 	// Whole vectors; their last lanes are overwritten by the next row or never read.
 	whole := columns

@@ -12,7 +12,7 @@ import (
 )
 
 // randomProduct returns a layer with random weights and scales.
-func randomProduct(r *rand.Rand, p integer.Product) *integer.Product {
+func randomProduct(r *rand.Rand, p integer.MatMul) *integer.MatMul {
 	if p.Window == (integer.Window{}) {
 		p.Window = integer.Point()
 	}
@@ -60,7 +60,7 @@ func reference(n *integer.Network, x []float32, shapes [][]int) []float32 {
 				}
 			}
 			q, h, w = next, out[1], out[2]
-		case *integer.Product:
+		case *integer.MatMul:
 			oh, ow := 1, 1
 			if l.Image {
 				oh, ow = out[1], out[2]
@@ -161,47 +161,47 @@ func TestQuantizedNetworks(t *testing.T) {
 	scale := func() *integer.Scale {
 		return &integer.Scale{Step: float32(0.05 + 0.1*r.Float64()), Zero: uint8(r.IntN(256))}
 	}
-	product := func(p integer.Product) *integer.Product { return randomProduct(r, p) }
+	product := func(p integer.MatMul) *integer.MatMul { return randomProduct(r, p) }
 	rows := []struct {
 		name   string
 		shape  []int
 		layers []integer.Layer
 	}{
-		{"linear", []int{5, 7}, []integer.Layer{product(integer.Product{In: 7, Out: 3})}},
-		{"one row", []int{1, 33}, []integer.Layer{product(integer.Product{In: 33, Out: 65, ReLU: true})}},
-		{"sequences", []int{3, 4, 9}, []integer.Layer{product(integer.Product{In: 9, Out: 16})}},
+		{"linear", []int{5, 7}, []integer.Layer{product(integer.MatMul{In: 7, Out: 3})}},
+		{"one row", []int{1, 33}, []integer.Layer{product(integer.MatMul{In: 33, Out: 65, ReLU: true})}},
+		{"sequences", []int{3, 4, 9}, []integer.Layer{product(integer.MatMul{In: 9, Out: 16})}},
 		{"many rows", []int{300, 20}, []integer.Layer{
-			product(integer.Product{In: 20, Out: 37, ReLU: true, Output: scale()}),
-			product(integer.Product{In: 37, Out: 11, Output: scale()}),
-			product(integer.Product{In: 11, Out: 10}),
+			product(integer.MatMul{In: 20, Out: 37, ReLU: true, Output: scale()}),
+			product(integer.MatMul{In: 37, Out: 11, Output: scale()}),
+			product(integer.MatMul{In: 11, Out: 10}),
 		}},
-		{"no rows", []int{0, 7}, []integer.Layer{product(integer.Product{In: 7, Out: 3})}},
-		{"convolution", []int{2, 3, 9, 8}, []integer.Layer{product(integer.Product{Image: true, In: 3, Out: 5, Window: squareWindow(3, 1, 1, 1), ReLU: true})}},
-		{"stride", []int{2, 4, 9, 8}, []integer.Layer{product(integer.Product{Image: true, In: 4, Out: 6, Window: squareWindow(3, 2, 1, 1)})}},
-		{"dilation", []int{1, 2, 11, 12}, []integer.Layer{product(integer.Product{Image: true, In: 2, Out: 3, Window: squareWindow(3, 1, 2, 2)})}},
-		{"all at once", []int{3, 6, 13, 11}, []integer.Layer{product(integer.Product{Image: true, In: 6, Out: 9, Groups: 3, Window: integer.Window{
+		{"no rows", []int{0, 7}, []integer.Layer{product(integer.MatMul{In: 7, Out: 3})}},
+		{"convolution", []int{2, 3, 9, 8}, []integer.Layer{product(integer.MatMul{Image: true, In: 3, Out: 5, Window: squareWindow(3, 1, 1, 1), ReLU: true})}},
+		{"stride", []int{2, 4, 9, 8}, []integer.Layer{product(integer.MatMul{Image: true, In: 4, Out: 6, Window: squareWindow(3, 2, 1, 1)})}},
+		{"dilation", []int{1, 2, 11, 12}, []integer.Layer{product(integer.MatMul{Image: true, In: 2, Out: 3, Window: squareWindow(3, 1, 2, 2)})}},
+		{"all at once", []int{3, 6, 13, 11}, []integer.Layer{product(integer.MatMul{Image: true, In: 6, Out: 9, Groups: 3, Window: integer.Window{
 			Kernel: [2]int{3, 2}, Stride: [2]int{2, 3}, Padding: [2]int{3, 1}, Dilation: [2]int{2, 3}}})}},
-		{"padding wider than the image", []int{1, 2, 2, 2}, []integer.Layer{product(integer.Product{Image: true, In: 2, Out: 3, Window: squareWindow(5, 1, 4, 1)})}},
-		{"points among padding", []int{2, 12, 4, 9}, []integer.Layer{product(integer.Product{Image: true, In: 12, Out: 8, Groups: 2, Window: squareWindow(1, 1, 1, 1)})}},
-		{"more pixels out than in", []int{1, 40, 8, 8}, []integer.Layer{product(integer.Product{Image: true, In: 40, Out: 2, Window: squareWindow(2, 1, 4, 1)})}},
-		{"points", []int{2, 8, 5, 5}, []integer.Layer{product(integer.Product{Image: true, In: 8, Out: 20, Window: squareWindow(1, 1, 0, 1)})}},
-		{"groups", []int{2, 8, 5, 5}, []integer.Layer{product(integer.Product{Image: true, In: 8, Out: 4, Groups: 4, Window: squareWindow(3, 1, 1, 1)})}},
+		{"padding wider than the image", []int{1, 2, 2, 2}, []integer.Layer{product(integer.MatMul{Image: true, In: 2, Out: 3, Window: squareWindow(5, 1, 4, 1)})}},
+		{"points among padding", []int{2, 12, 4, 9}, []integer.Layer{product(integer.MatMul{Image: true, In: 12, Out: 8, Groups: 2, Window: squareWindow(1, 1, 1, 1)})}},
+		{"more pixels out than in", []int{1, 40, 8, 8}, []integer.Layer{product(integer.MatMul{Image: true, In: 40, Out: 2, Window: squareWindow(2, 1, 4, 1)})}},
+		{"points", []int{2, 8, 5, 5}, []integer.Layer{product(integer.MatMul{Image: true, In: 8, Out: 20, Window: squareWindow(1, 1, 0, 1)})}},
+		{"groups", []int{2, 8, 5, 5}, []integer.Layer{product(integer.MatMul{Image: true, In: 8, Out: 4, Groups: 4, Window: squareWindow(3, 1, 1, 1)})}},
 		{"depthwise", []int{2, 19, 7, 6}, []integer.Layer{
-			product(integer.Product{Image: true, In: 19, Out: 19, Groups: 19, Window: squareWindow(3, 2, 1, 1), ReLU: true, Output: scale()}),
-			product(integer.Product{Image: true, In: 19, Out: 19, Groups: 19, Window: squareWindow(3, 1, 1, 1)}),
+			product(integer.MatMul{Image: true, In: 19, Out: 19, Groups: 19, Window: squareWindow(3, 2, 1, 1), ReLU: true, Output: scale()}),
+			product(integer.MatMul{Image: true, In: 19, Out: 19, Groups: 19, Window: squareWindow(3, 1, 1, 1)}),
 		}},
 		{"pool", []int{2, 3, 9, 9}, []integer.Layer{
-			product(integer.Product{Image: true, In: 3, Out: 40, Window: squareWindow(3, 1, 1, 1), ReLU: true, Output: scale()}),
+			product(integer.MatMul{Image: true, In: 3, Out: 40, Window: squareWindow(3, 1, 1, 1), ReLU: true, Output: scale()}),
 			&integer.MaxPool{Window: squareWindow(3, 2, 1, 1)},
-			product(integer.Product{Image: true, In: 40, Out: 7, Window: squareWindow(3, 1, 0, 1)}),
+			product(integer.MatMul{Image: true, In: 40, Out: 7, Window: squareWindow(3, 1, 0, 1)}),
 		}},
 		{"classifier", []int{70, 1, 12, 12}, []integer.Layer{
-			product(integer.Product{Image: true, In: 1, Out: 8, Window: squareWindow(3, 1, 1, 1), ReLU: true, Output: scale()}),
+			product(integer.MatMul{Image: true, In: 1, Out: 8, Window: squareWindow(3, 1, 1, 1), ReLU: true, Output: scale()}),
 			&integer.MaxPool{Window: squareWindow(2, 2, 0, 1)},
-			product(integer.Product{Image: true, In: 8, Out: 12, Window: squareWindow(3, 1, 1, 1), ReLU: true, Output: scale()}),
+			product(integer.MatMul{Image: true, In: 8, Out: 12, Window: squareWindow(3, 1, 1, 1), ReLU: true, Output: scale()}),
 			&integer.MaxPool{Window: squareWindow(2, 2, 0, 1)},
 			integer.Flatten{},
-			product(integer.Product{In: 12 * 9, Out: 10}),
+			product(integer.MatMul{In: 12 * 9, Out: 10}),
 		}},
 	}
 	for _, row := range rows {
@@ -242,7 +242,7 @@ func TestQuantizedNetworks(t *testing.T) {
 // TestQuantizedRefusesNaN expects an error for values that cannot be quantized.
 func TestQuantizedRefusesNaN(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
-	n := &integer.Network{Input: integer.Scale{Step: 0.1}, Layers: []integer.Layer{randomProduct(r, integer.Product{In: 40, Out: 3})}}
+	n := &integer.Network{Input: integer.Scale{Step: 0.1}, Layers: []integer.Layer{randomProduct(r, integer.MatMul{In: 40, Out: 3})}}
 	d := New(2)
 	defer d.Close()
 	for _, bad := range []float64{math.NaN(), math.Inf(-1)} {
@@ -259,8 +259,8 @@ func TestQuantizedRefusesNaN(t *testing.T) {
 
 func TestQuantizedShapes(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
-	rows := &integer.Network{Layers: []integer.Layer{randomProduct(r, integer.Product{In: 4, Out: 3})}}
-	images := &integer.Network{Image: true, Layers: []integer.Layer{randomProduct(r, integer.Product{Image: true, In: 4, Out: 3, Window: squareWindow(3, 1, 0, 1)})}}
+	rows := &integer.Network{Layers: []integer.Layer{randomProduct(r, integer.MatMul{In: 4, Out: 3})}}
+	images := &integer.Network{Image: true, Layers: []integer.Layer{randomProduct(r, integer.MatMul{Image: true, In: 4, Out: 3, Window: squareWindow(3, 1, 0, 1)})}}
 	for _, c := range []struct {
 		n     *integer.Network
 		shape []int

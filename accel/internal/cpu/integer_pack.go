@@ -15,7 +15,7 @@ type byteWeights struct {
 }
 
 // weights packs the weights of a layer, given the input's zero point and the output's scale.
-func (k *byteKernel) weights(p *integer.Product, zero uint8, after integer.Scale) *byteWeights {
+func (k *byteKernel) weights(p *integer.MatMul, zero uint8, after integer.Scale) *byteWeights {
 	padded := p.Out + 2*k.lanes // whole vectors may be read starting at any output
 	w := &byteWeights{offset: make([]int32, padded), factor: make([]float32, padded), bias: make([]float32, padded)}
 	for o, sum := range sumsOf(p.Weight, p.Depth()) {

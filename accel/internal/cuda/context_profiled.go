@@ -19,7 +19,7 @@ func (w *profiledContext) waiting() (end func()) {
 		return func() {}
 	}
 	begin := c.Now()
-	return func() { c.Event(trace.Synchronising, "", begin, 0) }
+	return func() { c.Event(trace.Synchronizing, "", begin, 0) }
 }
 
 // SyncStream waits for a stream.

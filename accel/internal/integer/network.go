@@ -30,7 +30,7 @@ type Network struct {
 	cache
 }
 
-// Layer is a [*Product], a [*MaxPool] or a [Flatten].
+// Layer is a [*MatMul], a [*MaxPool] or a [Flatten].
 type Layer interface {
 	// shape returns the output shape of one example, [C, H, W] or [In].
 	shape(in []int) ([]int, error)
@@ -56,8 +56,8 @@ func (w Window) size(n, axis int) int {
 	return (n+2*w.Padding[axis]-reach-1)/w.Stride[axis] + 1
 }
 
-// Product is a convolution of images [H, W, C] or a linear layer.
-type Product struct {
+// MatMul is a convolution of images [H, W, C] or a linear layer.
+type MatMul struct {
 	Window
 	Image   bool
 	In, Out int // channels, or features
@@ -69,17 +69,17 @@ type Product struct {
 	// step of the output's weights times the step of the input.
 	Factor, Bias []float32
 	ReLU         bool
-	// Output is nil for the last Product of a Network, whose output is float32.
+	// Output is nil for the last MatMul of a Network, whose output is float32.
 	Output *Scale
 }
 
 // Depth returns the length of the dot product of an output.
-func (p *Product) Depth() int { return p.Kernel[0] * p.Kernel[1] * p.In / p.Groups }
+func (p *MatMul) Depth() int { return p.Kernel[0] * p.Kernel[1] * p.In / p.Groups }
 
 // MaxDepth is the maximum depth. The sum of a longer dot product could exceed 32 bits.
 const MaxDepth = math.MaxInt32 / (255 * 128)
 
-func (p *Product) shape(in []int) ([]int, error) {
+func (p *MatMul) shape(in []int) ([]int, error) {
 	if !p.Image {
 		if len(in) != 1 || in[0] != p.In {
 			return nil, fmt.Errorf("the input has the shape %v, want %d features", in, p.In)

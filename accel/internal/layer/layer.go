@@ -15,9 +15,9 @@ func Of(m any) any {
 	return nil
 }
 
-// Product is a layer that multiplies its input by a weight: a linear layer or a
+// MatMul is a layer that multiplies its input by a weight: a linear layer or a
 // convolution.
-type Product struct {
+type MatMul struct {
 	Names        [2]string       // names of the weight and the bias in the layer
 	Weight, Bias **tensor.Tensor // Bias is nil for a layer without a bias
 	Image        bool            // a convolution of images [N, C, H, W]
@@ -30,7 +30,7 @@ type Product struct {
 }
 
 // Forward computes the layer.
-func (p Product) Forward(x *tensor.Tensor) *tensor.Tensor {
+func (p MatMul) Forward(x *tensor.Tensor) *tensor.Tensor {
 	var bias *tensor.Tensor
 	if p.Bias != nil {
 		bias = *p.Bias
@@ -41,7 +41,7 @@ func (p Product) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return tensor.Linear(x, *p.Weight, bias)
 }
 
-// Normalization is a batch normalisation in evaluation mode:
+// Normalization is a batch normalization in evaluation mode:
 // (x - Mean)/√(Variance + Epsilon)·Weight + Bias for each channel.
 type Normalization struct {
 	Weight, Bias, Mean, Variance **tensor.Tensor

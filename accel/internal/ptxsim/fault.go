@@ -17,7 +17,7 @@ const (
 	Trapped                           // trap instruction, or an illegal operand
 )
 
-var faultNames = [...]string{"out of bounds", "misaligned address", "uninitialised read", "race", "divergent barrier",
+var faultNames = [...]string{"out of bounds", "misaligned address", "uninitialized read", "race", "divergent barrier",
 	"inactive lane", "too many instructions", "trap"}
 
 func (k FaultKind) String() string { return faultNames[k] }

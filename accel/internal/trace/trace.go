@@ -128,10 +128,10 @@ const (
 	Waiting       Kind = iota // waiting for data
 	Reading                   // copying results from the device
 	Writing                   // copying data to the device
-	Marked                    // a span of prof.Span
+	UserSpan                  // a span of prof.Span
 	Planning                  // planning a list
 	Launching                 // launching work of the device
-	Synchronising             // waiting for work of the device
+	Synchronizing             // waiting for work of the device
 	Exchanging                // waiting for the other ranks
 	Communicating             // transfers to other ranks, concurrent with other work
 )

@@ -51,7 +51,7 @@ func TestClassify(t *testing.T) {
 		{"exit", "silent.go", ending{status: 1}, nil, wrong},
 		{"exit 0", "silent.go", ending{}, nil, pass},
 		{"panic", "silent.go", ending{status: 2, output: "panic: x"}, &report{Kind: "panic", Running: true}, panics},
-		{"panic in an initialiser", "silent.go", ending{status: 2}, &report{Kind: "runtime error"}, panics},
+		{"panic in an initializer", "silent.go", ending{status: 2}, &report{Kind: "runtime error"}, panics},
 		{"refused", "silent.go", ending{status: 2}, &report{Kind: "compile error"}, refused},
 		{"fault", "silent.go", ending{status: 2}, &report{Kind: "internal error", Running: true}, fault},
 		{"host panic", "silent.go", ending{status: 2, output: "panic: x\n"}, nil, crash},

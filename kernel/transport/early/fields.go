@@ -1,7 +1,7 @@
 package early
 
 // fields returns the strings and integers of a JSON object and ignores booleans and null.
-// It exists because encoding/json is initialised late. It fails, with ok false, on
+// It exists because encoding/json is initialized late. It fails, with ok false, on
 // anything that connection files do not contain: nested values and invalid JSON. Strings
 // with escapes are ignored.
 func fields(text []byte) (strings map[string]string, numbers map[string]int, ok bool) {

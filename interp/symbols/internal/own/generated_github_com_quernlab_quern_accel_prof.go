@@ -33,7 +33,7 @@ func symbols_github_com_quernlab_quern_accel_prof() map[string]reflect.Value {
 		"SelfCUDA":      reflect.ValueOf(prof.SelfCUDA),
 		"Span":          reflect.ValueOf(prof.Span),
 		"State":         reflect.ValueOf(prof.State),
-		"Synchronising": reflect.ValueOf(prof.Synchronising),
+		"Synchronizing": reflect.ValueOf(prof.Synchronizing),
 		"Temporaries":   reflect.ValueOf(prof.Temporaries),
 		"ToolAttached":  reflect.ValueOf(prof.ToolAttached),
 		"Update":        reflect.ValueOf(prof.Update),

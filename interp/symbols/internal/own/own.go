@@ -5,7 +5,7 @@ package own
 import (
 	"reflect"
 
-	_ "github.com/quernlab/quern/accel/simulated" // cells can call accel.Use("simulated") without an import; its own table has only constants
+	_ "github.com/quernlab/quern/accel/simulated" // cells can call accel.SetDevice("simulated") without an import; its own table has only constants
 )
 
 // Symbols returns the tables by yaegi's key, import path and package name.
