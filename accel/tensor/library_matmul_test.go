@@ -173,14 +173,14 @@ func randomConv(seed uint64, dtype DType) []float64 {
 	})
 }
 
-// TestLibraryProductsOnCUDA compares matrix multiplications and convolutions of random shapes and
+// TestLibraryMatMulsOnCUDA compares matrix multiplications and convolutions of random shapes and
 // layouts, computed by libraries, with the CPU's.
-func TestLibraryProductsOnCUDA(t *testing.T) {
+func TestLibraryMatMulsOnCUDA(t *testing.T) {
 	for name, some := range map[string]func(seed uint64, dtype DType) []float64{"matmul": randomMatMul, "convolutions": randomConv} {
 		for dtype, close := range map[DType]float64{Float32: 1e-4, BFloat16: 0.06, Float16: 0.01} {
 			t.Run(fmt.Sprint(name, " ", dtype), func(t *testing.T) {
 				const trials = 24
-				products, convolutions := countLibraryCalls(func() {
+				matmuls, convolutions := countLibraryCalls(func() {
 					for seed := range uint64(trials) {
 						want := some(seed, dtype)
 						onCUDA(t, func() {
@@ -196,10 +196,10 @@ func TestLibraryProductsOnCUDA(t *testing.T) {
 						})
 					}
 				})
-				if n := map[string]int{"products": products, "convolutions": convolutions}[name]; n < trials {
+				if n := map[string]int{"matmul": matmuls, "convolutions": convolutions}[name]; n < trials {
 					t.Errorf("the library was called %d times in %d trials", n, trials)
 				}
-				t.Logf("the libraries computed %d matrix multiplications and %d convolutions", products, convolutions)
+				t.Logf("the libraries computed %d matrix multiplications and %d convolutions", matmuls, convolutions)
 			})
 		}
 	}
