@@ -19,7 +19,7 @@ import (
 
 // countLibraryCalls runs f with fake libraries and returns how many matrix multiplications and convolutions
 // they computed.
-func countLibraryCalls(f func()) (products, convolutions int) {
+func countLibraryCalls(f func()) (matmuls, convolutions int) {
 	var blas []*fakelib.CuBLASLt
 	var dnn []*fakelib.CuDNN
 	libraries = cuda.Libraries{
@@ -35,12 +35,12 @@ func countLibraryCalls(f func()) (products, convolutions int) {
 	defer func() { libraries = cuda.Libraries{} }()
 	f()
 	for _, l := range blas {
-		products += l.Runs
+		matmuls += l.Runs
 	}
 	for _, l := range dnn {
 		convolutions += l.Runs
 	}
-	return products, convolutions
+	return matmuls, convolutions
 }
 
 // anyLayout returns a random tensor with a random memory layout: contiguous, transposed, a slice of
@@ -205,9 +205,9 @@ func TestLibraryMatMulsOnCUDA(t *testing.T) {
 	}
 }
 
-// TestLibraryProductsOfOtherTypesOnCUDA compares FP8 (forward and backward) and float64
+// TestLibraryMatMulsOfOtherTypesOnCUDA compares FP8 (forward and backward) and float64
 // multiplications by cuBLASLt with the CPU's.
-func TestLibraryProductsOfOtherTypesOnCUDA(t *testing.T) {
+func TestLibraryMatMulsOfOtherTypesOnCUDA(t *testing.T) {
 	fp8 := func(seed uint64) []float64 {
 		r, g := rand.New(rand.NewPCG(seed, 3)), NewGenerator(seed)
 		m, n, k := 16*(1+r.IntN(2)), 16*(1+r.IntN(3)), 16*(1+r.IntN(3))
@@ -232,7 +232,7 @@ func TestLibraryProductsOfOtherTypesOnCUDA(t *testing.T) {
 	}{"8 bits": {fp8, 0.02}, "float64": {float64s, 1e-13}} {
 		t.Run(name, func(t *testing.T) {
 			const trials = 12
-			products, _ := countLibraryCalls(func() {
+			matmuls, _ := countLibraryCalls(func() {
 				for seed := range uint64(trials) {
 					want := row.some(seed)
 					device := simulate(t, fake.Options{Seed: seed + 1, Capability: 89})
@@ -248,10 +248,10 @@ func TestLibraryProductsOfOtherTypesOnCUDA(t *testing.T) {
 					}
 				}
 			})
-			if products < trials {
-				t.Errorf("the library was called %d times in %d trials", products, trials)
+			if matmuls < trials {
+				t.Errorf("the library was called %d times in %d trials", matmuls, trials)
 			}
-			t.Logf("the library computed %d matrix multiplications", products)
+			t.Logf("the library computed %d matrix multiplications", matmuls)
 		})
 	}
 }
