@@ -224,7 +224,7 @@ func (k deviceUse) legend() []entry {
 	if len(all) == 0 {
 		return nil
 	}
-	first := entry{name: "in all", colour: hue(k.measured()[0].hue)}
+	first := entry{name: "total", colour: hue(k.measured()[0].hue)}
 	if len(k.names) > 1 {
 		first.name = k.names[0]
 	}
