@@ -56,14 +56,18 @@ func (r *reach) convertNamed(t *types.Named) {
 	if pkg := t.Obj().Pkg(); pkg == nil || pkg.Path() != "main" { // compiled
 		return
 	}
-	for m := range t.Methods() {
+	// Of an instance, the methods and the underlying type of the generic type: what they consist of
+	// is that and the type arguments. Each instance of a generic method has type parameters of its
+	// own, so a method Map[U any] that returns a List[U] would lead to ever more instances.
+	origin := t.Origin()
+	for m := range origin.Methods() {
 		r.object(m)
 		// Package reflect can call it, make its parameters, and call methods of its results.
 		if m.Exported() {
 			r.convert(m.Type())
 		}
 	}
-	r.convert(t.Underlying())
+	r.convert(origin.Underlying())
 	p := r.loader.packages[t.Obj().Pkg()]
 	if p == nil || p.dispatched[t] || t.TypeParams() != nil || t.Obj().Parent() != t.Obj().Pkg().Scope() || types.IsInterface(t) {
 		return
