@@ -132,15 +132,22 @@ func TestRerunsKeepLittle(t *testing.T) {
 			for i := range warm {
 				run(i)
 			}
-			before := liveHeap()
-			for i := range runs {
-				run(warm + i)
-			}
 			limit := limit
 			if strings.HasPrefix(row.name, "ever another type") {
 				limit = limitOfNewTypes
 			}
-			if each := (liveHeap() - before) / runs; each > limit {
+			// The heap is that of the process: what earlier tests have left may grow by a megabyte once.
+			// A leak grows each time.
+			next, each := warm, limit+1
+			for try := 0; try < 3 && each > limit; try++ {
+				before := liveHeap()
+				for range runs {
+					run(next)
+					next++
+				}
+				each = (liveHeap() - before) / runs
+			}
+			if each > limit {
 				t.Errorf("each run keeps %d bytes", each)
 			}
 			runtime.KeepAlive(n)
