@@ -309,11 +309,6 @@ func (s *Set) dir(ctx context.Context, m module.Version) (string, error) {
 			}
 			dir, has = result.Val.(string), true
 		}
-		s.mu.Lock()
-		if s.selected[m.Path] == m.Version {
-			s.dirs[m.Path] = dir
-		}
-		s.mu.Unlock()
 	}
 	return dir, nil
 }
@@ -321,16 +316,30 @@ func (s *Set) dir(ctx context.Context, m module.Version) (string, error) {
 // download returns the directory of a module or of the module that replaces it.
 func (s *Set) download(ctx context.Context, m module.Version) (string, error) {
 	s.mu.Lock()
-	w := s.work
+	w, of := s.work, m
+	dir, has := s.dirs[m.Path]
+	has = has && s.selected[m.Path] == m.Version
 	s.mu.Unlock()
+	if has { // since the caller looked
+		return dir, nil
+	}
 	if by, ok := w.replacementOf(m); ok {
 		m = by.by
 	}
 	dir, err := s.source.Dir(ctx, m)
+	if err == nil {
+		err = w.checkSum(m, dir)
+	}
 	if err != nil {
 		return "", err
 	}
-	return dir, w.checkSum(m, dir)
+	// Before this download ends for others, so that none begins another one.
+	s.mu.Lock()
+	if s.selected[of.Path] == of.Version {
+		s.dirs[of.Path] = dir
+	}
+	s.mu.Unlock()
+	return dir, nil
 }
 
 // Version returns the version of a module, "" if it is not in the set.
