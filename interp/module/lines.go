@@ -92,8 +92,7 @@ func (s *Set) Language(ctx context.Context, p Package) (string, error) {
 	if p.Module.Version != "" {
 		file, err = s.goMod(ctx, p.Module)
 	} else {
-		above := workspace{stamps: map[string]string{}}
-		path := above.findAbove(p.Dir, "go.mod")
+		path := findAbove(p.Dir, "go.mod", isFile)
 		var text []byte
 		if text, err = os.ReadFile(path); err == nil {
 			file, err = modfile.ParseLax(path, text, nil)

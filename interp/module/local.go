@@ -90,9 +90,7 @@ func (s *Set) Add(dir string) (path string, err error) {
 	} else if !info.IsDir() {
 		return "", fmt.Errorf("%s is not a directory", dir)
 	}
-	var above workspace
-	above.stamps = map[string]string{}
-	file := above.findAbove(dir, "go.mod")
+	file := findAbove(dir, "go.mod", isFile)
 	if file == "" {
 		return "", fmt.Errorf("neither %s nor a directory above it has a go.mod file: run go mod init there", dir)
 	}
@@ -231,11 +229,6 @@ func (s *Set) requirements(ctx context.Context, importPath string) error {
 	if err != nil {
 		return err
 	}
-	for path, version := range s.selected {
-		if selected[path] != version {
-			delete(s.dirs, path)
-		}
-	}
-	s.selected, s.stale = selected, false
+	s.setSelected(selected)
 	return nil
 }

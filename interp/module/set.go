@@ -127,14 +127,20 @@ func (s *Set) get(ctx context.Context, m module.Version, directory string) (modu
 	if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(directory))); err != nil || !info.IsDir() {
 		return module.Version{}, &PackageError{m, directory}
 	}
+	s.setSelected(selected)
+	s.roots = roots
+	s.dirs[m.Path] = dir
+	return m, nil
+}
+
+// setSelected sets the versions of all modules, and forgets the directories of other versions.
+func (s *Set) setSelected(selected map[string]string) {
 	for path, version := range s.selected {
 		if selected[path] != version {
 			delete(s.dirs, path)
 		}
 	}
-	s.roots, s.selected, s.stale = roots, selected, false
-	s.dirs[m.Path] = dir
-	return m, nil
+	s.selected, s.stale = selected, false
 }
 
 // prunedSince is the version of Go from which on a go.mod file names all modules that its

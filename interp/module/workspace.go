@@ -73,9 +73,9 @@ func findWorkspace(dir string, more []string) (*workspace, error) {
 	}
 	work := os.Getenv("GOWORK")
 	if work == "" {
-		work = w.findAbove(dir, "go.work")
+		work = findAbove(dir, "go.work", w.exists)
 	}
-	mod := w.findAbove(dir, "go.mod")
+	mod := findAbove(dir, "go.mod", w.exists)
 	var dirs []string
 	switch {
 	case work != "" && work != off:
@@ -98,19 +98,16 @@ func findWorkspace(dir string, more []string) (*workspace, error) {
 		if vendor := filepath.Join(filepath.Dir(w.file), "vendor"); w.exists(filepath.Join(vendor, "modules.txt")) {
 			w.vendor = vendor
 		}
-		if err := w.readSums(filepath.Join(filepath.Dir(w.file), strings.TrimSuffix(filepath.Base(w.file), filepath.Ext(w.file))+".sum")); err != nil {
-			return w, err
-		}
 	}
 	return w, nil
 }
 
 // findAbove returns the path of a file in a directory or the nearest one above it; "" if there is
 // none.
-func (w *workspace) findAbove(dir, name string) string {
+func findAbove(dir, name string, exists func(path string) bool) string {
 	for {
 		path := filepath.Join(dir, name)
-		if w.exists(path) {
+		if exists(path) {
 			return path
 		}
 		above := filepath.Dir(dir)
@@ -136,6 +133,9 @@ func (w *workspace) current() bool {
 	}
 	return true
 }
+
+// isFile reports whether there is a regular file.
+func isFile(path string) bool { return stampOf(path) != "" }
 
 // stampOf returns a text that changes with a regular file; "" if there is none.
 func stampOf(path string) string {
@@ -166,10 +166,7 @@ func (w *workspace) readWork(path string) (dirs []string, err error) {
 		dirs = append(dirs, absolute(filepath.Dir(path), u.Path))
 	}
 	w.addReplacements(filepath.Dir(path), file.Replace, false)
-	if sum := path + ".sum"; w.exists(sum) {
-		return dirs, w.readSums(sum)
-	}
-	return dirs, nil
+	return dirs, w.readSums(path + ".sum")
 }
 
 // readModule reads the go.mod file of a directory. Replacements of go.work have precedence.
