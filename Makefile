@@ -106,6 +106,7 @@ gpu-check: ## build build/gpu-check, which checks and measures a machine's GPU; 
 
 .PHONY: notebooks
 notebooks: kernelspec ## execute every tutorial and check its output
+	cd examples/prose && GOWORK=off $(GO) vet ./... && GOWORK=off $(GO) test ./...
 	$(PYTEST) notebooks
 
 .PHONY: clients

@@ -1,0 +1,3 @@
+module example.com/prose
+
+go 1.26
