@@ -125,6 +125,34 @@ func TestLocalPackages(t *testing.T) {
 	}
 }
 
+// TestBuildTags says that packages are compiled with the build tags of GOFLAGS, as the go command does.
+func TestBuildTags(t *testing.T) {
+	const files = `
+-- go.mod --
+module example.com/shop
+-- season/usual.go --
+//go:build !christmas
+
+package season
+
+const Discount = 0
+-- season/christmas.go --
+//go:build christmas
+
+package season
+
+const Discount = 10
+`
+	for flags, want := range map[string]string{"": "= 0", "-mod=mod -tags=easter,christmas": "= 10"} {
+		dir := t.TempDir()
+		writeFiles(t, dir, files)
+		t.Chdir(dir)
+		t.Setenv("GOFLAGS", flags)
+		n := newNotebook(t, modules(t, nil))
+		n.must(t, "import \"example.com/shop/season\"\nseason.Discount", want)
+	}
+}
+
 // TestLocalTraceback says that a panic names the line in the file.
 func TestLocalTraceback(t *testing.T) {
 	n, _ := newLocalNotebook(t)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -35,7 +36,7 @@ var tags = []string{"purego", "noasm", "safe", "appengine", "nounsafe"}
 func (l *Loader) readFiles(importPath string, place module.Package) *files {
 	target := build.Default
 	target.CgoEnabled = false
-	target.BuildTags = tags
+	target.BuildTags = append(slices.Clone(tags), module.BuildTags()...)
 	found, err := target.ImportDir(place.Dir, 0)
 	var none *build.NoGoError
 	switch {
