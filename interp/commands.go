@@ -19,7 +19,6 @@ import (
 	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/module"
 	"github.com/quernlab/quern/interp/stream"
-	"github.com/quernlab/quern/interp/symbols"
 )
 
 // commands finds and runs the magic commands of cells. It implements magic.Session, the part of
@@ -97,13 +96,12 @@ func (c *commands) getModules(ctx context.Context, requests []magic.Module) *mag
 	defer meter.End()
 	for i, r := range requests {
 		meter.Set(float64(i), r.Query)
-		if !r.Directory() && symbols.Has(r.Path()) {
-			continue
-		}
-		var err error
-		if r.Directory() {
+		compiled, err := r.CompiledIn()
+		switch {
+		case compiled:
+		case r.Directory():
 			_, err = c.modules.Add(r.Query)
-		} else {
+		default:
 			_, err = c.modules.Get(ctx, r.Query)
 		}
 		if err != nil {

@@ -30,6 +30,8 @@ func (f folder) GoMod(_ context.Context, m module.Version) ([]byte, error) {
 	return os.ReadFile(filepath.Join(string(f), m.String(), "go.mod"))
 }
 
+func (folder) Retracted(context.Context, module.Version) (string, error) { return "", nil }
+
 func (f folder) Dir(_ context.Context, m module.Version) (string, error) {
 	return filepath.Join(string(f), m.String()), nil
 }

@@ -135,13 +135,12 @@ func (i *sourceImporter) get(c *cell, known func(string) bool) (string, *Problem
 		return "", &Problem{c.number, line(wrong.Offset), wrong.Msg}
 	}
 	for _, r := range requests {
-		if !r.Directory() && symbols.Has(r.Path()) {
-			continue
-		}
-		var err error
-		if r.Directory() {
+		compiled, err := r.CompiledIn()
+		switch {
+		case compiled:
+		case r.Directory():
 			_, err = i.modules.Add(r.Query)
-		} else {
+		default:
 			_, err = i.modules.Get(i.ctx, r.Query)
 		}
 		if err != nil {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	pathpkg "path"
 	"path/filepath"
 	"strings"
+
+	xmodule "golang.org/x/mod/module"
 
 	"github.com/quernlab/quern/interp/module"
 	"github.com/quernlab/quern/interp/symbols"
@@ -33,6 +36,35 @@ func (m Module) Path() string {
 	return path
 }
 
+// CompiledIn reports whether the query is a package that is compiled in. It is an error if the query
+// needs another version of it.
+func (m Module) CompiledIn() (bool, error) {
+	path, query, _ := strings.Cut(m.Query, "@")
+	if m.Directory() || !symbols.Has(path) {
+		return false, nil
+	}
+	if own, ok := compiledModule(path, symbols.Offering()); ok && !selects(query, own.Version) {
+		return true, fmt.Errorf("%s is compiled in, of %s, and cells cannot use another version; remove @%s", path, own.Version, query)
+	}
+	return true, nil
+}
+
+// compiledModule returns the module that has a compiled package.
+func compiledModule(path string, versions map[string]string) (m xmodule.Version, ok bool) {
+	for ; path != "."; path = pathpkg.Dir(path) {
+		if version := versions[path]; version != "" {
+			return xmodule.Version{Path: path, Version: version}, true
+		}
+	}
+	return m, false
+}
+
+// selects reports whether a version query can select a version: the query is empty, "latest", the
+// version or the beginning of it (v1, v1.2).
+func selects(query, version string) bool {
+	return query == "" || query == "latest" || query == version || strings.HasPrefix(version, query+".")
+}
+
 // Gets returns the modules that a cell asks for, in order. The rest of the cell may have
 // errors. The error is an *Error.
 func Gets(src string, known func(name string) bool) ([]Module, error) {
@@ -55,12 +87,19 @@ func Described(path string, modules *module.Set) string {
 		return modules.Described(path)
 	}
 	if symbols.Has(path) {
-		return path + ", which is compiled in"
+		text := path + ", which is compiled in"
+		if own, ok := compiledModule(path, symbols.Offering()); ok {
+			text += ", of " + own.Version
+		}
+		return text
 	}
 	m, _ := modules.Of(path)
 	text := m.Path + " " + m.Version
 	if own := symbols.Offering()[m.Path]; own != "" && own != m.Version {
 		text += fmt.Sprintf("; its packages %s are compiled in, of %s", strings.Join(symbols.Below(m.Path), ", "), own)
+	}
+	if reason := modules.Retracted(m); reason != "" {
+		text += "; warning: this version is retracted: " + reason
 	}
 	return text
 }

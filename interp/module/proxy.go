@@ -10,10 +10,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/module"
-	"golang.org/x/mod/semver"
 	"golang.org/x/mod/sumdb/dirhash"
 	"golang.org/x/mod/zip"
 
@@ -78,22 +78,19 @@ func (p *Proxy) Resolve(ctx context.Context, path, query string) (version string
 
 // resolve asks one proxy.
 func (p *Proxy) resolve(ctx context.Context, base, escaped, path, query string) (string, error) {
-	text, err := p.readURL(ctx, base+"/"+escaped+"/@v/list")
+	versions, err := p.versions(ctx, base, escaped, path)
+	if err != nil {
+		return "", err
+	}
+	retracted, err := p.retractions(ctx, path, versions)
 	if err != nil && !errors.Is(err, errNotFound) {
 		return "", err
 	}
-	best := ""
-	for line := range strings.Lines(string(text)) {
-		version, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-		fits := query == "latest" || strings.HasPrefix(version, query+".")
-		newer := best == "" || semver.Prerelease(best) != "" && semver.Prerelease(version) == "" ||
-			semver.Compare(version, best) > 0 && (semver.Prerelease(version) == "" || semver.Prerelease(best) != "")
-		if fits && newer && module.Check(path, version) == nil {
-			best = version
-		}
-	}
-	if best != "" {
-		return best, nil
+	versions = slices.DeleteFunc(versions, func(v string) bool {
+		return query != "latest" && !strings.HasPrefix(v, query+".") || retracted.reason(v) != ""
+	})
+	if len(versions) > 0 {
+		return slices.MaxFunc(versions, compareReleases), nil
 	}
 	at := base + "/" + escaped + "/@latest"
 	if query != "latest" {
@@ -101,7 +98,8 @@ func (p *Proxy) resolve(ctx context.Context, base, escaped, path, query string) 
 			return "", err
 		}
 	}
-	if text, err = p.readURL(ctx, at); err != nil {
+	text, err := p.readURL(ctx, at)
+	if err != nil {
 		return "", err
 	}
 	var info struct{ Version string }

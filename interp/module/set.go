@@ -27,6 +27,8 @@ type Source interface {
 	GoMod(ctx context.Context, m module.Version) ([]byte, error)
 	// Dir returns the directory of the files of a module.
 	Dir(ctx context.Context, m module.Version) (string, error)
+	// Retracted returns why the authors of a module have retracted a version; "" if they have not.
+	Retracted(ctx context.Context, m module.Version) (reason string, err error)
 }
 
 // Set holds the modules of a session.
@@ -39,6 +41,9 @@ type Set struct {
 	roots    []module.Version
 	selected map[string]string // version by path
 	dirs     map[string]string // directory by path, of downloaded modules
+	// retracted has the reasons of retracted versions that Get has added. A reason that cannot be
+	// found out, for lack of a network, is missing.
+	retracted map[module.Version]string
 
 	base    string     // in place of the working directory; empty for none
 	added   []string   // directories of modules that Add has added
@@ -51,7 +56,7 @@ type Set struct {
 
 // New returns an empty set of modules that come from source.
 func New(source Source) *Set {
-	return &Set{source: source, selected: map[string]string{}, dirs: map[string]string{}}
+	return &Set{source: source, selected: map[string]string{}, dirs: map[string]string{}, retracted: map[module.Version]string{}}
 }
 
 // In makes the set use a directory in place of the working directory.
@@ -126,6 +131,9 @@ func (s *Set) get(ctx context.Context, m module.Version, directory string) (modu
 	}
 	if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(directory))); err != nil || !info.IsDir() {
 		return module.Version{}, &PackageError{m, directory}
+	}
+	if reason, err := s.source.Retracted(ctx, m); err == nil && reason != "" {
+		s.retracted[m] = reason
 	}
 	s.setSelected(selected)
 	s.roots = roots
@@ -364,4 +372,12 @@ func (s *Set) Of(path string) (m module.Version, ok bool) {
 		}
 	}
 	return module.Version{}, false
+}
+
+// Retracted returns why a version that Get has added is retracted by its authors; "" if it is not,
+// or if that is not known.
+func (s *Set) Retracted(m module.Version) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.retracted[m]
 }

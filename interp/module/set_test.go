@@ -27,6 +27,8 @@ func (r registry) GoMod(_ context.Context, m xmodule.Version) ([]byte, error) {
 	return os.ReadFile(filepath.Join(r.root, m.String(), "go.mod"))
 }
 
+func (registry) Retracted(context.Context, xmodule.Version) (string, error) { return "", nil }
+
 func (r registry) Dir(_ context.Context, m xmodule.Version) (string, error) {
 	dir := filepath.Join(r.root, m.String())
 	_, err := os.Stat(dir)
