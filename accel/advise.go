@@ -261,17 +261,6 @@ func (a *Advice) table() table {
 	return t
 }
 
-// size formats a number of bytes for people.
-func size(bytes int) string {
-	switch {
-	case bytes >= 1<<30:
-		return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
-	case bytes >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
-	}
-	return fmt.Sprintf("%.0f KiB", float64(bytes)/(1<<10))
-}
-
 // String returns the table as text.
 func (a *Advice) String() string { return a.table().text() }
 

@@ -110,3 +110,6 @@ func (l *DeviceList) String() string { return l.table().text() }
 
 // MIMEBundle returns the table as HTML and text.
 func (l *DeviceList) MIMEBundle() map[string]any { return l.table().bundle() }
+
+// trainsOnCPU reports whether the training will run on the CPU.
+func (o *options) trainsOnCPU() bool { return o.device == "cpu" || o.device == "" && onCPU() }

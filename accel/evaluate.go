@@ -13,9 +13,6 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// evaluationBatch is the number of examples that are evaluated at once.
-const evaluationBatch = 512
-
 // Evaluate measures the loss and the accuracy of a model on a data set. The loss is the one
 // that the model was trained with (see [Minimize]); for a model that was not trained it is
 // [nn.CrossEntropy] for classes and [nn.MSE] for targets. The accuracy of sequences is that of
@@ -47,7 +44,7 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options .
 	if err != nil {
 		return nil, err
 	}
-	r := newStrategy(ctx, o.group)
+	r := newProcesses(ctx, o.group)
 	returned := false
 	defer func() { r.release("the evaluation", returned) }()
 	if err = r.compareModels(ctx, model, set); err == nil {
@@ -58,7 +55,7 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options .
 }
 
 // evaluate measures on all ranks together, on a part of the data set each.
-func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, r strategy, meter *display.Meter) (result *Result, err error) {
+func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, r processes, meter *display.Meter) (result *Result, err error) {
 	defer nn.Catch(&err)
 	defer nn.Eval(model)()
 	defer meter.End()
@@ -155,4 +152,17 @@ func (e *batchResult) addTo(r *Result, set *data.Dataset) {
 	for i, answer := range e.answer.Ints() {
 		r.counts[set.Label(e.index[i])][answer]++
 	}
+}
+
+// firstNonFinite returns a description of the first example of a data set that is not finite,
+// "" if there is none.
+func firstNonFinite(ctx context.Context, set *data.Dataset) (where string, err error) {
+	it := set.Batches(evaluationBatch, data.Context(ctx))
+	for it.Next() {
+		tensor.NoGrad(func() { _, where, err = nonFiniteExamples(set, it.Batch()) })
+		if where != "" || err != nil {
+			return where, err
+		}
+	}
+	return "", it.Err()
 }

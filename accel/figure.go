@@ -1,10 +1,8 @@
 package accel
 
 import (
-	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/quernlab/quern/plots"
@@ -78,23 +76,6 @@ func (r *Run) training() *plots.Figure {
 		d.ValidationAccuracy = plots.Series{X: at, Y: right}
 	}
 	return plots.Training(d)
-}
-
-// rate formats a learning rate like the axes of figures: 0.01, 5.72e−4.
-func rate(v float64) string {
-	text := fmt.Sprintf("%.3g", v)
-	if v > 0 && v < 1e-3 {
-		text = strconv.FormatFloat(v, 'e', 2, 64)
-	}
-	if mantissa, exponent, ok := strings.Cut(text, "e"); ok {
-		if n, err := strconv.Atoi(exponent); err == nil {
-			if strings.Contains(mantissa, ".") {
-				mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
-			}
-			text = mantissa + "e" + strconv.Itoa(n)
-		}
-	}
-	return strings.ReplaceAll(text, "-", "−")
 }
 
 // rates draws the learning rate at each step.

@@ -9,7 +9,6 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
-	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -84,23 +83,6 @@ func (p *partialSearch) Step(t *Training, _ Step) error {
 		}
 	})
 	return nil
-}
-
-// touch runs one example through the model, so that its layers create their parameters.
-func touch(ctx context.Context, model nn.Module, train *data.Dataset) error {
-	switch {
-	case model == nil:
-		return errors.New("the model is nil")
-	case train == nil:
-		return errors.New("the training set is nil: check the error returned where it was created")
-	case train.Len() == 0:
-		return fmt.Errorf("%s is empty", train.Name())
-	}
-	generator := (*tensor.Generator)(nil)
-	seed, drawn := generator.State()
-	defer generator.SetState(seed, drawn) // the training draws the same random numbers as without this call
-	_, err := PredictDataset(ctx, model, train.First(1))
-	return err
 }
 
 // risen ends the search when the loss is far above its minimum.

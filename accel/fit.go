@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/prof"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -68,8 +70,11 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 		}
 	}
 	l := newLoop(model, train, o, run)
-	if err := l.beginStrategy(ctx); err != nil {
+	if l.strategy, err = newStrategy(ctx, o, l.Training); err != nil {
 		return run, err
+	}
+	if !l.strategy.writes() {
+		o.quiet, o.live, o.tensorBoard, o.track = true, nil, "", ""
 	}
 	l.observe(ctx)
 	returned := false
@@ -90,8 +95,37 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 	return run, err
 }
 
-// ErrBusy is returned by [Fit] while another Fit runs.
-var ErrBusy = errors.New("accel: Fit: another call of Fit is running: wait until it returns, since only one model is trained at a time")
-
 // oneFit is locked by the Fit that runs.
 var oneFit sync.Mutex
+
+// observe creates the observers of the training: the user's, then those that other options
+// need.
+func (l *loop) observe(ctx context.Context) {
+	training := *l.Training // a copy: what observers assign to its fields does not affect the loop
+	l.observers = &observers{training: &training, all: slices.Clone(l.o.observers)}
+	add := func(o Observer) { l.observers.all = append(l.observers.all, o) }
+	add(&screen{ctx: ctx, o: l.o})
+	for _, r := range l.o.recordings() {
+		add(r)
+	}
+	if s, ok := l.schedule.(*optim.ReduceLROnPlateauSchedule); ok {
+		add(&plateau{observe: s.Observe})
+	}
+	var stopping *earlyStopping
+	if l.o.patience > 0 {
+		stopping = &earlyStopping{patience: l.o.patience}
+		add(stopping)
+	}
+	if l.o.checkpoint != "" {
+		l.resumption = &resumption{
+			o: l.o, training: l.Training, position: &l.position, processes: l.strategy,
+			optimizer: l.optimizer, scaler: l.precision.scaler, stopping: stopping,
+		}
+		add(l.resumption)
+	}
+	l.divergence = &divergence{
+		forward:           func(b data.Batch) { l.precision.cast(func() { l.forward(b) }) },
+		stopSynchronizing: l.strategy.stopSynchronizing,
+	}
+	add(l.divergence)
+}

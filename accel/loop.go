@@ -3,6 +3,7 @@ package accel
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
@@ -12,48 +13,27 @@ import (
 )
 
 // loop is the training loop of one call of [Fit]: epochs, steps and validations, in order.
-// Observers follow the training ([Observer]); the strategy decides where a step runs, and the
-// precision in which element types.
+// Observers follow the training ([Observer]).
 type loop struct {
+	stepper
+	position
 	o          *options
-	model      nn.Module
-	set        *data.Dataset
-	loss       func(prediction, target *Tensor) *Tensor
-	run        *Run
-	strategy   strategy   // where a step runs
-	precision  *precision // in which element types
 	observers  *observers
-	resumption *resumption    // nil without Resume
-	stopping   *earlyStopping // nil without EarlyStopping
-	divergence *divergence
-
-	optimizer    *optim.Optimizer
-	schedule     optim.Schedule
-	rate         float64 // learning rate before the schedule
-	began        time.Time
-	scheduleStep int // schedule position: steps so far that are not known to be skipped
-
-	epoch             int           // from 1
-	examplesSeen      int           // examples of this epoch that were trained on
-	firstStep         int           // number of steps before this epoch
-	sum               sums          // of this epoch
-	epochBegan        time.Time     // start of this epoch; a resumed epoch starts earlier by spent
-	spent             time.Duration // time spent on this epoch before the training was resumed
-	resumed           bool          // the training was resumed within this epoch
-	complete          bool          // this epoch covered the whole data set
-	pending           *measurement  // the newest step, whose results have not been read yet
-	missing           error         // the first batch used parameters that the optimizer does not have
-	parametersChecked bool          // missing has been computed
+	resumption *resumption  // nil without Resume
+	pending    *measurement // the newest step, whose results have not been read yet
 }
 
 func newLoop(model nn.Module, train *data.Dataset, o *options, run *Run) *loop {
-	l := &loop{o: o, model: model, set: train, loss: o.loss, run: run, schedule: optim.Constant()}
-	if l.loss == nil {
-		l.loss = defaultLoss(train)
-	}
 	planned := o.epochs * ceilDiv(ceilDiv(train.Len(), o.batchSize), o.accumulate)
 	if o.steps > 0 && (planned == 0 || o.steps < planned) {
 		planned = o.steps
+	}
+	l := &loop{o: o, stepper: stepper{
+		Training: &Training{Run: run, Model: model, Dataset: train, TotalSteps: planned},
+		loss:     o.loss, mixup: o.mixup, schedule: optim.Constant(), afterStep: o.afterStep,
+	}}
+	if l.loss == nil {
+		l.loss = defaultLoss(train)
 	}
 	if o.schedule != nil {
 		l.schedule = o.schedule(planned)
@@ -68,57 +48,12 @@ func newLoop(model nn.Module, train *data.Dataset, o *options, run *Run) *loop {
 		Dataset: train.Name(), Options: o.texts(), outputs: o.outputs(), Seed: nextSeed(), Best: -1, streamSeed: seed, device: tensor.Device(),
 		planned: planned, metrics: o.live, classes: train.Targets() == 0, Ranks: 1,
 	}
-	l.precision = newPrecision(o, run)
+	l.precision = newPrecision(o.amp, o.precision, run)
 	return l
-}
-
-// observe creates the observers of the training: the user's, then those that other options
-// need.
-func (l *loop) observe(ctx context.Context) {
-	l.observers = &observers{
-		all:      append([]Observer{}, l.o.observers...),
-		training: &Training{Run: l.run, Model: l.model, Dataset: l.set, TotalSteps: l.run.planned},
-	}
-	add := func(o Observer) { l.observers.all = append(l.observers.all, o) }
-	add(&screen{ctx: ctx, o: l.o})
-	for _, r := range l.o.recordings() {
-		add(r)
-	}
-	if s, ok := l.schedule.(*optim.ReduceLROnPlateauSchedule); ok {
-		add(&plateau{observe: s.Observe})
-	}
-	if l.o.patience > 0 {
-		l.stopping = &earlyStopping{patience: l.o.patience, model: l.model}
-		add(l.stopping)
-	}
-	if l.o.checkpoint != "" {
-		l.resumption = &resumption{loop: l, path: l.o.checkpoint, every: l.o.saveEvery}
-		add(l.resumption)
-	}
-	l.divergence = &divergence{loop: l}
-	add(l.divergence)
-}
-
-// joinErrors joins two errors, either of which may be nil.
-func joinErrors(a, b error) error {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
-	}
-	return errors.Join(a, b)
 }
 
 // ceilDiv returns n/size, rounded up.
 func ceilDiv(n, size int) int { return (n-1)/size + 1 }
-
-func defaultLoss(s *data.Dataset) func(prediction, target *Tensor) *Tensor {
-	if s.Targets() > 0 {
-		return nn.MSE
-	}
-	return nn.CrossEntropy
-}
 
 // train runs the epochs.
 func (l *loop) train(ctx context.Context) (err error) {
@@ -126,28 +61,31 @@ func (l *loop) train(ctx context.Context) (err error) {
 	if err := l.precision.supported(); err != nil {
 		return err
 	}
-	if l.resumption != nil {
-		if err := l.resumption.load(); err != nil {
-			return err
+	if err := l.resumption.load(); err != nil {
+		return err
+	}
+	for _, s := range l.Run.Steps { // of a resumed training
+		if !s.Skipped {
+			l.scheduleStep++
 		}
 	}
-	if err := l.strategy.begin(l); err != nil {
+	if err := l.strategy.begin(); err != nil {
 		return err
 	}
 	if err := l.observers.begin(); err != nil {
 		return err
 	}
-	nn.Train(l.model, true)
-	l.run.began = time.Now()
-	l.began = l.run.began.Add(-l.run.Time.Total)
+	nn.Train(l.Model, true)
+	l.Run.began = time.Now()
+	l.began = l.Run.began.Add(-l.Run.Time.Total)
 	stop, err := l.vote(l.observers.stop)
-	for !stop && err == nil && (len(l.run.Steps) < l.run.planned || l.unfinished()) {
+	for !stop && err == nil && (len(l.Run.Steps) < l.Run.planned || l.unfinished()) {
 		stop, err = l.oneEpoch(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	return l.strategy.finish(l)
+	return l.strategy.finish()
 }
 
 // vote reports whether any rank ends the training early. Without a function or an observer of
@@ -161,36 +99,36 @@ func (l *loop) vote(stop bool) (bool, error) {
 
 // stop reports whether an observer or the function of [StopWhen] ends the training.
 func (l *loop) stop() (bool, error) {
-	return l.vote(l.observers.stop || l.o.stop != nil && l.o.stop(l.run))
+	return l.vote(l.observers.stop || l.o.stop != nil && l.o.stop(l.Run))
 }
 
 // oneEpoch runs one pass over the data set, or the rest of one, and adds it to the run.
 func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 	l.epochBegan = time.Now()
-	l.run.epochStarts = append(l.run.epochStarts, l.epochBegan)
+	l.Run.epochStarts = append(l.Run.epochStarts, l.epochBegan)
 	if l.unfinished() {
 		l.epochBegan = l.epochBegan.Add(-l.spent)
 	} else {
 		l.epoch++
-		l.examplesSeen, l.firstStep, l.sum = 0, len(l.run.Steps), sums{}
+		l.examplesSeen, l.firstStep, l.sum = 0, len(l.Run.Steps), sums{}
 	}
 	l.resumed = false
 	// The batches ignore the end of ctx, which the loop checks between steps: a step runs
 	// completely or not at all.
-	batches := l.set.Batches(l.o.batchSize, data.Context(context.WithoutCancel(ctx)), data.Workers(l.o.workers),
-		data.Shuffle(l.run.Seed), data.Epoch(l.epoch), data.Skip(l.examplesSeen/l.o.batchSize), l.strategy.shard())
+	batches := l.Dataset.Batches(l.o.batchSize, data.Context(context.WithoutCancel(ctx)), data.Workers(l.o.workers),
+		data.Shuffle(l.Run.Seed), data.Epoch(l.epoch), data.Skip(l.examplesSeen/l.o.batchSize), l.strategy.shard())
 	stop, err = l.pass(ctx, batches)
-	l.run.Time.Waiting += batches.Waited()
-	l.complete = err == nil && l.examplesSeen == l.set.Len()
+	l.Run.Time.Waiting += batches.Waited()
+	l.complete = err == nil && l.examplesSeen == l.Dataset.Len()
 	if !l.complete && (err == nil || interrupted(err)) {
 		err = joinErrors(err, l.resumption.save()) // to resume within the epoch
 	}
-	if len(l.run.Steps) > l.firstStep {
+	if len(l.Run.Steps) > l.firstStep {
 		e := Epoch{
-			Steps: len(l.run.Steps), Loss: l.sum.loss(), Accuracy: l.sum.accuracy(), Seconds: time.Since(l.epochBegan).Seconds(),
-			began: l.run.epochStarts[len(l.run.epochStarts)-1], ended: time.Now(),
+			Steps: len(l.Run.Steps), Loss: l.sum.loss(), Accuracy: l.sum.accuracy(), Seconds: time.Since(l.epochBegan).Seconds(),
+			began: l.Run.epochStarts[len(l.Run.epochStarts)-1], ended: time.Now(),
 		}
-		l.run.Epochs = append(l.run.Epochs, e)
+		l.Run.Epochs = append(l.Run.Epochs, e)
 		err = joinErrors(err, l.observers.epoch(e))
 	}
 	if err != nil || stop {
@@ -202,7 +140,7 @@ func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 // unfinished reports whether the training was saved within an epoch, or before the validation
 // at its end.
 func (l *loop) unfinished() bool {
-	return l.resumed && l.epoch > 0 && len(l.run.Epochs) < l.epoch
+	return l.resumed && l.epoch > 0 && len(l.Run.Epochs) < l.epoch
 }
 
 // pass runs the steps and validations of one epoch, until an observer stops them.
@@ -213,18 +151,19 @@ func (l *loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err 
 	if err := l.strategy.askStop(); err != nil {
 		return false, err
 	}
-	for l.examplesSeen < l.set.Len() && l.stepsDone() < l.run.planned {
+	for l.examplesSeen < l.Dataset.Len() && l.stepsDone() < l.Run.planned {
 		if err := l.strategy.interrupt(ctx); err != nil {
 			return false, joinErrors(l.readPending(nil), err)
 		}
-		examples := min(l.o.batchSize*l.o.accumulate, l.set.Len()-l.examplesSeen)
-		m, err := l.step(batches, examples)
+		examples := min(l.o.batchSize*l.o.accumulate, l.Dataset.Len()-l.examplesSeen)
+		m, err := l.step(batches, l.stepsDone()+1, examples)
 		if err != nil {
 			if before := l.readPending(nil); before != nil {
 				return false, before // the device reported an error of the previous step late
 			}
-			return false, l.divergence.explain(err)
+			return false, l.explain(err)
 		}
+		m.epoch = l.epoch
 		l.examplesSeen += examples
 		if err := l.readPending(m); err != nil {
 			return false, err
@@ -249,9 +188,124 @@ func (l *loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err 
 	if err := l.readPending(nil); err != nil {
 		return false, err
 	}
-	ended := len(l.run.Steps) == l.run.planned
-	if l.o.validate != nil && !l.run.validated() && (l.o.evalEvery == 0 || ended) {
+	ended := len(l.Run.Steps) == l.Run.planned
+	if l.o.validate != nil && !l.Run.validated() && (l.o.evalEvery == 0 || ended) {
 		return l.validate(ctx)
 	}
 	return false, nil
+}
+
+// readPending reads the results of the previous step and makes newest the pending one. Reading
+// one step late lets a GPU start the next step without waiting for the host.
+func (l *loop) readPending(newest *measurement) error { return l.explain(l.read(newest)) }
+
+func (l *loop) read(newest *measurement) (err error) {
+	defer nn.Catch(&err)
+	m := l.pending
+	l.pending = newest
+	if m == nil {
+		return nil
+	}
+	loss, right := m.read()
+	if err := l.strategy.groupError(); err != nil { // without the other ranks, what the GPU returned is undefined
+		return err
+	}
+	if m.skipped {
+		l.scheduleStep--
+	}
+	if !notANumber(loss) || !m.skipped {
+		l.sum.add(loss, right, m.examples)
+	}
+	s := Step{
+		Epoch: m.epoch, Loss: loss, Accuracy: right / float64(m.examples),
+		LearningRate: m.rate, Seconds: time.Since(l.began).Seconds(), Skipped: m.skipped, LossScale: m.scale,
+	}
+	l.Run.Steps = append(l.Run.Steps, s)
+	l.Run.Examples += m.examples
+	return l.observers.step(s)
+}
+
+// explain converts the error of a step whose loss was not finite to a [DivergedError]; it
+// returns other errors unchanged.
+func (l *loop) explain(err error) error {
+	var loss *tensor.NonFiniteError
+	if !errors.As(err, &loss) {
+		return err
+	}
+	l.Run.Steps = append(l.Run.Steps, Step{ // so that the history shows the loss
+		Epoch: l.epoch, Loss: loss.Value, Accuracy: math.NaN(),
+		LearningRate: l.learningRate(), Seconds: time.Since(l.began).Seconds(),
+	})
+	return l.divergence.findCause(l.Training, loss.Value)
+}
+
+// stepsDone returns the number of updates, including the one whose loss has not been read.
+func (l *loop) stepsDone() int {
+	n := len(l.Run.Steps)
+	if l.pending != nil {
+		n++
+	}
+	return n
+}
+
+// validateIfDue validates if [ValidateEvery] asks for it after this step.
+func (l *loop) validateIfDue(ctx context.Context) (stop bool, err error) {
+	made := l.stepsDone()
+	if l.o.evalEvery == 0 || l.o.validate == nil || made == 0 || made%l.o.evalEvery > 0 || l.pending == nil && l.Run.validated() {
+		return false, nil
+	}
+	return l.validate(ctx)
+}
+
+// validate measures the model on the validation set.
+func (l *loop) validate(ctx context.Context) (stop bool, err error) {
+	if err := l.readPending(nil); err != nil {
+		return false, err
+	}
+	begin := time.Now()
+	if err := l.strategy.broadcastBuffers(l.Model); err != nil {
+		return false, err
+	}
+	var result *Result
+	l.precision.cast(func() { result, err = evaluate(ctx, l.Model, l.o.validate, l.loss, l.strategy, nil) })
+	l.Run.Time.Validating += time.Since(begin)
+	if err != nil {
+		return false, err
+	}
+	newest := Validation{Step: len(l.Run.Steps), Epoch: l.epoch, Loss: result.Loss(), Accuracy: result.Accuracy()}
+	l.Run.Validations = append(l.Run.Validations, newest)
+	if l.Run.Best < 0 || better(newest.Loss, l.Run.Validations[l.Run.Best].Loss) {
+		l.Run.Best = len(l.Run.Validations) - 1
+	}
+	if err := l.observers.validation(newest); err != nil {
+		return false, err
+	}
+	return l.stop()
+}
+
+// better reports whether loss is lower than the other loss; any number is better than NaN.
+func better(loss, than float64) bool {
+	return loss < than || math.IsNaN(than) && !math.IsNaN(loss)
+}
+
+// inputBound is the share of time waiting for data above which a run of more than a second gets
+// a note.
+const inputBound = 0.2
+
+// end adds to the run how it ended, before the observers end.
+func (l *loop) end(err error) {
+	r := l.Run
+	r.finished = true
+	l.precision.note(r)
+	if l.began.IsZero() {
+		return
+	}
+	now := time.Now()
+	r.epochStarts = append(r.epochStarts, now)
+	r.Time.Total = now.Sub(l.began)
+	r.Time.Computing = max(0, r.Time.Total-r.Time.Waiting-r.Time.Validating)
+	if waiting := r.Time.Waiting.Seconds() / r.Time.Total.Seconds(); waiting > inputBound && r.Time.Total > time.Second {
+		r.note("input-bound: %.0f %% of the time was spent waiting for data; Workers(%d) may help", 100*waiting, 2*max(1, l.o.workers))
+	}
+	r.noteError(err)
 }

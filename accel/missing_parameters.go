@@ -32,15 +32,12 @@ func shapesText(shapes [][]int) string {
 	return text
 }
 
-// checkParameters looks, after the first forward pass, for parameters that the optimizer does
-// not know.
-func (l *loop) checkParameters(prediction *Tensor) {
-	if l.parametersChecked {
-		return
-	}
-	l.parametersChecked = true
-	seen := nn.Parameters(l.model)
+// missingParameters returns a [*MissingParametersError] if a prediction of the model depends on
+// parameters that nn.Parameters does not find.
+func missingParameters(model nn.Module, prediction *Tensor) error {
+	seen := nn.Parameters(model)
 	if shapes := prediction.OtherParameters(seen); len(shapes) > 0 {
-		l.missing = &MissingParametersError{Shapes: shapes, Found: len(seen)}
+		return &MissingParametersError{Shapes: shapes, Found: len(seen)}
 	}
+	return nil
 }

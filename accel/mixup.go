@@ -33,13 +33,13 @@ type mixture struct {
 	order *Tensor // permutation of the examples; nil if nothing is mixed
 }
 
-// mix mixes the examples of a batch.
-func (o *options) mix(b *data.Batch) (m mixture) {
-	if o.mixup == 0 {
+// mix mixes the examples of a batch, unless alpha is 0.
+func mix(alpha float64, b *data.Batch) (m mixture) {
+	if alpha == 0 {
 		return m
 	}
 	var g *tensor.Generator
-	m.share = beta(g, o.mixup)
+	m.share = beta(g, alpha)
 	m.order = tensor.FromInts(g.Perm(b.Len()), b.Len())
 	others := b.X.IndexSelect(m.order)
 	ours, theirs := b.X.MulScalar(m.share), others.MulScalar(1-m.share)

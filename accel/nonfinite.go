@@ -1,8 +1,8 @@
 package accel
 
 import (
-	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/quernlab/quern/accel/data"
@@ -94,15 +94,14 @@ func others(n int) string {
 	return fmt.Sprintf("; %d more examples are not finite", n-1)
 }
 
-// firstNonFinite returns a description of the first example of a data set that is not finite,
-// "" if there is none.
-func firstNonFinite(ctx context.Context, set *data.Dataset) (where string, err error) {
-	it := set.Batches(evaluationBatch, data.Context(ctx))
-	for it.Next() {
-		tensor.NoGrad(func() { _, where, err = nonFiniteExamples(set, it.Batch()) })
-		if where != "" || err != nil {
-			return where, err
-		}
+// finite reports whether all elements of a tensor are finite.
+func finite(t *Tensor) (yes bool) {
+	if !t.DType().IsFloat() {
+		return true
 	}
-	return "", it.Err()
+	tensor.NoGrad(func() { yes = t.MulScalar(0).Sum().Item() == 0 }) // x·0 is NaN if x is NaN or infinite
+	return yes
 }
+
+// notANumber reports whether a loss is NaN or infinite.
+func notANumber(loss float64) bool { return math.IsNaN(loss) || math.IsInf(loss, 0) }

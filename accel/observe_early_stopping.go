@@ -12,7 +12,6 @@ func EarlyStopping(patience int) Option {
 type earlyStopping struct {
 	ownObserver
 	patience int
-	model    nn.Module
 	best     weights // weights of the best validation; none before the first
 }
 
@@ -22,7 +21,7 @@ func (e *earlyStopping) Begin(t *Training) error { return e.stopIfOver(t.Run) }
 // Validation copies the weights of the best validation so far.
 func (e *earlyStopping) Validation(t *Training, _ Validation) error {
 	if t.Run.Best == len(t.Run.Validations)-1 {
-		e.best = copyWeights(e.model)
+		e.best = copyWeights(t.Model)
 	}
 	return e.stopIfOver(t.Run)
 }
@@ -47,7 +46,7 @@ func (e *earlyStopping) End(t *Training, _ error) {
 		return
 	}
 	best := r.Validations[r.Best]
-	if err := nn.SetState(e.model, e.best.tensors); err != nil {
+	if err := nn.SetState(t.Model, e.best.tensors); err != nil {
 		r.note("could not restore the best weights: %v", err)
 		return
 	}

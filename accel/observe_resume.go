@@ -105,20 +105,39 @@ func (v *exact) UnmarshalJSON(b []byte) error {
 
 // resumption loads and saves the file of [Resume]. As an observer it saves after each epoch.
 // The loop calls it at other times itself, because a checkpoint is the state between two steps.
-// A nil resumption does nothing then.
+// A nil resumption does nothing.
 type resumption struct {
 	ownObserver
-	loop  *loop
-	path  string
-	every int // in steps; 0 for after every epoch only
+	o         *options
+	training  *Training
+	position  *position // of the loop
+	processes processes
+	optimizer *optim.Optimizer
+	scaler    *optim.GradScaler // nil unless gradients are float16
+	stopping  *earlyStopping    // nil without EarlyStopping
+}
+
+// position is how far a training has come, apart from its history.
+type position struct {
+	epoch        int           // from 1
+	examplesSeen int           // examples of this epoch that were trained on
+	firstStep    int           // number of steps before this epoch
+	sum          sums          // of this epoch
+	began        time.Time     // start of the training; a resumed one starts earlier by the time before
+	epochBegan   time.Time     // start of this epoch; a resumed epoch starts earlier by spent
+	spent        time.Duration // time spent on this epoch before the training was resumed
+	resumed      bool          // the training was resumed within this epoch
+	complete     bool          // this epoch covered the whole data set
 }
 
 // due reports whether [SaveEvery] asks for a save after this step.
-func (r *resumption) due(made int) bool { return r != nil && r.every > 0 && made%r.every == 0 }
+func (r *resumption) due(made int) bool {
+	return r != nil && r.o.saveEvery > 0 && made%r.o.saveEvery == 0
+}
 
 // Epoch saves the training after a complete epoch.
 func (r *resumption) Epoch(*Training, Epoch) error {
-	if !r.loop.complete {
+	if !r.position.complete {
 		return nil
 	}
 	return r.save()
@@ -126,64 +145,60 @@ func (r *resumption) Epoch(*Training, Epoch) error {
 
 // save writes the state of the training between two steps.
 func (r *resumption) save() error {
-	if r == nil || !r.loop.strategy.writes() {
+	if r == nil || !r.processes.writes() {
 		return nil
 	}
-	l := r.loop
-	known := l.optimizer.State()
+	run, at := r.training.Run, r.position
+	known := r.optimizer.State()
 	seed, drawn := (*tensor.Generator)(nil).State()
 	weightSeed, weightsDrawn := tensor.WeightGenerator().State()
-	c := checkpoint{
-		Version: checkpointVersion,
-		Dataset: l.set.Name(), Examples: l.set.Len(), BatchSize: l.o.batchSize, Accumulate: l.o.accumulate,
-		Optimizer: l.optimizer.Name(),
-		Seed:      l.run.Seed, Random: [2]uint64{seed, drawn}, Weights: &[2]uint64{weightSeed, weightsDrawn},
-		Epoch: l.epoch, ExamplesSeen: l.examplesSeen, FirstStep: l.firstStep,
-		Sums: [2]exact{exact(l.sum.lossSum), exact(l.sum.right)}, Summed: l.sum.examples, Spent: time.Since(l.epochBegan),
-		OptimizerSteps: known.Steps, Updates: known.Updates,
-		Best: l.run.Best, ExamplesTrained: l.run.Examples, Time: l.run.Time,
-	}
-	c.Time.Total = time.Since(l.began)
-	if l.precision.scaler != nil {
-		s := l.precision.scaler.State()
+	c := r.identity()
+	c.Seed, c.Random, c.Weights = run.Seed, [2]uint64{seed, drawn}, &[2]uint64{weightSeed, weightsDrawn}
+	c.Epoch, c.ExamplesSeen, c.FirstStep = at.epoch, at.examplesSeen, at.firstStep
+	c.Sums, c.Summed, c.Spent = [2]exact{exact(at.sum.lossSum), exact(at.sum.right)}, at.sum.examples, time.Since(at.epochBegan)
+	c.OptimizerSteps, c.Updates = known.Steps, known.Updates
+	c.Best, c.ExamplesTrained, c.Time = run.Best, run.Examples, run.Time
+	c.Time.Total = time.Since(at.began)
+	if r.scaler != nil {
+		s := r.scaler.State()
 		c.Scaler = &s
 	}
-	for _, s := range l.run.Steps {
+	for _, s := range run.Steps {
 		skipped := 0.0
 		if s.Skipped {
 			skipped = 1
 		}
 		c.Steps = append(c.Steps, row(float64(s.Epoch), s.Loss, s.Accuracy, s.LearningRate, s.Seconds, skipped, s.LossScale))
 	}
-	for _, e := range l.run.Epochs {
+	for _, e := range run.Epochs {
 		c.Epochs = append(c.Epochs, row(float64(e.Steps), e.Loss, e.Accuracy, e.Seconds))
 	}
-	for _, v := range l.run.Validations {
+	for _, v := range run.Validations {
 		c.Validations = append(c.Validations, row(float64(v.Step), float64(v.Epoch), v.Loss, v.Accuracy))
 	}
 	text, err := json.Marshal(c)
 	if err != nil {
-		return fmt.Errorf("accel: Resume(%q): save the training: %w", r.path, err)
+		return fmt.Errorf("accel: Resume(%q): save the training: %w", r.o.checkpoint, err)
 	}
 	if err := failpoint.Do(failpoint.CheckpointTensors, func() error { return nil }); err != nil {
-		return fmt.Errorf("accel: Resume(%q): save the training: %w", r.path, err)
+		return fmt.Errorf("accel: Resume(%q): save the training: %w", r.o.checkpoint, err)
 	}
 	tensors := map[string]*Tensor{}
-	for _, p := range nn.State(l.model) {
+	for _, p := range nn.State(r.training.Model) {
 		tensors[modelPart+p.Name] = p.Tensor
 	}
 	for name, t := range known.Tensors {
 		tensors[optimizerPart+name] = t
 	}
-	if l.stopping != nil {
-		for name, t := range l.stopping.best.tensors {
+	if r.stopping != nil {
+		for name, t := range r.stopping.best.tensors {
 			tensors[bestPart+name] = t
 		}
 	}
 	notes := map[string]string{checkpointNote: string(text)}
-	err = atomicfile.Replace(r.path, func(w io.Writer) error { return nn.WriteTensors(w, tensors, notes) })
+	err = atomicfile.Replace(r.o.checkpoint, func(w io.Writer) error { return nn.WriteTensors(w, tensors, notes) })
 	if err != nil {
-		return fmt.Errorf("accel: Resume(%q): save the training: %w", r.path, err)
+		return fmt.Errorf("accel: Resume(%q): save the training: %w", r.o.checkpoint, err)
 	}
 	return nil
 }
@@ -198,11 +213,14 @@ func row(values ...float64) []exact {
 
 // load continues the training from the file, if it exists.
 func (r *resumption) load() error {
-	l, path := r.loop, r.path
+	if r == nil {
+		return nil
+	}
+	path := r.o.checkpoint
 	var tensors map[string]*Tensor
 	var notes map[string]string
-	err := l.strategy.runOnAll(func() (err error) {
-		if _, missing := os.Stat(path); !l.strategy.writes() || errors.Is(missing, fs.ErrNotExist) {
+	err := r.processes.runOnAll(func() (err error) {
+		if _, missing := os.Stat(path); !r.processes.writes() || errors.Is(missing, fs.ErrNotExist) {
 			return nil
 		}
 		if tensors, notes, err = nn.LoadTensors(path); err != nil {
@@ -211,12 +229,12 @@ func (r *resumption) load() error {
 		return nil
 	})
 	if err == nil {
-		tensors, notes, err = l.strategy.broadcastFile(tensors, notes)
+		tensors, notes, err = r.processes.broadcastFile(tensors, notes)
 	}
 	if err != nil || notes == nil {
 		return err
 	}
-	return l.strategy.runOnAll(func() error {
+	return r.processes.runOnAll(func() error {
 		if err := r.restore(tensors, notes); err != nil {
 			return fmt.Errorf("accel: Resume(%q): %w: use another path, or delete the file to start again", path, err)
 		}
@@ -226,12 +244,11 @@ func (r *resumption) load() error {
 
 // restore sets the training to the state in the file.
 func (r *resumption) restore(tensors map[string]*Tensor, notes map[string]string) error {
-	l := r.loop
 	var c checkpoint
 	if err := json.Unmarshal([]byte(notes[checkpointNote]), &c); err != nil {
 		return errors.New("the file is not a saved training")
 	}
-	if err := c.fits(l); err != nil {
+	if err := c.fits(r.identity()); err != nil {
 		return err
 	}
 	parts := map[string]map[string]*Tensor{modelPart: {}, optimizerPart: {}, bestPart: {}}
@@ -242,49 +259,57 @@ func (r *resumption) restore(tensors map[string]*Tensor, notes map[string]string
 		}
 		parts[part+"."][rest] = t
 	}
-	if err := nn.SetState(l.model, parts[modelPart]); err != nil {
+	if err := nn.SetState(r.training.Model, parts[modelPart]); err != nil {
 		return err
 	}
-	if err := l.optimizer.SetState(optim.State{Steps: c.OptimizerSteps, Updates: c.Updates, Tensors: parts[optimizerPart]}); err != nil {
+	if err := r.optimizer.SetState(optim.State{Steps: c.OptimizerSteps, Updates: c.Updates, Tensors: parts[optimizerPart]}); err != nil {
 		return err
 	}
-	if c.Scaler != nil && l.precision.scaler != nil {
-		if err := l.precision.scaler.SetState(*c.Scaler); err != nil {
+	if c.Scaler != nil && r.scaler != nil {
+		if err := r.scaler.SetState(*c.Scaler); err != nil {
 			return err
 		}
 	}
-	if len(parts[bestPart]) > 0 && l.stopping != nil {
-		l.stopping.best = weights{tensors: parts[bestPart]}
+	if len(parts[bestPart]) > 0 && r.stopping != nil {
+		r.stopping.best = weights{tensors: parts[bestPart]}
 	}
-	c.addHistory(l.run)
-	for _, s := range l.run.Steps {
-		if !s.Skipped {
-			l.scheduleStep++
-		}
+	run := r.training.Run
+	c.addHistory(run)
+	*r.position = position{
+		epoch: c.Epoch, examplesSeen: c.ExamplesSeen, firstStep: c.FirstStep,
+		sum:   sums{lossSum: float64(c.Sums[0]), right: float64(c.Sums[1]), examples: c.Summed},
+		spent: c.Spent, resumed: true,
 	}
-	l.epoch, l.examplesSeen, l.firstStep = c.Epoch, c.ExamplesSeen, c.FirstStep
-	l.sum = sums{lossSum: float64(c.Sums[0]), right: float64(c.Sums[1]), examples: c.Summed}
-	l.spent, l.resumed = c.Spent, true
 	(*tensor.Generator)(nil).SetState(c.Random[0], c.Random[1])
 	if w := c.Weights; w != nil {
 		tensor.WeightGenerator().SetState(w[0], w[1])
 	}
-	l.run.note("resumed after step %d in epoch %d", len(l.run.Steps), c.Epoch)
+	run.note("resumed after step %d in epoch %d", len(run.Steps), c.Epoch)
 	return nil
 }
 
-// fits returns an error if the file does not belong to this training.
-func (c *checkpoint) fits(l *loop) error {
+// identity returns what the file of this training must have in common with it.
+func (r *resumption) identity() checkpoint {
+	set := r.training.Dataset
+	return checkpoint{
+		Version: checkpointVersion,
+		Dataset: set.Name(), Examples: set.Len(), BatchSize: r.o.batchSize, Accumulate: r.o.accumulate,
+		Optimizer: r.optimizer.Name(),
+	}
+}
+
+// fits returns an error if the file does not belong to a training.
+func (c *checkpoint) fits(here checkpoint) error {
 	for _, row := range []struct {
 		what       string
 		file, here any
 	}{
-		{"version", c.Version, checkpointVersion},
-		{"data set", c.Dataset, l.set.Name()},
-		{"number of examples", c.Examples, l.set.Len()},
-		{"batch size", c.BatchSize, l.o.batchSize},
-		{"number of batches to accumulate", c.Accumulate, l.o.accumulate},
-		{"optimizer", c.Optimizer, l.optimizer.Name()},
+		{"version", c.Version, here.Version},
+		{"data set", c.Dataset, here.Dataset},
+		{"number of examples", c.Examples, here.Examples},
+		{"batch size", c.BatchSize, here.BatchSize},
+		{"number of batches to accumulate", c.Accumulate, here.Accumulate},
+		{"optimizer", c.Optimizer, here.Optimizer},
 	} {
 		if row.file != row.here {
 			return fmt.Errorf("the %s in the file is %v, but here it is %v", row.what, row.file, row.here)

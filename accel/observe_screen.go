@@ -2,7 +2,6 @@ package accel
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/quernlab/quern/display"
@@ -97,18 +96,4 @@ func (s *screen) End(t *Training, _ error) {
 	if s.line != nil {
 		s.line.Update(display.Text(r.String()))
 	}
-}
-
-// part returns the fraction of the planned steps that have been made.
-func (r *Run) part() float64 { return float64(len(r.Steps)) / float64(max(r.planned, 1)) }
-
-// progress returns the progress of the run.
-func (r *Run) progress() display.Progress {
-	p := display.Progress{Done: float64(len(r.Steps)), Total: float64(r.planned), Ended: r.finished}
-	if n := len(r.Steps); n > 0 {
-		s := r.Steps[n-1]
-		p.Passed = time.Duration(s.Seconds * float64(time.Second))
-		p.Note = fmt.Sprintf("epoch %d, loss %s", s.Epoch, number(s.Loss))
-	}
-	return p
 }

@@ -64,24 +64,6 @@ func (NopObserver) Epoch(*Training, Epoch) error { return nil }
 // End does nothing.
 func (NopObserver) End(*Training, error) {}
 
-// Observe registers an observer of the training. With several observers, each event goes to all
-// of them in the order in which they were given. With [DataParallel] every rank calls its own
-// observers, and all ranks stop if one observer stops.
-func Observe(o Observer) Option {
-	return fitOption(fmt.Sprintf("Observe(%T)", o), func(c *options) error {
-		if o == nil {
-			return errors.New("accel: Observe(nil): the observer is nil")
-		}
-		c.observers = append(c.observers, o)
-		return nil
-	})
-}
-
-// observe is [Observe] for functions of this package; it is not listed in Run.Options.
-func internalObserver(o Observer) Option {
-	return plain("", func(c *options) { c.observers = append(c.observers, o) })
-}
-
 // observers passes the events of a training to all observers.
 type observers struct {
 	all      []Observer

@@ -8,10 +8,6 @@ import (
 	"github.com/quernlab/quern/accel/optim"
 )
 
-// newOptimizer creates an optimizer once the model and the hyperparameters of other options are
-// known.
-type newOptimizer func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer
-
 // AdamW trains with the AdamW optimizer (Loshchilov and Hutter) at this learning rate. It is
 // the default, at 1e-3.
 func AdamW(rate float64) Option { return optimizer("AdamW", rate, optim.AdamW) }

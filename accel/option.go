@@ -1,6 +1,13 @@
 package accel
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
+	"github.com/quernlab/quern/accel/parallel"
+)
 
 // Option changes how [Fit] trains or how [Evaluate] measures; each rejects the options that are
 // only for the other. An option prints as Go code, which is how a run lists its options.
@@ -132,3 +139,48 @@ func (c *options) list(text func(Option) string) (all []string) {
 	}
 	return all
 }
+
+// options are the settings that options have made. The zero value of a field stands for its
+// default.
+type options struct {
+	epochs          int // 5, unless steps are given
+	steps           int
+	batchSize       int // 64
+	workers         int
+	loss            func(prediction, target *Tensor) *Tensor
+	optimizer       newOptimizer
+	schedule        func(total int) optim.Schedule
+	needsValidation bool           // the schedule depends on the validation loss
+	hyperparameters []optim.Option // hyperparameters of the optimizer
+	accumulate      int            // 1
+	validate        *data.Dataset
+	evalEvery       int // in steps; 0 for after every epoch
+	patience        int
+	live            []Metric // nil for none
+	quiet           bool
+	observers       []Observer // of the user, and of functions that call Fit
+	checkpoint      string     // path of the file of Resume; "" for none
+	saveEvery       int        // in steps; 0 for after every epoch only
+
+	derivedFrom nn.Module // the model from which the evaluated one was made; nil for none
+
+	optimizerText, scheduleText string // as Go code; "" for none
+
+	group         *parallel.Group // nil for one process
+	device        string          // "" for the current device
+	tensorBoard   string          // folder; "" for none
+	track         string          // folder; "" for none
+	label         string          // name of the run in Track's folder
+	absoluteRates bool            // the schedule returns learning rates, not factors
+	afterStep     []func(updates int) error
+	stop          func(*Run) bool // called after each step and validation; nil for never
+	mixup         float64         // alpha; 0 for none
+	recompute     bool            // recompute activations in the backward pass
+	amp           bool
+	precision     Precision // 0 for the device's default
+	given         []Option  // in the order in which they were given
+}
+
+// newOptimizer creates an optimizer once the model and the hyperparameters of other options are
+// known.
+type newOptimizer func(model nn.Module, hyperparameters ...optim.Option) *optim.Optimizer

@@ -30,49 +30,16 @@ func (p Precision) String() string {
 	return fmt.Sprintf("Precision(%d)", uint8(p))
 }
 
-// AMP trains with automatic mixed precision, as PyTorch's autocast does: matrix multiplications
-// are computed in 16-bit floats, operations that need the range or precision of float32 in
-// float32 (see [tensor.Autocast]), in layers as well as in a model's own computations. The
-// parameters stay float32.
-//
-// With FP16 the loss is scaled ([optim.GradScaler]). A step whose gradients overflow is skipped
-// and does not advance the schedule. The device decides that; the host and the schedule learn
-// of it one step later. Run.Steps has the scale of each step, and the metric [LossScale] draws
-// it. With FP8 the matrix multiplications of linear layers whose numbers of features are
-// multiples of 16 use 8-bit floats. It needs a GPU of compute capability 8.9 or later.
-//
-// Without an argument the device decides: a GPU computes in BF16; the CPU, which has no 16-bit
-// matrix multiplication, computes in float32 and adds a note to the run. With an argument the
-// CPU rounds as a GPU would, so that the training result is that of a GPU, but slower than in
-// float32. Validation uses the same precision; after Fit the model computes in float32 again.
-func AMP(precision ...Precision) Option {
-	text := "AMP()"
-	if len(precision) > 0 {
-		text = fmt.Sprintf("AMP(%v)", precision[0])
-	}
-	return fitOption(text, func(c *options) error {
-		c.amp, c.precision = true, 0
-		switch {
-		case len(precision) == 0:
-			return nil
-		case len(precision) == 1 && precision[0] >= BF16 && precision[0] <= FP8:
-			c.precision = precision[0]
-			return nil
-		}
-		return fmt.Errorf("accel: %s: the precision must be BF16, FP16 or FP8, or be left out", text)
-	})
-}
-
 // precision is the element types in which a training computes.
 type precision struct {
 	float  Precision         // 0 for float32
 	scaler *optim.GradScaler // scales the loss; nil unless gradients are float16
 }
 
-// newPrecision selects the types of the device and creates the gradient scaler of float16.
-func newPrecision(o *options, run *Run) *precision {
-	p := &precision{float: o.precision}
-	if o.amp && p.float == 0 {
+// newPrecision selects the types of the device, unless float names them, and creates the gradient scaler of float16.
+func newPrecision(amp bool, float Precision, run *Run) *precision {
+	p := &precision{float: float}
+	if amp && float == 0 {
 		if onCPU() {
 			run.note("AMP: computed in float32, since the CPU has no 16-bit matrix multiplication")
 			return p
@@ -84,9 +51,6 @@ func newPrecision(o *options, run *Run) *precision {
 	}
 	return p
 }
-
-// trainsOnCPU reports whether the training will run on the CPU.
-func (o *options) trainsOnCPU() bool { return o.device == "cpu" || o.device == "" && onCPU() }
 
 func onCPU() bool { return tensor.Device() == "cpu" }
 

@@ -8,8 +8,6 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
-	"github.com/quernlab/quern/accel/tensor"
-	"github.com/quernlab/quern/display"
 )
 
 // PredictOption changes how [Predict] and [PredictDataset] work.
@@ -55,19 +53,6 @@ func PredictParallel(group *parallel.Group) PredictOption {
 		p.group = group
 		return nil
 	}}
-}
-
-// predicting is one call of Predict or PredictDataset: its settings and results.
-type predicting struct {
-	call      string // name of the function, for errors
-	model     nn.Module
-	batchSize int
-	report    func(done, all int)
-	group     *parallel.Group // nil for one process
-
-	meter       *display.Meter // nil if report is set
-	done, total int
-	outputs     []*Tensor // of the parts computed so far
 }
 
 func newPredicting(call string, model nn.Module, all int, options []PredictOption) (*predicting, error) {
@@ -131,106 +116,11 @@ func PredictDataset(ctx context.Context, model nn.Module, set *data.Dataset, opt
 	if err != nil {
 		return nil, err
 	}
-	if t := trainedWith(model); t != nil {
-		if err := t.schema.CheckColumns(set); err != nil {
-			return nil, fmt.Errorf("accel: PredictDataset: %w", err)
-		}
+	if err := p.checkColumns(set); err != nil {
+		return nil, err
 	}
-	if r, ok := newStrategy(ctx, p.group).(*dataParallel); ok {
+	if r, ok := newProcesses(ctx, p.group).(*ranks); ok {
 		return p.runOnRanks(r, set)
 	}
 	return p.runSet(ctx, set)
-}
-
-// runSet computes the examples of a data set.
-func (p *predicting) runSet(ctx context.Context, set *data.Dataset) (*Tensor, error) {
-	it := set.Batches(p.batchSize, data.Context(ctx))
-	return p.run(ctx, func() (part, error) {
-		if !it.Next() {
-			return part{}, it.Err()
-		}
-		x := it.Batch().X
-		return part{x, 0, x.Size(0)}, nil
-	})
-}
-
-// part is a range of the examples of a tensor.
-type part struct {
-	of       *Tensor
-	from, to int
-}
-
-// tensor returns the examples of the part.
-func (p part) tensor() *Tensor {
-	if p.from == 0 && p.to == p.of.Size(0) {
-		return p.of
-	}
-	return p.of.Slice(0, p.from, p.to)
-}
-
-// run applies the model to the parts that next returns until all examples are computed, and
-// concatenates the outputs.
-func (p *predicting) run(ctx context.Context, next func() (part, error)) (y *Tensor, err error) {
-	defer nn.Catch(&err)
-	defer nn.Eval(p.model)()
-	if p.report == nil && (p.group == nil || p.group.First()) {
-		p.meter, _ = display.Measure(ctx, "examples", float64(p.total))
-		defer p.meter.End()
-	}
-	tensor.Flush() // computes a lazy input now, so that it survives a part that fails
-	for first := true; first || p.done < p.total; first = false {
-		x, err := next()
-		if err != nil {
-			return nil, err
-		}
-		if err := p.compute(ctx, x); err != nil {
-			return nil, err
-		}
-	}
-	if len(p.outputs) == 1 {
-		return p.outputs[0], nil
-	}
-	return tensor.Concat(0, p.outputs...), nil
-}
-
-// compute appends the output for a part. If memory runs out, it computes each half of the part.
-func (p *predicting) compute(ctx context.Context, x part) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	n := x.to - x.from
-	y, err := p.forward(x)
-	if memory := (*OutOfMemoryError)(nil); errors.As(err, &memory) && n > 1 {
-		middle := x.from + n/2
-		if err := p.compute(ctx, part{x.of, x.from, middle}); err != nil {
-			return err
-		}
-		return p.compute(ctx, part{x.of, middle, x.to})
-	}
-	if err != nil {
-		return err
-	}
-	if y == nil {
-		return fmt.Errorf("accel: %s: the model's output is nil", p.call)
-	}
-	if got := y.Shape(); len(got) == 0 || got[0] != n {
-		return fmt.Errorf("accel: %s: the model returned shape %v for an input of shape %v; the first dimension of the output must be the %d examples of the batch (to predict a single example, make it a batch of one with Reshape(1, …))", p.call, got, x.tensor().Shape(), n)
-	}
-	p.outputs = append(p.outputs, y)
-	p.done += n
-	p.meter.Set(float64(p.done), "")
-	if p.report != nil {
-		p.report(p.done, p.total)
-	}
-	return nil
-}
-
-// forward returns the output of the model, already computed.
-func (p *predicting) forward(x part) (y *Tensor, err error) {
-	defer nn.Catch(&err)
-	tensor.NoGrad(func() {
-		y = p.model.Forward(x.tensor())
-		tensor.Flush()
-	})
-	return y, nil
 }

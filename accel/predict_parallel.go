@@ -14,7 +14,7 @@ type outputHeader struct {
 }
 
 // runOnRanks computes the examples of a data set on all ranks, a contiguous range on each.
-func (p *predicting) runOnRanks(r *dataParallel, set *data.Dataset) (y *Tensor, err error) {
+func (p *predicting) runOnRanks(r *ranks, set *data.Dataset) (y *Tensor, err error) {
 	returned := false
 	defer func() { r.release("the prediction", returned) }()
 	y, err = p.runRange(r, set)
@@ -22,7 +22,7 @@ func (p *predicting) runOnRanks(r *dataParallel, set *data.Dataset) (y *Tensor, 
 	return y, err
 }
 
-func (p *predicting) runRange(r *dataParallel, set *data.Dataset) (*Tensor, error) {
+func (p *predicting) runRange(r *ranks, set *data.Dataset) (*Tensor, error) {
 	if err := r.compareModels(r.fitContext, p.model, set); err != nil {
 		return nil, err
 	}

@@ -163,46 +163,6 @@ func (r *Run) share(d time.Duration) string {
 	return fmt.Sprintf("%.0f %%", 100*d.Seconds()/r.Time.Total.Seconds())
 }
 
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
-
-// number formats v with four significant digits and keeps trailing zeros, so that the decimal
-// points of a column align: 0.3400, not 0.34.
-func number(v float64) string {
-	text := fmt.Sprintf("%.4g", v)
-	if size := math.Abs(v); size >= 1e-3 && size < 1000 && !strings.Contains(text, "e") {
-		text = strings.TrimSuffix(fmt.Sprintf("%#.4g", v), ".")
-	}
-	return text
-}
-
-// seconds formats a duration for people.
-func seconds(d time.Duration) string {
-	if d < time.Second {
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	}
-	return fmt.Sprintf("%.1f s", d.Seconds())
-}
-
-// rateText formats a rate with few digits.
-func rateText(v float64) string {
-	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0):
-		return "–"
-	case v >= 1e6:
-		return fmt.Sprintf("%.2f M", v/1e6)
-	case v >= 1e4:
-		return display.Integer(int(math.Round(v/100)) * 100)
-	}
-	return fmt.Sprintf("%.0f", v)
-}
-
 // note adds a note on what Fit did on its own.
 func (r *Run) note(format string, values ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, values...))
@@ -225,4 +185,18 @@ func (r *Run) noteError(err error) {
 	case err != nil:
 		r.note("failed in step %d of %d", len(r.Steps)+1, r.planned)
 	}
+}
+
+// part returns the fraction of the planned steps that have been made.
+func (r *Run) part() float64 { return float64(len(r.Steps)) / float64(max(r.planned, 1)) }
+
+// progress returns the progress of the run.
+func (r *Run) progress() display.Progress {
+	p := display.Progress{Done: float64(len(r.Steps)), Total: float64(r.planned), Ended: r.finished}
+	if n := len(r.Steps); n > 0 {
+		s := r.Steps[n-1]
+		p.Passed = time.Duration(s.Seconds * float64(time.Second))
+		p.Note = fmt.Sprintf("epoch %d, loss %s", s.Epoch, number(s.Loss))
+	}
+	return p
 }

@@ -1,80 +1,116 @@
 package accel
 
 import (
-	"context"
 	"fmt"
-	"math"
-	"time"
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// step makes one update from the next batches, which together have the given number of
-// examples. Each batch is weighted by its number of examples, so that the gradient equals that
-// of one large batch.
-func (l *loop) step(batches *data.Batches, examples int) (m *measurement, err error) {
+// stepper computes the steps of a training. The strategy decides where a step runs, and the
+// precision in which element types.
+type stepper struct {
+	*Training
+	loss       func(prediction, target *Tensor) *Tensor
+	mixup      float64 // alpha; 0 for none
+	strategy   strategy
+	precision  *precision
+	divergence *divergence // records the batches
+	optimizer  *optim.Optimizer
+	schedule   optim.Schedule
+	rate       float64 // learning rate before the schedule
+	afterStep  []func(updates int) error
+
+	scheduleStep      int   // schedule position: steps so far that are not known to be skipped
+	missing           error // the first batch used parameters that the optimizer does not have
+	parametersChecked bool  // missing has been computed
+}
+
+// step makes the update of the given number, from 1, from the next batches, which together have
+// the given number of examples. Each batch is weighted by its number of examples, so that the
+// gradient equals that of one large batch.
+func (s *stepper) step(batches *data.Batches, number, examples int) (m *measurement, err error) {
 	defer nn.Catch(&err)
-	defer trace.Range(func() string { return fmt.Sprintf("step %d", l.stepsDone()+1) })()
-	m = &measurement{epoch: l.epoch, examples: examples}
-	l.divergence.nextStep()
-	l.optimizer.ZeroGrad()
+	defer trace.Range(func() string { return fmt.Sprintf("step %d", number) })()
+	m = &measurement{examples: examples}
+	s.divergence.nextStep()
+	s.optimizer.ZeroGrad()
 	for done := 0; done < examples; {
 		if !batches.Next() {
 			if err := batches.Err(); err != nil {
 				return nil, err
 			}
-			return nil, fmt.Errorf("accel: the data set %s ended after %d of the %d examples of a step: it must not change during the training", l.set.Name(), done, examples)
+			return nil, fmt.Errorf("accel: the data set %s ended after %d of the %d examples of a step: it must not change during the training", s.Dataset.Name(), done, examples)
 		}
 		b := batches.Batch()
 		if done += b.Whole; done < examples {
-			l.forwardBackward(m, b)
-		} else if err := l.strategy.lastBatch(l, m, func() { l.forwardBackward(m, b) }); err != nil {
+			s.forwardBackward(m, b)
+		} else if err := s.strategy.lastBatch(s.precision, m, func() { s.forwardBackward(m, b) }); err != nil {
 			return nil, err
 		}
 	}
-	if l.missing != nil {
-		return nil, l.missing
+	if s.missing != nil {
+		return nil, s.missing
 	}
-	m.rate = l.rate * l.schedule.Factor(l.scheduleStep)
-	l.optimizer.SetLearningRate(m.rate)
-	m.lossScale, m.made = l.precision.update(l.optimizer)
-	l.scheduleStep++
-	for _, after := range l.o.afterStep {
-		if err := after(l.scheduleStep); err != nil {
+	m.rate = s.learningRate()
+	s.optimizer.SetLearningRate(m.rate)
+	m.lossScale, m.made = s.precision.update(s.optimizer)
+	s.scheduleStep++
+	for _, after := range s.afterStep {
+		if err := after(s.scheduleStep); err != nil {
 			return nil, err
 		}
 	}
 	return m, nil
 }
 
+// learningRate returns the learning rate of the current step.
+func (s *stepper) learningRate() float64 { return s.rate * s.schedule.Factor(s.scheduleStep) }
+
 // forwardBackward adds the gradient of a batch to that of the step.
-func (l *loop) forwardBackward(m *measurement, b data.Batch) {
+func (s *stepper) forwardBackward(m *measurement, b data.Batch) {
 	if b.Len() == 0 {
-		l.strategy.idle(l)
+		s.strategy.idle(s.placeholder)
 		return
 	}
-	l.divergence.batch(b)
+	s.divergence.batch(b)
 	var prediction, loss *Tensor
-	l.precision.cast(func() {
-		mixture := l.o.mix(&b)
-		prediction = l.model.Forward(b.X)
-		l.checkParameters(prediction)
-		loss = l.strategy.loss(l.precision, mixture.loss(l.loss, prediction, b.Y))
+	s.precision.cast(func() {
+		prediction, loss = s.forward(b)
+		loss = s.strategy.loss(s.precision, loss)
 	})
-	m.add(loss, prediction, b, l.run.classes)
-	l.backward(loss, float64(b.Len())/float64(m.examples))
+	m.add(loss, prediction, b, s.Run.classes)
+	s.backward(loss, float64(b.Len())/float64(m.examples))
+}
+
+// forward computes the prediction and the loss of a batch.
+func (s *stepper) forward(b data.Batch) (prediction, loss *Tensor) {
+	mixture := mix(s.mixup, &b)
+	prediction = s.Model.Forward(b.X)
+	if !s.parametersChecked {
+		s.parametersChecked, s.missing = true, missingParameters(s.Model, prediction)
+	}
+	return prediction, mixture.loss(s.loss, prediction, b.Y)
+}
+
+// placeholder computes the gradients of a batch and adds them with weight zero.
+func (s *stepper) placeholder(b data.Batch) {
+	var loss *Tensor
+	s.precision.cast(func() { loss = s.loss(s.Model.Forward(b.X), b.Y) })
+	s.backward(loss, 0)
+	loss.Release()
 }
 
 // backward adds the gradient of loss times share.
-func (l *loop) backward(loss *Tensor, share float64) {
+func (s *stepper) backward(loss *Tensor, share float64) {
 	part := loss
 	if share < 1 {
 		part = part.MulScalar(share)
 	}
-	part = l.precision.scale(part)
+	part = s.precision.scale(part)
 	part.Backward()
 	if part != loss {
 		part.Release()
@@ -82,105 +118,4 @@ func (l *loop) backward(loss *Tensor, share float64) {
 	if share < 1 {
 		tensor.Flush() // otherwise the activations of all batches would be in memory at once
 	}
-}
-
-// readPending reads the results of the previous step and makes newest the pending one. Reading
-// one step late lets a GPU start the next step without waiting for the host.
-func (l *loop) readPending(newest *measurement) error { return l.divergence.explain(l.read(newest)) }
-
-func (l *loop) read(newest *measurement) (err error) {
-	defer nn.Catch(&err)
-	m := l.pending
-	l.pending = newest
-	if m == nil {
-		return nil
-	}
-	loss, right := m.read()
-	if err := l.strategy.groupError(); err != nil { // without the other ranks, what the GPU returned is undefined
-		return err
-	}
-	if m.skipped {
-		l.scheduleStep--
-	}
-	if !notANumber(loss) || !m.skipped {
-		l.sum.add(loss, right, m.examples)
-	}
-	s := Step{
-		Epoch: m.epoch, Loss: loss, Accuracy: right / float64(m.examples),
-		LearningRate: m.rate, Seconds: time.Since(l.began).Seconds(), Skipped: m.skipped, LossScale: m.scale,
-	}
-	l.run.Steps = append(l.run.Steps, s)
-	l.run.Examples += m.examples
-	return l.observers.step(s)
-}
-
-// stepsDone returns the number of updates, including the one whose loss has not been read.
-func (l *loop) stepsDone() int {
-	n := len(l.run.Steps)
-	if l.pending != nil {
-		n++
-	}
-	return n
-}
-
-// validateIfDue validates if [ValidateEvery] asks for it after this step.
-func (l *loop) validateIfDue(ctx context.Context) (stop bool, err error) {
-	made := l.stepsDone()
-	if l.o.evalEvery == 0 || l.o.validate == nil || made == 0 || made%l.o.evalEvery > 0 || l.pending == nil && l.run.validated() {
-		return false, nil
-	}
-	return l.validate(ctx)
-}
-
-// validate measures the model on the validation set.
-func (l *loop) validate(ctx context.Context) (stop bool, err error) {
-	if err := l.readPending(nil); err != nil {
-		return false, err
-	}
-	begin := time.Now()
-	if err := l.strategy.broadcastBuffers(l.model); err != nil {
-		return false, err
-	}
-	var result *Result
-	l.precision.cast(func() { result, err = evaluate(ctx, l.model, l.o.validate, l.loss, l.strategy, nil) })
-	l.run.Time.Validating += time.Since(begin)
-	if err != nil {
-		return false, err
-	}
-	newest := Validation{Step: len(l.run.Steps), Epoch: l.epoch, Loss: result.Loss(), Accuracy: result.Accuracy()}
-	l.run.Validations = append(l.run.Validations, newest)
-	if l.run.Best < 0 || better(newest.Loss, l.run.Validations[l.run.Best].Loss) {
-		l.run.Best = len(l.run.Validations) - 1
-	}
-	if err := l.observers.validation(newest); err != nil {
-		return false, err
-	}
-	return l.stop()
-}
-
-// better reports whether loss is lower than the other loss; any number is better than NaN.
-func better(loss, than float64) bool {
-	return loss < than || math.IsNaN(than) && !math.IsNaN(loss)
-}
-
-// inputBound is the share of time waiting for data above which a run of more than a second gets
-// a note.
-const inputBound = 0.2
-
-// end adds to the run how it ended, before the observers end.
-func (l *loop) end(err error) {
-	r := l.run
-	r.finished = true
-	l.precision.note(r)
-	if l.began.IsZero() {
-		return
-	}
-	now := time.Now()
-	r.epochStarts = append(r.epochStarts, now)
-	r.Time.Total = now.Sub(l.began)
-	r.Time.Computing = max(0, r.Time.Total-r.Time.Waiting-r.Time.Validating)
-	if waiting := r.Time.Waiting.Seconds() / r.Time.Total.Seconds(); waiting > inputBound && r.Time.Total > time.Second {
-		r.note("input-bound: %.0f %% of the time was spent waiting for data; Workers(%d) may help", 100*waiting, 2*max(1, l.o.workers))
-	}
-	r.noteError(err)
 }

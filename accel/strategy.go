@@ -9,35 +9,10 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// strategy is how the steps of a training run: in this process alone ([single]), or on the
-// ranks of a group together ([dataParallel]). Evaluations and predictions use only the second
-// half of it.
-//
-// With several ranks all methods are collective (each rank calls them in the same order),
-// except shard, writes, interrupt, groupError, stopSynchronizing, loss, end, release and meter.
-type strategy interface {
-	// begin gives all ranks the same weights and order of the examples before the first step;
-	// finish gives them the same state after the last step.
-	begin(l *loop) error
-	finish(l *loop) error
-	// lastBatch runs learn, which computes the gradients of the last batch of a step, and adds
-	// the gradients and the measurement of the step over the ranks. idle participates in a
-	// batch of which this rank has no examples.
-	lastBatch(l *loop, m *measurement, learn func()) error
-	idle(l *loop)
-	// loss returns the loss to differentiate for the loss of a batch.
-	loss(p *precision, loss *Tensor) *Tensor
-	// askStop asks, before an epoch, whether a rank was interrupted; interrupt returns the
-	// error with which the training then ends.
-	askStop() error
-	interrupt(ctx context.Context) error
-	// groupError returns why other ranks cannot be reached any more, nil if they can.
-	groupError() error
-	// stopSynchronizing makes layers such as SyncBatchNorm stop communicating with other ranks.
-	stopSynchronizing()
-	// end ends a training, after an error or a panic too.
-	end(err error, returned bool)
-
+// processes are those that compute something together: this process alone ([single]), or the
+// ranks of a group ([ranks]). All methods are collective (each rank calls them in the same
+// order), except shard, writes, groupError, meter and release.
+type processes interface {
 	// shard selects the part of each batch that this process computes.
 	shard() data.Option
 	// writes reports whether this process displays figures and writes files.
@@ -55,37 +30,61 @@ type strategy interface {
 	sumResult(result *Result) error
 	// compareModels fails unless all ranks have the same model and data set.
 	compareModels(ctx context.Context, model nn.Module, set *data.Dataset) error
+	// groupError returns why other ranks cannot be reached any more, nil if they can.
+	groupError() error
 	// meter returns a progress bar for a number of examples; nil on ranks that display nothing.
 	meter(ctx context.Context, examples int) *display.Meter
 	// release ends an evaluation or a prediction.
 	release(what string, returned bool)
 }
 
-// newStrategy returns the strategy for a group of processes; group is nil for a single process.
-func newStrategy(ctx context.Context, group *parallel.Group) strategy {
+// strategy is how the steps of a training run: in this process alone ([single]), or on the
+// ranks of a group together ([dataParallel]). All methods are collective, except loss,
+// interrupt, stopSynchronizing and end.
+type strategy interface {
+	processes
+
+	// begin gives all ranks the same weights and order of the examples before the first step;
+	// finish gives them the same state after the last step.
+	begin() error
+	finish() error
+	// lastBatch runs learn, which computes the gradients of the last batch of a step, and adds
+	// the gradients and the measurement of the step over the ranks. idle participates in a
+	// batch of which this rank has no examples; learn computes gradients with weight zero.
+	lastBatch(p *precision, m *measurement, learn func()) error
+	idle(learn func(data.Batch))
+	// loss returns the loss to differentiate for the loss of a batch.
+	loss(p *precision, loss *Tensor) *Tensor
+	// askStop asks, before an epoch, whether a rank was interrupted; interrupt returns the
+	// error with which the training then ends.
+	askStop() error
+	interrupt(ctx context.Context) error
+	// stopSynchronizing makes layers such as SyncBatchNorm stop communicating with other ranks.
+	stopSynchronizing()
+	// end ends the training, after an error or a panic too.
+	end(err error, returned bool)
+}
+
+// newProcesses returns the ranks of a group, or this process alone if group is nil.
+func newProcesses(ctx context.Context, group *parallel.Group) processes {
 	if group == nil || group.Size() == 1 {
 		return single{}
 	}
-	return newDataParallel(ctx, group)
+	return newRanks(ctx, group)
 }
 
-// beginStrategy selects the strategy. The ranks of a data-parallel training first verify that
-// they are about to run the same training.
-func (l *loop) beginStrategy(ctx context.Context) error {
-	l.strategy = newStrategy(ctx, l.o.group)
-	r, ok := l.strategy.(*dataParallel)
+// newStrategy returns the strategy of a training. Several ranks first verify that they are
+// about to run the same one.
+func newStrategy(ctx context.Context, o *options, t *Training) (strategy, error) {
+	r, ok := newProcesses(ctx, o.group).(*ranks)
 	if !ok {
-		return nil
+		return single{}, nil
 	}
-	r.gradients = parallel.NewGradients(l.o.group, l.model)
-	if err := r.compare(l); err != nil {
-		r.stop()
-		r.cancel()
-		return err
+	d := newDataParallel(r, o, t)
+	if err := r.compareTrainings(t.Dataset, o); err != nil {
+		r.release("the training", true)
+		return nil, err
 	}
-	l.run.Ranks = r.group.Size()
-	if !r.writes() {
-		l.o.quiet, l.o.live, l.o.tensorBoard, l.o.track = true, nil, "", ""
-	}
-	return nil
+	t.Run.Ranks = r.group.Size()
+	return d, nil
 }

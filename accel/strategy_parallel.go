@@ -9,18 +9,15 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/accel/tensor"
-	"github.com/quernlab/quern/display"
 )
 
 // dataParallel is the strategy of one of several ranks, each of which computes a part of every
 // batch.
 type dataParallel struct {
-	group      *parallel.Group
-	gradients  *parallel.Gradients // nil outside of a training
-	fitContext context.Context     // the context of Fit
-	ctx        context.Context     // ends some time after fitContext, if other ranks do not answer
-	cancel     context.CancelFunc
-	stop       func() bool
+	*ranks
+	training   *Training
+	accumulate int
+	gradients  *parallel.Gradients
 
 	placeholder data.Batch // an example for a rank that has none in a batch
 
@@ -28,18 +25,11 @@ type dataParallel struct {
 	since       time.Time
 
 	stopping bool // all ranks have agreed to stop
-	agreed   bool // all ranks know the error with which the training ends
 }
 
-func newDataParallel(ctx context.Context, group *parallel.Group) *dataParallel {
-	r := &dataParallel{group: group, fitContext: ctx}
-	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	r.stop = context.AfterFunc(ctx, func() { time.AfterFunc(answerTime, r.cancel) })
-	return r
+func newDataParallel(r *ranks, o *options, t *Training) *dataParallel {
+	return &dataParallel{ranks: r, training: t, accumulate: o.accumulate, gradients: parallel.NewGradients(r.group, t.Model)}
 }
-
-// answerTime is how long other ranks may take to agree that the training stops.
-const answerTime = 5 * time.Second
 
 // end releases the resources of this rank. An error that the other ranks do not know of, or a
 // panic, ends the training on all ranks.
@@ -59,7 +49,7 @@ func (r *dataParallel) end(err error, returned bool) {
 }
 
 // lastBatch adds the gradients and the measurements of the step over all ranks.
-func (r *dataParallel) lastBatch(l *loop, m *measurement, learn func()) error {
+func (r *dataParallel) lastBatch(p *precision, m *measurement, learn func()) error {
 	votes := []float64{0}
 	if r.fitContext.Err() != nil {
 		votes[0] = 1
@@ -69,9 +59,10 @@ func (r *dataParallel) lastBatch(l *loop, m *measurement, learn func()) error {
 		return fmt.Errorf("accel: DataParallel: %w", err)
 	}
 	r.stopping = votes[0] > 0
-	m.replace(l.precision.requireFinite(sums[0]), sums[1])
+	m.replace(p.requireFinite(sums[0]), sums[1])
 	o := r.gradients.Overlap()
-	l.run.Time.CommunicationWait, l.run.Time.Communication = o.Waiting, o.Busy
+	time := &r.training.Run.Time
+	time.CommunicationWait, time.Communication = o.Waiting, o.Busy
 	return nil
 }
 
@@ -81,24 +72,10 @@ func (r *dataParallel) loss(_ *precision, loss *Tensor) *Tensor { return loss }
 
 // idle runs a placeholder with weight zero, if layers such as SyncBatchNorm on other ranks wait
 // for this rank.
-func (r *dataParallel) idle(l *loop) {
-	if !r.gradients.Synchronized() {
-		return
+func (r *dataParallel) idle(learn func(data.Batch)) {
+	if r.gradients.Synchronized() {
+		r.gradients.Idle(func() { learn(r.placeholder) })
 	}
-	r.gradients.Idle(func() {
-		var loss *Tensor
-		l.precision.cast(func() { loss = l.loss(l.model.Forward(r.placeholder.X), r.placeholder.Y) })
-		l.backward(loss, 0)
-		loss.Release()
-	})
-}
-
-// groupError returns why the group is broken, nil if it is not.
-func (r *dataParallel) groupError() error {
-	if r.group.Err() == nil {
-		return nil
-	}
-	return fmt.Errorf("accel: DataParallel: %w", r.group.Err())
 }
 
 // askStop asks all ranks whether one of them was interrupted.
@@ -119,19 +96,15 @@ func (r *dataParallel) interrupt(ctx context.Context) error {
 	return fmt.Errorf("accel: another rank was interrupted: %w", context.Canceled)
 }
 
-// interrupted reports whether err is the error of a context that is done.
-func interrupted(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
 // begin gives all ranks the weights of rank 0, the order of its examples, and a different
 // stream of random numbers on each.
-func (r *dataParallel) begin(l *loop) error {
+func (r *dataParallel) begin() error {
+	t := r.training
 	err := r.runOnAll(func() error {
 		if !r.group.First() {
 			return nil
 		}
-		return touch(r.ctx, l.model, l.set) // creates the parameters of layers that have none yet
+		return touch(r.ctx, t.Model, t.Dataset) // creates the parameters of layers that have none yet
 	})
 	if err != nil {
 		return err
@@ -142,22 +115,22 @@ func (r *dataParallel) begin(l *loop) error {
 		return fmt.Errorf("accel: DataParallel: %w", err)
 	}
 	if r.gradients.Synchronized() {
-		if err := r.runOnAll(func() error { return r.prepare(l.set) }); err != nil {
+		if err := r.runOnAll(func() error { return r.prepare(t.Dataset) }); err != nil {
 			return err
 		}
 	}
 	if tensor.Device() != "cpu" {
-		l.run.note("the gradients of %d ranks are added by %s", r.group.Size(), r.group.Backend())
+		t.Run.note("the gradients of %d ranks are added by %s", r.group.Size(), r.group.Backend())
 		if r.group.OnDevices() {
-			l.run.nccl = r.group.Backend()
+			t.Run.nccl = r.group.Backend()
 		}
 	}
-	start := sharedStart{Order: l.run.Seed}
+	start := sharedStart{Order: t.Run.Seed}
 	start.Stream, start.Drawn = (*tensor.Generator)(nil).State()
 	if err := r.broadcast(&start); err != nil {
 		return err
 	}
-	l.run.Seed = start.Order
+	t.Run.Seed = start.Order
 	r.usageBefore, r.since = r.group.Stats(), time.Now() // from here on the ranks should run in step
 	(*tensor.Generator)(nil).SetState(start.Stream+uint64(r.group.Rank())*streamStep, start.Drawn)
 	return nil
@@ -179,11 +152,11 @@ const streamStep = 0x9e3779b97f4a7c15
 
 // finish gives all ranks the running means and the random-number state of rank 0 after the
 // training.
-func (r *dataParallel) finish(l *loop) error {
-	if err := r.broadcastBuffers(l.model); err != nil {
+func (r *dataParallel) finish() error {
+	if err := r.broadcastBuffers(r.training.Model); err != nil {
 		return err
 	}
-	if err := r.compareWaiting(l.run, l.o.accumulate); err != nil {
+	if err := r.compareWaiting(r.training.Run, r.accumulate); err != nil {
 		return err
 	}
 	var state sharedStart
@@ -237,30 +210,4 @@ func (r *Run) noteCommunication(total time.Duration, accumulate int) {
 // for work that not all ranks do.
 func (r *dataParallel) stopSynchronizing() {
 	r.gradients.End()
-}
-
-// shard divides batches among the ranks.
-func (r *dataParallel) shard() data.Option {
-	return data.Shard(r.group.Rank(), r.group.Size())
-}
-
-// writes reports whether this process displays and records the training.
-func (r *dataParallel) writes() bool { return r.group.First() }
-
-// meter returns a progress bar for a number of examples, on rank 0 only.
-func (r *dataParallel) meter(ctx context.Context, examples int) *display.Meter {
-	if !r.writes() {
-		return nil
-	}
-	meter, _ := display.Measure(ctx, "examples", float64(max(examples/r.group.Size(), 1))) // the examples of this rank stand for all
-	return meter
-}
-
-// release frees what newDataParallel allocated. A panic ends the work of the other ranks.
-func (r *dataParallel) release(what string, returned bool) {
-	if !returned {
-		r.group.Fail(fmt.Errorf("%s has panicked", what))
-	}
-	r.stop()
-	r.cancel()
 }

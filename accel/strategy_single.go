@@ -11,15 +11,15 @@ import (
 // single is the strategy of a single process; nothing has to be combined.
 type single struct{}
 
-func (single) begin(*loop) error  { return nil }
-func (single) finish(*loop) error { return nil }
+func (single) begin() error  { return nil }
+func (single) finish() error { return nil }
 
-func (single) lastBatch(_ *loop, _ *measurement, learn func()) error {
+func (single) lastBatch(_ *precision, _ *measurement, learn func()) error {
 	learn()
 	return nil
 }
 
-func (single) idle(*loop) {}
+func (single) idle(func(data.Batch)) {}
 
 // loss makes the step fail on the device if the loss is not finite.
 func (single) loss(p *precision, loss *Tensor) *Tensor { return p.requireFinite(loss) }

@@ -70,7 +70,7 @@ func (r *Run) epochTable() table {
 	if r.Best >= 0 {
 		best = r.Validations[r.Best].Epoch
 	}
-	every := ceilDiv(max(len(r.Epochs), 1), maxEpochRows)
+	every := (len(r.Epochs) + maxEpochRows - 1) / maxEpochRows
 	for i, e := range r.Epochs {
 		n := i + 1
 		if n%every > 0 && n != best && n != len(r.Epochs) {

@@ -70,3 +70,10 @@ func (o *options) lossFor(model nn.Module, set *data.Dataset) (func(prediction, 
 	}
 	return defaultLoss(set), nil
 }
+
+func defaultLoss(s *data.Dataset) func(prediction, target *Tensor) *Tensor {
+	if s.Targets() > 0 {
+		return nn.MSE
+	}
+	return nn.CrossEntropy
+}

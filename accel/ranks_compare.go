@@ -65,7 +65,7 @@ func contentsOf(set *data.Dataset) (c contents, err error) {
 }
 
 // compareModels fails on all ranks unless they have the same model and data set.
-func (r *dataParallel) compareModels(ctx context.Context, model nn.Module, set *data.Dataset) error {
+func (r *ranks) compareModels(ctx context.Context, model nn.Module, set *data.Dataset) error {
 	mine := subject{Dataset: set.Name()}
 	err := r.runOnAll(func() (err error) {
 		if err = touch(ctx, model, set); err == nil { // layers without parameters get them
@@ -140,12 +140,12 @@ func (p plan) different(other plan) string {
 	return ""
 }
 
-// compare fails on all ranks unless they are about to run the same training.
-func (r *dataParallel) compare(l *loop) error {
-	mine := plan{Dataset: l.set.Name(), Options: l.o.shared()}
+// compareTrainings fails on all ranks unless they are about to run the same training.
+func (r *ranks) compareTrainings(set *data.Dataset, o *options) error {
+	mine := plan{Dataset: set.Name(), Options: o.shared()}
 	err := r.runOnAll(func() (err error) {
-		if mine.Contents, err = contentsOf(l.set); err == nil && l.o.validate != nil {
-			mine.ValidationContents, err = contentsOf(l.o.validate)
+		if mine.Contents, err = contentsOf(set); err == nil && o.validate != nil {
+			mine.ValidationContents, err = contentsOf(o.validate)
 		}
 		return err
 	})

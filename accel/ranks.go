@@ -7,14 +7,71 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
+	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
+// ranks are the processes of a group, as one of them sees them.
+type ranks struct {
+	group      *parallel.Group
+	fitContext context.Context // the context of Fit, Evaluate or PredictDataset
+	ctx        context.Context // ends some time after fitContext, if other ranks do not answer
+	cancel     context.CancelFunc
+	stop       func() bool
+	agreed     bool // all ranks know the error with which the work ends
+}
+
+func newRanks(ctx context.Context, group *parallel.Group) *ranks {
+	r := &ranks{group: group, fitContext: ctx}
+	r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	r.stop = context.AfterFunc(ctx, func() { time.AfterFunc(answerTime, r.cancel) })
+	return r
+}
+
+// answerTime is how long other ranks may take to agree that the training stops.
+const answerTime = 5 * time.Second
+
+// groupError returns why the group is broken, nil if it is not.
+func (r *ranks) groupError() error {
+	if r.group.Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("accel: DataParallel: %w", r.group.Err())
+}
+
+// shard divides batches among the ranks.
+func (r *ranks) shard() data.Option {
+	return data.Shard(r.group.Rank(), r.group.Size())
+}
+
+// writes reports whether this process displays and records the training.
+func (r *ranks) writes() bool { return r.group.First() }
+
+// meter returns a progress bar for a number of examples, on rank 0 only.
+func (r *ranks) meter(ctx context.Context, examples int) *display.Meter {
+	if !r.writes() {
+		return nil
+	}
+	meter, _ := display.Measure(ctx, "examples", float64(max(examples/r.group.Size(), 1))) // the examples of this rank stand for all
+	return meter
+}
+
+// release frees what newRanks allocated. A panic ends the work of the other ranks.
+func (r *ranks) release(what string, returned bool) {
+	if !returned {
+		r.group.Fail(fmt.Errorf("%s has panicked", what))
+	}
+	r.stop()
+	r.cancel()
+}
+
 // gather returns the values of all ranks, in order of rank.
-func gather[T any](r *dataParallel, mine T) ([]T, error) {
+func gather[T any](r *ranks, mine T) ([]T, error) {
 	text, err := json.Marshal(mine)
 	if err != nil {
 		return nil, fmt.Errorf("accel: DataParallel: encode the message of this rank: %w", err)
@@ -33,7 +90,7 @@ func gather[T any](r *dataParallel, mine T) ([]T, error) {
 }
 
 // broadcast sets v on all ranks to its value on rank 0.
-func (r *dataParallel) broadcast(v any) error {
+func (r *ranks) broadcast(v any) error {
 	text, err := json.Marshal(v)
 	if err == nil {
 		text, err = r.group.Broadcast(r.ctx, 0, text)
@@ -49,7 +106,7 @@ func (r *dataParallel) broadcast(v any) error {
 
 // broadcastFile sends the tensors and notes that rank 0 has read to all ranks; notes is nil if
 // there is no file.
-func (r *dataParallel) broadcastFile(tensors map[string]*Tensor, notes map[string]string) (map[string]*Tensor, map[string]string, error) {
+func (r *ranks) broadcastFile(tensors map[string]*Tensor, notes map[string]string) (map[string]*Tensor, map[string]string, error) {
 	if err := r.broadcast(&notes); err != nil || notes == nil {
 		return nil, nil, err
 	}
@@ -69,7 +126,7 @@ func (r *dataParallel) broadcastFile(tensors map[string]*Tensor, notes map[strin
 }
 
 // runOnAll runs f on each rank, and fails on all ranks if it fails on one.
-func (r *dataParallel) runOnAll(f func() error) error {
+func (r *ranks) runOnAll(f func() error) error {
 	err := f()
 	text := ""
 	if err != nil {
@@ -100,7 +157,7 @@ func (r *dataParallel) runOnAll(f func() error) error {
 }
 
 // anyRank reports whether mine is true on any rank.
-func (r *dataParallel) anyRank(mine bool) (bool, error) {
+func (r *ranks) anyRank(mine bool) (bool, error) {
 	vote := []float64{0}
 	if mine {
 		vote[0] = 1
@@ -113,7 +170,7 @@ func (r *dataParallel) anyRank(mine bool) (bool, error) {
 
 // broadcastBuffers gives all ranks the buffers of rank 0, such as the running means of
 // BatchNorm, so that they validate the same model.
-func (r *dataParallel) broadcastBuffers(model nn.Module) error {
+func (r *ranks) broadcastBuffers(model nn.Module) error {
 	var named []parallel.NamedTensor
 	for _, p := range nn.State(model) {
 		if !p.RequiresGrad() {
@@ -136,7 +193,7 @@ func (r *dataParallel) broadcastBuffers(model nn.Module) error {
 }
 
 // sumResult adds up the results of all ranks for their parts of a data set.
-func (r *dataParallel) sumResult(result *Result) error {
+func (r *ranks) sumResult(result *Result) error {
 	all, err := r.group.AllGather(r.ctx, fmt.Appendf(nil, "%d", len(result.counts)))
 	if err != nil {
 		return fmt.Errorf("accel: DataParallel: %w", err)

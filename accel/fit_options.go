@@ -6,51 +6,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/data"
-	"github.com/quernlab/quern/accel/nn"
-	"github.com/quernlab/quern/accel/optim"
-	"github.com/quernlab/quern/accel/parallel"
 )
-
-// options are the settings that options have made. The zero value of a field stands for its
-// default.
-type options struct {
-	epochs          int // 5, unless steps are given
-	steps           int
-	batchSize       int // 64
-	workers         int
-	loss            func(prediction, target *Tensor) *Tensor
-	optimizer       newOptimizer
-	schedule        func(total int) optim.Schedule
-	needsValidation bool           // the schedule depends on the validation loss
-	hyperparameters []optim.Option // hyperparameters of the optimizer
-	accumulate      int            // 1
-	validate        *data.Dataset
-	evalEvery       int // in steps; 0 for after every epoch
-	patience        int
-	live            []Metric // nil for none
-	quiet           bool
-	observers       []Observer // of the user, and of functions that call Fit
-	checkpoint      string     // path of the file of Resume; "" for none
-	saveEvery       int        // in steps; 0 for after every epoch only
-
-	derivedFrom nn.Module // the model from which the evaluated one was made; nil for none
-
-	optimizerText, scheduleText string // as Go code; "" for none
-
-	group         *parallel.Group // nil for one process
-	device        string          // "" for the current device
-	tensorBoard   string          // folder; "" for none
-	track         string          // folder; "" for none
-	label         string          // name of the run in Track's folder
-	absoluteRates bool            // the schedule returns learning rates, not factors
-	afterStep     []func(updates int) error
-	stop          func(*Run) bool // called after each step and validation; nil for never
-	mixup         float64         // alpha; 0 for none
-	recompute     bool            // recompute activations in the backward pass
-	amp           bool
-	precision     Precision // 0 for the device's default
-	given         []Option  // in the order in which they were given
-}
 
 func newOptions(given []Option) (*options, error) {
 	c := &options{workers: defaultWorkers, accumulate: 1}
@@ -213,4 +169,55 @@ func StopWhen(done func(*Run) bool) Option {
 // Quiet displays nothing while training, not even a line of progress.
 func Quiet() Option {
 	return plain("Quiet()", func(c *options) { c.quiet = true }).output()
+}
+
+// AMP trains with automatic mixed precision, as PyTorch's autocast does: matrix multiplications
+// are computed in 16-bit floats, operations that need the range or precision of float32 in
+// float32 (see [tensor.Autocast]), in layers as well as in a model's own computations. The
+// parameters stay float32.
+//
+// With FP16 the loss is scaled ([optim.GradScaler]). A step whose gradients overflow is skipped
+// and does not advance the schedule. The device decides that; the host and the schedule learn
+// of it one step later. Run.Steps has the scale of each step, and the metric [LossScale] draws
+// it. With FP8 the matrix multiplications of linear layers whose numbers of features are
+// multiples of 16 use 8-bit floats. It needs a GPU of compute capability 8.9 or later.
+//
+// Without an argument the device decides: a GPU computes in BF16; the CPU, which has no 16-bit
+// matrix multiplication, computes in float32 and adds a note to the run. With an argument the
+// CPU rounds as a GPU would, so that the training result is that of a GPU, but slower than in
+// float32. Validation uses the same precision; after Fit the model computes in float32 again.
+func AMP(precision ...Precision) Option {
+	text := "AMP()"
+	if len(precision) > 0 {
+		text = fmt.Sprintf("AMP(%v)", precision[0])
+	}
+	return fitOption(text, func(c *options) error {
+		c.amp, c.precision = true, 0
+		switch {
+		case len(precision) == 0:
+			return nil
+		case len(precision) == 1 && precision[0] >= BF16 && precision[0] <= FP8:
+			c.precision = precision[0]
+			return nil
+		}
+		return fmt.Errorf("accel: %s: the precision must be BF16, FP16 or FP8, or be left out", text)
+	})
+}
+
+// Observe registers an observer of the training. With several observers, each event goes to all
+// of them in the order in which they were given. With [DataParallel] every rank calls its own
+// observers, and all ranks stop if one observer stops.
+func Observe(o Observer) Option {
+	return fitOption(fmt.Sprintf("Observe(%T)", o), func(c *options) error {
+		if o == nil {
+			return errors.New("accel: Observe(nil): the observer is nil")
+		}
+		c.observers = append(c.observers, o)
+		return nil
+	})
+}
+
+// observe is [Observe] for functions of this package; it is not listed in Run.Options.
+func internalObserver(o Observer) Option {
+	return plain("", func(c *options) { c.observers = append(c.observers, o) })
 }

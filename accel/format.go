@@ -1,0 +1,79 @@
+package accel
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/quernlab/quern/display"
+)
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
+
+// number formats v with four significant digits and keeps trailing zeros, so that the decimal
+// points of a column align: 0.3400, not 0.34.
+func number(v float64) string {
+	text := fmt.Sprintf("%.4g", v)
+	if size := math.Abs(v); size >= 1e-3 && size < 1000 && !strings.Contains(text, "e") {
+		text = strings.TrimSuffix(fmt.Sprintf("%#.4g", v), ".")
+	}
+	return text
+}
+
+// seconds formats a duration for people.
+func seconds(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
+
+// rateText formats a rate with few digits.
+func rateText(v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return "–"
+	case v >= 1e6:
+		return fmt.Sprintf("%.2f M", v/1e6)
+	case v >= 1e4:
+		return display.Integer(int(math.Round(v/100)) * 100)
+	}
+	return fmt.Sprintf("%.0f", v)
+}
+
+// size formats a number of bytes for people.
+func size(bytes int) string {
+	switch {
+	case bytes >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
+	}
+	return fmt.Sprintf("%.0f KiB", float64(bytes)/(1<<10))
+}
+
+// rate formats a learning rate like the axes of figures: 0.01, 5.72e−4.
+func rate(v float64) string {
+	text := fmt.Sprintf("%.3g", v)
+	if v > 0 && v < 1e-3 {
+		text = strconv.FormatFloat(v, 'e', 2, 64)
+	}
+	if mantissa, exponent, ok := strings.Cut(text, "e"); ok {
+		if n, err := strconv.Atoi(exponent); err == nil {
+			if strings.Contains(mantissa, ".") {
+				mantissa = strings.TrimRight(strings.TrimRight(mantissa, "0"), ".")
+			}
+			text = mantissa + "e" + strconv.Itoa(n)
+		}
+	}
+	return strings.ReplaceAll(text, "-", "−")
+}
