@@ -115,7 +115,7 @@ func TestLocalPackages(t *testing.T) {
 		}
 	}
 	for _, row := range []struct{ in, want string }{
-		{"import \"example.com/shop/none\"", "could not import example.com/shop/none"},
+		{"import \"example.com/shop/none\"", "could not import example.com/shop/none (module example.com/shop has no package example.com/shop/none; if another module has it, add the line %get example.com/shop/none)"},
 		{"%get ../none", "no such file or directory"},
 		{"%get /", "run go mod init there"},
 	} {

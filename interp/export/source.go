@@ -73,7 +73,7 @@ func (i *sourceImporter) Import(path string) (*types.Package, error) {
 	}
 	found, ok, err := i.modules.Find(i.ctx, path)
 	switch {
-	case err != nil:
+	case err != nil && (unknown != nil || !errors.As(err, new(*module.PackageError))):
 		return nil, err
 	case !ok:
 		return compiled, unknown

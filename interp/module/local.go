@@ -232,3 +232,11 @@ func (s *Set) requirements(ctx context.Context, importPath string) error {
 	s.setSelected(selected)
 	return nil
 }
+
+// missing returns the error for a package that no module has, if one of the workspace should have it.
+func (w *workspace) missing(importPath string) error {
+	if m, ok := w.module(importPath); ok && m.path != importPath {
+		return &PackageError{module.Version{Path: m.path}, strings.TrimPrefix(importPath, m.path+"/")}
+	}
+	return nil
+}

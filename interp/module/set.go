@@ -260,7 +260,8 @@ type Package struct {
 }
 
 // Find returns the package with an import path; ok is false if it is in no module of the set or of
-// the workspace of the working directory.
+// the workspace of the working directory. The error is a [*PackageError] if there is a module with
+// the beginning of the path.
 func (s *Set) Find(ctx context.Context, importPath string) (p Package, ok bool, err error) {
 	s.mu.Lock()
 	w, _, err := s.refresh()
@@ -274,6 +275,7 @@ func (s *Set) Find(ctx context.Context, importPath string) (p Package, ok bool, 
 		return p, ok, err
 	}
 	// Look for the module with the longest path that has such a directory.
+	missing := w.missing(importPath)
 	for path := importPath; ; path = path[:strings.LastIndexByte(path, '/')] {
 		if version := s.Version(path); version != "" {
 			m := module.Version{Path: path, Version: version}
@@ -281,9 +283,12 @@ func (s *Set) Find(ctx context.Context, importPath string) (p Package, ok bool, 
 			if ok || err != nil {
 				return p, ok, err
 			}
+			if missing == nil {
+				missing = &PackageError{m, strings.TrimPrefix(importPath[len(path):], "/")}
+			}
 		}
 		if !strings.Contains(path, "/") {
-			return Package{}, false, nil
+			return Package{}, false, missing
 		}
 	}
 }

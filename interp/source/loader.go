@@ -139,10 +139,13 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 		return nil, err
 	}
 	place, ok, findErr := l.modules.Find(l.ctx, importPath)
-	if findErr != nil {
+	missing := errors.As(findErr, new(*module.PackageError))
+	switch {
+	case missing && p == nil:
+		return nil, fmt.Errorf("%w; if another module has it, add the line %%get %s", findErr, importPath)
+	case findErr != nil && !missing:
 		return nil, findErr
-	}
-	if !ok {
+	case !ok:
 		return p, err // p is nil if it is not compiled either
 	}
 	if err := l.checkInternal(importPath); err != nil {
