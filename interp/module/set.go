@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	pathpkg "path"
 	"path/filepath"
@@ -157,7 +158,7 @@ const prunedSince = "v1.17"
 
 // selectVersions is minimal version selection for modules and the workspace.
 func (s *Set) selectVersions(ctx context.Context, roots []module.Version) (map[string]string, error) {
-	selected, seen := map[string]string{}, map[module.Version]bool{}
+	selected, seen := map[string]string{}, map[module.Version]*modfile.File{}
 	queue := slices.Clone(roots)
 	for _, r := range s.work.requires {
 		if s.work.excluded[r] {
@@ -173,10 +174,9 @@ func (s *Set) selectVersions(ctx context.Context, roots []module.Version) (map[s
 	for len(queue) > 0 {
 		m := queue[0]
 		queue = queue[1:]
-		if seen[m] {
+		if seen[m] != nil {
 			continue
 		}
-		seen[m] = true
 		if old, ok := selected[m.Path]; !ok || semver.Compare(m.Version, old) > 0 {
 			selected[m.Path] = m.Version
 		}
@@ -184,6 +184,7 @@ func (s *Set) selectVersions(ctx context.Context, roots []module.Version) (map[s
 		if err != nil {
 			return nil, err
 		}
+		seen[m] = file
 		pruned := file.Go != nil && semver.Compare("v"+file.Go.Version, prunedSince) >= 0
 		for _, r := range file.Require {
 			if err := module.Check(r.Mod.Path, r.Mod.Version); err != nil {
@@ -195,6 +196,14 @@ func (s *Set) selectVersions(ctx context.Context, roots []module.Version) (map[s
 				queue = append(queue, r.Mod)
 			case !ok || semver.Compare(r.Mod.Version, old) > 0:
 				selected[r.Mod.Path] = r.Mod.Version
+			}
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(selected)) {
+		m := module.Version{Path: path, Version: selected[path]}
+		if file := seen[m]; file != nil && file.Go != nil {
+			if err := checkGo(m.String()+"/go.mod", file.Go); err != nil {
+				return nil, err
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -67,6 +68,8 @@ func TestSet(t *testing.T) {
 		"example.com/e/x@v1.9.0/go.mod":     "module example.com/e/x\n",
 		"example.com/e/x@v1.9.0/y/z/z.go":   "package z",
 		"example.com/renamed@v1.0.0/go.mod": "module example.com/other\n",
+		"example.com/future@v1.0.0/go.mod":  "module example.com/future\ngo 1.99\n",
+		"example.com/later@v1.0.0/go.mod":   "module example.com/later\nrequire example.com/future v1.0.0\n",
 	}))
 	m, err := s.Get(ctx, "example.com/a@v1.0.0")
 	if err != nil || m.String() != "example.com/a@v1.0.0" {
@@ -101,6 +104,7 @@ func TestSet(t *testing.T) {
 		"example.com/e/x/y/z":          "example.com/e/x@v1.9.0",
 		"example.com/e/x/none@v1.9.0":  "! module example.com/e/x@v1.9.0 has no package example.com/e/x/none",
 		"example.com/a/none@v1.0.0":    "! module example.com/a@v1.0.0 has no package example.com/a/none",
+		"example.com/later@v1.0.0":     "! example.com/future@v1.0.0/go.mod:2: it needs Go 1.99, but cells run with " + strings.Fields(runtime.Version())[0] + ": update Quern, or use an older version of the module",
 		"example.com/renamed/p@v1.0.0": "! example.com/renamed@v1.0.0: its go.mod declares the module example.com/other; use that path, if it is the one that you want",
 	} {
 		m, err := s.Get(ctx, query)

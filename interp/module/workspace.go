@@ -47,13 +47,17 @@ type replacement struct {
 
 // GoVersionError reports a module that needs a newer Go than cells have.
 type GoVersionError struct {
-	File string // go.mod or go.work
+	File string // path of go.mod or go.work on this machine, or path@version/go.mod
 	Line int
 	Go   string // the version in the file
 }
 
 func (e *GoVersionError) Error() string {
-	return fmt.Sprintf("%s:%d: it needs Go %s, but cells run with %s: update Quern, or lower the go line", e.File, e.Line, e.Go, languageVersion())
+	instead := "use an older version of the module"
+	if filepath.IsAbs(e.File) {
+		instead = "lower the go line"
+	}
+	return fmt.Sprintf("%s:%d: it needs Go %s, but cells run with %s: update Quern, or %s", e.File, e.Line, e.Go, languageVersion(), instead)
 }
 
 // languageVersion returns the version of Go of this program.
