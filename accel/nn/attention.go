@@ -90,15 +90,6 @@ func (a *attention) make(width int) {
 	a.outProj.out = width
 }
 
-// flops counts the two projections and the two matrix multiplications of each head.
-func (a *attention) flops(in, _ []int) int {
-	if len(in) != 2 {
-		return 0
-	}
-	t, width := in[0], in[1]
-	return 2*t*width*(3*width+width) + 2*2*t*t*width
-}
-
 func (a *attention) String() string {
 	if a.causal {
 		return fmt.Sprintf("SelfAttention(%d, Causal())", a.heads)

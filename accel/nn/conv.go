@@ -158,13 +158,5 @@ func (c *Conv2DLayer) start(shape []int) {
 	}
 }
 
-// flops counts a multiplication and an addition for each output and element of its window.
-func (c *Conv2DLayer) flops(_, out []int) int {
-	if c.Weight == nil {
-		return 0
-	}
-	return 2 * volume(out) * volume(c.Weight.Shape()[1:])
-}
-
 // String returns the layer as Go code.
 func (c *Conv2DLayer) String() string { return "Conv2D(" + strings.Join(c.text, ", ") + ")" }

@@ -91,14 +91,6 @@ func uniform(in int, trained bool, shape ...int) *Tensor {
 	return p
 }
 
-// flops counts a multiplication and an addition for each weight and row.
-func (l *DenseLayer) flops(_, out []int) int {
-	if l.Weight == nil {
-		return 0
-	}
-	return 2 * volume(out) * l.Weight.Size(1)
-}
-
 // String returns the layer as Go code.
 func (l *DenseLayer) String() string {
 	out := l.out

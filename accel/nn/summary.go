@@ -95,9 +95,6 @@ func (t *SummaryTable) layer(path string, m Module, x, y *Tensor, ops []tensor.R
 	for _, op := range ops {
 		r.FLOPs += op.FLOPs
 	}
-	if f, ok := m.(interface{ flops(in, out []int) int }); ok {
-		r.FLOPs = f.flops(example(x), r.Output)
-	}
 	walk(m, func(_ []string, v any) {
 		if n, ok := v.(interface{ buffers() []*Tensor }); ok {
 			for _, p := range n.buffers() {
@@ -132,15 +129,6 @@ func example(t *Tensor) []int {
 		return s[1:]
 	}
 	return nil
-}
-
-// volume returns the number of elements of a shape.
-func volume(shape []int) int {
-	n := 1
-	for _, d := range shape {
-		n *= d
-	}
-	return n
 }
 
 // FLOPs returns the number of floating-point operations of all layers for the forward pass of

@@ -2,6 +2,8 @@ package onnx
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 
 	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/tensor"
@@ -10,61 +12,47 @@ import (
 // converter writes the ONNX nodes of a step and returns the name of the result.
 type converter func(e *emitter, s *step) (string, error)
 
-// converters are the converters of all supported ops, by name.
-var converters = map[string]converter{
-	"Abs": direct("Abs"), "Add": direct("Add"), "Cos": direct("Cos"), "Div": direct("Div"),
-	"Exp": direct("Exp"), "Floor": direct("Floor"), "GELU": direct("Gelu"), "Log": direct("Log"),
-	"Maximum": direct("Max"), "Minimum": direct("Min"), "Mul": direct("Mul"), "Neg": direct("Neg"),
-	"Pow": direct("Pow"), "ReLU": direct("Relu"), "Sigmoid": direct("Sigmoid"), "Sin": direct("Sin"),
-	"Sqrt": direct("Sqrt"), "Sub": direct("Sub"), "Tanh": direct("Tanh"),
-	"Square": square, "SiLU": silu, "ELU": elu, "LeakyReLU": leakyReLU,
-	"AddScalar": addScalar, "MulScalar": mulScalar, "PowScalar": powScalar, "AtLeast": atLeast, "AtMost": atMost,
-
-	"And": masks("And"), "Or": masks("Or"), "Not": masks("Not"),
-	"Eq": comparison("Equal"), "Greater": comparison("Greater"), "Where": where, "Cast": cast,
-
-	"Alias": identity, "Copy": identity, "Finite": identity, "Fill": fill,
-	"Reshape": reshape, "Permute": permute, "Slice": slice, "Pad": pad, "Expand": expand, "Concat": concat,
-
-	"Sum": sum, "Max": maximum, "ArgMax": argMax, "CumSum": cumSum,
-	"Softmax": rows("Softmax"), "LogSoftmax": rows("LogSoftmax"), "CrossEntropy": crossEntropy,
-
-	"IndexSelect": indexSelect, "Index": index, "OneHot": oneHot, "IndexAdd": indexAdd,
-
-	"Linear": linear, "Int8Linear": int8Linear, "Quantized": quantized, "MatMul": direct("MatMul"), "Attention": attention,
-	"Conv2D": conv, "MaxPool2D": maxPool, "AvgPool2D": avgPool,
-
-	"LayerNorm": layerNorm, "RMSNorm": rmsNorm, "BatchNorm": batchNorm, "BatchStatistics": batchStatistics,
-}
-
-// unsupported are the unsupported ops by name, with the reason.
-var unsupported = map[string]error{
-	"Bernoulli": fmt.Errorf("%w: pass modules with Dropout to Uses, so that they are in evaluation mode", ErrRandom),
-
-	"Round8": fmt.Errorf("%w: it rounds to 8-bit floats; AutocastFP8 is for training", ErrUnsupported),
-
-	"Recompute":              fmt.Errorf("%w: it is recorded only for gradients", ErrUnsupported),
-	"AttentionGradient":      gradient,
-	"AvgPool2DGradient":      gradient,
-	"BatchNormInputGradient": gradient, "BatchNormSums": gradient,
-	"Conv2DInputGradient": gradient, "Conv2DWeightGradient": gradient,
-	"CrossEntropyGradient":   gradient,
-	"GELUGradient":           gradient,
-	"LayerNormInputGradient": gradient, "LayerNormWeightGradient": gradient,
-	"MaxPool2DGradient":    gradient,
-	"RMSNormInputGradient": gradient, "RMSNormWeightGradient": gradient,
-	"ReLUGradient": gradient,
-}
-
-var gradient = fmt.Errorf("%w: it is part of a gradient; export the forward pass only", ErrUnsupported)
-
-// unsupportedError returns the error of a step without a converter.
-func (s *step) unsupportedError() error {
-	reason := unsupported[s.ops[0].Name()]
-	if reason == nil {
-		reason = ErrUnsupported
+// converters are the converters of ops, by type; each file that defines some lists them. An op
+// that is a single operator of ONNX states it itself (ir.ONNX).
+var converters = func() map[reflect.Type]converter {
+	all := map[reflect.Type]converter{}
+	for _, c := range slices.Concat(elementwiseConverters, indexConverters, matmulConverters, normConverters, quantizedConverters, reduceConverters, shapeConverters) {
+		all[c.op] = c.convert
 	}
-	return &Error{Op: s.ops[0].Name(), Path: s.path, Layer: s.kind, Err: reason}
+	return all
+}()
+
+// conversion is the converter of one op.
+type conversion struct {
+	op      reflect.Type
+	convert converter
+}
+
+func on[T ir.Op](convert converter) conversion { return conversion{reflect.TypeFor[T](), convert} }
+
+// converterOf returns the converter of a step, or an error that says why there is none.
+func converterOf(s *step) (converter, error) {
+	op := s.ops[0]
+	if name := ir.ONNX(op); name != "" {
+		return direct(name), nil
+	}
+	if convert := converters[reflect.TypeOf(op)]; convert != nil {
+		return convert, nil
+	}
+	reason := ErrUnsupported
+	switch op.(type) {
+	case ir.Bernoulli:
+		reason = fmt.Errorf("%w: pass modules with Dropout to Uses, so that they are in evaluation mode", ErrRandom)
+	case ir.Round8:
+		reason = fmt.Errorf("%w: it rounds to 8-bit floats; AutocastFP8 is for training", ErrUnsupported)
+	case ir.Recompute:
+		reason = fmt.Errorf("%w: it is recorded only for gradients", ErrUnsupported)
+	default:
+		if ir.OnlyInGradients(op) {
+			reason = fmt.Errorf("%w: it is part of a gradient; export the forward pass only", ErrUnsupported)
+		}
+	}
+	return nil, &Error{Op: op.Name(), Path: s.path, Layer: s.kind, Err: reason}
 }
 
 // direct converts an op that exists in ONNX with the same inputs.

@@ -7,6 +7,25 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
+var elementwiseConverters = []conversion{
+	on[ir.Square](square),
+	on[ir.SiLU](silu),
+	on[ir.ELU](elu),
+	on[ir.LeakyReLU](leakyReLU),
+	on[ir.AddScalar](addScalar),
+	on[ir.MulScalar](mulScalar),
+	on[ir.PowScalar](powScalar),
+	on[ir.AtLeast](atLeast),
+	on[ir.AtMost](atMost),
+	on[ir.And](masks("And")),
+	on[ir.Or](masks("Or")),
+	on[ir.Not](masks("Not")),
+	on[ir.Eq](comparison("Equal")),
+	on[ir.Greater](comparison("Greater")),
+	on[ir.Where](where),
+	on[ir.Cast](cast),
+}
+
 func square(e *emitter, s *step) (string, error) {
 	x := e.in(s, 0)
 	return e.node("Mul", []string{x, x}), nil

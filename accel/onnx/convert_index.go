@@ -2,6 +2,13 @@ package onnx
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
+var indexConverters = []conversion{
+	on[ir.IndexSelect](indexSelect),
+	on[ir.Index](index),
+	on[ir.OneHot](oneHot),
+	on[ir.IndexAdd](indexAdd),
+}
+
 func indexSelect(e *emitter, s *step) (string, error) {
 	return e.node("Gather", []string{e.in(s, 0), e.in(s, 1)}, attribute{"axis", 0}), nil
 }

@@ -8,6 +8,15 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
+var matmulConverters = []conversion{
+	on[ir.Linear](linear),
+	on[ir.Int8Linear](int8Linear),
+	on[ir.Attention](attention),
+	on[ir.Conv2D](conv),
+	on[ir.MaxPool2D](maxPool),
+	on[ir.AvgPool2D](avgPool),
+}
+
 func linear(e *emitter, s *step) (string, error) {
 	return e.node("Gemm", []string{e.in(s, 0), e.in(s, 1), e.in(s, 2)}, attribute{"transB", 1}), nil
 }

@@ -5,6 +5,13 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
+var normConverters = []conversion{
+	on[ir.LayerNorm](layerNorm),
+	on[ir.RMSNorm](rmsNorm),
+	on[ir.BatchNorm](batchNorm),
+	on[ir.BatchStatistics](batchStatistics),
+}
+
 func layerNorm(e *emitter, s *step) (string, error) { return writeLayerNorm(e, s, e.in(s, 0)), nil }
 
 // writeLayerNorm writes a layer normalization of x with the parameters of a step. ONNX's
@@ -53,7 +60,7 @@ func (e *emitter) moment(s *step, i int) string {
 		return ""
 	}
 	m := e.maker(s.in[i])
-	if !isA(m, "Reshape") || len(e.shape(m.in[0])) != 1 {
+	if !isA[ir.Reshape](m) || len(e.shape(m.in[0])) != 1 {
 		return ""
 	}
 	return e.name(m.in[0])

@@ -10,6 +10,10 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
+var quantizedConverters = []conversion{
+	on[ir.Quantized](quantized),
+}
+
 // quantized writes an 8-bit network in the format of onnxruntime's own tools (QDQ,
 // https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html): float ops between
 // QuantizeLinear and DequantizeLinear, which onnxruntime computes with 8-bit integers. Weights are
@@ -29,7 +33,7 @@ func quantized(e *emitter, s *step) (string, error) {
 			x = q.rounded(e.node("Flatten", []string{x}, attribute{"axis", 1}))
 			q.flattened, q.rank = q.channels, 2
 		default:
-			return "", s.unsupportedError()
+			return "", s.fails(ErrUnsupported, "the layer %T of a quantized network", l)
 		}
 	}
 	return x, nil

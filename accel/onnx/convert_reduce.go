@@ -7,6 +7,16 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
+var reduceConverters = []conversion{
+	on[ir.Sum](sum),
+	on[ir.Max](maximum),
+	on[ir.ArgMax](argMax),
+	on[ir.CumSum](cumSum),
+	on[ir.Softmax](rows("Softmax")),
+	on[ir.LogSoftmax](rows("LogSoftmax")),
+	on[ir.CrossEntropy](crossEntropy),
+}
+
 // findSum finds the sums that compute a value: their input, the axes, and the number of elements
 // that each sum adds. added is nil if the value is not a sum.
 func (e *emitter) findSum(v int) (added sizes, x int, axes []int) {
@@ -15,7 +25,7 @@ func (e *emitter) findSum(v int) (added sizes, x int, axes []int) {
 	for i := range e.shape(v) {
 		left = append(left, i)
 	}
-	for s := e.maker(x); isA(s, "Sum"); s = e.maker(x) {
+	for s := e.maker(x); isA[ir.Sum](s); s = e.maker(x) {
 		o := of[ir.Sum](s)[0]
 		x = s.in[0]
 		for i, a := range left {

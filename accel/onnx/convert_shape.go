@@ -7,6 +7,19 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+var shapeConverters = []conversion{
+	on[ir.Alias](identity),
+	on[ir.Copy](identity),
+	on[ir.Finite](identity),
+	on[ir.Fill](fill),
+	on[ir.Reshape](reshape),
+	on[ir.Permute](permute),
+	on[ir.Slice](slice),
+	on[ir.Pad](pad),
+	on[ir.Expand](expand),
+	on[ir.Concat](concat),
+}
+
 func fill(e *emitter, s *step) (string, error) {
 	v := &e.g.values[s.out]
 	c, err := constantOf(e, s, v.dtype, func(o ir.Fill) float64 { return o.Value })
@@ -128,19 +141,19 @@ func (e *emitter) beforeMerge(v int) (name string, lead []sizes) {
 	if s == nil || len(e.shape(v)) != 2 {
 		return "", nil
 	}
-	if isA(s, "Reshape") {
+	if isA[ir.Reshape](s) {
 		x := e.shape(s.in[0])
 		if n := len(x); n > 2 && slices.Equal(x[n-1], e.shape(v)[1]) {
 			return e.name(s.in[0]), x[:n-1]
 		}
 		return "", nil
 	}
-	write, ok := ofRows[s.ops[0].Name()]
-	if !ok {
+	write := e.rowWriter(s)
+	if write == nil {
 		return "", nil
 	}
 	x, lead := e.beforeMerge(s.in[0])
-	if x == "" || isA(s, "Add") && len(e.shape(s.in[1])) != 1 || isA(s, "MatMul") && len(e.shape(s.in[1])) != 2 {
+	if x == "" {
 		return "", nil
 	}
 	inner := e.current
@@ -149,17 +162,30 @@ func (e *emitter) beforeMerge(v int) (name string, lead []sizes) {
 	return write(e, s, x), lead
 }
 
-// ofRows makes converters of row ops for an x with any number of axes.
-var ofRows = map[string]func(e *emitter, s *step, x string) string{
-	"Linear": func(e *emitter, s *step, x string) string {
-		w := e.once("Transpose", []string{e.in(s, 1)}, attribute{"perm", []int{1, 0}})
-		return e.node("Add", []string{e.node("MatMul", []string{x, w}), e.in(s, 2)})
-	},
-	"MatMul":     func(e *emitter, s *step, x string) string { return e.node("MatMul", []string{x, e.in(s, 1)}) },
-	"Add":        func(e *emitter, s *step, x string) string { return e.node("Add", []string{x, e.in(s, 1)}) },
-	"Int8Linear": writeInt8Linear,
-	"LayerNorm":  writeLayerNorm,
-	"RMSNorm":    writeRMSNorm,
+// rowWriter returns the converter of a row op for an x with any number of axes, or nil.
+func (e *emitter) rowWriter(s *step) func(e *emitter, s *step, x string) string {
+	switch s.ops[0].(type) {
+	case ir.Linear:
+		return func(e *emitter, s *step, x string) string {
+			w := e.once("Transpose", []string{e.in(s, 1)}, attribute{"perm", []int{1, 0}})
+			return e.node("Add", []string{e.node("MatMul", []string{x, w}), e.in(s, 2)})
+		}
+	case ir.MatMul:
+		if len(e.shape(s.in[1])) == 2 {
+			return func(e *emitter, s *step, x string) string { return e.node("MatMul", []string{x, e.in(s, 1)}) }
+		}
+	case ir.Add:
+		if len(e.shape(s.in[1])) == 1 {
+			return func(e *emitter, s *step, x string) string { return e.node("Add", []string{x, e.in(s, 1)}) }
+		}
+	case ir.Int8Linear:
+		return writeInt8Linear
+	case ir.LayerNorm:
+		return writeLayerNorm
+	case ir.RMSNorm:
+		return writeRMSNorm
+	}
+	return nil
 }
 
 func permute(e *emitter, s *step) (string, error) {
@@ -168,7 +194,7 @@ func permute(e *emitter, s *step) (string, error) {
 
 // slice converts a slice whose bounds are fixed, or at a fixed distance from the end.
 func slice(e *emitter, s *step) (string, error) {
-	if isA(e.maker(s.in[0]), "Attention") { // the slice that contains the result
+	if isA[ir.Attention](e.maker(s.in[0])) { // the slice that contains the result
 		e.mixed[s.out] = e.mixed[s.in[0]]
 		return "", nil
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel/internal/integer"
+	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
@@ -47,9 +48,9 @@ func emit(g *graph, o *options, meter *display.Meter) (*Model, error) {
 		meter.Set(1+float64(i)/float64(len(g.steps)), "writing operators")
 		s := &g.steps[i]
 		e.current = s
-		convert, ok := converters[s.ops[0].Name()]
-		if !ok {
-			return nil, s.unsupportedError()
+		convert, err := converterOf(s)
+		if err != nil {
+			return nil, err
 		}
 		name, err := convert(e, s)
 		if err = errors.Join(err, e.failed); err != nil {
@@ -257,7 +258,7 @@ func (e *emitter) layerPrefix(in []string) string {
 	if e.current != nil {
 		in = slices.Clone(in)
 		for _, v := range e.current.in {
-			for s := e.maker(v); s != nil && len(s.in) > 0 && movesWeights[s.ops[0].Name()]; s = e.maker(v) {
+			for s := e.maker(v); s != nil && len(s.in) > 0 && movesWeight(s.ops[0]); s = e.maker(v) {
 				v = s.in[0]
 			}
 			in = append(in, e.names[v])
@@ -275,9 +276,6 @@ func (e *emitter) layerPrefix(in []string) string {
 	}
 	return ""
 }
-
-// movesWeights are ops whose result counts as the same parameter.
-var movesWeights = map[string]bool{"Transpose": true, "Cast": true, "Reshape": true}
 
 // unique returns an unused name.
 func (e *emitter) unique(name string) string {
@@ -335,5 +333,20 @@ func (e *emitter) maker(v int) *step {
 	return nil
 }
 
-// isA reports whether a step exists and has an op with this name.
-func isA(s *step, name string) bool { return s != nil && s.ops[0].Name() == name }
+// movesWeight reports whether the result of an op counts as the same parameter as its input.
+func movesWeight(op ir.Op) bool {
+	switch op.(type) {
+	case ir.Permute, ir.Cast, ir.Reshape:
+		return true
+	}
+	return false
+}
+
+// isA reports whether a step exists and has an op of this type.
+func isA[T ir.Op](s *step) bool {
+	if s == nil {
+		return false
+	}
+	_, ok := s.ops[0].(T)
+	return ok
+}

@@ -3,6 +3,7 @@ package onnx
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -144,7 +145,7 @@ func describe(g *tensor.Graph, n tensor.GraphNode) string {
 
 // sameOp reports whether two ops differ at most in sizes or scalars.
 func sameOp(a, b ir.Op) bool {
-	if a.Name() != b.Name() {
+	if reflect.TypeOf(a) != reflect.TypeOf(b) {
 		return false
 	}
 	switch a.(type) {

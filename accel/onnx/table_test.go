@@ -2,35 +2,44 @@ package onnx
 
 import (
 	"errors"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// TestTableIsWhole checks that every op has a converter or a reason why there is none.
-func TestTableIsWhole(t *testing.T) {
-	known := map[string]bool{}
+// TestEveryOpHasAConverter checks that every op has one converter or a reason why there is none.
+func TestEveryOpHasAConverter(t *testing.T) {
 	for _, op := range ir.Table() {
-		name := op.Name()
-		known[name] = true
-		_, converted := converters[name]
-		reason := unsupported[name]
-		switch {
-		case converted == (reason != nil):
-			t.Errorf("%s: it is exported: %v, and it is refused: %v", name, converted, reason)
-		case reason != nil && !errors.Is(reason, ErrUnsupported) && !errors.Is(reason, ErrRandom):
-			t.Errorf("%s: %v", name, reason)
+		_, err := converterOf(&step{ops: []ir.Op{op}})
+		if err != nil && (!errors.Is(err, ErrUnsupported) && !errors.Is(err, ErrRandom) || strings.HasSuffix(err.Error(), ErrUnsupported.Error())) {
+			t.Errorf("%s has no converter, without a reason: %v", op.Name(), err)
+		}
+		if converters[reflect.TypeOf(op)] != nil && ir.ONNX(op) != "" {
+			t.Errorf("%s has two converters", op.Name())
 		}
 	}
-	for name := range converters {
-		if !known[name] {
-			t.Errorf("%s is no op", name)
-		}
+}
+
+// TestNamesOfTransposedWeights checks that an op is named after the layer whose transposed weight
+// it uses.
+func TestNamesOfTransposedWeights(t *testing.T) {
+	model := nn.Sequential(nn.Flatten(), nn.Dense(3))
+	x := tensor.Zeros(2, 4)
+	model.Forward(x)
+	weight := nn.State(model)[0]
+	m, err := BuildFunc(func(in []*Tensor) []*Tensor {
+		return []*Tensor{in[0].MatMul(weight.Tensor.T())}
+	}, []*Tensor{x}, Uses(model))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name := range unsupported {
-		if !known[name] {
-			t.Errorf("%s is no op", name)
+	for _, n := range m.nodes {
+		if n.name != "/1/"+n.op {
+			t.Errorf("%s uses %s and has the name %s", n.op, weight.Name, n.name)
 		}
 	}
 }

@@ -90,10 +90,8 @@ func (p *recording) ops() []Op {
 				o.Phase = phases[note.Phase]
 				o.Layer = p.layer(note)
 			}
-			o.FLOPs, o.Bytes = cost(s)
-			for _, out := range s.Out {
-				o.ResultBytes += elements(out.Shape) * out.Size
-			}
+			o.FLOPs, o.ResultBytes = s.FLOPs, bytesOf(s.Out)
+			o.Bytes = float64(bytesOf(s.In) + o.ResultBytes)
 			o.Shapes = shapes(s.In)
 			o.float16 = len(s.In) > 0 && s.In[0].Size == 2
 			o.random = slices.Contains(s.Ops, "Bernoulli")
@@ -226,12 +224,17 @@ func (p *recording) hosts() []HostEvent {
 	return all
 }
 
-func elements(shape []int) int {
-	n := 1
-	for _, d := range shape {
-		n *= d
+// bytesOf returns the bytes that a step reads or writes at least.
+func bytesOf(operands []trace.Operand) int {
+	total := 0
+	for _, o := range operands {
+		n := o.Size
+		for _, d := range o.Shape {
+			n *= d
+		}
+		total += n
 	}
-	return n
+	return total
 }
 
 func shapes(in []trace.Operand) string {

@@ -16,7 +16,7 @@ func Attention(q, k, v *Tensor, causal bool) *Tensor {
 }
 
 func attention(causal bool, in ...*Tensor) *Tensor {
-	return compute("Attention", func(r *ir.Recorder, in []*ir.Value) *ir.Value {
+	return compute(ir.Attention{}, func(r *ir.Recorder, in []*ir.Value) *ir.Value {
 		scale := 1.0
 		if s := in[0].Shape(); len(s) == 4 && s[3] > 0 {
 			scale = 1 / math.Sqrt(float64(s[3]))

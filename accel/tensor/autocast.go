@@ -23,39 +23,16 @@ func Autocast(d DType, f func()) {
 	withScope(func(s *scope) { s.cast, s.fp8 = d, false }, f)
 }
 
-// castPolicy says in which type an op computes under Autocast.
-type castPolicy uint8
-
-const (
-	cast16Bit    castPolicy = iota + 1 // in the 16-bit type of Autocast
-	castFloat32                        // in float32
-	castToWidest                       // in the widest type of the inputs
-)
-
-// castPolicies are the policies by op: PyTorch's lists for CUDA (ATen/autocast_mode.h), which
-// testdata/autocast.json holds. An op without a policy is not cast.
-var castPolicies = map[string]castPolicy{
-	"MatMul": cast16Bit, "Linear": cast16Bit, "Conv2D": cast16Bit, "Attention": cast16Bit,
-
-	"Exp": castFloat32, "Log": castFloat32, "Pow": castFloat32, "PowScalar": castFloat32,
-	"Softmax": castFloat32, "LogSoftmax": castFloat32, "LogSumExp": castFloat32,
-	"Sum": castFloat32, "CumSum": castFloat32, "Norm": castFloat32,
-	"LayerNorm": castFloat32, "RMSNorm": castFloat32,
-	"CrossEntropy": castFloat32, "MSE": castFloat32,
-
-	"IndexAdd": castToWidest, "Concat": castToWidest,
-}
-
-// autocast casts an op's inputs to the type that its policy demands; lower is the 16-bit type. Integers and float64 are not
-// cast.
-func autocast(r *ir.Recorder, lower DType, op string, in []*ir.Value) []*ir.Value {
+// autocast casts an op's inputs to the type that its policy demands; lower is the 16-bit type.
+// Integers and float64 are not cast. testdata/autocast.json has PyTorch's policies.
+func autocast(r *ir.Recorder, lower DType, op named, in []*ir.Value) []*ir.Value {
 	to := Float32
-	switch castPolicies[op] {
-	case cast16Bit:
+	switch ir.AutocastOf(op) {
+	case ir.Cast16Bit:
 		to = lower
-	case castFloat32:
-	case castToWidest:
-		if _, to = has16Bit(in); to != Float32 {
+	case ir.CastFloat32:
+	case ir.CastWidest:
+		if _, to = narrowest(in); to != Float32 {
 			return in // all have one type
 		}
 	default:
@@ -68,7 +45,3 @@ func autocast(r *ir.Recorder, lower DType, op string, in []*ir.Value) []*ir.Valu
 	}
 	return in
 }
-
-// followsFirst reports whether an op's result has the type of its first input,
-// whatever the type of its parameters.
-func followsFirst(op string) bool { return op == "BatchNorm" }

@@ -86,6 +86,6 @@ func linearFP8(in []*Tensor) *Tensor {
 	} else {
 		y = r.Record(ir.MatMul{FP8: true}, rows, r.Record(ir.Permute{Perm: []int{1, 0}}, weight))
 	}
-	e.appendOp(RecordedOp{"Linear", Float8E4M3, flops("Linear", v, y)})
+	e.appendOp(RecordedOp{"Linear", Float8E4M3, flops(ir.Linear{}, v, y)})
 	return wrap(r.Reshape(r.Record(ir.Cast{To: BFloat16}, y), append(lead, w[0])))
 }

@@ -103,7 +103,7 @@ func (t *Tensor) ZeroGrad() {
 
 // Detach returns a tensor with the same value through which no gradient flows.
 func (t *Tensor) Detach() *Tensor {
-	return arrange("Detach", func(r *ir.Recorder, v []*ir.Value) *ir.Value { return r.Alias(v[0]) }, t)
+	return arrange(composite{name: "Detach"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value { return r.Alias(v[0]) }, t)
 }
 
 // Clone returns a copy through which gradients flow.

@@ -94,7 +94,7 @@ func (t *Tensor) Clamp(low, high float64) *Tensor {
 	if !(low <= high) {
 		panic(&ShapeError{Op: "Clamp", Hint: fmt.Sprintf("the lower bound %v is above the upper bound %v", low, high)})
 	}
-	return compute("Clamp", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(composite{name: "Clamp"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.AtMost{Scalar: high}, r.Record(ir.AtLeast{Scalar: low}, v[0]))
 	}, t)
 }
@@ -142,7 +142,7 @@ func (t *Tensor) Dropout(p float64, g *Generator, training bool) *Tensor {
 	if !training || p == 0 {
 		return t
 	}
-	return compute("Dropout", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(composite{name: "Dropout"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		key, counter := g.orDefault().take((v[0].Len() + 3) / 4)
 		mask := r.Record(ir.Bernoulli{Keep: 1 - p, Scale: 1 / (1 - p), Key: key, Counter: counter, Shape: v[0].Shape()})
 		return r.Mul(v[0], cast(r, mask, v[0].DType()))

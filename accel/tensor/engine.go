@@ -109,32 +109,24 @@ func record(op ir.Op, in ...*Tensor) *Tensor {
 	e.enter()
 	defer e.leave()
 	var buffer [4]*ir.Value
-	values := e.prepare(buffer[:0], op.Name(), in)
+	values := e.prepare(buffer[:0], op, in)
 	y := e.recordCast(op, values)
-	if !moves(op) && !compares(op) {
-		e.recordOp(op.Name(), values, y)
-	}
+	e.recordOp(op, values, y)
 	return wrap(y)
 }
 
 // recordCast records an op. It casts 16-bit inputs to float32 and the result back.
 func (e *engine) recordCast(op ir.Op, values []*ir.Value) *ir.Value {
-	if found, back := has16Bit(values); found && !moves(op) {
-		switch {
-		case compares(op):
-			back = Float32
-		case op.Name() == "Where": // the type of the mask does not matter
-			_, back = has16Bit(values[1:])
-		}
+	if found, back := has16Bit(op, values); found && !ir.Moves(op) {
 		return narrow(e.recorder, e.recorder.Record(op, widen(e.recorder, values)...), back)
 	}
 	return e.recorder.Record(op, values...)
 }
 
 // prepare returns the values of an op's inputs, cast as Autocast demands.
-func (e *engine) prepare(values []*ir.Value, op string, in []*Tensor) []*ir.Value {
+func (e *engine) prepare(values []*ir.Value, op named, in []*Tensor) []*ir.Value {
 	for _, t := range in {
-		values = append(values, t.value(op))
+		values = append(values, t.value(op.Name()))
 	}
 	e.recorder.Trim()
 	if e.current.cast != Float32 {
@@ -143,33 +135,46 @@ func (e *engine) prepare(values []*ir.Value, op string, in []*Tensor) []*ir.Valu
 	return values
 }
 
+// named is an op of the package: an ir.Op, or a composite.
+type named interface{ Name() string }
+
+// composite is an op of the package that consists of others.
+type composite struct {
+	name string
+	cast ir.Autocast
+}
+
+func (c composite) Name() string { return c.name }
+
+// Autocast returns the type in which the op computes under Autocast.
+func (c composite) Autocast() ir.Autocast { return c.cast }
+
 // compute records the ops that f makes from the tensors' values. It casts 16-bit inputs to float32
 // and the result back.
-func compute(op string, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
+func compute(op named, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
 	return arrange(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
-		found, back := has16Bit(v)
-		if !found {
-			y := f(r, v)
-			shared().recordOp(op, v, y)
-			return y
+		in := v
+		found, back := has16Bit(op, v)
+		if found {
+			in = widen(r, v)
 		}
-		if followsFirst(op) {
-			back = v[0].DType()
+		y := f(r, in)
+		if found {
+			y = narrow(r, y, back)
 		}
-		y := narrow(r, f(r, widen(r, v)), back)
 		shared().recordOp(op, v, y)
 		return y
 	}, in...)
 }
 
 // arrange is compute for ops that only move elements, which need no casts.
-func arrange(op string, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
+func arrange(op named, f func(r *ir.Recorder, v []*ir.Value) *ir.Value, in ...*Tensor) *Tensor {
 	e := shared()
 	e.enter()
 	defer e.leave()
 	var buffer [4]*ir.Value
 	values := e.prepare(buffer[:0], op, in)
-	defer renameOp(op)
+	defer renameOp(op.Name())
 	return wrap(f(e.recorder, values))
 }
 

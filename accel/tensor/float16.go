@@ -2,9 +2,16 @@ package tensor
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
-// has16Bit reports whether there are 16-bit floats among the inputs, and the type of the result:
-// the 16-bit type if all floats have it, else float32.
-func has16Bit(in []*ir.Value) (found bool, result DType) {
+// has16Bit reports whether there are 16-bit floats among an op's inputs, and the type of the result:
+// the 16-bit type if all floats that determine it have it, else float32.
+func has16Bit(op named, in []*ir.Value) (found bool, result DType) {
+	from, to := ir.TypedBy(op, len(in))
+	_, result = narrowest(in[from:to])
+	found, _ = narrowest(in)
+	return found, result
+}
+
+func narrowest(in []*ir.Value) (found bool, result DType) {
 	result = Float32
 	for _, v := range in {
 		d := v.DType()
@@ -40,22 +47,4 @@ func narrow(r *ir.Recorder, v *ir.Value, d DType) *ir.Value {
 		return v
 	}
 	return r.Record(ir.Cast{To: d}, v)
-}
-
-// moves reports whether an op copies elements without computing.
-func moves(op ir.Op) bool {
-	switch op.(type) {
-	case ir.Cast, ir.Copy, ir.Expand, ir.Permute:
-		return true
-	}
-	return false
-}
-
-// compares reports whether an op's result is a mask of 0 and 1.
-func compares(op ir.Op) bool {
-	switch op.(type) {
-	case ir.Eq, ir.Greater, ir.And, ir.Or, ir.Not:
-		return true
-	}
-	return false
 }

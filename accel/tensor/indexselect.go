@@ -11,7 +11,7 @@ import (
 // outside of t's first dimension. The gradient adds rows in the order of the index, so it is
 // deterministic.
 func (t *Tensor) IndexSelect(index *Tensor) *Tensor {
-	return arrange("IndexSelect", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return arrange(ir.IndexSelect{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		rows := 0
 		if s := v[0].Shape(); len(s) > 0 {
 			rows = s[0]
@@ -28,7 +28,7 @@ func Embedding(weight, ids *Tensor) *Tensor { return weight.IndexSelect(ids) }
 // t[i] with index[i] = r, in the order of the index, or 0 if there is none. The shape of t is that
 // of index followed by that of a row. index is int32, int64 or uint8.
 func (t *Tensor) IndexAdd(index *Tensor, rows int) *Tensor {
-	return compute("IndexAdd", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(ir.IndexAdd{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		n := len(v[1].Shape())
 		if len(v[0].Shape()) < n {
 			panic(&ShapeError{Op: "IndexAdd", Shapes: [][]int{slices.Clone(v[0].Shape()), slices.Clone(v[1].Shape())}, Hint: "the tensor must have one row per index"})

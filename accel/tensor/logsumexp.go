@@ -10,7 +10,7 @@ import (
 // LogSumExp returns ln Σeᵗ along an axis, which is removed. It subtracts the largest element first
 // to avoid overflow. It is -Inf if all elements are.
 func (t *Tensor) LogSumExp(along int) *Tensor {
-	return compute("LogSumExp", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(composite{name: "LogSumExp", cast: ir.CastFloat32}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		x := v[0]
 		a := axis("LogSumExp", x.Shape(), along)
 		keepShape := slices.Clone(x.Shape())

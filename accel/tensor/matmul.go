@@ -9,7 +9,7 @@ import (
 // MatMul multiplies the matrices t [M, K] and o [K, N], or those of batches [B…, M, K] and [B…, K,
 // N], whose leading dimensions broadcast.
 func (t *Tensor) MatMul(o *Tensor) *Tensor {
-	return compute("MatMul", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(ir.MatMul{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		a, b := v[0].Shape(), v[1].Shape()
 		if n := len(a); n > 2 && len(b) == 2 && a[n-1] == b[0] { // one large multiplication
 			y := r.Record(ir.MatMul{}, r.Reshape(v[0], []int{ir.Len(a[:n-1]), a[n-1]}), v[1])
@@ -29,7 +29,7 @@ func Linear(x, w, b *Tensor) *Tensor {
 	if y := linearFP8(in); y != nil {
 		return y
 	}
-	return compute("Linear", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(ir.Linear{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		shape := v[0].Shape()
 		if len(v[1].Shape()) != 2 || len(shape) == 0 || shape[len(shape)-1] != v[1].Shape()[1] {
 			panic(&ShapeError{Op: "Linear", Shapes: [][]int{slices.Clone(shape), slices.Clone(v[1].Shape())}, Hint: "x must be [N In] and w [Out In]"})

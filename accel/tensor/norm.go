@@ -5,7 +5,7 @@ import "github.com/quernlab/quern/accel/internal/ir"
 // Norm returns the Euclidean norm √Σt² over the axes, which are removed, or over all elements. Its
 // gradient is 0 where the norm is 0.
 func (t *Tensor) Norm(axes ...int) *Tensor {
-	return compute("Norm", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(composite{name: "Norm", cast: ir.CastFloat32}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		s, _ := sum(r, "Norm", r.Record(ir.Square{}, v[0]), axes)
 		return sqrtZeroGrad(r, s)
 	}, t)

@@ -11,28 +11,28 @@ import (
 // dimensions of x: torch's layer_norm, whose epsilon is 1e-5. weight and bias have the shape of
 // these dimensions or are nil. The variance is divided by the number of elements.
 func LayerNorm(x, weight, bias *Tensor, dims int, epsilon float64) *Tensor {
-	return norm("LayerNorm", ir.LayerNorm{Epsilon: epsilon}, x, dims, weight, bias)
+	return norm(ir.LayerNorm{Epsilon: epsilon}, x, dims, weight, bias)
 }
 
 // RMSNorm returns x/√(mean(x²) + epsilon)·weight, normalized over the last dims dimensions of x:
 // torch's rms_norm. weight has the shape of these dimensions or is nil.
 func RMSNorm(x, weight *Tensor, dims int, epsilon float64) *Tensor {
-	return norm("RMSNorm", ir.RMSNorm{Epsilon: epsilon}, x, dims, weight)
+	return norm(ir.RMSNorm{Epsilon: epsilon}, x, dims, weight)
 }
 
 // norm reshapes the last dimensions into rows and records op. A nil parameter defaults to 1 if it
 // is the first (weight) and to 0 if it is the second (bias).
-func norm(name string, op ir.Op, x *Tensor, dims int, parameters ...*Tensor) *Tensor {
+func norm(op ir.Op, x *Tensor, dims int, parameters ...*Tensor) *Tensor {
 	in := []*Tensor{x}
 	for _, p := range parameters {
 		if p != nil {
 			in = append(in, p)
 		}
 	}
-	return compute(name, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		shape := v[0].Shape()
 		if dims < 1 || dims > len(shape) {
-			panic(&ShapeError{Op: name, Shapes: [][]int{slices.Clone(shape)}, Hint: fmt.Sprintf("cannot normalize over the last %d dimensions", dims)})
+			panic(&ShapeError{Op: op.Name(), Shapes: [][]int{slices.Clone(shape)}, Hint: fmt.Sprintf("cannot normalize over the last %d dimensions", dims)})
 		}
 		last := shape[len(shape)-dims:]
 		n := ir.Len(last)
@@ -46,7 +46,7 @@ func norm(name string, op ir.Op, x *Tensor, dims int, parameters ...*Tensor) *Te
 			q := v[next]
 			next++
 			if !slices.Equal(q.Shape(), last) {
-				panic(&ShapeError{Op: name, Shapes: [][]int{slices.Clone(shape), slices.Clone(q.Shape())}, Hint: "weight and bias must have the shape of the normalized dimensions, " + ir.FormatShape(last)})
+				panic(&ShapeError{Op: op.Name(), Shapes: [][]int{slices.Clone(shape), slices.Clone(q.Shape())}, Hint: "weight and bias must have the shape of the normalized dimensions, " + ir.FormatShape(last)})
 			}
 			args = append(args, r.Reshape(q, []int{n}))
 		}
@@ -71,7 +71,7 @@ func BatchNorm(x, weight, bias, mean, variance *Tensor, momentum, epsilon float6
 	if (mean == nil) != (variance == nil) {
 		panic(&StateError{Op: "BatchNorm", Hint: "pass both the running mean and the running variance, or neither"})
 	}
-	return compute("BatchNorm", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(ir.BatchNorm{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		shape := v[0].Shape()
 		if len(shape) < 2 {
 			panic(&ShapeError{Op: "BatchNorm", Shapes: [][]int{slices.Clone(shape)}, Hint: "x must be [N C …]"})

@@ -31,17 +31,21 @@ func RecordOps(f func()) []RecordedOp {
 }
 
 // recordOp appends an op with the result y to the list of RecordOps.
-func (e *engine) recordOp(op string, in []*ir.Value, y *ir.Value) {
+func (e *engine) recordOp(op named, in []*ir.Value, y *ir.Value) {
 	if e.current.recordedOps == nil {
 		return
 	}
-	c := RecordedOp{Op: op, DType: Float32}
-	if found, d := has16Bit(in); found {
+	if o, ok := op.(ir.Op); ok {
+		if from, to := ir.TypedBy(op, len(in)); ir.Moves(o) || from == to {
+			return
+		}
+	}
+	c := RecordedOp{Op: op.Name(), DType: Float32, FLOPs: flops(op, in, y)}
+	if found, d := narrowest(in); found {
 		c.DType = d
 	} else if len(in) > 0 && in[0].DType() == Float64 {
 		c.DType = Float64
 	}
-	c.FLOPs = flops(op, in, y)
 	e.appendOp(c)
 }
 
@@ -51,19 +55,11 @@ func (e *engine) appendOp(c RecordedOp) {
 	}
 }
 
-// flops returns the FLOPs of an op, two for each multiply-add.
-func flops(op string, in []*ir.Value, y *ir.Value) int {
-	last := func(v *ir.Value) int { return v.Shape()[len(v.Shape())-1] }
-	switch op {
-	case "MatMul", "Int8Linear":
-		return 2 * y.Len() * last(in[0])
-	case "Linear":
-		return 2 * y.Len() * last(in[1])
-	case "Conv2D":
-		return 2 * y.Len() * ir.Len(in[1].Shape()[1:])
-	case "Attention":
-		queries := in[0].Len() / max(1, last(in[0]))
-		return 2 * queries * in[1].Shape()[len(in[1].Shape())-2] * (last(in[0]) + last(in[2]))
+// flops returns the FLOPs of an op that multiplies matrices, two for each multiply-add.
+func flops(op named, in []*ir.Value, y *ir.Value) int {
+	shapes := make([][]int, len(in))
+	for i, v := range in {
+		shapes[i] = v.Shape()
 	}
-	return 0
+	return 2 * ir.MultiplyAdds(op, shapes, y.Shape())
 }

@@ -9,7 +9,7 @@ import (
 // Sum adds the elements along the axes, which are removed, or all elements if no axis is given. A
 // negative axis counts from the end. The shape alone determines the order of the additions.
 func (t *Tensor) Sum(axes ...int) *Tensor {
-	return compute("Sum", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(ir.Sum{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		s, _ := sum(r, "Sum", v[0], axes)
 		return s
 	}, t)
@@ -17,7 +17,7 @@ func (t *Tensor) Sum(axes ...int) *Tensor {
 
 // Mean returns Sum divided by the number of elements in each sum, NaN if there are none.
 func (t *Tensor) Mean(axes ...int) *Tensor {
-	return compute("Mean", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(composite{name: "Mean"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		s, n := sum(r, "Mean", v[0], axes)
 		return r.MulScalar(s, 1/float64(n))
 	}, t)
@@ -56,14 +56,14 @@ func sum(r *ir.Recorder, op string, v *ir.Value, axes []int) (*ir.Value, int) {
 // Max returns the largest element along an axis, which is removed; NaN if there is a NaN. Equal
 // elements share the gradient.
 func (t *Tensor) Max(along int) *Tensor {
-	return compute("Max", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(ir.Max{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.Max{Axis: axis("Max", v[0].Shape(), along)}, v[0])
 	}, t)
 }
 
 // ArgMax returns the index, int32, of the first largest element along an axis, which is removed.
 func (t *Tensor) ArgMax(along int) *Tensor {
-	return compute("ArgMax", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(ir.ArgMax{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.ArgMax{Axis: axis("ArgMax", v[0].Shape(), along)}, v[0])
 	}, t)
 }
@@ -71,7 +71,7 @@ func (t *Tensor) ArgMax(along int) *Tensor {
 // Min returns the smallest element along an axis, which is removed; NaN if there is a NaN. Equal
 // elements share the gradient.
 func (t *Tensor) Min(along int) *Tensor {
-	return compute("Min", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(composite{name: "Min"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		top := r.Record(ir.Max{Axis: axis("Min", v[0].Shape(), along)}, r.Record(ir.Neg{}, v[0]))
 		return r.Record(ir.Neg{}, top)
 	}, t)
@@ -79,7 +79,7 @@ func (t *Tensor) Min(along int) *Tensor {
 
 // CumSum returns the cumulative sum along an axis.
 func (t *Tensor) CumSum(along int) *Tensor {
-	return compute("CumSum", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(ir.CumSum{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.CumSum{Axis: axis("CumSum", v[0].Shape(), along)}, v[0])
 	}, t)
 }
@@ -88,7 +88,7 @@ func (t *Tensor) CumSum(along int) *Tensor {
 // and 0 elsewhere. t is int32, int64 or uint8 and has any shape. It panics with an *IndexError if a
 // class is not in 0..classes-1.
 func (t *Tensor) OneHot(classes int) *Tensor {
-	return compute("OneHot", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(ir.OneHot{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.OneHot{Classes: classes}, indices(r, "OneHot", v[0], max(classes, 0)))
 	}, t)
 }
@@ -101,7 +101,7 @@ func (t *Tensor) LogSoftmax(along int) *Tensor { return t.rows(ir.LogSoftmax{}, 
 
 // rows applies an op of the last axis along any axis, by transposing.
 func (t *Tensor) rows(op ir.Op, along int) *Tensor {
-	return compute(op.Name(), func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(op, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		n := len(v[0].Shape())
 		a := axis(op.Name(), v[0].Shape(), along)
 		if a == n-1 {

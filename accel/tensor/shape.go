@@ -38,7 +38,7 @@ func (t *Tensor) Permute(perm ...int) *Tensor {
 // Reshape returns the elements, in row-major order, with another shape. One dimension may be -1 and
 // is inferred.
 func (t *Tensor) Reshape(shape ...int) *Tensor {
-	return arrange("Reshape", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return arrange(ir.Reshape{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.Reshape{Shape: inferShape(v[0].Shape(), shape)}, v[0])
 	}, t)
 }
@@ -71,7 +71,7 @@ func inferShape(from, to []int) []int {
 // Flatten merges the dimensions from the given one to the last: Flatten(1) makes a matrix of a
 // batch.
 func (t *Tensor) Flatten(from int) *Tensor {
-	return arrange("Flatten", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return arrange(composite{name: "Flatten"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		s := v[0].Shape()
 		if from == len(s) || from == 0 && len(s) == 0 {
 			return r.Reshape(v[0], append(slices.Clone(s), 1))
@@ -83,14 +83,14 @@ func (t *Tensor) Flatten(from int) *Tensor {
 
 // Slice returns the part of t from index from (inclusive) to index to (exclusive) along an axis.
 func (t *Tensor) Slice(along, from, to int) *Tensor {
-	return arrange("Slice", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return arrange(ir.Slice{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.Slice{Axis: axis("Slice", v[0].Shape(), along), From: from, To: to}, v[0])
 	}, t)
 }
 
 // Pad adds zeros before and after t along an axis.
 func (t *Tensor) Pad(along, before, after int) *Tensor {
-	return arrange("Pad", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return arrange(ir.Pad{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		s := v[0].Shape()
 		a := axis("Pad", s, along)
 		if before < 0 || after < 0 {
@@ -111,7 +111,7 @@ func Concat(along int, tensors ...*Tensor) *Tensor {
 	if len(tensors) == 0 {
 		panic(&ShapeError{Op: "Concat", Hint: "at least one tensor is needed"})
 	}
-	return arrange("Concat", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return arrange(ir.Concat{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.Concat{Axis: axis("Concat", v[0].Shape(), along)}, v...)
 	}, tensors...)
 }

@@ -53,7 +53,7 @@ func SyncBatchNorm(x, weight, bias, mean, variance *Tensor, momentum, epsilon fl
 	}
 	var all groupStatistics
 	NoGrad(func() { all = newGroupStatistics(x, group) })
-	return compute("BatchNorm", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(ir.BatchNorm{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		channels := []int{shape[1]}
 		parameters := v[2:]
 		for _, p := range parameters {
@@ -100,7 +100,7 @@ type groupStatistics struct {
 func newGroupStatistics(x *Tensor, group ProcessGroup) (all groupStatistics) {
 	channels := x.Size(1)
 	elements := float64(x.Numel() / max(channels, 1))
-	packed := arrange("SyncBatchNorm", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	packed := arrange(composite{name: "SyncBatchNorm"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		if group.Idle() {
 			return r.Record(ir.Fill{Shape: []int{2*channels + 1}, DType: Float64})
 		}
@@ -123,7 +123,7 @@ func newGroupStatistics(x *Tensor, group ProcessGroup) (all groupStatistics) {
 		return r.Reshape(r.Record(ir.Concat{}, mean, variance), []int{2, channels})
 	}
 	from := func(f func(r *ir.Recorder, total *ir.Value) *ir.Value) *Tensor {
-		return arrange("SyncBatchNorm", func(r *ir.Recorder, v []*ir.Value) *ir.Value { return f(r, v[0]) }, total)
+		return arrange(composite{name: "SyncBatchNorm"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value { return f(r, v[0]) }, total)
 	}
 	all.statistics = from(func(r *ir.Recorder, total *ir.Value) *ir.Value { return pair(r, total, false) })
 	all.sample = from(func(r *ir.Recorder, total *ir.Value) *ir.Value { return pair(r, total, true) })
@@ -144,14 +144,14 @@ func subvector(r *ir.Recorder, v *ir.Value, from, n int) *ir.Value {
 func (p groupStatistics) gradient(sums *ir.Value, group ProcessGroup) *ir.Value {
 	own := wrap(sums)
 	idle := group.Idle()
-	total := allReduce(group, arrange("SyncBatchNorm", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	total := allReduce(group, arrange(composite{name: "SyncBatchNorm"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		flat := cast(r, r.Reshape(v[0], []int{v[0].Len()}), Float64)
 		if idle {
 			return r.Record(ir.Fill{Shape: flat.Shape(), DType: Float64})
 		}
 		return r.Record(ir.Copy{}, flat)
 	}, own))
-	out := arrange("SyncBatchNorm", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	out := arrange(composite{name: "SyncBatchNorm"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		mine := r.Record(ir.Mul{}, v[0], v[1])
 		if idle { // x is a placeholder and gets no gradient
 			mine = r.Record(ir.Fill{Shape: mine.Shape(), DType: Float64})

@@ -12,14 +12,14 @@ import (
 // the variance from a sample, 0 gives that of the elements themselves. It is NaN if the divisor is
 // not positive.
 func (t *Tensor) Var(correction int, axes ...int) *Tensor {
-	return compute("Var", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(composite{name: "Var"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return variance(r, "Var", v[0], correction, axes)
 	}, t)
 }
 
 // Std returns the square root of Var. Its gradient is 0 where the result is 0, as in torch.
 func (t *Tensor) Std(correction int, axes ...int) *Tensor {
-	return compute("Std", func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+	return compute(composite{name: "Std"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return sqrtZeroGrad(r, variance(r, "Std", v[0], correction, axes))
 	}, t)
 }

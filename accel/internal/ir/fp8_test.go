@@ -59,7 +59,7 @@ arena 1280 bytes
 			x := r.Leaf(input(r, Float32, 3, 32), &Leaf{})
 			w, _ := parameter(r, 16, 32)
 			b, _ := parameter(r, 16)
-			r.Backward(r.Record(Sum{0, 2}, r.Record(Cast{To: Float32}, linear8(r, x, w, b))))
+			r.Backward(r.Record(Sum{From: 0, To: 2}, r.Record(Cast{To: Float32}, linear8(r, x, w, b))))
 		}, `0 Round8 x0[3 32] -> t3[3 32]+64:float8_e4m3 t4[3 32]/[1 16]+64:float8_e4m3
 1 Round8 x1[16 32] -> t5[16 32]+64:float8_e4m3 t6[16 32]/[1 16]+64:float8_e4m3
 2 loop[] -> t7[]: Fill()=0

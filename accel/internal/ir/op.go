@@ -76,6 +76,12 @@ func (unaryOp) Infer(in []*Value) (Type, error) {
 	return Type{in[0].shape, in[0].dtype}, nil
 }
 
+// wholeOp is embedded by ops that are a step of their own.
+type wholeOp struct{}
+
+func (wholeOp) Class([]*Value) Class        { return Whole }
+func (wholeOp) AppendKey(key []byte) []byte { return key } // an op with parameters has its own
+
 // binaryOp is embedded by elementwise ops with two inputs that broadcast.
 type binaryOp struct{}
 

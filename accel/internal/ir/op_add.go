@@ -3,8 +3,8 @@ package ir
 // Add computes y = a + b, elementwise with broadcasting.
 type Add struct{ binaryOp }
 
-// Name returns "Add".
 func (Add) Name() string { return "Add" }
+func (Add) onnx() string { return "Add" }
 
 // Gradient returns dy for both, summed over broadcast dimensions.
 func (Add) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {

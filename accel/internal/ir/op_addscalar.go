@@ -6,7 +6,6 @@ type AddScalar struct {
 	Scalar float64
 }
 
-// Name returns "AddScalar".
 func (AddScalar) Name() string { return "AddScalar" }
 
 // AppendWords appends s.

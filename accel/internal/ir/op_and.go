@@ -7,5 +7,4 @@ type And struct {
 	noGradient
 }
 
-// Name returns "And".
 func (And) Name() string { return "And" }

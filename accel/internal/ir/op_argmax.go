@@ -3,15 +3,12 @@ package ir
 // ArgMax is the int32 index of the first largest element along one axis, which
 // disappears; NaN counts as the largest.
 type ArgMax struct {
+	wholeOp
 	noGradient
 	Axis int
 }
 
-// Name returns "ArgMax".
 func (ArgMax) Name() string { return "ArgMax" }
-
-// Class returns Whole: ArgMax is a step of its own.
-func (ArgMax) Class([]*Value) Class { return Whole }
 
 // AppendKey appends the axis.
 func (o ArgMax) AppendKey(key []byte) []byte { return appendInts(key, o.Axis) }

@@ -6,7 +6,6 @@ type AtLeast struct {
 	Scalar float64
 }
 
-// Name returns "AtLeast".
 func (AtLeast) Name() string { return "AtLeast" }
 
 // AppendWords appends the bound.

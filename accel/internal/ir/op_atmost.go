@@ -6,7 +6,6 @@ type AtMost struct {
 	Scalar float64
 }
 
-// Name returns "AtMost".
 func (AtMost) Name() string { return "AtMost" }
 
 // AppendWords appends the bound.

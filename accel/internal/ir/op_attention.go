@@ -14,15 +14,18 @@ import "math"
 // The result is flat: y [B, H, T, E], and then for each query the logarithm of its row's
 // sum, ln Σ exp(q·kᵀ·Scale), from which the gradient recomputes the scores.
 type Attention struct {
+	wholeOp
 	Causal bool
 	Scale  float64
 }
 
-// Name returns "Attention".
-func (Attention) Name() string { return "Attention" }
+func (Attention) Name() string       { return "Attention" }
+func (Attention) Autocast() Autocast { return Cast16Bit }
 
-// Class returns Whole: Attention is a step of its own.
-func (Attention) Class([]*Value) Class { return Whole }
+// multiplyAdds counts both multiplications, without regard to masks.
+func (Attention) multiplyAdds(in [][]int, _ []int) int {
+	return Len(in[0][:3]) * in[1][2] * (last(in[0]) + last(in[2]))
+}
 
 // stridedInputs are queries, keys and values, also those of the gradient.
 func (Attention) stridedInputs() int { return 3 }
@@ -103,17 +106,18 @@ func (r *Recorder) Attention(o Attention, in ...*Value) *Value {
 // AttentionGradient computes the gradients of q, k and v, one after the other, from q, k,
 // v, Attention's result and its gradient, and the optional tensor added to the scores.
 type AttentionGradient struct {
-	noGradient
+	gradientOp
 	Attention
 }
 
-// Name returns "AttentionGradient".
 func (AttentionGradient) Name() string { return "AttentionGradient" }
+
+// multiplyAdds counts five multiplications: the scores again, and those of the gradients.
+func (AttentionGradient) multiplyAdds(in [][]int, _ []int) int {
+	return Len(in[0][:3]) * in[1][2] * (3*last(in[0]) + 2*last(in[2]))
+}
 
 // Infer returns the number of elements of q, k and v.
 func (AttentionGradient) Infer(in []*Value) (Type, error) {
 	return Type{[]int{in[0].Len() + in[1].Len() + in[2].Len()}, in[0].dtype}, nil
 }
-
-// Gradient returns nil: there is no second derivative.
-func (AttentionGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value { return nil }

@@ -4,7 +4,6 @@ package ir
 // counts as zeros; torch's avg_pool2d.
 type AvgPool2D struct{ Pool }
 
-// Name returns "AvgPool2D".
 func (AvgPool2D) Name() string { return "AvgPool2D" }
 
 // Infer returns [N, C, OH, OW]; there is no dilation.
@@ -23,11 +22,10 @@ func (o AvgPool2D) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []
 // AvgPool2DGradient computes the gradient dx of AvgPool2D from dy, for x of H×W.
 type AvgPool2DGradient struct {
 	Pool
-	noGradient
+	gradientOp
 	H, W int
 }
 
-// Name returns "AvgPool2DGradient".
 func (AvgPool2DGradient) Name() string { return "AvgPool2DGradient" }
 
 // Infer returns x's type.

@@ -4,6 +4,7 @@ package ir
 // C, …], given statistics [2, C] of mean and variance, and w and b [C] (Ioffe and Szegedy,
 // arXiv:1502.03167); torch's batch_norm. An activation that follows fuses into it.
 type BatchNorm struct {
+	wholeOp
 	Epsilon float64
 	// Training means that the statistics were computed from x, so gradients flow through
 	// them.
@@ -15,11 +16,9 @@ type BatchNorm struct {
 	Across func(sums *Value) *Value
 }
 
-// Name returns "BatchNorm".
-func (BatchNorm) Name() string { return "BatchNorm" }
-
-// Class returns Whole: BatchNorm is a step of its own.
-func (BatchNorm) Class([]*Value) Class { return Whole }
+func (BatchNorm) Name() string               { return "BatchNorm" }
+func (BatchNorm) absorbs(o Op) bool          { return isReLU(o) }
+func (BatchNorm) typedBy(int) (from, to int) { return 0, 1 } // not by the parameters
 
 // AppendKey appends Epsilon and Training.
 func (o BatchNorm) AppendKey(key []byte) []byte {
@@ -28,8 +27,6 @@ func (o BatchNorm) AppendKey(key []byte) []byte {
 	}
 	return appendFloat(append(key, 0), o.Epsilon)
 }
-
-func (BatchNorm) absorbs(o Op) bool { return isReLU(o) }
 
 // Infer returns x's type.
 func (BatchNorm) Infer(in []*Value) (Type, error) {
@@ -81,16 +78,12 @@ func (r *Recorder) across(f func(*Value) *Value, sums *Value, needed ...*Value) 
 
 // BatchStatistics computes mean and variance [2, C] of each channel of x [N, C, …]; the
 // variance divides by the number of elements.
-type BatchStatistics struct{ noGradient }
+type BatchStatistics struct {
+	wholeOp
+	noGradient
+}
 
-// Name returns "BatchStatistics".
 func (BatchStatistics) Name() string { return "BatchStatistics" }
-
-// Class returns Whole: BatchStatistics is a step of its own.
-func (BatchStatistics) Class([]*Value) Class { return Whole }
-
-// AppendKey appends nothing.
-func (BatchStatistics) AppendKey(key []byte) []byte { return key }
 
 // Infer returns [2, C].
 func (BatchStatistics) Infer(in []*Value) (Type, error) {
@@ -110,41 +103,29 @@ func (BatchStatistics) Infer(in []*Value) (Type, error) {
 // BatchNormSums computes Σ dy and Σ dy·x̂ [2, C] of each channel, from x, dy and the
 // statistics.
 type BatchNormSums struct {
-	noGradient
+	gradientOp
 	BatchNorm
 }
 
-// Name returns "BatchNormSums".
-func (BatchNormSums) Name() string { return "BatchNormSums" }
+func (BatchNormSums) Name() string    { return "BatchNormSums" }
+func (BatchNormSums) absorbs(Op) bool { return false }
 
 // Infer returns [2, C].
 func (BatchNormSums) Infer(in []*Value) (Type, error) {
 	return Type{[]int{2, in[0].shape[1]}, in[0].dtype}, nil
 }
 
-// Gradient returns nil: there is no second derivative.
-func (BatchNormSums) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value { return nil }
-
-func (BatchNormSums) absorbs(Op) bool { return false }
-
 // BatchNormInputGradient computes the gradient dx of BatchNorm from x, dy, the statistics,
 // w and the sums.
 type BatchNormInputGradient struct {
-	noGradient
+	gradientOp
 	BatchNorm
 }
 
-// Name returns "BatchNormInputGradient".
-func (BatchNormInputGradient) Name() string { return "BatchNormInputGradient" }
+func (BatchNormInputGradient) Name() string    { return "BatchNormInputGradient" }
+func (BatchNormInputGradient) absorbs(Op) bool { return false }
 
 // Infer returns x's type.
 func (BatchNormInputGradient) Infer(in []*Value) (Type, error) {
 	return Type{in[0].shape, in[0].dtype}, nil
 }
-
-// Gradient returns nil: there is no second derivative.
-func (BatchNormInputGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
-	return nil
-}
-
-func (BatchNormInputGradient) absorbs(Op) bool { return false }

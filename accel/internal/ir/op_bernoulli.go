@@ -5,6 +5,7 @@ package ir
 // stream (Key, Counter onwards), so the mask does not depend on how the work
 // is divided.
 type Bernoulli struct {
+	wholeOp
 	noGradient
 	Keep    float64
 	Scale   float64
@@ -13,14 +14,7 @@ type Bernoulli struct {
 	Shape   []int
 }
 
-// Name returns "Bernoulli".
 func (Bernoulli) Name() string { return "Bernoulli" }
-
-// Class returns Whole: Bernoulli is a step of its own.
-func (Bernoulli) Class([]*Value) Class { return Whole }
-
-// AppendKey appends nothing: all parameters may change from run to run.
-func (Bernoulli) AppendKey(key []byte) []byte { return key }
 
 // AppendWords appends Keep, Scale, Key and Counter.
 func (o Bernoulli) AppendWords(w []uint64) []uint64 {

@@ -1,13 +1,14 @@
 package ir
 
 // Concat concatenates the inputs along one axis.
-type Concat struct{ Axis int }
+type Concat struct {
+	wholeOp
+	movement
+	Axis int
+}
 
-// Name returns "Concat".
-func (Concat) Name() string { return "Concat" }
-
-// Class returns Whole: Concat is a step of its own.
-func (Concat) Class([]*Value) Class { return Whole }
+func (Concat) Name() string       { return "Concat" }
+func (Concat) Autocast() Autocast { return CastWidest }
 
 // AppendKey appends the axis.
 func (o Concat) AppendKey(key []byte) []byte { return appendInts(key, o.Axis) }

@@ -11,15 +11,15 @@ import "fmt"
 // what torch.nn.functional.conv2d computes. An activation that follows fuses
 // into it. Pairs are height and width.
 type Conv2D struct {
+	wholeOp
 	Stride, Padding, Dilation [2]int
 	Groups                    int
 }
 
-// Name returns "Conv2D".
-func (Conv2D) Name() string { return "Conv2D" }
-
-// Class returns Whole: Conv2D is a step of its own.
-func (Conv2D) Class([]*Value) Class { return Whole }
+func (Conv2D) Name() string                           { return "Conv2D" }
+func (Conv2D) Autocast() Autocast                     { return Cast16Bit }
+func (Conv2D) multiplyAdds(in [][]int, out []int) int { return Len(out) * Len(in[1][1:]) }
+func (Conv2D) absorbs(o Op) bool                      { return isReLU(o) }
 
 // AppendKey appends stride, padding, dilation and groups.
 func (o Conv2D) AppendKey(key []byte) []byte {
@@ -27,8 +27,6 @@ func (o Conv2D) AppendKey(key []byte) []byte {
 	key = appendInts(key, o.Padding[:]...)
 	return appendInts(appendInts(key, o.Dilation[:]...), o.Groups)
 }
-
-func (Conv2D) absorbs(o Op) bool { return isReLU(o) }
 
 // Infer returns [N, O, OH, OW].
 func (o Conv2D) Infer(in []*Value) (Type, error) {
@@ -101,43 +99,33 @@ func unpooled(dy *Value) *Value {
 // Conv2DInputGradient computes the gradient of Conv2D with respect to x [N, C, H, W], from
 // dy [N, O, OH, OW] and w.
 type Conv2DInputGradient struct {
-	noGradient
+	gradientOp
 	Conv2D
 	H, W int
 }
 
-// Name returns "Conv2DInputGradient".
-func (Conv2DInputGradient) Name() string { return "Conv2DInputGradient" }
+func (Conv2DInputGradient) Name() string                         { return "Conv2DInputGradient" }
+func (Conv2DInputGradient) multiplyAdds(in [][]int, _ []int) int { return Len(in[0]) * Len(in[1][1:]) }
+func (Conv2DInputGradient) absorbs(Op) bool                      { return false }
 
 // Infer returns [N, C, H, W].
 func (o Conv2DInputGradient) Infer(in []*Value) (Type, error) {
 	return Type{[]int{in[0].shape[0], in[1].shape[1] * o.Groups, o.H, o.W}, in[0].dtype}, nil
 }
 
-// Gradient returns nil: there is no second derivative.
-func (Conv2DInputGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value { return nil }
-
-func (Conv2DInputGradient) absorbs(Op) bool { return false }
-
 // Conv2DWeightGradient computes the gradient of Conv2D with respect to w [O, C/Groups, KH,
 // KW], from x and dy.
 type Conv2DWeightGradient struct {
-	noGradient
+	gradientOp
 	Conv2D
 	KH, KW int
 }
 
-// Name returns "Conv2DWeightGradient".
-func (Conv2DWeightGradient) Name() string { return "Conv2DWeightGradient" }
+func (Conv2DWeightGradient) Name() string                           { return "Conv2DWeightGradient" }
+func (Conv2DWeightGradient) multiplyAdds(in [][]int, out []int) int { return Len(in[1]) * Len(out[1:]) }
+func (Conv2DWeightGradient) absorbs(Op) bool                        { return false }
 
 // Infer returns [O, C/Groups, KH, KW].
 func (o Conv2DWeightGradient) Infer(in []*Value) (Type, error) {
 	return Type{[]int{in[1].shape[1], in[0].shape[1] / o.Groups, o.KH, o.KW}, in[0].dtype}, nil
 }
-
-// Gradient returns nil: there is no second derivative.
-func (Conv2DWeightGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
-	return nil
-}
-
-func (Conv2DWeightGradient) absorbs(Op) bool { return false }

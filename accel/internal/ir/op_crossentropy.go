@@ -2,16 +2,11 @@ package ir
 
 // CrossEntropy is the mean over the rows of -ln softmax(logits)[label], a
 // scalar, from logits [N, C] and int32 labels [N].
-type CrossEntropy struct{}
+type CrossEntropy struct{ wholeOp }
 
-// Name returns "CrossEntropy".
-func (CrossEntropy) Name() string { return "CrossEntropy" }
-
-// Class returns Whole: CrossEntropy is a step of its own.
-func (CrossEntropy) Class([]*Value) Class { return Whole }
-
-// AppendKey appends nothing.
-func (CrossEntropy) AppendKey(key []byte) []byte { return key }
+func (CrossEntropy) Name() string       { return "CrossEntropy" }
+func (CrossEntropy) Autocast() Autocast { return CastFloat32 }
+func (CrossEntropy) perElement() int    { return softmaxFLOPs }
 
 // Infer returns a scalar.
 func (CrossEntropy) Infer(in []*Value) (Type, error) {
@@ -37,16 +32,13 @@ func (CrossEntropy) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) [
 }
 
 // CrossEntropyGradient is (softmax(logits) - one-hot(label))·dy/N.
-type CrossEntropyGradient struct{ noGradient }
+type CrossEntropyGradient struct {
+	wholeOp
+	gradientOp
+}
 
-// Name returns "CrossEntropyGradient".
-func (CrossEntropyGradient) Name() string { return "CrossEntropyGradient" }
-
-// Class returns Whole: CrossEntropyGradient is a step of its own.
-func (CrossEntropyGradient) Class([]*Value) Class { return Whole }
-
-// AppendKey appends nothing.
-func (CrossEntropyGradient) AppendKey(key []byte) []byte { return key }
+func (CrossEntropyGradient) Name() string    { return "CrossEntropyGradient" }
+func (CrossEntropyGradient) perElement() int { return softmaxFLOPs }
 
 // Infer returns the logits' type.
 func (CrossEntropyGradient) Infer(in []*Value) (Type, error) {

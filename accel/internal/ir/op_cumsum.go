@@ -2,15 +2,13 @@ package ir
 
 // CumSum is y[i] = x[0] + … + x[i] along one axis or, in reverse, from the end.
 type CumSum struct {
+	wholeOp
 	Axis    int
 	Reverse bool
 }
 
-// Name returns "CumSum".
-func (CumSum) Name() string { return "CumSum" }
-
-// Class returns Whole: CumSum is a step of its own.
-func (CumSum) Class([]*Value) Class { return Whole }
+func (CumSum) Name() string       { return "CumSum" }
+func (CumSum) Autocast() Autocast { return CastFloat32 }
 
 // AppendKey appends axis and direction.
 func (o CumSum) AppendKey(key []byte) []byte {

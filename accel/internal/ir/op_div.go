@@ -3,8 +3,8 @@ package ir
 // Div computes y = a/b, elementwise with broadcasting; IEEE 754 at zero.
 type Div struct{ binaryOp }
 
-// Name returns "Div".
 func (Div) Name() string { return "Div" }
+func (Div) onnx() string { return "Div" }
 
 // Gradient returns dy/b and -dy·y/b, summed over broadcast dimensions.
 func (Div) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {

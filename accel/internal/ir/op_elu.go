@@ -7,7 +7,6 @@ type ELU struct {
 	Scalar float64
 }
 
-// Name returns "ELU".
 func (ELU) Name() string { return "ELU" }
 
 // AppendWords appends the scale.

@@ -1,9 +1,11 @@
 package ir
 
 // Expand broadcasts x to a shape, as a view.
-type Expand struct{ Shape []int }
+type Expand struct {
+	movement
+	Shape []int
+}
 
-// Name returns "Expand".
 func (Expand) Name() string { return "Expand" }
 
 // Class returns View.

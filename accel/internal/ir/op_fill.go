@@ -8,8 +8,8 @@ type Fill struct {
 	DType DType // Float32 by default
 }
 
-// Name returns "Fill".
-func (Fill) Name() string { return "Fill" }
+func (Fill) Name() string    { return "Fill" }
+func (Fill) perElement() int { return 0 }
 
 // Class returns Elementwise: Fill has no inputs.
 func (o Fill) Class([]*Value) Class { return floatClass(o.DType) }

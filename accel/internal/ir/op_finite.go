@@ -4,14 +4,11 @@ package ir
 // list ends with a *NonFiniteError before any value that was recorded earlier is
 // overwritten.
 type Finite struct {
+	wholeOp
 	What string // a description of x, for the error
 }
 
-// Name returns "Finite".
 func (Finite) Name() string { return "Finite" }
-
-// Class returns Whole: Finite is a step of its own.
-func (Finite) Class([]*Value) Class { return Whole }
 
 // AppendKey appends the description.
 func (o Finite) AppendKey(key []byte) []byte { return append(appendInts(key, len(o.What)), o.What...) }

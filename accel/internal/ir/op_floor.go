@@ -6,5 +6,5 @@ type Floor struct {
 	noGradient
 }
 
-// Name returns "Floor".
 func (Floor) Name() string { return "Floor" }
+func (Floor) onnx() string { return "Floor" }

@@ -4,8 +4,8 @@ package ir
 // arXiv:1606.08415; the exact form, not the tanh approximation), elementwise.
 type GELU struct{ unaryOp }
 
-// Name returns "GELU".
 func (GELU) Name() string { return "GELU" }
+func (GELU) onnx() string { return "Gelu" }
 
 // Gradient returns dy·(Φ(x) + x·φ(x)).
 func (GELU) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
@@ -15,8 +15,7 @@ func (GELU) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value 
 // GELUGradient computes dx = dy·(Φ(x) + x·φ(x)).
 type GELUGradient struct {
 	binaryOp
-	noGradient
+	gradientOp
 }
 
-// Name returns "GELUGradient".
 func (GELUGradient) Name() string { return "GELUGradient" }

@@ -3,16 +3,13 @@ package ir
 // Index converts x from int64 to int32, where the elements of x index something of Size
 // elements. The run of the list ends with an *IndexError if one is outside of 0..Size-1.
 type Index struct {
+	wholeOp
 	noGradient
 	Size int
 	For  string // the op that uses the index, for the error
 }
 
-// Name returns "Index".
 func (Index) Name() string { return "Index" }
-
-// Class returns Whole: Index is a step of its own.
-func (Index) Class([]*Value) Class { return Whole }
 
 // AppendKey appends the size and the op.
 func (o Index) AppendKey(key []byte) []byte {

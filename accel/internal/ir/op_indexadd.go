@@ -3,18 +3,13 @@ package ir
 // IndexAdd computes y [Rows, Row…]: it adds the rows of x [I…, Row…] to the rows of y at
 // int32 indices [I…], in order. Rows that no index names are 0.
 type IndexAdd struct {
+	wholeOp
 	Rows int
 	Row  []int
 }
 
-// Name returns "IndexAdd".
-func (IndexAdd) Name() string { return "IndexAdd" }
-
-// Class returns Whole: IndexAdd is a step of its own.
-func (IndexAdd) Class([]*Value) Class { return Whole }
-
-// AppendKey appends nothing: the shape is part of every key.
-func (IndexAdd) AppendKey(key []byte) []byte { return key }
+func (IndexAdd) Name() string       { return "IndexAdd" }
+func (IndexAdd) Autocast() Autocast { return CastWidest }
 
 // Infer returns [Rows, Row…].
 func (o IndexAdd) Infer(in []*Value) (Type, error) {

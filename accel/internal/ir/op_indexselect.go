@@ -2,16 +2,12 @@ package ir
 
 // IndexSelect is y[i…] = x[index[i…]]: rows of x [R, …] selected by an int32 tensor, with
 // the shape of the index followed by that of a row.
-type IndexSelect struct{}
+type IndexSelect struct {
+	wholeOp
+	movement
+}
 
-// Name returns "IndexSelect".
 func (IndexSelect) Name() string { return "IndexSelect" }
-
-// Class returns Whole: IndexSelect is a step of its own.
-func (IndexSelect) Class([]*Value) Class { return Whole }
-
-// AppendKey appends nothing.
-func (IndexSelect) AppendKey(key []byte) []byte { return key }
 
 // Infer returns index's shape followed by the row's shape.
 func (IndexSelect) Infer(in []*Value) (Type, error) {

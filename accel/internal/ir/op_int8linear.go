@@ -5,15 +5,13 @@ import "github.com/quernlab/quern/accel/internal/integer"
 // Int8Linear computes y = x·wᵀ for x [N, In] and int8 weights, which are converted to
 // floats when they are used.
 type Int8Linear struct {
+	wholeOp
 	Weights *integer.Weights
 	noGradient
 }
 
-// Name returns "Int8Linear".
-func (Int8Linear) Name() string { return "Int8Linear" }
-
-// Class returns Whole: Int8Linear is a step of its own.
-func (Int8Linear) Class([]*Value) Class { return Whole }
+func (Int8Linear) Name() string                           { return "Int8Linear" }
+func (Int8Linear) multiplyAdds(in [][]int, out []int) int { return Len(out) * last(in[0]) }
 
 // AppendKey appends the identity of the weights.
 func (o Int8Linear) AppendKey(key []byte) []byte { return appendInts(key, o.Weights.ID()) }

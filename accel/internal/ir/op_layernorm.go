@@ -5,13 +5,13 @@ import "math"
 // LayerNorm computes y = (x - mean)/√(variance + Epsilon)·w + b along the last axis of x
 // [N…, D], for w and b [D] and the variance that divides by D (Ba et al.,
 // arXiv:1607.06450); torch's layer_norm.
-type LayerNorm struct{ Epsilon float64 }
+type LayerNorm struct {
+	wholeOp
+	Epsilon float64
+}
 
-// Name returns "LayerNorm".
-func (LayerNorm) Name() string { return "LayerNorm" }
-
-// Class returns Whole: LayerNorm is a step of its own.
-func (LayerNorm) Class([]*Value) Class { return Whole }
+func (LayerNorm) Name() string       { return "LayerNorm" }
+func (LayerNorm) Autocast() Autocast { return CastFloat32 }
 
 // AppendKey appends Epsilon.
 func (o LayerNorm) AppendKey(key []byte) []byte { return appendFloat(key, o.Epsilon) }
@@ -56,11 +56,10 @@ func (r *Recorder) row(v *Value, i int) *Value {
 
 // LayerNormInputGradient computes the gradient dx of LayerNorm from x, dy and w.
 type LayerNormInputGradient struct {
-	noGradient
+	gradientOp
 	LayerNorm
 }
 
-// Name returns "LayerNormInputGradient".
 func (LayerNormInputGradient) Name() string { return "LayerNormInputGradient" }
 
 // Infer returns x's type.
@@ -68,26 +67,15 @@ func (LayerNormInputGradient) Infer(in []*Value) (Type, error) {
 	return Type{in[0].shape, in[0].dtype}, nil
 }
 
-// Gradient returns nil: there is no second derivative.
-func (LayerNormInputGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
-	return nil
-}
-
 // LayerNormWeightGradient is dw and db of LayerNorm, [2, D], from x and dy.
 type LayerNormWeightGradient struct {
-	noGradient
+	gradientOp
 	LayerNorm
 }
 
-// Name returns "LayerNormWeightGradient".
 func (LayerNormWeightGradient) Name() string { return "LayerNormWeightGradient" }
 
 // Infer returns [2, D].
 func (LayerNormWeightGradient) Infer(in []*Value) (Type, error) {
 	return Type{[]int{2, in[0].shape[len(in[0].shape)-1]}, in[0].dtype}, nil
-}
-
-// Gradient returns nil: there is no second derivative.
-func (LayerNormWeightGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
-	return nil
 }

@@ -6,7 +6,6 @@ type LeakyReLU struct {
 	Scalar float64
 }
 
-// Name returns "LeakyReLU".
 func (LeakyReLU) Name() string { return "LeakyReLU" }
 
 // AppendWords appends the slope.

@@ -3,20 +3,19 @@ package ir
 // Linear computes y = x·wᵀ + b for x [N, In], w [Out, In] and b [Out]; the bias is added in
 // the matmul's epilogue, and an activation that follows fuses into it. With FP8, x and w
 // are of [Round8], and so are the factors of the gradients.
-type Linear struct{ FP8 bool }
+type Linear struct {
+	wholeOp
+	FP8 bool
+}
 
-// Name returns "Linear".
-func (Linear) Name() string { return "Linear" }
-
-// Class returns Whole: Linear is a step of its own.
-func (Linear) Class([]*Value) Class { return Whole }
+func (Linear) Name() string                           { return "Linear" }
+func (Linear) Autocast() Autocast                     { return Cast16Bit }
+func (Linear) multiplyAdds(in [][]int, out []int) int { return Len(out) * last(in[0]) }
+func (Linear) strided()                               {}
+func (Linear) absorbs(o Op) bool                      { return isReLU(o) }
 
 // AppendKey appends how the gradient is computed.
 func (o Linear) AppendKey(key []byte) []byte { return appendFlag(key, o.FP8) }
-
-func (Linear) strided() {}
-
-func (Linear) absorbs(o Op) bool { return isReLU(o) }
 
 // Infer returns [N, Out].
 func (Linear) Infer(in []*Value) (Type, error) {

@@ -1,16 +1,11 @@
 package ir
 
 // LogSoftmax computes y = x - ln Σeˣ along the last axis.
-type LogSoftmax struct{}
+type LogSoftmax struct{ wholeOp }
 
-// Name returns "LogSoftmax".
-func (LogSoftmax) Name() string { return "LogSoftmax" }
-
-// Class returns Whole: LogSoftmax is a step of its own.
-func (LogSoftmax) Class([]*Value) Class { return Whole }
-
-// AppendKey appends nothing.
-func (LogSoftmax) AppendKey(key []byte) []byte { return key }
+func (LogSoftmax) Name() string       { return "LogSoftmax" }
+func (LogSoftmax) Autocast() Autocast { return CastFloat32 }
+func (LogSoftmax) perElement() int    { return softmaxFLOPs }
 
 // Infer returns the input's type.
 func (LogSoftmax) Infer(in []*Value) (Type, error) { return inferRows(in) }

@@ -3,20 +3,20 @@ package ir
 // MatMul computes y = a·b for a [M, K] and b [K, N], or for batches [B…, M, K] and [B…, K,
 // N] whose leading dimensions broadcast. With FP8, a and b are of [Round8], and so are the
 // factors of the gradients.
-type MatMul struct{ FP8 bool }
+type MatMul struct {
+	wholeOp
+	FP8 bool
+}
 
-// Name returns "MatMul".
-func (MatMul) Name() string { return "MatMul" }
-
-// Class returns Whole: MatMul is a step of its own.
-func (MatMul) Class([]*Value) Class { return Whole }
+func (MatMul) Name() string                           { return "MatMul" }
+func (MatMul) Autocast() Autocast                     { return Cast16Bit }
+func (MatMul) onnx() string                           { return "MatMul" }
+func (MatMul) multiplyAdds(in [][]int, out []int) int { return Len(out) * last(in[0]) }
+func (MatMul) strided()                               {}
+func (MatMul) absorbs(o Op) bool                      { return isReLU(o) }
 
 // AppendKey appends how the gradient is computed.
 func (o MatMul) AppendKey(key []byte) []byte { return appendFlag(key, o.FP8) }
-
-func (MatMul) strided() {}
-
-func (MatMul) absorbs(o Op) bool { return isReLU(o) }
 
 func isReLU(o Op) bool {
 	_, ok := o.(ReLU)

@@ -2,13 +2,12 @@ package ir
 
 // Max is the largest element along one axis, which disappears; NaN if there is
 // one.
-type Max struct{ Axis int }
+type Max struct {
+	wholeOp
+	Axis int
+}
 
-// Name returns "Max".
 func (Max) Name() string { return "Max" }
-
-// Class returns Whole: Max is a step of its own.
-func (Max) Class([]*Value) Class { return Whole }
 
 // AppendKey appends the axis.
 func (o Max) AppendKey(key []byte) []byte { return appendInts(key, o.Axis) }

@@ -3,8 +3,8 @@ package ir
 // Maximum computes y = max(a, b), elementwise with broadcasting; NaN if either is NaN.
 type Maximum struct{ binaryOp }
 
-// Name returns "Maximum".
 func (Maximum) Name() string { return "Maximum" }
+func (Maximum) onnx() string { return "Max" }
 
 // Gradient returns dy where the input is the larger one; equal inputs take half each.
 func (Maximum) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {

@@ -45,7 +45,6 @@ func (o Pool) Infer(in []*Value) (Type, error) {
 // has one; torch's max_pool2d.
 type MaxPool2D struct{ Pool }
 
-// Name returns "MaxPool2D".
 func (MaxPool2D) Name() string { return "MaxPool2D" }
 
 // Gradient returns dy at the window's first largest element. Where x comes from a ReLU, the
@@ -61,10 +60,9 @@ func (o MaxPool2D) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) 
 // MaxPool2DGradient computes the gradient dx of MaxPool2D from x, y and dy.
 type MaxPool2DGradient struct {
 	Pool
-	noGradient
+	gradientOp
 }
 
-// Name returns "MaxPool2DGradient".
 func (MaxPool2DGradient) Name() string { return "MaxPool2DGradient" }
 
 // Infer returns x's type.

@@ -3,8 +3,8 @@ package ir
 // Minimum computes y = min(a, b), elementwise with broadcasting; NaN if either is NaN.
 type Minimum struct{ binaryOp }
 
-// Name returns "Minimum".
 func (Minimum) Name() string { return "Minimum" }
+func (Minimum) onnx() string { return "Min" }
 
 // Gradient returns dy where the input is the smaller one; equal inputs take half each.
 func (Minimum) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) []*Value {

@@ -3,8 +3,8 @@ package ir
 // Mul computes y = a·b, elementwise with broadcasting.
 type Mul struct{ binaryOp }
 
-// Name returns "Mul".
 func (Mul) Name() string { return "Mul" }
+func (Mul) onnx() string { return "Mul" }
 
 // Gradient returns dy·b and dy·a, summed over broadcast dimensions.
 func (Mul) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {

@@ -6,7 +6,6 @@ type MulScalar struct {
 	Scalar float64
 }
 
-// Name returns "MulScalar".
 func (MulScalar) Name() string { return "MulScalar" }
 
 // AppendWords appends s.

@@ -3,8 +3,8 @@ package ir
 // Neg computes y = -x, elementwise.
 type Neg struct{ unaryOp }
 
-// Name returns "Neg".
 func (Neg) Name() string { return "Neg" }
+func (Neg) onnx() string { return "Neg" }
 
 // Gradient returns -dy.
 func (Neg) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {

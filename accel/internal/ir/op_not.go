@@ -6,12 +6,12 @@ type Not struct {
 	noGradient
 }
 
-// Name returns "Not".
 func (Not) Name() string { return "Not" }
 
 // maskOp is embedded by ops on masks: float32 inputs in which only 0 counts as false.
 type maskOp struct{}
 
+func (maskOp) typedBy(int) (from, to int)  { return 0, 0 }
 func (maskOp) Class([]*Value) Class        { return Elementwise }
 func (maskOp) AppendKey(key []byte) []byte { return key }
 func (maskOp) Infer(in []*Value) (Type, error) {

@@ -3,18 +3,13 @@ package ir
 // OneHot is y [I…, Classes] with 1 at the int32 index x [I…], 0 elsewhere, as
 // float32.
 type OneHot struct {
+	wholeOp
 	noGradient
 	Classes int
 }
 
-// Name returns "OneHot".
-func (OneHot) Name() string { return "OneHot" }
-
-// Class returns Whole: OneHot is a step of its own.
-func (OneHot) Class([]*Value) Class { return Whole }
-
-// AppendKey appends nothing: the shape is part of every key.
-func (OneHot) AppendKey(key []byte) []byte { return key }
+func (OneHot) Name() string    { return "OneHot" }
+func (OneHot) perElement() int { return 0 }
 
 // Infer returns [I…, Classes].
 func (o OneHot) Infer(in []*Value) (Type, error) {

@@ -7,5 +7,4 @@ type Or struct {
 	noGradient
 }
 
-// Name returns "Or".
 func (Or) Name() string { return "Or" }

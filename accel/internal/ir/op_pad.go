@@ -1,13 +1,13 @@
 package ir
 
 // Pad is y of length Size along one axis with x at Before, and 0 elsewhere.
-type Pad struct{ Axis, Before, Size int }
+type Pad struct {
+	wholeOp
+	movement
+	Axis, Before, Size int
+}
 
-// Name returns "Pad".
 func (Pad) Name() string { return "Pad" }
-
-// Class returns Whole: Pad is a step of its own.
-func (Pad) Class([]*Value) Class { return Whole }
 
 // AppendKey appends axis, offset and size.
 func (o Pad) AppendKey(key []byte) []byte { return appendInts(key, o.Axis, o.Before, o.Size) }

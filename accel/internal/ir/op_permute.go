@@ -1,9 +1,11 @@
 package ir
 
 // Permute is y with dimension i of y being dimension Perm[i] of x; a view.
-type Permute struct{ Perm []int }
+type Permute struct {
+	movement
+	Perm []int
+}
 
-// Name returns "Permute".
 func (Permute) Name() string { return "Permute" }
 
 // Class returns View.
@@ -45,7 +47,7 @@ func (o Permute) Gradient(r *Recorder, _ []*Value, _, dy *Value, _ []bool) []*Va
 	for i, p := range o.Perm {
 		inverse[p] = i
 	}
-	return []*Value{r.Record(Permute{inverse}, dy)}
+	return []*Value{r.Record(Permute{Perm: inverse}, dy)}
 }
 
 // swapLast returns v with the last two dimensions exchanged.
@@ -59,5 +61,5 @@ func (r *Recorder) swap(v *Value, i, j int) *Value {
 		perm[k] = k
 	}
 	perm[i], perm[j] = j, i
-	return r.Record(Permute{perm}, v)
+	return r.Record(Permute{Perm: perm}, v)
 }

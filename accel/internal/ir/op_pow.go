@@ -3,8 +3,9 @@ package ir
 // Pow computes y = aᵇ, elementwise with broadcasting, as math.Pow.
 type Pow struct{ binaryOp }
 
-// Name returns "Pow".
-func (Pow) Name() string { return "Pow" }
+func (Pow) Name() string       { return "Pow" }
+func (Pow) Autocast() Autocast { return CastFloat32 }
+func (Pow) onnx() string       { return "Pow" }
 
 // Gradient returns dy·b·aᵇ⁻¹ for a and dy·y·ln a for b, which is 0 where y is.
 func (Pow) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {

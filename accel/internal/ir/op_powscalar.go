@@ -7,8 +7,8 @@ type PowScalar struct {
 	Scalar float64
 }
 
-// Name returns "PowScalar".
-func (PowScalar) Name() string { return "PowScalar" }
+func (PowScalar) Name() string       { return "PowScalar" }
+func (PowScalar) Autocast() Autocast { return CastFloat32 }
 
 // AppendWords appends s.
 func (o PowScalar) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.Scalar)) }

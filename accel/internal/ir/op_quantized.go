@@ -4,15 +4,12 @@ import "github.com/quernlab/quern/accel/internal/integer"
 
 // Quantized is the result of a network of 8-bit integers for the input x.
 type Quantized struct {
+	wholeOp
 	Network *integer.Network
 	noGradient
 }
 
-// Name returns "Quantized".
 func (Quantized) Name() string { return "Quantized" }
-
-// Class returns Whole: Quantized is a step of its own.
-func (Quantized) Class([]*Value) Class { return Whole }
 
 // AppendKey appends the identity of the network.
 func (o Quantized) AppendKey(key []byte) []byte { return appendInts(key, o.Network.ID()) }

@@ -9,7 +9,6 @@ type Recompute struct {
 	Sources []Source
 }
 
-// Name returns "Recompute".
 func (Recompute) Name() string { return "Recompute" }
 
 // Class returns View.

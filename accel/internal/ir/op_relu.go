@@ -3,8 +3,8 @@ package ir
 // ReLU computes y = max(x, 0), elementwise; NaN stays NaN.
 type ReLU struct{ unaryOp }
 
-// Name returns "ReLU".
 func (ReLU) Name() string { return "ReLU" }
+func (ReLU) onnx() string { return "Relu" }
 
 // Gradient returns dy where y > 0. It reads y and not x, so that x need not be kept when
 // ReLU is fused into a matmul. The dy of a pool of y has already been masked by the pool's
@@ -19,8 +19,7 @@ func (ReLU) Gradient(r *Recorder, _ []*Value, out, dy *Value, _ []bool) []*Value
 // ReLUGradient computes dx = dy where y > 0, else 0.
 type ReLUGradient struct {
 	binaryOp
-	noGradient
+	gradientOp
 }
 
-// Name returns "ReLUGradient".
 func (ReLUGradient) Name() string { return "ReLUGradient" }

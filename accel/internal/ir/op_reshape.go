@@ -2,9 +2,11 @@ package ir
 
 // Reshape computes y = x with other dimensions and the same elements in row-major order: a
 // view where the layout allows it, else a copy.
-type Reshape struct{ Shape []int }
+type Reshape struct {
+	movement
+	Shape []int
+}
 
-// Name returns "Reshape".
 func (Reshape) Name() string { return "Reshape" }
 
 // Class returns View.
@@ -63,5 +65,5 @@ func (r *Recorder) Reshape(v *Value, shape []int) *Value {
 	if sameShape(v.shape, shape) {
 		return v
 	}
-	return r.Record(Reshape{append([]int{}, shape...)}, v)
+	return r.Record(Reshape{Shape: append([]int{}, shape...)}, v)
 }

@@ -2,13 +2,13 @@ package ir
 
 // RMSNorm computes y = x/√(mean(x²) + Epsilon)·w along the last axis of x [N…, D], for w
 // [D] (Zhang and Sennrich, arXiv:1910.07467); torch's rms_norm.
-type RMSNorm struct{ Epsilon float64 }
+type RMSNorm struct {
+	wholeOp
+	Epsilon float64
+}
 
-// Name returns "RMSNorm".
-func (RMSNorm) Name() string { return "RMSNorm" }
-
-// Class returns Whole: RMSNorm is a step of its own.
-func (RMSNorm) Class([]*Value) Class { return Whole }
+func (RMSNorm) Name() string       { return "RMSNorm" }
+func (RMSNorm) Autocast() Autocast { return CastFloat32 }
 
 // AppendKey appends Epsilon.
 func (o RMSNorm) AppendKey(key []byte) []byte { return appendFloat(key, o.Epsilon) }
@@ -31,11 +31,10 @@ func (o RMSNorm) Gradient(r *Recorder, in []*Value, _, dy *Value, wants []bool) 
 
 // RMSNormInputGradient computes the gradient dx of RMSNorm from x, dy and w.
 type RMSNormInputGradient struct {
-	noGradient
+	gradientOp
 	RMSNorm
 }
 
-// Name returns "RMSNormInputGradient".
 func (RMSNormInputGradient) Name() string { return "RMSNormInputGradient" }
 
 // Infer returns x's type.
@@ -43,26 +42,15 @@ func (RMSNormInputGradient) Infer(in []*Value) (Type, error) {
 	return Type{in[0].shape, in[0].dtype}, nil
 }
 
-// Gradient returns nil: there is no second derivative.
-func (RMSNormInputGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
-	return nil
-}
-
 // RMSNormWeightGradient computes the gradient dw of RMSNorm, [1, D], from x and dy.
 type RMSNormWeightGradient struct {
-	noGradient
+	gradientOp
 	RMSNorm
 }
 
-// Name returns "RMSNormWeightGradient".
 func (RMSNormWeightGradient) Name() string { return "RMSNormWeightGradient" }
 
 // Infer returns [1, D].
 func (RMSNormWeightGradient) Infer(in []*Value) (Type, error) {
 	return Type{[]int{1, in[0].shape[len(in[0].shape)-1]}, in[0].dtype}, nil
-}
-
-// Gradient returns nil: there is no second derivative.
-func (RMSNormWeightGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value {
-	return nil
 }

@@ -8,13 +8,12 @@ package ir
 // steps. It is a power of two, so y is exact in bfloat16 and rounding twice does not change
 // s. An infinity becomes NaN, since the type's largest value would hide it. A device with
 // FP8 matmul multiplies the bytes of two such tensors: see [FP8Multiplier].
-type Round8 struct{ To DType }
+type Round8 struct {
+	wholeOp
+	To DType
+}
 
-// Name returns "Round8".
 func (Round8) Name() string { return "Round8" }
-
-// Class returns Whole: Round8 is a step of its own.
-func (Round8) Class([]*Value) Class { return Whole }
 
 // AppendKey appends the type.
 func (o Round8) AppendKey(key []byte) []byte { return append(key, byte(o.To)) }

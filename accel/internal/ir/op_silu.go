@@ -4,7 +4,6 @@ package ir
 // arXiv:1702.03118).
 type SiLU struct{ unaryOp }
 
-// Name returns "SiLU".
 func (SiLU) Name() string { return "SiLU" }
 
 // Gradient returns dy·(σ(x) + y·(1 - σ(x))).

@@ -3,8 +3,8 @@ package ir
 // Sin computes y = sin x, elementwise, x in radians.
 type Sin struct{ unaryOp }
 
-// Name returns "Sin".
 func (Sin) Name() string { return "Sin" }
+func (Sin) onnx() string { return "Sin" }
 
 // Gradient returns dy·cos x.
 func (Sin) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {

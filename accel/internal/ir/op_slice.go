@@ -3,9 +3,11 @@ package ir
 import "fmt"
 
 // Slice computes y = x[…, From:To, …] along one axis; a view.
-type Slice struct{ Axis, From, To int }
+type Slice struct {
+	movement
+	Axis, From, To int
+}
 
-// Name returns "Slice".
 func (Slice) Name() string { return "Slice" }
 
 // Class returns View.

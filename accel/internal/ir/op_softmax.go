@@ -2,19 +2,17 @@ package ir
 
 // Softmax computes y = eˣ/Σeˣ along the last axis, with the row's maximum subtracted first
 // so that it does not overflow.
-type Softmax struct{}
+type Softmax struct{ wholeOp }
 
-// Name returns "Softmax".
-func (Softmax) Name() string { return "Softmax" }
-
-// Class returns Whole: Softmax is a step of its own.
-func (Softmax) Class([]*Value) Class { return Whole }
-
-// AppendKey appends nothing.
-func (Softmax) AppendKey(key []byte) []byte { return key }
+func (Softmax) Name() string       { return "Softmax" }
+func (Softmax) Autocast() Autocast { return CastFloat32 }
+func (Softmax) perElement() int    { return softmaxFLOPs }
 
 // Infer returns the input's type.
 func (Softmax) Infer(in []*Value) (Type, error) { return inferRows(in) }
+
+// softmaxFLOPs counts the maximum, the difference, the exponential, the sum and the quotient.
+const softmaxFLOPs = 5
 
 func inferRows(in []*Value) (Type, error) {
 	if err := wantFloat(in...); err != nil {

@@ -3,8 +3,8 @@ package ir
 // Sqrt computes y = √x, elementwise; NaN below zero.
 type Sqrt struct{ unaryOp }
 
-// Name returns "Sqrt".
 func (Sqrt) Name() string { return "Sqrt" }
+func (Sqrt) onnx() string { return "Sqrt" }
 
 // Gradient returns dy/(2y).
 func (Sqrt) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {

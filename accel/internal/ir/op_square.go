@@ -3,7 +3,6 @@ package ir
 // Square computes y = x², elementwise.
 type Square struct{ unaryOp }
 
-// Name returns "Square".
 func (Square) Name() string { return "Square" }
 
 // Gradient returns 2x·dy.

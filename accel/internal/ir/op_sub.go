@@ -3,8 +3,8 @@ package ir
 // Sub computes y = a - b, elementwise with broadcasting.
 type Sub struct{ binaryOp }
 
-// Name returns "Sub".
 func (Sub) Name() string { return "Sub" }
+func (Sub) onnx() string { return "Sub" }
 
 // Gradient returns dy and -dy, summed over broadcast dimensions.
 func (Sub) Gradient(r *Recorder, in []*Value, out, dy *Value, wants []bool) []*Value {

@@ -2,13 +2,13 @@ package ir
 
 // Sum computes the sum over the consecutive axes From to To (exclusive), which disappear.
 // The order of the additions depends on the shape alone.
-type Sum struct{ From, To int }
+type Sum struct {
+	wholeOp
+	From, To int
+}
 
-// Name returns "Sum".
-func (Sum) Name() string { return "Sum" }
-
-// Class returns Whole: Sum is a step of its own.
-func (Sum) Class([]*Value) Class { return Whole }
+func (Sum) Name() string       { return "Sum" }
+func (Sum) Autocast() Autocast { return CastFloat32 }
 
 // AppendKey appends the axes.
 func (o Sum) AppendKey(key []byte) []byte { return appendInts(key, o.From, o.To) }
@@ -29,5 +29,5 @@ func (o Sum) Infer(in []*Value) (Type, error) {
 func (o Sum) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	s := in[0].shape
 	kept := append(append(append([]int{}, s[:o.From]...), ones(o.To-o.From)...), s[o.To:]...)
-	return []*Value{r.Record(Expand{append([]int{}, s...)}, r.Reshape(dy, kept))}
+	return []*Value{r.Record(Expand{Shape: append([]int{}, s...)}, r.Reshape(dy, kept))}
 }

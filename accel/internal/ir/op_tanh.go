@@ -3,8 +3,8 @@ package ir
 // Tanh computes y = tanh x, elementwise.
 type Tanh struct{ unaryOp }
 
-// Name returns "Tanh".
 func (Tanh) Name() string { return "Tanh" }
+func (Tanh) onnx() string { return "Tanh" }
 
 // Gradient returns dy·(1-y²).
 func (Tanh) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {

@@ -4,13 +4,12 @@ package ir
 // three.
 type Where struct{}
 
-// Name returns "Where".
-func (Where) Name() string { return "Where" }
+func (Where) Name() string                 { return "Where" }
+func (Where) strided()                     {}
+func (Where) typedBy(n int) (from, to int) { return 1, n } // not by the mask
 
 // Class returns Elementwise.
 func (Where) Class(in []*Value) Class { return floatClass(in[1].dtype) }
-
-func (Where) strided() {}
 
 // AppendKey appends nothing.
 func (Where) AppendKey(key []byte) []byte { return key }

@@ -106,7 +106,7 @@ arena 0 bytes
 `},
 	{"a sum of a transpose gets a copy", func(r *Recorder) {
 		x := input(r, Float32, 4, 3)
-		r.Record(Sum{0, 1}, r.swapLast(x)).Hold()
+		r.Record(Sum{From: 0, To: 1}, r.swapLast(x)).Hold()
 	}, `0 Copy x0[3 4]/[1 3] -> t1[3 4]
 1 Sum t1[3 4] -> o2[4]
 arena 64 bytes
@@ -114,7 +114,7 @@ arena 64 bytes
 	{"no loop around a sum of itself", func(r *Recorder) {
 		x := input(r, Float32, 4)
 		e := r.Record(Exp{}, x)
-		r.Record(Div{}, e, r.Record(Sum{0, 1}, e)).Hold()
+		r.Record(Div{}, e, r.Record(Sum{From: 0, To: 1}, e)).Hold()
 	}, `0 loop[4] x0[4] -> t1[4]: Exp(0)=0
 1 Sum t1[4] -> t2[]
 2 loop[4] t1[4] t2[4]/[0] -> o3[4]: Div(0 1)=0
@@ -149,13 +149,13 @@ arena 64 bytes
 `},
 	{"a cast to float32 is a load", func(r *Recorder) {
 		x := input(r, Uint8, 4)
-		r.MulScalar(r.Record(Cast{Float32}, x), 1./255).Hold()
+		r.MulScalar(r.Record(Cast{To: Float32}, x), 1./255).Hold()
 	}, `0 loop[4] x0[4]:uint8 -> o1[4]: Cast(0) MulScalar(1)=0
 arena 0 bytes
 `},
 	{"gradients join the list", func(r *Recorder) {
 		p, l := parameter(r, 4)
-		r.Backward(r.Record(Sum{0, 1}, r.Record(Square{}, p)))
+		r.Backward(r.Record(Sum{From: 0, To: 1}, r.Record(Square{}, p)))
 		l.Grad.Hold()
 	}, `0 loop[] -> t1[]: Fill()=0
 1 loop[4] t1[4]/[0] x0[4] -> o2[4]: MulScalar(0) Mul(2 1)=0
@@ -196,8 +196,8 @@ func TestPlansAreFoundByStructure(t *testing.T) {
 		{"another scalar again", func() { r.MulScalar(x, 2).Hold() }, 5},
 		{"a held value", func() { r.Record(Neg{}, r.Record(Exp{}, x)).Hold() }, 6},
 		{"two held values", func() { r.Record(Neg{}, r.Record(Exp{}, x).Hold()).Hold() }, 7},
-		{"an axis", func() { r.Record(Sum{0, 1}, toFloat32).Hold() }, 8},
-		{"another axis", func() { r.Record(Sum{1, 2}, toFloat32).Hold() }, 9},
+		{"an axis", func() { r.Record(Sum{From: 0, To: 1}, toFloat32).Hold() }, 8},
+		{"another axis", func() { r.Record(Sum{From: 1, To: 2}, toFloat32).Hold() }, 9},
 		{"a layout", func() { v := r.swapLast(toFloat32); v.Hold(); r.Flush(); r.Record(Exp{}, v).Hold() }, 11},
 	}
 	for _, l := range lists {
@@ -236,7 +236,7 @@ func TestInPlaceUpdate(t *testing.T) {
 		{"elementwise", func(r *Recorder, p *Value) *Value { return r.MulScalar(p, 2) }, true},
 		{"a chain", func(r *Recorder, p *Value) *Value { return r.Add(r.Record(Exp{}, p), p) }, true},
 		{"read before", func(r *Recorder, p *Value) *Value {
-			return r.Add(p, r.Record(Sum{0, 1}, p))
+			return r.Add(p, r.Record(Sum{From: 0, To: 1}, p))
 		}, true},
 		{"read afterwards", func(r *Recorder, p *Value) *Value {
 			next := r.MulScalar(p, 2)
@@ -277,7 +277,7 @@ func TestFailedRun(t *testing.T) {
 			r := NewRecorder(d)
 			p, old := (*Value)(nil), input(r, Float32, 3)
 			p = old
-			s := r.Record(Sum{0, 1}, p)
+			s := r.Record(Sum{From: 0, To: 1}, p)
 			r.Assign(&p, r.Add(p, s).Hold(), nil)
 			d.fail, d.at = broken, row.at
 			func() {
@@ -386,7 +386,7 @@ func TestTrimBoundsTheList(t *testing.T) {
 		d := &nullDevice{}
 		r := NewRecorder(d)
 		v := input(r, Float32, 1)
-		toFloat32 := r.Record(Expand{[]int{row.shape}}, v).Hold()
+		toFloat32 := r.Record(Expand{Shape: []int{row.shape}}, v).Hold()
 		r.Flush()
 		d.runs = 0
 		ops := 0

@@ -119,7 +119,7 @@ func (r *Recorder) describe(p *plan) *trace.Program {
 	}
 	written := make([]bool, len(d.Slots))
 	for i, s := range p.program.Steps {
-		t := trace.Step{Nodes: s.Nodes}
+		t := trace.Step{Nodes: s.Nodes, FLOPs: s.FLOPs()}
 		switch {
 		case s.Op == nil:
 			for _, in := range s.Loop {

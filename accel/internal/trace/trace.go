@@ -55,6 +55,7 @@ type Step struct {
 	Ops     []string // several for a fused kernel, or for an op with an epilogue
 	Nodes   []int    // indices of its nodes in the list
 	In, Out []Operand
+	FLOPs   float64
 }
 
 // SlotKind says how long the memory of a slot is needed.
