@@ -23,7 +23,8 @@ type ranks struct {
 	ctx        context.Context // ends some time after fitContext, if other ranks do not answer
 	cancel     context.CancelFunc
 	stop       func() bool
-	agreed     bool // all ranks know the error with which the work ends
+	failure    error // with which this rank has broken the group
+	agreed     bool  // all ranks know the error with which the work ends
 }
 
 func newRanks(ctx context.Context, group *parallel.Group) *ranks {
@@ -38,8 +39,8 @@ const answerTime = 5 * time.Second
 
 // groupError returns why the group is broken, nil if it is not.
 func (r *ranks) groupError() error {
-	if r.group.Err() == nil {
-		return nil
+	if r.failure != nil || r.group.Err() == nil {
+		return r.failure
 	}
 	return fmt.Errorf("accel: DataParallel: %w", r.group.Err())
 }

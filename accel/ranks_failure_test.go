@@ -50,6 +50,26 @@ var rankFailures = map[string]func(ctx context.Context, group *parallel.Group) e
 		}
 		return err
 	},
+	// A layer of rank 1 cannot take its input in the sixth step.
+	"fails in a layer": func(ctx context.Context, group *parallel.Group) error {
+		passes := 0
+		model := nn.Sequential(nn.Flatten(), nn.Dense(8), nn.Lambda(func(x *accel.Tensor) *accel.Tensor {
+			if passes++; passes > 6 && group.Rank() == 1 {
+				return x.Reshape(3, 3)
+			}
+			return x
+		}), nn.Dense(10))
+		train, _, err := data.Digits()
+		if err != nil {
+			return err
+		}
+		_, err = accel.Fit(ctx, model, train.First(128), accel.DataParallel(group), accel.Quiet(), accel.BatchSize(16))
+		var shape *accel.ShapeError
+		if errors.As(err, &shape) != (group.Rank() == 1) {
+			return fmt.Errorf("a ShapeError is expected on rank 1 only: %w", err)
+		}
+		return err
+	},
 	// The loss is not finite on one rank, while its layers wait for the others.
 	"diverges in a layer": func(ctx context.Context, group *parallel.Group) error {
 		digits, _, err := data.Digits()
@@ -247,6 +267,7 @@ func TestRanksThatFail(t *testing.T) {
 	}{
 		{"dies", [2]string{"parallel: rank 1 (127.0.0.1:", ""}},
 		{"dies in a layer", [2]string{"parallel: rank 1 (127.0.0.1:", ""}},
+		{"fails in a layer", [2]string{"gave up: layer 2, Lambda()", "layer 2, Lambda()"}},
 		{"diverges in a layer", [2]string{"the loss of step", "the loss of step"}},
 		{"interrupted", [2]string{"", ""}},
 		{"observed", [2]string{"", ""}},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -54,7 +55,7 @@ func (r *dataParallel) lastBatch(p *precision, m *measurement, learn func()) err
 	if r.fitContext.Err() != nil {
 		votes[0] = 1
 	}
-	sums, err := r.gradients.Exchange(r.ctx, parallel.Exchange{Backward: learn, Sums: m.parts, HostValues: votes})
+	sums, err := r.gradients.Exchange(r.ctx, parallel.Exchange{Backward: func() { r.failOn(learn) }, Sums: m.parts, HostValues: votes})
 	if err != nil {
 		return fmt.Errorf("accel: DataParallel: %w", err)
 	}
@@ -64,6 +65,23 @@ func (r *dataParallel) lastBatch(p *precision, m *measurement, learn func()) err
 	time := &r.training.Run.Time
 	time.CommunicationWait, time.Communication = o.Waiting, o.Busy
 	return nil
+}
+
+// failOn runs learn. If that panics with an error of package tensor, the group fails with it.
+func (r *dataParallel) failOn(learn func()) {
+	var err error
+	func() {
+		defer nn.Catch(&err)
+		learn()
+	}()
+	if err == nil {
+		return
+	}
+	if r.group.Err() == nil { // otherwise another rank is the cause
+		r.failure = err
+		r.group.Fail(err)
+	}
+	panic(err)
 }
 
 // loss returns the loss of this rank, which may be not finite: all ranks notice that in the
