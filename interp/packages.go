@@ -45,6 +45,12 @@ func (p *packagesRunner) prepare(ctx context.Context, cell *check.Cell) error {
 	}
 	meter, _ := display.Measure(ctx, "compiling packages", float64(len(parts)))
 	defer meter.End()
+	for _, part := range parts {
+		if part.Missing != nil {
+			p.loader.Drop(parts)
+			return &source.Error{Path: part.Path, Err: part.Missing}
+		}
+	}
 	for i, part := range parts {
 		meter.Set(float64(i), part.Path)
 		if err := p.run(ctx, cell.Number, part); err != nil {

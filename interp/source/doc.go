@@ -11,6 +11,8 @@
 //
 //	loader.go    finding and checking packages
 //	read.go      reading and parsing them, several at once
+//	selection.go which files of a package are read: code in Go instead of assembly
+//	bodiless.go  functions without a body; replacement.go what replaces them
 //	embed.go     variables of //go:embed lines
 //	reload.go    packages whose files have changed
 //	collector.go the garbage collector during an import
@@ -21,6 +23,6 @@
 //	dispatch.go  which methods interfaces can then call
 //	wait.go      which initializers can run later than the import
 //
-// Packages that cannot be interpreted are rejected with an [*Error]: those that use cgo or
-// assembly, or packages of the standard library that cells do not have.
+// Packages that cannot be interpreted are rejected with an [*Error]: those that need cgo, or
+// packages of the standard library that cells do not have.
 package source

@@ -85,6 +85,7 @@ type loadedPackage struct {
 	// dispatched are the types whose values may be in interfaces.
 	dispatched map[*types.Named]bool
 	tables     map[*ast.CompositeLit]bool // see table
+	missing    map[string]string          // functions and variables that are not declared in Go, with the reasons
 }
 
 // NewLoader returns a loader in front of an importer of compiled packages.
@@ -243,9 +244,21 @@ func (l *Loader) load(importPath string, place module.Package) (*loadedPackage, 
 		return nil, f.err
 	}
 	p, err := l.check(importPath, f.parsed)
+	for err != nil && f.selection > 0 { // for another architecture a package may lack declarations
+		var inner *Error
+		if errors.As(err, &inner) {
+			return nil, err
+		}
+		original := l.readSelection(importPath, place, 0)
+		if f = l.readNext(importPath, place, f, original); f == nil {
+			f = original
+		}
+		p, err = l.check(importPath, f.parsed)
+	}
 	if err != nil {
 		return nil, err
 	}
+	p.missing = f.missing
 	p.patterns, p.stamp, p.embedded = f.patterns, f.stamp, map[*types.Var]embedded.Files{}
 	for _, e := range f.embedded {
 		if v, ok := p.types.Scope().Lookup(e.name).(*types.Var); ok {
@@ -283,9 +296,7 @@ func (l *Loader) check(importPath string, files []*ast.File) (*loadedPackage, er
 	for _, t := range tables {
 		p.tables[t.literal] = true
 	}
-	if err := p.note(l.fset); err != nil {
-		return nil, err
-	}
+	p.note()
 	return p, nil
 }
 
@@ -317,14 +328,11 @@ func (l *Loader) checkFiles(importPath string, files []*ast.File, calls string) 
 }
 
 // note sets the declarations of a package.
-func (p *loadedPackage) note(fset *token.FileSet) error {
+func (p *loadedPackage) note() {
 	for _, f := range p.files {
 		for _, d := range f.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
-				if d.Body == nil {
-					return fmt.Errorf("%s: the function %s has no body in Go", fset.Position(d.Pos()), d.Name.Name)
-				}
 				p.waiting[p.info.Defs[d.Name]] = declaration{function: d}
 			case *ast.GenDecl:
 				for _, s := range d.Specs {
@@ -347,7 +355,6 @@ func (p *loadedPackage) note(fset *token.FileSet) error {
 			}
 		}
 	}
-	return nil
 }
 
 // nameInits gives each init function a name of its own and returns their calls.

@@ -104,12 +104,6 @@ func init() { undefined() }
 package apple
 
 func init() { undefined() }
--- a/fast.go --
-//go:build !purego
-
-package apple
-
-func F() int { return assembly() }
 -- b/b.go --
 package b
 
@@ -164,7 +158,7 @@ func TestRefused(t *testing.T) {
 		{"embedded file", "-- x/x.go --\npackage x\n\nimport _ \"embed\"\n\n//go:embed none.txt\nvar text string\n", "x/x.go:6:5: pattern none.txt: no matching files found"},
 		{"directive above a function", "-- x/x.go --\npackage x\n\nimport _ \"embed\"\n\n//go:embed x.go\nfunc f() {}\n", "misplaced go:embed"},
 		{"embedded with a value", "-- x/x.go --\npackage x\n\nimport _ \"embed\"\n\n//go:embed x.go\nvar a = 1\n", "one variable without an initial value"},
-		{"assembly", "-- x/x.go --\npackage x\n\nfunc add(a, b int) int\n-- x/x_amd64.s --\n-- x/x_arm64.s --\n", "example.com/m@v1.0.0/x/x.go:3:1: the function add has no body in Go"},
+		{"no body", "-- x/x.go --\npackage x\n\nfunc add(a, b int) int\n", "example.com/m@v1.0.0/x/x.go:3:1: the function add has no body in Go"},
 		{"cgo", "-- x/x.go --\npackage x\n\nimport \"C\"\n", "all its files are for cgo or for other systems"},
 		{"no file", "-- x/x.txt --\n", "it has no Go files"},
 		{"two packages", "-- x/x.go --\npackage x\n-- x/y.go --\npackage y\n", "found packages x (x.go) and y (y.go)"},

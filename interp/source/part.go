@@ -30,6 +30,10 @@ type Part struct {
 	Init  []*types.Initializer
 	Inits []ast.Stmt
 
+	// Missing is the reason why the part cannot run: it reaches a function that has no body in Go. It is nil if the
+	// part can run.
+	Missing error
+
 	of      *loadedPackage
 	objects []types.Object
 	chosen  map[*types.Initializer]bool // as a set, before they are ordered

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"go/ast"
 	"go/types"
 )
@@ -98,6 +99,9 @@ func (r *reach) object(o types.Object) {
 		return
 	}
 	part := r.part(p)
+	if reason, ok := p.missing[o.Name()]; ok && part.Missing == nil && o.Parent() == p.types.Scope() {
+		part.Missing = fmt.Errorf("%s: %s", r.loader.fset.Position(o.Pos()), reason)
+	}
 	part.objects = append(part.objects, o)
 	r.queue = append(r.queue, func() {
 		switch {

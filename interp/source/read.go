@@ -27,16 +27,31 @@ type files struct {
 	stamp    string   // changes with the files that match the patterns
 	embedded []embedding
 	err      error
+	// selection is an index in selections. unsafe says that other selections may avoid assembly or package unsafe.
+	selection int
+	unsafe    bool
+	missing   map[string]string // functions and variables that are not declared in Go, with the reasons
 }
 
-// tags are build tags with which packages exclude code that only a compiler can use.
-var tags = []string{"purego", "noasm", "safe", "appengine", "nounsafe"}
-
-// readFiles parses the source of a package.
+// readFiles parses the source of a package: the first selection of its files in which every function
+// has a body in Go. If there is none, the result has the functions without a body.
 func (l *Loader) readFiles(importPath string, place module.Package) *files {
+	f := l.readSelection(importPath, place, 0)
+	if f.err != nil || !f.unsafe {
+		return f
+	}
+	if pure := l.readNext(importPath, place, f, f); pure != nil {
+		return pure
+	}
+	return f
+}
+
+// readSelection parses a selection of the files of a package.
+func (l *Loader) readSelection(importPath string, place module.Package, number int) *files {
 	target := build.Default
 	target.CgoEnabled = false
-	target.BuildTags = append(slices.Clone(tags), module.BuildTags()...)
+	selections[number].apply(&target)
+	target.BuildTags = append(target.BuildTags, module.BuildTags()...)
 	found, err := target.ImportDir(place.Dir, 0)
 	var none *build.NoGoError
 	switch {
@@ -49,7 +64,9 @@ func (l *Loader) readFiles(importPath string, place module.Package) *files {
 	case found.Name == "main":
 		return &files{err: errors.New("it is a program")}
 	}
-	f := &files{imports: found.Imports, patterns: found.EmbedPatterns}
+	f := &files{selection: number, imports: found.Imports, patterns: found.EmbedPatterns}
+	f.unsafe = len(found.SFiles) > 0 || slices.Contains(found.Imports, "unsafe")
+	bodiless := bodilessFunctions{path: importPath, assembly: len(found.SFiles) > 0}
 	for _, name := range found.GoFiles {
 		text, err := os.ReadFile(filepath.Join(place.Dir, name))
 		if err != nil {
@@ -64,6 +81,7 @@ func (l *Loader) readFiles(importPath string, place module.Package) *files {
 			return &files{err: err}
 		}
 		f.parsed = append(f.parsed, file)
+		bodiless.find(file, text, l.fset)
 		if len(f.patterns) > 0 && bytes.Contains(text, []byte(embedDirective)) {
 			variables, err := embeddings(place.Dir, shown, text)
 			if err != nil {
@@ -72,6 +90,15 @@ func (l *Loader) readFiles(importPath string, place module.Package) *files {
 			f.embedded = append(f.embedded, variables...)
 		}
 	}
+	added, err := bodiless.replace(l.fset)
+	switch {
+	case err != nil:
+		return &files{err: err}
+	case added != nil:
+		f.parsed = append(f.parsed, added)
+	}
+	f.missing = bodiless.missing
+	f.unsafe = f.unsafe || len(f.missing) > 0
 	if len(f.patterns) > 0 && place.Stamp != "" {
 		f.stamp = embedded.Stamp(place.Dir, f.patterns)
 	}

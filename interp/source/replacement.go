@@ -1,0 +1,82 @@
+package source
+
+// A replacement is the source of a function that is not written in Go, without the word func. Its name is NAME.
+type replacement struct {
+	imports []string
+	text    string
+}
+
+// replacements are the functions that packages link to, by package and name, and functions in
+// assembly. They do what the originals are documented to do.
+var replacements = map[string]replacement{
+	"runtime.nanotime":   {[]string{"time"}, "NAME() int64 { return int64(time.Since(NAMEʹstart)) + 1 }\nvar NAMEʹstart = time.Now()"},
+	"runtime.walltime":   {[]string{"time"}, "NAME() (int64, int32) { t := time.Now(); return t.Unix(), int32(t.Nanosecond()) }"},
+	"runtime.fastrand":   {random, "NAME() uint32 { return rand.Uint32() }"},
+	"runtime.cheaprand":  {random, "NAME() uint32 { return rand.Uint32() }"},
+	"runtime.fastrand64": {random, "NAME() uint64 { return rand.Uint64() }"},
+	"runtime.rand":       {random, "NAME() uint64 { return rand.Uint64() }"},
+	"runtime.fastrandn":  {random, "NAME(n uint32) uint32 { return uint32(uint64(rand.Uint32()) * uint64(n) >> 32) }"},
+	"runtime.cheaprandn": {random, "NAME(n uint32) uint32 { return uint32(uint64(rand.Uint32()) * uint64(n) >> 32) }"},
+	"runtime.procyield":  {[]string{"runtime"}, "NAME(cycles uint32) { runtime.Gosched() }"},
+	"runtime.osyield":    {[]string{"runtime"}, "NAME() { runtime.Gosched() }"},
+	"runtime.memhash":    {hashing, "NAME(p unsafe.Pointer, seed, n uintptr) uintptr {" + hash + "h.Write(unsafe.Slice((*byte)(p), n))\nreturn uintptr(h.Sum64())\n}\nvar NAMEʹseed = maphash.MakeSeed()"},
+	"runtime.strhash":    {hashing, "NAME(p unsafe.Pointer, seed uintptr) uintptr {" + hash + "h.WriteString(*(*string)(p))\nreturn uintptr(h.Sum64())\n}\nvar NAMEʹseed = maphash.MakeSeed()"},
+	// The result false makes the caller use the system call.
+	"runtime.vgetrandom": {nil, "NAME(p []byte, flags uint32) (int, bool) { return -1, false }"},
+	"runtime.getAuxv":    {[]string{"encoding/binary", "os"}, auxv},
+	"syscall.prlimit":    {[]string{"syscall", "unsafe"}, prlimit},
+
+	unix + "Syscall":           {[]string{"syscall"}, "NAME(trap, a1, a2, a3 uintptr) (r1, r2 uintptr, err syscall.Errno) { return syscall.Syscall(trap, a1, a2, a3) }"},
+	unix + "Syscall6":          {[]string{"syscall"}, "NAME(trap, a1, a2, a3, a4, a5, a6 uintptr) (r1, r2 uintptr, err syscall.Errno) { return syscall.Syscall6(trap, a1, a2, a3, a4, a5, a6) }"},
+	unix + "RawSyscall":        {[]string{"syscall"}, "NAME(trap, a1, a2, a3 uintptr) (r1, r2 uintptr, err syscall.Errno) { return syscall.RawSyscall(trap, a1, a2, a3) }"},
+	unix + "RawSyscall6":       {[]string{"syscall"}, "NAME(trap, a1, a2, a3, a4, a5, a6 uintptr) (r1, r2 uintptr, err syscall.Errno) { return syscall.RawSyscall6(trap, a1, a2, a3, a4, a5, a6) }"},
+	unix + "SyscallNoError":    {[]string{"syscall"}, "NAME(trap, a1, a2, a3 uintptr) (r1, r2 uintptr) { r1, r2, _ = syscall.Syscall(trap, a1, a2, a3); return }"},
+	unix + "RawSyscallNoError": {[]string{"syscall"}, "NAME(trap, a1, a2, a3 uintptr) (r1, r2 uintptr) { r1, r2, _ = syscall.RawSyscall(trap, a1, a2, a3); return }"},
+	unix + "gettimeofday":      {[]string{"syscall", "unsafe"}, "NAME(tv *Timeval) syscall.Errno { _, _, e := syscall.RawSyscall(SYS_GETTIMEOFDAY, uintptr(unsafe.Pointer(tv)), 0, 0); return e }"},
+}
+
+const unix = "golang.org/x/sys/unix."
+
+var (
+	random  = []string{"math/rand/v2"}
+	hashing = []string{"hash/maphash", "unsafe"}
+)
+
+// hash begins a hash function with a seed.
+const hash = `
+	var h maphash.Hash
+	h.SetSeed(NAMEʹseed)
+	for range 8 {
+		h.WriteByte(byte(seed))
+		seed >>= 8
+	}
+	`
+
+const auxv = `NAME() []uintptr {
+	data, err := os.ReadFile("/proc/self/auxv")
+	if err != nil {
+		return nil
+	}
+	var words []uintptr
+	for ; len(data) >= 8; data = data[8:] {
+		words = append(words, uintptr(binary.NativeEndian.Uint64(data)))
+	}
+	return words
+}`
+
+// prlimit calls syscall.Setrlimit for this process, because that changes the limit of child processes, too.
+const prlimit = `NAME(pid, resource int, limit, old *syscall.Rlimit) error {
+	if pid != 0 || limit == nil {
+		_, _, e := syscall.RawSyscall6(SYS_PRLIMIT64, uintptr(pid), uintptr(resource), uintptr(unsafe.Pointer(limit)), uintptr(unsafe.Pointer(old)), 0, 0)
+		if e != 0 {
+			return e
+		}
+		return nil
+	}
+	if old != nil {
+		if err := syscall.Getrlimit(resource, old); err != nil {
+			return err
+		}
+	}
+	return syscall.Setrlimit(resource, limit)
+}`

@@ -1,0 +1,98 @@
+package source
+
+import (
+	"go/ast"
+	"go/build"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/quernlab/quern/interp/module"
+)
+
+// A selection says with which build constraints the files of a package are selected.
+type selection struct {
+	tags []string
+	arch string // "" is that of this machine
+}
+
+// pure are build tags with which packages select their code in Go instead of assembly, or their code
+// without package unsafe. They do not change what a package does.
+var pure = []string{"purego", "noasm", "safe", "nounsafe", "disableunsafe"}
+
+// selections are tried in this order for a package with assembly or with package unsafe. All other packages have the
+// first one, which is that of the go command.
+//
+// A package without a build tag for its code in Go has that code for architectures for which it
+// has no assembly. "none" is an architecture that no package knows. "mips64le" is one that has the memory layout of
+// amd64 and arm64 and seldom has assembly, for packages that have to know their architecture. It is only used for packages
+// that make no system calls, because these have other numbers and structures there.
+var selections = []selection{
+	{},
+	{tags: pure},
+	{tags: pure, arch: "none"},
+	{tags: pure, arch: "mips64le"},
+	{tags: append([]string{"appengine"}, pure...)},
+}
+
+func (s selection) apply(c *build.Context) {
+	c.BuildTags = slices.Clone(s.tags)
+	if s.arch != "" {
+		c.GOARCH = s.arch
+	}
+}
+
+// fits reports whether a package may be made from the files of this selection. original are the files for this
+// machine. For another architecture, the package has to declare the same exported names.
+func (s selection) fits(f, original *files) bool {
+	if f.err != nil || len(f.missing) > 0 {
+		return false
+	}
+	if s.arch == "mips64le" && slices.ContainsFunc(f.imports, func(path string) bool { return path == "syscall" || strings.HasPrefix(path, "golang.org/x/sys/") }) {
+		return false
+	}
+	return s.arch == "" || maps.Equal(exported(f), exported(original))
+}
+
+// exported returns the exported names that files declare.
+func exported(f *files) map[string]bool {
+	names := map[string]bool{}
+	note := func(id *ast.Ident) {
+		if id.IsExported() {
+			names[id.Name] = true
+		}
+	}
+	for _, file := range f.parsed {
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil {
+					note(d.Name)
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					switch s := s.(type) {
+					case *ast.TypeSpec:
+						note(s.Name)
+					case *ast.ValueSpec:
+						for _, id := range s.Names {
+							note(id)
+						}
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// readNext parses the next selection of the files of a package after f in which every function has a body. It
+// returns nil if there is none. original are the files for this machine.
+func (l *Loader) readNext(importPath string, place module.Package, f, original *files) *files {
+	for i := f.selection + 1; i < len(selections); i++ {
+		if next := l.readSelection(importPath, place, i); selections[i].fits(next, original) {
+			return next
+		}
+	}
+	return nil
+}
