@@ -36,7 +36,7 @@ func TestCommands(t *testing.T) {
 		{"in a block", "func g() {\n%who\n}", "! compile error: cell[13]:2:1: expected statement, found '%': a command must be at the beginning of a line, outside of blocks\n    %who\n    ^"},
 		{"script", "%%bash\nfor i in 1 2; do\n  echo $i\ndone", "1\n2\n"},
 		{"empty script", "%%bash\n", "! compile error: cell[15]:1:1: %%bash needs a script in the lines below it\n    %%bash\n    ^"},
-		{"unknown", "1\n%foo bar", "! compile error: cell[16]:2:1: there is no command %foo: the commands are %time, %%time, %who, %reset, %cd, %env, !, %%bash, %get, %ranks, %help\n    %foo bar\n    ^"},
+		{"unknown", "1\n%foo bar", "! compile error: cell[16]:2:1: there is no command %foo: the commands are %time, %%time, %who, %reset, %cd, %env, !, %%bash, %get, %ranks, %fmt, %help\n    %foo bar\n    ^"},
 		{"who", "%who", "ok  bool    true\ns   string  \"\\n%who\\n!ls\"\n"},
 		{"who with company", "x := 1\n%who", "! compile error: cell[18]:2:1: %who must be alone in its cell\n    %who\n    ^"},
 		{"environment", "%env QUERN_TEST_NAME = 'a b'\n%env QUERN_TEST_NAME\n!echo $QUERN_TEST_NAME\nos.Getenv(\"QUERN_TEST_NAME\")", "a b\na b\n= \"a b\""},
@@ -94,6 +94,29 @@ func TestChangeDirectory(t *testing.T) {
 	n.must(t, "%cd 'a b'", filepath.Join(dir, "a b")+"\n")
 	n.must(t, "%cd ..", dir+"\n")
 	n.must(t, "%cd none", "! error: %cd: chdir none: no such file or directory")
+}
+
+// %fmt does not run its cell.
+func TestFormat(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t)
+	n.must(t, "done := false", "")
+	for _, row := range []struct{ in, want, replacement string }{
+		{"%fmt\ndone=true;f( )\n!done  &&true\n!ls  .\n%who", "done = true\nf()\n!done && true\n!ls  .\n%who\n", "done = true\nf()\n!done && true\n!ls  .\n%who"},
+		{"// c\n\n%fmt\nx:=1", "// c\n\nx := 1\n", "// c\n\nx := 1"},
+		{"%fmt\nx := := 1", "! error: %fmt: 2:6: expected operand, found ':='", ""},
+		{"x := 1\n%fmt x", "! compile error: cell[5]:2:1: %fmt takes no argument, but has \"x\"\n    %fmt x\n    ^", ""},
+		{"done", "= false", ""},
+	} {
+		n.cell++
+		result, _ := n.Execute(context.Background(), n.cell, row.in)
+		n.out.take()
+		if result.Replacement != row.replacement {
+			t.Errorf("%q: replaced by %q", row.in, result.Replacement)
+		}
+		n.cell--
+		n.must(t, row.in, row.want)
+	}
 }
 
 // TestHelp checks that %help describes all commands and the other features that beginners need.

@@ -14,6 +14,7 @@ import (
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/diagnostics"
+	"github.com/quernlab/quern/interp/format"
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/magic"
@@ -58,6 +59,12 @@ func (c *commands) Variables() []magic.Variable {
 
 // Module describes the module that %get has downloaded for the path of a module or a package.
 func (c *commands) Module(path string) string { return magic.Described(path, c.modules) }
+
+// Format formats a cell.
+func (c *commands) Format(src string) (string, error) {
+	f := format.Formatter{Known: c.checker.Known}
+	return f.Cell(src)
+}
 
 func (c *commands) Text(value any) string { return c.renderer.text(value) }
 

@@ -55,7 +55,9 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 		if err := s.renderer.unreadError(c.cell); err != nil {
 			return Result{}, err
 		}
-		return s.renderer.render(r, c.cell)
+		result, err := s.renderer.render(r, c.cell)
+		result.Replacement = r.Commands.Replacement()
+		return result, err
 	}, func() {
 		s.compiler.checker.Release(c.cell)
 		s.sweeper.cellEnded()

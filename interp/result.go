@@ -32,6 +32,9 @@ type Result struct {
 	// Goroutines is true if goroutines or timers of the cell outlive it, so that more output may
 	// follow. It is also set if the cell fails.
 	Goroutines bool
+	// Replacement is the text with which a command of the cell, such as %fmt, asks the front end to
+	// replace the cell; empty if none does.
+	Replacement string
 }
 
 // A renderer makes the result of a cell from its values.

@@ -68,7 +68,11 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 	}
 	expressions := k.evaluate(stoppable, in.UserExpressions)
 	k.publisher.end()
-	return wire.NewExecuteOK(count, expressions), nil
+	var payload []wire.Payload
+	if result.Replacement != "" {
+		payload = append(payload, wire.NewReplacement(result.Replacement))
+	}
+	return wire.NewExecuteOK(count, expressions, payload...), nil
 }
 
 // publishLate publishes late output of other cells with this cell as parent (see

@@ -61,6 +61,8 @@ func TestRequests(t *testing.T) {
 		switch verb, rest, _ := strings.Cut(r.Code, " "); verb {
 		case "value":
 			return link.Result{Data: map[string]any{"text/plain": rest}}, nil
+		case "format":
+			return link.Result{Replacement: rest}, nil
 		case "fail":
 			return link.Result{Error: &link.CellError{Name: "panic", Value: rest, Traceback: []string{"cell[1]: " + rest}}}, nil
 		case "gone":
@@ -124,6 +126,11 @@ func TestRequests(t *testing.T) {
 			name: "not stored", typ: wire.ExecuteRequest, content: `{"code":"x","store_history":false}`,
 			want:  []string{`execute_input {"code":"x","execution_count":2}`},
 			reply: `execute_reply {"status":"ok","execution_count":2,"payload":[],"user_expressions":{}}`,
+		},
+		{
+			name: "another text for the cell", typ: wire.ExecuteRequest, content: `{"code":"format x := 1","store_history":false}`,
+			want:  []string{`execute_input {"code":"format x := 1","execution_count":2}`},
+			reply: `execute_reply {"status":"ok","execution_count":2,"payload":[{"source":"set_next_input","text":"x := 1","replace":true}],"user_expressions":{}}`,
 		},
 		{
 			name: "output", typ: wire.ExecuteRequest, content: `{"code":"print hello"}`,

@@ -191,7 +191,7 @@ func translate(result interp.Result, err error) (link.Result, error) {
 	case err != nil:
 		return link.Result{}, err
 	}
-	return link.Result{Data: result.Data, Metadata: result.Metadata, Goroutines: result.Goroutines}, nil
+	return link.Result{Data: result.Data, Metadata: result.Metadata, Goroutines: result.Goroutines, Replacement: result.Replacement}, nil
 }
 
 func (w *worker) complete(_ context.Context, request link.Complete) (link.Completion, error) {

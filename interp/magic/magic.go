@@ -25,6 +25,7 @@ type Session interface {
 	Text(value any) string     // a value, as in a result
 	Module(path string) string // the path of a module, with its version
 	Ranks() Ranks
+	Format(src string) (string, error) // a cell with the layout of gofmt
 }
 
 // An action runs a command.
@@ -42,7 +43,7 @@ type command struct {
 
 // commands returns the table, in the order of %help.
 func commands() []command {
-	return []command{timeLine, timeCell, who, reset, cd, env, shell, bash, get, ranks, help()}
+	return []command{timeLine, timeCell, who, reset, cd, env, shell, bash, get, ranks, format, help()}
 }
 
 func find(name string) (command, error) {

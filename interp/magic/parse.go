@@ -56,6 +56,9 @@ func Parse(src string, s Session) (*Cell, error) {
 	if len(lines) == 0 {
 		return cell, nil
 	}
+	if i := slices.IndexFunc(lines, func(l line) bool { return l.name == format.name }); i >= 0 {
+		return formatted(src, lines[i])
+	}
 	var b strings.Builder
 	var timed []int // where in Source a timed statement begins
 	at := 0
@@ -248,19 +251,26 @@ func isGo(text string, known func(name string) bool) bool {
 	}
 }
 
+// Ranges returns the start and end offsets of the commands of a cell, in order. Of %time, %%time and %fmt it is the
+// name, since Go code follows.
+func Ranges(src string, known func(name string) bool) [][2]int {
+	var list [][2]int
+	for _, l := range lines(src, known) {
+		end := l.end
+		if l.name == timeLine.name || l.name == timeCell.name || l.name == format.name {
+			end = l.start + len(l.name)
+		}
+		list = append(list, [2]int{l.start, end})
+	}
+	return list
+}
+
 // Blank returns the cell with its commands replaced by spaces, so that offsets stay the same.
 // Tools such as completion use it to parse the Go code between commands.
 func Blank(src string, known func(name string) bool) string {
 	text := []byte(src)
-	for _, l := range lines(src, known) {
-		end := l.end
-		switch {
-		case l.name == timeLine.name && l.text != "":
-			end = l.start + len(timeLine.name)
-		case l.name == timeCell.name:
-			end = l.start + len(timeCell.name)
-		}
-		for i := l.start; i < end; i++ {
+	for _, r := range Ranges(src, known) {
+		for i := r[0]; i < r[1]; i++ {
 			if text[i] != '\n' {
 				text[i] = ' '
 			}

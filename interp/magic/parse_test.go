@@ -17,6 +17,8 @@ func (session) Text(any) string        { return "" }
 func (session) Module(string) string   { return "" }
 func (session) Ranks() Ranks           { return Alone{} }
 
+func (session) Format(src string) (string, error) { return src, nil }
+
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, in, want string }{
@@ -49,6 +51,8 @@ func TestParse(t *testing.T) {
 		{"rest of the cell as main", "%%\nx := 1\n!ls", "ʹ(0)\nx := 1\nʹ(1)"},
 		{"main of gonb", "x := 1\n%main\nx", "x := 1\nʹ(0)\nx"},
 		{"arguments", "%% -n=3\nflag.Parse()", ""},
+		{"format", "// a\n\n %fmt\nx:=1\n!ls", "\n\n ʹ(0)"},
+		{"format with an argument", "%fmt x", ""},
 		{"carriage return", "!ls\r\nx := 1\r\n", "ʹ(0)\r\nx := 1\r\n"},
 	} {
 		cell, err := Parse(row.in, session{})
@@ -96,7 +100,7 @@ func TestForeign(t *testing.T) {
 		{"%ls", "there is no command %ls: !ls runs the shell command"},
 		{"%%html\n<b>", "there is no command %%html: display.HTML shows a text as HTML"},
 		{"%tme f()", "there is no command %tme; did you mean %time?"},
-		{"%nosuch", "there is no command %nosuch: the commands are %time, %%time, %who, %reset, %cd, %env, !, %%bash, %get, %ranks, %help"},
+		{"%nosuch", "there is no command %nosuch: the commands are %time, %%time, %who, %reset, %cd, %env, !, %%bash, %get, %ranks, %fmt, %help"},
 	} {
 		_, err := Parse(row.in, session{})
 		if err == nil || err.Error() != row.want {

@@ -11,10 +11,15 @@ type Run struct {
 	cell    *Cell
 	started time.Time // of the timed statement; zero if there is none
 	number  int       // of the running command
+	// replacement is the text for the cell in the notebook; empty to leave it.
+	replacement string
 }
 
 // Run begins an execution.
 func (c *Cell) Run(s Session) *Run { return &Run{session: s, cell: c} }
+
+// Replacement returns the text with which the front end is asked to replace the cell; empty if a command has set none.
+func (r *Run) Replacement() string { return r.replacement }
 
 // Call runs the command with a number. Parse replaces the command by this call.
 func (r *Run) Call(ctx context.Context, number int, values []any) error {

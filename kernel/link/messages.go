@@ -28,7 +28,10 @@ type Result struct {
 	// Goroutines reports that goroutines or timers of the cell are still running: more
 	// output may come.
 	Goroutines bool `json:"goroutines,omitempty"`
-	Output          // its mark is that of the cell's own goroutine
+	// Replacement is the text with which the front end is asked to replace the cell; empty
+	// to leave the cell.
+	Replacement string `json:"replacement,omitempty"`
+	Output             // its mark is that of the cell's own goroutine
 }
 
 // CellError is why a cell failed, as the notebook shows it.

@@ -38,12 +38,15 @@ func (e *Execute) UnmarshalJSON(text []byte) error {
 type ExecuteOK struct {
 	Status          string                `json:"status"`
 	ExecutionCount  int                   `json:"execution_count"`
-	Payload         []Page                `json:"payload"`
+	Payload         []Payload             `json:"payload"`
 	UserExpressions map[string]Expression `json:"user_expressions"`
 }
 
-// Page is a payload: text that the front end shows beside the notebook. The protocol
+// Payload asks the front end for something after a cell: a Page or a NextInput. The protocol
 // calls payloads deprecated but offers no replacement.
+type Payload interface{ payload() }
+
+// Page is text that the front end shows beside the notebook.
 type Page struct {
 	Source string         `json:"source"`
 	Data   map[string]any `json:"data"`
@@ -52,6 +55,22 @@ type Page struct {
 
 // NewPage returns a payload that shows data.
 func NewPage(data map[string]any) Page { return Page{Source: "page", Data: data} }
+
+func (Page) payload() {}
+
+// NextInput is the text of a cell, which replaces the cell that has run or follows it.
+type NextInput struct {
+	Source  string `json:"source"`
+	Text    string `json:"text"`
+	Replace bool   `json:"replace"`
+}
+
+// NewReplacement returns a payload that replaces the text of the cell.
+func NewReplacement(text string) NextInput {
+	return NextInput{Source: "set_next_input", Text: text, Replace: true}
+}
+
+func (NextInput) payload() {}
 
 // Expression is the value of a user expression, or its error.
 type Expression struct {
@@ -72,11 +91,11 @@ func NewFailedExpression(failure Failure) Expression {
 }
 
 // NewExecuteOK returns the reply to a cell that succeeded.
-func NewExecuteOK(count int, expressions map[string]Expression, pages ...Page) ExecuteOK {
+func NewExecuteOK(count int, expressions map[string]Expression, payload ...Payload) ExecuteOK {
 	if expressions == nil {
 		expressions = map[string]Expression{}
 	}
-	return ExecuteOK{Status: statusOK, ExecutionCount: count, Payload: append([]Page{}, pages...), UserExpressions: expressions}
+	return ExecuteOK{Status: statusOK, ExecutionCount: count, Payload: append([]Payload{}, payload...), UserExpressions: expressions}
 }
 
 // ExecuteFailed is the content of execute_reply for a cell that failed.
