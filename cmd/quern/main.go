@@ -6,6 +6,7 @@
 //	quern uninstall    remove it
 //	quern run nb.ipynb execute a notebook without Python and without a browser
 //	quern export NB    convert a notebook to a Go program
+//	quern fmt NB       format the cells of a notebook
 //	quern doctor       check what works on this machine
 //	quern version      print the version
 //	quern kernel -f F  serve the connection file F (Jupyter calls this)
@@ -45,6 +46,7 @@ var commands = []command{
 	{"uninstall", "remove the kernelspec", runUninstall},
 	{"run", "execute a notebook without Python and without a browser", runRun},
 	{"export", "convert a notebook to a Go program", runExport},
+	{"fmt", "format the cells of notebooks", runFmt},
 	{"doctor", "check what works on this machine", runDoctor},
 	{"version", "print the version", runVersion},
 	{"kernel", "serve a connection file; Jupyter calls this", runKernel},
@@ -110,6 +112,8 @@ func report(err error, std stdio) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
+	case errors.Is(err, errReported):
+		return 1
 	case errors.As(err, &usage):
 		fmt.Fprintf(std.err, "quern: %s\n", usage.message)
 		if usage.hint != "" {

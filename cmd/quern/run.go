@@ -84,14 +84,20 @@ func parseNotebook(flags *flag.FlagSet, usage string, args []string, std stdio) 
 
 // readGo reads a notebook and checks that its language is Go.
 func readGo(path string) (*notebook.Notebook, error) {
-	n, err := notebook.Read(path)
+	n, _, err := readGoText(path)
+	return n, err
+}
+
+// readGoText reads a notebook, checks that its language is Go, and also returns its text.
+func readGoText(path string) (*notebook.Notebook, []byte, error) {
+	n, text, err := notebook.ReadText(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if language := n.Language(); language != "" && language != "go" {
-		return nil, fmt.Errorf("%s is a notebook for %s, not for Go", path, language)
+		return nil, nil, fmt.Errorf("%s is a notebook for %s, not for Go", path, language)
 	}
-	return n, nil
+	return n, text, nil
 }
 
 // execute runs the notebook in its folder and writes it.

@@ -161,23 +161,29 @@ func (n *Notebook) Language() string {
 // Read reads a file. The error names the path; it wraps a *FormatError if the file is not
 // a notebook.
 func Read(path string) (*Notebook, error) {
+	n, _, err := ReadText(path)
+	return n, err
+}
+
+// ReadText reads a file, as Read does, and also returns its text for Edit.
+func ReadText(path string) (*Notebook, []byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1)) // a device may never end
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(b) > maxFile {
-		return nil, fmt.Errorf("%s: larger than %d bytes", path, maxFile)
+		return nil, nil, fmt.Errorf("%s: larger than %d bytes", path, maxFile)
 	}
 	n, err := Parse(b)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return n, nil
+	return n, b, nil
 }
 
 // maxFile is larger than any notebook that front ends can open, in bytes.
@@ -194,10 +200,15 @@ func (n *Notebook) Write(path string) error {
 	if err != nil {
 		return fmt.Errorf("notebook: %w", err)
 	}
+	return WriteText(path, b)
+}
+
+// WriteText writes the text of a notebook to a file, as Write does.
+func WriteText(path string, b []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return os.WriteFile(path, b, 0)
 	}
-	err = atomicfile.Replace(path, func(w io.Writer) error {
+	err := atomicfile.Replace(path, func(w io.Writer) error {
 		_, err := w.Write(b)
 		return err
 	})
