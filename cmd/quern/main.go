@@ -7,6 +7,7 @@
 //	quern run nb.ipynb execute a notebook without Python and without a browser
 //	quern export NB    convert a notebook to a Go program
 //	quern fmt NB       format the cells of a notebook
+//	quern vet NB       report mistakes in the cells of a notebook
 //	quern doctor       check what works on this machine
 //	quern version      print the version
 //	quern kernel -f F  serve the connection file F (Jupyter calls this)
@@ -47,6 +48,7 @@ var commands = []command{
 	{"run", "execute a notebook without Python and without a browser", runRun},
 	{"export", "convert a notebook to a Go program", runExport},
 	{"fmt", "format the cells of notebooks", runFmt},
+	{"vet", "report mistakes in the cells of notebooks", runVet},
 	{"doctor", "check what works on this machine", runDoctor},
 	{"version", "print the version", runVersion},
 	{"kernel", "serve a connection file; Jupyter calls this", runKernel},

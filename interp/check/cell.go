@@ -80,6 +80,7 @@ type Cell struct {
 	dots    []string          // paths of its dot imports
 	info    *types.Info       // facts about this cell's nodes, also in Info
 	file    *token.File
+	body    *ast.FuncDecl // the function with the statements
 	pieces  []piece
 	plan    *plan
 }

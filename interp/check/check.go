@@ -266,7 +266,7 @@ func (c *Checker) Release(cell *Cell) {
 		addFacts(c.info, facts)
 		c.generics[o] = facts
 	}
-	cell.Body, cell.info = nil, nil
+	cell.Body, cell.body, cell.info = nil, nil, nil
 }
 
 // isGeneric reports whether f, or the receiver type of f, has type parameters.

@@ -29,7 +29,7 @@ func (a *attempt) finish() (*Cell, ErrorList) {
 	a.noteUndeclared()
 	cell := &Cell{
 		Number: a.number, Source: a.src, Fset: a.fset, Package: a.pkg, Info: a.Checker.info,
-		Body: a.hoisting.original, imports: map[string]string{}, info: a.info, file: a.token,
+		Body: a.hoisting.original, imports: map[string]string{}, info: a.info, file: a.token, body: a.body,
 		pieces: a.pieces, plan: a.plan, methods: a.methods, RunsMain: a.runsMain, Main: a.main, Program: a.program, noted: a.notes,
 	}
 	a.collect(cell)

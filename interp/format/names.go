@@ -3,6 +3,8 @@ package format
 import (
 	"go/ast"
 	"go/token"
+
+	"github.com/quernlab/quern/interp/check"
 )
 
 // definedBy returns the names that a file defines at package level, or the statements of its one function.
@@ -47,6 +49,22 @@ func definedBy(file *ast.File, statements bool) []string {
 						names = append(names, id.Name)
 					}
 				}
+			}
+		}
+	}
+	return names
+}
+
+// Defined returns the names that the parts of a cell define, as far as they parse. Its commands must have been
+// replaced.
+func Defined(src string) []string {
+	spans, _ := check.Spans(src)
+	var names []string
+	for _, r := range runsOf(spans, 0, len(src)) {
+		for _, s := range r.spans {
+			one := run{start: s.Start, end: s.End, spans: []check.Span{s}, statements: r.statements}
+			if _, defined, err := one.format(src, src[s.Start:s.End]); err == nil {
+				names = append(names, defined...)
 			}
 		}
 	}

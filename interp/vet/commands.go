@@ -1,0 +1,60 @@
+package vet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/quernlab/quern/interp/magic"
+	"github.com/quernlab/quern/interp/symbols"
+)
+
+// commands replaces the commands of a cell by Go code, as a session does. It runs only %get and %reset.
+func (s *session) commands(ctx context.Context, c Cell) (text string, wrong *Finding) {
+	at := func(offset int, msg string) *Finding {
+		before := c.Source[:offset]
+		return &Finding{c.Number, 1 + strings.Count(before, "\n"), offset - strings.LastIndexByte(before, '\n'), msg}
+	}
+	parsed, err := magic.Parse(c.Source, commands{s})
+	var e *magic.Error
+	switch {
+	case errors.As(err, &e):
+		return "", at(e.Offset, e.Msg)
+	case err != nil:
+		return "", at(0, err.Error())
+	}
+	for _, m := range parsed.Modules {
+		if !m.Directory() && symbols.Has(m.Path()) {
+			continue
+		}
+		if m.Directory() {
+			_, err = s.modules.Add(m.Query)
+		} else {
+			_, err = s.modules.Get(ctx, m.Query)
+		}
+		if err != nil {
+			s.failed.module(m.Path())
+			return "", at(m.Offset, fmt.Sprintf("%%get %s: %v", m.Query, err))
+		}
+	}
+	if parsed.Reset {
+		s.checker.Reset("ctx", magic.Name)
+	}
+	return parsed.Source, nil
+}
+
+// commands is what magic.Parse needs of a session. No command runs, so only the names matter.
+type commands struct{ s *session }
+
+func (commands) Stdout() io.Writer                 { return io.Discard }
+func (commands) Stderr() io.Writer                 { return io.Discard }
+func (commands) Text(any) string                   { return "" }
+func (commands) Module(string) string              { return "" }
+func (commands) Ranks() magic.Ranks                { return magic.Alone{} }
+func (commands) Format(src string) (string, error) { return src, nil }
+func (c commands) Known(name string) bool          { return c.s.checker.Known(name) }
+
+// Variables returns none: only %who needs them, which shows them.
+func (commands) Variables() []magic.Variable { return nil }

@@ -1,0 +1,68 @@
+package vet
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/format"
+)
+
+// failed has what cells with errors would have defined. Later cells that use it have errors which say nothing new.
+type failed struct {
+	names   map[string]bool
+	modules []string // paths of modules that %get could not provide
+}
+
+// cell notes the names that a cell with errors defines.
+func (f *failed) cell(src string) {
+	if f.names == nil {
+		f.names = map[string]bool{}
+	}
+	for _, name := range format.Defined(src) {
+		f.names[name] = true
+	}
+}
+
+// defined notes that a cell without errors defines names.
+func (f *failed) defined(src string) {
+	if len(f.names) == 0 {
+		return
+	}
+	for _, name := range format.Defined(src) {
+		delete(f.names, name)
+	}
+}
+
+// module notes a module that is not available.
+func (f *failed) module(path string) { f.modules = append(f.modules, path) }
+
+// The errors of the checker about names and packages.
+var (
+	undefined   = regexp.MustCompile(`^undefined: ([\pL_][\pL\pN_]*)`)
+	unavailable = regexp.MustCompile(`package "([^"]+)" cannot be imported`)
+)
+
+// independent returns the errors that do not only follow from those of an earlier cell.
+func (f *failed) independent(errs check.ErrorList) check.ErrorList {
+	var list check.ErrorList
+	for _, e := range errs {
+		if m := undefined.FindStringSubmatch(e.Msg); m != nil && f.names[m[1]] {
+			continue
+		}
+		if m := unavailable.FindStringSubmatch(e.Msg); m != nil && f.isOf(m[1]) {
+			continue
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+func (f *failed) isOf(importPath string) bool {
+	for _, path := range f.modules {
+		if importPath == path || strings.HasPrefix(importPath, path+"/") || strings.HasPrefix(path, importPath+"/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,141 @@
+package vet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"go/token"
+	"slices"
+	"strings"
+
+	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/magic"
+	"github.com/quernlab/quern/interp/module"
+	"github.com/quernlab/quern/interp/source"
+	"github.com/quernlab/quern/interp/symbols"
+)
+
+// A Cell is a code cell.
+type Cell struct {
+	Number  int // in the notebook, from 1
+	Source  string
+	MayFail bool // it may have errors, because they are shown on purpose
+}
+
+// A Finding is a mistake in a cell.
+type Finding struct {
+	Cell, Line, Column int    // from 1, columns in bytes
+	Message            string // further lines begin with a tab
+}
+
+func (f Finding) String() string {
+	return fmt.Sprintf("cell %d:%d:%d: %s", f.Cell, f.Line, f.Column, f.Message)
+}
+
+// Notebook returns the findings in the cells of a notebook, sorted by cell, line and column. dir is the directory of the
+// notebook, and modules provides the modules of %get.
+func Notebook(ctx context.Context, dir string, cells []Cell, modules module.Source) ([]Finding, error) {
+	s, err := newSession(dir, modules)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range cells {
+		if strings.TrimSpace(c.Source) == "" {
+			continue
+		}
+		if err := s.cell(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(s.findings, func(x, y Finding) int {
+		return cmp.Or(x.Cell-y.Cell, x.Line-y.Line, x.Column-y.Column)
+	})
+	return slices.Compact(s.findings), nil
+}
+
+// A session has what the cells so far define.
+type session struct {
+	checker  *check.Checker
+	loader   *source.Loader
+	modules  *module.Set
+	analyzer *analyzer
+	failed   failed
+	findings []Finding
+}
+
+func newSession(dir string, modules module.Source) (*session, error) {
+	if err := symbols.Check(); err != nil {
+		return nil, err
+	}
+	fset := token.NewFileSet()
+	set := module.New(modules)
+	set.Prefer(symbols.Offering())
+	set.In(dir)
+	s := &session{loader: source.NewLoader(symbols.Importer(fset), fset, set), modules: set, analyzer: newAnalyzer()}
+	s.checker = check.New(s.loader, fset, check.Guess(symbols.Guess), check.PackageNames(symbols.Names), check.Refuse(symbols.Refused))
+	cell, err := s.checker.Check(context.Background(), 0, fmt.Sprintf("var ctx context.Context\nvar %s func(int, ...any)", magic.Name))
+	if err != nil {
+		return nil, err
+	}
+	s.checker.Commit(cell)
+	return s, nil
+}
+
+// cell adds the findings in a cell. The error is that of ctx, or an internal one.
+func (s *session) cell(ctx context.Context, c Cell) error {
+	text, wrong := s.commands(ctx, c)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if wrong != nil {
+		if !c.MayFail {
+			s.failed.cell(c.Source)
+			s.findings = append(s.findings, *wrong)
+		}
+		return nil
+	}
+	s.loader.Begin(ctx)
+	defer s.loader.End()
+	cell, err := s.checker.Check(ctx, c.Number, text)
+	var errs check.ErrorList
+	switch {
+	case errors.As(err, &errs):
+		if !c.MayFail {
+			s.failed.cell(text)
+			s.report(c, s.failed.independent(errs))
+		}
+		return nil
+	case err != nil:
+		return err
+	}
+	remarks := cell.Remarks()
+	for _, e := range remarks {
+		if !strings.HasPrefix(e.Msg, "main was not called") {
+			e.Msg += ", which the Go compiler rejects"
+		}
+	}
+	s.report(c, remarks)
+	found, err := s.analyzer.run(cell)
+	if err != nil {
+		return fmt.Errorf("cell %d: %w", c.Number, err)
+	}
+	s.report(c, found)
+	for _, e := range cell.Broken {
+		s.report(c, check.ErrorList{{Pos: e.Pos, Msg: fmt.Sprintf("%s, since cell %d", e.Msg, c.Number)}})
+	}
+	s.checker.Commit(cell)
+	s.failed.defined(text)
+	return nil
+}
+
+// report adds errors, each in the cell of its position.
+func (s *session) report(c Cell, errs check.ErrorList) {
+	for _, e := range errs {
+		number, ok := check.FileNumber(e.Pos.Filename)
+		if !ok {
+			number = c.Number
+		}
+		s.findings = append(s.findings, Finding{number, max(e.Pos.Line, 1), max(e.Pos.Column, 1), e.Msg})
+	}
+}
