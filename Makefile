@@ -151,7 +151,7 @@ $(BIN):
 kernelspec: $(BIN) $(VENV)/installed
 	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN) install --sys-prefix --force
 
-$(VENV)/installed: .ci/requirements.txt $(wildcard install/python/*.toml install/python/*/*.py)
+$(VENV)/installed: .ci/requirements.txt $(shell find install/python -type f -not -name "*.pyc")
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r .ci/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall ./install/python

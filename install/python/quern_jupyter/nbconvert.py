@@ -1,25 +1,14 @@
 """Go programs with nbconvert --to script."""
 
 import pathlib
-import shutil
 import subprocess
 import tempfile
 
 import nbformat
-from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from nbconvert.exporters import Exporter, TemplateExporter
 from nbconvert.utils.exceptions import ConversionException
 
-
-def command(nb):
-    """Returns the quern binary of the notebook's kernelspec, or the one on PATH."""
-    for name in (nb.metadata.get("kernelspec", {}).get("name"), "quern"):
-        if name:
-            try:
-                return KernelSpecManager().get_kernel_spec(name).argv[0]
-            except NoSuchKernel:
-                continue
-    return shutil.which("quern") or "quern"
+from quern_jupyter.program import path
 
 
 class GoExporter(TemplateExporter):
@@ -41,7 +30,7 @@ class GoExporter(TemplateExporter):
         with tempfile.TemporaryDirectory() as folder:
             source = pathlib.Path(folder, f"{pathlib.Path(name).name}.ipynb")
             nbformat.write(nb, source)
-            made = subprocess.run([command(nb), "export", str(source), "-o", folder], capture_output=True, text=True, check=False)
+            made = subprocess.run([path(nb.metadata.get("kernelspec", {}).get("name")), "export", str(source), "-o", folder], capture_output=True, text=True, check=False)
             if made.returncode != 0:
                 raise ConversionException(made.stderr.strip().replace(f"{source}: ", ""))
             return pathlib.Path(folder, "main.go").read_text(encoding="utf-8"), resources
