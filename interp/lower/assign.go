@@ -132,7 +132,7 @@ func (f *function) define(w *writer, v *types.Var, t types.Type, rhs ast.Expr, v
 		return
 	}
 	typ := f.typ(t)
-	if f.facts.shared[v] && f.repeats() {
+	if f.facts.Shared(v) && f.repeats() {
 		tmp := f.temp()
 		w.line("var %s %s = %s", tmp, typ, value)
 		value = tmp

@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+
+	"github.com/quernlab/quern/interp/facts"
 )
 
 func (f *function) isMapElement(e ast.Expr) bool {
@@ -74,7 +76,7 @@ func (f *function) indexTarget(w *writer, x *ast.IndexExpr) string {
 
 func (f *function) fieldTarget(w *writer, x *ast.SelectorExpr) string {
 	sel := f.Info.Selections[x]
-	if sel == nil || f.root(x) != nil {
+	if sel == nil || facts.Root(f.Info, f.coreOf, x) != nil {
 		return f.expr(x)
 	}
 	base, t := f.temp(), f.typeOf(x.X)

@@ -22,18 +22,17 @@ const partSize = 50
 func (e *emitter) body(name string) {
 	f := e.function(nil)
 	f.top = true
-	f.study(&ast.BlockStmt{List: e.cell.Body}, e.onlyInBody()...)
-	sig := types.NewSignatureType(nil, nil, nil, nil, nil, false)
+	f.facts = e.bodyFacts
 	for _, v := range e.cell.Vars {
 		f.globals[v] = true
 	}
 	w := &e.out
 	w.open("func %s() {", name)
-	f.activation(w, sig, e.cell.Body, func(w *writer) {
+	f.activation(w, noParameters, e.cell.Body, func(w *writer) {
 		steps := f.steps()
 		// A goto leads from one step to another, and recover belongs to the function that
 		// contains it.
-		if len(steps) <= 2*partSize || f.facts.jumps || f.frame.recovers != "" {
+		if len(steps) <= 2*partSize || len(f.facts.JumpLabels) > 0 || f.frame.recovers != "" {
 			for _, step := range steps {
 				step.lower(w)
 			}
@@ -61,6 +60,7 @@ type step struct {
 func (f *function) steps() (list []step) {
 	for _, init := range f.cell.Init {
 		list = append(list, step{lower: func(w *writer) {
+			f.statements(w, f.before[init])
 			if s := f.initializers[init]; s == nil || !f.compiledLoop(w, s) {
 				f.initializer(w, init)
 			}

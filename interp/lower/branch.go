@@ -53,7 +53,7 @@ func (f *function) jumpLabel(name string) string {
 }
 
 func (f *function) labeled(w *writer, s *ast.LabeledStmt) {
-	if f.facts.jumpLabels[s.Label.Name] {
+	if f.facts.JumpLabels[s.Label.Name] {
 		w.line("%s:", f.jumpLabel(s.Label.Name))
 		w.line("_ = stopʹ") // yaegi does not see a label after a label
 	}

@@ -26,7 +26,7 @@ import (
 	"go/types"
 	"strconv"
 
-	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/facts"
 )
 
 func (f *function) builtin(e *ast.CallExpr, name string) string {
@@ -224,8 +224,8 @@ func (f *function) append(e *ast.CallExpr) string {
 		}
 		arguments = append(arguments, argument)
 	}
-	if size := sizes.Sizeof(elem); f.facts.short[e] == vm.Buffered && size > 0 && size <= shortBytes/2 {
-		s = f.buffer(f.typ(f.typeOf(e)), shortBytes/size) + "(" + s + ", " + strconv.Itoa(len(e.Args)-1) + ")"
+	if size := sizes.Sizeof(elem); f.facts.Capacities[e] == facts.Buffered && size > 0 && size <= facts.StackBuffer/2 {
+		s = f.buffer(f.typ(f.typeOf(e)), facts.StackBuffer/size) + "(" + s + ", " + strconv.Itoa(len(e.Args)-1) + ")"
 		arguments[0] = s
 	}
 	if len(e.Args) > 2 && !all(e.Args[1:], f.isPlain) || len(e.Args) == 2 && types.Identical(f.typeOf(e.Args[0]), f.typeOf(e.Args[1])) {
@@ -235,9 +235,6 @@ func (f *function) append(e *ast.CallExpr) string {
 	}
 	return "append(" + list(arguments) + ")"
 }
-
-// shortBytes is the size of the stack buffer of slices that do not escape, see vm.SliceCapacities.
-const shortBytes = 32
 
 // buffer returns the name of a function that returns an empty slice with such a buffer if n elements
 // are going to be appended to it.

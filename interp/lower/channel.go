@@ -68,7 +68,7 @@ func (f *function) rangeChannel(w *writer, s *ast.RangeStmt, label string) {
 	value, bind := "_", false
 	switch v := f.defined(s.Key); {
 	case s.Key == nil || isBlank(s.Key):
-	case v != nil && !f.facts.shared[v] && !f.globals[v]:
+	case v != nil && !f.facts.Shared(v) && !f.globals[v]:
 		value = f.declare(v)
 	default:
 		value, bind = f.temp(), true

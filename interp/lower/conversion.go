@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/quernlab/quern/interp/vm"
+	"github.com/quernlab/quern/interp/facts"
 )
 
 // conversion lowers T(x).
@@ -29,7 +29,7 @@ func (f *function) conversion(e *ast.CallExpr, t types.Type) string {
 		if s.Elem().Underlying().(*types.Basic).Kind() == types.Byte {
 			name = "TextBytes"
 		}
-		exact, short := f.Info.Types[x].Value != nil || f.facts.short[e] == vm.Exact, f.facts.short[e] == vm.Buffered
+		exact, short := f.Info.Types[x].Value != nil || f.facts.Capacities[e] == facts.Exact, f.facts.Capacities[e] == facts.Buffered
 		if exact || short {
 			return f.conversionType(t) + "(" + f.rt(name, "string("+text+")", strconv.FormatBool(exact), strconv.FormatBool(short)) + ")"
 		}

@@ -183,21 +183,3 @@ func (e *emitter) forwards(c *call, m *types.Func) string {
 	}
 	return e.rt("Forwards", activations) + "; "
 }
-
-// callsRecover reports whether a body calls recover outside of function literals.
-func callsRecover(body []ast.Stmt) (calls bool) {
-	for _, s := range body {
-		ast.Inspect(s, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.FuncLit:
-				return false
-			case *ast.CallExpr:
-				if id, ok := ast.Unparen(n.Fun).(*ast.Ident); ok && id.Name == "recover" {
-					calls = true
-				}
-			}
-			return !calls
-		})
-	}
-	return calls
-}

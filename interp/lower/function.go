@@ -15,13 +15,15 @@ import (
 	"go/types"
 	"slices"
 	"strings"
+
+	"github.com/quernlab/quern/interp/facts"
 )
 
 // function is the state while one function is lowered with all its function literals.
 type function struct {
 	*emitter
 	env     *environment
-	facts   *facts
+	facts   *facts.Function
 	locals  map[types.Object]string
 	globals map[types.Object]bool // variables of the top level, whose definitions become assignments
 	taken   map[string]int
@@ -72,7 +74,7 @@ func (e *emitter) functionDeclaration(decl *ast.FuncDecl, name string, env *envi
 	if decl.Body == nil {
 		e.unsupported(decl, "a function without a body", "its opening brace must be on the line where its header ends")
 	}
-	f.study(decl.Body)
+	f.facts = e.factsOf(decl, env)
 	var parameters []string
 	if recv := sig.Recv(); recv != nil {
 		parameters = append(parameters, f.parameter(recv)+" "+f.typ(f.subst(recv.Type())))
@@ -171,12 +173,12 @@ func (f *function) fill(w *writer, sig *types.Signature, body []ast.Stmt, statem
 
 func (f *function) fillBody(w *writer, sig *types.Signature, body []ast.Stmt, statements func(*writer)) {
 	fr := f.frame
-	shape := f.shape(body)
+	defers := facts.Defers(body)
 	for i := range sig.Results().Len() {
 		v := sig.Results().At(i)
 		t := f.subst(v.Type())
 		fr.results = append(fr.results, t)
-		if v.Name() == "" && !shape.defers && !shape.rangesOverFunc {
+		if v.Name() == "" && !defers && !f.facts.ReturnedInBody(sig.Results()) {
 			continue
 		}
 		name := f.parameter(v)
@@ -184,12 +186,12 @@ func (f *function) fillBody(w *writer, sig *types.Signature, body []ast.Stmt, st
 		fr.variables = append(fr.variables, name)
 		w.line("var %s %s", name, f.typ(t))
 	}
-	if fr.recovers == "" && callsRecover(body) {
+	if fr.recovers == "" && facts.Recovers(body) {
 		fr.recovers = f.temp()
 		w.line("%s := %s", fr.recovers, f.rt("Recoverer"))
 	}
 	f.interruptible(w)
-	if !shape.defers {
+	if !defers {
 		statements(w)
 		if fr.named && !endsInReturn(body) {
 			w.line("return %s", list(fr.variables))

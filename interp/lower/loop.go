@@ -104,7 +104,7 @@ func (f *function) forLoop(w *writer, s *ast.ForStmt, label string) {
 	var copied []types.Object
 	if a, ok := s.Init.(*ast.AssignStmt); ok && a.Tok == token.DEFINE {
 		for _, e := range a.Lhs {
-			if v := f.defined(e); v != nil && f.facts.shared[v] && !f.globals[v] {
+			if v := f.defined(e); v != nil && f.facts.Shared(v) && !f.globals[v] {
 				copied = append(copied, v)
 			}
 		}

@@ -19,15 +19,14 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+
+	"github.com/quernlab/quern/interp/facts"
 )
 
 // order changes the functions of one declaration.
 type order struct {
 	*emitter
-	exposed  map[types.Object]bool // local variables that a call may change
-	local    map[types.Object]bool
-	captured map[types.Object]bool // local variables that a function literal captures
-	set      map[types.Object]bool // local variables that are assigned to
+	facts *facts.Function
 
 	// State of the current statement.
 	early   []*ast.Expr // parts to be evaluated before the rest, in order
@@ -36,124 +35,48 @@ type order struct {
 }
 
 // inOrder returns the statements of a body, each preceded by the definitions of its early parts. It changes all nested
-// blocks too. decl, which may be nil, is the declaration with the parameters.
-func (e *emitter) inOrder(body []ast.Stmt, decl *ast.FuncDecl) []ast.Stmt {
-	o := &order{emitter: e, exposed: map[types.Object]bool{}, local: map[types.Object]bool{}, captured: map[types.Object]bool{}, set: map[types.Object]bool{}}
-	var whole ast.Node = &ast.BlockStmt{List: body}
-	if decl != nil {
-		whole = decl
-	}
-	o.study(whole)
+// blocks too.
+func (e *emitter) inOrder(body []ast.Stmt, facts *facts.Function) []ast.Stmt {
+	o := &order{emitter: e, facts: facts}
 	body = o.list(body)
 	for _, s := range body {
-		ast.Inspect(s, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.BlockStmt:
-				n.List = o.list(n.List)
-			case *ast.CaseClause:
-				n.Body = o.list(n.Body)
-			case *ast.CommClause:
-				n.Body = o.list(n.Body)
-			case *ast.IfStmt:
-				if next, ok := n.Else.(*ast.IfStmt); ok {
-					if list := o.list([]ast.Stmt{next}); len(list) > 1 || list[0] != n.Else {
-						n.Else = &ast.BlockStmt{Lbrace: next.Pos(), List: list, Rbrace: next.End()}
-					}
-				}
-			}
-			return true
-		})
+		o.nested(s)
 	}
 	return body
 }
 
-// study finds the variables that a call may change: those whose address is taken, and those that a function literal
-// assigns to but does not declare.
-func (o *order) study(body ast.Node) {
-	owner := map[types.Object]*ast.FuncLit{}
-	var walk func(n ast.Node, lit *ast.FuncLit)
-	walk = func(n ast.Node, lit *ast.FuncLit) {
-		expose := func(e ast.Expr) {
-			if v := o.root(e); v != nil {
-				o.exposed[v] = true
-			}
-		}
-		change := func(e ast.Expr) {
-			if e == nil {
-				return
-			}
-			v := o.root(e)
-			if v != nil && owner[v] != lit {
-				o.exposed[v] = true
-			}
-			if id, ok := e.(*ast.Ident); v != nil && (!ok || o.Info.Defs[id] == nil) {
-				o.set[v] = true
-			}
-		}
-		ast.Inspect(n, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.FuncLit:
-				if n != lit {
-					walk(n, n)
-					return false
-				}
-			case *ast.CaseClause:
-				if v := o.Info.Implicits[n]; v != nil {
-					owner[v], o.local[v] = lit, true
-				}
-			case *ast.Ident:
-				if v := o.Info.Defs[n]; v != nil {
-					owner[v], o.local[v] = lit, true
-				}
-				if v := o.Info.Uses[n]; v != nil && o.local[v] && owner[v] != lit {
-					o.captured[v] = true
-				}
-			case *ast.UnaryExpr:
-				if n.Op == token.AND {
-					expose(n.X)
-				}
-			case *ast.SliceExpr:
-				if _, array := o.under(n.X).(*types.Array); array {
-					expose(n.X)
-				}
-			case *ast.SelectorExpr:
-				if sel := o.Info.Selections[n]; sel != nil && sel.Kind() == types.MethodVal {
-					expose(n.X)
-				}
-			case *ast.AssignStmt:
-				for _, e := range n.Lhs {
-					change(e)
-				}
-			case *ast.IncDecStmt:
-				change(n.X)
-			case *ast.RangeStmt:
-				change(n.Key)
-				change(n.Value)
-			}
-			return true
-		})
+// initializerInOrder returns the statements before an initializer of package-level variables, and changes the function
+// literals in it.
+func (e *emitter) initializerInOrder(init *types.Initializer, facts *facts.Function) []ast.Stmt {
+	o := &order{emitter: e, facts: facts}
+	s := &ast.ReturnStmt{Results: []ast.Expr{init.Rhs}}
+	before := o.statement(s)
+	init.Rhs = s.Results[0]
+	for _, s := range append(before[:len(before):len(before)], s) {
+		o.nested(s)
 	}
-	walk(body, nil)
+	return before
 }
 
-// root returns the variable whose storage contains e, or nil if e is reached through a pointer or is not in a variable.
-func (o *order) root(e ast.Expr) *types.Var {
-	switch e := e.(type) {
-	case *ast.Ident:
-		v, _ := o.Info.ObjectOf(e).(*types.Var)
-		return v
-	case *ast.ParenExpr:
-		return o.root(e.X)
-	case *ast.SelectorExpr:
-		if _, pointer := o.under(e.X).(*types.Pointer); !pointer {
-			return o.root(e.X)
+// nested changes the blocks in a statement.
+func (o *order) nested(s ast.Stmt) {
+	ast.Inspect(s, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BlockStmt:
+			n.List = o.list(n.List)
+		case *ast.CaseClause:
+			n.Body = o.list(n.Body)
+		case *ast.CommClause:
+			n.Body = o.list(n.Body)
+		case *ast.IfStmt:
+			if next, ok := n.Else.(*ast.IfStmt); ok {
+				if list := o.list([]ast.Stmt{next}); len(list) > 1 || list[0] != n.Else {
+					n.Else = &ast.BlockStmt{Lbrace: next.Pos(), List: list, Rbrace: next.End()}
+				}
+			}
 		}
-	case *ast.IndexExpr:
-		if _, array := o.under(e.X).(*types.Array); array {
-			return o.root(e.X)
-		}
-	}
-	return nil
+		return true
+	})
 }
 
 // under returns the underlying type of an expression, or nil for a package name.

@@ -15,7 +15,7 @@ func (o *order) expr(p *ast.Expr) {
 	}
 	switch e := (*p).(type) {
 	case *ast.Ident:
-		if v, ok := o.Info.Uses[e].(*types.Var); ok && (!o.local[v] && !v.IsField() && !isEarly(v) || o.exposed[v]) {
+		if v, ok := o.Info.Uses[e].(*types.Var); ok && (!o.facts.Declared(v) && !v.IsField() && !isEarly(v) || o.facts.Exposed(v)) {
 			o.pending = true
 		}
 	case *ast.ParenExpr:

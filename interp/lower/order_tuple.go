@@ -138,5 +138,5 @@ func (t *tupleAssignment) affected(e ast.Expr) (found bool) {
 // inMemory reports whether Go's compiler assumes that an assignment through a pointer may change a variable. Function
 // literals have pointers to the variables that they share.
 func (t *tupleAssignment) inMemory(v *types.Var) bool {
-	return !t.local[v] && !isEarly(v) || t.exposed[v] || t.captured[v] && t.set[v]
+	return !t.facts.Declared(v) && !isEarly(v) || t.facts.Exposed(v) || t.facts.Captured(v) && t.facts.Assigned(v)
 }

@@ -115,7 +115,7 @@ func (f *function) storePosition(w *writer, n ast.Node) {
 	number := f.position(n)
 	c := &f.code
 	c.stores++
-	if c.stores == 1 && w == c.writer && w.indent == c.indent && !f.facts.jumps {
+	if c.stores == 1 && w == c.writer && w.indent == c.indent && len(f.facts.JumpLabels) == 0 {
 		c.inline = true
 		w.line("%s := %d", Position, number)
 		return

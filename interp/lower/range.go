@@ -67,7 +67,7 @@ func (f *function) rangeLoop(w *writer, s *ast.RangeStmt, label string) {
 	for i, e := range []ast.Expr{s.Key, s.Value} {
 		switch v := f.defined(e); {
 		case e == nil || isBlank(e):
-		case v != nil && !f.facts.shared[v] && !f.globals[v] && (i == 1 || !f.facts.changed[v]):
+		case v != nil && !f.facts.Shared(v) && !f.globals[v] && (i == 1 || !f.facts.Changes(v)):
 			names[i] = f.declare(v)
 		default:
 			names[i], bind[i] = f.temp(), true
@@ -147,7 +147,7 @@ func (f *function) rangeString(w *writer, s *ast.RangeStmt, label string) {
 	names, bind := [2]string{}, [2]bool{}
 	for i, e := range []ast.Expr{s.Key, s.Value} {
 		v := f.defined(e)
-		if e == nil || isBlank(e) || v == nil || f.facts.shared[v] || f.globals[v] || i == 0 && f.facts.changed[v] {
+		if e == nil || isBlank(e) || v == nil || f.facts.Shared(v) || f.globals[v] || i == 0 && f.facts.Changes(v) {
 			names[i], bind[i] = f.temp(), e != nil && !isBlank(e)
 		} else {
 			names[i] = f.declare(v)
@@ -257,7 +257,7 @@ func (f *function) count(w *writer, s *ast.RangeStmt, label string, t types.Type
 	if typ != "int" {
 		zero = typ + "(0)"
 	}
-	own := v != nil && !f.facts.shared[v] && !f.facts.changed[v] && !f.globals[v]
+	own := v != nil && !f.facts.Shared(v) && !f.facts.Changes(v) && !f.globals[v]
 	i := ""
 	if own {
 		i = f.declare(v)

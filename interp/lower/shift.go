@@ -46,7 +46,7 @@ func (f *function) neverNegative(e ast.Expr) bool {
 	switch x := ast.Unparen(e).(type) {
 	case *ast.Ident:
 		o := f.Info.Uses[x]
-		return o != nil && f.facts.counters[o]
+		return o != nil && f.facts.Counts(o)
 	case *ast.CallExpr:
 		if f.Info.Types[x.Fun].IsBuiltin() {
 			name := calleeIdent(x.Fun).Name

@@ -19,8 +19,12 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/facts"
 	"github.com/quernlab/quern/interp/vm"
 )
+
+// noParameters is the signature of the functions that have the statements of a cell.
+var noParameters = types.NewSignatureType(nil, nil, nil, nil, nil, false)
 
 // emitter builds one unit.
 type emitter struct {
@@ -45,6 +49,9 @@ type emitter struct {
 	redeclared    []Redeclared
 	middles       []string                 // of long expressions, see shorten
 	copiedMethods map[*types.TypeName]bool // types whose methods were copied for this unit
+	facts         map[*ast.FuncDecl]*facts.Function
+	bodyFacts     *facts.Function                   // facts of the statements and initializers of the cell
+	before        map[*types.Initializer][]ast.Stmt // statements before an initializer, see order.go
 }
 
 // stop ends the lowering if ctx has ended. It is called for each statement.
@@ -71,10 +78,19 @@ func (e *emitter) lower() *Unit {
 	changed := e.declareFunctions(c.Funcs)
 	for _, decl := range c.Funcs {
 		if decl.Body != nil {
-			decl.Body.List = e.inOrder(decl.Body.List, decl)
+			decl.Body.List = e.inOrder(decl.Body.List, e.factsOf(decl, nil))
 		}
 	}
-	c.Body = e.inOrder(c.Body, nil)
+	whole := &ast.BlockStmt{List: slices.Clone(c.Body)}
+	initializers := slices.DeleteFunc(slices.Clone(c.Init), func(init *types.Initializer) bool { return e.isTable(init.Rhs) })
+	for _, init := range initializers {
+		whole.List = append(whole.List, &ast.ExprStmt{X: init.Rhs})
+	}
+	e.bodyFacts = facts.Of(e.Info, nil, noParameters, whole, e.onlyInBody()...)
+	for _, init := range initializers {
+		e.before[init] = e.initializerInOrder(init, e.bodyFacts)
+	}
+	c.Body = e.inOrder(c.Body, e.bodyFacts)
 	e.compile(c.Funcs)
 
 	for _, spec := range c.Types {
@@ -170,7 +186,7 @@ func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Name
 			set(e.Program, e.names, types.Object(o), e.fresh(o.Name()))
 			e.redeclare(o)
 		}
-		set(e.Program, e.recovering, types.Object(o), decl.Body != nil && callsRecover(decl.Body.List))
+		set(e.Program, e.recovering, types.Object(o), decl.Body != nil && facts.Recovers(decl.Body.List))
 	}
 	return changed
 }

@@ -16,6 +16,7 @@ import (
 	"go/types"
 	"slices"
 
+	"github.com/quernlab/quern/interp/facts"
 	"github.com/quernlab/quern/interp/vm"
 )
 
@@ -30,7 +31,6 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		Stop:            e.stop,
 		HooksBefore:     e.tracks,
 		HooksAfter:      e.losses,
-		Capacities:      vm.SliceCapacities(e.Info, &ast.BlockStmt{List: e.cell.Body}, e.onlyInBody()...),
 		Cell:            e.cell.Number,
 		Global:          func(v *types.Var) string { return e.names[v] },
 		InterpretedName: e.yaegiName,
@@ -54,24 +54,23 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		if o.Signature().Variadic() {
 			name += "ʹm"
 		}
-		list = append(list, vm.Declaration{Key: o, Name: name, Method: methodOf(o), Signature: o.Signature(), Body: decl.Body})
+		list = append(list, vm.Declaration{Key: o, Name: name, Method: methodOf(o), Signature: o.Signature(), Body: decl.Body, Facts: e.factsOf(decl, nil)})
 	}
 	e.loops, e.initializers = map[ast.Stmt]string{}, map[*types.Initializer]ast.Stmt{}
-	signature := types.NewSignatureType(nil, nil, nil, nil, nil, false)
-	add := func(s ast.Stmt) {
+	add := func(s ast.Stmt, known *facts.Function) {
 		e.loops[s] = e.freshOf("body", "ʹloop")
 		body := &ast.BlockStmt{Lbrace: s.Pos(), List: []ast.Stmt{e.assignment(s)}, Rbrace: s.End()}
-		list = append(list, vm.Declaration{Key: s, Name: e.loops[s], Signature: signature, Body: body})
+		list = append(list, vm.Declaration{Key: s, Name: e.loops[s], Signature: noParameters, Body: body, Facts: known})
 	}
 	for _, init := range e.cell.Init {
 		if len(init.Lhs) == 1 && init.Lhs[0].Name() != "_" && isLarge(init.Rhs) && !e.isTable(init.Rhs) {
 			e.initializers[init] = e.initializerAssignment(init)
-			add(e.initializers[init])
+			add(e.initializers[init], nil)
 		}
 	}
 	for _, s := range e.cell.Body {
 		if isLoop(s) {
-			add(s)
+			add(s, e.bodyFacts)
 		}
 	}
 	e.machine.Compile(list)

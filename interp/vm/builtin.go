@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"unsafe"
 
+	"github.com/quernlab/quern/interp/facts"
 	"github.com/quernlab/quern/interp/rt"
 )
 
@@ -109,7 +110,7 @@ func (c *compiler) append(e *ast.CallExpr, want *operand) operand {
 	dst := c.destination(s, want)
 	at, from, typ := dst.reg, x.reg, s.typ
 	size := typ.Elem().Size()
-	buffered := c.capacity(e) == Buffered && typ.Elem() != typ && size > 0 && size <= stackBufferBytes/2
+	buffered := c.facts.Capacities[e] == facts.Buffered && typ.Elem() != typ && size > 0 && size <= facts.StackBuffer/2
 	if len(values) == 1 && values[0].offset == 0 {
 		n := appendNative(at, from, values[0], typ)
 		if buffered {
@@ -144,10 +145,10 @@ func (c *compiler) append(e *ast.CallExpr, want *operand) operand {
 }
 
 // appendToBuffer returns an append of n elements to the slice at from, of type typ. If the slice is empty,
-// it first gets a buffer with the capacity of Go's stack buffer; see SliceCapacities. appendFrom appends to
+// it first gets a buffer with the capacity of Go's stack buffer; see package facts. appendFrom appends to
 // the slice at from, appendInPlace to the slice at at.
 func appendToBuffer(at, from uint16, n int, typ reflect.Type, appendFrom, appendInPlace *native) *native {
-	capacity := int(stackBufferBytes / typ.Elem().Size())
+	capacity := int(facts.StackBuffer / typ.Elem().Size())
 	return &native{run: func(t *thread, nb, sb unsafe.Pointer) {
 		h := *sliceAt(sb, from)
 		if h.length != 0 || h.capacity >= n || n > capacity {

@@ -8,6 +8,8 @@ import (
 	"math"
 	"reflect"
 	"slices"
+
+	"github.com/quernlab/quern/interp/facts"
 )
 
 // A Declaration is a function to be compiled.
@@ -22,6 +24,8 @@ type Declaration struct {
 	Method string
 	// Substitute replaces type parameters by type arguments; nil if there are none.
 	Substitute func(types.Type) types.Type
+	// Facts are the facts about Body; if nil, they are computed.
+	Facts *facts.Function
 }
 
 // Source gives the compiler access to the checked cell.
@@ -41,8 +45,6 @@ type Source struct {
 	Cell int
 	// Position returns the index of the source position of a node.
 	Position func(ast.Node) int
-	// Capacities is the result of SliceCapacities for the statements of the cell.
-	Capacities map[*ast.CallExpr]Capacity
 	// HooksBefore returns the hooks to run before a statement. It may be nil.
 	HooksBefore func(ast.Stmt) []Hook
 	// HooksAfter returns the hooks to run after a statement; for a range statement or a select clause, at
@@ -72,7 +74,7 @@ type compiler struct {
 	fn                       *Function
 	signature                *types.Signature
 	variables                map[types.Object]*variable
-	facts                    *facts
+	facts                    *facts.Function
 	hoisted                  map[types.Object]uint16
 	targets                  []*target
 	labels                   map[string]*label // targets of goto statements

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"unsafe"
 
+	"github.com/quernlab/quern/interp/facts"
 	"github.com/quernlab/quern/interp/rt"
 )
 
@@ -36,7 +37,7 @@ func (c *compiler) conversion(e *ast.CallExpr, want *operand) operand {
 		}
 		return c.convertString(x, to, want, runesToString)
 	case fromKind == reflect.String && toKind == reflect.Slice:
-		exact, short := c.source.Info.Types[x].Value != nil || c.capacity(e) == Exact, c.capacity(e) == Buffered
+		exact, short := c.source.Info.Types[x].Value != nil || c.facts.Capacities[e] == facts.Exact, c.facts.Capacities[e] == facts.Buffered
 		if to.typ.Elem().Kind() == reflect.Uint8 {
 			return c.convertString(x, to, want, stringToSlice(func(s string) []byte { return rt.TextBytes(s, exact, short) }))
 		}

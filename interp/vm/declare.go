@@ -36,7 +36,7 @@ func (c *compiler) declaration(s *ast.DeclStmt) {
 
 // declare declares a local variable with the value x, or with its zero value if x is nil.
 func (c *compiler) declare(o *types.Var, s shape, x *operand) *variable {
-	v := &variable{shape: s, boxed: s.file != memory && c.facts.escapes[o]}
+	v := &variable{shape: s, boxed: s.file != memory && c.facts.Escapes(o)}
 	switch {
 	case s.file == memory:
 		c.declareMemory(v, o, x)
@@ -65,7 +65,7 @@ func (c *compiler) declare(o *types.Var, s shape, x *operand) *variable {
 // declareMemory declares a variable whose value is in memory. If it is hoisted out of a loop, it keeps its
 // memory from one iteration to the next.
 func (c *compiler) declareMemory(v *variable, o *types.Var, x *operand) {
-	v.owned = !c.facts.escapes[o]
+	v.owned = !c.facts.Escapes(o)
 	k := c.memoryType(v.typ)
 	if at, ok := c.hoisted[o]; ok {
 		v.reg = at
@@ -104,7 +104,7 @@ func (c *compiler) hoist(loop ast.Node) {
 			return true
 		}
 		o, ok := c.source.Info.Defs[id].(*types.Var)
-		if !ok || o.IsField() || c.facts.escapes[o] {
+		if !ok || o.IsField() || c.facts.Escapes(o) {
 			return true
 		}
 		if _, done := c.hoisted[o]; done {

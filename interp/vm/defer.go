@@ -14,20 +14,6 @@ import (
 // Each return pops and calls the closures of its function before it loads the results, which are variables
 // until then.
 
-// defers reports whether a function with this body has a defer statement.
-func defers(body *ast.BlockStmt) (found bool) {
-	ast.Inspect(body, func(n ast.Node) bool {
-		switch n.(type) {
-		case *ast.FuncLit:
-			return false
-		case *ast.DeferStmt:
-			found = true
-		}
-		return !found
-	})
-	return found
-}
-
 // deferStatement compiles a defer statement.
 func (c *compiler) deferStatement(s *ast.DeferStmt) {
 	if c.isCellLoop || c.iteration != nil {
@@ -143,7 +129,7 @@ func (c *compiler) deferLiteral(e *ast.CallExpr, lit *ast.FuncLit, sig *types.Si
 	for i, x := range b.parameters {
 		at := c.captureValue(x)
 		boxed[i] = !isAddress(x)
-		if x.file != memory && isAddress(x) && c.facts.escapes[sig.Params().At(i)] {
+		if x.file != memory && isAddress(x) && c.facts.Escapes(sig.Params().At(i)) {
 			boxed[i], at = true, c.boxValue(x)
 		}
 		captured = append(captured, at)

@@ -62,7 +62,7 @@ func (c *compiler) define(n ast.Node, lhs, rhs []ast.Expr) {
 
 // variableRegister reserves the register of a variable.
 func (c *compiler) variableRegister(v *types.Var, s shape) uint16 {
-	if s.file == memory || c.facts.escapes[v] {
+	if s.file == memory || c.facts.Escapes(v) {
 		return c.referenceRegister()
 	}
 	return c.register(s)
@@ -70,10 +70,10 @@ func (c *compiler) variableRegister(v *types.Var, s shape) uint16 {
 
 // declareAt declares a variable in a reserved register, with the value x.
 func (c *compiler) declareAt(o *types.Var, s shape, at uint16, x operand) {
-	v := &variable{shape: s, reg: at, boxed: s.file != memory && c.facts.escapes[o]}
+	v := &variable{shape: s, reg: at, boxed: s.file != memory && c.facts.Escapes(o)}
 	switch {
 	case s.file == memory:
-		v.owned = !c.facts.escapes[o]
+		v.owned = !c.facts.Escapes(o)
 		if hoisted, ok := c.hoisted[o]; ok {
 			v.reg = hoisted
 			if x.owned && x.offset == 0 {
@@ -105,7 +105,7 @@ func (c *compiler) defineOne(v *types.Var, e ast.Expr) {
 	}
 	at := c.variableRegister(v, s)
 	m := c.mark()
-	if s.file == memory || c.facts.escapes[v] {
+	if s.file == memory || c.facts.Escapes(v) {
 		c.declareAt(v, s, at, c.exprTo(e, t, nil))
 	} else {
 		c.exprTo(e, t, &operand{shape: s, reg: at})

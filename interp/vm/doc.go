@@ -31,7 +31,7 @@
 //
 // # Files
 //
-// Compiler: unit.go, compiler.go and facts.go; expressions in expr.go, binary.go, condition.go, complex.go,
+// Compiler: unit.go and compiler.go, with the facts of package facts; expressions in expr.go, binary.go, condition.go, complex.go,
 // convert.go and composite.go; interfaces in interfaces.go, assertion.go and dynamic.go; what can be assigned to
 // in location.go, define.go and assign.go; statements in stmt.go, declare.go, return.go, loop.go, range.go,
 // rangefunc.go, switch.go, select.go and defer.go; calls in call.go, arguments.go, callmethod.go, callcompiled.go,

@@ -196,7 +196,7 @@ func (c *compiler) reserveResults(b *callFrame, results []shape) {
 // onlyRead reports whether a function only reads fields of its parameter v that are not in memory
 // themselves. Then the caller need not copy the value.
 func (c *compiler) onlyRead(body *ast.BlockStmt, v *types.Var) bool {
-	if c.facts.escapes[v] {
+	if c.facts.Escapes(v) || c.facts.Assigned(v) {
 		return false
 	}
 	uses, reads := 0, 0
@@ -211,20 +211,6 @@ func (c *compiler) onlyRead(body *ast.BlockStmt, v *types.Var) bool {
 			sel := c.source.Info.Selections[n]
 			if ok && c.source.Info.Uses[id] == v && sel != nil && sel.Kind() == types.FieldVal && c.shapeOf(n).file != memory {
 				reads++
-			}
-		case *ast.AssignStmt:
-			for _, e := range n.Lhs {
-				if c.rootVariable(e) == v {
-					uses++
-				}
-			}
-		case *ast.IncDecStmt:
-			if c.rootVariable(n.X) == v {
-				uses++
-			}
-		case *ast.RangeStmt:
-			if n.Key != nil && c.rootVariable(n.Key) == v || n.Value != nil && c.rootVariable(n.Value) == v {
-				uses++
 			}
 		}
 		return true

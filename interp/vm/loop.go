@@ -52,7 +52,7 @@ func (c *compiler) renewLoopVariables(s *ast.ForStmt) {
 	}
 	for _, e := range a.Lhs {
 		v := c.declaredVariable(e)
-		if v == nil || !c.facts.escapes[v] {
+		if v == nil || !c.facts.Escapes(v) {
 			continue
 		}
 		x := c.variables[v]

@@ -99,7 +99,7 @@ func (r *rangeLoop) slice(elem types.Type) {
 // assignOwned is assign for a value in a temporary register, which may become the register of the variable.
 func (r *rangeLoop) assignOwned(e ast.Expr, x operand, t types.Type) {
 	c := r.c
-	if v := c.declaredVariable(e); v != nil && r.s.Tok == token.DEFINE && x.file != memory && !c.facts.escapes[v] {
+	if v := c.declaredVariable(e); v != nil && r.s.Tok == token.DEFINE && x.file != memory && !c.facts.Escapes(v) {
 		c.variables[v] = &variable{shape: x.shape, reg: x.reg}
 		return
 	}

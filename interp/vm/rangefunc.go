@@ -28,7 +28,7 @@ import (
 //	                              if how == firstExit { break outer }
 //
 // The body captures the variables of the function that it uses, and the result variables if it contains a
-// return statement; see facts.
+// return statement; see package facts.
 
 // States of a loop. Branches out of the body have the states from firstExit on.
 const (

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"unsafe"
 	"weak"
+
+	"github.com/quernlab/quern/interp/facts"
 )
 
 // A Unit is compiled as a whole: the functions of a cell.
@@ -92,7 +94,9 @@ func (u *Unit) compile(d Declaration) (reason string) {
 		variables: map[types.Object]*variable{}, hoisted: map[types.Object]uint16{}, labels: map[string]*label{},
 	}
 	_, c.isCellLoop = d.Key.(ast.Stmt)
-	c.analyze(d.Signature, d.Body)
+	if c.facts = d.Facts; c.facts == nil {
+		c.facts = facts.Of(u.source.Info, d.Substitute, d.Signature, d.Body)
+	}
 	c.body(d.Body, d.Signature, d.Signature.Recv(), d.Body, nil)
 	if d.Signature.Recv() != nil {
 		fn.interfaceEntry = c.interfaceEntry(d)
@@ -245,7 +249,7 @@ func (u *Unit) Commit() {
 // registers.
 func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body *ast.BlockStmt, captured func()) {
 	c.setPosition(n)
-	c.signature, c.defers = sig, defers(body)
+	c.signature, c.defers = sig, facts.Defers(body.List)
 	var parameters []*types.Var
 	if recv != nil {
 		parameters = append(parameters, recv)
@@ -279,7 +283,7 @@ func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body 
 	for i := range sig.Results().Len() {
 		v := sig.Results().At(i)
 		named = named || v.Name() != ""
-		if v.Name() != "" || c.defers || c.facts.returnedInBody[sig.Results()] {
+		if v.Name() != "" || c.defers || c.facts.ReturnedInBody(sig.Results()) {
 			c.results = append(c.results, c.declare(v, c.fn.results[i], nil))
 		}
 	}
@@ -299,8 +303,8 @@ func (c *compiler) parameter(v *types.Var, s shape, at uint16) {
 	if v.Name() == "" || v.Name() == "_" {
 		return
 	}
-	if s.file == memory || !c.facts.escapes[v] {
-		c.variables[v] = &variable{shape: s, reg: at, owned: s.file == memory && !c.facts.escapes[v]}
+	if s.file == memory || !c.facts.Escapes(v) {
+		c.variables[v] = &variable{shape: s, reg: at, owned: s.file == memory && !c.facts.Escapes(v)}
 		return
 	}
 	cell := c.referenceRegister()

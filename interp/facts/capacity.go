@@ -1,4 +1,4 @@
-package vm
+package facts
 
 import (
 	"go/ast"
@@ -25,15 +25,12 @@ const (
 	Exact                     // the length: Go uses the bytes of the string if nothing modifies them
 )
 
-// shortBytes is the size of the buffer of an append, shortRunes the length of that of a conversion.
-const (
-	stackBufferBytes = 32
-	shortRunes       = 32
-)
+// StackBuffer is the size in bytes of the buffer of an append.
+const StackBuffer = 32
 
-// SliceCapacities finds the calls of append, and the conversions to []byte and []rune, in body whose
+// sliceCapacities finds the calls of append, and the conversions to []byte and []rune, in body whose
 // results do not escape. outside are variables that are declared elsewhere but used only in body.
-func SliceCapacities(info *types.Info, body ast.Node, outside ...*types.Var) map[*ast.CallExpr]Capacity {
+func sliceCapacities(info *types.Info, body ast.Node, outside ...*types.Var) map[*ast.CallExpr]Capacity {
 	w := &capacityAnalysis{info: info, owner: map[*types.Var]*ast.FuncLit{}, escapes: map[*types.Var]bool{}, modified: map[*types.Var]bool{}, flowsTo: map[*types.Var][]*types.Var{}, targets: map[*ast.CallExpr]*types.Var{}}
 	for _, v := range outside {
 		if isSliceType(v.Type()) {
