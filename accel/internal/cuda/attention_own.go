@@ -5,6 +5,11 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+func init() {
+	register(attention)
+	register(attentionGradient)
+}
+
 // attentionKernels is attention of package kernels, on tensor cores or not.
 type attentionKernels interface {
 	Launches(y, q, k, v, added kernels.Pointer) ([]kernels.Launch, error)
@@ -34,15 +39,15 @@ func (p *program) addedAt(s ir.Step, added int) kernels.Pointer {
 	return p.address(s.In[added])
 }
 
-func attention(_ *program, s ir.Step) launcher {
-	o := attentionOf(s.Op.(ir.Attention), s, 3)
+func attention(_ *program, op ir.Attention, s ir.Step) launcher {
+	o := attentionOf(op, s, 3)
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.addedAt(s, 3))
 	}
 }
 
-func attentionGradient(p *program, s ir.Step) launcher {
-	o := attentionOf(s.Op.(ir.AttentionGradient).Attention, s, 5)
+func attentionGradient(p *program, op ir.AttentionGradient, s ir.Step) launcher {
+	o := attentionOf(op.Attention, s, 5)
 	p.needWorkspace(o.GradientWorkspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Gradient(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.address(s.In[3]), p.address(s.In[4]), p.addedAt(s, 5), p.work())

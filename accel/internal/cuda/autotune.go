@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"math"
 	"slices"
@@ -40,6 +41,26 @@ func (c *selection) launches(p *program) ([]launch, error) {
 	return c.candidates[max(c.selected, 0)].launches(p)
 }
 
+// name returns the name of a candidate. Algorithms with the same name differ in their
+// index.
+func (c *selection) name(index int) string {
+	name := "own kernel"
+	if l, ok := c.candidates[index].(interface{ name() string }); ok {
+		name = l.name()
+	}
+	return fmt.Sprintf("%d %s", index, name)
+}
+
+// find returns the index of the candidate with a name, -1 if there is none.
+func (c *selection) find(name string) int {
+	for i := range c.candidates {
+		if c.name(i) == name {
+			return i
+		}
+	}
+	return -1
+}
+
 // selectCandidates selects a candidate for each step of the program that has several.
 func (p *program) selectCandidates() error {
 	d := p.device
@@ -57,7 +78,7 @@ func (p *program) selectCandidates() error {
 			}
 			d.selected[c.key] = best
 			if d.libraries.Autotune {
-				d.tuningCache().put(c.key, best, c.candidates[best])
+				d.tuningCache().put(c.key, c.name(best))
 				measured = true
 			}
 		}
@@ -93,7 +114,7 @@ func (p *program) autotune(c *selection) (best int, err error) {
 	if !d.libraries.Autotune {
 		return d.firstWorking(scratch, c, 1)
 	}
-	if i, ok := d.tuningCache().get(c.key, c.candidates); ok {
+	if i := c.find(d.tuningCache().get(c.key)); i >= 0 {
 		if best, err = d.firstWorking(scratch, c, i); err != nil || best == i {
 			return best, err
 		}
@@ -108,7 +129,7 @@ func (p *program) autotune(c *selection) (best int, err error) {
 			best, fastest = i, took
 		}
 	}
-	slog.Debug("cuda: selected an algorithm", "device", d.name, "op", c.label, "algorithm", candidateName(best, c.candidates[best]), "of", len(c.candidates), "milliseconds", fastest)
+	slog.Debug("cuda: selected an algorithm", "device", d.name, "op", c.label, "algorithm", c.name(best), "of", len(c.candidates), "milliseconds", fastest)
 	return best, nil
 }
 
@@ -148,7 +169,7 @@ func (d *Device) try(p *program, c *selection, number int, measured bool) (took 
 		err = w.verify(p)
 	}
 	if err != nil && number > 0 && !d.lost(err) {
-		logRejected(d, candidateName(number, c.candidates[number]), err)
+		d.libraries.logRejected(c.name(number), err)
 		return math.Inf(1), nil
 	}
 	return took, err

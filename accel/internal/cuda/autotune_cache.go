@@ -61,35 +61,11 @@ func (c *tuningCache) read() (map[string]string, error) {
 
 func (c *tuningCache) key(step any) string { return fmt.Sprintf("%s %T %+v", c.scope, step, step) }
 
-// candidateName returns the entry of a candidate in the file. Algorithms with the same name
-// differ in their index.
-func candidateName(index int, candidate step) string {
-	name := "own kernel"
-	if l, ok := candidate.(interface{ name() string }); ok {
-		name = l.name()
-	}
-	return fmt.Sprintf("%d %s", index, name)
-}
+// get returns the name of the fastest candidate of a step, empty if it is not known.
+func (c *tuningCache) get(key any) string { return c.known[c.key(key)] }
 
-// get returns the index of the fastest candidate of a step; ok is false if it is not
-// known.
-func (c *tuningCache) get(key any, candidates []step) (index int, ok bool) {
-	name, ok := c.known[c.key(key)]
-	if !ok {
-		return 0, false
-	}
-	for i, x := range candidates {
-		if candidateName(i, x) == name {
-			return i, true
-		}
-	}
-	return 0, false
-}
-
-// put sets the fastest candidate of a step.
-func (c *tuningCache) put(key any, index int, candidate step) {
-	c.known[c.key(key)] = candidateName(index, candidate)
-}
+// put sets the name of the fastest candidate of a step.
+func (c *tuningCache) put(key any, name string) { c.known[c.key(key)] = name }
 
 // save writes the file, merged with what other processes have written meanwhile. Errors
 // are logged: the next process measures again.

@@ -35,7 +35,7 @@ func selected(t *testing.T, file string, refuses bool, takes ...time.Duration) (
 		t.Fatal(err)
 	}
 	c := x.(*program).steps[0].(*selection)
-	name = candidateName(c.selected, c.candidates[c.selected])
+	name = c.name(c.selected)
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
@@ -105,7 +105,7 @@ func TestSelectionsOfSeveralProcesses(t *testing.T) {
 		all.Go(func() {
 			c := openTuningCache(file, "GPU")
 			for j := range 10 {
-				c.put(10*i+j, 0, &opStep{})
+				c.put(10*i+j, "0 own kernel")
 				c.save()
 			}
 		})
@@ -116,8 +116,8 @@ func TestSelectionsOfSeveralProcesses(t *testing.T) {
 		t.Errorf("%d entries", len(c.known))
 	}
 	for j := range 8 {
-		if got, ok := c.get(10*j, []step{&opStep{}}); ok && got != 0 {
-			t.Errorf("choice %d is %d", j, got)
+		if got := c.get(10 * j); got != "" && got != "0 own kernel" {
+			t.Errorf("step %d: selected %q", j, got)
 		}
 	}
 	left, err := filepath.Glob(file + ".*")
@@ -126,7 +126,7 @@ func TestSelectionsOfSeveralProcesses(t *testing.T) {
 	}
 	if other := openTuningCache(file, "another GPU"); len(other.known) == 0 {
 		t.Error("the file cannot be read")
-	} else if _, ok := other.get(0, []step{&opStep{}}); ok {
-		t.Error("a choice of another GPU is taken")
+	} else if name := other.get(0); name != "" {
+		t.Errorf("the selection %q of another GPU is used", name)
 	}
 }

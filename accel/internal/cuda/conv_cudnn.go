@@ -6,6 +6,12 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+func init() {
+	registerLibrary[ir.Conv2D](convCandidates)
+	registerLibrary[ir.Conv2DInputGradient](convCandidates)
+	registerLibrary[ir.Conv2DWeightGradient](convCandidates)
+}
+
 // The workspace that a plan of cuDNN may use, for transposed copies of the tensors.
 const (
 	maxConvWorkspace = 1 << 30
@@ -49,7 +55,7 @@ type convCuDNN struct {
 
 // convCandidates returns cuDNN's plans for a step, none if it cannot compute the step.
 // All tensors of a plan have one type.
-func (p *program) convCandidates(s ir.Step, op string) (key any, candidates []step) {
+func convCandidates(p *program, s ir.Step, op string) (key any, candidates []step) {
 	d, c := p.device, convTensorsOf(s)
 	t := c.x.DType
 	if !cudnn.Supports(t) || c.w.DType != c.x.DType || c.y.DType != c.x.DType || !c.x.Contiguous() || !c.w.Contiguous() || !c.y.Contiguous() {
@@ -61,7 +67,7 @@ func (p *program) convCandidates(s ir.Step, op string) (key any, candidates []st
 	c.Type, c.TF32 = t, t == ir.Float32 && d.tf32
 	c.AlignX, c.AlignW, c.AlignY = p.alignment(c.x), p.alignment(c.w), p.alignment(c.y)
 	c.Workspace = min(maxConvWorkspace, d.ctx.Info().Memory/workspaceShare)
-	plans := d.dnn.findPlans(d, c.Convolution, op)
+	plans := d.libraries.dnn.findPlans(d.libraries, c.Convolution, op)
 	if len(plans) == 0 {
 		return nil, nil
 	}
@@ -72,13 +78,13 @@ func (p *program) convCandidates(s ir.Step, op string) (key any, candidates []st
 	}
 	after, err := p.epilogue(c.y, biases, c.relu)
 	if err != nil {
-		logRejected(d, d.dnn.name, err)
+		d.libraries.logRejected(d.libraries.dnn.name, err)
 		return nil, nil
 	}
 	for _, plan := range plans {
 		candidates = append(candidates, &convCuDNN{c, plan, after, op})
 	}
-	return convKey{c.Convolution, len(c.bias) > 0, c.relu, d.dnn.it.Version()}, candidates
+	return convKey{c.Convolution, len(c.bias) > 0, c.relu, d.libraries.dnn.it.Version()}, candidates
 }
 
 // convKey has the properties on which the time of a convolution depends.
@@ -91,26 +97,6 @@ type convKey struct {
 func (w *convCuDNN) name() string { return w.plan.Name() }
 
 func (w *convCuDNN) workspace() int { return w.plan.Workspace() }
-
-// epilogue returns a fused kernel that adds a bias, if there is one, to y and applies
-// ReLU; nil for neither. The bias has y's shape.
-func (p *program) epilogue(y ir.Operand, bias []ir.Operand, relu bool) (*fusedKernel, error) {
-	s := ir.Step{Shape: y.Shape, In: append([]ir.Operand{y}, bias...), Out: []ir.Operand{y}}
-	last := 0 // index of the argument that holds the result so far
-	if len(bias) > 0 {
-		s.Loop = append(s.Loop, ir.Instr{Op: ir.Add{}, Args: []int{0, 1}, Out: -1})
-		last = 2
-	}
-	if relu {
-		s.Loop = append(s.Loop, ir.Instr{Op: ir.ReLU{}, Args: []int{last}, Out: -1})
-	}
-	if len(s.Loop) == 0 {
-		return nil, nil
-	}
-	s.Loop[len(s.Loop)-1].Out = 0
-	l := &fusedKernel{}
-	return l, p.compile(l, s)
-}
 
 func (w *convCuDNN) launches(p *program) ([]launch, error) {
 	x, f, y, work := p.address(w.x), p.address(w.w), p.address(w.y), p.work()

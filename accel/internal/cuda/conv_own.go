@@ -5,6 +5,12 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+func init() {
+	register(conv2D)
+	register(conv2DInput)
+	register(conv2DWeight)
+}
+
 // convKernels is a convolution of package kernels, on tensor cores or not.
 type convKernels interface {
 	Workspace() int
@@ -25,9 +31,9 @@ func (d *Device) convolution(op ir.Conv2D, factor, result ir.DType, x, w, y []in
 	return o
 }
 
-func conv2D(p *program, s ir.Step) launcher {
+func conv2D(p *program, op ir.Conv2D, s ir.Step) launcher {
 	x, w, y := s.In[0], s.In[1], s.Out[0]
-	o := p.device.convolution(s.Op.(ir.Conv2D), x.DType, y.DType, x.Shape, w.Shape, y.Shape)
+	o := p.device.convolution(op, x.DType, y.DType, x.Shape, w.Shape, y.Shape)
 	p.needWorkspace(o.Workspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		var bias kernels.Pointer
@@ -38,18 +44,18 @@ func conv2D(p *program, s ir.Step) launcher {
 	}
 }
 
-func conv2DInput(p *program, s ir.Step) launcher {
+func conv2DInput(p *program, op ir.Conv2DInputGradient, s ir.Step) launcher {
 	dy, w, dx := s.In[0], s.In[1], s.Out[0]
-	o := p.device.convolution(s.Op.(ir.Conv2DInputGradient).Conv2D, dy.DType, dx.DType, dx.Shape, w.Shape, dy.Shape)
+	o := p.device.convolution(op.Conv2D, dy.DType, dx.DType, dx.Shape, w.Shape, dy.Shape)
 	p.needWorkspace(o.InputWorkspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.InputGradient(p.address(dx), p.address(dy), p.address(w), p.work())
 	}
 }
 
-func conv2DWeight(p *program, s ir.Step) launcher {
+func conv2DWeight(p *program, op ir.Conv2DWeightGradient, s ir.Step) launcher {
 	x, dy, dw := s.In[0], s.In[1], s.Out[0]
-	o := p.device.convolution(s.Op.(ir.Conv2DWeightGradient).Conv2D, x.DType, dw.DType, x.Shape, dw.Shape, dy.Shape)
+	o := p.device.convolution(op.Conv2D, x.DType, dw.DType, x.Shape, dw.Shape, dy.Shape)
 	p.needWorkspace(o.WeightWorkspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.WeightGradient(p.address(dw), p.address(x), p.address(dy), p.work())

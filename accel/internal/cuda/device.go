@@ -3,7 +3,6 @@ package cuda
 import (
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -12,36 +11,18 @@ import (
 
 // Device runs programs on one GPU.
 type Device struct {
-	name   string
-	ctx    *profiledContext
-	stream driver.Stream // of all work
+	*queue
 	reads  driver.Stream // of copies to the host
+	host   []byte        // pinned, for reads
+	faults *faults
 
-	memory   *pool
-	staging  *staging
-	timeline *timeline
-	faults   *faults
-	code     *code
-
-	// The arena holds temporaries. Programs share it, since one runs at a time; Compile
-	// makes it large enough.
-	arena      driver.Pointer
-	arenaBytes int
-
-	host    []byte // pinned, for reads
-	profile *profile
-
-	libraries Libraries
-	blas      blas
-	dnn       dnn
-	selected  map[any]int        // the candidate that was selected, by the step's key
-	tuned     *tuningCache       // measured selections; nil until one is needed
-	logged    map[[3]string]bool // rejections by libraries that were logged: library, call and status
+	libraries *libraries
+	selected  map[any]int  // the candidate that was selected, by the step's key
+	tuned     *tuningCache // measured selections; nil until one is needed
 
 	tf32 bool // of SetTF32
 
-	mu      sync.Mutex
-	dropped []*held // of programs that the garbage collector has found; guarded by mu
+	unreachable unreachable // programs
 }
 
 var _ ir.Device = (*Device)(nil)
@@ -60,25 +41,16 @@ func Open(name string, d driver.Driver, number int, libraries Libraries) (*Devic
 	return device, nil
 }
 
-func newDevice(name string, raw driver.Context, libraries Libraries) (d *Device, err error) {
+func newDevice(name string, raw driver.Context, use Libraries) (d *Device, err error) {
 	ctx := &profiledContext{Context: raw}
-	d = &Device{name: name, ctx: ctx, code: newCode(ctx)}
-	d.attach(libraries)
-	if d.stream, err = ctx.NewStream(); err != nil {
+	q, err := newQueue(name, ctx)
+	if err != nil {
 		return nil, err
 	}
-	if d.reads, err = ctx.NewStream(); err != nil {
+	if ctx.reads, err = ctx.NewStream(); err != nil {
 		return nil, err
 	}
-	ctx.reads = d.reads
-	d.memory = newPool(name, ctx, d.stream)
-	if d.timeline, err = newTimeline(ctx); err != nil {
-		return nil, err
-	}
-	if d.staging, err = newStaging(ctx, d.stream); err != nil {
-		return nil, err
-	}
-	d.faults = newFaults(ctx, d.timeline)
+	d = &Device{queue: q, reads: ctx.reads, faults: newFaults(ctx, q.timeline), libraries: newLibraries(q, use), selected: map[any]int{}}
 	d.host, err = ctx.AllocHost(readBytes)
 	return d, err
 }
@@ -98,7 +70,7 @@ func (d *Device) Lost() error {
 
 // Close waits for all work and releases everything.
 func (d *Device) Close() error {
-	if err := errors.Join(d.blas.close(d), d.dnn.close(d)); err != nil {
+	if err := d.libraries.close(); err != nil {
 		return errors.Join(err, d.ctx.Close())
 	}
 	return d.ctx.Close()
@@ -127,7 +99,7 @@ func (d *Device) Wait() error {
 	if err := d.ctx.SyncStream(d.stream); err != nil {
 		return d.failed("wait", err)
 	}
-	if err := d.measure(); err != nil {
+	if err := d.profile.measure(); err != nil {
 		return d.failed("measure", err)
 	}
 	return d.faults.check(d.timeline.last)
@@ -157,18 +129,6 @@ func (d *Device) Write(dst ir.Storage, offset int, src []byte) error {
 	return d.mark(s)
 }
 
-// mark records that the work so far writes some memory.
-func (d *Device) mark(written ...*storage) error {
-	n, err := d.timeline.record(d.stream)
-	if err != nil {
-		return d.failed("record", err)
-	}
-	for _, s := range written {
-		s.written = n
-	}
-	return nil
-}
-
 // Read copies bytes of src to the host. It waits for the work that writes src, not for
 // later work. Its error may be a fault that a kernel reported before.
 func (d *Device) Read(dst []byte, src ir.Storage, offset int) error {
@@ -194,13 +154,4 @@ func (d *Device) Read(dst []byte, src ir.Storage, offset int) error {
 		dst, at = dst[n:], at+driver.Pointer(n)
 	}
 	return d.faults.check(s.written)
-}
-
-// failed adds the device's name to an error of the driver. Out of memory is an
-// *ir.OutOfMemoryError.
-func (d *Device) failed(what string, err error) error {
-	if errors.Is(err, driver.OutOfMemory) {
-		return d.memory.exhausted(0)
-	}
-	return fmt.Errorf("%s: %s: %w", d.name, what, err)
 }

@@ -1,31 +1,13 @@
 package cuda
 
 import (
-	"fmt"
-
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// The least compute capability and version of CUDA with 8-bit floats, and the only
-// capability with wgmma.
-const (
-	minFP8Capability = 89
-	minFP8CUDA       = 12040
-	hopperCapability = 90
-)
-
-// MultipliesFP8 returns why the GPU cannot multiply 8-bit floats; nil if it can.
-func (d *Device) MultipliesFP8() error {
-	i := d.ctx.Info()
-	if i.Capability() < minFP8Capability {
-		return fmt.Errorf("%s is of compute capability %d.%d, and 8-bit floats need 8.9 or more", d.name, i.Major, i.Minor)
-	}
-	if i.CUDA < minFP8CUDA {
-		return fmt.Errorf("%s: the NVIDIA driver supports CUDA %d.%d, and 8-bit floats need 12.4 or later; update the driver", d.name, i.CUDA/1000, i.CUDA%1000/10)
-	}
-	return nil
+func init() {
+	register(round8)
 }
 
 // packedFP8 describes a packed operand whose rows are pitch bytes apart.
@@ -40,25 +22,11 @@ const scaleAt = 4
 // scale returns the address of a packed operand's scale.
 func (p *program) scale(o ir.Operand) driver.Pointer { return p.at[o.Slot] + scaleAt }
 
-// fp8Candidates returns cuBLASLt's plans for packed factors a [M, K] and b [N, K].
-//
-// The library multiplies both scales as float32; our own kernels apply them one after the
-// other. So the library's sums may be 0 for factors that are all below 1e-19, and infinite
-// for factors with elements above 1e19.
-func (p *program) fp8Candidates(s ir.Step, label string) (key any, candidates []step) {
-	f := matmulTensors{a: s.In[0], b: transpose(s.In[1]), y: s.Out[0], bias: len(s.In) == 3, relu: endsWithReLU(s)}
-	var bias ir.Operand
-	if f.bias {
-		bias = s.In[2]
-	}
-	return p.matmulCandidates(f, bias, label)
-}
-
 // round8 writes bfloat16 elements, and packed 8-bit ones row by row, column by column or
 // both. The types and strides of the outputs say which: see ir.FP8Multiplier.
-func round8(p *program, s ir.Step) launcher {
+func round8(p *program, op ir.Round8, s ir.Step) launcher {
 	x := s.In[0]
-	o := kernels.Round8{From: x.DType, To: s.Op.(ir.Round8).To, Rows: 1, Columns: ir.Len(x.Shape)}
+	o := kernels.Round8{From: x.DType, To: op.To, Rows: 1, Columns: ir.Len(x.Shape)}
 	if len(x.Shape) == 2 {
 		o.Rows, o.Columns = x.Shape[0], x.Shape[1]
 	}

@@ -3,10 +3,11 @@ package cuda
 import (
 	"bytes"
 	"errors"
-	"runtime"
+	"fmt"
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/library"
 )
 
 // launch is a unit of work of a step: one of our kernels, or a call of a library.
@@ -25,50 +26,40 @@ type libraryCall struct {
 }
 
 // nameOf returns the name of the kernel, or of the library and its algorithm.
-func (d *Device) nameOf(l launch) string {
+func (q *queue) nameOf(l launch) string {
 	if l.call != nil {
 		return l.call.name
 	}
-	return d.code.names[l.Function]
+	return q.code.names[l.Function]
 }
 
 // launch puts a unit of work into the stream.
-func (d *Device) launch(l launch) error {
+func (q *queue) launch(l launch) error {
 	if l.call == nil {
-		return d.ctx.Launch(l.Launch, d.stream)
+		return q.ctx.Launch(l.Launch, q.stream)
 	}
-	return d.current(func() error { return d.callLibrary(l.call, d.stream) })
-}
-
-// current calls a library with the device's context current in the calling thread.
-func (d *Device) current(call func() error) error {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	if err := d.ctx.Current(); err != nil {
-		return err
-	}
-	return call()
+	return q.current(func() error { return q.callLibrary(l.call, q.stream) })
 }
 
 // callLibrary makes a call; its error names the op.
-func (d *Device) callLibrary(c *libraryCall, s driver.Stream) error { return withOp(c.op, c.run(s)) }
+func (q *queue) callLibrary(c *libraryCall, s driver.Stream) error { return withOp(c.op, c.run(s)) }
 
 // capture returns the work of a library call as a graph.
-func (d *Device) capture(c *libraryCall) (driver.Graph, error) {
-	return d.ctx.Capture(func(s driver.Stream) error { return d.callLibrary(c, s) })
+func (q *queue) capture(c *libraryCall) (driver.Graph, error) {
+	return q.ctx.Capture(func(s driver.Stream) error { return q.callLibrary(c, s) })
 }
 
 // add adds a node to a graph. A library call becomes a child graph.
-func (d *Device) add(g driver.Graph, before []driver.Node, l launch) (n driver.Node, err error) {
+func (q *queue) add(g driver.Graph, before []driver.Node, l launch) (n driver.Node, err error) {
 	if l.call == nil {
-		return d.ctx.AddKernel(g, before, l.Launch)
+		return q.ctx.AddKernel(g, before, l.Launch)
 	}
-	part, err := d.capture(l.call)
+	part, err := q.capture(l.call)
 	if err != nil {
 		return 0, err
 	}
-	n, err = d.ctx.AddGraph(g, before, part, l.call.op)
-	return n, errors.Join(err, d.ctx.CloseGraph(part))
+	n, err = q.ctx.AddGraph(g, before, part, l.call.op)
+	return n, errors.Join(err, q.ctx.CloseGraph(part))
 }
 
 // like reports whether a node for other can be updated to l: same kernel or plan.
@@ -89,18 +80,32 @@ func (l launch) same(other launch) bool {
 
 // revise updates a node to the parameters of another launch that is like its own. ok is
 // false if a library launches other kernels for the new addresses.
-func (d *Device) revise(x driver.Executable, n driver.Node, l launch) (ok bool, err error) {
+func (q *queue) revise(x driver.Executable, n driver.Node, l launch) (ok bool, err error) {
 	if l.call == nil {
-		return true, d.ctx.UpdateKernel(x, n, l.Launch)
+		return true, q.ctx.UpdateKernel(x, n, l.Launch)
 	}
-	part, err := d.capture(l.call)
+	part, err := q.capture(l.call)
 	if err != nil {
 		return false, err
 	}
-	err = d.ctx.UpdateGraph(x, n, part, l.call.op)
+	err = q.ctx.UpdateGraph(x, n, part, l.call.op)
 	ok = !errors.Is(err, driver.UpdateFailure)
 	if !ok {
 		err = nil
 	}
-	return ok, errors.Join(err, d.ctx.CloseGraph(part))
+	return ok, errors.Join(err, q.ctx.CloseGraph(part))
+}
+
+// withOp adds to an error the op for which a library was called.
+func withOp(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var e *library.CallError
+	if errors.As(err, &e) && e.Op == "" {
+		named := *e
+		named.Op = op
+		return &named
+	}
+	return fmt.Errorf("%s: %w", op, err)
 }

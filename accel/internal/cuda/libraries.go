@@ -66,6 +66,24 @@ func Installed(version int) Libraries {
 	}
 }
 
+// libraries are the libraries of a device with their plans.
+type libraries struct {
+	Libraries
+	queue  *queue
+	blas   optional[cublaslt.Matmul, cublaslt.Plan, cublaslt.Library]
+	dnn    optional[cudnn.Convolution, cudnn.Plan, cudnn.Library]
+	logged map[[3]string]bool // rejections that were logged: library, call and status
+}
+
+func newLibraries(q *queue, use Libraries) *libraries {
+	l := &libraries{Libraries: use, queue: q, logged: map[[3]string]bool{}}
+	l.blas.name, l.blas.open = library.CuBLASLt.Name, use.CuBLASLt
+	l.dnn.name, l.dnn.open = library.CuDNN.Name, use.CuDNN
+	return l
+}
+
+func (l *libraries) close() error { return errors.Join(l.blas.close(l.queue), l.dnn.close(l.queue)) }
+
 // optional is a library that is opened when it is first needed, with its plans for each
 // question Q.
 type optional[Q comparable, P interface{ Close() }, L planner[Q, P]] struct {
@@ -84,24 +102,24 @@ type planner[Q comparable, P interface{ Close() }] interface {
 }
 
 // get returns the library; ok is false without one, the reason for which is logged once.
-func (o *optional[Q, P, L]) get(d *Device) (l L, ok bool) {
+func (o *optional[Q, P, L]) get(all *libraries) (l L, ok bool) {
 	if o.opened || o.open == nil {
 		return o.it, o.usable
 	}
 	o.opened = true
-	err := d.current(func() (err error) {
-		o.it, err = o.open(d.ctx.Context)
+	err := all.queue.current(func() (err error) {
+		o.it, err = o.open(all.queue.ctx.Context)
 		return err
 	})
 	if o.usable = err == nil; !o.usable {
-		logRejected(d, o.name, err)
+		all.logRejected(o.name, err)
 	}
 	return o.it, o.usable
 }
 
 // findPlans returns the plans for a question, none if the library cannot compute it.
-func (o *optional[Q, P, L]) findPlans(d *Device, q Q, op string) []P {
-	l, ok := o.get(d)
+func (o *optional[Q, P, L]) findPlans(all *libraries, q Q, op string) []P {
+	l, ok := o.get(all)
 	if !ok {
 		return nil
 	}
@@ -109,12 +127,12 @@ func (o *optional[Q, P, L]) findPlans(d *Device, q Q, op string) []P {
 	if asked {
 		return plans
 	}
-	err := d.current(func() (err error) {
+	err := all.queue.current(func() (err error) {
 		plans, err = l.Plans(q, maxPlans)
 		return withOp(op, err)
 	})
 	if err != nil {
-		logRejected(d, o.name, err)
+		all.logRejected(o.name, err)
 		plans = nil
 	}
 	if o.plans == nil {
@@ -125,12 +143,12 @@ func (o *optional[Q, P, L]) findPlans(d *Device, q Q, op string) []P {
 }
 
 // close releases the plans and the library.
-func (o *optional[Q, P, L]) close(d *Device) error {
+func (o *optional[Q, P, L]) close(q *queue) error {
 	if !o.usable {
 		return nil
 	}
 	o.usable = false
-	if err := d.ctx.SyncStream(d.stream); err != nil {
+	if err := q.ctx.SyncStream(q.stream); err != nil {
 		return err
 	}
 	for _, plans := range o.plans {
@@ -139,56 +157,29 @@ func (o *optional[Q, P, L]) close(d *Device) error {
 		}
 	}
 	o.plans = nil
-	return d.current(o.it.Close)
+	return q.current(o.it.Close)
 }
 
 // logRejected logs why our own kernels run instead of a library. The level is debug if a user
 // does not expect the library, and if the reason was logged before for another step.
-func logRejected(d *Device, name string, err error) {
+func (l *libraries) logRejected(name string, err error) {
 	level := slog.LevelWarn
 	if e := new(library.CallError); errors.As(err, &e) {
 		why := [3]string{e.Library.Name, e.Call, e.Status}
-		if d.logged[why] {
+		if l.logged[why] {
 			level = slog.LevelDebug
 		}
-		d.logged[why] = true
+		l.logged[why] = true
 	}
 	if missing := new(library.MissingError); errors.As(err, &missing) || errors.Is(err, library.ErrOff) || errors.Is(err, library.ErrBuild) || errors.Is(err, errDropsNaN) {
 		level = slog.LevelDebug
 	}
-	slog.Log(context.Background(), level, "cuda: using our own kernels instead of a library", "device", d.name, "library", name, "error", err)
+	slog.Log(context.Background(), level, "cuda: using our own kernels instead of a library", "device", l.queue.name, "library", name, "error", err)
 }
 
-// withOp adds to an error the op for which a library was called.
-func withOp(op string, err error) error {
-	if err == nil {
-		return nil
-	}
-	var e *library.CallError
-	if errors.As(err, &e) && e.Op == "" {
-		named := *e
-		named.Op = op
-		return &named
-	}
-	return fmt.Errorf("%s: %w", op, err)
-}
-
-// blas is cuBLASLt with its plans.
-type blas struct {
-	optional[cublaslt.Matmul, cublaslt.Plan, cublaslt.Library]
-}
-
-// dnn is cuDNN with its plans.
-type dnn struct {
-	optional[cudnn.Convolution, cudnn.Plan, cudnn.Library]
-}
-
-// attach sets the libraries of the device.
-func (d *Device) attach(l Libraries) {
-	d.libraries, d.selected, d.logged = l, map[any]int{}, map[[3]string]bool{}
-	d.blas.name, d.blas.open = library.CuBLASLt.Name, l.CuBLASLt
-	d.dnn.name, d.dnn.open = library.CuDNN.Name, l.CuDNN
-}
+// errDropsNaN rejects a plan of a library: its ReLU is the maximum instruction of the
+// hardware, which returns 0 for NaN and would hide that a training diverged.
+var errDropsNaN = errors.New("the library's ReLU does not return NaN for NaN")
 
 // maxPlans is how many plans of a library become candidates.
 const maxPlans = 4

@@ -8,6 +8,11 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+func init() {
+	registerLibrary[ir.MatMul](matMulCandidates)
+	registerLibrary[ir.Linear](linearCandidates)
+}
+
 // maxCalls is the maximum number of calls for a batch that no single stride describes.
 const maxCalls = 16
 
@@ -119,24 +124,6 @@ func (d *Device) gemm(f matmulTensors, alignA, alignB, alignY int) (p gemm, ok b
 	return p, p.calls <= maxCalls && p.Unsupported() == ""
 }
 
-// commonAlignment returns the alignment of an address that is offset bytes after one
-// aligned to align, a power of two.
-func commonAlignment(align, offset int) int {
-	if offset == 0 {
-		return align
-	}
-	return min(align, offset&-offset)
-}
-
-// alignment returns the alignment of an operand's address in bytes.
-func (p *program) alignment(o ir.Operand) int {
-	align := addressAlign
-	if s := p.slots[o.Slot]; s.Kind == ir.Arena {
-		align = commonAlignment(align, s.Offset)
-	}
-	return commonAlignment(align, o.Offset*o.DType.Size())
-}
-
 // matmulCuBLASLt is a plan of cuBLASLt, followed by a fused kernel for the parts of the
 // bias and ReLU that the plan does not compute.
 type matmulCuBLASLt struct {
@@ -146,6 +133,29 @@ type matmulCuBLASLt struct {
 	after  *fusedKernel // nil for none
 	plan   cublaslt.Plan
 	op     string
+}
+
+func matMulCandidates(p *program, s ir.Step, label string) (key any, algorithms []step) {
+	if s.In[0].DType.IsFP8() {
+		return linearCandidates(p, s, label)
+	}
+	lead := s.Out[0].Shape[:len(s.Out[0].Shape)-2]
+	return p.matmulCandidates(matmulTensors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), y: s.Out[0], relu: endsWithReLU(s)}, ir.Operand{}, label)
+}
+
+// linearCandidates returns the plans for a [M, K] · bᵀ [K, N], with a bias if there are
+// three inputs.
+//
+// The library multiplies both scales of 8-bit floats as float32; our own kernels apply
+// them one after the other. So the library's sums may be 0 for factors that are all below
+// 1e-19, and infinite for factors with elements above 1e19.
+func linearCandidates(p *program, s ir.Step, label string) (key any, algorithms []step) {
+	f := matmulTensors{a: s.In[0], b: transpose(s.In[1]), y: s.Out[0], bias: len(s.In) == 3, relu: endsWithReLU(s)}
+	var bias ir.Operand
+	if f.bias {
+		bias = s.In[2]
+	}
+	return p.matmulCandidates(f, bias, label)
 }
 
 // matmulCandidates returns cuBLASLt's plans for a step, none if it cannot compute it.
@@ -169,7 +179,7 @@ func (p *program) matmulCandidates(f matmulTensors, bias ir.Operand, op string) 
 	if !ok {
 		return nil, nil
 	}
-	plans := d.blas.findPlans(d, asked.Matmul, op)
+	plans := d.libraries.blas.findPlans(d.libraries, asked.Matmul, op)
 	if len(plans) == 0 {
 		return nil, nil
 	}
@@ -180,13 +190,13 @@ func (p *program) matmulCandidates(f matmulTensors, bias ir.Operand, op string) 
 	}
 	after, err := p.epilogue(f.y, biases, f.relu && !inside.relu)
 	if err != nil {
-		logRejected(d, d.blas.name, err)
+		d.libraries.logRejected(d.libraries.blas.name, err)
 		return nil, nil
 	}
 	for _, plan := range plans {
 		candidates = append(candidates, &matmulCuBLASLt{matmulTensors: inside, gemm: asked, biasAt: bias, after: after, plan: plan, op: op})
 	}
-	return matmulKey{asked.Matmul, asked.calls, f.bias, f.relu, d.blas.it.Version()}, candidates
+	return matmulKey{asked.Matmul, asked.calls, f.bias, f.relu, d.libraries.blas.it.Version()}, candidates
 }
 
 // matmulKey has the properties on which the time of a matrix multiplication depends.

@@ -7,45 +7,15 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// Multiplies16Bit reports whether tensor cores compute an op.
-func (d *Device) Multiplies16Bit(op ir.Op, t ir.DType, factors []ir.Layout) bool {
-	switch op.(type) {
-	case ir.MatMul, ir.Linear, ir.Conv2D, ir.Conv2DInputGradient, ir.Conv2DWeightGradient:
-		return true
-	case ir.Attention, ir.AttentionGradient:
-		o := kernels.TensorAttention{Attention: kernels.Attention{DType: t, Q: factors[0], K: factors[1], V: factors[2]}}
-		slopes := len(factors) == 4 && factors[3].Contiguous() && factors[3].Offset%8 != 0
-		return !slopes && o.Fits([3]int{factors[0].Offset, factors[1].Offset, factors[2].Offset})
-	}
-	return false
-}
-
-// SetTF32 sets whether float32 matrix multiplications and convolutions that are compiled
-// from now on round their inputs to TF32, for tensor cores.
-func (d *Device) SetTF32(on bool) { d.tf32 = on }
-
-// onTensorCores reports whether tensor cores multiply elements of a type.
-func (d *Device) onTensorCores(factor ir.DType) bool {
-	return factor.Is16Bit() || factor == ir.Float32 && d.tf32
-}
-
-// endsWithReLU reports whether ReLU is fused to the end of a step.
-func endsWithReLU(s ir.Step) bool {
-	_, ok := s.Epilogue.(ir.ReLU)
-	return ok
+func init() {
+	register(matMul)
+	register(linear)
 }
 
 // matmulKernels is a matrix multiplication of package kernels, on tensor cores or not.
 type matmulKernels interface {
 	Workspace() int
 	Launches(y, a, b, bias, work kernels.Pointer) ([]kernels.Launch, error)
-}
-
-// hasWgmma reports whether the device has the wgmma instructions, which only compute
-// capability 9.0 has, and the driver accepts PTX with them.
-func (d *Device) hasWgmma() bool {
-	i := d.ctx.Info()
-	return i.Capability() == hopperCapability && i.CUDA >= 12000
 }
 
 // multiply returns the kernels for a type of the factors.
@@ -75,7 +45,7 @@ func (h hopper) Launches(y, a, b, bias, work kernels.Pointer) ([]kernels.Launch,
 	return h.TensorMatMul.Launches(y, a, b, bias, work)
 }
 
-func matMul(p *program, s ir.Step) launcher {
+func matMul(p *program, _ ir.MatMul, s ir.Step) launcher {
 	if s.In[0].DType.IsFP8() {
 		return fp8MatMul(p, s)
 	}
@@ -91,7 +61,7 @@ func matMul(p *program, s ir.Step) launcher {
 }
 
 // linear computes x [N, In] · wᵀ [In, Out] + b [Out].
-func linear(p *program, s ir.Step) launcher {
+func linear(p *program, _ ir.Linear, s ir.Step) launcher {
 	if s.In[0].DType.IsFP8() {
 		return fp8MatMul(p, s)
 	}
@@ -105,26 +75,6 @@ func linear(p *program, s ir.Step) launcher {
 		}
 		launches, err := o.Launches(p.address(y), p.address(x), p.address(w), bias, p.work())
 		return append(out, launches...), err
-	}
-}
-
-// biasOf returns a function that gives the address of a step's third input, 0 without
-// one. An input that is not contiguous is copied behind the workspace.
-func (p *program) biasOf(s ir.Step, workspace int) func(p *program) (at kernels.Pointer, copies []kernels.Launch, err error) {
-	p.needWorkspace(workspace)
-	switch {
-	case len(s.In) < 3:
-		return func(*program) (kernels.Pointer, []kernels.Launch, error) { return 0, nil, nil }
-	case s.In[2].Contiguous():
-		return func(p *program) (kernels.Pointer, []kernels.Launch, error) { return p.address(s.In[2]), nil, nil }
-	}
-	bias := s.In[2]
-	row := kernels.Copy{Size: bias.DType.Size(), Layout: bias.Layout}
-	p.needWorkspace(workspace + ir.Len(bias.Shape)*bias.DType.Size())
-	return func(p *program) (kernels.Pointer, []kernels.Launch, error) {
-		at := p.work() + kernels.Pointer(workspace)
-		copies, err := row.Launches(at, p.address(bias))
-		return at, copies, err
 	}
 }
 

@@ -8,10 +8,6 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// errDropsNaN rejects a plan of a library: its ReLU is the maximum instruction of the
-// hardware, which returns 0 for NaN and would hide that a training diverged.
-var errDropsNaN = errors.New("the library's ReLU does not return NaN for NaN")
-
 // quietNaN returns a quiet NaN of a type, twice for 16-bit types.
 func quietNaN(t ir.DType) uint32 {
 	switch t {

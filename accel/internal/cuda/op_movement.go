@@ -7,21 +7,37 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-func move(_ *program, s ir.Step) launcher {
+func init() {
+	register(move[ir.Copy])
+	register(move[ir.Reshape])
+	register(cast)
+	register(compare[ir.Eq])
+	register(compare[ir.Greater])
+	register(concat)
+	register(pad)
+	register(gather)
+	register(scatterAdd)
+	register(oneHot)
+	register(index)
+	register(finite)
+	register(bernoulli)
+}
+
+func move[O ir.Op](_ *program, _ O, s ir.Step) launcher {
 	o := kernels.Copy{Size: s.In[0].DType.Size(), Layout: s.In[0].Layout}
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]))
 	}
 }
 
-func cast(_ *program, s ir.Step) launcher {
+func cast(_ *program, _ ir.Cast, s ir.Step) launcher {
 	o := kernels.Cast{From: s.In[0].DType, To: s.Out[0].DType, Layout: s.In[0].Layout}
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]))
 	}
 }
 
-func compare(_ *program, s ir.Step) launcher {
+func compare[O ir.Op](_ *program, _ O, s ir.Step) launcher {
 	a, b, y := s.In[0], s.In[1], s.Out[0]
 	_, greater := s.Op.(ir.Greater)
 	o := kernels.Compare{DType: a.DType, Greater: greater, A: a.BroadcastTo(y.Shape), B: b.BroadcastTo(y.Shape)}
@@ -30,8 +46,8 @@ func compare(_ *program, s ir.Step) launcher {
 	}
 }
 
-func concat(_ *program, s ir.Step) launcher {
-	axis := s.Op.(ir.Concat).Axis
+func concat(_ *program, op ir.Concat, s ir.Step) launcher {
+	axis := op.Axis
 	o := kernels.Concat{Outer: ir.Len(s.Out[0].Shape[:axis])}
 	for _, in := range s.In {
 		o.Bytes = append(o.Bytes, ir.Len(in.Shape[axis:])*in.DType.Size())
@@ -45,8 +61,8 @@ func concat(_ *program, s ir.Step) launcher {
 	}
 }
 
-func pad(_ *program, s ir.Step) launcher {
-	op, x := s.Op.(ir.Pad), s.In[0]
+func pad(_ *program, op ir.Pad, s ir.Step) launcher {
+	x := s.In[0]
 	outer, n, inner := splitAround(x.Shape, op.Axis, op.Axis+1)
 	inner *= x.DType.Size()
 	o := kernels.Pad{Outer: outer, N: n * inner, Before: op.Before * inner, Size: op.Size * inner}
@@ -55,7 +71,7 @@ func pad(_ *program, s ir.Step) launcher {
 	}
 }
 
-func gather(p *program, s ir.Step) launcher {
+func gather(p *program, _ ir.IndexSelect, s ir.Step) launcher {
 	x, pick := s.In[0], s.In[1]
 	o := kernels.Gather{Count: ir.Len(pick.Shape), Rows: x.Shape[0], Row: ir.Len(x.Shape[1:]) * x.DType.Size()}
 	number := p.check(indices("IndexSelect", o.Rows))
@@ -64,7 +80,7 @@ func gather(p *program, s ir.Step) launcher {
 	}
 }
 
-func scatterAdd(p *program, s ir.Step) launcher {
+func scatterAdd(p *program, _ ir.IndexAdd, s ir.Step) launcher {
 	x, pick, y := s.In[0], s.In[1], s.Out[0]
 	o := kernels.ScatterAdd{DType: y.DType, N: ir.Len(pick.Shape), Rows: y.Shape[0], Length: ir.Len(y.Shape[1:])}
 	p.needWorkspace(o.Workspace())
@@ -74,8 +90,8 @@ func scatterAdd(p *program, s ir.Step) launcher {
 	}
 }
 
-func oneHot(p *program, s ir.Step) launcher {
-	o := kernels.OneHot{Count: ir.Len(s.In[0].Shape), Classes: s.Op.(ir.OneHot).Classes}
+func oneHot(p *program, op ir.OneHot, s ir.Step) launcher {
+	o := kernels.OneHot{Count: ir.Len(s.In[0].Shape), Classes: op.Classes}
 	number := p.check(indices("OneHot", o.Classes))
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.fault(number)), nil
@@ -84,8 +100,7 @@ func oneHot(p *program, s ir.Step) launcher {
 
 // index converts int64 indices to int32 and checks their range; the fault has the int64
 // value, since one out of range may not fit int32.
-func index(p *program, s ir.Step) launcher {
-	op := s.Op.(ir.Index)
+func index(p *program, op ir.Index, s ir.Step) launcher {
 	o := kernels.Index{N: ir.Len(s.In[0].Shape), Size: op.Size}
 	number := p.check(func(fault uint64, value int64) error {
 		if fault == kernels.NoFault {
@@ -98,8 +113,8 @@ func index(p *program, s ir.Step) launcher {
 	}
 }
 
-func finite(p *program, s ir.Step) launcher {
-	x, y, what := s.In[0], s.Out[0], s.Op.(ir.Finite).What
+func finite(p *program, op ir.Finite, s ir.Step) launcher {
+	x, y, what := s.In[0], s.Out[0], op.What
 	o := kernels.Finite{DType: y.DType, N: ir.Len(x.Shape)}
 	row := kernels.Copy{Size: x.DType.Size(), Layout: x.Layout}
 	number := p.check(func(fault uint64, _ int64) error {
@@ -118,7 +133,7 @@ func finite(p *program, s ir.Step) launcher {
 	}
 }
 
-func bernoulli(_ *program, s ir.Step) launcher {
+func bernoulli(_ *program, _ ir.Bernoulli, s ir.Step) launcher {
 	o := kernels.Bernoulli{N: ir.Len(s.Out[0].Shape)}
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(s.Out[0]), p.held.words+kernels.Pointer(8*s.Word)), nil

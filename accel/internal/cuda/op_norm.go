@@ -5,6 +5,19 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+func init() {
+	register(norm[ir.LayerNorm])
+	register(norm[ir.RMSNorm])
+	register(normInput[ir.LayerNormInputGradient])
+	register(normInput[ir.RMSNormInputGradient])
+	register(normWeight[ir.LayerNormWeightGradient])
+	register(normWeight[ir.RMSNormWeightGradient])
+	register(batchStatistics)
+	register(batchNorm)
+	register(batchNormSums)
+	register(batchNormInput)
+}
+
 // rowNorm describes LayerNorm or RMSNorm, and their gradients.
 func rowNorm(s ir.Step) kernels.Norm {
 	o := kernels.Norm{DType: s.Out[0].DType}
@@ -26,7 +39,7 @@ func rowNorm(s ir.Step) kernels.Norm {
 	return o
 }
 
-func norm(_ *program, s ir.Step) launcher {
+func norm[O ir.Op](_ *program, _ O, s ir.Step) launcher {
 	o := rowNorm(s)
 	return func(p *program) ([]kernels.Launch, error) {
 		var b kernels.Pointer
@@ -37,14 +50,14 @@ func norm(_ *program, s ir.Step) launcher {
 	}
 }
 
-func normInput(_ *program, s ir.Step) launcher {
+func normInput[O ir.Op](_ *program, _ O, s ir.Step) launcher {
 	o := rowNorm(s)
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.InputGradient(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2])), nil
 	}
 }
 
-func normWeight(p *program, s ir.Step) launcher {
+func normWeight[O ir.Op](p *program, _ O, s ir.Step) launcher {
 	o := rowNorm(s)
 	p.needWorkspace(o.WeightWorkspace())
 	return func(p *program) ([]kernels.Launch, error) {
@@ -58,7 +71,7 @@ func channels(s ir.Step, epsilon float64) kernels.BatchNorm {
 	return kernels.BatchNorm{DType: s.Out[0].DType, Epsilon: epsilon, Images: x[0], Channels: x[1], Size: ir.Len(x[2:])}
 }
 
-func batchStatistics(p *program, s ir.Step) launcher {
+func batchStatistics(p *program, _ ir.BatchStatistics, s ir.Step) launcher {
 	o := channels(s, 0)
 	p.needWorkspace(o.Workspace())
 	return func(p *program) ([]kernels.Launch, error) {
@@ -66,23 +79,22 @@ func batchStatistics(p *program, s ir.Step) launcher {
 	}
 }
 
-func batchNorm(_ *program, s ir.Step) launcher {
-	o := channels(s, s.Op.(ir.BatchNorm).Epsilon)
+func batchNorm(_ *program, op ir.BatchNorm, s ir.Step) launcher {
+	o := channels(s, op.Epsilon)
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.address(s.In[3]), endsWithReLU(s)), nil
 	}
 }
 
-func batchNormSums(p *program, s ir.Step) launcher {
-	o := channels(s, s.Op.(ir.BatchNormSums).Epsilon)
+func batchNormSums(p *program, op ir.BatchNormSums, s ir.Step) launcher {
+	o := channels(s, op.Epsilon)
 	p.needWorkspace(o.Workspace())
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Sums(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.work()), nil
 	}
 }
 
-func batchNormInput(_ *program, s ir.Step) launcher {
-	op := s.Op.(ir.BatchNormInputGradient)
+func batchNormInput(_ *program, op ir.BatchNormInputGradient, s ir.Step) launcher {
 	o := channels(s, op.Epsilon)
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.InputGradient(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.address(s.In[3]), p.address(s.In[4]), op.Training), nil

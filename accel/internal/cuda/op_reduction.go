@@ -5,8 +5,18 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-func sum(p *program, s ir.Step) launcher {
-	op := s.Op.(ir.Sum)
+func init() {
+	register(sum)
+	register(maxAlong)
+	register(argMax)
+	register(cumSum)
+	register(softmax[ir.LogSoftmax])
+	register(softmax[ir.Softmax])
+	register(crossEntropy)
+	register(crossEntropyGradient)
+}
+
+func sum(p *program, op ir.Sum, s ir.Step) launcher {
 	o := kernels.Sum{DType: s.Out[0].DType}
 	o.Outer, o.N, o.Inner = splitAround(s.In[0].Shape, op.From, op.To)
 	p.needWorkspace(o.Workspace())
@@ -22,22 +32,21 @@ func reductionAlong(x ir.Operand, axis int) kernels.Max {
 	return o
 }
 
-func maxAlong(_ *program, s ir.Step) launcher {
-	o := reductionAlong(s.In[0], s.Op.(ir.Max).Axis)
+func maxAlong(_ *program, op ir.Max, s ir.Step) launcher {
+	o := reductionAlong(s.In[0], op.Axis)
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Launches(p.address(s.Out[0]), p.address(s.In[0])), nil
 	}
 }
 
-func argMax(_ *program, s ir.Step) launcher {
-	o := reductionAlong(s.In[0], s.Op.(ir.ArgMax).Axis)
+func argMax(_ *program, op ir.ArgMax, s ir.Step) launcher {
+	o := reductionAlong(s.In[0], op.Axis)
 	return func(p *program) ([]kernels.Launch, error) {
 		return o.Index(p.address(s.Out[0]), p.address(s.In[0])), nil
 	}
 }
 
-func cumSum(_ *program, s ir.Step) launcher {
-	op := s.Op.(ir.CumSum)
+func cumSum(_ *program, op ir.CumSum, s ir.Step) launcher {
 	o := kernels.CumSum{DType: s.Out[0].DType, Reverse: op.Reverse}
 	o.Outer, o.N, o.Inner = splitAround(s.In[0].Shape, op.Axis, op.Axis+1)
 	return func(p *program) ([]kernels.Launch, error) {
@@ -45,7 +54,7 @@ func cumSum(_ *program, s ir.Step) launcher {
 	}
 }
 
-func softmax(_ *program, s ir.Step) launcher {
+func softmax[O ir.Op](_ *program, _ O, s ir.Step) launcher {
 	_, log := s.Op.(ir.LogSoftmax)
 	o := kernels.Softmax{DType: s.Out[0].DType, Log: log}
 	o.Rows, o.N = splitLast(s.In[0].Shape)
@@ -54,7 +63,7 @@ func softmax(_ *program, s ir.Step) launcher {
 	}
 }
 
-func crossEntropy(p *program, s ir.Step) launcher {
+func crossEntropy(p *program, _ ir.CrossEntropy, s ir.Step) launcher {
 	o := kernels.CrossEntropy{DType: s.Out[0].DType, Rows: s.In[0].Shape[0], N: s.In[0].Shape[1]}
 	p.needWorkspace(o.Workspace())
 	number := p.check(indices("CrossEntropy", o.N))
@@ -63,7 +72,7 @@ func crossEntropy(p *program, s ir.Step) launcher {
 	}
 }
 
-func crossEntropyGradient(p *program, s ir.Step) launcher {
+func crossEntropyGradient(p *program, _ ir.CrossEntropyGradient, s ir.Step) launcher {
 	o := kernels.CrossEntropy{DType: s.Out[0].DType, Rows: s.In[0].Shape[0], N: s.In[0].Shape[1]}
 	number := p.check(indices("CrossEntropy", o.N))
 	return func(p *program) ([]kernels.Launch, error) {

@@ -1,7 +1,7 @@
 package cuda
 
 import (
-	"fmt"
+	"errors"
 	"slices"
 	"time"
 
@@ -11,88 +11,84 @@ import (
 
 // profile converts times of the device to those of a collector.
 type profile struct {
-	collector *trace.Collector
+	ctx    *profiledContext
+	stream driver.Stream
+
+	collector *trace.Collector // nil before the first profile
 	origin    driver.Event
-	at        time.Duration    // time of the origin event on the collector's clock
-	pending   []*graphInstance // graphs whose events have not been read, the oldest first
-	sums      []profiledSum    // over ranks, whose events have not been read
+	at        time.Duration   // time of the origin event on the collector's clock
+	pending   []*kernelEvents // of launched graphs that have not been read, the oldest first
+	sums      []profiledSum   // over ranks, whose events have not been read
 }
 
-// ahead is how many graphs a program has for the same addresses, so that the host can
-// launch again before it reads the events of the last launch.
-const ahead = 2
-
-// maxProfiled is the maximum number of graphs with events of a program.
-const maxProfiled = ahead * maxInstances
+// kernelEvents are the events of a graph for profiles.
+type kernelEvents struct {
+	events []driver.Event // before the first kernel and after each; nil without a profile
+	works  *trace.Work    // the kernels of the last launch, until their times are read from the events
+}
 
 // tries is how often the time of the origin is measured: the first tries are slower.
 const tries = 3
 
-// began returns the profile of a collector. Its origin is an event whose time is known on
-// both clocks, with an error of half the time that the host takes to record it and to wait
-// for it: a few microseconds.
-func (d *Device) began(c *trace.Collector) (*profile, error) {
-	if d.profile != nil && d.profile.collector == c {
-		return d.profile, nil
+// begin makes c the collector, if it is not yet. The origin is an event whose time is
+// known on both clocks, with an error of half the time that the host takes to record it
+// and to wait for it: a few microseconds.
+func (p *profile) begin(c *trace.Collector) (err error) {
+	if p.collector == c {
+		return nil
 	}
-	if d.profile == nil {
-		e, err := d.ctx.NewEvent(true)
-		if err != nil {
-			return nil, err
+	if p.collector == nil {
+		if p.origin, err = p.ctx.NewEvent(true); err != nil {
+			return err
 		}
-		d.profile = &profile{origin: e}
 	}
-	p := d.profile
 	p.collector, p.pending, p.sums = c, nil, nil
-	if err := d.ctx.SyncStream(d.stream); err != nil {
-		return nil, err
+	if err := p.ctx.SyncStream(p.stream); err != nil {
+		return err
 	}
 	for range tries {
 		before := c.Now()
-		if err := d.ctx.Record(p.origin, d.stream); err != nil {
-			return nil, err
+		if err := p.ctx.Record(p.origin, p.stream); err != nil {
+			return err
 		}
-		if err := d.ctx.SyncEvent(p.origin); err != nil {
-			return nil, err
+		if err := p.ctx.SyncEvent(p.origin); err != nil {
+			return err
 		}
 		p.at = (before + c.Now()) / 2
 	}
-	return p, nil
+	return nil
 }
 
 // measure reads the events of all launches, which must have run, and begins a profile if
 // one was requested.
-func (d *Device) measure() error {
-	if p := d.profile; p != nil {
-		for len(p.pending) > 0 {
-			if err := p.settle(d.ctx, p.pending[0]); err != nil {
-				return err
-			}
-		}
-		if err := p.settleSums(d.ctx); err != nil {
+func (p *profile) measure() error {
+	for len(p.pending) > 0 {
+		if err := p.settle(p.pending[0]); err != nil {
 			return err
 		}
 	}
-	if c := trace.Profile(); c != nil {
-		_, err := d.began(c)
+	if err := p.settleSums(); err != nil {
 		return err
+	}
+	if c := trace.Profile(); c != nil {
+		return p.begin(c)
 	}
 	return nil
 }
 
 // settle reads from the events of a graph when its kernels ran.
-func (p *profile) settle(ctx driver.Context, x *graphInstance) error {
+func (p *profile) settle(x *kernelEvents) error {
 	w := x.works
 	if w == nil {
 		return nil
 	}
 	x.works = nil
-	p.pending = slices.DeleteFunc(p.pending, func(y *graphInstance) bool { return x == y })
-	if err := ctx.SyncEvent(x.events[len(x.events)-1]); err != nil {
+	p.pending = slices.DeleteFunc(p.pending, func(y *kernelEvents) bool { return x == y })
+	if err := p.ctx.SyncEvent(x.events[len(x.events)-1]); err != nil {
 		return err
 	}
 	since := func(from, to driver.Event) (time.Duration, error) {
-		ms, err := ctx.Elapsed(from, to)
+		ms, err := p.ctx.Elapsed(from, to)
 		return time.Duration(ms * float64(time.Millisecond)), err
 	}
 	at, err := since(p.origin, x.events[0])
@@ -117,70 +113,59 @@ func (p *profile) settle(ctx driver.Context, x *graphInstance) error {
 	return nil
 }
 
-// launchProfiled launches the program as a graph with events, from which w gets the times
-// of the kernels.
-func (p *program) launchProfiled(c *trace.Collector, w *trace.Work) error {
-	d, h := p.device, p.held
-	profile, err := d.began(c)
-	if err != nil {
-		return d.failed("profile", err)
-	}
-	x, err := p.profiledGraph(c)
-	if err != nil {
-		return err
-	}
-	h.measured = append(slices.DeleteFunc(h.measured, func(y *graphInstance) bool { return x == y }), x)
-	if err := profile.settle(d.ctx, x); err != nil { // of the launch before
-		return d.failed("profile", err)
-	}
-	w.Kernels = make([]trace.Kernel, 0, len(x.launches))
-	for i, s := range p.steps {
-		launches, err := s.launches(p)
-		if err != nil {
-			return err
-		}
-		for _, l := range launches {
-			w.Kernels = append(w.Kernels, trace.Kernel{Name: d.nameOf(l), Step: i, Blocks: l.Grid.Count(), Threads: l.Block.Count()})
-		}
-	}
-	w.Launched = c.Now()
-	if err := d.ctx.LaunchGraph(x.run, d.stream); err != nil {
-		return d.failed("launch", err)
-	}
-	c.Event(trace.Launching, fmt.Sprintf("graph of %d kernels", len(x.launches)), w.Launched, 0)
-	x.works = w
-	profile.pending = append(profile.pending, x)
-	return nil
+// profiledSum is a sum over ranks with an event before and after it.
+type profiledSum struct {
+	begin, end driver.Event
+	bytes      int
 }
 
-// measurable returns the least recently launched graph with events for the current
-// addresses. The host time to make one is recorded as planning.
-func (p *program) profiledGraph(c *trace.Collector) (*graphInstance, error) {
-	d, h := p.device, p.held
-	fits := func(x *graphInstance) bool { return x.arena == d.arena && slices.Equal(x.at, p.at) }
-	if i := slices.IndexFunc(h.measured, fits); i >= 0 {
-		return h.measured[i], nil
+// sumBegins records the event before a sum; it returns nil without a profile.
+func (p *profile) sumBegins(c *trace.Collector, stream driver.Stream) (m *profiledSum, err error) {
+	if c == nil {
+		return nil, nil
 	}
-	begin := c.Now()
-	defer func() { c.Event(trace.Planning, "graph with events", begin, 0) }()
-	for len(h.measured) > maxProfiled-ahead {
-		if err := d.closeInstance(h.measured[0]); err != nil {
-			return nil, d.failed("close a graph", err)
-		}
-		h.measured = slices.Delete(h.measured, 0, 1)
-	}
-	launches, err := p.allLaunches()
-	if err != nil {
+	if err := p.begin(c); err != nil {
 		return nil, err
 	}
-	var x *graphInstance
-	for range ahead {
-		x, err = d.instantiate(launches, h.faults, p.records(), true)
-		if err != nil {
-			return nil, d.failed("make a graph", err)
-		}
-		x.at, x.arena = slices.Clone(p.at), d.arena
-		h.measured = append(h.measured, x)
+	m = &profiledSum{}
+	if m.begin, err = p.ctx.NewEvent(true); err != nil {
+		return nil, err
 	}
-	return x, nil
+	if m.end, err = p.ctx.NewEvent(true); err != nil {
+		return nil, errors.Join(err, p.ctx.CloseEvent(m.begin))
+	}
+	return m, p.ctx.Record(m.begin, stream)
+}
+
+// sumEnds records the event after it.
+func (p *profile) sumEnds(m *profiledSum, stream driver.Stream, bytes int) error {
+	if m == nil {
+		return nil
+	}
+	m.bytes = bytes
+	p.sums = append(p.sums, *m)
+	return p.ctx.Record(m.end, stream)
+}
+
+// settleSums reads the times of the sums from their events.
+func (p *profile) settleSums() error {
+	sums := p.sums
+	p.sums = nil
+	var failed error
+	for _, m := range sums {
+		err := p.ctx.SyncEvent(m.end)
+		var begin, end float64
+		if err == nil {
+			begin, err = p.ctx.Elapsed(p.origin, m.begin)
+		}
+		if err == nil {
+			end, err = p.ctx.Elapsed(p.origin, m.end)
+		}
+		if err == nil {
+			ms := func(t float64) time.Duration { return p.at + time.Duration(t*float64(time.Millisecond)) }
+			p.collector.Add(trace.Event{Kind: trace.Communicating, Name: "NCCL", Begin: ms(begin), End: ms(end), Bytes: m.bytes})
+		}
+		failed = errors.Join(failed, err, p.ctx.CloseEvent(m.begin), p.ctx.CloseEvent(m.end))
+	}
+	return failed
 }

@@ -1,15 +1,10 @@
 package cuda
 
 import (
-	"encoding/binary"
 	"fmt"
-	"runtime"
-	"slices"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/trace"
 )
 
 // program is a compiled list of steps.
@@ -30,14 +25,6 @@ type program struct {
 	held     *held
 }
 
-// held is the device memory and the graphs of a program. It outlives the program until
-// reclaim releases it.
-type held struct {
-	words, faults driver.Pointer   // 0 for none
-	instances     []*graphInstance // the newest last
-	measured      []*graphInstance // with events, for profiles; the newest last
-}
-
 // step returns its launches for the addresses of this run.
 type step interface {
 	launches(p *program) ([]launch, error)
@@ -46,64 +33,7 @@ type step interface {
 // addressAlign is the alignment of the workspace and of allocated memory, in bytes.
 const addressAlign = 256
 
-// Compile loads the kernels of a program, selects algorithms and allocates its memory.
-func (d *Device) Compile(in *ir.Program) (ir.Executable, error) {
-	if err := d.reclaim(); err != nil {
-		return nil, d.failed("compile", err)
-	}
-	p := &program{device: d, slots: in.Slots, arena: roundUp(in.Arena), at: make([]driver.Pointer, len(in.Slots)), held: &held{}}
-	for _, s := range in.Steps {
-		one, err := p.step(s)
-		if err != nil {
-			return nil, err
-		}
-		p.steps = append(p.steps, one)
-	}
-	if err := p.selectCandidates(); err != nil {
-		return nil, err
-	}
-	if err := d.reserve(p.arena + p.workspace); err != nil {
-		return nil, err
-	}
-	if n := p.records(); n > 0 {
-		at, err := d.memory.raw(n * faultBytes)
-		if err != nil {
-			return nil, d.failed("compile", err)
-		}
-		p.held.faults = at
-	}
-	runtime.AddCleanup(p, d.drop, p.held)
-	return p, nil
-}
-
-func (p *program) step(s ir.Step) (step, error) {
-	if s.Op == nil || elementwise(s) {
-		return p.newFusedKernel(s)
-	}
-	return p.newOpStep(s)
-}
-
 func roundUp(bytes int) int { return (bytes + addressAlign - 1) / addressAlign * addressAlign }
-
-// reserve makes the arena at least as large as bytes. The old arena is freed in stream
-// order, after the work that uses it.
-func (d *Device) reserve(bytes int) error {
-	if bytes <= d.arenaBytes {
-		return nil
-	}
-	if d.arena != 0 {
-		if err := d.ctx.Free(d.arena, d.stream); err != nil {
-			return d.failed("free temporaries", err)
-		}
-		d.arena, d.arenaBytes = 0, 0
-	}
-	s, err := d.memory.raw(bytes)
-	if err != nil {
-		return err
-	}
-	d.arena, d.arenaBytes = s, bytes
-	return nil
-}
 
 // address returns the address of an operand's first element.
 func (p *program) address(o ir.Operand) driver.Pointer {
@@ -134,140 +64,32 @@ func (p *program) fault(number int) driver.Pointer {
 	return p.held.faults + driver.Pointer(number*faultBytes)
 }
 
-// Run launches the steps and does not wait for them.
-func (p *program) Run(bind []ir.Storage, words []uint64) (int, error) {
-	return p.execute(bind, words, func() error {
-		p.runs++
-		if p.runs == 1 {
-			return p.launchAll(nil)
-		}
-		return p.launchGraph()
-	})
+// needWorkspace makes the program's workspace large enough for a step.
+func (p *program) needWorkspace(bytes int) { p.workspace = max(p.workspace, bytes) }
+
+// check adds a fault that a step may report, and returns its index; explain turns what
+// the step wrote into an error.
+func (p *program) check(why explain) (number int) {
+	p.explains = append(p.explains, why)
+	return len(p.explains) - 1
 }
 
-// RunStepped is Run without a graph: kernels are launched one by one, and before is
-// called before each step, so that a tool can attribute them to NVTX ranges.
-func (p *program) RunStepped(bind []ir.Storage, words []uint64, before func(step int)) (int, error) {
-	return p.execute(bind, words, func() error { return p.launchAll(before) })
+// commonAlignment returns the alignment of an address that is offset bytes after one
+// aligned to align, a power of two.
+func commonAlignment(align, offset int) int {
+	if offset == 0 {
+		return align
+	}
+	return min(align, offset&-offset)
 }
 
-// RunProfiled is Run with a graph that records an event after each kernel. On the device
-// the step takes as long as without a profile.
-func (p *program) RunProfiled(c *trace.Collector, bind []ir.Storage, words []uint64) (w *trace.Work, done int, err error) {
-	w = &trace.Work{}
-	done, err = p.execute(bind, words, func() error {
-		p.runs++
-		return p.launchProfiled(c, w)
-	})
-	return w, done, err
-}
-
-// execute prepares a run, launches it, and starts the copy of its faults to the host.
-func (p *program) execute(bind []ir.Storage, words []uint64, launch func() error) (int, error) {
-	if err := p.begin(bind, words); err != nil {
-		return 0, err
+// alignment returns the alignment of an operand's address in bytes.
+func (p *program) alignment(o ir.Operand) int {
+	align := addressAlign
+	if s := p.slots[o.Slot]; s.Kind == ir.Arena {
+		align = commonAlignment(align, s.Offset)
 	}
-	if err := launch(); err != nil {
-		return 0, err
-	}
-	return len(p.steps), p.end(bind)
-}
-
-// begin resolves the addresses of the slots and uploads the words.
-func (p *program) begin(bind []ir.Storage, words []uint64) error {
-	d := p.device
-	if err := d.faults.poll(); err != nil {
-		return err
-	}
-	if err := d.reserve(p.arena + p.workspace); err != nil {
-		return err
-	}
-	for i, s := range p.slots {
-		if s.Kind == ir.Arena {
-			p.at[i] = d.arena + driver.Pointer(s.Offset)
-		} else {
-			p.at[i] = bind[i].(*storage).at
-		}
-	}
-	return p.upload(words)
-}
-
-// upload copies the words to the device unless they are there already.
-func (p *program) upload(words []uint64) error {
-	if len(words) == 0 || p.held.words != 0 && slices.Equal(words, p.uploaded) {
-		return nil
-	}
-	d := p.device
-	if p.held.words == 0 {
-		at, err := d.memory.raw(8 * len(words))
-		if err != nil {
-			return err
-		}
-		p.held.words = at
-	}
-	p.raw = p.raw[:0]
-	for _, w := range words {
-		p.raw = binary.LittleEndian.AppendUint64(p.raw, w)
-	}
-	if err := d.staging.write(p.held.words, p.raw); err != nil {
-		return d.failed("write", err)
-	}
-	p.uploaded = append(p.uploaded[:0], words...)
-	return nil
-}
-
-// launchAll launches the kernels one by one. It calls before, unless it is nil, before
-// each step.
-func (p *program) launchAll(before func(step int)) error {
-	d := p.device
-	if n := p.records(); n > 0 {
-		if err := d.ctx.Fill(p.held.faults, kernels.NoFault&0xffffffff, 4, n*faultBytes/4, d.stream); err != nil {
-			return d.failed("fill", err)
-		}
-	}
-	for i, s := range p.steps {
-		if before != nil {
-			before(i)
-		}
-		launches, err := s.launches(p)
-		if err != nil {
-			return err
-		}
-		for _, l := range launches {
-			if err := d.launch(l); err != nil {
-				return d.failed("launch", err)
-			}
-		}
-	}
-	return nil
-}
-
-// end starts the copy of the faults to the host, and records which memory was written.
-func (p *program) end(bind []ir.Storage) error {
-	d := p.device
-	var found []byte
-	if n := len(p.explains) * faultBytes; n > 0 {
-		var err error
-		if found, err = d.faults.buffer(n); err != nil {
-			return d.failed("read", err)
-		}
-		if err := d.ctx.CopyToHost(found, p.held.faults, d.stream); err != nil {
-			return d.failed("read", err)
-		}
-	}
-	mark, err := d.timeline.record(d.stream)
-	if err != nil {
-		return d.failed("record", err)
-	}
-	for i, s := range p.slots {
-		if s.Kind == ir.Output {
-			bind[i].(*storage).written = mark
-		}
-	}
-	if found != nil {
-		d.faults.add(report{mark, found, p.explains})
-	}
-	return nil
+	return commonAlignment(align, o.Offset*o.DType.Size())
 }
 
 // label returns the op and its shapes, for errors of the driver.

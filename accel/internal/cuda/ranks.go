@@ -104,7 +104,7 @@ func (r *ranks) Sum(ctx context.Context, s ir.Storage, offset, count int, t ir.D
 		return d.failed("sum over ranks", err)
 	}
 	c := trace.Profile()
-	m, err := d.sumBegins(c, r.stream)
+	m, err := d.profile.sumBegins(c, r.stream)
 	if err != nil {
 		return d.failed("sum over ranks", err)
 	}
@@ -112,7 +112,7 @@ func (r *ranks) Sum(ctx context.Context, s ir.Storage, offset, count int, t ir.D
 		return r.communicator.Sum(ctx, r.stream, at.at+driver.Pointer(offset), count, kind)
 	})
 	if err == nil {
-		err = d.sumEnds(m, r.stream, count*t.Size())
+		err = d.profile.sumEnds(m, r.stream, count*t.Size())
 	}
 	if err != nil {
 		return d.failed("sum over ranks", err)

@@ -1,0 +1,60 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// Multiplies16Bit reports whether tensor cores compute an op.
+func (d *Device) Multiplies16Bit(op ir.Op, t ir.DType, factors []ir.Layout) bool {
+	switch op.(type) {
+	case ir.MatMul, ir.Linear, ir.Conv2D, ir.Conv2DInputGradient, ir.Conv2DWeightGradient:
+		return true
+	case ir.Attention, ir.AttentionGradient:
+		o := kernels.TensorAttention{Attention: kernels.Attention{DType: t, Q: factors[0], K: factors[1], V: factors[2]}}
+		slopes := len(factors) == 4 && factors[3].Contiguous() && factors[3].Offset%8 != 0
+		return !slopes && o.Fits([3]int{factors[0].Offset, factors[1].Offset, factors[2].Offset})
+	}
+	return false
+}
+
+// SetTF32 sets whether float32 matrix multiplications and convolutions that are compiled
+// from now on round their inputs to TF32, for tensor cores.
+func (d *Device) SetTF32(on bool) { d.tf32 = on }
+
+// onTensorCores reports whether tensor cores multiply elements of a type.
+func (d *Device) onTensorCores(factor ir.DType) bool {
+	return factor.Is16Bit() || factor == ir.Float32 && d.tf32
+}
+
+// FusedKernelsRound reports that fused kernels can write 16-bit floats.
+func (d *Device) FusedKernelsRound() bool { return true }
+
+// The least compute capability and version of CUDA with 8-bit floats, and the only
+// capability with wgmma.
+const (
+	minFP8Capability = 89
+	minFP8CUDA       = 12040
+	hopperCapability = 90
+)
+
+// MultipliesFP8 returns why the GPU cannot multiply 8-bit floats; nil if it can.
+func (d *Device) MultipliesFP8() error {
+	i := d.ctx.Info()
+	if i.Capability() < minFP8Capability {
+		return fmt.Errorf("%s is of compute capability %d.%d, and 8-bit floats need 8.9 or more", d.name, i.Major, i.Minor)
+	}
+	if i.CUDA < minFP8CUDA {
+		return fmt.Errorf("%s: the NVIDIA driver supports CUDA %d.%d, and 8-bit floats need 12.4 or later; update the driver", d.name, i.CUDA/1000, i.CUDA%1000/10)
+	}
+	return nil
+}
+
+// hasWgmma reports whether the device has the wgmma instructions, which only compute
+// capability 9.0 has, and the driver accepts PTX with them.
+func (d *Device) hasWgmma() bool {
+	i := d.ctx.Info()
+	return i.Capability() == hopperCapability && i.CUDA >= 12000
+}

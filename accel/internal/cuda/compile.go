@@ -1,0 +1,73 @@
+package cuda
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/ptx"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// Compile loads the kernels of a program, selects algorithms and allocates its memory.
+func (d *Device) Compile(in *ir.Program) (ir.Executable, error) {
+	if err := d.unreachable.reclaim(d.queue); err != nil {
+		return nil, d.failed("compile", err)
+	}
+	p := &program{device: d, slots: in.Slots, arena: roundUp(in.Arena), at: make([]driver.Pointer, len(in.Slots)), held: &held{}}
+	for _, s := range in.Steps {
+		one, err := p.step(s)
+		if err != nil {
+			return nil, err
+		}
+		p.steps = append(p.steps, one)
+	}
+	if err := p.selectCandidates(); err != nil {
+		return nil, err
+	}
+	if err := d.reserve(p.arena + p.workspace); err != nil {
+		return nil, err
+	}
+	if n := p.records(); n > 0 {
+		at, err := d.memory.raw(n * faultBytes)
+		if err != nil {
+			return nil, d.failed("compile", err)
+		}
+		p.held.faults = at
+	}
+	runtime.AddCleanup(p, d.unreachable.add, p.held)
+	return p, nil
+}
+
+func (p *program) step(s ir.Step) (step, error) {
+	if s.Op == nil || elementwise(s.Op) {
+		return p.newFusedKernel(s)
+	}
+	return p.newOpStep(s)
+}
+
+// elementwise reports whether an op by itself is one that a fused kernel computes, as are
+// most float64 ops.
+func elementwise(op ir.Op) bool { return own[reflect.TypeOf(op)] == nil && ptx.Supports(op.Name()) }
+
+func (p *program) newOpStep(s ir.Step) (step, error) {
+	build := own[reflect.TypeOf(s.Op)]
+	if build == nil {
+		return nil, fmt.Errorf("%s: there is no kernel for %s", p.device.name, s.Op.Name())
+	}
+	w := &opStep{label: label(s), launch: build(p, s)}
+	// Sizes that the kernels do not support are rejected now; they do not depend on addresses.
+	if _, err := w.launch(p); err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", p.device.name, w.label, err)
+	}
+	find := ofLibraries[reflect.TypeOf(s.Op)]
+	if find == nil {
+		return w, nil
+	}
+	key, algorithms := find(p, s, w.label)
+	if len(algorithms) == 0 {
+		return w, nil
+	}
+	return &selection{step: s, key: key, label: w.label, candidates: append([]step{w}, algorithms...), selected: -1}, nil
+}
