@@ -31,25 +31,17 @@ func attentionOf(op ir.Attention, s ir.Step, added int) attentionKernels {
 	return o
 }
 
-// addedAt returns the address of the tensor that is added to the scores, or 0 if there is none.
-func (p *program) addedAt(s ir.Step, added int) kernels.Pointer {
-	if len(s.In) <= added {
-		return 0
-	}
-	return p.address(s.In[added])
-}
-
 func attention(_ *program, op ir.Attention, s ir.Step) launcher {
 	o := attentionOf(op, s, 3)
-	return func(p *program) ([]kernels.Launch, error) {
-		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.addedAt(s, 3))
+	return func(a addresses) ([]kernels.Launch, error) {
+		return o.Launches(a.out[0], a.in[0], a.in[1], a.in[2], a.optional(3))
 	}
 }
 
 func attentionGradient(p *program, op ir.AttentionGradient, s ir.Step) launcher {
 	o := attentionOf(op.Attention, s, 5)
 	p.needWorkspace(o.GradientWorkspace())
-	return func(p *program) ([]kernels.Launch, error) {
-		return o.Gradient(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.address(s.In[3]), p.address(s.In[4]), p.addedAt(s, 5), p.work())
+	return func(a addresses) ([]kernels.Launch, error) {
+		return o.Gradient(a.out[0], a.in[0], a.in[1], a.in[2], a.in[3], a.in[4], a.optional(5), a.work)
 	}
 }

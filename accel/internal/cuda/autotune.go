@@ -18,23 +18,20 @@ type selection struct {
 	step       ir.Step
 	key        any // comparable: steps with equal keys take equally long
 	label      string
-	candidates []step
+	candidates []candidate
 	selected   int // index into candidates; -1 before Compile selects one
 }
 
-// workspacer is implemented by library algorithms that need scratch memory while they
-// run. The workspace of our own kernels is allocated with the program.
-type workspacer interface{ workspace() int }
-
-// verifier is implemented by library algorithms whose results are verified before they
-// are selected.
-type verifier interface{ verify(p *program) error }
-
-func workspaceOf(candidate step) int {
-	if r, ok := candidate.(workspacer); ok {
-		return r.workspace()
-	}
-	return 0
+// candidate is an algorithm for a step: our own kernels, or a plan of a library.
+type candidate interface {
+	step
+	// name is the same in other processes. Other candidates may have it too.
+	name() string
+	// workspace is how many bytes of scratch memory the algorithm needs, without those that
+	// the program has for our own kernels.
+	workspace() int
+	// verify returns why the algorithm must not be selected.
+	verify(p *program) error
 }
 
 func (c *selection) launches(p *program) ([]launch, error) {
@@ -44,11 +41,7 @@ func (c *selection) launches(p *program) ([]launch, error) {
 // name returns the name of a candidate. Algorithms with the same name differ in their
 // index.
 func (c *selection) name(index int) string {
-	name := "own kernel"
-	if l, ok := c.candidates[index].(interface{ name() string }); ok {
-		name = l.name()
-	}
-	return fmt.Sprintf("%d %s", index, name)
+	return fmt.Sprintf("%d %s", index, c.candidates[index].name())
 }
 
 // find returns the index of the candidate with a name, -1 if there is none.
@@ -83,7 +76,7 @@ func (p *program) selectCandidates() error {
 			}
 		}
 		c.selected = best
-		p.needWorkspace(workspaceOf(c.candidates[best]))
+		p.needWorkspace(c.candidates[best].workspace())
 	}
 	if measured {
 		d.tuningCache().save()
@@ -148,12 +141,6 @@ func (d *Device) firstWorking(scratch *program, c *selection, from int) (int, er
 	return 0, nil
 }
 
-// lost reports whether an error means that nothing runs on the device any more.
-func (d *Device) lost(err error) bool {
-	var e *driver.Error
-	return errors.As(err, &e) && e.Code.Sticky()
-}
-
 // How a candidate is timed.
 const (
 	trialMillis = 1.0 // milliseconds of runs in one graph, approximately
@@ -165,10 +152,10 @@ const (
 // library rejects is logged and given an infinite time, so it is never selected.
 func (d *Device) try(p *program, c *selection, number int, measured bool) (took float64, err error) {
 	took, err = d.measureCandidate(p, c.candidates[number], measured)
-	if w, ok := c.candidates[number].(verifier); ok && err == nil {
-		err = w.verify(p)
+	if err == nil {
+		err = c.candidates[number].verify(p)
 	}
-	if err != nil && number > 0 && !d.lost(err) {
+	if err != nil && number > 0 && !lost(err) {
 		d.libraries.logRejected(c.name(number), err)
 		return math.Inf(1), nil
 	}
@@ -207,29 +194,14 @@ func (d *Device) measureCandidate(p *program, candidate step, measured bool) (to
 // timeGraph makes a graph that repeats the launches, launches it trials times and
 // returns the shortest time in milliseconds. Without trials it only makes the graph.
 func (d *Device) timeGraph(launches []launch, times, trials int) (took float64, err error) {
-	g, err := d.ctx.NewGraph()
+	x, err := d.instantiate(slices.Repeat(launches, times), 0, 0, false)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, d.ctx.CloseGraph(g)) }()
-	var before []driver.Node
-	for range times {
-		for _, l := range launches {
-			n, err := d.add(g, before, l)
-			if err != nil {
-				return 0, err
-			}
-			before = []driver.Node{n}
-		}
-	}
-	x, err := d.ctx.Instantiate(g)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, d.ctx.CloseExecutable(x)) }()
+	defer func() { err = errors.Join(err, d.closeInstance(x)) }()
 	took = math.Inf(1)
 	for range trials {
-		ms, err := d.elapsed(func() error { return d.ctx.LaunchGraph(x, d.stream) })
+		ms, err := d.elapsed(func() error { return d.ctx.LaunchGraph(x.run, d.stream) })
 		if err != nil {
 			return 0, err
 		}
@@ -284,7 +256,7 @@ func (p *program) scratch(c *selection) (q *program, free func() error, err erro
 	}
 	workspace := p.workspace
 	for _, x := range c.candidates {
-		workspace = max(workspace, workspaceOf(x))
+		workspace = max(workspace, x.workspace())
 	}
 	if q.scratchWork, err = alloc(roundUp(max(workspace, 1))); err != nil {
 		return nil, nil, err

@@ -56,10 +56,14 @@ func (p *program) newOpStep(s ir.Step) (step, error) {
 	if build == nil {
 		return nil, fmt.Errorf("%s: there is no kernel for %s", p.device.name, s.Op.Name())
 	}
-	w := &opStep{label: label(s), launch: build(p, s)}
+	checks := len(p.explains)
+	w := &opStep{step: s, label: label(s), fault: -1, launch: build(p, s)}
+	if len(p.explains) > checks {
+		w.fault = checks
+	}
 	// Sizes that the kernels do not support are rejected now; they do not depend on addresses.
-	if _, err := w.launch(p); err != nil {
-		return nil, fmt.Errorf("%s: %s: %w", p.device.name, w.label, err)
+	if _, err := w.kernels(p); err != nil {
+		return nil, err
 	}
 	find := ofLibraries[reflect.TypeOf(s.Op)]
 	if find == nil {
@@ -69,5 +73,5 @@ func (p *program) newOpStep(s ir.Step) (step, error) {
 	if len(algorithms) == 0 {
 		return w, nil
 	}
-	return &selection{step: s, key: key, label: w.label, candidates: append([]step{w}, algorithms...), selected: -1}, nil
+	return &selection{step: s, key: key, label: w.label, candidates: append([]candidate{w}, algorithms...), selected: -1}, nil
 }

@@ -45,17 +45,16 @@ func convTensorsOf(s ir.Step) (c convTensors) {
 	return c
 }
 
-// convCuDNN is a plan of cuDNN, followed by a fused kernel for bias and ReLU.
+// convCuDNN is a step by a plan of cuDNN.
 type convCuDNN struct {
+	libraryStep
 	convTensors
-	plan  cudnn.Plan
-	after *fusedKernel // nil for none
-	op    string
+	plan cudnn.Plan
 }
 
 // convCandidates returns cuDNN's plans for a step, none if it cannot compute the step.
 // All tensors of a plan have one type.
-func convCandidates(p *program, s ir.Step, op string) (key any, candidates []step) {
+func convCandidates(p *program, s ir.Step, op string) (key any, algorithms []candidate) {
 	d, c := p.device, convTensorsOf(s)
 	t := c.x.DType
 	if !cudnn.Supports(t) || c.w.DType != c.x.DType || c.y.DType != c.x.DType || !c.x.Contiguous() || !c.w.Contiguous() || !c.y.Contiguous() {
@@ -67,24 +66,11 @@ func convCandidates(p *program, s ir.Step, op string) (key any, candidates []ste
 	c.Type, c.TF32 = t, t == ir.Float32 && d.tf32
 	c.AlignX, c.AlignW, c.AlignY = p.alignment(c.x), p.alignment(c.w), p.alignment(c.y)
 	c.Workspace = min(maxConvWorkspace, d.ctx.Info().Memory/workspaceShare)
-	plans := d.libraries.dnn.findPlans(d.libraries, c.Convolution, op)
-	if len(plans) == 0 {
-		return nil, nil
-	}
-	var biases []ir.Operand
-	for _, b := range c.bias {
-		b.Layout = ir.Layout{Shape: c.y.Shape, Stride: []int{0, b.Stride[0], 0, 0}, Offset: b.Offset}
-		biases = append(biases, b)
-	}
-	after, err := p.epilogue(c.y, biases, c.relu)
-	if err != nil {
-		d.libraries.logRejected(d.libraries.dnn.name, err)
-		return nil, nil
-	}
+	plans, after := plansFor(p, &d.libraries.dnn, c.Convolution, op, c.y, c.bias, c.relu)
 	for _, plan := range plans {
-		candidates = append(candidates, &convCuDNN{c, plan, after, op})
+		algorithms = append(algorithms, &convCuDNN{libraryStep{plan, after, op}, c, plan})
 	}
-	return convKey{c.Convolution, len(c.bias) > 0, c.relu, d.libraries.dnn.it.Version()}, candidates
+	return convKey{c.Convolution, len(c.bias) > 0, c.relu, d.libraries.dnn.version()}, algorithms
 }
 
 // convKey has the properties on which the time of a convolution depends.
@@ -94,10 +80,6 @@ type convKey struct {
 	version    string // of cuDNN
 }
 
-func (w *convCuDNN) name() string { return w.plan.Name() }
-
-func (w *convCuDNN) workspace() int { return w.plan.Workspace() }
-
 func (w *convCuDNN) launches(p *program) ([]launch, error) {
 	x, f, y, work := p.address(w.x), p.address(w.w), p.address(w.y), p.work()
 	for _, a := range []alignedPointer{{x, w.AlignX}, {f, w.AlignW}, {y, w.AlignY}} {
@@ -105,11 +87,5 @@ func (w *convCuDNN) launches(p *program) ([]launch, error) {
 			return nil, &misalignedError{w.op, a.at}
 		}
 	}
-	out := []launch{{call: &libraryCall{name: w.plan.Name(), op: w.op, plan: w.plan, at: []driver.Pointer{x, f, y, work},
-		run: func(s driver.Stream) error { return w.plan.Run(s, x, f, y, work) }}}}
-	if w.after == nil {
-		return out, nil
-	}
-	after, err := w.after.launches(p)
-	return append(out, after...), err
+	return w.then(p, []launch{w.call([]driver.Pointer{x, f, y, work}, func(s driver.Stream) error { return w.plan.Run(s, x, f, y, work) })})
 }

@@ -35,12 +35,8 @@ func conv2D(p *program, op ir.Conv2D, s ir.Step) launcher {
 	x, w, y := s.In[0], s.In[1], s.Out[0]
 	o := p.device.convolution(op, x.DType, y.DType, x.Shape, w.Shape, y.Shape)
 	p.needWorkspace(o.Workspace())
-	return func(p *program) ([]kernels.Launch, error) {
-		var bias kernels.Pointer
-		if len(s.In) == 3 {
-			bias = p.address(s.In[2])
-		}
-		return o.Launches(p.address(y), p.address(x), p.address(w), bias, p.work(), endsWithReLU(s))
+	return func(a addresses) ([]kernels.Launch, error) {
+		return o.Launches(a.out[0], a.in[0], a.in[1], a.optional(2), a.work, endsWithReLU(s))
 	}
 }
 
@@ -48,8 +44,8 @@ func conv2DInput(p *program, op ir.Conv2DInputGradient, s ir.Step) launcher {
 	dy, w, dx := s.In[0], s.In[1], s.Out[0]
 	o := p.device.convolution(op.Conv2D, dy.DType, dx.DType, dx.Shape, w.Shape, dy.Shape)
 	p.needWorkspace(o.InputWorkspace())
-	return func(p *program) ([]kernels.Launch, error) {
-		return o.InputGradient(p.address(dx), p.address(dy), p.address(w), p.work())
+	return func(a addresses) ([]kernels.Launch, error) {
+		return o.InputGradient(a.out[0], a.in[0], a.in[1], a.work)
 	}
 }
 
@@ -57,7 +53,7 @@ func conv2DWeight(p *program, op ir.Conv2DWeightGradient, s ir.Step) launcher {
 	x, dy, dw := s.In[0], s.In[1], s.Out[0]
 	o := p.device.convolution(op.Conv2D, x.DType, dw.DType, x.Shape, dw.Shape, dy.Shape)
 	p.needWorkspace(o.WeightWorkspace())
-	return func(p *program) ([]kernels.Launch, error) {
-		return o.WeightGradient(p.address(dw), p.address(x), p.address(dy), p.work())
+	return func(a addresses) ([]kernels.Launch, error) {
+		return o.WeightGradient(a.out[0], a.in[0], a.in[1], a.work)
 	}
 }

@@ -12,8 +12,7 @@ import (
 // Device runs programs on one GPU.
 type Device struct {
 	*queue
-	reads  driver.Stream // of copies to the host
-	host   []byte        // pinned, for reads
+	host   []byte // pinned, for reads
 	faults *faults
 
 	libraries *libraries
@@ -50,7 +49,7 @@ func newDevice(name string, raw driver.Context, use Libraries) (d *Device, err e
 	if ctx.reads, err = ctx.NewStream(); err != nil {
 		return nil, err
 	}
-	d = &Device{queue: q, reads: ctx.reads, faults: newFaults(ctx, q.timeline), libraries: newLibraries(q, use), selected: map[any]int{}}
+	d = &Device{queue: q, faults: newFaults(ctx, q.timeline), libraries: newLibraries(q, use), selected: map[any]int{}}
 	d.host, err = ctx.AllocHost(readBytes)
 	return d, err
 }
@@ -61,11 +60,16 @@ const readBytes = 1 << 20
 // Lost returns the error with which the GPU failed permanently; nil while it works.
 func (d *Device) Lost() error {
 	_, _, err := d.ctx.MemoryInfo() // any call fails then
-	var e *driver.Error
-	if errors.As(err, &e) && e.Code.Sticky() {
+	if lost(err) {
 		return d.failed("lost", err)
 	}
 	return nil
+}
+
+// lost reports whether an error means that nothing runs on the device any more.
+func lost(err error) bool {
+	var e *driver.Error
+	return errors.As(err, &e) && e.Code.Sticky()
 }
 
 // Close waits for all work and releases everything.
@@ -133,7 +137,7 @@ func (d *Device) Write(dst ir.Storage, offset int, src []byte) error {
 // later work. Its error may be a fault that a kernel reported before.
 func (d *Device) Read(dst []byte, src ir.Storage, offset int) error {
 	s := src.(*storage)
-	if err := d.timeline.wait(d.reads, s.written); err != nil {
+	if err := d.timeline.wait(d.ctx.reads, s.written); err != nil {
 		return d.failed("read", err)
 	}
 	if s.written != 0 && trace.Profile() != nil { // a profile separates waiting from copying
@@ -144,10 +148,10 @@ func (d *Device) Read(dst []byte, src ir.Storage, offset int) error {
 	at := s.at + driver.Pointer(offset)
 	for len(dst) > 0 {
 		n := min(len(dst), len(d.host))
-		if err := d.ctx.CopyToHost(d.host[:n], at, d.reads); err != nil {
+		if err := d.ctx.CopyToHost(d.host[:n], at, d.ctx.reads); err != nil {
 			return d.failed("read", err)
 		}
-		if err := d.ctx.SyncStream(d.reads); err != nil {
+		if err := d.ctx.SyncStream(d.ctx.reads); err != nil {
 			return d.failed("read", err)
 		}
 		copy(dst, d.host[:n])

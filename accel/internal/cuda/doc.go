@@ -21,11 +21,16 @@
 //
 // # Files
 //
-//	device.go, memory.go, staging.go, timeline.go   the device, its memory pool, copies from the host, events
-//	program.go, fused.go, op.go, op_*.go            a program: fused elementwise kernels and kernels of whole ops
-//	matmul_own.go, conv_own.go, attention_own.go    our own kernels for the expensive ops
-//	matmul_cublaslt.go, conv_cudnn.go, fp8.go       the same by libraries, and 8-bit floats
-//	autotune.go, autotune_cache.go                  the selection of one of several candidates
-//	launch.go, graph.go, faults.go, profile.go      launches, CUDA graphs, faults, profiles
-//	ranks.go                                        sums over GPUs by NCCL
+// A file uses only those of its own line and of the lines above it.
+//
+//	memory.go, staging.go, timeline.go, faults.go, code.go   memory, copies from the host, events, faults, loaded kernels
+//	context_profiled.go, profile.go, queue.go                profiles; the stream of all work with its memory
+//	launch.go, graph.go, reclaim.go                          launches and CUDA graphs
+//	libraries.go, autotune_cache.go, device.go               the libraries in use, and the device
+//	capability.go, program.go, run.go                        what the GPU can multiply; a program and its runs
+//	fused.go, autotune.go, op.go                             fused elementwise kernels; several candidates for a step; the table of ops
+//	op_*.go, attention_own.go, conv_own.go, fp8.go           our own kernels by kind of op
+//	matmul_own.go                                            the same for matrix multiplication, also of 8-bit floats
+//	library_step.go, conv_cudnn.go, matmul_cublaslt.go       the same by libraries
+//	nan_check.go, compile.go, ranks.go                       verified results; compilation; sums over GPUs by NCCL
 package cuda

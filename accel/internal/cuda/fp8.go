@@ -10,9 +10,9 @@ func init() {
 	register(round8)
 }
 
-// packedFP8 describes a packed operand whose rows are pitch bytes apart.
-func (p *program) packedFP8(o ir.Operand, pitch int) kernels.Packed8 {
-	return kernels.Packed8{At: p.address(o), Head: p.at[o.Slot], Pitch: int64(pitch)}
+// packedFP8 describes a packed operand at an address, whose rows are pitch bytes apart.
+func packedFP8(o ir.Operand, at kernels.Pointer, pitch int) kernels.Packed8 {
+	return kernels.Packed8{At: at, Head: at - kernels.Pointer(o.Offset), Pitch: int64(pitch)}
 }
 
 // scaleAt is the offset in an operand's header of 2⁻ᵉ, the scale that libraries multiply
@@ -31,20 +31,20 @@ func round8(p *program, op ir.Round8, s ir.Step) launcher {
 		o.Rows, o.Columns = x.Shape[0], x.Shape[1]
 	}
 	p.needWorkspace(o.Workspace())
-	return func(p *program) ([]kernels.Launch, error) {
+	return func(a addresses) ([]kernels.Launch, error) {
 		var y kernels.Pointer
 		var byRow, byColumn kernels.Packed8
-		for _, out := range s.Out {
+		for i, out := range s.Out {
 			switch {
 			case !out.DType.IsFP8():
-				y = p.address(out)
+				y = a.out[i]
 			case out.Stride[1] == 1:
-				byRow = p.packedFP8(out, out.Stride[0])
+				byRow = packedFP8(out, a.out[i], out.Stride[0])
 			default:
-				byColumn = p.packedFP8(out, out.Stride[1])
+				byColumn = packedFP8(out, a.out[i], out.Stride[1])
 			}
 		}
-		return o.Launches(y, byRow, byColumn, p.address(x), p.work())
+		return o.Launches(y, byRow, byColumn, a.in[0], a.work)
 	}
 }
 
@@ -53,13 +53,7 @@ func fp8MatMul(p *program, s ir.Step) launcher {
 	a, b, y := s.In[0], s.In[1], s.Out[0]
 	o := kernels.MatMul8{A: a.DType, M: a.Shape[0], N: b.Shape[0], K: a.Shape[1], Bias: len(s.In) == 3, ReLU: endsWithReLU(s),
 		Output16: y.DType.Is16Bit(), Hopper: p.device.hasWgmma()}
-	bias := p.biasOf(s, o.Workspace())
-	return func(p *program) ([]kernels.Launch, error) {
-		at, out, err := bias(p)
-		if err != nil {
-			return nil, err
-		}
-		launches, err := o.Launches(p.address(y), p.packedFP8(a, a.Stride[0]), p.packedFP8(b, b.Stride[0]), at, p.work())
-		return append(out, launches...), err
-	}
+	return p.withBias(s, o.Workspace(), func(at addresses) ([]kernels.Launch, error) {
+		return o.Launches(at.out[0], packedFP8(a, at.in[0], a.Stride[0]), packedFP8(b, at.in[1], b.Stride[0]), at.optional(2), at.work)
+	})
 }

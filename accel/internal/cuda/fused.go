@@ -40,26 +40,6 @@ func (p *program) compile(l *fusedKernel, s ir.Step) (err error) {
 	return nil
 }
 
-// epilogue returns a fused kernel that adds a bias, if there is one, to y and applies
-// ReLU; nil for neither. The bias has y's shape.
-func (p *program) epilogue(y ir.Operand, bias []ir.Operand, relu bool) (*fusedKernel, error) {
-	s := ir.Step{Shape: y.Shape, In: append([]ir.Operand{y}, bias...), Out: []ir.Operand{y}}
-	last := 0 // index of the argument that holds the result so far
-	if len(bias) > 0 {
-		s.Loop = append(s.Loop, ir.Instr{Op: ir.Add{}, Args: []int{0, 1}, Out: -1})
-		last = 2
-	}
-	if relu {
-		s.Loop = append(s.Loop, ir.Instr{Op: ir.ReLU{}, Args: []int{last}, Out: -1})
-	}
-	if len(s.Loop) == 0 {
-		return nil, nil
-	}
-	s.Loop[len(s.Loop)-1].Out = 0
-	l := &fusedKernel{}
-	return l, p.compile(l, s)
-}
-
 func (l *fusedKernel) launches(p *program) ([]launch, error) {
 	if l.kernel.Empty() {
 		return nil, nil

@@ -24,11 +24,16 @@ func (q *queue) instantiate(launches []launch, faults driver.Pointer, checks int
 	if x.graph, err = q.ctx.NewGraph(); err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			_ = q.closeInstance(x) // the first error says what happened
+		}
+	}()
 	var before []driver.Node
 	if checks > 0 {
 		n, err := q.ctx.AddFill(x.graph, nil, faults, kernels.NoFault&0xffffffff, 4, checks*faultBytes/4)
 		if err != nil {
-			return nil, err
+			return x, err
 		}
 		before = []driver.Node{n}
 	}
@@ -46,17 +51,17 @@ func (q *queue) instantiate(launches []launch, faults driver.Pointer, checks int
 		return err
 	}
 	if err := mark(); err != nil {
-		return nil, err
+		return x, err
 	}
 	for _, l := range launches {
 		n, err := q.add(x.graph, before, l)
 		if err != nil {
-			return nil, err
+			return x, err
 		}
 		x.nodes = append(x.nodes, n)
 		before = []driver.Node{n}
 		if err := mark(); err != nil {
-			return nil, err
+			return x, err
 		}
 	}
 	x.run, err = q.ctx.Instantiate(x.graph)
@@ -87,7 +92,7 @@ func (q *queue) update(x *graphInstance, launches []launch) (ok bool, err error)
 	return true, nil
 }
 
-// closeInstance closes a graph after it has run.
+// closeInstance closes a graph after it has run, or what has been made of one.
 func (q *queue) closeInstance(x *graphInstance) error {
 	if err := q.ctx.SyncStream(q.stream); err != nil {
 		return err
@@ -100,8 +105,10 @@ func (q *queue) closeInstance(x *graphInstance) error {
 			return err
 		}
 	}
-	if err := q.ctx.CloseExecutable(x.run); err != nil {
-		return err
+	if x.run != 0 {
+		if err := q.ctx.CloseExecutable(x.run); err != nil {
+			return err
+		}
 	}
 	return q.ctx.CloseGraph(x.graph)
 }

@@ -14,6 +14,7 @@ import (
 type launch struct {
 	driver.Launch              // of a kernel
 	call          *libraryCall // of a library; nil for a kernel
+	step          int          // index of the step in its program
 }
 
 // libraryCall is a call of a library that puts work into a stream.

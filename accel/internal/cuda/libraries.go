@@ -3,7 +3,6 @@ package cuda
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -40,29 +39,21 @@ func Installed(version int) Libraries {
 		file = filepath.Join(cache, "quern", "cuda-algorithms.json")
 	}
 	return Libraries{
+		CuBLASLt:    installed(library.CuBLASLt, version, cublaslt.Open),
+		CuDNN:       installed(library.CuDNN, version, cudnn.Open),
+		NCCL:        installed(library.NCCL, version, nccl.Open),
+		Autotune:    true,
 		TuningCache: file,
-		CuBLASLt: func(driver.Context) (cublaslt.Library, error) {
-			found, err := library.CuBLASLt.Open(version)
-			if err != nil {
-				return nil, err
-			}
-			return cublaslt.Open(found)
-		},
-		CuDNN: func(driver.Context) (cudnn.Library, error) {
-			found, err := library.CuDNN.Open(version)
-			if err != nil {
-				return nil, err
-			}
-			return cudnn.Open(found)
-		},
-		NCCL: func(driver.Context) (nccl.Library, error) {
-			found, err := library.NCCL.Open(version)
-			if err != nil {
-				return nil, err
-			}
-			return nccl.Open(found)
-		},
-		Autotune: true,
+	}
+}
+
+func installed[L any](from *library.Library, version int, open func(*library.Handle) (L, error)) func(driver.Context) (L, error) {
+	return func(driver.Context) (l L, err error) {
+		found, err := from.Open(version)
+		if err != nil {
+			return l, err
+		}
+		return open(found)
 	}
 }
 
@@ -77,16 +68,17 @@ type libraries struct {
 
 func newLibraries(q *queue, use Libraries) *libraries {
 	l := &libraries{Libraries: use, queue: q, logged: map[[3]string]bool{}}
-	l.blas.name, l.blas.open = library.CuBLASLt.Name, use.CuBLASLt
-	l.dnn.name, l.dnn.open = library.CuDNN.Name, use.CuDNN
+	l.blas.of, l.blas.name, l.blas.open = l, library.CuBLASLt.Name, use.CuBLASLt
+	l.dnn.of, l.dnn.name, l.dnn.open = l, library.CuDNN.Name, use.CuDNN
 	return l
 }
 
-func (l *libraries) close() error { return errors.Join(l.blas.close(l.queue), l.dnn.close(l.queue)) }
+func (l *libraries) close() error { return errors.Join(l.blas.close(), l.dnn.close()) }
 
 // optional is a library that is opened when it is first needed, with its plans for each
 // question Q.
 type optional[Q comparable, P interface{ Close() }, L planner[Q, P]] struct {
+	of     *libraries
 	name   string
 	open   func(driver.Context) (L, error) // nil for a library that is not used
 	opened bool
@@ -98,28 +90,29 @@ type optional[Q comparable, P interface{ Close() }, L planner[Q, P]] struct {
 // planner is a library that returns up to n plans for a question, the best first.
 type planner[Q comparable, P interface{ Close() }] interface {
 	Plans(q Q, n int) ([]P, error)
+	Version() string
 	Close() error
 }
 
 // get returns the library; ok is false without one, the reason for which is logged once.
-func (o *optional[Q, P, L]) get(all *libraries) (l L, ok bool) {
+func (o *optional[Q, P, L]) get() (l L, ok bool) {
 	if o.opened || o.open == nil {
 		return o.it, o.usable
 	}
 	o.opened = true
-	err := all.queue.current(func() (err error) {
-		o.it, err = o.open(all.queue.ctx.Context)
+	err := o.of.queue.current(func() (err error) {
+		o.it, err = o.open(o.of.queue.ctx.Context)
 		return err
 	})
 	if o.usable = err == nil; !o.usable {
-		all.logRejected(o.name, err)
+		o.of.logRejected(o.name, err)
 	}
 	return o.it, o.usable
 }
 
 // findPlans returns the plans for a question, none if the library cannot compute it.
-func (o *optional[Q, P, L]) findPlans(all *libraries, q Q, op string) []P {
-	l, ok := o.get(all)
+func (o *optional[Q, P, L]) findPlans(q Q, op string) []P {
+	l, ok := o.get()
 	if !ok {
 		return nil
 	}
@@ -127,12 +120,12 @@ func (o *optional[Q, P, L]) findPlans(all *libraries, q Q, op string) []P {
 	if asked {
 		return plans
 	}
-	err := all.queue.current(func() (err error) {
+	err := o.of.queue.current(func() (err error) {
 		plans, err = l.Plans(q, maxPlans)
 		return withOp(op, err)
 	})
 	if err != nil {
-		all.logRejected(o.name, err)
+		o.of.logRejected(o.name, err)
 		plans = nil
 	}
 	if o.plans == nil {
@@ -142,12 +135,21 @@ func (o *optional[Q, P, L]) findPlans(all *libraries, q Q, op string) []P {
 	return plans
 }
 
+// version returns the version of the library, empty if it is not used.
+func (o *optional[Q, P, L]) version() string {
+	if !o.usable {
+		return ""
+	}
+	return o.it.Version()
+}
+
 // close releases the plans and the library.
-func (o *optional[Q, P, L]) close(q *queue) error {
+func (o *optional[Q, P, L]) close() error {
 	if !o.usable {
 		return nil
 	}
 	o.usable = false
+	q := o.of.queue
 	if err := q.ctx.SyncStream(q.stream); err != nil {
 		return err
 	}
@@ -183,22 +185,3 @@ var errDropsNaN = errors.New("the library's ReLU does not return NaN for NaN")
 
 // maxPlans is how many plans of a library become candidates.
 const maxPlans = 4
-
-// alignedPointer is an address with the alignment that a plan requires, in bytes.
-type alignedPointer struct {
-	at    driver.Pointer
-	align int
-}
-
-func (p alignedPointer) aligned() bool { return p.at%driver.Pointer(p.align) == 0 }
-
-// misalignedError is a bug: a plan was created for a larger alignment than its address
-// has.
-type misalignedError struct {
-	op string
-	at driver.Pointer
-}
-
-func (e *misalignedError) Error() string {
-	return fmt.Sprintf("%s: the address %#x is less aligned than the library's plan requires", e.op, e.at)
-}

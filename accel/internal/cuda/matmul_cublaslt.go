@@ -72,8 +72,9 @@ func columnMajor(t ir.DType, rows, columns, rowStride, columnStride int) (m cubl
 
 // matmulTensors are those of y [batch…, M, N] = a [batch…, M, K] · b [batch…, K, N].
 type matmulTensors struct {
-	a, b, y    ir.Operand // the factors with the leading dimensions of y
-	bias, relu bool
+	a, b, y ir.Operand   // the factors with the leading dimensions of y
+	bias    []ir.Operand // one or none
+	relu    bool
 }
 
 // gemm describes a matrix multiplication to cuBLASLt; ok is false if it cannot compute
@@ -101,7 +102,7 @@ func (d *Device) gemm(f matmulTensors, alignA, alignB, alignY int) (p gemm, ok b
 	if max(m, n, k) >= 1<<31 {
 		return p, false
 	}
-	p.Batch, p.TF32, p.Bias, p.ReLU = 1, ta == ir.Float32 && d.tf32, f.bias, f.relu
+	p.Batch, p.TF32, p.Bias, p.ReLU = 1, ta == ir.Float32 && d.tf32, len(f.bias) > 0, f.relu
 	p.Workspace = cublaslt.WorkspaceBytes(d.ctx.Info().Capability())
 	if p.A, p.TransA, ok = columnMajor(f.b.DType, k, n, f.b.Stride[r], f.b.Stride[r+1]); !ok {
 		return p, false
@@ -124,23 +125,20 @@ func (d *Device) gemm(f matmulTensors, alignA, alignB, alignY int) (p gemm, ok b
 	return p, p.calls <= maxCalls && p.Unsupported() == ""
 }
 
-// matmulCuBLASLt is a plan of cuBLASLt, followed by a fused kernel for the parts of the
-// bias and ReLU that the plan does not compute.
+// matmulCuBLASLt is a step by a plan of cuBLASLt.
 type matmulCuBLASLt struct {
+	libraryStep
 	matmulTensors
-	gemm   gemm
-	biasAt ir.Operand
-	after  *fusedKernel // nil for none
-	plan   cublaslt.Plan
-	op     string
+	gemm gemm
+	plan cublaslt.Plan
 }
 
-func matMulCandidates(p *program, s ir.Step, label string) (key any, algorithms []step) {
+func matMulCandidates(p *program, s ir.Step, label string) (key any, algorithms []candidate) {
 	if s.In[0].DType.IsFP8() {
 		return linearCandidates(p, s, label)
 	}
 	lead := s.Out[0].Shape[:len(s.Out[0].Shape)-2]
-	return p.matmulCandidates(matmulTensors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), y: s.Out[0], relu: endsWithReLU(s)}, ir.Operand{}, label)
+	return p.matmulCandidates(matmulTensors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), y: s.Out[0], relu: endsWithReLU(s)}, label)
 }
 
 // linearCandidates returns the plans for a [M, K] · bᵀ [K, N], with a bias if there are
@@ -149,54 +147,35 @@ func matMulCandidates(p *program, s ir.Step, label string) (key any, algorithms 
 // The library multiplies both scales of 8-bit floats as float32; our own kernels apply
 // them one after the other. So the library's sums may be 0 for factors that are all below
 // 1e-19, and infinite for factors with elements above 1e19.
-func linearCandidates(p *program, s ir.Step, label string) (key any, algorithms []step) {
-	f := matmulTensors{a: s.In[0], b: transpose(s.In[1]), y: s.Out[0], bias: len(s.In) == 3, relu: endsWithReLU(s)}
-	var bias ir.Operand
-	if f.bias {
-		bias = s.In[2]
-	}
-	return p.matmulCandidates(f, bias, label)
+func linearCandidates(p *program, s ir.Step, label string) (key any, algorithms []candidate) {
+	return p.matmulCandidates(matmulTensors{a: s.In[0], b: transpose(s.In[1]), y: s.Out[0], bias: s.In[2:], relu: endsWithReLU(s)}, label)
 }
 
 // matmulCandidates returns cuBLASLt's plans for a step, none if it cannot compute it.
-func (p *program) matmulCandidates(f matmulTensors, bias ir.Operand, op string) (key any, candidates []step) {
-	d := p.device
-	inside := f
-	alignY := p.alignment(f.y)
-	switch {
-	case f.a.DType == ir.Float64: // the library has no epilogues for it
-		inside.bias, inside.relu = false, false
-	case f.a.DType.IsFP8():
-		inside.bias, inside.relu = f.bias && f.y.DType.Is16Bit(), false
+func (p *program) matmulCandidates(f matmulTensors, op string) (key any, algorithms []candidate) {
+	d, inside, bias := p.device, f, f.bias
+	if t := f.a.DType; t == ir.Float64 || t.IsFP8() { // the library has no ReLU for them, and only for 16-bit results of FP8 a bias
+		inside.relu = false
+		if t == ir.Float64 || !f.y.DType.Is16Bit() {
+			inside.bias = nil
+		}
 	}
-	if inside.bias {
-		if !bias.Contiguous() || bias.DType != f.y.DType {
+	alignY := p.alignment(f.y)
+	for _, b := range inside.bias {
+		if !b.Contiguous() || b.DType != f.y.DType {
 			return nil, nil
 		}
-		alignY = min(alignY, p.alignment(bias))
+		alignY, bias = min(alignY, p.alignment(b)), nil
 	}
 	asked, ok := d.gemm(inside, p.alignment(f.a), p.alignment(f.b), alignY)
 	if !ok {
 		return nil, nil
 	}
-	plans := d.libraries.blas.findPlans(d.libraries, asked.Matmul, op)
-	if len(plans) == 0 {
-		return nil, nil
-	}
-	var biases []ir.Operand
-	if f.bias && !inside.bias {
-		bias.Layout = ir.Layout{Shape: f.y.Shape, Stride: []int{0, bias.Stride[0]}, Offset: bias.Offset}
-		biases = append(biases, bias)
-	}
-	after, err := p.epilogue(f.y, biases, f.relu && !inside.relu)
-	if err != nil {
-		d.libraries.logRejected(d.libraries.blas.name, err)
-		return nil, nil
-	}
+	plans, after := plansFor(p, &d.libraries.blas, asked.Matmul, op, f.y, bias, f.relu && !inside.relu)
 	for _, plan := range plans {
-		candidates = append(candidates, &matmulCuBLASLt{matmulTensors: inside, gemm: asked, biasAt: bias, after: after, plan: plan, op: op})
+		algorithms = append(algorithms, &matmulCuBLASLt{libraryStep{plan, after, op}, inside, asked, plan})
 	}
-	return matmulKey{asked.Matmul, asked.calls, f.bias, f.relu, d.libraries.blas.it.Version()}, candidates
+	return matmulKey{asked.Matmul, asked.calls, len(f.bias) > 0, f.relu, d.libraries.blas.version()}, algorithms
 }
 
 // matmulKey has the properties on which the time of a matrix multiplication depends.
@@ -207,15 +186,11 @@ type matmulKey struct {
 	version    string // of cuBLASLt
 }
 
-func (w *matmulCuBLASLt) name() string { return w.plan.Name() }
-
-func (w *matmulCuBLASLt) workspace() int { return w.plan.Workspace() }
-
 func (w *matmulCuBLASLt) launches(p *program) ([]launch, error) {
 	a, b, y := p.address(w.a), p.address(w.b), p.address(w.y)
 	var bias driver.Pointer
-	if w.bias {
-		bias = p.address(w.biasAt)
+	for _, o := range w.bias {
+		bias = p.address(o)
 	}
 	for _, m := range []alignedPointer{{a, w.gemm.B.Align}, {b, w.gemm.A.Align}, {y, w.gemm.D.Align}, {bias, w.gemm.D.Align}} {
 		if !m.aligned() {
@@ -237,18 +212,13 @@ func (w *matmulCuBLASLt) launches(p *program) ([]launch, error) {
 		}
 		at.D, at.A, at.B = atY, atB, atA
 		places := at
-		out = append(out, launch{call: &libraryCall{name: w.plan.Name(), op: w.op, plan: w.plan,
-			at:  []driver.Pointer{at.D, at.A, at.B, at.Bias, at.Work, at.ScaleA, at.ScaleB},
-			run: func(s driver.Stream) error { return w.plan.Run(s, places) }}})
+		out = append(out, w.call([]driver.Pointer{at.D, at.A, at.B, at.Bias, at.Work, at.ScaleA, at.ScaleB},
+			func(s driver.Stream) error { return w.plan.Run(s, places) }))
 		if !advance(index, w.gemm.outer) {
 			break
 		}
 	}
-	if w.after == nil {
-		return out, nil
-	}
-	after, err := w.after.launches(p)
-	return append(out, after...), err
+	return w.then(p, out)
 }
 
 // advance increments a multidimensional index; it returns false after the last.

@@ -55,9 +55,7 @@ func matMul(p *program, _ ir.MatMul, s ir.Step) launcher {
 		A: a.BroadcastTo(append(slices.Clone(lead), a.Shape[len(a.Shape)-2:]...)),
 		B: b.BroadcastTo(append(slices.Clone(lead), b.Shape[len(b.Shape)-2:]...))}, a.DType, y.DType)
 	p.needWorkspace(o.Workspace())
-	return func(p *program) ([]kernels.Launch, error) {
-		return o.Launches(p.address(y), p.address(a), p.address(b), 0, p.work())
-	}
+	return func(a addresses) ([]kernels.Launch, error) { return o.Launches(a.out[0], a.in[0], a.in[1], 0, a.work) }
 }
 
 // linear computes x [N, In] · wᵀ [In, Out] + b [Out].
@@ -67,15 +65,9 @@ func linear(p *program, _ ir.Linear, s ir.Step) launcher {
 	}
 	x, w, y := s.In[0], s.In[1], s.Out[0]
 	o := p.device.multiply(kernels.MatMul{A: x.Layout, B: transpose(w).Layout, Bias: true, ReLU: endsWithReLU(s)}, x.DType, y.DType)
-	at := p.biasOf(s, o.Workspace())
-	return func(p *program) ([]kernels.Launch, error) {
-		bias, out, err := at(p)
-		if err != nil {
-			return nil, err
-		}
-		launches, err := o.Launches(p.address(y), p.address(x), p.address(w), bias, p.work())
-		return append(out, launches...), err
-	}
+	return p.withBias(s, o.Workspace(), func(a addresses) ([]kernels.Launch, error) {
+		return o.Launches(a.out[0], a.in[0], a.in[1], a.in[2], a.work)
+	})
 }
 
 // transpose swaps the dimensions of a matrix.

@@ -8,14 +8,24 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// opStep is a step of one op that is not elementwise: it has kernels of its own.
-type opStep struct {
-	label  string
-	launch launcher
+// launcher returns the kernels of a step.
+type launcher func(a addresses) ([]kernels.Launch, error)
+
+// addresses are those of a step in a run.
+type addresses struct {
+	in, out []kernels.Pointer // first elements
+	work    kernels.Pointer   // the workspace
+	word    kernels.Pointer   // the first dynamic word
+	fault   kernels.Pointer   // of the step's check, 0 for none
 }
 
-// launcher returns the kernels of a step for the addresses of a run.
-type launcher func(p *program) ([]kernels.Launch, error)
+// optional returns the address of an input, 0 if the step does not have it.
+func (a addresses) optional(input int) kernels.Pointer {
+	if input < len(a.in) {
+		return a.in[input]
+	}
+	return 0
+}
 
 // own makes the launchers of ops with our own kernels, by the op's type. An op that needs a
 // workspace or reports faults asks the program for it (needWorkspace, check).
@@ -28,17 +38,41 @@ func register[O ir.Op](build func(p *program, op O, s ir.Step) launcher) {
 
 // candidates returns the algorithms with which a library can compute a step, and a key of
 // what their time depends on; none if it cannot.
-type candidates func(p *program, s ir.Step, label string) (key any, algorithms []step)
+type candidates func(p *program, s ir.Step, label string) (key any, algorithms []candidate)
 
 // ofLibraries are the candidates of libraries, by the op's type.
 var ofLibraries = map[reflect.Type]candidates{}
 
 func registerLibrary[O ir.Op](c candidates) { ofLibraries[reflect.TypeFor[O]()] = c }
 
-func (w *opStep) launches(p *program) ([]launch, error) {
-	list, err := w.launch(p)
+// opStep is a step of one op that is not elementwise: it has kernels of its own.
+type opStep struct {
+	step   ir.Step
+	label  string
+	fault  int // number of the step's check, -1 for none
+	launch launcher
+}
+
+// kernels returns the kernels for the addresses of a run.
+func (w *opStep) kernels(p *program) ([]kernels.Launch, error) {
+	a := addresses{work: p.work(), word: p.held.words + kernels.Pointer(8*w.step.Word), fault: p.fault(w.fault)}
+	for _, o := range w.step.In {
+		a.in = append(a.in, p.address(o))
+	}
+	for _, o := range w.step.Out {
+		a.out = append(a.out, p.address(o))
+	}
+	list, err := w.launch(a)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %s: %w", p.device.name, w.label, err)
+	}
+	return list, nil
+}
+
+func (w *opStep) launches(p *program) ([]launch, error) {
+	list, err := w.kernels(p)
+	if err != nil {
+		return nil, err
 	}
 	out := make([]launch, len(list))
 	for i, l := range list {
@@ -49,29 +83,37 @@ func (w *opStep) launches(p *program) ([]launch, error) {
 	return out, nil
 }
 
+func (w *opStep) name() string { return "own kernel" }
+
+func (w *opStep) workspace() int { return 0 }
+
+func (w *opStep) verify(*program) error { return nil }
+
 // endsWithReLU reports whether ReLU is fused to the end of a step.
 func endsWithReLU(s ir.Step) bool {
 	_, ok := s.Epilogue.(ir.ReLU)
 	return ok
 }
 
-// biasOf returns a function that gives the address of a step's third input, 0 without
-// one. An input that is not contiguous is copied behind the workspace.
-func (p *program) biasOf(s ir.Step, workspace int) func(p *program) (at kernels.Pointer, copies []kernels.Launch, err error) {
+// withBias makes the third input of a step contiguous, if there is one, by a copy behind
+// the workspace.
+func (p *program) withBias(s ir.Step, workspace int, launch launcher) launcher {
 	p.needWorkspace(workspace)
-	switch {
-	case len(s.In) < 3:
-		return func(*program) (kernels.Pointer, []kernels.Launch, error) { return 0, nil, nil }
-	case s.In[2].Contiguous():
-		return func(p *program) (kernels.Pointer, []kernels.Launch, error) { return p.address(s.In[2]), nil, nil }
+	if len(s.In) < 3 || s.In[2].Contiguous() {
+		return launch
 	}
 	bias := s.In[2]
 	row := kernels.Copy{Size: bias.DType.Size(), Layout: bias.Layout}
 	p.needWorkspace(workspace + ir.Len(bias.Shape)*bias.DType.Size())
-	return func(p *program) (kernels.Pointer, []kernels.Launch, error) {
-		at := p.work() + kernels.Pointer(workspace)
-		copies, err := row.Launches(at, p.address(bias))
-		return at, copies, err
+	return func(a addresses) ([]kernels.Launch, error) {
+		at := a.work + kernels.Pointer(workspace)
+		copies, err := row.Launches(at, a.in[2])
+		if err != nil {
+			return nil, err
+		}
+		a.in[2] = at
+		launches, err := launch(a)
+		return append(copies, launches...), err
 	}
 }
 

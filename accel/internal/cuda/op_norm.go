@@ -41,27 +41,23 @@ func rowNorm(s ir.Step) kernels.Norm {
 
 func norm[O ir.Op](_ *program, _ O, s ir.Step) launcher {
 	o := rowNorm(s)
-	return func(p *program) ([]kernels.Launch, error) {
-		var b kernels.Pointer
-		if o.Centred {
-			b = p.address(s.In[2])
-		}
-		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), b), nil
+	return func(a addresses) ([]kernels.Launch, error) {
+		return o.Launches(a.out[0], a.in[0], a.in[1], a.optional(2)), nil
 	}
 }
 
 func normInput[O ir.Op](_ *program, _ O, s ir.Step) launcher {
 	o := rowNorm(s)
-	return func(p *program) ([]kernels.Launch, error) {
-		return o.InputGradient(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2])), nil
+	return func(a addresses) ([]kernels.Launch, error) {
+		return o.InputGradient(a.out[0], a.in[0], a.in[1], a.in[2]), nil
 	}
 }
 
 func normWeight[O ir.Op](p *program, _ O, s ir.Step) launcher {
 	o := rowNorm(s)
 	p.needWorkspace(o.WeightWorkspace())
-	return func(p *program) ([]kernels.Launch, error) {
-		return o.WeightGradient(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.work()), nil
+	return func(a addresses) ([]kernels.Launch, error) {
+		return o.WeightGradient(a.out[0], a.in[0], a.in[1], a.work), nil
 	}
 }
 
@@ -74,29 +70,27 @@ func channels(s ir.Step, epsilon float64) kernels.BatchNorm {
 func batchStatistics(p *program, _ ir.BatchStatistics, s ir.Step) launcher {
 	o := channels(s, 0)
 	p.needWorkspace(o.Workspace())
-	return func(p *program) ([]kernels.Launch, error) {
-		return o.Statistics(p.address(s.Out[0]), p.address(s.In[0]), p.work()), nil
-	}
+	return func(a addresses) ([]kernels.Launch, error) { return o.Statistics(a.out[0], a.in[0], a.work), nil }
 }
 
 func batchNorm(_ *program, op ir.BatchNorm, s ir.Step) launcher {
 	o := channels(s, op.Epsilon)
-	return func(p *program) ([]kernels.Launch, error) {
-		return o.Launches(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.address(s.In[3]), endsWithReLU(s)), nil
+	return func(a addresses) ([]kernels.Launch, error) {
+		return o.Launches(a.out[0], a.in[0], a.in[1], a.in[2], a.in[3], endsWithReLU(s)), nil
 	}
 }
 
 func batchNormSums(p *program, op ir.BatchNormSums, s ir.Step) launcher {
 	o := channels(s, op.Epsilon)
 	p.needWorkspace(o.Workspace())
-	return func(p *program) ([]kernels.Launch, error) {
-		return o.Sums(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.work()), nil
+	return func(a addresses) ([]kernels.Launch, error) {
+		return o.Sums(a.out[0], a.in[0], a.in[1], a.in[2], a.work), nil
 	}
 }
 
 func batchNormInput(_ *program, op ir.BatchNormInputGradient, s ir.Step) launcher {
 	o := channels(s, op.Epsilon)
-	return func(p *program) ([]kernels.Launch, error) {
-		return o.InputGradient(p.address(s.Out[0]), p.address(s.In[0]), p.address(s.In[1]), p.address(s.In[2]), p.address(s.In[3]), p.address(s.In[4]), op.Training), nil
+	return func(a addresses) ([]kernels.Launch, error) {
+		return o.InputGradient(a.out[0], a.in[0], a.in[1], a.in[2], a.in[3], a.in[4], op.Training), nil
 	}
 }

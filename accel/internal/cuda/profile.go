@@ -87,11 +87,7 @@ func (p *profile) settle(x *kernelEvents) error {
 	if err := p.ctx.SyncEvent(x.events[len(x.events)-1]); err != nil {
 		return err
 	}
-	since := func(from, to driver.Event) (time.Duration, error) {
-		ms, err := p.ctx.Elapsed(from, to)
-		return time.Duration(ms * float64(time.Millisecond)), err
-	}
-	at, err := since(p.origin, x.events[0])
+	at, err := p.since(p.origin, x.events[0])
 	if err != nil {
 		return err
 	}
@@ -103,7 +99,7 @@ func (p *profile) settle(x *kernelEvents) error {
 		at += early
 	}
 	for i := range w.Kernels {
-		took, err := since(x.events[i], x.events[i+1])
+		took, err := p.since(x.events[i], x.events[i+1])
 		if err != nil {
 			return err
 		}
@@ -113,37 +109,42 @@ func (p *profile) settle(x *kernelEvents) error {
 	return nil
 }
 
+// since returns the time between two events.
+func (p *profile) since(from, to driver.Event) (time.Duration, error) {
+	ms, err := p.ctx.Elapsed(from, to)
+	return time.Duration(ms * float64(time.Millisecond)), err
+}
+
 // profiledSum is a sum over ranks with an event before and after it.
 type profiledSum struct {
 	begin, end driver.Event
 	bytes      int
 }
 
-// sumBegins records the event before a sum; it returns nil without a profile.
-func (p *profile) sumBegins(c *trace.Collector, stream driver.Stream) (m *profiledSum, err error) {
+// sum calls start, which starts a sum of some bytes in a stream, between two events if
+// there is a profile.
+func (p *profile) sum(stream driver.Stream, bytes int, start func() error) (err error) {
+	c := trace.Profile()
 	if c == nil {
-		return nil, nil
+		return start()
 	}
 	if err := p.begin(c); err != nil {
-		return nil, err
+		return err
 	}
-	m = &profiledSum{}
+	m := profiledSum{bytes: bytes}
 	if m.begin, err = p.ctx.NewEvent(true); err != nil {
-		return nil, err
+		return err
 	}
 	if m.end, err = p.ctx.NewEvent(true); err != nil {
-		return nil, errors.Join(err, p.ctx.CloseEvent(m.begin))
+		return errors.Join(err, p.ctx.CloseEvent(m.begin))
 	}
-	return m, p.ctx.Record(m.begin, stream)
-}
-
-// sumEnds records the event after it.
-func (p *profile) sumEnds(m *profiledSum, stream driver.Stream, bytes int) error {
-	if m == nil {
-		return nil
+	if err := p.ctx.Record(m.begin, stream); err != nil {
+		return err
 	}
-	m.bytes = bytes
-	p.sums = append(p.sums, *m)
+	if err := start(); err != nil {
+		return err
+	}
+	p.sums = append(p.sums, m)
 	return p.ctx.Record(m.end, stream)
 }
 
@@ -154,16 +155,10 @@ func (p *profile) settleSums() error {
 	var failed error
 	for _, m := range sums {
 		err := p.ctx.SyncEvent(m.end)
-		var begin, end float64
-		if err == nil {
-			begin, err = p.ctx.Elapsed(p.origin, m.begin)
-		}
-		if err == nil {
-			end, err = p.ctx.Elapsed(p.origin, m.end)
-		}
-		if err == nil {
-			ms := func(t float64) time.Duration { return p.at + time.Duration(t*float64(time.Millisecond)) }
-			p.collector.Add(trace.Event{Kind: trace.Communicating, Name: "NCCL", Begin: ms(begin), End: ms(end), Bytes: m.bytes})
+		begin, failedBegin := p.since(p.origin, m.begin)
+		end, failedEnd := p.since(p.origin, m.end)
+		if err = errors.Join(err, failedBegin, failedEnd); err == nil {
+			p.collector.Add(trace.Event{Kind: trace.Communicating, Name: "NCCL", Begin: p.at + begin, End: p.at + end, Bytes: m.bytes})
 		}
 		failed = errors.Join(failed, err, p.ctx.CloseEvent(m.begin), p.ctx.CloseEvent(m.end))
 	}

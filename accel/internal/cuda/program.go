@@ -67,12 +67,9 @@ func (p *program) fault(number int) driver.Pointer {
 // needWorkspace makes the program's workspace large enough for a step.
 func (p *program) needWorkspace(bytes int) { p.workspace = max(p.workspace, bytes) }
 
-// check adds a fault that a step may report, and returns its index; explain turns what
+// check adds a fault that a step may report, at most one for each step; explain turns what
 // the step wrote into an error.
-func (p *program) check(why explain) (number int) {
-	p.explains = append(p.explains, why)
-	return len(p.explains) - 1
-}
+func (p *program) check(why explain) { p.explains = append(p.explains, why) }
 
 // commonAlignment returns the alignment of an address that is offset bytes after one
 // aligned to align, a power of two.

@@ -9,7 +9,6 @@ import (
 	"github.com/quernlab/quern/accel/internal/cuda/library"
 	"github.com/quernlab/quern/accel/internal/cuda/nccl"
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/internal/trace"
 )
 
 var _ ir.Joinable = (*Device)(nil)
@@ -100,25 +99,19 @@ func (r *ranks) Sum(ctx context.Context, s ir.Storage, offset, count int, t ir.D
 	if !ok {
 		return fmt.Errorf("%s: cannot sum tensors of type %v over ranks; only float32 and float64 are supported", d.name, t)
 	}
-	if err := d.timeline.wait(r.stream, at.written); err != nil {
-		return d.failed("sum over ranks", err)
-	}
-	c := trace.Profile()
-	m, err := d.profile.sumBegins(c, r.stream)
-	if err != nil {
-		return d.failed("sum over ranks", err)
-	}
-	err = d.current(func() error {
-		return r.communicator.Sum(ctx, r.stream, at.at+driver.Pointer(offset), count, kind)
-	})
+	err := d.timeline.wait(r.stream, at.written)
 	if err == nil {
-		err = d.profile.sumEnds(m, r.stream, count*t.Size())
+		err = d.profile.sum(r.stream, count*t.Size(), func() error {
+			return d.current(func() error {
+				return r.communicator.Sum(ctx, r.stream, at.at+driver.Pointer(offset), count, kind)
+			})
+		})
+	}
+	if err == nil {
+		r.waiting = append(r.waiting, at)
+		err = d.ctx.Record(r.summed, r.stream)
 	}
 	if err != nil {
-		return d.failed("sum over ranks", err)
-	}
-	r.waiting = append(r.waiting, at)
-	if err := d.ctx.Record(r.summed, r.stream); err != nil {
 		return d.failed("sum over ranks", err)
 	}
 	return nil

@@ -194,12 +194,15 @@ func (p *program) launchGraph() error {
 // allLaunches returns the launches of all steps.
 func (p *program) allLaunches() ([]launch, error) {
 	var out []launch
-	for _, s := range p.steps {
+	for i, s := range p.steps {
 		launches, err := s.launches(p)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, launches...)
+		for _, l := range launches {
+			l.step = i
+			out = append(out, l)
+		}
 	}
 	return out, nil
 }
@@ -227,14 +230,8 @@ func (p *program) launchProfiled(c *trace.Collector, w *trace.Work) error {
 		return d.failed("profile", err)
 	}
 	w.Kernels = make([]trace.Kernel, 0, len(x.launches))
-	for i, s := range p.steps {
-		launches, err := s.launches(p)
-		if err != nil {
-			return err
-		}
-		for _, l := range launches {
-			w.Kernels = append(w.Kernels, trace.Kernel{Name: d.nameOf(l), Step: i, Blocks: l.Grid.Count(), Threads: l.Block.Count()})
-		}
+	for _, l := range x.launches {
+		w.Kernels = append(w.Kernels, trace.Kernel{Name: d.nameOf(l), Step: l.step, Blocks: l.Grid.Count(), Threads: l.Block.Count()})
 	}
 	w.Launched = c.Now()
 	if err := d.ctx.LaunchGraph(x.run, d.stream); err != nil {

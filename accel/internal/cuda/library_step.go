@@ -1,0 +1,95 @@
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// libraryStep is a plan of a library, followed by a fused kernel for the parts of a bias
+// and ReLU that the plan does not compute.
+type libraryStep struct {
+	plan interface {
+		Name() string
+		Workspace() int
+	}
+	after *fusedKernel // nil for none
+	op    string
+}
+
+func (w *libraryStep) name() string { return w.plan.Name() }
+
+func (w *libraryStep) workspace() int { return w.plan.Workspace() }
+
+func (w *libraryStep) verify(*program) error { return nil }
+
+// call returns the launch of the plan for some addresses.
+func (w *libraryStep) call(at []driver.Pointer, run func(driver.Stream) error) launch {
+	return launch{call: &libraryCall{name: w.plan.Name(), op: w.op, plan: w.plan, at: at, run: run}}
+}
+
+// then adds the fused kernel to the launches of the plan.
+func (w *libraryStep) then(p *program, out []launch) ([]launch, error) {
+	if w.after == nil {
+		return out, nil
+	}
+	after, err := w.after.launches(p)
+	return append(out, after...), err
+}
+
+// plansFor returns the plans of a library, none if it cannot compute q, and the kernel for
+// what is left to do with the result y.
+func plansFor[Q comparable, P interface{ Close() }, L planner[Q, P]](p *program, from *optional[Q, P, L], q Q, op string, y ir.Operand, bias []ir.Operand, relu bool) (plans []P, after *fusedKernel) {
+	if plans = from.findPlans(q, op); len(plans) == 0 {
+		return nil, nil
+	}
+	after, err := p.epilogue(y, bias, relu)
+	if err != nil {
+		from.of.logRejected(from.name, err)
+		return nil, nil
+	}
+	return plans, after
+}
+
+// epilogue returns a fused kernel that adds a bias, of which there is at most one, to the
+// second dimension of y and applies ReLU; nil for neither.
+func (p *program) epilogue(y ir.Operand, bias []ir.Operand, relu bool) (*fusedKernel, error) {
+	s := ir.Step{Shape: y.Shape, In: []ir.Operand{y}, Out: []ir.Operand{y}}
+	last := 0 // index of the argument that holds the result so far
+	for _, b := range bias {
+		b.Layout = ir.Layout{Shape: y.Shape, Stride: make([]int, len(y.Shape)), Offset: b.Offset}
+		b.Stride[1] = bias[0].Stride[0]
+		s.In = append(s.In, b)
+		s.Loop = append(s.Loop, ir.Instr{Op: ir.Add{}, Args: []int{0, 1}, Out: -1})
+		last = 2
+	}
+	if relu {
+		s.Loop = append(s.Loop, ir.Instr{Op: ir.ReLU{}, Args: []int{last}, Out: -1})
+	}
+	if len(s.Loop) == 0 {
+		return nil, nil
+	}
+	s.Loop[len(s.Loop)-1].Out = 0
+	l := &fusedKernel{}
+	return l, p.compile(l, s)
+}
+
+// alignedPointer is an address with the alignment that a plan requires, in bytes.
+type alignedPointer struct {
+	at    driver.Pointer
+	align int
+}
+
+func (p alignedPointer) aligned() bool { return p.at%driver.Pointer(p.align) == 0 }
+
+// misalignedError is a bug: a plan was created for a larger alignment than its address
+// has.
+type misalignedError struct {
+	op string
+	at driver.Pointer
+}
+
+func (e *misalignedError) Error() string {
+	return fmt.Sprintf("%s: the address %#x is less aligned than the library's plan requires", e.op, e.at)
+}
