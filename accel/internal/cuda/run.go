@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -153,42 +154,62 @@ const maxInstances = 4
 
 // launchGraph launches the program as a graph.
 func (p *program) launchGraph() error {
-	d, h := p.device, p.held
-	i := slices.IndexFunc(h.instances, func(x *graphInstance) bool { return x.arena == d.arena && slices.Equal(x.at, p.at) })
-	var x *graphInstance
-	if i >= 0 {
-		x = h.instances[i]
-	} else {
-		launches, err := p.allLaunches()
-		if err != nil {
-			return err
-		}
-		if len(h.instances) == maxInstances {
-			i, x = 0, h.instances[0] // least recently used
-			if ok, err := d.update(x, launches); err != nil {
-				return d.failed("update the graph", err)
-			} else if !ok {
-				if err := d.closeInstance(x); err != nil {
-					return d.failed("close a graph", err)
-				}
-				x = nil
-			}
-		}
-		if x == nil {
-			if x, err = d.instantiate(launches, p.held.faults, p.records(), false); err != nil {
-				return d.failed("make a graph", err)
-			}
-		}
-		x.at, x.arena = append(x.at[:0], p.at...), d.arena
+	d := p.device
+	x, err := p.instance()
+	if err != nil {
+		return err
 	}
-	if i >= 0 {
-		h.instances = slices.Delete(h.instances, i, i+1)
-	}
-	h.instances = append(h.instances, x)
+	p.held.instances = append(p.held.instances, x)
 	if err := d.ctx.LaunchGraph(x.run, d.stream); err != nil {
 		return d.failed("launch", err)
 	}
 	return nil
+}
+
+// instance returns the graph for the current addresses, which is no longer among those of
+// held.
+func (p *program) instance() (*graphInstance, error) {
+	d, h := p.device, p.held
+	take := func(i int) *graphInstance {
+		x := h.instances[i]
+		h.instances = slices.Delete(h.instances, i, i+1)
+		return x
+	}
+	if i := slices.IndexFunc(h.instances, p.fits); i >= 0 {
+		return take(i), nil
+	}
+	launches, err := p.allLaunches()
+	if err != nil {
+		return nil, err
+	}
+	if len(h.instances) == maxInstances {
+		x := take(0) // least recently used
+		ok, err := d.update(x, launches)
+		if ok {
+			x.at, x.arena = append(x.at[:0], p.at...), d.arena
+			return x, nil
+		}
+		if err := errors.Join(err, d.closeInstance(x)); err != nil {
+			return nil, d.failed("update the graph", err)
+		}
+	}
+	return p.newInstance(launches, false)
+}
+
+// fits reports whether a graph is for the current addresses.
+func (p *program) fits(x *graphInstance) bool {
+	return x.arena == p.device.arena && slices.Equal(x.at, p.at)
+}
+
+// newInstance makes a graph for the current addresses.
+func (p *program) newInstance(launches []launch, measured bool) (*graphInstance, error) {
+	d := p.device
+	x, err := d.instantiate(launches, p.held.faults, p.records(), measured)
+	if err != nil {
+		return nil, d.failed("make a graph", err)
+	}
+	x.at, x.arena = slices.Clone(p.at), d.arena
+	return x, nil
 }
 
 // allLaunches returns the launches of all steps.
@@ -247,8 +268,7 @@ func (p *program) launchProfiled(c *trace.Collector, w *trace.Work) error {
 // addresses. The host time to make one is recorded as planning.
 func (p *program) profiledGraph(c *trace.Collector) (*graphInstance, error) {
 	d, h := p.device, p.held
-	fits := func(x *graphInstance) bool { return x.arena == d.arena && slices.Equal(x.at, p.at) }
-	if i := slices.IndexFunc(h.measured, fits); i >= 0 {
+	if i := slices.IndexFunc(h.measured, p.fits); i >= 0 {
 		return h.measured[i], nil
 	}
 	begin := c.Now()
@@ -265,11 +285,9 @@ func (p *program) profiledGraph(c *trace.Collector) (*graphInstance, error) {
 	}
 	var x *graphInstance
 	for range ahead {
-		x, err = d.instantiate(launches, h.faults, p.records(), true)
-		if err != nil {
-			return nil, d.failed("make a graph", err)
+		if x, err = p.newInstance(launches, true); err != nil {
+			return nil, err
 		}
-		x.at, x.arena = slices.Clone(p.at), d.arena
 		h.measured = append(h.measured, x)
 	}
 	return x, nil

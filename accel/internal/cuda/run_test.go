@@ -1,0 +1,57 @@
+package cuda
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/fake"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// A graph of which only some kernels could be updated to other buffers is not launched
+// again for its old ones.
+func TestGraphAfterFailedUpdate(t *testing.T) {
+	p := &ir.Program{
+		Slots: []ir.Slot{{Kind: ir.External, Bytes: 4 * 6}, {Kind: ir.Output, Bytes: 4 * 6}, {Kind: ir.Output, Bytes: 4 * 3}},
+		Steps: []ir.Step{
+			{Op: ir.Copy{}, In: []ir.Operand{operand(0, 2, 3)}, Out: []ir.Operand{operand(1, 2, 3)}},
+			{Op: ir.Max{}, In: []ir.Operand{operand(1, 2, 3)}, Out: []ir.Operand{operand(2, 3)}},
+		},
+	}
+	gpu, err := fake.Open(fake.Options{Modules: modules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open("cuda:0", gpu, 0, Libraries{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := d.Compile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := bound(t, d, p)
+	run(t, x, old) // without a graph
+	run(t, x, old) // the first graph
+	want := values(t, d, old[2])
+	for range maxInstances - 1 {
+		run(t, x, bound(t, d, p))
+	}
+	gpu.Inject(fake.Injection{Call: "UpdateKernel", Skip: 1, Code: driver.OutOfMemory})
+	if _, err := x.Run(bound(t, d, p), nil); err == nil {
+		t.Fatal("the update did not fail")
+	}
+	for _, s := range old[1:] {
+		if err := d.Write(s, 0, make([]byte, s.Size())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, x, old)
+	if got := values(t, d, old[2]); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
