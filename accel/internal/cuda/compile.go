@@ -49,7 +49,7 @@ func (p *program) step(s ir.Step) (step, error) {
 
 // elementwise reports whether an op by itself is one that a fused kernel computes, as are
 // most float64 ops.
-func elementwise(op ir.Op) bool { return own[reflect.TypeOf(op)] == nil && ptx.Supports(op.Name()) }
+func elementwise(op ir.Op) bool { return own[reflect.TypeOf(op)] == nil && ptx.Supports(op) }
 
 func (p *program) newOpStep(s ir.Step) (step, error) {
 	build := own[reflect.TypeOf(s.Op)]

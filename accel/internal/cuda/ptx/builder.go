@@ -26,12 +26,15 @@ var declared = []struct{ kind, typ string }{
 // builder writes the body of a kernel in static single assignment form, except for
 // registers that a loop carries.
 type builder struct {
+	double bool // ops are on float64, not on float32
 	text   strings.Builder
 	counts map[string]int
 	tables map[string]string // definitions of the constant tables in use, by name
 }
 
-func newBuilder() *builder { return &builder{counts: map[string]int{}, tables: map[string]string{}} }
+func newBuilder(double bool) *builder {
+	return &builder{double: double, counts: map[string]int{}, tables: map[string]string{}}
+}
 
 // new declares a register.
 func (b *builder) new(kind string) reg {
@@ -57,6 +60,14 @@ func (b *builder) op(kind, instruction string, operands ...reg) reg {
 	return d
 }
 
+// real writes an op on the builder's type.
+func (b *builder) real(instruction string, operands ...reg) reg {
+	if b.double {
+		return b.d(instruction, operands...)
+	}
+	return b.f(instruction, operands...)
+}
+
 // f writes an op on float32.
 func (b *builder) f(instruction string, operands ...reg) reg {
 	return b.op(real32, instruction+".f32", operands...)
@@ -70,8 +81,24 @@ func (b *builder) d(instruction string, operands ...reg) reg {
 // setp returns a predicate. compare is the comparison and the type, such as "lt.f32".
 func (b *builder) setp(compare string, x, y reg) reg { return b.op(predicate, "setp."+compare, x, y) }
 
-// selp returns x where the predicate holds, else y, as float32.
-func (b *builder) selp(p, x, y reg) reg { return b.f("selp", x, y, p) }
+// compare is setp of the builder's type.
+func (b *builder) compare(how string, x, y reg) reg { return b.setp(how+"."+typeOf(b.double), x, y) }
+
+// selp returns x where the predicate holds, else y.
+func (b *builder) selp(p, x, y reg) reg { return b.real("selp", x, y, p) }
+
+func (b *builder) selp64(p, x, y reg) reg { return b.d("selp", x, y, p) }
+
+// constant returns a literal of the builder's type, and choose that of the two values which
+// is for it.
+func (b *builder) constant(v float64) reg { return b.choose(v, v) }
+
+func (b *builder) choose(forFloat32, forFloat64 float64) reg {
+	if b.double {
+		return double(forFloat64)
+	}
+	return single(forFloat32)
+}
 
 // jump branches to a label where the predicate holds.
 func (b *builder) jump(p reg, label string) { fmt.Fprintf(&b.text, "\t@%s bra %s;\n", p, label) }

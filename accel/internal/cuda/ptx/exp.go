@@ -5,10 +5,13 @@ import "math"
 // log2e is the logarithm of e to base 2.
 const log2e = 1 / math.Ln2
 
-// exp computes e^x of float32: x = n·ln 2 + r with an integer n, so e^x = 2^n · 2^(r·log2 e).
+// exp computes e^x. That of float32: x = n·ln 2 + r with an integer n, so e^x = 2^n · 2^(r·log2 e).
 // The GPU's ex2.approx is accurate where |y| ≤ ½. ln 2 is split into two parts; n times the
 // first one is exact.
 func (b *builder) exp(x reg) reg {
+	if b.double {
+		return b.exp64(x)
+	}
 	const (
 		upper = 0.693359375 // ten bits
 		lower = math.Ln2 - upper
@@ -24,34 +27,34 @@ func (b *builder) exp(x reg) reg {
 	return b.f("mul.rn", y, b.f("ex2.approx", b.f("sub.rn", n, half)))
 }
 
-// expm1 computes e^x - 1 of float32, near 0 by its series, where the subtraction would lose
+// expm1 computes e^x - 1, that of float32 near 0 by its series, where the subtraction would lose
 // digits.
 func (b *builder) expm1(x reg) reg {
+	if b.double {
+		return b.expm1Float64(x)
+	}
 	near := b.horner(x, 1./40320, 1./5040, 1./720, 1./120, 1./24, 1./6, 1./2, 1)
 	near = b.f("mul.rn", near, x)
 	far := b.f("sub.rn", b.exp(x), single(1))
 	return b.selp(b.setp("lt.f32", b.f("abs", x), single(.35)), near, far)
 }
 
-// horner evaluates a polynomial in x. The coefficient of the highest power comes first.
-func (b *builder) horner(x reg, coefficients ...float64) reg {
-	y := single(coefficients[0])
-	for _, c := range coefficients[1:] {
-		y = b.f("fma.rn", y, x, single(c))
-	}
-	return y
-}
-
-// logistic computes 1/(1+e^-x) of float32. Below 0, where that would overflow, it computes
+// logistic computes 1/(1+e^-x). Below 0, where that would overflow, it computes
 // e^x/(1+e^x).
 func (b *builder) logistic(x reg) reg {
+	if b.double {
+		return b.logistic64(x)
+	}
 	e := b.exp(b.f("neg", b.f("abs", x)))
 	y := b.f("rcp.rn", b.f("add.rn", e, single(1)))
 	return b.selp(b.setp("lt.f32", x, single(0)), b.f("mul.rn", e, y), y)
 }
 
-// tanh computes 1 - 2/(e^2x + 1) of float32, near 0 by its series.
+// tanh computes 1 - 2/(e^2x + 1), for float32 near 0 by its series.
 func (b *builder) tanh(x reg) reg {
+	if b.double {
+		return b.tanh64(x)
+	}
 	square := b.f("mul.rn", x, x)
 	near := b.horner(square, -1382./155925, 62./2835, -17./315, 2./15, -1./3)
 	near = b.f("fma.rn", b.f("mul.rn", near, square), x, x)
@@ -61,22 +64,14 @@ func (b *builder) tanh(x reg) reg {
 	return b.selp(b.setp("lt.f32", b.f("abs", x), single(.3)), near, far)
 }
 
-// gaussian computes e^(-x²/2) of float32, corrected by the rounding error of x².
-func (b *builder) gaussian(x reg) reg {
-	half := b.f("mul.rn", x, single(.5))
-	square := b.f("mul.rn", x, half)
-	lost := b.f("fma.rn", x, half, b.f("neg", square))
-	y := b.exp(b.f("neg", square))
-	corrected := b.f("fma.rn", y, b.f("neg", lost), y)
-	// An infinite square has no rounding error to correct.
-	return b.selp(b.setp("gt.f32", square, single(110)), single(0), corrected)
-}
-
-// normal computes the cumulative normal distribution function Φ of float32. With
+// normal computes the cumulative normal distribution function Φ. For float32, with
 // t = |x|/√2 it is ½·erfc(t) = ½·e^(-t²)·p(1/(1+t/2)) for negative x, and 1 minus that
 // otherwise. p was fitted to erfcx for t from 0 to 11 by weighted least squares, to within
 // 4e-8 of its value; for larger t, e^(-t²) is 0.
 func (b *builder) normal(x reg) reg {
+	if b.double {
+		return b.normal64(x)
+	}
 	t := b.f("mul.rn", b.f("abs", x), single(1/math.Sqrt2))
 	q := b.f("rcp.rn", b.f("fma.rn", t, single(.5), single(1)))
 	p := b.horner(q, -0.05649569660190564, 0.2714004896180982, -0.4582271511071928, 0.24226594245694902, 0.000670544573916354,
@@ -85,16 +80,25 @@ func (b *builder) normal(x reg) reg {
 	return b.selp(b.setp("lt.f32", x, single(0)), tail, b.f("sub.rn", single(1), tail))
 }
 
+// gaussian computes e^(-x²/2), corrected by the rounding error of x².
+func (b *builder) gaussian(x reg) reg {
+	p := b.twoProduct(x, b.real("mul.rn", x, b.constant(.5)))
+	y := b.exp(b.real("neg", p.high))
+	corrected := b.real("fma.rn", y, b.real("neg", p.low), y)
+	// An infinite square has no rounding error to correct.
+	return b.selp(b.compare("gt", p.high, b.choose(110, 750)), b.constant(0), corrected)
+}
+
 // gelu computes x·Φ(x), which is 0 at -∞.
 func (b *builder) gelu(x reg) reg {
-	y := b.f("mul.rn", x, b.normal(x))
-	return b.selp(b.setp("lt.f32", x, single(-15)), single(0), y)
+	y := b.real("mul.rn", x, b.normal(x))
+	return b.selp(b.compare("lt", x, b.choose(-15, -39)), b.constant(0), y)
 }
 
 // geluSlope computes the derivative of gelu: Φ(x) + x·φ(x).
 func (b *builder) geluSlope(x reg) reg {
-	density := b.f("mul.rn", b.gaussian(x), single(1/math.Sqrt(2*math.Pi)))
+	density := b.real("mul.rn", b.gaussian(x), b.constant(1/math.Sqrt(2*math.Pi)))
 	y := b.normal(x)
-	sloped := b.f("fma.rn", x, density, y)
-	return b.selp(b.setp("eq.f32", density, single(0)), y, sloped)
+	sloped := b.real("fma.rn", x, density, y)
+	return b.selp(b.compare("eq", density, b.constant(0)), y, sloped)
 }

@@ -20,7 +20,7 @@ func (b *builder) smallExpm1(r reg) reg {
 		series = append(series, 1/math.Gamma(float64(k+1)))
 	}
 	square := b.d("mul.rn", r, r)
-	return b.d("fma.rn", square, b.horner64(r, series...), r)
+	return b.d("fma.rn", square, b.horner(r, series...), r)
 }
 
 // power computes 2^n for an integer n from -1022 to 1023.
@@ -69,15 +69,6 @@ func (b *builder) tanh64(x reg) reg {
 	return b.orNaN(y, x)
 }
 
-// gaussian64 computes e^(-x²/2) of float64, corrected by the rounding error of x².
-func (b *builder) gaussian64(x reg) reg {
-	p := b.twoProduct(x, b.d("mul.rn", x, double(.5)))
-	y := b.exp64(b.d("neg", p.high))
-	corrected := b.d("fma.rn", y, b.d("neg", p.low), y)
-	// An infinite square has no rounding error to correct.
-	return b.selp64(b.setp("gt.f64", p.high, double(750)), double(0), corrected)
-}
-
 // normal64 computes the cumulative normal distribution function Φ of float64, ½·erfc(t) for
 // t = -x/√2. The rational functions are those of FreeBSD's s_erf.c (Sun Microsystems,
 // 1993), which Go's math.Erfc uses too.
@@ -86,7 +77,7 @@ func (b *builder) normal64(x reg) reg {
 	t := b.d("mul.rn", size, double(1/math.Sqrt2))
 	square := b.d("mul.rn", t, t)
 	quotient := func(at reg, above, below []float64) reg {
-		return b.d("div.rn", b.horner64(at, above...), b.horner64(at, below...))
+		return b.d("div.rn", b.horner(at, above...), b.horner(at, below...))
 	}
 	// t up to 27/32: Φ = ½ + ½·erf.
 	near := b.d("fma.rn", t, quotient(square,
@@ -109,25 +100,11 @@ func (b *builder) normal64(x reg) reg {
 		[]float64{-2.24409524465858183362e+01, 4.74528541206955367215e+02, 2.55305040643316442583e+03, 3.19985821950859553908e+03, 1.53672958608443695994e+03, 3.25792512996573918826e+02, 3.03380607434824582924e+01, 1})
 	rest := b.selp64(b.setp("lt.f64", t, double(1/.35)), first, second)
 	far := b.d("div.rn", b.exp64(b.d("sub.rn", rest, double(.5625))), t)
-	far = b.d("mul.rn", far, b.gaussian64(x))
+	far = b.d("mul.rn", far, b.gaussian(x))
 
 	tail := b.d("mul.rn", double(.5), b.selp64(b.setp("lt.f64", t, double(1.25)), middle, far))
 	tail = b.selp64(b.setp("gt.f64", size, double(39)), double(0), tail)
 	y := b.selp64(b.setp("lt.f64", x, double(0)), tail, b.d("sub.rn", double(1), tail))
 	y = b.selp64(b.setp("lt.f64", t, double(.84375)), near, y)
 	return b.orNaN(y, x)
-}
-
-// gelu64 computes x·Φ(x), which is 0 at -∞.
-func (b *builder) gelu64(x reg) reg {
-	y := b.d("mul.rn", x, b.normal64(x))
-	return b.selp64(b.setp("lt.f64", x, double(-39)), double(0), y)
-}
-
-// geluSlope64 computes the derivative of gelu64: Φ(x) + x·φ(x).
-func (b *builder) geluSlope64(x reg) reg {
-	density := b.d("mul.rn", b.gaussian64(x), double(1/math.Sqrt(2*math.Pi)))
-	y := b.normal64(x)
-	sloped := b.d("fma.rn", x, density, y)
-	return b.selp64(b.setp("eq.f64", density, double(0)), y, sloped)
 }

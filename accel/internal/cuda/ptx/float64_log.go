@@ -23,25 +23,17 @@ const (
 
 // log64 computes the logarithm of float64: log m = 2·artanh(s), s = f/(2+f), f = m-1. The
 // polynomial is that of FreeBSD's e_log.c (Sun Microsystems, 1993).
-// polynomial is that of FreeBSD's e_log.c (Sun Microsystems, 1993).
 func (b *builder) log64(x reg) reg {
 	e, m := b.split(x)
 	f := b.d("sub.rn", m, double(1))
 	s := b.d("div.rn", f, b.d("add.rn", f, double(2)))
 	z := b.d("mul.rn", s, s)
-	r := b.d("mul.rn", z, b.horner64(z, 1.479819860510058591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01,
+	r := b.d("mul.rn", z, b.horner(z, 1.479819860510058591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01,
 		2.222219843214978396e-01, 2.857142874366239149e-01, 3.999999999940941908e-01, 6.666666666666735130e-01))
 	half := b.d("mul.rn", b.d("mul.rn", double(.5), f), f)
 	y := b.d("fma.rn", s, b.d("add.rn", half, r), b.d("mul.rn", e, double(restLn2)))
 	y = b.d("sub.rn", b.d("sub.rn", half, y), f)
 	return b.logOf(x, b.d("sub.rn", b.d("mul.rn", e, double(upperLn2)), y))
-}
-
-// logOf returns y for a positive finite x, else the logarithm of that special case.
-func (b *builder) logOf(x, y reg) reg {
-	y = b.selp64(b.setp("eq.f64", x, double(math.Inf(1))), x, y)
-	y = b.selp64(b.setp("eq.f64", x, double(0)), double(math.Inf(-1)), y)
-	return b.selp64(b.setp("ltu.f64", x, double(0)), double(math.NaN()), y)
 }
 
 // logDD computes the logarithm of a positive number, accurate to 2⁻⁶⁶: as log64, by the series of
@@ -61,7 +53,7 @@ func (b *builder) logDD(x reg) doubleDouble {
 	for k := 27; k >= 5; k -= 2 {
 		series = append(series, 1/float64(k))
 	}
-	tail := b.d("mul.rn", z.high, b.horner64(z.high, series...))
+	tail := b.d("mul.rn", z.high, b.horner(z.high, series...))
 	third := b.addDD(doubleDouble{double(1. / 3), double(1.850371707708594e-17)}, doubleDouble{tail, double(0)})
 	// log m = 2·(s + s·z·third).
 	y := b.addDD(s, b.mulDD(b.mulDD(s, z), third))
@@ -73,10 +65,8 @@ func (b *builder) logDD(x reg) doubleDouble {
 	return doubleDouble{b.selp64(none, y.high, both.high), b.selp64(none, y.low, both.low)}
 }
 
-// pow64 computes x^y of float64 with the special cases of math.Pow: see pow. y·log|x| is kept as a
-// doubleDouble.
-func (b *builder) pow64(x, y reg) reg {
-	size := b.d("abs", x)
+// pow64 computes size^y of float64 for size ≥ 0. y·log(size) is kept as a doubleDouble.
+func (b *builder) pow64(size, y reg) reg {
 	l := b.logDD(size)
 	p := b.twoProduct(y, l.high)
 	low := b.d("fma.rn", y, l.low, p.low)
@@ -86,20 +76,5 @@ func (b *builder) pow64(x, y reg) reg {
 	low = b.selp64(b.setp("lt.f64", b.d("abs", high), double(800)), low, double(0))
 	z := b.exp64(high)
 	// e^(high+low) = e^high·(1+low)
-	z = b.selp64(b.setp("eq.f64", b.d("abs", z), double(math.Inf(1))), z, b.d("fma.rn", z, low, z))
-
-	half := b.d("mul.rn", y, double(.5))
-	isWhole := b.setp("eq.f64", b.d("cvt.rmi.f64", y), y)
-	isEven := b.setp("eq.f64", b.d("cvt.rmi.f64", half), half)
-	negative := b.setp("lt.s64", b.op(bits64, "mov.b64", x), "0")
-	// A negative base has real powers for whole exponents only; odd ones are negative.
-	odd := b.op(predicate, "and.pred", b.op(predicate, "not.pred", isEven), b.op(predicate, "and.pred", isWhole, negative))
-	z = b.selp64(odd, b.d("neg", z), z)
-	below := b.op(predicate, "and.pred", b.setp("lt.f64", x, double(0)), b.setp("ne.f64", size, double(math.Inf(1))))
-	broken := b.op(predicate, "and.pred", below, b.op(predicate, "not.pred", isWhole))
-	z = b.selp64(broken, double(math.NaN()), z)
-	z = b.orNaN(b.orNaN(z, x), y)
-	infinite := b.op(predicate, "and.pred", b.setp("eq.f64", size, double(1)), b.setp("eq.f64", b.d("abs", y), double(math.Inf(1))))
-	one := b.op(predicate, "or.pred", b.setp("eq.f64", x, double(1)), b.setp("eq.f64", y, double(0)))
-	return b.selp64(b.op(predicate, "or.pred", one, infinite), double(1), z)
+	return b.selp64(b.setp("eq.f64", b.d("abs", z), double(math.Inf(1))), z, b.d("fma.rn", z, low, z))
 }

@@ -8,19 +8,19 @@ import (
 	"sync"
 )
 
-// sin64 computes the sine of float64. quarters is added in quarter turns: 1 gives the cosine.
+// sine64 computes the sine of float64. quarters is added in quarter turns: 1 gives the cosine.
 // The polynomials are those of FreeBSD's k_sin.c and k_cos.c (Sun Microsystems, 1993).
-func (b *builder) sin64(x reg, quarters int) reg {
+func (b *builder) sine64(x reg, quarters int) reg {
 	r, n := b.reduceAngle64(x)
 	n = b.op(bits64, "add.s64", n, word(quarters))
 	z := b.d("mul.rn", r.high, r.high)
 	cube := b.d("mul.rn", z, r.high)
-	series := b.horner64(z, 1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06, -1.98412698298579493134e-04, 8.33333333332248946124e-03)
+	series := b.horner(z, 1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06, -1.98412698298579493134e-04, 8.33333333332248946124e-03)
 	sine := b.d("sub.rn", b.d("mul.rn", double(.5), r.low), b.d("mul.rn", cube, series))
 	sine = b.d("sub.rn", b.d("mul.rn", z, sine), r.low)
 	sine = b.d("sub.rn", r.high, b.d("sub.rn", sine, b.d("mul.rn", cube, double(-1.66666666666666324348e-01))))
 
-	series = b.horner64(z, -1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07, 2.48015872894767294178e-05, -1.38888888888741095749e-03, 4.16666666666666019037e-02)
+	series = b.horner(z, -1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07, 2.48015872894767294178e-05, -1.38888888888741095749e-03, 4.16666666666666019037e-02)
 	series = b.d("mul.rn", z, series)
 	half := b.d("mul.rn", double(.5), z)
 	w := b.d("sub.rn", double(1), half)
@@ -81,7 +81,7 @@ func (b *builder) reduceAngle64(x reg) (r doubleDouble, n reg) {
 	r = b.mulDD(fraction, doubleDouble{double(math.Pi / 2), double(6.123233995736766e-17)})
 
 	// For a negative x, negate the results.
-	negative := b.setp("lt.s64", b.op(bits64, "mov.b64", x), "0")
+	negative := b.negative(x)
 	r = doubleDouble{b.selp64(negative, b.d("neg", r.high), r.high), b.selp64(negative, b.d("neg", r.low), r.low)}
 	n = b.op(bits64, "selp.b64", b.op(bits64, "neg.s64", n), n, negative)
 	near := b.setp("lt.f64", b.d("abs", x), double(math.Pi/4))

@@ -88,7 +88,7 @@ func New(s ir.Step, guards int) (*Kernel, error) {
 		}
 		k.inputs = append(k.inputs, in)
 	}
-	w := &writer{builder: newBuilder(), kernel: k, double: double, float16Of: map[reg]reg{}}
+	w := &writer{builder: newBuilder(double), kernel: k, float16Of: map[reg]reg{}}
 	if err := w.write(guards); err != nil {
 		return nil, err
 	}

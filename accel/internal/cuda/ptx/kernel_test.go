@@ -13,28 +13,19 @@ import (
 	"github.com/quernlab/quern/accel/internal/ptxsim"
 )
 
-// named is an op of which only the name matters in these tests; scaled also has a scalar.
-type named string
-
-func (o named) Name() string                     { return string(o) }
-func (named) Class([]*ir.Value) ir.Class         { return ir.Elementwise }
-func (named) Infer([]*ir.Value) (ir.Type, error) { return ir.Type{}, nil }
-func (named) AppendKey(k []byte) []byte          { return k }
-func (named) Gradient(*ir.Recorder, []*ir.Value, *ir.Value, *ir.Value, []bool) []*ir.Value {
-	return nil
-}
-
-type scaled struct{ named }
-
-func (scaled) AppendWords(w []uint64) []uint64 { return append(w, 0) }
-
 // operationOf returns the op with the given name; arity returns its number of inputs.
 func operationOf(name string) ir.Op {
-	switch name {
-	case "AddScalar", "AtLeast", "AtMost", "ELU", "Fill", "LeakyReLU", "MulScalar", "PowScalar":
-		return scaled{named(name)}
+	for _, op := range ir.Table() {
+		if op.Name() == name {
+			return op
+		}
 	}
-	return named(name)
+	panic("there is no op " + name)
+}
+
+func hasScalar(op ir.Op) bool {
+	_, ok := op.(ir.Dynamic)
+	return ok
 }
 
 func arity(name string) int {
@@ -229,9 +220,9 @@ var definitions = map[string]func(a, b, c, s float64) float64{
 
 // TestOperations compares every op with its float64 reference, within a few ULP of float32.
 func TestOperations(t *testing.T) {
-	for name := range operations {
-		if definitions[name] == nil {
-			t.Errorf("%s has no definition here", name)
+	for _, op := range ir.Table() {
+		if Supports(op) != (definitions[op.Name()] != nil) {
+			t.Errorf("%s has a definition here, or a kernel, but not both", op.Name())
 		}
 	}
 	for name, want := range definitions {
@@ -253,7 +244,7 @@ func TestOperations(t *testing.T) {
 			}
 			for _, s := range []float64{.5, -1, 2, 3, 0} {
 				op := operationOf(name)
-				if _, scalar := op.(scaled); !scalar && s != .5 {
+				if !hasScalar(op) && s != .5 {
 					continue
 				}
 				got := apply(t, op, s, columns...)
@@ -307,7 +298,7 @@ func ulps(got, want float64) float64 {
 func BenchmarkWrite(b *testing.B) {
 	s := ir.Step{Shape: []int{1000}, In: []ir.Operand{{DType: ir.Float32, Layout: ir.RowMajor([]int{1000})}}, Out: []ir.Operand{{Slot: 1, DType: ir.Float32, Layout: ir.RowMajor([]int{1000})}}}
 	for i := range 10 {
-		s.Loop = append(s.Loop, ir.Instr{Op: named("GELU"), Args: []int{i}, Out: i/9 - 1})
+		s.Loop = append(s.Loop, ir.Instr{Op: ir.GELU{}, Args: []int{i}, Out: i/9 - 1})
 	}
 	for b.Loop() {
 		if _, err := New(s, 0); err != nil {
@@ -326,7 +317,7 @@ func many(n int) ir.Step {
 			if i == 1 {
 				last = 0
 			}
-			step.Loop = append(step.Loop, ir.Instr{Op: named("Add"), Args: []int{last, i}, Out: -1})
+			step.Loop = append(step.Loop, ir.Instr{Op: ir.Add{}, Args: []int{last, i}, Out: -1})
 		}
 	}
 	step.Loop[n-2].Out = 0

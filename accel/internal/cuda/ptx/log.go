@@ -2,10 +2,13 @@ package ptx
 
 import "math"
 
-// log computes the logarithm of float32: x = m·2^e with m from ⅔ to 4/3, and
+// log computes the logarithm. That of float32: x = m·2^e with m from ⅔ to 4/3, and
 // log m = 2·artanh(s) with s = (m-1)/(m+1), by its series. The terms after s⁹ are below the
 // precision of float32.
 func (b *builder) log(x reg) reg {
+	if b.double {
+		return b.log64(x)
+	}
 	// Scale denormal numbers to normal ones.
 	tiny := b.setp("lt.f32", x, single(math.SmallestNonzeroFloat32*(1<<23)))
 	scaled := b.selp(tiny, b.f("mul.rn", x, single(1<<23)), x)
@@ -24,30 +27,51 @@ func (b *builder) log(x reg) reg {
 	y := b.f("fma.rn", s, b.f("sub.rn", series, f), f)
 	y = b.f("fma.rn", e, single(math.Ln2-0.693359375), y)
 	y = b.f("fma.rn", e, single(0.693359375), y)
-	y = b.selp(b.setp("eq.f32", x, single(math.Inf(1))), x, y)
-	y = b.selp(b.setp("eq.f32", x, single(0)), single(math.Inf(-1)), y)
-	return b.selp(b.setp("ltu.f32", x, single(0)), single(math.NaN()), y)
+	return b.logOf(x, y)
 }
 
-// pow computes x^y of float32 with the special cases of math.Pow: e^(y·log|x|) in float64,
-// so that y·log|x| keeps its digits, negated where x is negative and y is odd.
+// logOf returns y for a positive finite x, else the logarithm of that special case.
+func (b *builder) logOf(x, y reg) reg {
+	y = b.selp(b.compare("eq", x, b.constant(math.Inf(1))), x, y)
+	y = b.selp(b.compare("eq", x, b.constant(0)), b.constant(math.Inf(-1)), y)
+	return b.selp(b.compare("ltu", x, b.constant(0)), b.constant(math.NaN()), y)
+}
+
+// pow computes x^y with the special cases of math.Pow, from the power of |x|. That of float32
+// is e^(y·log|x|) in float64, so that y·log|x| keeps its digits.
 func (b *builder) pow(x, y reg) reg {
-	size := b.f("abs", x)
-	power := b.roughExp(b.d("mul.rn", b.op(real64, "cvt.f64.f32", y), b.roughLog(size)))
-	z := b.op(real32, "cvt.rn.f32.f64", power)
-	half := b.f("mul.rn", y, single(.5))
-	isWhole := b.setp("eq.f32", b.f("cvt.rmi.f32", y), y)
-	isEven := b.setp("eq.f32", b.f("cvt.rmi.f32", half), half)
-	negative := b.setp("lt.s32", b.op(bits32, "mov.b32", x), word(0))
+	size := b.real("abs", x)
+	var z reg
+	if b.double {
+		z = b.pow64(size, y)
+	} else {
+		power := b.roughExp(b.d("mul.rn", b.op(real64, "cvt.f64.f32", y), b.roughLog(size)))
+		z = b.op(real32, "cvt.rn.f32.f64", power)
+	}
+	half := b.real("mul.rn", y, b.constant(.5))
+	isWhole := b.compare("eq", b.floor(y), y)
+	isEven := b.compare("eq", b.floor(half), half)
+	negative := b.negative(x)
 	// A negative base has real powers for whole exponents only; odd ones are negative.
 	odd := b.op(predicate, "and.pred", b.op(predicate, "not.pred", isEven), b.op(predicate, "and.pred", isWhole, negative))
-	z = b.selp(odd, b.f("neg", z), z)
-	below := b.op(predicate, "and.pred", b.setp("lt.f32", x, single(0)), b.setp("ne.f32", size, single(math.Inf(1))))
+	z = b.selp(odd, b.real("neg", z), z)
+	below := b.op(predicate, "and.pred", b.compare("lt", x, b.constant(0)), b.compare("ne", size, b.constant(math.Inf(1))))
 	broken := b.op(predicate, "and.pred", below, b.op(predicate, "not.pred", isWhole))
-	z = b.selp(broken, single(math.NaN()), z)
-	infinite := b.op(predicate, "and.pred", b.setp("eq.f32", size, single(1)), b.setp("eq.f32", b.f("abs", y), single(math.Inf(1))))
-	one := b.op(predicate, "or.pred", b.setp("eq.f32", x, single(1)), b.setp("eq.f32", y, single(0)))
-	return b.selp(b.op(predicate, "or.pred", one, infinite), single(1), z)
+	z = b.selp(broken, b.constant(math.NaN()), z)
+	if b.double {
+		z = b.orNaN(b.orNaN(z, x), y)
+	}
+	infinite := b.op(predicate, "and.pred", b.compare("eq", size, b.constant(1)), b.compare("eq", b.real("abs", y), b.constant(math.Inf(1))))
+	one := b.op(predicate, "or.pred", b.compare("eq", x, b.constant(1)), b.compare("eq", y, b.constant(0)))
+	return b.selp(b.op(predicate, "or.pred", one, infinite), b.constant(1), z)
+}
+
+// negative reports whether the sign of x is set, as that of -0 is.
+func (b *builder) negative(x reg) reg {
+	if b.double {
+		return b.setp("lt.s64", b.op(bits64, "mov.b64", x), "0")
+	}
+	return b.setp("lt.s32", b.op(bits32, "mov.b32", x), word(0))
 }
 
 // roughLog computes the logarithm of a non-negative float32 in float64, to eleven digits, as

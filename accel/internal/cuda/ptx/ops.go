@@ -1,97 +1,131 @@
 package ptx
 
-import "fmt"
+import (
+	"reflect"
 
-// operation writes one elementwise op on float32. x are its inputs and s is its scalar.
-type operation func(b *builder, x []reg, s reg) reg
+	"github.com/quernlab/quern/accel/internal/ir"
+)
 
-// operations are the elementwise ops by name, with the meaning that package cpu gives them.
-var operations = map[string]operation{
-	"Abs":          direct("abs"),
-	"Add":          direct("add.rn"),
-	"AddScalar":    func(b *builder, x []reg, s reg) reg { return b.f("add.rn", x[0], s) },
-	"And":          logical("and"),
-	"AtLeast":      func(b *builder, x []reg, s reg) reg { return b.f("max.NaN", x[0], s) },
-	"AtMost":       func(b *builder, x []reg, s reg) reg { return b.f("min.NaN", x[0], s) },
-	"Cast":         func(_ *builder, x []reg, _ reg) reg { return x[0] },
-	"Cos":          func(b *builder, x []reg, _ reg) reg { return b.sin(x[0], 1) },
-	"Div":          direct("div.rn"),
-	"ELU":          elu,
-	"Eq":           comparison("eq"),
-	"Exp":          func(b *builder, x []reg, _ reg) reg { return b.exp(x[0]) },
-	"Fill":         func(_ *builder, _ []reg, s reg) reg { return s },
-	"Floor":        direct("cvt.rmi.f32"),
-	"GELU":         func(b *builder, x []reg, _ reg) reg { return b.gelu(x[0]) },
-	"GELUGradient": func(b *builder, x []reg, _ reg) reg { return b.f("mul.rn", x[0], b.geluSlope(x[1])) },
-	"Greater":      comparison("gt"),
-	"LeakyReLU":    leakyReLU,
-	"Log":          func(b *builder, x []reg, _ reg) reg { return b.log(x[0]) },
-	"Maximum":      direct("max.NaN"),
-	"Minimum":      direct("min.NaN"),
-	"Mul":          direct("mul.rn"),
-	"MulScalar":    func(b *builder, x []reg, s reg) reg { return b.f("mul.rn", x[0], s) },
-	"Neg":          direct("neg"),
-	"Not":          func(b *builder, x []reg, _ reg) reg { return b.mask(b.setp("eq.f32", x[0], single(0))) },
-	"Or":           logical("or"),
-	"Pow":          func(b *builder, x []reg, _ reg) reg { return b.pow(x[0], x[1]) },
-	"PowScalar":    func(b *builder, x []reg, s reg) reg { return b.pow(x[0], s) },
-	"ReLU":         func(b *builder, x []reg, _ reg) reg { return b.f("max.NaN", x[0], single(0)) },
-	"ReLUGradient": func(b *builder, x []reg, _ reg) reg {
-		return b.selp(b.setp("gt.f32", x[1], single(0)), x[0], single(0))
-	},
-	"SiLU":    func(b *builder, x []reg, _ reg) reg { return b.f("mul.rn", x[0], b.logistic(x[0])) },
-	"Sigmoid": func(b *builder, x []reg, _ reg) reg { return b.logistic(x[0]) },
-	"Sin":     func(b *builder, x []reg, _ reg) reg { return b.sin(x[0], 0) },
-	"Sqrt":    direct("sqrt.rn"),
-	"Square":  func(b *builder, x []reg, _ reg) reg { return b.f("mul.rn", x[0], x[0]) },
-	"Sub":     direct("sub.rn"),
-	"Tanh":    func(b *builder, x []reg, _ reg) reg { return b.tanh(x[0]) },
-	"Where": func(b *builder, x []reg, _ reg) reg {
-		return b.selp(b.setp("neu.f32", x[0], single(0)), x[1], x[2])
-	},
+// operation writes one elementwise op on the builder's type. x are its inputs, followed by
+// its scalar if it has one.
+type operation func(b *builder, x []reg) reg
+
+// operations are the elementwise ops by type, with the meaning that package cpu gives them.
+// Those on float64 have an error of at most two or three ULP.
+var operations = byType([]row{
+	{ir.Abs{}, instruction("abs")},
+	{ir.Add{}, instruction("add.rn")},
+	{ir.AddScalar{}, instruction("add.rn")},
+	{ir.And{}, logical("and")},
+	{ir.AtLeast{}, binaryOp((*builder).max)},
+	{ir.AtMost{}, binaryOp((*builder).min)},
+	{ir.Cast{}, unaryOp((*builder).same)},
+	{ir.Cos{}, unaryOp((*builder).cos)},
+	{ir.Div{}, instruction("div.rn")},
+	{ir.ELU{}, func(b *builder, x []reg) reg {
+		return b.selp(b.positive(x[0]), x[0], b.real("mul.rn", x[1], b.expm1(x[0])))
+	}},
+	{ir.Eq{}, comparison("eq")},
+	{ir.Exp{}, unaryOp((*builder).exp)},
+	{ir.Fill{}, func(_ *builder, x []reg) reg { return x[len(x)-1] }},
+	{ir.Floor{}, unaryOp((*builder).floor)},
+	{ir.GELU{}, unaryOp((*builder).gelu)},
+	{ir.GELUGradient{}, func(b *builder, x []reg) reg { return b.real("mul.rn", x[0], b.geluSlope(x[1])) }},
+	{ir.Greater{}, comparison("gt")},
+	{ir.LeakyReLU{}, func(b *builder, x []reg) reg {
+		return b.selp(b.positive(x[0]), x[0], b.real("mul.rn", x[1], x[0]))
+	}},
+	{ir.Log{}, unaryOp((*builder).log)},
+	{ir.Maximum{}, binaryOp((*builder).max)},
+	{ir.Minimum{}, binaryOp((*builder).min)},
+	{ir.Mul{}, instruction("mul.rn")},
+	{ir.MulScalar{}, instruction("mul.rn")},
+	{ir.Neg{}, instruction("neg")},
+	{ir.Not{}, func(b *builder, x []reg) reg { return b.mask(b.compare("eq", x[0], b.constant(0))) }},
+	{ir.Or{}, logical("or")},
+	{ir.Pow{}, binaryOp((*builder).pow)},
+	{ir.PowScalar{}, binaryOp((*builder).pow)},
+	{ir.ReLU{}, func(b *builder, x []reg) reg { return b.max(x[0], b.constant(0)) }},
+	{ir.ReLUGradient{}, func(b *builder, x []reg) reg { return b.selp(b.positive(x[1]), x[0], b.constant(0)) }},
+	{ir.SiLU{}, func(b *builder, x []reg) reg { return b.real("mul.rn", x[0], b.logistic(x[0])) }},
+	{ir.Sigmoid{}, unaryOp((*builder).logistic)},
+	{ir.Sin{}, unaryOp((*builder).sin)},
+	{ir.Sqrt{}, instruction("sqrt.rn")},
+	{ir.Square{}, func(b *builder, x []reg) reg { return b.real("mul.rn", x[0], x[0]) }},
+	{ir.Sub{}, instruction("sub.rn")},
+	{ir.Tanh{}, unaryOp((*builder).tanh)},
+	{ir.Where{}, func(b *builder, x []reg) reg { return b.selp(b.truth(x[0]), x[1], x[2]) }},
+})
+
+type row struct {
+	op    ir.Op // its parameters do not matter
+	write operation
 }
 
-// direct returns an op that is one instruction.
-func direct(instruction string) operation {
-	return func(b *builder, x []reg, _ reg) reg { return b.f(instruction, x...) }
+func byType(table []row) map[reflect.Type]operation {
+	out := map[reflect.Type]operation{}
+	for _, r := range table {
+		out[reflect.TypeOf(r.op)] = r.write
+	}
+	return out
 }
 
-// mask returns 1 where the predicate holds, else 0.
-func (b *builder) mask(p reg) reg { return b.selp(p, single(1), single(0)) }
+// Supports reports whether an op is elementwise with a kernel.
+func Supports(op ir.Op) bool { return operations[reflect.TypeOf(op)] != nil }
 
-func comparison(compare string) operation {
-	return func(b *builder, x []reg, _ reg) reg { return b.mask(b.setp(compare+".f32", x[0], x[1])) }
+// instruction returns an op that is one instruction.
+func instruction(name string) operation {
+	return func(b *builder, x []reg) reg { return b.real(name, x...) }
+}
+
+func unaryOp(f func(b *builder, x reg) reg) operation {
+	return func(b *builder, x []reg) reg { return f(b, x[0]) }
+}
+
+func binaryOp(f func(b *builder, x, y reg) reg) operation {
+	return func(b *builder, x []reg) reg { return f(b, x[0], x[1]) }
+}
+
+func comparison(how string) operation {
+	return func(b *builder, x []reg) reg { return b.mask(b.compare(how, x[0], x[1])) }
 }
 
 // logical treats everything but 0 as true, NaN too.
 func logical(instruction string) operation {
-	return func(b *builder, x []reg, _ reg) reg {
-		p, q := b.setp("neu.f32", x[0], single(0)), b.setp("neu.f32", x[1], single(0))
+	return func(b *builder, x []reg) reg {
+		p, q := b.truth(x[0]), b.truth(x[1])
 		return b.mask(b.op(predicate, instruction+".pred", p, q))
 	}
 }
 
-func elu(b *builder, x []reg, s reg) reg {
-	return b.selp(b.setp("gt.f32", x[0], single(0)), x[0], b.f("mul.rn", s, b.expm1(x[0])))
-}
+func (b *builder) same(x reg) reg { return x }
 
-func leakyReLU(b *builder, x []reg, s reg) reg {
-	return b.selp(b.setp("gt.f32", x[0], single(0)), x[0], b.f("mul.rn", s, x[0]))
-}
+func (b *builder) floor(x reg) reg { return b.real("cvt.rmi."+typeOf(b.double), x) }
 
-// lookup returns the operation with the given name, on float64 if double, else on float32.
-func lookup(name string, double bool) (operation, error) {
-	if double {
-		if op := operations64[name]; op != nil {
-			return op, nil
-		}
-		return nil, fmt.Errorf("cuda: there is no elementwise kernel for %s of float64", name)
+// mask returns 1 where the predicate holds, else 0.
+func (b *builder) mask(p reg) reg { return b.selp(p, b.constant(1), b.constant(0)) }
+
+func (b *builder) positive(x reg) reg { return b.compare("gt", x, b.constant(0)) }
+
+func (b *builder) truth(x reg) reg { return b.compare("neu", x, b.constant(0)) }
+
+func (b *builder) max(x, y reg) reg { return b.extreme("max", x, y) }
+
+func (b *builder) min(x, y reg) reg { return b.extreme("min", x, y) }
+
+// extreme computes the instruction "max" or "min", with NaN where x or y is NaN.
+func (b *builder) extreme(which string, x, y reg) reg {
+	if b.double {
+		return b.orNaN(b.orNaN(b.d(which, x, y), x), y)
 	}
-	if op := operations[name]; op != nil {
-		return op, nil
-	}
-	return nil, fmt.Errorf("cuda: there is no elementwise kernel for %s", name)
+	return b.f(which+".NaN", x, y)
 }
 
-// Supports reports whether an op is elementwise with a kernel for float32 at least.
-func Supports(name string) bool { return operations[name] != nil }
+// horner evaluates a polynomial in x. The coefficient of the highest power comes first.
+func (b *builder) horner(x reg, coefficients ...float64) reg {
+	y := b.constant(coefficients[0])
+	for _, c := range coefficients[1:] {
+		y = b.real("fma.rn", y, x, b.constant(c))
+	}
+	return y
+}

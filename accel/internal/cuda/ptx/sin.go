@@ -39,8 +39,15 @@ func (b *builder) reduceAngle(x reg) (r, n reg) {
 	return b.op(real32, "cvt.rn.f32.f64", rest), b.op(bits32, "and.b32", n, word(3))
 }
 
-// sin computes the sine of float32. quarters is added in quarter turns: 1 gives the cosine.
-func (b *builder) sin(x reg, quarters int) reg {
+func (b *builder) sin(x reg) reg { return b.sine(x, 0) }
+
+func (b *builder) cos(x reg) reg { return b.sine(x, 1) }
+
+// sine computes the sine. quarters is added in quarter turns: 1 gives the cosine.
+func (b *builder) sine(x reg, quarters int) reg {
+	if b.double {
+		return b.sine64(x, quarters)
+	}
 	r, n := b.reduceAngle(x)
 	n = b.op(bits32, "add.s32", n, word(quarters))
 	square := b.f("mul.rn", r, r)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	mathbits "math/bits"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,7 +15,6 @@ import (
 type writer struct {
 	*builder
 	kernel *Kernel
-	double bool
 	params int
 
 	scalars    []reg // scalar of each instruction, empty if it has none
@@ -130,7 +130,10 @@ func (w *writer) body(i reg, width int) error {
 			for j, a := range x.Args {
 				args[j] = values[a][e]
 			}
-			results[e] = op(w.builder, args, w.scalars[k])
+			if dynamic(x) {
+				args = append(args, w.scalars[k])
+			}
+			results[e] = op(w.builder, args)
 		}
 		values = append(values, results)
 	}
@@ -176,14 +179,17 @@ func (w *writer) read(k int, in input, i reg, width int) []reg {
 // the rounded value.
 func (w *writer) operation(op ir.Op) (operation, error) {
 	if c, ok := op.(ir.Cast); ok && c.To.Is16Bit() {
-		return func(_ *builder, x []reg, _ reg) reg {
+		return func(_ *builder, x []reg) reg {
 			h := w.rounded(x[0], c.To)
 			f := w.widened(h, c.To)
 			w.float16Of[f] = h
 			return f
 		}, nil
 	}
-	return lookup(op.Name(), w.double)
+	if o := operations[reflect.TypeOf(op)]; o != nil {
+		return o, nil
+	}
+	return nil, fmt.Errorf("cuda: there is no elementwise kernel for %s", op.Name())
 }
 
 // rounded rounds a float32 to the nearest 16-bit float. NaN gets the same bits as on the host.
