@@ -158,3 +158,8 @@ func from[T any](p *program, o ir.Operand) []T {
 	}
 	return unsafe.Slice((*T)(unsafe.Add(p.memory[o.Slot], o.Offset*int(unsafe.Sizeof(zero)))), n)
 }
+
+// Implements reports whether the device has a kernel for an op.
+func Implements(op ir.Op) bool {
+	return builders[op.Name()] != nil || elementwiseOps[op.Name()] != nil || scalarOps[op.Name()] != nil
+}

@@ -7,31 +7,6 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// absent are the ops that this device does not implement, with the reason.
-var absent = map[string]string{
-	"Alias":     "always a view",
-	"Recompute": "always a view",
-	"Expand":    "always a view",
-	"Slice":     "always a view",
-	"Permute":   "always a view",
-}
-
-func TestEveryOpHasAKernel(t *testing.T) {
-	for _, op := range ir.Table() {
-		_, step := builders[op.Name()]
-		_, fast := elementwiseOps[op.Name()]
-		_, scalar := scalarOps[op.Name()]
-		loop := fast || scalar
-		_, none := absent[op.Name()]
-		if !step && !loop && !none {
-			t.Errorf("there is no kernel for %s", op.Name())
-		}
-		if none && (step || loop) {
-			t.Errorf("%s is listed as absent but has a kernel", op.Name())
-		}
-	}
-}
-
 func TestUnknownOpIsNamed(t *testing.T) {
 	d := New(1)
 	defer d.Close()

@@ -47,6 +47,9 @@ func (p *program) step(s ir.Step) (step, error) {
 	return p.newOpStep(s)
 }
 
+// Implements reports whether there are kernels for an op.
+func Implements(op ir.Op) bool { return own[reflect.TypeOf(op)] != nil || ptx.Supports(op) }
+
 // elementwise reports whether an op by itself is one that a fused kernel computes, as are
 // most float64 ops.
 func elementwise(op ir.Op) bool { return own[reflect.TypeOf(op)] == nil && ptx.Supports(op) }

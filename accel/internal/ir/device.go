@@ -38,3 +38,10 @@ type Executable interface {
 type HostMemory interface {
 	Bytes(Storage) []byte
 }
+
+// IsView reports whether an op may be a view of its input. Then devices need a kernel for it
+// only if they cannot take the view of every layout.
+func IsView(op Op) bool {
+	_, ok := op.(viewer)
+	return ok
+}

@@ -44,12 +44,11 @@ type attentionValuesParams struct {
 }
 
 var (
-	attentionForward = kernel[attentionParams]{"attention", "attention_forward", reals, 256}
-	attentionDelta   = kernel[attentionDeltaParams]{"attention", "attention_delta", reals, 256}
-	attentionQueries = kernel[attentionGradientParams]{"attention", "attention_queries", reals, 256}
-	attentionKeys    = kernel[attentionGradientParams]{"attention", "attention_keys", reals, 256}
-	attentionValues  = kernel[attentionValuesParams]{"attention", "attention_values", reals, 256}
-	attentionEntries = []Entry{attentionForward.entry(), attentionDelta.entry(), attentionQueries.entry(), attentionKeys.entry(), attentionValues.entry()}
+	attentionForward = declare[attentionParams]("attention", "attention_forward", reals, 256)
+	attentionDelta   = declare[attentionDeltaParams]("attention", "attention_delta", reals, 256)
+	attentionQueries = declare[attentionGradientParams]("attention", "attention_queries", reals, 256)
+	attentionKeys    = declare[attentionGradientParams]("attention", "attention_keys", reals, 256)
+	attentionValues  = declare[attentionValuesParams]("attention", "attention_values", reals, 256)
 )
 
 // Attention is ir.Attention of Q [B, H, T, D], K [B, H, S, D] and V [B, H, S, E], layouts

@@ -39,14 +39,12 @@ type batchNormInputParams struct {
 }
 
 var (
-	batchStatistics    = kernel[statisticsParams]{"batchnorm", "batchnorm_statistics", reals, 256}
-	batchMerge         = kernel[statisticsMergeParams]{"batchnorm", "batchnorm_merge", reals, 256}
-	batchNorm          = kernel[batchNormParams]{"batchnorm", "batchnorm", reals, 256}
-	batchNormSums      = kernel[batchNormSumsParams]{"batchnorm", "batchnorm_sums", reals, 256}
-	batchNormSumsMerge = kernel[batchNormSumsMergeParams]{"batchnorm", "batchnorm_sums_merge", reals, 256}
-	batchNormInput     = kernel[batchNormInputParams]{"batchnorm", "batchnorm_input", reals, 256}
-	batchNormEntries   = []Entry{batchStatistics.entry(), batchMerge.entry(), batchNorm.entry(),
-		batchNormSums.entry(), batchNormSumsMerge.entry(), batchNormInput.entry()}
+	batchStatistics    = declare[statisticsParams]("batchnorm", "batchnorm_statistics", reals, 256)
+	batchMerge         = declare[statisticsMergeParams]("batchnorm", "batchnorm_merge", reals, 256)
+	batchNorm          = declare[batchNormParams]("batchnorm", "batchnorm", reals, 256)
+	batchNormSums      = declare[batchNormSumsParams]("batchnorm", "batchnorm_sums", reals, 256)
+	batchNormSumsMerge = declare[batchNormSumsMergeParams]("batchnorm", "batchnorm_sums_merge", reals, 256)
+	batchNormInput     = declare[batchNormInputParams]("batchnorm", "batchnorm_input", reals, 256)
 )
 
 // BatchNorm normalizes x [Images, Channels, Size] with statistics [2, Channels], the mean

@@ -12,13 +12,11 @@ type castParams struct {
 	Layout layout
 }
 
-var castEntries = func() []Entry {
-	var out []Entry
+func init() {
 	for d := tensortype.Float32; d.Known(); d++ {
-		out = append(out, castTo(d).entry())
+		add(castTo(d).entry())
 	}
-	return out
-}()
+}
 
 func castTo(d tensortype.DType) kernel[castParams] {
 	return kernel[castParams]{"cast", "cast_" + d.String(), moves, 256}

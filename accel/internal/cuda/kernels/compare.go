@@ -16,13 +16,11 @@ type compareParams struct {
 
 var compareTypes = []tensortype.DType{tensortype.Float64, tensortype.Int32, tensortype.Int64, tensortype.Uint8}
 
-var compareEntries = func() []Entry {
-	var out []Entry
+func init() {
 	for _, d := range compareTypes {
-		out = append(out, compare(d).entry())
+		add(compare(d).entry())
 	}
-	return out
-}()
+}
 
 func compare(d tensortype.DType) kernel[compareParams] {
 	if d == tensortype.Bool {

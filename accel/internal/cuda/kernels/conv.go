@@ -22,10 +22,9 @@ type convParams struct {
 }
 
 var (
-	convForward = kernel[convParams]{"conv", "conv_forward", reals, 256}
-	convInput   = kernel[convParams]{"conv", "conv_input", reals, 256}
-	convWeight  = kernel[convParams]{"conv", "conv_weight", reals, 256}
-	convEntries = []Entry{convForward.entry(), convInput.entry(), convWeight.entry()}
+	convForward = declare[convParams]("conv", "conv_forward", reals, 256)
+	convInput   = declare[convParams]("conv", "conv_input", reals, 256)
+	convWeight  = declare[convParams]("conv", "conv_weight", reals, 256)
 )
 
 // Conv2D computes y [N, O, OH, OW] from x [N, C, H, W] and w [O, C/Groups, KH, KW], as

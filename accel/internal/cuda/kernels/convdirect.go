@@ -18,10 +18,9 @@ type directGradientParams struct {
 var directTypes = []string{"f32", "f64", "bf16", "f16"}
 
 var (
-	directForward = kernel[directForwardParams]{"convdirect", "convdirect_forward", directTypes, 256}
-	directInput   = kernel[directGradientParams]{"convdirect", "convdirect_input", directTypes, 256}
-	directWeight  = kernel[directGradientParams]{"convdirect", "convdirect_weight", directTypes, 256}
-	directEntries = []Entry{directForward.entry(), directInput.entry(), directWeight.entry()}
+	directForward = declare[directForwardParams]("convdirect", "convdirect_forward", directTypes, 256)
+	directInput   = declare[directGradientParams]("convdirect", "convdirect_input", directTypes, 256)
+	directWeight  = declare[directGradientParams]("convdirect", "convdirect_weight", directTypes, 256)
 )
 
 // direct reports whether the groups are too small for matrix multiplication.

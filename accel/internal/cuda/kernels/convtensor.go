@@ -2,13 +2,11 @@ package kernels
 
 import "fmt"
 
-var convTensorEntries = func() []Entry {
-	var out []Entry
+func init() {
 	for _, name := range []string{"forward", "input", "weight"} {
-		out = append(out, convTensor(name, 128).entry(), convTensor(name, 64).entry())
+		add(convTensor(name, 128).entry(), convTensor(name, 64).entry())
 	}
-	return out
-}()
+}
 
 func convTensor(name string, tile int) kernel[convParams] {
 	return kernel[convParams]{"convtensor", fmt.Sprintf("convtensor_%s%d", name, tile), tensorTypes, 2 * tile}

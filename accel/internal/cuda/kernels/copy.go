@@ -31,25 +31,24 @@ type padParams struct {
 var (
 	copySizes  = []int{1, 2, 4, 8}
 	moveWidths = []int{16, 4, 1}
-
-	copyEntries = append(append(append(
-		sized[copyParams]("copy", "copy", copySizes),
-		sized[transposeParams]("copy", "transpose", copySizes)...),
-		sized[rowsParams]("copy", "rows", moveWidths)...),
-		sized[padParams]("copy", "pad", moveWidths)...)
 )
+
+func init() {
+	addSized[copyParams]("copy", "copy", copySizes)
+	addSized[transposeParams]("copy", "transpose", copySizes)
+	addSized[rowsParams]("copy", "rows", moveWidths)
+	addSized[padParams]("copy", "pad", moveWidths)
+}
 
 // bySize returns the kernel for elements of the given size in bytes.
 func bySize[P any](file, name string, size int) kernel[P] {
 	return kernel[P]{file, name + strconv.Itoa(size), moves, 256}
 }
 
-func sized[P any](file, name string, sizes []int) []Entry {
-	var out []Entry
+func addSized[P any](file, name string, sizes []int) {
 	for _, n := range sizes {
-		out = append(out, bySize[P](file, name, n).entry())
+		add(bySize[P](file, name, n).entry())
 	}
-	return out
 }
 
 // moveWidth returns the widest element that divides all of the sizes, in bytes.

@@ -18,13 +18,11 @@ type lossGradientParams struct {
 }
 
 var (
-	crossEntropyWarp          = kernel[lossParams]{"crossentropy", "crossentropy_warp", reals, 256}
-	crossEntropyBlock         = kernel[lossParams]{"crossentropy", "crossentropy_block", reals, 256}
-	crossEntropyMean          = kernel[meanParams]{"crossentropy", "crossentropy_mean", reals, 256}
-	crossEntropyGradientWarp  = kernel[lossGradientParams]{"crossentropy", "crossentropy_gradient_warp", reals, 256}
-	crossEntropyGradientBlock = kernel[lossGradientParams]{"crossentropy", "crossentropy_gradient_block", reals, 256}
-	crossEntropyEntries       = []Entry{crossEntropyWarp.entry(), crossEntropyBlock.entry(), crossEntropyMean.entry(),
-		crossEntropyGradientWarp.entry(), crossEntropyGradientBlock.entry()}
+	crossEntropyWarp          = declare[lossParams]("crossentropy", "crossentropy_warp", reals, 256)
+	crossEntropyBlock         = declare[lossParams]("crossentropy", "crossentropy_block", reals, 256)
+	crossEntropyMean          = declare[meanParams]("crossentropy", "crossentropy_mean", reals, 256)
+	crossEntropyGradientWarp  = declare[lossGradientParams]("crossentropy", "crossentropy_gradient_warp", reals, 256)
+	crossEntropyGradientBlock = declare[lossGradientParams]("crossentropy", "crossentropy_gradient_block", reals, 256)
 )
 
 // CrossEntropy computes the mean of -ln softmax(x)[label] over the rows of x [Rows, N], for

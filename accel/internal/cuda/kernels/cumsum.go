@@ -15,9 +15,8 @@ type cumSumColumnsParams struct {
 }
 
 var (
-	cumSumRows    = kernel[cumSumRowsParams]{"cumsum", "cumsum_rows", reals, 256}
-	cumSumColumns = kernel[cumSumColumnsParams]{"cumsum", "cumsum_columns", reals, 256}
-	cumSumEntries = []Entry{cumSumRows.entry(), cumSumColumns.entry()}
+	cumSumRows    = declare[cumSumRowsParams]("cumsum", "cumsum_rows", reals, 256)
+	cumSumColumns = declare[cumSumColumnsParams]("cumsum", "cumsum_columns", reals, 256)
 )
 
 // CumSum computes y[o, i, c] = x[o, 0, c] + … + x[o, i, c], or with Reverse the sums from

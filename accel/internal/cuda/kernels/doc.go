@@ -17,7 +17,7 @@
 // # Faults in the data
 //
 // A kernel that checks its input reports to a fault, 8 bytes that the caller fills with
-// ones beforehand: see [Fault]. sets to ones beforehand: see [Fault].
+// ones beforehand: see [Fault].
 package kernels
 
 //go:generate ./build.sh

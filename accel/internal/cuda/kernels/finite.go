@@ -8,8 +8,7 @@ type finiteParams struct {
 }
 
 var (
-	finite        = kernel[finiteParams]{"finite", "finite", reals, 256}
-	finiteEntries = []Entry{finite.entry()}
+	finite = declare[finiteParams]("finite", "finite", reals, 256)
 )
 
 // Finite copies N elements of x to y and reports the first one that is NaN or infinite as a

@@ -47,11 +47,10 @@ type flashKeysParams struct {
 var flashTypes = []string{"bf16_32", "bf16_64", "bf16_128", "f16_32", "f16_64", "f16_128"}
 
 var (
-	flashForward = kernel[flashParams]{"flash", "flash_forward", flashTypes, 128}
-	flashDelta   = kernel[flashDeltaParams]{"flash", "flash_delta", flashTypes, 256}
-	flashQueries = kernel[flashQueriesParams]{"flash", "flash_queries", flashTypes, 128}
-	flashKeys    = kernel[flashKeysParams]{"flash", "flash_keys", flashTypes, 128}
-	flashEntries = []Entry{flashForward.entry(), flashDelta.entry(), flashQueries.entry(), flashKeys.entry()}
+	flashForward = declare[flashParams]("flash", "flash_forward", flashTypes, 128)
+	flashDelta   = declare[flashDeltaParams]("flash", "flash_delta", flashTypes, 256)
+	flashQueries = declare[flashQueriesParams]("flash", "flash_queries", flashTypes, 128)
+	flashKeys    = declare[flashKeysParams]("flash", "flash_keys", flashTypes, 128)
 )
 
 // TensorAttention is Attention on tensor cores, of bfloat16 or float16 queries, keys and

@@ -29,13 +29,13 @@ type indexValueParams struct {
 }
 
 var (
-	indexCheck    = kernel[indexCheckParams]{"gather", "index_check", moves, 256}
-	oneHot        = kernel[oneHotParams]{"gather", "onehot", moves, 256}
-	index         = kernel[indexParams]{"gather", "index", moves, 256}
-	indexValue    = kernel[indexValueParams]{"gather", "index_value", moves, 32}
-	gatherEntries = append(sized[gatherParams]("gather", "gather", moveWidths),
-		indexCheck.entry(), oneHot.entry(), index.entry(), indexValue.entry())
+	indexCheck = declare[indexCheckParams]("gather", "index_check", moves, 256)
+	oneHot     = declare[oneHotParams]("gather", "onehot", moves, 256)
+	index      = declare[indexParams]("gather", "index", moves, 256)
+	indexValue = declare[indexValueParams]("gather", "index_value", moves, 32)
 )
+
+func init() { addSized[gatherParams]("gather", "gather", moveWidths) }
 
 // Gather computes y[i] = x[index[i]] for Count int32 indices. x has Rows rows of Row bytes.
 // An index that is out of range gives zeros and is reported as a fault.

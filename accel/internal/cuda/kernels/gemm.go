@@ -29,17 +29,16 @@ type gemmPartsParams struct {
 }
 
 var (
-	gemmParts   = kernel[gemmPartsParams]{"gemm", "gemm_parts", reals, 256}
-	gemmEntries = func() []Entry {
-		out := []Entry{gemmParts.entry()}
-		for _, order := range []string{"tn", "tt", "nn", "nt"} {
-			large, small := gemm(128, order), gemm(64, order)
-			large.variants = []string{"f32"}
-			out = append(out, large.entry(), small.entry())
-		}
-		return out
-	}()
+	gemmParts = declare[gemmPartsParams]("gemm", "gemm_parts", reals, 256)
 )
+
+func init() {
+	for _, order := range []string{"tn", "tt", "nn", "nt"} {
+		large, small := gemm(128, order), gemm(64, order)
+		large.variants = []string{"f32"}
+		add(large.entry(), small.entry())
+	}
+}
 
 func gemm(tile int, order string) kernel[gemmParams] {
 	return kernel[gemmParams]{"gemm", fmt.Sprintf("gemm%d_%s", tile, order), reals, 256}

@@ -88,6 +88,18 @@ var (
 	moves = []string{"any"} // the variant of kernels that only move bytes
 )
 
+// table are all kernels, in the order of the files; tests compare it with the PTX.
+var table []Entry
+
+func add(e ...Entry) { table = append(table, e...) }
+
+// declare returns a kernel, which is one of the table.
+func declare[P any](file, name string, variants []string, threads int) kernel[P] {
+	k := kernel[P]{file, name, variants, threads}
+	add(k.entry())
+	return k
+}
+
 func (k kernel[P]) entry() Entry {
 	var p P
 	return Entry{k.file, k.variants, k.name, k.threads, p}

@@ -29,15 +29,15 @@ func tensorType(d tensortype.DType) string {
 }
 
 var (
-	matmulParts   = kernel[matmulPartsParams]{"matmul", "matmul_parts", tensorTypes, 256}
-	matmulEntries = func() []Entry {
-		out := []Entry{matmulParts.entry(), matmul(64, "any").entry()}
-		for _, order := range []string{"tn", "tt", "nn", "nt"} {
-			out = append(out, matmul(128, order).entry(), matmul(64, order).entry())
-		}
-		return out
-	}()
+	matmulParts = declare[matmulPartsParams]("matmul", "matmul_parts", tensorTypes, 256)
 )
+
+func init() {
+	add(matmul(64, "any").entry())
+	for _, order := range []string{"tn", "tt", "nn", "nt"} {
+		add(matmul(128, order).entry(), matmul(64, order).entry())
+	}
+}
 
 func matmul(tile int, order string) kernel[gemmParams] {
 	return kernel[gemmParams]{"matmul", fmt.Sprintf("matmul%d_%s", tile, order), tensorTypes, 2 * tile}

@@ -33,10 +33,10 @@ type wgmma8Params struct {
 }
 
 var (
-	wgmma8         = kernel[wgmma8Params]{"wgmma8", "wgmma8", []string{"e4m3_sm90", "e5m2_sm90"}, 384}
-	wgmma8Entries  = []Entry{wgmma8.entry()}
-	matmul8Entries = []Entry{matmul8(128).entry(), matmul8(64).entry()}
+	wgmma8 = declare[wgmma8Params]("wgmma8", "wgmma8", []string{"e4m3_sm90", "e5m2_sm90"}, 384)
 )
+
+func init() { add(matmul8(128).entry(), matmul8(64).entry()) }
 
 func matmul8(tile int) kernel[matmul8Params] {
 	return kernel[matmul8Params]{"matmul8", fmt.Sprintf("matmul8_%d", tile), fp8Types, 2 * tile}

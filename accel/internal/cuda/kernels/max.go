@@ -13,10 +13,9 @@ type maxColumnsParams struct {
 }
 
 var (
-	maxRowsWarp  = kernel[maxRowsParams]{"max", "max_rows_warp", reals, 256}
-	maxRowsBlock = kernel[maxRowsParams]{"max", "max_rows_block", reals, 256}
-	maxColumns   = kernel[maxColumnsParams]{"max", "max_columns", reals, 256}
-	maxEntries   = []Entry{maxRowsWarp.entry(), maxRowsBlock.entry(), maxColumns.entry()}
+	maxRowsWarp  = declare[maxRowsParams]("max", "max_rows_warp", reals, 256)
+	maxRowsBlock = declare[maxRowsParams]("max", "max_rows_block", reals, 256)
+	maxColumns   = declare[maxColumnsParams]("max", "max_columns", reals, 256)
 )
 
 // Max computes the largest element along the middle dimension of x [Outer, N, Inner], N >

@@ -34,16 +34,14 @@ type normWeightSumParams struct {
 }
 
 var (
-	normWarp       = kernel[normParams]{"norm", "norm_warp", reals, 256}
-	normBlock      = kernel[normParams]{"norm", "norm_block", reals, 256}
-	normInputWarp  = kernel[normInputParams]{"norm", "norm_input_warp", reals, 256}
-	normInputBlock = kernel[normInputParams]{"norm", "norm_input_block", reals, 256}
-	normRowsWarp   = kernel[normRowsParams]{"norm", "norm_rows_warp", reals, 256}
-	normRowsBlock  = kernel[normRowsParams]{"norm", "norm_rows_block", reals, 256}
-	normWeight     = kernel[normWeightParams]{"norm", "norm_weight", reals, 256}
-	normWeightSum  = kernel[normWeightSumParams]{"norm", "norm_weight_sum", reals, 256}
-	normEntries    = []Entry{normWarp.entry(), normBlock.entry(), normInputWarp.entry(), normInputBlock.entry(),
-		normRowsWarp.entry(), normRowsBlock.entry(), normWeight.entry(), normWeightSum.entry()}
+	normWarp       = declare[normParams]("norm", "norm_warp", reals, 256)
+	normBlock      = declare[normParams]("norm", "norm_block", reals, 256)
+	normInputWarp  = declare[normInputParams]("norm", "norm_input_warp", reals, 256)
+	normInputBlock = declare[normInputParams]("norm", "norm_input_block", reals, 256)
+	normRowsWarp   = declare[normRowsParams]("norm", "norm_rows_warp", reals, 256)
+	normRowsBlock  = declare[normRowsParams]("norm", "norm_rows_block", reals, 256)
+	normWeight     = declare[normWeightParams]("norm", "norm_weight", reals, 256)
+	normWeightSum  = declare[normWeightSumParams]("norm", "norm_weight_sum", reals, 256)
 )
 
 // Norm is LayerNorm if Centred, else RMSNorm, of each row of x [Rows, N].

@@ -20,11 +20,10 @@ type maxPoolGradientParams struct {
 }
 
 var (
-	maxPool         = kernel[poolParams]{"pool", "maxpool", reals, 256}
-	maxPoolGradient = kernel[maxPoolGradientParams]{"pool", "maxpool_gradient", reals, 256}
-	avgPool         = kernel[poolParams]{"pool", "avgpool", reals, 256}
-	avgPoolGradient = kernel[poolParams]{"pool", "avgpool_gradient", reals, 256}
-	poolEntries     = []Entry{maxPool.entry(), maxPoolGradient.entry(), avgPool.entry(), avgPoolGradient.entry()}
+	maxPool         = declare[poolParams]("pool", "maxpool", reals, 256)
+	maxPoolGradient = declare[maxPoolGradientParams]("pool", "maxpool_gradient", reals, 256)
+	avgPool         = declare[poolParams]("pool", "avgpool", reals, 256)
+	avgPoolGradient = declare[poolParams]("pool", "avgpool_gradient", reals, 256)
 )
 
 // Pool pools windows of Planes planes of H×W to planes of OH×OW. Pairs are height and

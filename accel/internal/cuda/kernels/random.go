@@ -6,8 +6,7 @@ type bernoulliParams struct {
 }
 
 var (
-	bernoulli     = kernel[bernoulliParams]{"random", "bernoulli", moves, 256}
-	randomEntries = []Entry{bernoulli.entry()}
+	bernoulli = declare[bernoulliParams]("random", "bernoulli", moves, 256)
 )
 
 // Bernoulli is ir.Bernoulli for N elements. words are the op's four words, in device

@@ -28,9 +28,8 @@ type Packed8 struct {
 
 var (
 	fp8Types      = []string{"e4m3_sm89", "e5m2_sm89"}
-	round8Largest = kernel[round8LargestParams]{"round8", "round8_largest", fp8Types, 256}
-	round8Pack    = kernel[round8PackParams]{"round8", "round8_pack", fp8Types, 256}
-	round8Entries = []Entry{round8Largest.entry(), round8Pack.entry()}
+	round8Largest = declare[round8LargestParams]("round8", "round8_largest", fp8Types, 256)
+	round8Pack    = declare[round8PackParams]("round8", "round8_pack", fp8Types, 256)
 )
 
 // fp8Type returns the type part of a variant's name.

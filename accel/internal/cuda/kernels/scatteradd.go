@@ -19,11 +19,10 @@ type scatterResetParams struct {
 }
 
 var (
-	scatterReset      = kernel[scatterResetParams]{"scatteradd", "scatter_reset", reals, 256}
-	scatterCount      = kernel[scatterCountParams]{"scatteradd", "scatter_count", reals, 256}
-	scatterRowsWarp   = kernel[scatterRowsParams]{"scatteradd", "scatter_rows_warp", reals, 256}
-	scatterRowsBlock  = kernel[scatterRowsParams]{"scatteradd", "scatter_rows_block", reals, 256}
-	scatterAddEntries = []Entry{scatterReset.entry(), scatterCount.entry(), scatterRowsWarp.entry(), scatterRowsBlock.entry()}
+	scatterReset     = declare[scatterResetParams]("scatteradd", "scatter_reset", reals, 256)
+	scatterCount     = declare[scatterCountParams]("scatteradd", "scatter_count", reals, 256)
+	scatterRowsWarp  = declare[scatterRowsParams]("scatteradd", "scatter_rows_warp", reals, 256)
+	scatterRowsBlock = declare[scatterRowsParams]("scatteradd", "scatter_rows_block", reals, 256)
 )
 
 // ScatterAdd computes y [Rows, Length]: it adds each row of x [N, Length] to the row of y

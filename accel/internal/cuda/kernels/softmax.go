@@ -8,9 +8,8 @@ type softmaxParams struct {
 }
 
 var (
-	softmaxWarp    = kernel[softmaxParams]{"softmax", "softmax_warp", reals, 256}
-	softmaxBlock   = kernel[softmaxParams]{"softmax", "softmax_block", reals, 256}
-	softmaxEntries = []Entry{softmaxWarp.entry(), softmaxBlock.entry()}
+	softmaxWarp  = declare[softmaxParams]("softmax", "softmax_warp", reals, 256)
+	softmaxBlock = declare[softmaxParams]("softmax", "softmax_block", reals, 256)
 )
 
 // Softmax computes y = eˣ/Σeˣ of each row of x [Rows, N], or with Log its logarithm.

@@ -23,11 +23,10 @@ type sumPartsParams struct {
 }
 
 var (
-	sumRowsWarp  = kernel[sumRowsParams]{"sum", "sum_rows_warp", reals, 256}
-	sumRowsBlock = kernel[sumRowsParams]{"sum", "sum_rows_block", reals, 256}
-	sumColumns   = kernel[sumColumnsParams]{"sum", "sum_columns", reals, 256}
-	sumParts     = kernel[sumPartsParams]{"sum", "sum_parts", reals, 256}
-	sumEntries   = []Entry{sumRowsWarp.entry(), sumRowsBlock.entry(), sumColumns.entry(), sumParts.entry()}
+	sumRowsWarp  = declare[sumRowsParams]("sum", "sum_rows_warp", reals, 256)
+	sumRowsBlock = declare[sumRowsParams]("sum", "sum_rows_block", reals, 256)
+	sumColumns   = declare[sumColumnsParams]("sum", "sum_columns", reals, 256)
+	sumParts     = declare[sumPartsParams]("sum", "sum_parts", reals, 256)
 )
 
 // Sum computes the sum along the middle dimension of x [Outer, N, Inner].

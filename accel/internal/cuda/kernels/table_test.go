@@ -30,7 +30,7 @@ func TestTable(t *testing.T) {
 		}
 	}
 	seen := map[string]bool{}
-	for _, e := range Table() {
+	for _, e := range table {
 		for _, v := range e.Variants {
 			name := e.Symbol(v)
 			s, ok := declared[name]

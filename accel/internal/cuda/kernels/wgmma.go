@@ -23,13 +23,11 @@ const mapA, mapB = 64, 192
 
 var wgmmaTypes = []string{"bf16_sm90", "f16_sm90"}
 
-var wgmmaEntries = func() []Entry {
-	var out []Entry
+func init() {
 	for _, order := range []string{"tn", "tt", "nn", "nt"} {
-		out = append(out, wgmma(order).entry())
+		add(wgmma(order).entry())
 	}
-	return out
-}()
+}
 
 func wgmma(order string) kernel[wgmmaParams] {
 	return kernel[wgmmaParams]{"wgmma", "wgmma_" + order, wgmmaTypes, 384}
