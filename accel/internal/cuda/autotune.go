@@ -76,7 +76,7 @@ func (p *program) selectCandidates() error {
 			}
 		}
 		c.selected = best
-		p.needWorkspace(c.candidates[best].workspace())
+		p.NeedWorkspace(c.candidates[best].workspace())
 	}
 	if measured {
 		d.tuningCache().save()

@@ -24,11 +24,6 @@ func (d *Device) Multiplies16Bit(op ir.Op, t ir.DType, factors []ir.Layout) bool
 // from now on round their inputs to TF32, for tensor cores.
 func (d *Device) SetTF32(on bool) { d.tf32 = on }
 
-// onTensorCores reports whether tensor cores multiply elements of a type.
-func (d *Device) onTensorCores(factor ir.DType) bool {
-	return factor.Is16Bit() || factor == ir.Float32 && d.tf32
-}
-
 // FusedKernelsRound reports that fused kernels can write 16-bit floats.
 func (d *Device) FusedKernelsRound() bool { return true }
 
@@ -50,11 +45,4 @@ func (d *Device) MultipliesFP8() error {
 		return fmt.Errorf("%s: the NVIDIA driver supports CUDA %d.%d, and 8-bit floats need 12.4 or later; update the driver", d.name, i.CUDA/1000, i.CUDA%1000/10)
 	}
 	return nil
-}
-
-// hasWgmma reports whether the device has the wgmma instructions, which only compute
-// capability 9.0 has, and the driver accepts PTX with them.
-func (d *Device) hasWgmma() bool {
-	i := d.ctx.Info()
-	return i.Capability() == hopperCapability && i.CUDA >= 12000
 }

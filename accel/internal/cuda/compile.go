@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 	"github.com/quernlab/quern/accel/internal/cuda/ptx"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
@@ -48,19 +49,19 @@ func (p *program) step(s ir.Step) (step, error) {
 }
 
 // Implements reports whether there are kernels for an op.
-func Implements(op ir.Op) bool { return own[reflect.TypeOf(op)] != nil || ptx.Supports(op) }
+func Implements(op ir.Op) bool { return kernels.Implements(op) || ptx.Supports(op) }
 
 // elementwise reports whether an op by itself is one that a fused kernel computes, as are
 // most float64 ops.
-func elementwise(op ir.Op) bool { return own[reflect.TypeOf(op)] == nil && ptx.Supports(op) }
+func elementwise(op ir.Op) bool { return !kernels.Implements(op) && ptx.Supports(op) }
 
 func (p *program) newOpStep(s ir.Step) (step, error) {
-	build := own[reflect.TypeOf(s.Op)]
-	if build == nil {
+	checks := len(p.explains)
+	launcher := kernels.Plan(p, s)
+	if launcher == nil {
 		return nil, fmt.Errorf("%s: there is no kernel for %s", p.device.name, s.Op.Name())
 	}
-	checks := len(p.explains)
-	w := &opStep{step: s, label: label(s), fault: -1, launch: build(p, s)}
+	w := &opStep{step: s, label: label(s), fault: -1, launch: launcher}
 	if len(p.explains) > checks {
 		w.fault = checks
 	}
@@ -78,3 +79,47 @@ func (p *program) newOpStep(s ir.Step) (step, error) {
 	}
 	return &selection{step: s, key: key, label: w.label, candidates: append([]candidate{w}, algorithms...), selected: -1}, nil
 }
+
+// opStep is a step of one op that is not elementwise: it has kernels of its own.
+type opStep struct {
+	step   ir.Step
+	label  string
+	fault  int // number of the step's check, -1 for none
+	launch kernels.Launcher
+}
+
+// kernels returns the kernels for the addresses of a run.
+func (w *opStep) kernels(p *program) ([]kernels.Launch, error) {
+	a := kernels.Addresses{Work: p.work(), Word: p.held.words + kernels.Pointer(8*w.step.Word), Fault: p.fault(w.fault)}
+	for _, o := range w.step.In {
+		a.In = append(a.In, p.address(o))
+	}
+	for _, o := range w.step.Out {
+		a.Out = append(a.Out, p.address(o))
+	}
+	list, err := w.launch(a)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %s: %w", p.device.name, w.label, err)
+	}
+	return list, nil
+}
+
+func (w *opStep) launches(p *program) ([]launch, error) {
+	list, err := w.kernels(p)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]launch, len(list))
+	for i, l := range list {
+		if out[i].Launch, err = p.device.code.launch(l, w.label); err != nil {
+			return nil, p.device.failed(w.label, err)
+		}
+	}
+	return out, nil
+}
+
+func (w *opStep) name() string { return "own kernel" }
+
+func (w *opStep) workspace() int { return 0 }
+
+func (w *opStep) verify(*program) error { return nil }

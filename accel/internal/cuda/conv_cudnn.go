@@ -3,6 +3,7 @@ package cuda
 import (
 	"github.com/quernlab/quern/accel/internal/cuda/cudnn"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
@@ -33,7 +34,7 @@ func convTensorsOf(s ir.Step) (c convTensors) {
 	switch o := s.Op.(type) {
 	case ir.Conv2D:
 		op, c.Kind, c.x, c.w, c.y = o, cudnn.Forward, s.In[0], s.In[1], s.Out[0]
-		c.bias, c.relu = s.In[2:], endsWithReLU(s)
+		c.bias, c.relu = s.In[2:], kernels.EndsWithReLU(s)
 	case ir.Conv2DInputGradient:
 		op, c.Kind, c.y, c.w, c.x = o.Conv2D, cudnn.InputGradient, s.In[0], s.In[1], s.Out[0]
 	case ir.Conv2DWeightGradient:

@@ -10,7 +10,8 @@
 // the new addresses. A training loop frees and allocates the same buffers in every
 // step, and so gets the same addresses.
 //
-// cuBLASLt and cuDNN may compute matrix multiplications and convolutions, see
+// Package kernels has our own kernels and plans a step that is one op; package ptx writes
+// fused kernels. cuBLASLt and cuDNN may compute matrix multiplications and convolutions, see
 // [Libraries]. Such a step has several candidates, one of which is selected when the
 // program is compiled. The calls of a library are captured into the program's graph.
 //
@@ -28,9 +29,7 @@
 //	launch.go, graph.go, reclaim.go                          launches and CUDA graphs
 //	libraries.go, autotune_cache.go, device.go               the libraries in use, and the device
 //	capability.go, program.go, run.go                        what the GPU can multiply; a program and its runs
-//	fused.go, autotune.go, op.go                             fused elementwise kernels; several candidates for a step; the table of ops
-//	op_*.go, attention_own.go, conv_own.go, fp8.go           our own kernels by kind of op
-//	matmul_own.go                                            the same for matrix multiplication, also of 8-bit floats
-//	library_step.go, conv_cudnn.go, matmul_cublaslt.go       the same by libraries
+//	fused.go, autotune.go                                    fused elementwise kernels; several candidates for a step
+//	library_step.go, conv_cudnn.go, matmul_cublaslt.go       candidates of libraries
 //	nan_check.go, compile.go, ranks.go                       verified results; compilation; sums over GPUs by NCCL
 package cuda

@@ -4,20 +4,18 @@ import (
 	"encoding/binary"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 )
 
 // faultBytes is the size of the record that a step writes if it finds its data to be
 // wrong: the kind and position of the fault, and for some ops the value.
 const faultBytes = 16
 
-// explain returns the error for the record of a step; nil if the step wrote none.
-type explain func(fault uint64, value int64) error
-
 // report is the records of one run, being copied to the host.
 type report struct {
 	mark     uint64 // the point in the timeline after the copy
 	bytes    []byte // pinned
-	explains []explain
+	explains []kernels.Explain
 }
 
 // faults are the reports that the host has not read, the oldest first.

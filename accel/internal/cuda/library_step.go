@@ -2,10 +2,20 @@ package cuda
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
+
+// candidates returns the algorithms with which a library can compute a step, and a key of
+// what their time depends on; none if it cannot.
+type candidates func(p *program, s ir.Step, label string) (key any, algorithms []candidate)
+
+// ofLibraries are the candidates of libraries, by the op's type.
+var ofLibraries = map[reflect.Type]candidates{}
+
+func registerLibrary[O ir.Op](c candidates) { ofLibraries[reflect.TypeFor[O]()] = c }
 
 // libraryStep is a plan of a library, followed by a fused kernel for the parts of a bias
 // and ReLU that the plan does not compute.

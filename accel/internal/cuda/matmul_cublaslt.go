@@ -5,6 +5,7 @@ import (
 
 	"github.com/quernlab/quern/accel/internal/cuda/cublaslt"
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
@@ -138,7 +139,7 @@ func matMulCandidates(p *program, s ir.Step, label string) (key any, algorithms 
 		return linearCandidates(p, s, label)
 	}
 	lead := s.Out[0].Shape[:len(s.Out[0].Shape)-2]
-	return p.matmulCandidates(matmulTensors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), y: s.Out[0], relu: endsWithReLU(s)}, label)
+	return p.matmulCandidates(matmulTensors{a: broadcast(s.In[0], lead), b: broadcast(s.In[1], lead), y: s.Out[0], relu: kernels.EndsWithReLU(s)}, label)
 }
 
 // linearCandidates returns the plans for a [M, K] · bᵀ [K, N], with a bias if there are
@@ -148,7 +149,7 @@ func matMulCandidates(p *program, s ir.Step, label string) (key any, algorithms 
 // them one after the other. So the library's sums may be 0 for factors that are all below
 // 1e-19, and infinite for factors with elements above 1e19.
 func linearCandidates(p *program, s ir.Step, label string) (key any, algorithms []candidate) {
-	return p.matmulCandidates(matmulTensors{a: s.In[0], b: transpose(s.In[1]), y: s.Out[0], bias: s.In[2:], relu: endsWithReLU(s)}, label)
+	return p.matmulCandidates(matmulTensors{a: s.In[0], b: kernels.Transpose(s.In[1]), y: s.Out[0], bias: s.In[2:], relu: kernels.EndsWithReLU(s)}, label)
 }
 
 // matmulCandidates returns cuBLASLt's plans for a step, none if it cannot compute it.
@@ -238,3 +239,10 @@ func broadcast(o ir.Operand, lead []int) ir.Operand {
 	o.Layout = o.BroadcastTo(append(slices.Clone(lead), o.Shape[r:]...))
 	return o
 }
+
+// scaleAt is the offset in an operand's header of 2⁻ᵉ, the scale that libraries multiply
+// with.
+const scaleAt = 4
+
+// scale returns the address of a packed operand's scale.
+func (p *program) scale(o ir.Operand) driver.Pointer { return p.at[o.Slot] + scaleAt }

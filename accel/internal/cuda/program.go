@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
@@ -14,7 +15,7 @@ type program struct {
 	steps     []step
 	arena     int // bytes of temporaries
 	workspace int // bytes of scratch memory, shared by the steps
-	explains  []explain
+	explains  []kernels.Explain
 
 	scratchWork driver.Pointer // workspace while a candidate is measured; 0: it lies behind the arena
 
@@ -64,12 +65,21 @@ func (p *program) fault(number int) driver.Pointer {
 	return p.held.faults + driver.Pointer(number*faultBytes)
 }
 
-// needWorkspace makes the program's workspace large enough for a step.
-func (p *program) needWorkspace(bytes int) { p.workspace = max(p.workspace, bytes) }
+// NeedWorkspace makes the program's workspace large enough for a step.
+func (p *program) NeedWorkspace(bytes int) { p.workspace = max(p.workspace, bytes) }
 
-// check adds a fault that a step may report, at most one for each step; explain turns what
-// the step wrote into an error.
-func (p *program) check(why explain) { p.explains = append(p.explains, why) }
+// Check adds a fault that a step may report.
+func (p *program) Check(why kernels.Explain) { p.explains = append(p.explains, why) }
+
+// TF32 is what SetTF32 has set.
+func (p *program) TF32() bool { return p.device.tf32 }
+
+// Wgmma reports whether the device has the wgmma instructions, which only compute
+// capability 9.0 has, and the driver accepts PTX with them.
+func (p *program) Wgmma() bool {
+	i := p.device.ctx.Info()
+	return i.Capability() == hopperCapability && i.CUDA >= 12000
+}
 
 // commonAlignment returns the alignment of an address that is offset bytes after one
 // aligned to align, a power of two.

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cuda/fake"
-	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
@@ -13,6 +12,14 @@ import (
 // selected.
 func TestKernelsByVersion(t *testing.T) {
 	t.Parallel()
+	matrix := func(slot int) ir.Operand {
+		return ir.Operand{Slot: slot, DType: ir.BFloat16, Layout: ir.RowMajor([]int{4096, 4096})}
+	}
+	size := 2 * 4096 * 4096
+	large := &ir.Program{
+		Slots: []ir.Slot{{Kind: ir.External, Bytes: size}, {Kind: ir.External, Bytes: size}, {Kind: ir.Output, Bytes: size}},
+		Steps: []ir.Step{{Op: ir.MatMul{}, In: []ir.Operand{matrix(0), matrix(1)}, Out: []ir.Operand{matrix(2)}}},
+	}
 	for _, row := range []struct {
 		name                string
 		capability, version int
@@ -36,20 +43,23 @@ func TestKernelsByVersion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		large := ir.RowMajor([]int{4096, 4096})
-		o := d.multiply(kernels.MatMul{A: large, B: large}, ir.BFloat16, ir.BFloat16)
-		if _, hopper := o.(hopper); hopper != row.hopper {
-			t.Errorf("%s: matmul by %T", row.name, o)
+		x, err := d.Compile(large)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := x.(*program)
+		launches, err := p.steps[0].(*opStep).kernels(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if hopper := strings.HasPrefix(launches[0].Module, "wgmma"); hopper != row.hopper {
+			t.Errorf("%s: matmul by %s", row.name, launches[0].Module)
 		}
 		switch err := d.MultipliesFP8(); {
 		case row.fp8Unavailable == "" && err != nil, row.fp8Unavailable != "" && (err == nil || !strings.Contains(err.Error(), row.fp8Unavailable)):
 			t.Errorf("%s: 8-bit floats: %v, want %q", row.name, err, row.fp8Unavailable)
 		}
 		// The selected kernel can be loaded.
-		launches, err := o.Launches(1<<20, 1<<20, 1<<20, 0, 1<<20)
-		if err != nil {
-			t.Fatal(err)
-		}
 		if _, err := d.code.entry(launches[0].Module, launches[0].Entry); err != nil {
 			t.Errorf("%s: %v", row.name, err)
 		}

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
@@ -123,4 +124,45 @@ func (o BatchNorm) InputGradient(dx, x, dy, statistics, w, sums Pointer, trainin
 	}
 	return []Launch{batchNormInput.launch(real(o.DType), blocks, batchNormInputParams{dx, x, dy, statistics, w, sums, o.Epsilon,
 		uint32(planes), uint32(o.Channels), uint32(o.Size), flag(training)})}
+}
+
+func init() {
+	register(planBatchStatistics)
+	register(planBatchNorm)
+	register(planBatchNormSums)
+	register(planBatchNormInput)
+}
+
+// channels describes BatchNorm and its gradients.
+func channels(s ir.Step, epsilon float64) BatchNorm {
+	x := s.In[0].Shape
+	return BatchNorm{DType: s.Out[0].DType, Epsilon: epsilon, Images: x[0], Channels: x[1], Size: ir.Len(x[2:])}
+}
+
+func planBatchStatistics(p Planner, _ ir.BatchStatistics, s ir.Step) Launcher {
+	o := channels(s, 0)
+	p.NeedWorkspace(o.Workspace())
+	return func(a Addresses) ([]Launch, error) { return o.Statistics(a.Out[0], a.In[0], a.Work), nil }
+}
+
+func planBatchNorm(_ Planner, op ir.BatchNorm, s ir.Step) Launcher {
+	o := channels(s, op.Epsilon)
+	return func(a Addresses) ([]Launch, error) {
+		return o.Launches(a.Out[0], a.In[0], a.In[1], a.In[2], a.In[3], EndsWithReLU(s)), nil
+	}
+}
+
+func planBatchNormSums(p Planner, op ir.BatchNormSums, s ir.Step) Launcher {
+	o := channels(s, op.Epsilon)
+	p.NeedWorkspace(o.Workspace())
+	return func(a Addresses) ([]Launch, error) {
+		return o.Sums(a.Out[0], a.In[0], a.In[1], a.In[2], a.Work), nil
+	}
+}
+
+func planBatchNormInput(_ Planner, op ir.BatchNormInputGradient, s ir.Step) Launcher {
+	o := channels(s, op.Epsilon)
+	return func(a Addresses) ([]Launch, error) {
+		return o.InputGradient(a.Out[0], a.In[0], a.In[1], a.In[2], a.In[3], a.In[4], op.Training), nil
+	}
 }

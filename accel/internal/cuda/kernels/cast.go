@@ -13,6 +13,7 @@ type castParams struct {
 }
 
 func init() {
+	register(planCast)
 	for d := tensortype.Float32; d.Known(); d++ {
 		add(castTo(d).entry())
 	}
@@ -40,4 +41,9 @@ func (o Cast) Launches(y, x Pointer) ([]Launch, error) {
 		return nil, err
 	}
 	return []Launch{castTo(o.To).launch("any", linear(n), castParams{Y: y, X: x, N: uint64(n), Type: uint32(o.From), Layout: l})}, nil
+}
+
+func planCast(_ Planner, _ ir.Cast, s ir.Step) Launcher {
+	o := Cast{From: s.In[0].DType, To: s.Out[0].DType, Layout: s.In[0].Layout}
+	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0]) }
 }

@@ -17,6 +17,8 @@ type compareParams struct {
 var compareTypes = []tensortype.DType{tensortype.Float64, tensortype.Int32, tensortype.Int64, tensortype.Uint8}
 
 func init() {
+	register(planCompare[ir.Eq])
+	register(planCompare[ir.Greater])
 	for _, d := range compareTypes {
 		add(compare(d).entry())
 	}
@@ -57,4 +59,11 @@ func (o Compare) Launches(y, a, b Pointer) ([]Launch, error) {
 		return nil, err
 	}
 	return []Launch{compare(o.DType).launch("any", linear(n), compareParams{Y: y, A: a, B: b, N: uint64(n), Greater: flag(o.Greater), LayoutA: la, LayoutB: lb})}, nil
+}
+
+func planCompare[O ir.Op](_ Planner, _ O, s ir.Step) Launcher {
+	a, b, y := s.In[0], s.In[1], s.Out[0]
+	_, greater := s.Op.(ir.Greater)
+	o := Compare{DType: a.DType, Greater: greater, A: a.BroadcastTo(y.Shape), B: b.BroadcastTo(y.Shape)}
+	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0], a.In[1]) }
 }

@@ -34,6 +34,10 @@ var (
 )
 
 func init() {
+	register(planCopy[ir.Copy])
+	register(planCopy[ir.Reshape])
+	register(planConcat)
+	register(planPad)
 	addSized[copyParams]("copy", "copy", copySizes)
 	addSized[transposeParams]("copy", "transpose", copySizes)
 	addSized[rowsParams]("copy", "rows", moveWidths)
@@ -161,4 +165,25 @@ func (o Pad) Launches(y, x Pointer) []Launch {
 	w := moveWidth(o.N, o.Before, o.Size, int(y), int(x))
 	return []Launch{bySize[padParams]("copy", "pad", w).launch("any", linear(o.Outer*o.Size/w),
 		padParams{y, x, uint64(o.Outer), uint64(o.N / w), uint64(o.Before / w), uint64(o.Size / w)})}
+}
+
+func planCopy[O ir.Op](_ Planner, _ O, s ir.Step) Launcher {
+	o := Copy{Size: s.In[0].DType.Size(), Layout: s.In[0].Layout}
+	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0]) }
+}
+
+func planConcat(_ Planner, op ir.Concat, s ir.Step) Launcher {
+	o := Concat{Outer: ir.Len(s.Out[0].Shape[:op.Axis])}
+	for _, in := range s.In {
+		o.Bytes = append(o.Bytes, ir.Len(in.Shape[op.Axis:])*in.DType.Size())
+	}
+	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In), nil }
+}
+
+func planPad(_ Planner, op ir.Pad, s ir.Step) Launcher {
+	x := s.In[0]
+	outer, n, inner := splitAround(x.Shape, op.Axis, op.Axis+1)
+	inner *= x.DType.Size()
+	o := Pad{Outer: outer, N: n * inner, Before: op.Before * inner, Size: op.Size * inner}
+	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0]), nil }
 }

@@ -1,6 +1,9 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensortype"
+import (
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensortype"
+)
 
 type lossParams struct {
 	Losses, X, Label, Fault Pointer
@@ -56,4 +59,26 @@ func (o CrossEntropy) Gradient(dx, x, label, dy, fault Pointer) []Launch {
 		k = crossEntropyGradientWarp
 	}
 	return []Launch{k.launch(real(o.DType), blocks, lossGradientParams{dx, x, label, dy, fault, uint32(o.Rows), uint32(o.N)})}
+}
+
+func init() {
+	register(planCrossEntropy)
+	register(planCrossEntropyGradient)
+}
+
+func planCrossEntropy(p Planner, _ ir.CrossEntropy, s ir.Step) Launcher {
+	o := CrossEntropy{DType: s.Out[0].DType, Rows: s.In[0].Shape[0], N: s.In[0].Shape[1]}
+	p.NeedWorkspace(o.Workspace())
+	p.Check(indices("CrossEntropy", o.N))
+	return func(a Addresses) ([]Launch, error) {
+		return o.Launches(a.Out[0], a.In[0], a.In[1], a.Fault, a.Work), nil
+	}
+}
+
+func planCrossEntropyGradient(p Planner, _ ir.CrossEntropyGradient, s ir.Step) Launcher {
+	o := CrossEntropy{DType: s.Out[0].DType, Rows: s.In[0].Shape[0], N: s.In[0].Shape[1]}
+	p.Check(indices("CrossEntropy", o.N))
+	return func(a Addresses) ([]Launch, error) {
+		return o.Gradient(a.Out[0], a.In[0], a.In[1], a.In[2], a.Fault), nil
+	}
 }

@@ -1,6 +1,9 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensortype"
+import (
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensortype"
+)
 
 type cumSumRowsParams struct {
 	Y, X    Pointer
@@ -37,4 +40,14 @@ func (o CumSum) Launches(y, x Pointer) []Launch {
 		return []Launch{cumSumRows.launch(v, min(ceil(o.Outer, 8), maxBlocks), cumSumRowsParams{y, x, uint64(o.Outer), uint64(o.N), flag(o.Reverse)})}
 	}
 	return []Launch{cumSumColumns.launch(v, linear(o.Outer*o.Inner), cumSumColumnsParams{y, x, uint64(o.Outer), uint64(o.N), uint64(o.Inner), flag(o.Reverse)})}
+}
+
+func init() {
+	register(planCumSum)
+}
+
+func planCumSum(_ Planner, op ir.CumSum, s ir.Step) Launcher {
+	o := CumSum{DType: s.Out[0].DType, Reverse: op.Reverse}
+	o.Outer, o.N, o.Inner = splitAround(s.In[0].Shape, op.Axis, op.Axis+1)
+	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0]), nil }
 }

@@ -14,6 +14,12 @@
 // float64. They compare the layout of the parameters with the PTX and, where clang and
 // ptxas are installed, recompile the PTX and assemble it for each architecture.
 //
+// # To add an op
+//
+// Write NAME.cu and, in NAME.go, the kernels with their parameters (declare), the struct of
+// sizes with Launches, and a function that makes it from a step of a program, which an init
+// function registers by the type of the op. Nothing else in the CUDA back end names the op.
+//
 // # Faults in the data
 //
 // A kernel that checks its input reports to a fault, 8 bytes that the caller fills with

@@ -1,5 +1,7 @@
 package kernels
 
+import "github.com/quernlab/quern/accel/internal/ir"
+
 type gatherParams struct {
 	Y, X, Index, Fault Pointer
 	Count, Length      uint64
@@ -35,7 +37,12 @@ var (
 	indexValue = declare[indexValueParams]("gather", "index_value", moves, 32)
 )
 
-func init() { addSized[gatherParams]("gather", "gather", moveWidths) }
+func init() {
+	register(planGather)
+	register(planOneHot)
+	register(planIndex)
+	addSized[gatherParams]("gather", "gather", moveWidths)
+}
 
 // Gather computes y[i] = x[index[i]] for Count int32 indices. x has Rows rows of Row bytes.
 // An index that is out of range gives zeros and is reported as a fault.
@@ -81,5 +88,35 @@ func (o Index) Launches(y, x, fault, value Pointer) []Launch {
 	return []Launch{
 		index.launch("any", linear(o.N), indexParams{y, x, fault, uint64(o.N), uint64(o.Size)}),
 		indexValue.launch("any", 1, indexValueParams{value, x, fault, uint64(o.N)}),
+	}
+}
+
+func planGather(p Planner, _ ir.IndexSelect, s ir.Step) Launcher {
+	x, pick := s.In[0], s.In[1]
+	o := Gather{Count: ir.Len(pick.Shape), Rows: x.Shape[0], Row: ir.Len(x.Shape[1:]) * x.DType.Size()}
+	p.Check(indices("IndexSelect", o.Rows))
+	return func(a Addresses) ([]Launch, error) {
+		return o.Launches(a.Out[0], a.In[0], a.In[1], a.Fault), nil
+	}
+}
+
+func planOneHot(p Planner, op ir.OneHot, s ir.Step) Launcher {
+	o := OneHot{Count: ir.Len(s.In[0].Shape), Classes: op.Classes}
+	p.Check(indices("OneHot", o.Classes))
+	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0], a.Fault), nil }
+}
+
+// planIndex converts int64 indices to int32 and checks their range; the fault has the int64
+// value, since one out of range may not fit int32.
+func planIndex(p Planner, op ir.Index, s ir.Step) Launcher {
+	o := Index{N: ir.Len(s.In[0].Shape), Size: op.Size}
+	p.Check(func(fault uint64, value int64) error {
+		if fault == NoFault {
+			return nil
+		}
+		return &ir.IndexError{Op: op.For, Index: int(value), Size: op.Size}
+	})
+	return func(a Addresses) ([]Launch, error) {
+		return o.Launches(a.Out[0], a.In[0], a.Fault, a.Fault+8), nil
 	}
 }

@@ -1,6 +1,9 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensortype"
+import (
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensortype"
+)
 
 type maxRowsParams struct {
 	Y, Index, X Pointer
@@ -45,4 +48,26 @@ func (o Max) launches(y, index, x Pointer) []Launch {
 		k = maxRowsWarp
 	}
 	return []Launch{k.launch(v, blocks, maxRowsParams{y, index, x, uint64(o.Outer), uint64(o.N)})}
+}
+
+func init() {
+	register(planMax)
+	register(planArgMax)
+}
+
+// reductionAlong describes a maximum along one axis.
+func reductionAlong(x ir.Operand, axis int) Max {
+	o := Max{DType: x.DType}
+	o.Outer, o.N, o.Inner = splitAround(x.Shape, axis, axis+1)
+	return o
+}
+
+func planMax(_ Planner, op ir.Max, s ir.Step) Launcher {
+	o := reductionAlong(s.In[0], op.Axis)
+	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0]), nil }
+}
+
+func planArgMax(_ Planner, op ir.ArgMax, s ir.Step) Launcher {
+	o := reductionAlong(s.In[0], op.Axis)
+	return func(a Addresses) ([]Launch, error) { return o.Index(a.Out[0], a.In[0]), nil }
 }

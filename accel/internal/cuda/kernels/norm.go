@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
@@ -114,4 +115,39 @@ func (o Norm) WeightGradient(y, x, dy, work Pointer) []Launch {
 		normWeight.grid(v, driver.Dim{X: uint32(ceil(o.N, 32)), Y: uint32(parts), Z: 1}, 0,
 			normWeightParams{partial, x, dy, work, uint32(o.Rows), uint32(o.N), uint32(each)}),
 		normWeightSum.launch(v, ceil(results*o.N, 256), normWeightSumParams{y, partial, uint32(o.N), uint32(parts), uint32(results)}))
+}
+
+func init() {
+	register(func(_ Planner, op ir.LayerNorm, s ir.Step) Launcher { return rowNorm(s, true, op.Epsilon).plan() })
+	register(func(_ Planner, op ir.RMSNorm, s ir.Step) Launcher { return rowNorm(s, false, op.Epsilon).plan() })
+	register(func(_ Planner, op ir.LayerNormInputGradient, s ir.Step) Launcher {
+		return rowNorm(s, true, op.Epsilon).planInput()
+	})
+	register(func(_ Planner, op ir.RMSNormInputGradient, s ir.Step) Launcher {
+		return rowNorm(s, false, op.Epsilon).planInput()
+	})
+	register(func(p Planner, op ir.LayerNormWeightGradient, s ir.Step) Launcher {
+		return rowNorm(s, true, op.Epsilon).planWeight(p)
+	})
+	register(func(p Planner, op ir.RMSNormWeightGradient, s ir.Step) Launcher {
+		return rowNorm(s, false, op.Epsilon).planWeight(p)
+	})
+}
+
+func rowNorm(s ir.Step, centred bool, epsilon float64) Norm {
+	rows, n := splitLast(s.In[0].Shape)
+	return Norm{DType: s.Out[0].DType, Centred: centred, Epsilon: epsilon, Rows: rows, N: n}
+}
+
+func (o Norm) plan() Launcher {
+	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0], a.In[1], a.Optional(2)), nil }
+}
+
+func (o Norm) planInput() Launcher {
+	return func(a Addresses) ([]Launch, error) { return o.InputGradient(a.Out[0], a.In[0], a.In[1], a.In[2]), nil }
+}
+
+func (o Norm) planWeight(p Planner) Launcher {
+	p.NeedWorkspace(o.WeightWorkspace())
+	return func(a Addresses) ([]Launch, error) { return o.WeightGradient(a.Out[0], a.In[0], a.In[1], a.Work), nil }
 }

@@ -1,6 +1,9 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensortype"
+import (
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensortype"
+)
 
 type window struct {
 	H, W, OH, OW                      uint32
@@ -66,4 +69,38 @@ func (o Pool) MaxGradient(dx, x, dy Pointer) []Launch {
 		return nil
 	}
 	return []Launch{maxPoolGradient.launch(real(o.DType), linear(o.Planes*o.H*o.W), maxPoolGradientParams{dx, x, dy, uint64(o.Planes), o.window()})}
+}
+
+func init() {
+	register(planMaxPool)
+	register(planMaxPoolGradient)
+	register(planAvgPool)
+	register(planAvgPoolGradient)
+}
+
+// windows describes pooling from the shape of x to that of y.
+func windows(op ir.Pool, of, to ir.Operand) Pool {
+	x, y := of.Shape, to.Shape
+	return Pool{DType: of.DType, Planes: x[0] * x[1], H: x[2], W: x[3], OH: y[2], OW: y[3],
+		Kernel: op.Kernel, Stride: op.Stride, Padding: op.Padding, Dilation: op.Dilation}
+}
+
+func planMaxPool(_ Planner, op ir.MaxPool2D, s ir.Step) Launcher {
+	o := windows(op.Pool, s.In[0], s.Out[0])
+	return func(a Addresses) ([]Launch, error) { return o.Max(a.Out[0], a.In[0]), nil }
+}
+
+func planMaxPoolGradient(_ Planner, op ir.MaxPool2DGradient, s ir.Step) Launcher {
+	o := windows(op.Pool, s.In[0], s.In[1])
+	return func(a Addresses) ([]Launch, error) { return o.MaxGradient(a.Out[0], a.In[0], a.In[2]), nil }
+}
+
+func planAvgPool(_ Planner, op ir.AvgPool2D, s ir.Step) Launcher {
+	o := windows(op.Pool, s.In[0], s.Out[0])
+	return func(a Addresses) ([]Launch, error) { return o.Mean(a.Out[0], a.In[0]), nil }
+}
+
+func planAvgPoolGradient(_ Planner, op ir.AvgPool2DGradient, s ir.Step) Launcher {
+	o := windows(op.Pool, s.Out[0], s.In[0])
+	return func(a Addresses) ([]Launch, error) { return o.MeanGradient(a.Out[0], a.In[0]), nil }
 }

@@ -1,5 +1,7 @@
 package kernels
 
+import "github.com/quernlab/quern/accel/internal/ir"
+
 type bernoulliParams struct {
 	Y, Words Pointer
 	N        uint64
@@ -19,4 +21,13 @@ func (o Bernoulli) Launches(y, words Pointer) []Launch {
 		return nil
 	}
 	return []Launch{bernoulli.launch("any", linear(ceil(o.N, 4)), bernoulliParams{y, words, uint64(o.N)})}
+}
+
+func init() {
+	register(planBernoulli)
+}
+
+func planBernoulli(_ Planner, _ ir.Bernoulli, s ir.Step) Launcher {
+	o := Bernoulli{N: ir.Len(s.Out[0].Shape)}
+	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.Word), nil }
 }

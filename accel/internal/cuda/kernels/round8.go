@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
@@ -70,4 +71,39 @@ func (o Round8) Launches(y Pointer, plain, transposed Packed8, x, work Pointer) 
 		round8Largest.launch(v, blocks, round8LargestParams{work, x, uint64(n), uint32(o.From)}),
 		round8Pack.grid(v, grid, 0, round8PackParams{y, plain, transposed, x, work, uint32(blocks), uint32(o.Rows), uint32(o.Columns), uint32(o.From)}),
 	}, nil
+}
+
+func init() {
+	register(planRound8)
+}
+
+// packed8 describes a packed operand at an address, whose rows are pitch bytes apart.
+func packed8(o ir.Operand, at Pointer, pitch int) Packed8 {
+	return Packed8{At: at, Head: at - Pointer(o.Offset), Pitch: int64(pitch)}
+}
+
+// planRound8 writes bfloat16 elements, and packed 8-bit ones row by row, column by column or
+// both. The types and strides of the outputs say which: see ir.FP8Multiplier.
+func planRound8(p Planner, op ir.Round8, s ir.Step) Launcher {
+	x := s.In[0]
+	o := Round8{From: x.DType, To: op.To, Rows: 1, Columns: ir.Len(x.Shape)}
+	if len(x.Shape) == 2 {
+		o.Rows, o.Columns = x.Shape[0], x.Shape[1]
+	}
+	p.NeedWorkspace(o.Workspace())
+	return func(a Addresses) ([]Launch, error) {
+		var y Pointer
+		var byRow, byColumn Packed8
+		for i, out := range s.Out {
+			switch {
+			case !out.DType.IsFP8():
+				y = a.Out[i]
+			case out.Stride[1] == 1:
+				byRow = packed8(out, a.Out[i], out.Stride[0])
+			default:
+				byColumn = packed8(out, a.Out[i], out.Stride[1])
+			}
+		}
+		return o.Launches(y, byRow, byColumn, a.In[0], a.Work)
+	}
 }

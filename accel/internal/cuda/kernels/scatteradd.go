@@ -1,6 +1,9 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensortype"
+import (
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensortype"
+)
 
 type scatterCountParams struct {
 	Count, First, Index, Fault Pointer
@@ -55,4 +58,18 @@ func (o ScatterAdd) Launches(y, x, index, fault, work Pointer) []Launch {
 		k, blocks = scatterRowsBlock, min(o.Rows*ceil(o.Length, 256), maxBlocks)
 	}
 	return append(out, k.launch(v, blocks, scatterRowsParams{y, x, count, first, index, uint32(o.N), uint32(o.Rows), uint64(o.Length)}))
+}
+
+func init() {
+	register(planScatterAdd)
+}
+
+func planScatterAdd(p Planner, _ ir.IndexAdd, s ir.Step) Launcher {
+	pick, y := s.In[1], s.Out[0]
+	o := ScatterAdd{DType: y.DType, N: ir.Len(pick.Shape), Rows: y.Shape[0], Length: ir.Len(y.Shape[1:])}
+	p.NeedWorkspace(o.Workspace())
+	p.Check(indices("IndexAdd", o.Rows))
+	return func(a Addresses) ([]Launch, error) {
+		return o.Launches(a.Out[0], a.In[0], a.In[1], a.Fault, a.Work), nil
+	}
 }

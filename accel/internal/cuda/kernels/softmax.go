@@ -1,6 +1,9 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensortype"
+import (
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensortype"
+)
 
 type softmaxParams struct {
 	Y, X         Pointer
@@ -30,4 +33,16 @@ func (o Softmax) Launches(y, x Pointer) []Launch {
 		k = softmaxWarp
 	}
 	return []Launch{k.launch(real(o.DType), blocks, softmaxParams{y, x, uint32(o.Rows), uint32(o.N), flag(o.Log)})}
+}
+
+func init() {
+	register(planSoftmax[ir.LogSoftmax])
+	register(planSoftmax[ir.Softmax])
+}
+
+func planSoftmax[O ir.Op](_ Planner, _ O, s ir.Step) Launcher {
+	_, log := s.Op.(ir.LogSoftmax)
+	o := Softmax{DType: s.Out[0].DType, Log: log}
+	o.Rows, o.N = splitLast(s.In[0].Shape)
+	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0]), nil }
 }

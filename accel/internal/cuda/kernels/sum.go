@@ -1,6 +1,9 @@
 package kernels
 
-import "github.com/quernlab/quern/accel/internal/tensortype"
+import (
+	"github.com/quernlab/quern/accel/internal/ir"
+	"github.com/quernlab/quern/accel/internal/tensortype"
+)
 
 type sumRowsParams struct {
 	Y, X          Pointer
@@ -87,4 +90,15 @@ func (o Sum) Launches(y, x, work Pointer) []Launch {
 		out = append(out, sumParts.launch(v, linear(n), sumPartsParams{Y: y, X: work, N: uint64(n), Parts: uint32(parts), Step: 1, Gap: uint64(n)}))
 	}
 	return out
+}
+
+func init() {
+	register(planSum)
+}
+
+func planSum(p Planner, op ir.Sum, s ir.Step) Launcher {
+	o := Sum{DType: s.Out[0].DType}
+	o.Outer, o.N, o.Inner = splitAround(s.In[0].Shape, op.From, op.To)
+	p.NeedWorkspace(o.Workspace())
+	return func(a Addresses) ([]Launch, error) { return o.Launches(a.Out[0], a.In[0], a.Work), nil }
 }

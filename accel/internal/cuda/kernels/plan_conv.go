@@ -1,0 +1,51 @@
+package kernels
+
+import "github.com/quernlab/quern/accel/internal/ir"
+
+func init() {
+	register(planConv2D)
+	register(planConv2DInput)
+	register(planConv2DWeight)
+}
+
+// convKernels is a convolution on tensor cores or not.
+type convKernels interface {
+	Workspace() int
+	InputWorkspace() int
+	WeightWorkspace() int
+	Launches(y, x, w, bias, work Pointer, relu bool) ([]Launch, error)
+	InputGradient(dx, dy, w, work Pointer) ([]Launch, error)
+	WeightGradient(dw, x, dy, work Pointer) ([]Launch, error)
+}
+
+// newConv2D returns the kernels for a convolution of x to y, or a gradient of it, on tensor
+// cores if they compute its types.
+func newConv2D(p Planner, op ir.Conv2D, s ir.Step, images, weights, result ir.Operand) convKernels {
+	x, w, y := images.Shape, weights.Shape, result.Shape
+	o := Conv2D{DType: s.In[0].DType, N: x[0], C: x[1], H: x[2], W: x[3], O: y[1], OH: y[2], OW: y[3], KH: w[2], KW: w[3],
+		Groups: op.Groups, Stride: op.Stride, Padding: op.Padding, Dilation: op.Dilation}
+	if onTensorCores(p, o.DType) {
+		return TensorConv2D{Conv2D: o, Output16: s.Out[0].DType.Is16Bit()}
+	}
+	return o
+}
+
+func planConv2D(p Planner, op ir.Conv2D, s ir.Step) Launcher {
+	o := newConv2D(p, op, s, s.In[0], s.In[1], s.Out[0])
+	p.NeedWorkspace(o.Workspace())
+	return func(a Addresses) ([]Launch, error) {
+		return o.Launches(a.Out[0], a.In[0], a.In[1], a.Optional(2), a.Work, EndsWithReLU(s))
+	}
+}
+
+func planConv2DInput(p Planner, op ir.Conv2DInputGradient, s ir.Step) Launcher {
+	o := newConv2D(p, op.Conv2D, s, s.Out[0], s.In[1], s.In[0])
+	p.NeedWorkspace(o.InputWorkspace())
+	return func(a Addresses) ([]Launch, error) { return o.InputGradient(a.Out[0], a.In[0], a.In[1], a.Work) }
+}
+
+func planConv2DWeight(p Planner, op ir.Conv2DWeightGradient, s ir.Step) Launcher {
+	o := newConv2D(p, op.Conv2D, s, s.In[0], s.Out[0], s.In[1])
+	p.NeedWorkspace(o.WeightWorkspace())
+	return func(a Addresses) ([]Launch, error) { return o.WeightGradient(a.Out[0], a.In[0], a.In[1], a.Work) }
+}
