@@ -59,7 +59,7 @@ func (p *program) newOpStep(s ir.Step) (step, error) {
 	checks := len(p.explains)
 	launcher := kernels.Plan(p, s)
 	if launcher == nil {
-		return nil, fmt.Errorf("%s: there is no kernel for %s", p.device.name, s.Op.Name())
+		return nil, fmt.Errorf("%s: there is no kernel for %s; call SetDevice(\"cpu\") to compute it on the CPU", p.device.name, s.Op.Name())
 	}
 	w := &opStep{step: s, label: label(s), fault: -1, launch: launcher}
 	if len(p.explains) > checks {

@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
@@ -50,6 +51,27 @@ func TestGraphAfterFailedUpdate(t *testing.T) {
 	run(t, x, old)
 	if got := values(t, d, old[2]); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// An op without a kernel fails when a program is compiled, with the op's name.
+func TestMissingKernelIsNamed(t *testing.T) {
+	gpu, err := fake.Open(fake.Options{Modules: modules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open("cuda:0", gpu, 0, Libraries{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []ir.Step{{Op: ir.Quantized{}}, {Loop: []ir.Instr{{Op: ir.Quantized{}}}, Out: []ir.Operand{operand(0, 1)}, Shape: []int{1}}} {
+		_, err := d.Compile(&ir.Program{Slots: []ir.Slot{{Kind: ir.Output, Bytes: 4}}, Steps: []ir.Step{s}})
+		if err == nil || !strings.Contains(err.Error(), "Quantized") {
+			t.Errorf("got %v", err)
+		}
 	}
 	if err := d.Close(); err != nil {
 		t.Error(err)

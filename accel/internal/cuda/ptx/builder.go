@@ -60,14 +60,6 @@ func (b *builder) op(kind, instruction string, operands ...reg) reg {
 	return d
 }
 
-// real writes an op on the builder's type.
-func (b *builder) real(instruction string, operands ...reg) reg {
-	if b.double {
-		return b.d(instruction, operands...)
-	}
-	return b.f(instruction, operands...)
-}
-
 // f writes an op on float32.
 func (b *builder) f(instruction string, operands ...reg) reg {
 	return b.op(real32, instruction+".f32", operands...)
@@ -80,25 +72,6 @@ func (b *builder) d(instruction string, operands ...reg) reg {
 
 // setp returns a predicate. compare is the comparison and the type, such as "lt.f32".
 func (b *builder) setp(compare string, x, y reg) reg { return b.op(predicate, "setp."+compare, x, y) }
-
-// compare is setp of the builder's type.
-func (b *builder) compare(how string, x, y reg) reg { return b.setp(how+"."+typeOf(b.double), x, y) }
-
-// selp returns x where the predicate holds, else y.
-func (b *builder) selp(p, x, y reg) reg { return b.real("selp", x, y, p) }
-
-func (b *builder) selp64(p, x, y reg) reg { return b.d("selp", x, y, p) }
-
-// constant returns a literal of the builder's type, and choose that of the two values which
-// is for it.
-func (b *builder) constant(v float64) reg { return b.choose(v, v) }
-
-func (b *builder) choose(forFloat32, forFloat64 float64) reg {
-	if b.double {
-		return double(forFloat64)
-	}
-	return single(forFloat32)
-}
 
 // jump branches to a label where the predicate holds.
 func (b *builder) jump(p reg, label string) { fmt.Fprintf(&b.text, "\t@%s bra %s;\n", p, label) }
@@ -118,3 +91,10 @@ func (b *builder) declarations() string {
 func single(v float64) reg { return reg(fmt.Sprintf("0f%08X", math.Float32bits(float32(v)))) }
 func double(v float64) reg { return reg(fmt.Sprintf("0d%016X", math.Float64bits(v))) }
 func word(v int) reg       { return reg(fmt.Sprint(v)) }
+
+func typeOf(double bool) string {
+	if double {
+		return "f64"
+	}
+	return "f32"
+}

@@ -97,35 +97,3 @@ func logical(instruction string) operation {
 		return b.mask(b.op(predicate, instruction+".pred", p, q))
 	}
 }
-
-func (b *builder) same(x reg) reg { return x }
-
-func (b *builder) floor(x reg) reg { return b.real("cvt.rmi."+typeOf(b.double), x) }
-
-// mask returns 1 where the predicate holds, else 0.
-func (b *builder) mask(p reg) reg { return b.selp(p, b.constant(1), b.constant(0)) }
-
-func (b *builder) positive(x reg) reg { return b.compare("gt", x, b.constant(0)) }
-
-func (b *builder) truth(x reg) reg { return b.compare("neu", x, b.constant(0)) }
-
-func (b *builder) max(x, y reg) reg { return b.extreme("max", x, y) }
-
-func (b *builder) min(x, y reg) reg { return b.extreme("min", x, y) }
-
-// extreme computes the instruction "max" or "min", with NaN where x or y is NaN.
-func (b *builder) extreme(which string, x, y reg) reg {
-	if b.double {
-		return b.orNaN(b.orNaN(b.d(which, x, y), x), y)
-	}
-	return b.f(which+".NaN", x, y)
-}
-
-// horner evaluates a polynomial in x. The coefficient of the highest power comes first.
-func (b *builder) horner(x reg, coefficients ...float64) reg {
-	y := b.constant(coefficients[0])
-	for _, c := range coefficients[1:] {
-		y = b.real("fma.rn", y, x, b.constant(c))
-	}
-	return y
-}

@@ -283,13 +283,6 @@ func (w *writer) store(d ir.DType, base, i reg, values []reg) {
 	w.do("st.global"+vector(len(values))+"."+kind, deref(w.element(base, i, d)), list(values))
 }
 
-func typeOf(double bool) string {
-	if double {
-		return "f64"
-	}
-	return "f32"
-}
-
 func vector(width int) string {
 	if width == 1 {
 		return ""

@@ -1,8 +1,5 @@
 package ptx
 
-// orNaN returns x where it is NaN, else y.
-func (b *builder) orNaN(y, x reg) reg { return b.selp64(b.setp("nan.f64", x, x), x, y) }
-
 // doubleDouble is the unevaluated sum of two values. low is the rounding error of high.
 type doubleDouble struct{ high, low reg }
 
