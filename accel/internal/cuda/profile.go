@@ -14,11 +14,11 @@ type profile struct {
 	ctx    *profiledContext
 	stream driver.Stream
 
-	collector *trace.Collector // nil before the first profile
-	origin    driver.Event
-	at        time.Duration   // time of the origin event on the collector's clock
-	pending   []*kernelEvents // of launched graphs that have not been read, the oldest first
-	sums      []profiledSum   // over ranks, whose events have not been read
+	collector *trace.Collector // nil without a profile
+	origin    driver.Event     // 0 before the first profile
+	at        time.Duration    // time of the origin event on the collector's clock
+	pending   []*kernelEvents  // of launched graphs that have not been read, the oldest first
+	sums      []profiledSum    // over ranks, whose events have not been read
 }
 
 // kernelEvents are the events of a graph for profiles.
@@ -37,12 +37,12 @@ func (p *profile) begin(c *trace.Collector) (err error) {
 	if p.collector == c {
 		return nil
 	}
-	if p.collector == nil {
+	if p.origin == 0 {
 		if p.origin, err = p.ctx.NewEvent(true); err != nil {
 			return err
 		}
 	}
-	p.collector, p.pending, p.sums = c, nil, nil
+	p.collector, p.pending, p.sums = nil, nil, nil
 	if err := p.ctx.SyncStream(p.stream); err != nil {
 		return err
 	}
@@ -56,6 +56,7 @@ func (p *profile) begin(c *trace.Collector) (err error) {
 		}
 		p.at = (before + c.Now()) / 2
 	}
+	p.collector = c
 	return nil
 }
 

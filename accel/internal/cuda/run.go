@@ -87,10 +87,11 @@ func (p *program) upload(words []uint64) error {
 	for _, w := range words {
 		p.raw = binary.LittleEndian.AppendUint64(p.raw, w)
 	}
+	p.uploaded = p.uploaded[:0] // a failed copy may have written a part
 	if err := d.staging.write(p.held.words, p.raw); err != nil {
 		return d.failed("write", err)
 	}
-	p.uploaded = append(p.uploaded[:0], words...)
+	p.uploaded = append(p.uploaded, words...)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -72,6 +73,52 @@ func TestMissingKernelIsNamed(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "Quantized") {
 			t.Errorf("got %v", err)
 		}
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Scalars that were only partly copied to the device are copied again.
+func TestScalarsAfterFailedCopy(t *testing.T) {
+	p := &ir.Program{
+		Slots: []ir.Slot{{Kind: ir.External, Bytes: 4 * 6}, {Kind: ir.Output, Bytes: 4 * 6}},
+		Steps: []ir.Step{{Shape: []int{6}, In: []ir.Operand{operand(0, 6)}, Out: []ir.Operand{operand(1, 6)}, Loop: []ir.Instr{{Op: ir.MulScalar{}, Args: []int{0}}}}},
+	}
+	gpu, err := fake.Open(fake.Options{Modules: modules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open("cuda:0", gpu, 0, Libraries{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := d.Compile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bind := bound(t, d, p)
+	words := func(scalar float64) []uint64 { return append([]uint64{math.Float64bits(scalar)}, make([]uint64, 8)...) }
+	if _, err := x.Run(bind, words(2)); err != nil {
+		t.Fatal(err)
+	}
+	want := values(t, d, bind[1])
+	filler, err := d.Alloc(stagingBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Write(filler, 0, make([]byte, stagingBytes-64-d.staging.filled)); err != nil { // room for eight of the words
+		t.Fatal(err)
+	}
+	gpu.Inject(fake.Injection{Call: "CopyToDevice", Skip: 1, Code: driver.OutOfMemory})
+	if _, err := x.Run(bind, words(5)); err == nil {
+		t.Fatal("the copy did not fail")
+	}
+	if _, err := x.Run(bind, words(2)); err != nil {
+		t.Fatal(err)
+	}
+	if got := values(t, d, bind[1]); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 	if err := d.Close(); err != nil {
 		t.Error(err)
