@@ -42,3 +42,16 @@ func (a *arrivals) settle(done <-chan struct{}) {
 		}
 	}
 }
+
+// abortPoint is when the reply to a failed or aborted cell was sent. Cells that arrived
+// before it are aborted, because their client could not know of the failure when it sent
+// them.
+type abortPoint struct {
+	replied time.Time // just before the reply is sent
+}
+
+// aborts reports whether a request must be aborted. It only compares times of arrival:
+// the date in a message comes from a clock that may be wrong.
+func (s *abortPoint) aborts(r *request) bool {
+	return s != nil && r.received.Before(s.replied)
+}

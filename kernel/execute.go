@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"time"
 
 	"github.com/quernlab/quern/kernel/link"
 	"github.com/quernlab/quern/kernel/wire"
@@ -96,6 +95,19 @@ func (k *Kernel) cellFailed(r *request, in wire.Execute, count int, why *link.Ce
 	return wire.NewExecuteFailed(count, failure)
 }
 
+// help answers a cell that asks for help on a name: with a page payload, or with an error
+// if nothing was found.
+func (k *Kernel) help(ctx context.Context, r *request, in wire.Execute, count int, asked link.Inspect) any {
+	inspection, err := link.Ask(ctx, k.worker, asked)
+	switch {
+	case err != nil:
+		return k.cellFailed(r, in, count, workerError(err))
+	case len(inspection.Data) == 0:
+		return k.cellFailed(r, in, count, asked.NotFound())
+	}
+	return wire.NewExecuteOK(count, nil, wire.NewPage(inspection.Data))
+}
+
 // executeFailed returns the reply to an execute_request that could not be handled.
 func (k *Kernel) executeFailed(failure wire.Failure) any {
 	return wire.NewExecuteFailed(int(k.count.Load()), failure)
@@ -135,17 +147,4 @@ func workerError(err error) *link.CellError {
 		return cell
 	}
 	return &link.CellError{Name: "worker error", Value: err.Error(), Traceback: []string{"worker error: " + err.Error()}}
-}
-
-// abortPoint is when the reply to a failed or aborted cell was sent. Cells that arrived
-// before it are aborted, because their client could not know of the failure when it sent
-// them.
-type abortPoint struct {
-	replied time.Time // just before the reply is sent
-}
-
-// aborts reports whether a request must be aborted. It only compares times of arrival:
-// the date in a message comes from a clock that may be wrong.
-func (s *abortPoint) aborts(r *request) bool {
-	return s != nil && r.received.Before(s.replied)
 }

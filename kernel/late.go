@@ -40,7 +40,6 @@ type lateOutput struct {
 // Limits for late output.
 const (
 	maxAreas     = 1_000
-	maxLate      = 64 << 20 // bytes of all areas
 	maxLateComms = 256
 )
 

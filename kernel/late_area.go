@@ -10,6 +10,9 @@ import (
 	"github.com/quernlab/quern/kernel/link"
 )
 
+// maxLate bounds the late output of all cells, in bytes.
+const maxLate = 64 << 20
+
 // lateArea is the late output of a cell, in order.
 type lateArea struct {
 	pieces  []piece

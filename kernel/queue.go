@@ -5,6 +5,17 @@ import (
 	"sync"
 )
 
+// lane names a lane: see the package documentation.
+type lane int
+
+const (
+	cells   lane = iota // cells and requests that must keep their order with them
+	queries             // requests that the worker answers while a cell runs
+	comms               // comm messages to the worker, handled while a cell runs
+	control             // requests that the kernel process answers alone, at once
+	lanes
+)
+
 // Limits of a queue. Requests beyond them wait in the socket.
 const (
 	maxQueued      = 1 << 16   // requests
@@ -85,13 +96,4 @@ func (q *queue) wait(ctx context.Context, try func() bool) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// size returns approximately how much memory a request takes, in bytes.
-func (r *request) size() int {
-	n := len(r.RawHeader) + len(r.Metadata) + len(r.Body)
-	for _, b := range r.Buffers {
-		n += len(b)
-	}
-	return n
 }

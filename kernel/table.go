@@ -6,17 +6,6 @@ import (
 	"github.com/quernlab/quern/kernel/wire"
 )
 
-// lane names a lane: see the package documentation.
-type lane int
-
-const (
-	cells   lane = iota // cells and requests that must keep their order with them
-	queries             // requests that the worker answers while a cell runs
-	comms               // comm messages to the worker, handled while a cell runs
-	control             // requests that the kernel process answers alone, at once
-	lanes
-)
-
 // handler is a row of the table.
 type handler struct {
 	lane lane
@@ -58,8 +47,5 @@ func on[In, Out any](method func(*Kernel, context.Context, *request, In) (Out, e
 		return method(k, ctx, r, in)
 	}
 }
-
-// empty is the content of messages without fields.
-type empty struct{}
 
 func failed(_ *Kernel, failure wire.Failure) any { return wire.NewErrorReply(failure) }
