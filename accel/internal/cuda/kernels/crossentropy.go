@@ -21,11 +21,9 @@ type lossGradientParams struct {
 }
 
 var (
-	crossEntropyWarp          = declare[lossParams]("crossentropy", "crossentropy_warp", reals, 256)
-	crossEntropyBlock         = declare[lossParams]("crossentropy", "crossentropy_block", reals, 256)
-	crossEntropyMean          = declare[meanParams]("crossentropy", "crossentropy_mean", reals, 256)
-	crossEntropyGradientWarp  = declare[lossGradientParams]("crossentropy", "crossentropy_gradient_warp", reals, 256)
-	crossEntropyGradientBlock = declare[lossGradientParams]("crossentropy", "crossentropy_gradient_block", reals, 256)
+	crossEntropyRows         = declareRows[lossParams]("crossentropy", "crossentropy")
+	crossEntropyMean         = declare[meanParams]("crossentropy", "crossentropy_mean", reals, 256)
+	crossEntropyGradientRows = declareRows[lossGradientParams]("crossentropy", "crossentropy_gradient")
 )
 
 // CrossEntropy computes the mean of -ln softmax(x)[label] over the rows of x [Rows, N], for
@@ -40,25 +38,16 @@ func (o CrossEntropy) Workspace() int { return o.Rows * o.DType.Size() }
 
 // Launches computes the scalar y.
 func (o CrossEntropy) Launches(y, x, label, fault, work Pointer) []Launch {
-	k, v := crossEntropyBlock, real(o.DType)
-	blocks, warp := teams(o.Rows, o.N)
-	if warp {
-		k = crossEntropyWarp
-	}
+	v := real(o.DType)
 	return []Launch{
-		k.launch(v, blocks, lossParams{work, x, label, fault, uint32(o.Rows), uint32(o.N)}),
+		crossEntropyRows.launch(v, o.Rows, o.N, lossParams{work, x, label, fault, uint32(o.Rows), uint32(o.N)}),
 		crossEntropyMean.launch(v, 1, meanParams{y, work, uint32(o.Rows)}),
 	}
 }
 
 // Gradient computes dx = (softmax(x) - one-hot(label))·dy/Rows for a scalar dy.
 func (o CrossEntropy) Gradient(dx, x, label, dy, fault Pointer) []Launch {
-	k := crossEntropyGradientBlock
-	blocks, warp := teams(o.Rows, o.N)
-	if warp {
-		k = crossEntropyGradientWarp
-	}
-	return []Launch{k.launch(real(o.DType), blocks, lossGradientParams{dx, x, label, dy, fault, uint32(o.Rows), uint32(o.N)})}
+	return []Launch{crossEntropyGradientRows.launch(real(o.DType), o.Rows, o.N, lossGradientParams{dx, x, label, dy, fault, uint32(o.Rows), uint32(o.N)})}
 }
 
 func init() {

@@ -144,13 +144,19 @@ const maxBlocks = 4096
 // linear returns the number of blocks for n elements, one per thread.
 func linear(n int) int { return min((n+255)/256, maxBlocks) }
 
-// teams returns the number of blocks for rows that are processed by one warp or by one
-// block each, and which of the two.
-func teams(rows, n int) (blocks int, warp bool) {
+// rowKernels are two kernels for rows: a row is processed by one warp or by one block.
+type rowKernels[P any] struct{ warp, block kernel[P] }
+
+func declareRows[P any](file, name string) rowKernels[P] {
+	return rowKernels[P]{declare[P](file, name+"_warp", reals, 256), declare[P](file, name+"_block", reals, 256)}
+}
+
+// launch selects the kernel for rows of n elements.
+func (k rowKernels[P]) launch(variant string, rows, n int, p P) Launch {
 	if n <= 1024 {
-		return min((rows+7)/8, maxBlocks), true
+		return k.warp.launch(variant, min((rows+7)/8, maxBlocks), p)
 	}
-	return min(rows, maxBlocks), false
+	return k.block.launch(variant, min(rows, maxBlocks), p)
 }
 
 func ceil(n, to int) int { return (n + to - 1) / to }

@@ -16,9 +16,8 @@ type maxColumnsParams struct {
 }
 
 var (
-	maxRowsWarp  = declare[maxRowsParams]("max", "max_rows_warp", reals, 256)
-	maxRowsBlock = declare[maxRowsParams]("max", "max_rows_block", reals, 256)
-	maxColumns   = declare[maxColumnsParams]("max", "max_columns", reals, 256)
+	maxRows    = declareRows[maxRowsParams]("max", "max_rows")
+	maxColumns = declare[maxColumnsParams]("max", "max_columns", reals, 256)
 )
 
 // Max computes the largest element along the middle dimension of x [Outer, N, Inner], N >
@@ -42,12 +41,7 @@ func (o Max) launches(y, index, x Pointer) []Launch {
 	case o.Inner > 1:
 		return []Launch{maxColumns.launch(v, min(o.Outer*ceil(o.Inner, 32), maxBlocks), maxColumnsParams{y, index, x, uint64(o.Outer), uint64(o.N), uint64(o.Inner)})}
 	}
-	k := maxRowsBlock
-	blocks, warp := teams(o.Outer, o.N)
-	if warp {
-		k = maxRowsWarp
-	}
-	return []Launch{k.launch(v, blocks, maxRowsParams{y, index, x, uint64(o.Outer), uint64(o.N)})}
+	return []Launch{maxRows.launch(v, o.Outer, o.N, maxRowsParams{y, index, x, uint64(o.Outer), uint64(o.N)})}
 }
 
 func init() {

@@ -35,14 +35,11 @@ type normWeightSumParams struct {
 }
 
 var (
-	normWarp       = declare[normParams]("norm", "norm_warp", reals, 256)
-	normBlock      = declare[normParams]("norm", "norm_block", reals, 256)
-	normInputWarp  = declare[normInputParams]("norm", "norm_input_warp", reals, 256)
-	normInputBlock = declare[normInputParams]("norm", "norm_input_block", reals, 256)
-	normRowsWarp   = declare[normRowsParams]("norm", "norm_rows_warp", reals, 256)
-	normRowsBlock  = declare[normRowsParams]("norm", "norm_rows_block", reals, 256)
-	normWeight     = declare[normWeightParams]("norm", "norm_weight", reals, 256)
-	normWeightSum  = declare[normWeightSumParams]("norm", "norm_weight_sum", reals, 256)
+	normEach      = declareRows[normParams]("norm", "norm")
+	normInputRows = declareRows[normInputParams]("norm", "norm_input")
+	normRows      = declareRows[normRowsParams]("norm", "norm_rows")
+	normWeight    = declare[normWeightParams]("norm", "norm_weight", reals, 256)
+	normWeightSum = declare[normWeightSumParams]("norm", "norm_weight_sum", reals, 256)
 )
 
 // Norm is LayerNorm if Centred, else RMSNorm, of each row of x [Rows, N].
@@ -58,12 +55,7 @@ func (o Norm) Launches(y, x, w, b Pointer) []Launch {
 	if o.Rows == 0 || o.N == 0 {
 		return nil
 	}
-	k := normBlock
-	blocks, warp := teams(o.Rows, o.N)
-	if warp {
-		k = normWarp
-	}
-	return []Launch{k.launch(real(o.DType), blocks, normParams{y, x, w, b, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centred)})}
+	return []Launch{normEach.launch(real(o.DType), o.Rows, o.N, normParams{y, x, w, b, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centred)})}
 }
 
 // InputGradient computes dx from x, dy and w.
@@ -71,12 +63,7 @@ func (o Norm) InputGradient(dx, x, dy, w Pointer) []Launch {
 	if o.Rows == 0 || o.N == 0 {
 		return nil
 	}
-	k := normInputBlock
-	blocks, warp := teams(o.Rows, o.N)
-	if warp {
-		k = normInputWarp
-	}
-	return []Launch{k.launch(real(o.DType), blocks, normInputParams{dx, x, dy, w, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centred)})}
+	return []Launch{normInputRows.launch(real(o.DType), o.Rows, o.N, normInputParams{dx, x, dy, w, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centred)})}
 }
 
 // parts returns the number of blocks that the rows are split over in WeightGradient, and
@@ -104,12 +91,7 @@ func (o Norm) WeightGradient(y, x, dy, work Pointer) []Launch {
 	results := 1 + int(flag(o.Centred))
 	var out []Launch
 	if o.Rows > 0 {
-		k := normRowsBlock
-		blocks, warp := teams(o.Rows, o.N)
-		if warp {
-			k = normRowsWarp
-		}
-		out = append(out, k.launch(v, blocks, normRowsParams{work, x, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centred)}))
+		out = append(out, normRows.launch(v, o.Rows, o.N, normRowsParams{work, x, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centred)}))
 	}
 	return append(out,
 		normWeight.grid(v, driver.Dim{X: uint32(ceil(o.N, 32)), Y: uint32(parts), Z: 1}, 0,

@@ -11,8 +11,7 @@ type softmaxParams struct {
 }
 
 var (
-	softmaxWarp  = declare[softmaxParams]("softmax", "softmax_warp", reals, 256)
-	softmaxBlock = declare[softmaxParams]("softmax", "softmax_block", reals, 256)
+	softmaxRows = declareRows[softmaxParams]("softmax", "softmax")
 )
 
 // Softmax computes y = eˣ/Σeˣ of each row of x [Rows, N], or with Log its logarithm.
@@ -27,12 +26,7 @@ func (o Softmax) Launches(y, x Pointer) []Launch {
 	if o.Rows == 0 || o.N == 0 {
 		return nil
 	}
-	k := softmaxBlock
-	blocks, warp := teams(o.Rows, o.N)
-	if warp {
-		k = softmaxWarp
-	}
-	return []Launch{k.launch(real(o.DType), blocks, softmaxParams{y, x, uint32(o.Rows), uint32(o.N), flag(o.Log)})}
+	return []Launch{softmaxRows.launch(real(o.DType), o.Rows, o.N, softmaxParams{y, x, uint32(o.Rows), uint32(o.N), flag(o.Log)})}
 }
 
 func init() {

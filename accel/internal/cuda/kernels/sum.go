@@ -26,10 +26,9 @@ type sumPartsParams struct {
 }
 
 var (
-	sumRowsWarp  = declare[sumRowsParams]("sum", "sum_rows_warp", reals, 256)
-	sumRowsBlock = declare[sumRowsParams]("sum", "sum_rows_block", reals, 256)
-	sumColumns   = declare[sumColumnsParams]("sum", "sum_columns", reals, 256)
-	sumParts     = declare[sumPartsParams]("sum", "sum_parts", reals, 256)
+	sumRows    = declareRows[sumRowsParams]("sum", "sum_rows")
+	sumColumns = declare[sumColumnsParams]("sum", "sum_columns", reals, 256)
+	sumParts   = declare[sumPartsParams]("sum", "sum_parts", reals, 256)
 )
 
 // Sum computes the sum along the middle dimension of x [Outer, N, Inner].
@@ -72,14 +71,9 @@ func (o Sum) Launches(y, x, work Pointer) []Launch {
 		first = work
 	}
 	if o.Inner == 1 {
-		k := sumRowsBlock
-		blocks, warp := teams(o.Outer*parts, each)
-		if warp {
-			k = sumRowsWarp
-		}
-		out := []Launch{k.launch(v, blocks, sumRowsParams{first, x, uint64(o.Outer), uint64(o.N), uint64(each), uint32(parts)})}
+		out := []Launch{sumRows.launch(v, o.Outer*parts, each, sumRowsParams{first, x, uint64(o.Outer), uint64(o.N), uint64(each), uint32(parts)})}
 		if parts > 1 {
-			out = append(out, sumRowsBlock.launch(v, min(o.Outer, maxBlocks), sumRowsParams{y, work, uint64(o.Outer), uint64(parts), uint64(parts), 1}))
+			out = append(out, sumRows.block.launch(v, min(o.Outer, maxBlocks), sumRowsParams{y, work, uint64(o.Outer), uint64(parts), uint64(parts), 1}))
 		}
 		return out
 	}
