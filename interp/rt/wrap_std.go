@@ -23,6 +23,7 @@ func (r *Registry) addNativeWrappers() {
 	for _, t := range streamInterfaces {
 		r.AddWrapper(t, wrapStream)
 	}
+	r.addDriverWrappers()
 	r.AddWrapper(reflect.TypeFor[sort.Interface](), func(b Box) any { return sorter{b} })
 	r.AddWrapper(reflect.TypeFor[heap.Interface](), func(b Box) any { return heaper{sorter{b}} })
 	r.AddWrapper(reflect.TypeFor[http.Handler](), func(b Box) any { return handler{b} })
