@@ -9,6 +9,8 @@ import (
 	"go/types"
 	"runtime/debug"
 	"strings"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // showName is the function to which the cell's result is passed for go/types.
@@ -293,7 +295,7 @@ func (a *attempt) report(e types.Error) {
 		a.noteAllowed(e)
 		return
 	}
-	msg := strings.NewReplacer(outerSuffix, "", hiddenSuffix, "").Replace(e.Msg)
+	msg := strings.NewReplacer(outerSuffix, "", hiddenSuffix, "").Replace(origin.Describe(e.Msg))
 	msg = strings.Replace(msg, "in argument to "+showName, "in the result of the cell", 1)
 	if strings.HasPrefix(msg, "\t") {
 		// Continuation of the previous error.

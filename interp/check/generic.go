@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // Methods on generic types of earlier cells. The method
@@ -210,7 +212,7 @@ func (w *typeWalk) walk(t types.Type) {
 	case *types.Alias:
 		w.walk(types.Unalias(t))
 	case *types.Named:
-		if pkg := t.Obj().Pkg(); pkg != nil && pkg.Path() != "main" && t.TypeArgs().Len() == 0 {
+		if pkg := t.Obj().Pkg(); pkg != nil && !origin.Interpreted(pkg) && t.TypeArgs().Len() == 0 {
 			return
 		}
 		for arg := range t.TypeArgs().Types() {

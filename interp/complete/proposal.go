@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // maxItems is the maximum number of completions: more than anybody reads, and few enough to describe and
@@ -123,7 +124,7 @@ func describe(pkg *types.Package, o types.Object) (kind, typ string) {
 	case *types.Const:
 		return "const", types.TypeString(o.Type(), qualifier)
 	case *types.PkgName:
-		return "module", o.Imported().Path()
+		return "module", origin.ImportPath(o.Imported())
 	case *types.Var:
 		if o.IsField() {
 			return "field", types.TypeString(o.Type(), qualifier)

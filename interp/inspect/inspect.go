@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // A Description describes a name.
@@ -163,7 +164,7 @@ func (v *describer) describe(o types.Object) Description {
 	switch o := o.(type) {
 	case *types.PkgName:
 		p := o.Imported()
-		return Description{Declaration: fmt.Sprintf("package %s // import %q", p.Name(), p.Path()), Doc: v.doc(p.Path(), "")}
+		return Description{Declaration: fmt.Sprintf("package %s // import %q", p.Name(), origin.ImportPath(p)), Doc: v.doc(p.Path(), "")}
 	case *types.Builtin:
 		return Description{Declaration: "func " + o.Name(), Doc: v.doc("builtin", o.Name())}
 	case *types.TypeName:

@@ -18,6 +18,8 @@ import (
 	"go/types"
 	"strconv"
 	"strings"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // call is a call whose operands can be evaluated before it is made.
@@ -293,7 +295,7 @@ func (f *function) compiledFunc(e *ast.CallExpr) *types.Func {
 		return nil
 	}
 	o, ok := f.Info.Uses[id].(*types.Func)
-	if !ok || o.Pkg() == nil || o.Pkg().Path() == "main" || isSource(o.Pkg()) {
+	if !ok || o.Pkg() == nil || origin.Interpreted(o.Pkg()) || isSource(o.Pkg()) {
 		return nil
 	}
 	if _, generic := f.Info.Instances[id]; generic {

@@ -24,6 +24,8 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 func (f *function) deferStatement(w *writer, s *ast.DeferStmt) {
@@ -175,7 +177,7 @@ func (e *emitter) forwards(c *call, m *types.Func) string {
 	if c.dynamic != "" {
 		activations = "2" // the dispatcher and the function
 		for o, calls := range e.recovering {
-			recovers = recovers || calls && o.Name() == c.dynamic && o.(*types.Func).Signature().Recv() != nil
+			recovers = recovers || calls && origin.MethodKey(o) == c.dynamic && o.(*types.Func).Signature().Recv() != nil
 		}
 	}
 	if !recovers {

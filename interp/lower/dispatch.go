@@ -18,12 +18,14 @@ import (
 	"fmt"
 	"go/types"
 	"strconv"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 func (e *emitter) dispatcher(m *types.Func, sig *types.Signature) string {
 	name := m.Name()
 	params, results := e.typeTexts(sig.Params()), e.typeTexts(sig.Results())
-	key := fmt.Sprintf("call %s(%s)(%s)", name, list(params), list(results))
+	key := fmt.Sprintf("call %s(%s)(%s)", origin.MethodKey(m), list(params), list(results))
 	return e.helper("callʹ"+name, key, func(helper string) {
 		out := " (" + list(results) + ")"
 		declared, arguments := []string{"i interface{}"}, []string{}
@@ -37,7 +39,7 @@ func (e *emitter) dispatcher(m *types.Func, sig *types.Signature) string {
 		boxed := list(append([]string{"interface{}"}, params...))
 		w := &e.out
 		w.open("func %s(%s)%s {", helper, list(declared), out)
-		w.line("f, r, ok := %s", e.rt("Method", "i", strconv.Quote(name)))
+		w.line("f, r, ok := %s", e.rt("Method", "i", strconv.Quote(origin.MethodKey(m))))
 		w.open("if ok {")
 		w.line("%sf.(func(%s)%s)(%s)", returning(sig), boxed, out, list(append([]string{"r"}, arguments...)))
 		if len(results) == 0 {

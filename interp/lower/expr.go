@@ -14,6 +14,8 @@ import (
 	"go/token"
 	"go/types"
 	"strings"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // typeOf returns the type of e with the type arguments of the function, or nil for a package name.
@@ -108,7 +110,7 @@ func (f *function) ident(e *ast.Ident) string {
 		if isSource(o.Pkg()) {
 			return f.sourceFunction(o)
 		}
-		if o.Pkg().Path() != "main" { // of a dot import
+		if !origin.Interpreted(o.Pkg()) { // of a dot import
 			return f.alias(o.Pkg()) + "." + o.Name()
 		}
 	case *types.Var:
@@ -118,7 +120,7 @@ func (f *function) ident(e *ast.Ident) string {
 		if name, ok := f.names[o]; ok {
 			return name
 		}
-		if o.Pkg() != nil && o.Pkg().Path() != "main" && !isSource(o.Pkg()) {
+		if o.Pkg() != nil && !origin.Interpreted(o.Pkg()) && !isSource(o.Pkg()) {
 			return f.compiledVariable(o)
 		}
 	case *types.Nil:
@@ -158,7 +160,7 @@ func (f *function) value(e ast.Expr, name string) string {
 	id := calleeIdent(e)
 	if o, ok := f.Info.Uses[id].(*types.Func); ok {
 		_, instance := f.Info.Instances[id]
-		if instance || o.Pkg() != nil && (o.Pkg().Path() == "main" || isSource(o.Pkg())) {
+		if instance || o.Pkg() != nil && (origin.Interpreted(o.Pkg()) || isSource(o.Pkg())) {
 			typ := f.typ(f.typeOf(e))
 			return "func(f " + typ + ") " + typ + " { return f }(" + name + ")"
 		}

@@ -17,6 +17,8 @@ import (
 	"go/types"
 	"strconv"
 	"strings"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // instance is the key of an instance of a generic object.
@@ -52,7 +54,7 @@ func (e *emitter) instanceName(base string, args []types.Type) string {
 func (e *emitter) typeInstance(t *types.Named) string {
 	args := typeList(t.TypeArgs())
 	base, compiled := t.Obj().Name(), t
-	if pkg := t.Obj().Pkg(); pkg.Path() != "main" {
+	if pkg := t.Obj().Pkg(); !origin.Interpreted(pkg) {
 		base = pkg.Name() + "ʹ" + base
 		t = e.sourceType(t)
 	}
@@ -86,7 +88,7 @@ func typeList(l *types.TypeList) []types.Type {
 func (e *emitter) functionInstance(at ast.Node, o *types.Func, args []types.Type) string {
 	decl := e.genericFunction(o)
 	base := o.Name()
-	if o.Pkg().Path() != "main" {
+	if !origin.Interpreted(o.Pkg()) {
 		base = o.Pkg().Name() + "ʹ" + base
 	}
 	if decl == nil {
@@ -105,7 +107,7 @@ func (e *emitter) functionInstance(at ast.Node, o *types.Func, args []types.Type
 
 // genericFunction returns the declaration of a generic function, or nil if it is unknown.
 func (e *emitter) genericFunction(o *types.Func) *ast.FuncDecl {
-	if o.Pkg().Path() != "main" {
+	if !origin.Interpreted(o.Pkg()) {
 		if src := e.sourceOf(o.Pkg()); src != nil {
 			return src.funcs[o.Name()]
 		}
@@ -115,7 +117,7 @@ func (e *emitter) genericFunction(o *types.Func) *ast.FuncDecl {
 
 // genericMethod returns the declaration of a method of a generic type.
 func (e *emitter) genericMethod(t *types.Named, method string) *ast.FuncDecl {
-	if t.Obj().Pkg().Path() != "main" {
+	if !origin.Interpreted(t.Obj().Pkg()) {
 		t = e.sourceType(t)
 	}
 	declared := e.methods[t.Origin().Obj()]

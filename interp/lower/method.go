@@ -26,6 +26,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/interp/lower/layout"
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // methodCall returns the call of the method m on x of type t, with the receiver as the only argument so
@@ -33,7 +34,7 @@ import (
 // parameters. x must be the value that has the method, after all embedded fields.
 func (e *emitter) methodCall(x string, t types.Type, m *types.Func, sig *types.Signature, own []types.Type) *call {
 	if dynamic(t) {
-		return &call{function: e.dispatcher(m, sig), fixed: true, dynamic: m.Name(), slices: true,
+		return &call{function: e.dispatcher(m, sig), fixed: true, dynamic: origin.MethodKey(m), slices: true,
 			arguments: []argument{{x, "interface{}"}}}
 	}
 	n, pointer := named(t)
@@ -275,7 +276,7 @@ func (f *function) methodValue(e *ast.SelectorExpr, sel *types.Selection) string
 	x, typ := c.bindReceiver("r")
 	if typ == "interface{}" {
 		// Go panics when it creates the method value of a nil interface.
-		check := f.rt("Method", "r", strconv.Quote(sel.Obj().Name()))
+		check := f.rt("Method", "r", strconv.Quote(origin.MethodKey(sel.Obj())))
 		return fmt.Sprintf("func(r %s) func%s { %s; return %s }(%s)", typ, f.signature(sig, nil), check, f.forward(c, sig, nil, sel.Obj().(*types.Func)), x)
 	}
 	return fmt.Sprintf("func(r %s) func%s { return %s }(%s)", typ, f.signature(sig, nil), f.forward(c, sig, nil, sel.Obj().(*types.Func)), x)
@@ -358,7 +359,7 @@ func (e *emitter) methodTable(t types.Type) {
 	for i := range set.Len() {
 		sel := set.At(i)
 		m, sig := sel.Obj().(*types.Func), sel.Type().(*types.Signature)
-		if !m.Exported() && m.Pkg().Path() != "main" && !isSource(m.Pkg()) || m.Name() == "_" {
+		if !m.Exported() && !origin.Interpreted(m.Pkg()) && !isSource(m.Pkg()) || m.Name() == "_" {
 			continue
 		}
 		if sig.TypeParams() != nil { // no interface has this method
@@ -384,7 +385,7 @@ func (e *emitter) methodTable(t types.Type) {
 			}
 		}
 		literal := fmt.Sprintf("func(%s) (%s) { %s%s; %s%s }", list(parameters), list(e.typeTexts(sig.Results())), e.forwards(c, m), recv, returning(sig), c.text())
-		e.registers = append(e.registers, e.rt("Register", strconv.Itoa(e.Registry.ID(t)), strconv.Quote(m.Name()), literal))
+		e.registers = append(e.registers, e.rt("Register", strconv.Itoa(e.Registry.ID(t)), strconv.Quote(origin.MethodKey(m)), literal))
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // expr handles an expression that is evaluated for its value.
@@ -307,7 +309,7 @@ func (o *order) isEffectful(e *ast.CallExpr) bool {
 		return true
 	}
 	fn, ok := o.Info.Uses[id].(*types.Func)
-	if !ok || fn.Pkg() == nil || fn.Pkg().Path() == "main" || isSource(fn.Pkg()) || fn.Signature().Recv() != nil {
+	if !ok || fn.Pkg() == nil || origin.Interpreted(fn.Pkg()) || isSource(fn.Pkg()) || fn.Signature().Recv() != nil {
 		return true
 	}
 	for v := range fn.Signature().Params().Variables() {

@@ -5,6 +5,8 @@ import (
 	"go/constant"
 	"go/types"
 	"strings"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // reflecting are the packages whose functions use reflection on arguments of type any and cannot handle
@@ -162,7 +164,7 @@ func (f *function) shim(e *ast.CallExpr) (string, bool) {
 func (f *function) printShim(e *ast.CallExpr, o *types.Func) (string, bool) {
 	sig := o.Signature()
 	n := sig.Params().Len()
-	if !strings.HasSuffix(o.Name(), "f") || !sig.Variadic() || n < 2 || o.Pkg().Path() == "main" {
+	if !strings.HasSuffix(o.Name(), "f") || !sig.Variadic() || n < 2 || origin.Interpreted(o.Pkg()) {
 		return "", false
 	}
 	last := sig.Params().At(n - 1).Type().(*types.Slice).Elem()

@@ -24,6 +24,7 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/interp/lower/layout"
+	"github.com/quernlab/quern/interp/origin"
 )
 
 var anyType = types.NewInterfaceType(nil, nil)
@@ -35,7 +36,7 @@ func Interpreted(n *types.Named) bool {
 	if pkg == nil {
 		return false
 	}
-	if pkg.Path() == "main" || isSource(pkg) {
+	if origin.Interpreted(pkg) || isSource(pkg) {
 		return true
 	}
 	if n.TypeArgs().Len() == 0 {
@@ -117,11 +118,11 @@ func (e *emitter) namedType(t *types.Named) string {
 	case dynamic(t):
 		return "interface{}"
 	case t.TypeArgs().Len() > 0:
-		if sig, ok := t.Underlying().(*types.Signature); ok && o.Pkg().Path() != "main" {
+		if sig, ok := t.Underlying().(*types.Signature); ok && !origin.Interpreted(o.Pkg()) {
 			return e.typ(sig)
 		}
 		return e.typeInstance(t)
-	case o.Pkg().Path() == "main" || isSource(o.Pkg()):
+	case origin.Interpreted(o.Pkg()) || isSource(o.Pkg()):
 		if name, ok := e.names[o]; ok {
 			return name
 		}

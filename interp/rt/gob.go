@@ -7,6 +7,8 @@ import (
 	"go/types"
 	"reflect"
 	"strings"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // gobMethods are the methods that package encoding/gob looks for.
@@ -87,5 +89,5 @@ func gobName(t *Type) string {
 		return t.name
 	}
 	_, name, _ := strings.Cut(t.name, ".")
-	return stars + n.Obj().Pkg().Path() + "." + name
+	return stars + origin.ImportPath(n.Obj().Pkg()) + "." + name
 }

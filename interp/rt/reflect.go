@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // typeWrapper is the reflect.Type of a type that mentions an interpreted one. Its names,
@@ -113,7 +115,7 @@ func (t typeWrapper) NumField() int {
 // PkgPath implements reflect.Type.
 func (t typeWrapper) PkgPath() string {
 	if named, ok := t.d.typ.(*types.Named); ok && named.Obj().Pkg() != nil {
-		return named.Obj().Pkg().Path()
+		return origin.ImportPath(named.Obj().Pkg())
 	}
 	return ""
 }
@@ -217,7 +219,7 @@ func (t typeWrapper) Field(i int) reflect.StructField {
 	f.Name, f.Tag, f.Anonymous = declared.name, declared.tag, declared.embedded
 	f.Type, f.PkgPath = t.wrap(w), ""
 	if !declared.exported {
-		f.PkgPath = t.d.typ.Underlying().(*types.Struct).Field(i).Pkg().Path()
+		f.PkgPath = origin.ImportPath(t.d.typ.Underlying().(*types.Struct).Field(i).Pkg())
 	}
 	return f
 }

@@ -5,6 +5,8 @@ import (
 	"go/types"
 	"iter"
 	"reflect"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // ReflectMethod replaces reflect.Method.
@@ -225,7 +227,7 @@ func (r *Registry) TypeMethod(t reflect.Type, i int) ReflectMethod {
 	m := methods[i]
 	result := ReflectMethod{Name: m.Name(), Index: i}
 	if !m.Exported() {
-		result.PkgPath = m.Pkg().Path()
+		result.PkgPath = origin.ImportPath(m.Pkg())
 	}
 	if t.Kind() == reflect.Interface {
 		s := withReceiver(m.Type().(*types.Signature), nil)

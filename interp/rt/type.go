@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // Type is the descriptor of a Go type at run time. Descriptors are canonical: two types have
@@ -214,7 +216,7 @@ func newMethodSet(t types.Type) *methodSet {
 	for selection := range set.Methods() {
 		s.byID[selection.Obj().Id()] = selection
 		if !selection.Obj().Exported() {
-			s.byName[selection.Obj().Name()] = selection
+			s.byName[origin.MethodKey(selection.Obj())] = selection
 		}
 	}
 	return s

@@ -2,6 +2,8 @@ package source
 
 import (
 	"go/types"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // convert adds a type of which a value may be in an interface: with all its methods, and those
@@ -53,7 +55,7 @@ func (r *reach) convertNamed(t *types.Named) {
 	for a := range t.TypeArgs().Types() {
 		r.convert(a)
 	}
-	if pkg := t.Obj().Pkg(); pkg == nil || pkg.Path() != "main" { // compiled
+	if pkg := t.Obj().Pkg(); pkg == nil || !origin.Interpreted(pkg) { // compiled
 		return
 	}
 	// Of an instance, the methods and the underlying type of the generic type: what they consist of

@@ -2,8 +2,7 @@
 //
 // A [Loader] is an importer. If the importer of compiled packages does not have a package, the
 // Loader looks for it in the modules of the session, and parses and checks it with all that it
-// imports. Such a package is interpreted like cells, and so its types.Package.Path is "main",
-// like that of cells. It keeps its name.
+// imports. Such a package is interpreted like cells; package origin tells it from a compiled one.
 //
 // [Loader.Needed] returns what has to run before a cell: when a package is imported for the first
 // time, its initializers and init functions, and whatever those and the cell reach. Most of a

@@ -16,6 +16,7 @@ import (
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp/embedded"
 	"github.com/quernlab/quern/interp/module"
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // Modules finds packages in modules.
@@ -302,7 +303,7 @@ func (l *Loader) check(importPath string, files []*ast.File) (*loadedPackage, er
 
 // checkFiles type-checks files; calls are the statements that call their init functions.
 func (l *Loader) checkFiles(importPath string, files []*ast.File, calls string) (*loadedPackage, error) {
-	p := &loadedPackage{types: types.NewPackage("main", files[0].Name.Name), info: newInfo(), files: files,
+	p := &loadedPackage{types: types.NewPackage(origin.ModulePath(importPath), files[0].Name.Name), info: newInfo(), files: files,
 		waiting: map[types.Object]declaration{}, dispatched: map[*types.Named]bool{}, tables: map[*ast.CompositeLit]bool{}}
 	text := fmt.Sprintf("package %s\nfunc %s() {\n%s}\n", files[0].Name.Name, initFunction, calls)
 	extra, err := parser.ParseFile(l.fset, importPath+"/init", text, parser.SkipObjectResolution)
@@ -321,7 +322,7 @@ func (l *Loader) checkFiles(importPath string, files []*ast.File, calls string) 
 		if errors.As(failed[0], &inner) {
 			return nil, inner
 		}
-		return nil, failed[0]
+		return nil, errors.New(origin.Describe(failed[0].Error()))
 	}
 	p.inits = extra.Decls[0].(*ast.FuncDecl).Body.List
 	return p, nil

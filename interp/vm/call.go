@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/types"
 	"reflect"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // callExpr compiles a call, a conversion, or a call of a builtin function with at most one result.
@@ -93,7 +95,7 @@ func (c *compiler) callInterpreted(e *ast.CallExpr, o *types.Func, sig *types.Si
 			arguments = append(arguments, c.subst(t))
 		}
 	}
-	standard := o.Pkg() != nil && o.Pkg().Path() != "main"
+	standard := o.Pkg() != nil && !origin.Interpreted(o.Pkg())
 	if c.loops > 0 && !standard || c.source.InterpretedName == nil || sig.Variadic() {
 		c.fail(e, "a call of %s, which is not compiled", o.Name())
 	}
@@ -130,7 +132,7 @@ func calleeIdent(e ast.Expr) *ast.Ident {
 }
 
 func (c *compiler) isInterpreted(o *types.Func) bool {
-	return o.Pkg().Path() == "main" || o.Signature().TypeParams() != nil
+	return origin.Interpreted(o.Pkg()) || o.Signature().TypeParams() != nil
 }
 
 // callDirect compiles the call of a function of the VM.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/quernlab/quern/interp/origin"
 	"github.com/quernlab/quern/interp/rt"
 )
 
@@ -126,7 +127,7 @@ func (c *compiler) callDynamicWith(b *callFrame, e *ast.CallExpr, v operand, m *
 	}) {
 		return nil
 	}
-	s := &callSite{name: m.Name()}
+	s := &callSite{name: origin.MethodKey(m)}
 	for _, p := range b.parameters {
 		s.parameters = append(s.parameters, p.shape)
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // cycle is the creation of types that mention each other.
@@ -87,7 +89,7 @@ func (c *cycle) declaredField(s *types.Struct, i int, indirect bool) reflect.Str
 	v := s.Field(i)
 	f := reflect.StructField{Name: v.Name(), Tag: reflect.StructTag(s.Tag(i)), Type: c.typeOf(v.Type(), indirect)}
 	if !v.Exported() {
-		f.PkgPath = "main"
+		f.PkgPath = origin.ImportPath(v.Pkg())
 	}
 	if v.Embedded() {
 		c.count++

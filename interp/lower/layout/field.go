@@ -3,13 +3,15 @@ package layout
 import (
 	"go/types"
 	"strconv"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // Hidden returns the compiled type with the underlying struct type t, if t has unexported fields of another package: only
 // that type can have them.
 func Hidden(t *types.Struct, interpreted func(*types.Named) bool) *types.TypeName {
 	for f := range t.Fields() {
-		if f.Exported() || f.Pkg() == nil || f.Pkg().Path() == "main" {
+		if f.Exported() || f.Pkg() == nil || origin.Interpreted(f.Pkg()) {
 			continue
 		}
 		scope := f.Pkg().Scope()
