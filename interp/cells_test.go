@@ -73,6 +73,7 @@ var cellRows = []struct {
 	{"type run again keeps values", "type T struct{ A int }\nt := T{3}\n---\ntype T struct{ A int }\n---\nt = T{4}\nt", []string{"", "", "= {A:4}"}},
 	{"method replaced", "type T struct{}\nfunc (T) Name() string { return \"old\" }\nt := T{}\nfunc show() string { return t.Name() }\n---\nfunc (T) Name() string { return \"new\" }\n---\nt.Name() + show()", []string{"", "", "= \"newnew\""}},
 	{"method added", "type T struct{ X int }\nts := []T{{1}, {2}}\n---\nfunc (t T) String() string { return fmt.Sprint(\"T\", t.X) }\n---\nts\n---\nvar s fmt.Stringer = ts[0]\ns.String()", []string{"", "", "= [T1 T2]", "= \"T1\""}},
+	{"method of a type with a field without a size", "type none struct{}\nfunc (none) Reset() {}\ntype table struct{ list [9]int }\ntype reader struct {\n\tnone\n\tt *table\n}\nfunc (r reader) At(i int) (n int) {\n\tfor range r.t.list {\n\t\tn += r.t.list[i]\n\t}\n\treturn n\n}\ntype at interface {\n\tReset()\n\tAt(i int) int\n}\nfunc call(a at) int { return a.At(1) }\ntype outer struct {\n\tat\n\t_ struct{}\n}\nr := reader{t: &table{list: [9]int{1: 5}}}\ncall(r), call(&r), call(&outer{at: r})", []string{"= 45, 45, 45"}},
 	{"constant redefined", "const N = 2\nfunc size() int { return len([N]int{}) }\n---\nconst N = 5\n---\nsize()", []string{"", "", "= 5"}},
 	{"init and main", "var x = 1\nfunc init() { x = 5 }\nfunc main() int { return x }\n---\nmain()", []string{
 		"stderr: note: the Go compiler would reject this cell: 3:6: func main must have no arguments and no return values\n", "= 5"}},

@@ -255,7 +255,7 @@ func (r *Registry) stubbed(t *Type, made reflect.Type) (methods, ofPointer []lay
 	if len(all) == 0 {
 		return nil, nil, nil
 	}
-	direct := isDirectInterface(made) && len(own) > 0
+	direct := IsDirectInterface(made) && len(own) > 0
 	n := 1
 	if direct {
 		n = 2
@@ -291,16 +291,23 @@ func (s *slot) methods(names []string) []layout.Method {
 	return list
 }
 
-// isDirectInterface reports whether the data word of an interface is a value of type t
-// itself.
-func isDirectInterface(t reflect.Type) bool {
+// IsDirectInterface reports whether the data word of an interface holds a value of type t itself instead of its
+// address: t consists of one pointer, and perhaps of fields or elements without a size.
+func IsDirectInterface(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
 		return true
 	case reflect.Struct:
-		return t.NumField() == 1 && isDirectInterface(t.Field(0).Type)
+		if t.Size() != unsafe.Sizeof(uintptr(0)) {
+			return false
+		}
+		for i := range t.NumField() {
+			if f := t.Field(i).Type; f.Size() != 0 {
+				return IsDirectInterface(f)
+			}
+		}
 	case reflect.Array:
-		return t.Len() == 1 && isDirectInterface(t.Elem())
+		return t.Len() == 1 && IsDirectInterface(t.Elem())
 	}
 	return false
 }

@@ -146,9 +146,9 @@ func (c *compiler) callDynamicWith(b *callFrame, e *ast.CallExpr, v operand, m *
 func (c *compiler) interfaceEntry(d Declaration) *Function {
 	s := c.fn.parameters[0]
 	switch {
-	case s.file == reference && isDirect(s.typ), s.file == memory && !isDirect(s.typ) && c.onlyRead(d.Body, d.Signature.Recv()):
+	case s.file == reference && rt.IsDirectInterface(s.typ), s.file == memory && !rt.IsDirectInterface(s.typ) && c.onlyRead(d.Body, d.Signature.Recv()):
 		return c.fn
-	case isDirect(s.typ), s.width == "If":
+	case rt.IsDirectInterface(s.typ), s.width == "If":
 		return nil
 	}
 	fn := c.unit.newFunction("")
@@ -219,30 +219,16 @@ func (c *compiler) onlyRead(body *ast.BlockStmt, v *types.Var) bool {
 	return uses == reads
 }
 
-// The representation of interface values.
+// The representation of interface values; see also rt.IsDirectInterface.
 
 // interfaceWords returns the type word and the data word of an interface value.
 func interfaceWords(x *any) *[2]unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(x)) }
-
-// isDirect reports whether the data word of an interface holds a value of type t itself instead of its
-// address.
-func isDirect(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
-		return true
-	case reflect.Struct:
-		return t.NumField() == 1 && isDirect(t.Field(0).Type)
-	case reflect.Array:
-		return t.Len() == 1 && isDirect(t.Elem())
-	}
-	return false
-}
 
 // pack returns a function that makes an interface value of the value in a register. A value in memory is
 // copied unless it is owned.
 func (vm *VM) pack(s shape, owned bool) func(nb, sb unsafe.Pointer, at uint16) any {
 	zero := reflect.Zero(s.typ).Interface()
-	if s.width == "If" || isDirect(s.typ) && s.file == memory || zero == nil {
+	if s.width == "If" || rt.IsDirectInterface(s.typ) && s.file == memory || zero == nil {
 		return func(nb, sb unsafe.Pointer, at uint16) any { return s.get(nb, sb, at).Interface() }
 	}
 	word := interfaceWords(&zero)[0]
@@ -256,7 +242,7 @@ func (vm *VM) pack(s shape, owned bool) func(nb, sb unsafe.Pointer, at uint16) a
 		return func(_, sb unsafe.Pointer, at uint16) any { return made(*pointerAt(sb, at)) }
 	case s.file == memory:
 		return func(_, sb unsafe.Pointer, at uint16) any { return made(y.clone(*pointerAt(sb, at))) }
-	case isDirect(s.typ):
+	case rt.IsDirectInterface(s.typ):
 		return func(_, sb unsafe.Pointer, at uint16) any { return made(*pointerAt(sb, at)) }
 	}
 	return func(nb, sb unsafe.Pointer, at uint16) any {
@@ -272,7 +258,7 @@ func (s shape) unpack(nb, sb unsafe.Pointer, at uint16, x any) {
 	switch {
 	case reflect.TypeOf(x) != s.typ:
 		s.put(nb, sb, at, reflect.Zero(s.typ)) // an empty struct
-	case !isDirect(s.typ):
+	case !rt.IsDirectInterface(s.typ):
 		s.fill(nb, sb, at, interfaceWords(&x)[1])
 	case s.file == memory:
 		s.put(nb, sb, at, reflect.ValueOf(x))
