@@ -1,7 +1,8 @@
 package lower
 
-// A type of an internal package has the name of a public alias:
+// A type of an internal package has the name of a public alias, and an unexported type one of the session:
 //
+//	binary.LittleEndian, of type littleEndian                                ->  typesʹ.UencodingʹbinaryʹlittleEndian
 //	tensor.ShapeError, an alias of .../accel/internal/tensortype.ShapeError  ->  pʹ...ʹaccelʹtensor.ShapeError
 
 import (
@@ -10,11 +11,17 @@ import (
 	"path"
 	"reflect"
 	"strings"
+
+	"github.com/quernlab/quern/interp/lower/layout"
 )
 
 // publicName returns the name in lowered code of a compiled type.
 func (e *emitter) publicName(o *types.TypeName) string {
-	if _, importable := e.Packages[o.Pkg().Path()+"/"+o.Pkg().Name()]; importable || e.Packages == nil {
+	symbols, importable := e.Packages[o.Pkg().Path()+"/"+o.Pkg().Name()]
+	if importable && !o.Exported() {
+		return e.unexportedName(symbols, o)
+	}
+	if importable || e.Packages == nil {
 		return e.alias(o.Pkg()) + "." + o.Name()
 	}
 	public, ok := e.public()[publicKey{o.Pkg().Path(), o.Name()}]
@@ -22,6 +29,17 @@ func (e *emitter) publicName(o *types.TypeName) string {
 		panic(&UnsupportedError{Construct: "a value of the type " + o.Pkg().Path() + "." + o.Name() + ", for which no importable package has a name,", Position: e.at})
 	}
 	return e.alias(public.pkg) + "." + public.name
+}
+
+// unexportedName returns the name in lowered code of an unexported compiled type, such as that of binary.LittleEndian.
+func (e *emitter) unexportedName(symbols map[string]reflect.Value, o *types.TypeName) string {
+	made, ok := layout.Compiled(symbols, o)
+	if !ok {
+		panic(&UnsupportedError{Construct: "a value of the unexported type " + o.Pkg().Path() + "." + o.Name(), Position: e.at})
+	}
+	name := "U" + mangle(o.Pkg().Path()) + "ʹ" + o.Name()
+	e.symbol(name, reflect.Zero(reflect.PointerTo(made)))
+	return e.importAs(TypesPath, compiledTypes) + "." + name
 }
 
 // publicKey is a type by the import path and name that package reflect reports.

@@ -157,11 +157,11 @@ func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
 			return c.typeOf(t.Underlying(), indirect)
 		}
 		pkg := t.Obj().Pkg()
-		symbol, ok := c.Packages[pkg.Path()+"/"+pkg.Name()][t.Obj().Name()]
-		if !ok || symbol.Kind() != reflect.Pointer {
+		made, ok := Compiled(c.Packages[pkg.Path()+"/"+pkg.Name()], t.Obj())
+		if !ok {
 			panic(fmt.Errorf("no compiled type %s.%s", pkg.Path(), t.Obj().Name()))
 		}
-		return symbol.Type().Elem()
+		return made
 	}
 	if done, ok := c.built.At(t).(reflect.Type); ok {
 		return done
