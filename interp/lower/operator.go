@@ -131,15 +131,20 @@ func (f *function) ofNamedType(e ast.Expr, x string) string {
 // isRaw reports whether yaegi treats e, whose type is declared in a cell, as a value of the underlying
 // basic type: a field of type E in a struct created by package layout is an int.
 func (f *function) isRaw(e ast.Expr) bool {
-	n, ok := types.Unalias(f.typeOf(e)).(*types.Named)
-	if !ok || !Interpreted(n) || f.Info.Types[e].Value != nil {
+	return f.Info.Types[e].Value == nil && ofBasicKind(f.typeOf(e)) && f.inMade(e)
+}
+
+// ofBasicKind reports whether t is a type of a cell whose underlying type is a basic type.
+func ofBasicKind(t types.Type) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	if !ok || !Interpreted(n) {
 		return false
 	}
 	_, basic := n.Underlying().(*types.Basic)
-	return basic && f.inMade(e)
+	return basic
 }
 
-// inMade reports whether e is a part of a struct created by package layout.
+// inMade reports whether e is a part of a struct created by package layout, or a result of a function in one.
 func (f *function) inMade(e ast.Expr) bool {
 	for {
 		switch x := ast.Unparen(e).(type) {
@@ -147,6 +152,16 @@ func (f *function) inMade(e ast.Expr) bool {
 			e = x.X
 		case *ast.StarExpr:
 			e = x.X
+		case *ast.UnaryExpr:
+			if x.Op != token.ARROW {
+				return false
+			}
+			e = x.X
+		case *ast.CallExpr:
+			e = x.Fun
+			if id, ok := ast.Unparen(e).(*ast.Ident); ok && id.Name == "append" && f.Info.Types[e].IsBuiltin() {
+				e = x.Args[0]
+			}
 		case *ast.SelectorExpr:
 			sel := f.Info.Selections[x]
 			if sel == nil || sel.Kind() != types.FieldVal {

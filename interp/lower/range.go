@@ -64,10 +64,12 @@ func (f *function) rangeLoop(w *writer, s *ast.RangeStmt, label string) {
 	}
 	names := [2]string{"_", "_"}
 	bind := [2]bool{}
+	made := f.inMade(s.X)
 	for i, e := range []ast.Expr{s.Key, s.Value} {
+		raw := made && ofBasicKind(f.elementType(s, i)) // see isRaw
 		switch v := f.defined(e); {
 		case e == nil || isBlank(e):
-		case v != nil && !f.facts.Shared(v) && !f.globals[v] && (i == 1 || !f.facts.Changes(v)):
+		case v != nil && !raw && !f.facts.Shared(v) && !f.globals[v] && (i == 1 || !f.facts.Changes(v)):
 			names[i] = f.declare(v)
 		default:
 			names[i], bind[i] = f.temp(), true
@@ -245,7 +247,7 @@ func (f *function) rangeInt(w *writer, s *ast.RangeStmt, label string) {
 	if tv := f.Info.Types[s.X]; tv.Value != nil {
 		f.count(w, s, label, t, f.constant(tv.Value, t), true)
 	} else {
-		f.count(w, s, label, t, f.expr(s.X), false)
+		f.count(w, s, label, t, f.ofNamedType(s.X, f.expr(s.X)), false)
 	}
 }
 
