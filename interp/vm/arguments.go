@@ -93,7 +93,13 @@ func (c *compiler) spreadCall(b *callFrame, e *ast.CallExpr, sig *types.Signatur
 		moved[i].owned = r.owned
 		c.move(moved[i], r)
 	}
-	*b = callFrame{scalarOffset: uint16(c.scalarsInUse * 8), slotOffset: uint16(c.slotsInUse * int(slotSize)), mark: b.mark, parameters: nil}
+	receivers := b.parameters
+	*b = callFrame{scalarOffset: uint16(c.scalarsInUse * 8), slotOffset: uint16(c.slotsInUse * int(slotSize)), mark: b.mark}
+	for _, r := range receivers {
+		to := c.temporary(r.shape)
+		c.move(to, r)
+		b.parameters = append(b.parameters, to)
+	}
 	for i := range sig.Params().Len() {
 		t := c.subst(sig.Params().At(i).Type())
 		if sig.Variadic() && i == sig.Params().Len()-1 {
