@@ -8,14 +8,14 @@ import (
 
 // ReflectMapIter replaces reflect.MapIter.
 type ReflectMapIter struct {
-	*reflect.MapIter
+	reflect.MapIter
 	m ReflectValue
 }
 
 func (ReflectMapIter) compiledName() string { return "reflect.MapIter" }
 
 // MapRange does what the method of reflect.Value does.
-func (v ReflectValue) MapRange() *ReflectMapIter { return &ReflectMapIter{v.Value.MapRange(), v} }
+func (v ReflectValue) MapRange() *ReflectMapIter { return &ReflectMapIter{*v.Value.MapRange(), v} }
 
 // Key does what the method of reflect.MapIter does.
 func (i *ReflectMapIter) Key() ReflectValue {
