@@ -69,7 +69,7 @@ race: ## run the Go tests with the race detector
 # The race detector reports accesses to yaegi's frames in tests of cells with goroutines, and changes allocations.
 .PHONY: without-race
 without-race: ## run the Go tests that skip themselves under the race detector
-	$(GO) test ./plots ./interp/symbols/internal/generate ./interp/internal/programs
+	$(GO) test ./plots ./interp/symbols/internal/generate ./interp/internal/programs ./interp/internal/modules
 	$(GO) test -run 'TestFlat$$|TestMemoryOfLiterals|TestResultKnowsOfGoroutines' ./interp
 	$(GO) test -run TestCompiledPrograms ./interp/vm
 	$(GO) test -run 'TestBadGPUs|TestDeviceError' ./accel
@@ -164,6 +164,10 @@ system-packages:
 .PHONY: gotest
 gotest: ## run the tests of the Go distribution as cells and compare with the checked-in list (minutes)
 	$(GO) run ./interp/internal/gotest
+
+.PHONY: modules
+modules: ## run a program for each of 100 popular modules, compiled and in a session, and write docs/modules.md (minutes; needs a network)
+	$(GO) run ./interp/internal/modules
 
 .PHONY: fuzz
 fuzz: ## run each fuzz target of the folders FUZZ for FUZZTIME inputs or seconds (FUZZTIME=20s)
