@@ -28,5 +28,7 @@
 // # Not supported
 //
 // weak.Pointer, weak.Make and runtime.AddCleanup are rejected: the interpreter keeps values alive longer than compiled code, so
-// they could not work as documented.
+// they could not work as documented. The generic functions of encoding/json/v2 are rejected, because that package does not see
+// the field names and methods of types of cells, and jsontext.AppendUnquote, because there is no other function with the text
+// that it appends before an error.
 package generic

@@ -2,13 +2,16 @@ package generic
 
 import (
 	"embed"
+	"go/build"
+	"go/build/constraint"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 )
 
-//go:embed cmp/*.go crypto/hkdf/*.go crypto/pbkdf2/*.go database/sql/*.go errors/*.go hash/maphash/*.go iter/*.go maps/*.go math/rand/v2/*.go
+//go:embed cmp/*.go crypto/hkdf/*.go crypto/pbkdf2/*.go database/sql/*.go encoding/json/jsontext/*.go errors/*.go hash/maphash/*.go iter/*.go maps/*.go math/rand/v2/*.go
 //go:embed github.com/quernlab/quern/widgets/progress/*.go
 //go:embed reflect/*.go slices/*.go sync/*.go sync/atomic/*.go unique/*.go
 var sources embed.FS
@@ -31,6 +34,9 @@ var packages = sync.OnceValue(func() map[string]map[string]string {
 		if err != nil {
 			return err
 		}
+		if !selected(string(text)) {
+			return nil
+		}
 		folder, name := path.Split(file)
 		importPath := path.Clean(folder)
 		if found[importPath] == nil {
@@ -44,3 +50,16 @@ var packages = sync.OnceValue(func() map[string]map[string]string {
 	}
 	return found
 })
+
+// selected reports whether the build constraint of a file, if it has one, selects it for the Go release of this program.
+func selected(text string) bool {
+	line, _, _ := strings.Cut(text, "\n")
+	if !constraint.IsGoBuild(line) {
+		return true
+	}
+	expr, err := constraint.Parse(line)
+	if err != nil {
+		panic(err) // cannot happen: the compiler has read the line
+	}
+	return expr.Eval(func(tag string) bool { return slices.Contains(build.Default.ReleaseTags, tag) })
+}

@@ -8,12 +8,16 @@ import (
 )
 
 func TestGuess(t *testing.T) {
+	json := []string{"encoding/json"}
+	if slices.Contains(symbols.Paths(), "encoding/json/v2") { // since Go 1.27
+		json = append(json, "encoding/json/v2")
+	}
 	for name, want := range map[string][]string{
 		"fmt":      {"fmt"},
 		"rand":     {"math/rand/v2", "math/rand", "crypto/rand"},
 		"template": {"text/template", "html/template"},
 		"pprof":    {"runtime/pprof", "net/http/pprof"},
-		"json":     {"encoding/json"},
+		"json":     json,
 		"display":  {"github.com/quernlab/quern/display"},
 		"accel":    {"github.com/quernlab/quern/accel"},
 		"nn":       {"github.com/quernlab/quern/accel/nn"},
