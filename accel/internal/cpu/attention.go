@@ -6,6 +6,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+var _ = implement[ir.Attention](newAttention, float64Attention)
+
 // Blocks of queries and keys whose scores are computed together: small enough that they fit
 // in the L2 cache with their operands.
 const (

@@ -2,6 +2,8 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
+var _ = implement[ir.AttentionGradient](newAttentionGradient, float64AttentionGradient)
+
 // attentionGradient recomputes each block of scores and adds its part to the gradients of
 // queries, keys and values.
 type attentionGradient struct {

@@ -6,6 +6,9 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+var _ = implement[ir.CrossEntropy](newCrossEntropy, float64CrossEntropy)
+var _ = implement[ir.CrossEntropyGradient](newCrossEntropyGradient, float64CrossEntropyGradient)
+
 // crossEntropy is the mean of the rows' losses.
 type crossEntropy struct {
 	logits, labels, out ir.Operand

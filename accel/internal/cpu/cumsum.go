@@ -2,6 +2,9 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
+var _ = implement[ir.CumSum](newCumSum)
+var _ = implement[ir.OneHot](newOneHot)
+
 // cumSum computes sums along the middle dimension of [outer, n, inner], in float64.
 type cumSum struct {
 	in, out         ir.Operand

@@ -6,6 +6,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+var _ = implement[ir.Finite](newFinite)
+
 // finite copies a tensor and fails at the first element that is not finite.
 type finite struct {
 	copyStep

@@ -3,6 +3,7 @@ package cpu
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -12,7 +13,7 @@ import (
 
 // float64Elementwise is an elementwise op on float64. A chunk is some elements.
 type float64Elementwise struct {
-	f      func(a, b, c, s float64) float64
+	f      scalar
 	in     []ir.Operand
 	walk   [3]ir.Layout
 	base   [3]unsafe.Pointer
@@ -23,7 +24,7 @@ type float64Elementwise struct {
 }
 
 func newFloat64Elementwise(_ *Device, s ir.Step) (step, error) {
-	f := scalarOps[s.Op.Name()]
+	f := scalarOps[reflect.TypeOf(s.Op)]
 	if f == nil || s.Out[0].DType != ir.Float64 {
 		return nil, fmt.Errorf("cpu: there is no kernel for %s of %s", s.Op.Name(), s.Out[0].DType)
 	}

@@ -17,36 +17,6 @@ type float64Op struct {
 	check func(k *float64Op) error
 }
 
-// float64Ops are the whole-tensor ops on float64 that float64.go does not have, by name.
-var float64Ops map[string]func(s ir.Step) *float64Op
-
-func init() {
-	float64Ops = map[string]func(s ir.Step) *float64Op{
-		"ArgMax":                  float64ArgMax,
-		"Attention":               float64Attention,
-		"AttentionGradient":       float64AttentionGradient,
-		"AvgPool2D":               float64AvgPool,
-		"AvgPool2DGradient":       float64AvgPoolGradient,
-		"BatchNorm":               float64BatchNorm,
-		"BatchNormInputGradient":  float64BatchNormInput,
-		"BatchNormSums":           float64BatchNormSums,
-		"BatchStatistics":         float64BatchStatistics,
-		"Conv2D":                  float64Conv,
-		"Conv2DInputGradient":     float64ConvInput,
-		"Conv2DWeightGradient":    float64ConvWeight,
-		"CrossEntropy":            float64CrossEntropy,
-		"CrossEntropyGradient":    float64CrossEntropyGradient,
-		"LayerNorm":               float64Norm,
-		"LayerNormInputGradient":  float64NormInput,
-		"LayerNormWeightGradient": float64NormWeight,
-		"MaxPool2D":               float64MaxPool,
-		"MaxPool2DGradient":       float64MaxPoolGradient,
-		"RMSNorm":                 float64Norm,
-		"RMSNormInputGradient":    float64NormInput,
-		"RMSNormWeightGradient":   float64NormWeight,
-	}
-}
-
 func (k *float64Op) run(p *program) error {
 	k.in = make([][]float64, len(k.step.In))
 	for i, o := range k.step.In {

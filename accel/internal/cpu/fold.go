@@ -1,5 +1,11 @@
 package cpu
 
+import (
+	"reflect"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
 // A folding is a few elementwise ops that one vector function computes in one pass, with
 // the same bits. These are the ones in the updates of optimizers.
 type folding struct {
@@ -12,28 +18,28 @@ type foldScalars [4]float32
 
 // term is an op with its inputs, or an input of the folding.
 type term struct {
-	op    string // empty for an input
+	op    reflect.Type // nil for an input
 	input int
 	args  []term
 }
 
-func apply(op string, args ...term) term { return term{op: op, args: args} }
-func input(i int) term                   { return term{input: i} }
+func apply(op ir.Op, args ...term) term { return term{op: reflect.TypeOf(op), args: args} }
+func input(i int) term                  { return term{input: i} }
 
 // plusTwo returns x + s + s', which flushes tiny values to zero.
-func plusTwo(x term) term { return apply("AddScalar", apply("AddScalar", x)) }
+func plusTwo(x term) term { return apply(ir.AddScalar{}, apply(ir.AddScalar{}, x)) }
 
 var (
 	blending = folding{
-		plusTwo(apply("Add", apply("MulScalar", input(0)), apply("MulScalar", input(1)))),
+		plusTwo(apply(ir.Add{}, apply(ir.MulScalar{}, input(0)), apply(ir.MulScalar{}, input(1)))),
 		func(v *vectors) func(d, a, b, c []float32, s *foldScalars) { return v.blend },
 	}
 	blendingSquare = folding{
-		plusTwo(apply("Add", apply("MulScalar", input(0)), apply("MulScalar", apply("Square", input(1))))),
+		plusTwo(apply(ir.Add{}, apply(ir.MulScalar{}, input(0)), apply(ir.MulScalar{}, apply(ir.Square{}, input(1))))),
 		func(v *vectors) func(d, a, b, c []float32, s *foldScalars) { return v.blendSquare },
 	}
 	rootStepping = folding{
-		apply("Sub", input(0), apply("Div", apply("MulScalar", apply("MulScalar", input(1))), apply("AddScalar", apply("Sqrt", apply("MulScalar", input(2)))))),
+		apply(ir.Sub{}, input(0), apply(ir.Div{}, apply(ir.MulScalar{}, apply(ir.MulScalar{}, input(1))), apply(ir.AddScalar{}, apply(ir.Sqrt{}, apply(ir.MulScalar{}, input(2)))))),
 		func(v *vectors) func(d, a, b, c []float32, s *foldScalars) { return v.rootStep },
 	}
 	foldings = []*folding{&blendingSquare, &blending, &rootStepping} // larger ones come first
@@ -78,7 +84,7 @@ func (f *folder) try(x *folding, root int) bool {
 	if !f.match(x.tree, root+f.inputs, true) {
 		return false
 	}
-	k := instr{name: "fold", fold: x, word: -1, out: f.body[root].out, words: f.words}
+	k := instr{fold: x, word: -1, out: f.body[root].out, words: f.words}
 	for _, a := range f.found {
 		if a >= 0 {
 			k.args[k.arity] = a
@@ -94,7 +100,7 @@ func (f *folder) try(x *folding, root int) bool {
 
 // match reports whether a value matches a term, and records the inputs and scalars.
 func (f *folder) match(t term, value int, root bool) bool {
-	if t.op == "" {
+	if t.op == nil {
 		if f.found[t.input] >= 0 && f.found[t.input] != value {
 			return false
 		}
@@ -102,7 +108,7 @@ func (f *folder) match(t term, value int, root bool) bool {
 		return true
 	}
 	i := value - f.inputs
-	if i < 0 || f.body[i].name != t.op || f.gone[i] || !root && (f.uses[i] > 1 || f.body[i].out >= 0) {
+	if i < 0 || f.body[i].of != t.op || f.gone[i] || !root && (f.uses[i] > 1 || f.body[i].out >= 0) {
 		return false
 	}
 	if !root {

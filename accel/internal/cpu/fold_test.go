@@ -3,7 +3,10 @@ package cpu
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"testing"
+
+	"github.com/quernlab/quern/accel/internal/ir"
 )
 
 // TestFoldingsHaveTheBitsOfTheirOps runs each folding and its ops one by one.
@@ -34,7 +37,7 @@ func TestFoldingsHaveTheBitsOfTheirOps(t *testing.T) {
 
 // evaluate computes a term with the vector functions of its ops.
 func evaluate(v *vectors, x term, in [][]float32, scalars *[]float32) []float32 {
-	if x.op == "" {
+	if x.op == nil {
 		return in[x.input]
 	}
 	var args [3][]float32
@@ -42,7 +45,7 @@ func evaluate(v *vectors, x term, in [][]float32, scalars *[]float32) []float32 
 		args[i] = evaluate(v, a, in, scalars)
 	}
 	s := float32(0)
-	if x.op == "MulScalar" || x.op == "AddScalar" {
+	if x.op == reflect.TypeFor[ir.MulScalar]() || x.op == reflect.TypeFor[ir.AddScalar]() {
 		s, *scalars = (*scalars)[0], (*scalars)[1:]
 	}
 	d := make([]float32, len(args[0]))
@@ -54,11 +57,11 @@ func TestFold(t *testing.T) {
 	// a·s + b·t + u + w of the inputs 0 and 1; values count from 2 on.
 	blend := func() []instr {
 		return []instr{
-			{name: "MulScalar", args: [3]int{0}, arity: 1, word: 0, out: -1},
-			{name: "MulScalar", args: [3]int{1}, arity: 1, word: 1, out: -1},
-			{name: "Add", args: [3]int{2, 3}, arity: 2, word: -1, out: -1},
-			{name: "AddScalar", args: [3]int{4}, arity: 1, word: 2, out: -1},
-			{name: "AddScalar", args: [3]int{5}, arity: 1, word: 3, out: 0},
+			{of: reflect.TypeFor[ir.MulScalar](), args: [3]int{0}, arity: 1, word: 0, out: -1},
+			{of: reflect.TypeFor[ir.MulScalar](), args: [3]int{1}, arity: 1, word: 1, out: -1},
+			{of: reflect.TypeFor[ir.Add](), args: [3]int{2, 3}, arity: 2, word: -1, out: -1},
+			{of: reflect.TypeFor[ir.AddScalar](), args: [3]int{4}, arity: 1, word: 2, out: -1},
+			{of: reflect.TypeFor[ir.AddScalar](), args: [3]int{5}, arity: 1, word: 3, out: 0},
 		}
 	}
 	for _, row := range []struct {
@@ -69,10 +72,10 @@ func TestFold(t *testing.T) {
 		{"whole", func(b []instr) []instr { return b }, 1},
 		{"an inner value is an output", func(b []instr) []instr { b[2].out = 1; return b }, 5},
 		{"an inner value is used again", func(b []instr) []instr {
-			return append(b, instr{name: "Mul", args: [3]int{3, 6}, arity: 2, word: -1, out: 1})
+			return append(b, instr{of: reflect.TypeFor[ir.Mul](), args: [3]int{3, 6}, arity: 2, word: -1, out: 1})
 		}, 6},
 		{"the result is used again", func(b []instr) []instr {
-			return append(b, instr{name: "Mul", args: [3]int{6, 6}, arity: 2, word: -1, out: 1})
+			return append(b, instr{of: reflect.TypeFor[ir.Mul](), args: [3]int{6, 6}, arity: 2, word: -1, out: 1})
 		}, 2},
 		{"another op", func(b []instr) []instr { b[2].name = "Sub"; return b }, 5},
 	} {
@@ -170,7 +173,7 @@ func TestJoinMoments(t *testing.T) {
 		return []instr{
 			{fold: &blending, args: [3]int{0, 1}, arity: 2, out: 0},
 			{fold: &blendingSquare, args: [3]int{2, 1}, arity: 2, out: 1},
-			{name: "MulScalar", args: [3]int{3}, arity: 1, out: -1},
+			{of: reflect.TypeFor[ir.MulScalar](), args: [3]int{3}, arity: 1, out: -1},
 			{fold: &rootStepping, args: [3]int{6, 4, 5}, arity: 3, out: 2},
 		}
 	}
@@ -181,7 +184,7 @@ func TestJoinMoments(t *testing.T) {
 	}{
 		{"whole", func(b []instr) []instr { return b }, true},
 		{"a mean is used again, afterwards", func(b []instr) []instr {
-			return append(b, instr{name: "Neg", args: [3]int{4}, arity: 1, out: 3})
+			return append(b, instr{of: reflect.TypeFor[ir.Neg](), args: [3]int{4}, arity: 1, out: 3})
 		}, true},
 		{"a mean is used before", func(b []instr) []instr { b[2].args[0] = 5; return b }, false},
 		{"another gradient", func(b []instr) []instr { b[1].args[1] = 3; return b }, false},

@@ -2,6 +2,8 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
+var _ = implement[ir.Index](newIndex)
+
 // index converts int64 indices to int32 after checking their range.
 type index struct {
 	in, out ir.Operand

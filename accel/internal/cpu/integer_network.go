@@ -8,6 +8,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+var _ = implement[ir.Quantized](newQuantized)
+
 // quantized runs a network of int8 layers: each worker runs some examples through all
 // layers, so that the activations stay in its cache.
 type quantized struct {

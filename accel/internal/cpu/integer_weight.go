@@ -5,6 +5,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+var _ = implement[ir.Int8Linear](newInt8Linear)
+
 // int8Linear multiplies floats by int8 weights: a few rows directly with the weights in
 // place, many rows by a matrix multiplication with weights converted to floats.
 type int8Linear struct {

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"reflect"
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -25,7 +26,7 @@ type loop struct {
 }
 
 type instr struct {
-	name   string
+	of     reflect.Type // the op; nil for a folding
 	op     elementwise
 	fold   *folding // replaces op if not nil
 	args   [3]int   // indices: loop inputs first, then results of earlier instructions
@@ -87,14 +88,14 @@ func newLoop(d *Device, s ir.Step) (step, error) {
 		l.in = append(l.in, in)
 	}
 	for _, x := range s.Loop {
-		op := elementwiseOps[x.Op.Name()]
-		if f := scalarOps[x.Op.Name()]; op == nil && f != nil {
+		op := elementwiseOps[reflect.TypeOf(x.Op)]
+		if f := scalarOps[reflect.TypeOf(x.Op)]; op == nil && f != nil {
 			op = scalarLoop(f)
 		}
 		if op == nil {
 			return nil, fmt.Errorf("cpu: there is no elementwise kernel for %s", x.Op.Name())
 		}
-		k := instr{name: x.Op.Name(), op: op, arity: len(x.Args), word: -1, out: x.Out}
+		k := instr{of: reflect.TypeOf(x.Op), op: op, arity: len(x.Args), word: -1, out: x.Out}
 		copy(k.args[:], x.Args)
 		if _, ok := x.Op.(ir.Dynamic); ok {
 			k.word = x.Word

@@ -6,6 +6,9 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+var _ = implement[ir.Linear](newLinear)
+var _ = implement[ir.MatMul](newMatMul)
+
 // matmul is a batch of matrix multiplications, or one with a bias.
 type matmul struct {
 	a, b, bias, out ir.Operand

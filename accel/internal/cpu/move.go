@@ -6,6 +6,16 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+var _ = implement[ir.Cast](newCast)
+var _ = implement[ir.Concat](newConcat)
+var _ = implement[ir.Copy](newCopy)
+var _ = implement[ir.Reshape](newCopy)
+var _ = implement[ir.Eq](newCompare)
+var _ = implement[ir.IndexSelect](newGather)
+var _ = implement[ir.Greater](newCompare)
+var _ = implement[ir.Pad](newPad)
+var _ = implement[ir.IndexAdd](newScatterAdd)
+
 // moveLen is the number of elements per chunk of a copy.
 const moveLen = 16 * 1024
 

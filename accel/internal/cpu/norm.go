@@ -6,6 +6,13 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+var _ = implement[ir.LayerNorm](newNorm, float64Norm)
+var _ = implement[ir.LayerNormInputGradient](newNorm, float64NormInput)
+var _ = implement[ir.LayerNormWeightGradient](newNormWeight, float64NormWeight)
+var _ = implement[ir.RMSNorm](newNorm, float64Norm)
+var _ = implement[ir.RMSNormInputGradient](newNorm, float64NormInput)
+var _ = implement[ir.RMSNormWeightGradient](newNormWeight, float64NormWeight)
+
 // norm is LayerNorm or RMSNorm of rows, or the gradient of its input.
 type norm struct {
 	device    *Device

@@ -6,6 +6,11 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+var _ = implement[ir.AvgPool2D](newAvgPool, float64AvgPool)
+var _ = implement[ir.AvgPool2DGradient](newAvgPool, float64AvgPoolGradient)
+var _ = implement[ir.MaxPool2D](newMaxPool, float64MaxPool)
+var _ = implement[ir.MaxPool2DGradient](newMaxPool, float64MaxPoolGradient)
+
 // windows is the geometry of pooling over planes of h×w.
 type windows struct {
 	count, h, w, oh, ow               int // number of planes, and their sizes

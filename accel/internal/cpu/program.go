@@ -3,6 +3,7 @@ package cpu
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -22,57 +23,35 @@ type step interface {
 	run(p *program) error
 }
 
-// builders build the steps of whole-tensor ops, by op name.
-var builders map[string]func(*Device, ir.Step) (step, error)
+// builder builds the step of a whole-tensor op.
+type builder func(*Device, ir.Step) (step, error)
 
-func init() {
-	builders = map[string]func(*Device, ir.Step) (step, error){
-		"ArgMax":                  newArgMax,
-		"Attention":               newAttention,
-		"AttentionGradient":       newAttentionGradient,
-		"AvgPool2D":               newAvgPool,
-		"AvgPool2DGradient":       newAvgPool,
-		"BatchNorm":               newBatchNorm,
-		"BatchNormInputGradient":  newBatchNormInput,
-		"BatchNormSums":           newBatchNormSums,
-		"BatchStatistics":         newBatchStatistics,
-		"Bernoulli":               newBernoulli,
-		"Int8Linear":              newInt8Linear,
-		"Cast":                    newCast,
-		"Concat":                  newConcat,
-		"Conv2D":                  newConv2D,
-		"Conv2DInputGradient":     newConv2DInput,
-		"Conv2DWeightGradient":    newConv2DWeight,
-		"Copy":                    newCopy,
-		"Reshape":                 newCopy,
-		"CrossEntropy":            newCrossEntropy,
-		"CrossEntropyGradient":    newCrossEntropyGradient,
-		"CumSum":                  newCumSum,
-		"Eq":                      newCompare,
-		"Finite":                  newFinite,
-		"IndexSelect":             newGather,
-		"Greater":                 newCompare,
-		"Index":                   newIndex,
-		"LayerNorm":               newNorm,
-		"LayerNormInputGradient":  newNorm,
-		"LayerNormWeightGradient": newNormWeight,
-		"Linear":                  newLinear,
-		"LogSoftmax":              newSoftmax,
-		"MatMul":                  newMatMul,
-		"Max":                     newMax,
-		"MaxPool2D":               newMaxPool,
-		"MaxPool2DGradient":       newMaxPool,
-		"OneHot":                  newOneHot,
-		"Pad":                     newPad,
-		"Quantized":               newQuantized,
-		"RMSNorm":                 newNorm,
-		"RMSNormInputGradient":    newNorm,
-		"RMSNormWeightGradient":   newNormWeight,
-		"Round8":                  newRound8,
-		"IndexAdd":                newScatterAdd,
-		"Softmax":                 newSoftmax,
-		"Sum":                     newSum,
+// builders are the builders of whole-tensor ops by type, and float64Builders those of float64 if
+// they differ. The file of each op calls implement.
+var builders, float64Builders = map[reflect.Type]builder{}, map[reflect.Type]builder{}
+
+func implement[T ir.Op](build builder, float64s ...func(ir.Step) *float64Op) struct{} {
+	op := reflect.TypeFor[T]()
+	builders[op] = build
+	for _, build := range float64s {
+		float64Builders[op] = func(_ *Device, s ir.Step) (step, error) { return build(s), nil }
 	}
+	return struct{}{}
+}
+
+// builderOf returns the builder of a step, or nil.
+func builderOf(s ir.Step) builder {
+	op := reflect.TypeOf(s.Op)
+	if build := float64Builders[op]; build != nil && s.In[0].DType == ir.Float64 {
+		return build
+	}
+	if build := builders[op]; build != nil {
+		return build
+	}
+	if scalarOps[op] != nil {
+		return newFloat64Elementwise
+	}
+	return nil
 }
 
 // Compile builds the steps of a program.
@@ -90,14 +69,7 @@ func (d *Device) Compile(p *ir.Program) (ir.Executable, error) {
 			out.steps = append(out.steps, l)
 			continue
 		}
-		if build := float64Ops[s.Op.Name()]; build != nil && s.In[0].DType == ir.Float64 {
-			out.steps = append(out.steps, build(s))
-			continue
-		}
-		build := builders[s.Op.Name()]
-		if build == nil && scalarOps[s.Op.Name()] != nil {
-			build = newFloat64Elementwise
-		}
+		build := builderOf(s)
 		if build == nil {
 			return nil, fmt.Errorf("cpu: there is no kernel for the op %s", s.Op.Name())
 		}
@@ -161,5 +133,6 @@ func from[T any](p *program, o ir.Operand) []T {
 
 // Implements reports whether the device has a kernel for an op.
 func Implements(op ir.Op) bool {
-	return builders[op.Name()] != nil || elementwiseOps[op.Name()] != nil || scalarOps[op.Name()] != nil
+	t := reflect.TypeOf(op)
+	return builders[t] != nil || elementwiseOps[t] != nil || scalarOps[t] != nil
 }

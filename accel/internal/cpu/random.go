@@ -2,6 +2,8 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
+var _ = implement[ir.Bernoulli](newBernoulli)
+
 // bernoulli fills a tensor from a Philox stream.
 type bernoulli struct {
 	out     ir.Operand

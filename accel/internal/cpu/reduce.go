@@ -2,6 +2,10 @@ package cpu
 
 import "github.com/quernlab/quern/accel/internal/ir"
 
+var _ = implement[ir.ArgMax](newArgMax, float64ArgMax)
+var _ = implement[ir.Max](newMax)
+var _ = implement[ir.Sum](newSum)
+
 // A sum is split into blocks of fixed size, so the order of additions depends on the shape
 // alone and not on the number of threads.
 const (

@@ -8,6 +8,8 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
+var _ = implement[ir.Round8](newRound8)
+
 // round8 rounds to 8-bit floats with one scale, in two passes: the maximum of each chunk,
 // then the elements.
 type round8 struct {

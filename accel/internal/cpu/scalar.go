@@ -1,47 +1,68 @@
 package cpu
 
-import "math"
+import (
+	"math"
+	"reflect"
 
-// scalarOps are the elementwise ops on one element, by name. a, b and c are the inputs and
-// s is the scalar. They implement ops on float64, and, rounded, ops on float32 that are not
-// in elementwiseOps.
-var scalarOps = map[string]func(a, b, c, s float64) float64{
-	"Abs":          func(a, _, _, _ float64) float64 { return math.Abs(a) },
-	"Add":          func(a, b, _, _ float64) float64 { return a + b },
-	"AddScalar":    func(a, _, _, s float64) float64 { return a + s },
-	"And":          func(a, b, _, _ float64) float64 { return mask(a != 0 && b != 0) },
-	"AtLeast":      func(a, _, _, s float64) float64 { return max(a, s) },
-	"AtMost":       func(a, _, _, s float64) float64 { return min(a, s) },
-	"Cos":          func(a, _, _, _ float64) float64 { return math.Cos(a) },
-	"Div":          func(a, b, _, _ float64) float64 { return a / b },
-	"ELU":          func(a, _, _, s float64) float64 { return elu(a, s) },
-	"Exp":          func(a, _, _, _ float64) float64 { return math.Exp(a) },
-	"Fill":         func(_, _, _, s float64) float64 { return s },
-	"Floor":        func(a, _, _, _ float64) float64 { return math.Floor(a) },
-	"GELU":         func(a, _, _, _ float64) float64 { return geluScalar(a) },
-	"GELUGradient": func(a, b, _, _ float64) float64 { return a * geluSlopeScalar(b) },
-	"LeakyReLU":    func(a, _, _, s float64) float64 { return leaky(a, s) },
-	"Log":          func(a, _, _, _ float64) float64 { return math.Log(a) },
-	"Maximum":      func(a, b, _, _ float64) float64 { return max(a, b) },
-	"Minimum":      func(a, b, _, _ float64) float64 { return min(a, b) },
-	"Mul":          func(a, b, _, _ float64) float64 { return a * b },
-	"MulScalar":    func(a, _, _, s float64) float64 { return a * s },
-	"Neg":          func(a, _, _, _ float64) float64 { return -a },
-	"Not":          func(a, _, _, _ float64) float64 { return mask(a == 0) },
-	"Or":           func(a, b, _, _ float64) float64 { return mask(a != 0 || b != 0) },
-	"Pow":          func(a, b, _, _ float64) float64 { return math.Pow(a, b) },
-	"PowScalar":    func(a, _, _, s float64) float64 { return math.Pow(a, s) },
-	"ReLU":         func(a, _, _, _ float64) float64 { return max(a, 0) },
-	"ReLUGradient": func(a, b, _, _ float64) float64 { return where1(b > 0, a, 0) },
-	"SiLU":         func(a, _, _, _ float64) float64 { return a * logistic(a) },
-	"Sigmoid":      func(a, _, _, _ float64) float64 { return logistic(a) },
-	"Sin":          func(a, _, _, _ float64) float64 { return math.Sin(a) },
-	"Sqrt":         func(a, _, _, _ float64) float64 { return math.Sqrt(a) },
-	"Square":       func(a, _, _, _ float64) float64 { return a * a },
-	"Sub":          func(a, b, _, _ float64) float64 { return a - b },
-	"Tanh":         func(a, _, _, _ float64) float64 { return math.Tanh(a) },
-	"Where":        func(a, b, c, _ float64) float64 { return where1(a != 0, b, c) },
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// scalar computes an elementwise op for one element. a, b and c are the inputs, s is the scalar.
+type scalar func(a, b, c, s float64) float64
+
+// row is an implementation of an op, whose parameters do not matter.
+type row[T any] struct {
+	op ir.Op
+	f  T
 }
+
+func byType[T any](rows []row[T]) map[reflect.Type]T {
+	all := map[reflect.Type]T{}
+	for _, r := range rows {
+		all[reflect.TypeOf(r.op)] = r.f
+	}
+	return all
+}
+
+// scalarOps are the elementwise ops on one element, by type. They
+// implement ops on float64, and, rounded, ops on float32 that are not in elementwiseOps.
+var scalarOps = byType([]row[scalar]{
+	{ir.Abs{}, func(a, _, _, _ float64) float64 { return math.Abs(a) }},
+	{ir.Add{}, func(a, b, _, _ float64) float64 { return a + b }},
+	{ir.AddScalar{}, func(a, _, _, s float64) float64 { return a + s }},
+	{ir.And{}, func(a, b, _, _ float64) float64 { return mask(a != 0 && b != 0) }},
+	{ir.AtLeast{}, func(a, _, _, s float64) float64 { return max(a, s) }},
+	{ir.AtMost{}, func(a, _, _, s float64) float64 { return min(a, s) }},
+	{ir.Cos{}, func(a, _, _, _ float64) float64 { return math.Cos(a) }},
+	{ir.Div{}, func(a, b, _, _ float64) float64 { return a / b }},
+	{ir.ELU{}, func(a, _, _, s float64) float64 { return elu(a, s) }},
+	{ir.Exp{}, func(a, _, _, _ float64) float64 { return math.Exp(a) }},
+	{ir.Fill{}, func(_, _, _, s float64) float64 { return s }},
+	{ir.Floor{}, func(a, _, _, _ float64) float64 { return math.Floor(a) }},
+	{ir.GELU{}, func(a, _, _, _ float64) float64 { return geluScalar(a) }},
+	{ir.GELUGradient{}, func(a, b, _, _ float64) float64 { return a * geluSlopeScalar(b) }},
+	{ir.LeakyReLU{}, func(a, _, _, s float64) float64 { return leaky(a, s) }},
+	{ir.Log{}, func(a, _, _, _ float64) float64 { return math.Log(a) }},
+	{ir.Maximum{}, func(a, b, _, _ float64) float64 { return max(a, b) }},
+	{ir.Minimum{}, func(a, b, _, _ float64) float64 { return min(a, b) }},
+	{ir.Mul{}, func(a, b, _, _ float64) float64 { return a * b }},
+	{ir.MulScalar{}, func(a, _, _, s float64) float64 { return a * s }},
+	{ir.Neg{}, func(a, _, _, _ float64) float64 { return -a }},
+	{ir.Not{}, func(a, _, _, _ float64) float64 { return mask(a == 0) }},
+	{ir.Or{}, func(a, b, _, _ float64) float64 { return mask(a != 0 || b != 0) }},
+	{ir.Pow{}, func(a, b, _, _ float64) float64 { return math.Pow(a, b) }},
+	{ir.PowScalar{}, func(a, _, _, s float64) float64 { return math.Pow(a, s) }},
+	{ir.ReLU{}, func(a, _, _, _ float64) float64 { return max(a, 0) }},
+	{ir.ReLUGradient{}, func(a, b, _, _ float64) float64 { return where1(b > 0, a, 0) }},
+	{ir.SiLU{}, func(a, _, _, _ float64) float64 { return a * logistic(a) }},
+	{ir.Sigmoid{}, func(a, _, _, _ float64) float64 { return logistic(a) }},
+	{ir.Sin{}, func(a, _, _, _ float64) float64 { return math.Sin(a) }},
+	{ir.Sqrt{}, func(a, _, _, _ float64) float64 { return math.Sqrt(a) }},
+	{ir.Square{}, func(a, _, _, _ float64) float64 { return a * a }},
+	{ir.Sub{}, func(a, b, _, _ float64) float64 { return a - b }},
+	{ir.Tanh{}, func(a, _, _, _ float64) float64 { return math.Tanh(a) }},
+	{ir.Where{}, func(a, b, c, _ float64) float64 { return where1(a != 0, b, c) }},
+})
 
 func mask(b bool) float64 { return where1(b, 1, 0) }
 
@@ -95,7 +116,7 @@ func silu(v *vectors, d, a []float32) {
 }
 
 // scalarLoop returns a float32 elementwise op from one of scalarOps.
-func scalarLoop(f func(a, b, c, s float64) float64) elementwise {
+func scalarLoop(f scalar) elementwise {
 	return func(_ *vectors, d, a, b, c []float32, s float32) {
 		for i := range d {
 			var x, y, z float64

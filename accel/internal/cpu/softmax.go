@@ -6,6 +6,9 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+var _ = implement[ir.LogSoftmax](newSoftmax)
+var _ = implement[ir.Softmax](newSoftmax)
+
 // softmax computes rows of softmax, or of its logarithm.
 type softmax struct {
 	device  *Device
