@@ -29,7 +29,6 @@ var elementwiseOps = byType([]row[elementwise]{
 	{ir.PowScalar{}, func(_ *vectors, d, a, _, _ []float32, s float32) { power(d, a, s) }},
 	{ir.ReLU{}, func(v *vectors, d, a, _, _ []float32, _ float32) { v.relu(d, a) }},
 	{ir.ReLUGradient{}, func(v *vectors, d, a, b, _ []float32, _ float32) { v.reluGradient(d, a, b) }},
-	{ir.SiLU{}, func(v *vectors, d, a, _, _ []float32, _ float32) { silu(v, d, a) }},
 	{ir.Sigmoid{}, func(v *vectors, d, a, _, _ []float32, _ float32) { v.sigmoid(d, a) }},
 	{ir.Sqrt{}, func(v *vectors, d, a, _, _ []float32, _ float32) { v.sqrt(d, a) }},
 	{ir.Square{}, func(v *vectors, d, a, _, _ []float32, _ float32) { v.mul(d, a, a) }},

@@ -3,7 +3,6 @@ package cpu
 import (
 	"fmt"
 	"math"
-	"reflect"
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -24,7 +23,7 @@ type float64Elementwise struct {
 }
 
 func newFloat64Elementwise(_ *Device, s ir.Step) (step, error) {
-	f := scalarOps[reflect.TypeOf(s.Op)]
+	f := scalarOf(s.Op)
 	if f == nil || s.Out[0].DType != ir.Float64 {
 		return nil, fmt.Errorf("cpu: there is no kernel for %s of %s", s.Op.Name(), s.Out[0].DType)
 	}

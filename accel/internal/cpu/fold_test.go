@@ -77,7 +77,7 @@ func TestFold(t *testing.T) {
 		{"the result is used again", func(b []instr) []instr {
 			return append(b, instr{of: reflect.TypeFor[ir.Mul](), args: [3]int{6, 6}, arity: 2, word: -1, out: 1})
 		}, 2},
-		{"another op", func(b []instr) []instr { b[2].name = "Sub"; return b }, 5},
+		{"another op", func(b []instr) []instr { b[2].of = reflect.TypeFor[ir.Sub](); return b }, 5},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got := fold(row.change(blend()), 2)
@@ -135,21 +135,21 @@ func TestMomentStepHasTheBitsOfItsParts(t *testing.T) {
 // parameter.
 func TestFoldAdam(t *testing.T) {
 	var body []instr
-	op := func(name string, args ...int) int {
-		k := instr{name: name, arity: len(args), word: -1, out: -1}
+	op := func(o ir.Op, args ...int) int {
+		k := instr{of: reflect.TypeOf(o), arity: len(args), word: -1, out: -1}
 		copy(k.args[:], args)
-		if name == "MulScalar" || name == "AddScalar" {
+		if _, ok := o.(ir.Dynamic); ok {
 			k.word = len(body)
 		}
 		body = append(body, k)
 		return 3 + len(body)
 	}
-	fade := func(x int) int { return op("AddScalar", op("AddScalar", x)) }
-	first := fade(op("Add", op("MulScalar", 0), op("MulScalar", 1)))
-	second := fade(op("Add", op("MulScalar", 2), op("MulScalar", op("Square", 1))))
-	mean := op("MulScalar", op("MulScalar", first))
-	root := op("AddScalar", op("Sqrt", op("MulScalar", second)))
-	last := op("Sub", 3, op("Div", mean, root))
+	fade := func(x int) int { return op(ir.AddScalar{}, op(ir.AddScalar{}, x)) }
+	first := fade(op(ir.Add{}, op(ir.MulScalar{}, 0), op(ir.MulScalar{}, 1)))
+	second := fade(op(ir.Add{}, op(ir.MulScalar{}, 2), op(ir.MulScalar{}, op(ir.Square{}, 1))))
+	mean := op(ir.MulScalar{}, op(ir.MulScalar{}, first))
+	root := op(ir.AddScalar{}, op(ir.Sqrt{}, op(ir.MulScalar{}, second)))
+	last := op(ir.Sub{}, 3, op(ir.Div{}, mean, root))
 	for i, v := range []int{first, second, last} {
 		body[v-4].out = i
 	}

@@ -87,20 +87,25 @@ func newLoop(d *Device, s ir.Step) (step, error) {
 		}
 		l.in = append(l.in, in)
 	}
+	values := make([]int, 0, len(l.in)+len(s.Loop)) // [input or op]: the index of its value
+	for i := range l.in {
+		values = append(values, i)
+	}
 	for _, x := range s.Loop {
-		op := elementwiseOps[reflect.TypeOf(x.Op)]
-		if f := scalarOps[reflect.TypeOf(x.Op)]; op == nil && f != nil {
-			op = scalarLoop(f)
+		args := make([]int, len(x.Args))
+		for i, a := range x.Args {
+			args[i] = values[a]
 		}
-		if op == nil {
-			return nil, fmt.Errorf("cpu: there is no elementwise kernel for %s", x.Op.Name())
-		}
-		k := instr{of: reflect.TypeOf(x.Op), op: op, arity: len(x.Args), word: -1, out: x.Out}
-		copy(k.args[:], x.Args)
+		word := -1
 		if _, ok := x.Op.(ir.Dynamic); ok {
-			k.word = x.Word
+			word = x.Word
 		}
-		l.body = append(l.body, k)
+		v, err := l.add(x.Op, args, word)
+		if err != nil {
+			return nil, err
+		}
+		l.body[len(l.body)-1].out = x.Out
+		values = append(values, v)
 	}
 	l.body = fold(l.body, len(l.in))
 	for i := range l.body {
@@ -127,6 +132,45 @@ func newLoop(d *Device, s ir.Step) (step, error) {
 	}
 	d.reserve(0, l.registers*chunkLen)
 	return l, nil
+}
+
+// add appends the instruction of an op, or those of its formula, and returns the index of the result.
+func (l *loop) add(op ir.Op, args []int, word int) (value int, err error) {
+	k := instr{of: reflect.TypeOf(op), op: elementwiseOps[reflect.TypeOf(op)], arity: len(args), word: word, out: -1}
+	if k.op == nil {
+		if f, ok := ir.FormulaOf(op); ok {
+			return l.addFormula(f, args, word)
+		}
+		f := scalarOps[k.of]
+		if f == nil {
+			return 0, fmt.Errorf("cpu: there is no elementwise kernel for %s", op.Name())
+		}
+		k.op = scalarLoop(f)
+	}
+	copy(k.args[:], args)
+	l.body = append(l.body, k)
+	return len(l.in) + len(l.body) - 1, nil
+}
+
+// addFormula appends the instructions of a formula.
+func (l *loop) addFormula(f ir.Formula, args []int, word int) (value int, err error) {
+	number := func(word int, value float32) int {
+		l.body = append(l.body, instr{of: reflect.TypeFor[ir.Fill](), op: elementwiseOps[reflect.TypeFor[ir.Fill]()], word: word, scalar: value, out: -1})
+		return len(l.in) + len(l.body) - 1
+	}
+	a := ir.Arithmetic[int]{
+		Inputs:   args,
+		Scalar:   func() int { return number(word, 0) },
+		Constant: func(value float64) int { return number(-1, float32(value)) },
+		Apply: func(op ir.Op, args []int) int {
+			v, e := l.add(op, args, -1)
+			if e != nil {
+				err = e
+			}
+			return v
+		},
+	}
+	return a.Evaluate(f), err
 }
 
 func allZero(s []int) bool {

@@ -48,7 +48,7 @@ func builderOf(s ir.Step) builder {
 	if build := builders[op]; build != nil {
 		return build
 	}
-	if scalarOps[op] != nil {
+	if scalarOf(s.Op) != nil {
 		return newFloat64Elementwise
 	}
 	return nil
@@ -134,5 +134,5 @@ func from[T any](p *program, o ir.Operand) []T {
 // Implements reports whether the device has a kernel for an op.
 func Implements(op ir.Op) bool {
 	t := reflect.TypeOf(op)
-	return builders[t] != nil || elementwiseOps[t] != nil || scalarOps[t] != nil
+	return builders[t] != nil || elementwiseOps[t] != nil || scalarOf(op) != nil
 }

@@ -36,19 +36,20 @@ var scalarOps = byType([]row[scalar]{
 	{ir.Cos{}, func(a, _, _, _ float64) float64 { return math.Cos(a) }},
 	{ir.Div{}, func(a, b, _, _ float64) float64 { return a / b }},
 	{ir.ELU{}, func(a, _, _, s float64) float64 { return elu(a, s) }},
+	{ir.Eq{}, func(a, b, _, _ float64) float64 { return mask(a == b) }},
 	{ir.Exp{}, func(a, _, _, _ float64) float64 { return math.Exp(a) }},
 	{ir.Fill{}, func(_, _, _, s float64) float64 { return s }},
 	{ir.Floor{}, func(a, _, _, _ float64) float64 { return math.Floor(a) }},
 	{ir.GELU{}, func(a, _, _, _ float64) float64 { return geluScalar(a) }},
 	{ir.GELUGradient{}, func(a, b, _, _ float64) float64 { return a * geluSlopeScalar(b) }},
-	{ir.LeakyReLU{}, func(a, _, _, s float64) float64 { return leaky(a, s) }},
+	{ir.Greater{}, func(a, b, _, _ float64) float64 { return mask(a > b) }},
+	{ir.LeakyReLU{}, func(a, _, _, s float64) float64 { return where1(a > 0, a, s*a) }},
 	{ir.Log{}, func(a, _, _, _ float64) float64 { return math.Log(a) }},
 	{ir.Maximum{}, func(a, b, _, _ float64) float64 { return max(a, b) }},
 	{ir.Minimum{}, func(a, b, _, _ float64) float64 { return min(a, b) }},
 	{ir.Mul{}, func(a, b, _, _ float64) float64 { return a * b }},
 	{ir.MulScalar{}, func(a, _, _, s float64) float64 { return a * s }},
 	{ir.Neg{}, func(a, _, _, _ float64) float64 { return -a }},
-	{ir.Not{}, func(a, _, _, _ float64) float64 { return mask(a == 0) }},
 	{ir.Or{}, func(a, b, _, _ float64) float64 { return mask(a != 0 || b != 0) }},
 	{ir.Pow{}, func(a, b, _, _ float64) float64 { return math.Pow(a, b) }},
 	{ir.PowScalar{}, func(a, _, _, s float64) float64 { return math.Pow(a, s) }},
@@ -80,13 +81,6 @@ func elu(x, scale float64) float64 {
 	return scale * math.Expm1(x)
 }
 
-func leaky(x, slope float64) float64 {
-	if x > 0 {
-		return x
-	}
-	return slope * x
-}
-
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
 func geluScalar(x float64) float64 {
@@ -104,15 +98,42 @@ func geluSlopeScalar(x float64) float64 {
 	return normal(x) + x*density
 }
 
-// silu uses the vectorized logistic function block by block, because d may be a.
-func silu(v *vectors, d, a []float32) {
-	var t [256]float32
-	for len(d) > 0 {
-		n := min(len(d), len(t))
-		v.sigmoid(t[:n], a[:n])
-		v.mul(d[:n], a[:n], t[:n])
-		d, a = d[n:], a[n:]
+// scalarOf returns the function of an op on one element, or nil.
+func scalarOf(op ir.Op) scalar {
+	if f := scalarOps[reflect.TypeOf(op)]; f != nil {
+		return f
 	}
+	if f, ok := ir.FormulaOf(op); ok {
+		return derivedScalar(f)
+	}
+	return nil
+}
+
+// derivedScalar returns the function of a formula.
+func derivedScalar(f ir.Formula) scalar {
+	a := ir.Arithmetic[scalar]{
+		Inputs: []scalar{
+			func(a, _, _, _ float64) float64 { return a },
+			func(_, b, _, _ float64) float64 { return b },
+			func(_, _, c, _ float64) float64 { return c },
+		},
+		Scalar:   func() scalar { return func(_, _, _, s float64) float64 { return s } },
+		Constant: func(v float64) scalar { return func(_, _, _, _ float64) float64 { return v } },
+		Apply: func(op ir.Op, args []scalar) scalar {
+			f := scalarOf(op)
+			switch x := args[0]; len(args) {
+			case 1:
+				return func(a, b, c, s float64) float64 { return f(x(a, b, c, s), 0, 0, 0) }
+			case 2:
+				y := args[1]
+				return func(a, b, c, s float64) float64 { return f(x(a, b, c, s), y(a, b, c, s), 0, 0) }
+			default:
+				y, z := args[1], args[2]
+				return func(a, b, c, s float64) float64 { return f(x(a, b, c, s), y(a, b, c, s), z(a, b, c, s), 0) }
+			}
+		},
+	}
+	return a.Evaluate(f)
 }
 
 // scalarLoop returns a float32 elementwise op from one of scalarOps.

@@ -3,7 +3,10 @@ package cpu
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
+
+	"github.com/quernlab/quern/accel/internal/ir"
 )
 
 func allVectors() []*vectors { return append(nativeVectors(), genericVectors) }
@@ -254,6 +257,29 @@ func TestDivideBytes(t *testing.T) {
 				}
 				if d[n] != 54321 {
 					t.Fatalf("%s: %d bytes overrun their end", v.name, n)
+				}
+			}
+		}
+	}
+}
+
+// TestFormulas compares what is written by hand for an op with its formula, on one element and
+// with vectors.
+func TestFormulas(t *testing.T) {
+	for _, op := range ir.Table() {
+		formula, ok := ir.FormulaOf(op)
+		if !ok {
+			continue
+		}
+		of := reflect.TypeOf(op)
+		byHand := scalarOps[of]
+		derived := derivedScalar(formula)
+		for _, a := range special {
+			for _, b := range special {
+				x, y, s := float64(a), float64(b), 0.5
+				want := derived(x, y, 0, s)
+				if byHand != nil && !near(float32(byHand(x, y, 0, s)), want, ulp, 1e-44) {
+					t.Errorf("%s of %v and %v is %v, by its formula %v", op.Name(), x, y, byHand(x, y, 0, s), want)
 				}
 			}
 		}

@@ -7,6 +7,9 @@ type LeakyReLU struct {
 }
 
 func (LeakyReLU) Name() string { return "LeakyReLU" }
+func (LeakyReLU) Formula() Formula {
+	return Apply(Where{}, Apply(Greater{}, X, Constant(0)), X, Apply(Mul{}, Scalar, X))
+}
 
 // AppendWords appends the slope.
 func (o LeakyReLU) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.Scalar)) }

@@ -6,7 +6,8 @@ type Not struct {
 	noGradient
 }
 
-func (Not) Name() string { return "Not" }
+func (Not) Name() string     { return "Not" }
+func (Not) Formula() Formula { return Apply(Eq{}, X, Constant(0)) }
 
 // maskOp is embedded by ops on masks: float32 inputs in which only 0 counts as false.
 type maskOp struct{}

@@ -4,7 +4,8 @@ package ir
 // arXiv:1702.03118).
 type SiLU struct{ unaryOp }
 
-func (SiLU) Name() string { return "SiLU" }
+func (SiLU) Name() string     { return "SiLU" }
+func (SiLU) Formula() Formula { return Apply(Mul{}, X, Apply(Sigmoid{}, X)) }
 
 // Gradient returns dy·(σ(x) + y·(1 - σ(x))).
 func (SiLU) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
