@@ -39,6 +39,9 @@ func converterOf(s *step) (converter, error) {
 	if convert := converters[reflect.TypeOf(op)]; convert != nil {
 		return convert, nil
 	}
+	if f, ok := ir.FormulaOf(op); ok {
+		return derived(f), nil
+	}
 	reason := ErrUnsupported
 	switch op.(type) {
 	case ir.Bernoulli:

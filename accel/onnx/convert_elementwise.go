@@ -9,7 +9,6 @@ import (
 
 var elementwiseConverters = []conversion{
 	on[ir.Square](square),
-	on[ir.SiLU](silu),
 	on[ir.ELU](elu),
 	on[ir.LeakyReLU](leakyReLU),
 	on[ir.AddScalar](addScalar),
@@ -31,9 +30,40 @@ func square(e *emitter, s *step) (string, error) {
 	return e.node("Mul", []string{x, x}), nil
 }
 
-func silu(e *emitter, s *step) (string, error) {
-	x := e.in(s, 0)
-	return e.node("Mul", []string{x, e.node("Sigmoid", []string{x})}), nil
+// derived converts an elementwise op by its formula.
+func derived(f ir.Formula) converter {
+	return func(e *emitter, s *step) (string, error) {
+		var err error
+		d := e.dtype(s)
+		mask := func(op string, in []string) string {
+			truth := e.node(op, in)
+			name := e.cast(truth, elements[d])
+			e.masks[name] = truth
+			return name
+		}
+		a := ir.Arithmetic[string]{
+			Scalar: func() string {
+				err = s.fails(ErrUnsupported, "its factor needs a converter of its own")
+				return ""
+			},
+			Constant: func(v float64) string { return e.scalar(d, v) },
+			Apply: func(op ir.Op, in []string) string {
+				switch op.(type) {
+				case ir.Eq:
+					return mask("Equal", in)
+				case ir.Greater:
+					return mask("Greater", in)
+				case ir.Where:
+					return e.node("Where", []string{e.truth(in[0]), in[1], in[2]})
+				}
+				return e.node(ir.ONNX(op), in)
+			},
+		}
+		for i := range s.in {
+			a.Inputs = append(a.Inputs, e.in(s, i))
+		}
+		return a.Evaluate(f), err
+	}
 }
 
 func elu(e *emitter, s *step) (string, error) {
