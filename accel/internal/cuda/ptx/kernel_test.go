@@ -218,6 +218,27 @@ var definitions = map[string]func(a, b, c, s float64) float64{
 	},
 }
 
+func init() { // ops that state a formula are defined by it
+	for _, op := range ir.Table() {
+		f, ok := ir.FormulaOf(op)
+		if !ok || definitions[op.Name()] != nil {
+			continue
+		}
+		definitions[op.Name()] = func(a, b, c, s float64) float64 {
+			e := ir.Arithmetic[float64]{
+				Inputs:   []float64{a, b, c},
+				Scalar:   func() float64 { return s },
+				Constant: func(v float64) float64 { return v },
+				Apply: func(op ir.Op, x []float64) float64 {
+					x = append(x, 0, 0)
+					return definitions[op.Name()](x[0], x[1], x[2], 0)
+				},
+			}
+			return e.Evaluate(f)
+		}
+	}
+}
+
 // TestOperations compares every op with its float64 reference, within a few ULP of float32.
 func TestOperations(t *testing.T) {
 	for _, op := range ir.Table() {

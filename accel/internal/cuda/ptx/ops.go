@@ -10,7 +10,8 @@ import (
 // its scalar if it has one.
 type operation func(b *builder, x []reg) reg
 
-// operations are the elementwise ops by type, with the meaning that package cpu gives them.
+// operations are the elementwise ops by type, with the meaning that package cpu gives them. An op
+// that states a formula needs no row.
 // Those on float64 have an error of at most two or three ULP.
 var operations = byType([]row{
 	{ir.Abs{}, instruction("abs")},
@@ -41,13 +42,11 @@ var operations = byType([]row{
 	{ir.Mul{}, instruction("mul.rn")},
 	{ir.MulScalar{}, instruction("mul.rn")},
 	{ir.Neg{}, instruction("neg")},
-	{ir.Not{}, func(b *builder, x []reg) reg { return b.mask(b.compare("eq", x[0], b.constant(0))) }},
 	{ir.Or{}, logical("or")},
 	{ir.Pow{}, binaryOp((*builder).pow)},
 	{ir.PowScalar{}, binaryOp((*builder).pow)},
 	{ir.ReLU{}, func(b *builder, x []reg) reg { return b.max(x[0], b.constant(0)) }},
 	{ir.ReLUGradient{}, func(b *builder, x []reg) reg { return b.selp(b.positive(x[1]), x[0], b.constant(0)) }},
-	{ir.SiLU{}, func(b *builder, x []reg) reg { return b.real("mul.rn", x[0], b.logistic(x[0])) }},
 	{ir.Sigmoid{}, unaryOp((*builder).logistic)},
 	{ir.Sin{}, unaryOp((*builder).sin)},
 	{ir.Sqrt{}, instruction("sqrt.rn")},
@@ -70,8 +69,29 @@ func byType(table []row) map[reflect.Type]operation {
 	return out
 }
 
+// writerOf returns the writer of an op: the one in the table, or that of its formula. It is nil
+// if there is neither.
+func writerOf(op ir.Op) operation {
+	if o := operations[reflect.TypeOf(op)]; o != nil {
+		return o
+	}
+	f, ok := ir.FormulaOf(op)
+	if !ok {
+		return nil
+	}
+	return func(b *builder, x []reg) reg {
+		a := ir.Arithmetic[reg]{
+			Inputs:   x,
+			Scalar:   func() reg { return x[len(x)-1] },
+			Constant: b.constant,
+			Apply:    func(op ir.Op, args []reg) reg { return writerOf(op)(b, args) },
+		}
+		return a.Evaluate(f)
+	}
+}
+
 // Supports reports whether an op is elementwise with a kernel.
-func Supports(op ir.Op) bool { return operations[reflect.TypeOf(op)] != nil }
+func Supports(op ir.Op) bool { return writerOf(op) != nil }
 
 // instruction returns an op that is one instruction.
 func instruction(name string) operation {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	mathbits "math/bits"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -186,7 +185,7 @@ func (w *writer) operation(op ir.Op) (operation, error) {
 			return f
 		}, nil
 	}
-	if o := operations[reflect.TypeOf(op)]; o != nil {
+	if o := writerOf(op); o != nil {
 		return o, nil
 	}
 	return nil, fmt.Errorf("cuda: there is no elementwise kernel for %s", op.Name())
