@@ -27,7 +27,7 @@ func opRows() []parity {
 	unary := func(name string, f func(T) T, input T) { add(name, func(in []T) T { return f(in[0]) }, []T{input}) }
 	for name, f := range map[string]func(T) T{
 		"Neg": T.Neg, "Exp": T.Exp, "Square": T.Square, "Abs": T.Abs, "Tanh": T.Tanh, "Sigmoid": T.Sigmoid,
-		"ReLU": T.ReLU, "GELU": T.GELU, "SiLU": T.SiLU, "Sin": T.Sin, "Cos": T.Cos, "Floor": T.Floor,
+		"ReLU": T.ReLU, "GELU": T.GELU, "SiLU": T.SiLU, "Sin": T.Sin, "Cos": T.Cos, "Floor": T.Floor, "Sign": T.Sign,
 		"Not": T.Not, "MT": T.MT, "Clone": T.Clone, "Detach": T.Detach,
 	} {
 		unary(name, f, x)

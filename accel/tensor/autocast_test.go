@@ -69,6 +69,7 @@ var autocastRows = []struct {
 	{"ReLU", "relu", func(a, _ *Tensor) *Tensor { return a.ReLU() }},
 	{"Reshape", "reshape", func(a, _ *Tensor) *Tensor { return a.Reshape(2, 8) }},
 	{"IndexAdd", "scatter_add", func(a, _ *Tensor) *Tensor { return a.IndexAdd(FromInts([]int{0, 1, 0, 1}, 4), 2) }},
+	{"Sign", "sign", func(a, _ *Tensor) *Tensor { return a.Sign() }},
 	{"SiLU", "silu", func(a, _ *Tensor) *Tensor { return a.SiLU() }},
 	{"Sigmoid", "sigmoid", func(a, _ *Tensor) *Tensor { return a.Sigmoid() }},
 	{"Sin", "sin", func(a, _ *Tensor) *Tensor { return a.Sin() }},

@@ -57,6 +57,10 @@ func (t *Tensor) Square() *Tensor { return record(ir.Square{}, t) }
 // Abs returns |t|, elementwise.
 func (t *Tensor) Abs() *Tensor { return record(ir.Abs{}, t) }
 
+// Sign returns 1 where t is positive, -1 where it is negative, and 0 where it is 0 or NaN. Its
+// gradient is 0.
+func (t *Tensor) Sign() *Tensor { return record(ir.Sign{}, t) }
+
 // Tanh returns the hyperbolic tangent of t, elementwise.
 func (t *Tensor) Tanh() *Tensor { return record(ir.Tanh{}, t) }
 

@@ -105,6 +105,7 @@ var goldenFunctions = map[string]func(in []*Tensor) *Tensor{
 	"square":              func(in []*Tensor) *Tensor { return in[0].Square() },
 	"sin":                 func(in []*Tensor) *Tensor { return in[0].Sin() },
 	"cos":                 func(in []*Tensor) *Tensor { return in[0].Cos() },
+	"sign":                func(in []*Tensor) *Tensor { return in[0].Sign() },
 	"tanh":                func(in []*Tensor) *Tensor { return in[0].Tanh() },
 	"sigmoid":             func(in []*Tensor) *Tensor { return in[0].Sigmoid() },
 	"relu":                func(in []*Tensor) *Tensor { return in[0].ReLU() },

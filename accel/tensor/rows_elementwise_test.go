@@ -17,6 +17,7 @@ func elementwiseRows() []opRow {
 	less := binaryRow("Less", -2, 2, (*Tensor).Less, func(a, b float64) float64 { return step(b - a) })
 	less.noGrad = true
 	rows := []opRow{floor, less,
+		unaryRow("Sign", -2, 2, (*Tensor).Sign, func(x float64) float64 { return step(x) - step(-x) }),
 		masks("And", (*Tensor).And, math.Min),
 		masks("Or", (*Tensor).Or, math.Max),
 		masks("Not", func(a, b *Tensor) *Tensor { return a.Not() }, func(a, b float64) float64 { return 1 - a }),

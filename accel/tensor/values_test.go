@@ -37,6 +37,7 @@ func TestNaNAndInf(t *testing.T) {
 		{"GELU", x.GELU().Data(), []float32{nan, inf, 0, 0}},
 		{"Log", x.Log().Data(), []float32{nan, inf, nan, -inf}},
 		{"Sqrt", x.Sqrt().Data(), []float32{nan, inf, nan, 0}},
+		{"Sign", x.Sign().Data(), []float32{0, 1, -1, 0}},
 		{"Eq", x.Eq(x).Data(), []float32{0, 1, 1, 1}},
 		{"Max", x.Max(0).Data(), []float32{nan}},
 		{"Sum", x.Sum().Data(), []float32{nan}},

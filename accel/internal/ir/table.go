@@ -81,6 +81,7 @@ func Table() []Op {
 		Round8{},
 		SiLU{},
 		Sigmoid{},
+		Sign{},
 		Sin{},
 		Slice{},
 		Softmax{},

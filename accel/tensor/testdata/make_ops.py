@@ -121,5 +121,9 @@ for name, dtype in (("float16", torch.float16), ("bfloat16", torch.bfloat16)):
     a, b = values[:40].to(dtype), values[:40].flip(0).to(dtype)
     text = lambda t: [str(v) for v in t.double().tolist()]
     short[name] = {"cast": text(values.to(dtype)), "add": text(a + b), "mul": text(a * b), "div": text(a / b), "exp": text(torch.exp(a))}
+
+# New cases come last, so that those above keep their random numbers.
+case("sign", torch.sign, tensor(9))
+
 out = {"torch": torch.__version__, "cases": cases, "values": [str(v) for v in values.double().tolist()], "short": short}
 (pathlib.Path(__file__).parent / "ops.json").write_text(json.dumps(out) + "\n")
