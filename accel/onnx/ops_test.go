@@ -70,6 +70,7 @@ func opRows() []parity {
 	unary("Max", func(x T) T { return x.Max(1) }, x)
 	unary("Min", func(x T) T { return x.Min(-1) }, x)
 	unary("ArgMax", func(x T) T { return x.ArgMax(1) }, x)
+	unary("ArgMin", func(x T) T { return x.ArgMin(-1) }, x)
 	unary("CumSum", func(x T) T { return x.CumSum(1) }, x)
 	unary("LogSumExp", func(x T) T { return x.LogSumExp(2) }, x)
 	unary("Softmax", func(x T) T { return x.Softmax(-1) }, x)

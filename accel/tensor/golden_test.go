@@ -133,6 +133,7 @@ var goldenFunctions = map[string]func(in []*Tensor) *Tensor{
 	"mean":                func(in []*Tensor) *Tensor { return in[0].Mean(1) },
 	"amax":                func(in []*Tensor) *Tensor { return in[0].Max(1) },
 	"amin":                func(in []*Tensor) *Tensor { return in[0].Min(0) },
+	"argmin":              func(in []*Tensor) *Tensor { return in[0].ArgMin(0) },
 	"argmax":              func(in []*Tensor) *Tensor { return in[0].ArgMax(1) },
 	"index select":        func(in []*Tensor) *Tensor { return in[0].IndexSelect(FromInts([]int{2, 0, 2}, 3).Cast(Int64)) },
 	"index add":           func(in []*Tensor) *Tensor { return in[0].IndexAdd(FromInts([]int{2, 0, 2}, 3), 4) },

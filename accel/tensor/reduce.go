@@ -61,10 +61,19 @@ func (t *Tensor) Max(along int) *Tensor {
 	}, t)
 }
 
-// ArgMax returns the index, int32, of the first largest element along an axis, which is removed.
+// ArgMax returns the index, int32, of the first largest element along an axis, which is removed; NaN
+// counts as the largest.
 func (t *Tensor) ArgMax(along int) *Tensor {
 	return compute(ir.ArgMax{}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
 		return r.Record(ir.ArgMax{Axis: axis("ArgMax", v[0].Shape(), along)}, v[0])
+	}, t)
+}
+
+// ArgMin returns the index, int32, of the first smallest element along an axis, which is removed; NaN
+// counts as the smallest.
+func (t *Tensor) ArgMin(along int) *Tensor {
+	return compute(composite{name: "ArgMin"}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		return r.Record(ir.ArgMax{Axis: axis("ArgMin", v[0].Shape(), along)}, r.Record(ir.Neg{}, v[0]))
 	}, t)
 }
 

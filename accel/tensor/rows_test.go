@@ -116,7 +116,11 @@ func reduceRows() []opRow {
 		return float64(slices.Index(v, slices.Max(v)))
 	}))
 	argmax.noGrad = true
-	rows := []opRow{argmax,
+	argmin := row("ArgMin", true, func(t *Tensor) *Tensor { return t.ArgMin(-2) }, foldRef(1, func(v []float64) float64 {
+		return float64(slices.Index(v, slices.Min(v)))
+	}))
+	argmin.noGrad = true
+	rows := []opRow{argmax, argmin,
 		row("Sum all", false, func(t *Tensor) *Tensor { return t.Sum() }, all(total)),
 		row("Mean all", true, func(t *Tensor) *Tensor { return t.Mean() }, all(mean)),
 		row("Sum outer axes", false, func(t *Tensor) *Tensor { return t.Sum(0, -1) }, func(in []array) array {

@@ -52,6 +52,9 @@ func TestNaNAndInf(t *testing.T) {
 	if got := x.ArgMax(0).Ints()[0]; got != 0 {
 		t.Errorf("ArgMax of NaN: %d, want 0", got)
 	}
+	if got := New([]float32{1, nan, -inf, nan, 2, 0, 0, 3}, 2, 4).ArgMin(1).Ints(); !slices.Equal(got, []int{1, 1}) {
+		t.Errorf("ArgMin: %v, want [1 1]: the first NaN, and the first of two", got)
+	}
 }
 
 func TestCast(t *testing.T) {
