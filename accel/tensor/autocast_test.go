@@ -77,6 +77,7 @@ var autocastRows = []struct {
 	{"Softmax", "softmax", func(a, _ *Tensor) *Tensor { return a.Softmax(1) }},
 	{"Sqrt", "sqrt", func(a, _ *Tensor) *Tensor { return a.Sqrt() }},
 	{"Square", "square", func(a, _ *Tensor) *Tensor { return a.Square() }},
+	{"Stack", "stack", func(a, b *Tensor) *Tensor { return Stack(0, a, b) }},
 	{"Std", "std", func(a, _ *Tensor) *Tensor { return a.Std(1) }},
 	{"Sub", "sub", func(a, b *Tensor) *Tensor { return a.Sub(b) }},
 	{"Sum", "sum", func(a, _ *Tensor) *Tensor { return a.Sum(0) }},

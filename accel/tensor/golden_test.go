@@ -139,6 +139,7 @@ var goldenFunctions = map[string]func(in []*Tensor) *Tensor{
 	"index add":           func(in []*Tensor) *Tensor { return in[0].IndexAdd(FromInts([]int{2, 0, 2}, 3), 4) },
 	"one hot":             func(in []*Tensor) *Tensor { return in[0].Cast(Int32).OneHot(4) },
 	"cat":                 func(in []*Tensor) *Tensor { return Concat(1, in...) },
+	"stack":               func(in []*Tensor) *Tensor { return Stack(-1, in...) },
 	"slice":               func(in []*Tensor) *Tensor { return in[0].Slice(1, 1, 3) },
 	"pad":                 func(in []*Tensor) *Tensor { return in[0].Pad(0, 2, 1) },
 	"permute":             func(in []*Tensor) *Tensor { return in[0].Permute(2, 0, 1) },

@@ -209,6 +209,11 @@ func moveRows() []opRow {
 					}
 				})
 			}},
+		{name: "Stack", shapes: func(m, n, k int) [][]int { return [][]int{{m, n}, {m, n}, {m, n}} }, low: -2, high: 2,
+			f: func(in []*Tensor) *Tensor { return Stack(-2, in...) },
+			ref: func(in []array) array {
+				return build([]int{in[0].shape[0], 3, in[0].shape[1]}, func(i []int) float64 { return in[i[1]].get(i[0], i[2]) })
+			}},
 		{name: "IndexSelect", shapes: cube, low: -2, high: 2, nonEmpty: true,
 			f: func(in []*Tensor) *Tensor { return in[0].IndexSelect(FromInts(index(in[0].Size(0)), 5)) },
 			ref: func(in []array) array {

@@ -115,3 +115,23 @@ func Concat(along int, tensors ...*Tensor) *Tensor {
 		return r.Record(ir.Concat{Axis: axis("Concat", v[0].Shape(), along)}, v...)
 	}, tensors...)
 }
+
+// Stack joins tensors of one shape along a new axis, whose size is their number: two tensors [3]
+// become [2, 3] along axis 0, and [3, 2] along axis 1 or -1.
+func Stack(along int, tensors ...*Tensor) *Tensor {
+	if len(tensors) == 0 {
+		panic(&ShapeError{Op: "Stack", Hint: "at least one tensor is needed"})
+	}
+	return arrange(composite{name: "Stack", cast: ir.CastWidest}, func(r *ir.Recorder, v []*ir.Value) *ir.Value {
+		shape := v[0].Shape()
+		a := axis("Stack", append(slices.Clone(shape), 1), along)
+		longer := slices.Insert(slices.Clone(shape), a, 1)
+		for i, x := range v {
+			if !slices.Equal(x.Shape(), shape) {
+				panic(&ShapeError{Op: "Stack", Shapes: [][]int{slices.Clone(shape), slices.Clone(x.Shape())}, Hint: "all tensors must have the same shape"})
+			}
+			v[i] = r.Reshape(x, longer)
+		}
+		return r.Record(ir.Concat{Axis: a}, v...)
+	}, tensors...)
+}

@@ -125,6 +125,7 @@ for name, dtype in (("float16", torch.float16), ("bfloat16", torch.bfloat16)):
 # New cases come last, so that those above keep their random numbers.
 case("sign", torch.sign, tensor(9))
 case("argmin", lambda x: torch.argmin(x, 0), tensor(3, 4))
+case("stack", lambda a, b: torch.stack([a, b], -1), tensor(3, 2), tensor(3, 2))
 
 out = {"torch": torch.__version__, "cases": cases, "values": [str(v) for v in values.double().tolist()], "short": short}
 (pathlib.Path(__file__).parent / "ops.json").write_text(json.dumps(out) + "\n")
