@@ -2,6 +2,7 @@ package tensor
 
 import (
 	"fmt"
+	"math"
 	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -53,6 +54,37 @@ func Full(value float64, shape ...int) *Tensor {
 		}
 	}
 	return fromHost("Full", data, Float32, shape)
+}
+
+// Arange makes a tensor of element type d with start, start + step, start + 2·step and so on, up to
+// and without end: Arange(0, 3, 1, Int32) is [0 1 2], and Arange(1, 0, -0.25, Float32) is
+// [1 0.75 0.5 0.25]. The number of elements is ⌈(end - start)/step⌉. An integer type needs a whole
+// start and step, and elements that fit into it.
+func Arange(start, end, step float64, d DType) *Tensor {
+	n := math.Ceil((end - start) / step)
+	if !(n >= 0) || math.IsInf(start, 0) || math.IsInf(step, 0) || step == 0 {
+		panic(&ShapeError{Op: "Arange", Hint: fmt.Sprintf("steps of %v do not lead from %v to %v", step, start, end)})
+	}
+	if n > math.MaxInt>>3 {
+		panic(&ShapeError{Op: "Arange", Hint: fmt.Sprintf("%v elements are too many", n)})
+	}
+	if !d.Known() || d == Bool {
+		panic(&DTypeError{Op: "Arange", DTypes: []DType{d}, Hint: "the element type must be a float or an integer"})
+	}
+	limits, integer := map[DType][2]float64{Int32: {math.MinInt32, math.MaxInt32}, Int64: {-1 << 53, 1 << 53}, Uint8: {0, math.MaxUint8}}[d]
+	if last := start + (n-1)*step; integer && n > 0 && (start != math.Trunc(start) || step != math.Trunc(step) || min(start, last) < limits[0] || max(start, last) > limits[1]) {
+		panic(&DTypeError{Op: "Arange", DTypes: []DType{d}, Hint: fmt.Sprintf("start %v, step %v and the last element %v must be in the type", start, step, last)})
+	}
+	locked(func(r *ir.Recorder) { r.CheckLimit(int(n) * 8) })
+	data := make([]float64, int(n))
+	for i := range data {
+		data[i] = start + float64(i)*step
+	}
+	var t *Tensor
+	locked(func(r *ir.Recorder) {
+		t = wrap(r.Upload(ir.Type{Shape: []int{len(data)}, DType: d}, encode(data, d)))
+	})
+	return t
 }
 
 // Randn makes a float32 tensor with values from the standard normal distribution. A nil generator
@@ -150,7 +182,7 @@ func (t *Tensor) SetBytes(data []uint8) {
 }
 
 // encode converts host values to the bytes of an element type.
-func encode[T float32 | int | uint8](data []T, d DType) []byte {
+func encode[T float32 | float64 | int | uint8](data []T, d DType) []byte {
 	switch d {
 	case Float32:
 		if f, ok := any(data).([]float32); ok {

@@ -82,6 +82,7 @@ func TestErrorsOfEveryOp(t *testing.T) {
 		"AddScalar":       {func() { ints.AddScalar(1) }},
 		"And":             {func() { m.And(odd) }, func() { ints.And(ints) }},
 		"ArgMax":          {func() { m.ArgMax(2) }, func() { ints.ArgMax(0) }, func() { Zeros(0, 2).ArgMax(0) }},
+		"Arange":          {func() { Arange(0, 1, 0, Float32) }, func() { Arange(0, 1, -1, Float32) }, func() { Arange(math.NaN(), 1, 1, Float32) }, func() { Arange(0, math.Inf(1), 1, Float32) }, func() { Arange(0, 1, 0.5, Int32) }, func() { Arange(0, 300, 1, Uint8) }, func() { Arange(-1, 3, 1, Uint8) }, func() { Arange(0, 2, 1, Bool) }, func() { Arange(0, 1e30, 1, Float32) }, func() { Arange(0, 2, 1, DType(99)) }},
 		"ArgMin":          {func() { m.ArgMin(2) }, func() { ints.ArgMin(0) }, func() { Zeros(0, 2).ArgMin(0) }},
 		"Assign":          {func() { m.Assign(odd) }, func() { m.Assign(float64s) }},
 		"Attention":       {func() { Attention(m, m, m, false) }, func() { Attention(q, q.Slice(3, 0, 2), q, false) }, func() { Attention(q, q, q.Cast(Float64), true) }},

@@ -87,6 +87,32 @@ func TestCast(t *testing.T) {
 	}
 }
 
+func TestArange(t *testing.T) {
+	for _, row := range []struct {
+		start, end, step float64
+		want             []float64
+	}{
+		{0, 5, 1, []float64{0, 1, 2, 3, 4}},
+		{5, 1, -2, []float64{5, 3}},
+		{7, 7, 1, nil},
+		{7, 7, -1, nil},
+		{0, 255.5, 255, []float64{0, 255}},
+	} {
+		for _, d := range []DType{Float32, Float64, Float16, BFloat16, Int32, Int64, Uint8} {
+			y := Arange(row.start, row.end, row.step, d)
+			if got := y.Float64s(); y.DType() != d || y.NDim() != 1 || !slices.Equal(got, row.want) && len(got)+len(row.want) > 0 {
+				t.Errorf("from %v to %v by %v: %v, want %v in %v", row.start, row.end, row.step, y, row.want, d)
+			}
+		}
+	}
+	if got := Arange(1, 2.5, 0.5, Float32).Data(); !slices.Equal(got, []float32{1, 1.5, 2}) {
+		t.Errorf("halves: %v", got)
+	}
+	if n := Arange(0, 1, 0.1, Float64).Numel(); n != 10 {
+		t.Errorf("%d tenths", n)
+	}
+}
+
 func TestString(t *testing.T) {
 	for _, row := range []struct {
 		t    *Tensor
