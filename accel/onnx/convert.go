@@ -48,6 +48,8 @@ func converterOf(s *step) (converter, error) {
 		reason = fmt.Errorf("%w: pass modules with Dropout to Uses, so that they are in evaluation mode", ErrRandom)
 	case ir.Round8:
 		reason = fmt.Errorf("%w: it rounds to 8-bit floats; AutocastFP8 is for training", ErrUnsupported)
+	case ir.ArgSort:
+		reason = fmt.Errorf("%w: ONNX's TopK has two results; export the model up to it", ErrUnsupported)
 	case ir.Recompute:
 		reason = fmt.Errorf("%w: it is recorded only for gradients", ErrUnsupported)
 	default:

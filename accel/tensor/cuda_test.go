@@ -107,6 +107,7 @@ func TestOnCUDA(t *testing.T) {
 		"IndicesOfAnyType":       TestIndicesOfAnyType,
 		"Dropout":                TestDropout,
 		"SpecialReductions":      TestSpecialReductions,
+		"Sort":                   TestSort,
 		"ConcatOfMany":           TestConcatOfMany,
 		"Recompute":              TestRecompute,
 		"RunningStatistics":      TestRunningStatistics,

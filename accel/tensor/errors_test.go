@@ -152,6 +152,8 @@ func TestErrorsOfEveryOp(t *testing.T) {
 		"Sin":             {func() { ints.Sin() }},
 		"Slice":           {func() { m.Slice(0, 1, 3) }, func() { m.Slice(2, 0, 1) }, func() { m.Slice(0, 2, 1) }, func() { m.Slice(0, -1, 1) }},
 		"Softmax":         {func() { m.Softmax(2) }, func() { ints.Softmax(0) }},
+		"Sort":            {func() { m.Sort(2, false) }, func() { Ones().Sort(0, true) }, func() { ints.Cast(Int64).Sort(0, true) }},
+		"TopK":            {func() { m.TopK(4, 1, true) }, func() { m.TopK(-1, 1, true) }, func() { m.TopK(1, 2, true) }},
 		"Sqrt":            {func() { ints.Sqrt() }},
 		"Square":          {func() { ints.Square() }},
 		"Stack":           {func() { Stack(0) }, func() { Stack(1, m, odd) }, func() { Stack(3, m) }, func() { Stack(-4, m) }, func() { Stack(0, m, float64s) }},

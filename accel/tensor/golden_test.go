@@ -140,14 +140,22 @@ var goldenFunctions = map[string]func(in []*Tensor) *Tensor{
 	"one hot":             func(in []*Tensor) *Tensor { return in[0].Cast(Int32).OneHot(4) },
 	"cat":                 func(in []*Tensor) *Tensor { return Concat(1, in...) },
 	"stack":               func(in []*Tensor) *Tensor { return Stack(-1, in...) },
-	"slice":               func(in []*Tensor) *Tensor { return in[0].Slice(1, 1, 3) },
-	"pad":                 func(in []*Tensor) *Tensor { return in[0].Pad(0, 2, 1) },
-	"permute":             func(in []*Tensor) *Tensor { return in[0].Permute(2, 0, 1) },
-	"reshape":             func(in []*Tensor) *Tensor { return in[0].T().Reshape(2, 6) },
-	"expand":              func(in []*Tensor) *Tensor { return in[0].Expand(3, 4, 2) },
-	"mse":                 func(in []*Tensor) *Tensor { return MSE(in[0], in[1]) },
-	"round trip":          func(in []*Tensor) *Tensor { return in[0].Cast(Float64).Cast(in[0].DType()) },
-	"clamp":               func(in []*Tensor) *Tensor { return in[0].Clamp(-0.5, 0.7) },
+	"sort": func(in []*Tensor) *Tensor {
+		values, _ := in[0].Sort(0, true)
+		return values
+	},
+	"topk": func(in []*Tensor) *Tensor {
+		values, indices := in[0].TopK(3, 1, false)
+		return values.Add(indices.Cast(values.DType()))
+	},
+	"slice":      func(in []*Tensor) *Tensor { return in[0].Slice(1, 1, 3) },
+	"pad":        func(in []*Tensor) *Tensor { return in[0].Pad(0, 2, 1) },
+	"permute":    func(in []*Tensor) *Tensor { return in[0].Permute(2, 0, 1) },
+	"reshape":    func(in []*Tensor) *Tensor { return in[0].T().Reshape(2, 6) },
+	"expand":     func(in []*Tensor) *Tensor { return in[0].Expand(3, 4, 2) },
+	"mse":        func(in []*Tensor) *Tensor { return MSE(in[0], in[1]) },
+	"round trip": func(in []*Tensor) *Tensor { return in[0].Cast(Float64).Cast(in[0].DType()) },
+	"clamp":      func(in []*Tensor) *Tensor { return in[0].Clamp(-0.5, 0.7) },
 }
 
 // truth converts a mask to float32, which And, Or and Not require.

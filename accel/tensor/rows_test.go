@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -120,7 +121,40 @@ func reduceRows() []opRow {
 		return float64(slices.Index(v, slices.Min(v)))
 	}))
 	argmin.noGrad = true
-	rows := []opRow{argmax, argmin,
+	sorted := func(descending bool, k int) func(v []float64) []float64 {
+		return func(v []float64) []float64 {
+			v = slices.Clone(v)
+			slices.Sort(v)
+			if descending {
+				slices.Reverse(v)
+			}
+			return v[:k]
+		}
+	}
+	top := row("TopK", true, func(t *Tensor) *Tensor {
+		values, _ := t.TopK(1, -2, true)
+		return values
+	}, func(in []array) array {
+		m, k := in[0].shape[0], in[0].shape[2]
+		return array{[]int{m, 1, k}, foldRef(1, largest)(in).data}
+	})
+	index := row("Sort, indices", false, func(t *Tensor) *Tensor {
+		_, indices := t.Sort(0, true)
+		return indices
+	}, alongRef(0, func(v []float64) []float64 {
+		out := make([]float64, len(v))
+		for i := range out {
+			out[i] = float64(i)
+		}
+		slices.SortStableFunc(out, func(a, b float64) int { return cmp.Compare(v[int(b)], v[int(a)]) })
+		return out
+	}))
+	index.noGrad = true
+	rows := []opRow{argmax, argmin, top, index,
+		row("Sort", false, func(t *Tensor) *Tensor {
+			values, _ := t.Sort(1, false)
+			return values
+		}, func(in []array) array { return alongRef(1, sorted(false, in[0].shape[1]))(in) }),
 		row("Sum all", false, func(t *Tensor) *Tensor { return t.Sum() }, all(total)),
 		row("Mean all", true, func(t *Tensor) *Tensor { return t.Mean() }, all(mean)),
 		row("Sum outer axes", false, func(t *Tensor) *Tensor { return t.Sum(0, -1) }, func(in []array) array {

@@ -87,6 +87,62 @@ func TestCast(t *testing.T) {
 	}
 }
 
+// TestSort has the results of torch.sort with stable=True and of torch.topk.
+func TestSort(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	long := make([]float64, 300)
+	for i := range long {
+		long[i] = float64(i * 7 % 50)
+	}
+	byLong := func(descending bool) []int {
+		order := Arange(0, 300, 1, Int32).Ints()
+		slices.SortStableFunc(order, func(a, b int) int {
+			if descending {
+				a, b = b, a
+			}
+			return int(long[a] - long[b])
+		})
+		return order
+	}
+	for _, row := range []struct {
+		data       []float64
+		k          int
+		descending bool
+		want       []int
+	}{
+		{[]float64{1, nan, -2, nan}, 4, false, []int{2, 0, 1, 3}},
+		{[]float64{1, nan, -2, nan}, 4, true, []int{1, 3, 0, 2}},
+		{[]float64{1, nan, -2, nan}, 3, true, []int{1, 3, 0}},
+		{[]float64{inf, 0, math.Copysign(0, -1), 0, -inf}, 5, false, []int{4, 1, 2, 3, 0}},
+		{[]float64{2, 1, 2, 1}, 4, true, []int{0, 2, 1, 3}},
+		{[]float64{5}, 0, true, nil},
+		{nil, 0, false, nil},
+		{long, 300, false, byLong(false)},
+		{long, 300, true, byLong(true)},
+		{long, 20, false, byLong(false)[:20]},
+	} {
+		for _, d := range []DType{Float32, Float64, Float16, BFloat16, Int32} {
+			if d == Int32 && slices.ContainsFunc(row.data, func(v float64) bool { return v != math.Trunc(v) || math.IsInf(v, 0) }) {
+				continue
+			}
+			x := FromFloat64s(row.data, len(row.data)).Cast(d)
+			values, indices := x.TopK(row.k, 0, row.descending)
+			if row.k == len(row.data) {
+				values, indices = x.Sort(-1, row.descending)
+			}
+			got := indices.Ints()
+			if values.DType() != d || indices.DType() != Int32 || !slices.Equal(got, row.want) && len(got)+len(row.want) > 0 {
+				t.Errorf("%d of %v in %v: %v, want %v", row.k, row.data, d, got, row.want)
+			}
+			for i, v := range values.Float64s() {
+				if w := row.data[got[i]]; v != w && (v == v || w == w) {
+					t.Errorf("%d of %v in %v: value %d is %v, want %v", row.k, row.data, d, i, v, w)
+				}
+			}
+		}
+	}
+}
+
 func TestArange(t *testing.T) {
 	for _, row := range []struct {
 		start, end, step float64

@@ -11,6 +11,7 @@ func Table() []Op {
 		Alias{},
 		And{},
 		ArgMax{},
+		ArgSort{},
 		AtLeast{},
 		AtMost{},
 		Attention{},

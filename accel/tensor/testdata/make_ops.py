@@ -125,6 +125,8 @@ for name, dtype in (("float16", torch.float16), ("bfloat16", torch.bfloat16)):
 # New cases come last, so that those above keep their random numbers.
 case("sign", torch.sign, tensor(9))
 case("argmin", lambda x: torch.argmin(x, 0), tensor(3, 4))
+case("sort", lambda x: torch.sort(x, 0, descending=True).values, tensor(4, 3))
+case("topk", lambda x: (lambda t: t.values + t.indices)(torch.topk(x, 3, 1, largest=False)), tensor(2, 5))
 case("stack", lambda a, b: torch.stack([a, b], -1), tensor(3, 2), tensor(3, 2))
 
 out = {"torch": torch.__version__, "cases": cases, "values": [str(v) for v in values.double().tolist()], "short": short}

@@ -1,0 +1,99 @@
+package cpu
+
+import (
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+var _ = implement[ir.ArgSort](newArgSort)
+
+// maxInserted is the number of elements up to which the first ones of a row are kept sorted while
+// the row is read; more are found by sorting the row.
+const maxInserted = 128
+
+// argSort sorts rows; a chunk is some rows.
+type argSort[T float32 | float64] struct {
+	in, out ir.Operand
+	op      ir.ArgSort
+	rows, n int
+	per     int // rows per chunk
+	x       []T
+	y       []int32
+}
+
+func newArgSort(_ *Device, s ir.Step) (step, error) {
+	if s.In[0].DType == ir.Float64 {
+		return argSortOf[float64](s), nil
+	}
+	return argSortOf[float32](s), nil
+}
+
+func argSortOf[T float32 | float64](s ir.Step) *argSort[T] {
+	k := &argSort[T]{in: s.In[0], out: s.Out[0], op: s.Op.(ir.ArgSort)}
+	last := len(s.In[0].Shape) - 1
+	k.rows, k.n, _ = axes(s.In[0].Shape, last, last+1)
+	k.per = max(1, rowsPerTask/max(k.n, 1))
+	return k
+}
+
+func (k *argSort[T]) run(p *program) error {
+	k.x, k.y = elements[T](p, k.in), elements[int32](p, k.out)
+	p.device.pool.run((k.rows+k.per-1)/k.per, k)
+	k.x, k.y = nil, nil
+	return nil
+}
+
+func (k *argSort[T]) work(chunk, _ int) {
+	var all []int32
+	if k.op.K > maxInserted {
+		all = make([]int32, k.n)
+	}
+	for row := chunk * k.per; row < min((chunk+1)*k.per, k.rows); row++ {
+		y, from := k.y[row*k.op.K:][:k.op.K], row*k.n
+		if all == nil {
+			k.insert(y, from)
+			continue
+		}
+		for i := range all {
+			all[i] = int32(from + i)
+		}
+		slices.SortStableFunc(all, func(a, b int32) int { return k.order(k.x[a], k.x[b]) })
+		copy(y, all)
+	}
+}
+
+// insert finds the first elements of the row that begins at from.
+func (k *argSort[T]) insert(y []int32, from int) {
+	found := y[:0]
+	for i := from; i < from+k.n && len(y) > 0; i++ {
+		if len(found) == len(y) {
+			if k.order(k.x[i], k.x[found[len(found)-1]]) >= 0 {
+				continue
+			}
+			found = found[:len(found)-1]
+		}
+		at, _ := slices.BinarySearchFunc(found, k.x[i], func(a int32, v T) int {
+			if k.order(k.x[a], v) <= 0 { // behind equal elements
+				return -1
+			}
+			return 1
+		})
+		found = slices.Insert(found, at, int32(i))
+	}
+}
+
+// order compares two elements; NaN is the largest.
+func (k *argSort[T]) order(a, b T) int {
+	c := 0
+	switch {
+	case a < b, b != b && a == a:
+		c = -1
+	case a > b, a != a && b == b:
+		c = 1
+	}
+	if k.op.Descending {
+		return -c
+	}
+	return c
+}
