@@ -13,6 +13,7 @@ var matmulConverters = []conversion{
 	on[ir.Int8Linear](int8Linear),
 	on[ir.Attention](attention),
 	on[ir.Conv2D](conv),
+	on[ir.Conv2DInputGradient](convTranspose),
 	on[ir.MaxPool2D](maxPool),
 	on[ir.AvgPool2D](avgPool),
 }
@@ -89,6 +90,24 @@ func conv(e *emitter, s *step) (string, error) {
 	kernel := first(e.shape(s.in[1])[2:])
 	return e.node("Conv", in, attribute{"kernel_shape", kernel}, attribute{"strides", o.Stride[:]},
 		attribute{"pads", pads(o.Padding)}, attribute{"dilations", o.Dilation[:]}, attribute{"group", o.Groups}), nil
+}
+
+// convTranspose converts the gradient of a convolution, which is a transposed one.
+func convTranspose(e *emitter, s *step) (string, error) {
+	o := of[ir.Conv2DInputGradient](s)
+	kernel := first(e.shape(s.in[1])[2:])
+	var more [2]int
+	for r, op := range o {
+		for i, size := range [2]int{op.H, op.W} {
+			n := size - ((e.shape(s.in[0])[2+i][r]-1)*op.Stride[i] - 2*op.Padding[i] + op.Dilation[i]*(kernel[i]-1) + 1)
+			if r > 0 && n != more[i] {
+				return "", s.fails(ErrChanging, "its output padding differs between the calls")
+			}
+			more[i] = n
+		}
+	}
+	return e.node("ConvTranspose", []string{e.in(s, 0), e.in(s, 1)}, attribute{"kernel_shape", kernel}, attribute{"strides", o[0].Stride[:]},
+		attribute{"pads", pads(o[0].Padding)}, attribute{"dilations", o[0].Dilation[:]}, attribute{"group", o[0].Groups}, attribute{"output_padding", more[:]}), nil
 }
 
 // pads returns equal padding on both sides: first the values before, then those after.

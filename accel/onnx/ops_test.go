@@ -136,6 +136,9 @@ func opRows() []parity {
 	unary("Conv2D", func(x T) T {
 		return tensor.Conv2D(x, randn(2, 4, 1, 3, 2), randn(3, 4), tensor.Window{Stride: [2]int{2, 1}, Padding: [2]int{1, 0}, Dilation: [2]int{1, 2}, Groups: 4})
 	}, randn(4, 2, 4, 7, 8))
+	unary("ConvTranspose2D", func(x T) T {
+		return tensor.ConvTranspose2D(x, randn(2, 4, 3, 3, 2), randn(3, 6), tensor.Window{Stride: [2]int{2, 3}, Padding: [2]int{1, 0}, Groups: 2}, [2]int{1, 2})
+	}, randn(4, 2, 4, 5, 3))
 	unary("MaxPool2D", func(x T) T {
 		return tensor.MaxPool2D(x, [2]int{3, 2}, tensor.Window{Stride: [2]int{2, 1}, Padding: [2]int{1, 1}, Dilation: [2]int{1, 2}})
 	}, randn(4, 2, 4, 7, 8))

@@ -33,6 +33,9 @@ var autocastRows = []struct {
 	{"Conv2D", "conv2d", func(a, b *Tensor) *Tensor {
 		return Conv2D(a.Reshape(1, 1, 4, 4), b.Reshape(4, 1, 2, 2), nil, Window{})
 	}},
+	{"Conv2DInputGradient", "conv_transpose2d", func(a, b *Tensor) *Tensor {
+		return ConvTranspose2D(a.Reshape(1, 1, 4, 4), b.Reshape(1, 4, 2, 2), nil, Window{}, [2]int{})
+	}},
 	{"Cos", "cos", func(a, _ *Tensor) *Tensor { return a.Cos() }},
 	{"CrossEntropy", "nll_loss", func(a, _ *Tensor) *Tensor { return CrossEntropy(a, FromInts([]int{0, 1, 2, 3}, 4)) }},
 	{"CumSum", "cumsum", func(a, _ *Tensor) *Tensor { return a.CumSum(1) }},

@@ -67,7 +67,16 @@ func convRows() []opRow {
 	relu.ref = func(in []array) array {
 		return mapRef(func(x float64) float64 { return math.Max(x, 0) })([]array{ref(in)})
 	}
+	transposed := func(groups, kh, kw int) func(m, n, k int) [][]int {
+		return func(m, n, k int) [][]int {
+			n, k = n%5+1, k%4+1
+			return [][]int{{m % 4, n * groups, 4, 3}, {n * groups, k, kh, kw}, {k * groups}}
+		}
+	}
 	return []opRow{relu,
+		transposedRow("plain", Window{}, [2]int{}, transposed(1, 3, 2)),
+		transposedRow("stride", Window{Stride: pair(2), Padding: pair(1)}, [2]int{1, 0}, transposed(1, 3, 4)),
+		transposedRow("groups", Window{Groups: 2, Stride: [2]int{3, 1}, Dilation: [2]int{1, 2}, Padding: [2]int{0, 1}}, [2]int{2, 0}, transposed(2, 2, 3)),
 		convRow("same", Window{Padding: pair(1)}, shapes(3, 3, 7, 10)),
 		convRow("valid", Window{}, shapes(3, 2, 5, 4)),
 		convRow("one by one", Window{}, shapes(1, 1, 4, 3)),
@@ -85,6 +94,31 @@ func convRows() []opRow {
 			return [][]int{{m % 6, 3, 6, 7}, {6, 1, 2, 2}}
 		}),
 	}
+}
+
+// transposedRow is a test of ConvTranspose2D: each element adds the kernel, multiplied by it.
+func transposedRow(name string, w Window, more [2]int, shapes func(m, n, k int) [][]int) opRow {
+	o := conv2DOf(w)
+	return opRow{name: "ConvTranspose2D, " + name, shapes: shapes, low: -1, high: 1, nonEmpty: true,
+		f: func(in []*Tensor) *Tensor { return ConvTranspose2D(in[0], in[1], in[2], w, more) },
+		ref: func(in []array) array {
+			x, k := in[0], in[1]
+			per := k.shape[1]
+			size := func(i int) int {
+				return (x.shape[i]-1)*o.Stride[i-2] - 2*o.Padding[i-2] + o.Dilation[i-2]*(k.shape[i]-1) + 1 + more[i-2]
+			}
+			y := build([]int{x.shape[0], per * o.Groups, size(2), size(3)}, func(i []int) float64 { return in[2].get(i[1]) })
+			each(x.shape, func(at []int) {
+				each(k.shape[1:], func(u []int) {
+					i, j := at[2]*o.Stride[0]-o.Padding[0]+u[1]*o.Dilation[0], at[3]*o.Stride[1]-o.Padding[1]+u[2]*o.Dilation[1]
+					if i >= 0 && i < y.shape[2] && j >= 0 && j < y.shape[3] {
+						group := at[1] / (x.shape[1] / o.Groups)
+						y.data[y.at([]int{at[0], group*per + u[0], i, j})] += x.get(at...) * k.get(at[1], u[0], u[1], u[2])
+					}
+				})
+			})
+			return y
+		}}
 }
 
 // TestConvOnEveryImplementation compares each instruction set with float64, on sizes that are split

@@ -142,6 +142,7 @@ type named interface{ Name() string }
 type composite struct {
 	name string
 	cast ir.Autocast
+	of   ir.Op // the op that has most of the FLOPs, or nil
 }
 
 func (c composite) Name() string { return c.name }

@@ -148,6 +148,9 @@ var goldenFunctions = map[string]func(in []*Tensor) *Tensor{
 		values, indices := in[0].TopK(3, 1, false)
 		return values.Add(indices.Cast(values.DType()))
 	},
+	"conv_transpose": func(in []*Tensor) *Tensor {
+		return ConvTranspose2D(in[0], in[1], in[2], Window{Stride: [2]int{2, 3}, Padding: [2]int{1, 0}, Dilation: [2]int{2, 1}, Groups: 2}, [2]int{1, 2})
+	},
 	"slice":      func(in []*Tensor) *Tensor { return in[0].Slice(1, 1, 3) },
 	"pad":        func(in []*Tensor) *Tensor { return in[0].Pad(0, 2, 1) },
 	"permute":    func(in []*Tensor) *Tensor { return in[0].Permute(2, 0, 1) },

@@ -17,8 +17,8 @@ type RecordedOp struct {
 	// DType is the type that the op computes in, as in [Autocast]: that of its inputs, or the wider
 	// of two.
 	DType DType
-	// FLOPs is the number of multiplications and additions of a MatMul, Linear, Int8Linear, Conv2D
-	// or Attention, 0 for other ops.
+	// FLOPs is the number of multiplications and additions of a MatMul, Linear, Int8Linear, Conv2D,
+	// ConvTranspose2D or Attention, 0 for other ops.
 	FLOPs int
 }
 
@@ -57,6 +57,9 @@ func (e *engine) appendOp(c RecordedOp) {
 
 // flops returns the FLOPs of an op that multiplies matrices, two for each multiply-add.
 func flops(op named, in []*ir.Value, y *ir.Value) int {
+	if c, ok := op.(composite); ok && c.of != nil {
+		op = c.of
+	}
 	shapes := make([][]int, len(in))
 	for i, v := range in {
 		shapes[i] = v.Shape()

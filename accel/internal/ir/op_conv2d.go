@@ -97,9 +97,8 @@ func unpooled(dy *Value) *Value {
 }
 
 // Conv2DInputGradient computes the gradient of Conv2D with respect to x [N, C, H, W], from
-// dy [N, O, OH, OW] and w.
+// dy [N, O, OH, OW] and w. It is also a transposed convolution of dy.
 type Conv2DInputGradient struct {
-	gradientOp
 	Conv2D
 	H, W int
 }
@@ -111,6 +110,19 @@ func (Conv2DInputGradient) absorbs(Op) bool                      { return false 
 // Infer returns [N, C, H, W].
 func (o Conv2DInputGradient) Infer(in []*Value) (Type, error) {
 	return Type{[]int{in[0].shape[0], in[1].shape[1] * o.Groups, o.H, o.W}, in[0].dtype}, nil
+}
+
+// Gradient returns, for the gradient g of dx, the convolution of g with w and the gradient of w
+// that g as x would have.
+func (o Conv2DInputGradient) Gradient(r *Recorder, in []*Value, _, g *Value, wants []bool) []*Value {
+	out := make([]*Value, 2)
+	if wants[0] {
+		out[0] = r.Record(o.Conv2D, g, in[1])
+	}
+	if wants[1] {
+		out[1] = r.Record(Conv2DWeightGradient{Conv2D: o.Conv2D, KH: in[1].shape[2], KW: in[1].shape[3]}, g, in[0])
+	}
+	return out
 }
 
 // Conv2DWeightGradient computes the gradient of Conv2D with respect to w [O, C/Groups, KH,

@@ -127,6 +127,7 @@ case("sign", torch.sign, tensor(9))
 case("argmin", lambda x: torch.argmin(x, 0), tensor(3, 4))
 case("sort", lambda x: torch.sort(x, 0, descending=True).values, tensor(4, 3))
 case("topk", lambda x: (lambda t: t.values + t.indices)(torch.topk(x, 3, 1, largest=False)), tensor(2, 5))
+case("conv_transpose", lambda x, w, b: F.conv_transpose2d(x, w, b, stride=(2, 3), padding=(1, 0), dilation=(2, 1), groups=2, output_padding=(1, 2)), tensor(2, 4, 3, 4), tensor(4, 3, 3, 2), tensor(6))
 case("stack", lambda a, b: torch.stack([a, b], -1), tensor(3, 2), tensor(3, 2))
 
 out = {"torch": torch.__version__, "cases": cases, "values": [str(v) for v in values.double().tolist()], "short": short}
