@@ -10,6 +10,7 @@ import (
 func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"AllowTF32":         reflect.ValueOf(tensor.AllowTF32),
+		"Arange":            reflect.ValueOf(tensor.Arange),
 		"Attention":         reflect.ValueOf(tensor.Attention),
 		"Autocast":          reflect.ValueOf(tensor.Autocast),
 		"AutocastFP8":       reflect.ValueOf(tensor.AutocastFP8),
@@ -21,6 +22,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"CheckFP8":          reflect.ValueOf(tensor.CheckFP8),
 		"Concat":            reflect.ValueOf(tensor.Concat),
 		"Conv2D":            reflect.ValueOf(tensor.Conv2D),
+		"ConvTranspose2D":   reflect.ValueOf(tensor.ConvTranspose2D),
 		"CrossEntropy":      reflect.ValueOf(tensor.CrossEntropy),
 		"Device":            reflect.ValueOf(tensor.Device),
 		"DeviceLost":        reflect.ValueOf(tensor.DeviceLost),
@@ -66,6 +68,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"Seed":              reflect.ValueOf(tensor.Seed),
 		"SetDevice":         reflect.ValueOf(tensor.SetDevice),
 		"SetMemoryLimit":    reflect.ValueOf(tensor.SetMemoryLimit),
+		"Stack":             reflect.ValueOf(tensor.Stack),
 		"Stats":             reflect.ValueOf(tensor.Stats),
 		"SyncBatchNorm":     reflect.ValueOf(tensor.SyncBatchNorm),
 		"Synchronize":       reflect.ValueOf(tensor.Synchronize),
