@@ -497,3 +497,29 @@ const X = 1
 		t.Errorf("while it is compiled: %q", bar)
 	}
 }
+
+// A function of a module that gives encoding/xml a type that it would not handle is an error only when it runs.
+func TestModuleXML(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t, modules(t, map[string]string{
+		"example.com/rules@v1.0.0/go.mod": "module example.com/rules\n",
+		"example.com/rules@v1.0.0/rules.go": `package rules
+
+import "encoding/xml"
+
+type Rule struct {
+	Name string
+	Kind interface{ Kind() string }
+}
+
+func (r Rule) Text() (string, error) {
+	text, err := xml.Marshal(r)
+	return string(text), err
+}
+`,
+	}))
+	n.must(t, "%get example.com/rules\nimport \"example.com/rules\"\nr := rules.Rule{Name: \"a\"}\nr.Name", "example.com/rules v1.0.0\n= \"a\"")
+	if got := n.run("r.Text()"); !strings.Contains(got, "the value in the field Kind of rules.Rule") {
+		t.Errorf("got %q", got)
+	}
+}
