@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/quernlab/quern/interp/symbols"
+
+	"github.com/quernlab/quern/interp/symbols/internal/describe"
 )
 
 // TestFresh compares the API and the documentation in interp/symbols/own with the sources of our packages.
@@ -27,10 +29,10 @@ func TestFresh(t *testing.T) {
 	}
 	importer := symbols.Importer(token.NewFileSet())
 	for _, p := range packages {
-		if !importable(p.ImportPath) || p.Name == "main" {
+		if !describe.Importable(p.ImportPath) || p.Name == "main" {
 			continue
 		}
-		if problem := p.problem(); problem != "" {
+		if problem := p.Problem(); problem != "" {
 			t.Errorf("%s: %s", p.ImportPath, problem)
 			continue
 		}
@@ -38,7 +40,7 @@ func TestFresh(t *testing.T) {
 			t.Errorf("%s is not in own: run go run ./internal/generate -own in interp/symbols", p.ImportPath)
 			continue
 		}
-		source, err := read(p)
+		source, err := describe.Read(p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +48,7 @@ func TestFresh(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := docs(p)
+		text, err := describe.Docs(p)
 		if err != nil {
 			t.Fatal(err)
 		}

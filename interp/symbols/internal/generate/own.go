@@ -13,6 +13,7 @@ import (
 	"golang.org/x/tools/go/gcexportdata"
 
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
+	"github.com/quernlab/quern/interp/symbols/internal/describe"
 )
 
 // generateOwn writes the folder and the symbol tables of our packages. A package that does not compile
@@ -30,10 +31,10 @@ func generateOwn() error {
 	var files []tableFile
 	aliased := make(aliasedTypes)
 	for _, p := range packages {
-		if !importable(p.ImportPath) || p.Name == "main" {
+		if !describe.Importable(p.ImportPath) || p.Name == "main" {
 			continue
 		}
-		if problem := p.problem(); problem != "" {
+		if problem := p.Problem(); problem != "" {
 			problem, _, _ = strings.Cut(strings.TrimSpace(problem), "\n")
 			fmt.Printf("files kept: %s: %s\n", p.ImportPath, problem)
 			if p, ok := previous[p.ImportPath]; ok {
@@ -47,14 +48,14 @@ func generateOwn() error {
 			}
 			continue
 		}
-		pkg, entry, err := describe(p)
+		pkg, entry, err := describe.Describe(p)
 		if err != nil {
 			return err
 		}
 		described = append(described, entry)
 		aliased.add(pkg)
-		if t := newTable(pkg, func(string, string) bool { return true }); !t.empty() {
-			source, err := t.source("own", "")
+		if t := describe.NewTable(pkg, func(string, string) bool { return true }); !t.Empty() {
+			source, err := t.Source("own", "")
 			if err != nil {
 				return err
 			}
@@ -86,7 +87,7 @@ func (h aliasedTypes) add(pkg *types.Package) {
 		if !ok || named.Obj().Pkg() == nil || !strings.HasPrefix(named.Obj().Pkg().Path(), module) {
 			continue
 		}
-		if path := named.Obj().Pkg().Path(); !importable(path) {
+		if path := named.Obj().Pkg().Path(); !describe.Importable(path) {
 			if h[path] == nil {
 				h[path] = make(map[string]bool)
 			}
@@ -106,7 +107,7 @@ func (h aliasedTypes) describe() ([]archive.Package, error) {
 	}
 	var entries []archive.Package
 	for _, p := range packages {
-		all, err := docs(p)
+		all, err := describe.Docs(p)
 		if err != nil {
 			return nil, err
 		}

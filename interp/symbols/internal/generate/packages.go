@@ -1,6 +1,13 @@
 package main
 
-import "slices"
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/quernlab/quern/interp/symbols/internal/describe"
+)
 
 // module is the path of our module.
 const module = "github.com/quernlab/quern"
@@ -58,6 +65,24 @@ var unsuitable = []string{
 	"crypto/mlkem/mlkemtest", // for tests of implementations
 }
 
+// target is a platform. cgo is always off; it does not change exported names.
+type target struct{ os, arch string }
+
+func (t target) String() string { return t.os + "/" + t.arch }
+
+// archive returns the name of the file with the differences from home.
+func (t target) archive() string { return "std_" + t.os + "_" + t.arch + ".zip" }
+
+// list compiles the packages of the patterns for a platform.
+func list(t target, patterns ...string) ([]describe.Listed, error) {
+	build := describe.Build{Environment: append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch), Flags: []string{"-trimpath"}}
+	packages, err := build.List(context.Background(), patterns...)
+	if err != nil {
+		return nil, fmt.Errorf("for %s: %w", t, err)
+	}
+	return packages, nil
+}
+
 // home is the platform of std.zip and of the symbol tables. All names in the tables exist on all platforms.
 var home = target{"linux", "amd64"}
 
@@ -65,4 +90,6 @@ var home = target{"linux", "amd64"}
 // starts.
 var others = []target{{"darwin", "amd64"}, {"darwin", "arm64"}, {"linux", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"}}
 
-func suitable(path string) bool { return importable(path) && !slices.Contains(unsuitable, path) }
+func suitable(path string) bool {
+	return describe.Importable(path) && !slices.Contains(unsuitable, path)
+}

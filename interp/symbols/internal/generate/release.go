@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/quernlab/quern/interp/symbols/internal/describe"
 )
 
 // A release is a minor release of Go: 26 for Go 1.26.
@@ -50,10 +52,10 @@ func (r release) constraint() string { return fmt.Sprintf("%s && !%s", r, r+1) }
 // platform.
 func (r release) writeEmbedding() error {
 	comment := fmt.Sprintf("// Package %s has the types, the documentation and the symbols of the standard library of %s.\n", r.name(), r)
-	if err := writeSource(r.path("doc.go"), header+comment+"package "+r.name()+"\n"); err != nil { // without build constraint: the package exists for all releases
+	if err := writeSource(r.path("doc.go"), describe.Header+comment+"package "+r.name()+"\n"); err != nil { // without build constraint: the package exists for all releases
 		return err
 	}
-	common := head(r.name(), r.constraint()) +
+	common := describe.Head(r.name(), r.constraint()) +
 		fmt.Sprintf("import _ \"embed\"\n\n// Standard is the archive of %s.\n//\n//go:embed %s\nvar Standard string\n", home, standardArchive)
 	if err := writeSource(r.path("standard.go"), common); err != nil {
 		return err
@@ -61,18 +63,18 @@ func (r release) writeEmbedding() error {
 	known := []string{platformConstraint(home)}
 	for _, t := range others {
 		known = append(known, platformConstraint(t))
-		text := head(r.name(), r.constraint()+" && "+platformConstraint(t)) +
+		text := describe.Head(r.name(), r.constraint()+" && "+platformConstraint(t)) +
 			fmt.Sprintf("import _ \"embed\"\n\n// Platform is the archive of what differs on %s.\n//\n//go:embed %s\nvar Platform string\n", t, t.archive())
 		if err := writeSource(r.path("platform_"+t.os+"_"+t.arch+".go"), text); err != nil {
 			return err
 		}
 	}
-	text := head(r.name(), r.constraint()+" && "+platformConstraint(home)) +
+	text := describe.Head(r.name(), r.constraint()+" && "+platformConstraint(home)) +
 		"// Platform is empty: Standard is the archive of this platform.\nconst Platform = \"\"\n"
 	if err := writeSource(r.path("platform_"+home.os+"_"+home.arch+".go"), text); err != nil {
 		return err
 	}
-	text = head(r.name(), r.constraint()+" && !("+strings.Join(known, " || ")+")") +
+	text = describe.Head(r.name(), r.constraint()+" && !("+strings.Join(known, " || ")+")") +
 		"// Platform is no archive: there is none for this platform.\nconst Platform = \"unknown\"\n"
 	return writeSource(r.path("platform_other.go"), text)
 }
@@ -102,7 +104,7 @@ func writeSelection() error {
 			return err
 		}
 	}
-	text := head("release", fmt.Sprintf("!%s || %s", all[0], all[len(all)-1]+1)) +
+	text := describe.Head("release", fmt.Sprintf("!%s || %s", all[0], all[len(all)-1]+1)) +
 		"// current fails to compile: there are no types of this Go release. The name is the error message.\n" +
 		"func current() Release {\n\treturn quern_compiles_with_" + strings.Join(names, "_and_") + "__see_docs_go_releases_md\n}\n"
 	return writeSource(filepath.Join(releases, "generated_unknown.go"), text)
@@ -110,7 +112,7 @@ func writeSelection() error {
 
 // selection returns the file that selects the folder of the release.
 func (r release) selection() string {
-	return head("release", r.constraint()) +
+	return describe.Head("release", r.constraint()) +
 		fmt.Sprintf("import %q\n\n", module+"/interp/symbols/internal/release/"+r.name()) +
 		fmt.Sprintf("func current() Release {\n\treturn Release{Version: %q, Standard: %s.Standard, Platform: %[2]s.Platform, tables: %[2]s.Tables}\n}\n", r, r.name())
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/traefik/yaegi/stdlib/unsafe"
 
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
+	"github.com/quernlab/quern/interp/symbols/internal/describe"
 )
 
 // generateStd writes the folder of the Go release that runs it: the archives of the standard library, and
@@ -35,11 +36,11 @@ func generateStd() error {
 	}
 	var files []tableFile
 	for _, t := range supplement(packages) {
-		source, err := t.source(r.name(), r.constraint())
+		source, err := t.Source(r.name(), r.constraint())
 		if err != nil {
 			return err
 		}
-		files = append(files, tableFile{path: t.pkg.Path(), name: t.pkg.Name(), source: source})
+		files = append(files, tableFile{path: t.Package.Path(), name: t.Package.Name(), source: source})
 	}
 	if err := writeTables(r.folder(), r.constraint(), files); err != nil {
 		return err
@@ -71,10 +72,10 @@ func describeStd(t target) ([]*types.Package, []archive.Package, error) {
 		if !suitable(p.ImportPath) {
 			continue
 		}
-		if problem := p.problem(); problem != "" {
+		if problem := p.Problem(); problem != "" {
 			return nil, nil, fmt.Errorf("%s on %s: %s", p.ImportPath, t, problem)
 		}
-		pkg, entry, err := describe(p)
+		pkg, entry, err := describe.Describe(p)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -119,19 +120,19 @@ func yaegiTables() map[string]map[string]reflect.Value {
 
 // supplement returns tables of the symbols that yaegi's tables lack: new packages, new names, and wrappers
 // of interfaces that have new methods.
-func supplement(packages []*types.Package) []*table {
+func supplement(packages []*types.Package) []*describe.Table {
 	have := yaegiTables()
-	var tables []*table
+	var tables []*describe.Table
 	for _, pkg := range packages {
 		if pkg == types.Unsafe || pkg.Path() == "syscall" { // complete in yaegi; syscall differs on each platform
 			continue
 		}
-		t := newTable(pkg, func(key, name string) bool {
+		t := describe.NewTable(pkg, func(key, name string) bool {
 			value, ok := have[key][name]
 			return !ok || name[0] == '_' && !implements(value, have[key][name[1:]])
 		})
-		if !t.empty() {
-			fmt.Printf("%s: %d names\n", pkg.Path(), len(t.values)+len(t.types)+len(t.wrappers))
+		if !t.Empty() {
+			fmt.Printf("%s: %d names\n", pkg.Path(), len(t.Values)+len(t.Types)+len(t.Wrappers))
 			tables = append(tables, t)
 		}
 	}

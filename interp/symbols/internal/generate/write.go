@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"go/format"
-	"go/types"
 	"go/version"
 	"io/fs"
 	"os"
@@ -15,23 +14,8 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
+	"github.com/quernlab/quern/interp/symbols/internal/describe"
 )
-
-// describe loads a package and returns its types and its archive entry.
-func describe(p listed) (*types.Package, archive.Package, error) {
-	pkg, err := read(p)
-	if err != nil {
-		return nil, archive.Package{}, err
-	}
-	entry := archive.Package{Path: p.ImportPath, Name: p.Name}
-	if entry.Types, err = export(pkg); err != nil {
-		return nil, archive.Package{}, err
-	}
-	if entry.Docs, err = docs(p); err != nil {
-		return nil, archive.Package{}, err
-	}
-	return pkg, entry, nil
-}
 
 // writeArchive writes an archive to a file.
 func writeArchive(name string, packages []archive.Package) error {
@@ -71,7 +55,7 @@ type tableFile struct {
 	source     []byte // nil: keep the file of an earlier run
 }
 
-func (f tableFile) file() string { return "generated_" + identifier(f.path) + ".go" }
+func (f tableFile) file() string { return "generated_" + describe.Identifier(f.path) + ".go" }
 
 // writeTables writes the generated files of a folder and removes others. constraint is the build constraint
 // of the index.
@@ -109,11 +93,11 @@ func writeTables(folder, constraint string, files []tableFile) error {
 // index returns the source of the map from yaegi's keys to the tables.
 func index(name, constraint string, files []tableFile) ([]byte, error) {
 	var b bytes.Buffer
-	b.WriteString(head(name, constraint))
+	b.WriteString(describe.Head(name, constraint))
 	b.WriteString("import \"reflect\"\n\n// Tables has the symbols of each package by yaegi's key, import path and package name.\n")
 	b.WriteString("var Tables = map[string]func() map[string]reflect.Value{\n")
 	for _, f := range files {
-		fmt.Fprintf(&b, "\t%q: %s,\n", path.Join(f.path, f.name), function(f.path))
+		fmt.Fprintf(&b, "\t%q: %s,\n", path.Join(f.path, f.name), describe.Function(f.path))
 	}
 	b.WriteString("}\n")
 	return format.Source(b.Bytes())

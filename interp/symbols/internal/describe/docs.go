@@ -1,4 +1,4 @@
-package main
+package describe
 
 import (
 	"fmt"
@@ -20,8 +20,8 @@ const (
 	longestOwn = 3000
 )
 
-// docs extracts the documentation of the exported names of a package from its source.
-func docs(p listed) (archive.Docs, error) {
+// Docs extracts the documentation of the exported names of a package from its source.
+func Docs(p Listed) (archive.Docs, error) {
 	fset := token.NewFileSet()
 	var files []*ast.File
 	for _, name := range append(p.GoFiles, p.CgoFiles...) {
@@ -35,7 +35,7 @@ func docs(p listed) (archive.Docs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("documentation of %s: %w", p.ImportPath, err)
 	}
-	d := collector{pkg: pkg, docs: make(archive.Docs), whole: strings.HasPrefix(p.ImportPath, module)}
+	d := collector{pkg: pkg, docs: make(archive.Docs), whole: strings.HasPrefix(p.ImportPath, "github.com/quernlab/quern/")}
 	d.add("", pkg.Doc)
 	d.values(pkg.Consts)
 	d.values(pkg.Vars)

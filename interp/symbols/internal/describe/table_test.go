@@ -1,4 +1,4 @@
-package main
+package describe
 
 import (
 	"go/ast"
@@ -85,13 +85,13 @@ func TestTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := newTable(pkg, func(key, name string) bool {
+	table := NewTable(pkg, func(key, name string) bool {
 		if key != "example.org/my-rand/rand" {
 			t.Errorf("key %q", key)
 		}
 		return name != "Empty"
 	})
-	source, err := table.source("tables", "linux")
+	source, err := table.Source("tables", "linux")
 	if err != nil {
 		t.Fatal(err)
 	}

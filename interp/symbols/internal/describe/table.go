@@ -1,4 +1,4 @@
-package main
+package describe
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A table is the Go source of the symbols of a package, in the form that yaegi reads:
+// A Table is the Go source of the symbols of a package, in the form that yaegi reads:
 //
 //	constant, function   "Name": reflect.ValueOf(pkg.Name), an untyped constant as a constant.Value
 //	variable             "Name": reflect.ValueOf(&pkg.Name).Elem(), so that it can be set
@@ -20,21 +20,21 @@ import (
 //	interface            also "_Name", a struct that implements it by calling one field WMethod for each method
 //
 // Package reflect cannot represent generic functions and types; their sources are in interp/generic.
-type table struct {
-	pkg      *types.Package
+type Table struct {
+	Package  *types.Package
 	imports  map[string]string // import path to the name in the file
 	names    map[string]bool   // names in use
-	values   []string
-	types    []string
-	wrappers []string
+	Values   []string          // lines of the table
+	Types    []string
+	Wrappers []string
 	structs  bytes.Buffer
 }
 
-// newTable returns the table of the names of a package that satisfy want. key is the key of the package in
+// NewTable returns the table of the names of a package that satisfy want. key is the key of the package in
 // yaegi's map; the name of an interface's wrapper begins with "_".
-func newTable(pkg *types.Package, want func(key, name string) bool) *table {
-	t := &table{
-		pkg:     pkg,
+func NewTable(pkg *types.Package, want func(key, name string) bool) *Table {
+	t := &Table{
+		Package: pkg,
 		imports: map[string]string{"reflect": "reflect"},
 		names:   map[string]bool{"reflect": true},
 	}
@@ -43,20 +43,21 @@ func newTable(pkg *types.Package, want func(key, name string) bool) *table {
 		if !object.Exported() || !hasValue(object) {
 			continue
 		}
-		if want(t.key(), name) {
+		if want(t.Key(), name) {
 			t.add(object)
 		}
-		if methods := wrapped(object); methods != nil && want(t.key(), "_"+name) {
+		if methods := wrapped(object); methods != nil && want(t.Key(), "_"+name) {
 			t.wrap(name, methods)
 		}
 	}
 	return t
 }
 
-func (t *table) empty() bool { return len(t.values)+len(t.types)+len(t.wrappers) == 0 }
+// Empty reports whether the package has no symbols.
+func (t *Table) Empty() bool { return len(t.Values)+len(t.Types)+len(t.Wrappers) == 0 }
 
-// key returns the key of the package in yaegi's map.
-func (t *table) key() string { return path.Join(t.pkg.Path(), t.pkg.Name()) }
+// Key returns the key of the package in yaegi's map.
+func (t *Table) Key() string { return path.Join(t.Package.Path(), t.Package.Name()) }
 
 // hasValue reports whether package reflect can represent the object. It cannot represent generics and
 // constraints.
@@ -106,29 +107,29 @@ func wrapped(object types.Object) []*types.Func {
 func mentionsInternal(t types.Type) bool {
 	internal := false
 	types.TypeString(t, func(p *types.Package) string {
-		internal = internal || !importable(p.Path())
+		internal = internal || !Importable(p.Path())
 		return p.Name()
 	})
 	return internal
 }
 
-func (t *table) add(object types.Object) {
+func (t *Table) add(object types.Object) {
 	name := object.Name()
 	switch o := object.(type) {
 	case *types.Const:
-		t.values = append(t.values, fmt.Sprintf("%q: reflect.ValueOf(%s),", name, t.constant(o)))
+		t.Values = append(t.Values, fmt.Sprintf("%q: reflect.ValueOf(%s),", name, t.constant(o)))
 	case *types.Func:
-		t.values = append(t.values, fmt.Sprintf("%q: reflect.ValueOf(%s),", name, t.qualified(name)))
+		t.Values = append(t.Values, fmt.Sprintf("%q: reflect.ValueOf(%s),", name, t.qualified(name)))
 	case *types.Var:
-		t.values = append(t.values, fmt.Sprintf("%q: reflect.ValueOf(&%s).Elem(),", name, t.qualified(name)))
+		t.Values = append(t.Values, fmt.Sprintf("%q: reflect.ValueOf(&%s).Elem(),", name, t.qualified(name)))
 	case *types.TypeName:
-		t.types = append(t.types, fmt.Sprintf("%q: reflect.ValueOf((*%s)(nil)),", name, t.qualified(name)))
+		t.Types = append(t.Types, fmt.Sprintf("%q: reflect.ValueOf((*%s)(nil)),", name, t.qualified(name)))
 	}
 }
 
 // constant returns an expression for the value of a constant. An untyped number may not fit any Go type, so
 // it is passed as text.
-func (t *table) constant(c *types.Const) string {
+func (t *Table) constant(c *types.Const) string {
 	basic, ok := c.Type().(*types.Basic)
 	if !ok || basic.Info()&types.IsUntyped == 0 {
 		return t.qualified(c.Name())
@@ -152,9 +153,9 @@ func (t *table) constant(c *types.Const) string {
 		t.use("go/constant", "constant"), text, t.use("go/token", "token"), kind)
 }
 
-func (t *table) wrap(name string, methods []*types.Func) {
-	structure := "wrap_" + identifier(t.pkg.Path()) + "_" + name
-	t.wrappers = append(t.wrappers, fmt.Sprintf("%q: reflect.ValueOf((*%s)(nil)),", "_"+name, structure))
+func (t *Table) wrap(name string, methods []*types.Func) {
+	structure := "wrap_" + Identifier(t.Package.Path()) + "_" + name
+	t.Wrappers = append(t.Wrappers, fmt.Sprintf("%q: reflect.ValueOf((*%s)(nil)),", "_"+name, structure))
 	var fields, bodies strings.Builder
 	described := false
 	for _, m := range methods {
@@ -180,7 +181,7 @@ func (t *table) wrap(name string, methods []*types.Func) {
 }
 
 // signature formats the parameters (with names), the arguments of a call with these names, and the results.
-func (t *table) signature(s *types.Signature) (parameters, arguments, results string) {
+func (t *Table) signature(s *types.Signature) (parameters, arguments, results string) {
 	var ps, as, rs []string
 	for i := range s.Params().Len() {
 		name, typ := fmt.Sprintf("a%d", i), s.Params().At(i).Type()
@@ -200,12 +201,12 @@ func (t *table) signature(s *types.Signature) (parameters, arguments, results st
 	return "(" + strings.Join(ps, ", ") + ")", strings.Join(as, ", "), "(" + strings.Join(rs, ", ") + ")"
 }
 
-func (t *table) qualified(name string) string { return t.qualifier(t.pkg) + "." + name }
+func (t *Table) qualified(name string) string { return t.qualifier(t.Package) + "." + name }
 
-func (t *table) qualifier(pkg *types.Package) string { return t.use(pkg.Path(), pkg.Name()) }
+func (t *Table) qualifier(pkg *types.Package) string { return t.use(pkg.Path(), pkg.Name()) }
 
 // use imports a package and returns its name in the file, which is unique.
-func (t *table) use(importPath, name string) string {
+func (t *Table) use(importPath, name string) string {
 	if used, ok := t.imports[importPath]; ok {
 		return used
 	}
@@ -217,21 +218,22 @@ func (t *table) use(importPath, name string) string {
 	return unique
 }
 
-const header = "// Code generated by interp/symbols/internal/generate. DO NOT EDIT.\n\n"
+// Header is the first line of generated files.
+const Header = "// Code generated by interp/symbols/internal/generate. DO NOT EDIT.\n\n"
 
-// head returns the beginning of a generated file. constraint is its build constraint, or "".
-func head(packageName, constraint string) string {
-	text := header
+// Head returns the beginning of a generated file. constraint is its build constraint, or "".
+func Head(packageName, constraint string) string {
+	text := Header
 	if constraint != "" {
 		text += "//go:build " + constraint + "\n\n"
 	}
 	return text + "package " + packageName + "\n\n"
 }
 
-// source returns the file of the table. constraint is its build constraint, or "".
-func (t *table) source(packageName, constraint string) ([]byte, error) {
+// Source returns the file of the table. constraint is its build constraint, or "".
+func (t *Table) Source(packageName, constraint string) ([]byte, error) {
 	var b bytes.Buffer
-	b.WriteString(head(packageName, constraint) + "import (\n")
+	b.WriteString(Head(packageName, constraint) + "import (\n")
 	var paths []string
 	for p := range t.imports {
 		paths = append(paths, p)
@@ -244,25 +246,31 @@ func (t *table) source(packageName, constraint string) ([]byte, error) {
 			fmt.Fprintf(&b, "\t%s %q\n", name, p)
 		}
 	}
-	fmt.Fprintf(&b, ")\n\nfunc %s() map[string]reflect.Value {\n\treturn map[string]reflect.Value{\n", function(t.pkg.Path()))
-	for _, lines := range [][]string{t.values, t.types, t.wrappers} {
-		for _, line := range lines {
-			fmt.Fprintf(&b, "\t\t%s\n", line)
-		}
-	}
-	b.WriteString("\t}\n}\n")
-	b.Write(t.structs.Bytes())
+	b.WriteString(")\n\n")
+	t.write(&b)
 	source, err := format.Source(b.Bytes())
 	if err != nil {
-		return nil, fmt.Errorf("symbols of %s: %w\n%s", t.pkg.Path(), err, b.Bytes())
+		return nil, fmt.Errorf("symbols of %s: %w\n%s", t.Package.Path(), err, b.Bytes())
 	}
 	return source, nil
 }
 
-// function returns the name of the function that returns a package's table.
-func function(importPath string) string { return "symbols_" + identifier(importPath) }
+// write writes the function that returns the table, and the wrappers.
+func (t *Table) write(b *bytes.Buffer) {
+	fmt.Fprintf(b, "func %s() map[string]reflect.Value {\n\treturn map[string]reflect.Value{\n", Function(t.Package.Path()))
+	for _, lines := range [][]string{t.Values, t.Types, t.Wrappers} {
+		for _, line := range lines {
+			fmt.Fprintf(b, "\t\t%s\n", line)
+		}
+	}
+	b.WriteString("\t}\n}\n")
+	b.Write(t.structs.Bytes())
+}
 
-// identifier converts an import path to a part of a Go name or file name.
-func identifier(importPath string) string {
+// Function returns the name of the function that returns a package's table.
+func Function(importPath string) string { return "symbols_" + Identifier(importPath) }
+
+// Identifier converts an import path to a part of a Go name or file name.
+func Identifier(importPath string) string {
 	return strings.NewReplacer("/", "_", "-", "_", ".", "_", "~", "_").Replace(importPath)
 }

@@ -1,7 +1,8 @@
-package main
+package describe
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,13 +11,14 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/gcexportdata"
 )
 
-// listed is a package in the output of go list.
-type listed struct {
+// Listed is a package in the output of go list.
+type Listed struct {
 	ImportPath string
 	Name       string
 	Dir        string
@@ -28,8 +30,8 @@ type listed struct {
 	DepsErrors []struct{ Err string }
 }
 
-// problem returns why a package is not compiled; "" if it is.
-func (p listed) problem() string {
+// Problem returns why a package is not compiled; "" if it is.
+func (p Listed) Problem() string {
 	switch {
 	case p.Error != nil:
 		return p.Error.Err
@@ -41,41 +43,40 @@ func (p listed) problem() string {
 	return ""
 }
 
-// target is a platform. cgo is always off; it does not change exported names.
-type target struct{ os, arch string }
+// A Build says where and how the go command compiles packages.
+type Build struct {
+	Dir         string   // working directory; empty for the current one
+	Environment []string // the complete environment
+	Flags       []string // of go list
+}
 
-func (t target) String() string { return t.os + "/" + t.arch }
-
-// archive returns the name of the file with the differences from home.
-func (t target) archive() string { return "std_" + t.os + "_" + t.arch + ".zip" }
-
-// list compiles the packages of the patterns for a platform and returns them in the order of their paths,
-// including packages that do not compile.
-func list(t target, patterns ...string) ([]listed, error) {
-	arguments := append([]string{"list", "-e", "-export", "-trimpath",
-		"-json=ImportPath,Name,Dir,Export,GoFiles,CgoFiles,Incomplete,Error,DepsErrors"}, patterns...)
-	command := exec.Command("go", arguments...)
-	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.os, "GOARCH="+t.arch)
+// List compiles the packages of the patterns and returns them in the order of their paths, including packages that
+// do not compile.
+func (b Build) List(ctx context.Context, patterns ...string) ([]Listed, error) {
+	arguments := slices.Concat([]string{"list", "-e", "-export",
+		"-json=ImportPath,Name,Dir,Export,GoFiles,CgoFiles,Incomplete,Error,DepsErrors"}, b.Flags, patterns)
+	command := exec.CommandContext(ctx, "go", arguments...)
+	command.Dir, command.Env = b.Dir, b.Environment
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	out, err := command.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list for %s: %w\n%s", t, err, stderr.Bytes())
+		return nil, fmt.Errorf("go list: %w\n%s", err, stderr.Bytes())
 	}
-	var packages []listed
+	var packages []Listed
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
+		var p Listed
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
 			return packages, nil
 		} else if err != nil {
-			return nil, fmt.Errorf("go list for %s: %w", t, err)
+			return nil, fmt.Errorf("go list: %w", err)
 		}
 		packages = append(packages, p)
 	}
 }
 
-// importable reports whether other modules may import the package.
-func importable(path string) bool {
+// Importable reports whether other modules may import the package.
+func Importable(path string) bool {
 	for element := range strings.SplitSeq(path, "/") {
 		if element == "internal" || element == "vendor" || element == "testdata" {
 			return false
@@ -84,8 +85,8 @@ func importable(path string) bool {
 	return true
 }
 
-// read returns the types of a compiled package.
-func read(p listed) (*types.Package, error) {
+// Read returns the types of a compiled package.
+func Read(p Listed) (*types.Package, error) {
 	if p.ImportPath == "unsafe" {
 		return types.Unsafe, nil
 	}
