@@ -22,6 +22,10 @@ type Host interface {
 type RanksRequest struct {
 	// Number is how many ranks are wanted, or PerGPU. 0 only asks which ranks there are.
 	Number int `json:"number"`
+	// Restart asks for new ranks, as many as there are. They run Program, the path of
+	// another program of Quern, or the same one if it is empty.
+	Restart bool   `json:"restart,omitempty"`
+	Program string `json:"program,omitempty"`
 }
 
 // PerGPU, as a number of ranks, means one rank for each GPU.

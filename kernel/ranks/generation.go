@@ -35,23 +35,24 @@ type generation struct {
 	deaths []death
 }
 
-// A size is the number of ranks and the GPUs available to them.
+// A size is the number of ranks, the GPUs available to them, and the program that they run.
 type size struct {
-	ranks int
-	gpus  []string // as named in CUDA_VISIBLE_DEVICES
+	ranks   int
+	gpus    []string // as named in CUDA_VISIBLE_DEVICES
+	program string   // its path; empty for that of the kernel
 }
 
 // newGeneration returns a generation that may start once begun is closed.
 func (g *Group) newGeneration(s size, begun <-chan struct{}) *generation {
 	gen := &generation{size: s, next: s, group: g, begun: begun, ended: make(chan struct{})}
 	if s.ranks == 1 {
-		gen.members = []*worker.Supervisor{worker.New(func() worker.Runner { return g.newRunner(nil) }, singleNotebook{g.notebook, g}, g.log)}
+		gen.members = []*worker.Supervisor{worker.New(func() worker.Runner { return g.newRunner(s.program, nil) }, singleNotebook{g.notebook, g}, g.log)}
 		return gen
 	}
 	gen.merger, gen.shown, gen.once = newMerger(s.ranks, g.notebook.Stream), newShown(s.ranks), newOnce()
 	rendezvous := newRendezvous()
 	for rank := range s.ranks {
-		runner := g.newRunner(rendezvous.environment(rank, s))
+		runner := g.newRunner(s.program, rendezvous.environment(rank, s))
 		gen.members = append(gen.members, worker.NewWithoutRestart(runner, &rankNotebook{gen: gen, rank: rank}, g.log.With("rank", rank)))
 	}
 	return gen

@@ -24,7 +24,7 @@ type Notebook interface {
 // several that run each cell together. Its Execute returns when all output of the cell
 // has been passed to the notebook.
 type Group struct {
-	newRunner func(environment []string) worker.Runner
+	newRunner func(program string, environment []string) worker.Runner
 	notebook  Notebook
 	log       *slog.Logger
 	devices   func() []string // the GPUs, as named in CUDA_VISIBLE_DEVICES
@@ -43,9 +43,9 @@ var _ link.Worker = (*Group)(nil)
 var errShutDown = errors.New("the kernel is shutting down")
 
 // New returns a group of one rank. It is started by Start or by the first request.
-// newRunner makes a worker process, given the variables that its environment has in
-// addition to those of this process.
-func New(newRunner func(environment []string) worker.Runner, notebook Notebook, log *slog.Logger) *Group {
+// newRunner makes a worker process, given the path of its program, or "" for that of the
+// kernel, and the variables that its environment has in addition to those of this process.
+func New(newRunner func(program string, environment []string) worker.Runner, notebook Notebook, log *slog.Logger) *Group {
 	g := &Group{newRunner: newRunner, notebook: notebook, log: log, devices: visibleDevices}
 	begun := make(chan struct{})
 	close(begun)

@@ -346,11 +346,11 @@ func TestRanksDoNotStart(t *testing.T) {
 	t.Parallel()
 	s := newSession(t, 2)
 	program := s.newRunner
-	s.newRunner = func(environment []string) worker.Runner {
+	s.newRunner = func(path string, environment []string) worker.Runner {
 		if environment == nil || slices.Contains(environment, "RANK=2") {
 			return worker.NewCommand(filepath.Join(t.TempDir(), "missing"))
 		}
-		return program(environment)
+		return program(path, environment)
 	}
 	if got := s.fails("ranks 3"); !strings.HasPrefix(got, "ranks error|ranks error: rank 2: cannot start the worker: ") || strings.Contains(got, "canceled") {
 		t.Error(got)
@@ -363,6 +363,43 @@ func TestRanksDoNotStart(t *testing.T) {
 	}
 	if got := s.must("env WORLD_SIZE"); got != "WORLD_SIZE 2 true\n" {
 		t.Error(got)
+	}
+}
+
+// A restart starts as many ranks with another program, which later ranks run too. If it does not start, the
+// previous one is kept.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	for _, number := range []int{1, 2} {
+		s := newSession(t, number)
+		program := s.newRunner
+		var mu sync.Mutex
+		var paths []string
+		s.newRunner = func(path string, environment []string) worker.Runner {
+			mu.Lock()
+			defer mu.Unlock()
+			paths = append(paths, path)
+			if path == "missing" {
+				return worker.NewCommand(filepath.Join(t.TempDir(), "missing"))
+			}
+			return program("", environment)
+		}
+		s.must("restart other")
+		s.must("ranks 3")
+		s.must("restart")
+		if got := s.fails("restart missing"); !strings.HasPrefix(got, "ranks error|ranks error: ") {
+			t.Error(got)
+		}
+		s.must("env WORLD_SIZE")
+		mu.Lock()
+		kept := slices.DeleteFunc(paths, func(path string) bool { return path == "missing" })
+		if number == 1 && len(kept) > 0 && kept[0] == "" { // the first one starts with the first cell
+			kept = kept[1:]
+		}
+		if len(kept) != number+3+3+3 || slices.ContainsFunc(kept, func(path string) bool { return path != "other" }) {
+			t.Errorf("%d ranks: started %q", number, kept)
+		}
+		mu.Unlock()
 	}
 }
 

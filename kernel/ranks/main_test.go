@@ -79,6 +79,10 @@ func (s *scripted) run(ctx context.Context, cell int, verb, argument string) (na
 		if _, err := s.process.Host().Input(ctx, link.InputRequest{}); err != nil {
 			return "failed", err.Error()
 		}
+	case "restart":
+		if _, err := s.process.Host().Ranks(ctx, link.RanksRequest{Restart: true, Program: argument}); err != nil {
+			return "refused", err.Error()
+		}
 	case "ranks":
 		reply, err := s.process.Host().Ranks(ctx, link.RanksRequest{Number: n})
 		if err != nil {

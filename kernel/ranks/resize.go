@@ -23,6 +23,9 @@ func (g *Group) Ranks(_ context.Context, request link.RanksRequest) (link.RanksR
 	g.mu.Lock()
 	gen, fresh := g.current, g.current.cells <= 1 // the cell that asks
 	g.mu.Unlock()
+	if request.Restart {
+		return g.restart(gen, request.Program, fresh), nil
+	}
 	if request.Number == 0 {
 		return link.RanksReply{Text: gen.describe()}, nil
 	}
@@ -36,6 +39,7 @@ func (g *Group) Ranks(_ context.Context, request link.RanksRequest) (link.RanksR
 	case wanted.ranks == gen.ranks:
 		return link.RanksReply{Text: gen.describe()}, nil
 	}
+	wanted.program = gen.program
 	g.mu.Lock()
 	g.wanted = &wanted
 	g.mu.Unlock()
@@ -44,6 +48,26 @@ func (g *Group) Ranks(_ context.Context, request link.RanksRequest) (link.RanksR
 		text += " " + variablesLost
 	}
 	return link.RanksReply{Text: text}, nil
+}
+
+// restart records that the running cell wants new workers, which run a program unless it
+// is "".
+func (g *Group) restart(gen *generation, program string, fresh bool) link.RanksReply {
+	wanted := gen.size
+	if program != "" {
+		wanted.program = program
+	}
+	g.mu.Lock()
+	g.wanted = &wanted
+	g.mu.Unlock()
+	text := "A new worker starts."
+	if wanted.ranks > 1 {
+		text = fmt.Sprintf("%d new workers start.", wanted.ranks)
+	}
+	if !fresh {
+		text += " " + variablesLost
+	}
+	return link.RanksReply{Text: text}
 }
 
 // size returns the size of a generation with a number of ranks, or the reason why there
@@ -64,7 +88,7 @@ func (g *Group) size(number int) (s size, refused string) {
 	if number == 1 {
 		return size{ranks: 1}, ""
 	}
-	return size{number, gpus}, ""
+	return size{ranks: number, gpus: gpus}, ""
 }
 
 // announce describes what will start.

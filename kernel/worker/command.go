@@ -33,11 +33,15 @@ func NewCommand(name string, arguments ...string) *Command {
 }
 
 // Program returns a function that makes a Runner for a program with its arguments. The
-// function's argument is [Command.Environment].
-func Program(command []string) func(environment []string) Runner {
+// function's arguments are the path of another program that runs with the same arguments,
+// or "", and [Command.Environment].
+func Program(command []string) func(program string, environment []string) Runner {
 	kept := &reserve{}
-	return func(environment []string) Runner {
-		c := NewCommand(command[0], command[1:]...)
+	return func(program string, environment []string) Runner {
+		if program == "" {
+			program = command[0]
+		}
+		c := NewCommand(program, command[1:]...)
 		c.Environment, c.reserve = environment, kept
 		return c
 	}

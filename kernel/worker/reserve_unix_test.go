@@ -30,7 +30,7 @@ func TestFewDescriptors(t *testing.T) {
 	}
 	program := Program([]string{os.Args[0]})
 	start := func() {
-		runner := program(nil)
+		runner := program("", nil)
 		pipes, err := runner.Start("token")
 		if err != nil {
 			t.Fatalf("start: %v", err)
