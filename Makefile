@@ -117,6 +117,10 @@ clients: kernelspec ## test the kernel with Jupyter's own test suite and with re
 memory: kernelspec ## run 10 000 cells, a large one 1 000 times, and 20 000 more, and check the memory of the worker (minutes)
 	QUERN_LONG=1 $(PYTEST) -rP kernel/testdata/clients/test_memory.py
 
+.PHONY: compiled
+compiled: ## build programs with modules compiled in, and run them (a minute)
+	QUERN_LONG=1 $(GO) test -run TestBuild ./cmd/quern
+
 SOAK ?= 20m
 
 .PHONY: soak

@@ -9,6 +9,7 @@ import (
 	"io"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/display"
@@ -35,6 +36,8 @@ type commands struct {
 	output   *stream.Output
 	runs     interface{ Run() *goroutine.Run }
 	ranks    magic.Ranks
+	build    Builder
+	next     Program // of %get -compiled; empty if there is none
 }
 
 func (c *commands) Stdout() io.Writer      { return c.output.Stdout() }
@@ -58,7 +61,44 @@ func (c *commands) Variables() []magic.Variable {
 }
 
 // Module describes the module that %get has downloaded for the path of a module or a package.
-func (c *commands) Module(path string) string { return magic.Described(path, c.modules) }
+func (c *commands) Module(m magic.Module) string {
+	if !m.Compiled {
+		return magic.Described(m.Path(), c.modules)
+	}
+	if in, _ := m.CompiledIn(); in || c.ranks.Rank() > 0 {
+		return magic.Described(m.Path(), c.modules)
+	}
+	text := fmt.Sprintf("a program with %s is built: %%restart starts a worker with it", strings.Join(c.next.Packages, ", "))
+	if c.next.Go != runtime.Version() {
+		text += fmt.Sprintf("; it is built by %s, and cells have the language and the library of that release", c.next.Go)
+	}
+	return text
+}
+
+// Program returns the path of the program of the next worker; empty for that of this one.
+func (c *commands) Program() string { return c.next.Path }
+
+// compile builds a program with a module compiled in, for the next worker.
+func (c *commands) compile(ctx context.Context, m magic.Module) error {
+	if c.ranks.Rank() > 0 {
+		return nil // rank 0 does so
+	}
+	if c.build == nil {
+		return errors.New("a new worker needs a kernel: run the cell in a notebook or with quern run")
+	}
+	meter, ctx := display.Measure(ctx, "%get -compiled", 3)
+	defer meter.End()
+	steps := 0.0
+	program, err := c.build(ctx, append(slices.Clone(c.next.Packages), m.Query), func(step string) {
+		meter.Set(steps, step)
+		steps++
+	})
+	if err != nil {
+		return err
+	}
+	c.next = program
+	return nil
+}
 
 // Format formats a cell.
 func (c *commands) Format(src string) (string, error) {
@@ -106,6 +146,8 @@ func (c *commands) getModules(ctx context.Context, requests []magic.Module) *mag
 		compiled, err := r.CompiledIn()
 		switch {
 		case compiled:
+		case r.Compiled:
+			err = c.compile(ctx, r)
 		case r.Directory():
 			_, err = c.modules.Add(r.Query)
 		default:

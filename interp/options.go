@@ -1,6 +1,7 @@
 package interp
 
 import (
+	"context"
 	"io"
 	"os"
 
@@ -16,6 +17,7 @@ type config struct {
 	output         stream.Streams
 	modules        module.Source
 	ranks          magic.Ranks
+	build          Builder
 	slow           bool // without the VM
 }
 
@@ -52,6 +54,19 @@ func Modules(source module.Source) Option { return func(c *config) { c.modules =
 
 // Ranks sets the processes that run each cell together with this one. The default is none.
 func Ranks(r magic.Ranks) Option { return func(c *config) { c.ranks = r } }
+
+// A Program is a program of Quern with packages of modules compiled in, which %get -compiled has built.
+type Program struct {
+	Path     string
+	Packages []string // path@version of the modules and packages that were asked for
+	Go       string   // the Go release that built it
+}
+
+// A Builder builds a program with modules or packages compiled in, given as path or path@version. It reports each step.
+type Builder func(ctx context.Context, packages []string, report func(step string)) (Program, error)
+
+// Build sets what %get -compiled calls. Without it the command is an error.
+func Build(b Builder) Option { return func(c *config) { c.build = b } }
 
 func newConfig(options []Option) *config {
 	c := &config{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, modules: module.Default(), ranks: magic.Alone{}}

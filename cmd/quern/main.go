@@ -8,6 +8,7 @@
 //	quern export NB    convert a notebook to a Go program
 //	quern fmt NB       format the cells of a notebook
 //	quern vet NB       report mistakes in the cells of a notebook
+//	quern build        build a program with additional packages compiled in
 //	quern doctor       check what works on this machine
 //	quern version      print the version
 //	quern kernel -f F  serve the connection file F (Jupyter calls this)
@@ -49,6 +50,7 @@ var commands = []command{
 	{"export", "convert a notebook to a Go program", runExport},
 	{"fmt", "format the cells of notebooks", runFmt},
 	{"vet", "report mistakes in the cells of notebooks", runVet},
+	{"build", "build a program with additional packages compiled in", runBuild},
 	{"doctor", "check what works on this machine", runDoctor},
 	{"version", "print the version", runVersion},
 	{"kernel", "serve a connection file; Jupyter calls this", runKernel},

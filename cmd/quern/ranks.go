@@ -59,6 +59,11 @@ func (r *ranks) Start(ctx context.Context, number int) (string, error) {
 	return reply.Text, err
 }
 
+func (r *ranks) Restart(ctx context.Context, program string) (string, error) {
+	reply, err := r.host.Ranks(ctx, link.RanksRequest{Restart: true, Program: program})
+	return reply.Text, err
+}
+
 // localRanksVariable is the number of ranks on this machine, as set by torchrun and the
 // kernel. They share its cores and memory.
 const localRanksVariable = "LOCAL_WORLD_SIZE"

@@ -3,6 +3,7 @@ package main
 import (
 	goversion "go/version"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -33,6 +34,10 @@ func TestScript(t *testing.T) {
 			env.Setenv("JUPYTER_DATA_DIR", env.WorkDir+"/user")
 			env.Setenv("VIRTUAL_ENV", env.WorkDir+"/venv")
 			env.Setenv("GOPROXY", modules.URL)
+			env.Setenv("XDG_CACHE_HOME", env.WorkDir+"/cache")
+			if program, err := exec.LookPath("quern"); err == nil {
+				env.Setenv("BIN", filepath.Dir(program))
+			}
 			env.Setenv("GOSUMDB", "off")
 			env.Setenv("GO_RELEASE", strings.TrimPrefix(goversion.Lang(runtime.Version()), "go")+".0")
 			env.Setenv("GOMODCACHE", env.WorkDir+"/modules")

@@ -109,6 +109,7 @@ func newWorker(process *child.Process, output streams) (*worker, error) {
 	session, err := interp.New(
 		interp.Stdin(&lineReader{notebook: host, rank: w.rank}),
 		interp.Output(output),
+		interp.Build(buildProgram),
 		interp.Ranks(&ranks{host: host, rank: w.rank, ranks: process.Ranks(), cell: func() int { return int(w.cell.Load()) }}),
 	)
 	if err != nil {

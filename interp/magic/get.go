@@ -19,6 +19,8 @@ type Module struct {
 	Offset int    // of the command in the cell
 	End    int    // of the command
 	Query  string // "path@version", or "path" for the latest version
+	// Compiled is true if the module is to be compiled into a program of Quern, not interpreted.
+	Compiled bool
 }
 
 // Directory reports whether the query is a directory: a path that begins with a dot or a slash,
@@ -73,10 +75,12 @@ func Gets(src string, known func(name string) bool) ([]Module, error) {
 		if l.name != get.name {
 			continue
 		}
-		if err := oneModule(l.text); err != nil {
+		m, err := oneModule(l.text)
+		if err != nil {
 			return nil, &Error{l.start, err.Error()}
 		}
-		list = append(list, Module{l.start, l.end, l.text})
+		m.Offset, m.End = l.start, l.end
+		list = append(list, m)
 	}
 	return list, nil
 }
@@ -104,21 +108,31 @@ func Described(path string, modules *module.Set) string {
 	return text
 }
 
-func oneModule(text string) error {
-	if text == "" || strings.ContainsAny(text, " \t") && !(Module{Query: text}).Directory() {
-		return errors.New("%get needs one module: %get github.com/dustin/go-humanize@v1.0.1")
+// compiledFlag comes before a module that is to be compiled.
+const compiledFlag = "-compiled"
+
+// oneModule parses the argument of %get.
+func oneModule(text string) (Module, error) {
+	rest, compiled := strings.CutPrefix(text, compiledFlag+" ")
+	m := Module{Query: strings.TrimSpace(rest), Compiled: compiled}
+	switch {
+	case compiled && m.Directory():
+		return m, fmt.Errorf("%%get %s needs a module with a version: %%get %[1]s github.com/mattn/go-sqlite3@v1.14.32", compiledFlag)
+	case m.Query == "", m.Query == compiledFlag, strings.ContainsAny(m.Query, " \t") && !m.Directory():
+		return m, errors.New("%get needs one module: %get github.com/dustin/go-humanize@v1.0.1")
 	}
-	return nil
+	return m, nil
 }
 
 var get = command{
-	name: "%get", usage: "%get module@version",
-	doc: "makes a module, a package or the module in a directory importable",
-	// The session has downloaded the module before it checked the cell.
+	name: "%get", usage: "%get [-compiled] module@version",
+	doc: "makes a module, a package or the module in a directory importable; -compiled builds a worker with it",
+	// The session has downloaded or built the module before it checked the cell.
 	prepare: func(text string) (action, error) {
+		m, err := oneModule(text)
 		return func(_ context.Context, r *Run, _ []any) error {
-			_, err := fmt.Fprintln(r.session.Stdout(), r.session.Module(Module{Query: text}.Path()))
+			_, err := fmt.Fprintln(r.session.Stdout(), r.session.Module(m))
 			return err
-		}, oneModule(text)
+		}, err
 	},
 }

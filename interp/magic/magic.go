@@ -22,9 +22,10 @@ type Session interface {
 	Stderr() io.Writer
 	Variables() []Variable // sorted by name
 	Known(name string) bool
-	Text(value any) string     // a value, as in a result
-	Module(path string) string // the path of a module, with its version
+	Text(value any) string  // a value, as in a result
+	Module(m Module) string // the path of a module, with its version
 	Ranks() Ranks
+	Program() string                   // the path of the program of the next worker; empty for the present one
 	Format(src string) (string, error) // a cell with the layout of gofmt
 }
 
@@ -43,7 +44,7 @@ type command struct {
 
 // commands returns the table, in the order of %help.
 func commands() []command {
-	return []command{timeLine, timeCell, who, reset, cd, env, shell, bash, get, ranks, format, help()}
+	return []command{timeLine, timeCell, who, reset, cd, env, shell, bash, get, restart, ranks, format, help()}
 }
 
 func find(name string) (command, error) {

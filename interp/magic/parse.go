@@ -89,7 +89,9 @@ func Parse(src string, s Session) (*Cell, error) {
 		case reset.name:
 			cell.Reset = true
 		case get.name:
-			cell.Modules = append(cell.Modules, Module{l.start, l.end, l.text})
+			m, _ := oneModule(l.text) // prepare has parsed it too
+			m.Offset, m.End = l.start, l.end
+			cell.Modules = append(cell.Modules, m)
 		}
 		b.WriteByte(')')
 		if c.name == shell.name {

@@ -14,7 +14,8 @@ func (session) Stderr() io.Writer      { return io.Discard }
 func (session) Variables() []Variable  { return []Variable{{"a", "int"}, {"ok", "bool"}} }
 func (session) Known(name string) bool { return name == "a" || name == "ok" }
 func (session) Text(any) string        { return "" }
-func (session) Module(string) string   { return "" }
+func (session) Module(Module) string   { return "" }
+func (session) Program() string        { return "" }
 func (session) Ranks() Ranks           { return Alone{} }
 
 func (session) Format(src string) (string, error) { return src, nil }
@@ -100,7 +101,7 @@ func TestForeign(t *testing.T) {
 		{"%ls", "there is no command %ls: !ls runs the shell command"},
 		{"%%html\n<b>", "there is no command %%html: display.HTML shows a text as HTML"},
 		{"%tme f()", "there is no command %tme; did you mean %time?"},
-		{"%nosuch", "there is no command %nosuch: the commands are %time, %%time, %who, %reset, %cd, %env, !, %%bash, %get, %ranks, %fmt, %help"},
+		{"%nosuch", "there is no command %nosuch: the commands are %time, %%time, %who, %reset, %cd, %env, !, %%bash, %get, %restart, %ranks, %fmt, %help"},
 	} {
 		_, err := Parse(row.in, session{})
 		if err == nil || err.Error() != row.want {

@@ -17,6 +17,9 @@ type Ranks interface {
 	// Start replaces these ranks by a number of new ones, which may be PerGPU, when the cell
 	// has ended; 0 changes nothing. It returns a description of the ranks.
 	Start(ctx context.Context, number int) (string, error)
+	// Restart replaces these ranks by as many new ones when the cell has ended. They run a program, or
+	// the present one if it is "".
+	Restart(ctx context.Context, program string) (string, error)
 }
 
 // PerGPU, as a number of ranks, means one for each GPU.
@@ -34,6 +37,11 @@ func (Alone) Once(_ context.Context, _ int, f func() error) error { return f() }
 // Start returns an error.
 func (Alone) Start(context.Context, int) (string, error) {
 	return "", errors.New("ranks need a kernel: run the cell in a notebook or with quern run")
+}
+
+// Restart returns an error.
+func (Alone) Restart(context.Context, string) (string, error) {
+	return "", errors.New("a new worker needs a kernel: run the cell in a notebook or with quern run")
 }
 
 var ranks = command{

@@ -57,7 +57,12 @@ func (b *bodilessFunctions) miss(name, reason string) {
 	if b.missing == nil {
 		b.missing = map[string]string{}
 	}
-	b.missing[name] = fmt.Sprintf(reason, name)
+	b.missing[name] = fmt.Sprintf(reason, name) + compileInstead(b.path)
+}
+
+// compileInstead returns what to do with a package that cannot be interpreted but can be compiled.
+func compileInstead(path string) string {
+	return fmt.Sprintf("; with Go installed, %%get -compiled %s builds a worker with it", path)
 }
 
 // replaced reports whether there is a replacement for a function, which is linked to target unless that is "".

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/quernlab/quern/interp/symbols/internal/archive"
+	"github.com/quernlab/quern/interp/symbols/internal/extra"
 	"github.com/quernlab/quern/interp/symbols/internal/release"
 )
 
@@ -61,7 +62,15 @@ func openArchives(current release.Release, own fs.FS) (*archives, error) {
 		return nil, err
 	}
 	a.readers = append(a.readers, base, ours)
-	for _, r := range []reader{standard, ours} { // not base: this platform may have fewer packages
+	named := []reader{standard, ours} // not base: this platform may have fewer packages
+	if extra.Archive != "" {
+		added, err := archive.NewReader(extra.Archive)
+		if err != nil {
+			return nil, err
+		}
+		a.readers, named = append(a.readers, added), append(named, added)
+	}
+	for _, r := range named {
 		for path, name := range r.Names() {
 			a.names[path] = name
 		}

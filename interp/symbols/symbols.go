@@ -12,6 +12,7 @@ import (
 	"github.com/traefik/yaegi/stdlib/unrestricted"
 	"github.com/traefik/yaegi/stdlib/unsafe"
 
+	"github.com/quernlab/quern/interp/symbols/internal/extra"
 	"github.com/quernlab/quern/interp/symbols/internal/own"
 	"github.com/quernlab/quern/interp/symbols/internal/supplement"
 )
@@ -27,7 +28,7 @@ import (
 func Packages() map[string]map[string]reflect.Value {
 	merged := make(map[string]map[string]reflect.Value)
 	for _, tables := range []map[string]map[string]reflect.Value{
-		stdlib.Symbols, syscall.Symbols, unsafe.Symbols, unrestricted.Symbols, supplement.Symbols(), own.Symbols(),
+		stdlib.Symbols, syscall.Symbols, unsafe.Symbols, unrestricted.Symbols, supplement.Symbols(), own.Symbols(), extraSymbols(),
 	} {
 		for key, table := range tables {
 			if merged[key] == nil {
@@ -48,3 +49,15 @@ func Packages() map[string]map[string]reflect.Value {
 	}
 	return merged
 }
+
+// extraSymbols returns the symbols of the packages that the user has compiled in.
+func extraSymbols() map[string]map[string]reflect.Value {
+	symbols := make(map[string]map[string]reflect.Value, len(extra.Tables))
+	for key, table := range extra.Tables {
+		symbols[key] = table()
+	}
+	return symbols
+}
+
+// Added returns the modules and packages that the user has compiled into this program, as path@version.
+func Added() []string { return extra.Requests }

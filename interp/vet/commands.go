@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/interp/magic"
-	"github.com/quernlab/quern/interp/symbols"
 )
 
 // commands replaces the commands of a cell by Go code, as a session does. It runs only %get and %reset.
@@ -26,12 +25,12 @@ func (s *session) commands(ctx context.Context, c Cell) (text string, wrong *Fin
 		return "", at(0, err.Error())
 	}
 	for _, m := range parsed.Modules {
-		if !m.Directory() && symbols.Has(m.Path()) {
-			continue
-		}
-		if m.Directory() {
+		compiled, err := m.CompiledIn()
+		switch {
+		case compiled:
+		case m.Directory():
 			_, err = s.modules.Add(m.Query)
-		} else {
+		default:
 			_, err = s.modules.Get(ctx, m.Query)
 		}
 		if err != nil {
@@ -51,7 +50,8 @@ type commands struct{ s *session }
 func (commands) Stdout() io.Writer                 { return io.Discard }
 func (commands) Stderr() io.Writer                 { return io.Discard }
 func (commands) Text(any) string                   { return "" }
-func (commands) Module(string) string              { return "" }
+func (commands) Module(magic.Module) string        { return "" }
+func (commands) Program() string                   { return "" }
 func (commands) Ranks() magic.Ranks                { return magic.Alone{} }
 func (commands) Format(src string) (string, error) { return src, nil }
 func (c commands) Known(name string) bool          { return c.s.checker.Known(name) }
