@@ -140,18 +140,36 @@ func (f *function) clauseStatements(w *writer, list []ast.Stmt) {
 		f.statements(w, list)
 		return
 	}
-	last := list[len(list)-1]
-	branch, ok := last.(*ast.BranchStmt)
-	falls := ok && branch.Tok == token.FALLTHROUGH
-	if falls {
-		list = list[:len(list)-1]
+	labels, falls := fallthroughOf(list)
+	if falls != nil {
+		list = append(slices.Clone(list[:len(list)-1]), labels...)
 	}
 	w.open("{")
 	f.statements(w, list)
 	w.close("}")
-	if falls {
-		f.statement(w, last)
+	if falls != nil {
+		f.statement(w, falls)
 	}
+}
+
+// fallthroughOf returns the fallthrough at the end of a clause, or nil, and its labels on an empty statement.
+func fallthroughOf(list []ast.Stmt) (labels []ast.Stmt, falls *ast.BranchStmt) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	last := list[len(list)-1]
+	for {
+		l, ok := last.(*ast.LabeledStmt)
+		if !ok {
+			break
+		}
+		labels = append(labels, &ast.LabeledStmt{Label: l.Label, Colon: l.Colon, Stmt: &ast.EmptyStmt{Semicolon: l.Stmt.Pos(), Implicit: true}})
+		last = l.Stmt
+	}
+	if b, ok := last.(*ast.BranchStmt); ok && b.Tok == token.FALLTHROUGH {
+		return labels, b
+	}
+	return nil, nil
 }
 
 func (f *function) caseValues(c *ast.CaseClause, conditions bool, value func(ast.Expr) string) string {
@@ -174,10 +192,8 @@ func fallsAroundDefault(body *ast.BlockStmt) bool {
 	for i, c := range body.List {
 		c := c.(*ast.CaseClause)
 		early = early || c.List == nil && i < len(body.List)-1
-		if len(c.Body) > 0 {
-			b, ok := c.Body[len(c.Body)-1].(*ast.BranchStmt)
-			falls = falls || ok && b.Tok == token.FALLTHROUGH
-		}
+		_, b := fallthroughOf(c.Body)
+		falls = falls || b != nil
 	}
 	return early && falls
 }

@@ -24,6 +24,8 @@ var replacements = map[string]replacement{
 	// The result false makes the caller use the system call.
 	"runtime.vgetrandom": {nil, "NAME(p []byte, flags uint32) (int, bool) { return -1, false }"},
 	"runtime.getAuxv":    {[]string{"encoding/binary", "os"}, auxv},
+	"syscall.getsockopt": {[]string{"syscall", "unsafe"}, sockopt("GET", "*uint32", "uintptr(unsafe.Pointer(n))")},
+	"syscall.setsockopt": {[]string{"syscall", "unsafe"}, sockopt("SET", "uintptr", "n")},
 	"syscall.prlimit":    {[]string{"syscall", "unsafe"}, prlimit},
 
 	unix + "Syscall":           {[]string{"syscall"}, "NAME(trap, a1, a2, a3 uintptr) (r1, r2 uintptr, err syscall.Errno) { return syscall.Syscall(trap, a1, a2, a3) }"},
@@ -63,6 +65,17 @@ const auxv = `NAME() []uintptr {
 	}
 	return words
 }`
+
+// sockopt returns the source of a function for an option of a socket.
+func sockopt(kind, length, value string) string {
+	return `NAME(s, level, name int, v unsafe.Pointer, n ` + length + `) error {
+	_, _, e := syscall.Syscall6(syscall.SYS_` + kind + `SOCKOPT, uintptr(s), uintptr(level), uintptr(name), uintptr(v), ` + value + `, 0)
+	if e != 0 {
+		return e
+	}
+	return nil
+}`
+}
 
 // prlimit calls syscall.Setrlimit for this process, because that changes the limit of child processes, too.
 const prlimit = `NAME(pid, resource int, limit, old *syscall.Rlimit) error {
