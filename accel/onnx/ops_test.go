@@ -110,6 +110,8 @@ func opRows() []parity {
 	add("Stack", func(in []T) T { return tensor.Stack(1, in[0], in[1], in[0]) }, []T{x, y})
 	named("stack of batches", "Stack", func(in []T) T { return tensor.Stack(0, in[0], in[1]) }, []T{x, y})
 
+	add("Einsum", func(in []T) T { return tensor.Einsum("bij,bkj->bik", in[0], in[1]) }, []T{x, y})
+
 	unary("Cast", func(x T) T { return x.MulScalar(3).Cast(tensor.Int32) }, x)
 	for _, d := range []tensor.DType{tensor.Float64, tensor.Int64, tensor.Bool, tensor.Float16, tensor.BFloat16} {
 		why := ""

@@ -100,6 +100,7 @@ func TestErrorsOfEveryOp(t *testing.T) {
 		"Size":            {func() { m.Size(2) }},
 		"Div":             {func() { m.Div(odd) }},
 		"Dropout":         {func() { m.Dropout(1, nil, true) }, func() { m.Dropout(math.NaN(), nil, true) }},
+		"Einsum":          {func() { Einsum("ij->k", m) }, func() { Einsum("ij,jk", m) }, func() { Einsum("ijk", m) }, func() { Einsum("i", m) }, func() { Einsum("ij,jk", m, Zeros(4, 4)) }, func() { Einsum("ii", m) }, func() { Einsum("ij->ii", m) }, func() { Einsum("i1", m) }, func() { Einsum("......", m) }, func() { Einsum("ij,ij", m, ints) }, func() { Einsum("") }},
 		"ELU":             {func() { ints.ELU(1) }},
 		"Eq":              {func() { m.Eq(odd) }, func() { m.Eq(ints) }},
 		"Exp":             {func() { ints.Exp() }},

@@ -151,14 +151,16 @@ var goldenFunctions = map[string]func(in []*Tensor) *Tensor{
 	"conv_transpose": func(in []*Tensor) *Tensor {
 		return ConvTranspose2D(in[0], in[1], in[2], Window{Stride: [2]int{2, 3}, Padding: [2]int{1, 0}, Dilation: [2]int{2, 1}, Groups: 2}, [2]int{1, 2})
 	},
-	"slice":      func(in []*Tensor) *Tensor { return in[0].Slice(1, 1, 3) },
-	"pad":        func(in []*Tensor) *Tensor { return in[0].Pad(0, 2, 1) },
-	"permute":    func(in []*Tensor) *Tensor { return in[0].Permute(2, 0, 1) },
-	"reshape":    func(in []*Tensor) *Tensor { return in[0].T().Reshape(2, 6) },
-	"expand":     func(in []*Tensor) *Tensor { return in[0].Expand(3, 4, 2) },
-	"mse":        func(in []*Tensor) *Tensor { return MSE(in[0], in[1]) },
-	"round trip": func(in []*Tensor) *Tensor { return in[0].Cast(Float64).Cast(in[0].DType()) },
-	"clamp":      func(in []*Tensor) *Tensor { return in[0].Clamp(-0.5, 0.7) },
+	"einsum":          func(in []*Tensor) *Tensor { return Einsum("...ij,kj,k->...ki", in...) },
+	"einsum diagonal": func(in []*Tensor) *Tensor { return Einsum("iji,...j", in...) },
+	"slice":           func(in []*Tensor) *Tensor { return in[0].Slice(1, 1, 3) },
+	"pad":             func(in []*Tensor) *Tensor { return in[0].Pad(0, 2, 1) },
+	"permute":         func(in []*Tensor) *Tensor { return in[0].Permute(2, 0, 1) },
+	"reshape":         func(in []*Tensor) *Tensor { return in[0].T().Reshape(2, 6) },
+	"expand":          func(in []*Tensor) *Tensor { return in[0].Expand(3, 4, 2) },
+	"mse":             func(in []*Tensor) *Tensor { return MSE(in[0], in[1]) },
+	"round trip":      func(in []*Tensor) *Tensor { return in[0].Cast(Float64).Cast(in[0].DType()) },
+	"clamp":           func(in []*Tensor) *Tensor { return in[0].Clamp(-0.5, 0.7) },
 }
 
 // truth converts a mask to float32, which And, Or and Not require.

@@ -128,6 +128,8 @@ case("argmin", lambda x: torch.argmin(x, 0), tensor(3, 4))
 case("sort", lambda x: torch.sort(x, 0, descending=True).values, tensor(4, 3))
 case("topk", lambda x: (lambda t: t.values + t.indices)(torch.topk(x, 3, 1, largest=False)), tensor(2, 5))
 case("conv_transpose", lambda x, w, b: F.conv_transpose2d(x, w, b, stride=(2, 3), padding=(1, 0), dilation=(2, 1), groups=2, output_padding=(1, 2)), tensor(2, 4, 3, 4), tensor(4, 3, 3, 2), tensor(6))
+case("einsum", lambda a, b, c: torch.einsum("...ij,kj,k->...ki", a, b, c), tensor(2, 1, 3, 4), tensor(5, 4), tensor(5))
+case("einsum diagonal", lambda a, b: torch.einsum("iji,...j", a, b), tensor(3, 2, 3), tensor(4, 2))
 case("stack", lambda a, b: torch.stack([a, b], -1), tensor(3, 2), tensor(3, 2))
 
 out = {"torch": torch.__version__, "cases": cases, "values": [str(v) for v in values.double().tolist()], "short": short}

@@ -26,6 +26,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"CrossEntropy":      reflect.ValueOf(tensor.CrossEntropy),
 		"Device":            reflect.ValueOf(tensor.Device),
 		"DeviceLost":        reflect.ValueOf(tensor.DeviceLost),
+		"Einsum":            reflect.ValueOf(tensor.Einsum),
 		"Embedding":         reflect.ValueOf(tensor.Embedding),
 		"FindNonFinite":     reflect.ValueOf(tensor.FindNonFinite),
 		"Float16":           reflect.ValueOf(tensor.Float16),
