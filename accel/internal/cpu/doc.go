@@ -1,7 +1,7 @@
 // Package cpu runs programs of package ir on the CPU.
 //
 //	device.go       memory, and the state that programs share
-//	program.go      compiles a program to steps; the table of whole-tensor ops
+//	program.go      compiles a program to steps; the registry of whole-tensor ops
 //	elementwise.go  the table of vectorized elementwise ops; scalar.go has all of them
 //	                on one element
 //	loop.go         fused elementwise loops, in chunks that stay in cache; fold.go
@@ -20,7 +20,8 @@
 //	attention.go    attention, block by block; attention_gradient.go
 //	batchnorm.go    batch normalization, with the functions in channel.go
 //	norm.go, pool2d.go, cumsum.go, reduce.go, softmax.go,
-//	crossentropy.go, move.go, random.go   other steps
+//	crossentropy.go, move.go, random.go,
+//	argsort.go      other steps
 //	float64.go      float64, in plain Go
 //	float16.go      loads and stores of 16-bit floats
 //	integer.go      int8 matrix multiplication, exact on all CPUs; integer_network.go
@@ -31,9 +32,10 @@
 //	pool.go         the threads; peak.go the peak speed of the CPU
 //	bytes.go        pixels to floats, for package data
 //
-// A new whole-tensor op is a step and a row in program.go. A new elementwise op is a row in
-// scalar.go and, if it should be fast, one in elementwise.go, built from functions of the
-// vector sets.
+// A new whole-tensor op is a step in a file of its own, which calls implement. A new
+// elementwise op needs nothing if package ir has its formula; it may have a row in scalar.go
+// for float64 and, if it should be faster, one in elementwise.go, built from functions of
+// the vector sets.
 //
 // # Assembly
 //
