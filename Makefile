@@ -99,10 +99,11 @@ cuda: ## run the tests of CUDA kernels and training on a simulated GPU; the race
 	$(GO) test -run OnCUDA ./accel/... ./gpu/check
 
 .PHONY: gpu-check
-gpu-check: ## build build/gpu-check, which checks and measures a machine's GPU; see gpu/check/run.sh
+gpu-check: ## build build/gpu-check, which checks and measures a machine's GPU, and its programs; see gpu/check/run.sh
 	@mkdir -p $(BUILD)
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check ./gpu/check
 	$(GO) test -c -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check-kernels ./accel/internal/cuda/kernels
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check-bench ./accel/bench
 
 .PHONY: notebooks
 notebooks: kernelspec ## execute every tutorial and check its output

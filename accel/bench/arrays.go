@@ -34,6 +34,14 @@ func (g groups) get(group string) groups {
 
 func (a array) tensor() *tensor.Tensor { return tensor.New(a.data, a.shape...) }
 
+// tensorOf returns the array with integers if they are labels or tokens.
+func (a array) tensorOf(integers bool) *tensor.Tensor {
+	if integers {
+		return tensor.FromInts(a.ints(), a.shape...)
+	}
+	return a.tensor()
+}
+
 func (a array) ints() []int {
 	out := make([]int, len(a.data))
 	for i, v := range a.data {
@@ -89,13 +97,24 @@ func training(make func() nn.Module, n int, shape ...int) func(*generator) group
 		for range steps {
 			all = append(all, g.normal("x", append([]int{n}, shape...)...), g.below(10, "y", n))
 		}
-		return append(all, parameters(make, all[0])...)
+		return append(all, parameters(make(), all[0].tensor())...)
 	}
 }
 
-func parameters(make func() nn.Module, x array) groups {
-	model := make()
-	tensor.NoGrad(func() { model.Forward(x.tensor()) })
+// gptArrays returns batches of tokens, and the initial parameters of a model.
+func gptArrays(make func() nn.Module, s gptSizes, n int) func(*generator) groups {
+	return func(g *generator) groups {
+		var all groups
+		for range steps {
+			all = append(all, g.below(s.tokens, "x", n, s.length), g.below(s.tokens, "y", n*s.length))
+		}
+		return append(all, parameters(make(), tensor.FromInts([]int{0}, 1, 1))...)
+	}
+}
+
+// parameters returns the parameters that a model creates for an input.
+func parameters(model nn.Module, x *tensor.Tensor) groups {
+	tensor.NoGrad(func() { model.Forward(x) })
 	var all groups
 	for _, p := range nn.Parameters(model) {
 		all = append(all, array{"parameters", p.Shape(), p.Data()})
@@ -108,7 +127,7 @@ func blockArrays(g *generator) groups {
 	for range steps {
 		all = append(all, g.normal("x", sequences, sequence, width), g.normal("y", sequences, sequence, width))
 	}
-	return append(all, parameters(block, all[0])...)
+	return append(all, parameters(block(), all[0].tensor())...)
 }
 
 func attentionArrays(g *generator) groups {
@@ -136,9 +155,13 @@ type arrayInfo struct {
 
 // write writes path.json and path.bin.
 func (g groups) write(path string) error {
-	list, raw := []arrayInfo{}, []byte{}
+	list, size := []arrayInfo{}, 0
 	for _, a := range g {
 		list = append(list, arrayInfo{a.group, a.shape})
+		size += 4 * len(a.data)
+	}
+	raw := make([]byte, 0, size)
+	for _, a := range g {
 		for _, v := range a.data {
 			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
 		}

@@ -1,6 +1,11 @@
 package main
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
 
 // benchCase is one benchmark.
 type benchCase struct {
@@ -10,8 +15,12 @@ type benchCase struct {
 	// convolutions, and bytes the memory traffic that it needs at least; they give a lower
 	// bound of its time.
 	flops, bytes float64
+	samples      int      // images or tokens of a step
 	threads      []int    // settings of Quern
 	settings     []string // settings of PyTorch
+	model        string   // function of the scripts; if it is empty, name
+	heads        int      // attention heads
+	half         bool     // autocast to bfloat16
 	jax          bool
 	arrays       func(*generator) groups
 	start        func(groups) (workload, error)
@@ -22,24 +31,32 @@ type benchCase struct {
 	rate      float64 // bytes per second
 }
 
-func caseNames() []string {
+// cases returns the cases of the device.
+func (o options) cases() []benchCase {
+	if o.device == "cpu" {
+		return cpuCases()
+	}
+	return gpuCases(o.quick)
+}
+
+func (o options) caseNames() []string {
 	var names []string
-	for _, c := range cases() {
+	for _, c := range o.cases() {
 		names = append(names, c.name)
 	}
 	return names
 }
 
-func caseNamed(name string) (benchCase, bool) {
-	all := cases()
+func (o options) caseNamed(name string) (benchCase, error) {
+	all := o.cases()
 	i := slices.IndexFunc(all, func(c benchCase) bool { return c.name == name })
 	if i < 0 {
-		return benchCase{}, false
+		return benchCase{}, fmt.Errorf("there is no benchmark %q on %s; the benchmarks are %v", name, o.device, o.caseNames())
 	}
-	return all[i], true
+	return all[i], nil
 }
 
-// Sizes of the cases.
+// Sizes of the cases for the CPU.
 const (
 	batch           = 128
 	resNetBatch     = 32 // batch of ResNet-9
@@ -54,23 +71,23 @@ const (
 	copyElements    = 64 << 20 // elements
 )
 
-func cases() []benchCase {
+func cpuCases() []benchCase {
 	eager, all := []string{"eager"}, []string{"eager", "compile"}
-	images := []string{"eager", "compile", "channels-last"}
+	layouts := []string{"eager", "compile", "channels-last"}
 	return []benchCase{
 		{name: "bandwidth", description: "copy 256 MiB", bytes: 2 * 4 * copyElements, threads: []int{1, 2}, settings: eager, arrays: noArrays, start: startCopy},
-		{name: "gemm-1024", description: "1024×1024 by 1024×1024", flops: 2 * 1024 * 1024 * 1024, threads: []int{1, 2}, settings: eager, jax: true,
-			arrays: matmulArrays(1024, 1024, 1024), start: startMatMul, share: []float64{0.85, 0.80}},
-		{name: "gemm-784", description: "512×784 by 784×512", flops: 2 * 512 * 512 * 784, threads: []int{1, 2}, settings: eager, jax: true,
-			arrays: matmulArrays(512, 784, 512), start: startMatMul, share: []float64{0.75, 0.75}},
+		{name: "gemm-1024", description: "1024×1024 by 1024×1024", flops: 2 * 1024 * 1024 * 1024, threads: []int{1, 2}, settings: eager, model: "gemm", jax: true,
+			arrays: matmulArrays(1024, 1024, 1024), start: startMatMul(tensor.Float32), share: []float64{0.85, 0.80}},
+		{name: "gemm-784", description: "512×784 by 784×512", flops: 2 * 512 * 512 * 784, threads: []int{1, 2}, settings: eager, model: "gemm", jax: true,
+			arrays: matmulArrays(512, 784, 512), start: startMatMul(tensor.Float32), share: []float64{0.75, 0.75}},
 		{name: "mlp", description: "784-256-128-10, batch 128, Adam", flops: batch * (4*784*256 + 6*256*128 + 6*128*10), threads: []int{2}, settings: all, jax: true,
-			arrays: training(mlp, batch, imageSize), start: startTraining(mlp, crossEntropy), overTorch: 2.5, overJAX: 1.3},
-		{name: "cnn", description: "conv 16, conv 32, 1568-10 of 28×28, batch 128, Adam", flops: batch * (4*16*9*784 + 6*32*16*9*196 + 6*1568*10), threads: []int{2}, settings: images, jax: true,
-			arrays: training(cnn, batch, 1, 28, 28), start: startTraining(cnn, crossEntropy), overTorch: 2.5},
-		{name: "gpt-block", description: "width 128, 4 heads, sequence length 128, batch 16, Adam", flops: 3 * sequences * sequence * (2*12*width*width + 2*2*sequence*width/2), threads: []int{2}, settings: all, jax: true,
-			arrays: blockArrays, start: startTraining(block, meanSquares), overTorch: 1.5},
-		{name: "resnet9", description: "64-128-256-512 channels, 28×28, batch 32, Adam", flops: resNetBatch * resNetFlops, threads: []int{2}, settings: images, jax: true,
-			arrays: training(resNet, resNetBatch, 1, 28, 28), start: startTraining(resNet, crossEntropy), overTorch: 1.2},
+			arrays: training(mlp, batch, imageSize), start: startTraining(mlp, images), overTorch: 2.5, overJAX: 1.3},
+		{name: "cnn", description: "conv 16, conv 32, 1568-10 of 28×28, batch 128, Adam", flops: batch * (4*16*9*784 + 6*32*16*9*196 + 6*1568*10), threads: []int{2}, settings: layouts, jax: true,
+			arrays: training(cnn, batch, 1, 28, 28), start: startTraining(cnn, images), overTorch: 2.5},
+		{name: "gpt-block", description: "width 128, 4 heads, sequence length 128, batch 16, Adam", flops: 3 * sequences * sequence * (2*12*width*width + 2*2*sequence*width/2), threads: []int{2}, settings: all, heads: heads, jax: true,
+			arrays: blockArrays, start: startTraining(block, vectors), overTorch: 1.5},
+		{name: "resnet9", description: "64-128-256-512 channels, 28×28, batch 32, Adam", flops: resNetBatch * resNetFlops, threads: []int{2}, settings: layouts, jax: true,
+			arrays: training(resNet, resNetBatch, 1, 28, 28), start: startTraining(resNet, images), overTorch: 1.2},
 		{name: "attention", description: "forward and gradients, batch 4, 4 heads of 64, sequence length 512, causal", flops: 7 * 2 * 16 * attentionLength * attentionLength * 64 / 2, threads: []int{2}, settings: all, jax: true,
 			arrays: attentionArrays, start: startAttention},
 		{name: "loader", description: "16384 byte images shuffled into float batches of 256", bytes: imageCount * imageSize, threads: []int{1, 2}, settings: eager,

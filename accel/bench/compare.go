@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // allowed is how much longer a step may take than in the previous run: 10 %, the variation
@@ -35,7 +34,7 @@ func compare(before, now result) []regression {
 		f, old := now.Figures[bench], before.Figures[bench]
 		for _, runner := range sortedKeys(f.Times) {
 			last, ok := old.Times[runner]
-			if !ok || !strings.HasPrefix(runner, "quern") {
+			if !ok || !isQuern(runner) {
 				continue
 			}
 			r := regression{bench: bench, runner: runner, before: last.Median, now: f.Times[runner].Median, machine: 1}

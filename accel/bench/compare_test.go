@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"maps"
 	"math"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -69,12 +71,19 @@ func TestKeepFaster(t *testing.T) {
 
 func TestSaveAndLast(t *testing.T) {
 	folder := t.TempDir()
-	here, there := machine{"a processor", 2, "linux/amd64"}, machine{"another", 2, "linux/amd64"}
+	here, there := machine{"a processor", 2, "linux/amd64", ""}, machine{"another", 2, "linux/amd64", ""}
 	made := func(m machine, date, bench string, median float64) result {
 		return result{Date: date, Machine: m, Versions: map[string]string{"go": "1"}, Figures: map[string]figure{bench: {Times: map[string]times{"quern-2": {Median: median}}}}}
 	}
+	// add stores a run of the benchmarks of r beside those that are stored already.
+	add := func(r result) (err error) {
+		if r.last, err = lastResult(folder, r.Machine); err != nil {
+			t.Fatal(err)
+		}
+		return errors.Join(r.keep(sortedKeys(r.Figures)), r.save(folder))
+	}
 	for _, r := range []result{made(here, "2026-01-02", "mlp", 1), made(here, "2026-01-03", "cnn", 2), made(there, "2027-01-01", "mlp", 4)} {
-		if _, err := save(folder, r); err != nil {
+		if err := add(r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -89,14 +98,15 @@ func TestSaveAndLast(t *testing.T) {
 		t.Errorf("a machine without runs has %v, %v", none, err)
 	}
 	newer := made(here, "2028-01-01", "mlp", 1)
-	newer.Versions = map[string]string{"go": "2"}
-	if _, err := save(folder, newer); err == nil || !strings.Contains(err.Error(), "other versions: measure all benchmarks") {
+	newer.Versions, newer.last = map[string]string{"go": "2"}, last
+	if err := newer.keep([]string{"mlp"}); err == nil || !strings.Contains(err.Error(), "other versions: measure all benchmarks") {
 		t.Errorf("one of two benchmarks with another version: %v", err)
 	}
-	newer.Figures["cnn"] = newer.Figures["mlp"]
-	path, err := save(folder, newer)
-	if err != nil || filepath.Base(path) != "a-processor-2-cores-linux-amd64.json" {
-		t.Errorf("stored in %s, %v", path, err)
+	if err := newer.keep([]string{"mlp", "cnn"}); err != nil || len(newer.Figures) != 1 {
+		t.Errorf("all benchmarks with another version: %v, %v", newer.Figures, err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "a-processor-2-cores-linux-amd64.json")); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -117,9 +127,11 @@ func TestDisagreements(t *testing.T) {
 		{"missing", map[string][]float64{"quern-2": {2, 1}, "jax-2": {2}},
 			map[string]string{"jax-2": "it returned 1 losses, quern-2 returned 2"}},
 		{"none", nil, nil},
+		{"without Quern", map[string][]float64{"jax-2": {2, 1}, "torch-2-eager": {3, 1}},
+			map[string]string{"torch-2-eager": "the loss of step 1 is 3, that of jax-2 is 2"}},
 	} {
 		got := map[string]string{}
-		if disagreements(row.in, got); !maps.Equal(got, row.want) {
+		if disagreements(row.in, firstTolerance, got); !maps.Equal(got, row.want) {
 			t.Errorf("%s: %v, want %v", row.name, got, row.want)
 		}
 	}

@@ -1,26 +1,34 @@
-// Command bench compares the speed of Quern, PyTorch and JAX in one run:
+// Command bench compares the speed of Quern, PyTorch and JAX in one run, on the CPU or a GPU:
 //
 //	go run ./accel/bench -python .venv/bin/python        everything (some minutes)
 //	go run ./accel/bench -python … -bench mlp,cnn        some benchmarks
 //	go run ./accel/bench -check                          Quern alone, compared with the last committed run
-//	go run ./accel/bench -python … -save               and store the result in accel/bench/results
+//	go run ./accel/bench -python … -save                 and store the result in accel/bench/results
+//	go run ./accel/bench -python … -device cuda          on a GPU
+//	go run ./accel/bench -device simulated -quick        a test of the cases for GPUs
 //
-// The interpreter must have torch, jax or both; without -python only Quern is measured. JAX
-// has one setting. PyTorch runs with one or two threads, eager and compiled (torch.compile, which needs
-// a C++ compiler), and for images in channels-last format; its Adam is the fused one. Quern is
-// compared with the fastest of them.
+// The interpreter should have torch or jax; a framework that it cannot import is reported and not
+// measured, and without -python only Quern is measured. On the CPU, JAX has one setting. PyTorch
+// runs with one or two threads, eager and compiled (torch.compile, which needs
+// a C++ compiler), and for images in channels-last format; its Adam is the fused one. On a GPU,
+// PyTorch runs eager, compiled, and as a CUDA graph, and JAX has no cases. Quern is
+// compared with the fastest of them. Whether a device computes right values is tested by gpu/check,
+// which also runs this program.
 //
 // # How the time is measured
 //
 // Every framework, with each number of threads, is a process of its own (see protocol.go),
 // which sleeps while another one is measured. All processes receive the same inputs and must
-// compute the same losses, the first one to 0.1 % and the next four to 10 %, because rounding
-// errors grow with each update. A framework that computes others, or that fails, is reported
-// and not compared; the run continues, and after a disagreement its exit code is 1. Each
+// compute the same losses, the first one to 0.1 % (1 % with bfloat16) and the next four to 10 %, because rounding
+// errors grow with each update. What disagrees, fails or does not reply is reported
+// and not compared; the run continues, and its exit code is 1 after a disagreement or if Quern failed. Each
 // benchmark is printed when it has been measured. The processes are measured in interleaved rounds, -rounds
 // times for -slice seconds each; the median and the quartiles are reported. The same rounds
 // also measure the peak of the CPU, with multiplications and additions in registers only, for
 // each number of threads. Fractions of the peak refer to that.
+//
+// On a GPU one setting after the other is measured, since all would share its memory. Its mean power
+// gives the energy of a step, and the driver calls of a repeated step of Quern are counted.
 //
 // # Results
 //
@@ -32,13 +40,14 @@
 //
 // # How the program works
 //
-//	cases.go      the benchmarks, their sizes and targets
+//	cases.go      the benchmarks, their sizes and targets; cases_gpu.go those for GPUs
 //	models.go     models; workload.go what a step does
 //	arrays.go     the inputs of all frameworks
 //	measure.go    rounds; process.go processes; serve.go Quern as such a process
 //	peer/*.py     PyTorch and JAX
+//	energy.go     the power of a GPU
 //	result.go     files; compare.go regressions; table.go the output
 //
-// A new benchmark needs a row in cases.go and a model or function with its name in the two
-// scripts.
+// A new benchmark needs a row in cases.go or cases_gpu.go, and a model or function with its name in
+// the two scripts. Sizes are not repeated there: they follow from the arrays.
 package main

@@ -8,23 +8,31 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 )
 
 // options are the flags.
 type options struct {
+	device  string
+	quick   bool
 	python  string
 	names   []string
 	rounds  int
 	slice   float64 // seconds
+	limit   time.Duration
 	save    bool
 	results string
 	check   bool
 }
 
+// simulated reports whether the GPU is simulated.
+func (o options) simulated() bool { return strings.HasPrefix(o.device, "simulated") }
+
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == serveCommand {
-		serve(os.Stdin, os.Stdout)
+		serve(os.Args[2:], os.Stdin, os.Stdout)
 		return
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -37,19 +45,25 @@ func main() {
 
 func parse() options {
 	o := options{}
+	flag.StringVar(&o.device, "device", "cpu", "`device` to measure: cpu, cuda, cuda:1, or simulated")
+	flag.BoolVar(&o.quick, "quick", false, "with a GPU: small sizes and one step, to test the program itself")
 	flag.StringVar(&o.python, "python", "", "`interpreter` that can import torch, jax or both; without it only Quern is measured")
-	names := flag.String("bench", "all", "comma-separated `benches`: "+strings.Join(caseNames(), ", "))
+	names := flag.String("bench", "all", "comma-separated `benchmarks`; a wrong one lists those of the device")
 	flag.IntVar(&o.rounds, "rounds", 7, "number of `rounds`; each round measures every framework once")
 	flag.Float64Var(&o.slice, "slice", 0.15, "`seconds` of one measurement")
+	flag.DurationVar(&o.limit, "limit", 5*time.Minute, "`time` limit of a reply of a process: it ends a kernel that never returns")
 	flag.BoolVar(&o.save, "save", false, "store the result in the folder of -results, in the file of this machine")
 	flag.StringVar(&o.results, "results", filepath.Join("accel", "bench", "results"), "`folder` of the committed results")
 	flag.BoolVar(&o.check, "check", false, "exit with status 1 if a benchmark is more than 10 % slower than in the last committed result")
 	flag.Parse()
 	o.names = strings.Split(*names, ",")
 	if *names == "all" {
-		o.names = caseNames()
+		o.names = o.caseNames()
 	}
 	o.rounds = max(o.rounds, 1)
+	if o.quick {
+		o.rounds, o.slice = 1, 0
+	}
 	return o
 }
 
@@ -57,35 +71,37 @@ func parse() options {
 // users may slow down the machine for a while.
 const confirmations = 2
 
-// errRegression is the error of -check, and errDisagreement that of a run in which another
-// framework computed other losses; both come after all figures have been printed.
+// errRegression is the error of -check, errDisagreement that of a run in which another framework
+// computed other losses, and errFailed that of a run in which Quern failed; they come after all
+// figures have been printed.
 var (
 	errRegression   = errors.New("slower than the last committed run")
 	errDisagreement = errors.New("not all losses agree: see the lines above")
+	errFailed       = errors.New("Quern failed: see the lines above")
 )
 
 func run(ctx context.Context, o options) error {
-	found, err := measure(ctx, o)
-	if err != nil {
-		return err
+	found, failure := measure(ctx, o)
+	disagrees, failed := false, false
+	for _, name := range o.names {
+		f := found.Figures[name]
+		disagrees = disagrees || len(f.Disagrees) > 0
+		failed = failed || slices.ContainsFunc(sortedKeys(f.Failed), isQuern)
 	}
-	var failure error
-	for _, f := range found.Figures {
-		if len(f.Disagrees) > 0 {
-			failure = errDisagreement
-		}
+	if disagrees {
+		failure = errors.Join(failure, errDisagreement)
 	}
-	last, err := lastResult(o.results, found.Machine)
-	if err != nil {
-		return err
+	if failed {
+		failure = errors.Join(failure, errFailed)
+	}
+	if len(found.Figures) == 0 || ctx.Err() != nil {
+		return failure
 	}
 	if o.save {
-		path, err := save(o.results, found)
-		if err != nil {
-			return err
-		}
-		fmt.Println("\nstored in", path)
+		fmt.Println("\nstored in", filepath.Join(o.results, found.Machine.fileName()))
+		o.save = false
 	}
+	last := found.last
 	if last == nil {
 		fmt.Printf("\nno committed run of this machine in %s: nothing to compare with\n", o.results)
 		return failure
@@ -100,7 +116,7 @@ func run(ctx context.Context, o options) error {
 		o.names, o.python = benchesOf(worse), "" // the others' times do not matter
 		again, err := measure(ctx, o)
 		if err != nil {
-			return err
+			return errors.Join(err, failure)
 		}
 		keepFaster(found, again)
 		worse = compare(*last, found)

@@ -2,186 +2,266 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 )
 
 // pause is the pause in which the threads of the previous process go to sleep.
 const pause = 20 * time.Millisecond
 
+// countedSteps is the number of steps whose launches and waits are counted.
+const countedSteps = 4
+
 // runner is one prepared setting of one process.
 type runner struct {
 	*process
-	bench, setting string
-	steps          int // per measurement
-	seconds        []float64
+	benchCase
+	setting  string
+	steps    int // per measurement
+	seconds  []float64
+	excluded bool // it failed or computes other losses
 }
 
-// key returns the name of a runner in the result: quern-2, torch-1-compile.
+// key returns the name of a runner in the result: quern-2, torch-1-compile, and on a GPU quern,
+// torch-compile.
 func (r *runner) key() string {
-	name := fmt.Sprintf("%s-%d", r.framework, r.threads)
-	if r.framework == "torch" {
+	name := r.framework
+	if r.process.threads > 0 {
+		name += fmt.Sprint("-", r.process.threads)
+	}
+	if r.setting != "" {
 		name += "-" + r.setting
 	}
 	return name
 }
 
-func (r *runner) request(do string) request {
-	return request{Do: do, Bench: r.bench, Setting: r.setting, Steps: r.steps}
+func (r *runner) ask(ctx context.Context, q request) (reply, error) {
+	q.Bench, q.Setting = r.name, r.setting
+	return r.process.ask(ctx, q)
 }
 
-// measure runs the selected benchmarks.
+// measure runs the selected benchmarks. With an error it returns those that it completed.
 func measure(ctx context.Context, o options) (result, error) {
+	r := newResult(o)
+	var selected []benchCase
+	for _, name := range o.names {
+		c, err := o.caseNamed(name)
+		if err != nil {
+			return r, err
+		}
+		selected = append(selected, c)
+	}
 	folder, err := os.MkdirTemp("", "bench")
 	if err != nil {
-		return result{}, err
+		return r, err
 	}
 	defer os.RemoveAll(folder)
-	r := newResult(o)
-	all, err := startProcesses(ctx, o, folder, r.Versions)
+	all, pci, err := startProcesses(ctx, o, folder, selected, &r)
 	if err != nil {
-		return result{}, err
+		return r, err
 	}
 	defer all.close()
+	if r.last, err = lastResult(o.results, r.Machine); err != nil {
+		return r, err
+	}
+	if o.save {
+		if err := r.keep(o.names); err != nil {
+			return r, err
+		}
+	}
+	m := &measurement{options: o, folder: folder, processes: all, pci: pci}
 	printHeader(os.Stdout, r)
-	for _, name := range o.names {
-		c, ok := caseNamed(name)
-		if !ok {
-			return result{}, fmt.Errorf("there is no benchmark %q; the benchmarks are %v", name, caseNames())
+	for _, c := range selected {
+		f, err := m.measureCase(ctx, c)
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return r, fmt.Errorf("%s: %w", c.name, err)
 		}
-		if r.Figures[name], err = measureCase(o, folder, all, c); err != nil {
-			return result{}, err
+		r.Figures[c.name] = f
+		printFigure(os.Stdout, c, f)
+		if o.save { // after each, so that no result is lost
+			if err := r.save(o.results); err != nil {
+				return r, err
+			}
 		}
-		printFigure(os.Stdout, c, r.Figures[name])
 	}
 	return r, nil
 }
 
-// measureCase measures one case in all processes, and the peak, in interleaved rounds.
-func measureCase(o options, folder string, all processes, c benchCase) (figure, error) {
-	file := filepath.Join(folder, c.name)
-	if err := c.arrays(newGenerator()).write(file); err != nil {
+// measurement measures cases in all processes.
+type measurement struct {
+	options
+	processes
+	folder string // of the arrays
+	pci    string // PCI bus ID of the GPU, or ""
+}
+
+// measureCase measures one case in all processes. On the CPU it interleaves all runners and the
+// peak. On a GPU, whose memory they would share, it measures one after the other.
+func (m *measurement) measureCase(ctx context.Context, c benchCase) (figure, error) {
+	if err := c.arrays(newGenerator()).write(filepath.Join(m.folder, c.name)); err != nil {
 		return figure{}, err
 	}
-	f := figure{
-		Description: c.description, Flops: c.flops, Bytes: c.bytes,
-		Times: map[string]times{}, Peak: map[string]float64{},
-		Failed: map[string]string{}, Disagrees: map[string]string{},
+	f := newFigure(c)
+	losses, first := map[string][]float64{}, firstTolerance
+	if c.half {
+		first = firstToleranceHalf
 	}
-	runners, losses, err := prepare(all, c, file, f)
-	if err != nil {
-		return figure{}, err
+	runners := m.runners(c)
+	size := len(runners)
+	if m.device != "cpu" {
+		size = 1
 	}
-	f.Losses = disagreements(losses, f.Disagrees)
-	excluded := func(r *runner) bool {
-		return r.bench != peakBench && (f.Failed[r.key()] != "" || f.Disagrees[r.key()] != "")
+	for group := range slices.Chunk(runners, size) {
+		m.prepare(ctx, group, &f, losses)
+		f.Losses = disagreements(losses, first, f.Disagrees)
+		for _, r := range group {
+			r.excluded = r.excluded || r.name != peakBench && f.Disagrees[r.key()] != ""
+		}
+		power := watts(ctx, m.pci, func() { m.rounds(ctx, group, &f) })
+		for _, r := range group {
+			switch {
+			case r.excluded:
+			case r.name == peakBench:
+				f.Peak[r.key()] /= newTimes(r.seconds).Median
+			default:
+				f.Times[r.key()] = newTimes(r.seconds)
+				if power > 0 {
+					f.Watts[r.key()] = power
+				}
+			}
+			if r.framework == "quern" && m.device != "cpu" && !r.excluded {
+				m.count(ctx, r, &f)
+			}
+		}
+		for _, p := range m.processes {
+			mine := func(r *runner) bool { return r.process == p }
+			failed := slices.ContainsFunc(group, func(r *runner) bool { return mine(r) && f.Failed[r.key()] != "" })
+			if !slices.ContainsFunc(group, mine) {
+				continue
+			} else if _, err := p.ask(ctx, request{Do: "drop"}); err != nil || failed {
+				p.close() // after an error, a GPU may be unusable for its process
+			}
+		}
 	}
-	runners = slices.DeleteFunc(runners, excluded)
-	for round := range o.rounds + 1 { // the first round determines the number of steps
+	for key, l := range losses {
+		if isQuern(key) && c.samples > 0 && !(l[len(l)-1] < l[0]) {
+			f.Notes = append(f.Notes, fmt.Sprintf("%s does not learn: its losses are %g", key, l))
+		}
+	}
+	return f, nil
+}
+
+// runners returns every setting of every process, with the peak of the CPU for each number of
+// threads. Quern's are the first.
+func (m *measurement) runners(c benchCase) []*runner {
+	var all []*runner
+	for _, p := range m.processes {
+		settings := []string{""}
+		switch {
+		case p.framework == "quern" && p.threads > 0 && !slices.Contains(c.threads, p.threads), p.framework == "jax" && !c.jax:
+			settings = nil
+		case p.framework == "torch":
+			settings = c.settings
+			if m.simulated() { // PyTorch computes on the CPU
+				settings = settings[:min(1, len(settings))]
+			}
+		}
+		for _, s := range settings {
+			all = append(all, &runner{process: p, benchCase: c, setting: s})
+		}
+		if p.framework == "quern" && m.device == "cpu" {
+			all = append(all, &runner{process: p, benchCase: benchCase{name: peakBench}})
+		}
+	}
+	return all
+}
+
+// prepare prepares runners. It stores the FLOPs of the peak in f.Peak and the losses of the first
+// steps by runner.
+func (m *measurement) prepare(ctx context.Context, runners []*runner, f *figure, losses map[string][]float64) {
+	for _, r := range runners {
+		model := r.model
+		if model == "" {
+			model = r.name
+		}
+		r.steps = 1
+		a, err := r.ask(ctx, request{Do: "prepare", Case: filepath.Join(m.folder, r.name), Model: model, Heads: r.heads, Half: r.half})
+		switch {
+		case err != nil:
+			f.fail(r, err)
+		case r.name == peakBench:
+			f.Peak[r.key()] = a.Flops
+		default:
+			losses[r.key()] = a.Losses
+		}
+	}
+}
+
+// rounds measures runners in interleaved rounds, until one fails.
+func (m *measurement) rounds(ctx context.Context, runners []*runner, f *figure) {
+	for round := range m.options.rounds + 1 { // the first round determines the number of steps
 		for i := range runners {
 			r := runners[(i+round)%len(runners)]
-			if excluded(r) {
+			if r.excluded {
 				continue
 			}
-			a, err := r.ask(r.request("run"))
-			if err != nil && r.framework != "quern" {
-				f.Failed[r.key()] = err.Error()
+			a, err := r.ask(ctx, request{Do: "run", Steps: r.steps})
+			if err != nil {
+				f.fail(r, err)
 				continue
-			} else if err != nil {
-				return figure{}, err
 			}
 			each := a.Seconds / float64(r.steps)
 			if round == 0 {
-				r.steps = max(1, int(math.Round(o.slice/max(each, 1e-9))))
+				r.steps = max(1, int(math.Round(m.slice/max(each, 1e-9))))
 			} else {
 				r.seconds = append(r.seconds, each)
 			}
 			time.Sleep(pause)
 		}
 	}
-	for _, r := range slices.DeleteFunc(runners, excluded) {
-		if r.bench == peakBench {
-			f.Peak[r.key()] /= newTimes(r.seconds).Median
-		} else {
-			f.Times[r.key()] = newTimes(r.seconds)
-		}
-	}
-	for _, s := range all {
-		if _, err := s.ask(request{Do: "drop"}); err != nil && s.framework == "quern" {
-			return figure{}, err
-		}
-	}
-	return f, nil
 }
 
-// prepare prepares every setting of every process, with the peak for each number of threads,
-// whose FLOPs it stores in f.Peak. It returns the losses of the first steps by runner. What
-// another framework cannot do is stored in f.Failed; an error of Quern ends the run.
-func prepare(all processes, c benchCase, file string, f figure) ([]*runner, map[string][]float64, error) {
-	var runners []*runner
-	losses := map[string][]float64{}
-	for _, s := range all {
-		wanted := []*runner{{process: s, bench: c.name}}
-		switch {
-		case s.framework == "quern" && !slices.Contains(c.threads, s.threads), s.framework == "jax" && !c.jax:
-			wanted = nil
-		case s.framework == "torch":
-			wanted = nil
-			for _, name := range c.settings {
-				wanted = append(wanted, &runner{process: s, bench: c.name, setting: name})
-			}
-		}
-		if s.framework == "quern" {
-			wanted = append(wanted, &runner{process: s, bench: peakBench})
-		}
-		for _, r := range wanted {
-			q := r.request("prepare")
-			q.Case = file
-			a, err := r.ask(q)
-			if err != nil && r.framework != "quern" {
-				f.Failed[r.key()] = err.Error()
-				continue
-			} else if err != nil {
-				return nil, nil, err
-			}
-			r.steps = 1
-			runners = append(runners, r)
-			if r.bench == peakBench {
-				f.Peak[r.key()] = a.Flops
-			} else {
-				losses[r.key()] = a.Losses
-			}
-		}
+// count counts the launches and waits of a repeated step on a GPU.
+func (m *measurement) count(ctx context.Context, r *runner, f *figure) {
+	a, err := r.ask(ctx, request{Do: "count", Steps: countedSteps})
+	if err != nil {
+		f.fail(r, err)
+		return
 	}
-	return runners, losses, nil
+	f.Counts = a.Counts
+	if f.Counts.NewPlans > 0 || f.Counts.Waits > 0 {
+		f.Notes = append(f.Notes, fmt.Sprintf("a repeated step compiles %g plans and waits %g times for the device; want none", f.Counts.NewPlans, f.Counts.Waits))
+	}
 }
 
 // Relative tolerances of a loss computed with sums in different orders. The first loss does not
-// depend on updates, and finds models that are not the same. Adam's first updates are the signs
-// of the gradients, whatever their size, so rounding errors of a deep model grow to several
-// percent within steps; the tolerance of later losses finds optimizers that are not the same.
+// depend on updates, and finds models that are not the same; the rounding of 16-bit floats changes
+// it more. Adam's first updates are the signs of the gradients, whatever their size, so rounding
+// errors of a deep model grow to several percent within steps; the tolerance of later losses finds
+// optimizers that are not the same.
 const (
-	firstTolerance = 1e-3
-	laterTolerance = 0.1
+	firstTolerance     = 1e-3
+	firstToleranceHalf = 1e-2
+	laterTolerance     = 0.1
 )
 
 // disagreements compares the losses of all runners with those of Quern, and stores in disagrees
 // which runners computed others. It returns Quern's, or if Quern was not measured, those of
 // the first runner.
-func disagreements(losses map[string][]float64, disagrees map[string]string) []float64 {
+func disagreements(losses map[string][]float64, first float64, disagrees map[string]string) []float64 {
 	reference := ""
 	for _, key := range sortedKeys(losses) {
-		if reference == "" || strings.HasPrefix(key, "quern") && !strings.HasPrefix(reference, "quern") {
+		if reference == "" || isQuern(key) && !isQuern(reference) {
 			reference = key
 		}
 	}
 	for key, values := range losses {
-		if why := difference(reference, losses[reference], values); why != "" {
+		if why := difference(reference, losses[reference], values, first); why != "" {
 			disagrees[key] = why
 		}
 	}
@@ -189,12 +269,12 @@ func disagreements(losses map[string][]float64, disagrees map[string]string) []f
 }
 
 // difference says how losses differ from those of a reference, or returns "".
-func difference(reference string, want, got []float64) string {
+func difference(reference string, want, got []float64, first float64) string {
 	if len(got) != len(want) {
 		return fmt.Sprintf("it returned %d losses, %s returned %d", len(got), reference, len(want))
 	}
 	for i, v := range got {
-		allowed := firstTolerance
+		allowed := first
 		if i > 0 {
 			allowed = laterTolerance
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // fakePython writes a shell script that runs in place of a Python and returns its path. It
@@ -35,7 +36,7 @@ done
 // TestRunContinues measures beside a Python that lacks one framework, while the other one
 // fails or computes something else.
 func TestRunContinues(t *testing.T) {
-	o := options{python: fakePython(t), names: []string{"mlp", "gemm-784"}, rounds: 1, slice: 0.001}
+	o := options{device: "cpu", python: fakePython(t), names: []string{"mlp", "gemm-784"}, rounds: 1, slice: 0.001, limit: time.Minute}
 	r, err := measure(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -58,14 +59,42 @@ func TestRunContinues(t *testing.T) {
 	}
 }
 
-// TestNeitherFramework expects an error for a Python without any framework.
+// TestNeitherFramework measures Quern alone, beside a Python without any framework and one that
+// does not exist.
 func TestNeitherFramework(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "python")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\necho '{\"missing\": \"No module named '$2'\"}'\n"), 0o700); err != nil {
+	empty := filepath.Join(t.TempDir(), "python")
+	if err := os.WriteFile(empty, []byte("#!/bin/sh\necho '{\"missing\": \"No module named '$2'\"}'\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	_, err := measure(t.Context(), options{python: path, names: []string{"mlp"}, rounds: 1, slice: 0.001})
-	if err == nil || !strings.Contains(err.Error(), "has neither torch nor jax") {
+	for _, python := range []string{empty, filepath.Join(t.TempDir(), "none")} {
+		r, err := measure(t.Context(), options{device: "cpu", python: python, names: []string{"gemm-784"}, rounds: 1, slice: 0.001, limit: time.Minute})
+		if f := r.Figures["gemm-784"]; err != nil || len(f.Times) != 2 || len(f.Failed) > 0 {
+			t.Errorf("%+v, %v", f, err)
+		}
+	}
+}
+
+// TestProcessThatHangs ends a process that does not reply, and starts it again for the next request.
+func TestProcessThatHangs(t *testing.T) {
+	python := filepath.Join(t.TempDir(), "python")
+	text := `#!/bin/sh
+while read -r line; do
+	case $line in
+	*'"run"'*) exec sleep 600 ;;
+	*) echo '{"seconds": 1}' ;;
+	esac
+done
+`
+	if err := os.WriteFile(python, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{options: options{python: python, limit: 50 * time.Millisecond}, framework: "torch"}
+	if _, err := p.ask(t.Context(), request{Do: "run"}); err == nil || !strings.Contains(err.Error(), "no reply in 50ms") {
 		t.Errorf("got %v", err)
 	}
+	p.limit = time.Minute
+	if a, err := p.ask(t.Context(), request{Do: "drop"}); err != nil || a.Seconds != 1 {
+		t.Errorf("got %+v, %v", a, err)
+	}
+	p.close()
 }

@@ -1,9 +1,18 @@
 package main
 
-import "github.com/quernlab/quern/accel/nn"
+import (
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
 
-func mlp() nn.Module {
-	return nn.Sequential(nn.Flatten(), nn.Dense(256), nn.ReLU(), nn.Dense(128), nn.ReLU(), nn.Dense(10))
+func mlp() nn.Module { return mlpOf([]int{256, 128, 10}) }
+
+func mlpOf(widths []int) nn.Module {
+	chain := nn.Sequential(nn.Flatten(), nn.Dense(widths[0]))
+	for _, w := range widths[1:] {
+		chain.Add(nn.ReLU(), nn.Dense(w))
+	}
+	return chain
 }
 
 func cnn() nn.Module {
@@ -14,20 +23,48 @@ func cnn() nn.Module {
 }
 
 // resNet is ResNet-9 with its usual channels, for images of 28×28.
-func resNet() nn.Module {
-	chain := nn.Sequential(convBlock(64)...)
-	chain.Add(convBlock(128)...).Add(nn.MaxPool2D(2), nn.Residual(append(convBlock(128), convBlock(128)...)...))
-	chain.Add(convBlock(256)...).Add(nn.MaxPool2D(2))
-	chain.Add(convBlock(512)...).Add(nn.MaxPool2D(2), nn.Residual(append(convBlock(512), convBlock(512)...)...))
-	return chain.Add(nn.MaxPool2D(3), nn.Flatten(), nn.Dense(10))
+func resNet() nn.Module { return resNetOf([4]int{64, 128, 256, 512}, 3) }
+
+// resNetOf is ResNet-9 whose last pooling layer has a window of last×last, an eighth of the image.
+func resNetOf(c [4]int, last int) nn.Module {
+	chain := nn.Sequential(convBlock(c[0])...)
+	chain.Add(convBlock(c[1])...).Add(nn.MaxPool2D(2), nn.Residual(append(convBlock(c[1]), convBlock(c[1])...)...))
+	chain.Add(convBlock(c[2])...).Add(nn.MaxPool2D(2))
+	chain.Add(convBlock(c[3])...).Add(nn.MaxPool2D(2), nn.Residual(append(convBlock(c[3]), convBlock(c[3])...)...))
+	return chain.Add(nn.MaxPool2D(last), nn.Flatten(), nn.Dense(10))
 }
 
 func convBlock(channels int) []nn.Module {
 	return []nn.Module{nn.Conv2D(channels, 3, nn.Same(), nn.NoBias()), nn.BatchNorm(), nn.ReLU()}
 }
 
-func block() nn.Module {
+func block() nn.Module { return blockOf(width, heads) }
+
+func blockOf(width, heads int) nn.Module {
 	return nn.Sequential(
 		nn.Residual(nn.LayerNorm(), nn.SelfAttention(heads, nn.Causal())),
 		nn.Residual(nn.LayerNorm(), nn.Dense(4*width), nn.GELU(), nn.Dense(width)))
+}
+
+// gptSizes are the sizes of a GPT-2.
+type gptSizes struct{ tokens, length, layers, width, heads int }
+
+// gpt is GPT-2. The token embedding and the output layer share their weights.
+type gpt struct {
+	Embedding *tensor.Tensor
+	Body      nn.Module
+}
+
+func newGPT(s gptSizes) *gpt {
+	block := func(int) nn.Module { return blockOf(s.width, s.heads) }
+	return &gpt{
+		Embedding: tensor.Parameter(tensor.Randn(tensor.NewGenerator(1), s.tokens, s.width).MulScalar(0.02)),
+		Body:      nn.Sequential(nn.PositionEmbedding(s.length, s.width), nn.Repeat(s.layers, block), nn.LayerNorm()),
+	}
+}
+
+// Forward returns the logits of every position.
+func (g *gpt) Forward(ids *tensor.Tensor) *tensor.Tensor {
+	x := g.Body.Forward(tensor.Embedding(g.Embedding, ids))
+	return x.Reshape(-1, x.Size(-1)).MatMul(g.Embedding.T())
 }

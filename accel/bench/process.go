@@ -12,8 +12,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // scripts are the scripts of the other frameworks.
@@ -23,9 +25,11 @@ var scripts embed.FS
 
 // process is a benchmark process. It executes requests and sleeps in between.
 type process struct {
-	framework string // quern, torch or jax
-	threads   int
-	command   *exec.Cmd
+	options
+	framework string    // quern, torch or jax
+	threads   int       // 0 for a GPU
+	folder    string    // of the scripts
+	command   *exec.Cmd // nil if it is not running
 	requests  io.WriteCloser
 	answers   *bufio.Reader
 }
@@ -48,48 +52,68 @@ func unpack(folder string) error {
 	return nil
 }
 
-// startProcess starts a process that ends when ctx is done or when it is closed.
-func startProcess(ctx context.Context, o options, folder, framework string, threads int) (*process, error) {
-	s := &process{framework: framework, threads: threads}
-	count := strconv.Itoa(threads)
-	if framework == "quern" {
+// start starts the process, which ends when ctx is done or when it is closed.
+func (s *process) start(ctx context.Context) error {
+	count := strconv.Itoa(s.threads)
+	var command *exec.Cmd
+	var threads []string
+	if s.framework == "quern" {
 		self, err := os.Executable()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		s.command = exec.CommandContext(ctx, self, serveCommand)
-		s.command.Env = append(os.Environ(), "GOMAXPROCS="+count)
+		command = exec.CommandContext(ctx, self, serveCommand, s.device)
+		if s.quick {
+			command.Args = append(command.Args, "quick")
+		}
+		threads = []string{"GOMAXPROCS=" + count}
 	} else {
-		s.command = exec.CommandContext(ctx, o.python, filepath.Join(folder, "server.py"), framework, count)
-		s.command.Env = append(os.Environ(), "OMP_NUM_THREADS="+count, "MKL_NUM_THREADS="+count)
+		command = exec.CommandContext(ctx, s.python, filepath.Join(s.folder, "server.py"), s.framework, count, s.device)
+		threads = []string{"OMP_NUM_THREADS=" + count, "MKL_NUM_THREADS=" + count}
 	}
-	s.command.Stderr = os.Stderr
-	in, err := s.command.StdinPipe()
+	if s.threads > 0 {
+		command.Env = append(os.Environ(), threads...)
+	}
+	command.Stderr = os.Stderr
+	in, err := command.StdinPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out, err := s.command.StdoutPipe()
+	out, err := command.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s.requests, s.answers = in, bufio.NewReader(out)
-	if err := s.command.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", framework, err)
+	if err := command.Start(); err != nil {
+		return &missingError{s.framework, err.Error()}
 	}
-	return s, nil
+	s.command, s.requests, s.answers = command, in, bufio.NewReader(out)
+	return nil
 }
 
-// missingError reports that a Python cannot import a framework.
+// missingError reports that a framework, or what a case needs, is missing.
 type missingError struct{ framework, reason string }
 
 func (e *missingError) Error() string { return e.framework + " is not measured: " + e.reason }
 
-// ask sends a request and waits for the reply.
-func (s *process) ask(q request) (reply, error) {
+// ask sends a request and waits for the reply, at most for the time limit. It starts the
+// process if it is not running.
+func (s *process) ask(ctx context.Context, q request) (reply, error) {
+	if s.command == nil {
+		if err := s.start(ctx); err != nil {
+			return reply{}, err
+		}
+	}
+	running := s.command.Process
+	watch := time.AfterFunc(s.limit, func() { _ = running.Kill() }) // it may have ended
 	// If the process has ended, its last line says why.
 	encodeErr := json.NewEncoder(s.requests).Encode(q)
 	line, err := s.answers.ReadBytes('\n')
+	inTime := watch.Stop()
 	if err != nil {
+		s.close()
+		if !inTime {
+			err = fmt.Errorf("no reply in %v", s.limit)
+		}
 		return reply{}, fmt.Errorf("%v ended during the request %s %s: %w", s, q.Do, q.Bench, errors.Join(encodeErr, err))
 	}
 	var a reply
@@ -100,77 +124,85 @@ func (s *process) ask(q request) (reply, error) {
 		return reply{}, &missingError{s.framework, a.Missing}
 	}
 	if a.Error != "" {
-		return reply{}, fmt.Errorf("%v, %s %s %s: %s", s, q.Do, q.Bench, q.Setting, a.Error)
+		return reply{}, fmt.Errorf("%v, %s: %s", s, strings.TrimSpace(q.Do+" "+q.Bench+" "+q.Setting), a.Error)
 	}
 	return a, nil
 }
 
-// close ends the process.
-func (s *process) close() error {
+// close ends the process. A later request starts it again.
+func (s *process) close() {
+	if s.command == nil {
+		return
+	}
 	_ = s.requests.Close() // the process ends at the end of its input
-	return s.command.Wait()
+	running := s.command.Process
+	watch := time.AfterFunc(5*time.Second, func() { _ = running.Kill() }) // it may have ended
+	_ = s.command.Wait()                                                  // its replies say what failed
+	watch.Stop()
+	s.command = nil
 }
 
-func (s *process) String() string { return fmt.Sprintf("%s with %d threads", s.framework, s.threads) }
+func (s *process) String() string {
+	if s.threads == 0 {
+		return s.framework
+	}
+	return fmt.Sprintf("%s with %d threads", s.framework, s.threads)
+}
 
 // processes are all processes of a run.
 type processes []*process
 
-// startProcesses starts the processes, and adds the versions of what they measure to versions. A
-// framework that the Python cannot import is reported and left out, if it has the other one.
-func startProcesses(ctx context.Context, o options, folder string, versions map[string]string) (processes, error) {
-	frameworks := []string{"quern"}
+// startProcesses starts the processes that the cases need, and adds to r the versions of what they
+// measure. A framework that the Python cannot import is reported and left out. It returns the PCI
+// bus ID of the GPU, if there is one.
+func startProcesses(ctx context.Context, o options, folder string, cases []benchCase, r *result) (processes, string, error) {
+	frameworks, pci := []string{"quern"}, ""
 	if o.python != "" {
 		if err := unpack(folder); err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		frameworks = append(frameworks, "torch", "jax")
+		frameworks = append(frameworks, "torch")
+		if slices.ContainsFunc(cases, func(c benchCase) bool { return c.jax }) {
+			frameworks = append(frameworks, "jax")
+		}
 	}
 	var all processes
-	var absent []error
-	for _, f := range frameworks {
-		started, err := startFramework(ctx, o, folder, f, versions)
-		if missing := (*missingError)(nil); errors.As(err, &missing) {
-			absent = append(absent, err)
-			fmt.Fprintln(os.Stderr, "bench:", err)
-		} else if err != nil {
-			all.close()
-			return nil, err
+	for _, framework := range frameworks {
+		for _, threads := range o.threads(framework) {
+			s := &process{options: o, framework: framework, threads: threads, folder: folder}
+			a, err := s.ask(ctx, request{Do: "versions"})
+			if missing := (*missingError)(nil); errors.As(err, &missing) && framework != "quern" {
+				s.close()
+				fmt.Fprintln(os.Stderr, "bench:", err)
+				break
+			} else if err != nil {
+				s.close()
+				all.close()
+				return nil, "", err
+			}
+			all = append(all, s)
+			maps.Copy(r.Versions, a.Versions)
+			if framework == "quern" {
+				r.Machine.GPU, pci = a.GPU, a.PCI
+			}
 		}
-		all = append(all, started...)
 	}
-	if len(absent) == 2 {
-		all.close()
-		return nil, fmt.Errorf("%s has neither torch nor jax: %w", o.python, errors.Join(absent...))
-	}
-	return all, nil
+	return all, pci, nil
 }
 
-// startFramework starts the processes of one framework, one for each number of threads.
-func startFramework(ctx context.Context, o options, folder, framework string, versions map[string]string) (processes, error) {
-	var started processes
-	for _, threads := range []int{1, 2} {
-		if framework == "jax" && threads == 1 {
-			continue // it does not have this setting
-		}
-		s, err := startProcess(ctx, o, folder, framework, threads)
-		if err != nil {
-			started.close()
-			return nil, err
-		}
-		started = append(started, s)
-		a, err := s.ask(request{Do: "versions"})
-		if err != nil {
-			started.close()
-			return nil, err
-		}
-		maps.Copy(versions, a.Versions)
+// threads returns the numbers of threads of the processes of a framework; 0 for a GPU.
+func (o options) threads(framework string) []int {
+	switch {
+	case o.device != "cpu":
+		return []int{0}
+	case framework == "jax":
+		return []int{2} // it has no setting for one
 	}
-	return started, nil
+	return []int{1, 2}
 }
 
 func (all processes) close() {
 	for _, s := range all {
-		_ = s.close() // all replies have been received
+		s.close()
 	}
 }

@@ -2,23 +2,44 @@ package main
 
 // The protocol between this program and a benchmark process: one JSON object per line.
 
-// request is a request: versions, prepare, run or drop.
+// request is a request: versions, prepare, run, count or drop.
 type request struct {
 	Do      string `json:"do"`
 	Bench   string `json:"bench,omitempty"`
 	Setting string `json:"setting,omitempty"`
-	Case    string `json:"case,omitempty"` // file of the arrays, without extension
 	Steps   int    `json:"steps,omitempty"`
+
+	// Of prepare.
+	Case  string `json:"case,omitempty"`  // file of the arrays, without extension
+	Model string `json:"model,omitempty"` // function of the scripts; sizes follow from the arrays
+	Heads int    `json:"heads,omitempty"` // attention heads
+	Half  bool   `json:"half,omitempty"`  // autocast to bfloat16
 }
 
 // reply is the answer to a request, or an error.
 type reply struct {
 	Versions map[string]string `json:"versions,omitempty"`
+	GPU      string            `json:"gpu,omitempty"`    // name of the GPU, with the versions
+	PCI      string            `json:"pci,omitempty"`    // its PCI bus ID
 	Losses   []float64         `json:"losses,omitempty"` // of the first steps
 	Flops    float64           `json:"flops,omitempty"`  // FLOPs of a step that measures the peak
 	Seconds  float64           `json:"seconds,omitempty"`
+	Counts   *counts           `json:"counts,omitempty"`
 	Error    string            `json:"error,omitempty"`
-	Missing  string            `json:"missing,omitempty"` // why the framework cannot be imported
+	Missing  string            `json:"missing,omitempty"` // why the framework cannot be used
+}
+
+// counts is what the engine and the GPU's driver do in a repeated step of Quern.
+type counts struct {
+	Flushes  float64 `json:"flushes"` // lists of ops, each a CUDA graph
+	Launches float64 `json:"launches"`
+	Kernels  float64 `json:"kernels"`
+	Copies   float64 `json:"copies"`
+	ToDevice float64 `json:"bytes_to_device"`
+	ToHost   float64 `json:"bytes_to_host"`
+	Allocs   float64 `json:"allocs"`
+	NewPlans float64 `json:"new_plans"`
+	Waits    float64 `json:"waits"` // for the device
 }
 
 // checkedSteps is the number of steps whose losses are compared.

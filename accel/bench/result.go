@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -21,6 +22,8 @@ type result struct {
 	Versions map[string]string `json:"versions"`
 	Rounds   int               `json:"rounds"`
 	Figures  map[string]figure `json:"figures"` // by benchmark
+
+	last *result // the stored run of this machine, or nil
 }
 
 // machine identifies the machine of a run. Runs of different machines are not compared.
@@ -28,13 +31,15 @@ type machine struct {
 	CPU    string `json:"processor"`
 	Cores  int    `json:"cores"`
 	System string `json:"system"`
+	GPU    string `json:"gpu,omitempty"` // if it is measured
 }
 
 // figure is the measurements of one benchmark.
 type figure struct {
 	Description string    `json:"words"`
-	Flops       float64   `json:"flops,omitempty"` // per step
-	Bytes       float64   `json:"bytes,omitempty"` // memory traffic per step
+	Flops       float64   `json:"flops,omitempty"`   // per step
+	Bytes       float64   `json:"bytes,omitempty"`   // memory traffic per step
+	Samples     int       `json:"samples,omitempty"` // images or tokens per step
 	Losses      []float64 `json:"losses,omitempty"`
 	// Runners that are not compared: what failed in another framework, and how the losses
 	// differ from those of Quern.
@@ -42,6 +47,29 @@ type figure struct {
 	Disagrees map[string]string  `json:"disagrees,omitempty"`
 	Peak      map[string]float64 `json:"peak"`  // FLOP/s, by runner
 	Times     map[string]times   `json:"times"` // per step, by runner
+
+	// Of a GPU.
+	Counts *counts            `json:"counts,omitempty"`
+	Watts  map[string]float64 `json:"watts,omitempty"` // mean power, by runner
+	Notes  []string           `json:"notes,omitempty"` // what should not be so
+}
+
+func newFigure(c benchCase) figure {
+	return figure{
+		Description: c.description, Flops: c.flops, Bytes: c.bytes, Samples: c.samples,
+		Times: map[string]times{}, Peak: map[string]float64{}, Watts: map[string]float64{},
+		Failed: map[string]string{}, Disagrees: map[string]string{},
+	}
+}
+
+// fail records that a runner failed, or why it cannot measure the case.
+func (f *figure) fail(r *runner, err error) {
+	r.excluded = true
+	if missing := (*missingError)(nil); errors.As(err, &missing) {
+		f.Notes = append(f.Notes, err.Error())
+		return
+	}
+	f.Failed[r.key()] = err.Error()
 }
 
 func newResult(o options) result {
@@ -92,51 +120,46 @@ func load(path string) (result, error) {
 // fileName returns the name of the file for the results of a machine, such as
 // intel-r-xeon-r-processor-6-207-2-cores-linux-amd64.json.
 func (m machine) fileName() string {
-	text := fmt.Sprintf("%s %d cores %s", m.CPU, m.Cores, m.System)
+	text := fmt.Sprintf("%s %s %d cores %s", m.GPU, m.CPU, m.Cores, m.System)
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9') })
 	return strings.Join(words, "-") + ".json"
 }
 
-// save writes a result to the file of its machine in a folder and returns the path. If the
-// file has the same versions, its measurements of other benchmarks are kept; otherwise it is
-// replaced, which takes all benchmarks.
-func save(folder string, r result) (string, error) {
-	path := filepath.Join(folder, r.Machine.fileName())
-	old, err := load(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
+// keep adds the figures of the stored run of the machine, if there is one, that a new run will not
+// measure. They must be of the same versions.
+func (r *result) keep(names []string) error {
+	if r.last == nil {
+		return nil
 	}
-	for name, f := range old.Figures {
-		if _, ok := r.Figures[name]; ok {
+	for name, f := range r.last.Figures {
+		if slices.Contains(names, name) {
 			continue
 		}
-		if fmt.Sprint(old.Versions) != fmt.Sprint(r.Versions) {
-			return "", fmt.Errorf("%s has a measurement of %s with other versions: measure all benchmarks", path, name)
+		if !maps.Equal(r.last.Versions, r.Versions) {
+			return fmt.Errorf("%s has a measurement of %s with other versions: measure all benchmarks", r.Machine.fileName(), name)
 		}
 		r.Figures[name] = f
 	}
-	text, err := json.MarshalIndent(r, "", "\t")
-	if err != nil {
-		return "", err
-	}
-	return path, os.WriteFile(path, append(text, '\n'), 0o644)
+	return nil
 }
 
-// lastResult returns the newest run of a machine in a folder, or nil.
-func lastResult(folder string, m machine) (*result, error) {
-	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
+// save writes a result to the file of its machine in a folder.
+func (r *result) save(folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(r, "", "\t")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var last *result
-	for _, p := range paths {
-		r, err := load(p)
-		if err != nil {
-			return nil, err
-		}
-		if r.Machine == m && (last == nil || r.Date > last.Date) {
-			last = &r
-		}
+	return os.WriteFile(filepath.Join(folder, r.Machine.fileName()), append(text, '\n'), 0o644)
+}
+
+// lastResult returns the stored run of a machine in a folder, or nil.
+func lastResult(folder string, m machine) (*result, error) {
+	r, err := load(filepath.Join(folder, m.fileName()))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	return last, nil
+	return &r, err
 }

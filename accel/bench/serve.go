@@ -3,34 +3,45 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/quernlab/quern/accel/internal/cpu"
+	"github.com/quernlab/quern/accel/nn"
+	_ "github.com/quernlab/quern/accel/simulated" // for -device simulated
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // serveCommand is the command that makes this program a benchmark process for Quern, with
-// GOMAXPROCS threads.
+// GOMAXPROCS threads: serve DEVICE [quick].
 const serveCommand = "serve"
 
-// peakBench is not a case: every run measures the peak of its machine.
+// peakBench is not a case: every run measures the peak of its CPU.
 const peakBench = "peak"
 
 // serve answers requests until the input ends.
-func serve(in io.Reader, out io.Writer) {
-	s := &server{ready: map[string]workload{}}
+func serve(arguments []string, in io.Reader, out io.Writer) {
+	s := &server{options: options{device: arguments[0], quick: len(arguments) > 1}, ready: map[string]workload{}}
+	opened := tensor.SetDevice(s.device)
 	lines := bufio.NewScanner(in)
 	answers := json.NewEncoder(out)
 	for lines.Scan() {
 		var q request
 		var a reply
-		err := json.Unmarshal(lines.Bytes(), &q)
+		err := opened
+		if err == nil {
+			err = json.Unmarshal(lines.Bytes(), &q)
+		}
 		if err == nil {
 			a, err = s.answer(q)
 		}
-		if err != nil {
+		if missing := (*missingError)(nil); errors.As(err, &missing) {
+			a = reply{Missing: missing.reason}
+		} else if err != nil {
 			a = reply{Error: err.Error()}
 		}
 		if answers.Encode(a) != nil {
@@ -40,32 +51,68 @@ func serve(in io.Reader, out io.Writer) {
 }
 
 // server holds the prepared benchmarks by name.
-type server struct{ ready map[string]workload }
+type server struct {
+	options
+	ready map[string]workload
+}
 
-func (s *server) answer(q request) (reply, error) {
+func (s *server) answer(q request) (a reply, err error) {
+	defer nn.Catch(&err)
 	switch q.Do {
 	case "versions":
-		return reply{Versions: map[string]string{"go": runtime.Version(), "kernels": cpu.Implementations()[0]}}, nil
+		return s.versions()
 	case "prepare":
 		return s.prepare(q)
 	case "drop":
 		clear(s.ready)
 		runtime.GC()
 		return reply{}, nil
-	case "run":
+	case "run", "count":
 		work := s.ready[q.Bench]
 		if work == nil {
 			return reply{}, fmt.Errorf("%s is not prepared", q.Bench)
 		}
+		tensor.ResetStats()
 		start := time.Now()
 		for range q.Steps {
 			if err := work.step(); err != nil {
 				return reply{}, err
 			}
 		}
+		if q.Do == "count" {
+			return reply{Counts: countsOf(tensor.Stats(), float64(q.Steps))}, nil
+		}
+		tensor.Synchronize()
 		return reply{Seconds: time.Since(start).Seconds()}, nil
 	}
 	return reply{}, fmt.Errorf("unknown request %q", q.Do)
+}
+
+// versions returns the versions of what computes, and the GPU if there is one.
+func (s *server) versions() (reply, error) {
+	a := reply{Versions: map[string]string{"go": runtime.Version()}}
+	if s.device == "cpu" {
+		a.Versions["kernels"] = cpu.Implementations()[0]
+		return a, nil
+	}
+	a.GPU = s.device
+	if s.simulated() {
+		return a, nil
+	}
+	for _, l := range tensor.Libraries() {
+		a.Versions[l.Name] = l.Version
+	}
+	gpus, err := tensor.GPUs()
+	if i := slices.IndexFunc(gpus, func(g tensor.GPU) bool { return g.Device == tensor.Device() }); i >= 0 {
+		a.GPU, a.PCI = gpus[i].Name, gpus[i].PCI
+	}
+	return a, err
+}
+
+func countsOf(s tensor.Statistics, steps float64) *counts {
+	per := func(n int) float64 { return float64(n) / steps }
+	d := s.Device
+	return &counts{per(s.Flushes), per(d.Launches), per(d.Kernels), per(d.Copies), per(d.ToDevice), per(d.ToHost), per(d.Allocs), per(s.PlansMade), per(d.Waits)}
 }
 
 func (s *server) prepare(q request) (reply, error) {
@@ -73,9 +120,9 @@ func (s *server) prepare(q request) (reply, error) {
 		s.ready[q.Bench] = peak{}
 		return reply{Flops: cpu.Peak(runtime.GOMAXPROCS(0))}, nil
 	}
-	c, ok := caseNamed(q.Bench)
-	if !ok {
-		return reply{}, fmt.Errorf("there is no benchmark %q", q.Bench)
+	c, err := s.caseNamed(q.Bench)
+	if err != nil {
+		return reply{}, err
 	}
 	g, err := readGroups(q.Case)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -12,7 +13,7 @@ import (
 // TestMain makes the test binary serve as a benchmark process too.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == serveCommand {
-		serve(os.Stdin, os.Stdout)
+		serve(os.Args[2:], os.Stdin, os.Stdout)
 		return
 	}
 	os.Exit(m.Run())
@@ -25,7 +26,10 @@ func TestServe(t *testing.T) {
 	ask := json.NewEncoder(&in)
 	requests := []request{{Do: "versions"}, {Do: "prepare", Bench: peakBench}}
 	for _, name := range []string{"gemm-784", "mlp"} {
-		c, _ := caseNamed(name)
+		c, err := options{device: "cpu"}.caseNamed(name)
+		if err != nil {
+			t.Fatal(err)
+		}
 		path := filepath.Join(folder, name)
 		if err := c.arrays(newGenerator()).write(path); err != nil {
 			t.Fatal(err)
@@ -39,7 +43,7 @@ func TestServe(t *testing.T) {
 		}
 	}
 	in.WriteString("no JSON\n")
-	serve(&in, &out)
+	serve([]string{"cpu"}, &in, &out)
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(lines) != len(requests)+1 {
 		t.Fatalf("%d answers to %d requests: %s", len(lines), len(requests)+1, out.String())
@@ -84,8 +88,8 @@ func TestArraysGoThroughFiles(t *testing.T) {
 
 // TestCasesArePrepared checks that every benchmark has what the table and the targets need.
 func TestCasesArePrepared(t *testing.T) {
-	for _, c := range cases() {
-		if c.name == "" || c.description == "" || c.arrays == nil || c.start == nil || len(c.settings) == 0 || c.flops+c.bytes <= 0 {
+	for _, c := range slices.Concat(cpuCases(), gpuCases(false), gpuCases(true)) {
+		if c.name == "" || c.description == "" || c.arrays == nil || c.start == nil || c.flops+c.bytes+float64(c.samples) <= 0 {
 			t.Errorf("%s is incomplete", c.name)
 		}
 		if len(c.share) > len(c.threads) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // times is the seconds per step over all rounds.
@@ -28,5 +29,8 @@ func quantile(sorted []float64, share float64) float64 {
 	}
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
+
+// isQuern reports whether a key of a result is of a runner of Quern.
+func isQuern(key string) bool { return strings.HasPrefix(key, "quern") }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

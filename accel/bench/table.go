@@ -10,6 +10,9 @@ import (
 
 // printHeader writes the machine and the versions.
 func printHeader(w io.Writer, r result) {
+	if r.Machine.GPU != "" {
+		fmt.Fprintf(w, "%s; ", r.Machine.GPU)
+	}
 	fmt.Fprintf(w, "%s, %d cores, %s; %v\n", r.Machine.CPU, r.Machine.Cores, r.Machine.System, r.Versions)
 }
 
@@ -19,7 +22,7 @@ func printFigure(w io.Writer, c benchCase, f figure) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, key := range sortedKeys(f.Times) {
 		s := f.Times[key]
-		fmt.Fprintf(t, "  %s\t%s\t%s … %s\t%s\n", key, duration(s.Median), duration(s.Low), duration(s.High), f.rate(key))
+		fmt.Fprintf(t, "  %s\t%s\t%s … %s\t%s\n", key, duration(s.Median), duration(s.Low), duration(s.High), f.rate(key)+f.joules(key))
 	}
 	_ = t.Flush() // written to the terminal like the lines above
 	for _, key := range sortedKeys(f.Failed) {
@@ -27,6 +30,12 @@ func printFigure(w io.Writer, c benchCase, f figure) {
 	}
 	for _, key := range sortedKeys(f.Disagrees) {
 		fmt.Fprintf(w, "  %s is not compared, because its losses differ: %s\n", key, f.Disagrees[key])
+	}
+	if n := f.Counts; n != nil {
+		fmt.Fprintf(w, "  a repeated step: %.3g launches, %.3g kernels, %.3g copies with %.0f bytes, %.3g allocations\n", n.Launches, n.Kernels, n.Copies, n.ToDevice+n.ToHost, n.Allocs)
+	}
+	for _, note := range f.Notes {
+		fmt.Fprintf(w, "  note: %s\n", note)
 	}
 	for _, line := range comparisons(c, f) {
 		fmt.Fprintf(w, "  %s\n", line)
@@ -36,7 +45,10 @@ func printFigure(w io.Writer, c benchCase, f figure) {
 // rate returns the speed of a runner and its fraction of the peak.
 func (f figure) rate(key string) string {
 	seconds := f.Times[key].Median
-	if f.Flops == 0 {
+	switch {
+	case f.Samples > 0:
+		return fmt.Sprintf("%.0f /s", float64(f.Samples)/seconds)
+	case f.Flops == 0:
 		return fmt.Sprintf("%.2f GB/s", f.Bytes/seconds/1e9)
 	}
 	text := fmt.Sprintf("%.0f GFLOP/s", f.Flops/seconds/1e9)
@@ -44,6 +56,14 @@ func (f figure) rate(key string) string {
 		text += fmt.Sprintf(", %.1f %% of the peak", 100*share)
 	}
 	return text
+}
+
+// joules returns the energy of a step of a runner, if it was measured.
+func (f figure) joules(key string) string {
+	if power, ok := f.Watts[key]; ok {
+		return fmt.Sprintf(", %.3g J", power*f.Times[key].Median)
+	}
+	return ""
 }
 
 // share returns the fraction of the peak that was measured with the same number of threads.

@@ -20,21 +20,23 @@ type workload interface {
 	value() float64
 }
 
-// objective is a loss and the form of its targets.
+// objective is a loss, the form of the inputs and targets, and the type of autocast.
 type objective struct {
 	loss   func(y, target *nn.Tensor) *nn.Tensor
-	labels bool
+	labels bool // of the targets
+	tokens bool // of the inputs
+	dtype  tensor.DType
 }
 
 var (
-	crossEntropy = objective{nn.CrossEntropy, true}
-	meanSquares  = objective{nn.MSE, false}
+	images  = objective{loss: nn.CrossEntropy, labels: true, dtype: tensor.Float32}
+	vectors = objective{loss: nn.MSE, dtype: tensor.Float32}
 )
 
 // trainingStep is a training step that cycles through some batches.
 type trainingStep struct {
+	objective
 	model     nn.Module
-	loss      func(y, target *nn.Tensor) *nn.Tensor
 	optimizer *optim.Optimizer
 	x, y      []*tensor.Tensor
 	steps     int
@@ -43,15 +45,10 @@ type trainingStep struct {
 
 func startTraining(make func() nn.Module, o objective) func(groups) (workload, error) {
 	return func(g groups) (workload, error) {
-		t := &trainingStep{model: make(), loss: o.loss}
+		t := &trainingStep{objective: o, model: make()}
 		for i, a := range g.get("x") {
-			t.x = append(t.x, a.tensor())
-			target := g.get("y")[i]
-			if o.labels {
-				t.y = append(t.y, tensor.FromInts(target.ints(), target.shape...))
-			} else {
-				t.y = append(t.y, target.tensor())
-			}
+			t.x = append(t.x, a.tensorOf(o.tokens))
+			t.y = append(t.y, g.get("y")[i].tensorOf(o.labels))
 		}
 		tensor.NoGrad(func() { t.model.Forward(t.x[0]) }) // creates the parameters
 		parameters, given := nn.Parameters(t.model), g.get("parameters")
@@ -72,8 +69,11 @@ func (t *trainingStep) step() error {
 	if t.last != nil {
 		t.last.Release()
 	}
-	y := t.model.Forward(t.x[i])
-	t.last = t.loss(y, t.y[i])
+	var y *tensor.Tensor
+	tensor.Autocast(t.dtype, func() {
+		y = t.model.Forward(t.x[i])
+		t.last = t.loss(y, t.y[i])
+	})
 	t.optimizer.ZeroGrad()
 	t.last.Backward()
 	y.Release() // reference counting frees it in the other frameworks too
@@ -84,18 +84,37 @@ func (t *trainingStep) step() error {
 func (t *trainingStep) value() float64 { return t.last.Item() }
 
 // matmulWorkload is a matrix multiplication.
-type matmulWorkload struct{ a, b, last *tensor.Tensor }
+type matmulWorkload struct {
+	multiply func() *tensor.Tensor
+	last     *tensor.Tensor
+}
 
-func startMatMul(g groups) (workload, error) {
+func startMatMul(d tensor.DType) func(groups) (workload, error) {
+	return func(g groups) (workload, error) {
+		x := g.get("x")
+		a, b := x[0].tensor().Cast(d), x[1].tensor().Cast(d)
+		return &matmulWorkload{multiply: func() *tensor.Tensor { return a.MatMul(b) }}, nil
+	}
+}
+
+// startMatMulFP8 measures Linear in FP8, including the computation of the scales.
+func startMatMulFP8(g groups) (workload, error) {
+	if err := tensor.CheckFP8(); err != nil {
+		return nil, &missingError{"FP8", err.Error()}
+	}
 	x := g.get("x")
-	return &matmulWorkload{a: x[0].tensor(), b: x[1].tensor()}, nil
+	a, b := x[0].tensor().Cast(tensor.BFloat16), x[1].tensor().Cast(tensor.BFloat16)
+	return &matmulWorkload{multiply: func() (y *tensor.Tensor) {
+		tensor.AutocastFP8(func() { y = tensor.Linear(a, b, nil) })
+		return y
+	}}, nil
 }
 
 func (p *matmulWorkload) step() error {
 	if p.last != nil {
 		p.last.Release()
 	}
-	p.last = p.a.MatMul(p.b)
+	tensor.NoGrad(func() { p.last = p.multiply() })
 	tensor.Flush()
 	return nil
 }

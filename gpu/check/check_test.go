@@ -91,16 +91,16 @@ func script(t *testing.T, name, text string) string {
 
 // Tests that end their process, or never end, do not stop the others.
 func TestTestsThatEndTheProcess(t *testing.T) {
-	t.Setenv("QUERN_KERNELS", script(t, kernelProgram, `
+	program := script(t, kernelProgram, `
 case "$*" in
 *-test.list*) echo TestAdd; echo TestAssemble; echo TestFaulty; echo TestHangs; echo TestMul; echo BenchmarkAdd; echo ok ;;
 *Add*) echo "=== RUN   TestAdd"; echo "--- PASS: TestAdd (0.00s)"; echo "=== RUN   TestFaulty"; echo "=== RUN   TestFaulty/float32"; echo CUDA_ERROR_ILLEGAL_ADDRESS >&2; exit 3 ;;
 *Hangs*) echo "=== RUN   TestHangs"; exec sleep 600 ;;
 *Mul*) echo "=== RUN   TestMul"; echo "    mul_test.go:7: is 1, want 2"; echo "--- FAIL: TestMul (0.00s)"; exit 1 ;;
-esac`))
+esac`)
 	r := &report{}
 	var out bytes.Buffer
-	if err := checkKernels(t.Context(), options{device: "cuda:1", pieceLimit: 5 * time.Second}, r, &out); err != nil {
+	if err := checkKernels(t.Context(), options{device: "cuda:1", programs: filepath.Dir(program), pieceLimit: 5 * time.Second}, r, &out); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 	var got []string
@@ -114,6 +114,24 @@ esac`))
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())
 		}
+	}
+}
+
+// The benchmarks get the flags of the check, and what fails in them is reported.
+func TestBenchProgram(t *testing.T) {
+	program := script(t, benchProgram, `echo "called with $*"; echo "not all losses agree" >&2; exit 1`)
+	o := options{device: "cuda:1", python: "py", out: "results", programs: filepath.Dir(program), quick: true}
+	var out bytes.Buffer
+	err := runBench(t.Context(), o, nil, &out)
+	if want := "called with -device cuda:1 -python py -slice 0.5 -save -results results -quick"; !strings.Contains(out.String(), want) {
+		t.Errorf("%q is not in %q", want, out.String())
+	}
+	if err == nil || err.Error() != "exit status 1: not all losses agree" {
+		t.Errorf("got %v", err)
+	}
+	o.programs = t.TempDir()
+	if err := runBench(t.Context(), o, nil, &out); err == nil || !strings.Contains(err.Error(), "make gpu-check builds it") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -137,7 +155,7 @@ esac`)
 
 // Ranks whose losses differ from one rank must be detected.
 func TestCompareLosses(t *testing.T) {
-	one := measured{Words: "one", Losses: []float64{2.3, 1.1, 0.4}}
+	one := trained{Words: "one", Losses: []float64{2.3, 1.1, 0.4}}
 	for _, row := range []struct {
 		losses []float64
 		want   string // empty if equal
@@ -148,7 +166,7 @@ func TestCompareLosses(t *testing.T) {
 		{[]float64{2.3, math.NaN(), 0.4}, "step 1 is NaN"},
 		{[]float64{2.3, 1.1}, "2 steps"},
 	} {
-		err := compareLosses(one, measured{Words: "two", Losses: row.losses})
+		err := compareLosses(one, trained{Words: "two", Losses: row.losses})
 		if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
 			t.Errorf("%v: %v, want %q", row.losses, err, row.want)
 		}

@@ -16,18 +16,15 @@
 //	          in bfloat16 as with autocast, and in FP8
 //	kernels   the kernel tests, which elsewhere run in the simulator, on the GPU:
 //	          build/gpu-check-kernels
-//	bench     training steps of (a) an MLP, (b) ResNet-9, (c) GPT-2 124M: their
-//	          time, launches, copies, waits, allocations, power and energy
-//	matmul    matrix multiplications at 512, 4096 and 8192, in float32, bfloat16 and FP8
 //	profile   where a step spends its time, and the peak performance of the device
 //	ranks     data-parallel training on one GPU and on all GPUs, whose losses must agree
 //	gpus      the ops on each additional GPU
+//	bench     the benchmarks of accel/bench on this device, beside PyTorch if python3 can import
+//	          it: build/gpu-check-bench
 //	sanitizer the ops under the tools of compute-sanitizer, if it is installed
-//	torch     the benchmarks and matrix multiplications in PyTorch on the same device: eager,
-//	          with torch.compile and with a CUDA graph, if python3 can import torch
 //
-// It prints tables and writes gpu/results/DATE-DEVICE.json, which should be committed. The file
-// also lists what failed or did not fit into the time budget of nine minutes. The exit code is
+// It prints tables and writes gpu/results/DATE-DEVICE.json, and the benchmarks a file beside it.
+// Both should be committed. The first one also lists what failed or did not fit into the time budget of nine minutes. The exit code is
 // 1 if an op or a kernel computes a wrong result.
 //
 //	-device simulated -quick  tests the program itself without a GPU
@@ -39,7 +36,6 @@
 //	parts.go     the parts and their processes; resume.go how a part continues after
 //	             its process has ended
 //	ops.go       the ops and how they are compared
-//	models.go    the benchmark models and their sizes, full and quick
-//	bench.go     how a step is measured; torch.go and torch.py do the same in PyTorch
-//	report.go    the tables and the result file
+//	kernels.go   the tests of the kernels; bench.go the benchmarks
+//	report.go    the output and the result file
 package main

@@ -21,6 +21,23 @@ import (
 // buffers.
 const kernelProgram = "gpu-check-kernels"
 
+// program returns the path of a program in the folder of the programs, by default that of this one.
+func (o options) program(name string) (string, error) {
+	folder := o.programs
+	if folder == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return "", err
+		}
+		folder = filepath.Dir(self)
+	}
+	path := filepath.Join(folder, name)
+	if _, err := os.Stat(path); err != nil {
+		return "", fmt.Errorf("%s is missing: make gpu-check builds it beside this program", path)
+	}
+	return path, nil
+}
+
 // tested is the result of one kernel test.
 type tested struct {
 	Test   string `json:"test"`
@@ -29,16 +46,9 @@ type tested struct {
 }
 
 func checkKernels(ctx context.Context, o options, r *report, out io.Writer) error {
-	self, err := os.Executable()
+	program, err := o.program(kernelProgram)
 	if err != nil {
 		return err
-	}
-	program := filepath.Join(filepath.Dir(self), kernelProgram)
-	if input := os.Getenv("QUERN_KERNELS"); input != "" {
-		program = input
-	}
-	if _, err := os.Stat(program); err != nil {
-		return fmt.Errorf("%s is missing: make gpu-check builds it beside this program", program)
 	}
 	number := "0"
 	if _, n, ok := strings.Cut(o.device, ":"); ok {

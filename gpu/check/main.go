@@ -15,13 +15,14 @@ import (
 
 // options are the flags.
 type options struct {
-	device string
-	quick  bool
-	only   string
-	python string
-	out    string
-	budget time.Duration
-	result string // file for the report of one part
+	device   string
+	quick    bool
+	only     string
+	python   string
+	out      string
+	programs string
+	budget   time.Duration
+	result   string // file for the report of one part
 
 	from       int           // index of the first piece of the part
 	pieceLimit time.Duration // time limit of one piece
@@ -32,8 +33,9 @@ func main() {
 	flag.StringVar(&o.device, "device", "cuda", "`device` to check: cuda, cuda:1, or simulated")
 	flag.BoolVar(&o.quick, "quick", false, "small sizes, to test the program itself")
 	flag.StringVar(&o.only, "only", "", "one `part` to run: "+strings.Join(partNames(), ", ")+"; all if empty")
-	flag.StringVar(&o.python, "python", "python3", "Python `interpreter` with PyTorch; empty: skip PyTorch")
-	flag.StringVar(&o.out, "out", filepath.Join("gpu", "results"), "`folder` of the result file")
+	flag.StringVar(&o.python, "python", "python3", "Python `interpreter`, whose PyTorch is measured too if it has one; empty: skip PyTorch")
+	flag.StringVar(&o.out, "out", filepath.Join("gpu", "results"), "`folder` of the result files")
+	flag.StringVar(&o.programs, "programs", "", "`folder` of "+kernelProgram+" and "+benchProgram+"; by default that of this program")
 	flag.DurationVar(&o.budget, "budget", 9*time.Minute, "`time` budget of all parts; the report lists parts that were left out")
 	flag.StringVar(&o.result, "result", "", "`file` for the report of -only, instead of -out")
 	flag.IntVar(&o.from, "from", 0, "`index` of the first piece of -only")
@@ -66,7 +68,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 		return errors.New(r.Missing)
 	}
 	for _, p := range parts {
-		if p.hidden || p.skip != nil && p.skip(o) {
+		if p.hidden {
 			continue
 		}
 		begin := time.Now()
@@ -87,7 +89,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r.printBenches(out)
+	r.printProblems(out)
 	fmt.Fprintf(out, "\n%.0f s, written to %s\n", time.Since(began).Seconds(), path)
 	if wrong := r.Wrong + r.KernelsWrong; wrong > 0 {
 		return fmt.Errorf("%w: %d of %d ops, %d of %d kernel tests", errWrong, r.Wrong, len(r.Ops), r.KernelsWrong, len(r.Kernels))

@@ -43,7 +43,7 @@ func checkOthers(ctx context.Context, o options, r *report, out io.Writer) error
 const closeLosses = 1e-4
 
 // compareLosses returns an error that names the first step at which the losses differ.
-func compareLosses(one, many measured) error {
+func compareLosses(one, many trained) error {
 	if len(one.Losses) == 0 || len(one.Losses) != len(many.Losses) {
 		return fmt.Errorf("%s: %d steps, %s: %d steps", one.Words, len(one.Losses), many.Words, len(many.Losses))
 	}

@@ -22,8 +22,6 @@ import (
 type part struct {
 	name string
 	run  func(ctx context.Context, o options, r *report, out io.Writer) error
-	// skip reports that the part was not requested; nil: never.
-	skip func(o options) bool
 	// limit is the time that the part may take on a GPU, so that a part that hangs leaves time
 	// for the others; 0: the whole budget.
 	limit time.Duration
@@ -33,19 +31,18 @@ type part struct {
 	hidden bool
 }
 
-// parts lists all parts, the most important first, because the budget may end before the last.
+// parts lists all parts, the most important first, because the budget may end before the last:
+// those that check results, then the benchmarks, and the slow tools of the sanitizer.
 var parts = []part{
 	{name: "first", run: firstUse, bare: true, limit: time.Minute},
 	{name: "ops", run: checkOps, limit: 3 * time.Minute},
 	{name: "kernels", run: checkKernels, bare: true, limit: 4 * time.Minute},
-	{name: "bench", run: measure, limit: 3 * time.Minute},
-	{name: "matmul", run: measureMatmuls, limit: 2 * time.Minute},
 	{name: "profile", run: takeProfile, limit: time.Minute},
 	{name: "ranks", run: measureRanks, bare: true, limit: 2 * time.Minute},
 	{name: "rank", run: oneRank, bare: true, hidden: true},
 	{name: "gpus", run: checkOthers, bare: true, limit: 2 * time.Minute},
+	{name: "bench", run: runBench, bare: true},
 	{name: "sanitizer", run: sanitize, bare: true, limit: 3 * time.Minute},
-	{name: "torch", run: measureTorch, bare: true, skip: func(o options) bool { return o.python == "" }},
 }
 
 func partNames() []string {
@@ -169,7 +166,7 @@ func (o options) process(ctx context.Context, name, result string) (*exec.Cmd, *
 	if err != nil {
 		return nil, nil, err
 	}
-	args := []string{"-device", o.device, "-only", name, "-result", result, "-python", o.python, "-from", strconv.Itoa(o.from)}
+	args := []string{"-device", o.device, "-only", name, "-result", result, "-python", o.python, "-out", o.out, "-programs", o.programs, "-from", strconv.Itoa(o.from)}
 	if o.pieceLimit > 0 {
 		args = append(args, "-patience", o.pieceLimit.String())
 	}

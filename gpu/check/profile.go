@@ -6,7 +6,10 @@ import (
 	"io"
 	"strings"
 
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/prof"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // ceilings is the peak performance of the device.
@@ -28,12 +31,22 @@ func (c *ceilings) String() string {
 
 // takeProfile profiles a step of the MLP with CUDA graph events, and measures the ceilings.
 func takeProfile(ctx context.Context, o options, r *report, out io.Writer) error {
-	t := start(&benches(o.quick)[0])
-	active := 5
+	batch, width, active := 512, 512, 5
 	if o.quick {
-		active = 1
+		batch, width, active = 16, 16, 1
 	}
-	p, err := prof.Run(ctx, func() error { t.step(); return nil }, prof.Warmup(3), prof.Active(active))
+	g := tensor.NewGenerator(1)
+	x, y := tensor.Randn(g, batch, width), tensor.FromInts(make([]int, batch), batch)
+	model := nn.Sequential(nn.Dense(width), nn.ReLU(), nn.Dense(10))
+	tensor.NoGrad(func() { model.Forward(x) }) // creates the parameters
+	optimizer := optim.AdamW(model, 1e-3)
+	step := func() error {
+		optimizer.ZeroGrad()
+		nn.CrossEntropy(model.Forward(x), y).Backward()
+		optimizer.Step()
+		return nil
+	}
+	p, err := prof.Run(ctx, step, prof.Warmup(3), prof.Active(active))
 	if err != nil {
 		return err
 	}
@@ -49,7 +62,7 @@ func takeProfile(ctx context.Context, o options, r *report, out io.Writer) error
 	if kernels == 0 {
 		return fmt.Errorf("the profile has no kernels")
 	}
-	r.Profile = t.bench.Words + ": " + p.String()
+	r.Profile = fmt.Sprintf("%v, batch %d: %v", model, batch, p)
 	fmt.Fprintf(out, "\n%s\n%s\n", r.Profile, p.Table(prof.SelfCUDA, 8))
 	c := p.Ceilings()
 	r.Ceilings = &ceilings{Bytes: c.Bytes, FLOPs: map[string]float64{"float32": c.FLOPs}}

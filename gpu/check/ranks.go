@@ -18,6 +18,16 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
+// trained is a training on one or several ranks.
+type trained struct {
+	Words     string    `json:"words"`
+	Samples   int       `json:"samples"` // per epoch
+	Seconds   float64   `json:"seconds"` // of the last epoch
+	FirstLoss float64   `json:"first_loss"`
+	LastLoss  float64   `json:"last_loss"`
+	Losses    []float64 `json:"losses"` // per step
+}
+
 // measureRanks runs data-parallel training on one GPU and, if there are several, on all.
 func measureRanks(ctx context.Context, o options, r *report, out io.Writer) error {
 	counts := []int{1}
@@ -32,15 +42,15 @@ func measureRanks(ctx context.Context, o options, r *report, out io.Writer) erro
 		fmt.Fprintf(out, "one GPU: nothing to compare with\n")
 	}
 	var failed error
-	var one measured
+	var one trained
 	for _, n := range counts {
 		m, err := together(ctx, o, n)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("%d ranks: %w", n, err))
 			continue
 		}
-		fmt.Fprintf(out, "%d ranks: %.0f examples/s\n", n, float64(m.Samples)/m.Seconds["quern"])
-		r.Benches = append(r.Benches, m)
+		fmt.Fprintf(out, "%d ranks: %.0f examples/s\n", n, float64(m.Samples)/m.Seconds)
+		r.Ranks = append(r.Ranks, m)
 		if n == 1 {
 			one = m
 			continue
@@ -52,8 +62,8 @@ func measureRanks(ctx context.Context, o options, r *report, out io.Writer) erro
 	return failed
 }
 
-// together starts ranks like torchrun, and returns what rank 0 measured.
-func together(ctx context.Context, o options, n int) (m measured, err error) {
+// together starts ranks like torchrun, and returns what rank 0 trained.
+func together(ctx context.Context, o options, n int) (m trained, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return m, err
@@ -96,10 +106,10 @@ func together(ctx context.Context, o options, n int) (m measured, err error) {
 		return m, err
 	}
 	own, err := readReport(result)
-	if err != nil || len(own.Benches) != 1 {
+	if err != nil || len(own.Ranks) != 1 {
 		return m, fmt.Errorf("rank 0 reported nothing: %w", err)
 	}
-	return own.Benches[0], nil
+	return own.Ranks[0], nil
 }
 
 func freePort() (int, error) {
@@ -135,9 +145,9 @@ func oneRank(ctx context.Context, o options, r *report, out io.Writer) (err erro
 		return err
 	}
 	last := run.Epochs[len(run.Epochs)-1]
-	m := measured{
-		Bench: fmt.Sprintf("ranks%d", group.Size()), Words: fmt.Sprintf("MLP of digits, batch %d, on %d", batch, group.Size()), Samples: train.Len(),
-		FirstLoss: run.Steps[0].Loss, LastLoss: last.Loss, Seconds: map[string]float64{"quern": last.Seconds},
+	m := trained{
+		Words: fmt.Sprintf("MLP of digits, batch %d, on %d", batch, group.Size()), Samples: train.Len(),
+		FirstLoss: run.Steps[0].Loss, LastLoss: last.Loss, Seconds: last.Seconds,
 	}
 	for _, s := range run.Steps {
 		m.Losses = append(m.Losses, s.Loss)
@@ -145,6 +155,6 @@ func oneRank(ctx context.Context, o options, r *report, out io.Writer) (err erro
 	if !(m.LastLoss < m.FirstLoss) && !o.quick {
 		r.Problems = append(r.Problems, fmt.Sprintf("%s does not learn: the loss changes from %g to %g", m.Words, m.FirstLoss, m.LastLoss))
 	}
-	r.Benches = append(r.Benches, m)
+	r.Ranks = append(r.Ranks, m)
 	return nil
 }

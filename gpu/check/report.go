@@ -4,14 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/accel/tensor"
@@ -20,22 +18,21 @@ import (
 
 // report is the result of a run.
 type report struct {
-	Date      string            `json:"date"`
-	Device    string            `json:"device"`
-	Name      string            `json:"name"` // of the GPU
-	GPUs      []tensor.GPU      `json:"gpus"`
-	Driver    string            `json:"driver"`
-	CPU       string            `json:"processor"`
-	Go        string            `json:"go"`
-	Versions  map[string]string `json:"versions,omitempty"` // of PyTorch
-	Quick     bool              `json:"quick,omitempty"`
-	Libraries []string          `json:"libraries,omitempty"`
-	Missing   string            `json:"missing,omitempty"` // why there is no GPU
-	FirstUse  float64           `json:"first_use"`         // seconds until the first result
-	Ops       []checked         `json:"ops"`
-	Wrong     int               `json:"wrong"`
-	Benches   []measured        `json:"benches"`
-	Problems  []string          `json:"problems"`
+	Date      string       `json:"date"`
+	Device    string       `json:"device"`
+	Name      string       `json:"name"` // of the GPU
+	GPUs      []tensor.GPU `json:"gpus"`
+	Driver    string       `json:"driver"`
+	CPU       string       `json:"processor"`
+	Go        string       `json:"go"`
+	Quick     bool         `json:"quick,omitempty"`
+	Libraries []string     `json:"libraries,omitempty"`
+	Missing   string       `json:"missing,omitempty"` // why there is no GPU
+	FirstUse  float64      `json:"first_use"`         // seconds until the first result
+	Ops       []checked    `json:"ops"`
+	Wrong     int          `json:"wrong"`
+	Ranks     []trained    `json:"ranks"`
+	Problems  []string     `json:"problems"`
 
 	Kernels        []tested `json:"kernels,omitempty"`
 	KernelsWrong   int      `json:"kernels_wrong"`
@@ -58,9 +55,6 @@ func (r *report) take(own report) {
 	if own.FirstUse > 0 {
 		r.FirstUse = own.FirstUse
 	}
-	if own.Versions != nil {
-		r.Versions = own.Versions
-	}
 	if own.Ceilings != nil {
 		r.Ceilings = own.Ceilings
 	}
@@ -71,14 +65,7 @@ func (r *report) take(own report) {
 	r.Kernels, r.KernelsWrong, r.KernelsSkipped = append(r.Kernels, own.Kernels...), r.KernelsWrong+own.KernelsWrong, r.KernelsSkipped+own.KernelsSkipped
 	r.Problems = append(r.Problems, own.Problems...)
 	r.Sanitizer = append(r.Sanitizer, own.Sanitizer...)
-	for _, b := range own.Benches {
-		i := slices.IndexFunc(r.Benches, func(m measured) bool { return m.Bench == b.Bench })
-		if i < 0 {
-			r.Benches = append(r.Benches, b)
-			continue
-		}
-		maps.Copy(r.Benches[i].Seconds, b.Seconds) // of PyTorch
-	}
+	r.Ranks = append(r.Ranks, own.Ranks...)
 }
 
 // problem records what could not be done.
@@ -96,32 +83,6 @@ type checked struct {
 	Difference float64 `json:"difference"` // largest difference, relative to the tensor's largest value
 	Tolerance  float64 `json:"tolerance"`
 	Error      string  `json:"error,omitempty"`
-}
-
-// measured is the measurement of one benchmark.
-type measured struct {
-	Bench     string             `json:"bench"`
-	Words     string             `json:"words"`
-	Samples   int                `json:"samples,omitempty"` // per step: images or tokens
-	Flops     float64            `json:"flops,omitempty"`   // of a matrix multiplication
-	FirstLoss float64            `json:"first_loss,omitempty"`
-	LastLoss  float64            `json:"last_loss,omitempty"`
-	Losses    []float64          `json:"losses,omitempty"`  // per step, of a training on several ranks
-	Flushes   float64            `json:"flushes,omitempty"` // lists of ops per step, each a CUDA graph
-	NewPlans  int                `json:"new_plans"`         // in repeated steps
-	Syncs     int                `json:"syncs"`             // in repeated steps
-	Seconds   map[string]float64 `json:"seconds"`           // per step, by variant
-
-	// Per repeated step, as counted by the driver calls.
-	Launches float64 `json:"launches,omitempty"`
-	Kernels  float64 `json:"kernels,omitempty"`
-	Copies   float64 `json:"copies,omitempty"`
-	ToDevice float64 `json:"bytes_to_device,omitempty"`
-	ToHost   float64 `json:"bytes_to_host,omitempty"`
-	Allocs   float64 `json:"allocs,omitempty"`
-
-	Watts  float64 `json:"watts,omitempty"`  // mean during the measurement
-	Joules float64 `json:"joules,omitempty"` // per step
 }
 
 // describe collects the properties of the machine.
@@ -184,42 +145,7 @@ func (r *report) add(c checked, out io.Writer) {
 	r.Ops = append(r.Ops, c)
 }
 
-// variants are the columns of the table.
-var variants = []string{"quern", "eager", "compiled", "graph"}
-
-func (r *report) printBenches(out io.Writer) {
-	fmt.Fprintf(out, "\n%-55s %12s %12s %12s %12s %14s\n", "µs per step", "quern", "eager", "compiled", "graph", "quern throughput")
-	for _, m := range r.Benches {
-		fmt.Fprintf(out, "%-55s", m.Words)
-		for _, v := range variants {
-			if s, ok := m.Seconds[v]; ok {
-				fmt.Fprintf(out, " %12.1f", s*1e6)
-			} else {
-				fmt.Fprintf(out, " %12s", "-")
-			}
-		}
-		if m.Flops > 0 {
-			fmt.Fprintf(out, " %9.3g TFLOP/s\n", m.Flops/m.Seconds["quern"]/1e12)
-		} else {
-			fmt.Fprintf(out, " %12.0f /s\n", float64(m.Samples)/m.Seconds["quern"])
-		}
-	}
-	fmt.Fprintf(out, "\n%-55s %9s %9s %9s %12s %9s %9s %9s\n", "a repeated step", "launches", "kernels", "copies", "bytes copied", "allocs", "waits", "joules")
-	for _, m := range r.Benches {
-		joules := "-"
-		if m.Joules > 0 {
-			joules = fmt.Sprintf("%.3g", m.Joules)
-		}
-		if m.Launches > 0 {
-			fmt.Fprintf(out, "%-55s %9.2f %9.1f %9.2f %12.0f %9.2f %9d %9s\n", m.Words, m.Launches, m.Kernels, m.Copies, m.ToDevice+m.ToHost, m.Allocs, m.Syncs, joules)
-		}
-	}
-	if c := r.Ceilings; c != nil {
-		fmt.Fprintf(out, "\npeak       %s\n", c)
-	}
-	if r.Profile != "" {
-		fmt.Fprintf(out, "\n%s\n", r.Profile)
-	}
+func (r *report) printProblems(out io.Writer) {
 	for _, p := range r.Problems {
 		fmt.Fprintf(out, "note: %s\n", p)
 	}

@@ -34,7 +34,7 @@ var directions = []direction{
 	{"widgets/labelling", []string{"accel/active", "display", "widgets"}},
 	{"install", []string{"internal/atomicfile", "internal/failpoint"}},
 	// Programs.
-	{"accel/bench", []string{"accel"}},
+	{"accel/bench", []string{"accel", "gpu"}},
 	{"gpu/check", []string{"accel", "gpu"}},
 	{"examples", []string{"accel"}},
 	{"cmd", []string{"accel", "display", "gpu", "install", "interp", "kernel", "widgets"}},

@@ -5,8 +5,12 @@ import jax.numpy as jnp
 from jax import lax
 
 
-def start(threads):
-    jax.config.update("jax_platforms", "cpu")
+def start(threads, device):
+    jax.config.update("jax_platforms", device)  # only the CPU has cases
+
+
+def free():
+    pass
 
 
 def versions():
@@ -157,7 +161,8 @@ def gemm(groups):
     return w
 
 
-def prepare(bench, setting, groups):
-    if bench in MODELS:
-        return train(bench, groups)
-    return attention(groups) if bench == "attention" else gemm(groups)
+def prepare(request, groups):
+    model = request["model"]
+    if model in MODELS:
+        return train(model, groups)
+    return {"attention": attention, "gemm": gemm}[model](groups)

@@ -1,16 +1,18 @@
 """Runs the benchmarks of PyTorch or JAX: reads requests from standard input, one JSON object per line, and answers each with one line.
 
-usage: server.py torch|jax THREADS
+usage: server.py torch|jax THREADS cpu|cuda|cuda:1|simulated
 
-    {"do": "versions"}                                         {"versions": {...}}
-    {"do": "prepare", "bench": B, "setting": S, "case": FILE}  {"losses": [...]}
-    {"do": "run", "bench": B, "setting": S, "steps": N}        {"seconds": T}
-    {"do": "drop"}                                             {}
+    {"do": "versions"}                                                     {"versions": {...}}
+    {"do": "prepare", "bench": B, "setting": S, "model": M, "case": FILE}  {"losses": [...]}
+    {"do": "run", "bench": B, "setting": S, "steps": N}                    {"seconds": T}
+    {"do": "drop"}                                                         {}
 
 An answer may be {"error": TEXT} instead, or {"missing": TEXT} if the framework cannot be imported. FILE.json lists the arrays of the
-case, and FILE.bin has them consecutively as float32.
+case, and FILE.bin has them consecutively as float32. The sizes of a model follow from the shapes of its parameters; prepare also has
+"heads" of attention and "half" for bfloat16. Beside a simulated GPU a framework computes on the CPU.
 """
 
+import gc
 import json
 import sys
 import time
@@ -38,10 +40,12 @@ def answer(workloads, ready, request):
         return {"versions": workloads.versions()}
     if request["do"] == "drop":
         ready.clear()
+        gc.collect()
+        workloads.free()
         return {}
     key = request["bench"], request.get("setting", "")
     if request["do"] == "prepare":
-        work = ready[key] = workloads.prepare(*key, arrays(request["case"]))
+        work = ready[key] = workloads.prepare(request, arrays(request["case"]))
         return {"losses": [work.value(work.step()) for _ in range(STEPS_CHECKED)]}
     work, last = ready[key], None
     start = time.perf_counter()
@@ -52,16 +56,16 @@ def answer(workloads, ready, request):
 
 
 def main():
-    name, threads = sys.argv[1], int(sys.argv[2])
+    name, threads, device = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     try:
         if name == "torch":
             import torch_workloads as workloads
         else:
             import jax_workloads as workloads
-    except ImportError as e:
+        workloads.start(threads, "cpu" if device == "simulated" else device)
+    except (ImportError, RuntimeError) as e:
         print(json.dumps({"missing": str(e)}), flush=True)
         return
-    workloads.start(threads)
     ready = {}
     for line in sys.stdin:
         try:

@@ -1,19 +1,37 @@
-"""The benchmarks in PyTorch, with its own modules, on the CPU.
+"""The benchmarks in PyTorch, with its own modules.
 
 Settings: "eager"; "compile", where the model and its loss go through torch.compile; "channels-last", eager with images in
-the layout that oneDNN prefers. All optimizers are the fused ones, the fastest that PyTorch has for the CPU.
+the layout that oneDNN prefers and cuDNN always gets; "graph", a CUDA graph of a step. All optimizers are the fused ones.
 """
 
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+DEVICE = "cpu"
 
-def start(threads):
-    torch.set_num_threads(threads)
+
+def start(threads, device):
+    global DEVICE
+    DEVICE = device
+    if on_gpu() and not torch.cuda.is_available():
+        raise RuntimeError("PyTorch finds no CUDA device")
+    if threads:
+        torch.set_num_threads(threads)
+
+
+def on_gpu():
+    return DEVICE != "cpu"
+
+
+def free():
+    if on_gpu():
+        torch.cuda.empty_cache()
 
 
 def versions():
+    if on_gpu():
+        return {"torch": torch.__version__, "cuda": str(torch.version.cuda)}
     return {"torch": torch.__version__, "mkldnn": str(torch.backends.mkldnn.is_available()), "capability": torch.backends.cpu.get_cpu_capability()}
 
 
@@ -22,7 +40,8 @@ class Work:
         self.step = step
 
     def wait(self, last):
-        pass
+        if on_gpu():
+            torch.cuda.synchronize()
 
     def value(self, last):
         return float(last)
@@ -47,11 +66,32 @@ class SelfAttention(nn.Module):
         return self.out(y.transpose(1, 2).reshape(n, t, width))
 
 
-def mlp():
-    return nn.Sequential(nn.Flatten(), nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10))
+class GPT(nn.Module):
+    """GPT-2: the token embedding and the output layer share their weights."""
+
+    def __init__(self, tokens, length, width, layers, heads):
+        super().__init__()
+        self.tokens = nn.Embedding(tokens, width)
+        self.positions = nn.Embedding(length, width)
+        self.blocks = nn.Sequential(*[block(width, heads) for _ in range(layers)])
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, ids):
+        x = self.tokens(ids) + self.positions.weight
+        return (self.norm(self.blocks(x)) @ self.tokens.weight.T).view(-1, self.tokens.num_embeddings)
 
 
-def cnn():
+# Models take the shapes of their parameters, the first input, and the number of attention heads.
+
+
+def mlp(shapes, x, heads):
+    layers = [nn.Flatten()]
+    for rows, columns in shapes[::2]:
+        layers += [nn.Linear(columns, rows), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
+
+
+def cnn(shapes, x, heads):
     return nn.Sequential(
         nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
         nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
@@ -62,69 +102,120 @@ def conv(i, o):
     return [nn.Conv2d(i, o, 3, padding=1, bias=False), nn.BatchNorm2d(o), nn.ReLU()]
 
 
-def resnet9():
+def resnet9(shapes, x, heads):
+    channels = [s[0] for s in shapes if len(s) == 4]
+    a, b, c, d = channels[0], channels[1], channels[4], channels[5]
     return nn.Sequential(
-        *conv(1, 64),
-        *conv(64, 128), nn.MaxPool2d(2), Residual(*conv(128, 128), *conv(128, 128)),
-        *conv(128, 256), nn.MaxPool2d(2),
-        *conv(256, 512), nn.MaxPool2d(2), Residual(*conv(512, 512), *conv(512, 512)),
-        nn.MaxPool2d(3), nn.Flatten(), nn.Linear(512, 10))
+        *conv(x.shape[1], a),
+        *conv(a, b), nn.MaxPool2d(2), Residual(*conv(b, b), *conv(b, b)),
+        *conv(b, c), nn.MaxPool2d(2),
+        *conv(c, d), nn.MaxPool2d(2), Residual(*conv(d, d), *conv(d, d)),
+        nn.MaxPool2d(x.shape[2] // 8), nn.Flatten(), nn.Linear(d, 10))
 
 
-def gpt_block():
+def block(width, heads):
     return nn.Sequential(
-        Residual(nn.LayerNorm(128), SelfAttention(128, 4)),
-        Residual(nn.LayerNorm(128), nn.Linear(128, 512), nn.GELU(), nn.Linear(512, 128)))
+        Residual(nn.LayerNorm(width), SelfAttention(width, heads)),
+        Residual(nn.LayerNorm(width), nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width)))
+
+
+def gpt_block(shapes, x, heads):
+    return block(x.shape[2], heads)
+
+
+def gpt2(shapes, x, heads):
+    return GPT(*shapes[0][:1], *shapes[1], (len(shapes) - 4) // 12, heads)  # 12 parameters of a block
 
 
 def cross_entropy(y, labels):
     return F.cross_entropy(y, labels)
 
 
-MODELS = {"mlp": (mlp, cross_entropy), "cnn": (cnn, cross_entropy), "resnet9": (resnet9, cross_entropy), "gpt-block": (gpt_block, F.mse_loss)}
+MODELS = {"mlp": (mlp, cross_entropy), "cnn": (cnn, cross_entropy), "resnet9": (resnet9, cross_entropy), "gpt-block": (gpt_block, F.mse_loss),
+          "gpt2": (gpt2, cross_entropy)}
 
 
-def train(bench, setting, groups):
-    make, loss = MODELS[bench]
-    model = make()
-    given = [torch.from_numpy(a) for a in groups["parameters"]]
+def tensors(arrays):
+    return [torch.from_numpy(a).to(DEVICE) for a in arrays]
+
+
+def train(request, groups):
+    make, loss = MODELS[request["model"]]
+    setting = request["setting"]
+    given, xs, ys = tensors(groups["parameters"]), tensors(groups["x"]), tensors(groups["y"])
+    model = make([a.shape for a in given], xs[0], request.get("heads")).to(DEVICE)
     parameters = list(model.parameters())
     assert [p.shape for p in parameters] == [a.shape for a in given], "the parameters differ in number or shape"
     with torch.no_grad():
         for p, a in zip(parameters, given):
             p.copy_(a)
-    xs = [torch.from_numpy(a) for a in groups["x"]]
-    ys = [torch.from_numpy(a) for a in groups["y"]]
+    if make is gpt2:
+        xs = [x.long() for x in xs]
     if loss is cross_entropy:
         ys = [y.long() for y in ys]
-    if setting == "channels-last":
+    if setting == "channels-last" or on_gpu() and xs[0].dim() == 4:
         model = model.to(memory_format=torch.channels_last)
         xs = [x.to(memory_format=torch.channels_last) for x in xs]
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True, capturable=on_gpu())
 
     def objective(x, y):
         return loss(model(x), y)
 
     if setting == "compile":
         objective = torch.compile(objective)
+
+    def update(x, y):
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast(DEVICE.split(":")[0], dtype=torch.bfloat16, enabled=request.get("half", False)):
+            value = objective(x, y)
+        value.backward()
+        optimizer.step()
+        return value.detach()
+
+    if setting == "graph":
+        update = captured(update, parameters, optimizer, xs[0], ys[0])
     at = 0
 
     def step():
         nonlocal at
         i = at % len(xs)
         at += 1
-        optimizer.zero_grad(set_to_none=True)
-        value = objective(xs[i], ys[i])
-        value.backward()
-        optimizer.step()
-        return value.detach()
+        return update(xs[i], ys[i])
 
     return Work(step)
 
 
-def gemm(groups):
-    a, b = (torch.from_numpy(x) for x in groups["x"])
-    out = torch.empty(a.shape[0], b.shape[1])
+def captured(update, parameters, optimizer, x, y):
+    """A CUDA graph of update. Capturing needs some steps before it, whose effect is undone."""
+    x, y, before = x.clone(), y.clone(), [p.detach().clone() for p in parameters]
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            update(x, y)
+    torch.cuda.current_stream().wait_stream(stream)
+    with torch.no_grad():
+        for p, b in zip(parameters, before):
+            p.copy_(b)
+        for state in optimizer.state.values():
+            for t in state.values():
+                t.zero_()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        value = update(x, y)
+
+    def replay(new_x, new_y):
+        x.copy_(new_x)
+        y.copy_(new_y)
+        graph.replay()
+        return value
+
+    return replay
+
+
+def gemm(request, groups):
+    a, b = (x.to(torch.bfloat16 if request.get("half") else torch.float32) for x in tensors(groups["x"]))
+    out = torch.empty(a.shape[0], b.shape[1], dtype=a.dtype, device=DEVICE)
 
     def step():
         torch.mm(a, b, out=out)
@@ -135,14 +226,14 @@ def gemm(groups):
     return w
 
 
-def attention(setting, groups):
+def attention(request, groups):
     q, k, v = (torch.from_numpy(x).requires_grad_() for x in groups["x"])
     target = torch.from_numpy(groups["y"][0])
 
     def objective(q, k, v):
         return (F.scaled_dot_product_attention(q, k, v, is_causal=True) * target).sum()
 
-    if setting == "compile":
+    if request["setting"] == "compile":
         objective = torch.compile(objective)
 
     def step():
@@ -154,7 +245,7 @@ def attention(setting, groups):
     return Work(step)
 
 
-def loader(groups):
+def loader(request, groups):
     """Batches of 256 byte images in a shuffled order, as floats in [0, 1]."""
     images = torch.from_numpy(groups["x"][0]).to(torch.uint8)
     order = torch.from_numpy(groups["x"][1]).long()
@@ -169,7 +260,7 @@ def loader(groups):
     return w
 
 
-def bandwidth(groups):
+def bandwidth(request, groups):
     a = torch.ones(64 << 20)
     b = torch.zeros(64 << 20)
 
@@ -182,10 +273,7 @@ def bandwidth(groups):
     return w
 
 
-def prepare(bench, setting, groups):
-    torch.manual_seed(0)
-    if bench in MODELS:
-        return train(bench, setting, groups)
-    if bench == "attention":
-        return attention(setting, groups)
-    return {"loader": loader, "bandwidth": bandwidth}.get(bench, gemm)(groups)
+def prepare(request, groups):
+    if request["model"] in MODELS:
+        return train(request, groups)
+    return {"attention": attention, "loader": loader, "bandwidth": bandwidth, "gemm": gemm}[request["model"]](request, groups)
