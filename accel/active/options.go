@@ -5,16 +5,13 @@ import (
 	"strings"
 
 	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/internal/option"
 )
 
 // Option configures [Compare]. Its text is the Go expression that makes it.
-type Option struct {
-	text string
-	set  func(*settings) error
-}
+type Option struct{ setting }
 
-// String returns the option as a Go expression without the package.
-func (o Option) String() string { return o.text }
+type setting = option.Of[settings]
 
 // settings holds the values of the options.
 type settings struct {
@@ -28,13 +25,8 @@ type settings struct {
 func newSettings(options []Option) (*settings, error) {
 	s := &settings{initial: 20, batch: 20, budget: 200, seeds: 5}
 	s.training = []accel.Option{accel.Steps(400), accel.BatchSize(32), accel.AdamW(2e-3)}
-	for _, o := range options {
-		if o.set == nil {
-			continue // the zero Option
-		}
-		if err := o.set(s); err != nil {
-			return nil, err
-		}
+	if err := option.All(s, options); err != nil {
+		return nil, err
 	}
 	if s.budget < s.initial {
 		return nil, fmt.Errorf("active: Budget(%d) is less than Initial(%d)", s.budget, s.initial)
@@ -43,14 +35,7 @@ func newSettings(options []Option) (*settings, error) {
 }
 
 func count(name string, n int, field func(*settings) *int) Option {
-	text := fmt.Sprintf("%s(%d)", name, n)
-	return Option{text, func(s *settings) error {
-		if n < 1 {
-			return fmt.Errorf("active: %s: the number must be at least 1", text)
-		}
-		*field(s) = n
-		return nil
-	}}
+	return Option{option.Count("active", name, n, 1, field)}
 }
 
 // Initial sets the number of initial labels, selected at random; the default is 20. All
@@ -71,13 +56,13 @@ func Seeds(n int) Option { return count("Seeds", n, func(s *settings) *int { ret
 // accuracy of the first strategy in whole percent.
 func Target(accuracy float64) Option {
 	text := fmt.Sprintf("Target(%v)", accuracy)
-	return Option{text, func(s *settings) error {
+	return Option{option.New(text, func(s *settings) error {
 		if !(accuracy > 0 && accuracy <= 1) {
 			return fmt.Errorf("active: %s: an accuracy is between 0 and 1", text)
 		}
 		s.target = accuracy
 		return nil
-	}}
+	})}
 }
 
 // Train sets how each model is trained. The default is Steps(400), BatchSize(32), AdamW(2e-3):
@@ -87,8 +72,8 @@ func Train(options ...accel.Option) Option {
 	for i, o := range options {
 		names[i] = o.String()
 	}
-	return Option{"Train(" + strings.Join(names, ", ") + ")", func(s *settings) error {
+	return Option{option.New("Train("+strings.Join(names, ", ")+")", func(s *settings) error {
 		s.training = options
 		return nil
-	}}
+	})}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/quernlab/quern/accel/internal/option"
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
@@ -16,36 +17,21 @@ import (
 var ErrBusy = errors.New("prof: another profile is being taken: wait until it has ended")
 
 // Option configures [Run]; String returns it as a Go expression.
-type Option struct {
-	text string
-	set  func(*settings) error
-}
+type Option struct{ setting }
 
-// String returns the option as a Go expression without the package.
-func (o Option) String() string { return o.text }
+type setting = option.Of[settings]
 
 type settings struct{ warmup, active int }
 
 // Warmup sets the number of steps before the measured ones; the default is 3. The first step
 // compiles plans and is much slower than the others.
 func Warmup(steps int) Option {
-	return count("Warmup", steps, 0, func(s *settings) *int { return &s.warmup })
+	return Option{option.Count("prof", "Warmup", steps, 0, func(s *settings) *int { return &s.warmup })}
 }
 
 // Active sets the number of measured steps; the default is 5.
 func Active(steps int) Option {
-	return count("Active", steps, 1, func(s *settings) *int { return &s.active })
-}
-
-func count(name string, n, least int, field func(*settings) *int) Option {
-	text := fmt.Sprintf("%s(%d)", name, n)
-	return Option{text, func(s *settings) error {
-		if n < least {
-			return fmt.Errorf("prof: %s: the number must be at least %d", text, least)
-		}
-		*field(s) = n
-		return nil
-	}}
+	return Option{option.Count("prof", "Active", steps, 1, func(s *settings) *int { return &s.active })}
 }
 
 // Run calls step first to warm up and then with a profile. A panic of the tensor package in
@@ -53,13 +39,8 @@ func count(name string, n, least int, field func(*settings) *int) Option {
 // computed are computed at its end.
 func Run(ctx context.Context, step func() error, options ...Option) (*Report, error) {
 	s := &settings{warmup: 3, active: 5}
-	for _, o := range options {
-		if o.set == nil {
-			continue // the zero Option
-		}
-		if err := o.set(s); err != nil {
-			return &Report{}, err
-		}
+	if err := option.All(s, options); err != nil {
+		return &Report{}, err
 	}
 	if step == nil {
 		return &Report{}, errors.New("prof: Run: step is nil")

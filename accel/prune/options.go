@@ -2,17 +2,14 @@ package prune
 
 import (
 	"fmt"
-	"strings"
+
+	"github.com/quernlab/quern/accel/internal/option"
 )
 
 // Option configures which weights are pruned, and how.
-type Option struct {
-	text string
-	set  func(*options) error
-}
+type Option struct{ setting }
 
-// String returns the option as a Go expression without the package.
-func (o Option) String() string { return o.text }
+type setting = option.Of[options]
 
 type options struct {
 	perLayer           bool
@@ -24,76 +21,46 @@ type options struct {
 
 func newOptions(given []Option) (*options, error) {
 	o := &options{each: 10}
-	for _, option := range given {
-		if option.set == nil {
-			continue
-		}
-		if err := option.set(o); err != nil {
-			return nil, err
-		}
-	}
-	return o, nil
+	return o, option.All(o, given)
 }
 
 // PerLayer prunes the same fraction of each layer. Without it the weights of all layers are
 // compared with each other, and layers with small weights lose more of them.
 func PerLayer() Option {
-	return Option{"PerLayer()", func(o *options) error { o.perLayer = true; return nil }}
+	return Option{option.New("PerLayer()", func(o *options) error { o.perLayer = true; return nil })}
 }
 
 // L2 makes [Channels] compare filters by their L2 norm instead of their L1 norm.
 func L2() Option {
-	return Option{"L2()", func(o *options) error { o.l2 = true; return nil }}
+	return Option{option.New("L2()", func(o *options) error { o.l2 = true; return nil })}
 }
 
 // Except excludes layers by name, such as "0" or "blocks.1.up".
 func Except(layers ...string) Option {
-	quoted := make([]string, len(layers))
-	for i, l := range layers {
-		quoted[i] = fmt.Sprintf("%q", l)
-	}
-	return Option{"Except(" + strings.Join(quoted, ", ") + ")", func(o *options) error {
-		o.except = append(o.except, layers...)
-		return nil
-	}}
+	return Option{option.Names("Except", layers, func(o *options) *[]string { return &o.except })}
 }
 
 // From sets the initial sparsity of [Gradual]; the default is 0.
 func From(sparsity float64) Option {
-	return Option{fmt.Sprintf("From(%g)", sparsity), func(o *options) error {
+	return Option{option.New(fmt.Sprintf("From(%g)", sparsity), func(o *options) error {
 		o.initial = sparsity
 		return checkSparsity(sparsity)
-	}}
+	})}
 }
 
 // After sets the number of updates after which [Gradual] begins; the default is 0.
 func After(updates int) Option {
-	return Option{fmt.Sprintf("After(%d)", updates), func(o *options) error {
-		if o.begin = updates; updates < 0 {
-			return fmt.Errorf("prune: After(%d): the number of updates must be at least 0", updates)
-		}
-		return nil
-	}}
+	return Option{option.Count("prune", "After", updates, 0, func(o *options) *int { return &o.begin })}
 }
 
 // Until sets the number of updates after which [Gradual] reaches its final sparsity.
 func Until(updates int) Option {
-	return Option{fmt.Sprintf("Until(%d)", updates), func(o *options) error {
-		if o.until = updates; updates < 1 {
-			return fmt.Errorf("prune: Until(%d): the number of updates must be at least 1", updates)
-		}
-		return nil
-	}}
+	return Option{option.Count("prune", "Until", updates, 1, func(o *options) *int { return &o.until })}
 }
 
 // Every sets the number of updates between selections of [Gradual]; the default is 10.
 func Every(updates int) Option {
-	return Option{fmt.Sprintf("Every(%d)", updates), func(o *options) error {
-		if o.each = updates; updates < 1 {
-			return fmt.Errorf("prune: Every(%d): the number of updates must be at least 1", updates)
-		}
-		return nil
-	}}
+	return Option{option.Count("prune", "Every", updates, 1, func(o *options) *int { return &o.each })}
 }
 
 func checkSparsity(s float64) error {
