@@ -9,12 +9,10 @@
 //
 // variants: e4m3_sm90 e5m2_sm90
 #include "fp8.h"
-#include "hopper.h"
+#include "wgmma.h"
 
 constexpr u32 BM = 128, BN = 128, BK = 128, stages = 4;
 constexpr u32 bytesA = BM * BK, bytesB = BN * BK, stageBytes = bytesA + bytesB;
-
-extern SHARED __attribute__((aligned(1024))) u8 dynamicShared[];
 
 // multiply computes sum = a·b, or sum += a·b, of 64×128 and 32 of k.
 DEVICE void multiply(float (&sum)[64], u64 a, u64 b, u32 adds) {
@@ -24,19 +22,8 @@ DEVICE void multiply(float (&sum)[64], u64 a, u64 b, u32 adds) {
 #else
                "wgmma.mma_async.sync.aligned.m64n128k32.f32.e5m2.e4m3 "
 #endif
-               "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
-               "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"
-               "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,"
-               "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}, "
-               "%64, %65, p, 1, 1;\n\t}"
-               : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3]), "+f"(sum[4]), "+f"(sum[5]), "+f"(sum[6]), "+f"(sum[7]),
-                 "+f"(sum[8]), "+f"(sum[9]), "+f"(sum[10]), "+f"(sum[11]), "+f"(sum[12]), "+f"(sum[13]), "+f"(sum[14]), "+f"(sum[15]),
-                 "+f"(sum[16]), "+f"(sum[17]), "+f"(sum[18]), "+f"(sum[19]), "+f"(sum[20]), "+f"(sum[21]), "+f"(sum[22]), "+f"(sum[23]),
-                 "+f"(sum[24]), "+f"(sum[25]), "+f"(sum[26]), "+f"(sum[27]), "+f"(sum[28]), "+f"(sum[29]), "+f"(sum[30]), "+f"(sum[31]),
-                 "+f"(sum[32]), "+f"(sum[33]), "+f"(sum[34]), "+f"(sum[35]), "+f"(sum[36]), "+f"(sum[37]), "+f"(sum[38]), "+f"(sum[39]),
-                 "+f"(sum[40]), "+f"(sum[41]), "+f"(sum[42]), "+f"(sum[43]), "+f"(sum[44]), "+f"(sum[45]), "+f"(sum[46]), "+f"(sum[47]),
-                 "+f"(sum[48]), "+f"(sum[49]), "+f"(sum[50]), "+f"(sum[51]), "+f"(sum[52]), "+f"(sum[53]), "+f"(sum[54]), "+f"(sum[55]),
-                 "+f"(sum[56]), "+f"(sum[57]), "+f"(sum[58]), "+f"(sum[59]), "+f"(sum[60]), "+f"(sum[61]), "+f"(sum[62]), "+f"(sum[63])
+               "{" REGISTERS64 "}, %64, %65, p, 1, 1;\n\t}"
+               : SUMS64(0)
                : "l"(a), "l"(b), "r"(adds));
 }
 
@@ -55,12 +42,7 @@ KERNEL(wgmma8, 384, 1)(void *y, Map, Map, Product8 p, Result r) {
   Tile t = tile(block(), up(p.m, BM), up(p.n, BN));
   u32 row = t.m * BM, column = t.n * BN;
   u32 steps = up(p.k, BK), each = up(steps, r.parts), first = least(blockY() * each, steps), count = least(each, steps - first);
-  if (thread() == 0) {
-#pragma unroll
-    for (u32 s = 0; s < stages; s++) initBarrier(full + 8 * s, 1), initBarrier(empty + 8 * s, 8);
-    barriersMade();
-  }
-  barrier();
+  makeBarriers<stages>(full, empty);
 
   if (group == 2) { // the warps that copy
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
@@ -93,32 +75,8 @@ KERNEL(wgmma8, 384, 1)(void *y, Map, Map, Product8 p, Result r) {
 #pragma unroll
     for (int i = 0; i < 64; i++) total[i] += sum[i];
   }
-  asm volatile("bar.sync 1, 256;" ::: "memory"); // both groups: the panels are no longer used
-
-  // Each warp transposes its 16 rows in shared memory, so that stores are contiguous.
-  constexpr u32 pitch = BN + 8;
-  static_assert(8 * 16 * pitch * 4 <= stages * stageBytes, "room for all rows");
-  float *lines = (float *)dynamicShared + warp() * 16 * pitch;
-#pragma unroll
-  for (u32 j = 0; j < BN / 8; j++)
-#pragma unroll
-    for (u32 q = 0; q < 4; q++) lines[(lane() / 4 + q / 2 * 8) * pitch + j * 8 + lane() % 4 * 2 + q % 2] = total[j * 4 + q];
-  asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
-  Unscaled scale = Unscaled::of(Factor8{0, p.aHead, 0}, Factor8{0, p.bHead, 0});
-  i64 start = (i64)blockY() * r.part;
-  bool whole = r.parts == 1;
-  auto biasAt = [&](u32 i) { return r.half ? number(((const bf16 *)r.bias)[i]) : ((const float *)r.bias)[i]; };
-#pragma unroll 1
-  for (u32 i = 0; i < 16 * BN; i += 32) {
-    u32 rr = row + group * 64 + warp() % 4 * 16 + i / BN, c = column + i % BN + lane();
-    if (rr >= p.m || c >= p.n) continue;
-    float v = scale.of(lines[i / BN * pitch + i % BN + lane()]);
-    if (whole && r.bias) v += biasAt(c);
-    if (whole && r.relu && v < 0) v = 0;
-    i64 at = start + (i64)rr * r.row + c;
-    if (r.half && whole)
-      ((bf16 *)y)[at] = rounded<bf16>(v);
-    else
-      ((float *)y)[at] = v;
-  }
+  auto scale = [&] {
+    return [s = Unscaled::of(Factor8{0, p.aHead, 0}, Factor8{0, p.bHead, 0})](float v) { return s.of(v); };
+  };
+  store<bf16, BN, stages * stageBytes>(y, total, row, column, p.m, p.n, (i64)blockY() * r.part, r, false, scale);
 }
