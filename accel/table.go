@@ -1,11 +1,10 @@
 package accel
 
 import (
-	"fmt"
 	"html"
 	"strings"
-	"text/tabwriter"
 
+	texttable "github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -16,45 +15,18 @@ type table struct {
 	below    string
 }
 
+func (t table) all() [][]string { return append([][]string{t.headings}, t.rows...) }
+
 // text returns the table with its columns aligned by spaces.
-func (t table) text() string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, row := range append([][]string{t.headings}, t.rows...) {
-		fmt.Fprintln(w, strings.Join(row, "\t"))
-	}
-	w.Flush() // a strings.Builder takes everything
-	var trimmed strings.Builder
-	for line := range strings.Lines(b.String()) {
-		trimmed.WriteString(strings.TrimRight(line, " \n") + "\n")
-	}
-	return strings.TrimRight(trimmed.String()+t.below, "\n")
-}
+func (t table) text() string { return strings.TrimRight(texttable.Text(t.all())+t.below, "\n") }
 
 // html returns the table as HTML: the first column left-aligned, the others right-aligned.
 func (t table) html() string {
-	var b strings.Builder
-	b.WriteString("<table>")
-	for i, row := range append([][]string{t.headings}, t.rows...) {
-		tag := "td"
-		if i == 0 {
-			tag = "th"
-		}
-		b.WriteString("<tr>")
-		for column, cell := range row {
-			align := "right"
-			if column == 0 {
-				align = "left"
-			}
-			fmt.Fprintf(&b, `<%s style="text-align:%s">%s</%s>`, tag, align, html.EscapeString(cell), tag)
-		}
-		b.WriteString("</tr>")
-	}
-	b.WriteString("</table>")
+	page := texttable.HTML(t.all(), func(column int) bool { return column > 0 })
 	for line := range strings.Lines(t.below) {
-		fmt.Fprintf(&b, "<div>%s</div>", html.EscapeString(strings.TrimRight(line, "\n")))
+		page += "<div>" + html.EscapeString(strings.TrimRight(line, "\n")) + "</div>"
 	}
-	return b.String()
+	return page
 }
 
 // bundle returns the table as HTML and text.

@@ -5,8 +5,8 @@ import (
 	"html"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/quernlab/quern/accel/internal/table"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 )
@@ -212,40 +212,11 @@ func (t *SummaryTable) cells() [][]string {
 }
 
 // String returns the table as text.
-func (t *SummaryTable) String() string {
-	var b strings.Builder
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	for _, row := range t.cells() {
-		fmt.Fprintln(w, strings.Join(row, "\t"))
-	}
-	w.Flush() // a strings.Builder takes everything
-	var trimmed strings.Builder
-	for line := range strings.Lines(b.String()) {
-		trimmed.WriteString(strings.TrimRight(line, " \n") + "\n")
-	}
-	trimmed.WriteString(t.total())
-	return trimmed.String()
-}
+func (t *SummaryTable) String() string { return table.Text(t.cells()) + t.total() }
 
 // MIMEBundle returns the table as HTML and text.
 func (t *SummaryTable) MIMEBundle() map[string]any {
-	var b strings.Builder
-	b.WriteString("<table>")
-	for i, row := range t.cells() {
-		tag := "td"
-		if i == 0 {
-			tag = "th"
-		}
-		b.WriteString("<tr>")
-		for column, cell := range row {
-			align := "left"
-			if column == 3 || column == 4 { // the counts
-				align = "right"
-			}
-			fmt.Fprintf(&b, `<%s style="text-align:%s">%s</%s>`, tag, align, html.EscapeString(cell), tag)
-		}
-		b.WriteString("</tr>")
-	}
-	fmt.Fprintf(&b, "</table>%s", html.EscapeString(t.total()))
-	return map[string]any{"text/html": b.String(), "text/plain": t.String()}
+	counts := func(column int) bool { return column == 3 || column == 4 }
+	page := table.HTML(t.cells(), counts) + html.EscapeString(t.total())
+	return map[string]any{"text/html": page, "text/plain": t.String()}
 }

@@ -36,28 +36,27 @@ func (r *Registry) TextExecuteTemplate(t *template.Template, w io.Writer, name s
 
 // HTMLExecute is t.Execute(w, data).
 func (r *Registry) HTMLExecute(t *htmltemplate.Template, w io.Writer, data any) error {
-	if r.isCompiledTemplate(textOf(t), data) {
-		return t.Execute(w, data)
-	}
-	if err := r.escape(t, func() error { return t.Execute(escapeOnly{}, nil) }); err != nil {
-		return err
-	}
-	return r.executeTemplate(textOf(t), w, data)
+	return r.htmlExecute(t, t.Execute, w, data)
 }
 
 // HTMLExecuteTemplate is t.ExecuteTemplate(w, name, data).
 func (r *Registry) HTMLExecuteTemplate(t *htmltemplate.Template, w io.Writer, name string, data any) error {
-	named := t.Lookup(name)
-	if named == nil {
-		return t.ExecuteTemplate(w, name, nil) // returns the error
+	execute := func(w io.Writer, data any) error { return t.ExecuteTemplate(w, name, data) }
+	if named := t.Lookup(name); named != nil {
+		return r.htmlExecute(named, execute, w, data)
 	}
-	if r.isCompiledTemplate(textOf(named), data) {
-		return t.ExecuteTemplate(w, name, data)
+	return execute(w, nil) // returns the error
+}
+
+// htmlExecute executes t, which execute does for compiled values.
+func (r *Registry) htmlExecute(t *htmltemplate.Template, execute func(io.Writer, any) error, w io.Writer, data any) error {
+	if r.isCompiledTemplate(textOf(t), data) {
+		return execute(w, data)
 	}
-	if err := r.escape(named, func() error { return t.ExecuteTemplate(escapeOnly{}, name, nil) }); err != nil {
+	if err := r.escape(t, func() error { return execute(escapeOnly{}, nil) }); err != nil {
 		return err
 	}
-	return r.executeTemplate(textOf(named), w, data)
+	return r.executeTemplate(textOf(t), w, data)
 }
 
 // escapeOnly is the writer of an execution that must end at the first text.
