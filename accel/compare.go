@@ -75,7 +75,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train *data.Dataset
 			follow := &comparing{show: func(r *Run) {
 				screen.Set(float64(ended)+r.part(), fmt.Sprintf("%s, seed %d", v.Name, seed), func() func() *plots.Figure { return c.soFar(i, r) })
 			}}
-			run, err := Fit(ctx, newModel(), train, append(append([]Option{}, v.options...), Quiet(), labelled(v.Name), internalObserver(follow))...)
+			run, err := Fit(ctx, newModel(), train, append(append([]Option{}, v.options...), Quiet(), labeled(v.Name), internalObserver(follow))...)
 			ended++
 			if len(run.Steps) > 0 {
 				c.Variants[i].Runs = append(c.Variants[i].Runs, run)

@@ -105,11 +105,11 @@ func suggestion(rates, losses []float64) float64 {
 			x, y = append(x, rates[i]), append(y, v)
 		}
 	}
-	neighbours := min(5, len(y)/16)
+	neighbors := min(5, len(y)/16)
 	smooth := make([]float64, len(y))
 	lowest := 0
 	for i := range y {
-		around := y[max(0, i-neighbours):min(len(y), i+neighbours+1)]
+		around := y[max(0, i-neighbors):min(len(y), i+neighbors+1)]
 		for _, v := range around {
 			smooth[i] += v / float64(len(around))
 		}
@@ -117,7 +117,7 @@ func suggestion(rates, losses []float64) float64 {
 			lowest = i
 		}
 	}
-	reach := max(1, neighbours)
+	reach := max(1, neighbors)
 	best, fastest := math.NaN(), 0.0
 	for i := reach; i <= lowest; i++ {
 		if fall := (smooth[i] - smooth[i-reach]) / math.Log(x[i]/x[i-reach]); fall < fastest {

@@ -50,9 +50,9 @@ func Track(folder string) Option {
 	}).output()
 }
 
-// labelled names the run in Track's folder. It has no text, since it is not an option of the
+// labeled names the run in Track's folder. It has no text, since it is not an option of the
 // user.
-func labelled(name string) Option {
+func labeled(name string) Option {
 	return fitOption("", func(c *options) error { c.label = name; return nil })
 }
 

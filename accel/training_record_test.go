@@ -166,7 +166,7 @@ func TestEvaluateByTheTrainingsLoss(t *testing.T) {
 	}
 	report, err := small.Report(t.Context(), test)
 	if err != nil || report.Loss[0] < 7 || math.Abs(report.Loss[1]-report.Loss[0]) > 0.1 {
-		t.Errorf("quantised: %v, %v", report, err)
+		t.Errorf("quantized: %v, %v", report, err)
 	}
 	other, err := prune.Copy(model, func() nn.Module { return mlp(8) })
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Limits of the text of a value. A value that fits in a line is printed as one line, as fmt
-// prints it; of a larger value the text shows enough to recognise it.
+// prints it; of a larger value the text shows enough to recognize it.
 const (
 	lineWidth  = 100      // characters
 	maxLines   = 120      // of one value

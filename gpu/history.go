@@ -10,7 +10,7 @@ import (
 )
 
 // History is the samples of one device in order of time. In a very long history the early
-// samples are means of neighbouring samples.
+// samples are means of neighboring samples.
 //
 // A notebook displays a history as its figure.
 type History struct {

@@ -14,7 +14,7 @@ import (
 )
 
 // A cell that is not valid Go shows all its errors, each with its position in the cell, its line
-// and a caret. The plain text and the coloured text differ only in the colours.
+// and a caret. The plain text and the colored text differ only in the colors.
 func TestBroken(t *testing.T) {
 	t.Parallel()
 	archive, err := txtar.ParseFile("testdata/broken.txtar")
@@ -34,7 +34,7 @@ func TestBroken(t *testing.T) {
 			fmt.Fprintf(&all, "-- %s --\n%v\n", f.Name, err)
 			continue
 		}
-		text := colour.ReplaceAllString(strings.Join(e.Traceback, "\n"), "")
+		text := color.ReplaceAllString(strings.Join(e.Traceback, "\n"), "")
 		fmt.Fprintf(&all, "-- %s --\n%s\n", f.Name, text)
 		if e.Name == "compile error" && e.Value != text {
 			t.Errorf("%s: the value is\n%s\nand the traceback\n%s", f.Name, e.Value, text)

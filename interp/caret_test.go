@@ -50,7 +50,7 @@ func TestCaret(t *testing.T) {
 				t.Errorf("got\n%s\n%s\nwant\n%s^", plain[1], got, want)
 			}
 			if got := e.Traceback[2]; got != want+"\x1b[1m^\x1b[0m" {
-				t.Errorf("in colour %q", got)
+				t.Errorf("in color %q", got)
 			}
 		})
 	}

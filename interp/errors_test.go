@@ -13,10 +13,10 @@ import (
 	"github.com/quernlab/quern/interp"
 )
 
-var colour = regexp.MustCompile("\x1b\\[[0-9;]*m")
+var color = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // traceback runs cells and returns the traceback of the last one, without
-// colours.
+// colors.
 func traceback(t *testing.T, cells ...string) string {
 	t.Helper()
 	n := newNotebook(t)
@@ -32,12 +32,12 @@ func traceback(t *testing.T, cells ...string) string {
 	}
 	text := strings.Join(e.Traceback, "\n")
 	if !strings.Contains(text, "\x1b[") {
-		t.Errorf("no colours in %q", text)
+		t.Errorf("no colors in %q", text)
 	}
 	if strings.Contains(e.Value, "\x1b") {
-		t.Errorf("colours in the value %q", e.Value)
+		t.Errorf("colors in the value %q", e.Value)
 	}
-	return colour.ReplaceAllString(text, "")
+	return color.ReplaceAllString(text, "")
 }
 
 func TestTraceback(t *testing.T) {
@@ -158,7 +158,7 @@ func (n *notebook) await(t *testing.T, text string) string {
 		}
 		time.Sleep(time.Millisecond) // polls for the output of a goroutine
 	}
-	return colour.ReplaceAllString(n.err.take(), "")
+	return color.ReplaceAllString(n.err.take(), "")
 }
 
 // execute runs a cell that must not fail, and does not consume its output.

@@ -13,7 +13,7 @@ import (
 )
 
 // Execute runs one cell. All of it is checked before any of it runs, so a cell that does not
-// compile changes nothing. Cancelling ctx interrupts the cell, as Interrupt does. The error
+// compile changes nothing. Canceling ctx interrupts the cell, as Interrupt does. The error
 // is an *Error.
 //
 // Cells run one at a time: a second one waits for the first.

@@ -161,7 +161,7 @@ func TestLocalTraceback(t *testing.T) {
 	if !errors.As(err, &failed) {
 		t.Fatal(err)
 	}
-	if got := filepath.ToSlash(colour.ReplaceAllString(strings.Join(failed.Traceback, "\n"), "")); !strings.Contains(got, "../cart/cart.go:19:") {
+	if got := filepath.ToSlash(color.ReplaceAllString(strings.Join(failed.Traceback, "\n"), "")); !strings.Contains(got, "../cart/cart.go:19:") {
 		t.Errorf("the traceback is\n%s", got)
 	}
 }

@@ -212,7 +212,7 @@ func TestOldTracebacks(t *testing.T) {
 	if !errors.As(err, &e) {
 		t.Fatalf("the cell ended with %v", err)
 	}
-	got := colour.ReplaceAllString(strings.Join(e.Traceback, "\n"), "")
+	got := color.ReplaceAllString(strings.Join(e.Traceback, "\n"), "")
 	for _, line := range []string{
 		"\n    return m[\"a\"]()", "\n    return closure()", "\n    return T{}.fails()", "\n    return generic(fails)", "\n    return f(nil)", "\n    return list[9]",
 	} {

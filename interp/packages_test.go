@@ -211,7 +211,7 @@ func TestModuleTraceback(t *testing.T) {
 	if !ok {
 		t.Fatal(err)
 	}
-	got := colour.ReplaceAllString(strings.Join(e.Traceback, "\n"), "")
+	got := color.ReplaceAllString(strings.Join(e.Traceback, "\n"), "")
 	before, _, _ := strings.Cut(greetSource, "return list[i]")
 	want := fmt.Sprintf("cell[1]:3:1\n    greet.At(nil, 3)\nexample.com/greet@v1.0.0/greet.go:%d:9 in At\nruntime error: index out of range", 1+strings.Count(before, "\n"))
 	if !strings.HasPrefix(got, want) {

@@ -19,13 +19,13 @@ func TestNoVariadicArguments(t *testing.T) {
 	defer s.Close()
 	for i, cell := range []string{
 		"train, _, err := data.Digits()\npool := active.NewPool(train, 20, 42)",
-		"fmt.Println(pool.Label(pool.Unlabelled()[:1]))",
-		"func label() error { return pool.Label(pool.Unlabelled()[:1]) }\nfmt.Println(label())",
-		"for range 1 { err = pool.Label(pool.Unlabelled()[:1]) }\nfmt.Println(err)",
-		"fmt.Println((*active.Pool).Label(pool, pool.Unlabelled()[:1]))",
-		"method := pool.Label\nfmt.Println(method(pool.Unlabelled()[:1]))",
-		"func() {\n\tdefer func() { fmt.Println(pool.Len()) }()\n\tdefer pool.Label(pool.Unlabelled()[:1])\n}()",
-		"fmt.Println(pool.Label(pool.Unlabelled()[:1], []int{}...))",
+		"fmt.Println(pool.Label(pool.Unlabeled()[:1]))",
+		"func label() error { return pool.Label(pool.Unlabeled()[:1]) }\nfmt.Println(label())",
+		"for range 1 { err = pool.Label(pool.Unlabeled()[:1]) }\nfmt.Println(err)",
+		"fmt.Println((*active.Pool).Label(pool, pool.Unlabeled()[:1]))",
+		"method := pool.Label\nfmt.Println(method(pool.Unlabeled()[:1]))",
+		"func() {\n\tdefer func() { fmt.Println(pool.Len()) }()\n\tdefer pool.Label(pool.Unlabeled()[:1])\n}()",
+		"fmt.Println(pool.Label(pool.Unlabeled()[:1], []int{}...))",
 		"fmt.Println(errors.Join() == nil, fmt.Sprint() == \"\", fmt.Sprintf(\"%%\"))",
 	} {
 		if _, err := s.Execute(t.Context(), i+1, cell); err != nil {

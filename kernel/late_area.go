@@ -105,7 +105,7 @@ func (a *lateArea) bundle() (data, metadata map[string]any) {
 	displays := false
 	write := func(text string) {
 		plain.WriteString(text)
-		fmt.Fprintf(&page, "<pre>%s</pre>\n", html.EscapeString(colours.ReplaceAllString(text, "")))
+		fmt.Fprintf(&page, "<pre>%s</pre>\n", html.EscapeString(colors.ReplaceAllString(text, "")))
 	}
 	for _, p := range a.pieces {
 		if p.display == nil {
@@ -154,5 +154,5 @@ func markup(data map[string]any) string {
 	return ""
 }
 
-// colours matches ANSI colour sequences, which tracebacks may contain.
-var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
+// colors matches ANSI color sequences, which tracebacks may contain.
+var colors = regexp.MustCompile("\x1b\\[[0-9;]*m")

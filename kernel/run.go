@@ -76,7 +76,7 @@ func Run(ctx context.Context, config Config) error {
 	}
 	if config.SeenDir != "" && connection.Key != "" {
 		signatures := seen.Open(config.SeenDir, []byte(connection.Key), func(err error) {
-			log.Warn("messages from before a restart of this kernel cannot be recognised as replayed", "error", err)
+			log.Warn("messages from before a restart of this kernel cannot be recognized as replayed", "error", err)
 		})
 		defer signatures.Close()
 		codec.KeepSeen(signatures)

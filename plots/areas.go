@@ -49,7 +49,7 @@ func (k areas) sections(l settings) []section {
 		}
 		p.Add(band{stretch, hue(i)})
 		if s.name != "" {
-			legend = append(legend, entry{name: s.name, colour: hue(i), filled: true})
+			legend = append(legend, entry{name: s.name, color: hue(i), filled: true})
 		}
 		below = above
 	}

@@ -27,8 +27,8 @@ var awkward = map[string][]float64{
 	"nearly overflow": {-1e300, 1e300, 1e307},
 	"denormal":        {math.SmallestNonzeroFloat64, 2 * math.SmallestNonzeroFloat64, 0},
 	"tiny":            {1e-290, 2e-290},
-	"neighbours":      {1, math.Nextafter(1, 2), 1},
-	"far neighbours":  {1e300, math.Nextafter(1e300, 0)},
+	"neighbors":       {1, math.Nextafter(1, 2), 1},
+	"far neighbors":   {1e300, math.Nextafter(1e300, 0)},
 	"huge and tiny":   {1e-300, 1, 1e300},
 	"two":             {0, 1},
 }

@@ -72,7 +72,7 @@ func (k banded) sections(l settings) []section {
 		}
 		bad = append(bad, gone...)
 		if s.name != "" {
-			legend = append(legend, entry{name: s.name, colour: hue(i), dashes: pattern(i, overlaps[i])})
+			legend = append(legend, entry{name: s.name, color: hue(i), dashes: pattern(i, overlaps[i])})
 		}
 	}
 	p.Add(undrawable{bad})

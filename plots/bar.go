@@ -97,7 +97,7 @@ func (k bars) writer() func(float64) string {
 
 func (k bars) draw(c draw.Canvas, x limits) {
 	if len(k) == 0 {
-		centredAt(c, textStyle(sizeText, ink(.5)), c.Center(), "no data")
+		centeredAt(c, textStyle(sizeText, ink(.5)), c.Center(), "no data")
 		return
 	}
 	names, numbers := textStyle(sizeSmall, ink(.85)), textStyle(sizeSmall, inkSecond)

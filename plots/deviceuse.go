@@ -82,10 +82,10 @@ func DeviceUse(d DeviceData) *Figure {
 			label = "device " + plain(float64(i+1), 1)
 		}
 		k.names = append(k.names, label)
-		colour := otherHues[i%len(otherHues)]
-		busy.add(label, other.over(other.Busy, 1), colour, false)
-		memory.add(label, other.over(other.Memory, size), colour, false)
-		power.add(label, other.over(other.Watts, 1), colour, false)
+		color := otherHues[i%len(otherHues)]
+		busy.add(label, other.over(other.Busy, 1), color, false)
+		memory.add(label, other.over(other.Memory, size), color, false)
+		power.add(label, other.over(other.Watts, 1), color, false)
 	}
 	k.quantities = []quantity{busy, memory, power}
 	return newFigure(d.Name, k)
@@ -111,10 +111,10 @@ func (d DeviceData) over(values []float64, unit float64) []point {
 }
 
 // add adds another line to a quantity if at least one of its values is drawable.
-func (q *quantity) add(name string, points []point, colour int, dashed bool) {
+func (q *quantity) add(name string, points []point, color int, dashed bool) {
 	var x, y limits
 	if ranges(&x, &y, points, false, false); y.some {
-		q.further = append(q.further, furtherLine{name, points, colour, dashed})
+		q.further = append(q.further, furtherLine{name, points, color, dashed})
 	}
 }
 
@@ -213,7 +213,7 @@ func (k deviceUse) legend() []entry {
 	for _, q := range k.measured() {
 		for _, f := range q.further {
 			if !slices.ContainsFunc(all, func(e entry) bool { return e.name == f.name }) {
-				e := entry{name: f.name, colour: hue(f.hue)}
+				e := entry{name: f.name, color: hue(f.hue)}
 				if f.dashed {
 					e.dashes = dashes
 				}
@@ -224,7 +224,7 @@ func (k deviceUse) legend() []entry {
 	if len(all) == 0 {
 		return nil
 	}
-	first := entry{name: "total", colour: hue(k.measured()[0].hue)}
+	first := entry{name: "total", color: hue(k.measured()[0].hue)}
 	if len(k.names) > 1 {
 		first.name = k.names[0]
 	}
@@ -237,7 +237,7 @@ func (k deviceUse) sections(l settings) []section {
 	if len(quantities) == 0 {
 		s.subtitle = "no samples"
 		s.body = bodyFunc(func(c draw.Canvas) {
-			centredAt(c, textStyle(sizeText, ink(.5)), c.Center(), "no samples yet")
+			centeredAt(c, textStyle(sizeText, ink(.5)), c.Center(), "no samples yet")
 		})
 		return []section{s}
 	}
@@ -268,7 +268,7 @@ func (q quantity) panel(x limits, epochs []float64, first, last bool) panel {
 	p := axes()
 	scale(&p.X, x, false, timed{8})
 	if !last {
-		p.X.Tick.Marker = unlabelled{p.X.Tick.Marker}
+		p.X.Tick.Marker = unlabeled{p.X.Tick.Marker}
 		p.X.Tick.Length = 0
 	}
 	if len(epochs) > maxStripes {
@@ -284,9 +284,9 @@ func (q quantity) panel(x limits, epochs []float64, first, last bool) panel {
 		}
 	}
 	p.Add(grid{})
-	colour := hue(q.hue)
+	color := hue(q.hue)
 	for _, run := range intervals(q.mean, maxColumns, x.lo, x.hi) {
-		p.Add(area{means(run), at(colour, opacityArea)}, band{run, at(colour, opacityRange)}, line(means(run), colour, 1.3))
+		p.Add(area{means(run), at(color, opacityArea)}, band{run, at(color, opacityRange)}, line(means(run), color, 1.3))
 	}
 	for _, f := range q.further {
 		for _, run := range intervals(f.points, maxColumns, x.lo, x.hi) {
@@ -334,7 +334,7 @@ func means(run []interval) []point {
 	return points
 }
 
-// findings summarises the measurements for the subtitle.
+// findings summarizes the measurements for the subtitle.
 func (k deviceUse) findings() string {
 	var parts []string
 	for _, q := range k.quantities {

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// HeatMap draws a matrix as colours: values[i][j] is in row i from the top and column j from
-// the left. Positive values are blue, negative ones red, and the colour is strongest for the
+// HeatMap draws a matrix as colors: values[i][j] is in row i from the top and column j from
+// the left. Positive values are blue, negative ones red, and the color is strongest for the
 // largest absolute value. The names of rows and columns may be nil. A value that is not
 // drawable is a red cell, a missing one an empty cell; both are counted in the legend.
 func HeatMap(title string, values [][]float64, rowNames, columnNames []string) *Figure {
@@ -75,10 +75,10 @@ func (k heatMap) sections(l settings) []section {
 	}
 	var legend []entry
 	if bad > 0 {
-		legend = append(legend, entry{name: strconv.Itoa(bad) + " not drawn", colour: wrong, filled: true})
+		legend = append(legend, entry{name: strconv.Itoa(bad) + " not drawn", color: wrong, filled: true})
 	}
 	if missing > 0 {
-		legend = append(legend, entry{name: strconv.Itoa(missing) + " missing", colour: inkGrid, filled: true})
+		legend = append(legend, entry{name: strconv.Itoa(missing) + " missing", color: inkGrid, filled: true})
 	}
 	return []section{{
 		title: l.title, subtitle: subtitle, legend: legend, height: 1,

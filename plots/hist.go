@@ -55,7 +55,7 @@ func (k histogram) sections(l settings) []section {
 		}
 		p.Add(area{outline, at(hue(i), opacityArea)}, line(outline, hue(i), 1.1))
 		if s.name != "" {
-			legend = append(legend, entry{name: s.name, colour: hue(i), filled: true})
+			legend = append(legend, entry{name: s.name, color: hue(i), filled: true})
 		}
 	}
 	scale(&p.Y, y.based(), false, ticker(4, false))

@@ -208,7 +208,7 @@ func (k gallery) draw(c vgdraw.Canvas) {
 		} else {
 			inner := fitImage(box, t.image.Bounds().Size())
 			c.DrawImage(inner, t.image)
-			// An edge, since an image may have the colour of the background.
+			// An edge, since an image may have the color of the background.
 			edge := rectangle(inner.Min.X, inner.Min.Y, inner.Size().X, inner.Size().Y)
 			c.StrokeLines(vgdraw.LineStyle{Color: inkAxis, Width: widthGrid}, append(edge, edge[0]))
 		}

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// indexed converts an opaque image to a palette of at most 256 colours, which needs a third of
+// indexed converts an opaque image to a palette of at most 256 colors, which needs a third of
 // the bytes. It returns nil if the difference would be visible, as in a photograph. A figure
-// has only a few colours, and mixtures of them at the edges of its letters and lines.
+// has only a few colors, and mixtures of them at the edges of its letters and lines.
 func indexed(m image.Image) *image.Paletted {
 	bounds := m.Bounds()
 	at := func(x, y int) color.RGBA {
@@ -40,26 +40,26 @@ func indexed(m image.Image) *image.Paletted {
 	slices.SortFunc(all, func(a, b color.RGBA) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a.R, b.R), cmp.Compare(a.G, b.G), cmp.Compare(a.B, b.B))
 	})
-	const colours = 256
-	if len(all) > 64*colours {
+	const colors = 256
+	if len(all) > 64*colors {
 		return nil
 	}
-	// The most frequent colours, leaving out those close to one already in the palette.
+	// The most frequent colors, leaving out those close to one already in the palette.
 	var palette color.Palette
-	near := map[color.RGBA]uint8{} // from colour to palette index
-	// At 12 two colours beside each other can hardly be distinguished, and the file of a figure is
-	// a fifth smaller than with all its colours.
+	near := map[color.RGBA]uint8{} // from color to palette index
+	// At 12 two colors beside each other can hardly be distinguished, and the file of a figure is
+	// a fifth smaller than with all its colors.
 	for _, apart := range [...]int{12, 18} {
 		palette = append(palette[:0], color.RGBAModel.Convert(paper)) // exactly white
 		for _, c := range all {
-			if len(palette) == colours {
+			if len(palette) == colors {
 				break
 			}
 			if _, d := nearest(palette, c); d > apart*apart {
 				palette = append(palette, c)
 			}
 		}
-		if len(palette) < colours {
+		if len(palette) < colors {
 			break
 		}
 	}
@@ -84,7 +84,7 @@ func indexed(m image.Image) *image.Paletted {
 	return p
 }
 
-// nearest returns the index of the palette colour nearest to c, and the squared distance.
+// nearest returns the index of the palette color nearest to c, and the squared distance.
 func nearest(palette color.Palette, c color.RGBA) (at, distance int) {
 	distance = 1 << 30
 	for i, q := range palette {

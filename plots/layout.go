@@ -67,7 +67,7 @@ func oneLine(label string) string {
 // entry is an entry of the legend. It is drawn as a line, or as a square if filled is set.
 type entry struct {
 	name   string
-	colour color.Color
+	color  color.Color
 	filled bool
 	dashes []vg.Length // of the line; nil: solid
 }
@@ -162,9 +162,9 @@ func drawLegend(c draw.Canvas, entries []entry, top vg.Length) vg.Length {
 		name := boxes[i].name
 		x, middle := c.Min.X+boxes[i].x, top-4-legendLine*vg.Length(boxes[i].row)
 		if e.filled {
-			c.FillPolygon(e.colour, rectangle(x+2, middle-4.2, 8, 8))
+			c.FillPolygon(e.color, rectangle(x+2, middle-4.2, 8, 8))
 		} else {
-			c.StrokeLine2(draw.LineStyle{Color: e.colour, Width: 2, Dashes: e.dashes}, x, middle, x+swatch, middle)
+			c.StrokeLine2(draw.LineStyle{Color: e.color, Width: 2, Dashes: e.dashes}, x, middle, x+swatch, middle)
 		}
 		c.FillText(style, vg.Point{X: x + swatch + 4, Y: middle - style.Font.Size*.2 - style.FontExtents().Descent}, name)
 	}

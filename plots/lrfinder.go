@@ -5,7 +5,7 @@ import "math"
 // LRFinder draws the losses of a learning-rate range test over the learning rates, on a
 // logarithmic axis. It names two candidates: the learning rate where the loss falls fastest,
 // and a tenth of the one where the loss is lowest (L. Smith, "Cyclical learning rates", 2017).
-// The loss is smoothed with a centred moving average, because a trailing average would shift
+// The loss is smoothed with a centered moving average, because a trailing average would shift
 // both.
 func LRFinder(rates, losses []float64) *Figure {
 	if rates == nil {
@@ -18,8 +18,8 @@ type rateFinder []point
 
 func (rateFinder) size() (width, height float64) { return 560, 293 }
 
-// neighbours returns the number of neighbours on each side in the moving average over n points.
-func neighbours(n int) int { return min(5, n/16) }
+// neighbors returns the number of neighbors on each side in the moving average over n points.
+func neighbors(n int) int { return min(5, n/16) }
 
 func (k rateFinder) sections(l settings) []section {
 	parts, bad := runs(k, true, false)
@@ -27,7 +27,7 @@ func (k rateFinder) sections(l settings) []section {
 	for _, part := range parts {
 		all = append(all, part...)
 	}
-	curve := centred(all, neighbours(len(all)))
+	curve := centered(all, neighbors(len(all)))
 	p := axes()
 	var x, y limits
 	ranges(&x, &y, curve, true, false)
@@ -55,7 +55,7 @@ func (k rateFinder) sections(l settings) []section {
 		}
 		tenth := curve[lowest].x / 10
 		subtitle = "lowest loss " + value(curve[lowest].y) + " at " + value(curve[lowest].x)
-		if i, ok := steepest(curve[:lowest+1], max(1, neighbours(len(all)))); ok {
+		if i, ok := steepest(curve[:lowest+1], max(1, neighbors(len(all)))); ok {
 			subtitle = "steepest at " + value(curve[i].x) + ", lowest loss " + value(curve[lowest].y) + " at " + value(curve[lowest].x)
 			p.Add(verticalLine{curve[i].x, "steepest " + value(curve[i].x), hue(2), curve[i].x < tenth})
 			p.Add(verticalLine{tenth, "minimum ÷ 10: " + value(tenth), hue(4), curve[i].x >= tenth})

@@ -23,7 +23,7 @@ func TestLRFinder(t *testing.T) {
 func TestSteepest(t *testing.T) {
 	rates, losses := sweep()
 	curve := Series{X: rates, Y: losses}.points()
-	i, ok := steepest(curve, max(1, neighbours(len(curve))))
+	i, ok := steepest(curve, max(1, neighbors(len(curve))))
 	if !ok || math.Abs(math.Log10(curve[i].x)+3) > .15 {
 		t.Errorf("steepest at %v, want 1e-3", curve[i].x)
 	}
@@ -33,7 +33,7 @@ func TestSteepest(t *testing.T) {
 	for i := range curve {
 		curve[i].y = float64(i)
 	}
-	if _, ok := steepest(curve, max(1, neighbours(len(curve)))); ok {
+	if _, ok := steepest(curve, max(1, neighbors(len(curve)))); ok {
 		t.Error("steepest reports a fall in a loss that only rises")
 	}
 }

@@ -98,7 +98,7 @@ func toCanvas(c draw.Canvas, p *plot.Plot, points []point) []vg.Point {
 type spots struct {
 	points []point
 	radius vg.Length
-	colour color.Color
+	color  color.Color
 }
 
 // dotter is a canvas with a compact representation of many dots.
@@ -116,10 +116,10 @@ func (m spots) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 	}
 	if d, ok := bottom(c).(dotter); ok {
-		d.dots(inside, m.radius, m.colour)
+		d.dots(inside, m.radius, m.color)
 		return
 	}
-	style := draw.GlyphStyle{Color: m.colour, Radius: m.radius, Shape: draw.CircleGlyph{}}
+	style := draw.GlyphStyle{Color: m.color, Radius: m.radius, Shape: draw.CircleGlyph{}}
 	for _, q := range inside {
 		c.DrawGlyphNoClip(style, q)
 	}
@@ -139,7 +139,7 @@ func bottom(c vg.Canvas) vg.Canvas {
 // area fills the area between a line and the axis.
 type area struct {
 	points []point
-	colour color.Color
+	color  color.Color
 }
 
 func (m area) Plot(c draw.Canvas, p *plot.Plot) {
@@ -148,21 +148,21 @@ func (m area) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	outline := toCanvas(c, p, m.points)
 	outline = append(outline, vg.Point{X: outline[len(outline)-1].X, Y: c.Min.Y}, vg.Point{X: outline[0].X, Y: c.Min.Y})
-	c.FillPolygon(m.colour, c.ClipPolygonXY(outline))
+	c.FillPolygon(m.color, c.ClipPolygonXY(outline))
 }
 
 // band fills the area between the minimum and the maximum of each interval. A single interval
 // is a vertical bar.
 type band struct {
 	intervals []interval
-	colour    color.Color
+	color     color.Color
 }
 
 func (m band) Plot(c draw.Canvas, p *plot.Plot) {
 	if len(m.intervals) == 1 {
 		one := m.intervals[0]
 		ends := toCanvas(c, p, []point{{one.x, one.low}, {one.x, one.high}})
-		c.FillPolygon(m.colour, c.ClipPolygonY(rectangle(ends[0].X-3, ends[0].Y, 6, ends[1].Y-ends[0].Y)))
+		c.FillPolygon(m.color, c.ClipPolygonY(rectangle(ends[0].X-3, ends[0].Y, 6, ends[1].Y-ends[0].Y)))
 		return
 	}
 	outline := make([]point, 0, 2*len(m.intervals))
@@ -172,7 +172,7 @@ func (m band) Plot(c draw.Canvas, p *plot.Plot) {
 	for i := len(m.intervals) - 1; i >= 0; i-- {
 		outline = append(outline, point{m.intervals[i].x, m.intervals[i].low})
 	}
-	c.FillPolygon(m.colour, c.ClipPolygonXY(toCanvas(c, p, outline)))
+	c.FillPolygon(m.color, c.ClipPolygonXY(toCanvas(c, p, outline)))
 }
 
 // note is text beside a point, with a thin line to it.
@@ -332,10 +332,10 @@ func (m level) Plot(c draw.Canvas, p *plot.Plot) {
 // verticalLine is a dashed vertical line with a label above the panel, where there are no curves.
 // The panel's row reserves uprightRoom for the label.
 type verticalLine struct {
-	x      float64
-	label  string
-	colour color.Color
-	left   bool // the label is on its left
+	x     float64
+	label string
+	color color.Color
+	left  bool // the label is on its left
 }
 
 // verticalLabelHeight is the height of that label.
@@ -347,8 +347,8 @@ func (m verticalLine) Plot(c draw.Canvas, p *plot.Plot) {
 	if at < c.Min.X || at > c.Max.X {
 		return
 	}
-	c.StrokeLine2(draw.LineStyle{Color: m.colour, Width: 1.2, Dashes: dashes}, at, c.Min.Y, at, c.Max.Y)
-	style := textStyle(sizeSmall, m.colour)
+	c.StrokeLine2(draw.LineStyle{Color: m.color, Width: 1.2, Dashes: dashes}, at, c.Min.Y, at, c.Max.Y)
+	style := textStyle(sizeSmall, m.color)
 	width := style.Width(m.label) + 4
 	if m.left && at-width >= c.Min.X || at+width > c.Max.X {
 		c.FillText(style, vg.Point{X: at - width, Y: c.Max.Y + 3}, m.label)
@@ -357,8 +357,8 @@ func (m verticalLine) Plot(c draw.Canvas, p *plot.Plot) {
 	c.FillText(style, vg.Point{X: at + 4, Y: c.Max.Y + 3}, m.label)
 }
 
-// centredAt draws text centred on a point.
-func centredAt(c draw.Canvas, style text.Style, p vg.Point, label string) {
+// centeredAt draws text centered on a point.
+func centeredAt(c draw.Canvas, style text.Style, p vg.Point, label string) {
 	style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
 	c.FillText(style, p, label)
 }

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// matrix is a body of coloured cells with a name for each row and column and, where it fits,
+// matrix is a body of colored cells with a name for each row and column and, where it fits,
 // text in each cell.
 type matrix struct {
 	rows, columns      int
@@ -20,7 +20,7 @@ type matrix struct {
 	allOrNoText        bool        // show the text of the cells only if it fits in all of them
 }
 
-// cell is one cell: a fill, which may be nil, and text in a colour.
+// cell is one cell: a fill, which may be nil, and text in a color.
 type cell struct {
 	fill  color.Color
 	label string
@@ -90,7 +90,7 @@ func (m matrix) size(side, most float64) (width, height float64) {
 
 func (m matrix) draw(c draw.Canvas) {
 	if m.rows == 0 || m.columns == 0 {
-		centredAt(c, textStyle(sizeText, ink(.5)), c.Center(), "no data")
+		centeredAt(c, textStyle(sizeText, ink(.5)), c.Center(), "no data")
 		return
 	}
 	left := c.Min.X + m.left()
@@ -112,13 +112,13 @@ func (m matrix) draw(c draw.Canvas) {
 	m.label(c, left, top, width, height)
 }
 
-// fills draws the cells; all cells of one colour are one path.
+// fills draws the cells; all cells of one color are one path.
 func (m matrix) fills(c draw.Canvas, left, top, width, height vg.Length) {
 	gap := min(vg.Length(1), width*.1, height*.1)
 	if m.ground != nil {
 		c.FillPolygon(m.ground, rectangle(left, top-height*vg.Length(m.rows), width*vg.Length(m.columns), height*vg.Length(m.rows)))
 	}
-	var colours []color.Color
+	var colors []color.Color
 	paths := map[color.Color]vg.Path{}
 	for i := range m.rows {
 		for j := range m.columns {
@@ -128,7 +128,7 @@ func (m matrix) fills(c draw.Canvas, left, top, width, height vg.Length) {
 			}
 			path, known := paths[fill]
 			if !known {
-				colours = append(colours, fill)
+				colors = append(colors, fill)
 			}
 			x, y := left+width*vg.Length(j), top-height*vg.Length(i+1)
 			for k, corner := range rectangle(x+gap/2, y+gap/2, width-gap, height-gap) {
@@ -142,9 +142,9 @@ func (m matrix) fills(c draw.Canvas, left, top, width, height vg.Length) {
 			paths[fill] = path
 		}
 	}
-	for _, colour := range colours {
-		c.SetColor(colour)
-		c.Fill(paths[colour])
+	for _, color := range colors {
+		c.SetColor(color)
+		c.Fill(paths[color])
 	}
 }
 
@@ -168,7 +168,7 @@ func (m matrix) label(c draw.Canvas, left, top, width, height vg.Length) {
 		for j := range m.columns {
 			if e := m.cell(i, j); e.label != "" && fits(e.label) {
 				style.Color = e.ink
-				centredAt(c, style, vg.Point{X: left + width*(vg.Length(j)+.5), Y: top - height*(vg.Length(i)+.5)}, e.label)
+				centeredAt(c, style, vg.Point{X: left + width*(vg.Length(j)+.5), Y: top - height*(vg.Length(i)+.5)}, e.label)
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func TestPalette(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok := got.ColorModel().(color.Palette); !ok {
-		t.Errorf("colour model %v", got.ColorModel())
+		t.Errorf("color model %v", got.ColorModel())
 	}
 	want, off := c.Image(), 0
 	for y := range got.Bounds().Dy() {
@@ -71,7 +71,7 @@ func TestPalette(t *testing.T) {
 		}
 	}
 	if off > 0 {
-		t.Errorf("%d pixels have another colour", off)
+		t.Errorf("%d pixels have another color", off)
 	}
 }
 

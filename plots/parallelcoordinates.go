@@ -56,7 +56,7 @@ func (k parallel) sections(l settings) []section {
 
 func (k parallel) draw(c draw.Canvas) {
 	if k.lines == 0 || len(k.columns) == 0 {
-		centredAt(c, textStyle(sizeText, ink(.5)), c.Center(), "no data")
+		centeredAt(c, textStyle(sizeText, ink(.5)), c.Center(), "no data")
 		return
 	}
 	const above, below, side = vg.Length(16), vg.Length(6), vg.Length(44)

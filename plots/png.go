@@ -24,32 +24,32 @@ const pieceLength = 64
 // takes time quadratic in the length of one path: seconds for ten thousand points.
 type pngCanvas struct {
 	*vgimg.Canvas
-	colour color.Color
+	color color.Color
 }
 
 func newPNGCanvas(width, height vg.Length) *pngCanvas {
 	return &pngCanvas{
 		Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(96*pngScale), vgimg.UseBackgroundColor(paper)),
-		colour: color.Black,
+		color:  color.Black,
 	}
 }
 
 func (c *pngCanvas) SetColor(clr color.Color) {
-	c.colour = clr
+	c.color = clr
 	c.Canvas.SetColor(clr)
 }
 
 // Stroke draws straight-line paths in pieces that share a point, where round caps make the
 // join. The overlapping caps of a translucent line would be darker dots, so such a line is
-// drawn opaque, in the colour that it has on the background.
+// drawn opaque, in the color that it has on the background.
 func (c *pngCanvas) Stroke(p vg.Path) {
 	if len(p) <= pieceLength || !straight(p) {
 		c.Canvas.Stroke(p)
 		return
 	}
-	colour := c.colour
-	c.Canvas.SetColor(onPaper(colour))
-	defer c.Canvas.SetColor(colour)
+	color := c.color
+	c.Canvas.SetColor(onPaper(color))
+	defer c.Canvas.SetColor(color)
 	for i := 0; i < len(p)-1; i += pieceLength - 1 {
 		piece := append(vg.Path(nil), p[i:min(i+pieceLength, len(p))]...)
 		piece[0].Type = vg.MoveComp

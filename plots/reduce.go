@@ -85,9 +85,9 @@ func smooth(points []point, window float64) []point {
 	return out
 }
 
-// centred returns a moving average over up to k points before and after each point. Unlike an
+// centered returns a moving average over up to k points before and after each point. Unlike an
 // exponential one, it does not lag.
-func centred(points []point, k int) []point {
+func centered(points []point, k int) []point {
 	out := make([]point, len(points))
 	for i, p := range points {
 		var sum, n float64
@@ -100,7 +100,7 @@ func centred(points []point, k int) []point {
 	return out
 }
 
-// interval summarises the points of a short range of x.
+// interval summarizes the points of a short range of x.
 type interval struct{ x, low, mean, high float64 }
 
 // intervals divides points into at most count intervals of equal length in x and returns the

@@ -90,8 +90,8 @@ func TestSmooth(t *testing.T) {
 	}
 }
 
-func TestCentred(t *testing.T) {
-	got := centred([]point{{0, 1}, {1, 2}, {2, 6}}, 1)
+func TestCentered(t *testing.T) {
+	got := centered([]point{{0, 1}, {1, 2}, {2, 6}}, 1)
 	for i, want := range []float64{1.5, 3, 4} {
 		if math.Abs(got[i].y-want) > 1e-12 {
 			t.Errorf("point %d is %v, want %v", i, got[i].y, want)

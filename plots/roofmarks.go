@@ -38,10 +38,10 @@ func (m roofMarks) Plot(c draw.Canvas, p *plot.Plot) {
 	style.YAlign = draw.YCenter
 	var dots, taken []vg.Rectangle
 	for _, q := range m.marks {
-		centre := toCanvas(c, p, []point{q.at})[0]
+		center := toCanvas(c, p, []point{q.at})[0]
 		radius := vg.Length(2.5 + 5*math.Sqrt(max(0, min(q.share, 1))))
 		spots{[]point{q.at}, radius, at(hue(q.hue), .85)}.Plot(c, p)
-		dots = append(dots, rectAround(centre, 2*radius, 2*radius))
+		dots = append(dots, rectAround(center, 2*radius, 2*radius))
 	}
 	var ceilings [][]vg.Point
 	for _, k := range m.ceilings {
@@ -62,7 +62,7 @@ func (m roofMarks) Plot(c draw.Canvas, p *plot.Plot) {
 				far, found := firstFree(labelBoxes(grown(dots[i], away), width, height, c.Rectangle), c.Rectangle, all, ceilings)
 				if found && !crosses(far, ceilings) {
 					box, ok = far, true
-					from, to := towards(dots[i], box)
+					from, to := toward(dots[i], box)
 					c.StrokeLine2(draw.LineStyle{Color: ink(.5), Width: widthGrid}, from.X, from.Y, to.X, to.Y)
 					break
 				}
@@ -126,12 +126,12 @@ func (k ceiling) textBoxes(line []vg.Point, right vg.Length, style text.Style) (
 func labelBoxes(dot vg.Rectangle, width, height vg.Length, canvas vg.Rectangle) [8]vg.Rectangle {
 	const gap = 3
 	x, y := width/2+gap, height/2+1
-	centre := vg.Point{X: (dot.Min.X + dot.Max.X) / 2, Y: (dot.Min.Y + dot.Max.Y) / 2}
-	middle := max(canvas.Min.X+width/2, min(canvas.Max.X-width/2, centre.X))
+	center := vg.Point{X: (dot.Min.X + dot.Max.X) / 2, Y: (dot.Min.Y + dot.Max.Y) / 2}
+	middle := max(canvas.Min.X+width/2, min(canvas.Max.X-width/2, center.X))
 	corner := func(x, y vg.Length) vg.Rectangle { return rectAround(vg.Point{X: x, Y: y}, width, height) }
 	return [8]vg.Rectangle{
-		rectAround(vg.Point{X: dot.Max.X + x, Y: centre.Y}, width, height),
-		rectAround(vg.Point{X: dot.Min.X - x, Y: centre.Y}, width, height),
+		rectAround(vg.Point{X: dot.Max.X + x, Y: center.Y}, width, height),
+		rectAround(vg.Point{X: dot.Min.X - x, Y: center.Y}, width, height),
 		rectAround(vg.Point{X: middle, Y: dot.Max.Y + y}, width, height),
 		rectAround(vg.Point{X: middle, Y: dot.Min.Y - y}, width, height),
 		corner(dot.Max.X+width/2, dot.Min.Y-y),
@@ -147,19 +147,19 @@ func grown(r vg.Rectangle, by vg.Length) vg.Rectangle {
 	return r
 }
 
-// towards returns the line from the edge of a dot to the nearest point of a box.
-func towards(dot, box vg.Rectangle) (from, to vg.Point) {
-	centre := vg.Point{X: (dot.Min.X + dot.Max.X) / 2, Y: (dot.Min.Y + dot.Max.Y) / 2}
-	to = vg.Point{X: min(max(centre.X, box.Min.X), box.Max.X), Y: min(max(centre.Y, box.Min.Y), box.Max.Y)}
-	length := vg.Length(math.Hypot(float64(to.X-centre.X), float64(to.Y-centre.Y)))
+// toward returns the line from the edge of a dot to the nearest point of a box.
+func toward(dot, box vg.Rectangle) (from, to vg.Point) {
+	center := vg.Point{X: (dot.Min.X + dot.Max.X) / 2, Y: (dot.Min.Y + dot.Max.Y) / 2}
+	to = vg.Point{X: min(max(center.X, box.Min.X), box.Max.X), Y: min(max(center.Y, box.Min.Y), box.Max.Y)}
+	length := vg.Length(math.Hypot(float64(to.X-center.X), float64(to.Y-center.Y)))
 	if !(length > 0) {
-		return centre, to
+		return center, to
 	}
 	part := min((dot.Max.X-dot.Min.X)/2/length, 1)
-	return vg.Point{X: centre.X + (to.X-centre.X)*part, Y: centre.Y + (to.Y-centre.Y)*part}, to
+	return vg.Point{X: center.X + (to.X-center.X)*part, Y: center.Y + (to.Y-center.Y)*part}, to
 }
 
-// rectAround returns the rectangle of that size centred on p.
+// rectAround returns the rectangle of that size centered on p.
 func rectAround(p vg.Point, width, height vg.Length) vg.Rectangle {
 	return vg.Rectangle{Min: vg.Point{X: p.X - width/2, Y: p.Y - height/2}, Max: vg.Point{X: p.X + width/2, Y: p.Y + height/2}}
 }

@@ -18,7 +18,7 @@ func Scatter(title string, x, y []float64) *Figure {
 	return Scatters(title, Series{X: x, Y: y})
 }
 
-// Scatters draws several series as dots, one colour for each: the classes of an embedding, for
+// Scatters draws several series as dots, one color for each: the classes of an embedding, for
 // instance. More than 5 000 dots are drawn as one image inside the figure.
 func Scatters(title string, series ...Series) *Figure {
 	return newFigure(title, scatter{copied(series)})
@@ -52,7 +52,7 @@ func (k scatter) sections(l settings) []section {
 			all = append(all, spots{part, radius, at(hue(i), opacity)})
 		}
 		if s.name != "" {
-			legend = append(legend, entry{name: s.name, colour: hue(i), filled: true})
+			legend = append(legend, entry{name: s.name, color: hue(i), filled: true})
 		}
 	}
 	p.Add(all, undrawable{bad})
@@ -89,7 +89,7 @@ func (l limits) padded(log bool) limits {
 // maxDots is the number of dots above which they are drawn as one image.
 const maxDots = 5000
 
-// cloud draws dots of several colours.
+// cloud draws dots of several colors.
 type cloud []spots
 
 func (m cloud) Plot(c draw.Canvas, p *plot.Plot) {
@@ -113,7 +113,7 @@ func (m cloud) raster(c draw.Canvas, p *plot.Plot) image.Image {
 	img := image.NewNRGBA(image.Rect(0, 0, max(1, int(float64(size.X)*density)), max(1, int(float64(size.Y)*density))))
 	for _, s := range m {
 		r := float64(s.radius) * density
-		clr := color.NRGBAModel.Convert(s.colour).(color.NRGBA)
+		clr := color.NRGBAModel.Convert(s.color).(color.NRGBA)
 		for _, q := range toCanvas(c, p, s.points) {
 			x, y := float64(q.X-c.Min.X)*density, float64(c.Max.Y-q.Y)*density
 			for py := int(y - r); py <= int(y+r); py++ {
@@ -130,7 +130,7 @@ func (m cloud) raster(c draw.Canvas, p *plot.Plot) image.Image {
 	return img
 }
 
-// blend draws a colour over a pixel.
+// blend draws a color over a pixel.
 func blend(m *image.NRGBA, x, y int, c color.NRGBA, cover float64) {
 	below := m.NRGBAAt(x, y)
 	a, b := cover*float64(c.A)/255, float64(below.A)/255

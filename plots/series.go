@@ -117,7 +117,7 @@ func notDrawn(bad []point) []entry {
 			label = "not drawn"
 		}
 	}
-	return []entry{{name: strconv.Itoa(len(bad)) + " " + label, colour: wrong, filled: true}}
+	return []entry{{name: strconv.Itoa(len(bad)) + " " + label, color: wrong, filled: true}}
 }
 
 // beyond returns the legend entry for values outside the axes.
@@ -125,14 +125,14 @@ func beyond(n int) []entry {
 	if n == 0 {
 		return nil
 	}
-	return []entry{{name: counted(n, "value") + " beyond the axis", colour: wrong, filled: true}}
+	return []entry{{name: counted(n, "value") + " beyond the axis", color: wrong, filled: true}}
 }
 
 // empty draws a message in a panel without data.
 type empty struct{ label string }
 
 func (m empty) Plot(c draw.Canvas, _ *plot.Plot) {
-	centredAt(c, textStyle(sizeText, ink(.5)), c.Center(), m.label)
+	centeredAt(c, textStyle(sizeText, ink(.5)), c.Center(), m.label)
 }
 
 // describeRange describes n values with the range y, of which bad are not drawable.
@@ -170,6 +170,6 @@ func counted(n int, thing string) string {
 
 // showEmpty makes a panel without data show a message.
 func showEmpty(p *plot.Plot, label string) {
-	p.X.Tick.Marker, p.Y.Tick.Marker = unlabelled{p.X.Tick.Marker}, unlabelled{p.Y.Tick.Marker}
+	p.X.Tick.Marker, p.Y.Tick.Marker = unlabeled{p.X.Tick.Marker}, unlabeled{p.Y.Tick.Marker}
 	p.Add(empty{label})
 }

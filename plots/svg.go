@@ -18,7 +18,7 @@ import (
 // svgCanvas is a [vg.Canvas] that writes SVG for notebooks. It only uses presentation
 // attributes, because the sanitisers of nbconvert, nbviewer and GitHub remove style attributes,
 // ids, clip paths and references. Ink is written as currentColor, which one rule at the root
-// sets to the text colour of the reader's theme.
+// sets to the text color of the reader's theme.
 type svgCanvas struct {
 	width, height vg.Length
 	body          bytes.Buffer
@@ -28,7 +28,7 @@ type svgCanvas struct {
 type svgState struct {
 	// matrix maps (x, y) to (m0·x + m2·y + m4, m1·x + m3·y + m5).
 	matrix  [6]float64
-	colour  color.Color
+	color   color.Color
 	stroke  vg.Length
 	pattern []vg.Length
 	offset  vg.Length
@@ -58,7 +58,7 @@ func (c *svgCanvas) SetColor(clr color.Color) {
 	if clr == nil {
 		clr = color.Black
 	}
-	c.top().colour = clr
+	c.top().color = clr
 }
 
 func (c *svgCanvas) SetLineDash(pattern []vg.Length, offset vg.Length) {
@@ -122,11 +122,11 @@ func (c *svgCanvas) attribute(name string, v float64) {
 	c.body.WriteByte('"')
 }
 
-// paint writes the current colour as the attribute "fill" or "stroke".
+// paint writes the current color as the attribute "fill" or "stroke".
 func (c *svgCanvas) paint(name string) {
 	var opacity float64
 	c.body.WriteString(" " + name + `="`)
-	switch clr := c.top().colour.(type) {
+	switch clr := c.top().color.(type) {
 	case ink:
 		c.body.WriteString("currentColor")
 		opacity = float64(clr)

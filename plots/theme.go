@@ -23,8 +23,8 @@ const (
 	wrongDark  = "#ff6b6b"
 )
 
-// ink is the text colour at an opacity from 0 to 1: currentColor in the SVG, so that the page
-// sets it, and the text colour of the light theme in the PNG.
+// ink is the text color at an opacity from 0 to 1: currentColor in the SVG, so that the page
+// sets it, and the text color of the light theme in the PNG.
 type ink float64
 
 // The opacities of ink.
@@ -36,7 +36,7 @@ const (
 	inkBand   ink = .05
 )
 
-// RGBA returns the colour in the light theme.
+// RGBA returns the color in the light theme.
 func (k ink) RGBA() (r, g, b, a uint32) {
 	return color.NRGBA{R: 0x1b, G: 0x1e, B: 0x23, A: alpha(float64(k))}.RGBA()
 }
@@ -44,14 +44,14 @@ func (k ink) RGBA() (r, g, b, a uint32) {
 var (
 	paper = color.NRGBA{R: 0xff, G: 0xff, B: 0xff, A: 0xff}
 	// plate is the background behind text that lines would otherwise cross. In the SVG it is
-	// replaced by the background of either theme, see svgCanvas.document, so no other colour
+	// replaced by the background of either theme, see svgCanvas.document, so no other color
 	// may be equal to it.
 	plate = color.NRGBA{R: 0xfe, G: 0xfe, B: 0xfe, A: 0xff}
 	wrong = color.NRGBA{R: 0xd1, G: 0x24, B: 0x2f, A: 0xff} // errors and values that are not drawable
 )
 
-// palette is Observable 10, reordered so that the first two colours (training and validation)
-// are easy to distinguish for colour-blind readers too. Every colour is legible in both themes.
+// palette is Observable 10, reordered so that the first two colors (training and validation)
+// are easy to distinguish for color-blind readers too. Every color is legible in both themes.
 var palette = [...]color.NRGBA{
 	{R: 0x42, G: 0x69, B: 0xd0, A: 0xff},
 	{R: 0xff, G: 0x72, B: 0x5c, A: 0xff},
@@ -65,7 +65,7 @@ var palette = [...]color.NRGBA{
 	{R: 0x94, G: 0x98, B: 0xa0, A: 0xff},
 }
 
-// faint is the colour of a raw curve under its smoothed one. It is lighter than that one, so
+// faint is the color of a raw curve under its smoothed one. It is lighter than that one, so
 // that it is visible at opacityFaint on a dark background too.
 var faint = color.NRGBA{R: 0x7f, G: 0x9f, B: 0xe8, A: 0xff}
 
@@ -78,10 +78,10 @@ const (
 	smoothDark   = "#7f9ff5"
 )
 
-// hue returns the colour of series i.
+// hue returns the color of series i.
 func hue(i int) color.NRGBA { return palette[i%len(palette)] }
 
-// patterns are the dashes of lines whose colours repeat for the second and the third time.
+// patterns are the dashes of lines whose colors repeat for the second and the third time.
 var patterns = [...][]vg.Length{nil, {5, 2.5}, {1.2, 2}}
 
 // pattern returns the dashes of series i; nil is a solid line. A line that covers another one
@@ -153,8 +153,8 @@ func titleStyle() text.Style {
 	return s
 }
 
-// inkOver returns the text colour for a cell filled with a hue at an opacity. The background
-// shows through a faint fill, so the text colour of the theme is best there; a strong fill
+// inkOver returns the text color for a cell filled with a hue at an opacity. The background
+// shows through a faint fill, so the text color of the theme is best there; a strong fill
 // looks the same in both themes.
 func inkOver(c color.NRGBA, opacity float64) color.Color {
 	switch {

@@ -28,7 +28,7 @@ func TestInksCanBeRead(t *testing.T) {
 // contrast returns the ratio of two relative luminances.
 func contrast(a, b float64) float64 { return (max(a, b) + .05) / (min(a, b) + .05) }
 
-// luminance returns the relative luminance of a colour such as #111 or #1b1e23.
+// luminance returns the relative luminance of a color such as #111 or #1b1e23.
 func luminance(t *testing.T, hex string) float64 {
 	t.Helper()
 	if len(hex) == 4 {

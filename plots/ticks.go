@@ -131,10 +131,10 @@ func logLabel(m, e float64) string {
 	return plain(v, math.Pow(10, e))
 }
 
-// unlabelled keeps the grid lines of a ticker but removes its labels.
-type unlabelled struct{ plot.Ticker }
+// unlabeled keeps the grid lines of a ticker but removes its labels.
+type unlabeled struct{ plot.Ticker }
 
-func (t unlabelled) Ticks(lo, hi float64) []plot.Tick {
+func (t unlabeled) Ticks(lo, hi float64) []plot.Tick {
 	ticks := t.Ticker.Ticks(lo, hi)
 	for i := range ticks {
 		ticks[i].Label = ""

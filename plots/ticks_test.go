@@ -43,7 +43,7 @@ func TestTicks(t *testing.T) {
 		{"log, many decades", logarithmic{5}, 1e-300, 1e300, "1e−240 1e−120 1 1e120 1e240"},
 		{"log, part of a decade", logarithmic{5}, 2, 4, "2.0 2.5 3.0 3.5 4.0"},
 		{"log of nothing", logarithmic{5}, 0, 0, ""},
-		{"silent", unlabelled{five}, 0, 1, ""},
+		{"silent", unlabeled{five}, 0, 1, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

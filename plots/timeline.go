@@ -14,7 +14,7 @@ type Lane struct {
 	Blocks []Block
 }
 
-// Block is one interval of a lane. Blocks of the same kind have the same colour; blocks without
+// Block is one interval of a lane. Blocks of the same kind have the same color; blocks without
 // a kind are faint, for gaps.
 type Block struct {
 	From, To float64 // seconds
@@ -75,12 +75,12 @@ func timeUnit(seconds float64) (size float64, name string) {
 func (k timeline) sections(l settings) []section {
 	var x limits
 	var kinds []string
-	colours := map[string]int{}
+	colors := map[string]int{}
 	for _, lane := range k.lanes {
 		for _, b := range lane.Blocks {
 			x.add(b.From, b.To)
-			if _, known := colours[b.Kind]; !known && b.Kind != "" {
-				colours[b.Kind] = len(kinds)
+			if _, known := colors[b.Kind]; !known && b.Kind != "" {
+				colors[b.Kind] = len(kinds)
 				kinds = append(kinds, b.Kind)
 			}
 		}
@@ -95,20 +95,20 @@ func (k timeline) sections(l settings) []section {
 	}
 	var legend []entry
 	for _, name := range kinds {
-		legend = append(legend, entry{name: name, colour: hue(colours[name]), filled: true})
+		legend = append(legend, entry{name: name, color: hue(colors[name]), filled: true})
 	}
 	if k.undrawable > 0 {
-		legend = append(legend, entry{name: counted(k.undrawable, "block") + " not drawn", colour: wrong, filled: true})
+		legend = append(legend, entry{name: counted(k.undrawable, "block") + " not drawn", color: wrong, filled: true})
 	}
 	return []section{{
 		title: l.title, subtitle: subtitle, legend: legend, height: 1,
-		body: bodyFunc(func(c draw.Canvas) { k.draw(c, x, colours) }),
+		body: bodyFunc(func(c draw.Canvas) { k.draw(c, x, colors) }),
 	}}
 }
 
-func (k timeline) draw(c draw.Canvas, x limits, colours map[string]int) {
+func (k timeline) draw(c draw.Canvas, x limits, colors map[string]int) {
 	if !x.some {
-		centredAt(c, textStyle(sizeText, ink(.5)), c.Center(), "no data")
+		centeredAt(c, textStyle(sizeText, ink(.5)), c.Center(), "no data")
 		return
 	}
 	names, small := textStyle(sizeSmall, ink(.85)), textStyle(sizeSmall, inkSecond)
@@ -137,13 +137,13 @@ func (k timeline) draw(c draw.Canvas, x limits, colours map[string]int) {
 	for i, lane := range k.lanes {
 		middle := c.Max.Y - step*(vg.Length(i)+.5)
 		c.FillText(names, vg.Point{X: from - 8, Y: middle}, fitted(names, lane.Name, width+.1))
-		k.blocks(c, lane, middle, min(step*.68, 18), toCanvas, colours)
+		k.blocks(c, lane, middle, min(step*.68, 18), toCanvas, colors)
 	}
 }
 
 // blocks draws a lane. A block that ends within the hairline of the previous one is merged into
 // it, so that a million blocks make a few hundred rectangles.
-func (k timeline) blocks(c draw.Canvas, lane Lane, middle, thick vg.Length, toCanvas func(float64) vg.Length, colours map[string]int) {
+func (k timeline) blocks(c draw.Canvas, lane Lane, middle, thick vg.Length, toCanvas func(float64) vg.Length, colors map[string]int) {
 	const hairline = vg.Length(.6)
 	drawn := vg.Length(math.Inf(-1))
 	for _, b := range lane.Blocks {
@@ -155,7 +155,7 @@ func (k timeline) blocks(c draw.Canvas, lane Lane, middle, thick vg.Length, toCa
 			end = begin + hairline
 		}
 		drawn = end
-		kind, known := colours[b.Kind]
+		kind, known := colors[b.Kind]
 		style := textStyle(sizeTiny, ink(.7))
 		if known {
 			c.FillPolygon(hue(kind), rectangle(begin, middle-thick/2, end-begin, thick))

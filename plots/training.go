@@ -32,7 +32,7 @@ type TrainingData struct {
 // Training draws the loss and, if there is one, the accuracy over the steps of a run.
 //
 // The raw values are thin and faint, below their exponential moving average over 1/120 of the
-// run. Validation has a dot at each measurement, and the best one is labelled. A loss that is
+// run. Validation has a dot at each measurement, and the best one is labeled. A loss that is
 // NaN or infinite is marked in red at its step and counted in the legend.
 func Training(d TrainingData) *Figure {
 	if d.Title == "" {
@@ -124,12 +124,12 @@ func (k training) sections(l settings) []section {
 	}
 	var legend []entry
 	if smoothed {
-		legend = append(legend, entry{name: "train", colour: hue(0)}, entry{name: "train (raw)", colour: at(faint, opacityFaint)})
+		legend = append(legend, entry{name: "train", color: hue(0)}, entry{name: "train (raw)", color: at(faint, opacityFaint)})
 	} else {
-		legend = append(legend, entry{name: "train", colour: hue(0)})
+		legend = append(legend, entry{name: "train", color: hue(0)})
 	}
 	if checked {
-		legend = append(legend, entry{name: "validation", colour: hue(1)})
+		legend = append(legend, entry{name: "validation", color: hue(1)})
 	}
 	return []section{{
 		title:    l.title,
@@ -153,10 +153,10 @@ func (m metric) panel(x limits, logX, logY bool, count int) (*plot.Plot, []point
 	if m.window() > 1 {
 		trend = smooth(m.raw, m.window())
 	}
-	draw := func(points []point, colour color.Color, width vg.Length) (gone []point) {
+	draw := func(points []point, color color.Color, width vg.Length) (gone []point) {
 		parts, gone := runs(points, logX, logY)
 		for _, part := range parts {
-			p.Add(line(reduce(part, x.lo, x.hi, logX), colour, width))
+			p.Add(line(reduce(part, x.lo, x.hi, logX), color, width))
 		}
 		return gone
 	}
@@ -289,7 +289,7 @@ func (m metric) best(logX, logY bool) (best point, ok bool) {
 	return best, ok
 }
 
-// findings summarises the run for the subtitle.
+// findings summarizes the run for the subtitle.
 func (k training) findings() string {
 	var parts []string
 	if k.status != "" {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// longRun returns a run of n steps whose loss falls from 2.5 towards 0.2.
+// longRun returns a run of n steps whose loss falls from 2.5 toward 0.2.
 func longRun(n int) TrainingData {
 	var d TrainingData
 	raw := noise(n, 7)
@@ -66,7 +66,7 @@ func TestTrainingFinding(t *testing.T) {
 	}
 }
 
-// The labelled best validation values are the lowest loss and the highest
+// The labeled best validation values are the lowest loss and the highest
 // accuracy.
 func TestTrainingNamesTheBest(t *testing.T) {
 	svg := Training(longRun(500)).SVG()

@@ -102,7 +102,7 @@ func TestBandsAreInterrupted(t *testing.T) {
 	}
 }
 
-// Series with the same colour differ in their dashes, and a long legend does not take space
+// Series with the same color differ in their dashes, and a long legend does not take space
 // from the data.
 func TestManySeries(t *testing.T) {
 	var many []Series
@@ -113,7 +113,7 @@ func TestManySeries(t *testing.T) {
 	legend := f.sections()[0].legend
 	seen := map[string]bool{}
 	for _, e := range legend {
-		seen[fmt.Sprint(e.colour, e.dashes)] = true
+		seen[fmt.Sprint(e.color, e.dashes)] = true
 	}
 	if len(seen) != 30 {
 		t.Errorf("30 series have %d kinds of lines", len(seen))
@@ -303,7 +303,7 @@ func TestLRFinderThatExplodes(t *testing.T) {
 }
 
 // The lines of eight devices differ.
-func TestColoursOfEightDevices(t *testing.T) {
+func TestColorsOfEightDevices(t *testing.T) {
 	one := DeviceData{Name: "GPU", Seconds: []float64{0, 1}, Busy: []float64{90, 91}}
 	d := one
 	for range 7 {
@@ -311,7 +311,7 @@ func TestColoursOfEightDevices(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, e := range DeviceUse(d).sections()[0].legend {
-		if key := fmt.Sprint(e.colour, e.dashes); seen[key] {
+		if key := fmt.Sprint(e.color, e.dashes); seen[key] {
 			t.Errorf("%s looks like another device", e.name)
 		} else {
 			seen[key] = true

@@ -3,7 +3,7 @@ package plots
 // Waterfall draws how a number changes from step to step, in the order given: the training time
 // as techniques are added one by one, for instance. The first bar begins at zero, each other
 // one where the previous one ended, and the number at a bar is the value reached. Rising and
-// falling bars have different colours. For a value that is not drawable, Waterfall writes the
+// falling bars have different colors. For a value that is not drawable, Waterfall writes the
 // number in red instead of a bar, and the next bar begins where the last drawn one ended.
 func Waterfall(title string, names []string, values []float64) *Figure {
 	k := waterfall{barsOf(names, values)}

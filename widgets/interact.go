@@ -41,7 +41,7 @@ func parameterNames(f any) (function any, names []string) {
 // displayed in their place. Interact returns an error if the number of descriptions differs
 // from the number of parameters, or if one does not fit.
 //
-// In a cell, each control is labelled with the name of its parameter, unless it is a widget
+// In a cell, each control is labeled with the name of its parameter, unless it is a widget
 // with a Description. Compiled programs do not know parameter names.
 func Interact(f any, parameters ...any) (*Box, error) {
 	f, names := parameterNames(f)

@@ -1,6 +1,6 @@
 package widgets
 
-// Option sets the appearance or behaviour of a new widget.
+// Option sets the appearance or behavior of a new widget.
 type Option func(state, layout map[string]any)
 
 // change sets a field if the widget has it. The models of the front end accept only the fields

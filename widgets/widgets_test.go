@@ -128,7 +128,7 @@ func TestOptions(t *testing.T) {
 		{"bar", widgets.NewIntProgress(0, 1, 0, widgets.Disabled(), widgets.OnRelease()), map[string]any{"disabled": nil, "continuous_update": nil}},
 		{"html", widgets.NewHTML("h", widgets.Disabled()), map[string]any{"disabled": nil}},
 		{"checkbox", widgets.NewCheckbox(true, widgets.Disabled()), map[string]any{"disabled": true, "indent": false}},
-		{"labelled checkbox", widgets.NewCheckbox(true, widgets.Description("on")), map[string]any{"disabled": false, "indent": true}},
+		{"labeled checkbox", widgets.NewCheckbox(true, widgets.Description("on")), map[string]any{"disabled": false, "indent": true}},
 	} {
 		for key, want := range tt.want {
 			if got, has := p.states[tt.widget.ID()][key]; has != (want != nil) || got != want {

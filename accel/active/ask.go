@@ -24,7 +24,7 @@ func (q *Question) Show() any { return q.show }
 // Asker answers questions.
 type Asker interface {
 	// Ask returns the class of an example, an index of q.Classes. [ErrSkip] leaves the example
-	// unlabelled, [ErrStop] ends the questions, and any other error is returned by the function
+	// unlabeled, [ErrStop] ends the questions, and any other error is returned by the function
 	// Ask. Ask should return when ctx is done.
 	Ask(ctx context.Context, q *Question) (class int, err error)
 }

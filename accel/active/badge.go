@@ -64,13 +64,13 @@ func newGradients(probabilities [][]float64, features [][]float32) *gradients {
 	return g
 }
 
-// closer lowers the squared distances to those from a new centre; the first centre sets them.
-func (g *gradients) closer(nearest []float64, centre int, first bool) {
+// closer lowers the squared distances to those from a new center; the first center sets them.
+func (g *gradients) closer(nearest []float64, center int, first bool) {
 	parallel(len(nearest), func(from, to int) {
 		for i := from; i < to; i++ {
-			d := g.norms[i] + g.norms[centre] - 2*dot(g.errors[i], g.errors[centre])*dot(g.features[i], g.features[centre])
+			d := g.norms[i] + g.norms[center] - 2*dot(g.errors[i], g.errors[center])*dot(g.features[i], g.features[center])
 			d = max(d, 0) // may be negative after rounding
-			if i == centre {
+			if i == center {
 				d = 0
 			}
 			if first || d < nearest[i] {

@@ -19,7 +19,7 @@ const (
 )
 
 // BatchBALD selects the examples about which the members of a dropout ensemble disagree most
-// jointly: it greedily maximises the mutual information between all labels of the batch and the
+// jointly: it greedily maximizes the mutual information between all labels of the batch and the
 // weights (Kirsch and others, BatchBALD, 2019). Unlike [BALD] it avoids redundant examples. The
 // joint entropy is exact for up to 2000 label combinations (three labels with ten classes) and
 // estimated from samples beyond. The batch is selected among the 1000 examples with the most

@@ -18,7 +18,7 @@ func BenchmarkQuery(b *testing.B) {
 	}
 	pool := active.NewPool(train, 200, 1)
 	model := nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dropout(0.2), nn.Dense(10))
-	if _, err := accel.Fit(b.Context(), model, pool.Labelled(), accel.Steps(300), accel.Quiet()); err != nil {
+	if _, err := accel.Fit(b.Context(), model, pool.Labeled(), accel.Steps(300), accel.Quiet()); err != nil {
 		b.Fatal(err)
 	}
 	if _, err := active.Query(b.Context(), model, pool, active.Random(), 1); err != nil { // finds the duplicates

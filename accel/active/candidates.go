@@ -12,7 +12,7 @@ import (
 	"github.com/quernlab/quern/accel/nn"
 )
 
-// Candidates are the unlabelled examples to select from, with the predictions of the model,
+// Candidates are the unlabeled examples to select from, with the predictions of the model,
 // which are computed when a [Strategy] requests them. They are only valid during Select.
 type Candidates struct {
 	pool   *Pool
@@ -37,8 +37,8 @@ func (c *Candidates) Dataset() *data.Dataset {
 	return set
 }
 
-// Labelled returns the data set of labelled examples, which may be empty.
-func (c *Candidates) Labelled() *data.Dataset { return c.pool.Labelled() }
+// Labeled returns the data set of labeled examples, which may be empty.
+func (c *Candidates) Labeled() *data.Dataset { return c.pool.Labeled() }
 
 // Random returns the random numbers for this query, which depend only on the pool's seed and
 // the number of labels.

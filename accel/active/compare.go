@@ -35,7 +35,7 @@ type StrategyResult struct {
 }
 
 // Compare compares strategies. Each begins with the same labels of train. In each round a new
-// model is trained on the labelled examples, evaluated on test, and used to select the next
+// model is trained on the labeled examples, evaluated on test, and used to select the next
 // examples, whose labels are then revealed. This is repeated with several seeds. The strategies
 // alternate, so that interference by other processes affects all of them. The first strategy is
 // the baseline: use [Random].
@@ -126,7 +126,7 @@ func (s *settings) measureCurve(ctx context.Context, newModel func() nn.Module, 
 		begin := time.Now()
 		accel.Seed(seed<<32 + uint64(pool.Len()))
 		model := newModel()
-		if _, err := accel.Fit(ctx, model, pool.Labelled(), append(slices.Clone(s.training), accel.Quiet())...); err != nil {
+		if _, err := accel.Fit(ctx, model, pool.Labeled(), append(slices.Clone(s.training), accel.Quiet())...); err != nil {
 			return err
 		}
 		point.Training = time.Since(begin)

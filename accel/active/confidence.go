@@ -14,7 +14,7 @@ func LeastConfident() Strategy {
 }
 
 // Func returns a strategy with a custom score: a function of the class probabilities of one
-// example, higher for examples that should be labelled first. A score that is not finite is a
+// example, higher for examples that should be labeled first. A score that is not finite is a
 // [*NotFiniteError].
 func Func(name string, measure func(p []float64) float64) Strategy {
 	return scoreStrategy{name, measure}

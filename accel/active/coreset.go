@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// CoreSet selects examples so that every example of the pool is close to a labelled one: each time
-// the one farthest from all labelled and selected ones (Sener and Savarese, Active Learning for
+// CoreSet selects examples so that every example of the pool is close to a labeled one: each time
+// the one farthest from all labeled and selected ones (Sener and Savarese, Active Learning for
 // Convolutional Neural Networks: A Core-Set Approach, 2018). It uses Euclidean distances between
 // features: the result of the function, or the input of the model's last layer, or without a model
 // the values of the examples. Without labels the first example is random.
@@ -15,7 +15,7 @@ func CoreSet(features ...Features) Strategy { return coreSet{optionalFeatures(fe
 type coreSet struct{ features Features }
 
 func (s coreSet) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
-	rows, labelled, err := c.features(ctx, s.features)
+	rows, labeled, err := c.features(ctx, s.features)
 	if err != nil {
 		return nil, err
 	}
@@ -23,18 +23,18 @@ func (s coreSet) Select(ctx context.Context, c *Candidates, n int) ([]int, error
 	for i := range nearest {
 		nearest[i] = math.Inf(1)
 	}
-	closer := func(centre []float32) {
+	closer := func(center []float32) {
 		parallel(len(rows), func(from, to int) {
 			for i := from; i < to; i++ {
-				nearest[i] = min(nearest[i], squared(rows[i], centre))
+				nearest[i] = min(nearest[i], squared(rows[i], center))
 			}
 		})
 	}
-	for k, centre := range labelled {
+	for k, center := range labeled {
 		if k%64 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		closer(centre)
+		closer(center)
 	}
 	order := c.random.Perm(len(rows)) // break ties at random
 	chosen := make([]int, 0, n)

@@ -7,7 +7,7 @@
 //	pool := active.NewPool(train, 200, 42)
 //	for pool.Len() < 2000 {
 //		model := newModel()
-//		run, err := accel.Fit(ctx, model, pool.Labelled(), accel.Quiet())
+//		run, err := accel.Fit(ctx, model, pool.Labeled(), accel.Quiet())
 //		…
 //		pick, err := active.Query(ctx, model, pool, active.Margin(), 200)
 //		…
@@ -32,7 +32,7 @@
 //
 // A pool of [Resume] writes each label to a file before the next question, so that no answer is
 // lost. The questions of [Ask] go to an [Asker]: a person in a notebook (package
-// widgets/labelling) or in a terminal ([Prompt]), or the labels of the data set ([Oracle]).
+// widgets/labeling) or in a terminal ([Prompt]), or the labels of the data set ([Oracle]).
 //
 // # Random numbers
 //
@@ -48,12 +48,12 @@
 // # Errors
 //
 // Typed errors: [*TooFewError], [*OneClassError], [*NotFiniteError], [*LabelError],
-// [*SessionError], [ErrNoDropout], [ErrNoPool]. After an error nothing has been labelled. If
+// [*SessionError], [ErrNoDropout], [ErrNoPool]. After an error nothing has been labeled. If
 // the model cannot process the examples, the error is that of accel.Fit.
 //
 // # How the package works
 //
-// Each strategy has its own file: what it maximises with its source, its constructor, and
+// Each strategy has its own file: what it maximizes with its source, its constructor, and
 // Select. Its selections are compared with other libraries by files in testdata, which
 // testdata/make_golden.py writes.
 package active

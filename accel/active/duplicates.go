@@ -30,7 +30,7 @@ func (p *Pool) duplicateGroups() []int {
 	return groups
 }
 
-// candidates returns the unlabelled examples: first one of each group without a label, then the
+// candidates returns the unlabeled examples: first one of each group without a label, then the
 // rest.
 func (p *Pool) candidates() (fresh, repeated []int) {
 	groups := p.duplicateGroups()

@@ -12,33 +12,33 @@ var ErrNoPool = errors.New("active: the pool cannot be used")
 // ErrNoDropout is returned if a strategy needs an ensemble, but the model has no Dropout.
 var ErrNoDropout = errors.New("active: the model has no Dropout layers, which the ensemble needs: add nn.Dropout, or use Margin")
 
-// TooFewError is returned if more examples are requested than are unlabelled.
+// TooFewError is returned if more examples are requested than are unlabeled.
 type TooFewError struct {
 	Asked int
-	Left  int // unlabelled
+	Left  int // unlabeled
 }
 
-// Error says how many examples were requested and how many are unlabelled.
+// Error says how many examples were requested and how many are unlabeled.
 func (e *TooFewError) Error() string {
 	if e.Left == 0 {
-		return fmt.Sprintf("active: %d examples were requested, but all are labelled", e.Asked)
+		return fmt.Sprintf("active: %d examples were requested, but all are labeled", e.Asked)
 	}
-	return fmt.Sprintf("active: %d examples were requested, but only %d are unlabelled", e.Asked, e.Left)
+	return fmt.Sprintf("active: %d examples were requested, but only %d are unlabeled", e.Asked, e.Left)
 }
 
 // OneClassError is returned if there is only one class, so that the uncertainty of a model is
 // meaningless.
 type OneClassError struct {
-	Class    string // its name
-	Labelled int    // number of examples, all of this class; 0 if the data set itself has one class
+	Class   string // its name
+	Labeled int    // number of examples, all of this class; 0 if the data set itself has one class
 }
 
 // Error names the class and says what to do.
 func (e *OneClassError) Error() string {
-	if e.Labelled == 0 {
+	if e.Labeled == 0 {
 		return fmt.Sprintf("active: the data set has only the class %q, so labels are not needed", e.Class)
 	}
-	return fmt.Sprintf("active: all %d labels are of class %q, so the model cannot be uncertain: first label examples selected by Random or TypiClust", e.Labelled, e.Class)
+	return fmt.Sprintf("active: all %d labels are of class %q, so the model cannot be uncertain: first label examples selected by Random or TypiClust", e.Labeled, e.Class)
 }
 
 // NotFiniteError is returned if the output of a model or a score for an example is NaN or
@@ -66,7 +66,7 @@ func (e *LabelError) Error() string {
 	return fmt.Sprintf("active: label %d of example %d: %s", e.Label, e.Example, e.Problem)
 }
 
-// SessionError is returned if the file of a labelling session cannot be read or written, or
+// SessionError is returned if the file of a labeling session cannot be read or written, or
 // does not belong to the data set. Labels that could not be written have not been stored;
 // earlier ones are in the file and in the pool.
 type SessionError struct {
@@ -76,7 +76,7 @@ type SessionError struct {
 
 // Error names the file and the reason.
 func (e *SessionError) Error() string {
-	return fmt.Sprintf("active: labelling session %s: %v", e.Path, e.Err)
+	return fmt.Sprintf("active: labeling session %s: %v", e.Path, e.Err)
 }
 
 // Unwrap returns the reason.

@@ -22,7 +22,7 @@ func Example() {
 	for range 4 {
 		accel.Seed(1)
 		model := nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dense(10))
-		if _, err := accel.Fit(ctx, model, pool.Labelled(), accel.Steps(200), accel.BatchSize(32), accel.AdamW(3e-3), accel.Quiet()); err != nil {
+		if _, err := accel.Fit(ctx, model, pool.Labeled(), accel.Steps(200), accel.BatchSize(32), accel.AdamW(3e-3), accel.Quiet()); err != nil {
 			fmt.Println(err)
 			return
 		}

@@ -49,12 +49,12 @@ func (s expectedError) Select(ctx context.Context, c *Candidates, n int) ([]int,
 	if err := c.uncertain(); err != nil {
 		return nil, err
 	}
-	features, labelled, err := c.features(ctx, s.features)
+	features, labeled, err := c.features(ctx, s.features)
 	if err != nil {
 		return nil, err
 	}
 	rows := toFloat64(features)
-	head := newRegression(toFloat64(labelled), c.pool)
+	head := newRegression(toFloat64(labeled), c.pool)
 	if err := head.fit(); err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (s expectedError) Select(ctx context.Context, c *Candidates, n int) ([]int,
 
 func (expectedError) String() string { return "expected error" }
 
-// regression is a logistic regression: weights and a bias for each class with labelled
+// regression is a logistic regression: weights and a bias for each class with labeled
 // examples.
 type regression struct {
 	rows    [][]float64
@@ -103,7 +103,7 @@ type regression struct {
 	weights []float64 // [class][width+1], the bias last
 }
 
-// newRegression returns an untrained regression on the labelled examples of a pool.
+// newRegression returns an untrained regression on the labeled examples of a pool.
 func newRegression(rows [][]float64, p *Pool) *regression {
 	seen := map[int]int{}
 	for class := range p.set.Classes() {
@@ -219,7 +219,7 @@ func normalize(p []float64) (logSum float64) {
 	return largest + math.Log(total)
 }
 
-// expected returns the expected error on the rest of the pool after labelling candidate i.
+// expected returns the expected error on the rest of the pool after labeling candidate i.
 func (r *regression) expected(rows [][]float64, i int, pool []int) (float64, error) {
 	likely := make([]float64, r.classes)
 	r.logits(likely, r.weights, rows[i])

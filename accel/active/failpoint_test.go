@@ -22,9 +22,9 @@ func TestFailpoints(t *testing.T) {
 			return err
 		}
 		defer func() { err = errors.Join(err, p.Close()) }()
-		return p.Label(p.Unlabelled()[:1], 2)
+		return p.Label(p.Unlabeled()[:1], 2)
 	}
-	labelled := func(t *testing.T, folder string) []int {
+	labeled := func(t *testing.T, folder string) []int {
 		t.Helper()
 		p, err := resume(folder)
 		if err != nil {
@@ -37,7 +37,7 @@ func TestFailpoints(t *testing.T) {
 		Before:  label,
 		Attempt: label,
 		Check: func(t *testing.T, folder string, o failpointtest.Outcome) {
-			before := labelled(t, folder)
+			before := labeled(t, folder)
 			switch n := len(before); {
 			case n != 2 && n != 3:
 				t.Errorf("%d labels: %v", n, before)
@@ -49,7 +49,7 @@ func TestFailpoints(t *testing.T) {
 			if err := label(folder); err != nil {
 				t.Fatal(err)
 			}
-			if after := labelled(t, folder); len(after) != len(before)+1 || !slices.Equal(after[:len(before)], before) {
+			if after := labeled(t, folder); len(after) != len(before)+1 || !slices.Equal(after[:len(before)], before) {
 				t.Errorf("the next one made %v of %v", after, before)
 			}
 		},

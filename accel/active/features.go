@@ -23,10 +23,10 @@ func optionalFeatures(given []Features) Features {
 // errNoFeatures is returned if the last layer of a model is unknown.
 var errNoFeatures = errors.New("active: the model is not an nn.Sequential with a layer that has parameters: pass the strategy a function that computes the features")
 
-// features returns the features of the candidates and of the labelled examples, computed by the
+// features returns the features of the candidates and of the labeled examples, computed by the
 // function, or by all layers of an nn.Sequential before the last one with parameters. Without a
 // model they are the values of the examples.
-func (c *Candidates) features(ctx context.Context, given Features) (candidates, labelled [][]float32, err error) {
+func (c *Candidates) features(ctx context.Context, given Features) (candidates, labeled [][]float32, err error) {
 	f := given
 	if f == nil {
 		if f, err = c.belowLast(ctx); err != nil {
@@ -39,7 +39,7 @@ func (c *Candidates) features(ctx context.Context, given Features) (candidates, 
 	if candidates, err = apply(ctx, c.Dataset(), f); err != nil {
 		return nil, nil, err
 	}
-	if labelled, err = apply(ctx, c.Labelled(), f); err != nil {
+	if labeled, err = apply(ctx, c.Labeled(), f); err != nil {
 		return nil, nil, err
 	}
 	for i, row := range candidates {
@@ -47,12 +47,12 @@ func (c *Candidates) features(ctx context.Context, given Features) (candidates, 
 			return nil, nil, &NotFiniteError{What: "a feature", Example: c.index[i]}
 		}
 	}
-	for k, row := range labelled {
+	for k, row := range labeled {
 		if !finite(row) {
 			return nil, nil, &NotFiniteError{What: "a feature", Example: c.pool.order[k]}
 		}
 	}
-	return candidates, labelled, nil
+	return candidates, labeled, nil
 }
 
 func finite(row []float32) bool {

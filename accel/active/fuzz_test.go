@@ -10,7 +10,7 @@ import (
 // FuzzResume reads arbitrary files: either the file is rejected and unchanged, or the pool
 // continues from it and writes lines that can be read again.
 func FuzzResume(f *testing.F) {
-	const head = `{"session":"quern labelling session 1","set":"examples","examples":5,"shape":[1],"classes":["0","1","2"],"sum":"SUM","initial":1,"seed":9}` + "\n"
+	const head = `{"session":"quern labeling session 1","set":"examples","examples":5,"shape":[1],"classes":["0","1","2"],"sum":"SUM","initial":1,"seed":9}` + "\n"
 	for _, lines := range []string{
 		"", head, head + `{"examples":[2],"labels":[1]}` + "\n", head + `{"made":"AADgQA=="}` + "\n" + `{"examples":[5],"labels":[2]}` + "\n",
 		head + `{"examples":[2,2],"labels":[1,1]}` + "\n", head + `{"examples":[2`, `{"session":"quern`, head + "{}\n", head + "null\n", head + `{"made":"////////"}` + "\n", "\n\n", head + head, "{\"a\":1}\nsomebody else's last line", head + `{"examples":[9],"labels":[0]}` + "\n" + `{"exa`,
@@ -37,7 +37,7 @@ func FuzzResume(f *testing.F) {
 				t.Fatalf("example %d has the label %d, %v", i, label, ok)
 			}
 		}
-		if left := p.Unlabelled(); len(left) > 0 {
+		if left := p.Unlabeled(); len(left) > 0 {
 			if err := p.Label(left[:1], 2); err != nil {
 				t.Fatal(err)
 			}

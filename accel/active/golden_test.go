@@ -28,7 +28,7 @@ type libraries struct {
 	}
 	CoreSet struct {
 		Examples  [][]float32
-		Labelled  []int
+		Labeled   []int
 		Chosen    []int
 		Distances []float64
 	}
@@ -39,15 +39,15 @@ type libraries struct {
 		Weights       [][]*float64
 	}
 	TypiClust struct {
-		Examples   [][]float32
-		Labelled   []int
-		Neighbours int
-		Chosen     []int
+		Examples  [][]float32
+		Labeled   []int
+		Neighbors int
+		Chosen    []int
 	}
 	ExpectedError struct {
 		Examples [][]float32
 		Labels   []int
-		Labelled []int
+		Labeled  []int
 		Chosen   []int
 		Errors   []float64
 	}
@@ -100,7 +100,7 @@ func asked(t *testing.T, probabilities [][]float64) *Pool {
 	}
 	labels := make([]int, n+2)
 	labels[n+1] = classes - 1
-	return labelledAs(t, set(t, examples, labels), n, n+1)
+	return labeledAs(t, set(t, examples, labels), n, n+1)
 }
 
 // set returns a data set with these examples.
@@ -113,8 +113,8 @@ func set(t *testing.T, examples [][]float32, labels []int) *data.Dataset {
 	return s
 }
 
-// labelledAs returns a pool with some labels revealed.
-func labelledAs(t *testing.T, s *data.Dataset, pick ...int) *Pool {
+// labeledAs returns a pool with some labels revealed.
+func labeledAs(t *testing.T, s *data.Dataset, pick ...int) *Pool {
 	t.Helper()
 	p := NewPool(s, 0, 1)
 	if err := p.Err(); err != nil {
@@ -191,7 +191,7 @@ func TestEnsembleAsScikitActiveML(t *testing.T) {
 
 func TestCoreSetAsScikitActiveML(t *testing.T) {
 	g := golden(t).CoreSet
-	p := labelledAs(t, set(t, g.Examples, make([]int, len(g.Examples))), g.Labelled...)
+	p := labeledAs(t, set(t, g.Examples, make([]int, len(g.Examples))), g.Labeled...)
 	pick, err := Query(t.Context(), nil, p, CoreSet(), len(g.Chosen))
 	if err != nil {
 		t.Fatal(err)
@@ -221,8 +221,8 @@ func TestBADGEAsScikitActiveML(t *testing.T) {
 
 func TestTypiClustAsScikitActiveML(t *testing.T) {
 	g := golden(t).TypiClust
-	p := labelledAs(t, set(t, g.Examples, make([]int, len(g.Examples))), g.Labelled...)
-	pick, err := Query(t.Context(), nil, p, typiClust{neighbours: g.Neighbours}, len(g.Chosen))
+	p := labeledAs(t, set(t, g.Examples, make([]int, len(g.Examples))), g.Labeled...)
+	pick, err := Query(t.Context(), nil, p, typiClust{neighbors: g.Neighbors}, len(g.Chosen))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestTypiClustAsScikitActiveML(t *testing.T) {
 
 func TestExpectedErrorAsModAL(t *testing.T) {
 	g := golden(t).ExpectedError
-	p := labelledAs(t, set(t, g.Examples, g.Labels), g.Labelled...)
+	p := labeledAs(t, set(t, g.Examples, g.Labels), g.Labeled...)
 	model := nn.Sequential(nn.Dense(3))
 	pick, err := Query(t.Context(), model, p, ExpectedError(0), len(g.Chosen))
 	if err != nil {
@@ -242,20 +242,20 @@ func TestExpectedErrorAsModAL(t *testing.T) {
 	if !slices.Equal(pick, g.Chosen) {
 		t.Errorf("chosen are %v, want %v", pick, g.Chosen)
 	}
-	labelled, err := p.set.Subset(g.Labelled)
+	labeled, err := p.set.Subset(g.Labeled)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var rows [][]float32
-	for i := range labelled.Len() {
-		rows = append(rows, labelled.Example(i))
+	for i := range labeled.Len() {
+		rows = append(rows, labeled.Example(i))
 	}
 	head := newRegression(toFloat64(rows), p)
 	if err := head.fit(); err != nil {
 		t.Fatal(err)
 	}
 	for k, i := range g.Chosen {
-		got, err := head.expected(toFloat64(g.Examples), i, p.Unlabelled())
+		got, err := head.expected(toFloat64(g.Examples), i, p.Unlabeled())
 		if err != nil {
 			t.Fatal(err)
 		}

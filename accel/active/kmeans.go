@@ -10,7 +10,7 @@ import (
 
 const (
 	maxRounds   = 25    // iterations of k-means
-	maxSeeding  = 10000 // examples from which the initial centres are drawn
+	maxSeeding  = 10000 // examples from which the initial centers are drawn
 	chunk       = 4096  // rows of a matrix multiplication
 	seedingRuns = 3     // runs, of which the best counts
 )
@@ -26,14 +26,14 @@ func clusters(ctx context.Context, rows [][]float32, k int, random *rand.Rand) (
 		runs = 1
 	}
 	for range runs {
-		centres := initialCentres(rows, k, random)
+		centers := initialCenters(rows, k, random)
 		var of []int
 		var cost float64
 		for range maxRounds {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			next, now := nearestOf(x, rows, width, centres)
+			next, now := nearestOf(x, rows, width, centers)
 			same := of != nil
 			for i := range next {
 				same = same && next[i] == of[i]
@@ -41,7 +41,7 @@ func clusters(ctx context.Context, rows [][]float32, k int, random *rand.Rand) (
 			if of, cost = next, now; same {
 				break
 			}
-			moveCentres(rows, of, centres)
+			moveCenters(rows, of, centers)
 		}
 		if cost < lowest {
 			best, lowest = of, cost
@@ -58,9 +58,9 @@ func flat(rows [][]float32) []float32 {
 	return x
 }
 
-// initialCentres returns the initial centres: rows drawn with probabilities proportional to their
-// squared distance from earlier centres.
-func initialCentres(rows [][]float32, k int, random *rand.Rand) [][]float32 {
+// initialCenters returns the initial centers: rows drawn with probabilities proportional to their
+// squared distance from earlier centers.
+func initialCenters(rows [][]float32, k int, random *rand.Rand) [][]float32 {
 	some := random.Perm(len(rows))[:min(len(rows), max(maxSeeding, k))]
 	chosen := []int{random.IntN(len(some))}
 	nearest := make([]float64, len(some))
@@ -68,27 +68,27 @@ func initialCentres(rows [][]float32, k int, random *rand.Rand) [][]float32 {
 		nearest[i] = math.Inf(1)
 	}
 	for len(chosen) < k {
-		centre := rows[some[chosen[len(chosen)-1]]]
+		center := rows[some[chosen[len(chosen)-1]]]
 		parallel(len(some), func(from, to int) {
 			for i := from; i < to; i++ {
-				nearest[i] = min(nearest[i], squared(rows[some[i]], centre))
+				nearest[i] = min(nearest[i], squared(rows[some[i]], center))
 			}
 		})
 		chosen = append(chosen, byWeight(nearest, chosen, random))
 	}
-	centres := make([][]float32, k)
+	centers := make([][]float32, k)
 	for c, at := range chosen {
-		centres[c] = append([]float32(nil), rows[some[at]]...)
+		centers[c] = append([]float32(nil), rows[some[at]]...)
 	}
-	return centres
+	return centers
 }
 
-// nearestOf returns the nearest centre of each row and the sum of the squared distances. It
+// nearestOf returns the nearest center of each row and the sum of the squared distances. It
 // multiplies tensors of a part of the rows at a time.
-func nearestOf(x []float32, rows [][]float32, width int, centres [][]float32) (of []int, cost float64) {
+func nearestOf(x []float32, rows [][]float32, width int, centers [][]float32) (of []int, cost float64) {
 	of = make([]int, 0, len(rows))
 	tensor.NoGrad(func() {
-		c := tensor.New(flat(centres), len(centres), width)
+		c := tensor.New(flat(centers), len(centers), width)
 		half := c.Square().Sum(1).MulScalar(0.5)
 		for from := 0; from < len(rows); from += chunk {
 			to := min(from+chunk, len(rows))
@@ -97,16 +97,16 @@ func nearestOf(x []float32, rows [][]float32, width int, centres [][]float32) (o
 		}
 	})
 	for i, k := range of {
-		cost += squared(rows[i], centres[k])
+		cost += squared(rows[i], centers[k])
 	}
 	return of, cost
 }
 
-// moveCentres moves each centre to the mean of its rows; a centre without rows stays.
-func moveCentres(rows [][]float32, of []int, centres [][]float32) {
-	sums := make([][]float64, len(centres))
-	counts := make([]float64, len(centres))
-	for k, c := range centres {
+// moveCenters moves each center to the mean of its rows; a center without rows stays.
+func moveCenters(rows [][]float32, of []int, centers [][]float32) {
+	sums := make([][]float64, len(centers))
+	counts := make([]float64, len(centers))
+	for k, c := range centers {
 		sums[k] = make([]float64, len(c))
 	}
 	for i, k := range of {
@@ -115,7 +115,7 @@ func moveCentres(rows [][]float32, of []int, centres [][]float32) {
 			sums[k][d] += float64(v)
 		}
 	}
-	for k, c := range centres {
+	for k, c := range centers {
 		if counts[k] == 0 {
 			continue
 		}

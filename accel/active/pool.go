@@ -17,13 +17,13 @@ type Pool struct {
 	seed uint64
 
 	labels  []int // per example; -1: none
-	order   []int // the labelled examples in the order of labelling
+	order   []int // the labeled examples in the order of labeling
 	groups  []int // equal for examples with the same values; nil until needed
 	session *session
 	err     error
 }
 
-// none is the label of an unlabelled example.
+// none is the label of an unlabeled example.
 const none = -1
 
 // NewPool returns a pool of a data set whose labels are hidden. It reveals initial labels,
@@ -83,7 +83,7 @@ func (p *Pool) Err() error {
 	return p.err
 }
 
-// Len returns the number of labelled examples.
+// Len returns the number of labeled examples.
 func (p *Pool) Len() int {
 	if p.Err() != nil {
 		return 0
@@ -91,7 +91,7 @@ func (p *Pool) Len() int {
 	return len(p.order)
 }
 
-// Left returns the number of unlabelled examples.
+// Left returns the number of unlabeled examples.
 func (p *Pool) Left() int {
 	if p.Err() != nil {
 		return 0
@@ -99,7 +99,7 @@ func (p *Pool) Left() int {
 	return len(p.labels) - len(p.order)
 }
 
-// Dataset returns all examples, labelled or not, followed by those made by [Synthesize]. The
+// Dataset returns all examples, labeled or not, followed by those made by [Synthesize]. The
 // indices returned by [Query] refer to it. Its labels are the hidden ones, and 0 for examples
 // made by Synthesize. It returns nil if the pool could not be created.
 func (p *Pool) Dataset() *data.Dataset {
@@ -109,9 +109,9 @@ func (p *Pool) Dataset() *data.Dataset {
 	return p.set
 }
 
-// Labelled returns the data set of the labelled examples with their labels, in the order of
-// labelling. It returns nil if the pool could not be created.
-func (p *Pool) Labelled() *data.Dataset {
+// Labeled returns the data set of the labeled examples with their labels, in the order of
+// labeling. It returns nil if the pool could not be created.
+func (p *Pool) Labeled() *data.Dataset {
 	if p.Err() != nil {
 		return nil
 	}
@@ -122,11 +122,11 @@ func (p *Pool) Labelled() *data.Dataset {
 	// Neither fails: the pool has checked all indices and labels.
 	some, _ := p.set.Subset(p.order)
 	given, _ := some.WithLabels(labels)
-	return given.Named(p.set.Name() + ", labelled")
+	return given.Named(p.set.Name() + ", labeled")
 }
 
-// Unlabelled returns the indices of the unlabelled examples in ascending order.
-func (p *Pool) Unlabelled() []int {
+// Unlabeled returns the indices of the unlabeled examples in ascending order.
+func (p *Pool) Unlabeled() []int {
 	if p.Err() != nil {
 		return nil
 	}
@@ -175,7 +175,7 @@ func (p *Pool) Label(pick []int, labels ...int) error {
 		return nil
 	}
 	if p.session != nil {
-		if err := p.session.labelled(pick, given); err != nil {
+		if err := p.session.labeled(pick, given); err != nil {
 			return err
 		}
 	}
@@ -248,7 +248,7 @@ func (p *Pool) Close() error {
 	return err
 }
 
-// String returns how many examples are labelled.
+// String returns how many examples are labeled.
 func (p *Pool) String() string {
 	if err := p.Err(); err != nil {
 		return err.Error()
@@ -257,7 +257,7 @@ func (p *Pool) String() string {
 	for _, i := range p.order {
 		counts[p.labels[i]]++
 	}
-	text := fmt.Sprintf("%s: %d of %d examples labelled", p.set.Name(), p.Len(), len(p.labels))
+	text := fmt.Sprintf("%s: %d of %d examples labeled", p.set.Name(), p.Len(), len(p.labels))
 	if p.Len() > 0 {
 		text += fmt.Sprintf(", %d to %d of a class", slices.Min(counts), slices.Max(counts))
 	}
@@ -282,5 +282,5 @@ func (p *Pool) oneClass() error {
 			return nil
 		}
 	}
-	return &OneClassError{Class: classes[first], Labelled: len(p.order)}
+	return &OneClassError{Class: classes[first], Labeled: len(p.order)}
 }

@@ -15,21 +15,21 @@ func five(t *testing.T) *data.Dataset {
 
 func TestPool(t *testing.T) {
 	p := NewPool(five(t), 2, 42)
-	if p.Err() != nil || p.Len() != 2 || p.Left() != 3 || len(p.Unlabelled()) != 3 || p.Labelled().Len() != 2 {
-		t.Fatalf("%v: %d labelled, %d left", p, p.Len(), p.Left())
+	if p.Err() != nil || p.Len() != 2 || p.Left() != 3 || len(p.Unlabeled()) != 3 || p.Labeled().Len() != 2 {
+		t.Fatalf("%v: %d labeled, %d left", p, p.Len(), p.Left())
 	}
-	if again := NewPool(five(t), 2, 42); !slices.Equal(again.Unlabelled(), p.Unlabelled()) {
+	if again := NewPool(five(t), 2, 42); !slices.Equal(again.Unlabeled(), p.Unlabeled()) {
 		t.Error("one seed reveals different labels")
 	}
-	pick := p.Unlabelled()[:1]
+	pick := p.Unlabeled()[:1]
 	if err := p.Label(pick, 2); err != nil {
 		t.Fatal(err)
 	}
-	labelled := p.Labelled()
-	if label, ok := p.Known(pick[0]); !ok || label != 2 || labelled.Label(2) != 2 || labelled.Example(2)[0] != float32(pick[0]) {
-		t.Errorf("the label given is %d, %v; in the set %d", label, ok, labelled.Label(2))
+	labeled := p.Labeled()
+	if label, ok := p.Known(pick[0]); !ok || label != 2 || labeled.Label(2) != 2 || labeled.Example(2)[0] != float32(pick[0]) {
+		t.Errorf("the label given is %d, %v; in the set %d", label, ok, labeled.Label(2))
 	}
-	if err := p.Label(p.Unlabelled()); err != nil || p.Left() != 0 {
+	if err := p.Label(p.Unlabeled()); err != nil || p.Left() != 0 {
 		t.Errorf("%v; %v", err, p)
 	}
 	if _, ok := p.Known(99); ok {
@@ -55,7 +55,7 @@ func TestLabelRefuses(t *testing.T) {
 		{"labels of nothing", nil, []int{0}, false},
 		{"class too high", []int{0, 1}, []int{0, 3}, true},
 		{"class below 0", []int{0, 1}, []int{0, -1}, true},
-		{"labelled already", []int{0, 4}, nil, true},
+		{"labeled already", []int{0, 4}, nil, true},
 		{"twice", []int{0, 1, 0}, nil, true},
 		{"beyond the end", []int{0, 5}, nil, true},
 		{"below 0", []int{-1}, nil, true},
@@ -86,7 +86,7 @@ func TestPoolRefuses(t *testing.T) {
 		if !errors.Is(p.Err(), ErrNoPool) || !errors.Is(p.Label([]int{0}), ErrNoPool) {
 			t.Errorf("%s: %v", name, p.Err())
 		}
-		if p.Len() != 0 || p.Left() != 0 || p.Dataset() != nil || p.Labelled() != nil || p.Unlabelled() != nil || p.Close() != nil || p.String() == "" {
+		if p.Len() != 0 || p.Left() != 0 || p.Dataset() != nil || p.Labeled() != nil || p.Unlabeled() != nil || p.Close() != nil || p.String() == "" {
 			t.Errorf("%s: there is something in it", name)
 		}
 		t.Logf("%s: %v", name, p)

@@ -17,9 +17,9 @@ type Strategy interface {
 	String() string
 }
 
-// Query selects n unlabelled examples with a strategy (nil means [Margin]) and returns their
+// Query selects n unlabeled examples with a strategy (nil means [Margin]) and returns their
 // indices in [Pool.Dataset], the most important first. Of several examples with the same values
-// it selects one, and none that equals a labelled one, as long as there are others.
+// it selects one, and none that equals a labeled one, as long as there are others.
 //
 // The model must return logits [N, C] for the classes of the data set. Query uses it in
 // evaluation mode and restores its mode. It may be nil for [Random], [TypiClust] and [CoreSet],

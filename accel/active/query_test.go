@@ -71,7 +71,7 @@ func digits(t *testing.T, labels int) (*Pool, *nn.SequentialLayer, *data.Dataset
 	accel.Seed(1)
 	p := NewPool(train, labels, 3)
 	model := nn.Sequential(nn.Flatten(), nn.Dense(32), nn.ReLU(), nn.Dropout(0.3), nn.Dense(10))
-	if _, err := accel.Fit(t.Context(), model, p.Labelled(), accel.Epochs(30), accel.AdamW(5e-3), accel.Quiet()); err != nil {
+	if _, err := accel.Fit(t.Context(), model, p.Labeled(), accel.Epochs(30), accel.AdamW(5e-3), accel.Quiet()); err != nil {
 		t.Fatal(err)
 	}
 	return p, model, test
@@ -97,7 +97,7 @@ func TestEveryStrategyOnDigits(t *testing.T) {
 			}
 			for _, i := range pick {
 				if _, known := p.Known(i); known || i < 0 || i >= p.Dataset().Len() {
-					t.Errorf("example %d is labelled or does not exist", i)
+					t.Errorf("example %d is labeled or does not exist", i)
 				}
 			}
 			accel.Seed(6) // must not matter
@@ -145,7 +145,7 @@ func TestTiesBySeed(t *testing.T) {
 func TestDuplicatesComeLast(t *testing.T) {
 	negative := float32(math.Copysign(0, -1))
 	s := set(t, [][]float32{{0, 1}, {1, 0}, {negative, 1}, {2, 2}, {2, 2}, {3, 2}, {2, 2}}, []int{0, 1, 0, 0, 0, 1, 0})
-	p := labelledAs(t, s, 0, 1)
+	p := labeledAs(t, s, 0, 1)
 	for _, strategy := range []Strategy{Random(), Margin(), CoreSet(func(x *tensor.Tensor) *tensor.Tensor { return x })} {
 		pick, err := Query(t.Context(), identity(), p, strategy, 5)
 		if err != nil {
@@ -181,12 +181,12 @@ func TestQueryRefuses(t *testing.T) {
 		{"pool of nothing", func() ([]int, error) { return Query(ctx, plain, NewPool(nil, 0, 1), Margin(), 1) }, ErrNoPool, nil},
 		{"pool of an empty set", func() ([]int, error) { return Query(ctx, plain, NewPool(s.First(0), 0, 1), Margin(), 1) }, ErrNoPool, nil},
 		{"too many initial labels", func() ([]int, error) { return Query(ctx, plain, NewPool(s, 7, 1), Margin(), 1) }, ErrNoPool, &tooFew},
-		{"fewer unlabelled than asked", func() ([]int, error) { return Query(ctx, identity(), ok(), Margin(), 5) }, nil, &tooFew},
-		{"all labelled", func() ([]int, error) { return Query(ctx, identity(), NewPool(s, s.Len(), 1), Random(), 1) }, nil, &tooFew},
+		{"fewer unlabeled than asked", func() ([]int, error) { return Query(ctx, identity(), ok(), Margin(), 5) }, nil, &tooFew},
+		{"all labeled", func() ([]int, error) { return Query(ctx, identity(), NewPool(s, s.Len(), 1), Random(), 1) }, nil, &tooFew},
 		{"no examples asked for", func() ([]int, error) { return Query(ctx, identity(), ok(), Margin(), 0) }, nil, nil},
 		{"no model", func() ([]int, error) { return Query(ctx, nil, ok(), Margin(), 1) }, errNoModel, nil},
 		{"set of one class", func() ([]int, error) { return Query(ctx, identity(), NewPool(huge, 1, 1), Margin(), 1) }, nil, &one},
-		{"labels of one class", func() ([]int, error) { return Query(ctx, identity(), labelledAs(t, s, 0, 1), Entropy(), 1) }, nil, &one},
+		{"labels of one class", func() ([]int, error) { return Query(ctx, identity(), labeledAs(t, s, 0, 1), Entropy(), 1) }, nil, &one},
 		{"no labels", func() ([]int, error) { return Query(ctx, identity(), NewPool(s, 0, 1), BADGE(), 1) }, nil, nil},
 		{"NaN from the model", func() ([]int, error) { return Query(ctx, nn.Lambda(nan), ok(), Margin(), 1) }, nil, &notFinite},
 		{"NaN from a measure", func() ([]int, error) {
@@ -244,9 +244,9 @@ func (b broken) Select(context.Context, *Candidates, int) ([]int, error) { retur
 func (broken) String() string                                            { return "broken" }
 
 func TestSynthesizeOnTheBoundary(t *testing.T) {
-	// The model predicts the side of x + y = 1; the end points are the two labelled examples.
+	// The model predicts the side of x + y = 1; the end points are the two labeled examples.
 	s := set(t, [][]float32{{0, 0}, {1, 0.5}, {5, 5}}, []int{0, 1, 1})
-	p := labelledAs(t, s, 0, 1)
+	p := labeledAs(t, s, 0, 1)
 	model := nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
 		side := x.Sum(1).AddScalar(-1).Reshape(-1, 1)
 		return tensor.Concat(1, side.Neg(), side)
@@ -268,7 +268,7 @@ func TestSynthesizeOnTheBoundary(t *testing.T) {
 	if err := p.Label(pick); !errors.As(err, &wrong) {
 		t.Errorf("labels that nobody knows: %v", err)
 	}
-	if err := p.Label(pick, 0, 1, 1); err != nil || p.Labelled().Label(4) != 1 || p.Labelled().Len() != 5 {
+	if err := p.Label(pick, 0, 1, 1); err != nil || p.Labeled().Label(4) != 1 || p.Labeled().Len() != 5 {
 		t.Errorf("%v; %v", err, p)
 	}
 	pick, err = Query(t.Context(), identity(), p, Random(), 1)

@@ -18,7 +18,7 @@ import (
 	"github.com/quernlab/quern/internal/failpoint"
 )
 
-// session is the file of a labelling session: one JSON line that describes the data set, and
+// session is the file of a labeling session: one JSON line that describes the data set, and
 // one for each call of Label or each example made, written and synced before it takes effect. A
 // line that was truncated by a kill is dropped when the file is read.
 type session struct {
@@ -50,7 +50,7 @@ type header struct {
 }
 
 // format identifies session files.
-const format = "quern labelling session 1"
+const format = "quern labeling session 1"
 
 // entry is a later line: examples with their labels, or an example that was made.
 type entry struct {
@@ -103,7 +103,7 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 	}
 	if len(whole) == 0 {
 		if start := []byte(`{"session":"` + format[:5]); !bytes.HasPrefix(raw, start[:min(len(raw), len(start))]) {
-			return &SessionError{path, errors.New("the file is not a labelling session; use another path")}
+			return &SessionError{path, errors.New("the file is not a labeling session; use another path")}
 		}
 		if err := s.rewind(); err != nil {
 			return &SessionError{path, err}
@@ -144,7 +144,7 @@ func (p *Pool) open(path string, file *os.File, first []int, initial int) error 
 func (p *Pool) checkHeader(about header, line []byte) (initial int, err error) {
 	var found header
 	if err := json.Unmarshal(line, &found); err != nil || found.Session != about.Session {
-		return 0, errors.New("the file is not a labelling session of this version; use another path")
+		return 0, errors.New("the file is not a labeling session of this version; use another path")
 	}
 	switch {
 	case found.Examples != about.Examples || !slices.Equal(found.Shape, about.Shape) || found.Sum != about.Sum:
@@ -180,8 +180,8 @@ func (p *Pool) replay(line []byte) error {
 	return p.Label(e.Examples, e.Labels...)
 }
 
-// labelled writes labels.
-func (s *session) labelled(pick, labels []int) error {
+// labeled writes labels.
+func (s *session) labeled(pick, labels []int) error {
 	return s.write(entry{Examples: pick, Labels: labels})
 }
 

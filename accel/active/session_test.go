@@ -27,10 +27,10 @@ func resumed(t *testing.T, path string, s *data.Dataset, initial int, seed uint6
 func TestResume(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "labels.jsonl")
 	p := resumed(t, path, five(t), 1, 9)
-	if fresh := NewPool(five(t), 1, 9); !slices.Equal(fresh.Unlabelled(), p.Unlabelled()) {
+	if fresh := NewPool(five(t), 1, 9); !slices.Equal(fresh.Unlabeled(), p.Unlabeled()) {
 		t.Error("Resume begins otherwise than NewPool")
 	}
-	open := p.Unlabelled()
+	open := p.Unlabeled()
 	if err := p.Label(open[2:4], 1, 2); err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestResume(t *testing.T) {
 	if !slices.Equal(again.order, p.order) || !slices.Equal(again.labels, p.labels) || again.seed != 9 || again.Dataset().Example(made[0])[0] != 7.25 {
 		t.Errorf("resumed is %v, %v; was %v, %v", again.order, again.labels, p.order, p.labels)
 	}
-	if err := again.Label(again.Unlabelled()[:1]); err != nil {
+	if err := again.Label(again.Unlabeled()[:1]); err != nil {
 		t.Fatal(err)
 	}
 	if err := again.Close(); err != nil {
@@ -65,7 +65,7 @@ func TestResumeOfAnyPart(t *testing.T) {
 	folder := t.TempDir()
 	path := filepath.Join(folder, "whole.jsonl")
 	p := resumed(t, path, five(t), 2, 1)
-	for _, i := range p.Unlabelled()[:2] {
+	for _, i := range p.Unlabeled()[:2] {
 		if err := p.Label([]int{i}, 2); err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +87,7 @@ func TestResumeOfAnyPart(t *testing.T) {
 		if want := max(2, lines); q.Len() != want || !slices.Equal(q.order, p.order[:want]) {
 			t.Fatalf("%d bytes, %d lines: %v; was %v", n, lines, q.order, p.order)
 		}
-		if err := q.Label(q.Unlabelled()); err != nil { // continues where it stopped
+		if err := q.Label(q.Unlabeled()); err != nil { // continues where it stopped
 			t.Fatal(err)
 		}
 		if err := q.Close(); err != nil {
@@ -124,9 +124,9 @@ func TestResumeRefuses(t *testing.T) {
 		{"another set", string(head), other, "another data set"},
 		{"a shorter set", string(head), five(t).First(3), "another data set"},
 		{"other classes", string(head), named, "classes"},
-		{"a file of somebody else", "shopping list", five(t), "not a labelling session"},
-		{"JSON of somebody else", "{\"a\": 1}\n", five(t), "not a labelling session"},
-		{"somebody else's, without an end", "{\"a\": 1}\nlast line", five(t), "not a labelling session"},
+		{"a file of somebody else", "shopping list", five(t), "not a labeling session"},
+		{"JSON of somebody else", "{\"a\": 1}\n", five(t), "not a labeling session"},
+		{"somebody else's, without an end", "{\"a\": 1}\nlast line", five(t), "not a labeling session"},
 		{"a broken line", string(head) + "{\"examples\":[1\n", five(t), "line 3"},
 		{"a label outside", string(head) + "{\"examples\":[99],\"labels\":[0]}\n", five(t), "line 3"},
 		{"labels missing", string(head) + "{\"examples\":[0,1],\"labels\":[0]}\n", five(t), "line 3"},
@@ -192,7 +192,7 @@ func TestFullDisk(t *testing.T) {
 		p := resumed(t, path, five(t), 1, 1)
 		disk := &fullDisk{File: p.session.file.(*os.File), room: room}
 		p.session.file = disk
-		open := p.Unlabelled()
+		open := p.Unlabeled()
 		var session *SessionError
 		if err := p.Label(open[:1], 2); !errors.As(err, &session) || !errors.Is(err, syscall.ENOSPC) {
 			t.Fatalf("%d bytes left: %v", room, err)
@@ -216,13 +216,13 @@ func TestFullDisk(t *testing.T) {
 func TestTwoPoolsOfOneFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "labels.jsonl")
 	first, second := resumed(t, path, five(t), 1, 1), resumed(t, path, five(t), 1, 1)
-	open := first.Unlabelled()
+	open := first.Unlabeled()
 	if err := first.Label(open[:1], 2); err != nil {
 		t.Fatal(err)
 	}
 	var session *SessionError
 	if err := second.Label(open[1:2], 1); !errors.As(err, &session) || second.Len() != 1 {
-		t.Errorf("the other pool has labelled meanwhile: %v, %v", err, second)
+		t.Errorf("the other pool has labeled meanwhile: %v, %v", err, second)
 	}
 	if err := first.Label(open[2:3], 0); err != nil {
 		t.Errorf("the pool that goes on: %v", err)
@@ -237,7 +237,7 @@ func TestFileThatFails(t *testing.T) {
 	p := resumed(t, path, five(t), 1, 1)
 	disk := &fullDisk{File: p.session.file.(*os.File), room: 1000, sync: syscall.EIO}
 	p.session.file = disk
-	open := p.Unlabelled()
+	open := p.Unlabeled()
 	if err := p.Label(open[:1]); !errors.Is(err, syscall.EIO) || p.Len() != 1 {
 		t.Errorf("not synced: %v, %v", err, p)
 	}

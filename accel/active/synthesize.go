@@ -12,15 +12,15 @@ import (
 // halvings is the number of bisection steps between two examples: to less than a millionth.
 const halvings = 20
 
-// maxEnds is the maximum number of labelled examples used as end points.
+// maxEnds is the maximum number of labeled examples used as end points.
 const maxEnds = 2000
 
 // Synthesize makes new examples for which the model cannot decide between two classes: between
-// two labelled examples that it assigns to different classes, it searches the point where both
+// two labeled examples that it assigns to different classes, it searches the point where both
 // classes are equally likely (Wang and others, Active Learning via Query Synthesis and Nearest
-// Neighbour Search, 2015). [Query] appends them to the pool's data set and returns their
+// Neighbor Search, 2015). [Query] appends them to the pool's data set and returns their
 // indices, so pool.Dataset().Subset(pick) shows them. Their labels are unknown: pass them to
-// [Pool.Label]. A person may not recognise such examples (Baum and Lang, 1992).
+// [Pool.Label]. A person may not recognize such examples (Baum and Lang, 1992).
 func Synthesize() Strategy { return synthesize{} }
 
 type synthesize struct{}
@@ -37,7 +37,7 @@ func (synthesize) make(ctx context.Context, model nn.Module, pool *Pool, n int) 
 		return nil, err
 	}
 	defer nn.Eval(model)()
-	ends := pool.Labelled()
+	ends := pool.Labeled()
 	order := c.random.Perm(ends.Len())[:min(ends.Len(), maxEnds)]
 	some, _ := ends.Subset(order) // all indices are valid
 	index := make([]int, len(order))
@@ -89,7 +89,7 @@ func (c *Candidates) segments(set *data.Dataset, p [][]float64, n int) ([]segmen
 		mixed = mixed || class[i] != class[0]
 	}
 	if !mixed {
-		return nil, fmt.Errorf("active: the model predicts %q for all labelled examples, so there is no class boundary: train it first", set.Classes()[class[0]])
+		return nil, fmt.Errorf("active: the model predicts %q for all labeled examples, so there is no class boundary: train it first", set.Classes()[class[0]])
 	}
 	segments := make([]segment, 0, n)
 	for len(segments) < n {

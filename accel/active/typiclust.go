@@ -8,36 +8,36 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// Parameters of the article: the number of neighbours for typicality, the maximum number of
+// Parameters of the article: the number of neighbors for typicality, the maximum number of
 // clusters, and the minimum size of a cluster.
 const (
-	typicalNeighbours = 20
-	maxClusters       = 500
-	smallCluster      = 5
+	typicalNeighbors = 20
+	maxClusters      = 500
+	smallCluster     = 5
 )
 
 // TypiClust selects typical examples: it makes as many clusters as there will be labels, and
-// from the largest clusters without a label it takes the example closest to its neighbours
+// from the largest clusters without a label it takes the example closest to its neighbors
 // (Hacohen and others, Active Learning on a Budget: Opposite Strategies Suit High and Low
 // Budgets, 2022). Use it for the first labels, when a model knows nothing yet. Examples are
 // compared by features: the result of the function, or the input of the model's last layer, or
 // without a model their values.
 func TypiClust(features ...Features) Strategy {
-	return typiClust{optionalFeatures(features), typicalNeighbours}
+	return typiClust{optionalFeatures(features), typicalNeighbors}
 }
 
 type typiClust struct {
-	features   Features
-	neighbours int
+	features  Features
+	neighbors int
 }
 
 func (s typiClust) Select(ctx context.Context, c *Candidates, n int) ([]int, error) {
-	rows, labelled, err := c.features(ctx, s.features)
+	rows, labeled, err := c.features(ctx, s.features)
 	if err != nil {
 		return nil, err
 	}
-	all := append(slices.Clone(rows), labelled...)
-	k := min(len(labelled)+n, maxClusters, len(all))
+	all := append(slices.Clone(rows), labeled...)
+	k := min(len(labeled)+n, maxClusters, len(all))
 	of, err := clusters(ctx, all, k, c.random)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (s typiClust) Select(ctx context.Context, c *Candidates, n int) ([]int, err
 		if i < len(rows) {
 			groups[g].open = append(groups[g].open, i)
 		} else {
-			groups[g].labelled++
+			groups[g].labeled++
 		}
 		groups[g].members = append(groups[g].members, i)
 	}
@@ -60,11 +60,11 @@ func (s typiClust) Select(ctx context.Context, c *Candidates, n int) ([]int, err
 		}
 		g := next(groups)
 		if g.typical == nil {
-			g.rank(all, s.neighbours)
+			g.rank(all, s.neighbors)
 		}
 		chosen = append(chosen, g.typical[0])
 		g.typical, g.open = g.typical[1:], g.open[1:]
-		g.labelled++
+		g.labeled++
 	}
 	return chosen, nil
 }
@@ -73,11 +73,11 @@ func (typiClust) String() string { return "TypiClust" }
 
 // group is a cluster.
 type group struct {
-	size     int
-	labelled int   // number of labelled or selected members
-	members  []int // all members
-	open     []int // unlabelled members; only the length is used once typical is set
-	typical  []int // unlabelled members, the most typical first; nil until needed
+	size    int
+	labeled int   // number of labeled or selected members
+	members []int // all members
+	open    []int // unlabeled members; only the length is used once typical is set
+	typical []int // unlabeled members, the most typical first; nil until needed
 }
 
 // next returns the cluster to select from: the one with the fewest labels, then not a small
@@ -91,8 +91,8 @@ func next(groups []group) *group {
 		}
 		switch {
 		case best == nil:
-		case g.labelled != best.labelled:
-			if g.labelled > best.labelled {
+		case g.labeled != best.labeled:
+			if g.labeled > best.labeled {
 				continue
 			}
 		case (g.size < smallCluster) != (best.size < smallCluster):
@@ -107,10 +107,10 @@ func next(groups []group) *group {
 	return best
 }
 
-// rank sorts the unlabelled members by typicality: the inverse of the mean distance to the
-// nearest neighbours in the cluster.
-func (g *group) rank(rows [][]float32, neighbours int) {
-	distance := meanDistances(rows, g.members, neighbours)
+// rank sorts the unlabeled members by typicality: the inverse of the mean distance to the
+// nearest neighbors in the cluster.
+func (g *group) rank(rows [][]float32, neighbors int) {
+	distance := meanDistances(rows, g.members, neighbors)
 	g.typical = slices.Clone(g.open)
 	slices.SortStableFunc(g.typical, func(a, b int) int {
 		switch {
@@ -123,10 +123,10 @@ func (g *group) rank(rows [][]float32, neighbours int) {
 	})
 }
 
-// meanDistances returns the mean distance of each member to its nearest neighbours in the
+// meanDistances returns the mean distance of each member to its nearest neighbors in the
 // cluster.
-func meanDistances(rows [][]float32, members []int, neighbours int) map[int]float64 {
-	k := min(neighbours, len(members)-1)
+func meanDistances(rows [][]float32, members []int, neighbors int) map[int]float64 {
+	k := min(neighbors, len(members)-1)
 	found := make(map[int]float64, len(members))
 	if k < 1 {
 		for _, i := range members {
@@ -134,15 +134,15 @@ func meanDistances(rows [][]float32, members []int, neighbours int) map[int]floa
 		}
 		return found
 	}
-	centred := aroundMean(rows, members)
+	centered := aroundMean(rows, members)
 	width := len(rows[0])
 	norms := make([]float64, len(members))
 	for a := range members {
-		row := centred[a*width : (a+1)*width]
+		row := centered[a*width : (a+1)*width]
 		norms[a] = dot(row, row)
 	}
 	means := make([]float64, len(members))
-	x := tensor.New(centred, len(members), width)
+	x := tensor.New(centered, len(members), width)
 	step := max(1, min(len(members), (1<<24)/len(members)))
 	for from := 0; from < len(members); from += step {
 		to := min(from+step, len(members))
@@ -154,7 +154,7 @@ func meanDistances(rows [][]float32, members []int, neighbours int) map[int]floa
 				for b := range members {
 					near[b] = norms[from+a] + norms[b] - 2*float64(products[a*len(members)+b])
 				}
-				near[from+a] = math.Inf(1) // not its own neighbour
+				near[from+a] = math.Inf(1) // not its own neighbor
 				means[from+a] = meanOfLowest(near, k)
 			}
 		})
@@ -175,13 +175,13 @@ func aroundMean(rows [][]float32, members []int) []float32 {
 			mean[d] += float64(v) / float64(len(members))
 		}
 	}
-	centred := make([]float32, 0, len(members)*width)
+	centered := make([]float32, 0, len(members)*width)
 	for _, i := range members {
 		for d, v := range rows[i] {
-			centred = append(centred, float32(float64(v)-mean[d]))
+			centered = append(centered, float32(float64(v)-mean[d]))
 		}
 	}
-	return centred
+	return centered
 }
 
 // meanOfLowest returns the mean of the square roots of the k lowest squares. It reorders them.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Dataset is a fixed list of labelled examples of one shape. It is immutable: methods such as
+// Dataset is a fixed list of labeled examples of one shape. It is immutable: methods such as
 // Split, Subset and Reshape return new data sets that share the data, so any goroutine may use
 // a Dataset.
 //
@@ -60,7 +60,7 @@ func (s *Dataset) Len() int {
 // Name returns the name of the data set.
 func (s *Dataset) Name() string { return s.name }
 
-// Shape returns the shape of one example without the batch dimension: [1 28 28] for a grey
+// Shape returns the shape of one example without the batch dimension: [1 28 28] for a gray
 // image, channels first.
 func (s *Dataset) Shape() []int { return slices.Clone(s.shape) }
 

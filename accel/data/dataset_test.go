@@ -188,7 +188,7 @@ func TestImage(t *testing.T) {
 		at    image.Point
 		want  color.RGBA
 	}{
-		{"grey", []int{1, 3, 4}, image.Pt(4, 3), image.Pt(1, 0), color.RGBA{128, 128, 128, 255}},
+		{"gray", []int{1, 3, 4}, image.Pt(4, 3), image.Pt(1, 0), color.RGBA{128, 128, 128, 255}},
 		{"clipped", []int{3, 4}, image.Pt(4, 3), image.Pt(3, 0), color.RGBA{255, 255, 255, 255}},
 		{"rgb", []int{3, 2, 2}, image.Pt(2, 2), image.Pt(1, 0), color.RGBA{128, 0, 255, 255}},
 		{"vector", []int{12}, image.Pt(12, 1), image.Pt(0, 0), color.RGBA{85, 85, 85, 255}},

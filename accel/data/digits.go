@@ -14,7 +14,7 @@ import (
 //go:embed digits/digits.csv.gz
 var digitsFile []byte
 
-// Digits returns the handwritten digits of the UCI repository: 1797 grey images of shape [1 8
+// Digits returns the handwritten digits of the UCI repository: 1797 gray images of shape [1 8
 // 8] in ten classes. They are embedded in the program and need no file.
 //
 // The split is fixed: the examples are sorted by class, in the order of the file within a

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// FashionMNIST returns Zalando's data set of articles of clothing: 60 000 grey training images
+// FashionMNIST returns Zalando's data set of articles of clothing: 60 000 gray training images
 // of shape [1 28 28] and 10 000 test images in ten classes. Pixels are scaled from 0 … 255 to
 // [0, 1].
 //

@@ -284,6 +284,6 @@ func TestFashionFiles(t *testing.T) {
 		}
 	}
 	if got := test.Classes()[test.Label(0)]; got != "ankle boot" {
-		t.Errorf("the first test image is labelled %q", got)
+		t.Errorf("the first test image is labeled %q", got)
 	}
 }

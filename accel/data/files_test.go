@@ -262,7 +262,7 @@ func TestOpenIDX(t *testing.T) {
 	}
 }
 
-// painted returns a PNG image of one colour.
+// painted returns a PNG image of one color.
 func painted(t *testing.T, c color.Color) []byte {
 	t.Helper()
 	m := image.NewRGBA(image.Rect(0, 0, 4, 4))
@@ -295,9 +295,9 @@ func TestImages(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(folder, "b")); err != nil {
 		t.Fatal(err)
 	}
-	grey, err := data.Images(folder, 4, 4)
-	if err != nil || !slices.Equal(grey.Shape(), []int{1, 4, 4}) || grey.Example(0)[15] != 0.4 {
-		t.Errorf("%v, %v", grey, err)
+	gray, err := data.Images(folder, 4, 4)
+	if err != nil || !slices.Equal(gray.Shape(), []int{1, 4, 4}) || gray.Example(0)[15] != 0.4 {
+		t.Errorf("%v, %v", gray, err)
 	}
 	broken := write(t, filepath.Join(folder, "a", "2.png"), []byte("nonsense"))
 	var format *data.FormatError

@@ -12,7 +12,7 @@ import (
 
 // Images reads a folder with a subfolder for each class, named after it, that contains images
 // in PNG, JPEG or GIF format. The images are scaled to height × width by bilinear interpolation
-// and have shape [3, height, width], or [1, height, width] if all of them are grey; values are
+// and have shape [3, height, width], or [1, height, width] if all of them are gray; values are
 // from 0 to 1. Classes and files are sorted by name. Files with other extensions, and hidden
 // files, are ignored.
 //
@@ -31,7 +31,7 @@ func Images(folder string, height, width int) (*Dataset, error) {
 		classes []string
 		labels  []byte
 		rgb     []byte
-		grey    = true
+		gray    = true
 		found   []imagePath
 	)
 	for _, e := range entries {
@@ -56,16 +56,16 @@ func Images(folder string, height, width int) (*Dataset, error) {
 		return nil, fmt.Errorf("data: %s has %d classes; at most 256 can be read", folder, len(classes))
 	}
 	err = eachImage(folder, found, func(p imagePath) error {
-		picture, onlyGrey, err := decodeImageFile(p.path, height, width)
+		picture, onlyGray, err := decodeImageFile(p.path, height, width)
 		rgb, labels = append(rgb, picture...), append(labels, p.class)
-		grey = grey && onlyGrey
+		gray = gray && onlyGray
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	channels, size := 3, height*width
-	if grey {
+	if gray {
 		channels = 1
 		for i := range labels {
 			copy(rgb[i*size:(i+1)*size], rgb[3*i*size:(3*i+1)*size])

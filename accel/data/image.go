@@ -10,9 +10,9 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// Image draws example i. A shape of [1 h w] or [h w] is a grey image and [3 h w] an RGB image,
+// Image draws example i. A shape of [1 h w] or [h w] is a gray image and [3 h w] an RGB image,
 // with 0 as black and 1 as white; other values are clipped. Any other shape is drawn as one row
-// of grey pixels, scaled from the lowest to the highest value. It panics if i is not in [0,
+// of gray pixels, scaled from the lowest to the highest value. It panics if i is not in [0,
 // Len).
 func (s *Dataset) Image(i int) image.Image {
 	return draw(s.Example(i), s.shape)

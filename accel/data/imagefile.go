@@ -13,8 +13,8 @@ import (
 	scale "golang.org/x/image/draw"
 )
 
-// decodeImageFile returns an image file as bytes, channels first, and whether it is grey.
-func decodeImageFile(path string, height, width int) (planes []byte, grey bool, err error) {
+// decodeImageFile returns an image file as bytes, channels first, and whether it is gray.
+func decodeImageFile(path string, height, width int) (planes []byte, gray bool, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, false, fmt.Errorf("data: %w", err)
@@ -35,8 +35,8 @@ func decodeImageFile(path string, height, width int) (planes []byte, grey bool, 
 	if err != nil {
 		return nil, false, err
 	}
-	planes, grey = resample(source, height, width)
-	return planes, grey, nil
+	planes, gray = resample(source, height, width)
+	return planes, gray, nil
 }
 
 // Limits for image files.
@@ -79,15 +79,15 @@ func decodeImage(r io.ReadSeeker, size int64) (image.Image, error) {
 }
 
 // resample scales an image and separates its channels.
-func resample(source image.Image, height, width int) (planes []byte, grey bool) {
+func resample(source image.Image, height, width int) (planes []byte, gray bool) {
 	scaled := image.NewRGBA(image.Rect(0, 0, width, height))
 	scale.BiLinear.Scale(scaled, scaled.Bounds(), source, source.Bounds(), scale.Src, nil)
 	planes = make([]byte, 3*height*width)
-	grey = true
+	gray = true
 	for i := range height * width {
 		r, g, b := scaled.Pix[4*i], scaled.Pix[4*i+1], scaled.Pix[4*i+2]
 		planes[i], planes[height*width+i], planes[2*height*width+i] = r, g, b
-		grey = grey && r == g && g == b
+		gray = gray && r == g && g == b
 	}
-	return planes, grey
+	return planes, gray
 }

@@ -32,12 +32,12 @@ func OpenNPY(examples, labels string) (*Dataset, error) {
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	set, labelled, err := labelled(h.shape, y)
+	set, labeled, err := labeled(h.shape, y)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	set.name = examples
-	set.source = &mappedNPY{source: labelled, file: file, header: h, size: set.size()}
+	set.source = &mappedNPY{source: labeled, file: file, header: h, size: set.size()}
 	return set, nil
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // WithLabels returns the data set with other labels, one for each example, for instance after a
-// person has labelled it. The labels are indices of its classes. The examples must have one
+// person has labeled it. The labels are indices of its classes. The examples must have one
 // class each.
 func (s *Dataset) WithLabels(labels []int) (*Dataset, error) {
 	if err := s.oneClassEach("WithLabels"); err != nil {
@@ -21,7 +21,7 @@ func (s *Dataset) WithLabels(labels []int) (*Dataset, error) {
 		}
 	}
 	t := *s
-	t.source, t.index = &relabelled{view{*s}, slices.Clone(labels)}, nil
+	t.source, t.index = &relabeled{view{*s}, slices.Clone(labels)}, nil
 	return &t, nil
 }
 
@@ -66,13 +66,13 @@ func (v *view) label(i int) int                    { return v.set.source.label(v
 func (v *view) target(int, []float32)              {}
 func (v *view) targets() int                       { return 0 }
 
-// relabelled is a data set with other labels.
-type relabelled struct {
+// relabeled is a data set with other labels.
+type relabeled struct {
 	view
 	given []int
 }
 
-func (r *relabelled) label(i int) int { return r.given[i] }
+func (r *relabeled) label(i int) int { return r.given[i] }
 
 // extended is a data set followed by additional examples.
 type extended struct {

@@ -60,26 +60,26 @@ func TestOnDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	grey, err := testImages(t, 20).Reshape(3, 4)
+	gray, err := testImages(t, 20).Reshape(3, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
-	colours := make([][]float32, 25)
-	for i := range colours {
+	colors := make([][]float32, 25)
+	for i := range colors {
 		for k := range 3 * 4 * 5 {
-			colours[i] = append(colours[i], float32(i)+float32(k)/64)
+			colors[i] = append(colors[i], float32(i)+float32(k)/64)
 		}
 	}
-	colour, err := data.FromSlices(colours, make([]int, len(colours)))
+	color, err := data.FromSlices(colors, make([]int, len(colors)))
 	if err == nil {
-		colour, err = colour.Reshape(3, 4, 5)
+		color, err = color.Reshape(3, 4, 5)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, set := range map[string]*data.Dataset{
 		"digits": digits.First(40), "mapped": mapped, "targets": targets, "windows": windows,
-		"grey": grey, "colour": colour, "shuffled": digits.Shuffled(4).First(33),
+		"gray": gray, "color": color, "shuffled": digits.Shuffled(4).First(33),
 	} {
 		t.Run(name, func(t *testing.T) {
 			on, err := set.OnDevice()

@@ -63,7 +63,7 @@ func FromTensors(x, y *tensor.Tensor) (*Dataset, error) {
 	if x == nil || y == nil {
 		return nil, errors.New("data: FromTensors: a tensor is nil")
 	}
-	s, source, err := labelled(x.Shape(), y)
+	s, source, err := labeled(x.Shape(), y)
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +71,9 @@ func FromTensors(x, y *tensor.Tensor) (*Dataset, error) {
 	return s, nil
 }
 
-// labelled makes a data set with this shape of examples, [N, …], and labels or targets; the
+// labeled makes a data set with this shape of examples, [N, …], and labels or targets; the
 // caller fills in the values of its source.
-func labelled(shape []int, y *tensor.Tensor) (*Dataset, *floats, error) {
+func labeled(shape []int, y *tensor.Tensor) (*Dataset, *floats, error) {
 	labels := y.Shape()
 	if len(shape) == 0 || len(labels) == 0 || shape[0] != labels[0] {
 		return nil, nil, fmt.Errorf("data: tensors of shape %v and %v: the first dimension of both must be the number of examples", shape, labels)

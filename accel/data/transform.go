@@ -125,7 +125,7 @@ func RandomShift(pixels int) Transform {
 }
 
 // Cutout sets a square with this side in pixels to zero, at a random position in each image of
-// shape [H, W] or [C, H, W] (DeVries and Taylor, arXiv:1708.04552). The centre of the square
+// shape [H, W] or [C, H, W] (DeVries and Taylor, arXiv:1708.04552). The center of the square
 // may be anywhere in the image, so a part of the square may be outside.
 func Cutout(pixels int) Transform {
 	return Transform{

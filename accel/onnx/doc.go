@@ -25,7 +25,7 @@
 // sizes depend on others; the file computes these. If a size affects the model in any other way
 // than through ops, or if the calls differ in more than sizes, the result is an [*Error]: for
 // example an if or a loop in Go that depends on a size, random numbers, or state of the model.
-// Reading values that depend on the input is an error, too. Behaviour that these calls do not show,
+// Reading values that depend on the input is an error, too. Behavior that these calls do not show,
 // such as an if for batches larger than a hundred, is not in the file.
 //
 // # Element types

@@ -16,7 +16,7 @@ type Group struct {
 	heartbeatTimeout time.Duration
 	bucket           int // in bytes
 
-	next, previous *link      // neighbours in the ring; nil in a group of one
+	next, previous *link      // neighbors in the ring; nil in a group of one
 	running        sync.Mutex // held by the running collective
 	sequence       uint64     // number of collectives so far; guarded by running
 	buffers        buffers    // guarded by running
@@ -108,7 +108,7 @@ func (g *Group) Fail(err error) {
 // heartbeat may have a better explanation. It returns why the group is broken.
 func (g *Group) fail(err error) error {
 	if lost := (*LostError)(nil); errors.As(err, &lost) && lost.Rank != g.Rank() {
-		select { // a lost neighbour may have left because of another rank
+		select { // a lost neighbor may have left because of another rank
 		case <-g.broken:
 		case <-g.end:
 		case <-time.After(noticeTimeout):
@@ -122,7 +122,7 @@ func (g *Group) fail(err error) error {
 	return g.breakWith(err)
 }
 
-// noticeTimeout is how long a rank that has lost a neighbour waits for a notice about which rank
+// noticeTimeout is how long a rank that has lost a neighbor waits for a notice about which rank
 // failed first.
 const noticeTimeout = time.Second
 
@@ -214,7 +214,7 @@ func (g *Group) sent(bytes int) {
 	g.stats.Bytes += bytes
 }
 
-// lostError returns the error for a broken connection with a neighbour.
+// lostError returns the error for a broken connection with a neighbor.
 func (g *Group) lostError(l *link, err error) error {
 	return &LostError{l.rank, g.addresses[l.rank], "ended: " + err.Error()}
 }

@@ -298,7 +298,7 @@ func TestReachable(t *testing.T) {
 		interfaces        []net.Addr
 		want              string
 	}{
-		{"towards rank 0", "10.9.9.9", "node0:29500", interfaces, "10.9.9.9:0"},
+		{"toward rank 0", "10.9.9.9", "node0:29500", interfaces, "10.9.9.9:0"},
 		{"one machine", "127.0.0.1", "127.0.0.1:29500", interfaces, "127.0.0.1:0"},
 		{"one machine by name", "127.0.0.1", "localhost:29500", interfaces, "127.0.0.1:0"},
 		{"one machine, IPv6", "::1", "[::1]:29500", interfaces, "[::1]:0"},

@@ -172,13 +172,13 @@ func TestPprof(t *testing.T) {
 	if err := p.CheckValid(); err != nil {
 		t.Fatal(err)
 	}
-	sum, labelled := int64(0), false
+	sum, labeled := int64(0), false
 	for _, s := range p.Sample {
 		sum += s.Value[3]
-		labelled = labelled || slices.Contains(s.Label["layer"], "1 Dense(48)") && slices.Contains(s.Label["phase"], "backward") && len(s.Label["op"]) == 1
+		labeled = labeled || slices.Contains(s.Label["layer"], "1 Dense(48)") && slices.Contains(s.Label["phase"], "backward") && len(s.Label["op"]) == 1
 	}
-	if total := int64(len(r.Steps)) * r.StepTime().Nanoseconds(); math.Abs(float64(sum)/float64(total)-1) > 0.01 || !labelled {
-		t.Errorf("%d ns of %d, labelled %v", sum, total, labelled)
+	if total := int64(len(r.Steps)) * r.StepTime().Nanoseconds(); math.Abs(float64(sum)/float64(total)-1) > 0.01 || !labeled {
+		t.Errorf("%d ns of %d, labeled %v", sum, total, labeled)
 	}
 }
 

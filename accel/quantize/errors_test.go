@@ -34,7 +34,7 @@ func TestRefused(t *testing.T) {
 		t.Errorf("an unknown layer: %v", err)
 	}
 	if _, err := quantize.Static(ctx, nn.Sequential(nn.Flatten(), nn.LayerNorm()), train); !errors.Is(err, quantize.ErrNothing) {
-		t.Errorf("nothing to quantise: %v", err)
+		t.Errorf("nothing to quantize: %v", err)
 	}
 	for _, o := range []quantize.Option{quantize.Percentile(20), quantize.Percentile(math.NaN()), quantize.Examples(0)} {
 		if _, err := quantize.Static(ctx, model, train, o); err == nil {

@@ -32,7 +32,7 @@ func orDefault(n, d [2]int) [2]int {
 //
 // On the CPU, 3×3 kernels of stride 1 over many channels use Winograd's algorithm, with a third to
 // a quarter of the multiplications. Its rounding error is about twice that of a direct sum:
-// 1.2·10⁻⁶ relative to the results instead of 0.6·10⁻⁶ with 128 channels. Up to 4×4 neighbouring
+// 1.2·10⁻⁶ relative to the results instead of 0.6·10⁻⁶ with 128 channels. Up to 4×4 neighboring
 // results share a transform, so an infinite element makes all of them NaN. For other kernels each
 // image is laid out in rows that share their padding. Each kernel element then reads the same
 // memory, shifted, and no patches are copied (no im2col).

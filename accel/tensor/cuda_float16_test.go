@@ -177,7 +177,7 @@ func TestFP8OnCUDA(t *testing.T) {
 					t.Errorf("%d steps on capability %d, %d on the CPU", steps, capability, plain)
 				}
 				for i, g := range got {
-					// Sums that round to different neighbours may lead to different FP8 gradients.
+					// Sums that round to different neighbors may lead to different FP8 gradients.
 					if w := want[i]; !(math.Abs(g-w) <= 1./64*math.Max(1, math.Abs(w))) {
 						t.Fatalf("capability %d: element %d is %v, on the CPU %v", capability, i, g, w)
 					}

@@ -58,8 +58,8 @@ func norm(op ir.Op, x *Tensor, dims int, parameters ...*Tensor) *Tensor {
 // torch's batch_norm, whose epsilon is 1e-5 and momentum 0.1. weight and bias [C] may be nil.
 //
 // In training it uses the mean and the variance of the batch (divided by the number of elements)
-// and moves the running mean and variance [C] towards them by momentum; the running variance moves
-// towards the unbiased one, divided by one less. Outside of training it uses the running
+// and moves the running mean and variance [C] toward them by momentum; the running variance moves
+// toward the unbiased one, divided by one less. Outside of training it uses the running
 // statistics, or those of the batch if they are nil. A following ReLU is fused into it.
 func BatchNorm(x, weight, bias, mean, variance *Tensor, momentum, epsilon float64, training bool) *Tensor {
 	in := []*Tensor{x}

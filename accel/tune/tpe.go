@@ -151,7 +151,7 @@ func newMixture(seen []observation, low, high float64) mixture {
 	widest := high - low
 	narrowest := widest / min(100, 1+float64(len(kernels)))
 	for i, k := range kernels {
-		// The standard deviation is the distance to the farther neighbour.
+		// The standard deviation is the distance to the farther neighbor.
 		spread := 0.
 		if i > 0 {
 			spread = k.at - kernels[i-1].at

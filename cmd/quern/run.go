@@ -127,7 +127,7 @@ func execute(ctx context.Context, n *notebook.Notebook, path, output string, tim
 		WorkerCommand: []string{self, "worker"},
 		Stdout:        std.out,
 		Stderr:        std.err,
-		Colour:        showsColours(std.err),
+		Color:         showsColors(std.err),
 		Stdin:         os.Stdin,
 		Timeout:       timeout,
 		Logger:        newLogger(std.err, slog.LevelError),
@@ -144,9 +144,9 @@ func isFirst() bool {
 	return err != nil || place.Rank == 0
 }
 
-// showsColours reports whether w is a terminal whose user wants colours; see
+// showsColors reports whether w is a terminal whose user wants colors; see
 // no-color.org.
-func showsColours(w io.Writer) bool {
+func showsColors(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("NO_COLOR") != "" {
 		return false

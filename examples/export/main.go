@@ -1,4 +1,4 @@
-// Export trains a network that recognises digits, writes it to an ONNX file, and prints the
+// Export trains a network that recognizes digits, writes it to an ONNX file, and prints the
 // Python code that runs it.
 //
 //	go run ./examples/export -folder .

@@ -1,5 +1,5 @@
 // A fake libnvidia-ml.so.1 with two GPUs. -DOLD omits the functions that an old
-// driver lacks, -DINIT=9 makes the initialisation fail with that code, and
+// driver lacks, -DINIT=9 makes the initialization fail with that code, and
 // -DCOUNT=0 lists no GPU.
 #include <string.h>
 

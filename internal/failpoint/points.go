@@ -77,7 +77,7 @@ const (
 	TrackClose  Point = "track/close"
 )
 
-// Points of a labelling session of active.Resume.
+// Points of a labeling session of active.Resume.
 const (
 	LabelsOpen     Point = "labels/open"
 	LabelsTruncate Point = "labels/truncate"

@@ -31,7 +31,7 @@ var directions = []direction{
 	{"plots", []string{"display"}},
 	{"display", nil},
 	{"widgets", []string{"display"}},
-	{"widgets/labelling", []string{"accel/active", "display", "widgets"}},
+	{"widgets/labeling", []string{"accel/active", "display", "widgets"}},
 	{"install", []string{"internal/atomicfile", "internal/failpoint"}},
 	// Programs.
 	{"accel/bench", []string{"accel", "gpu"}},

@@ -22,7 +22,7 @@ const (
 	childPoll = 20 * time.Millisecond
 )
 
-// A ContextReader is a standard input whose reads can be cancelled.
+// A ContextReader is a standard input whose reads can be canceled.
 type ContextReader interface {
 	io.Reader
 	// ReadContext is like Read, but returns when ctx ends.

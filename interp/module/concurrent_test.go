@@ -74,8 +74,8 @@ func TestFindAtOnce(t *testing.T) {
 	mustFind(t.Context(), t, s, "example.com/b")
 }
 
-// TestFindCancelled checks that a cancelled Find does not make another one of the same module fail.
-func TestFindCancelled(t *testing.T) {
+// TestFindCanceled checks that a canceled Find does not make another one of the same module fail.
+func TestFindCanceled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	began, calls := make(chan struct{}), 0

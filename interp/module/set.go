@@ -330,7 +330,7 @@ func (s *Set) dir(ctx context.Context, m module.Version) (string, error) {
 			return "", ctx.Err()
 		case result := <-download:
 			if result.Err != nil && result.Shared && ctx.Err() == nil && errors.Is(result.Err, context.Canceled) {
-				continue // the goroutine that downloaded it was cancelled
+				continue // the goroutine that downloaded it was canceled
 			}
 			if result.Err != nil {
 				return "", result.Err

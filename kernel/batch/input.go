@@ -66,7 +66,7 @@ func (i *input) line(ctx context.Context) (link.InputReply, error) {
 
 // read reads a line only when one is requested, so that the remaining input is left to
 // other programs. It runs until the end of the process, because a read cannot be
-// cancelled.
+// canceled.
 func (i *input) read() {
 	r := bufio.NewReader(i.from)
 	for range i.want {

@@ -21,7 +21,7 @@ type recorder struct {
 	notebook *notebook.Notebook
 	terminal [2]io.Writer // for stdout and stderr
 	input    *input
-	colour   bool // the terminal supports colours
+	color    bool // the terminal supports colors
 
 	mu       sync.Mutex
 	cells    map[int]*runningCell // by execution count
@@ -57,8 +57,8 @@ func (r *recorder) end(count int, result link.Result) {
 	defer r.mu.Unlock()
 	if why := result.Error; why != nil {
 		trace := strings.Join(why.Traceback, "\n")
-		if !r.colour {
-			trace = colours.ReplaceAllString(trace, "")
+		if !r.color {
+			trace = colors.ReplaceAllString(trace, "")
 		}
 		r.print(1, trace+"\n")
 		r.add(count, notebook.Output{
@@ -82,14 +82,14 @@ func (r *recorder) help(found link.Inspection) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := text(found.Data)
-	if !r.colour {
-		s = colours.ReplaceAllString(s, "")
+	if !r.color {
+		s = colors.ReplaceAllString(s, "")
 	}
 	r.print(0, s+"\n")
 }
 
-// colours matches ANSI colour sequences, which tracebacks may contain.
-var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
+// colors matches ANSI color sequences, which tracebacks may contain.
+var colors = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 func orEmpty(m map[string]any) map[string]any {
 	if m == nil {

@@ -22,8 +22,8 @@ type Config struct {
 	// Stdout and Stderr receive the output of the cells as it is produced. Results and
 	// displays are written as text to Stdout, errors of cells to Stderr.
 	Stdout, Stderr io.Writer
-	// Colour reports whether Stderr supports ANSI colours.
-	Colour bool
+	// Color reports whether Stderr supports ANSI colors.
+	Color bool
 	// Stdin is the standard input of the cells; nil is empty.
 	Stdin io.Reader
 	// Timeout is how long a cell may run; 0 means no limit.
@@ -68,7 +68,7 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 		c.Outputs, c.Count = nil, 0
 	}
 	page := newRecorder(n, config.Stdout, config.Stderr)
-	page.input, page.colour = newInput(config.Stdin), config.Colour
+	page.input, page.color = newInput(config.Stdin), config.Color
 	workers := ranks.New(worker.Program(config.WorkerCommand), page, log)
 	defer func() {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWait)

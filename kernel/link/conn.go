@@ -23,7 +23,7 @@ type RemoteError struct {
 func (e *RemoteError) Error() string { return "link: " + e.Method + ": " + e.Message }
 
 // Handler handles what the other side sends. For a request, the result is sent back as
-// JSON, or err as a RemoteError; ctx is cancelled when the caller no longer waits or the
+// JSON, or err as a RemoteError; ctx is canceled when the caller no longer waits or the
 // connection ends. For an event, the result and the error are dropped, so a handler
 // should log errors; Handle must return soon, because nothing else is read meanwhile.
 type Handler interface {
@@ -106,7 +106,7 @@ func (c *Conn) closedError() error {
 
 // Call sends a request, waits for its response and decodes it into out, which may be nil.
 // If ctx ends first, Call returns its error at once and the other side's handler is
-// cancelled.
+// canceled.
 func (c *Conn) Call(ctx context.Context, method string, in, out any) error {
 	body, err := encode(method, in)
 	if err != nil {

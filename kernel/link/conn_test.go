@@ -95,7 +95,7 @@ func TestEventsComeBeforeTheResult(t *testing.T) {
 	}
 }
 
-func TestCallCancelled(t *testing.T) {
+func TestCallCanceled(t *testing.T) {
 	t.Parallel()
 	started, ended := make(chan struct{}), make(chan struct{})
 	c, _ := pair(t, refuse, HandlerFunc(func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
@@ -112,7 +112,7 @@ func TestCallCancelled(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(timeout):
-		t.Error("the handler was not cancelled")
+		t.Error("the handler was not canceled")
 	}
 }
 

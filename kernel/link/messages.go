@@ -38,7 +38,7 @@ type Result struct {
 type CellError struct {
 	Name      string   `json:"name"`      // kind: panic, runtime error, compile error, interrupted, worker died
 	Value     string   `json:"value"`     // the message in one line
-	Traceback []string `json:"traceback"` // the lines to show; may contain ANSI colour sequences
+	Traceback []string `json:"traceback"` // the lines to show; may contain ANSI color sequences
 	// Stuck reports that the cell was interrupted but some of its code continues, because
 	// it cannot be stopped.
 	Stuck bool `json:"stuck,omitempty"`

@@ -145,7 +145,7 @@ func TestOutputIsInOrder(t *testing.T) {
 	}
 	// A display is exactly where it was shown, relative to both streams.
 	want := []string{"stdout a\n", "display b", "stderr c\n", "display d", "stdout e\n", "stdout f\n", "prompt g", "stdout answer 42\n", "display h"}
-	want[4] += "f\n" // neighbours are joined
+	want[4] += "f\n" // neighbors are joined
 	want = slices.Delete(want, 5, 6)
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)

@@ -88,10 +88,10 @@ def ensemble():
 def core_set():
     X = random.normal(size=(40, 4)).astype(np.float32).astype(float)
     y = np.full(40, np.nan)
-    labelled = [3, 17, 30]
-    y[labelled] = 0
+    labeled = [3, 17, 30]
+    y[labeled] = 0
     chosen, distances = k_greedy_center(X, y, batch_size=10, random_state=0)
-    return {"examples": rows(X), "labelled": labelled, "chosen": chosen.tolist(),
+    return {"examples": rows(X), "labeled": labeled, "chosen": chosen.tolist(),
             "distances": [float(np.nanmax(d)) for d in distances]}
 
 
@@ -108,26 +108,26 @@ def badge():
 
 
 def typiclust():
-    centres = np.array([[0, 0], [20, 0], [0, 20], [20, 20], [40, 0], [0, 40]], dtype=float)
+    centers = np.array([[0, 0], [20, 0], [0, 20], [20, 20], [40, 0], [0, 40]], dtype=float)
     sizes = [16, 14, 12, 10, 8, 6]
-    X = np.concatenate([c + random.normal(size=(n, 2)) for c, n in zip(centres, sizes)])
+    X = np.concatenate([c + random.normal(size=(n, 2)) for c, n in zip(centers, sizes)])
     X = X.astype(np.float32).astype(float)
     y = np.full(len(X), np.nan)
-    labelled = [2, 35]  # in the first group and in the third
-    y[labelled] = 0
+    labeled = [2, 35]  # in the first group and in the third
+    y[labeled] = 0
     chosen = TypiClust(k=5, random_state=0).query(X, y, batch_size=4)
-    return {"examples": rows(X), "labelled": labelled, "neighbours": 5, "chosen": [int(i) for i in chosen]}
+    return {"examples": rows(X), "labeled": labeled, "neighbors": 5, "chosen": [int(i) for i in chosen]}
 
 
 def expected_error():
     X = random.normal(size=(26, 2)).astype(np.float32).astype(float)
     y = (X @ np.array([[1, -1, 0], [0, 0.5, -1]]) + 0.5 * random.normal(size=(26, 3))).argmax(1)
-    labelled = [int(np.flatnonzero(y == k)[j]) for k in range(3) for j in range(2)]
-    rest = [i for i in range(26) if i not in labelled]
-    learner = ActiveLearner(LogisticRegression(tol=1e-10, max_iter=10000), X_training=X[labelled], y_training=y[labelled])
+    labeled = [int(np.flatnonzero(y == k)[j]) for k in range(3) for j in range(2)]
+    rest = [i for i in range(26) if i not in labeled]
+    learner = ActiveLearner(LogisticRegression(tol=1e-10, max_iter=10000), X_training=X[labeled], y_training=y[labeled])
     index, errors = expected_error_reduction(learner, X[rest], loss="binary", n_instances=len(rest))
     order = np.argsort(errors)
-    return {"examples": rows(X), "labels": y.tolist(), "labelled": labelled,
+    return {"examples": rows(X), "labels": y.tolist(), "labeled": labeled,
             "chosen": [int(rest[index[k]]) for k in order], "errors": [float(errors[k]) for k in order]}
 
 

@@ -13,7 +13,7 @@ func (p positions) at(i int) int {
 	return n*p.image + p.start + r/p.cols*p.pitch + r%p.cols
 }
 
-// window is up to 16 neighbouring elements of a run, selected by a mask.
+// window is up to 16 neighboring elements of a run, selected by a mask.
 type window struct {
 	from  int // offset of the first one, in bytes
 	mask  int // the lowest bit is the first element

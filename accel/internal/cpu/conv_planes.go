@@ -7,7 +7,7 @@ import "github.com/quernlab/quern/accel/internal/ir"
 // row are those left of the next. In such a run, the elements that one kernel element reads
 // for all outputs are the run itself, shifted, so the matmul needs no copies of patches;
 // results that belong to no output are dropped when they are stored. A stride splits a
-// channel into one run (a phase) per remainder of the positions, in which neighbours are
+// channel into one run (a phase) per remainder of the positions, in which neighbors are
 // contiguous again.
 type planes struct {
 	n, c, h, w, o, oh, ow, kh, kw int

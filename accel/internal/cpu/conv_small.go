@@ -39,7 +39,7 @@ func (g *planes) tapUses(transposed bool) [][]tapUse {
 	return list
 }
 
-// Limits for small images with enough channels: in large images, neighbouring positions are
+// Limits for small images with enough channels: in large images, neighboring positions are
 // too far apart in memory.
 const (
 	smallPlaces   = 256
@@ -50,7 +50,7 @@ const (
 )
 
 // isSmall reports whether a convolution is computed position by position: if that saves at
-// least a tenth of the multiplications, or if there is a stride, which makes neighbours
+// least a tenth of the multiplications, or if there is a stride, which makes neighbors
 // non-contiguous for the other algorithms.
 func (k *conv2d) isSmall() bool {
 	area := k.kh * k.kw

@@ -57,7 +57,7 @@ func suitsWinograd(op ir.Conv2D, g *planes) bool {
 	return 5*squares*(tiles+winogradTiles/2) < 4*direct
 }
 
-// met returns the number of image elements under three neighbouring kernel elements, summed
+// met returns the number of image elements under three neighboring kernel elements, summed
 // over all results of a line.
 func met(results, size, padding int) int {
 	n := 0

@@ -6,10 +6,10 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
-// float64Moments returns the mean, which is 0 unless centred, and 1/√(variance + ε).
-func float64Moments(x []float64, centred bool, epsilon float64) (mean, scale float64) {
+// float64Moments returns the mean, which is 0 unless centered, and 1/√(variance + ε).
+func float64Moments(x []float64, centered bool, epsilon float64) (mean, scale float64) {
 	var total [1]float64
-	if centred {
+	if centered {
 		sumLine(total[:], x)
 		mean = total[0] / float64(len(x))
 	}
@@ -22,7 +22,7 @@ func float64Moments(x []float64, centred bool, epsilon float64) (mean, scale flo
 
 // normKind returns the epsilon of an op of the LayerNorm or RMSNorm family, and whether it
 // subtracts the mean.
-func normKind(op ir.Op) (centred bool, epsilon float64) {
+func normKind(op ir.Op) (centered bool, epsilon float64) {
 	switch op := op.(type) {
 	case ir.LayerNorm:
 		return true, op.Epsilon
@@ -48,13 +48,13 @@ func rowsOf(shape []int) (rows, n int) {
 // float64Norm computes LayerNorm or RMSNorm, one row per chunk.
 func float64Norm(s ir.Step) *float64Op {
 	rows, n := rowsOf(s.In[0].Shape)
-	centred, epsilon := normKind(s.Op)
+	centered, epsilon := normKind(s.Op)
 	return &float64Op{step: s, chunks: rows, part: func(k *float64Op, i int) {
 		x, y := plane(k.in[0], i, n), plane(k.out, i, n)
-		mean, scale := float64Moments(x, centred, epsilon)
+		mean, scale := float64Moments(x, centered, epsilon)
 		for j, v := range x {
 			y[j] = (v - mean) * scale * k.in[1][j]
-			if centred {
+			if centered {
 				y[j] += k.in[2][j]
 			}
 		}
@@ -64,17 +64,17 @@ func float64Norm(s ir.Step) *float64Op {
 // float64NormInput computes the gradient of x from x, dy and w.
 func float64NormInput(s ir.Step) *float64Op {
 	rows, n := rowsOf(s.In[0].Shape)
-	centred, epsilon := normKind(s.Op)
+	centered, epsilon := normKind(s.Op)
 	return &float64Op{step: s, chunks: rows, part: func(k *float64Op, i int) {
 		x, dy, dx := plane(k.in[0], i, n), plane(k.in[1], i, n), plane(k.out, i, n)
-		mean, scale := float64Moments(x, centred, epsilon)
+		mean, scale := float64Moments(x, centered, epsilon)
 		level, slope := 0.0, 0.0
 		for j, v := range x {
 			g := dy[j] * k.in[2][j]
 			level += g / float64(n)
 			slope += g * (v - mean) * scale / float64(n)
 		}
-		if !centred {
+		if !centered {
 			level = 0
 		}
 		for j, v := range x {
@@ -86,15 +86,15 @@ func float64NormInput(s ir.Step) *float64Op {
 // float64NormWeight computes Σ dy·x̂ and, for LayerNorm, Σ dy over the rows, in one chunk.
 func float64NormWeight(s ir.Step) *float64Op {
 	rows, n := rowsOf(s.In[0].Shape)
-	centred, epsilon := normKind(s.Op)
+	centered, epsilon := normKind(s.Op)
 	return &float64Op{step: s, chunks: 1, part: func(k *float64Op, _ int) {
 		clear(k.out)
 		for i := range rows {
 			x, dy := plane(k.in[0], i, n), plane(k.in[1], i, n)
-			mean, scale := float64Moments(x, centred, epsilon)
+			mean, scale := float64Moments(x, centered, epsilon)
 			for j, v := range x {
 				k.out[j] += dy[j] * (v - mean) * scale
-				if centred {
+				if centered {
 					k.out[n+j] += dy[j]
 				}
 			}

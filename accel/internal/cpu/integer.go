@@ -28,14 +28,14 @@ type byteTile func(k int, a *uint8, row int, b *int8, c *int32, ldc int)
 
 // byteVectors are the other functions on bytes.
 type byteVectors struct {
-	// quantise computes q = x·factor + zero, rounded and clamped. It returns NaN if an x is
+	// quantize computes q = x·factor + zero, rounded and clamped. It returns NaN if an x is
 	// not finite, else 0.
-	quantise func(q []uint8, x []float32, factor, zero float32) float32
-	// requantise computes q = (sums+offset)·factor + bias for n columns of some rows,
+	quantize func(q []uint8, x []float32, factor, zero float32) float32
+	// requantize computes q = (sums+offset)·factor + bias for n columns of some rows,
 	// rounded and clamped to at least low. Rows of q are pitch elements apart.
-	requantise func(rows, n int, q []uint8, pitch int, sums []int32, sumsPitch int, offset []int32, factor, bias []float32, low float32)
-	// dequantise is the same in floats, at least low.
-	dequantise func(rows, n int, y []float32, pitch int, sums []int32, sumsPitch int, offset []int32, factor, bias []float32, low float32)
+	requantize func(rows, n int, q []uint8, pitch int, sums []int32, sumsPitch int, offset []int32, factor, bias []float32, low float32)
+	// dequantize is the same in floats, at least low.
+	dequantize func(rows, n int, y []float32, pitch int, sums []int32, sumsPitch int, offset []int32, factor, bias []float32, low float32)
 	// tapSums computes Σ x[offset+c]·w[tap·pitch+c] over the taps, for each channel c. It
 	// reads whole vectors of x and w.
 	tapSums func(sums []int32, x []uint8, offsets []int, w []int32, pitch int)

@@ -70,9 +70,9 @@ var byteTilesAVX2 = [][]byteTile{
 }
 
 var avx512ByteVectors = byteVectors{
-	quantise:   byteQuantiser(16, quantiseAVX512),
-	requantise: scaledRows(16, requantiseAVX512, requantiseGeneric),
-	dequantise: scaledRows(16, dequantiseAVX512, dequantiseGeneric),
+	quantize:   byteQuantizer(16, quantizeAVX512),
+	requantize: scaledRows(16, requantizeAVX512, requantizeGeneric),
+	dequantize: scaledRows(16, dequantizeAVX512, dequantizeGeneric),
 	tapSums:    tapSumsVector,
 	largest:    largestVector,
 	gather:     gatherVector,
@@ -81,9 +81,9 @@ var avx512ByteVectors = byteVectors{
 }
 
 var avx2ByteVectors = byteVectors{
-	quantise:   byteQuantiser(8, quantiseAVX2),
-	requantise: scaledRows(8, requantiseAVX2, requantiseGeneric),
-	dequantise: scaledRows(8, dequantiseAVX2, dequantiseGeneric),
+	quantize:   byteQuantizer(8, quantizeAVX2),
+	requantize: scaledRows(8, requantizeAVX2, requantizeGeneric),
+	dequantize: scaledRows(8, dequantizeAVX2, dequantizeGeneric),
 	tapSums:    tapSumsVector,
 	largest:    largestVector,
 	gather:     gatherVector,
@@ -91,13 +91,13 @@ var avx2ByteVectors = byteVectors{
 	widen:      byteWidener(8, widenBytesAVX2),
 }
 
-func byteQuantiser(lanes int, f func(n int, q *uint8, x *float32, factor, zero float32) float32) func(q []uint8, x []float32, factor, zero float32) float32 {
+func byteQuantizer(lanes int, f func(n int, q *uint8, x *float32, factor, zero float32) float32) func(q []uint8, x []float32, factor, zero float32) float32 {
 	return func(q []uint8, x []float32, factor, zero float32) (sum float32) {
 		n := len(q) / lanes * lanes
 		if n > 0 {
 			sum = f(n, &q[0], &x[:len(q)][0], factor, zero)
 		}
-		return sum + quantiseGeneric(q[n:], x[n:len(q)], factor, zero)
+		return sum + quantizeGeneric(q[n:], x[n:len(q)], factor, zero)
 	}
 }
 

@@ -3784,9 +3784,9 @@ loop:
 	VZEROUPPER
 	RET
 
-// func quantiseAVX2(n int, q *uint8, x *float32, factor float32, zero float32) (sum float32)
+// func quantizeAVX2(n int, q *uint8, x *float32, factor float32, zero float32) (sum float32)
 // Requires: AVX, AVX2, SSE
-TEXT ·quantiseAVX2(SB), NOSPLIT, $0-36
+TEXT ·quantizeAVX2(SB), NOSPLIT, $0-36
 	MOVQ         q+8(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         n+0(FP), DX
@@ -3824,9 +3824,9 @@ more:
 DATA f32_437f0000<>+0(SB)/4, $0x437f0000
 GLOBL f32_437f0000<>(SB), RODATA|NOPTR, $4
 
-// func requantiseAVX2(rows int, n int, q *uint8, pitch int, sums *int32, sumsPitch int, offset *int32, factor *float32, bias *float32, low float32)
+// func requantizeAVX2(rows int, n int, q *uint8, pitch int, sums *int32, sumsPitch int, offset *int32, factor *float32, bias *float32, low float32)
 // Requires: AVX, AVX2
-TEXT ·requantiseAVX2(SB), NOSPLIT, $0-76
+TEXT ·requantizeAVX2(SB), NOSPLIT, $0-76
 	MOVQ         offset+48(FP), AX
 	MOVQ         factor+56(FP), CX
 	MOVQ         bias+64(FP), DX
@@ -3866,9 +3866,9 @@ more:
 	VZEROUPPER
 	RET
 
-// func dequantiseAVX2(rows int, n int, y *float32, pitch int, sums *int32, sumsPitch int, offset *int32, factor *float32, bias *float32, low float32)
+// func dequantizeAVX2(rows int, n int, y *float32, pitch int, sums *int32, sumsPitch int, offset *int32, factor *float32, bias *float32, low float32)
 // Requires: AVX, AVX2
-TEXT ·dequantiseAVX2(SB), NOSPLIT, $0-76
+TEXT ·dequantizeAVX2(SB), NOSPLIT, $0-76
 	MOVQ         offset+48(FP), AX
 	MOVQ         factor+56(FP), CX
 	MOVQ         bias+64(FP), DX
@@ -3962,9 +3962,9 @@ more:
 	VZEROUPPER
 	RET
 
-// func quantiseAVX512(n int, q *uint8, x *float32, factor float32, zero float32) (sum float32)
+// func quantizeAVX512(n int, q *uint8, x *float32, factor float32, zero float32) (sum float32)
 // Requires: AVX, AVX512F, SSE
-TEXT ·quantiseAVX512(SB), NOSPLIT, $0-36
+TEXT ·quantizeAVX512(SB), NOSPLIT, $0-36
 	MOVQ         q+8(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         n+0(FP), DX
@@ -4000,9 +4000,9 @@ more:
 	VZEROUPPER
 	RET
 
-// func requantiseAVX512(rows int, n int, q *uint8, pitch int, sums *int32, sumsPitch int, offset *int32, factor *float32, bias *float32, low float32)
+// func requantizeAVX512(rows int, n int, q *uint8, pitch int, sums *int32, sumsPitch int, offset *int32, factor *float32, bias *float32, low float32)
 // Requires: AVX, AVX512F
-TEXT ·requantiseAVX512(SB), NOSPLIT, $0-76
+TEXT ·requantizeAVX512(SB), NOSPLIT, $0-76
 	MOVQ         offset+48(FP), AX
 	MOVQ         factor+56(FP), CX
 	MOVQ         bias+64(FP), DX
@@ -4039,9 +4039,9 @@ more:
 	VZEROUPPER
 	RET
 
-// func dequantiseAVX512(rows int, n int, y *float32, pitch int, sums *int32, sumsPitch int, offset *int32, factor *float32, bias *float32, low float32)
+// func dequantizeAVX512(rows int, n int, y *float32, pitch int, sums *int32, sumsPitch int, offset *int32, factor *float32, bias *float32, low float32)
 // Requires: AVX, AVX512F
-TEXT ·dequantiseAVX512(SB), NOSPLIT, $0-76
+TEXT ·dequantizeAVX512(SB), NOSPLIT, $0-76
 	MOVQ         offset+48(FP), AX
 	MOVQ         factor+56(FP), CX
 	MOVQ         bias+64(FP), DX

@@ -17,9 +17,9 @@ var genericBytes = &byteKernel{
 		{byteTileGeneric(4, 4), byteTileGeneric(4, 8)},
 	},
 	byteVectors: byteVectors{
-		quantise:   quantiseGeneric,
-		requantise: requantiseGeneric,
-		dequantise: dequantiseGeneric,
+		quantize:   quantizeGeneric,
+		requantize: requantizeGeneric,
+		dequantize: dequantizeGeneric,
 		tapSums:    tapSumsGeneric,
 		largest:    largestTapGeneric,
 		gather:     gatherRunsGeneric,
@@ -57,7 +57,7 @@ func byteTileGeneric(rows, columns int) byteTile {
 	}
 }
 
-func quantiseGeneric(q []uint8, x []float32, factor, zero float32) (sum float32) {
+func quantizeGeneric(q []uint8, x []float32, factor, zero float32) (sum float32) {
 	x = x[:len(q)]
 	for i, v := range x {
 		sum += v - v
@@ -75,7 +75,7 @@ func scaled(sum, offset int32, factor, bias float32) float32 {
 	return float32(float32(sum+offset)*factor) + bias
 }
 
-func requantiseGeneric(rows, n int, q []uint8, pitch int, sums []int32, sumsPitch int, offset []int32, factor, bias []float32, low float32) {
+func requantizeGeneric(rows, n int, q []uint8, pitch int, sums []int32, sumsPitch int, offset []int32, factor, bias []float32, low float32) {
 	for r := range rows {
 		out, row := q[r*pitch:][:n], sums[r*sumsPitch:][:n]
 		for i := range out {
@@ -84,7 +84,7 @@ func requantiseGeneric(rows, n int, q []uint8, pitch int, sums []int32, sumsPitc
 	}
 }
 
-func dequantiseGeneric(rows, n int, y []float32, pitch int, sums []int32, sumsPitch int, offset []int32, factor, bias []float32, low float32) {
+func dequantizeGeneric(rows, n int, y []float32, pitch int, sums []int32, sumsPitch int, offset []int32, factor, bias []float32, low float32) {
 	for r := range rows {
 		out, row := y[r*pitch:][:n], sums[r*sumsPitch:][:n]
 		for i := range out {

@@ -128,7 +128,7 @@ func (q *quantized) run(p *program) error {
 	q.x, q.y, q.arena = nil, nil, nil
 	for _, at := range q.bad {
 		if at >= 0 {
-			return firstNotFinite("the input of a quantised layer", x)
+			return firstNotFinite("the input of a quantized layer", x)
 		}
 	}
 	return nil
@@ -138,7 +138,7 @@ func (q *quantized) work(chunk, worker int) {
 	first := chunk * q.per
 	n := min(q.per, q.count-first)
 	w := q.take(&arena{left: q.arena[worker]})
-	if v := q.quantise(w, q.x[first*q.size:][:n*q.size]); math.IsNaN(float64(v)) {
+	if v := q.quantize(w, q.x[first*q.size:][:n*q.size]); math.IsNaN(float64(v)) {
 		q.bad[worker] = first
 		return
 	}
@@ -160,16 +160,16 @@ func (q *quantized) work(chunk, worker int) {
 	}
 }
 
-// quantise quantizes examples, images with the channels of a pixel contiguous.
-func (q *quantized) quantise(w byteWorkspace, x []float32) (sum float32) {
+// quantize quantizes examples, images with the channels of a pixel contiguous.
+func (q *quantized) quantize(w byteWorkspace, x []float32) (sum float32) {
 	scale := q.network.Input
 	factor, zero := 1/scale.Step, float32(scale.Zero)
 	channels := q.size / max(q.pixels, 1)
 	if q.pixels == 1 || channels == 1 {
-		return q.kernel.quantise(w.from[:len(x)], x, factor, zero)
+		return q.kernel.quantize(w.from[:len(x)], x, factor, zero)
 	}
 	for i := 0; i < len(x); i += q.size {
-		sum += q.kernel.quantise(w.to[:q.size], x[i:][:q.size], factor, zero)
+		sum += q.kernel.quantize(w.to[:q.size], x[i:][:q.size], factor, zero)
 		transposeBytes(w.from[i:][:q.size], w.to, channels, q.pixels)
 	}
 	return sum
@@ -236,7 +236,7 @@ func (q *quantized) finish(s *byteStage, p *integer.MatMul, w byteWorkspace, y [
 		if columns < p.Out {
 			whole = columns // other panels have already been written
 		}
-		k.requantise(rows, whole, w.to[top*p.Out+channel:], p.Out, sums, width, offset, factor, bias, low)
+		k.requantize(rows, whole, w.to[top*p.Out+channel:], p.Out, sums, width, offset, factor, bias, low)
 		return
 	}
 	low := float32(math.Inf(-1))
@@ -244,10 +244,10 @@ func (q *quantized) finish(s *byteStage, p *integer.MatMul, w byteWorkspace, y [
 		low = 0
 	}
 	if !p.Image && whole == columns {
-		k.dequantise(rows, columns, y[top*p.Out+channel:], p.Out, sums, width, offset, factor, bias, low)
+		k.dequantize(rows, columns, y[top*p.Out+channel:], p.Out, sums, width, offset, factor, bias, low)
 		return
 	}
-	k.dequantise(rows, whole, w.line, width, sums, width, offset, factor, bias, low)
+	k.dequantize(rows, whole, w.line, width, sums, width, offset, factor, bias, low)
 	if !p.Image {
 		for i := range rows {
 			copy(y[(top+i)*p.Out+channel:][:columns], w.line[i*width:])

@@ -273,20 +273,20 @@ func byteTile6x16AVX2(k int, a *uint8, row int, b *int8, c *int32, ldc int)
 // byteSpinAVX2 does 12 products of vectors in registers, n times.
 func byteSpinAVX2(n int)
 
-// quantiseAVX2 is quantiseGeneric for whole vectors; sum is 0, or NaN where an x is not finite.
+// quantizeAVX2 is quantizeGeneric for whole vectors; sum is 0, or NaN where an x is not finite.
 //
 //go:noescape
-func quantiseAVX2(n int, q *uint8, x *float32, factor float32, zero float32) (sum float32)
+func quantizeAVX2(n int, q *uint8, x *float32, factor float32, zero float32) (sum float32)
 
-// requantiseAVX2 is requantiseGeneric for whole vectors, and at least one row.
+// requantizeAVX2 is requantizeGeneric for whole vectors, and at least one row.
 //
 //go:noescape
-func requantiseAVX2(rows int, n int, q *uint8, pitch int, sums *int32, sumsPitch int, offset *int32, factor *float32, bias *float32, low float32)
+func requantizeAVX2(rows int, n int, q *uint8, pitch int, sums *int32, sumsPitch int, offset *int32, factor *float32, bias *float32, low float32)
 
-// dequantiseAVX2 is dequantiseGeneric for whole vectors, and at least one row.
+// dequantizeAVX2 is dequantizeGeneric for whole vectors, and at least one row.
 //
 //go:noescape
-func dequantiseAVX2(rows int, n int, y *float32, pitch int, sums *int32, sumsPitch int, offset *int32, factor *float32, bias *float32, low float32)
+func dequantizeAVX2(rows int, n int, y *float32, pitch int, sums *int32, sumsPitch int, offset *int32, factor *float32, bias *float32, low float32)
 
 // dotBytesAVX2 is dotBytesGeneric for whole vectors, four at a time.
 //
@@ -298,20 +298,20 @@ func dotBytesAVX2(n int, x *float32, w *int8) float32
 //go:noescape
 func widenBytesAVX2(n int, y *float32, w *int8, step float32)
 
-// quantiseAVX512 is quantiseGeneric for whole vectors; sum is 0, or NaN where an x is not finite.
+// quantizeAVX512 is quantizeGeneric for whole vectors; sum is 0, or NaN where an x is not finite.
 //
 //go:noescape
-func quantiseAVX512(n int, q *uint8, x *float32, factor float32, zero float32) (sum float32)
+func quantizeAVX512(n int, q *uint8, x *float32, factor float32, zero float32) (sum float32)
 
-// requantiseAVX512 is requantiseGeneric for whole vectors, and at least one row.
+// requantizeAVX512 is requantizeGeneric for whole vectors, and at least one row.
 //
 //go:noescape
-func requantiseAVX512(rows int, n int, q *uint8, pitch int, sums *int32, sumsPitch int, offset *int32, factor *float32, bias *float32, low float32)
+func requantizeAVX512(rows int, n int, q *uint8, pitch int, sums *int32, sumsPitch int, offset *int32, factor *float32, bias *float32, low float32)
 
-// dequantiseAVX512 is dequantiseGeneric for whole vectors, and at least one row.
+// dequantizeAVX512 is dequantizeGeneric for whole vectors, and at least one row.
 //
 //go:noescape
-func dequantiseAVX512(rows int, n int, y *float32, pitch int, sums *int32, sumsPitch int, offset *int32, factor *float32, bias *float32, low float32)
+func dequantizeAVX512(rows int, n int, y *float32, pitch int, sums *int32, sumsPitch int, offset *int32, factor *float32, bias *float32, low float32)
 
 // dotBytesAVX512 is dotBytesGeneric for whole vectors, four at a time.
 //

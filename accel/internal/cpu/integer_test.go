@@ -148,18 +148,18 @@ func TestByteVectors(t *testing.T) {
 					factor[i] /= 1e6
 				}
 				q, want := make([]uint8, n), make([]uint8, n)
-				if s := k.quantise(q, x, 1.5, 3); s != 0 {
+				if s := k.quantize(q, x, 1.5, 3); s != 0 {
 					t.Fatalf("n=%d: finite numbers give %v", n, s)
 				}
-				quantiseGeneric(want, x, 1.5, 3)
-				equal(t, "quantise", q, want)
-				k.requantise(min(n, 1), n, q, n, sums, n, offset, factor, bias, 7)
-				requantiseGeneric(min(n, 1), n, want, n, sums, n, offset, factor, bias, 7)
-				equal(t, "requantise", q, want)
+				quantizeGeneric(want, x, 1.5, 3)
+				equal(t, "quantize", q, want)
+				k.requantize(min(n, 1), n, q, n, sums, n, offset, factor, bias, 7)
+				requantizeGeneric(min(n, 1), n, want, n, sums, n, offset, factor, bias, 7)
+				equal(t, "requantize", q, want)
 				y, wantY := make([]float32, n), make([]float32, n)
-				k.dequantise(min(n, 1), n, y, n, sums, n, offset, factor, bias, -50)
-				dequantiseGeneric(min(n, 1), n, wantY, n, sums, n, offset, factor, bias, -50)
-				equal(t, "dequantise", y, wantY)
+				k.dequantize(min(n, 1), n, y, n, sums, n, offset, factor, bias, -50)
+				dequantizeGeneric(min(n, 1), n, wantY, n, sums, n, offset, factor, bias, -50)
+				equal(t, "dequantize", y, wantY)
 				weight := signed(randomBytes(r, n))
 				k.widen(y, weight, 0.3)
 				widenBytesGeneric(wantY, weight, 0.3)
@@ -175,7 +175,7 @@ func TestByteVectors(t *testing.T) {
 				for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 					if n > 0 {
 						x[r.IntN(n)] = float32(bad)
-						if s := k.quantise(q, x, 1, 0); !math.IsNaN(float64(s)) {
+						if s := k.quantize(q, x, 1, 0); !math.IsNaN(float64(s)) {
 							t.Fatalf("n=%d: %v is not noticed", n, bad)
 						}
 					}
@@ -210,7 +210,7 @@ func BenchmarkByteProducts(b *testing.B) {
 					for top := 0; top < n; top += maxByteRows {
 						rows := min(maxByteRows, n-top)
 						k.multiply(packed, a[top*n:], n, rows, &scratch, func(j, columns int, sums []int32, pitch int) {
-							k.requantise(rows, columns, q[top*n+j:], n, sums, pitch, offset[j:], factor[j:], factor[j:], 0)
+							k.requantize(rows, columns, q[top*n+j:], n, sums, pitch, offset[j:], factor[j:], factor[j:], 0)
 						})
 					}
 				})

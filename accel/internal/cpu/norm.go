@@ -19,7 +19,7 @@ type norm struct {
 	in, w     ir.Operand
 	b, dy     ir.Operand // b for the op, dy for the gradient
 	out       ir.Operand
-	centred   bool // LayerNorm, not RMSNorm
+	centered  bool // LayerNorm, not RMSNorm
 	gradient  bool
 	epsilon   float64
 	n, rows   int
@@ -33,16 +33,16 @@ func newNorm(d *Device, s ir.Step) (step, error) {
 	k := &norm{device: d, in: s.In[0], out: s.Out[0]}
 	switch op := s.Op.(type) {
 	case ir.LayerNorm:
-		k.centred, k.epsilon, k.w, k.b = true, op.Epsilon, s.In[1], s.In[2]
+		k.centered, k.epsilon, k.w, k.b = true, op.Epsilon, s.In[1], s.In[2]
 	case ir.RMSNorm:
 		k.epsilon, k.w = op.Epsilon, s.In[1]
 	case ir.LayerNormInputGradient:
-		k.centred, k.gradient, k.epsilon, k.dy, k.w = true, true, op.Epsilon, s.In[1], s.In[2]
+		k.centered, k.gradient, k.epsilon, k.dy, k.w = true, true, op.Epsilon, s.In[1], s.In[2]
 	case ir.RMSNormInputGradient:
 		k.gradient, k.epsilon, k.dy, k.w = true, op.Epsilon, s.In[1], s.In[2]
 	}
 	k.size(s.In[0].Shape)
-	if !k.centred && !k.gradient {
+	if !k.centered && !k.gradient {
 		k.dataOther = make([]float32, k.n)
 	}
 	return k, nil
@@ -59,14 +59,14 @@ func (k *norm) run(p *program) error {
 	switch {
 	case k.gradient:
 		k.dataOther = elements[float32](p, k.dy)
-	case k.centred:
+	case k.centered:
 		k.dataOther = elements[float32](p, k.b)
 	}
 	if k.n > 0 {
 		p.device.pool.run((k.rows+k.per-1)/k.per, k)
 	}
 	k.x, k.y, k.dataW = nil, nil, nil
-	if k.gradient || k.centred {
+	if k.gradient || k.centered {
 		k.dataOther = nil
 	}
 	return nil
@@ -79,13 +79,13 @@ func (k *norm) work(chunk, _ int) {
 		x, y := k.x[i*k.n:(i+1)*k.n], k.y[i*k.n:(i+1)*k.n]
 		shift, scale := k.moments(x)
 		if !k.gradient {
-			v.normalise(y, x, k.dataW, k.dataOther, shift, scale)
+			v.normalize(y, x, k.dataW, k.dataOther, shift, scale)
 			continue
 		}
 		dy := k.dataOther[i*k.n : (i+1)*k.n]
 		sum, dot := v.slopes(x, dy, k.dataW, shift)
 		mean := float32(0)
-		if k.centred {
+		if k.centered {
 			mean = sum / n
 		}
 		v.normGradient(y, x, dy, k.dataW, shift, scale*scale*dot/n, mean, scale)
@@ -96,7 +96,7 @@ func (k *norm) work(chunk, _ int) {
 func (k *norm) moments(x []float32) (shift, scale float32) {
 	v := k.device.vectors
 	n := float64(len(x))
-	if k.centred {
+	if k.centered {
 		shift = float32(-float64(v.sum(x)) / n)
 	}
 	return shift, float32(1 / math.Sqrt(float64(v.squares(x, shift))/n+k.epsilon))
@@ -118,7 +118,7 @@ func newNormWeight(d *Device, s ir.Step) (step, error) {
 	k := &normWeight{norm: norm{device: d, in: s.In[0], dy: s.In[1], out: s.Out[0]}}
 	switch op := s.Op.(type) {
 	case ir.LayerNormWeightGradient:
-		k.centred, k.epsilon = true, op.Epsilon
+		k.centered, k.epsilon = true, op.Epsilon
 	case ir.RMSNormWeightGradient:
 		k.epsilon = op.Epsilon
 	}

@@ -20,7 +20,7 @@ const (
 	waitRounds = 4000
 )
 
-// pool is a fork-join pool. Each worker begins with a share of neighbouring chunks, the
+// pool is a fork-join pool. Each worker begins with a share of neighboring chunks, the
 // same ones for the same number of chunks, so that the data that it wrote is in its own
 // cache when the next step reads it. A worker that has finished takes chunks from the ends
 // of the other shares. A helper that the system does not schedule only delays the chunk

@@ -7,8 +7,8 @@ import "math"
 type rowFunctions struct {
 	// squares is Σ (x+shift)².
 	squares func(x []float32, shift float32) float32
-	// normalise computes y = (x+shift)·scale·w + b.
-	normalise func(y, x, w, b []float32, shift, scale float32)
+	// normalize computes y = (x+shift)·scale·w + b.
+	normalize func(y, x, w, b []float32, shift, scale float32)
 	// slopes is Σ dy·w and Σ dy·w·(x+shift).
 	slopes func(x, dy, w []float32, shift float32) (sum, dot float32)
 	// normGradient is dx = (dy·w - mean - (x+shift)·slope)·scale.
@@ -35,7 +35,7 @@ func (r scoreRows) visible(row int) int { return max(0, min(r.width, r.seen+row*
 
 var genericRows = rowFunctions{
 	squares:      squaresGeneric,
-	normalise:    normaliseGeneric,
+	normalize:    normalizeGeneric,
 	slopes:       slopesGeneric,
 	normGradient: normGradientGeneric,
 	normWeights:  normWeightsGeneric,
@@ -54,7 +54,7 @@ func squaresGeneric(x []float32, shift float32) float32 {
 	return t[0] + t[1] + (t[2] + t[3])
 }
 
-func normaliseGeneric(y, x, w, b []float32, shift, scale float32) {
+func normalizeGeneric(y, x, w, b []float32, shift, scale float32) {
 	x, w, b = x[:len(y)], w[:len(y)], b[:len(y)]
 	for i := range y {
 		y[i] = float32(float32((x[i]+shift)*scale)*w[i]) + b[i]

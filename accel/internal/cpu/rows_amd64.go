@@ -4,9 +4,9 @@ package cpu
 
 var avx2Rows = rowFunctions{
 	squares: rowSquares(8, squaresAVX2),
-	normalise: func(y, x, w, b []float32, shift, scale float32) {
+	normalize: func(y, x, w, b []float32, shift, scale float32) {
 		if n := len(y); n > 0 {
-			normaliseAVX2(n, &y[0], &x[:n][0], &w[:n][0], &b[:n][0], shift, scale)
+			normalizeAVX2(n, &y[0], &x[:n][0], &w[:n][0], &b[:n][0], shift, scale)
 		}
 	},
 	slopes: func(x, dy, w []float32, shift float32) (sum, dot float32) {
@@ -33,9 +33,9 @@ var avx2Rows = rowFunctions{
 
 var avx512Rows = rowFunctions{
 	squares: rowSquares(16, squaresAVX512),
-	normalise: func(y, x, w, b []float32, shift, scale float32) {
+	normalize: func(y, x, w, b []float32, shift, scale float32) {
 		if n := len(y); n > 0 {
-			normaliseAVX512(n, &y[0], &x[:n][0], &w[:n][0], &b[:n][0], shift, scale)
+			normalizeAVX512(n, &y[0], &x[:n][0], &w[:n][0], &b[:n][0], shift, scale)
 		}
 	},
 	slopes: func(x, dy, w []float32, shift float32) (sum, dot float32) {

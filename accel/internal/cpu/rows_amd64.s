@@ -30,9 +30,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func normaliseAVX2(n int, y *float32, x *float32, w *float32, b *float32, shift float32, scale float32)
+// func normalizeAVX2(n int, y *float32, x *float32, w *float32, b *float32, shift float32, scale float32)
 // Requires: AVX
-TEXT ·normaliseAVX2(SB), NOSPLIT, $0-48
+TEXT ·normalizeAVX2(SB), NOSPLIT, $0-48
 	MOVQ         y+8(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         w+24(FP), DX
@@ -369,9 +369,9 @@ end:
 	VZEROUPPER
 	RET
 
-// func normaliseAVX512(n int, y *float32, x *float32, w *float32, b *float32, shift float32, scale float32)
+// func normalizeAVX512(n int, y *float32, x *float32, w *float32, b *float32, shift float32, scale float32)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·normaliseAVX512(SB), NOSPLIT, $0-48
+TEXT ·normalizeAVX512(SB), NOSPLIT, $0-48
 	MOVQ         y+8(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         w+24(FP), DX

@@ -9,10 +9,10 @@ package cpu
 //go:noescape
 func squaresAVX2(n int, x *float32, shift float32) float32
 
-// normaliseAVX2 is normaliseGeneric.
+// normalizeAVX2 is normalizeGeneric.
 //
 //go:noescape
-func normaliseAVX2(n int, y *float32, x *float32, w *float32, b *float32, shift float32, scale float32)
+func normalizeAVX2(n int, y *float32, x *float32, w *float32, b *float32, shift float32, scale float32)
 
 // slopesAVX2 is slopesGeneric.
 //
@@ -44,10 +44,10 @@ func addRowsNarrowAVX2(rows int, pitch int, d *float32, x *float32)
 //go:noescape
 func squaresAVX512(n int, x *float32, shift float32) float32
 
-// normaliseAVX512 is normaliseGeneric.
+// normalizeAVX512 is normalizeGeneric.
 //
 //go:noescape
-func normaliseAVX512(n int, y *float32, x *float32, w *float32, b *float32, shift float32, scale float32)
+func normalizeAVX512(n int, y *float32, x *float32, w *float32, b *float32, shift float32, scale float32)
 
 // slopesAVX512 is slopesGeneric.
 //

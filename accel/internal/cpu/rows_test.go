@@ -45,7 +45,7 @@ func TestRows(t *testing.T) {
 			y, dx, dw, db := newGuarded(r, n), newGuarded(r, n), newGuarded(r, n), newGuarded(r, n)
 			oldW, oldB := slices.Clone(dw.row), slices.Clone(db.row)
 			squares := v.squares(x, shift)
-			v.normalise(y.row, x, w, b, shift, scale)
+			v.normalize(y.row, x, w, b, shift, scale)
 			sum, dot := v.slopes(x, dy, w, shift)
 			v.normGradient(dx.row, x, dy, w, shift, slope, mean, scale)
 			v.normWeights(dw.row, db.row, x, dy, shift, scale)
@@ -56,7 +56,7 @@ func TestRows(t *testing.T) {
 				wantSum += g
 				wantDot += g * xi
 				size += math.Abs(g) + math.Abs(g*xi)
-				checkNear(t, v.name+" normalise", i, y.row[i], xi*scale*float64(w[i])+float64(b[i]), 4+math.Abs(xi*float64(w[i])))
+				checkNear(t, v.name+" normalize", i, y.row[i], xi*scale*float64(w[i])+float64(b[i]), 4+math.Abs(xi*float64(w[i])))
 				checkNear(t, v.name+" normGradient", i, dx.row[i], (g-mean-xi*slope)*scale, 4+math.Abs(g)+math.Abs(xi))
 				checkNear(t, v.name+" normWeights", i, dw.row[i], float64(oldW[i])+float64(dy[i])*xi*scale, 4+math.Abs(float64(dy[i])*xi))
 				checkNear(t, v.name+" normWeights, the sum", i, db.row[i], float64(oldB[i])+float64(dy[i]), 4)

@@ -172,7 +172,7 @@ func TestSuitsWinograd(t *testing.T) {
 		{"one small image", plain, 1, [2]int{64, 7}, [2]int{64, 3}, false},
 		{"images of 3×3", plain, 32, [2]int{512, 3}, [2]int{512, 3}, false},
 		{"images of 1×1", plain, 1000, [2]int{64, 1}, [2]int{64, 3}, false},
-		{"colours", plain, 32, [2]int{3, 32}, [2]int{64, 3}, false},
+		{"colors", plain, 32, [2]int{3, 32}, [2]int{64, 3}, false},
 		{"few outputs", plain, 32, [2]int{64, 32}, [2]int{3, 3}, false},
 		{"kernel of 5×5", plain, 32, [2]int{64, 32}, [2]int{64, 5}, false},
 		{"stride", strided, 32, [2]int{64, 32}, [2]int{64, 3}, false},

@@ -4,7 +4,7 @@ package ir
 //
 //	pad(a) + pad(b), side by side       pad(concat(a, b))
 //	  … that fill the whole             concat(a, b)
-//	concat of neighbouring parts of v   the part of v, a view
+//	concat of neighboring parts of v   the part of v, a view
 //
 // So the gradient of a value that is split into slices is computed in one pass or without
 // copies.

@@ -44,7 +44,7 @@ func Collect() { collect(time.Second) }
 // collect is Collect with another limit. It reports whether all clean-ups finished.
 func collect(limit time.Duration) bool {
 	done := make(chan struct{})
-	// An object of this size has its own span, so no small neighbour keeps it alive.
+	// An object of this size has its own span, so no small neighbor keeps it alive.
 	runtime.AddCleanup(new([64]byte), func(c chan struct{}) { close(c) }, done)
 	runtime.GC()
 	defer runtime.Gosched()

@@ -105,7 +105,7 @@ func (l Layout) BroadcastTo(shape []int) Layout {
 	return out
 }
 
-// Squeeze drops dimensions of size one and merges neighbouring dimensions that one stride
+// Squeeze drops dimensions of size one and merges neighboring dimensions that one stride
 // covers, which makes loops over the layout shorter.
 func (l Layout) Squeeze() Layout {
 	out := Layout{Offset: l.Offset}

@@ -13,7 +13,7 @@ const (
 	Race                              // accesses by two threads, at least one a write, not ordered by a barrier
 	DivergentBarrier                  // barrier that not all threads reach
 	InactiveLane                      // warp-wide instruction that names inactive lanes
-	BudgetSpent                       // more steps than allowed, or the context was cancelled
+	BudgetSpent                       // more steps than allowed, or the context was canceled
 	Trapped                           // trap instruction, or an illegal operand
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// nearest returns the bits among bits and its neighbours whose value is closest to f, ties to even,
+// nearest returns the bits among bits and its neighbors whose value is closest to f, ties to even,
 // computed exactly.
 func nearest(f float32, bits uint16, value func(uint16) float32) uint16 {
 	distance := func(b uint16) *big.Float {

@@ -71,7 +71,7 @@ func TestFloat8AgainstTorch(t *testing.T) {
 	}
 }
 
-// TestFloat8IsNearest tests all values, the midpoints between neighbours and the floats next to
+// TestFloat8IsNearest tests all values, the midpoints between neighbors and the floats next to
 // them, exactly in float64.
 func TestFloat8IsNearest(t *testing.T) {
 	for _, d := range fp8Types {

@@ -1,4 +1,4 @@
-# Writes golden.json: results of PyTorch's quantised linear and conv2d (x86 engine).
+# Writes golden.json: results of PyTorch's quantized linear and conv2d (x86 engine).
 # Run with torch 2.15: python make_golden.py
 import json, os
 import torch

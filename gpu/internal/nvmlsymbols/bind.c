@@ -25,7 +25,7 @@ static const struct {
 };
 
 // nvmlErrorString returns text and not a code, so its initial pointer differs. A constructor
-// sets it, because the initialiser in the table above cannot depend on the name.
+// sets it, because the initializer in the table above cannot depend on the name.
 __attribute__((constructor)) static void without_library(void) { quern_pointer_nvmlErrorString = (void *)missing_string; }
 
 const char *quern_nvml_bind(const char *path) {

@@ -147,7 +147,7 @@ def test_states_are_kept_in_the_notebook():
 ALL_CONTROLS = [
     """slider := widgets.NewIntSlider(0, 10, 3, widgets.Description("n"), widgets.Disabled())
 rate := widgets.NewFloatSlider(0, 1, 0.25, widgets.OnRelease())
-colour := widgets.NewDropdown([]string{"red", "grün"}, widgets.Disabled())
+color := widgets.NewDropdown([]string{"red", "grün"}, widgets.Disabled())
 none := widgets.NewDropdown(nil)
 on := widgets.NewCheckbox(true, widgets.OnRelease())
 name := widgets.NewText("Ann <b>", widgets.Width("50%"))
@@ -157,10 +157,10 @@ title := widgets.NewHTML("<b>bold</b>", widgets.Disabled())
 below := widgets.NewOutput()
 fmt.Fprintln(below, "printed")
 below.Show(display.HTML("<i>shown</i>"), display.PNG([]byte("not really")))
-widgets.NewVBox(widgets.NewHBox(slider, rate, colour, none), widgets.NewHBox(on, name, press), done, title, below)""",
+widgets.NewVBox(widgets.NewHBox(slider, rate, color, none), widgets.NewHBox(on, name, press), done, title, below)""",
     """slider.SetValue(7)
 rate.SetValue(0.75)
-colour.SetValue("grün")
+color.SetValue("grün")
 on.SetValue(false)
 name.SetValue("Bob")
 done.SetValue(9)

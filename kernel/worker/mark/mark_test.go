@@ -9,7 +9,7 @@ import (
 
 const token = "0123456789abcdef"
 
-// parts scans the chunks and returns output and marks in order, neighbouring
+// parts scans the chunks and returns output and marks in order, neighboring
 // output joined.
 func parts(chunks ...string) []any {
 	var got []any

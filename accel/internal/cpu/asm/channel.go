@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// channel generates the functions of batch normalisation, which go over rows of
+// channel generates the functions of batch normalization, which go over rows of
 // one channel that lie a pitch apart, and those of pools.
 func channel() {
 	for _, s := range []isa{avx2, avx512} {

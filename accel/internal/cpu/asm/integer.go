@@ -28,9 +28,9 @@ func integer() {
 		}
 	}
 	for _, s := range []isa{avx2, avx512} {
-		quantise(s)
-		requantise(s)
-		dequantise(s)
+		quantize(s)
+		requantize(s)
+		dequantize(s)
 		dotBytes(s)
 		widenBytes(s)
 	}
@@ -209,9 +209,9 @@ func (s isa) clampBytes(v, low, high VecVirtual, to Mem) {
 	VMOVQ(upper, to)
 }
 
-// quantise generates quantise for whole vectors.
-func quantise(s isa) {
-	p := s.head("quantise", "func(n int, q *uint8, x *float32, factor, zero float32) (sum float32)", " for whole vectors; sum is 0, or NaN where an x is not finite.", "q", "x")
+// quantize generates quantize for whole vectors.
+func quantize(s isa) {
+	p := s.head("quantize", "func(n int, q *uint8, x *float32, factor, zero float32) (sum float32)", " for whole vectors; sum is 0, or NaN where an x is not finite.", "q", "x")
 	n := Load(Param("n"), GP64())
 	factor, zero, sum, low, high := s.scalar("factor"), s.scalar("zero"), s.zero(), s.zero(), s.splat(constant(255))
 	Label("more")
@@ -269,14 +269,14 @@ func (s isa) scaledRows(signature, name, q string, size int, store func(v, low V
 	RET()
 }
 
-func requantise(s isa) {
-	s.scaledRows("func(rows, n int, q *uint8, pitch int, sums *int32, sumsPitch int, offset *int32, factor, bias *float32, low float32)", "requantise", "q", 1, func(v, low VecVirtual, to Mem) {
+func requantize(s isa) {
+	s.scaledRows("func(rows, n int, q *uint8, pitch int, sums *int32, sumsPitch int, offset *int32, factor, bias *float32, low float32)", "requantize", "q", 1, func(v, low VecVirtual, to Mem) {
 		s.clampBytes(v, low, s.splat(constant(255)), to)
 	})
 }
 
-func dequantise(s isa) {
-	s.scaledRows("func(rows, n int, y *float32, pitch int, sums *int32, sumsPitch int, offset *int32, factor, bias *float32, low float32)", "dequantise", "y", 4, func(v, low VecVirtual, to Mem) {
+func dequantize(s isa) {
+	s.scaledRows("func(rows, n int, y *float32, pitch int, sums *int32, sumsPitch int, offset *int32, factor, bias *float32, low float32)", "dequantize", "y", 4, func(v, low VecVirtual, to Mem) {
 		VMAXPS(low, v, v)
 		VMOVUPS(v, to)
 	})

@@ -6,7 +6,7 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// pools generates pooling with windows of 2×2 that do not overlap: pairs of neighbours in
+// pools generates pooling with windows of 2×2 that do not overlap: pairs of neighbors in
 // pairs of rows.
 func pools(s isa) {
 	s.begin("poolRows", "func(rows, n int, d, a *float32, pitch int)", " is poolRowsGeneric with more lanes.")
@@ -109,7 +109,7 @@ func (s isa) elsewhere(mask Register, v VecVirtual) VecVirtual {
 	return out
 }
 
-// pairs iterates over rows of n pairs of neighbours, a vector at a time.
+// pairs iterates over rows of n pairs of neighbors, a vector at a time.
 type pairs struct {
 	isa
 	rows, n, pitch           Register

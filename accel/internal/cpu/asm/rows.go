@@ -12,7 +12,7 @@ import (
 func rows() {
 	for _, s := range []isa{avx2, avx512} {
 		squares(s)
-		normalise(s)
+		normalize(s)
 		slopes(s)
 		normGradient(s)
 		normWeights(s)
@@ -62,8 +62,8 @@ func squares(s isa) {
 	RET()
 }
 
-func normalise(s isa) {
-	p := s.head("normalise", "func(n int, y, x, w, b *float32, shift, scale float32)", ".", "y", "x", "w", "b")
+func normalize(s isa) {
+	p := s.head("normalize", "func(n int, y, x, w, b *float32, shift, scale float32)", ".", "y", "x", "w", "b")
 	n := Load(Param("n"), GP64())
 	shift, scale := s.scalar("shift"), s.scalar("scale")
 	s.loop(n, p[1:], func(load func(Register) VecVirtual, store func(VecVirtual, Register)) {

@@ -5,7 +5,7 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// windows selects elements of shifted runs, 16 neighbours at a time.
+// windows selects elements of shifted runs, 16 neighbors at a time.
 func windows() {
 	TEXT("windowsAVX512", NOSPLIT, "func(dst, runs *float32, offsets *int, k, w int, list *int, n int)")
 	Pragma("noescape")

@@ -70,11 +70,11 @@ const (
 	winograd13       note = 8
 )
 
-// behaviour is another property of an engine, a value of cudnnBackendBehaviorNote_t.
-type behaviour uint32
+// behavior is another property of an engine, a value of cudnnBackendBehaviorNote_t.
+type behavior uint32
 
 // compiled engines are compiled when a plan is created, which takes seconds.
-const compiled behaviour = 0
+const compiled behavior = 0
 
 // accepts reports whether an engine with some properties, one per bit, is compiled already
 // and as accurate as our own kernels. Winograd transforms with small tiles lose little in

@@ -128,7 +128,7 @@ func (l *opened) Plans(c Convolution, n int) ([]Plan, error) {
 			return nil, err
 		}
 		for i := range engines[:count] {
-			if len(plans) == n || ofEngine[engines[i].number] == maxPerEngine || !c.accepts(uint32(engines[i].notes), uint32(engines[i].behaviour)) {
+			if len(plans) == n || ofEngine[engines[i].number] == maxPerEngine || !c.accepts(uint32(engines[i].notes), uint32(engines[i].behavior)) {
 				continue
 			}
 			if p, ok := l.plan(shared, &engines[i], c.Workspace); ok {

@@ -151,7 +151,7 @@ func TestConstantsOfTheRealHeader(t *testing.T) {
 		"backend_backward_filter": "BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR", "backend_backward_data": "BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR",
 		"backend_graph": "BACKEND_OPERATIONGRAPH_DESCRIPTOR", "backend_pack": "BACKEND_VARIANT_PACK_DESCRIPTOR", "backend_tensor": "BACKEND_TENSOR_DESCRIPTOR", "backend_device": "BACKEND_DEVICEPROP_DESCRIPTOR",
 		"is_handle": "TYPE_HANDLE", "is_data_type": "TYPE_DATA_TYPE", "is_int64": "TYPE_INT64", "is_float": "TYPE_FLOAT", "is_pointer": "TYPE_VOID_PTR", "is_convolution_mode": "TYPE_CONVOLUTION_MODE",
-		"is_heuristic_mode": "TYPE_HEUR_MODE", "is_numerical_note": "TYPE_NUMERICAL_NOTE", "is_descriptor": "TYPE_BACKEND_DESCRIPTOR", "is_char": "TYPE_CHAR", "is_behaviour_note": "TYPE_BEHAVIOR_NOTE", "engine_behaviour": "ATTR_ENGINE_BEHAVIOR_NOTE",
+		"is_heuristic_mode": "TYPE_HEUR_MODE", "is_numerical_note": "TYPE_NUMERICAL_NOTE", "is_descriptor": "TYPE_BACKEND_DESCRIPTOR", "is_char": "TYPE_CHAR", "is_behavior_note": "TYPE_BEHAVIOR_NOTE", "engine_behavior": "ATTR_ENGINE_BEHAVIOR_NOTE",
 		"convolution_compute": "ATTR_CONVOLUTION_COMP_TYPE", "convolution_mode": "ATTR_CONVOLUTION_CONV_MODE", "convolution_dilations": "ATTR_CONVOLUTION_DILATIONS",
 		"convolution_strides": "ATTR_CONVOLUTION_FILTER_STRIDES", "convolution_post_paddings": "ATTR_CONVOLUTION_POST_PADDINGS", "convolution_pre_paddings": "ATTR_CONVOLUTION_PRE_PADDINGS",
 		"convolution_dimensions": "ATTR_CONVOLUTION_SPATIAL_DIMS", "heuristic_mode": "ATTR_ENGINEHEUR_MODE", "heuristic_graph": "ATTR_ENGINEHEUR_OPERATION_GRAPH",

@@ -27,7 +27,7 @@ enum {
   is_heuristic_mode = 8,
   is_numerical_note = 11,
   is_descriptor = 15,
-  is_behaviour_note = 19,
+  is_behavior_note = 19,
   is_char = 24,
   convolution_compute = 100,
   convolution_mode = 101,
@@ -75,7 +75,7 @@ enum {
   pack_workspace = 1003,
   engine_number = 1301,
   engine_notes = 1303,
-  engine_behaviour = 1305,
+  engine_behavior = 1305,
   device_json = 2702,
   cross_correlation = 1,
   type_float = 0,
@@ -223,8 +223,8 @@ static int results(table *t, handle heuristic, engine *engines, int *count, cons
     CALL(cudnnBackendGetAttribute, engines[i].engine, engine_number, is_int64, 1, &n, &engines[i].number);
     CALL(cudnnBackendGetAttribute, engines[i].engine, engine_notes, is_numerical_note, most_notes, &n, notes);
     for (int64_t j = 0; j < n && j < most_notes; j++) engines[i].notes |= 1u << notes[j];
-    CALL(cudnnBackendGetAttribute, engines[i].engine, engine_behaviour, is_behaviour_note, most_notes, &n, notes);
-    for (int64_t j = 0; j < n && j < most_notes; j++) engines[i].behaviour |= 1u << notes[j];
+    CALL(cudnnBackendGetAttribute, engines[i].engine, engine_behavior, is_behavior_note, most_notes, &n, notes);
+    for (int64_t j = 0; j < n && j < most_notes; j++) engines[i].behavior |= 1u << notes[j];
   }
   return 0;
 }

@@ -46,7 +46,7 @@ typedef struct {
   handle config, engine, plan;
   int64_t number; // of the engine
   int64_t workspace;
-  uint32_t notes, behaviour; // one bit each
+  uint32_t notes, behavior; // one bit each
 } engine;
 
 enum { max_engines = 64 };

@@ -2,7 +2,7 @@
 //
 // Bound by arithmetic, 2·N·O·OH·OW·C/groups·KH·KW operations each, from some tens of
 // channels on. Tiles are 128×128 for wide layers, else 64×64. Panels are gathered element
-// by element; neighbouring threads read neighbouring pixels. The grid's z is the group.
+// by element; neighboring threads read neighboring pixels. The grid's z is the group.
 //
 // variants: bf16 f16 tf32
 #include "conv.h"

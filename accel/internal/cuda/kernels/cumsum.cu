@@ -1,7 +1,7 @@
 // cumsum: y[o, i, c] = Σ x[o, 0…i, c], or the sums from the end, accumulated in float64.
 //
 // Bound by memory: 8 bytes per float32 element. A warp computes a line, 32 elements at a
-// time, with a scan across the warp; where neighbouring lines are contiguous, one thread
+// time, with a scan across the warp; where neighboring lines are contiguous, one thread
 // computes a line.
 //
 // variants: f32 f64

@@ -95,7 +95,7 @@ func TestTensorAttentionFits(t *testing.T) {
 	wide.V = ir.RowMajor([]int{1, 1, 8, 32})
 	transposed := fits
 	transposed.K = swapped(1, 1, 8, 64)
-	for name, o := range map[string]TensorAttention{"float32": single, "wider values": wide, "neighbours along rows": transposed} {
+	for name, o := range map[string]TensorAttention{"float32": single, "wider values": wide, "neighbors along rows": transposed} {
 		if o.Fits([3]int{}) {
 			t.Errorf("%s: fits", name)
 		}

@@ -55,7 +55,7 @@ struct Result {
   u32 parts;    // of the split along k
 };
 
-// Tile is the part of the result that a block computes. Neighbouring blocks compute tiles
+// Tile is the part of the result that a block computes. Neighboring blocks compute tiles
 // of a band eight tiles high, so that they share their reads in the cache.
 struct Tile {
   u32 m, n;

@@ -1,7 +1,7 @@
 // max: the largest element, or its index, along the middle of x [outer, n, inner].
 //
 // Bound by memory: 4 bytes per float32 element. If inner is 1, one warp computes a row of
-// up to 1024 elements and one block a longer one; else a block computes 32 neighbouring
+// up to 1024 elements and one block a longer one; else a block computes 32 neighboring
 // columns, and its eight warps process the rows in rotation.
 //
 // variants: f32 f64

@@ -38,10 +38,10 @@ template <int size> struct Row {
   using Members = Team<size>;
   real mean, scale;
 
-  // of computes the mean, 0 unless centred, and 1/√(variance + ε).
-  template <typename P> DEVICE Row of(const P &part, u32 n, u32 centred, double epsilon) {
+  // of computes the mean, 0 unless centered, and 1/√(variance + ε).
+  template <typename P> DEVICE Row of(const P &part, u32 n, u32 centered, double epsilon) {
     Row r = {0, 0};
-    if (centred) {
+    if (centered) {
       real sum = 0;
       part.each([&](u32, real x) __attribute__((always_inline)) { sum += x; });
       r.mean = Members::template across<Sum>(sum) / (real)n;
@@ -57,36 +57,36 @@ template <int size> struct Row {
   }
 };
 
-template <int size> DEVICE void norm(real *y, const real *x, const real *w, const real *b, double epsilon, u32 rows, u32 n, u32 centred) {
+template <int size> DEVICE void norm(real *y, const real *x, const real *w, const real *b, double epsilon, u32 rows, u32 n, u32 centered) {
   using Members = Team<size>;
   for (u32 row = Members::row(); row < rows; row += Members::rows()) {
     const real *from = x + (u64)row * n;
     real *to = y + (u64)row * n;
     Part<size> part(from, n);
-    Row<size> r = Row<size>::of(part, n, centred, epsilon);
+    Row<size> r = Row<size>::of(part, n, centered, epsilon);
     part.each([&](u32 i, real x) __attribute__((always_inline)) {
       real v = (x - r.mean) * r.scale * w[i];
-      to[i] = centred ? v + b[i] : v;
+      to[i] = centered ? v + b[i] : v;
     });
   }
 }
 
-KERNEL(norm_warp, 256, 3)(real *y, const real *x, const real *w, const real *b, double epsilon, u32 rows, u32 n, u32 centred) {
-  norm<32>(y, x, w, b, epsilon, rows, n, centred);
+KERNEL(norm_warp, 256, 3)(real *y, const real *x, const real *w, const real *b, double epsilon, u32 rows, u32 n, u32 centered) {
+  norm<32>(y, x, w, b, epsilon, rows, n, centered);
 }
-KERNEL(norm_block, 256, 4)(real *y, const real *x, const real *w, const real *b, double epsilon, u32 rows, u32 n, u32 centred) {
-  norm<256>(y, x, w, b, epsilon, rows, n, centred);
+KERNEL(norm_block, 256, 4)(real *y, const real *x, const real *w, const real *b, double epsilon, u32 rows, u32 n, u32 centered) {
+  norm<256>(y, x, w, b, epsilon, rows, n, centered);
 }
 
-// norm_input: with x̂ for the normalised x and g = dy·w,
-// dx = (g - mean(g) - x̂·mean(g·x̂))·scale, without the mean unless centred.
-template <int size> DEVICE void input(real *dx, const real *x, const real *dy, const real *w, double epsilon, u32 rows, u32 n, u32 centred) {
+// norm_input: with x̂ for the normalized x and g = dy·w,
+// dx = (g - mean(g) - x̂·mean(g·x̂))·scale, without the mean unless centered.
+template <int size> DEVICE void input(real *dx, const real *x, const real *dy, const real *w, double epsilon, u32 rows, u32 n, u32 centered) {
   using Members = Team<size>;
   for (u32 row = Members::row(); row < rows; row += Members::rows()) {
     const real *from = x + (u64)row * n, *slope = dy + (u64)row * n;
     real *to = dx + (u64)row * n;
     Elements<size, false> part(from, n); // two rows do not fit in registers
-    Row<size> r = Row<size>::of(part, n, centred, epsilon);
+    Row<size> r = Row<size>::of(part, n, centered, epsilon);
     real sum = 0, product = 0;
     part.each([&](u32 i, real x) __attribute__((always_inline)) {
       real g = slope[i] * w[i];
@@ -94,7 +94,7 @@ template <int size> DEVICE void input(real *dx, const real *x, const real *dy, c
       product = fused(g, (x - r.mean) * r.scale, product);
     });
     product = Members::template across<Sum>(product) / (real)n;
-    sum = centred ? Members::template across<Sum>(sum) / (real)n : 0;
+    sum = centered ? Members::template across<Sum>(sum) / (real)n : 0;
     part.each([&](u32 i, real x) __attribute__((always_inline)) {
       real hat = (x - r.mean) * r.scale;
       to[i] = (slope[i] * w[i] - sum - hat * product) * r.scale;
@@ -102,24 +102,24 @@ template <int size> DEVICE void input(real *dx, const real *x, const real *dy, c
   }
 }
 
-KERNEL(norm_input_warp, 256, 4)(real *dx, const real *x, const real *dy, const real *w, double epsilon, u32 rows, u32 n, u32 centred) {
-  input<32>(dx, x, dy, w, epsilon, rows, n, centred);
+KERNEL(norm_input_warp, 256, 4)(real *dx, const real *x, const real *dy, const real *w, double epsilon, u32 rows, u32 n, u32 centered) {
+  input<32>(dx, x, dy, w, epsilon, rows, n, centered);
 }
-KERNEL(norm_input_block, 256, 4)(real *dx, const real *x, const real *dy, const real *w, double epsilon, u32 rows, u32 n, u32 centred) {
-  input<256>(dx, x, dy, w, epsilon, rows, n, centred);
+KERNEL(norm_input_block, 256, 4)(real *dx, const real *x, const real *dy, const real *w, double epsilon, u32 rows, u32 n, u32 centered) {
+  input<256>(dx, x, dy, w, epsilon, rows, n, centered);
 }
 
 // norm_rows stores the mean and scale of each row, [rows, 2], for norm_weight.
-template <int size> DEVICE void keep(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centred) {
+template <int size> DEVICE void keep(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centered) {
   using Members = Team<size>;
   for (u32 row = Members::row(); row < rows; row += Members::rows()) {
-    Row<size> r = Row<size>::of(Part<size>(x + (u64)row * n, n), n, centred, epsilon);
+    Row<size> r = Row<size>::of(Part<size>(x + (u64)row * n, n), n, centered, epsilon);
     if (Members::member() == 0) kept[2 * row] = r.mean, kept[2 * row + 1] = r.scale;
   }
 }
 
-KERNEL(norm_rows_warp, 256, 3)(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centred) { keep<32>(kept, x, epsilon, rows, n, centred); }
-KERNEL(norm_rows_block, 256, 4)(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centred) { keep<256>(kept, x, epsilon, rows, n, centred); }
+KERNEL(norm_rows_warp, 256, 3)(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centered) { keep<32>(kept, x, epsilon, rows, n, centered); }
+KERNEL(norm_rows_block, 256, 4)(real *kept, const real *x, double epsilon, u32 rows, u32 n, u32 centered) { keep<256>(kept, x, epsilon, rows, n, centered); }
 
 // norm_weight sums dy·x̂ and dy over part p's rows, for 32 columns per block; its eight
 // warps process the rows in rotation. partial is [parts, 2, n].

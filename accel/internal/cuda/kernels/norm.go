@@ -7,21 +7,21 @@ import (
 )
 
 type normParams struct {
-	Y, X, W, B       Pointer
-	Epsilon          float64
-	Rows, N, Centred uint32
+	Y, X, W, B        Pointer
+	Epsilon           float64
+	Rows, N, Centered uint32
 }
 
 type normInputParams struct {
-	DX, X, DY, W     Pointer
-	Epsilon          float64
-	Rows, N, Centred uint32
+	DX, X, DY, W      Pointer
+	Epsilon           float64
+	Rows, N, Centered uint32
 }
 
 type normRowsParams struct {
-	Kept, X          Pointer
-	Epsilon          float64
-	Rows, N, Centred uint32
+	Kept, X           Pointer
+	Epsilon           float64
+	Rows, N, Centered uint32
 }
 
 type normWeightParams struct {
@@ -42,20 +42,20 @@ var (
 	normWeightSum = declare[normWeightSumParams]("norm", "norm_weight_sum", reals, 256)
 )
 
-// Norm is LayerNorm if Centred, else RMSNorm, of each row of x [Rows, N].
+// Norm is LayerNorm if Centered, else RMSNorm, of each row of x [Rows, N].
 type Norm struct {
-	DType   tensortype.DType
-	Centred bool
-	Epsilon float64
-	Rows, N int
+	DType    tensortype.DType
+	Centered bool
+	Epsilon  float64
+	Rows, N  int
 }
 
-// Launches computes y from x; b is only read if Centred.
+// Launches computes y from x; b is only read if Centered.
 func (o Norm) Launches(y, x, w, b Pointer) []Launch {
 	if o.Rows == 0 || o.N == 0 {
 		return nil
 	}
-	return []Launch{normEach.launch(real(o.DType), o.Rows, o.N, normParams{y, x, w, b, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centred)})}
+	return []Launch{normEach.launch(real(o.DType), o.Rows, o.N, normParams{y, x, w, b, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centered)})}
 }
 
 // InputGradient computes dx from x, dy and w.
@@ -63,7 +63,7 @@ func (o Norm) InputGradient(dx, x, dy, w Pointer) []Launch {
 	if o.Rows == 0 || o.N == 0 {
 		return nil
 	}
-	return []Launch{normInputRows.launch(real(o.DType), o.Rows, o.N, normInputParams{dx, x, dy, w, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centred)})}
+	return []Launch{normInputRows.launch(real(o.DType), o.Rows, o.N, normInputParams{dx, x, dy, w, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centered)})}
 }
 
 // parts returns the number of blocks that the rows are split over in WeightGradient, and
@@ -80,7 +80,7 @@ func (o Norm) WeightWorkspace() int {
 	return (2*o.Rows + 2*parts*o.N) * o.DType.Size()
 }
 
-// WeightGradient computes dw and, if Centred, db: [2, N] or [1, N].
+// WeightGradient computes dw and, if Centered, db: [2, N] or [1, N].
 func (o Norm) WeightGradient(y, x, dy, work Pointer) []Launch {
 	if o.N == 0 {
 		return nil
@@ -88,10 +88,10 @@ func (o Norm) WeightGradient(y, x, dy, work Pointer) []Launch {
 	v := real(o.DType)
 	parts, each := o.parts()
 	partial := work + Pointer(2*o.Rows*o.DType.Size())
-	results := 1 + int(flag(o.Centred))
+	results := 1 + int(flag(o.Centered))
 	var out []Launch
 	if o.Rows > 0 {
-		out = append(out, normRows.launch(v, o.Rows, o.N, normRowsParams{work, x, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centred)}))
+		out = append(out, normRows.launch(v, o.Rows, o.N, normRowsParams{work, x, o.Epsilon, uint32(o.Rows), uint32(o.N), flag(o.Centered)}))
 	}
 	return append(out,
 		normWeight.grid(v, driver.Dim{X: uint32(ceil(o.N, 32)), Y: uint32(parts), Z: 1}, 0,
@@ -116,9 +116,9 @@ func init() {
 	})
 }
 
-func rowNorm(s ir.Step, centred bool, epsilon float64) Norm {
+func rowNorm(s ir.Step, centered bool, epsilon float64) Norm {
 	rows, n := splitLast(s.In[0].Shape)
-	return Norm{DType: s.Out[0].DType, Centred: centred, Epsilon: epsilon, Rows: rows, N: n}
+	return Norm{DType: s.Out[0].DType, Centered: centered, Epsilon: epsilon, Rows: rows, N: n}
 }
 
 func (o Norm) plan() Launcher {

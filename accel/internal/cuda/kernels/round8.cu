@@ -4,7 +4,7 @@
 // each if requested. The scale stays on the device.
 //
 // Bound by memory: x is read twice, and one byte is written for each order. Tiles of 64×64
-// are transposed in shared memory; a store writes two neighbours.
+// are transposed in shared memory; a store writes two neighbors.
 //
 // variants: e4m3_sm89 e5m2_sm89
 #include "fp8.h"

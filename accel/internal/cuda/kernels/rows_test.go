@@ -51,10 +51,10 @@ func TestCrossEntropy(t *testing.T) {
 func TestNorm(t *testing.T) {
 	eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
 		for _, s := range some(append(rowShapes, [2]int{70, 40})) {
-			for _, centred := range []bool{false, true} {
+			for _, centered := range []bool{false, true} {
 				r := generator(3)
 				m, x, dy, w, b := newTestGPU(t), random(r, d, s[0], s[1]), random(r, d, s[0], s[1]), random(r, d, s[1]), random(r, d, s[1])
-				o := Norm{d, centred, 1e-5, s[0], s[1]}
+				o := Norm{d, centered, 1e-5, s[0], s[1]}
 				px, pdy, pw := m.put(x), m.put(dy), m.put(w)
 				y, dx, dw := m.alloc(len(x.data)*d.Size()), m.alloc(len(x.data)*d.Size()), m.alloc(2*s[1]*d.Size())
 				m.run(o.Launches(y, px, pw, m.put(b)))
@@ -65,11 +65,11 @@ func TestNorm(t *testing.T) {
 				rms := ir.RMSNorm{Epsilon: 1e-5}
 				forward, parameters, rows := ir.Op(rms), []array{x, w}, 1
 				var input, weight ir.Op = ir.RMSNormInputGradient{RMSNorm: rms}, ir.RMSNormWeightGradient{RMSNorm: rms}
-				if centred {
+				if centered {
 					forward, parameters, rows = layer, []array{x, w, b}, 2
 					input, weight = ir.LayerNormInputGradient{LayerNorm: layer}, ir.LayerNormWeightGradient{LayerNorm: layer}
 				}
-				if s[1] == 1 && centred {
+				if s[1] == 1 && centered {
 					continue // x̂ is 0/√ε: the gradient consists of rounding errors
 				}
 				compareArrays(t, m.get(y, d, x.shape), reference(t, forward, nil, parameters, nil, all), tolerance(1e-5))

@@ -16,7 +16,7 @@ template <typename T, u32 BM, u32 BN> struct Panels {
 };
 
 // Filler moves a panel of an operand from memory through registers. kFirst means that it is
-// contiguous along k, so neighbouring threads load neighbours along k.
+// contiguous along k, so neighboring threads load neighbors along k.
 template <typename T, typename Factor, u32 B, bool kFirst> struct Filler {
   static constexpr u32 count = B * depthStep / 256;
   T held[count];

@@ -2,7 +2,7 @@
 //
 // Bound by memory: 8 bytes per float32 element, 12 for rows that do not fit the cache. One
 // warp computes a row of up to 1024 elements, one block a longer one. The row is read
-// twice, and neighbouring threads read neighbouring elements.
+// twice, and neighboring threads read neighboring elements.
 //
 // variants: f32 f64
 #include "device.h"

@@ -1,7 +1,7 @@
 // sum: sums along the middle dimension of x [outer, n, inner].
 //
 // Bound by memory: 4 bytes per float32 element. If inner is 1, one warp sums a row of up to
-// 1024 elements and one block a longer one; else a block sums 32 neighbouring columns, and
+// 1024 elements and one block a longer one; else a block sums 32 neighboring columns, and
 // its eight warps process the rows in rotation. If n is long and there are few blocks, n is
 // split into parts, whose number depends on the shape alone, and a second pass adds the
 // results of the parts in order: the same bits every time.

@@ -25,7 +25,7 @@ var Tables = map[string]func() map[string]reflect.Value{
 	"github.com/quernlab/quern/plots/plots":                      symbols_github_com_quernlab_quern_plots,
 	"github.com/quernlab/quern/widgets/widgets":                  symbols_github_com_quernlab_quern_widgets,
 	"github.com/quernlab/quern/widgets/comm/comm":                symbols_github_com_quernlab_quern_widgets_comm,
-	"github.com/quernlab/quern/widgets/labelling/labelling":      symbols_github_com_quernlab_quern_widgets_labelling,
+	"github.com/quernlab/quern/widgets/labeling/labeling":        symbols_github_com_quernlab_quern_widgets_labeling,
 	"github.com/quernlab/quern/widgets/progress/progress":        symbols_github_com_quernlab_quern_widgets_progress,
 	"github.com/google/uuid/uuid":                                symbols_github_com_google_uuid,
 	"golang.org/x/image/font/font":                               symbols_golang_org_x_image_font,

@@ -1,10 +1,10 @@
-// Package labelling asks a user of the notebook for labels, with a button for each class.
+// Package labeling asks a user of the notebook for labels, with a button for each class.
 //
-//	err := active.Ask(ctx, pool, pick, labelling.Buttons())
+//	err := active.Ask(ctx, pool, pick, labeling.Buttons())
 //
 // It needs a front end that supports widgets. Without one, active.Prompt reads typed answers,
 // and active.Oracle answers from known labels.
-package labelling
+package labeling
 
 import (
 	"context"
@@ -71,7 +71,7 @@ func (p *Panel) Ask(ctx context.Context, q *active.Question) (class int, err err
 	case a := <-p.answer:
 		class, err = a.class, a.err
 	case <-ctx.Done():
-		p.close("interrupted; what was labelled is kept")
+		p.close("interrupted; what was labeled is kept")
 		return 0, ctx.Err()
 	}
 	switch {
