@@ -143,9 +143,17 @@ func FileNumber(filename string) (number int, ok bool) {
 // AddUse records that id, which is not in the source, is the value of v. The fact is removed
 // together with those about the cell's own nodes.
 func (c *Cell) AddUse(id *ast.Ident, v *types.Var) {
-	value := types.TypeAndValue{Type: v.Type()}
-	c.Info.Uses[id], c.Info.Types[id] = v, value
+	c.AddFact(id, types.TypeAndValue{Type: v.Type()})
+	c.Info.Uses[id] = v
 	if c.info != nil {
-		c.info.Uses[id], c.info.Types[id] = v, value
+		c.info.Uses[id] = v
+	}
+}
+
+// AddFact records the type, and the value if it is a constant, of an expression that is not in the source.
+func (c *Cell) AddFact(e ast.Expr, tv types.TypeAndValue) {
+	c.Info.Types[e] = tv
+	if c.info != nil {
+		c.info.Types[e] = tv
 	}
 }

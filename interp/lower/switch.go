@@ -1,23 +1,18 @@
 package lower
 
-// Switches over expressions:
+// Switches over conditions; see package desugar for those over values:
 //
-//	switch init; x { case a: }            ->  { init; switch x { case a: } }
-//	switch i { case v: }, one an interface ->  { var t1 = i; switch { case rtʹ.Equal(t1, v): } }
-//	switch i { case f(), a[1]: }          ->  { var t1 = i; switch { case (t1 == f()) || (t1 == a[1]): } }
-//	switch p { case nil, q: }             ->  { var t1 = p; switch { case (t1 == nil) || (t1 == q): } }
-//	switch { case i: }, i an interface    ->  switch { case rtʹ.Equal(true, i): }
-//	switch f() {}                         ->  var t1 = f()
-//	switch x { case 1: L: for {} }        ->  switch x { case 1: { L: for {} } }
-//	switch x { default: a; case 1: b }    ->  switch x { case 1: b; default: a }
-//	switch x { default: a; fallthrough; case 1: b } -> { t1 := 0; switch x { case 1: t1 = 1 }; switch t1 { case 0: a; fallthrough; case 1: b } }
+//	switch init; { case a: }              ->  { init; switch { case a: } }
+//	switch { case a, b: }                 ->  switch { case a || b: }
+//	switch { case a: L: for {} }          ->  switch { case a: { L: for {} } }
+//	switch { default: x; case a: y }      ->  switch { case a: y; default: x }
+//	switch { default: x; fallthrough; case a: y } -> { t1 := 0; switch { case a: t1 = 1 }; switch t1 { case 0: x; fallthrough; case 1: y } }
 //
-// yaegi only compares values of basic types, and moves a default to the position of the last clause.
+// yaegi moves a default to the position of the last clause.
 
 import (
 	"go/ast"
 	"go/token"
-	"go/types"
 	"slices"
 	"strings"
 )
@@ -30,62 +25,17 @@ func (f *function) switchStatement(w *writer, s *ast.SwitchStmt, label string) {
 	}
 	t := f.push(&target{label: label})
 	defer f.pop()
-	f.store(w, s, false)
-	if s.Tag == nil {
-		f.cases(w, t, "switch", s.Body, true, func(x ast.Expr) string {
-			if text, ok := f.compare("true", f.expr(x), types.Typ[types.Bool], f.typeOf(x)); ok {
-				return text
-			}
-			return f.expr(x)
-		})
-		return
-	}
-	if len(s.Body.List) == 0 {
-		f.discard(w, s.Tag) // yaegi would not evaluate it
-		return
-	}
-	tag := f.typeOf(s.Tag)
-	_, basic := tag.Underlying().(*types.Basic)
-	for _, c := range s.Body.List {
-		for _, x := range c.(*ast.CaseClause).List {
-			basic = basic && !types.IsInterface(f.typeOf(x)) && (len(c.(*ast.CaseClause).List) == 1 || f.isSettled(x))
-		}
-	}
-	if basic {
-		f.cases(w, t, "switch "+f.expr(s.Tag), s.Body, false, f.expr)
-		return
-	}
-	tag = types.Default(tag)
-	tmp := f.temp()
-	w.line("var %s %s = %s", tmp, f.typ(tag), f.exprTo(s.Tag, tag))
-	f.cases(w, t, "switch", s.Body, true, func(x ast.Expr) string {
-		if text, ok := f.compare(tmp, f.expr(x), tag, f.typeOf(x)); ok {
-			return text
-		}
-		a, b := f.sameType(tmp, f.expr(x), tag, f.typeOf(x))
-		return "(" + a + " == " + b + ")"
-	})
+	f.cases(w, t, s.Body)
 }
 
-// isSettled reports whether the value of x is known without executing an instruction. Of several values that are not,
-// yaegi only looks at the first.
-func (f *function) isSettled(x ast.Expr) bool {
-	if f.Info.Types[x].Value != nil {
-		return true
-	}
-	id, ok := ast.Unparen(x).(*ast.Ident)
-	return ok && !f.globals[f.Info.Uses[id]]
-}
-
-// cases emits a switch with the given head. conditions reports whether value renders the expressions of the cases as
-// conditions.
-func (f *function) cases(w *writer, t *target, head string, body *ast.BlockStmt, conditions bool, value func(ast.Expr) string) {
+// cases emits a switch over conditions.
+func (f *function) cases(w *writer, t *target, body *ast.BlockStmt) {
 	if fallsAroundDefault(body) {
-		f.numberedCases(w, t, head, body, conditions, value)
+		f.numberedCases(w, t, body)
 		return
 	}
 	f.label(w, t)
-	w.line("%s {", head)
+	w.line("switch {")
 	var last *ast.CaseClause
 	for _, c := range body.List {
 		c := c.(*ast.CaseClause)
@@ -93,7 +43,7 @@ func (f *function) cases(w *writer, t *target, head string, body *ast.BlockStmt,
 			last = c
 			continue
 		}
-		w.line("case %s:", f.caseValues(c, conditions, value))
+		w.line("case %s:", f.caseValues(c))
 		f.clauseBody(w, c)
 	}
 	if last != nil {
@@ -104,17 +54,17 @@ func (f *function) cases(w *writer, t *target, head string, body *ast.BlockStmt,
 }
 
 // numberedCases emits a switch that determines the number of the case, and a switch over that number.
-func (f *function) numberedCases(w *writer, t *target, head string, body *ast.BlockStmt, conditions bool, value func(ast.Expr) string) {
+func (f *function) numberedCases(w *writer, t *target, body *ast.BlockStmt) {
 	found := f.temp()
 	for i, c := range body.List {
 		if c.(*ast.CaseClause).List == nil {
 			w.line("var %s int = %d", found, i)
 		}
 	}
-	w.line("%s {", head)
+	w.line("switch {")
 	for i, c := range body.List {
 		if c := c.(*ast.CaseClause); c.List != nil {
-			w.line("case %s:", f.caseValues(c, conditions, value))
+			w.line("case %s:", f.caseValues(c))
 			w.line("\t%s = %d", found, i)
 		}
 	}
@@ -172,18 +122,16 @@ func fallthroughOf(list []ast.Stmt) (labels []ast.Stmt, falls *ast.BranchStmt) {
 	return nil, nil
 }
 
-func (f *function) caseValues(c *ast.CaseClause, conditions bool, value func(ast.Expr) string) string {
+// caseValues returns the condition of a clause. yaegi confuses several values.
+func (f *function) caseValues(c *ast.CaseClause) string {
 	values := make([]string, len(c.List))
 	for i, x := range c.List {
-		values[i] = value(x)
+		values[i] = f.expr(x)
 	}
-	if conditions {
-		if len(values) > 1 {
-			values[0] = f.condition(c.List[0], values[0])
-		}
-		return strings.Join(values, " || ") // yaegi confuses several values
+	if len(values) > 1 {
+		values[0] = f.condition(c.List[0], values[0])
 	}
-	return strings.Join(values, ", ")
+	return strings.Join(values, " || ")
 }
 
 // fallsAroundDefault reports whether a switch has a fallthrough, and a default that is not its last clause.

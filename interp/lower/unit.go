@@ -19,7 +19,9 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/desugar"
 	"github.com/quernlab/quern/interp/facts"
+	"github.com/quernlab/quern/interp/origin"
 	"github.com/quernlab/quern/interp/vm"
 )
 
@@ -51,7 +53,7 @@ type emitter struct {
 	copiedMethods map[*types.TypeName]bool // types whose methods were copied for this unit
 	facts         map[*ast.FuncDecl]*facts.Function
 	bodyFacts     *facts.Function                   // facts of the statements and initializers of the cell
-	before        map[*types.Initializer][]ast.Stmt // statements before an initializer, see order.go
+	before        map[*types.Initializer][]ast.Stmt // statements before an initializer
 }
 
 // stop ends the lowering if ctx has ended. It is called for each statement.
@@ -76,9 +78,10 @@ func (e *emitter) lower() *Unit {
 		}
 	}
 	changed := e.declareFunctions(c.Funcs)
+	source := e.desugared()
 	for _, decl := range c.Funcs {
 		if decl.Body != nil {
-			decl.Body.List = e.inOrder(decl.Body.List, e.factsOf(decl, nil))
+			decl.Body.List = source.Run(e.factsOf(decl, nil), decl.Body.List)
 		}
 	}
 	whole := &ast.BlockStmt{List: slices.Clone(c.Body)}
@@ -88,9 +91,11 @@ func (e *emitter) lower() *Unit {
 	}
 	e.bodyFacts = facts.Of(e.Info, nil, noParameters, whole, e.onlyInBody()...)
 	for _, init := range initializers {
-		e.before[init] = e.initializerInOrder(init, e.bodyFacts)
+		list := source.Run(e.bodyFacts, []ast.Stmt{&ast.ReturnStmt{Results: []ast.Expr{init.Rhs}}})
+		last := len(list) - 1
+		e.before[init], init.Rhs = list[:last], list[last].(*ast.ReturnStmt).Results[0]
 	}
-	c.Body = e.inOrder(c.Body, e.bodyFacts)
+	c.Body = source.Run(e.bodyFacts, c.Body)
 	e.compile(c.Funcs)
 
 	for _, spec := range c.Types {
@@ -144,6 +149,16 @@ func (e *emitter) lower() *Unit {
 	unit.declarations, start, end = e.out.declarations, around[0], around[1]
 	e.noteMentions(unit.Source[:start]+unit.Source[end:], unit.Source[start:end])
 	return unit
+}
+
+// desugared returns the cell as package desugar needs it.
+func (e *emitter) desugared() *desugar.Source {
+	c := e.cell
+	return &desugar.Source{
+		Info: e.Info, Note: c.AddFact, Use: c.AddUse,
+		Interpreted: func(p *types.Package) bool { return origin.Interpreted(p) || isSource(p) },
+		Records:     func(s ast.Stmt) bool { return len(c.Overwrites[s])+len(c.Begins[s])+len(c.Tracks[s]) > 0 },
+	}
 }
 
 // definedType returns the type that spec declares. It returns nil for an alias, which lowered code does not have, and for a

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/quernlab/quern/interp/desugar"
+	"github.com/quernlab/quern/interp/facts"
 	"github.com/quernlab/quern/interp/lower/layout"
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/symbols"
@@ -57,6 +59,15 @@ func compile(t testing.TB, source string) *program {
 			return ""
 		},
 	})
+	desugared := &desugar.Source{
+		Info: info,
+		Note: func(e ast.Expr, tv types.TypeAndValue) { info.Types[e] = tv },
+		Use: func(id *ast.Ident, v *types.Var) {
+			info.Uses[id], info.Types[id] = v, types.TypeAndValue{Type: v.Type()}
+		},
+		Interpreted: func(p *types.Package) bool { return p == pkg },
+		Records:     func(ast.Stmt) bool { return false },
+	}
 	var list []Declaration
 	for _, d := range file.Decls {
 		decl, ok := d.(*ast.FuncDecl)
@@ -67,6 +78,9 @@ func compile(t testing.TB, source string) *program {
 		name := o.Name()
 		if recv := o.Signature().Recv(); recv != nil {
 			name = types.TypeString(recv.Type(), func(*types.Package) string { return "" }) + "." + name
+		}
+		if decl.Body != nil {
+			decl.Body.List = desugared.Run(facts.Of(info, nil, o.Signature(), decl.Body), decl.Body.List)
 		}
 		list = append(list, Declaration{Key: o, Name: name, Signature: o.Signature(), Body: decl.Body})
 		sig := o.Signature()

@@ -1,4 +1,4 @@
-package lower
+package desugar
 
 // Expressions in order.go: which parts of an expression are evaluated early.
 
@@ -7,7 +7,7 @@ import (
 	"go/token"
 	"go/types"
 
-	"github.com/quernlab/quern/interp/origin"
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // expr handles an expression that is evaluated for its value.
@@ -17,7 +17,7 @@ func (o *order) expr(p *ast.Expr) {
 	}
 	switch e := (*p).(type) {
 	case *ast.Ident:
-		if v, ok := o.Info.Uses[e].(*types.Var); ok && (!o.facts.Declared(v) && !v.IsField() && !isEarly(v) || o.facts.Exposed(v)) {
+		if v, ok := o.Info.Uses[e].(*types.Var); ok && (!o.facts.Declared(v) && !v.IsField() && !isAdded(v) || o.facts.Exposed(v)) {
 			o.pending = true
 		}
 	case *ast.ParenExpr:
@@ -81,8 +81,6 @@ func (o *order) expr(p *ast.Expr) {
 		o.call(p, e)
 	}
 }
-
-func isEarly(v *types.Var) bool { return v.Pkg() == nil }
 
 // address handles the operand of &, which is not read.
 func (o *order) address(p *ast.Expr) {
@@ -157,7 +155,7 @@ func (o *order) exprTo(p *ast.Expr, t types.Type) {
 // convertsByAddress reports whether a value of type t is converted to an interface by a function that takes its
 // address, see dataWordFuncName of cmd/compile.
 func (o *order) convertsByAddress(t types.Type) bool {
-	if t == nil || isNil(t) {
+	if t == nil || t == types.Typ[types.UntypedNil] {
 		return false
 	}
 	switch u := soleComponent(t).(type) {
@@ -296,28 +294,24 @@ func parameterAt(sig *types.Signature, i int, spread bool) types.Type {
 // isEffectful reports whether a call may change variables, or wait for a goroutine that does. Functions of compiled
 // packages do not if all their parameters are of basic types.
 func (o *order) isEffectful(e *ast.CallExpr) bool {
-	tv := o.Info.Types[e.Fun]
-	if tv.IsType() {
+	if o.Info.Types[e.Fun].IsType() {
 		return false
 	}
-	if tv.IsBuiltin() {
-		name := calleeIdent(e.Fun).Name
-		return name == "copy" || name == "recover"
-	}
-	id := calleeIdent(e.Fun)
-	if id == nil {
-		return true
-	}
-	fn, ok := o.Info.Uses[id].(*types.Func)
-	if !ok || fn.Pkg() == nil || origin.Interpreted(fn.Pkg()) || isSource(fn.Pkg()) || fn.Signature().Recv() != nil {
-		return true
-	}
-	for v := range fn.Signature().Params().Variables() {
-		if _, basic := v.Type().Underlying().(*types.Basic); !basic {
+	switch callee := typeutil.Callee(o.Info, e).(type) {
+	case *types.Builtin:
+		return callee.Name() == "copy" || callee.Name() == "recover"
+	case *types.Func:
+		if callee.Pkg() == nil || o.Interpreted(callee.Pkg()) || callee.Signature().Recv() != nil {
 			return true
 		}
+		for v := range callee.Signature().Params().Variables() {
+			if _, basic := v.Type().Underlying().(*types.Basic); !basic {
+				return true
+			}
+		}
+		return false
 	}
-	return false
+	return true
 }
 
 // acts reports whether e contains an effectful call or a receive.

@@ -1,4 +1,4 @@
-package lower
+package desugar
 
 // Compiled Go performs the assignments of a statement one after the other, and checks a target when it assigns to it.
 // It first reads what an earlier one of them may change:
@@ -12,6 +12,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 )
 
 // splits reports whether an assignment is split into several.
@@ -19,14 +20,14 @@ func (o *order) splits(s *ast.AssignStmt) bool {
 	if s.Tok != token.ASSIGN || len(s.Lhs) < 2 {
 		return false
 	}
-	if len(o.cell.Overwrites[s])+len(o.cell.Begins[s])+len(o.cell.Tracks[s]) > 0 {
+	if o.Records(s) {
 		return false // statements before it record the errors that it overwrites
 	}
 	if len(s.Lhs) == 2 && len(s.Rhs) == 2 && types.ExprString(s.Lhs[0]) == types.ExprString(s.Rhs[1]) &&
 		types.ExprString(s.Lhs[1]) == types.ExprString(s.Rhs[0]) {
 		return false
 	}
-	return !all(s.Lhs, func(e ast.Expr) bool { _, name := ast.Unparen(e).(*ast.Ident); return name })
+	return slices.ContainsFunc(s.Lhs, func(e ast.Expr) bool { _, name := ast.Unparen(e).(*ast.Ident); return !name })
 }
 
 // split makes s the last of the assignments and returns the statements before it.
@@ -103,8 +104,8 @@ func (t *tupleAssignment) save(p *ast.Expr) {
 		return
 	}
 	id, v := t.variable(*p)
-	t.early = append(t.early, &ast.AssignStmt{Lhs: []ast.Expr{id}, TokPos: id.Pos(), Tok: token.DEFINE, Rhs: []ast.Expr{*p}})
-	*p = t.use(id, v)
+	t.early = append(t.early, define(id, *p))
+	*p = t.use(id.NamePos, v)
 }
 
 // affected reports whether an earlier assignment may change the value of an expression without calls.
@@ -138,5 +139,5 @@ func (t *tupleAssignment) affected(e ast.Expr) (found bool) {
 // inMemory reports whether Go's compiler assumes that an assignment through a pointer may change a variable. Function
 // literals have pointers to the variables that they share.
 func (t *tupleAssignment) inMemory(v *types.Var) bool {
-	return !t.facts.Declared(v) && !isEarly(v) || t.facts.Exposed(v) || t.facts.Captured(v) && t.facts.Assigned(v)
+	return !t.facts.Declared(v) && !isAdded(v) || t.facts.Exposed(v) || t.facts.Captured(v) && t.facts.Assigned(v)
 }

@@ -1,4 +1,4 @@
-package lower
+package desugar
 
 // Evaluation order. Compiled Go makes the calls of a statement first, one after the other, and reads variables and
 // memory after all calls:
@@ -13,8 +13,6 @@ package lower
 // and some others are evaluated among the calls: this file follows order.go in cmd/compile/internal/walk.
 // Statements with the same meaning in both orders do not change, and neither do conditions of loops.
 //
-// This file changes the syntax tree itself, so that both back ends run the same code.
-
 import (
 	"go/ast"
 	"go/token"
@@ -23,9 +21,9 @@ import (
 	"github.com/quernlab/quern/interp/facts"
 )
 
-// order changes the functions of one declaration.
+// order changes one function.
 type order struct {
-	*emitter
+	*Source
 	facts *facts.Function
 
 	// State of the current statement.
@@ -34,28 +32,13 @@ type order struct {
 	pending bool        // the statement has read something that a call may change
 }
 
-// inOrder returns the statements of a body, each preceded by the definitions of its early parts. It changes all nested
-// blocks too.
-func (e *emitter) inOrder(body []ast.Stmt, facts *facts.Function) []ast.Stmt {
-	o := &order{emitter: e, facts: facts}
+func inOrder(s *Source, known *facts.Function, body []ast.Stmt) []ast.Stmt {
+	o := &order{Source: s, facts: known}
 	body = o.list(body)
 	for _, s := range body {
 		o.nested(s)
 	}
 	return body
-}
-
-// initializerInOrder returns the statements before an initializer of package-level variables, and changes the function
-// literals in it.
-func (e *emitter) initializerInOrder(init *types.Initializer, facts *facts.Function) []ast.Stmt {
-	o := &order{emitter: e, facts: facts}
-	s := &ast.ReturnStmt{Results: []ast.Expr{init.Rhs}}
-	before := o.statement(s)
-	init.Rhs = s.Results[0]
-	for _, s := range append(before[:len(before):len(before)], s) {
-		o.nested(s)
-	}
-	return before
 }
 
 // nested changes the blocks in a statement.
@@ -165,34 +148,14 @@ func (o *order) statement(s ast.Stmt) []ast.Stmt {
 	var before []ast.Stmt
 	for _, e := range o.early[:o.needed] {
 		id, v := o.variable(*e)
-		before = append(before, &ast.AssignStmt{Lhs: []ast.Expr{id}, TokPos: id.Pos(), Tok: token.DEFINE, Rhs: []ast.Expr{*e}})
-		*e = o.use(id, v)
+		before = append(before, define(id, *e))
+		*e = o.use(id.NamePos, v)
 	}
 	before = append(before, after...)
 	if s, ok := s.(*ast.AssignStmt); ok && o.splits(s) {
 		before = append(before, o.split(s)...)
 	}
 	return before
-}
-
-// variable creates a variable for the value of e.
-func (o *order) variable(e ast.Expr) (*ast.Ident, *types.Var) {
-	return o.variableOf(e.Pos(), types.Default(o.Info.TypeOf(e)))
-}
-
-func (o *order) variableOf(pos token.Pos, t types.Type) (*ast.Ident, *types.Var) {
-	const name = "early"
-	v := types.NewVar(pos, nil, name, t)
-	id := &ast.Ident{NamePos: pos, Name: name}
-	o.Info.Defs[id] = v
-	return id, v
-}
-
-// use returns an identifier for the value of a variable.
-func (o *order) use(at *ast.Ident, v *types.Var) *ast.Ident {
-	id := &ast.Ident{NamePos: at.NamePos, Name: v.Name()}
-	o.cell.AddUse(id, v)
-	return id
 }
 
 // assign handles assignments and definitions. It returns the definition of the results of a call if they must be
@@ -235,7 +198,7 @@ func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 	for v := range tuple.Variables() {
 		id, v := o.variableOf(define.Rhs[0].Pos(), v.Type())
 		define.Lhs = append(define.Lhs, id)
-		s.Rhs = append(s.Rhs, o.use(id, v))
+		s.Rhs = append(s.Rhs, o.use(id.NamePos, v))
 	}
 	return []ast.Stmt{define}
 }

@@ -1,0 +1,15 @@
+// Package desugar replaces constructs of Go by simpler ones, so that both back ends, package lower with yaegi and the VM,
+// have fewer constructs to compile and agree about their meaning.
+//
+// [Source.Run] applies the passes to the statements of a function, in the order of the list in pass.go. Each pass changes
+// the checked syntax tree, records the types of what it adds, and is in a file of its own, which begins with the code
+// before and after. A test type-checks programs again after each pass and compares the types with the recorded ones.
+//
+// # Where does a construct belong?
+//
+// Here, if Go without the construct can express it, both back ends gain, and the code is no slower. Package lower, if only
+// yaegi needs another form of it. The VM, if it has instructions for it: loops and ranges, for example, have fused ones.
+//
+// The facts of package facts remain valid: the passes only add variables, which are set once and which no function
+// literal captures.
+package desugar

@@ -1,0 +1,56 @@
+package desugar
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+)
+
+// Source is checked code.
+type Source struct {
+	Info *types.Info
+	// Note records the type, and the value, of an expression that is not in the source; Use records that an identifier
+	// denotes a variable.
+	Note func(e ast.Expr, tv types.TypeAndValue)
+	Use  func(id *ast.Ident, v *types.Var)
+	// Interpreted reports whether functions of a package are interpreted, so that they may change any variable.
+	Interpreted func(*types.Package) bool
+	// Records reports whether a statement is to remain as it is, because its assignments to errors are recorded.
+	Records func(ast.Stmt) bool
+}
+
+// isAdded reports whether a pass has added a variable. No call changes such a variable.
+func isAdded(v *types.Var) bool { return v.Pkg() == nil }
+
+// variable creates a variable for the value of e.
+func (s *Source) variable(e ast.Expr) (*ast.Ident, *types.Var) {
+	return s.variableOf(e.Pos(), types.Default(s.Info.TypeOf(e)))
+}
+
+func (s *Source) variableOf(pos token.Pos, t types.Type) (*ast.Ident, *types.Var) {
+	const name = "early"
+	v := types.NewVar(pos, nil, name, t)
+	id := &ast.Ident{NamePos: pos, Name: name}
+	s.Info.Defs[id] = v
+	return id, v
+}
+
+// use returns an identifier for the value of a variable.
+func (s *Source) use(pos token.Pos, v *types.Var) *ast.Ident {
+	id := &ast.Ident{NamePos: pos, Name: v.Name()}
+	s.Use(id, v)
+	return id
+}
+
+// define returns the definition of a variable.
+func define(id *ast.Ident, value ast.Expr) ast.Stmt {
+	return &ast.AssignStmt{Lhs: []ast.Expr{id}, TokPos: id.Pos(), Tok: token.DEFINE, Rhs: []ast.Expr{value}}
+}
+
+// under returns the underlying type of an expression, or nil for a package name.
+func (s *Source) under(e ast.Expr) types.Type {
+	if t := s.Info.TypeOf(e); t != nil {
+		return t.Underlying()
+	}
+	return nil
+}
