@@ -20,8 +20,9 @@
 //
 // Each file contains one kind of rewrite. It begins with a list of its rewrites, before and
 // after, and why yaegi needs them. unit.go puts a unit together; function.go lowers functions
-// and returns; stmt.go and expr.go select the rewrite of a node; facts.go computes what must be
-// known about a function before its first statement is lowered.
+// and returns; stmt.go and expr.go select the rewrite of a node. The passes of package desugar run
+// before; package facts computes what must be known about a function before its first statement is
+// lowered.
 //
 // # What lowered code refers to
 //
