@@ -56,8 +56,8 @@ func profiled(ctx context.Context, group *parallel.Group, device string) (err er
 	// channels, and the vote.
 	least := float64(4*(6*5+6+6+6+3*6+3) + 8*(13+12) + 8)
 	switch {
-	case c.Busy <= 0 || c.Busy > 10*r.StepTime() || b.Exchanging <= 0 || b.Exchanging > r.StepTime():
-		return fmt.Errorf("%v of a step of %v exchanging, %+v", b.Exchanging, r.StepTime(), c)
+	case c.Busy <= 0 || c.Busy > 10*r.StepTime() || b.CommunicationWait <= 0 || b.CommunicationWait > r.StepTime():
+		return fmt.Errorf("%v of a step of %v exchanging, %+v", b.CommunicationWait, r.StepTime(), c)
 	case c.Bytes < least || c.Bytes > 2*least:
 		return fmt.Errorf("%v bytes exchanged, of at least %v", c.Bytes, least)
 	case c.Hidden() < 0 || c.Hidden() > 1:

@@ -162,15 +162,15 @@ func TestSentence(t *testing.T) {
 		{Name: "not run"},
 	}}
 	want := "82 %: random 3000 labels, margin 2000 (−33 %), slow 4000 (+33 %), never more than 4000."
-	if got := c.Sentence(); !strings.HasPrefix(got, want) {
+	if got := c.Conclusion(); !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	c.Target, want = 0.995, "99.5 %: random more than 4000 labels, margin more than 4000, slow more than 4000, never more than 4000."
-	if got := c.Sentence(); !strings.HasPrefix(got, want) {
+	if got := c.Conclusion(); !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	c.Target, want = 0.9, "90 %: random more than 4000 labels, margin 4000, "
-	if got := c.Sentence(); !strings.HasPrefix(got, want) {
+	if got := c.Conclusion(); !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 	rounded := active.StrategyResult{Curves: []*active.Curve{curve(.85), curve(.95)}} // their mean is .8999999999999999
@@ -180,7 +180,7 @@ func TestSentence(t *testing.T) {
 	if mean, deviation := c.Strategies[0].At(3000); mean < .8199 || mean > .8201 || deviation < .0141 || deviation > .0142 {
 		t.Errorf("%v ± %v", mean, deviation)
 	}
-	if none := new(active.Comparison); none.Sentence() == "" || none.String() == "" || none.MIMEBundle()["text/plain"] == nil {
+	if none := new(active.Comparison); none.Conclusion() == "" || none.String() == "" || none.MIMEBundle()["text/plain"] == nil {
 		t.Error("a comparison of nothing shows nothing")
 	}
 	var empty active.Curve

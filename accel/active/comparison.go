@@ -67,9 +67,9 @@ func (l StrategyResult) measured() []int {
 	return labels
 }
 
-// Sentence says how many labels each strategy needs for the target, relative to the first
+// Conclusion says how many labels each strategy needs for the target, relative to the first
 // strategy, and what that costs in seconds.
-func (c *Comparison) Sentence() string {
+func (c *Comparison) Conclusion() string {
 	first := c.first()
 	if first == nil {
 		return "nothing was compared"
@@ -182,7 +182,7 @@ func (c *Comparison) table() display.Content {
 
 // caption returns the text below the table.
 func (c *Comparison) caption() string {
-	text := c.Sentence()
+	text := c.Conclusion()
 	if c.Err != nil {
 		text += fmt.Sprintf("\nended early: %v", c.Err)
 	}

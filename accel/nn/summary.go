@@ -63,7 +63,7 @@ func (t *SummaryTable) run(model Module, shape []int) (err error) {
 	}
 	var y *Tensor
 	ops := tensor.RecordOps(func() { y = model.Forward(x) })
-	t.layer("", model, x, y, ops, counted)
+	t.layer("", model, y, ops, counted)
 	return nil
 }
 
@@ -83,14 +83,14 @@ func (t *SummaryTable) chain(path string, c *SequentialLayer, x *Tensor, counted
 		}
 		var y *Tensor
 		ops := tensor.RecordOps(func() { y = forward(number, layer, x) })
-		t.layer(number, layer, x, y, ops, counted)
+		t.layer(number, layer, y, ops, counted)
 		x = y
 	}
 	return x
 }
 
 // layer adds a row. A tensor that layers share counts for the first one only.
-func (t *SummaryTable) layer(path string, m Module, x, y *Tensor, ops []tensor.RecordedOp, counted map[*Tensor]bool) {
+func (t *SummaryTable) layer(path string, m Module, y *Tensor, ops []tensor.RecordedOp, counted map[*Tensor]bool) {
 	r := SummaryRow{Path: path, Layer: describe(m), Output: example(y), DType: y.DType(), Ops: ops}
 	for _, op := range ops {
 		r.FLOPs += op.FLOPs

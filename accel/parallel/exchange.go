@@ -158,7 +158,7 @@ func (x *exchange) finish(ctx context.Context, hostValues []float64) (sums []*te
 	}
 	close(x.send)
 	begin := time.Now()
-	endInterval := profileInterval(trace.Exchanging, "gradients", 0)
+	endInterval := profileInterval(trace.CommunicationWait, "gradients", 0)
 	<-x.ended
 	endInterval()
 	x.time.Waiting += time.Since(begin)

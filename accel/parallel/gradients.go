@@ -60,7 +60,7 @@ type Overlap struct {
 // waiting measures how long a rank waits for others, until the returned function is called.
 func (o *Overlap) waiting(what string, bytes int) (end func()) {
 	begin := time.Now()
-	endInterval := profileInterval(trace.Exchanging, what, bytes)
+	endInterval := profileInterval(trace.CommunicationWait, what, bytes)
 	return func() {
 		endInterval()
 		o.Busy += time.Since(begin)

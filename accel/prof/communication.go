@@ -31,7 +31,7 @@ func (r *Report) Communication() (c Communication) {
 	}
 	var all []Interval
 	for _, h := range r.Host {
-		if h.Kind == Exchanging || h.Kind == Communicating {
+		if h.Kind == CommunicationWait || h.Kind == Communicating {
 			all = append(all, Interval{h.Begin, h.End})
 			c.Bytes += float64(h.Bytes)
 		}
@@ -39,7 +39,7 @@ func (r *Report) Communication() (c Communication) {
 	n := time.Duration(len(r.Steps))
 	c.Bytes /= float64(n)
 	c.Busy = length(mergeIntervals(all)) / n
-	c.Exposed = r.Breakdown().Exchanging
+	c.Exposed = r.Breakdown().CommunicationWait
 	return c
 }
 
@@ -67,7 +67,7 @@ func (r *Report) exposed(step int, gap Interval) []Gap {
 			continue
 		}
 		gaps = append(gaps, r.reasons(step, Interval{at, from})...)
-		gaps = append(gaps, Gap{step, from, to, string(Exchanging)})
+		gaps = append(gaps, Gap{step, from, to, string(CommunicationWait)})
 		at = to
 	}
 	return append(gaps, r.reasons(step, Interval{at, gap.End})...)

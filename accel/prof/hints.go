@@ -39,9 +39,9 @@ func (r *Report) Hints() []string {
 	if r.share(b.Waiting) >= muchWaiting {
 		say("%s waits for data: prepare more batches in advance, for instance with data.Workers(4), or make each example cheaper to load.", part(b.Waiting))
 	}
-	if r.share(b.Exchanging) >= muchExchange {
+	if r.share(b.CommunicationWait) >= muchExchange {
 		say("%s waits for other ranks, with %.0f %% of the exchange overlapping with computation: a larger batch or accel.Accumulate(4) computes more for each exchange of %s. If one rank is slower, all others wait for it.",
-			part(b.Exchanging), 100*r.Communication().Hidden(), size(r.Communication().Bytes))
+			part(b.CommunicationWait), 100*r.Communication().Hidden(), size(r.Communication().Bytes))
 	}
 	if r.share(b.Planning) >= muchPlanning {
 		say("%s compiles plans for %.2g lists per step with a new structure: use the same shapes and operations in each step; data.DropLast() leaves out a smaller last batch.", part(b.Planning), c.Planned)

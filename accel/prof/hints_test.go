@@ -32,7 +32,7 @@ func TestHints(t *testing.T) {
 		{"all is well", testReport(95 * time.Millisecond), []string{"Nothing stands out: 95 %"}},
 		{"waits", testReport(60*time.Millisecond, event(Waiting, 0, 40)), []string{"40 % of a step (40 ms of 100 ms) waits for data", "Workers"}},
 		{"ranks", func() *Report {
-			wait := event(Exchanging, 0, 30)
+			wait := event(CommunicationWait, 0, 30)
 			wait.Bytes = 2048
 			return testReport(70*time.Millisecond, wait, event(Communicating, 20, 60))
 		}(), []string{"30 % of a step (30 ms of 100 ms) waits for other ranks, with 50 % of the exchange overlapping", "each exchange of 2 KiB", "Accumulate"}},

@@ -134,7 +134,7 @@ type Breakdown struct {
 	Planning                  time.Duration // compiling lists with a new structure
 	Copying                   time.Duration // to and from the device
 	Synchronizing             time.Duration // the device is idle, and the host is still waking up from a wait for it
-	Exchanging                time.Duration // waiting for other ranks of a data-parallel training
+	CommunicationWait         time.Duration // waiting for other ranks of a data-parallel training
 	Host                      time.Duration // the rest: the program itself, recording and launching
 }
 
@@ -167,13 +167,13 @@ func (r *Report) Breakdown() Breakdown {
 			b.Copying += d
 		case Synchronizing:
 			b.Synchronizing += d
-		case Exchanging:
-			b.Exchanging += d
+		case CommunicationWait:
+			b.CommunicationWait += d
 		}
 	}
 	n := time.Duration(len(r.Steps))
 	rest := r.StepTime()
-	for _, part := range []*time.Duration{&b.Forward, &b.Backward, &b.Update, &b.Waiting, &b.Planning, &b.Copying, &b.Synchronizing, &b.Exchanging} {
+	for _, part := range []*time.Duration{&b.Forward, &b.Backward, &b.Update, &b.Waiting, &b.Planning, &b.Copying, &b.Synchronizing, &b.CommunicationWait} {
 		*part /= n
 		rest -= *part
 	}
@@ -185,7 +185,7 @@ func (r *Report) Breakdown() Breakdown {
 func (b Breakdown) parts() []part {
 	return []part{
 		{"forward", b.Forward}, {"backward", b.Backward}, {"update", b.Update}, {"waiting for data", b.Waiting},
-		{"planning", b.Planning}, {"copying", b.Copying}, {"synchronizing", b.Synchronizing}, {"exchanging with ranks", b.Exchanging}, {"host", b.Host},
+		{"planning", b.Planning}, {"copying", b.Copying}, {"synchronizing", b.Synchronizing}, {"exchanging with ranks", b.CommunicationWait}, {"host", b.Host},
 	}
 }
 

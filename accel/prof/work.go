@@ -63,8 +63,8 @@ const (
 	Launching     HostKind = "launching"
 	Synchronizing HostKind = "synchronizing" // waiting for the device
 
-	Exchanging    HostKind = "exchanging with ranks"  // waiting for other ranks
-	Communicating HostKind = "communication of ranks" // transfers that overlap with the program
+	CommunicationWait HostKind = "exchanging with ranks"  // waiting for other ranks
+	Communicating     HostKind = "communication of ranks" // transfers that overlap with the program
 )
 
 // ops returns the ops of all flushes.
@@ -204,7 +204,7 @@ func (p *recording) hosts() []HostEvent {
 	kinds := map[trace.Kind]HostKind{
 		trace.Waiting: Waiting, trace.Reading: Reading, trace.Writing: Writing, trace.UserSpan: UserSpan,
 		trace.Planning: Planning, trace.Launching: Launching, trace.Synchronizing: Synchronizing,
-		trace.Exchanging: Exchanging, trace.Communicating: Communicating,
+		trace.CommunicationWait: CommunicationWait, trace.Communicating: Communicating,
 	}
 	var all []HostEvent
 	for _, e := range p.Events() {

@@ -46,11 +46,3 @@ func (s *Source) use(pos token.Pos, v *types.Var) *ast.Ident {
 func define(id *ast.Ident, value ast.Expr) ast.Stmt {
 	return &ast.AssignStmt{Lhs: []ast.Expr{id}, TokPos: id.Pos(), Tok: token.DEFINE, Rhs: []ast.Expr{value}}
 }
-
-// under returns the underlying type of an expression, or nil for a package name.
-func (s *Source) under(e ast.Expr) types.Type {
-	if t := s.Info.TypeOf(e); t != nil {
-		return t.Underlying()
-	}
-	return nil
-}

@@ -69,7 +69,7 @@ func (f *Formatter) Cell(src string) (string, error) {
 		return nil
 	}
 	at := 0
-	for _, k := range kept(src, code, spans, known) {
+	for _, k := range kept(src, spans, known) {
 		if k[0] < at {
 			continue // in the statement of %time
 		}
@@ -99,7 +99,7 @@ const space = " \t\r\n;"
 
 // kept returns the start and end of the parts of a cell that stay as they are: the lines of commands. The
 // statement of %time belongs to its line.
-func kept(src, code string, spans []check.Span, known func(string) bool) [][2]int {
+func kept(src string, spans []check.Span, known func(string) bool) [][2]int {
 	var list [][2]int
 	for _, r := range magic.Ranges(src, known) {
 		start, end := strings.LastIndexByte(src[:r[0]], '\n')+1, endOfLine(src, r[1])

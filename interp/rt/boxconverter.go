@@ -89,7 +89,7 @@ func (c *boxConverter) copy(v reflect.Value) reflect.Value {
 			x = c.copy(x)
 		}
 		if !x.Type().AssignableTo(t) {
-			panic(&EncodingError{Package: c.pkg, Unseen: fmt.Sprintf("the values in a %s", t)})
+			panic(&EncodingError{Package: c.pkg, Unseen: fmt.Sprintf("the values in a %s; use a type that is not an interface", t)})
 		}
 		made.Set(x)
 	case reflect.Pointer:

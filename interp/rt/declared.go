@@ -58,7 +58,7 @@ func (e encoded) unseen(pkg string, methods []string) (unseen *EncodingError) {
 				continue
 			}
 			if unseen = noSlot(pkg, w.d); w.kind() == reflect.Func { // no type with methods has kind func
-				unseen = &EncodingError{Package: pkg, Unseen: "the method " + name + " of " + w.d.name}
+				unseen = &EncodingError{Package: pkg, Unseen: "the method " + name + " of " + w.d.name + "; encode what it returns instead"}
 			}
 			return
 		}
@@ -113,7 +113,7 @@ func (r *Registry) encodable(pkg string, x any, methods []string) encoded {
 	v := reflect.ValueOf(b.V)
 	t, err := r.declaredType(b.T)
 	if err != nil || !sameLayout(v.Type(), t, map[reflect.Type]bool{}) {
-		panic(&EncodingError{Package: pkg, Unseen: "the fields of " + b.T.name})
+		panic(&EncodingError{Package: pkg, Unseen: "the fields of " + b.T.name + "; encode a simpler type, or the fields one by one"})
 	}
 	if t == v.Type() {
 		return encoded{r, b.V, b, t}

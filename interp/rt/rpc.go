@@ -165,7 +165,7 @@ func (r *Registry) encodableType(pkg string, w view, methods []string) reflect.T
 	}
 	t, err := r.declaredType(w.d)
 	if err != nil || !sameLayout(w.t, t, map[reflect.Type]bool{}) {
-		panic(&EncodingError{Package: pkg, Unseen: "the fields of " + w.d.name})
+		panic(&EncodingError{Package: pkg, Unseen: "the fields of " + w.d.name + "; encode a simpler type, or the fields one by one"})
 	}
 	e := encoded{r, nil, Box{w.d, reflect.Zero(w.t).Interface()}, t}
 	if unseen := e.unseen(pkg, methods); unseen != nil {

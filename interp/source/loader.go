@@ -140,7 +140,7 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 	if err, ok := l.failed[importPath]; ok {
 		return nil, err
 	}
-	place, ok, findErr := l.modules.Find(l.ctx, importPath)
+	pkg, ok, findErr := l.modules.Find(l.ctx, importPath)
 	missing := errors.As(findErr, new(*module.PackageError))
 	switch {
 	case missing && p == nil:
@@ -153,7 +153,7 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 	if err := l.checkInternal(importPath); err != nil {
 		return nil, err
 	}
-	if p, ok := l.loaded[importPath]; ok && p.from == place && l.current(p) {
+	if p, ok := l.loaded[importPath]; ok && p.from == pkg && l.current(p) {
 		l.imported(p)
 		return p.types, nil
 	}
@@ -179,7 +179,7 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 			l.checking = nil
 		}()
 	}
-	loaded, err := l.load(importPath, place)
+	loaded, err := l.load(importPath, pkg)
 	if err != nil {
 		var inner *Error
 		if !errors.As(err, &inner) {
@@ -188,8 +188,8 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 		l.failed[importPath] = err
 		return nil, err
 	}
-	loaded.path, loaded.from, loaded.imports = importPath, place, l.imports
-	if old := l.loaded[importPath]; old != nil && old.from.Dir == place.Dir {
+	loaded.path, loaded.from, loaded.imports = importPath, pkg, l.imports
+	if old := l.loaded[importPath]; old != nil && old.from.Dir == pkg.Dir {
 		loaded.replaces = old
 		if !old.begun {
 			loaded.replaces = old.replaces
@@ -219,8 +219,8 @@ func (l *Loader) current(p *loadedPackage) bool {
 		if i.from.Stamp == "" && len(i.imports) == 0 {
 			continue // it never changes
 		}
-		place, ok, err := l.modules.Find(l.ctx, i.path)
-		if err != nil || !ok || place != i.from || l.loaded[i.path] != i || !l.current(i) {
+		pkg, ok, err := l.modules.Find(l.ctx, i.path)
+		if err != nil || !ok || pkg != i.from || l.loaded[i.path] != i || !l.current(i) {
 			return false
 		}
 	}
@@ -236,10 +236,10 @@ func (l *Loader) checkInternal(importPath string) error {
 }
 
 // load reads and checks a package.
-func (l *Loader) load(importPath string, place module.Package) (*loadedPackage, error) {
-	f := l.read[place]
+func (l *Loader) load(importPath string, pkg module.Package) (*loadedPackage, error) {
+	f := l.read[pkg]
 	if f == nil {
-		f = l.readFiles(importPath, place)
+		f = l.readFiles(importPath, pkg)
 	}
 	if f.err != nil {
 		return nil, f.err
@@ -250,8 +250,8 @@ func (l *Loader) load(importPath string, place module.Package) (*loadedPackage, 
 		if errors.As(err, &inner) {
 			return nil, err
 		}
-		original := l.readSelection(importPath, place, 0)
-		if f = l.readNext(importPath, place, f, original); f == nil {
+		original := l.readSelection(importPath, pkg, 0)
+		if f = l.readNext(importPath, pkg, f, original); f == nil {
 			f = original
 		}
 		p, err = l.check(importPath, f.parsed)

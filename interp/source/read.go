@@ -35,24 +35,24 @@ type files struct {
 
 // readFiles parses the source of a package: the first selection of its files in which every function
 // has a body in Go. If there is none, the result has the functions without a body.
-func (l *Loader) readFiles(importPath string, place module.Package) *files {
-	f := l.readSelection(importPath, place, 0)
+func (l *Loader) readFiles(importPath string, pkg module.Package) *files {
+	f := l.readSelection(importPath, pkg, 0)
 	if f.err != nil || !f.unsafe {
 		return f
 	}
-	if pure := l.readNext(importPath, place, f, f); pure != nil {
+	if pure := l.readNext(importPath, pkg, f, f); pure != nil {
 		return pure
 	}
 	return f
 }
 
 // readSelection parses a selection of the files of a package.
-func (l *Loader) readSelection(importPath string, place module.Package, number int) *files {
+func (l *Loader) readSelection(importPath string, pkg module.Package, number int) *files {
 	target := build.Default
 	target.CgoEnabled = false
 	selections[number].apply(&target)
 	target.BuildTags = append(target.BuildTags, module.BuildTags()...)
-	found, err := target.ImportDir(place.Dir, 0)
+	found, err := target.ImportDir(pkg.Dir, 0)
 	var none *build.NoGoError
 	switch {
 	case errors.As(err, &none) && len(found.IgnoredGoFiles) > 0:
@@ -68,13 +68,13 @@ func (l *Loader) readSelection(importPath string, place module.Package, number i
 	f.unsafe = len(found.SFiles) > 0 || slices.Contains(found.Imports, "unsafe")
 	bodiless := bodilessFunctions{path: importPath, assembly: len(found.SFiles) > 0}
 	for _, name := range found.GoFiles {
-		text, err := os.ReadFile(filepath.Join(place.Dir, name))
+		text, err := os.ReadFile(filepath.Join(pkg.Dir, name))
 		if err != nil {
 			return &files{err: err}
 		}
-		shown := path.Join(place.Module.Path+"@"+place.Module.Version, strings.TrimPrefix(importPath, place.Module.Path), name)
-		if place.Stamp != "" {
-			shown = relative(filepath.Join(place.Dir, name))
+		shown := path.Join(pkg.Module.Path+"@"+pkg.Module.Version, strings.TrimPrefix(importPath, pkg.Module.Path), name)
+		if pkg.Stamp != "" {
+			shown = relative(filepath.Join(pkg.Dir, name))
 		}
 		file, err := parser.ParseFile(l.fset, shown, text, parser.SkipObjectResolution)
 		if err != nil {
@@ -83,7 +83,7 @@ func (l *Loader) readSelection(importPath string, place module.Package, number i
 		f.parsed = append(f.parsed, file)
 		bodiless.find(file, text, l.fset)
 		if len(f.patterns) > 0 && bytes.Contains(text, []byte(embedDirective)) {
-			variables, err := embeddings(place.Dir, shown, text)
+			variables, err := embeddings(pkg.Dir, shown, text)
 			if err != nil {
 				return &files{err: err}
 			}
@@ -99,8 +99,8 @@ func (l *Loader) readSelection(importPath string, place module.Package, number i
 	}
 	f.missing = bodiless.missing
 	f.unsafe = f.unsafe || len(f.missing) > 0
-	if len(f.patterns) > 0 && place.Stamp != "" {
-		f.stamp = embedded.Stamp(place.Dir, f.patterns)
+	if len(f.patterns) > 0 && pkg.Stamp != "" {
+		f.stamp = embedded.Stamp(pkg.Dir, f.patterns)
 	}
 	return f
 }
@@ -129,13 +129,13 @@ func (l *Loader) readAhead(importPath string) {
 	l.read = map[module.Package]*files{}
 	seen := map[string]bool{importPath: true}
 	for level := []string{importPath}; len(level) > 0; {
-		places, found := make([]module.Package, len(level)), make([]*files, len(level))
+		packages, found := make([]module.Package, len(level)), make([]*files, len(level))
 		var group errgroup.Group
 		group.SetLimit(readers)
 		for i, p := range level {
 			group.Go(func() error {
-				if place, ok, err := l.modules.Find(l.ctx, p); ok && err == nil {
-					places[i], found[i] = place, l.readFiles(p, place)
+				if pkg, ok, err := l.modules.Find(l.ctx, p); ok && err == nil {
+					packages[i], found[i] = pkg, l.readFiles(p, pkg)
 				}
 				return nil
 			})
@@ -147,7 +147,7 @@ func (l *Loader) readAhead(importPath string) {
 			if f == nil {
 				continue
 			}
-			l.read[places[i]] = f
+			l.read[packages[i]] = f
 			meter.Set(float64(len(l.read)), paths[i])
 			for _, p := range f.imports {
 				if !seen[p] && l.loaded[p] == nil && !l.isCompiled(p) {

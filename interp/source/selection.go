@@ -88,9 +88,9 @@ func exported(f *files) map[string]bool {
 
 // readNext parses the next selection of the files of a package after f in which every function has a body. It
 // returns nil if there is none. original are the files for this machine.
-func (l *Loader) readNext(importPath string, place module.Package, f, original *files) *files {
+func (l *Loader) readNext(importPath string, pkg module.Package, f, original *files) *files {
 	for i := f.selection + 1; i < len(selections); i++ {
-		if next := l.readSelection(importPath, place, i); selections[i].fits(next, original) {
+		if next := l.readSelection(importPath, pkg, i); selections[i].fits(next, original) {
 			return next
 		}
 	}

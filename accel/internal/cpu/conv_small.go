@@ -87,7 +87,7 @@ func (p *positionsOf) chunks() int { return p.n * p.kernel.blocks(p.channels) }
 // lay copies one chunk of x to the layout.
 func (p *positionsOf) lay(dst, x []float32, chunk int, workspace []float32) {
 	image, c := chunk%p.n, chunk/p.n*p.kernel.lanes
-	p.kernel.turnRows(dst[chunk/p.n*p.apart()+image*p.kernel.lanes:], x[(image*p.channels+c)*p.count:], p.count, min(p.kernel.lanes, p.channels-c), p.count, p.table, workspace)
+	p.kernel.interleaveRows(dst[chunk/p.n*p.apart()+image*p.kernel.lanes:], x[(image*p.channels+c)*p.count:], p.count, min(p.kernel.lanes, p.channels-c), p.count, p.table, workspace)
 }
 
 // smallConv is a convolution of small images, or its gradient with respect to x. One chunk
@@ -216,11 +216,11 @@ func (k *smallConv) pack(dst []float32, panel int, workspace []float32) {
 		for c := 0; c < in; c++ {
 			to := dst[c*width+v*t.lanes:]
 			if k.transposed {
-				t.turnRows(to, k.dataW[(c*k.out+o)*k.area:], k.area, q, k.area, k.taps, workspace)
+				t.interleaveRows(to, k.dataW[(c*k.out+o)*k.area:], k.area, q, k.area, k.taps, workspace)
 				continue
 			}
 			n := min(t.lanes, in-c)
-			t.turnRows(to, k.dataW[(o*in+c)*k.area:], k.area*in, q, n*k.area, k.taps, workspace)
+			t.interleaveRows(to, k.dataW[(o*in+c)*k.area:], k.area*in, q, n*k.area, k.taps, workspace)
 			c += n - 1
 		}
 	}
@@ -242,7 +242,7 @@ func (k *smallConv) store(m []float32, panel, first, images int, workspace []flo
 		q := min(t.lanes, k.out-o)
 		for i := range images {
 			y := k.dataY[((first+i)*k.out+o)*k.after:]
-			t.turnRowsBack(y, k.after, q, k.after, m[(v*k.after*k.images+i)*t.lanes:], k.results, workspace)
+			t.deinterleaveRows(y, k.after, q, k.after, m[(v*k.after*k.images+i)*t.lanes:], k.results, workspace)
 			if k.dataB == nil && k.low < 0 {
 				continue
 			}

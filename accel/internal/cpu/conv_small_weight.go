@@ -106,7 +106,7 @@ func (k *smallWeight) work(chunk, worker int) {
 	for o := 0; o < out; o += t.lanes {
 		for c := 0; c < in; c += t.lanes {
 			w := k.dataW[((top+o)*k.inputs.channels+left+c)*k.area:]
-			t.turnRowsBack(w, k.inputs.channels*k.area, min(t.lanes, out-o), min(t.lanes, in-c)*k.area, sums[c*width+o:], k.table, workspace)
+			t.deinterleaveRows(w, k.inputs.channels*k.area, min(t.lanes, out-o), min(t.lanes, in-c)*k.area, sums[c*width+o:], k.table, workspace)
 		}
 	}
 }

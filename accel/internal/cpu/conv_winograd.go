@@ -214,7 +214,7 @@ func (k *winogradConv) store(m []float32, tiles int, p tilingPart, first, last i
 				t.output(k.across, &image[4*r*pitch], pitch, &at[0], k.between(2*k.group, tiles), &ends[0])
 			}
 			y := k.dataY[((p.first+i)*k.out+c)*k.oh*k.ow+from*k.ow:]
-			t.turnRowsBack(y, k.oh*k.ow, min(t.lanes, k.out-c), (to-from)*k.ow, image, k.rowOffsets, workspace)
+			t.deinterleaveRows(y, k.oh*k.ow, min(t.lanes, k.out-c), (to-from)*k.ow, image, k.rowOffsets, workspace)
 		}
 	}
 }
@@ -231,10 +231,10 @@ func (k *winogradConv) pack(panel, block int, workspace []float32) {
 		q := min(t.lanes, k.out-o)
 		if k.transposed {
 			for i := range n {
-				t.turnRows(transposed[9*i*t.lanes:], k.dataW[((c+i)*k.out+o)*9:], 9, q, 9, k.taps, workspace)
+				t.interleaveRows(transposed[9*i*t.lanes:], k.dataW[((c+i)*k.out+o)*9:], 9, q, 9, k.taps, workspace)
 			}
 		} else {
-			t.turnRows(transposed, k.dataW[(o*k.in+c)*9:], 9*k.in, q, 9*n, k.taps, workspace)
+			t.interleaveRows(transposed, k.dataW[(o*k.in+c)*9:], 9*k.in, q, 9*n, k.taps, workspace)
 		}
 		to := k.device.panel[panel*2*t.lanes*depth+c*width+v*t.lanes:]
 		t.weight(n, &to[0], k.step, width, &transposed[0])

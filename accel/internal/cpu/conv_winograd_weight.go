@@ -138,7 +138,7 @@ func (k *winogradWeight) store(sums []float32, step, slice, left, in, top, out i
 		for c := 0; c < in; c += t.lanes {
 			n := min(t.lanes, in-c)
 			t.gradient(n, &transposed[0], &sums[c*width+o], step, width)
-			t.turnRowsBack(w[((top+o)*k.in+left+c)*9:], 9*k.in, min(t.lanes, out-o), 9*n, transposed, k.taps, workspace)
+			t.deinterleaveRows(w[((top+o)*k.in+left+c)*9:], 9*k.in, min(t.lanes, out-o), 9*n, transposed, k.taps, workspace)
 		}
 	}
 }

@@ -16,14 +16,14 @@ package cpu
 type winogradKernel struct {
 	lanes int
 
-	// turn interleaves rows: dst[offsets[j]+i] = src[i·row+j] for all lanes i and for j <
-	// n. turnBack is the reverse: dst[i·row+j] = src[offsets[j]+i]. rowOffsets makes the
+	// interleave interleaves rows: dst[offsets[j]+i] = src[i·row+j] for all lanes i and for j <
+	// n. deinterleave is the reverse: dst[i·row+j] = src[offsets[j]+i]. rowOffsets makes the
 	// offsets.
 	//
-	// Both process whole blocks of columns: turn writes zeros after n, and turnBack reads
+	// Both process whole blocks of columns: interleave writes zeros after n, and deinterleave reads
 	// them.
-	turn     func(n int, dst, src *float32, row int, offsets *int)
-	turnBack func(n int, dst *float32, row int, src *float32, offsets *int)
+	interleave   func(n int, dst, src *float32, row int, offsets *int)
+	deinterleave func(n int, dst *float32, row int, src *float32, offsets *int)
 
 	// The transforms of n squares of vectors. The 36 elements of a transformed square are
 	// step apart; the next square follows. Rows of images are pitch apart; the next square
@@ -58,7 +58,7 @@ const squares = 36
 
 var genericWinograd = newGenericWinograd(4)
 
-// rowOffsets returns the offsets for turn and turnBack, padded to whole blocks.
+// rowOffsets returns the offsets for interleave and deinterleave, padded to whole blocks.
 func (t *winogradKernel) rowOffsets(n int, at func(j int) int) []int {
 	table := make([]int, roundUp(n, t.lanes))
 	for j := range table {
@@ -67,9 +67,9 @@ func (t *winogradKernel) rowOffsets(n int, at func(j int) int) []int {
 	return table
 }
 
-// turnRows is turn for q rows, padded with zero rows to a whole vector; workspace has of
+// interleaveRows is interleave for q rows, padded with zero rows to a whole vector; workspace has of
 // lanes·n elements.
-func (t *winogradKernel) turnRows(dst, src []float32, row, q, n int, offsets []int, workspace []float32) {
+func (t *winogradKernel) interleaveRows(dst, src []float32, row, q, n int, offsets []int, workspace []float32) {
 	if q < t.lanes {
 		for i := range q {
 			copy(workspace[i*n:][:n], src[i*row:])
@@ -78,17 +78,17 @@ func (t *winogradKernel) turnRows(dst, src []float32, row, q, n int, offsets []i
 		src, row = workspace, n
 	}
 	_ = src[(t.lanes-1)*row+n-1]
-	t.turn(n, &dst[0], &src[0], row, &offsets[0])
+	t.interleave(n, &dst[0], &src[0], row, &offsets[0])
 }
 
-// turnRowsBack is turnBack for the first q rows.
-func (t *winogradKernel) turnRowsBack(dst []float32, row, q, n int, src []float32, offsets []int, workspace []float32) {
+// deinterleaveRows is deinterleave for the first q rows.
+func (t *winogradKernel) deinterleaveRows(dst []float32, row, q, n int, src []float32, offsets []int, workspace []float32) {
 	if q == t.lanes {
 		_ = dst[(q-1)*row+n-1]
-		t.turnBack(n, &dst[0], row, &src[0], &offsets[0])
+		t.deinterleave(n, &dst[0], row, &src[0], &offsets[0])
 		return
 	}
-	t.turnBack(n, &workspace[0], n, &src[0], &offsets[0])
+	t.deinterleave(n, &workspace[0], n, &src[0], &offsets[0])
 	for i := range q {
 		copy(dst[i*row:][:n], workspace[i*n:])
 	}
@@ -192,12 +192,12 @@ func (s *tiledSource) width() int {
 }
 
 // spread returns the size of the workspace for one image's vectors, with one more row that
-// turn may write.
+// interleave may write.
 func (s *tiledSource) spread() int { return (4*s.rows + 3) * s.pitch }
 
 // transform writes the transformed tiles of a part of images x, for some blocks of channels
 // starting at first: elements are step apart, blocks have as many vectors as there are
-// tiles. workspace has the sizes of spread and turnRows.
+// tiles. workspace has the sizes of spread and interleaveRows.
 func (s *tiledSource) transform(dst []float32, step int, x []float32, p tilingPart, first, blocks int, workspace []float32) {
 	t, h, w := s.kernel, s.height(), s.width()
 	from, to, zeros := s.source(p)
@@ -212,7 +212,7 @@ func (s *tiledSource) transform(dst []float32, step int, x []float32, p tilingPa
 		for b := range blocks {
 			c := (first + b) * t.lanes
 			if n := (to - from) * w; n > 0 {
-				t.turnRows(spread[zeros*s.pitch:], x[((p.first+i)*s.channels+c)*h*w+from*w:], h*w, min(t.lanes, s.channels-c), n, s.rowOffsets, workspace)
+				t.interleaveRows(spread[zeros*s.pitch:], x[((p.first+i)*s.channels+c)*h*w+from*w:], h*w, min(t.lanes, s.channels-c), n, s.rowOffsets, workspace)
 			}
 			for r := range p.rows {
 				at := dst[(b*tiles+(i*p.rows+r)*s.across)*t.lanes:]

@@ -16,7 +16,7 @@ func nativeWinograds() []*winogradKernel {
 }
 
 var winogradAVX512 = &winogradKernel{
-	lanes: 16, turn: turnAVX512, turnBack: turnBackAVX512,
+	lanes: 16, interleave: interleaveAVX512, deinterleave: deinterleaveAVX512,
 	input: tileInputAVX512, slope: tileSlopeAVX512, output: tileOutputAVX512, weight: tileWeightAVX512, gradient: tileGradientAVX512,
 	tiles: [][]blockTile{
 		{blockTile1x1AVX512, blockTile1x2AVX512},
@@ -38,7 +38,7 @@ var winogradAVX512 = &winogradKernel{
 }
 
 var winogradAVX2 = &winogradKernel{
-	lanes: 8, turn: turnByEights, turnBack: turnBackByEights,
+	lanes: 8, interleave: interleaveByEights, deinterleave: deinterleaveByEights,
 	input: tileInputAVX2, slope: tileSlopeAVX2, output: tileOutputAVX2, weight: tileWeightAVX2, gradient: tileGradientAVX2,
 	tiles: [][]blockTile{
 		{blockTile1x1AVX2, blockTile1x2AVX2},
@@ -51,23 +51,23 @@ var winogradAVX2 = &winogradKernel{
 	sums: []sumTile{sumTile4x1AVX2, sumTile4x2AVX2},
 }
 
-// turnByEights leaves the columns after the last multiple of eight to plain Go.
-func turnByEights(n int, dst, src *float32, row int, offsets *int) {
+// interleaveByEights leaves the columns after the last multiple of eight to plain Go.
+func interleaveByEights(n int, dst, src *float32, row int, offsets *int) {
 	whole := n &^ 7
 	if whole > 0 {
-		turnAVX2(whole, dst, src, row, offsets)
+		interleaveAVX2(whole, dst, src, row, offsets)
 	}
 	if whole < n {
-		turnGeneric(8, n-whole, dst, &behind(src, whole, 1)[0], row, &unsafe.Slice(offsets, n)[whole])
+		interleaveGeneric(8, n-whole, dst, &behind(src, whole, 1)[0], row, &unsafe.Slice(offsets, n)[whole])
 	}
 }
 
-func turnBackByEights(n int, dst *float32, row int, src *float32, offsets *int) {
+func deinterleaveByEights(n int, dst *float32, row int, src *float32, offsets *int) {
 	whole := n &^ 7
 	if whole > 0 {
-		turnBackAVX2(whole, dst, row, src, offsets)
+		deinterleaveAVX2(whole, dst, row, src, offsets)
 	}
 	if whole < n {
-		turnBackGeneric(8, n-whole, &behind(dst, whole, 1)[0], row, src, &unsafe.Slice(offsets, n)[whole])
+		deinterleaveGeneric(8, n-whole, &behind(dst, whole, 1)[0], row, src, &unsafe.Slice(offsets, n)[whole])
 	}
 }

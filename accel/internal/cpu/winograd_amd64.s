@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func turnAVX2(n int, dst *float32, src *float32, row int, offsets *int)
+// func interleaveAVX2(n int, dst *float32, src *float32, row int, offsets *int)
 // Requires: AVX
-TEXT ·turnAVX2(SB), NOSPLIT, $0-40
+TEXT ·interleaveAVX2(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ dst+8(FP), CX
 	MOVQ src+16(FP), DX
@@ -73,9 +73,9 @@ more:
 	VZEROUPPER
 	RET
 
-// func turnBackAVX2(n int, dst *float32, row int, src *float32, offsets *int)
+// func deinterleaveAVX2(n int, dst *float32, row int, src *float32, offsets *int)
 // Requires: AVX
-TEXT ·turnBackAVX2(SB), NOSPLIT, $0-40
+TEXT ·deinterleaveAVX2(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ src+24(FP), CX
 	MOVQ dst+8(FP), DX
@@ -3090,9 +3090,9 @@ store:
 	VZEROUPPER
 	RET
 
-// func turnAVX512(n int, dst *float32, src *float32, row int, offsets *int)
+// func interleaveAVX512(n int, dst *float32, src *float32, row int, offsets *int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·turnAVX512(SB), NOSPLIT, $0-40
+TEXT ·interleaveAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ dst+8(FP), CX
 	MOVQ src+16(FP), DX
@@ -3235,9 +3235,9 @@ whole:
 	VZEROUPPER
 	RET
 
-// func turnBackAVX512(n int, dst *float32, row int, src *float32, offsets *int)
+// func deinterleaveAVX512(n int, dst *float32, row int, src *float32, offsets *int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·turnBackAVX512(SB), NOSPLIT, $0-40
+TEXT ·deinterleaveAVX512(SB), NOSPLIT, $0-40
 	MOVQ n+0(FP), AX
 	MOVQ src+24(FP), CX
 	MOVQ dst+8(FP), DX

@@ -7,11 +7,11 @@ import "unsafe"
 func newGenericWinograd(lanes int) *winogradKernel {
 	t := &winogradKernel{
 		lanes: lanes,
-		turn: func(n int, dst, src *float32, row int, offsets *int) {
-			turnGeneric(lanes, n, dst, src, row, offsets)
+		interleave: func(n int, dst, src *float32, row int, offsets *int) {
+			interleaveGeneric(lanes, n, dst, src, row, offsets)
 		},
-		turnBack: func(n int, dst *float32, row int, src *float32, offsets *int) {
-			turnBackGeneric(lanes, n, dst, row, src, offsets)
+		deinterleave: func(n int, dst *float32, row int, src *float32, offsets *int) {
+			deinterleaveGeneric(lanes, n, dst, row, src, offsets)
 		},
 		input: func(n int, dst *float32, step int, src *float32, pitch int) {
 			tileInputGeneric(lanes, n, dst, step, src, pitch)
@@ -51,7 +51,7 @@ func behind(p *float32, at, n int) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Add(unsafe.Pointer(p), at*4)), n)
 }
 
-func turnGeneric(lanes, n int, dst, src *float32, row int, offsets *int) {
+func interleaveGeneric(lanes, n int, dst, src *float32, row int, offsets *int) {
 	for j, at := range unsafe.Slice(offsets, n) {
 		out := behind(dst, at, lanes)
 		for i := range out {
@@ -60,7 +60,7 @@ func turnGeneric(lanes, n int, dst, src *float32, row int, offsets *int) {
 	}
 }
 
-func turnBackGeneric(lanes, n int, dst *float32, row int, src *float32, offsets *int) {
+func deinterleaveGeneric(lanes, n int, dst *float32, row int, src *float32, offsets *int) {
 	for j, at := range unsafe.Slice(offsets, n) {
 		for i, v := range behind(src, at, lanes) {
 			*(*float32)(unsafe.Add(unsafe.Pointer(dst), (i*row+j)*4)) = v

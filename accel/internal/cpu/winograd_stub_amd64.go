@@ -4,15 +4,15 @@
 
 package cpu
 
-// turnAVX2 is turnGeneric with more lanes; n is a multiple of 8.
+// interleaveAVX2 is interleaveGeneric with more lanes; n is a multiple of 8.
 //
 //go:noescape
-func turnAVX2(n int, dst *float32, src *float32, row int, offsets *int)
+func interleaveAVX2(n int, dst *float32, src *float32, row int, offsets *int)
 
-// turnBackAVX2 is turnBackGeneric with more lanes; n is a multiple of 8.
+// deinterleaveAVX2 is deinterleaveGeneric with more lanes; n is a multiple of 8.
 //
 //go:noescape
-func turnBackAVX2(n int, dst *float32, row int, src *float32, offsets *int)
+func deinterleaveAVX2(n int, dst *float32, row int, src *float32, offsets *int)
 
 // tileInputAVX2 is tileInputGeneric with more lanes.
 //
@@ -109,15 +109,15 @@ func sumTile4x1AVX2(k int, a *float32, b *float32, next int, c *float32, ldc int
 //go:noescape
 func sumTile4x2AVX2(k int, a *float32, b *float32, next int, c *float32, ldc int, add int)
 
-// turnAVX512 is turnGeneric with more lanes; the table is as long as whole blocks of 16, by its last entry.
+// interleaveAVX512 is interleaveGeneric with more lanes; the table is as long as whole blocks of 16, by its last entry.
 //
 //go:noescape
-func turnAVX512(n int, dst *float32, src *float32, row int, offsets *int)
+func interleaveAVX512(n int, dst *float32, src *float32, row int, offsets *int)
 
-// turnBackAVX512 is turnBackGeneric with more lanes; the table is as long as whole blocks of 16, by its last entry.
+// deinterleaveAVX512 is deinterleaveGeneric with more lanes; the table is as long as whole blocks of 16, by its last entry.
 //
 //go:noescape
-func turnBackAVX512(n int, dst *float32, row int, src *float32, offsets *int)
+func deinterleaveAVX512(n int, dst *float32, row int, src *float32, offsets *int)
 
 // tileInputAVX512 is tileInputGeneric with more lanes.
 //

@@ -50,7 +50,7 @@ func TestTurn(t *testing.T) {
 					table := k.rowOffsets(n, func(j int) int { return order[j] * k.lanes })
 					src, dst, back := filled(r, k.lanes*row), filled(r, n*k.lanes), filled(r, k.lanes*row)
 					want := slices.Clone(back)
-					k.turnRows(dst, src, row, q, n, table, workspace)
+					k.interleaveRows(dst, src, row, q, n, table, workspace)
 					for j, at := range order {
 						for i := range k.lanes {
 							w := float32(0)
@@ -63,9 +63,9 @@ func TestTurn(t *testing.T) {
 							}
 						}
 					}
-					k.turnRowsBack(back, row, q, n, dst, table, workspace)
+					k.deinterleaveRows(back, row, q, n, dst, table, workspace)
 					if !slices.Equal(back, want) {
-						t.Error("rows differ after turn and turnBack")
+						t.Error("rows differ after interleave and deinterleave")
 					}
 				})
 			}

@@ -126,15 +126,15 @@ type Kind uint8
 
 // The kinds of host work.
 const (
-	Waiting       Kind = iota // waiting for data
-	Reading                   // copying results from the device
-	Writing                   // copying data to the device
-	UserSpan                  // a span of prof.Span
-	Planning                  // planning a list
-	Launching                 // launching work of the device
-	Synchronizing             // waiting for work of the device
-	Exchanging                // waiting for the other ranks
-	Communicating             // transfers to other ranks, concurrent with other work
+	Waiting           Kind = iota // waiting for data
+	Reading                       // copying results from the device
+	Writing                       // copying data to the device
+	UserSpan                      // a span of prof.Span
+	Planning                      // planning a list
+	Launching                     // launching work of the device
+	Synchronizing                 // waiting for work of the device
+	CommunicationWait             // waiting for the other ranks
+	Communicating                 // transfers to other ranks, concurrent with other work
 )
 
 // Event is a period of host work.

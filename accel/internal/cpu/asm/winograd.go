@@ -13,8 +13,8 @@ import (
 // interleave channels.
 func winograd() {
 	for _, s := range []isa{avx2, avx512} {
-		s.turn()
-		s.turnBack()
+		s.interleave()
+		s.deinterleave()
 		s.sandwiches()
 		highest := 6
 		if s.wide() {

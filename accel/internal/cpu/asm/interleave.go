@@ -6,10 +6,10 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// turn interleaves as many rows as a vector has lanes: each column becomes a vector, at an
+// interleave interleaves as many rows as a vector has lanes: each column becomes a vector, at an
 // offset from a table.
-func (s isa) turn() {
-	s.begin("turn", "func(n int, dst, src *float32, row int, offsets *int)", " is turnGeneric with more lanes"+s.tail())
+func (s isa) interleave() {
+	s.begin("interleave", "func(n int, dst, src *float32, row int, offsets *int)", " is interleaveGeneric with more lanes"+s.tail())
 	n, dst := parameter("n"), parameter("dst")
 	rows, advance := s.rows(parameter("src"), parameter("row"))
 	offsets := parameter("offsets")
@@ -36,9 +36,9 @@ func (s isa) turn() {
 	})
 }
 
-// turnBack is the inverse of turn.
-func (s isa) turnBack() {
-	s.begin("turnBack", "func(n int, dst *float32, row int, src *float32, offsets *int)", " is turnBackGeneric with more lanes"+s.tail())
+// deinterleave is the inverse of interleave.
+func (s isa) deinterleave() {
+	s.begin("deinterleave", "func(n int, dst *float32, row int, src *float32, offsets *int)", " is deinterleaveGeneric with more lanes"+s.tail())
 	n, src := parameter("n"), parameter("src")
 	rows, advance := s.rows(parameter("dst"), parameter("row"))
 	offsets := parameter("offsets")
