@@ -220,10 +220,18 @@ func (f *function) index(e *ast.IndexExpr) string {
 		}
 		return x + "[" + f.key(e.Index, u.Key()) + "]"
 	case *types.Pointer:
-		x = "(*" + x + ")"
+		if array, ok := u.Elem().Underlying().(*types.Array); ok && array.Len() > largeArray {
+			x += "[:]"
+		} else {
+			x = "(*" + x + ")"
+		}
 	}
 	return x + "[" + f.expr(e.Index) + "]"
 }
+
+// largeArray is the length from which on elements of an array are accessed through a slice: yaegi copies the array that a
+// pointer refers to, which may have less memory than its type says (*[1 << 40]byte).
+const largeArray = 1 << 10
 
 // holdsInterface reports whether values of type t are interfaces, or have some in their fields or
 // elements.
