@@ -150,6 +150,15 @@ func (c *Cell) AddUse(id *ast.Ident, v *types.Var) {
 	}
 }
 
+// AddDefinition records that id, which is not in the source, declares v. The fact is removed
+// together with those about the cell's own nodes.
+func (c *Cell) AddDefinition(id *ast.Ident, v *types.Var) {
+	c.Info.Defs[id] = v
+	if c.info != nil {
+		c.info.Defs[id] = v
+	}
+}
+
 // AddFact records the type, and the value if it is a constant, of an expression that is not in the source.
 func (c *Cell) AddFact(e ast.Expr, tv types.TypeAndValue) {
 	c.Info.Types[e] = tv

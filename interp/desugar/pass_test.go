@@ -117,6 +117,7 @@ func testTypes(t *testing.T, name string, source []byte) {
 		Use: func(id *ast.Ident, v *types.Var) {
 			info.Uses[id], info.Types[id] = v, types.TypeAndValue{Type: v.Type()}
 		},
+		Define:      func(id *ast.Ident, v *types.Var) { info.Defs[id] = v },
 		Interpreted: func(p *types.Package) bool { return p.Path() == "main" },
 		Records:     func(ast.Stmt) bool { return false },
 	}

@@ -9,10 +9,11 @@ import (
 // Source is checked code.
 type Source struct {
 	Info *types.Info
-	// Note records the type, and the value, of an expression that is not in the source; Use records that an identifier
-	// denotes a variable.
-	Note func(e ast.Expr, tv types.TypeAndValue)
-	Use  func(id *ast.Ident, v *types.Var)
+	// Note records the type, and the value, of an expression that is not in the source; Use and Define record that an
+	// identifier denotes or declares a variable.
+	Note   func(e ast.Expr, tv types.TypeAndValue)
+	Use    func(id *ast.Ident, v *types.Var)
+	Define func(id *ast.Ident, v *types.Var)
 	// Interpreted reports whether functions of a package are interpreted, so that they may change any variable.
 	Interpreted func(*types.Package) bool
 	// Records reports whether a statement is to remain as it is, because its assignments to errors are recorded.
@@ -31,7 +32,7 @@ func (s *Source) variableOf(pos token.Pos, t types.Type) (*ast.Ident, *types.Var
 	const name = "early"
 	v := types.NewVar(pos, nil, name, t)
 	id := &ast.Ident{NamePos: pos, Name: name}
-	s.Info.Defs[id] = v
+	s.Define(id, v)
 	return id, v
 }
 

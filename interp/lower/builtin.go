@@ -182,7 +182,7 @@ func (f *function) spreadBuiltin(e *ast.CallExpr, name string, tuple *types.Tupl
 		parameters = append(parameters, id.Name+" "+f.typ(tuple.At(i).Type()))
 		inner.Args = append(inner.Args, id)
 	}
-	f.Info.Types[&inner] = f.Info.Types[e]
+	f.cell.AddFact(&inner, f.Info.Types[e])
 	result := ""
 	if tv := f.Info.Types[e]; !tv.IsVoid() && name != "print" && name != "println" && name != "delete" {
 		result = f.typ(f.typeOf(e)) + " { return "
@@ -198,8 +198,7 @@ func (f *function) placeholder(at ast.Node, name string, t types.Type) *ast.Iden
 	v := types.NewVar(at.Pos(), nil, name, t)
 	id := &ast.Ident{NamePos: at.Pos(), Name: name}
 	f.locals[v] = name
-	f.Info.Uses[id] = v
-	f.Info.Types[id] = types.TypeAndValue{Type: t}
+	f.cell.AddUse(id, v)
 	return id
 }
 

@@ -155,7 +155,7 @@ func (e *emitter) lower() *Unit {
 func (e *emitter) desugared() *desugar.Source {
 	c := e.cell
 	return &desugar.Source{
-		Info: e.Info, Note: c.AddFact, Use: c.AddUse,
+		Info: e.Info, Note: c.AddFact, Use: c.AddUse, Define: c.AddDefinition,
 		Interpreted: func(p *types.Package) bool { return origin.Interpreted(p) || isSource(p) },
 		Records:     func(s ast.Stmt) bool { return len(c.Overwrites[s])+len(c.Begins[s])+len(c.Tracks[s]) > 0 },
 	}
