@@ -58,6 +58,30 @@ func TestAllocationBeyondMemory(t *testing.T) {
 	}
 }
 
+// A size that no Go program can have panics as in compiled Go.
+func TestAllocationOutOfRange(t *testing.T) {
+	for expr, want := range map[string]string{
+		"make([]byte, n)":              "runtime error: makeslice: len out of range",
+		"make([]byte, 0, n)":           "runtime error: makeslice: cap out of range",
+		"make([]T, n>>1)":              "runtime error: makeslice: len out of range",
+		"make(chan [8]byte, n)":        "makechan: size out of range",
+		"len(make(map[string]int, n))": "<nil>", // no panic: the size is a hint
+	} {
+		for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
+			n := newNotebook(t, options...)
+			n.run("n := 1 << 61\ntype T struct{ a, b string }")
+			for _, cell := range []string{
+				"func() (e any) { defer func() { e = recover() }(); return " + expr + " }()",
+				"func f() (e any) { defer func() { e = recover() }(); return " + expr + " }\nf()",
+			} {
+				if got := n.run(cell); got != "= "+want {
+					t.Errorf("%s, %d options: got %s, want %s", cell, len(options), got, want)
+				}
+			}
+		}
+	}
+}
+
 // The same holds for strings that become too long.
 func TestConcatenationBeyondMemory(t *testing.T) {
 	old := debug.SetMemoryLimit(300 << 20)

@@ -35,9 +35,13 @@ func Concat(a, b string) string {
 	return a + b
 }
 
+// addressSpace is the most bytes that Go can address (maxAlloc of package runtime). For more, make panics by itself: the
+// length is out of range.
+const addressSpace = 1 << 48
+
 func allocate(bytes int64) {
 	limit := memoryLimit()
-	if limit == 0 {
+	if limit == 0 || bytes > addressSpace {
 		return
 	}
 	inUse := heapInUse()
