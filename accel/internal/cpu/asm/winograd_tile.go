@@ -1,0 +1,155 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+// blockTile generates a tile of a matmul whose left-hand side has interleaved channels: row
+// i is vector i of a block, and blocks are apart. It prefetches the vectors of the next
+// block and, some lines ahead, the right-hand side: misses of the CPU's own prefetcher cost
+// a sixth of the time.
+func blockTile(s isa, mr, nv int) {
+	s.begin(fmt.Sprintf("blockTile%dx%d", mr, nv), "func(k int, a *float32, apart int, b, c *float32, next, add int)",
+		fmt.Sprintf(" is blockTileGeneric for %d rows and %d vectors.", mr, nv))
+	k, a, apart, b, c, next, add := parameter("k"), parameter("a"), parameter("apart"), parameter("b"), parameter("c"), parameter("next"), parameter("add")
+	SHLQ(Imm(2), apart)
+	SHLQ(Imm(2), next)
+	acc := make([]VecVirtual, mr*nv)
+	for i := range acc {
+		acc[i] = s.zero()
+	}
+	columns := make([]VecVirtual, nv)
+	for v := range columns {
+		columns[v] = s.register()
+	}
+	rows := []VecVirtual{s.register(), s.register()}
+	const unroll, ahead = 4, 4096
+	at, left := GP64(), GP64()
+	Label("block")
+	MOVQ(a, at)
+	MOVQ(U32(s.lanes()/unroll), left)
+	Label("some")
+	for u := range unroll {
+		for v := range columns {
+			VMOVUPS(Mem{Base: b, Disp: (u*nv + v) * s.width}, columns[v])
+			PREFETCHT0(Mem{Base: b, Disp: (u*nv+v)*s.width + ahead})
+		}
+		for i := range mr {
+			row := rows[i%2]
+			VBROADCASTSS(Mem{Base: at, Disp: i*s.width + u*4}, row)
+			for v := range columns {
+				VFMADD231PS(row, columns[v], acc[i*nv+v])
+			}
+		}
+	}
+	for i := range mr {
+		PREFETCHT0(Mem{Base: at, Index: apart, Scale: 1, Disp: i * s.width})
+	}
+	ADDQ(Imm(unroll*4), at)
+	ADDQ(I32(unroll*nv*s.width), b)
+	DECQ(left)
+	JNZ(LabelRef("some"))
+	ADDQ(apart, a)
+	DECQ(k)
+	JNZ(LabelRef("block"))
+	result := func(i, v int) Mem {
+		m := Mem{Base: c, Disp: i * s.width}
+		if v > 0 {
+			m.Index, m.Scale = next, 1
+		}
+		return m
+	}
+	TESTQ(add, add)
+	JZ(LabelRef("store"))
+	for i := range acc {
+		VADDPS(result(i/nv, i%nv), acc[i], acc[i])
+	}
+	Label("store")
+	for i := range acc {
+		VMOVUPS(acc[i], result(i/nv, i%nv))
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// sumTile generates a tile of a matmul of two sides with interleaved channels, summed over
+// the vectors.
+func sumTile(s isa, nv int) {
+	mr := s.lanes() / 2
+	s.begin(fmt.Sprintf("sumTile%dx%d", mr, nv), "func(k int, a, b *float32, next int, c *float32, ldc, add int)",
+		fmt.Sprintf(" is sumTileGeneric for %d rows and %d vectors.", mr, nv))
+	k, a, b, next, c, ldc, add := parameter("k"), parameter("a"), parameter("b"), parameter("next"), parameter("c"), parameter("ldc"), parameter("add")
+	SHLQ(Imm(2), next)
+	SHLQ(Imm(2), ldc)
+	acc := make([]VecVirtual, mr*nv)
+	for i := range acc {
+		acc[i] = s.zero()
+	}
+	columns := make([]VecVirtual, nv)
+	for v := range columns {
+		columns[v] = s.register()
+	}
+	rows := []VecVirtual{s.register(), s.register()}
+	step := func(u int) {
+		for v := range columns {
+			m := Mem{Base: b, Disp: u * s.width}
+			if v > 0 {
+				m.Index, m.Scale = next, 1
+			}
+			VMOVUPS(m, columns[v])
+		}
+		for i := range mr {
+			row := rows[i%2]
+			VBROADCASTSS(Mem{Base: a, Disp: u*s.width + i*4}, row)
+			for v := range columns {
+				VFMADD231PS(row, columns[v], acc[i*nv+v])
+			}
+		}
+	}
+	const unroll = 4
+	blocks := GP64()
+	MOVQ(k, blocks)
+	SHRQ(Imm(2), blocks)
+	JZ(LabelRef("rest"))
+	Label("block")
+	for u := range unroll {
+		step(u)
+	}
+	s.by(unroll)(a)
+	s.by(unroll)(b)
+	DECQ(blocks)
+	JNZ(LabelRef("block"))
+	Label("rest")
+	ANDQ(Imm(unroll-1), k)
+	JZ(LabelRef("done"))
+	Label("one")
+	step(0)
+	s.by(1)(a)
+	s.by(1)(b)
+	DECQ(k)
+	JNZ(LabelRef("one"))
+	Label("done")
+	TESTQ(add, add)
+	JZ(LabelRef("store"))
+	at := GP64()
+	MOVQ(c, at)
+	for i := range mr {
+		for v := range nv {
+			VADDPS(Mem{Base: at, Disp: v * s.width}, acc[i*nv+v], acc[i*nv+v])
+		}
+		ADDQ(ldc, at)
+	}
+	Label("store")
+	for i := range mr {
+		for v := range nv {
+			VMOVUPS(acc[i*nv+v], Mem{Base: c, Disp: v * s.width})
+		}
+		ADDQ(ldc, c)
+	}
+	VZEROUPPER()
+	RET()
+}
