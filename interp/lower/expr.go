@@ -221,7 +221,7 @@ func (f *function) index(e *ast.IndexExpr) string {
 		return x + "[" + f.key(e.Index, u.Key()) + "]"
 	case *types.Pointer:
 		if array, ok := u.Elem().Underlying().(*types.Array); ok && array.Len() > largeArray {
-			x += "[:]"
+			x = f.arrayPointer(e.X, x) + "[:]"
 		} else {
 			x = "(*" + x + ")"
 		}
@@ -251,8 +251,16 @@ func holdsInterface(t types.Type) bool {
 	return false
 }
 
+// arrayPointer returns a lowered pointer to an array with its type, which yaegi loses for fields of compiled types.
+func (f *function) arrayPointer(e ast.Expr, x string) string {
+	return "(" + f.typ(f.typeOf(e)) + ")(" + x + ")"
+}
+
 func (f *function) slice(e *ast.SliceExpr) string {
 	x := operand(f.expr(e.X))
+	if _, ok := f.coreOf(e.X).(*types.Pointer); ok {
+		x = f.arrayPointer(e.X, x)
+	}
 	s := x + "["
 	if e.Low != nil {
 		s += f.expr(e.Low)
