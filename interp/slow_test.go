@@ -30,6 +30,8 @@ s, label, k := &scope{labels: []S{"a", "b"}, m: map[S]N{"a": 1}, a: [2]N{1, 4}, 
 		{"for i := range s.n {\n\tfmt.Print(i == k, \" \")\n}", "false true "},
 		{"fmt.Print(s.f(label) == k, s.f(label)+k, append(s.labels, label)[2] == label)", "true 2 true"},
 		{"s.ch <- label\nfmt.Print(<-s.ch == label)", "true"},
+		{"p := &s.a\nfmt.Print(p[:1][0] == k, s.m[label], (&scope{a: s.a}).a[:][1]*k)", "true 0 4"},
+		{"fs := reflect.StructField{Index: []int{4, 5}}\nfmt.Print([]int{-fs.Index[0] - 1, 3 - fs.Index[1]}, append([]int{-fs.Index[0] * 2}, fs.Index...))", "[-5 -2] [-8 4 5]"},
 	} {
 		for _, options := range [][]interp.Option{nil, {interp.Slow()}} {
 			n := newNotebook(t, options...)

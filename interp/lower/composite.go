@@ -130,9 +130,10 @@ func (f *function) elements(list []ast.Expr, t types.Type) []string {
 	return items
 }
 
-// item returns the lowered element x of a literal without keys.
+// item returns the lowered element x of a literal without keys. yaegi takes elements without a key for types, and fails for
+// some expressions in parentheses.
 func item(index int64, x string) string {
-	if strings.Contains(x, "(*") || isShortened(x) {
+	if strings.HasPrefix(x, "(") || strings.Contains(x, "(*") || isShortened(x) {
 		return strconv.FormatInt(index, 10) + ": " + x
 	}
 	return x

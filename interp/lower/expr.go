@@ -272,5 +272,8 @@ func (f *function) slice(e *ast.SliceExpr) string {
 	if e.Slice3 {
 		s += ":" + f.expr(e.Max)
 	}
+	if _, ok := f.coreOf(e.X).(*types.Array); ok { // yaegi loses the type of the elements of such a field too
+		return "(" + f.typ(f.typeOf(e)) + ")(" + s + "])"
+	}
 	return s + "]"
 }

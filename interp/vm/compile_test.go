@@ -60,8 +60,9 @@ func compile(t testing.TB, source string) *program {
 		},
 	})
 	desugared := &desugar.Source{
-		Info: info,
-		Note: func(e ast.Expr, tv types.TypeAndValue) { info.Types[e] = tv },
+		Info:   info,
+		Note:   func(e ast.Expr, tv types.TypeAndValue) { info.Types[e] = tv },
+		Define: func(id *ast.Ident, v *types.Var) { info.Defs[id] = v },
 		Use: func(id *ast.Ident, v *types.Var) {
 			info.Uses[id], info.Types[id] = v, types.TypeAndValue{Type: v.Type()}
 		},
