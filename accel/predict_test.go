@@ -125,7 +125,7 @@ func TestPredictMistakes(t *testing.T) {
 		options []accel.PredictOption
 	}{
 		"accel: PredictBatchSize(0): the batch size must be at least 1": {dense, x, []accel.PredictOption{accel.PredictBatchSize(0)}},
-		"Linear: [4 5] and [3 6]": {dense, tensor.Zeros(4, 5), nil},
+		"Dense: [4 5] and [3 6]": {dense, tensor.Zeros(4, 5), nil},
 		"accel: Predict: the model returned shape [3] for an input of shape [6]; the first dimension of the output must be the 6 examples": {dense, tensor.Zeros(6), nil},
 		"accel: Predict: the model returned shape [] for an input of shape [4 6]":                                                          {f(func(x *tensor.Tensor) *tensor.Tensor { return x.Mean() }), x, nil},
 		"accel: Predict: the model's output is nil":                                                                                        {f(func(*tensor.Tensor) *tensor.Tensor { return nil }), x, nil},

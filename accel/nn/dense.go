@@ -56,6 +56,7 @@ func (l *DenseLayer) Forward(x *Tensor) *Tensor {
 	if l.Weight == nil {
 		l.start(x.Shape())
 	}
+	l.checkInputs(x.Shape())
 	return tensor.Linear(x, l.Weight, l.Bias)
 }
 
@@ -80,6 +81,34 @@ func (l *DenseLayer) start(shape []int) {
 	if !l.noBias {
 		l.Bias = uniform(in, !l.frozen, l.out)
 	}
+}
+
+// checkInputs panics unless an input of this shape has as many values in its last dimension as
+// the weight has columns.
+func (l *DenseLayer) checkInputs(shape []int) {
+	weight := l.Weight.Shape()
+	if len(weight) != 2 || len(shape) > 0 && shape[len(shape)-1] == weight[1] {
+		return // what else is wrong is an error of tensor.Linear
+	}
+	in, hint := weight[1], ""
+	switch n := len(shape); {
+	case n == 0:
+		hint = fmt.Sprintf("expects %d inputs but got a scalar", in)
+	case n > 2 && product(shape[1:]) == in:
+		hint = fmt.Sprintf("expects %d inputs but got %d; is Flatten missing?", in, shape[n-1])
+	default:
+		hint = fmt.Sprintf("expects %d inputs but got %d", in, shape[n-1])
+	}
+	panic(&tensor.ShapeError{Op: "Dense", Shapes: [][]int{shape, weight}, Hint: hint})
+}
+
+// product returns the number of elements of a tensor of this shape.
+func product(shape []int) int {
+	n := 1
+	for _, size := range shape {
+		n *= size
+	}
+	return n
 }
 
 // uniform returns a parameter with values in ±1/√in, where in is the number of inputs of each

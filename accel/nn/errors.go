@@ -3,6 +3,7 @@ package nn
 import (
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/quernlab/quern/accel/internal/trace"
 	"github.com/quernlab/quern/accel/tensor"
@@ -60,6 +61,9 @@ func fromTensors(err error) bool {
 // forward runs the layer with this index. If the layer panics with an error of package tensor,
 // forward adds the index and the name of the layer.
 func forward(number string, layer Module, x *Tensor) *Tensor {
+	if isNil(layer) {
+		panic(&LayerError{number, describe(layer), &tensor.StateError{Op: "Forward", Hint: "the layer is nil: create it before the model, or leave it out"}})
+	}
 	var y *Tensor
 	if c := trace.Active(); c != nil {
 		defer c.Enter(trace.Scope{Number: number, Name: func() string { return describe(layer) }})()
@@ -76,4 +80,14 @@ func forward(number string, layer Module, x *Tensor) *Tensor {
 		panic(&LayerError{number + "." + inner.Path, inner.Layer, inner.Err})
 	}
 	panic(&LayerError{number, describe(layer), err})
+}
+
+// isNil reports whether a layer is nil, or a nil pointer to a layer of this package. A nil
+// pointer to another type may have a Forward that works.
+func isNil(layer Module) bool {
+	if layer == nil {
+		return true
+	}
+	v := reflect.ValueOf(layer)
+	return v.Kind() == reflect.Pointer && v.IsNil() && v.Type().Elem().PkgPath() == reflect.TypeFor[LayerError]().PkgPath()
 }

@@ -35,7 +35,7 @@ func Open(path string) (*File, error) {
 	}
 	h, err := readHeader(mapped, int64(mapped.Len()))
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("nn: load %s: %w", path, err), mapped.Close())
+		return nil, errors.Join(explainFormat(path, mapped, err), mapped.Close())
 	}
 	return &File{path: path, data: mapped, header: h, close: mapped.Close}, nil
 }

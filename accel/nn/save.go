@@ -55,7 +55,8 @@ func withProgress(path string, tensors map[string]*Tensor, save func(*display.Me
 // names and shapes of the model; otherwise nothing is loaded. Floats are converted to the
 // model's types. Layers that have not seen an input yet create their parameters from the file.
 // The file is mapped into memory, and tensors are read one by one. If that takes longer than a
-// second, Load displays a progress bar.
+// second, Load displays a progress bar. The error for a file of another format, such as a
+// PyTorch checkpoint, is a [*FormatError].
 func Load(path string, model any) (err error) {
 	f, err := Open(path)
 	if err != nil {

@@ -109,6 +109,9 @@ func list(layers []Module) string {
 // whose type is declared in a notebook cell is in a wrapper and may be in a box that knows the
 // name of the type.
 func describe(m Module) string {
+	if isNil(m) {
+		return "nil"
+	}
 	var x any = m
 	if v := reflect.Indirect(reflect.ValueOf(m)); v.Kind() == reflect.Struct {
 		if inner := v.FieldByName(interpretedField); inner.IsValid() && inner.CanInterface() && !inner.IsZero() {

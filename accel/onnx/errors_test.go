@@ -135,8 +135,8 @@ func TestMistakes(t *testing.T) {
 		{"no function", func() (*onnx.Model, error) { return onnx.BuildFunc(nil, one(x)) }, "onnx: function is nil"},
 		{"no examples", func() (*onnx.Model, error) { return onnx.BuildFunc(identity, nil) }, "onnx: there is no example input"},
 		{"empty batch", func() (*onnx.Model, error) { return onnx.Build(dense, tensor.Zeros(0, 4)) }, `onnx: the example of input 0 has the shape [0 4]: axis 0, "batch", must have at least size 1`},
-		{"wrong shape", func() (*onnx.Model, error) { return onnx.Build(nn.Sequential(nn.ReLU(), dense), randn(1, 2, 5)) }, "onnx: with batch 2: layer 1, Dense(3): Linear: [2 5] and [3 4]: x must be [N In] and w [Out In]"},
-		{"an axis that stays", func() (*onnx.Model, error) { return onnx.Build(dense, x, onnx.Axes(0, "batch", "width")) }, "onnx: the model accepts the example, but not with batch 2, width 3; if an axis has a fixed size, say so with Axes: Linear: [2 3]"},
+		{"wrong shape", func() (*onnx.Model, error) { return onnx.Build(nn.Sequential(nn.ReLU(), dense), randn(1, 2, 5)) }, "onnx: with batch 2: layer 1, Dense(3): Dense: [2 5] and [3 4]: expects 4 inputs but got 5"},
+		{"an axis that stays", func() (*onnx.Model, error) { return onnx.Build(dense, x, onnx.Axes(0, "batch", "width")) }, "onnx: the model accepts the example, but not with batch 2, width 3; if an axis has a fixed size, say so with Axes: Dense: [2 3]"},
 		{"an axis that stays, seen late", func() (*onnx.Model, error) {
 			return onnx.Build(nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.Reshape(-1, 2) }, dense), randn(1, 4, 3))
 		}, "onnx: the model accepts the example, but not with batch 3; if an axis has a fixed size, say so with Axes: Reshape"},

@@ -69,6 +69,7 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"DenseLayer":           reflect.ValueOf((*nn.DenseLayer)(nil)),
 		"DenseOption":          reflect.ValueOf((*nn.DenseOption)(nil)),
 		"File":                 reflect.ValueOf((*nn.File)(nil)),
+		"FormatError":          reflect.ValueOf((*nn.FormatError)(nil)),
 		"Frozen":               reflect.ValueOf((*nn.Frozen)(nil)),
 		"LayerError":           reflect.ValueOf((*nn.LayerError)(nil)),
 		"Module":               reflect.ValueOf((*nn.Module)(nil)),
