@@ -35,7 +35,10 @@ var assemblyFiles = map[string]string{
 	// Tags change what a package does that needs none of them.
 	"plain/appengine.go": "//go:build appengine || purego || noasm || safe\n\npackage plain\n\nconst Name = \"changed\"\n",
 	"plain/plain.go":     "//go:build !appengine && !purego && !noasm && !safe\n\npackage plain\n\nconst Name = \"as in Go\"\n",
-	"link/link.s":        "",
+	// A package without assembly keeps what it does with package unsafe.
+	"peek/unsafe.go": "//go:build !safe && !disableunsafe\n\npackage peek\n\nimport \"unsafe\"\n\nfunc Name() string { s := \"as in Go\"; return *(*string)(unsafe.Pointer(&s)) }\n",
+	"peek/safe.go":   "//go:build safe || disableunsafe\n\npackage peek\n\nfunc Name() string { return \"changed\" }\n",
+	"link/link.s":    "",
 	"link/link.go": `package link
 
 import _ "unsafe"
@@ -113,6 +116,7 @@ func TestModuleWithAssembly(t *testing.T) {
 		{"import \"example.com/asm/arch\"\narch.Name()", "= \"in Go, safe\""},
 		{"import \"example.com/asm/line\"\nline.Has", "= false"},
 		{"import \"example.com/asm/plain\"\nplain.Name", "= \"as in Go\""},
+		{"import \"example.com/asm/peek\"\npeek.Name()", "= \"as in Go\""},
 		{"import \"example.com/asm/link\"\nlink.Rises(), link.Below(3)", "= true, true"},
 		{"import \"example.com/asm/hash\"\nb := []byte(\"abc\")\nhash.Bytes(b, 1) == hash.Bytes([]byte(\"abc\"), 1), hash.Bytes(b, 1) == hash.Bytes(b, 2), hash.Bytes(b, 1) == hash.Bytes(b[:2], 1)", "= true, false, false"},
 		{"hash.String(\"abc\", 1) == hash.String(string(b), 1), hash.String(\"abc\", 1) == hash.String(\"abd\", 1)", "= true, false"},

@@ -16,9 +16,13 @@ type selection struct {
 	arch string // "" is that of this machine
 }
 
-// pure are build tags with which packages select their code in Go instead of assembly, or their code
+// pure are build tags with which packages select their code in Go instead of assembly, or slower code
 // without package unsafe. They do not change what a package does.
-var pure = []string{"purego", "noasm", "safe", "nounsafe", "disableunsafe"}
+var pure = []string{"purego", "noasm", "nounsafe"}
+
+// safe are pure and tags with which packages do without package unsafe even where they do less then. For example,
+// github.com/davecgh/go-spew does not call the methods of unexported fields.
+var safe = append([]string{"safe", "disableunsafe"}, pure...)
 
 // selections are tried in this order for a package with assembly or with package unsafe. All other packages have the
 // first one, which is that of the go command.
@@ -30,9 +34,10 @@ var pure = []string{"purego", "noasm", "safe", "nounsafe", "disableunsafe"}
 var selections = []selection{
 	{},
 	{tags: pure},
-	{tags: pure, arch: "none"},
-	{tags: pure, arch: "mips64le"},
-	{tags: append([]string{"appengine"}, pure...)},
+	{tags: safe},
+	{tags: safe, arch: "none"},
+	{tags: safe, arch: "mips64le"},
+	{tags: append([]string{"appengine"}, safe...)},
 }
 
 func (s selection) apply(c *build.Context) {
