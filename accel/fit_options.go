@@ -83,8 +83,9 @@ func Accumulate(n int) Option {
 	return count("Accumulate", n, func(c *options) *int { return &c.accumulate })
 }
 
-// Minimize sets the loss function, which must return the mean over the batch. The default is
-// [nn.CrossEntropy] for classes and [nn.MSE] for targets.
+// Minimize sets the loss function, which must return the mean over the batch: a loss of package
+// nn, such as nn.BCEWithLogits or nn.CrossEntropyLoss(nn.LabelSmoothing(0.1)), or any other
+// function. The default is [nn.CrossEntropy] for classes and [nn.MSE] for targets.
 func Minimize(loss func(prediction, target *Tensor) *Tensor) Option {
 	return fitOption("Minimize(loss)", func(c *options) error {
 		switch {

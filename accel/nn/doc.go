@@ -27,6 +27,24 @@
 // [Save] and [Load] use safetensors files, which other frameworks read and write too. [Summary]
 // lists the layers of a model with their parameters and FLOPs.
 //
+// # Losses
+//
+// A [Loss] is a function of a prediction and a target; accel.Minimize takes one. Losses without
+// options are such functions, and losses with options are returned by a function whose name
+// ends with Loss, as PyTorch's modules:
+//
+//	one of several classes    CrossEntropy, CrossEntropyLoss (label smoothing, class weights, ignored index)
+//	the same for logarithms   NLL, NLLLoss
+//	yes or no, several labels BCEWithLogits, BCEWithLogitsLoss (weight of positive targets), FocalLoss
+//	numbers                   MSE, L1, HuberLoss, SmoothL1Loss
+//	distributions             KLDiv
+//	embeddings                TripletMargin, CosineEmbedding
+//
+// Values and gradients are PyTorch's, also for large logits. An empty batch and tensors whose
+// shapes do not match are a *tensor.ShapeError. accel.Evaluate weights the losses of batches by
+// their numbers of examples, which is not exact for ClassWeights and IgnoreIndex: their batches
+// have sums of weights of their own.
+//
 // Initial weights have the distributions of PyTorch's layers; accel.Seed sets their random
 // numbers. A module must not be used by several goroutines at the same time.
 //

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the golden files of accel/optim and accel/nn with PyTorch, in float64.
 
-usage: pip install torch safetensors && python3 make_golden.py [part…]
+usage: pip install torch==2.15.0 safetensors && python3 make_golden.py [part…]
 
 A part is the name of a function below. Without a part, all files are written.
 
@@ -415,7 +415,73 @@ def weights():
     write("weights.json", {"x": flat(x), "y": flat(net(x.float()))})
 
 
-PARTS = (optimizers, tiny, schedules, scaler, layers, model, modules, training, weights)
+def losses():
+    """Losses and their gradients, also for extreme logits."""
+    x = inputs(4, 5, scale=3.0)
+    extreme = torch.tensor([[1e4, -1e4, 0, 1, 2], [-1e4, -1e4, -1e4, -1e4, 1e4], [0, 0, 0, 0, 0], [50, -50, 88, -88, 3]], dtype=torch.float64)
+    sequence = inputs(2, 3, 5, scale=2.0)
+    labels, tokens = torch.tensor([3, 0, 4, 1]), torch.tensor([[1, 4, 2], [0, 2, 3]])
+    ignored = torch.tensor([3, 2, 4, 2])
+    class_weights = torch.tensor([0.5, 2.0, 1.0, 0.25, 3.0], dtype=torch.float64)
+    target = inputs(4, 5)
+    hard = (inputs(4, 5) > 0).double()
+    soft = torch.rand(4, 5).float().double()
+    distribution = F.softmax(inputs(4, 5), -1).float().double()
+    certain = F.one_hot(labels, 5).double()  # probabilities of 0
+    positive, negative = inputs(4, 5, scale=2.0), inputs(4, 5, scale=2.0)
+    sides = torch.tensor([1.0, -1.0, -1.0, 1.0], dtype=torch.float64)
+
+    def focal(x, y, gamma, alpha):
+        """torchvision.ops.sigmoid_focal_loss with reduction="mean"."""
+        p, ce = torch.sigmoid(x), F.binary_cross_entropy_with_logits(x, y, reduction="none")
+        loss = ce * (1 - (p * y + (1 - p) * (1 - y))) ** gamma
+        if alpha >= 0:
+            loss = loss * (alpha * y + (1 - alpha) * (1 - y))
+        return loss.mean()
+
+    cases = {
+        "bce": (x, lambda x: F.binary_cross_entropy_with_logits(x, hard)),
+        "bce soft": (x, lambda x: F.binary_cross_entropy_with_logits(x, soft)),
+        "bce extreme": (extreme, lambda x: F.binary_cross_entropy_with_logits(x, hard)),
+        "bce positive": (x, lambda x: F.binary_cross_entropy_with_logits(x, hard, pos_weight=class_weights)),
+        "bce positive extreme": (extreme, lambda x: F.binary_cross_entropy_with_logits(x, soft, pos_weight=class_weights)),
+        "cross entropy": (x, lambda x: F.cross_entropy(x, labels)),
+        "cross entropy extreme": (extreme, lambda x: F.cross_entropy(x, labels)),
+        "cross entropy sequence": (sequence, lambda x: F.cross_entropy(x.transpose(1, 2), tokens)),
+        "smoothing": (x, lambda x: F.cross_entropy(x, labels, label_smoothing=0.1)),
+        "smoothing extreme": (extreme, lambda x: F.cross_entropy(x, labels, label_smoothing=0.2)),
+        "weights": (x, lambda x: F.cross_entropy(x, labels, weight=class_weights)),
+        "ignore": (x, lambda x: F.cross_entropy(x, ignored, ignore_index=2)),
+        "all options": (x, lambda x: F.cross_entropy(x, ignored, weight=class_weights, ignore_index=2, label_smoothing=0.3)),
+        "all options sequence": (sequence, lambda x: F.cross_entropy(x.transpose(1, 2), tokens, weight=class_weights, ignore_index=4, label_smoothing=0.3)),
+        "nll": (F.log_softmax(x, -1).float().double(), lambda x: F.nll_loss(x, labels)),
+        "nll weights": (F.log_softmax(x, -1).float().double(), lambda x: F.nll_loss(x, ignored, weight=class_weights, ignore_index=2)),
+        "l1": (x, lambda x: F.l1_loss(x, target)),
+        "l1 equal": (target, lambda x: F.l1_loss(x, target)),
+        "huber": (x, lambda x: F.huber_loss(x, target, delta=1.5)),
+        "huber extreme": (extreme, lambda x: F.huber_loss(x, target, delta=0.5)),
+        "smooth l1": (x, lambda x: F.smooth_l1_loss(x, target, beta=2.0)),
+        "kl": (F.log_softmax(x, -1).float().double(), lambda x: F.kl_div(x, distribution, reduction="batchmean")),
+        "kl certain": (F.log_softmax(extreme, -1), lambda x: F.kl_div(x, certain, reduction="batchmean")),
+        "focal": (x, lambda x: focal(x, hard, 2.0, 0.25)),
+        "focal without alpha": (x, lambda x: focal(x, hard, 1.5, -1)),
+        "triplet": (x, lambda x: F.triplet_margin_loss(x, positive, negative, margin=1.0)),
+        "cosine": (x, lambda x: F.cosine_embedding_loss(x, target, sides, margin=0.1)),
+    }
+    out = {}
+    for name, (at, loss) in cases.items():
+        v = at.clone().requires_grad_()
+        y = loss(v)
+        y.backward()
+        out[name] = {"shape": list(at.shape), "x": flat(at), "y": y.item(), "dx": flat(v.grad)}
+    write("losses.json", {
+        "labels": labels.tolist(), "tokens": flat(tokens), "ignored": ignored.tolist(), "class_weights": flat(class_weights),
+        "target": flat(target), "hard": flat(hard), "soft": flat(soft), "distribution": flat(distribution),
+        "certain": flat(certain), "positive": flat(positive), "negative": flat(negative), "sides": flat(sides), "cases": out,
+    }, indent=None)
+
+
+PARTS = (optimizers, tiny, schedules, scaler, layers, model, modules, training, weights, losses)
 for part in PARTS:
     if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
         torch.manual_seed(20261120)

@@ -1,0 +1,152 @@
+package nn
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// CrossEntropyOption changes [CrossEntropyLoss].
+type CrossEntropyOption interface{ crossEntropy(*classLoss) }
+
+// NLLOption changes [NLLLoss]. Every NLLOption is a [CrossEntropyOption] too.
+type NLLOption interface {
+	CrossEntropyOption
+	nll(*classLoss)
+}
+
+// classLoss are the settings of [CrossEntropyLoss] and [NLLLoss].
+type classLoss struct {
+	op        string
+	weights   []float64 // by class; nil for 1
+	ignore    *int
+	smoothing float64
+}
+
+type classLossOption func(*classLoss)
+
+func (o classLossOption) crossEntropy(l *classLoss) { o(l) }
+func (o classLossOption) nll(l *classLoss)          { o(l) }
+
+type labelSmoothing float64
+
+func (o labelSmoothing) crossEntropy(l *classLoss) { l.smoothing = float64(o) }
+
+// LabelSmoothing gives every class, also the wrong ones, a share of the target: each of the C
+// classes gets e/C, and the right class the rest (Szegedy et al., 2016). e is from 0 to 1.
+func LabelSmoothing(e float64) CrossEntropyOption { return labelSmoothing(e) }
+
+// ClassWeights multiplies the loss of each example by the weight of its class, for data in which
+// some classes are rare. The sum is divided by the sum of the weights of the examples.
+func ClassWeights(weights ...float64) NLLOption {
+	return classLossOption(func(l *classLoss) { l.weights = slices.Clone(weights) })
+}
+
+// IgnoreIndex leaves out examples, or tokens of sequences, with this class, for instance of
+// padding. The mean is that of the others. A batch without others has a loss of NaN.
+func IgnoreIndex(class int) NLLOption {
+	return classLossOption(func(l *classLoss) { l.ignore = &class })
+}
+
+// CrossEntropyLoss returns [CrossEntropy] with options.
+func CrossEntropyLoss(options ...CrossEntropyOption) Loss {
+	l := classLoss{op: "CrossEntropyLoss"}
+	for _, o := range options {
+		o.crossEntropy(&l)
+	}
+	l.check()
+	if l.weights == nil && l.ignore == nil && l.smoothing == 0 {
+		return CrossEntropy
+	}
+	return func(logits, classes *Tensor) *Tensor {
+		rows, classes := l.flatten(logits, classes)
+		return l.mean(rows.LogSoftmax(-1), classes)
+	}
+}
+
+// NLL returns the mean over the batch of -x[class], a tensor of one element, where x are
+// logarithms of probabilities, such as the result of LogSoftmax. Shapes and errors are those of
+// [CrossEntropy]. [NLLLoss] has options.
+func NLL(logProbabilities, classes *Tensor) *Tensor {
+	return classLoss{op: "NLL"}.nll(logProbabilities, classes)
+}
+
+// NLLLoss returns [NLL] with options.
+func NLLLoss(options ...NLLOption) Loss {
+	l := classLoss{op: "NLLLoss"}
+	for _, o := range options {
+		o.nll(&l)
+	}
+	l.check()
+	return l.nll
+}
+
+func (l classLoss) nll(logProbabilities, classes *Tensor) *Tensor {
+	return l.mean(l.flatten(logProbabilities, classes))
+}
+
+// check panics unless the options are valid.
+func (l classLoss) check() {
+	requireArgument(l.smoothing >= 0 && l.smoothing <= 1, l.op, fmt.Sprintf("the label smoothing %v must be from 0 to 1", l.smoothing))
+	const exact = 1 << 24 // float32 has all integers up to this one
+	requireArgument(l.ignore == nil || -exact <= *l.ignore && *l.ignore <= exact, l.op, fmt.Sprintf("the ignored index must be from %d to %d", -exact, exact))
+	for c, w := range l.weights {
+		requireArgument(w >= 0, l.op, fmt.Sprintf("the weight %v of class %d is negative or NaN", w, c))
+	}
+}
+
+// flatten returns scores [N, C] and classes [N], also for sequences.
+func (l classLoss) flatten(scores, classes *Tensor) (rows, flat *Tensor) {
+	s, c := scores.Shape(), classes.Shape()
+	n := len(s) - 1
+	switch {
+	case n != 1 && n != 2, !slices.Equal(s[:n], c):
+		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{s, c}, Hint: "scores must be [N C] and classes [N], or [N T C] and [N T]"})
+	case classes.Numel() == 0 || s[n] == 0:
+		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{s, c}, Hint: "an empty batch has no mean loss"})
+	case l.weights != nil && len(l.weights) != s[n]:
+		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{s, c}, Hint: fmt.Sprintf("there are %d class weights for %d classes", len(l.weights), s[n])})
+	case classes.DType().IsFloat():
+		panic(&tensor.DTypeError{Op: l.op, DTypes: []tensor.DType{scores.DType(), classes.DType()}, Hint: "classes must be integers: create them with FromInts or Cast"})
+	}
+	if n == 1 { // classes that are known are checked at once
+		return scores, classes
+	}
+	return scores.Reshape(-1, s[n]), classes.Reshape(-1)
+}
+
+// mean returns the weighted mean of -x[class] for logarithms of probabilities [N, C].
+func (l classLoss) mean(x, classes *Tensor) *Tensor {
+	c := x.Size(1)
+	zero := constant(0, x)
+	var ignored *Tensor // 1 for examples that are left out
+	if l.ignore != nil {
+		index := classes.Cast(tensor.Float32) // uint8 has no -100
+		ignored = index.Eq(tensor.Full(float64(*l.ignore)))
+		classes = tensor.Where(ignored, tensor.Full(0), index).Cast(tensor.Int32)
+	}
+	right := classes.OneHot(c)
+	ofClass := tensor.Where(right, x, zero).Sum(1) // not a product, since 0·(-Inf) is NaN
+	weight := tensor.Ones(x.Size(0)).Cast(x.DType())
+	all := x
+	if l.weights != nil {
+		w := weights(l.weights, x)
+		weight = right.Cast(x.DType()).Mul(w).Sum(1)
+		all = x.Mul(w)
+	}
+	if ignored != nil {
+		weight = tensor.Where(ignored, zero, weight)
+		ofClass = tensor.Where(ignored, zero, ofClass)
+	}
+	total := weight.Sum()
+	loss := ofClass.Mul(weight).Sum()
+	if l.smoothing > 0 {
+		sum := all.Sum(1)
+		if ignored != nil {
+			sum = tensor.Where(ignored, zero, sum)
+		}
+		loss = loss.MulScalar(1 - l.smoothing).Add(sum.Sum().MulScalar(l.smoothing / float64(c)))
+	}
+	return loss.Div(total).Neg()
+}

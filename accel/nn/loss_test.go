@@ -1,0 +1,167 @@
+package nn_test
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+func TestLossesEqualPyTorch(t *testing.T) {
+	var g struct {
+		Labels, Tokens, Ignored                                              []int
+		Weights                                                              []float64 `json:"class_weights"`
+		Target, Hard, Soft, Distribution, Certain, Positive, Negative, Sides []float64
+		Cases                                                                map[string]struct {
+			Shape []int
+			X, DX []float64
+			Y     float64
+		}
+	}
+	read(t, "losses.json", &g)
+	labels, ignored := tensor.FromInts(g.Labels, 4), tensor.FromInts(g.Ignored, 4)
+	tokens := tensor.FromInts(g.Tokens, 2, 3)
+	matrix := func(v []float64) *nn.Tensor { return of(v, 4, 5) }
+	weights := nn.ClassWeights(g.Weights...)
+	to := func(loss nn.Loss, target *nn.Tensor) func(*nn.Tensor) *nn.Tensor {
+		return func(x *nn.Tensor) *nn.Tensor { return loss(x, target) }
+	}
+	losses := map[string]func(x *nn.Tensor) *nn.Tensor{
+		"bce":                    to(nn.BCEWithLogits, matrix(g.Hard)),
+		"bce soft":               to(nn.BCEWithLogits, matrix(g.Soft)),
+		"bce extreme":            to(nn.BCEWithLogitsLoss(), matrix(g.Hard)),
+		"bce positive":           to(nn.BCEWithLogitsLoss(g.Weights...), matrix(g.Hard)),
+		"bce positive extreme":   to(nn.BCEWithLogitsLoss(g.Weights...), matrix(g.Soft)),
+		"cross entropy":          to(nn.CrossEntropy, labels),
+		"cross entropy extreme":  to(nn.CrossEntropyLoss(), labels),
+		"cross entropy sequence": to(nn.CrossEntropy, tokens),
+		"smoothing":              to(nn.CrossEntropyLoss(nn.LabelSmoothing(0.1)), labels),
+		"smoothing extreme":      to(nn.CrossEntropyLoss(nn.LabelSmoothing(0.2)), labels),
+		"weights":                to(nn.CrossEntropyLoss(weights), labels),
+		"ignore":                 to(nn.CrossEntropyLoss(nn.IgnoreIndex(2)), ignored),
+		"all options":            to(nn.CrossEntropyLoss(weights, nn.IgnoreIndex(2), nn.LabelSmoothing(0.3)), ignored),
+		"all options sequence":   to(nn.CrossEntropyLoss(weights, nn.IgnoreIndex(4), nn.LabelSmoothing(0.3)), tokens),
+		"nll":                    to(nn.NLL, labels),
+		"nll weights":            to(nn.NLLLoss(weights, nn.IgnoreIndex(2)), ignored),
+		"l1":                     to(nn.L1, matrix(g.Target)),
+		"l1 equal":               to(nn.L1, matrix(g.Target)),
+		"huber":                  to(nn.HuberLoss(1.5), matrix(g.Target)),
+		"huber extreme":          to(nn.HuberLoss(0.5), matrix(g.Target)),
+		"smooth l1":              to(nn.SmoothL1Loss(2), matrix(g.Target)),
+		"kl":                     to(nn.KLDiv, matrix(g.Distribution)),
+		"kl certain":             to(nn.KLDiv, matrix(g.Certain)),
+		"focal":                  to(nn.FocalLoss(2, 0.25), matrix(g.Hard)),
+		"focal without alpha":    to(nn.FocalLoss(1.5, -1), matrix(g.Hard)),
+		"triplet":                func(x *nn.Tensor) *nn.Tensor { return nn.TripletMargin(x, matrix(g.Positive), matrix(g.Negative), 1) },
+		"cosine":                 func(x *nn.Tensor) *nn.Tensor { return nn.CosineEmbedding(x, matrix(g.Target), of(g.Sides, 4), 0.1) },
+	}
+	if got, want := slices.Sorted(maps.Keys(losses)), slices.Sorted(maps.Keys(g.Cases)); !slices.Equal(got, want) {
+		t.Fatalf("losses %v, in the golden file %v", got, want)
+	}
+	for name, loss := range losses {
+		t.Run(name, func(t *testing.T) {
+			c := g.Cases[name]
+			x := tensor.Parameter(of(c.X, c.Shape...))
+			y := loss(x)
+			y.Backward()
+			closeTo(t, "loss", y.Float64s(), []float64{c.Y}, 2e-6)
+			closeTo(t, "gradient", x.Grad().Float64s(), c.DX, 1e-6)
+		})
+	}
+}
+
+func TestLossesOfInfiniteLogits(t *testing.T) {
+	inf := float32(math.Inf(1))
+	logits := tensor.New([]float32{1, -inf, 2}, 1, 3)
+	want := math.Log(1 + math.E)
+	for name, y := range map[string]*nn.Tensor{
+		"weights": nn.CrossEntropyLoss(nn.ClassWeights(1, 1, 1))(logits, tensor.FromInts([]int{0}, 1)),
+		"KLDiv":   nn.KLDiv(logits.LogSoftmax(-1), tensor.New([]float32{1, 0, 0}, 1, 3)),
+	} {
+		if got := y.Item(); math.Abs(got-want) > 1e-6 {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if got := nn.BCEWithLogits(tensor.New([]float32{inf, -inf}, 2), tensor.New([]float32{0, 1}, 2)).Item(); !math.IsInf(got, 1) && !math.IsNaN(got) {
+		t.Errorf("infinitely wrong: %v", got)
+	}
+	if got := nn.KLDiv(tensor.Zeros(1, 1), tensor.New([]float32{-0.5}, 1, 1)).Item(); !math.IsNaN(got) {
+		t.Errorf("a negative probability: %v", got)
+	}
+}
+
+func TestIgnoreIndexOfOtherTypes(t *testing.T) {
+	logits := tensor.New([]float32{1, 2, 0, 1}, 2, 2)
+	loss := nn.CrossEntropyLoss(nn.IgnoreIndex(-100))
+	if got, want := loss(logits, tensor.FromInts([]int{0, -100}, 2)).Item(), math.Log(1+math.E); math.Abs(got-want) > 1e-6 {
+		t.Errorf("want %v, got %v", want, got)
+	}
+	if got := loss(logits, tensor.FromInts([]int{-100, -100}, 2)).Item(); !math.IsNaN(got) {
+		t.Errorf("nothing but ignored examples: %v", got)
+	}
+	if err := lossError(func() { loss(logits, tensor.FromBytes([]uint8{0, 156}, 2)).Item() }); err == nil {
+		t.Error("156 is -100 in eight bits, but is not ignored")
+	}
+}
+
+func TestBinaryLossesTakeIntegers(t *testing.T) {
+	x := tensor.New([]float32{1, -2}, 2)
+	if got, want := nn.BCEWithLogits(x, tensor.FromInts([]int{1, 0}, 2)).Item(), nn.BCEWithLogits(x, tensor.New([]float32{1, 0}, 2)).Item(); got != want {
+		t.Errorf("want %v, got %v", want, got)
+	}
+}
+
+func lossError(f func()) (err error) {
+	defer nn.Catch(&err)
+	f()
+	return nil
+}
+
+func TestLossErrors(t *testing.T) {
+	a, b, none := tensor.Zeros(4, 5), tensor.Zeros(4, 1), tensor.Zeros(0, 5)
+	labels := tensor.FromInts([]int{0, 1, 2, 3}, 4)
+	pairs := map[string]nn.Loss{
+		"BCEWithLogits": nn.BCEWithLogits, "BCEWithLogitsLoss": nn.BCEWithLogitsLoss(2), "L1": nn.L1, "HuberLoss": nn.HuberLoss(1),
+		"SmoothL1Loss": nn.SmoothL1Loss(1), "KLDiv": nn.KLDiv, "FocalLoss": nn.FocalLoss(2, 0.25),
+		"TripletMargin": func(p, y *nn.Tensor) *nn.Tensor { return nn.TripletMargin(p, y, p, 1) },
+	}
+	for op, loss := range pairs {
+		var shape *tensor.ShapeError
+		err := lossError(func() { loss(a, b) })
+		if !errors.As(err, &shape) || shape.Op != op || !slices.Equal(shape.Shapes[0], []int{4, 5}) || !slices.Equal(shape.Shapes[1], []int{4, 1}) {
+			t.Errorf("%s: %v", op, err)
+		}
+		if err := lossError(func() { loss(none, none) }); !errors.As(err, &shape) || shape.Hint != "an empty batch has no mean loss" {
+			t.Errorf("%s: %v", op, err)
+		}
+	}
+	weighted := nn.CrossEntropyLoss(nn.ClassWeights(1, 2))
+	smooth := nn.CrossEntropyLoss(nn.LabelSmoothing(0.1))
+	for want, f := range map[string]func(){
+		"CrossEntropyLoss: [4 5] and [4]: there are 2 class weights for 5 classes":                                        func() { weighted(a, labels) },
+		"CrossEntropyLoss: [4 5] and [2]: scores must be [N C] and classes [N], or [N T C] and [N T]":                     func() { smooth(a, tensor.FromInts([]int{0, 1}, 2)) },
+		"CrossEntropyLoss: [0 5] and [0]: an empty batch has no mean loss":                                                func() { smooth(none, tensor.FromInts(nil, 0)) },
+		"CrossEntropyLoss: float32 and float32: classes must be integers: create them with FromInts or Cast":              func() { smooth(a, tensor.Zeros(4)) },
+		"OneHot: index 5 is outside 0..4":                                                                                 func() { nn.NLL(a, tensor.FromInts([]int{0, 1, 2, 5}, 4)) },
+		"CrossEntropyLoss: the label smoothing 1.5 must be from 0 to 1":                                                   func() { nn.CrossEntropyLoss(nn.LabelSmoothing(1.5)) },
+		"CrossEntropyLoss: the label smoothing NaN must be from 0 to 1":                                                   func() { nn.CrossEntropyLoss(nn.LabelSmoothing(math.NaN())) },
+		"NLLLoss: the weight -1 of class 1 is negative or NaN":                                                            func() { nn.NLLLoss(nn.ClassWeights(1, -1)) },
+		"BCEWithLogitsLoss: the weight -2 is negative or NaN":                                                             func() { nn.BCEWithLogitsLoss(-2) },
+		"BCEWithLogitsLoss: [4 5]: there are 2 weights: there must be one, or one for each element of the last dimension": func() { nn.BCEWithLogitsLoss(1, 2)(a, a) },
+		"HuberLoss: delta must be positive":                                                                               func() { nn.HuberLoss(0) },
+		"SmoothL1Loss: beta must not be negative":                                                                         func() { nn.SmoothL1Loss(-1) },
+		"FocalLoss: gamma must not be negative":                                                                           func() { nn.FocalLoss(-1, 0.5) },
+		"FocalLoss: alpha must be at most 1":                                                                              func() { nn.FocalLoss(2, 1.5) },
+		"TripletMargin: the margin 0 must be positive":                                                                    func() { nn.TripletMargin(a, a, a, 0) },
+		"CosineEmbedding: the margin 2 must be from -1 to 1":                                                              func() { nn.CosineEmbedding(a, a, tensor.Zeros(4), 2) },
+		"CosineEmbedding: [4 5] and [4 5] and [3]: a and b must be [N D], same must be [N]":                               func() { nn.CosineEmbedding(a, a, tensor.Zeros(3), 0) },
+	} {
+		if err := lossError(f); err == nil || err.Error() != want {
+			t.Errorf("want %s\ngot  %v", want, err)
+		}
+	}
+}
