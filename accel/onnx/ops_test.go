@@ -1,6 +1,7 @@
 package onnx_test
 
 import (
+	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/onnx"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -173,6 +174,16 @@ func opRows() []parity {
 	p = add("CrossEntropy", func(in []T) T { return tensor.CrossEntropy(in[0], in[1]) }, []T{randn(1, 2, 5), tokens(5, 2)})
 	p.covers = append(p.covers, "tensor.CrossEntropy")
 	add("MSE", func(in []T) T { return tensor.MSE(in[0], in[1]) }, []T{x, y})
+	loss := func(name string, f func(in []T) T, inputs ...T) {
+		add("MSE", f, inputs).name = "loss " + name
+		rows[len(rows)-1].covers = []string{name}
+	}
+	loss("L1", func(in []T) T { return nn.L1(in[0], in[1]) }, x, y)
+	loss("NLL", func(in []T) T { return nn.NLL(in[0].LogSoftmax(-1), in[1]) }, randn(1, 6, 5), tokens(5, 6))
+	loss("BCEWithLogits", func(in []T) T { return nn.BCEWithLogits(in[0], in[1].Sigmoid()) }, x, y)
+	loss("KLDiv", func(in []T) T { return nn.KLDiv(in[0].LogSoftmax(-1), in[1].Softmax(-1)) }, randn(1, 6, 5), randn(2, 6, 5))
+	loss("TripletMargin", func(in []T) T { return nn.TripletMargin(in[0], in[1], in[2], 1) }, randn(1, 6, 5), randn(2, 6, 5), randn(3, 6, 5))
+	loss("CosineEmbedding", func(in []T) T { return nn.CosineEmbedding(in[0], in[1], in[2].Sign(), 0.5) }, randn(1, 6, 5), randn(2, 6, 5), randn(3, 6))
 	add("Recompute", func(in []T) T {
 		return tensor.Recompute(func(in []T) T { return in[0].Exp().Mul(in[1]) }, in[0], in[1])
 	}, []T{x, y})
