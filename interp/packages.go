@@ -2,7 +2,6 @@ package interp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -90,10 +89,7 @@ func (p *packagesRunner) run(ctx context.Context, number int, part *source.Part)
 		Part: true, Dispatched: part.Dispatched, Tables: part.Tables,
 	}
 	unit, err := p.program.Lower(ctx, cell)
-	var unsupported *lower.UnsupportedError
-	if errors.As(err, &unsupported) {
-		return &source.Error{Path: part.Path, Err: fmt.Errorf("%s: %w", unsupported.Position, err)}
-	} else if err != nil {
+	if err != nil {
 		return &source.Error{Path: part.Path, Err: err}
 	}
 	err = p.linker.install(ctx, unit)

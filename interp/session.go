@@ -77,6 +77,8 @@ func New(options ...Option) (*Session, error) {
 		Stop:        s.goroutines.Check,
 		Gone:        s.goroutines.HasEnded,
 		Activations: []string{yaegi.Activation, vm.Activation},
+
+		FunctionPointer: func(v reflect.Value) (uintptr, bool) { return s.library.FunctionPointer(v) },
 	})
 	fset := token.NewFileSet()
 	modules := module.New(c.modules)

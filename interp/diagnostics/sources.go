@@ -1,7 +1,6 @@
 package diagnostics
 
 import (
-	"go/ast"
 	"go/token"
 	"go/types"
 	"slices"
@@ -17,16 +16,17 @@ import (
 // Its methods may be called from any goroutine.
 type Sources struct {
 	mu        sync.Mutex
-	texts     map[int]string             // by cell number
-	order     []int                      // the cell numbers of texts, in the order in which they were set
-	literals  map[string]map[extent]bool // by file name
-	functions map[string]token.Position  // where functions are declared, by their name in lowered code
-	closures  map[string]string          // by variable, in lowered code: the file name of the last cell with a function literal that set it
+	texts     map[int]string               // by cell number
+	order     []int                        // the cell numbers of texts, in the order in which they were set
+	literals  map[string]map[extent]string // by file name: the names that Go gives function literals, "" if unknown
+	functions map[string]token.Position    // where functions are declared, by their name in lowered code
+	names     map[string]string            // the names that Go gives these functions
+	closures  map[string]string            // by variable, in lowered code: the file name of the last cell with a function literal that set it
 }
 
 // NewSources returns an empty Sources.
 func NewSources() *Sources {
-	return &Sources{texts: map[int]string{}, literals: map[string]map[extent]bool{}, functions: map[string]token.Position{}, closures: map[string]string{}}
+	return &Sources{texts: map[int]string{}, literals: map[string]map[extent]string{}, functions: map[string]token.Position{}, names: map[string]string{}, closures: map[string]string{}}
 }
 
 // SetText sets the text of a cell.
@@ -65,21 +65,13 @@ func (s *Sources) Line(p token.Position) (line string, ok bool) {
 func (s *Sources) AddCell(cell *check.Cell, name func(types.Object) string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	note := func(n ast.Node) bool {
-		if l, ok := n.(*ast.FuncLit); ok {
-			e := extent{cell.Fset.Position(l.Pos()), cell.Fset.Position(l.End())}
-			known := s.literals[e.start.Filename]
-			if known == nil {
-				known = map[extent]bool{}
-				s.literals[e.start.Filename] = known
-			}
-			known[e] = true
-		}
-		return true
-	}
 	delete(s.literals, Filename(cell.Number)) // of an earlier cell with this number
+	body := &literalNames{sources: s, fset: cell.Fset}
+	if !cell.Part { // in a package these are the values of variables, which Go numbers in the order of initialization
+		body.prefix = "main.main.func"
+	}
 	for _, statement := range cell.Body {
-		ast.Inspect(statement, note)
+		body.add(statement)
 	}
 	if file := Filename(cell.Number); len(s.literals[file]) > 0 {
 		for v := range assigned(cell) {
@@ -89,13 +81,22 @@ func (s *Sources) AddCell(cell *check.Cell, name func(types.Object) string) {
 		}
 	}
 	for _, f := range cell.Funcs {
-		ast.Inspect(f, note)
 		o, ok := cell.Info.Defs[f.Name].(*types.Func)
+		goName := ""
+		if ok {
+			goName = functionName(o)
+		}
+		literals := &literalNames{sources: s, fset: cell.Fset}
+		if goName != "" {
+			literals.prefix = goName + ".func"
+		}
+		literals.add(f)
 		if !ok {
 			continue
 		}
 		if name := name(o); name != "" {
 			s.functions[name] = cell.Fset.Position(f.Name.Pos())
+			s.names[name] = goName
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/quernlab/quern/interp/diagnostics"
+	"github.com/quernlab/quern/interp/vm"
 	"github.com/quernlab/quern/interp/yaegi"
 )
 
@@ -19,8 +20,8 @@ type callers struct {
 	stderr     io.Writer
 
 	mu        sync.Mutex
-	locations []diagnostics.Location
-	counters  map[diagnostics.Location]uintptr
+	locations []diagnostics.Location // without a function if its name is not known
+	counters  map[any]uintptr        // by diagnostics.Location, or by vm.FunctionID for a function value
 }
 
 // firstCounter is an address at which there is no code.
@@ -46,23 +47,34 @@ func (c *callers) Callers(skip int, pcs []uintptr) int {
 		if n == len(pcs) {
 			break
 		}
-		pcs[n] = c.counter(l)
+		pcs[n] = c.counter(l, l)
 		n++
 	}
 	return n
 }
 
-// counter returns the program counter of a location.
-func (c *callers) counter(f diagnostics.Location) uintptr {
+// counter returns the program counter for a key at a location.
+func (c *callers) counter(key any, at diagnostics.Location) uintptr {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	pc, ok := c.counters[f]
+	pc, ok := c.counters[key]
 	if !ok {
 		pc = firstCounter + uintptr(len(c.locations))
-		c.locations = append(c.locations, f)
-		c.counters[f] = pc
+		c.locations = append(c.locations, at)
+		c.counters[key] = pc
 	}
 	return pc
+}
+
+// FunctionPointer returns the program counter of a function value. ok is false for functions that the VM
+// does not run.
+func (c *callers) FunctionPointer(v reflect.Value) (pc uintptr, ok bool) {
+	id, ok := vm.Identify(v)
+	if !ok {
+		return 0, false
+	}
+	at, _ := c.tracebacks.Function(id)
+	return c.counter(id, at), true
 }
 
 // at returns the location of a program counter.
@@ -95,14 +107,16 @@ func (f *RuntimeFunc) Entry() uintptr { return f.entry }
 // FileLine is FileLine of runtime.Func, for the program counter for which f was returned.
 func (f *RuntimeFunc) FileLine(uintptr) (file string, line int) { return f.File, f.Line }
 
-// errNoCounter is the panic of runtime.FuncForPC(reflect.ValueOf(f).Pointer()), where f is a
-// function of a cell.
-var errNoCounter = errors.New("runtime.FuncForPC: functions of cells have no program counters; pass one that runtime.Caller or runtime.Callers has returned")
+// errNoName is the panic of runtime.FuncForPC(reflect.ValueOf(f).Pointer()) for some functions of cells.
+var errNoName = errors.New("runtime.FuncForPC: the name that this interpreted function has in compiled code is not known; pass a declared function or method that is not generic, or a program counter of runtime.Caller")
 
 // FuncForPC is runtime.FuncForPC.
 func (c *callers) FuncForPC(pc uintptr) *RuntimeFunc {
 	f, ok := c.at(pc)
-	if ok {
+	switch {
+	case ok && f.Function == "":
+		panic(errNoName)
+	case ok:
 		return &RuntimeFunc{f, pc}
 	}
 	compiled := runtime.FuncForPC(pc)
@@ -110,7 +124,7 @@ func (c *callers) FuncForPC(pc uintptr) *RuntimeFunc {
 		return nil
 	}
 	if name := compiled.Name(); name == "reflect.makeFuncStub" || yaegi.IsPlumbing(name) {
-		panic(errNoCounter)
+		panic(errNoName)
 	}
 	file, line := compiled.FileLine(pc)
 	return &RuntimeFunc{diagnostics.Location{Function: compiled.Name(), File: file, Line: line}, compiled.Entry()}

@@ -1,9 +1,9 @@
 package library
 
 import (
+	"reflect"
 	"time"
 
-	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/stream"
 )
 
@@ -13,7 +13,8 @@ type Library struct {
 	// it: most children do not read.
 	ChildInputDelay time.Duration
 
-	config Config
+	config  Config
+	callers *callers
 }
 
 // Config has what a Library needs from the session.
@@ -26,7 +27,16 @@ type Config struct {
 }
 
 // New returns a Library.
-func New(c Config) *Library { return &Library{ChildInputDelay: childInputDelay, config: c} }
+func New(c Config) *Library {
+	callers := &callers{tracebacks: c.Tracebacks, stderr: c.Output.Stderr(), counters: map[any]uintptr{}}
+	return &Library{ChildInputDelay: childInputDelay, config: c, callers: callers}
+}
+
+// FunctionPointer returns the number that stands for the code of an interpreted function, of which
+// runtime.FuncForPC returns the name. ok is false for other functions.
+func (l *Library) FunctionPointer(v reflect.Value) (pc uintptr, ok bool) {
+	return l.callers.FunctionPointer(v)
+}
 
 // Override replaces functions in the tables of packages by those of the library.
 func (l *Library) Override(packages Packages) {
@@ -38,7 +48,7 @@ func (l *Library) Override(packages Packages) {
 		(&timers{c.Goroutines, c.Values}).functions(),
 		(&servers{c.Goroutines}).functions(),
 		(&children{c.Goroutines, c.Input, func() time.Duration { return l.ChildInputDelay }}).functions(),
-		(&callers{tracebacks: c.Tracebacks, stderr: c.Output.Stderr(), counters: map[diagnostics.Location]uintptr{}}).functions(),
+		l.callers.functions(),
 		logs.functions(c.Output),
 		(&exits{c.Goroutines, logs, c.Values}).functions(),
 		(&tests{tracebacks: c.Tracebacks, values: c.Values}).functions(),

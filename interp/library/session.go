@@ -5,6 +5,7 @@ import (
 
 	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/goroutine"
+	"github.com/quernlab/quern/interp/vm"
 )
 
 // Goroutines finds and ends the goroutines of cells.
@@ -24,6 +25,7 @@ type Tracebacks interface {
 	Locations(yield func(diagnostics.Location) bool)
 	Caller(n int) (diagnostics.Location, bool)
 	StackText() string
+	Function(vm.FunctionID) (l diagnostics.Location, ok bool)
 }
 
 // Values prints and scans values of lowered code.

@@ -40,6 +40,10 @@ type Config struct {
 	// Without them, recover also works in functions that a deferred function calls.
 	Activations []string
 
+	// FunctionPointer returns what reflect.Value.Pointer returns for a function value that the session runs.
+	// The second result is false for other functions; nil means that all are.
+	FunctionPointer func(reflect.Value) (uintptr, bool)
+
 	// Stopped returns a channel that is closed when the calling goroutine must stop.
 	// Stop ends such a goroutine by a panic; if it returns, the goroutine may continue
 	// for a while. If Stopped is nil, nothing ends a wait.
@@ -91,6 +95,9 @@ func New(config Config) *Registry {
 	}
 	if config.Stderr == nil {
 		config.Stderr = os.Stderr
+	}
+	if config.FunctionPointer == nil {
+		config.FunctionPointer = func(reflect.Value) (uintptr, bool) { return 0, false }
 	}
 	if config.Uncaught == nil {
 		config.Uncaught = func(any) bool { return false }

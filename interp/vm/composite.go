@@ -176,6 +176,7 @@ func (c *compiler) literalSignature(e *ast.FuncLit) *types.Signature {
 // hold the addresses of the captured variables; the captures that begin adds come first.
 func (c *compiler) function(e *ast.FuncLit, sig *types.Signature, begin func(inner *compiler)) (fn *Function, from []uint16) {
 	fn = c.unit.newFunction(strings.TrimSuffix(c.fn.name, ".func") + ".func")
+	fn.literal = c.source.Position(e)
 	inner := &compiler{
 		vm: c.vm, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn,
 		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1,

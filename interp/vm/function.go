@@ -28,9 +28,11 @@ const instructionSize = unsafe.Sizeof(instruction{})
 type Function struct {
 	name      string // in lowered code
 	code      []instruction
-	positions []int // source position of each instruction, as an index
-	start     int   // index of the first instruction
-	epilogue  int   // index of the code that returns after a deferred call has recovered
+	positions []int     // source position of each instruction, as an index
+	literal   int       // source position of the function literal; 0 for other functions
+	method    *Function // of a method value: the method
+	start     int       // index of the first instruction
+	epilogue  int       // index of the code that returns after a deferred call has recovered
 
 	scalars  uintptr // bytes of a frame in the scalar file
 	pointers uintptr // bytes of a frame in the slot file

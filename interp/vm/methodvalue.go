@@ -30,7 +30,7 @@ func (c *compiler) methodValue(e *ast.SelectorExpr, sel *types.Selection, want *
 // methodClosure returns the code of a method value of f whose receiver has shape s.
 func (c *compiler) methodClosure(e ast.Expr, f *Function, sig *types.Signature, s shape) *Function {
 	fn := c.unit.newFunction("")
-	fn.wrapper = true
+	fn.wrapper, fn.method = true, f
 	a := &compiler{vm: c.vm, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn, facts: c.facts, variables: map[types.Object]*variable{}}
 	a.setPosition(e)
 	for v := range sig.Params().Variables() {

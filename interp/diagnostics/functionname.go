@@ -1,0 +1,121 @@
+package diagnostics
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strconv"
+	"strings"
+
+	"github.com/quernlab/quern/interp/origin"
+	"github.com/quernlab/quern/interp/vm"
+)
+
+// Function returns where a function is declared and its name in compiled code, as runtime.FuncForPC returns
+// them. The name of a function literal is the one that it has without inlining. ok is false if the name is
+// not known: for instances of generic functions, and for literals in the values of package variables.
+func (t *Tracebacks) Function(f vm.FunctionID) (l Location, ok bool) {
+	s := t.sources
+	if f.Literal != 0 {
+		at, known := t.positions.Position(f.Literal)
+		if !known {
+			return Location{}, false
+		}
+		name := s.literalName(at)
+		return Location{name, at.Filename, at.Line}, name != ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, name := s.functions[f.Name], s.names[f.Name]
+	if name == "" {
+		return Location{}, false
+	}
+	if f.MethodValue {
+		name += "-fm"
+	}
+	return Location{name, at.Filename, at.Line}, true
+}
+
+// literalName returns the name of the function literal that begins at a position, or "".
+func (s *Sources) literalName(at token.Position) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for e, name := range s.literals[at.Filename] {
+		if e.start.Line == at.Line && e.start.Column == at.Column {
+			return name
+		}
+	}
+	return ""
+}
+
+// functionName returns the name of a declared function in compiled code: p.F, p.T.M, p.(*T).M; "" for init
+// functions, which have numbers, and for blank ones.
+func functionName(f *types.Func) string {
+	if f.Pkg() == nil || f.Name() == "init" || f.Name() == "_" {
+		return ""
+	}
+	sig := f.Signature()
+	name := f.Name()
+	if sig.TypeParams().Len() > 0 {
+		name += "[...]"
+	}
+	if recv := sig.Recv(); recv != nil {
+		t, pointer := types.Unalias(recv.Type()), false
+		if p, ok := t.(*types.Pointer); ok {
+			t, pointer = types.Unalias(p.Elem()), true
+		}
+		n, ok := t.(*types.Named)
+		if !ok {
+			return ""
+		}
+		receiver := n.Obj().Name()
+		if n.TypeParams().Len() > 0 {
+			receiver += "[...]"
+		}
+		if pointer {
+			receiver = "(*" + receiver + ")"
+		}
+		name = receiver + "." + name
+	}
+	return pathPrefix(origin.ImportPath(f.Pkg())) + "." + name
+}
+
+// pathPrefix returns an import path as the linker writes it: with the dots of the last element escaped.
+func pathPrefix(path string) string {
+	slash := strings.LastIndexByte(path, '/')
+	return path[:slash+1] + strings.ReplaceAll(path[slash+1:], ".", "%2e")
+}
+
+// literalNames names the function literals of a function in the order of the source, as the compiler does.
+type literalNames struct {
+	sources *Sources
+	fset    *token.FileSet
+	prefix  string // "" if the names are not known
+	number  int
+}
+
+// add names the function literals in a node. The caller holds the mutex of the sources.
+func (l *literalNames) add(n ast.Node) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		literal, ok := n.(*ast.FuncLit)
+		if !ok {
+			return true
+		}
+		e := extent{l.fset.Position(literal.Pos()), l.fset.Position(literal.End())}
+		known := l.sources.literals[e.start.Filename]
+		if known == nil {
+			known = map[extent]string{}
+			l.sources.literals[e.start.Filename] = known
+		}
+		inner := &literalNames{sources: l.sources, fset: l.fset}
+		if l.prefix != "" {
+			l.number++
+			known[e] = l.prefix + strconv.Itoa(l.number)
+			inner.prefix = known[e] + "."
+		} else {
+			known[e] = ""
+		}
+		inner.add(literal.Body)
+		return false
+	})
+}

@@ -1,0 +1,54 @@
+package interp_test
+
+import "testing"
+
+// TestFunctionNames checks that runtime.FuncForPC returns the names that functions have in compiled code.
+func TestFunctionNames(t *testing.T) {
+	t.Parallel()
+	const declarations = `type T struct{ n int }
+func (T) V() {}
+func (*T) P() {}
+func F() {}
+func G() {}
+func makes() (func(), func()) {
+	f := func() {}
+	return f, func() { f() }
+}
+func nested() func() {
+	return func() func() { return func() {} }()
+}
+func methods() string {
+	t := T{}
+	return name(t.V) + " " + name(t.P) + " " + name((&t).V)
+}
+func generic[X any](X) {}
+func pc(f any) uintptr { return reflect.ValueOf(f).Pointer() }
+func name(f any) string { return runtime.FuncForPC(pc(f)).Name() }
+type Handler func()
+type holder struct{ f func() }`
+	for _, tt := range []struct{ name, cell, want string }{
+		{"function", "name(F)", `= "main.F"`},
+		{"named type", "name(Handler(F))", `= "main.F"`},
+		{"variable", "f := F\nname(f)", `= "main.F"`},
+		{"field", "name(holder{F}.f)", `= "main.F"`},
+		{"method value", "methods()", `= "main.T.V-fm main.(*T).P-fm main.T.V-fm"`},
+		{"literal of a statement", "name(func() {})", "! panic: runtime.FuncForPC: the name that this interpreted function has in compiled code is not known; pass a declared function or method that is not generic, or a program counter of runtime.Caller (*errors.errorString)"},
+		{"literal in a literal", "name(nested())", `= "main.nested.func1.1"`},
+		{"literals of a function", "a, b := makes()\nname(a) + \" \" + name(b)", `= "main.makes.func1 main.makes.func2"`},
+		{"same function", "pc(F) == pc(Handler(F)) && pc(F) != pc(G)", "= true"},
+		{"same literal", "a, b := makes()\nc, _ := makes()\npc(a) == pc(c) && pc(a) != pc(b)", "= true"},
+		{"position", "file, line := runtime.FuncForPC(pc(F)).FileLine(pc(F))\nfmt.Sprint(file, \":\", line)", `= "cell[1]:4"`},
+		{"compiled", "name(strings.ToUpper)", `= "strings.ToUpper"`},
+		{"nil", "reflect.ValueOf((func())(nil)).Pointer()", "= 0"},
+		{"instance", "name(generic[int])", "! panic: runtime.FuncForPC: the name that this interpreted function has in compiled code is not known; pass a declared function or method that is not generic, or a program counter of runtime.Caller (*errors.errorString)"},
+		{"types", "p := func(t reflect.Type) uintptr { return reflect.ValueOf(t).Pointer() }\np(reflect.TypeFor[T]()) == p(reflect.TypeOf(T{})) && p(reflect.TypeFor[T]()) != p(reflect.TypeFor[holder]()) && p(reflect.TypeFor[int]()) != p(reflect.TypeFor[T]())", "= true"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			n := newNotebook(t)
+			if got := n.run(declarations) + n.run(tt.cell); got != tt.want {
+				t.Errorf("%s\n got %q\nwant %q", tt.cell, got, tt.want)
+			}
+		})
+	}
+}
