@@ -1,0 +1,181 @@
+package metrics
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Collection measures metrics over batches. It is not safe for concurrent use.
+type Collection struct {
+	metrics []Metric
+	states  []state
+	at      []int    // the state of each metric
+	classes []string // names for PerClass
+}
+
+// Value is a measured value.
+type Value struct {
+	Name   string // of the metric; for PerClass with the class
+	Metric Metric
+	Class  int // for PerClass, else -1
+	Value  float64
+}
+
+// NewCollection returns a collection that has measured nothing yet. It fails for invalid metrics
+// and for two metrics of the same name.
+func NewCollection(metrics ...Metric) (*Collection, error) {
+	c := &Collection{metrics: slices.Clone(metrics)}
+	byKey := map[string]int{}
+	for i, m := range metrics {
+		if err := m.Valid(); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(metrics[:i], func(o Metric) bool { return o.name == m.name }) {
+			return nil, fmt.Errorf("metrics: there are two metrics named %s: give each a name of its own", m.name)
+		}
+		at, ok := byKey[m.key]
+		if !ok || m.key == "" {
+			at = len(c.states)
+			c.states = append(c.states, m.create())
+			byKey[m.key] = at
+		}
+		c.at = append(c.at, at)
+		if m.prepare != nil {
+			m.prepare(c.states[at])
+		}
+	}
+	return c, nil
+}
+
+// Metrics returns the metrics of the collection.
+func (c *Collection) Metrics() []Metric { return slices.Clone(c.metrics) }
+
+// NameClasses sets the names of the classes, by class index, for the names of values of [PerClass].
+func (c *Collection) NameClasses(names ...string) { c.classes = slices.Clone(names) }
+
+// Update adds a batch. It may read the predictions only in a later call, so errors may be about
+// an earlier batch. Errors are [*NonFiniteError], [*TargetError] and the errors of package
+// tensor, such as [*tensor.ShapeError].
+func (c *Collection) Update(prediction, target *tensor.Tensor) (err error) {
+	defer nn.Catch(&err)
+	tensor.NoGrad(func() {
+		for _, s := range c.states {
+			if err = s.update(prediction, target); err != nil {
+				return
+			}
+		}
+		tensor.Flush()
+	})
+	return err
+}
+
+// Values returns the values of all metrics for the batches so far, in the order of the metrics,
+// with one for each class for [PerClass]. A metric without a value has NaN, and the error joins
+// an [*UndefinedError] for each of them. Other errors are those of Update; then there are no
+// values.
+func (c *Collection) Values() (all []Value, err error) {
+	if err := c.flush(); err != nil {
+		return nil, err
+	}
+	var undefined error
+	for i, m := range c.metrics {
+		values, err := m.values(c.states[c.at[i]])
+		var none *UndefinedError
+		switch {
+		case errors.As(err, &none):
+			none.Metric = m.name // with its options
+			undefined = errors.Join(undefined, none)
+			values = []float64{math.NaN()}
+		case err != nil:
+			return nil, err
+		}
+		for k, v := range values {
+			value := Value{m.name, m, -1, v}
+			if m.each && none == nil {
+				value.Name, value.Class = m.base+" ("+c.className(k)+")", k
+			}
+			all = append(all, value)
+		}
+	}
+	return all, undefined
+}
+
+func (c *Collection) className(k int) string {
+	if k < len(c.classes) {
+		return c.classes[k]
+	}
+	return fmt.Sprintf("class %d", k)
+}
+
+// flush reads what is still being computed.
+func (c *Collection) flush() (err error) {
+	defer nn.Catch(&err)
+	for _, s := range c.states {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ConfusionMatrix returns the number of examples by class and predicted class. The collection
+// must have the metric [ConfusionMatrix].
+func (c *Collection) ConfusionMatrix() ([][]int, error) {
+	if err := c.flush(); err != nil {
+		return nil, err
+	}
+	for _, s := range c.states {
+		if n, ok := s.(*counts); ok && n.keepMatrix {
+			m := make([][]int, len(n.Matrix))
+			for i, row := range n.Matrix {
+				m[i] = slices.Clone(row)
+			}
+			return m, nil
+		}
+	}
+	return nil, errors.New("metrics: the confusion matrix was not measured: add metrics.ConfusionMatrix()")
+}
+
+// MarshalBinary returns what has been measured, for Merge in another process of the same program.
+func (c *Collection) MarshalBinary() ([]byte, error) {
+	if err := c.flush(); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	e := gob.NewEncoder(&b)
+	for _, s := range c.states {
+		if err := e.Encode(s); err != nil {
+			return nil, fmt.Errorf("metrics: encode what was measured: %w", err)
+		}
+	}
+	return b.Bytes(), nil
+}
+
+// Merge adds what another collection with the same metrics has measured, as MarshalBinary returns
+// it.
+func (c *Collection) Merge(measured []byte) error {
+	if err := c.flush(); err != nil {
+		return err
+	}
+	other, err := NewCollection(c.metrics...)
+	if err != nil {
+		return err
+	}
+	d := gob.NewDecoder(bytes.NewReader(measured))
+	for i, s := range other.states {
+		if err := d.Decode(s); err != nil {
+			return fmt.Errorf("metrics: decode what was measured: %w", err)
+		}
+		if err := c.states[i].merge(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package metrics
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Option changes how a metric of classification is computed.
+type Option struct {
+	text, code string // for names of metrics, and as Go code
+	set        func(*settings) error
+}
+
+// settings are what options set.
+type settings struct {
+	average       average
+	class         int     // for ofClass
+	threshold     float64 // probability above which a label is positive
+	probabilities bool    // the predictions are probabilities
+	ignored       *int    // target that is left out; nil for none
+
+	texts, codes []string
+}
+
+type average int
+
+// natural is the average without an option: the positive class for two classes with one logit,
+// else macro.
+const (
+	natural average = iota
+	micro
+	macro
+	weighted
+	perClass
+	ofClass
+)
+
+// How a metric of several classes or labels becomes one value. Without one of these options, two
+// classes with one logit are measured by the positive class, and several classes by Macro.
+var (
+	// Micro counts over all classes together.
+	Micro = averaging(micro, "micro", "Micro")
+	// Macro is the mean over the classes. Precision, recall and F1 leave out classes that
+	// occur neither in the targets nor in the predictions.
+	Macro = averaging(macro, "macro", "Macro")
+	// Weighted is the mean over the classes, weighted by their numbers of examples.
+	Weighted = averaging(weighted, "weighted", "Weighted")
+	// PerClass gives a value for each class.
+	PerClass = averaging(perClass, "per class", "PerClass")
+)
+
+func averaging(a average, text, code string) Option {
+	return Option{text, code, func(s *settings) error { s.average = a; return nil }}
+}
+
+// OfClass measures one class, or one label, against all others.
+func OfClass(class int) Option {
+	return Option{fmt.Sprintf("class %d", class), fmt.Sprintf("OfClass(%d)", class), func(s *settings) error {
+		if class < 0 {
+			return fmt.Errorf("metrics: OfClass(%d): the class is negative", class)
+		}
+		s.average, s.class = ofClass, class
+		return nil
+	}}
+}
+
+// Threshold sets the probability above which a label, or the positive one of two classes with one
+// logit, is predicted; the default is 0.5. It does not affect predictions [N, C] of classes.
+func Threshold(probability float64) Option {
+	return Option{fmt.Sprintf("threshold %g", probability), fmt.Sprintf("Threshold(%g)", probability), func(s *settings) error {
+		if !(probability > 0 && probability < 1) {
+			return fmt.Errorf("metrics: Threshold(%g): the probability must be between 0 and 1", probability)
+		}
+		s.threshold = probability
+		return nil
+	}}
+}
+
+// Probabilities says that the predictions are probabilities, not logits.
+func Probabilities() Option {
+	return Option{"probabilities", "Probabilities()", func(s *settings) error { s.probabilities = true; return nil }}
+}
+
+// IgnoreIndex leaves out examples and tokens whose class index is the given one, such as the
+// padding of sequences.
+func IgnoreIndex(class int) Option {
+	return Option{fmt.Sprintf("without %d", class), fmt.Sprintf("IgnoreIndex(%d)", class), func(s *settings) error { s.ignored = &class; return nil }}
+}
+
+// newSettings returns the settings of options.
+func newSettings(options []Option) (s settings, err error) {
+	s.threshold = 0.5
+	for _, o := range options {
+		if o.set == nil {
+			continue // the zero Option
+		}
+		if e := o.set(&s); e != nil && err == nil {
+			err = e
+		}
+		s.texts, s.codes = append(s.texts, o.text), append(s.codes, "metrics."+o.code)
+	}
+	return s, err
+}
+
+// input is what the settings say of predictions and targets. Metrics that agree on it can share
+// a state.
+func (s settings) input() string {
+	ignored := "none"
+	if s.ignored != nil {
+		ignored = fmt.Sprint(*s.ignored)
+	}
+	return fmt.Sprint(s.threshold, s.probabilities, ignored)
+}
+
+// cut returns the logit, or probability, above which a label is predicted.
+func (s settings) cut() float64 {
+	if s.probabilities {
+		return s.threshold
+	}
+	return math.Log(s.threshold) - math.Log1p(-s.threshold)
+}
+
+// leavesOut reports whether examples of a class are left out.
+func (s settings) leavesOut(class int) bool { return s.ignored != nil && *s.ignored == class }
+
+// name returns the name of a metric with its options.
+func (s settings) name(base string) string {
+	if len(s.texts) == 0 {
+		return base
+	}
+	return base + " (" + strings.Join(s.texts, ", ") + ")"
+}
