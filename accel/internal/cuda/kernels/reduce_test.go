@@ -49,6 +49,30 @@ func TestMax(t *testing.T) {
 	})
 }
 
+// TestArgSort sorts rows within a block, and rows that one and more passes merge, with many equal
+// elements.
+func TestArgSort(t *testing.T) {
+	eachReal(t, func(t *testing.T, d ir.DType, _ func(float64) float64) {
+		for _, s := range some([][3]int{{3, 5, 5}, {2, 2049, 2049}, {1, 9000, 2100}, {700, 3, 2}, {2, 2048, 1}, {1, 1, 1}, {3, 33, 0}, {0, 5, 5}, {3, 4096, 4096}, {1, 4500, 3}}) {
+			for _, descending := range []bool{false, true} {
+				r := generator(9)
+				m, x := newTestGPU(t), random(r, d, s[0], s[1])
+				for i := range x.data {
+					x.data[i] = math.Round(20 * x.data[i])
+					if r.IntN(9) == 0 {
+						x.data[i] = []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1)}[r.IntN(4)]
+					}
+				}
+				o := ArgSort{d, s[0], s[1], s[2], descending}
+				y := m.alloc(s[0] * s[2] * 4)
+				m.run(o.Launches(y, m.put(x), m.alloc(o.Workspace())))
+				want := reference(t, ir.ArgSort{K: s[2], Descending: descending}, nil, []array{x}, nil, newArray(ir.Int32, s[0], s[2]))
+				compareArrays(t, m.get(y, ir.Int32, want.shape), want, 0)
+			}
+		}
+	})
+}
+
 func TestCumSum(t *testing.T) {
 	eachReal(t, func(t *testing.T, d ir.DType, tolerance func(float64) float64) {
 		for _, s := range some(cubes) {
