@@ -22,7 +22,12 @@ type slot struct {
 	// the input determines; the same negative number is the same size in all slots of a layer.
 	shape  []int
 	buffer bool // not trained, such as a running mean
+	listed bool // in a slotTensors, not in a field with this name
 }
+
+// slotTensors are tensors whose number depends on the layer's options. Their names are those of the
+// layer's slots.
+type slotTensors []*Tensor
 
 // lazyState is embedded by lazy layers. It records [Freeze] until there are parameters.
 type lazyState struct{ frozen bool }

@@ -53,7 +53,7 @@ var tensorType = reflect.TypeFor[*tensor.Tensor]()
 // value visits v and its parts. declared is the type as the cell declared it, nil for a
 // compiled type.
 func (w *walker) value(path []string, v reflect.Value, declared reflect.Type) {
-	if !v.IsValid() || !mayHold(v.Type()) {
+	if !v.IsValid() || !mayHold(v.Type()) || v.Type() == reflect.TypeFor[slotTensors]() {
 		return
 	}
 	if declared == v.Type() {
@@ -88,6 +88,13 @@ func (w *walker) value(path []string, v reflect.Value, declared reflect.Type) {
 		}
 		if v.Type() == tensorType {
 			return
+		}
+		if l, ok := x.(lazy); ok {
+			for _, s := range l.slots() {
+				if s.listed {
+					w.value(append(path, s.name), reflect.ValueOf(*s.at), nil)
+				}
+			}
 		}
 	}
 	switch v.Kind() {

@@ -39,7 +39,7 @@ func TestEverythingHasARow(t *testing.T) {
 	}
 	found := map[string]bool{}
 	for name, results := range map[string][]string{
-		"nn":     {"Module", "*SequentialLayer", "*DenseLayer", "*Conv2DLayer", "*Tensor"},
+		"nn":     {"Module", "*SequentialLayer", "*DenseLayer", "*Conv2DLayer", "*RecurrentLayer", "*Tensor"},
 		"tensor": {"*Tensor"},
 	} {
 		for _, f := range functions(t, filepath.Join("..", name)) {

@@ -97,6 +97,10 @@ func layerRows() []parity {
 		}),
 		row("SelfAttention", nn.SelfAttention(2), randn(7, 2, 5, 8)),
 		named("causal attention", row("SelfAttention", nn.SelfAttention(2, nn.Causal()), randn(7, 2, 5, 8))),
+		row("RNN", nn.RNN(5, nn.WithReLU(), nn.Bidirectional()), randn(7, 2, 4, 3)),
+		row("LSTM", nn.LSTM(5, nn.NumLayers(2), nn.LayerDropout(0.5)), randn(7, 2, 4, 3)),
+		row("GRU", nn.GRU(5, nn.Bidirectional(), nn.LastOutput()), randn(7, 2, 4, 3)),
+		recurrentOfLengths(),
 		row("Sequential", nn.Sequential(nn.Dense(3), nn.Sequential(nn.Tanh(), nn.Dense(2))), randn(8, 2, 4)),
 		named("empty chain", row("Sequential", nn.Sequential(), randn(8, 2, 4))),
 		row("Residual", nn.Residual(nn.Dense(4), nn.ReLU()), randn(8, 2, 4)),
@@ -104,6 +108,18 @@ func layerRows() []parity {
 		row("Recompute", nn.Recompute(nn.Dense(4), nn.ReLU(), nn.Dense(2)), randn(8, 2, 4)),
 		row("Lambda", nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.Add(x.Sin()) }), randn(8, 2, 4)),
 	}
+}
+
+// recurrentOfLengths has the lengths of the sequences as its second input, and all results.
+func recurrentOfLengths() parity {
+	lstm := nn.LSTM(5, nn.Bidirectional())
+	example, lengths := randn(7, 2, 4, 3), tensor.FromInts([]int{4, 2}, 2)
+	lstm.Forward(example)
+	return parity{name: "LSTM of padded sequences", covers: []string{"Run", "tensor.Run"}, examples: []*tensor.Tensor{example, lengths}, options: []onnx.Option{onnx.Uses(lstm)},
+		function: func(in []*tensor.Tensor) []*tensor.Tensor {
+			y, final := lstm.Run(in[0], nn.RecurrentState{}, in[1])
+			return []*tensor.Tensor{y, final.H, final.C}
+		}}
 }
 
 // block returns a transformer block.

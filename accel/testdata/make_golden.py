@@ -481,7 +481,59 @@ def losses():
     }, indent=None)
 
 
-PARTS = (optimizers, tiny, schedules, scaler, layers, model, modules, training, weights, losses)
+def recurrent():
+    """RNN, LSTM and GRU: outputs, final states and gradients for a loss of sum(output * weight) over all of them."""
+    nn = torch.nn
+    n, steps, width, hidden = 3, 5, 4, 6
+    two = {"num_layers": 2, "bidirectional": True}
+    makers = {
+        "rnn": (nn.RNN, {}, False, False),
+        "rnn relu": (nn.RNN, {"nonlinearity": "relu"}, True, False),
+        "rnn all": (nn.RNN, two, True, True),
+        "lstm": (nn.LSTM, {}, False, False),
+        "lstm no bias": (nn.LSTM, {"bias": False}, True, False),
+        "lstm reverse": (nn.LSTM, {"bidirectional": True}, True, False),
+        "lstm lengths": (nn.LSTM, {}, False, True),
+        "lstm all": (nn.LSTM, two, True, True),
+        "gru": (nn.GRU, {}, False, False),
+        "gru no bias": (nn.GRU, {"bias": False}, True, False),
+        "gru reverse": (nn.GRU, {"bidirectional": True}, True, False),
+        "gru lengths": (nn.GRU, {}, False, True),
+        "gru all": (nn.GRU, two, True, True),
+    }
+    out = {}
+    for name, (make, options, start, padded) in makers.items():
+        layer = make(width, hidden, batch_first=True, **options).double()
+        parameters = dict(layer.named_parameters())
+        for p in parameters.values():
+            p.data = inputs(*p.shape, scale=0.5)
+        x = inputs(n, steps, width).requires_grad_()
+        lengths = [3, 5, 1] if padded else None
+        count = options.get("num_layers", 1) * (2 if options.get("bidirectional") else 1)
+        states = [inputs(count, n, hidden).requires_grad_() for _ in range(2 if make is nn.LSTM else 1)] if start else []
+        before = tuple(states) if len(states) == 2 else states[0] if states else None
+        if padded:
+            packed = nn.utils.rnn.pack_padded_sequence(x, torch.tensor(lengths), batch_first=True, enforce_sorted=False)
+            y, final = layer(packed, before)
+            y, _ = nn.utils.rnn.pad_packed_sequence(y, batch_first=True, total_length=steps)
+        else:
+            y, final = layer(x, before)
+        results = [y, *(final if make is nn.LSTM else (final,))]
+        weights = [inputs(*r.shape) for r in results]
+        sum((r * w).sum() for r, w in zip(results, weights)).backward()
+
+        def tensor(t):
+            return {"shape": list(t.shape), "data": flat(t)} | ({"gradient": flat(t.grad)} if t.grad is not None else {})
+
+        out[name] = {
+            "x": tensor(x), "lengths": lengths, "start": [tensor(s) for s in states],
+            "parameters": {k: tensor(p) for k, p in parameters.items()},
+            "results": [{"shape": list(r.shape), "data": flat(r)} for r in results], "weights": [tensor(w) for w in weights],
+        }
+    write("recurrent.json", {"cases": out}, indent=None)
+
+
+PARTS = (optimizers, tiny, schedules, scaler, layers, model, modules, training, weights, losses, recurrent)
 for part in PARTS:
     if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
         torch.manual_seed(20261120)

@@ -1,0 +1,113 @@
+package tensor
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Cell says how a [Recurrence] computes the next state h' from the previous state h. Here x is the
+// part of the gates that the input determines, g = x + Weight·h, and σ is the sigmoid.
+type Cell uint8
+
+// The cells of PyTorch's RNN, LSTM and GRU, with the gates in the same order.
+const (
+	TanhCell Cell = iota // h' = tanh(g)
+	ReLUCell             // h' = max(g, 0)
+
+	// LSTMCell has the gates i, f, g, o and a second state c, with
+	//
+	//	c' = σ(f)·c + σ(i)·tanh(g)
+	//	h' = σ(o)·tanh(c')
+	LSTMCell
+
+	// GRUCell has the gates r, z, n, of which n is computed from the parts of the input and of the
+	// previous state, with the bias b of the latter:
+	//
+	//	n  = tanh(xₙ + σ(r)·(Weightₙ·h + bₙ))
+	//	h' = (1 - σ(z))·n + σ(z)·h
+	GRUCell
+)
+
+// Gates returns the number of gates, 1 for a cell without gates.
+func (c Cell) Gates() int {
+	switch c {
+	case LSTMCell:
+		return 4
+	case GRUCell:
+		return 3
+	}
+	return 1
+}
+
+// Recurrence is one layer of a recurrent network in one direction, for N sequences of T steps and H
+// hidden units. Run computes it.
+type Recurrence struct {
+	Cell   Cell
+	X      *Tensor // [T, N, gates·H]: the input's part of the gates, with all biases but Bias
+	Weight *Tensor // [gates·H, H]: of the previous state
+	Bias   *Tensor // [gates·H] of a GRUCell: added to Weight·h; nil for none and for other cells
+
+	H, C *Tensor // [N, H]: the initial state, nil for zeros; only an LSTMCell has C
+
+	// Lengths [N], of type int32, is the number of steps of each sequence; later steps are padding,
+	// which leaves the state as it is and for which the output is 0. nil means that all T are valid.
+	Lengths *Tensor
+	Reverse bool // begins with the last step
+}
+
+// Run returns the state after each step, y [T, N, H], and the final state h [N, H] and c [N, H],
+// which is nil unless the cell is an LSTMCell. It panics with a *ShapeError or a *DTypeError if the
+// tensors do not fit together.
+func (r Recurrence) Run() (y, h, c *Tensor) {
+	r.check()
+	return r.steps()
+}
+
+// sizes returns T, N and H.
+func (r *Recurrence) sizes() (steps, sequences, hidden int) {
+	x := r.X.Shape()
+	return x[0], x[1], r.Weight.Size(1)
+}
+
+func (r *Recurrence) check() {
+	wrong := func(hint string, tensors ...*Tensor) {
+		var shapes [][]int
+		for _, t := range tensors {
+			shapes = append(shapes, t.Shape())
+		}
+		panic(&ShapeError{Op: "Recurrence", Shapes: shapes, Hint: hint})
+	}
+	x, w, gates := r.X.Shape(), r.Weight.Shape(), r.Cell.Gates()
+	if len(x) != 3 || len(w) != 2 || w[0] != gates*w[1] || x[2] != w[0] || x[0] < 1 {
+		wrong(fmt.Sprintf("X must be [T, N, %d·H] with at least one step, and Weight [%[1]d·H, H]", gates), r.X, r.Weight)
+	}
+	if r.Bias != nil && (r.Cell != GRUCell || !slices.Equal(r.Bias.Shape(), w[:1])) {
+		wrong("only a GRUCell has a bias of the previous state, [3·H]", r.Bias)
+	}
+	if r.C != nil && r.Cell != LSTMCell {
+		wrong("only an LSTMCell has a state C", r.C)
+	}
+	for _, state := range []*Tensor{r.H, r.C} {
+		if state != nil && !slices.Equal(state.Shape(), []int{x[1], w[1]}) {
+			wrong("the initial state must be [N, H]", r.X, r.Weight, state)
+		}
+	}
+	if r.Lengths == nil {
+		return
+	}
+	if !slices.Equal(r.Lengths.Shape(), x[1:2]) {
+		wrong("Lengths must be [N]", r.X, r.Lengths)
+	}
+	if r.Lengths.DType() != Int32 {
+		panic(&DTypeError{Op: "Recurrence", DTypes: []DType{r.Lengths.DType()}, Hint: "Lengths must be of type int32"})
+	}
+}
+
+// valid returns for each step [T, N, 1] whether it is not padding; nil if all are valid.
+func (r *Recurrence) valid() *Tensor {
+	if r.Lengths == nil {
+		return nil
+	}
+	steps, _, _ := r.sizes()
+	return Arange(0, float64(steps), 1, Int32).Reshape(-1, 1, 1).Less(r.Lengths.Reshape(1, -1, 1))
+}
