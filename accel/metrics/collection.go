@@ -81,6 +81,7 @@ func (c *Collection) Update(prediction, target *tensor.Tensor) (err error) {
 // an [*UndefinedError] for each of them. Other errors are those of Update; then there are no
 // values.
 func (c *Collection) Values() (all []Value, err error) {
+	defer nn.Catch(&err) // of a user-defined metric
 	if err := c.flush(); err != nil {
 		return nil, err
 	}
@@ -123,24 +124,6 @@ func (c *Collection) flush() (err error) {
 		}
 	}
 	return nil
-}
-
-// ConfusionMatrix returns the number of examples by class and predicted class. The collection
-// must have the metric [ConfusionMatrix].
-func (c *Collection) ConfusionMatrix() ([][]int, error) {
-	if err := c.flush(); err != nil {
-		return nil, err
-	}
-	for _, s := range c.states {
-		if n, ok := s.(*counts); ok && n.keepMatrix {
-			m := make([][]int, len(n.Matrix))
-			for i, row := range n.Matrix {
-				m[i] = slices.Clone(row)
-			}
-			return m, nil
-		}
-	}
-	return nil, errors.New("metrics: the confusion matrix was not measured: add metrics.ConfusionMatrix()")
 }
 
 // MarshalBinary returns what has been measured, for Merge in another process of the same program.

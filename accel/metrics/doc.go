@@ -1,6 +1,6 @@
 // Package metrics measures how good predictions are, batch by batch.
 //
-//	c, err := metrics.NewCollection(metrics.Accuracy(), metrics.F1(metrics.Macro))
+//	c, err := metrics.NewCollection(metrics.Accuracy(), metrics.F1(metrics.Macro), metrics.ROCAUC())
 //	for batches.Next() {
 //		b := batches.Batch()
 //		err = c.Update(model.Forward(b.X), b.Y)
@@ -22,14 +22,19 @@
 //     indices [N], each 0 or 1,
 //   - several labels: logits [N, L] and targets [N, L], each 0 or 1.
 //
+// Metrics of regression take predictions and targets of the same shape [N] or [N, K].
+//
 // # Undefined values
 //
 // Precision, recall and F1 are 0 where their denominator is 0, as in scikit-learn. Other values
-// that have no definition, such as those of no examples, are an [*UndefinedError]. A prediction or target that is NaN is a [*NonFiniteError].
+// that have no definition, such as the ROC AUC of a class without examples, are an
+// [*UndefinedError]. A prediction or target that is NaN is a [*NonFiniteError].
 //
 // # Files
 //
 // metric.go and option.go define metrics, collection.go measures them, input.go interprets
-// predictions and targets, and counts.go is the state of the metrics in classification.go. To add
-// a metric, define it from a state, and add its values to testdata/make_golden.py.
+// predictions and targets, and details.go returns what was measured besides values. counts.go is
+// the state of the metrics in classification.go, scores.go that of the curves in curve.go; the
+// other files have a state and its metrics each. To add a metric, define it from a state, and add
+// its values to testdata/make_golden.py.
 package metrics

@@ -17,7 +17,7 @@ func (e *UndefinedError) Error() string {
 // NonFiniteError reports a prediction or target that has no meaning as a number: NaN or, for
 // regression, also infinite.
 type NonFiniteError struct {
-	What    string  // "prediction" or "target"
+	What    string  // "prediction", "target" or what is computed from them
 	Example int     // from 0, in the order of the calls of Update; a token of a sequence is an example
 	Value   float64 // NaN or infinite
 }

@@ -84,10 +84,20 @@ func measured() []metrics.Metric {
 	for _, of := range []func(...metrics.Option) metrics.Metric{metrics.Precision, metrics.Recall, metrics.F1} {
 		all = append(all, of(), of(metrics.Micro), of(metrics.Macro), of(metrics.Weighted), of(metrics.PerClass), of(metrics.OfClass(1)), of(metrics.Threshold(0.3)))
 	}
-	return all
+	for _, of := range []func(...metrics.Option) metrics.Metric{metrics.ROCAUC, metrics.AveragePrecision} {
+		all = append(all, of(), of(metrics.Micro), of(metrics.Macro), of(metrics.Weighted), of(metrics.PerClass), of(metrics.OfClass(1)),
+			of(metrics.IgnoreIndex(-100)), of(metrics.Macro, metrics.Probabilities()))
+	}
+	return append(all,
+		metrics.LogLoss(), metrics.LogLoss(metrics.IgnoreIndex(-100)), metrics.LogLoss(metrics.Probabilities()),
+		metrics.Perplexity(), metrics.Perplexity(metrics.IgnoreIndex(-100)),
+		metrics.ECE(), metrics.ECE(metrics.Bins(5)), metrics.ECE(metrics.IgnoreIndex(-100)), metrics.ECE(metrics.Bins(10), metrics.Probabilities()),
+		metrics.TopK(2), metrics.TopK(2, metrics.IgnoreIndex(-100)),
+		metrics.MAE(), metrics.MSE(), metrics.RMSE(), metrics.R2(),
+	)
 }
 
-// of returns the metrics that have values in a case.
+// metrics returns the metrics that have values in a case.
 func (g goldenCase) metrics(t *testing.T) []metrics.Metric {
 	t.Helper()
 	var found []metrics.Metric
@@ -183,19 +193,34 @@ func TestErrors(t *testing.T) {
 		want               string
 		typed              any
 	}{
-		"NaN":                 {metrics.F1(), tensor.New([]float32{1, 2, 3, nan}, 2, 2), classes, "the prediction of example 1 is NaN", new(*metrics.NonFiniteError)},
-		"NaN of one logit":    {metrics.F1(), tensor.New([]float32{nan, 2}, 2), classes, "the prediction of example 0 is NaN", new(*metrics.NonFiniteError)},
-		"NaN of labels":       {metrics.F1(), tensor.New([]float32{1, 2, 3, nan}, 2, 2), tensor.Zeros(2, 2), "the prediction of example 1 is NaN", new(*metrics.NonFiniteError)},
-		"NaN target":          {metrics.F1(), tensor.New([]float32{1, 2}, 2), tensor.New([]float32{0, nan}, 2), "the target of example 1 is NaN", new(*metrics.NonFiniteError)},
-		"class too large":     {metrics.F1(), tensor.Zeros(2, 2), tensor.FromInts([]int{0, 2}, 2), "the target of example 1 is 2, but it must be a class from 0 to 1", new(*metrics.TargetError)},
-		"negative class":      {metrics.F1(), tensor.Zeros(2, 2), tensor.FromInts([]int{-100, 1}, 2), "the target of example 0 is -100, but it must be a class from 0 to 1", new(*metrics.TargetError)},
-		"not a label":         {metrics.F1(), tensor.Zeros(2), tensor.New([]float32{0, 0.5}, 2), "the target of example 1 is 0.5, but it must be 0 or 1", new(*metrics.TargetError)},
-		"other shape":         {metrics.F1(), tensor.Zeros(3, 2), classes, "logits [N, C] and classes [N]", new(*tensor.ShapeError)},
-		"no examples":         {metrics.F1(), tensor.Zeros(0, 2), tensor.FromInts(nil, 0), "the batch is empty", new(*tensor.ShapeError)},
-		"matrix of labels":    {metrics.ConfusionMatrix(), tensor.Zeros(2, 2), tensor.Zeros(2, 2), "one class for each example", new(*tensor.ShapeError)},
-		"class out of range":  {metrics.F1(metrics.OfClass(2)), tensor.Zeros(2, 2), classes, "F1 (class 2) is undefined: there are only 2 classes", new(*metrics.UndefinedError)},
-		"all left out":        {metrics.F1(metrics.IgnoreIndex(1)), tensor.Zeros(1, 2), tensor.FromInts([]int{1}, 1), "F1 (without 1) is undefined: there are no examples", new(*metrics.UndefinedError)},
-		"infinite is allowed": {metrics.Accuracy(), tensor.New([]float32{1, inf, inf, 2}, 2, 2), classes, "", nil},
+		"NaN":                    {metrics.F1(), tensor.New([]float32{1, 2, 3, nan}, 2, 2), classes, "the prediction of example 1 is NaN", new(*metrics.NonFiniteError)},
+		"NaN of one logit":       {metrics.F1(), tensor.New([]float32{nan, 2}, 2), classes, "the prediction of example 0 is NaN", new(*metrics.NonFiniteError)},
+		"NaN of labels":          {metrics.F1(), tensor.New([]float32{1, 2, 3, nan}, 2, 2), tensor.Zeros(2, 2), "the prediction of example 1 is NaN", new(*metrics.NonFiniteError)},
+		"NaN target":             {metrics.F1(), tensor.New([]float32{1, 2}, 2), tensor.New([]float32{0, nan}, 2), "the target of example 1 is NaN", new(*metrics.NonFiniteError)},
+		"class too large":        {metrics.F1(), tensor.Zeros(2, 2), tensor.FromInts([]int{0, 2}, 2), "the target of example 1 is 2, but it must be a class from 0 to 1", new(*metrics.TargetError)},
+		"negative class":         {metrics.F1(), tensor.Zeros(2, 2), tensor.FromInts([]int{-100, 1}, 2), "the target of example 0 is -100, but it must be a class from 0 to 1", new(*metrics.TargetError)},
+		"not a label":            {metrics.F1(), tensor.Zeros(2), tensor.New([]float32{0, 0.5}, 2), "the target of example 1 is 0.5, but it must be 0 or 1", new(*metrics.TargetError)},
+		"other shape":            {metrics.F1(), tensor.Zeros(3, 2), classes, "logits [N, C] and classes [N]", new(*tensor.ShapeError)},
+		"no examples":            {metrics.F1(), tensor.Zeros(0, 2), tensor.FromInts(nil, 0), "the batch is empty", new(*tensor.ShapeError)},
+		"matrix of labels":       {metrics.ConfusionMatrix(), tensor.Zeros(2, 2), tensor.Zeros(2, 2), "one class for each example", new(*tensor.ShapeError)},
+		"class out of range":     {metrics.F1(metrics.OfClass(2)), tensor.Zeros(2, 2), classes, "F1 (class 2) is undefined: there are only 2 classes", new(*metrics.UndefinedError)},
+		"all left out":           {metrics.F1(metrics.IgnoreIndex(1)), tensor.Zeros(1, 2), tensor.FromInts([]int{1}, 1), "F1 (without 1) is undefined: there are no examples", new(*metrics.UndefinedError)},
+		"infinite loss":          {metrics.LogLoss(), tensor.New([]float32{1, 2, 3, -inf}, 2, 2), classes, "the prediction of example 1 is +Inf", new(*metrics.NonFiniteError)},
+		"NaN loss":               {metrics.Perplexity(), tensor.New([]float32{1, 2, 3, nan}, 2, 2), classes, "the prediction of example 1 is NaN", new(*metrics.NonFiniteError)},
+		"NaN confidence":         {metrics.ECE(), tensor.New([]float32{1, 2, 3, -inf}, 2, 2), classes, "the confidence of example 1 is NaN", new(*metrics.NonFiniteError)},
+		"NaN score":              {metrics.ROCAUC(), tensor.New([]float32{1, 2, 3, nan}, 2, 2), classes, "the prediction of example 1 is NaN", new(*metrics.NonFiniteError)},
+		"NaN of the top":         {metrics.TopK(1), tensor.New([]float32{1, 2, 3, nan}, 2, 2), classes, "the prediction of example 1 is NaN", new(*metrics.NonFiniteError)},
+		"top of too few":         {metrics.TopK(3), tensor.Zeros(2, 2), classes, "logits of at least 3 classes", new(*tensor.ShapeError)},
+		"class without examples": {metrics.ROCAUC(), tensor.Zeros(2, 3), classes, "ROC AUC is undefined: there are no positive examples of class 2", new(*metrics.UndefinedError)},
+		"one class only":         {metrics.ROCAUC(), tensor.Zeros(2), tensor.FromInts([]int{1, 1}, 2), "ROC AUC is undefined: there are no negative examples", new(*metrics.UndefinedError)},
+		"one class only, PR":     {metrics.AveragePrecision(), tensor.Zeros(2), tensor.FromInts([]int{0, 0}, 2), "there are no positive examples", new(*metrics.UndefinedError)},
+		"average of one logit":   {metrics.ROCAUC(metrics.Macro), tensor.Zeros(2), classes, "leave out the average", new(*metrics.UndefinedError)},
+		"NaN regression":         {metrics.MAE(), tensor.New([]float32{1, nan}, 2), tensor.Zeros(2), "the prediction of example 1 is NaN", new(*metrics.NonFiniteError)},
+		"infinite target":        {metrics.R2(), tensor.Zeros(2, 2), tensor.New([]float32{1, 2, inf, 1}, 2, 2), "the target of example 1 is -Inf", new(*metrics.NonFiniteError)},
+		"column and vector":      {metrics.MSE(), tensor.Zeros(2, 1), tensor.Zeros(2), "the same shape", new(*tensor.ShapeError)},
+		"R2 of one example":      {metrics.R2(), tensor.Zeros(1), tensor.Zeros(1), "R2 is undefined: there is only one example", new(*metrics.UndefinedError)},
+		"calibration of labels":  {metrics.ECE(), tensor.Zeros(2, 2), tensor.Zeros(2, 2), "one class for each example", new(*tensor.ShapeError)},
+		"infinite is allowed":    {metrics.Accuracy(), tensor.New([]float32{1, inf, inf, 2}, 2, 2), classes, "", nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -252,6 +277,8 @@ func TestInvalidMetrics(t *testing.T) {
 		"the zero Metric":                   {{}},
 		"Threshold(1): the probability":     {metrics.F1(metrics.Threshold(1))},
 		"OfClass(-1): the class":            {metrics.F1(metrics.OfClass(-1))},
+		"TopK(0): the number":               {metrics.TopK(0)},
+		"Bins(0): the number":               {metrics.ECE(metrics.Bins(0))},
 		"two metrics named F1 (macro)":      {metrics.F1(metrics.Macro), metrics.F1(metrics.Macro)},
 		"Accuracy(metrics.Macro): Accuracy": {metrics.Accuracy(metrics.Macro)},
 	} {

@@ -8,7 +8,7 @@ import (
 )
 
 // Metric defines a quantity that is measured over the examples of a data set. The functions of
-// this package return metrics. The zero Metric is not valid.
+// this package return metrics; [Mean] and [Of] define your own. The zero Metric is not valid.
 type Metric struct {
 	base   string // name without options
 	name   string // with options

@@ -19,6 +19,7 @@ type settings struct {
 	threshold     float64 // probability above which a label is positive
 	probabilities bool    // the predictions are probabilities
 	ignored       *int    // target that is left out; nil for none
+	bins          int     // of ECE
 
 	texts, codes []string
 }
@@ -90,7 +91,7 @@ func IgnoreIndex(class int) Option {
 
 // newSettings returns the settings of options.
 func newSettings(options []Option) (s settings, err error) {
-	s.threshold = 0.5
+	s.threshold, s.bins = 0.5, defaultBins
 	for _, o := range options {
 		if o.set == nil {
 			continue // the zero Option

@@ -67,6 +67,28 @@ def classes(name, logits, target):
         c.add(f"{code}()", sk(c.target, answer, average="macro"))
         c.add(f"{code}(OfClass(1))", each[1])
     c.add("ConfusionMatrix()", S.confusion_matrix(c.target, answer, labels=range(n)), T.confusion_matrix(p, t, **arguments))
+    z, e = c.prediction.astype(np.float64), np.eye(n)[c.target]
+    probability = softmax(z, 1)
+    if (probability > 0).all():
+        loss = S.log_loss(c.target, probability, labels=range(n))
+        c.add("LogLoss()", loss)
+        c.add("Perplexity()", math.exp(loss), T.text.perplexity(torch.tensor(c.prediction)[None], t[None]), tolerance=1e-5)
+    c.add("ECE()", T.calibration_error(torch.tensor(probability), t, n_bins=15, **arguments))
+    c.add("ECE(Bins(5))", T.calibration_error(torch.tensor(probability), t, n_bins=5, **arguments))
+    if (np.diff(np.sort(z, 1), axis=1) > 0).all():  # the libraries differ for equal logits
+        c.add("TopK(2)", S.top_k_accuracy_score(c.target, z, k=2, labels=range(n)), T.accuracy(torch.tensor(z), t, top_k=2, average="micro", **arguments))
+    if (0 < e.sum(0)).all() and (e.sum(0) < len(e)).all():
+        s = log_softmax(z, 1)  # probabilities have more equal values, since they are rounded
+        p = torch.tensor(probability)
+        for average in ["micro", "macro", "weighted"]:
+            c.add(f"ROCAUC({average.capitalize()})", S.roc_auc_score(e, s, average=average))
+            c.add(f"AveragePrecision({average.capitalize()})", S.average_precision_score(e, s, average=average))
+            if average != "micro" and (probability > 1e-7).all():
+                assert np.allclose(c.values[f"ROCAUC({average.capitalize()})"], T.auroc(p, t, average=average, **arguments))
+                assert np.allclose(c.values[f"AveragePrecision({average.capitalize()})"], T.average_precision(p, t, average=average, **arguments))
+        c.add("ROCAUC(PerClass)", S.roc_auc_score(e, s, average=None))
+        c.add("AveragePrecision(PerClass)", S.average_precision_score(e, s, average=None))
+        c.add("ROCAUC(OfClass(1))", c.values["ROCAUC(PerClass)"][1])
     return c
 
 
@@ -87,6 +109,13 @@ def two(name, logits, target):
             c.add(f"{code}({average.capitalize()})", sk(y, answer, average=average))
         c.add(f"{code}(PerClass)", sk(y, answer, average=None, labels=[0, 1]))
     c.add("ConfusionMatrix()", S.confusion_matrix(y, answer, labels=[0, 1]), T.confusion_matrix(torch.tensor(answer), t, task="binary"))
+    p = torch.tensor(expit(z))
+    c.add("LogLoss()", S.log_loss(y, expit(z), labels=[0, 1]))
+    c.add("ECE()", T.calibration_error(p, t, n_bins=15, task="binary"))
+    if 0 < y.sum() < len(y):
+        c.add("ROCAUC()", S.roc_auc_score(y, z), T.auroc(p, t, task="binary"))
+    if y.any():
+        c.add("AveragePrecision()", S.average_precision_score(y, z), T.average_precision(p, t, task="binary"))
     return c
 
 
@@ -103,6 +132,45 @@ def several(name, logits, target):
         for average in ["micro", "macro", "weighted"]:
             c.add(f"{code}({average.capitalize()})", sk(y, answer, average=average), tm(p, t, average=average, **arguments))
         c.add(f"{code}(PerClass)", sk(y, answer, average=None), tm(p, t, average="none", **arguments))
+    z = c.prediction.astype(np.float64)
+    c.add("LogLoss()", np.mean([S.log_loss(y[:, k], expit(z[:, k]), labels=[0, 1]) for k in range(n)]))
+    if y.any(0).all() and not y.all(0).any():
+        probability = torch.tensor(expit(z))
+        for average in ["micro", "macro", "weighted"]:
+            c.add(f"ROCAUC({average.capitalize()})", S.roc_auc_score(y, z, average=average), T.auroc(probability, t, average=average if average != "micro" else "micro", **arguments))
+            c.add(f"AveragePrecision({average.capitalize()})", S.average_precision_score(y, z, average=average), T.average_precision(probability, t, average=average, **arguments))
+        c.add("AveragePrecision(PerClass)", S.average_precision_score(y, z, average=None))
+    return c
+
+
+def probabilities(name, p, target):
+    """A case with probabilities instead of logits, some of which are 0 or 1."""
+    c = Case(name, p, target)
+    p, n = c.prediction.astype(np.float64), c.prediction.shape[1]
+    e = np.eye(n)[c.target]
+    likely = p[range(len(p)), c.target]
+    c.add("LogLoss(Probabilities())", -np.log(likely).mean())
+    if n > 1:
+        assert np.allclose(c.values["LogLoss(Probabilities())"], S.log_loss(c.target, p, labels=range(n)))
+    c.add("ROCAUC(Macro, Probabilities())", S.roc_auc_score(e, p, average="macro"))
+    c.add("AveragePrecision(Macro, Probabilities())", S.average_precision_score(e, p, average="macro"))
+    top, right = p.max(1), p.argmax(1) == c.target
+    which = np.minimum((top * 10).astype(int), 9)  # torchmetrics has a bin of its own for confidence 1
+    c.add("ECE(Bins(10), Probabilities())", sum(abs(top[which == b].sum() - right[which == b].sum()) for b in range(10)) / len(p))
+    return c
+
+
+def regression(name, prediction, target):
+    c = Case(name, prediction, np.array(target, np.float32))
+    p, y = c.prediction.astype(np.float64), c.target.astype(np.float64)
+    tp, ty = torch.tensor(p), torch.tensor(y)
+    c.add("MAE()", S.mean_absolute_error(y, p), T.mean_absolute_error(tp, ty))
+    c.add("MSE()", S.mean_squared_error(y, p), T.mean_squared_error(tp, ty))
+    c.add("RMSE()", math.sqrt(S.mean_squared_error(y, p)), T.mean_squared_error(tp, ty, squared=False))
+    if len(y) > 1:
+        c.add("R2()", S.r2_score(y, p))
+        if (y.var(0) > 1e-3).all() and y.mean() < 100:
+            assert np.allclose(c.values["R2()"], T.r2_score(tp, ty)), name
     return c
 
 
@@ -116,6 +184,13 @@ def tokens(name, logits, target):
     arguments = {"task": "multiclass", "num_classes": n, "ignore_index": -100}
     c.add("Accuracy(IgnoreIndex(-100))", S.accuracy_score(y, answer), T.accuracy(p, t, average="micro", **arguments))
     c.add("F1(Macro, IgnoreIndex(-100))", S.f1_score(y, answer, average="macro"), T.f1_score(p, t, average="macro", **arguments))
+    z = c.prediction.reshape(-1, n)[keep].astype(np.float64)
+    loss = S.log_loss(y, softmax(z, 1), labels=range(n))
+    c.add("LogLoss(IgnoreIndex(-100))", loss)
+    c.add("Perplexity(IgnoreIndex(-100))", math.exp(loss), T.text.perplexity(torch.tensor(c.prediction), t, ignore_index=-100), tolerance=1e-5)
+    c.add("ECE(IgnoreIndex(-100))", T.calibration_error(torch.tensor(softmax(z, 1)), torch.tensor(y), n_bins=15, task="multiclass", num_classes=n))
+    c.add("ROCAUC(IgnoreIndex(-100))", S.roc_auc_score(np.eye(n)[y], log_softmax(z, 1), average="macro"))
+    c.add("TopK(2, IgnoreIndex(-100))", np.mean([t in np.argsort(-row, kind="stable")[:2] for t, row in zip(y, z)]))
     c.add("ConfusionMatrix(IgnoreIndex(-100))", S.confusion_matrix(y, answer, labels=range(n)))
     return c
 
@@ -141,6 +216,9 @@ def main():
     classes("all right", 9 * np.eye(4)[y], y)
     classes("one example", [[0.5, 1.5, -1]], [0])
 
+    y = random.randint(0, 6, 50)
+    classes("different logits", random.randn(50, 6) + np.eye(6)[y], y)
+
     y = random.randint(0, 2, 80)
     two("two classes", np.round((random.randn(80) + 1.5 * y - 0.7) * 4 + 0.5) / 4, y)
     two("two classes as a column", (random.randn(40, 1) * 2), random.randint(0, 2, (40, 1)))
@@ -159,6 +237,26 @@ def main():
     for i, length in enumerate([11, 3, 7, 1, 11, 5, 0, 2]):
         y[i, length:] = -100
     tokens("tokens", z, y)
+
+    y = random.randint(0, 3, 40)
+    p = np.round(random.dirichlet([1] * 3, 40) * 8) / 8
+    p[0], p[1:4] = np.eye(3)[y[0]], [0.25, 0.25, 0.5]
+    for row, k in zip(p, y):
+        row[k] += 1 - row.sum()
+        if row[k] <= 0:
+            row[:] = 1 / 4
+            row[k] = 1 / 2
+    probabilities("probabilities", p, y)
+
+    y = random.randn(50) * 3 + 1
+    regression("regression", y + random.randn(50), y)
+    y = random.randn(30, 3) * [1, 10, 100]
+    regression("several outputs", y * 0.9 + random.randn(30, 3), y)
+    regression("far from zero", 1e6 + random.randn(40), 1e6 + random.randn(40).round(1))
+    regression("constant targets", random.randn(10), np.full(10, 2))
+    regression("constant targets, exact", np.full(10, 2), np.full(10, 2))
+    regression("one output of two constant", random.randn(12, 2), np.stack([np.ones(12), random.randn(12)], 1))
+    regression("one target", [[1.5]], [[2]])
 
     content = {"sklearn": sklearn.__version__, "torchmetrics": torchmetrics.__version__, "cases": [
         {

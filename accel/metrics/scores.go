@@ -1,0 +1,223 @@
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// scores are the predictions and targets of all examples, which curves need.
+type scores struct {
+	Kind   kind
+	Width  int
+	Scores []float64 // Width for each example; for classes logarithms of probabilities
+	Target []int     // class of each example; for labels 0 or 1 for each score
+
+	seen int
+	s    settings
+	pending
+}
+
+func newScores(s settings) *scores { return &scores{s: s} }
+
+func (c *scores) update(prediction, target *tensor.Tensor) error {
+	b, err := classified("metrics", prediction, target)
+	if err != nil {
+		return err
+	}
+	if err := b.fits("metrics", c.Kind, c.Width); err != nil {
+		return err
+	}
+	c.Kind, c.Width = b.kind, b.width
+	first := c.seen
+	c.seen += b.n
+	// Logits of different examples cannot be compared, but logarithms of probabilities can. They
+	// have the order of the probabilities, without equal values where these round to 0 or 1.
+	normalize := b.kind == classes && !c.s.probabilities
+	return c.later(func() error {
+		if err := finite(b.prediction, first, b.width); err != nil {
+			return err
+		}
+		t, err := b.targets(first, c.s)
+		if err != nil {
+			return err
+		}
+		values := b.prediction.Float64s()
+		for i := range b.n {
+			row := values[i*b.width : (i+1)*b.width]
+			if b.kind == labels {
+				c.Target = append(c.Target, t[i*b.width:(i+1)*b.width]...)
+			} else if c.s.leavesOut(t[i]) {
+				continue
+			} else {
+				c.Target = append(c.Target, t[i])
+			}
+			if normalize {
+				subtract(row, logSumExp(row))
+			}
+			c.Scores = append(c.Scores, row...)
+		}
+		return nil
+	})
+}
+
+// logSumExp returns ln Σ exp(vᵢ).
+func logSumExp(values []float64) float64 {
+	top := math.Inf(-1)
+	for _, v := range values {
+		top = max(top, v)
+	}
+	if math.IsInf(top, 0) {
+		return top
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += math.Exp(v - top)
+	}
+	return top + math.Log(sum)
+}
+
+func subtract(values []float64, v float64) {
+	for i := range values {
+		values[i] -= v
+	}
+}
+
+func (c *scores) merge(other state) error {
+	o := other.(*scores)
+	if c.Kind != 0 && o.Kind != 0 && (c.Kind != o.Kind || c.Width != o.Width) {
+		return fmt.Errorf("metrics: the states to merge have %d and %d logits for each example", c.Width, o.Width)
+	}
+	if o.Kind != 0 {
+		c.Kind, c.Width = o.Kind, o.Width
+	}
+	c.Scores = append(c.Scores, o.Scores...)
+	c.Target = append(c.Target, o.Target...)
+	return nil
+}
+
+// of returns the scores of one class or label and whether the examples have it.
+func (c *scores) of(class int) (values []float64, positive []bool) {
+	if c.Kind == binary {
+		class = 0
+	}
+	for i := class; i < len(c.Scores); i += c.Width {
+		values = append(values, c.Scores[i])
+		switch c.Kind {
+		case classes:
+			positive = append(positive, c.Target[i/c.Width] == class)
+		default:
+			positive = append(positive, c.Target[i] == 1)
+		}
+	}
+	return values, positive
+}
+
+// curve measures the curve of one class, or of all classes together.
+type curve func(scores []float64, positive []bool) (float64, error)
+
+// averaged reduces the value of the curve of each class as the settings say.
+func (c *scores) averaged(s settings, measure curve) ([]float64, error) {
+	if len(c.Target) == 0 {
+		return nil, empty()
+	}
+	if c.Kind == binary {
+		if s.average == ofClass && s.class != 1 || s.average != ofClass && s.average != natural {
+			return nil, &UndefinedError{Class: -1, Reason: "with one logit there is only the curve of class 1: leave out the average"}
+		}
+		v, err := measure(c.of(1))
+		return []float64{v}, err
+	}
+	if s.average == micro {
+		var all []bool
+		for class := range c.Width {
+			_, positive := c.of(class)
+			all = append(all, positive...)
+		}
+		var values []float64
+		for class := range c.Width {
+			v, _ := c.of(class)
+			values = append(values, v...)
+		}
+		v, err := measure(values, all)
+		return []float64{v}, err
+	}
+	if s.average == ofClass {
+		if s.class >= c.Width {
+			return pick(make([]float64, c.Width), s.class)
+		}
+		v, err := c.ofClass(s.class, measure)
+		return []float64{v}, err
+	}
+	each := make([]float64, c.Width)
+	sum, weights := 0.0, 0.0
+	for class := range each {
+		v, err := c.ofClass(class, measure)
+		if err != nil {
+			return nil, err
+		}
+		weight := 1.0
+		if s.average == weighted {
+			_, positive := c.of(class)
+			weight = 0
+			for _, p := range positive {
+				if p {
+					weight++
+				}
+			}
+		}
+		each[class] = v
+		sum, weights = sum+weight*v, weights+weight
+	}
+	if s.average == perClass {
+		return each, nil
+	}
+	return []float64{sum / weights}, nil
+}
+
+// ofClass measures the curve of one class.
+func (c *scores) ofClass(class int, measure curve) (float64, error) {
+	v, err := measure(c.of(class))
+	var undefined *UndefinedError
+	if errors.As(err, &undefined) {
+		undefined.Class = class
+		undefined.Reason += fmt.Sprintf(" of class %d: use examples of all classes, Micro or OfClass", class)
+	}
+	return v, err
+}
+
+// ROCAUC returns the area under the ROC curve: of the positive class for two classes with one
+// logit, else of each class or label against the others, averaged as the options say ([Micro],
+// [Macro], [Weighted], [PerClass], [OfClass]). It keeps the predictions of all examples. Further
+// options are [Probabilities] and [IgnoreIndex]. [Collection.ROC] has the curve.
+//
+// A class without examples, or without examples of other classes, is an [*UndefinedError].
+func ROCAUC(options ...Option) Metric {
+	return define(Metric{base: "ROC AUC", code: "ROCAUC", share: true, key: "scores"}, nil, options, newScores,
+		func(c *scores, s settings) ([]float64, error) {
+			return c.averaged(s, func(scores []float64, positive []bool) (float64, error) {
+				curve, err := ROC(scores, positive)
+				if err != nil {
+					return math.NaN(), err
+				}
+				return curve.AUC(), nil
+			})
+		})
+}
+
+// AveragePrecision returns the area under the precision-recall curve, [PRCurve.AveragePrecision].
+// Its options and errors are those of [ROCAUC]; [Collection.PrecisionRecall] has the curve.
+func AveragePrecision(options ...Option) Metric {
+	return define(Metric{base: "average precision", code: "AveragePrecision", share: true, key: "scores"}, nil, options, newScores,
+		func(c *scores, s settings) ([]float64, error) {
+			return c.averaged(s, func(scores []float64, positive []bool) (float64, error) {
+				curve, err := PrecisionRecall(scores, positive)
+				if err != nil {
+					return math.NaN(), err
+				}
+				return curve.AveragePrecision(), nil
+			})
+		})
+}
