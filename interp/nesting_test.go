@@ -18,9 +18,12 @@ var nested = []struct {
 }{
 	{"if", 250, around("x := 1\n", "if x > 0 {\n", "x = 2", "}\n", "x"), "2", "blocks are nested more than 250 deep"},
 	{"if with a definition", 250, around("x := 1\n", "if y := x; y > 0 {\n", "x = 2", "}\n", "x"), "2", "blocks are nested more than 250 deep"},
-	{"else if", 250, func(n int) string {
-		return "x := 0\nif x == -1 {\n}" + times(n-1, " else if x == %[1]d + 1 {\n}") + " else { x = 7 }\nx"
-	}, "7", "or write a long chain of else if as a switch"},
+	{"else if", 990, chain("", "x == %[1]d + 1"), "7", "write it as a switch"},
+	{"else if with a definition", 990, chain("", "y := x; y == %[1]d + 1"), "7", "write it as a switch"},
+	{"else if with a call", 990, chain("n := 0\nf := func() int { n++; return -1 }\n", "x + f() > %[1]d"), "7", "write it as a switch"},
+	{"else if in a function", 990, func(n int) string {
+		return "func f() int {\n" + strings.TrimSuffix(chain("", "x == %[1]d + 1")(n), "x") + "return x\n}\nf()"
+	}, "7", "write it as a switch"},
 	{"for", 250, around("x := 0\n", "for range 1 {\n", "x++", "}\n", "x"), "1", "blocks are nested more than 250 deep"},
 	{"for with a variable", 250, around("x := 0\n", "for i := 0; i < 1; i++ {\n", "x++", "}\n", "x"), "1", "blocks are nested more than 250 deep"},
 	{"range over a map", 250, around("x := 0\nm := map[string]int{\"a\": 1}\n", "for _, v := range m {\nx += v - 1\n", "x++", "}\n", "x"), "1", "blocks are nested more than 250 deep"},
@@ -47,6 +50,13 @@ var nested = []struct {
 	}, "true", ""},
 	{"pointer types", 2_000, around("var x ", "*", "int", "", "\nx == nil"), "true", ""},
 	{"slice types", 2_000, around("var x ", "[]", "int", "", "\nx == nil"), "true", ""},
+}
+
+// chain returns a cell with a chain of n if statements, each with the condition.
+func chain(before, condition string) func(int) string {
+	return func(n int) string {
+		return before + "x := 0\nif x == -1 {\n}" + times(n-1, " else if "+condition+" {\n}") + " else { x = 7 }\nx"
+	}
 }
 
 // around returns a cell with inner between n times open and n times close.

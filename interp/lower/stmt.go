@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"strconv"
 )
 
 func (f *function) statements(w *writer, list []ast.Stmt) {
@@ -21,9 +22,7 @@ func (f *function) block(w *writer, b *ast.BlockStmt) {
 }
 
 func (f *function) statement(w *writer, s ast.Stmt) {
-	f.stop()
-	f.at = f.positionOf(s)
-	f.track(w, s)
+	f.begin(w, s)
 	switch s := s.(type) {
 	case *ast.EmptyStmt:
 	case *ast.ExprStmt:
@@ -83,6 +82,13 @@ func (f *function) statement(w *writer, s ast.Stmt) {
 	}
 }
 
+// begin emits what precedes a statement.
+func (f *function) begin(w *writer, s ast.Stmt) {
+	f.stop()
+	f.at = f.positionOf(s)
+	f.track(w, s)
+}
+
 func (f *function) expression(w *writer, x ast.Expr) { w.line("%s", f.expr(x)) }
 
 func (f *function) declaration(w *writer, d *ast.GenDecl) {
@@ -116,26 +122,57 @@ func (f *function) localType(spec *ast.TypeSpec) {
 
 // ifStatement lowers an if statement:
 //
-//	if init; cond {} else if ...  ->  { init; if cond {} else { if ... } }
+//	if init; cond {} else {}         ->  { init; if cond {} else {} }
+//	if a {} else if init; b {} else  ->  { if a { goto Eʹ1 }; init; if b {} else {}; Eʹ1: }
+//
+// A chain of else if is flat, because go/parser limits nesting for yaegi.
 func (f *function) ifStatement(w *writer, s *ast.IfStmt) {
-	if s.Init != nil {
-		w.open("{")
-		f.statement(w, s.Init)
+	end := ""
+	if _, next := elseIf(s.Else); next != nil {
+		f.temps++
+		end = "Eʹ" + strconv.Itoa(f.temps)
 	}
-	f.store(w, s.Cond, false)
-	w.line("if %s {", f.expr(s.Cond))
-	f.block(w, s.Body)
-	if s.Else != nil {
-		w.open("} else {")
-		if b, ok := s.Else.(*ast.BlockStmt); ok {
-			f.statements(w, b.List)
-		} else {
-			f.statement(w, s.Else)
+	if s.Init != nil || end != "" {
+		w.open("{")
+		defer func() { w.close("}") }()
+	}
+	for {
+		if s.Init != nil {
+			f.statement(w, s.Init)
 		}
-		w.indent--
+		f.store(w, s.Cond, false)
+		w.line("if %s {", f.expr(s.Cond))
+		f.block(w, s.Body)
+		before, next := elseIf(s.Else)
+		if next == nil {
+			break
+		}
+		w.line("\tgoto %s", end)
+		w.line("}")
+		f.statements(w, before)
+		f.begin(w, next)
+		s = next
+	}
+	if s.Else != nil {
+		w.line("} else {")
+		f.block(w, s.Else.(*ast.BlockStmt))
 	}
 	w.line("}")
-	if s.Init != nil {
-		w.close("}")
+	if end != "" {
+		w.line("%s:", end)
 	}
+}
+
+// elseIf returns the if statement at the end of an else branch, and the statements before it.
+func elseIf(branch ast.Stmt) (before []ast.Stmt, next *ast.IfStmt) {
+	switch s := branch.(type) {
+	case *ast.IfStmt:
+		return nil, s
+	case *ast.BlockStmt:
+		if last := len(s.List) - 1; last >= 0 {
+			next, _ = s.List[last].(*ast.IfStmt)
+			return s.List[:last], next
+		}
+	}
+	return nil, nil
 }
