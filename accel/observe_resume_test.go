@@ -66,6 +66,9 @@ func TestResume(t *testing.T) {
 		{"validated by steps", []accel.Option{accel.AdamW(0.05), accel.Validate(test), accel.ValidateEvery(3), accel.ReduceLROnPlateau(0, 0.5)}},
 		{"steps", []accel.Option{accel.Muon(0.01), accel.Steps(11), accel.ClipGradNorm(1)}},
 		{"lamb", []accel.Option{accel.LAMB(0.01)}},
+		{"rmsprop", []accel.Option{accel.RMSprop(0.01)}},
+		{"adagrad", []accel.Option{accel.Adagrad(0.01)}},
+		{"lion", []accel.Option{accel.Lion(0.001)}},
 		{"adam", []accel.Option{accel.Adam(0.01)}},
 	}
 	for _, tt := range tests {

@@ -24,6 +24,16 @@ func Muon(rate float64) Option { return optimizer("Muon", rate, optim.Muon) }
 // [optim.LAMB].
 func LAMB(rate float64) Option { return optimizer("LAMB", rate, optim.LAMB) }
 
+// RMSprop trains with the RMSprop optimizer (Tieleman and Hinton) at this learning rate.
+func RMSprop(rate float64) Option { return optimizer("RMSprop", rate, optim.RMSprop) }
+
+// Adagrad trains with the Adagrad optimizer (Duchi et al.) at this learning rate.
+func Adagrad(rate float64) Option { return optimizer("Adagrad", rate, optim.Adagrad) }
+
+// Lion trains with the Lion optimizer (Chen et al.) at this learning rate, which should be 3 to 10
+// times smaller than that of [AdamW]; see [optim.Lion].
+func Lion(rate float64) Option { return optimizer("Lion", rate, optim.Lion) }
+
 // optimizer returns an option that selects an optimizer.
 func optimizer(name string, rate float64, make func(model any, rate float64, options ...optim.Option) *optim.Optimizer) Option {
 	text := fmt.Sprintf("%s(%g)", name, rate)
@@ -71,7 +81,7 @@ func checkRate(text string, rate float64) error {
 }
 
 // WeightDecay sets the weight decay of the optimizer; see [optim.WeightDecay]. The default is
-// 0.01 for AdamW and LAMB, 0.1 for Muon, and 0 for SGD and Adam.
+// 0.01 for AdamW and LAMB, 0.1 for Muon, and 0 for the others.
 func WeightDecay(decay float64) Option {
 	text := fmt.Sprintf("WeightDecay(%g)", decay)
 	return fitOption(text, func(c *options) error {

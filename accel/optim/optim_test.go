@@ -100,6 +100,18 @@ func TestUpdatesEqualPyTorch(t *testing.T) {
 		"lamb no decay": func(p *tensor.Tensor) *optim.Optimizer {
 			return optim.LAMB(p, 0.05, optim.Betas(0.8, 0.99), optim.WeightDecay(0))
 		},
+		"rmsprop": func(p *tensor.Tensor) *optim.Optimizer { return optim.RMSprop(p, 0.01) },
+		"rmsprop momentum": func(p *tensor.Tensor) *optim.Optimizer {
+			return optim.RMSprop(p, 0.01, optim.Alpha(0.9), optim.Epsilon(1e-6), optim.Momentum(0.8), optim.WeightDecay(0.1))
+		},
+		"adagrad": func(p *tensor.Tensor) *optim.Optimizer { return optim.Adagrad(p, 0.05) },
+		"adagrad weight decay": func(p *tensor.Tensor) *optim.Optimizer {
+			return optim.Adagrad(p, 0.05, optim.Epsilon(1e-6), optim.WeightDecay(0.1))
+		},
+		"lion": func(p *tensor.Tensor) *optim.Optimizer { return optim.Lion(p, 0.01) },
+		"lion weight decay": func(p *tensor.Tensor) *optim.Optimizer {
+			return optim.Lion(p, 0.02, optim.Betas(0.8, 0.95), optim.WeightDecay(0.1))
+		},
 		"muon": func(p *tensor.Tensor) *optim.Optimizer { return optim.Muon(p, 0.02) },
 		"muon momentum": func(p *tensor.Tensor) *optim.Optimizer {
 			return optim.Muon(p, 0.02, optim.Momentum(0.8), optim.WeightDecay(0))
@@ -300,6 +312,9 @@ func TestNames(t *testing.T) {
 		optim.Constant().String():           "constant",
 		optim.Adam(nil, 0.1).String():       "Adam, learning rate 0.1",
 		optim.LAMB(nil, 0.1).String():       "LAMB, learning rate 0.1",
+		optim.RMSprop(nil, 0.1).String():    "RMSprop, learning rate 0.1",
+		optim.Adagrad(nil, 0.1).String():    "Adagrad, learning rate 0.1",
+		optim.Lion(nil, 0.1).String():       "Lion, learning rate 0.1",
 		optim.Muon(nil, 0.1).String():       "Muon, learning rate 0.1",
 
 		optim.ReduceLROnPlateau(3, 0.5).String(): "× 0.5 after 3 validations without a better loss",

@@ -47,6 +47,7 @@ type options struct {
 	nesterov     bool
 	weightDecay  float64
 	beta1, beta2 float64
+	alpha        float64
 	epsilon      float64
 	clipNorm     float64 // 0 for none
 }
@@ -61,14 +62,14 @@ type Option struct {
 // String returns the option as Go code.
 func (o Option) String() string { return o.text }
 
-// WeightDecay shrinks the parameters at each step. AdamW (default 0.01) and Muon (default 0.1)
-// multiply them by 1 - rate·decay; SGD and Adam (default 0) add decay times the parameter to
-// the gradient; LAMB (default 0.01) adds it to the step.
+// WeightDecay shrinks the parameters at each step. AdamW (default 0.01), Muon (default 0.1) and
+// Lion (default 0) multiply them by 1 - rate·decay; SGD, Adam, RMSprop and Adagrad (default 0) add
+// decay times the parameter to the gradient; LAMB (default 0.01) adds it to the step.
 func WeightDecay(decay float64) Option {
 	return Option{fmt.Sprintf("WeightDecay(%g)", decay), func(o *options) { o.weightDecay = decay }}
 }
 
-// Momentum sets the momentum of SGD (default 0) and of Muon (default 0.95).
+// Momentum sets the momentum of SGD and RMSprop (default 0) and of Muon (default 0.95).
 func Momentum(share float64) Option {
 	return Option{fmt.Sprintf("Momentum(%g)", share), func(o *options) { o.momentum = share }}
 }
@@ -79,13 +80,18 @@ func Nesterov() Option {
 }
 
 // Betas sets the decay rates of the running means of the gradient and of its square in Adam,
-// AdamW and LAMB; the defaults are 0.9 and 0.999.
+// AdamW and LAMB; the defaults are 0.9 and 0.999. Lion has two for the gradient, 0.9 and 0.99.
 func Betas(first, second float64) Option {
 	return Option{fmt.Sprintf("Betas(%g, %g)", first, second), func(o *options) { o.beta1, o.beta2 = first, second }}
 }
 
-// Epsilon sets the value that is added to the denominator of Adam and AdamW (default 1e-8) and
-// of LAMB (default 1e-6).
+// Alpha sets the decay rate of RMSprop's running mean of the squared gradient, 0.99 by default.
+func Alpha(share float64) Option {
+	return Option{fmt.Sprintf("Alpha(%g)", share), func(o *options) { o.alpha = share }}
+}
+
+// Epsilon sets the value that is added to the denominator of Adam, AdamW and RMSprop (default
+// 1e-8), of LAMB (default 1e-6) and of Adagrad (default 1e-10).
 func Epsilon(e float64) Option {
 	return Option{fmt.Sprintf("Epsilon(%g)", e), func(o *options) { o.epsilon = e }}
 }

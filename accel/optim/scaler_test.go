@@ -97,11 +97,14 @@ func TestScalerState(t *testing.T) {
 func TestStateContinues(t *testing.T) {
 	gradients := [][]float64{{1, -2, 3, 0.5}, {0.3, 0.1, -1, 2}, {-1, 1, 0, 1}, {2, 2, -2, 1}, {0.1, 0.2, 0.3, 0.4}, {1, 1, 1, 1}}
 	for name, make := range map[string]func(p *tensor.Tensor) *optim.Optimizer{
-		"sgd":   func(p *tensor.Tensor) *optim.Optimizer { return optim.SGD(p, 0.1, optim.Momentum(0.9)) },
-		"plain": func(p *tensor.Tensor) *optim.Optimizer { return optim.SGD(p, 0.1) },
-		"adam":  func(p *tensor.Tensor) *optim.Optimizer { return optim.Adam(p, 0.1) },
-		"lamb":  func(p *tensor.Tensor) *optim.Optimizer { return optim.LAMB(p, 0.1) },
-		"muon":  func(p *tensor.Tensor) *optim.Optimizer { return optim.Muon(p, 0.1) },
+		"sgd":     func(p *tensor.Tensor) *optim.Optimizer { return optim.SGD(p, 0.1, optim.Momentum(0.9)) },
+		"plain":   func(p *tensor.Tensor) *optim.Optimizer { return optim.SGD(p, 0.1) },
+		"adam":    func(p *tensor.Tensor) *optim.Optimizer { return optim.Adam(p, 0.1) },
+		"rmsprop": func(p *tensor.Tensor) *optim.Optimizer { return optim.RMSprop(p, 0.1, optim.Momentum(0.9)) },
+		"adagrad": func(p *tensor.Tensor) *optim.Optimizer { return optim.Adagrad(p, 0.1) },
+		"lion":    func(p *tensor.Tensor) *optim.Optimizer { return optim.Lion(p, 0.1) },
+		"lamb":    func(p *tensor.Tensor) *optim.Optimizer { return optim.LAMB(p, 0.1) },
+		"muon":    func(p *tensor.Tensor) *optim.Optimizer { return optim.Muon(p, 0.1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole := tensor.Parameter(tensor.New([]float32{1, 2, 3, 4}, 2, 2))
@@ -159,11 +162,14 @@ func TestStateThatDoesNotFit(t *testing.T) {
 func TestScalerLikeFloat64(t *testing.T) {
 	gradients := [][]float64{{1, -2, 3, 0.5}, {math.NaN(), 0, 0, 0}, {0.3, 0.1, -1, 2}, {-1, 1, 0, 1}, {0, math.Inf(-1), 0, 0}, {2, 2, -2, 1}}
 	for name, make := range map[string]func(p any) *optim.Optimizer{
-		"SGD":   func(p any) *optim.Optimizer { return optim.SGD(p, 0.1, optim.Momentum(0.9), optim.WeightDecay(0.1)) },
-		"Adam":  func(p any) *optim.Optimizer { return optim.Adam(p, 0.1) },
-		"AdamW": func(p any) *optim.Optimizer { return optim.AdamW(p, 0.1, optim.ClipGradNorm(1)) },
-		"LAMB":  func(p any) *optim.Optimizer { return optim.LAMB(p, 0.1) },
-		"Muon":  func(p any) *optim.Optimizer { return optim.Muon(p, 0.1) },
+		"SGD":     func(p any) *optim.Optimizer { return optim.SGD(p, 0.1, optim.Momentum(0.9), optim.WeightDecay(0.1)) },
+		"Adam":    func(p any) *optim.Optimizer { return optim.Adam(p, 0.1) },
+		"AdamW":   func(p any) *optim.Optimizer { return optim.AdamW(p, 0.1, optim.ClipGradNorm(1)) },
+		"RMSprop": func(p any) *optim.Optimizer { return optim.RMSprop(p, 0.1) },
+		"Adagrad": func(p any) *optim.Optimizer { return optim.Adagrad(p, 0.1) },
+		"Lion":    func(p any) *optim.Optimizer { return optim.Lion(p, 0.1) },
+		"LAMB":    func(p any) *optim.Optimizer { return optim.LAMB(p, 0.1) },
+		"Muon":    func(p any) *optim.Optimizer { return optim.Muon(p, 0.1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			type pair struct{ A, B *tensor.Tensor } // B has a gradient in every other step

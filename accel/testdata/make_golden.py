@@ -54,6 +54,21 @@ class LAMB(torch.optim.Optimizer):
                 p.data -= group["lr"] * trust * u
 
 
+class Lion(torch.optim.Optimizer):
+    """Algorithm 2 of Chen et al., 2023; PyTorch has none."""
+
+    def __init__(self, params, lr, betas=(0.9, 0.99), weight_decay=0.0):
+        super().__init__(params, dict(lr=lr, betas=betas, weight_decay=weight_decay))
+
+    def step(self):
+        for group in self.param_groups:
+            b1, b2 = group["betas"]
+            for p in group["params"]:
+                m = self.state[p].get("m", torch.zeros_like(p))
+                p.data -= group["lr"] * (torch.sign(b1 * m + (1 - b1) * p.grad) + group["weight_decay"] * p.data)
+                self.state[p]["m"] = b2 * m + (1 - b2) * p.grad
+
+
 class Muon64(torch.optim.Muon):
     """PyTorch's Muon with its iterations in float64 where it has bfloat16."""
 
@@ -81,6 +96,12 @@ def optimizers():
         "lamb no decay": lambda p: LAMB(p, lr=0.05, betas=(0.8, 0.99), weight_decay=0.0),
         "muon": lambda p: Muon64(p, lr=0.02, adjust_lr_fn="match_rms_adamw"),
         "muon momentum": lambda p: Muon64(p, lr=0.02, momentum=0.8, weight_decay=0.0, adjust_lr_fn="match_rms_adamw"),
+        "rmsprop": lambda p: torch.optim.RMSprop(p, lr=0.01),
+        "rmsprop momentum": lambda p: torch.optim.RMSprop(p, lr=0.01, alpha=0.9, eps=1e-6, momentum=0.8, weight_decay=0.1),
+        "adagrad": lambda p: torch.optim.Adagrad(p, lr=0.05),
+        "adagrad weight decay": lambda p: torch.optim.Adagrad(p, lr=0.05, eps=1e-6, weight_decay=0.1),
+        "lion": lambda p: Lion(p, lr=0.01),
+        "lion weight decay": lambda p: Lion(p, lr=0.02, betas=(0.8, 0.95), weight_decay=0.1),
     }
     cases = []
     for shape in ([2, 3], [4, 2]):
