@@ -2,6 +2,7 @@ package nn
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/quernlab/quern/accel/internal/layer"
 	"github.com/quernlab/quern/accel/internal/substitute"
@@ -28,9 +29,10 @@ func Causal() AttentionOption {
 //	softmax(q·kᵀ / √d) · v
 //
 // where q, k and v are linear projections of x with trained weights. The outputs of the heads
-// are concatenated and projected once more. Names and layout of the parameters are those of
-// PyTorch's MultiheadAttention; the initial weights are those of [Dense]. The first input
-// determines width, which must be a multiple of heads.
+// are concatenated and projected once more. Names, layout and initial values of the
+// parameters are those of PyTorch's MultiheadAttention: the projection to q, k and v is uniform in
+// ±√(6/(width+3·width)) (Glorot and Bengio, 2010), that of the outputs is that of [Dense], and
+// biases are 0. The first input determines width, which must be a multiple of heads.
 func SelfAttention(heads int, options ...AttentionOption) Module {
 	a := &attention{heads: heads, outProj: &DenseLayer{}}
 	for _, o := range options {
@@ -85,9 +87,15 @@ func (a *attention) Layer() any {
 
 // make creates the parameters for this width.
 func (a *attention) make(width int) {
-	a.inProjWeight = uniform(width, !a.frozen, 3*width, width)
-	a.inProjBias = uniform(width, !a.frozen, 3*width)
+	bound := math.Sqrt(6 / float64(width+3*width))
+	a.inProjWeight = tensor.Uniform(tensor.WeightGenerator(), -bound, bound, 3*width, width)
+	a.inProjWeight.SetRequiresGrad(!a.frozen)
+	a.inProjBias = tensor.Zeros(3 * width)
+	a.inProjBias.SetRequiresGrad(!a.frozen)
 	a.outProj.out = width
+	a.outProj.start([]int{width})
+	a.outProj.Bias = tensor.Zeros(width)
+	a.outProj.Bias.SetRequiresGrad(!a.outProj.frozen)
 }
 
 func (a *attention) String() string {

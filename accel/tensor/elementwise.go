@@ -93,7 +93,7 @@ func (t *Tensor) Cos() *Tensor { return record(ir.Cos{}, t) }
 func (t *Tensor) Floor() *Tensor { return record(ir.Floor{}, t) }
 
 // Clamp limits t to [low, high], elementwise; an infinite bound does not limit. The gradient flows
-// where t is within the bounds, including the bounds.
+// where t is strictly within the bounds, as in PyTorch.
 func (t *Tensor) Clamp(low, high float64) *Tensor {
 	if !(low <= high) {
 		panic(&ShapeError{Op: "Clamp", Hint: fmt.Sprintf("the lower bound %v is above the upper bound %v", low, high)})

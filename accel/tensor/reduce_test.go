@@ -38,9 +38,9 @@ func TestSpecialReductions(t *testing.T) {
 	if v := Ones(1).Var(1).Item(); v == v {
 		t.Errorf("the variance of one element is %v", v)
 	}
-	q := Parameter(New([]float32{-1, 0, 1, 2}, 4))
+	q := Parameter(New([]float32{-1, 0, 0.5, 1, 2}, 5))
 	q.Clamp(0, 1).Sum().Backward()
-	if got := q.Grad().Data(); !slices.Equal(got, []float32{0, 1, 1, 0}) {
+	if got := q.Grad().Data(); !slices.Equal(got, []float32{0, 0, 1, 0, 0}) { // torch 2.15, also at the bounds
 		t.Errorf("Clamp's gradient is %v", got)
 	}
 }

@@ -11,9 +11,9 @@ func (AtLeast) Name() string { return "AtLeast" }
 // AppendWords appends the bound.
 func (o AtLeast) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.Scalar)) }
 
-// Gradient returns dy where x is not below the bound, as torch's clamp.
+// Gradient returns dy where x is above the bound, as torch's clamp.
 func (o AtLeast) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
 	d := in[0].dtype
-	below := r.Record(Greater{}, r.scalar(o.Scalar, d), in[0])
-	return []*Value{r.Record(Where{}, below, r.scalar(0, d), dy)}
+	above := r.Record(Greater{}, in[0], r.scalar(o.Scalar, d))
+	return []*Value{r.Record(Where{}, above, dy, r.scalar(0, d))}
 }

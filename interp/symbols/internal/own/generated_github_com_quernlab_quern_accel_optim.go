@@ -9,18 +9,22 @@ import (
 
 func symbols_github_com_quernlab_quern_accel_optim() map[string]reflect.Value {
 	return map[string]reflect.Value{
+		"Adagrad":                   reflect.ValueOf(optim.Adagrad),
 		"Adam":                      reflect.ValueOf(optim.Adam),
 		"AdamW":                     reflect.ValueOf(optim.AdamW),
+		"Alpha":                     reflect.ValueOf(optim.Alpha),
 		"Betas":                     reflect.ValueOf(optim.Betas),
 		"ClipGradNorm":              reflect.ValueOf(optim.ClipGradNorm),
 		"Constant":                  reflect.ValueOf(optim.Constant),
 		"Epsilon":                   reflect.ValueOf(optim.Epsilon),
 		"LAMB":                      reflect.ValueOf(optim.LAMB),
+		"Lion":                      reflect.ValueOf(optim.Lion),
 		"Momentum":                  reflect.ValueOf(optim.Momentum),
 		"Muon":                      reflect.ValueOf(optim.Muon),
 		"Nesterov":                  reflect.ValueOf(optim.Nesterov),
 		"NewGradScaler":             reflect.ValueOf(optim.NewGradScaler),
 		"OneCycleLR":                reflect.ValueOf(optim.OneCycleLR),
+		"RMSprop":                   reflect.ValueOf(optim.RMSprop),
 		"ReduceLROnPlateau":         reflect.ValueOf(optim.ReduceLROnPlateau),
 		"SGD":                       reflect.ValueOf(optim.SGD),
 		"StepLR":                    reflect.ValueOf(optim.StepLR),
