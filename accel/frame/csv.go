@@ -1,0 +1,110 @@
+package frame
+
+import (
+	"fmt"
+	"io"
+	"slices"
+)
+
+// CSVOption changes how [CSV] reads a file.
+type CSVOption struct{ apply func(*csvFormat) }
+
+// csvFormat is how a CSV file is read.
+type csvFormat struct {
+	separator byte // 0: detected in the first line
+	missing   []string
+	names     []string // of the columns of a file without a header
+	noHeader  bool
+	only      []string
+	forced    map[string]Type
+	layouts   map[string]string // of times by column
+	comma     bool              // for decimals
+}
+
+// Separator sets the character between two fields. Without it the first line decides: a comma if
+// it has one, otherwise the most frequent of semicolon, tab and vertical bar.
+func Separator(separator byte) CSVOption {
+	return CSVOption{func(f *csvFormat) { f.separator = separator }}
+}
+
+// Missing adds words that stand for a missing value, such as "?" or "-999".
+func Missing(words ...string) CSVOption {
+	return CSVOption{func(f *csvFormat) { f.missing = append(f.missing, words...) }}
+}
+
+// NoHeader says that the first line has values, and names the columns. Without names the columns
+// are named "column 1", "column 2" and so on.
+func NoHeader(names ...string) CSVOption {
+	return CSVOption{func(f *csvFormat) { f.noHeader, f.names = true, slices.Clone(names) }}
+}
+
+// Only reads only these columns.
+func Only(columns ...string) CSVOption {
+	return CSVOption{func(f *csvFormat) { f.only = append(f.only, columns...) }}
+}
+
+// As sets the type of columns instead of deriving it from their values. A value of another type is
+// a [*FileError].
+func As(t Type, columns ...string) CSVOption {
+	return CSVOption{func(f *csvFormat) {
+		for _, name := range columns {
+			f.forced[name] = t
+		}
+	}}
+}
+
+// Layout reads columns as times in a layout of package time, such as "02.01.2006 15:04". A value in
+// another layout is a [*FileError].
+func Layout(layout string, columns ...string) CSVOption {
+	return CSVOption{func(f *csvFormat) {
+		for _, name := range columns {
+			f.forced[name], f.layouts[name] = Time, layout
+		}
+	}}
+}
+
+// DecimalComma reads numbers with a comma before the fraction, such as 3,14.
+func DecimalComma() CSVOption { return CSVOption{func(f *csvFormat) { f.comma = true }} }
+
+// missingWords are read as missing values, unless they are quoted; pandas has the same list.
+var missingWords = []string{"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
+
+// CSV is [ReadCSV] for a file.
+func CSV(path string, options ...CSVOption) (*Frame, error) {
+	return readFile(path, func(r io.Reader) (*Frame, error) { return ReadCSV(r, options...) })
+}
+
+// ReadCSV reads a table in CSV format (RFC 4180), in UTF-8, and uncompressed or compressed with gzip or bzip2.
+// The first line has the names of the columns. Space around fields without quotes, and empty lines, are ignored.
+//
+// The values decide the type of a column: int if all are whole numbers in plain notation, float if
+// all are numbers, bool if all are true or false (or True, TRUE, …), time if all are dates or times in the
+// format of ISO 8601 (2006-01-02, 2006-01-02 15:04:05.9, 2006-01-02T15:04:05Z), and otherwise text. Numbers that
+// would lose something are text: with leading zeros, such as postal codes, or integers beyond the range of int.
+// [As] and [Layout] set the type instead.
+//
+// An empty field is a missing value, and so are the words NA, N/A, NaN, null, None and the others that pandas
+// accepts, unless they are quoted; [Missing] adds others.
+//
+// Invalid content is a [*FileError]: a line with more or fewer fields than the first one, a quotation
+// mark that is not closed, doubled, or at the start of the field, or bytes that are no UTF-8.
+//
+// ReadCSV keeps the whole file in memory and uses all cores.
+func ReadCSV(r io.Reader, options ...CSVOption) (*Frame, error) {
+	format := &csvFormat{missing: slices.Clone(missingWords), forced: map[string]Type{}, layouts: map[string]string{}}
+	for _, o := range options {
+		o.apply(format)
+	}
+	if s := format.separator; s == '"' || s == '\n' || s == '\r' || s >= 0x80 {
+		return nil, fmt.Errorf("frame: the separator %q cannot separate fields", s)
+	}
+	data, err := content(r)
+	if err != nil {
+		return nil, fmt.Errorf("reading CSV: %w", err)
+	}
+	file, err := newCSVFile(data, format)
+	if err != nil {
+		return nil, err
+	}
+	return file.read()
+}

@@ -1,0 +1,320 @@
+package frame
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// part is the columns of a chunk.
+type part struct {
+	rows    int
+	columns []partColumn
+}
+
+// partColumn is a column of a chunk.
+type partColumn struct {
+	kind  Type // nothing if no value is present
+	cells cells
+	// Of a column of text, odd is the first value that is only text, and at its offset in the chunk.
+	odd   string
+	at    int
+	mixed bool // odd is not the first value
+}
+
+// nothing is the type of a column without values.
+const nothing Type = -1
+
+// recordPool keeps the places of fields for the next chunk.
+var recordPool = sync.Pool{New: func() any { return new(records) }}
+
+// parse reads the records from one offset to another. Columns in asText are text.
+func (f *csvFile) parse(p *part, from, to int, asText []bool) error {
+	r := recordPool.Get().(*records)
+	defer func() {
+		r.data = nil
+		recordPool.Put(r)
+	}()
+	if err := r.split(f.data[from:to], f.separator, len(f.names)); err != nil {
+		return f.at(err, from)
+	}
+	if !utf8.Valid(r.data) {
+		return f.at(notUTF8(r.data), from)
+	}
+	p.rows, p.columns = r.len(), make([]partColumn, len(f.columns))
+	for c, column := range f.columns {
+		values := chunkColumn{records: r, field: column.field, file: f}
+		var err error
+		if column.forced {
+			p.columns[c], err = values.as(column)
+		} else {
+			p.columns[c] = values.derive(asText[c])
+		}
+		if err != nil {
+			return f.at(err, from)
+		}
+	}
+	return nil
+}
+
+func notUTF8(data []byte) *fieldError {
+	for i := 0; i < len(data); {
+		r, n := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && n == 1 {
+			return &fieldError{offset: i, want: "text in UTF-8", got: fmt.Sprintf("the byte 0x%02x: convert the file, or read it through a decoder of golang.org/x/text/encoding/charmap with ReadCSV", data[i])}
+		}
+		i += n
+	}
+	return nil
+}
+
+// chunkColumn is the values of a column in a chunk.
+type chunkColumn struct {
+	*records
+	field int
+	file  *csvFile
+}
+
+// value returns the bytes of a value, and whether it is present.
+func (v chunkColumn) value(i int) ([]byte, bool) {
+	p := v.fields[i*v.width+v.field]
+	b := v.bytes(p)
+	if len(b) == 0 || p.to&quotedField == 0 && v.file.missing.has(b) {
+		return nil, false
+	}
+	return b, true
+}
+
+// derive returns the column with the type that its values have.
+func (v chunkColumn) derive(asText bool) partColumn {
+	if asText {
+		return partColumn{kind: Text, cells: v.texts()}
+	}
+	first := 0
+	for ; first < v.len(); first++ {
+		if _, ok := v.value(first); ok {
+			break
+		}
+	}
+	if first == v.len() {
+		return partColumn{kind: nothing}
+	}
+	b, _ := v.value(first)
+	kind := Text
+	bad := -1
+	var l cells
+	if _, ok := parseInt(b); ok {
+		kind = Int
+		if l, bad = scan(v, parseInt); bad < 0 {
+			return partColumn{kind: Int, cells: l}
+		}
+		b, _ = v.value(bad)
+	}
+	if _, ok := v.float(b); ok {
+		kind = Float
+		if l, bad = v.floats(); bad < 0 {
+			return partColumn{kind: Float, cells: l}
+		}
+	} else if _, ok := parseBool(b); ok && kind == Text {
+		kind = Bool
+		if l, bad = scan(v, parseBool); bad < 0 {
+			return partColumn{kind: Bool, cells: l}
+		}
+	} else if _, ok := parseTime(b); ok && kind == Text {
+		kind = Time
+		if l, bad = scan(v, parseTime); bad < 0 {
+			return partColumn{kind: Time, cells: l}
+		}
+	}
+	c := partColumn{kind: Text, cells: v.texts()}
+	if kind != Text {
+		c.odd, c.at, c.mixed = v.text(bad, v.field), int(v.starts[bad]), true
+	} else {
+		c.odd, c.at = v.text(first, v.field), int(v.starts[first])
+	}
+	return c
+}
+
+// as returns the column with the type that the caller wants.
+func (v chunkColumn) as(c csvColumn) (partColumn, error) {
+	var l cells
+	bad := -1
+	switch c.kind {
+	case Float:
+		l, bad = v.floats()
+	case Int:
+		l, bad = scan(v, parseAnyInt)
+	case Bool:
+		l, bad = scan(v, parseBool)
+	case Text:
+		l = v.texts()
+	case Time:
+		parse := parseTime
+		if c.layout != "" {
+			parse = func(b []byte) (time.Time, bool) {
+				t, err := time.Parse(c.layout, string(b))
+				return t, err == nil
+			}
+		}
+		l, bad = scan(v, parse)
+	default:
+		return partColumn{}, fmt.Errorf("frame: column %q as %s: use Float, Int, Bool, Text or Time", c.name, c.kind)
+	}
+	if bad >= 0 {
+		want := "a value of type " + c.kind.String()
+		if c.layout != "" {
+			want = fmt.Sprintf("a time in the layout %q", c.layout)
+		}
+		return partColumn{}, &fieldError{offset: int(v.starts[bad]), column: c.name, want: want, got: fmt.Sprintf("%q", v.text(bad, v.field))}
+	}
+	return partColumn{kind: c.kind, cells: l}, nil
+}
+
+// scan parses the values, and returns the first record with an invalid one, or -1.
+func scan[T comparable](v chunkColumn, parse func([]byte) (T, bool)) (*list[T], int) {
+	l := &list[T]{values: make([]T, v.len())}
+	for i := range l.values {
+		b, present := v.value(i)
+		if !present {
+			l.setMissing(i)
+			continue
+		}
+		x, ok := parse(b)
+		if !ok {
+			return nil, i
+		}
+		l.values[i] = x
+	}
+	return l, -1
+}
+
+// floats is scan for numbers.
+func (v chunkColumn) floats() (*list[float64], int) {
+	l := &list[float64]{values: make([]float64, v.len())}
+	for i := range l.values {
+		b, present := v.value(i)
+		if !present {
+			l.values[i] = math.NaN()
+			continue
+		}
+		x, ok := v.float(b)
+		if !ok {
+			return nil, i
+		}
+		l.values[i] = x
+	}
+	return l, -1
+}
+
+func (v chunkColumn) float(b []byte) (float64, bool) {
+	if v.file.comma {
+		if slices.Contains(b, '.') {
+			return 0, false
+		}
+		b = slices.Clone(b)
+		if i := slices.Index(b, ','); i >= 0 {
+			b[i] = '.'
+		}
+	}
+	return parseFloat(b)
+}
+
+func (v chunkColumn) texts() *list[string] {
+	l := &list[string]{values: make([]string, v.len())}
+	for i := range l.values {
+		if _, present := v.value(i); !present {
+			l.setMissing(i)
+			continue
+		}
+		l.values[i] = v.text(i, v.field)
+	}
+	return l
+}
+
+// commonKind returns the type that contains the values of column c in all chunks.
+func commonKind(parts []part, c int) Type {
+	common := nothing
+	for _, p := range parts {
+		switch kind := p.columns[c].kind; {
+		case kind == nothing || kind == common:
+		case common == nothing:
+			common = kind
+		case (kind == Int || kind == Float) && (common == Int || common == Float):
+			common = Float
+		default:
+			return Text
+		}
+	}
+	if common == nothing {
+		return Float // NaN
+	}
+	return common
+}
+
+// reason says why column c is text although it also has values of another type, or "".
+func (f *csvFile) reason(parts []part, bounds []int, c int) string {
+	k := slices.IndexFunc(parts, func(p part) bool { return p.columns[c].kind == Text })
+	others := slices.ContainsFunc(parts, func(p part) bool { kind := p.columns[c].kind; return kind != Text && kind != nothing })
+	if k < 0 || !others {
+		for i, p := range parts {
+			if p.columns[c].kind == Text && p.columns[c].mixed {
+				k, others = i, true
+				break
+			}
+		}
+	}
+	if k < 0 || !others {
+		return ""
+	}
+	odd := parts[k].columns[c]
+	return fmt.Sprintf("line %d has %q", f.line(bounds[k]+odd.at), odd.odd)
+}
+
+// gatherParts returns the cells of column c in all chunks.
+func gatherParts(parts []part, c int, kind Type, rows int) cells {
+	switch kind {
+	case Int:
+		return gatherList[int](parts, c, rows)
+	case Bool:
+		return gatherList[bool](parts, c, rows)
+	case Text:
+		return gatherList[string](parts, c, rows)
+	case Time:
+		return gatherList[time.Time](parts, c, rows)
+	}
+	all := &list[float64]{values: make([]float64, 0, rows)}
+	for _, p := range parts {
+		if l := p.columns[c].cells; l != nil {
+			all.values = append(all.values, Column{cells: l}.Floats()...)
+		} else {
+			for range p.rows {
+				all.values = append(all.values, math.NaN())
+			}
+		}
+	}
+	return all
+}
+
+func gatherList[T comparable](parts []part, c, rows int) cells {
+	all := &list[T]{values: make([]T, rows)}
+	at := 0
+	for _, p := range parts {
+		l, _ := p.columns[c].cells.(*list[T])
+		if l != nil {
+			copy(all.values[at:], l.values)
+		}
+		if l == nil || l.absent != nil {
+			if all.absent == nil {
+				all.absent = make([]bool, rows)
+			}
+			for i := range p.rows {
+				all.absent[at+i] = l == nil || l.absent[i]
+			}
+		}
+		at += p.rows
+	}
+	return all
+}

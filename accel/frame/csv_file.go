@@ -1,0 +1,223 @@
+package frame
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// csvFile is a CSV file in memory.
+type csvFile struct {
+	data      []byte
+	body      int // offset of the first line of values
+	separator byte
+	names     []string
+	columns   []csvColumn // those to read
+	missing   missingSet
+	comma     bool
+}
+
+// csvColumn is a column to read.
+type csvColumn struct {
+	name   string
+	field  int // its place in a line
+	forced bool
+	kind   Type   // if forced
+	layout string // of times; empty for ISO 8601
+}
+
+func newCSVFile(data []byte, format *csvFormat) (*csvFile, error) {
+	if kind := foreign(data); kind != "" {
+		return nil, &FileError{Format: "CSV", Want: "text", Got: kind}
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if bytes.IndexByte(data, '\n') < 0 && bytes.IndexByte(data, '\r') >= 0 {
+		data = bytes.ReplaceAll(data, []byte{'\r'}, []byte{'\n'})
+	}
+	f := &csvFile{data: data, separator: format.separator, missing: newMissingSet(format.missing), comma: format.comma}
+	for f.body < len(data) && (data[f.body] == '\n' || data[f.body] == '\r') {
+		f.body++
+	}
+	start := f.body
+	line := firstRecord(data[start:])
+	if f.separator == 0 {
+		f.separator = detectSeparator(data[start : start+line])
+	}
+	if len(bytes.TrimSpace(data)) == 0 {
+		if format.noHeader && len(format.names) > 0 {
+			f.names = format.names
+			return f, f.choose(format)
+		}
+		return nil, &FileError{Format: "CSV", Want: "a first line with the names of the columns", Got: "nothing"}
+	}
+	var first records
+	if err := first.split(data[start:start+line], f.separator, 0); err != nil {
+		return nil, f.at(err, start)
+	}
+	if format.noHeader {
+		f.names = slices.Clone(format.names)
+		if len(f.names) > 0 && len(f.names) != first.width {
+			return nil, &FileError{Format: "CSV", Line: f.line(start), Want: fmt.Sprintf("%d fields, as many as NoHeader names", len(f.names)), Got: fmt.Sprint(first.width)}
+		}
+		for i := len(f.names); i < first.width; i++ {
+			f.names = append(f.names, fmt.Sprintf("column %d", i+1))
+		}
+	} else {
+		for i := range first.width {
+			name := first.text(0, i)
+			if name == "" {
+				name = fmt.Sprintf("column %d", i+1)
+			}
+			if !utf8.ValidString(name) {
+				return nil, &FileError{Format: "CSV", Line: f.line(start), Want: "text in UTF-8", Got: fmt.Sprintf("%q", name)}
+			}
+			if slices.Contains(f.names, name) {
+				return nil, &FileError{Format: "CSV", Line: f.line(start), Want: "another name for each column", Got: fmt.Sprintf("%q twice", name)}
+			}
+			f.names = append(f.names, strings.Clone(name))
+		}
+		f.body = start + line
+	}
+	return f, f.choose(format)
+}
+
+// choose sets the columns to read.
+func (f *csvFile) choose(format *csvFormat) error {
+	for name := range format.forced {
+		if !slices.Contains(f.names, name) {
+			return &ColumnError{Name: name, Columns: f.names}
+		}
+	}
+	add := func(i int) {
+		name := f.names[i]
+		kind, forced := format.forced[name]
+		f.columns = append(f.columns, csvColumn{name: name, field: i, forced: forced, kind: kind, layout: format.layouts[name]})
+	}
+	if format.only == nil {
+		for i := range f.names {
+			add(i)
+		}
+		return nil
+	}
+	for _, name := range format.only {
+		i := slices.Index(f.names, name)
+		if i < 0 {
+			return &ColumnError{Name: name, Columns: f.names}
+		}
+		add(i)
+	}
+	return nil
+}
+
+// detectSeparator chooses the separator by the first line.
+func detectSeparator(line []byte) byte {
+	counts, quoted := map[byte]int{}, false
+	for _, b := range line {
+		if b == '"' {
+			quoted = !quoted
+		}
+		if !quoted {
+			counts[b]++
+		}
+	}
+	best := byte(',')
+	if counts[','] == 0 {
+		for _, s := range []byte{';', '\t', '|'} {
+			if counts[s] > counts[best] {
+				best = s
+			}
+		}
+	}
+	return best
+}
+
+// line returns the number, from 1, of the line that contains an offset.
+func (f *csvFile) line(offset int) int { return 1 + bytes.Count(f.data[:offset], []byte{'\n'}) }
+
+// at adds the line to an error about records that begin at an offset.
+func (f *csvFile) at(err error, offset int) error {
+	if e, ok := err.(*fieldError); ok {
+		return &FileError{Format: "CSV", Line: f.line(offset + e.offset), Column: e.column, Want: e.want, Got: e.got}
+	}
+	return err
+}
+
+// read reads the chunks of the file in parallel, and then those again in which a column has a type
+// that does not contain what other chunks have.
+func (f *csvFile) read() (*Frame, error) {
+	bounds := chunks(f.data, f.body)
+	parts := make([]part, len(bounds)-1)
+	asText := make([]bool, len(f.columns))
+	err := parallel(len(parts), func(worker, k int) error { return f.parse(&parts[k], bounds[k], bounds[k+1], asText) })
+	if err != nil {
+		return nil, err
+	}
+	kinds := make([]Type, len(f.columns))
+	again := make([]bool, len(parts))
+	for c := range f.columns {
+		kinds[c] = commonKind(parts, c)
+		for k := range parts {
+			if kinds[c] == Text && parts[k].columns[c].kind != Text {
+				asText[c], again[k] = true, true
+			}
+		}
+	}
+	mixed := make([]string, len(f.columns))
+	for c, kind := range kinds {
+		if kind == Text && !f.columns[c].forced {
+			mixed[c] = f.reason(parts, bounds, c)
+		}
+	}
+	err = parallel(len(parts), func(worker, k int) error {
+		if !again[k] {
+			return nil
+		}
+		return f.parse(&parts[k], bounds[k], bounds[k+1], asText)
+	})
+	if err != nil {
+		return nil, err
+	}
+	rows := 0
+	for _, p := range parts {
+		rows += p.rows
+	}
+	columns := make([]Column, len(f.columns))
+	err = parallel(len(columns), func(_, c int) error {
+		columns[c] = Column{name: f.columns[c].name, cells: gatherParts(parts, c, kinds[c], rows), mixed: mixed[c]}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return build(columns, rows), nil
+}
+
+// parallel calls f for each item on all cores, and returns the error of the first item that has one.
+func parallel(items int, f func(worker, item int) error) error {
+	errs := make([]error, items)
+	workers := min(items, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for w := range workers {
+		wg.Go(func() {
+			for k := range next {
+				errs[k] = f(w, k)
+			}
+		})
+	}
+	for k := range items {
+		next <- k
+	}
+	close(next)
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,204 @@
+package frame
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unsafe"
+)
+
+// chunkSize is about how many bytes are parsed at once, so that the places of their fields stay in the cache.
+const chunkSize = 1 << 18
+
+// chunks returns offsets that divide the records of data from an offset on. A line break within
+// quotes does not end a record; whether an offset is within quotes is known from the number of
+// quotation marks before it.
+func chunks(data []byte, from int) []int {
+	n := (len(data) - from + chunkSize - 1) / chunkSize
+	odd := make([]bool, n) // whether a chunk of equal length has an odd number of quotation marks
+	_ = parallel(n, func(_, k int) error {
+		start := from + k*chunkSize
+		odd[k] = bytes.Count(data[start:min(start+chunkSize, len(data))], []byte{'"'})%2 == 1
+		return nil
+	})
+	bounds := []int{from}
+	quoted := false
+	for k := 1; k < n; k++ {
+		quoted = quoted != odd[k-1]
+		start := from + k*chunkSize
+		if end := start + recordEnd(data[start:], quoted); start >= bounds[len(bounds)-1] && end < len(data) {
+			bounds = append(bounds, end)
+		}
+	}
+	return append(bounds, len(data))
+}
+
+// firstRecord returns the length of the first record, with the line break at its end.
+func firstRecord(data []byte) int { return recordEnd(data, false) }
+
+// recordEnd returns where the record ends that data begins in.
+func recordEnd(data []byte, quoted bool) int {
+	for i, b := range data {
+		switch {
+		case b == '"':
+			quoted = !quoted
+		case b == '\n' && !quoted:
+			return i + 1
+		}
+	}
+	return len(data)
+}
+
+// records are the places of the fields in a few records.
+type records struct {
+	data   []byte
+	width  int // fields in a record
+	fields []place
+	starts []int32 // of records
+}
+
+// place is where a field is, without its quotation marks and the space around it.
+type place struct {
+	from, to uint32
+}
+
+// Flags in place.to, for fields with quotation marks, and with doubled ones within.
+const (
+	quotedField  = 1 << 31
+	escapedField = 1 << 30
+)
+
+// fieldError is a *FileError without its line.
+type fieldError struct {
+	offset            int
+	column, want, got string
+}
+
+func (e *fieldError) Error() string { return e.want + ", got " + e.got }
+
+// len returns the number of records.
+func (r *records) len() int { return len(r.starts) }
+
+// text returns field k of record i.
+func (r *records) text(i, k int) string {
+	p := r.fields[i*r.width+k]
+	b := r.bytes(p)
+	if p.to&escapedField != 0 {
+		return strings.ReplaceAll(string(b), `""`, `"`)
+	}
+	return unsafe.String(unsafe.SliceData(b), len(b)) // the data are never modified
+}
+
+func (r *records) bytes(p place) []byte { return r.data[p.from : p.to&^(quotedField|escapedField)] }
+
+// split finds the fields of the records in data, which have width fields each; 0 means as many
+// as the first one.
+func (r *records) split(data []byte, separator byte, width int) error {
+	if len(data) >= 1<<30 {
+		return &fieldError{want: "records of less than 1 GiB", got: "a longer one: is a quotation mark not closed?"}
+	}
+	r.data, r.width, r.fields, r.starts = data, width, r.fields[:0], r.starts[:0]
+	var special [256]bool
+	special[separator], special['\n'], special['"'] = true, true, true
+	for i := 0; i < len(data); {
+		if i = skipEmptyLines(data, i, separator); i >= len(data) {
+			break
+		}
+		start, before := i, len(r.fields)
+		for {
+			p, end, err := findField(data, i, separator, &special)
+			if err != nil {
+				return err
+			}
+			r.fields = append(r.fields, p)
+			i = end + 1
+			if end >= len(data) || data[end] == '\n' {
+				break
+			}
+		}
+		n := len(r.fields) - before
+		if r.width == 0 {
+			r.width = n
+		}
+		if n != r.width {
+			return &fieldError{offset: start, want: fmt.Sprintf("%d fields, as in the first line", r.width), got: fmt.Sprint(n)}
+		}
+		r.starts = append(r.starts, int32(start))
+	}
+	return nil
+}
+
+// skipEmptyLines returns the offset of the first line from i on that has more than space.
+func skipEmptyLines(data []byte, i int, separator byte) int {
+	for j := i; ; j++ {
+		switch {
+		case j >= len(data):
+			return len(data)
+		case data[j] == '\n':
+			i = j + 1
+		case data[j] == separator || data[j] != ' ' && data[j] != '\t' && data[j] != '\r':
+			return i
+		}
+	}
+}
+
+// findField finds the field that begins at i, and the separator or line break that ends it.
+func findField(data []byte, i int, separator byte, special *[256]bool) (place, int, error) {
+	from := i
+	for i < len(data) && !special[data[i]] {
+		i++
+	}
+	if i < len(data) && data[i] == '"' {
+		return quoted(data, from, i, separator)
+	}
+	to := i
+	for to > from && isSpace(data[to-1]) {
+		to--
+	}
+	for from < to && isSpace(data[from]) {
+		from++
+	}
+	return place{uint32(from), uint32(to)}, i, nil
+}
+
+func isSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\r' }
+
+// quoted is findField for one whose first quotation mark is at i.
+func quoted(data []byte, from, i int, separator byte) (place, int, error) {
+	if len(bytes.TrimLeft(data[from:i], " \t")) > 0 {
+		return place{}, 0, &fieldError{offset: from, want: "a field in quotation marks, with those within it doubled", got: fmt.Sprintf("a quotation mark within the field %s", excerpt(data[from:]))}
+	}
+	p := place{from: uint32(i + 1)}
+	flags := uint32(quotedField)
+	for i++; ; i++ {
+		end := bytes.IndexByte(data[i:], '"')
+		if end < 0 {
+			return place{}, 0, &fieldError{offset: from, want: "a quotation mark at the end of the field", got: excerpt(data[from:])}
+		}
+		i += end
+		if i+1 < len(data) && data[i+1] == '"' {
+			flags |= escapedField
+			i++
+			continue
+		}
+		break
+	}
+	p.to = uint32(i) | flags
+	for i++; i < len(data) && isSpace(data[i]) && data[i] != separator; i++ {
+	}
+	if i < len(data) && data[i] != separator && data[i] != '\n' {
+		return place{}, 0, &fieldError{offset: from, want: "a separator after the field in quotation marks, and those within it doubled", got: excerpt(data[from:])}
+	}
+	return p, i, nil
+}
+
+// excerpt quotes the start of a text.
+func excerpt(b []byte) string {
+	if i := bytes.IndexByte(b, '\n'); i >= 0 {
+		b = b[:i]
+	}
+	if len(b) > 40 {
+		return fmt.Sprintf("%q…", b[:40])
+	}
+	return fmt.Sprintf("%q", b)
+}

@@ -1,0 +1,246 @@
+package frame_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quernlab/quern/accel/frame"
+)
+
+// TestCSV reads small files: the columns as "name type: values", with "-" for missing ones.
+func TestCSV(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, file string
+		options    []frame.CSVOption
+		want       string
+	}{
+		{"types", "a,b,c,d,e\n1,1.5,true,x,2024-02-29\n-2,1e3,False,,2024-02-29 13:14:15\n", nil,
+			"a int: 1 -2; b float: 1.5 1000; c bool: true false; d text: x -; e time: 2024-02-29 2024-02-29T13:14:15Z"},
+		{"missing", "a,b\n,NA\n1,null\n", nil, "a int: - 1; b float: - -"},
+		{"missing words", "a,b\n?,-999\n1,2\n", []frame.CSVOption{frame.Missing("?", "-999")}, "a int: - 1; b int: - 2"},
+		{"quoted words are no missing values", "country,n\n\"NA\",1\nNA,2\n", nil, "country text: NA -; n int: 1 2"},
+		{"quotes", "a,b\n\"x, \"\"y\"\"\",\"line\nbreak\"\n", nil, "a text: x, \"y\"; b text: line\nbreak"},
+		{"quoted numbers", "\"a\",\"b\"\n\"1\",\"2.5\"\n\"\",\"3\"\n", nil, "a int: 1 -; b float: 2.5 3"},
+		{"space", "a , b\n 1 , x y \n", nil, "a int: 1; b text: x y"},
+		{"CRLF and empty lines", "\r\na,b\r\n1,2\r\n\r\n3,4\r\n", nil, "a int: 1 3; b int: 2 4"},
+		{"CR alone", "a,b\r1,2\r", nil, "a int: 1; b int: 2"},
+		{"byte order mark", "\ufeffa,b\n1,2", nil, "a int: 1; b int: 2"},
+		{"semicolons", "a;b\n1;2\n", nil, "a int: 1; b int: 2"},
+		{"tabs", "a\tb\n1\t\n", nil, "a int: 1; b float: -"},
+		{"separator", "a:b,c\n1:2\n", []frame.CSVOption{frame.Separator(':')}, "a int: 1; b,c int: 2"},
+		{"decimal comma", "a;b\n1,5;2\n-3,25;1e3\n", []frame.CSVOption{frame.DecimalComma()}, "a float: 1.5 -3.25; b float: 2 1000"},
+		{"ints become floats", "a\n1\n2\n2.5\n", nil, "a float: 1 2 2.5"},
+		{"mixed", "a\n1\ntrue\n2024-01-01\n", nil, "a text: 1 true 2024-01-01"},
+		{"postal codes", "a\n01234\n10115\n", nil, "a text: 01234 10115"},
+		{"postal codes as ints", "a\n01234\n10115\n", []frame.CSVOption{frame.As(frame.Int, "a")}, "a int: 1234 10115"},
+		{"telephone numbers", "a\n+4930123\n", nil, "a text: +4930123"},
+		{"beyond int", "a\n9223372036854775807\n9223372036854775808\n", nil, "a text: 9223372036854775807 9223372036854775808"},
+		{"largest int", "a\n9223372036854775807\n-9223372036854775808\n", nil, "a int: 9223372036854775807 -9223372036854775808"},
+		{"infinities", "a\ninf\n-Infinity\n1\n", nil, "a float: +Inf -Inf 1"},
+		{"negative zero", "a\n-0\n0.5\n", nil, "a float: -0 0.5"},
+		{"no dates", "a\n2023-02-29\n", nil, "a text: 2023-02-29"},
+		{"layout", "a\n31.12.2024\n", []frame.CSVOption{frame.Layout("02.01.2006", "a")}, "a time: 2024-12-31"},
+		{"times with zones", "a\n2024-06-01T10:00:00.5+02:00\n", nil, "a time: 2024-06-01T10:00:00.5+02:00"},
+		{"no header", "1,x\n2,y\n", []frame.CSVOption{frame.NoHeader()}, "column 1 int: 1 2; column 2 text: x y"},
+		{"no header, with names", "1,x\n", []frame.CSVOption{frame.NoHeader("n", "s")}, "n int: 1; s text: x"},
+		{"only", "a,b,c\n1,2,3\n", []frame.CSVOption{frame.Only("c", "a")}, "c int: 3; a int: 1"},
+		{"header only", "a,b\n", nil, "a float:; b float:"},
+		{"a column without a name", ",b\n1,2\n", nil, "column 1 int: 1; b int: 2"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f, err := frame.ReadCSV(strings.NewReader(test.file), test.options...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := contents(f); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+// contents writes a frame in the form of TestCSV.
+func contents(f *frame.Frame) string {
+	var columns []string
+	for _, name := range f.Columns() {
+		c := f.Column(name)
+		text := name + " " + c.Type().String() + ":"
+		for i := range c.Len() {
+			if c.Missing(i) {
+				text += " -"
+			} else {
+				text += " " + c.Format(i)
+			}
+		}
+		columns = append(columns, text)
+	}
+	return strings.Join(columns, "; ")
+}
+
+func TestCSVErrors(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, file string
+		options    []frame.CSVOption
+		want       string
+	}{
+		{"empty", "", nil, "frame: CSV: want a first line with the names of the columns, got nothing"},
+		{"too few fields", "a,b\n1,2\n3\n", nil, "frame: CSV, line 3: want 2 fields, as in the first line, got 1"},
+		{"too many fields", "a,b\n\"x\ny\",2\n3,4,5\n", nil, "frame: CSV, line 4: want 2 fields, as in the first line, got 3"},
+		{"open quote", "a,b\n1,\"2\n3,4\n", nil, `frame: CSV, line 2: want a quotation mark at the end of the field, got "\"2"`},
+		{"quote within", "a,b\n1,5\" pipe\n", nil, `frame: CSV, line 2: want a field in quotation marks, with those within it doubled, got a quotation mark within the field "5\" pipe"`},
+		{"text after the quote", "a,b\n\"1\"x,2\n", nil, `frame: CSV, line 2: want a separator after the field in quotation marks, and those within it doubled, got "\"1\"x,2"`},
+		{"two names", "a,a\n1,2\n", nil, `frame: CSV, line 1: want another name for each column, got "a" twice`},
+		{"Latin-1", "a,b\n1,2\ncaf\xe9,3\n", nil, "frame: CSV, line 3: want text in UTF-8, got the byte 0xe9: convert the file, or read it through a decoder of golang.org/x/text/encoding/charmap with ReadCSV"},
+		{"another type", "a,b\n\"x\ny\",2\nz,w\n", []frame.CSVOption{frame.As(frame.Int, "b")}, `frame: CSV, line 4, column "b": want a value of type int, got "w"`},
+		{"another layout", "a\n2024-12-31\n", []frame.CSVOption{frame.Layout("02.01.2006", "a")}, `frame: CSV, line 2, column "a": want a time in the layout "02.01.2006", got "2024-12-31"`},
+		{"workbook", "PK\x03\x04abc", nil, "frame: CSV: want text, got a ZIP archive, such as an Excel workbook: save the sheet as CSV"},
+		{"no such column", "age,b\n1,2\n", []frame.CSVOption{frame.Only("Agee")}, `frame: no column is named "Agee"; did you mean "age"?`},
+		{"truncated gzip", "\x1f\x8b\x08\x00", nil, "reading CSV: unexpected EOF"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			f, err := frame.ReadCSV(strings.NewReader(test.file), test.options...)
+			if err == nil || err.Error() != test.want {
+				t.Errorf("got  %v, %v\nwant %s", f, err, test.want)
+			}
+		})
+	}
+}
+
+func TestCSVFile(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	fmt.Fprint(z, "a,b\n1,x\n2,y\n")
+	z.Close()
+	path := filepath.Join(folder, "small.csv.gz")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := frame.CSV(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(folder, "copy.csv")
+	if err := f.WriteCSV(copied); err != nil {
+		t.Fatal(err)
+	}
+	again, err := frame.CSV(copied)
+	if want := "a int: 1 2; b text: x y"; err != nil || contents(again) != want {
+		t.Errorf("got %s, %v, want %s", contents(again), err, want)
+	}
+	if err := os.WriteFile(path, []byte("a\n\""), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var invalid *frame.FileError
+	if _, err := frame.CSV(path); !errors.As(err, &invalid) || invalid.Path != path || invalid.Line != 2 {
+		t.Errorf("got %v, want a FileError of line 2 of %s", err, path)
+	}
+	if _, err := frame.CSV(filepath.Join(folder, "none.csv")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v, want that there is no file", err)
+	}
+}
+
+// TestCSVOfManyChunks reads a file that is parsed in many pieces, with line breaks in quotes and columns whose
+// type only the last lines decide.
+func TestCSVOfManyChunks(t *testing.T) {
+	t.Parallel()
+	const rows = 60_000
+	var b strings.Builder
+	b.WriteString("n,x,word,late,seldom\n")
+	for i := range rows {
+		word := "w" + strconv.Itoa(i)
+		if i%3 == 0 {
+			word = strings.Repeat("quoted, \"\"\n", i%7) + word
+			word = `"` + word + `"`
+		}
+		late, seldom := strconv.Itoa(i), ""
+		if i == rows-1 {
+			late = "last"
+		}
+		if i == 5 || i == rows-2 {
+			seldom = "0." + strconv.Itoa(i)
+		}
+		fmt.Fprintf(&b, "%d,%v,%s,%s,%s\n", i, float64(i)/7, word, late, seldom)
+	}
+	f, err := frame.ReadCSV(strings.NewReader(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Len() != rows {
+		t.Fatalf("got %d rows, want %d", f.Len(), rows)
+	}
+	n, x, words, late, seldom := f.Column("n").Ints(), f.Column("x").Floats(), f.Column("word").Texts(), f.Column("late").Texts(), f.Column("seldom").Floats()
+	for i := range rows {
+		word := "w" + strconv.Itoa(i)
+		if i%3 == 0 {
+			word = strings.Repeat("quoted, \"\n", i%7) + word
+		}
+		if n[i] != i || x[i] != float64(i)/7 || words[i] != word || i < rows-1 && late[i] != strconv.Itoa(i) || i == rows-1 && late[i] != "last" {
+			t.Fatalf("row %d is %d, %v, %q, %q", i, n[i], x[i], words[i], late[i])
+		}
+		if present := i == 5 || i == rows-2; present == math.IsNaN(seldom[i]) {
+			t.Fatalf("row %d of seldom is %v", i, seldom[i])
+		}
+	}
+	var wrong *frame.TypeError
+	func() {
+		defer func() { wrong, _ = recover().(*frame.TypeError) }()
+		f.Column("late").Floats()
+	}()
+	if wrong == nil || !strings.HasSuffix(wrong.Reason, ` has "last"`) {
+		t.Errorf("got %v, want a TypeError with the line that has \"last\"", wrong)
+	}
+}
+
+// FuzzCSV compares with encoding/csv, which accepts some files that ReadCSV does not.
+func FuzzCSV(f *testing.F) {
+	f.Add("a,b\n1,2\n")
+	f.Add("a,b\n\"x\"\"y\n\",2\r\n\n , 3 \n")
+	f.Add("a\n1e5\n-7\n2024-01-01\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := frame.ReadCSV(strings.NewReader(text), frame.Separator(','), frame.NoHeader())
+		if err != nil {
+			return
+		}
+		var b bytes.Buffer
+		if err := got.FormatCSV(&b); err != nil {
+			t.Fatal(err)
+		}
+		again, err := frame.ReadCSV(&b, frame.Separator(','))
+		if got.Len() > 0 && len(got.Columns()) > 1 && (err != nil || !slices.Equal(texts(got), texts(again))) {
+			t.Errorf("%q: read %s, written and read %v, %v", text, contents(got), again, err)
+		}
+	})
+}
+
+// texts returns all values as CSV has them, where numbers may have another notation.
+func texts(f *frame.Frame) []string {
+	var all []string
+	for _, name := range f.Columns() {
+		for _, v := range f.Column(name).Texts() {
+			if x, err := strconv.ParseFloat(v, 64); err == nil {
+				v = fmt.Sprint(x)
+			}
+			if at, err := time.Parse(time.RFC3339Nano, v); err == nil {
+				v = at.UTC().String()
+			}
+			all = append(all, strings.TrimSpace(strings.ReplaceAll(v, "\r\n", "\n")))
+		}
+	}
+	return all
+}

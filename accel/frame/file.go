@@ -1,0 +1,117 @@
+package frame
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// FileError says that the content of a file is not what its format demands.
+type FileError struct {
+	Path   string // empty if it was not read from a file
+	Format string // such as "CSV"
+	Line   int    // from 1; 0 if unknown
+	Column string // empty if unknown
+	Want   string // what was expected
+	Got    string // what was found
+}
+
+// Error says where the file is invalid, and what was expected and found there.
+func (e *FileError) Error() string {
+	text := "frame: "
+	if e.Path != "" {
+		text += e.Path + ": "
+	}
+	text += e.Format
+	if e.Line > 0 {
+		text += fmt.Sprintf(", line %d", e.Line)
+	}
+	if e.Column != "" {
+		text += fmt.Sprintf(", column %q", e.Column)
+	}
+	return text + ": want " + e.Want + ", got " + e.Got
+}
+
+// readFile opens a file and calls read with its content, uncompressed.
+func readFile(path string, read func(io.Reader) (*Frame, error)) (*Frame, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("frame: %w", err)
+	}
+	defer file.Close()
+	f, err := read(file)
+	var invalid *FileError
+	switch {
+	case errors.As(err, &invalid):
+		invalid.Path = path
+	case err != nil:
+		return nil, fmt.Errorf("frame: %s: %w", path, err)
+	}
+	return f, err
+}
+
+// uncompressed returns a reader of the content of r, which may be compressed with gzip or bzip2,
+// whatever its name is.
+func uncompressed(r io.Reader) (io.Reader, error) {
+	b := bufio.NewReaderSize(r, 1<<16)
+	start, err := b.Peek(3)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	switch {
+	case bytes.HasPrefix(start, []byte{0x1f, 0x8b}):
+		return gzip.NewReader(b)
+	case bytes.HasPrefix(start, []byte("BZh")):
+		return bzip2.NewReader(b), nil
+	}
+	return b, nil
+}
+
+// content reads everything, uncompressed.
+func content(r io.Reader) ([]byte, error) {
+	size := int64(0)
+	if f, ok := r.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			size = info.Size()
+		}
+	}
+	u, err := uncompressed(r)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	b.Grow(int(min(size, 1<<32)) + bytes.MinRead)
+	if _, err := b.ReadFrom(u); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// foreign returns what kind of file begins in this way if it cannot be a text file, or "".
+func foreign(start []byte) string {
+	for prefix, kind := range map[string]string{
+		"PAR1":              "a Parquet file: use Parquet",
+		"ARROW1":            "an Arrow file: use Arrow",
+		"PK\x03\x04":        "a ZIP archive, such as an Excel workbook: save the sheet as CSV",
+		"\xd0\xcf\x11\xe0":  "an Excel workbook: save the sheet as CSV",
+		"\x28\xb5\x2f\xfd":  "data compressed with zstd: uncompress it first",
+		"\xfd7zXZ":          "data compressed with xz: uncompress it first",
+		"SQLite format 3":   "an SQLite database: export a table as CSV",
+		"\xff\xfe":          "text in UTF-16: save it as UTF-8",
+		"\xfe\xff":          "text in UTF-16: save it as UTF-8",
+		"\x89HDF":           "an HDF5 file: export a table as CSV",
+		"<!DOCTYPE html":    "a web page: download the file itself",
+		"<html":             "a web page: download the file itself",
+		"version https://g": "the pointer of a Git LFS file: download the file itself",
+	} {
+		if bytes.HasPrefix(start, []byte(prefix)) {
+			return kind
+		}
+	}
+	return ""
+}

@@ -1,0 +1,205 @@
+package frame
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// Frame is a table of named columns of equal length. It is immutable. The zero value has no
+// columns and no rows.
+type Frame struct {
+	columns []Column
+	rows    int
+	places  map[string]int // of columns by name
+}
+
+// New makes a frame. It panics with a [*LengthError] if the columns differ in length, and with a
+// [*ColumnError] if two have the same name.
+func New(columns ...Column) *Frame {
+	rows := 0
+	if len(columns) > 0 {
+		rows = columns[0].Len()
+	}
+	return build(slices.Clone(columns), rows)
+}
+
+// build makes a frame of columns that the caller gives away.
+func build(columns []Column, rows int) *Frame {
+	f := &Frame{columns: columns, rows: rows, places: make(map[string]int, len(columns))}
+	for i, c := range columns {
+		if c.Len() != rows {
+			panic(&LengthError{Column: c.name, Got: c.Len(), Want: rows})
+		}
+		if _, ok := f.places[c.name]; ok {
+			panic(&ColumnError{Name: c.name, Columns: f.Columns(), Duplicate: true})
+		}
+		f.places[c.name] = i
+	}
+	return f
+}
+
+// Len returns the number of rows.
+func (f *Frame) Len() int { return f.rows }
+
+// Columns returns the names of the columns in order.
+func (f *Frame) Columns() []string {
+	names := make([]string, len(f.columns))
+	for i, c := range f.columns {
+		names[i] = c.name
+	}
+	return names
+}
+
+// Has reports whether the frame has a column of that name.
+func (f *Frame) Has(name string) bool {
+	_, ok := f.places[name]
+	return ok
+}
+
+// Column returns the column of that name.
+func (f *Frame) Column(name string) Column { return f.columns[f.place(name)] }
+
+func (f *Frame) place(name string) int {
+	i, ok := f.places[name]
+	if !ok {
+		panic(&ColumnError{Name: name, Columns: f.Columns()})
+	}
+	return i
+}
+
+// Select returns the frame with only these columns, in this order.
+func (f *Frame) Select(names ...string) *Frame {
+	columns := make([]Column, len(names))
+	for i, name := range names {
+		columns[i] = f.Column(name)
+	}
+	return build(columns, f.rows)
+}
+
+// Drop returns the frame without these columns.
+func (f *Frame) Drop(names ...string) *Frame {
+	for _, name := range names {
+		f.place(name) // panics if there is none
+	}
+	return build(slices.DeleteFunc(slices.Clone(f.columns), func(c Column) bool { return slices.Contains(names, c.name) }), f.rows)
+}
+
+// Rename returns the frame with another name for a column.
+func (f *Frame) Rename(old, name string) *Frame {
+	columns := slices.Clone(f.columns)
+	columns[f.place(old)].name = name
+	return build(columns, f.rows)
+}
+
+// With returns the frame with additional columns at the end. A column with the name of another
+// replaces it at its place.
+func (f *Frame) With(columns ...Column) *Frame {
+	all := slices.Clone(f.columns)
+	for _, c := range columns {
+		if i, ok := f.places[c.name]; ok {
+			all[i] = c
+		} else {
+			all = append(all, c)
+		}
+	}
+	if len(f.columns) == 0 && len(all) > 0 {
+		return build(all, all[0].Len())
+	}
+	return build(all, f.rows)
+}
+
+// Take returns the rows with these indices, from 0, in this order; an index may occur several
+// times. Like indexing a slice it panics if one is not in [0, Len).
+func (f *Frame) Take(rows ...int) *Frame {
+	for _, i := range rows {
+		if i < 0 || i >= f.rows {
+			panic(fmt.Errorf("frame: row %d of a frame with %d rows", i, f.rows))
+		}
+	}
+	return f.take(rows)
+}
+
+// take is Take where -1 stands for a row of missing values.
+func (f *Frame) take(rows []int) *Frame {
+	return f.each(len(rows), func(c cells) cells { return c.take(rows) })
+}
+
+// each returns the frame with the cells of each column replaced.
+func (f *Frame) each(rows int, change func(cells) cells) *Frame {
+	columns := slices.Clone(f.columns)
+	for i, c := range columns {
+		columns[i].cells = change(c.cells)
+	}
+	return build(columns, rows)
+}
+
+// Slice returns the rows from the index from up to, but not including, to. Like slicing a slice
+// it panics if these are out of range.
+func (f *Frame) Slice(from, to int) *Frame {
+	if from < 0 || to < from || to > f.rows {
+		panic(fmt.Errorf("frame: rows %d to %d of a frame with %d rows", from, to, f.rows))
+	}
+	return f.each(to-from, func(c cells) cells { return c.slice(from, to) })
+}
+
+// Head returns the first n rows, or all if there are fewer.
+func (f *Frame) Head(n int) *Frame { return f.Slice(0, max(0, min(n, f.rows))) }
+
+// Tail returns the last n rows, or all if there are fewer.
+func (f *Frame) Tail(n int) *Frame { return f.Slice(f.rows-max(0, min(n, f.rows)), f.rows) }
+
+// Shuffled returns the rows in a random order, which depends only on the seed.
+func (f *Frame) Shuffled(seed uint64) *Frame {
+	return f.take(rand.New(rand.NewPCG(seed, 0)).Perm(f.rows))
+}
+
+// Split shuffles the rows, as Shuffled does, and divides them: fraction of them, rounded, are in
+// the second frame. It panics if fraction is not between 0 and 1.
+func (f *Frame) Split(fraction float64, seed uint64) (train, test *Frame) {
+	if !(fraction >= 0 && fraction <= 1) {
+		panic(fmt.Errorf("frame: split with the fraction %v: use one between 0 and 1", fraction))
+	}
+	n := f.rows - int(fraction*float64(f.rows)+0.5)
+	shuffled := f.Shuffled(seed)
+	return shuffled.Slice(0, n), shuffled.Slice(n, f.rows)
+}
+
+// Append returns the rows of this frame followed by those of others, which must have the same
+// columns in any order. A column of ints and one of floats become one of floats; for other
+// differences of type, Append panics with a [*TypeError].
+func (f *Frame) Append(others ...*Frame) *Frame {
+	rows := f.rows
+	for _, o := range others {
+		for _, c := range o.columns {
+			f.place(c.name)
+		}
+		rows += o.rows
+	}
+	columns := slices.Clone(f.columns)
+	for i, c := range columns {
+		parts := []Column{c}
+		for _, o := range others {
+			parts = append(parts, o.Column(c.name))
+		}
+		columns[i].cells = concatenate(parts)
+	}
+	return build(columns, rows)
+}
+
+// concatenate joins columns of one type, or of ints and floats.
+func concatenate(parts []Column) cells {
+	all := make([]cells, len(parts))
+	float := slices.ContainsFunc(parts, func(c Column) bool { return c.Type() == Float })
+	for i, c := range parts {
+		all[i] = c.cells
+		switch {
+		case c.Type() == parts[0].Type() && !float:
+		case float && (c.Type() == Int || c.Type() == Float):
+			all[i] = &list[float64]{values: c.Floats()}
+		default:
+			panic(c.typeError("a column of type " + parts[0].Type().String() + " as in the other frame"))
+		}
+	}
+	return all[0].join(all[1:])
+}
