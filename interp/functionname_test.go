@@ -9,6 +9,7 @@ func TestFunctionNames(t *testing.T) {
 func (T) V() {}
 func (*T) P() {}
 func F() {}
+func variadic(...int) {}
 func G() {}
 func makes() (func(), func()) {
 	f := func() {}
@@ -32,7 +33,8 @@ type holder struct{ f func() }`
 		{"variable", "f := F\nname(f)", `= "main.F"`},
 		{"field", "name(holder{F}.f)", `= "main.F"`},
 		{"method value", "methods()", `= "main.T.V-fm main.(*T).P-fm main.T.V-fm"`},
-		{"literal of a statement", "name(func() {})", "! panic: runtime.FuncForPC: the name that this interpreted function has in compiled code is not known; pass a declared function or method that is not generic, or a program counter of runtime.Caller (*errors.errorString)"},
+		{"literal of a statement", "name(func() {})", `= "main.main.func1"`},
+		{"variadic", "name(variadic)", `= "main.variadic"`},
 		{"literal in a literal", "name(nested())", `= "main.nested.func1.1"`},
 		{"literals of a function", "a, b := makes()\nname(a) + \" \" + name(b)", `= "main.makes.func1 main.makes.func2"`},
 		{"same function", "pc(F) == pc(Handler(F)) && pc(F) != pc(G)", "= true"},
@@ -50,5 +52,56 @@ type holder struct{ f func() }`
 				t.Errorf("%s\n got %q\nwant %q", tt.cell, got, tt.want)
 			}
 		})
+	}
+}
+
+// TestFunctionNamesOfYaegi checks the names of functions that yaegi runs, because they call functions that the VM does not
+// call. The output is that of compiled Go without inlining.
+func TestFunctionNamesOfYaegi(t *testing.T) {
+	t.Parallel()
+	const program = `package main
+
+import (
+	"fmt"
+	"net/http/httptest"
+	"reflect"
+	"runtime"
+)
+
+type user struct{ name string }
+
+func (u user) Method(x int)   { httptest.NewRequest("GET", "/", nil) }
+func (u *user) Pointer(x int) { httptest.NewRequest("GET", "/", nil) }
+
+var before = func() { after() }
+var after = func() {}
+
+func slow(xs ...int)       { httptest.NewRequest("GET", "/", nil) }
+func name(f any) string { return runtime.FuncForPC(reflect.ValueOf(f).Pointer()).Name() }
+
+func main() {
+	httptest.NewRequest("GET", "/", nil)
+	inner := func() {
+		httptest.NewRequest("GET", "/", nil)
+		fmt.Println(name(func() {}), name(func(x int) func() { return func() {} }(1)))
+	}
+	inner()
+	fmt.Println(name(inner), name(slow), name(user{}.Method), name((&user{}).Pointer), name(main))
+	fmt.Println(name(before), name(after))
+	for i := range 2 {
+		fmt.Println(name(func() { println(i) }))
+	}
+	defer func() { fmt.Println(name(func() {})) }()
+}`
+	const want = `main.main.func1.1 main.main.func1.2.1
+main.main.func1 main.slow main.user.Method-fm main.(*user).Pointer-fm main.main
+main.init.func2 main.init.func1
+main.main.func2
+main.main.func2
+main.main.func3.1
+`
+	n := newNotebook(t)
+	if got := n.run(program); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -86,7 +86,7 @@ func (p *packagesRunner) run(ctx context.Context, number int, part *source.Part)
 	cell := &check.Cell{
 		Number: number, Fset: p.fset, Package: part.Types, First: part.First, Info: p.checker.Info(),
 		Types: part.Specs, Funcs: part.Funcs, Vars: part.Vars, Init: part.Init, Body: part.Inits,
-		Part: true, Dispatched: part.Dispatched, Tables: part.Tables,
+		Part: true, Order: part.Order, Dispatched: part.Dispatched, Tables: part.Tables,
 	}
 	unit, err := p.program.Lower(ctx, cell)
 	if err != nil {

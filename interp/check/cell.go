@@ -33,6 +33,8 @@ type Cell struct {
 	// now on; those of other types of the part, and not even all, only code calls that names them.
 	Part       bool
 	Dispatched []*types.Named
+	// Order are the initializers of all variables of a package, in the first part of it that runs.
+	Order []*types.Initializer
 	// Tables are literals of a part that have integers as elements, written as numerals, about
 	// which there are no facts.
 	Tables map[*ast.CompositeLit]bool

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/origin"
 	"github.com/quernlab/quern/interp/vm"
 )
@@ -26,7 +27,8 @@ func (t *Tracebacks) Function(f vm.FunctionID) (l Location, ok bool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at, name := s.functions[f.Name], s.names[f.Name]
+	declared := strings.TrimSuffix(f.Name, "ʹm") // the function of the VM for a variadic one
+	at, name := s.functions[declared], s.names[declared]
 	if name == "" {
 		return Location{}, false
 	}
@@ -92,6 +94,23 @@ type literalNames struct {
 	fset    *token.FileSet
 	prefix  string // "" if the names are not known
 	number  int
+}
+
+// addInitializers names the function literals in the values of the variables of a program or of a package. The compiler
+// numbers them in the order of initialization, as literals of one function init. The caller holds the mutex of the
+// sources.
+func (s *Sources) addInitializers(cell *check.Cell) {
+	values := &literalNames{sources: s, fset: cell.Fset}
+	order := cell.Init
+	if cell.Part {
+		order = cell.Order
+	}
+	if cell.Part || cell.Program {
+		values.prefix = pathPrefix(origin.ImportPath(cell.Package)) + ".init.func"
+	}
+	for _, init := range order {
+		values.add(init.Rhs)
+	}
 }
 
 // add names the function literals in a node. The caller holds the mutex of the sources.

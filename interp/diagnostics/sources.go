@@ -66,13 +66,11 @@ func (s *Sources) AddCell(cell *check.Cell, name func(types.Object) string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.literals, Filename(cell.Number)) // of an earlier cell with this number
-	body := &literalNames{sources: s, fset: cell.Fset}
-	if !cell.Part { // in a package these are the values of variables, which Go numbers in the order of initialization
-		body.prefix = "main.main.func"
-	}
+	body := &literalNames{sources: s, fset: cell.Fset, prefix: "main.main.func"}
 	for _, statement := range cell.Body {
 		body.add(statement)
 	}
+	s.addInitializers(cell)
 	if file := Filename(cell.Number); len(s.literals[file]) > 0 {
 		for v := range assigned(cell) {
 			if name := name(v); name != "" {

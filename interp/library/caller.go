@@ -66,10 +66,13 @@ func (c *callers) counter(key any, at diagnostics.Location) uintptr {
 	return pc
 }
 
-// FunctionPointer returns the program counter of a function value. ok is false for functions that the VM
-// does not run.
+// FunctionPointer returns the program counter of a function value. ok is false for functions that are not
+// interpreted.
 func (c *callers) FunctionPointer(v reflect.Value) (pc uintptr, ok bool) {
 	id, ok := vm.Identify(v)
+	if !ok {
+		id, ok = yaegi.Identify(v)
+	}
 	if !ok {
 		return 0, false
 	}

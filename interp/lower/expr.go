@@ -57,7 +57,7 @@ func (f *function) whole(e ast.Expr) string {
 	case *ast.ParenExpr:
 		return parenthesized(f.expr(e.X))
 	case *ast.FuncLit:
-		return f.closure(f.literal(e, ""), f.typ(f.typeOf(e)))
+		return f.closure(f.identifiedLiteral(e), f.typ(f.typeOf(e)))
 	case *ast.CompositeLit:
 		return f.composite(e)
 	case *ast.SelectorExpr:

@@ -7,10 +7,12 @@ package lower
 //	                             ->  func fʹ1() int { var n int; n++; return n }
 //	                                 in yaegi a named result has the storage, and the value, of the caller's variable
 //	func f() { ... }             ->  func fʹ1() { if stopʹ { sessionʹ.Stop() }; ... }
+//	f := func() { ... }          ->  f := func() { const identityʹ = 3; ... }
 //	func f() { xs[0] = 1 }       ->  func fʹ1() { ...; atʹ := 3; xs[0] = 1 }
 //	_ and missing parameters     ->  a name of their own
 
 import (
+	"fmt"
 	"go/ast"
 	"go/types"
 	"slices"
@@ -106,8 +108,23 @@ func (f *function) closure(text, typ string) string {
 	return "func() " + typ + " { return " + text + " }()"
 }
 
+// Identity is a constant at the start of a function literal of lowered code. It says what the literal is in Go: the number of
+// the position of a function literal, or the name of the method of a method value. The program may ask for it with
+// runtime.FuncForPC. yaegi needs no time for a constant.
+const Identity = "identityʹ"
+
+// identifiedLiteral renders a function literal with its identity.
+func (f *function) identifiedLiteral(lit *ast.FuncLit) string {
+	return f.literalOf(lit, "", fmt.Sprintf("\tconst %s = %d\n", Identity, f.position(lit)))
+}
+
 // literal renders a function literal. recovers is set if it is the operand of a defer statement.
 func (f *function) literal(lit *ast.FuncLit, recovers string) string {
+	return f.literalOf(lit, recovers, "")
+}
+
+// literalOf renders a function literal that begins with some text.
+func (f *function) literalOf(lit *ast.FuncLit, recovers, begin string) string {
 	sig := f.Info.Types[lit].Type.(*types.Signature)
 	targets := f.targets
 	f.targets = nil
@@ -117,7 +134,7 @@ func (f *function) literal(lit *ast.FuncLit, recovers string) string {
 	w := &writer{indent: 1}
 	head := "func(" + list(f.parameters(sig)) + ")" + f.resultList(sig) + " {\n"
 	f.fill(w, sig, lit.Body.List, func(w *writer) { f.statements(w, lit.Body.List) })
-	return head + w.text.String() + "}"
+	return head + begin + w.text.String() + "}"
 }
 
 func (f *function) parameter(v *types.Var) string {

@@ -273,13 +273,17 @@ func tail(t *types.Tuple) *types.Tuple {
 func (f *function) methodValue(e *ast.SelectorExpr, sel *types.Selection) string {
 	c := f.selectMethod(e, f.expr(e.X), f.typeOf(e.X), sel)
 	sig := f.selected(e, sel)
+	identity := ""
+	if c.fixed && len(sel.Index()) == 1 {
+		identity = fmt.Sprintf("const %s = %q; ", Identity, c.function)
+	}
 	x, typ := c.bindReceiver("r")
 	if typ == "interface{}" {
 		// Go panics when it creates the method value of a nil interface.
 		check := f.rt("Method", "r", strconv.Quote(origin.MethodKey(sel.Obj())))
-		return fmt.Sprintf("func(r %s) func%s { %s; return %s }(%s)", typ, f.signature(sig, nil), check, f.forward(c, sig, nil, sel.Obj().(*types.Func)), x)
+		return fmt.Sprintf("func(r %s) func%s { %s; return %s }(%s)", typ, f.signature(sig, nil), check, f.forward(c, sig, nil, sel.Obj().(*types.Func), identity), x)
 	}
-	return fmt.Sprintf("func(r %s) func%s { return %s }(%s)", typ, f.signature(sig, nil), f.forward(c, sig, nil, sel.Obj().(*types.Func)), x)
+	return fmt.Sprintf("func(r %s) func%s { return %s }(%s)", typ, f.signature(sig, nil), f.forward(c, sig, nil, sel.Obj().(*types.Func), identity), x)
 }
 
 // methodExpression lowers T.M.
@@ -292,7 +296,7 @@ func (f *function) methodExpression(e *ast.SelectorExpr, sel *types.Selection) s
 		parameters = tail(parameters)
 	}
 	rest := types.NewSignatureType(nil, nil, nil, parameters, sig.Results(), sig.Variadic())
-	return f.forward(c, rest, []string{"r " + f.typ(recv)}, sel.Obj().(*types.Func))
+	return f.forward(c, rest, []string{"r " + f.typ(recv)}, sel.Obj().(*types.Func), "")
 }
 
 // selected returns the signature of the method that e selects, with its type arguments.
@@ -304,8 +308,8 @@ func (f *function) selected(e *ast.SelectorExpr, sel *types.Selection) *types.Si
 }
 
 // forward renders a function literal with the parameters first, followed by those of sig. It makes the call
-// c of the method m with the latter.
-func (e *emitter) forward(c *call, sig *types.Signature, first []string, m *types.Func) string {
+// c of the method m with the latter. The literal begins with the text begin.
+func (e *emitter) forward(c *call, sig *types.Signature, first []string, m *types.Func, begin string) string {
 	parameters := first
 	for i := range sig.Params().Len() {
 		a := fmt.Sprintf("a%d", i)
@@ -319,7 +323,7 @@ func (e *emitter) forward(c *call, sig *types.Signature, first []string, m *type
 		c.arguments = append(c.arguments, argument{a, text})
 	}
 	c.spread = sig.Variadic() && !c.slices
-	return "func(" + list(parameters) + ") (" + list(e.typeTexts(sig.Results())) + ") { " + e.forwards(c, m) + returning(sig) + c.text() + " }"
+	return "func(" + list(parameters) + ") (" + list(e.typeTexts(sig.Results())) + ") { " + begin + e.forwards(c, m) + returning(sig) + c.text() + " }"
 }
 
 func returning(sig *types.Signature) string {

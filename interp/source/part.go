@@ -29,6 +29,9 @@ type Part struct {
 	// the calls of the init functions that follow them.
 	Init  []*types.Initializer
 	Inits []ast.Stmt
+	// Order are the initializers of all variables of the package, also those that have no part yet, in the first part
+	// of the package.
+	Order []*types.Initializer
 
 	// Missing is the reason why the part cannot run: it reaches a function that has no body in Go. It is nil if the
 	// part can run.
@@ -158,6 +161,9 @@ func (p *Part) finish() {
 				p.Embedded[v] = files
 			}
 		}
+	}
+	if !p.of.begun {
+		p.Order = p.of.info.InitOrder
 	}
 	for _, init := range p.of.info.InitOrder {
 		if p.chosen[init] {

@@ -12,5 +12,6 @@
 //	frames.go       finds the functions of lowered code in a stack trace
 //	activation.go   reads one function from the arguments in a stack trace
 //	frame.go        Frame: an active function
+//	identify.go     finds the function of lowered code behind a function value
 //	errors.go       errors of the interpreter and of evaluated code
 package yaegi
