@@ -260,10 +260,10 @@ func (f *function) returns(w *writer, s *ast.ReturnStmt) {
 			values = append(values, f.resultTo(x, fr.results[i]))
 		}
 	}
-	if fr.exit != byReturn && len(values) > 0 || slices.ContainsFunc(fr.results, isComplex) && len(values) > 0 {
+	if fr.exit != byReturn && len(values) > 0 || slices.ContainsFunc(fr.results, isComplex) && len(values) > 0 || len(values) > 1 && f.appends(s) {
 		// Go evaluates all results before it assigns the first one, and an assignment of a
 		// composite literal would replace the variable. yaegi loses the result of complex in a
-		// return statement.
+		// return statement, and stores that of append into the first one.
 		for i, value := range values {
 			t := f.temp()
 			w.line("var %s %s = %s", t, f.typ(fr.results[i]), value)
@@ -271,6 +271,18 @@ func (f *function) returns(w *writer, s *ast.ReturnStmt) {
 		}
 	}
 	f.leave(w, values)
+}
+
+// appends reports whether a result of a return statement after the first one is a call of append.
+func (f *function) appends(s *ast.ReturnStmt) bool {
+	return len(s.Results) > 1 && slices.ContainsFunc(s.Results[1:], func(x ast.Expr) bool {
+		e, ok := ast.Unparen(x).(*ast.CallExpr)
+		if !ok {
+			return false
+		}
+		id, ok := ast.Unparen(e.Fun).(*ast.Ident)
+		return ok && id.Name == "append" && f.Info.Types[e.Fun].IsBuiltin()
+	})
 }
 
 // resultTo is exprTo for a result. yaegi does not know the type of a nil of a compiled function type.
