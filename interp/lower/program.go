@@ -153,6 +153,7 @@ func (p *Program) Lower(ctx context.Context, cell *check.Cell) (unit *Unit, err 
 	}
 	p.journal = nil
 	e := &emitter{Program: p, ctx: ctx, cell: cell, Fset: cell.Fset, Info: cell.Info, facts: map[*ast.FuncDecl]*facts.Function{}, before: map[*types.Initializer][]ast.Stmt{}, copiedMethods: map[*types.TypeName]bool{}}
+	p.layout.Source = e.findSourceType
 	defer func() {
 		if r := recover(); r != nil {
 			p.rollback()

@@ -12,6 +12,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 const sourcePrefix = "quern/generic/"
@@ -78,16 +80,25 @@ func (e *emitter) sourceOf(pkg *types.Package) *source {
 
 // sourceType returns the type in the source for the compiled generic type t, with the same type arguments.
 func (e *emitter) sourceType(t *types.Named) *types.Named {
-	if isSource(t.Obj().Pkg()) {
+	if n := e.findSourceType(t); n != nil {
+		return n
+	}
+	panic(&UnsupportedError{Construct: "the generic type " + t.Obj().Pkg().Path() + "." + t.Obj().Name(),
+		Hint: absence(t.Obj()), Position: e.at})
+}
+
+// findSourceType is sourceType for an instance of any generic type. It returns nil if there is no source.
+func (e *emitter) findSourceType(t *types.Named) *types.Named {
+	if pkg := t.Obj().Pkg(); isSource(pkg) || origin.Interpreted(pkg) {
 		return t
 	}
-	var o types.Object
-	if src := e.sourceOf(t.Obj().Pkg()); src != nil {
-		o = src.pkg.Scope().Lookup(t.Obj().Name())
+	src := e.sourceOf(t.Obj().Pkg())
+	if src == nil {
+		return nil
 	}
+	o := src.pkg.Scope().Lookup(t.Obj().Name())
 	if o == nil {
-		panic(&UnsupportedError{Construct: "the generic type " + t.Obj().Pkg().Path() + "." + t.Obj().Name(),
-			Hint: absence(t.Obj()), Position: e.at})
+		return nil
 	}
 	instance, err := types.Instantiate(nil, o.Type(), typeList(t.TypeArgs()), false)
 	if err != nil {

@@ -13,6 +13,9 @@ type Builder struct {
 	// Interpreted reports whether a named type is declared in a cell; other types are in
 	// Packages.
 	Interpreted func(*types.Named) bool
+	// Source, if not nil, returns the type that lowered code has for an instance of a compiled generic type, such as
+	// atomic.Pointer[int]; nil if it has none.
+	Source func(*types.Named) *types.Named
 	// Packages is yaegi's table of compiled symbols, keyed "path/name". The symbol of a
 	// type is a nil pointer to it.
 	Packages map[string]map[string]reflect.Value
@@ -36,6 +39,7 @@ type Builder struct {
 // another type that mentions itself without a named struct in between. For a function type that Packed accepts it
 // returns false.
 func (b *Builder) Recursive(t *types.Named) bool {
+	t = b.source(t)
 	if !b.Interpreted(t) {
 		return false
 	}
@@ -46,6 +50,17 @@ func (b *Builder) Recursive(t *types.Named) bool {
 		return false
 	}
 	return !Packed(t) && closes(t.Underlying(), t, &typeutil.Map{})
+}
+
+// source returns the form of t in lowered code.
+func (b *Builder) source(t *types.Named) *types.Named {
+	if b.Source == nil || t.TypeArgs().Len() == 0 {
+		return t
+	}
+	if n := b.Source(t); n != nil {
+		return n
+	}
+	return t
 }
 
 // Packed reports whether t is a function type that has itself as a parameter or as its only result. Lowered code has
@@ -119,7 +134,7 @@ func (b *Builder) reaches(t types.Type, target *types.Named, seen *typeutil.Map)
 func (b *Builder) mentioned(t types.Type, seen *typeutil.Map, visit func(*types.Named)) {
 	switch t := types.Unalias(t).(type) {
 	case *types.Named:
-		if !b.Interpreted(t) || types.IsInterface(t) {
+		if t = b.source(t); !b.Interpreted(t) || types.IsInterface(t) {
 			return
 		}
 		visit(t)
@@ -162,6 +177,7 @@ func (b *Builder) Type(t *types.Named) (made reflect.Type, err error) {
 			made, err = nil, fmt.Errorf("the type %s: %w", t.Obj().Name(), e)
 		}
 	}()
+	t = b.source(t)
 	if done, ok := b.built.At(t).(reflect.Type); ok {
 		return done, nil
 	}

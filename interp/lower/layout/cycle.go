@@ -146,6 +146,7 @@ func (c *cycle) tuple(t *types.Tuple) []reflect.Type {
 }
 
 func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
+	t = c.source(t)
 	if t.Obj().Pkg() == nil && t.Obj().Name() == "error" {
 		return reflect.TypeFor[error]()
 	}

@@ -118,6 +118,7 @@ func (w *shapeWriter) made(t types.Type) { w.reflect(w.typeOf(t, true)) }
 func (w *shapeWriter) reflect(t reflect.Type) { w.printf("@%p", t) }
 
 func (w *shapeWriter) named(t *types.Named) {
+	t = w.source(t)
 	if types.IsInterface(t) || !w.Interpreted(t) {
 		w.made(t)
 		return
