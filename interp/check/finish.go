@@ -224,21 +224,30 @@ func (c *Checker) AddFacts(info *types.Info, nodes []ast.Node, tables map[*ast.C
 	}
 }
 
-// addFactsOf adds the facts about one node.
+// addFactsOf adds the facts about one node. It looks only for those that go/types documents for the kind of node.
 func addFactsOf(all, part *types.Info, n ast.Node) {
 	if x, ok := n.(ast.Expr); ok {
 		addFact(all.Types, part.Types, x)
 	}
 	switch n := n.(type) {
 	case *ast.Ident:
-		addFact(all.Defs, part.Defs, n)
-		addFact(all.Uses, part.Uses, n)
-		addFact(all.Instances, part.Instances, n)
+		used, ok := part.Uses[n]
+		if ok {
+			all.Uses[n] = used
+			addFact(all.Instances, part.Instances, n)
+		}
+		if _, typ := used.(*types.TypeName); typ || !ok { // an embedded field uses a name and defines it
+			addFact(all.Defs, part.Defs, n)
+		}
 	case *ast.SelectorExpr:
 		addFact(all.Selections, part.Selections, n)
-	case *ast.BasicLit:
-	default:
+	case *ast.CaseClause:
+		addFact[ast.Node](all.Implicits, part.Implicits, n)
+		addFact[ast.Node](all.Scopes, part.Scopes, n)
+	case *ast.Field, *ast.ImportSpec:
 		addFact(all.Implicits, part.Implicits, n)
+	case *ast.File, *ast.FuncType, *ast.TypeSpec, *ast.BlockStmt, *ast.IfStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt,
+		*ast.CommClause, *ast.ForStmt, *ast.RangeStmt:
 		addFact(all.Scopes, part.Scopes, n)
 	}
 }

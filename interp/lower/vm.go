@@ -78,11 +78,16 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 
 // onlyInBody returns the variables of the cell that no function of it uses.
 func (e *emitter) onlyInBody() []*types.Var {
+	if len(e.cell.Vars) == 0 {
+		return nil
+	}
 	used := map[types.Object]bool{}
 	for _, decl := range e.cell.Funcs {
 		ast.Inspect(decl, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok && e.Info.Uses[id] != nil {
-				used[e.Info.Uses[id]] = true
+			if id, ok := n.(*ast.Ident); ok {
+				if v, ok := e.Info.Uses[id].(*types.Var); ok {
+					used[v] = true
+				}
 			}
 			return true
 		})

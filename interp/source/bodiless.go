@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -30,8 +31,10 @@ var linkDirective = regexp.MustCompile(`(?m)^//go:linkname[ \t]+(\S+)[ \t]+(\S+\
 func (b *bodilessFunctions) find(file *ast.File, text []byte, fset *token.FileSet) {
 	b.name = file.Name.Name
 	links := map[string]string{}
-	for _, m := range linkDirective.FindAllSubmatch(text, -1) {
-		links[string(m[1])] = string(m[2])
+	if bytes.Contains(text, []byte("//go:linkname")) { // matching a regular expression takes half as long as parsing the file
+		for _, m := range linkDirective.FindAllSubmatch(text, -1) {
+			links[string(m[1])] = string(m[2])
+		}
 	}
 	for _, d := range file.Decls {
 		switch d := d.(type) {
