@@ -33,6 +33,8 @@ type Builder struct {
 	count int          // number of placeholders, to make each one unique
 
 	shapes map[string][]reflect.Type // text of a shape to the types of its members
+
+	recursive map[*types.Named]bool // results of Recursive
 }
 
 // Recursive reports whether t is a type of a cell that yaegi cannot create because it mentions itself: a struct, or
@@ -43,6 +45,19 @@ func (b *Builder) Recursive(t *types.Named) bool {
 	if !b.Interpreted(t) {
 		return false
 	}
+	known, ok := b.recursive[t]
+	if !ok {
+		if b.recursive == nil {
+			b.recursive = map[*types.Named]bool{}
+		}
+		known = b.mentionsItself(t)
+		b.recursive[t] = known
+	}
+	return known
+}
+
+// mentionsItself is Recursive for a type of a cell.
+func (b *Builder) mentionsItself(t *types.Named) bool {
 	switch t.Underlying().(type) {
 	case *types.Struct:
 		return b.reaches(t.Underlying(), t, &typeutil.Map{})

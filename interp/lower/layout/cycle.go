@@ -26,7 +26,9 @@ func (c *cycle) make(n *types.Named) reflect.Type {
 	if t, ok := c.made.At(n).(reflect.Type); ok {
 		return t
 	}
-	t := c.name(n, c.outer(n))
+	outer := c.outer(n)
+	shorten(outer, n)
+	t := c.name(n, outer)
 	c.made.Set(n, t)
 	return t
 }
@@ -195,6 +197,7 @@ func (c *cycle) named(t *types.Named, indirect bool) reflect.Type {
 	defer func() { c.open = c.open[:len(c.open)-1] }()
 	before := c.unsettled
 	made := c.typeOf(t.Underlying(), indirect)
+	shorten(made, t)
 	switch {
 	case c.Name == nil && c.unsettled > before, c.Name != nil && c.unfinished():
 		return made

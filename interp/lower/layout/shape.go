@@ -131,11 +131,12 @@ func (w *shapeWriter) named(t *types.Named) {
 		w.reflect(done)
 		return
 	}
-	if w.Recursive(t) && !w.reaches(t, w.of, &typeutil.Map{}) {
+	recursive := w.Recursive(t)
+	if _, ok := t.Underlying().(*types.Struct); ok && !recursive || recursive && !w.reaches(t, w.of, &typeutil.Map{}) {
 		w.made(t)
 		return
 	}
-	if w.Recursive(t) {
+	if recursive {
 		w.index.Set(t, len(w.members))
 		w.printf("#%d=", len(w.members))
 		w.members = append(w.members, t)

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"go/types"
+	"maps"
 
 	"golang.org/x/tools/go/types/typeutil"
 )
@@ -18,4 +19,5 @@ func (b *Builder) Sweep(keep func(types.Type) bool) {
 		})
 		*all = kept
 	}
+	maps.DeleteFunc(b.recursive, func(t *types.Named, _ bool) bool { return !keep(t) })
 }

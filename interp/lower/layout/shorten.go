@@ -1,0 +1,26 @@
+package layout
+
+import (
+	"fmt"
+	"go/types"
+	"reflect"
+)
+
+// longest is the length in bytes from which the string of a struct type is replaced.
+const longest = 1000
+
+// shorten gives a struct type that reflect.StructOf has created for n a short string, if its string is long. The types in
+// lowered code have no names, so the string of a struct repeats those of all structs inside it: one of a module for
+// spreadsheets has 1.5 MB. Package reflect and yaegi copy the string for each type and function that mentions the struct.
+// Types are not identified by their strings, and what programs print uses the names of the declared types.
+func shorten(t reflect.Type, n *types.Named) {
+	if t.Kind() != reflect.Struct || t.Name() != "" || len(t.String()) < longest {
+		return
+	}
+	p := (*structType)(typePointer(t))
+	if p.str >= 0 { // compiled types are read-only; those of package reflect have negative offsets
+		return
+	}
+	// The address makes it unique.
+	p.str = int32(newName(fmt.Sprintf("%s(%p)", types.TypeString(n, (*types.Package).Name), p), false))
+}
