@@ -155,7 +155,7 @@ func (d *Device) try(p *program, c *selection, number int, measured bool) (took 
 	if err == nil {
 		err = c.candidates[number].verify(p)
 	}
-	if err != nil && number > 0 && !lost(err) {
+	if err != nil && number > 0 && !driver.Lost(err) {
 		d.libraries.logRejected(c.name(number), err)
 		return math.Inf(1), nil
 	}

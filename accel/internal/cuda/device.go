@@ -60,16 +60,10 @@ const readBytes = 1 << 20
 // Lost returns the error with which the GPU failed permanently; nil while it works.
 func (d *Device) Lost() error {
 	_, _, err := d.ctx.MemoryInfo() // any call fails then
-	if lost(err) {
+	if driver.Lost(err) {
 		return d.failed("lost", err)
 	}
 	return nil
-}
-
-// lost reports whether an error means that nothing runs on the device any more.
-func lost(err error) bool {
-	var e *driver.Error
-	return errors.As(err, &e) && e.Code.Sticky()
 }
 
 // Close waits for all work and releases everything.

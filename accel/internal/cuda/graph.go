@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"errors"
+
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/kernels"
 )
@@ -97,18 +99,12 @@ func (q *queue) closeInstance(x *graphInstance) error {
 	if err := q.ctx.SyncStream(q.stream); err != nil {
 		return err
 	}
-	if err := q.profile.settle(&x.kernelEvents); err != nil {
-		return err
-	}
+	failed := []error{q.profile.settle(&x.kernelEvents)}
 	for _, e := range x.events {
-		if err := q.ctx.CloseEvent(e); err != nil {
-			return err
-		}
+		failed = append(failed, q.ctx.CloseEvent(e))
 	}
 	if x.run != 0 {
-		if err := q.ctx.CloseExecutable(x.run); err != nil {
-			return err
-		}
+		failed = append(failed, q.ctx.CloseExecutable(x.run))
 	}
-	return q.ctx.CloseGraph(x.graph)
+	return errors.Join(append(failed, q.ctx.CloseGraph(x.graph))...)
 }

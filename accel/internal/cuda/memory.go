@@ -127,19 +127,21 @@ func (p *pool) free(s *storage) {
 	p.idle[s.capacity] = slices.Insert(list, at, s)
 }
 
-// trim returns all unused memory to the system.
+// trim returns all unused memory to the system. After an error it goes on with the other
+// blocks, unless the device is lost.
 func (p *pool) trim() error {
 	clear(p.idle)
 	ir.Collect()
+	var failed []error
 	for _, b := range p.found() {
-		if err := p.ctx.Free(b.at, p.stream); err != nil {
-			return err
+		err := p.ctx.Free(b.at, p.stream)
+		failed = append(failed, err)
+		if driver.Lost(err) {
+			return errors.Join(failed...)
 		}
 	}
-	if err := p.ctx.SyncStream(p.stream); err != nil {
-		return err
-	}
-	return p.ctx.Trim()
+	failed = append(failed, p.ctx.SyncStream(p.stream), p.ctx.Trim())
+	return errors.Join(failed...)
 }
 
 // exhausted returns the error of an allocation of some bytes that failed.

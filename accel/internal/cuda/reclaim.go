@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
@@ -27,26 +28,34 @@ func (u *unreachable) add(h *held) {
 	u.held = append(u.held, h)
 }
 
-// reclaim frees everything.
+// reclaim frees everything. After an error it goes on with the rest, unless the device is
+// lost.
 func (u *unreachable) reclaim(q *queue) error {
 	u.mu.Lock()
 	dropped := u.held
 	u.held = nil
 	u.mu.Unlock()
+	var failed []error
 	for _, h := range dropped {
-		for _, x := range append(h.instances, h.measured...) {
-			if err := q.closeInstance(x); err != nil {
-				return err
-			}
-		}
-		for _, at := range []driver.Pointer{h.words, h.faults} {
-			if at == 0 {
-				continue
-			}
-			if err := q.ctx.Free(at, q.stream); err != nil {
-				return err
-			}
+		err := q.release(h)
+		failed = append(failed, err)
+		if driver.Lost(err) {
+			break
 		}
 	}
-	return nil
+	return errors.Join(failed...)
+}
+
+// release closes the graphs of a program and frees its memory.
+func (q *queue) release(h *held) error {
+	var failed []error
+	for _, x := range append(h.instances, h.measured...) {
+		failed = append(failed, q.closeInstance(x))
+	}
+	for _, at := range []driver.Pointer{h.words, h.faults} {
+		if at != 0 {
+			failed = append(failed, q.ctx.Free(at, q.stream))
+		}
+	}
+	return errors.Join(failed...)
 }

@@ -275,10 +275,11 @@ func (p *program) profiledGraph(c *trace.Collector) (*graphInstance, error) {
 	begin := c.Now()
 	defer func() { c.Event(trace.Planning, "graph with events", begin, 0) }()
 	for len(h.measured) > maxProfiled-ahead {
-		if err := d.closeInstance(h.measured[0]); err != nil {
+		oldest := h.measured[0]
+		h.measured = slices.Delete(h.measured, 0, 1)
+		if err := d.closeInstance(oldest); err != nil {
 			return nil, d.failed("close a graph", err)
 		}
-		h.measured = slices.Delete(h.measured, 0, 1)
 	}
 	launches, err := p.allLaunches()
 	if err != nil {

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -69,6 +70,12 @@ func (c Code) Sticky() bool {
 		return true
 	}
 	return false
+}
+
+// Lost reports whether an error means that nothing runs on the device any more.
+func Lost(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Code.Sticky()
 }
 
 // Error is a call that the driver rejected, or work on the device that failed.
