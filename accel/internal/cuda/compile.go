@@ -16,6 +16,7 @@ func (d *Device) Compile(in *ir.Program) (ir.Executable, error) {
 	if err := d.unreachable.reclaim(d.queue); err != nil {
 		return nil, d.failed("compile", err)
 	}
+	d.libraries.retry()
 	p := &program{device: d, slots: in.Slots, arena: roundUp(in.Arena), at: make([]driver.Pointer, len(in.Slots)), held: &held{}}
 	for _, s := range in.Steps {
 		one, err := p.step(s)

@@ -3,6 +3,7 @@ package cuda
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -63,15 +64,20 @@ type libraries struct {
 	queue  *queue
 	blas   optional[cublaslt.Matmul, cublaslt.Plan, cublaslt.Library]
 	dnn    optional[cudnn.Convolution, cudnn.Plan, cudnn.Library]
-	logged map[[3]string]bool // rejections that were logged: library, call and status
+	logged map[string]bool // rejections that were logged
 }
 
 func newLibraries(q *queue, use Libraries) *libraries {
-	l := &libraries{Libraries: use, queue: q, logged: map[[3]string]bool{}}
+	l := &libraries{Libraries: use, queue: q, logged: map[string]bool{}}
 	l.blas.of, l.blas.name, l.blas.open = l, library.CuBLASLt.Name, use.CuBLASLt
 	l.dnn.of, l.dnn.name, l.dnn.open = l, library.CuDNN.Name, use.CuDNN
 	return l
 }
+
+// retry makes the next use of a library that could not be opened try again: it may have been
+// installed, or memory freed, since. Compile calls it, so a program tries once and not for
+// each of its steps.
+func (l *libraries) retry() { l.blas.failed, l.dnn.failed = false, false }
 
 func (l *libraries) close() error { return errors.Join(l.blas.close(), l.dnn.close()) }
 
@@ -81,8 +87,8 @@ type optional[Q comparable, P interface{ Close() }, L planner[Q, P]] struct {
 	of     *libraries
 	name   string
 	open   func(driver.Context) (L, error) // nil for a library that is not used
-	opened bool
 	usable bool
+	failed bool // it could not be opened; until retry
 	it     L
 	plans  map[Q][]P
 }
@@ -96,15 +102,15 @@ type planner[Q comparable, P interface{ Close() }] interface {
 
 // get returns the library; ok is false without one, the reason for which is logged once.
 func (o *optional[Q, P, L]) get() (l L, ok bool) {
-	if o.opened || o.open == nil {
+	if o.usable || o.failed || o.open == nil {
 		return o.it, o.usable
 	}
-	o.opened = true
 	err := o.of.queue.current(func() (err error) {
 		o.it, err = o.open(o.of.queue.ctx.Context)
 		return err
 	})
-	if o.usable = err == nil; !o.usable {
+	o.usable, o.failed = err == nil, err != nil
+	if o.failed {
 		o.of.logRejected(o.name, err)
 	}
 	return o.it, o.usable
@@ -163,16 +169,17 @@ func (o *optional[Q, P, L]) close() error {
 }
 
 // logRejected logs why our own kernels run instead of a library. The level is debug if a user
-// does not expect the library, and if the reason was logged before for another step.
+// does not expect the library, and if the reason was logged before.
 func (l *libraries) logRejected(name string, err error) {
 	level := slog.LevelWarn
+	why := name + ": " + err.Error()
 	if e := new(library.CallError); errors.As(err, &e) {
-		why := [3]string{e.Library.Name, e.Call, e.Status}
-		if l.logged[why] {
-			level = slog.LevelDebug
-		}
-		l.logged[why] = true
+		why = fmt.Sprintf("%s: %s: %s", e.Library.Name, e.Call, e.Status) // the same for other steps
 	}
+	if l.logged[why] {
+		level = slog.LevelDebug
+	}
+	l.logged[why] = true
 	if missing := new(library.MissingError); errors.As(err, &missing) || errors.Is(err, library.ErrOff) || errors.Is(err, library.ErrBuild) || errors.Is(err, errDropsNaN) {
 		level = slog.LevelDebug
 	}

@@ -227,43 +227,59 @@ func TestLibraryFailsLater(t *testing.T) {
 	}
 }
 
-// It is not an error if a library is not installed; it is logged at debug level.
-func TestNoLibrary(t *testing.T) {
+// It is not an error if a library is not installed; the reason is logged, once as a warning
+// if the user expects the library. Each program tries once, and uses the library when it
+// opens.
+func TestLibraryThatOpensLater(t *testing.T) {
 	for _, row := range []struct {
-		err   error
-		level string
+		err      error
+		warnings int
 	}{
-		{&library.MissingError{Library: library.CuBLASLt}, "level=DEBUG"},
-		{library.ErrOff, "level=DEBUG"},
-		{&library.VersionError{Library: library.CuBLASLt}, "level=WARN"},
-		{fmt.Errorf("join: %w", &library.DriverError{CUDA: 13000, Driver: 12000}), "level=WARN"},
+		{&library.MissingError{Library: library.CuBLASLt}, 0},
+		{library.ErrOff, 0},
+		{&library.VersionError{Library: library.CuBLASLt}, 1},
+		{&library.CallError{Library: library.CuBLASLt, Call: "cublasLtCreate", Status: "CUBLAS_STATUS_ALLOC_FAILED"}, 1},
+		{fmt.Errorf("join: %w", &library.DriverError{CUDA: 13000, Driver: 12000}), 1},
 	} {
 		log := logged(t)
 		gpu, err := fake.Open(fake.Options{Modules: modules})
 		if err != nil {
 			t.Fatal(err)
 		}
-		asked := 0
-		d, err := Open("cuda:0", gpu, 0, Libraries{CuBLASLt: func(driver.Context) (cublaslt.Library, error) {
+		asked, l := 0, &fakelib.CuBLASLt{}
+		d, err := Open("cuda:0", gpu, 0, Libraries{CuBLASLt: func(ctx driver.Context) (cublaslt.Library, error) {
 			asked++
-			return nil, row.err
+			l.Context = ctx.(fake.FuncLauncher)
+			return l, row.err
 		}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if asked != 0 {
-			t.Error("the library was opened before it was wanted")
+			t.Error("the library was opened before it was needed")
 		}
-		for _, size := range []int{3, 4, 5} {
+		runTwo := func(size int) {
 			p := matMulStep(size, size, size)
+			p.Steps = append(p.Steps, p.Steps[0])
 			x, err := d.Compile(p)
 			if err != nil {
 				t.Fatal(err)
 			}
 			run(t, x, bound(t, d, p))
 		}
-		if asked != 1 || strings.Count(log.String(), row.level) != 1 || strings.Count(log.String(), "\n") != 1 {
-			t.Errorf("asked %d times; log:\n%s", asked, log)
+		for _, size := range []int{3, 4, 5} {
+			runTwo(size)
+		}
+		if warnings := strings.Count(log.String(), "level=WARN"); asked != 3 || l.Runs != 0 || warnings != row.warnings || !strings.Contains(log.String(), row.err.Error()) {
+			t.Errorf("%v: opened %d times and called %d times; log:\n%s", row.err, asked, l.Runs, log)
+		}
+		row.err = nil
+		for _, size := range []int{3, 6} {
+			before := l.Runs
+			runTwo(size)
+			if asked != 4 || l.Runs == before {
+				t.Errorf("now it opens, but it was opened %d times and called %d times", asked, l.Runs-before)
+			}
 		}
 		if err := d.Close(); err != nil {
 			t.Error(err)

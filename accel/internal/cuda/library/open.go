@@ -27,8 +27,8 @@ type Handle struct {
 	library unsafe.Pointer
 }
 
-// opened caches the results of Open, since loading is slow.
-var opened sync.Map // of question: func() (*Handle, error)
+// opened holds the libraries that Open has loaded, since loading is slow.
+var opened sync.Map // of question: *attempt
 
 // question is the arguments on which a result of Open depends.
 type question struct {
@@ -36,12 +36,29 @@ type question struct {
 	driver  int
 }
 
+// attempt is one answer of Open.
+type attempt struct {
+	mu     sync.Mutex
+	handle *Handle // nil until a call succeeds; guarded by mu
+}
+
 // Open loads the first library that [Library.Locations] returns, whose version is supported,
-// and that runs with a driver for a version of CUDA (0: unknown). The result is cached for
-// the process. Several goroutines may call Open.
+// and that runs with a driver for a version of CUDA (0: unknown). A library that was loaded
+// is returned again to later calls; after an error the next call searches again, since the
+// library may have been installed meanwhile. Several goroutines may call Open.
 func (l *Library) Open(driver int) (*Handle, error) {
-	once, _ := opened.LoadOrStore(question{l, driver}, sync.OnceValues(func() (*Handle, error) { return l.open(ThisMachine(), driver) }))
-	return once.(func() (*Handle, error))()
+	found, _ := opened.LoadOrStore(question{l, driver}, new(attempt))
+	return found.(*attempt).open(func() (*Handle, error) { return l.open(ThisMachine(), driver) })
+}
+
+// open calls load unless an earlier call has succeeded.
+func (a *attempt) open(load func() (*Handle, error)) (h *Handle, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.handle == nil {
+		a.handle, err = load()
+	}
+	return a.handle, err
 }
 
 // OpenIn loads the library from one folder.

@@ -203,12 +203,35 @@ func TestOpenHere(t *testing.T) {
 		}
 		t.Logf("%s %s, %s (%s)", f.Library.Name, f.Version, f.Location.Path, f.Location.From)
 	}
-	// Each library is searched for and loaded once.
+	// A library is loaded once.
 	for _, l := range All {
 		one, err := l.Open(0)
-		two, again := l.Open(0)
-		if one != two || !errors.Is(again, err) {
+		if two, again := l.Open(0); one != two || (again == nil) != (err == nil) {
 			t.Errorf("%s was loaded twice", l.Name)
 		}
+	}
+}
+
+// A library that was not found is loaded when it has been installed.
+func TestOpenAfterError(t *testing.T) {
+	folder := t.TempDir()
+	t.Setenv(Variable, folder)
+	l := *NCCL // not one that another test has opened
+	if h, err := l.Open(0); !errors.As(err, new(*MissingError)) {
+		t.Fatalf("got %+v, %v", h, err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "libnccl.so.2"), []byte("half a download"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if h, err := l.Open(0); !errors.As(err, new(*LoadError)) {
+		t.Fatalf("got %+v, %v", h, err)
+	}
+	compiled(t, folder, "libnccl.so.2", "int ncclGetVersion(int *v) { *v = 22907; return 0; }")
+	h, err := l.Open(0)
+	if err != nil || h.Version.String() != "2.29.7" {
+		t.Fatalf("got %+v, %v", h, err)
+	}
+	if again, err := l.Open(0); again != h || err != nil {
+		t.Errorf("loaded again: %+v, %v", again, err)
 	}
 }
