@@ -27,6 +27,7 @@ var directions = []direction{
 	{"accel/internal/ir", []string{"accel/internal"}},
 	{"accel/internal/cpu", []string{"accel/internal"}},
 	{"accel/internal/cuda", []string{"accel/internal", "internal/atomicfile", "internal/loader", "internal/trust"}},
+	{"accel/internal/cuda/library/librarytest", []string{"accel/internal", "internal/testenv"}},
 	{"gpu", []string{"internal/loader", "plots"}},
 	{"plots", []string{"display"}},
 	{"display", nil},

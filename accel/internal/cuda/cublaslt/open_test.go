@@ -6,28 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
+	"github.com/quernlab/quern/accel/internal/cuda/library/librarytest"
 	"github.com/quernlab/quern/accel/internal/tensortype"
 	"github.com/quernlab/quern/internal/testenv"
 )
-
-// real returns the cuBLASLt of this machine.
-func real(t *testing.T) *library.Handle {
-	t.Helper()
-	found, err := library.CuBLASLt.Open(0)
-	if err != nil {
-		testenv.Optional(t, "no cuBLASLt here: %v", err)
-	}
-	return found
-}
 
 // matmuls are some that the back end runs.
 var matmuls = map[string]Matmul{
@@ -43,7 +32,7 @@ var matmuls = map[string]Matmul{
 
 // The real library must store each attribute: the test reads them back.
 func TestDescriptorsOfTheRealLibrary(t *testing.T) {
-	l, err := bind(real(t))
+	l, err := bind(librarytest.Installed(t, library.CuBLASLt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +49,7 @@ func TestDescriptorsOfTheRealLibrary(t *testing.T) {
 		}
 	}
 	// Without a GPU, creating the handle fails with an error.
-	if _, err := Open(real(t)); err != nil {
+	if _, err := Open(librarytest.Installed(t, library.CuBLASLt)); err != nil {
 		var e *library.CallError
 		if !errors.As(err, &e) || e.Status != "CUBLAS_STATUS_NOT_INITIALIZED" || e.Call != "cublasLtCreate" {
 			t.Errorf("no GPU: %v", err)
@@ -70,24 +59,14 @@ func TestDescriptorsOfTheRealLibrary(t *testing.T) {
 
 // The numbers in shim.c must be those of the real header.
 func TestConstantsOfTheRealHeader(t *testing.T) {
-	include := filepath.Join(filepath.Dir(filepath.Dir(real(t).Path)), "include")
+	include, _ := librarytest.Include(t, librarytest.Installed(t, library.CuBLASLt), "cublasLt.h")
 	runtime := filepath.Join(include, "..", "..", "cuda_runtime", "include") // for older pip packages
-	for _, header := range []string{"cublasLt.h", "library_types.h"} {
-		_, err := os.Stat(filepath.Join(include, header))
-		if _, other := os.Stat(filepath.Join(runtime, header)); err != nil && other != nil {
+	if _, err := os.Stat(filepath.Join(include, "library_types.h")); err != nil {
+		if _, err := os.Stat(filepath.Join(runtime, "library_types.h")); err != nil {
 			testenv.Optional(t, "the header is not beside the library: %v", err)
 		}
 	}
-	cc := testenv.Command(t, "cc")
-	shim, err := os.ReadFile("shim.c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	from := strings.Index(string(shim), "enum {")
-	to := strings.Index(string(shim), "};")
-	source := `#include <cublasLt.h>
-#include "shim.h"
-` + string(shim[from:to]) + "};\n"
+	enum, named := librarytest.Enum(t)
 	pairs := map[string]string{
 		"compute_32f": "CUBLAS_COMPUTE_32F", "compute_32f_fast_tf32": "CUBLAS_COMPUTE_32F_FAST_TF32", "type_32f": "CUDA_R_32F", "compute_64f": "CUBLAS_COMPUTE_64F", "type_64f": "CUDA_R_64F", "desc_scale_a": "CUBLASLT_MATMUL_DESC_A_SCALE_POINTER", "desc_scale_b": "CUBLASLT_MATMUL_DESC_B_SCALE_POINTER",
 		"desc_compute": "CUBLASLT_MATMUL_DESC_COMPUTE_TYPE", "desc_trans_a": "CUBLASLT_MATMUL_DESC_TRANSA", "desc_trans_b": "CUBLASLT_MATMUL_DESC_TRANSB",
@@ -108,45 +87,16 @@ func TestConstantsOfTheRealHeader(t *testing.T) {
 	for t, name := range map[tensortype.DType]string{tensortype.Float32: "32F", tensortype.Float64: "64F", tensortype.Float16: "16F", tensortype.BFloat16: "16BF", tensortype.Float8E4M3: "8F_E4M3", tensortype.Float8E5M2: "8F_E5M2"} {
 		pairs[fmt.Sprintf("%d+0", int(dataTypes[t]))] = "CUDA_R_" + name
 	}
-	for ours, theirs := range pairs {
-		source += "_Static_assert((int)" + ours + " == (int)" + theirs + ", \"" + theirs + "\");\n"
-	}
-	named := strings.Count(string(shim[from:to]), " = ")
 	if named != own-7 {
 		t.Errorf("the shim has %d numbers, %d are compared", named, own-7)
 	}
-	c := exec.Command(cc, "-fsyntax-only", "-I", "testdata", "-I", include, "-I", runtime, "-I", ".", "-x", "c", "-")
-	c.Stdin = strings.NewReader("#include <stddef.h>\n" + source)
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-// fakeLibrary returns a library that computes on host memory.
-func fakeLibrary(t *testing.T) *library.Handle {
-	t.Helper()
-	cc := testenv.Command(t, "cc")
-	folder := t.TempDir()
-	path := filepath.Join(folder, "libcublasLt.so.13")
-	if out, err := exec.Command(cc, "-shared", "-fPIC", "-O1", "-o", path, "testdata/libcublasLt.c").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	found, err := library.CuBLASLt.OpenIn(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
-
-// pointer returns the address of the elements, which are the fake's device memory.
-func pointer(v []float32) driver.Pointer {
-	return driver.Pointer(uintptr(unsafe.Pointer(unsafe.SliceData(v))))
+	librarytest.CheckEqual(t, "#include <cublasLt.h>\n#include \"shim.h\"\n"+enum, pairs, "-I", "testdata", "-I", include, "-I", runtime, "-I", ".")
 }
 
 // Every call must have the right arguments: the fake rejects wrong ones, and computes the
 // result.
 func TestCallsArrive(t *testing.T) {
-	found := fakeLibrary(t)
+	found := librarytest.Fake(t, library.CuBLASLt, "testdata/libcublasLt.c")
 	l, err := Open(found)
 	if err != nil {
 		t.Fatal(err)
@@ -210,9 +160,9 @@ func tryPlan(t *testing.T, name string, p Matmul, plan Plan) {
 	work := make([]float32, plan.Workspace()/4+1)
 	var at driver.Pointer
 	if p.Bias {
-		at = pointer(bias)
+		at = librarytest.Pointer(bias)
 	}
-	if err := plan.Run(0x57, Addresses{D: pointer(d), A: pointer(a), B: pointer(b), Bias: at, Work: pointer(work)}); err != nil {
+	if err := plan.Run(0x57, Addresses{D: librarytest.Pointer(d), A: librarytest.Pointer(a), B: librarytest.Pointer(b), Bias: at, Work: librarytest.Pointer(work)}); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	element := func(v []float32, m Matrix, turned bool, row, col, n int) float32 {
@@ -244,14 +194,14 @@ func tryPlan(t *testing.T, name string, p Matmul, plan Plan) {
 			}
 		}
 	}
-	if err := plan.Run(0x58, Addresses{D: pointer(d), A: pointer(a), B: pointer(b), Bias: at, Work: pointer(work)}); err == nil {
+	if err := plan.Run(0x58, Addresses{D: librarytest.Pointer(d), A: librarytest.Pointer(a), B: librarytest.Pointer(b), Bias: at, Work: librarytest.Pointer(work)}); err == nil {
 		t.Errorf("%s: a stream that is not", name)
 	}
 }
 
 // The scales of 8-bit floats, and float64 accumulation, must be passed correctly too.
 func TestCallsOfOtherTypesArrive(t *testing.T) {
-	found := fakeLibrary(t)
+	found := librarytest.Fake(t, library.CuBLASLt, "testdata/libcublasLt.c")
 	l, err := Open(found)
 	if err != nil {
 		t.Fatal(err)
@@ -271,13 +221,12 @@ func TestCallsOfOtherTypesArrive(t *testing.T) {
 	matmul := func(a, b, d tensortype.DType) Matmul {
 		return Matmul{A: Matrix{a, depth, rows, depth, 0, 16}, B: Matrix{b, depth, cols, depth, 0, 16}, D: Matrix{d, rows, cols, rows, 0, 16}, TransA: true, Batch: 1, Workspace: 1 << 20}
 	}
-	start := func(p unsafe.Pointer) driver.Pointer { return driver.Pointer(uintptr(p)) }
 	for _, row := range []struct {
 		matmul Matmul
 		at     Addresses
 	}{
-		{matmul(tensortype.Float8E4M3, tensortype.Float8E5M2, tensortype.Float32), Addresses{D: pointer(d), A: start(unsafe.Pointer(&a[0])), B: start(unsafe.Pointer(&b[0])), ScaleA: pointer(scales), ScaleB: pointer(scales[1:])}},
-		{matmul(tensortype.Float64, tensortype.Float64, tensortype.Float64), Addresses{D: start(unsafe.Pointer(&float64D[0])), A: start(unsafe.Pointer(&float64A[0])), B: start(unsafe.Pointer(&float64B[0]))}},
+		{matmul(tensortype.Float8E4M3, tensortype.Float8E5M2, tensortype.Float32), Addresses{D: librarytest.Pointer(d), A: librarytest.Pointer(a), B: librarytest.Pointer(b), ScaleA: librarytest.Pointer(scales), ScaleB: librarytest.Pointer(scales[1:])}},
+		{matmul(tensortype.Float64, tensortype.Float64, tensortype.Float64), Addresses{D: librarytest.Pointer(float64D), A: librarytest.Pointer(float64A), B: librarytest.Pointer(float64B)}},
 	} {
 		plans, err := l.Plans(row.matmul, 1)
 		if err != nil || len(plans) != 1 {
@@ -331,14 +280,9 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestSymbols(t *testing.T) {
-	found := real(t)
 	names := Symbols()
 	if len(names) < 15 || !slices.Contains(names, "cublasLtMatmul") {
 		t.Fatalf("symbols %q", names)
 	}
-	for _, name := range names {
-		if _, err := found.Symbol(name); err != nil {
-			t.Error(err)
-		}
-	}
+	librarytest.CheckSymbols(t, library.CuBLASLt, names)
 }

@@ -10,23 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"unsafe"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
+	"github.com/quernlab/quern/accel/internal/cuda/library/librarytest"
 	"github.com/quernlab/quern/accel/internal/tensortype"
 	"github.com/quernlab/quern/internal/testenv"
 )
-
-// real returns the cuDNN of this machine.
-func real(t *testing.T) *library.Handle {
-	t.Helper()
-	found, err := library.CuDNN.Open(0)
-	if err != nil {
-		testenv.Optional(t, "no cuDNN here: %v", err)
-	}
-	return found
-}
 
 // convolutions are some float32 convolutions that the back end uses.
 var convolutions = map[string]Convolution{
@@ -51,11 +41,8 @@ func withDriver(t *testing.T) (done bool) {
 	if _, err := driver.Open(); err == nil || !errors.Is(err, driver.ErrNoGPU) || os.Getenv("QUERN_TEST_DRIVER") != "" {
 		return false
 	}
-	cc := testenv.Command(t, "cc")
 	folder := t.TempDir()
-	if out, err := exec.Command(cc, "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", filepath.Join(folder, "libcuda.so.1"), "testdata/libcuda.c").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	librarytest.Compile(t, filepath.Join(folder, "libcuda.so.1"), "testdata/libcuda.c", "-Wl,-soname,libcuda.so.1")
 	c := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$", "-test.v")
 	c.Env = append(os.Environ(), "QUERN_TEST_DRIVER=none", path+"="+folder+string(os.PathListSeparator)+os.Getenv(path))
 	out, err := c.CombinedOutput()
@@ -70,7 +57,7 @@ func withDriver(t *testing.T) (done bool) {
 // a GPU of which the test passes a description (ahead-of-time compilation), so no GPU is
 // needed.
 func TestPlansOfTheRealLibrary(t *testing.T) {
-	l, err := bind(real(t))
+	l, err := bind(librarytest.Installed(t, library.CuDNN))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,24 +114,16 @@ func TestPlansOfTheRealLibrary(t *testing.T) {
 	}
 	closeAll(plans)
 	// Without a GPU, creating the handle fails with a CallError.
-	if _, err := Open(real(t)); err != nil && (!errors.As(err, &e) || e.Call != "cudnnCreate" || !strings.HasPrefix(e.Status, "CUDNN_STATUS_")) {
+	if _, err := Open(librarytest.Installed(t, library.CuDNN)); err != nil && (!errors.As(err, &e) || e.Call != "cudnnCreate" || !strings.HasPrefix(e.Status, "CUDNN_STATUS_")) {
 		t.Errorf("no GPU: %v", err)
 	}
 }
 
 // The numbers in shim.c must be those of the real header.
 func TestConstantsOfTheRealHeader(t *testing.T) {
-	found := real(t)
-	include := filepath.Join(filepath.Dir(filepath.Dir(found.Path)), "include")
-	header, err := os.ReadFile(filepath.Join(include, "cudnn_graph_v9.h"))
-	if err != nil {
-		testenv.Optional(t, "the header is not beside the library: %v", err)
-	}
-	cc := testenv.Command(t, "cc")
-	shim, err := os.ReadFile("shim.c")
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := librarytest.Installed(t, library.CuDNN)
+	include, header := librarytest.Include(t, found, "cudnn_graph_v9.h")
+	enum, named := librarytest.Enum(t)
 	pairs := map[string]string{
 		"backend_convolution": "BACKEND_CONVOLUTION_DESCRIPTOR", "backend_engine": "BACKEND_ENGINE_DESCRIPTOR", "backend_config": "BACKEND_ENGINECFG_DESCRIPTOR",
 		"backend_heuristic": "BACKEND_ENGINEHEUR_DESCRIPTOR", "backend_plan": "BACKEND_EXECUTION_PLAN_DESCRIPTOR", "backend_forward": "BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR",
@@ -168,9 +147,8 @@ func TestConstantsOfTheRealHeader(t *testing.T) {
 		"pack_pointers": "ATTR_VARIANT_PACK_DATA_POINTERS", "pack_workspace": "ATTR_VARIANT_PACK_WORKSPACE", "engine_number": "ATTR_ENGINE_GLOBAL_INDEX", "engine_notes": "ATTR_ENGINE_NUMERICAL_NOTE",
 		"device_json": "ATTR_DEVICEPROP_JSON_REPRESENTATION", "cross_correlation": "CROSS_CORRELATION", "type_float": "DATA_FLOAT",
 	}
-	list := string(shim[strings.Index(string(shim), "enum {"):strings.Index(string(shim), "};")]) + "};"
-	if n := strings.Count(list, " = "); n != len(pairs) {
-		t.Errorf("the shim has %d numbers, %d are compared", n, len(pairs))
+	if named != len(pairs) {
+		t.Errorf("the shim has %d numbers, %d are compared", named, len(pairs))
 	}
 	for theirs, ours := range map[string]int{
 		"DATA_HALF": int(dataTypes[tensortype.Float16]), "DATA_BFLOAT16": int(dataTypes[tensortype.BFloat16]), "NUMERICAL_NOTE_TENSOR_CORE": int(tensorCores), "NUMERICAL_NOTE_DOWN_CONVERT_INPUTS": int(downConvert),
@@ -181,60 +159,29 @@ func TestConstantsOfTheRealHeader(t *testing.T) {
 	} {
 		pairs[fmt.Sprintf("(%d) /* %s */", ours, theirs)] = theirs
 	}
-	source := "#include <stddef.h>\n#include <cudnn_graph_v9.h>\n" + list + "\n"
+	equal := map[string]string{}
 	for ours, theirs := range pairs {
-		theirs = "CUDNN_" + theirs
 		// Planning for a GPU from its description exists since 9.8, and only tests use it.
-		if v := found.Version; v.Minor < 8 && strings.Contains(theirs, "DEVICEPROP") && !strings.Contains(string(header), theirs) {
+		if v := found.Version; v.Minor < 8 && strings.Contains(theirs, "DEVICEPROP") && !strings.Contains(header, theirs) {
 			continue
 		}
-		source += "_Static_assert((int)" + ours + " == (int)" + theirs + ", \"" + theirs + "\");\n"
+		equal[ours] = "CUDNN_" + theirs
 	}
-	c := exec.Command(cc, "-fsyntax-only", "-I", "testdata", "-I", include, "-x", "c", "-")
-	c.Stdin = strings.NewReader(source)
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	librarytest.CheckEqual(t, "#include <cudnn_graph_v9.h>\n"+enum, equal, "-I", "testdata", "-I", include)
 }
 
 func TestSymbols(t *testing.T) {
-	found := real(t)
 	names := Symbols()
 	if len(names) != 11 {
 		t.Fatalf("symbols %q", names)
 	}
-	for _, name := range names {
-		if _, err := found.Symbol(name); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-// fakeLibrary returns a library that convolves on host memory.
-func fakeLibrary(t *testing.T) *library.Handle {
-	t.Helper()
-	cc := testenv.Command(t, "cc")
-	folder := t.TempDir()
-	nothing := filepath.Join(folder, "nothing.c") // the files that the real library consists of or loads
-	if err := os.WriteFile(nothing, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for file, source := range map[string]string{"libcudnn.so.9": "testdata/libcudnn.c", "libcudnn_graph.so.9": nothing, "libcublasLt.so.13": nothing} {
-		if out, err := exec.Command(cc, "-shared", "-fPIC", "-O1", "-o", filepath.Join(folder, file), source).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
-	found, err := library.CuDNN.OpenIn(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
+	librarytest.CheckSymbols(t, library.CuDNN, names)
 }
 
 // Every call must have the right arguments: the fake rejects wrong ones, and computes the
 // convolution.
 func TestCallsArrive(t *testing.T) {
-	found := fakeLibrary(t)
+	found := librarytest.Fake(t, library.CuDNN, "testdata/libcudnn.c", "libcudnn_graph.so.9", "libcublasLt.so.13")
 	l, err := Open(found)
 	if err != nil {
 		t.Fatal(err)
@@ -333,7 +280,7 @@ func tryPlan(t *testing.T, name string, c Convolution, p Plan) {
 		}
 	}
 	work := make([]float32, p.Workspace()/4+1)
-	if err := p.Run(0x57, pointer(x), pointer(w), pointer(y), pointer(work)); err != nil {
+	if err := p.Run(0x57, librarytest.Pointer(x), librarytest.Pointer(w), librarytest.Pointer(y), librarytest.Pointer(work)); err != nil {
 		t.Fatalf("%s, kind %d: %v", name, c.Kind, err)
 	}
 	for i, g := range [][]float32{y, x, w}[c.Kind] {
@@ -341,12 +288,7 @@ func tryPlan(t *testing.T, name string, c Convolution, p Plan) {
 			t.Fatalf("%s, kind %d, %s: element %d is %v, want %v", name, c.Kind, p.Name(), i, g, want[i])
 		}
 	}
-	if err := p.Run(0x58, pointer(x), pointer(w), pointer(y), pointer(work)); err == nil {
+	if err := p.Run(0x58, librarytest.Pointer(x), librarytest.Pointer(w), librarytest.Pointer(y), librarytest.Pointer(work)); err == nil {
 		t.Errorf("%s: a stream that is not", name)
 	}
-}
-
-// pointer returns the address of the elements, which are the fake's device memory.
-func pointer(v []float32) driver.Pointer {
-	return driver.Pointer(uintptr(unsafe.Pointer(unsafe.SliceData(v))))
 }

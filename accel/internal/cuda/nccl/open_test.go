@@ -5,31 +5,17 @@ package nccl
 import (
 	"context"
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-	"unsafe"
 
-	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/cuda/library"
+	"github.com/quernlab/quern/accel/internal/cuda/library/librarytest"
 	"github.com/quernlab/quern/internal/testenv"
 )
 
-// real returns the NCCL of this machine.
-func real(t *testing.T) *library.Handle {
-	t.Helper()
-	found, err := library.NCCL.Open(0)
-	if err != nil {
-		testenv.Optional(t, "no NCCL here: %v", err)
-	}
-	return found
-}
-
 func TestFunctionsOfTheRealLibrary(t *testing.T) {
-	found := real(t)
+	found := librarytest.Installed(t, library.NCCL)
 	l, err := Open(found)
 	if err != nil {
 		t.Fatal(err)
@@ -65,68 +51,34 @@ func TestFunctionsOfTheRealLibrary(t *testing.T) {
 
 // The numbers of this package must be those of the real header.
 func TestConstantsOfTheRealHeader(t *testing.T) {
-	include := filepath.Join(filepath.Dir(filepath.Dir(real(t).Path)), "include")
-	header, err := os.ReadFile(filepath.Join(include, "nccl.h"))
-	if err != nil {
-		testenv.Optional(t, "the header is not beside the library: %v", err)
-	}
-	cc := testenv.Command(t, "cc")
-	shim, err := os.ReadFile("shim.c")
-	if err != nil {
-		t.Fatal(err)
-	}
+	include, text := librarytest.Include(t, librarytest.Installed(t, library.NCCL), "nccl.h")
+	enum, _ := librarytest.Enum(t)
 	// The header includes CUDA's only for two names.
-	text := string(header)
 	for _, name := range []string{"#include <cuda_runtime.h>", "#include <cuda_fp16.h>", "#include <cuda_bf16.h>", "#include <cuda_fp8.h>"} {
 		text = strings.ReplaceAll(text, name, "")
 	}
-	from := strings.Index(string(shim), "enum {")
-	to := strings.Index(string(shim), "};")
-	source := "#include <stddef.h>\n#define __CUDA_BF16_TYPES_EXIST__ 1\ntypedef struct CUstream_st *cudaStream_t;\ntypedef struct CUevent_st *cudaEvent_t;\n" + text + "\n#include \"shim.h\"\n" + string(shim[from:to]) + "};\n"
-	for ours, theirs := range map[string]string{
+	source := "#define __CUDA_BF16_TYPES_EXIST__ 1\ntypedef struct CUstream_st *cudaStream_t;\ntypedef struct CUevent_st *cudaEvent_t;\n" + text + "\n#include \"shim.h\"\n" + enum
+	pairs := map[string]string{
 		"op_sum": "ncclSum", "7": "ncclFloat32", "8": "ncclFloat64", "9": "ncclBfloat16", "(7+0)": "ncclInProgress",
 		"config_magic": "(int)NCCL_API_MAGIC", "sizeof(unique)": "sizeof(ncclUniqueId)",
 		"offsetof(config, magic)": "offsetof(ncclConfig_t, magic)", "offsetof(config, version)": "offsetof(ncclConfig_t, version)",
 		"offsetof(config, blocking)": "offsetof(ncclConfig_t, blocking)", "config_version": "NCCL_VERSION(2,14,0)",
-	} {
-		if strings.Contains(theirs, "API_MAGIC") && !strings.Contains(text, "NCCL_API_MAGIC") {
-			theirs = "(int)0xcafebeef"
-			if !strings.Contains(text, "0xcafebeef") {
-				t.Error("the header has another magic number")
-			}
+	}
+	if !strings.Contains(text, "NCCL_API_MAGIC") {
+		pairs["config_magic"] = "(int)0xcafebeef"
+		if !strings.Contains(text, "0xcafebeef") {
+			t.Error("the header has another magic number")
 		}
-		source += "_Static_assert((int)" + ours + " == (int)" + theirs + ", \"" + theirs + "\");\n"
 	}
-	c := exec.Command(cc, "-fsyntax-only", "-I", include, "-I", ".", "-x", "c", "-")
-	c.Stdin = strings.NewReader(source)
-	if out, err := c.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
-
-// fakeLibrary returns a library that sums host memory.
-func fakeLibrary(t *testing.T) Library {
-	t.Helper()
-	cc := testenv.Command(t, "cc")
-	folder := t.TempDir()
-	path := filepath.Join(folder, "libnccl.so.2")
-	if out, err := exec.Command(cc, "-shared", "-fPIC", "-O1", "-o", path, "testdata/libnccl.c").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	found, err := library.NCCL.OpenIn(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := Open(found)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	librarytest.CheckEqual(t, source, pairs, "-I", include, "-I", ".")
 }
 
 // Every call must have the right arguments: the fake rejects wrong ones.
 func TestCallsArrive(t *testing.T) {
-	l := fakeLibrary(t)
+	l, err := Open(librarytest.Fake(t, library.NCCL, "testdata/libnccl.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if l.Version() != "2.22.3" {
 		t.Errorf("version %s", l.Version())
 	}
@@ -145,24 +97,23 @@ func TestCallsArrive(t *testing.T) {
 		t.Fatal(err)
 	}
 	single, double := []float32{1, 2, 3}, []float64{4, 5}
-	at := func(p unsafe.Pointer) driver.Pointer { return driver.Pointer(uintptr(p)) }
-	if err := c.Sum(t.Context(), 0x51, at(unsafe.Pointer(&single[0])), 2, Float32); err != nil {
+	if err := c.Sum(t.Context(), 0x51, librarytest.Pointer(single), 2, Float32); err != nil {
 		t.Error(err)
 	}
-	if err := c.Sum(t.Context(), 0x51, at(unsafe.Pointer(&double[0])), 2, Float64); err != nil {
+	if err := c.Sum(t.Context(), 0x51, librarytest.Pointer(double), 2, Float64); err != nil {
 		t.Error(err)
 	}
 	if single[0] != 2 || single[1] != 4 || single[2] != 3 || double[1] != 10 {
 		t.Error(single, double)
 	}
 	var e *library.CallError
-	if err := c.Sum(t.Context(), 0x52, at(unsafe.Pointer(&single[0])), 1, Float32); !errors.As(err, &e) || e.Call != "ncclAllReduce" || e.Status != "invalid argument" || e.Words != "the arguments of ncclAllReduce" {
+	if err := c.Sum(t.Context(), 0x52, librarytest.Pointer(single), 1, Float32); !errors.As(err, &e) || e.Call != "ncclAllReduce" || e.Status != "invalid argument" || e.Words != "the arguments of ncclAllReduce" {
 		t.Errorf("another stream: %v", err)
 	}
 	if err := errors.Join(c.Err(), c.Close(), c.Close(), c.Abort()); err != nil {
 		t.Error(err)
 	}
-	if err := c.Sum(t.Context(), 0x51, at(unsafe.Pointer(&single[0])), 1, Float32); !errors.Is(err, errGone) {
+	if err := c.Sum(t.Context(), 0x51, librarytest.Pointer(single), 1, Float32); !errors.Is(err, errGone) {
 		t.Errorf("closed: %v", err)
 	}
 	if _, err := l.Join(t.Context(), ID{}, 0, 2); !errors.As(err, &e) || e.Words != "the id" {
