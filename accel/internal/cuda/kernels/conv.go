@@ -4,16 +4,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/internal/cuda/driver"
-	"github.com/quernlab/quern/accel/internal/tensortype"
 )
-
-type images struct {
-	N, C, H, W, O, OH, OW, KH, KW uint32
-	Groups                        uint32
-	Stride, Padding, Dilation     [2]int32
-	Plane, Line, Kernel, Width    divisor
-	Strides                       [2]divisor
-}
 
 type convParams struct {
 	Y, A, B Pointer
@@ -26,26 +17,6 @@ var (
 	convInput   = declare[convParams]("conv", "conv_input", reals, 256)
 	convWeight  = declare[convParams]("conv", "conv_weight", reals, 256)
 )
-
-// Conv2D computes y [N, O, OH, OW] from x [N, C, H, W] and w [O, C/Groups, KH, KW], as
-// ir.Conv2D does. Pairs are height and width.
-type Conv2D struct {
-	DType                         tensortype.DType
-	N, C, H, W, O, OH, OW, KH, KW int
-	Groups                        int
-	Stride, Padding, Dilation     [2]int
-}
-
-func (o Conv2D) images(plane, line int) images {
-	g := images{N: uint32(o.N), C: uint32(o.C / o.Groups), H: uint32(o.H), W: uint32(o.W), O: uint32(o.O / o.Groups), OH: uint32(o.OH), OW: uint32(o.OW),
-		KH: uint32(o.KH), KW: uint32(o.KW), Groups: uint32(o.Groups),
-		Plane: newDivisor(plane), Line: newDivisor(line), Kernel: newDivisor(o.KH * o.KW), Width: newDivisor(o.KW)}
-	for i := range 2 {
-		g.Stride[i], g.Padding[i], g.Dilation[i] = int32(o.Stride[i]), int32(o.Padding[i]), int32(o.Dilation[i])
-		g.Strides[i] = newDivisor(o.Stride[i])
-	}
-	return g
-}
 
 // convolution is one of the three matrix multiplications (implicit GEMM).
 type convolution struct {

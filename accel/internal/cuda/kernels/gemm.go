@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/ir"
 	"github.com/quernlab/quern/accel/internal/tensortype"
 )
@@ -100,6 +101,11 @@ func (p problem) order() string {
 }
 
 func (p problem) blocks(tile int) int { return ceil(int(p.M), tile) * ceil(int(p.N), tile) }
+
+// grid has one block per tile along x, the parts along y, the batch along z.
+func (p problem) grid() driver.Dim {
+	return driver.Dim{X: uint32(p.blocks(p.tile)), Y: uint32(p.parts), Z: uint32(min(p.count, 65535))}
+}
 
 func (o MatMul) plan() (problem, error) {
 	p, err := o.problem()

@@ -3,7 +3,6 @@ package kernels
 import (
 	"fmt"
 
-	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
@@ -52,19 +51,6 @@ func panelShared(tile int) int { return 4 * 2 * tile * 64 }
 type TensorMatMul struct {
 	MatMul
 	Output16 bool
-}
-
-func (o TensorMatMul) plan() (problem, error) {
-	p, err := o.problem()
-	if err != nil {
-		return p, err
-	}
-	p.tile = 64
-	if p.blocks(128)*p.count >= 132 {
-		p.tile = 128
-	}
-	p.parts = splitK(p.blocks(p.tile)*p.count, int(p.K))
-	return p, nil
 }
 
 // Workspace returns the size of the workspace, which holds the partial results of a split-K
@@ -130,9 +116,4 @@ func (s side) aligned(along bool, size int) bool {
 		whole = whole && b*int64(size)%16 == 0
 	}
 	return whole
-}
-
-// grid has one block per tile along x, the parts along y, the batch along z.
-func (p problem) grid() driver.Dim {
-	return driver.Dim{X: uint32(p.blocks(p.tile)), Y: uint32(p.parts), Z: uint32(min(p.count, 65535))}
 }

@@ -127,13 +127,3 @@ func map8(p Packed8, rows, k int) driver.TensorMap {
 	return driver.TensorMap{Type: driver.TensorUint8, Address: p.At, Swizzle: driver.Swizzle128,
 		Shape: []uint64{uint64(k), uint64(rows), 1}, Strides: []uint64{uint64(p.Pitch), uint64(p.Pitch)}, Box: []uint32{128, wgmma8Tile, 1}}
 }
-
-// checkSizes returns an error for sizes beyond the kernels' counters.
-func checkSizes(what string, sizes ...int) error {
-	for _, n := range sizes {
-		if n > maxSide {
-			return fmt.Errorf("a kernel that %s a matrix with a side of %d: the maximum is %d", what, n, maxSide)
-		}
-	}
-	return nil
-}

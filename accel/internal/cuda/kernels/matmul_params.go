@@ -68,6 +68,16 @@ type result struct {
 // room for incomplete tiles at the edges.
 const maxSide = 1<<31 - 1<<10
 
+// checkSizes returns an error for sizes beyond the kernels' counters.
+func checkSizes(what string, sizes ...int) error {
+	for _, n := range sizes {
+		if n > maxSide {
+			return fmt.Errorf("a kernel that %s a matrix with a side of %d: the maximum is %d", what, n, maxSide)
+		}
+	}
+	return nil
+}
+
 // splitK returns the number of parts to split the depth into, for a matrix multiplication
 // whose tiles alone do not fill the GPU.
 func splitK(blocks, depth int) int {
