@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
 
 	"github.com/quernlab/quern/interp"
+	"github.com/quernlab/quern/interp/internal/harness"
 )
 
 // Environment variables of a child process: the file to run, and the file to which it
@@ -39,7 +39,7 @@ func child() {
 	os.Unsetenv(reportVariable)
 	r, err := runFile(file)
 	if err == nil && path != "" {
-		err = r.write(path)
+		err = harness.WriteReport(path, r)
 	}
 	switch {
 	case err != nil:
@@ -90,22 +90,4 @@ func withoutPackage(src string) string {
 		end = len(src) - len(rest) + 1
 	}
 	return src[:at] + strings.Repeat(" ", end-at) + src[end:]
-}
-
-func (r report) write(path string) error {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, text, 0o600)
-}
-
-// readReport reads the report of a child. It returns nil if there is none.
-func readReport(path string) (*report, error) {
-	text, err := os.ReadFile(path)
-	if err != nil || len(text) == 0 {
-		return nil, err
-	}
-	r := new(report)
-	return r, json.Unmarshal(text, r)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/quernlab/quern/interp/internal/harness"
 )
 
 // An outcome classifies how a test ended. See the package comment.
@@ -33,13 +35,13 @@ type result struct {
 
 // classify compares the ending of a child, and its report if there is one, with the
 // oracle.
-func (o *oracle) classify(name string, e ending, r *report) (result, error) {
-	v := result{Name: name, Seconds: e.seconds, Output: head(e.output)}
-	same, err := o.agrees(name, e.output)
+func (o *oracle) classify(name string, e harness.Ending, r *report) (result, error) {
+	v := result{Name: name, Seconds: e.Seconds, Output: head(e.Output)}
+	same, err := o.agrees(name, e.Output)
 	switch {
 	case err != nil:
 		return v, err
-	case e.timeout:
+	case e.Timeout:
 		v.Outcome = timeout
 	case r == nil && isCrash(e):
 		v.Outcome, v.Message = crash, crashMessage(e)
@@ -47,12 +49,12 @@ func (o *oracle) classify(name string, e ending, r *report) (result, error) {
 		v.Outcome, v.Message = fault, r.Message
 	case r != nil && !r.Running && r.Kind == "compile error":
 		v.Outcome, v.Message = refused, r.Message
-	case e.status == 0 && same:
+	case e.Status == 0 && same:
 		v.Outcome = pass
 	case r != nil && r.Kind != "":
 		v.Outcome, v.Message = panics, r.Kind+": "+r.Message
-	case e.status != 0:
-		v.Outcome, v.Message = wrong, fmt.Sprintf("exit status %d", e.status)
+	case e.Status != 0:
+		v.Outcome, v.Message = wrong, fmt.Sprintf("exit status %d", e.Status)
 	default:
 		v.Outcome, v.Message = wrong, "another output"
 	}
@@ -61,19 +63,19 @@ func (o *oracle) classify(name string, e ending, r *report) (result, error) {
 
 // isCrash reports whether a process without a report was ended by a signal, by Go's
 // runtime, or by a panic that no session recovered.
-func isCrash(e ending) bool {
-	return e.status < 0 || e.status == childFailed ||
-		e.status == 2 && fatal.MatchString(e.output)
+func isCrash(e harness.Ending) bool {
+	return e.Status < 0 || e.Status == childFailed ||
+		e.Status == 2 && fatal.MatchString(e.Output)
 }
 
 // fatal matches the last messages of Go's runtime.
 var fatal = regexp.MustCompile(`(?m)^(fatal error: |panic: |runtime: |unexpected fault address|SIG[A-Z]+: ).*`)
 
-func crashMessage(e ending) string {
-	if line := fatal.FindString(e.output); line != "" {
+func crashMessage(e harness.Ending) string {
+	if line := fatal.FindString(e.Output); line != "" {
 		return line
 	}
-	return fmt.Sprintf("exit status %d: %s", e.status, head(e.output))
+	return fmt.Sprintf("exit status %d: %s", e.Status, head(e.Output))
 }
 
 // head returns the beginning of a text, for messages.

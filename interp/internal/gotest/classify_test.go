@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/quernlab/quern/interp/internal/harness"
 )
 
 const oracleOfTest = "# release go1.26\n" +
@@ -34,31 +36,31 @@ func TestClassify(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		file string
-		e    ending
+		e    harness.Ending
 		r    *report
 		want outcome
 	}{
-		{"silent", "silent.go", ending{}, &report{}, pass},
-		{"golden", "golden.go", ending{output: "golden\n"}, &report{}, pass},
-		{"not golden", "golden.go", ending{output: "golden"}, &report{}, wrong},
-		{"hash", "hashed.go", ending{output: "hello"}, &report{}, pass},
-		{"another hash", "hashed.go", ending{output: "Hello"}, &report{}, wrong},
-		{"should be silent", "silent.go", ending{output: "x"}, &report{}, wrong},
-		{"literal", "literal.go", ending{output: "a\tb\n"}, &report{}, pass},
-		{"another literal", "literal.go", ending{output: "a b\n"}, &report{}, wrong},
-		{"varies", "varies.go", ending{output: "?"}, &report{}, pass},
-		{"varies but for its status", "varies.go", ending{status: 3, output: "?"}, nil, wrong},
-		{"exit", "silent.go", ending{status: 1}, nil, wrong},
-		{"exit 0", "silent.go", ending{}, nil, pass},
-		{"panic", "silent.go", ending{status: 2, output: "panic: x"}, &report{Kind: "panic", Running: true}, panics},
-		{"panic in an initializer", "silent.go", ending{status: 2}, &report{Kind: "runtime error"}, panics},
-		{"refused", "silent.go", ending{status: 2}, &report{Kind: "compile error"}, refused},
-		{"fault", "silent.go", ending{status: 2}, &report{Kind: "internal error", Running: true}, fault},
-		{"host panic", "silent.go", ending{status: 2, output: "panic: x\n"}, nil, crash},
-		{"fatal error", "silent.go", ending{status: 2, output: "a\nfatal error: stack overflow\n"}, nil, crash},
-		{"signal", "silent.go", ending{status: -1}, nil, crash},
-		{"exit 2 of its own", "silent.go", ending{status: 2, output: "failed\n"}, nil, wrong},
-		{"late", "silent.go", ending{timeout: true}, nil, timeout},
+		{"silent", "silent.go", harness.Ending{}, &report{}, pass},
+		{"golden", "golden.go", harness.Ending{Output: "golden\n"}, &report{}, pass},
+		{"not golden", "golden.go", harness.Ending{Output: "golden"}, &report{}, wrong},
+		{"hash", "hashed.go", harness.Ending{Output: "hello"}, &report{}, pass},
+		{"another hash", "hashed.go", harness.Ending{Output: "Hello"}, &report{}, wrong},
+		{"should be silent", "silent.go", harness.Ending{Output: "x"}, &report{}, wrong},
+		{"literal", "literal.go", harness.Ending{Output: "a\tb\n"}, &report{}, pass},
+		{"another literal", "literal.go", harness.Ending{Output: "a b\n"}, &report{}, wrong},
+		{"varies", "varies.go", harness.Ending{Output: "?"}, &report{}, pass},
+		{"varies but for its status", "varies.go", harness.Ending{Status: 3, Output: "?"}, nil, wrong},
+		{"exit", "silent.go", harness.Ending{Status: 1}, nil, wrong},
+		{"exit 0", "silent.go", harness.Ending{}, nil, pass},
+		{"panic", "silent.go", harness.Ending{Status: 2, Output: "panic: x"}, &report{Kind: "panic", Running: true}, panics},
+		{"panic in an initializer", "silent.go", harness.Ending{Status: 2}, &report{Kind: "runtime error"}, panics},
+		{"refused", "silent.go", harness.Ending{Status: 2}, &report{Kind: "compile error"}, refused},
+		{"fault", "silent.go", harness.Ending{Status: 2}, &report{Kind: "internal error", Running: true}, fault},
+		{"host panic", "silent.go", harness.Ending{Status: 2, Output: "panic: x\n"}, nil, crash},
+		{"fatal error", "silent.go", harness.Ending{Status: 2, Output: "a\nfatal error: stack overflow\n"}, nil, crash},
+		{"signal", "silent.go", harness.Ending{Status: -1}, nil, crash},
+		{"exit 2 of its own", "silent.go", harness.Ending{Status: 2, Output: "failed\n"}, nil, wrong},
+		{"late", "silent.go", harness.Ending{Timeout: true}, nil, timeout},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

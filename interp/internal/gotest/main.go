@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/quernlab/quern/interp/internal/harness"
 )
 
 // limit is how long a test may take. The slowest takes a second when compiled.
@@ -21,12 +21,7 @@ const limit = 10 * time.Second
 
 func main() {
 	child()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := command(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "gotest:", err)
-		os.Exit(1)
-	}
+	harness.Main("gotest", command)
 }
 
 // flags are the flags of the command line.
@@ -64,7 +59,7 @@ func command(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if names, err = matching(names, f.run); err != nil {
+	if names, err = harness.Matching(names, f.run, func(name string) []string { return []string{name} }); err != nil {
 		return err
 	}
 	if f.oracle {
@@ -80,32 +75,6 @@ func testRoot(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("run go env GOROOT: %w", err)
 	}
 	return filepath.Join(strings.TrimSpace(string(out)), "test"), nil
-}
-
-// sourceFile returns the path of a file of this package.
-func sourceFile(ctx context.Context, name string) (string, error) {
-	out, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}", "github.com/quernlab/quern/interp/internal/gotest").Output()
-	if err != nil {
-		return "", fmt.Errorf("find the source folder of this command with go list: %w", err)
-	}
-	return filepath.Join(strings.TrimSpace(string(out)), name), nil
-}
-
-func matching(names []string, pattern string) ([]string, error) {
-	r, err := regexp.Compile(pattern)
-	if err != nil {
-		return nil, err
-	}
-	var some []string
-	for _, name := range names {
-		if r.MatchString(name) {
-			some = append(some, name)
-		}
-	}
-	if len(some) == 0 {
-		return nil, fmt.Errorf("no test name matches %q", pattern)
-	}
-	return some, nil
 }
 
 // consultAll writes oracle.txt. It keeps the lines of tests that are not in names.
@@ -183,9 +152,9 @@ func newRunner(root string) (*runner, error) {
 }
 
 func writeSource(ctx context.Context, name, text string) error {
-	path, err := sourceFile(ctx, name)
+	folder, err := harness.SourceFolder(ctx, "interp/internal/gotest")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, []byte(text), 0o644)
+	return os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644)
 }

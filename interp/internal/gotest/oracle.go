@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/quernlab/quern/interp/internal/harness"
 )
 
 // oracle.txt has one line for each test whose compiled program prints something or exits
@@ -126,33 +128,33 @@ func consult(ctx context.Context, root, name string) (string, error) {
 	}
 	defer os.RemoveAll(dir)
 	program := filepath.Join(dir, "program.exe")
-	built, err := run(ctx, compiledLimit, root, []string{"GOFLAGS="}, "go", "build", "-o", program, filepath.FromSlash(name))
+	built, err := harness.Run(ctx, compiledLimit, root, []string{"GOFLAGS="}, "go", "build", "-o", program, filepath.FromSlash(name))
 	if err != nil {
 		return "", fmt.Errorf("building %s: %w", name, err)
 	}
-	if built.status != 0 || built.timeout {
-		return "", fmt.Errorf("building %s: status %d\n%s", name, built.status, built.output)
+	if built.Status != 0 || built.Timeout {
+		return "", fmt.Errorf("building %s: status %d\n%s", name, built.Status, built.Output)
 	}
-	var ends [2]ending
+	var ends [2]harness.Ending
 	for i := range ends {
-		if ends[i], err = run(ctx, compiledLimit, root, nil, program); err != nil {
+		if ends[i], err = harness.Run(ctx, compiledLimit, root, nil, program); err != nil {
 			return "", err
 		}
-		if ends[i].timeout {
+		if ends[i].Timeout {
 			return "", fmt.Errorf("%s: the compiled program does not end within %v", name, compiledLimit)
 		}
-		if ends[i].status != 0 {
+		if ends[i].Status != 0 {
 			return programFails, nil
 		}
 	}
-	output := ends[0].output
+	output := ends[0].Output
 	text, err := os.ReadFile(outFile(root, name))
 	switch {
 	case err == nil && string(text) == output:
 		return outputInFile, nil
 	case output == "":
 		return "", nil
-	case output != ends[1].output:
+	case output != ends[1].Output:
 		return outputVaries, nil
 	case len(output) > longestLiteral:
 		return hash(output), nil

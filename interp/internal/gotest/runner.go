@@ -6,6 +6,10 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/quernlab/quern/interp/internal/harness"
 )
 
 // A runner runs tests.
@@ -62,11 +66,11 @@ func (g *runner) one(ctx context.Context, name string) (result, error) {
 		fileVariable + "=" + filepath.Join(g.root, filepath.FromSlash(name)),
 		reportVariable + "=" + path,
 	}
-	e, err := run(ctx, g.limit, g.root, env, g.program)
+	e, err := harness.Run(ctx, g.limit, g.root, env, g.program)
 	if err != nil {
 		return result{}, err
 	}
-	r, err := readReport(path)
+	r, err := harness.ReadReport[report](path)
 	if err != nil {
 		return result{}, err
 	}
@@ -76,26 +80,15 @@ func (g *runner) one(ctx context.Context, name string) (result, error) {
 // parallel calls f(0) … f(n-1), at most jobs of them concurrently. After the first error,
 // which it returns, it starts no further call.
 func parallel(ctx context.Context, jobs, n int, f func(ctx context.Context, i int) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	next := make(chan int)
-	var workers sync.WaitGroup
-	for range jobs {
-		workers.Go(func() {
-			for i := range next {
-				if err := f(ctx, i); err != nil {
-					cancel(err)
-				}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(jobs)
+	for i := range n {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
 			}
+			return f(ctx, i)
 		})
 	}
-	for i := range n {
-		select {
-		case next <- i:
-		case <-ctx.Done():
-		}
-	}
-	close(next)
-	workers.Wait()
-	return context.Cause(ctx)
+	return group.Wait()
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp"
+	"github.com/quernlab/quern/interp/internal/harness"
 )
 
 // A report describes how the cells of a child process ended. A child that crashed, or whose
@@ -34,7 +34,7 @@ func child() {
 		return
 	}
 	r := runProgram(os.Args[2], os.Args[3])
-	if err := r.write(os.Args[4]); err != nil {
+	if err := harness.WriteReport(os.Args[4], r); err != nil {
 		fmt.Fprintln(os.Stderr, "modules:", err)
 		os.Exit(1)
 	}
@@ -88,21 +88,3 @@ func runProgram(commands, source string) report {
 
 // separator separates the outputs of the two cells; the first one prints the modules that it gets.
 const separator = "\x00"
-
-func (r report) write(path string) error {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, text, 0o600)
-}
-
-// readReport reads the report of a child. It is empty if the child has not finished.
-func readReport(path string) (report, error) {
-	var r report
-	text, err := os.ReadFile(path)
-	if err != nil || len(text) == 0 {
-		return r, err
-	}
-	return r, json.Unmarshal(text, &r)
-}

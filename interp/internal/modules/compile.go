@@ -7,10 +7,15 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/quernlab/quern/interp/internal/harness"
 )
 
 // buildLimit is how long Go may take to download and compile the modules of a program.
 const buildLimit = 9 * time.Minute
+
+// environment makes Go and the session use the modules of one program only, without cgo.
+var environment = []string{"GOWORK=off", "GOFLAGS=-mod=mod", "CGO_ENABLED=0"}
 
 // compiled returns what a program prints when Go compiles it, without cgo.
 func compiled(ctx context.Context, p program, limit time.Duration) (output string, err error) {
@@ -29,23 +34,23 @@ func compiled(ctx context.Context, p program, limit time.Duration) (output strin
 			return "", err
 		}
 	}
-	e, err := execute(ctx, buildLimit, dir, "go", "build", "-ldflags=-s -w", "-o", "program.exe", ".")
+	e, err := harness.Run(ctx, buildLimit, dir, environment, "go", "build", "-ldflags=-s -w", "-o", "program.exe", ".")
 	if err != nil {
 		return "", err
 	}
-	if e.status != 0 || e.timeout {
-		return "", fmt.Errorf("go build: %s", e.output)
+	if e.Status != 0 || e.Timeout {
+		return "", fmt.Errorf("go build: %s", e.Output)
 	}
 	program, work := filepath.Join(dir, "program.exe"), filepath.Join(dir, "work")
 	if err := os.Mkdir(work, 0o755); err != nil {
 		return "", err
 	}
-	e, err = execute(ctx, limit, work, program)
+	e, err = harness.Run(ctx, limit, work, environment, program)
 	if err != nil {
 		return "", err
 	}
-	if e.status != 0 || e.timeout {
-		return "", fmt.Errorf("the compiled program failed:\n%s", e.output)
+	if e.Status != 0 || e.Timeout {
+		return "", fmt.Errorf("the compiled program failed:\n%s", e.Output)
 	}
-	return e.output, nil
+	return e.Output, nil
 }

@@ -6,12 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
+
+	"github.com/quernlab/quern/interp/internal/harness"
 )
 
 // limit is how long a program may take. The slowest take some seconds in a session.
@@ -19,12 +18,7 @@ const limit = time.Minute
 
 func main() {
 	child()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := command(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "modules:", err)
-		os.Exit(1)
-	}
+	harness.Main("modules", command)
 }
 
 // flags are the flags of the command line.
@@ -52,20 +46,21 @@ func command(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	folder, root, err := folders(ctx)
+	source, err := harness.SourceFolder(ctx, "interp/internal/modules")
 	if err != nil {
 		return err
 	}
+	folder := filepath.Join(source, "testdata")
 	programs, err := readPrograms(folder)
 	if err != nil {
 		return err
 	}
-	table := filepath.Join(root, "docs", "modules.md")
+	table := filepath.Join(source, "..", "..", "..", "docs", "modules.md")
 	d, err := readDocument(table)
 	if err != nil {
 		return err
 	}
-	some, err := matching(programs, f.run)
+	some, err := harness.Matching(programs, f.run, func(p program) []string { return []string{p.name, p.module().Path} })
 	if err != nil {
 		return err
 	}
@@ -88,33 +83,6 @@ func command(ctx context.Context, args []string) error {
 		return errors.Join(failed, err)
 	}
 	return errors.Join(failed, os.WriteFile(table, []byte(d.text(programs, results)), 0o644))
-}
-
-// folders returns the folder of the programs and the root of this module.
-func folders(ctx context.Context) (programs, root string, err error) {
-	out, err := exec.CommandContext(ctx, "go", "list", "-f", "{{.Dir}}\n{{.Module.Dir}}", "github.com/quernlab/quern/interp/internal/modules").Output()
-	if err != nil {
-		return "", "", fmt.Errorf("find the source folder of this command with go list: %w", err)
-	}
-	dir, root, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
-	return filepath.Join(dir, "testdata"), root, nil
-}
-
-func matching(programs []program, pattern string) ([]program, error) {
-	r, err := regexp.Compile(pattern)
-	if err != nil {
-		return nil, err
-	}
-	var some []program
-	for _, p := range programs {
-		if r.MatchString(p.name) || r.MatchString(p.module().Path) {
-			some = append(some, p)
-		}
-	}
-	if len(some) == 0 {
-		return nil, fmt.Errorf("no program matches %q", pattern)
-	}
-	return some, nil
 }
 
 // show prints a result, and the first difference, or in detail what the program printed.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/quernlab/quern/interp/internal/harness"
 )
 
 // An outcome classifies how a program ended. See the package comment.
@@ -102,34 +104,37 @@ func (r *runner) interpreted(ctx context.Context, p program) (result, error) {
 		}
 		arguments = append(arguments, name)
 	}
-	e, err := execute(ctx, r.limit, work, r.self, arguments...)
+	e, err := harness.Run(ctx, r.limit, work, environment, r.self, arguments...)
 	if err != nil {
 		return result{}, err
 	}
-	report, err := readReport(arguments[3])
+	reported, err := harness.ReadReport[report](arguments[3])
 	if err != nil {
 		return result{}, err
 	}
-	return classify(p, e, report), nil
+	if reported == nil {
+		reported = &report{} // unfinished
+	}
+	return classify(p, e, *reported), nil
 }
 
 // classify compares how a child ended, and its report, with the compiled program.
-func classify(p program, e ending, r report) result {
+func classify(p program, e harness.Ending, r report) result {
 	v := result{program: p, report: r}
-	_, v.output, _ = strings.Cut(e.output, separator)
+	_, v.output, _ = strings.Cut(e.Output, separator)
 	switch {
-	case e.timeout:
+	case e.Timeout:
 		v.outcome, v.reason = internal, "it does not end"
-	case !r.Finished && (e.status < 0 || fatal.MatchString(e.output)):
-		v.outcome, v.reason = internal, "the process crashed: "+fatal.FindString(e.output)
+	case !r.Finished && (e.Status < 0 || fatal.MatchString(e.Output)):
+		v.outcome, v.reason = internal, "the process crashed: "+fatal.FindString(e.Output)
 	case r.Kind == "internal error", strings.Contains(r.Message, rejectedCode):
 		v.outcome, v.reason = internal, r.Message
 	case r.Kind == "compile error":
 		v.outcome, v.reason = rejected, r.Message
 	case r.Kind != "":
 		v.outcome, v.reason = differs, r.Kind+": "+r.Message
-	case e.status != 0:
-		v.outcome, v.reason = differs, fmt.Sprintf("exit status %d", e.status)
+	case e.Status != 0:
+		v.outcome, v.reason = differs, fmt.Sprintf("exit status %d", e.Status)
 	case v.output != p.want:
 		v.outcome, v.reason = differs, "it prints something else"
 	default:

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/mod/module"
+
+	"github.com/quernlab/quern/interp/internal/harness"
 )
 
 // TestTable: docs/modules.md has a row for each program, of the same version, and nothing else.
@@ -68,8 +70,8 @@ func TestDocument(t *testing.T) {
 	if got := d.text(programs, nil); got != text {
 		t.Errorf("without results it changes to\n%s", got)
 	}
-	broken := classify(programs[1], ending{output: separator + "y"}, report{Finished: true, Seconds: 1, MiB: 30})
-	fixed := classify(programs[2], ending{output: "c.example/x v1.0.0\n" + separator + "x"}, report{Finished: true})
+	broken := classify(programs[1], harness.Ending{Output: separator + "y"}, report{Finished: true, Seconds: 1, MiB: 30})
+	fixed := classify(programs[2], harness.Ending{Output: "c.example/x v1.0.0\n" + separator + "x"}, report{Finished: true})
 	want := strings.NewReplacer("b.example/x` | v1.0.0 | works |  | 0.5 | 20", "b.example/x` | v1.0.0 | differs | it prints something else | 1.0 | 30",
 		`rejected | a \| b | 0.0 | 7`, "works |  | 0.0 | 0").Replace(text)
 	if got := d.text(programs, []result{broken, fixed}); got != want {
@@ -88,21 +90,21 @@ func TestClassify(t *testing.T) {
 	p := program{want: "x"}
 	for _, row := range []struct {
 		name string
-		e    ending
+		e    harness.Ending
 		r    report
 		want outcome
 	}{
-		{"same output", ending{output: separator + "x"}, report{Finished: true}, works},
-		{"exit 0", ending{output: separator + "x"}, report{}, works},
-		{"other output", ending{output: separator}, report{Finished: true}, differs},
-		{"other status", ending{status: 1, output: separator + "x"}, report{}, differs},
-		{"panic", ending{status: 2, output: separator + "x"}, report{Finished: true, Kind: "panic"}, differs},
-		{"rejected", ending{status: 2, output: separator}, report{Finished: true, Kind: "compile error", Message: "no"}, rejected},
-		{"bug of the session", ending{status: 2}, report{Finished: true, Kind: "internal error"}, internal},
-		{"code that the interpreter rejects", ending{status: 2}, report{Finished: true, Kind: "compile error", Message: "package a: " + rejectedCode + ": 3:4"}, internal},
-		{"crash", ending{status: 2, output: "fatal error: x\n"}, report{}, internal},
-		{"signal", ending{status: -1}, report{}, internal},
-		{"no end", ending{timeout: true}, report{}, internal},
+		{"same output", harness.Ending{Output: separator + "x"}, report{Finished: true}, works},
+		{"exit 0", harness.Ending{Output: separator + "x"}, report{}, works},
+		{"other output", harness.Ending{Output: separator}, report{Finished: true}, differs},
+		{"other status", harness.Ending{Status: 1, Output: separator + "x"}, report{}, differs},
+		{"panic", harness.Ending{Status: 2, Output: separator + "x"}, report{Finished: true, Kind: "panic"}, differs},
+		{"rejected", harness.Ending{Status: 2, Output: separator}, report{Finished: true, Kind: "compile error", Message: "no"}, rejected},
+		{"bug of the session", harness.Ending{Status: 2}, report{Finished: true, Kind: "internal error"}, internal},
+		{"code that the interpreter rejects", harness.Ending{Status: 2}, report{Finished: true, Kind: "compile error", Message: "package a: " + rejectedCode + ": 3:4"}, internal},
+		{"crash", harness.Ending{Status: 2, Output: "fatal error: x\n"}, report{}, internal},
+		{"signal", harness.Ending{Status: -1}, report{}, internal},
+		{"no end", harness.Ending{Timeout: true}, report{}, internal},
 	} {
 		if v := classify(p, row.e, row.r); v.outcome != row.want {
 			t.Errorf("%s: got %s (%s), want %s", row.name, v.outcome, v.reason, row.want)
