@@ -143,6 +143,27 @@ func (s *Dataset) WithClasses(names ...string) (*Dataset, error) {
 	return &t, nil
 }
 
+// WithColumns returns the data set with names for its features, one for each value of an example. See
+// [Dataset.Columns].
+func (s *Dataset) WithColumns(names ...string) (*Dataset, error) {
+	if len(names) != s.size() {
+		return nil, fmt.Errorf("data: %d column names for the %d values of an example of %s: name each value", len(names), s.size(), s.name)
+	}
+	t := *s
+	t.columns = slices.Clone(names)
+	return &t, nil
+}
+
+// WithTargets returns the data set with names for its targets, one for each value of a target vector.
+func (s *Dataset) WithTargets(names ...string) (*Dataset, error) {
+	if len(names) != s.Targets() {
+		return nil, fmt.Errorf("data: %d target names for the %d targets of %s: name each target", len(names), s.Targets(), s.name)
+	}
+	t := *s
+	t.targetNames = slices.Clone(names)
+	return &t, nil
+}
+
 // Reshape returns the data set with another shape for its examples, which must have the same
 // number of elements: Reshape(1, 8, 8) turns vectors of 64 into images.
 func (s *Dataset) Reshape(shape ...int) (*Dataset, error) {
