@@ -72,6 +72,9 @@ func (c *commands) Module(m magic.Module) string {
 	if c.next.Go != runtime.Version() {
 		text += fmt.Sprintf("; it is built by %s, and cells have the language and the library of that release", c.next.Go)
 	}
+	for _, o := range c.next.Omitted {
+		text += "\n" + o
+	}
 	return text
 }
 

@@ -60,6 +60,7 @@ type Program struct {
 	Path     string
 	Packages []string // path@version of the modules and packages that were asked for
 	Go       string   // the Go release that built it
+	Omitted  []string // packages that do not compile, each with the reason
 }
 
 // A Builder builds a program with modules or packages compiled in, given as path or path@version. It reports each step.

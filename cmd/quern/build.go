@@ -48,6 +48,9 @@ func runBuild(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return fmt.Errorf("build: %w", err)
 	}
+	for _, o := range program.Omitted {
+		fmt.Fprintf(std.err, "quern: %s\n", o)
+	}
 	if err := copyProgram(program.Path, *output); err != nil {
 		return fmt.Errorf("build: %w", err)
 	}
@@ -58,7 +61,11 @@ func runBuild(ctx context.Context, args []string, std stdio) error {
 // buildProgram builds the program of the next worker, for %get -compiled.
 func buildProgram(ctx context.Context, packages []string, report func(step string)) (interp.Program, error) {
 	p, err := build.Build(ctx, build.Request{Packages: packages, Version: buildVersion(), Report: report})
-	return interp.Program{Path: p.Path, Packages: p.Packages, Go: p.Go}, err
+	made := interp.Program{Path: p.Path, Packages: p.Packages, Go: p.Go}
+	for _, o := range p.Omitted {
+		made.Omitted = append(made.Omitted, o.String())
+	}
+	return made, err
 }
 
 // copyProgram copies a program to a file, which has its old content if that fails.

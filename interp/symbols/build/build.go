@@ -34,6 +34,16 @@ type Program struct {
 	Packages []string // path@version
 	Cached   bool     // it had been built before
 	Go       string   // the Go release that built it
+	Omitted  []Omitted
+}
+
+// Omitted is a package of a module that does not compile. The program does not have it.
+type Omitted struct {
+	Path, Reason string
+}
+
+func (o Omitted) String() string {
+	return o.Path + " is left out, because it does not compile: " + o.Reason
 }
 
 // Build builds a program, or finds it in the cache. If the context ends, or a step fails, nothing is in the cache.
@@ -77,7 +87,8 @@ func Build(ctx context.Context, r Request) (Program, error) {
 	id := key(b.id, b.source(), r.Version, string(platform), strings.Join(wanted, " "), strings.Join(g.tags, ","))
 	if p.Path = cached(cache, id); p.Path != "" {
 		p.Cached = true
-		return p, nil
+		p.Omitted, err = readOmitted(filepath.Dir(p.Path))
+		return p, err
 	}
 	source, err := b.directory(ctx, g, dir)
 	if err != nil {
@@ -87,7 +98,7 @@ func Build(ctx context.Context, r Request) (Program, error) {
 		return Program{}, err
 	}
 	report("compiling packages")
-	files, err := g.generate(ctx, b, wanted)
+	files, omitted, err := g.generate(ctx, b, wanted)
 	if err != nil {
 		return Program{}, err
 	}
@@ -102,6 +113,10 @@ func Build(ctx context.Context, r Request) (Program, error) {
 	if _, err := g.run(ctx, append(arguments, quern+"/cmd/quern")...); err != nil {
 		return Program{}, err
 	}
+	if err := writeOmitted(made, omitted); err != nil {
+		return Program{}, err
+	}
+	p.Omitted = omitted
 	p.Path, err = store(cache, id, made)
 	return p, err
 }

@@ -2,6 +2,7 @@ package build
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -57,6 +58,40 @@ func store(dir, key, made string) (string, error) {
 		return "", fmt.Errorf("keep the program: %w", err)
 	}
 	return filepath.Join(dir, key, programFile()), nil
+}
+
+// omittedFile is the name of the file in the directory of a program with the packages that it lacks.
+const omittedFile = "omitted.json"
+
+// writeOmitted writes the packages that a program lacks into its directory, if there are any.
+func writeOmitted(dir string, omitted []Omitted) error {
+	if len(omitted) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(omitted)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, omittedFile), text, 0o666)
+	}
+	if err != nil {
+		return fmt.Errorf("keep the program: %w", err)
+	}
+	return nil
+}
+
+// readOmitted reads what writeOmitted has written.
+func readOmitted(dir string) ([]Omitted, error) {
+	text, err := os.ReadFile(filepath.Join(dir, omittedFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var omitted []Omitted
+	if err == nil {
+		err = json.Unmarshal(text, &omitted)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the packages that the program lacks: %w", err)
+	}
+	return omitted, nil
 }
 
 // How long programs, and what is left of an interrupted build, are kept.

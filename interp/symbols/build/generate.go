@@ -17,11 +17,11 @@ import (
 	"github.com/quernlab/quern/interp/symbols/internal/describe"
 )
 
-// generate returns files of package extra with the packages, by name.
-func (g gocommand) generate(ctx context.Context, b base, wanted []string) (map[string][]byte, error) {
-	found, err := g.find(ctx, wanted)
+// generate returns files of package extra with the packages, by name, and the packages that are left out.
+func (g gocommand) generate(ctx context.Context, b base, wanted []string) (map[string][]byte, []Omitted, error) {
+	found, omitted, err := g.find(ctx, wanted)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	files := map[string][]byte{}
 	var entries []archive.Package
@@ -29,7 +29,7 @@ func (g gocommand) generate(ctx context.Context, b base, wanted []string) (map[s
 	for _, path := range slices.Sorted(maps.Keys(found)) {
 		pkg, entry, err := describe.Describe(found[path])
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		entries = append(entries, entry)
 		t := describe.NewTable(pkg, func(string, string) bool { return true })
@@ -38,23 +38,23 @@ func (g gocommand) generate(ctx context.Context, b base, wanted []string) (map[s
 			continue
 		}
 		if files["generated_"+describe.Identifier(path)+".go"], err = t.Source("extra", ""); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		fmt.Fprintf(&tables, "\t\t%q: %s,\n", t.Key(), describe.Function(path))
 	}
 	var z bytes.Buffer
 	if err := archive.Write(&z, symbols.Release(), entries); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	index := fmt.Sprintf("%simport (\n\t\"reflect\"\n%s)\n\nfunc init() {\n\tBase, Source, Requests = %q, %q, %#v\n\tArchive = %s\n\tTables = map[string]func() map[string]reflect.Value{\n%s\t}\n}\n",
 		describe.Head("extra", ""), imports.String(), b.id, b.source(), wanted, strconv.Quote(z.String()), tables.String())
 	files["generated_index.go"], err = format.Source([]byte(index))
-	return files, err
+	return files, omitted, err
 }
 
 // find compiles the wanted packages and those whose types occur in their API. Packages of a module that do not compile
-// are left out if others do.
-func (g gocommand) find(ctx context.Context, wanted []string) (map[string]describe.Listed, error) {
+// are omitted if others do.
+func (g gocommand) find(ctx context.Context, wanted []string) (map[string]describe.Listed, []Omitted, error) {
 	var patterns []string
 	for _, w := range wanted {
 		path, _, _ := strings.Cut(w, "@")
@@ -66,10 +66,11 @@ func (g gocommand) find(ctx context.Context, wanted []string) (map[string]descri
 	}
 	found := map[string]describe.Listed{}
 	var problems []error
+	var omitted []Omitted
 	for len(patterns) > 0 {
 		list, err := describe.Build{Dir: g.dir, Environment: g.environment(), Flags: g.flags()}.List(ctx, patterns...)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		patterns = nil
 		for _, p := range list {
@@ -77,19 +78,23 @@ func (g gocommand) find(ctx context.Context, wanted []string) (map[string]descri
 				continue
 			}
 			if problem := p.Problem(); problem != "" {
-				problems = append(problems, g.problem(ctx, p, problem))
+				err := g.problem(ctx, p, problem)
+				problems = append(problems, err)
+				if !slices.ContainsFunc(omitted, func(o Omitted) bool { return o.Path == p.ImportPath }) {
+					omitted = append(omitted, Omitted{p.ImportPath, reason(err)})
+				}
 				continue
 			}
 			found[p.ImportPath] = p
 			pkg, err := describe.Read(p)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			patterns = append(patterns, inAPI(pkg, found)...)
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, w := range wanted {
 		path, _, _ := strings.Cut(w, "@")
@@ -99,9 +104,9 @@ func (g gocommand) find(ctx context.Context, wanted []string) (map[string]descri
 		if len(problems) == 0 {
 			problems = append(problems, errors.New("it has no packages that a cell can import"))
 		}
-		return nil, fmt.Errorf("%s: %w", w, errors.Join(problems...))
+		return nil, nil, fmt.Errorf("%s: %w", w, errors.Join(problems...))
 	}
-	return found, nil
+	return found, omitted, nil
 }
 
 // problem returns why a package does not compile, with the output of the compiler.
@@ -110,6 +115,21 @@ func (g gocommand) problem(ctx context.Context, p describe.Listed, problem strin
 		return err
 	}
 	return fmt.Errorf("package %s: %s", p.ImportPath, strings.TrimSpace(problem))
+}
+
+// reason returns the first line of an error that says what is wrong.
+func reason(err error) string {
+	text := err.Error()
+	var failed *CommandError
+	if errors.As(err, &failed) {
+		text = failed.Output
+	}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return line
+		}
+	}
+	return strings.TrimSpace(text)
 }
 
 // isAdded reports whether a package is one of those that the user has compiled into the running program.
