@@ -1,6 +1,8 @@
 package onnx_test
 
 import (
+	"reflect"
+
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/onnx"
 	"github.com/quernlab/quern/accel/tensor"
@@ -26,13 +28,6 @@ func opRows() []parity {
 		return p
 	}
 	unary := func(name string, f func(T) T, input T) { add(name, func(in []T) T { return f(in[0]) }, []T{input}) }
-	for name, f := range map[string]func(T) T{
-		"Neg": T.Neg, "Exp": T.Exp, "Square": T.Square, "Abs": T.Abs, "Tanh": T.Tanh, "Sigmoid": T.Sigmoid,
-		"ReLU": T.ReLU, "GELU": T.GELU, "SiLU": T.SiLU, "Sin": T.Sin, "Cos": T.Cos, "Floor": T.Floor, "Sign": T.Sign,
-		"Not": T.Not, "MT": T.MT, "Clone": T.Clone, "Detach": T.Detach,
-	} {
-		unary(name, f, x)
-	}
 	unary("T", func(x T) T { return x.MatMul(randn(9, 5, 4).T()) }, x)
 	unary("Log", T.Log, positive)
 	unary("Sqrt", T.Sqrt, positive)
@@ -44,11 +39,6 @@ func opRows() []parity {
 	unary("Clamp", func(x T) T { return x.Clamp(-0.4, 0.7) }, x)
 	unary("RequireFinite", func(x T) T { return x.RequireFinite("x").Neg() }, x)
 	unary("Dropout", func(x T) T { return x.Dropout(0.5, nil, false).Neg() }, x)
-	for name, f := range map[string]func(a, b T) T{
-		"Add": T.Add, "Sub": T.Sub, "Mul": T.Mul, "Maximum": T.Maximum, "Minimum": T.Minimum, "Eq": T.Eq, "Greater": T.Greater, "Less": T.Less,
-	} {
-		add(name, func(in []T) T { return f(in[0], in[1]) }, []T{x, y})
-	}
 	add("Div", func(in []T) T { return in[0].Div(in[1]) }, []T{x, positive})
 	add("Pow", func(in []T) T { return in[0].Pow(in[1]) }, []T{positive, y})
 	add("And", func(in []T) T { return in[0].ReLU().And(in[1].ReLU()) }, []T{x, y})
@@ -187,5 +177,23 @@ func opRows() []parity {
 	add("Recompute", func(in []T) T {
 		return tensor.Recompute(func(in []T) T { return in[0].Exp().Mul(in[1]) }, in[0], in[1])
 	}, []T{x, y})
+
+	covered := map[string]bool{}
+	for _, p := range rows {
+		for _, name := range p.covers {
+			covered[name] = true
+		}
+	}
+	for m := range reflect.TypeFor[T]().Methods() { // all others of one or two tensors
+		if name := "tensor." + m.Name; covered[name] || notExported[name] != "" {
+			continue
+		}
+		switch reflect.ValueOf(x).MethodByName(m.Name).Interface().(type) {
+		case func() T:
+			unary(m.Name, func(x T) T { return reflect.ValueOf(x).MethodByName(m.Name).Interface().(func() T)() }, x)
+		case func(T) T:
+			add(m.Name, func(in []T) T { return reflect.ValueOf(in[0]).MethodByName(m.Name).Interface().(func(T) T)(in[1]) }, []T{x, y})
+		}
+	}
 	return rows
 }

@@ -1,6 +1,11 @@
 package tensor
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
 
 // elementwiseRows are ops besides those of opRows.
 func elementwiseRows() []opRow {
@@ -12,16 +17,13 @@ func elementwiseRows() []opRow {
 		row.noGrad = true
 		return row
 	}
-	floor := unaryRow("Floor", -3, 3, (*Tensor).Floor, math.Floor)
-	floor.noGrad = true
 	less := binaryRow("Less", -2, 2, (*Tensor).Less, func(a, b float64) float64 { return step(b - a) })
 	less.noGrad = true
-	rows := []opRow{floor, less,
-		unaryRow("Sign", -2, 2, (*Tensor).Sign, func(x float64) float64 { return step(x) - step(-x) }),
+	rows := []opRow{less,
+		unaryRow("Floor", -3, 3, (*Tensor).Floor, math.Floor),
 		masks("And", (*Tensor).And, math.Min),
 		masks("Or", (*Tensor).Or, math.Max),
 		masks("Not", func(a, b *Tensor) *Tensor { return a.Not() }, func(a, b float64) float64 { return 1 - a }),
-		unaryRow("SiLU", -5, 5, (*Tensor).SiLU, func(x float64) float64 { return x / (1 + math.Exp(-x)) }),
 		unaryRow("LeakyReLU", -2, 2, func(t *Tensor) *Tensor { return t.LeakyReLU(0.1) }, func(x float64) float64 { return math.Max(x, 0.1*x) }),
 		unaryRow("ELU", -3, 3, func(t *Tensor) *Tensor { return t.ELU(1.5) }, func(x float64) float64 {
 			return math.Max(x, 0) + 1.5*(math.Exp(math.Min(x, 0))-1)
@@ -38,6 +40,37 @@ func elementwiseRows() []opRow {
 	} {
 		r.shapes = func(m, n, k int) [][]int { return [][]int{{m, n}, {n}} }
 		rows = append(rows, r)
+	}
+	return rows
+}
+
+// withFormulas adds rows of the methods for ops with a formula, which is their reference;
+// TestAgainstTorch compares the formula itself.
+func withFormulas(rows []opRow) []opRow {
+	byName := map[string]opRow{}
+	for _, r := range rows {
+		byName[r.name] = r
+	}
+	for _, op := range ir.Table() {
+		f, ok := ir.FormulaOf(op)
+		m := methods[op.Name()]
+		if _, exists := byName[op.Name()]; !ok || exists || m.call == nil {
+			continue
+		}
+		evaluate := func(x ...float64) float64 {
+			a := ir.Arithmetic[float64]{
+				Inputs:   x,
+				Constant: func(v float64) float64 { return v },
+				Apply:    func(op ir.Op, x []float64) float64 { return byName[op.Name()].scalar(x) },
+			}
+			return a.Evaluate(f)
+		}
+		row := opRow{name: op.Name(), low: -5, high: 5, f: m.call, noGrad: !ir.Differentiable(op),
+			shapes: func(rows, columns, _ int) [][]int { return slices.Repeat([][]int{{rows, columns}}, m.arity) }}
+		if row.ref = mapRef(func(x float64) float64 { return evaluate(x) }); m.arity == 2 {
+			row.ref = zipRef(func(x, y float64) float64 { return evaluate(x, y) })
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }

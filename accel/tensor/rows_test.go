@@ -14,6 +14,7 @@ type opRow struct {
 	low, high float64 // range of the inputs
 	f         func(in []*Tensor) *Tensor
 	ref       func(in []array) array
+	scalar    func(x []float64) float64 // the reference of an elementwise op on one element, or nil
 	noGrad    bool
 	nonEmpty  bool // the op does not accept sizes of 0
 }
@@ -24,12 +25,12 @@ func sameShapes(m, n, k int) [][]int {
 }
 
 func unaryRow(name string, low, high float64, f func(*Tensor) *Tensor, ref func(float64) float64) opRow {
-	return opRow{name: name, shapes: oneShape, low: low, high: high, ref: mapRef(ref),
+	return opRow{name: name, shapes: oneShape, low: low, high: high, ref: mapRef(ref), scalar: func(x []float64) float64 { return ref(x[0]) },
 		f: func(in []*Tensor) *Tensor { return f(in[0]) }}
 }
 
 func binaryRow(name string, low, high float64, f func(a, b *Tensor) *Tensor, ref func(a, b float64) float64) opRow {
-	return opRow{name: name, shapes: sameShapes, low: low, high: high, ref: zipRef(ref),
+	return opRow{name: name, shapes: sameShapes, low: low, high: high, ref: zipRef(ref), scalar: func(x []float64) float64 { return ref(x[0], x[1]) },
 		f: func(in []*Tensor) *Tensor { return f(in[0], in[1]) }}
 }
 
@@ -40,7 +41,7 @@ func step(x float64) float64 {
 	return 0
 }
 
-var opRows = slices.Concat([]opRow{
+var opRows = withFormulas(slices.Concat([]opRow{
 	unaryRow("Neg", -2, 2, (*Tensor).Neg, func(x float64) float64 { return -x }),
 	unaryRow("Exp", -3, 3, (*Tensor).Exp, math.Exp),
 	unaryRow("Log", 0.2, 3, (*Tensor).Log, math.Log),
@@ -61,7 +62,7 @@ var opRows = slices.Concat([]opRow{
 	binaryRow("Mul", -2, 2, (*Tensor).Mul, func(a, b float64) float64 { return a * b }),
 	binaryRow("Div", 0.5, 2, (*Tensor).Div, func(a, b float64) float64 { return a / b }),
 	binaryRow("Maximum", -2, 2, (*Tensor).Maximum, math.Max),
-}, broadcastRows(), reduceRows(), moveRows(), matmulRows(), convRows(), poolRows(), normRows(), attentionRows(), elementwiseRows(), statisticsRows())
+}, broadcastRows(), reduceRows(), moveRows(), matmulRows(), convRows(), poolRows(), normRows(), attentionRows(), elementwiseRows(), statisticsRows()))
 
 func broadcastRows() []opRow {
 	var rows []opRow

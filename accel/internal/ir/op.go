@@ -145,6 +145,13 @@ type noGradient struct{}
 
 func (noGradient) Gradient(*Recorder, []*Value, *Value, *Value, []bool) []*Value { return nil }
 
+// zeroGradient is embedded by elementwise ops with one input that are constant almost everywhere.
+type zeroGradient struct{}
+
+func (zeroGradient) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
+	return []*Value{r.Record(Expand{Shape: in[0].shape}, r.scalar(0, dy.dtype))}
+}
+
 func appendFlag(key []byte, on bool) []byte {
 	if on {
 		return append(key, 1)

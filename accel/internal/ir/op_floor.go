@@ -1,9 +1,9 @@
 package ir
 
-// Floor computes ⌊x⌋, elementwise. No gradient flows through it.
+// Floor computes ⌊x⌋, elementwise.
 type Floor struct {
 	unaryOp
-	noGradient
+	zeroGradient
 }
 
 func (Floor) Name() string { return "Floor" }

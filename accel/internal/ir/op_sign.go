@@ -1,7 +1,10 @@
 package ir
 
 // Sign computes y = 1 for x > 0, -1 for x < 0, and 0 for 0 and NaN, elementwise; torch's sign.
-type Sign struct{ unaryOp }
+type Sign struct {
+	unaryOp
+	zeroGradient
+}
 
 func (Sign) Name() string { return "Sign" }
 
@@ -9,9 +12,4 @@ func (Sign) Name() string { return "Sign" }
 func (Sign) Formula() Formula {
 	zero := Constant(0)
 	return Apply(Sub{}, Apply(Greater{}, X, zero), Apply(Greater{}, zero, X))
-}
-
-// Gradient returns 0.
-func (Sign) Gradient(r *Recorder, in []*Value, _, dy *Value, _ []bool) []*Value {
-	return []*Value{r.Record(Expand{Shape: in[0].shape}, r.scalar(0, dy.dtype))}
 }
