@@ -92,9 +92,8 @@ func each[T ir.Op, N int | float64](s *step, number func(T) N) []N {
 	return all
 }
 
-// constantOf adds a scalar of an op as a weight with element type d.
-func constantOf[T ir.Op](e *emitter, s *step, d tensor.DType, number func(T) float64, counts ...sizes) (string, error) {
-	values := each(s, number)
+// constantOf adds a scalar of an op, with its value in each run, as a weight with element type d.
+func constantOf(e *emitter, s *step, d tensor.DType, values []float64, counts ...sizes) (string, error) {
 	name := e.dependentScalar(values, d, counts...)
 	if name == "" {
 		return "", s.fails(ErrChanging, "its factor differs between the calls, %v, and does not depend on the size of the input in a supported way", values)

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"errors"
 	"math"
 
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -8,14 +9,11 @@ import (
 )
 
 var elementwiseConverters = []conversion{
-	on[ir.Square](square),
-	on[ir.ELU](elu),
-	on[ir.LeakyReLU](leakyReLU),
-	on[ir.AddScalar](addScalar),
+	on[ir.ELU](alpha("Elu")),
+	on[ir.LeakyReLU](alpha("LeakyRelu")),
 	on[ir.MulScalar](mulScalar),
-	on[ir.PowScalar](powScalar),
-	on[ir.AtLeast](atLeast),
-	on[ir.AtMost](atMost),
+	on[ir.AtLeast](bound("Max", math.Inf(-1))),
+	on[ir.AtMost](bound("Min", math.Inf(1))),
 	on[ir.And](masks("And")),
 	on[ir.Or](masks("Or")),
 	on[ir.Not](masks("Not")),
@@ -25,69 +23,72 @@ var elementwiseConverters = []conversion{
 	on[ir.Cast](cast),
 }
 
-func square(e *emitter, s *step) (string, error) {
-	x := e.in(s, 0)
-	return e.node("Mul", []string{x, x}), nil
-}
-
 // derived converts an elementwise op by its formula.
 func derived(f ir.Formula) converter {
 	return func(e *emitter, s *step) (string, error) {
-		var err error
-		d := e.dtype(s)
-		mask := func(op string, in []string) string {
-			truth := e.node(op, in)
-			name := e.cast(truth, elements[d])
-			e.masks[name] = truth
-			return name
-		}
-		a := ir.Arithmetic[string]{
-			Scalar: func() string {
-				err = s.fails(ErrUnsupported, "its factor needs a converter of its own")
-				return ""
-			},
-			Constant: func(v float64) string { return e.scalar(d, v) },
-			Apply: func(op ir.Op, in []string) string {
-				switch op.(type) {
-				case ir.Eq:
-					return mask("Equal", in)
-				case ir.Greater:
-					return mask("Greater", in)
-				case ir.Where:
-					return e.node("Where", []string{e.truth(in[0]), in[1], in[2]})
-				}
-				return e.node(ir.ONNX(op), in)
-			},
-		}
+		in := make([]string, len(s.in))
 		for i := range s.in {
-			a.Inputs = append(a.Inputs, e.in(s, i))
+			in[i] = e.in(s, i)
 		}
-		return a.Evaluate(f), err
+		return e.formula(s, f, in)
 	}
 }
 
-func elu(e *emitter, s *step) (string, error) {
-	return alpha(e, s, "Elu", each(s, func(o ir.ELU) float64 { return o.Scalar }))
+// formula writes a formula of inputs that have the type of the step's first one.
+func (e *emitter) formula(s *step, f ir.Formula, in []string) (name string, err error) {
+	d := e.dtype(s)
+	a := ir.Arithmetic[string]{
+		Inputs: in,
+		Scalar: func() string {
+			c, fails := constantOf(e, s, d, scalars(s))
+			err = errors.Join(err, fails)
+			return c
+		},
+		Constant: func(v float64) string { return e.scalar(d, v) },
+		Apply: func(op ir.Op, in []string) string {
+			switch op.(type) {
+			case ir.Eq:
+				return e.mask(e.node("Equal", in), elements[d])
+			case ir.Greater:
+				return e.mask(e.node("Greater", in), elements[d])
+			case ir.Where:
+				return e.node("Where", []string{e.truth(in[0]), in[1], in[2]})
+			}
+			if name := ir.ONNX(op); name != "" {
+				return e.node(name, in)
+			}
+			f, ok := ir.FormulaOf(op)
+			if !ok {
+				err = errors.Join(err, s.fails(ErrUnsupported, "its formula needs %s", op.Name()))
+				return ""
+			}
+			y, fails := e.formula(s, f, in)
+			err = errors.Join(err, fails)
+			return y
+		},
+	}
+	name = a.Evaluate(f)
+	return name, err
 }
 
-func leakyReLU(e *emitter, s *step) (string, error) {
-	return alpha(e, s, "LeakyRelu", each(s, func(o ir.LeakyReLU) float64 { return o.Scalar }))
+// scalars returns the scalar of an elementwise op in each run.
+func scalars(s *step) []float64 {
+	all := make([]float64, len(s.ops))
+	for r, op := range s.ops {
+		all[r] = math.Float64frombits(op.(ir.Dynamic).AppendWords(nil)[0])
+	}
+	return all
 }
 
 // alpha converts an op with one scalar that is an attribute.
-func alpha(e *emitter, s *step, op string, values []float64) (string, error) {
-	if !same(values) {
-		return "", s.fails(ErrChanging, "its factor differs between the calls: %v", values)
+func alpha(op string) converter {
+	return func(e *emitter, s *step) (string, error) {
+		values := scalars(s)
+		if !same(values) {
+			return "", s.fails(ErrChanging, "its factor differs between the calls: %v", values)
+		}
+		return e.node(op, []string{e.in(s, 0)}, attribute{"alpha", values[0]}), nil
 	}
-	return e.node(op, []string{e.in(s, 0)}, attribute{"alpha", values[0]}), nil
-}
-
-func addScalar(e *emitter, s *step) (string, error) {
-	c, err := constantOf(e, s, e.dtype(s), func(o ir.AddScalar) float64 { return o.Scalar })
-	if err != nil {
-		return "", err
-	}
-	return e.node("Add", []string{e.in(s, 0), c}), nil
 }
 
 // mulScalar converts a multiplication by a scalar, or together with a preceding sum a mean.
@@ -95,7 +96,7 @@ func mulScalar(e *emitter, s *step) (string, error) {
 	added, x, axes := e.findSum(s.in[0])
 	if added != nil && len(axes) > 0 {
 		mean := true
-		for r, factor := range each(s, func(o ir.MulScalar) float64 { return o.Scalar }) {
+		for r, factor := range scalars(s) {
 			mean = mean && factor == 1/float64(added[r])
 		}
 		if mean {
@@ -106,40 +107,24 @@ func mulScalar(e *emitter, s *step) (string, error) {
 	if added != nil {
 		counts = append(counts, added)
 	}
-	c, err := constantOf(e, s, e.dtype(s), func(o ir.MulScalar) float64 { return o.Scalar }, counts...)
+	c, err := constantOf(e, s, e.dtype(s), scalars(s), counts...)
 	if err != nil {
 		return "", err
 	}
 	return e.node("Mul", []string{e.in(s, 0), c}), nil
 }
 
-func powScalar(e *emitter, s *step) (string, error) {
-	c, err := constantOf(e, s, e.dtype(s), func(o ir.PowScalar) float64 { return o.Scalar })
-	if err != nil {
-		return "", err
-	}
-	return e.node("Pow", []string{e.in(s, 0), c}), nil
-}
-
-func atLeast(e *emitter, s *step) (string, error) {
-	return bound(e, s, "Max", each(s, func(o ir.AtLeast) float64 { return o.Scalar }), math.Inf(-1))
-}
-
-func atMost(e *emitter, s *step) (string, error) {
-	return bound(e, s, "Min", each(s, func(o ir.AtMost) float64 { return o.Scalar }), math.Inf(1))
-}
-
 // bound writes a Max or Min with a limit, or nothing if the limit is always none, the infinity
 // that limits nothing.
-func bound(e *emitter, s *step, op string, limits []float64, none float64) (string, error) {
-	if same(limits) && limits[0] == none {
-		return e.in(s, 0), nil
+func bound(op string, none float64) converter {
+	return func(e *emitter, s *step) (string, error) {
+		limits := scalars(s)
+		if same(limits) && limits[0] == none {
+			return e.in(s, 0), nil
+		}
+		c, err := constantOf(e, s, e.dtype(s), limits)
+		return e.node(op, []string{e.in(s, 0), c}), err
 	}
-	c := e.dependentScalar(limits, e.dtype(s))
-	if c == "" {
-		return "", s.fails(ErrChanging, "its limit differs between the calls: %v", limits)
-	}
-	return e.node(op, []string{e.in(s, 0), c}), nil
 }
 
 // masks converts an op on truth values, which are floats in our ops: 0 is false.
@@ -149,7 +134,7 @@ func masks(op string) converter {
 		for i := range s.in {
 			in = append(in, e.truth(e.in(s, i)))
 		}
-		return e.mask(e.node(op, in)), nil
+		return e.mask(e.node(op, in), elementFloat), nil
 	}
 }
 
@@ -161,9 +146,9 @@ func (e *emitter) truth(name string) string {
 	return e.cast(name, elementBool)
 }
 
-// mask converts a bool to a float mask.
-func (e *emitter) mask(truth string) string {
-	name := e.cast(truth, elementFloat)
+// mask converts a bool to a mask of floats.
+func (e *emitter) mask(truth string, to elementType) string {
+	name := e.cast(truth, to)
 	e.masks[name] = truth
 	return name
 }
@@ -174,7 +159,7 @@ func comparison(op string) converter {
 		if d := e.dtype(s); d == tensor.Uint8 || d == tensor.Bool { // not all runtimes compare these types
 			a, b = e.cast(a, elementInt32), e.cast(b, elementInt32)
 		}
-		return e.mask(e.node(op, []string{a, b})), nil
+		return e.mask(e.node(op, []string{a, b}), elementFloat), nil
 	}
 }
 

@@ -22,7 +22,7 @@ var shapeConverters = []conversion{
 
 func fill(e *emitter, s *step) (string, error) {
 	v := &e.g.values[s.out]
-	c, err := constantOf(e, s, v.dtype, func(o ir.Fill) float64 { return o.Value })
+	c, err := constantOf(e, s, v.dtype, scalars(s))
 	if err != nil || len(v.shape) == 0 {
 		return c, err
 	}

@@ -6,7 +6,8 @@ type AddScalar struct {
 	Scalar float64
 }
 
-func (AddScalar) Name() string { return "AddScalar" }
+func (AddScalar) Name() string     { return "AddScalar" }
+func (AddScalar) Formula() Formula { return Apply(Add{}, X, Scalar) }
 
 // AppendWords appends s.
 func (o AddScalar) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.Scalar)) }

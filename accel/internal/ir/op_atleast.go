@@ -6,7 +6,8 @@ type AtLeast struct {
 	Scalar float64
 }
 
-func (AtLeast) Name() string { return "AtLeast" }
+func (AtLeast) Name() string     { return "AtLeast" }
+func (AtLeast) Formula() Formula { return Apply(Maximum{}, X, Scalar) }
 
 // AppendWords appends the bound.
 func (o AtLeast) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.Scalar)) }

@@ -6,7 +6,8 @@ type AtMost struct {
 	Scalar float64
 }
 
-func (AtMost) Name() string { return "AtMost" }
+func (AtMost) Name() string     { return "AtMost" }
+func (AtMost) Formula() Formula { return Apply(Minimum{}, X, Scalar) }
 
 // AppendWords appends the bound.
 func (o AtMost) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.Scalar)) }

@@ -6,7 +6,8 @@ type MulScalar struct {
 	Scalar float64
 }
 
-func (MulScalar) Name() string { return "MulScalar" }
+func (MulScalar) Name() string     { return "MulScalar" }
+func (MulScalar) Formula() Formula { return Apply(Mul{}, X, Scalar) }
 
 // AppendWords appends s.
 func (o MulScalar) AppendWords(w []uint64) []uint64 { return append(w, scalarWord(o.Scalar)) }

@@ -8,6 +8,7 @@ type PowScalar struct {
 }
 
 func (PowScalar) Name() string       { return "PowScalar" }
+func (PowScalar) Formula() Formula   { return Apply(Pow{}, X, Scalar) }
 func (PowScalar) Autocast() Autocast { return CastFloat32 }
 
 // AppendWords appends s.

@@ -3,7 +3,8 @@ package ir
 // Square computes y = x², elementwise.
 type Square struct{ unaryOp }
 
-func (Square) Name() string { return "Square" }
+func (Square) Name() string     { return "Square" }
+func (Square) Formula() Formula { return Apply(Mul{}, X, X) }
 
 // Gradient returns 2x·dy.
 func (Square) Gradient(r *Recorder, in []*Value, out, dy *Value, _ []bool) []*Value {
