@@ -77,6 +77,9 @@ func (t *Tensor) GELU() *Tensor { return record(ir.GELU{}, t) }
 // SiLU returns t·σ(t), elementwise, where σ is the logistic function.
 func (t *Tensor) SiLU() *Tensor { return record(ir.SiLU{}, t) }
 
+// HardSwish returns t·min(max(t+3, 0), 6)/6, elementwise, as torch's hardswish.
+func (t *Tensor) HardSwish() *Tensor { return record(ir.HardSwish{}, t) }
+
 // LeakyReLU returns t where it is positive, else slope·t, elementwise.
 func (t *Tensor) LeakyReLU(slope float64) *Tensor { return record(ir.LeakyReLU{Scalar: slope}, t) }
 
@@ -89,8 +92,11 @@ func (t *Tensor) Sin() *Tensor { return record(ir.Sin{}, t) }
 // Cos returns the cosine of t in radians, elementwise.
 func (t *Tensor) Cos() *Tensor { return record(ir.Cos{}, t) }
 
-// Floor returns the largest integer that is not above t, elementwise. No gradient flows through it.
+// Floor returns the largest integer that is not above t, elementwise. Its gradient is 0.
 func (t *Tensor) Floor() *Tensor { return record(ir.Floor{}, t) }
+
+// Ceil returns the smallest integer that is not below t, elementwise. Its gradient is 0.
+func (t *Tensor) Ceil() *Tensor { return record(ir.Ceil{}, t) }
 
 // Clamp limits t to [low, high], elementwise; an infinite bound does not limit. The gradient flows
 // where t is strictly within the bounds, as in PyTorch.

@@ -131,6 +131,8 @@ case("conv_transpose", lambda x, w, b: F.conv_transpose2d(x, w, b, stride=(2, 3)
 case("einsum", lambda a, b, c: torch.einsum("...ij,kj,k->...ki", a, b, c), tensor(2, 1, 3, 4), tensor(5, 4), tensor(5))
 case("einsum diagonal", lambda a, b: torch.einsum("iji,...j", a, b), tensor(3, 2, 3), tensor(4, 2))
 case("stack", lambda a, b: torch.stack([a, b], -1), tensor(3, 2), tensor(3, 2))
+case("ceil", torch.ceil, tensor(9))
+case("hardswish", F.hardswish, tensor(9, low=-5, high=5))
 
 out = {"torch": torch.__version__, "cases": cases, "values": [str(v) for v in values.double().tolist()], "short": short}
 (pathlib.Path(__file__).parent / "ops.json").write_text(json.dumps(out) + "\n")
