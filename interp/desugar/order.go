@@ -8,6 +8,7 @@ package desugar
 //	a, b = xs[0], <-c                ->  t1 := <-c; a, b = xs[0], t1
 //	xs[i], err = f()                 ->  t1, t2 := f(); xs[i], err = t1, t2
 //	if x+f() > 0 {}                  ->  { t1 := f(); if x+t1 > 0 {} }
+//	go f(g()), several results       ->  t1, t2 := g(); go f(t1, t2)
 //
 // The specification leaves the order open, but programs rely on it. Slice expressions, len, append, &&, assertions
 // and some others are evaluated among the calls: this file follows order.go in cmd/compile/internal/walk.
@@ -52,14 +53,24 @@ func (o *order) nested(s ast.Stmt) {
 		case *ast.CommClause:
 			n.Body = o.list(n.Body)
 		case *ast.IfStmt:
-			if next, ok := n.Else.(*ast.IfStmt); ok {
-				if list := o.list([]ast.Stmt{next}); len(list) > 1 || list[0] != n.Else {
-					n.Else = &ast.BlockStmt{Lbrace: next.Pos(), List: list, Rbrace: next.End()}
-				}
+			if _, ok := n.Else.(*ast.IfStmt); ok {
+				o.single(&n.Else)
+			}
+		case *ast.LabeledStmt:
+			switch n.Stmt.(type) {
+			case *ast.GoStmt, *ast.DeferStmt:
+				o.single(&n.Stmt)
 			}
 		}
 		return true
 	})
+}
+
+// single changes a statement that is not in a list. It becomes a block if there are definitions before it.
+func (o *order) single(s *ast.Stmt) {
+	if list := o.list([]ast.Stmt{*s}); len(list) > 1 || list[0] != *s {
+		*s = &ast.BlockStmt{Lbrace: (*s).Pos(), List: list, Rbrace: (*s).End()}
+	}
 }
 
 // under returns the underlying type of an expression, or nil for a package name.
@@ -141,9 +152,9 @@ func (o *order) statement(s ast.Stmt) []ast.Stmt {
 	case *ast.RangeStmt:
 		o.last(&s.X)
 	case *ast.GoStmt:
-		o.parts(s.Call)
+		after = o.later(s.Call)
 	case *ast.DeferStmt:
-		o.parts(s.Call)
+		after = o.later(s.Call)
 	}
 	var before []ast.Stmt
 	for _, e := range o.early[:o.needed] {
@@ -189,16 +200,35 @@ func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 	if !late {
 		return nil
 	}
-	define := &ast.AssignStmt{TokPos: s.TokPos, Tok: token.DEFINE, Rhs: s.Rhs}
-	tuple, ok := o.Info.TypeOf(s.Rhs[0]).(*types.Tuple)
+	return o.results(&s.Rhs)
+}
+
+// later handles the call of a go or defer statement. It returns the definition of its arguments if they are the results
+// of a call.
+func (o *order) later(e *ast.CallExpr) (after []ast.Stmt) {
+	o.parts(e)
+	if len(e.Args) == 1 {
+		after = o.results(&e.Args)
+	}
+	if after != nil {
+		o.needed = len(o.early)
+	}
+	return after
+}
+
+// results replaces a call with several results, the first of list, by variables. It returns their definition, or nil if
+// there is no such call.
+func (o *order) results(list *[]ast.Expr) []ast.Stmt {
+	tuple, ok := o.Info.TypeOf((*list)[0]).(*types.Tuple)
 	if !ok {
 		return nil
 	}
-	s.Rhs = nil
+	define := &ast.AssignStmt{TokPos: (*list)[0].Pos(), Tok: token.DEFINE, Rhs: *list}
+	*list = nil
 	for v := range tuple.Variables() {
 		id, v := o.variableOf(define.Rhs[0].Pos(), v.Type())
 		define.Lhs = append(define.Lhs, id)
-		s.Rhs = append(s.Rhs, o.use(id.NamePos, v))
+		*list = append(*list, o.use(id.NamePos, v))
 	}
 	return []ast.Stmt{define}
 }

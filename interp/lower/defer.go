@@ -60,18 +60,6 @@ func (f *function) thunk(w *writer, e *ast.CallExpr, lit *ast.FuncLit, recovers 
 
 // now evaluates the arguments of a call of a literal.
 func (f *function) now(w *writer, e *ast.CallExpr, sig *types.Signature) string {
-	if len(e.Args) == 1 {
-		if tuple, ok := f.typeOf(e.Args[0]).(*types.Tuple); ok {
-			temps := f.tuple(w, e.Args[0], tuple)
-			if sig.Variadic() {
-				f.unsupported(e, "a variadic function literal with the results of a call", "name the results")
-			}
-			for i := range temps {
-				temps[i] = f.convert(temps[i], tuple.At(i).Type(), f.subst(sig.Params().At(i).Type()))
-			}
-			return list(temps)
-		}
-	}
 	c := f.plan(&ast.CallExpr{Fun: e.Fun, Args: e.Args, Ellipsis: e.Ellipsis})
 	c.fixed = true
 	f.bind(w, c)
@@ -89,11 +77,6 @@ func (f *function) later(w *writer, e *ast.CallExpr) (text string, depth int) {
 		return f.laterBuiltin(w, e, calleeIdent(e.Fun).Name), 0
 	case tv.IsType():
 		f.unsupported(e, "a conversion after go or defer", "")
-	}
-	if len(e.Args) == 1 {
-		if tuple, ok := f.typeOf(e.Args[0]).(*types.Tuple); ok {
-			return f.laterTuple(w, e, tuple)
-		}
 	}
 	if f.isCompiled(e) {
 		bound := *e
@@ -139,16 +122,6 @@ func (f *function) laterBuiltin(w *writer, e *ast.CallExpr, name string) string 
 	bound := *e
 	bound.Args = f.boundAll(w, e.Args)
 	return f.builtin(&bound, name)
-}
-
-func (f *function) laterTuple(w *writer, e *ast.CallExpr, tuple *types.Tuple) (text string, depth int) {
-	bound := *e
-	bound.Args = nil
-	temps := f.tuple(w, e.Args[0], tuple)
-	for i, t := range temps {
-		bound.Args = append(bound.Args, f.placeholder(e, t, tuple.At(i).Type()))
-	}
-	return f.later(w, &bound)
 }
 
 // mayRecover reports whether the callee may call recover: whether it is a function value, or a function

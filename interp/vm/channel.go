@@ -208,10 +208,7 @@ func (c *compiler) goStatement(s *ast.GoStmt) {
 	if tv := c.source.Info.Types[e.Fun]; tv.IsType() || tv.IsBuiltin() || c.vm.config.Go == nil {
 		c.fail(s, "a go statement that calls a builtin or converts")
 	}
-	sig, ok := c.typeOf(e.Fun).Underlying().(*types.Signature)
-	if !ok || c.argumentCountDiffers(e, sig) && !sig.Variadic() {
-		c.fail(s, "a go statement with several values as arguments")
-	}
+	sig := c.typeOf(e.Fun).Underlying().(*types.Signature)
 	m := c.mark()
 	f := c.snapshot(c.expr(e.Fun, nil))
 	b := c.beginFrame()

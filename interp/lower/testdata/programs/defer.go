@@ -180,7 +180,35 @@ func deferVariadic() {
 
 func pair() (int, string)  { return 4, "four" }
 func take(n int, s string) { fmt.Println("take", n, s) }
-func deferTuple()          { defer take(pair()) }
+
+func deferTuple() {
+	defer take(pair())
+	defer func(xs ...any) { fmt.Println("spread", xs) }(pair())
+	defer func(n any, s string) { fmt.Println("converted", n, s) }(pair())
+	defer fmt.Println(pair())
+	taken := func(n int) func(int, string) {
+		fmt.Println("function", n)
+		return take
+	}
+	n := 1
+	change := func() (int, string) { n = 2; fmt.Println("arguments"); return pair() }
+	defer taken(n)(change())
+	times := 0
+again:
+	defer take(change())
+	if times++; times < 2 {
+		goto again
+	}
+}
+
+func goTuple() {
+	done := make(chan bool)
+	go func(n int, s ...any) { fmt.Println("go", n, s); done <- true }(pair())
+	<-done
+	say := func(xs ...any) { fmt.Println(xs...); done <- true }
+	go say(pair())
+	<-done
+}
 
 func main() {
 	order()
@@ -204,6 +232,7 @@ func main() {
 	fmt.Println(returnsDeferredValue()())
 	deferVariadic()
 	deferTuple()
+	goTuple()
 	err := func() (err error) {
 		defer func() {
 			if r, ok := recover().(error); ok {
