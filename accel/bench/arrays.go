@@ -122,12 +122,16 @@ func parameters(model nn.Module, x *tensor.Tensor) groups {
 	return all
 }
 
-func blockArrays(g *generator) groups {
-	var all groups
-	for range steps {
-		all = append(all, g.normal("x", sequences, sequence, width), g.normal("y", sequences, sequence, width))
+// vectorArrays returns batches of sequences with targets of the same shape, and the initial
+// parameters of a model.
+func vectorArrays(make func() nn.Module, shape ...int) func(*generator) groups {
+	return func(g *generator) groups {
+		var all groups
+		for range steps {
+			all = append(all, g.normal("x", shape...), g.normal("y", shape...))
+		}
+		return append(all, parameters(make(), all[0].tensor())...)
 	}
-	return append(all, parameters(block(), all[0].tensor())...)
 }
 
 func attentionArrays(g *generator) groups {

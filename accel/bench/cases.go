@@ -65,6 +65,10 @@ const (
 	heads           = 4
 	sequence        = 128
 	sequences       = 16
+	recurrentBatch  = 32
+	recurrentSteps  = 64
+	recurrentWidth  = 256
+	recurrentLayers = 2
 	attentionLength = 512 // sequence length of the attention case
 	imageCount      = 16384
 	imageSize       = 28 * 28
@@ -85,7 +89,9 @@ func cpuCases() []benchCase {
 		{name: "cnn", description: "conv 16, conv 32, 1568-10 of 28×28, batch 128, Adam", flops: batch * (4*16*9*784 + 6*32*16*9*196 + 6*1568*10), threads: []int{2}, settings: layouts, jax: true,
 			arrays: training(cnn, batch, 1, 28, 28), start: startTraining(cnn, images), overTorch: 2.5},
 		{name: "gpt-block", description: "width 128, 4 heads, sequence length 128, batch 16, Adam", flops: 3 * sequences * sequence * (2*12*width*width + 2*2*sequence*width/2), threads: []int{2}, settings: all, heads: heads, jax: true,
-			arrays: blockArrays, start: startTraining(block, vectors), overTorch: 1.5},
+			arrays: vectorArrays(block, sequences, sequence, width), start: startTraining(block, vectors), overTorch: 1.5},
+		{name: "lstm", description: "2 layers of 256, 64 steps, batch 32, Adam", flops: recurrentBatch * recurrentSteps * (3*recurrentLayers*2*8*recurrentWidth*recurrentWidth - 2*4*recurrentWidth*recurrentWidth), threads: []int{2}, settings: eager,
+			arrays: vectorArrays(lstm, recurrentBatch, recurrentSteps, recurrentWidth), start: startTraining(lstm, vectors), overTorch: 1.5},
 		{name: "resnet9", description: "64-128-256-512 channels, 28×28, batch 32, Adam", flops: resNetBatch * resNetFlops, threads: []int{2}, settings: layouts, jax: true,
 			arrays: training(resNet, resNetBatch, 1, 28, 28), start: startTraining(resNet, images), overTorch: 1.2},
 		{name: "attention", description: "forward and gradients, batch 4, 4 heads of 64, sequence length 512, causal", flops: 7 * 2 * 16 * attentionLength * attentionLength * 64 / 2, threads: []int{2}, settings: all, jax: true,

@@ -46,6 +46,8 @@ func blockOf(width, heads int) nn.Module {
 		nn.Residual(nn.LayerNorm(), nn.Dense(4*width), nn.GELU(), nn.Dense(width)))
 }
 
+func lstm() nn.Module { return nn.LSTM(recurrentWidth, nn.NumLayers(recurrentLayers)) }
+
 // gptSizes are the sizes of a GPT-2.
 type gptSizes struct{ tokens, length, layers, width, heads int }
 

@@ -50,6 +50,8 @@ func converterOf(s *step) (converter, error) {
 		reason = fmt.Errorf("%w: it rounds to 8-bit floats; AutocastFP8 is for training", ErrUnsupported)
 	case ir.ArgSort:
 		reason = fmt.Errorf("%w: ONNX's TopK has two results; export the model up to it", ErrUnsupported)
+	case ir.Recurrent:
+		reason = fmt.Errorf("%w: it is computed step by step while a model is traced", ErrUnsupported)
 	case ir.Recompute:
 		reason = fmt.Errorf("%w: it is recorded only for gradients", ErrUnsupported)
 	default:

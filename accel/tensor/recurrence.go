@@ -3,41 +3,32 @@ package tensor
 import (
 	"fmt"
 	"slices"
+
+	"github.com/quernlab/quern/accel/internal/ir"
 )
 
 // Cell says how a [Recurrence] computes the next state h' from the previous state h. Here x is the
 // part of the gates that the input determines, g = x + Weight·h, and σ is the sigmoid.
-type Cell uint8
+type Cell = ir.Cell
 
 // The cells of PyTorch's RNN, LSTM and GRU, with the gates in the same order.
 const (
-	TanhCell Cell = iota // h' = tanh(g)
-	ReLUCell             // h' = max(g, 0)
+	TanhCell = ir.TanhCell // h' = tanh(g)
+	ReLUCell = ir.ReLUCell // h' = max(g, 0)
 
 	// LSTMCell has the gates i, f, g, o and a second state c, with
 	//
 	//	c' = σ(f)·c + σ(i)·tanh(g)
 	//	h' = σ(o)·tanh(c')
-	LSTMCell
+	LSTMCell = ir.LSTMCell
 
 	// GRUCell has the gates r, z, n, of which n is computed from the parts of the input and of the
 	// previous state, with the bias b of the latter:
 	//
 	//	n  = tanh(xₙ + σ(r)·(Weightₙ·h + bₙ))
 	//	h' = (1 - σ(z))·n + σ(z)·h
-	GRUCell
+	GRUCell = ir.GRUCell
 )
-
-// Gates returns the number of gates, 1 for a cell without gates.
-func (c Cell) Gates() int {
-	switch c {
-	case LSTMCell:
-		return 4
-	case GRUCell:
-		return 3
-	}
-	return 1
-}
 
 // Recurrence is one layer of a recurrent network in one direction, for N sequences of T steps and H
 // hidden units. Run computes it.
@@ -60,7 +51,70 @@ type Recurrence struct {
 // tensors do not fit together.
 func (r Recurrence) Run() (y, h, c *Tensor) {
 	r.check()
+	if r.hasKernel() {
+		return r.whole()
+	}
 	return r.steps()
+}
+
+// hasKernel reports whether the device computes all steps in one op. Other element types than
+// float32 and exports are computed step by step.
+func (r *Recurrence) hasKernel() (has bool) {
+	for _, t := range []*Tensor{r.X, r.Weight, r.Bias, r.H, r.C} {
+		if t != nil && t.DType() != Float32 {
+			return false
+		}
+	}
+	locked(func(rec *ir.Recorder) {
+		has = rec.Device().Name() == "cpu" && shared().current.cast == Float32 && !rec.Tracing()
+	})
+	return has
+}
+
+// whole computes the recurrence in one op.
+func (r *Recurrence) whole() (y, h, c *Tensor) {
+	steps, sequences, hidden := r.sizes()
+	state := []int{sequences, hidden}
+	given, zeros := []*Tensor{r.X, r.Weight, r.H}, [][]int{nil, nil, state}
+	switch r.Cell {
+	case LSTMCell:
+		given, zeros = append(given, r.C), append(zeros, state)
+	case GRUCell:
+		given, zeros = append(given, r.Bias), append(zeros, []int{3 * hidden})
+	}
+	if r.Lengths != nil {
+		given, zeros = append(given, r.Lengths), append(zeros, nil)
+	}
+	op := ir.Recurrent{Cell: r.Cell, Reverse: r.Reverse}
+	y = compute(op, func(rec *ir.Recorder, v []*ir.Value) *ir.Value {
+		all := make([]*ir.Value, len(given))
+		for i, t := range given {
+			if t == nil {
+				all[i] = rec.Record(ir.Fill{Shape: zeros[i], DType: Float32})
+			} else {
+				all[i], v = v[0], v[1:]
+			}
+		}
+		states, final := rec.Recurrent(op, all...)
+		if final != nil {
+			c = wrap(final)
+		}
+		return states
+	}, slices.DeleteFunc(slices.Clone(given), func(t *Tensor) bool { return t == nil })...)
+	last := steps - 1
+	if r.Reverse {
+		last = 0
+	}
+	ending := y.Slice(0, last, last+1)
+	defer ending.Release()
+	h = ending.Reshape(state...)
+	if valid := r.valid(); valid != nil {
+		defer valid.Release()
+		states := y
+		defer states.Release()
+		y = Where(valid, states, Full(0))
+	}
+	return y, h, c
 }
 
 // sizes returns T, N and H.

@@ -62,7 +62,7 @@ var opRows = withFormulas(slices.Concat([]opRow{
 	binaryRow("Mul", -2, 2, (*Tensor).Mul, func(a, b float64) float64 { return a * b }),
 	binaryRow("Div", 0.5, 2, (*Tensor).Div, func(a, b float64) float64 { return a / b }),
 	binaryRow("Maximum", -2, 2, (*Tensor).Maximum, math.Max),
-}, broadcastRows(), reduceRows(), moveRows(), matmulRows(), convRows(), poolRows(), normRows(), attentionRows(), elementwiseRows(), statisticsRows()))
+}, broadcastRows(), reduceRows(), moveRows(), matmulRows(), convRows(), poolRows(), normRows(), attentionRows(), elementwiseRows(), statisticsRows(), recurrenceRows()))
 
 func broadcastRows() []opRow {
 	var rows []opRow

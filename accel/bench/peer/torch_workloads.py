@@ -127,11 +127,21 @@ def gpt2(shapes, x, heads):
     return GPT(*shapes[0][:1], *shapes[1], (len(shapes) - 4) // 12, heads)  # 12 parameters of a block
 
 
+class LSTM(nn.LSTM):
+    def forward(self, x):
+        return super().forward(x)[0]
+
+
+def lstm(shapes, x, heads):
+    return LSTM(x.shape[2], shapes[1][1], num_layers=len(shapes) // 4, batch_first=True)
+
+
 def cross_entropy(y, labels):
     return F.cross_entropy(y, labels)
 
 
 MODELS = {"mlp": (mlp, cross_entropy), "cnn": (cnn, cross_entropy), "resnet9": (resnet9, cross_entropy), "gpt-block": (gpt_block, F.mse_loss),
+          "lstm": (lstm, F.mse_loss),
           "gpt2": (gpt2, cross_entropy)}
 
 

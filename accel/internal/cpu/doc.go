@@ -19,6 +19,7 @@
 //	                with im2col, conv_patches.go
 //	attention.go    attention, block by block; attention_gradient.go
 //	batchnorm.go    batch normalization, with the functions in channel.go
+//	recurrent.go    recurrent layers, all steps; recurrent_gradient.go
 //	norm.go, pool2d.go, cumsum.go, reduce.go, softmax.go,
 //	crossentropy.go, move.go, random.go,
 //	argsort.go      other steps

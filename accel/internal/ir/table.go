@@ -80,6 +80,8 @@ func Table() []Op {
 		ReLU{},
 		ReLUGradient{},
 		Recompute{},
+		Recurrent{},
+		RecurrentGradient{},
 		Reshape{},
 		Round8{},
 		SiLU{},

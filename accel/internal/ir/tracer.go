@@ -35,6 +35,9 @@ func (r *Recorder) Trace(inputs []*Value) *Tracer {
 	return t
 }
 
+// Tracing reports whether a tracer is set.
+func (r *Recorder) Tracing() bool { return len(r.tracers) > 0 }
+
 // EndTrace stops the trace. The tracer still holds its values.
 func (r *Recorder) EndTrace(t *Tracer) {
 	r.tracers = slices.DeleteFunc(r.tracers, func(o *Tracer) bool { return o == t })

@@ -1,0 +1,188 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+var cellNames = map[Cell]string{TanhCell: "TanhCell", ReLUCell: "ReLUCell", LSTMCell: "LSTMCell", GRUCell: "GRUCell"}
+
+// recurrenceRows compares each cell with its formula; results are y, h and c, one after the other.
+func recurrenceRows() []opRow {
+	var rows []opRow
+	for cell, name := range cellNames {
+		for _, reverse := range []bool{false, true} {
+			rows = append(rows, opRow{
+				name: fmt.Sprintf("%s, reverse %v", name, reverse), low: -1, high: 1, nonEmpty: true,
+				shapes: func(m, n, k int) [][]int {
+					m, n, k = min(m, 6), min(n, 20), min(k, 20)
+					shapes := [][]int{{m, n, cell.Gates() * k}, {cell.Gates() * k, k}, {n, k}}
+					switch cell {
+					case LSTMCell:
+						shapes = append(shapes, []int{n, k})
+					case GRUCell:
+						shapes = append(shapes, []int{3 * k})
+					}
+					return shapes
+				},
+				f: func(in []*Tensor) *Tensor {
+					r := Recurrence{Cell: cell, X: in[0], Weight: in[1], H: in[2], Reverse: reverse}
+					switch cell {
+					case LSTMCell:
+						r.C = in[3]
+					case GRUCell:
+						r.Bias = in[3]
+					}
+					y, h, c := r.Run()
+					all := []*Tensor{y.Reshape(-1), h.Reshape(-1)}
+					if c != nil {
+						all = append(all, c.Reshape(-1))
+					}
+					return Concat(0, all...)
+				},
+				ref: func(in []array) array { return recurrenceRef(cell, reverse, in) },
+			})
+		}
+	}
+	return rows
+}
+
+// recurrenceRef is the formula of a cell, in float64.
+func recurrenceRef(cell Cell, reverse bool, in []array) array {
+	steps, n, k := in[0].shape[0], in[0].shape[1], in[2].shape[1]
+	sigmoid := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+	y := make([]float64, steps*n*k)
+	var finalH, finalC []float64
+	for b := range n {
+		h, c := make([]float64, k), make([]float64, k)
+		for j := range k {
+			h[j] = in[2].get(b, j)
+			if cell == LSTMCell {
+				c[j] = in[3].get(b, j)
+			}
+		}
+		for i := range steps {
+			t := i
+			if reverse {
+				t = steps - 1 - i
+			}
+			x := func(g int) float64 { return in[0].get(t, b, g) }
+			part := func(g int) (sum float64) {
+				for j := range k {
+					sum += in[1].get(g, j) * h[j]
+				}
+				if cell == GRUCell {
+					sum += in[3].get(g)
+				}
+				return sum
+			}
+			nextH, nextC := make([]float64, k), make([]float64, k)
+			for j := range k {
+				switch cell {
+				case TanhCell:
+					nextH[j] = math.Tanh(x(j) + part(j))
+				case ReLUCell:
+					nextH[j] = max(0, x(j)+part(j))
+				case LSTMCell:
+					gate := func(g int) float64 { return x(g*k+j) + part(g*k+j) }
+					nextC[j] = sigmoid(gate(1))*c[j] + sigmoid(gate(0))*math.Tanh(gate(2))
+					nextH[j] = sigmoid(gate(3)) * math.Tanh(nextC[j])
+				case GRUCell:
+					r, z := sigmoid(x(j)+part(j)), sigmoid(x(k+j)+part(k+j))
+					nextH[j] = (1-z)*math.Tanh(x(2*k+j)+r*part(2*k+j)) + z*h[j]
+				}
+			}
+			h, c = nextH, nextC
+			copy(y[(t*n+b)*k:], h)
+		}
+		finalH, finalC = append(finalH, h...), append(finalC, c...)
+	}
+	y = append(y, finalH...)
+	if cell == LSTMCell {
+		y = append(y, finalC...)
+	}
+	return array{[]int{len(y)}, y}
+}
+
+// TestRecurrenceEqualsItsSteps compares the kernel, its gradients and padding with the steps from
+// other ops, also for weights that are packed in several blocks.
+func TestRecurrenceEqualsItsSteps(t *testing.T) {
+	for _, size := range []struct{ steps, n, hidden int }{{1, 1, 1}, {4, 5, 7}, {3, 17, 150}, {2, 2, 530}} {
+		for cell, name := range cellNames {
+			for _, variant := range []string{"", "reverse", "lengths", "reverse lengths", "no state"} {
+				t.Run(fmt.Sprint(name, " ", size, " ", variant), func(t *testing.T) {
+					compareWithSteps(t, cell, size.steps, size.n, size.hidden, variant)
+				})
+			}
+		}
+	}
+}
+
+func compareWithSteps(t *testing.T, cell Cell, steps, n, hidden int, variant string) {
+	random := rand.New(rand.NewPCG(3, 4))
+	input := func(scale float64, shape ...int) array {
+		return randomArray(random, -scale, scale, shape...)
+	}
+	scale := 1 / math.Sqrt(float64(hidden))
+	gates := cell.Gates() * hidden
+	x, w, b := input(1, steps, n, gates), input(scale, gates, hidden), input(1, gates)
+	h, c := input(1, n, hidden), input(1, n, hidden)
+	slopes := [3]array{input(1, steps, n, hidden), input(1, n, hidden), input(1, n, hidden)}
+	lengths := make([]int, n)
+	for i := range lengths {
+		lengths[i] = i % (steps + 1)
+	}
+	run := func(compute func(r Recurrence) (y, h, c *Tensor)) (results [][]float64) {
+		var all []*Tensor
+		parameter := func(a array) *Tensor {
+			p := Parameter(New(a.floats(), a.shape...))
+			all = append(all, p)
+			return p
+		}
+		r := Recurrence{Cell: cell, X: parameter(x), Weight: parameter(w)}
+		if variant != "no state" {
+			r.H = parameter(h)
+			switch cell {
+			case LSTMCell:
+				r.C = parameter(c)
+			case GRUCell:
+				r.Bias = parameter(b)
+			}
+		}
+		r.Reverse = variant == "reverse" || variant == "reverse lengths"
+		if variant == "lengths" || variant == "reverse lengths" {
+			r.Lengths = FromInts(lengths, n)
+		}
+		y, nextH, nextC := compute(r)
+		loss := Zeros()
+		for i, out := range []*Tensor{y, nextH, nextC} {
+			if out != nil {
+				results = append(results, out.Float64s())
+				loss = loss.Add(out.Mul(New(slopes[i].floats(), slopes[i].shape...)).Sum())
+			}
+		}
+		loss.Backward()
+		for _, p := range all {
+			if g := p.Grad(); g != nil {
+				results = append(results, g.Float64s())
+			} else { // one step without a state does not use the weight
+				results = append(results, make([]float64, p.Numel()))
+			}
+		}
+		return results
+	}
+	got := run(func(r Recurrence) (y, h, c *Tensor) { return r.Run() })
+	want := run(func(r Recurrence) (y, h, c *Tensor) { return r.steps() })
+	if len(got) != len(want) {
+		t.Fatalf("%d results, want %d", len(got), len(want))
+	}
+	for i := range want {
+		for j := range want[i] {
+			if !(math.Abs(got[i][j]-want[i][j]) <= 1e-5*(1+math.Abs(want[i][j]))) {
+				t.Fatalf("result %d, element %d: got %v, want %v", i, j, got[i][j], want[i][j])
+			}
+		}
+	}
+}
