@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"go/types"
 	"runtime/debug"
 
+	"github.com/quernlab/quern/interp/origin"
 	"github.com/quernlab/quern/interp/vm"
 )
 
@@ -38,6 +40,14 @@ func (e *InternalError) Error() string {
 // unsupported ends the lowering of the cell with an UnsupportedError.
 func (e *emitter) unsupported(at ast.Node, construct, hint string) {
 	panic(&UnsupportedError{Construct: construct, Hint: hint, Position: e.positionOf(at)})
+}
+
+// atDeclaration sets the position for errors about types, which do not know where they are mentioned, to the declaration of an
+// object of a cell or of a package of a module.
+func (e *emitter) atDeclaration(o types.Object) {
+	if o.Pkg() != nil && origin.Interpreted(o.Pkg()) && o.Pos().IsValid() {
+		e.at = e.Fset.Position(o.Pos())
+	}
 }
 
 // failure turns the panic value of a lowering function into an error.

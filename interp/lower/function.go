@@ -72,6 +72,7 @@ func (e *emitter) function(env *environment) *function {
 // functionDeclaration emits a function or a method.
 func (e *emitter) functionDeclaration(decl *ast.FuncDecl, name string, env *environment) {
 	f := e.function(env)
+	e.atDeclaration(e.Info.Defs[decl.Name])
 	sig := e.Info.Defs[decl.Name].Type().(*types.Signature)
 	if decl.Body == nil {
 		e.unsupported(decl, "a function without a body", "its opening brace must be on the line where its header ends")

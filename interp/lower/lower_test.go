@@ -112,6 +112,7 @@ var positionNumber = regexp.MustCompile(`\b\d{13,}\b`)
 func TestUnsupported(t *testing.T) {
 	tests := []struct{ name, cell, want string }{
 		{"weak pointer", "x := 1\nweak.Make(&x)", "cell[1]:2:1: the generic function weak.Make is not supported in a cell; the interpreter keeps values alive longer than compiled code, so weak pointers and cleanups would not work as in Go"},
+		{"weak pointer in a type", "type L struct{ p weak.Pointer[int] }", "cell[1]:1:6: the generic type weak.Pointer is not supported in a cell; the interpreter keeps values alive longer than compiled code, so weak pointers and cleanups would not work as in Go"},
 		{"interface in xml", "type T struct{ A any }\nxml.Marshal(T{})", "cell[1]:2:13: an interface value in encoding/xml (the value in the field A of main.T) is not supported in a cell; use a type that is not an interface, or encoding/json"},
 		{"blank", "type T struct{ _, a int }\nfunc f() int { return 1 }\nt := T{f(), 1}\nt.a", "cell[1]:3:8: a call as the value of a blank field is not supported in a cell; call it before"},
 	}

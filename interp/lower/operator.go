@@ -62,7 +62,7 @@ func (f *function) binary(e *ast.BinaryExpr) string {
 		// yaegi ignores a conversion to an interface.
 		x, y = f.unconverted(e.X, x), f.unconverted(e.Y, y)
 		x, y = f.sameType(x, y, f.typeOf(e.X), f.typeOf(e.Y))
-		x, y = f.samePointer(e, x, y)
+		x, y = f.sameDeclared(e, x, y)
 		if isNil(f.typeOf(e.X)) { // yaegi compares only the right side with nil correctly
 			x, y = y, x
 		}
@@ -211,12 +211,23 @@ func (f *function) sameType(x, y string, xt, yt types.Type) (string, string) {
 	return x, f.conversionType(xt) + "(" + y + ")"
 }
 
-// samePointer converts both sides of a comparison of pointers if one of them is a part of a struct created by package layout:
-// yaegi does not know the type of that pointer.
-func (f *function) samePointer(e *ast.BinaryExpr, x, y string) (string, string) {
+// sameDeclared converts both sides of a comparison of pointers, structs or arrays if one of them is a part of a struct created
+// by package layout: yaegi does not know the declared type of that part.
+func (f *function) sameDeclared(e *ast.BinaryExpr, x, y string) (string, string) {
 	t := f.typeOf(e.X)
-	p, ok := t.Underlying().(*types.Pointer)
-	if !ok || !types.Identical(t, f.typeOf(e.Y)) || isMade(f.typ(p.Elem())) || !f.inMade(e.X) && !f.inMade(e.Y) {
+	if !types.Identical(t, f.typeOf(e.Y)) || !f.inMade(e.X) && !f.inMade(e.Y) {
+		return x, y
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Pointer:
+		if isMade(f.typ(u.Elem())) {
+			return x, y
+		}
+	case *types.Struct, *types.Array:
+		if isMade(f.typ(t)) {
+			return x, y
+		}
+	default:
 		return x, y
 	}
 	return f.conversionType(t) + "(" + x + ")", f.conversionType(t) + "(" + y + ")"

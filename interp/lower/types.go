@@ -144,6 +144,7 @@ func (e *emitter) demandType(t *types.Named) string {
 
 // nameType returns the complete name of a type. A type that mentions itself becomes a compiled type.
 func (e *emitter) nameType(t *types.Named, name string) string {
+	e.atDeclaration(t.Obj())
 	if !e.layout.Recursive(t) {
 		return name
 	}
@@ -168,6 +169,7 @@ func isMade(name string) bool { return strings.HasPrefix(name, compiledTypes+"."
 
 // typeDeclaration declares a type.
 func (e *emitter) typeDeclaration(t *types.Named, name string) {
+	e.atDeclaration(t.Obj())
 	made := isMade(name)
 	switch u := t.Underlying().(type) {
 	case *types.Interface:

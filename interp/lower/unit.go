@@ -107,7 +107,7 @@ func (e *emitter) lower() *Unit {
 		}
 	}
 	for _, v := range vars {
-		e.at = e.Fset.Position(v.Pos()) // position for errors about the type
+		e.atDeclaration(v)
 		e.out.line("var %s %s", e.names[v], e.typ(v.Type()))
 	}
 	for _, decl := range c.Funcs {
