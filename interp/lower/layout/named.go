@@ -78,13 +78,6 @@ type (
 	}
 )
 
-// wholeMapType is internal/abi.MapType.
-type wholeMapType struct {
-	mapType
-	groupSize, slotSize, elemOffset uintptr
-	flags, _                        uint32
-}
-
 // Named returns a copy of the type t with the given name, such as "main.P", and the methods. It also creates the pointer type
 // with the methods ofPointer. It returns t itself if t is a function or interface type. The types are never freed.
 func Named(t reflect.Type, name string, methods, ofPointer []Method) reflect.Type {
