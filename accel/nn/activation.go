@@ -1,6 +1,11 @@
 package nn
 
-import "github.com/quernlab/quern/accel/internal/layer"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quernlab/quern/accel/internal/layer"
+)
 
 // ReLU returns a layer that computes max(x, 0).
 func ReLU() Module { return &activation{"ReLU", (*Tensor).ReLU} }
@@ -15,6 +20,21 @@ func Tanh() Module { return &activation{"Tanh", (*Tensor).Tanh} }
 // Sigmoid returns a layer that computes 1 / (1 + e⁻ˣ).
 func Sigmoid() Module { return &activation{"Sigmoid", (*Tensor).Sigmoid} }
 
+// SiLU returns a layer that computes x·σ(x), where σ is the sigmoid (Elfwing et al., 2017).
+func SiLU() Module { return &activation{"SiLU", (*Tensor).SiLU} }
+
+// LeakyReLU returns a layer that computes x for positive x and slope·x for others (Maas et al.,
+// 2013). PyTorch's default slope is 0.01.
+func LeakyReLU(slope float64) Module {
+	return &activation{fmt.Sprintf("LeakyReLU(%g)", slope), func(x *Tensor) *Tensor { return x.LeakyReLU(slope) }}
+}
+
+// ELU returns a layer that computes x for positive x and scale·(eˣ - 1) for others (Clevert et al.,
+// 2016). PyTorch's default scale is 1.
+func ELU(scale float64) Module {
+	return &activation{fmt.Sprintf("ELU(%g)", scale), func(x *Tensor) *Tensor { return x.ELU(scale) }}
+}
+
 // activation is an elementwise function, or another function without parameters.
 type activation struct {
 	name     string
@@ -22,8 +42,15 @@ type activation struct {
 }
 
 func (a *activation) Forward(x *Tensor) *Tensor { return a.function(x) }
-func (a *activation) String() string            { return a.name + "()" }
 func (*activation) retainsNothing() bool        { return true }
+
+// String returns the layer as Go code; the name of a layer with an argument has its parentheses.
+func (a *activation) String() string {
+	if strings.HasSuffix(a.name, ")") {
+		return a.name
+	}
+	return a.name + "()"
+}
 
 func (a *activation) Layer() any {
 	switch a.name {

@@ -31,17 +31,7 @@ func tensors(of map[string]goldenTensor) map[string]*nn.Tensor {
 }
 
 func TestModulesEqualPyTorch(t *testing.T) {
-	var g struct {
-		Modules map[string]struct {
-			Parameters       map[string]goldenTensor
-			Shape, Out       []int
-			X, DX, Y, Weight []float64
-			Running          map[string][]float64
-			Evaluated        []float64
-		}
-	}
-	read(t, "modules.json", &g)
-	makers := map[string]func() nn.Module{
+	compareModules(t, "modules.json", map[string]func() nn.Module{
 		"conv":             func() nn.Module { return nn.Conv2D(6, 3) },
 		"conv same":        func() nn.Module { return nn.Conv2D(3, 3, nn.Same()) },
 		"conv stride":      func() nn.Module { return nn.Conv2D(2, 3, nn.Stride(2), nn.Padding(1), nn.NoBias()) },
@@ -58,7 +48,33 @@ func TestModulesEqualPyTorch(t *testing.T) {
 		"causal attention": func() nn.Module { return nn.SelfAttention(2, nn.Causal()) },
 		"positions":        func() nn.Module { return nn.PositionEmbedding(5, 6) },
 		"embedding":        func() nn.Module { return nn.Embedding(7, 3) },
+	})
+}
+
+func TestMoreModulesEqualPyTorch(t *testing.T) {
+	compareModules(t, "more_modules.json", map[string]func() nn.Module{
+		"group norm":      func() nn.Module { return nn.GroupNorm(2) },
+		"group norm rows": func() nn.Module { return nn.GroupNorm(2) },
+		"instance norm":   nn.InstanceNorm,
+		"silu":            nn.SiLU,
+		"leaky relu":      func() nn.Module { return nn.LeakyReLU(0.1) },
+		"elu":             func() nn.Module { return nn.ELU(1.5) },
+	})
+}
+
+// compareModules compares outputs and gradients with those in a golden file.
+func compareModules(t *testing.T, file string, makers map[string]func() nn.Module) {
+	t.Helper()
+	var g struct {
+		Modules map[string]struct {
+			Parameters       map[string]goldenTensor
+			Shape, Out       []int
+			X, DX, Y, Weight []float64
+			Running          map[string][]float64
+			Evaluated        []float64
+		}
 	}
+	read(t, file, &g)
 	if got, want := slices.Sorted(maps.Keys(makers)), slices.Sorted(maps.Keys(g.Modules)); !slices.Equal(got, want) {
 		t.Fatalf("modules %v, in the golden file %v", got, want)
 	}

@@ -309,6 +309,25 @@ def modules():
         "positions": (Position(), (2, 4, 6)),
         "embedding": (nn.Embedding(7, 3), None),
     }
+    write("modules.json", {"modules": compute_modules(cases)}, indent=None)
+
+
+def more_modules():
+    """The same for layers that were added later."""
+    nn = torch.nn
+    image = (2, 4, 6, 5)
+    write("more_modules.json", {"modules": compute_modules({
+        "group norm": (nn.GroupNorm(2, 4), image),
+        "group norm rows": (nn.GroupNorm(2, 6), (3, 6)),
+        "instance norm": (nn.InstanceNorm2d(4), image),
+        "silu": (nn.SiLU(), image),
+        "leaky relu": (nn.LeakyReLU(0.1), image),
+        "elu": (nn.ELU(1.5), image),
+    })}, indent=None)
+
+
+def compute_modules(cases):
+    """Outputs and gradients of layers, by name; the shape of the input comes last."""
     out = {}
     for name, (layer, *forward, shape) in cases.items():
         layer = layer.double()
@@ -335,7 +354,7 @@ def modules():
             layer.eval()
             case |= {"running": running, "evaluated": flat(layer(x))}
         out[name] = case
-    write("modules.json", {"modules": out}, indent=None)
+    return out
 
 
 def training():
@@ -554,7 +573,7 @@ def recurrent():
     write("recurrent.json", {"cases": out}, indent=None)
 
 
-PARTS = (optimizers, tiny, schedules, scaler, layers, model, modules, training, weights, losses, recurrent)
+PARTS = (optimizers, tiny, schedules, scaler, layers, model, modules, more_modules, training, weights, losses, recurrent)
 for part in PARTS:
     if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
         torch.manual_seed(20261120)
