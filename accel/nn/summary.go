@@ -133,27 +133,18 @@ func example(t *Tensor) []int {
 
 // FLOPs returns the number of floating-point operations of all layers for the forward pass of
 // one example.
-func (t *SummaryTable) FLOPs() int {
-	n := 0
-	for _, r := range t.Rows {
-		n += r.FLOPs
-	}
-	return n
-}
+func (t *SummaryTable) FLOPs() int { return t.sum(func(r SummaryRow) int { return r.FLOPs }) }
 
 // Parameters returns the number of trained values.
 func (t *SummaryTable) Parameters() int {
-	n := 0
-	for _, r := range t.Rows {
-		n += r.Parameters
-	}
-	return n
+	return t.sum(func(r SummaryRow) int { return r.Parameters })
 }
 
-func (t *SummaryTable) frozen() int {
+// sum adds up a value of all rows.
+func (t *SummaryTable) sum(of func(r SummaryRow) int) int {
 	n := 0
 	for _, r := range t.Rows {
-		n += r.Frozen
+		n += of(r)
 	}
 	return n
 }
@@ -161,7 +152,7 @@ func (t *SummaryTable) frozen() int {
 // total returns the line below the table.
 func (t *SummaryTable) total() string {
 	text := display.Integer(t.Parameters()) + " parameters"
-	if n := t.frozen(); n > 0 {
+	if n := t.sum(func(r SummaryRow) int { return r.Frozen }); n > 0 {
 		text += fmt.Sprintf(" and %s frozen", display.Integer(n))
 	}
 	if n := t.FLOPs(); n > 0 {

@@ -31,7 +31,7 @@ func castToFloat16(dst []uint16, to ir.DType, src unsafe.Pointer, from ir.DType,
 	var buffer [256]float32
 	for i := 0; i < len(dst); i += len(buffer) {
 		w := buffer[:min(len(buffer), len(dst)-i)]
-		gatherFloats(w, src, from, l, at+i)
+		castTo(w, src, from, l, at+i)
 		for j, f := range w {
 			if to == ir.Float16 {
 				dst[i+j] = tensortype.Float16Bits(f)

@@ -24,9 +24,9 @@ func loadFloat(base unsafe.Pointer, d ir.DType, i int) float32 {
 	}
 }
 
-// gatherFloats reads len(dst) elements of a strided tensor, in row-major order
-// from element at, as float32.
-func gatherFloats(dst []float32, base unsafe.Pointer, d ir.DType, l ir.Layout, at int) {
+// castTo reads len(dst) elements of type d of a strided tensor, in row-major order from
+// element at, converted to the type of dst.
+func castTo[D number](dst []D, base unsafe.Pointer, d ir.DType, l ir.Layout, at int) {
 	switch d {
 	case ir.Float32:
 		gatherAs[float32](dst, base, l, at)

@@ -16,9 +16,6 @@ type byteKernel struct {
 	tiles [][]byteTile // [rows-1][vectors-1]
 
 	byteVectors
-	// spin runs spinOps operations in registers only, n times; see PeakIntegers.
-	spin    func(n int)
-	spinOps int
 }
 
 // byteTile computes c = a·b for k groups of the depth. Rows of a are row bytes apart; a

@@ -22,15 +22,12 @@ func byteKernels() []*byteKernel {
 var (
 	vnni512Bytes = &byteKernel{
 		name: "AVX-512 VNNI", set: "AVX512", mr: 14, lanes: 16, group: 4, tiles: byteTilesVNNI512, byteVectors: avx512ByteVectors,
-		spin: byteSpinVNNI512, spinOps: 24 * 64 * 2,
 	}
 	vnni256Bytes = &byteKernel{
 		name: "AVX-VNNI", set: "AVX2", mr: 6, lanes: 8, group: 4, tiles: byteTilesVNNI256, byteVectors: avx2ByteVectors,
-		spin: byteSpinVNNI256, spinOps: 12 * 32 * 2,
 	}
 	avx2Bytes = &byteKernel{
 		name: "AVX2", set: "AVX2", mr: 6, lanes: 8, group: 2, int16: true, tiles: byteTilesAVX2, byteVectors: avx2ByteVectors,
-		spin: byteSpinAVX2, spinOps: 12 * 16 * 2,
 	}
 )
 

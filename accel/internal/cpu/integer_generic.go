@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"math"
-	"runtime"
 	"unsafe"
 )
 
@@ -26,7 +25,6 @@ var genericBytes = &byteKernel{
 		dot:        dotBytesGeneric,
 		widen:      widenBytesGeneric,
 	},
-	spin: byteSpinGeneric, spinOps: 8 * 2,
 }
 
 // byteTileGeneric returns a tile of some rows and columns.
@@ -136,16 +134,4 @@ func widenBytesGeneric(y []float32, w []int8, step float32) {
 	for i := range y {
 		y[i] = float32(w[i]) * step
 	}
-}
-
-// byteSpinGeneric is eight independent multiply-adds.
-func byteSpinGeneric(n int) {
-	var s [8]int32
-	x, w := uint8(n), int8(n)
-	for range n {
-		for i := range s {
-			s[i] += int32(x) * int32(w)
-		}
-	}
-	runtime.KeepAlive(s[n%8])
 }

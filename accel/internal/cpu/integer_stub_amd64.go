@@ -144,9 +144,6 @@ func byteTile14x16VNNI512(k int, a *uint8, row int, b *int8, c *int32, ldc int)
 //go:noescape
 func byteTile14x32VNNI512(k int, a *uint8, row int, b *int8, c *int32, ldc int)
 
-// byteSpinVNNI512 does 24 products of vectors in registers, n times.
-func byteSpinVNNI512(n int)
-
 // byteTile1x8VNNI256 is byteTileGeneric for 1 rows and 8 columns.
 //
 //go:noescape
@@ -207,9 +204,6 @@ func byteTile6x8VNNI256(k int, a *uint8, row int, b *int8, c *int32, ldc int)
 //go:noescape
 func byteTile6x16VNNI256(k int, a *uint8, row int, b *int8, c *int32, ldc int)
 
-// byteSpinVNNI256 does 12 products of vectors in registers, n times.
-func byteSpinVNNI256(n int)
-
 // byteTile1x8AVX2 is byteTileGeneric for 1 rows and 8 columns.
 //
 //go:noescape
@@ -269,9 +263,6 @@ func byteTile6x8AVX2(k int, a *uint8, row int, b *int8, c *int32, ldc int)
 //
 //go:noescape
 func byteTile6x16AVX2(k int, a *uint8, row int, b *int8, c *int32, ldc int)
-
-// byteSpinAVX2 does 12 products of vectors in registers, n times.
-func byteSpinAVX2(n int)
 
 // quantizeAVX2 is quantizeGeneric for whole vectors; sum is 0, or NaN where an x is not finite.
 //

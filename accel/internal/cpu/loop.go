@@ -267,7 +267,7 @@ func (l *loop) work(block, worker int) {
 		n := min(chunkLen, to-at)
 		for i := range l.in {
 			if in := &l.in[i]; in.kind == gathers {
-				gatherFloats(scratch[in.reg*chunkLen:][:n], in.base, in.DType, in.walk, at)
+				castTo(scratch[in.reg*chunkLen:][:n], in.base, in.DType, in.walk, at)
 			}
 		}
 		for i := range l.body {

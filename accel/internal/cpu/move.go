@@ -98,23 +98,6 @@ func (k *cast) work(chunk, _ int) {
 	}
 }
 
-func castTo[D number](dst []D, src unsafe.Pointer, d ir.DType, l ir.Layout, at int) {
-	switch d {
-	case ir.Float32:
-		gatherAs[float32](dst, src, l, at)
-	case ir.Float64:
-		gatherAs[float64](dst, src, l, at)
-	case ir.Int32:
-		gatherAs[int32](dst, src, l, at)
-	case ir.Int64:
-		gatherAs[int64](dst, src, l, at)
-	case ir.Float16, ir.BFloat16:
-		gatherFloat16(dst, src, d, l, at)
-	default:
-		gatherAs[uint8](dst, src, l, at)
-	}
-}
-
 // pad pads a tensor with zeros along one axis; inner is in bytes.
 type pad struct {
 	in, out                    ir.Operand

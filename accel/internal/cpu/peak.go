@@ -9,32 +9,20 @@ import (
 // milliseconds, and returns the number of floating-point operations. Divided by the time,
 // that is the upper limit of the speed of a matrix multiplication.
 func Peak(threads int) float64 {
-	kernel := append(nativeTiles(), genericKernel)[0]
-	return spinning(threads, kernel.spin, kernel.spinFlops)
-}
-
-// PeakIntegers is [Peak] for 8-bit integers.
-func PeakIntegers(threads int) float64 {
-	kernel := byteKernels()[0]
-	return spinning(threads, kernel.spin, kernel.spinOps)
-}
-
-// spinning calls spin on a number of threads and returns the number of operations; one
-// iteration of spin has the given number of operations.
-func spinning(threads int, spin func(n int), operations int) float64 {
 	const rounds = 100 // calls per thread, so that the scheduler can interrupt between them
+	kernel := append(nativeTiles(), genericKernel)[0]
 	var running sync.WaitGroup
 	for range max(threads, 1) {
 		running.Go(func() {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			for range rounds {
-				spin(spinCount)
+				kernel.spin(spinCount)
 			}
 		})
 	}
 	running.Wait()
-	return float64(max(threads, 1)) * rounds * spinCount * float64(operations)
+	return float64(max(threads, 1)) * rounds * spinCount * float64(kernel.spinFlops)
 }
 
 // spinCount is the number of iterations of spin per call.

@@ -51,7 +51,7 @@ func (k *round8) work(chunk, _ int) {
 	var x [256]float32
 	for ; at < end; at += len(x) {
 		x := x[:min(len(x), end-at)]
-		gatherFloats(x, k.src, k.in.DType, k.in.Layout, at)
+		castTo(x, k.src, k.in.DType, k.in.Layout, at)
 		for i, f := range x {
 			if !k.rounds {
 				if m := float32(math.Abs(float64(f))); m > largest {

@@ -37,7 +37,7 @@ func compileAdd(o *operation) step {
 		return compileFloatAdd(o)
 	}
 	if o.has("cc") {
-		return o.carryAdd(false)
+		return o.carry(false, bits.Add64, 32)
 	}
 	sat := o.has("sat")
 	t := o.typ(append(wordTypes, "u16x2", "s16x2")...)
@@ -70,7 +70,7 @@ func compileSub(o *operation) step {
 		return compileFloatSub(o)
 	}
 	if o.has("cc") {
-		return o.carrySub(false)
+		return o.carry(false, bits.Sub64, 63)
 	}
 	sat := o.has("sat")
 	t := o.typ(wordTypes...)
@@ -86,12 +86,13 @@ func compileSub(o *operation) step {
 	return o.binary(t, func(a, b uint64) uint64 { return (a - b) & m })
 }
 
-func compileAddCarry(o *operation) step { return o.carryAdd(true) }
-func compileSubCarry(o *operation) step { return o.carrySub(true) }
+func compileAddCarry(o *operation) step { return o.carry(true, bits.Add64, 32) }
+func compileSubCarry(o *operation) step { return o.carry(true, bits.Sub64, 63) }
 
-// carryAdd compiles add.cc, addc and addc.cc.
-func (o *operation) carryAdd(in bool) step {
-	out := !in || o.has("cc")
+// carry compiles add.cc, addc and addc.cc, or sub.cc, subc and subc.cc, whose carry is the
+// borrow. f computes them for 64 bits. For 32 bits bit out of its result is the carry.
+func (o *operation) carry(in bool, f func(a, b, carry uint64) (result, carryOut uint64), out int) step {
+	sets := !in || o.has("cc")
 	t := o.typ("u32", "s32", "b32", "u64", "s64", "b64")
 	if !o.end(3) {
 		return nil
@@ -101,32 +102,12 @@ func (o *operation) carryAdd(in bool) step {
 		if !in {
 			carry = 0
 		}
+		s, c := f(w.r[a][i], w.r[b][i], carry)
 		if t.bits == 32 {
-			s := w.r[a][i] + w.r[b][i] + carry
-			return s & t.mask(), s >> 32
+			s, c = s&t.mask(), s>>out
 		}
-		return bits.Add64(w.r[a][i], w.r[b][i], carry)
-	}, out)
-}
-
-// carrySub compiles sub.cc, subc and subc.cc; the carry is the borrow.
-func (o *operation) carrySub(in bool) step {
-	out := !in || o.has("cc")
-	t := o.typ("u32", "s32", "b32", "u64", "s64", "b64")
-	if !o.end(3) {
-		return nil
-	}
-	d, a, b := o.destination(t), o.source(1, t), o.source(2, t)
-	return withCarry(d, func(w *warp, i int, carry uint64) (uint64, uint64) {
-		if !in {
-			carry = 0
-		}
-		if t.bits == 32 {
-			s := w.r[a][i] - w.r[b][i] - carry
-			return s & t.mask(), s >> 63
-		}
-		return bits.Sub64(w.r[a][i], w.r[b][i], carry)
-	}, out)
+		return s, c
+	}, sets)
 }
 
 // withCarry returns a step that reads the carry of each lane and may set it.

@@ -32,23 +32,7 @@ func (p byteProduct) tile(mr, nv int) {
 	k := Load(Param("k"), GP64())
 	a := Load(Param("a"), GP64())
 	b := Load(Param("b"), GP64())
-	odd := map[int]Register{}
-	if mr > 1 {
-		one := Load(Param("row"), GP64())
-		odd[1] = one
-		for i := 3; i < mr; i += 2 {
-			odd[i] = GP64()
-			LEAQ(Mem{Base: odd[i-2], Index: one, Scale: 2}, odd[i])
-		}
-	}
-	rows := make([]Mem, mr)
-	for i := range rows {
-		rows[i] = Mem{Base: a}
-		if i > 0 {
-			scale := i & -i
-			rows[i] = Mem{Base: a, Index: odd[i/scale], Scale: uint8(scale)}
-		}
-	}
+	rows := rowAddresses(mr, a, 0)
 	// Registers by number, since avo does not know the registers of an encoded instruction.
 	number := 0
 	next := func() VecPhysical {

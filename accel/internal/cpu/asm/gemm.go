@@ -61,25 +61,7 @@ func tile(s isa, mr, nv int) {
 	for _, elements := range []Register{step, next, stride} {
 		SHLQ(Imm(2), elements)
 	}
-	// Odd multiples of the distance between rows; scaled addressing gives the even ones.
-	odd := map[int]Register{}
-	if mr > 1 {
-		one := Load(Param("row"), GP64())
-		SHLQ(Imm(2), one)
-		odd[1] = one
-		for i := 3; i < mr; i += 2 {
-			odd[i] = GP64()
-			LEAQ(Mem{Base: odd[i-2], Index: one, Scale: 2}, odd[i])
-		}
-	}
-	rows := make([]Mem, mr)
-	for i := range rows {
-		rows[i] = Mem{Base: a}
-		if i > 0 {
-			scale := i & -i
-			rows[i] = Mem{Base: a, Index: odd[i/scale], Scale: uint8(scale)}
-		}
-	}
+	rows := rowAddresses(mr, a, 2)
 	TESTQ(k, k)
 	JZ(LabelRef("done"))
 	Label("one")
@@ -356,4 +338,31 @@ func pause() {
 	DECQ(n)
 	JNZ(LabelRef("loop"))
 	RET()
+}
+
+// rowAddresses returns the addresses of mr rows from a on. The parameter row is the distance
+// between them in elements of 1<<shift bytes.
+func rowAddresses(mr int, a Register, shift uint64) []Mem {
+	// Odd multiples of the distance; scaled addressing gives the even ones.
+	odd := map[int]Register{}
+	if mr > 1 {
+		one := Load(Param("row"), GP64())
+		if shift > 0 {
+			SHLQ(Imm(shift), one)
+		}
+		odd[1] = one
+		for i := 3; i < mr; i += 2 {
+			odd[i] = GP64()
+			LEAQ(Mem{Base: odd[i-2], Index: one, Scale: 2}, odd[i])
+		}
+	}
+	rows := make([]Mem, mr)
+	for i := range rows {
+		rows[i] = Mem{Base: a}
+		if i > 0 {
+			scale := i & -i
+			rows[i] = Mem{Base: a, Index: odd[i/scale], Scale: uint8(scale)}
+		}
+	}
+	return rows
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
@@ -19,11 +17,6 @@ func integer() {
 			for nv := 1; nv <= 2; nv++ {
 				p.tile(mr, nv)
 			}
-		}
-		if p.wide() {
-			p.spin(24)
-		} else {
-			p.spin(12)
 		}
 	}
 	for _, s := range []isa{avx2, avx512} {
@@ -258,34 +251,6 @@ func gatherRuns(s isa) {
 	ADDQ(step, p[1])
 	DECQ(count)
 	JNZ(LabelRef("pixel"))
-	VZEROUPPER()
-	RET()
-}
-
-// spin generates independent multiplications, for the peak.
-func (p byteProduct) spin(chains int) {
-	name := "byteSpin" + p.name
-	TEXT(name, NOSPLIT, "func(n int)")
-	Doc(fmt.Sprintf("%s does %d products of vectors in registers, n times.", name, chains))
-	n := Load(Param("n"), GP64())
-	file := ymm
-	if p.wide() {
-		file = zmm
-	}
-	acc, a, b := file[:chains], file[chains], file[chains+1]
-	for _, r := range file[:chains+3] {
-		if p.wide() {
-			VPXORD(r, r, r)
-		} else {
-			VPXOR(r, r, r)
-		}
-	}
-	Label("loop")
-	for _, sum := range acc {
-		p.add(a, b, sum, file[chains+2])
-	}
-	DECQ(n)
-	JNZ(LabelRef("loop"))
 	VZEROUPPER()
 	RET()
 }

@@ -74,18 +74,25 @@ func shiftTile(s isa, mr, nv int) {
 	DECQ(k)
 	JNZ(LabelRef("depth"))
 	Label("done")
+	s.storeRows(acc, nv, c, ldc, add)
+}
+
+// storeRows writes a tile, whose rows are ldc bytes apart, to c, or adds it if add is not 0,
+// and returns.
+func (s isa) storeRows(acc []VecVirtual, nv int, c, ldc, add Register) {
+	rows := len(acc) / nv
 	TESTQ(add, add)
 	JZ(LabelRef("store"))
 	from := GP64()
 	MOVQ(c, from)
-	for i := range mr {
+	for i := range rows {
 		for v := range nv {
 			VADDPS(Mem{Base: from, Disp: v * s.width}, acc[i*nv+v], acc[i*nv+v])
 		}
 		ADDQ(ldc, from)
 	}
 	Label("store")
-	for i := range mr {
+	for i := range rows {
 		for v := range nv {
 			VMOVUPS(acc[i*nv+v], Mem{Base: c, Disp: v * s.width})
 		}

@@ -133,23 +133,5 @@ func sumTile(s isa, nv int) {
 	DECQ(k)
 	JNZ(LabelRef("one"))
 	Label("done")
-	TESTQ(add, add)
-	JZ(LabelRef("store"))
-	at := GP64()
-	MOVQ(c, at)
-	for i := range mr {
-		for v := range nv {
-			VADDPS(Mem{Base: at, Disp: v * s.width}, acc[i*nv+v], acc[i*nv+v])
-		}
-		ADDQ(ldc, at)
-	}
-	Label("store")
-	for i := range mr {
-		for v := range nv {
-			VMOVUPS(acc[i*nv+v], Mem{Base: c, Disp: v * s.width})
-		}
-		ADDQ(ldc, c)
-	}
-	VZEROUPPER()
-	RET()
+	s.storeRows(acc, nv, c, ldc, add)
 }
