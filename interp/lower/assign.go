@@ -25,6 +25,8 @@ func (f *function) assign(w *writer, s *ast.AssignStmt) {
 		value := f.ofNamedType(s.Rhs[0], f.expr(s.Rhs[0]))
 		if s.Tok == token.SHL_ASSIGN || s.Tok == token.SHR_ASSIGN {
 			value = f.shiftCount(s.Rhs[0])
+		} else if s.Tok == token.QUO_ASSIGN {
+			value = f.divisor(s.Rhs[0], value)
 		}
 		target, text := "", s.Tok == token.ADD_ASSIGN && isString(f.typeOf(s.Lhs[0]))
 		if _, ok := ast.Unparen(s.Lhs[0]).(*ast.Ident); !ok && (text || f.calls(s.Rhs[0])) {

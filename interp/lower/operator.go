@@ -6,11 +6,13 @@ package lower
 //	x == y, structs with interfaces -> rtʹ.EqualParts(x, y)
 //	&*p                            ->  nonNilʹ1(p), which panics if p is nil
 //	s + t                          ->  rtʹ.Concat(s, t)
+//	x / 0.0                        ->  x / func() float64 { var zero float64; return zero }()
 //
 // yaegi compares interface values by identity of its own wrappers.
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
@@ -104,9 +106,22 @@ func (f *function) chain(e *ast.BinaryExpr) string {
 	var b strings.Builder
 	b.WriteString(strings.Repeat("(", len(list)) + x)
 	for _, e := range slices.Backward(list) {
-		b.WriteString(" " + e.Op.String() + " " + f.ofNamedType(e.Y, f.expr(e.Y)) + ")")
+		y := f.ofNamedType(e.Y, f.expr(e.Y))
+		if e.Op == token.QUO {
+			y = f.divisor(e.Y, y)
+		}
+		b.WriteString(" " + e.Op.String() + " " + y + ")")
 	}
 	return b.String()
+}
+
+// divisor returns the lowered divisor e, not as a constant if it is zero: yaegi rejects that also for floating-point numbers.
+func (f *function) divisor(e ast.Expr, text string) string {
+	if v := f.Info.Types[e].Value; v == nil || constant.Sign(v) != 0 {
+		return text
+	}
+	typ := f.typ(f.typeOf(e))
+	return "func() " + typ + " { var zero " + typ + "; return zero }()"
 }
 
 // concat lowers the concatenation of two strings of type t, whose result may not fit into memory:
