@@ -66,7 +66,7 @@ func (f *function) rangeLoop(w *writer, s *ast.RangeStmt, label string) {
 	bind := [2]bool{}
 	made := f.inMade(s.X)
 	for i, e := range []ast.Expr{s.Key, s.Value} {
-		raw := made && ofBasicKind(f.elementType(s, i)) // see isRaw
+		raw := made && e != nil && f.losesName(f.elementType(s, i)) // see isRaw
 		switch v := f.defined(e); {
 		case e == nil || isBlank(e):
 		case v != nil && !raw && !f.facts.Shared(v) && !f.globals[v] && (i == 1 || !f.facts.Changes(v)):
@@ -93,6 +93,20 @@ func (f *function) rangeLoop(w *writer, s *ast.RangeStmt, label string) {
 		}
 		f.bindYielded(w, s, names, bind)
 	}, s.Body)
+}
+
+// losesName reports whether yaegi does not know the name of t for a value that is in a type created by package layout, or of
+// the fields of such a value.
+func (f *function) losesName(t types.Type) bool {
+	if ofBasicKind(t) {
+		return true
+	}
+	n, ok := types.Unalias(t).(*types.Named)
+	if !ok || !Interpreted(n) {
+		return false
+	}
+	_, isStruct := n.Underlying().(*types.Struct)
+	return isStruct && !isMade(f.typ(n))
 }
 
 // loop emits a loop whose body starts with the output of begin.
