@@ -47,7 +47,7 @@ func (o *order) expr(p *ast.Expr) {
 			o.expr(&e.X)
 			for _, bound := range []*ast.Expr{&e.Low, &e.High, &e.Max} {
 				if *bound != nil {
-					o.expr(bound)
+					o.bound(bound)
 				}
 			}
 		})
@@ -80,6 +80,25 @@ func (o *order) expr(p *ast.Expr) {
 	case *ast.CallExpr:
 		o.call(p, e)
 	}
+}
+
+// bound handles a bound of a slice expression. Compiled Go copies it at once unless it is a variable, see cheapExpr in order.go:
+//
+//	l.text[l.offset-1 : l.next()]  ->  t1 := l.offset - 1; t2 := l.next(); l.text[t1:t2]
+func (o *order) bound(p *ast.Expr) {
+	o.expr(p)
+	if o.Info.Types[*p].Value != nil {
+		return
+	}
+	switch e := ast.Unparen(*p).(type) {
+	case *ast.Ident:
+		return
+	case *ast.CallExpr:
+		if !o.Info.Types[e.Fun].IsType() {
+			return // expr has made it an early part
+		}
+	}
+	o.take(p, false)
 }
 
 // address handles the operand of &, which is not read.
