@@ -37,13 +37,14 @@ type Program struct {
 	Omitted  []Omitted
 }
 
-// Omitted is a package of a module that does not compile. The program does not have it.
+// Omitted is a package of a module that does not compile, so that the program does not have it, or that has no code in C
+// because cgo is off.
 type Omitted struct {
 	Path, Reason string
 }
 
 func (o Omitted) String() string {
-	return o.Path + " is left out, because it does not compile: " + o.Reason
+	return o.Path + " is left out or lacks code: " + o.Reason
 }
 
 // Build builds a program, or finds it in the cache. If the context ends, or a step fails, nothing is in the cache.
@@ -172,7 +173,11 @@ func (g gocommand) moduleOf(ctx context.Context, name, query string) (modulePath
 			break
 		}
 	}
-	return "", "", fmt.Errorf("%s@%s: %w", name, query, first)
+	hint := ""
+	if query == "latest" && strings.Contains(first.Error(), "GOPROXY=off") {
+		hint = fmt.Sprintf("; without a network, name a version that is in the module cache, such as %s@v1.2.3", name)
+	}
+	return "", "", fmt.Errorf("%s@%s: %w%s", name, query, first, hint)
 }
 
 // writeModule writes the go.mod and go.sum of the module in which the program is built.

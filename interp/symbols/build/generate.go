@@ -96,6 +96,20 @@ func (g gocommand) find(ctx context.Context, wanted []string) (map[string]descri
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
+	needC, err := g.needC(ctx, wanted)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, path := range needC {
+		o := Omitted{path, "it needs cgo, which is off because CGO_ENABLED is 0 or no C compiler is on PATH"}
+		if _, ok := found[path]; ok {
+			o.Reason = "it would have code in C, but cgo is off because CGO_ENABLED is 0 or no C compiler is on PATH; it has what its authors wrote for that case"
+		} else {
+			problems = append(problems, errors.New(o.Path+": "+o.Reason))
+		}
+		omitted = slices.DeleteFunc(omitted, func(other Omitted) bool { return other.Path == path })
+		omitted = append(omitted, o)
+	}
 	for _, w := range wanted {
 		path, _, _ := strings.Cut(w, "@")
 		if slices.ContainsFunc(slices.Collect(maps.Keys(found)), func(p string) bool { return p == path || strings.HasPrefix(p, path+"/") }) {
@@ -107,6 +121,21 @@ func (g gocommand) find(ctx context.Context, wanted []string) (map[string]descri
 		return nil, nil, fmt.Errorf("%s: %w", w, errors.Join(problems...))
 	}
 	return found, omitted, nil
+}
+
+// needC returns the paths of the wanted packages that have code in C, if cgo is off.
+func (g gocommand) needC(ctx context.Context, wanted []string) ([]string, error) {
+	if enabled, err := g.run(ctx, "env", "CGO_ENABLED"); err != nil || strings.TrimSpace(string(enabled)) != "0" {
+		return nil, err
+	}
+	arguments := slices.Concat([]string{"list", "-e", "-f", "{{if .CgoFiles}}{{.ImportPath}}{{end}}"}, g.flags())
+	for _, w := range wanted {
+		path, _, _ := strings.Cut(w, "@")
+		arguments = append(arguments, path, path+"/...")
+	}
+	g.variables = append(g.variables, "CGO_ENABLED=1") // to list files, which needs no C compiler
+	out, err := g.run(ctx, arguments...)
+	return strings.Fields(string(out)), err
 }
 
 // problem returns why a package does not compile, with the output of the compiler.

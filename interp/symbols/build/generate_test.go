@@ -14,6 +14,20 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
+// write writes the files of an archive into a directory.
+func write(t *testing.T, dir, archive string) {
+	t.Helper()
+	for _, f := range txtar.Parse([]byte(archive)).Files {
+		name := filepath.Join(dir, f.Name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.Data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Of a module, the packages that do not compile are left out with the reason. A module of which none compiles, and a
 // package that is asked for, are errors.
 func TestFind(t *testing.T) {
@@ -22,7 +36,7 @@ func TestFind(t *testing.T) {
 	}
 	t.Setenv("GOPROXY", "off")
 	g := gocommand{dir: t.TempDir()}
-	for _, f := range txtar.Parse([]byte(`
+	write(t, g.dir, `
 -- go.mod --
 module quern.program
 go 1.26
@@ -61,15 +75,7 @@ go 1.26
 -- none/none.go --
 package none
 var X = nothing
-`)).Files {
-		name := filepath.Join(g.dir, f.Name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, f.Data, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
+`)
 	found, omitted, err := g.find(t.Context(), []string{"example.com/m@v1.0.0"})
 	if err != nil {
 		t.Fatal(err)
@@ -95,6 +101,77 @@ var X = nothing
 	for _, wanted := range []string{"example.com/none@v1.0.0", "example.com/m/undefined@v1.0.0"} {
 		if _, _, err := g.find(t.Context(), []string{wanted}); err == nil || !strings.Contains(err.Error(), "undefined: nothing") {
 			t.Errorf("%s: %v", wanted, err)
+		}
+	}
+}
+
+// Without a C compiler, the go command silently takes the files for machines without cgo.
+func TestWithoutC(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		testenv.Missing(t, "%v", err)
+	}
+	t.Setenv("GOPROXY", "off")
+	t.Setenv("CGO_ENABLED", "0")
+	g := gocommand{dir: t.TempDir()}
+	write(t, g.dir, `
+-- go.mod --
+module quern.program
+go 1.26
+require (
+	example.com/m v1.0.0
+	example.com/c v1.0.0
+)
+replace (
+	example.com/m => ./m
+	example.com/c => ./c
+)
+-- m/go.mod --
+module example.com/m
+go 1.26
+-- m/c.go --
+package m
+import "C"
+func F() int { return 1 }
+-- m/other.go --
+//go:build !cgo
+package m
+func F() int { return 0 }
+-- m/only/c.go --
+package only
+import "C"
+-- m/pure/pure.go --
+package pure
+-- c/go.mod --
+module example.com/c
+go 1.26
+-- c/c.go --
+package c
+import "C"
+`)
+	_, omitted, err := g.find(t.Context(), []string{"example.com/m@v1.0.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(omitted) != 2 || omitted[0].Path != "example.com/m" || !strings.Contains(omitted[0].Reason, "what its authors wrote") ||
+		omitted[1].Path != "example.com/m/only" || !strings.Contains(omitted[1].Reason, "it needs cgo") {
+		t.Errorf("%+v", omitted)
+	}
+	if _, _, err := g.find(t.Context(), []string{"example.com/c@v1.0.0"}); err == nil || !strings.Contains(err.Error(), "no C compiler is on PATH") {
+		t.Error(err)
+	}
+}
+
+// Without a network, the latest version is unknown.
+func TestOffline(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		testenv.Missing(t, "%v", err)
+	}
+	t.Setenv("GOPROXY", "off")
+	g := gocommand{dir: t.TempDir()}
+	for query, want := range map[string]bool{"example.com/m": true, "example.com/m@v1.0.0": false} {
+		_, err := g.resolve(t.Context(), []string{query})
+		if err == nil || strings.Contains(err.Error(), "name a version that is in the module cache") != want {
+			t.Errorf("%s: %v", query, err)
 		}
 	}
 }

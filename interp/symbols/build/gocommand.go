@@ -17,13 +17,14 @@ var ErrNoGo = errors.New("the go command is needed and is not on PATH: install G
 
 // gocommand runs the go command in a directory.
 type gocommand struct {
-	dir  string
-	tags []string
+	dir       string
+	tags      []string
+	variables []string // name=value, in addition to those of this process
 }
 
 // environment returns the variables of the go command. A workspace and flags of the user are about other modules.
 func (g gocommand) environment() []string {
-	return append(os.Environ(), "GO111MODULE=on", "GOFLAGS=-mod=mod", "GOWORK=off")
+	return append(append(os.Environ(), "GO111MODULE=on", "GOFLAGS=-mod=mod", "GOWORK=off"), g.variables...)
 }
 
 // run returns the standard output of a go command. The error has what it printed.
