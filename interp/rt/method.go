@@ -1,6 +1,9 @@
 package rt
 
 import (
+	"encoding/gob"
+	"encoding/json"
+	"encoding/xml"
 	"fmt"
 	"go/types"
 	htmltemplate "html/template"
@@ -95,6 +98,36 @@ func (r *Registry) replacedMethod(x any, name string) any {
 			return func(name string) (ReflectMethod, bool) { return r.TypeMethodByName(t, name) }
 		case "Methods":
 			return func() iter.Seq[ReflectMethod] { return r.TypeMethods(t) }
+		}
+	case *json.Encoder:
+		if name == "Encode" {
+			return func(x any) error { return r.JSONEncode(t, x) }
+		}
+	case *json.Decoder:
+		if name == "Decode" {
+			return func(x any) error { return r.JSONDecode(t, x) }
+		}
+	case *gob.Encoder:
+		if name == "Encode" {
+			return func(x any) error { return r.EncodeGob(t, x) }
+		}
+	case *gob.Decoder:
+		if name == "Decode" {
+			return func(x any) error { return r.DecodeGob(t, x) }
+		}
+	case *xml.Encoder:
+		switch name {
+		case "Encode":
+			return func(x any) error { return r.EncodeXML(t, x) }
+		case "EncodeElement":
+			return func(x any, start xml.StartElement) error { return r.EncodeXMLElement(t, x, start) }
+		}
+	case *xml.Decoder:
+		switch name {
+		case "Decode":
+			return func(x any) error { return r.DecodeXML(t, x) }
+		case "DecodeElement":
+			return func(x any, start *xml.StartElement) error { return r.DecodeXMLElement(t, x, start) }
 		}
 	case *template.Template:
 		switch name {
