@@ -117,8 +117,8 @@ func (c *bins) merge(other state) error {
 }
 
 // list returns the bins.
-func (c *bins) list() []CalibrationBin {
-	list := make([]CalibrationBin, len(c.Count))
+func (c *bins) list() Calibration {
+	list := make(Calibration, len(c.Count))
 	n := float64(len(list))
 	for i, count := range c.Count {
 		list[i] = CalibrationBin{

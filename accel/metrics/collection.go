@@ -54,6 +54,22 @@ func NewCollection(metrics ...Metric) (*Collection, error) {
 	return c, nil
 }
 
+// Empty returns a collection of the same metrics, with the same names of classes, that has measured
+// nothing yet.
+func (c *Collection) Empty() *Collection {
+	e := &Collection{metrics: c.metrics, states: make([]state, len(c.states)), at: c.at, classes: c.classes}
+	for i, m := range c.metrics {
+		s := &e.states[c.at[i]]
+		if *s == nil {
+			*s = m.create()
+		}
+		if m.prepare != nil {
+			m.prepare(*s)
+		}
+	}
+	return e
+}
+
 // Metrics returns the metrics of the collection.
 func (c *Collection) Metrics() []Metric { return slices.Clone(c.metrics) }
 
@@ -147,10 +163,7 @@ func (c *Collection) Merge(measured []byte) error {
 	if err := c.flush(); err != nil {
 		return err
 	}
-	other, err := NewCollection(c.metrics...)
-	if err != nil {
-		return err
-	}
+	other := c.Empty()
 	d := gob.NewDecoder(bytes.NewReader(measured))
 	for i, s := range other.states {
 		if err := d.Decode(s); err != nil {

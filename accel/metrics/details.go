@@ -71,7 +71,7 @@ func (c *Collection) scores(what string, class int) (values []float64, positive 
 }
 
 // Calibration returns the bins of [ECE], which the collection must have.
-func (c *Collection) Calibration() ([]CalibrationBin, error) {
+func (c *Collection) Calibration() (Calibration, error) {
 	b, err := find(c, "calibration", "ECE()", func(*bins) bool { return true })
 	if err != nil {
 		return nil, err

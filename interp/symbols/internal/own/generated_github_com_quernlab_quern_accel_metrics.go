@@ -40,6 +40,7 @@ func symbols_github_com_quernlab_quern_accel_metrics() map[string]reflect.Value 
 		"Threshold":        reflect.ValueOf(metrics.Threshold),
 		"TopK":             reflect.ValueOf(metrics.TopK),
 		"Weighted":         reflect.ValueOf(&metrics.Weighted).Elem(),
+		"Calibration":      reflect.ValueOf((*metrics.Calibration)(nil)),
 		"CalibrationBin":   reflect.ValueOf((*metrics.CalibrationBin)(nil)),
 		"Collection":       reflect.ValueOf((*metrics.Collection)(nil)),
 		"Direction":        reflect.ValueOf((*metrics.Direction)(nil)),
