@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +36,8 @@ type Card struct {
 	Loss     *float64 `json:"loss,omitempty"`
 	Accuracy *float64 `json:"accuracy,omitempty"`
 	BestStep *int     `json:"best_step,omitempty"`
+	// Metrics are the values of option Metrics by name.
+	Metrics map[string]float64 `json:"metrics,omitempty"`
 
 	Seconds           float64  `json:"seconds"`
 	ExamplesPerSecond *float64 `json:"examples_per_second,omitempty"`
@@ -64,6 +68,14 @@ func (r *Run) Card() Card {
 		PeakBytes: r.peakBytes,
 		Device:    r.device, Threads: runtime.GOMAXPROCS(0), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version(),
 		Notes: append([]string{}, r.Notes...),
+	}
+	for _, v := range r.Metrics() {
+		if measured(v.Value) != nil {
+			if c.Metrics == nil {
+				c.Metrics = map[string]float64{}
+			}
+			c.Metrics[v.Name] = v.Value
+		}
 	}
 	joules, _ := r.energy()
 	c.Joules = measured(joules)
@@ -147,6 +159,9 @@ func (c Card) html() string {
 	}
 	row("loss", known(c.Loss, number))
 	row("accuracy", known(c.Accuracy, percent))
+	for _, name := range slices.Sorted(maps.Keys(c.Metrics)) {
+		row(name, number(c.Metrics[name]))
+	}
 	if c.BestStep != nil {
 		row("best at step", display.Integer(*c.BestStep))
 	}

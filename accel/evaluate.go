@@ -4,16 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 	"github.com/quernlab/quern/display"
 )
 
-// Evaluate measures the loss and the accuracy of a model on a data set. The loss is the one
+// Evaluate measures the loss of a model on a data set, the accuracy of a classifier, and the
+// metrics of option [Metrics]. The loss is the one
 // that the model was trained with (see [Minimize]); for a model that was not trained it is
 // [nn.CrossEntropy] for classes and [nn.MSE] for targets. The accuracy of sequences is that of
 // their tokens. The model is in evaluation mode during the call.
@@ -23,7 +24,7 @@ import (
 // or targets differ from those of the training is a [*data.MismatchError]. A call that takes
 // longer than a second displays a progress bar.
 //
-// Evaluate accepts the options Minimize, [DerivedFrom] and [DataParallel]. With DataParallel
+// Evaluate accepts the options Minimize, [Metrics], [DerivedFrom] and [DataParallel]. With DataParallel
 // all ranks call it with the same model and data set; each measures a part of the examples, and
 // all get the result for the whole data set. Ranks whose models or data sets differ get an
 // error.
@@ -48,28 +49,38 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options .
 	returned := false
 	defer func() { r.release("the evaluation", returned) }()
 	if err = r.compareModels(ctx, model, set); err == nil {
-		result, err = evaluate(ctx, model, set, loss, r, r.meter(ctx, set.Len()))
+		result, err = evaluate(ctx, model, set, loss, o.metrics, r, r.meter(ctx, set.Len()))
 	}
 	returned = true
+	var undefined *metrics.UndefinedError
+	if errors.As(err, &undefined) {
+		err = fmt.Errorf("accel: Evaluate: %s: %w", set.Name(), err)
+	}
 	return result, err
 }
 
 // evaluate measures on all ranks together, on a part of the data set each.
-func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, r processes, meter *display.Meter) (result *Result, err error) {
+func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, given []metrics.Metric, r processes, meter *display.Meter) (result *Result, err error) {
 	defer nn.Catch(&err)
 	defer nn.Eval(model)()
 	defer meter.End()
 	begin := time.Now()
 	result = &Result{dataset: set.Name(), examples: set.Len(), classes: set.Classes()}
-	err = r.runOnAll(func() error { return evaluatePart(ctx, model, set, loss, r.shard(), result, meter) })
+	m, err := newMeasures(set.Targets() == 0, set.SequenceLength() > 0, set.Classes(), given)
+	if err != nil {
+		return nil, err
+	}
+	err = r.runOnAll(func() error { return evaluatePart(ctx, model, set, loss, r.shard(), result, m, meter) })
 	if err == nil {
-		err = r.sumResult(result)
+		result.loss, m, err = r.sumResult(result.loss, m)
+	}
+	if err == nil {
+		err = r.runOnAll(func() error { return m.addTo(result) })
 	}
 	if err != nil {
 		return nil, err
 	}
 	result.loss /= float64(set.Len())
-	result.accuracy /= float64(set.Len())
 	if notANumber(result.loss) {
 		if result.nonFinite, err = firstNonFinite(ctx, set); err != nil {
 			return nil, err
@@ -87,10 +98,11 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func
 	return result, nil
 }
 
-// evaluatePart adds a part of the data set to the sums of a result.
-func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, part data.Option, result *Result, meter *display.Meter) (err error) {
+// evaluatePart adds a part of the data set to the loss of a result and to the measures.
+func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, part data.Option, result *Result, m *measures, meter *display.Meter) (err error) {
 	defer nn.Catch(&err)
-	var parts []*batchResult
+	var losses []*Tensor // of the batches; read at the end, so that a GPU does not wait
+	var examples []int
 	done := 0
 	it := set.Batches(evaluationBatch, data.Context(ctx), part)
 	for it.Next() {
@@ -98,60 +110,25 @@ func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss 
 			continue
 		}
 		tensor.NoGrad(func() {
-			parts = append(parts, evaluateBatch(model, it.Batch(), loss, set.Targets() == 0))
+			b := it.Batch()
+			prediction := model.Forward(b.X)
+			losses, examples = append(losses, loss(prediction, b.Y)), append(examples, b.Len())
+			err = m.update(prediction, b.Y)
+			tensor.Flush()
 		})
+		if err != nil {
+			return err
+		}
 		done += it.Batch().Len()
 		meter.Set(float64(done), "")
 	}
 	if err := it.Err(); err != nil {
 		return err
 	}
-	for _, p := range parts {
-		p.addTo(result, set)
+	for i, l := range losses {
+		result.loss += l.Item() * float64(examples[i])
 	}
 	return nil
-}
-
-// batchResult is the result of one batch, as tensors that have not been read yet.
-type batchResult struct {
-	index   []int
-	loss    *Tensor
-	right   *Tensor // number of correct predictions; nil for regression
-	answer  *Tensor // predicted class of each example; nil unless each example has one class
-	outputs int     // number of classes that can be predicted
-}
-
-func evaluateBatch(model nn.Module, b data.Batch, loss func(prediction, target *Tensor) *Tensor, classes bool) *batchResult {
-	prediction := model.Forward(b.X)
-	e := &batchResult{index: b.Index, loss: loss(prediction, b.Y)}
-	e.right = rightAnswers(prediction, b.Y, classes)
-	if e.right != nil && prediction.NDim() == 2 {
-		e.answer, e.outputs = prediction.ArgMax(1), prediction.Size(1)
-	}
-	tensor.Flush()
-	return e
-}
-
-// addTo reads the result of the batch and adds it to the sums of r.
-func (e *batchResult) addTo(r *Result, set *data.Dataset) {
-	r.loss += e.loss.Item() * float64(len(e.index))
-	if e.right == nil {
-		r.accuracy = math.NaN()
-	} else {
-		r.accuracy += e.right.Item()
-	}
-	if e.answer == nil {
-		return
-	}
-	if r.counts == nil {
-		r.counts = make([][]int, max(e.outputs, len(r.classes)))
-		for c := range r.counts {
-			r.counts[c] = make([]int, len(r.counts))
-		}
-	}
-	for i, answer := range e.answer.Ints() {
-		r.counts[set.Label(e.index[i])][answer]++
-	}
 }
 
 // firstNonFinite returns a description of the first example of a data set that is not finite,

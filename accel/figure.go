@@ -1,6 +1,7 @@
 package accel
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -8,8 +9,8 @@ import (
 	"github.com/quernlab/quern/plots"
 )
 
-// Figure draws the run: loss and accuracy over the steps, and below them the other metrics of
-// [Live].
+// Figure draws the run: loss and accuracy over the steps, and below them the metrics of option
+// [Metrics] and what else [Live] draws.
 func (r *Run) Figure() *plots.Figure {
 	return r.draw(append([]Metric{Loss}, r.metrics...))
 }
@@ -28,6 +29,9 @@ func (r *Run) draw(metrics []Metric) *plots.Figure {
 		switch {
 		case m == Loss || m == Accuracy:
 			add("training", r.training)
+			for i, f := range r.metricFigures() {
+				add(fmt.Sprint("metrics", i), func() *plots.Figure { return f })
+			}
 		case m == LearningRate:
 			add("rates", r.rates)
 		case m == LossScale:
@@ -76,6 +80,42 @@ func (r *Run) training() *plots.Figure {
 		d.ValidationAccuracy = plots.Series{X: at, Y: right}
 	}
 	return plots.Training(d)
+}
+
+// metricFigures draws the metrics of option [Metrics] at each validation: those from 0 to 1 in one
+// figure, the others in one each.
+func (r *Run) metricFigures() (figures []*plots.Figure) {
+	var shares []plots.Series
+	draw := func(title string, series ...plots.Series) {
+		f := plots.Lines(title, series...).XLabel("step").Size(0, 180)
+		if !r.finished {
+			f.RangeX(0, float64(r.planned))
+		}
+		figures = append(figures, f)
+	}
+	for _, m := range r.newestMetrics() {
+		s := plots.Series{Name: m.Name}
+		for _, v := range r.Validations {
+			s.X, s.Y = append(s.X, float64(v.Step)), append(s.Y, valueOf(v.Metrics, m.Name))
+		}
+		if m.Share {
+			shares = append(shares, s)
+		} else {
+			draw("Validation "+m.Name, plots.Series{X: s.X, Y: s.Y})
+		}
+	}
+	if len(shares) > 0 {
+		draw("Validation metrics", shares...)
+	}
+	return figures
+}
+
+// newestMetrics returns the metrics of the last validation.
+func (r *Run) newestMetrics() []MetricValue {
+	if len(r.Validations) == 0 {
+		return nil
+	}
+	return r.Validations[len(r.Validations)-1].Metrics
 }
 
 // rates draws the learning rate at each step.

@@ -27,6 +27,9 @@ func newOptions(given []Option) (*options, error) {
 	if c.patience > 0 && c.validate == nil {
 		return nil, fmt.Errorf("accel: EarlyStopping(%d) needs a validation loss: add Validate(set)", c.patience)
 	}
+	if len(c.metrics) > 0 && c.validate == nil {
+		return nil, errors.New("accel: Metrics measures a validation set: add Validate(set)")
+	}
 	if c.needsValidation && c.validate == nil {
 		return nil, errors.New("accel: ReduceLROnPlateau needs a validation loss: add Validate(set)")
 	}
@@ -38,7 +41,7 @@ func newOptions(given []Option) (*options, error) {
 
 // trainOnly removes everything that validates, shows, saves or observes a run.
 func (c *options) trainOnly() {
-	c.validate, c.evalEvery, c.patience = nil, 0, 0
+	c.validate, c.evalEvery, c.patience, c.metrics = nil, 0, 0, nil
 	c.live = nil
 	c.checkpoint, c.saveEvery, c.tensorBoard, c.track = "", 0, "", ""
 	c.stop, c.observers = nil, nil
@@ -127,7 +130,8 @@ func ValidateEvery(steps int) Option {
 }
 
 // Live draws the run while it goes on, in one output that is updated in place at most twice a
-// second. Without metrics it draws loss and accuracy.
+// second. Without arguments it draws loss and accuracy. The metrics of option [Metrics] are drawn
+// with them.
 func Live(metrics ...Metric) Option {
 	names := make([]string, len(metrics))
 	for i, m := range metrics {

@@ -3,10 +3,12 @@ package accel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
@@ -267,12 +269,16 @@ func (l *loop) validate(ctx context.Context) (stop bool, err error) {
 		return false, err
 	}
 	var result *Result
-	l.precision.cast(func() { result, err = evaluate(ctx, l.Model, l.o.validate, l.loss, l.strategy, nil) })
+	l.precision.cast(func() { result, err = evaluate(ctx, l.Model, l.o.validate, l.loss, l.o.metrics, l.strategy, nil) })
 	l.Run.Time.Validating += time.Since(begin)
 	if err != nil {
+		var undefined *metrics.UndefinedError
+		if errors.As(err, &undefined) {
+			err = fmt.Errorf("accel: Validate(%s): %w", l.o.validate.Name(), err)
+		}
 		return false, err
 	}
-	newest := Validation{Step: len(l.Run.Steps), Epoch: l.epoch, Loss: result.Loss(), Accuracy: result.Accuracy()}
+	newest := Validation{Step: len(l.Run.Steps), Epoch: l.epoch, Loss: result.Loss(), Accuracy: result.Accuracy(), Metrics: result.Metrics()}
 	l.Run.Validations = append(l.Run.Validations, newest)
 	if l.Run.Best < 0 || better(newest.Loss, l.Run.Validations[l.Run.Best].Loss) {
 		l.Run.Best = len(l.Run.Validations) - 1

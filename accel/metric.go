@@ -1,6 +1,9 @@
 package accel
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Metric is a quantity that [Live] can draw.
 type Metric int
@@ -28,3 +31,31 @@ func (m Metric) String() string {
 
 // ofDevice reports whether the metric is about the utilization of the machine.
 func (m Metric) ofDevice() bool { return m == GPUUtil || m == GPUMem || m == Power }
+
+// MetricValue is the value of a metric of option [Metrics].
+type MetricValue struct {
+	Name  string  // as metrics.Value
+	Value float64 // NaN if a prediction is NaN
+	Share bool    // the value is from 0 to 1
+}
+
+// text formats the value: a share in percent, as the accuracy.
+func (v MetricValue) text() string {
+	switch {
+	case math.IsNaN(v.Value):
+		return "–"
+	case v.Share:
+		return percent(v.Value)
+	}
+	return number(v.Value)
+}
+
+// valueOf returns the value of the metric of a name; NaN if there is none.
+func valueOf(values []MetricValue, name string) float64 {
+	for _, v := range values {
+		if v.Name == name {
+			return v.Value
+		}
+	}
+	return math.NaN()
+}

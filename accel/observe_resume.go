@@ -73,7 +73,8 @@ type checkpoint struct {
 	Updates        map[string]int
 	Scaler         *optim.GradScalerState `json:",omitempty"`
 
-	Steps, Epochs, Validations [][]exact // the history, one row each
+	Steps, Epochs, Validations [][]exact       // the history, one row each
+	Metrics                    [][]savedMetric `json:",omitempty"` // of each validation
 	Best                       int
 	ExamplesTrained            int // number of examples that were trained on, in all epochs
 	Time                       Timing
@@ -85,6 +86,13 @@ const (
 
 	modelPart, optimizerPart, bestPart = "model.", "optimizer.", "best."
 )
+
+// savedMetric is a [MetricValue].
+type savedMetric struct {
+	Name  string
+	Value exact
+	Share bool `json:",omitempty"`
+}
 
 // exact is a float64 that JSON keeps bit for bit: NaN and infinities, which JSON lacks, are
 // strings.
@@ -175,6 +183,13 @@ func (r *resumption) save() error {
 	}
 	for _, v := range run.Validations {
 		c.Validations = append(c.Validations, row(float64(v.Step), float64(v.Epoch), v.Loss, v.Accuracy))
+		if len(r.o.metrics) > 0 {
+			saved := make([]savedMetric, len(v.Metrics))
+			for i, m := range v.Metrics {
+				saved[i] = savedMetric{m.Name, exact(m.Value), m.Share}
+			}
+			c.Metrics = append(c.Metrics, saved)
+		}
 	}
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -325,6 +340,9 @@ func (c *checkpoint) fits(here checkpoint) error {
 			}
 		}
 	}
+	if len(c.Metrics) > 0 && len(c.Metrics) != len(c.Validations) {
+		return errors.New("the history in the file is damaged")
+	}
 	if c.Epoch < 0 || c.ExamplesSeen < 0 || c.ExamplesSeen > c.Examples || c.FirstStep < 0 || c.FirstStep > len(c.Steps) || c.Best < -1 || c.Best >= len(c.Validations) {
 		return errors.New("the history in the file is damaged")
 	}
@@ -342,8 +360,14 @@ func (c *checkpoint) addHistory(r *Run) {
 	for _, v := range c.Epochs {
 		r.Epochs = append(r.Epochs, Epoch{Steps: int(v[0]), Loss: float64(v[1]), Accuracy: float64(v[2]), Seconds: float64(v[3])})
 	}
-	for _, v := range c.Validations {
-		r.Validations = append(r.Validations, Validation{Step: int(v[0]), Epoch: int(v[1]), Loss: float64(v[2]), Accuracy: float64(v[3])})
+	for i, v := range c.Validations {
+		validation := Validation{Step: int(v[0]), Epoch: int(v[1]), Loss: float64(v[2]), Accuracy: float64(v[3])}
+		if i < len(c.Metrics) {
+			for _, m := range c.Metrics[i] {
+				validation.Metrics = append(validation.Metrics, MetricValue{m.Name, float64(m.Value), m.Share})
+			}
+		}
+		r.Validations = append(r.Validations, validation)
 	}
 	r.Seed, r.Best, r.Examples, r.Time = c.Seed, c.Best, c.ExamplesTrained, c.Time
 }

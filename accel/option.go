@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/parallel"
@@ -102,7 +103,7 @@ func (c *options) apply(s scope, given []Option) error {
 }
 
 // accepted lists the options of functions that accept few.
-var accepted = map[scope]string{inEvaluate: "; Evaluate takes DataParallel, Minimize and DerivedFrom"}
+var accepted = map[scope]string{inEvaluate: "; Evaluate takes DataParallel, Minimize, Metrics and DerivedFrom"}
 
 // evaluateOptions returns the settings of Evaluate.
 func evaluateOptions(given []Option) (*options, error) {
@@ -153,6 +154,7 @@ type options struct {
 	needsValidation bool           // the schedule depends on the validation loss
 	hyperparameters []optim.Option // hyperparameters of the optimizer
 	accumulate      int            // 1
+	metrics         []metrics.Metric
 	validate        *data.Dataset
 	evalEvery       int // in steps; 0 for after every epoch
 	patience        int

@@ -13,8 +13,8 @@ func TestOptionScopes(t *testing.T) {
 	train, _ := digits(t)
 	model := mlp(4)
 	for want, o := range map[string]accel.Option{
-		"accel: Evaluate: Epochs(2) is an option of Fit; Evaluate takes DataParallel, Minimize and DerivedFrom": accel.Epochs(2),
-		"accel: Evaluate: Quiet() is an option of Fit":                                                          accel.Quiet(),
+		"accel: Evaluate: Epochs(2) is an option of Fit; Evaluate takes DataParallel, Minimize, Metrics and DerivedFrom": accel.Epochs(2),
+		"accel: Evaluate: Quiet() is an option of Fit":                                                                   accel.Quiet(),
 	} {
 		if _, err := accel.Evaluate(t.Context(), model, train, o); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -193,42 +193,25 @@ func (r *ranks) broadcastBuffers(model nn.Module) error {
 	return nil
 }
 
-// sumResult adds up the results of all ranks for their parts of a data set.
-func (r *ranks) sumResult(result *Result) error {
-	all, err := r.group.AllGather(r.ctx, fmt.Appendf(nil, "%d", len(result.counts)))
+// sumResult adds up the losses and measures of all ranks for their parts of a data set. All ranks
+// add them in the same order, so that they get the same values.
+func (r *ranks) sumResult(loss float64, m *measures) (float64, *measures, error) {
+	sum := []float64{loss}
+	if err := r.group.AllReduceFloat64(r.ctx, sum, parallel.Sum); err != nil {
+		return 0, nil, fmt.Errorf("accel: DataParallel: %w", err)
+	}
+	if err := r.runOnAll(m.encode); err != nil {
+		return 0, nil, err
+	}
+	all, err := gather(r, m)
 	if err != nil {
-		return fmt.Errorf("accel: DataParallel: %w", err)
+		return 0, nil, err
 	}
-	size := 0
-	for _, text := range all {
-		var n int
-		if _, err := fmt.Sscan(string(text), &n); err != nil {
-			return fmt.Errorf("accel: DataParallel: %w", err)
-		}
-		size = max(size, n)
-	}
-	sums := []float64{result.loss, result.accuracy}
-	for c := range size {
-		for a := range size {
-			n := 0.0
-			if c < len(result.counts) {
-				n = float64(result.counts[c][a])
-			}
-			sums = append(sums, n)
+	total := m.again()
+	for _, part := range all {
+		if err := total.merge(part); err != nil {
+			return 0, nil, fmt.Errorf("accel: DataParallel: %w", err)
 		}
 	}
-	if err := r.group.AllReduceFloat64(r.ctx, sums, parallel.Sum); err != nil {
-		return fmt.Errorf("accel: DataParallel: %w", err)
-	}
-	result.loss, result.accuracy = sums[0], sums[1]
-	if size > 0 {
-		result.counts = make([][]int, size)
-		for c := range result.counts {
-			result.counts[c] = make([]int, size)
-			for a := range result.counts[c] {
-				result.counts[c][a] = int(sums[2+c*size+a])
-			}
-		}
-	}
-	return nil
+	return sum[0], total, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
 )
@@ -25,6 +26,28 @@ func judged(examples int) (nn.Module, *data.Dataset, error) {
 	model := rankModel()
 	_, err = accel.PredictDataset(context.Background(), model, digits.First(1))
 	return model, digits.First(examples), err
+}
+
+// evaluateMetrics compares the metrics of all ranks together with those of one process.
+func evaluateMetrics(ctx context.Context, group *parallel.Group, model nn.Module, set *data.Dataset) error {
+	measured := accel.Metrics(metrics.F1(metrics.Weighted), metrics.ROCAUC(metrics.Micro), metrics.Perplexity(), metrics.ECE(), metrics.TopK(3))
+	want, err := accel.Evaluate(ctx, model, set, measured)
+	if err != nil {
+		return err
+	}
+	got, err := accel.Evaluate(ctx, model, set, measured, accel.DataParallel(group))
+	if err != nil {
+		return err
+	}
+	for i, v := range got.Metrics() {
+		if w := want.Metrics()[i]; v.Name != w.Name || math.Abs(v.Value-w.Value) > 1e-5 {
+			return fmt.Errorf("got %v, want %v", got, want)
+		}
+	}
+	if len(got.Metrics()) != 5 {
+		return fmt.Errorf("got %v", got)
+	}
+	return nil
 }
 
 func init() {
@@ -45,6 +68,9 @@ func init() {
 			}
 			if got.Accuracy() != want.Accuracy() || got.Len() != want.Len() || !reflect.DeepEqual(got.ConfusionMatrix(), want.ConfusionMatrix()) || math.Abs(got.Loss()-want.Loss()) > 1e-6 {
 				return fmt.Errorf("%d examples: got %v, want %v", examples, got, want)
+			}
+			if err := evaluateMetrics(ctx, group, model, set); err != nil {
+				return fmt.Errorf("%d examples: %w", examples, err)
 			}
 			one, err := accel.PredictDataset(ctx, model, set)
 			if err != nil {
@@ -190,7 +216,7 @@ func TestEvaluateTakesNoOptionsOfFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = accel.Evaluate(t.Context(), model, set, accel.Epochs(3))
-	if err == nil || !strings.Contains(err.Error(), "Epochs(3) is an option of Fit; Evaluate takes DataParallel, Minimize and DerivedFrom") {
+	if err == nil || !strings.Contains(err.Error(), "Epochs(3) is an option of Fit; Evaluate takes DataParallel, Minimize, Metrics and DerivedFrom") {
 		t.Error(err)
 	}
 	group, err := parallel.Join(t.Context(), parallel.At(parallel.RankInfo{Size: 1}))

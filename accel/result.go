@@ -3,8 +3,10 @@ package accel
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
+	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
@@ -19,7 +21,9 @@ type Result struct {
 	elapsed   time.Duration
 	classes   []string
 	counts    [][]int // by class and predicted class; nil unless a classifier
-	nonFinite string  // why the loss is not finite: the first non-finite example or tensor of the model
+	metrics   []MetricValue
+	collected *metrics.Collection // nil without metrics
+	nonFinite string              // why the loss is not finite: the first non-finite example or tensor of the model
 }
 
 // Loss returns the mean loss over the examples.
@@ -27,6 +31,18 @@ func (r *Result) Loss() float64 { return r.loss }
 
 // Accuracy returns the share of correct predictions, from 0 to 1, and NaN for regression.
 func (r *Result) Accuracy() float64 { return r.accuracy }
+
+// Metrics returns the values of the metrics of option [Metrics], in their order.
+func (r *Result) Metrics() []MetricValue { return slices.Clone(r.metrics) }
+
+// Metric returns the value of the metric of option [Metrics] with a name, such as "F1 (macro)". It
+// is NaN if there is no such metric.
+func (r *Result) Metric(name string) float64 { return valueOf(r.metrics, name) }
+
+// Collection returns the measurement of the metrics of option [Metrics], which has curves and
+// bins besides values: [metrics.Collection.ROC], for instance. It is nil without metrics and if a
+// prediction was NaN.
+func (r *Result) Collection() *metrics.Collection { return r.collected }
 
 // Len returns the number of examples.
 func (r *Result) Len() int { return r.examples }
@@ -56,6 +72,9 @@ func (r *Result) measured() string {
 	text := "loss " + number(r.loss)
 	if !math.IsNaN(r.accuracy) {
 		text += ", accuracy " + percent(r.accuracy)
+	}
+	for _, v := range r.metrics {
+		text += ", " + v.Name + " " + v.text()
 	}
 	if r.nonFinite != "" {
 		text += " (" + r.nonFinite + ")"

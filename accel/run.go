@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,6 +85,7 @@ type Validation struct {
 	Epoch    int // from 1
 	Loss     float64
 	Accuracy float64 // NaN for regression
+	Metrics  []MetricValue
 }
 
 // Timing is where the time of a run went.
@@ -114,13 +116,30 @@ func (r *Run) Accuracy() float64 {
 	return accuracy
 }
 
+// Metrics returns the values of the metrics of option [Metrics] that belong to [Run.Loss].
+func (r *Run) Metrics() []MetricValue {
+	if len(r.Validations) == 0 {
+		return nil
+	}
+	return slices.Clone(r.final().Metrics)
+}
+
+// Metric returns the value among [Run.Metrics] with a name, such as "F1 (macro)". It is NaN if
+// there is none.
+func (r *Run) Metric(name string) float64 { return valueOf(r.Metrics(), name) }
+
+// final returns the validation of the weights that training left the model with.
+func (r *Run) final() Validation {
+	if r.restored {
+		return r.Validations[r.Best]
+	}
+	return r.Validations[len(r.Validations)-1]
+}
+
 func (r *Run) outcome() (loss, accuracy float64) {
 	switch {
 	case len(r.Validations) > 0:
-		c := r.Validations[len(r.Validations)-1]
-		if r.restored {
-			c = r.Validations[r.Best]
-		}
+		c := r.final()
 		return c.Loss, c.Accuracy
 	case len(r.Epochs) > 0:
 		e := r.Epochs[len(r.Epochs)-1]
@@ -148,6 +167,9 @@ func (r *Run) String() string {
 	parts = append(parts, fmt.Sprintf("%s loss %s", which, number(loss)))
 	if !math.IsNaN(accuracy) {
 		parts = append(parts, "accuracy "+percent(accuracy))
+	}
+	for _, v := range r.Metrics() {
+		parts = append(parts, v.Name+" "+v.text())
 	}
 	if r.Best >= 0 && r.Best < len(r.Validations)-1 {
 		best := r.Validations[r.Best]

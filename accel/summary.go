@@ -55,6 +55,9 @@ func (r *Run) epochTable() table {
 		if r.classes {
 			t.headings = append(t.headings, "validation accuracy")
 		}
+		for _, v := range r.Metrics() {
+			t.headings = append(t.headings, v.Name)
+		}
 	}
 	t.headings = append(t.headings, "seconds")
 	joules, _ := r.Energy()
@@ -89,6 +92,10 @@ func (r *Run) epochTable() table {
 			row = append(row, only(ok, number(c.Loss)))
 			if r.classes {
 				row = append(row, only(ok, known(c.Accuracy)))
+			}
+			for _, v := range r.Metrics() {
+				v.Value = valueOf(c.Metrics, v.Name)
+				row = append(row, only(ok, v.text()))
 			}
 		}
 		row = append(row, fmt.Sprintf("%.2f", e.Seconds))

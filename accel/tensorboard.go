@@ -14,7 +14,8 @@ import (
 
 // TensorBoard writes the measurements to a new event file in a folder, which TensorBoard can
 // show during the training: train/loss, train/accuracy, train/learning_rate and, with
-// AMP(FP16), train/loss_scale of each step, and validation/loss and validation/accuracy.
+// AMP(FP16), train/loss_scale of each step, and validation/loss, validation/accuracy
+// and the metrics of option [Metrics].
 func TensorBoard(folder string) Option {
 	text := fmt.Sprintf("TensorBoard(%q)", folder)
 	return fitOption(text, func(c *options) error {
@@ -81,7 +82,11 @@ func (e *events) offer(r *Run) error {
 	}
 	for ; e.validations < len(r.Validations); e.validations++ {
 		c := r.Validations[e.validations]
-		out = append(out, record(scalarEvent(time.Now(), c.Step, scalar{"validation/loss", c.Loss}, scalar{"validation/accuracy", c.Accuracy}))...)
+		scalars := []scalar{{"validation/loss", c.Loss}, {"validation/accuracy", c.Accuracy}}
+		for _, v := range c.Metrics {
+			scalars = append(scalars, scalar{"validation/" + v.Name, v.Value})
+		}
+		out = append(out, record(scalarEvent(time.Now(), c.Step, scalars...))...)
 	}
 	return e.write(out)
 }

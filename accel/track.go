@@ -30,7 +30,8 @@ import (
 //
 // The names are those of Weights & Biases and Trackio: _step, _runtime in seconds and
 // _timestamp in seconds since 1970; train/loss, train/accuracy, train/learning_rate,
-// train/epoch and, with AMP(FP16), train/loss_scale; validation/loss, validation/accuracy;
+// train/epoch and, with AMP(FP16), train/loss_scale; validation/loss, validation/accuracy and
+// the metrics of option [Metrics], such as validation/F1 (macro);
 // system.cpu, system.memory_percent, system.cpu.powerWatts and system.cpu.energyJoules, or for
 // each GPU system.gpu.0.gpu, .memoryAllocatedBytes, .powerWatts, .temp, .smClock, .energyJoules
 // and .slowed, on Hopper and later also .smActive, .smOccupancy, .pipeTensorActive and
@@ -166,6 +167,9 @@ func (t *tracker) offer(r *Run) error {
 		t.history.begin(c.Step, t.begin, time.Since(t.begin).Seconds())
 		t.history.number("validation/loss", c.Loss)
 		t.history.number("validation/accuracy", c.Accuracy)
+		for _, v := range c.Metrics {
+			t.history.number("validation/"+v.Name, v.Value)
+		}
 		t.history.end()
 	}
 	if now := time.Now(); now.After(t.due) {

@@ -1,0 +1,194 @@
+package accel
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/quernlab/quern/accel/metrics"
+)
+
+// Metrics measures metrics besides the loss: in [Evaluate], and in [Fit] with each validation,
+// which needs [Validate]. They appear in the history, the figures, the table of epochs, the
+// [Card], and in the files of [Track] and [TensorBoard]. Classifiers always have the accuracy.
+//
+//	accel.Metrics(metrics.F1(metrics.Macro), metrics.ROCAUC())
+//
+// A metric without a value, such as the ROC AUC of a class that the data set does not have, is an
+// error that wraps [*metrics.UndefinedError]. If a prediction is NaN, metrics are NaN, as the
+// loss.
+func Metrics(all ...metrics.Metric) Option {
+	texts := make([]string, len(all))
+	for i, m := range all {
+		texts[i] = m.String()
+	}
+	text := "Metrics(" + strings.Join(texts, ", ") + ")"
+	return fitOption(text, func(c *options) error {
+		for _, m := range all {
+			if err := c.addMetric(m); err != nil {
+				return fmt.Errorf("accel: %s: %w", text, err)
+			}
+		}
+		return nil
+	}).in(inFit | inEvaluate)
+}
+
+// addMetric adds a metric to those that are measured.
+func (c *options) addMetric(m metrics.Metric) error {
+	c.metrics = append(c.metrics, m)
+	_, err := metrics.NewCollection(c.metrics...)
+	return err
+}
+
+// measures are what an evaluation measures besides the loss.
+type measures struct {
+	basic *metrics.Collection // accuracy and confusion matrix; nil for regression
+	given *metrics.Collection // of option Metrics; nil for none
+
+	Classes   bool // predictions are classes, so that basic has values
+	NotFinite bool // predictions or targets are NaN or infinite, so that there are no values
+	Basic     []byte
+	Given     []byte // what the collections have measured, for other ranks
+}
+
+// newMeasures returns measures without examples. sequences have no confusion matrix, since their
+// classes are the tokens of a vocabulary.
+func newMeasures(classes, sequences bool, names []string, given []metrics.Metric) (m *measures, err error) {
+	m = &measures{}
+	if classes {
+		basic := []metrics.Metric{metrics.Accuracy(), metrics.ConfusionMatrix()}
+		if sequences {
+			basic = basic[:1]
+		}
+		if m.basic, err = metrics.NewCollection(basic...); err != nil {
+			return nil, err
+		}
+	}
+	if len(given) > 0 {
+		if m.given, err = metrics.NewCollection(given...); err != nil {
+			return nil, err
+		}
+		m.given.NameClasses(names...)
+	}
+	return m, nil
+}
+
+// update adds a batch.
+func (m *measures) update(prediction, target *Tensor) error {
+	rank := prediction.NDim()
+	if m.basic != nil && (rank == 2 || rank == 3) && target.NDim() == rank-1 {
+		m.Classes = true
+		if err := m.finite(m.basic.Update(prediction, target)); err != nil {
+			return err
+		}
+	}
+	if m.given != nil {
+		return m.finite(m.given.Update(prediction, target))
+	}
+	return nil
+}
+
+// finite records an error about a value that is not finite, and returns other errors.
+func (m *measures) finite(err error) error {
+	var notFinite *metrics.NonFiniteError
+	if errors.As(err, &notFinite) {
+		m.NotFinite = true
+		return nil
+	}
+	return err
+}
+
+// encode reads the results of all batches and encodes them for other ranks.
+func (m *measures) encode() (err error) {
+	for _, c := range []struct {
+		of   *metrics.Collection
+		into *[]byte
+	}{{m.basic, &m.Basic}, {m.given, &m.Given}} {
+		if c.of == nil {
+			continue
+		}
+		if *c.into, err = c.of.MarshalBinary(); m.finite(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again returns measures of the same metrics without examples.
+func (m *measures) again() *measures {
+	empty := &measures{}
+	if m.basic != nil {
+		empty.basic = m.basic.Empty()
+	}
+	if m.given != nil {
+		empty.given = m.given.Empty()
+	}
+	return empty
+}
+
+// merge adds what another rank has encoded.
+func (m *measures) merge(other *measures) error {
+	m.Classes = m.Classes || other.Classes
+	if m.NotFinite = m.NotFinite || other.NotFinite; m.NotFinite {
+		return nil
+	}
+	if m.basic != nil {
+		if err := m.basic.Merge(other.Basic); err != nil {
+			return err
+		}
+	}
+	if m.given != nil {
+		return m.given.Merge(other.Given)
+	}
+	return nil
+}
+
+// addTo computes the values of a result.
+func (m *measures) addTo(r *Result) error {
+	r.accuracy = math.NaN()
+	if m.Classes {
+		values, err := m.basic.Values()
+		switch err := m.finite(err); {
+		case err != nil:
+			return err
+		case !m.NotFinite:
+			r.accuracy = values[0].Value
+			r.counts, _ = m.basic.ConfusionMatrix() // sequences have none
+			r.counts = square(r.counts, len(r.classes))
+		}
+	}
+	if m.given == nil {
+		return nil
+	}
+	values, err := m.given.Values()
+	if err := m.finite(err); err != nil {
+		return err
+	}
+	if m.NotFinite {
+		for _, metric := range m.given.Metrics() {
+			r.metrics = append(r.metrics, MetricValue{Name: metric.Name(), Value: math.NaN(), Share: metric.IsShare()})
+		}
+		return nil
+	}
+	r.collected = m.given
+	for _, v := range values {
+		r.metrics = append(r.metrics, MetricValue{Name: v.Name, Value: v.Value, Share: v.Metric.IsShare()})
+	}
+	return nil
+}
+
+// square returns the matrix with rows and columns of zeros for classes without predictions.
+func square(counts [][]int, size int) [][]int {
+	if counts == nil || len(counts) >= size {
+		return counts
+	}
+	for i, row := range counts {
+		counts[i] = slices.Concat(row, make([]int, size-len(row)))
+	}
+	for len(counts) < size {
+		counts = append(counts, make([]int, size))
+	}
+	return counts
+}
