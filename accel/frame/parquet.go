@@ -1,0 +1,267 @@
+package frame
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+type timeList = *list[time.Time]
+
+// Parquet is [ReadParquet] for a file.
+func Parquet(path string, columns ...string) (*Frame, error) {
+	return readFile(path, func(r io.Reader) (*Frame, error) {
+		file := r.(*os.File)
+		info, err := file.Stat()
+		if err != nil {
+			return nil, err
+		}
+		return ReadParquet(file, info.Size(), columns...)
+	})
+}
+
+// ReadParquet reads a table in Parquet format of this many bytes, with any of its encodings and compressions. With
+// names it reads only these columns, in this order. Columns within a group are named "group.column".
+//
+// Integers, dates, timestamps and text become the corresponding types; decimals become the nearest floats, and
+// timestamps have the time zone UTC. Lists, maps and other types, and unsigned integers beyond the range of
+// int, are a [*FileError], unless only other columns are read.
+func ReadParquet(r io.ReaderAt, size int64, columns ...string) (f *Frame, err error) {
+	defer damaged("Parquet", &err)
+	if err := checkFooter(r, size); err != nil {
+		return nil, err
+	}
+	file, err := parquet.OpenFile(r, size)
+	if err != nil {
+		return nil, &FileError{Format: "Parquet", Want: "a valid file", Got: err.Error()}
+	}
+	leaves := leavesOf(file.Root())
+	names := make([]string, len(leaves))
+	for i, c := range leaves {
+		names[i] = strings.Join(c.Path(), ".")
+	}
+	chosen, err := chooseColumns(names, columns)
+	if err != nil {
+		return nil, err
+	}
+	read := make([]Column, len(chosen))
+	err = parallel(len(chosen), func(_, k int) (err error) {
+		defer damaged("Parquet", &err)
+		read[k], err = readParquetColumn(file, leaves[chosen[k]], names[chosen[k]])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range read {
+		if int64(c.Len()) != file.NumRows() {
+			return nil, &FileError{Format: "Parquet", Column: c.name, Want: fmt.Sprintf("%d values", file.NumRows()), Got: fmt.Sprint(c.Len())}
+		}
+	}
+	return build(read, int(file.NumRows())), nil
+}
+
+// checkFooter checks the length of the metadata at the end of a file: parquet-go reads as much as it says.
+func checkFooter(r io.ReaderAt, size int64) error {
+	var end [8]byte // the length, and "PAR1"
+	if size < 12 {
+		return &FileError{Format: "Parquet", Want: "at least 12 bytes", Got: fmt.Sprint(size)}
+	}
+	if _, err := r.ReadAt(end[:], size-8); err != nil {
+		return fmt.Errorf("reading Parquet: %w", err)
+	}
+	if length := int64(binary.LittleEndian.Uint32(end[:])); length > size-12 {
+		return &FileError{Format: "Parquet", Want: fmt.Sprintf("metadata of less than %d bytes", size-11), Got: fmt.Sprint(length)}
+	}
+	return nil
+}
+
+// leavesOf returns the columns with values.
+func leavesOf(c *parquet.Column) []*parquet.Column {
+	if c.Leaf() {
+		return []*parquet.Column{c}
+	}
+	var leaves []*parquet.Column
+	for _, child := range c.Columns() {
+		leaves = append(leaves, leavesOf(child)...)
+	}
+	return leaves
+}
+
+func readParquetColumn(file *parquet.File, leaf *parquet.Column, name string) (Column, error) {
+	kind, add := parquetValues(leaf)
+	if leaf.MaxRepetitionLevel() > 0 || add == nil {
+		return Column{}, &FileError{Format: "Parquet", Column: name, Want: "numbers, bools, text or times", Got: strings.TrimSpace(leaf.String()) + ": name the other columns to leave it out"}
+	}
+	c := Column{name: name, cells: newCells(kind, 0)}
+	buffer := make([]parquet.Value, 1024)
+	for _, group := range file.RowGroups() {
+		if err := eachPage(group.ColumnChunks()[leaf.Index()].Pages(), func(page parquet.Page) error {
+			values := page.Values()
+			for {
+				n, err := values.ReadValues(buffer)
+				for _, v := range buffer[:n] {
+					if v.IsNull() {
+						appendMissing(c.cells)
+					} else if want := add(c.cells, v); want != "" {
+						return &FileError{Format: "Parquet", Column: name, Want: want, Got: v.String()}
+					}
+				}
+				if errors.Is(err, io.EOF) {
+					return nil
+				}
+				if err != nil {
+					return err
+				}
+			}
+		}); err != nil {
+			var invalid *FileError
+			if !errors.As(err, &invalid) {
+				invalid = &FileError{Format: "Parquet", Column: name, Want: "a valid file", Got: err.Error()}
+			}
+			return Column{}, invalid
+		}
+	}
+	return c, nil
+}
+
+func eachPage(pages parquet.Pages, read func(parquet.Page) error) error {
+	defer pages.Close()
+	for {
+		page, err := pages.ReadPage()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		err = read(page)
+		parquet.Release(page)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// parquetValues returns the type of a column, and what adds a value to its cells and returns what is wanted
+// instead if it cannot. The function is nil if the type is not supported.
+func parquetValues(leaf *parquet.Column) (Type, func(cells, parquet.Value) string) {
+	var logical format.LogicalTypeValue
+	if l := leaf.Type().LogicalType(); l != nil {
+		logical = l.Value
+	}
+	kind := leaf.Type().Kind()
+	integer := func(v parquet.Value) int64 {
+		if kind == parquet.Int32 {
+			return int64(v.Int32())
+		}
+		return v.Int64()
+	}
+	switch l := logical.(type) {
+	case *format.DecimalType:
+		return Float, func(c cells, v parquet.Value) string {
+			unscaled := new(big.Int)
+			if kind == parquet.Int32 || kind == parquet.Int64 {
+				unscaled.SetInt64(integer(v))
+			} else if b := v.ByteArray(); len(b) > 0 { // two's complement, big endian
+				if unscaled.SetBytes(b); b[0] >= 0x80 {
+					unscaled.Sub(unscaled, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+				}
+			}
+			x, err := strconv.ParseFloat(fmt.Sprintf("%de%d", unscaled, -l.Scale), 64)
+			if err != nil {
+				return "a decimal in the range of float64"
+			}
+			appendValue(c.(*list[float64]), x)
+			return ""
+		}
+	case *format.DateType:
+		return Time, func(c cells, v parquet.Value) string {
+			appendValue(c.(timeList), time.Unix(86400*int64(v.Int32()), 0).UTC())
+			return ""
+		}
+	case *format.TimestampType:
+		toTime := func(n int64) time.Time { return time.Unix(n/1e9, n%1e9) }
+		switch l.Unit.Value.(type) {
+		case *format.MilliSeconds:
+			toTime = time.UnixMilli
+		case *format.MicroSeconds:
+			toTime = time.UnixMicro
+		}
+		return Time, func(c cells, v parquet.Value) string {
+			appendValue(c.(timeList), toTime(v.Int64()).UTC())
+			return ""
+		}
+	case *format.IntType:
+		if !l.IsSigned {
+			return Int, func(c cells, v parquet.Value) string {
+				n := int64(v.Int32())
+				if kind == parquet.Int64 {
+					n = v.Int64()
+				} else {
+					n = int64(uint32(n))
+				}
+				if n < 0 {
+					return "an integer in the range of int"
+				}
+				appendValue(c.(*list[int]), int(n))
+				return ""
+			}
+		}
+	case *format.StringType, *format.EnumType, *format.JsonType, nil:
+	default:
+		return 0, nil
+	}
+	return physicalValues(kind, integer)
+}
+
+// physicalValues is parquetValues for types that say nothing more.
+func physicalValues(kind parquet.Kind, integer func(parquet.Value) int64) (Type, func(cells, parquet.Value) string) {
+	switch kind {
+	case parquet.Boolean:
+		return Bool, func(c cells, v parquet.Value) string {
+			appendValue(c.(*list[bool]), v.Boolean())
+			return ""
+		}
+	case parquet.Int32, parquet.Int64:
+		return Int, func(c cells, v parquet.Value) string {
+			appendValue(c.(*list[int]), int(integer(v)))
+			return ""
+		}
+	case parquet.Int96: // a timestamp of old programs: nanoseconds of a day, and its Julian number
+		return Time, func(c cells, v parquet.Value) string {
+			w := v.Int96()
+			appendValue(c.(timeList), time.Unix(86400*(int64(w[2])-2440588), int64(uint64(w[1])<<32|uint64(w[0]))).UTC())
+			return ""
+		}
+	case parquet.Float:
+		return Float, func(c cells, v parquet.Value) string {
+			appendValue(c.(*list[float64]), float64(v.Float()))
+			return ""
+		}
+	case parquet.Double:
+		return Float, func(c cells, v parquet.Value) string {
+			appendValue(c.(*list[float64]), v.Double())
+			return ""
+		}
+	case parquet.ByteArray:
+		return Text, func(c cells, v parquet.Value) string {
+			if !utf8.Valid(v.ByteArray()) {
+				return "text in UTF-8"
+			}
+			appendValue(c.(*list[string]), string(v.ByteArray()))
+			return ""
+		}
+	}
+	return 0, nil
+}
