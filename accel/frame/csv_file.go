@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -140,7 +141,8 @@ func (f *csvFile) line(offset int) int { return 1 + bytes.Count(f.data[:offset],
 
 // at adds the line to an error about records that begin at an offset.
 func (f *csvFile) at(err error, offset int) error {
-	if e, ok := err.(*fieldError); ok {
+	var e *fieldError
+	if errors.As(err, &e) {
 		return &FileError{Format: "CSV", Line: f.line(offset + e.offset), Column: e.column, Want: e.want, Got: e.got}
 	}
 	return err

@@ -15,8 +15,8 @@ func (f *Frame) GroupBy(columns ...string) *Groups {
 	g := &Groups{frame: f, keys: slices.Clone(columns)}
 	codes := make([]int, f.rows)
 	for _, name := range columns {
-		more, n := f.Column(name).cells.codes()
-		codes = combine(codes, more, n)
+		more, _ := f.Column(name).cells.codes()
+		codes = combine(codes, more)
 	}
 	for i, code := range codes { // numbered in the order in which they occur
 		if code == len(g.rows) {
@@ -57,9 +57,8 @@ func unique(names []string) []string {
 	return some
 }
 
-// combine numbers pairs of codes in the order in which they occur. The second ones are from -1
-// to n-1.
-func combine(a, b []int, n int) []int {
+// combine numbers pairs of codes in the order in which they occur.
+func combine(a, b []int) []int {
 	seen := map[[2]int]int{}
 	codes := make([]int, len(a))
 	for i := range a {

@@ -28,11 +28,11 @@ func (f *Frame) Join(kind JoinKind, other *Frame, on ...string) *Frame {
 	}
 	codes, none := make([]int, f.rows+other.rows), make([]bool, f.rows+other.rows)
 	for _, name := range on {
-		more, n := (concatenate([]Column{f.Column(name), other.Column(name)})).codes()
+		more, _ := (concatenate([]Column{f.Column(name), other.Column(name)})).codes()
 		for i, code := range more {
 			none[i] = none[i] || code < 0
 		}
-		codes = combine(codes, more, n)
+		codes = combine(codes, more)
 	}
 	matches := map[int][]int{} // rows of other by code
 	for j := range other.rows {

@@ -108,6 +108,9 @@ func (c *bins) add(confidence float64, right bool, target, example int) error {
 
 func (c *bins) merge(other state) error {
 	o := other.(*bins)
+	if len(o.Count) != len(c.Count) {
+		return fmt.Errorf("metrics: the states to merge have %d and %d bins", len(c.Count), len(o.Count))
+	}
 	for i := range o.Count {
 		c.Confidence[i] += o.Confidence[i]
 		c.Right[i] += o.Right[i]

@@ -105,7 +105,7 @@ func undefinedRow(b batch, first int) error {
 	return &NonFiniteError{"prediction", first, math.NaN()}
 }
 
-func (c *likelihood) merge(other state) error {
+func (c *likelihood) merge(other state) error { //nolint:unparam // a state
 	o := other.(*likelihood)
 	c.Sum += o.Sum
 	c.Count += o.Count

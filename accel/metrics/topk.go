@@ -50,7 +50,7 @@ func (c *hits) update(prediction, target *tensor.Tensor) error {
 	})
 }
 
-func (c *hits) merge(other state) error {
+func (c *hits) merge(other state) error { //nolint:unparam // a state
 	o := other.(*hits)
 	c.Right += o.Right
 	c.Examples += o.Examples

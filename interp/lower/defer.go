@@ -54,12 +54,12 @@ func (f *function) thunk(w *writer, e *ast.CallExpr, lit *ast.FuncLit, recovers 
 	}
 	function := f.temp()
 	w.line("%s := %s", function, f.closure(f.literal(lit, recovers), f.typ(f.typeOf(lit))))
-	arguments := f.now(w, e, sig)
+	arguments := f.now(w, e)
 	return "func() { " + function + "(" + arguments + ") }"
 }
 
 // now evaluates the arguments of a call of a literal.
-func (f *function) now(w *writer, e *ast.CallExpr, sig *types.Signature) string {
+func (f *function) now(w *writer, e *ast.CallExpr) string {
 	c := f.plan(&ast.CallExpr{Fun: e.Fun, Args: e.Args, Ellipsis: e.Ellipsis})
 	c.fixed = true
 	f.bind(w, c)
