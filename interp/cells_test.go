@@ -27,6 +27,7 @@ var cellRows = []struct {
 	{"stringer is not", "type S string\nfunc (s S) String() string { return \"<\" + string(s) + \">\" }\nS(\"a\")", []string{"= <a>"}},
 	{"struct has names", "type P struct{ X int; name string }\n[]P{{1, \"a\"}}", []string{"= [{X:1 name:a}]"}},
 	{"pointer", "type P struct{ X int }\n&P{1}", []string{"= &{X:1}"}},
+	{"PyTorch's name of a layer", "nn.Linear(64, 10)", []string{"! compile error: cell[1]:1:4: undefined: nn.Linear; use nn.Dense(10) for 10 outputs: the number of inputs is that of the first batch\n    nn.Linear(64, 10)\n       ^"}},
 	{"compiled type in an error", "tensor.Randn(2, 3)", []string{"! compile error: cell[1]:1:14: cannot use 2 (untyped int constant) as *tensor.Generator value in argument to tensor.Randn\n    tensor.Randn(2, 3)\n                 ^"}},
 	{"compiled types of one name in an error", "var t *texttemplate.Template = new(htmltemplate.Template)\nimport texttemplate \"text/template\"\nimport htmltemplate \"html/template\"", []string{"! compile error: cell[1]:1:32: cannot use new(htmltemplate.Template) (value of type *\"html/template\".Template) as *\"text/template\".Template value in variable declaration\n    var t *texttemplate.Template = new(htmltemplate.Template)\n                                   ^"}},
 	{"error value", "errors.New(\"bad\")", []string{"= bad"}},

@@ -26,6 +26,9 @@ func (a *attempt) misspelled(e types.Error) string {
 	if strings.Contains(e.Msg, "(but have ") {
 		return ""
 	}
+	if hint := torchHints[strings.TrimPrefix(e.Msg, "undefined: ")]; hint != "" {
+		return "; " + hint
+	}
 	name, candidates := a.nameAt(e.Pos)
 	if best := closest(name, candidates); best != "" {
 		return "; did you mean " + best + "?"
@@ -47,6 +50,11 @@ var nameHints = map[string]string{
 	"help": "name? shows the documentation of a name", "dir": "name? shows the documentation of a name",
 	"exit": "os.Exit ends a program; the menu of the notebook stops the kernel", "quit": "os.Exit ends a program; the menu of the notebook stops the kernel",
 	"ls": "a shell command begins with !", "pwd": "a shell command begins with !",
+}
+
+// torchHints are hints about names of PyTorch that no name of ours resembles.
+var torchHints = map[string]string{
+	"nn.Linear": "use nn.Dense(10) for 10 outputs: the number of inputs is that of the first batch",
 }
 
 // isAssigned reports whether the name at a position is assigned to by =.
