@@ -58,7 +58,7 @@ type Run struct {
 type Step struct {
 	Epoch        int     // from 1
 	Loss         float64 // mean over the examples of the step
-	Accuracy     float64 // share of correct predictions; NaN for regression
+	Accuracy     float64 // share of correct predictions; NaN for regression or if a prediction is NaN
 	LearningRate float64
 	Seconds      float64 // since the start of training
 	// Skipped reports that the float16 gradients overflowed, so that the parameters were not
