@@ -21,6 +21,8 @@ type cells interface {
 	// codes numbers the different values from 0 in the order in which they occur, and returns
 	// their count. Missing values are -1.
 	codes() ([]int, int)
+	// addMissing appends a missing value. Only who makes the cells calls it.
+	addMissing()
 	// fill replaces missing values by a value of the same type.
 	fill(value cells) cells
 }
@@ -57,10 +59,7 @@ func (l *list[T]) missing(i int) bool {
 
 func (l *list[T]) take(rows []int) cells {
 	t := &list[T]{values: make([]T, len(rows))}
-	var none T
-	if f, ok := any(&none).(*float64); ok {
-		*f = math.NaN()
-	}
+	none := missingValue[T]()
 	for k, i := range rows {
 		if i >= 0 {
 			t.values[k] = l.values[i]
@@ -72,6 +71,29 @@ func (l *list[T]) take(rows []int) cells {
 		}
 	}
 	return t
+}
+
+// missingValue returns what a list has in the place of a missing value.
+func missingValue[T comparable]() (none T) {
+	if f, ok := any(&none).(*float64); ok {
+		*f = math.NaN()
+	}
+	return none
+}
+
+// add appends a value. Only who makes the list calls it.
+func (l *list[T]) add(v T) {
+	l.values = append(l.values, v)
+	if l.absent != nil {
+		l.absent = append(l.absent, false)
+	}
+}
+
+func (l *list[T]) addMissing() {
+	l.add(missingValue[T]())
+	if l.kind() != Float {
+		l.setMissing(len(l.values) - 1)
+	}
 }
 
 func (l *list[T]) setMissing(i int) {

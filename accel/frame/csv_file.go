@@ -93,25 +93,13 @@ func (f *csvFile) choose(format *csvFormat) error {
 			return &ColumnError{Name: name, Columns: f.names}
 		}
 	}
-	add := func(i int) {
+	chosen, err := chooseColumns(f.names, format.only)
+	for _, i := range chosen {
 		name := f.names[i]
 		kind, forced := format.forced[name]
 		f.columns = append(f.columns, csvColumn{name: name, field: i, forced: forced, kind: kind, layout: format.layouts[name]})
 	}
-	if format.only == nil {
-		for i := range f.names {
-			add(i)
-		}
-		return nil
-	}
-	for _, name := range format.only {
-		i := slices.Index(f.names, name)
-		if i < 0 {
-			return &ColumnError{Name: name, Columns: f.names}
-		}
-		add(i)
-	}
-	return nil
+	return err
 }
 
 // detectSeparator chooses the separator by the first line.

@@ -108,6 +108,7 @@ func TestCSVErrors(t *testing.T) {
 		{"another layout", "a\n2024-12-31\n", []frame.CSVOption{frame.Layout("02.01.2006", "a")}, `frame: CSV, line 2, column "a": want a time in the layout "02.01.2006", got "2024-12-31"`},
 		{"workbook", "PK\x03\x04abc", nil, "frame: CSV: want text, got a ZIP archive, such as an Excel workbook: save the sheet as CSV"},
 		{"no such column", "age,b\n1,2\n", []frame.CSVOption{frame.Only("Agee")}, `frame: no column is named "Agee"; did you mean "age"?`},
+		{"a column twice", "a,b\n1,2\n", []frame.CSVOption{frame.Only("a", "a")}, `frame: two columns are named "a": rename one of them`},
 		{"truncated gzip", "\x1f\x8b\x08\x00", nil, "reading CSV: unexpected EOF"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -92,6 +92,31 @@ func content(r io.Reader) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
+// chooseColumns returns the indices of the chosen names, or of all if none are chosen.
+func chooseColumns(names, chosen []string) ([]int, error) {
+	if len(chosen) == 0 {
+		chosen = names
+	}
+	indices := make([]int, len(chosen))
+	for k, name := range chosen {
+		indices[k] = -1
+		for i, n := range names {
+			if n == name {
+				indices[k] = i
+			}
+		}
+		if indices[k] < 0 {
+			return nil, &ColumnError{Name: name, Columns: names}
+		}
+		for _, i := range indices[:k] {
+			if i == indices[k] {
+				return nil, &ColumnError{Name: name, Duplicate: true}
+			}
+		}
+	}
+	return indices, nil
+}
+
 // foreign returns what kind of file begins in this way if it cannot be a text file, or "".
 func foreign(start []byte) string {
 	for prefix, kind := range map[string]string{

@@ -24,37 +24,13 @@ func (f *Frame) GroupBy(columns ...string) *Groups {
 		}
 		g.rows[code] = append(g.rows[code], i)
 	}
-	first := make([]int, len(g.rows))
-	for k, rows := range g.rows {
-		first[k] = rows[0]
-	}
 	by := make([]Key, len(columns))
 	for k, name := range columns {
 		by[k] = Ascending(name)
 	}
-	group := make([]int, len(first))
-	for k := range group {
-		group[k] = k
-	}
-	sorted := make([][]int, len(g.rows))
-	for k, from := range f.Select(unique(columns)...).take(first).With(Ints(groupNumber, group...)).Sort(by...).Column(groupNumber).Ints() {
-		sorted[k] = g.rows[from]
-	}
-	g.rows = sorted
+	order := f.order(by)
+	slices.SortFunc(g.rows, func(a, b []int) int { return order(a[0], b[0]) })
 	return g
-}
-
-// groupNumber is a name that no file has for a column.
-const groupNumber = "\x00group"
-
-func unique(names []string) []string {
-	var some []string
-	for _, name := range names {
-		if !slices.Contains(some, name) {
-			some = append(some, name)
-		}
-	}
-	return some
 }
 
 // combine numbers pairs of codes in the order in which they occur.

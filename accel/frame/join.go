@@ -68,5 +68,5 @@ func (f *Frame) Join(kind JoinKind, other *Frame, on ...string) *Frame {
 		c.cells = concatenate([]Column{{name: name, cells: c.cells.slice(0, both)}, {name: name, cells: other.Column(name).cells.take(right[both:])}})
 		joined = joined.With(c)
 	}
-	return build(append(joined.columns, other.Drop(unique(on)...).take(right).columns...), len(left))
+	return build(append(joined.columns, other.Drop(on...).take(right).columns...), len(left))
 }

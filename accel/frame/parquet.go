@@ -16,8 +16,6 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-type timeList = *list[time.Time]
-
 // Parquet is [ReadParquet] for a file.
 func Parquet(path string, columns ...string) (*Frame, error) {
 	return readFile(path, func(r io.Reader) (*Frame, error) {
@@ -37,7 +35,7 @@ func Parquet(path string, columns ...string) (*Frame, error) {
 // timestamps have the time zone UTC. Lists, maps and other types, and unsigned integers beyond the range of
 // int, are a [*FileError], unless only other columns are read.
 func ReadParquet(r io.ReaderAt, size int64, columns ...string) (f *Frame, err error) {
-	defer damaged("Parquet", &err)
+	defer damaged(&err)
 	if err := checkFooter(r, size); err != nil {
 		return nil, err
 	}
@@ -56,7 +54,7 @@ func ReadParquet(r io.ReaderAt, size int64, columns ...string) (f *Frame, err er
 	}
 	read := make([]Column, len(chosen))
 	err = parallel(len(chosen), func(_, k int) (err error) {
-		defer damaged("Parquet", &err)
+		defer damaged(&err)
 		read[k], err = readParquetColumn(file, leaves[chosen[k]], names[chosen[k]])
 		return err
 	})
@@ -69,6 +67,13 @@ func ReadParquet(r io.ReaderAt, size int64, columns ...string) (f *Frame, err er
 		}
 	}
 	return build(read, int(file.NumRows())), nil
+}
+
+// damaged turns a panic of parquet-go, which reads a damaged file, into an error.
+func damaged(err *error) {
+	if p := recover(); p != nil {
+		*err = &FileError{Format: "Parquet", Want: "a valid file", Got: fmt.Sprint("damaged data: ", p)}
+	}
 }
 
 // checkFooter checks the length of the metadata at the end of a file: parquet-go reads as much as it says.
@@ -112,7 +117,7 @@ func readParquetColumn(file *parquet.File, leaf *parquet.Column, name string) (C
 				n, err := values.ReadValues(buffer)
 				for _, v := range buffer[:n] {
 					if v.IsNull() {
-						appendMissing(c.cells)
+						c.cells.addMissing()
 					} else if want := add(c.cells, v); want != "" {
 						return &FileError{Format: "Parquet", Column: name, Want: want, Got: v.String()}
 					}
@@ -182,12 +187,12 @@ func parquetValues(leaf *parquet.Column) (Type, func(cells, parquet.Value) strin
 			if err != nil {
 				return "a decimal in the range of float64"
 			}
-			appendValue(c.(*list[float64]), x)
+			c.(*list[float64]).add(x)
 			return ""
 		}
 	case *format.DateType:
 		return Time, func(c cells, v parquet.Value) string {
-			appendValue(c.(timeList), time.Unix(86400*int64(v.Int32()), 0).UTC())
+			c.(*list[time.Time]).add(time.Unix(86400*int64(v.Int32()), 0).UTC())
 			return ""
 		}
 	case *format.TimestampType:
@@ -199,7 +204,7 @@ func parquetValues(leaf *parquet.Column) (Type, func(cells, parquet.Value) strin
 			toTime = time.UnixMicro
 		}
 		return Time, func(c cells, v parquet.Value) string {
-			appendValue(c.(timeList), toTime(v.Int64()).UTC())
+			c.(*list[time.Time]).add(toTime(v.Int64()).UTC())
 			return ""
 		}
 	case *format.IntType:
@@ -214,7 +219,7 @@ func parquetValues(leaf *parquet.Column) (Type, func(cells, parquet.Value) strin
 				if n < 0 {
 					return "an integer in the range of int"
 				}
-				appendValue(c.(*list[int]), int(n))
+				c.(*list[int]).add(int(n))
 				return ""
 			}
 		}
@@ -230,28 +235,28 @@ func physicalValues(kind parquet.Kind, integer func(parquet.Value) int64) (Type,
 	switch kind {
 	case parquet.Boolean:
 		return Bool, func(c cells, v parquet.Value) string {
-			appendValue(c.(*list[bool]), v.Boolean())
+			c.(*list[bool]).add(v.Boolean())
 			return ""
 		}
 	case parquet.Int32, parquet.Int64:
 		return Int, func(c cells, v parquet.Value) string {
-			appendValue(c.(*list[int]), int(integer(v)))
+			c.(*list[int]).add(int(integer(v)))
 			return ""
 		}
 	case parquet.Int96: // a timestamp of old programs: nanoseconds of a day, and its Julian number
 		return Time, func(c cells, v parquet.Value) string {
 			w := v.Int96()
-			appendValue(c.(timeList), time.Unix(86400*(int64(w[2])-2440588), int64(uint64(w[1])<<32|uint64(w[0]))).UTC())
+			c.(*list[time.Time]).add(time.Unix(86400*(int64(w[2])-2440588), int64(uint64(w[1])<<32|uint64(w[0]))).UTC())
 			return ""
 		}
 	case parquet.Float:
 		return Float, func(c cells, v parquet.Value) string {
-			appendValue(c.(*list[float64]), float64(v.Float()))
+			c.(*list[float64]).add(float64(v.Float()))
 			return ""
 		}
 	case parquet.Double:
 		return Float, func(c cells, v parquet.Value) string {
-			appendValue(c.(*list[float64]), v.Double())
+			c.(*list[float64]).add(v.Double())
 			return ""
 		}
 	case parquet.ByteArray:
@@ -259,7 +264,7 @@ func physicalValues(kind parquet.Kind, integer func(parquet.Value) int64) (Type,
 			if !utf8.Valid(v.ByteArray()) {
 				return "text in UTF-8"
 			}
-			appendValue(c.(*list[string]), string(v.ByteArray()))
+			c.(*list[string]).add(string(v.ByteArray()))
 			return ""
 		}
 	}

@@ -19,15 +19,21 @@ func Descending(column string) Key { return Key{column: column, descending: true
 // so on. Rows that are equal in all keys keep their order. Missing values come last in both
 // directions.
 func (f *Frame) Sort(keys ...Key) *Frame {
-	columns := make([]cells, len(keys))
-	for k, key := range keys {
-		columns[k] = f.Column(key.column).cells
-	}
 	rows := make([]int, f.rows)
 	for i := range rows {
 		rows[i] = i
 	}
-	slices.SortStableFunc(rows, func(i, j int) int {
+	slices.SortStableFunc(rows, f.order(keys))
+	return f.take(rows)
+}
+
+// order returns a function that compares two rows by keys.
+func (f *Frame) order(keys []Key) func(i, j int) int {
+	columns := make([]cells, len(keys))
+	for k, key := range keys {
+		columns[k] = f.Column(key.column).cells
+	}
+	return func(i, j int) int {
 		for k, c := range columns {
 			switch a, b := c.missing(i), c.missing(j); {
 			case a && b:
@@ -45,6 +51,5 @@ func (f *Frame) Sort(keys ...Key) *Frame {
 			}
 		}
 		return 0
-	})
-	return f.take(rows)
+	}
 }
