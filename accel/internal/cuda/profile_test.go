@@ -11,14 +11,7 @@ import (
 // A profile whose beginning failed begins again: without the time of its origin, all times
 // would be wrong.
 func TestProfileBeginsAgain(t *testing.T) {
-	gpu, err := fake.Open(fake.Options{Modules: modules})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := Open("cuda:0", gpu, 0, Libraries{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	gpu, d := openFake(t)
 	c, ok := trace.Start()
 	if !ok {
 		t.Fatal("a profile is active")

@@ -75,14 +75,7 @@ func TestFreeTheRestAfterErrors(t *testing.T) {
 			{"lost device", -1, driver.ECCUncorrectable, 1, 1},
 		} {
 			t.Run(name+", "+row.name, func(t *testing.T) {
-				gpu, err := fake.Open(fake.Options{Modules: modules})
-				if err != nil {
-					t.Fatal(err)
-				}
-				d, err := Open("cuda:0", gpu, 0, Libraries{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				gpu, d := openFake(t)
 				if err := c.leave(d); err != nil {
 					t.Fatal(err)
 				}

@@ -11,6 +11,20 @@ import (
 	"github.com/quernlab/quern/accel/internal/ir"
 )
 
+// openFake opens a device on a fake driver.
+func openFake(t *testing.T) (*fake.Driver, *Device) {
+	t.Helper()
+	gpu, err := fake.Open(fake.Options{Modules: modules})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open("cuda:0", gpu, 0, Libraries{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gpu, d
+}
+
 // A graph of which only some kernels could be updated to other buffers is not launched
 // again for its old ones.
 func TestGraphAfterFailedUpdate(t *testing.T) {
@@ -21,14 +35,7 @@ func TestGraphAfterFailedUpdate(t *testing.T) {
 			{Op: ir.Max{}, In: []ir.Operand{operand(1, 2, 3)}, Out: []ir.Operand{operand(2, 3)}},
 		},
 	}
-	gpu, err := fake.Open(fake.Options{Modules: modules})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := Open("cuda:0", gpu, 0, Libraries{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	gpu, d := openFake(t)
 	x, err := d.Compile(p)
 	if err != nil {
 		t.Fatal(err)
@@ -60,14 +67,7 @@ func TestGraphAfterFailedUpdate(t *testing.T) {
 
 // An op without a kernel fails when a program is compiled, with the op's name.
 func TestMissingKernelIsNamed(t *testing.T) {
-	gpu, err := fake.Open(fake.Options{Modules: modules})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := Open("cuda:0", gpu, 0, Libraries{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, d := openFake(t)
 	for _, s := range []ir.Step{{Op: ir.Quantized{}}, {Loop: []ir.Instr{{Op: ir.Quantized{}}}, Out: []ir.Operand{operand(0, 1)}, Shape: []int{1}}} {
 		_, err := d.Compile(&ir.Program{Slots: []ir.Slot{{Kind: ir.Output, Bytes: 4}}, Steps: []ir.Step{s}})
 		if err == nil || !strings.Contains(err.Error(), "Quantized") {
@@ -85,14 +85,7 @@ func TestScalarsAfterFailedCopy(t *testing.T) {
 		Slots: []ir.Slot{{Kind: ir.External, Bytes: 4 * 6}, {Kind: ir.Output, Bytes: 4 * 6}},
 		Steps: []ir.Step{{Shape: []int{6}, In: []ir.Operand{operand(0, 6)}, Out: []ir.Operand{operand(1, 6)}, Loop: []ir.Instr{{Op: ir.MulScalar{}, Args: []int{0}}}}},
 	}
-	gpu, err := fake.Open(fake.Options{Modules: modules})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := Open("cuda:0", gpu, 0, Libraries{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	gpu, d := openFake(t)
 	x, err := d.Compile(p)
 	if err != nil {
 		t.Fatal(err)
