@@ -22,7 +22,9 @@ import (
 //
 // Fit returns the run so far also with an error: the error of ctx when ctx is done;
 // [*DivergedError] when the loss becomes NaN or infinite; an error that names the layer and
-// wraps [*ShapeError] when the model cannot take the examples.
+// wraps [*ShapeError] when the model cannot take the examples. [*data.MismatchError] names a class,
+// column or target whose index in the data set differs from that in the validation set, or in the
+// data set that the model was trained with before.
 //
 // Only one Fit runs at a time: while it runs, a second one returns [ErrBusy]. Other goroutines
 // may meanwhile evaluate and apply other models, which does not affect the training. They must
@@ -42,6 +44,11 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 		return run, fmt.Errorf("accel: Fit: %s is empty", train.Name())
 	}
 	schema := train.Schema()
+	if t := trainedWith(model); t != nil {
+		if err := t.schema.CheckOrder(train); err != nil {
+			return run, fmt.Errorf("accel: Fit: the model was trained before: %w", err)
+		}
+	}
 	if o.validate != nil {
 		if err := schema.Check(o.validate); err != nil {
 			return run, fmt.Errorf("accel: Validate(%s): %w", o.validate.Name(), err)

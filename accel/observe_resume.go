@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/optim"
 	"github.com/quernlab/quern/accel/tensor"
@@ -30,7 +31,8 @@ import (
 // from the last of these. The file is in safetensors format, with parameters named
 // model.0.weight and so on, and is replaced atomically.
 //
-// Fit fails if the file belongs to another data set, batch size, optimizer or model.
+// Fit fails if the file belongs to another data set, batch size, optimizer or model; if classes,
+// columns or targets have other names, with a [*data.MismatchError].
 func Resume(path string) Option {
 	text := fmt.Sprintf("Resume(%q)", path)
 	return fitOption(text, func(c *options) error {
@@ -57,6 +59,7 @@ type checkpoint struct {
 	BatchSize  int
 	Accumulate int
 	Optimizer  string
+	Schema     *data.Schema `json:",omitempty"` // nil in older files
 
 	Seed   uint64    // of the order of the examples
 	Random [2]uint64 // seed of the default generator, and the number of values drawn
@@ -266,6 +269,11 @@ func (r *resumption) restore(tensors map[string]*Tensor, notes map[string]string
 	if err := c.fits(r.identity()); err != nil {
 		return err
 	}
+	if c.Schema != nil {
+		if err := c.Schema.Check(r.training.Dataset); err != nil {
+			return err
+		}
+	}
 	parts := map[string]map[string]*Tensor{modelPart: {}, optimizerPart: {}, bestPart: {}}
 	for name, t := range tensors {
 		part, rest, _ := strings.Cut(name, ".")
@@ -306,10 +314,11 @@ func (r *resumption) restore(tensors map[string]*Tensor, notes map[string]string
 // identity returns what the file of this training must have in common with it.
 func (r *resumption) identity() checkpoint {
 	set := r.training.Dataset
+	schema := set.Schema()
 	return checkpoint{
 		Version: checkpointVersion,
 		Dataset: set.Name(), Examples: set.Len(), BatchSize: r.o.batchSize, Accumulate: r.o.accumulate,
-		Optimizer: r.optimizer.Name(),
+		Optimizer: r.optimizer.Name(), Schema: &schema,
 	}
 }
 

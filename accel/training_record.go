@@ -1,6 +1,7 @@
 package accel
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -22,18 +23,43 @@ func (t *trainingRecord) attach(model nn.Module) {
 	}
 }
 
-// trainedWith returns what a model was last trained with. It is nil if that is unknown: before
-// the first training, after nn.Load, and if the model's tensors come from several trainings.
-func trainedWith(model nn.Module) *trainingRecord {
-	var found *trainingRecord
-	for i, p := range nn.State(model) {
-		t, _ := p.Metadata().(*trainingRecord)
-		if t == nil || i > 0 && t != found {
-			return nil
-		}
-		found = t
+// schemaNote is the key of the schema in the notes of a file.
+const schemaNote = "quern.schema"
+
+// FileNotes returns what nn.Save writes to the file of the model: the schema, but no loss, since
+// a function cannot be saved.
+func (t *trainingRecord) FileNotes() map[string]string {
+	text, err := json.Marshal(t.schema)
+	if err != nil {
+		return nil // a struct of strings and numbers has no such errors
 	}
-	return found
+	return map[string]string{schemaNote: string(text)}
+}
+
+// trainedWith returns what a model was last trained with. It is nil if that is unknown: before
+// the first training, and if the model's tensors come from several trainings. A model that
+// nn.Load has read has the schema of its training, but no loss.
+func trainedWith(model nn.Module) *trainingRecord {
+	switch m := nn.SharedMetadata(model).(type) {
+	case *trainingRecord:
+		return m
+	case *nn.FileNotes:
+		t := &trainingRecord{}
+		if json.Unmarshal([]byte(m.Notes[schemaNote]), &t.schema) == nil {
+			return t
+		}
+	}
+	return nil
+}
+
+// SchemaOf returns the meaning of the labels and columns that a model was trained with, such as
+// the names of its classes by index. nn.Save and nn.Load keep it. ok is false if it is unknown:
+// before the first training, and if a part of the model comes from another training.
+func SchemaOf(model nn.Module) (schema data.Schema, ok bool) {
+	if t := trainedWith(model); t != nil {
+		return t.schema, true
+	}
+	return data.Schema{}, false
 }
 
 // DerivedFrom tells [Evaluate] that the model was made from another one, such as by
@@ -65,7 +91,7 @@ func (o *options) lossFor(model nn.Module, set *data.Dataset) (func(prediction, 
 	switch {
 	case o.loss != nil:
 		return o.loss, nil
-	case t != nil:
+	case t != nil && t.loss != nil:
 		return t.loss, nil
 	}
 	return defaultLoss(set), nil

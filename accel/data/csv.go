@@ -1,6 +1,7 @@
 package data
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -14,8 +15,9 @@ import (
 )
 
 // ReadCSV reads a table in CSV format (RFC 4180) whose first line has the column names. The
-// column label has the class of each line as a word. The classes are sorted alphabetically, or
-// numerically if all are integers from 0 to the highest. All other columns must be numbers.
+// column label has the class of each line as a word. The classes are those that occur, sorted
+// alphabetically, or by value if all are numbers: 1, 2 and 10 are three classes. All other columns
+// must be numbers.
 //
 // Any other content is a [*FormatError] with line and column, and so is a missing value: an
 // empty field, NA, NaN or ?. NaN would spread during training; fill in or remove such lines
@@ -34,9 +36,7 @@ func ReadCSV(r io.Reader, label string) (*Dataset, error) {
 	classes := slices.Clone(names)
 	slices.Sort(classes)
 	classes = slices.Compact(classes)
-	if highest, ok := indices(classes); ok {
-		classes = numberedClasses(highest + 1)
-	}
+	sortNumbers(classes)
 	index := map[string]int{}
 	for i, c := range classes {
 		index[c] = i
@@ -209,15 +209,15 @@ func csvError(err error) error {
 	return fmt.Errorf("data: reading CSV: %w", err)
 }
 
-// indices reports whether all names are integers from 0 in plain notation, and returns the
-// highest.
-func indices(names []string) (highest int, ok bool) {
+// sortNumbers sorts names by value if all are numbers.
+func sortNumbers(names []string) {
+	values := make(map[string]float64, len(names))
 	for _, name := range names {
-		v, err := strconv.Atoi(name)
-		if err != nil || v < 0 || v >= maxClasses || strconv.Itoa(v) != name {
-			return 0, false
+		v, err := strconv.ParseFloat(name, 64)
+		if err != nil {
+			return
 		}
-		highest = max(highest, v)
+		values[name] = v
 	}
-	return highest, len(names) > 0
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(values[a], values[b]) })
 }

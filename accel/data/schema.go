@@ -77,6 +77,30 @@ func (want Schema) Check(set *Dataset) error {
 	return nil
 }
 
+// CheckOrder returns a [*MismatchError] if a model trained with this schema should not be trained
+// further on the data set, because a class, a column or a target that both have by name has another
+// index. Other names are another task, which the model learns.
+func (want Schema) CheckOrder(set *Dataset) error {
+	got := set.Schema()
+	for _, names := range []struct {
+		what      string
+		got, want []string
+	}{{"column", got.Columns, want.Columns}, {"target", got.Targets, want.Targets}, {"class", got.Classes, want.Classes}} {
+		for i, name := range names.got {
+			at := slices.Index(names.want, name)
+			if at < 0 || at == i {
+				continue
+			}
+			e := &MismatchError{Dataset: got.Dataset, Trained: want.Dataset, What: names.what, At: i, Got: name}
+			if i < len(names.want) {
+				e.Want = names.want[i]
+			}
+			return e
+		}
+	}
+	return nil
+}
+
 // CheckColumns is [Schema.Check] for the columns only, for a data set whose labels do not
 // matter.
 func (want Schema) CheckColumns(set *Dataset) error {

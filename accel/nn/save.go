@@ -16,7 +16,8 @@ import (
 
 // Save writes all tensors of [State] to a safetensors file: the parameters and, for instance,
 // running means. Names and layouts are those of PyTorch's layers, so that other frameworks can
-// read the file. The file is replaced atomically.
+// read the file. The metadata of the file has what accel.Fit recorded of the training: the names of
+// classes, columns and targets. The file is replaced atomically.
 func Save(path string, model any) error {
 	tensors := map[string]*Tensor{}
 	for _, p := range State(model) {
@@ -25,7 +26,7 @@ func Save(path string, model any) error {
 	if len(tensors) == 0 {
 		return fmt.Errorf("nn: save %s: the model has no parameters: run an input through it first, since layers create their parameters then", path)
 	}
-	return SaveTensors(path, tensors, nil)
+	return SaveTensors(path, tensors, notesOf(model))
 }
 
 // SaveTensors writes tensors to a safetensors file, each in its own element type, with
@@ -73,6 +74,7 @@ func Load(path string, model any) (err error) {
 	if err := setState(model, shapes, f.Tensor); err != nil {
 		return fmt.Errorf("nn: load %s: %w", path, err)
 	}
+	attachNotes(model, f.header.notes)
 	return nil
 }
 
