@@ -72,6 +72,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"Runs":                   reflect.ValueOf(accel.Runs),
 		"SGD":                    reflect.ValueOf(accel.SGD),
 		"SaveEvery":              reflect.ValueOf(accel.SaveEvery),
+		"SchemaOf":               reflect.ValueOf(accel.SchemaOf),
 		"Seed":                   reflect.ValueOf(accel.Seed),
 		"SetDevice":              reflect.ValueOf(accel.SetDevice),
 		"Stats":                  reflect.ValueOf(accel.Stats),
