@@ -59,5 +59,8 @@ func (a *activation) Layer() any {
 	case "GlobalAvgPool2D":
 		return layer.Channelwise{Pooled: true}
 	}
+	if strings.HasPrefix(a.name, "Upsample(") {
+		return layer.Channelwise{}
+	}
 	return layer.Elementwise{}
 }

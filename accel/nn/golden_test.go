@@ -62,6 +62,26 @@ func TestMoreModulesEqualPyTorch(t *testing.T) {
 	})
 }
 
+func TestConvolutionsEqualPyTorch(t *testing.T) {
+	compareModules(t, "convolutions.json", map[string]func() nn.Module{
+		"conv1d":        func() nn.Module { return nn.Conv1D(6, 3, nn.Stride(2), nn.Padding(1)) },
+		"conv1d groups": func() nn.Module { return nn.Conv1D(6, 3, nn.Groups(2), nn.Dilation(2), nn.Same(), nn.NoBias()) },
+		"conv3d":        func() nn.Module { return nn.Conv3D(3, 2) },
+		"conv3d all":    func() nn.Module { return nn.Conv3D(6, 3, nn.Stride(2), nn.Padding(1), nn.Groups(2)) },
+		"conv3d dilation": func() nn.Module {
+			return nn.Conv3D(2, 2, nn.Dilation(2), nn.Padding(1), nn.NoBias())
+		},
+		"transpose1d": func() nn.Module { return nn.ConvTranspose1D(3, 4, nn.Stride(2), nn.Padding(1)) },
+		"transpose2d": func() nn.Module {
+			return nn.ConvTranspose2D(6, 3, nn.Stride(2), nn.Padding(1), nn.OutputPadding(1), nn.Groups(2))
+		},
+		"nearest":          func() nn.Module { return nn.Upsample(2) },
+		"nearest sequence": func() nn.Module { return nn.Upsample(3) },
+		"bilinear":         func() nn.Module { return nn.Upsample(2, nn.Bilinear()) },
+		"bilinear 3":       func() nn.Module { return nn.Upsample(3, nn.Bilinear()) },
+	})
+}
+
 // compareModules compares outputs and gradients with those in a golden file.
 func compareModules(t *testing.T, file string, makers map[string]func() nn.Module) {
 	t.Helper()

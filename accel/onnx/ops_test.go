@@ -132,6 +132,14 @@ func opRows() []parity {
 	unary("ConvTranspose2D", func(x T) T {
 		return tensor.ConvTranspose2D(x, randn(2, 4, 3, 3, 2), randn(3, 6), tensor.Window{Stride: [2]int{2, 3}, Padding: [2]int{1, 0}, Groups: 2}, [2]int{1, 2})
 	}, randn(4, 2, 4, 5, 3))
+	row := tensor.Window{Stride: [2]int{1, 2}, Padding: [2]int{0, 1}}
+	unary("Conv1D", func(x T) T { return tensor.Conv1D(x, randn(2, 6, 4, 3), randn(3, 6), row) }, randn(4, 2, 4, 7))
+	unary("ConvTranspose1D", func(x T) T { return tensor.ConvTranspose1D(x, randn(2, 4, 3, 4), randn(3, 3), row, 1) }, randn(4, 2, 4, 7))
+	unary("Conv3D", func(x T) T {
+		return tensor.Conv3D(x, randn(2, 6, 2, 2, 3, 2), randn(3, 6), tensor.Window3D{Stride: [3]int{2, 1, 1}, Padding: [3]int{1, 1, 0}, Groups: 2})
+	}, randn(4, 2, 4, 5, 4, 3))
+	unary("UpsampleNearest", func(x T) T { return tensor.UpsampleNearest(x, 2) }, randn(4, 2, 3, 4, 5))
+	unary("UpsampleBilinear", func(x T) T { return tensor.UpsampleBilinear(x, 2) }, randn(4, 2, 3, 4, 5))
 	unary("MaxPool2D", func(x T) T {
 		return tensor.MaxPool2D(x, [2]int{3, 2}, tensor.Window{Stride: [2]int{2, 1}, Padding: [2]int{1, 1}, Dilation: [2]int{1, 2}})
 	}, randn(4, 2, 4, 7, 8))

@@ -31,6 +31,11 @@ func (r *Recurrence) steps() (y, h, c *Tensor) {
 	}
 	zero := s.keep(Full(0).Cast(r.X.DType()))
 	h, c = r.H, r.C
+	if h == nil && steps == 1 && r.Weight.RequiresGrad() {
+		// Only the state before the last step is multiplied by the weight, which otherwise would have
+		// no gradient instead of zeros, as with the kernel and in PyTorch.
+		h = s.keep(s.keep(Zeros(sequences, hidden)).Cast(r.X.DType()))
+	}
 	outputs := make([]*Tensor, steps)
 	for i := range steps {
 		t := i

@@ -326,6 +326,25 @@ def more_modules():
     })}, indent=None)
 
 
+def convolutions():
+    """Convolutions over one and three dimensions, transposed ones, and upsampling."""
+    nn = torch.nn
+    sequence, image, volume = (2, 4, 7), (2, 4, 5, 3), (2, 4, 5, 4, 3)
+    write("convolutions.json", {"modules": compute_modules({
+        "conv1d": (nn.Conv1d(4, 6, 3, stride=2, padding=1), sequence),
+        "conv1d groups": (nn.Conv1d(4, 6, 3, groups=2, dilation=2, padding="same", bias=False), sequence),
+        "conv3d": (nn.Conv3d(4, 3, 2), volume),
+        "conv3d all": (nn.Conv3d(4, 6, 3, stride=2, padding=1, groups=2), volume),
+        "conv3d dilation": (nn.Conv3d(4, 2, 2, dilation=2, padding=1, bias=False), volume),
+        "transpose1d": (nn.ConvTranspose1d(4, 3, 4, stride=2, padding=1), sequence),
+        "transpose2d": (nn.ConvTranspose2d(4, 6, 3, stride=2, padding=1, output_padding=1, groups=2), image),
+        "nearest": (nn.Upsample(scale_factor=2), image),
+        "nearest sequence": (nn.Upsample(scale_factor=3), sequence),
+        "bilinear": (nn.Upsample(scale_factor=2, mode="bilinear"), image),
+        "bilinear 3": (nn.Upsample(scale_factor=3, mode="bilinear"), image),
+    })}, indent=None)
+
+
 def compute_modules(cases):
     """Outputs and gradients of layers, by name; the shape of the input comes last."""
     out = {}
@@ -573,7 +592,7 @@ def recurrent():
     write("recurrent.json", {"cases": out}, indent=None)
 
 
-PARTS = (optimizers, tiny, schedules, scaler, layers, model, modules, more_modules, training, weights, losses, recurrent)
+PARTS = (optimizers, tiny, schedules, scaler, layers, model, modules, more_modules, convolutions, training, weights, losses, recurrent)
 for part in PARTS:
     if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
         torch.manual_seed(20261120)
