@@ -21,7 +21,10 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"CheckCommunicator": reflect.ValueOf(tensor.CheckCommunicator),
 		"CheckFP8":          reflect.ValueOf(tensor.CheckFP8),
 		"Concat":            reflect.ValueOf(tensor.Concat),
+		"Conv1D":            reflect.ValueOf(tensor.Conv1D),
 		"Conv2D":            reflect.ValueOf(tensor.Conv2D),
+		"Conv3D":            reflect.ValueOf(tensor.Conv3D),
+		"ConvTranspose1D":   reflect.ValueOf(tensor.ConvTranspose1D),
 		"ConvTranspose2D":   reflect.ValueOf(tensor.ConvTranspose2D),
 		"CrossEntropy":      reflect.ValueOf(tensor.CrossEntropy),
 		"Device":            reflect.ValueOf(tensor.Device),
@@ -80,6 +83,8 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"Trace":             reflect.ValueOf(tensor.Trace),
 		"Uint8":             reflect.ValueOf(tensor.Uint8),
 		"Uniform":           reflect.ValueOf(tensor.Uniform),
+		"UpsampleBilinear":  reflect.ValueOf(tensor.UpsampleBilinear),
+		"UpsampleNearest":   reflect.ValueOf(tensor.UpsampleNearest),
 		"WeightGenerator":   reflect.ValueOf(tensor.WeightGenerator),
 		"Where":             reflect.ValueOf(tensor.Where),
 		"Zeros":             reflect.ValueOf(tensor.Zeros),
@@ -111,6 +116,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"Tensor":            reflect.ValueOf((*tensor.Tensor)(nil)),
 		"TraceError":        reflect.ValueOf((*tensor.TraceError)(nil)),
 		"Window":            reflect.ValueOf((*tensor.Window)(nil)),
+		"Window3D":          reflect.ValueOf((*tensor.Window3D)(nil)),
 		"_ProcessGroup":     reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_tensor_ProcessGroup)(nil)),
 	}
 }
