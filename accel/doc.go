@@ -25,6 +25,7 @@
 //   - [Observe] registers an [Observer], which is called at the beginning and the end and after
 //     each step, validation and epoch, and may end the training.
 //
+// Package baseline fits simple models to compare with, and explain shows what a model uses.
 // Package onnx exports models for ONNX Runtime. To write your own training loop, use the
 // packages below this one: data for batches, nn for modules, tensor for computations, and optim
 // for updates.

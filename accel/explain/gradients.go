@@ -1,0 +1,120 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/table"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/plots"
+)
+
+// Gradients is what [GradientFlow] measured. It displays itself as a figure.
+type Gradients struct {
+	Dataset    string
+	Examples   int
+	Loss       float64
+	Parameters []ParameterGradient
+}
+
+// ParameterGradient is the gradient of one parameter.
+type ParameterGradient struct {
+	Name   string  // as nn.NamedParameters
+	Norm   float64 // L2 norm of the gradient; 0 if none reaches the parameter
+	Weight float64 // L2 norm of the parameter
+}
+
+// Ratio returns Norm/Weight, how much of the parameter a step with the learning rate 1 would change; NaN for a
+// parameter that is 0.
+func (p ParameterGradient) Ratio() float64 {
+	if p.Weight == 0 {
+		return math.NaN()
+	}
+	return p.Norm / p.Weight
+}
+
+// GradientFlow returns the size of the gradient of each parameter of a model for the examples of a data set, at
+// most 512 of them. If it falls from the last layers to the first ones by orders of magnitude, the first ones
+// hardly learn (vanishing gradients). The loss is a function of package nn; nil means nn.CrossEntropy for
+// classes and nn.MSE for targets. The model is in evaluation mode: without dropout, and with the running means
+// of BatchNorm.
+func GradientFlow(ctx context.Context, model nn.Module, set *data.Dataset, loss nn.Loss) (g *Gradients, err error) {
+	const call = "GradientFlow"
+	if err := check(call, model, set); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	batch, err := set.First(maxGradientExamples).Tensors()
+	if err != nil {
+		return nil, err
+	}
+	defer nn.Catch(&err)
+	defer nn.Eval(model)()
+	value := lossFor(loss, set)(model.Forward(batch.X), batch.Y)
+	parameters := nn.NamedParameters(model)
+	if len(parameters) == 0 {
+		return nil, fmt.Errorf("explain: %s: the model has no parameters that are trained", call)
+	}
+	for _, p := range parameters { // a gradient of the caller stays as it is
+		before := p.Grad()
+		p.ZeroGrad()
+		defer func(t *tensor.Tensor) {
+			if t.ZeroGrad(); before != nil {
+				t.SetGrad(before)
+			}
+		}(p.Tensor)
+	}
+	value.Backward()
+	g = &Gradients{Dataset: set.Name(), Examples: batch.Len(), Loss: value.Item()}
+	tensor.NoGrad(func() {
+		for _, p := range parameters {
+			row := ParameterGradient{Name: p.Name, Weight: p.Norm().Item()}
+			if grad := p.Grad(); grad != nil {
+				row.Norm = grad.Norm().Item()
+			}
+			g.Parameters = append(g.Parameters, row)
+		}
+	})
+	return g, nil
+}
+
+// maxGradientExamples is the size of the batch.
+const maxGradientExamples = 512
+
+// Figure draws the norm of the gradient of each parameter, from the first to the last.
+func (g *Gradients) Figure() *plots.Figure {
+	var names []string
+	var values []float64
+	for _, p := range g.Parameters {
+		names, values = append(names, p.Name), append(values, p.Norm)
+	}
+	return plots.Bar("Gradients", names, values).XLabel("L2 norm of the gradient").Subtitle(g.about())
+}
+
+func (g *Gradients) about() string {
+	return fmt.Sprintf("%s, %d examples, loss %.4g", g.Dataset, g.Examples, g.Loss)
+}
+
+// String returns the gradients as a table.
+func (g *Gradients) String() string {
+	rows := [][]string{{"parameter", "gradient", "weight", "ratio"}}
+	for _, p := range g.Parameters {
+		rows = append(rows, []string{p.Name, fmt.Sprintf("%.3g", p.Norm), fmt.Sprintf("%.3g", p.Weight), fmt.Sprintf("%.3g", p.Ratio())})
+	}
+	return table.Text(rows) + g.about()
+}
+
+// MIMEBundle returns the figure and the table as text.
+func (g *Gradients) MIMEBundle() map[string]any {
+	bundle := g.Figure().MIMEBundle()
+	bundle["text/plain"] = g.String()
+	return bundle
+}
+
+// MIMEMetadata returns the size of the figure.
+func (g *Gradients) MIMEMetadata() map[string]any { return g.Figure().MIMEMetadata() }

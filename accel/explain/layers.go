@@ -1,0 +1,157 @@
+package explain
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/table"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// LayerTable is what [Layers] measured. It displays itself as a table.
+type LayerTable struct {
+	Dataset string
+	Rows    []LayerStatistics
+}
+
+// LayerStatistics describes the outputs of one layer for all examples.
+type LayerStatistics struct {
+	Path            string // index of the layer, such as "2", or "2.0" in a nested nn.Sequential
+	Layer           string // the layer as Go code
+	Shape           []int  // of the output of one example
+	Mean, Deviation float64
+	Units           int // channels of images, features of vectors and sequences
+	// Dead is the number of units that return the same value for all examples, and at all positions: a ReLU
+	// whose inputs are all negative, or a saturated sigmoid. Nothing after the layer learns from them, and
+	// with ReLU they get no gradient.
+	Dead int
+}
+
+// Layers returns what each layer of an nn.Sequential returns for the examples of a data set, with the number of
+// dead units. Layers of nested chains have rows of their own; other modules are one row.
+func Layers(ctx context.Context, model nn.Module, set *data.Dataset) (t *LayerTable, err error) {
+	const call = "Layers"
+	if err := check(call, model, set); err != nil {
+		return nil, err
+	}
+	chain, ok := model.(*nn.SequentialLayer)
+	if !ok {
+		return nil, fmt.Errorf("explain: %s: the model is a %T, but only the layers of an nn.Sequential are known", call, model)
+	}
+	defer nn.Catch(&err)
+	defer nn.Eval(model)()
+	layers := flatten("", chain)
+	sums := make([]outputs, len(layers))
+	it := set.Batches(layersBatch, data.Context(ctx))
+	for it.Next() {
+		x := it.Batch().X
+		for i, l := range layers {
+			tensor.NoGrad(func() { x = nn.Sequential(l.module).Forward(x) })
+			if err := sums[i].add(x); err != nil {
+				return nil, fmt.Errorf("explain: %s: layer %s, %v: %w", call, l.path, l.module, err)
+			}
+		}
+	}
+	if err := it.Err(); err != nil {
+		return nil, err
+	}
+	t = &LayerTable{Dataset: set.Name()}
+	for i, l := range layers {
+		s := &sums[i]
+		mean := s.sum / s.count
+		t.Rows = append(t.Rows, LayerStatistics{
+			Path: l.path, Layer: fmt.Sprint(l.module), Shape: s.shape,
+			Mean: mean, Deviation: math.Sqrt(max(s.squares/s.count-mean*mean, 0)),
+			Units: len(s.low), Dead: s.dead(),
+		})
+	}
+	return t, nil
+}
+
+// layersBatch is the number of examples computed at once; the outputs of a layer are copied to the CPU.
+const layersBatch = 256
+
+type layer struct {
+	path   string
+	module nn.Module
+}
+
+// flatten returns the layers of a chain and of the chains in it.
+func flatten(prefix string, chain *nn.SequentialLayer) (all []layer) {
+	for i, m := range chain.Layers() {
+		path := prefix + strconv.Itoa(i)
+		if inner, ok := m.(*nn.SequentialLayer); ok {
+			all = append(all, flatten(path+".", inner)...)
+			continue
+		}
+		all = append(all, layer{path, m})
+	}
+	return all
+}
+
+// outputs collects the outputs of one layer.
+type outputs struct {
+	shape               []int
+	count, sum, squares float64
+	low, high           []float64 // of each unit
+}
+
+// add adds the outputs of a batch.
+func (o *outputs) add(y *tensor.Tensor) error {
+	shape := y.Shape()
+	if len(shape) < 2 {
+		return fmt.Errorf("the output has shape %v, but the first dimension must be the examples", shape)
+	}
+	o.shape = shape[1:]
+	// A unit is a channel of [N, C, H, W], and the last dimension otherwise.
+	units, inner := shape[len(shape)-1], 1
+	if len(shape) == 4 {
+		units, inner = shape[1], shape[2]*shape[3]
+	}
+	if o.low == nil {
+		o.low, o.high = make([]float64, units), make([]float64, units)
+		for u := range units {
+			o.low[u], o.high[u] = math.Inf(1), math.Inf(-1)
+		}
+	}
+	if units != len(o.low) {
+		return fmt.Errorf("the output has %d units, and for other examples %d", units, len(o.low))
+	}
+	for i, v := range y.Float64s() {
+		u := i / inner % units
+		o.low[u], o.high[u] = min(o.low[u], v), max(o.high[u], v)
+		o.sum += v
+		o.squares += v * v
+		o.count++
+	}
+	return nil
+}
+
+func (o *outputs) dead() (n int) {
+	for u := range o.low {
+		if o.low[u] == o.high[u] {
+			n++
+		}
+	}
+	return n
+}
+
+func (t *LayerTable) cells() [][]string {
+	rows := [][]string{{"layer", "", "output", "mean", "deviation", "units", "dead"}}
+	for _, r := range t.Rows {
+		rows = append(rows, []string{r.Path, r.Layer, fmt.Sprint(r.Shape), fmt.Sprintf("%.3g", r.Mean), fmt.Sprintf("%.3g", r.Deviation), strconv.Itoa(r.Units), strconv.Itoa(r.Dead)})
+	}
+	return rows
+}
+
+// String returns the table as text.
+func (t *LayerTable) String() string { return table.Text(t.cells()) }
+
+// MIMEBundle returns the table as HTML and text.
+func (t *LayerTable) MIMEBundle() map[string]any {
+	return map[string]any{"text/plain": t.String(), "text/html": table.HTML(t.cells(), func(column int) bool { return column > 2 })}
+}

@@ -1,0 +1,143 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"image"
+	"math"
+	"slices"
+
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/internal/table"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/plots"
+)
+
+// Mistakes is what [WorstMistakes] found. It displays itself as the images, or for other examples as a
+// table.
+type Mistakes struct {
+	Dataset  string
+	Examples int // of the data set
+	Wrong    int // how many of them are predicted wrongly
+	Worst    []Mistake
+
+	classes []string
+	images  []image.Image // nil unless the examples are images
+}
+
+// Mistake is an example that is predicted wrongly.
+type Mistake struct {
+	Example     int // index in the data set
+	Label       int
+	Predicted   int
+	Probability float64 // that the model gives the label
+	Loss        float64 // -ln Probability
+}
+
+// WorstMistakes returns the n wrongly predicted examples whose labels are least probable for the model, the
+// worst first; fewer if the model makes fewer mistakes. Wrong labels and unusual examples are often among
+// them.
+func WorstMistakes(ctx context.Context, model nn.Module, set *data.Dataset, n int) (m *Mistakes, err error) {
+	const call = "WorstMistakes"
+	if err := check(call, model, set); err != nil {
+		return nil, err
+	}
+	if set.Targets() > 0 {
+		return nil, fmt.Errorf("explain: %s: %w", call, errNoClasses)
+	}
+	if n < 1 {
+		return nil, fmt.Errorf("explain: %s: the number of mistakes must be at least 1, got %d", call, n)
+	}
+	y, err := accel.PredictDataset(ctx, model, set)
+	if err != nil {
+		return nil, err
+	}
+	defer nn.Catch(&err)
+	classes, err := predicted(call, y)
+	if err != nil {
+		return nil, err
+	}
+	logs, width := y.LogSoftmax(1).Float64s(), y.Size(1)
+	m = &Mistakes{Dataset: set.Name(), Examples: set.Len(), classes: set.Classes()}
+	for i, class := range classes {
+		label := set.Label(i)
+		if label >= width {
+			return nil, fmt.Errorf("explain: %s: example %d of %s has class %d, but the model has %d classes", call, i, set.Name(), label, width)
+		}
+		log := logs[i*width+label]
+		if math.IsNaN(log) {
+			return nil, fmt.Errorf("explain: %s: the prediction for example %d of %s is NaN", call, i, set.Name())
+		}
+		if class != label {
+			m.Worst = append(m.Worst, Mistake{Example: i, Label: label, Predicted: class, Probability: math.Exp(log), Loss: -log})
+		}
+	}
+	m.Wrong = len(m.Worst)
+	slices.SortStableFunc(m.Worst, func(a, b Mistake) int { return cmp.Compare(b.Loss, a.Loss) })
+	m.Worst = m.Worst[:min(n, len(m.Worst))]
+	if _, _, _, err := imageShape(call, set); err == nil {
+		for _, w := range m.Worst {
+			m.images = append(m.images, set.Image(w.Example))
+		}
+	}
+	return m, nil
+}
+
+// Figure draws the images; it is empty for other examples.
+func (m *Mistakes) Figure() *plots.Figure {
+	var predicted, actual []int
+	for _, w := range m.Worst[:len(m.images)] {
+		predicted, actual = append(predicted, w.Predicted), append(actual, w.Label)
+	}
+	return plots.Predictions("Worst mistakes", m.images, predicted, actual, m.classes).Subtitle(m.about() + "; below each: actual → predicted")
+}
+
+func (m *Mistakes) name(class int) string {
+	if class < len(m.classes) {
+		return m.classes[class]
+	}
+	return fmt.Sprint(class)
+}
+
+func (m *Mistakes) cells() [][]string {
+	rows := [][]string{{"example", "label", "predicted", "probability of the label"}}
+	for _, w := range m.Worst {
+		rows = append(rows, []string{fmt.Sprint(w.Example), m.name(w.Label), m.name(w.Predicted), fmt.Sprintf("%.2g", w.Probability)})
+	}
+	return rows
+}
+
+func (m *Mistakes) about() string {
+	return fmt.Sprintf("%d of %d examples of %s are predicted wrongly", m.Wrong, m.Examples, m.Dataset)
+}
+
+// String returns the mistakes as a table.
+func (m *Mistakes) String() string {
+	if len(m.Worst) == 0 {
+		return m.about()
+	}
+	return table.Text(m.cells()) + m.about()
+}
+
+// MIMEBundle returns the images, or for other examples the table.
+func (m *Mistakes) MIMEBundle() map[string]any {
+	bundle := map[string]any{}
+	switch {
+	case len(m.images) > 0:
+		bundle = m.Figure().MIMEBundle()
+	case len(m.Worst) > 0:
+		bundle["text/html"] = table.HTML(m.cells(), func(column int) bool { return column == 0 || column == 3 })
+	}
+	bundle["text/plain"] = m.String()
+	return bundle
+}
+
+// MIMEMetadata returns the size of the figure, if there is one.
+func (m *Mistakes) MIMEMetadata() map[string]any {
+	if len(m.images) > 0 {
+		return m.Figure().MIMEMetadata()
+	}
+	return nil
+}
