@@ -8,7 +8,9 @@ import "reflect"
 var Tables = map[string]func() map[string]reflect.Value{
 	"github.com/quernlab/quern/accel/accel":                      symbols_github_com_quernlab_quern_accel,
 	"github.com/quernlab/quern/accel/active/active":              symbols_github_com_quernlab_quern_accel_active,
+	"github.com/quernlab/quern/accel/baseline/baseline":          symbols_github_com_quernlab_quern_accel_baseline,
 	"github.com/quernlab/quern/accel/data/data":                  symbols_github_com_quernlab_quern_accel_data,
+	"github.com/quernlab/quern/accel/explain/explain":            symbols_github_com_quernlab_quern_accel_explain,
 	"github.com/quernlab/quern/accel/frame/frame":                symbols_github_com_quernlab_quern_accel_frame,
 	"github.com/quernlab/quern/accel/metrics/metrics":            symbols_github_com_quernlab_quern_accel_metrics,
 	"github.com/quernlab/quern/accel/nn/nn":                      symbols_github_com_quernlab_quern_accel_nn,
