@@ -12,7 +12,7 @@ import (
 // AttentionOption changes a [SelfAttention] layer.
 type AttentionOption struct {
 	text string
-	set  func(*attention)
+	set  func(*MultiHeadAttentionLayer)
 }
 
 // String returns the option as Go code.
@@ -20,7 +20,7 @@ func (o AttentionOption) String() string { return o.text }
 
 // Causal makes each position of a sequence attend only to itself and to earlier positions.
 func Causal() AttentionOption {
-	return AttentionOption{"Causal()", func(a *attention) { a.causal = true }}
+	return AttentionOption{"Causal()", func(a *MultiHeadAttentionLayer) { a.causal = true }}
 }
 
 // SelfAttention returns multi-head self-attention over sequences [N, T, width] (Vaswani et al.,
@@ -34,7 +34,17 @@ func Causal() AttentionOption {
 // ±√(6/(width+3·width)) (Glorot and Bengio, 2010), that of the outputs is that of [Dense], and
 // biases are 0. The first input determines width, which must be a multiple of heads.
 func SelfAttention(heads int, options ...AttentionOption) Module {
-	a := &attention{heads: heads, outProj: &DenseLayer{}}
+	a := MultiHeadAttention(heads, options...)
+	a.name = "SelfAttention"
+	return a
+}
+
+// MultiHeadAttention returns multi-head attention of sequences to themselves or to other sequences:
+// PyTorch's MultiheadAttention with batch_first=True. [SelfAttention] has its formula and its
+// parameters. Forward is self-attention; [MultiHeadAttentionLayer.Attend] takes another sequence and
+// masks.
+func MultiHeadAttention(heads int, options ...AttentionOption) *MultiHeadAttentionLayer {
+	a := &MultiHeadAttentionLayer{heads: heads, outProj: &DenseLayer{}, name: "MultiHeadAttention"}
 	for _, o := range options {
 		if o.set != nil {
 			o.set(a)
@@ -43,19 +53,44 @@ func SelfAttention(heads int, options ...AttentionOption) Module {
 	return a
 }
 
-type attention struct {
+// MultiHeadAttentionLayer is multi-head attention; [MultiHeadAttention] returns it.
+type MultiHeadAttentionLayer struct {
 	lazyState
 	inProjWeight *Tensor // [3·width, width]: for q, k and v; nil before the first input
 	inProjBias   *Tensor // [3·width]
 	outProj      *DenseLayer
 	heads        int
 	causal       bool
+	name         string
 }
 
-func (a *attention) Forward(x *Tensor) *Tensor {
-	shape := x.Shape()
+// Forward maps sequences [N, T, width] to [N, T, width], in which each position attends to all
+// positions of its sequence or, with [Causal], to itself and to earlier ones.
+func (a *MultiHeadAttentionLayer) Forward(x *Tensor) *Tensor {
+	return a.Attend(x, x, tensor.AttentionMask{})
+}
+
+// Attend computes the attention of queries x [N, T, width] to the keys and values of another sequence
+// [N, S, width], which may be x itself. see hides keys, for instance those of padding.
+func (a *MultiHeadAttentionLayer) Attend(x, memory *Tensor, see tensor.AttentionMask) *Tensor {
+	see.Causal = see.Causal || a.causal
+	return a.attend(x, memory, func(q, k, v *Tensor) *Tensor { return tensor.MaskedAttention(q, k, v, see) })
+}
+
+// Decode continues sequences, of which cache has the keys and values so far, with x [N, T, width]:
+// each position attends to itself and to all earlier ones.
+func (a *MultiHeadAttentionLayer) Decode(x *Tensor, cache *KVCache) *Tensor {
+	return a.attend(x, x, func(q, k, v *Tensor) *Tensor { return cache.Attend(a, q, k, v) })
+}
+
+// attend projects x and memory to heads, and the outputs that of returns for them to the result.
+func (a *MultiHeadAttentionLayer) attend(x, memory *Tensor, of func(q, k, v *Tensor) *Tensor) *Tensor {
+	shape, other := x.Shape(), memory.Shape()
 	if len(shape) != 3 || a.heads < 1 || shape[2] < 1 || shape[2]%a.heads != 0 {
-		panic(&tensor.ShapeError{Op: "SelfAttention", Shapes: [][]int{shape}, Hint: fmt.Sprintf("the input must be sequences [N, T, width] with a width that is a multiple of the %d heads", a.heads)})
+		panic(&tensor.ShapeError{Op: a.name, Shapes: [][]int{shape}, Hint: fmt.Sprintf("the input must be sequences [N, T, width] with a width that is a multiple of the %d heads", a.heads)})
+	}
+	if x != memory && (len(other) != 3 || other[0] != shape[0] || other[2] != shape[2]) {
+		panic(&tensor.ShapeError{Op: a.name, Shapes: [][]int{shape, other}, Hint: "the sequences that are attended to must be [N, S, width] with the N and the width of the queries"})
 	}
 	n, t, width := shape[0], shape[1], shape[2]
 	if a.inProjWeight == nil {
@@ -63,30 +98,49 @@ func (a *attention) Forward(x *Tensor) *Tensor {
 	}
 	var s scratch
 	defer s.release()
-	all := s.keep(a.project(x))
-	// [N, T, 3·width] to three of [N, heads, T, d].
-	d := width / a.heads
-	parts := s.keep(s.keep(all.Reshape(n, t, 3, a.heads, d)).Permute(2, 0, 3, 1, 4))
-	part := func(i int) *Tensor { return s.keep(s.keep(parts.Slice(0, i, i+1)).Reshape(n, a.heads, t, d)) }
-	mixed := s.keep(tensor.Attention(part(0), part(1), part(2), a.causal))
+	var q, k, v *Tensor
+	if x == memory {
+		h := splitHeads(&s, s.keep(a.project(x)), 3, a.heads)
+		q, k, v = h[0], h[1], h[2]
+	} else {
+		part := func(x *Tensor, from, to int) *Tensor {
+			return s.keep(tensor.Linear(x, s.keep(a.inProjWeight.Slice(0, from*width, to*width)), s.keep(a.inProjBias.Slice(0, from*width, to*width))))
+		}
+		q = splitHeads(&s, part(x, 0, 1), 1, a.heads)[0]
+		kv := splitHeads(&s, part(memory, 1, 3), 2, a.heads)
+		k, v = kv[0], kv[1]
+	}
+	mixed := s.keep(of(q, k, v))
 	joined := s.keep(s.keep(mixed.Permute(0, 2, 1, 3)).Reshape(n, t, width))
 	return a.outProj.Forward(joined)
 }
 
+// splitHeads splits x [N, T, parts·heads·d] into tensors [N, heads, T, d].
+func splitHeads(s *scratch, x *Tensor, parts, heads int) []*Tensor {
+	n, t, d := x.Size(0), x.Size(1), x.Size(2)/(parts*heads)
+	all := s.keep(s.keep(x.Reshape(n, t, parts, heads, d)).Permute(2, 0, 3, 1, 4))
+	split := make([]*Tensor, parts)
+	for i := range split {
+		split[i] = s.keep(s.keep(all.Slice(0, i, i+1)).Reshape(n, heads, t, d))
+	}
+	return split
+}
+
 // project returns q, k and v, concatenated in the last dimension.
-func (a *attention) project(x *Tensor) *Tensor {
+func (a *MultiHeadAttentionLayer) project(x *Tensor) *Tensor {
 	if other := substitute.For(&a.inProjWeight); other != nil {
 		return other(x)
 	}
 	return tensor.Linear(x, a.inProjWeight, a.inProjBias)
 }
 
-func (a *attention) Layer() any {
+// Layer describes the layer to the packages that transform models (prune, quantize, onnx).
+func (a *MultiHeadAttentionLayer) Layer() any {
 	return layer.MatMul{Names: [2]string{"in_proj_weight", "in_proj_bias"}, Weight: &a.inProjWeight, Bias: &a.inProjBias}
 }
 
 // make creates the parameters for this width.
-func (a *attention) make(width int) {
+func (a *MultiHeadAttentionLayer) make(width int) {
 	bound := math.Sqrt(6 / float64(width+3*width))
 	a.inProjWeight = tensor.Uniform(tensor.WeightGenerator(), -bound, bound, 3*width, width)
 	a.inProjWeight.SetRequiresGrad(!a.frozen)
@@ -98,14 +152,15 @@ func (a *attention) make(width int) {
 	a.outProj.Bias.SetRequiresGrad(!a.outProj.frozen)
 }
 
-func (a *attention) String() string {
+// String returns the layer as Go code.
+func (a *MultiHeadAttentionLayer) String() string {
 	if a.causal {
-		return fmt.Sprintf("SelfAttention(%d, Causal())", a.heads)
+		return fmt.Sprintf("%s(%d, Causal())", a.name, a.heads)
 	}
-	return fmt.Sprintf("SelfAttention(%d)", a.heads)
+	return fmt.Sprintf("%s(%d)", a.name, a.heads)
 }
 
-func (*attention) retainsNothing() bool { return true }
+func (*MultiHeadAttentionLayer) retainsNothing() bool { return true }
 
 // scratch collects the intermediate tensors of a layer, which are released when its output has
 // been recorded.

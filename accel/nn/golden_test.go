@@ -42,8 +42,8 @@ func TestModulesEqualPyTorch(t *testing.T) {
 		"avg pool":         func() nn.Module { return nn.AvgPool2D(2, nn.Padding(1)) },
 		"batch norm":       nn.BatchNorm,
 		"batch norm rows":  nn.BatchNorm,
-		"layer norm":       nn.LayerNorm,
-		"rms norm":         nn.RMSNorm,
+		"layer norm":       func() nn.Module { return nn.LayerNorm() },
+		"rms norm":         func() nn.Module { return nn.RMSNorm() },
 		"attention":        func() nn.Module { return nn.SelfAttention(2) },
 		"causal attention": func() nn.Module { return nn.SelfAttention(2, nn.Causal()) },
 		"positions":        func() nn.Module { return nn.PositionEmbedding(5, 6) },
@@ -53,12 +53,14 @@ func TestModulesEqualPyTorch(t *testing.T) {
 
 func TestMoreModulesEqualPyTorch(t *testing.T) {
 	compareModules(t, "more_modules.json", map[string]func() nn.Module{
-		"group norm":      func() nn.Module { return nn.GroupNorm(2) },
-		"group norm rows": func() nn.Module { return nn.GroupNorm(2) },
-		"instance norm":   nn.InstanceNorm,
-		"silu":            nn.SiLU,
-		"leaky relu":      func() nn.Module { return nn.LeakyReLU(0.1) },
-		"elu":             func() nn.Module { return nn.ELU(1.5) },
+		"group norm":         func() nn.Module { return nn.GroupNorm(2) },
+		"group norm rows":    func() nn.Module { return nn.GroupNorm(2) },
+		"instance norm":      nn.InstanceNorm,
+		"silu":               nn.SiLU,
+		"leaky relu":         func() nn.Module { return nn.LeakyReLU(0.1) },
+		"elu":                func() nn.Module { return nn.ELU(1.5) },
+		"gelu tanh":          nn.GELUTanh,
+		"layer norm epsilon": func() nn.Module { return nn.LayerNorm(nn.Epsilon(0.1)) },
 	})
 }
 

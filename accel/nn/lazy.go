@@ -122,7 +122,7 @@ func (e *posEmbedding) slots() []slot {
 	return []slot{{name: "weight", at: &e.weight, shape: []int{e.length, e.width}}}
 }
 
-func (a *attention) slots() []slot {
+func (a *MultiHeadAttentionLayer) slots() []slot {
 	return []slot{
 		{name: "in_proj_weight", at: &a.inProjWeight, shape: []int{-1, -2}},
 		{name: "in_proj_bias", at: &a.inProjBias, shape: []int{-1}},

@@ -108,7 +108,13 @@ func Parameters(model any) []*Tensor {
 	return found
 }
 
-// NamedParameters returns the parameters of a model with their names.
+// NamedParameters returns the parameters of a model with their names: the names of the fields from
+// the model to the parameter and the indices in slices and chains, with dots between them. A struct
+// tag gives a field another name, such as that of a file of PyTorch:
+//
+//	type block struct {
+//		Attention nn.Module `nn:"self_attn"`
+//	}
 func NamedParameters(model any) []Parameter {
 	var found []Parameter
 	walk(model, func(path []string, v any) {

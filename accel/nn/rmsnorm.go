@@ -7,11 +7,13 @@ import "github.com/quernlab/quern/accel/tensor"
 //
 //	y = x / √(mean(x²) + 1e-5) · weight
 //
-// The first input determines the size of weight, which starts at 1.
-func RMSNorm() Module { return &rmsNorm{} }
+// The first input determines the size of weight, which starts at 1. [Epsilon] sets another value
+// than 1e-5.
+func RMSNorm(options ...NormOption) Module { return &rmsNorm{normOptions: readNormOptions(options)} }
 
 type rmsNorm struct {
 	lazyState
+	normOptions
 	weight *Tensor // [size of the last dimension], nil before the first input
 }
 
@@ -25,8 +27,8 @@ func (n *rmsNorm) Forward(x *Tensor) *Tensor {
 		n.weight = tensor.Ones(shape[last])
 		n.weight.SetRequiresGrad(!n.frozen)
 	}
-	return tensor.RMSNorm(x, n.weight, 1, 1e-5)
+	return tensor.RMSNorm(x, n.weight, 1, n.epsilon)
 }
 
-func (*rmsNorm) String() string       { return "RMSNorm()" }
+func (n *rmsNorm) String() string     { return "RMSNorm(" + n.text + ")" }
 func (*rmsNorm) retainsNothing() bool { return true }

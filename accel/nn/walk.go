@@ -163,10 +163,14 @@ func (w *walker) fields(path []string, v reflect.Value, declared reflect.Type) {
 			field = reflect.NewAt(f.Type, field.Addr().UnsafePointer()).Elem()
 		}
 		name, embedded := fieldName(v.Type(), f.Name), f.Anonymous || f.Name == interpretedField
+		tag := f.Tag
 		var part reflect.Type
 		if declared != nil {
 			field := declared.Field(i)
-			name, embedded, part = field.Name, field.Anonymous, field.Type
+			name, embedded, part, tag = field.Name, field.Anonymous, field.Type, field.Tag
+		}
+		if other, ok := tag.Lookup(nameTag); ok {
+			name, embedded = other, false
 		}
 		if embedded {
 			w.value(path, field, part)
@@ -179,6 +183,9 @@ func (w *walker) fields(path []string, v reflect.Value, declared reflect.Type) {
 // interpretedField is the field in which the interpreter's wrapper, which adds the methods of a
 // compiled interface, keeps a value. It is not part of a path.
 const interpretedField = "IValue"
+
+// nameTag is the key of a struct tag with the name of a field in the path of its parameters.
+const nameTag = "nn"
 
 // first reports whether a pointer is visited for the first time, which ends cycles and counts
 // shared parameters once.

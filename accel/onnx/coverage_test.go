@@ -22,7 +22,9 @@ var notExported = map[string]string{
 	"tensor.SyncBatchNorm": "only in training: statistics over several ranks",
 	"tensor.Grad":          "a gradient: refused, see TestRefusals",
 	"nn.Add":               "a method of SequentialLayer", "nn.CrossEntropy": "tensor.CrossEntropy", "nn.MSE": "tensor.MSE",
-	"nn.Forward": "a method of a module", "nn.Tensor": "a constant, read from a file",
+	"nn.Attend": "a method of modules with several inputs", "nn.Decode": "as Attend", "nn.Encode": "as Attend",
+	"nn.Positions": "integers",
+	"nn.Forward":   "a method of a module", "nn.Tensor": "a constant, read from a file",
 }
 
 // TestEverythingHasARow checks that each function of packages nn and tensor that returns a module

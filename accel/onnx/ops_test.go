@@ -154,6 +154,7 @@ func opRows() []parity {
 	}, x)
 	named("norm by the batch itself", "BatchNorm", func(in []T) T { return tensor.BatchNorm(in[0], randn(1, 3), nil, nil, nil, 0.1, 1e-3, false) }, []T{x})
 
+	unary("RotaryEmbedding", func(x T) T { return tensor.RotaryEmbedding(x, tensor.FromInts([]int{3, 4, 5}, 3), 100) }, randn(4, 2, 2, 3, 6))
 	heads := []T{randn(1, 2, 2, 6, 4), randn(2, 2, 2, 6, 4), randn(3, 2, 2, 6, 3)}
 	times := []onnx.Option{onnx.Axes(0, "batch", "", "time"), onnx.Axes(1, "batch", "", "seen"), onnx.Axes(2, "batch", "", "seen")}
 	lengths := [][]T{heads, {randn(1, 3, 2, 4, 4), randn(2, 3, 2, 7, 4), randn(3, 3, 2, 7, 3)}, {randn(1, 1, 2, 5, 4), randn(2, 1, 2, 1, 4), randn(3, 1, 2, 1, 3)}}

@@ -323,6 +323,8 @@ def more_modules():
         "silu": (nn.SiLU(), image),
         "leaky relu": (nn.LeakyReLU(0.1), image),
         "elu": (nn.ELU(1.5), image),
+        "gelu tanh": (nn.GELU(approximate="tanh"), image),
+        "layer norm epsilon": (nn.LayerNorm(6, eps=0.1), (3, 6)),
     })}, indent=None)
 
 
@@ -343,6 +345,43 @@ def convolutions():
         "bilinear": (nn.Upsample(scale_factor=2, mode="bilinear"), image),
         "bilinear 3": (nn.Upsample(scale_factor=3, mode="bilinear"), image),
     })}, indent=None)
+
+
+def transformers():
+    """Layers of transformers with masks: outputs and gradients for a loss of sum(output * weight)."""
+    nn = torch.nn
+    width, heads = 8, 2
+    x0, memory0 = inputs(2, 4, width), inputs(2, 5, width)
+    lengths, memory_lengths = [4, 2], [3, 5]
+
+    def padding(lengths, t):
+        return torch.arange(t)[None, :] >= torch.tensor(lengths)[:, None]
+
+    causal = torch.triu(torch.ones(4, 4, dtype=torch.bool), 1)
+    options = {"dim_feedforward": 6, "batch_first": True, "dropout": 0.0}
+    cases = {
+        "cross attention": (nn.MultiheadAttention(width, heads, batch_first=True), lambda l, x, m: l(x, m, m, key_padding_mask=padding(memory_lengths, 5), need_weights=False)[0]),
+        "masked attention": (nn.MultiheadAttention(width, heads, batch_first=True), lambda l, x, m: l(x, x, x, attn_mask=causal, key_padding_mask=padding(lengths, 4), need_weights=False)[0]),
+        "encoder": (nn.TransformerEncoderLayer(width, heads, **options), lambda l, x, m: l(x)),
+        "encoder padding": (nn.TransformerEncoderLayer(width, heads, activation="gelu", norm_first=True, **options), lambda l, x, m: l(x, src_key_padding_mask=padding(lengths, 4))),
+        "decoder": (nn.TransformerDecoderLayer(width, heads, **options), lambda l, x, m: l(x, m, tgt_mask=causal)),
+        "decoder padding": (nn.TransformerDecoderLayer(width, heads, activation="gelu", norm_first=True, **options), lambda l, x, m: l(x, m, tgt_mask=causal, memory_key_padding_mask=padding(memory_lengths, 5))),
+    }
+    out = {}
+    for name, (layer, forward) in cases.items():
+        layer = layer.double()
+        parameters = dict(layer.named_parameters())
+        for p in parameters.values():
+            p.data = inputs(*p.shape, scale=0.5)
+        x, memory = x0.clone().requires_grad_(), memory0.clone().requires_grad_()
+        y = forward(layer, x, memory)
+        weight = inputs(*y.shape)
+        (y * weight).sum().backward()
+        out[name] = {
+            "parameters": {n: {"shape": list(p.shape), "data": flat(p), "gradient": flat(p.grad)} for n, p in parameters.items()},
+            "y": flat(y), "weight": flat(weight), "dx": flat(x.grad), "dmemory": flat(memory.grad) if memory.grad is not None else None,
+        }
+    write("transformers.json", {"x": flat(x0), "memory": flat(memory0), "lengths": lengths, "memory_lengths": memory_lengths, "cases": out}, indent=None)
 
 
 def compute_modules(cases):
@@ -592,7 +631,7 @@ def recurrent():
     write("recurrent.json", {"cases": out}, indent=None)
 
 
-PARTS = (optimizers, tiny, schedules, scaler, layers, model, modules, more_modules, convolutions, training, weights, losses, recurrent)
+PARTS = (optimizers, tiny, schedules, scaler, layers, model, modules, more_modules, convolutions, transformers, training, weights, losses, recurrent)
 for part in PARTS:
     if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
         torch.manual_seed(20261120)

@@ -1,0 +1,127 @@
+package nn
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// GroupedAttentionOption changes a [GroupedQueryAttention] layer.
+type GroupedAttentionOption interface {
+	fmt.Stringer
+	grouped(*GroupedQueryAttentionLayer)
+}
+
+type groupedOption struct {
+	text string
+	set  func(*GroupedQueryAttentionLayer)
+}
+
+func (o groupedOption) String() string                        { return o.text }
+func (o groupedOption) grouped(a *GroupedQueryAttentionLayer) { o.set(a) }
+
+func (BiasOption) grouped(a *GroupedQueryAttentionLayer) {
+	for _, p := range []*DenseLayer{a.qProj, a.kProj, a.vProj, a.oProj} {
+		p.noBias = true
+	}
+}
+
+func (o AttentionOption) grouped(a *GroupedQueryAttentionLayer) {
+	if o.set != nil {
+		var other MultiHeadAttentionLayer
+		o.set(&other)
+		a.causal = other.causal
+	}
+}
+
+// RoPE rotates queries and keys by angles that depend on their positions, with this base, usually
+// 10,000; see [tensor.RotaryEmbedding].
+func RoPE(base float64) GroupedAttentionOption {
+	return groupedOption{fmt.Sprintf("RoPE(%g)", base), func(a *GroupedQueryAttentionLayer) { a.ropeBase = base }}
+}
+
+// HeadSize sets the size of a head. The default is width/heads.
+func HeadSize(d int) GroupedAttentionOption {
+	return groupedOption{fmt.Sprintf("HeadSize(%d)", d), func(a *GroupedQueryAttentionLayer) { a.headSize = d }}
+}
+
+// GroupedQueryAttention returns multi-head self-attention over sequences [N, T, width] in which
+// heads/kvHeads neighboring heads share keys and values (Ainslie et al., 2023): with kvHeads equal to
+// heads it is multi-head attention, with 1 multi-query attention. q, k, v and the output have [Dense]
+// projections of their own, named q_proj, k_proj, v_proj and o_proj as in Llama. Options are
+// [Causal], [RoPE], [HeadSize] and [NoBias]. The first input determines width.
+func GroupedQueryAttention(heads, kvHeads int, options ...GroupedAttentionOption) *GroupedQueryAttentionLayer {
+	a := &GroupedQueryAttentionLayer{
+		qProj: &DenseLayer{}, kProj: &DenseLayer{}, vProj: &DenseLayer{}, oProj: &DenseLayer{},
+		heads: heads, kvHeads: kvHeads, text: []string{fmt.Sprint(heads), fmt.Sprint(kvHeads)},
+	}
+	for _, o := range options {
+		o.grouped(a)
+		a.text = append(a.text, o.String())
+	}
+	return a
+}
+
+// GroupedQueryAttentionLayer is attention whose heads share keys and values; [GroupedQueryAttention]
+// returns it.
+type GroupedQueryAttentionLayer struct {
+	qProj, kProj, vProj, oProj *DenseLayer
+	heads, kvHeads, headSize   int
+	ropeBase                   float64 // 0 for none
+	causal                     bool
+	text                       []string // the arguments as Go code
+}
+
+// Forward maps sequences [N, T, width] to [N, T, width].
+func (a *GroupedQueryAttentionLayer) Forward(x *Tensor) *Tensor {
+	return a.Attend(x, tensor.AttentionMask{})
+}
+
+// Attend is Forward with hidden keys, for instance those of padding.
+func (a *GroupedQueryAttentionLayer) Attend(x *Tensor, see tensor.AttentionMask) *Tensor {
+	see.Causal = see.Causal || a.causal
+	return a.attend(x, nil, func(s *scratch, q, k, v *Tensor) *Tensor { return groupedAttention(s, q, k, v, see) })
+}
+
+// Decode continues sequences, of which cache has the keys and values so far, with x [N, T, width]:
+// each position attends to itself and to all earlier ones.
+func (a *GroupedQueryAttentionLayer) Decode(x *Tensor, cache *KVCache) *Tensor {
+	return a.attend(x, cache, func(_ *scratch, q, k, v *Tensor) *Tensor { return cache.Attend(a, q, k, v) })
+}
+
+func (a *GroupedQueryAttentionLayer) attend(x *Tensor, cache *KVCache, of func(s *scratch, q, k, v *Tensor) *Tensor) *Tensor {
+	shape := x.Shape()
+	if len(shape) != 3 || a.heads < 1 || a.kvHeads < 1 || a.heads%a.kvHeads != 0 || a.headSize == 0 && shape[2]%a.heads != 0 {
+		panic(&tensor.ShapeError{Op: "GroupedQueryAttention", Shapes: [][]int{shape}, Hint: fmt.Sprintf("the input must be sequences [N, T, width] with a width that is a multiple of the %d heads, and these a multiple of the %d heads of keys", a.heads, a.kvHeads)})
+	}
+	d := a.headSize
+	if d == 0 {
+		d = shape[2] / a.heads
+	}
+	for p, out := range map[*DenseLayer]int{a.qProj: a.heads * d, a.kProj: a.kvHeads * d, a.vProj: a.kvHeads * d, a.oProj: shape[2]} {
+		p.out = out
+	}
+	var s scratch
+	defer s.release()
+	head := func(p *DenseLayer, heads int) *Tensor { return splitHeads(&s, s.keep(p.Forward(x)), 1, heads)[0] }
+	q, k, v := head(a.qProj, a.heads), head(a.kProj, a.kvHeads), head(a.vProj, a.kvHeads)
+	if a.ropeBase > 0 {
+		var positions *Tensor
+		if cache == nil {
+			positions = s.keep(tensor.Arange(0, float64(shape[1]), 1, tensor.Int32))
+		} else {
+			positions = s.keep(cache.Positions(shape[1]))
+		}
+		q, k = s.keep(tensor.RotaryEmbedding(q, positions, a.ropeBase)), s.keep(tensor.RotaryEmbedding(k, positions, a.ropeBase))
+	}
+	mixed := s.keep(of(&s, q, k, v))
+	return a.oProj.Forward(s.keep(s.keep(mixed.Permute(0, 2, 1, 3)).Reshape(shape[0], shape[1], a.heads*d)))
+}
+
+func (*GroupedQueryAttentionLayer) retainsNothing() bool { return true }
+
+// String returns the layer as Go code.
+func (a *GroupedQueryAttentionLayer) String() string {
+	return "GroupedQueryAttention(" + strings.Join(a.text, ", ") + ")"
+}
