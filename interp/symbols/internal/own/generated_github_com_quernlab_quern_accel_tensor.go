@@ -72,6 +72,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"Recompute":         reflect.ValueOf(tensor.Recompute),
 		"RecordOps":         reflect.ValueOf(tensor.RecordOps),
 		"ResetStats":        reflect.ValueOf(tensor.ResetStats),
+		"RotaryEmbedding":   reflect.ValueOf(tensor.RotaryEmbedding),
 		"Seed":              reflect.ValueOf(tensor.Seed),
 		"SetDevice":         reflect.ValueOf(tensor.SetDevice),
 		"SetMemoryLimit":    reflect.ValueOf(tensor.SetMemoryLimit),
