@@ -208,7 +208,7 @@ func (b *Batches) Next() bool {
 	if len(raw.index) == 0 {
 		return true
 	}
-	b.batch = Batch{Whole: whole, X: tensor.New(raw.x, append([]int{len(raw.index)}, b.set.shape...)...), Index: raw.index}
+	b.batch = Batch{Whole: whole, X: tensor.New(raw.x, append([]int{len(raw.index)}, b.set.Shape()...)...), Index: raw.index}
 	b.spare.Put(&raw.x)
 	if raw.labels != nil {
 		b.batch.Y = tensor.FromInts(raw.labels, b.set.labelShape(len(raw.index))...)
@@ -266,33 +266,22 @@ func (b *Batches) issue() {
 
 // make gathers batch k. It does not read anything that Next changes.
 func (b *Batches) make(k int) (raw rawBatch) {
-	width := b.set.size()
+	form := b.set.source.form()
+	width, _ := volume(b.set.Shape())
 	raw.index = b.examples(k)
 	raw.x = b.buffer(len(raw.index) * width)
-	outputs := b.set.Targets()
-	length := b.set.SequenceLength()
-	if outputs == 0 {
-		raw.labels = make([]int, len(raw.index)*max(length, 1))
+	if form.targets == 0 {
+		raw.labels = make([]int, len(raw.index)*form.labels())
 	} else {
-		raw.targets = make([]float32, len(raw.index)*outputs)
+		raw.targets = make([]float32, len(raw.index)*form.targets)
 	}
 	for i, e := range raw.index {
 		if i%256 == 0 && b.loader.ctx.Err() != nil {
 			return rawBatch{err: b.loader.ctx.Err()}
 		}
-		at := b.set.at(e)
-		x := raw.x[i*width : (i+1)*width]
-		if err := b.set.source.example(at, x); err != nil {
-			return rawBatch{err: fmt.Errorf("data: example %d of %s: %w", e, b.set.name, err)}
-		}
-		b.set.transform(x, e, &b.loader)
-		switch {
-		case length > 0:
-			b.set.source.(sequences).labels(at, raw.labels[i*length:(i+1)*length])
-		case outputs == 0:
-			raw.labels[i] = b.set.source.label(at)
-		default:
-			b.set.source.target(at, raw.targets[i*outputs:(i+1)*outputs])
+		v := values{x: rowOf(raw.x, i, width), labels: rowOf(raw.labels, i, form.labels()), targets: rowOf(raw.targets, i, form.targets)}
+		if err := b.set.readTransformed(e, v, &b.loader); err != nil {
+			return rawBatch{err: b.set.exampleError(e, err)}
 		}
 	}
 	return raw

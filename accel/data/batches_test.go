@@ -122,10 +122,10 @@ type gate struct {
 	open    chan struct{}
 }
 
-func (g gate) example(i int, dst []float32) error {
+func (g gate) read(i int, v values) error {
 	g.reading <- i
 	<-g.open
-	return g.source.example(i, dst)
+	return g.source.read(i, v)
 }
 
 // TestBatchesAreMadeAhead checks that the second batch is read while the first is in use, and that

@@ -14,7 +14,7 @@ import (
 // regression (see [FromTargets]) it is a vector of targets.
 type Dataset struct {
 	name    string
-	shape   []int    // shape of one example
+	shape   []int    // shape of one example before the transforms
 	classes []string // nil for regression
 	columns []string // names of the features; nil if unnamed
 
@@ -29,26 +29,6 @@ type Dataset struct {
 	resident *resident
 }
 
-// source provides the values of a data set. Several goroutines may call its methods at once.
-type source interface {
-	len() int
-	// example writes example i to dst, as float32 in row-major order. It can only fail if it
-	// reads a file.
-	example(i int, dst []float32) error
-	// label returns the class of example i, or 0 for regression.
-	label(i int) int
-	// target writes the target vector of example i to dst.
-	target(i int, dst []float32)
-	// targets returns the length of a target vector; 0 for classification.
-	targets() int
-}
-
-// sequences is a source whose examples have a label at each position.
-type sequences interface {
-	sequenceLength() int
-	labels(i int, dst []int)
-}
-
 // Len returns the number of examples.
 func (s *Dataset) Len() int {
 	if s.index != nil {
@@ -60,24 +40,27 @@ func (s *Dataset) Len() int {
 // Name returns the name of the data set.
 func (s *Dataset) Name() string { return s.name }
 
-// Shape returns the shape of one example without the batch dimension: [1 28 28] for a gray
-// image, channels first.
-func (s *Dataset) Shape() []int { return slices.Clone(s.shape) }
+// Shape returns the shape of one example of a batch without the batch dimension: [1 28 28] for a
+// gray image, channels first.
+func (s *Dataset) Shape() []int {
+	shape := slices.Clone(s.shape)
+	for _, t := range s.transforms {
+		if t.resize != nil {
+			shape = t.resize(shape)
+		}
+	}
+	return shape
+}
 
 // Classes returns the names of the classes by class index. It is empty for regression.
 func (s *Dataset) Classes() []string { return slices.Clone(s.classes) }
 
 // Targets returns the length of a target vector; 0 for classification.
-func (s *Dataset) Targets() int { return s.source.targets() }
+func (s *Dataset) Targets() int { return s.source.form().targets }
 
 // SequenceLength returns the number of labels per example: the length of the sequence for a
 // data set made by [Windows], otherwise 0.
-func (s *Dataset) SequenceLength() int {
-	if q, ok := s.source.(sequences); ok {
-		return q.sequenceLength()
-	}
-	return 0
-}
+func (s *Dataset) SequenceLength() int { return s.source.form().sequence }
 
 // labelShape returns the shape of the labels of n examples.
 func (s *Dataset) labelShape(n int) []int {
@@ -88,30 +71,52 @@ func (s *Dataset) labelShape(n int) []int {
 }
 
 // Label returns the class index of example i, for a sequence the first one, and 0 for
-// regression. It panics if i is not in [0, Len), like indexing a slice.
-func (s *Dataset) Label(i int) int { return s.source.label(s.at(i)) }
+// regression. It panics if i is not in [0, Len), like indexing a slice, or with an
+// [*ExampleError] if the example cannot be read.
+func (s *Dataset) Label(i int) int {
+	labels := make([]int, s.source.form().labels())
+	if len(labels) == 0 {
+		s.at(i)
+		return 0
+	}
+	s.mustRead(i, values{labels: labels})
+	return labels[0]
+}
 
-// Target returns the target vector of example i, or nil for classification. It panics if i is
-// not in [0, Len).
+// Target returns the target vector of example i, or nil for classification. It panics as
+// [Dataset.Label] does.
 func (s *Dataset) Target(i int) []float32 {
-	j := s.at(i)
-	if s.source.targets() == 0 {
+	if s.Targets() == 0 {
+		s.at(i)
 		return nil
 	}
-	dst := make([]float32, s.source.targets())
-	s.source.target(j, dst)
+	dst := make([]float32, s.Targets())
+	s.mustRead(i, values{targets: dst})
 	return dst
 }
 
 // Example returns a copy of the values of example i in row-major order, scaled as in a batch,
-// but without the transforms of [Dataset.Map]. It panics if i is not in [0, Len), or with a
-// read error of its file.
+// but without the transforms of [Dataset.Map]. It panics as [Dataset.Label] does.
 func (s *Dataset) Example(i int) []float32 {
 	dst := make([]float32, s.size())
-	if err := s.source.example(s.at(i), dst); err != nil {
-		panic(fmt.Errorf("data: example %d of %s: %w", i, s.name, err))
-	}
+	s.mustRead(i, values{x: dst})
 	return dst
+}
+
+// Path returns the file of example i of a data set of [Images] or [OpenImages], or of a [Source]
+// with a method Path(i int) string; "" for others. It panics if i is not in [0, Len).
+func (s *Dataset) Path(i int) string { return pathOf(s.source, s.at(i)) }
+
+// mustRead reads example i without transforms, and panics with an [*ExampleError].
+func (s *Dataset) mustRead(i int, v values) {
+	if err := s.source.read(s.at(i), v); err != nil {
+		panic(s.exampleError(i, err))
+	}
+}
+
+// exampleError says that example i cannot be read.
+func (s *Dataset) exampleError(i int, err error) error {
+	return &ExampleError{Dataset: s.name, Example: i, Path: s.Path(i), Err: err}
 }
 
 // Counts returns the number of examples per class.
@@ -171,19 +176,15 @@ func (s *Dataset) Reshape(shape ...int) (*Dataset, error) {
 	if !ok || n != s.size() {
 		return nil, fmt.Errorf("data: examples of %s have shape %v, which cannot be reshaped to %v: the number of elements must stay the same", s.name, s.shape, shape)
 	}
-	for _, f := range s.transforms {
-		if f.check != nil {
-			if err := f.check(shape); err != nil {
-				return nil, fmt.Errorf("data: %v for examples of shape %v: %w", f, shape, err)
-			}
-		}
+	if err := checkTransforms(s.transforms, shape); err != nil {
+		return nil, err
 	}
 	t := *s
 	t.shape = slices.Clone(shape)
 	return &t, nil
 }
 
-// size returns the number of elements of one example.
+// size returns the number of elements of one example before the transforms.
 func (s *Dataset) size() int {
 	n, _ := volume(s.shape)
 	return n

@@ -2,8 +2,9 @@
 //
 // [Digits] is embedded in the program; [FashionMNIST] is read from the machine or downloaded.
 // [FromSlices], [FromTargets] and [FromTensors] make a [Dataset] from the caller's data; [CSV],
-// [NPY] and [Images] read files, and [OpenIDX] and [OpenNPY] map files that may be larger than
-// memory. [Windows] makes sequences from a text, such as the embedded [MobyDick]. A notebook
+// [NPY] and [Images] read files; [OpenImages] decodes files when they are needed, and [OpenIDX] and
+// [OpenNPY] map files that may be larger than memory. [FromSource] makes a Dataset of any type with
+// methods Len and Example, and [Dataset.Cached] keeps examples in memory. [Windows] makes sequences from a text, such as the embedded [MobyDick]. A notebook
 // displays a Dataset with its first images.
 //
 // [Dataset.Map] transforms examples when they are put into a batch: [Normalize],
@@ -16,5 +17,6 @@
 // # Errors
 //
 // An invalid file is a [*FormatError], which names the file, what was expected and what was
-// found. Indexing an example that does not exist panics, as for a slice.
+// found. An example that cannot be read while batches are made is an [*ExampleError]. Indexing an
+// example that does not exist panics, as for a slice.
 package data

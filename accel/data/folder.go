@@ -13,51 +13,26 @@ import (
 // Images reads a folder with a subfolder for each class, named after it, that contains images
 // in PNG, JPEG or GIF format. The images are scaled to height × width by bilinear interpolation
 // and have shape [3, height, width], or [1, height, width] if all of them are gray; values are
-// from 0 to 1. Classes and files are sorted by name. Files with other extensions, and hidden
-// files, are ignored.
+// from 0 to 1. Classes and files are sorted by name, so [Dataset.Split] would divide them by class:
+// use [Dataset.StratifiedSplit]. Files with other extensions, and hidden files, are ignored. A class
+// without images is a [*FormatError]. [Dataset.Path] returns the file of an example.
 //
-// All images are decoded immediately and stored as bytes. A file whose header declares more
-// pixels than the file can contain, or more than 2^27, is a [*FormatError], and no memory is
-// allocated for it.
+// All images are decoded immediately and stored as bytes; [OpenImages] decodes them when batches
+// need them. A file whose header declares more pixels than the file can contain, or more than 2^27,
+// is a [*FormatError], and no memory is allocated for it.
 func Images(folder string, height, width int) (*Dataset, error) {
-	if height < 1 || width < 1 || height > 1<<15 || width > 1<<15 {
-		return nil, fmt.Errorf("data: Images: the size %d × %d must be positive", height, width)
-	}
-	entries, err := os.ReadDir(folder)
+	found, err := findImages(folder, height, width)
 	if err != nil {
-		return nil, fmt.Errorf("data: %w", err)
+		return nil, err
 	}
-	var (
-		classes []string
-		labels  []byte
-		rgb     []byte
-		gray    = true
-		found   []imagePath
-	)
-	for _, e := range entries {
-		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
-			continue
-		}
-		files, err := os.ReadDir(filepath.Join(folder, e.Name()))
-		if err != nil {
-			return nil, fmt.Errorf("data: %w", err)
-		}
-		for _, f := range files {
-			if isImageFile(f.Name()) {
-				found = append(found, imagePath{filepath.Join(folder, e.Name(), f.Name()), byte(len(classes))})
-			}
-		}
-		classes = append(classes, e.Name())
+	var rgb, labels []byte
+	gray := true
+	if len(found.classes) > 256 {
+		return nil, fmt.Errorf("data: %s has %d classes; at most 256 can be read: use OpenImages", folder, len(found.classes))
 	}
-	switch {
-	case len(found) == 0:
-		return nil, fmt.Errorf("data: %s has no subfolders with PNG, JPEG or GIF files", folder)
-	case len(classes) > 256:
-		return nil, fmt.Errorf("data: %s has %d classes; at most 256 can be read", folder, len(classes))
-	}
-	err = eachImage(folder, found, func(p imagePath) error {
-		picture, onlyGray, err := decodeImageFile(p.path, height, width)
-		rgb, labels = append(rgb, picture...), append(labels, p.class)
+	err = eachImage(folder, len(found.files), func(i int) error {
+		planes, onlyGray, err := decodeImageFile(found.files[i], height, width)
+		rgb, labels = append(rgb, planes...), append(labels, byte(found.labels[i]))
 		gray = gray && onlyGray
 		return err
 	})
@@ -73,17 +48,18 @@ func Images(folder string, height, width int) (*Dataset, error) {
 		rgb = slices.Clip(rgb[:len(labels)*size])
 	}
 	return &Dataset{
-		name: folder, shape: []int{channels, height, width}, classes: classes,
-		source: newPixels(channels*size, rgb, labels, 255),
+		name: folder, shape: []int{channels, height, width}, classes: found.classes,
+		source: &imagePixels{newPixels(channels*size, rgb, labels, 255), found.files},
 	}, nil
 }
 
-// eachImage calls read for each file of a folder and displays a progress bar if that takes long.
-func eachImage(folder string, found []imagePath, read func(imagePath) error) error {
-	meter := display.NewMeter("reading "+filepath.Base(folder), float64(len(found)))
+// eachImage calls read for each of n files of a folder and displays a progress bar if that takes
+// long.
+func eachImage(folder string, n int, read func(i int) error) error {
+	meter := display.NewMeter("reading "+filepath.Base(folder), float64(n))
 	defer meter.End()
-	for i, p := range found {
-		if err := read(p); err != nil {
+	for i := range n {
+		if err := read(i); err != nil {
 			return err
 		}
 		meter.Set(float64(i+1), "images")
@@ -91,10 +67,99 @@ func eachImage(folder string, found []imagePath, read func(imagePath) error) err
 	return nil
 }
 
-// imagePath is an image file with its class.
-type imagePath struct {
-	path  string
-	class byte
+// imagePixels are decoded files.
+type imagePixels struct {
+	*pixels
+	files []string
+}
+
+func (p *imagePixels) path(i int) string { return p.files[i] }
+
+// OpenImages is [Images] for folders that may be larger than memory: it reads only the names of
+// the files, and the workers of [Batches] decode a file when a batch needs it. The shape is always
+// [3, height, width]. [Dataset.Cached] keeps decoded images in a part of the memory:
+//
+//	photos, err := data.OpenImages("photos", 128, 128)
+//	…
+//	photos, err = photos.Cached(1 << 30)
+//
+// A file that cannot be decoded ends the iteration with an [*ExampleError] that wraps a
+// [*FormatError].
+func OpenImages(folder string, height, width int) (*Dataset, error) {
+	found, err := findImages(folder, height, width)
+	if err != nil {
+		return nil, err
+	}
+	return &Dataset{name: folder, shape: []int{3, height, width}, classes: found.classes, source: found}, nil
+}
+
+// imageFiles is a source that decodes the files of a folder.
+type imageFiles struct {
+	labeling
+	height, width int
+	classes       []string
+	files         []string
+	labels        []int
+}
+
+func (f *imageFiles) len() int          { return len(f.files) }
+func (f *imageFiles) path(i int) string { return f.files[i] }
+func (f *imageFiles) highest() float32  { return 255 }
+
+func (f *imageFiles) read(i int, v values) error {
+	v.setLabel(f.labels[i])
+	if v.x == nil {
+		return nil
+	}
+	planes := make([]byte, len(v.x))
+	if err := f.bytes(i, planes); err != nil {
+		return err
+	}
+	divide(v.x, planes, f.highest())
+	return nil
+}
+
+func (f *imageFiles) bytes(i int, dst []byte) error {
+	planes, _, err := decodeImageFile(f.files[i], f.height, f.width)
+	copy(dst, planes)
+	return err
+}
+
+// findImages lists the images of a folder.
+func findImages(folder string, height, width int) (*imageFiles, error) {
+	if height < 1 || width < 1 || height > 1<<15 || width > 1<<15 {
+		return nil, fmt.Errorf("data: Images: the size %d × %d must be positive", height, width)
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("data: %w", err)
+	}
+	found := &imageFiles{height: height, width: width}
+	for _, e := range entries {
+		if !e.IsDir() || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		class := filepath.Join(folder, e.Name())
+		files, err := os.ReadDir(class)
+		if err != nil {
+			return nil, fmt.Errorf("data: %w", err)
+		}
+		before := len(found.files)
+		for _, f := range files {
+			if isImageFile(f.Name()) {
+				found.files = append(found.files, filepath.Join(class, f.Name()))
+				found.labels = append(found.labels, len(found.classes))
+			}
+		}
+		if len(found.files) == before {
+			return nil, &FormatError{Format: "image folder", Path: class, Want: "PNG, JPEG or GIF files of the class; remove the folder if it is no class", Got: "none"}
+		}
+		found.classes = append(found.classes, e.Name())
+	}
+	if len(found.files) == 0 {
+		return nil, &FormatError{Format: "image folder", Path: folder, Want: "a subfolder for each class with PNG, JPEG or GIF files", Got: "no subfolders"}
+	}
+	return found, nil
 }
 
 func isImageFile(name string) bool {

@@ -72,7 +72,7 @@ func (s *Dataset) String() string {
 
 // holds describes the content of the data set.
 func (s *Dataset) holds() string {
-	text := fmt.Sprintf("%s examples of shape %v", display.Integer(s.Len()), s.shape)
+	text := fmt.Sprintf("%s examples of shape %v", display.Integer(s.Len()), s.Shape())
 	if n := s.Targets(); n > 0 {
 		return text + fmt.Sprintf(", %d targets each", n)
 	}

@@ -8,8 +8,6 @@ import (
 	"math"
 
 	"golang.org/x/exp/mmap"
-
-	"github.com/quernlab/quern/accel/internal/cpu"
 )
 
 // OpenIDX opens an uncompressed IDX file of images, of shape [N, H, W] or [N, C, H, W], and one
@@ -96,6 +94,7 @@ func mapIDX(path string) (file *mmap.ReaderAt, shape []int, offset int64, err er
 
 // mapped is a source of images in a memory-mapped file.
 type mapped struct {
+	labeling
 	images *mmap.ReaderAt
 	offset int64
 	size   int // bytes per example
@@ -104,14 +103,18 @@ type mapped struct {
 
 func (m *mapped) len() int { return len(m.labels) }
 
-func (m *mapped) example(i int, dst []float32) error {
+func (m *mapped) read(i int, v values) error {
+	v.setLabel(int(m.labels[i]))
+	if v.x == nil {
+		return nil
+	}
 	var block [4096]byte
 	for done := 0; done < m.size; {
 		part := block[:min(len(block), m.size-done)]
 		if _, err := m.images.ReadAt(part, m.offset+int64(i)*int64(m.size)+int64(done)); err != nil {
 			return err
 		}
-		cpu.DivideBytes(dst[done:][:len(part)], part, 255)
+		divide(v.x[done:][:len(part)], part, 255)
 		done += len(part)
 	}
 	return nil
@@ -122,7 +125,4 @@ func (m *mapped) bytes(i int, dst []byte) error {
 	return err
 }
 
-func (m *mapped) highest() float32      { return 255 }
-func (m *mapped) label(i int) int       { return int(m.labels[i]) }
-func (m *mapped) target(int, []float32) {}
-func (m *mapped) targets() int          { return 0 }
+func (m *mapped) highest() float32 { return 255 }

@@ -37,22 +37,26 @@ func OpenNPY(examples, labels string) (*Dataset, error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	set.name = examples
-	set.source = &mappedNPY{source: labeled, file: file, header: h, size: set.size()}
+	set.source = &mappedNPY{floats: labeled, file: file, header: h, size: set.size()}
 	return set, nil
 }
 
 // mappedNPY is a source of arrays in a memory-mapped file, with the labels and targets of
 // another source.
 type mappedNPY struct {
-	source
-	file   *mmap.ReaderAt
-	header *npyHeader
-	size   int // elements per example
+	*floats // the labels and targets
+	file    *mmap.ReaderAt
+	header  *npyHeader
+	size    int // elements per example
 }
 
 func (m *mappedNPY) len() int { return m.header.shape[0] }
 
-func (m *mappedNPY) example(i int, dst []float32) error {
+func (m *mappedNPY) read(i int, v values) error {
+	if err := m.readLabel(i, v); err != nil || v.x == nil {
+		return err
+	}
+	dst := v.x
 	var block [4096]byte
 	element := npyTypes[m.header.name]
 	at := int64(m.header.begin) + int64(i)*int64(m.size)*int64(element.size)

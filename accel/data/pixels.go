@@ -4,6 +4,7 @@ import "github.com/quernlab/quern/accel/internal/cpu"
 
 // pixels is a source of images stored as bytes, a quarter of the size of float32.
 type pixels struct {
+	labeling
 	size   int // bytes per example
 	data   []byte
 	labels []byte
@@ -17,17 +18,20 @@ func newPixels(size int, data, labels []byte, highest float32) *pixels {
 
 func (p *pixels) len() int { return len(p.labels) }
 
-func (p *pixels) example(i int, dst []float32) error {
-	cpu.DivideBytes(dst[:p.size], p.data[i*p.size:(i+1)*p.size], p.top)
+func (p *pixels) read(i int, v values) error {
+	if v.x != nil {
+		divide(v.x, p.data[i*p.size:(i+1)*p.size], p.top)
+	}
+	v.setLabel(int(p.labels[i]))
 	return nil
 }
+
+// divide scales bytes to floats.
+func divide(x []float32, pixels []byte, highest float32) { cpu.DivideBytes(x, pixels, highest) }
 
 func (p *pixels) bytes(i int, dst []byte) error { //nolint:unparam // other sources read files
 	copy(dst, p.data[i*p.size:(i+1)*p.size])
 	return nil
 }
 
-func (p *pixels) highest() float32      { return p.top }
-func (p *pixels) label(i int) int       { return int(p.labels[i]) }
-func (p *pixels) target(int, []float32) {}
-func (p *pixels) targets() int          { return 0 }
+func (p *pixels) highest() float32 { return p.top }

@@ -81,9 +81,8 @@ func TestLongReadsHaveABar(t *testing.T) {
 func TestLongFoldersHaveABar(t *testing.T) {
 	shown := bars(t)
 	var bar string
-	testImages := make([]imagePath, 4)
 	read := 0
-	err := eachImage("below/pictures", testImages, func(imagePath) error {
+	err := eachImage("below/pictures", 4, func(int) error {
 		if read++; read == 2 {
 			bar = <-shown
 		}

@@ -57,22 +57,21 @@ func (s *Dataset) oneClassEach(name string) error {
 	return nil
 }
 
-// view is a data set as a source, without its transforms.
-type view struct{ set Dataset }
-
-func (v *view) len() int                           { return v.set.Len() }
-func (v *view) example(i int, dst []float32) error { return v.set.source.example(v.set.at(i), dst) }
-func (v *view) label(i int) int                    { return v.set.source.label(v.set.at(i)) }
-func (v *view) target(int, []float32)              {}
-func (v *view) targets() int                       { return 0 }
-
 // relabeled is a data set with other labels.
 type relabeled struct {
 	view
 	given []int
 }
 
-func (r *relabeled) label(i int) int { return r.given[i] }
+func (r *relabeled) read(i int, v values) error {
+	if v.labels != nil {
+		v.labels[0], v.labels = r.given[i], nil
+	}
+	if v.x == nil {
+		return nil
+	}
+	return r.view.read(i, v)
+}
 
 // extended is a data set followed by additional examples.
 type extended struct {
@@ -82,16 +81,16 @@ type extended struct {
 
 func (e *extended) len() int { return e.view.len() + e.more.len() }
 
-func (e *extended) example(i int, dst []float32) error {
+func (e *extended) read(i int, v values) error {
 	if n := e.view.len(); i >= n {
-		return e.more.example(i-n, dst)
+		return e.more.read(i-n, v)
 	}
-	return e.view.example(i, dst)
+	return e.view.read(i, v)
 }
 
-func (e *extended) label(i int) int {
-	if n := e.view.len(); i >= n {
-		return e.more.label(i - n)
+func (e *extended) path(i int) string {
+	if i >= e.view.len() {
+		return ""
 	}
-	return e.view.label(i)
+	return e.view.path(i)
 }

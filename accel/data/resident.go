@@ -33,49 +33,39 @@ func (s *Dataset) OnDevice() (on *Dataset, err error) {
 		}
 	}()
 	r := &resident{}
-	n, size := s.Len(), s.size()
-	if b, ok := s.source.(byteSource); ok {
-		raw := make([]byte, n*size)
-		for i := range n {
-			if err := b.bytes(s.at(i), raw[i*size:(i+1)*size]); err != nil {
-				return nil, fmt.Errorf("data: example %d of %s: %w", i, s.name, err)
-			}
+	n, size, form := s.Len(), s.size(), s.source.form()
+	numbers, raw := []float32(nil), []byte(nil)
+	b, asBytes := s.source.(byteSource)
+	if asBytes {
+		raw = make([]byte, n*size)
+	} else {
+		numbers = make([]float32, n*size)
+	}
+	wanted, labels := make([]float32, n*form.targets), make([]int, n*form.labels())
+	for i := range n {
+		v := values{labels: rowOf(labels, i, form.labels()), targets: rowOf(wanted, i, form.targets), x: rowOf(numbers, i, size)}
+		err := s.source.read(s.at(i), v)
+		if err == nil && asBytes {
+			err = b.bytes(s.at(i), raw[i*size:(i+1)*size])
 		}
+		if err != nil {
+			return nil, s.exampleError(i, err)
+		}
+	}
+	if asBytes {
 		r.highest, r.x = b.highest(), tensor.FromBytes(raw, n, size)
 	} else {
-		numbers := make([]float32, n*size)
-		for i := range n {
-			if err := s.source.example(s.at(i), numbers[i*size:(i+1)*size]); err != nil {
-				return nil, fmt.Errorf("data: example %d of %s: %w", i, s.name, err)
-			}
-		}
 		r.x = tensor.New(numbers, n, size)
 	}
-	if outputs := s.Targets(); outputs > 0 {
-		wanted := make([]float32, n*outputs)
-		for i := range n {
-			s.source.target(s.at(i), wanted[i*outputs:(i+1)*outputs])
-		}
-		r.y = tensor.New(wanted, n, outputs)
+	if form.targets > 0 {
+		r.y = tensor.New(wanted, n, form.targets)
 	} else {
-		each := max(s.SequenceLength(), 1)
-		labels := make([]int, n*each)
-		for i := range n {
-			if s.SequenceLength() > 0 {
-				s.source.(sequences).labels(s.at(i), labels[i*each:(i+1)*each])
-			} else {
-				labels[i] = s.source.label(s.at(i))
-			}
-		}
 		r.y = tensor.FromInts(labels, s.labelShape(n)...)
 	}
 	t := *s
 	t.resident = r
 	if s.index != nil { // the tensors have the order of the source
 		t.source, t.index = selection{s.source, s.index}, nil
-		if _, ok := s.source.(sequences); ok {
-			t.source = selectedSequences{selection{s.source, s.index}}
-		}
 	}
 	if err := t.checkResident(); err != nil {
 		return nil, err
@@ -89,17 +79,16 @@ type selection struct {
 	index []int
 }
 
-func (p selection) len() int                           { return len(p.index) }
-func (p selection) example(i int, dst []float32) error { return p.source.example(p.index[i], dst) }
-func (p selection) label(i int) int                    { return p.source.label(p.index[i]) }
-func (p selection) target(i int, dst []float32)        { p.source.target(p.index[i], dst) }
+func (p selection) len() int                   { return len(p.index) }
+func (p selection) read(i int, v values) error { return p.source.read(p.index[i], v) }
+func (p selection) path(i int) string          { return pathOf(p.source, p.index[i]) }
 
-// selectedSequences is picked for a source with a label at each position.
-type selectedSequences struct{ selection }
-
-func (p selectedSequences) sequenceLength() int { return p.source.(sequences).sequenceLength() }
-func (p selectedSequences) labels(i int, dst []int) {
-	p.source.(sequences).labels(p.index[i], dst)
+// rowOf returns row i of a matrix with rows of a length; nil if it has no elements.
+func rowOf[T any](all []T, i, length int) []T {
+	if len(all) == 0 {
+		return nil
+	}
+	return all[i*length:][:length:length]
 }
 
 // checkResident returns an error if the transforms cannot be computed on the device.

@@ -221,38 +221,31 @@ type ordered struct {
 	classes []int // new index of each class of the view
 }
 
-func (o *ordered) example(i int, dst []float32) error {
-	if o.columns == nil {
-		return o.view.example(i, dst)
+func (o *ordered) read(i int, v values) error {
+	from := v
+	if v.x != nil && o.columns != nil {
+		from.x = make([]float32, len(v.x))
 	}
-	x := make([]float32, len(dst))
-	if err := o.view.example(i, x); err != nil {
+	if v.targets != nil && o.wanted != nil {
+		from.targets = make([]float32, len(v.targets))
+	}
+	if err := o.view.read(i, from); err != nil {
 		return err
 	}
-	for k, at := range o.columns {
-		dst[k] = x[at]
+	if v.x != nil {
+		for k, at := range o.columns {
+			v.x[k] = from.x[at]
+		}
+	}
+	if v.targets != nil {
+		for k, at := range o.wanted {
+			v.targets[k] = from.targets[at]
+		}
+	}
+	for k, c := range v.labels {
+		if c < len(o.classes) {
+			v.labels[k] = o.classes[c]
+		}
 	}
 	return nil
-}
-
-func (o *ordered) label(i int) int {
-	c := o.view.label(i)
-	if c < len(o.classes) {
-		return o.classes[c]
-	}
-	return c
-}
-
-func (o *ordered) targets() int { return o.set.source.targets() }
-
-func (o *ordered) target(i int, dst []float32) {
-	if o.wanted == nil {
-		o.set.source.target(o.set.at(i), dst)
-		return
-	}
-	y := make([]float32, len(dst))
-	o.set.source.target(o.set.at(i), y)
-	for k, at := range o.wanted {
-		dst[k] = y[at]
-	}
 }

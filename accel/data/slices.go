@@ -144,20 +144,18 @@ type floats struct {
 
 func (f *floats) len() int { return len(f.data) / f.width }
 
-func (f *floats) example(i int, dst []float32) error {
-	copy(dst, f.data[i*f.width:(i+1)*f.width])
+func (f *floats) form() form { return form{targets: f.outputs} }
+
+func (f *floats) read(i int, v values) error {
+	copy(v.x, f.data[i*f.width:(i+1)*f.width])
+	return f.readLabel(i, v)
+}
+
+// readLabel reads the class or the targets of example i.
+func (f *floats) readLabel(i int, v values) error {
+	if f.labels != nil {
+		v.setLabel(f.labels[i])
+	}
+	copy(v.targets, f.wanted[i*f.outputs:(i+1)*f.outputs])
 	return nil
 }
-
-func (f *floats) label(i int) int {
-	if f.labels == nil {
-		return 0
-	}
-	return f.labels[i]
-}
-
-func (f *floats) target(i int, dst []float32) {
-	copy(dst, f.wanted[i*f.outputs:(i+1)*f.outputs])
-}
-
-func (f *floats) targets() int { return f.outputs }

@@ -113,15 +113,14 @@ type windows struct {
 
 func (w *windows) len() int { return (len(w.tokens)-1-w.length)/w.step + 1 }
 
-func (w *windows) example(i int, dst []float32) error {
-	for k, t := range w.tokens[i*w.step:][:w.length] {
-		dst[k] = float32(t)
+func (w *windows) form() form { return form{sequence: w.length} }
+
+func (w *windows) read(i int, v values) error {
+	if v.x != nil {
+		for k, t := range w.tokens[i*w.step:][:w.length] {
+			v.x[k] = float32(t)
+		}
 	}
+	copy(v.labels, w.tokens[i*w.step+1:][:w.length])
 	return nil
 }
-
-func (w *windows) labels(i int, dst []int) { copy(dst, w.tokens[i*w.step+1:][:w.length]) }
-func (w *windows) sequenceLength() int     { return w.length }
-func (w *windows) label(i int) int         { return w.tokens[i*w.step+1] }
-func (w *windows) target(int, []float32)   {}
-func (w *windows) targets() int            { return 0 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/quernlab/quern/accel/tensor"
@@ -11,9 +12,14 @@ import (
 
 // Transform changes an example when it is put into a batch; see [Dataset.Map].
 type Transform struct {
-	text  string
-	check func(shape []int) error // nil if any shape is valid
+	text   string
+	random bool                    // it draws random numbers
+	check  func(shape []int) error // nil if any shape is valid
+	// apply changes an example in place. It is nil if the shape changes.
 	apply func(x []float32, shape []int, random *rand.Rand)
+	// resize returns the shape of the result, and applyTo computes it, if the shape changes.
+	resize  func(shape []int) []int
+	applyTo func(dst, x []float32, shape []int, random *rand.Rand)
 	// device is apply for a batch of [N, shape…] on the device. It draws the same random
 	// numbers per example as apply. It is nil if not supported.
 	device func(x *tensor.Tensor, shape []int, random []*rand.Rand) *tensor.Tensor
@@ -31,14 +37,12 @@ func (s *Dataset) Map(transforms ...Transform) (*Dataset, error) {
 	t := *s
 	t.transforms = append(append([]Transform{}, s.transforms...), transforms...)
 	for _, f := range transforms {
-		if f.apply == nil {
+		if f.apply == nil && f.applyTo == nil {
 			return nil, fmt.Errorf("data: Map of %s: the zero Transform does nothing: use one that a function such as Normalize returns", s.name)
 		}
-		if f.check != nil {
-			if err := f.check(s.shape); err != nil {
-				return nil, fmt.Errorf("data: %v for examples of shape %v: %w", f, s.shape, err)
-			}
-		}
+	}
+	if err := checkTransforms(t.transforms, s.shape); err != nil {
+		return nil, err
 	}
 	if err := t.checkResident(); err != nil {
 		return nil, err
@@ -80,7 +84,7 @@ func Normalize(mean, deviation float64) Transform {
 // RandomHorizontalFlip mirrors half of the images, of shape [H, W] or [C, H, W], horizontally.
 func RandomHorizontalFlip() Transform {
 	return Transform{
-		text: "RandomHorizontalFlip()", check: imageShape,
+		text: "RandomHorizontalFlip()", random: true, check: imageShape,
 		apply: func(x []float32, shape []int, random *rand.Rand) {
 			if random.Uint64()&1 == 0 {
 				return
@@ -100,7 +104,7 @@ func RandomHorizontalFlip() Transform {
 // and fills the edges with 0, like a random crop of an image padded by pixels on all sides.
 func RandomShift(pixels int) Transform {
 	return Transform{
-		text: fmt.Sprintf("RandomShift(%d)", pixels),
+		text: fmt.Sprintf("RandomShift(%d)", pixels), random: true,
 		check: func(shape []int) error {
 			if err := imageShape(shape); err != nil {
 				return err
@@ -129,7 +133,7 @@ func RandomShift(pixels int) Transform {
 // may be anywhere in the image, so a part of the square may be outside.
 func Cutout(pixels int) Transform {
 	return Transform{
-		text: fmt.Sprintf("Cutout(%d)", pixels),
+		text: fmt.Sprintf("Cutout(%d)", pixels), random: true,
 		check: func(shape []int) error {
 			if pixels < 1 {
 				return fmt.Errorf("the square must have at least 1 pixel on a side")
@@ -169,15 +173,46 @@ func imageShape(shape []int) error {
 	return nil
 }
 
-// transform applies the data set's transforms to example e.
-func (s *Dataset) transform(x []float32, e int, l *loader) {
-	if len(s.transforms) == 0 {
-		return
+// checkTransforms returns an error if transforms do not fit examples of a shape.
+func checkTransforms(transforms []Transform, shape []int) error {
+	for _, t := range transforms {
+		if t.check != nil {
+			if err := t.check(shape); err != nil {
+				return fmt.Errorf("data: %v for examples of shape %v: %w", t, shape, err)
+			}
+		}
+		if t.resize != nil {
+			shape = t.resize(shape)
+		}
 	}
-	random := l.randomFor(e)
+	return nil
+}
+
+// readTransformed reads example e and applies the transforms.
+func (s *Dataset) readTransformed(e int, v values, l *loader) error {
+	result := v.x
+	if slices.ContainsFunc(s.transforms, func(t Transform) bool { return t.resize != nil }) {
+		v.x = make([]float32, s.size())
+	}
+	if err := s.source.read(s.at(e), v); err != nil || len(s.transforms) == 0 {
+		return err
+	}
+	random, x, shape := l.randomFor(e), v.x, s.shape
 	for _, t := range s.transforms {
-		t.apply(x, s.shape, random)
+		if t.resize == nil {
+			t.apply(x, shape, random)
+			continue
+		}
+		to := t.resize(shape)
+		n, _ := volume(to)
+		resized := make([]float32, n)
+		t.applyTo(resized, x, shape, random)
+		x, shape = resized, to
 	}
+	if &x[0] != &result[0] {
+		copy(result, x)
+	}
+	return nil
 }
 
 // randomFor returns the random numbers for example e in this epoch.

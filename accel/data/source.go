@@ -1,0 +1,62 @@
+package data
+
+// source provides the examples of a data set. Several goroutines may call its methods at once.
+type source interface {
+	len() int
+	form() form
+	// read writes example i to v. It fails if it cannot read a file, or if the code of the user
+	// fails.
+	read(i int, v values) error
+}
+
+// form is the kind of labels that the examples of a source have: one class each, if both are 0.
+type form struct {
+	targets  int // length of a target vector, for regression
+	sequence int // classes per example, for sequences
+}
+
+// labels returns the number of classes per example; 0 for regression.
+func (f form) labels() int {
+	if f.targets > 0 {
+		return 0
+	}
+	return max(f.sequence, 1)
+}
+
+// values are where a source writes an example. It need not compute those that are nil.
+type values struct {
+	x       []float32 // in row-major order
+	labels  []int
+	targets []float32
+}
+
+// labeling is a form with one class per example, for the sources that have no other labels.
+type labeling struct{}
+
+func (labeling) form() form { return form{} }
+
+// setLabel writes the class of an example that has one.
+func (v values) setLabel(class int) {
+	if v.labels != nil {
+		v.labels[0] = class
+	}
+}
+
+// pathed is a source whose examples are files.
+type pathed interface{ path(i int) string }
+
+// pathOf returns the file of example i of a source, "" if it has none.
+func pathOf(s source, i int) string {
+	if p, ok := s.(pathed); ok {
+		return p.path(i)
+	}
+	return ""
+}
+
+// view is a data set as a source, without its transforms.
+type view struct{ set Dataset }
+
+func (v *view) len() int                    { return v.set.Len() }
+func (v *view) form() form                  { return v.set.source.form() }
+func (v *view) read(i int, to values) error { return v.set.source.read(v.set.at(i), to) }
+func (v *view) path(i int) string           { return pathOf(v.set.source, v.set.at(i)) }
