@@ -54,9 +54,10 @@ func layerRows() []parity {
 		p.name = name
 		return p
 	}
-	batched := moved(6, 4, 3, 3)
+	batched, embedded := moved(6, 4, 3, 3), nn.Embedding(11, 6)
 	return []parity{
 		row("Dense", nn.Dense(5), randn(2, 2, 7)),
+		row("TiedDense", nn.Sequential(embedded, nn.TiedDense(embedded)), tokens(11, 2, 5)),
 		named("dense without bias", row("Dense", nn.Dense(5, nn.NoBias()), randn(2, 2, 7))),
 		named("dense of sequences", row("Dense", nn.Dense(5), randn(2, 2, 3, 7), onnx.Axes(0, "batch", "time"))),
 		named("dense of sequences without bias", row("Dense", nn.Dense(5, nn.NoBias()), randn(2, 2, 6, 7), onnx.Axes(0, "batch", "time"))),

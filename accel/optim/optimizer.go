@@ -25,6 +25,8 @@ type Optimizer struct {
 	state map[*tensor.Tensor]*state
 	steps int
 	guard *guard // of the last step, if a GradScaler made it
+
+	grouped map[*tensor.Tensor]options // options of all parameters, if there are groups
 }
 
 // rule is the formula of an optimizer.
@@ -50,6 +52,8 @@ type options struct {
 	alpha        float64
 	epsilon      float64
 	clipNorm     float64 // 0 for none
+	rateFactor   float64
+	groups       []group
 }
 
 // Option sets a hyperparameter of an optimizer. Optimizers without that hyperparameter ignore
@@ -107,6 +111,7 @@ func ClipGradNorm(limit float64) Option {
 
 // newOptimizer returns an optimizer of all parameters that [nn.Parameters] finds in model.
 func newOptimizer(model any, rate float64, r rule, o options, given []Option) *Optimizer {
+	o.rateFactor = 1
 	for _, option := range given {
 		if option.set != nil {
 			option.set(&o)
@@ -145,6 +150,9 @@ func (o *Optimizer) recordStep(g *guard) {
 	if len(nn.Parameters(o.model)) == 0 {
 		panic(&tensor.StateError{Op: o.Name(), Hint: "the model has no parameters that require a gradient: keep its layers in fields, pass those that a function uses to nn.Lambda, and thaw frozen ones"})
 	}
+	if len(o.o.groups) > 0 {
+		o.optionsOf(nn.Parameters(o.model)[0]) // fails before anything changes
+	}
 	tensor.NoGrad(func() {
 		r := record{guard: g}
 		parameters, gradients := o.gradients(&r)
@@ -164,7 +172,8 @@ func (o *Optimizer) recordStep(g *guard) {
 			}
 			s.steps++
 			own := record{guard: g} // one record per parameter, so that its intermediate tensors are released early
-			o.rule.update(&own, p, gradients[i], s, o.rate, o.o)
+			options := o.optionsOf(p)
+			o.rule.update(&own, p, gradients[i], s, o.rate*options.rateFactor, options)
 			own.release()
 		}
 		r.release()

@@ -18,6 +18,20 @@ type Schedule interface {
 // Constant returns a schedule that keeps the learning rate.
 func Constant() Schedule { return constant{} }
 
+// ScheduleFunc returns a schedule whose factor at a step, counted from 0, is that of a function. text
+// describes it.
+func ScheduleFunc(text string, factor func(step int) float64) Schedule {
+	return scheduleFunc{text, factor}
+}
+
+type scheduleFunc struct {
+	text   string
+	factor func(step int) float64
+}
+
+func (s scheduleFunc) Factor(step int) float64 { return s.factor(step) }
+func (s scheduleFunc) String() string          { return s.text }
+
 type constant struct{}
 
 func (constant) Factor(int) float64 { return 1 }
