@@ -33,8 +33,8 @@ func on[T ir.Op](convert converter) conversion { return conversion{reflect.TypeF
 // converterOf returns the converter of a step, or an error that says why there is none.
 func converterOf(s *step) (converter, error) {
 	op := s.ops[0]
-	if name := ir.ONNX(op); name != "" {
-		return direct(name), nil
+	if ir.ONNX(op).Name != "" {
+		return direct, nil
 	}
 	if convert := converters[reflect.TypeOf(op)]; convert != nil {
 		return convert, nil
@@ -43,34 +43,40 @@ func converterOf(s *step) (converter, error) {
 		return derived(f), nil
 	}
 	reason := ErrUnsupported
-	switch op.(type) {
-	case ir.Bernoulli:
+	if why := ir.NoONNX(op); why != "" {
+		reason = fmt.Errorf("%w: %s", ErrUnsupported, why)
+	}
+	if _, random := op.(ir.Bernoulli); random {
 		reason = fmt.Errorf("%w: pass modules with Dropout to Uses, so that they are in evaluation mode", ErrRandom)
-	case ir.Round8:
-		reason = fmt.Errorf("%w: it rounds to 8-bit floats; AutocastFP8 is for training", ErrUnsupported)
-	case ir.ArgSort:
-		reason = fmt.Errorf("%w: ONNX's TopK has two results; export the model up to it", ErrUnsupported)
-	case ir.Recurrent:
-		reason = fmt.Errorf("%w: it is computed step by step while a model is traced", ErrUnsupported)
-	case ir.Recompute:
-		reason = fmt.Errorf("%w: it is recorded only for gradients", ErrUnsupported)
-	default:
-		if ir.OnlyInGradients(op) {
-			reason = fmt.Errorf("%w: it is part of a gradient; export the forward pass only", ErrUnsupported)
-		}
 	}
 	return nil, &Error{Op: op.Name(), Path: s.path, Layer: s.kind, Err: reason}
 }
 
-// direct converts an op that exists in ONNX with the same inputs.
-func direct(op string) converter {
-	return func(e *emitter, s *step) (string, error) {
-		in := make([]string, len(s.in))
-		for i := range s.in {
-			in[i] = e.in(s, i)
+// direct converts an op that is one operator of ONNX.
+func direct(e *emitter, s *step) (string, error) {
+	o := ir.ONNX(s.ops[0])
+	for _, op := range s.ops[1:] {
+		if !reflect.DeepEqual(ir.ONNX(op), o) {
+			return "", s.fails(ErrChanging, "its parameters differ between the calls: %+v and %+v", s.ops[0], op)
 		}
-		return e.node(op, in), nil
 	}
+	var in []string
+	for i := range s.in {
+		in = append(in, e.in(s, i))
+	}
+	for _, c := range o.Constants {
+		switch v := c.(type) {
+		case int:
+			in = append(in, e.scalar(tensor.Int64, float64(v)))
+		case []int:
+			in = append(in, e.ints(v...))
+		}
+	}
+	var attributes []attribute
+	for _, a := range o.Attributes {
+		attributes = append(attributes, attribute{a.Name, a.Value})
+	}
+	return e.node(o.Name, in, attributes...), nil
 }
 
 // identity converts an op that returns its input.

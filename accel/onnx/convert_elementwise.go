@@ -54,8 +54,8 @@ func (e *emitter) formula(s *step, f ir.Formula, in []string) (name string, err 
 			case ir.Where:
 				return e.node("Where", []string{e.truth(in[0]), in[1], in[2]})
 			}
-			if name := ir.ONNX(op); name != "" {
-				return e.node(name, in)
+			if o := ir.ONNX(op); o.Name != "" {
+				return e.node(o.Name, in)
 			}
 			f, ok := ir.FormulaOf(op)
 			if !ok {

@@ -4,16 +4,11 @@ import (
 	"slices"
 
 	"github.com/quernlab/quern/accel/internal/ir"
-	"github.com/quernlab/quern/accel/tensor"
 )
 
 var reduceConverters = []conversion{
 	on[ir.Sum](sum),
-	on[ir.Max](maximum),
 	on[ir.ArgMax](argMax),
-	on[ir.CumSum](cumSum),
-	on[ir.Softmax](rows("Softmax")),
-	on[ir.LogSoftmax](rows("LogSoftmax")),
 	on[ir.CrossEntropy](crossEntropy),
 }
 
@@ -61,29 +56,9 @@ func sum(e *emitter, s *step) (string, error) {
 	return e.node("ReduceSum", []string{e.name(x), e.ints(axes...)}, attribute{"keepdims", 0}), nil
 }
 
-func maximum(e *emitter, s *step) (string, error) {
-	return e.node("ReduceMax", []string{e.in(s, 0), e.ints(of[ir.Max](s)[0].Axis)}, attribute{"keepdims", 0}), nil
-}
-
 func argMax(e *emitter, s *step) (string, error) {
 	axis := of[ir.ArgMax](s)[0].Axis
 	return e.cast(e.node("ArgMax", []string{e.in(s, 0)}, attribute{"axis", axis}, attribute{"keepdims", 0}), elementInt32), nil
-}
-
-func cumSum(e *emitter, s *step) (string, error) {
-	o := of[ir.CumSum](s)[0]
-	in := []string{e.in(s, 0), e.scalar(tensor.Int64, float64(o.Axis))}
-	if o.Reverse {
-		return e.node("CumSum", in, attribute{"reverse", 1}), nil
-	}
-	return e.node("CumSum", in), nil
-}
-
-// rows converts an op along the last axis.
-func rows(op string) converter {
-	return func(e *emitter, s *step) (string, error) {
-		return e.node(op, []string{e.in(s, 0)}, attribute{"axis", -1}), nil
-	}
 }
 
 // crossEntropy writes the mean negative log-likelihood of the labels.

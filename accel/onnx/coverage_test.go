@@ -16,7 +16,6 @@ import (
 var notExported = map[string]string{
 	"tensor.New": "a constant", "tensor.FromFloat64s": "a constant", "tensor.FromInts": "a constant",
 	"tensor.FromBytes": "a constant", "tensor.FromRaw": "a constant", "tensor.Zeros": "a constant", "tensor.Arange": "a constant",
-	"tensor.Sort": "refused: ONNX's TopK has two results", "tensor.TopK": "refused, as Sort",
 	"tensor.Ones": "a constant", "tensor.Full": "a constant", "tensor.Parameter": "a constant",
 	"tensor.Randn": "random: refused, see TestRefusals", "tensor.Uniform": "random, as Randn",
 	"tensor.SyncBatchNorm": "only in training: statistics over several ranks",

@@ -2,6 +2,7 @@ package onnx_test
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/onnx"
@@ -193,16 +194,36 @@ func opRows() []parity {
 			covered[name] = true
 		}
 	}
-	for m := range reflect.TypeFor[T]().Methods() { // all others of one or two tensors
+	for m := range reflect.TypeFor[T]().Methods() { // all others of tensors, with 1 for integers and false for flags
 		if name := "tensor." + m.Name; covered[name] || notExported[name] != "" {
 			continue
 		}
-		switch reflect.ValueOf(x).MethodByName(m.Name).Interface().(type) {
-		case func() T:
-			unary(m.Name, func(x T) T { return reflect.ValueOf(x).MethodByName(m.Name).Interface().(func() T)() }, x)
-		case func(T) T:
-			add(m.Name, func(in []T) T { return reflect.ValueOf(in[0]).MethodByName(m.Name).Interface().(func(T) T)(in[1]) }, []T{x, y})
+		f := m.Func.Type()
+		inputs, arguments := []T{}, make([]reflect.Value, f.NumIn())
+		fits := f.NumOut() > 0 && f.Out(0) == reflect.TypeFor[T]() && !f.IsVariadic()
+		for i := range arguments {
+			switch p := f.In(i); p.Kind() {
+			case reflect.Int:
+				arguments[i] = reflect.ValueOf(1)
+			case reflect.Bool:
+				arguments[i] = reflect.ValueOf(false)
+			default:
+				fits = fits && p == reflect.TypeFor[T]()
+				inputs = append(inputs, []T{x, y}[min(len(inputs), 1)])
+			}
 		}
+		if !fits {
+			continue
+		}
+		add(m.Name, func(in []T) T {
+			arguments := slices.Clone(arguments)
+			for i := range arguments {
+				if !arguments[i].IsValid() {
+					arguments[i], in = reflect.ValueOf(in[0]), in[1:]
+				}
+			}
+			return m.Func.Call(arguments)[0].Interface().(T)
+		}, inputs).derived = true
 	}
 	return rows
 }

@@ -2,24 +2,58 @@ package tensor
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 )
 
 type goldenArray struct {
-	Shape []int
-	Data  []float64
+	Shape []int        `json:"shape"`
+	Data  []goldenReal `json:"data"`
 }
 
-func (g goldenArray) array() array { return array{append([]int{}, g.Shape...), g.Data} }
+// goldenReal is a number; NaN and infinities, which JSON does not have, are strings.
+type goldenReal float64
+
+func (x goldenReal) MarshalJSON() ([]byte, error) {
+	if v := float64(x); v-v != 0 {
+		return json.Marshal(strconv.FormatFloat(v, 'g', -1, 64))
+	}
+	return json.Marshal(float64(x))
+}
+
+func (x *goldenReal) UnmarshalJSON(text []byte) error {
+	v, err := strconv.ParseFloat(strings.Trim(string(text), `"`), 64)
+	*x = goldenReal(v)
+	return err
+}
+
+func (g goldenArray) array() array {
+	a := newArray(g.Shape...)
+	for i, x := range g.Data {
+		a.data[i] = float64(x)
+	}
+	return a
+}
+
+func goldenOf(a array) goldenArray {
+	g := goldenArray{Shape: a.shape, Data: make([]goldenReal, len(a.data))}
+	for i, x := range a.data {
+		g.Data[i] = goldenReal(float32(x))
+	}
+	return g
+}
 
 // goldenOps is testdata/ops.json, made by testdata/make_ops.py.
 type goldenOps struct {
 	Torch string
 	Cases []struct {
-		Name           string
+		Name, Torch    string
 		Inputs         []goldenArray
 		Weight, Result goldenArray
 		Gradients      []goldenArray
@@ -39,13 +73,80 @@ func readGolden(t *testing.T) (g goldenOps) {
 	return g
 }
 
-// goldenFunction returns the function of a case: that of goldenFunctions, or the method with the
-// name of PyTorch's function.
+// goldenFunction returns the function of a case: that of a row of opRows, that of goldenFunctions,
+// or the method with the name of PyTorch's function.
 func goldenFunction(name string) func(in []*Tensor) *Tensor {
+	for _, c := range torchCases() {
+		if c.Name == name {
+			return c.f
+		}
+	}
 	if f := goldenFunctions[name]; f != nil {
 		return f
 	}
 	return methodNamed(name)
+}
+
+// torchCase is a case that make_ops.py takes from a row of opRows.
+type torchCase struct {
+	Name   string        `json:"name"`
+	Torch  string        `json:"torch"`
+	Inputs []goldenArray `json:"inputs"`
+	f      func(in []*Tensor) *Tensor
+}
+
+var torchCases = sync.OnceValue(func() (all []torchCase) {
+	for _, row := range opRows {
+		if row.torch == "" {
+			continue
+		}
+		r := rand.New(rand.NewPCG(1, 3))
+		var random []array
+		for _, shape := range row.shapes(2, 3, 4) {
+			random = append(random, randomArray(r, row.low, row.high, shape...))
+		}
+		for i, in := range append([][]array{random}, row.examples...) {
+			c := torchCase{Name: fmt.Sprint(row.name, ", case ", i), Torch: row.torch, f: row.f}
+			for _, a := range in {
+				c.Inputs = append(c.Inputs, goldenOf(a))
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+})
+
+var writeCases = flag.String("cases", "", "the file to which TestTorchCases writes the cases of the ops' tests, for make_ops.py")
+
+// TestTorchCases checks that ops.json has the cases of the ops' tests.
+func TestTorchCases(t *testing.T) {
+	cases := torchCases()
+	if *writeCases != "" {
+		text, err := json.Marshal(cases)
+		if err == nil {
+			err = os.WriteFile(*writeCases, text, 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	written := map[string]string{}
+	for _, c := range readGolden(t).Cases {
+		written[c.Name] = c.Torch
+		for _, x := range c.Inputs {
+			written[c.Name] += fmt.Sprint(goldenOf(x.array())) // in float32: the file has 12 digits
+		}
+	}
+	for _, c := range cases {
+		want := c.Torch
+		for _, x := range c.Inputs {
+			want += fmt.Sprint(x)
+		}
+		if written[c.Name] != want {
+			t.Errorf("ops.json has no current %q: run testdata/make_ops.py", c.Name)
+		}
+	}
 }
 
 // goldenFunctions are the functions of the script's cases that are not such methods.

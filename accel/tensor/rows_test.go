@@ -17,7 +17,18 @@ type opRow struct {
 	scalar    func(x []float64) float64 // the reference of an elementwise op on one element, or nil
 	noGrad    bool
 	nonEmpty  bool // the op does not accept sizes of 0
+
+	// torch is PyTorch's expression of the inputs a, b, c, …, or "" if make_ops.py has the case.
+	// The script finds it here and writes its result and gradients to ops.json: for inputs of the
+	// sizes 2, 3 and 4, and for each of examples.
+	torch    string
+	examples [][]array
+	// invalid are calls that must panic with a typed error of the op, the first word of name.
+	invalid []func()
 }
+
+// addOp adds the rows of an op; its test file calls it.
+func addOp(rows ...opRow) { opRows = append(opRows, rows...) }
 
 func oneShape(m, n, k int) [][]int { return [][]int{{m, n}} }
 func sameShapes(m, n, k int) [][]int {

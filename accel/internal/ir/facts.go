@@ -38,11 +38,38 @@ func TypedBy(op any, n int) (from, to int) {
 	return 0, n
 }
 
-// ONNX returns the operator of ONNX with the inputs of an op and no attributes, or "" if there
-// is none.
-func ONNX(op Op) string {
-	if o, ok := op.(interface{ onnx() string }); ok {
+// Operator is an operator of ONNX.
+type Operator struct {
+	Name       string
+	Attributes []Attribute
+	Constants  []any // inputs behind those of the op, int64: an int is a scalar, []int a vector
+}
+
+// Attribute is an attribute of an operator, an int or a float64.
+type Attribute struct {
+	Name  string
+	Value any
+}
+
+// ONNX returns the operator of ONNX that computes an op from its inputs; without a name, there is
+// none.
+func ONNX(op Op) Operator {
+	switch o := op.(type) {
+	case interface{ onnx() string }:
+		return Operator{Name: o.onnx()}
+	case interface{ onnx() Operator }:
 		return o.onnx()
+	}
+	return Operator{}
+}
+
+// NoONNX returns the reason why an op cannot be exported, or "".
+func NoONNX(op Op) string {
+	if o, ok := op.(interface{ noONNX() string }); ok {
+		return o.noONNX()
+	}
+	if OnlyInGradients(op) {
+		return "it is part of a gradient; export the forward pass only"
 	}
 	return ""
 }

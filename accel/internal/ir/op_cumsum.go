@@ -10,6 +10,13 @@ type CumSum struct {
 func (CumSum) Name() string       { return "CumSum" }
 func (CumSum) Autocast() Autocast { return CastFloat32 }
 
+func (o CumSum) onnx() Operator {
+	if o.Reverse {
+		return Operator{"CumSum", []Attribute{{"reverse", 1}}, []any{o.Axis}}
+	}
+	return Operator{"CumSum", nil, []any{o.Axis}}
+}
+
 // AppendKey appends axis and direction.
 func (o CumSum) AppendKey(key []byte) []byte {
 	if o.Reverse {

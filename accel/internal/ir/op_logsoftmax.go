@@ -7,6 +7,8 @@ func (LogSoftmax) Name() string       { return "LogSoftmax" }
 func (LogSoftmax) Autocast() Autocast { return CastFloat32 }
 func (LogSoftmax) perElement() int    { return softmaxFLOPs }
 
+func (LogSoftmax) onnx() Operator { return Operator{"LogSoftmax", []Attribute{{"axis", -1}}, nil} }
+
 // Infer returns the input's type.
 func (LogSoftmax) Infer(in []*Value) (Type, error) { return inferRows(in) }
 

@@ -9,6 +9,10 @@ type Max struct {
 
 func (Max) Name() string { return "Max" }
 
+func (o Max) onnx() Operator {
+	return Operator{"ReduceMax", []Attribute{{"keepdims", 0}}, []any{[]int{o.Axis}}}
+}
+
 // AppendKey appends the axis.
 func (o Max) AppendKey(key []byte) []byte { return appendInts(key, o.Axis) }
 

@@ -9,7 +9,8 @@ type Recompute struct {
 	Sources []Source
 }
 
-func (Recompute) Name() string { return "Recompute" }
+func (Recompute) Name() string   { return "Recompute" }
+func (Recompute) noONNX() string { return "it is recorded only for gradients" }
 
 // Class returns View.
 func (Recompute) Class([]*Value) Class { return View }

@@ -42,7 +42,8 @@ type Recurrent struct {
 	Reverse bool
 }
 
-func (Recurrent) Name() string { return "Recurrent" }
+func (Recurrent) Name() string   { return "Recurrent" }
+func (Recurrent) noONNX() string { return "it is computed step by step while a model is traced" }
 
 // AppendKey appends the cell and the direction.
 func (o Recurrent) AppendKey(key []byte) []byte {

@@ -13,7 +13,8 @@ type Round8 struct {
 	To DType
 }
 
-func (Round8) Name() string { return "Round8" }
+func (Round8) Name() string   { return "Round8" }
+func (Round8) noONNX() string { return "it rounds to 8-bit floats; AutocastFP8 is for training" }
 
 // AppendKey appends the type.
 func (o Round8) AppendKey(key []byte) []byte { return append(key, byte(o.To)) }

@@ -8,6 +8,8 @@ func (Softmax) Name() string       { return "Softmax" }
 func (Softmax) Autocast() Autocast { return CastFloat32 }
 func (Softmax) perElement() int    { return softmaxFLOPs }
 
+func (Softmax) onnx() Operator { return Operator{"Softmax", []Attribute{{"axis", -1}}, nil} }
+
 // Infer returns the input's type.
 func (Softmax) Infer(in []*Value) (Type, error) { return inferRows(in) }
 

@@ -3,13 +3,18 @@
 
 usage: pip install torch && python3 make_ops.py
 
-The test reads the file and needs no Python. Inputs are float32 values, so that
-Go and Python start from the same values. Each case has the inputs, a weight by
-which the result is multiplied before it is summed, the result, and the gradient
-of each input. The file contains the version of PyTorch that wrote it.
+Most cases are expressions in the rows of the Go tests, in the field torch; the
+script asks the tests for them. The tests read ops.json and need no Python.
+Inputs are float32 values, so that Go and Python start from the same values.
+Each case has the inputs, a weight by which the result is multiplied before it
+is summed, the result, and the gradient of each input. The file contains the
+version of PyTorch that wrote it.
 """
 import json
+import math
 import pathlib
+import subprocess
+import tempfile
 
 import torch
 import torch.nn.functional as F
@@ -24,19 +29,19 @@ def tensor(*shape, low=None, high=None):
 
 
 def number(x):
-    return float(f"{x:.12g}")
+    return float(f"{x:.12g}") if math.isfinite(x) else str(x)
 
 
 def array(t):
     return {"shape": list(t.shape), "data": [number(x) for x in t.detach().reshape(-1).tolist()]}
 
 
-def case(name, f, *inputs):
+def case(name, f, *inputs, torch_code=""):
     y = f(*inputs).double()
     weight = torch.randn(y.shape).float().double()
     # A function without a gradient, such as a comparison, has none in the file.
     grads = torch.autograd.grad((y * weight).sum(), inputs) if y.requires_grad else []
-    cases.append({"name": name, "inputs": [array(x) for x in inputs], "weight": array(weight),
+    cases.append({"name": name, **({"torch": torch_code} if torch_code else {}), "inputs": [array(x) for x in inputs], "weight": array(weight),
                   "result": array(y), "gradients": [array(g) for g in grads]})
 
 
@@ -133,6 +138,18 @@ case("einsum diagonal", lambda a, b: torch.einsum("iji,...j", a, b), tensor(3, 2
 case("stack", lambda a, b: torch.stack([a, b], -1), tensor(3, 2), tensor(3, 2))
 case("ceil", torch.ceil, tensor(9))
 case("hardswish", F.hardswish, tensor(9, low=-5, high=5))
+
+# The cases of the Go tests.
+with tempfile.TemporaryDirectory() as folder:
+    path = pathlib.Path(folder) / "cases.json"
+    package = pathlib.Path(__file__).resolve().parent.parent
+    subprocess.run(["go", "test", "-count=1", "-run", "TestTorchCases", ".", "-cases", path], check=True, cwd=package)
+    rows = json.loads(path.read_text())
+for n, row in enumerate(rows):
+    torch.manual_seed(n)
+    inputs = [torch.tensor([float(v) for v in x["data"]]).double().reshape(x["shape"]).requires_grad_() for x in row["inputs"]]
+    code = compile(row["torch"], row["name"], "eval")
+    case(row["name"], lambda *x: eval(code, {"torch": torch, "F": F, **dict(zip("abcdef", x))}), *inputs, torch_code=row["torch"])
 
 out = {"torch": torch.__version__, "cases": cases, "values": [str(v) for v in values.double().tolist()], "short": short}
 (pathlib.Path(__file__).parent / "ops.json").write_text(json.dumps(out) + "\n")
