@@ -95,6 +95,7 @@ func Table() []Op {
 		Sub{},
 		Sum{},
 		Tanh{},
+		Triangle{},
 		Where{},
 	}
 }

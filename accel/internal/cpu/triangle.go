@@ -1,0 +1,41 @@
+package cpu
+
+import "github.com/quernlab/quern/accel/internal/ir"
+
+var _ = implement[ir.Triangle](newTriangle)
+
+// triangle copies a part of each row; a chunk is some rows.
+type triangle struct {
+	in, out ir.Operand
+	op      ir.Triangle
+	m, n    int // of a matrix
+	rows    int // of all matrices
+	per     int // rows per chunk
+	x, y    []byte
+}
+
+func newTriangle(_ *Device, s ir.Step) (step, error) {
+	last := len(s.In[0].Shape) - 1
+	k := &triangle{in: s.In[0], out: s.Out[0], op: s.Op.(ir.Triangle), m: s.In[0].Shape[last-1]}
+	k.rows, k.n, _ = axes(s.In[0].Shape, last, last+1)
+	k.per = max(1, moveLen/max(k.n, 1))
+	return k, nil
+}
+
+func (k *triangle) run(p *program) error {
+	k.x, k.y = raw(p, k.in), raw(p, k.out)
+	p.device.pool.run((k.rows+k.per-1)/k.per, k)
+	k.x, k.y = nil, nil
+	return nil
+}
+
+func (k *triangle) work(chunk, _ int) {
+	size := k.in.DType.Size()
+	for row := chunk * k.per; row < min((chunk+1)*k.per, k.rows); row++ {
+		from, to := k.op.Kept(row%k.m, k.n)
+		y := k.y[row*k.n*size:][:k.n*size]
+		clear(y[:from*size])
+		copy(y[from*size:to*size], k.x[(row*k.n+from)*size:])
+		clear(y[to*size:])
+	}
+}
