@@ -95,8 +95,12 @@ releases: ## test the packages that depend on the Go release with the other supp
 
 .PHONY: cuda
 cuda: ## run the tests of CUDA kernels and training on a simulated GPU; the race detector would make them ten times slower
-	$(GO) test ./accel/internal/cuda/kernels
-	$(GO) test -run OnCUDA ./accel/... ./gpu/check
+	GOGC=400 $(GO) test ./accel/internal/cuda/kernels
+	GOGC=400 $(GO) test -run OnCUDA ./accel/... ./gpu/check
+
+.PHONY: ptx
+ptx: ## compile the CUDA kernels again with clang, assemble them with ptxas, and compare (minutes)
+	QUERN_LONG=1 $(GO) test -run 'TestRegenerate|TestAssemble' ./accel/internal/cuda/kernels
 
 .PHONY: gpu-check
 gpu-check: ## build build/gpu-check, which checks and measures a machine's GPU, and its programs; see gpu/check/run.sh

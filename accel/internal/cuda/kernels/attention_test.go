@@ -27,7 +27,7 @@ func attentionCases() []attentionCase {
 		{b: 2, h: 2, t: 17, s: 33, d: 16, e: 16, added: []int{1, 2, 1, 33}, causal: true},
 		{b: 1, h: 1, t: 5, s: 7, d: 0, e: 3},
 		{b: 1, h: 1, t: 0, s: 7, d: 4, e: 3},
-		{b: 1, h: 2, t: 130, s: 130, d: 100, e: 128, causal: true},
+		{b: 1, h: 1, t: 66, s: 66, d: 100, e: 128, causal: true},
 	}
 }
 

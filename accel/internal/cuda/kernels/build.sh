@@ -1,7 +1,8 @@
 #!/bin/sh
 # Compiles each NAME.cu given, by default all, to one NAME_VARIANT.ptx for each
 # variant in the file's line "// variants:", in the folder OUT (by default this
-# one). The versions are pinned, so that the same sources give the same
+# one), and writes the checksum of what it read and wrote to testdata/built.txt,
+# by which a test finds outdated files. The versions are pinned, so that the same sources give the same
 # files everywhere:
 #
 #   clang    19.1.7 (Debian's clang-19)
@@ -12,6 +13,9 @@ set -eu
 cd "$(dirname "$0")"
 clang=${CLANG:-clang-19}
 out=${OUT:-.}
+sums=${OUT:-testdata}/built.txt
+touch "$sums"
+export LC_ALL=C # for the order of files
 # Without --cuda-path, clang would take the PTX version from a CUDA toolkit on PATH.
 version=$($clang --version | sed -n '1s/.*clang version \([0-9.]*\).*/\1/p')
 if [ "$version" != 19.1.7 ]; then
@@ -39,4 +43,7 @@ for source; do
 		sed -e 's/[[:space:]]*\/\/.*$//' -e '/^[[:space:]]*$/d' "$made.tmp" >"$made"
 		rm "$made.tmp"
 	done
+	sum=$(cat build.sh ./*.h "$source" "$out/${name}"_*.ptx | sha256sum)
+	{ grep -v "^$name " "$sums" || true; echo "$name ${sum%% *}"; } | sort >"$sums.tmp"
+	mv "$sums.tmp" "$sums"
 done

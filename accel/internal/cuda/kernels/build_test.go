@@ -2,6 +2,8 @@ package kernels
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
@@ -18,10 +21,49 @@ import (
 	"github.com/quernlab/quern/internal/testenv"
 )
 
+// TestBuilt compares the sources and the PTX with the checksums that build.sh wrote.
+func TestBuilt(t *testing.T) {
+	text, err := os.ReadFile("testdata/built.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest := filesNamed(t, "*.ptx")
+	for line := range strings.Lines(string(text)) {
+		name, want, _ := strings.Cut(strings.TrimSpace(line), " ")
+		made := filesNamed(t, name+"_*.ptx")
+		sum := sha256.New()
+		for _, file := range slices.Concat([]string{"build.sh"}, filesNamed(t, "*.h"), []string{name + ".cu"}, made) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum.Write(text)
+		}
+		if got := hex.EncodeToString(sum.Sum(nil)); got != want {
+			t.Errorf("the PTX of %s.cu does not match its source: run go generate", name)
+		}
+		rest = slices.DeleteFunc(rest, func(file string) bool { return slices.Contains(made, file) })
+	}
+	if len(rest) > 0 {
+		t.Errorf("no source of these files is in built.txt: %v; run go generate", rest)
+	}
+	if sources := filesNamed(t, "*.cu"); len(sources) != strings.Count(string(text), "\n") {
+		t.Errorf("built.txt has not all of %v: run go generate", sources)
+	}
+}
+
+func filesNamed(t *testing.T, pattern string) []string {
+	files, err := filepath.Glob(pattern)
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no %s: %v", pattern, err)
+	}
+	return files
+}
+
 // TestRegenerate compiles all PTX again and compares.
 func TestRegenerate(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs clang for 15 s")
+	if os.Getenv("QUERN_LONG") == "" {
+		t.Skip("runs clang for half a minute; TestBuilt has checksums, make ptx compiles again")
 	}
 	out, err := exec.Command("clang-19", "--version").Output()
 	if err != nil {
@@ -36,10 +78,7 @@ func TestRegenerate(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build.sh: %v\n%s", err, out)
 	}
-	made, err := filepath.Glob(filepath.Join(dir, "*.ptx"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := filesNamed(t, filepath.Join(dir, "*.ptx"))
 	for i, name := range made {
 		made[i] = filepath.Base(name)
 		want, err := os.ReadFile(name)
@@ -50,8 +89,7 @@ func TestRegenerate(t *testing.T) {
 			t.Errorf("%s does not match its source: run go generate", made[i])
 		}
 	}
-	here, err := filepath.Glob("*.ptx")
-	if err != nil || !slices.Equal(here, made) {
+	if here := filesNamed(t, "*.ptx"); !slices.Equal(here, made) {
 		t.Errorf("the files are %v, the sources compile to %v", here, made)
 	}
 }
@@ -59,16 +97,22 @@ func TestRegenerate(t *testing.T) {
 // assembler finds ptxas on PATH, or in an environment of Python that has the
 // package nvidia-cuda-nvcc-cu12.
 func assembler(t *testing.T) string {
+	var paths []string
 	if path, err := exec.LookPath("ptxas"); err == nil {
-		return path
+		paths = append(paths, path)
 	}
 	for _, venv := range []string{os.Getenv("VIRTUAL_ENV"), "../../../../.venv"} {
 		found, err := filepath.Glob(filepath.Join(venv, "lib/python3*/site-packages/nvidia/cuda_nvcc/bin/ptxas"))
-		if err == nil && len(found) > 0 && venv != "" {
-			return found[0]
+		if err == nil && venv != "" {
+			paths = append(paths, found...)
 		}
 	}
-	testenv.Missing(t, "ptxas is not installed (pip install nvidia-cuda-nvcc-cu12), so the PTX cannot be assembled")
+	for _, path := range paths {
+		if version, err := exec.Command(path, "--version").Output(); err == nil && strings.Contains(string(version), "V12.9.86") {
+			return path
+		}
+	}
+	testenv.Missing(t, "ptxas 12.9.86 is not installed (pip install nvidia-cuda-nvcc-cu12==12.9.86), so the PTX cannot be assembled; found %q", paths)
 	return ""
 }
 
@@ -83,34 +127,43 @@ var (
 // TestAssemble compares the resources that ptxas reports for each kernel with the table in
 // testdata: registers per thread, bytes of static shared memory, and bytes of local memory,
 // which is slow and so must be 0 except where the table allows it. ptxas must give no
-// advice.
+// advice. The table has the checksum of each module: one that has not changed is assembled
+// only with QUERN_LONG, and the table is written only if all is well.
 func TestAssemble(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs ptxas for 30 s")
+	known := map[string]string{} // rows by module and checksum
+	if text, err := os.ReadFile("testdata/registers.txt"); err == nil && os.Getenv("QUERN_LONG") == "" {
+		_, body, _ := strings.Cut(string(text), "\n")
+		for part := range strings.SplitSeq(body, "# ") {
+			head, rows, _ := strings.Cut(part, "\n")
+			known[head] = rows
+		}
 	}
-	ptxas := assembler(t)
-	version, err := exec.Command(ptxas, "--version").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	modules, err := filepath.Glob("*.ptx")
-	if err != nil || len(modules) == 0 {
-		t.Fatalf("no PTX: %v", err)
-	}
-	rows := make([][]string, len(modules)) // rows of the table
+	modules := filesNamed(t, "*.ptx")
+	rows := make([]string, len(modules)) // rows of the table
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
+	ptxas := sync.OnceValue(func() string { return assembler(t) })
 	for i, module := range modules {
+		text, err := os.ReadFile(module)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := fmt.Sprintf("%s %x", module, sha256.Sum256(text))
+		old, ok := known[head]
+		if rows[i] = "# " + head + "\n" + old; ok {
+			continue
+		}
+		path := ptxas() // here, since it may end the test
 		group.Go(func() error {
 			for _, target := range targets(module) {
-				out, err := exec.CommandContext(t.Context(), ptxas, "-v", "-arch="+target, "-o", filepath.Join(t.TempDir(), "cubin"), module).CombinedOutput()
+				out, err := exec.CommandContext(t.Context(), path, "-v", "-arch="+target, "-o", filepath.Join(t.TempDir(), "cubin"), module).CombinedOutput()
 				if err != nil {
 					return fmt.Errorf("ptxas -arch=%s %s: %w\n%s", target, module, err, out)
 				}
 				for _, words := range advice.FindAllString(string(out), -1) {
 					t.Errorf("ptxas -arch=%s %s: %s", target, module, words)
 				}
-				rows[i] = append(rows[i], assembled(t, target, string(out))...)
+				rows[i] += strings.Join(assembled(t, target, string(out)), "")
 			}
 			return nil
 		})
@@ -118,11 +171,10 @@ func TestAssemble(t *testing.T) {
 	if err := group.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	table := fmt.Sprintf("%-32s target  registers  shared  local  spills\n%s", "entry", strings.Join(slices.Concat(rows...), ""))
-	if !strings.Contains(string(version), "V12.9.86") {
-		testenv.Missing(t, "the table was made with ptxas 12.9.86; installed is\n%s", version)
+	if t.Failed() {
+		return
 	}
-	golden.Check(t, "registers.txt", []byte(table))
+	golden.Check(t, "registers.txt", fmt.Appendf(nil, "%-32s target  registers  shared  local  spills\n%s", "entry", strings.Join(rows, "")))
 }
 
 // assembled returns the rows of the table for the output of ptxas, sorted by entry.
