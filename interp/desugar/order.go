@@ -12,7 +12,7 @@ package desugar
 //
 // The specification leaves the order open, but programs rely on it. Slice expressions, len, append, &&, assertions
 // and some others are evaluated among the calls: this file follows order.go in cmd/compile/internal/walk.
-// Statements with the same meaning in both orders do not change, and neither do conditions of loops.
+// Statements with the same meaning in both orders do not change, and neither do post statements of loops.
 //
 import (
 	"go/ast"
@@ -56,11 +56,8 @@ func (o *order) nested(s ast.Stmt) {
 			if _, ok := n.Else.(*ast.IfStmt); ok {
 				o.single(&n.Else)
 			}
-		case *ast.LabeledStmt:
-			switch n.Stmt.(type) {
-			case *ast.GoStmt, *ast.DeferStmt:
-				o.single(&n.Stmt)
-			}
+		case *ast.ForStmt:
+			o.condition(n)
 		}
 		return true
 	})
@@ -85,7 +82,13 @@ func (o *order) under(e ast.Expr) types.Type {
 func (o *order) list(list []ast.Stmt) []ast.Stmt {
 	var out []ast.Stmt
 	for i, s := range list {
-		before := o.statement(s)
+		l, isLabeled := s.(*ast.LabeledStmt)
+		var before []ast.Stmt
+		if isLabeled {
+			before = o.labeled(l)
+		} else {
+			before = o.statement(s)
+		}
 		if len(before) > 0 && out == nil {
 			out = append(make([]ast.Stmt, 0, len(list)+len(before)), list[:i]...)
 		}
@@ -94,7 +97,8 @@ func (o *order) list(list []ast.Stmt) []ast.Stmt {
 			if out != nil {
 				out = append(out, s)
 			}
-			continue
+		case isLabeled:
+			out = append(out, before...)
 		case initOf(s) != nil:
 			init := initOf(s)
 			before = append([]ast.Stmt{*init}, before...)
@@ -117,6 +121,8 @@ func initOf(s ast.Stmt) *ast.Stmt {
 	case *ast.IfStmt:
 		init = &s.Init
 	case *ast.SwitchStmt:
+		init = &s.Init
+	case *ast.TypeSwitchStmt:
 		init = &s.Init
 	}
 	if init == nil || *init == nil {
@@ -149,6 +155,8 @@ func (o *order) statement(s ast.Stmt) []ast.Stmt {
 		if s.Tag != nil {
 			o.expr(&s.Tag)
 		}
+	case *ast.TypeSwitchStmt:
+		o.expr(&subject(s).X)
 	case *ast.RangeStmt:
 		o.last(&s.X)
 	case *ast.GoStmt:
@@ -167,6 +175,14 @@ func (o *order) statement(s ast.Stmt) []ast.Stmt {
 		before = append(before, o.split(s)...)
 	}
 	return before
+}
+
+// subject returns the x.(type) of a type switch.
+func subject(s *ast.TypeSwitchStmt) *ast.TypeAssertExpr {
+	if a, ok := s.Assign.(*ast.AssignStmt); ok {
+		return ast.Unparen(a.Rhs[0]).(*ast.TypeAssertExpr)
+	}
+	return ast.Unparen(s.Assign.(*ast.ExprStmt).X).(*ast.TypeAssertExpr)
 }
 
 // assign handles assignments and definitions. It returns the definition of the results of a call if they must be

@@ -204,7 +204,7 @@ func expressions(file *ast.File) (list []ast.Expr) {
 
 func typeString(info *types.Info, e ast.Expr) string {
 	t := info.TypeOf(e)
-	if t == nil {
+	if t == nil || t == types.Typ[types.Invalid] { // a label
 		return "none"
 	}
 	return t.String()
