@@ -49,12 +49,13 @@ type Loader struct {
 	fset     *token.FileSet
 	modules  Modules
 
-	mu      sync.Mutex
-	ctx     context.Context  // of downloads
-	loading []string         // paths of packages being loaded, to find cycles
-	imports []*loadedPackage // of the package being loaded
-	loaded  map[string]*loadedPackage
-	failed  map[string]error
+	mu        sync.Mutex
+	ctx       context.Context  // of downloads
+	loading   []string         // paths of packages being loaded, to find cycles
+	imports   []*loadedPackage // of the package being loaded
+	loaded    map[string]*loadedPackage
+	failed    map[string]error
+	unchanged map[*loadedPackage]bool // results of current since Begin; empty after a package was replaced
 	// order may have packages of several versions of a module, each after its imports.
 	order    []*loadedPackage
 	packages map[*types.Package]*loadedPackage
@@ -92,7 +93,7 @@ type loadedPackage struct {
 // NewLoader returns a loader in front of an importer of compiled packages.
 func NewLoader(compiled types.Importer, fset *token.FileSet, modules Modules) *Loader {
 	return &Loader{compiled: compiled, fset: fset, modules: modules, ctx: context.Background(),
-		loaded: map[string]*loadedPackage{}, failed: map[string]error{}, packages: map[*types.Package]*loadedPackage{}}
+		loaded: map[string]*loadedPackage{}, failed: map[string]error{}, unchanged: map[*loadedPackage]bool{}, packages: map[*types.Package]*loadedPackage{}}
 }
 
 // Begin sets the context of the downloads for imports of a cell, and forgets packages that could
@@ -102,6 +103,7 @@ func (l *Loader) Begin(ctx context.Context) {
 	defer l.mu.Unlock()
 	l.ctx = ctx
 	clear(l.failed)
+	clear(l.unchanged)
 	l.modules.Begin()
 }
 
@@ -117,6 +119,7 @@ func (l *Loader) Import(importPath string) (*types.Package, error) {
 func (l *Loader) Drop(parts []*Part) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	clear(l.unchanged)
 	for _, p := range parts {
 		if p.of.begun {
 			continue
@@ -189,10 +192,13 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 		return nil, err
 	}
 	loaded.path, loaded.from, loaded.imports = importPath, pkg, l.imports
-	if old := l.loaded[importPath]; old != nil && old.from.Dir == pkg.Dir {
-		loaded.replaces = old
-		if !old.begun {
-			loaded.replaces = old.replaces
+	if old := l.loaded[importPath]; old != nil {
+		clear(l.unchanged)
+		if old.from.Dir == pkg.Dir {
+			loaded.replaces = old
+			if !old.begun {
+				loaded.replaces = old.replaces
+			}
 		}
 	}
 	l.loaded[importPath] = loaded
@@ -207,24 +213,6 @@ func (l *Loader) imported(p *loadedPackage) {
 	if len(l.loading) > 0 {
 		l.imports = append(l.imports, p)
 	}
-}
-
-// current reports whether all that a package imports has been loaded from the files that it would be
-// loaded from now.
-func (l *Loader) current(p *loadedPackage) bool {
-	if p.stamp != "" && embedded.Stamp(p.from.Dir, p.patterns) != p.stamp {
-		return false
-	}
-	for _, i := range p.imports {
-		if i.from.Stamp == "" && len(i.imports) == 0 {
-			continue // it never changes
-		}
-		pkg, ok, err := l.modules.Find(l.ctx, i.path)
-		if err != nil || !ok || pkg != i.from || l.loaded[i.path] != i || !l.current(i) {
-			return false
-		}
-	}
-	return true
 }
 
 // checkInternal returns an error if the package being loaded, or a cell, may not import a package.

@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"errors"
+	"fmt"
 	goimporter "go/importer"
 	"go/token"
 	"os"
@@ -227,6 +228,32 @@ func TestLoadAgain(t *testing.T) {
 	third, err := l.Import("example.com/m/x")
 	if err != nil || third == second || len(needed(l, "example.com/m/x")) != 1 {
 		t.Errorf("of another version it is %v, %v", third, err)
+	}
+}
+
+// TestDiamonds checks that packages with many paths to their imports are compared with their files once a cell.
+func TestDiamonds(t *testing.T) {
+	t.Parallel()
+	const levels = 12
+	var text strings.Builder
+	for i := range levels {
+		for _, side := range []string{"l", "r"} {
+			fmt.Fprintf(&text, "-- %s%d/x.go --\npackage x\n", side, i)
+			if i+1 < levels {
+				fmt.Fprintf(&text, "import (\n_ \"example.com/m/l%d\"\n_ \"example.com/m/r%[1]d\"\n)\n", i+1)
+			}
+		}
+	}
+	l, m := newLoader(t, text.String())
+	for range 2 {
+		l.Begin(t.Context())
+		m.found = 0
+		if _, err := l.Import("example.com/m/l0"); err != nil {
+			t.Fatal(err)
+		}
+		if most := 12 * levels; m.found > most {
+			t.Errorf("%d searches for %d packages, want at most %d", m.found, 2*levels, most)
+		}
 	}
 }
 

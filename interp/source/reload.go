@@ -1,6 +1,10 @@
 package source
 
-import "go/types"
+import (
+	"go/types"
+
+	"github.com/quernlab/quern/interp/embedded"
+)
 
 // reload loads packages again whose files on this machine have changed since they ran. If one has
 // errors, the previous one stays, unless the cell imports it.
@@ -20,6 +24,34 @@ func (l *Loader) changed(p *loadedPackage) bool {
 	}
 	from, ok, err := l.modules.Find(l.ctx, p.path)
 	return err == nil && ok && (from != p.from || !l.current(p))
+}
+
+// current reports whether all that a package imports has been loaded from the files that it would be
+// loaded from now.
+func (l *Loader) current(p *loadedPackage) bool {
+	current, known := l.unchanged[p]
+	if !known {
+		current = l.compare(p)
+		l.unchanged[p] = current
+	}
+	return current
+}
+
+// compare computes the result of current.
+func (l *Loader) compare(p *loadedPackage) bool {
+	if p.stamp != "" && embedded.Stamp(p.from.Dir, p.patterns) != p.stamp {
+		return false
+	}
+	for _, i := range p.imports {
+		if i.from.Stamp == "" && len(i.imports) == 0 {
+			continue // it never changes
+		}
+		pkg, ok, err := l.modules.Find(l.ctx, i.path)
+		if err != nil || !ok || pkg != i.from || l.loaded[i.path] != i || !l.current(i) {
+			return false
+		}
+	}
+	return true
 }
 
 // replacements adds the packages that replace others which have run. Earlier cells call the new
