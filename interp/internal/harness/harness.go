@@ -64,6 +64,7 @@ type Ending struct {
 	Output  string // stdout and stderr combined, truncated to maxOutput
 	Timeout bool
 	Seconds float64
+	CPU     time.Duration // user and system time of the process
 }
 
 // maxOutput is more than any program prints, in bytes.
@@ -86,6 +87,9 @@ func Run(ctx context.Context, limit time.Duration, dir string, env []string, nam
 	start := time.Now()
 	err := cmd.Run()
 	e := Ending{Output: out.b.String(), Seconds: time.Since(start).Seconds()}
+	if p := cmd.ProcessState; p != nil {
+		e.CPU = p.UserTime() + p.SystemTime()
+	}
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
