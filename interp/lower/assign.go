@@ -56,7 +56,7 @@ func (f *function) assign(w *writer, s *ast.AssignStmt) {
 }
 
 // defined returns the variable that the identifier e defines, or nil if e is assigned to.
-func (f *function) defined(e ast.Expr) *types.Var {
+func (f *functionTypes) defined(e ast.Expr) *types.Var {
 	id, ok := e.(*ast.Ident)
 	if !ok {
 		return nil
@@ -71,7 +71,7 @@ func isBlank(e ast.Expr) bool {
 }
 
 // targetType returns the type of the target of an assignment to e, or nil for _.
-func (f *function) targetType(e ast.Expr) types.Type {
+func (f *functionTypes) targetType(e ast.Expr) types.Type {
 	if isBlank(e) {
 		return nil
 	}

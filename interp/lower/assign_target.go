@@ -8,7 +8,7 @@ import (
 	"github.com/quernlab/quern/interp/facts"
 )
 
-func (f *function) isMapElement(e ast.Expr) bool {
+func (f *functionTypes) isMapElement(e ast.Expr) bool {
 	x, ok := ast.Unparen(e).(*ast.IndexExpr)
 	if !ok {
 		return false
@@ -19,7 +19,7 @@ func (f *function) isMapElement(e ast.Expr) bool {
 
 // replaces reports whether yaegi would give the target of the assignment of rhs another storage, or
 // not assign it at all.
-func (f *function) replaces(rhs ast.Expr, t types.Type) bool {
+func (f *functionTypes) replaces(rhs ast.Expr, t types.Type) bool {
 	switch x := ast.Unparen(rhs).(type) {
 	case *ast.CompositeLit:
 		return true
@@ -91,7 +91,7 @@ func (f *function) fieldTarget(w *writer, x *ast.SelectorExpr) string {
 // plainSwap reports whether yaegi executes a parallel assignment correctly: the values are variables,
 // elements and arithmetic, and no target is a map element. yaegi does not know the type of nil, nor
 // that of a field of a compiled struct.
-func (f *function) plainSwap(s *ast.AssignStmt) bool {
+func (f *functionTypes) plainSwap(s *ast.AssignStmt) bool {
 	for i, e := range s.Lhs {
 		if isBlank(e) || types.IsInterface(f.typeOf(e)) {
 			return false

@@ -147,7 +147,7 @@ func (f *function) builtin(e *ast.CallExpr, name string) string {
 
 // makeSlice returns the name of a function that makes a slice of type t with a length and a
 // capacity.
-func (f *function) makeSlice(t types.Type, s *types.Slice) string {
+func (f *functionTypes) makeSlice(t types.Type, s *types.Slice) string {
 	typ := f.typ(t)
 	return f.helper("make", "make "+typ, func(helper string) {
 		w := &f.out
@@ -237,7 +237,7 @@ func (f *function) append(e *ast.CallExpr) string {
 
 // buffer returns the name of a function that returns an empty slice with such a buffer if n elements
 // are going to be appended to it.
-func (f *function) buffer(typ string, capacity int64) string {
+func (f *functionTypes) buffer(typ string, capacity int64) string {
 	return f.helper("buffer", "buffer "+typ, func(helper string) {
 		w := &f.out
 		w.open("func %s(s %s, n int) %[2]s {", helper, typ)
@@ -250,7 +250,7 @@ func (f *function) buffer(typ string, capacity int64) string {
 }
 
 // isPlain reports whether e is a constant or a variable.
-func (f *function) isPlain(e ast.Expr) bool {
+func (f *functionTypes) isPlain(e ast.Expr) bool {
 	if f.Info.Types[e].Value != nil {
 		return true
 	}
@@ -260,7 +260,7 @@ func (f *function) isPlain(e ast.Expr) bool {
 
 // extremum returns the name of a function that returns the min or max of two values of type t. t is
 // not a float type.
-func (f *function) extremum(name string, t types.Type) string {
+func (f *functionTypes) extremum(name string, t types.Type) string {
 	typ := f.typ(t)
 	return f.helper(name, name+" "+typ, func(helper string) {
 		w := &f.out

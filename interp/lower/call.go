@@ -198,7 +198,7 @@ func (f *function) plan(e *ast.CallExpr) *call {
 }
 
 // variadic appends the arguments of a variadic parameter.
-func (f *function) variadic(c *call, t *types.Slice, rest []argument, compiled bool) {
+func (f *functionTypes) variadic(c *call, t *types.Slice, rest []argument, compiled bool) {
 	if compiled && len(rest) > 0 && !(types.IsInterface(t.Elem()) && !isEmptyInterface(t.Elem())) {
 		c.arguments = append(c.arguments, rest...)
 		return
@@ -230,7 +230,7 @@ func (f *function) variadic(c *call, t *types.Slice, rest []argument, compiled b
 }
 
 // isMapKey reports whether the first argument of e becomes a key of a compiled map.
-func (f *function) isMapKey(e *ast.CallExpr) bool {
+func (f *functionTypes) isMapKey(e *ast.CallExpr) bool {
 	o := f.compiledFunc(e)
 	return o != nil && o.Pkg().Path() == "sync" && strings.HasPrefix(o.FullName(), "(*sync.Map).") && o.Name() != "Range"
 }
@@ -289,7 +289,7 @@ func genericIdent(e ast.Expr) *ast.Ident {
 }
 
 // compiledFunc returns the compiled function or method that e calls, or nil.
-func (f *function) compiledFunc(e *ast.CallExpr) *types.Func {
+func (f *functionTypes) compiledFunc(e *ast.CallExpr) *types.Func {
 	id := calleeIdent(e.Fun)
 	if id == nil {
 		return nil
@@ -309,7 +309,7 @@ func (f *function) compiledFunc(e *ast.CallExpr) *types.Func {
 	return o
 }
 
-func (f *function) isCompiled(e *ast.CallExpr) bool { return f.compiledFunc(e) != nil }
+func (f *functionTypes) isCompiled(e *ast.CallExpr) bool { return f.compiledFunc(e) != nil }
 
 // call lowers a call expression.
 func (f *function) call(e *ast.CallExpr) string {
@@ -332,7 +332,7 @@ func (f *function) call(e *ast.CallExpr) string {
 }
 
 // unpackSelfResult converts the result of a call of a self-referring function type.
-func (f *function) unpackSelfResult(e *ast.CallExpr, text string) string {
+func (f *functionTypes) unpackSelfResult(e *ast.CallExpr, text string) string {
 	n, sig := selfReferring(f.typeOf(e.Fun))
 	if n == nil || sig.Results().Len() == 0 {
 		return text

@@ -46,7 +46,7 @@ func (f *function) received(x ast.Expr, open bool) string {
 
 // channelType returns the type of a channel operand. For a type parameter, it is the channel type
 // that all types of its type set have.
-func (f *function) channelType(x ast.Expr) types.Type {
+func (f *functionTypes) channelType(x ast.Expr) types.Type {
 	if t := f.typeOf(x); channelOf(t) != nil {
 		return t
 	}

@@ -149,7 +149,7 @@ func sliceLiteral(typ string, elements []string) string {
 }
 
 // blankField checks the value of a blank field, which stays zero.
-func (f *function) blankField(value ast.Expr) {
+func (f *functionTypes) blankField(value ast.Expr) {
 	if f.mayPanic(value) {
 		f.unsupported(value, "a call as the value of a blank field", "call it before")
 	}

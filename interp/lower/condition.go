@@ -18,7 +18,7 @@ import (
 
 // condition returns x, the lowered first operand e of && or ||. It returns it as the call of a
 // function if yaegi would use a part of it as the condition.
-func (f *function) condition(e ast.Expr, x string) string {
+func (f *functionTypes) condition(e ast.Expr, x string) string {
 	if b, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) && f.Info.Types[e].Value == nil {
 		return x // it begins with its own first operand, which condition has already handled
 	}

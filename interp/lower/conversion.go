@@ -51,7 +51,7 @@ func isText(t types.Type) bool {
 }
 
 // toArray returns the name of a function that converts a slice to an array or to a pointer to one.
-func (f *function) toArray(from, to types.Type, array *types.Array) string {
+func (f *functionTypes) toArray(from, to types.Type, array *types.Array) string {
 	in, out := f.typ(from), f.typ(to)
 	return f.helper("array", "array "+in+" "+out, func(helper string) {
 		w := &f.out
@@ -62,7 +62,7 @@ func (f *function) toArray(from, to types.Type, array *types.Array) string {
 	})
 }
 
-func (f *function) conversionType(t types.Type) string {
+func (f *functionTypes) conversionType(t types.Type) string {
 	return convertible(f.typ(t))
 }
 

@@ -126,7 +126,7 @@ func (f *function) laterBuiltin(w *writer, e *ast.CallExpr, name string) string 
 
 // mayRecover reports whether the callee may call recover: whether it is a function value, or a function
 // of a cell that calls recover.
-func (f *function) mayRecover(e *ast.CallExpr) bool {
+func (f *functionTypes) mayRecover(e *ast.CallExpr) bool {
 	if f.Info.Types[e.Fun].IsBuiltin() || f.isCompiled(e) {
 		// If compiled code calls a function of a cell, that function is too deep for recover.
 		return false

@@ -19,7 +19,7 @@ import (
 )
 
 // typeOf returns the type of e with the type arguments of the function, or nil for a package name.
-func (f *function) typeOf(e ast.Expr) types.Type {
+func (f *functionTypes) typeOf(e ast.Expr) types.Type {
 	if tv, ok := f.Info.Types[e]; ok {
 		// The type checker records the generic type if an assignment infers the arguments.
 		if sig, ok := tv.Type.(*types.Signature); ok && sig.TypeParams() != nil {
@@ -156,7 +156,7 @@ func (f *function) reference(e ast.Expr) string {
 // create a function, but stores its syntax tree.
 //
 //	return f  ->  return func(f func(int) int) func(int) int { return f }(fʹ1)
-func (f *function) value(e ast.Expr, name string) string {
+func (f *functionTypes) value(e ast.Expr, name string) string {
 	id := calleeIdent(e)
 	if o, ok := f.Info.Uses[id].(*types.Func); ok {
 		_, instance := f.Info.Instances[id]
@@ -252,7 +252,7 @@ func holdsInterface(t types.Type) bool {
 }
 
 // arrayPointer returns a lowered pointer to an array with its type, which yaegi loses for fields of compiled types.
-func (f *function) arrayPointer(e ast.Expr, x string) string {
+func (f *functionTypes) arrayPointer(e ast.Expr, x string) string {
 	return "(" + f.typ(f.typeOf(e)) + ")(" + x + ")"
 }
 

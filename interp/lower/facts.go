@@ -22,7 +22,7 @@ func (e *emitter) factsOf(decl *ast.FuncDecl, env *environment) *facts.Function 
 }
 
 // coreOf returns the underlying type of an expression, or nil for a package name.
-func (f *function) coreOf(e ast.Expr) types.Type {
+func (f *functionTypes) coreOf(e ast.Expr) types.Type {
 	if t := f.typeOf(e); t != nil {
 		return t.Underlying()
 	}

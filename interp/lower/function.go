@@ -23,8 +23,7 @@ import (
 
 // function is the state while one function is lowered with all its function literals.
 type function struct {
-	*emitter
-	env     *environment
+	functionTypes
 	facts   *facts.Function
 	locals  map[types.Object]string
 	globals map[types.Object]bool // variables of the top level, whose definitions become assignments
@@ -35,6 +34,13 @@ type function struct {
 	top     bool // the function has the statements of a cell
 	targets []*target
 	labels  map[string]string
+}
+
+// functionTypes knows the types in a function, which may be an instance of a generic one. Its methods write expressions and
+// declarations that do not depend on the variables and statements around them.
+type functionTypes struct {
+	*emitter
+	env *environment
 }
 
 // frame is the body of a function or literal of Go, or a literal made from the body of a range over a
@@ -63,8 +69,8 @@ const (
 
 func (e *emitter) function(env *environment) *function {
 	return &function{
-		emitter: e, env: env,
-		locals: map[types.Object]string{}, globals: map[types.Object]bool{},
+		functionTypes: functionTypes{e, env},
+		locals:        map[types.Object]string{}, globals: map[types.Object]bool{},
 		taken: map[string]int{}, labels: map[string]string{},
 	}
 }
@@ -155,7 +161,7 @@ func (f *function) parameters(sig *types.Signature) []string {
 	return out
 }
 
-func (f *function) parameterType(sig *types.Signature, i int) string {
+func (f *functionTypes) parameterType(sig *types.Signature, i int) string {
 	t := f.subst(sig.Params().At(i).Type())
 	if sig.Variadic() && i == sig.Params().Len()-1 {
 		return "..." + f.typ(t.Underlying().(*types.Slice).Elem())
@@ -163,7 +169,7 @@ func (f *function) parameterType(sig *types.Signature, i int) string {
 	return f.typ(t)
 }
 
-func (f *function) resultList(sig *types.Signature) string {
+func (f *functionTypes) resultList(sig *types.Signature) string {
 	var out []string
 	for i := range sig.Results().Len() {
 		out = append(out, f.typ(f.subst(sig.Results().At(i).Type())))
@@ -275,7 +281,7 @@ func (f *function) returns(w *writer, s *ast.ReturnStmt) {
 }
 
 // appends reports whether a result of a return statement after the first one is a call of append.
-func (f *function) appends(s *ast.ReturnStmt) bool {
+func (f *functionTypes) appends(s *ast.ReturnStmt) bool {
 	return len(s.Results) > 1 && slices.ContainsFunc(s.Results[1:], func(x ast.Expr) bool {
 		e, ok := ast.Unparen(x).(*ast.CallExpr)
 		if !ok {

@@ -145,7 +145,7 @@ func (e *emitter) methodInstance(t *types.Named, method string, own []types.Type
 }
 
 // arguments returns the type arguments of the instance that id denotes.
-func (f *function) arguments(id *ast.Ident) ([]types.Type, bool) {
+func (f *functionTypes) arguments(id *ast.Ident) ([]types.Type, bool) {
 	in, ok := f.Info.Instances[id]
 	if !ok {
 		return nil, false

@@ -20,7 +20,7 @@ var startsGoroutine = map[string]bool{
 }
 
 // guarded wraps an argument of a compiled function that calls it in a new goroutine.
-func (f *function) guarded(e *ast.CallExpr, text, typ string) string {
+func (f *functionTypes) guarded(e *ast.CallExpr, text, typ string) string {
 	o := f.compiledFunc(e)
 	if o == nil || typ != "func()" || !startsGoroutine[o.FullName()] {
 		return text

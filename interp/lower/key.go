@@ -34,7 +34,7 @@ func (f *function) key(e ast.Expr, t types.Type) string {
 }
 
 // checksKey reports whether the value of e, used as a key of type t, may turn out to be unhashable.
-func (f *function) checksKey(e ast.Expr, t types.Type) bool {
+func (f *functionTypes) checksKey(e ast.Expr, t types.Type) bool {
 	from, t := f.typeOf(e), f.subst(t)
 	if isNil(from) || !holdsInterface(t) {
 		return false
@@ -43,7 +43,7 @@ func (f *function) checksKey(e ast.Expr, t types.Type) bool {
 }
 
 // checksTarget reports whether e is an element of a map with such a key.
-func (f *function) checksTarget(e ast.Expr) bool {
+func (f *functionTypes) checksTarget(e ast.Expr) bool {
 	x, ok := ast.Unparen(e).(*ast.IndexExpr)
 	if !ok || !f.isMapElement(e) {
 		return false
@@ -61,7 +61,7 @@ func (f *function) target(w *writer, e ast.Expr) string {
 }
 
 // keyHelper returns the name of one of the helpers above for maps of type m.
-func (f *function) keyHelper(base string, m types.Type, u *types.Map) string {
+func (f *functionTypes) keyHelper(base string, m types.Type, u *types.Map) string {
 	typ, key := f.typ(m), f.typ(f.subst(u.Key()))
 	return f.helper(base, base+" "+typ, func(name string) {
 		result := key

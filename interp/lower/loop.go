@@ -15,7 +15,7 @@ import (
 )
 
 // interruptible emits the check whether the cell must stop.
-func (f *function) interruptible(w *writer) {
+func (f *functionTypes) interruptible(w *writer) {
 	condition := "stopʹ"
 	if f.StopCall {
 		condition = f.session("Stopped") + "()"

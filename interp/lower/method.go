@@ -244,7 +244,7 @@ func (e *emitter) field(x string, t types.Type, path []int) string {
 }
 
 // selectMethod returns the call of the method that e, with the selection sel, selects on x.
-func (f *function) selectMethod(e *ast.SelectorExpr, x string, t types.Type, sel *types.Selection) *call {
+func (f *functionTypes) selectMethod(e *ast.SelectorExpr, x string, t types.Type, sel *types.Selection) *call {
 	own, _ := f.arguments(e.Sel)
 	m, path := sel.Obj().(*types.Func), sel.Index()
 	if f.env != nil {
@@ -287,7 +287,7 @@ func (f *function) methodValue(e *ast.SelectorExpr, sel *types.Selection) string
 }
 
 // methodExpression lowers T.M.
-func (f *function) methodExpression(e *ast.SelectorExpr, sel *types.Selection) string {
+func (f *functionTypes) methodExpression(e *ast.SelectorExpr, sel *types.Selection) string {
 	sig := f.selected(e, sel)
 	recv := f.subst(sel.Recv())
 	c := f.selectMethod(e, "r", recv, sel)
@@ -300,7 +300,7 @@ func (f *function) methodExpression(e *ast.SelectorExpr, sel *types.Selection) s
 }
 
 // selected returns the signature of the method that e selects, with its type arguments.
-func (f *function) selected(e *ast.SelectorExpr, sel *types.Selection) *types.Signature {
+func (f *functionTypes) selected(e *ast.SelectorExpr, sel *types.Selection) *types.Signature {
 	if in, ok := f.Info.Instances[e.Sel]; ok {
 		return f.subst(in.Type).(*types.Signature)
 	}

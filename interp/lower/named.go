@@ -13,7 +13,7 @@ import (
 const labelsParameters = "github.com/quernlab/quern/widgets.Interact"
 
 // named adds the names of its parameters to the first argument of such a call.
-func (f *function) named(e *ast.CallExpr, x ast.Expr, text string) string {
+func (f *functionTypes) named(e *ast.CallExpr, x ast.Expr, text string) string {
 	o := f.compiledFunc(e)
 	if o == nil || o.FullName() != labelsParameters {
 		return text

@@ -116,7 +116,7 @@ func (f *function) chain(e *ast.BinaryExpr) string {
 }
 
 // divisor returns the lowered divisor e, not as a constant if it is zero: yaegi rejects that also for floating-point numbers.
-func (f *function) divisor(e ast.Expr, text string) string {
+func (f *functionTypes) divisor(e ast.Expr, text string) string {
 	if v := f.Info.Types[e].Value; v == nil || constant.Sign(v) != 0 {
 		return text
 	}
@@ -127,7 +127,7 @@ func (f *function) divisor(e ast.Expr, text string) string {
 // concat lowers the concatenation of two strings of type t, whose result may not fit into memory:
 //
 //	x + y  ->  rtʹ.Concat(x, y)
-func (f *function) concat(t types.Type, x, y string) string {
+func (f *functionTypes) concat(t types.Type, x, y string) string {
 	if types.Identical(t, types.Typ[types.String]) {
 		return f.rt("Concat", x, y)
 	}
@@ -140,7 +140,7 @@ func isString(t types.Type) bool {
 }
 
 // ofNamedType converts the lowered operand x of e to its type if yaegi does not know the type.
-func (f *function) ofNamedType(e ast.Expr, x string) string {
+func (f *functionTypes) ofNamedType(e ast.Expr, x string) string {
 	if !f.isRaw(e) {
 		return x
 	}
@@ -149,7 +149,7 @@ func (f *function) ofNamedType(e ast.Expr, x string) string {
 
 // isRaw reports whether yaegi treats e, whose type is declared in a cell, as a value of the underlying
 // basic type: a field of type E in a struct created by package layout is an int.
-func (f *function) isRaw(e ast.Expr) bool {
+func (f *functionTypes) isRaw(e ast.Expr) bool {
 	return f.Info.Types[e].Value == nil && ofBasicKind(f.typeOf(e)) && f.inMade(e)
 }
 
@@ -164,7 +164,7 @@ func ofBasicKind(t types.Type) bool {
 }
 
 // inMade reports whether e is a part of a struct created by package layout, or a result of a function in one.
-func (f *function) inMade(e ast.Expr) bool {
+func (f *functionTypes) inMade(e ast.Expr) bool {
 	for {
 		switch x := ast.Unparen(e).(type) {
 		case *ast.IndexExpr:
@@ -202,7 +202,7 @@ func (f *function) inMade(e ast.Expr) bool {
 
 // unconverted passes x, the lowered conversion of e to an interface, through a function, so that it
 // becomes an ordinary value.
-func (f *function) unconverted(e ast.Expr, x string) string {
+func (f *functionTypes) unconverted(e ast.Expr, x string) string {
 	c, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || !f.Info.Types[c.Fun].IsType() || !types.IsInterface(f.typeOf(e)) {
 		return x
@@ -213,7 +213,7 @@ func (f *function) unconverted(e ast.Expr, x string) string {
 
 // sameType converts one side of a comparison to the type of the other, which yaegi does not do for a
 // named array or a channel with a direction.
-func (f *function) sameType(x, y string, xt, yt types.Type) (string, string) {
+func (f *functionTypes) sameType(x, y string, xt, yt types.Type) (string, string) {
 	if isNil(xt) || isNil(yt) || types.Identical(xt, yt) {
 		return x, y
 	}
@@ -228,7 +228,7 @@ func (f *function) sameType(x, y string, xt, yt types.Type) (string, string) {
 
 // sameDeclared converts both sides of a comparison of pointers, structs or arrays if one of them is a part of a struct created
 // by package layout: yaegi does not know the declared type of that part.
-func (f *function) sameDeclared(e *ast.BinaryExpr, x, y string) (string, string) {
+func (f *functionTypes) sameDeclared(e *ast.BinaryExpr, x, y string) (string, string) {
 	t := f.typeOf(e.X)
 	if !types.Identical(t, f.typeOf(e.Y)) || !f.inMade(e.X) && !f.inMade(e.Y) {
 		return x, y
@@ -249,7 +249,7 @@ func (f *function) sameDeclared(e *ast.BinaryExpr, x, y string) (string, string)
 }
 
 // compare lowers an equality that involves interfaces.
-func (f *function) compare(x, y string, xt, yt types.Type) (string, bool) {
+func (f *functionTypes) compare(x, y string, xt, yt types.Type) (string, bool) {
 	switch {
 	case isNil(xt) || isNil(yt):
 		return "", false

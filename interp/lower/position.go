@@ -147,7 +147,7 @@ func (f *function) positioned(w *writer, statements func(*writer)) {
 }
 
 // mayPanic reports whether the evaluation of n may panic. It ignores nested statements and function literals.
-func (f *function) mayPanic(n ast.Node) (may bool) {
+func (f *functionTypes) mayPanic(n ast.Node) (may bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if may {
 			return false
@@ -193,7 +193,7 @@ func (f *function) mayPanic(n ast.Node) (may bool) {
 	return may
 }
 
-func (f *function) operatorPanics(op token.Token, x, y ast.Expr) bool {
+func (f *functionTypes) operatorPanics(op token.Token, x, y ast.Expr) bool {
 	switch op {
 	case token.QUO, token.REM, token.QUO_ASSIGN, token.REM_ASSIGN:
 		b, ok := f.coreOf(x).(*types.Basic)

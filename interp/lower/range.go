@@ -97,7 +97,7 @@ func (f *function) rangeLoop(w *writer, s *ast.RangeStmt, label string) {
 
 // losesName reports whether yaegi does not know the name of t for a value that is in a type created by package layout, or of
 // the fields of such a value.
-func (f *function) losesName(t types.Type) bool {
+func (f *functionTypes) losesName(t types.Type) bool {
 	if ofBasicKind(t) {
 		return true
 	}
@@ -148,7 +148,7 @@ func (f *function) bindYielded(w *writer, s *ast.RangeStmt, names [2]string, bin
 
 // yieldsChannels reports whether the loop uses the elements of a slice, array or map and these are
 // channels.
-func (f *function) yieldsChannels(s *ast.RangeStmt) bool {
+func (f *functionTypes) yieldsChannels(s *ast.RangeStmt) bool {
 	if s.Value == nil || isBlank(s.Value) {
 		return false
 	}
@@ -180,7 +180,7 @@ func (f *function) rangeString(w *writer, s *ast.RangeStmt, label string) {
 }
 
 // elementType returns the type of the key (0) or value (1) that a range yields.
-func (f *function) elementType(s *ast.RangeStmt, i int) types.Type {
+func (f *functionTypes) elementType(s *ast.RangeStmt, i int) types.Type {
 	u := f.coreOf(s.X)
 	if p, ok := u.(*types.Pointer); ok {
 		u = p.Elem().Underlying()
@@ -235,7 +235,7 @@ func (f *function) rangesOverLength(w *writer, s *ast.RangeStmt) (int64, bool) {
 }
 
 // calls reports whether e contains a call of a function or a receive.
-func (f *function) calls(e ast.Expr) (found bool) {
+func (f *functionTypes) calls(e ast.Expr) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:

@@ -29,7 +29,7 @@ func takesDeclared(o *types.Func) bool {
 }
 
 // takesRaw reports whether the callee gets raw values for parameters of type any.
-func (f *function) takesRaw(e *ast.CallExpr) bool {
+func (f *functionTypes) takesRaw(e *ast.CallExpr) bool {
 	o := f.compiledFunc(e)
 	if o == nil || o.Pkg().Path() == "net/rpc" && strings.HasPrefix(o.Name(), "Register") || o.FullName() == "runtime.SetFinalizer" {
 		return false // the run time replaces the function

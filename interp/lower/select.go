@@ -76,7 +76,7 @@ func (f *function) operand(w *writer, e ast.Expr, t types.Type) string {
 	return tmp
 }
 
-func (f *function) receivedTypes(s *ast.AssignStmt) []types.Type {
+func (f *functionTypes) receivedTypes(s *ast.AssignStmt) []types.Type {
 	from := ast.Unparen(s.Rhs[0]).(*ast.UnaryExpr).X
 	return []types.Type{f.coreOf(from).(*types.Chan).Elem(), types.Typ[types.Bool]}
 }

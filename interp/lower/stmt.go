@@ -105,7 +105,7 @@ func (f *function) declaration(w *writer, d *ast.GenDecl) {
 }
 
 // localType moves a type to package level. In a generic function, each instance gets its own type.
-func (f *function) localType(spec *ast.TypeSpec) {
+func (f *functionTypes) localType(spec *ast.TypeSpec) {
 	o := f.Info.Defs[spec.Name].(*types.TypeName)
 	n, ok := o.Type().(*types.Named)
 	if spec.Assign.IsValid() || !ok || f.env == nil {

@@ -38,7 +38,7 @@ func (env *environment) rename(params *types.TypeParamList, own *types.Named) *e
 }
 
 // subst returns t with the type arguments of the function.
-func (f *function) subst(t types.Type) types.Type {
+func (f *functionTypes) subst(t types.Type) types.Type {
 	if f.env == nil || t == nil {
 		return t
 	}

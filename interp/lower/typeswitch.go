@@ -136,7 +136,7 @@ func (f *function) typeSwitch(w *writer, s *ast.TypeSwitchStmt, label string) {
 // maxTests is the maximum depth of nested tests in a type switch.
 const maxTests = 100
 
-func (f *function) uses(n ast.Node, o types.Object) (found bool) {
+func (f *functionTypes) uses(n ast.Node, o types.Object) (found bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok && f.Info.Uses[id] == o {
 			found = true

@@ -30,7 +30,7 @@ type ErrorNotes interface {
 }
 
 // unread emits the code before a statement of the cell: the checks of errors that it overwrites, and the records of unread errors.
-func (f *function) unread(w *writer, s ast.Stmt) {
+func (f *functionTypes) unread(w *writer, s ast.Stmt) {
 	for _, unread := range f.cell.Overwrites[s] {
 		v := unread.Var
 		if unread.Tracked {
@@ -44,7 +44,7 @@ func (f *function) unread(w *writer, s ast.Stmt) {
 	}
 }
 
-func (f *function) beginError(w *writer, v *types.Var, set token.Position) {
+func (f *functionTypes) beginError(w *writer, v *types.Var, set token.Position) {
 	w.line("%s(%q, %d, %d, %d)", f.session("ErrorBegin"), f.names[v], f.cell.Number, set.Line, set.Column)
 }
 

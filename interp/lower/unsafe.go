@@ -23,7 +23,7 @@ import (
 var sizes = types.SizesFor("gc", runtime.GOARCH)
 
 // isUnsafe reports whether e calls a function of package unsafe.
-func (f *function) isUnsafe(e *ast.CallExpr) bool {
+func (f *functionTypes) isUnsafe(e *ast.CallExpr) bool {
 	sel, ok := ast.Unparen(e.Fun).(*ast.SelectorExpr)
 	if !ok {
 		return false
@@ -33,7 +33,7 @@ func (f *function) isUnsafe(e *ast.CallExpr) bool {
 }
 
 // measure lowers a call of Sizeof, Alignof or Offsetof.
-func (f *function) measure(e *ast.CallExpr, name string) string {
+func (f *functionTypes) measure(e *ast.CallExpr, name string) string {
 	var n int64
 	switch x := ast.Unparen(e.Args[0]); name {
 	case "Sizeof":
@@ -62,7 +62,7 @@ func structFields(s *types.Struct) []*types.Var {
 }
 
 // unsafe lowers a call of another function of package unsafe with lowered arguments.
-func (f *function) unsafe(e *ast.CallExpr, name string, arguments []string) (string, bool) {
+func (f *functionTypes) unsafe(e *ast.CallExpr, name string, arguments []string) (string, bool) {
 	if !f.isUnsafe(e) {
 		return "", false
 	}

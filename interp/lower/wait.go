@@ -21,14 +21,14 @@ var waiting = map[string]bool{
 var syncWaits = map[string]bool{"Do": true, "Lock": true, "RLock": true, "Wait": true}
 
 // afterWait emits a check after the lowered n if one is needed.
-func (f *function) afterWait(w *writer, n ast.Node) {
+func (f *functionTypes) afterWait(w *writer, n ast.Node) {
 	if f.mayWait(n) {
 		f.interruptible(w)
 	}
 }
 
 // mayWait reports whether the evaluation of n calls compiled code that may wait for a long time.
-func (f *function) mayWait(n ast.Node) (may bool) {
+func (f *functionTypes) mayWait(n ast.Node) (may bool) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit, *ast.BlockStmt:

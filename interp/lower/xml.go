@@ -28,7 +28,7 @@ func xmlArgument(o *types.Func) int {
 
 // rejectXML rejects an argument of a function of encoding/xml that the package would not handle as in Go. In a module, only
 // the call is an error, because most of what a module contains does not run.
-func (f *function) rejectXML(x ast.Expr) {
+func (f *functionTypes) rejectXML(x ast.Expr) {
 	t := f.typeOf(x)
 	if f.cell.Part || types.IsInterface(t) {
 		return

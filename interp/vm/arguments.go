@@ -14,12 +14,12 @@ type callFrame struct {
 	parameters               []operand
 }
 
-func (c *compiler) beginFrame() *callFrame {
+func (c *code) beginFrame() *callFrame {
 	return &callFrame{scalarOffset: uint16(c.scalarsInUse * 8), slotOffset: uint16(c.slotsInUse * int(slotSize)), mark: c.mark()}
 }
 
 // argument compiles the next argument of a call, of type t.
-func (c *compiler) argument(b *callFrame, n ast.Node, t types.Type, compile func(want *operand) operand) {
+func (c *code) argument(b *callFrame, n ast.Node, t types.Type, compile func(want *operand) operand) {
 	s := c.shape(n, t)
 	to := c.temporary(s)
 	m := c.mark()
@@ -134,7 +134,7 @@ func (c *compiler) spreadVariadic(e *ast.CallExpr, results []operand, tuple *typ
 }
 
 // converted converts a value as an assignment does.
-func (c *compiler) converted(n ast.Node, x operand, from, to types.Type, want *operand) operand {
+func (c *code) converted(n ast.Node, x operand, from, to types.Type, want *operand) operand {
 	if types.IsInterface(to) {
 		if types.IsInterface(from) {
 			return c.betweenInterfaces(n, x, from, to, want)

@@ -39,7 +39,7 @@ func (c *compiler) assertion(e *ast.TypeAssertExpr, comma bool) (v, ok operand, 
 }
 
 // subject returns a function that reads the interface value x of type t as an any.
-func (c *compiler) subject(n ast.Node, x operand, t types.Type) func(sb unsafe.Pointer) any {
+func (c *code) subject(n ast.Node, x operand, t types.Type) func(sb unsafe.Pointer) any {
 	at := x.reg
 	switch {
 	case c.isErased(t) || isEmptyInterface(t):
@@ -52,7 +52,7 @@ func (c *compiler) subject(n ast.Node, x operand, t types.Type) func(sb unsafe.P
 }
 
 // typeTest returns a function that reports whether the dynamic type of a value is, or implements, t.
-func (c *compiler) typeTest(n ast.Node, t types.Type) func(x any) bool {
+func (c *code) typeTest(n ast.Node, t types.Type) func(x any) bool {
 	registry := c.vm.config.Registry
 	if registry == nil {
 		c.fail(n, "an assertion")
@@ -77,7 +77,7 @@ func (c *compiler) typeTest(n ast.Node, t types.Type) func(x any) bool {
 
 // unpacker returns a function that loads the value of an interface that has passed the type test for t into
 // a register.
-func (c *compiler) unpacker(t types.Type, to operand) func(nb, sb unsafe.Pointer, x any) {
+func (c *code) unpacker(t types.Type, to operand) func(nb, sb unsafe.Pointer, x any) {
 	registry := c.vm.config.Registry
 	id, target, s, at := registry.ID(t), registry.Describe(t), to.shape, to.reg
 	switch {

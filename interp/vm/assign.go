@@ -79,7 +79,7 @@ func (c *compiler) swap(lhs, rhs []ast.Expr) bool {
 }
 
 // isSimple reports whether evaluating e only reads variables.
-func (c *compiler) isSimple(e ast.Expr) bool {
+func (c *code) isSimple(e ast.Expr) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident, *ast.BasicLit:
 		return true

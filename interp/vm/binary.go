@@ -107,7 +107,7 @@ func (c *compiler) arithmetic(n ast.Node, o token.Token, s shape, x operand, rig
 	return dst
 }
 
-func (c *compiler) withConstant(o op, s shape, x operand, k int32, want *operand) operand {
+func (c *code) withConstant(o op, s shape, x operand, k int32, want *operand) operand {
 	dst := c.destination(s, want)
 	c.emit(o, dst.reg, x.reg, 0, k, 0)
 	c.wrap(dst)
@@ -242,7 +242,7 @@ func (c *compiler) comparisonOperands(e *ast.BinaryExpr) (x, y operand, s shape)
 	return x, y, c.shape(e, t)
 }
 
-func (c *compiler) equalMemory(s shape, dst operand, x, y uint16) {
+func (c *code) equalMemory(s shape, dst operand, x, y uint16) {
 	at := dst.reg
 	typ := s.typ
 	if !typ.Comparable() {
@@ -278,7 +278,7 @@ func holdsInterface(t reflect.Type) bool {
 
 // equalInterfaces compares interface values by the runtime library, which compares the values in boxes. An
 // interface with methods is converted to any first.
-func (c *compiler) equalInterfaces(s shape, dst, x, y uint16) {
+func (c *code) equalInterfaces(s shape, dst, x, y uint16) {
 	registry := c.vm.config.Registry
 	asAny := func(sb unsafe.Pointer, at uint16) any { return *anyAt(sb, at) }
 	if s.typ.NumMethod() > 0 {

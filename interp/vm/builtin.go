@@ -365,7 +365,7 @@ func (c *compiler) minMax(e *ast.CallExpr, name string, want *operand) operand {
 	return c.moveInto(result, want)
 }
 
-func (c *compiler) minMaxNative(x, y operand, name string) {
+func (c *code) minMaxNative(x, y operand, name string) {
 	a, b, least := x.reg, y.reg, name == "min"
 	switch x.typ.Kind() {
 	case reflect.String:

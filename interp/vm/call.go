@@ -131,7 +131,7 @@ func calleeIdent(e ast.Expr) *ast.Ident {
 	return nil
 }
 
-func (c *compiler) isInterpreted(o *types.Func) bool {
+func (c *code) isInterpreted(o *types.Func) bool {
 	return origin.Interpreted(o.Pkg()) || o.Signature().TypeParams() != nil
 }
 

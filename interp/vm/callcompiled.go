@@ -34,7 +34,7 @@ var interpretedOnly = map[string]bool{
 var runtimeFunctions = map[string]bool{"runtime.SetFinalizer": true, "runtime.KeepAlive": true, "runtime.GC": true}
 
 // mayCall reports whether the VM may call a function of a compiled package.
-func (c *compiler) mayCall(o *types.Func) bool {
+func (c *code) mayCall(o *types.Func) bool {
 	if runtimeFunctions[o.FullName()] {
 		return true
 	}
@@ -65,7 +65,7 @@ func (c *compiler) mayCall(o *types.Func) bool {
 	return !c.mentionsGeneric(sig)
 }
 
-func (c *compiler) mentionsGeneric(sig *types.Signature) bool {
+func (c *code) mentionsGeneric(sig *types.Signature) bool {
 	for _, tuple := range []*types.Tuple{sig.Params(), sig.Results()} {
 		for v := range tuple.Variables() {
 			if n, ok := types.Unalias(v.Type()).(*types.Named); ok && n.TypeArgs().Len() > 0 && !(tuple == sig.Results() && isSequence(n)) {
@@ -130,7 +130,7 @@ func (c *compiler) callCompiled(e *ast.CallExpr, o *types.Func, sig *types.Signa
 
 // argumentCountDiffers reports whether a call does not have one argument for each parameter: it is
 // variadic, or passes several results of another call.
-func (c *compiler) argumentCountDiffers(e *ast.CallExpr, sig *types.Signature) bool {
+func (c *code) argumentCountDiffers(e *ast.CallExpr, sig *types.Signature) bool {
 	return len(e.Args) != sig.Params().Len()
 }
 
@@ -166,7 +166,7 @@ func (c *compiler) callCompiledMethod(e *ast.CallExpr, x *ast.SelectorExpr, m *t
 }
 
 // interruptibleWaits returns substitutes for methods that block, by name. An interrupt ends their wait.
-func (c *compiler) interruptibleWaits() map[string]reflect.Value {
+func (c *code) interruptibleWaits() map[string]reflect.Value {
 	r := c.vm.config.Registry
 	if r == nil {
 		return nil

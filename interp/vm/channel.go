@@ -52,7 +52,7 @@ type channelOps struct {
 type attempt func(nb, sb unsafe.Pointer) bool
 
 // channelOps makes the operations on ch with the value in x.
-func (c *compiler) channelOps(ch, x, open operand) channelOps {
+func (c *code) channelOps(ch, x, open operand) channelOps {
 	r := c.vm.config.Registry
 	switch x.width {
 	case "64":
@@ -197,7 +197,7 @@ func makeChannel(typ reflect.Type, at, size uint16) *native {
 	}}
 }
 
-func (c *compiler) closeChannel(x operand) {
+func (c *code) closeChannel(x operand) {
 	ch := x.reg
 	c.native("close", &native{run: func(_ *thread, _, sb unsafe.Pointer) { close(reinterpret[chan struct{}](*pointerAt(sb, ch))) }})
 }

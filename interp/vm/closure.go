@@ -19,7 +19,7 @@ func (vm *VM) makeValue(c *closure, t reflect.Type) reflect.Value {
 
 // makeClosure emits code that makes a function value of fn. The registers in from hold the addresses of the
 // captured variables.
-func (c *compiler) makeClosure(fn *Function, from []uint16, to operand) {
+func (c *code) makeClosure(fn *Function, from []uint16, to operand) {
 	at, vm := to.reg, c.vm
 	fn.template = vm.makeValue(&closure{function: fn}, to.typ)
 	template := functionPointer(fn.template)

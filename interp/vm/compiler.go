@@ -67,26 +67,35 @@ func (u unsupported) String() string { return u.what }
 
 // compiler compiles one function or function literal.
 type compiler struct {
+	code
+	source     *Source
+	substitute func(types.Type) types.Type
+	signature  *types.Signature
+	variables  map[types.Object]*variable
+	facts      *facts.Function
+	hoisted    map[types.Object]uint16
+	targets    []*target
+	labels     map[string]*label // targets of goto statements
+	results    []*variable       // result variables, if the function needs them
+	loops      int               // number of loops around the current statement
+	isCellLoop bool              // the function is a loop at the top level of a cell
+	defers     bool              // the function has defer statements
+	iteration  *iteration        // set in the body of a range over a function
+	deferred   *deferral         // the deferred call that is being compiled, if any
+}
+
+// code is the code of a function to which a compiler adds instructions. Its methods know registers and shapes, but not the
+// statements, variables and facts of the function.
+type code struct {
 	vm                       *VM
 	unit                     *Unit
-	source                   *Source
-	substitute               func(types.Type) types.Type
 	fn                       *Function
-	signature                *types.Signature
-	variables                map[types.Object]*variable
-	facts                    *facts.Function
-	hoisted                  map[types.Object]uint16
-	targets                  []*target
-	labels                   map[string]*label // targets of goto statements
-	results                  []*variable       // result variables, if the function needs them
-	position                 int               // index of the source position of the current statement
-	scalarsInUse, slotsInUse int               // sizes of the register stacks
-	loops                    int               // number of loops around the current statement
-	isCellLoop               bool              // the function is a loop at the top level of a cell
-	defers                   bool              // the function has defer statements
-	iteration                *iteration        // set in the body of a range over a function
-	deferred                 *deferral         // the deferred call that is being compiled, if any
+	position                 int // index of the source position of the current statement
+	scalarsInUse, slotsInUse int // sizes of the register stacks
 }
+
+// of returns empty code of a function of the same unit.
+func (c *code) of(fn *Function) code { return code{vm: c.vm, unit: c.unit, fn: fn} }
 
 // variable is a local variable. If it is boxed (a scalar or reference on the heap) or its value is in
 // memory, its pointer register holds the address.
@@ -111,11 +120,11 @@ type label struct {
 	jumps       []int // indexes of the instructions that jump to it
 }
 
-func (c *compiler) fail(n ast.Node, format string, a ...any) {
+func (c *code) fail(n ast.Node, format string, a ...any) {
 	panic(unsupported{n, fmt.Sprintf(format, a...)})
 }
 
-func (c *compiler) emit(o op, a, b, cc uint16, k, j int32) int {
+func (c *code) emit(o op, a, b, cc uint16, k, j int32) int {
 	// Grow by one more instruction: the instruction pointer can point past the last one and must stay inside the
 	// allocation.
 	c.fn.code = slices.Grow(append(c.fn.code, instruction{o, a, b, cc, k, j}), 1)
@@ -123,14 +132,14 @@ func (c *compiler) emit(o op, a, b, cc uint16, k, j int32) int {
 	return len(c.fn.code) - 1
 }
 
-func (c *compiler) do(o op, a, b, cc uint16) { c.emit(o, a, b, cc, 0, 0) }
+func (c *code) do(o op, a, b, cc uint16) { c.emit(o, a, b, cc, 0, 0) }
 
 func newLabel() *label { return &label{instruction: -1} }
 
-func (c *compiler) bind(l *label) { l.instruction = len(c.fn.code) }
+func (c *code) bind(l *label) { l.instruction = len(c.fn.code) }
 
 // jump emits an instruction that jumps to l.
-func (c *compiler) jump(l *label, o op, a, b uint16, k int32) {
+func (c *code) jump(l *label, o op, a, b uint16, k int32) {
 	if len(l.jumps) == 0 {
 		c.unit.labels = append(c.unit.labels, unresolvedLabel{c.fn, l})
 	}
@@ -155,11 +164,11 @@ func (p unresolvedLabel) resolve() {
 // mark is a state of the register stacks.
 type mark struct{ scalars, slots int }
 
-func (c *compiler) mark() mark     { return mark{c.scalarsInUse, c.slotsInUse} }
-func (c *compiler) release(m mark) { c.scalarsInUse, c.slotsInUse = m.scalars, m.slots }
+func (c *code) mark() mark     { return mark{c.scalarsInUse, c.slotsInUse} }
+func (c *code) release(m mark) { c.scalarsInUse, c.slotsInUse = m.scalars, m.slots }
 
 // scalarRegister reserves a scalar register, referenceRegister a slot.
-func (c *compiler) scalarRegister() uint16 {
+func (c *code) scalarRegister() uint16 {
 	at := c.scalarsInUse * 8
 	c.scalarsInUse++
 	c.fn.scalars = max(c.fn.scalars, uintptr(c.scalarsInUse*8))
@@ -169,7 +178,7 @@ func (c *compiler) scalarRegister() uint16 {
 	return uint16(at)
 }
 
-func (c *compiler) referenceRegister() uint16 {
+func (c *code) referenceRegister() uint16 {
 	at := c.slotsInUse*int(slotSize) + int(slotOffset)
 	c.slotsInUse++
 	c.fn.pointers = max(c.fn.pointers, uintptr(c.slotsInUse)*slotSize)
@@ -179,17 +188,17 @@ func (c *compiler) referenceRegister() uint16 {
 	return uint16(at)
 }
 
-func (c *compiler) register(s shape) uint16 {
+func (c *code) register(s shape) uint16 {
 	if s.file == scalar {
 		return c.scalarRegister()
 	}
 	return c.referenceRegister()
 }
 
-func (c *compiler) temporary(s shape) operand { return operand{shape: s, reg: c.register(s)} }
+func (c *code) temporary(s shape) operand { return operand{shape: s, reg: c.register(s)} }
 
 // destination returns the register for a value of shape s: want, or a new register.
-func (c *compiler) destination(s shape, want *operand) operand {
+func (c *code) destination(s shape, want *operand) operand {
 	if want != nil {
 		return operand{shape: s, reg: want.reg}
 	}
@@ -216,7 +225,7 @@ func (c *compiler) subst(t types.Type) types.Type {
 	return t
 }
 
-func (c *compiler) shape(n ast.Node, t types.Type) shape {
+func (c *code) shape(n ast.Node, t types.Type) shape {
 	if b, ok := t.Underlying().(*types.Basic); ok && b.Info()&types.IsUntyped != 0 {
 		t = types.Default(t)
 	}
@@ -247,7 +256,7 @@ func mentions(sig *types.Signature, t *types.Named) bool {
 
 func (c *compiler) shapeOf(e ast.Expr) shape { return c.shape(e, c.typeOf(e)) }
 
-func (c *compiler) memoryType(t reflect.Type) int32 {
+func (c *code) memoryType(t reflect.Type) int32 {
 	y := c.vm.memoryType(t)
 	for i, have := range c.fn.types {
 		if have == y {
@@ -259,7 +268,7 @@ func (c *compiler) memoryType(t reflect.Type) int32 {
 }
 
 // move copies a value between registers of its shape. Of a value in memory it copies the address; see own.
-func (c *compiler) move(to, from operand) {
+func (c *code) move(to, from operand) {
 	if to.reg == from.reg && from.offset == 0 {
 		return
 	}
@@ -294,7 +303,7 @@ var opsByName = func() map[string]op {
 
 // load loads the variable of shape s that is offset bytes after the address in register at. A value in
 // memory is not copied.
-func (c *compiler) load(s shape, at uint16, offset int32, want *operand) operand {
+func (c *code) load(s shape, at uint16, offset int32, want *operand) operand {
 	if s.file == memory {
 		return operand{shape: s, reg: at, offset: offset}
 	}
@@ -304,7 +313,7 @@ func (c *compiler) load(s shape, at uint16, offset int32, want *operand) operand
 }
 
 // store stores a value to the variable that is offset bytes after the address in register at.
-func (c *compiler) store(at uint16, offset int32, x operand) {
+func (c *code) store(at uint16, offset int32, x operand) {
 	if x.file == memory {
 		to := c.address(operand{shape: x.shape, reg: at, offset: offset})
 		c.emit(opCopyM, to, c.address(x), 0, c.memoryType(x.typ), 0)
@@ -322,7 +331,7 @@ func storeWidth(width string) string {
 }
 
 // address returns a register with the address of a value in memory.
-func (c *compiler) address(x operand) uint16 {
+func (c *code) address(x operand) uint16 {
 	if x.offset == 0 {
 		return x.reg
 	}
@@ -332,7 +341,7 @@ func (c *compiler) address(x operand) uint16 {
 }
 
 // own returns a value in memory that nothing else refers to: x, or a copy of it.
-func (c *compiler) own(x operand, want *operand) operand {
+func (c *code) own(x operand, want *operand) operand {
 	if x.owned && x.offset == 0 {
 		if want != nil && want.reg != x.reg {
 			c.do(opMovP, want.reg, x.reg, 0)
@@ -357,7 +366,7 @@ var (
 )
 
 // native emits a call of a Go function.
-func (c *compiler) native(name string, n *native) {
+func (c *code) native(name string, n *native) {
 	n.name = name
 	c.fn.natives = append(c.fn.natives, n)
 	c.emit(opNative, 0, 0, 0, int32(len(c.fn.natives)-1), 0)

@@ -11,7 +11,7 @@ import (
 func isComplex(s shape) bool { return s.width == "C" || s.width == "D" }
 
 // constantComplex loads a complex constant into a register.
-func (c *compiler) constantComplex(dst operand, v constant.Value) {
+func (c *code) constantComplex(dst operand, v constant.Value) {
 	v = constant.ToComplex(v)
 	var x complex128
 	if dst.width == "D" {
@@ -52,7 +52,7 @@ func (c *compiler) part(e *ast.CallExpr, name string, want *operand) operand {
 }
 
 // convertComplex converts a complex number to another complex type.
-func (c *compiler) convertComplex(x operand, to shape, want *operand) operand {
+func (c *code) convertComplex(x operand, to shape, want *operand) operand {
 	dst := c.destination(to, want)
 	if x.width == to.width {
 		c.move(operand{shape: to, reg: dst.reg}, operand{shape: to, reg: x.reg})

@@ -178,7 +178,7 @@ func (c *compiler) function(e *ast.FuncLit, sig *types.Signature, begin func(inn
 	fn = c.unit.newFunction(strings.TrimSuffix(c.fn.name, ".func") + ".func")
 	fn.literal = c.source.Position(e)
 	inner := &compiler{
-		vm: c.vm, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn,
+		code: c.of(fn), source: c.source, substitute: c.substitute,
 		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1,
 	}
 	inner.body(e, sig, nil, e.Body, func() {

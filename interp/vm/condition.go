@@ -64,7 +64,7 @@ func (c *compiler) condition(e ast.Expr, value bool, l *label, loop bool) {
 }
 
 // writableCopy copies v to a temporary and returns its register.
-func (c *compiler) writableCopy(v *operand) uint16 {
+func (c *code) writableCopy(v *operand) uint16 {
 	x := *v
 	t := c.temporary(v.shape)
 	c.move(t, x)

@@ -54,7 +54,7 @@ func (c *compiler) conversion(e *ast.CallExpr, want *operand) operand {
 
 // identityType returns the type that a conversion compares: the underlying type, with the underlying base
 // type of a pointer.
-func (c *compiler) identityType(t types.Type) types.Type {
+func (c *code) identityType(t types.Type) types.Type {
 	t = t.Underlying()
 	if p, ok := t.(*types.Pointer); ok {
 		return types.NewPointer(p.Elem().Underlying())
@@ -63,7 +63,7 @@ func (c *compiler) identityType(t types.Type) types.Type {
 }
 
 // convertScalar converts between numeric types as compiled code does.
-func (c *compiler) convertScalar(x operand, from, to shape, want *operand) operand {
+func (c *code) convertScalar(x operand, from, to shape, want *operand) operand {
 	f, t := from.typ.Kind(), to.typ.Kind()
 	dst := c.destination(to, want)
 	isFloat := func(k reflect.Kind) bool { return k == reflect.Float64 || k == reflect.Float32 }

@@ -64,7 +64,7 @@ func (c *compiler) deferCall(e ast.Node, b *callFrame, more []operand, call func
 		captured = append(captured, c.captureValue(x))
 	}
 	fn := c.unit.newFunction("")
-	a := &compiler{vm: c.vm, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn, facts: c.facts, variables: map[types.Object]*variable{}}
+	a := &compiler{code: c.of(fn), source: c.source, substitute: c.substitute, facts: c.facts, variables: map[types.Object]*variable{}}
 	a.setPosition(e)
 	for range captured {
 		fn.captures = append(fn.captures, a.referenceRegister())
@@ -97,7 +97,7 @@ func isAddress(x operand) bool { return x.width == "P" }
 
 // captureValue makes x available to a closure. It returns a register with the address of a copy of x, or
 // with x itself if x is a pointer.
-func (c *compiler) captureValue(x operand) uint16 {
+func (c *code) captureValue(x operand) uint16 {
 	switch {
 	case x.file == memory:
 		return c.own(x, nil).reg
@@ -108,7 +108,7 @@ func (c *compiler) captureValue(x operand) uint16 {
 }
 
 // boxValue stores a value in a new variable and returns a register with its address.
-func (c *compiler) boxValue(x operand) uint16 {
+func (c *code) boxValue(x operand) uint16 {
 	at := c.referenceRegister()
 	c.emit(opNew, at, 0, 0, c.memoryType(x.typ), 0)
 	c.store(at, 0, x)
@@ -116,7 +116,7 @@ func (c *compiler) boxValue(x operand) uint16 {
 }
 
 // emitDefer defers a closure of fn. The registers in from hold the addresses of the captured variables.
-func (c *compiler) emitDefer(fn *Function, from []uint16, wrapper bool) {
+func (c *code) emitDefer(fn *Function, from []uint16, wrapper bool) {
 	c.native("defer "+fn.name, &native{run: func(t *thread, nb, sb unsafe.Pointer) { t.pushDeferred(fn, wrapper, from, nb, sb) }})
 }
 
@@ -178,7 +178,7 @@ func (c *compiler) setResults(values []operand) {
 }
 
 // runDeferred runs the deferred calls of this activation.
-func (c *compiler) runDeferred() {
+func (c *code) runDeferred() {
 	begin, end := newLabel(), newLabel()
 	c.bind(begin)
 	b := c.beginFrame()

@@ -100,7 +100,7 @@ func (c *compiler) callDynamic(e *ast.CallExpr, v operand, m *types.Func, sig *t
 
 // checkInterface emits a panic if v is nil: deferring a method of a nil interface panics at the defer
 // statement.
-func (c *compiler) checkInterface(v operand) {
+func (c *code) checkInterface(v operand) {
 	at := v.reg
 	c.native("check the interface", &native{run: func(_ *thread, _, sb unsafe.Pointer) {
 		if *anyAt(sb, at) == nil {
@@ -153,7 +153,7 @@ func (c *compiler) interfaceEntry(d Declaration) *Function {
 	}
 	fn := c.unit.newFunction("")
 	fn.wrapper = true
-	a := &compiler{vm: c.vm, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn, facts: c.facts, variables: map[types.Object]*variable{}}
+	a := &compiler{code: c.of(fn), source: c.source, substitute: c.substitute, facts: c.facts, variables: map[types.Object]*variable{}}
 	a.setPosition(d.Body)
 	fn.parameters = append([]shape{pointerShape}, c.fn.parameters[1:]...)
 	fn.results = c.fn.results
@@ -185,7 +185,7 @@ func (c *compiler) interfaceEntry(d Declaration) *Function {
 }
 
 // reserveResults makes the frame large enough for results at b.
-func (c *compiler) reserveResults(b *callFrame, results []shape) {
+func (c *code) reserveResults(b *callFrame, results []shape) {
 	m := c.mark()
 	c.release(mark{int(b.scalarOffset) / 8, int(b.slotOffset) / int(slotSize)})
 	for _, s := range results {

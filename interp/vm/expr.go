@@ -78,7 +78,7 @@ func (c *compiler) withPosition(e ast.Expr) func() {
 }
 
 // moveInto returns x in the register of want, if want is not nil.
-func (c *compiler) moveInto(x operand, want *operand) operand {
+func (c *code) moveInto(x operand, want *operand) operand {
 	if want == nil || x.reg == want.reg && x.offset == 0 {
 		return x
 	}
@@ -144,7 +144,7 @@ func (c *compiler) isNil(e ast.Expr) bool {
 }
 
 // constant loads a constant.
-func (c *compiler) constant(n ast.Node, v constant.Value, t types.Type, want *operand) operand {
+func (c *code) constant(n ast.Node, v constant.Value, t types.Type, want *operand) operand {
 	if types.IsInterface(t) {
 		c.fail(n, "a constant of an interface type")
 	}
@@ -167,7 +167,7 @@ func (c *compiler) constant(n ast.Node, v constant.Value, t types.Type, want *op
 	return dst
 }
 
-func (c *compiler) constantBits(at uint16, bits int64) {
+func (c *code) constantBits(at uint16, bits int64) {
 	if bits == int64(int32(bits)) {
 		c.emit(opConst, at, 0, 0, int32(bits), 0)
 		return
@@ -236,7 +236,7 @@ func (c *compiler) identifier(e *ast.Ident, want *operand) operand {
 func (c *compiler) variable(o types.Object) *variable { return c.variables[o] }
 
 // read returns the value of a local variable.
-func (c *compiler) read(v *variable, want *operand) operand {
+func (c *code) read(v *variable, want *operand) operand {
 	if v.file != memory && v.boxed {
 		return c.load(v.shape, v.reg, 0, want)
 	}
@@ -307,7 +307,7 @@ func (c *compiler) unary(e *ast.UnaryExpr, want *operand) operand {
 }
 
 // wrap truncates the result of integer arithmetic to the width of its type.
-func (c *compiler) wrap(x operand) {
+func (c *code) wrap(x operand) {
 	if o, ok := wraps[x.typ.Kind()]; ok {
 		c.do(o, x.reg, x.reg, 0)
 	}
@@ -347,7 +347,7 @@ func (c *compiler) addressOf(e *ast.UnaryExpr, want *operand) operand {
 }
 
 // checkedAddress returns the address of a location, after a nil check.
-func (c *compiler) checkedAddress(p location) uint16 {
+func (c *code) checkedAddress(p location) uint16 {
 	if p.offset == 0 && p.nonNil {
 		return p.reg
 	}

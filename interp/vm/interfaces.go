@@ -8,7 +8,7 @@ import (
 )
 
 // isErased reports whether an interface type is interface{} in lowered code.
-func (c *compiler) isErased(t types.Type) bool {
+func (c *code) isErased(t types.Type) bool {
 	if n, ok := types.Unalias(t).(*types.Named); ok {
 		return c.vm.config.Interpreted(n) || n.Obj().Pkg() == nil && n.Obj().Name() != "error"
 	}
@@ -24,7 +24,7 @@ func isEmptyInterface(t types.Type) bool {
 
 // toInterface converts a value that is not an interface to an interface type. Values of types of cells go
 // into a box.
-func (c *compiler) toInterface(n ast.Node, x operand, from, to types.Type, want *operand) operand {
+func (c *code) toInterface(n ast.Node, x operand, from, to types.Type, want *operand) operand {
 	if b, ok := from.(*types.Basic); ok && b.Info()&types.IsUntyped != 0 {
 		from = types.Default(from)
 	}
@@ -68,7 +68,7 @@ func (c *compiler) toInterface(n ast.Node, x operand, from, to types.Type, want 
 	return dst
 }
 
-func (c *compiler) addressIfMemory(x operand) uint16 {
+func (c *code) addressIfMemory(x operand) uint16 {
 	if x.file == memory {
 		return c.address(x)
 	}
@@ -76,7 +76,7 @@ func (c *compiler) addressIfMemory(x operand) uint16 {
 }
 
 // methodsKnown reports whether lowering has registered the methods of a type, or the type has no methods.
-func (c *compiler) methodsKnown(t types.Type) bool {
+func (c *code) methodsKnown(t types.Type) bool {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
 	}
@@ -106,7 +106,7 @@ func anyOf(s shape, at, x uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) 
 }
 
 // betweenInterfaces converts an interface value to another interface type.
-func (c *compiler) betweenInterfaces(n ast.Node, x operand, from, to types.Type, want *operand) operand {
+func (c *code) betweenInterfaces(n ast.Node, x operand, from, to types.Type, want *operand) operand {
 	fromAny, toAny := c.isErased(from) || isEmptyInterface(from), c.isErased(to) || isEmptyInterface(to)
 	switch {
 	case fromAny && toAny, types.Identical(from, to):

@@ -173,7 +173,7 @@ func (c *compiler) arrayElement(e *ast.IndexExpr, p location, t *types.Array) lo
 }
 
 // elementAddress returns the address of an element of a slice, after a bounds check.
-func (c *compiler) elementAddress(p location) uint16 {
+func (c *code) elementAddress(p location) uint16 {
 	at := c.referenceRegister()
 	c.emit(opIxAddr, at, p.reg, p.index, int32(p.typ.Size()), 0)
 	c.markIndex(p.unsigned)
@@ -187,14 +187,14 @@ func isUint64(index operand) bool {
 
 // markIndex records whether the index of the last instruction is a uint64, so that an index error shows its
 // value.
-func (c *compiler) markIndex(unsigned bool) {
+func (c *code) markIndex(unsigned bool) {
 	if unsigned {
 		c.fn.unsignedIndexes = append(c.fn.unsignedIndexes, int32(len(c.fn.code)-1))
 	}
 }
 
 // get reads a location.
-func (c *compiler) get(p location, want *operand) operand {
+func (c *code) get(p location, want *operand) operand {
 	switch p.kind {
 	case inRegister:
 		return c.moveInto(operand{shape: p.shape, reg: p.reg}, want)
@@ -219,7 +219,7 @@ func (c *compiler) get(p location, want *operand) operand {
 }
 
 // set assigns x to a location.
-func (c *compiler) set(p location, x operand) {
+func (c *code) set(p location, x operand) {
 	switch p.kind {
 	case inRegister:
 		c.move(operand{shape: p.shape, reg: p.reg}, x)

@@ -56,7 +56,7 @@ func (a *mapAccess) storeKey(nb, sb unsafe.Pointer, at uint16) reflect.Value {
 
 // checkStorable panics if the entry that x op= y or x++ is about to read cannot be stored. Go's error for
 // storing differs from the one for reading.
-func (c *compiler) checkStorable(p location) {
+func (c *code) checkStorable(p location) {
 	if p.kind != inMapEntry || p.access.registry == nil {
 		return
 	}
@@ -148,7 +148,7 @@ func fastMapTo[K comparable](elem shape, scalarKey bool) fastMap {
 }
 
 // mapGet reads a map element. found, if not nil, is the register for the second result.
-func (c *compiler) mapGet(p location, found, want *operand) operand {
+func (c *code) mapGet(p location, found, want *operand) operand {
 	ok := noRegister
 	if found != nil {
 		ok = found.reg
@@ -177,7 +177,7 @@ func (c *compiler) mapGet(p location, found, want *operand) operand {
 	return dst
 }
 
-func (c *compiler) mapSet(p location, x operand) {
+func (c *code) mapSet(p location, x operand) {
 	a := p.access
 	name := "set " + a.typ.String()
 	if a.fast != nil {
@@ -215,7 +215,7 @@ func (a *mapAccess) delete(c *compiler, m uint16, k operand) {
 	}})
 }
 
-func (c *compiler) makeMap(at uint16, typ reflect.Type, size uint16) {
+func (c *code) makeMap(at uint16, typ reflect.Type, size uint16) {
 	c.native("make "+typ.String(), &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
 		n := 0
 		if size != noRegister {

@@ -31,7 +31,7 @@ func (c *compiler) methodValue(e *ast.SelectorExpr, sel *types.Selection, want *
 func (c *compiler) methodClosure(e ast.Expr, f *Function, sig *types.Signature, s shape) *Function {
 	fn := c.unit.newFunction("")
 	fn.wrapper, fn.method = true, f
-	a := &compiler{vm: c.vm, unit: c.unit, source: c.source, substitute: c.substitute, fn: fn, facts: c.facts, variables: map[types.Object]*variable{}}
+	a := &compiler{code: c.of(fn), source: c.source, substitute: c.substitute, facts: c.facts, variables: map[types.Object]*variable{}}
 	a.setPosition(e)
 	for v := range sig.Params().Variables() {
 		fn.parameters = append(fn.parameters, c.shape(e, c.subst(v.Type())))

@@ -109,7 +109,7 @@ func (c *compiler) assignReceived(a *ast.AssignStmt, v, open operand, elem types
 
 // selector returns the operation that waits for one of the cases and stores its index in the register
 // chosen.
-func (c *compiler) selector(cases []selectCase, chosen, open uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
+func (c *code) selector(cases []selectCase, chosen, open uint16) func(*thread, unsafe.Pointer, unsafe.Pointer) {
 	registry := c.vm.config.Registry
 	if registry == nil {
 		c.fail(nil, "a select statement")

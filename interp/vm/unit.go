@@ -90,7 +90,7 @@ func (u *Unit) compile(d Declaration) (reason string) {
 	*fn = Function{name: d.Name}
 	u.functions = append(u.functions, fn)
 	c := &compiler{
-		vm: u.vm, unit: u, source: u.source, substitute: d.Substitute, fn: fn,
+		code: code{vm: u.vm, unit: u, fn: fn}, source: u.source, substitute: d.Substitute,
 		variables: map[types.Object]*variable{}, hoisted: map[types.Object]uint16{}, labels: map[string]*label{},
 	}
 	_, c.isCellLoop = d.Key.(ast.Stmt)
