@@ -6,7 +6,7 @@ import (
 )
 
 // TypeID returns the identifier of the type of a boxed x, and -1 for any other.
-func (r *Registry) TypeID(x any) int {
+func (r *representations) TypeID(x any) int {
 	if b, ok := r.unbox(x); ok {
 		return b.T.id
 	}
@@ -14,13 +14,13 @@ func (r *Registry) TypeID(x any) int {
 }
 
 // Is reports whether x is boxed and of the type id.
-func (r *Registry) Is(x any, id int) bool {
+func (r *representations) Is(x any, id int) bool {
 	b, ok := r.unbox(x)
 	return ok && b.T.id == id
 }
 
 // As returns the raw value of x if x is boxed and of the type id.
-func (r *Registry) As(x any, id int) (v any, ok bool) {
+func (r *representations) As(x any, id int) (v any, ok bool) {
 	if b, ok := r.unbox(x); ok && b.T.id == id {
 		return b.V, true
 	}

@@ -98,7 +98,7 @@ func (t *Type) BoxError(v any) error { return t.box(v).(error) }
 func (t *Type) box(v any) any { return variant(int(t.class.Load()), Box{t, v}) }
 
 // unbox returns the box that x is or that x wraps.
-func (r *Registry) unbox(x any) (Box, bool) {
+func (r *representations) unbox(x any) (Box, bool) {
 	switch b := x.(type) {
 	case nil:
 		return Box{}, false
@@ -116,10 +116,10 @@ func (r *Registry) unbox(x any) (Box, bool) {
 }
 
 // Unbox returns the box that x is, or that x wraps as a compiled interface.
-func (r *Registry) Unbox(x any) (Box, bool) { return r.unbox(x) }
+func (r *representations) Unbox(x any) (Box, bool) { return r.unbox(x) }
 
 // Value returns the raw value of a boxed x, and any other x as it is.
-func (r *Registry) Value(x any) any {
+func (r *representations) Value(x any) any {
 	if b, ok := r.unbox(x); ok {
 		return b.V
 	}
@@ -127,7 +127,7 @@ func (r *Registry) Value(x any) any {
 }
 
 // Plain returns the box itself if x wraps one as a compiled interface, else x.
-func (r *Registry) Plain(x any) any {
+func (r *representations) Plain(x any) any {
 	if b, ok := r.unbox(x); ok {
 		return b.T.box(b.V)
 	}
@@ -197,7 +197,7 @@ func (b Box) metadata() map[string]any {
 
 // TypeName returns the name of the dynamic type of x as %T prints it: "main.P",
 // "*bytes.Buffer", "<nil>".
-func (r *Registry) TypeName(x any) string {
+func (r *representations) TypeName(x any) string {
 	if x == nil {
 		return "<nil>"
 	}
@@ -210,7 +210,7 @@ func (r *Registry) TypeName(x any) string {
 // ToDisplay returns x as a value that package display can show. A boxed value whose
 // type has the method MIMEBundle or implements image.Image already is a
 // display.Displayer, so ToDisplay only removes the wrapper of a compiled interface.
-func (r *Registry) ToDisplay(x any) any { return r.Plain(x) }
+func (r *representations) ToDisplay(x any) any { return r.Plain(x) }
 
 var (
 	_ fmt.Formatter  = Box{}

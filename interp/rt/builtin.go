@@ -37,7 +37,7 @@ func (r *Registry) BuiltinPrintln(args ...any) {
 type interfaceWords [2]uintptr
 
 // Words returns the operand to pass to BuiltinPrint for an interface value.
-func (r *Registry) Words(x any) any {
+func (r *representations) Words(x any) any {
 	w := *(*interfaceWords)(unsafe.Pointer(&x))
 	if b, ok := r.unbox(x); ok {
 		w[0] = uintptr(unsafe.Pointer(b.T))
@@ -89,10 +89,10 @@ func Min(a, b float64) float64 { return min(a, b) }
 func Max(a, b float64) float64 { return max(a, b) }
 
 // Clear is the builtin clear for a map or a slice.
-func (r *Registry) Clear(x any) { reflect.ValueOf(r.Value(x)).Clear() }
+func (r *representations) Clear(x any) { reflect.ValueOf(r.Value(x)).Clear() }
 
 // CloneMap is maps.Clone. The clone of a boxed map is boxed.
-func (r *Registry) CloneMap(m any) any {
+func (r *representations) CloneMap(m any) any {
 	b, isBox := r.unbox(m)
 	old := reflect.ValueOf(r.Value(m))
 	if old.IsNil() {

@@ -12,7 +12,7 @@ const stopRetryInterval = 50 * time.Millisecond
 
 // stopped returns a channel that is closed when the calling goroutine must stop, or nil
 // if nothing can stop it.
-func (r *Registry) stopped() <-chan struct{} {
+func (r *routines) stopped() <-chan struct{} {
 	if r.config.Stopped == nil {
 		return nil
 	}
@@ -21,7 +21,7 @@ func (r *Registry) stopped() <-chan struct{} {
 
 // stopOrRetry ends the calling goroutine. If the goroutine may continue for now, stopOrRetry
 // returns a channel that is closed when it is time to try again.
-func (r *Registry) stopOrRetry() <-chan struct{} {
+func (r *routines) stopOrRetry() <-chan struct{} {
 	r.config.Stop()
 	again := make(chan struct{})
 	time.AfterFunc(stopRetryInterval, func() { close(again) })
@@ -127,7 +127,7 @@ func Send[T any](r *Registry, c chan<- T, v T) {
 }
 
 // ReceiveFrom is Receive for a channel of any type.
-func (r *Registry) ReceiveFrom(c reflect.Value) (value reflect.Value, open bool) {
+func (r *routines) ReceiveFrom(c reflect.Value) (value reflect.Value, open bool) {
 	if value, open = c.TryRecv(); value.IsValid() {
 		return value, open
 	}
@@ -135,7 +135,7 @@ func (r *Registry) ReceiveFrom(c reflect.Value) (value reflect.Value, open bool)
 }
 
 // SendOn is Send for a channel of any type.
-func (r *Registry) SendOn(c, value reflect.Value) {
+func (r *routines) SendOn(c, value reflect.Value) {
 	if c.TrySend(value) {
 		return
 	}
@@ -147,13 +147,13 @@ func (r *Registry) SendOn(c, value reflect.Value) {
 }
 
 // wait waits for one channel operation.
-func (r *Registry) wait(one reflect.SelectCase) (received reflect.Value, open bool) {
+func (r *routines) wait(one reflect.SelectCase) (received reflect.Value, open bool) {
 	_, received, open = r.selectOrStop([]reflect.SelectCase{one})
 	return received, open
 }
 
 // choose waits until one of the cases can proceed, or the goroutine must stop.
-func (r *Registry) selectOrStop(cases []reflect.SelectCase) (chosen int, received reflect.Value, open bool) {
+func (r *routines) selectOrStop(cases []reflect.SelectCase) (chosen int, received reflect.Value, open bool) {
 	stop := len(cases)
 	stopped := r.stopped()
 	for {

@@ -54,7 +54,7 @@ func (c *ValueContext) String() string {
 }
 
 // contextPart formats a key or a value in the text of a context.
-func (r *Registry) contextPart(x any) string {
+func (r *representations) contextPart(x any) string {
 	switch x := x.(type) {
 	case fmt.Stringer:
 		return x.String()

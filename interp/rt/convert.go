@@ -9,7 +9,7 @@ import (
 // type t. Its result must have a method `Raw() any`, which it gets by embedding the
 // Box, and may implement more than t. If the result does not implement t, yaegi's own
 // wrapper is used. Call AddWrapper before the first cell runs.
-func (r *Registry) AddWrapper(t reflect.Type, wrap func(Box) any) { r.wrappers.Store(t, wrap) }
+func (r *representations) AddWrapper(t reflect.Type, wrap func(Box) any) { r.wrappers.Store(t, wrap) }
 
 // Convert asserts x to the compiled interface target. If ok, v implements the interface
 // in compiled code: it is x itself, or a wrapper of a boxed x.
@@ -25,7 +25,7 @@ func (r *Registry) Convert(x any, target *Type) (v any, ok bool) {
 }
 
 // Assign converts x implicitly to the compiled interface target. nil stays nil.
-func (r *Registry) Assign(x any, target *Type) any {
+func (r *representations) Assign(x any, target *Type) any {
 	b, ok := r.unbox(x)
 	if !ok {
 		return x
@@ -58,7 +58,7 @@ func (e *UnsupportedInterfaceError) Error() string {
 
 // wrap returns b, whose type implements the compiled interface target, as a
 // value that implements it in compiled code.
-func (r *Registry) wrap(b Box, target *Type) any {
+func (r *representations) wrap(b Box, target *Type) any {
 	plain := b.T.box(b.V)
 	if target.compiled == nil {
 		panic(&UnsupportedInterfaceError{b.T.name, target.name})
@@ -81,7 +81,7 @@ func (r *Registry) wrap(b Box, target *Type) any {
 // WName for each method Name. It returns a pointer to the wrapper. A struct with
 // function fields would make the runtime panic when compiled code compares two values
 // of the interface.
-func (r *Registry) wrapByYaegi(plain any, b Box, target *Type) any {
+func (r *representations) wrapByYaegi(plain any, b Box, target *Type) any {
 	pointer := reflect.PointerTo(target.wrapper)
 	r.yaegiWrappers.LoadOrStore(pointer, struct{}{})
 	wrapper := reflect.New(target.wrapper)

@@ -31,7 +31,7 @@ type Deferred struct {
 // a deferred call replaces the current one, the remaining calls still run, and a panic
 // that none of them recovers continues. Then *position has the value again that it had
 // when the panic began.
-func (r *Registry) Protect(position *int, body func(d *Deferred)) {
+func (r *routines) Protect(position *int, body func(d *Deferred)) {
 	d := &Deferred{position: position, gone: r.config.Gone}
 	defer d.finish()
 	body(d)
@@ -39,7 +39,7 @@ func (r *Registry) Protect(position *int, body func(d *Deferred)) {
 }
 
 // Gone reports whether the calling goroutine is ending and must not run deferred calls.
-func (r *Registry) Gone() bool { return r.config.Gone != nil && r.config.Gone() }
+func (r *routines) Gone() bool { return r.config.Gone != nil && r.config.Gone() }
 
 func (d *Deferred) isGone() bool { return d.gone != nil && d.gone() }
 
@@ -109,7 +109,7 @@ var (
 // Recoverer returns the Deferred whose Recover method implements recover() in the calling
 // lowered function. A function that calls recover and is not deferred as a literal calls
 // Recoverer at its start.
-func (r *Registry) Recoverer() *Deferred {
+func (r *routines) Recoverer() *Deferred {
 	if f := r.deferredCaller(); f != nil {
 		return f.d
 	}
@@ -119,7 +119,7 @@ func (r *Registry) Recoverer() *Deferred {
 // Forwards is called by functions that only forward to another one that may call
 // recover, for instance a method value. In Go the target counts as deferred itself.
 // activations is the number of extra activations until the target.
-func (r *Registry) Forwards(activations int) {
+func (r *routines) Forwards(activations int) {
 	if f := r.deferredCaller(); f != nil {
 		f.depth += activations
 	}
@@ -127,7 +127,7 @@ func (r *Registry) Forwards(activations int) {
 
 // deferredCaller returns the running deferred call if the calling lowered function is
 // its function. It returns nil if that function called the caller, for instance.
-func (r *Registry) deferredCaller() *runningDeferred {
+func (r *routines) deferredCaller() *runningDeferred {
 	if runningCount.Load() == 0 {
 		return nil
 	}
@@ -151,7 +151,7 @@ var callDeferredName = runtime.FuncForPC(reflect.ValueOf(callDeferred).Pointer()
 
 // activations counts the activations of lowered code since callDeferred. It stops
 // counting above limit.
-func (r *Registry) activations(limit int) (n int) {
+func (r *routines) activations(limit int) (n int) {
 	var callers [64]uintptr
 	for skip := 2; n <= limit; skip += len(callers) {
 		got := runtime.Callers(skip, callers[:])

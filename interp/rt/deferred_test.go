@@ -133,4 +133,4 @@ func TestDeferred(t *testing.T) {
 }
 
 // protect calls Protect of a registry without a session.
-func protect(position *int, body func(d *Deferred)) { new(Registry).Protect(position, body) }
+func protect(position *int, body func(d *Deferred)) { New(Config{}).Protect(position, body) }

@@ -11,7 +11,7 @@ var valuer = wellKnown{"Value", "func() (driver.Value, error)", reflect.TypeFor[
 
 // ConvertParameter is c.ConvertValue(x) for a converter of database/sql/driver, which
 // inspects the type of x and calls its method Value.
-func (r *Registry) ConvertParameter(c driver.ValueConverter, x any) (driver.Value, error) {
+func (r *representations) ConvertParameter(c driver.ValueConverter, x any) (driver.Value, error) {
 	b, ok := r.unbox(x)
 	if !ok {
 		return c.ConvertValue(x)
@@ -33,7 +33,7 @@ func (r *Registry) ConvertParameter(c driver.ValueConverter, x any) (driver.Valu
 }
 
 // parameter returns the result of driver.DefaultParameterConverter for b.
-func (r *Registry) parameter(b Box, v reflect.Value) (driver.Value, error) {
+func (r *representations) parameter(b Box, v reflect.Value) (driver.Value, error) {
 	if b.T.set.Load().hasSignature(valuer.name, valuer.signature) {
 		if v.Kind() == reflect.Pointer && v.IsNil() && b.T.shape().elem.set.Load().hasSignature(valuer.name, valuer.signature) {
 			return nil, nil
@@ -67,7 +67,7 @@ func (r *Registry) parameter(b Box, v reflect.Value) (driver.Value, error) {
 }
 
 // scalarParameter returns the result of driver.Bool or driver.Int32 for b.
-func (r *Registry) scalarParameter(c driver.ValueConverter, b Box, v reflect.Value) (driver.Value, error) {
+func (r *representations) scalarParameter(c driver.ValueConverter, b Box, v reflect.Value) (driver.Value, error) {
 	if c == driver.ValueConverter(driver.Bool) && !v.CanInt() && !v.CanUint() {
 		return nil, fmt.Errorf("sql/driver: couldn't convert %v (%s) into type bool", b, b.T.name)
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // Equal returns a == b for two interface values.
-func (r *Registry) Equal(a, b any) bool {
+func (r *representations) Equal(a, b any) bool {
 	x, ok := r.unbox(a)
 	if !ok {
 		_, ok = r.unbox(b)
@@ -24,7 +24,7 @@ func (r *Registry) Equal(a, b any) bool {
 
 // equalDynamic returns a == b for values that are not boxed. It panics as Go does if
 // their fields or elements hold uncomparable values of cells.
-func (r *Registry) equalDynamic(a, b any) bool {
+func (r *representations) equalDynamic(a, b any) bool {
 	if t := reflect.TypeOf(a); t != nil && t == reflect.TypeOf(b) && (t.Kind() == reflect.Struct || t.Kind() == reflect.Array) &&
 		t.Comparable() && r.holdsInterface(t) {
 		return r.EqualParts(a, b)
@@ -35,7 +35,7 @@ func (r *Registry) equalDynamic(a, b any) bool {
 // DeepEqual is reflect.DeepEqual for arguments that may be boxed. Nested values whose
 // types differ in the cell but are the same in lowered code are only distinguished if
 // interfaces hold them.
-func (r *Registry) DeepEqual(a, b any) bool {
+func (r *representations) DeepEqual(a, b any) bool {
 	x, xBoxed := r.unbox(a)
 	y, yBoxed := r.unbox(b)
 	if xBoxed != yBoxed || xBoxed && x.T != y.T {

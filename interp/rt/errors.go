@@ -8,7 +8,7 @@ import (
 )
 
 // ErrorsIs is errors.Is, which would treat all boxes as comparable.
-func (r *Registry) ErrorsIs(err, target error) bool {
+func (r *representations) ErrorsIs(err, target error) bool {
 	if err == nil || target == nil {
 		return err == target //nolint:errorlint // as package errors does
 	}
@@ -19,7 +19,7 @@ func (r *Registry) ErrorsIs(err, target error) bool {
 	return r.errorsIs(err, target, comparable)
 }
 
-func (r *Registry) errorsIs(err, target error, comparable bool) bool {
+func (r *representations) errorsIs(err, target error, comparable bool) bool {
 	for {
 		if comparable && r.Equal(err, target) {
 			return true
@@ -74,7 +74,7 @@ func (r *Registry) ErrorsAs(err error, target any, static *Type) bool {
 	return r.errorsAs(err, target, set)
 }
 
-func (r *Registry) errorsAs(err error, target any, set func(error) bool) bool {
+func (r *representations) errorsAs(err error, target any, set func(error) bool) bool {
 	for {
 		if set(err) {
 			return true

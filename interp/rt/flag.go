@@ -7,7 +7,7 @@ import (
 )
 
 // TextVar is f.TextVar(p, name, value, usage).
-func (r *Registry) TextVar(f *flag.FlagSet, p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string) {
+func (r *representations) TextVar(f *flag.FlagSet, p encoding.TextUnmarshaler, name string, value encoding.TextMarshaler, usage string) {
 	variable, ok := r.unbox(p)
 	initial, both := r.unbox(value)
 	if !ok && !both {

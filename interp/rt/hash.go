@@ -8,14 +8,14 @@ import (
 // Hashable panics as Go does if x, which is used as a map key, holds a value that cannot
 // be hashed in an interface. The runtime's own panic would name the lowered type and
 // not the type of the cell.
-func (r *Registry) Hashable(x any) {
+func (r *representations) Hashable(x any) {
 	if name := r.unhashable(x); name != "" {
 		panic(runtimeError("hash of unhashable type " + name))
 	}
 }
 
 // HashableIn is Hashable for reading or removing an entry of a map of the given length.
-func (r *Registry) HashableIn(length int, x any) {
+func (r *representations) HashableIn(length int, x any) {
 	if name := r.unhashable(x); name != "" {
 		if length == 0 {
 			panic(unhashableError(name))
@@ -26,7 +26,7 @@ func (r *Registry) HashableIn(length int, x any) {
 
 // Storable is Hashable for storing an entry in a map. nilMap reports whether the map
 // is nil: Go panics about that first.
-func (r *Registry) Storable(nilMap bool, x any) {
+func (r *representations) Storable(nilMap bool, x any) {
 	if nilMap {
 		var m map[int]int
 		m[0] = 0 //nolint:staticcheck // on purpose
@@ -46,7 +46,7 @@ func (unhashableError) RuntimeError() {}
 func (unhashableError) compiledName() string { return "runtime.unhashableTypeError" }
 
 // unhashable returns the name of the type of a cell that makes x unhashable, or "".
-func (r *Registry) unhashable(x any) string {
+func (r *representations) unhashable(x any) string {
 	if x == nil {
 		return ""
 	}
@@ -59,7 +59,7 @@ func (r *Registry) unhashable(x any) string {
 
 // unhashablePart is unhashable for the interface values inside v, whose type is
 // comparable.
-func (r *Registry) unhashablePart(v reflect.Value) string {
+func (r *representations) unhashablePart(v reflect.Value) string {
 	switch v.Kind() {
 	case reflect.Interface:
 		if !v.IsNil() && v.CanInterface() {
@@ -87,11 +87,11 @@ func (r *Registry) unhashablePart(v reflect.Value) string {
 
 // EqualParts returns a == b for two structs or arrays of one type that hold
 // interfaces.
-func (r *Registry) EqualParts(a, b any) bool {
+func (r *representations) EqualParts(a, b any) bool {
 	return r.equalValues(reflect.ValueOf(a), reflect.ValueOf(b))
 }
 
-func (r *Registry) equalValues(a, b reflect.Value) bool {
+func (r *representations) equalValues(a, b reflect.Value) bool {
 	switch a.Kind() {
 	case reflect.Interface:
 		if a.IsNil() || b.IsNil() || !a.CanInterface() {
@@ -117,7 +117,7 @@ func (r *Registry) equalValues(a, b reflect.Value) bool {
 }
 
 // holdsInterface reports whether a struct or array type contains an interface.
-func (r *Registry) holdsInterface(t reflect.Type) bool {
+func (r *representations) holdsInterface(t reflect.Type) bool {
 	if known, ok := r.hasInterface.Load(t); ok {
 		return known.(bool)
 	}

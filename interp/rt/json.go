@@ -113,7 +113,7 @@ func hiddenFlag(coder any, path ...string) bool {
 // marshalerError returns the error of encoding/json for a failed marshaling method. The
 // method's name is in an unexported field, which only encoding/json can set without
 // package unsafe.
-func (r *Registry) marshalerError(w view, err error, method string) error {
+func (r *representations) marshalerError(w view, err error, method string) error {
 	e := &json.MarshalerError{Type: r.reflectType(w), Err: err}
 	if f := reflect.ValueOf(e).Elem().FieldByName("sourceFunc"); f.IsValid() && f.Kind() == reflect.String {
 		*(*string)(unsafe.Pointer(f.UnsafeAddr())) = method
@@ -123,7 +123,7 @@ func (r *Registry) marshalerError(w view, err error, method string) error {
 
 // jsonHoldsNoBox reports whether values of the compiled type t contain no box that
 // encoding/json would encode.
-func (r *Registry) jsonHoldsNoBox(t reflect.Type) bool {
+func (r *representations) jsonHoldsNoBox(t reflect.Type) bool {
 	if t == nil {
 		return true
 	}

@@ -18,7 +18,7 @@ func isEmpty(v reflect.Value) bool {
 
 // isZero reports whether the option omitzero leaves out v. It calls the method IsZero of
 // the type or of the pointer type if there is one.
-func (r *Registry) isZero(w view, v reflect.Value) bool {
+func (r *representations) isZero(w view, v reflect.Value) bool {
 	switch {
 	case v.Kind() == reflect.Interface:
 		return r.isZeroInterface(w, v)
@@ -38,7 +38,7 @@ func (r *Registry) isZero(w view, v reflect.Value) bool {
 	return v.IsZero()
 }
 
-func (r *Registry) isZeroInterface(w view, v reflect.Value) bool {
+func (r *representations) isZeroInterface(w view, v reflect.Value) bool {
 	if v.IsNil() {
 		return true
 	}
@@ -51,7 +51,7 @@ func (r *Registry) isZeroInterface(w view, v reflect.Value) bool {
 }
 
 // interfaceHas reports whether an interface declared in a cell has the method.
-func (r *Registry) interfaceHas(d *Type, m wellKnown) bool {
+func (r *representations) interfaceHas(d *Type, m wellKnown) bool {
 	for _, have := range sortedMethods(d.typ.Underlying().(*types.Interface)) {
 		if have.Name() == m.name && typeString(have.Type()) == m.signature {
 			return true

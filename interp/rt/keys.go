@@ -10,7 +10,7 @@ import (
 type entry struct{ key, value reflect.Value }
 
 // sortedEntries returns the entries of a map in the order in which fmt prints them.
-func (r *Registry) sortedEntries(m reflect.Value) []entry {
+func (r *representations) sortedEntries(m reflect.Value) []entry {
 	entries := make([]entry, 0, m.Len())
 	for i := m.MapRange(); i.Next(); {
 		entries = append(entries, entry{i.Key(), i.Value()})
@@ -22,7 +22,7 @@ func (r *Registry) sortedEntries(m reflect.Value) []entry {
 // compareKeys orders two values of one type: nil first, NaN before numbers, false before
 // true, pointers by address, structs and arrays element by element, interfaces by type
 // and then by value.
-func (r *Registry) compareKeys(a, b reflect.Value) int {
+func (r *representations) compareKeys(a, b reflect.Value) int {
 	switch a.Kind() {
 	case reflect.Bool:
 		return boolToInt(a.Bool()) - boolToInt(b.Bool())

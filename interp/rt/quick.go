@@ -143,7 +143,7 @@ func (r *Registry) quickRun(f Box, config *QuickConfig, check func(*quick.Config
 }
 
 // quickValue returns an arbitrary value of a type, generated as package quick does.
-func (r *Registry) quickValue(w view, rand *rand.Rand, size int) (reflect.Value, bool) {
+func (r *representations) quickValue(w view, rand *rand.Rand, size int) (reflect.Value, bool) {
 	if w.d == nil {
 		if size == quickSize || !composite(w.t.Kind()) {
 			return quick.Value(w.t, rand)

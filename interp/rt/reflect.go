@@ -21,7 +21,7 @@ type typeWrapper struct {
 func (typeWrapper) compiledName() string { return "*reflect.rtype" }
 
 // TypeOf is reflect.TypeOf.
-func (r *Registry) TypeOf(x any) reflect.Type {
+func (r *representations) TypeOf(x any) reflect.Type {
 	if x == nil {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (r *Registry) TypeFor(t *Type, p any) reflect.Type {
 	return r.reflectType(view{r.child(t.typ), reflect.TypeOf(p).Elem()})
 }
 
-func (r *Registry) reflectType(w view) reflect.Type {
+func (r *representations) reflectType(w view) reflect.Type {
 	if w.d == nil {
 		return w.t
 	}

@@ -78,7 +78,9 @@ func (r *Registry) ReflectMakeFunc(t reflect.Type, f func([]ReflectValue) []Refl
 }
 
 // ReflectSwapper is reflect.Swapper.
-func (r *Registry) ReflectSwapper(slice any) func(i, j int) { return reflect.Swapper(r.Value(slice)) }
+func (r *representations) ReflectSwapper(slice any) func(i, j int) {
+	return reflect.Swapper(r.Value(slice))
+}
 
 // ReflectSelectCase replaces reflect.SelectCase.
 type ReflectSelectCase struct {

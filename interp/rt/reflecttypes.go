@@ -28,7 +28,7 @@ func (r *Registry) composed(made reflect.Type, declared func(part func(reflect.T
 }
 
 // declaration returns the types.Type of t.
-func (r *Registry) declaration(t reflect.Type) types.Type {
+func (r *representations) declaration(t reflect.Type) types.Type {
 	if d := viewOfType(t).d; d != nil {
 		return d.typ
 	}
@@ -57,7 +57,7 @@ func (r *Registry) declaration(t reflect.Type) types.Type {
 }
 
 // ReflectPointerTo is reflect.PointerTo.
-func (r *Registry) ReflectPointerTo(t reflect.Type) reflect.Type {
+func (r *representations) ReflectPointerTo(t reflect.Type) reflect.Type {
 	return r.reflectType(viewOfType(t).pointer())
 }
 

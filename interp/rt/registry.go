@@ -57,6 +57,8 @@ type Config struct {
 // Registry has the type descriptors of one session. Its methods depend on the dynamic
 // types of values.
 type Registry struct {
+	routines
+	representations
 	config Config
 
 	mu          sync.Mutex   // guards the fields up to embedding
@@ -72,18 +74,26 @@ type Registry struct {
 	gobNames         sync.Map // name of a registered type, to *Type
 	flagTypes        sync.Map // *Type to reflect.Type, see holderType
 
-	byType        sync.Map // types.Type to *Type, by pointer: a cache of descriptors
+	byType    sync.Map // types.Type to *Type, by pointer: a cache of descriptors
+	compiled  sync.Map // implementsKey to bool
+	indices   sync.Map // methodKey to int, the index of a compiled method
+	fields    sync.Map // view to []jsonField
+	finalized sync.Map // uintptr, the address of an object with a finalizer, to struct{}
+	escaped   sync.Map // *htmltemplate.Template to nil: templates that html/template has escaped
+}
+
+// representations knows how lowered code represents values: which are boxes or yaegi's wrappers, what they hold, and how
+// to compare them.
+type representations struct {
 	wrappers      sync.Map // reflect.Type to func(Box) any: see AddWrapper
 	yaegiWrappers sync.Map // types of pointers to yaegi's wrappers, to struct{}
 	boxFree       sync.Map // reflect.Type to bool: see holdsNoBox
-	compiled      sync.Map // implementsKey to bool
-	indices       sync.Map // methodKey to int, the index of a compiled method
 	hasInterface  sync.Map // reflect.Type to bool: see holdsInterface
 	jsonBoxFree   sync.Map // reflect.Type to bool: see jsonHoldsNoBox
-	fields        sync.Map // view to []jsonField
-	finalized     sync.Map // uintptr, the address of an object with a finalizer, to struct{}
-	escaped       sync.Map // *htmltemplate.Template to nil: templates that html/template has escaped
 }
+
+// routines runs the deferred calls of goroutines and ends their waits. It knows nothing of types.
+type routines struct{ config *Config }
 
 // New returns an empty registry.
 func New(config Config) *Registry {
@@ -103,6 +113,7 @@ func New(config Config) *Registry {
 		config.Uncaught = func(any) bool { return false }
 	}
 	r := &Registry{config: config, live: map[int]*Type{}, released: map[int]releasedType{}, embedding: map[*types.TypeName][]int{}}
+	r.routines.config = &r.config
 	r.declared.builder = layout.Builder{Interpreted: config.Interpreted, Packages: config.Packages, Declared: true, Name: r.nameDeclared}
 	r.addNativeWrappers()
 	r.templateBuiltins = r.newTemplateBuiltins()

@@ -11,32 +11,32 @@ import (
 // point to, and call the method Scan of operands that have it.
 
 // Sscan is fmt.Sscan.
-func (r *Registry) Sscan(text string, operands ...any) (int, error) {
+func (r *representations) Sscan(text string, operands ...any) (int, error) {
 	return r.scan(operands, func(raw []any) (int, error) { return fmt.Sscan(text, raw...) })
 }
 
 // Sscanf is fmt.Sscanf.
-func (r *Registry) Sscanf(text, format string, operands ...any) (int, error) {
+func (r *representations) Sscanf(text, format string, operands ...any) (int, error) {
 	return r.scan(operands, func(raw []any) (int, error) { return fmt.Sscanf(text, format, raw...) })
 }
 
 // Sscanln is fmt.Sscanln.
-func (r *Registry) Sscanln(text string, operands ...any) (int, error) {
+func (r *representations) Sscanln(text string, operands ...any) (int, error) {
 	return r.scan(operands, func(raw []any) (int, error) { return fmt.Sscanln(text, raw...) })
 }
 
 // Fscan is fmt.Fscan.
-func (r *Registry) Fscan(in io.Reader, operands ...any) (int, error) {
+func (r *representations) Fscan(in io.Reader, operands ...any) (int, error) {
 	return r.scan(operands, func(raw []any) (int, error) { return fmt.Fscan(in, raw...) })
 }
 
 // Fscanf is fmt.Fscanf.
-func (r *Registry) Fscanf(in io.Reader, format string, operands ...any) (int, error) {
+func (r *representations) Fscanf(in io.Reader, format string, operands ...any) (int, error) {
 	return r.scan(operands, func(raw []any) (int, error) { return fmt.Fscanf(in, format, raw...) })
 }
 
 // Fscanln is fmt.Fscanln.
-func (r *Registry) Fscanln(in io.Reader, operands ...any) (int, error) {
+func (r *representations) Fscanln(in io.Reader, operands ...any) (int, error) {
 	return r.scan(operands, func(raw []any) (int, error) { return fmt.Fscanln(in, raw...) })
 }
 
@@ -52,7 +52,7 @@ func (b scanned) Scan(state fmt.ScanState, verb rune) error {
 }
 
 // scan calls scan with the raw values of boxed operands.
-func (r *Registry) scan(operands []any, scan func(raw []any) (int, error)) (int, error) {
+func (r *representations) scan(operands []any, scan func(raw []any) (int, error)) (int, error) {
 	raw := make([]any, len(operands))
 	var names []string // pairs: the name of a type in lowered code, and its declared name
 	for i, x := range operands {

@@ -10,7 +10,7 @@ import "reflect"
 //
 // yaegi's own select stores its cases in the statement, where goroutines that run the
 // statement at the same time overwrite each other's cases.
-func (r *Registry) Select(directions string, operands ...any) (chosen int, ok bool) {
+func (r *routines) Select(directions string, operands ...any) (chosen int, ok bool) {
 	cases, variables := selectCases(directions, operands)
 	var value reflect.Value
 	chosen, value, ok = r.Choose(cases)
@@ -21,7 +21,7 @@ func (r *Registry) Select(directions string, operands ...any) (chosen int, ok bo
 }
 
 // Choose is reflect.Select, but ends when its goroutine must stop.
-func (r *Registry) Choose(cases []reflect.SelectCase) (chosen int, received reflect.Value, open bool) {
+func (r *routines) Choose(cases []reflect.SelectCase) (chosen int, received reflect.Value, open bool) {
 	if hasDefault(cases) {
 		return reflect.Select(cases)
 	}

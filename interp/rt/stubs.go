@@ -249,7 +249,7 @@ func (r *Registry) Close() {
 
 // stubbed returns the stub methods for the type t of a cell and for pointers to it. made is
 // a type with the kind of t. It returns none if no slot is free.
-func (r *Registry) stubbed(t *Type, made reflect.Type) (methods, ofPointer []layout.Method, used []*slot) {
+func (r *representations) stubbed(t *Type, made reflect.Type) (methods, ofPointer []layout.Method, used []*slot) {
 	p := t.pointer()
 	own, all := t.stubMethods(), p.stubMethods()
 	if len(all) == 0 {

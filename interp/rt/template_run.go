@@ -192,7 +192,7 @@ func (s *templateRun) print(node parse.Node, v ReflectValue) {
 
 // printable returns the value that fmt prints for v: the target of a pointer, or the
 // pointer if it has a method that fmt calls. Channels and functions are not printable.
-func (r *Registry) printable(v ReflectValue) (any, bool) {
+func (r *representations) printable(v ReflectValue) (any, bool) {
 	if v.Kind() == reflect.Pointer {
 		v, _ = indirection(v)
 	}

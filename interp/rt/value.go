@@ -6,7 +6,7 @@ var boxType = reflect.TypeFor[Box]()
 
 // unboxValue is unbox for a reflect.Value v, the contents of an interface, possibly obtained
 // through an unexported field. If v is not a box, it returns v.
-func (r *Registry) unboxValue(v reflect.Value) (*Type, reflect.Value, bool) {
+func (r *representations) unboxValue(v reflect.Value) (*Type, reflect.Value, bool) {
 	if v.CanInterface() {
 		if b, ok := r.unbox(v.Interface()); ok {
 			return b.T, reflect.ValueOf(b.V), true
@@ -35,7 +35,7 @@ var boxedType = reflect.TypeFor[boxed]()
 
 // mayHoldBox reports whether fmt could find a box or a substitute of this package in one of
 // the operands.
-func (r *Registry) mayHoldBox(operands []any) bool {
+func (r *representations) mayHoldBox(operands []any) bool {
 	for _, x := range operands {
 		switch x.(type) {
 		case nil, bool, string, int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64, uintptr,
@@ -51,7 +51,7 @@ func (r *Registry) mayHoldBox(operands []any) bool {
 
 // holdsNoBox reports whether fmt finds no interface inside values of the compiled type t. fmt
 // only follows a pointer if it is the operand itself.
-func (r *Registry) holdsNoBox(t reflect.Type) bool {
+func (r *representations) holdsNoBox(t reflect.Type) bool {
 	if known, ok := r.boxFree.Load(t); ok {
 		return known.(bool)
 	}

@@ -13,7 +13,7 @@ type view struct {
 }
 
 // viewOf returns the type and the raw value of v, the contents of an interface.
-func (r *Registry) viewOf(v reflect.Value) (view, reflect.Value) {
+func (r *representations) viewOf(v reflect.Value) (view, reflect.Value) {
 	d, raw, _ := r.unboxValue(v)
 	return view{d, raw.Type()}, raw
 }

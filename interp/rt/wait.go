@@ -20,18 +20,18 @@ func (l readLocker) Unlock()       { l.RUnlock() }
 func (l readLocker) TryLock() bool { return l.TryRLock() }
 
 // Lock is l.Lock(), which an interrupt can end.
-func (r *Registry) Lock(l *sync.Mutex) { r.lock(l) }
+func (r *routines) Lock(l *sync.Mutex) { r.lock(l) }
 
 // LockRW is l.Lock(), which an interrupt can end.
-func (r *Registry) LockRW(l *sync.RWMutex) { r.lock(l) }
+func (r *routines) LockRW(l *sync.RWMutex) { r.lock(l) }
 
 // RLock is l.RLock(), which an interrupt can end.
-func (r *Registry) RLock(l *sync.RWMutex) { r.lock(readLocker{l}) }
+func (r *routines) RLock(l *sync.RWMutex) { r.lock(readLocker{l}) }
 
 // WaitGroupWait is w.Wait(), which an interrupt can end.
-func (r *Registry) WaitGroupWait(w *sync.WaitGroup) { r.await(w.Wait, func() {}) }
+func (r *routines) WaitGroupWait(w *sync.WaitGroup) { r.await(w.Wait, func() {}) }
 
-func (r *Registry) lock(l locker) {
+func (r *routines) lock(l locker) {
 	if !l.TryLock() {
 		r.await(l.Lock, l.Unlock)
 	}
@@ -39,7 +39,7 @@ func (r *Registry) lock(l locker) {
 
 // await calls wait in a new goroutine. If the caller must stop, the wait continues without
 // it, and undo is called after it.
-func (r *Registry) await(wait, undo func()) {
+func (r *routines) await(wait, undo func()) {
 	if r.config.Stopped == nil {
 		wait()
 		return
@@ -73,7 +73,7 @@ func (r *Registry) await(wait, undo func()) {
 
 // stop ends the calling goroutine by a panic, unless it may continue for now. It calls leave
 // before the goroutine ends.
-func (r *Registry) stop(leave func()) {
+func (r *routines) stop(leave func()) {
 	ended := true
 	defer func() {
 		if ended {

@@ -11,7 +11,7 @@ import (
 // Package database/sql looks for optional methods of the values of a driver. A wrapper has all of them and does, for a type
 // without one, what the package does then. There are several wrappers where that depends on whether the method exists.
 
-func (r *Registry) addDriverWrappers() {
+func (r *representations) addDriverWrappers() {
 	r.AddWrapper(reflect.TypeFor[driver.Driver](), func(b Box) any { return sqlDriver{b} })
 	r.AddWrapper(reflect.TypeFor[driver.Connector](), func(b Box) any { return sqlConnector{b} })
 	r.AddWrapper(reflect.TypeFor[driver.Conn](), wrapConn)

@@ -19,7 +19,7 @@ import (
 // addNativeWrappers adds wrappers for the interfaces that cells implement most. Calls through
 // them are several times faster than through yaegi's wrappers, which use reflection, and they
 // are comparable.
-func (r *Registry) addNativeWrappers() {
+func (r *representations) addNativeWrappers() {
 	for _, t := range streamInterfaces {
 		r.AddWrapper(t, wrapStream)
 	}
