@@ -51,6 +51,7 @@ type batchNorm struct {
 	weight, bias            *Tensor // [C], nil before the first input
 	runningMean, runningVar *Tensor // [C]
 	evaluating              bool
+	fixed                   bool // FreezeStatistics
 	synchronized            bool
 	across                  tensor.ProcessGroup // sums over the ranks; nil without ranks
 }
@@ -66,7 +67,7 @@ func (n *batchNorm) Forward(x *Tensor) *Tensor {
 	if n.weight == nil {
 		n.make(shape[1:2])
 	}
-	training := !n.evaluating && !substitute.Open()
+	training := !n.evaluating && !n.fixed && !substitute.Open()
 	if training && n.across != nil {
 		return tensor.SyncBatchNorm(x, n.weight, n.bias, n.runningMean, n.runningVar, 0.1, epsilon, n.across)
 	}

@@ -16,6 +16,8 @@ type DenseLayer struct {
 	Weight *Tensor // [out, in]
 	Bias   *Tensor // [out], nil with NoBias
 
+	*adapter // of LoRA; nil for none
+
 	out    int
 	noBias bool
 }
@@ -57,13 +59,22 @@ func (l *DenseLayer) Forward(x *Tensor) *Tensor {
 		l.start(x.Shape())
 	}
 	l.checkInputs(x.Shape())
-	return tensor.Linear(x, l.Weight, l.Bias)
+	if l.adapter == nil {
+		return tensor.Linear(x, l.Weight, l.Bias)
+	}
+	var s scratch
+	defer s.release()
+	return s.keep(tensor.Linear(x, l.Weight, l.Bias)).Add(l.adapter.change(&s, x))
 }
 
 func (*DenseLayer) retainsNothing() bool { return true }
 
-// Layer describes the layer to the packages that transform models (prune, quantize, onnx).
+// Layer describes the layer to the packages that transform models (prune, quantize, onnx). A layer
+// that [LoRA] adapts is none that they know.
 func (l *DenseLayer) Layer() any {
+	if l.adapter != nil {
+		return nil
+	}
 	p := layer.MatMul{Names: [2]string{"weight", "bias"}, Weight: &l.Weight, SetOut: func(n int) { l.out = n }}
 	if !l.noBias {
 		p.Bias = &l.Bias

@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"golang.org/x/exp/mmap"
 
 	"github.com/quernlab/quern/accel/tensor"
-	"github.com/quernlab/quern/display"
 )
 
 // File is an open safetensors file, of which only the header has been read. It is mapped into
@@ -23,11 +21,12 @@ type File struct {
 	data   io.ReaderAt
 	header *header
 	close  func() error
-	meter  *display.Meter // of the bytes that are read; nil for none
-	read   int64          // bytes of tensors
+
+	progress func(n int64) // called after each n bytes of tensors; nil for none
 }
 
-// Open opens a safetensors file, and reads and checks its header.
+// Open opens a safetensors file, and reads and checks its header. Errors are a [*FormatError] for a
+// file of another format, a [*CorruptFileError] for a damaged one, and those of the file system.
 func Open(path string) (*File, error) {
 	mapped, err := mmap.Open(path)
 	if err != nil {
@@ -70,24 +69,21 @@ func (f *File) Tensor(name string) (t *Tensor, err error) {
 		if n, err := f.data.ReadAt(part, f.header.begin+e.Offsets[0]+int64(from)); err != nil && n < len(part) {
 			return nil, fmt.Errorf("nn: load %s: tensor %q: %w", f.path, name, err)
 		}
-		if f.meter != nil {
-			f.read += int64(len(part))
-			f.meter.Set(float64(f.read)/1e6, "MB")
+		if f.progress != nil {
+			f.progress(int64(len(part)))
 		}
 	}
 	return tensor.FromRaw(d, b, e.Shape...), nil
 }
 
-// showProgress displays a progress bar of the tensors that are read, until end is called.
-func (f *File) showProgress() (end func()) {
-	var size int64
+// size returns the number of bytes of the tensors that [Load] reads.
+func (f *File) size() (bytes int64) {
 	for name, e := range f.header.tensors {
 		if !isBatchCount(name) {
-			size += e.Offsets[1] - e.Offsets[0]
+			bytes += e.Offsets[1] - e.Offsets[0]
 		}
 	}
-	f.meter = display.NewMeter("loading "+filepath.Base(f.path), float64(size)/1e6)
-	return f.meter.End
+	return bytes
 }
 
 // String returns the path and the number of tensors.

@@ -41,7 +41,7 @@ var (
 	zipFile     = format{"a zip archive", "unpack it, and load the .safetensors file in it"}
 	gzipFile    = format{"a gzip file", "decompress it first"}
 	tableFile   = format{"a table of text", "read it as a data set with data.CSV"}
-	jsonFile    = format{"a JSON file", "load the .safetensors file beside it; an index lists several such files"}
+	jsonFile    = format{"a JSON file", "load the .safetensors file beside it, an index whose name ends in .index.json, or the folder"}
 	webPage     = format{"a web page", "the download returned a page instead of the file: download the file itself, on Hugging Face from /resolve/ instead of /blob/"}
 	lfsPointer  = format{"a Git LFS pointer, which only names the file", "run git lfs pull"}
 )
@@ -62,7 +62,7 @@ func explainFormat(path string, r io.ReaderAt, err error) error {
 	}
 	f := detectFormat(strings.ToLower(filepath.Ext(path)), start[:n])
 	if f == (format{}) {
-		return fmt.Errorf("nn: load %s: %w", path, err)
+		return &CorruptFileError{path, err}
 	}
 	return &FormatError{Path: path, Format: f.name, Hint: f.hint, Err: err}
 }

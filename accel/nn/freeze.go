@@ -4,15 +4,30 @@ package nn
 type Frozen struct {
 	tensors []*Tensor
 	lazy    []lazy
+	norms   []*batchNorm
 }
 
-// Freeze excludes the parameters of a model from training until [Frozen.Thaw]: they get no
-// gradient, optimizers do not update them, and [Parameters] does not return them. Layers that
-// have not seen an input yet will start frozen. The running means of BatchNorm are still
-// updated in training mode.
-func Freeze(model any) *Frozen {
+// FreezeOption changes what [Freeze] freezes.
+type FreezeOption struct{ text string }
+
+// String returns the option as Go code.
+func (o FreezeOption) String() string { return o.text }
+
+// FreezeStatistics makes each [BatchNorm] normalize with its running means also in training mode, and
+// leave them as they are. A small data set for fine-tuning often cannot estimate better ones.
+func FreezeStatistics() FreezeOption { return FreezeOption{"FreezeStatistics()"} }
+
+// Freeze excludes the parameters of a model, or of a part of it, from training until [Frozen.Thaw]:
+// they get no gradient, optimizers do not update them, and [Parameters] does not return them. Layers
+// that have not seen an input yet will start frozen. The running means of BatchNorm are still updated
+// in training mode, unless [FreezeStatistics] is given.
+func Freeze(model any, options ...FreezeOption) *Frozen {
 	f := &Frozen{}
 	walk(model, func(_ []string, v any) {
+		if n, ok := v.(*batchNorm); ok && len(options) > 0 && !n.fixed {
+			n.fixed = true
+			f.norms = append(f.norms, n)
+		}
 		switch v := v.(type) {
 		case *Tensor:
 			if v.RequiresGrad() {
@@ -20,14 +35,16 @@ func Freeze(model any) *Frozen {
 				f.tensors = append(f.tensors, v)
 			}
 		case lazy:
-			v.freeze(true)
-			f.lazy = append(f.lazy, v)
+			if !v.isFrozen() {
+				v.freeze(true)
+				f.lazy = append(f.lazy, v)
+			}
 		}
 	})
 	return f
 }
 
-// Thaw makes the parameters trainable again.
+// Thaw makes what the call of [Freeze] has frozen trainable again.
 func (f *Frozen) Thaw() {
 	for _, t := range f.tensors {
 		t.SetRequiresGrad(true)
@@ -39,5 +56,8 @@ func (f *Frozen) Thaw() {
 				(*s.at).SetRequiresGrad(true)
 			}
 		}
+	}
+	for _, n := range f.norms {
+		n.fixed = false
 	}
 }

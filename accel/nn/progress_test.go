@@ -65,7 +65,7 @@ func TestLoadShowsItsProgress(t *testing.T) {
 	texts := displayed(t)
 	slow := &slowReader{ReaderAt: f.data, texts: texts}
 	f.data = slow
-	end := f.showProgress()
+	end := (&weightFiles{files: map[string]*File{path: f}}).showProgress(path)
 	got, err := f.Tensor("large")
 	if err != nil {
 		t.Fatal(err)

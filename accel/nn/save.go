@@ -52,32 +52,6 @@ func withProgress(path string, tensors map[string]*Tensor, save func(*display.Me
 	return save(meter)
 }
 
-// Load reads the tensors of a model from a safetensors file. The file must have exactly the
-// names and shapes of the model; otherwise nothing is loaded. Floats are converted to the
-// model's types. Layers that have not seen an input yet create their parameters from the file.
-// The file is mapped into memory, and tensors are read one by one. If that takes longer than a
-// second, Load displays a progress bar. The error for a file of another format, such as a
-// PyTorch checkpoint, is a [*FormatError].
-func Load(path string, model any) (err error) {
-	f, err := Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	shapes := map[string][]int{}
-	for name, e := range f.header.tensors {
-		if !isBatchCount(name) {
-			shapes[name] = e.Shape
-		}
-	}
-	defer f.showProgress()()
-	if err := setState(model, shapes, f.Tensor); err != nil {
-		return fmt.Errorf("nn: load %s: %w", path, err)
-	}
-	attachNotes(model, f.header.notes)
-	return nil
-}
-
 // LoadTensors reads all tensors and the metadata of a safetensors file. Each tensor has the
 // element type of the file. To read tensors one by one, use [Open]. If that takes longer than a
 // second, LoadTensors displays a progress bar.
@@ -86,8 +60,9 @@ func LoadTensors(path string) (tensors map[string]*Tensor, notes map[string]stri
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	defer f.showProgress()()
+	w := &weightFiles{files: map[string]*File{path: f}}
+	defer func() { err = errors.Join(err, w.close()) }()
+	defer w.showProgress(path)()
 	tensors = map[string]*Tensor{}
 	for _, name := range f.Names() {
 		if isBatchCount(name) {
@@ -121,42 +96,49 @@ func SetState(model any, tensors map[string]*Tensor) error {
 	for name, t := range tensors {
 		shapes[name] = t.Shape()
 	}
-	return setState(model, shapes, func(name string) (*Tensor, error) { return tensors[name].Clone(), nil })
+	_, err := setState(model, shapes, false, func(name string) (*Tensor, error) { return tensors[name].Clone(), nil })
+	return err
 }
 
-// setState is SetState for tensors of these shapes, which get returns one by one. The model
-// changes only when all of them have been read.
-func setState(model any, shapes map[string][]int, get func(name string) (*Tensor, error)) (err error) {
+// setState is SetState for tensors of these shapes, which get returns one by one, or for those that
+// fit. The model changes only when all of them have been read.
+func setState(model any, shapes map[string][]int, partial bool, get func(name string) (*Tensor, error)) (r LoadReport, err error) {
 	defer Catch(&err)
-	if err := fits(shapes, model); err != nil {
-		return err
-	}
-	tensors := make(map[string]*Tensor, len(shapes))
-	for name := range shapes {
-		t, err := get(name)
-		if err != nil {
-			return err
+	created := map[lazy]bool{}
+	r = compareState(model, shapes, created)
+	if !partial {
+		if err := r.err(); err != nil {
+			return r, err
 		}
-		tensors[name] = t
+	} else if len(r.Loaded) == 0 {
+		return r, fmt.Errorf("no tensor fits the model, which needs %s; there are %s", first(append(slices.Clone(r.Missing), r.Different...), ", "), first(slices.Sorted(maps.Keys(shapes)), ", "))
 	}
 	needed := map[string]tensor.DType{} // float32 for layers without parameters yet
 	for _, p := range State(model) {
 		needed[p.Name] = p.DType()
 	}
-	for _, name := range slices.Sorted(maps.Keys(tensors)) {
-		d, to := tensors[name].DType(), needed[name]
-		if d != to && !(d.IsFloat() && to.IsFloat()) {
-			return fmt.Errorf("%s is of type %v, the model needs %v", name, d, to)
+	tensors := make(map[string]*Tensor, len(shapes))
+	for _, name := range r.Loaded {
+		t, err := get(name)
+		if err != nil {
+			return r, err
 		}
+		if d, to := t.DType(), needed[name]; d != to && !(d.IsFloat() && to.IsFloat()) {
+			return r, fmt.Errorf("%s is of type %v, the model needs %v", name, d, to)
+		}
+		tensors[name] = t
 	}
 	walk(model, func(path []string, v any) {
-		if l, ok := v.(lazy); ok && hasNoParameters(l) {
+		if l, ok := v.(lazy); ok && created[l] {
 			allocate(l, func(name string) []int { return shapes[join(path, name)] })
 		}
 	})
 	tensor.NoGrad(func() {
 		for _, p := range State(model) {
-			t := tensors[p.Name]
+			t, ok := tensors[p.Name]
+			if !ok {
+				continue
+			}
 			if t.DType() != p.DType() {
 				t = t.Cast(p.DType())
 			}
@@ -165,50 +147,74 @@ func setState(model any, shapes map[string][]int, get func(name string) (*Tensor
 		}
 		tensor.Flush()
 	})
-	return nil
+	return r, nil
 }
 
-// fits returns an error that lists the differences between a file and a model.
-func fits(shapes map[string][]int, model any) error {
-	var wrong []string
+// compareState compares a model with tensors of these shapes. It adds the layers without parameters
+// that can create theirs from these tensors to created.
+func compareState(model any, shapes map[string][]int, created map[lazy]bool) (r LoadReport) {
 	needed := map[string]bool{}
-	need := func(name string, shape []int) {
-		needed[name] = true
-		got, ok := shapes[name]
-		switch {
+	for _, p := range State(model) {
+		needed[p.Name] = true
+		switch got, ok := shapes[p.Name]; {
 		case !ok:
-			wrong = append(wrong, name+" is missing")
-		case !slices.Equal(got, shape) && !(shape == nil && len(got) > 0):
-			wrong = append(wrong, fmt.Sprintf("%s has shape %v, the model needs %v", name, got, shape))
+			r.Missing = append(r.Missing, p.Name)
+		case !slices.Equal(got, p.Shape()):
+			r.Different = append(r.Different, fmt.Sprintf("%s has shape %v, the model needs %v", p.Name, got, p.Shape()))
+		default:
+			r.Loaded = append(r.Loaded, p.Name)
 		}
 	}
-	for _, p := range State(model) {
-		need(p.Name, p.Shape())
-	}
 	walk(model, func(path []string, v any) {
-		if l, ok := v.(lazy); ok && hasNoParameters(l) {
-			for _, s := range l.slots() {
-				need(join(path, s.name), nil)
+		l, ok := v.(lazy)
+		if !ok || !hasNoParameters(l) {
+			return
+		}
+		var all, missing []string
+		for _, s := range l.slots() {
+			name := join(path, s.name)
+			needed[name] = true
+			all = append(all, name)
+			if _, ok := shapes[name]; !ok {
+				missing = append(missing, name)
 			}
-			if err := checkShapes(l, func(name string) []int { return shapes[join(path, name)] }); err != nil {
-				wrong = append(wrong, fmt.Sprintf("%s: %v", strings.Join(path, "."), err))
-			}
+		}
+		err := checkShapes(l, func(name string) []int { return shapes[join(path, name)] })
+		switch {
+		case err != nil:
+			r.Different = append(r.Different, fmt.Sprintf("%s: %v", strings.Join(path, "."), err))
+		case missing != nil:
+			r.Missing = append(r.Missing, missing...)
+		default:
+			r.Loaded = append(r.Loaded, all...)
+			created[l] = true
 		}
 	})
 	for name := range shapes {
 		if !needed[name] {
-			wrong = append(wrong, name+" is not in the model")
+			r.Unexpected = append(r.Unexpected, name)
 		}
 	}
-	if len(wrong) == 0 {
+	for _, names := range [][]string{r.Loaded, r.Missing, r.Unexpected, r.Different} {
+		slices.Sort(names)
+	}
+	return r
+}
+
+// err returns an error that lists what does not fit, nil if all does.
+func (r *LoadReport) err() error {
+	if r.Complete() {
 		return nil
 	}
-	slices.Sort(wrong)
-	const most = 5
-	if n := len(wrong); n > most {
-		wrong = append(wrong[:most], fmt.Sprintf("and %d more", n-most))
+	wrong := slices.Clone(r.Different)
+	for _, name := range r.Missing {
+		wrong = append(wrong, name+" is missing")
 	}
-	return errors.New(strings.Join(wrong, "; "))
+	for _, name := range r.Unexpected {
+		wrong = append(wrong, name+" is not in the model")
+	}
+	slices.Sort(wrong)
+	return errors.New(first(wrong, "; "))
 }
 
 func join(path []string, name string) string {
