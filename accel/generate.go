@@ -38,6 +38,12 @@ type generating struct {
 	length      int // longest sequence that the model takes
 }
 
+// decoder is a model that continues sequences with a cache of keys and values.
+type decoder interface {
+	nn.Module
+	Decode(tokens *Tensor, cache *nn.KVCache) *Tensor
+}
+
 // contextLength is the length of the context for models that have no maximum.
 const contextLength = 1024
 
@@ -45,7 +51,9 @@ const contextLength = 1024
 // from the probabilities that the model predicts for the next token. The model maps tokens [1,
 // T] to logits [1, T, C], and a position must not depend on later ones ([nn.Causal]). The model
 // is in evaluation mode during the call and sees as many of the last tokens as its
-// nn.PositionEmbedding allows. [Seed] determines the samples. Errors are those of [Fit]; when
+// nn.PositionEmbedding, or its method MaxLength() int, allows. If it has a method Decode, as those of
+// package models have, and the sequence is not longer than that, each new token needs only its own
+// computations. [Seed] determines the samples. Errors are those of [Fit]; when
 // ctx is done, Generate returns its error with the tokens so far.
 func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options ...GenerateOption) (tokens []int, err error) {
 	g := generating{temperature: 1}
@@ -68,6 +76,12 @@ func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options
 	defer nn.Catch(&err)
 	defer nn.Eval(model)()
 	tokens = slices.Clone(prompt)
+	next := func() []float32 { return g.logits(model, tokens) }
+	if d, ok := model.(decoder); ok && len(prompt)+n <= g.length {
+		cache := nn.NewKVCache()
+		defer cache.Release()
+		next = func() []float32 { return decode(d, tokens[cache.Len():], cache) }
+	}
 	meter, ctx := display.Measure(ctx, "tokens", float64(n))
 	defer meter.End()
 	for drawn := range n {
@@ -76,15 +90,24 @@ func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options
 			return tokens, ctx.Err()
 		}
 		var logits []float32
-		tensor.NoGrad(func() { logits = g.logits(model, tokens) })
-		next, err := g.draw(logits)
+		tensor.NoGrad(func() { logits = next() })
+		token, err := g.draw(logits)
 		if err != nil {
 			return tokens, err
 		}
-		tokens = append(tokens, next)
+		tokens = append(tokens, token)
 	}
 	meter.Set(float64(n), "")
 	return tokens, nil
+}
+
+// decode returns the logits of the token after the given ones, which follow those in the cache.
+func decode(model decoder, tokens []int, cache *nn.KVCache) []float32 {
+	y := model.Decode(tensor.FromInts(tokens, 1, len(tokens)), cache)
+	if shape := y.Shape(); len(shape) != 3 || shape[0] != 1 || shape[1] != len(tokens) || shape[2] < 1 {
+		panic(&tensor.ShapeError{Op: "Generate", Shapes: [][]int{shape}, Hint: fmt.Sprintf("the model must map tokens [1 %d] to logits [1 %[1]d C]", len(tokens))})
+	}
+	return y.Slice(1, len(tokens)-1, len(tokens)).Data()
 }
 
 // logits returns the logits of the token after the last. It pads the input at the end to a

@@ -67,13 +67,16 @@ func (e *posEmbedding) String() string {
 }
 func (*posEmbedding) retainsNothing() bool { return true }
 
+// MaxLength returns the number of positions.
+func (e *posEmbedding) MaxLength() int { return e.length }
+
 // MaxLength returns the length of the longest sequence that a model takes: the minimum over its
-// [PositionEmbedding] layers, or 0 if it has none.
+// [PositionEmbedding] layers and modules with a method MaxLength() int, or 0 if it has none.
 func MaxLength(model any) int {
 	longest := 0
 	walk(model, func(_ []string, v any) {
-		if e, ok := v.(*posEmbedding); ok && (longest == 0 || e.length < longest) {
-			longest = e.length
+		if m, ok := v.(interface{ MaxLength() int }); ok && (longest == 0 || m.MaxLength() < longest) {
+			longest = m.MaxLength()
 		}
 	})
 	return longest

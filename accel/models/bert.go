@@ -1,0 +1,131 @@
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// BERTConfig is the size of a [BERT] model. The names in JSON are those of config.json.
+type BERTConfig struct {
+	VocabSize int     `json:"vocab_size"`
+	Positions int     `json:"max_position_embeddings"` // the longest sequence
+	Types     int     `json:"type_vocab_size"`         // kinds of segments; 0 for 2
+	Width     int     `json:"hidden_size"`
+	Inner     int     `json:"intermediate_size"`
+	Layers    int     `json:"num_hidden_layers"`
+	Heads     int     `json:"num_attention_heads"`
+	Epsilon   float64 `json:"layer_norm_eps"` // 0 for 1e-12
+}
+
+// BERTModel is a BERT with the head for masked tokens (Devlin et al., 2019); [BERT] returns it. Its
+// parameters have the names of transformers' BertForMaskedLM. It has no dropouts.
+type BERTModel struct {
+	config    BERTConfig
+	Tokens    nn.Module    `nn:"bert.embeddings.word_embeddings"`
+	Positions nn.Module    `nn:"bert.embeddings.position_embeddings"`
+	Types     nn.Module    `nn:"bert.embeddings.token_type_embeddings"`
+	Norm      nn.Module    `nn:"bert.embeddings.LayerNorm"`
+	Blocks    []*bertBlock `nn:"bert.encoder.layer"`
+
+	Transform     nn.Module      `nn:"cls.predictions.transform.dense"`
+	TransformNorm nn.Module      `nn:"cls.predictions.transform.LayerNorm"`
+	Head          nn.Module      `nn:"cls.predictions.decoder"` // tied to Tokens
+	Bias          *tensor.Tensor `nn:"cls.predictions.bias"`
+}
+
+type bertBlock struct {
+	heads int
+	Query nn.Module `nn:"attention.self.query"`
+	Key   nn.Module `nn:"attention.self.key"`
+	Value nn.Module `nn:"attention.self.value"`
+	Out   nn.Module `nn:"attention.output.dense"`
+	Norm1 nn.Module `nn:"attention.output.LayerNorm"`
+	Up    nn.Module `nn:"intermediate.dense"`
+	Down  nn.Module `nn:"output.dense"`
+	Norm2 nn.Module `nn:"output.LayerNorm"`
+}
+
+// BERT returns a BERT with random weights.
+func BERT(c BERTConfig) *BERTModel {
+	if c.Types == 0 {
+		c.Types = 2
+	}
+	if c.Epsilon == 0 {
+		c.Epsilon = 1e-12
+	}
+	norm := func() nn.Module { return nn.LayerNorm(nn.Epsilon(c.Epsilon)) }
+	m := &BERTModel{
+		config: c, Tokens: nn.Embedding(c.VocabSize, c.Width), Positions: nn.Embedding(c.Positions, c.Width), Types: nn.Embedding(c.Types, c.Width),
+		Norm: norm(), Transform: nn.Dense(c.Width), TransformNorm: norm(), Bias: tensor.Parameter(tensor.Zeros(c.VocabSize)),
+	}
+	m.Head = nn.TiedDense(m.Tokens)
+	for range c.Layers {
+		m.Blocks = append(m.Blocks, &bertBlock{
+			heads: c.Heads, Query: nn.Dense(c.Width), Key: nn.Dense(c.Width), Value: nn.Dense(c.Width), Out: nn.Dense(c.Width),
+			Norm1: norm(), Up: nn.Dense(c.Inner), Down: nn.Dense(c.Width), Norm2: norm(),
+		})
+	}
+	return m
+}
+
+func bertFromConfig(text []byte) (nn.Module, []nn.LoadOption, error) {
+	c := struct {
+		BERTConfig
+		Activation string `json:"hidden_act"`
+		Kind       string `json:"position_embedding_type"`
+	}{Activation: "gelu", Kind: "absolute"}
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, nil, err
+	}
+	err := require(map[string]bool{
+		"hidden_act gelu":                                   c.Activation == "gelu",
+		"position_embedding_type absolute":                  c.Kind == "absolute",
+		"positive sizes":                                    min(c.VocabSize, c.Positions, c.Width, c.Inner, c.Layers, c.Heads) > 0,
+		"a width that is a multiple of num_attention_heads": c.Heads > 0 && c.Width%c.Heads == 0,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return BERT(c.BERTConfig), []nn.LoadOption{
+		nn.Rename(`\.LayerNorm\.gamma$`, ".LayerNorm.weight"), nn.Rename(`\.LayerNorm\.beta$`, ".LayerNorm.bias"), // old files
+		nn.Rename(`^(cls\.predictions\.decoder\..*|bert\.pooler\..*|cls\.seq_relationship\..*|bert\.embeddings\.position_ids)$`, ""),
+	}, nil
+}
+
+// Forward maps tokens [N, T] of one segment to logits for each position, [N, T, vocabulary]. A
+// sequence longer than the table of positions is a *tensor.ShapeError.
+func (m *BERTModel) Forward(tokens *tensor.Tensor) *tensor.Tensor {
+	return m.Logits(m.Encode(tokens, nil, nil))
+}
+
+// Encode maps tokens [N, T] to vectors [N, T, width]. types [N, T] are the segments, nil for zeros,
+// and lengths [N], of type int32, the lengths of padded sequences, nil for T.
+func (m *BERTModel) Encode(tokens, types, lengths *tensor.Tensor) *tensor.Tensor {
+	checkTokens("BERT", tokens, 0, m.config.Positions)
+	if types == nil {
+		types = tensor.FromInts(make([]int, tokens.Numel()), tokens.Shape()...)
+	}
+	x := m.Tokens.Forward(tokens).Add(m.Types.Forward(types)).Add(m.Positions.Forward(positions(nil, tokens.Size(1))))
+	x = m.Norm.Forward(x)
+	for _, b := range m.Blocks {
+		head := func(of nn.Module) *tensor.Tensor { return split(of.Forward(x), b.heads) }
+		attended := merge(tensor.MaskedAttention(head(b.Query), head(b.Key), head(b.Value), tensor.AttentionMask{Lengths: lengths}))
+		x = b.Norm1.Forward(x.Add(b.Out.Forward(attended)))
+		x = b.Norm2.Forward(x.Add(b.Down.Forward(b.Up.Forward(x).GELU())))
+	}
+	return x
+}
+
+// Logits maps the vectors of [BERTModel.Encode] to logits for each position, [N, T, vocabulary].
+func (m *BERTModel) Logits(x *tensor.Tensor) *tensor.Tensor {
+	return m.Head.Forward(m.TransformNorm.Forward(m.Transform.Forward(x).GELU())).Add(m.Bias)
+}
+
+// MaxLength returns the length of the longest sequence.
+func (m *BERTModel) MaxLength() int { return m.config.Positions }
+
+// String returns the configuration.
+func (m *BERTModel) String() string { return fmt.Sprintf("BERT(%+v)", m.config) }

@@ -1,0 +1,155 @@
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// GPT2Config is the size of a [GPT2] model. The names in JSON are those of config.json.
+type GPT2Config struct {
+	VocabSize int     `json:"vocab_size"`
+	Positions int     `json:"n_positions"` // the longest sequence
+	Width     int     `json:"n_embd"`
+	Layers    int     `json:"n_layer"`
+	Heads     int     `json:"n_head"`
+	Inner     int     `json:"n_inner"`            // width between the linear layers; 0 for 4·Width
+	Epsilon   float64 `json:"layer_norm_epsilon"` // 0 for 1e-5
+}
+
+// GPT2Small is the configuration of the smallest published model, with 124 million parameters.
+func GPT2Small() GPT2Config {
+	return GPT2Config{VocabSize: 50257, Positions: 1024, Width: 768, Layers: 12, Heads: 12}
+}
+
+// GPT2Model is a GPT-2 (Radford et al., 2019); [GPT2] returns it. Its parameters have the names of
+// transformers' GPT2LMHeadModel.
+type GPT2Model struct {
+	config    GPT2Config
+	Tokens    nn.Module    `nn:"transformer.wte"`
+	Positions nn.Module    `nn:"transformer.wpe"`
+	Blocks    []*gpt2Block `nn:"transformer.h"`
+	FinalNorm nn.Module    `nn:"transformer.ln_f"`
+	Head      nn.Module    `nn:"lm_head"` // tied to Tokens
+}
+
+type gpt2Block struct {
+	heads int
+	Norm1 nn.Module `nn:"ln_1"`
+	QKV   *conv1D   `nn:"attn.c_attn"`
+	Out   *conv1D   `nn:"attn.c_proj"`
+	Norm2 nn.Module `nn:"ln_2"`
+	Up    *conv1D   `nn:"mlp.c_fc"`
+	Down  *conv1D   `nn:"mlp.c_proj"`
+}
+
+// conv1D is a linear layer with a transposed weight, transformers' Conv1D.
+type conv1D struct {
+	Weight *tensor.Tensor `nn:"weight"` // [in, out]
+	Bias   *tensor.Tensor `nn:"bias"`   // [out]
+}
+
+func newConv1D(in, out int) *conv1D {
+	return &conv1D{
+		Weight: tensor.Parameter(tensor.Randn(tensor.WeightGenerator(), in, out).MulScalar(0.02)),
+		Bias:   tensor.Parameter(tensor.Zeros(out)),
+	}
+}
+
+func (c *conv1D) apply(x *tensor.Tensor) *tensor.Tensor { return x.MatMul(c.Weight).Add(c.Bias) }
+
+// GPT2 returns a GPT-2 with random weights.
+func GPT2(c GPT2Config) *GPT2Model {
+	if c.Inner == 0 {
+		c.Inner = 4 * c.Width
+	}
+	if c.Epsilon == 0 {
+		c.Epsilon = 1e-5
+	}
+	norm := func() nn.Module { return nn.LayerNorm(nn.Epsilon(c.Epsilon)) }
+	m := &GPT2Model{config: c, Tokens: nn.Embedding(c.VocabSize, c.Width), Positions: nn.Embedding(c.Positions, c.Width), FinalNorm: norm()}
+	m.Head = nn.TiedDense(m.Tokens)
+	for range c.Layers {
+		m.Blocks = append(m.Blocks, &gpt2Block{
+			heads: c.Heads, Norm1: norm(), QKV: newConv1D(c.Width, 3*c.Width), Out: newConv1D(c.Width, c.Width),
+			Norm2: norm(), Up: newConv1D(c.Width, c.Inner), Down: newConv1D(c.Inner, c.Width),
+		})
+	}
+	return m
+}
+
+func gpt2FromConfig(text []byte) (nn.Module, []nn.LoadOption, error) {
+	c := struct {
+		GPT2Config
+		Activation string `json:"activation_function"`
+		ScaleLayer bool   `json:"scale_attn_by_inverse_layer_idx"`
+	}{Activation: "gelu_new"}
+	if err := json.Unmarshal(text, &c); err != nil {
+		return nil, nil, err
+	}
+	err := require(map[string]bool{
+		"activation_function gelu_new":         c.Activation == "gelu_new",
+		"no scale_attn_by_inverse_layer_idx":   !c.ScaleLayer,
+		"positive sizes":                       min(c.VocabSize, c.Positions, c.Width, c.Layers, c.Heads) > 0,
+		"a width that is a multiple of n_head": c.Heads > 0 && c.Width%c.Heads == 0,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return GPT2(c.GPT2Config), []nn.LoadOption{
+		nn.Rename(`^(wte|wpe|h|ln_f)\.`, "transformer.$1."), // files without the head
+		nn.Rename(`^transformer\.h\.\d+\.attn\.(masked_)?bias$`, ""),
+		nn.Rename(`^lm_head\.weight$`, ""), // equal to wte
+	}, nil
+}
+
+// Forward maps tokens [N, T] to the logits of each next token, [N, T, vocabulary]. A sequence longer
+// than the table of positions is a *tensor.ShapeError.
+func (m *GPT2Model) Forward(tokens *tensor.Tensor) *tensor.Tensor { return m.forward(tokens, nil) }
+
+// Decode is Forward for the continuation of sequences of which cache has the keys and values.
+func (m *GPT2Model) Decode(tokens *tensor.Tensor, cache *nn.KVCache) *tensor.Tensor {
+	y := m.forward(tokens, cache)
+	cache.Advance(tokens.Size(1))
+	return y
+}
+
+func (m *GPT2Model) forward(tokens *tensor.Tensor, cache *nn.KVCache) *tensor.Tensor {
+	before := 0
+	if cache != nil {
+		before = cache.Len()
+	}
+	checkTokens("GPT2", tokens, before, m.config.Positions)
+	x := m.Tokens.Forward(tokens).Add(m.Positions.Forward(positions(cache, tokens.Size(1))))
+	for _, b := range m.Blocks {
+		x = x.Add(b.attend(b.Norm1.Forward(x), cache))
+		x = x.Add(b.Down.apply(nn.GELUTanh().Forward(b.Up.apply(b.Norm2.Forward(x)))))
+	}
+	return m.Head.Forward(m.FinalNorm.Forward(x))
+}
+
+func (b *gpt2Block) attend(x *tensor.Tensor, cache *nn.KVCache) *tensor.Tensor {
+	width := x.Size(2)
+	all := b.QKV.apply(x)
+	part := func(i int) *tensor.Tensor { return split(all.Slice(2, i*width, (i+1)*width), b.heads) }
+	if cache != nil {
+		return b.Out.apply(merge(cache.Attend(b, part(0), part(1), part(2))))
+	}
+	return b.Out.apply(merge(tensor.Attention(part(0), part(1), part(2), true)))
+}
+
+// positions returns the positions of the next t tokens.
+func positions(cache *nn.KVCache, t int) *tensor.Tensor {
+	if cache != nil {
+		return cache.Positions(t)
+	}
+	return tensor.Arange(0, float64(t), 1, tensor.Int32)
+}
+
+// MaxLength returns the length of the longest sequence.
+func (m *GPT2Model) MaxLength() int { return m.config.Positions }
+
+// String returns the configuration.
+func (m *GPT2Model) String() string { return fmt.Sprintf("GPT2(%+v)", m.config) }
