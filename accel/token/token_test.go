@@ -1,0 +1,91 @@
+package token_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel/token"
+)
+
+// TestEqualsTokenizers compares with the Python package; testdata/make_tokenizers.py writes the
+// files.
+func TestEqualsTokenizers(t *testing.T) {
+	text, err := os.ReadFile("testdata/golden.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g struct {
+		Cases map[string][]struct {
+			Text, Decoded, All string
+			IDs, Plain         []int
+		}
+	}
+	if err := json.Unmarshal(text, &g); err != nil {
+		t.Fatal(err)
+	}
+	if len(g.Cases) != 4 {
+		t.Fatalf("%d tokenizers", len(g.Cases))
+	}
+	for name, cases := range g.Cases {
+		t.Run(name, func(t *testing.T) {
+			tokenizer, err := token.Load(filepath.Join("testdata", name+".json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range cases {
+				if got := tokenizer.Encode(c.Text); !slices.Equal(got, c.IDs) {
+					t.Errorf("%q\n got  %v\n want %v", c.Text, got, c.IDs)
+				}
+				if got := tokenizer.EncodePlain(c.Text); !slices.Equal(got, c.Plain) {
+					t.Errorf("plain %q\n got  %v\n want %v", c.Text, got, c.Plain)
+				}
+				if got, err := tokenizer.Decode(c.IDs); err != nil || got != c.Decoded {
+					t.Errorf("decoded\n got  %q\n want %q, %v", got, c.Decoded, err)
+				}
+				if got, err := tokenizer.DecodeAll(c.IDs); err != nil || got != c.All {
+					t.Errorf("decoded with special tokens\n got  %q\n want %q, %v", got, c.All, err)
+				}
+			}
+			if _, err := tokenizer.Decode([]int{1 << 20}); err == nil {
+				t.Error("an unknown number is no error")
+			}
+		})
+	}
+}
+
+func TestLoadRejects(t *testing.T) {
+	const model = `"model": {"type": "WordPiece", "unk_token": "u", "vocab": {"u": 0}}`
+	for text, want := range map[string]string{
+		`{"model": {"type": "WordLevel"}}`:                                             `model "WordLevel"`,
+		`{` + model + `, "normalizer": {"type": "Precompiled"}}`:                       `normalizer "Precompiled"`,
+		`{` + model + `, "pre_tokenizer": {"type": "Digits"}}`:                         `pre_tokenizer "Digits"`,
+		`{` + model + `, "post_processor": {"type": "RobertaProcessing"}}`:             `post_processor "RobertaProcessing"`,
+		`{` + model + `, "decoder": {"type": "CTC"}}`:                                  `decoder "CTC"`,
+		`{` + model + `, "truncation": {"max_length": 8}}`:                             "truncation",
+		`{"model": {"type": "BPE", "byte_fallback": true, "vocab": {}, "merges": []}}`: "byte_fallback",
+	} {
+		path := filepath.Join(t.TempDir(), "tokenizer.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var unsupported *token.UnsupportedError
+		if _, err := token.Load(filepath.Dir(path)); !errors.As(err, &unsupported) || unsupported.Path != path || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want an UnsupportedError with %q", text, err, want)
+		}
+	}
+	for _, text := range []string{"", "{", "{}", `{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}}`, `{"model": {"type": "WordPiece", "vocab": {}}}`} {
+		path := filepath.Join(t.TempDir(), "tokenizer.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var file *token.FileError
+		if _, err := token.Load(path); !errors.As(err, &file) {
+			t.Errorf("%q: %v, want a FileError", text, err)
+		}
+	}
+}
