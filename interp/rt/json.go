@@ -40,7 +40,7 @@ func (r *Registry) JSONMarshalIndent(v any, prefix, indent string) ([]byte, erro
 
 // JSONEncode is e.Encode(v).
 func (r *Registry) JSONEncode(e *json.Encoder, v any) error {
-	own := jsonEncoder{registry: r, escapeHTML: hiddenFlag(e, "escapeHTML")}
+	own := jsonEncoder{registry: r, escapeHTML: escapesHTML(e)}
 	if err := own.encodeAny(v); err != nil {
 		return err
 	}
@@ -89,25 +89,9 @@ func (r *Registry) JSONDecode(d *json.Decoder, v any) error {
 	if err := d.Decode(&whole); err != nil {
 		return err
 	}
-	own := jsonDecoder{
-		registry:        r,
-		data:            whole,
-		useNumber:       hiddenFlag(d, "d", "useNumber"),
-		disallowUnknown: hiddenFlag(d, "d", "disallowUnknownFields"),
-	}
+	own := jsonDecoder{registry: r, data: whole}
+	own.useNumber, own.disallowUnknown = decoderSettings(d)
 	return own.decodeInto(v)
-}
-
-// hiddenFlag returns the value of an unexported setting of an encoder or a decoder. A
-// test fails if the standard library renames it.
-func hiddenFlag(coder any, path ...string) bool {
-	v := reflect.ValueOf(coder).Elem()
-	for _, name := range path {
-		if v = v.FieldByName(name); !v.IsValid() {
-			return len(path) == 1 // escapeHTML, which is true by default
-		}
-	}
-	return v.Bool()
 }
 
 // marshalerError returns the error of encoding/json for a failed marshaling method. The

@@ -204,24 +204,26 @@ func TestJSONDecode(t *testing.T) {
 	}
 }
 
-// TestHiddenFlags fails if encoding/json renames the fields with the options of its encoders
-// and decoders.
-func TestHiddenFlags(t *testing.T) {
-	e := json.NewEncoder(nil)
-	if !hiddenFlag(e, "escapeHTML") {
-		t.Error("an encoder does not escape HTML")
+// TestCoderSettings fails if encoding/json renames the fields with the settings of its encoders and decoders.
+func TestCoderSettings(t *testing.T) {
+	for _, want := range []bool{true, false} {
+		e := json.NewEncoder(&bytes.Buffer{})
+		e.SetEscapeHTML(want)
+		if got := escapesHTML(e); got != want {
+			t.Errorf("an encoder escapes HTML: %v, want %v", got, want)
+		}
 	}
-	if e.SetEscapeHTML(false); hiddenFlag(e, "escapeHTML") {
-		t.Error("an encoder escapes HTML after SetEscapeHTML(false)")
-	}
-	d := json.NewDecoder(nil)
-	if hiddenFlag(d, "d", "useNumber") || hiddenFlag(d, "d", "disallowUnknownFields") {
-		t.Error("the options of a decoder are on")
-	}
-	d.UseNumber()
-	d.DisallowUnknownFields()
-	if !hiddenFlag(d, "d", "useNumber") || !hiddenFlag(d, "d", "disallowUnknownFields") {
-		t.Error("the options of a decoder are off")
+	for _, want := range [][2]bool{{false, false}, {true, false}, {false, true}, {true, true}} {
+		d := json.NewDecoder(&bytes.Buffer{})
+		if want[0] {
+			d.UseNumber()
+		}
+		if want[1] {
+			d.DisallowUnknownFields()
+		}
+		if useNumber, disallowUnknown := decoderSettings(d); useNumber != want[0] || disallowUnknown != want[1] {
+			t.Errorf("got %v %v, want %v", useNumber, disallowUnknown, want)
+		}
 	}
 }
 
