@@ -3,6 +3,7 @@ package interp
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/quernlab/quern/interp/check"
@@ -24,6 +25,8 @@ type compiler struct {
 	linker   *linker
 	packages *packagesRunner
 	sources  *diagnostics.Sources
+	// compiling is held from load to commit, keep or discard, and while a method is compiled that running code calls.
+	compiling *sync.Mutex
 
 	leftover <-chan struct{} // closed when an interrupted compilation has ended; nil if there is none
 }
@@ -100,8 +103,14 @@ func (c *compiler) finishLeftover(ctx context.Context) error {
 }
 
 // load checks and lowers a cell and passes it to the interpreter. After an error, nothing of
-// the cell remains.
-func (c *compiler) load(ctx context.Context, number int, src string) compiled {
+// the cell remains. Without one, commit, keep or discard must follow.
+func (c *compiler) load(ctx context.Context, number int, src string) (p compiled) {
+	c.compiling.Lock()
+	defer func() {
+		if p.err != nil {
+			c.compiling.Unlock()
+		}
+	}()
 	c.loader.Begin(ctx)
 	defer c.loader.End()
 	cell, err := c.checker.Check(ctx, number, src)
@@ -162,6 +171,13 @@ func (c *compiler) commit(p compiled) {
 	c.checker.Commit(p.cell)
 	c.program.Commit(p.unit)
 	c.sources.AddCell(p.cell, c.program.Name)
+	c.compiling.Unlock()
+}
+
+// keep keeps what an expression, which defines nothing, needs to run; c.checker.Discard must follow.
+func (c *compiler) keep(p compiled) {
+	c.program.Commit(p.unit)
+	c.compiling.Unlock()
 }
 
 // discard removes what a cell defines.
@@ -169,5 +185,6 @@ func (c *compiler) discard(p compiled) {
 	if p.err == nil {
 		c.program.Discard(p.unit)
 		c.checker.Discard(p.cell)
+		c.compiling.Unlock()
 	}
 }

@@ -81,9 +81,10 @@ func (s *Session) Evaluate(ctx context.Context, expr string) (Result, error) {
 		done()
 		return Result{}, s.reporter.Compile(c.err)
 	}
+	s.compiler.keep(c)
 	r := goroutine.NewRun(evaluated)
 	return s.executor.run(ctx, r, c.unit, func() (Result, error) { return s.renderer.render(r, c.cell) }, func() {
-		s.compiler.discard(c)
+		s.compiler.checker.Discard(c.cell)
 		s.sweeper.cellEnded()
 		done()
 	})

@@ -7,6 +7,8 @@ import (
 	"go/token"
 	"go/types"
 	"strconv"
+	"strings"
+	"sync"
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp/check"
@@ -14,6 +16,7 @@ import (
 	"github.com/quernlab/quern/interp/embedded"
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/lower"
+	"github.com/quernlab/quern/interp/origin"
 	"github.com/quernlab/quern/interp/source"
 )
 
@@ -27,6 +30,9 @@ type packagesRunner struct {
 	sources  *diagnostics.Sources
 	fset     *token.FileSet
 	executor *executor
+	// compiling is held while the other fields are used.
+	compiling *sync.Mutex
+	methods   map[*types.Func]bool // that have been compiled because they were called
 }
 
 // prepare compiles the parts of packages of modules that a checked cell needs, initializes the
@@ -56,7 +62,6 @@ func (p *packagesRunner) prepare(ctx context.Context, cell *check.Cell) error {
 			p.loader.Drop(parts[i:])
 			return err
 		}
-		p.loader.Ran(part)
 	}
 	meter.Set(float64(len(parts)), "")
 	return nil
@@ -77,20 +82,88 @@ func nodes(cell *check.Cell) []ast.Node {
 	return list
 }
 
-// run compiles and runs a part of a package.
+// run compiles and runs a part of a package. Its initializers may call methods that are compiled meanwhile.
 func (p *packagesRunner) run(ctx context.Context, number int, part *source.Part) error {
-	if part.Empty() {
+	unit, err := p.compile(ctx, p.cell(number, part), part)
+	if err != nil || unit == nil {
+		return err
+	}
+	p.compiling.Unlock()
+	defer p.compiling.Lock()
+	nothing := func() (Result, error) { return Result{}, nil }
+	if _, err := p.executor.run(ctx, goroutine.NewRun(number), unit, nothing, func() {}); err != nil {
+		return &source.Error{Path: part.Path, Err: err}
+	}
+	return nil
+}
+
+// compileMethod compiles a method of a package when it is called for the first time through an interface or package reflect.
+// It does nothing for other methods.
+func (p *packagesRunner) compileMethod(m *types.Func) error {
+	m = m.Origin()
+	if m.Pkg() == nil || !origin.IsModule(m.Pkg()) || m.Signature().RecvTypeParams() != nil || types.IsInterface(m.Signature().Recv().Type()) {
 		return nil
 	}
-	p.checker.AddFacts(part.Info, part.Nodes, part.Tables)
-	cell := &check.Cell{
+	p.compiling.Lock()
+	defer p.compiling.Unlock()
+	if p.methods[m] {
+		return nil
+	}
+	ctx, number := context.Background(), p.executor.goroutines.Cell()
+	parts := p.loader.NeededMethod(m)
+	for i, part := range parts {
+		err := part.Missing
+		if err != nil {
+			err = &source.Error{Path: part.Path, Err: err}
+		} else {
+			err = p.compileNow(ctx, p.cell(number, part), part)
+		}
+		if err != nil {
+			p.loader.Drop(parts[i:])
+			return err
+		}
+	}
+	entry := &check.Cell{Number: number, Fset: p.fset, Package: m.Pkg(), Info: p.checker.Info(), Part: true, Methods: []*types.Func{m}}
+	if err := p.compileNow(ctx, entry, nil); err != nil {
+		return err
+	}
+	p.methods[m] = true
+	return nil
+}
+
+// compileNow compiles a part and runs it on the calling goroutine. Its initializers are literals: all others have run.
+func (p *packagesRunner) compileNow(ctx context.Context, cell *check.Cell, part *source.Part) error {
+	unit, err := p.compile(ctx, cell, part)
+	if err != nil || unit == nil {
+		return err
+	}
+	defer p.executor.interpreter.Forget(unit.Once...)
+	return fault(p.executor.interpreter.Run(strings.TrimSuffix(unit.Body, "()")))
+}
+
+// cell returns a part as a cell.
+func (p *packagesRunner) cell(number int, part *source.Part) *check.Cell {
+	return &check.Cell{
 		Number: number, Fset: p.fset, Package: part.Types, First: part.First, Info: p.checker.Info(),
 		Types: part.Specs, Funcs: part.Funcs, Vars: part.Vars, Init: part.Init, Body: part.Inits,
-		Part: true, Order: part.Order, Dispatched: part.Dispatched, Tables: part.Tables,
+		Part: true, Order: part.Order, Dispatched: part.Dispatched, Tables: part.Tables, Replaced: part.Replaced,
+	}
+}
+
+// compile passes a part as a cell to the interpreter; part is nil if the cell only registers methods. The unit is nil if
+// the part is empty.
+func (p *packagesRunner) compile(ctx context.Context, cell *check.Cell, part *source.Part) (*lower.Unit, error) {
+	if part == nil {
+		part = &source.Part{Path: origin.ImportPath(cell.Package)}
+	} else if part.Empty() {
+		p.loader.Compiled(part)
+		return nil, nil
+	} else {
+		p.checker.AddFacts(part.Info, part.Nodes, part.Tables)
 	}
 	unit, err := p.program.Lower(ctx, cell)
 	if err != nil {
-		return &source.Error{Path: part.Path, Err: err}
+		return nil, &source.Error{Path: part.Path, Err: err}
 	}
 	err = p.linker.install(ctx, unit)
 	if err == nil {
@@ -101,15 +174,14 @@ func (p *packagesRunner) run(ctx context.Context, number int, part *source.Part)
 	}
 	if err != nil {
 		p.program.Discard(unit)
-		return &source.Error{Path: part.Path, Err: err}
+		return nil, &source.Error{Path: part.Path, Err: err}
 	}
 	p.program.Commit(unit)
 	p.sources.AddCell(cell, p.program.Name)
-	nothing := func() (Result, error) { return Result{}, nil }
-	if _, err := p.executor.run(ctx, goroutine.NewRun(number), unit, nothing, func() {}); err != nil {
-		return &source.Error{Path: part.Path, Err: err}
+	if cell.Methods == nil {
+		p.loader.Compiled(part)
 	}
-	return nil
+	return unit, nil
 }
 
 // embed sets variables to embedded files.

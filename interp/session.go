@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"go/token"
+	"go/types"
 	"reflect"
+	"sync"
 	"sync/atomic"
 
 	"github.com/quernlab/quern/interp/check"
@@ -102,11 +104,14 @@ func New(options ...Option) (*Session, error) {
 	s.goroutines.ReportTo(s.reporter)
 	s.executor = newExecutor(s.goroutines, s.flag, s.reporter, interpreter)
 	linker := newLinker(interpreter, program)
-	s.compiler = &compiler{
-		checker: checker, program: program, loader: loader, linker: linker, sources: s.sources,
-		packages: &packagesRunner{checker: checker, program: program, loader: loader, linker: linker, sources: s.sources, fset: fset, executor: s.executor},
+	compiling := &sync.Mutex{}
+	packagesOf := &packagesRunner{
+		checker: checker, program: program, loader: loader, linker: linker, sources: s.sources, fset: fset, executor: s.executor,
+		compiling: compiling, methods: map[*types.Func]bool{},
 	}
-	s.sweeper = &sweeper{checker: checker, program: program, registry: s.registry, linker: linker, interpreter: interpreter, sources: s.sources}
+	s.registry.CompileMethods(packagesOf.compileMethod)
+	s.compiler = &compiler{checker: checker, program: program, loader: loader, linker: linker, packages: packagesOf, sources: s.sources, compiling: compiling}
+	s.sweeper = &sweeper{checker: checker, program: program, registry: s.registry, linker: linker, interpreter: interpreter, sources: s.sources, compiling: compiling}
 	s.renderer = &renderer{values: s.registry, reporter: s.reporter, program: program, interpreter: interpreter, unread: unread}
 	s.commands = &commands{checker: checker, program: program, modules: modules, interpreter: interpreter, renderer: s.renderer, output: s.output, runs: s.goroutines, ranks: c.ranks, build: c.build}
 	s.tools = &tools{checker: checker, commands: s.commands, evaluator: s, executor: s.executor, timeout: valueTimeout}

@@ -1,6 +1,8 @@
 package interp
 
 import (
+	"sync"
+
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/diagnostics"
 	"github.com/quernlab/quern/interp/lower"
@@ -20,7 +22,8 @@ type sweeper struct {
 	interpreter interface {
 		Keep(known, mentioned map[string]bool)
 	}
-	sources *diagnostics.Sources
+	sources   *diagnostics.Sources
+	compiling sync.Locker // see compiler
 
 	cells int // since the last sweep
 	after int // cells until the next sweep
@@ -36,6 +39,8 @@ func (s *sweeper) cellEnded() {
 		return
 	}
 	s.cells = 0
+	s.compiling.Lock()
+	defer s.compiling.Unlock()
 	reach := s.checker.Sweep(s.program.Roots())
 	s.after = reach.Len() / 16
 	s.program.Sweep(reach, s.registry.Sweep(reach.Type))

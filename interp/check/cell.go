@@ -33,6 +33,10 @@ type Cell struct {
 	// now on; those of other types of the part, and not even all, only code calls that names them.
 	Part       bool
 	Dispatched []*types.Named
+	// Methods are methods of the package that are about to be called through an interface for the first time.
+	Methods []*types.Func
+	// Replaced says that the part belongs to a package of which a newer version has been loaded.
+	Replaced bool
 	// Order are the initializers of all variables of a package, in the first part of it that runs.
 	Order []*types.Initializer
 	// Tables are literals of a part that have integers as elements, written as numerals, about

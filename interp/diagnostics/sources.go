@@ -65,7 +65,9 @@ func (s *Sources) Line(p token.Position) (line string, ok bool) {
 func (s *Sources) AddCell(cell *check.Cell, name func(types.Object) string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.literals, Filename(cell.Number)) // of an earlier cell with this number
+	if !cell.Part {
+		delete(s.literals, Filename(cell.Number)) // of an earlier cell with this number
+	}
 	body := &literalNames{sources: s, fset: cell.Fset, prefix: "main.main.func"}
 	for _, statement := range cell.Body {
 		body.add(statement)

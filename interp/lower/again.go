@@ -38,6 +38,9 @@ func (e *emitter) redeclare(o *types.Func) {
 	if sig.Recv() != nil {
 		d.receiver = receiver(sig).Obj()
 	}
+	if e.cell.Replaced {
+		return
+	}
 	v := version{e.names[o], e.names[o], o}
 	if old, ok := e.versions[d]; ok && sameFunction(old.object.Signature(), sig) {
 		v.group = old.group

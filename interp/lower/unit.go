@@ -123,6 +123,9 @@ func (e *emitter) lower() *Unit {
 	for _, named := range c.Dispatched {
 		e.methodTables(named)
 	}
+	for _, m := range c.Methods {
+		e.methodEntry(m)
+	}
 	for _, named := range changed {
 		if named.TypeParams() == nil && !c.Part {
 			e.methodTables(named)

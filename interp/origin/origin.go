@@ -22,6 +22,9 @@ func Interpreted(pkg *types.Package) bool {
 	return pkg.Path() == "main" || strings.HasPrefix(pkg.Path(), modulePrefix)
 }
 
+// IsModule reports whether a package comes from a module.
+func IsModule(pkg *types.Package) bool { return strings.HasPrefix(pkg.Path(), modulePrefix) }
+
 // ImportPath returns the import path of a package; "main" for that of the cells.
 func ImportPath(pkg *types.Package) string { return strings.TrimPrefix(pkg.Path(), modulePrefix) }
 

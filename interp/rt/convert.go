@@ -45,6 +45,19 @@ func (r *Registry) CanConvert(id int) bool {
 	return native || t.wrapper != nil || reflect.TypeFor[boxErrorStringerDisplayLogText]().Implements(t.compiled)
 }
 
+// UncompiledMethodError reports that a method of a package could not be compiled when it was called for the first time.
+type UncompiledMethodError struct {
+	Type, Method string
+	Err          error
+}
+
+func (e *UncompiledMethodError) Error() string {
+	return "the method " + e.Method + " of " + e.Type + " cannot be called: " + e.Err.Error()
+}
+
+// Unwrap returns the reason.
+func (e *UncompiledMethodError) Unwrap() error { return e.Err }
+
 // UnsupportedInterfaceError reports that a value of a cell cannot become a value of a
 // compiled interface, because there is no compiled wrapper for it.
 type UnsupportedInterfaceError struct {

@@ -177,10 +177,13 @@ func (m missingMethodError) Error() string {
 	return "rt: no method " + m.method + " is registered for " + m.typ
 }
 
-// method returns the entry of the method table. If lowered code has not registered one,
-// method creates it from the method of an embedded field or of the pointer's base type.
+// CompileMethods sets the function that compiles and registers a method of a package when it is called for the first time.
+func (r *Registry) CompileMethods(compile func(m *types.Func) error) { r.compiler = compile }
+
+// method returns the entry of the method table. If lowered code has not registered one, method makes the session compile
+// it, or creates it from the method of an embedded field or of the pointer's base type.
 func (b Box) method(name string) *method {
-	if m, ok := b.T.method(name); ok {
+	if m, ok := b.T.callable(name); ok {
 		return m
 	}
 	if m := b.promote(name); m != nil {
@@ -221,7 +224,7 @@ func (b Box) promote(name string) *method {
 		return v
 	}
 	if b.T.registry.Mentions(typ) && !types.IsInterface(typ) {
-		m, ok := b.T.registry.Describe(typ).method(name)
+		m, ok := b.T.registry.Describe(typ).callable(name)
 		if !ok {
 			return nil
 		}

@@ -181,7 +181,7 @@ func (t typeWrapper) find(name string) *types.Func {
 func (t typeWrapper) Method(i int) reflect.Method {
 	name := t.exported()[i].Name()
 	m := reflect.Method{Name: name, Index: i}
-	if registered, ok := t.d.method(name); ok {
+	if registered, ok := t.d.callable(name); ok {
 		m.Func, m.Type = registered.value, registered.value.Type()
 	}
 	return m

@@ -60,6 +60,8 @@ type Registry struct {
 	routines
 	representations
 	config Config
+	// compiler compiles a method that is called for the first time and has not been registered; see CompileMethods.
+	compiler func(m *types.Func) error
 
 	mu          sync.Mutex   // guards the fields up to embedding
 	descriptors typeutil.Map // types.Type to identifier (int), by types.Identical

@@ -166,6 +166,26 @@ func (t *Type) method(name string) (*method, bool) {
 	return m.(*method), true
 }
 
+// callable is method, after the method has been compiled if it has been neither called nor registered. It panics with
+// an *UncompiledMethodError if that fails.
+func (t *Type) callable(name string) (*method, bool) {
+	if m, ok := t.method(name); ok {
+		return m, true
+	}
+	set := t.set.Load()
+	if set == nil || t.registry.compiler == nil { // an interface, or code without packages
+		return nil, false
+	}
+	selection := set.find(name)
+	if selection == nil {
+		return nil, false
+	}
+	if err := t.registry.compiler(selection.Obj().(*types.Func)); err != nil {
+		panic(&UncompiledMethodError{t.name, selection.Obj().Name(), err})
+	}
+	return t.method(name)
+}
+
 // typeName returns the name of t or of its pointer target, or nil if that is not named.
 func typeName(t types.Type) *types.TypeName {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {

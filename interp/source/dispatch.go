@@ -6,54 +6,89 @@ import (
 	"github.com/quernlab/quern/interp/origin"
 )
 
-// convert adds a type of which a value may be in an interface: with all its methods, and those
-// of all types that it consists of, because interfaces and package reflect may call them.
+// convert adds a type of which a value may be in an interface, and all types that it consists of. Their methods
+// are compiled when they are called for the first time, see [Loader.NeededMethod].
 func (r *reach) convert(t types.Type) {
 	if t == nil || r.converted[t] {
 		return
 	}
 	r.converted[t] = true
 	r.typ(t)
+	r.consists(t, r.convert, r.convertNamed)
+}
+
+// instantiate adds a type argument, with all its methods and those of all types that it consists of: generic code
+// calls them by name.
+func (r *reach) instantiate(t types.Type) {
+	if t == nil || r.instantiated[t] {
+		return
+	}
+	r.instantiated[t] = true
+	r.convert(t)
+	r.consists(t, r.instantiate, func(t *types.Named) {
+		for a := range t.TypeArgs().Types() {
+			r.instantiate(a)
+		}
+		if pkg := t.Obj().Pkg(); pkg != nil && origin.Interpreted(pkg) {
+			for m := range t.Origin().Methods() {
+				r.object(m)
+			}
+			r.instantiate(t.Origin().Underlying())
+		}
+	})
+}
+
+// consists calls named for t if t is a named type, and else found for each type that t consists of.
+func (r *reach) consists(t types.Type, found func(types.Type), named func(*types.Named)) {
 	switch t := t.(type) {
 	case *types.Alias:
 		for a := range t.TypeArgs().Types() {
-			r.convert(a)
+			found(a)
 		}
-		r.convert(types.Unalias(t))
+		found(types.Unalias(t))
 	case *types.Named:
-		r.convertNamed(t)
+		named(t)
 	case *types.Pointer:
-		r.convert(t.Elem())
+		found(t.Elem())
 	case *types.Slice:
-		r.convert(t.Elem())
+		found(t.Elem())
 	case *types.Array:
-		r.convert(t.Elem())
+		found(t.Elem())
 	case *types.Chan:
-		r.convert(t.Elem())
+		found(t.Elem())
 	case *types.Map:
-		r.convert(t.Key())
-		r.convert(t.Elem())
+		found(t.Key())
+		found(t.Elem())
 	case *types.Tuple:
 		for v := range t.Variables() {
-			r.convert(v.Type())
+			found(v.Type())
 		}
 	case *types.Signature:
-		r.convert(t.Params())
-		r.convert(t.Results())
+		found(t.Params())
+		found(t.Results())
 	case *types.Struct:
 		for f := range t.Fields() {
-			r.convert(f.Type())
+			found(f.Type())
 		}
 	case *types.Interface:
 		for m := range t.Methods() {
-			r.convert(m.Type())
+			found(m.Type())
 		}
+	}
+}
+
+// method adds a method that an interface or package reflect can call.
+func (r *reach) method(m *types.Func) {
+	r.object(m)
+	// Package reflect can make its parameters, and call methods of its results.
+	if m.Exported() {
+		r.convert(m.Type())
 	}
 }
 
 func (r *reach) convertNamed(t *types.Named) {
 	for a := range t.TypeArgs().Types() {
-		r.convert(a)
+		r.instantiate(a)
 	}
 	if pkg := t.Obj().Pkg(); pkg == nil || !origin.Interpreted(pkg) { // compiled
 		return
@@ -62,15 +97,14 @@ func (r *reach) convertNamed(t *types.Named) {
 	// is that and the type arguments. Each instance of a generic method has type parameters of its
 	// own, so a method Map[U any] that returns a List[U] would lead to ever more instances.
 	origin := t.Origin()
-	for m := range origin.Methods() {
-		r.object(m)
-		// Package reflect can call it, make its parameters, and call methods of its results.
-		if m.Exported() {
-			r.convert(m.Type())
+	p := r.loader.packages[t.Obj().Pkg()]
+	// A package with functions that are missing is rejected before it runs, if a method may call one.
+	if origin.TypeParams() != nil || p != nil && len(p.missing) > 0 {
+		for m := range origin.Methods() {
+			r.method(m)
 		}
 	}
 	r.convert(origin.Underlying())
-	p := r.loader.packages[t.Obj().Pkg()]
 	if p == nil || p.dispatched[t] || t.TypeParams() != nil || t.Obj().Parent() != t.Obj().Pkg().Scope() || types.IsInterface(t) {
 		return
 	}

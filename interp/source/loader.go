@@ -121,6 +121,7 @@ func (l *Loader) Drop(parts []*Part) {
 	defer l.mu.Unlock()
 	clear(l.unchanged)
 	for _, p := range parts {
+		p.failed()
 		if p.of.begun {
 			continue
 		}

@@ -140,7 +140,7 @@ const Base = 10
 		t.Errorf("got %d inits, %d variables, %d types", len(a.Inits), len(a.Vars), len(a.Specs))
 	}
 	for _, p := range taken {
-		l.Ran(p)
+		l.Compiled(p)
 	}
 	if again, err := l.Import("example.com/m/a"); err != nil || again != p || len(needed(l, "example.com/m/a")) != 0 {
 		t.Errorf("the second import gives %v, %v", again, err)

@@ -3,6 +3,7 @@ package source
 import (
 	"go/ast"
 	"go/types"
+	"maps"
 
 	"github.com/quernlab/quern/interp/embedded"
 )
@@ -37,9 +38,14 @@ type Part struct {
 	// part can run.
 	Missing error
 
-	of      *loadedPackage
-	objects []types.Object
-	chosen  map[*types.Initializer]bool // as a set, before they are ordered
+	// Replaced says that the files of the package have changed since, and that a newer version of it has been loaded.
+	Replaced bool
+
+	of       *loadedPackage
+	objects  []types.Object
+	compiled map[types.Object]declaration // objects; nil if the part has not been compiled
+	begins   bool                         // the package had not begun before
+	chosen   map[*types.Initializer]bool  // as a set, before they are ordered
 }
 
 // Empty reports whether there is nothing to run.
@@ -73,12 +79,11 @@ type Code struct {
 //
 // A package whose files on this machine have changed since it ran is imported again.
 //
-// A type is reached with all its methods when code converts a value to an interface in which
-// the type is, because interfaces and package reflect may call them.
+// The methods of a type that only interfaces and package reflect may call wait until they do.
 func (l *Loader) Needed(code Code) []*Part {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := &reach{loader: l, parts: map[*loadedPackage]*Part{}, objects: map[types.Object]bool{}, types: map[types.Type]bool{}, converted: map[types.Type]bool{}}
+	r := newReach(l)
 	for _, path := range code.Imports {
 		if p := l.loaded[path]; p != nil && !p.begun {
 			r.part(p)
@@ -99,34 +104,42 @@ func (l *Loader) Needed(code Code) []*Part {
 	for _, x := range code.Shown {
 		r.convert(code.Info.Types[x].Type)
 	}
-	for len(r.queue) > 0 {
-		next := r.queue[len(r.queue)-1]
-		r.queue = r.queue[:len(r.queue)-1]
-		next()
-	}
-	var list []*Part
-	for _, p := range l.order {
-		part := r.parts[p]
-		if part == nil {
-			continue
-		}
-		part.finish()
-		list = append(list, part)
-	}
-	return list
+	return r.run()
 }
 
-// Ran records that a part has run.
-func (l *Loader) Ran(p *Part) {
+// NeededMethod returns what has to run before a method of a package is called for the first time through an interface or
+// package reflect. There may be nothing.
+func (l *Loader) NeededMethod(m *types.Func) []*Part {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p.of.begun = true
+	r := newReach(l)
+	r.method(m)
+	return r.run()
+}
+
+// Compiled records that a part has been compiled and is going to run. Methods that its initializers call are compiled
+// meanwhile; see NeededMethod.
+func (l *Loader) Compiled(p *Part) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p.begins, p.of.begun = !p.of.begun, true
 	for _, t := range p.Dispatched {
 		p.of.dispatched[t] = true
 	}
+	p.compiled = make(map[types.Object]declaration, len(p.objects))
 	for _, o := range p.objects {
+		p.compiled[o] = p.of.waiting[o]
 		delete(p.of.waiting, o)
 	}
+}
+
+// failed makes the declarations of a part wait again.
+func (p *Part) failed() {
+	if p.begins {
+		p.of.begun = false
+	}
+	maps.Copy(p.of.waiting, p.compiled)
+	p.compiled = nil
 }
 
 // finish puts the collected declarations in the order of the source.

@@ -13,15 +13,38 @@ type reach struct {
 	objects map[types.Object]bool // that have been reached
 	types   map[types.Type]bool   // that have been reached
 	// converted are types whose values may be in an interface.
-	converted map[types.Type]bool
-	queue     []func()
+	converted    map[types.Type]bool
+	instantiated map[types.Type]bool // type arguments
+	queue        []func()
+}
+
+func newReach(l *Loader) *reach {
+	return &reach{loader: l, parts: map[*loadedPackage]*Part{}, objects: map[types.Object]bool{}, types: map[types.Type]bool{},
+		converted: map[types.Type]bool{}, instantiated: map[types.Type]bool{}}
+}
+
+// run finds the declarations that those found so far use, and returns the parts.
+func (r *reach) run() (list []*Part) {
+	for len(r.queue) > 0 {
+		next := r.queue[len(r.queue)-1]
+		r.queue = r.queue[:len(r.queue)-1]
+		next()
+	}
+	for _, p := range r.loader.order {
+		if part := r.parts[p]; part != nil {
+			part.finish()
+			list = append(list, part)
+		}
+	}
+	return list
 }
 
 // part returns the part of a package, and adds it to the needed parts.
 func (r *reach) part(p *loadedPackage) *Part {
 	part := r.parts[p]
 	if part == nil {
-		part = &Part{Path: p.path, Types: p.types, First: p.first(), Info: p.info, Tables: p.tables, of: p, chosen: map[*types.Initializer]bool{}}
+		part = &Part{Path: p.path, Types: p.types, First: p.first(), Info: p.info, Tables: p.tables, Replaced: r.loader.loaded[p.path] != p,
+			of: p, chosen: map[*types.Initializer]bool{}}
 		r.parts[p] = part
 		if !p.begun {
 			r.queue = append(r.queue, func() { r.begin(part) })
@@ -221,7 +244,7 @@ func (r *reach) walk(n ast.Node, c *conversions, cell bool) {
 				r.typ(o.Type())
 			}
 			for t := range c.info.Instances[n].TypeArgs.Types() {
-				r.convert(t)
+				r.instantiate(t)
 			}
 		case ast.Expr:
 			if cell {

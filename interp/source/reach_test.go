@@ -137,7 +137,7 @@ func TestReach(t *testing.T) {
 		{"var g a.Generic[int]; _ = g", "Generic Generic.Add viaAdd"},
 		{"var d a.Doer; _ = d", "Doer Param Result"},
 		{"var x a.Alias; _ = x", "Alias Param"},
-		{"a.Local()", "Alone Alone.String Local"},
+		{"a.Local()", "Alone Local"},
 		{"a.Takes(nil)", "Param Takes"},
 		{"_ = a.Waits", ""},
 		{"_ = a.Refers", "Refers Refers="},
@@ -155,13 +155,13 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestConversions checks that a type whose values are converted to an interface keeps all its
-// methods, as do its component types, and that other types keep only the methods that code names.
+// TestConversions checks that a type whose values are converted to an interface is dispatched, as are its component types,
+// and that other types are not. The methods wait until they are called.
 func TestConversions(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		cell string
-		all  bool
+		cell       string
+		dispatched bool
 	}{
 		{"_ = any(a.Make())", true},
 		{"var i any = a.Make(); _ = i", true},
@@ -215,9 +215,6 @@ func TestConversions(t *testing.T) {
 		{"_ = any((*interface{ M(*a.T) })(nil))", true},
 		{"type own struct{ *a.T }; _ = own{}", true},
 		{"type own struct{ x a.T }; _ = own{}", true},
-		{"_ = a.Generic[*a.T]{}", true},
-		{"var g *a.Generic[[]a.T]; _ = g", true},
-
 		{"a.Make()", false},
 		{"t := a.Make(); t = a.Make(); _ = *t", false},
 		{"t := a.Make(); _ = t == nil || t != a.Make()", false},
@@ -233,12 +230,71 @@ func TestConversions(t *testing.T) {
 		{"_ = any(1)", false},
 	} {
 		l, _ := newLoader(t, reachSource)
-		got := " " + names(use(t, l, row.cell+"\n_ = a.Waits")) + " "
-		for _, method := range []string{"T.M", "T.Unused", "Deep.Promoted", "inner.hidden"} {
-			if strings.Contains(got, " "+method+" ") != row.all {
-				t.Errorf("%s: %s is reached: %v, want %v", row.cell, method, !row.all, row.all)
+		parts := use(t, l, row.cell+"\n_ = a.Waits")
+		var dispatched []string
+		for _, p := range parts {
+			for _, d := range p.Dispatched {
+				dispatched = append(dispatched, d.Obj().Name())
 			}
 		}
+		for _, name := range []string{"T", "inner", "Deep"} {
+			if slices.Contains(dispatched, name) != row.dispatched {
+				t.Errorf("%s: %s is dispatched: %v, want %v", row.cell, name, !row.dispatched, row.dispatched)
+			}
+		}
+		got := " " + names(parts) + " "
+		for _, method := range methodsOfT {
+			if strings.Contains(got, " "+method+" ") {
+				t.Errorf("%s: %s is reached", row.cell, method)
+			}
+		}
+	}
+}
+
+// methodsOfT are the methods of the types that a.T consists of.
+var methodsOfT = []string{"T.M", "T.Unused", "Deep.Promoted", "inner.hidden"}
+
+// TestTypeArguments: generic code calls methods of its type arguments by name, so they are reached at once.
+func TestTypeArguments(t *testing.T) {
+	t.Parallel()
+	for _, cell := range []string{
+		"_ = a.Generic[*a.T]{}",
+		"var g *a.Generic[[]a.T]; _ = g",
+		"a.Call[a.T]()",
+		"a.Call(map[string]*a.T{})",
+	} {
+		l, _ := newLoader(t, reachSource+"\n-- a/call.go --\npackage a\n\nfunc Call[E any](...E) {}\n")
+		got := " " + names(use(t, l, cell+"\n_ = a.Waits")) + " "
+		for _, method := range methodsOfT {
+			if !strings.Contains(got, " "+method+" ") {
+				t.Errorf("%s: %s is not reached", cell, method)
+			}
+		}
+	}
+}
+
+// TestNeededMethod: a method and what it uses are needed when an interface calls it for the first time, and not again.
+func TestNeededMethod(t *testing.T) {
+	t.Parallel()
+	l, _ := newLoader(t, reachSource)
+	parts := use(t, l, "_ = any(a.Make())")
+	for _, p := range parts {
+		l.Compiled(p)
+	}
+	typ := l.loaded["example.com/m/a"].types.Scope().Lookup("T").Type().(*types.Named)
+	m, _, _ := types.LookupFieldOrMethod(typ, true, nil, "M")
+	parts = l.NeededMethod(m.(*types.Func))
+	if got := names(parts); got != "T.M viaM" {
+		t.Fatalf("got %s", got)
+	}
+	l.Compiled(parts[0])
+	l.Drop(parts) // it did not run
+	if parts = l.NeededMethod(m.(*types.Func)); names(parts) != "T.M viaM" {
+		t.Fatalf("after an error: got %s", names(parts))
+	}
+	l.Compiled(parts[0])
+	if parts = l.NeededMethod(m.(*types.Func)); len(parts) > 0 {
+		t.Errorf("again: got %s", names(parts))
 	}
 }
 
@@ -267,7 +323,7 @@ func TestReachLater(t *testing.T) {
 			continue
 		}
 		for _, p := range parts {
-			l.Ran(p)
+			l.Compiled(p)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"reflect"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -16,10 +17,11 @@ import (
 	"github.com/quernlab/quern/interp/rt"
 )
 
-// An Interpreter evaluates lowered code. One evaluation runs at a time; functions that it
+// An Interpreter evaluates lowered code. One evaluation runs at a time, and others wait for it; functions that it
 // has defined may run concurrently.
 type Interpreter struct {
 	yaegi   *upstream.Interpreter
+	mu      sync.Mutex   // held during an evaluation
 	lasting map[int]bool // indices of variables that have no name any more but that code still uses
 	trace   *traceWriter
 }
@@ -51,6 +53,8 @@ const conversions = "github.com/traefik/yaegi/yaegi"
 // Eval evaluates declarations or one expression. The error is an *Error for a bug of the
 // interpreter, and a *Panic for a panic of the evaluated code.
 func (i *Interpreter) Eval(src string) (v reflect.Value, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	i.trace.reset()
 	defer func() {
 		// The compiler of yaegi panics on what it does not expect.
