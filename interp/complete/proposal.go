@@ -120,6 +120,9 @@ func describe(pkg *types.Package, o types.Object) (kind, typ string) {
 		if _, ok := o.Type().Underlying().(*types.Struct); ok && o.Pkg() != pkg {
 			return "type", "struct" // most of the fields of a compiled struct are unexported
 		}
+		if parameter, ok := o.Type().(*types.TypeParam); ok {
+			return "type", types.TypeString(parameter.Constraint(), qualifier)
+		}
 		return "type", types.TypeString(o.Type().Underlying(), qualifier)
 	case *types.Const:
 		return "const", types.TypeString(o.Type(), qualifier)

@@ -1,10 +1,13 @@
 package vm_test
 
 import (
+	"bytes"
 	"context"
+	"go/build"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +40,9 @@ func TestProgramFiles(t *testing.T) {
 		want, err := os.ReadFile(output)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if slices.Contains(build.Default.ReleaseTags, "go1.27") { // the output is of an older release
+			want = bytes.ReplaceAll(want, []byte("panic called with nil argument"), []byte("runtime error: panic called with nil argument"))
 		}
 		var out strings.Builder
 		s, err := interp.New(interp.Stdout(&out), interp.Stderr(&out))
