@@ -54,11 +54,11 @@ func TestSteadyStepsOnCUDA(t *testing.T) {
 				loss.Release()
 				logits.Release()
 			}
-			for range 12 {
+			for range 8 {
 				step()
 			}
 			tensor.ResetStats()
-			const steps = 10
+			const steps = 4
 			for range steps {
 				step()
 			}
@@ -74,7 +74,7 @@ func TestSteadyStepsOnCUDA(t *testing.T) {
 					t.Errorf("%d %s in %d steps", n, what, steps)
 				}
 			}
-			if name == "float16" && (opt.Steps() != 22 || scaler.Skipped() != 0) {
+			if name == "float16" && (opt.Steps() != 12 || scaler.Skipped() != 0) {
 				t.Errorf("%d steps and %v", opt.Steps(), scaler)
 			}
 		})

@@ -91,10 +91,17 @@ func TestErrorsOnCUDA(t *testing.T) {
 // TestOnCUDA runs the CPU's tests on the simulated GPU. Tests of errors in data are left out
 // because a GPU reports these later.
 func TestOnCUDA(t *testing.T) {
-	defer func(all [][3]int) { trialSizes = all }(trialSizes)
-	trialSizes = [][3]int{{1, 1, 1}, {2, 3, 4}, {5, 1, 7}, {9, 13, 5}, {0, 3, 2}, {3, 0, 2}, {2, 3, 0}}
-	defer func(all [][3]int) { broadcastSizes = all }(broadcastSizes)
+	// Fewer sizes, since a kernel takes about a thousand times longer than on a GPU; the tests of
+	// package kernels have sizes beside those of tiles.
+	trials, gradients, others, masks, programs := trialSizes, gradientSizes, broadcastSizes, maskSizes, randomPrograms
+	defer func() {
+		trialSizes, gradientSizes, broadcastSizes, maskSizes, randomPrograms = trials, gradients, others, masks, programs
+	}()
+	trialSizes = [][3]int{{1, 1, 1}, {5, 1, 7}, {9, 13, 5}, {0, 3, 2}, {3, 0, 2}, {2, 3, 0}}
+	gradientSizes = [][3]int{{2, 3, 4}, {3, 1, 6}, {0, 3, 2}, {2, 3, 0}}
 	broadcastSizes = [][3]int{{2, 3, 4}}
+	maskSizes = [2]int{9, 35}
+	randomPrograms = 50
 	for name, test := range map[string]func(*testing.T){
 		"Cast":                   TestCast,
 		"NaNAndInf":              TestNaNAndInf,

@@ -22,7 +22,7 @@ func TestFloat64(t *testing.T) {
 				for _, shape := range row.shapes(s[0], s[1], s[2]) {
 					in = append(in, randomArray(r, row.low, row.high, shape...))
 				}
-				for _, l := range layouts {
+				for _, l := range layoutsOf(s) {
 					float64Row(t, row, in, l, r, fmt.Sprintf("%s, sizes %v", l.name, s))
 				}
 			}

@@ -188,8 +188,10 @@ func FuzzProgram(f *testing.F) {
 	})
 }
 
+var randomPrograms = uint64(200)
+
 func TestRandomPrograms(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range randomPrograms {
 		r := rand.New(rand.NewPCG(seed, 2))
 		code := make([]byte, 300)
 		for i := range code {
