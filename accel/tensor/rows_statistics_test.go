@@ -33,11 +33,11 @@ func statisticsRows() (rows []opRow) {
 	}
 	for a := range 3 {
 		rows = append(rows,
-			row(fmt.Sprint("Min ", a), true, func(t *Tensor) *Tensor { return t.Min(a) }, foldRef(a, smallest)),
-			row(fmt.Sprint("CumSum ", a), false, func(t *Tensor) *Tensor { return t.CumSum(a) }, alongRef(a, running)),
-			row(fmt.Sprint("Var ", a), true, func(t *Tensor) *Tensor { return t.Var(0, a) }, foldRef(a, variance)),
-			row(fmt.Sprint("Norm ", a), true, func(t *Tensor) *Tensor { return t.Norm(a) }, foldRef(a, norm)),
-			row(fmt.Sprint("LogSumExp ", a), true, func(t *Tensor) *Tensor { return t.LogSumExp(a) }, foldRef(a, logSumExp)))
+			row(fmt.Sprint("Min ", a), true, func(t *Tensor) *Tensor { return t.Min(a) }, foldRef(a, smallest)).like(fmt.Sprintf("torch.amin(a, %d)", a)),
+			row(fmt.Sprint("CumSum ", a), false, func(t *Tensor) *Tensor { return t.CumSum(a) }, alongRef(a, running)).like(fmt.Sprintf("torch.cumsum(a, %d)", a)),
+			row(fmt.Sprint("Var ", a), true, func(t *Tensor) *Tensor { return t.Var(0, a) }, foldRef(a, variance)).like(fmt.Sprintf("torch.var(a, %d, correction=0)", a)),
+			row(fmt.Sprint("Norm ", a), true, func(t *Tensor) *Tensor { return t.Norm(a) }, foldRef(a, norm)).like(fmt.Sprintf("torch.linalg.vector_norm(a, dim=%d)", a)),
+			row(fmt.Sprint("LogSumExp ", a), true, func(t *Tensor) *Tensor { return t.LogSumExp(a) }, foldRef(a, logSumExp)).like(fmt.Sprintf("torch.logsumexp(a, %d)", a)))
 	}
 	std := row("Std", true, func(t *Tensor) *Tensor { return t.AddScalar(1).Mul(t).Std(1) }, all(func(v []float64) float64 {
 		w := make([]float64, len(v))

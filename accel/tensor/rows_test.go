@@ -27,6 +27,12 @@ type opRow struct {
 	invalid []func()
 }
 
+// like returns the row with PyTorch's expression and examples.
+func (r opRow) like(torch string, examples ...[]array) opRow {
+	r.torch, r.examples = torch, examples
+	return r
+}
+
 // addOp adds the rows of an op; its test file calls it.
 func addOp(rows ...opRow) { opRows = append(opRows, rows...) }
 
@@ -128,11 +134,11 @@ func reduceRows() []opRow {
 	argmax := row("ArgMax", true, func(t *Tensor) *Tensor { return t.ArgMax(1) }, foldRef(1, func(v []float64) float64 {
 		return float64(slices.Index(v, slices.Max(v)))
 	}))
-	argmax.noGrad = true
+	argmax.noGrad, argmax.torch = true, "torch.argmax(a, 1)"
 	argmin := row("ArgMin", true, func(t *Tensor) *Tensor { return t.ArgMin(-2) }, foldRef(1, func(v []float64) float64 {
 		return float64(slices.Index(v, slices.Min(v)))
 	}))
-	argmin.noGrad = true
+	argmin.noGrad, argmin.torch = true, "torch.argmin(a, 1)"
 	sorted := func(descending bool, k int) func(v []float64) []float64 {
 		return func(v []float64) []float64 {
 			v = slices.Clone(v)
@@ -161,25 +167,25 @@ func reduceRows() []opRow {
 		slices.SortStableFunc(out, func(a, b float64) int { return cmp.Compare(v[int(b)], v[int(a)]) })
 		return out
 	}))
-	index.noGrad = true
+	index.noGrad, index.torch = true, "torch.sort(a, stable=True, dim=0, descending=True).indices"
 	rows := []opRow{argmax, argmin, top, index,
 		row("Sort", false, func(t *Tensor) *Tensor {
 			values, _ := t.Sort(1, false)
 			return values
-		}, func(in []array) array { return alongRef(1, sorted(false, in[0].shape[1]))(in) }),
+		}, func(in []array) array { return alongRef(1, sorted(false, in[0].shape[1]))(in) }).like("torch.sort(a, 1).values"),
 		row("Sum all", false, func(t *Tensor) *Tensor { return t.Sum() }, all(total)),
 		row("Mean all", true, func(t *Tensor) *Tensor { return t.Mean() }, all(mean)),
 		row("Sum outer axes", false, func(t *Tensor) *Tensor { return t.Sum(0, -1) }, func(in []array) array {
 			return foldRef(0, total)([]array{foldRef(2, total)(in)})
-		}),
+		}).like("a.sum((0, 2))"),
 	}
 	for a := range 3 {
 		rows = append(rows,
-			row(fmt.Sprint("Sum ", a), false, func(t *Tensor) *Tensor { return t.Sum(a) }, foldRef(a, total)),
-			row(fmt.Sprint("Mean ", a), true, func(t *Tensor) *Tensor { return t.Mean(a) }, foldRef(a, mean)),
-			row(fmt.Sprint("Max ", a), true, func(t *Tensor) *Tensor { return t.Max(a) }, foldRef(a, largest)),
-			row(fmt.Sprint("Softmax ", a), false, func(t *Tensor) *Tensor { return t.Softmax(a) }, alongRef(a, softmaxLine)),
-			row(fmt.Sprint("LogSoftmax ", a), false, func(t *Tensor) *Tensor { return t.LogSoftmax(a) }, alongRef(a, logSoftmaxLine)))
+			row(fmt.Sprint("Sum ", a), false, func(t *Tensor) *Tensor { return t.Sum(a) }, foldRef(a, total)).like(fmt.Sprintf("a.sum(%d)", a)),
+			row(fmt.Sprint("Mean ", a), true, func(t *Tensor) *Tensor { return t.Mean(a) }, foldRef(a, mean)).like(fmt.Sprintf("a.mean(%d)", a)),
+			row(fmt.Sprint("Max ", a), true, func(t *Tensor) *Tensor { return t.Max(a) }, foldRef(a, largest)).like(fmt.Sprintf("torch.amax(a, %d)", a), [][]array{{{[]int{2, 3, 1}, []float64{1, 2, 2, 3, 0, 1}}}}...),
+			row(fmt.Sprint("Softmax ", a), false, func(t *Tensor) *Tensor { return t.Softmax(a) }, alongRef(a, softmaxLine)).like(fmt.Sprintf("F.softmax(a, %d)", a)),
+			row(fmt.Sprint("LogSoftmax ", a), false, func(t *Tensor) *Tensor { return t.LogSoftmax(a) }, alongRef(a, logSoftmaxLine)).like(fmt.Sprintf("F.log_softmax(a, %d)", a)))
 	}
 	return rows
 }
@@ -195,8 +201,8 @@ func moveRows() []opRow {
 	return []opRow{
 		{name: "MT", shapes: cube, low: -2, high: 2, f: func(in []*Tensor) *Tensor { return in[0].MT() }, ref: permuteRef(0, 2, 1)},
 		{name: "T", shapes: oneShape, low: -2, high: 2, f: func(in []*Tensor) *Tensor { return in[0].T() }, ref: permuteRef(1, 0)},
-		{name: "Permute", shapes: cube, low: -2, high: 2, f: func(in []*Tensor) *Tensor { return in[0].Permute(2, 0, 1) }, ref: permuteRef(2, 0, 1)},
-		{name: "Reshape", shapes: cube, low: -2, high: 2, nonEmpty: true,
+		{name: "Permute", torch: "a.permute(2, 0, 1)", shapes: cube, low: -2, high: 2, f: func(in []*Tensor) *Tensor { return in[0].Permute(2, 0, 1) }, ref: permuteRef(2, 0, 1)},
+		{name: "Reshape", torch: "a.reshape(3, 8)", shapes: cube, low: -2, high: 2, nonEmpty: true,
 			f: func(in []*Tensor) *Tensor { return in[0].Reshape(in[0].Size(1), -1) },
 			ref: func(in []array) array {
 				return array{[]int{in[0].shape[1], in[0].shape[0] * in[0].shape[2]}, in[0].data}
@@ -205,7 +211,7 @@ func moveRows() []opRow {
 			ref: func(in []array) array {
 				return array{[]int{in[0].shape[0], in[0].shape[1] * in[0].shape[2]}, in[0].data}
 			}},
-		{name: "Slice", shapes: cube, low: -2, high: 2,
+		{name: "Slice", torch: "a[:, 1:]", shapes: cube, low: -2, high: 2,
 			f: func(in []*Tensor) *Tensor { return in[0].Slice(1, in[0].Size(1)/3, in[0].Size(1)) },
 			ref: func(in []array) array {
 				s := slices.Clone(in[0].shape)
@@ -213,7 +219,7 @@ func moveRows() []opRow {
 				s[1] -= from
 				return build(s, func(i []int) float64 { return in[0].get(i[0], i[1]+from, i[2]) })
 			}},
-		{name: "Pad", shapes: cube, low: -2, high: 2,
+		{name: "Pad", torch: "F.pad(a, (0, 0, 2, 1))", shapes: cube, low: -2, high: 2,
 			f: func(in []*Tensor) *Tensor { return in[0].Pad(1, 2, 1) },
 			ref: func(in []array) array {
 				s := slices.Clone(in[0].shape)
@@ -225,7 +231,7 @@ func moveRows() []opRow {
 					return 0
 				})
 			}},
-		{name: "OneHot", shapes: oneShape, low: 0, high: 4, noGrad: true,
+		{name: "OneHot", torch: "F.one_hot(a.long(), 4)", shapes: oneShape, low: 0, high: 4, noGrad: true,
 			f: func(in []*Tensor) *Tensor { return in[0].Cast(Int32).OneHot(4) },
 			ref: func(in []array) array {
 				return build(append(slices.Clone(in[0].shape), 4), func(i []int) float64 {
@@ -235,12 +241,12 @@ func moveRows() []opRow {
 					return 0
 				})
 			}},
-		{name: "Expand", shapes: func(m, n, k int) [][]int { return [][]int{{m, 1}} }, low: -2, high: 2,
+		{name: "Expand", torch: "a.expand(3, 2, 4)", shapes: func(m, n, k int) [][]int { return [][]int{{m, 1}} }, low: -2, high: 2,
 			f: func(in []*Tensor) *Tensor { return in[0].Expand(3, in[0].Size(0), 4) },
 			ref: func(in []array) array {
 				return build([]int{3, in[0].shape[0], 4}, func(i []int) float64 { return in[0].get(i...) })
 			}},
-		{name: "Concat", shapes: func(m, n, k int) [][]int { return [][]int{{m, n}, {m, k}, {m, n}} }, low: -2, high: 2,
+		{name: "Concat", torch: "torch.cat([a, b, c], 1)", shapes: func(m, n, k int) [][]int { return [][]int{{m, n}, {m, k}, {m, n}} }, low: -2, high: 2,
 			f: func(in []*Tensor) *Tensor { return Concat(1, in...) },
 			ref: func(in []array) array {
 				n, k := in[0].shape[1], in[1].shape[1]
@@ -255,18 +261,18 @@ func moveRows() []opRow {
 					}
 				})
 			}},
-		{name: "Stack", shapes: func(m, n, k int) [][]int { return [][]int{{m, n}, {m, n}, {m, n}} }, low: -2, high: 2,
+		{name: "Stack", torch: "torch.stack([a, b, c], -2)", shapes: func(m, n, k int) [][]int { return [][]int{{m, n}, {m, n}, {m, n}} }, low: -2, high: 2,
 			f: func(in []*Tensor) *Tensor { return Stack(-2, in...) },
 			ref: func(in []array) array {
 				return build([]int{in[0].shape[0], 3, in[0].shape[1]}, func(i []int) float64 { return in[i[1]].get(i[0], i[2]) })
 			}},
-		{name: "IndexSelect", shapes: cube, low: -2, high: 2, nonEmpty: true,
+		{name: "IndexSelect", torch: "torch.index_select(a, 0, torch.tensor([1, 0, 1, 1, 0]))", shapes: cube, low: -2, high: 2, nonEmpty: true,
 			f: func(in []*Tensor) *Tensor { return in[0].IndexSelect(FromInts(index(in[0].Size(0)), 5)) },
 			ref: func(in []array) array {
 				pick := index(in[0].shape[0])
 				return build([]int{5, in[0].shape[1], in[0].shape[2]}, func(i []int) float64 { return in[0].get(pick[i[0]], i[1], i[2]) })
 			}},
-		{name: "Embedding", shapes: oneShape, low: -2, high: 2, nonEmpty: true,
+		{name: "Embedding", torch: "F.embedding(torch.tensor([[1, 0, 1], [1, 0, 0]]), a)", shapes: oneShape, low: -2, high: 2, nonEmpty: true,
 			f: func(in []*Tensor) *Tensor {
 				return Embedding(in[0], FromInts(append(index(in[0].Size(0)), 0), 2, 3).Cast(Int64))
 			},
@@ -274,7 +280,7 @@ func moveRows() []opRow {
 				pick := append(index(in[0].shape[0]), 0)
 				return build([]int{2, 3, in[0].shape[1]}, func(i []int) float64 { return in[0].get(pick[i[0]*3+i[1]], i[2]) })
 			}},
-		{name: "IndexAdd", shapes: func(m, n, k int) [][]int { return [][]int{{5, m, n}} }, low: -2, high: 2,
+		{name: "IndexAdd", torch: "torch.zeros(4, 2, 3).double().index_add(0, torch.tensor([3, 0, 2, 3, 1]), a)", shapes: func(m, n, k int) [][]int { return [][]int{{5, m, n}} }, low: -2, high: 2,
 			f: func(in []*Tensor) *Tensor { return in[0].IndexAdd(FromInts(index(4), 5), 4) },
 			ref: func(in []array) array {
 				y := newArray(4, in[0].shape[1], in[0].shape[2])
