@@ -109,6 +109,12 @@ const (
 // memory in use is larger than the limit. It watches until ctx ends.
 func limitMemory(ctx context.Context, limit int64, exceeded func(used int64)) {
 	debug.SetMemoryLimit(limit - limit/20)
+	watchMemory(ctx, limit, memoryInUse, runtime.GC, exceeded)
+}
+
+// watchMemory calls exceeded once when the memory in use is larger than the limit. It watches
+// until ctx ends. measure is [memoryInUse] and collect collects the garbage.
+func watchMemory(ctx context.Context, limit int64, measure func() (used, needed int64), collect func(), exceeded func(used int64)) {
 	timer := time.NewTimer(watchInterval)
 	defer timer.Stop()
 	for {
@@ -117,7 +123,7 @@ func limitMemory(ctx context.Context, limit int64, exceeded func(used int64)) {
 			return
 		case <-timer.C:
 		}
-		used, needed := memoryInUse()
+		used, needed := measure()
 		if used < limit/4 {
 			timer.Reset(calmInterval)
 		} else {
@@ -128,8 +134,8 @@ func limitMemory(ctx context.Context, limit int64, exceeded func(used int64)) {
 		}
 		if needed <= limit {
 			// Part of it may be garbage that has not been collected yet.
-			runtime.GC()
-			used, _ = memoryInUse()
+			collect()
+			used, _ = measure()
 		}
 		if used > limit {
 			exceeded(used)
