@@ -2,6 +2,7 @@ package interp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -163,6 +164,9 @@ func (p *packagesRunner) compile(ctx context.Context, cell *check.Cell, part *so
 	}
 	unit, err := p.program.Lower(ctx, cell)
 	if err != nil {
+		if errors.As(err, new(*lower.UnsupportedError)) {
+			err = fmt.Errorf("%w%s", err, source.CompileInstead(part.Path))
+		}
 		return nil, &source.Error{Path: part.Path, Err: err}
 	}
 	err = p.linker.install(ctx, unit)

@@ -25,10 +25,15 @@
 // by interp/generic/compiled, which is not generic and has symbols like any other package (symbols.Packages and
 // symbols.Importer contain it; symbols.Paths does not offer it to users).
 //
+// # Weak pointers and cleanups
+//
+// A weak.Pointer keeps its object alive, and the function of runtime.AddCleanup never runs. The interpreter keeps values alive
+// longer than compiled code, and the documentation allows both: "Value is not guaranteed to eventually return nil", and a cleanup
+// "is not guaranteed to run". A cache of weak pointers therefore keeps its entries until the program removes them.
+//
 // # Not supported
 //
-// weak.Pointer, weak.Make and runtime.AddCleanup are rejected: the interpreter keeps values alive longer than compiled code, so
-// they could not work as documented. The generic functions of encoding/json/v2 are rejected, because that package does not see
+// The generic functions of encoding/json/v2 are rejected, because that package does not see
 // the field names and methods of types of cells, and jsontext.AppendUnquote, because there is no other function with the text
 // that it appends before an error.
 package generic

@@ -13,7 +13,7 @@ import (
 
 //go:embed cmp/*.go crypto/hkdf/*.go crypto/pbkdf2/*.go database/sql/*.go encoding/json/jsontext/*.go errors/*.go hash/maphash/*.go iter/*.go maps/*.go math/rand/v2/*.go
 //go:embed github.com/quernlab/quern/widgets/progress/*.go
-//go:embed reflect/*.go slices/*.go sync/*.go sync/atomic/*.go unique/*.go
+//go:embed reflect/*.go runtime/*.go slices/*.go sync/*.go sync/atomic/*.go unique/*.go weak/*.go
 var sources embed.FS
 
 // Source returns the source files of the package here that replaces a standard package, by file name, and whether there is

@@ -17,10 +17,6 @@ import (
 
 // refused has the generic names of the standard library that are not supported on purpose.
 var refused = map[string]bool{
-	"runtime.AddCleanup": true,
-	"weak.Make":          true,
-	"weak.Pointer":       true,
-
 	"encoding/json/jsontext.AppendUnquote": true,
 	"encoding/json/v2.GetOption":           true,
 	"encoding/json/v2.MarshalFunc":         true,
@@ -119,7 +115,7 @@ func TestKeepsRules(t *testing.T) {
 }
 
 func TestSourceUnknown(t *testing.T) {
-	for _, path := range []string{"", "fmt", "compiled", "weak", "cmp/cmp.go"} {
+	for _, path := range []string{"", "fmt", "compiled", "context", "cmp/cmp.go"} {
 		if _, ok := generic.Source(path); ok {
 			t.Errorf("Source(%q): found", path)
 		}

@@ -23,6 +23,7 @@ func (f *function) conversion(e *ast.CallExpr, t types.Type) string {
 		// the value has the type.
 		return f.exprTo(x, t)
 	}
+	f.checkCast(e)
 	text := f.expr(x)
 	if s, ok := t.Underlying().(*types.Slice); ok && isText(from) {
 		name := "TextRunes"

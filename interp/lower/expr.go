@@ -64,8 +64,14 @@ func (f *function) whole(e ast.Expr) string {
 		if f.Info.Selections[e] == nil {
 			return f.value(e, f.selector(e))
 		}
+		if text, ok := f.interfaceData(e); ok {
+			return text
+		}
 		return f.selector(e)
 	case *ast.IndexExpr:
+		if text, ok := f.interfaceData(e); ok {
+			return text
+		}
 		return f.index(e)
 	case *ast.IndexListExpr:
 		return f.value(e, f.reference(e.X))

@@ -92,7 +92,7 @@ func (e *emitter) functionInstance(at ast.Node, o *types.Func, args []types.Type
 		base = o.Pkg().Name() + "ʹ" + base
 	}
 	if decl == nil {
-		e.unsupported(at, "the generic function "+o.FullName(), absence(o))
+		e.unsupported(at, "the generic function "+o.FullName(), absent)
 	}
 	o = e.Info.Defs[decl.Name].(*types.Func)
 	key := e.instanceOf(o, args)

@@ -111,8 +111,10 @@ var positionNumber = regexp.MustCompile(`\b\d{13,}\b`)
 
 func TestUnsupported(t *testing.T) {
 	tests := []struct{ name, cell, want string }{
-		{"weak pointer", "x := 1\nweak.Make(&x)", "cell[1]:2:1: the generic function weak.Make is not supported in a cell; the interpreter keeps values alive longer than compiled code, so weak pointers and cleanups would not work as in Go"},
-		{"weak pointer in a type", "type L struct{ p weak.Pointer[int] }", "cell[1]:1:6: the generic type weak.Pointer is not supported in a cell; the interpreter keeps values alive longer than compiled code, so weak pointers and cleanups would not work as in Go"},
+		{"data of an interface is assigned", "type face struct{ typ, data unsafe.Pointer }\nvar v any = 1\n(*face)(unsafe.Pointer(&v)).data = nil", "cell[1]:3:1: a cast of *any to *main.face is not supported in a cell; it depends on how compiled code represents interfaces, which is different in cells"},
+		{"address of the data of an interface", "type face struct{ typ, data unsafe.Pointer }\nvar v any = 1\np := &(*face)(unsafe.Pointer(&v)).data\np == nil", "cell[1]:3:7: a cast of *any to *main.face is not supported in a cell; it depends on how compiled code represents interfaces, which is different in cells"},
+		{"cast to an interface", "x := [2]uintptr{}\n*(*any)(unsafe.Pointer(&x))", "cell[1]:2:2: a cast of *[2]uintptr to *any is not supported in a cell; it depends on how compiled code represents interfaces, which is different in cells"},
+		{"word of a header", "type iface struct{ typ, data unsafe.Pointer }\nvar v any = 1\np := (*iface)(unsafe.Pointer(&v))\np.data = nil", "cell[1]:4:1: an assignment to a word of an interface (*main.iface) is not supported in a cell; it depends on how compiled code represents interfaces, which is different in cells"},
 		{"interface in xml", "type T struct{ A any }\nxml.Marshal(T{})", "cell[1]:2:13: an interface value in encoding/xml (the value in the field A of main.T) is not supported in a cell; use a type that is not an interface, or encoding/json"},
 		{"blank", "type T struct{ _, a int }\nfunc f() int { return 1 }\nt := T{f(), 1}\nt.a", "cell[1]:3:8: a call as the value of a blank field is not supported in a cell; call it before"},
 	}
@@ -129,6 +131,19 @@ func TestUnsupported(t *testing.T) {
 				t.Errorf("after it: got %q, error %v", s.output, err)
 			}
 		})
+	}
+}
+
+// TestNoSource uses generic functions and types of a compiled package whose source is not there.
+func TestNoSource(t *testing.T) {
+	for _, tt := range []struct{ cell, want string }{
+		{"x := 1\nweak.Make(&x)", "cell[1]:2:1: the generic function weak.Make is not supported in a cell; its source is not part of the kernel"},
+		{"type L struct{ p weak.Pointer[int] }", "cell[1]:1:6: the generic type weak.Pointer is not supported in a cell; its source is not part of the kernel"},
+	} {
+		s := newChecked(t, func(c *lower.Config) { c.Generic = func(string) (map[string]string, bool) { return nil, false } })
+		if _, err := s.lower(tt.cell); err == nil || err.Error() != tt.want {
+			t.Errorf("got  %v\nwant %s", err, tt.want)
+		}
 	}
 }
 

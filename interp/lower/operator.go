@@ -26,6 +26,9 @@ func (f *function) unary(e *ast.UnaryExpr) string {
 	if e.Op == token.ARROW {
 		return f.received(e.X, false)
 	}
+	if e.Op == token.AND {
+		f.checkWrite(e.X)
+	}
 	x := f.expr(e.X)
 	if e.Op == token.AND {
 		return addressOf(x)

@@ -84,7 +84,7 @@ func (e *emitter) sourceType(t *types.Named) *types.Named {
 		return n
 	}
 	panic(&UnsupportedError{Construct: "the generic type " + t.Obj().Pkg().Path() + "." + t.Obj().Name(),
-		Hint: absence(t.Obj()), Position: e.at})
+		Hint: absent, Position: e.at})
 }
 
 // findSourceType is sourceType for an instance of any generic type. It returns nil if there is no source.
@@ -119,10 +119,5 @@ func (e *emitter) sourceFunction(o *types.Func) string {
 	return name
 }
 
-// absence returns the reason why cells cannot use a generic function or type of the standard library.
-func absence(o types.Object) string {
-	if path := o.Pkg().Path(); path == "weak" || path == "runtime" {
-		return "the interpreter keeps values alive longer than compiled code, so weak pointers and cleanups would not work as in Go"
-	}
-	return "its source is not part of the kernel"
-}
+// absent is the reason why cells cannot use a generic function or type of the standard library.
+const absent = "its source is not part of the kernel"

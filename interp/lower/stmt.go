@@ -86,6 +86,14 @@ func (f *function) statement(w *writer, s ast.Stmt) {
 func (f *function) begin(w *writer, s ast.Stmt) {
 	f.stop()
 	f.at = f.positionOf(s)
+	switch s := s.(type) {
+	case *ast.AssignStmt:
+		for _, e := range s.Lhs {
+			f.checkWrite(e)
+		}
+	case *ast.IncDecStmt:
+		f.checkWrite(s.X)
+	}
 	f.track(w, s)
 }
 

@@ -137,7 +137,7 @@
 //	NilReceiver(method string) interface{}                  the panic of a value method called through a nil pointer
 //
 // Package unsafe, with raw pointers and slices: UnsafeAdd, UnsafeSlice,
-// UnsafeSliceData, UnsafeString and UnsafeStringData.
+// UnsafeSliceData, UnsafeString, UnsafeStringData, and InterfaceData(x interface{}) unsafe.Pointer.
 //
 // fmt: Append, Appendf, Appendln, Errorf, Fprint, Fprintf, Fprintln, Print,
 // Printf, Println, Sprint, Sprintf and Sprintln, with the signatures of fmt.

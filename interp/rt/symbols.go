@@ -62,6 +62,7 @@ func (r *Registry) Symbols() map[string]reflect.Value {
 		"PanicValue":     PanicValue,
 		"NilReceiver":    NilReceiver,
 
+		"InterfaceData":    r.InterfaceData,
 		"UnsafeAdd":        UnsafeAdd,
 		"UnsafeSlice":      UnsafeSlice,
 		"UnsafeSliceData":  UnsafeSliceData,

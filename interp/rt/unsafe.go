@@ -49,3 +49,10 @@ func UnsafeStringData(s string) *byte { return unsafe.StringData(s) }
 func UnsafeAdd(pointer unsafe.Pointer, length int) unsafe.Pointer {
 	return unsafe.Add(pointer, length)
 }
+
+// InterfaceData returns the pointer to the data of an interface as compiled code represents it: x itself if it is a pointer, and
+// else a pointer to a value that must not be changed.
+func (r *Registry) InterfaceData(x any) unsafe.Pointer {
+	raw := r.Value(x)
+	return (*[2]unsafe.Pointer)(unsafe.Pointer(&raw))[1]
+}

@@ -60,11 +60,11 @@ func (b *bodilessFunctions) miss(name, reason string) {
 	if b.missing == nil {
 		b.missing = map[string]string{}
 	}
-	b.missing[name] = fmt.Sprintf(reason, name) + compileInstead(b.path)
+	b.missing[name] = fmt.Sprintf(reason, name) + CompileInstead(b.path)
 }
 
-// compileInstead returns what to do with a package that cannot be interpreted but can be compiled.
-func compileInstead(path string) string {
+// CompileInstead returns what to do with a package that cannot be interpreted but can be compiled.
+func CompileInstead(path string) string {
 	return fmt.Sprintf("; with Go installed, %%get -compiled %s builds a worker with it", path)
 }
 

@@ -56,7 +56,7 @@ func (l *Loader) readSelection(importPath string, pkg module.Package, number int
 	var none *build.NoGoError
 	switch {
 	case errors.As(err, &none) && len(found.IgnoredGoFiles) > 0:
-		return &files{err: errors.New("all its files are for cgo or for other systems" + compileInstead(importPath))}
+		return &files{err: errors.New("all its files are for cgo or for other systems" + CompileInstead(importPath))}
 	case errors.As(err, &none):
 		return &files{err: errors.New("it has no Go files")}
 	case err != nil:
