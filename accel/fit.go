@@ -43,6 +43,11 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 	case train.Len() == 0:
 		return run, fmt.Errorf("accel: Fit: %s is empty", train.Name())
 	}
+	if o.weights != nil {
+		if err := data.CheckWeights(o.weights, train.Len()); err != nil {
+			return run, fmt.Errorf("accel: Fit: %w", err)
+		}
+	}
 	schema := train.Schema()
 	if t := trainedWith(model); t != nil {
 		if err := t.schema.CheckOrder(train); err != nil {

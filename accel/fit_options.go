@@ -66,7 +66,7 @@ func Steps(n int) Option {
 }
 
 // BatchSize sets the number of examples in a batch; the default is 64. The last batch of an
-// epoch may be smaller.
+// epoch may be smaller, unless [DropLast] leaves it out.
 func BatchSize(n int) Option {
 	return count("BatchSize", n, func(c *options) *int { return &c.batchSize })
 }

@@ -26,7 +26,7 @@ type loop struct {
 }
 
 func newLoop(model nn.Module, train *data.Dataset, o *options, run *Run) *loop {
-	planned := o.epochs * ceilDiv(ceilDiv(train.Len(), o.batchSize), o.accumulate)
+	planned := o.epochs * ceilDiv(ceilDiv(o.examplesPerEpoch(train), o.batchSize), o.accumulate)
 	if o.steps > 0 && (planned == 0 || o.steps < planned) {
 		planned = o.steps
 	}
@@ -118,10 +118,10 @@ func (l *loop) oneEpoch(ctx context.Context) (stop bool, err error) {
 	// The batches ignore the end of ctx, which the loop checks between steps: a step runs
 	// completely or not at all.
 	batches := l.Dataset.Batches(l.o.batchSize, data.Context(context.WithoutCancel(ctx)), data.Workers(l.o.workers),
-		data.Shuffle(l.Run.Seed), data.Epoch(l.epoch), data.Skip(l.examplesSeen/l.o.batchSize), l.strategy.shard())
+		data.Shuffle(l.Run.Seed), data.Epoch(l.epoch), data.Skip(l.examplesSeen/l.o.batchSize), l.strategy.shard(), l.o.sampler())
 	stop, err = l.pass(ctx, batches)
 	l.Run.Time.Waiting += batches.Waited()
-	l.complete = err == nil && l.examplesSeen == l.Dataset.Len()
+	l.complete = err == nil && l.examplesSeen >= l.o.examplesPerEpoch(l.Dataset)
 	if !l.complete && (err == nil || interrupted(err)) {
 		err = joinErrors(err, l.resumption.save()) // to resume within the epoch
 	}
@@ -153,11 +153,11 @@ func (l *loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err 
 	if err := l.strategy.askStop(); err != nil {
 		return false, err
 	}
-	for l.examplesSeen < l.Dataset.Len() && l.stepsDone() < l.Run.planned {
+	for l.examplesSeen < l.o.examplesPerEpoch(l.Dataset) && l.stepsDone() < l.Run.planned {
 		if err := l.strategy.interrupt(ctx); err != nil {
 			return false, joinErrors(l.readPending(nil), err)
 		}
-		examples := min(l.o.batchSize*l.o.accumulate, l.Dataset.Len()-l.examplesSeen)
+		examples := min(l.o.batchSize*l.o.accumulate, l.o.examplesPerEpoch(l.Dataset)-l.examplesSeen)
 		m, err := l.step(batches, l.stepsDone()+1, examples)
 		if err != nil {
 			if before := l.readPending(nil); before != nil {

@@ -147,6 +147,8 @@ type options struct {
 	epochs          int // 5, unless steps are given
 	steps           int
 	batchSize       int // 64
+	dropLast        bool
+	weights         []float64 // of the examples; nil without WeightedRandomSampler
 	workers         int
 	loss            func(prediction, target *Tensor) *Tensor
 	optimizer       newOptimizer

@@ -91,7 +91,8 @@ type loader struct {
 	epoch    int
 	dropLast bool
 	skip     int
-	rank     int // rank among ranks; ranks is 0 or 1 without Shard
+	weights  []float64 // nil without WeightedRandomSampler
+	rank     int       // rank among ranks; ranks is 0 or 1 without Shard
 	ranks    int
 	ctx      context.Context
 }
@@ -161,7 +162,13 @@ func (s *Dataset) Batches(size int, options ...Option) *Batches {
 	if !l.dropLast && s.Len()%b.size > 0 {
 		b.count++
 	}
-	if l.shuffle {
+	switch {
+	case l.weights != nil:
+		if b.err = CheckWeights(l.weights, s.Len()); b.err != nil {
+			return b
+		}
+		b.order = weightedOrder(l.weights, l.seed, l.epoch)
+	case l.shuffle:
 		b.order = permutation(s.Len(), l.seed, l.epoch)
 	}
 	b.taken = min(l.skip, b.count)

@@ -45,7 +45,7 @@ func Digits() (train, test *Dataset, err error) {
 			trainIndex = append(trainIndex, i)
 		}
 	}
-	return all.with(trainIndex).Named("digits, train"), all.with(testIndex).Named("digits, test"), nil
+	return all.pick(trainIndex).Named("digits, train"), all.pick(testIndex).Named("digits, test"), nil
 }
 
 // digits is the whole data set, decoded at the first call.

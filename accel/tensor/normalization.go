@@ -94,7 +94,7 @@ func BatchNorm(x, weight, bias, mean, variance *Tensor, momentum, epsilon float6
 		own := training || mean == nil
 		count := v[0].Len() / max(shape[1], 1)
 		if own && shape[1] > 0 && count < 2 {
-			panic(&ShapeError{Op: "BatchNorm", Shapes: [][]int{slices.Clone(shape)}, Hint: "the statistics of a batch need at least two elements per channel"})
+			panic(&ShapeError{Op: "BatchNorm", Shapes: [][]int{slices.Clone(shape)}, Hint: "the statistics of a batch need at least two elements per channel; if the last batch of an epoch has one example, use DropLast"})
 		}
 		var statistics *ir.Value
 		if own {

@@ -173,7 +173,7 @@ func TestNormErrors(t *testing.T) {
 		f    func()
 		want string
 	}{
-		{"one element a channel", func() { BatchNorm(x, nil, nil, nil, nil, 0.1, 1e-5, true) }, "BatchNorm: [1 3]: the statistics of a batch need at least two elements per channel"},
+		{"one element a channel", func() { BatchNorm(x, nil, nil, nil, nil, 0.1, 1e-5, true) }, "BatchNorm: [1 3]: the statistics of a batch need at least two elements per channel; if the last batch of an epoch has one example, use DropLast"},
 		{"channels", func() { BatchNorm(x, Ones(2), nil, nil, nil, 0.1, 1e-5, true) }, "BatchNorm: [1 3] and [2]: weight, bias, mean and variance must be [3]"},
 		{"one statistic", func() { BatchNorm(x, nil, nil, Ones(3), nil, 0.1, 1e-5, true) }, "BatchNorm: pass both the running mean and the running variance"},
 		{"parameter", func() { LayerNorm(x, Ones(2), nil, 1, 1e-5) }, "LayerNorm: [1 3] and [2]: weight and bias must have the shape"},

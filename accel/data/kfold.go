@@ -1,0 +1,85 @@
+package data
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Fold is one of the divisions of a cross-validation.
+type Fold struct{ Train, Validation *Dataset }
+
+// KFold divides the data set at random into k parts of about the same size, and returns a [Fold]
+// for each: it is the validation set, and the other parts are the training set. The order depends
+// only on the seed.
+func (s *Dataset) KFold(k int, seed uint64) ([]Fold, error) {
+	if err := s.checkFolds("KFold", k); err != nil {
+		return nil, err
+	}
+	return s.folds(k, permutation(s.Len(), seed, 0)), nil
+}
+
+// StratifiedKFold is [Dataset.KFold] with the same shares of the classes in each part. A class with
+// fewer than k examples is a [*SplitError].
+func (s *Dataset) StratifiedKFold(k int, seed uint64) ([]Fold, error) {
+	if err := s.checkFolds("StratifiedKFold", k); err != nil {
+		return nil, err
+	}
+	labels, _, err := s.strata("StratifiedKFold", k)
+	if err != nil {
+		return nil, err
+	}
+	order := permutation(s.Len(), seed, 0)
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(labels[a], labels[b]) })
+	return s.folds(k, order), nil
+}
+
+// GroupKFold is [Dataset.KFold] with the examples of a group in one part; see [Dataset.GroupSplit].
+// The parts differ in size as little as the groups, largest first, allow. Fewer than k groups are a
+// [*SplitError].
+func (s *Dataset) GroupKFold(k int, seed uint64, groups []string) ([]Fold, error) {
+	if err := s.checkFolds("GroupKFold", k); err != nil {
+		return nil, err
+	}
+	members, err := s.groups("GroupKFold", seed, groups, k)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(members, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
+	parts := make([][]int, k)
+	for _, m := range members {
+		smallest := 0
+		for p := range parts {
+			if len(parts[p]) < len(parts[smallest]) {
+				smallest = p
+			}
+		}
+		parts[smallest] = append(parts[smallest], m...)
+	}
+	return s.foldsOf(parts), nil
+}
+
+func (s *Dataset) checkFolds(call string, k int) error {
+	if k < 2 || k > s.Len() {
+		return fmt.Errorf("data: %s(%d) of %s: the number of parts must be from 2 to the number of examples, %d", call, k, s.name, s.Len())
+	}
+	return nil
+}
+
+// folds deals the examples to k parts in turn, so that neighbors are in different parts.
+func (s *Dataset) folds(k int, order []int) []Fold {
+	parts := make([][]int, k)
+	for at, i := range order {
+		parts[at%k] = append(parts[at%k], i)
+	}
+	return s.foldsOf(parts)
+}
+
+func (s *Dataset) foldsOf(parts [][]int) []Fold {
+	folds := make([]Fold, len(parts))
+	for p, part := range parts {
+		others := slices.Concat(slices.Concat(parts[:p]...), slices.Concat(parts[p+1:]...))
+		folds[p] = Fold{Train: s.pick(others), Validation: s.pick(part)}
+	}
+	return folds
+}

@@ -1,0 +1,71 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// WeightedRandomSampler draws the examples of an epoch at random with replacement, each with a
+// probability proportional to its weight, like PyTorch's WeightedRandomSampler. An epoch has as
+// many examples as the data set; [Shuffle] sets the seed. [Dataset.BalancedWeights] returns weights
+// that make all classes equally frequent.
+func WeightedRandomSampler(weights []float64) Option {
+	return Option{fmt.Sprintf("WeightedRandomSampler(%d weights)", len(weights)), func(l *loader) { l.weights = weights }}
+}
+
+// CheckWeights returns an error unless the weights can be those of a [WeightedRandomSampler] for n
+// examples: one for each, not negative, finite, and not all zero.
+func CheckWeights(weights []float64, n int) error {
+	sum := 0.0
+	for i, w := range weights {
+		if !(w >= 0) || math.IsInf(w, 1) {
+			return fmt.Errorf("data: WeightedRandomSampler: the weight %v of example %d must not be negative and must be finite", w, i)
+		}
+		sum += w
+	}
+	switch {
+	case len(weights) != n:
+		return fmt.Errorf("data: WeightedRandomSampler: %d weights for %d examples", len(weights), n)
+	case !(sum > 0) || math.IsInf(sum, 1):
+		return errors.New("data: WeightedRandomSampler: the sum of the weights must be positive and finite")
+	}
+	return nil
+}
+
+// BalancedWeights returns for each example one divided by the number of examples of its class, the
+// weights with which [WeightedRandomSampler] draws all classes equally often.
+func (s *Dataset) BalancedWeights() ([]float64, error) {
+	labels, counts, err := s.strata("BalancedWeights", 0)
+	if err != nil {
+		return nil, err
+	}
+	weights := make([]float64, len(labels))
+	for i, c := range labels {
+		weights[i] = 1 / float64(counts[c])
+	}
+	return weights, nil
+}
+
+// weightedOrder draws as many examples as there are weights.
+func weightedOrder(weights []float64, seed uint64, epoch int) []int {
+	sums := slices.Clone(weights)
+	for i := range sums[1:] {
+		sums[i+1] += sums[i]
+	}
+	random := rand.New(rand.NewPCG(seed, uint64(epoch)))
+	order := make([]int, len(weights))
+	for k := range order {
+		at := random.Float64() * sums[len(sums)-1]
+		i, _ := slices.BinarySearchFunc(sums, at, func(sum, at float64) int {
+			if sum > at {
+				return 1 // the first sum above at
+			}
+			return -1
+		})
+		order[k] = min(i, len(weights)-1)
+	}
+	return order
+}

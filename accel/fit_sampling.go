@@ -1,0 +1,48 @@
+package accel
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+
+	"github.com/quernlab/quern/accel/data"
+)
+
+// DropLast leaves out the last batch of each epoch if it is smaller than the others, like
+// drop_last of PyTorch's DataLoader. Since each epoch has another order, other examples are left
+// out each time. [nn.BatchNorm] needs it if the last batch would have a single example. A data set
+// that is smaller than a batch is one batch, which is used.
+func DropLast() Option {
+	return plain("DropLast()", func(c *options) { c.dropLast = true })
+}
+
+// WeightedRandomSampler draws the examples of each epoch at random with replacement, each with a
+// probability proportional to its weight; see [data.WeightedRandomSampler].
+func WeightedRandomSampler(weights []float64) Option {
+	text := fmt.Sprintf("WeightedRandomSampler(%d weights)", len(weights))
+	hash := fnv.New64a()
+	for _, w := range weights {
+		hash.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(w)))
+	}
+	return plain(text, func(c *options) { c.weights = slices.Concat([]float64{}, weights) }).
+		sharedAs(fmt.Sprintf("%s %x", text, hash.Sum64()))
+}
+
+// examplesPerEpoch returns the number of examples of an epoch.
+func (c *options) examplesPerEpoch(set *data.Dataset) int {
+	n := set.Len()
+	if c.dropLast && n > c.batchSize {
+		n -= n % c.batchSize
+	}
+	return n
+}
+
+// sampler returns the option for the batches of an epoch.
+func (c *options) sampler() data.Option {
+	if c.weights == nil {
+		return data.Option{}
+	}
+	return data.WeightedRandomSampler(c.weights)
+}
