@@ -59,8 +59,8 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 			return run, fmt.Errorf("accel: Validate(%s): %w", o.validate.Name(), err)
 		}
 	}
-	if o.mixup > 0 && train.SequenceLength() > 0 {
-		return run, fmt.Errorf("accel: Mixup(%g): the examples of %s are tokens, which cannot be mixed: leave out Mixup", o.mixup, train.Name())
+	if err := o.mixer.check(train); err != nil {
+		return run, err
 	}
 	if !oneFit.TryLock() {
 		return run, ErrBusy

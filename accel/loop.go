@@ -32,7 +32,7 @@ func newLoop(model nn.Module, train *data.Dataset, o *options, run *Run) *loop {
 	}
 	l := &loop{o: o, stepper: stepper{
 		Training: &Training{Run: run, Model: model, Dataset: train, TotalSteps: planned},
-		loss:     o.loss, mixup: o.mixup, schedule: optim.Constant(), afterStep: o.afterStep,
+		loss:     o.loss, mixer: o.mixer, schedule: optim.Constant(), afterStep: o.afterStep,
 	}}
 	if l.loss == nil {
 		l.loss = defaultLoss(train)

@@ -1,6 +1,7 @@
 package accel
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -17,14 +18,53 @@ import (
 // 1 evenly. The mixing runs on the device; [Seed] determines the random numbers. Training
 // accuracy is measured against y. Mixup needs numeric examples, not tokens.
 func Mixup(alpha float64) Option {
-	text := fmt.Sprintf("Mixup(%g)", alpha)
+	return mixing(fmt.Sprintf("Mixup(%g)", alpha), mixer{alpha: alpha})
+}
+
+// CutMix trains on images with a rectangle of another image (Yun et al., arXiv:1905.04899): each
+// batch is combined with a permutation of itself. A share of about 1-λ of the area comes from the
+// other image, at the same place, where λ is drawn for each batch from the distribution
+// Beta(alpha, alpha), and the loss is that of [Mixup] with the exact share of the area. The
+// rectangle is that of torchvision's CutMix: its center is anywhere, so a part of it may be
+// outside. It needs examples of shape [C, H, W] or [H, W].
+func CutMix(alpha float64) Option {
+	return mixing(fmt.Sprintf("CutMix(%g)", alpha), mixer{alpha: alpha, cut: true})
+}
+
+func mixing(text string, m mixer) Option {
 	return fitOption(text, func(c *options) error {
-		if !(alpha > 0) || math.IsInf(alpha, 1) {
+		switch {
+		case !(m.alpha > 0) || math.IsInf(m.alpha, 1):
 			return fmt.Errorf("accel: %s: alpha must be positive and finite", text)
+		case c.mixer.alpha > 0 && c.mixer.cut != m.cut:
+			return errors.New("accel: Mixup and CutMix cannot be combined: use one of them")
 		}
-		c.mixup = alpha
+		c.mixer = m
 		return nil
 	})
+}
+
+// mixer mixes batches with themselves.
+type mixer struct {
+	alpha float64 // 0: it does nothing
+	cut   bool    // rectangles, for CutMix
+}
+
+// check returns an error if the examples of a data set cannot be mixed.
+func (m mixer) check(set *data.Dataset) error {
+	name := "Mixup"
+	if m.cut {
+		name = "CutMix"
+	}
+	switch n := len(set.Shape()); {
+	case m.alpha == 0:
+		return nil
+	case set.SequenceLength() > 0:
+		return fmt.Errorf("accel: %s(%g): the examples of %s are tokens, which cannot be mixed: leave out %s", name, m.alpha, set.Name(), name)
+	case m.cut && (n < 2 || n > 3):
+		return fmt.Errorf("accel: CutMix(%g): the examples of %s have shape %v, but images of shape [C H W] or [H W] are needed: use Mixup", m.alpha, set.Name(), set.Shape())
+	}
+	return nil
 }
 
 // mixture is a batch that is mixed with itself.
@@ -34,20 +74,45 @@ type mixture struct {
 }
 
 // mix mixes the examples of a batch, unless alpha is 0.
-func mix(alpha float64, b *data.Batch) (m mixture) {
-	if alpha == 0 {
-		return m
+func (m mixer) mix(b *data.Batch) (mixed mixture) {
+	if m.alpha == 0 {
+		return mixed
 	}
 	var g *tensor.Generator
-	m.share = beta(g, alpha)
-	m.order = tensor.FromInts(g.Perm(b.Len()), b.Len())
-	others := b.X.IndexSelect(m.order)
-	ours, theirs := b.X.MulScalar(m.share), others.MulScalar(1-m.share)
-	b.X = ours.Add(theirs)
-	for _, t := range []*Tensor{others, ours, theirs} {
-		t.Release()
+	mixed.share = beta(g, m.alpha)
+	mixed.order = tensor.FromInts(g.Perm(b.Len()), b.Len())
+	others := b.X.IndexSelect(mixed.order)
+	defer others.Release()
+	if m.cut {
+		var inside *Tensor
+		inside, mixed.share = cutMask(g, b.X.Shape(), mixed.share)
+		defer inside.Release()
+		b.X = tensor.Where(inside, others, b.X)
+		return mixed
 	}
-	return m
+	ours, theirs := b.X.MulScalar(mixed.share), others.MulScalar(1-mixed.share)
+	b.X = ours.Add(theirs)
+	ours.Release()
+	theirs.Release()
+	return mixed
+}
+
+// cutMask draws a rectangle of about 1-λ of the area, as torchvision's CutMix does, and returns a
+// mask [H, W] that is 1 inside, and the exact share outside of it.
+func cutMask(g *tensor.Generator, shape []int, share float64) (inside *Tensor, outside float64) {
+	height, width := shape[len(shape)-2], shape[len(shape)-1]
+	index := func(n int) int { return min(int(g.Float64()*float64(n)), n-1) }
+	right, down := index(width), index(height)
+	side := 0.5 * math.Sqrt(1-share)
+	halfWidth, halfHeight := int(side*float64(width)), int(side*float64(height))
+	mask, n := make([]float32, height*width), 0
+	for row := max(down-halfHeight, 0); row < min(down+halfHeight, height); row++ {
+		for column := max(right-halfWidth, 0); column < min(right+halfWidth, width); column++ {
+			mask[row*width+column] = 1
+			n++
+		}
+	}
+	return tensor.New(mask, height, width), 1 - float64(n)/float64(height*width)
 }
 
 // loss returns the loss of a mixture.

@@ -178,8 +178,8 @@ type options struct {
 	absoluteRates bool            // the schedule returns learning rates, not factors
 	afterStep     []func(updates int) error
 	stop          func(*Run) bool // called after each step and validation; nil for never
-	mixup         float64         // alpha; 0 for none
-	recompute     bool            // recompute activations in the backward pass
+	mixer         mixer
+	recompute     bool // recompute activations in the backward pass
 	amp           bool
 	precision     Precision // 0 for the device's default
 	given         []Option  // in the order in which they were given

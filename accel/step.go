@@ -15,7 +15,7 @@ import (
 type stepper struct {
 	*Training
 	loss       func(prediction, target *Tensor) *Tensor
-	mixup      float64 // alpha; 0 for none
+	mixer      mixer
 	strategy   strategy
 	precision  *precision
 	divergence *divergence // records the batches
@@ -88,7 +88,7 @@ func (s *stepper) forwardBackward(m *measurement, b data.Batch) {
 
 // forward computes the prediction and the loss of a batch.
 func (s *stepper) forward(b data.Batch) (prediction, loss *Tensor) {
-	mixture := mix(s.mixup, &b)
+	mixture := s.mixer.mix(&b)
 	prediction = s.Model.Forward(b.X)
 	if !s.parametersChecked {
 		s.parametersChecked, s.missing = true, missingParameters(s.Model, prediction)

@@ -8,7 +8,8 @@
 // displays a Dataset with its first images.
 //
 // [Dataset.Map] transforms examples when they are put into a batch: [Normalize],
-// [RandomHorizontalFlip], [RandomShift], [Cutout], or a custom function. [Dataset.OnDevice]
+// [RandomHorizontalFlip], [RandomShift], [RandomRotation], [RandomResizedCrop], [ColorJitter],
+// [Cutout], or a custom function. [Dataset.OnDevice]
 // keeps a data set on the device and applies the transforms there.
 //
 // [Dataset.Batches] iterates over a data set in batches of tensors. Goroutines prepare batches
