@@ -174,8 +174,34 @@ func (c VariantResult) Seconds() (mean, deviation float64) {
 	return s.mean, s.deviation
 }
 
+// Metric returns the mean of [Run.Metric] with a name, such as "F1 (macro)", over the seeds and its
+// standard deviation. They are NaN if a run does not have the metric.
+func (c VariantResult) Metric(name string) (mean, deviation float64) {
+	s := c.over(func(r *Run) float64 { return r.Metric(name) })
+	return s.mean, s.deviation
+}
+
+// metrics returns the metrics that any run has.
+func (c *Comparison) metrics() (all []MetricValue) {
+	for _, v := range c.Variants {
+		for _, r := range v.Runs {
+			for _, m := range r.Metrics() {
+				if !slices.ContainsFunc(all, func(o MetricValue) bool { return o.Name == m.Name }) {
+					all = append(all, m)
+				}
+			}
+		}
+	}
+	return all
+}
+
 func (c *Comparison) table() table {
-	t := table{headings: []string{"", "loss", "accuracy", "seconds", "examples/s"}}
+	t := table{headings: []string{"", "loss", "accuracy"}}
+	measured := c.metrics()
+	for _, m := range measured {
+		t.headings = append(t.headings, m.Name)
+	}
+	t.headings = append(t.headings, "seconds", "examples/s")
 	checked, diverged := false, 0
 	for _, v := range c.Variants {
 		for _, r := range v.Runs {
@@ -184,13 +210,23 @@ func (c *Comparison) table() table {
 				diverged++
 			}
 		}
-		t.rows = append(t.rows, []string{
+		row := []string{
 			v.Name,
 			v.over((*Run).Loss).text("%.4f"),
 			v.over(func(r *Run) float64 { return 100 * r.Accuracy() }).text("%.2f") + " %",
+		}
+		for _, m := range measured {
+			mean, deviation := v.Metric(m.Name)
+			if m.Share {
+				row = append(row, spread{100 * mean, 100 * deviation}.text("%.2f")+" %")
+			} else {
+				row = append(row, spread{mean, deviation}.text("%.4g"))
+			}
+		}
+		t.rows = append(t.rows, append(row,
 			v.over(func(r *Run) float64 { return r.Time.Total.Seconds() }).text("%.2f"),
 			rateText(v.over((*Run).ExamplesPerSecond).mean),
-		})
+		))
 	}
 	what := "loss and accuracy of training"
 	if checked {

@@ -86,7 +86,7 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 		return run, err
 	}
 	if !l.strategy.writes() {
-		o.quiet, o.live, o.tensorBoard, o.track = true, nil, "", ""
+		o.quiet, o.live, o.tensorBoard, o.track, o.saveBest = true, nil, "", "", ""
 	}
 	l.observe(ctx)
 	returned := false
@@ -125,7 +125,7 @@ func (l *loop) observe(ctx context.Context) {
 	}
 	var stopping *earlyStopping
 	if l.o.patience > 0 {
-		stopping = &earlyStopping{patience: l.o.patience}
+		stopping = &earlyStopping{patience: l.o.patience, criterion: l.o.criterion}
 		add(stopping)
 	}
 	if l.o.checkpoint != "" {

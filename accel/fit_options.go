@@ -27,6 +27,9 @@ func newOptions(given []Option) (*options, error) {
 	if c.patience > 0 && c.validate == nil {
 		return nil, fmt.Errorf("accel: EarlyStopping(%d) needs a validation loss: add Validate(set)", c.patience)
 	}
+	if err := c.addCriterion(); err != nil {
+		return nil, err
+	}
 	if len(c.metrics) > 0 && c.validate == nil {
 		return nil, errors.New("accel: Metrics measures a validation set: add Validate(set)")
 	}
@@ -43,6 +46,7 @@ func newOptions(given []Option) (*options, error) {
 func (c *options) trainOnly() {
 	c.validate, c.evalEvery, c.patience, c.metrics = nil, 0, 0, nil
 	c.live = nil
+	c.criterion, c.bestBy, c.saveBest = criterion{}, nil, ""
 	c.checkpoint, c.saveEvery, c.tensorBoard, c.track = "", 0, "", ""
 	c.stop, c.observers = nil, nil
 }

@@ -279,19 +279,17 @@ func (l *loop) validate(ctx context.Context) (stop bool, err error) {
 		return false, err
 	}
 	newest := Validation{Step: len(l.Run.Steps), Epoch: l.epoch, Loss: result.Loss(), Accuracy: result.Accuracy(), Metrics: result.Metrics()}
+	if err := l.o.criterion.check(newest); err != nil {
+		return false, err
+	}
 	l.Run.Validations = append(l.Run.Validations, newest)
-	if l.Run.Best < 0 || better(newest.Loss, l.Run.Validations[l.Run.Best].Loss) {
+	if l.Run.Best < 0 || l.o.criterion.better(newest, l.Run.Validations[l.Run.Best]) {
 		l.Run.Best = len(l.Run.Validations) - 1
 	}
 	if err := l.observers.validation(newest); err != nil {
 		return false, err
 	}
 	return l.stop()
-}
-
-// better reports whether loss is lower than the other loss; any number is better than NaN.
-func better(loss, than float64) bool {
-	return loss < than || math.IsNaN(than) && !math.IsNaN(loss)
 }
 
 // inputBound is the share of time waiting for data above which a run of more than a second gets

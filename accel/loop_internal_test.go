@@ -19,7 +19,7 @@ func TestBetter(t *testing.T) {
 		{1, 2, true}, {2, 1, false}, {1, 1, false}, {1, inf, true}, {inf, 1, false},
 		{1, nan, true}, {nan, 1, false}, {nan, nan, false}, {inf, nan, true},
 	} {
-		if better(tt.loss, tt.than) != tt.want {
+		if (criterion{}).better(Validation{Loss: tt.loss}, Validation{Loss: tt.than}) != tt.want {
 			t.Errorf("better(%v, %v) is %v", tt.loss, tt.than, !tt.want)
 		}
 	}

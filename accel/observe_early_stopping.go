@@ -2,8 +2,9 @@ package accel
 
 import "github.com/quernlab/quern/accel/nn"
 
-// EarlyStopping ends the training when the validation loss has not fallen for patience
-// validations in a row, and restores the weights of the best validation.
+// EarlyStopping ends the training when no validation has been better than the best one for patience
+// validations in a row, and restores the weights of the best validation: the one with the lowest
+// loss, or see [BestBy].
 func EarlyStopping(patience int) Option {
 	return count("EarlyStopping", patience, func(c *options) *int { return &c.patience })
 }
@@ -12,7 +13,8 @@ func EarlyStopping(patience int) Option {
 type earlyStopping struct {
 	ownObserver
 	patience int
-	best     weights // weights of the best validation; none before the first
+	criterion
+	best weights // weights of the best validation; none before the first
 }
 
 // Begin ends a training whose patience was already exhausted when it was saved.
@@ -40,7 +42,7 @@ func (e *earlyStopping) exhausted(r *Run) bool { return len(r.Validations)-1-r.B
 func (e *earlyStopping) End(t *Training, _ error) {
 	r := t.Run
 	if e.exhausted(r) {
-		r.note("stopped early: the validation loss has not fallen in %s", plural(e.patience, "validation"))
+		r.note("stopped early: %s in %s", e.unimproved(), plural(e.patience, "validation"))
 	}
 	if e.best.none() || r.Best == len(r.Validations)-1 && r.validated() {
 		return
@@ -51,7 +53,18 @@ func (e *earlyStopping) End(t *Training, _ error) {
 		return
 	}
 	r.restored = true
-	r.note("the model has the weights of epoch %d, step %d, with the lowest validation loss", best.Epoch, best.Step)
+	r.note("the model has the weights of epoch %d, step %d, with %v", best.Epoch, best.Step, e.criterion)
+}
+
+// unimproved says which value has not improved.
+func (c criterion) unimproved() string {
+	switch {
+	case c.name == "":
+		return "the validation loss has not fallen"
+	case c.lower:
+		return c.name + " has not fallen"
+	}
+	return c.name + " has not risen"
 }
 
 // plateau passes validation losses to a schedule that depends on them.

@@ -29,6 +29,9 @@ func (c *options) recordings() (all []Observer) {
 	if c.track != "" {
 		all = append(all, &recording{open: func(r *Run, now time.Time) (recorder, error) { return newTracker(c.track, c.label, r, now) }})
 	}
+	if c.saveBest != "" {
+		all = append(all, &bestFile{path: c.saveBest})
+	}
 	return all
 }
 

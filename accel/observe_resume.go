@@ -1,6 +1,7 @@
 package accel
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,7 +80,8 @@ type checkpoint struct {
 	Steps, Epochs, Validations [][]exact       // the history, one row each
 	Metrics                    [][]savedMetric `json:",omitempty"` // of each validation
 	Best                       int
-	ExamplesTrained            int // number of examples that were trained on, in all epochs
+	BestBy                     string `json:",omitempty"` // the metric that selects Best; "" for the loss
+	ExamplesTrained            int    // number of examples that were trained on, in all epochs
 	Time                       Timing
 }
 
@@ -318,7 +320,7 @@ func (r *resumption) identity() checkpoint {
 	return checkpoint{
 		Version: checkpointVersion,
 		Dataset: set.Name(), Examples: set.Len(), BatchSize: r.o.batchSize, Accumulate: r.o.accumulate,
-		Optimizer: r.optimizer.Name(), Schema: &schema,
+		Optimizer: r.optimizer.Name(), Schema: &schema, BestBy: r.o.criterion.name,
 	}
 }
 
@@ -334,6 +336,7 @@ func (c *checkpoint) fits(here checkpoint) error {
 		{"batch size", c.BatchSize, here.BatchSize},
 		{"number of batches to accumulate", c.Accumulate, here.Accumulate},
 		{"optimizer", c.Optimizer, here.Optimizer},
+		{"metric of the best validation (BestBy)", cmp.Or(c.BestBy, "loss"), cmp.Or(here.BestBy, "loss")},
 	} {
 		if row.file != row.here {
 			return fmt.Errorf("the %s in the file is %v, but here it is %v", row.what, row.file, row.here)

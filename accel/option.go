@@ -160,7 +160,10 @@ type options struct {
 	validate        *data.Dataset
 	evalEvery       int // in steps; 0 for after every epoch
 	patience        int
-	live            []Metric // nil for none
+	criterion       criterion       // of the best validation
+	bestBy          *metrics.Metric // the metric of the criterion; nil for the loss
+	saveBest        string          // path of the file of SaveBest; "" for none
+	live            []Metric        // nil for none
 	quiet           bool
 	observers       []Observer // of the user, and of functions that call Fit
 	checkpoint      string     // path of the file of Resume; "" for none

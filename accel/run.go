@@ -23,7 +23,7 @@ type Run struct {
 	Steps       []Step       // every update of the parameters
 	Epochs      []Epoch      // every pass over the data set; the last may be incomplete
 	Validations []Validation // every validation
-	// Best is the index in Validations of the lowest loss, or -1 without validation.
+	// Best is the index in Validations of the lowest loss, or see BestBy; -1 without validation.
 	Best int
 	// Notes describe in words what Fit did on its own: a precision that the device does not
 	// support, an early end, weights that were restored.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -38,7 +39,9 @@ type TrackedRun struct {
 	Steps    int
 	Loss     float64 // as Run.Loss
 	Accuracy float64 // as Run.Accuracy
-	Seconds  float64
+	// Metrics are the values of option Metrics by name, as Run.Metrics. nil if there are none.
+	Metrics map[string]float64
+	Seconds float64
 
 	Training   []Point // the loss of each step
 	Validation []Point // the loss of each validation
@@ -111,7 +114,7 @@ func readRun(folder string) (*TrackedRun, error) {
 		return r, err
 	}
 	r.Status, r.Error, r.Steps, r.Seconds = s.Status, s.Error, s.Steps, s.Seconds
-	r.Loss, r.Accuracy = orNaN(s.Loss), orNaN(s.Accuracy)
+	r.Loss, r.Accuracy, r.Metrics = orNaN(s.Loss), orNaN(s.Accuracy), s.Metrics
 	return r, nil
 }
 
@@ -169,9 +172,40 @@ func (r *TrackedRun) readHistory(path string) error {
 		}
 		if line.Validation != nil {
 			r.Validation = append(r.Validation, Point{line.Step, *line.Validation})
-			r.Loss, r.Accuracy = *line.Validation, orNaN(line.Accuracy)
+			r.Loss, r.Accuracy, r.Metrics = *line.Validation, orNaN(line.Accuracy), validationMetrics(text)
 		}
 	}
+}
+
+// validationMetrics returns the metrics of a line of a history file that has been decoded before.
+func validationMetrics(line []byte) (metrics map[string]float64) {
+	var all map[string]any
+	if json.Unmarshal(line, &all) != nil {
+		return nil
+	}
+	for key, value := range all {
+		name, ok := strings.CutPrefix(key, "validation/")
+		number, isNumber := value.(float64)
+		if !ok || !isNumber || name == "loss" || name == "accuracy" {
+			continue
+		}
+		if metrics == nil {
+			metrics = map[string]float64{}
+		}
+		metrics[name] = number
+	}
+	return metrics
+}
+
+// metrics returns the names of the metrics that any run has, sorted.
+func (t *RunList) metrics() []string {
+	names := map[string]bool{}
+	for _, r := range t.Runs {
+		for name := range r.Metrics {
+			names[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // drawnRuns is the number of runs, the newest ones, that one figure shows.
@@ -256,12 +290,18 @@ func (t *RunList) options() (shared []string, own [][]string) {
 // table returns a row for each run, with the shared options below.
 func (t *RunList) table() table {
 	shared, own := t.options()
-	out := table{headings: []string{"run", "status", "steps", "loss", "accuracy", "seconds", "options"}}
+	measured := t.metrics()
+	out := table{headings: slices.Concat([]string{"run", "status", "steps", "loss", "accuracy"}, measured, []string{"seconds", "options"})}
 	for i, r := range t.Runs {
-		out.rows = append(out.rows, []string{
-			r.Name, string(r.Status), fmt.Sprint(r.Steps), measuredText("%.4f", r.Loss), measuredText("%.2f %%", 100*r.Accuracy),
-			measuredText("%.2f", r.Seconds), strings.Join(own[i], ", "),
-		})
+		row := []string{r.Name, string(r.Status), fmt.Sprint(r.Steps), measuredText("%.4f", r.Loss), measuredText("%.2f %%", 100*r.Accuracy)}
+		for _, name := range measured {
+			v, ok := r.Metrics[name]
+			if !ok {
+				v = math.NaN()
+			}
+			row = append(row, measuredText("%.4g", v))
+		}
+		out.rows = append(out.rows, append(row, measuredText("%.2f", r.Seconds), strings.Join(own[i], ", ")))
 	}
 	out.below = t.Folder + ": " + plural(len(t.Runs), "run")
 	if len(shared) > 0 && len(t.Runs) > 1 {

@@ -1,0 +1,132 @@
+package accel
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/quernlab/quern/accel/metrics"
+	"github.com/quernlab/quern/accel/nn"
+)
+
+// BestBy selects the best validation by a metric instead of the loss, for Run.Best,
+// [EarlyStopping] and [SaveBest]: the highest value, or the lowest for a metric such as an error.
+// It measures the metric with each validation, as [Metrics] does. The metric needs one value, so
+// per class is not possible.
+func BestBy(metric metrics.Metric) Option {
+	text := fmt.Sprintf("BestBy(%v)", metric)
+	return fitOption(text, func(c *options) error {
+		if c.criterion.name != "" {
+			return fmt.Errorf("accel: BestBy(%s) and %s: a training has one criterion", c.criterion.name, text)
+		}
+		if err := metric.Valid(); err != nil {
+			return fmt.Errorf("accel: %s: %w", text, err)
+		}
+		c.criterion = criterion{name: metric.Name(), lower: metric.LowerIsBetter()}
+		c.bestBy = &metric
+		return nil
+	})
+}
+
+// SaveBest writes the model to a safetensors file, as nn.Save does, after each validation that is
+// the best so far: with the lowest validation loss, or see [BestBy]. The file is replaced
+// atomically. nn.Load reads it.
+func SaveBest(path string) Option {
+	text := fmt.Sprintf("SaveBest(%q)", path)
+	return fitOption(text, func(c *options) error {
+		if path == "" {
+			return fmt.Errorf("accel: %s: the path is empty", text)
+		}
+		c.saveBest = path
+		return nil
+	}).output()
+}
+
+// addCriterion adds the metric of [BestBy] to those that are measured, and checks that there is a
+// validation.
+func (c *options) addCriterion() error {
+	switch {
+	case c.bestBy != nil && c.validate == nil:
+		return fmt.Errorf("accel: BestBy(%v) needs validations: add Validate(set)", c.bestBy)
+	case c.saveBest != "" && c.validate == nil:
+		return fmt.Errorf("accel: SaveBest(%q) needs validations: add Validate(set)", c.saveBest)
+	case c.bestBy == nil:
+		return nil
+	}
+	for _, m := range c.metrics {
+		if m.Name() == c.criterion.name {
+			return nil
+		}
+	}
+	if err := c.addMetric(*c.bestBy); err != nil {
+		return fmt.Errorf("accel: BestBy(%v): %w", c.bestBy, err)
+	}
+	return nil
+}
+
+// criterion selects the best validation; the zero criterion takes the lowest loss.
+type criterion struct {
+	name  string // of a metric; "" for the loss
+	lower bool   // smaller values are better
+}
+
+// check returns an error if a validation has no value for the criterion.
+func (c criterion) check(v Validation) error {
+	if c.name == "" {
+		return nil
+	}
+	for _, m := range v.Metrics {
+		if m.Name == c.name {
+			return nil
+		}
+	}
+	return fmt.Errorf("accel: BestBy: %s has no single value: use an average such as metrics.Macro", c.name)
+}
+
+// better reports whether a validation is better than another one. Any number is better than NaN.
+func (c criterion) better(v, than Validation) bool {
+	a, b := v.Loss, than.Loss
+	if c.name != "" {
+		a, b = valueOf(v.Metrics, c.name), valueOf(than.Metrics, c.name)
+		if !c.lower {
+			a, b = -a, -b
+		}
+	}
+	return a < b || math.IsNaN(b) && !math.IsNaN(a)
+}
+
+// String describes the best validation.
+func (c criterion) String() string {
+	switch {
+	case c.name == "":
+		return "the lowest validation loss"
+	case c.lower:
+		return "the lowest " + c.name
+	}
+	return "the highest " + c.name
+}
+
+// bestFile writes the file of [SaveBest].
+type bestFile struct {
+	ownObserver
+	path string
+}
+
+// Validation writes the file after the best validation so far.
+func (b *bestFile) Validation(t *Training, _ Validation) error {
+	if t.Run.Best != len(t.Run.Validations)-1 {
+		return nil
+	}
+	tensors := map[string]*Tensor{}
+	for _, p := range nn.State(t.Model) {
+		tensors[p.Name] = p.Tensor
+	}
+	if len(tensors) == 0 {
+		return errors.New("accel: SaveBest: the model has no parameters")
+	}
+	record := &trainingRecord{schema: t.Dataset.Schema()}
+	if err := nn.SaveTensors(b.path, tensors, record.FileNotes()); err != nil {
+		return fmt.Errorf("accel: SaveBest: %w", err)
+	}
+	return nil
+}
