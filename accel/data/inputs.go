@@ -1,0 +1,118 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Inputs returns a data set whose examples have several inputs, such as an image and a row of a
+// table: example i has the values of example i of each data set, one after the other, and the
+// labels of the first. Transforms that draw random numbers are not possible. A model divides its
+// input again with nn.Unpack:
+//
+//	func (m *model) Forward(x *tensor.Tensor) *tensor.Tensor {
+//		in := nn.Unpack(x, []int{1, 28, 28}, []int{5})
+//		return m.head.Forward(tensor.Concat(1, m.image.Forward(in[0]), m.table.Forward(in[1])))
+//	}
+func Inputs(first *Dataset, more ...*Dataset) (*Dataset, error) {
+	j := &joined{}
+	named := true
+	var columns []string
+	for k, s := range append([]*Dataset{first}, more...) {
+		switch {
+		case s == nil:
+			return nil, fmt.Errorf("data: Inputs: data set %d is nil: check the error returned where it was created", k)
+		case s.Len() != first.Len():
+			return nil, fmt.Errorf("data: Inputs: %s has %d examples, but %s has %d", s.name, s.Len(), first.name, first.Len())
+		case s.resident != nil:
+			return nil, fmt.Errorf("data: Inputs: %s is on the device: call OnDevice for the result", s.name)
+		case slices.ContainsFunc(s.transforms, func(t Transform) bool { return t.random }):
+			return nil, fmt.Errorf("data: Inputs: the transforms of %s draw random numbers", s.name)
+		}
+		n, _ := volume(s.Shape())
+		j.parts, j.sizes, j.width = append(j.parts, *s), append(j.sizes, n), j.width+n
+		named = named && len(s.columns) == n
+		columns = append(columns, s.columns...)
+	}
+	t := *first
+	t.source, t.index, t.transforms, t.shape, t.columns = j, nil, nil, []int{j.width}, nil
+	if named {
+		t.columns = columns
+	}
+	return &t, nil
+}
+
+// joined is a source of the values of several data sets and the labels of the first.
+type joined struct {
+	parts []Dataset
+	sizes []int // values of an example of each
+	width int
+}
+
+func (j *joined) len() int          { return j.parts[0].Len() }
+func (j *joined) form() form        { return j.parts[0].source.form() }
+func (j *joined) path(i int) string { return j.parts[0].Path(i) }
+
+func (j *joined) read(i int, v values) error {
+	for k := range j.parts {
+		s := &j.parts[k]
+		if v.x == nil {
+			return s.source.read(s.at(i), v) // only the labels
+		}
+		part := values{x: v.x[:j.sizes[k]]}
+		if k == 0 {
+			part.labels, part.targets = v.labels, v.targets
+		}
+		if err := s.readTransformed(i, part, &loader{}); err != nil {
+			return err
+		}
+		if v.x = v.x[j.sizes[k]:]; len(v.x) == 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// Sequences makes a data set of sequences of different lengths, such as sentences of tokens, with a
+// class each. They are padded at the end to the longest one, T, with the token padding, and an
+// example is the T tokens and its length: shape [T+1]. A model divides it with nn.Unpack and gives
+// the lengths to a recurrent layer, which then ignores the padding, as with PyTorch's
+// pack_padded_sequence:
+//
+//	in := nn.Unpack(x, []int{longest}, []int{1})
+//	lengths := in[1].Reshape(-1).Cast(tensor.Int32)
+//	_, final := m.lstm.Run(m.embedding.Forward(in[0]), nn.RecurrentState{}, lengths)
+//
+// An empty sequence is an error.
+func Sequences(tokens [][]int, labels []int, padding int) (*Dataset, error) {
+	longest := 0
+	for i, s := range tokens {
+		if len(s) == 0 {
+			return nil, &ExampleError{Dataset: "sequences", Example: i, Err: errors.New("the sequence is empty")}
+		}
+		for _, t := range append(s[:len(s):len(s)], padding) {
+			if t < 0 || t >= maxClasses {
+				return nil, &ExampleError{Dataset: "sequences", Example: i, Err: fmt.Errorf("token %d is not from 0 to %d", t, maxClasses-1)}
+			}
+		}
+		longest = max(longest, len(s))
+	}
+	examples := make([][]float32, len(tokens))
+	for i, s := range tokens {
+		x := make([]float32, longest+1)
+		for k := range longest {
+			x[k] = float32(padding)
+			if k < len(s) {
+				x[k] = float32(s[k])
+			}
+		}
+		x[longest] = float32(len(s))
+		examples[i] = x
+	}
+	set, err := FromSlices(examples, labels)
+	if err != nil {
+		return nil, err
+	}
+	return set.Named("sequences"), nil
+}
