@@ -56,17 +56,6 @@ func (e *earlyStopping) End(t *Training, _ error) {
 	r.note("the model has the weights of epoch %d, step %d, with %v", best.Epoch, best.Step, e.criterion)
 }
 
-// unimproved says which value has not improved.
-func (c criterion) unimproved() string {
-	switch {
-	case c.name == "":
-		return "the validation loss has not fallen"
-	case c.lower:
-		return c.name + " has not fallen"
-	}
-	return c.name + " has not risen"
-}
-
 // plateau passes validation losses to a schedule that depends on them.
 type plateau struct {
 	ownObserver
