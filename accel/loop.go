@@ -232,7 +232,7 @@ func (l *loop) read(newest *measurement) (err error) {
 func (l *loop) explain(err error) error {
 	var loss *tensor.NonFiniteError
 	if !errors.As(err, &loss) {
-		return err
+		return l.divergence.locate(l.Training, err)
 	}
 	l.Run.Steps = append(l.Run.Steps, Step{ // so that the history shows the loss
 		Epoch: l.epoch, Loss: loss.Value, Accuracy: math.NaN(),

@@ -105,7 +105,7 @@ func (p *predicting) compute(ctx context.Context, x part) error {
 		return p.compute(ctx, part{x.of, middle, x.to})
 	}
 	if err != nil {
-		return err
+		return locateIndex(err, func() { p.model.Forward(x.tensor()) })
 	}
 	if y == nil {
 		return fmt.Errorf("accel: %s: the model's output is nil", p.call)

@@ -35,6 +35,7 @@ type scope struct {
 	fp8    bool  // of AutocastFP8
 
 	path, kind string // of NameScope, while names are recorded
+	flush      bool   // NameScope ends with Flush; see FlushScopes
 
 	recordedOps *[]RecordedOp // of RecordOps; nil if off
 }

@@ -14,10 +14,23 @@ func NameScope(name func() (path, kind string), f func()) {
 		return
 	}
 	path, kind := name()
+	flush := false
 	withScope(func(s *scope) {
 		if s.path != "" {
 			path = s.path + "." + path
 		}
-		s.path, s.kind = path, kind
-	}, f)
+		s.path, s.kind, flush = path, kind, s.flush
+	}, func() {
+		if f(); flush {
+			Flush()
+		}
+	})
+}
+
+// FlushScopes runs f, and computes the ops of each [NameScope] at its end, so that a panic that only
+// the values of tensors cause, such as an [*IndexError], occurs in the scope of its op.
+func FlushScopes(f func()) {
+	scopeNameUsers.Add(1)
+	defer scopeNameUsers.Add(-1)
+	withScope(func(s *scope) { s.flush = true }, f)
 }
