@@ -30,6 +30,7 @@ type order struct {
 	// State of the current statement.
 	early   []*ast.Expr // parts to be evaluated before the rest, in order
 	needed  int         // how many of these must be evaluated before a pending read
+	acting  int         // the index after the last of these that is effectful
 	pending bool        // the statement has read something that a call may change
 }
 
@@ -89,9 +90,14 @@ func (o *order) list(list []ast.Stmt) []ast.Stmt {
 		} else {
 			before = o.statement(s)
 		}
-		if len(before) > 0 && out == nil {
-			out = append(make([]ast.Stmt, 0, len(list)+len(before)), list[:i]...)
+		var first []ast.Stmt // before the init statement
+		if init := initOf(s); init != nil {
+			first = o.statement(*init)
 		}
+		if len(before)+len(first) > 0 && out == nil {
+			out = append(make([]ast.Stmt, 0, len(list)+len(before)+len(first)), list[:i]...)
+		}
+		out = append(out, first...)
 		switch {
 		case len(before) == 0:
 			if out != nil {
@@ -124,6 +130,8 @@ func initOf(s ast.Stmt) *ast.Stmt {
 		init = &s.Init
 	case *ast.TypeSwitchStmt:
 		init = &s.Init
+	case *ast.ForStmt:
+		init = &s.Init
 	}
 	if init == nil || *init == nil {
 		return nil
@@ -133,7 +141,7 @@ func initOf(s ast.Stmt) *ast.Stmt {
 
 // statement removes the early parts from a statement and returns the statements that define them.
 func (o *order) statement(s ast.Stmt) []ast.Stmt {
-	o.early, o.needed, o.pending = nil, 0, false
+	o.early, o.needed, o.acting, o.pending = nil, 0, 0, false
 	var after []ast.Stmt
 	switch s := s.(type) {
 	case *ast.ExprStmt:
@@ -300,15 +308,21 @@ func (o *order) last(e *ast.Expr) {
 // take makes e an early part. If it is effectful, it may change what has been read.
 func (o *order) take(e *ast.Expr, effectful bool) {
 	o.early = append(o.early, e)
-	if effectful && o.pending {
-		o.needed = len(o.early)
+	if effectful {
+		o.acting = len(o.early)
+		if o.pending {
+			o.needed = len(o.early)
+		}
 	}
 }
 
 // within handles the operands of an early part, which are read at that point.
 func (o *order) within(operands func()) {
-	pending := o.pending
+	pending, before := o.pending, len(o.early)
 	o.pending = false
 	operands()
 	o.pending = pending
+	if pending && o.acting > before {
+		o.needed = max(o.needed, o.acting) // an operand may change what has been read
+	}
 }
