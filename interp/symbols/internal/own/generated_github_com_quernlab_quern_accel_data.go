@@ -9,47 +9,113 @@ import (
 
 func symbols_github_com_quernlab_quern_accel_data() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"CSV":                  reflect.ValueOf(data.CSV),
-		"CSVTargets":           reflect.ValueOf(data.CSVTargets),
-		"Chars":                reflect.ValueOf(data.Chars),
-		"Context":              reflect.ValueOf(data.Context),
-		"Cutout":               reflect.ValueOf(data.Cutout),
-		"Digits":               reflect.ValueOf(data.Digits),
-		"DropLast":             reflect.ValueOf(data.DropLast),
-		"Epoch":                reflect.ValueOf(data.Epoch),
-		"ErrBatchSize":         reflect.ValueOf(&data.ErrBatchSize).Elem(),
-		"FashionMNIST":         reflect.ValueOf(data.FashionMNIST),
-		"FromSlices":           reflect.ValueOf(data.FromSlices),
-		"FromTargets":          reflect.ValueOf(data.FromTargets),
-		"FromTensors":          reflect.ValueOf(data.FromTensors),
-		"Images":               reflect.ValueOf(data.Images),
-		"Lambda":               reflect.ValueOf(data.Lambda),
-		"MobyDick":             reflect.ValueOf(data.MobyDick),
-		"NPY":                  reflect.ValueOf(data.NPY),
-		"Normalize":            reflect.ValueOf(data.Normalize),
-		"OpenFashionMNIST":     reflect.ValueOf(data.OpenFashionMNIST),
-		"OpenIDX":              reflect.ValueOf(data.OpenIDX),
-		"OpenNPY":              reflect.ValueOf(data.OpenNPY),
-		"RandomHorizontalFlip": reflect.ValueOf(data.RandomHorizontalFlip),
-		"RandomShift":          reflect.ValueOf(data.RandomShift),
-		"ReadCSV":              reflect.ValueOf(data.ReadCSV),
-		"ReadCSVTargets":       reflect.ValueOf(data.ReadCSVTargets),
-		"ReadIDX":              reflect.ValueOf(data.ReadIDX),
-		"ReadNPY":              reflect.ValueOf(data.ReadNPY),
-		"Shard":                reflect.ValueOf(data.Shard),
-		"Shuffle":              reflect.ValueOf(data.Shuffle),
-		"Skip":                 reflect.ValueOf(data.Skip),
-		"Windows":              reflect.ValueOf(data.Windows),
-		"Workers":              reflect.ValueOf(data.Workers),
-		"Batch":                reflect.ValueOf((*data.Batch)(nil)),
-		"Batches":              reflect.ValueOf((*data.Batches)(nil)),
-		"Dataset":              reflect.ValueOf((*data.Dataset)(nil)),
-		"FormatError":          reflect.ValueOf((*data.FormatError)(nil)),
-		"IDX":                  reflect.ValueOf((*data.IDX)(nil)),
-		"MismatchError":        reflect.ValueOf((*data.MismatchError)(nil)),
-		"Option":               reflect.ValueOf((*data.Option)(nil)),
-		"Schema":               reflect.ValueOf((*data.Schema)(nil)),
-		"Transform":            reflect.ValueOf((*data.Transform)(nil)),
-		"Vocabulary":           reflect.ValueOf((*data.Vocabulary)(nil)),
+		"CSV":                   reflect.ValueOf(data.CSV),
+		"CSVTargets":            reflect.ValueOf(data.CSVTargets),
+		"Chars":                 reflect.ValueOf(data.Chars),
+		"CheckWeights":          reflect.ValueOf(data.CheckWeights),
+		"ColorJitter":           reflect.ValueOf(data.ColorJitter),
+		"Context":               reflect.ValueOf(data.Context),
+		"Cutout":                reflect.ValueOf(data.Cutout),
+		"Digits":                reflect.ValueOf(data.Digits),
+		"DropLast":              reflect.ValueOf(data.DropLast),
+		"Epoch":                 reflect.ValueOf(data.Epoch),
+		"ErrBatchSize":          reflect.ValueOf(&data.ErrBatchSize).Elem(),
+		"FashionMNIST":          reflect.ValueOf(data.FashionMNIST),
+		"FromSlices":            reflect.ValueOf(data.FromSlices),
+		"FromSource":            reflect.ValueOf(data.FromSource),
+		"FromTargets":           reflect.ValueOf(data.FromTargets),
+		"FromTensors":           reflect.ValueOf(data.FromTensors),
+		"Images":                reflect.ValueOf(data.Images),
+		"Inputs":                reflect.ValueOf(data.Inputs),
+		"Lambda":                reflect.ValueOf(data.Lambda),
+		"MobyDick":              reflect.ValueOf(data.MobyDick),
+		"NPY":                   reflect.ValueOf(data.NPY),
+		"Normalize":             reflect.ValueOf(data.Normalize),
+		"NormalizeChannels":     reflect.ValueOf(data.NormalizeChannels),
+		"OpenFashionMNIST":      reflect.ValueOf(data.OpenFashionMNIST),
+		"OpenIDX":               reflect.ValueOf(data.OpenIDX),
+		"OpenImages":            reflect.ValueOf(data.OpenImages),
+		"OpenNPY":               reflect.ValueOf(data.OpenNPY),
+		"RandomHorizontalFlip":  reflect.ValueOf(data.RandomHorizontalFlip),
+		"RandomResizedCrop":     reflect.ValueOf(data.RandomResizedCrop),
+		"RandomRotation":        reflect.ValueOf(data.RandomRotation),
+		"RandomShift":           reflect.ValueOf(data.RandomShift),
+		"ReadCSV":               reflect.ValueOf(data.ReadCSV),
+		"ReadCSVTargets":        reflect.ValueOf(data.ReadCSVTargets),
+		"ReadIDX":               reflect.ValueOf(data.ReadIDX),
+		"ReadNPY":               reflect.ValueOf(data.ReadNPY),
+		"Sequences":             reflect.ValueOf(data.Sequences),
+		"Shard":                 reflect.ValueOf(data.Shard),
+		"Shuffle":               reflect.ValueOf(data.Shuffle),
+		"Skip":                  reflect.ValueOf(data.Skip),
+		"WeightedRandomSampler": reflect.ValueOf(data.WeightedRandomSampler),
+		"Windows":               reflect.ValueOf(data.Windows),
+		"Workers":               reflect.ValueOf(data.Workers),
+		"Batch":                 reflect.ValueOf((*data.Batch)(nil)),
+		"Batches":               reflect.ValueOf((*data.Batches)(nil)),
+		"Dataset":               reflect.ValueOf((*data.Dataset)(nil)),
+		"Example":               reflect.ValueOf((*data.Example)(nil)),
+		"ExampleError":          reflect.ValueOf((*data.ExampleError)(nil)),
+		"Fold":                  reflect.ValueOf((*data.Fold)(nil)),
+		"FormatError":           reflect.ValueOf((*data.FormatError)(nil)),
+		"IDX":                   reflect.ValueOf((*data.IDX)(nil)),
+		"Labeler":               reflect.ValueOf((*data.Labeler)(nil)),
+		"MismatchError":         reflect.ValueOf((*data.MismatchError)(nil)),
+		"Option":                reflect.ValueOf((*data.Option)(nil)),
+		"Schema":                reflect.ValueOf((*data.Schema)(nil)),
+		"Source":                reflect.ValueOf((*data.Source)(nil)),
+		"SplitError":            reflect.ValueOf((*data.SplitError)(nil)),
+		"Transform":             reflect.ValueOf((*data.Transform)(nil)),
+		"Vocabulary":            reflect.ValueOf((*data.Vocabulary)(nil)),
+		"_Labeler":              reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_data_Labeler)(nil)),
+		"_Source":               reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_data_Source)(nil)),
 	}
+}
+
+// wrap_github_com_quernlab_quern_accel_data_Labeler implements data.Labeler with functions; IValue is the value they are methods of.
+type wrap_github_com_quernlab_quern_accel_data_Labeler struct {
+	IValue interface{}
+	WLabel func(a0 int) int
+}
+
+func (W wrap_github_com_quernlab_quern_accel_data_Labeler) Label(a0 int) int {
+	return W.WLabel(a0)
+}
+func (W wrap_github_com_quernlab_quern_accel_data_Labeler) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
+func (W wrap_github_com_quernlab_quern_accel_data_Labeler) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
+}
+
+// wrap_github_com_quernlab_quern_accel_data_Source implements data.Source with functions; IValue is the value they are methods of.
+type wrap_github_com_quernlab_quern_accel_data_Source struct {
+	IValue   interface{}
+	WExample func(a0 int) (data.Example, error)
+	WLen     func() int
+}
+
+func (W wrap_github_com_quernlab_quern_accel_data_Source) Example(a0 int) (data.Example, error) {
+	return W.WExample(a0)
+}
+func (W wrap_github_com_quernlab_quern_accel_data_Source) Len() int {
+	return W.WLen()
+}
+func (W wrap_github_com_quernlab_quern_accel_data_Source) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
+func (W wrap_github_com_quernlab_quern_accel_data_Source) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }

@@ -38,6 +38,7 @@ func symbols_github_com_quernlab_quern_accel_tensor() map[string]reflect.Value {
 		"Float8E4M3":        reflect.ValueOf(tensor.Float8E4M3),
 		"Float8E5M2":        reflect.ValueOf(tensor.Float8E5M2),
 		"Flush":             reflect.ValueOf(tensor.Flush),
+		"FlushScopes":       reflect.ValueOf(tensor.FlushScopes),
 		"FromBytes":         reflect.ValueOf(tensor.FromBytes),
 		"FromFloat64s":      reflect.ValueOf(tensor.FromFloat64s),
 		"FromInts":          reflect.ValueOf(tensor.FromInts),
