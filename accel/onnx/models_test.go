@@ -122,6 +122,10 @@ func layerRows() []parity {
 		row("Repeat", nn.Repeat(3, func(int) nn.Module { return nn.Dense(4) }), randn(8, 2, 4)),
 		row("Recompute", nn.Recompute(nn.Dense(4), nn.ReLU(), nn.Dense(2)), randn(8, 2, 4)),
 		row("Lambda", nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor { return x.Add(x.Sin()) }), randn(8, 2, 4)),
+		row("Pack", nn.Lambda(func(x *tensor.Tensor) *tensor.Tensor {
+			parts := nn.Unpack(x, []int{2}, []int{1, 3})
+			return nn.Pack(parts[1].Exp(), parts[0])
+		}), randn(8, 2, 5)),
 	}
 }
 
