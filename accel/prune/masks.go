@@ -108,12 +108,20 @@ func CloneState(model nn.Module) map[string]*tensor.Tensor {
 	return kept
 }
 
-// Copy returns a new model with the weights of another one, for example to compare it with the
+// Copy returns a new model with the weights of another one and what these were trained with: the loss
+// and the names of classes and columns. Use it to compare a model with the
 // pruned one. newModel must create the same layers.
 func Copy(model nn.Module, newModel func() nn.Module) (nn.Module, error) {
 	other := newModel()
 	if err := nn.SetState(other, CloneState(model)); err != nil {
 		return nil, fmt.Errorf("prune: copy: %w", err)
+	}
+	trained := map[string]any{} // the loss and the names of classes that belong to the weights
+	for _, p := range nn.State(model) {
+		trained[p.Name] = p.Metadata()
+	}
+	for _, p := range nn.State(other) {
+		p.SetMetadata(trained[p.Name])
 	}
 	return other, nil
 }
