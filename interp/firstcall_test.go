@@ -8,7 +8,7 @@ import (
 // shapes is a package whose methods are called through interfaces, promoted, by reflection, and on several goroutines.
 const shapes = `package shapes
 
-import ("reflect"; "strings"; "sync"; "weak")
+import ("reflect"; "strings"; "sync"; "unsafe")
 
 type Shape interface { Area() int; Name() string }
 
@@ -58,11 +58,17 @@ func Concurrent() int {
 	return sum
 }
 
-type weakly int
+type face struct{ typ, data unsafe.Pointer }
 
-func (weakly) Hold() any { return weak.Make(new(int)) }
+type unsupported int
 
-func Weakly() any { return weakly(1) }
+func (unsupported) Word() any {
+	var v any = 1
+	(*face)(unsafe.Pointer(&v)).data = nil
+	return v
+}
+
+func Unsupported() any { return unsupported(1) }
 
 type number int
 
@@ -94,7 +100,7 @@ func TestFirstCall(t *testing.T) {
 		{"shapes.Square.Area(shapes.Square{2})", "= 4"},
 		{"_, ok := any(shapes.Square{}).(interface{ Unused() }); ok", "= true"},
 		{"any(shapes.Square{}).(interface{ Unused() }).Unused()", "! runtime error: invalid memory address or nil pointer dereference"},
-		{"shapes.Weakly().(interface{ Hold() any }).Hold()", "the method Hold of shapes.weakly cannot be called: package example.com/shapes cannot be interpreted"},
+		{"shapes.Unsupported().(interface{ Word() any }).Word()", "the method Word of shapes.unsupported cannot be called: package example.com/shapes cannot be interpreted"},
 		{"s.Area()", "= 6"},
 	} {
 		if got := n.run(row.in); !strings.Contains(got, row.want) {

@@ -35,9 +35,13 @@ var differs = map[string]string{
 	"log/slog/example_wrap_test.go":      "AddSource of log/slog is refused",
 	"net/http/cookiejar/example_test.go": "uses names of another file",
 	"os/example_test.go":                 "uses names of another file, since Go 1.27",
-	"runtime/example_test.go":            "runtime.AddCleanup is missing",
+	"runtime/example_test.go AddCleanup": endless + "waits for a cleanup, and cleanups do not run in a cell",
+	"runtime/example_test.go Frames":     "runtime.Callers has other frames in a cell",
 	"testing/slogtest/example_test.go":   "testing/slogtest cannot be imported",
 }
+
+// endless begins the reasons of examples that are not run.
+const endless = "does not end: "
 
 // TestStandardExamples runs the examples of the standard library as cells. Their comments contain the
 // expected output.
@@ -117,6 +121,9 @@ func runExamples(t *testing.T, root, file string, stdout *output) (passed int) {
 	}
 	for i, e := range examples {
 		t.Run(e.Name, func(t *testing.T) {
+			if strings.HasPrefix(differs[file+" "+e.Name], endless) {
+				return
+			}
 			err := execute(i+2, "Example"+e.Name+"()")
 			got, want := strings.TrimSpace(stdout.take()), strings.TrimSpace(e.Output)
 			want = strings.ReplaceAll(want, parsed.Name.Name+".", "main.") // in names of types
