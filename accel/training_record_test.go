@@ -172,8 +172,15 @@ func TestEvaluateByTheTrainingsLoss(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if got := loss(other); got != want {
+		t.Errorf("a copy: %v, want %v", got, want)
+	}
+	other = mlp(8)
+	if err := nn.SetState(other, prune.CloneState(model)); err != nil {
+		t.Fatal(err)
+	}
 	if got := loss(other); got > 5 {
-		t.Errorf("of a copy nothing is known, but the loss is %v", got)
+		t.Errorf("of a model with these weights nothing is known, but the loss is %v", got)
 	}
 	if got := loss(other, accel.DerivedFrom(model)); got != want {
 		t.Errorf("DerivedFrom(model): %v, want %v", got, want)
