@@ -21,15 +21,9 @@ import (
 // indices are those of images in the data set.
 func GradCAM(ctx context.Context, model, layer nn.Module, set *data.Dataset, indices ...int) (maps *Heatmaps, err error) {
 	const call = "GradCAM"
-	if err := check(call, model, set); err != nil {
-		return nil, err
-	}
-	_, height, width, err := imageShape(call, set)
+	_, height, width, err := checkImages(call, model, set)
 	if err != nil {
 		return nil, err
-	}
-	if set.Targets() > 0 {
-		return nil, fmt.Errorf("explain: %s: %w", call, errNoClasses)
 	}
 	below, above, err := split(model, layer)
 	if err != nil {
@@ -43,20 +37,17 @@ func GradCAM(ctx context.Context, model, layer nn.Module, set *data.Dataset, ind
 		return nil, err
 	}
 	defer nn.Catch(&err)
-	gradient, classes, err := inputGradient(call, above, below, batch.X)
+	activations, classes, err := inputGradient(call, above, below, batch.X)
 	if err != nil {
 		return nil, err
 	}
-	shape := gradient.Shape()
+	shape := activations.Shape()
 	if len(shape) != 4 {
 		return nil, fmt.Errorf("explain: %s: the output of the layer has shape %v, but [N, K, H, W] is needed: select a convolution, or a layer after it and before Flatten", call, shape)
 	}
 	var relevance []float64
-	restore := nn.Eval(below)
-	defer restore()
 	tensor.NoGrad(func() {
-		activations := below.Forward(batch.X)
-		weights := gradient.Mean(2, 3).Reshape(shape[0], shape[1], 1, 1)
+		weights := activations.Grad().Mean(2, 3).Reshape(shape[0], shape[1], 1, 1)
 		relevance = activations.Mul(weights).Sum(1).ReLU().Float64s()
 	})
 	scaled := make([]float64, 0, len(indices)*height*width)

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/plots"
 )
 
@@ -100,6 +101,17 @@ func (h *Heatmaps) MIMEBundle() map[string]any {
 
 // MIMEMetadata returns the size of the figure.
 func (h *Heatmaps) MIMEMetadata() map[string]any { return h.Figure().MIMEMetadata() }
+
+// checkImages checks a model and a data set of images with classes, and returns channels, height and width.
+func checkImages(call string, model nn.Module, set *data.Dataset) (channels, height, width int, err error) {
+	if err := check(call, model, set); err != nil {
+		return 0, 0, 0, err
+	}
+	if set.Targets() > 0 {
+		return 0, 0, 0, fmt.Errorf("explain: %s: %w", call, errNoClasses)
+	}
+	return imageShape(call, set)
+}
 
 // imageShape returns channels, height and width of the images of a data set.
 func imageShape(call string, set *data.Dataset) (channels, height, width int, err error) {

@@ -16,15 +16,9 @@ import (
 // the data set.
 func Saliency(ctx context.Context, model nn.Module, set *data.Dataset, indices ...int) (maps *Heatmaps, err error) {
 	const call = "Saliency"
-	if err := check(call, model, set); err != nil {
-		return nil, err
-	}
-	channels, height, width, err := imageShape(call, set)
+	channels, height, width, err := checkImages(call, model, set)
 	if err != nil {
 		return nil, err
-	}
-	if set.Targets() > 0 {
-		return nil, fmt.Errorf("explain: %s: %w", call, errNoClasses)
 	}
 	batch, err := selected(call, set, indices)
 	if err != nil {
@@ -34,11 +28,11 @@ func Saliency(ctx context.Context, model nn.Module, set *data.Dataset, indices .
 		return nil, err
 	}
 	defer nn.Catch(&err)
-	gradient, classes, err := inputGradient(call, model, nn.Sequential(), batch.X)
+	pixels, classes, err := inputGradient(call, model, nn.Sequential(), batch.X)
 	if err != nil {
 		return nil, err
 	}
-	values, size := gradient.Float64s(), height*width
+	values, size := pixels.Grad().Float64s(), height*width
 	relevance := make([]float64, len(indices)*size)
 	for i, v := range values {
 		at := i/(channels*size)*size + i%size
@@ -47,14 +41,12 @@ func Saliency(ctx context.Context, model nn.Module, set *data.Dataset, indices .
 	return newHeatmaps("Saliency", set, indices, classes, height, width, relevance), nil
 }
 
-// inputGradient returns the gradient of the logit of the predicted class of each example with respect
-// to the input of model, which is the output of below for x, and the predicted classes. The parameters
-// get no gradients.
-func inputGradient(call string, model, below nn.Module, x *tensor.Tensor) (gradient *tensor.Tensor, classes []int, err error) {
+// inputGradient returns the input of model, which is the output of below for x, with the gradient of the
+// logit of the predicted class of each example, and the predicted classes. The parameters get no gradients.
+func inputGradient(call string, model, below nn.Module, x *tensor.Tensor) (input *tensor.Tensor, classes []int, err error) {
 	defer nn.Eval(model)()
 	defer nn.Eval(below)()
 	defer nn.Freeze(model).Thaw()
-	var input *tensor.Tensor
 	tensor.NoGrad(func() { input = below.Forward(x) })
 	input = tensor.Parameter(input.Detach())
 	logits := model.Forward(input)
@@ -66,5 +58,5 @@ func inputGradient(call string, model, below nn.Module, x *tensor.Tensor) (gradi
 	if input.Grad() == nil {
 		return nil, nil, fmt.Errorf("explain: %s: no gradient reaches the input: the model does not compute with it, or rounds it", call)
 	}
-	return input.Grad(), classes, nil
+	return input, classes, nil
 }
