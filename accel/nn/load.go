@@ -47,7 +47,7 @@ func Rename(pattern, replacement string) LoadOption {
 
 // Partial loads the tensors that the file and the model have in common, by name and shape. All
 // others of the model keep their values; layers that have not seen an input yet start at random, as
-// without a file. That nothing fits is an error. [Report] tells what was loaded.
+// without a file. That nothing fits is an error. [Report] returns what was loaded.
 func Partial() LoadOption {
 	return LoadOption{"Partial()", func(l *loading) error { l.partial = true; return nil }}
 }

@@ -17,7 +17,7 @@ type GradualUnfreezing struct {
 	parts [][]*Tensor // frozen, from the first to the last to be thawed
 }
 
-// UnfreezeGradually freezes all parameters of a model that match none of the patterns, for good, and
+// UnfreezeGradually freezes all parameters of a model that match none of the patterns, permanently, and
 // those that match all but the last pattern until [GradualUnfreezing.AfterStep] thaws them, the part
 // of the last pattern but one after the given number of updates, the one before after twice as many,
 // and so on. Patterns are those of [path.Match] for names of parameters, where * stands for any
