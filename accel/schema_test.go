@@ -79,3 +79,20 @@ func TestResumeChecksNames(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestReplaceHeadForgetsTheClasses requires that a model with a new last layer can be trained for
+// classes that have the indices of the old ones.
+func TestReplaceHeadForgetsTheClasses(t *testing.T) {
+	train := flowers(t, "long,wide,kind", "1,0,a", "0,1,b", "1,1,c")
+	few := flowers(t, "long,wide,kind", "1,0,b", "0,1,c")
+	model := nn.Sequential(nn.Dense(8), nn.Tanh(), nn.Dense(3))
+	if _, err := accel.Fit(t.Context(), model, train, accel.Epochs(1), accel.Quiet()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := nn.ReplaceHead(model, nn.Dense(2)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := accel.Fit(t.Context(), model, few, accel.Epochs(1), accel.Quiet()); err != nil {
+		t.Errorf("after ReplaceHead: %v", err)
+	}
+}

@@ -140,6 +140,20 @@ def test_ranks_train_together(executed):
     assert abs(two - one) < 0.01 and two < 0.5
 
 
+def test_own_images_gain_from_augmentation_and_from_other_images(executed):
+    shown = text(executed("11-own-images.ipynb"))
+    plain, varied = map(float, re.search(r"from scratch (\d+) %, augmented (\d+) %", shown).groups())
+    tuned = float(re.search(r"fine-tuned (\d+) %", shown)[1])
+    assert plain < varied < tuned, shown
+
+
+def test_the_loop_by_hand_equals_fit(executed):
+    shown = text(executed("14-training-loop.ipynb"))
+    first, second = map(float, re.findall(r"^loss ([0-9.]+)$", shown, re.M))
+    assert second < first, "one step does not lower the loss of its batch"
+    assert abs(accuracy(executed("14-training-loop.ipynb")) - float(re.search(r"with Fit: ([0-9.]+) %", shown)[1])) < 2
+
+
 VERDICTS = ("holds here", "does not hold here", "undecided")
 
 

@@ -95,7 +95,8 @@ func child(v reflect.Value, names []string) (part reflect.Value, used int) {
 
 // ReplaceHead replaces the last [Dense] layer of a model, in the order of declaration, by another
 // module, usually a Dense with the number of classes of another data set, and returns its name. The
-// other parameters stay as they are. Its errors are those of [Replace].
+// other parameters stay as they are. What the model was trained with is forgotten, so that accel.Fit
+// accepts a data set with other classes. Its errors are those of [Replace].
 func ReplaceHead(model any, head Module) (name string, err error) {
 	for _, m := range NamedModules(model) {
 		if _, ok := m.Module.(*DenseLayer); ok {
@@ -105,5 +106,11 @@ func ReplaceHead(model any, head Module) (name string, err error) {
 	if name == "" {
 		return "", &tensor.StateError{Op: "ReplaceHead", Hint: "the model has no Dense layer"}
 	}
-	return name, Replace(model, name, head)
+	if err := Replace(model, name, head); err != nil {
+		return name, err
+	}
+	for _, p := range State(model) {
+		p.SetMetadata(nil) // it names the classes of the old layer
+	}
+	return name, nil
 }
