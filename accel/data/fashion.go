@@ -1,7 +1,6 @@
 package data
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
@@ -10,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,7 +72,7 @@ func fashionCollection() collection {
 		c.folders = append(c.folders, c.cache)
 	}
 	c.folders = append(c.folders, "/usr/share/datasets/"+name)
-	c.address, c.client = fashionAddress, http.DefaultClient
+	c.address = fashionAddress
 	return c
 }
 
@@ -189,8 +187,8 @@ func (f file) decode(r io.Reader, compressed bool) (*IDX, error) {
 	return a, nil
 }
 
-// verify verifies downloaded bytes.
-func (f file) verify(compressed []byte) error {
-	_, err := f.decode(bytes.NewReader(compressed), true)
+// verify verifies a downloaded file.
+func (f file) verify(compressed io.Reader) error {
+	_, err := f.decode(compressed, true)
 	return err
 }

@@ -5,7 +5,7 @@
 //	model, err := models.Load("path/of/gpt2") // a folder with config.json and model.safetensors
 //	tokens, err := accel.Generate(ctx, model, prompt, 20, accel.Temperature(0))
 //
-// [Load] reads a folder in Hugging Face's layout. Weights of torchvision, saved with
+// [Download] gets the files of a model by HTTPS, and [Load] reads their folder. Weights of torchvision, saved with
 // safetensors.torch.save_file, are read with nn.Load; nn.ReplaceHead gives a model another head.
 //
 // Each model is one file, a struct of layers of package nn. Tests compare logits and generated tokens

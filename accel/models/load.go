@@ -33,7 +33,7 @@ func (e *ConfigError) Unwrap() error { return e.Err }
 // *LlamaModel. It is in evaluation mode. Errors are a [*ConfigError] and those of nn.Load; a file
 // that does not fit is never loaded in part.
 func Load(folder string) (nn.Module, error) {
-	path := filepath.Join(folder, "config.json")
+	path := filepath.Join(folder, configFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, &ConfigError{path, "cannot be read", err}

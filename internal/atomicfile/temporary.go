@@ -28,6 +28,20 @@ type temporary struct {
 // before it was locked.
 var errRemoved = errors.New("the temporary file was removed by another process")
 
+// ErrLocked reports that a file is locked by another process or call.
+var ErrLocked = errors.New("the file is in use by another process or call")
+
+// Lock marks a file as used until the result is closed or the process ends. If it is marked already,
+// or has another name meanwhile, the error is [ErrLocked]. Systems without flock, and file systems
+// without locks, mark nothing.
+func Lock(name string) (io.Closer, error) {
+	c, err := lock(name)
+	if errors.Is(err, errRemoved) {
+		return nil, ErrLocked
+	}
+	return c, err
+}
+
 // maxAttempts bounds how many names are tried.
 const maxAttempts = 1000
 
