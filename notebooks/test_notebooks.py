@@ -147,6 +147,20 @@ def test_own_images_gain_from_augmentation_and_from_other_images(executed):
     assert plain < varied < tuned, shown
 
 
+def test_text_tells_the_authors_apart(executed):
+    shown = text(executed("12-text.ipynb"))
+    for name in ("bag of words", "LSTM"):
+        assert float(re.search(rf"^{name}: ([0-9.]+) %", shown, re.M)[1]) > 78, name
+    melville, austen = map(int, re.findall(r"^Melville +(\d+) %", shown, re.M))
+    assert melville > 80 and austen < 20
+
+
+def test_time_series_beats_the_last_day(executed):
+    shown = text(executed("13-time-series.ipynb"))
+    today, lstm, transformer = (float(re.search(rf"^{name}: ([0-9.]+) MW", shown, re.M)[1]) for name in ("as today", "LSTM", "Transformer"))
+    assert lstm < 0.7 * today and transformer < 0.7 * today, shown
+
+
 def test_the_loop_by_hand_equals_fit(executed):
     shown = text(executed("14-training-loop.ipynb"))
     first, second = map(float, re.findall(r"^loss ([0-9.]+)$", shown, re.M))
