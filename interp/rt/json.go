@@ -13,6 +13,7 @@ var (
 	marshalText   = wellKnown{"MarshalText", "func() ([]uint8, error)", reflect.TypeFor[encoding.TextMarshaler]()}
 	unmarshalJSON = wellKnown{"UnmarshalJSON", "func([]uint8) error", reflect.TypeFor[json.Unmarshaler]()}
 	unmarshalText = wellKnown{"UnmarshalText", "func([]uint8) error", reflect.TypeFor[encoding.TextUnmarshaler]()}
+	appendText    = wellKnown{"AppendText", "func([]uint8) ([]uint8, error)", reflect.TypeFor[encoding.TextAppender]()}
 	isZeroMethod  = wellKnown{"IsZero", "func() bool", reflect.TypeFor[interface{ IsZero() bool }]()}
 )
 
@@ -72,6 +73,11 @@ func (r *Registry) JSONUnmarshal(data []byte, v any) error {
 	if _, ok := r.unbox(v); !ok && r.jsonHoldsNoBox(reflect.TypeOf(v)) {
 		return json.Unmarshal(data, v)
 	}
+	if jsonV2 {
+		if _, _, err := r.jsonPointer(v); err != nil {
+			return err
+		}
+	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(data, &whole); err != nil {
 		return err
@@ -98,6 +104,9 @@ func (r *Registry) JSONDecode(d *json.Decoder, v any) error {
 // method's name is in an unexported field, which only encoding/json can set without
 // package unsafe.
 func (r *representations) marshalerError(w view, err error, method string) error {
+	if jsonV2 && w.kind() != reflect.Pointer {
+		w = w.pointer()
+	}
 	e := &json.MarshalerError{Type: r.reflectType(w), Err: err}
 	if f := reflect.ValueOf(e).Elem().FieldByName("sourceFunc"); f.IsValid() && f.Kind() == reflect.String {
 		*(*string)(unsafe.Pointer(f.UnsafeAddr())) = method

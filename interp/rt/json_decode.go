@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"reflect"
 	"strings"
 )
@@ -26,18 +27,37 @@ type jsonDecoder struct {
 
 // decodeInto decodes the whole text into what the pointer x points to.
 func (d *jsonDecoder) decodeInto(x any) error {
-	if x == nil {
-		return &json.InvalidUnmarshalError{}
-	}
-	w, v := d.registry.viewOf(reflect.ValueOf(x))
-	if v.Kind() != reflect.Pointer || v.IsNil() {
-		return &json.InvalidUnmarshalError{Type: d.registry.reflectType(w)}
+	w, v, err := d.registry.jsonPointer(x)
+	if err != nil {
+		return err
 	}
 	d.skipSpace()
+	if jsonV2 {
+		if root := w.elem(); root.name() != "" {
+			d.structName = root.name()
+		}
+		d.value2(w, v, false)
+		if d.saved == io.EOF { // of a method
+			return json.Unmarshal(nil, new(any))
+		}
+		return d.saved
+	}
 	if err := d.value(w, v); err != nil {
 		return d.located(err)
 	}
 	return d.saved
+}
+
+// jsonPointer returns the pointer x, into whose target a text can be decoded.
+func (r *Registry) jsonPointer(x any) (view, reflect.Value, error) {
+	if x == nil {
+		return view{}, reflect.Value{}, &json.InvalidUnmarshalError{}
+	}
+	w, v := r.viewOf(reflect.ValueOf(x))
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return w, v, &json.InvalidUnmarshalError{Type: r.reflectType(w)}
+	}
+	return w, v, nil
 }
 
 // save records the first error that does not end the decoding.
@@ -50,7 +70,7 @@ func (d *jsonDecoder) save(err error) {
 // located adds the struct and field names to the error of a mismatch.
 func (d *jsonDecoder) located(err error) error {
 	mismatch, ok := err.(*json.UnmarshalTypeError) //nolint:errorlint // encoding/json does not unwrap either
-	if !ok || !d.inStruct && len(d.path) == 0 {
+	if !ok || !d.inStruct && len(d.path) == 0 && mismatch.Field == "" {
 		return err
 	}
 	mismatch.Struct = d.structName
@@ -147,7 +167,7 @@ func (d *jsonDecoder) value(w view, v reflect.Value) error {
 type target struct {
 	view
 	value     reflect.Value
-	unmarshal func(data []byte) error
+	unmarshal func(data []byte) error // UnmarshalJSON or UnmarshalJSONFrom
 	text      func(data []byte) error
 }
 
@@ -178,6 +198,9 @@ func (d *jsonDecoder) find(w view, v reflect.Value, null bool) target {
 			v.Set(reflect.New(v.Type().Elem()))
 		}
 		if v.CanInterface() {
+			if jsonV2 && w.has(unmarshalJSONFrom) {
+				return target{view: w, unmarshal: d.unmarshalFrom(w, v)}
+			}
 			if w.has(unmarshalJSON) {
 				return target{view: w, unmarshal: unmarshaler(w, v, unmarshalJSON)}
 			}

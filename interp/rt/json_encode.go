@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strconv"
 )
 
@@ -16,6 +17,7 @@ type jsonEncoder struct {
 	escapeHTML bool
 	level      int // nesting depth of pointers, maps and slices
 	seen       map[any]bool
+	path       []string // names and indices that lead to the current value, for errors since Go 1.27
 }
 
 // startDetectCyclesAfter is the depth from which on the encoder records addresses to
@@ -72,7 +74,12 @@ func hasMarshaler(v reflect.Value) bool {
 	if v.CanAddr() {
 		t = reflect.PointerTo(t)
 	}
-	return t.Implements(marshalJSON.iface) || t.Implements(marshalText.iface)
+	for _, m := range marshalMethods {
+		if t.Implements(m.iface) {
+			return true
+		}
+	}
+	return false
 }
 
 // compiled encodes v by encoding/json: through its address if it has one, because the
@@ -114,7 +121,7 @@ func (e *jsonEncoder) byMethod(w view, v reflect.Value) (handled bool, err error
 	if w.d == nil || v.Kind() == reflect.Interface {
 		return false, nil
 	}
-	for _, m := range []wellKnown{marshalJSON, marshalText} {
+	for _, m := range marshalMethods {
 		owner, receiver := w, v
 		if v.Kind() != reflect.Pointer && v.CanAddr() && w.pointer().has(m) {
 			owner, receiver = w.pointer(), v.Addr()
@@ -125,10 +132,10 @@ func (e *jsonEncoder) byMethod(w view, v reflect.Value) (handled bool, err error
 			e.out.WriteString("null")
 			return true, nil
 		}
-		text, err := call0x2[[]byte, error](Box{owner.d, receiver.Interface()}, m.name)
+		text, err := e.callMarshaler(Box{owner.d, receiver.Interface()}, m)
 		switch {
 		case err != nil:
-		case m.name == marshalText.name:
+		case m.name == marshalText.name, m.name == appendText.name:
 			return true, e.text(string(text))
 		default:
 			err = e.compact(text)
@@ -139,6 +146,17 @@ func (e *jsonEncoder) byMethod(w view, v reflect.Value) (handled bool, err error
 		return true, err
 	}
 	return false, nil
+}
+
+// callMarshaler returns what the marshaling method m of a box returns.
+func (e *jsonEncoder) callMarshaler(b Box, m wellKnown) ([]byte, error) {
+	switch m.name {
+	case appendText.name:
+		return call1x2[[]byte, error, []byte](b, m.name, nil)
+	case marshalJSONTo.name:
+		return e.marshalTo(b)
+	}
+	return call0x2[[]byte, error](b, m.name)
 }
 
 // compact writes the JSON text that a method returned.
@@ -193,7 +211,11 @@ var numberType = reflect.TypeFor[json.Number]()
 
 func (e *jsonEncoder) object(w view, v reflect.Value) error {
 	separator := byte('{')
-	for _, f := range e.registry.jsonFields(w) {
+	fields, err := e.registry.jsonFields(w)
+	if err != nil {
+		return unsupportedStruct(err)
+	}
+	for _, f := range fields {
 		fv, ok := fieldByIndex(v, f.index)
 		if !ok || f.omitEmpty && isEmpty(fv) || f.omitZero && e.registry.isZero(f.typ, fv) {
 			continue
@@ -204,7 +226,7 @@ func (e *jsonEncoder) object(w view, v reflect.Value) error {
 			return err
 		}
 		e.out.WriteByte(':')
-		if err := e.encode(f.typ, fv, f.quoted); err != nil {
+		if err := e.encodeAt(f.name, f.typ, fv, f.quoted); err != nil {
 			return err
 		}
 	}
@@ -236,7 +258,7 @@ func (e *jsonEncoder) array(w view, v reflect.Value) error {
 		if i > 0 {
 			e.out.WriteByte(',')
 		}
-		if err := e.encode(elem, v.Index(i), false); err != nil {
+		if err := e.encodeAt(strconv.Itoa(i), elem, v.Index(i), false); err != nil {
 			return err
 		}
 	}
@@ -246,7 +268,7 @@ func (e *jsonEncoder) array(w view, v reflect.Value) error {
 
 // reference encodes a map, slice or pointer, which can be nil and part of a cycle.
 func (e *jsonEncoder) reference(w view, v reflect.Value, quoted bool) error {
-	if w.kind() == reflect.Map && !e.keyAllowed(w.key()) {
+	if w.kind() == reflect.Map && !jsonV2 && !e.keyAllowed(w.key()) {
 		return &json.UnsupportedTypeError{Type: e.registry.reflectType(w)}
 	}
 	if v.IsNil() {
@@ -290,5 +312,5 @@ func isBytes(w view) bool {
 		return false
 	}
 	p := w.elem().pointer()
-	return !p.has(marshalJSON) && !p.has(marshalText)
+	return !slices.ContainsFunc(marshalMethods, p.has)
 }

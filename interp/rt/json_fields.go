@@ -17,17 +17,25 @@ type jsonField struct {
 	omitEmpty bool
 	omitZero  bool
 	quoted    bool // the option "string"
+	strict    bool // the option "case:strict"
+}
+
+// jsonStruct has the members of the JSON object for a struct type, or the reason why it has none.
+type jsonStruct struct {
+	fields  []jsonField
+	invalid error
 }
 
 // jsonFields returns the members of the JSON object for the struct type w, in the order
 // of declaration. Fields of embedded structs count as fields of the struct. If several
 // fields have one name, the shallowest wins; among equally deep fields the one whose
 // name comes from its tag wins; if that leaves several, there is no such member.
-func (r *Registry) jsonFields(w view) []jsonField {
+func (r *Registry) jsonFields(w view) ([]jsonField, error) {
 	if known, ok := r.fields.Load(w); ok {
-		return known.([]jsonField)
+		s := known.(jsonStruct)
+		return s.fields, s.invalid
 	}
-	found := collectJSONFields(w)
+	found, invalid := collectJSONFields(w)
 	slices.SortFunc(found, func(a, b jsonField) int {
 		return cmp.Or(
 			strings.Compare(a.name, b.name),
@@ -48,8 +56,8 @@ func (r *Registry) jsonFields(w view) []jsonField {
 		found = found[n:]
 	}
 	slices.SortFunc(fields, func(a, b jsonField) int { return slices.Compare(a.index, b.index) })
-	r.fields.Store(w, fields)
-	return fields
+	r.fields.Store(w, jsonStruct{fields, invalid})
+	return fields, invalid
 }
 
 // embeddedStruct is a struct with promoted fields.
@@ -60,8 +68,7 @@ type embeddedStruct struct {
 
 // collectJSONFields returns the fields level by level. For a struct type that is
 // embedded twice at one level it returns each field twice, so that the two conflict.
-func collectJSONFields(w view) []jsonField {
-	var found []jsonField
+func collectJSONFields(w view) (found []jsonField, invalid error) {
 	seen := map[view]bool{}
 	times := map[view]int{w: 1}
 	for level := []embeddedStruct{{typ: w}}; len(level) > 0; {
@@ -73,7 +80,10 @@ func collectJSONFields(w view) []jsonField {
 			}
 			seen[s.typ] = true
 			for i := range s.typ.t.NumField() {
-				f, embedded, ok := jsonFieldOf(s, i)
+				f, embedded, ok, err := jsonFieldOf(s, i)
+				if invalid == nil {
+					invalid = err
+				}
 				switch {
 				case !ok:
 				case embedded:
@@ -90,12 +100,15 @@ func collectJSONFields(w view) []jsonField {
 		}
 		level, times = below, timesBelow
 	}
-	return found
+	return found, invalid
 }
 
 // jsonFieldOf returns field i of a struct. ok is false if JSON ignores the field. If
 // embedded, the field is an embedded struct whose own fields are promoted.
-func jsonFieldOf(s embeddedStruct, i int) (f jsonField, embedded, ok bool) {
+func jsonFieldOf(s embeddedStruct, i int) (f jsonField, embedded, ok bool, err error) {
+	if jsonV2 {
+		return jsonFieldOf2(s, i)
+	}
 	declared, typ := s.typ.field(i)
 	if !declared.exported {
 		base := typ
@@ -103,12 +116,12 @@ func jsonFieldOf(s embeddedStruct, i int) (f jsonField, embedded, ok bool) {
 			base = base.elem()
 		}
 		if !declared.embedded || base.kind() != reflect.Struct {
-			return f, false, false
+			return f, false, false, nil
 		}
 	}
 	tag := declared.tag.Get("json")
 	if tag == "-" {
-		return f, false, false
+		return f, false, false, nil
 	}
 	name, options, _ := strings.Cut(tag, ",")
 	if !validJSONName(name) {
@@ -120,7 +133,7 @@ func jsonFieldOf(s embeddedStruct, i int) (f jsonField, embedded, ok bool) {
 	}
 	index := append(slices.Clone(s.index), i)
 	if name == "" && declared.embedded && base.kind() == reflect.Struct {
-		return jsonField{typ: base, index: index}, true, true
+		return jsonField{typ: base, index: index}, true, true, nil
 	}
 	f = jsonField{name: cmp.Or(name, declared.name), tagged: name != "", index: index, typ: typ}
 	for option := range strings.SplitSeq(options, ",") {
@@ -130,13 +143,10 @@ func jsonFieldOf(s embeddedStruct, i int) (f jsonField, embedded, ok bool) {
 		case "omitzero":
 			f.omitZero = true
 		case "string":
-			f.quoted = basicKind(base.kind())
-			if k := base.kind(); k == reflect.Complex64 || k == reflect.Complex128 {
-				f.quoted = false
-			}
+			f.quoted = stringable(base.kind())
 		}
 	}
-	return f, false, true
+	return f, false, true, nil
 }
 
 // validJSONName reports whether encoding/json accepts a name in a tag: it may contain

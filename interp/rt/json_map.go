@@ -27,6 +27,9 @@ func (e *jsonEncoder) mapping(w view, v reflect.Value) error {
 	for i := v.MapRange(); i.Next(); {
 		name, err := e.keyName(w.key(), i.Key())
 		if err != nil {
+			if jsonV2 {
+				return err
+			}
 			return fmt.Errorf("json: encoding error for type %q: %q", w.String(), err.Error())
 		}
 		members = append(members, member{name, i.Value()})
@@ -42,7 +45,7 @@ func (e *jsonEncoder) mapping(w view, v reflect.Value) error {
 			return err
 		}
 		e.out.WriteByte(':')
-		if err := e.encode(elem, m.value, false); err != nil {
+		if err := e.encodeAt(m.name, elem, m.value, false); err != nil {
 			return err
 		}
 	}
@@ -51,6 +54,9 @@ func (e *jsonEncoder) mapping(w view, v reflect.Value) error {
 }
 
 func (e *jsonEncoder) keyName(w view, k reflect.Value) (string, error) {
+	if jsonV2 {
+		return e.keyName2(w, k)
+	}
 	if k.Kind() == reflect.String {
 		return k.String(), nil
 	}

@@ -102,7 +102,7 @@ func (d *jsonDecoder) entry(w view, v reflect.Value, name []byte, offset int) er
 func (d *jsonDecoder) member(w view, v reflect.Value, name []byte) error {
 	text, _ := unquote(name)
 	var f *jsonField
-	fields := d.registry.jsonFields(w)
+	fields, _ := d.registry.jsonFields(w)
 	for i := range fields {
 		if fields[i].name == text {
 			f = &fields[i]
@@ -149,6 +149,9 @@ func (d *jsonDecoder) field(w view, v reflect.Value, f *jsonField) (reflect.Valu
 		if v.Kind() == reflect.Pointer {
 			if v.IsNil() {
 				if !settable || !v.CanSet() {
+					if jsonV2 {
+						return v, false
+					}
 					d.save(fmt.Errorf("json: cannot set embedded pointer to unexported struct: %v", w.elem()))
 					return v, false
 				}
@@ -157,7 +160,7 @@ func (d *jsonDecoder) field(w view, v reflect.Value, f *jsonField) (reflect.Valu
 			w, v = w.elem(), v.Elem()
 		}
 		declared, typ := w.field(index)
-		if i < len(f.index)-1 {
+		if i < len(f.index)-1 && !jsonV2 {
 			d.path = append(d.path, declared.name)
 		}
 		settable = declared.exported

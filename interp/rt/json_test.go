@@ -39,6 +39,9 @@ func records() []any {
 			d Celsius
 		}{1, 2},
 		Omitting{}, Omitting{N: Level(7), M: Level(7), P: &PtrZero{9}}, Omitting{N: Level(1), M: (*PtrZero)(nil), P: &PtrZero{1}, S: Square{}}, Omitting{N: &PtrZero{9}}, Omitting{K: map[fmt.Stringer]int{Celsius(1): 1}},
+		Newer{}, &Newer{Strict: 1, Loose: 2, In: inner{Seen: 3}, Quote: "q", Odd: 4, Named: Base{ID: 5}, App: Appending{6}, Apps: map[Appending]Int{{1}: 1, {2}: 2}, Keys: map[Key]Int{"k": 1}, Floats: map[Float32]Text{1.5: "a", -2e-9: "b"}, Deep: map[Int][]*Newer{1: {nil, {Odd: 1}}}},
+		Newer{Apps: map[Appending]Int{{-1}: 1}}, []Newer{{Bools: map[bool]Int{true: 1}}}, Newer{Points: map[*Color]Int{nil: 1, {R: 1}: 2}}, Newer{Any: map[any]Celsius{Text("t"): 1}}, Newer{Pairs: map[[1]Int]Int{{1}: 1}}, &Newer{App: Appending{-1}},
+		Formatted{A: 1, D: 2}, map[Float]Int{Float(math.NaN()): 1}, map[Complex]Int{1: 1}, map[Complex]Int(nil), map[any]Celsius{nil: 1}, map[Shape]Celsius{Square{1}: 1},
 		5, "x", nil, []int{1}, map[string]int{"b": 1, "a": 2}, errors.New("e"), time.Time{}, math.NaN(), func() {},
 	}
 }
@@ -97,6 +100,7 @@ var decodeTargets = []func() any{
 	func() any { return new(Temp) }, func() any { return new([]*Temp) }, func() any { return new(map[string]Temp) }, func() any { return new(Color) }, func() any { return new([]Color) }, func() any { return new(map[Color]Int) },
 	func() any { return new(map[Int]Text) }, func() any { return new(map[Uint8]Point) }, func() any { return new(*Point) }, func() any { return new(**Int) }, func() any { return new(any) }, func() any { return new([]any) },
 	func() any { return new(Holder) }, func() any { return new(Shape) }, func() any { return new(Node) }, func() any { return new(Grid) }, func() any { return &Holder{Any: &Point{1, 2, "kept"}} },
+	func() any { return new(Newer) }, func() any { return new([]Newer) }, func() any { return new(Formatted) }, func() any { return new(map[*Color]*Newer) }, func() any { return new(map[any]Text) }, func() any { return new(map[Shape]Int) }, func() any { return new(map[[1]Int]Int) }, func() any { return &Holder{Any: 5, Shape: Square{3}} },
 	func() any { return new(Tree[Int]) }, func() any { return new(Pair[Text, Int]) }, func() any { return new(map[Float]Int) }, func() any { return Int(1) }, func() any { return (*Int)(nil) }, func() any { return nil }, func() any { return new(int) },
 }
 
@@ -107,6 +111,8 @@ var decodeTexts = []string{
 	`{"Left":{"Data":1,"Left":{"Data":"bad"}},"Data":2}`, `{"Key":"k","Val":1.5}`, `{"Key":5,"Val":"x"}`,
 	`{"a":1,"b":2,"s":"\"in\"","n":"5","q":"0.25","f":true,"l":[1,2],"m":{"3":"c"},"c":{"#ffffff":1},"p":{"X":1,"Y":2},"t":{"kelvin":300},"tp":{"kelvin":200},"col":"#aabbcc","raw":"cmF3","oct":"AQI=","h":[1,2,3,4,5],"html<>":"h","any":{"q":[1]},"anys":[1,"2",null],"-":"d","when":"2026-01-02T03:04:05Z","lit":{"U":1,"V":2},"num":12.50,"tree":{"Data":3},"Skip":"no","private":1}`,
 	`{"s":"notquoted"}`, `{"s":5}`, `{"n":5}`, `{"n":"x"}`, `{"n":""}`, `{"n":null}`, `{"q":null,"n":"null"}`, `{"z":{"Side":1}}`, `{"z":null}`, `{"by":1}`, `{"col":5}`, `{"col":"bad"}`, `{"t":{"kelvin":"x"}}`, `{"a":"x","b":{},"p":[],"l":{},"f":0}`, `{"tree":{"Left":{"Data":true}}}`, `{"num":"abc"}`, `{"num":"5"}`, `{"h":[9]}`,
+	`{"strict":1,"Strict":2,"LOOSE":3,"Seen":4,"it's":"x","it":"y","odd":5,"named":{"id":6},"App":"n7","Deep":{"1":[{"strict":"bad"},{"Deep":{"x":1,"2":[{"odd":null}]}}]}}`, `[{"Bools":{"true":1}},{"Floats":{"1.5":"a","1e99":"b","x":"c"}}]`,
+	`{"Points":{"#010203":1,"bad":2},"Any":{"t":1},"Keys":{"k":"1"},"a/b":{"c~d":1}}`, `{"A":"x","d":1}`, `{"#0":0}`, `{"1":1,"true":"x"}`, `{"x/y":{"X":"bad"}}`, `{"Shape":5,"Any":"s"}`, `{"when":"bad","any":1e400}`,
 	`{"A":1,"A":2,"a":3}`, `{"dup":1,"p":{"X":1},"P":{"Y":2}}`, "\"\\ud800\\u0041 \xff\"", `{`, ``, `[1,]`, `{"a":1}x`, ` `, `nul`,
 }
 

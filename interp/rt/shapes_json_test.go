@@ -63,6 +63,50 @@ func (f Failing) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("failing on purpose")
 }
 
+type Appending struct{ N int }
+
+func (a Appending) AppendText(b []byte) ([]byte, error) {
+	if a.N < 0 {
+		return nil, errors.New("negative")
+	}
+	return fmt.Append(b, "n", a.N), nil
+}
+
+// Key has a method for map keys, and the kind of a key that does not need one.
+type Key string
+
+func (k Key) MarshalText() ([]byte, error) { return []byte("key " + k), nil }
+
+// Newer has options in its tags that encoding/json knows since Go 1.27.
+type Newer struct {
+	Strict Int   `json:"strict,case:strict"`
+	Loose  Int   `json:"loose,case:ignore"`
+	In     inner `json:",embed"`
+	Quote  Text  `json:"it's,omitempty"`
+	Odd    Int   `json:"odd,,unknown,omitempty"`
+	Named  Base  `json:"named,embed"`
+	App    Appending
+	Apps   map[Appending]Int `json:",omitempty"`
+	Keys   map[Key]Int       `json:",omitempty"`
+	Bools  map[bool]Int      `json:",omitempty"`
+	Floats map[Float32]Text  `json:",omitempty"`
+	Points map[*Color]Int    `json:",omitempty"`
+	Any    map[any]Celsius   `json:",omitempty"`
+	Pairs  map[[1]Int]Int    `json:",omitempty"`
+	Deep   map[Int][]*Newer  `json:",omitempty"`
+}
+
+type Formatted struct {
+	A Int
+	D Float `json:"d,format:nonfinite"`
+}
+
+// Rest would take the members that have no field.
+type Rest struct {
+	A    Int
+	More map[Text]any `json:",embed"`
+}
+
 type Level uint8
 
 func (l Level) IsZero() bool { return l == 7 }

@@ -188,6 +188,7 @@ var realTypes = []any{
 	Code{}, Wrapped{}, Many{}, Both{}, Convertible{}, Fancy{}, Panicky{}, Node{}, Base{}, inner{}, Derived{}, Outer{},
 	Square{}, Holder{}, Pair[Text, Int]{}, Pair[Int, Celsius]{}, Tree[Int]{}, Temp(0), Color{}, ByPointer{}, Failing{},
 	Level(0), PtrZero{}, Amb1{}, Amb2{}, Ambiguous{}, Tagged{}, Record{}, Square2{}, Stack{}, Stream{}, Source{}, Letters{}, Bundle{}, Pixels{}, Secret(""), Variadic{}, Deep{}, Omitting{},
+	Appending{}, Key(""), Newer{}, Formatted{}, Rest{},
 }
 
 // Square2 has a method with a pointer receiver.
