@@ -51,20 +51,38 @@ func (p *packagesRunner) prepare(ctx context.Context, cell *check.Cell) error {
 	}
 	meter, _ := display.Measure(ctx, "compiling packages", float64(len(parts)))
 	defer meter.End()
-	for _, part := range parts {
-		if part.Missing != nil {
+	for i := 0; i < len(parts); i++ {
+		part := parts[i]
+		if part.Missing == nil {
+			continue
+		}
+		others, ok := p.loader.Reject(part, parts[i+1:])
+		if !ok {
 			p.loader.Drop(parts)
 			return &source.Error{Path: part.Path, Err: part.Missing}
 		}
+		parts, i = append(parts[:i:i], others...), i-1
 	}
-	for i, part := range parts {
-		meter.Set(float64(i), part.Path)
-		if err := p.run(ctx, cell.Number, part); err != nil {
-			p.loader.Drop(parts[i:])
+	count := float64(len(parts))
+	for len(parts) > 0 {
+		part := parts[0]
+		meter.Set(count-float64(len(parts)), part.Path)
+		err := p.run(ctx, cell.Number, part)
+		later := parts[1:]
+		if err != nil && ctx.Err() == nil {
+			// A package that the cell does not need keeps its previous version.
+			if others, ok := p.loader.Reject(part, later); ok {
+				parts = others
+				continue
+			}
+		}
+		if err != nil {
+			p.loader.Drop(parts)
 			return err
 		}
+		parts = later
 	}
-	meter.Set(float64(len(parts)), "")
+	meter.Set(count, "")
 	return nil
 }
 
@@ -93,6 +111,9 @@ func (p *packagesRunner) run(ctx context.Context, number int, part *source.Part)
 	defer p.compiling.Lock()
 	nothing := func() (Result, error) { return Result{}, nil }
 	if _, err := p.executor.run(ctx, goroutine.NewRun(number), unit, nothing, func() {}); err != nil {
+		if part.Replaces() && ctx.Err() == nil {
+			err = fmt.Errorf("%w\nits files have changed, and its variables and init functions are initialized again: if that is possible only once, %%restart starts a new worker", err)
+		}
 		return &source.Error{Path: part.Path, Err: err}
 	}
 	return nil
@@ -148,6 +169,7 @@ func (p *packagesRunner) cell(number int, part *source.Part) *check.Cell {
 		Number: number, Fset: p.fset, Package: part.Types, First: part.First, Info: p.checker.Info(),
 		Types: part.Specs, Funcs: part.Funcs, Vars: part.Vars, Init: part.Init, Body: part.Inits,
 		Part: true, Order: part.Order, Dispatched: part.Dispatched, Tables: part.Tables, Replaced: part.Replaced,
+		SharesLoopVariables: part.SharesLoopVariables,
 	}
 }
 

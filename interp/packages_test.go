@@ -36,11 +36,14 @@ func (f folder) Dir(_ context.Context, m module.Version) (string, error) {
 	return filepath.Join(string(f), m.String()), nil
 }
 
-// modules returns a module source with the given files, by their name "path@version/file".
+// modules returns a module source with the given files, by their name "path@version/file". A go.mod file gets a go line.
 func modules(t *testing.T, files map[string]string) interp.Option {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
+		if filepath.Base(name) == "go.mod" {
+			text += "\ngo 1.22\n"
+		}
 		name = filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)

@@ -42,6 +42,9 @@ type Cell struct {
 	// Tables are literals of a part that have integers as elements, written as numerals, about
 	// which there are no facts.
 	Tables map[*ast.CompositeLit]bool
+	// SharesLoopVariables reports whether the code at a position is in a language before Go 1.22, whose loops have one
+	// variable for all iterations. It is nil if no code of the cell is.
+	SharesLoopVariables func(token.Pos) bool
 	// Result is the expression whose values the cell shows: the X of the last
 	// statement of Body. It has at most one element, which may be a call with several
 	// results.

@@ -10,6 +10,8 @@
 // Here, if Go without the construct can express it, both back ends gain, and the code is no slower. Package lower, if only
 // yaegi needs another form of it. The VM, if it has instructions for it: loops and ranges, for example, have fused ones.
 //
+// [Source.SharedLoopVariables] comes first. It is not a pass: it changes only packages in an old language, and their facts.
+//
 // The facts of package facts remain valid: the passes only add variables, which are set once and which no function
 // literal captures.
 package desugar

@@ -81,6 +81,7 @@ func (e *emitter) lower() *Unit {
 	source := e.desugared()
 	for _, decl := range c.Funcs {
 		if decl.Body != nil {
+			e.shareLoopVariables(source, decl)
 			decl.Body.List = source.Run(e.factsOf(decl, nil), decl.Body.List)
 		}
 	}
@@ -90,6 +91,9 @@ func (e *emitter) lower() *Unit {
 		whole.List = append(whole.List, &ast.ExprStmt{X: init.Rhs})
 	}
 	e.bodyFacts = facts.Of(e.Info, nil, noParameters, whole, e.onlyInBody()...)
+	if e.sharesLoopVariables(whole.List) && source.SharedLoopVariables(e.bodyFacts, whole) {
+		e.bodyFacts = facts.Of(e.Info, nil, noParameters, whole, e.onlyInBody()...)
+	}
 	for _, init := range initializers {
 		list := source.Run(e.bodyFacts, []ast.Stmt{&ast.ReturnStmt{Results: []ast.Expr{init.Rhs}}})
 		last := len(list) - 1

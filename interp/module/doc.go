@@ -21,6 +21,8 @@
 //	set.go        versions, and the packages of modules
 //	workspace.go  go.mod and go.work files
 //	local.go      packages on this machine
+//	language.go   the version of the language of modules
+//	find.go       where a package is
 //	proxy.go      downloads; gocommand.go by the go command
 //
 // A Set may be used by several goroutines.

@@ -152,9 +152,9 @@ func (s *Set) refresh() (*workspace, string, error) {
 
 // findLocal returns the package with an import path in a module on this machine, or among vendored
 // packages.
-func (w *workspace) findLocal(importPath string) (p Package, ok bool, err error) {
+func (s *Set) findLocal(w *workspace, importPath string) (p Package, ok bool, err error) {
 	if m, ok := w.module(importPath); ok {
-		p, has, err := localPackage(module.Version{Path: m.path}, m.dir, importPath)
+		p, has, err := s.localPackage(module.Version{Path: m.path}, m.dir, importPath)
 		if has || err != nil {
 			return p, has, err
 		}
@@ -165,7 +165,9 @@ func (w *workspace) findLocal(importPath string) (p Package, ok bool, err error)
 	if w.vendor != "" {
 		dir := filepath.Join(w.vendor, filepath.FromSlash(importPath))
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			return localPackage(module.Version{Path: importPath}, dir, importPath)
+			p, ok, err := localPackage(module.Version{Path: importPath}, dir, importPath)
+			p.Language = w.vendoredLanguage(importPath)
+			return p, ok, err
 		}
 	}
 	return Package{}, false, nil
@@ -179,7 +181,22 @@ func hasDot(importPath string) bool {
 }
 
 // localPackage returns the package of a module on this machine; ok is false if it has no such
-// directory.
+// directory, or if that belongs to a module of its own. The caller holds the lock.
+func (s *Set) localPackage(m module.Version, root, importPath string) (p Package, ok bool, err error) {
+	p, ok, err = localPackage(m, root, importPath)
+	if !ok || err != nil {
+		return p, ok, err
+	}
+	for dir := p.Dir; len(dir) > len(root); dir = filepath.Dir(dir) {
+		if isFile(filepath.Join(dir, "go.mod")) {
+			return Package{}, false, nil
+		}
+	}
+	p.Language, err = s.languages.of(m, root)
+	return p, true, err
+}
+
+// localPackage returns the package in a directory on this machine; ok is false if there is none.
 func localPackage(m module.Version, root, importPath string) (p Package, ok bool, err error) {
 	dir := filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(strings.TrimPrefix(importPath, m.Path), "/")))
 	entries, err := os.ReadDir(dir)

@@ -46,6 +46,8 @@ type Set struct {
 	// found out, for lack of a network, is missing.
 	retracted map[module.Version]string
 
+	languages languages
+
 	base    string     // in place of the working directory; empty for none
 	added   []string   // directories of modules that Add has added
 	work    *workspace // of the working directory; nil until it is needed
@@ -57,7 +59,7 @@ type Set struct {
 
 // New returns an empty set of modules that come from source.
 func New(source Source) *Set {
-	return &Set{source: source, selected: map[string]string{}, dirs: map[string]string{}, retracted: map[module.Version]string{}}
+	return &Set{source: source, selected: map[string]string{}, dirs: map[string]string{}, retracted: map[module.Version]string{}, languages: languages{}}
 }
 
 // In makes the set use a directory in place of the working directory.
@@ -259,115 +261,6 @@ func declares(file *modfile.File, m module.Version) error {
 		return &PathError{m, file.Module.Mod.Path}
 	}
 	return nil
-}
-
-// A Package says in which module a package is.
-type Package struct {
-	Module module.Version // without a version if it is on this machine
-	Dir    string
-	Stamp  string // changes with the files of a package on this machine; empty for others
-}
-
-// Find returns the package with an import path; ok is false if it is in no module of the set or of
-// the workspace of the working directory. The error is a [*PackageError] if there is a module with
-// the beginning of the path.
-func (s *Set) Find(ctx context.Context, importPath string) (p Package, ok bool, err error) {
-	s.mu.Lock()
-	w, _, err := s.refresh()
-	if err == nil {
-		if p, ok, err = w.findLocal(importPath); err == nil && !ok {
-			err = s.requirements(ctx, importPath)
-		}
-	}
-	s.mu.Unlock()
-	if ok || err != nil {
-		return p, ok, err
-	}
-	// Look for the module with the longest path that has such a directory.
-	missing := w.missing(importPath)
-	for path := importPath; ; path = path[:strings.LastIndexByte(path, '/')] {
-		if version := s.Version(path); version != "" {
-			m := module.Version{Path: path, Version: version}
-			p, ok, err := s.inModule(ctx, w, m, importPath)
-			if ok || err != nil {
-				return p, ok, err
-			}
-			if missing == nil {
-				missing = &PackageError{m, strings.TrimPrefix(importPath[len(path):], "/")}
-			}
-		}
-		if !strings.Contains(path, "/") {
-			return Package{}, false, missing
-		}
-	}
-}
-
-// inModule returns a package of a module; ok is false if the module has no such directory.
-func (s *Set) inModule(ctx context.Context, w *workspace, m module.Version, importPath string) (p Package, ok bool, err error) {
-	if by, ok := w.replacementOf(m); ok && by.dir != "" {
-		return localPackage(module.Version{Path: m.Path}, by.dir, importPath)
-	}
-	dir, err := s.dir(ctx, m)
-	if err != nil {
-		return Package{}, false, err
-	}
-	dir = filepath.Join(dir, filepath.FromSlash(strings.TrimPrefix(importPath[len(m.Path):], "/")))
-	info, err := os.Stat(dir)
-	return Package{Module: m, Dir: dir}, err == nil && info.IsDir(), nil
-}
-
-// dir returns the directory of a module. It is downloaded once, even if several goroutines ask
-// for it.
-func (s *Set) dir(ctx context.Context, m module.Version) (string, error) {
-	s.mu.Lock()
-	dir, has := s.dirs[m.Path]
-	has = has && s.selected[m.Path] == m.Version
-	s.mu.Unlock()
-	for !has {
-		download := s.downloads.DoChan(m.String(), func() (any, error) { return s.download(ctx, m) })
-		select {
-		case <-ctx.Done():
-			return "", ctx.Err()
-		case result := <-download:
-			if result.Err != nil && result.Shared && ctx.Err() == nil && errors.Is(result.Err, context.Canceled) {
-				continue // the goroutine that downloaded it was canceled
-			}
-			if result.Err != nil {
-				return "", result.Err
-			}
-			dir, has = result.Val.(string), true
-		}
-	}
-	return dir, nil
-}
-
-// download returns the directory of a module or of the module that replaces it.
-func (s *Set) download(ctx context.Context, m module.Version) (string, error) {
-	s.mu.Lock()
-	w, of := s.work, m
-	dir, has := s.dirs[m.Path]
-	has = has && s.selected[m.Path] == m.Version
-	s.mu.Unlock()
-	if has { // since the caller looked
-		return dir, nil
-	}
-	if by, ok := w.replacementOf(m); ok {
-		m = by.by
-	}
-	dir, err := s.source.Dir(ctx, m)
-	if err == nil {
-		err = w.checkSum(m, dir)
-	}
-	if err != nil {
-		return "", err
-	}
-	// Before this download ends for others, so that none begins another one.
-	s.mu.Lock()
-	if s.selected[of.Path] == of.Version {
-		s.dirs[of.Path] = dir
-	}
-	s.mu.Unlock()
-	return dir, nil
 }
 
 // Version returns the version of a module, "" if it is not in the set.

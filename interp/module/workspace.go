@@ -23,10 +23,12 @@ const ownModule = "github.com/quernlab/quern"
 // workspace has the modules on this machine that belong to a directory: those of its go.work file,
 // or the one of its go.mod file (https://go.dev/ref/mod#workspaces).
 type workspace struct {
-	file    string            // the go.work or go.mod file; empty if there is none
-	vendor  string            // directory of vendored packages; empty if there is none
-	modules []localModule     // the longest path first
-	stamps  map[string]string // of the files that were read, by path
+	file   string // the go.work or go.mod file; empty if there is none
+	vendor string // directory of vendored packages; empty if there is none
+	// vendored has the versions of the language of vendored modules, by path.
+	vendored map[string]string
+	modules  []localModule     // the longest path first
+	stamps   map[string]string // of the files that were read, by path
 	// replaced has the replacements of replace lines, by the path and version of the module. A
 	// key without a version applies to all versions.
 	replaced map[module.Version]replacement
@@ -101,6 +103,11 @@ func findWorkspace(dir string, more []string) (*workspace, error) {
 	if w.file != "" {
 		if vendor := filepath.Join(filepath.Dir(w.file), "vendor"); w.exists(filepath.Join(vendor, "modules.txt")) {
 			w.vendor = vendor
+			text, err := os.ReadFile(filepath.Join(vendor, "modules.txt"))
+			if err != nil {
+				return w, err
+			}
+			w.vendored = vendoredLanguages(string(text))
 		}
 	}
 	return w, nil

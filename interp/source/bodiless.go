@@ -101,5 +101,9 @@ func (b *bodilessFunctions) replace(fset *token.FileSet) (*ast.File, error) {
 	for _, i := range slices.Compact(b.imports) {
 		text += fmt.Sprintf("import %q\n", i)
 	}
-	return parser.ParseFile(fset, b.path+"/linked", text+strings.Join(b.text, "\n"), parser.SkipObjectResolution)
+	file, err := parser.ParseFile(fset, b.path+"/linked", text+strings.Join(b.text, "\n"), parser.SkipObjectResolution)
+	if err == nil {
+		file.GoVersion = ownLanguage
+	}
+	return file, err
 }

@@ -5,18 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
-	"go/build"
-	"go/parser"
 	"go/token"
 	"go/types"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp/embedded"
 	"github.com/quernlab/quern/interp/module"
-	"github.com/quernlab/quern/interp/origin"
 )
 
 // Modules finds packages in modules.
@@ -61,7 +57,11 @@ type Loader struct {
 	packages map[*types.Package]*loadedPackage
 	read     map[module.Package]*files // read ahead of the import in progress
 	checking *display.Meter            // counts the packages of the import in progress; nil between imports
-	restore  func()                    // restores the settings of the garbage collector; nil if they are unchanged
+	// rejected has the versions of packages that could not run, by import path. reloading is true in reload, which does not
+	// load them.
+	rejected  map[string]*loadedPackage
+	reloading bool
+	restore   func() // restores the settings of the garbage collector; nil if they are unchanged
 }
 
 // A loadedPackage is a package with the module that it was loaded from.
@@ -82,6 +82,7 @@ type loadedPackage struct {
 	embedded map[*types.Var]embedded.Files
 	// replaces is the same package before its files changed; nil for the first one.
 	replaces *loadedPackage
+	reloaded bool // no cell has imported it: it was loaded because its files had changed
 	// waiting are the declarations that have not run.
 	waiting map[types.Object]declaration
 	// dispatched are the types whose values may be in interfaces.
@@ -93,7 +94,7 @@ type loadedPackage struct {
 // NewLoader returns a loader in front of an importer of compiled packages.
 func NewLoader(compiled types.Importer, fset *token.FileSet, modules Modules) *Loader {
 	return &Loader{compiled: compiled, fset: fset, modules: modules, ctx: context.Background(),
-		loaded: map[string]*loadedPackage{}, failed: map[string]error{}, unchanged: map[*loadedPackage]bool{}, packages: map[*types.Package]*loadedPackage{}}
+		loaded: map[string]*loadedPackage{}, failed: map[string]error{}, rejected: map[string]*loadedPackage{}, unchanged: map[*loadedPackage]bool{}, packages: map[*types.Package]*loadedPackage{}}
 }
 
 // Begin sets the context of the downloads for imports of a cell, and forgets packages that could
@@ -161,6 +162,9 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 		l.imported(p)
 		return p.types, nil
 	}
+	if l.reloading && l.isRejected(importPath, pkg) {
+		return nil, errRejected
+	}
 	if slices.Contains(l.loading, importPath) {
 		return nil, &Error{importPath, errors.New("it imports itself")}
 	}
@@ -192,7 +196,7 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 		l.failed[importPath] = err
 		return nil, err
 	}
-	loaded.path, loaded.from, loaded.imports = importPath, pkg, l.imports
+	loaded.path, loaded.from, loaded.imports, loaded.reloaded = importPath, pkg, l.imports, l.reloading
 	if old := l.loaded[importPath]; old != nil {
 		clear(l.unchanged)
 		if old.from.Dir == pkg.Dir {
@@ -233,7 +237,7 @@ func (l *Loader) load(importPath string, pkg module.Package) (*loadedPackage, er
 	if f.err != nil {
 		return nil, f.err
 	}
-	p, err := l.check(importPath, f.parsed)
+	p, err := l.check(importPath, pkg.Language, f.parsed)
 	for err != nil && f.selection > 0 { // for another architecture a package may lack declarations
 		var inner *Error
 		if errors.As(err, &inner) {
@@ -243,7 +247,7 @@ func (l *Loader) load(importPath string, pkg module.Package) (*loadedPackage, er
 		if f = l.readNext(importPath, pkg, f, original); f == nil {
 			f = original
 		}
-		p, err = l.check(importPath, f.parsed)
+		p, err = l.check(importPath, pkg.Language, f.parsed)
 	}
 	if err != nil {
 		return nil, err
@@ -256,126 +260,4 @@ func (l *Loader) load(importPath string, pkg module.Package) (*loadedPackage, er
 		}
 	}
 	return p, nil
-}
-
-// initFunction is a function that calls the init functions of a package, for the checker.
-const initFunction = "initsʹ"
-
-// check type-checks the files of a package.
-func (l *Loader) check(importPath string, files []*ast.File) (*loadedPackage, error) {
-	calls := nameInits(files)
-	tables := shortenTables(files)
-	p, err := l.checkFiles(importPath, files, calls)
-	valid := err == nil
-	for _, t := range tables {
-		t.restore()
-	}
-	for _, t := range tables {
-		valid = valid && t.finish(p)
-	}
-	if !valid && len(tables) > 0 {
-		for _, t := range tables {
-			t.restore()
-		}
-		tables = nil
-		p, err = l.checkFiles(importPath, files, calls)
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range tables {
-		p.tables[t.literal] = true
-	}
-	p.note()
-	return p, nil
-}
-
-// checkFiles type-checks files; calls are the statements that call their init functions.
-func (l *Loader) checkFiles(importPath string, files []*ast.File, calls string) (*loadedPackage, error) {
-	p := &loadedPackage{types: types.NewPackage(origin.ModulePath(importPath), files[0].Name.Name), info: newInfo(), files: files,
-		waiting: map[types.Object]declaration{}, dispatched: map[*types.Named]bool{}, tables: map[*ast.CompositeLit]bool{}}
-	text := fmt.Sprintf("package %s\nfunc %s() {\n%s}\n", files[0].Name.Name, initFunction, calls)
-	extra, err := parser.ParseFile(l.fset, importPath+"/init", text, parser.SkipObjectResolution)
-	if err != nil {
-		return nil, err
-	}
-	var failed []error
-	config := types.Config{
-		Importer: importer{l},
-		Error:    func(err error) { failed = append(failed, err) },
-		Sizes:    types.SizesFor("gc", build.Default.GOARCH),
-	}
-	_ = types.NewChecker(&config, l.fset, p.types, p.info).Files(append(files, extra))
-	if len(failed) > 0 {
-		var inner *Error
-		if errors.As(failed[0], &inner) {
-			return nil, inner
-		}
-		return nil, errors.New(origin.Describe(failed[0].Error()))
-	}
-	p.inits = extra.Decls[0].(*ast.FuncDecl).Body.List
-	return p, nil
-}
-
-// note sets the declarations of a package.
-func (p *loadedPackage) note() {
-	for _, f := range p.files {
-		for _, d := range f.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				p.waiting[p.info.Defs[d.Name]] = declaration{function: d}
-			case *ast.GenDecl:
-				for _, s := range d.Specs {
-					if s, ok := s.(*ast.TypeSpec); ok {
-						p.waiting[p.info.Defs[s.Name]] = declaration{spec: s}
-					}
-				}
-			}
-		}
-	}
-	for _, name := range p.types.Scope().Names() {
-		if v, ok := p.types.Scope().Lookup(name).(*types.Var); ok {
-			p.waiting[v] = declaration{variable: v}
-		}
-	}
-	for _, init := range p.info.InitOrder {
-		for _, v := range init.Lhs {
-			if v.Name() != "_" {
-				p.waiting[v] = declaration{variable: v, init: init}
-			}
-		}
-	}
-}
-
-// nameInits gives each init function a name of its own and returns their calls.
-func nameInits(files []*ast.File) string {
-	var calls strings.Builder
-	number := 0
-	for _, f := range files {
-		for _, d := range f.Decls {
-			if d, ok := d.(*ast.FuncDecl); ok && d.Recv == nil && d.Name.Name == "init" {
-				number++
-				d.Name.Name = fmt.Sprintf("initʹ%d", number)
-				fmt.Fprintf(&calls, "%s()\n", d.Name.Name)
-			}
-		}
-	}
-	return calls.String()
-}
-
-// importer is the loader as the importer of packages that it loads.
-type importer struct{ *Loader }
-
-func (i importer) Import(path string) (*types.Package, error) { return i.importPackage(path) }
-
-func newInfo() *types.Info {
-	return &types.Info{
-		Types:      map[ast.Expr]types.TypeAndValue{},
-		Instances:  map[*ast.Ident]types.Instance{},
-		Defs:       map[*ast.Ident]types.Object{},
-		Uses:       map[*ast.Ident]types.Object{},
-		Implicits:  map[ast.Node]types.Object{},
-		Selections: map[*ast.SelectorExpr]*types.Selection{},
-		Scopes:     map[ast.Node]*types.Scope{},
-	}
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"maps"
 
@@ -34,6 +35,9 @@ type Part struct {
 	// of the package.
 	Order []*types.Initializer
 
+	// SharesLoopVariables reports whether the code at a position is in a language before Go 1.22; nil if none is.
+	SharesLoopVariables func(token.Pos) bool
+
 	// Missing is the reason why the part cannot run: it reaches a function that has no body in Go. It is nil if the
 	// part can run.
 	Missing error
@@ -52,6 +56,9 @@ type Part struct {
 func (p *Part) Empty() bool {
 	return len(p.Specs) == 0 && len(p.Funcs) == 0 && len(p.Vars) == 0 && len(p.Dispatched) == 0 && len(p.Init) == 0 && len(p.Inits) == 0
 }
+
+// Replaces reports whether the package has run before its files changed.
+func (p *Part) Replaces() bool { return p.of.replaces != nil }
 
 // A declaration declares one object at package level. Exactly one of spec,
 // function and variable is set.
@@ -144,6 +151,7 @@ func (p *Part) failed() {
 
 // finish puts the collected declarations in the order of the source.
 func (p *Part) finish() {
+	p.SharesLoopVariables = p.of.sharesLoopVariables()
 	in := make(map[types.Object]bool, len(p.objects))
 	for _, o := range p.objects {
 		in[o] = true

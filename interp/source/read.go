@@ -55,8 +55,14 @@ func (l *Loader) readSelection(importPath string, pkg module.Package, number int
 	found, err := target.ImportDir(pkg.Dir, 0)
 	var none *build.NoGoError
 	switch {
-	case errors.As(err, &none) && len(found.IgnoredGoFiles) > 0:
-		return &files{err: errors.New("all its files are for cgo or for other systems" + CompileInstead(importPath))}
+	case (err == nil || errors.As(err, &none)) && len(found.GoFiles) == 0 && len(found.IgnoredGoFiles) > 0:
+		reason := "all its files are for cgo or for other systems"
+		if pkg.Stamp == "" {
+			reason += CompileInstead(importPath)
+		}
+		return &files{err: errors.New(reason)}
+	case err == nil && len(found.GoFiles) == 0:
+		return &files{err: errors.New("it has only test files")}
 	case errors.As(err, &none):
 		return &files{err: errors.New("it has no Go files")}
 	case err != nil:

@@ -1,20 +1,58 @@
 package source
 
 import (
+	"errors"
 	"go/types"
+	"slices"
 
 	"github.com/quernlab/quern/interp/embedded"
+	"github.com/quernlab/quern/interp/module"
 )
 
 // reload loads packages again whose files on this machine have changed since they ran. If one has
 // errors, the previous one stays, unless the cell imports it.
 func (l *Loader) reload() {
+	l.reloading = true
+	defer func() { l.reloading, l.read = false, nil }()
 	for _, p := range l.order {
 		if p.begun && l.loaded[p.path] == p && l.changed(p) {
 			_, _ = l.importPackage(p.path)
 		}
 	}
-	l.read = nil
+}
+
+// errRejected is the error of reload for a version of a package that could not run.
+var errRejected = errors.New("this version of the package could not run")
+
+// isRejected reports whether a package is the version that Reject was called for.
+func (l *Loader) isRejected(importPath string, pkg module.Package) bool {
+	p := l.rejected[importPath]
+	return p != nil && p.from == pkg && l.current(p)
+}
+
+// Reject is called for a part that could not run. Unless a cell imports it, that version of the package is not tried again,
+// because its init functions may have effects. If the part is of a package that was loaded only because its files had
+// changed, so that the cell can run without it, Reject forgets the package, and those of the later parts that import it. It
+// returns the other later parts; otherwise ok is false.
+func (l *Loader) Reject(part *Part, later []*Part) (others []*Part, ok bool) {
+	l.mu.Lock()
+	if part.of.replaces != nil {
+		l.rejected[part.Path] = part.of
+	}
+	l.mu.Unlock()
+	if !part.of.reloaded || part.of.begun && !part.begins {
+		return nil, false
+	}
+	dropped := []*Part{part}
+	for _, p := range later {
+		if slices.ContainsFunc(dropped, func(d *Part) bool { return slices.Contains(p.of.imports, d.of) }) {
+			dropped = append(dropped, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	l.Drop(dropped)
+	return others, true
 }
 
 // changed reports whether the files of a package, or of one that it imports, have changed.

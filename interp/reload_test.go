@@ -1,0 +1,78 @@
+package interp_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestLocalPackageRunsOnce says that a saved package whose init functions can run only once fails only in the cells that use
+// it, and that it does not run again before they do.
+func TestLocalPackageRunsOnce(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, `
+-- go.mod --
+module example.com/once
+
+go 1.26
+-- log/log.go --
+package log
+
+var Calls []string
+-- web/mux/mux.go --
+package mux
+
+import "net/http"
+
+var Mux = http.NewServeMux()
+-- page/page.go --
+package page
+
+import "example.com/once/web"
+
+func Version() string { return web.Version }
+-- free/free.go --
+package free
+
+const Version = "first"
+`)
+	saveWeb := func(old, now string) {
+		t.Helper()
+		writeFiles(t, dir, "-- web/web.go --\n"+strings.Replace(onceWeb, old, now, 1))
+	}
+	saveWeb("", "")
+	t.Chdir(dir)
+	n := newNotebook(t, modules(t, nil))
+	n.must(t, "import (\n\t\"example.com/once/free\"\n\t\"example.com/once/log\"\n\t\"example.com/once/page\"\n\t\"example.com/once/web\"\n)\n"+
+		"version := func() string { return web.Version }\npage.Version(), free.Version, log.Calls", "= \"first\", \"first\", [first]")
+
+	saveWeb("first", "second")
+	writeFiles(t, dir, "-- free/free.go --\npackage free\n\nconst Version = \"second\"\n")
+	n.must(t, "free.Version, log.Calls", "= \"second\", [first second]")
+	n.must(t, "free.Version, log.Calls, version()", "= \"second\", [first second], \"first\"")
+	for _, cell := range []string{"web.Version", "page.Version()"} {
+		if got := n.run(cell); !strings.Contains(got, "conflicts with pattern") || !strings.Contains(got, "%restart starts a new worker") {
+			t.Errorf("%s: %s", cell, got)
+		}
+	}
+	n.must(t, "log.Calls", "= [first second second second]")
+
+	saveWeb("mux.Mux.Handle(\"/\", ", "_, _ = mux.Mux, (")
+	n.must(t, "web.Version, page.Version()", "= \"first\", \"first\"")
+}
+
+const onceWeb = `package web
+
+import (
+	"net/http"
+
+	"example.com/once/log"
+	"example.com/once/web/mux"
+)
+
+func init() {
+	log.Calls = append(log.Calls, Version)
+	mux.Mux.Handle("/", http.NotFoundHandler())
+}
+
+const Version = "first"
+`
