@@ -35,7 +35,7 @@ var (
 	ggufFile    = format{"a GGUF file (llama.cpp)", "download the model's .safetensors files instead"}
 	hdf5File    = format{"an HDF5 file, such as Keras writes", "in Python, write the arrays of model.weights with safetensors.numpy.save_file, and load that file"}
 	kerasFile   = format{"a Keras archive", hdf5File.hint}
-	onnxFile    = format{"an ONNX model", "download or export the weights of the model as a safetensors file"}
+	onnxFile    = format{"an ONNX model", "read the model with onnx.Import, or download its weights as a safetensors file"}
 	npyFile     = format{"a NumPy array", "read examples with data.NPY; write weights with safetensors.numpy.save_file in Python"}
 	npzFile     = format{"an archive of NumPy arrays", "in Python, call safetensors.numpy.save_file(dict(numpy.load(path)), \"model.safetensors\"), and load that file"}
 	zipFile     = format{"a zip archive", "unpack it, and load the .safetensors file in it"}

@@ -1,5 +1,5 @@
 // Package onnx exports models to ONNX files, which onnxruntime and other programs run without
-// this module.
+// this module, and imports such files.
 //
 //	err := onnx.Export("digits.onnx", model, images)
 //
@@ -7,6 +7,8 @@
 // struct with a method Forward is therefore exported like an nn.Sequential, in packages and in
 // notebook cells, whatever Go code it contains. [ExportFunc] exports a function with
 // several inputs and outputs. [Build] returns the [Model], which displays its nodes.
+//
+// [Import] reads a file as a module, which may be run, trained and quantized here.
 //
 // # What is in the file
 //
@@ -51,4 +53,8 @@
 // the table in convert.go, wire.go writes the bytes. Each op of accel/internal/ir has a row in
 // that table or in the table unsupported, which a test checks. A converter may write nodes that turn
 // out to be part of a larger op: nodes that no output needs are removed at the end.
+//
+// For Import, read.go reads the bytes, import_build.go checks the nodes against the table in
+// import_table.go and computes what is constant, and import_value.go has the values of a run: tensors,
+// and integers such as sizes that are known in Go.
 package onnx

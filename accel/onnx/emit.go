@@ -91,7 +91,7 @@ func (e *emitter) ports(o *options) error {
 		}
 		e.taken[name]++
 		e.names[v] = name
-		e.model.inputs = append(e.model.inputs, port{name, elements[e.g.values[v].dtype], e.dimensions(v)})
+		e.model.inputs = append(e.model.inputs, port{name: name, element: elements[e.g.values[v].dtype], shape: e.dimensions(v)})
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (e *emitter) results(o *options) error {
 			inner = e.node("Identity", []string{inner})
 		}
 		renamed[inner] = name
-		e.model.outputs = append(e.model.outputs, port{name, elements[e.g.values[v].dtype], e.dimensions(v)})
+		e.model.outputs = append(e.model.outputs, port{name: name, element: elements[e.g.values[v].dtype], shape: e.dimensions(v)})
 	}
 	for k := range e.model.nodes {
 		n := &e.model.nodes[k]

@@ -45,3 +45,54 @@ func (e *Error) Error() string {
 
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
+
+// Reasons why a file cannot be imported; an [*ImportError] wraps one of them, or the error of reading
+// the file or of package tensor.
+var (
+	// ErrImport: the file uses something that this package does not support.
+	ErrImport = errors.New("is not supported")
+	// ErrMalformed: the file is damaged, or not an ONNX model.
+	ErrMalformed = errors.New("the file is damaged or not an ONNX model")
+)
+
+// ImportError says which part of a file cannot be imported or run, and why.
+type ImportError struct {
+	Path string // of the file
+	Node string // name of the node; if it has none, of its first output
+	Op   string // op of the node, such as "Conv"; empty if no node is the cause
+	Err  error
+}
+
+// Error names the file, the node, its op and the reason.
+func (e *ImportError) Error() string {
+	text := "onnx: "
+	if e.Path != "" {
+		text += "import " + e.Path + ": "
+	}
+	if e.Op != "" {
+		text += fmt.Sprintf("node %q, %s: ", e.Node, e.Op)
+	}
+	return text + e.Err.Error()
+}
+
+// Unwrap returns the reason.
+func (e *ImportError) Unwrap() error { return e.Err }
+
+// asImportError returns an error as an [*ImportError].
+func asImportError(err error) *ImportError {
+	var e *ImportError
+	if errors.As(err, &e) {
+		return e
+	}
+	return &ImportError{Err: err}
+}
+
+// malformed returns an error about a damaged file.
+func malformed(format string, arguments ...any) error {
+	return fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, arguments...))
+}
+
+// unsupported returns an error about something that is not supported.
+func unsupported(format string, arguments ...any) error {
+	return fmt.Errorf("%s %w", fmt.Sprintf(format, arguments...), ErrImport)
+}

@@ -36,6 +36,7 @@ type port struct {
 	name    string
 	element elementType
 	shape   []dimension
+	ranked  bool // the file has the shape; only for imported ports
 }
 
 // weight is an initializer: a tensor in the file.
@@ -46,7 +47,8 @@ type weight struct {
 	raw     []byte // little-endian, row-major
 }
 
-// attribute is an attribute of a node: an int, a float64, a string or ints.
+// attribute is an attribute of a node: an int, a float64, a string or ints. Imported ones may also be
+// a weight or float64s.
 type attribute struct {
 	name  string
 	value any

@@ -1,0 +1,129 @@
+package onnx_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/onnx"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// TestImport exports every row of parities, imports the file and compares the results with those of
+// the exported model. TestParity compares the same files with onnxruntime.
+func TestImport(t *testing.T) {
+	folder := t.TempDir()
+	rows := parities()
+	for i := range rows {
+		p := &rows[i]
+		t.Run(p.name, func(t *testing.T) {
+			path := filepath.Join(folder, fmt.Sprint(i, ".onnx"))
+			if err := p.save(path); err != nil {
+				if p.derived && errors.Is(err, onnx.ErrUnsupported) {
+					return
+				}
+				t.Fatal(err)
+			}
+			m, err := onnx.Import(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.model != nil {
+				defer nn.Eval(p.model)()
+			}
+			for _, in := range p.inputs() {
+				tensor.NoGrad(func() { compare(t, p, m, in) })
+			}
+		})
+	}
+}
+
+// compare compares the results of an imported model with those of a row.
+func compare(t *testing.T, p *parity, m *onnx.Imported, in []*tensor.Tensor) {
+	t.Helper()
+	want := p.forward(in)
+	got, err := run(m, in)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	tolerance := max(p.tolerance, 1e-5)
+	for i, w := range want {
+		g := got[i]
+		if g.DType() != w.DType() || fmt.Sprint(g.Shape()) != fmt.Sprint(w.Shape()) {
+			t.Errorf("output %d is %v%v, want %v%v", i, g.DType(), g.Shape(), w.DType(), w.Shape())
+			continue
+		}
+		a, b := g.Float64s(), w.Float64s()
+		largest, worst := 1e-30, 0.0
+		for k := range b {
+			switch {
+			case math.IsNaN(b[k]) || math.IsInf(b[k], 0):
+				if math.IsNaN(a[k]) != math.IsNaN(b[k]) || !math.IsNaN(b[k]) && a[k] != b[k] {
+					t.Fatalf("output %d has %v at %d, want %v", i, a[k], k, b[k])
+				}
+			default:
+				largest, worst = max(largest, math.Abs(b[k])), max(worst, math.Abs(a[k]-b[k]))
+			}
+		}
+		if !(worst/largest <= tolerance) {
+			t.Errorf("output %d of inputs like %v differs by %.3g, want at most %g", i, in[0].Shape(), worst/largest, tolerance)
+		}
+	}
+}
+
+// run runs a model and returns a panic of package tensor as an error.
+func run(m *onnx.Imported, in []*tensor.Tensor) (out []*tensor.Tensor, err error) {
+	defer nn.Catch(&err)
+	out = m.Run(in...)
+	for _, x := range out {
+		x.Raw()
+	}
+	return out, nil
+}
+
+// TestImportOthers imports files of other programs; testdata/make_import.py writes them and the results
+// of onnxruntime.
+func TestImportOthers(t *testing.T) {
+	text, err := os.ReadFile("testdata/import.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct {
+		Name string
+		File []byte
+		X, Y fileTensor
+	}
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "m.onnx")
+			if err := os.WriteFile(path, c.File, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			m, err := onnx.Import(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			y := c.Y.tensor()
+			want := &parity{function: func([]*tensor.Tensor) []*tensor.Tensor { return one(y) }}
+			compare(t, want, m, one(c.X.tensor()))
+		})
+	}
+}
+
+func (f fileTensor) tensor() *tensor.Tensor {
+	for d := range tensor.Bool + 1 {
+		if d.String() == f.DType {
+			return tensor.FromRaw(d, f.Data, f.Shape...)
+		}
+	}
+	panic(f.DType)
+}
