@@ -54,24 +54,33 @@ vet:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "run gofmt on: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
 
-# Not with the race detector: tests on the simulated GPU, which it makes ten times slower, and what starts no goroutine
-# and takes long with it, namely the generator of symbols and drawing.
-WITHOUT_RACE := internal/cuda/kernels$$|interp/symbols/internal/generate$$|quern/plots$$
+# Not with the race detector: tests on the simulated GPU, which it makes ten times slower, and packages that start no
+# goroutine or leave that to others, and take long with it: models, the generator of symbols, drawing, and the structure of
+# the source.
+WITHOUT_RACE := internal/cuda/kernels$$|accel/models$$|interp/symbols/internal/generate$$|quern/plots$$|internal/structure$$
+
+# Tests that compute for long on one goroutine, or on the goroutines of kernels that other tests run with the race
+# detector, which makes them five to ten times slower.
+SEQUENTIAL := ^($(subst $(empty) $(empty),|,$(strip \
+	TestRerunsKeepLittle TestNesting TestOpenBrackets TestRecursion TestGrowth TestCompileStops \
+	TestPrograms FuzzPrograms TestIntegers TestMarginBeatsRandomOnDigits TestStepDoesNotLeak \
+	TestFloat64 TestOpsAgainstFloat64 TestGradients TestConvOnEveryImplementation TestWinograd)))$$
 
 # The slowest packages begin first, so that no core is idle at the end.
-SLOWEST := ./interp ./accel ./interp/vm ./cmd/quern ./accel/tensor
+SLOWEST := ./accel ./interp ./interp/vm ./cmd/quern ./accel/tensor
 
 .PHONY: race
 race: ## run the Go tests with the race detector
-	$(GO) test -race -timeout 15m $(SLOWEST) $$($(GO) list ./... | grep -vE '$(WITHOUT_RACE)')
+	$(GO) test -race -timeout 15m -skip '$(SEQUENTIAL)' $(SLOWEST) $$($(GO) list ./... | grep -vE '$(WITHOUT_RACE)')
 	$(GO) test -race -run 'Live|Partial|Concurrent' ./plots
 
 # The race detector reports accesses to yaegi's frames in tests of cells with goroutines, and changes allocations.
 .PHONY: without-race
-without-race: ## run the Go tests that skip themselves under the race detector
-	$(GO) test ./plots ./interp/symbols/internal/generate ./interp/internal/programs ./interp/internal/modules
-	$(GO) test -run 'TestFlat$$|TestMemoryOfLiterals|TestResultKnowsOfGoroutines' ./interp
-	$(GO) test -run TestCompiledPrograms ./interp/vm
+without-race: ## run the Go tests that skip themselves under the race detector, or take too long with it
+	$(GO) test ./accel/models ./internal/structure ./plots ./interp/symbols/internal/generate ./interp/internal/programs ./interp/internal/modules
+	$(GO) test -run 'TestFlat$$|TestMemoryOfLiterals|TestResultKnowsOfGoroutines|$(SEQUENTIAL)' ./interp
+	$(GO) test -run '$(SEQUENTIAL)|TestCompiledPrograms' \
+		$$(git grep -lE '^func $(subst ^,,$(subst $$,,$(SEQUENTIAL)))\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|' | grep -vE '^./interp(/internal/programs)?$$')
 	$(GO) test -run 'TestBadGPUs|TestDeviceError' ./accel
 
 .PHONY: pure-go
