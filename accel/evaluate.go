@@ -40,6 +40,8 @@ func Evaluate(ctx context.Context, model nn.Module, set *data.Dataset, options .
 		return nil, errors.New("accel: Evaluate: the data set is nil: check the error returned where it was created")
 	case set.Len() == 0:
 		return nil, fmt.Errorf("accel: Evaluate: %s is empty", set.Name())
+	case set.Unlabeled():
+		return nil, fmt.Errorf("accel: Evaluate: the examples of %s have no labels", set.Name())
 	}
 	loss, err := o.lossFor(model, set)
 	if err != nil {

@@ -40,6 +40,8 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 		return run, errors.New("accel: Fit: the model is nil")
 	case train == nil:
 		return run, errors.New("accel: Fit: the training set is nil: check the error returned where it was created")
+	case train.Unlabeled():
+		return run, fmt.Errorf("accel: Fit: the examples of %s have no labels: add them with WithLabels, or label some in a pool of package active", train.Name())
 	case train.Len() == 0:
 		return run, fmt.Errorf("accel: Fit: %s is empty", train.Name())
 	}

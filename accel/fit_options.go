@@ -116,6 +116,9 @@ func Validate(set *data.Dataset) Option {
 	}
 	text := fmt.Sprintf("Validate(%s)", set.Name())
 	return fitOption(text, func(c *options) error {
+		if set.Unlabeled() {
+			return fmt.Errorf("accel: %s: the examples have no labels", text)
+		}
 		if set.Len() == 0 {
 			return fmt.Errorf("accel: %s: the data set is empty", text)
 		}

@@ -9,6 +9,7 @@ import (
 // Question is a question of [Ask] about one example.
 type Question struct {
 	Index   int       // index in the pool's data set
+	Path    string    // its file; "" if the data set has no files
 	Example []float32 // its values, as returned by data.Dataset.Example
 	Classes []string  // the possible answers
 	Number  int       // number of the question, from 1
@@ -18,7 +19,8 @@ type Question struct {
 	pool *Pool
 }
 
-// Show returns the example for display in a notebook: its image, or its values.
+// Show returns the example for display in a notebook: what [Pool.ShowAs] returns, its image, or its
+// values.
 func (q *Question) Show() any { return q.show }
 
 // Asker answers questions.
@@ -42,6 +44,9 @@ var (
 func Ask(ctx context.Context, pool *Pool, pick []int, asker Asker) error {
 	if err := pool.Err(); err != nil {
 		return err
+	}
+	if pool.targets != nil {
+		return fmt.Errorf("active: Ask: the examples of %s have targets, not classes: store answers with LabelTargets", pool.set.Name())
 	}
 	if asker == nil {
 		return errors.New("active: Ask: the asker is nil; Oracle answers with the labels of the data set")
@@ -80,9 +85,11 @@ func Ask(ctx context.Context, pool *Pool, pick []int, asker Asker) error {
 
 func (p *Pool) question(i, number, total int) *Question {
 	q := &Question{Index: i, Classes: p.set.Classes(), Number: number, Total: total, pool: p}
-	q.Example = p.set.Example(i)
+	q.Example, q.Path = p.set.Example(i), p.set.Path(i)
 	shape := p.set.Shape()
-	if n := len(shape); n == 2 || n == 3 && (shape[0] == 1 || shape[0] == 3) {
+	if p.show != nil && i < p.own {
+		q.show = p.show(i)
+	} else if n := len(shape); n == 2 || n == 3 && (shape[0] == 1 || shape[0] == 3) {
 		q.show = imageExample{number, total, p.set.Image(i)}
 	} else {
 		q.show = vectorExample{number, total, q.Example}
@@ -100,6 +107,8 @@ func (o oracle) Ask(_ context.Context, q *Question) (int, error) {
 	switch {
 	case o.label != nil:
 		return o.label(q.Index), nil
+	case q.pool.set.Unlabeled():
+		return 0, errors.New("the data set has no labels: pass a function to Oracle")
 	case q.Index >= q.pool.own:
 		return 0, errors.New("the example was made by Synthesize, so its label is unknown")
 	}

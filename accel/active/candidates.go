@@ -76,8 +76,11 @@ func (c *Candidates) Draws(ctx context.Context, members int) ([][][]float64, err
 	return draws, nil
 }
 
-// uncertain returns an error if the uncertainty of the model is not meaningful.
+// uncertain returns an error if the uncertainty of the model about a class is not meaningful.
 func (c *Candidates) uncertain() error {
+	if c.pool.targets != nil {
+		return fmt.Errorf("active: the examples of %s have targets, not classes: use Deviation for regression, BinaryEntropy for labels that are each 0 or 1, CoreSet or Random", c.pool.set.Name())
+	}
 	if err := c.pool.oneClass(); err != nil {
 		return err
 	}

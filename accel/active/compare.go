@@ -57,6 +57,8 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.D
 		err = errors.New("active: Compare: no strategies, or one is nil")
 	case slices.ContainsFunc(strategies, func(s Strategy) bool { _, makes := s.(synthesizer); return makes }):
 		err = errors.New("active: Compare: Synthesize cannot be compared, because the labels of its examples are unknown")
+	case train != nil && train.Targets() > 0:
+		err = fmt.Errorf("active: Compare: the examples of %s have targets; accuracies of classes are compared", train.Name())
 	default:
 		err = NewPool(train, s.budget, 1).Err() // what is wrong with the set or the numbers
 	}

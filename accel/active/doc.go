@@ -21,6 +21,11 @@
 //	LeastConfident, Entropy   other measures of uncertainty
 //	Func                      a custom measure
 //	BALD, BatchBALD           members of a dropout ensemble disagree
+//	VoteEntropy, ConsensusEntropy,
+//	MaxDisagreement, EnsembleBALD
+//	                          models of a committee disagree
+//	Deviation                 models of a committee disagree about targets: regression
+//	BinaryEntropy             uncertain about several labels that are each 0 or 1
 //	CoreSet                   examples that cover the pool
 //	BADGE                     uncertain and diverse examples
 //	TypiClust                 typical examples, for the very first labels
@@ -33,6 +38,10 @@
 // A pool of [Resume] writes each label to a file before the next question, so that no answer is
 // lost. The questions of [Ask] go to an [Asker]: a person in a notebook (package
 // widgets/labeling) or in a terminal ([Prompt]), or the labels of the data set ([Oracle]).
+//
+// A data set may have classes, or targets ([Pool.LabelTargets]). The examples may be files that nobody
+// has labeled, see data.OpenUnlabeledImages: the file of [Resume] then has their names. For text,
+// [Pool.ShowAs] sets what a person sees of an example.
 //
 // # Random numbers
 //

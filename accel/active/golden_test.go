@@ -6,10 +6,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // libraries holds the results of other libraries, written by testdata/make_golden.py.
@@ -23,6 +25,9 @@ type libraries struct {
 	Ensemble struct {
 		Draws       [][][]float64
 		BALD        []float64
+		Vote        []float64 `json:"vote entropy"`
+		Consensus   []float64 `json:"consensus entropy"`
+		Divergence  []float64 `json:"max disagreement"`
 		Information []float64
 		Chosen      []int
 	}
@@ -186,6 +191,56 @@ func TestEnsembleAsScikitActiveML(t *testing.T) {
 				batch.add(g.Draws, i)
 			}
 		}
+	}
+}
+
+func TestCommitteeAsModAL(t *testing.T) {
+	g := golden(t).Ensemble
+	members := make([]nn.Module, len(g.Draws))
+	examples, labels := make([][]float32, len(g.Draws[0])), make([]int, len(g.Draws[0]))
+	for i := range examples {
+		examples[i], labels[i] = []float32{float32(i)}, i%3
+	}
+	for m, draw := range g.Draws {
+		members[m] = nn.Lambda(func(x *nn.Tensor) *nn.Tensor {
+			var logits []float32
+			for _, v := range x.Data() {
+				for _, p := range draw[int(v)] {
+					logits = append(logits, float32(math.Log(p)))
+				}
+			}
+			return tensor.New(logits, x.Size(0), 3)
+		})
+	}
+	for _, tt := range []struct {
+		strategy Strategy
+		want     []float64
+	}{
+		{VoteEntropy(members...), g.Vote},
+		{ConsensusEntropy(members...), g.Consensus},
+		{MaxDisagreement(members...), g.Divergence},
+		{EnsembleBALD(members...), g.BALD},
+	} {
+		for i, got := range tt.strategy.(committee).scores(g.Draws) {
+			if !isClose(got, tt.want[i], 1e-9) {
+				t.Errorf("%v of example %d is %v, want %v", tt.strategy, i, got, tt.want[i])
+			}
+		}
+		p := labeledAs(t, set(t, examples, labels), 0, 1)
+		pick, err := Query(t.Context(), nil, p, tt.strategy, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if best := slices.Max(tt.want[2:]); !isClose(tt.want[pick[0]], best, 1e-6) {
+			t.Errorf("%v selected example %d with %v, but the highest score is %v", tt.strategy, pick[0], tt.want[pick[0]], best)
+		}
+	}
+	one := labeledAs(t, set(t, examples, labels), 0, 1)
+	if _, err := Query(t.Context(), nil, one, VoteEntropy(members[0]), 1); err == nil || !strings.Contains(err.Error(), "at least 2 models, got 1") {
+		t.Errorf("a committee of one: %v", err)
+	}
+	if _, err := Query(t.Context(), nil, one, VoteEntropy(members[0], nil), 1); err == nil || !strings.Contains(err.Error(), "model 1") {
+		t.Errorf("a committee with a nil model: %v", err)
 	}
 }
 

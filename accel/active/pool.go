@@ -16,11 +16,24 @@ type Pool struct {
 	own  int           // number of examples without those added
 	seed uint64
 
-	labels  []int // per example; -1: none
-	order   []int // the labeled examples in the order of labeling
-	groups  []int // equal for examples with the same values; nil until needed
+	labels  []int           // per example; -1: none; 0 for an example that has targets
+	targets [][]float32     // per example with known targets; nil for classes
+	order   []int           // the labeled examples in the order of labeling
+	groups  []int           // equal for examples with the same values; nil until needed
+	show    func(i int) any // what Ask shows; nil for the values of the example
 	session *session
 	err     error
+}
+
+// ShowAs sets what a person sees of example i in a question of [Ask], for examples that are neither
+// images nor short vectors: the text of a sentence, or a figure of a sound. show returns anything
+// that display.Show displays, such as a string; it is not called for examples made by
+// [Synthesize]. ShowAs returns the pool.
+func (p *Pool) ShowAs(show func(i int) any) *Pool {
+	if p.Err() == nil {
+		p.show = show
+	}
+	return p
 }
 
 // none is the label of an unlabeled example.
@@ -28,7 +41,8 @@ const none = -1
 
 // NewPool returns a pool of a data set whose labels are hidden. It reveals initial labels,
 // selected by the seed; with 0 the pool begins without labels. An invalid data set (nil, empty
-// or without classes) is reported by [Pool.Err] and by every use of the pool.
+// or without classes) is reported by [Pool.Err] and by every use of the pool. A data set whose
+// labels nobody knows, such as that of data.OpenUnlabeledImages, needs 0 initial labels.
 func NewPool(set *data.Dataset, initial int, seed uint64) *Pool {
 	p, err := newPool(set, seed)
 	if err != nil {
@@ -51,10 +65,13 @@ func newPool(set *data.Dataset, seed uint64) (*Pool, error) {
 		return nil, fmt.Errorf("%w: the data set is nil: check the error returned where it was created", ErrNoPool)
 	case set.Len() == 0:
 		return nil, fmt.Errorf("%w: %s is empty", ErrNoPool, set.Name())
-	case set.Targets() > 0 || set.SequenceLength() > 0:
-		return nil, fmt.Errorf("%w: the examples of %s do not have one class each", ErrNoPool, set.Name())
+	case set.SequenceLength() > 0:
+		return nil, fmt.Errorf("%w: the examples of %s have a class for each position", ErrNoPool, set.Name())
 	}
 	p := &Pool{set: set, own: set.Len(), seed: seed, labels: make([]int, set.Len())}
+	if set.Targets() > 0 {
+		p.targets = make([][]float32, set.Len())
+	}
 	for i := range p.labels {
 		p.labels[i] = none
 	}
@@ -66,6 +83,8 @@ func (p *Pool) first(initial int) ([]int, error) {
 	switch {
 	case initial < 0:
 		return nil, fmt.Errorf("%w: the number of initial labels is %d, but must be at least 0", ErrNoPool, initial)
+	case initial > 0 && p.set.Unlabeled():
+		return nil, fmt.Errorf("%w: the examples of %s have no labels to begin with: use 0 initial labels and Ask", ErrNoPool, p.set.Name())
 	case initial > p.own:
 		return nil, fmt.Errorf("%w: %w", ErrNoPool, &TooFewError{Asked: initial, Left: p.own})
 	}
@@ -115,6 +134,9 @@ func (p *Pool) Labeled() *data.Dataset {
 	if p.Err() != nil {
 		return nil
 	}
+	if p.targets != nil {
+		return p.labeledTargets()
+	}
 	labels := make([]int, len(p.order))
 	for k, i := range p.order {
 		labels[k] = p.labels[i]
@@ -139,7 +161,7 @@ func (p *Pool) Unlabeled() []int {
 	return left
 }
 
-// Known returns the label of example i; ok is false if it has none.
+// Known returns the label of example i, 0 if the data set has targets; ok is false if it has none.
 func (p *Pool) Known(i int) (label int, ok bool) {
 	if p.Err() != nil || i < 0 || i >= len(p.labels) || p.labels[i] == none {
 		return 0, false
@@ -151,12 +173,22 @@ func (p *Pool) Known(i int) (label int, ok bool) {
 // labels of the data set; an empty slice means no labels. Either all are stored or, with a
 // [*LabelError] or a [*SessionError], none. It rejects an invalid index, an example that
 // already has a label or occurs twice in pick, and a label that is not a class. A pool of
-// [Resume] writes the labels to its file first.
+// [Resume] writes the labels to its file first. For a data set with targets Label reveals those of
+// the data set, and [Pool.LabelTargets] stores others.
 func (p *Pool) Label(pick []int, labels ...int) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
 	given := labels
+	if p.targets != nil {
+		if labels != nil {
+			return fmt.Errorf("active: Label: the examples of %s have targets, not classes: use LabelTargets", p.set.Name())
+		}
+		return p.LabelTargets(pick)
+	}
+	if labels == nil && p.set.Unlabeled() && len(pick) > 0 {
+		return fmt.Errorf("active: Label: the examples of %s have no labels: pass them, or use Ask", p.set.Name())
+	}
 	if labels == nil {
 		given = make([]int, len(pick))
 		for k, i := range pick {
@@ -171,15 +203,27 @@ func (p *Pool) Label(pick []int, labels ...int) error {
 	if err := p.check(pick, given, labels == nil); err != nil {
 		return err
 	}
+	return p.store(pick, given, nil)
+}
+
+// store writes labels, or targets, that have been checked to the file and to the pool.
+func (p *Pool) store(pick, labels []int, targets [][]float32) error {
 	if len(pick) == 0 {
 		return nil
 	}
 	if p.session != nil {
-		if err := p.session.labeled(pick, given); err != nil {
+		if err := p.session.labeled(p.set, pick, labels, targets); err != nil {
 			return err
 		}
 	}
-	p.take(pick, given)
+	for k, i := range pick {
+		if targets != nil {
+			p.labels[i], p.targets[i] = 0, slices.Clone(targets[k])
+			continue
+		}
+		p.labels[i] = labels[k]
+	}
+	p.order = append(p.order, pick...)
 	return nil
 }
 
@@ -198,7 +242,7 @@ func (p *Pool) check(pick, labels []int, revealed bool) error {
 			e.Problem = fmt.Sprintf("the example already has the label %d", p.labels[i])
 		case revealed && i >= p.own:
 			e.Problem = "the example was made by Synthesize and has no label in the data set: pass one, or use Ask"
-		case labels[k] < 0 || labels[k] >= classes:
+		case p.targets == nil && (labels[k] < 0 || labels[k] >= classes):
 			e.Problem = fmt.Sprintf("the classes are 0 to %d", classes-1)
 		default:
 			seen[i] = true
@@ -207,14 +251,6 @@ func (p *Pool) check(pick, labels []int, revealed bool) error {
 		return e
 	}
 	return nil
-}
-
-// take stores labels that have been checked.
-func (p *Pool) take(pick, labels []int) {
-	for k, i := range pick {
-		p.labels[i] = labels[k]
-	}
-	p.order = append(p.order, pick...)
 }
 
 // add appends examples made by Synthesize and returns their indices.
@@ -253,12 +289,12 @@ func (p *Pool) String() string {
 	if err := p.Err(); err != nil {
 		return err.Error()
 	}
-	counts := make([]int, len(p.set.Classes()))
-	for _, i := range p.order {
-		counts[p.labels[i]]++
-	}
 	text := fmt.Sprintf("%s: %d of %d examples labeled", p.set.Name(), p.Len(), len(p.labels))
-	if p.Len() > 0 {
+	if p.Len() > 0 && p.targets == nil {
+		counts := make([]int, len(p.set.Classes()))
+		for _, i := range p.order {
+			counts[p.labels[i]]++
+		}
 		text += fmt.Sprintf(", %d to %d of a class", slices.Min(counts), slices.Max(counts))
 	}
 	if made := len(p.labels) - p.own; made > 0 {

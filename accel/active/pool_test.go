@@ -75,12 +75,12 @@ func TestLabelRefuses(t *testing.T) {
 }
 
 func TestPoolRefuses(t *testing.T) {
-	targets, err := data.FromTargets([][]float32{{1}}, [][]float32{{1}})
+	sequences, err := data.Windows([]int{0, 1, 0}, 2, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, p := range map[string]*Pool{
-		"no set": NewPool(nil, 1, 1), "empty": NewPool(five(t).First(0), 0, 1), "targets": NewPool(targets, 0, 1),
+		"no set": NewPool(nil, 1, 1), "empty": NewPool(five(t).First(0), 0, 1), "sequences": NewPool(sequences, 0, 1),
 		"too many": NewPool(five(t), 6, 1), "below 0": NewPool(five(t), -1, 1), "no pool": nil,
 	} {
 		if !errors.Is(p.Err(), ErrNoPool) || !errors.Is(p.Label([]int{0}), ErrNoPool) {

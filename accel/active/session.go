@@ -12,6 +12,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/quernlab/quern/accel/data"
@@ -54,9 +55,11 @@ const format = "quern labeling session 1"
 
 // entry is a later line: examples with their labels, or an example that was made.
 type entry struct {
-	Examples []int  `json:"examples,omitempty"`
-	Labels   []int  `json:"labels,omitempty"`
-	Made     string `json:"made,omitempty"` // float32, little-endian, base64
+	Examples []int       `json:"examples,omitempty"`
+	Labels   []int       `json:"labels,omitempty"`
+	Files    []string    `json:"files,omitempty"`   // of the examples, if they are files
+	Targets  [][]float32 `json:"targets,omitempty"` // instead of labels, for regression
+	Made     string      `json:"made,omitempty"`    // float32, little-endian, base64
 }
 
 // Resume returns a pool like [NewPool] and stores its labels in a file: each label is on disk
@@ -174,15 +177,35 @@ func (p *Pool) replay(line []byte) error {
 		_, err = p.add([][]float32{example})
 		return err
 	}
-	if len(e.Examples) == 0 || len(e.Labels) != len(e.Examples) {
-		return fmt.Errorf("%d labels for %d examples", len(e.Labels), len(e.Examples))
+	if n := len(e.Labels) + len(e.Targets); len(e.Examples) == 0 || n != len(e.Examples) {
+		return fmt.Errorf("%d labels for %d examples", n, len(e.Examples))
+	}
+	for k, i := range e.Examples {
+		if len(e.Files) == len(e.Examples) && i >= 0 && i < p.own && filepath.Base(p.set.Path(i)) != filepath.Base(e.Files[k]) {
+			return fmt.Errorf("example %d was the file %s when it was labeled, but is %s now: files were added or renamed", i, e.Files[k], p.set.Path(i))
+		}
+	}
+	if len(e.Targets) > 0 {
+		return p.LabelTargets(e.Examples, e.Targets...)
 	}
 	return p.Label(e.Examples, e.Labels...)
 }
 
-// labeled writes labels.
-func (s *session) labeled(pick, labels []int) error {
-	return s.write(entry{Examples: pick, Labels: labels})
+// labeled writes labels or targets, with the files of the examples if there are any.
+func (s *session) labeled(set *data.Dataset, pick, labels []int, targets [][]float32) error {
+	e := entry{Examples: pick, Targets: targets}
+	if targets == nil {
+		e.Labels = labels
+	}
+	for _, i := range pick {
+		if path := set.Path(i); path != "" {
+			e.Files = append(e.Files, path)
+		}
+	}
+	if len(e.Files) < len(pick) {
+		e.Files = nil
+	}
+	return s.write(e)
 }
 
 // made writes examples that were made.

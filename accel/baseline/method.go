@@ -49,6 +49,8 @@ func read(train *data.Dataset) (examples, error) {
 		return examples{}, errors.New("the training set is nil: check the error returned where it was created")
 	case train.Len() == 0:
 		return examples{}, fmt.Errorf("%s is empty", train.Name())
+	case train.Unlabeled():
+		return examples{}, fmt.Errorf("the examples of %s have no labels", train.Name())
 	case train.SequenceLength() > 0:
 		return examples{}, fmt.Errorf("%s has a label for each position of a sequence; baselines need one label or target vector for each example", train.Name())
 	}

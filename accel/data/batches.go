@@ -17,7 +17,8 @@ type Batch struct {
 	// X has shape [N, shape of one example…] and type float32.
 	X *tensor.Tensor
 	// Y is the class indices with shape [N] and type int32, for sequences one per position with
-	// shape [N, T], or for regression the targets with shape [N, targets] and type float32.
+	// shape [N, T], or for regression the targets with shape [N, targets] and type float32. It is
+	// nil for a data set without labels; see [OpenUnlabeledImages].
 	Y *tensor.Tensor
 	// Index holds the indices of the examples in the data set.
 	Index []int
@@ -217,10 +218,12 @@ func (b *Batches) Next() bool {
 	}
 	b.batch = Batch{Whole: whole, X: tensor.New(raw.x, append([]int{len(raw.index)}, b.set.Shape()...)...), Index: raw.index}
 	b.spare.Put(&raw.x)
-	if raw.labels != nil {
+	switch form := b.set.source.form(); {
+	case form.unlabeled: // Y is nil
+	case form.targets == 0:
 		b.batch.Y = tensor.FromInts(raw.labels, b.set.labelShape(len(raw.index))...)
-	} else {
-		b.batch.Y = tensor.New(raw.targets, len(raw.index), b.set.Targets())
+	default:
+		b.batch.Y = tensor.New(raw.targets, len(raw.index), form.targets)
 	}
 	return true
 }

@@ -1,6 +1,7 @@
 package data
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -58,6 +59,13 @@ func (s *Dataset) Classes() []string { return slices.Clone(s.classes) }
 // Targets returns the length of a target vector; 0 for classification.
 func (s *Dataset) Targets() int { return s.source.form().targets }
 
+// Unlabeled reports whether the classes of the examples are unknown, as in a data set of
+// [OpenUnlabeledImages]. A model can predict them; training and evaluation need labels, which
+// [Dataset.WithLabels] adds.
+func (s *Dataset) Unlabeled() bool { return s.source.form().unlabeled }
+
+var errUnlabeled = errors.New("it has no label: add labels with WithLabels, or label examples in a pool of package active")
+
 // SequenceLength returns the number of labels per example: the length of the sequence for a
 // data set made by [Windows], otherwise 0.
 func (s *Dataset) SequenceLength() int { return s.source.form().sequence }
@@ -72,9 +80,12 @@ func (s *Dataset) labelShape(n int) []int {
 
 // Label returns the class index of example i, for a sequence the first one, and 0 for
 // regression. It panics if i is not in [0, Len), like indexing a slice, or with an
-// [*ExampleError] if the example cannot be read.
+// [*ExampleError] if the example cannot be read or has no label; see [Dataset.Unlabeled].
 func (s *Dataset) Label(i int) int {
 	labels := make([]int, s.source.form().labels())
+	if s.Unlabeled() {
+		panic(s.exampleError(i, errUnlabeled))
+	}
 	if len(labels) == 0 {
 		s.at(i)
 		return 0
@@ -119,9 +130,12 @@ func (s *Dataset) exampleError(i int, err error) error {
 	return &ExampleError{Dataset: s.name, Example: i, Path: s.Path(i), Err: err}
 }
 
-// Counts returns the number of examples per class.
+// Counts returns the number of examples per class, zeros if they are unknown.
 func (s *Dataset) Counts() []int {
 	counts := make([]int, len(s.classes))
+	if s.Unlabeled() {
+		return counts
+	}
 	for i := range s.Len() {
 		if c := s.Label(i); c < len(counts) {
 			counts[c]++

@@ -125,6 +125,9 @@ func (s *Dataset) sheet() *plots.Figure {
 	var captions []string
 	for i := range min(s.Len(), sheetImages) {
 		images = append(images, s.Image(i))
+		if s.Unlabeled() {
+			continue
+		}
 		if c := s.Label(i); c < len(s.classes) {
 			captions = append(captions, s.classes[c])
 		}

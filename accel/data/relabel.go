@@ -25,6 +25,42 @@ func (s *Dataset) WithLabels(labels []int) (*Dataset, error) {
 	return &t, nil
 }
 
+// WithTargetValues returns the data set with other targets, a vector for each example, for instance
+// after a person has measured them. They have the length of its targets. The examples must have
+// targets.
+func (s *Dataset) WithTargetValues(targets [][]float32) (*Dataset, error) {
+	if s.Targets() == 0 {
+		return nil, fmt.Errorf("data: WithTargetValues: the examples of %s have no targets", s.name)
+	}
+	if len(targets) != s.Len() {
+		return nil, fmt.Errorf("data: %d vectors of targets for the %d examples of %s", len(targets), s.Len(), s.name)
+	}
+	given := make([][]float32, len(targets))
+	for i, v := range targets {
+		if len(v) != s.Targets() {
+			return nil, fmt.Errorf("data: example %d has %d targets, but the examples of %s have %d", i, len(v), s.name, s.Targets())
+		}
+		given[i] = slices.Clone(v)
+	}
+	t := *s
+	t.source, t.index = &retargeted{view{*s}, given}, nil
+	return &t, nil
+}
+
+// retargeted is a data set with other targets.
+type retargeted struct {
+	view
+	given [][]float32
+}
+
+func (r *retargeted) read(i int, v values) error {
+	copy(v.targets, r.given[i])
+	if v.targets = nil; v.x == nil {
+		return nil
+	}
+	return r.view.read(i, v)
+}
+
 // Append returns the data set with additional examples at the end, in the format of
 // [Dataset.Example], with a class index for each. The transforms of [Dataset.Map] also apply to
 // them. The examples must have one class each.
@@ -50,6 +86,7 @@ func (s *Dataset) Append(examples [][]float32, labels []int) (*Dataset, error) {
 	return &t, nil
 }
 
+// oneClassEach returns an error if the examples do not have one class each, known or not.
 func (s *Dataset) oneClassEach(name string) error {
 	if s.Targets() > 0 || s.SequenceLength() > 0 {
 		return fmt.Errorf("data: %s: the examples of %s do not have one class each", name, s.name)
@@ -62,6 +99,8 @@ type relabeled struct {
 	view
 	given []int
 }
+
+func (r *relabeled) form() form { return form{} }
 
 func (r *relabeled) read(i int, v values) error {
 	if v.labels != nil {

@@ -34,6 +34,9 @@ func (s *Dataset) OnDevice() (on *Dataset, err error) {
 	}()
 	r := &resident{}
 	n, size, form := s.Len(), s.size(), s.source.form()
+	if form.unlabeled {
+		return nil, fmt.Errorf("data: %s on the device: its examples have no labels", s.name)
+	}
 	numbers, raw := []float32(nil), []byte(nil)
 	b, asBytes := s.source.(byteSource)
 	if asBytes {

@@ -9,15 +9,16 @@ type source interface {
 	read(i int, v values) error
 }
 
-// form is the kind of labels that the examples of a source have: one class each, if both are 0.
+// form is the kind of labels that the examples of a source have: one class each for the zero value.
 type form struct {
-	targets  int // length of a target vector, for regression
-	sequence int // classes per example, for sequences
+	targets   int  // length of a target vector, for regression
+	sequence  int  // classes per example, for sequences
+	unlabeled bool // the classes of the examples are unknown
 }
 
-// labels returns the number of classes per example; 0 for regression.
+// labels returns the number of classes per example; 0 for regression, and if they are unknown.
 func (f form) labels() int {
-	if f.targets > 0 {
+	if f.targets > 0 || f.unlabeled {
 		return 0
 	}
 	return max(f.sequence, 1)
@@ -37,7 +38,7 @@ func (labeling) form() form { return form{} }
 
 // setLabel writes the class of an example that has one.
 func (v values) setLabel(class int) {
-	if v.labels != nil {
+	if len(v.labels) > 0 {
 		v.labels[0] = class
 	}
 }

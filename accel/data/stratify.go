@@ -74,6 +74,9 @@ func (s *Dataset) StratifiedSplit(fraction float64, seed uint64) (first, rest *D
 // strata returns the class of each example and the number of examples of each class. A class with
 // fewer examples than least, but not none, is an error.
 func (s *Dataset) strata(call string, least int) (labels, counts []int, err error) {
+	if s.Unlabeled() {
+		return nil, nil, fmt.Errorf("data: %s: %w", call, s.exampleError(0, errUnlabeled))
+	}
 	if err := s.oneClassEach(call); err != nil {
 		return nil, nil, err
 	}

@@ -18,6 +18,8 @@ func check(call string, model nn.Module, set *data.Dataset) error {
 		return fmt.Errorf("explain: %s: the data set is nil: check the error returned where it was created", call)
 	case set.Len() == 0:
 		return fmt.Errorf("explain: %s: %s is empty", call, set.Name())
+	case set.Unlabeled():
+		return fmt.Errorf("explain: %s: the examples of %s have no labels", call, set.Name())
 	case set.SequenceLength() > 0:
 		return fmt.Errorf("explain: %s: %s has a label for each position of a sequence, not one for each example", call, set.Name())
 	}

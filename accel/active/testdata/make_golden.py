@@ -18,6 +18,7 @@ warnings.filterwarnings("ignore")
 import modAL
 import skactiveml
 import sklearn
+from modAL.disagreement import KL_max_disagreement, consensus_entropy, vote_entropy
 from modAL.expected_error import expected_error_reduction
 from modAL.models import ActiveLearner
 from modAL.uncertainty import classifier_entropy, classifier_margin, classifier_uncertainty
@@ -46,6 +47,28 @@ class Given:
 
     def predict_proba(self, X):
         return self.probabilities
+
+
+class Members:
+    """A committee with given predictions."""
+
+    def __init__(self, draws):
+        self.draws, self.classes_ = draws, np.arange(draws.shape[2])
+
+    def __len__(self):
+        return len(self.draws)
+
+    def __iter__(self):
+        return iter(self.draws)
+
+    def vote(self, X):
+        return self.draws.argmax(2).T
+
+    def vote_proba(self, X):
+        return self.draws.transpose(1, 0, 2)
+
+    def predict_proba(self, X):
+        return self.draws.mean(0)
 
 
 def uncertainty():
@@ -77,7 +100,12 @@ def ensemble():
     draws[:, 20:] = draws[:1, 20:]  # members that agree
     bald = batch_bald(draws.copy(), batch_size=1, n_MC_samples=6, eps=1e-12)
     batch = batch_bald(draws.copy(), batch_size=5, n_MC_samples=1000, eps=1e-12, random_state=0)
+    committee = Members(draws)
+    X = np.zeros((draws.shape[1], 1))
     return {
+        "vote entropy": rows(vote_entropy(committee, X)),
+        "consensus entropy": rows(consensus_entropy(committee, X)),
+        "max disagreement": rows(KL_max_disagreement(committee, X)),
         "draws": draws.tolist(),
         "bald": rows(bald[0]),
         "information": [float(np.nanmax(u)) for u in batch],

@@ -1,0 +1,145 @@
+package active_test
+
+import (
+	"errors"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/quernlab/quern/accel"
+	"github.com/quernlab/quern/accel/active"
+	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// curve returns examples x = 0, 1, 2 … with the targets 2x and 3x.
+func curve(t *testing.T, n int) *data.Dataset {
+	t.Helper()
+	var x, y [][]float32
+	for i := range n {
+		x, y = append(x, []float32{float32(i)}), append(y, []float32{float32(2 * i), float32(3 * i)})
+	}
+	set, err := data.FromTargets(x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// scaled returns a model that multiplies its input by two factors.
+func scaled(a, b float32) nn.Module {
+	return nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return x.MatMul(tensor.New([]float32{a, b}, 1, 2)) })
+}
+
+// TestRegression goes round the loop with targets that the data set has and with others, and resumes.
+func TestRegression(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "targets.jsonl")
+	set := curve(t, 6)
+	pool, err := active.Resume(path, set, 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The members differ by x, so the largest x that has no label is selected, whatever the seed.
+	pick, err := active.Query(t.Context(), nil, pool, active.Deviation(scaled(1, 1), scaled(2, 3)), 1)
+	if left := pool.Unlabeled(); err != nil || pick[0] != slices.Max(left) {
+		t.Fatalf("selected %v of %v: %v", pick, left, err)
+	}
+	if err := pool.LabelTargets(pick, []float32{7, 8}); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := pool.KnownTargets(pick[0]); !ok || !slices.Equal(got, []float32{7, 8}) {
+		t.Errorf("KnownTargets: %v, %v", got, ok)
+	}
+	labeled := pool.Labeled()
+	if last := labeled.Target(2); !slices.Equal(last, []float32{7, 8}) || labeled.Len() != 3 {
+		t.Errorf("the labeled examples are %v, the last has the targets %v", labeled, last)
+	}
+	if x := labeled.Example(0)[0]; labeled.Target(0)[0] != 2*x {
+		t.Errorf("example %v has the targets %v", x, labeled.Target(0))
+	}
+	if _, err := accel.Fit(t.Context(), nn.Dense(2), labeled, accel.Epochs(1), accel.Quiet()); err != nil {
+		t.Error(err)
+	}
+	if err := pool.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := active.Resume(path, set, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if got := again.Labeled().Target(2); again.Len() != 3 || !slices.Equal(got, []float32{7, 8}) {
+		t.Errorf("resumed %v with the targets %v", again, got)
+	}
+}
+
+func TestTargetErrors(t *testing.T) {
+	nan := float32(math.NaN())
+	pool, classes := active.NewPool(curve(t, 6), 1, 1), active.NewPool(flat(t), 2, 1)
+	open := pool.Unlabeled()
+	query := func(p *active.Pool, model nn.Module, s active.Strategy) error {
+		_, err := active.Query(t.Context(), model, p, s, 1)
+		return err
+	}
+	_, compared := active.Compare(t.Context(), func() nn.Module { return nn.Dense(2) }, curve(t, 300), curve(t, 6), []active.Strategy{active.Random()})
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{
+		{pool.LabelTargets(open[:1], []float32{1}), "1 targets were given, but examples have 2"},
+		{pool.LabelTargets(open[:1], []float32{1, nan}), "NaN is not finite"},
+		{pool.LabelTargets(open[:2], []float32{1, 2}), "1 vectors of targets for 2 examples"},
+		{pool.LabelTargets([]int{9}), "out of range"},
+		{pool.Label(open[:1], 1), "use LabelTargets"},
+		{classes.LabelTargets(classes.Unlabeled()[:1]), "use Label"},
+		{query(pool, scaled(1, 2), active.Margin()), "use Deviation"},
+		{query(pool, nil, active.Deviation(scaled(1, 2))), "at least 2 models, got 1"},
+		{query(pool, nil, active.Deviation(scaled(1, 2), nn.Dense(3))), "returns 3 values, but examples has 2 targets"},
+		{query(classes, scaled(1, 2), active.BinaryEntropy()), "use Margin"},
+		{active.Ask(t.Context(), pool, open, active.Oracle(nil)), "LabelTargets"},
+		{compared, "have targets"},
+	} {
+		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
+			t.Errorf("got %v, want an error with %q", tt.err, tt.want)
+		}
+	}
+	var notFinite *active.NotFiniteError
+	if err := query(pool, scaled(nan, 1), active.BinaryEntropy()); !errors.As(err, &notFinite) {
+		t.Errorf("a model that returns NaN: %v", err)
+	}
+	if pool.Len() != 1 {
+		t.Errorf("%d examples have labels after errors", pool.Len())
+	}
+	if text := pool.String(); text != "examples: 1 of 6 examples labeled" {
+		t.Error(text)
+	}
+}
+
+// flat returns a data set of two classes.
+func flat(t *testing.T) *data.Dataset {
+	t.Helper()
+	set, err := data.FromSlices([][]float32{{1}, {2}, {3}, {4}}, []int{0, 1, 0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// TestSeveralLabels selects the example whose labels have probabilities near ½.
+func TestSeveralLabels(t *testing.T) {
+	set, err := data.FromTargets([][]float32{{3}, {-4}, {0.1}, {5}}, [][]float32{{1, 0}, {0, 1}, {1, 1}, {0, 0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := active.NewPool(set, 0, 1)
+	if err := pool.Label([]int{0}); err != nil {
+		t.Fatal(err)
+	}
+	pick, err := active.Query(t.Context(), scaled(1, -2), pool, active.BinaryEntropy(), 2)
+	if err != nil || !slices.Equal(pick, []int{2, 1}) {
+		t.Errorf("selected %v, %v", pick, err)
+	}
+}
