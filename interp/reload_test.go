@@ -76,3 +76,17 @@ func init() {
 
 const Version = "first"
 `
+
+// TestLocalTypeChanges says that an error about a value of a type that was saved again says so.
+func TestLocalTypeChanges(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, "-- go.mod --\nmodule example.com/geo\n-- point/point.go --\npackage point\n\ntype Point struct{ X int }\n")
+	t.Chdir(dir)
+	n := newNotebook(t, modules(t, nil))
+	n.must(t, "import \"example.com/geo/point\"\np := point.Point{1}\np", "= {X:1}")
+	writeFiles(t, dir, "-- point/point.go --\npackage point\n\ntype Point struct{ X, Y int }\n")
+	n.must(t, "q := point.Point{1, 2}\nq", "= {X:1 Y:2}")
+	if got := n.run("p = q"); !strings.Contains(got, "the files of package point have changed since the value was made: run the cell that made it again") {
+		t.Error(got)
+	}
+}

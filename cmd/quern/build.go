@@ -43,6 +43,9 @@ func runBuild(ctx context.Context, args []string, std stdio) error {
 	if info, err := os.Stat(*output); err == nil && info.IsDir() {
 		return fmt.Errorf("-o: %s is a directory; give a file name, such as %s", *output, filepath.Join(*output, "quern"))
 	}
+	if _, err := os.Stat(filepath.Dir(*output)); err != nil {
+		return fmt.Errorf("-o: %w", err) // not after a build of minutes
+	}
 	program, err := build.Build(ctx, build.Request{Packages: packages, Source: *source, Version: buildVersion(),
 		Report: func(step string) { fmt.Fprintf(std.err, "quern: %s\n", step) }})
 	if err != nil {

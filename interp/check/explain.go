@@ -87,6 +87,9 @@ var twoTypes = regexp.MustCompile(`^cannot use .* type (.+)\) as (.+) value in |
 // noMember matches type and name in "x.F undefined (type T has no field or method F)".
 var noMember = regexp.MustCompile(`\(type \*?(\w+) has no field or method (\w+)(?:, but .*)?\)$`)
 
+// ofPackage matches the package in a type such as []geo.Point.
+var ofPackage = regexp.MustCompile(`(\pL[\pL\d_]*)\.\pL`)
+
 // word matches the names in a type.
 var word = regexp.MustCompile(`\pL[\pL\d_]*`)
 
@@ -101,6 +104,9 @@ func (a *attempt) olderType(msg string) string {
 			if cell := a.redefinedBy(name); cell != 0 {
 				return hint(name, cell)
 			}
+		}
+		if m := ofPackage.FindStringSubmatch(m[1] + m[3]); m != nil {
+			return fmt.Sprintf("\n\tthe files of package %s have changed since the value was made: run the cell that made it again", m[1])
 		}
 	}
 	if m := noMember.FindStringSubmatch(msg); m != nil {

@@ -105,11 +105,8 @@ func (i *sourceImporter) Import(path string) (*types.Package, error) {
 func (i *sourceImporter) check(path string, found module.Package) (*types.Package, error) {
 	target := build.Default
 	target.CgoEnabled = false
+	target.BuildTags = append(target.BuildTags, module.BuildTags()...)
 	files, err := target.ImportDir(found.Dir, 0)
-	if err != nil {
-		return nil, err
-	}
-	language, err := i.modules.Language(i.ctx, found)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +118,7 @@ func (i *sourceImporter) check(path string, found module.Package) (*types.Packag
 		}
 		parsed = append(parsed, file)
 	}
-	config := types.Config{Importer: i, GoVersion: language}
+	config := types.Config{Importer: i, GoVersion: found.Language}
 	return config.Check(path, i.fset, parsed, nil)
 }
 

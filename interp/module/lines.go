@@ -1,8 +1,6 @@
 package module
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +8,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
 )
 
 // noVersion is the version with which a program requires a module that it takes from a directory.
@@ -34,7 +33,17 @@ func (s *Set) Lines() (Lines, error) {
 	}
 	var l Lines
 	for _, m := range w.modules {
-		l.Require = append(l.Require, module.Version{Path: m.path, Version: noVersion})
+		// Others of the workspace may require it, and the version may not be lower then.
+		version := noVersion
+		for _, r := range w.requires {
+			if r.Path == m.path && semver.Compare(r.Version, version) > 0 {
+				version = r.Version
+			}
+		}
+		if _, major, ok := module.SplitPathVersion(m.path); ok && version == noVersion && major != "" {
+			version = strings.Trim(major, "/.") + ".0.0"
+		}
+		l.Require = append(l.Require, module.Version{Path: m.path, Version: version})
 		l.Replace = append(l.Replace, modfile.Replace{Old: module.Version{Path: m.path}, New: module.Version{Path: m.dir}})
 	}
 	for _, r := range w.requires {
@@ -79,30 +88,4 @@ func appendSums(to []string, path string) ([]string, error) {
 		}
 	}
 	return to, nil
-}
-
-// unsaidLanguage is the language of a module without a go line
-// (https://go.dev/ref/mod#go-mod-file-go).
-const unsaidLanguage = "go1.16"
-
-// Language returns the version of Go of a package that Find has returned, such as go1.25.
-func (s *Set) Language(ctx context.Context, p Package) (string, error) {
-	var file *modfile.File
-	var err error
-	if p.Module.Version != "" {
-		file, err = s.goMod(ctx, p.Module)
-	} else {
-		path := findAbove(p.Dir, "go.mod", isFile)
-		var text []byte
-		if text, err = os.ReadFile(path); err == nil {
-			file, err = modfile.ParseLax(path, text, nil)
-		}
-	}
-	if err != nil {
-		return "", fmt.Errorf("the Go version of %s: %w", p.Module.Path, err)
-	}
-	if file.Go == nil {
-		return unsaidLanguage, nil
-	}
-	return "go" + file.Go.Version, nil
 }

@@ -129,6 +129,9 @@ func (s *Set) get(ctx context.Context, m module.Version, directory string) (modu
 	}
 	m.Version = selected[m.Path]
 	dir, err := s.source.Dir(ctx, m)
+	if err == nil {
+		err = s.work.checkSum(m, dir)
+	}
 	if err != nil {
 		return module.Version{}, err
 	}

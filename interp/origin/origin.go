@@ -29,8 +29,8 @@ func IsModule(pkg *types.Package) bool { return strings.HasPrefix(pkg.Path(), mo
 func ImportPath(pkg *types.Package) string { return strings.TrimPrefix(pkg.Path(), modulePrefix) }
 
 // Describe replaces the paths of packages in the text of an error of the type checker, which has them where two packages
-// have the same name.
-func Describe(text string) string { return strings.ReplaceAll(text, `"`+modulePrefix, `"`) }
+// have the same name, or of a finding of an analyzer.
+func Describe(text string) string { return strings.ReplaceAll(text, modulePrefix, "") }
 
 // MethodKey returns the key of a method in method tables. A type may have unexported methods of several packages with the
 // same name.

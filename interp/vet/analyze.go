@@ -38,6 +38,7 @@ import (
 	"golang.org/x/tools/go/analysis/passes/waitgroup"
 
 	"github.com/quernlab/quern/interp/check"
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // analyzers are those of go vet that apply to cells. The others are about files: assembly, cgo, build tags, directives,
@@ -73,7 +74,7 @@ func (z *analyzer) run(cell *check.Cell) (found check.ErrorList, err error) {
 	for _, a := range analyzers {
 		report := func(d analysis.Diagnostic) {
 			if !isIntended(a, d.Pos, cell, file) {
-				found = append(found, &check.Error{Pos: cell.Fset.Position(d.Pos), Msg: d.Message})
+				found = append(found, &check.Error{Pos: cell.Fset.Position(d.Pos), Msg: origin.Describe(d.Message)})
 			}
 		}
 		if err := z.one(a, cell, file, results, report); err != nil {

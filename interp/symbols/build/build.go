@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
 
 	"github.com/quernlab/quern/interp/module"
 	"github.com/quernlab/quern/interp/symbols"
@@ -63,7 +64,7 @@ func Build(ctx context.Context, r Request) (Program, error) {
 		return Program{}, err
 	}
 	if err := os.MkdirAll(cache, 0o777); err != nil {
-		return Program{}, fmt.Errorf("keep the program: %w", err)
+		return Program{}, fmt.Errorf("keep the program: %w; on Linux, XDG_CACHE_HOME names another directory for caches", err)
 	}
 	if err := clean(cache); err != nil {
 		return Program{}, fmt.Errorf("remove old programs: %w", err)
@@ -190,6 +191,9 @@ func (g gocommand) writeModule(ctx context.Context, source string, wanted []stri
 	if err != nil {
 		return err
 	}
+	if err := newEnough(mod, wanted); err != nil {
+		return err
+	}
 	if err := mod.AddModuleStmt("quern.program"); err != nil {
 		return err
 	}
@@ -215,6 +219,19 @@ func (g gocommand) writeModule(ctx context.Context, source string, wanted []stri
 	// The go command also selects the version of a module that quern needs.
 	_, err = g.run(ctx, append([]string{"get"}, wanted...)...)
 	return err
+}
+
+// newEnough returns an error if a wanted module, path@version, is older than the version that Quern requires.
+func newEnough(mod *modfile.File, wanted []string) error {
+	for _, w := range wanted {
+		name, version, _ := strings.Cut(w, "@")
+		for _, r := range mod.Require {
+			if r.Mod.Path == name && semver.Compare(version, r.Mod.Version) < 0 {
+				return fmt.Errorf("%s is too old: quern itself needs %s, so use that version or a newer one", w, r.Mod)
+			}
+		}
+	}
+	return nil
 }
 
 // writeOverlay writes the file that adds files to package extra.

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/mod/modfile"
+
 	"github.com/quernlab/quern/internal/testenv"
 )
 
@@ -116,5 +118,21 @@ func TestShortened(t *testing.T) {
 	t.Parallel()
 	if got := shortened(strings.Repeat("x\n", maxOutput+2)); !strings.HasSuffix(got, "x\nand 2 more lines") || strings.Count(got, "\n") != maxOutput {
 		t.Error(got)
+	}
+}
+
+// TestNewEnough says that a module older than Quern needs is rejected by its name, before the go command looks for an older
+// version of Quern.
+func TestNewEnough(t *testing.T) {
+	mod, err := modfile.Parse("go.mod", []byte("module m\n\nrequire example.com/a v1.2.0\n"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := newEnough(mod, []string{"example.com/a@v1.2.0", "example.com/b@v0.1.0"}); err != nil {
+		t.Error(err)
+	}
+	err = newEnough(mod, []string{"example.com/a@v1.1.0"})
+	if want := "example.com/a@v1.1.0 is too old: quern itself needs example.com/a@v1.2.0, so use that version or a newer one"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
