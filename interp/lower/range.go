@@ -95,11 +95,14 @@ func (f *function) rangeLoop(w *writer, s *ast.RangeStmt, label string) {
 	}, s.Body)
 }
 
-// losesName reports whether yaegi does not know the name of t for a value that is in a type created by package layout, or of
-// the fields of such a value.
+// losesName reports whether yaegi does not know the name of t, or of what t points to, for a value that is in a type created by
+// package layout, or of the fields of such a value.
 func (f *functionTypes) losesName(t types.Type) bool {
 	if ofBasicKind(t) {
 		return true
+	}
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
 	}
 	n, ok := types.Unalias(t).(*types.Named)
 	if !ok || !Interpreted(n) {

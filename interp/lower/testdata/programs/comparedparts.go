@@ -9,6 +9,7 @@ type id struct {
 type digest [2]int
 type node struct {
 	next *node
+	at   map[string]*id
 	id   id
 	sum  digest
 	ids  []id
@@ -30,6 +31,10 @@ func main() {
 			defer fmt.Println(n.id != other, n.sum == s, i)
 		}
 	}()
+	n.at = map[string]*id{"x": &other}
+	for key, p := range n.at { // p is a pointer to a struct, in a type that refers to itself
+		fmt.Println(key, p == &other, p == &x, p != &other, *p == other)
+	}
 	m := map[string]*node{"a": n}
 	if m["a"].id == x && x == m["a"].next.id {
 		fmt.Println("same")
