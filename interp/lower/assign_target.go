@@ -58,13 +58,15 @@ func (f *function) lvalues(w *writer, lhs []ast.Expr) []string {
 func (f *function) indexTarget(w *writer, x *ast.IndexExpr) string {
 	base, index := f.temp(), f.temp()
 	bt := f.typeOf(x.X)
-	text, typ := f.expr(x.X), f.typ(bt)
+	text, typ := "", f.typ(bt)
 	var it types.Type = f.typeOf(x.Index)
 	switch u := bt.Underlying().(type) {
 	case *types.Array:
-		text, typ = addressOf(text), "*"+typ
+		text, typ = f.addressOf(x.X), "*"+typ
 	case *types.Map:
-		it = u.Key()
+		text, it = f.expr(x.X), u.Key()
+	default:
+		text = f.expr(x.X)
 	}
 	w.line("var %s %s = %s", base, typ, text)
 	w.line("var %s %s = %s", index, f.typ(it), f.exprTo(x.Index, it))
@@ -80,12 +82,30 @@ func (f *function) fieldTarget(w *writer, x *ast.SelectorExpr) string {
 		return f.expr(x)
 	}
 	base, t := f.temp(), f.typeOf(x.X)
-	text, typ := f.expr(x.X), f.typ(t)
-	if _, pointer := t.Underlying().(*types.Pointer); !pointer {
-		text, typ = addressOf(text), "*"+typ
+	text, typ := "", f.typ(t)
+	if _, pointer := t.Underlying().(*types.Pointer); pointer {
+		text = f.expr(x.X)
+	} else {
+		text, typ = f.addressOf(x.X), "*"+typ
 	}
 	w.line("var %s %s = %s", base, typ, text)
 	return f.field(base, t, sel.Index())
+}
+
+// addressOf lowers &x, but a nil pointer in x does not panic: a part of x is accessed next. yaegi rejects &**p.
+func (f *function) addressOf(x ast.Expr) string {
+	if star, ok := ast.Unparen(x).(*ast.StarExpr); ok {
+		return f.expr(star.X)
+	}
+	return addressOf(f.expr(x))
+}
+
+// increment lowers x++ and x--, which leave the function in yaegi if x is a uintptr.
+func (f *functionTypes) increment(x string, s *ast.IncDecStmt) string {
+	if b, ok := f.coreOf(s.X).(*types.Basic); ok && b.Kind() == types.Uintptr {
+		return x + " " + s.Tok.String()[:1] + "= 1"
+	}
+	return x + s.Tok.String()
 }
 
 // plainSwap reports whether yaegi executes a parallel assignment correctly: the values are variables,

@@ -62,7 +62,7 @@ func (f *function) simpleClause(s ast.Stmt) bool {
 func (f *function) clause(s ast.Stmt) string {
 	switch s := s.(type) {
 	case *ast.IncDecStmt:
-		return f.expr(s.X) + s.Tok.String()
+		return f.increment(f.expr(s.X), s)
 	case *ast.AssignStmt:
 		var names, values []string
 		for i, e := range s.Lhs {

@@ -34,7 +34,7 @@ func (f *function) statement(w *writer, s ast.Stmt) {
 		f.send(w, s)
 	case *ast.IncDecStmt:
 		f.store(w, s.X, false)
-		w.line("%s%s", f.target(w, s.X), s.Tok)
+		w.line("%s", f.increment(f.target(w, s.X), s))
 	case *ast.AssignStmt:
 		f.store(w, s, false)
 		f.assign(w, s)
