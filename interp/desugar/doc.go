@@ -12,6 +12,5 @@
 //
 // [Source.SharedLoopVariables] comes first. It is not a pass: it changes only packages in an old language, and their facts.
 //
-// The facts of package facts remain valid: the passes only add variables, which are set once and which no function
-// literal captures.
+// The facts of package facts remain valid: the passes only add variables, which no function literal captures.
 package desugar

@@ -9,10 +9,11 @@ package desugar
 //	xs[i], err = f()                 ->  t1, t2 := f(); xs[i], err = t1, t2
 //	if x+f() > 0 {}                  ->  { t1 := f(); if x+t1 > 0 {} }
 //	go f(g()), several results       ->  t1, t2 := g(); go f(t1, t2)
+//	select { case c <- x+f(): }      ->  t1 := f(); select { case c <- x+t1: }
 //
 // The specification leaves the order open, but programs rely on it. Slice expressions, len, append, &&, assertions
 // and some others are evaluated among the calls: this file follows order.go in cmd/compile/internal/walk.
-// Statements with the same meaning in both orders do not change, and neither do post statements of loops.
+// Statements with the same meaning in both orders do not change.
 //
 import (
 	"go/ast"
@@ -28,10 +29,17 @@ type order struct {
 	facts *facts.Function
 
 	// State of the current statement.
-	early   []*ast.Expr // parts to be evaluated before the rest, in order
-	needed  int         // how many of these must be evaluated before a pending read
-	acting  int         // the index after the last of these that is effectful
-	pending bool        // the statement has read something that a call may change
+	early   []part // parts to be evaluated before the rest, in order
+	needed  int    // how many of these must be evaluated before a pending read
+	acting  int    // the index after the last of these that is effectful
+	pending bool   // the statement has read something that a call may change
+}
+
+// part is a part of a statement to be evaluated before the rest.
+type part struct {
+	expr *ast.Expr
+	// defined appends the statements that define a variable for the value. If it is nil, this is the definition by expr.
+	defined func(list []ast.Stmt) (*types.Var, []ast.Stmt)
 }
 
 func inOrder(s *Source, known *facts.Function, body []ast.Stmt) []ast.Stmt {
@@ -94,6 +102,9 @@ func (o *order) list(list []ast.Stmt) []ast.Stmt {
 		if init := initOf(s); init != nil {
 			first = o.statement(*init)
 		}
+		if loop, ok := s.(*ast.ForStmt); ok {
+			first = append(first, o.post(loop)...)
+		}
 		if len(before)+len(first) > 0 && out == nil {
 			out = append(make([]ast.Stmt, 0, len(list)+len(before)+len(first)), list[:i]...)
 		}
@@ -151,6 +162,8 @@ func (o *order) statement(s ast.Stmt) []ast.Stmt {
 		o.expr(&s.Value)
 	case *ast.AssignStmt:
 		after = o.assign(s)
+	case *ast.IncDecStmt:
+		o.updated(&s.X)
 	case *ast.DeclStmt:
 		if d := s.Decl.(*ast.GenDecl); d.Tok == token.VAR && len(d.Specs) == 1 {
 			o.values(d.Specs[0].(*ast.ValueSpec).Values)
@@ -167,22 +180,56 @@ func (o *order) statement(s ast.Stmt) []ast.Stmt {
 		o.expr(&subject(s).X)
 	case *ast.RangeStmt:
 		o.last(&s.X)
+	case *ast.SelectStmt:
+		o.operands(s)
 	case *ast.GoStmt:
 		after = o.later(s.Call)
 	case *ast.DeferStmt:
 		after = o.later(s.Call)
 	}
-	var before []ast.Stmt
-	for _, e := range o.early[:o.needed] {
-		id, v := o.variable(*e)
-		before = append(before, define(id, *e))
-		*e = o.use(id.NamePos, v)
-	}
-	before = append(before, after...)
+	before := append(o.definitions(), after...)
 	if s, ok := s.(*ast.AssignStmt); ok && o.splits(s) {
 		before = append(before, o.split(s)...)
 	}
 	return before
+}
+
+// definitions returns the statements that define the early parts, and replaces these by variables.
+func (o *order) definitions() (list []ast.Stmt) {
+	for _, p := range o.early[:o.needed] {
+		if p.defined == nil {
+			id, v := o.variable(*p.expr)
+			o.typed(*p.expr, v.Type())
+			list = append(list, define(id, *p.expr))
+			*p.expr = o.use(id.NamePos, v)
+			continue
+		}
+		var v *types.Var
+		v, list = p.defined(list)
+		*p.expr = o.use(v.Pos(), v)
+	}
+	return list
+}
+
+// operands handles the channels and the values of a select statement, which are evaluated once, in this order.
+func (o *order) operands(s *ast.SelectStmt) {
+	for _, clause := range s.Body.List {
+		var operands []*ast.Expr
+		switch s := clause.(*ast.CommClause).Comm.(type) {
+		case *ast.SendStmt:
+			operands = []*ast.Expr{&s.Chan, &s.Value}
+		case *ast.ExprStmt:
+			operands = []*ast.Expr{&ast.Unparen(s.X).(*ast.UnaryExpr).X}
+		case *ast.AssignStmt:
+			operands = []*ast.Expr{&ast.Unparen(s.Rhs[0]).(*ast.UnaryExpr).X}
+		}
+		for _, e := range operands {
+			if tv := o.Info.Types[*e]; tv.Value == nil && !tv.IsNil() {
+				o.within(func() { o.expr(e) })
+				o.take(e, false)
+			}
+		}
+	}
 }
 
 // subject returns the x.(type) of a type switch.
@@ -198,12 +245,21 @@ func subject(s *ast.TypeSwitchStmt) *ast.TypeAssertExpr {
 func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 	switch {
 	case s.Tok != token.ASSIGN && s.Tok != token.DEFINE:
-		o.expr(&s.Lhs[0])
+		o.updated(&s.Lhs[0])
 		o.expr(&s.Rhs[0])
 		return nil
 	case len(s.Lhs) == 1:
 		o.target(&s.Lhs[0])
+		pending, acting, before := o.pending, o.acting, len(o.early)
+		o.pending = false
 		o.values(s.Rhs)
+		if o.pending {
+			o.needed = max(o.needed, acting) // the back ends evaluate the operands of the target after the value
+		}
+		if pending && o.acting > before {
+			o.needed = max(o.needed, o.acting)
+		}
+		o.pending = o.pending || pending
 		return nil
 	}
 	for i := range s.Lhs {
@@ -263,9 +319,28 @@ func (o *order) target(e *ast.Expr) {
 	case *ast.Ident:
 	case *ast.ParenExpr:
 		o.target(&x.X)
+	case *ast.IndexExpr:
+		if _, isMap := o.under(x.X).(*types.Map); isMap {
+			o.expr(&x.X)
+			o.expr(&x.Index)
+			return
+		}
+		o.expr(e)
 	default:
 		o.expr(e)
 	}
+}
+
+// updated handles the target of an assignment that is read as well. The element of a map remains in its place.
+func (o *order) updated(e *ast.Expr) {
+	if x, ok := ast.Unparen(*e).(*ast.IndexExpr); ok {
+		if _, isMap := o.under(x.X).(*types.Map); isMap {
+			o.target(e)
+			o.pending = true
+			return
+		}
+	}
+	o.expr(e)
 }
 
 // values handles the values of a statement.
@@ -307,7 +382,11 @@ func (o *order) last(e *ast.Expr) {
 
 // take makes e an early part. If it is effectful, it may change what has been read.
 func (o *order) take(e *ast.Expr, effectful bool) {
-	o.early = append(o.early, e)
+	o.takePart(part{expr: e}, effectful)
+}
+
+func (o *order) takePart(p part, effectful bool) {
+	o.early = append(o.early, p)
 	if effectful {
 		o.acting = len(o.early)
 		if o.pending {

@@ -72,7 +72,7 @@ func (o *order) expr(p *ast.Expr) {
 		}
 	case *ast.BinaryExpr:
 		if e.Op == token.LAND || e.Op == token.LOR {
-			o.take(p, o.acts(e))
+			o.logical(p, e)
 			return
 		}
 		o.expr(&e.X)
@@ -129,8 +129,7 @@ func (o *order) composite(p *ast.Expr, e *ast.CompositeLit) {
 		}
 		return
 	}
-	// The elements of a map are stored one after the other.
-	o.take(p, o.acts(e))
+	o.mapLiteral(p, e)
 }
 
 // element handles an element of a composite literal. t is the type of the element, or nil if it is unknown.

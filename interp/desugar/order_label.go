@@ -7,10 +7,12 @@ package desugar
 //	L: for range x+f()   ->  { t1 := f(); L: for range x+t1 }
 //	the same and goto L  ->  L: { t1 := f(); Lʹ: for range x+t1 }
 //	for x < f() {}       ->  for { t1 := f(); if x < t1 {} else { break } }
+//	for ; c; x += f() {} ->  t1 := false; for { if t1 { t2 := f(); x += t2 } else { t1 = true }; if c {} else { break } }
 
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
 )
 
 // labeled returns the statements that replace a labeled statement, or nil if it remains as it is.
@@ -22,7 +24,7 @@ func (o *order) labeled(l *ast.LabeledStmt) []ast.Stmt {
 	}
 	var uses []*ast.BranchStmt
 	switch s := l.Stmt.(type) {
-	case *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt:
+	case *ast.ForStmt, *ast.RangeStmt, *ast.SwitchStmt, *ast.TypeSwitchStmt, *ast.SelectStmt:
 		uses = leaving(s, l.Label.Name)
 	case *ast.IfStmt:
 	default:
@@ -71,12 +73,39 @@ func (o *order) condition(s *ast.ForStmt) {
 		return
 	}
 	test := &ast.IfStmt{If: s.Cond.Pos(), Cond: s.Cond, Body: &ast.BlockStmt{Lbrace: s.Cond.End(), Rbrace: s.Cond.End()}}
-	before := o.statement(test)
-	if len(before) == 0 {
-		return
+	if before := o.statement(test); len(before) > 0 {
+		s.Body.List = append(append(before, leave(s, test)), s.Body.List...)
 	}
-	leave := &ast.BranchStmt{TokPos: s.Cond.Pos(), Tok: token.BREAK}
-	test.Else = &ast.BlockStmt{Lbrace: s.Cond.End(), List: []ast.Stmt{leave}, Rbrace: s.Cond.End()}
+}
+
+// leave makes test, whose condition is that of the loop, the statement that leaves the loop.
+func leave(s *ast.ForStmt, test *ast.IfStmt) ast.Stmt {
+	test.Else = block(test.If, []ast.Stmt{&ast.BranchStmt{TokPos: test.If, Tok: token.BREAK}})
 	s.Cond = nil
-	s.Body.List = append(append(before, test), s.Body.List...)
+	return test
+}
+
+// post moves the post statement of a loop to the begin of its body if it has early parts. It returns the definition of
+// the variable that says whether an iteration is the first one. The condition, which follows, moves with it.
+func (o *order) post(s *ast.ForStmt) []ast.Stmt {
+	if s.Post == nil {
+		return nil
+	}
+	before := o.statement(s.Post)
+	if len(before) == 0 {
+		return nil
+	}
+	pos := s.Post.Pos()
+	id, later := o.variableOf(pos, types.Typ[types.Bool])
+	head := []ast.Stmt{&ast.IfStmt{
+		If: pos, Cond: o.use(pos, later), Body: block(pos, append(before, s.Post)),
+		Else: block(pos, []ast.Stmt{assign(o.use(pos, later), o.boolean(pos, true))}),
+	}}
+	if s.Cond != nil {
+		test := &ast.IfStmt{If: s.Cond.Pos(), Cond: s.Cond, Body: &ast.BlockStmt{Lbrace: s.Cond.End(), Rbrace: s.Cond.End()}}
+		head = append(append(head, o.statement(test)...), leave(s, test))
+	}
+	s.Post = nil
+	s.Body.List = append(head, s.Body.List...)
+	return []ast.Stmt{define(id, o.boolean(pos, false))}
 }

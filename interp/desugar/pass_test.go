@@ -111,6 +111,9 @@ func testTypes(t *testing.T, name string, source []byte) {
 	if err != nil {
 		return // a program for another release of Go
 	}
+	if file, info, err = check(name, withTypes(t, file, info)); err != nil {
+		t.Fatal(err)
+	}
 	s := &Source{
 		Info: info,
 		Note: func(e ast.Expr, tv types.TypeAndValue) { info.Types[e] = tv },
@@ -133,6 +136,49 @@ func testTypes(t *testing.T, name string, source []byte) {
 		}
 		compare(t, name+" after "+p.name, file, info)
 	}
+}
+
+// withTypes returns the text of a file in which all composite literals have types, so that a pass can move them.
+func withTypes(t *testing.T, file *ast.File, info *types.Info) []byte {
+	t.Helper()
+	add := func(e *ast.Expr) {
+		lit, ok := (*e).(*ast.CompositeLit)
+		if !ok || lit.Type != nil {
+			return
+		}
+		of := info.TypeOf(lit)
+		if pointer, ok := of.Underlying().(*types.Pointer); ok {
+			of, *e = pointer.Elem(), &ast.UnaryExpr{Op: token.AND, X: lit}
+		}
+		text := types.TypeString(of, func(p *types.Package) string {
+			if p.Path() == "main" {
+				return ""
+			}
+			return p.Name()
+		})
+		var err error
+		if lit.Type, err = parser.ParseExpr(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if n, ok := n.(*ast.CompositeLit); ok {
+			for i := range n.Elts {
+				if kv, ok := n.Elts[i].(*ast.KeyValueExpr); ok {
+					add(&kv.Key)
+					add(&kv.Value)
+				} else {
+					add(&n.Elts[i])
+				}
+			}
+		}
+		return true
+	})
+	var text bytes.Buffer
+	if err := printer.Fprint(&text, token.NewFileSet(), file); err != nil {
+		t.Fatal(err)
+	}
+	return text.Bytes()
 }
 
 var (

@@ -2,8 +2,10 @@ package desugar
 
 import (
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
+	"strconv"
 )
 
 // Source is checked code.
@@ -36,6 +38,27 @@ func (s *Source) variableOf(pos token.Pos, t types.Type) (*ast.Ident, *types.Var
 	return id, v
 }
 
+// typed records the type of an untyped boolean expression that becomes the value of a variable.
+func (s *Source) typed(e ast.Expr, t types.Type) {
+	tv := s.Info.Types[e]
+	if tv.Type != types.Typ[types.UntypedBool] {
+		return
+	}
+	tv.Type = t
+	s.Note(e, tv)
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		s.typed(e.X, t)
+	case *ast.UnaryExpr:
+		s.typed(e.X, t)
+	case *ast.BinaryExpr:
+		if e.Op == token.LAND || e.Op == token.LOR {
+			s.typed(e.X, t)
+			s.typed(e.Y, t)
+		}
+	}
+}
+
 // use returns an identifier for the value of a variable.
 func (s *Source) use(pos token.Pos, v *types.Var) *ast.Ident {
 	id := &ast.Ident{NamePos: pos, Name: v.Name()}
@@ -46,4 +69,11 @@ func (s *Source) use(pos token.Pos, v *types.Var) *ast.Ident {
 // define returns the definition of a variable.
 func define(id *ast.Ident, value ast.Expr) ast.Stmt {
 	return &ast.AssignStmt{Lhs: []ast.Expr{id}, TokPos: id.Pos(), Tok: token.DEFINE, Rhs: []ast.Expr{value}}
+}
+
+// boolean returns the constant true or false.
+func (s *Source) boolean(pos token.Pos, value bool) ast.Expr {
+	id := &ast.Ident{NamePos: pos, Name: strconv.FormatBool(value)}
+	s.Note(id, types.TypeAndValue{Type: types.Typ[types.Bool], Value: constant.MakeBool(value)})
+	return id
 }

@@ -9,7 +9,6 @@ package desugar
 
 import (
 	"go/ast"
-	"go/constant"
 	"go/token"
 	"go/types"
 
@@ -48,7 +47,7 @@ func (s *Source) conditions(n *ast.SwitchStmt) {
 			case tag != nil:
 				list[i] = s.equal(s.use(e.Pos(), tag), e)
 			case types.IsInterface(s.Info.TypeOf(e)):
-				list[i] = s.equal(e, s.yes(e.Pos()))
+				list[i] = s.equal(e, s.boolean(e.Pos(), true))
 			}
 		}
 	}
@@ -62,11 +61,4 @@ func (s *Source) equal(x, y ast.Expr) ast.Expr {
 	e := &ast.BinaryExpr{X: x, OpPos: x.Pos(), Op: token.EQL, Y: y}
 	s.Note(e, types.TypeAndValue{Type: types.Typ[types.Bool]})
 	return e
-}
-
-// yes returns the constant true.
-func (s *Source) yes(pos token.Pos) ast.Expr {
-	id := &ast.Ident{NamePos: pos, Name: "true"}
-	s.Note(id, types.TypeAndValue{Type: types.Typ[types.Bool], Value: constant.MakeBool(true)})
-	return id
 }
