@@ -92,6 +92,9 @@ func (o *order) list(list []ast.Stmt) []ast.Stmt {
 	var out []ast.Stmt
 	for i, s := range list {
 		l, isLabeled := s.(*ast.LabeledStmt)
+		if s, ok := s.(*ast.SwitchStmt); ok && o.actsInCase(s) {
+			o.conditions(s)
+		}
 		var before []ast.Stmt
 		if isLabeled {
 			before = o.labeled(l)
@@ -173,9 +176,10 @@ func (o *order) statement(s ast.Stmt) []ast.Stmt {
 	case *ast.IfStmt:
 		o.expr(&s.Cond)
 	case *ast.SwitchStmt:
-		if s.Tag != nil {
-			o.expr(&s.Tag)
+		if s.Tag == nil {
+			return o.cases(s)
 		}
+		o.expr(&s.Tag)
 	case *ast.TypeSwitchStmt:
 		o.expr(&subject(s).X)
 	case *ast.RangeStmt:
@@ -199,7 +203,6 @@ func (o *order) definitions() (list []ast.Stmt) {
 	for _, p := range o.early[:o.needed] {
 		if p.defined == nil {
 			id, v := o.variable(*p.expr)
-			o.typed(*p.expr, v.Type())
 			list = append(list, define(id, *p.expr))
 			*p.expr = o.use(id.NamePos, v)
 			continue
@@ -209,27 +212,6 @@ func (o *order) definitions() (list []ast.Stmt) {
 		*p.expr = o.use(v.Pos(), v)
 	}
 	return list
-}
-
-// operands handles the channels and the values of a select statement, which are evaluated once, in this order.
-func (o *order) operands(s *ast.SelectStmt) {
-	for _, clause := range s.Body.List {
-		var operands []*ast.Expr
-		switch s := clause.(*ast.CommClause).Comm.(type) {
-		case *ast.SendStmt:
-			operands = []*ast.Expr{&s.Chan, &s.Value}
-		case *ast.ExprStmt:
-			operands = []*ast.Expr{&ast.Unparen(s.X).(*ast.UnaryExpr).X}
-		case *ast.AssignStmt:
-			operands = []*ast.Expr{&ast.Unparen(s.Rhs[0]).(*ast.UnaryExpr).X}
-		}
-		for _, e := range operands {
-			if tv := o.Info.Types[*e]; tv.Value == nil && !tv.IsNil() {
-				o.within(func() { o.expr(e) })
-				o.take(e, false)
-			}
-		}
-	}
 }
 
 // subject returns the x.(type) of a type switch.

@@ -31,7 +31,6 @@ func (o *order) logical(p *ast.Expr, e *ast.BinaryExpr) {
 	}
 	o.takePart(part{p, func(list []ast.Stmt) (*types.Var, []ast.Stmt) {
 		id, v := o.variable(e)
-		o.typed(e, v.Type())
 		test := ast.Expr(o.use(e.OpPos, v))
 		if e.Op == token.LOR {
 			test = &ast.UnaryExpr{OpPos: e.OpPos, Op: token.NOT, X: test}

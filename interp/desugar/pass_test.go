@@ -253,5 +253,5 @@ func typeString(info *types.Info, e ast.Expr) string {
 	if t == nil || t == types.Typ[types.Invalid] { // a label
 		return "none"
 	}
-	return t.String()
+	return types.Default(t).String() // a condition is an untyped boolean in an if statement and a bool in a case
 }

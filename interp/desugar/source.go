@@ -38,27 +38,6 @@ func (s *Source) variableOf(pos token.Pos, t types.Type) (*ast.Ident, *types.Var
 	return id, v
 }
 
-// typed records the type of an untyped boolean expression that becomes the value of a variable.
-func (s *Source) typed(e ast.Expr, t types.Type) {
-	tv := s.Info.Types[e]
-	if tv.Type != types.Typ[types.UntypedBool] {
-		return
-	}
-	tv.Type = t
-	s.Note(e, tv)
-	switch e := e.(type) {
-	case *ast.ParenExpr:
-		s.typed(e.X, t)
-	case *ast.UnaryExpr:
-		s.typed(e.X, t)
-	case *ast.BinaryExpr:
-		if e.Op == token.LAND || e.Op == token.LOR {
-			s.typed(e.X, t)
-			s.typed(e.Y, t)
-		}
-	}
-}
-
 // use returns an identifier for the value of a variable.
 func (s *Source) use(pos token.Pos, v *types.Var) *ast.Ident {
 	id := &ast.Ident{NamePos: pos, Name: v.Name()}
