@@ -32,6 +32,9 @@ func (t *Tokenizer) addTokens(added []addedToken) error {
 			a.Content = t.normalize(a.Content)
 		}
 		t.added = append(t.added, a)
+		if a.Content != "" {
+			t.begins[a.Content[0]] = true
+		}
 	}
 	return nil
 }
@@ -48,6 +51,10 @@ func (t *Tokenizer) splitAdded(text string, normalized bool) []piece {
 	var pieces []piece
 	begin := 0
 	for at := 0; at < len(text); {
+		if !t.begins[text[at]] {
+			at++
+			continue
+		}
 		var longest *addedToken
 		for i := range t.added {
 			a := &t.added[i]

@@ -1,23 +1,31 @@
 package token
 
 import (
-	"container/heap"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // bpe merges neighboring tokens (Sennrich et al., 2016), in the order in which the merges were
 // learned.
 type bpe struct {
-	ids          map[string]int
-	merges       map[[2]int]merge
+	ids   map[string]int
+	ascii [utf8.RuneSelf]struct { // ids of ASCII characters, which are faster to find here
+		id int
+		ok bool
+	}
+	merges       map[pair]merge
 	ignoreMerges bool
 	unknown      int // -1 for none
 	fuseUnknown  bool
+	bytes        *[256]int // tokens of bytes, for characters that are not in the vocabulary; nil for none
 }
 
-type merge struct{ rank, id int }
+// pair is the tokens of two neighbors.
+type pair struct{ left, right int32 }
+
+type merge struct{ rank, id int32 }
 
 func (t *Tokenizer) newBPE(p *part) (func(word string) []int, error) {
 	var o struct {
@@ -40,10 +48,11 @@ func (t *Tokenizer) newBPE(p *part) (func(word string) []int, error) {
 		return nil, unsupported("BPE with dropout")
 	case some(o.Prefix) || some(o.Suffix):
 		return nil, unsupported("BPE with a prefix or suffix of subwords")
-	case o.ByteFallback:
-		return nil, unsupported("BPE with byte_fallback")
 	}
-	b := &bpe{ids: o.Vocab, merges: make(map[[2]int]merge, len(o.Merges)), ignoreMerges: o.IgnoreMerges, unknown: -1, fuseUnknown: o.FuseUnknown}
+	b := &bpe{ids: o.Vocab, merges: make(map[pair]merge, len(o.Merges)), ignoreMerges: o.IgnoreMerges, unknown: -1, fuseUnknown: o.FuseUnknown}
+	for r := range b.ascii {
+		b.ascii[r].id, b.ascii[r].ok = b.ids[string(rune(r))]
+	}
 	if o.Unknown != nil {
 		id, ok := o.Vocab[*o.Unknown]
 		if !ok {
@@ -51,25 +60,35 @@ func (t *Tokenizer) newBPE(p *part) (func(word string) []int, error) {
 		}
 		b.unknown = id
 	}
+	if o.ByteFallback {
+		b.bytes = new([256]int)
+		for v := range b.bytes {
+			id, ok := o.Vocab[fmt.Sprintf("<0x%02X>", v)]
+			if !ok {
+				return nil, unsupported("BPE with byte_fallback without a token for each byte")
+			}
+			b.bytes[v] = id
+		}
+	}
 	for rank, text := range o.Merges {
-		var pair [2]string
+		var two [2]string
 		var line string
 		if err := json.Unmarshal(text, &line); err == nil {
 			left, right, ok := strings.Cut(line, " ")
 			if !ok {
 				return nil, fmt.Errorf("model: merge %d, %q, is not a pair", rank, line)
 			}
-			pair = [2]string{left, right}
-		} else if err := json.Unmarshal(text, &pair); err != nil {
+			two = [2]string{left, right}
+		} else if err := json.Unmarshal(text, &two); err != nil {
 			return nil, fmt.Errorf("model: merge %d: %w", rank, err)
 		}
-		left, a := o.Vocab[pair[0]]
-		right, b2 := o.Vocab[pair[1]]
-		id, c := o.Vocab[pair[0]+pair[1]]
+		left, a := o.Vocab[two[0]]
+		right, b2 := o.Vocab[two[1]]
+		id, c := o.Vocab[two[0]+two[1]]
 		if !a || !b2 || !c {
-			return nil, fmt.Errorf("model: merge %d, %q, is not in the vocabulary", rank, pair)
+			return nil, fmt.Errorf("model: merge %d, %q, is not in the vocabulary", rank, two)
 		}
-		b.merges[[2]int{left, right}] = merge{rank, id}
+		b.merges[pair{int32(left), int32(right)}] = merge{int32(rank), int32(id)}
 	}
 	for token, id := range o.Vocab {
 		t.ids[token] = id
@@ -79,30 +98,49 @@ func (t *Tokenizer) newBPE(p *part) (func(word string) []int, error) {
 
 // symbol is a token of a word while it is merged; its neighbors are indices.
 type symbol struct {
-	id, before, after int // id is -1 for a symbol that was merged into another one
+	id, before, after int32 // id is -1 for a symbol that was merged into another one
 }
 
 // candidate is a pair of neighbors that may be merged.
 type candidate struct {
 	merge
-	at          int
-	left, right int // the ids of the pair
+	pair
+	at int32
 }
 
-// candidates is a heap of candidates: the lowest rank first, then the leftmost.
+func (c candidate) before(d candidate) bool {
+	return c.rank < d.rank || c.rank == d.rank && c.at < d.at
+}
+
+// candidates is a binary heap: the lowest rank first, then the leftmost. That of container/heap takes
+// three times as long, since it allocates each element.
 type candidates []candidate
 
-func (c candidates) Len() int      { return len(c) }
-func (c candidates) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
-func (c candidates) Less(i, j int) bool {
-	return c[i].rank < c[j].rank || c[i].rank == c[j].rank && c[i].at < c[j].at
+func (c *candidates) push(one candidate) {
+	h := append(*c, one)
+	for i := len(h) - 1; i > 0 && h[i].before(h[(i-1)/2]); i = (i - 1) / 2 {
+		h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
+	}
+	*c = h
 }
-func (c *candidates) Push(x any) { *c = append(*c, x.(candidate)) }
-func (c *candidates) Pop() any {
-	old := *c
-	last := old[len(old)-1]
-	*c = old[:len(old)-1]
-	return last
+
+func (c *candidates) pop() candidate {
+	h := *c
+	first, last := h[0], len(h)-1
+	h[0] = h[last]
+	h = h[:last]
+	for i := 0; 2*i+1 < last; {
+		least := 2*i + 1
+		if least+1 < last && h[least+1].before(h[least]) {
+			least++
+		}
+		if !h[least].before(h[i]) {
+			break
+		}
+		h[i], h[least], i = h[least], h[i], least
+	}
+	*c = h
+	return first
 }
 
 func (b *bpe) encode(word string) []int {
@@ -113,20 +151,20 @@ func (b *bpe) encode(word string) []int {
 	}
 	symbols := b.letters(word)
 	var queue candidates
-	push := func(at int) {
+	push := func(at int32) {
 		if at < 0 || symbols[at].after < 0 {
 			return
 		}
-		pair := [2]int{symbols[at].id, symbols[symbols[at].after].id}
-		if m, ok := b.merges[pair]; ok {
-			heap.Push(&queue, candidate{m, at, pair[0], pair[1]})
+		two := pair{symbols[at].id, symbols[symbols[at].after].id}
+		if m, ok := b.merges[two]; ok {
+			queue.push(candidate{m, two, at})
 		}
 	}
 	for i := range symbols {
-		push(i)
+		push(int32(i))
 	}
 	for len(queue) > 0 {
-		c := heap.Pop(&queue).(candidate)
+		c := queue.pop()
 		s := &symbols[c.at]
 		if s.id != c.left || s.after < 0 || symbols[s.after].id != c.right {
 			continue // one of the two was merged meanwhile
@@ -140,29 +178,44 @@ func (b *bpe) encode(word string) []int {
 		push(s.before)
 		push(c.at)
 	}
-	var ids []int
+	ids := make([]int, 0, len(symbols))
 	for _, s := range symbols {
 		if s.id >= 0 {
-			ids = append(ids, s.id)
+			ids = append(ids, int(s.id))
 		}
 	}
 	return ids
 }
 
-// letters returns the tokens of single characters. One that is not in the vocabulary is the unknown
-// token or, without such a token, left out.
+// letters returns the tokens of single characters. One that is not in the vocabulary has a token for
+// each byte, or is the unknown token or, without such a token, left out.
 func (b *bpe) letters(word string) []symbol {
-	var symbols []symbol
+	symbols := make([]symbol, 0, len(word))
+	add := func(id int) {
+		symbols = append(symbols, symbol{int32(id), int32(len(symbols) - 1), int32(len(symbols) + 1)})
+	}
 	fused := false
-	for _, r := range word {
-		id, ok := b.ids[string(r)]
-		if !ok {
-			if id = b.unknown; id < 0 || fused {
-				continue
-			}
+	for at, r := range word {
+		letter := word[at : at+utf8.RuneLen(r)]
+		id, ok := 0, false
+		if r < utf8.RuneSelf {
+			id, ok = b.ascii[r].id, b.ascii[r].ok
+		} else {
+			id, ok = b.ids[letter]
 		}
-		fused = !ok && b.fuseUnknown
-		symbols = append(symbols, symbol{id, len(symbols) - 1, len(symbols) + 1})
+		switch {
+		case ok:
+			add(id)
+		case b.bytes != nil:
+			for i := range len(letter) {
+				add(b.bytes[letter[i]])
+			}
+		case b.unknown >= 0 && !fused:
+			add(b.unknown)
+		}
+		if b.unknown >= 0 {
+			fused = !ok && b.fuseUnknown
+		}
 	}
 	if n := len(symbols); n > 0 {
 		symbols[n-1].after = -1

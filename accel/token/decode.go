@@ -46,6 +46,8 @@ func newDecoder(p *part) (func(tokens []string) string, error) {
 		}{"##", true}
 		err := p.into(&o)
 		return func(tokens []string) string { return joinWordPieces(tokens, o.Prefix, o.Cleanup) }, err
+	case "Sequence":
+		return newDecoderChain(p)
 	case "Metaspace":
 		o, err := readMetaspace(p)
 		return func(tokens []string) string {

@@ -9,9 +9,9 @@
 //
 //	added.go      splits the text at added tokens, such as [MASK]
 //	normalize.go  normalizes the rest: Unicode forms, lower case, BERT's rules
-//	split.go      splits it into words
+//	split.go      splits it into words, splitregex.go as Llama 3 and Qwen do
 //	bpe.go, wordpiece.go, unigram.go   split words into tokens
-//	decode.go     is the way back
+//	decode.go     is the way back, decodechain.go in several steps
 //
 // What a file asks for beyond that is an [*UnsupportedError]; nothing is ignored. Tests compare the
 // tokens of multilingual text with those of the Python package. A Tokenizer may be used by several

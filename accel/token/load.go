@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -14,6 +15,7 @@ type Tokenizer struct {
 	ids       map[string]int
 	tokens    map[int]string
 	added     []addedToken
+	begins    [256]bool // the first bytes of added tokens
 	special   map[int]bool
 	normalize func(string) string
 	split     func(text string, first bool) []string
@@ -152,6 +154,20 @@ func (t *Tokenizer) newModel(p *part) (func(word string) []int, error) {
 func newTemplate(p *part) (before, after []int, err error) {
 	if p == nil || p.kind == "ByteLevel" {
 		return nil, nil, nil // it only changes offsets
+	}
+	if p.kind == "Sequence" {
+		var o struct{ Processors []*part }
+		if err := p.into(&o); err != nil {
+			return nil, nil, err
+		}
+		parts := slices.DeleteFunc(o.Processors, func(p *part) bool { return p != nil && p.kind == "ByteLevel" })
+		if len(parts) > 1 {
+			return nil, nil, unsupported("a post_processor of several templates")
+		}
+		if len(parts) == 0 {
+			return nil, nil, nil
+		}
+		p = parts[0]
 	}
 	if p.kind != "TemplateProcessing" {
 		return nil, nil, unsupported("post_processor %q", p.kind)

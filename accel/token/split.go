@@ -27,7 +27,10 @@ func newSplit(p *part) (func(text string, first bool) []string, error) {
 		if len(o.Pretokenizers) == 1 {
 			return newSplit(o.Pretokenizers[0])
 		}
-		return nil, unsupported("a pre_tokenizer of %d parts", len(o.Pretokenizers))
+		if len(o.Pretokenizers) == 2 && o.Pretokenizers[0].kind == "Split" && o.Pretokenizers[1].kind == "ByteLevel" {
+			return newSplitBytes(o.Pretokenizers[0], o.Pretokenizers[1])
+		}
+		return nil, unsupported("a pre_tokenizer of %d parts that are not Split and ByteLevel", len(o.Pretokenizers))
 	}
 	return nil, unsupported("pre_tokenizer %q", p.kind)
 }

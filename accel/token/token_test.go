@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/token"
 )
 
@@ -28,7 +29,7 @@ func TestEqualsTokenizers(t *testing.T) {
 	if err := json.Unmarshal(text, &g); err != nil {
 		t.Fatal(err)
 	}
-	if len(g.Cases) != 4 {
+	if len(g.Cases) != 7 {
 		t.Fatalf("%d tokenizers", len(g.Cases))
 	}
 	for name, cases := range g.Cases {
@@ -61,13 +62,16 @@ func TestEqualsTokenizers(t *testing.T) {
 func TestLoadRejects(t *testing.T) {
 	const model = `"model": {"type": "WordPiece", "unk_token": "u", "vocab": {"u": 0}}`
 	for text, want := range map[string]string{
-		`{"model": {"type": "WordLevel"}}`:                                             `model "WordLevel"`,
-		`{` + model + `, "normalizer": {"type": "Precompiled"}}`:                       `normalizer "Precompiled"`,
-		`{` + model + `, "pre_tokenizer": {"type": "Digits"}}`:                         `pre_tokenizer "Digits"`,
-		`{` + model + `, "post_processor": {"type": "RobertaProcessing"}}`:             `post_processor "RobertaProcessing"`,
-		`{` + model + `, "decoder": {"type": "CTC"}}`:                                  `decoder "CTC"`,
-		`{` + model + `, "truncation": {"max_length": 8}}`:                             "truncation",
-		`{"model": {"type": "BPE", "byte_fallback": true, "vocab": {}, "merges": []}}`: "byte_fallback",
+		`{"model": {"type": "WordLevel"}}`:                                 `model "WordLevel"`,
+		`{` + model + `, "normalizer": {"type": "Precompiled"}}`:           `normalizer "Precompiled"`,
+		`{` + model + `, "pre_tokenizer": {"type": "Digits"}}`:             `pre_tokenizer "Digits"`,
+		`{` + model + `, "post_processor": {"type": "RobertaProcessing"}}`: `post_processor "RobertaProcessing"`,
+		`{` + model + `, "decoder": {"type": "CTC"}}`:                      `decoder "CTC"`,
+		`{` + model + `, "truncation": {"max_length": 8}}`:                 "truncation",
+		`{` + model + `, "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split", "pattern": {"Regex": "\\w+"}, "behavior": "Isolated"}, {"type": "ByteLevel", "add_prefix_space": false, "use_regex": false}]}}`: `regular expression "\\w+"`,
+		`{` + model + `, "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Split", "pattern": {"String": " "}, "behavior": "Removed"}, {"type": "ByteLevel"}]}}`:                                                   "behavior Isolated",
+		`{` + model + `, "decoder": {"type": "Sequence", "decoders": [{"type": "CTC"}]}}`:                                                                                                                                          `decoder "CTC" in a sequence`,
+		`{"model": {"type": "BPE", "byte_fallback": true, "vocab": {}, "merges": []}}`:                                                                                                                                             "byte_fallback",
 	} {
 		path := filepath.Join(t.TempDir(), "tokenizer.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -87,5 +91,25 @@ func TestLoadRejects(t *testing.T) {
 		if _, err := token.Load(path); !errors.As(err, &file) {
 			t.Errorf("%q: %v, want a FileError", text, err)
 		}
+	}
+}
+
+// BenchmarkEncode encodes a novel on one thread, in MB of text a second.
+func BenchmarkEncode(b *testing.B) {
+	novel, err := data.MobyDick()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range []string{"llama2", "llama3", "qwen", "bpe", "wordpiece", "unigram"} {
+		b.Run(name, func(b *testing.B) {
+			tokenizer, err := token.Load(filepath.Join("testdata", name+".json"))
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(len(novel)))
+			for b.Loop() {
+				tokenizer.EncodePlain(novel)
+			}
+		})
 	}
 }

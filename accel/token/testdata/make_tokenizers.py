@@ -21,6 +21,7 @@ TEXTS = TRAINING + [
     "", " ", "   ", "\n\n", "a  b   c \t d\n\n  e ", "I'LL don't 'tis ''s 'S", "naïve façade — “quotes” … ½ ² Ⅷ", "İstanbul ıspanak ǅ ﬁn ΑΣ",
     "e\u0301 vs \u00e9, A\u030a", "zero\u200bwidth\u00a0space\u3000wide\u2028line\u0085next", "x" * 120, "<s>special</s> [MASK] tokens [SEP]  <mask> [MASK]",
     "ab\ufffdcd\x00ef\x07", "𝕳𝖊𝖑𝖑𝖔 𐍈 🤦🏼‍♂️", "ไทยไม่มีช่องว่าง", "१२३ ٣٤٥ 123", "don’t—stop", "CamelCaseWords snake_case_words", "   leading and trailing   ",
+    "I'M 'Tis they'RE we'ſ 'ſ '", "a\r\n\r\n  b\n \t\nc !?\n\n--\r\nd", "12345678 ²³ 1٣٤2", " ?! !word \u3000word\u3000\u3000x \n", "tail   ", "tail \n ", "<|endoftext|>a<|begin_of_text|> b",
 ]
 
 
@@ -51,4 +52,38 @@ uni.pre_tokenizer, uni.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace(
 uni.train_from_iterator(TRAINING, trainers.UnigramTrainer(vocab_size=300, special_tokens=["<unk>", "<s>", "</s>", "<mask>"], unk_token="<unk>", show_progress=False))
 uni.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 1), ("</s>", 2)])
 golden["unigram"] = save("unigram", uni)
-(HERE / "golden.json").write_text(json.dumps({"tokenizers": tokenizers.__version__, "cases": golden}) + "\n")
+
+# The components of Llama 2's file.
+llama2 = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True))
+llama2.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+llama2.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
+llama2.train_from_iterator(TRAINING[:4], trainers.BpeTrainer(
+    vocab_size=420, special_tokens=["<unk>", "<s>", "</s>"] + [f"<0x{b:02X}>" for b in range(256)], show_progress=False))
+state = json.loads(llama2.to_str())  # in the real file, tokens of bytes are no special tokens
+state["added_tokens"] = [t for t in state["added_tokens"] if not t["content"].startswith("<0x")]
+llama2 = Tokenizer.from_str(json.dumps(state))
+llama2.post_processor = processors.TemplateProcessing(single="<s> $A", pair="<s> $A <s>:1 $B:1", special_tokens=[("<s>", 1)])
+golden["llama2"] = save("llama2", llama2)
+
+# Those of Llama 3's and Qwen's.
+for name, digits, normalizer, special in [
+    ("llama3", r"\p{N}{1,3}", None, "<|begin_of_text|>"),
+    ("qwen", r"\p{N}", normalizers.NFC(), "<|endoftext|>"),
+]:
+    t = Tokenizer(models.BPE(ignore_merges=name == "llama3"))
+    pattern = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|" + digits + r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+    if normalizer:
+        t.normalizer = normalizer
+    t.pre_tokenizer = pre_tokenizers.Sequence([
+        pre_tokenizers.Split(tokenizers.Regex(pattern), behavior="isolated"),
+        pre_tokenizers.ByteLevel(add_prefix_space=False, trim_offsets=False, use_regex=False),
+    ])
+    t.decoder = decoders.ByteLevel()
+    t.train_from_iterator(TRAINING, trainers.BpeTrainer(
+        vocab_size=400, special_tokens=[special], initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
+    level = processors.ByteLevel(trim_offsets=False)
+    t.post_processor = level if name == "qwen" else processors.Sequence([
+        level, processors.TemplateProcessing(single=f"{special} $A", pair=f"{special} $A {special}:1 $B:1", special_tokens=[(special, 0)])])
+    golden[name] = save(name, t)
+
+(HERE / "golden.json").write_text(json.dumps({"tokenizers": tokenizers.__version__, "cases": golden}, ensure_ascii=False, separators=(",", ":")) + "\n")
