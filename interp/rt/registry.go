@@ -79,8 +79,9 @@ type Registry struct {
 	byType    sync.Map // types.Type to *Type, by pointer: a cache of descriptors
 	compiled  sync.Map // implementsKey to bool
 	indices   sync.Map // methodKey to int, the index of a compiled method
-	fields    sync.Map // view to []jsonField
+	fields    sync.Map // view to jsonStruct
 	finalized sync.Map // uintptr, the address of an object with a finalizer, to struct{}
+	numbered  sync.Map // unsafe.Pointer to the function there: functions whose address may be a number, see InterfaceData
 	escaped   sync.Map // *htmltemplate.Template to nil: templates that html/template has escaped
 }
 

@@ -51,8 +51,13 @@ func UnsafeAdd(pointer unsafe.Pointer, length int) unsafe.Pointer {
 }
 
 // InterfaceData returns the pointer to the data of an interface as compiled code represents it: x itself if it is a pointer, and
-// else a pointer to a value that must not be changed.
+// else a pointer to a value that must not be changed. It keeps a function alive for ever: compiled functions need no memory, so
+// code that was translated from C holds their addresses as numbers, which the garbage collector does not see.
 func (r *Registry) InterfaceData(x any) unsafe.Pointer {
 	raw := r.Value(x)
-	return (*[2]unsafe.Pointer)(unsafe.Pointer(&raw))[1]
+	data := (*[2]unsafe.Pointer)(unsafe.Pointer(&raw))[1]
+	if raw != nil && reflect.TypeOf(raw).Kind() == reflect.Func {
+		r.numbered.Store(data, raw)
+	}
+	return data
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"runtime"
 	"unsafe"
 )
 
@@ -31,6 +32,33 @@ func fill(at uintptr) {
 
 func next() uintptr { return 9 }
 
+// function returns the address of a function, which the garbage collector does not know as a pointer.
+func function(f any) uintptr {
+	type words [2]uintptr
+	return (*words)(unsafe.Pointer(&f))[1]
+}
+
+func double(x, y uintptr) uintptr { return 2*x + y }
+
+func callLater() {
+	var addresses []uintptr
+	for range 100 {
+		addresses = append(addresses, function(double))
+	}
+	var kept [][]uintptr
+	for i := range 3 {
+		runtime.GC()
+		for range 2000 {
+			kept = append(kept, []uintptr{1, 2, 3, 4}, []uintptr{5}, make([]uintptr, 7+i))
+		}
+	}
+	sum := uintptr(0)
+	for i, a := range addresses {
+		sum += (*(*func(uintptr, uintptr) uintptr)(unsafe.Pointer(&struct{ uintptr }{a})))(uintptr(i), 1)
+	}
+	fmt.Println(sum, len(kept))
+}
+
 func index(at uintptr) {
 	(**(**[3]int8)(up(at)))[next()-8] = int8(next())
 	(**(**[3]int8)(up(at)))[next()-7] += int8(next())
@@ -43,4 +71,5 @@ func main() {
 	var a [3]int8
 	index(uintptr(unsafe.Pointer(&a)))
 	fmt.Println(a)
+	callLater()
 }
