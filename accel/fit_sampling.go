@@ -26,8 +26,10 @@ func WeightedRandomSampler(weights []float64) Option {
 	for _, w := range weights {
 		hash.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(w)))
 	}
-	return plain(text, func(c *options) { c.weights = slices.Concat([]float64{}, weights) }).
-		sharedAs(fmt.Sprintf("%s %x", text, hash.Sum64()))
+	name := fmt.Sprintf("%s %x", text, hash.Sum64())
+	return plain(text, func(c *options) {
+		c.weights, c.samplerName = slices.Concat([]float64{}, weights), name
+	}).sharedAs(name)
 }
 
 // examplesPerEpoch returns the number of examples of an epoch.

@@ -32,8 +32,8 @@ import (
 // from the last of these. The file is in safetensors format, with parameters named
 // model.0.weight and so on, and is replaced atomically.
 //
-// Fit fails if the file belongs to another data set, batch size, optimizer or model; if classes,
-// columns or targets have other names, with a [*data.MismatchError].
+// Fit fails if the file belongs to another data set, batch size, [DropLast], sampler, optimizer or
+// model; if classes, columns or targets have other names, with a [*data.MismatchError].
 func Resume(path string) Option {
 	text := fmt.Sprintf("Resume(%q)", path)
 	return fitOption(text, func(c *options) error {
@@ -60,6 +60,8 @@ type checkpoint struct {
 	BatchSize  int
 	Accumulate int
 	Optimizer  string
+	DropLast   bool         `json:",omitempty"`
+	Sampler    string       `json:",omitempty"` // with a hash of its weights; "" for each example once
 	Schema     *data.Schema `json:",omitempty"` // nil in older files
 
 	Seed   uint64    // of the order of the examples
@@ -320,7 +322,7 @@ func (r *resumption) identity() checkpoint {
 	return checkpoint{
 		Version: checkpointVersion,
 		Dataset: set.Name(), Examples: set.Len(), BatchSize: r.o.batchSize, Accumulate: r.o.accumulate,
-		Optimizer: r.optimizer.Name(), Schema: &schema, BestBy: r.o.criterion.name,
+		Optimizer: r.optimizer.Name(), DropLast: r.o.dropLast, Sampler: r.o.samplerName, Schema: &schema, BestBy: r.o.criterion.name,
 	}
 }
 
@@ -336,6 +338,8 @@ func (c *checkpoint) fits(here checkpoint) error {
 		{"batch size", c.BatchSize, here.BatchSize},
 		{"number of batches to accumulate", c.Accumulate, here.Accumulate},
 		{"optimizer", c.Optimizer, here.Optimizer},
+		{"value of DropLast", c.DropLast, here.DropLast},
+		{"sampler", cmp.Or(c.Sampler, "none"), cmp.Or(here.Sampler, "none")},
 		{"metric of the best validation (BestBy)", cmp.Or(c.BestBy, "loss"), cmp.Or(here.BestBy, "loss")},
 	} {
 		if row.file != row.here {

@@ -70,6 +70,7 @@ func TestResume(t *testing.T) {
 		{"adagrad", []accel.Option{accel.Adagrad(0.01)}},
 		{"lion", []accel.Option{accel.Lion(0.001)}},
 		{"adam", []accel.Option{accel.Adam(0.01)}},
+		{"drop last, weighted", []accel.Option{accel.DropLast(), accel.WeightedRandomSampler(increasing(150))}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -170,6 +171,8 @@ func TestResumeRefuses(t *testing.T) {
 		"model":     {fit(mlp(5)), "shape"},
 		"batch":     {fit(mlp(4), accel.BatchSize(16)), "the batch size in the file is 64, but here it is 16"},
 		"optimizer": {fit(mlp(4), accel.SGD(0.1, 0)), "the optimizer in the file is AdamW, but here it is SGD"},
+		"drop last": {fit(mlp(4), accel.DropLast()), "the value of DropLast in the file is false, but here it is true"},
+		"sampler":   {fit(mlp(4), accel.WeightedRandomSampler(increasing(64))), "the sampler in the file is none, but here it is WeightedRandomSampler(64 weights)"},
 	} {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) || !strings.Contains(tt.err.Error(), path) {
 			t.Errorf("%s: want %q, got %v", name, tt.want, tt.err)
@@ -195,6 +198,15 @@ func TestResumeRefuses(t *testing.T) {
 	if err := fit(mlp(4)); err == nil || err.Error() != `accel: Resume(""): the path is empty` {
 		t.Errorf("no path: %v", err)
 	}
+}
+
+// increasing returns weights of examples, 1, 2 and so on.
+func increasing(n int) []float64 {
+	weights := make([]float64, n)
+	for i := range weights {
+		weights[i] = float64(i + 1)
+	}
+	return weights
 }
 
 // mlpWithWeights returns a model that has its parameters.
