@@ -107,7 +107,7 @@ func TestLocalPackages(t *testing.T) {
 		{"import \"example.com/shop/cart\"\ncart.Cart{Items: []float64{1, 3}}.Total()", "= \"6.00 EUR\""},
 		{"import \"example.com/shop/internal/money\"\nmoney.Format(2)", "= \"2.00 EUR\""},
 		{"import \"example.com/tax\"\ntax.Add(2)", "= 3"},
-		{"%get ../other\nimport \"plain\"\nplain.Word", ""},
+		{"%get \"../other\"\nimport \"plain\"\nplain.Word", ""},
 	} {
 		got := n.run(row.in)
 		if row.want != "" && got != row.want || row.want == "" && !strings.HasSuffix(got, "= \"plain\"") {

@@ -114,7 +114,11 @@ const compiledFlag = "-compiled"
 // oneModule parses the argument of %get.
 func oneModule(text string) (Module, error) {
 	rest, compiled := strings.CutPrefix(text, compiledFlag+" ")
-	m := Module{Query: strings.TrimSpace(rest), Compiled: compiled}
+	rest = strings.TrimSpace(rest)
+	if n := len(rest); n > 1 && (rest[0] == '"' || rest[0] == '\'') && rest[n-1] == rest[0] { // as a shell needs for a directory with spaces
+		rest = rest[1 : n-1]
+	}
+	m := Module{Query: rest, Compiled: compiled}
 	switch {
 	case compiled && m.Directory():
 		return m, fmt.Errorf("%%get %s needs a module with a version: %%get %[1]s github.com/mattn/go-sqlite3@v1.14.32", compiledFlag)

@@ -97,6 +97,9 @@ func (s *Set) Get(ctx context.Context, query string) (module.Version, error) {
 			failure = err
 		}
 	}
+	if failure == nil { // no beginning of the path can be a module
+		failure = fmt.Errorf("%q is not a module: %w", path, module.CheckPath(path))
+	}
 	return module.Version{}, failure
 }
 

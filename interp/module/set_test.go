@@ -132,3 +132,13 @@ func TestSet(t *testing.T) {
 		}
 	}
 }
+
+// TestGetOfNoModule says that a path is an error if no beginning of it can be that of a module.
+func TestGetOfNoModule(t *testing.T) {
+	t.Parallel()
+	s := module.New(newRegistry(t, nil))
+	m, err := s.Get(t.Context(), "Example.com/a")
+	if want := `"Example.com/a" is not a module: malformed module path "Example.com/a": invalid char 'E' in first path element`; err == nil || err.Error() != want {
+		t.Errorf("got %v, %v; want %s", m, err, want)
+	}
+}

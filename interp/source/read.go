@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/build"
 	"go/parser"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -52,6 +53,9 @@ func (l *Loader) readSelection(importPath string, pkg module.Package, number int
 	target.CgoEnabled = false
 	selections[number].apply(&target)
 	target.BuildTags = append(target.BuildTags, module.BuildTags()...)
+	if pkg.Stamp != "" {
+		target.ReadDir = readDir
+	}
 	found, err := target.ImportDir(pkg.Dir, 0)
 	var none *build.NoGoError
 	switch {
@@ -109,6 +113,21 @@ func (l *Loader) readSelection(importPath string, pkg module.Package, number int
 		f.stamp = embedded.Stamp(pkg.Dir, f.patterns)
 	}
 	return f
+}
+
+// readDir returns the entries of a directory without those whose reading could wait for ever, such as named pipes.
+func readDir(dir string) ([]fs.FileInfo, error) {
+	entries, err := os.ReadDir(dir)
+	var list []fs.FileInfo
+	for _, e := range entries {
+		if info, statErr := os.Stat(filepath.Join(dir, e.Name())); statErr == nil && !info.Mode().IsRegular() && !info.IsDir() {
+			continue
+		}
+		if info, infoErr := e.Info(); infoErr == nil {
+			list = append(list, info)
+		}
+	}
+	return list, err
 }
 
 // relative returns a file name relative to the working directory, if that is shorter.
