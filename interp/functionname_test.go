@@ -23,6 +23,11 @@ func methods() string {
 	return name(t.V) + " " + name(t.P) + " " + name((&t).V)
 }
 func generic[X any](X) {}
+func address(f any) uintptr {
+	type words [2]uintptr
+	return (*words)(unsafe.Pointer(&f))[1]
+}
+func adds(n int) func() int { return func() int { return n } }
 func pc(f any) uintptr { return reflect.ValueOf(f).Pointer() }
 func name(f any) string { return runtime.FuncForPC(pc(f)).Name() }
 type Handler func()
@@ -38,6 +43,7 @@ type holder struct{ f func() }`
 		{"literal in a literal", "name(nested())", `= "main.nested.func1.1"`},
 		{"literals of a function", "a, b := makes()\nname(a) + \" \" + name(b)", `= "main.makes.func1 main.makes.func2"`},
 		{"same function", "pc(F) == pc(Handler(F)) && pc(F) != pc(G)", "= true"},
+		{"address", "address(F) == address(F) && address(F) != address(G) && address(adds(1)) != address(adds(2))", "= true"},
 		{"same literal", "a, b := makes()\nc, _ := makes()\npc(a) == pc(c) && pc(a) != pc(b)", "= true"},
 		{"position", "file, line := runtime.FuncForPC(pc(F)).FileLine(pc(F))\nfmt.Sprint(file, \":\", line)", `= "cell[1]:4"`},
 		{"compiled", "name(strings.ToUpper)", `= "strings.ToUpper"`},

@@ -81,6 +81,7 @@ func New(options ...Option) (*Session, error) {
 		Activations: []string{yaegi.Activation, vm.Activation},
 
 		FunctionPointer: func(v reflect.Value) (uintptr, bool) { return s.library.FunctionPointer(v) },
+		Declared:        func(pc uintptr) bool { return s.library.Declared(pc) },
 	})
 	fset := token.NewFileSet()
 	modules := module.New(c.modules)

@@ -2,6 +2,7 @@ package library
 
 import (
 	"reflect"
+	"regexp"
 	"time"
 
 	"github.com/quernlab/quern/interp/stream"
@@ -37,6 +38,15 @@ func New(c Config) *Library {
 func (l *Library) FunctionPointer(v reflect.Value) (pc uintptr, ok bool) {
 	return l.callers.FunctionPointer(v)
 }
+
+// Declared reports whether the code of pc is a declared function, and neither a literal nor a method value.
+func (l *Library) Declared(pc uintptr) bool {
+	f, ok := l.callers.at(pc)
+	return ok && f.Function != "" && !literalName.MatchString(f.Function)
+}
+
+// literalName matches the names of function literals and method values.
+var literalName = regexp.MustCompile(`\.func\d|-fm$`)
 
 // Override replaces functions in the tables of packages by those of the library.
 func (l *Library) Override(packages Packages) {

@@ -44,6 +44,9 @@ type Config struct {
 	// The second result is false for other functions; nil means that all are.
 	FunctionPointer func(reflect.Value) (uintptr, bool)
 
+	// Declared reports whether the function with this number has a declaration, so that all its values are equal.
+	Declared func(pc uintptr) bool
+
 	// Stopped returns a channel that is closed when the calling goroutine must stop.
 	// Stop ends such a goroutine by a panic; if it returns, the goroutine may continue
 	// for a while. If Stopped is nil, nothing ends a wait.
@@ -81,7 +84,7 @@ type Registry struct {
 	indices   sync.Map // methodKey to int, the index of a compiled method
 	fields    sync.Map // view to jsonStruct
 	finalized sync.Map // uintptr, the address of an object with a finalizer, to struct{}
-	numbered  sync.Map // unsafe.Pointer to the function there: functions whose address may be a number, see InterfaceData
+	numbered  sync.Map // functions whose address may be a number, see InterfaceData: by their number, or unsafe.Pointer
 	escaped   sync.Map // *htmltemplate.Template to nil: templates that html/template has escaped
 }
 
@@ -111,6 +114,9 @@ func New(config Config) *Registry {
 	}
 	if config.FunctionPointer == nil {
 		config.FunctionPointer = func(reflect.Value) (uintptr, bool) { return 0, false }
+	}
+	if config.Declared == nil {
+		config.Declared = func(uintptr) bool { return false }
 	}
 	if config.Uncaught == nil {
 		config.Uncaught = func(any) bool { return false }

@@ -52,12 +52,23 @@ func UnsafeAdd(pointer unsafe.Pointer, length int) unsafe.Pointer {
 
 // InterfaceData returns the pointer to the data of an interface as compiled code represents it: x itself if it is a pointer, and
 // else a pointer to a value that must not be changed. It keeps a function alive for ever: compiled functions need no memory, so
-// code that was translated from C holds their addresses as numbers, which the garbage collector does not see.
+// code that was translated from C holds and compares their addresses as numbers, which the garbage collector does not see.
 func (r *Registry) InterfaceData(x any) unsafe.Pointer {
 	raw := r.Value(x)
 	data := (*[2]unsafe.Pointer)(unsafe.Pointer(&raw))[1]
-	if raw != nil && reflect.TypeOf(raw).Kind() == reflect.Func {
-		r.numbered.Store(data, raw)
+	if raw == nil || reflect.TypeOf(raw).Kind() != reflect.Func {
+		return data
 	}
-	return data
+	var key any = data
+	if pc, ok := r.config.FunctionPointer(reflect.ValueOf(raw)); ok && r.config.Declared(pc) {
+		key = functionKey{reflect.TypeOf(raw), pc} // each use of the name of a function makes another value
+	}
+	kept, _ := r.numbered.LoadOrStore(key, raw)
+	return (*[2]unsafe.Pointer)(unsafe.Pointer(&kept))[1]
+}
+
+// functionKey identifies a declared function.
+type functionKey struct {
+	t  reflect.Type
+	pc uintptr
 }
