@@ -105,7 +105,7 @@ func (p *predicting) compute(ctx context.Context, x part) error {
 		return p.compute(ctx, part{x.of, middle, x.to})
 	}
 	if err != nil {
-		return locateIndex(err, func() { p.model.Forward(x.tensor()) })
+		return locateIndex(err, func() { forward(p.model, x.tensor()) })
 	}
 	if y == nil {
 		return fmt.Errorf("accel: %s: the model's output is nil", p.call)
@@ -126,7 +126,7 @@ func (p *predicting) compute(ctx context.Context, x part) error {
 func (p *predicting) forward(x part) (y *Tensor, err error) {
 	defer nn.Catch(&err)
 	tensor.NoGrad(func() {
-		y = p.model.Forward(x.tensor())
+		y = forward(p.model, x.tensor())
 		tensor.Flush()
 	})
 	return y, nil

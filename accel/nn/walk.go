@@ -29,6 +29,7 @@ func walk(root any, visit func(path []string, v any)) {
 
 type walker struct {
 	visit func(path []string, v any)
+	null  func(path []string) // called for each module that is nil; nil for none
 	seen  map[visited]bool
 }
 
@@ -58,6 +59,9 @@ func (w *walker) value(path []string, v reflect.Value, declared reflect.Type) {
 	}
 	if declared == v.Type() {
 		declared = nil // a compiled type needs no other field names
+	}
+	if k := v.Kind(); w.null != nil && (k == reflect.Interface || k == reflect.Pointer) && v.IsNil() && v.Type().Implements(reflect.TypeFor[Module]()) {
+		w.null(path)
 	}
 	switch v.Kind() {
 	case reflect.Interface:

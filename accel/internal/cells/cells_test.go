@@ -145,3 +145,14 @@ w := &watcher{}
 run, err := accel.Fit(ctx, nn.Sequential(nn.Flatten(), nn.Dense(10)), train.First(128), accel.Epochs(5), accel.Observe(w), accel.Quiet())
 fmt.Println(w.steps, w.epochs, w.end, err)`, "4 2 4 of 10 <nil> <nil>")
 }
+
+// TestNilField requires that Fit names the field of a cell's model that is nil.
+func TestNilField(t *testing.T) {
+	n := newNotebook(t)
+	n.want(`type net struct{ Body, Head nn.Module }
+func (m *net) Forward(x *nn.Tensor) *nn.Tensor { return m.Head.Forward(m.Body.Forward(x)) }
+m := &net{Body: nn.Dense(3)}
+set, err := data.FromSlices([][]float32{{1, 2}, {3, 4}}, []int{0, 1})
+_, err = accel.Fit(ctx, m, set, accel.Epochs(1), accel.Quiet())
+fmt.Println(err)`, "create Head before")
+}
