@@ -10,6 +10,7 @@ import (
 func symbols_github_com_quernlab_quern_accel_models() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"BERT":        reflect.ValueOf(models.BERT),
+		"Download":    reflect.ValueOf(models.Download),
 		"GPT2":        reflect.ValueOf(models.GPT2),
 		"GPT2Small":   reflect.ValueOf(models.GPT2Small),
 		"Llama":       reflect.ValueOf(models.Llama),

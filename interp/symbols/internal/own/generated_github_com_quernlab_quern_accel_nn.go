@@ -71,6 +71,7 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"NamedModules":                  reflect.ValueOf(nn.NamedModules),
 		"NamedParameters":               reflect.ValueOf(nn.NamedParameters),
 		"NewKVCache":                    reflect.ValueOf(nn.NewKVCache),
+		"NilModules":                    reflect.ValueOf(nn.NilModules),
 		"NoBias":                        reflect.ValueOf(nn.NoBias),
 		"NormFirst":                     reflect.ValueOf(nn.NormFirst),
 		"NumLayers":                     reflect.ValueOf(nn.NumLayers),
