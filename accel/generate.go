@@ -131,12 +131,17 @@ func (g *generating) logits(model nn.Module, tokens []int) []float32 {
 
 // draw samples a token.
 func (g *generating) draw(logits []float32) (int, error) {
-	order := make([]int, len(logits))
+	order, likeliest := make([]int, len(logits)), 0
 	for i, v := range logits {
 		if v != v {
 			return 0, errors.New("accel: Generate: the output of the model has a NaN: check the weights and the training loss")
 		}
-		order[i] = i
+		if order[i] = i; v > logits[likeliest] {
+			likeliest = i
+		}
+	}
+	if g.temperature == 0 {
+		return likeliest, nil
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		switch {
@@ -147,9 +152,6 @@ func (g *generating) draw(logits []float32) (int, error) {
 		}
 		return 0
 	})
-	if g.temperature == 0 {
-		return order[0], nil
-	}
 	if g.topK > 0 && g.topK < len(order) {
 		order = order[:g.topK]
 	}

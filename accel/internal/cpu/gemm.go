@@ -86,6 +86,7 @@ type gemm struct {
 	parts          int  // parts of the depth that are computed separately and added (split-K)
 	down, across   int  // number of chunks of rows and of columns
 	adding         bool // in the pass that adds the parts
+	dots           bool // the result is computed as dot products
 
 	device *Device // its shared memory holds the packed panels
 }
@@ -119,7 +120,9 @@ func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 	g.packsA = !(a.col == 1 && spread(a.row) || a.row == 1 && spread(a.col))
 	g.packsB = b.col != 1 || !spread(b.row) || n%g.kernel.lanes != 0 || min(k, kcMax)*n > mostInPlace
 	longest := kcMax
-	if !g.packsA && !g.packsB && a.col != 1 {
+	if g.packsB && g.avoidPacking() {
+		longest = streams
+	} else if !g.packsA && !g.packsB && a.col != 1 {
 		// Reading each row of a touches a separate cache line for a few elements, and the
 		// next block of the depth is prefetched while one is computed.
 		longest = kcMax / 8
@@ -131,9 +134,9 @@ func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 	panel := 0
 	g.parts = 1
 	switch {
-	case g.packsB:
+	case g.packsB && !g.dots:
 		panel = g.nc * g.kc
-	case k >= 2*leastPart && partCost*m*n <= (m+n)*k:
+	case longest != streams && !g.dots && k >= 2*leastPart && partCost*m*n <= (m+n)*k:
 		g.parts = 2
 		panel = g.parts * m * n
 	}
@@ -203,6 +206,10 @@ func (g *gemm) run() {
 		}
 		return
 	}
+	if g.dots {
+		p.run((g.n+g.dotChunk()-1)/g.dotChunk(), g)
+		return
+	}
 	if g.parts > 1 {
 		p.run(g.parts*g.down, g)
 		g.adding = true
@@ -233,6 +240,10 @@ func (g *gemm) run() {
 func (g *gemm) apart() bool { return !g.packsB || g.down == 1 }
 
 func (g *gemm) work(chunk, worker int) {
+	if g.dots {
+		g.dot(chunk)
+		return
+	}
 	if g.packing {
 		j := chunk * g.columns
 		g.pack(g.depth, j, min(j+g.columns, g.nc))
