@@ -24,10 +24,12 @@ type benchCase struct {
 	jax          bool
 	arrays       func(*generator) groups
 	start        func(groups) (workload, error)
+	export       func(path string, g groups) error // writes the file for onnxruntime; nil if it is not measured
 	// Targets for Quern; 0 if there is none.
 	share     []float64 // of the peak, for each entry of threads
 	overTorch float64
 	overJAX   float64
+	overONNX  float64 // over onnxruntime, which needs a file of the model
 	rate      float64 // bytes per second
 }
 
@@ -69,6 +71,7 @@ const (
 	recurrentSteps  = 64
 	recurrentWidth  = 256
 	recurrentLayers = 2
+	encoderLayers   = 4
 	attentionLength = 512 // sequence length of the attention case
 	imageCount      = 16384
 	imageSize       = 28 * 28
@@ -78,6 +81,7 @@ const (
 func cpuCases() []benchCase {
 	eager, all := []string{"eager"}, []string{"eager", "compile"}
 	layouts := []string{"eager", "compile", "channels-last"}
+	inference := append(slices.Clone(layouts), onnxruntime)
 	return []benchCase{
 		{name: "bandwidth", description: "copy 256 MiB", bytes: 2 * 4 * copyElements, threads: []int{1, 2}, settings: eager, arrays: noArrays, start: startCopy},
 		{name: "gemm-1024", description: "1024×1024 by 1024×1024", flops: 2 * 1024 * 1024 * 1024, threads: []int{1, 2}, settings: eager, model: "gemm", jax: true,
@@ -92,6 +96,14 @@ func cpuCases() []benchCase {
 			arrays: vectorArrays(block, sequences, sequence, width), start: startTraining(block, vectors), overTorch: 1.5},
 		{name: "lstm", description: "2 layers of 256, 64 steps, batch 32, Adam", flops: recurrentBatch * recurrentSteps * (3*recurrentLayers*2*8*recurrentWidth*recurrentWidth - 2*4*recurrentWidth*recurrentWidth), threads: []int{2}, settings: eager,
 			arrays: vectorArrays(lstm, recurrentBatch, recurrentSteps, recurrentWidth), start: startTraining(lstm, vectors), overTorch: 1.5},
+		{name: "transformer", description: "4 encoder layers of 256, 4 heads, sequence length 64, batch 32, Adam", flops: 3 * encoderLayers * recurrentBatch * recurrentSteps * (2*12*recurrentWidth*recurrentWidth + 2*2*recurrentSteps*recurrentWidth), threads: []int{2}, settings: all, heads: heads,
+			arrays: vectorArrays(encoder, recurrentBatch, recurrentSteps, recurrentWidth), start: startTraining(encoder, vectors), overTorch: 1.3},
+		{name: "resnet18-1", description: "ResNet-18, inference, 1 image of 224×224", flops: resNet18Flops, threads: []int{2}, settings: inference, model: "resnet18",
+			arrays: imageArrays(1), start: startImages, export: exportResNet, overTorch: 1.2, overONNX: 1 / 1.3},
+		{name: "resnet18-32", description: "ResNet-18, inference, 32 images of 224×224", flops: 32 * resNet18Flops, threads: []int{2}, settings: inference, model: "resnet18",
+			arrays: imageArrays(32), start: startImages, export: exportResNet, overTorch: 1.2, overONNX: 1 / 1.3},
+		{name: "gpt2-generate", description: "GPT-2 of 124 million parameters, 16 tokens, 32 more with a cache", bytes: 32 * 4 * 124e6, threads: []int{2}, settings: eager,
+			arrays: promptArrays, start: startGeneration, overTorch: 1.2},
 		{name: "resnet9", description: "64-128-256-512 channels, 28×28, batch 32, Adam", flops: resNetBatch * resNetFlops, threads: []int{2}, settings: layouts, jax: true,
 			arrays: training(resNet, resNetBatch, 1, 28, 28), start: startTraining(resNet, images), overTorch: 1.2},
 		{name: "attention", description: "forward and gradients, batch 4, 4 heads of 64, sequence length 512, causal", flops: 7 * 2 * 16 * attentionLength * attentionLength * 64 / 2, threads: []int{2}, settings: all, jax: true,
@@ -100,6 +112,10 @@ func cpuCases() []benchCase {
 			arrays: loaderArrays, start: startLoader, rate: 1e9},
 	}
 }
+
+// resNet18Flops is for one image of 224×224.
+const resNet18Flops = 2 * (64*3*49*112*112 + 4*64*64*9*56*56 +
+	(64+3*128)*128*9*28*28 + 64*128*28*28 + (128+3*256)*256*9*14*14 + 128*256*14*14 + (256+3*512)*512*9*7*7 + 256*512*7*7 + 512*1000)
 
 // resNetFlops is for one image: the first convolution has no input gradient; every other
 // convolution and matrix multiplication has two more of its size in the backward pass.

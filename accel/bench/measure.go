@@ -31,6 +31,9 @@ type runner struct {
 // torch-compile.
 func (r *runner) key() string {
 	name := r.framework
+	if r.setting == onnxruntime {
+		return fmt.Sprint(onnxruntime, "-", r.process.threads)
+	}
 	if r.process.threads > 0 {
 		name += fmt.Sprint("-", r.process.threads)
 	}
@@ -103,8 +106,15 @@ type measurement struct {
 // measureCase measures one case in all processes. On the CPU it interleaves all runners and the
 // peak. On a GPU, whose memory they would share, it measures one after the other.
 func (m *measurement) measureCase(ctx context.Context, c benchCase) (figure, error) {
-	if err := c.arrays(newGenerator()).write(filepath.Join(m.folder, c.name)); err != nil {
+	arrays := c.arrays(newGenerator())
+	path := filepath.Join(m.folder, c.name)
+	if err := arrays.write(path); err != nil {
 		return figure{}, err
+	}
+	if c.export != nil && m.python != "" {
+		if err := c.export(path+".onnx", arrays); err != nil {
+			return figure{}, err
+		}
 	}
 	f := newFigure(c)
 	losses, first := map[string][]float64{}, firstTolerance

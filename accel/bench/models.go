@@ -48,6 +48,12 @@ func blockOf(width, heads int) nn.Module {
 
 func lstm() nn.Module { return nn.LSTM(recurrentWidth, nn.NumLayers(recurrentLayers)) }
 
+func encoder() nn.Module {
+	return nn.Repeat(encoderLayers, func(int) nn.Module {
+		return nn.TransformerEncoderLayer(heads, nn.FeedForward(4*recurrentWidth), nn.TransformerDropout(0))
+	})
+}
+
 // gptSizes are the sizes of a GPT-2.
 type gptSizes struct{ tokens, length, layers, width, heads int }
 

@@ -97,7 +97,7 @@ func comparisons(c benchCase, f figure) []string {
 	for _, other := range []struct {
 		name   string
 		target float64
-	}{{"torch", c.overTorch}, {"jax", c.overJAX}} {
+	}{{"torch", c.overTorch}, {"jax", c.overJAX}, {onnxruntime, c.overONNX}} {
 		key, theirs := f.fastest(other.name)
 		if key == "" || ours == "" {
 			continue

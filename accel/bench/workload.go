@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/binary"
-	"fmt"
 	"os"
 	"path/filepath"
 
@@ -51,12 +50,8 @@ func startTraining(make func() nn.Module, o objective) func(groups) (workload, e
 			t.y = append(t.y, g.get("y")[i].tensorOf(o.labels))
 		}
 		tensor.NoGrad(func() { t.model.Forward(t.x[0]) }) // creates the parameters
-		parameters, given := nn.Parameters(t.model), g.get("parameters")
-		if len(parameters) != len(given) {
-			return nil, fmt.Errorf("the case has %d parameters, but the model has %d", len(given), len(parameters))
-		}
-		for i, p := range parameters {
-			p.SetData(given[i].data)
+		if err := setParameters(t.model, g); err != nil {
+			return nil, err
 		}
 		t.optimizer = optim.Adam(t.model, 1e-3)
 		return t, nil

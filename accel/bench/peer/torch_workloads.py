@@ -136,12 +136,18 @@ def lstm(shapes, x, heads):
     return LSTM(x.shape[2], shapes[1][1], num_layers=len(shapes) // 4, batch_first=True)
 
 
+def transformer(shapes, x, heads):
+    width, inner = shapes[0][1], shapes[4][0]
+    layer = lambda: nn.TransformerEncoderLayer(width, heads, inner, dropout=0, batch_first=True)
+    return nn.Sequential(*[layer() for _ in range(len(shapes) // 12)])
+
+
 def cross_entropy(y, labels):
     return F.cross_entropy(y, labels)
 
 
 MODELS = {"mlp": (mlp, cross_entropy), "cnn": (cnn, cross_entropy), "resnet9": (resnet9, cross_entropy), "gpt-block": (gpt_block, F.mse_loss),
-          "lstm": (lstm, F.mse_loss),
+          "lstm": (lstm, F.mse_loss), "transformer": (transformer, F.mse_loss),
           "gpt2": (gpt2, cross_entropy)}
 
 
@@ -255,6 +261,62 @@ def attention(request, groups):
     return Work(step)
 
 
+def set_parameters(model, groups):
+    parameters, given = list(model.parameters()), tensors(groups["parameters"])
+    assert [p.shape for p in parameters] == [a.shape for a in given], "the parameters differ in number or shape"
+    with torch.no_grad():
+        for p, a in zip(parameters, given):
+            p.copy_(a)
+    return model.eval()
+
+
+def resnet18(request, groups):
+    x = torch.from_numpy(groups["x"][0])
+    if request["setting"] == "onnxruntime":
+        step = onnx_session(request["case"] + ".onnx", groups["x"][0])
+    else:
+        import torchvision
+
+        model = set_parameters(torchvision.models.resnet18(), groups)
+        if request["setting"] == "channels-last":
+            model, x = model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
+        if request["setting"] == "compile":
+            model = torch.compile(model)
+
+        @torch.inference_mode()
+        def step():
+            return model(x)
+
+    w = Work(step)
+    w.value = lambda y: float(y[0].max())
+    return w
+
+
+def onnx_session(path, x):
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = torch.get_num_threads()
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return lambda: session.run(None, {"input": x})[0]
+
+
+def gpt2_generate(request, groups):
+    import transformers
+
+    config = transformers.GPT2Config()
+    model = set_parameters(transformers.GPT2LMHeadModel(config), groups)
+    prompt = torch.from_numpy(groups["x"][0]).long()[None]
+
+    @torch.inference_mode()
+    def step():
+        return model.generate(prompt, max_new_tokens=32, min_new_tokens=32, do_sample=False, use_cache=True, pad_token_id=0, eos_token_id=None)
+
+    w = Work(step)
+    w.value = lambda tokens: float(tokens.sum())
+    return w
+
+
 def loader(request, groups):
     """Batches of 256 byte images in a shuffled order, as floats in [0, 1]."""
     images = torch.from_numpy(groups["x"][0]).to(torch.uint8)
@@ -286,4 +348,4 @@ def bandwidth(request, groups):
 def prepare(request, groups):
     if request["model"] in MODELS:
         return train(request, groups)
-    return {"attention": attention, "loader": loader, "bandwidth": bandwidth, "gemm": gemm}[request["model"]](request, groups)
+    return {"attention": attention, "loader": loader, "bandwidth": bandwidth, "gemm": gemm, "resnet18": resnet18, "gpt2-generate": gpt2_generate}[request["model"]](request, groups)
