@@ -35,7 +35,7 @@ var directions = []direction{
 	{"widgets/labeling", []string{"accel/active", "display", "widgets"}},
 	{"install", []string{"internal/atomicfile", "internal/failpoint"}},
 	// Programs.
-	{"accel/bench", []string{"accel", "gpu"}},
+	{"accel/bench", []string{"accel", "display", "gpu"}},
 	{"gpu/check", []string{"accel", "gpu"}},
 	{"examples", []string{"accel"}},
 	{"cmd", []string{"accel", "display", "gpu", "install", "interp", "kernel", "widgets"}},
