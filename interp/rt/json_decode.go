@@ -37,7 +37,7 @@ func (d *jsonDecoder) decodeInto(x any) error {
 			d.structName = root.name()
 		}
 		d.value2(w, v, false)
-		if d.saved == io.EOF { // of a method
+		if d.saved == io.EOF { //nolint:errorlint // what a method returned, which package json does not unwrap
 			return json.Unmarshal(nil, new(any))
 		}
 		return d.saved
