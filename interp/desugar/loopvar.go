@@ -92,7 +92,7 @@ func (l *loops) loop(s ast.Stmt) ast.Stmt {
 			return nil
 		}
 		group := &ast.GenDecl{TokPos: s.Pos(), Tok: token.VAR}
-		var assign []ast.Stmt
+		var stores []ast.Stmt
 		for _, e := range []*ast.Expr{&s.Key, &s.Value} {
 			v := l.shared(*e)
 			if v == nil {
@@ -102,10 +102,10 @@ func (l *loops) loop(s ast.Stmt) ast.Stmt {
 			group.Specs = append(group.Specs, &ast.ValueSpec{Names: []*ast.Ident{id}})
 			next, value := l.variableOf(id.Pos(), v.Type())
 			*e = next
-			assign = append(assign, &ast.AssignStmt{Lhs: []ast.Expr{l.use(id.Pos(), v)}, TokPos: id.Pos(), Tok: token.ASSIGN, Rhs: []ast.Expr{l.use(id.Pos(), value)}})
+			stores = append(stores, assign(l.use(id.Pos(), v), l.use(id.Pos(), value)))
 		}
-		if len(assign) > 0 {
-			s.Body.List = append(assign, s.Body.List...)
+		if len(stores) > 0 {
+			s.Body.List = append(stores, s.Body.List...)
 			return &ast.DeclStmt{Decl: group}
 		}
 	}

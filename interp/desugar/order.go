@@ -232,16 +232,12 @@ func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 		return nil
 	case len(s.Lhs) == 1:
 		o.target(&s.Lhs[0])
-		pending, acting, before := o.pending, o.acting, len(o.early)
-		o.pending = false
-		o.values(s.Rhs)
-		if o.pending {
+		acting, read := o.acting, false
+		o.within(func() { o.values(s.Rhs); read = o.pending })
+		if read {
 			o.needed = max(o.needed, acting) // the back ends evaluate the operands of the target after the value
 		}
-		if pending && o.acting > before {
-			o.needed = max(o.needed, o.acting)
-		}
-		o.pending = o.pending || pending
+		o.pending = o.pending || read
 		return nil
 	}
 	for i := range s.Lhs {

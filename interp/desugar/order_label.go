@@ -72,10 +72,16 @@ func (o *order) condition(s *ast.ForStmt) {
 	if s.Cond == nil {
 		return
 	}
-	test := &ast.IfStmt{If: s.Cond.Pos(), Cond: s.Cond, Body: &ast.BlockStmt{Lbrace: s.Cond.End(), Rbrace: s.Cond.End()}}
-	if before := o.statement(test); len(before) > 0 {
+	before, test := o.test(s)
+	if len(before) > 0 {
 		s.Body.List = append(append(before, leave(s, test)), s.Body.List...)
 	}
+}
+
+// test returns a test of the condition of a loop, and the definitions of its early parts.
+func (o *order) test(s *ast.ForStmt) ([]ast.Stmt, *ast.IfStmt) {
+	test := &ast.IfStmt{If: s.Cond.Pos(), Cond: s.Cond, Body: &ast.BlockStmt{Lbrace: s.Cond.End(), Rbrace: s.Cond.End()}}
+	return o.statement(test), test
 }
 
 // leave makes test, whose condition is that of the loop, the statement that leaves the loop.
@@ -102,8 +108,8 @@ func (o *order) post(s *ast.ForStmt) []ast.Stmt {
 		Else: block(pos, []ast.Stmt{assign(o.use(pos, later), o.boolean(pos, true))}),
 	}}
 	if s.Cond != nil {
-		test := &ast.IfStmt{If: s.Cond.Pos(), Cond: s.Cond, Body: &ast.BlockStmt{Lbrace: s.Cond.End(), Rbrace: s.Cond.End()}}
-		head = append(append(head, o.statement(test)...), leave(s, test))
+		before, test := o.test(s)
+		head = append(append(head, before...), leave(s, test))
 	}
 	s.Post = nil
 	s.Body.List = append(head, s.Body.List...)
