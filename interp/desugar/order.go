@@ -232,6 +232,10 @@ func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 		return nil
 	case len(s.Lhs) == 1:
 		o.target(&s.Lhs[0])
+		if o.isElementOfMap(s.Lhs[0]) && o.pending && o.acts(s.Rhs[0]) {
+			o.expr(&s.Rhs[0])
+			return nil
+		}
 		acting, read := o.acting, false
 		o.within(func() { o.values(s.Rhs); read = o.pending })
 		if read {
@@ -298,9 +302,9 @@ func (o *order) target(e *ast.Expr) {
 	case *ast.ParenExpr:
 		o.target(&x.X)
 	case *ast.IndexExpr:
-		if _, isMap := o.under(x.X).(*types.Map); isMap {
+		if m, isMap := o.under(x.X).(*types.Map); isMap {
 			o.expr(&x.X)
-			o.expr(&x.Index)
+			o.key(m, &x.Index)
 			return
 		}
 		o.expr(e)
@@ -311,14 +315,21 @@ func (o *order) target(e *ast.Expr) {
 
 // updated handles the target of an assignment that is read as well. The element of a map remains in its place.
 func (o *order) updated(e *ast.Expr) {
-	if x, ok := ast.Unparen(*e).(*ast.IndexExpr); ok {
-		if _, isMap := o.under(x.X).(*types.Map); isMap {
-			o.target(e)
-			o.pending = true
-			return
-		}
+	if o.isElementOfMap(*e) {
+		o.target(e)
+		o.pending = true
+		return
 	}
 	o.expr(e)
+}
+
+func (o *order) isElementOfMap(e ast.Expr) bool {
+	x, ok := ast.Unparen(e).(*ast.IndexExpr)
+	if !ok {
+		return false
+	}
+	_, ok = o.under(x.X).(*types.Map)
+	return ok
 }
 
 // values handles the values of a statement.

@@ -36,10 +36,14 @@ func (o *order) expr(p *ast.Expr) {
 			return
 		}
 		o.expr(&e.X)
-		o.expr(&e.Index)
-		switch o.under(e.X).(type) {
+		switch x := o.under(e.X).(type) {
+		case *types.Map:
+			o.key(x, &e.Index)
+			o.pending = true
 		case *types.Array, *types.Basic:
+			o.expr(&e.Index)
 		default:
+			o.expr(&e.Index)
 			o.pending = true
 		}
 	case *ast.SliceExpr:

@@ -63,8 +63,8 @@ func (o *order) mapLiteral(p *ast.Expr, e *ast.CompositeLit) {
 		o.Note(store.Lhs[0], types.TypeAndValue{Type: m.Elem()})
 		inner := o.inner()
 		before := inner.statement(store)
-		ordered = ordered || len(before) > 0 || read && inner.acting > 0
 		read = read || inner.pending
+		ordered = ordered || len(before) > 0 || read && (o.acts(kv.Key) || o.acts(kv.Value))
 		stores = append(append(stores, before...), store)
 	}
 	if !ordered {

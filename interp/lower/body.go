@@ -38,13 +38,13 @@ func (e *emitter) body(name string) {
 			}
 			return
 		}
-		for len(steps) > 0 {
-			n := 1
-			for n < len(steps) && (n < partSize || steps[n-1].defines) {
-				n++
+		for start := 0; start < len(steps); {
+			end := start
+			for last := start; end < len(steps) && (end < start+partSize || end <= last); end++ {
+				last = max(last, steps[end].until)
 			}
-			f.part(w, steps[:n])
-			steps = steps[n:]
+			f.part(w, steps[start:end])
+			start = end
 		}
 	})
 	w.close("}")
@@ -52,8 +52,8 @@ func (e *emitter) body(name string) {
 
 // A step is one statement of the body of a cell.
 type step struct {
-	lower   func(w *writer)
-	defines bool // the step defines a local variable that the next step may use
+	lower func(w *writer)
+	until int // the last step that uses a local variable that this step defines
 }
 
 // steps returns the initializers and the statements of a cell.
@@ -66,6 +66,7 @@ func (f *function) steps() (list []step) {
 			}
 		}})
 	}
+	defined := map[types.Object]int{} // the steps that define local variables
 	for i, s := range f.cell.Body {
 		lower := func(w *writer) {
 			f.unread(w, s)
@@ -76,25 +77,35 @@ func (f *function) steps() (list []step) {
 		if last, ok := s.(*ast.ExprStmt); ok && i == len(f.cell.Body)-1 && len(f.cell.Result) > 0 {
 			lower = func(w *writer) { f.result(w, last.X) }
 		}
-		list = append(list, step{lower, f.definesLocal(s)})
+		if len(defined) > 0 {
+			ast.Inspect(s, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok {
+					if at, ok := defined[f.Info.Uses[id]]; ok {
+						list[at].until = len(list)
+					}
+				}
+				return true
+			})
+		}
+		f.eachDefined(s, func(v *types.Var) { defined[v] = len(list) })
+		list = append(list, step{lower: lower})
 	}
 	return list
 }
 
-// definesLocal reports whether s defines a variable that is not a variable of the session.
-func (f *function) definesLocal(s ast.Stmt) bool {
+// eachDefined calls yield for each variable that s defines and that is not a variable of the session.
+func (f *function) eachDefined(s ast.Stmt, yield func(*types.Var)) {
 	assign, ok := s.(*ast.AssignStmt)
 	if !ok || assign.Tok != token.DEFINE {
-		return false
+		return
 	}
 	for _, e := range assign.Lhs {
-		if id, ok := e.(*ast.Ident); ok && id.Name != "_" {
+		if id, ok := e.(*ast.Ident); ok {
 			if v, ok := f.Info.Defs[id].(*types.Var); ok && !f.globals[v] {
-				return true
+				yield(v)
 			}
 		}
 	}
-	return false
 }
 
 // part moves steps to a new function, and emits its call.

@@ -1,0 +1,145 @@
+package desugar
+
+// Keys of map accesses. Compiled Go passes some keys to the map by address, and so copies them before the calls that
+// follow: see mapKeyTemp in order.go of cmd/compile/internal/walk. It reads the others when it accesses the map:
+//
+//	m[g+0.5] = f()         ->  t1 := g + 0.5; t2 := f(); m[t1] = t2
+//	map[any]int{g: f()}    ->  t1 := map[any]int{}; t2 := g; t3 := f(); t1[t2] = t3
+//	map[int]int{g: f()}    ->  t1 := map[int]int{}; t2 := f(); t1[g] = t2
+
+import (
+	"go/ast"
+	"go/types"
+	"runtime"
+)
+
+// key handles a key of a map.
+func (o *order) key(m *types.Map, p *ast.Expr) {
+	if !o.copiesKey(m, *p) {
+		o.expr(p)
+		return
+	}
+	o.within(func() { o.expr(p) })
+	o.take(p, false)
+	o.pending = true
+}
+
+// copiesKey reports whether compiled Go copies a key at once.
+func (o *order) copiesKey(m *types.Map, e ast.Expr) bool {
+	tv := o.Info.Types[e]
+	if tv.Value != nil || tv.IsNil() {
+		return false
+	}
+	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && !o.Info.Types[call.Fun].IsType() {
+		return false // expr makes it an early part
+	}
+	converted := types.IsInterface(m.Key()) && !types.IsInterface(tv.Type)
+	switch passed := passedAs(m); {
+	case passed == byValue:
+		return false
+	case passed == asInteger:
+		return true
+	default:
+		return converted || !tv.Addressable()
+	}
+}
+
+// How compiled Go passes a key to the functions of maps.
+const (
+	byAddress = iota
+	byValue
+	asInteger // or as a string: an array or a struct that is reinterpreted
+)
+
+// elementLimit is the size of elements above which keys are always passed by address (MapMaxElemBytes in internal/abi).
+const elementLimit = 128
+
+var sizes = types.SizesFor("gc", runtime.GOARCH)
+
+// passedAs follows mapfast in walk.go of cmd/compile/internal/walk.
+func passedAs(m *types.Map) int {
+	if !isSized(m.Key()) || !isSized(m.Elem()) {
+		return byValue // depends on type arguments
+	}
+	if sizes.Sizeof(m.Elem()) > elementLimit {
+		return byAddress
+	}
+	switch key := m.Key().Underlying().(type) {
+	case *types.Pointer, *types.Chan:
+		return byValue
+	case *types.Basic:
+		size := sizes.Sizeof(key)
+		if key.Kind() == types.String || key.Kind() == types.UnsafePointer || key.Info()&types.IsInteger != 0 && (size == 4 || size == 8) {
+			return byValue
+		}
+	case *types.Struct, *types.Array:
+		one := onlyPart(key)
+		if b, ok := one.(*types.Basic); ok && b.Kind() == types.String {
+			return asInteger
+		}
+		if size := sizes.Sizeof(key); (size == 4 || size == 8) && isMemory(key) {
+			return asInteger
+		}
+	}
+	return byAddress
+}
+
+// isSized reports whether the size of values is known without type arguments.
+func isSized(t types.Type) bool {
+	if _, ok := types.Unalias(t).(*types.TypeParam); ok {
+		return false
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Array:
+		return isSized(u.Elem())
+	case *types.Struct:
+		for f := range u.Fields() {
+			if !isSized(f.Type()) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// onlyPart returns the only part of structs with one field and of arrays with one element.
+func onlyPart(t types.Type) types.Type {
+	for {
+		switch u := t.Underlying().(type) {
+		case *types.Struct:
+			if u.NumFields() != 1 || u.Field(0).Name() == "_" {
+				return u
+			}
+			t = u.Field(0).Type()
+		case *types.Array:
+			if u.Len() != 1 {
+				return u
+			}
+			t = u.Elem()
+		default:
+			return u
+		}
+	}
+}
+
+// isMemory reports whether values are equal if their bytes are: AlgType in cmd/compile/internal/types.
+func isMemory(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return u.Info()&(types.IsInteger|types.IsBoolean) != 0 || u.Kind() == types.UnsafePointer
+	case *types.Pointer, *types.Chan:
+		return true
+	case *types.Array:
+		return isMemory(u.Elem())
+	case *types.Struct:
+		end := int64(0)
+		for f := range u.Fields() {
+			if f.Name() == "_" || !isMemory(f.Type()) {
+				return false
+			}
+			end += sizes.Sizeof(f.Type())
+		}
+		return end == sizes.Sizeof(u)
+	}
+	return false
+}
