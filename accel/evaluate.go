@@ -103,7 +103,9 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func
 // evaluatePart adds a part of the data set to the loss of a result and to the measures.
 func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, part data.Option, result *Result, m *measures, meter *display.Meter) (err error) {
 	var newest data.Batch
-	defer func() { err = locateIndex(err, func() { loss(forward(model, newest.X), newest.Y) }) }()
+	defer func() {
+		err = locate(err, model, set, newest, func(b data.Batch) { loss(forward(model, b), b.Y) })
+	}()
 	defer nn.Catch(&err)
 	var losses []*Tensor // of the batches; read at the end, so that a GPU does not wait
 	var examples []int
@@ -116,7 +118,7 @@ func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss 
 		tensor.NoGrad(func() {
 			b := it.Batch()
 			newest = b
-			prediction := forward(model, b.X)
+			prediction := forward(model, b)
 			losses, examples = append(losses, loss(prediction, b.Y)), append(examples, b.Len())
 			err = m.update(prediction, b.Y)
 			tensor.Flush()

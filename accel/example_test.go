@@ -66,7 +66,7 @@ func ExampleFit_shape() {
 	forgotten := nn.Sequential(nn.Dense(64), nn.ReLU(), nn.Dense(10)) // Flatten
 	_, err = accel.Fit(context.Background(), forgotten, train, accel.Quiet())
 	fmt.Println(err)
-	// Output: CrossEntropy: [64 1 8 10] and [64]: logits must be [N C] and labels [N]
+	// Output: CrossEntropy: [64 1 8 10] and [64]: logits must be [N C] and labels [N]; is Flatten missing in the model?
 }
 
 // slowest is an observer that records the slowest epoch, and ends the training when the loss is

@@ -6,13 +6,14 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// forward calls the model. If it fails because a module in one of its fields is nil, the panic names
-// the field instead of an address.
-func forward(model nn.Module, x *Tensor) *Tensor {
+// forward calls the model for a batch. If it fails because a module in one of its fields is nil, the
+// panic names the field instead of an address.
+func forward(model nn.Module, b data.Batch) *Tensor {
 	defer func() {
 		p := recover()
 		if p == nil {
@@ -21,12 +22,15 @@ func forward(model nn.Module, x *Tensor) *Tensor {
 		if isNilCall(p) {
 			if fields := nn.NilModules(model); len(fields) > 0 {
 				hint := fmt.Sprintf("the model uses a module that is nil: create %s before the model is used", strings.Join(fields, " or "))
+				if fields[0] == "" {
+					hint = "the model is nil: create it first"
+				}
 				panic(&tensor.StateError{Op: "Forward", Hint: hint})
 			}
 		}
 		panic(p)
 	}()
-	return model.Forward(x)
+	return model.Forward(b.X)
 }
 
 // isNilCall reports whether a panic is that of a method called on nil, in compiled code or by the

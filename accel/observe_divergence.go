@@ -67,15 +67,13 @@ func (d *divergence) findCause(t *Training, loss float64) *DivergedError {
 	return e
 }
 
-// locate names the layer of an index that is out of range in the newest batch.
+// locate names the layer and the example of an index that is out of range in the newest batch.
 func (d *divergence) locate(t *Training, err error) error {
-	var index *tensor.IndexError
-	if !errors.As(err, &index) || d.last.batch.X == nil {
+	if d.last.batch.X == nil {
 		return err
 	}
 	d.stopSynchronizing()
-	measured := copyWeights(t.Model) // BatchNorm updates its running means in this pass
-	return joinErrors(locateIndex(err, func() { d.forward(d.last.batch) }), measured.restore(t.Model))
+	return locate(err, t.Model, t.Dataset, d.last.batch, d.forward)
 }
 
 // firstNotFinite finds the first non-finite tensor of the last attempt. The model still has the

@@ -8,6 +8,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/parallel"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // PredictOption changes how [Predict] and [PredictDataset] work.
@@ -93,10 +94,16 @@ func Predict(ctx context.Context, model nn.Module, x *Tensor, options ...Predict
 		return nil, errors.New("accel: Predict: PredictParallel needs PredictDataset, which verifies that all ranks have the same examples")
 	}
 	from := 0
-	return p.run(ctx, func() (part, error) {
+	all := data.Batch{X: x, Index: make([]int, p.total)}
+	for i := range all.Index {
+		all.Index[i] = i
+	}
+	return p.run(ctx, func() (data.Batch, error) {
 		begin := from
 		from = min(from+p.batchSize, p.total)
-		return part{x, begin, from}, nil
+		b := all.Slice(begin, from)
+		tensor.Flush() // computes the slice now, so that it survives a model that fails
+		return b, nil
 	})
 }
 

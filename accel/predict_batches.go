@@ -19,6 +19,7 @@ const evaluationBatch = 512
 type predicting struct {
 	call      string // name of the function, for errors
 	model     nn.Module
+	set       *data.Dataset // nil for a tensor
 	batchSize int
 	report    func(done, all int)
 	group     *parallel.Group // nil for one process
@@ -41,33 +42,19 @@ func (p *predicting) checkColumns(set *data.Dataset) error {
 
 // runSet computes the examples of a data set.
 func (p *predicting) runSet(ctx context.Context, set *data.Dataset) (*Tensor, error) {
+	p.set = set
 	it := set.Batches(p.batchSize, data.Context(ctx))
-	return p.run(ctx, func() (part, error) {
+	return p.run(ctx, func() (data.Batch, error) {
 		if !it.Next() {
-			return part{}, it.Err()
+			return data.Batch{}, it.Err()
 		}
-		x := it.Batch().X
-		return part{x, 0, x.Size(0)}, nil
+		return it.Batch(), nil
 	})
 }
 
-// part is a range of the examples of a tensor.
-type part struct {
-	of       *Tensor
-	from, to int
-}
-
-// tensor returns the examples of the part.
-func (p part) tensor() *Tensor {
-	if p.from == 0 && p.to == p.of.Size(0) {
-		return p.of
-	}
-	return p.of.Slice(0, p.from, p.to)
-}
-
-// run applies the model to the parts that next returns until all examples are computed, and
+// run applies the model to the batches that next returns until all examples are computed, and
 // concatenates the outputs.
-func (p *predicting) run(ctx context.Context, next func() (part, error)) (y *Tensor, err error) {
+func (p *predicting) run(ctx context.Context, next func() (data.Batch, error)) (y *Tensor, err error) {
 	defer nn.Catch(&err)
 	defer nn.Eval(p.model)()
 	if p.report == nil && (p.group == nil || p.group.First()) {
@@ -76,11 +63,11 @@ func (p *predicting) run(ctx context.Context, next func() (part, error)) (y *Ten
 	}
 	tensor.Flush() // computes a lazy input now, so that it survives a part that fails
 	for first := true; first || p.done < p.total; first = false {
-		x, err := next()
+		b, err := next()
 		if err != nil {
 			return nil, err
 		}
-		if err := p.compute(ctx, x); err != nil {
+		if err := p.compute(ctx, b); err != nil {
 			return nil, err
 		}
 	}
@@ -90,28 +77,27 @@ func (p *predicting) run(ctx context.Context, next func() (part, error)) (y *Ten
 	return tensor.Concat(0, p.outputs...), nil
 }
 
-// compute appends the output for a part. If memory runs out, it computes each half of the part.
-func (p *predicting) compute(ctx context.Context, x part) error {
+// compute appends the output for a batch. If memory runs out, it computes each half of it.
+func (p *predicting) compute(ctx context.Context, b data.Batch) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	n := x.to - x.from
-	y, err := p.forward(x)
+	n := b.Len()
+	y, err := p.forward(b)
 	if memory := (*OutOfMemoryError)(nil); errors.As(err, &memory) && n > 1 {
-		middle := x.from + n/2
-		if err := p.compute(ctx, part{x.of, x.from, middle}); err != nil {
+		if err := p.compute(ctx, b.Slice(0, n/2)); err != nil {
 			return err
 		}
-		return p.compute(ctx, part{x.of, middle, x.to})
+		return p.compute(ctx, b.Slice(n/2, n))
 	}
 	if err != nil {
-		return locateIndex(err, func() { forward(p.model, x.tensor()) })
+		return locate(err, p.model, p.set, b, func(b data.Batch) { forward(p.model, b) })
 	}
 	if y == nil {
 		return fmt.Errorf("accel: %s: the model's output is nil", p.call)
 	}
 	if got := y.Shape(); len(got) == 0 || got[0] != n {
-		return fmt.Errorf("accel: %s: the model returned shape %v for an input of shape %v; the first dimension of the output must be the %d examples of the batch (to predict a single example, make it a batch of one with Reshape(1, …))", p.call, got, x.tensor().Shape(), n)
+		return fmt.Errorf("accel: %s: the model returned shape %v for an input of shape %v; the first dimension of the output must be the %d examples of the batch (to predict a single example, make it a batch of one with Reshape(1, …))", p.call, got, b.X.Shape(), n)
 	}
 	p.outputs = append(p.outputs, y)
 	p.done += n
@@ -123,10 +109,10 @@ func (p *predicting) compute(ctx context.Context, x part) error {
 }
 
 // forward returns the output of the model, already computed.
-func (p *predicting) forward(x part) (y *Tensor, err error) {
+func (p *predicting) forward(b data.Batch) (y *Tensor, err error) {
 	defer nn.Catch(&err)
 	tensor.NoGrad(func() {
-		y = forward(p.model, x.tensor())
+		y = forward(p.model, b)
 		tensor.Flush()
 	})
 	return y, nil

@@ -1,6 +1,7 @@
 package accel
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/quernlab/quern/accel/data"
@@ -42,6 +43,9 @@ func (p *predicting) runRange(r *ranks, set *data.Dataset) (*Tensor, error) {
 			return err
 		}
 		y, err := p.runSet(r.fitContext, part)
+		if example := (*data.ExampleError)(nil); errors.As(err, &example) {
+			example.Example += stretch[0]
+		}
 		if err == nil {
 			mine, raw = outputHeader{y.Shape(), y.DType()}, y.Raw()
 		}

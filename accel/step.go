@@ -89,7 +89,7 @@ func (s *stepper) forwardBackward(m *measurement, b data.Batch) {
 // forward computes the prediction and the loss of a batch.
 func (s *stepper) forward(b data.Batch) (prediction, loss *Tensor) {
 	mixture := s.mixer.mix(&b)
-	prediction = forward(s.Model, b.X)
+	prediction = forward(s.Model, b)
 	if !s.parametersChecked {
 		s.parametersChecked, s.missing = true, missingParameters(s.Model, prediction)
 	}
@@ -99,7 +99,7 @@ func (s *stepper) forward(b data.Batch) (prediction, loss *Tensor) {
 // placeholder computes the gradients of a batch and adds them with weight zero.
 func (s *stepper) placeholder(b data.Batch) {
 	var loss *Tensor
-	s.precision.cast(func() { loss = s.loss(forward(s.Model, b.X), b.Y) })
+	s.precision.cast(func() { loss = s.loss(forward(s.Model, b), b.Y) })
 	s.backward(loss, 0)
 	loss.Release()
 }

@@ -17,6 +17,8 @@ type page struct{ *interp.Callbacks }
 
 func (page) Send(comm.Message) error { return nil }
 
+func (page) Interactive() bool { return true }
+
 // printed receives output as soon as it is printed.
 type printed chan string
 

@@ -46,7 +46,7 @@ func (k *Kernel) execute(ctx context.Context, r *request, in wire.Execute) (any,
 			k.publishLate(r, k.late.end(cell, result.Goroutines))
 		}
 	}()
-	result, err := k.worker.Execute(ctx, link.Execute{Cell: cell, Code: in.Code, Silent: in.Silent, AllowInput: in.AllowStdin})
+	result, err := k.worker.Execute(ctx, link.Execute{Cell: cell, Code: in.Code, Silent: in.Silent, AllowInput: in.AllowStdin, Interactive: in.AllowStdin})
 	k.publisher.end()
 
 	if in.StoreHistory {

@@ -52,6 +52,8 @@ func (p *page) Send(m comm.Message) error {
 
 func (p *page) Guard(f func()) func() { return f }
 
+func (p *page) Interactive() bool { return true }
+
 func open(t *testing.T) *page {
 	p := &page{states: map[string]map[string]any{}}
 	previous := comm.SetHost(p)

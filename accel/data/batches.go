@@ -20,6 +20,9 @@ type Batch struct {
 	// shape [N, T], or for regression the targets with shape [N, targets] and type float32. It is
 	// nil for a data set without labels; see [OpenUnlabeledImages].
 	Y *tensor.Tensor
+	// Lengths holds the lengths of sequences that are padded at the end, in a data set of
+	// [Sequences]; nil for others.
+	Lengths []int
 	// Index holds the indices of the examples in the data set.
 	Index []int
 	// Whole is the number of examples of the batch over all ranks; without [Shard] it equals Len.
@@ -28,6 +31,32 @@ type Batch struct {
 
 // Len returns the number of examples in the batch.
 func (b Batch) Len() int { return len(b.Index) }
+
+// Slice returns the examples from to to-1 of the batch.
+func (b Batch) Slice(from, to int) Batch {
+	if from == 0 && to == b.Len() {
+		return b
+	}
+	part := Batch{X: b.X.Slice(0, from, to), Index: b.Index[from:to], Whole: to - from}
+	if b.Y != nil {
+		part.Y = b.Y.Slice(0, from, to)
+	}
+	if b.Lengths != nil {
+		part.Lengths = b.Lengths[from:to]
+	}
+	return part
+}
+
+// Longest returns which example of the batch is the first of the longest sequences; 0 without
+// lengths.
+func (b Batch) Longest() (i int) {
+	for k, n := range b.Lengths {
+		if n > b.Lengths[i] {
+			i = k
+		}
+	}
+	return i
+}
 
 // Share returns Len divided by Whole: 1 without [Shard]. The loss of the whole batch is the sum
 // over the ranks of loss times share.

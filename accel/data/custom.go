@@ -30,7 +30,7 @@ type Labeler interface {
 	Label(i int) int
 }
 
-// ExampleError says that an example cannot be read.
+// ExampleError says that an example cannot be read, or that a model cannot take it.
 type ExampleError struct {
 	Dataset string
 	Example int    // index in the data set

@@ -1,6 +1,9 @@
 package models
 
-import "github.com/quernlab/quern/accel/tensor"
+import (
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/tensor"
+)
 
 // split splits the last dimension of x [N, T, heads·d] into heads: [N, heads, T, d].
 func split(x *tensor.Tensor, heads int) *tensor.Tensor {
@@ -19,6 +22,6 @@ func checkTokens(op string, ids *tensor.Tensor, before, limit int) {
 		panic(&tensor.ShapeError{Op: op, Shapes: [][]int{shape}, Hint: "the input must be tokens [N, T]"})
 	}
 	if n := before + shape[1]; n > limit {
-		panic(&tensor.ShapeError{Op: op, Shapes: [][]int{shape}, Hint: "the sequence " + longer(n, limit)})
+		panic(&nn.LengthError{Layer: op, Length: n, Longest: limit})
 	}
 }

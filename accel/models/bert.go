@@ -96,7 +96,7 @@ func bertFromConfig(text []byte) (nn.Module, []nn.LoadOption, error) {
 }
 
 // Forward maps tokens [N, T] of one segment to logits for each position, [N, T, vocabulary]. A
-// sequence longer than the table of positions is a *tensor.ShapeError.
+// sequence longer than the table of positions is a *nn.LengthError.
 func (m *BERTModel) Forward(tokens *tensor.Tensor) *tensor.Tensor {
 	return m.Logits(m.Encode(tokens, nil, nil))
 }

@@ -106,7 +106,7 @@ func gpt2FromConfig(text []byte) (nn.Module, []nn.LoadOption, error) {
 }
 
 // Forward maps tokens [N, T] to the logits of each next token, [N, T, vocabulary]. A sequence longer
-// than the table of positions is a *tensor.ShapeError.
+// than the table of positions is a *nn.LengthError.
 func (m *GPT2Model) Forward(tokens *tensor.Tensor) *tensor.Tensor { return m.forward(tokens, nil) }
 
 // Decode is Forward for the continuation of sequences of which cache has the keys and values.

@@ -59,10 +59,6 @@ func Load(folder string) (nn.Module, error) {
 	return model, nil
 }
 
-func longer(n, limit int) string {
-	return fmt.Sprintf("has %d positions, but the model's table has only %d: shorten it", n, limit)
-}
-
 // require returns an error that lists the conditions that do not hold.
 func require(conditions map[string]bool) error {
 	var wrong []string

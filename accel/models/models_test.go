@@ -77,8 +77,8 @@ func TestDecoders(t *testing.T) {
 			if err != nil || !slices.Equal(got, g.Generated) {
 				t.Errorf("%v\n got  %v\n want %v", err, got, g.Generated)
 			}
-			var shape *tensor.ShapeError
-			if _, err := accel.Predict(context.Background(), m, tensor.FromInts(make([]int, 65), 1, 65)); !errors.As(err, &shape) || !strings.Contains(err.Error(), "65 positions") {
+			var length *nn.LengthError
+			if _, err := accel.Predict(context.Background(), m, tensor.FromInts(make([]int, 65), 1, 65)); !errors.As(err, &length) || !strings.Contains(err.Error(), "65 positions") {
 				t.Errorf("a sequence that is too long: %v", err)
 			}
 			path := filepath.Join(t.TempDir(), "m.safetensors")

@@ -105,7 +105,7 @@ func (l *DenseLayer) checkInputs(shape []int) {
 	switch n := len(shape); {
 	case n == 0:
 		hint = fmt.Sprintf("expects %d inputs but got a scalar", in)
-	case n > 2 && product(shape[1:]) == in:
+	case n > 2 && product(shape[1:]) == in, n > 3: // images that were not flattened
 		hint = fmt.Sprintf("expects %d inputs but got %d; is Flatten missing?", in, shape[n-1])
 	default:
 		hint = fmt.Sprintf("expects %d inputs but got %d", in, shape[n-1])

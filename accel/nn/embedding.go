@@ -37,7 +37,7 @@ func (e *embedding) String() string     { return fmt.Sprintf("Embedding(%d, %d)"
 func (*embedding) retainsNothing() bool { return true }
 
 // PositionEmbedding returns a layer that adds a trained vector for each position to sequences
-// [N, T, width], so that the model can use positions. T may be at most length. The initial
+// [N, T, width], so that the model can use positions. A T above length is a [*LengthError]. The initial
 // vectors are drawn from the standard normal distribution, like those of [Embedding]; with
 // smaller ones models learn the use of positions only slowly.
 func PositionEmbedding(length, width int) Module { return &posEmbedding{length: length, width: width} }
@@ -50,8 +50,11 @@ type posEmbedding struct {
 
 func (e *posEmbedding) Forward(x *Tensor) *Tensor {
 	shape := x.Shape()
-	if len(shape) != 3 || shape[1] > e.length || shape[2] != e.width || e.length < 1 {
+	if len(shape) != 3 || shape[2] != e.width || e.length < 1 {
 		panic(&tensor.ShapeError{Op: "PositionEmbedding", Shapes: [][]int{shape}, Hint: fmt.Sprintf("%v takes sequences [N, T, %d] with T of at most %d", e, e.width, e.length)})
+	}
+	if shape[1] > e.length {
+		panic(&LengthError{Layer: e.String(), Length: shape[1], Longest: e.length})
 	}
 	if e.weight == nil {
 		e.weight = tensor.Randn(tensor.WeightGenerator(), e.length, e.width)

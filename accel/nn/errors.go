@@ -24,6 +24,19 @@ func (e *LayerError) Error() string {
 // Unwrap returns the reason.
 func (e *LayerError) Unwrap() error { return e.Err }
 
+// LengthError reports a sequence that is longer than the positions of a layer, such as
+// [PositionEmbedding].
+type LengthError struct {
+	Layer   string // the layer as Go code
+	Length  int    // of the sequence
+	Longest int    // number of positions
+}
+
+// Error names the layer, the lengths, and what to do.
+func (e *LengthError) Error() string {
+	return fmt.Sprintf("the sequence has %d positions, but %s has only %d: cut longer sequences, or create the layer with more positions", e.Length, e.Layer, e.Longest)
+}
+
 // Catch recovers a panic with an error of package tensor, in a [*LayerError] or not, and stores
 // it in *err. It is meant to be deferred. Any other panic is a bug, for instance in a model's
 // Forward, and continues.
@@ -52,10 +65,11 @@ func fromTensors(err error) bool {
 		traced *tensor.TraceError
 		device *tensor.DeviceError
 		across *tensor.AllReduceError
+		length *LengthError
 	)
 	return errors.As(err, &shape) || errors.As(err, &dtype) || errors.As(err, &index) ||
 		errors.As(err, &state) || errors.As(err, &memory) || errors.As(err, &finite) ||
-		errors.As(err, &traced) || errors.As(err, &device) || errors.As(err, &across)
+		errors.As(err, &traced) || errors.As(err, &device) || errors.As(err, &across) || errors.As(err, &length)
 }
 
 // forward runs the layer with this index. If the layer panics with an error of package tensor,

@@ -30,12 +30,16 @@ func TestErrorsOfLayers(t *testing.T) {
 			"layer 1, Dense(256): Dense: [2 28 28] and [256 784]: expects 784 inputs but got 28; is Flatten missing?"},
 		{"other size", nn.Sequential(used(784, nn.Dense(256))), tensor.Zeros(2, 3), "layer 0, Dense(256): Dense: [2 3] and [256 784]: expects 784 inputs but got 3"},
 		{"other image", nn.Sequential(used(784, nn.Dense(256))), tensor.Zeros(2, 32, 32), "layer 0, Dense(256): Dense: [2 32 32] and [256 784]: expects 784 inputs but got 32"},
+		{"image with channels last", nn.Sequential(nn.ReLU(), used(784, nn.Dense(256))), tensor.Zeros(2, 32, 32, 3),
+			"layer 1, Dense(256): Dense: [2 32 32 3] and [256 784]: expects 784 inputs but got 3; is Flatten missing?"},
+		{"positions", nn.Sequential(nn.PositionEmbedding(4, 2)), tensor.Zeros(1, 5, 2),
+			"layer 0, PositionEmbedding(4, 2): the sequence has 5 positions, but PositionEmbedding(4, 2) has only 4: cut longer sequences, or create the layer with more positions"},
 		{"alone", used(4, nn.Dense(2, nn.NoBias())), tensor.Zeros(2, 2, 2), "Dense: [2 2 2] and [2 4]: expects 4 inputs but got 2; is Flatten missing?"},
 		{"scalar", used(4, nn.Dense(2)), tensor.Zeros(), "Dense: [] and [2 4]: expects 4 inputs but got a scalar"},
 		{"nil", nn.Sequential(nn.ReLU(), nil), tensor.Zeros(1, 2), "layer 1, nil: Forward: the layer is nil: create it before the model, or leave it out"},
 		{"nil pointer", nn.Sequential(noDense), tensor.Zeros(1, 2), "layer 0, nil: Forward: the layer is nil: create it before the model, or leave it out"},
 		{"nested nil", nn.Sequential(nn.ReLU(), nn.Residual(nn.ReLU(), nil)), tensor.Zeros(1, 2), "layer 1.1, nil: Forward: the layer is nil: create it before the model, or leave it out"},
-		{"index", nn.Sequential(nn.Embedding(7, 2)), tensor.FromInts([]int{1, 7}, 1, 2), "layer 0, Embedding(7, 2): IndexSelect: index 7 is outside 0..6"},
+		{"index", nn.Sequential(nn.Embedding(7, 2)), tensor.FromInts([]int{1, 7}, 1, 2), "layer 0, Embedding(7, 2): IndexSelect: index 7 (element 1) is outside 0..6"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -102,7 +102,11 @@ func (l classLoss) flatten(scores, classes *Tensor) (rows, flat *Tensor) {
 	n := len(s) - 1
 	switch {
 	case n != 1 && n != 2, !slices.Equal(s[:n], c):
-		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{s, c}, Hint: "scores must be [N C] and classes [N], or [N T C] and [N T]"})
+		hint := "scores must be [N C] and classes [N], or [N T C] and [N T]"
+		if n > 1 && len(c) == 1 && s[0] == c[0] {
+			hint += "; is Flatten missing in the model?"
+		}
+		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{s, c}, Hint: hint})
 	case classes.Numel() == 0 || s[n] == 0:
 		panic(&tensor.ShapeError{Op: l.op, Shapes: [][]int{s, c}, Hint: "an empty batch has no mean loss"})
 	case l.weights != nil && len(l.weights) != s[n]:

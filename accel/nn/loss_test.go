@@ -146,7 +146,7 @@ func TestLossErrors(t *testing.T) {
 		"CrossEntropyLoss: [4 5] and [2]: scores must be [N C] and classes [N], or [N T C] and [N T]":                     func() { smooth(a, tensor.FromInts([]int{0, 1}, 2)) },
 		"CrossEntropyLoss: [0 5] and [0]: an empty batch has no mean loss":                                                func() { smooth(none, tensor.FromInts(nil, 0)) },
 		"CrossEntropyLoss: float32 and float32: classes must be integers: create them with FromInts or Cast":              func() { smooth(a, tensor.Zeros(4)) },
-		"OneHot: index 5 is outside 0..4":                                                                                 func() { nn.NLL(a, tensor.FromInts([]int{0, 1, 2, 5}, 4)) },
+		"OneHot: index 5 (element 3) is outside 0..4":                                                                     func() { nn.NLL(a, tensor.FromInts([]int{0, 1, 2, 5}, 4)) },
 		"CrossEntropyLoss: the label smoothing 1.5 must be from 0 to 1":                                                   func() { nn.CrossEntropyLoss(nn.LabelSmoothing(1.5)) },
 		"CrossEntropyLoss: the label smoothing NaN must be from 0 to 1":                                                   func() { nn.CrossEntropyLoss(nn.LabelSmoothing(math.NaN())) },
 		"NLLLoss: the weight -1 of class 1 is negative or NaN":                                                            func() { nn.NLLLoss(nn.ClassWeights(1, -1)) },

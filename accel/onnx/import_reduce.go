@@ -108,7 +108,7 @@ func runGather(c *call) operand {
 // index returns an index below n; negative ones count from the end.
 func (c *call) index(i, n int) int {
 	if i < -n || i >= n {
-		panic(&tensor.IndexError{Op: c.op, Index: i, Size: n})
+		panic(&tensor.IndexError{Op: c.op, Index: i, Element: -1, Size: n})
 	}
 	if i < 0 {
 		i += n

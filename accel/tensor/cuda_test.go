@@ -73,7 +73,7 @@ func TestErrorsOnCUDA(t *testing.T) {
 				NoGrad(func() { w.Assign(w.Sub(w.Grad())) })
 				loss.Item()
 			})
-			if !errors.As(err, &index) || index.Op != "IndexSelect" || index.Index != -7 || index.Size != 3 {
+			if !errors.As(err, &index) || index.Op != "IndexSelect" || index.Index != -7 || index.Element != 1 || index.Size != 3 {
 				t.Fatalf("got %v", err)
 			}
 			if got := w.Data(); !slices.Equal(got, []float32{1, 1, 1, 1, 1, 1}) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/quernlab/quern/interp"
 	"github.com/quernlab/quern/kernel/link"
@@ -14,6 +15,7 @@ type commHost struct {
 	rank      int // only the objects of rank 0 are shown
 	callbacks *interp.Callbacks
 	caller    func() int
+	clickable *atomic.Bool // whether a person can use the widgets of the running cell
 }
 
 func (h commHost) Send(m comm.Message) error {
@@ -26,6 +28,8 @@ func (h commHost) Send(m comm.Message) error {
 }
 
 func (h commHost) Guard(f func()) func() { return h.callbacks.Guard(f) }
+
+func (h commHost) Interactive() bool { return h.clickable.Load() }
 
 // comm passes a message of the notebook to the object that it is for, and returns when
 // the object has handled it.

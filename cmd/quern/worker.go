@@ -90,6 +90,7 @@ type worker struct {
 	rank      int // this worker's rank; only the displays of rank 0 are shown
 	output    streams
 	cell      atomic.Int64 // the running cell, or the last one
+	clickable atomic.Bool  // a person can use the widgets of the running cell
 	started   sync.Once    // for work after the first cell
 }
 
@@ -117,7 +118,7 @@ func newWorker(process *child.Process, output streams) (*worker, error) {
 	}
 	w.session, w.callbacks = session, interp.NewCallbacks(session)
 	display.SetSink(display.SinkFunc(w.display))
-	comm.SetHost(commHost{host, w.rank, w.callbacks, w.caller})
+	comm.SetHost(commHost{host, w.rank, w.callbacks, w.caller, &w.clickable})
 	return w, nil
 }
 
@@ -148,6 +149,7 @@ func (w *worker) caller() int {
 
 func (w *worker) Execute(ctx context.Context, request link.Execute) (link.Result, error) {
 	w.cell.Store(int64(request.Cell))
+	w.clickable.Store(request.Interactive)
 	result, err := w.session.Execute(ctx, request.Cell, request.Code)
 	if err != nil {
 		w.endWithGPU(request.Cell, err)

@@ -32,7 +32,7 @@ var directions = []direction{
 	{"plots", []string{"display"}},
 	{"display", nil},
 	{"widgets", []string{"display"}},
-	{"widgets/labeling", []string{"accel/active", "display", "widgets"}},
+	{"widgets/labeling", []string{"accel/active", "display", "widgets", "widgets/comm"}},
 	{"install", []string{"internal/atomicfile", "internal/failpoint"}},
 	// Programs.
 	{"accel/bench", []string{"accel", "display", "gpu"}},

@@ -15,6 +15,8 @@ type Execute struct {
 	Silent bool   `json:"silent"` // do not render the result
 	// AllowInput reports whether the front end can answer an InputRequest.
 	AllowInput bool `json:"allow_input"`
+	// Interactive reports whether a person can use the widgets of the cell.
+	Interactive bool `json:"interactive"`
 }
 
 // Cells without an execution count have numbers above Uncounted.

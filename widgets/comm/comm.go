@@ -42,6 +42,8 @@ type Host interface {
 	// Guard returns a function that runs f as part of the cell that called Guard: the output of
 	// f and a panic of f appear in that cell, and an interrupt stops f.
 	Guard(f func()) func()
+	// Interactive reports whether a person can use the widgets of the running cell.
+	Interactive() bool
 }
 
 // Comm is one open comm. Its methods may be called from any goroutine.
@@ -76,6 +78,13 @@ func SetHost(h Host) (previous Host) {
 
 // Connected reports whether there is a front end.
 func Connected() bool { return host() != nil }
+
+// Interactive reports whether a person can use the widgets of the running cell. It is false in a
+// plain program, and where cells run without a person, as with quern run or nbconvert.
+func Interactive() bool {
+	h := host()
+	return h != nil && h.Interactive()
+}
 
 func host() Host {
 	hub.Lock()

@@ -19,6 +19,8 @@ type frontEnd struct{ got []comm.Message }
 func (f *frontEnd) Send(m comm.Message) error { f.got = append(f.got, m); return nil }
 func (f *frontEnd) Guard(g func()) func()     { return g }
 
+func (f *frontEnd) Interactive() bool { return true }
+
 func connect(t *testing.T) *frontEnd {
 	f := &frontEnd{}
 	previous := comm.SetHost(f)

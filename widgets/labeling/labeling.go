@@ -2,12 +2,14 @@
 //
 //	err := active.Ask(ctx, pool, pick, labeling.Buttons())
 //
-// It needs a front end that supports widgets. Without one, active.Prompt reads typed answers,
-// and active.Oracle answers from known labels.
+// It needs a person at a front end that supports widgets. Where nobody can click, as with quern run
+// or nbconvert, Ask fails: active.Prompt reads typed answers, and active.Oracle answers from known
+// labels.
 package labeling
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -15,6 +17,7 @@ import (
 	"github.com/quernlab/quern/accel/active"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/widgets"
+	"github.com/quernlab/quern/widgets/comm"
 )
 
 // Panel shows an image with a button for each class below it, and buttons to skip it and to
@@ -54,8 +57,15 @@ const (
 	doubleClickTime = 250 * time.Millisecond
 )
 
-// Ask shows a question and waits for a click or until ctx is done.
+// ErrNobody is returned where no person can click a button.
+var ErrNobody = errors.New("labeling: nobody can click a button here, since the cell runs without a person at a notebook: read typed answers with active.Prompt, or use known labels with active.Oracle")
+
+// Ask shows a question and waits for a click or until ctx is done. The error is [ErrNobody] where no
+// person can click, as with quern run.
 func (p *Panel) Ask(ctx context.Context, q *active.Question) (class int, err error) {
+	if !comm.Interactive() {
+		return 0, ErrNobody
+	}
 	if p.box == nil {
 		p.build(q.Classes)
 		p.image.Set(q.Show())

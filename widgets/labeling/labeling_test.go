@@ -21,6 +21,8 @@ func (page) Send(comm.Message) error { return nil }
 
 func (page) Guard(f func()) func() { return f }
 
+func (page) Interactive() bool { return true }
+
 func click(b *widgets.Button) {
 	comm.Deliver(comm.Message{Kind: comm.KindMessage, ID: b.ID(), Data: json.RawMessage(`{"method":"custom","content":{"event":"click"}}`)})
 }
@@ -89,6 +91,22 @@ func TestButtons(t *testing.T) {
 	}
 	if text := panel.text.Value(); text != "ended at question 4 of 4" {
 		t.Errorf("the panel says %q", text)
+	}
+}
+
+// batch is a front end without a person.
+type batch struct{ page }
+
+func (batch) Interactive() bool { return false }
+
+// TestNobodyCanClick asks with quern run, where nobody can click, and in a plain program.
+func TestNobodyCanClick(t *testing.T) {
+	pool, panel, _, _ := person(t)
+	for name, host := range map[string]comm.Host{"quern run": batch{}, "a program": nil} {
+		comm.SetHost(host)
+		if err := active.Ask(t.Context(), pool, []int{0}, panel); !errors.Is(err, ErrNobody) {
+			t.Errorf("%s: %v, want ErrNobody", name, err)
+		}
 	}
 }
 

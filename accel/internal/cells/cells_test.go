@@ -99,7 +99,7 @@ func TestErrorsInCells(t *testing.T) {
 	n.fails("a := tensor.Zeros(2, 3)\nb := tensor.Zeros(4, 5)\na.MatMul(b)", "MatMul: [2 3] and [4 5]")
 	n.fails("tensor.Zeros(1 << 40, 1 << 40)", "exceeds the range of int")
 	n.fails("w := tensor.Parameter(tensor.Ones(2))\nw.MulScalar(2).Backward()", "Backward: [2]: the loss must be a scalar")
-	n.fails("nn.CrossEntropy(tensor.Zeros(1, 3), tensor.FromInts([]int{3}, 1))", "CrossEntropy: index 3 is outside 0..2")
+	n.fails("nn.CrossEntropy(tensor.Zeros(1, 3), tensor.FromInts([]int{3}, 1))", "CrossEntropy: class 3 of row 0 is outside 0..2")
 	n.want("train, test, err := data.Digits()\n_, diverged := accel.Fit(ctx, nn.Sequential(nn.Flatten(), nn.Dense(10)), train, accel.SGD(1e38, 0), accel.Quiet())\ndiverged", "the first tensor that is not finite is")
 	n.want("tensor.Ones(2).Sum().Item()", "2")
 }

@@ -52,9 +52,9 @@ func (k *crossEntropy) run(p *program) error {
 }
 
 func checkIndices(op string, index []int32, size int) error {
-	for _, i := range index {
+	for at, i := range index {
 		if uint(i) >= uint(size) {
-			return &ir.IndexError{Op: op, Index: int(i), Size: size}
+			return &ir.IndexError{Op: op, Index: int(i), Element: at, Size: size}
 		}
 	}
 	return nil

@@ -146,9 +146,9 @@ func (r *Recorder) CheckIndices(op string, v *Value, size int) {
 }
 
 func checkIndices[T int32 | int64 | uint8](op string, index []T, size int) {
-	for _, i := range index {
+	for at, i := range index {
 		if int64(i) < 0 || int64(i) >= int64(size) {
-			panic(&IndexError{Op: op, Index: int(i), Size: size})
+			panic(&IndexError{Op: op, Index: int(i), Element: at, Size: size})
 		}
 	}
 }

@@ -18,7 +18,11 @@ func (CrossEntropy) Infer(in []*Value) (Type, error) {
 		return Type{}, &DTypeError{Hint: "labels must be int32: create them with FromInts or Cast"}
 	}
 	if len(logits.shape) != 2 || len(labels.shape) != 1 || logits.shape[0] != labels.shape[0] {
-		return Type{}, &ShapeError{Hint: "logits must be [N C] and labels [N]"}
+		hint := "logits must be [N C] and labels [N]"
+		if x, y := logits.shape, labels.shape; len(x) > 2 && len(y) == 1 && x[0] == y[0] {
+			hint += "; is Flatten missing in the model?"
+		}
+		return Type{}, &ShapeError{Hint: hint}
 	}
 	if logits.shape[0] == 0 {
 		return Type{}, &ShapeError{Hint: "an empty batch has no mean loss"}

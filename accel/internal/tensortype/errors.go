@@ -55,14 +55,31 @@ func (e *DTypeError) Error() string {
 
 // IndexError says that an element of an index tensor is out of range.
 type IndexError struct {
-	Op    string
-	Index int // the index that is out of range
-	Size  int // valid indices are 0 to Size-1
+	Op      string
+	Index   int // the index that is out of range
+	Element int // its place in the index tensor, in row-major order; -1 if unknown
+	Size    int // valid indices are 0 to Size-1
 }
 
-// Error names the op, the index and the valid range.
+// Error names the op, the index, its place and the valid range. The indices of CrossEntropy are the
+// classes of its rows.
 func (e *IndexError) Error() string {
-	return fmt.Sprintf("%s: index %d is outside 0..%d", e.Op, e.Index, e.Size-1)
+	what, place := "index", ""
+	if e.Op == "CrossEntropy" {
+		what = "class"
+	}
+	switch {
+	case e.Element < 0:
+	case e.Op == "CrossEntropy":
+		place = fmt.Sprintf(" of row %d", e.Element)
+	default:
+		place = fmt.Sprintf(" (element %d)", e.Element)
+	}
+	text := fmt.Sprintf("%s: %s %d%s is outside 0..%d", e.Op, what, e.Index, place, e.Size-1)
+	if e.Op == "CrossEntropy" {
+		text += fmt.Sprintf(": the logits have %d classes", e.Size)
+	}
+	return text
 }
 
 // StateError says that a tensor or the device is in a state that does not allow the call, for

@@ -111,10 +111,11 @@ func planOneHot(p Planner, op ir.OneHot, s ir.Step) Launcher {
 func planIndex(p Planner, op ir.Index, s ir.Step) Launcher {
 	o := Index{N: ir.Len(s.In[0].Shape), Size: op.Size}
 	p.Check(func(fault uint64, value int64) error {
-		if fault == NoFault {
+		element, _, wrong := Fault(fault)
+		if !wrong {
 			return nil
 		}
-		return &ir.IndexError{Op: op.For, Index: int(value), Size: op.Size}
+		return &ir.IndexError{Op: op.For, Index: int(value), Element: element, Size: op.Size}
 	})
 	return func(a Addresses) ([]Launch, error) {
 		return o.Launches(a.Out[0], a.In[0], a.Fault, a.Fault+8), nil

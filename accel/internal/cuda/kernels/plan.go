@@ -76,8 +76,8 @@ func EndsWithReLU(s ir.Step) bool {
 // indices explains the fault of an index out of range.
 func indices(op string, size int) Explain {
 	return func(fault uint64, _ int64) error {
-		if _, what, wrong := Fault(fault); wrong {
-			return &ir.IndexError{Op: op, Index: int(what), Size: size}
+		if element, what, wrong := Fault(fault); wrong {
+			return &ir.IndexError{Op: op, Index: int(what), Element: element, Size: size}
 		}
 		return nil
 	}
