@@ -21,7 +21,7 @@ func (a *attempt) explain(msg string) string {
 	return msg + a.otherCase(msg) + a.olderType(msg) + a.hiddenPackage(msg)
 }
 
-// conversions are hints for conversions that are implicit in other languages.
+// conversions are hints for arguments and conversions that other languages and libraries have.
 var conversions = []struct {
 	msg  *regexp.Regexp
 	hint string
@@ -31,6 +31,7 @@ var conversions = []struct {
 	{regexp.MustCompile(`^invalid operation: .* \+ .* \(mismatched types (untyped )?string and (untyped )?(int|float|rune)`), "; fmt.Sprint converts a value to a string"},
 	{regexp.MustCompile(`^invalid operation: .* \+ .* \(mismatched types (untyped )?(int|float\d*) and (untyped )?string`), "; fmt.Sprint converts a value to a string"},
 	{regexp.MustCompile(`^invalid operation: cannot indirect .*(int|float|constant)`), "; math.Pow computes powers"},
+	{regexp.MustCompile(`^cannot use \d+ .* as nn\.\w+Option value in argument to nn\.`), "; a layer has no argument for the size of its input, which is that of the first batch"},
 }
 
 // conversionHint returns the hint of conversions for an error, or "".

@@ -141,6 +141,7 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"GroupedQueryAttentionLayer":    reflect.ValueOf((*nn.GroupedQueryAttentionLayer)(nil)),
 		"KVCache":                       reflect.ValueOf((*nn.KVCache)(nil)),
 		"LayerError":                    reflect.ValueOf((*nn.LayerError)(nil)),
+		"LengthError":                   reflect.ValueOf((*nn.LengthError)(nil)),
 		"LoRALayers":                    reflect.ValueOf((*nn.LoRALayers)(nil)),
 		"LoadOption":                    reflect.ValueOf((*nn.LoadOption)(nil)),
 		"LoadReport":                    reflect.ValueOf((*nn.LoadReport)(nil)),

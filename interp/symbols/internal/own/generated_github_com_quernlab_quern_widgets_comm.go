@@ -14,6 +14,7 @@ func symbols_github_com_quernlab_quern_widgets_comm() map[string]reflect.Value {
 		"ErrClosed":     reflect.ValueOf(&comm.ErrClosed).Elem(),
 		"ErrNoFrontEnd": reflect.ValueOf(&comm.ErrNoFrontEnd).Elem(),
 		"Guard":         reflect.ValueOf(comm.Guard),
+		"Interactive":   reflect.ValueOf(comm.Interactive),
 		"KindClose":     reflect.ValueOf(comm.KindClose),
 		"KindMessage":   reflect.ValueOf(comm.KindMessage),
 		"KindOpen":      reflect.ValueOf(comm.KindOpen),
@@ -31,13 +32,17 @@ func symbols_github_com_quernlab_quern_widgets_comm() map[string]reflect.Value {
 
 // wrap_github_com_quernlab_quern_widgets_comm_Host implements comm.Host with functions; IValue is the value they are methods of.
 type wrap_github_com_quernlab_quern_widgets_comm_Host struct {
-	IValue interface{}
-	WGuard func(a0 func()) func()
-	WSend  func(a0 comm.Message) error
+	IValue       interface{}
+	WGuard       func(a0 func()) func()
+	WInteractive func() bool
+	WSend        func(a0 comm.Message) error
 }
 
 func (W wrap_github_com_quernlab_quern_widgets_comm_Host) Guard(a0 func()) func() {
 	return W.WGuard(a0)
+}
+func (W wrap_github_com_quernlab_quern_widgets_comm_Host) Interactive() bool {
+	return W.WInteractive()
 }
 func (W wrap_github_com_quernlab_quern_widgets_comm_Host) Send(a0 comm.Message) error {
 	return W.WSend(a0)

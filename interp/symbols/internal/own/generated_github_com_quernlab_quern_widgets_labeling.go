@@ -9,7 +9,8 @@ import (
 
 func symbols_github_com_quernlab_quern_widgets_labeling() map[string]reflect.Value {
 	return map[string]reflect.Value{
-		"Buttons": reflect.ValueOf(labeling.Buttons),
-		"Panel":   reflect.ValueOf((*labeling.Panel)(nil)),
+		"Buttons":   reflect.ValueOf(labeling.Buttons),
+		"ErrNobody": reflect.ValueOf(&labeling.ErrNobody).Elem(),
+		"Panel":     reflect.ValueOf((*labeling.Panel)(nil)),
 	}
 }
