@@ -3,6 +3,7 @@ package frame
 import (
 	"bytes"
 	"math"
+	"math/bits"
 	"slices"
 	"strconv"
 	"time"
@@ -10,13 +11,18 @@ import (
 )
 
 // missingSet is the words that stand for a missing value, by their first byte.
-type missingSet [256][]string
+type missingSet [256]struct {
+	words   []string
+	lengths uint64 // bit n is set if a word has n bytes, or for n = 63 more
+}
 
 func newMissingSet(words []string) missingSet {
 	var s missingSet
 	for _, w := range words {
 		if w != "" {
-			s[w[0]] = append(s[w[0]], w)
+			m := &s[w[0]]
+			m.words = append(m.words, w)
+			m.lengths |= 1 << min(len(w), 63)
 		}
 	}
 	return s
@@ -24,12 +30,8 @@ func newMissingSet(words []string) missingSet {
 
 // has reports whether a value that is not empty is one of the words.
 func (s *missingSet) has(b []byte) bool {
-	for _, w := range s[b[0]] {
-		if string(b) == w {
-			return true
-		}
-	}
-	return false
+	m := &s[b[0]]
+	return m.lengths>>min(len(b), 63)&1 != 0 && slices.Contains(m.words, string(b))
 }
 
 // parseInt parses an integer in the notation of strconv.Itoa, so that nothing is lost: without
@@ -70,8 +72,27 @@ func parseAnyInt(b []byte) (int, bool) {
 	return v, err == nil
 }
 
-// powers of ten that float64 represents exactly
-var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+// powers of ten that uint64 represents
+var powers = [...]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}
+
+// quotient returns a/b, rounded once; b is not zero.
+func quotient(a, b uint64) float64 {
+	if a < 1<<53 && b < 1<<53 { // as floats, they are exact
+		return float64(a) / float64(b)
+	}
+	if a == 0 {
+		return 0
+	}
+	// The quotient of a and b, shifted so that their highest bit is set, has 62 bits before its point. The last
+	// bit says whether there are others after it, as the conversion to float64 needs to know for its rounding.
+	shiftA, shiftB := bits.LeadingZeros64(a), bits.LeadingZeros64(b)
+	a <<= shiftA
+	q, rest := bits.Div64(a>>1, a<<63, b<<shiftB)
+	if rest != 0 {
+		q |= 1
+	}
+	return float64(q) * math.Float64frombits(uint64(1023-63-shiftA+shiftB)<<52)
+}
 
 // parseFloat parses a decimal number, with or without an exponent, or an infinity. Integers must be such
 // that parseInt accepts them, since others are rather names than numbers.
@@ -115,11 +136,10 @@ func parseFloat(b []byte) (float64, bool) {
 		v, ok := parseInt(b)
 		return float64(v), ok
 	}
-	if digits > 15 || fraction >= len(powers) {
+	if digits > 19 || fraction >= len(powers) {
 		return convertFloat(b)
 	}
-	// Both are exact, so the quotient is rounded once (Clinger 1990).
-	v := float64(mantissa) / powers[fraction]
+	v := quotient(mantissa, powers[fraction])
 	if negative {
 		v = -v
 	}
@@ -194,6 +214,30 @@ func parseDate(b []byte) (time.Time, bool) {
 	if year < 0 || month < 1 || month > 12 || day < 1 || day > 31 {
 		return time.Time{}, false
 	}
-	t := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
-	return t, t.Day() == day && !t.IsZero()
+	if day > 28 && day > daysIn(year, month) {
+		return time.Time{}, false
+	}
+	t := time.Unix(86400*int64(daysBefore(year, month)+day-1-unixDays), 0).UTC()
+	return t, !t.IsZero()
+}
+
+// unixDays is daysBefore of January 1970.
+const unixDays = 719468
+
+// daysIn returns the number of days of a month.
+func daysIn(year, month int) int {
+	return daysBefore(year+month/12, month%12+1) - daysBefore(year, month)
+}
+
+// daysBefore returns the number of days from 1 March of the year 0 to the first day of a month, in the Gregorian
+// calendar. A year that begins in March has its leap day at the end.
+func daysBefore(year, month int) int {
+	if month -= 3; month < 0 {
+		month += 12
+		year--
+	}
+	if year < 0 { // January and February of the year 0
+		return (153*month+2)/5 - 366
+	}
+	return 365*year + year/4 - year/100 + year/400 + (153*month+2)/5
 }

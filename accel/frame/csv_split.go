@@ -98,17 +98,29 @@ func (r *records) split(data []byte, separator byte, width int) error {
 		return &fieldError{want: "records of less than 1 GiB", got: "a longer one: is a quotation mark not closed?"}
 	}
 	r.data, r.width, r.fields, r.starts = data, width, r.fields[:0], r.starts[:0]
-	var special [256]bool
-	special[separator], special['\n'], special['"'] = true, true, true
+	next := newSpecials(data, separator)
 	for i := 0; i < len(data); {
 		if i = skipEmptyLines(data, i, separator); i >= len(data) {
 			break
 		}
+		next.seek(i)
 		start, before := i, len(r.fields)
 		for {
-			p, end, err := findField(data, i, separator, &special)
-			if err != nil {
-				return err
+			end := next.find()
+			p := place{uint32(i), uint32(end)}
+			if end < len(data) && data[end] == '"' {
+				var err error
+				if p, end, err = quoted(data, i, end, separator); err != nil {
+					return err
+				}
+				next.seek(end + 1)
+			} else {
+				for p.to > p.from && isSpace(data[p.to-1]) {
+					p.to--
+				}
+				for p.from < p.to && isSpace(data[p.from]) {
+					p.from++
+				}
 			}
 			r.fields = append(r.fields, p)
 			i = end + 1
@@ -142,28 +154,10 @@ func skipEmptyLines(data []byte, i int, separator byte) int {
 	}
 }
 
-// findField finds the field that begins at i, and the separator or line break that ends it.
-func findField(data []byte, i int, separator byte, special *[256]bool) (place, int, error) {
-	from := i
-	for i < len(data) && !special[data[i]] {
-		i++
-	}
-	if i < len(data) && data[i] == '"' {
-		return quoted(data, from, i, separator)
-	}
-	to := i
-	for to > from && isSpace(data[to-1]) {
-		to--
-	}
-	for from < to && isSpace(data[from]) {
-		from++
-	}
-	return place{uint32(from), uint32(to)}, i, nil
-}
-
 func isSpace(b byte) bool { return b == ' ' || b == '\t' || b == '\r' }
 
-// quoted is findField for one whose first quotation mark is at i.
+// quoted finds the field that begins at from and whose first quotation mark is at i, and the separator or line break
+// that ends it.
 func quoted(data []byte, from, i int, separator byte) (place, int, error) {
 	if len(bytes.TrimLeft(data[from:i], " \t")) > 0 {
 		return place{}, 0, &fieldError{offset: from, want: "a field in quotation marks, with those within it doubled", got: fmt.Sprintf("a quotation mark within the field %s", excerpt(data[from:]))}

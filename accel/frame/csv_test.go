@@ -3,6 +3,7 @@ package frame_test
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"math"
@@ -156,6 +157,23 @@ func TestCSVFile(t *testing.T) {
 	}
 }
 
+// TestFormatCSVKeepsTexts writes texts that would be read as others without quotation marks.
+func TestFormatCSVKeepsTexts(t *testing.T) {
+	t.Parallel()
+	words := []string{"NA", "x ", "\ty", "null", "a,b", `"`, "line\nbreak", "\r", "plain", " "}
+	var b bytes.Buffer
+	if err := frame.New(frame.Texts("one", words...), frame.Ints("n", make([]int, len(words))...)).FormatCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	again, err := frame.ReadCSV(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := again.Column("one").Texts(); again.Column("one").CountMissing() > 0 || !slices.Equal(got, words) {
+		t.Errorf("got %q, want %q", got, words)
+	}
+}
+
 // TestCSVOfManyChunks reads a file that is parsed in many pieces, with line breaks in quotes and columns whose
 // type only the last lines decide.
 func TestCSVOfManyChunks(t *testing.T) {
@@ -208,16 +226,19 @@ func TestCSVOfManyChunks(t *testing.T) {
 	}
 }
 
-// FuzzCSV compares with encoding/csv, which accepts some files that ReadCSV does not.
+// FuzzCSV compares the texts of all fields with encoding/csv, where it accepts the file too, and what is read with what is
+// read after writing it. Unlike encoding/csv, ReadCSV ignores space around fields and keeps \r\n within quotes.
 func FuzzCSV(f *testing.F) {
 	f.Add("a,b\n1,2\n")
 	f.Add("a,b\n\"x\"\"y\n\",2\r\n\n , 3 \n")
 	f.Add("a\n1e5\n-7\n2024-01-01\n")
+	f.Add("\ufeffa,b\r\n\"\",NA\r\n" + strings.Repeat("\"line\nbreak, and 64 bytes of text before the next quotation mark\",7.25\r\n", 5))
 	f.Fuzz(func(t *testing.T, text string) {
 		got, err := frame.ReadCSV(strings.NewReader(text), frame.Separator(','), frame.NoHeader())
 		if err != nil {
 			return
 		}
+		compareWithEncodingCSV(t, text, got.Columns())
 		var b bytes.Buffer
 		if err := got.FormatCSV(&b); err != nil {
 			t.Fatal(err)
@@ -227,6 +248,46 @@ func FuzzCSV(f *testing.F) {
 			t.Errorf("%q: read %s, written and read %v, %v", text, contents(got), again, err)
 		}
 	})
+}
+
+// compareWithEncodingCSV reads the columns of a file as text, and with encoding/csv.
+func compareWithEncodingCSV(t *testing.T, text string, columns []string) {
+	t.Helper()
+	got, err := frame.ReadCSV(strings.NewReader(text), frame.Separator(','), frame.NoHeader(), frame.As(frame.Text, columns...))
+	if err != nil {
+		t.Fatalf("%q: as text: %v", text, err)
+	}
+	text = strings.TrimPrefix(text, "\ufeff")
+	if !strings.Contains(text, "\n") {
+		text = strings.ReplaceAll(text, "\r", "\n")
+	}
+	r := csv.NewReader(strings.NewReader(text))
+	r.FieldsPerRecord = -1
+	all, err := r.ReadAll()
+	if err != nil {
+		return
+	}
+	// A line with nothing but space has no values for ReadCSV.
+	all = slices.DeleteFunc(all, func(record []string) bool { return len(record) == 1 && strings.Trim(record[0], " \t\r") == "" })
+	if len(columns) == 1 && got.Len() != len(all) {
+		return // it may be quoted
+	}
+	if len(all) != got.Len() {
+		t.Fatalf("%q: got %d records, want %d", text, got.Len(), len(all))
+	}
+	missing := []string{"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
+	for k, name := range columns {
+		c := got.Column(name)
+		for i, record := range all {
+			value, want := strings.ReplaceAll(c.Texts()[i], "\r\n", "\n"), strings.ReplaceAll(record[k], "\r\n", "\n")
+			if c.Missing(i) && slices.Contains(missing, strings.Trim(want, " \t\r")) {
+				continue
+			}
+			if value != want && value != strings.Trim(want, " \t\r") {
+				t.Fatalf("%q: record %d, column %d is %q, want %q", text, i, k, value, want)
+			}
+		}
+	}
 }
 
 // texts returns all values as CSV has them, where numbers may have another notation.

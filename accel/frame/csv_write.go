@@ -1,9 +1,10 @@
 package frame
 
 import (
-	"encoding/csv"
+	"bufio"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/quernlab/quern/internal/atomicfile"
 )
@@ -22,19 +23,41 @@ func (f *Frame) WriteCSV(path string) error {
 // is read as missing, that floats which are all whole numbers are read as ints, and that a column of text may be
 // read as another type if all its values look like it; [As] sets the types.
 func (f *Frame) FormatCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	if err := out.Write(f.Columns()); err != nil {
-		return err
-	}
+	out := bufio.NewWriter(w)
+	missing := newMissingSet(missingWords)
 	line := make([]string, len(f.columns))
+	end := func() {
+		if len(line) == 1 && line[0] == "" {
+			line[0] = `""` // ReadCSV ignores empty lines
+		}
+		for k, field := range line {
+			if k > 0 {
+				out.WriteByte(',')
+			}
+			out.WriteString(field)
+		}
+		out.WriteByte('\n')
+	}
+	for k, name := range f.Columns() {
+		line[k] = quotedText(name, &missing)
+	}
+	end()
 	for i := range f.rows {
 		for k, c := range f.columns {
 			line[k] = c.Format(i)
+			if c.Type() == Text {
+				line[k] = quotedText(line[k], &missing)
+			}
 		}
-		if err := out.Write(line); err != nil {
-			return err
-		}
+		end()
 	}
-	out.Flush()
-	return out.Error()
+	return out.Flush() // with the error of the first write that failed
+}
+
+// quotedText returns a field of a CSV file with a text, in quotation marks if it would be read as another one without them.
+func quotedText(s string, missing *missingSet) string {
+	if s == "" || !strings.ContainsAny(s, ",\"\r\n") && strings.TrimSpace(s) == s && !missing.has([]byte(s)) {
+		return s
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 }

@@ -1,0 +1,74 @@
+package frame
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestParseDateEqualsTime compares the last days of all months with package time.
+func TestParseDateEqualsTime(t *testing.T) {
+	t.Parallel()
+	for month := time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC); month.Year() < 10_000; month = month.AddDate(0, 1, 0) {
+		for day := range 5 {
+			text := month.Format("2006-01-") + strconv.Itoa(27+day)
+			want, err := time.Parse(time.DateOnly, text)
+			if got, ok := parseDate([]byte(text)); ok != (err == nil) || ok && got != want {
+				t.Fatalf("%s is %v, %v; want %v, %v", text, got, ok, want, err)
+			}
+		}
+	}
+}
+
+// TestParseFloatEqualsStrconv compares numbers of up to 21 digits, many of which lie between two floats.
+func TestParseFloatEqualsStrconv(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	texts := []string{"9007199254740993.0", "9007199254740992.5", "18446744073709551615.0", "9999999999999999999.0", "0.0000000000000000000", ".5", "5.", "-0.0", "0.9999999999999999999"}
+	for range 100_000 {
+		x := math.Ldexp(random.Float64(), random.IntN(64))
+		digits := strconv.FormatFloat(x, 'f', 1+random.IntN(20), 64)
+		texts = append(texts, digits[:min(len(digits), 2+random.IntN(21))])
+		half := strconv.FormatFloat(math.Ldexp(float64(1<<52+random.Uint64N(1<<52))+0.5, -random.IntN(3)), 'f', -1, 64)
+		texts = append(texts, half, "-"+half+"000")
+	}
+	for _, text := range texts {
+		if !strings.Contains(text, ".") {
+			continue // parseInt decides
+		}
+		want, err := strconv.ParseFloat(text, 64)
+		got, ok := parseFloat([]byte(text))
+		if !ok || err != nil || got != want || math.Signbit(got) != math.Signbit(want) {
+			t.Fatalf("%s is %v, %v; want %v, %v", text, got, ok, want, err)
+		}
+	}
+}
+
+// TestSpecialsFindsEachByte compares with a loop, from several offsets of data of several lengths.
+func TestSpecialsFindsEachByte(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for length := range 200 {
+		data := make([]byte, length)
+		for i := range data {
+			data[i] = ",\"\n-\xac\xa2\x8a\x00\r~"[random.IntN(10)]
+		}
+		s := newSpecials(data, ',')
+		for i := 0; i < length; i += 1 + random.IntN(90) {
+			s.seek(i)
+			for range random.IntN(20) {
+				want := i
+				for want < length && !strings.ContainsRune(",\"\n", rune(data[want])) {
+					want++
+				}
+				if got := s.find(); got != want {
+					t.Fatalf("in %q from %d: %d, want %d", data, i, got, want)
+				}
+				i = min(want+1, length)
+			}
+		}
+	}
+}
