@@ -24,13 +24,15 @@ type benchCase struct {
 	jax          bool
 	arrays       func(*generator) groups
 	start        func(groups) (workload, error)
-	export       func(path string, g groups) error // writes the file for onnxruntime; nil if it is not measured
+	export       func(path string, g groups) error   // writes the file for onnxruntime; nil if it is not measured
+	files        func(path string) error             // writes the input files of a case without arrays; their names begin with path
+	startFiles   func(path string) (workload, error) // instead of start, for such a case
 	// Targets for Quern; 0 if there is none.
 	share     []float64 // of the peak, for each entry of threads
 	overTorch float64
 	overJAX   float64
-	overONNX  float64 // over onnxruntime, which needs a file of the model
-	rate      float64 // bytes per second
+	over      map[string]float64 // over runners of other programs than frameworks
+	rate      float64            // bytes per second
 }
 
 // cases returns the cases of the device.
@@ -99,9 +101,9 @@ func cpuCases() []benchCase {
 		{name: "transformer", description: "4 encoder layers of 256, 4 heads, sequence length 64, batch 32, Adam", flops: 3 * encoderLayers * recurrentBatch * recurrentSteps * (2*12*recurrentWidth*recurrentWidth + 2*2*recurrentSteps*recurrentWidth), threads: []int{2}, settings: all, heads: heads,
 			arrays: vectorArrays(encoder, recurrentBatch, recurrentSteps, recurrentWidth), start: startTraining(encoder, vectors), overTorch: 1.3},
 		{name: "resnet18-1", description: "ResNet-18, inference, 1 image of 224×224", flops: resNet18Flops, threads: []int{2}, settings: inference, model: "resnet18",
-			arrays: imageArrays(1), start: startImages, export: exportResNet, overTorch: 1.2, overONNX: 1 / 1.3},
+			arrays: imageArrays(1), start: startImages, export: exportResNet, overTorch: 1.2, over: map[string]float64{onnxruntime: 1 / 1.3}},
 		{name: "resnet18-32", description: "ResNet-18, inference, 32 images of 224×224", flops: 32 * resNet18Flops, threads: []int{2}, settings: inference, model: "resnet18",
-			arrays: imageArrays(32), start: startImages, export: exportResNet, overTorch: 1.2, overONNX: 1 / 1.3},
+			arrays: imageArrays(32), start: startImages, export: exportResNet, overTorch: 1.2, over: map[string]float64{onnxruntime: 1 / 1.3}},
 		{name: "gpt2-generate", description: "GPT-2 of 124 million parameters, 16 tokens, 32 more with a cache", bytes: 32 * 4 * 124e6, threads: []int{2}, settings: eager,
 			arrays: promptArrays, start: startGeneration, overTorch: 1.2},
 		{name: "resnet9", description: "64-128-256-512 channels, 28×28, batch 32, Adam", flops: resNetBatch * resNetFlops, threads: []int{2}, settings: layouts, jax: true,
@@ -110,6 +112,8 @@ func cpuCases() []benchCase {
 			arrays: attentionArrays, start: startAttention},
 		{name: "loader", description: "16384 byte images shuffled into float batches of 256", bytes: imageCount * imageSize, threads: []int{1, 2}, settings: eager,
 			arrays: loaderArrays, start: startLoader, rate: 1e9},
+		{name: "csv", description: "reading a CSV file of a million rows and eight columns", bytes: csvBytes, threads: []int{1, 2}, settings: []string{pyarrow},
+			arrays: noArrays, files: writeCSV, startFiles: startCSV, over: map[string]float64{pyarrow + "-1": 1, pyarrow + "-2": 0}},
 	}
 }
 

@@ -12,9 +12,6 @@ import (
 	"github.com/quernlab/quern/display"
 )
 
-// onnxruntime is a setting of the process of PyTorch, in which onnxruntime computes instead.
-const onnxruntime = "onnxruntime"
-
 // Sizes of the cases of inference.
 const (
 	photoSize       = 224 // width and height of an image

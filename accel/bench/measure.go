@@ -27,12 +27,12 @@ type runner struct {
 	excluded bool // it failed or computes other losses
 }
 
-// key returns the name of a runner in the result: quern-2, torch-1-compile, and on a GPU quern,
-// torch-compile.
+// key returns the name of a runner in the result: quern-2, torch-1-compile, onnxruntime-2, and on a
+// GPU quern, torch-compile.
 func (r *runner) key() string {
 	name := r.framework
-	if r.setting == onnxruntime {
-		return fmt.Sprint(onnxruntime, "-", r.process.threads)
+	if slices.Contains(programs, r.setting) {
+		return fmt.Sprint(r.setting, "-", r.process.threads)
 	}
 	if r.process.threads > 0 {
 		name += fmt.Sprint("-", r.process.threads)
@@ -110,6 +110,11 @@ func (m *measurement) measureCase(ctx context.Context, c benchCase) (figure, err
 	path := filepath.Join(m.folder, c.name)
 	if err := arrays.write(path); err != nil {
 		return figure{}, err
+	}
+	if c.files != nil {
+		if err := c.files(path); err != nil {
+			return figure{}, err
+		}
 	}
 	if c.export != nil && m.python != "" {
 		if err := c.export(path+".onnx", arrays); err != nil {

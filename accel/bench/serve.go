@@ -124,11 +124,7 @@ func (s *server) prepare(q request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	g, err := readGroups(q.Case)
-	if err != nil {
-		return reply{}, err
-	}
-	w, err := c.start(g)
+	w, err := c.startWith(q.Case)
 	if err != nil {
 		return reply{}, err
 	}
@@ -141,6 +137,18 @@ func (s *server) prepare(q request) (reply, error) {
 	}
 	s.ready[q.Bench] = w
 	return a, nil
+}
+
+// startWith prepares a case with the inputs that were written to files whose names begin with path.
+func (c benchCase) startWith(path string) (workload, error) {
+	if c.startFiles != nil {
+		return c.startFiles(path)
+	}
+	g, err := readGroups(path)
+	if err != nil {
+		return nil, err
+	}
+	return c.start(g)
 }
 
 // peak is a step of multiplications and additions only.

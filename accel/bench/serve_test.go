@@ -89,7 +89,7 @@ func TestArraysGoThroughFiles(t *testing.T) {
 // TestCasesArePrepared checks that every benchmark has what the table and the targets need.
 func TestCasesArePrepared(t *testing.T) {
 	for _, c := range slices.Concat(cpuCases(), gpuCases(false), gpuCases(true)) {
-		if c.name == "" || c.description == "" || c.arrays == nil || c.start == nil || c.flops+c.bytes+float64(c.samples) <= 0 {
+		if c.name == "" || c.description == "" || c.arrays == nil || (c.start == nil) == (c.startFiles == nil) || c.flops+c.bytes+float64(c.samples) <= 0 {
 			t.Errorf("%s is incomplete", c.name)
 		}
 		if len(c.share) > len(c.threads) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"strings"
 	"text/tabwriter"
@@ -94,15 +95,14 @@ func (f figure) fastest(framework string) (key string, seconds float64) {
 func comparisons(c benchCase, f figure) []string {
 	var lines []string
 	ours, seconds := f.fastest("quern")
-	for _, other := range []struct {
-		name   string
-		target float64
-	}{{"torch", c.overTorch}, {"jax", c.overJAX}, {onnxruntime, c.overONNX}} {
-		key, theirs := f.fastest(other.name)
+	targets := map[string]float64{"torch": c.overTorch, "jax": c.overJAX}
+	maps.Copy(targets, c.over)
+	for _, other := range sortedKeys(targets) {
+		key, theirs := f.fastest(other)
 		if key == "" || ours == "" {
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%.2f times as fast as %s%s", theirs/seconds, key, targetResult(theirs/seconds, other.target, "%.2f")))
+		lines = append(lines, fmt.Sprintf("%.2f times as fast as %s%s", theirs/seconds, key, targetResult(theirs/seconds, targets[other], "%.2f")))
 	}
 	for i, target := range c.share {
 		key := fmt.Sprintf("quern-%d", c.threads[i])

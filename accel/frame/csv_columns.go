@@ -23,6 +23,8 @@ type partColumn struct {
 	odd   string
 	at    int
 	mixed bool // odd is not the first value
+	// inPlace says that the cells are a part of the column of the whole file.
+	inPlace bool
 }
 
 // nothing is the type of a column without values.
@@ -31,8 +33,9 @@ const nothing Type = -1
 // recordPool keeps the places of fields for the next chunk.
 var recordPool = sync.Pool{New: func() any { return new(records) }}
 
-// parse reads the records from one offset to another. Columns in asText are text.
-func (f *csvFile) parse(p *part, from, to int, asText []bool) error {
+// parse reads the records from one offset to another. Columns in asText are text. The values of a column are written
+// into its cells in into, if they have the right type; into may be nil.
+func (f *csvFile) parse(p *part, from, to int, asText []bool, into []cells) error {
 	r := recordPool.Get().(*records)
 	defer func() {
 		r.data = nil
@@ -47,6 +50,9 @@ func (f *csvFile) parse(p *part, from, to int, asText []bool) error {
 	p.rows, p.columns = r.len(), make([]partColumn, len(f.columns))
 	for c, column := range f.columns {
 		values := chunkColumn{records: r, field: column.field, file: f}
+		if into != nil {
+			values.into = into[c]
+		}
 		var err error
 		if column.forced {
 			p.columns[c], err = values.as(column)
@@ -56,6 +62,7 @@ func (f *csvFile) parse(p *part, from, to int, asText []bool) error {
 		if err != nil {
 			return f.at(err, from)
 		}
+		p.columns[c].inPlace = into != nil && p.columns[c].kind == values.into.kind()
 	}
 	return nil
 }
@@ -76,6 +83,15 @@ type chunkColumn struct {
 	*records
 	field int
 	file  *csvFile
+	into  cells // where the values are written, or nil
+}
+
+// chunkList returns a list for the values of a column, in v.into if that is of the same type.
+func chunkList[T comparable](v chunkColumn) *list[T] {
+	if into, ok := v.into.(*list[T]); ok {
+		return &list[T]{values: into.values[:v.len()]}
+	}
+	return &list[T]{values: make([]T, v.len())}
 }
 
 // value returns the bytes of a value, and whether it is present.
@@ -175,7 +191,7 @@ func (v chunkColumn) as(c csvColumn) (partColumn, error) {
 
 // scan parses the values, and returns the first record with an invalid one, or -1.
 func scan[T comparable](v chunkColumn, parse func([]byte) (T, bool)) (*list[T], int) {
-	l := &list[T]{values: make([]T, v.len())}
+	l := chunkList[T](v)
 	for i := range l.values {
 		b, present := v.value(i)
 		if !present {
@@ -193,7 +209,7 @@ func scan[T comparable](v chunkColumn, parse func([]byte) (T, bool)) (*list[T], 
 
 // floats is scan for numbers.
 func (v chunkColumn) floats() (*list[float64], int) {
-	l := &list[float64]{values: make([]float64, v.len())}
+	l := chunkList[float64](v)
 	for i := range l.values {
 		b, present := v.value(i)
 		if !present {
@@ -223,7 +239,7 @@ func (v chunkColumn) float(b []byte) (float64, bool) {
 }
 
 func (v chunkColumn) texts() *list[string] {
-	l := &list[string]{values: make([]string, v.len())}
+	l := chunkList[string](v)
 	for i := range l.values {
 		if _, present := v.value(i); !present {
 			l.setMissing(i)
@@ -273,17 +289,20 @@ func (f *csvFile) reason(parts []part, bounds []int, c int) string {
 	return fmt.Sprintf("line %d has %q", f.line(bounds[k]+odd.at), odd.odd)
 }
 
-// gatherParts returns the cells of column c in all chunks.
-func gatherParts(parts []part, c int, kind Type, rows int) cells {
+// gatherParts returns the cells of column c in all chunks. If all have written their values into whole, nothing is copied.
+func gatherParts(parts []part, c int, kind Type, rows int, whole cells) cells {
 	switch kind {
 	case Int:
-		return gatherList[int](parts, c, rows)
+		return gatherList[int](parts, c, rows, whole)
 	case Bool:
-		return gatherList[bool](parts, c, rows)
+		return gatherList[bool](parts, c, rows, whole)
 	case Text:
-		return gatherList[string](parts, c, rows)
+		return gatherList[string](parts, c, rows, whole)
 	case Time:
-		return gatherList[time.Time](parts, c, rows)
+		return gatherList[time.Time](parts, c, rows, whole)
+	}
+	if whole != nil {
+		return whole
 	}
 	all := &list[float64]{values: make([]float64, 0, rows)}
 	for _, p := range parts {
@@ -298,12 +317,15 @@ func gatherParts(parts []part, c int, kind Type, rows int) cells {
 	return all
 }
 
-func gatherList[T comparable](parts []part, c, rows int) cells {
-	all := &list[T]{values: make([]T, rows)}
+func gatherList[T comparable](parts []part, c, rows int, whole cells) cells {
+	all, inPlace := whole.(*list[T])
+	if !inPlace {
+		all = &list[T]{values: make([]T, rows)}
+	}
 	at := 0
 	for _, p := range parts {
 		l, _ := p.columns[c].cells.(*list[T])
-		if l != nil {
+		if l != nil && !inPlace {
 			copy(all.values[at:], l.values)
 		}
 		if l == nil || l.absent != nil {

@@ -139,10 +139,17 @@ func (f *csvFile) at(err error, offset int) error {
 // read reads the chunks of the file in parallel, and then those again in which a column has a type
 // that does not contain what other chunks have.
 func (f *csvFile) read() (*Frame, error) {
-	bounds := chunks(f.data, f.body)
+	bounds, most := chunks(f.data, f.body)
 	parts := make([]part, len(bounds)-1)
 	asText := make([]bool, len(f.columns))
-	err := parallel(len(parts), func(worker, k int) error { return f.parse(&parts[k], bounds[k], bounds[k+1], asText) })
+	if err := f.parse(&parts[0], bounds[0], bounds[1], asText, nil); err != nil {
+		return nil, err
+	}
+	whole := newWhole(&parts[0], most)
+	err := parallel(len(parts)-1, func(_, k int) error {
+		k++
+		return f.parse(&parts[k], bounds[k], bounds[k+1], asText, whole.chunk(k))
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -162,11 +169,11 @@ func (f *csvFile) read() (*Frame, error) {
 			mixed[c] = f.reason(parts, bounds, c)
 		}
 	}
-	err = parallel(len(parts), func(worker, k int) error {
+	err = parallel(len(parts), func(_, k int) error {
 		if !again[k] {
 			return nil
 		}
-		return f.parse(&parts[k], bounds[k], bounds[k+1], asText)
+		return f.parse(&parts[k], bounds[k], bounds[k+1], asText, whole.chunk(k))
 	})
 	if err != nil {
 		return nil, err
@@ -177,7 +184,7 @@ func (f *csvFile) read() (*Frame, error) {
 	}
 	columns := make([]Column, len(f.columns))
 	err = parallel(len(columns), func(_, c int) error {
-		columns[c] = Column{name: f.columns[c].name, cells: gatherParts(parts, c, kinds[c], rows), mixed: mixed[c]}
+		columns[c] = Column{name: f.columns[c].name, cells: gatherParts(parts, c, kinds[c], rows, whole.column(parts, c, rows)), mixed: mixed[c]}
 		return nil
 	})
 	if err != nil {

@@ -10,10 +10,10 @@ import (
 // chunkSize is about how many bytes are parsed at once, so that the places of their fields stay in the cache.
 const chunkSize = 1 << 18
 
-// chunks returns offsets that divide the records of data from an offset on. A line break within
-// quotes does not end a record; whether an offset is within quotes is known from the number of
-// quotation marks before it.
-func chunks(data []byte, from int) []int {
+// chunks returns offsets that divide the records of data from an offset on, and for each chunk the largest number of
+// records that it can have. A line break within quotes does not end a record; whether an offset is within quotes is
+// known from the number of quotation marks before it.
+func chunks(data []byte, from int) (bounds, most []int) {
 	n := (len(data) - from + chunkSize - 1) / chunkSize
 	odd := make([]bool, n) // whether a chunk of equal length has an odd number of quotation marks
 	_ = parallel(n, func(_, k int) error {
@@ -21,7 +21,7 @@ func chunks(data []byte, from int) []int {
 		odd[k] = bytes.Count(data[start:min(start+chunkSize, len(data))], []byte{'"'})%2 == 1
 		return nil
 	})
-	bounds := []int{from}
+	bounds = []int{from}
 	quoted := false
 	for k := 1; k < n; k++ {
 		quoted = quoted != odd[k-1]
@@ -30,7 +30,17 @@ func chunks(data []byte, from int) []int {
 			bounds = append(bounds, end)
 		}
 	}
-	return append(bounds, len(data))
+	bounds = append(bounds, len(data))
+	most = make([]int, len(bounds)-1)
+	_ = parallel(len(most), func(_, k int) error {
+		chunk := data[bounds[k]:bounds[k+1]]
+		most[k] = bytes.Count(chunk, []byte{'\n'})
+		if len(chunk) > 0 && chunk[len(chunk)-1] != '\n' {
+			most[k]++
+		}
+		return nil
+	})
+	return bounds, most
 }
 
 // firstRecord returns the length of the first record, with the line break at its end.

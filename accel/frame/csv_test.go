@@ -226,6 +226,53 @@ func TestCSVOfManyChunks(t *testing.T) {
 	}
 }
 
+// TestCSVOfSimilarChunks reads a file of many chunks without quotation marks, where columns have one type in all chunks or
+// another in the last one, and where the last chunk may have an empty line.
+func TestCSVOfSimilarChunks(t *testing.T) {
+	t.Parallel()
+	const rows = 60_000
+	for _, gap := range []string{"", "\n"} {
+		var b strings.Builder
+		b.WriteString("n,x,word,yes,day,late,sparse\n")
+		for i := range rows {
+			n, x, sparse := strconv.Itoa(i), fmt.Sprint(float64(i)/8), ""
+			if i%1000 == 7 {
+				n, x = "", "NaN"
+			}
+			late := n
+			if i == rows-1 {
+				b.WriteString(gap)
+				late, sparse = "0.5", "1"
+			}
+			fmt.Fprintf(&b, "%s,%s,word %d,%t,2024-02-%02d,%s,%s\n", n, x, i, i%2 == 0, 1+i%29, late, sparse)
+		}
+		f, err := frame.ReadCSV(strings.NewReader(b.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		types := ""
+		for _, name := range f.Columns() {
+			types += f.Column(name).Type().String() + " "
+		}
+		if want := "int float text bool time float int "; types != want || f.Len() != rows {
+			t.Fatalf("got %d rows of %s, want %d of %s", f.Len(), types, rows, want)
+		}
+		n, x, words, yes, days, late, sparse := f.Column("n"), f.Column("x").Floats(), f.Column("word").Texts(), f.Column("yes").Bools(), f.Column("day").Times(), f.Column("late").Floats(), f.Column("sparse")
+		for i := range rows {
+			missing := i%1000 == 7
+			if n.Missing(i) != missing || math.IsNaN(x[i]) != missing || math.IsNaN(late[i]) != missing || sparse.Missing(i) != (i < rows-1) {
+				t.Fatalf("row %d: other values are missing", i)
+			}
+			if !missing && (n.Format(i) != strconv.Itoa(i) || x[i] != float64(i)/8 || i < rows-1 && late[i] != float64(i)) {
+				t.Fatalf("row %d is %s, %v, %v", i, n.Format(i), x[i], late[i])
+			}
+			if words[i] != "word "+strconv.Itoa(i) || yes[i] != (i%2 == 0) || days[i].Day() != 1+i%29 {
+				t.Fatalf("row %d is %q, %v, %v", i, words[i], yes[i], days[i])
+			}
+		}
+	}
+}
+
 // FuzzCSV compares the texts of all fields with encoding/csv, where it accepts the file too, and what is read with what is
 // read after writing it. Unlike encoding/csv, ReadCSV ignores space around fields and keeps \r\n within quotes.
 func FuzzCSV(f *testing.F) {

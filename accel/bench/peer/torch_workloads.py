@@ -345,7 +345,18 @@ def bandwidth(request, groups):
     return w
 
 
+def csv(request, groups):
+    """Reads the file with pyarrow, on one thread or all."""
+    import pyarrow.csv
+
+    path = request["case"] + ".csv"
+    options = pyarrow.csv.ReadOptions(use_threads=torch.get_num_threads() > 1)
+    w = Work(lambda: pyarrow.csv.read_csv(path, read_options=options))
+    w.value = lambda table: table.num_rows + table.column("score").to_numpy().sum()
+    return w
+
+
 def prepare(request, groups):
     if request["model"] in MODELS:
         return train(request, groups)
-    return {"attention": attention, "loader": loader, "bandwidth": bandwidth, "gemm": gemm, "resnet18": resnet18, "gpt2-generate": gpt2_generate}[request["model"]](request, groups)
+    return {"attention": attention, "loader": loader, "bandwidth": bandwidth, "gemm": gemm, "resnet18": resnet18, "gpt2-generate": gpt2_generate, "csv": csv}[request["model"]](request, groups)
