@@ -28,6 +28,8 @@ type compiler struct {
 	// compiling is held from load to commit, keep or discard, and while a method is compiled that running code calls.
 	compiling *sync.Mutex
 
+	refreshed string // the error of the last refresh; empty if there was none
+
 	leftover <-chan struct{} // closed when an interrupted compilation has ended; nil if there is none
 }
 
@@ -113,6 +115,9 @@ func (c *compiler) load(ctx context.Context, number int, src string) (p compiled
 	}()
 	c.loader.Begin(ctx)
 	defer c.loader.End()
+	if err := c.refresh(ctx, number); err != nil {
+		return compiled{err: err}
+	}
 	cell, err := c.checker.Check(ctx, number, src)
 	if err != nil {
 		return compiled{err: err}
@@ -168,10 +173,15 @@ func (c *compiler) redeclare(p compiled) compiled {
 
 // commit keeps what a cell defines.
 func (c *compiler) commit(p compiled) {
-	c.checker.Commit(p.cell)
-	c.program.Commit(p.unit)
-	c.sources.AddCell(p.cell, c.program.Name)
+	c.keepCell(p.cell, p.unit)
 	c.compiling.Unlock()
+}
+
+// keepCell keeps what a cell defines. The caller holds compiling.
+func (c *compiler) keepCell(cell *check.Cell, unit *lower.Unit) {
+	c.checker.Commit(cell)
+	c.program.Commit(unit)
+	c.sources.AddCell(cell, c.program.Name)
 }
 
 // keep keeps what an expression, which defines nothing, needs to run; c.checker.Discard must follow.

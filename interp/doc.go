@@ -19,6 +19,7 @@
 //	session.go   New connects the parts; methods that only forward a call
 //	tools.go     completion, inspection, is-complete
 //	options.go   options of New
+//	refresh.go   packages of modules that have changed, and what uses them
 //	compiler.go  checks and lowers a cell and passes it to the interpreter; interrupts meanwhile
 //	sweep.go     drops replaced definitions
 //	commands.go  magic commands
@@ -87,6 +88,14 @@
 // the same type remains the same variable. A later cell may add methods to a type of an earlier
 // cell or replace them, also for generic types. A type that is declared again with the same text
 // is the same type, so existing values still have this type.
+//
+// The same holds for a package of the notebook's module, or of a module of %get, whose files have changed, and for the
+// packages that import it: before the next cell they are loaded again, and the functions, types and constants of cells that
+// use them are compiled again. Their variables are initialized and their init functions run again, as if the program had
+// been started again; a note lists the variables. All their types are new ones, also those with the same text. Values of the
+// types before keep them, with the methods that they had: run the cell that made the values again. If the files cannot be
+// compiled, for instance because they are half saved, a note says why, and everything uses the version before; a cell that
+// imports the package itself gets the error.
 //
 // The same holds for names that cells register in compiled packages, which panic if a program
 // registers a name twice: flags, patterns of http.ServeMux, variables of expvar, drivers of

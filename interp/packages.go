@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,6 +35,8 @@ type packagesRunner struct {
 	// compiling is held while the other fields are used.
 	compiling *sync.Mutex
 	methods   map[*types.Func]bool // that have been compiled because they were called
+	kept      map[string]bool      // errors of packages that could not be loaded again, at the last attempt
+	stderr    func(cell int) io.Writer
 }
 
 // prepare compiles the parts of packages of modules that a checked cell needs, initializes the
@@ -46,6 +49,30 @@ func (p *packagesRunner) prepare(ctx context.Context, cell *check.Cell) error {
 		}
 	}
 	parts := p.loader.Needed(source.Code{Imports: imports, Info: cell.Info, Nodes: nodes(cell), Init: cell.Init, Vars: cell.Vars, Shown: cell.Result})
+	return p.runParts(ctx, cell.Number, parts)
+}
+
+// reload loads packages again that have changed since they ran, and runs them. Notes say which variables are initialized
+// again, and which packages keep their previous version because of an error.
+func (p *packagesRunner) reload(ctx context.Context, number int) error {
+	parts, failed := p.loader.Reload(p.checker.Packages())
+	known := p.kept
+	p.kept = map[string]bool{}
+	for _, err := range failed {
+		text := err.Error()
+		if p.kept[text] = true; !known[text] {
+			p.note(number, fmt.Sprintf("%s; earlier cells use its previous version", strings.TrimSpace(text)))
+		}
+	}
+	return p.runParts(ctx, number, parts)
+}
+
+func (p *packagesRunner) note(number int, text string) {
+	fmt.Fprintf(p.stderr(number), "note: %s\n", text)
+}
+
+// runParts compiles and runs parts.
+func (p *packagesRunner) runParts(ctx context.Context, number int, parts []*source.Part) error {
 	if len(parts) == 0 {
 		return nil
 	}
@@ -67,11 +94,13 @@ func (p *packagesRunner) prepare(ctx context.Context, cell *check.Cell) error {
 	for len(parts) > 0 {
 		part := parts[0]
 		meter.Set(count-float64(len(parts)), part.Path)
-		err := p.run(ctx, cell.Number, part)
+		err := p.run(ctx, number, part)
 		later := parts[1:]
 		if err != nil && ctx.Err() == nil {
 			// A package that the cell does not need keeps its previous version.
 			if others, ok := p.loader.Reject(part, later); ok {
+				first, _, _ := strings.Cut(err.Error(), "\n")
+				p.note(number, strings.TrimSuffix(first, ":")+"; earlier cells use its previous version")
 				parts = others
 				continue
 			}
@@ -104,19 +133,40 @@ func nodes(cell *check.Cell) []ast.Node {
 // run compiles and runs a part of a package. Its initializers may call methods that are compiled meanwhile.
 func (p *packagesRunner) run(ctx context.Context, number int, part *source.Part) error {
 	unit, err := p.compile(ctx, p.cell(number, part), part)
-	if err != nil || unit == nil {
+	if err != nil {
 		return err
 	}
-	p.compiling.Unlock()
-	defer p.compiling.Lock()
-	nothing := func() (Result, error) { return Result{}, nil }
-	if _, err := p.executor.run(ctx, goroutine.NewRun(number), unit, nothing, func() {}); err != nil {
+	if unit != nil {
+		err = p.execute(ctx, number, unit)
+	}
+	if err != nil {
 		if part.Replaces() && ctx.Err() == nil {
 			err = fmt.Errorf("%w\nits files have changed, and its variables and init functions are initialized again: if that is possible only once, %%restart starts a new worker", err)
 		}
 		return &source.Error{Path: part.Path, Err: err}
 	}
+	if names := part.Reset(); len(names) > 0 {
+		p.note(number, fmt.Sprintf("package %s is loaded again because files have changed, and its variables are initialized again: %s", part.Path, shortened(names)))
+	}
 	return nil
+}
+
+// shortened joins names, of which there may be many.
+func shortened(names []string) string {
+	const most = 5
+	if n := len(names) - most; n > 1 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// execute runs the body of a unit that shows nothing.
+func (p *packagesRunner) execute(ctx context.Context, number int, unit *lower.Unit) error {
+	p.compiling.Unlock()
+	defer p.compiling.Lock()
+	nothing := func() (Result, error) { return Result{}, nil }
+	_, err := p.executor.run(ctx, goroutine.NewRun(number), unit, nothing, func() {})
+	return err
 }
 
 // compileMethod compiles a method of a package when it is called for the first time through an interface or package reflect.

@@ -108,7 +108,7 @@ func New(options ...Option) (*Session, error) {
 	compiling := &sync.Mutex{}
 	packagesOf := &packagesRunner{
 		checker: checker, program: program, loader: loader, linker: linker, sources: s.sources, fset: fset, executor: s.executor,
-		compiling: compiling, methods: map[*types.Func]bool{},
+		compiling: compiling, methods: map[*types.Func]bool{}, stderr: s.output.StderrOf,
 	}
 	s.registry.CompileMethods(packagesOf.compileMethod)
 	s.compiler = &compiler{checker: checker, program: program, loader: loader, linker: linker, packages: packagesOf, sources: s.sources, compiling: compiling}

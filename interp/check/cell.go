@@ -92,6 +92,7 @@ type Cell struct {
 	body    *ast.FuncDecl // the function with the statements
 	pieces  []piece
 	plan    *plan
+	current map[string]*types.Package // by import path, see Recheck
 }
 
 // An Error is one error in a cell.

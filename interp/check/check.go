@@ -34,6 +34,8 @@ type Checker struct {
 	declarations map[string]*declaration
 	// users maps a key to the declarations that use it. Some may no longer be live.
 	users map[string]map[*declaration]bool
+	// importers maps the path of a package of a module to the declarations that mention it. Some may no longer be live.
+	importers map[string]map[*declaration]bool
 	// wasBroken are the declarations whose compiled form does not match their text.
 	wasBroken map[*declaration]bool
 	// generics has the facts about the generic functions and methods of committed
@@ -77,6 +79,7 @@ func New(importer types.Importer, fset *token.FileSet, options ...Option) *Check
 		imports:      map[string]string{},
 		declarations: map[string]*declaration{},
 		users:        map[string]map[*declaration]bool{},
+		importers:    map[string]map[*declaration]bool{},
 		wasBroken:    map[*declaration]bool{},
 		generics:     map[*types.Func]*types.Info{},
 		seed:         maphash.MakeSeed(),
@@ -94,7 +97,11 @@ func New(importer types.Importer, fset *token.FileSet, options ...Option) *Check
 func (c *Checker) Check(ctx context.Context, number int, src string) (*Cell, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := &plan{broken: map[*declaration]*Error{}, dropped: map[*declaration]*Error{}}
+	return c.check(ctx, number, src, newPlan())
+}
+
+// check is Check with a plan that may have carried declarations.
+func (c *Checker) check(ctx context.Context, number int, src string, p *plan) (*Cell, error) {
 	for {
 		u, errs := parse(ctx, c.fset, number, src, p)
 		if err := ctx.Err(); err != nil {
@@ -179,15 +186,18 @@ func (c *Checker) Commit(cell *Cell) {
 			c.declarations[key] = d
 		}
 		uses := c.mentions(p.node, cell.info)
+		packages := modulesIn(p.node, cell.info)
 		broken := cell.plan.broken[d] != nil
 		if broken {
 			maps.Copy(uses, d.uses)
+			cell.keepPackages(packages, d)
 		}
-		d.uses = uses
+		d.uses, d.packages = uses, packages
 		c.noteUses(d)
 		c.setBroken(d, broken)
 	}
 	for d := range cell.plan.dropped {
+		cell.keepPackages(d.packages, d)
 		c.setBroken(d, true)
 	}
 	c.files = append(c.files, cell.file)
@@ -200,6 +210,12 @@ func (c *Checker) noteUses(d *declaration) {
 			c.users[use] = map[*declaration]bool{}
 		}
 		c.users[use][d] = true
+	}
+	for path := range d.packages {
+		if c.importers[path] == nil {
+			c.importers[path] = map[*declaration]bool{}
+		}
+		c.importers[path][d] = true
 	}
 }
 

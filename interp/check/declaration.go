@@ -15,10 +15,11 @@ type declaration struct {
 	cell         int
 	program      bool // the cell has a package clause
 	line, column int
-	text         string          // without doc comment
-	body         int             // offset of the opening brace of a function in text, or -1
-	doc          string          // text of the preceding comment
-	uses         map[string]bool // keys of the declarations of the session that it mentions
+	text         string                    // without doc comment
+	body         int                       // offset of the opening brace of a function in text, or -1
+	doc          string                    // text of the preceding comment
+	uses         map[string]bool           // keys of the declarations of the session that it mentions
+	packages     map[string]*types.Package // packages of modules that it mentions, by import path
 	isType       bool
 }
 

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/quernlab/quern/interp/origin"
 )
 
 // Hints about facts that go/types does not know: earlier cells, and other packages.
@@ -88,6 +90,9 @@ var twoTypes = regexp.MustCompile(`^cannot use .* type (.+)\) as (.+) value in |
 // noMember matches type and name in "x.F undefined (type T has no field or method F)".
 var noMember = regexp.MustCompile(`\(type \*?(\w+) has no field or method (\w+)(?:, but .*)?\)$`)
 
+// noMemberOfPackage matches package, type and name in "x.F undefined (type geo.T has no field or method F)".
+var noMemberOfPackage = regexp.MustCompile(`\(type \*?(\w+)\.(\w+) has no field or method (\w+)(?:, but .*)?\)$`)
+
 // ofPackage matches the package in a type such as []geo.Point.
 var ofPackage = regexp.MustCompile(`(\pL[\pL\d_]*)\.\pL`)
 
@@ -107,7 +112,18 @@ func (a *attempt) olderType(msg string) string {
 			}
 		}
 		if m := ofPackage.FindStringSubmatch(m[1] + m[3]); m != nil {
-			return fmt.Sprintf("\n\tthe files of package %s have changed since the value was made: run the cell that made it again", m[1])
+			return savedSince(m[1])
+		}
+	}
+	if m := noMemberOfPackage.FindStringSubmatch(msg); m != nil {
+		p, err := a.importer.Import(a.findImport(m[1]))
+		if err != nil || !origin.IsModule(p) {
+			return ""
+		}
+		if t, ok := p.Scope().Lookup(m[2]).(*types.TypeName); ok {
+			if o, _, _ := types.LookupFieldOrMethod(t.Type(), true, p, m[3]); o != nil && o.Exported() {
+				return savedSince(m[1])
+			}
 		}
 	}
 	if m := noMember.FindStringSubmatch(msg); m != nil {
@@ -126,6 +142,11 @@ func (a *attempt) olderType(msg string) string {
 		}
 	}
 	return ""
+}
+
+// savedSince is the hint for a value of a type of a package.
+func savedSince(name string) string {
+	return fmt.Sprintf("\n\tthe files of package %s have changed since the value was made: run the cell that made it again", name)
 }
 
 // ofVariable matches the names in "json.Marshal undefined (type int has no field ...".

@@ -39,6 +39,7 @@ func (c *Checker) Reset(except ...string) {
 	clear(c.hidden)
 	clear(c.imports)
 	clear(c.declarations)
+	clear(c.importers)
 	clear(c.redefined)
 	clear(c.wasBroken)
 	clear(c.noted)

@@ -28,6 +28,10 @@ type plan struct {
 	kept     map[int]bool            // indices of chunks that repeat a live type or method word for word
 }
 
+func newPlan() *plan {
+	return &plan{broken: map[*declaration]*Error{}, dropped: map[*declaration]*Error{}}
+}
+
 // active returns the carried declarations that are part of the file.
 func (p *plan) active() []*declaration {
 	var list []*declaration
@@ -151,10 +155,13 @@ func (a *attempt) dependants() []*declaration {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(x, y *declaration) int {
-		return cmp.Or(x.cell-y.cell, x.line-y.line, strings.Compare(x.keys[0], y.keys[0]))
-	})
+	slices.SortStableFunc(list, (*declaration).compare)
 	return list
+}
+
+// compare orders declarations as the user wrote them.
+func (d *declaration) compare(other *declaration) int {
+	return cmp.Or(d.cell-other.cell, d.line-other.line, strings.Compare(d.keys[0], other.keys[0]))
 }
 
 // keep finds the types and methods of the cell that repeat the live ones word for word with the same

@@ -107,6 +107,7 @@ func (c *Checker) Sweep(more []types.Object) *Reach {
 		current[d] = true
 	}
 	clear(c.users)
+	clear(c.importers)
 	for d := range current {
 		c.noteUses(d)
 	}

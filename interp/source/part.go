@@ -84,8 +84,6 @@ type Code struct {
 // functions, with all that they reach. Each part comes after those of the packages that it
 // imports. An initializer without an observable effect waits until its variable is reached.
 //
-// A package whose files on this machine have changed since it ran is imported again.
-//
 // The methods of a type that only interfaces and package reflect may call wait until they do.
 func (l *Loader) Needed(code Code) []*Part {
 	l.mu.Lock()
@@ -96,7 +94,6 @@ func (l *Loader) Needed(code Code) []*Part {
 			r.part(p)
 		}
 	}
-	l.reload()
 	r.replacements()
 	for _, n := range code.Nodes {
 		r.node(n, code.Info, nil)

@@ -4,21 +4,64 @@ import (
 	"errors"
 	"go/types"
 	"slices"
+	"strings"
 
 	"github.com/quernlab/quern/interp/embedded"
 	"github.com/quernlab/quern/interp/module"
 )
 
-// reload loads packages again whose files on this machine have changed since they ran. If one has
-// errors, the previous one stays, unless the cell imports it.
-func (l *Loader) reload() {
+// Reload loads packages again whose files on this machine have changed since they ran, and those of used whose module has
+// another version. It returns the parts that have to run for that, and the errors of packages that could not be loaded:
+// of these the previous version stays, unless a cell imports them.
+func (l *Loader) Reload(used []string) (parts []*Part, failed []error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.reloading = true
-	defer func() { l.reloading, l.read = false, nil }()
-	for _, p := range l.order {
-		if p.begun && l.loaded[p.path] == p && l.changed(p) {
-			_, _ = l.importPackage(p.path)
+	defer func() {
+		l.reloading, l.read = false, nil
+		clear(l.failed) // a cell that imports such a package gets the error, or tries a rejected one again
+	}()
+	again := func(p *loadedPackage) {
+		_, err := l.importPackage(p.path)
+		if err == nil || strings.Contains(err.Error(), errRejected.Error()) {
+			return
+		}
+		// A package that imports a failed one has its error. The type checker keeps only the text.
+		if !slices.ContainsFunc(failed, func(e error) bool { return strings.Contains(err.Error(), e.Error()) }) {
+			failed = append(failed, err)
 		}
 	}
+	for _, p := range l.order {
+		if p.begun && l.loaded[p.path] == p && l.changed(p) {
+			again(p)
+		}
+	}
+	r := newReach(l)
+	for _, path := range used {
+		if p := l.loaded[path]; p != nil && p.begun {
+			again(p)
+			if now := l.loaded[path]; now != p {
+				r.part(now)
+			}
+		}
+	}
+	r.replacements()
+	return r.run(), failed
+}
+
+// Loaded returns an importer that keeps the versions of packages that have been loaded.
+func (l *Loader) Loaded() types.Importer { return loadedImporter{l} }
+
+type loadedImporter struct{ *Loader }
+
+func (i loadedImporter) Import(path string) (*types.Package, error) {
+	i.mu.Lock()
+	p := i.loaded[path]
+	i.mu.Unlock()
+	if p != nil {
+		return p.types, nil
+	}
+	return i.Loader.Import(path)
 }
 
 // errRejected is the error of reload for a version of a package that could not run.
@@ -61,7 +104,28 @@ func (l *Loader) changed(p *loadedPackage) bool {
 		return false
 	}
 	from, ok, err := l.modules.Find(l.ctx, p.path)
+	if p.from.Stamp != "" && (err != nil || !ok) {
+		return true // it has been deleted
+	}
 	return err == nil && ok && (from != p.from || !l.current(p))
+}
+
+// Reset returns the variables that had values in the version of the package that the part replaces, and that are
+// initialized again when it runs.
+func (p *Part) Reset() []string {
+	if !p.begins || p.of.replaces == nil {
+		return nil
+	}
+	var names []string
+	scope := p.of.replaces.types.Scope()
+	for _, name := range scope.Names() {
+		if v, ok := scope.Lookup(name).(*types.Var); ok {
+			if _, waits := p.of.replaces.waiting[v]; !waits {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // current reports whether all that a package imports has been loaded from the files that it would be
