@@ -91,6 +91,24 @@ type loadedPackage struct {
 	missing    map[string]string          // functions and variables that are not declared in Go, with the reasons
 }
 
+// A Package is a package that has been parsed and checked.
+type Package struct {
+	Types *types.Package
+	Info  *types.Info
+	Files []*ast.File // their init functions have other names
+}
+
+// Packages returns the packages that have been loaded, each after its imports.
+func (l *Loader) Packages() []Package {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var list []Package
+	for _, p := range l.order {
+		list = append(list, Package{p.types, p.info, p.files})
+	}
+	return list
+}
+
 // NewLoader returns a loader in front of an importer of compiled packages.
 func NewLoader(compiled types.Importer, fset *token.FileSet, modules Modules) *Loader {
 	return &Loader{compiled: compiled, fset: fset, modules: modules, ctx: context.Background(),

@@ -39,6 +39,7 @@ import (
 
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/origin"
+	"github.com/quernlab/quern/interp/source"
 )
 
 // analyzers are those of go vet that apply to cells. The others are about files: assembly, cgo, build tags, directives,
@@ -51,10 +52,21 @@ var analyzers = []*analysis.Analyzer{
 	unreachable.Analyzer, unsafeptr.Analyzer, unusedresult.Analyzer, waitgroup.Analyzer,
 }
 
-// An analyzer runs the analyzers over the cells. Facts about functions of earlier cells are known in later ones.
+// An analyzer runs the analyzers over the cells. Facts about functions of earlier cells, and of packages that are
+// interpreted, are known in later ones: for instance that a function formats its arguments as fmt.Printf does.
 type analyzer struct {
 	objects  map[factKey]analysis.Fact
 	packages map[factKey]analysis.Fact
+	analyzed map[*types.Package]bool
+}
+
+// A code is what a pass analyzes: a cell or a package.
+type code struct {
+	fset    *token.FileSet
+	files   []*ast.File
+	pkg     *types.Package
+	info    *types.Info
+	results map[*analysis.Analyzer]any
 }
 
 // A factKey identifies a fact by its object or package, and its type.
@@ -64,20 +76,60 @@ type factKey struct {
 }
 
 func newAnalyzer() *analyzer {
-	return &analyzer{map[factKey]analysis.Fact{}, map[factKey]analysis.Fact{}}
+	return &analyzer{map[factKey]analysis.Fact{}, map[factKey]analysis.Fact{}, map[*types.Package]bool{}}
+}
+
+// factAnalyzers are the analyzers, and those that they require, which learn something about a package that matters to code
+// that imports it.
+var factAnalyzers = func() (list []*analysis.Analyzer) {
+	seen := map[*analysis.Analyzer]bool{}
+	var add func(*analysis.Analyzer)
+	add = func(a *analysis.Analyzer) {
+		if seen[a] {
+			return
+		}
+		seen[a] = true
+		for _, r := range a.Requires {
+			add(r)
+		}
+		if len(a.FactTypes) > 0 {
+			list = append(list, a)
+		}
+	}
+	for _, a := range analyzers {
+		add(a)
+	}
+	return list
+}()
+
+// learn finds the facts about packages, each of which comes after its imports. Mistakes in them are not reported.
+func (z *analyzer) learn(fset *token.FileSet, packages []source.Package) error {
+	for _, p := range packages {
+		if z.analyzed[p.Types] {
+			continue
+		}
+		z.analyzed[p.Types] = true
+		c := &code{fset, p.Files, p.Types, p.Info, map[*analysis.Analyzer]any{}}
+		for _, a := range factAnalyzers {
+			if err := z.one(a, c, func(analysis.Diagnostic) {}); err != nil {
+				return fmt.Errorf("package %s: %w", origin.ImportPath(p.Types), err)
+			}
+		}
+	}
+	return nil
 }
 
 // run returns the findings of all analyzers in a checked cell.
 func (z *analyzer) run(cell *check.Cell) (found check.ErrorList, err error) {
 	file := cell.File()
-	results := map[*analysis.Analyzer]any{}
+	c := &code{cell.Fset, []*ast.File{file}, cell.Package, cell.Info, map[*analysis.Analyzer]any{}}
 	for _, a := range analyzers {
 		report := func(d analysis.Diagnostic) {
 			if !isIntended(a, d.Pos, cell, file) {
 				found = append(found, &check.Error{Pos: cell.Fset.Position(d.Pos), Msg: origin.Describe(d.Message)})
 			}
 		}
-		if err := z.one(a, cell, file, results, report); err != nil {
+		if err := z.one(a, c, report); err != nil {
 			return nil, err
 		}
 	}
@@ -85,16 +137,16 @@ func (z *analyzer) run(cell *check.Cell) (found check.ErrorList, err error) {
 }
 
 // one runs an analyzer after those that it requires.
-func (z *analyzer) one(a *analysis.Analyzer, cell *check.Cell, file *ast.File, results map[*analysis.Analyzer]any, report func(analysis.Diagnostic)) (err error) {
-	if _, ok := results[a]; ok {
+func (z *analyzer) one(a *analysis.Analyzer, c *code, report func(analysis.Diagnostic)) (err error) {
+	if _, ok := c.results[a]; ok {
 		return nil
 	}
 	resultOf := map[*analysis.Analyzer]any{}
 	for _, r := range a.Requires {
-		if err := z.one(r, cell, file, results, func(analysis.Diagnostic) {}); err != nil {
+		if err := z.one(r, c, func(analysis.Diagnostic) {}); err != nil {
 			return err
 		}
-		resultOf[r] = results[r]
+		resultOf[r] = c.results[r]
 	}
 	defer func() {
 		if v := recover(); v != nil {
@@ -102,7 +154,7 @@ func (z *analyzer) one(a *analysis.Analyzer, cell *check.Cell, file *ast.File, r
 		}
 	}()
 	pass := &analysis.Pass{
-		Analyzer: a, Fset: cell.Fset, Files: []*ast.File{file}, Pkg: cell.Package, TypesInfo: cell.Info,
+		Analyzer: a, Fset: c.fset, Files: c.files, Pkg: c.pkg, TypesInfo: c.info,
 		TypesSizes: types.SizesFor("gc", runtime.GOARCH), ResultOf: resultOf, Report: report, ReadFile: os.ReadFile,
 		ImportObjectFact:  func(o types.Object, f analysis.Fact) bool { return load(z.objects, o, f) },
 		ExportObjectFact:  func(o types.Object, f analysis.Fact) { z.objects[factKey{o, reflect.TypeOf(f)}] = f },
@@ -111,7 +163,7 @@ func (z *analyzer) one(a *analysis.Analyzer, cell *check.Cell, file *ast.File, r
 		AllPackageFacts:   func() []analysis.PackageFact { return nil },
 	}
 	pass.ExportPackageFact = func(f analysis.Fact) { z.packages[factKey{pass.Pkg, reflect.TypeOf(f)}] = f }
-	if results[a], err = a.Run(pass); err != nil {
+	if c.results[a], err = a.Run(pass); err != nil {
 		return fmt.Errorf("the analyzer %s failed: %w", a.Name, err)
 	}
 	return nil

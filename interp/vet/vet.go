@@ -116,6 +116,9 @@ func (s *session) cell(ctx context.Context, c Cell) error {
 		}
 	}
 	s.report(c, remarks)
+	if err := s.analyzer.learn(cell.Fset, s.loader.Packages()); err != nil {
+		return fmt.Errorf("cell %d: %w", c.Number, err)
+	}
 	found, err := s.analyzer.run(cell)
 	if err != nil {
 		return fmt.Errorf("cell %d: %w", c.Number, err)

@@ -3,6 +3,9 @@ package vet_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -79,5 +82,37 @@ func TestNotebook(t *testing.T) {
 		if !ok {
 			t.Errorf("%s: %v\n got %s\nwant %s", row.name, err, strings.Join(got, "\n     "), row.want)
 		}
+	}
+}
+
+// TestImportedWrappers says that functions of imported packages which pass a format on are known: of the notebook's module,
+// also if they only call another package, and methods.
+func TestImportedWrappers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":      "module example.com/app\n\ngo 1.25\n",
+		"out/out.go":  "package out\n\nimport \"fmt\"\n\nfunc Logf(format string, args ...any) { fmt.Printf(format, args...) }\n\nfunc Plain(format string, args ...any) {}\n",
+		"app/main.go": "package app\n\nimport \"example.com/app/out\"\n\ntype App struct{}\n\nfunc (App) Warnf(format string, args ...any) { out.Logf(format, args...) }\n",
+	} {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	found, err := vet.Notebook(t.Context(), dir, []vet.Cell{
+		{Number: 1, Source: "import (\n\t\"example.com/app/app\"\n\t\"example.com/app/out\"\n)\nout.Logf(\"%d\", 1)\nout.Plain(\"%d\", \"a\")"},
+		{Number: 2, Source: "out.Logf(\"%d\", \"a\")\napp.App{}.Warnf(\"%d\")"},
+	}, offline{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(found)
+	if want := "[cell 2:1:11: example.com/app/out.Logf format %d has arg \"a\" of wrong type string " +
+		"cell 2:2:18: (example.com/app/app.App).Warnf format %d reads arg #1, but call has 0 args]"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
