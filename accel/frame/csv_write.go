@@ -26,22 +26,27 @@ func (f *Frame) FormatCSV(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	missing := newMissingSet(missingWords)
 	line := make([]string, len(f.columns))
-	end := func() {
+	var text []byte
+	end := func() error {
 		if len(line) == 1 && line[0] == "" {
 			line[0] = `""` // ReadCSV ignores empty lines
 		}
+		text = text[:0]
 		for k, field := range line {
 			if k > 0 {
-				out.WriteByte(',')
+				text = append(text, ',')
 			}
-			out.WriteString(field)
+			text = append(text, field...)
 		}
-		out.WriteByte('\n')
+		_, err := out.Write(append(text, '\n'))
+		return err
 	}
 	for k, name := range f.Columns() {
 		line[k] = quotedText(name, &missing)
 	}
-	end()
+	if err := end(); err != nil {
+		return err
+	}
 	for i := range f.rows {
 		for k, c := range f.columns {
 			line[k] = c.Format(i)
@@ -49,9 +54,11 @@ func (f *Frame) FormatCSV(w io.Writer) error {
 				line[k] = quotedText(line[k], &missing)
 			}
 		}
-		end()
+		if err := end(); err != nil {
+			return err
+		}
 	}
-	return out.Flush() // with the error of the first write that failed
+	return out.Flush()
 }
 
 // quotedText returns a field of a CSV file with a text, in quotation marks if it would be read as another one without them.
