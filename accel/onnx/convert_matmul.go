@@ -35,8 +35,8 @@ func writeInt8Linear(e *emitter, s *step, x string) string {
 			raw[i] = byte(b)
 		}
 		names = []string{e.unique("/" + e.layerPrefix(nil) + "weight"), e.unique("/" + e.layerPrefix(nil) + "step")}
-		e.weights[names[0]] = weight{names[0], elementInt8, []int{w.Out, w.In}, raw}
-		e.weights[names[1]] = weight{names[1], elementFloat, []int{w.Out}, tensor.New(w.Step, w.Out).Raw()}
+		e.weights[names[0]] = weight{name: names[0], element: elementInt8, shape: []int{w.Out, w.In}, raw: raw}
+		e.weights[names[1]] = weight{name: names[1], element: elementFloat, shape: []int{w.Out}, raw: tensor.New(w.Step, w.Out).Raw()}
 		e.int8Weights[w] = names
 	}
 	floats := e.once("DequantizeLinear", names, attribute{"axis", 0})

@@ -94,7 +94,7 @@ func (q *quantizedEmitter) product(p *integer.MatMul, x string) string {
 // for a Gemm if they are explicit.
 func (q *quantizedEmitter) zeros(of elementType, size, n int) string {
 	name := fmt.Sprintf("/%s/zeros/%d", of, n)
-	q.weights[name] = weight{name, of, []int{n}, make([]byte, size*n)}
+	q.weights[name] = weight{name: name, element: of, shape: []int{n}, raw: make([]byte, size*n)}
 	return name
 }
 
@@ -104,7 +104,7 @@ func (q *quantizedEmitter) constants(p *integer.MatMul) []string {
 	prefix := "/" + q.layerPrefix(nil)
 	add := func(name string, of elementType, raw []byte, shape ...int) string {
 		name = q.unique(prefix + name)
-		q.weights[name] = weight{name, of, shape, raw}
+		q.weights[name] = weight{name: name, element: of, shape: shape, raw: raw}
 		return name
 	}
 	planes, positions := p.In/p.Groups, p.Kernel[0]*p.Kernel[1]

@@ -49,6 +49,9 @@
 //
 // # How the package works
 //
+// [Columns] computes the input of a model from the columns of a table; columns_number.go and columns_category.go write
+// the nodes.
+//
 // sizes.go plans the calls, trace.go makes them, graph.go joins them, emit.go writes nodes with
 // the table in convert.go, wire.go writes the bytes. Each op of accel/internal/ir has a row in
 // that table or in the table unsupported, which a test checks. A converter may write nodes that turn

@@ -14,6 +14,6 @@ var elements = map[tensor.DType]elementType{
 func (e elementType) String() string {
 	return map[elementType]string{
 		elementFloat: "float", elementDouble: "double", elementFloat16: "float16", elementBFloat16: "bfloat16",
-		elementInt32: "int32", elementInt64: "int64", elementUint8: "uint8", elementInt8: "int8", elementBool: "bool",
+		elementInt32: "int32", elementInt64: "int64", elementUint8: "uint8", elementInt8: "int8", elementString: "string", elementBool: "bool",
 	}[e]
 }

@@ -84,6 +84,9 @@ func (e *emitter) parameters(models []any) {
 
 // ports returns the inputs.
 func (e *emitter) ports(o *options) error {
+	if o.columns != nil {
+		return e.columns(e.g.inputs[0], o.columns)
+	}
 	for i, v := range e.g.inputs {
 		name := portName("input", o.inputs, i, len(e.g.inputs))
 		if _, clash := e.weights[name]; clash {
@@ -229,7 +232,7 @@ func (e *emitter) constant(v int, name string) {
 	c := e.g.values[v].constant
 	e.names[v] = name
 	e.taken[name]++
-	e.weights[name] = weight{name, elements[c.DType()], c.Shape(), c.Raw()}
+	e.weights[name] = weight{name: name, element: elements[c.DType()], shape: c.Shape(), raw: c.Raw()}
 }
 
 // in returns the name of an input of a step.
@@ -296,7 +299,7 @@ func (e *emitter) ints(values ...int) string {
 		raw = binary.LittleEndian.AppendUint64(raw, uint64(int64(v)))
 	}
 	name := "/ints/" + strings.Trim(strings.ReplaceAll(fmt.Sprint(values), " ", ","), "[]")
-	e.weights[name] = weight{name, elementInt64, []int{len(values)}, raw}
+	e.weights[name] = weight{name: name, element: elementInt64, shape: []int{len(values)}, raw: raw}
 	return name
 }
 
@@ -310,7 +313,7 @@ func (e *emitter) scalar(d tensor.DType, value float64) string {
 	if math.Signbit(value) && value == 0 {
 		name += "-"
 	}
-	e.weights[name] = weight{name, elements[d], nil, raw}
+	e.weights[name] = weight{name: name, element: elements[d], raw: raw}
 	return name
 }
 

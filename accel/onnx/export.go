@@ -103,6 +103,9 @@ func settings(function func([]*Tensor) []*Tensor, examples []*Tensor, list []Opt
 			return nil, fmt.Errorf("onnx: Axes(%d): %d names, but the input has %d axes", input, len(names), n)
 		}
 	}
+	if err := o.checkColumns(examples); err != nil {
+		return nil, err
+	}
 	if o.inputs != nil && len(o.inputs) != len(examples) {
 		return nil, fmt.Errorf("onnx: Inputs: %d names for %d inputs", len(o.inputs), len(examples))
 	}

@@ -30,7 +30,7 @@ var messages = map[string]map[protowire.Number]field{
 	"GraphProto":     {1: {"node", "NodeProto"}, 2: {"name", "string"}, 5: {"initializer", "TensorProto"}, 11: {"input", "ValueInfoProto"}, 12: {"output", "ValueInfoProto"}},
 	"NodeProto":      {1: {"input", "string"}, 2: {"output", "string"}, 3: {"name", "string"}, 4: {"op_type", "string"}, 5: {"attribute", "AttributeProto"}},
 	"AttributeProto": {1: {"name", "string"}, 2: {"f", "float"}, 3: {"i", "int"}, 4: {"s", "string"}, 8: {"ints", "int"}, 20: {"type", "int"}},
-	"TensorProto":    {1: {"dims", "int"}, 2: {"data_type", "int"}, 8: {"name", "string"}, 9: {"raw_data", "bytes"}, 13: {"external_data", "StringStringEntryProto"}, 14: {"data_location", "int"}},
+	"TensorProto":    {1: {"dims", "int"}, 2: {"data_type", "int"}, 6: {"string_data", "string"}, 8: {"name", "string"}, 9: {"raw_data", "bytes"}, 13: {"external_data", "StringStringEntryProto"}, 14: {"data_location", "int"}},
 	"ValueInfoProto": {1: {"name", "string"}, 2: {"type", "TypeProto"}},
 	"TypeProto":      {1: {"tensor_type", "TypeProto.Tensor"}},
 	"TypeProto.Tensor": {

@@ -15,7 +15,7 @@ import (
 // one returns a file with one node of x [2 3] and a weight w [3].
 func one(n operator, change func(m *Model)) []byte {
 	m := &Model{name: "g", nodes: []operator{n},
-		weights: []weight{{"w", elementFloat, []int{3}, make([]byte, 12)}},
+		weights: []weight{{name: "w", element: elementFloat, shape: []int{3}, raw: make([]byte, 12)}},
 		inputs:  []port{{name: "x", element: elementFloat, shape: []dimension{{size: 2, known: true}, {name: "n"}}}},
 		outputs: []port{{name: "y", element: elementFloat}},
 	}
@@ -52,7 +52,7 @@ func TestImportRejects(t *testing.T) {
 		{"a type", one(add, func(m *Model) { m.weights[0].element = 8 }), ErrImport, "element type 8", ""},
 		{"a type of an input", one(add, func(m *Model) { m.inputs[0].element = elementInt8 }), ErrImport, `element type 3 of input "x"`, ""},
 		{"a folded node", one(operator{"a", "Reshape", []string{"/i", "/i"}, "y", nil}, func(m *Model) {
-			m.weights = append(m.weights, weight{"/i", elementInt64, []int{1}, []byte{7, 0, 0, 0, 0, 0, 0, 0}})
+			m.weights = append(m.weights, weight{name: "/i", element: elementInt64, shape: []int{1}, raw: []byte{7, 0, 0, 0, 0, 0, 0, 0}})
 		}), nil, "the new shape [7] has another number of elements", "a"},
 		{"a constant without a value", one(operator{"a", "Constant", nil, "y", nil}, nil), nil, "it has no value", "a"},
 		{"nothing", nil, ErrMalformed, "no graph", ""},

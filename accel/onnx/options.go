@@ -18,6 +18,7 @@ func (o Option) String() string { return o.text }
 type options struct {
 	axes     map[int][]string // by input: names of its axes, "" for a fixed size
 	inputs   []string
+	columns  []Feature // that the input is computed from
 	outputs  []string
 	uses     []any
 	name     string

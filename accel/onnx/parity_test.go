@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/quernlab/quern/accel/nn"
@@ -107,27 +106,9 @@ func fileTensors(all []*tensor.Tensor) []fileTensor {
 	return out
 }
 
-// python returns a Python interpreter with onnxruntime: that of the repository, or of VIRTUAL_ENV.
-func python(t *testing.T) string {
-	for _, venv := range []string{os.Getenv("VIRTUAL_ENV"), "../../.venv"} {
-		if venv == "" {
-			continue
-		}
-		path := filepath.Join(venv, "bin", "python")
-		if runtime.GOOS == "windows" {
-			path = filepath.Join(venv, "Scripts", "python.exe")
-		}
-		if exec.Command(path, "-c", "import onnx, onnxruntime, ml_dtypes").Run() == nil {
-			return path
-		}
-	}
-	testenv.Missing(t, "there is no Python with onnx and onnxruntime; make kernelspec sets one up in .venv")
-	return ""
-}
-
 // TestParity exports every row of parities and runs the official checker and onnxruntime on the results.
 func TestParity(t *testing.T) {
-	interpreter := python(t)
+	interpreter := testenv.Python(t, "onnx", "onnxruntime", "ml_dtypes")
 	folder := t.TempDir()
 	rows := parities()
 	var manifest []fileCase

@@ -18,6 +18,7 @@ const (
 	elementInt8     elementType = 3 // quantized weights
 	elementInt32    elementType = 6
 	elementInt64    elementType = 7
+	elementString   elementType = 8 // categories
 	elementBool     elementType = 9
 	elementFloat16  elementType = 10
 	elementDouble   elementType = 11
@@ -44,7 +45,8 @@ type weight struct {
 	name    string
 	element elementType
 	shape   []int
-	raw     []byte // little-endian, row-major
+	raw     []byte   // little-endian, row-major
+	texts   []string // instead of raw, for strings
 }
 
 // attribute is an attribute of a node: an int, a float64, a string or ints. Imported ones may also be

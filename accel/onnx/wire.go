@@ -39,6 +39,11 @@ func (m *Model) appendGraph(b []byte, location string, placed map[string]externa
 			head = appendMessage(head, 13, appendEntry("offset", fmt.Sprint(at.offset)))
 			head = appendMessage(head, 13, appendEntry("length", fmt.Sprint(at.length)))
 			b = protowire.AppendBytes(b, appendVarint(head, 14, 1))
+		case w.element == elementString:
+			for _, text := range w.texts {
+				head = appendString(head, 6, text)
+			}
+			b = protowire.AppendBytes(b, head)
 		default:
 			head = protowire.AppendTag(head, 9, protowire.BytesType)
 			head = protowire.AppendVarint(head, uint64(len(w.raw)))

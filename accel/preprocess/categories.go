@@ -37,7 +37,7 @@ func (c CategoryColumns) fit(train *frame.Frame) ([]encoder, error) {
 	var encoders []encoder
 	for _, name := range c.names {
 		values, missing := categoriesOf(train.Column(name))
-		encoders = append(encoders, &category{Column: name, Values: values, Missing: missing, Index: c.index, Other: c.other})
+		encoders = append(encoders, &category{Column: name, Type: train.Column(name).Type().String(), Values: values, Missing: missing, Index: c.index, Other: c.other})
 	}
 	return encoders, nil
 }
@@ -58,6 +58,7 @@ func categoriesOf(c frame.Column) (values []string, missing bool) {
 // category is a fitted column of categories.
 type category struct {
 	Column  string
+	Type    string // of the training rows: text, int, float, bool or time
 	Values  []string
 	Missing bool `json:",omitempty"` // whether a missing value is a category, the last one
 	Index   bool `json:",omitempty"`

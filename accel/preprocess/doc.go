@@ -15,5 +15,6 @@
 // scikit-learn, and computes the same values. Data sets have the names of columns and classes, which
 // accel.Fit, Evaluate and Predict compare.
 //
-// [Transform.Save] writes a file that [Load] reads, beside the parameters that nn.Save writes.
+// [Transform.Save] writes a file that [Load] reads, beside the parameters that nn.Save writes. [Transform.ExportONNX] writes
+// the preparation and the model to one file, for programs in other languages.
 package preprocess

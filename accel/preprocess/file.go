@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/quernlab/quern/internal/atomicfile"
 )
@@ -84,7 +85,7 @@ func (f *file) transform() (*Transform, error) {
 		switch {
 		case c.Number != nil && c.Number.Scale > 0:
 			t.encoders = append(t.encoders, c.Number)
-		case c.Category != nil && c.Category.count() > 0:
+		case c.Category != nil && c.Category.count() > 0 && slices.Contains([]string{"text", "int", "float", "bool", "time"}, c.Category.Type):
 			t.encoders = append(t.encoders, c.Category)
 		case c.Date != nil:
 			t.encoders = append(t.encoders, c.Date)

@@ -23,6 +23,7 @@ func symbols_github_com_quernlab_quern_accel_preprocess() map[string]reflect.Val
 		"CategoryError":   reflect.ValueOf((*preprocess.CategoryError)(nil)),
 		"Columns":         reflect.ValueOf((*preprocess.Columns)(nil)),
 		"DateColumns":     reflect.ValueOf((*preprocess.DateColumns)(nil)),
+		"ExportError":     reflect.ValueOf((*preprocess.ExportError)(nil)),
 		"Filling":         reflect.ValueOf((*preprocess.Filling)(nil)),
 		"NumberColumns":   reflect.ValueOf((*preprocess.NumberColumns)(nil)),
 		"Target":          reflect.ValueOf((*preprocess.Target)(nil)),
