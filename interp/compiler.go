@@ -41,19 +41,25 @@ type compiled struct {
 	cell *check.Cell
 	unit *lower.Unit
 	err  error
+	undo func() // undoes what happened before the check of the cell, if the cell is discarded
 }
 
 // prepare loads the cell whose text source returns. If ctx ends, it soon returns an error, and
-// the cell defines nothing.
-func (c *compiler) prepare(ctx context.Context, number int, source func() (string, error)) compiled {
+// the cell defines nothing. undo is called if the cell is not going to run; it undoes what source did.
+func (c *compiler) prepare(ctx context.Context, number int, source func() (string, error), undo func()) compiled {
 	result := make(chan compiled, 1)
 	go func() {
+		var p compiled
 		src, err := source()
-		if err != nil {
-			result <- compiled{err: err}
-			return
+		if err == nil {
+			p = c.load(ctx, number, src)
+		} else {
+			p.err = err
 		}
-		result <- c.load(ctx, number, src)
+		if p.undo = undo; p.err != nil {
+			undo()
+		}
+		result <- p
 	}()
 	select {
 	case p := <-result:
@@ -195,6 +201,7 @@ func (c *compiler) discard(p compiled) {
 	if p.err == nil {
 		c.program.Discard(p.unit)
 		c.checker.Discard(p.cell)
+		p.undo()
 		c.compiling.Unlock()
 	}
 }

@@ -111,7 +111,7 @@
 // change. If an old closure uses a function as a value, it is not specified whether that is the
 // old or the new function.
 //
-// A cell that does not compile defines nothing and runs nothing. If a cell panics, the effects
+// A cell that does not compile defines nothing and runs nothing, and its %get lines have no effect. If a cell panics, the effects
 // of the statements before remain.
 //
 // # Interrupts

@@ -24,12 +24,13 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 	}
 	s.sources.SetText(cell, src)
 	var commands *magic.Cell
+	modules := s.commands.modules.State()
 	c := s.compiler.prepare(ctx, cell, func() (_ string, err error) {
 		if commands, err = s.commands.parse(ctx, cell, src); err != nil {
 			return "", err
 		}
 		return commands.Source, nil
-	})
+	}, func() { s.commands.modules.Restore(modules) })
 	if c.err == nil {
 		c = s.compiler.redeclare(c)
 	}
@@ -76,7 +77,7 @@ func (s *Session) Evaluate(ctx context.Context, expr string) (Result, error) {
 		return Result{}, err
 	}
 	s.sources.SetText(evaluated, expr)
-	c := s.compiler.prepare(ctx, evaluated, func() (string, error) { return expr, nil })
+	c := s.compiler.prepare(ctx, evaluated, func() (string, error) { return expr, nil }, func() {})
 	if c.err != nil {
 		done()
 		return Result{}, s.reporter.Compile(c.err)

@@ -109,8 +109,32 @@ func (p *Proxy) resolve(ctx context.Context, base, escaped, path, query string) 
 	return info.Version, nil
 }
 
-// GoMod implements Source.
-func (p *Proxy) GoMod(ctx context.Context, m module.Version) (text []byte, err error) {
+// GoMod implements Source. Like the files of a module, its go.mod file remains in the cache, so that a version that has been
+// used before needs no network.
+func (p *Proxy) GoMod(ctx context.Context, m module.Version) ([]byte, error) {
+	if err := module.Check(m.Path, m.Version); err != nil {
+		return nil, err
+	}
+	dir, err := cached(m)
+	if err != nil {
+		return nil, err
+	}
+	name := dir + ".mod"
+	if text, err := os.ReadFile(name); err == nil {
+		return text, nil
+	}
+	text, err := p.goMod(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	return text, atomicfile.Replace(name, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
+}
+
+// goMod downloads a go.mod file and checks it.
+func (p *Proxy) goMod(ctx context.Context, m module.Version) (text []byte, err error) {
 	err = p.try(m.Path, func(base string) error {
 		at, err := address(base, m.Path, m.Version, "mod")
 		if err == nil {

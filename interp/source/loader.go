@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/quernlab/quern/display"
@@ -183,8 +184,15 @@ func (l *Loader) importPackage(importPath string) (*types.Package, error) {
 	if l.reloading && l.isRejected(importPath, pkg) {
 		return nil, errRejected
 	}
-	if slices.Contains(l.loading, importPath) {
-		return nil, &Error{importPath, errors.New("it imports itself")}
+	if i := slices.Index(l.loading, importPath); i >= 0 {
+		cycle := append(slices.Clone(l.loading[i:]), importPath)
+		return nil, &Error{importPath, errors.New("import cycle: " + strings.Join(cycle, " imports "))}
+	}
+	if p := l.earlier(importPath, pkg); p != nil {
+		clear(l.unchanged)
+		l.loaded[importPath] = p
+		l.imported(p)
+		return p.types, nil
 	}
 	l.loading = append(l.loading, importPath)
 	importers := l.imports

@@ -165,7 +165,7 @@ func TestRefused(t *testing.T) {
 		{"two packages", "-- x/x.go --\npackage x\n-- x/y.go --\npackage y\n", "found packages x (x.go) and y (y.go)"},
 		{"syntax", "-- x/x.go --\npackage x\n\nvar = 1\n", "x/x.go:3:5: expected 'IDENT'"},
 		{"type", "-- x/x.go --\npackage x\n\nvar a int = \"text\"\n", "x/x.go:3:13: cannot use \"text\""},
-		{"cycle", "-- x/x.go --\npackage x\n\nimport _ \"example.com/m/y\"\n-- y/y.go --\npackage y\n\nimport _ \"example.com/m/x\"\n", "package example.com/m/x cannot be interpreted: it imports itself"},
+		{"cycle", "-- x/x.go --\npackage x\n\nimport _ \"example.com/m/y\"\n-- y/y.go --\npackage y\n\nimport _ \"example.com/m/x\"\n", "package example.com/m/x cannot be interpreted: import cycle: "},
 		{"what it imports", "-- x/x.go --\npackage x\n\nimport _ \"example.com/m/y\"\n-- y/y.go --\npackage main\n", "package example.com/m/y cannot be interpreted: it is a program"},
 		{"unknown import", "-- x/x.go --\npackage x\n\nimport _ \"example.com/other\"\n", "example.com/other"},
 	} {

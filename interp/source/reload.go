@@ -38,9 +38,9 @@ func (l *Loader) Reload(used []string) (parts []*Part, failed []error) {
 	}
 	r := newReach(l)
 	for _, path := range used {
-		if p := l.loaded[path]; p != nil && p.begun {
+		if p := l.loaded[path]; p != nil {
 			again(p)
-			if now := l.loaded[path]; now != p {
+			if now := l.loaded[path]; now != p && !now.begun {
 				r.part(now)
 			}
 		}
@@ -154,6 +154,30 @@ func (l *Loader) compare(p *loadedPackage) bool {
 		}
 	}
 	return true
+}
+
+// earlier returns a version of a package that another one has replaced in the meantime, if it is the one to load again: the
+// version of a module may have changed and changed back. It returns nil if there is none.
+func (l *Loader) earlier(importPath string, pkg module.Package) *loadedPackage {
+	if l.loaded[importPath] == nil {
+		return nil
+	}
+	for _, p := range slices.Backward(l.order) {
+		if p.path != importPath || p.from != pkg || p == l.loaded[importPath] {
+			continue
+		}
+		l.loading = append(l.loading, importPath)
+		same := !slices.ContainsFunc(p.imports, func(i *loadedPackage) bool {
+			now, err := l.importPackage(i.path)
+			return err != nil || now != i.types
+		})
+		l.loading = l.loading[:len(l.loading)-1]
+		clear(l.unchanged)
+		if same && l.current(p) {
+			return p
+		}
+	}
+	return nil
 }
 
 // replacements adds the packages that replace others which have run. Earlier cells call the new
