@@ -50,6 +50,9 @@ func Fit(ctx context.Context, model nn.Module, train *data.Dataset, options ...O
 			return run, fmt.Errorf("accel: Fit: %w", err)
 		}
 	}
+	if o.byLength && o.weights != nil {
+		return run, errors.New("accel: Fit: GroupByLength and WeightedRandomSampler both set the order of the examples: leave one out")
+	}
 	schema := train.Schema()
 	if t := trainedWith(model); t != nil {
 		if err := t.schema.CheckOrder(train); err != nil {

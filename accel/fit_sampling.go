@@ -32,6 +32,14 @@ func WeightedRandomSampler(weights []float64) Option {
 	}).sharedAs(name)
 }
 
+// GroupByLength makes batches of sequences of similar lengths, so that they have little padding; see
+// [data.GroupByLength]. It needs a data set of data.Sequences, and cannot be combined with
+// [WeightedRandomSampler].
+func GroupByLength() Option {
+	const text = "GroupByLength()"
+	return plain(text, func(c *options) { c.byLength, c.samplerName = true, text })
+}
+
 // examplesPerEpoch returns the number of examples of an epoch.
 func (c *options) examplesPerEpoch(set *data.Dataset) int {
 	n := set.Len()
@@ -43,8 +51,11 @@ func (c *options) examplesPerEpoch(set *data.Dataset) int {
 
 // sampler returns the option for the batches of an epoch.
 func (c *options) sampler() data.Option {
-	if c.weights == nil {
-		return data.Option{}
+	switch {
+	case c.byLength:
+		return data.GroupByLength()
+	case c.weights != nil:
+		return data.WeightedRandomSampler(c.weights)
 	}
-	return data.WeightedRandomSampler(c.weights)
+	return data.Option{}
 }

@@ -13,7 +13,7 @@ import (
 
 // forward calls the model for a batch. If it fails because a module in one of its fields is nil, the
 // panic names the field instead of an address.
-func forward(model nn.Module, b data.Batch) *Tensor {
+func forward(model nn.Module, b data.Batch) (y *Tensor) {
 	defer func() {
 		p := recover()
 		if p == nil {
@@ -30,7 +30,8 @@ func forward(model nn.Module, b data.Batch) *Tensor {
 		}
 		panic(p)
 	}()
-	return model.Forward(b.X)
+	b.WithLengths(func() { y = model.Forward(b.X) })
+	return y
 }
 
 // isNilCall reports whether a panic is that of a method called on nil, in compiled code or by the

@@ -79,52 +79,167 @@ func TestSeveralInputsAndOutputs(t *testing.T) {
 	}
 }
 
-// reader is a model of sequences with lengths.
-type reader struct {
-	embedding nn.Module
-	lstm      *nn.RecurrentLayer
-	longest   int
+// sequenceModels are models that ignore the padding of sequences.
+var sequenceModels = map[string]func() nn.Module{
+	"LSTM": func() nn.Module { return nn.Sequential(nn.Embedding(6, 4), nn.LSTM(6, nn.LastOutput())) },
+	"both directions": func() nn.Module {
+		return nn.Sequential(nn.Embedding(6, 4), nn.GRU(3, nn.Bidirectional()), nn.LastPosition())
+	},
+	"attention": func() nn.Module {
+		return nn.Sequential(nn.Embedding(6, 4), nn.PositionEmbedding(5, 4), nn.SelfAttention(2), nn.MeanPositions())
+	},
+	"encoder": func() nn.Module {
+		return nn.Sequential(nn.Embedding(6, 4), nn.Recompute(nn.TransformerEncoderLayer(2, nn.FeedForward(8))), nn.MeanPositions())
+	},
+	"grouped": func() nn.Module {
+		return nn.Sequential(nn.Embedding(6, 4), nn.GroupedQueryAttention(2, 1, nn.RoPE(100)), nn.LastPosition())
+	},
 }
 
-func (m *reader) Forward(x *nn.Tensor) *nn.Tensor {
-	in := nn.Unpack(x, []int{m.longest}, []int{1})
-	_, final := m.lstm.Run(m.embedding.Forward(in[0]), nn.RecurrentState{}, in[1].Reshape(-1).Cast(tensor.Int32))
-	return final.H.Reshape(x.Size(0), 6)
-}
-
-// TestSequencesOfDifferentLengths requires that the output for a sequence does not depend on its
+// TestSequencesOfDifferentLengths requires that output and gradient of a sequence do not depend on its
 // padding.
 func TestSequencesOfDifferentLengths(t *testing.T) {
 	tokens := [][]int{{1, 2, 3}, {4}, {5, 1, 2, 3, 4}}
-	outputs := func(m *reader, tokens [][]int) []float32 {
+	ctx := t.Context()
+	of := func(tokens ...[]int) *data.Dataset {
 		set, err := data.Sequences(tokens, make([]int, len(tokens)), 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.longest = set.Shape()[0] - 1
-		y, err := accel.PredictDataset(t.Context(), m, set)
+		return set
+	}
+	gradient := func(m nn.Module, set *data.Dataset) (all []float32) {
+		b, err := set.Tensors()
 		if err != nil {
 			t.Fatal(err)
 		}
-		return y.Data()
+		for _, p := range nn.Parameters(m) {
+			p.ZeroGrad()
+		}
+		b.WithLengths(func() { m.Forward(b.X).Square().Sum().Backward() })
+		for _, p := range nn.Parameters(m) {
+			all = append(all, p.Grad().Data()...)
+		}
+		return all
+	}
+	for name, model := range sequenceModels {
+		t.Run(name, func(t *testing.T) {
+			accel.Seed(1)
+			m := model()
+			all, err := accel.PredictDataset(ctx, m, of(tokens...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			nn.Train(m, false)
+			width := all.Size(1)
+			padded, sum := gradient(m, of(tokens...)), []float32(nil)
+			for i, s := range tokens {
+				alone, err := accel.PredictDataset(ctx, m, of(s))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := all.Data()[width*i : width*(i+1)]; !closeValues(alone.Data(), got) {
+					t.Errorf("sequence %v: %v alone, %v padded", s, alone.Data(), got)
+				}
+				g := gradient(m, of(s))
+				if sum == nil {
+					sum = make([]float32, len(g))
+				}
+				for k, v := range g {
+					sum[k] += v
+				}
+			}
+			if !slices.EqualFunc(padded, sum, func(a, b float32) bool { return a-b < 1e-4 && b-a < 1e-4 }) {
+				t.Errorf("gradient %v, but %v of the sequences alone", padded, sum)
+			}
+			if closeValues(all.Data()[:width], all.Data()[width:2*width]) {
+				t.Error("all sequences have the same output")
+			}
+		})
+	}
+}
+
+// TestLearnsFromPaddedSequences trains a classifier of the first token, in batches of similar lengths.
+func TestLearnsFromPaddedSequences(t *testing.T) {
+	var tokens [][]int
+	var labels []int
+	for i := range 200 {
+		s := make([]int, 1+i*7%12)
+		for k := range s {
+			s[k] = 2 + (i+k)%4
+		}
+		s[0] = i % 2
+		tokens, labels = append(tokens, s), append(labels, i%2)
+	}
+	set, err := data.Sequences(tokens, labels, 0)
+	if err != nil {
+		t.Fatal(err)
 	}
 	accel.Seed(1)
-	m := &reader{embedding: nn.Embedding(6, 4), lstm: nn.LSTM(6)}
-	all := outputs(m, tokens)
-	for i, s := range tokens {
-		if alone := outputs(m, [][]int{s}); !closeValues(alone, all[6*i:6*i+6]) {
-			t.Errorf("sequence %v: %v alone, %v padded", s, alone, all[6*i:6*i+6])
+	model := nn.Sequential(nn.Embedding(6, 8), nn.PositionEmbedding(12, 8), nn.TransformerEncoderLayer(2, nn.FeedForward(16)), nn.MeanPositions(), nn.Dense(2))
+	run, err := accel.Fit(t.Context(), model, set, accel.Epochs(15), accel.BatchSize(16), accel.AdamW(0.01), accel.GroupByLength(), accel.Validate(set), accel.Quiet())
+	must(t, run, err)
+	if !(run.Accuracy() > 0.95) {
+		t.Errorf("accuracy %v", run.Accuracy())
+	}
+	_, err = accel.Fit(t.Context(), model, set, accel.GroupByLength(), accel.WeightedRandomSampler(make([]float64, 200)), accel.Quiet())
+	if err == nil {
+		t.Error("two orders of the examples are no error")
+	}
+	table, err := data.FromSlices([][]float32{{1}}, []int{0})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := accel.Fit(t.Context(), nn.Dense(1), table, accel.GroupByLength(), accel.Quiet()); err == nil || !strings.Contains(err.Error(), "not sequences") {
+		t.Errorf("a table by length: %v", err)
+	}
+	if _, err := accel.Fit(t.Context(), model, set, accel.Mixup(0.2), accel.Quiet()); err == nil {
+		t.Error("mixed tokens are no error")
+	}
+}
+
+// TestOutputsOfPositions pads outputs of batches whose longest sequences differ.
+func TestOutputsOfPositions(t *testing.T) {
+	set, err := data.Sequences([][]int{{1, 2}, {3}, {1, 2, 3}}, []int{0, 1, 0}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accel.Seed(1)
+	y, err := accel.PredictDataset(t.Context(), nn.Embedding(4, 2), set, accel.PredictBatchSize(2))
+	if err != nil || !slices.Equal(y.Shape(), []int{3, 3, 2}) || !slices.Equal(y.Slice(0, 0, 1).Data()[4:], []float32{0, 0}) {
+		t.Errorf("%v, %v", y, err)
+	}
+}
+
+// TestSequenceIsTooLong requires the example of the sequence that is longer than the positions.
+func TestSequenceIsTooLong(t *testing.T) {
+	set, err := data.Sequences([][]int{{1, 2}, {3}, {1, 2, 3}, {1, 2}}, []int{0, 1, 0, 1}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := nn.Sequential(nn.Embedding(4, 2), nn.PositionEmbedding(2, 2), nn.MeanPositions(), nn.Dense(2))
+	_, fit := accel.Fit(t.Context(), model, set, accel.Quiet())
+	_, evaluate := accel.Evaluate(t.Context(), model, set)
+	for _, err := range []error{fit, evaluate} {
+		var example *data.ExampleError
+		var length *nn.LengthError
+		if !errors.As(err, &example) || !errors.As(err, &length) || example.Example != 2 || length.Length != 3 || length.Longest != 2 {
+			t.Errorf("%v, want a LengthError of example 2", err)
 		}
 	}
-	if closeValues(all[:6], all[6:12]) {
-		t.Error("all sequences have the same output")
+}
+
+// TestPaddingIsUnknown uses a layer whose sequences are not those of the batch.
+func TestPaddingIsUnknown(t *testing.T) {
+	set, err := data.Sequences([][]int{{1, 2}, {3}}, []int{0, 1}, 0)
+	if err != nil {
+		t.Fatal(err)
 	}
-	var example *data.ExampleError
-	if _, err := data.Sequences([][]int{{1}, {}}, []int{0, 0}, 0); !errors.As(err, &example) || example.Example != 1 {
-		t.Errorf("an empty sequence: %v", err)
-	}
-	if _, err := data.Sequences([][]int{{-1}}, []int{0}, 0); !errors.As(err, &example) {
-		t.Errorf("a negative token: %v", err)
+	twice := nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return tensor.Concat(1, x, x) })
+	_, err = accel.PredictDataset(t.Context(), nn.Sequential(nn.Embedding(4, 2), twice, nn.SelfAttention(1)), set)
+	var shape *accel.ShapeError
+	if !errors.As(err, &shape) || !strings.Contains(err.Error(), "its padding is unknown") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -23,7 +23,7 @@ func (m mixer) check(set *data.Dataset) error {
 	switch n := len(set.Shape()); {
 	case m.alpha == 0:
 		return nil
-	case set.SequenceLength() > 0:
+	case set.SequenceLength() > 0 || set.Len() > 0 && set.Length(0) > 0:
 		return fmt.Errorf("accel: %s(%g): the examples of %s are tokens, which cannot be mixed: leave out %s", name, m.alpha, set.Name(), name)
 	case m.cut && (n < 2 || n > 3):
 		return fmt.Errorf("accel: CutMix(%g): the examples of %s have shape %v, but images of shape [C H W] or [H W] are needed: use Mixup", m.alpha, set.Name(), set.Shape())

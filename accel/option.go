@@ -149,6 +149,7 @@ type options struct {
 	batchSize       int // 64
 	dropLast        bool
 	weights         []float64 // of the examples; nil without WeightedRandomSampler
+	byLength        bool      // GroupByLength
 	samplerName     string    // of the sampler and its weights; "" without one
 	workers         int
 	loss            func(prediction, target *Tensor) *Tensor

@@ -108,7 +108,8 @@ func Predict(ctx context.Context, model nn.Module, x *Tensor, options ...Predict
 }
 
 // PredictDataset is [Predict] for the examples of a data set, in order, without their labels.
-// It does not load the whole data set into memory. A data set whose columns differ from those
+// It does not load the whole data set into memory. Outputs for each position of sequences of
+// different lengths, [N, T, …], are padded with zeros to the longest one. A data set whose columns differ from those
 // that the model was trained with is a [*data.MismatchError].
 func PredictDataset(ctx context.Context, model nn.Module, set *data.Dataset, options ...PredictOption) (y *Tensor, err error) {
 	switch {

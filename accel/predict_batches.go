@@ -20,6 +20,7 @@ type predicting struct {
 	call      string // name of the function, for errors
 	model     nn.Module
 	set       *data.Dataset // nil for a tensor
+	longest   int           // length of the longest sequence, once it is needed
 	batchSize int
 	report    func(done, all int)
 	group     *parallel.Group // nil for one process
@@ -99,7 +100,7 @@ func (p *predicting) compute(ctx context.Context, b data.Batch) error {
 	if got := y.Shape(); len(got) == 0 || got[0] != n {
 		return fmt.Errorf("accel: %s: the model returned shape %v for an input of shape %v; the first dimension of the output must be the %d examples of the batch (to predict a single example, make it a batch of one with Reshape(1, …))", p.call, got, b.X.Shape(), n)
 	}
-	p.outputs = append(p.outputs, y)
+	p.outputs = append(p.outputs, p.padded(y, b))
 	p.done += n
 	p.meter.Set(float64(p.done), "")
 	if p.report != nil {
@@ -116,6 +117,27 @@ func (p *predicting) forward(b data.Batch) (y *Tensor, err error) {
 		tensor.Flush()
 	})
 	return y, nil
+}
+
+// padded pads outputs for each position of sequences, [N, T, …], with zeros at the end, since T differs
+// between batches.
+func (p *predicting) padded(y *Tensor, b data.Batch) *Tensor {
+	if b.Padded == 0 || y.NDim() < 3 || y.Size(1) != b.Padded || p.set == nil {
+		return y
+	}
+	if p.longest == 0 {
+		for i := range p.set.Len() {
+			p.longest = max(p.longest, p.set.Length(i))
+		}
+	}
+	if b.Padded >= p.longest {
+		return y
+	}
+	tensor.NoGrad(func() {
+		y = y.Pad(1, 0, p.longest-b.Padded)
+		tensor.Flush()
+	})
+	return y
 }
 
 // touch runs one example through the model, so that its layers create their parameters.

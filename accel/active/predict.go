@@ -22,7 +22,8 @@ func apply(ctx context.Context, set *data.Dataset, f func(x *tensor.Tensor) *ten
 	for it.Next() {
 		tensor.NoGrad(func() {
 			x := it.Batch().X
-			y := f(x)
+			var y *tensor.Tensor
+			it.Batch().WithLengths(func() { y = f(x) })
 			if y.NDim() == 0 || y.Size(0) != x.Size(0) {
 				panic(&tensor.ShapeError{Op: "active", Shapes: [][]int{x.Shape(), y.Shape()}, Hint: "the output must have one row per example"})
 			}

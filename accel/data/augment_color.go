@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // ColorJitter changes brightness, contrast, saturation and hue of images with values from 0 to 1,
@@ -64,6 +66,16 @@ func NormalizeChannels(mean, deviation []float64) Transform {
 			for i := range x {
 				x[i] = float32((float64(x[i]) - mean[i/size]) / deviation[i/size])
 			}
+		},
+		device: func(x *tensor.Tensor, shape []int, _ []*rand.Rand) *tensor.Tensor {
+			var w tensorScope
+			defer w.done()
+			channels := []int{len(mean)}
+			for range shape[1:] {
+				channels = append(channels, 1)
+			}
+			float64s := w.keep(w.keep(x.Cast(tensor.Float64)).Sub(w.keep(tensor.FromFloat64s(mean, channels...))))
+			return w.keep(float64s.Div(w.keep(tensor.FromFloat64s(deviation, channels...)))).Cast(tensor.Float32)
 		},
 	}
 }

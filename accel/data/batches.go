@@ -21,8 +21,9 @@ type Batch struct {
 	// nil for a data set without labels; see [OpenUnlabeledImages].
 	Y *tensor.Tensor
 	// Lengths holds the lengths of sequences that are padded at the end, in a data set of
-	// [Sequences]; nil for others.
+	// [Sequences]; nil for others. Padded is the number of positions to which they are padded.
 	Lengths []int
+	Padded  int
 	// Index holds the indices of the examples in the data set.
 	Index []int
 	// Whole is the number of examples of the batch over all ranks; without [Shard] it equals Len.
@@ -42,7 +43,7 @@ func (b Batch) Slice(from, to int) Batch {
 		part.Y = b.Y.Slice(0, from, to)
 	}
 	if b.Lengths != nil {
-		part.Lengths = b.Lengths[from:to]
+		part.Lengths, part.Padded = b.Lengths[from:to], b.Padded
 	}
 	return part
 }
@@ -120,6 +121,7 @@ type loader struct {
 	seed     uint64
 	epoch    int
 	dropLast bool
+	byLength bool
 	skip     int
 	weights  []float64 // nil without WeightedRandomSampler
 	rank     int       // rank among ranks; ranks is 0 or 1 without Shard
@@ -160,6 +162,8 @@ type rawBatch struct {
 	labels  []int
 	targets []float32
 	index   []int
+	lengths []int // of padded sequences
+	padded  int
 	err     error
 }
 
@@ -200,6 +204,17 @@ func (s *Dataset) Batches(size int, options ...Option) *Batches {
 		b.order = weightedOrder(l.weights, l.seed, l.epoch)
 	case l.shuffle:
 		b.order = permutation(s.Len(), l.seed, l.epoch)
+	}
+	if l.byLength {
+		switch {
+		case positionsOf(s.source) == 0:
+			b.err = fmt.Errorf("data: GroupByLength: the examples of %s are not sequences of different lengths", s.name)
+			return b
+		case b.order == nil:
+			b.err = errors.New("data: GroupByLength needs the option Shuffle")
+			return b
+		}
+		b.order = s.lengthOrder(b.order, b.size, l.seed, l.epoch)
 	}
 	b.taken = min(l.skip, b.count)
 	b.issued = b.taken
@@ -245,7 +260,11 @@ func (b *Batches) Next() bool {
 	if len(raw.index) == 0 {
 		return true
 	}
-	b.batch = Batch{Whole: whole, X: tensor.New(raw.x, append([]int{len(raw.index)}, b.set.Shape()...)...), Index: raw.index}
+	shape := append([]int{len(raw.index)}, b.set.Shape()...)
+	if raw.padded > 0 && b.set.cutsPadding() {
+		shape[1] = raw.padded
+	}
+	b.batch = Batch{Whole: whole, X: tensor.New(raw.x, shape...), Index: raw.index, Lengths: raw.lengths, Padded: raw.padded}
 	b.spare.Put(&raw.x)
 	switch form := b.set.source.form(); {
 	case form.unlabeled: // Y is nil
@@ -322,6 +341,9 @@ func (b *Batches) make(k int) (raw rawBatch) {
 		if err := b.set.readTransformed(e, v, &b.loader); err != nil {
 			return rawBatch{err: b.set.exampleError(e, err)}
 		}
+	}
+	if raw.lengths, raw.padded = b.set.paddingOf(raw.index); raw.padded > 0 && b.set.cutsPadding() {
+		raw.x = cut(raw.x, width, raw.padded)
 	}
 	return raw
 }

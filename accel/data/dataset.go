@@ -190,6 +190,9 @@ func (s *Dataset) Reshape(shape ...int) (*Dataset, error) {
 	if !ok || n != s.size() {
 		return nil, fmt.Errorf("data: examples of %s have shape %v, which cannot be reshaped to %v: the number of elements must stay the same", s.name, s.shape, shape)
 	}
+	if positionsOf(s.source) > 0 && !slices.Equal(shape, s.shape) {
+		return nil, fmt.Errorf("data: Reshape of %s: %w", s.name, errPadded)
+	}
 	if err := checkTransforms(s.transforms, shape); err != nil {
 		return nil, err
 	}

@@ -1,14 +1,14 @@
 package data
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 )
 
 // Inputs returns a data set whose examples have several inputs, such as an image and a row of a
 // table: example i has the values of example i of each data set, one after the other, and the
-// labels of the first. Transforms that draw random numbers are not possible. A model divides its
+// labels of the first. Transforms that draw random numbers are not possible. Sequences of different
+// lengths, which one of the data sets may have, are padded to the longest of all. A model divides its
 // input again with nn.Unpack:
 //
 //	func (m *model) Forward(x *tensor.Tensor) *tensor.Tensor {
@@ -29,6 +29,10 @@ func Inputs(first *Dataset, more ...*Dataset) (*Dataset, error) {
 			return nil, fmt.Errorf("data: Inputs: %s is on the device: call OnDevice for the result", s.name)
 		case slices.ContainsFunc(s.transforms, func(t Transform) bool { return t.random }):
 			return nil, fmt.Errorf("data: Inputs: the transforms of %s draw random numbers", s.name)
+		case positionsOf(s.source) > 0 && j.text != nil:
+			return nil, fmt.Errorf("data: Inputs: both %s and %s have sequences of different lengths, but a batch has one list of lengths", j.text.name, s.name)
+		case positionsOf(s.source) > 0:
+			j.text = s
 		}
 		n, _ := volume(s.Shape())
 		j.parts, j.sizes, j.width = append(j.parts, *s), append(j.sizes, n), j.width+n
@@ -48,11 +52,26 @@ type joined struct {
 	parts []Dataset
 	sizes []int // values of an example of each
 	width int
+	text  *Dataset // the part of padded sequences; nil for none
 }
 
 func (j *joined) len() int          { return j.parts[0].Len() }
 func (j *joined) form() form        { return j.parts[0].source.form() }
 func (j *joined) path(i int) string { return j.parts[0].Path(i) }
+
+func (j *joined) length(i int) int {
+	if j.text == nil {
+		return 0
+	}
+	return j.text.Length(i)
+}
+
+func (j *joined) positions() int {
+	if j.text == nil {
+		return 0
+	}
+	return positionsOf(j.text.source)
+}
 
 func (j *joined) read(i int, v values) error {
 	for k := range j.parts {
@@ -72,47 +91,4 @@ func (j *joined) read(i int, v values) error {
 		}
 	}
 	return nil
-}
-
-// Sequences makes a data set of sequences of different lengths, such as sentences of tokens, with a
-// class each. They are padded at the end to the longest one, T, with the token padding, and an
-// example is the T tokens and its length: shape [T+1]. A model divides it with nn.Unpack and gives
-// the lengths to a recurrent layer, which then ignores the padding, as with PyTorch's
-// pack_padded_sequence:
-//
-//	in := nn.Unpack(x, []int{longest}, []int{1})
-//	lengths := in[1].Reshape(-1).Cast(tensor.Int32)
-//	_, final := m.lstm.Run(m.embedding.Forward(in[0]), nn.RecurrentState{}, lengths)
-//
-// An empty sequence is an error.
-func Sequences(tokens [][]int, labels []int, padding int) (*Dataset, error) {
-	longest := 0
-	for i, s := range tokens {
-		if len(s) == 0 {
-			return nil, &ExampleError{Dataset: "sequences", Example: i, Err: errors.New("the sequence is empty")}
-		}
-		for _, t := range append(s[:len(s):len(s)], padding) {
-			if t < 0 || t >= maxClasses {
-				return nil, &ExampleError{Dataset: "sequences", Example: i, Err: fmt.Errorf("token %d is not from 0 to %d", t, maxClasses-1)}
-			}
-		}
-		longest = max(longest, len(s))
-	}
-	examples := make([][]float32, len(tokens))
-	for i, s := range tokens {
-		x := make([]float32, longest+1)
-		for k := range longest {
-			x[k] = float32(padding)
-			if k < len(s) {
-				x[k] = float32(s[k])
-			}
-		}
-		x[longest] = float32(len(s))
-		examples[i] = x
-	}
-	set, err := FromSlices(examples, labels)
-	if err != nil {
-		return nil, err
-	}
-	return set.Named("sequences"), nil
 }

@@ -68,6 +68,9 @@ func (s *Dataset) Append(examples [][]float32, labels []int) (*Dataset, error) {
 	if err := s.oneClassEach("Append"); err != nil {
 		return nil, err
 	}
+	if positionsOf(s.source) > 0 {
+		return nil, fmt.Errorf("data: Append to %s: the lengths of the sequences are unknown: make a data set of all with Sequences", s.name)
+	}
 	if len(examples) != len(labels) {
 		return nil, fmt.Errorf("data: %d examples, but %d labels", len(examples), len(labels))
 	}

@@ -23,8 +23,9 @@ type byteSource interface {
 
 // OnDevice returns the data set with all examples on the device, images as bytes. The batches
 // and their order are bit-identical to those without it, but they are gathered, scaled and
-// transformed on the device, so loading needs no copies. It supports the transforms of this
-// package, but fails with a custom one. It also fails if the examples cannot be read, and with
+// transformed on the device, so loading needs no copies. It supports [Normalize],
+// [NormalizeChannels], [RandomHorizontalFlip], [RandomShift] and [Cutout], and fails with other
+// transforms. accel.Mixup and accel.CutMix mix batches, wherever the examples are. It also fails if the examples cannot be read, and with
 // a *tensor.OutOfMemoryError if they do not fit into memory.
 func (s *Dataset) OnDevice() (on *Dataset, err error) {
 	defer func() {
@@ -85,6 +86,8 @@ type selection struct {
 func (p selection) len() int                   { return len(p.index) }
 func (p selection) read(i int, v values) error { return p.source.read(p.index[i], v) }
 func (p selection) path(i int) string          { return pathOf(p.source, p.index[i]) }
+func (p selection) length(i int) int           { return lengthOf(p.source, p.index[i]) }
+func (p selection) positions() int             { return positionsOf(p.source) }
 
 // rowOf returns row i of a matrix with rows of a length; nil if it has no elements.
 func rowOf[T any](all []T, i, length int) []T {
@@ -101,7 +104,7 @@ func (s *Dataset) checkResident() error {
 	}
 	for _, f := range s.transforms {
 		if f.device == nil {
-			return fmt.Errorf("data: %v of %s cannot be computed on the device", f, s.name)
+			return fmt.Errorf("data: %v of %s cannot be computed on the device, but only Normalize, NormalizeChannels, RandomHorizontalFlip, RandomShift and Cutout: leave out OnDevice, so that the workers compute it", f, s.name)
 		}
 	}
 	return nil
@@ -132,7 +135,11 @@ func (r *resident) batch(s *Dataset, index []int, l *loader) Batch {
 			x = t.device(w.keep(x), s.shape, random)
 		}
 	}
-	return Batch{X: x, Y: r.y.IndexSelect(pick), Index: index}
+	b := Batch{X: x, Y: r.y.IndexSelect(pick), Index: index}
+	if b.Lengths, b.Padded = s.paddingOf(index); b.Padded > 0 && s.cutsPadding() {
+		b.X = w.keep(x).Slice(1, 0, b.Padded)
+	}
+	return b
 }
 
 // tensorScope holds intermediate tensors, which are released at the end.

@@ -88,7 +88,13 @@ func TestOnDevice(t *testing.T) {
 			}
 			sets := [][2]*data.Dataset{{set, on}, {set.First(2), on.First(2)}, {set.Shuffled(3), on.Shuffled(3)}}
 			if n := len(set.Shape()); n >= 2 {
+				channels := set.Shape()[0]
+				means, deviations := make([]float64, channels), make([]float64, channels)
+				for c := range channels {
+					means[c], deviations[c] = 0.1*float64(c)+0.3, 0.7+float64(c)
+				}
 				for _, transforms := range [][]data.Transform{
+					{data.NormalizeChannels(means, deviations)},
 					{data.RandomHorizontalFlip()}, {data.RandomShift(2)}, {data.Cutout(2)}, {data.Cutout(1)}, {data.Cutout(9)}, {data.Normalize(0.3, 0.7)},
 					{data.RandomShift(1), data.RandomHorizontalFlip(), data.Normalize(0.1, 3), data.Cutout(3)},
 				} {
@@ -134,6 +140,15 @@ func TestOnDeviceRefuses(t *testing.T) {
 		t.Error(err)
 	} else if _, err := mapped.OnDevice(); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v", err)
+	}
+	images, err := on.Reshape(3, 2, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []data.Transform{data.RandomRotation(10), data.RandomResizedCrop(2, 2), data.ColorJitter(0.1, 0.1, 0.1, 0.1)} {
+		if _, err := images.Map(f); err == nil || !strings.Contains(err.Error(), f.String()) || !strings.Contains(err.Error(), "leave out OnDevice") {
+			t.Errorf("%v: %v", f, err)
+		}
 	}
 	defer tensor.SetMemoryLimit(tensor.SetMemoryLimit(1))
 	var memory *tensor.OutOfMemoryError

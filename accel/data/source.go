@@ -54,6 +54,28 @@ func pathOf(s source, i int) string {
 	return ""
 }
 
+// padded is a source of sequences that are padded at the end.
+type padded interface {
+	length(i int) int // of example i; 0 if the examples of a wrapped source are not padded
+	positions() int   // to which all are padded
+}
+
+// lengthOf returns the length of a padded sequence of a source, 0 for other examples.
+func lengthOf(s source, i int) int {
+	if p, ok := s.(padded); ok {
+		return p.length(i)
+	}
+	return 0
+}
+
+// positionsOf returns the number of positions to which the sequences of a source are padded.
+func positionsOf(s source) int {
+	if p, ok := s.(padded); ok {
+		return p.positions()
+	}
+	return 0
+}
+
 // view is a data set as a source, without its transforms.
 type view struct{ set Dataset }
 
@@ -61,3 +83,5 @@ func (v *view) len() int                    { return v.set.Len() }
 func (v *view) form() form                  { return v.set.source.form() }
 func (v *view) read(i int, to values) error { return v.set.source.read(v.set.at(i), to) }
 func (v *view) path(i int) string           { return pathOf(v.set.source, v.set.at(i)) }
+func (v *view) length(i int) int            { return lengthOf(v.set.source, v.set.at(i)) }
+func (v *view) positions() int              { return positionsOf(v.set.source) }

@@ -40,6 +40,9 @@ func (s *Dataset) Map(transforms ...Transform) (*Dataset, error) {
 		if f.apply == nil && f.applyTo == nil {
 			return nil, fmt.Errorf("data: Map of %s: the zero Transform does nothing: use one that a function such as Normalize returns", s.name)
 		}
+		if f.resize != nil && positionsOf(s.source) > 0 {
+			return nil, fmt.Errorf("data: Map of %s with %v: %w", s.name, f, errPadded)
+		}
 	}
 	if err := checkTransforms(t.transforms, s.shape); err != nil {
 		return nil, err

@@ -55,7 +55,9 @@ func GradientFlow(ctx context.Context, model nn.Module, set *data.Dataset, loss 
 	}
 	defer nn.Catch(&err)
 	defer nn.Eval(model)()
-	value := lossFor(loss, set)(model.Forward(batch.X), batch.Y)
+	var prediction *tensor.Tensor
+	batch.WithLengths(func() { prediction = model.Forward(batch.X) })
+	value := lossFor(loss, set)(prediction, batch.Y)
 	parameters := nn.NamedParameters(model)
 	if len(parameters) == 0 {
 		return nil, fmt.Errorf("explain: %s: the model has no parameters that are trained", call)

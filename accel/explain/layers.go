@@ -50,7 +50,9 @@ func Layers(ctx context.Context, model nn.Module, set *data.Dataset) (t *LayerTa
 	for it.Next() {
 		x := it.Batch().X
 		for i, l := range layers {
-			tensor.NoGrad(func() { x = nn.Sequential(l.module).Forward(x) })
+			tensor.NoGrad(func() {
+				it.Batch().WithLengths(func() { x = nn.Sequential(l.module).Forward(x) })
+			})
 			if err := sums[i].add(x); err != nil {
 				return nil, fmt.Errorf("explain: %s: layer %s, %v: %w", call, l.path, l.module, err)
 			}

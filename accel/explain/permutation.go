@@ -49,6 +49,9 @@ func PermutationImportance(ctx context.Context, model nn.Module, set *data.Datas
 	if shape := set.Shape(); len(shape) != 1 {
 		return nil, fmt.Errorf("explain: %s: the examples of %s have shape %v, but a table has vectors; Saliency and GradCAM explain images", call, set.Name(), shape)
 	}
+	if set.Length(0) > 0 {
+		return nil, fmt.Errorf("explain: %s: the examples of %s are sequences of different lengths, which have no columns", call, set.Name())
+	}
 	if rounds < 1 {
 		return nil, fmt.Errorf("explain: %s: the number of rounds must be at least 1, got %d", call, rounds)
 	}

@@ -95,10 +95,12 @@ func bertFromConfig(text []byte) (nn.Module, []nn.LoadOption, error) {
 	}, nil
 }
 
-// Forward maps tokens [N, T] of one segment to logits for each position, [N, T, vocabulary]. A
+// Forward maps tokens [N, T] of one segment to logits for each position, [N, T, vocabulary], and
+// ignores the padding of data.Sequences. A
 // sequence longer than the table of positions is a *nn.LengthError.
 func (m *BERTModel) Forward(tokens *tensor.Tensor) *tensor.Tensor {
-	return m.Logits(m.Encode(tokens, nil, nil))
+	lengths, _ := tensor.Lengths()
+	return m.Logits(m.Encode(tokens, nil, lengths))
 }
 
 // Encode maps tokens [N, T] to vectors [N, T, width]. types [N, T] are the segments, nil for zeros,

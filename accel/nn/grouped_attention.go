@@ -73,9 +73,10 @@ type GroupedQueryAttentionLayer struct {
 	text                       []string // the arguments as Go code
 }
 
-// Forward maps sequences [N, T, width] to [N, T, width].
+// Forward maps sequences [N, T, width] to [N, T, width]. No position attends to the padding of
+// data.Sequences.
 func (a *GroupedQueryAttentionLayer) Forward(x *Tensor) *Tensor {
-	return a.Attend(x, tensor.AttentionMask{})
+	return a.Attend(x, tensor.AttentionMask{Lengths: paddedLengths("GroupedQueryAttention", x)})
 }
 
 // Attend is Forward with hidden keys, for instance those of padding.

@@ -122,9 +122,10 @@ type RecurrentState struct {
 	C *Tensor // the same of an LSTM's second state; nil for RNN and GRU
 }
 
-// Forward maps sequences [N, T, in] to [N, T, hidden], or to [N, hidden] with [LastOutput].
+// Forward maps sequences [N, T, in] to [N, T, hidden], or to [N, hidden] with [LastOutput]. It ignores
+// the padding of data.Sequences.
 func (l *RecurrentLayer) Forward(x *Tensor) *Tensor {
-	y, final := l.Run(x, RecurrentState{}, nil)
+	y, final := l.Run(x, RecurrentState{}, paddedLengths(l.name(), x))
 	if final.C != nil {
 		final.C.Release()
 	}

@@ -119,9 +119,10 @@ type TransformerEncoderLayerModule struct {
 	norm1, norm2 Module
 }
 
-// Forward maps sequences [N, T, width] to [N, T, width].
+// Forward maps sequences [N, T, width] to [N, T, width]. No position attends to the padding of
+// data.Sequences.
 func (l *TransformerEncoderLayerModule) Forward(x *Tensor) *Tensor {
-	return l.Encode(x, tensor.AttentionMask{})
+	return l.Encode(x, tensor.AttentionMask{Lengths: paddedLengths("TransformerEncoderLayer", x)})
 }
 
 // Encode is Forward with hidden keys, for instance those of padding, as PyTorch's src_mask and

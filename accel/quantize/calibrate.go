@@ -132,7 +132,9 @@ func observeInputs(ctx context.Context, model nn.Module, set *data.Dataset, exam
 	done := 0
 	for it.Next() && found == nil {
 		tensor.NoGrad(func() {
-			substitute.Within(table, func() { model.Forward(it.Batch().X) })
+			it.Batch().WithLengths(func() {
+				substitute.Within(table, func() { model.Forward(it.Batch().X) })
+			})
 			tensor.Flush()
 		})
 		done += it.Batch().Len()

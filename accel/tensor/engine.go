@@ -27,8 +27,8 @@ type engine struct {
 	current scope                        // the owner's
 }
 
-// scope holds the settings of one goroutine: those of [NoGrad], [Autocast], [NameScope] and
-// [RecordOps].
+// scope holds the settings of one goroutine: those of [NoGrad], [Autocast], [NameScope],
+// [WithLengths] and [RecordOps].
 type scope struct {
 	noGrad int   // nesting depth of NoGrad
 	cast   DType // of Autocast; Float32 if off
@@ -36,6 +36,9 @@ type scope struct {
 
 	path, kind string // of NameScope, while names are recorded
 	flush      bool   // NameScope ends with Flush; see FlushScopes
+
+	lengths   *Tensor // of WithLengths; nil if off
+	positions int     // to which the sequences are padded
 
 	recordedOps *[]RecordedOp // of RecordOps; nil if off
 }

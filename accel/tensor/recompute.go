@@ -24,7 +24,7 @@ func Recompute(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 		values = append(values, t.value("Recompute"))
 	}
 	e.recorder.Trim()
-	counters, replaying, cast, fp8 := &drawCounters{}, false, e.current.cast, e.current.fp8
+	counters, replaying, outer := &drawCounters{}, false, e.current
 	replay := func(v []*ir.Value) *ir.Value {
 		tensors := make([]*Tensor, len(v))
 		for i, x := range v {
@@ -40,7 +40,9 @@ func Recompute(f func(in []*Tensor) *Tensor, in ...*Tensor) *Tensor {
 		}
 		var y *Tensor
 		from := e.recorder.Position()
-		withScope(func(s *scope) { s.cast, s.fp8 = cast, fp8 }, func() { y = f(tensors) })
+		withScope(func(s *scope) {
+			s.cast, s.fp8, s.lengths, s.positions = outer.cast, outer.fp8, outer.lengths, outer.positions
+		}, func() { y = f(tensors) })
 		out := y.lockedValue("Recompute")
 		if e.recorder.Since(out, from) {
 			out.Drop() // only the recorded function holds it

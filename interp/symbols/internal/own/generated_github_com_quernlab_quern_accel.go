@@ -45,6 +45,7 @@ func symbols_github_com_quernlab_quern_accel() map[string]reflect.Value {
 		"GPUMem":                 reflect.ValueOf(accel.GPUMem),
 		"GPUUtil":                reflect.ValueOf(accel.GPUUtil),
 		"Generate":               reflect.ValueOf(accel.Generate),
+		"GroupByLength":          reflect.ValueOf(accel.GroupByLength),
 		"Hyperparameters":        reflect.ValueOf(accel.Hyperparameters),
 		"Interrupted":            reflect.ValueOf(accel.Interrupted),
 		"LAMB":                   reflect.ValueOf(accel.LAMB),

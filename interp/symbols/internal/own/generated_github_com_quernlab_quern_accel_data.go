@@ -25,6 +25,7 @@ func symbols_github_com_quernlab_quern_accel_data() map[string]reflect.Value {
 		"FromSource":            reflect.ValueOf(data.FromSource),
 		"FromTargets":           reflect.ValueOf(data.FromTargets),
 		"FromTensors":           reflect.ValueOf(data.FromTensors),
+		"GroupByLength":         reflect.ValueOf(data.GroupByLength),
 		"Images":                reflect.ValueOf(data.Images),
 		"Inputs":                reflect.ValueOf(data.Inputs),
 		"Lambda":                reflect.ValueOf(data.Lambda),

@@ -1,0 +1,147 @@
+package data
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// Sequences makes a data set of sequences of different lengths, such as sentences of tokens, with a
+// class each. The sequences of a batch are padded at the end to its longest one, T, with the token
+// padding: X is [N, T], and [Batch.Lengths] has the lengths. In accel.Fit, Evaluate and Predict the
+// layers of package nn that work on sequences ignore the padding: attention and recurrent layers,
+// nn.MeanPositions and nn.LastPosition. [GroupByLength] makes batches of similar lengths.
+//
+//	set, err := data.Sequences(tokens, labels, 0)
+//	model := nn.Sequential(nn.Embedding(words, 32), nn.LSTM(48, nn.LastOutput()), nn.Dense(2))
+//
+// An empty sequence is an error. [Dataset.Shape] has the length of the longest sequence.
+func Sequences(tokens [][]int, labels []int, padding int) (*Dataset, error) {
+	longest := 0
+	for i, s := range tokens {
+		if len(s) == 0 {
+			return nil, &ExampleError{Dataset: "sequences", Example: i, Err: errors.New("the sequence is empty")}
+		}
+		for _, t := range append(s[:len(s):len(s)], padding) {
+			if t < 0 || t >= maxClasses {
+				return nil, &ExampleError{Dataset: "sequences", Example: i, Err: fmt.Errorf("token %d is not from 0 to %d", t, maxClasses-1)}
+			}
+		}
+		longest = max(longest, len(s))
+	}
+	switch {
+	case len(labels) != len(tokens):
+		return nil, fmt.Errorf("data: Sequences: %d sequences, but %d labels", len(tokens), len(labels))
+	case len(tokens) == 0:
+		return nil, errors.New("data: Sequences: there are no sequences")
+	}
+	classes, err := countClasses(labels)
+	if err != nil {
+		return nil, err
+	}
+	source := &sequences{labels: slices.Clone(labels), padding: padding, longest: longest}
+	for _, s := range tokens {
+		source.tokens = append(source.tokens, slices.Clone(s))
+	}
+	return &Dataset{name: "sequences", shape: []int{longest}, classes: numberedClasses(classes), source: source}, nil
+}
+
+// sequences is a source of padded sequences.
+type sequences struct {
+	labeling
+	tokens           [][]int
+	labels           []int
+	padding, longest int
+}
+
+func (s *sequences) len() int         { return len(s.tokens) }
+func (s *sequences) length(i int) int { return len(s.tokens[i]) }
+func (s *sequences) positions() int   { return s.longest }
+
+func (s *sequences) read(i int, v values) error {
+	v.setLabel(s.labels[i])
+	for k := range v.x {
+		v.x[k] = float32(s.padding)
+		if k < len(s.tokens[i]) {
+			v.x[k] = float32(s.tokens[i][k])
+		}
+	}
+	return nil
+}
+
+// Length returns the length of example i of a data set of [Sequences], and 0 for others. It panics if
+// i is not in [0, Len).
+func (s *Dataset) Length(i int) int { return lengthOf(s.source, s.at(i)) }
+
+// paddingOf returns the lengths of padded sequences, and the number of positions to which a batch of
+// them is padded; nil and 0 for other examples.
+func (s *Dataset) paddingOf(index []int) (lengths []int, positions int) {
+	all := positionsOf(s.source)
+	if all == 0 {
+		return nil, 0
+	}
+	longest := 0
+	for _, i := range index {
+		lengths = append(lengths, s.Length(i))
+		longest = max(longest, lengths[len(lengths)-1])
+	}
+	if s.cutsPadding() {
+		return lengths, longest
+	}
+	return lengths, all
+}
+
+// cutsPadding reports whether an example is a padded sequence and nothing else, so that batches are
+// padded only to their longest sequence.
+func (s *Dataset) cutsPadding() bool {
+	return len(s.shape) == 1 && s.shape[0] == positionsOf(s.source)
+}
+
+// errPadded is why sequences have no other shape.
+var errPadded = errors.New("the examples are sequences of different lengths, whose shape cannot change")
+
+// cut moves the rows of a matrix together that are cut to a smaller number of columns.
+func cut(rows []float32, columns, to int) []float32 {
+	n := len(rows) / columns
+	for i := range n {
+		copy(rows[i*to:(i+1)*to], rows[i*columns:])
+	}
+	return rows[:n*to]
+}
+
+// WithLengths runs f, a pass of a model, with the lengths of the sequences of the batch, so that the
+// layers of package nn ignore the padding. accel.Fit, Evaluate and Predict do this; your own training
+// loop has to. Without lengths it only runs f.
+func (b Batch) WithLengths(f func()) {
+	if b.Lengths == nil {
+		f()
+		return
+	}
+	tensor.WithLengths(tensor.FromInts(b.Lengths, len(b.Lengths)), b.Padded, f)
+}
+
+// GroupByLength makes batches of examples of similar lengths, so that they have little padding, in a
+// data set of [Sequences]. It divides the shuffled examples into parts of 50 batches, sorts each
+// part by length, and shuffles its batches. [Shuffle] sets the seed; each example is used once.
+func GroupByLength() Option {
+	return Option{"GroupByLength()", func(l *loader) { l.byLength = true }}
+}
+
+// lengthOrder sorts an order of the examples for [GroupByLength].
+func (s *Dataset) lengthOrder(order []int, size int, seed uint64, epoch int) []int {
+	const batches = 50 // in a part, as in Hugging Face's LengthGroupedSampler
+	random := rand.New(rand.NewPCG(seed, uint64(epoch)))
+	for from := 0; from < len(order); from += batches * size {
+		part := order[from:min(from+batches*size, len(order))]
+		slices.SortStableFunc(part, func(a, b int) int { return s.Length(b) - s.Length(a) })
+		whole := len(part) / size // a smaller last batch stays at the end
+		sorted := slices.Clone(part)
+		for k, from := range random.Perm(whole) {
+			copy(part[k*size:(k+1)*size], sorted[from*size:])
+		}
+	}
+	return order
+}
