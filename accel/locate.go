@@ -8,27 +8,31 @@ import (
 	"github.com/quernlab/quern/accel/tensor"
 )
 
+// locatable reports whether locate can find the example that caused an error.
+func locatable(err error) bool {
+	var index *tensor.IndexError
+	var length *nn.LengthError
+	var known *data.ExampleError
+	return (errors.As(err, &index) || errors.As(err, &length)) && !errors.As(err, &known)
+}
+
 // locate returns an error that an index out of range or a sequence that is too long caused, with the
 // layer and the example, as a [*data.ExampleError], and other errors unchanged. forward computes what
 // failed for a batch. The values of a batch are read after the layers have run, so locate runs the
 // model again, in evaluation mode, with halves of the batch until one example is left. set is nil for
 // examples that are no data set.
 func locate(err error, model nn.Module, set *data.Dataset, b data.Batch, forward func(data.Batch)) error {
-	var index *tensor.IndexError
-	var length *nn.LengthError
-	var known *data.ExampleError
-	if errors.As(err, &known) || b.Len() == 0 {
+	if !locatable(err) || b.Len() == 0 {
 		return err
 	}
+	var index *tensor.IndexError
+	var length *nn.LengthError
 	name := "the input"
 	if set != nil {
 		name = set.Name()
 	}
 	if errors.As(err, &length) { // all sequences of a batch have the length of the longest one
 		return &data.ExampleError{Dataset: name, Example: b.Index[b.Longest()], Err: err}
-	}
-	if !errors.As(err, &index) {
-		return err
 	}
 	if set != nil { // the tensors of the batch may be results of ops that were lost with the failure
 		read, failed := readAgain(set, b.Index)

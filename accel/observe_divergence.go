@@ -69,7 +69,7 @@ func (d *divergence) findCause(t *Training, loss float64) *DivergedError {
 
 // locate names the layer and the example of an index that is out of range in the newest batch.
 func (d *divergence) locate(t *Training, err error) error {
-	if d.last.batch.X == nil {
+	if !locatable(err) || d.last.batch.X == nil {
 		return err
 	}
 	d.stopSynchronizing()
