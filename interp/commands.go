@@ -78,6 +78,14 @@ func (c *commands) Module(m magic.Module) string {
 	return text
 }
 
+// nextHas reports whether a package is compiled into the program of the next worker.
+func (c *commands) nextHas(importPath string) bool {
+	return slices.ContainsFunc(c.next.Packages, func(p string) bool {
+		path, _, _ := strings.Cut(p, "@")
+		return importPath == path || strings.HasPrefix(importPath, path+"/")
+	})
+}
+
 // Program returns the path of the program of the next worker; empty for that of this one.
 func (c *commands) Program() string { return c.next.Path }
 

@@ -41,7 +41,7 @@ type compiled struct {
 	cell *check.Cell
 	unit *lower.Unit
 	err  error
-	undo func() // undoes what happened before the check of the cell, if the cell is discarded
+	undo func() // undoes what happened before the check of the cell, if the cell is discarded; may be nil
 }
 
 // prepare loads the cell whose text source returns. If ctx ends, it soon returns an error, and
@@ -201,7 +201,9 @@ func (c *compiler) discard(p compiled) {
 	if p.err == nil {
 		c.program.Discard(p.unit)
 		c.checker.Discard(p.cell)
-		p.undo()
+		if p.undo != nil {
+			p.undo()
+		}
 		c.compiling.Unlock()
 	}
 }

@@ -1,8 +1,10 @@
 package interp_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -256,4 +258,25 @@ func F() int {
 	}
 	writeFiles(t, dir, "-- c/c.go --\npackage c\n\nvar X = 5\n-- half/half.go --\npackage half\n\nfunc F() int { return 6 }\n")
 	n.must(t, "import (\n\t\"example.com/app/a\"\n\t\"example.com/app/half\"\n)\na.X, half.F()", "= 5, 6")
+}
+
+// TestCompiledBeforeRestart says that an import of a module that is compiled into the next worker asks for the restart, also in
+// the cell with %get -compiled.
+func TestCompiledBeforeRestart(t *testing.T) {
+	build := func(_ context.Context, packages []string, _ func(string)) (interp.Program, error) {
+		return interp.Program{Path: "quern", Packages: []string{packages[0] + "@v1.0.0"}, Go: runtime.Version()}, nil
+	}
+	n := newNotebook(t, modules(t, nil), interp.Build(build))
+	for _, cell := range []string{
+		"%get -compiled example.com/cgo\nimport \"example.com/cgo\"\ncgo.F()",
+		"import \"example.com/cgo\"",
+		"import _ \"example.com/cgo/sub\"",
+	} {
+		if got := n.run(cell); !strings.Contains(got, "it is compiled into a worker that has not started yet: run %restart in a cell") {
+			t.Errorf("%s: %s", cell, got)
+		}
+	}
+	if got := n.run("import \"example.com/cgo2\""); !strings.Contains(got, "add the line %get example.com/cgo2") {
+		t.Error(got)
+	}
 }

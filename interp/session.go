@@ -115,6 +115,7 @@ func New(options ...Option) (*Session, error) {
 	s.sweeper = &sweeper{checker: checker, program: program, registry: s.registry, linker: linker, interpreter: interpreter, sources: s.sources, compiling: compiling}
 	s.renderer = &renderer{values: s.registry, reporter: s.reporter, program: program, interpreter: interpreter, unread: unread}
 	s.commands = &commands{checker: checker, program: program, modules: modules, interpreter: interpreter, renderer: s.renderer, output: s.output, runs: s.goroutines, ranks: c.ranks, build: c.build}
+	loader.NextWorker(s.commands.nextHas)
 	s.tools = &tools{checker: checker, commands: s.commands, evaluator: s, executor: s.executor, timeout: valueTimeout}
 	s.registrations = registration.New(s.goroutines, s.registry, s.goroutines.Exit)
 	s.library = library.New(library.Config{

@@ -45,6 +45,7 @@ type Loader struct {
 	compiled types.Importer
 	fset     *token.FileSet
 	modules  Modules
+	next     func(importPath string) bool
 
 	mu        sync.Mutex
 	ctx       context.Context  // of downloads
@@ -112,9 +113,12 @@ func (l *Loader) Packages() []Package {
 
 // NewLoader returns a loader in front of an importer of compiled packages.
 func NewLoader(compiled types.Importer, fset *token.FileSet, modules Modules) *Loader {
-	return &Loader{compiled: compiled, fset: fset, modules: modules, ctx: context.Background(),
+	return &Loader{compiled: compiled, fset: fset, modules: modules, next: func(string) bool { return false }, ctx: context.Background(),
 		loaded: map[string]*loadedPackage{}, failed: map[string]error{}, rejected: map[string]*loadedPackage{}, unchanged: map[*loadedPackage]bool{}, packages: map[*types.Package]*loadedPackage{}}
 }
+
+// NextWorker sets a function that reports whether the next worker has a package that this one cannot import.
+func (l *Loader) NextWorker(has func(importPath string) bool) { l.next = has }
 
 // Begin sets the context of the downloads for imports of a cell, and forgets packages that could
 // not be loaded.
@@ -132,7 +136,11 @@ func (l *Loader) Import(importPath string) (*types.Package, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer func() { l.read = nil }()
-	return l.importPackage(importPath)
+	p, err := l.importPackage(importPath)
+	if err != nil && l.next(importPath) {
+		return nil, errors.New("it is compiled into a worker that has not started yet: run %restart in a cell")
+	}
+	return p, err
 }
 
 // Drop forgets packages whose first part could not be run.
