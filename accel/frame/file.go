@@ -121,7 +121,7 @@ func chooseColumns(names, chosen []string) ([]int, error) {
 func foreign(start []byte) string {
 	for prefix, kind := range map[string]string{
 		"PAR1":              "a Parquet file: use Parquet",
-		"ARROW1":            "an Arrow file: save it as Parquet or CSV",
+		"ARROW1":            "an Arrow file: use Arrow",
 		"PK\x03\x04":        "a ZIP archive, such as an Excel workbook: save the sheet as CSV",
 		"\xd0\xcf\x11\xe0":  "an Excel workbook: save the sheet as CSV",
 		"\x28\xb5\x2f\xfd":  "data compressed with zstd: uncompress it first",

@@ -35,7 +35,7 @@ func Parquet(path string, columns ...string) (*Frame, error) {
 // timestamps have the time zone UTC. Lists, maps and other types, and unsigned integers beyond the range of
 // int, are a [*FileError], unless only other columns are read.
 func ReadParquet(r io.ReaderAt, size int64, columns ...string) (f *Frame, err error) {
-	defer damaged(&err)
+	defer damaged("Parquet", &err)
 	if err := checkFooter(r, size); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func ReadParquet(r io.ReaderAt, size int64, columns ...string) (f *Frame, err er
 	}
 	read := make([]Column, len(chosen))
 	err = parallel(len(chosen), func(_, k int) (err error) {
-		defer damaged(&err)
+		defer damaged("Parquet", &err)
 		read[k], err = readParquetColumn(file, leaves[chosen[k]], names[chosen[k]])
 		return err
 	})
@@ -69,10 +69,10 @@ func ReadParquet(r io.ReaderAt, size int64, columns ...string) (f *Frame, err er
 	return build(read, int(file.NumRows())), nil
 }
 
-// damaged turns a panic of parquet-go, which reads a damaged file, into an error.
-func damaged(err *error) {
+// damaged turns the panic of reading a damaged file into an error.
+func damaged(format string, err *error) {
 	if p := recover(); p != nil {
-		*err = &FileError{Format: "Parquet", Want: "a valid file", Got: fmt.Sprint("damaged data: ", p)}
+		*err = &FileError{Format: format, Want: "a valid file", Got: fmt.Sprint("damaged data: ", p)}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 func symbols_github_com_quernlab_quern_accel_frame() map[string]reflect.Value {
 	return map[string]reflect.Value{
+		"Arrow":         reflect.ValueOf(frame.Arrow),
 		"As":            reflect.ValueOf(frame.As),
 		"Ascending":     reflect.ValueOf(frame.Ascending),
 		"Bool":          reflect.ValueOf(frame.Bool),
@@ -40,6 +41,7 @@ func symbols_github_com_quernlab_quern_accel_frame() map[string]reflect.Value {
 		"Outer":         reflect.ValueOf(frame.Outer),
 		"Parquet":       reflect.ValueOf(frame.Parquet),
 		"Quantile":      reflect.ValueOf(frame.Quantile),
+		"ReadArrow":     reflect.ValueOf(frame.ReadArrow),
 		"ReadCSV":       reflect.ValueOf(frame.ReadCSV),
 		"ReadJSONLines": reflect.ValueOf(frame.ReadJSONLines),
 		"ReadParquet":   reflect.ValueOf(frame.ReadParquet),

@@ -1,0 +1,227 @@
+package frame
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// Arrow is [ReadArrow] for a file.
+func Arrow(path string, columns ...string) (*Frame, error) {
+	return readFile(path, func(r io.Reader) (*Frame, error) { return ReadArrow(r, columns...) })
+}
+
+// ReadArrow reads a table in the file format or the stream format of Apache Arrow, such as a file .arrow or .feather (version 2),
+// also with buffers that are compressed with LZ4 or zstd. With names it reads only these columns, in this order.
+//
+// Integers, floats, bools, dates, timestamps and strings become the corresponding types, also if they are
+// encoded with a dictionary; decimals become the nearest floats, timestamps have the time zone UTC, and a column of type
+// null is one of floats without values. Lists, structs, binary data, durations and other types, and
+// unsigned integers beyond the range of int, are a [*FileError], unless only other columns are read.
+func ReadArrow(r io.Reader, columns ...string) (f *Frame, err error) {
+	defer damaged("Arrow", &err)
+	data, err := content(r)
+	if err != nil {
+		return nil, fmt.Errorf("reading Arrow: %w", err)
+	}
+	a, err := newArrowFile(data, columns)
+	if err != nil {
+		return nil, err
+	}
+	return a.read()
+}
+
+// arrowFile is an Arrow file in memory.
+type arrowFile struct {
+	fields   []arrowField
+	chosen   []int // indices of the fields to read
+	messages []arrowMessage
+	isFile   bool // file format, in which dictionaries may come after the batches that use them
+}
+
+// arrowMessage is the metadata of a batch, and its buffers.
+type arrowMessage struct {
+	dictionary bool
+	header     flatTable
+	body       []byte
+}
+
+// Numbers in the metadata (Message.fbs of Apache Arrow).
+const (
+	arrowSchema      = 1
+	arrowDictionary  = 2
+	arrowRecordBatch = 3
+	arrowVersion4    = 3 // since Arrow 0.8, of 2017
+	arrowVersion5    = 4 // since Arrow 1.0, of 2020
+)
+
+// arrowMagic is at both ends of a file.
+var arrowMagic = []byte("ARROW1")
+
+func arrowError(want, got string) error { return &FileError{Format: "Arrow", Want: want, Got: got} }
+
+func newArrowFile(data []byte, columns []string) (*arrowFile, error) {
+	a := &arrowFile{isFile: bytes.HasPrefix(data, arrowMagic)}
+	batches := -1
+	switch kind := foreign(data); {
+	case a.isFile:
+		end := len(data) - 10
+		if end < 8 || !bytes.HasSuffix(data, arrowMagic) {
+			return nil, arrowError("ARROW1 at the end", "something else: is the file complete?")
+		}
+		footer := end - int(binary.LittleEndian.Uint32(data[end:]))
+		blocks, _ := rootTable(data[footer:end]).vector(3, 24)
+		batches = blocks
+		data = data[8:footer]
+	case kind != "":
+		return nil, arrowError("an Arrow file", kind)
+	case bytes.HasPrefix(data, []byte("FEA1")):
+		return nil, arrowError("an Arrow file", "a Feather file of version 1: write it with version 2")
+	case len(data) == 0:
+		return nil, arrowError("an Arrow file", "nothing")
+	}
+	schema, err := a.split(data)
+	if err != nil {
+		return nil, err
+	}
+	found := 0
+	for _, m := range a.messages {
+		if !m.dictionary {
+			found++
+		}
+	}
+	if batches >= 0 && found != batches {
+		return nil, arrowError(fmt.Sprintf("%d batches of rows, as the footer says", batches), fmt.Sprint(found))
+	}
+	if schema.int(0, 2, 0) != 0 {
+		return nil, arrowError("integers in little endian", "big endian")
+	}
+	var names []string
+	for _, t := range schema.tables(1) {
+		f, err := newArrowField(t, 0)
+		if err != nil {
+			return nil, err
+		}
+		a.fields = append(a.fields, f)
+		names = append(names, f.name)
+	}
+	a.chosen, err = chooseColumns(names, columns)
+	return a, err
+}
+
+// split finds the messages of a stream, and returns the schema that it begins with.
+func (a *arrowFile) split(data []byte) (schema flatTable, err error) {
+	for first := true; len(data) >= 4; first = false {
+		size := binary.LittleEndian.Uint32(data)
+		data = data[4:]
+		if size == 0xffffffff { // not before Arrow 0.15
+			size, data = binary.LittleEndian.Uint32(data), data[4:]
+		}
+		if size == 0 {
+			break
+		}
+		if int(size) > len(data) {
+			return schema, arrowError(fmt.Sprintf("a message of %d bytes", size), fmt.Sprintf("%d: is this a complete Arrow file?", len(data)))
+		}
+		m := rootTable(data[:size])
+		data = data[size:]
+		if v := m.int(0, 2, 0); v != arrowVersion4 && v != arrowVersion5 {
+			return schema, arrowError("metadata of version 4 or 5", fmt.Sprint(v+1))
+		}
+		kind := m.int(1, 1, 0)
+		header, ok := m.table(2)
+		if !ok || first != (kind == arrowSchema) {
+			return schema, arrowError("a schema and then batches of rows", fmt.Sprintf("a message of type %d", kind))
+		}
+		body := data[:m.int(3, 8, 0)]
+		data = data[len(body):]
+		switch kind {
+		case arrowSchema:
+			schema = header
+		case arrowDictionary, arrowRecordBatch:
+			a.messages = append(a.messages, arrowMessage{kind == arrowDictionary, header, body})
+		default:
+			return schema, arrowError("a table", "a tensor")
+		}
+	}
+	if schema.b == nil {
+		return schema, arrowError("an Arrow file with a schema", "none")
+	}
+	return schema, nil
+}
+
+// read reads the chosen columns of all batches.
+func (a *arrowFile) read() (*Frame, error) {
+	for _, i := range a.chosen {
+		if f := a.fields[i]; !f.supported() {
+			return nil, &FileError{Format: "Arrow", Column: f.name, Want: "numbers, bools, text or times", Got: f.typeName() + ": name the other columns to leave it out"}
+		}
+	}
+	parts := make([][]cells, len(a.chosen))
+	dictionaries := map[int64]cells{}
+	rows := 0
+	if a.isFile {
+		for _, m := range a.messages {
+			if m.dictionary {
+				if err := a.readDictionary(m, dictionaries); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	for _, m := range a.messages {
+		if m.dictionary {
+			if !a.isFile {
+				if err := a.readDictionary(m, dictionaries); err != nil {
+					return nil, err
+				}
+			}
+			continue
+		}
+		b := newArrowBatch(m.header, m.body)
+		columns := b.columns(a.fields)
+		for k, i := range a.chosen {
+			c, err := columns[i].read(dictionaries)
+			if err != nil {
+				return nil, err
+			}
+			parts[k] = append(parts[k], c)
+		}
+		rows += b.rows
+	}
+	columns := make([]Column, len(a.chosen))
+	for k, i := range a.chosen {
+		columns[k] = Column{name: a.fields[i].name, cells: newCells(a.fields[i].kind(), 0)}
+		if len(parts[k]) > 0 {
+			columns[k].cells = parts[k][0].join(parts[k][1:])
+		}
+	}
+	return build(columns, rows), nil
+}
+
+// readDictionary adds a dictionary, or values to one, if a chosen column uses it.
+func (a *arrowFile) readDictionary(m arrowMessage, dictionaries map[int64]cells) error {
+	id := m.header.int(0, 8, 0)
+	for _, i := range a.chosen {
+		f := a.fields[i]
+		if f.dictionary == nil || f.dictionary.id != id {
+			continue
+		}
+		f.dictionary = nil
+		table, ok := m.header.table(1)
+		if !ok {
+			return arrowError("a dictionary with values", "none")
+		}
+		values, err := newArrowBatch(table, m.body).columns([]arrowField{f})[0].read(nil)
+		if err != nil {
+			return err
+		}
+		if before := dictionaries[id]; before != nil && m.header.int(2, 1, 0) != 0 {
+			values = before.join([]cells{values})
+		}
+		dictionaries[id] = values
+		return nil
+	}
+	return nil
+}
