@@ -84,7 +84,7 @@ func cpuCases() []benchCase {
 	eager, all := []string{"eager"}, []string{"eager", "compile"}
 	layouts := []string{"eager", "compile", "channels-last"}
 	inference := append(slices.Clone(layouts), onnxruntime)
-	return []benchCase{
+	cases := []benchCase{
 		{name: "bandwidth", description: "copy 256 MiB", bytes: 2 * 4 * copyElements, threads: []int{1, 2}, settings: eager, arrays: noArrays, start: startCopy},
 		{name: "gemm-1024", description: "1024×1024 by 1024×1024", flops: 2 * 1024 * 1024 * 1024, threads: []int{1, 2}, settings: eager, model: "gemm", jax: true,
 			arrays: matmulArrays(1024, 1024, 1024), start: startMatMul(tensor.Float32), share: []float64{0.85, 0.80}},
@@ -115,6 +115,11 @@ func cpuCases() []benchCase {
 		{name: "csv", description: "reading a CSV file of a million rows and eight columns", bytes: csvBytes, threads: []int{1, 2}, settings: []string{pyarrow},
 			arrays: noArrays, files: writeCSV, startFiles: startCSV, over: map[string]float64{pyarrow + "-1": 1, pyarrow + "-2": 0}},
 	}
+	for _, name := range []string{"bpe", "wordpiece", "unigram"} {
+		cases = append(cases, benchCase{name: "tokens-" + name, description: "tokens of the lines of a novel, 8000 in the vocabulary", bytes: 388e3, threads: []int{1}, settings: []string{tokenizers}, model: "tokens",
+			arrays: noArrays, files: writeTokenizer(name), startFiles: startTokenizer, over: map[string]float64{tokenizers + "-1": 1}})
+	}
+	return cases
 }
 
 // resNet18Flops is for one image of 224×224.

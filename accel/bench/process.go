@@ -69,7 +69,7 @@ func (s *process) start(ctx context.Context) error {
 		threads = []string{"GOMAXPROCS=" + count}
 	} else {
 		command = exec.CommandContext(ctx, s.python, filepath.Join(s.folder, "server.py"), s.framework, count, s.device)
-		threads = []string{"OMP_NUM_THREADS=" + count, "MKL_NUM_THREADS=" + count}
+		threads = []string{"OMP_NUM_THREADS=" + count, "MKL_NUM_THREADS=" + count, "RAYON_NUM_THREADS=" + count}
 	}
 	if s.threads > 0 {
 		command.Env = append(os.Environ(), threads...)

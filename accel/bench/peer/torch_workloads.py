@@ -356,7 +356,19 @@ def csv(request, groups):
     return w
 
 
+def tokens(request, groups):
+    """Encodes the lines of a text with Hugging Face's tokenizers, on RAYON_NUM_THREADS threads."""
+    import tokenizers
+
+    tokenizer = tokenizers.Tokenizer.from_file(request["case"] + ".tokenizer")
+    with open(request["case"] + ".txt", encoding="utf-8", newline="") as f:
+        lines = f.read().split("\n")
+    w = Work(lambda: tokenizer.encode_batch_fast(lines))
+    w.value = lambda encodings: sum(sum(e.ids) + len(e.ids) for e in encodings)
+    return w
+
+
 def prepare(request, groups):
     if request["model"] in MODELS:
         return train(request, groups)
-    return {"attention": attention, "loader": loader, "bandwidth": bandwidth, "gemm": gemm, "resnet18": resnet18, "gpt2-generate": gpt2_generate, "csv": csv}[request["model"]](request, groups)
+    return {"attention": attention, "loader": loader, "bandwidth": bandwidth, "gemm": gemm, "resnet18": resnet18, "gpt2-generate": gpt2_generate, "csv": csv, "tokens": tokens}[request["model"]](request, groups)
