@@ -23,6 +23,12 @@ func Causal() AttentionOption {
 	return AttentionOption{"Causal()", func(a *MultiHeadAttentionLayer) { a.causal = true }}
 }
 
+// AttentionDropout drops attention weights in training mode with this probability, as the argument
+// dropout of PyTorch's MultiheadAttention. It needs memory for the weights of all positions.
+func AttentionDropout(share float64) AttentionOption {
+	return AttentionOption{fmt.Sprintf("AttentionDropout(%g)", share), func(a *MultiHeadAttentionLayer) { a.drop = &dropout{share: share} }}
+}
+
 // SelfAttention returns multi-head self-attention over sequences [N, T, width] (Vaswani et al.,
 // 2017). Each head, of size d = width/heads, computes
 //
@@ -48,6 +54,7 @@ func MultiHeadAttention(heads int, options ...AttentionOption) *MultiHeadAttenti
 	for _, o := range options {
 		if o.set != nil {
 			o.set(a)
+			a.text += ", " + o.text
 		}
 	}
 	return a
@@ -61,7 +68,9 @@ type MultiHeadAttentionLayer struct {
 	outProj      *DenseLayer
 	heads        int
 	causal       bool
+	drop         *dropout // of attention weights; nil for none
 	name         string
+	text         string // the options as Go code
 }
 
 // Forward maps sequences [N, T, width] to [N, T, width], in which each position attends to all
@@ -75,7 +84,7 @@ func (a *MultiHeadAttentionLayer) Forward(x *Tensor) *Tensor {
 // [N, S, width], which may be x itself. see hides keys, for instance those of padding.
 func (a *MultiHeadAttentionLayer) Attend(x, memory *Tensor, see tensor.AttentionMask) *Tensor {
 	see.Causal = see.Causal || a.causal
-	return a.attend(x, memory, func(q, k, v *Tensor) *Tensor { return tensor.MaskedAttention(q, k, v, see) })
+	return a.attend(x, memory, func(q, k, v *Tensor) *Tensor { return droppedAttention(a.drop, q, k, v, see) })
 }
 
 // Decode continues sequences, of which cache has the keys and values so far, with x [N, T, width]:
@@ -114,6 +123,16 @@ func (a *MultiHeadAttentionLayer) attend(x, memory *Tensor, of func(q, k, v *Ten
 	mixed := s.keep(of(q, k, v))
 	joined := s.keep(s.keep(mixed.Permute(0, 2, 1, 3)).Reshape(n, t, width))
 	return a.outProj.Forward(joined)
+}
+
+// droppedAttention is tensor.MaskedAttention with dropout of the weights.
+func droppedAttention(d *dropout, q, k, v *Tensor, see tensor.AttentionMask) *Tensor {
+	if d == nil || !d.drops() {
+		return tensor.MaskedAttention(q, k, v, see)
+	}
+	var s scratch
+	defer s.release()
+	return s.keep(d.Forward(s.keep(tensor.AttentionWeights(q, k, see)))).MatMul(v)
 }
 
 // splitHeads splits x [N, T, parts·heads·d] into tensors [N, heads, T, d].
@@ -155,10 +174,7 @@ func (a *MultiHeadAttentionLayer) make(width int) {
 
 // String returns the layer as Go code.
 func (a *MultiHeadAttentionLayer) String() string {
-	if a.causal {
-		return fmt.Sprintf("%s(%d, Causal())", a.name, a.heads)
-	}
-	return fmt.Sprintf("%s(%d)", a.name, a.heads)
+	return fmt.Sprintf("%s(%d%s)", a.name, a.heads, a.text)
 }
 
 func (*MultiHeadAttentionLayer) retainsNothing() bool { return true }

@@ -39,6 +39,11 @@ func (d *dropout) Forward(x *Tensor) *Tensor {
 	return x.Dropout(d.share, nil, true)
 }
 
+// drops reports whether Forward may change its input.
+func (d *dropout) drops() bool {
+	return d.share != 0 && (!d.evaluating || d.fixed != nil) && !substitute.Open()
+}
+
 func (d *dropout) setTraining(on bool) { d.evaluating, d.fixed = !on, nil }
 func (d *dropout) String() string      { return fmt.Sprintf("Dropout(%g)", d.share) }
 func (*dropout) retainsNothing() bool  { return true }

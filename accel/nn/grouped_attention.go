@@ -31,7 +31,10 @@ func (o AttentionOption) grouped(a *GroupedQueryAttentionLayer) {
 	if o.set != nil {
 		var other MultiHeadAttentionLayer
 		o.set(&other)
-		a.causal = other.causal
+		a.causal = a.causal || other.causal
+		if other.drop != nil {
+			a.drop = other.drop
+		}
 	}
 }
 
@@ -70,6 +73,7 @@ type GroupedQueryAttentionLayer struct {
 	heads, kvHeads, headSize   int
 	ropeBase                   float64 // 0 for none
 	causal                     bool
+	drop                       *dropout // of attention weights; nil for none
 	text                       []string // the arguments as Go code
 }
 
@@ -82,7 +86,7 @@ func (a *GroupedQueryAttentionLayer) Forward(x *Tensor) *Tensor {
 // Attend is Forward with hidden keys, for instance those of padding.
 func (a *GroupedQueryAttentionLayer) Attend(x *Tensor, see tensor.AttentionMask) *Tensor {
 	see.Causal = see.Causal || a.causal
-	return a.attend(x, nil, func(s *scratch, q, k, v *Tensor) *Tensor { return groupedAttention(s, q, k, v, see) })
+	return a.attend(x, nil, func(s *scratch, q, k, v *Tensor) *Tensor { return groupedAttention(s, a.drop, q, k, v, see) })
 }
 
 // Decode continues sequences, of which cache has the keys and values so far, with x [N, T, width]:

@@ -79,7 +79,7 @@ func (c *KVCache) Attend(layer any, q, k, v *Tensor) *Tensor {
 	keys := s.keep(tensor.Arange(0, float64(c.capacity), 1, tensor.Int32))
 	hidden := s.keep(keys.Greater(s.keep(positions.Reshape(t, 1))))
 	see := tensor.AttentionMask{Mask: s.keep(s.keep(hidden.Not()).Reshape(1, 1, t, c.capacity))}
-	return groupedAttention(&s, q, next.keys, next.values, see)
+	return groupedAttention(&s, nil, q, next.keys, next.values, see)
 }
 
 // first returns the first keys or values with room for more.
@@ -110,15 +110,15 @@ func (c *KVCache) write(s *scratch, cached, added, positions *Tensor) *Tensor {
 
 // groupedAttention is the attention of q [N, heads, T, d] to k and v [N, fewer heads, S, d], where
 // heads/fewer neighboring heads share keys and values.
-func groupedAttention(s *scratch, q, k, v *Tensor, see tensor.AttentionMask) *Tensor {
+func groupedAttention(s *scratch, drop *dropout, q, k, v *Tensor, see tensor.AttentionMask) *Tensor {
 	n, heads, t, d := q.Size(0), q.Size(1), q.Size(2), q.Size(3)
 	kvHeads, seen := k.Size(1), k.Size(2)
 	group := heads / kvHeads
 	if group == 1 {
-		return tensor.MaskedAttention(q, k, v, see)
+		return droppedAttention(drop, q, k, v, see)
 	}
 	if t == 1 && !see.Causal { // the heads of a group are queries of one head, and nothing is copied
-		y := s.keep(tensor.MaskedAttention(s.keep(q.Reshape(n, kvHeads, group, d)), k, v, see))
+		y := s.keep(droppedAttention(drop, s.keep(q.Reshape(n, kvHeads, group, d)), k, v, see))
 		return y.Reshape(n, heads, 1, v.Size(3))
 	}
 	repeated := func(x *Tensor) *Tensor {
@@ -126,5 +126,5 @@ func groupedAttention(s *scratch, q, k, v *Tensor, see tensor.AttentionMask) *Te
 		one := s.keep(x.Reshape(n, kvHeads, 1, seen, width))
 		return s.keep(s.keep(one.Expand(n, kvHeads, group, seen, width)).Reshape(n, heads, seen, width))
 	}
-	return tensor.MaskedAttention(q, repeated(k), repeated(v), see)
+	return droppedAttention(drop, q, repeated(k), repeated(v), see)
 }

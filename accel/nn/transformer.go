@@ -29,7 +29,8 @@ func FeedForward(width int) TransformerOption {
 	return TransformerOption{fmt.Sprintf("FeedForward(%d)", width), func(o *transformerOptions) { o.feedForward = width }}
 }
 
-// TransformerDropout sets the probability of the dropouts; the default is 0.1.
+// TransformerDropout sets the probability of the dropouts, also of that of attention weights; the
+// default is 0.1.
 func TransformerDropout(share float64) TransformerOption {
 	return TransformerOption{fmt.Sprintf("TransformerDropout(%g)", share), func(o *transformerOptions) { o.dropout = share }}
 }
@@ -103,12 +104,11 @@ func (f *feedForward) add(x *Tensor, norm Module, part func(x *Tensor) *Tensor) 
 
 // TransformerEncoderLayer returns PyTorch's TransformerEncoderLayer with batch_first=True (Vaswani et
 // al., 2017): self-attention and two linear layers, each added to its input, and a [LayerNorm] after
-// each sum. Options are [FeedForward], [TransformerDropout], [NormFirst] and [WithGELU]. Unlike
-// PyTorch it applies no dropout to the weights of the attention. The first input determines the
-// width, which must be a multiple of heads.
+// each sum. Options are [FeedForward], [TransformerDropout], [NormFirst] and [WithGELU]. The first
+// input determines the width, which must be a multiple of heads.
 func TransformerEncoderLayer(heads int, options ...TransformerOption) *TransformerEncoderLayerModule {
 	o := readTransformerOptions(heads, options)
-	return &TransformerEncoderLayerModule{selfAttn: MultiHeadAttention(heads), feedForward: newFeedForward(o), norm1: LayerNorm(), norm2: LayerNorm()}
+	return &TransformerEncoderLayerModule{selfAttn: MultiHeadAttention(heads, AttentionDropout(o.dropout)), feedForward: newFeedForward(o), norm1: LayerNorm(), norm2: LayerNorm()}
 }
 
 // TransformerEncoderLayerModule is a layer of a transformer's encoder; [TransformerEncoderLayer]
@@ -147,7 +147,7 @@ func (l *TransformerEncoderLayerModule) String() string {
 func TransformerDecoderLayer(heads int, options ...TransformerOption) *TransformerDecoderLayerModule {
 	o := readTransformerOptions(heads, options)
 	return &TransformerDecoderLayerModule{
-		selfAttn: MultiHeadAttention(heads, Causal()), multiheadAttn: MultiHeadAttention(heads),
+		selfAttn: MultiHeadAttention(heads, Causal(), AttentionDropout(o.dropout)), multiheadAttn: MultiHeadAttention(heads, AttentionDropout(o.dropout)),
 		feedForward: newFeedForward(o), norm1: LayerNorm(), norm2: LayerNorm(), norm3: LayerNorm(),
 	}
 }

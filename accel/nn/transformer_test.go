@@ -17,6 +17,7 @@ func TestTransformerLayersEqualPyTorch(t *testing.T) {
 		Cases         map[string]struct {
 			Parameters             map[string]goldenTensor
 			Y, Weight, DX, DMemory []float64
+			Attention              []float64 // weights of each head, [N, heads, T, S]
 		}
 	}
 	read(t, "transformers.json", &g)
@@ -62,8 +63,12 @@ func TestTransformerLayersEqualPyTorch(t *testing.T) {
 				t.Fatal(err)
 			}
 			x, memory := tensor.Parameter(of(g.X, 2, 4, 8)), tensor.Parameter(of(g.Memory, 2, 5, 8))
-			y := forward(x, memory)
+			var y *nn.Tensor
+			attentions := tensor.RecordAttention(func() { y = forward(x, memory) })
 			closeTo(t, "y", y.Float64s(), c.Y, 2e-6)
+			if c.Attention != nil {
+				closeTo(t, "attention weights", attentions[0].Weights.Float64s(), c.Attention, 2e-6)
+			}
 			y.Mul(of(c.Weight, y.Shape()...)).Sum().Backward()
 			closeTo(t, "dx", x.Grad().Float64s(), c.DX, 1e-5)
 			if c.DMemory != nil {

@@ -12,7 +12,9 @@ import (
 // result is [B, H, T, E]. With causal, query i attends to keys 0 to i only. Memory grows with T,
 // not with T·S, because the gradient recomputes the scores. [MaskedAttention] hides other keys.
 func Attention(q, k, v *Tensor, causal bool) *Tensor {
-	return attention(causal, q, k, v)
+	y := attention(causal, q, k, v)
+	recordAttention(q, k, AttentionMask{Causal: causal})
+	return y
 }
 
 func attention(causal bool, in ...*Tensor) *Tensor {
@@ -50,7 +52,9 @@ func MaskedAttention(q, k, v *Tensor, see AttentionMask) *Tensor {
 		return Attention(q, k, v, see.Causal)
 	}
 	defer added.Release()
-	return attention(see.Causal, q, k, v, added)
+	y := attention(see.Causal, q, k, v, added)
+	recordAttention(q, k, see)
+	return y
 }
 
 // bias returns what to add to the scores, with four dimensions, or nil.

@@ -28,7 +28,7 @@ type engine struct {
 }
 
 // scope holds the settings of one goroutine: those of [NoGrad], [Autocast], [NameScope],
-// [WithLengths] and [RecordOps].
+// [WithLengths], [RecordAttention] and [RecordOps].
 type scope struct {
 	noGrad int   // nesting depth of NoGrad
 	cast   DType // of Autocast; Float32 if off
@@ -39,6 +39,8 @@ type scope struct {
 
 	lengths   *Tensor // of WithLengths; nil if off
 	positions int     // to which the sequences are padded
+
+	attention *[]RecordedAttention // of RecordAttention; nil if off
 
 	recordedOps *[]RecordedOp // of RecordOps; nil if off
 }

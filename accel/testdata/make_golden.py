@@ -29,6 +29,16 @@ def flat(t):
     return t.detach().reshape(-1).tolist()
 
 
+def short_inputs(*shape, scale=1.0):
+    """Random multiples of 1/32, which are short in JSON and exact in float32."""
+    return (torch.randn(*shape) * scale * 32).round().double() / 32
+
+
+def short(t):
+    """The elements with 8 digits, more than float32 has."""
+    return [float(f"{x:.8g}") for x in flat(t)]
+
+
 def write(name, content, indent=1):
     content = {"torch": torch.__version__, **content}
     (HERE / name).write_text(json.dumps(content, indent=indent) + "\n")
@@ -331,7 +341,7 @@ def more_modules():
 def convolutions():
     """Convolutions over one and three dimensions, transposed ones, and upsampling."""
     nn = torch.nn
-    sequence, image, volume = (2, 4, 7), (2, 4, 5, 3), (2, 4, 5, 4, 3)
+    sequence, image, volume = (2, 4, 7), (2, 4, 4, 3), (2, 4, 4, 3, 3)
     write("convolutions.json", {"modules": compute_modules({
         "conv1d": (nn.Conv1d(4, 6, 3, stride=2, padding=1), sequence),
         "conv1d groups": (nn.Conv1d(4, 6, 3, groups=2, dilation=2, padding="same", bias=False), sequence),
@@ -344,14 +354,14 @@ def convolutions():
         "nearest sequence": (nn.Upsample(scale_factor=3), sequence),
         "bilinear": (nn.Upsample(scale_factor=2, mode="bilinear"), image),
         "bilinear 3": (nn.Upsample(scale_factor=3, mode="bilinear"), image),
-    })}, indent=None)
+    }, short_inputs, short)}, indent=None)
 
 
 def transformers():
     """Layers of transformers with masks: outputs and gradients for a loss of sum(output * weight)."""
     nn = torch.nn
     width, heads = 8, 2
-    x0, memory0 = inputs(2, 4, width), inputs(2, 5, width)
+    x0, memory0 = short_inputs(2, 4, width), short_inputs(2, 5, width)
     lengths, memory_lengths = [4, 2], [3, 5]
 
     def padding(lengths, t):
@@ -360,8 +370,8 @@ def transformers():
     causal = torch.triu(torch.ones(4, 4, dtype=torch.bool), 1)
     options = {"dim_feedforward": 6, "batch_first": True, "dropout": 0.0}
     cases = {
-        "cross attention": (nn.MultiheadAttention(width, heads, batch_first=True), lambda l, x, m: l(x, m, m, key_padding_mask=padding(memory_lengths, 5), need_weights=False)[0]),
-        "masked attention": (nn.MultiheadAttention(width, heads, batch_first=True), lambda l, x, m: l(x, x, x, attn_mask=causal, key_padding_mask=padding(lengths, 4), need_weights=False)[0]),
+        "cross attention": (nn.MultiheadAttention(width, heads, batch_first=True), lambda l, x, m: l(x, m, m, key_padding_mask=padding(memory_lengths, 5), average_attn_weights=False)),
+        "masked attention": (nn.MultiheadAttention(width, heads, batch_first=True), lambda l, x, m: l(x, x, x, attn_mask=causal, key_padding_mask=padding(lengths, 4), average_attn_weights=False)),
         "encoder": (nn.TransformerEncoderLayer(width, heads, **options), lambda l, x, m: l(x)),
         "encoder padding": (nn.TransformerEncoderLayer(width, heads, activation="gelu", norm_first=True, **options), lambda l, x, m: l(x, src_key_padding_mask=padding(lengths, 4))),
         "decoder": (nn.TransformerDecoderLayer(width, heads, **options), lambda l, x, m: l(x, m, tgt_mask=causal)),
@@ -372,19 +382,22 @@ def transformers():
         layer = layer.double()
         parameters = dict(layer.named_parameters())
         for p in parameters.values():
-            p.data = inputs(*p.shape, scale=0.5)
+            p.data = short_inputs(*p.shape, scale=0.5)
         x, memory = x0.clone().requires_grad_(), memory0.clone().requires_grad_()
-        y = forward(layer, x, memory)
-        weight = inputs(*y.shape)
+        y, weights = forward(layer, x, memory), None
+        if isinstance(y, tuple):
+            y, weights = y
+        weight = short_inputs(*y.shape)
         (y * weight).sum().backward()
         out[name] = {
-            "parameters": {n: {"shape": list(p.shape), "data": flat(p), "gradient": flat(p.grad)} for n, p in parameters.items()},
-            "y": flat(y), "weight": flat(weight), "dx": flat(x.grad), "dmemory": flat(memory.grad) if memory.grad is not None else None,
+            "parameters": {n: {"shape": list(p.shape), "data": flat(p), "gradient": short(p.grad)} for n, p in parameters.items()},
+            "y": short(y), "weight": flat(weight), "dx": short(x.grad), "dmemory": short(memory.grad) if memory.grad is not None else None,
+            "attention": short(weights) if weights is not None else None,
         }
     write("transformers.json", {"x": flat(x0), "memory": flat(memory0), "lengths": lengths, "memory_lengths": memory_lengths, "cases": out}, indent=None)
 
 
-def compute_modules(cases):
+def compute_modules(cases, inputs=inputs, flat=flat):
     """Outputs and gradients of layers, by name; the shape of the input comes last."""
     out = {}
     for name, (layer, *forward, shape) in cases.items():
