@@ -39,7 +39,8 @@ type generating struct {
 	length      int // longest sequence that the model takes
 }
 
-// decoder is a model that continues sequences with a cache of keys and values.
+// decoder is a model that continues sequences with a cache of keys and values. Decode returns the
+// logits for the last token, [N, 1, C], or for all of them, [N, T, C].
 type decoder interface {
 	nn.Module
 	Decode(tokens *Tensor, cache *nn.KVCache) *Tensor
@@ -52,9 +53,9 @@ const contextLength = 1024
 // from the probabilities that the model predicts for the next token. The model maps tokens [1,
 // T] to logits [1, T, C], and a position must not depend on later ones ([nn.Causal]). The model
 // is in evaluation mode during the call and sees as many of the last tokens as its
-// nn.PositionEmbedding, or its method MaxLength() int, allows. If it has a method Decode, as those of
-// package models have, and the sequence is not longer than that, each new token needs only its own
-// computations. [Seed] determines the samples. Errors are those of [Fit]; when
+// nn.PositionEmbedding, or its method MaxLength() int, allows. While the sequence is not longer than
+// that, each new token needs only its own computations with a model that [nn.Decodes], or that has a
+// method Decode, as those of package models have. [Seed] determines the samples. Errors are those of [Fit]; when
 // ctx is done, Generate returns its error with the tokens so far.
 func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options ...GenerateOption) (tokens []int, err error) {
 	g := generating{temperature: 1}
@@ -78,10 +79,15 @@ func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options
 	defer nn.Eval(model)()
 	tokens = slices.Clone(prompt)
 	next := func() []float32 { return g.logits(model, tokens) }
-	if d, ok := model.(decoder); ok && len(prompt)+n <= g.length {
-		cache := nn.NewKVCache()
+	if d := asDecoder(model); d != nil {
+		cache, all := nn.NewKVCache(), next
 		defer cache.Release()
-		next = func() []float32 { return decode(d, tokens[cache.Len():], cache) }
+		next = func() []float32 {
+			if len(tokens) > g.length {
+				return all()
+			}
+			return decode(d, tokens[cache.Len():], cache)
+		}
 	}
 	meter, ctx := display.Measure(ctx, "tokens", float64(n))
 	defer meter.End()
@@ -102,13 +108,34 @@ func Generate(ctx context.Context, model nn.Module, prompt []int, n int, options
 	return tokens, nil
 }
 
+// asDecoder returns the model as a decoder, nil if it is none.
+func asDecoder(model nn.Module) decoder {
+	if d, ok := model.(decoder); ok {
+		return d
+	}
+	if nn.Decodes(model) {
+		return layers{model}
+	}
+	return nil
+}
+
+// layers is a model of layers that nn.Decode knows.
+type layers struct{ nn.Module }
+
+func (m layers) Decode(tokens *Tensor, cache *nn.KVCache) *Tensor {
+	y := nn.Decode(m.Module, tokens, cache)
+	cache.Advance(tokens.Size(1))
+	return y
+}
+
 // decode returns the logits of the token after the given ones, which follow those in the cache.
 func decode(model decoder, tokens []int, cache *nn.KVCache) []float32 {
 	y := model.Decode(tensor.FromInts(tokens, 1, len(tokens)), cache)
-	if shape := y.Shape(); len(shape) != 3 || shape[0] != 1 || shape[1] != len(tokens) || shape[2] < 1 {
-		panic(&tensor.ShapeError{Op: "Generate", Shapes: [][]int{shape}, Hint: fmt.Sprintf("the model must map tokens [1 %d] to logits [1 %[1]d C]", len(tokens))})
+	shape := y.Shape()
+	if len(shape) != 3 || shape[0] != 1 || shape[1] != 1 && shape[1] != len(tokens) || shape[2] < 1 {
+		panic(&tensor.ShapeError{Op: "Generate", Shapes: [][]int{shape}, Hint: fmt.Sprintf("the model must map tokens [1 %d] to logits [1 %[1]d C], or to those of the last token, [1 1 C]", len(tokens))})
 	}
-	return y.Slice(1, len(tokens)-1, len(tokens)).Data()
+	return y.Slice(1, shape[1]-1, shape[1]).Data()
 }
 
 // logits returns the logits of the token after the last. It pads the input at the end to a
@@ -132,31 +159,20 @@ func (g *generating) logits(model nn.Module, tokens []int) []float32 {
 
 // draw samples a token.
 func (g *generating) draw(logits []float32) (int, error) {
-	order, likeliest := make([]int, len(logits)), 0
+	likeliest := 0
 	for i, v := range logits {
 		if v != v {
 			return 0, errors.New("accel: Generate: the output of the model has a NaN: check the weights and the training loss")
 		}
-		if order[i] = i; v > logits[likeliest] {
+		if v > logits[likeliest] {
 			likeliest = i
 		}
 	}
 	if g.temperature == 0 {
 		return likeliest, nil
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case logits[a] > logits[b]:
-			return -1
-		case logits[a] < logits[b]:
-			return 1
-		}
-		return 0
-	})
-	if g.topK > 0 && g.topK < len(order) {
-		order = order[:g.topK]
-	}
-	highest, total := float64(logits[order[0]]), 0.0
+	order := g.candidates(logits)
+	highest, total := float64(logits[likeliest]), 0.0
 	shares := make([]float64, len(order))
 	for i, t := range order {
 		shares[i] = math.Exp((float64(logits[t]) - highest) / g.temperature)
@@ -169,4 +185,47 @@ func (g *generating) draw(logits []float32) (int, error) {
 		}
 	}
 	return order[len(order)-1], nil
+}
+
+// candidates returns the tokens to sample from: all of them, or the most likely ones, of which the
+// first come first if several are equally likely.
+func (g *generating) candidates(logits []float32) []int {
+	order := make([]int, len(logits))
+	for i := range order {
+		order[i] = i
+	}
+	if g.topK == 0 || g.topK >= len(order) {
+		return order
+	}
+	// below reports whether token a is less likely than b; order[:topK] is a heap with the least
+	// likely of the most likely tokens so far at its root.
+	below := func(a, b int) bool { return logits[a] < logits[b] || logits[a] == logits[b] && a > b }
+	top := order[:g.topK:g.topK]
+	sink := func(i int) {
+		for {
+			child := 2*i + 1
+			if child >= len(top) {
+				return
+			}
+			if child+1 < len(top) && below(top[child+1], top[child]) {
+				child++
+			}
+			if !below(top[child], top[i]) {
+				return
+			}
+			top[i], top[child] = top[child], top[i]
+			i = child
+		}
+	}
+	for i := len(top)/2 - 1; i >= 0; i-- {
+		sink(i)
+	}
+	for _, t := range order[g.topK:] {
+		if below(top[0], t) {
+			top[0] = t
+			sink(0)
+		}
+	}
+	slices.Sort(top)
+	return top
 }

@@ -25,3 +25,6 @@ func checkTokens(op string, ids *tensor.Tensor, before, limit int) {
 		panic(&nn.LengthError{Layer: op, Length: n, Longest: limit})
 	}
 }
+
+// lastPosition returns the last position of x [N, T, width].
+func lastPosition(x *tensor.Tensor) *tensor.Tensor { return x.Slice(1, x.Size(1)-1, x.Size(1)) }

@@ -109,7 +109,8 @@ func gpt2FromConfig(text []byte) (nn.Module, []nn.LoadOption, error) {
 // than the table of positions is a *nn.LengthError.
 func (m *GPT2Model) Forward(tokens *tensor.Tensor) *tensor.Tensor { return m.forward(tokens, nil) }
 
-// Decode is Forward for the continuation of sequences of which cache has the keys and values.
+// Decode continues sequences of which cache has the keys and values: it returns the logits of the token
+// after the last one, [N, 1, vocabulary].
 func (m *GPT2Model) Decode(tokens *tensor.Tensor, cache *nn.KVCache) *tensor.Tensor {
 	y := m.forward(tokens, cache)
 	cache.Advance(tokens.Size(1))
@@ -126,6 +127,9 @@ func (m *GPT2Model) forward(tokens *tensor.Tensor, cache *nn.KVCache) *tensor.Te
 	for _, b := range m.Blocks {
 		x = x.Add(b.attend(b.Norm1.Forward(x), cache))
 		x = x.Add(b.Down.apply(nn.GELUTanh().Forward(b.Up.apply(b.Norm2.Forward(x)))))
+	}
+	if cache != nil {
+		x = lastPosition(x)
 	}
 	return m.Head.Forward(m.FinalNorm.Forward(x))
 }

@@ -129,15 +129,16 @@ func llamaFromConfig(text []byte) (nn.Module, []nn.LoadOption, error) {
 // than the model's positions is a *tensor.ShapeError.
 func (m *LlamaModel) Forward(tokens *tensor.Tensor) *tensor.Tensor {
 	checkTokens("Llama", tokens, 0, m.config.Positions)
-	return m.forward(tokens, (*nn.GroupedQueryAttentionLayer).Forward)
+	return m.logits(m.forward(tokens, (*nn.GroupedQueryAttentionLayer).Forward))
 }
 
-// Decode is Forward for the continuation of sequences of which cache has the keys and values.
+// Decode continues sequences of which cache has the keys and values: it returns the logits of the token
+// after the last one, [N, 1, vocabulary].
 func (m *LlamaModel) Decode(tokens *tensor.Tensor, cache *nn.KVCache) *tensor.Tensor {
 	checkTokens("Llama", tokens, cache.Len(), m.config.Positions)
 	y := m.forward(tokens, func(a *nn.GroupedQueryAttentionLayer, x *tensor.Tensor) *tensor.Tensor { return a.Decode(x, cache) })
 	cache.Advance(tokens.Size(1))
-	return y
+	return m.logits(lastPosition(y))
 }
 
 func (m *LlamaModel) forward(tokens *tensor.Tensor, attend func(a *nn.GroupedQueryAttentionLayer, x *tensor.Tensor) *tensor.Tensor) *tensor.Tensor {
@@ -147,6 +148,11 @@ func (m *LlamaModel) forward(tokens *tensor.Tensor, attend func(a *nn.GroupedQue
 		normal := b.Norm2.Forward(x)
 		x = x.Add(b.Down.Forward(b.Gate.Forward(normal).SiLU().Mul(b.Up.Forward(normal))))
 	}
+	return x
+}
+
+// logits maps the outputs of the blocks to logits.
+func (m *LlamaModel) logits(x *tensor.Tensor) *tensor.Tensor {
 	return m.Head.Forward(m.FinalNorm.Forward(x))
 }
 

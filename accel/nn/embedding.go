@@ -50,6 +50,14 @@ type posEmbedding struct {
 
 func (e *posEmbedding) Forward(x *Tensor) *Tensor {
 	shape := x.Shape()
+	e.prepare(shape)
+	vectors := e.weight.Slice(0, 0, shape[1]) // also for the longest sequence: one plan for all lengths
+	defer vectors.Release()
+	return x.Add(vectors)
+}
+
+// prepare checks the shape of an input and creates the vectors.
+func (e *posEmbedding) prepare(shape []int) {
 	if len(shape) != 3 || shape[2] != e.width || e.length < 1 {
 		panic(&tensor.ShapeError{Op: "PositionEmbedding", Shapes: [][]int{shape}, Hint: fmt.Sprintf("%v takes sequences [N, T, %d] with T of at most %d", e, e.width, e.length)})
 	}
@@ -60,9 +68,6 @@ func (e *posEmbedding) Forward(x *Tensor) *Tensor {
 		e.weight = tensor.Randn(tensor.WeightGenerator(), e.length, e.width)
 		e.weight.SetRequiresGrad(!e.frozen)
 	}
-	vectors := e.weight.Slice(0, 0, shape[1]) // also for the longest sequence: one plan for all lengths
-	defer vectors.Release()
-	return x.Add(vectors)
 }
 
 func (e *posEmbedding) String() string {

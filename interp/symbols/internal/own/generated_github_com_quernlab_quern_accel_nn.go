@@ -9,6 +9,7 @@ import (
 
 func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 	return map[string]reflect.Value{
+		"AttentionDropout":              reflect.ValueOf(nn.AttentionDropout),
 		"AvgPool2D":                     reflect.ValueOf(nn.AvgPool2D),
 		"BCEWithLogits":                 reflect.ValueOf(nn.BCEWithLogits),
 		"BCEWithLogitsLoss":             reflect.ValueOf(nn.BCEWithLogitsLoss),
@@ -27,6 +28,8 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"CosineEmbedding":               reflect.ValueOf(nn.CosineEmbedding),
 		"CrossEntropy":                  reflect.ValueOf(nn.CrossEntropy),
 		"CrossEntropyLoss":              reflect.ValueOf(nn.CrossEntropyLoss),
+		"Decode":                        reflect.ValueOf(nn.Decode),
+		"Decodes":                       reflect.ValueOf(nn.Decodes),
 		"Dense":                         reflect.ValueOf(nn.Dense),
 		"Dilation":                      reflect.ValueOf(nn.Dilation),
 		"Dropout":                       reflect.ValueOf(nn.Dropout),
