@@ -236,6 +236,9 @@ func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 			o.expr(&s.Rhs[0])
 			return nil
 		}
+		if o.acts(s.Rhs[0]) {
+			o.needed = max(o.needed, o.acting) // so that a back end need not evaluate calls on both sides in order
+		}
 		acting, read := o.acting, false
 		o.within(func() { o.values(s.Rhs); read = o.pending })
 		if read {

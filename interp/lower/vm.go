@@ -34,6 +34,7 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		Cell:            e.cell.Number,
 		Global:          func(v *types.Var) string { return e.names[v] },
 		InterpretedName: e.yaegiName,
+		IsInterface:     func(t types.Type) bool { return beginsWithInterface(t) || isHeader(t) },
 		Function: func(at *ast.Ident, o *types.Func, arguments []types.Type) (vm.Declaration, bool) {
 			e.functionInstance(at, o, arguments)
 			return e.instanceDeclaration(e.genericFunction(o), arguments)

@@ -141,8 +141,7 @@ func (t *Type) register(name string, f any) {
 	}
 }
 
-// refreshEmbedding computes the method sets of the types that embed the named type again,
-// because it has a new method.
+// refreshEmbedding computes the method sets of the types that embed the named type again, because it may have a new method.
 func (r *Registry) refreshEmbedding(name *types.TypeName) {
 	r.mu.Lock()
 	var list []*Type
@@ -153,8 +152,30 @@ func (r *Registry) refreshEmbedding(name *types.TypeName) {
 	}
 	r.mu.Unlock()
 	for _, t := range list {
-		t.refresh()
+		if t.set.Load().declared != t.declaredMethods() {
+			t.refresh()
+		}
 	}
+}
+
+// declaredMethods returns how many methods the types that t may have methods of declare so far. Cells only add methods to a type.
+func (t *Type) declaredMethods() (n int) {
+	if name := typeName(t.typ); name != nil {
+		n = numMethods(name)
+	}
+	for _, name := range t.embedded {
+		if name != nil {
+			n += numMethods(name)
+		}
+	}
+	return n
+}
+
+func numMethods(name *types.TypeName) int {
+	if named, ok := name.Type().(*types.Named); ok {
+		return named.NumMethods()
+	}
+	return 0
 }
 
 // method returns the registered method with that name.
@@ -217,7 +238,9 @@ func embeddedNames(names []*types.TypeName, t types.Type) []*types.TypeName {
 
 // refresh computes the method set, and the class that depends on it.
 func (t *Type) refresh() {
+	declared := t.declaredMethods()
 	set := newMethodSet(t.typ)
+	set.declared = declared
 	t.set.Store(set)
 	t.class.Store(int32(set.class()))
 	t.implements.Clear()
@@ -228,6 +251,8 @@ func (t *Type) refresh() {
 type methodSet struct {
 	byID   map[string]*types.Selection
 	byName map[string]*types.Selection // the unexported methods
+
+	declared int // see declaredMethods
 }
 
 func newMethodSet(t types.Type) *methodSet {

@@ -9,13 +9,8 @@ import (
 // UnsafeSlice is unsafe.Slice of a raw pointer; the result is a raw slice.
 func UnsafeSlice(pointer any, length int) any {
 	p := reflect.ValueOf(pointer)
-	over, bytes := bits.Mul(uint(p.Type().Elem().Size()), uint(length))
-	switch {
-	case p.IsNil() && length > 0:
-		panic(runtimeError("unsafe.Slice: ptr is nil and len is not zero"))
-	case length < 0 || over != 0 || !p.IsNil() && uintptr(bytes) > -p.Pointer():
-		panic(runtimeError("unsafe.Slice: len out of range"))
-	case p.IsNil():
+	CheckUnsafeSlice(p.UnsafePointer(), p.Type().Elem().Size(), length)
+	if p.IsNil() {
 		return reflect.Zero(reflect.SliceOf(p.Type().Elem())).Interface()
 	}
 	header := struct {
@@ -23,6 +18,17 @@ func UnsafeSlice(pointer any, length int) any {
 		length, capacity int
 	}{p.UnsafePointer(), length, length}
 	return reflect.NewAt(reflect.SliceOf(p.Type().Elem()), unsafe.Pointer(&header)).Elem().Interface()
+}
+
+// CheckUnsafeSlice panics as unsafe.Slice does if there cannot be length elements of the given size at p.
+func CheckUnsafeSlice(p unsafe.Pointer, size uintptr, length int) {
+	over, bytes := bits.Mul(uint(size), uint(length))
+	switch {
+	case p == nil && length > 0:
+		panic(runtimeError("unsafe.Slice: ptr is nil and len is not zero"))
+	case length < 0 || over != 0 || p != nil && uintptr(bytes) > -uintptr(p):
+		panic(runtimeError("unsafe.Slice: len out of range"))
+	}
 }
 
 // UnsafeSliceData is unsafe.SliceData of a raw slice; the result is a raw pointer.

@@ -40,6 +40,7 @@ func (l *Loader) check(importPath, language string, files []*ast.File) (*loadedP
 	for _, t := range tables {
 		p.tables[t.literal] = true
 	}
+	omitDead(files, p.info)
 	p.note()
 	return p, nil
 }

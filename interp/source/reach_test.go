@@ -97,6 +97,10 @@ func Calls() { F(); Recursive() }
 func Recursive() { Calls() }
 func Closure() func() { return func() { F() } }
 func Takes(f func(Param)) {}
+func Dead() { if debug { viaM() }; if !debug { F() } }
+func Jumps() { if debug { again: viaAdd(); goto again }; if debug { viaM() } else { F() } }
+
+const debug = false
 
 var Waits = []int{1, 2}
 var Refers = &Waits
@@ -139,6 +143,8 @@ func TestReach(t *testing.T) {
 		{"var x a.Alias; _ = x", "Alias Param"},
 		{"a.Local()", "Alone Local"},
 		{"a.Takes(nil)", "Param Takes"},
+		{"a.Dead()", "Dead F"},
+		{"a.Jumps()", "F Jumps viaAdd viaM"},
 		{"_ = a.Waits", ""},
 		{"_ = a.Refers", "Refers Refers="},
 		{"_ = a.Function", "F Function Function="},

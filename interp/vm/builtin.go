@@ -42,6 +42,8 @@ func (c *compiler) builtin(e *ast.CallExpr, name string, want *operand) operand 
 		return c.makeComplex(e, want)
 	case "real", "imag":
 		return c.part(e, name, want)
+	case "Add", "Slice", "SliceData", "String", "StringData":
+		return c.unsafe(e, name, want)
 	case "panic":
 		t := types.NewInterfaceType(nil, nil)
 		x := c.exprTo(e.Args[0], t, nil)
@@ -231,10 +233,7 @@ func (c *compiler) make(e *ast.CallExpr, want *operand) operand {
 		if v.file != scalar || v.typ.Kind() == reflect.Float64 || v.typ.Kind() == reflect.Float32 {
 			c.fail(e, "make with a size of type %s", v.typ)
 		}
-		if !isSigned(v.typ.Kind()) && c.source.Info.Types[x].Value == nil && v.typ.Size() == 8 {
-			c.fail(e, "make with an unsigned size")
-		}
-		return v.reg
+		return v.reg // a uint64 that is too large for an int is as wrong as a negative number
 	}
 	if len(e.Args) > 1 {
 		length = size(e.Args[1])

@@ -85,9 +85,17 @@ func (c *compiler) callFunction(e *ast.CallExpr, o *types.Func, sig *types.Signa
 	return c.callCompiled(e, o, sig)
 }
 
-// callInterpreted compiles the call of a function that yaegi runs. Such a call costs more from the VM than
-// from yaegi, so functions that call it in a loop are left to yaegi.
+// callInterpreted compiles the call of a function that yaegi runs.
 func (c *compiler) callInterpreted(e *ast.CallExpr, o *types.Func, sig *types.Signature) []operand {
+	return c.callPointer(e, c.interpretedFunction(e, o, sig), sig)
+}
+
+// longBody is the length of source text of a body that the VM runs faster although a call of yaegi in a loop takes half a
+// microsecond longer than from yaegi.
+const longBody = 400
+
+// interpretedFunction loads a function that yaegi runs. Short functions that call it in a loop are left to yaegi.
+func (c *compiler) interpretedFunction(e *ast.CallExpr, o *types.Func, sig *types.Signature) operand {
 	id := calleeIdent(e.Fun)
 	var arguments []types.Type
 	if in, ok := c.source.Info.Instances[id]; ok {
@@ -96,7 +104,7 @@ func (c *compiler) callInterpreted(e *ast.CallExpr, o *types.Func, sig *types.Si
 		}
 	}
 	standard := o.Pkg() != nil && !origin.Interpreted(o.Pkg())
-	if c.loops > 0 && !standard || c.source.InterpretedName == nil || sig.Variadic() {
+	if c.loops > 0 && !c.long && !standard || c.source.InterpretedName == nil {
 		c.fail(e, "a call of %s, which is not compiled", o.Name())
 	}
 	name := c.source.InterpretedName(id, o, arguments)
@@ -113,8 +121,7 @@ func (c *compiler) callInterpreted(e *ast.CallExpr, o *types.Func, sig *types.Si
 	at := c.referenceRegister()
 	c.fn.globals = append(c.fn.globals, g)
 	c.emit(opGlobal, at, 0, 0, int32(len(c.fn.globals)-1), 0)
-	f := c.load(shape{file: reference, width: "P", typ: typ}, at, 0, nil)
-	return c.callPointer(e, f, sig)
+	return c.load(shape{file: reference, width: "P", typ: typ}, at, 0, nil)
 }
 
 func calleeIdent(e ast.Expr) *ast.Ident {

@@ -41,6 +41,9 @@ type Source struct {
 	// an instance of a generic type; false if there is none. They may be nil.
 	Function func(at *ast.Ident, o *types.Func, arguments []types.Type) (Declaration, bool)
 	Method   func(t *types.Named, m *types.Func) (Declaration, bool)
+	// IsInterface reports whether the words at a pointer to t may be those of an interface, which are not as in compiled Go. If
+	// it is nil, they may be for all types.
+	IsInterface func(t types.Type) bool
 	// Cell is the number of the cell that owns the goroutines that its functions start.
 	Cell int
 	// Position returns the index of the source position of a node.
@@ -78,6 +81,7 @@ type compiler struct {
 	labels     map[string]*label // targets of goto statements
 	results    []*variable       // result variables, if the function needs them
 	loops      int               // number of loops around the current statement
+	long       bool              // the declaration has a long body
 	isCellLoop bool              // the function is a loop at the top level of a cell
 	defers     bool              // the function has defer statements
 	iteration  *iteration        // set in the body of a range over a function

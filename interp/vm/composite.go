@@ -179,7 +179,7 @@ func (c *compiler) function(e *ast.FuncLit, sig *types.Signature, begin func(inn
 	fn.literal = c.source.Position(e)
 	inner := &compiler{
 		code: c.of(fn), source: c.source, substitute: c.substitute,
-		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1,
+		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1, long: c.long,
 	}
 	inner.body(e, sig, nil, e.Body, func() {
 		if begin != nil {

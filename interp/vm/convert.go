@@ -47,6 +47,8 @@ func (c *compiler) conversion(e *ast.CallExpr, want *operand) operand {
 		v := c.moveInto(c.expr(x, want), want)
 		v.shape = to
 		return v
+	case fromKind == reflect.UnsafePointer || toKind == reflect.UnsafePointer:
+		return c.convertPointer(e, from, to, want)
 	}
 	c.fail(e, "a conversion from %s to %s", from.typ, to.typ)
 	return operand{}

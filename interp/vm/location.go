@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/types"
 	"unsafe"
+
+	"github.com/quernlab/quern/interp/rt"
 )
 
 // location is an addressable operand or a map element: something that can be assigned to. Making a location
@@ -293,15 +295,12 @@ func (c *compiler) sliceExpr(e *ast.SliceExpr, want *operand) operand {
 	} else {
 		base = c.expr(e.X, nil).reg
 	}
-	bound := func(x ast.Expr) uint16 {
+	bound := func(x ast.Expr) bound {
 		if x == nil {
-			return noRegister
+			return bound{reg: noRegister}
 		}
 		v := c.expr(x, nil)
-		if isUint64(v) && c.source.Info.Types[x].Value == nil {
-			c.fail(e, "a slice with a bound of type %s", v.typ)
-		}
-		return v.reg
+		return bound{v.reg, isUint64(v)}
 	}
 	low, high, most := bound(e.Low), bound(e.High), bound(e.Max)
 	dst := c.destination(result, want)
@@ -309,14 +308,17 @@ func (c *compiler) sliceExpr(e *ast.SliceExpr, want *operand) operand {
 	if result.width == "Str" {
 		c.native("slice string", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
 			s := *stringAt(sb, base)
-			from, to := 0, len(s)
-			if low != noRegister {
-				from = int(*intAt(nb, low))
+			from, to := low.value(nb), high.value(nb)
+			if from.Large > 0 || to.Large > 0 {
+				rt.CheckSlice(from, to, rt.Bound{Value: rt.Absent}, len(s), len(s), false)
 			}
-			if high != noRegister {
-				to = int(*intAt(nb, high))
+			if from.Value == rt.Absent {
+				from.Value = 0
 			}
-			*stringAt(sb, at) = s[from:to]
+			if to.Value == rt.Absent {
+				to.Value = len(s)
+			}
+			*stringAt(sb, at) = s[from.Value:to.Value]
 		}})
 		return dst
 	}
@@ -331,7 +333,7 @@ func (c *compiler) sliceExpr(e *ast.SliceExpr, want *operand) operand {
 		} else {
 			h = *sliceAt(sb, base)
 		}
-		*sliceAt(sb, at) = reslice(h, bounds(nb, low), bounds(nb, high), bounds(nb, most), size, length >= 0)
+		*sliceAt(sb, at) = reslice(h, low.value(nb), high.value(nb), most.value(nb), size, length >= 0)
 	}})
 	return dst
 }

@@ -122,7 +122,7 @@ func (c *compiler) iterationBody(s *ast.RangeStmt, name string, yield *types.Sig
 	fn = c.unit.newFunction(strings.TrimSuffix(c.fn.name, ".func") + ".func")
 	inner := &compiler{
 		code: c.of(fn), source: c.source, substitute: c.substitute, signature: c.signature, iteration: it,
-		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1,
+		variables: map[types.Object]*variable{}, facts: c.facts, hoisted: map[types.Object]uint16{}, labels: map[string]*label{}, loops: 1, long: c.long,
 	}
 	inner.setPosition(s)
 	parameters := inner.iterationParameters(s, yield)

@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"math"
 	"reflect"
 	"unsafe"
 
@@ -9,32 +10,38 @@ import (
 
 func panicNil() { panic(rt.NilDereference()) }
 
-// absent stands for an omitted bound of a slice expression.
-const absent = rt.Absent
+// bound is a bound of a slice expression. Without a register, the expression leaves it out.
+type bound struct {
+	reg      uint16
+	unsigned bool // it may be too large for an int
+}
 
-func bounds(nb unsafe.Pointer, at uint16) int {
-	if at == noRegister {
-		return absent
+func (b bound) value(nb unsafe.Pointer) rt.Bound {
+	if b.reg == noRegister {
+		return rt.Bound{Value: rt.Absent}
 	}
-	n := int(*intAt(nb, at))
-	if n == absent {
+	n := int(*intAt(nb, b.reg))
+	switch {
+	case b.unsigned && n < 0:
+		return rt.Bound{Value: math.MaxInt, Large: uint64(n)}
+	case n == rt.Absent:
 		n++ // also out of range
 	}
-	return n
+	return rt.Bound{Value: n}
 }
 
 // reslice returns h[low:high:most] for elements of the given size.
-func reslice(h sliceHeader, low, high, most int, size uintptr, array bool) sliceHeader {
-	rt.CheckSlice(rt.Bound{Value: low}, rt.Bound{Value: high}, rt.Bound{Value: most}, h.length, h.capacity, !array)
+func reslice(h sliceHeader, low, high, most rt.Bound, size uintptr, array bool) sliceHeader {
+	rt.CheckSlice(low, high, most, h.length, h.capacity, !array)
 	from, to, end := 0, h.length, h.capacity
-	if low != absent {
-		from = low
+	if low.Value != rt.Absent {
+		from = low.Value
 	}
-	if high != absent {
-		to = high
+	if high.Value != rt.Absent {
+		to = high.Value
 	}
-	if most != absent {
-		end = most
+	if most.Value != rt.Absent {
+		end = most.Value
 	}
 	// A pointer past the end may point to another object.
 	p := h.data

@@ -93,6 +93,7 @@ func (u *Unit) compile(d Declaration) (reason string) {
 		code: code{vm: u.vm, unit: u, fn: fn}, source: u.source, substitute: d.Substitute,
 		variables: map[types.Object]*variable{}, hoisted: map[types.Object]uint16{}, labels: map[string]*label{},
 	}
+	c.long = d.Body.End()-d.Body.Pos() > longBody
 	_, c.isCellLoop = d.Key.(ast.Stmt)
 	if c.facts = d.Facts; c.facts == nil {
 		c.facts = facts.Of(u.source.Info, d.Substitute, d.Signature, d.Body)

@@ -1,0 +1,83 @@
+package vm
+
+// Conversions from and to unsafe.Pointer, and the functions of package unsafe. They mean what they mean in compiled Go, since
+// values in memory have its layout. Only the words of an interface differ; yaegi's code for these is in package lower.
+
+import (
+	"go/ast"
+	"go/types"
+	"reflect"
+	"unsafe"
+
+	"github.com/quernlab/quern/interp/rt"
+)
+
+// convertPointer compiles the conversion e, of which one type is unsafe.Pointer.
+func (c *compiler) convertPointer(e *ast.CallExpr, from, to shape, want *operand) operand {
+	x := e.Args[0]
+	for _, t := range []types.Type{c.typeOf(x), c.typeOf(e)} {
+		if p, ok := t.Underlying().(*types.Pointer); ok && (c.source.IsInterface == nil || c.source.IsInterface(c.subst(p.Elem()))) {
+			c.fail(e, "a conversion of a pointer to an interface")
+		}
+	}
+	switch {
+	case from.width == "P" && to.width == "P" && from.typ.Kind() != reflect.Func && to.typ.Kind() != reflect.Func:
+		v := c.moveInto(c.expr(x, want), want)
+		v.shape = to
+		return v
+	case to.typ.Kind() == reflect.Uintptr:
+		v := c.expr(x, nil)
+		dst := c.destination(to, want)
+		at, pointer := dst.reg, v.reg
+		c.native("convert to uintptr", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+			*intAt(nb, at) = int64(uintptr(*pointerAt(sb, pointer)))
+		}})
+		return dst
+	case from.typ.Kind() == reflect.Uintptr:
+		v := c.expr(x, nil)
+		dst := c.destination(to, want)
+		at, number := dst.reg, v.reg
+		c.native("convert to unsafe.Pointer", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
+			*pointerAt(sb, at) = *(*unsafe.Pointer)(unsafe.Pointer(intAt(nb, number)))
+		}})
+		return dst
+	}
+	c.fail(e, "a conversion from %s to %s", from.typ, to.typ)
+	return operand{}
+}
+
+// unsafe compiles the call of a function of package unsafe.
+func (c *compiler) unsafe(e *ast.CallExpr, name string, want *operand) operand {
+	s := c.shapeOf(e)
+	x := c.expr(e.Args[0], nil)
+	from, count := x.reg, noRegister
+	if len(e.Args) == 2 {
+		count = c.expr(e.Args[1], nil).reg
+	}
+	dst := c.destination(s, want)
+	at := dst.reg
+	var run func(nb, sb unsafe.Pointer)
+	switch name {
+	case "Add":
+		run = func(nb, sb unsafe.Pointer) { *pointerAt(sb, at) = unsafe.Add(*pointerAt(sb, from), *intAt(nb, count)) }
+	case "SliceData":
+		run = func(_, sb unsafe.Pointer) { *pointerAt(sb, at) = sliceAt(sb, from).data }
+	case "StringData":
+		run = func(_, sb unsafe.Pointer) {
+			*pointerAt(sb, at) = unsafe.Pointer(unsafe.StringData(*stringAt(sb, from)))
+		}
+	case "String":
+		run = func(nb, sb unsafe.Pointer) {
+			*stringAt(sb, at) = rt.UnsafeString((*byte)(*pointerAt(sb, from)), int(*intAt(nb, count)))
+		}
+	case "Slice":
+		size := s.typ.Elem().Size()
+		run = func(nb, sb unsafe.Pointer) {
+			p, n := *pointerAt(sb, from), int(*intAt(nb, count))
+			rt.CheckUnsafeSlice(p, size, n)
+			*sliceAt(sb, at) = sliceHeader{p, n, n}
+		}
+	}
+	c.native("unsafe."+name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) { run(nb, sb) }})
+	return dst
+}
