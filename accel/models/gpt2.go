@@ -49,6 +49,13 @@ type gpt2Block struct {
 type conv1D struct {
 	Weight *tensor.Tensor `nn:"weight"` // [in, out]
 	Bias   *tensor.Tensor `nn:"bias"`   // [out]
+
+	*nn.Adapter // of nn.LoRA; nil for none
+}
+
+// Adapted returns the weight, for nn.LoRA.
+func (c *conv1D) Adapted() nn.Adapted {
+	return nn.Adapted{Weight: c.Weight, Transposed: true, Adapter: &c.Adapter}
 }
 
 func newConv1D(in, out int) *conv1D {
@@ -58,7 +65,13 @@ func newConv1D(in, out int) *conv1D {
 	}
 }
 
-func (c *conv1D) apply(x *tensor.Tensor) *tensor.Tensor { return x.MatMul(c.Weight).Add(c.Bias) }
+func (c *conv1D) apply(x *tensor.Tensor) *tensor.Tensor {
+	y := x.MatMul(c.Weight).Add(c.Bias)
+	if c.Adapter != nil {
+		y = y.Add(c.Change(x))
+	}
+	return y
+}
 
 // GPT2 returns a GPT-2 with random weights.
 func GPT2(c GPT2Config) *GPT2Model {

@@ -92,6 +92,32 @@ func TestDecoders(t *testing.T) {
 	}
 }
 
+// TestLoRA adapts and merges the projections of GPT-2 and Llama, whose layouts differ.
+func TestLoRA(t *testing.T) {
+	for name, pattern := range map[string]string{"gpt2": "transformer.h.*.attn.c_attn", "llama": "model.layers.*.self_attn.q_proj"} {
+		g := read(t, name)
+		m, err := models.Load(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		layers, err := nn.LoRA(m, 2, 4, pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		closeTo(t, m.Forward(tokens(g.IDs)), g.Logits)
+		for i, p := range nn.Parameters(m) {
+			p.SetData(tensor.Randn(tensor.NewGenerator(uint64(i)), p.Shape()...).Data())
+		}
+		want := m.Forward(tokens(g.IDs)).Float64s()
+		layers.Merge()
+		if got := m.Forward(tokens(g.IDs)); slices.Equal(want, g.Logits) {
+			t.Errorf("%s: the adapters change nothing", name)
+		} else {
+			closeTo(t, got, want)
+		}
+	}
+}
+
 func TestBERT(t *testing.T) {
 	g := read(t, "bert")
 	m, err := models.Load("testdata/bert")

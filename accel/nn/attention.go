@@ -66,11 +66,14 @@ type MultiHeadAttentionLayer struct {
 	inProjWeight *Tensor // [3·width, width]: for q, k and v; nil before the first input
 	inProjBias   *Tensor // [3·width]
 	outProj      *DenseLayer
-	heads        int
-	causal       bool
-	drop         *dropout // of attention weights; nil for none
-	name         string
-	text         string // the options as Go code
+
+	*adapter // of LoRA, for inProjWeight; nil for none
+
+	heads  int
+	causal bool
+	drop   *dropout // of attention weights; nil for none
+	name   string
+	text   string // the options as Go code
 }
 
 // Forward maps sequences [N, T, width] to [N, T, width], in which each position attends to all
@@ -114,7 +117,11 @@ func (a *MultiHeadAttentionLayer) attend(x, memory *Tensor, of func(q, k, v *Ten
 		q, k, v = h[0], h[1], h[2]
 	} else {
 		part := func(x *Tensor, from, to int) *Tensor {
-			return s.keep(tensor.Linear(x, s.keep(a.inProjWeight.Slice(0, from*width, to*width)), s.keep(a.inProjBias.Slice(0, from*width, to*width))))
+			y := s.keep(tensor.Linear(x, s.keep(a.inProjWeight.Slice(0, from*width, to*width)), s.keep(a.inProjBias.Slice(0, from*width, to*width))))
+			if a.adapter != nil {
+				y = s.keep(y.Add(s.keep(a.adapter.changeOf(&s, x, s.keep(a.adapter.B.Slice(0, from*width, to*width))))))
+			}
+			return y
 		}
 		q = splitHeads(&s, part(x, 0, 1), 1, a.heads)[0]
 		kv := splitHeads(&s, part(memory, 1, 3), 2, a.heads)
@@ -151,11 +158,20 @@ func (a *MultiHeadAttentionLayer) project(x *Tensor) *Tensor {
 	if other := substitute.For(&a.inProjWeight); other != nil {
 		return other(x)
 	}
-	return tensor.Linear(x, a.inProjWeight, a.inProjBias)
+	if a.adapter == nil {
+		return tensor.Linear(x, a.inProjWeight, a.inProjBias)
+	}
+	var s scratch
+	defer s.release()
+	return s.keep(tensor.Linear(x, a.inProjWeight, a.inProjBias)).Add(s.keep(a.adapter.Change(x)))
 }
 
-// Layer describes the layer to the packages that transform models (prune, quantize, onnx).
+// Layer describes the layer to the packages that transform models (prune, quantize, onnx). A layer
+// that [LoRA] adapts is none that they know.
 func (a *MultiHeadAttentionLayer) Layer() any {
+	if a.adapter != nil {
+		return nil
+	}
 	return layer.MatMul{Names: [2]string{"in_proj_weight", "in_proj_bias"}, Weight: &a.inProjWeight, Bias: &a.inProjBias}
 }
 

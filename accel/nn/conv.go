@@ -16,6 +16,8 @@ type Conv2DLayer struct {
 	Weight *Tensor // [out, in/groups, kernel, kernel]
 	Bias   *Tensor // [out], nil with NoBias
 
+	*adapter // of LoRA; nil for none
+
 	out, kernel int
 	window      tensor.Window
 	same        bool
@@ -109,13 +111,22 @@ func (c *Conv2DLayer) Forward(x *Tensor) *Tensor {
 	if c.Weight == nil {
 		c.start(x.Shape())
 	}
-	return tensor.Conv2D(x, c.Weight, c.Bias, c.window)
+	if c.adapter == nil {
+		return tensor.Conv2D(x, c.Weight, c.Bias, c.window)
+	}
+	var s scratch
+	defer s.release()
+	return s.keep(tensor.Conv2D(x, c.Weight, c.Bias, c.window)).Add(s.keep(c.adapter.convolve(&s, x, c.window)))
 }
 
 func (*Conv2DLayer) retainsNothing() bool { return true }
 
-// Layer describes the layer to the packages that transform models (prune, quantize, onnx).
+// Layer describes the layer to the packages that transform models (prune, quantize, onnx). A layer
+// that [LoRA] adapts is none that they know.
 func (c *Conv2DLayer) Layer() any {
+	if c.adapter != nil {
+		return nil
+	}
 	p := layer.MatMul{
 		Names: [2]string{"weight", "bias"}, Weight: &c.Weight, Image: true, Window: c.window,
 		SetOut: func(n int) { c.out, c.text[0] = n, fmt.Sprint(n) },

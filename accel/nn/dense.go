@@ -64,7 +64,7 @@ func (l *DenseLayer) Forward(x *Tensor) *Tensor {
 	}
 	var s scratch
 	defer s.release()
-	return s.keep(tensor.Linear(x, l.Weight, l.Bias)).Add(l.adapter.change(&s, x))
+	return s.keep(tensor.Linear(x, l.Weight, l.Bias)).Add(s.keep(l.adapter.Change(x)))
 }
 
 func (*DenseLayer) retainsNothing() bool { return true }

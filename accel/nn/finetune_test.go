@@ -3,6 +3,7 @@ package nn_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/quernlab/quern/accel/nn"
@@ -116,6 +117,100 @@ func TestLoRA(t *testing.T) {
 		}
 	}
 }
+
+// TestLoRALayers trains adapters of each kind of layer. Their gradients must be those that the gradient
+// of the merged weight implies, and the merged model must compute the same.
+func TestLoRALayers(t *testing.T) {
+	sequences, images := tensor.Randn(tensor.NewGenerator(1), 2, 3, 8), tensor.Randn(tensor.NewGenerator(2), 2, 3, 6, 6)
+	memory := tensor.Randn(tensor.NewGenerator(3), 2, 5, 8)
+	cross := nn.MultiHeadAttention(2)
+	tests := []struct {
+		name     string
+		model    nn.Module
+		x        *nn.Tensor
+		patterns []string
+		forward  func(x *nn.Tensor) *nn.Tensor // nil for Forward
+		want     []string                      // names of the parameters
+	}{
+		{"self-attention", nn.SelfAttention(2, nn.Causal()), sequences, nil, nil,
+			[]string{"out_proj.lora_A.weight", "out_proj.lora_B.weight", "lora_A.weight", "lora_B.weight"}},
+		{"cross-attention", cross, sequences, []string{""}, func(x *nn.Tensor) *nn.Tensor { return cross.Attend(x, memory, tensor.AttentionMask{}) },
+			[]string{"lora_A.weight", "lora_B.weight"}},
+		{"grouped attention", nn.GroupedQueryAttention(2, 1), sequences, []string{"[qv]_proj"}, nil,
+			[]string{"q_proj.lora_A.weight", "q_proj.lora_B.weight", "v_proj.lora_A.weight", "v_proj.lora_B.weight"}},
+		{"encoder", nn.TransformerEncoderLayer(2, nn.FeedForward(4), nn.TransformerDropout(0)), sequences, []string{"self_attn"}, nil,
+			[]string{"self_attn.lora_A.weight", "self_attn.lora_B.weight"}},
+		{"convolution", nn.Sequential(nn.Conv2D(4, 3, nn.Stride(2), nn.Padding(1)), nn.ReLU()), images, []string{"0"}, nil,
+			[]string{"0.lora_A.weight", "0.lora_B.weight"}},
+		{"dilated convolution", nn.Conv2D(4, 2, nn.Dilation(2), nn.NoBias()), images, []string{"*"}, nil,
+			[]string{"lora_A.weight", "lora_B.weight"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			forward := tt.forward
+			if forward == nil {
+				forward = tt.model.Forward
+			}
+			before := forward(tt.x).Float64s()
+			const rank, alpha = 2, 3
+			layers, err := nn.LoRA(tt.model, rank, alpha, tt.patterns...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			closeTo(t, "start", forward(tt.x).Float64s(), before, 0)
+			parameters := nn.NamedParameters(tt.model)
+			var names []string
+			for i, p := range parameters {
+				names = append(names, p.Name)
+				p.SetData(tensor.Randn(tensor.NewGenerator(uint64(i)), p.Shape()...).Data()) // B is 0 at first
+			}
+			slices.Sort(names)
+			if want := slices.Sorted(slices.Values(tt.want)); !slices.Equal(names, want) {
+				t.Fatalf("parameters %v, want %v", names, want)
+			}
+			y := forward(tt.x)
+			adapted := y.Float64s()
+			if slices.Equal(adapted, before) {
+				t.Fatal("the adapters change nothing")
+			}
+			y.Square().Mean().Backward()
+			a, b := matrix(parameters[0].Tensor), matrix(parameters[1].Tensor)
+			gradientA, gradientB := parameters[0].Grad(), parameters[1].Grad()
+			layers.Merge()
+			closeTo(t, "merged", forward(tt.x).Float64s(), adapted, 2e-5)
+			forward(tt.x).Square().Mean().Backward()
+			// W = W₀ + s·B·A, so dL/dA = s·Bᵀ·dL/dW and dL/dB = s·dL/dW·Aᵀ.
+			weight := strings.TrimSuffix(parameters[0].Name, "lora_A.weight") + "weight"
+			if strings.HasSuffix(tt.name, "-attention") || tt.name == "encoder" {
+				weight = strings.Replace(weight, "weight", "in_proj_weight", 1)
+				if strings.HasPrefix(parameters[0].Name, "out_proj") {
+					weight = "out_proj.weight"
+				}
+			}
+			for _, p := range nn.NamedParameters(tt.model) {
+				if p.Name == weight {
+					g := matrix(p.Grad())
+					closeTo(t, "gradient of A", gradientA.Float64s(), b.T().MatMul(g).MulScalar(float64(alpha)/rank).Float64s(), 1e-4)
+					closeTo(t, "gradient of B", gradientB.Float64s(), g.MatMul(a.T()).MulScalar(float64(alpha)/rank).Float64s(), 1e-4)
+					return
+				}
+			}
+			t.Errorf("no parameter %s after Merge", weight)
+		})
+	}
+	grouped := nn.Conv2D(6, 3, nn.Groups(3))
+	grouped.Forward(images)
+	var state *tensor.StateError
+	if _, err := nn.LoRA(grouped, 1, 1, "*"); !errors.As(err, &state) || !strings.Contains(err.Error(), "groups") {
+		t.Errorf("a convolution with groups: %v", err)
+	}
+	if _, err := nn.LoRA(nn.ReLU(), 1, 1); !errors.As(err, &state) {
+		t.Errorf("nothing to adapt: %v", err)
+	}
+}
+
+// matrix returns a weight as a matrix of its outputs and inputs.
+func matrix(w *nn.Tensor) *nn.Tensor { return w.Detach().Reshape(w.Size(0), w.Numel()/w.Size(0)) }
 
 func TestUnfreezeGradually(t *testing.T) {
 	m := nn.Sequential(nn.Dense(3), nn.Dense(3), nn.Dense(3), nn.Dense(3))

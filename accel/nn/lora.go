@@ -3,96 +3,189 @@ package nn
 import (
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/quernlab/quern/accel/tensor"
 )
 
-// adapter is a trained change of low rank of the weight of a [DenseLayer].
-type adapter struct {
-	A     *Tensor `nn:"lora_A.weight"` // [rank, in]
-	B     *Tensor `nn:"lora_B.weight"` // [out, rank]
+// Adapter is a trained change of low rank of a weight, which [LoRA] adds to a layer. Names and shapes
+// are those of Hugging Face's PEFT.
+type Adapter struct {
+	A     *Tensor `nn:"lora_A.weight"` // [rank, in], of a convolution [rank, in, k, k]
+	B     *Tensor `nn:"lora_B.weight"` // [out, rank], of a convolution [out, rank, 1, 1]
 	scale float64
 }
 
-// change returns scale · x·Aᵀ·Bᵀ.
-func (a *adapter) change(s *scratch, x *Tensor) *Tensor {
-	return s.keep(s.keep(tensor.Linear(s.keep(tensor.Linear(x, a.A, nil)), a.B, nil)).MulScalar(a.scale))
+type adapter = Adapter // for embedding without an exported field
+
+// Change returns scale · x·Aᵀ·Bᵀ, what the adapter adds to a linear layer's output for x [… in].
+func (a *Adapter) Change(x *Tensor) *Tensor {
+	var s scratch
+	defer s.release()
+	return a.changeOf(&s, x, a.B)
+}
+
+// changeOf is Change for some rows of B.
+func (a *Adapter) changeOf(s *scratch, x, rows *Tensor) *Tensor {
+	return s.keep(tensor.Linear(s.keep(tensor.Linear(x, a.A, nil)), rows, nil)).MulScalar(a.scale)
+}
+
+// convolve returns what the adapter adds to the output of a convolution for images x.
+func (a *Adapter) convolve(s *scratch, x *Tensor, w tensor.Window) *Tensor {
+	inner := s.keep(tensor.Conv2D(x, a.A, nil, w))
+	return s.keep(tensor.Conv2D(inner, a.B, nil, tensor.Window{})).MulScalar(a.scale)
+}
+
+// Adapted is a weight that [LoRA] can adapt.
+type Adapted struct {
+	// Weight is nil before the first input. It is [out, in], or [out, in, k, k] for a convolution.
+	Weight *Tensor
+	// Transposed says that Weight is [in, out].
+	Transposed bool
+	// Adapter is the layer's field for the adapter, which is nil without one.
+	Adapter **Adapter
+	// Problem is why the layer cannot be adapted; "" if it can.
+	Problem string
+}
+
+// Adaptable is a layer that [LoRA] can adapt. It adds the adapter's change to its output.
+type Adaptable interface{ Adapted() Adapted }
+
+// Adapted returns the weight.
+func (l *DenseLayer) Adapted() Adapted { return Adapted{Weight: l.Weight, Adapter: &l.adapter} }
+
+// Adapted returns the weight of the projection to queries, keys and values. That of the outputs is a
+// [DenseLayer] of its own.
+func (a *MultiHeadAttentionLayer) Adapted() Adapted {
+	return Adapted{Weight: a.inProjWeight, Adapter: &a.adapter}
+}
+
+// Adapted returns the weight. Convolutions with groups cannot be adapted.
+func (c *Conv2DLayer) Adapted() Adapted {
+	a := Adapted{Weight: c.Weight, Adapter: &c.adapter}
+	if c.window.Groups > 1 {
+		a.Problem = "its convolution has groups"
+	}
+	return a
+}
+
+// make creates an adapter for a weight.
+func (a Adapted) make(rank int, alpha float64) {
+	shape := a.Weight.Shape()
+	out, in := shape[0], shape[1]
+	if a.Transposed {
+		out, in = in, out
+	}
+	down, up, inputs := []int{rank, in}, []int{out, rank}, in
+	if len(shape) == 4 {
+		down, up = append(down, shape[2:]...), append(up, 1, 1)
+		inputs *= shape[2] * shape[3]
+	}
+	*a.Adapter = &Adapter{A: uniform(inputs, true, down...), B: tensor.Parameter(tensor.Zeros(up...)), scale: alpha / float64(rank)}
+}
+
+// merge adds the change to the weight.
+func (a Adapted) merge() {
+	c := *a.Adapter
+	if c == nil {
+		return
+	}
+	var s scratch
+	defer s.release()
+	up, down := s.keep(c.B.Reshape(c.B.Size(0), c.B.Size(1))), s.keep(c.A.Reshape(c.A.Size(0), c.A.Numel()/c.A.Size(0)))
+	change := s.keep(s.keep(up.MatMul(down)).MulScalar(c.scale))
+	if a.Transposed {
+		change = s.keep(change.T())
+	}
+	a.Weight.Assign(a.Weight.Add(s.keep(change.Reshape(a.Weight.Shape()...))))
 }
 
 // LoRALayers are the layers of a model that [LoRA] adapts.
 type LoRALayers struct {
 	frozen *Frozen
-	layers []*DenseLayer
+	layers []Adaptable
 }
 
-// LoRA freezes a model and adds to each [Dense] layer with a matching name a trained change of low
-// rank (Hu et al., 2021), which needs far less memory for gradients and for the state of the
-// optimizer than training all weights:
+// LoRA freezes a model and adds to each layer with a matching name a trained change of low rank (Hu et
+// al., 2021), which needs far less memory for gradients and for the state of the optimizer than
+// training all weights:
 //
 //	y = x·Wᵀ + b + alpha/rank · (x·Aᵀ)·Bᵀ
 //
 // A [rank, in] starts uniform in ±1/√in and B [out, rank] at zero, so the model computes the same at
-// first. Their names are those of Hugging Face's PEFT, such as "q_proj.lora_A.weight". Patterns are
-// those of [path.Match] for names of modules, where * stands for any characters; none stands for all
-// Dense layers. The layers must have their weights, from a file or a first input. An error is a
-// *tensor.StateError, and then nothing has changed.
+// first. Of a convolution, A is a convolution to rank channels, and B one of single pixels. Their names
+// are those of Hugging Face's PEFT, such as "q_proj.lora_A.weight". It adapts [Dense] layers, the
+// projections of attention layers, where the name of a [MultiHeadAttention] stands for that to queries,
+// keys and values, [Conv2D] without groups, the linear layers of package models, and what else is
+// [Adaptable]. Patterns are those of [path.Match] for names of modules, where * stands for any
+// characters; none stands for all layers but convolutions. The layers must have their weights, from a
+// file or a first input. An error is a *tensor.StateError, and then nothing has changed.
 func LoRA(model any, rank int, alpha float64, patterns ...string) (*LoRALayers, error) {
-	wrong := func(format string, a ...any) error {
-		return &tensor.StateError{Op: "LoRA", Hint: fmt.Sprintf(format, a...)}
-	}
 	if rank < 1 {
-		return nil, wrong("the rank %d must be at least 1", rank)
+		return nil, noLoRA("the rank %d must be at least 1", rank)
 	}
-	if len(patterns) == 0 {
-		patterns = []string{"*"}
+	for _, pattern := range patterns {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return nil, noLoRA("the pattern %q is malformed", pattern)
+		}
 	}
 	l := &LoRALayers{}
-	found, used := map[*DenseLayer]bool{}, make([]bool, len(patterns))
-	for _, m := range NamedModules(model) {
-		dense, ok := m.Module.(*DenseLayer)
-		for i := 0; ok && i < len(patterns); i++ {
-			matched, err := path.Match(patterns[i], m.Name)
-			switch {
-			case err != nil:
-				return nil, wrong("the pattern %q is malformed", patterns[i])
-			case !matched:
-				continue
-			case dense.Weight == nil:
-				return nil, wrong("%s has no weight yet: load the model or run an input through it first", m.Name)
-			case dense.adapter != nil:
-				return nil, wrong("%s is adapted already", m.Name)
+	used := make([]bool, len(patterns))
+	var err error
+	walk(model, func(at []string, v any) {
+		layer, ok := v.(Adaptable)
+		if !ok || err != nil {
+			return
+		}
+		name := strings.Join(at, ".")
+		_, image := v.(*Conv2DLayer)
+		matches := len(patterns) == 0 && !image
+		for i, pattern := range patterns {
+			if ok, _ := path.Match(pattern, name); ok {
+				matches, used[i] = true, true
 			}
-			used[i] = true
-			if !found[dense] {
-				found[dense] = true
-				l.layers = append(l.layers, dense)
-			}
+		}
+		if !matches {
+			return
+		}
+		switch a := layer.Adapted(); {
+		case a.Weight == nil:
+			err = noLoRA("%s has no weight yet: load the model or run an input through it first", name)
+		case *a.Adapter != nil:
+			err = noLoRA("%s is adapted already", name)
+		case a.Problem != "":
+			err = noLoRA("%s cannot be adapted: %s", name, a.Problem)
+		}
+		l.layers = append(l.layers, layer)
+	})
+	for i, pattern := range patterns {
+		if err == nil && !used[i] {
+			err = noLoRA("%q matches no layer that can be adapted: nn.NamedModules lists names", pattern)
 		}
 	}
-	for i, pattern := range patterns {
-		if !used[i] {
-			return nil, wrong("%q matches no Dense layer: nn.NamedModules lists their names", pattern)
-		}
+	switch {
+	case err != nil:
+		return nil, err
+	case len(l.layers) == 0:
+		return nil, noLoRA("the model has no layer that can be adapted without a pattern")
 	}
 	l.frozen = Freeze(model)
-	for _, dense := range l.layers {
-		out, in := dense.Weight.Size(0), dense.Weight.Size(1)
-		dense.adapter = &adapter{A: uniform(in, true, rank, in), B: tensor.Parameter(tensor.Zeros(out, rank)), scale: alpha / float64(rank)}
+	for _, layer := range l.layers {
+		layer.Adapted().make(rank, alpha)
 	}
 	return l, nil
+}
+
+func noLoRA(format string, a ...any) error {
+	return &tensor.StateError{Op: "LoRA", Hint: fmt.Sprintf(format, a...)}
 }
 
 // Merge adds the changes to the weights, removes them, and thaws the model, which computes the same
 // afterwards.
 func (l *LoRALayers) Merge() {
 	tensor.NoGrad(func() {
-		for _, dense := range l.layers {
-			if a := dense.adapter; a != nil {
-				var s scratch
-				change := s.keep(s.keep(a.B.MatMul(a.A)).MulScalar(a.scale))
-				dense.Weight.Assign(dense.Weight.Add(change))
-				s.release()
-			}
+		for _, layer := range l.layers {
+			layer.Adapted().merge()
 		}
 		tensor.Flush()
 	})
@@ -101,8 +194,8 @@ func (l *LoRALayers) Merge() {
 
 // Remove removes the changes and thaws the model.
 func (l *LoRALayers) Remove() {
-	for _, dense := range l.layers {
-		dense.adapter = nil
+	for _, layer := range l.layers {
+		*layer.Adapted().Adapter = nil
 	}
 	l.frozen.Thaw()
 }

@@ -127,6 +127,9 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"WithGELU":                      reflect.ValueOf(nn.WithGELU),
 		"WithReLU":                      reflect.ValueOf(nn.WithReLU),
 		"WriteTensors":                  reflect.ValueOf(nn.WriteTensors),
+		"Adaptable":                     reflect.ValueOf((*nn.Adaptable)(nil)),
+		"Adapted":                       reflect.ValueOf((*nn.Adapted)(nil)),
+		"Adapter":                       reflect.ValueOf((*nn.Adapter)(nil)),
 		"AttentionOption":               reflect.ValueOf((*nn.AttentionOption)(nil)),
 		"BiasOption":                    reflect.ValueOf((*nn.BiasOption)(nil)),
 		"Conv2DLayer":                   reflect.ValueOf((*nn.Conv2DLayer)(nil)),
@@ -171,8 +174,31 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"TransposedOption":              reflect.ValueOf((*nn.TransposedOption)(nil)),
 		"UpsampleOption":                reflect.ValueOf((*nn.UpsampleOption)(nil)),
 		"WindowOption":                  reflect.ValueOf((*nn.WindowOption)(nil)),
+		"_Adaptable":                    reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_nn_Adaptable)(nil)),
 		"_Module":                       reflect.ValueOf((*wrap_github_com_quernlab_quern_accel_nn_Module)(nil)),
 	}
+}
+
+// wrap_github_com_quernlab_quern_accel_nn_Adaptable implements nn.Adaptable with functions; IValue is the value they are methods of.
+type wrap_github_com_quernlab_quern_accel_nn_Adaptable struct {
+	IValue   interface{}
+	WAdapted func() nn.Adapted
+}
+
+func (W wrap_github_com_quernlab_quern_accel_nn_Adaptable) Adapted() nn.Adapted {
+	return W.WAdapted()
+}
+func (W wrap_github_com_quernlab_quern_accel_nn_Adaptable) Raw() interface{} {
+	if b, ok := W.IValue.(interface{ Raw() interface{} }); ok {
+		return b.Raw()
+	}
+	return W.IValue
+}
+func (W wrap_github_com_quernlab_quern_accel_nn_Adaptable) GoType() reflect.Type {
+	if b, ok := W.IValue.(interface{ GoType() reflect.Type }); ok {
+		return b.GoType()
+	}
+	return reflect.TypeOf(W.IValue)
 }
 
 // wrap_github_com_quernlab_quern_accel_nn_Module implements nn.Module with functions; IValue is the value they are methods of.
