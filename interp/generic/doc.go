@@ -27,7 +27,7 @@
 //
 // # Weak pointers and cleanups
 //
-// A weak.Pointer keeps its object alive, and the function of runtime.AddCleanup never runs. The interpreter keeps values alive
+// A weak.Pointer keeps its object alive, and the function of runtime.AddCleanup may never run. The interpreter keeps values alive
 // longer than compiled code, and the documentation allows both: "Value is not guaranteed to eventually return nil", and a cleanup
 // "is not guaranteed to run". A cache of weak pointers therefore keeps its entries until the program removes them.
 //

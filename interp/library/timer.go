@@ -2,8 +2,11 @@ package library
 
 import (
 	"context"
+	"reflect"
+	"runtime"
 	"time"
 
+	"github.com/quernlab/quern/interp/generic/compiled"
 	"github.com/quernlab/quern/interp/goroutine"
 	"github.com/quernlab/quern/interp/stack"
 )
@@ -19,6 +22,7 @@ func (t *timers) functions() Packages {
 		"time/time":       functionsOf(map[string]any{"Sleep": t.sleep, "AfterFunc": t.afterFunc}),
 		"context/context": functionsOf(map[string]any{"AfterFunc": t.afterContext}),
 		"runtime/runtime": functionsOf(map[string]any{"SetFinalizer": t.setFinalizer}),
+		"github.com/quernlab/quern/interp/generic/compiled/compiled": functionsOf(map[string]any{"AddCleanup": t.addCleanup}),
 	}
 }
 
@@ -56,4 +60,9 @@ func (t *timers) afterContext(ctx context.Context, f func()) (stop func() bool) 
 // is called.
 func (t *timers) setFinalizer(x, f any) {
 	t.values.SetFinalizer(x, f, func(finalize func()) { t.goroutines.Guard(0, finalize)() })
+}
+
+// addCleanup is runtime.AddCleanup: the cleanup belongs to the cell that runs when it is called.
+func (t *timers) addCleanup(pointer reflect.Value, cleanup func()) runtime.Cleanup {
+	return compiled.AddCleanup(pointer, t.goroutines.Guard(0, cleanup))
 }

@@ -221,14 +221,15 @@ func (e *emitter) initializerAssignment(init *types.Initializer) ast.Stmt {
 	return &ast.AssignStmt{Lhs: []ast.Expr{use}, TokPos: init.Rhs.Pos(), Tok: token.ASSIGN, Rhs: []ast.Expr{init.Rhs}}
 }
 
-// loopsInLiteral reports whether e contains a loop, which is in a function literal, or SetFinalizer of package runtime.
+// loopsInLiteral reports whether e contains a loop, which is in a function literal, or SetFinalizer or
+// AddCleanup of package runtime.
 func loopsInLiteral(e ast.Expr) (found bool) {
 	ast.Inspect(e, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ForStmt, *ast.RangeStmt:
 			found = true
 		case *ast.SelectorExpr: // see runtimeFunctions of package vm
-			found = found || n.Sel.Name == "SetFinalizer"
+			found = found || n.Sel.Name == "SetFinalizer" || n.Sel.Name == "AddCleanup"
 		}
 		return !found
 	})

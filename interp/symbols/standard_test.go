@@ -35,7 +35,7 @@ var differs = map[string]string{
 	"log/slog/example_wrap_test.go":      "AddSource of log/slog is refused",
 	"net/http/cookiejar/example_test.go": "uses names of another file",
 	"os/example_test.go":                 "uses names of another file, since Go 1.27",
-	"runtime/example_test.go AddCleanup": endless + "waits for a cleanup, and cleanups do not run in a cell",
+	"runtime/example_test.go AddCleanup": endless + "waits for the cleanup of its own variable, which a cell keeps until the function returns",
 	"runtime/example_test.go Frames":     "runtime.Callers has other frames in a cell",
 	"testing/slogtest/example_test.go":   "testing/slogtest cannot be imported",
 }

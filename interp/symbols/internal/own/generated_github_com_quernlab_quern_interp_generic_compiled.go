@@ -9,6 +9,7 @@ import (
 
 func symbols_github_com_quernlab_quern_interp_generic_compiled() map[string]reflect.Value {
 	return map[string]reflect.Value{
+		"AddCleanup":   reflect.ValueOf(compiled.AddCleanup),
 		"AssignColumn": reflect.ValueOf(compiled.AssignColumn),
 		"Coroutine":    reflect.ValueOf(compiled.Coroutine),
 		"Equal":        reflect.ValueOf(compiled.Equal),
