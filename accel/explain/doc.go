@@ -2,6 +2,7 @@
 //
 //	PermutationImportance   which columns of a table a model needs
 //	Saliency                which pixels affect the score of a class
+//	AttentionMaps           where the heads of attention layers look
 //	GradCAM                 which regions a convolutional layer finds for a class
 //	WorstMistakes           the wrong predictions with the highest losses
 //	Layers                  what each layer of a chain returns, and how many of its units are dead

@@ -117,7 +117,7 @@ func groupedAttention(s *scratch, drop *dropout, q, k, v *Tensor, see tensor.Att
 	if group == 1 {
 		return droppedAttention(drop, q, k, v, see)
 	}
-	if t == 1 && !see.Causal { // the heads of a group are queries of one head, and nothing is copied
+	if t == 1 && seen > 1 && !see.Causal { // the heads of a group are queries of one head, and nothing is copied
 		y := s.keep(droppedAttention(drop, s.keep(q.Reshape(n, kvHeads, group, d)), k, v, see))
 		return y.Reshape(n, heads, 1, v.Size(3))
 	}

@@ -9,17 +9,21 @@ import (
 
 func symbols_github_com_quernlab_quern_accel_explain() map[string]reflect.Value {
 	return map[string]reflect.Value{
+		"AttentionMaps":         reflect.ValueOf(explain.AttentionMaps),
+		"ErrNoHead":             reflect.ValueOf(&explain.ErrNoHead).Elem(),
 		"GradCAM":               reflect.ValueOf(explain.GradCAM),
 		"GradientFlow":          reflect.ValueOf(explain.GradientFlow),
 		"Layers":                reflect.ValueOf(explain.Layers),
 		"PermutationImportance": reflect.ValueOf(explain.PermutationImportance),
 		"Saliency":              reflect.ValueOf(explain.Saliency),
 		"WorstMistakes":         reflect.ValueOf(explain.WorstMistakes),
+		"Attention":             reflect.ValueOf((*explain.Attention)(nil)),
 		"ColumnImportance":      reflect.ValueOf((*explain.ColumnImportance)(nil)),
 		"Gradients":             reflect.ValueOf((*explain.Gradients)(nil)),
 		"Heatmap":               reflect.ValueOf((*explain.Heatmap)(nil)),
 		"Heatmaps":              reflect.ValueOf((*explain.Heatmaps)(nil)),
 		"Importance":            reflect.ValueOf((*explain.Importance)(nil)),
+		"LayerAttention":        reflect.ValueOf((*explain.LayerAttention)(nil)),
 		"LayerStatistics":       reflect.ValueOf((*explain.LayerStatistics)(nil)),
 		"LayerTable":            reflect.ValueOf((*explain.LayerTable)(nil)),
 		"Mistake":               reflect.ValueOf((*explain.Mistake)(nil)),
