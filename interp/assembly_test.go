@@ -102,7 +102,7 @@ func assemblyModule(t *testing.T) *notebook {
 		files["example.com/asm@v1.0.0/"+strings.ReplaceAll(name, "ARCH", runtime.GOARCH)] = text
 	}
 	n := newNotebook(t, modules(t, files))
-	n.must(t, "%get example.com/asm", "example.com/asm v1.0.0\n")
+	n.must(t, "%get example.com/asm", "example.com/asm v1.0.0; instead of assembly or cgo, cells run the code in Go of its packages arch, hash, line, tag\n")
 	return n
 }
 

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	xmodule "golang.org/x/mod/module"
+
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/diagnostics"
@@ -20,6 +22,7 @@ import (
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/magic"
 	"github.com/quernlab/quern/interp/module"
+	"github.com/quernlab/quern/interp/source"
 	"github.com/quernlab/quern/interp/stream"
 )
 
@@ -38,6 +41,8 @@ type commands struct {
 	ranks    magic.Ranks
 	build    Builder
 	next     Program // of %get -compiled; empty if there is none
+	loader   *source.Loader
+	noted    map[xmodule.Version]string // results of fallbacks
 }
 
 func (c *commands) Stdout() io.Writer      { return c.output.Stdout() }
@@ -63,7 +68,7 @@ func (c *commands) Variables() []magic.Variable {
 // Module describes the module that %get has downloaded for the path of a module or a package.
 func (c *commands) Module(m magic.Module) string {
 	if !m.Compiled {
-		return magic.Described(m.Path(), c.modules)
+		return magic.Described(m.Path(), c.modules) + c.fallbacks(m)
 	}
 	if in, _ := m.CompiledIn(); in || c.ranks.Rank() > 0 {
 		return magic.Described(m.Path(), c.modules)
@@ -76,6 +81,34 @@ func (c *commands) Module(m magic.Module) string {
 		text += "\n" + o
 	}
 	return text
+}
+
+// fallbacks returns a note about the packages of a downloaded module that are not what a compiler would make of them; empty
+// if there are none.
+func (c *commands) fallbacks(m magic.Module) string {
+	if in, _ := m.CompiledIn(); in || m.Directory() {
+		return ""
+	}
+	of, ok := c.modules.Of(m.Path())
+	if !ok {
+		return ""
+	}
+	note, known := c.noted[of]
+	if known {
+		return note
+	}
+	if p, ok, err := c.modules.Find(context.Background(), of.Path); ok && err == nil && p.Stamp == "" {
+		if paths := c.loader.Fallbacks(p); len(paths) > 0 {
+			for i, path := range paths {
+				if paths[i] = strings.TrimPrefix(path, of.Path+"/"); path == of.Path {
+					paths[i] = path[strings.LastIndexByte(path, '/')+1:]
+				}
+			}
+			note = "; instead of assembly or cgo, cells run the code in Go of its packages " + shortened(paths)
+		}
+	}
+	c.noted[of] = note
+	return note
 }
 
 // nextHas reports whether a package is compiled into the program of the next worker.

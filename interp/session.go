@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	xmodule "golang.org/x/mod/module"
+
 	"github.com/quernlab/quern/interp/check"
 	"github.com/quernlab/quern/interp/complete"
 	"github.com/quernlab/quern/interp/control"
@@ -114,7 +116,7 @@ func New(options ...Option) (*Session, error) {
 	s.compiler = &compiler{checker: checker, program: program, loader: loader, linker: linker, packages: packagesOf, sources: s.sources, compiling: compiling}
 	s.sweeper = &sweeper{checker: checker, program: program, registry: s.registry, linker: linker, interpreter: interpreter, sources: s.sources, compiling: compiling}
 	s.renderer = &renderer{values: s.registry, reporter: s.reporter, program: program, interpreter: interpreter, unread: unread}
-	s.commands = &commands{checker: checker, program: program, modules: modules, interpreter: interpreter, renderer: s.renderer, output: s.output, runs: s.goroutines, ranks: c.ranks, build: c.build}
+	s.commands = &commands{checker: checker, program: program, modules: modules, interpreter: interpreter, renderer: s.renderer, output: s.output, runs: s.goroutines, ranks: c.ranks, build: c.build, loader: loader, noted: map[xmodule.Version]string{}}
 	loader.NextWorker(s.commands.nextHas)
 	s.tools = &tools{checker: checker, commands: s.commands, evaluator: s, executor: s.executor, timeout: valueTimeout}
 	s.registrations = registration.New(s.goroutines, s.registry, s.goroutines.Exit)

@@ -12,6 +12,7 @@
 //	read.go      reading and parsing them, several at once
 //	selection.go which files of a package are read: code in Go instead of assembly
 //	bodiless.go  functions without a body; replacement.go what replaces them
+//	fallback.go  which packages of a module have such code
 //	embed.go     variables of //go:embed lines
 //	reload.go    packages whose files have changed
 //	collector.go the garbage collector during an import
