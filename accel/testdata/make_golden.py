@@ -397,6 +397,37 @@ def transformers():
     write("transformers.json", {"x": flat(x0), "memory": flat(memory0), "lengths": lengths, "memory_lengths": memory_lengths, "cases": out}, indent=None)
 
 
+def initial():
+    """Statistics of the initial values of each parameter of each layer, which tests compare with ours."""
+    nn = torch.nn
+    width, out = 64, 1024
+    cases = {
+        "linear": nn.Linear(width, out),
+        "conv1d": nn.Conv1d(16, out, 5),
+        "conv2d": nn.Conv2d(16, out, 3),
+        "conv2d groups": nn.Conv2d(16, out, 3, groups=4),
+        "conv3d": nn.Conv3d(4, out, 3),
+        "transpose1d": nn.ConvTranspose1d(16, out, 4),
+        "transpose2d": nn.ConvTranspose2d(16, out, 3),
+        "embedding": nn.Embedding(out, width),
+        "layer norm": nn.LayerNorm(width),
+        "rms norm": nn.RMSNorm(width),
+        "group norm": nn.GroupNorm(4, width),
+        "batch norm": nn.BatchNorm2d(width),
+        "instance norm": nn.InstanceNorm2d(width),
+        "rnn": nn.RNN(width, 256, num_layers=2, batch_first=True),
+        "lstm": nn.LSTM(width, 256, bidirectional=True, batch_first=True),
+        "gru": nn.GRU(width, 256, batch_first=True),
+        "attention": nn.MultiheadAttention(256, 4, batch_first=True),
+        "encoder": nn.TransformerEncoderLayer(256, 4, dim_feedforward=out, batch_first=True),
+        "decoder": nn.TransformerDecoderLayer(256, 4, dim_feedforward=out, batch_first=True),
+    }
+    out = {}
+    for name, layer in cases.items():
+        out[name] = {n: {"shape": list(p.shape), "mean": p.mean().item(), "deviation": p.std().item(), "largest": p.abs().max().item()} for n, p in layer.named_parameters()}
+    write("initial.json", {"layers": out})
+
+
 def compute_modules(cases, inputs=inputs, flat=flat):
     """Outputs and gradients of layers, by name; the shape of the input comes last."""
     out = {}
@@ -644,7 +675,7 @@ def recurrent():
     write("recurrent.json", {"cases": out}, indent=None)
 
 
-PARTS = (optimizers, tiny, schedules, scaler, layers, model, modules, more_modules, convolutions, transformers, training, weights, losses, recurrent)
+PARTS = (optimizers, tiny, schedules, scaler, layers, model, modules, more_modules, convolutions, transformers, initial, training, weights, losses, recurrent)
 for part in PARTS:
     if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
         torch.manual_seed(20261120)
