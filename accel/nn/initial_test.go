@@ -17,7 +17,9 @@ func TestInitialValuesEqualPyTorch(t *testing.T) {
 		Shape                    []int
 		Mean, Deviation, Largest float64
 	}
-	var g struct{ Layers map[string]map[string]statistics }
+	var g struct {
+		Layers map[string]map[string]statistics
+	}
 	read(t, "initial.json", &g)
 	none := tensor.AttentionMask{}
 	decoder := nn.TransformerDecoderLayer(4, nn.FeedForward(1024))

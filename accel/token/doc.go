@@ -9,6 +9,7 @@
 //
 //	added.go      splits the text at added tokens, such as [MASK]
 //	normalize.go  normalizes the rest: Unicode forms, lower case, BERT's rules
+//	precompiled.go  replaces characters as SentencePiece does
 //	split.go      splits it into words, splitregex.go as Llama 3 and Qwen do
 //	bpe.go, wordpiece.go, unigram.go   split words into tokens
 //	decode.go     is the way back, decodechain.go in several steps

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -33,13 +34,20 @@ func newNormalizer(p *part) (func(string) string, error) {
 			}
 			return o.Prepend + s
 		}, err
+	case "Precompiled":
+		return newPrecompiled(p)
+	case "Strip":
+		return newStrip(p)
 	case "Replace":
 		var o struct {
-			Pattern struct{ String *string }
+			Pattern struct{ String, Regex *string }
 			Content string
 		}
 		if err := p.into(&o); err != nil {
 			return nil, err
+		}
+		if r := o.Pattern.Regex; r != nil && *r == " {2,}" { // T5's
+			return func(s string) string { return severalSpaces.ReplaceAllLiteralString(s, o.Content) }, nil
 		}
 		if o.Pattern.String == nil || *o.Pattern.String == "" {
 			return nil, unsupported("normalizer %q with another pattern than a string", p.kind)
@@ -67,6 +75,26 @@ func newNormalizer(p *part) (func(string) string, error) {
 		}, nil
 	}
 	return nil, unsupported("normalizer %q", p.kind)
+}
+
+var severalSpaces = regexp.MustCompile(" {2,}")
+
+// newStrip returns the normalizer that removes white space at the ends of a text.
+func newStrip(p *part) (func(string) string, error) {
+	var o struct {
+		Left  bool `json:"strip_left"`
+		Right bool `json:"strip_right"`
+	}
+	err := p.into(&o)
+	return func(s string) string {
+		if o.Left {
+			s = strings.TrimLeftFunc(s, unicode.IsSpace)
+		}
+		if o.Right {
+			s = strings.TrimRightFunc(s, unicode.IsSpace)
+		}
+		return s
+	}, err
 }
 
 // lower converts each character to lower case, without regard to its neighbors.

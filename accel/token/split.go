@@ -30,9 +30,24 @@ func newSplit(p *part) (func(text string, first bool) []string, error) {
 		if len(o.Pretokenizers) == 2 && o.Pretokenizers[0].kind == "Split" && o.Pretokenizers[1].kind == "ByteLevel" {
 			return newSplitBytes(o.Pretokenizers[0], o.Pretokenizers[1])
 		}
+		if len(o.Pretokenizers) == 2 && o.Pretokenizers[0].kind == "WhitespaceSplit" {
+			return newSplitSpaces(o.Pretokenizers[1])
+		}
 		return nil, unsupported("a pre_tokenizer of %d parts that are not Split and ByteLevel", len(o.Pretokenizers))
 	}
 	return nil, unsupported("pre_tokenizer %q", p.kind)
+}
+
+// newSplitSpaces returns the function of a pre_tokenizer for each word between white space.
+func newSplitSpaces(p *part) (func(text string, first bool) []string, error) {
+	split, err := newSplit(p)
+	return func(text string, first bool) (words []string) {
+		leading := strings.TrimLeftFunc(text, unicode.IsSpace) != text
+		for i, word := range strings.Fields(text) {
+			words = append(words, split(word, first && i == 0 && !leading)...)
+		}
+		return words
+	}, err
 }
 
 func whole(text string) []string {

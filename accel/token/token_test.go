@@ -29,7 +29,7 @@ func TestEqualsTokenizers(t *testing.T) {
 	if err := json.Unmarshal(text, &g); err != nil {
 		t.Fatal(err)
 	}
-	if len(g.Cases) != 7 {
+	if len(g.Cases) != 9 {
 		t.Fatalf("%d tokenizers", len(g.Cases))
 	}
 	for name, cases := range g.Cases {
@@ -63,7 +63,7 @@ func TestLoadRejects(t *testing.T) {
 	const model = `"model": {"type": "WordPiece", "unk_token": "u", "vocab": {"u": 0}}`
 	for text, want := range map[string]string{
 		`{"model": {"type": "WordLevel"}}`:                                 `model "WordLevel"`,
-		`{` + model + `, "normalizer": {"type": "Precompiled"}}`:           `normalizer "Precompiled"`,
+		`{` + model + `, "normalizer": {"type": "Nmt"}}`:                   `normalizer "Nmt"`,
 		`{` + model + `, "pre_tokenizer": {"type": "Digits"}}`:             `pre_tokenizer "Digits"`,
 		`{` + model + `, "post_processor": {"type": "RobertaProcessing"}}`: `post_processor "RobertaProcessing"`,
 		`{` + model + `, "decoder": {"type": "CTC"}}`:                      `decoder "CTC"`,
@@ -82,7 +82,8 @@ func TestLoadRejects(t *testing.T) {
 			t.Errorf("%s: %v, want an UnsupportedError with %q", text, err, want)
 		}
 	}
-	for _, text := range []string{"", "{", "{}", `{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}}`, `{"model": {"type": "WordPiece", "vocab": {}}}`} {
+	for _, text := range []string{"", "{", "{}", `{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]}}`, `{"model": {"type": "WordPiece", "vocab": {}}}`,
+		`{` + model + `, "normalizer": {"type": "Precompiled", "precompiled_charsmap": "?"}}`, `{` + model + `, "normalizer": {"type": "Precompiled", "precompiled_charsmap": ""}}`} {
 		path := filepath.Join(t.TempDir(), "tokenizer.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

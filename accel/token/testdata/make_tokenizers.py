@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """Trains small tokenizers with Hugging Face's tokenizers, and writes what they do with multilingual texts.
 
-usage: pip install tokenizers==0.23.3 && python3 make_tokenizers.py
+usage: pip install tokenizers==0.23.3 sentencepiece==0.2.3 protobuf && python3 make_tokenizers.py
 """
 import json
 import pathlib
+import tempfile
+import unicodedata
 
+import sentencepiece
 import tokenizers
+from sentencepiece import sentencepiece_model_pb2
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 HERE = pathlib.Path(__file__).parent
@@ -52,6 +56,35 @@ uni.pre_tokenizer, uni.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace(
 uni.train_from_iterator(TRAINING, trainers.UnigramTrainer(vocab_size=300, special_tokens=["<unk>", "<s>", "</s>", "<mask>"], unk_token="<unk>", show_progress=False))
 uni.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=[("<s>", 1), ("</s>", 2)])
 golden["unigram"] = save("unigram", uni)
+
+# The components of T5's file, in the versions of the hub and of newer conversions: a SentencePiece model and its
+# precompiled map of characters. The rules are those of NFKC for some characters, and some of several characters.
+# SentencePiece adds the shortest rule that a cluster begins with, as in nmt_nfkc.
+characters = set("".join(TEXTS)) | {chr(c) for c in [*range(0xA0, 0x180), *range(0x2000, 0x2070), *range(0xFF01, 0xFF60), *range(0x2160, 0x2180), *range(0x1E00, 0x1E40), *range(0xAC00, 0xAC40)]}
+rules = {c: unicodedata.normalize("NFKC", c) for c in characters if unicodedata.normalize("NFKC", c) != c}
+rules |= {unicodedata.normalize("NFD", c): c for c in characters if unicodedata.normalize("NFD", c) != c and unicodedata.normalize("NFKC", c) == c}
+rules |= {c: " " for c in "\t\n\r\u3000\u2028\u0085"} | {"\u200b": "", "\u0301": "'", "e\u0301\u0302": "ế"}
+with tempfile.TemporaryDirectory() as folder:
+    table, corpus = pathlib.Path(folder, "rules.tsv"), pathlib.Path(folder, "corpus.txt")
+    table.write_text("".join(f"{' '.join(f'{ord(c):X}' for c in k)}\t{' '.join(f'{ord(c):X}' for c in v)}\n" for k, v in sorted(rules.items())))
+    corpus.write_text("\n".join(TRAINING))
+    sentencepiece.SentencePieceTrainer.train(
+        input=str(corpus), model_prefix=str(pathlib.Path(folder, "m")), vocab_size=300, model_type="unigram", hard_vocab_limit=False,
+        normalization_rule_tsv=str(table), character_coverage=1.0, pad_id=0, eos_id=1, unk_id=2, bos_id=-1, minloglevel=2)
+    proto = sentencepiece_model_pb2.ModelProto.FromString(pathlib.Path(folder, "m.model").read_bytes())
+pieces = [(p.piece, p.score) for p in proto.pieces]
+charsmap = proto.normalizer_spec.precompiled_charsmap
+for name in ("t5", "t5-new"):
+    t5 = Tokenizer(models.Unigram(pieces, 2))
+    t5.normalizer = normalizers.Precompiled(charsmap)
+    t5.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
+    if name == "t5-new":
+        t5.normalizer = normalizers.Sequence([normalizers.Precompiled(charsmap), normalizers.Strip(left=False, right=True), normalizers.Replace(tokenizers.Regex(" {2,}"), "▁")])
+        t5.pre_tokenizer = pre_tokenizers.Metaspace()
+    t5.decoder = decoders.Metaspace()
+    t5.add_special_tokens(["</s>", "<pad>", "<unk>"])
+    t5.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    golden[name] = save(name, t5)
 
 # The components of Llama 2's file.
 llama2 = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True, byte_fallback=True))
