@@ -86,7 +86,7 @@ type gemm struct {
 	parts          int  // parts of the depth that are computed separately and added (split-K)
 	down, across   int  // number of chunks of rows and of columns
 	adding         bool // in the pass that adds the parts
-	dots           bool // the result is computed as dot products
+	dots, sums     bool // the result is computed as dot products, or as sums of rows of b
 
 	device *Device // its shared memory holds the packed panels
 }
@@ -119,8 +119,9 @@ func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 	g := &gemm{device: d, kernel: d.kernel, m: m, n: n, k: k, a: a, b: b}
 	g.packsA = !(a.col == 1 && spread(a.row) || a.row == 1 && spread(a.col))
 	g.packsB = b.col != 1 || !spread(b.row) || n%g.kernel.lanes != 0 || min(k, kcMax)*n > mostInPlace
+	g.stream()
 	longest := kcMax
-	if g.packsB && g.avoidPacking() {
+	if g.readsInPlace() {
 		longest = streams
 	} else if !g.packsA && !g.packsB && a.col != 1 {
 		// Reading each row of a touches a separate cache line for a few elements, and the
@@ -136,7 +137,7 @@ func newGEMM(d *Device, m, n, k int, a, b matrix) *gemm {
 	switch {
 	case g.packsB && !g.dots:
 		panel = g.nc * g.kc
-	case longest != streams && !g.dots && k >= 2*leastPart && partCost*m*n <= (m+n)*k:
+	case longest != streams && !g.dots && !g.sums && k >= 2*leastPart && partCost*m*n <= (m+n)*k:
 		g.parts = 2
 		panel = g.parts * m * n
 	}
@@ -210,6 +211,10 @@ func (g *gemm) run() {
 		p.run((g.n+g.dotChunk()-1)/g.dotChunk(), g)
 		return
 	}
+	if g.sums {
+		p.run(g.sumChunks(), g)
+		return
+	}
 	if g.parts > 1 {
 		p.run(g.parts*g.down, g)
 		g.adding = true
@@ -242,6 +247,10 @@ func (g *gemm) apart() bool { return !g.packsB || g.down == 1 }
 func (g *gemm) work(chunk, worker int) {
 	if g.dots {
 		g.dot(chunk)
+		return
+	}
+	if g.sums {
+		g.sum(chunk)
 		return
 	}
 	if g.packing {

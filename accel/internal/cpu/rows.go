@@ -11,6 +11,10 @@ type rowFunctions struct {
 	normalize func(y, x, w, b []float32, shift, scale float32)
 	// slopes is Σ dy·w and Σ dy·w·(x+shift).
 	slopes func(x, dy, w []float32, shift float32) (sum, dot float32)
+	// dots is Σ x·w for four rows of w, which are pitch elements apart.
+	dots func(x, w []float32, pitch int) [dotRows]float32
+	// addProducts is c += Σ x·w for four rows of w, which are pitch elements apart.
+	addProducts func(c []float32, x *[dotRows]float32, w []float32, pitch int)
 	// normGradient is dx = (dy·w - mean - (x+shift)·slope)·scale.
 	normGradient func(dx, x, dy, w []float32, shift, slope, mean, scale float32)
 	// normWeights is dw += dy·(x+shift)·scale and db += dy.
@@ -37,6 +41,8 @@ var genericRows = rowFunctions{
 	squares:      squaresGeneric,
 	normalize:    normalizeGeneric,
 	slopes:       slopesGeneric,
+	dots:         dotsGeneric,
+	addProducts:  addProductsGeneric,
 	normGradient: normGradientGeneric,
 	normWeights:  normWeightsGeneric,
 	addRows:      addRowsGeneric,
@@ -70,6 +76,30 @@ func slopesGeneric(x, dy, w []float32, shift float32) (sum, dot float32) {
 		t[i%4] += float32(g * (x[i] + shift))
 	}
 	return s[0] + s[1] + (s[2] + s[3]), t[0] + t[1] + (t[2] + t[3])
+}
+
+// dotRows is the number of rows of dots and addProducts.
+const dotRows = 4
+
+func dotsGeneric(x, w []float32, pitch int) (sums [dotRows]float32) {
+	for r := range sums {
+		row := w[r*pitch:][:len(x)]
+		var s [4]float32
+		for i, v := range x {
+			s[i%4] += float32(v * row[i])
+		}
+		sums[r] = s[0] + s[1] + (s[2] + s[3])
+	}
+	return sums
+}
+
+func addProductsGeneric(c []float32, x *[dotRows]float32, w []float32, pitch int) {
+	for r, factor := range x {
+		row := w[r*pitch:][:len(c)]
+		for j := range c {
+			c[j] += float32(factor * row[j])
+		}
+	}
 }
 
 func normGradientGeneric(dx, x, dy, w []float32, shift, slope, mean, scale float32) {

@@ -25,7 +25,9 @@ var avx2Rows = rowFunctions{
 			normWeightsAVX2(n, &dw[0], &db[:n][0], &x[:n][0], &dy[:n][0], shift, scale)
 		}
 	},
-	addRows: rowAdder(8, addRowsWideAVX2, addRowsNarrowAVX2),
+	dots:        rowDots(8, dotsAVX2),
+	addProducts: rowProducts(8, addProductsAVX2),
+	addRows:     rowAdder(8, addRowsWideAVX2, addRowsNarrowAVX2),
 
 	softmaxRows:         softmaxRowsComposed,
 	softmaxGradientRows: softmaxGradientRowsComposed,
@@ -54,7 +56,9 @@ var avx512Rows = rowFunctions{
 			normWeightsAVX512(n, &dw[0], &db[:n][0], &x[:n][0], &dy[:n][0], shift, scale)
 		}
 	},
-	addRows: rowAdder(16, addRowsWideAVX512, addRowsNarrowAVX512),
+	dots:        rowDots(16, dotsAVX512),
+	addProducts: rowProducts(16, addProductsAVX512),
+	addRows:     rowAdder(16, addRowsWideAVX512, addRowsNarrowAVX512),
 
 	softmaxRows: func(v *vectors, p []float32, r scoreRows, factor float32, top, sum []float32) {
 		if !r.whole(p) {
@@ -85,6 +89,37 @@ func rowSquares(lanes int, f func(n int, x *float32, shift float32) float32) fun
 			return rest
 		}
 		return f(n, &x[0], shift) + rest
+	}
+}
+
+func rowDots(lanes int, f func(n, pitch int, x, w, sums *float32)) func(x, w []float32, pitch int) [dotRows]float32 {
+	return func(x, w []float32, pitch int) [dotRows]float32 {
+		n := len(x) / lanes * lanes
+		if n == 0 {
+			return dotsGeneric(x, w, pitch)
+		}
+		_ = w[(dotRows-1)*pitch+len(x)-1]
+		var sums [dotRows]float32
+		f(n, pitch, &x[0], &w[0], &sums[0])
+		if n < len(x) {
+			for i, rest := range dotsGeneric(x[n:], w[n:], pitch) {
+				sums[i] += rest
+			}
+		}
+		return sums
+	}
+}
+
+func rowProducts(lanes int, f func(n, pitch int, x, w, c *float32)) func(c []float32, x *[dotRows]float32, w []float32, pitch int) {
+	return func(c []float32, x *[dotRows]float32, w []float32, pitch int) {
+		n := len(c) / lanes * lanes
+		if n > 0 {
+			_ = w[(dotRows-1)*pitch+len(c)-1]
+			f(n, pitch, &x[0], &w[0], &c[0])
+		}
+		if n < len(c) {
+			addProductsGeneric(c[n:], x, w[n:], pitch)
+		}
 	}
 }
 

@@ -263,6 +263,107 @@ done:
 	VZEROUPPER
 	RET
 
+// func dotsAVX2(n int, pitch int, x *float32, w *float32, sums *float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·dotsAVX2(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   pitch+8(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   w+24(FP), BX
+	SHLQ   $0x02, CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	MOVQ   BX, SI
+	ADDQ   CX, SI
+	VXORPS Y2, Y2, Y2
+	MOVQ   SI, DI
+	ADDQ   CX, DI
+	VXORPS Y3, Y3, Y3
+	MOVQ   DI, R8
+	ADDQ   CX, R8
+
+more:
+	VMOVUPS      (DX), Y4
+	PREFETCHT0   (BX)(CX*4)
+	VFMADD231PS  (BX), Y4, Y0
+	PREFETCHT0   (SI)(CX*4)
+	VFMADD231PS  (SI), Y4, Y1
+	PREFETCHT0   (DI)(CX*4)
+	VFMADD231PS  (DI), Y4, Y2
+	PREFETCHT0   (R8)(CX*4)
+	VFMADD231PS  (R8), Y4, Y3
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, BX
+	ADDQ         $0x20, SI
+	ADDQ         $0x20, DI
+	ADDQ         $0x20, R8
+	SUBQ         $0x08, AX
+	JNZ          more
+	MOVQ         sums+32(FP), AX
+	VEXTRACTF128 $0x01, Y0, X4
+	VADDPS       X4, X0, X0
+	VHADDPS      X0, X0, X0
+	VHADDPS      X0, X0, X0
+	VMOVSS       X0, (AX)
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X1
+	VHADDPS      X1, X1, X1
+	VHADDPS      X1, X1, X1
+	VMOVSS       X1, 4(AX)
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X2
+	VHADDPS      X2, X2, X2
+	VHADDPS      X2, X2, X2
+	VMOVSS       X2, 8(AX)
+	VEXTRACTF128 $0x01, Y3, X0
+	VADDPS       X0, X3, X3
+	VHADDPS      X3, X3, X3
+	VHADDPS      X3, X3, X3
+	VMOVSS       X3, 12(AX)
+	VZEROUPPER
+	RET
+
+// func addProductsAVX2(n int, pitch int, x *float32, w *float32, c *float32)
+// Requires: AVX, FMA3, MMX+
+TEXT ·addProductsAVX2(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         pitch+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         w+24(FP), BX
+	MOVQ         c+32(FP), SI
+	SHLQ         $0x02, CX
+	VBROADCASTSS (DX), Y0
+	VBROADCASTSS 4(DX), Y1
+	MOVQ         BX, DI
+	ADDQ         CX, DI
+	VBROADCASTSS 8(DX), Y2
+	MOVQ         DI, R8
+	ADDQ         CX, R8
+	VBROADCASTSS 12(DX), Y3
+	MOVQ         R8, DX
+	ADDQ         CX, DX
+
+more:
+	VMOVUPS     (SI), Y4
+	PREFETCHT0  (BX)(CX*4)
+	VFMADD231PS (BX), Y0, Y4
+	PREFETCHT0  (DI)(CX*4)
+	VFMADD231PS (DI), Y1, Y4
+	PREFETCHT0  (R8)(CX*4)
+	VFMADD231PS (R8), Y2, Y4
+	PREFETCHT0  (DX)(CX*4)
+	VFMADD231PS (DX), Y3, Y4
+	VMOVUPS     Y4, (SI)
+	ADDQ        $0x20, SI
+	ADDQ        $0x20, BX
+	ADDQ        $0x20, DI
+	ADDQ        $0x20, R8
+	ADDQ        $0x20, DX
+	SUBQ        $0x08, AX
+	JNZ         more
+	VZEROUPPER
+	RET
+
 // func addRowsWideAVX2(rows int, pitch int, d *float32, x *float32)
 // Requires: AVX
 TEXT ·addRowsWideAVX2(SB), NOSPLIT, $0-32
@@ -585,6 +686,123 @@ rest:
 	VMOVUPS     Z3, K1, (CX)
 
 done:
+	VZEROUPPER
+	RET
+
+// func dotsAVX512(n int, pitch int, x *float32, w *float32, sums *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·dotsAVX512(SB), NOSPLIT, $0-40
+	MOVQ   n+0(FP), AX
+	MOVQ   pitch+8(FP), CX
+	MOVQ   x+16(FP), DX
+	MOVQ   w+24(FP), BX
+	SHLQ   $0x02, CX
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	MOVQ   BX, SI
+	ADDQ   CX, SI
+	VPXORD Z2, Z2, Z2
+	MOVQ   SI, DI
+	ADDQ   CX, DI
+	VPXORD Z3, Z3, Z3
+	MOVQ   DI, R8
+	ADDQ   CX, R8
+
+more:
+	VMOVUPS     (DX), Z4
+	PREFETCHT0  (BX)(CX*4)
+	VFMADD231PS (BX), Z4, Z0
+	PREFETCHT0  (SI)(CX*4)
+	VFMADD231PS (SI), Z4, Z1
+	PREFETCHT0  (DI)(CX*4)
+	VFMADD231PS (DI), Z4, Z2
+	PREFETCHT0  (R8)(CX*4)
+	VFMADD231PS (R8), Z4, Z3
+	ADDQ        $0x40, DX
+	ADDQ        $0x40, BX
+	ADDQ        $0x40, SI
+	ADDQ        $0x40, DI
+	ADDQ        $0x40, R8
+	SUBQ        $0x10, AX
+	JNZ         more
+	MOVQ        sums+32(FP), AX
+	VSHUFF64X2  $0x4e, Z0, Z0, Z4
+	VADDPS      Z4, Z0, Z0
+	VSHUFF64X2  $0xb1, Z0, Z0, Z4
+	VADDPS      Z4, Z0, Z0
+	VPERMILPS   $0x4e, Z0, Z4
+	VADDPS      Z4, Z0, Z0
+	VPERMILPS   $0xb1, Z0, Z4
+	VADDPS      Z4, Z0, Z0
+	VMOVSS      X0, (AX)
+	VSHUFF64X2  $0x4e, Z1, Z1, Z0
+	VADDPS      Z0, Z1, Z1
+	VSHUFF64X2  $0xb1, Z1, Z1, Z0
+	VADDPS      Z0, Z1, Z1
+	VPERMILPS   $0x4e, Z1, Z0
+	VADDPS      Z0, Z1, Z1
+	VPERMILPS   $0xb1, Z1, Z0
+	VADDPS      Z0, Z1, Z1
+	VMOVSS      X1, 4(AX)
+	VSHUFF64X2  $0x4e, Z2, Z2, Z0
+	VADDPS      Z0, Z2, Z2
+	VSHUFF64X2  $0xb1, Z2, Z2, Z0
+	VADDPS      Z0, Z2, Z2
+	VPERMILPS   $0x4e, Z2, Z0
+	VADDPS      Z0, Z2, Z2
+	VPERMILPS   $0xb1, Z2, Z0
+	VADDPS      Z0, Z2, Z2
+	VMOVSS      X2, 8(AX)
+	VSHUFF64X2  $0x4e, Z3, Z3, Z0
+	VADDPS      Z0, Z3, Z3
+	VSHUFF64X2  $0xb1, Z3, Z3, Z0
+	VADDPS      Z0, Z3, Z3
+	VPERMILPS   $0x4e, Z3, Z0
+	VADDPS      Z0, Z3, Z3
+	VPERMILPS   $0xb1, Z3, Z0
+	VADDPS      Z0, Z3, Z3
+	VMOVSS      X3, 12(AX)
+	VZEROUPPER
+	RET
+
+// func addProductsAVX512(n int, pitch int, x *float32, w *float32, c *float32)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·addProductsAVX512(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         pitch+8(FP), CX
+	MOVQ         x+16(FP), DX
+	MOVQ         w+24(FP), BX
+	MOVQ         c+32(FP), SI
+	SHLQ         $0x02, CX
+	VBROADCASTSS (DX), Z0
+	VBROADCASTSS 4(DX), Z1
+	MOVQ         BX, DI
+	ADDQ         CX, DI
+	VBROADCASTSS 8(DX), Z2
+	MOVQ         DI, R8
+	ADDQ         CX, R8
+	VBROADCASTSS 12(DX), Z3
+	MOVQ         R8, DX
+	ADDQ         CX, DX
+
+more:
+	VMOVUPS     (SI), Z4
+	PREFETCHT0  (BX)(CX*4)
+	VFMADD231PS (BX), Z0, Z4
+	PREFETCHT0  (DI)(CX*4)
+	VFMADD231PS (DI), Z1, Z4
+	PREFETCHT0  (R8)(CX*4)
+	VFMADD231PS (R8), Z2, Z4
+	PREFETCHT0  (DX)(CX*4)
+	VFMADD231PS (DX), Z3, Z4
+	VMOVUPS     Z4, (SI)
+	ADDQ        $0x40, SI
+	ADDQ        $0x40, BX
+	ADDQ        $0x40, DI
+	ADDQ        $0x40, R8
+	ADDQ        $0x40, DX
+	SUBQ        $0x10, AX
+	JNZ         more
 	VZEROUPPER
 	RET
 

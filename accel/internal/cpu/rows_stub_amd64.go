@@ -29,6 +29,16 @@ func normGradientAVX2(n int, dx *float32, x *float32, dy *float32, w *float32, s
 //go:noescape
 func normWeightsAVX2(n int, dw *float32, db *float32, x *float32, dy *float32, shift float32, scale float32)
 
+// dotsAVX2 is dotsGeneric for whole vectors.
+//
+//go:noescape
+func dotsAVX2(n int, pitch int, x *float32, w *float32, sums *float32)
+
+// addProductsAVX2 is addProductsGeneric for whole vectors.
+//
+//go:noescape
+func addProductsAVX2(n int, pitch int, x *float32, w *float32, c *float32)
+
 // addRowsWideAVX2 adds rows to 64 elements.
 //
 //go:noescape
@@ -63,6 +73,16 @@ func normGradientAVX512(n int, dx *float32, x *float32, dy *float32, w *float32,
 //
 //go:noescape
 func normWeightsAVX512(n int, dw *float32, db *float32, x *float32, dy *float32, shift float32, scale float32)
+
+// dotsAVX512 is dotsGeneric for whole vectors.
+//
+//go:noescape
+func dotsAVX512(n int, pitch int, x *float32, w *float32, sums *float32)
+
+// addProductsAVX512 is addProductsGeneric for whole vectors.
+//
+//go:noescape
+func addProductsAVX512(n int, pitch int, x *float32, w *float32, c *float32)
 
 // addRowsWideAVX512 adds rows to 128 elements.
 //

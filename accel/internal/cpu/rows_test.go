@@ -71,6 +71,47 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestDots compares with float64, for all lengths of the last vector.
+func TestDots(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 3))
+	for _, v := range allVectors() {
+		for n := range 100 {
+			pitch := n + n%3
+			x, w := random(r, n), random(r, dotRows*pitch)
+			for i, got := range v.dots(x, w, pitch) {
+				want, size := 0.0, 0.0
+				for k, a := range x {
+					b := float64(a) * float64(w[i*pitch+k])
+					want, size = want+b, size+math.Abs(b)
+				}
+				checkNear(t, v.name+" dots", i, got, want, size)
+			}
+		}
+	}
+}
+
+func TestAddProducts(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 4))
+	for _, v := range allVectors() {
+		for n := range 100 {
+			pitch := n + n%3
+			w, c := random(r, dotRows*pitch), newGuarded(r, n)
+			before, x := slices.Clone(c.row), [dotRows]float32(random(r, dotRows))
+			v.addProducts(c.row, &x, w, pitch)
+			for j, got := range c.row {
+				want := float64(before[j])
+				size := math.Abs(want)
+				for i, a := range x {
+					b := float64(a) * float64(w[i*pitch+j])
+					want, size = want+b, size+math.Abs(b)
+				}
+				checkNear(t, v.name+" addProducts", j, got, want, size)
+			}
+			c.check(t, v.name)
+		}
+	}
+}
+
 func TestAddRows(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 2))
 	for _, v := range allVectors() {

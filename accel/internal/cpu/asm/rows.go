@@ -16,6 +16,8 @@ func rows() {
 		slopes(s)
 		normGradient(s)
 		normWeights(s)
+		dots(s)
+		addProducts(s)
 		addRows(s, 8)
 		addRows(s, 1)
 	}
@@ -94,6 +96,85 @@ func slopes(s isa) {
 	VZEROUPPER()
 	RET()
 }
+
+// dots generates the dot products of x with four rows of w at once. Each row is too short for the hardware to prefetch it in
+// time, so the next four rows are requested.
+func dots(s isa) {
+	TEXT("dots"+s.name, NOSPLIT, "func(n, pitch int, x, w, sums *float32)")
+	Pragma("noescape")
+	Doc("dots" + s.name + " is dotsGeneric for whole vectors.")
+	n, pitch := Load(Param("n"), GP64()), Load(Param("pitch"), GP64())
+	x, w := Load(Param("x"), GP64()), Load(Param("w"), GP64())
+	SHLQ(Imm(2), pitch)
+	var rows [dotRows]Register
+	var sums [dotRows]VecVirtual
+	for i := range rows {
+		sums[i] = s.zero()
+		if rows[i] = w; i > 0 {
+			r := GP64()
+			MOVQ(rows[i-1], r)
+			ADDQ(pitch, r)
+			rows[i] = r
+		}
+	}
+	Label("more")
+	v := s.register()
+	VMOVUPS(Mem{Base: x}, v)
+	for i, row := range rows {
+		PREFETCHT0(Mem{Base: row, Index: pitch, Scale: dotRows})
+		VFMADD231PS(Mem{Base: row}, v, sums[i])
+	}
+	for _, p := range append([]Register{x}, rows[:]...) {
+		ADDQ(Imm(uint64(s.width)), p.(GPVirtual))
+	}
+	SUBQ(Imm(uint64(s.lanes())), n)
+	JNZ(LabelRef("more"))
+	out := Load(Param("sums"), GP64())
+	for i, sum := range sums {
+		VMOVSS(s.lanesSum(sum).AsX(), Mem{Base: out, Disp: 4 * i})
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// addProducts generates the addition of four rows of w, each times a number, to c. Like dots it requests the next four rows.
+func addProducts(s isa) {
+	TEXT("addProducts"+s.name, NOSPLIT, "func(n, pitch int, x, w, c *float32)")
+	Pragma("noescape")
+	Doc("addProducts" + s.name + " is addProductsGeneric for whole vectors.")
+	n, pitch := Load(Param("n"), GP64()), Load(Param("pitch"), GP64())
+	x, w, c := Load(Param("x"), GP64()), Load(Param("w"), GP64()), Load(Param("c"), GP64())
+	SHLQ(Imm(2), pitch)
+	var rows [dotRows]Register
+	var factors [dotRows]VecVirtual
+	for i := range rows {
+		factors[i] = s.splat(Mem{Base: x, Disp: 4 * i})
+		if rows[i] = w; i > 0 {
+			r := GP64()
+			MOVQ(rows[i-1], r)
+			ADDQ(pitch, r)
+			rows[i] = r
+		}
+	}
+	Label("more")
+	sum := s.register()
+	VMOVUPS(Mem{Base: c}, sum)
+	for i, row := range rows {
+		PREFETCHT0(Mem{Base: row, Index: pitch, Scale: dotRows})
+		VFMADD231PS(Mem{Base: row}, factors[i], sum)
+	}
+	VMOVUPS(sum, Mem{Base: c})
+	for _, p := range append([]Register{c}, rows[:]...) {
+		ADDQ(Imm(uint64(s.width)), p.(GPVirtual))
+	}
+	SUBQ(Imm(uint64(s.lanes())), n)
+	JNZ(LabelRef("more"))
+	VZEROUPPER()
+	RET()
+}
+
+// dotRows is the number of rows that dots and addProducts read at once.
+const dotRows = 4
 
 func normGradient(s isa) {
 	p := s.head("normGradient", "func(n int, dx, x, dy, w *float32, shift, slope, mean, scale float32)", ".", "dx", "x", "dy", "w")
