@@ -91,6 +91,7 @@ func (f *function) begin(w *writer, s ast.Stmt) {
 		for _, e := range s.Lhs {
 			f.checkWrite(e)
 		}
+		f.noteCopies(s)
 	case *ast.IncDecStmt:
 		f.checkWrite(s.X)
 	}

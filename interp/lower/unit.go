@@ -49,6 +49,7 @@ type emitter struct {
 	declares      map[instance]bool               // instances of generics that the unit declares
 	values        []string                        // see Unit.Values
 	redeclared    []Redeclared
+	copied        map[*ast.CallExpr]bool   // see noteCopies
 	middles       []string                 // of long expressions, see shorten
 	copiedMethods map[*types.TypeName]bool // types whose methods were copied for this unit
 	facts         map[*ast.FuncDecl]*facts.Function

@@ -6,8 +6,9 @@ package lower
 //	(*eface)(unsafe.Pointer(&i)).data          ->  rtʹ.InterfaceData(i)
 //	(*[2]uintptr)(unsafe.Pointer(&i))[1]       ->  uintptr(rtʹ.InterfaceData(i))
 //
-// Both words may be copied together, as google.golang.org/protobuf does. An assignment to one of them is rejected, and so is a
-// cast of two words to an interface, because there the words come from package reflect or from the type of another value.
+// Both words may be copied together, from one interface to another. All else that depends on the words is rejected: reading the
+// first one, keeping the words or a pointer to them in a variable, an assignment to one of them, and a cast of two words to an
+// interface, because there the words come from package reflect or from the type of another value.
 
 import (
 	"go/ast"
@@ -89,11 +90,56 @@ func isPointerWord(t types.Type) bool {
 	return false
 }
 
-// checkCast rejects (*T)(unsafe.Pointer(p)) if p does not point to an interface and T has an interface at that address.
+// hasWords reports whether a type has the words of an interface, or the first one.
+func hasWords(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Array:
+		return u.Len() > 0 && u.Len() <= 2 && isPointerWord(u.Elem())
+	case *types.Struct:
+		return u.NumFields() == 2 && isPointerWord(u.Field(0).Type()) && isPointerWord(u.Field(1).Type())
+	}
+	return isPointerWord(t)
+}
+
+// checkCast rejects (*T)(unsafe.Pointer(p)) if p does not point to an interface and T has an interface at that address, and if
+// p points to an interface and T has its words.
 func (f *function) checkCast(e *ast.CallExpr) {
 	p, from, to, ok := f.unsafeCast(e)
-	if ok && p != nil && beginsWithInterface(to.Elem()) && isHeader(from.Elem()) {
+	switch {
+	case !ok || f.copied[e]:
+	case p != nil && beginsWithInterface(to.Elem()) && isHeader(from.Elem()):
 		f.rejectCast(e, from, to)
+	case p != nil && types.IsInterface(from.Elem()) && hasWords(to.Elem()):
+		f.rejectCast(e, from, to)
+	case p == nil && isHeader(to.Elem()) && !isArray(to.Elem()):
+		f.rejectCast(e, types.Typ[types.UnsafePointer], to)
+	}
+}
+
+func isArray(t types.Type) bool { _, ok := t.Underlying().(*types.Array); return ok }
+
+// noteCopies notes the casts of an assignment *(*T)(unsafe.Pointer(p)) = *(*T)(unsafe.Pointer(q)), which copies an interface.
+func (f *function) noteCopies(s *ast.AssignStmt) {
+	if len(s.Lhs) != len(s.Rhs) {
+		return
+	}
+	cast := func(e ast.Expr) (*ast.CallExpr, types.Type) {
+		star, ok := ast.Unparen(e).(*ast.StarExpr)
+		if !ok {
+			return nil, nil
+		}
+		p, from, to, ok := f.unsafeCast(star.X)
+		if !ok || p == nil || !types.IsInterface(from.Elem()) {
+			return nil, nil
+		}
+		return ast.Unparen(star.X).(*ast.CallExpr), to.Elem()
+	}
+	for i := range s.Lhs {
+		x, t := cast(s.Lhs[i])
+		y, u := cast(s.Rhs[i])
+		if x != nil && y != nil && types.Identical(t, u) {
+			f.copied[x], f.copied[y] = true, true
+		}
 	}
 }
 
