@@ -11,7 +11,8 @@ type Question struct {
 	Index   int       // index in the pool's data set
 	Path    string    // its file; "" if the data set has no files
 	Example []float32 // its values, as returned by data.Dataset.Example
-	Classes []string  // the possible answers
+	Classes []string  // the possible answers; nil for targets
+	Targets []string  // names of the targets, such as "target 0"; nil for classes
 	Number  int       // number of the question, from 1
 	Total   int       // number of questions in this call of Ask
 
@@ -31,6 +32,14 @@ type Asker interface {
 	Ask(ctx context.Context, q *Question) (class int, err error)
 }
 
+// TargetAsker is an [Asker] that answers with numbers, for data sets with targets. [Prompt] and [Oracle]
+// return one.
+type TargetAsker interface {
+	Asker
+	// AskTargets returns one number for each of q.Targets. Its errors are those of Ask.
+	AskTargets(ctx context.Context, q *Question) ([]float32, error)
+}
+
 // Answers of an [Asker] other than a class.
 var (
 	ErrSkip = errors.New("active: the question was skipped")
@@ -39,17 +48,17 @@ var (
 
 // Ask asks for the label of each example and adds it to the pool before the next question, so
 // an interrupt, an error or a kill loses no label; with a pool of [Resume] they are also in a
-// file. Examples that already have a label are skipped, so the same call continues where it
+// file. For a data set with targets it asks for these; the asker must then be a [TargetAsker]. Examples that already have a label are skipped, so the same call continues where it
 // stopped. Ask returns nil when the asker stops ([ErrStop]).
 func Ask(ctx context.Context, pool *Pool, pick []int, asker Asker) error {
 	if err := pool.Err(); err != nil {
 		return err
 	}
-	if pool.targets != nil {
-		return fmt.Errorf("active: Ask: the examples of %s have targets, not classes: store answers with LabelTargets", pool.set.Name())
-	}
 	if asker == nil {
 		return errors.New("active: Ask: the asker is nil; Oracle answers with the labels of the data set")
+	}
+	if _, ok := asker.(TargetAsker); pool.targets != nil && !ok {
+		return fmt.Errorf("active: Ask: the examples of %s have targets, not classes, but a %T cannot ask for numbers: use Prompt, or store answers with LabelTargets", pool.set.Name(), asker)
 	}
 	var open []int
 	for _, i := range pick {
@@ -64,28 +73,52 @@ func Ask(ctx context.Context, pool *Pool, pick []int, asker Asker) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if _, known := pool.Known(i); known { // it is in pick twice
+		if pool.labels[i] != none { // it is in pick twice
 			continue
 		}
-		class, err := asker.Ask(ctx, pool.question(i, k+1, len(open)))
+		err := pool.ask(ctx, asker, pool.question(i, k+1, len(open)))
+		var wrong *LabelError
 		switch {
 		case errors.Is(err, ErrSkip):
 			continue
 		case errors.Is(err, ErrStop):
 			return nil
+		case errors.As(err, &wrong):
+			return err
 		case err != nil:
 			return fmt.Errorf("active: Ask: example %d, question %d of %d: %w", i, k+1, len(open), err)
-		}
-		if err := pool.Label([]int{i}, class); err != nil {
-			return err
 		}
 	}
 	return nil
 }
 
+// ask asks one question and stores the answer.
+func (p *Pool) ask(ctx context.Context, asker Asker, q *Question) error {
+	if p.targets == nil {
+		class, err := asker.Ask(ctx, q)
+		if err != nil {
+			return err
+		}
+		return p.Label([]int{q.Index}, class)
+	}
+	targets, err := asker.(TargetAsker).AskTargets(ctx, q)
+	if err != nil {
+		return err
+	}
+	return p.LabelTargets([]int{q.Index}, targets)
+}
+
 func (p *Pool) question(i, number, total int) *Question {
 	q := &Question{Index: i, Classes: p.set.Classes(), Number: number, Total: total, pool: p}
 	q.Example, q.Path = p.set.Example(i), p.set.Path(i)
+	names := p.set.Schema().Targets
+	for k := range p.set.Targets() {
+		if k < len(names) {
+			q.Targets = append(q.Targets, names[k])
+		} else {
+			q.Targets = append(q.Targets, fmt.Sprintf("target %d", k))
+		}
+	}
 	shape := p.set.Shape()
 	if p.show != nil && i < p.own {
 		q.show = p.show(i)
@@ -98,7 +131,7 @@ func (p *Pool) question(i, number, total int) *Question {
 }
 
 // Oracle answers with known labels: those of the function or, if it is nil, those of the pool's
-// data set. It replaces a person in tests.
+// data set, which may be targets. It replaces a person in tests.
 func Oracle(label func(index int) int) Asker { return oracle{label} }
 
 type oracle struct{ label func(int) int }
@@ -113,4 +146,14 @@ func (o oracle) Ask(_ context.Context, q *Question) (int, error) {
 		return 0, errors.New("the example was made by Synthesize, so its label is unknown")
 	}
 	return q.pool.set.Label(q.Index), nil
+}
+
+func (o oracle) AskTargets(_ context.Context, q *Question) ([]float32, error) {
+	switch {
+	case o.label != nil:
+		return nil, errors.New("the function of Oracle returns classes, but the examples have targets: pass nil, or store them with LabelTargets")
+	case q.Index >= q.pool.own:
+		return nil, errors.New("the example was made by Synthesize, so its targets are unknown")
+	}
+	return q.pool.set.Target(q.Index), nil
 }

@@ -1,7 +1,9 @@
 package active_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/accel/tensor"
+	"github.com/quernlab/quern/display"
 )
 
 // curve returns examples x = 0, 1, 2 … with the targets 2x and 3x.
@@ -99,7 +102,8 @@ func TestTargetErrors(t *testing.T) {
 		{query(pool, nil, active.Deviation(scaled(1, 2))), "at least 2 models, got 1"},
 		{query(pool, nil, active.Deviation(scaled(1, 2), nn.Dense(3))), "returns 3 values, but examples has 2 targets"},
 		{query(classes, scaled(1, 2), active.BinaryEntropy()), "use Margin"},
-		{active.Ask(t.Context(), pool, open, active.Oracle(nil)), "LabelTargets"},
+		{active.Ask(t.Context(), pool, open, classAsker{}), "cannot ask for numbers"},
+		{active.Ask(t.Context(), pool, open, active.Oracle(func(int) int { return 0 })), "returns classes"},
 		{compared, "have targets"},
 	} {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
@@ -141,5 +145,45 @@ func TestSeveralLabels(t *testing.T) {
 	pick, err := active.Query(t.Context(), scaled(1, -2), pool, active.BinaryEntropy(), 2)
 	if err != nil || !slices.Equal(pick, []int{2, 1}) {
 		t.Errorf("selected %v, %v", pick, err)
+	}
+}
+
+// classAsker cannot answer with numbers.
+type classAsker struct{}
+
+func (classAsker) Ask(context.Context, *active.Question) (int, error) { return 0, nil }
+
+// TestAskForTargets answers with numbers, after lines that are none.
+func TestAskForTargets(t *testing.T) {
+	var shown strings.Builder
+	old := display.SetSink(display.SinkFunc(func(m display.Message) { shown.WriteString(fmt.Sprint(m.Data["text/plain"], "\n")) }))
+	t.Cleanup(func() { display.SetSink(old) })
+	set, err := curve(t, 6).WithTargets("width", "height")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := active.NewPool(set, 0, 1)
+	lines := "1\n1, x\n1e99 2\n1.5, -2\n\n3 4\nq\n"
+	if err := active.Ask(t.Context(), pool, []int{4, 2, 0, 1}, active.Prompt(strings.NewReader(lines))); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range map[int][]float32{4: {1.5, -2}, 0: {3, 4}} {
+		if got, ok := pool.KnownTargets(i); !ok || !slices.Equal(got, want) {
+			t.Errorf("example %d has %v, want %v", i, got, want)
+		}
+	}
+	if pool.Len() != 2 {
+		t.Errorf("%d examples have targets", pool.Len())
+	}
+	for _, want := range []string{"Which numbers? width, height (empty: skip, q: end)", `"1" has 1 numbers, but 2 are needed`, `"x" is not a number`, `"1e99" is not a number`} {
+		if !strings.Contains(shown.String(), want) {
+			t.Errorf("%q is not shown:\n%s", want, shown.String())
+		}
+	}
+	if err := active.Ask(t.Context(), pool, []int{4, 5}, active.Oracle(nil)); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := pool.KnownTargets(5); !slices.Equal(got, []float32{10, 15}) || pool.Len() != 3 {
+		t.Errorf("Oracle answers %v", got)
 	}
 }
