@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/quernlab/quern/accel"
 	"github.com/quernlab/quern/accel/data"
+	"github.com/quernlab/quern/accel/metrics"
 	"github.com/quernlab/quern/accel/nn"
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
@@ -18,9 +18,9 @@ import (
 // Comparison is the result of [Compare]. Notebooks display it as learning curves with their spread
 // over the seeds, a summary, and a table.
 type Comparison struct {
-	Dataset, Test string // their names
-	Seeds         int    // number of seeds per strategy
-	Target        float64
+	Dataset, Test string  // their names
+	Seeds         int     // number of seeds per strategy
+	Target        float64 // an accuracy, or for targets an error
 	Strategies    []StrategyResult
 	// Err is why the comparison ended early, if it did.
 	Err error
@@ -42,6 +42,8 @@ type StrategyResult struct {
 //
 // [Synthesize] cannot be compared, because the labels of its examples are unknown.
 //
+// Of data sets with classes it compares accuracies, of those with targets root mean squared errors.
+//
 // newModel returns an untrained model. accel.Seed is called with each seed. Errors are those of
 // [Query] and of accel.Fit; the comparison so far is returned with them.
 func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.Dataset, strategies []Strategy, options ...Option) (*Comparison, error) {
@@ -57,8 +59,8 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.D
 		err = errors.New("active: Compare: no strategies, or one is nil")
 	case slices.ContainsFunc(strategies, func(s Strategy) bool { _, makes := s.(synthesizer); return makes }):
 		err = errors.New("active: Compare: Synthesize cannot be compared, because the labels of its examples are unknown")
-	case train != nil && train.Targets() > 0:
-		err = fmt.Errorf("active: Compare: the examples of %s have targets; accuracies of classes are compared", train.Name())
+	case train != nil && train.Targets() == 0 && s.target > 1:
+		err = fmt.Errorf("active: Compare: Target(%v): an accuracy is between 0 and 1", s.target)
 	default:
 		err = NewPool(train, s.budget, 1).Err() // what is wrong with the set or the numbers
 	}
@@ -79,7 +81,7 @@ func Compare(ctx context.Context, newModel func() nn.Module, train, test *data.D
 	done := 0
 	for seed := 1; seed <= s.seeds; seed++ {
 		for k, strategy := range strategies {
-			curve := new(Curve)
+			curve := &Curve{Regression: train.Targets() > 0}
 			err := s.measureCurve(ctx, newModel, train, test, strategy, uint64(seed), curve, func() {
 				done++
 				screen.Set(float64(done), fmt.Sprintf("seed %d, %v: %v", seed, strategy, curve), func() func() *plots.Figure { return c.soFar(k, curve) })
@@ -103,17 +105,35 @@ func (c *Comparison) soFar(strategy int, curve *Curve) func() *plots.Figure {
 		now.Strategies[k].Curves = slices.Clone(now.Strategies[k].Curves)
 	}
 	if l := &now.Strategies[strategy]; len(l.Curves) == 0 { // all later ones have the same length
-		l.Curves = []*Curve{{Points: slices.Clone(curve.Points)}}
+		l.Curves = []*Curve{{Points: slices.Clone(curve.Points), Regression: curve.Regression}}
 	}
 	return now.Figure
 }
 
-// setTarget sets the target to the final accuracy of the first strategy, unless it is set.
+// setTarget sets the target to the final accuracy or error of the first strategy, unless it is set.
 func (c *Comparison) setTarget(budget int) {
 	if c.Target == 0 && c.first() != nil {
 		last, _ := c.first().At(budget)
-		c.Target = math.Floor(100*(last+rounding)) / 100
+		c.Target = c.measure().rounded(last)
 	}
+}
+
+// measure evaluates a model.
+func (p *Point) measure(ctx context.Context, model nn.Module, test *data.Dataset) error {
+	if test.Targets() == 0 {
+		result, err := accel.Evaluate(ctx, model, test)
+		if err != nil {
+			return err
+		}
+		p.Accuracy = result.Accuracy()
+		return nil
+	}
+	result, err := accel.Evaluate(ctx, model, test, accel.Metrics(metrics.RMSE()))
+	if err != nil {
+		return err
+	}
+	p.RMSE = result.Metrics()[0].Value
+	return nil
 }
 
 // measureCurve measures one curve.
@@ -132,11 +152,10 @@ func (s *settings) measureCurve(ctx context.Context, newModel func() nn.Module, 
 			return err
 		}
 		point.Training = time.Since(begin)
-		result, err := accel.Evaluate(ctx, model, test)
-		if err != nil {
+		point.Labels = pool.Len()
+		if err := point.measure(ctx, model, test); err != nil {
 			return err
 		}
-		point.Labels, point.Accuracy = pool.Len(), result.Accuracy()
 		curve.Points = append(curve.Points, point)
 		after()
 		if pool.Len() >= s.budget {

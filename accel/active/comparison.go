@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"html"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/plots"
 )
 
-// At returns the mean accuracy over the seeds at a number of labels, and its sample standard
-// deviation. The deviation is NaN for a single seed; both are NaN if nothing was measured at
+// At returns the mean accuracy, or for targets the mean error, over the seeds at a number of labels,
+// and its sample standard deviation. The deviation is NaN for a single seed; both are NaN if nothing was measured at
 // that number.
 func (l StrategyResult) At(labels int) (mean, deviation float64) {
 	n, sum, squares := 0.0, 0.0, 0.0
@@ -33,14 +32,19 @@ func (l StrategyResult) At(labels int) (mean, deviation float64) {
 const rounding = 1e-9
 
 // LabelsTo returns the smallest number of labels at which the mean accuracy over the seeds
-// reached a value; ok is false if it never did.
-func (l StrategyResult) LabelsTo(accuracy float64) (labels int, ok bool) {
+// reached a value, or the mean error fell to it; ok is false if it never did.
+func (l StrategyResult) LabelsTo(value float64) (labels int, ok bool) {
 	for _, n := range l.measured() {
-		if mean, _ := l.At(n); mean >= accuracy-rounding {
+		if mean, _ := l.At(n); l.measure().reaches(mean, value) {
 			return n, true
 		}
 	}
 	return 0, false
+}
+
+// measure returns what the curves show.
+func (l StrategyResult) measure() measure {
+	return measureOf(len(l.Curves) > 0 && l.Curves[0].Regression)
 }
 
 // Seconds returns the seconds of one curve, as means over the seeds: for selecting examples,
@@ -117,10 +121,11 @@ func change(n, base int) string {
 	return fmt.Sprintf("%s%.0f %%", sign, math.Abs(share))
 }
 
-// Figure draws the mean accuracy of each strategy over the labels, with a band of one standard
+// Figure draws the mean accuracy or error of each strategy over the labels, with a band of one standard
 // deviation over the seeds.
 func (c *Comparison) Figure() *plots.Figure {
 	var bands []plots.Band
+	m := c.measure()
 	for _, l := range c.Strategies {
 		if len(l.Curves) == 0 {
 			continue
@@ -128,12 +133,12 @@ func (c *Comparison) Figure() *plots.Figure {
 		b := plots.Band{Series: plots.Series{Name: l.Name}}
 		for _, n := range l.measured() {
 			mean, deviation := l.At(n)
-			b.X, b.Y = append(b.X, float64(n)), append(b.Y, 100*mean)
-			b.Low, b.High = append(b.Low, max(100*(mean-deviation), 0)), append(b.High, min(100*(mean+deviation), 100))
+			b.X, b.Y = append(b.X, float64(n)), append(b.Y, m.scale*mean)
+			b.Low, b.High = append(b.Low, max(m.scale*(mean-deviation), m.low)), append(b.High, min(m.scale*(mean+deviation), m.high))
 		}
 		bands = append(bands, b)
 	}
-	return plots.Bands("Accuracy by labels", bands...).XLabel("labels").YLabel("accuracy, %").
+	return plots.Bands(m.title, bands...).XLabel("labels").YLabel(m.axis).
 		Subtitle(fmt.Sprintf("%s, mean ± standard deviation of %d seeds", c.Dataset, c.Seeds))
 }
 
@@ -163,12 +168,7 @@ func (c *Comparison) table() display.Content {
 		}
 		row := []any{l.Name}
 		for _, n := range labels {
-			mean, deviation := l.At(n)
-			text := percent(mean, 1)
-			if !math.IsNaN(deviation) {
-				text = fmt.Sprintf("%.1f ± %.1f %%", 100*mean, 100*deviation)
-			}
-			row = append(row, text)
+			row = append(row, c.measure().withDeviation(l.At(n)))
 		}
 		needed := "–"
 		if n, ok := l.LabelsTo(c.Target); ok {
@@ -208,9 +208,15 @@ func (c *Comparison) MIMEBundle() map[string]any {
 	return map[string]any{"text/html": page + rows, "text/plain": c.String()}
 }
 
-// target returns the target accuracy as text: 82 %, 82.5 %.
-func (c *Comparison) target() string {
-	return strconv.FormatFloat(math.Round(c.Target*1e8)/1e6, 'f', -1, 64) + " %"
+// target returns the target as text.
+func (c *Comparison) target() string { return c.measure().target(c.Target) }
+
+// measure returns what is compared.
+func (c *Comparison) measure() measure {
+	if first := c.first(); first != nil {
+		return first.measure()
+	}
+	return measureOf(false)
 }
 
 // percent formats a fraction as a percentage with this many decimal places.

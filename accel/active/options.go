@@ -2,6 +2,7 @@ package active
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/quernlab/quern/accel"
@@ -16,7 +17,7 @@ type setting = option.Of[settings]
 // settings holds the values of the options.
 type settings struct {
 	initial, batch, budget, seeds int
-	target                        float64 // 0: the final accuracy of the first strategy
+	target                        float64 // 0: the final accuracy or error of the first strategy
 	training                      []accel.Option
 
 	duplicateGroups []int // groups of the training set; see Pool.alike
@@ -52,15 +53,16 @@ func Budget(n int) Option { return count("Budget", n, func(s *settings) *int { r
 // Few seeds are not conclusive.
 func Seeds(n int) Option { return count("Seeds", n, func(s *settings) *int { return &s.seeds }) }
 
-// Target sets the accuracy, from 0 to 1, for which labels are counted. The default is the final
-// accuracy of the first strategy in whole percent.
-func Target(accuracy float64) Option {
-	text := fmt.Sprintf("Target(%v)", accuracy)
+// Target sets the accuracy, from 0 to 1, or for targets the root mean squared error, for which labels
+// are counted. The default is the final accuracy of the first strategy in whole percent, or its final
+// error.
+func Target(value float64) Option {
+	text := fmt.Sprintf("Target(%v)", value)
 	return Option{option.New(text, func(s *settings) error {
-		if !(accuracy > 0 && accuracy <= 1) {
-			return fmt.Errorf("active: %s: an accuracy is between 0 and 1", text)
+		if !(value > 0) || math.IsInf(value, 1) {
+			return fmt.Errorf("active: %s: the accuracy or error must be positive and finite", text)
 		}
-		s.target = accuracy
+		s.target = value
 		return nil
 	})}
 }

@@ -87,7 +87,6 @@ func TestTargetErrors(t *testing.T) {
 		_, err := active.Query(t.Context(), model, p, s, 1)
 		return err
 	}
-	_, compared := active.Compare(t.Context(), func() nn.Module { return nn.Dense(2) }, curve(t, 300), curve(t, 6), []active.Strategy{active.Random()})
 	for _, tt := range []struct {
 		err  error
 		want string
@@ -104,7 +103,6 @@ func TestTargetErrors(t *testing.T) {
 		{query(classes, scaled(1, 2), active.BinaryEntropy()), "use Margin"},
 		{active.Ask(t.Context(), pool, open, classAsker{}), "cannot ask for numbers"},
 		{active.Ask(t.Context(), pool, open, active.Oracle(func(int) int { return 0 })), "returns classes"},
-		{compared, "have targets"},
 	} {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.want) {
 			t.Errorf("got %v, want an error with %q", tt.err, tt.want)
@@ -185,5 +183,45 @@ func TestAskForTargets(t *testing.T) {
 	}
 	if got, _ := pool.KnownTargets(5); !slices.Equal(got, []float32{10, 15}) || pool.Len() != 3 {
 		t.Errorf("Oracle answers %v", got)
+	}
+}
+
+// TestCompareRegression compares strategies by the error of models of y = x².
+func TestCompareRegression(t *testing.T) {
+	old := display.SetSink(display.SinkFunc(func(display.Message) {}))
+	t.Cleanup(func() { display.SetSink(old) })
+	var x, y [][]float32
+	for i := range 120 {
+		v := float32(i)/60 - 1
+		x, y = append(x, []float32{v}), append(y, []float32{v * v})
+	}
+	set, err := data.FromTargets(x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := active.Compare(t.Context(), func() nn.Module { return nn.Sequential(nn.Dense(16), nn.ReLU(), nn.Dense(1)) }, set, set,
+		[]active.Strategy{active.Random(), active.CoreSet()}, active.Initial(2), active.Batch(14), active.Budget(30), active.Seeds(2),
+		active.Train(accel.Steps(150), accel.AdamW(0.02)), active.Target(1.5))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _ := c.Strategies[0].At(2)
+	last, _ := c.Strategies[0].At(30)
+	if !(last < first/2) || !(last > 0) || !c.Strategies[0].Curves[0].Regression {
+		t.Errorf("RMSE from %g to %g", first, last)
+	}
+	for _, l := range c.Strategies {
+		if n, ok := l.LabelsTo(1.5); n != 2 || !ok {
+			t.Errorf("%s: an RMSE of 1.5 with %d labels, %v", l.Name, n, ok)
+		}
+		if n, ok := l.LabelsTo(last * 1.0001); l.Name == "random" && (n != 30 || !ok) {
+			t.Errorf("the final RMSE with %d labels, %v", n, ok)
+		}
+		if _, ok := l.LabelsTo(1e-9); ok {
+			t.Error("an RMSE of 1e-9 was reached")
+		}
+	}
+	if text := c.Conclusion(); !strings.HasPrefix(text, "RMSE 1.5: random 2 labels, ") || !strings.Contains(c.Figure().SVG(), "Error by labels") {
+		t.Errorf("%s", text)
 	}
 }
