@@ -63,6 +63,50 @@ func poolRows() []opRow {
 			}})
 }
 
+// TestMaxPoolOfOverlappingWindows compares windows of all kinds with a loop, for values with NaN and infinities, on each
+// instruction set.
+func TestMaxPoolOfOverlappingWindows(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, row := range []struct {
+		kernel [2]int
+		w      Window
+	}{
+		{[2]int{3, 3}, Window{Stride: [2]int{2, 2}, Padding: [2]int{1, 1}}},
+		{[2]int{3, 3}, Window{Stride: [2]int{1, 1}}},
+		{[2]int{2, 3}, Window{Stride: [2]int{3, 1}, Padding: [2]int{1, 1}, Dilation: [2]int{2, 2}}},
+		{[2]int{1, 1}, Window{Stride: [2]int{2, 3}}},
+		{[2]int{7, 9}, Window{Stride: [2]int{7, 9}}},
+	} {
+		const h, w = 7, 9
+		data := make([]float32, 2*h*w)
+		for i := range data {
+			data[i] = []float32{nan, -inf, -inf, -inf, -inf, -inf, inf, 3, -2, 1, float32(i), -float32(i)}[i*i*7%19%12]
+		}
+		for _, name := range cpu.Implementations() {
+			withDevice(cpu.NewWith(name, 2), func() {
+				y := MaxPool2D(New(data, 1, 2, h, w), row.kernel, row.w)
+				step := func(a [2]int, i int) int { return max(1, a[i]) }
+				got := y.Data()
+				for i := range got {
+					c, oy, ox := i/y.Size(3)/y.Size(2), i/y.Size(3)%y.Size(2), i%y.Size(3)
+					want := -inf
+					for u := range row.kernel[0] {
+						for v := range row.kernel[1] {
+							r, s := oy*step(row.w.Stride, 0)-row.w.Padding[0]+u*step(row.w.Dilation, 0), ox*step(row.w.Stride, 1)-row.w.Padding[1]+v*step(row.w.Dilation, 1)
+							if r >= 0 && r < h && s >= 0 && s < w {
+								want = max(want, data[(c*h+r)*w+s])
+							}
+						}
+					}
+					if got[i] != want && !(got[i] != got[i] && want != want) {
+						t.Errorf("%s, %v %+v: element %d is %v, want %v", name, row.kernel, row.w, i, got[i], want)
+					}
+				}
+			})
+		}
+	}
+}
+
 // TestMaxPoolOfEqualElements checks that the first of equal elements gets the gradient, as in
 // torch, on each instruction set.
 func TestMaxPoolOfEqualElements(t *testing.T) {

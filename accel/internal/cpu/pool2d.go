@@ -61,8 +61,17 @@ func newMaxPool(d *Device, s ir.Step) (step, error) {
 	}
 	k.y = s.Out[0]
 	k.windows = newWindows(s.Op.(ir.MaxPool2D).Pool, s.In[0].Shape, s.Out[0].Shape)
+	d.reserve(0, k.rowSize()+k.firsts())
 	return k, nil
 }
+
+// rowSize returns the length of a row with its padding, as far as windows reach.
+func (g *windows) rowSize() int {
+	return max(g.firsts()+(g.kernel[1]-1)*g.dilation[1], g.padding[1]+g.w)
+}
+
+// firsts returns the number of elements of a row from the first element of the first window to that of the last one.
+func (g *windows) firsts() int { return max(0, (g.ow-1)*g.stride[1]+1) }
 
 func (k *maxPool) run(p *program) error {
 	k.dataX, k.dataY = elements[float32](p, k.in), elements[float32](p, k.y)
@@ -74,25 +83,42 @@ func (k *maxPool) run(p *program) error {
 	return nil
 }
 
-func (k *maxPool) work(chunk, _ int) {
+func (k *maxPool) work(chunk, worker int) {
 	for i := chunk * k.per; i < min((chunk+1)*k.per, k.count); i++ {
 		x, y := k.dataX[i*k.h*k.w:][:k.h*k.w], k.dataY[i*k.oh*k.ow:][:k.oh*k.ow]
 		if !k.gradient {
-			k.forward(x, y)
+			k.forward(x, y, k.device.scratch[worker])
 			continue
 		}
 		k.backward(x, y, k.dataSlope[i*k.oh*k.ow:][:k.oh*k.ow], k.dataTaken[i*k.h*k.w:][:k.h*k.w])
 	}
 }
 
-func (k *maxPool) forward(x, y []float32) {
+func (k *maxPool) forward(x, y, scratch []float32) {
 	if k.pairs() {
 		k.device.channels.pool(k.oh, k.ow, &y[0], &x[0], k.w)
 		return
 	}
-	k.each(func(i, top, left int) {
-		y[i], _ = largest(&k.windows, x, top, left)
-	})
+	// The maximum of the rows of windows, then of their columns for a window at each column, of which some are needed.
+	row, all := scratch[:k.rowSize()], scratch[k.rowSize():][:k.firsts()]
+	inner := row[k.padding[1]:][:k.w]
+	v := k.device.vectors
+	for oy := range k.oh {
+		fill(row, float32(math.Inf(-1)))
+		for u := range k.kernel[0] {
+			if r := oy*k.stride[0] - k.padding[0] + u*k.dilation[0]; r >= 0 && r < k.h {
+				v.maximum(inner, inner, x[r*k.w:][:k.w])
+			}
+		}
+		copy(all, row)
+		for u := 1; u < k.kernel[1]; u++ {
+			v.maximum(all, all, row[u*k.dilation[1]:][:len(all)])
+		}
+		out := y[oy*k.ow:][:k.ow]
+		for ox := range out {
+			out[ox] = all[ox*k.stride[1]]
+		}
+	}
 }
 
 // largest returns the largest element of a window, or the last NaN, and its index.
