@@ -95,7 +95,7 @@
 // been started again; a note lists the variables. All their types are new ones, also those with the same text. Values of the
 // types before keep them, with the methods that they had: run the cell that made the values again. If the files cannot be
 // compiled, for instance because they are half saved, a note says why, and everything uses the version before; a cell that
-// imports the package itself gets the error.
+// imports the package itself gets the error. A file that is saved without a change does nothing.
 //
 // The same holds for names that cells register in compiled packages, which panic if a program
 // registers a name twice: flags, patterns of http.ServeMux, variables of expvar, drivers of

@@ -178,7 +178,7 @@ func TestLocalPackageChanges(t *testing.T) {
 		"show := func(x float64) string { return money.Format(x) }\nc := cart.Cart{Items: []float64{2}}\nshow(1), c.Total(), cart.Sell()", "= \"1.00 EUR\", \"3.00 EUR\", 1")
 
 	write("internal/money/money.go", "package money\n\nfunc Format(x float64) string { return \"much\" }\n")
-	const again = "stderr: note: package example.com/shop/cart is loaded again because files have changed, and its variables are initialized again: Sold\n"
+	const again = "stderr: note: package example.com/shop/cart, or one that it imports, has changed, and its variables are initialized again: Sold\n"
 	n.must(t, "show(1)", again+"= \"much\"")
 	n.must(t, "c.Total(), cart.Cart{}.Total()", "= \"much\", \"much\"")
 	n.must(t, "cart.Sell()", "= 1") // the variables of a package that was loaded again are new
@@ -287,7 +287,7 @@ func TestEmbed(t *testing.T) {
 	n.must(t, "import \"example.com/site\"\nsite.Title, site.Raw(), site.Names", `= "hello\n", "hello\n", [. data data/.more data/sub data/sub/a.txt data/title.txt]`)
 	n.must(t, "b, err := site.Files.ReadFile(\"data/sub/a.txt\")\nstring(b), err", `= "A\n", <nil>`)
 	writeFiles(t, dir, "-- data/title.txt --\nchanged\n")
-	n.must(t, "site.Title, site.Raw()", "stderr: note: package example.com/site is loaded again because files have changed, "+
+	n.must(t, "site.Title, site.Raw()", "stderr: note: package example.com/site, or one that it imports, has changed, "+
 		"and its variables are initialized again: Files, Names, Title, raw\n"+`= "changed\n", "changed\n"`)
 	for path, want := range map[string]string{
 		"bad":   "bad/bad.go:6:5: pattern none.txt: no matching files found",

@@ -146,7 +146,7 @@ func (p *packagesRunner) run(ctx context.Context, number int, part *source.Part)
 		return &source.Error{Path: part.Path, Err: err}
 	}
 	if names := part.Reset(); len(names) > 0 {
-		p.note(number, fmt.Sprintf("package %s is loaded again because files have changed, and its variables are initialized again: %s", part.Path, shortened(names)))
+		p.note(number, fmt.Sprintf("package %s, or one that it imports, has changed, and its variables are initialized again: %s", part.Path, shortened(names)))
 	}
 	return nil
 }

@@ -167,13 +167,15 @@ func TestModule(t *testing.T) {
 		{"type me string\nfunc (m me) Greet() string { return \"I am \" + string(m) }\ngreet.All(me(\"a\"), me(\"b\"))", "= [I am a I am b]"},
 		{"import other \"example.com/greet\"\nother.Greeting", "= \"hi \""},
 		{"import \"example.com/dep\"\ndep.Quote(\"a\")", "= \"\\\"a\\\"\""},
-		{"%get example.com/dep@v1.1.0\nimport \"example.com/dep\"\ndep.Quote(\"a\"), dep.New", "example.com/dep v1.1.0\n= \"<a>\", true"},
-		{"greet.None()", "! compile error: cell[11]:1:7: undefined: greet.None\n    greet.None()\n          ^"},
+		{"%get example.com/dep@v1.1.0\nimport \"example.com/dep\"\ndep.Quote(\"a\"), dep.New", "example.com/dep v1.1.0\nstderr: note: package example.com/greet, or one that it imports, has changed, " +
+			"and its variables are initialized again: ErrNobody, Greeting, Loaded, prefix\n= \"<a>\", true"},
+		{"greet.To(\"you\")", "= \"hello <you>\", <nil>"},
+		{"greet.None()", "! compile error: cell[12]:1:7: undefined: greet.None\n    greet.None()\n          ^"},
 		{"%get fmt", "fmt, which is compiled in\n"},
 	} {
 		n.must(t, row.in, row.want)
 	}
-	if got := n.run("%get example.com/nothing@v1.0.0"); !strings.Contains(got, "! compile error: cell[13]:1:1: %get example.com/nothing@v1.0.0: ") {
+	if got := n.run("%get example.com/nothing@v1.0.0"); !strings.Contains(got, "! compile error: cell[14]:1:1: %get example.com/nothing@v1.0.0: ") {
 		t.Errorf("got %q", got)
 	}
 }

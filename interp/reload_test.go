@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestLocalPackageRunsOnce says that a saved package whose init functions can run only once fails only in the cells that use
@@ -132,7 +133,7 @@ func TestLocalDeclarations(t *testing.T) {
 		{"type that no longer compiles", "type Point struct{ X int }", "type wide struct{ geo.Point }\nw := wide{}", "type Spot struct{ X int }", "w",
 			"stderr: note: the changed files break wide (cell[2]:1:23): undefined: geo.Point\n= {Point:{X:0}}"},
 		{"variable", "var N = 1", "func f() int { geo.N++; return geo.N }\n_ = f()", "var N = 1\nvar M = 5", "f()",
-			"stderr: note: package example.com/geo is loaded again because files have changed, and its variables are initialized again: N\n= 2"},
+			"stderr: note: package example.com/geo, or one that it imports, has changed, and its variables are initialized again: N\n= 2"},
 		{"value of the type before", "type Point struct{ X int }\nfunc (p Point) Len() int { return p.X }", "p := geo.Point{3}\nfunc f() int { return p.Len() }", "type Point struct{ X, Y int }\nfunc (p Point) Len() int { return 2 }", "f()", "= 3"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -222,6 +223,21 @@ func (Number) Unit() string { return "m" }
 	n.must(t, "sum(), unit(), more()", "= 20, \"km\", 2")
 }
 
+// TestSavedWithoutChange says that a package whose files are saved without a change is not loaded again.
+func TestSavedWithoutChange(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	writeFiles(t, dir, "-- go.mod --\nmodule example.com/geo\n\ngo 1.25\n-- geo.go --\npackage geo\n\nvar N int\n")
+	n := newNotebook(t, modules(t, nil))
+	n.must(t, "import \"example.com/geo\"\ngeo.N++\ngeo.N", "= 1")
+	if err := os.Chtimes(filepath.Join(dir, "geo.go"), time.Time{}, time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	n.must(t, "geo.N++\ngeo.N", "= 2")
+	writeFiles(t, dir, "-- geo.go --\npackage geo\n\nvar N = 7\n")
+	n.must(t, "geo.N", "stderr: note: package example.com/geo, or one that it imports, has changed, and its variables are initialized again: N\n= 7")
+}
+
 // TestOtherVersion says that declarations use the version of a module that %get has added last.
 func TestOtherVersion(t *testing.T) {
 	n := newNotebook(t, modules(t, map[string]string{
@@ -233,4 +249,32 @@ func TestOtherVersion(t *testing.T) {
 	n.must(t, "%get example.com/geo@v1.0.0\nimport \"example.com/geo\"\nfunc f() (int, int) { return geo.N, geo.Sum() }\nf()", "example.com/geo v1.0.0\n= 1, 1")
 	n.must(t, "%get example.com/geo@v1.1.0\nf()", "example.com/geo v1.1.0\n= 2, 2")
 	n.must(t, "f()", "= 2, 2")
+	n.must(t, "%get example.com/geo@v1.0.0\nf()", "example.com/geo v1.0.0\n= 1, 1")
+}
+
+// TestVersionAndBack says that a package of which an earlier version is selected again, or whose files are as they were, is
+// that version also where functions of the later one had taken the place of its own: here shape, which depends on geo.
+func TestVersionAndBack(t *testing.T) {
+	n := newNotebook(t, modules(t, map[string]string{
+		"example.com/geo@v1.0.0/go.mod":     "module example.com/geo\n",
+		"example.com/geo@v1.0.0/geo.go":     "package geo\nconst N = 1",
+		"example.com/geo@v1.1.0/go.mod":     "module example.com/geo\n",
+		"example.com/geo@v1.1.0/geo.go":     "package geo\nconst N = 2",
+		"example.com/shape@v1.0.0/go.mod":   "module example.com/shape\nrequire example.com/geo v1.0.0\n",
+		"example.com/shape@v1.0.0/shape.go": "package shape\nimport \"example.com/geo\"\nfunc N() int { return geo.N }",
+	}))
+	n.must(t, "%get example.com/shape@v1.0.0\nimport \"example.com/shape\"\nfunc f() int { return shape.N() }\nf()", "example.com/shape v1.0.0\n= 1")
+	n.must(t, "%get example.com/geo@v1.1.0\nf(), shape.N()", "example.com/geo v1.1.0\n= 2, 2")
+	n.must(t, "%get example.com/geo@v1.0.0\nf(), shape.N()", "example.com/geo v1.0.0\n= 1, 1")
+
+	dir := t.TempDir()
+	t.Chdir(dir)
+	n = newNotebook(t, modules(t, nil))
+	for i, text := range []string{"1", "2", "1", "2"} {
+		writeFiles(t, dir, "-- go.mod --\nmodule example.com/geo\n\ngo 1.25\n-- geo.go --\npackage geo\n\nfunc N() int { return "+text+" }\n")
+		if i == 0 {
+			n.must(t, "import \"example.com/geo\"\nfunc f() int { return geo.N() }\ng := func() int { return geo.N() }", "")
+		}
+		n.must(t, "f(), g(), geo.N()", "= "+text+", "+text+", "+text)
+	}
 }

@@ -19,6 +19,7 @@
 // such a [Package] changes with its files.
 //
 //	set.go        versions, and the packages of modules
+//	digest.go     which files have changed
 //	state.go      undoing %get
 //	workspace.go  go.mod and go.work files
 //	local.go      packages on this machine

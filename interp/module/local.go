@@ -165,7 +165,7 @@ func (s *Set) findLocal(w *workspace, importPath string) (p Package, ok bool, er
 	if w.vendor != "" {
 		dir := filepath.Join(w.vendor, filepath.FromSlash(importPath))
 		if info, err := os.Stat(dir); err == nil && info.IsDir() {
-			p, ok, err := localPackage(module.Version{Path: importPath}, dir, importPath)
+			p, ok, err := s.digests.localPackage(module.Version{Path: importPath}, dir, importPath)
 			p.Language = w.vendoredLanguage(importPath)
 			return p, ok, err
 		}
@@ -183,7 +183,7 @@ func hasDot(importPath string) bool {
 // localPackage returns the package of a module on this machine; ok is false if it has no such
 // directory, or if that belongs to a module of its own. The caller holds the lock.
 func (s *Set) localPackage(m module.Version, root, importPath string) (p Package, ok bool, err error) {
-	p, ok, err = localPackage(m, root, importPath)
+	p, ok, err = s.digests.localPackage(m, root, importPath)
 	if !ok || err != nil {
 		return p, ok, err
 	}
@@ -197,7 +197,7 @@ func (s *Set) localPackage(m module.Version, root, importPath string) (p Package
 }
 
 // localPackage returns the package in a directory on this machine; ok is false if there is none.
-func localPackage(m module.Version, root, importPath string) (p Package, ok bool, err error) {
+func (d digests) localPackage(m module.Version, root, importPath string) (p Package, ok bool, err error) {
 	dir := filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(strings.TrimPrefix(importPath, m.Path), "/")))
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -208,7 +208,7 @@ func localPackage(m module.Version, root, importPath string) (p Package, ok bool
 	var stamp strings.Builder
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == ".go" {
-			fmt.Fprintln(&stamp, e.Name(), stampOf(filepath.Join(dir, e.Name())))
+			fmt.Fprintln(&stamp, e.Name(), d.of(filepath.Join(dir, e.Name())))
 		}
 	}
 	if stamp.Len() == 0 {

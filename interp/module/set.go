@@ -41,12 +41,15 @@ type Set struct {
 	mu       sync.Mutex
 	roots    []module.Version
 	selected map[string]string // version by path
-	dirs     map[string]string // directory by path, of downloaded modules
+	// generation counts the changes of selected.
+	generation int
+	dirs       map[string]string // directory by path, of downloaded modules
 	// retracted has the reasons of retracted versions that Get has added. A reason that cannot be
 	// found out, for lack of a network, is missing.
 	retracted map[module.Version]string
 
 	languages languages
+	digests   digests
 
 	base    string     // in place of the working directory; empty for none
 	added   []string   // directories of modules that Add has added
@@ -59,7 +62,7 @@ type Set struct {
 
 // New returns an empty set of modules that come from source.
 func New(source Source) *Set {
-	return &Set{source: source, selected: map[string]string{}, dirs: map[string]string{}, retracted: map[module.Version]string{}, languages: languages{}}
+	return &Set{source: source, selected: map[string]string{}, dirs: map[string]string{}, retracted: map[module.Version]string{}, languages: languages{}, digests: digests{}}
 }
 
 // In makes the set use a directory in place of the working directory.
@@ -156,6 +159,9 @@ func (s *Set) setSelected(selected map[string]string) {
 		if selected[path] != version {
 			delete(s.dirs, path)
 		}
+	}
+	if !maps.Equal(s.selected, selected) {
+		s.generation++
 	}
 	s.selected, s.stale = selected, false
 }
@@ -267,6 +273,13 @@ func declares(file *modfile.File, m module.Version) error {
 		return &PathError{m, file.Module.Mod.Path}
 	}
 	return nil
+}
+
+// Generation returns a number that increases when the versions of modules change.
+func (s *Set) Generation() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.generation
 }
 
 // Version returns the version of a module, "" if it is not in the set.

@@ -23,6 +23,9 @@ func (s *Set) State() State {
 func (s *Set) Restore(old State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !maps.Equal(s.selected, old.set.selected) {
+		s.generation++
+	}
 	s.copyState(old.set)
 	s.checked = false
 }

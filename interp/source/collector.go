@@ -29,6 +29,7 @@ func (l *Loader) relaxCollector() {
 func (l *Loader) End() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.generation = l.modules.Generation()
 	if l.restore != nil {
 		l.restore()
 		l.restore = nil

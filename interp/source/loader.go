@@ -23,6 +23,8 @@ type Modules interface {
 	Begin()
 	// Local reports whether a package comes from this machine, and so before a compiled one.
 	Local(importPath string) bool
+	// Generation changes when packages may be found in other versions of their modules.
+	Generation() int
 	// CheckInternal returns an error for an internal package that cells may not import.
 	CheckInternal(importPath string) error
 }
@@ -47,13 +49,15 @@ type Loader struct {
 	modules  Modules
 	next     func(importPath string) bool
 
-	mu        sync.Mutex
-	ctx       context.Context  // of downloads
-	loading   []string         // paths of packages being loaded, to find cycles
-	imports   []*loadedPackage // of the package being loaded
-	loaded    map[string]*loadedPackage
-	failed    map[string]error
-	unchanged map[*loadedPackage]bool // results of current since Begin; empty after a package was replaced
+	mu      sync.Mutex
+	ctx     context.Context  // of downloads
+	loading []string         // paths of packages being loaded, to find cycles
+	imports []*loadedPackage // of the package being loaded
+	loaded  map[string]*loadedPackage
+	failed  map[string]error
+	// generation is that of the modules after the cell before.
+	generation int
+	unchanged  map[*loadedPackage]bool // results of current since Begin; empty after a package was replaced
 	// order may have packages of several versions of a module, each after its imports.
 	order    []*loadedPackage
 	packages map[*types.Package]*loadedPackage

@@ -49,6 +49,7 @@ func (m *modules) Find(_ context.Context, importPath string) (own.Package, bool,
 }
 
 func (*modules) Begin()                     {}
+func (*modules) Generation() int            { return 0 }
 func (*modules) Local(string) bool          { return false }
 func (*modules) CheckInternal(string) error { return nil }
 

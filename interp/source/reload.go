@@ -100,7 +100,7 @@ func (l *Loader) Reject(part *Part, later []*Part) (others []*Part, ok bool) {
 
 // changed reports whether the files of a package, or of one that it imports, have changed.
 func (l *Loader) changed(p *loadedPackage) bool {
-	if p.from.Stamp == "" && len(p.imports) == 0 {
+	if l.isFixed(p) {
 		return false
 	}
 	from, ok, err := l.modules.Find(l.ctx, p.path)
@@ -128,6 +128,12 @@ func (p *Part) Reset() []string {
 	return names
 }
 
+// isFixed reports whether a package cannot have changed since the cell before: it is a downloaded one that imports none, and
+// the versions of modules are the same.
+func (l *Loader) isFixed(p *loadedPackage) bool {
+	return p.from.Stamp == "" && len(p.imports) == 0 && l.modules.Generation() == l.generation
+}
+
 // current reports whether all that a package imports has been loaded from the files that it would be
 // loaded from now.
 func (l *Loader) current(p *loadedPackage) bool {
@@ -145,8 +151,8 @@ func (l *Loader) compare(p *loadedPackage) bool {
 		return false
 	}
 	for _, i := range p.imports {
-		if i.from.Stamp == "" && len(i.imports) == 0 {
-			continue // it never changes
+		if l.isFixed(i) {
+			continue
 		}
 		pkg, ok, err := l.modules.Find(l.ctx, i.path)
 		if err != nil || !ok || pkg != i.from || l.loaded[i.path] != i || !l.current(i) {
@@ -163,7 +169,7 @@ func (l *Loader) earlier(importPath string, pkg module.Package) *loadedPackage {
 		return nil
 	}
 	for _, p := range slices.Backward(l.order) {
-		if p.path != importPath || p.from != pkg || p == l.loaded[importPath] {
+		if p.path != importPath || p.from != pkg || p == l.loaded[importPath] || l.isReplaced(p) {
 			continue
 		}
 		l.loading = append(l.loading, importPath)
@@ -178,6 +184,18 @@ func (l *Loader) earlier(importPath string, pkg module.Package) *loadedPackage {
 		}
 	}
 	return nil
+}
+
+// isReplaced reports whether the functions of a package call those of a later version of it, which has run.
+func (l *Loader) isReplaced(p *loadedPackage) bool {
+	return slices.ContainsFunc(l.order, func(later *loadedPackage) bool {
+		for r := later.replaces; later.begun && r != nil; r = r.replaces {
+			if r == p {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // replacements adds the packages that replace others which have run. Earlier cells call the new
