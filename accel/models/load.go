@@ -33,6 +33,9 @@ func (e *ConfigError) Unwrap() error { return e.Err }
 // *LlamaModel. It is in evaluation mode. Errors are a [*ConfigError] and those of nn.Load; a file
 // that does not fit is never loaded in part.
 func Load(folder string) (nn.Module, error) {
+	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+		return nil, noFolder(folder)
+	}
 	path := filepath.Join(folder, configFile)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -57,6 +60,16 @@ func Load(folder string) (nn.Module, error) {
 	}
 	nn.Train(model, false)
 	return model, nil
+}
+
+// noFolder returns the error for a file, which says what it is if it holds no weights.
+func noFolder(path string) error {
+	hint := "this is a file: pass the folder that has it beside config.json, or load it into a model with nn.Load"
+	f, err := nn.Open(path)
+	if err != nil {
+		return &ConfigError{path, hint, err}
+	}
+	return &ConfigError{path, hint, f.Close()}
 }
 
 // require returns an error that lists the conditions that do not hold.

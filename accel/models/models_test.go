@@ -199,6 +199,20 @@ func TestLoadRejects(t *testing.T) {
 			t.Errorf("%s: %v, want a ConfigError with %q", text, err, want)
 		}
 	}
+	file := filepath.Join(t.TempDir(), "model.pt")
+	if err := os.WriteFile(file, []byte("PK\x03\x04model/data.pkl"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var format *nn.FormatError
+	if _, err := models.Load(file); !errors.As(err, &format) || !strings.Contains(err.Error(), "this is a file") {
+		t.Errorf("a PyTorch checkpoint: %v", err)
+	}
+	if _, err := models.Load("testdata/gpt2/config.json"); !errors.As(err, &format) {
+		t.Errorf("a config.json: %v", err)
+	}
+	if _, err := models.Load("testdata/gpt2/model.safetensors"); err == nil || !strings.Contains(err.Error(), "nn.Load") {
+		t.Errorf("a file of weights: %v", err)
+	}
 	if _, err := models.Load(t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("an empty folder: %v", err)
 	}

@@ -42,6 +42,7 @@ var (
 	gzipFile    = format{"a gzip file", "decompress it first"}
 	tableFile   = format{"a table of text", "read it as a data set with data.CSV"}
 	jsonFile    = format{"a JSON file", "load the .safetensors file beside it, an index whose name ends in .index.json, or the folder"}
+	textFile    = format{"a text file", "load the .safetensors file of the model"}
 	webPage     = format{"a web page", "the download returned a page instead of the file: download the file itself, on Hugging Face from /resolve/ instead of /blob/"}
 	lfsPointer  = format{"a Git LFS pointer, which only names the file", "run git lfs pull"}
 )
@@ -50,6 +51,7 @@ var (
 var byExtension = map[string]format{
 	".pt": pyTorchFile, ".pth": pyTorchFile, ".ckpt": pyTorchFile, ".gguf": ggufFile, ".h5": hdf5File, ".hdf5": hdf5File,
 	".keras": kerasFile, ".onnx": onnxFile, ".csv": tableFile, ".tsv": tableFile, ".npy": npyFile, ".npz": npzFile,
+	".txt": textFile, ".md": textFile,
 }
 
 // explainFormat returns a [*FormatError] if a file that is not in safetensors format is of a

@@ -26,6 +26,7 @@ func TestLoadNamesOtherFormats(t *testing.T) {
 		{"model.keras", "PK\x03\x04\x00\x00metadata.json", "a Keras archive", "safetensors.numpy"},
 		{"model.onnx", "\x08\x08\x12\x07pytorch\x1a\x06", "an ONNX model", "weights"},
 		{"iris.csv", "length,width,class\n5.1,3.5,setosa\n", "a table of text", "data.CSV"},
+		{"notes.txt", "weights of the model", "a text file", ".safetensors file"},
 		{"x.npy", "\x93NUMPY\x01\x00v\x00", "a NumPy array", "data.NPY"},
 		{"x.npz", "PK\x03\x04\x00\x00arr_0.npy", "an archive of NumPy arrays", "numpy.load"},
 		{"a.zip", "PK\x03\x04\x00\x00readme.txt", "a zip archive", "unpack"},
