@@ -82,14 +82,18 @@ func newResNetBlock(width, stride int, bottleneck, downsample bool) *resNetBlock
 
 // Forward computes the block.
 func (b *resNetBlock) Forward(x *tensor.Tensor) *tensor.Tensor {
-	y := b.Norm2.Forward(b.Conv2.Forward(b.Norm1.Forward(b.Conv1.Forward(x)).ReLU()))
+	// Sequential and Residual release what lies between layers, so that it needs no memory and ops are fused.
+	layers := []nn.Module{b.Conv1, b.Norm1, nn.ReLU(), b.Conv2, b.Norm2}
 	if b.Conv3 != nil {
-		y = b.Norm3.Forward(b.Conv3.Forward(y.ReLU()))
+		layers = append(layers, nn.ReLU(), b.Conv3, b.Norm3)
 	}
-	if b.Downsample != nil {
-		x = b.Downsample.Forward(x)
+	if b.Downsample == nil {
+		return nn.Sequential(nn.Residual(layers...), nn.ReLU()).Forward(x)
 	}
-	return y.Add(x).ReLU()
+	sum := nn.Sequential(layers...).Forward(x).Add(b.Downsample.Forward(x))
+	y := sum.ReLU()
+	sum.Release()
+	return y
 }
 
 // Forward maps images [N, 3, H, W] to logits [N, classes].
@@ -97,7 +101,7 @@ func (m *ResNetModel) Forward(x *tensor.Tensor) *tensor.Tensor { return m.Head.F
 
 // Features maps images [N, 3, H, W] to the inputs of the head, [N, 512] or [N, 2048].
 func (m *ResNetModel) Features(x *tensor.Tensor) *tensor.Tensor {
-	x = m.Pool.Forward(m.Norm.Forward(m.Conv.Forward(x)).ReLU())
+	x = nn.Sequential(m.Conv, m.Norm, nn.ReLU(), m.Pool).Forward(x)
 	for _, layer := range []*nn.SequentialLayer{m.Layer1, m.Layer2, m.Layer3, m.Layer4} {
 		x = layer.Forward(x)
 	}
