@@ -116,7 +116,9 @@ func TestSequencesOfDifferentLengths(t *testing.T) {
 		for _, p := range nn.Parameters(m) {
 			p.ZeroGrad()
 		}
-		b.WithLengths(func() { m.Forward(b.X).Square().Sum().Backward() })
+		var y *nn.Tensor
+		b.WithLengths(func() { y = m.Forward(b.X) })
+		y.Square().Sum().Backward() // outside, as Fit does; Recompute computes layers again in it
 		for _, p := range nn.Parameters(m) {
 			all = append(all, p.Grad().Data()...)
 		}
