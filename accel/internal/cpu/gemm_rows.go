@@ -5,22 +5,20 @@ package cpu
 // rows of b, the result is a sum of rows; with contiguous columns, each element of it is a dot product. For some more rows,
 // tiles read b in place, a few rows at once, as so many sequential streams.
 const (
-	streams      = 16 // rows of b that are read at once by tiles
-	mostStreamed = 4
-	leastDotDeep = 64
-	leastSummed  = 1 << 18 // elements of b: smaller ones stay in a cache, where tiles are faster
-	mostSummed   = 1024    // columns that are summed at once, so that they stay in the first cache
+	streams        = 16 // rows of b that are read at once by tiles
+	mostDotRows    = 4
+	mostSummedRows = 2 // of the result: for more, tiles add more products to what they read
+	leastDotDeep   = 64
+	leastSummed    = 1 << 18 // elements of b: smaller ones stay in a cache, where tiles are faster
+	mostSummed     = 1024    // columns that are summed at once, so that they stay in the first cache
 )
 
 // stream selects the algorithm of a multiplication with few rows, for which b is not packed.
 func (g *gemm) stream() {
-	if g.m > mostStreamed {
-		return
-	}
 	switch {
-	case g.b.col == 1 && g.n >= g.kernel.lanes && g.n*g.k >= leastSummed:
+	case g.m <= mostSummedRows && g.b.col == 1 && g.n >= g.kernel.lanes && g.n*g.k >= leastSummed:
 		g.sums, g.packsA, g.packsB = true, false, false
-	case g.packsB && g.b.row == 1 && g.a.col == 1 && g.k >= leastDotDeep:
+	case g.m <= mostDotRows && g.packsB && g.b.row == 1 && g.a.col == 1 && g.k >= leastDotDeep:
 		g.dots = true
 	}
 }

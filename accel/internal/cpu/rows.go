@@ -94,11 +94,12 @@ func dotsGeneric(x, w []float32, pitch int) (sums [dotRows]float32) {
 }
 
 func addProductsGeneric(c []float32, x *[dotRows]float32, w []float32, pitch int) {
-	for r, factor := range x {
-		row := w[r*pitch:][:len(c)]
-		for j := range c {
-			c[j] += float32(factor * row[j])
-		}
+	a, b, e, f := w[:len(c)], w[pitch:][:len(c)], w[2*pitch:][:len(c)], w[3*pitch:][:len(c)]
+	for j, v := range c {
+		v += float32(x[0] * a[j])
+		v += float32(x[1] * b[j])
+		v += float32(x[2] * e[j])
+		c[j] = v + float32(x[3]*f[j])
 	}
 }
 
