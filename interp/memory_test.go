@@ -301,7 +301,7 @@ fmt.Sprint(T{}, List[T]{}, Failure{}, twice(1, 2)) + Inner{}.String()`, i%3+1, i
 				if got := n.run(again(i)); strings.Contains(got, "!") {
 					t.Fatal(got)
 				}
-				if i%20 == 0 {
+				if i%40 == 20 {
 					runtime.GC()
 				}
 			}

@@ -48,7 +48,10 @@ func inLog() (logged, value bool) {
 		case name == "encoding/json.condAddrEncoder.encode": // of a value with methods
 		case strings.HasPrefix(name, "encoding/json.") && (strings.HasSuffix(name, ".encode") || strings.HasSuffix(name, "interfaceEncoder")):
 			value = false
-		case strings.HasPrefix(name, "encoding/json."), strings.HasPrefix(name, ownPackage):
+		case strings.HasPrefix(name, "encoding/json/v2.makeMethodArshaler"): // of a value with methods
+		case strings.HasPrefix(name, "encoding/json/v2.make"), name == "encoding/json/v2.marshalValueAny":
+			value = false
+		case strings.HasPrefix(name, "encoding/json"), strings.HasPrefix(name, ownPackage):
 		default:
 			return false, false
 		}

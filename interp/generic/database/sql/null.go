@@ -21,8 +21,9 @@ func (n *Null[T]) Scan(value any) error {
 		n.V, n.Valid = zero, false
 		return nil
 	}
-	n.Valid = true
-	return compiled.AssignColumn(&n.V, value)
+	err := compiled.AssignColumn(&n.V, value)
+	n.Valid = err == nil || validAfterError
+	return err
 }
 
 // Value implements driver.Valuer.

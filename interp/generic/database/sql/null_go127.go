@@ -1,0 +1,6 @@
+//go:build go1.27
+
+package sql
+
+// validAfterError reports whether a Null is valid after Scan failed.
+const validAfterError = false
