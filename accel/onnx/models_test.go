@@ -113,6 +113,8 @@ func layerRows() []parity {
 		row("SelfAttention", nn.SelfAttention(2), randn(7, 2, 5, 8)),
 		named("causal attention", row("SelfAttention", nn.SelfAttention(2, nn.Causal()), randn(7, 2, 5, 8))),
 		row("RNN", nn.RNN(5, nn.WithReLU(), nn.Bidirectional()), randn(7, 2, 4, 3)),
+		row("MeanPositions", nn.MeanPositions(), randn(7, 2, 5, 8)),
+		row("LastPosition", nn.LastPosition(), randn(7, 2, 5, 8)),
 		row("LSTM", nn.LSTM(5, nn.NumLayers(2), nn.LayerDropout(0.5)), randn(7, 2, 4, 3)),
 		row("GRU", nn.GRU(5, nn.Bidirectional(), nn.LastOutput()), randn(7, 2, 4, 3)),
 		recurrentOfLengths(),
