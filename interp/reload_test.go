@@ -46,13 +46,14 @@ const Version = "first"
 	t.Chdir(dir)
 	n := newNotebook(t, modules(t, nil))
 	n.must(t, "import (\n\t\"example.com/once/free\"\n\t\"example.com/once/log\"\n\t\"example.com/once/page\"\n\t\"example.com/once/web\"\n)\n"+
-		"version := func() string { return web.Version }\npage.Version(), free.Version, log.Calls", "= \"first\", \"first\", [first]")
+		"version := func() string { return web.Version }\nfunc declared() string { return web.Version + free.Version }\npage.Version(), free.Version, log.Calls", "= \"first\", \"first\", [first]")
 
 	saveWeb("first", "second")
 	writeFiles(t, dir, "-- free/free.go --\npackage free\n\nconst Version = \"second\"\n")
 	n.must(t, "free.Version, log.Calls", "stderr: note: package example.com/once/web cannot be interpreted: panic: pattern \"/\" conflicts with pattern \"/\"; "+
 		"earlier cells use its previous version\n= \"second\", [first second]")
 	n.must(t, "free.Version, log.Calls, version()", "= \"second\", [first second], \"first\"")
+	n.must(t, "declared()", "= \"firstsecond\"") // the version of web that could run
 	for _, cell := range []string{"web.Version", "page.Version()"} {
 		if got := n.run(cell); !strings.Contains(got, "conflicts with pattern") || !strings.Contains(got, "%restart starts a new worker") {
 			t.Errorf("%s: %s", cell, got)
