@@ -13,6 +13,8 @@ type Function struct {
 	Capacities map[*ast.CallExpr]Capacity
 	// JumpLabels are the labels of goto statements. With one of them, any statement may run more than once.
 	JumpLabels map[string]bool
+	// Addresses numbers the conversions from unsafe.Pointer to uintptr.
+	Addresses map[*ast.CallExpr]int
 
 	variables map[types.Object]property
 	counters  map[types.Object]bool
@@ -69,7 +71,7 @@ func (f *Function) has(v types.Object, p property) bool { return f.variables[v]&
 func Of(info *types.Info, substitute func(types.Type) types.Type, sig *types.Signature, body ast.Node, outside ...*types.Var) *Function {
 	a := &analysis{
 		Function: &Function{
-			Capacities: sliceCapacities(info, body, outside...), JumpLabels: map[string]bool{},
+			Capacities: sliceCapacities(info, body, outside...), JumpLabels: map[string]bool{}, Addresses: map[*ast.CallExpr]int{},
 			variables: map[types.Object]property{}, counters: map[types.Object]bool{}, returned: map[*types.Tuple]bool{},
 		},
 		info: info, substitute: substitute, owners: map[types.Object]scope{},
@@ -105,6 +107,10 @@ type scope struct {
 func (a *analysis) walk(n ast.Node, s scope) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.CallExpr:
+			if a.isAddress(n) {
+				a.Addresses[n] = len(a.Addresses)
+			}
 		case *ast.FuncLit:
 			inner := scope{literal: n}
 			if sig, ok := a.info.TypeOf(n).(*types.Signature); ok {
@@ -313,4 +319,20 @@ func isInteger(t types.Type) bool {
 	}
 	b, ok := t.Underlying().(*types.Basic)
 	return ok && b.Info()&types.IsInteger != 0
+}
+
+// isAddress reports whether e converts an unsafe.Pointer to a uintptr.
+func (a *analysis) isAddress(e *ast.CallExpr) bool {
+	if len(e.Args) != 1 || !a.info.Types[e.Fun].IsType() {
+		return false
+	}
+	isBasic := func(e ast.Expr, kind types.BasicKind) bool {
+		t := a.info.TypeOf(e)
+		if t == nil {
+			return false
+		}
+		b, ok := t.Underlying().(*types.Basic)
+		return ok && b.Kind() == kind
+	}
+	return isBasic(e.Fun, types.Uintptr) && isBasic(e.Args[0], types.UnsafePointer)
 }

@@ -81,6 +81,7 @@ type compiler struct {
 	labels     map[string]*label // targets of goto statements
 	results    []*variable       // result variables, if the function needs them
 	loops      int               // number of loops around the current statement
+	addresses  []uint16          // slots for the pointers of facts.Addresses
 	long       bool              // the declaration has a long body
 	isCellLoop bool              // the function is a loop at the top level of a cell
 	defers     bool              // the function has defer statements

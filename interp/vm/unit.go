@@ -288,6 +288,7 @@ func (c *compiler) body(n ast.Node, sig *types.Signature, recv *types.Var, body 
 			c.results = append(c.results, c.declare(v, c.fn.results[i], nil))
 		}
 	}
+	c.reserveAddresses(n)
 	c.block(body.List)
 	c.setPosition(body)
 	if c.defers {

@@ -26,11 +26,17 @@ func (c *compiler) convertPointer(e *ast.CallExpr, from, to shape, want *operand
 		v.shape = to
 		return v
 	case to.typ.Kind() == reflect.Uintptr:
+		i, ok := c.facts.Addresses[e]
+		if !ok || i >= len(c.addresses) {
+			c.fail(e, "an address in the body of a range over a function")
+		}
 		v := c.expr(x, nil)
 		dst := c.destination(to, want)
-		at, pointer := dst.reg, v.reg
+		at, pointer, kept := dst.reg, v.reg, c.addresses[i]
 		c.native("convert to uintptr", &native{run: func(_ *thread, nb, sb unsafe.Pointer) {
-			*intAt(nb, at) = int64(uintptr(*pointerAt(sb, pointer)))
+			p := *pointerAt(sb, pointer)
+			*pointerAt(sb, kept) = p
+			*intAt(nb, at) = int64(uintptr(p))
 		}})
 		return dst
 	case from.typ.Kind() == reflect.Uintptr:
@@ -44,6 +50,20 @@ func (c *compiler) convertPointer(e *ast.CallExpr, from, to shape, want *operand
 	}
 	c.fail(e, "a conversion from %s to %s", from.typ, to.typ)
 	return operand{}
+}
+
+// maxAddresses limits the slots of a function for pointers that it converts to uintptr.
+const maxAddresses = 200
+
+// reserveAddresses reserves slots for the pointers that a function converts to uintptr. Compiled Go keeps these alive during the
+// call that has the number as an argument, such as a system call; here they remain until the function returns.
+func (c *compiler) reserveAddresses(n ast.Node) {
+	if len(c.facts.Addresses) > maxAddresses {
+		c.fail(n, "many conversions from unsafe.Pointer to uintptr")
+	}
+	for range len(c.facts.Addresses) {
+		c.addresses = append(c.addresses, c.referenceRegister())
+	}
 }
 
 // unsafe compiles the call of a function of package unsafe.
