@@ -230,6 +230,8 @@ func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 		o.updated(&s.Lhs[0])
 		o.expr(&s.Rhs[0])
 		return nil
+	case len(s.Lhs) == 1 && o.appendToElement(s):
+		return nil
 	case len(s.Lhs) == 1:
 		o.target(&s.Lhs[0])
 		if o.isElementOfMap(s.Lhs[0]) && o.pending && o.acts(s.Rhs[0]) {
