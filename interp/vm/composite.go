@@ -79,6 +79,12 @@ func (c *compiler) fillComposite(e *ast.CompositeLit, t types.Type, at uint16, o
 			if field < 0 {
 				c.fail(e, "an unknown field in a composite literal")
 			}
+			if u.Field(field).Name() == "_" { // stays zero
+				if c.mayPanic(x) || c.hasCalls(x) {
+					c.fail(x, "a call as the value of a blank field")
+				}
+				continue
+			}
 			c.component(x, c.subst(u.Field(field).Type()), at, offset+int32(s.typ.Field(field).Offset))
 		}
 	case *types.Array:
