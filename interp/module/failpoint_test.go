@@ -40,9 +40,15 @@ func failpoints(t *testing.T, owner string) {
 				t.Error("no error")
 			}
 			inside := filepath.Join(folder, "quern", "modules", "example.com")
-			if names := failpointtest.Left(t, inside, "!upper@*"); len(names) > 0 {
+			if names := failpointtest.Left(t, inside, "!upper@v1.0.0"); len(names) > 0 {
 				if text, err := os.ReadFile(filepath.Join(inside, names[0], "x.go")); err != nil || string(text) != "package x // v1.0.0\n" {
 					t.Errorf("an incomplete module: %q, %v", text, err)
+				}
+			}
+			if text, err := os.ReadFile(filepath.Join(inside, "!upper@v1.0.0.mod")); err == nil {
+				want, err := os.ReadFile(filepath.Join(root, "example.com", "!upper", "@v", "v1.0.0.mod"))
+				if err != nil || string(text) != string(want) {
+					t.Errorf("an incomplete go.mod file: %q, want %q, %v", text, want, err)
 				}
 			}
 			dir, err := get(folder)
