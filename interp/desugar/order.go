@@ -234,11 +234,11 @@ func (o *order) assign(s *ast.AssignStmt) []ast.Stmt {
 		return nil
 	case len(s.Lhs) == 1:
 		o.target(&s.Lhs[0])
-		if o.isElementOfMap(s.Lhs[0]) && o.pending && o.acts(s.Rhs[0]) {
+		if _, m := o.elementOfMap(s.Lhs[0]); m != nil && o.pending && o.acts(s.Rhs[0]) {
 			o.expr(&s.Rhs[0])
 			return nil
 		}
-		if o.acts(s.Rhs[0]) {
+		if o.acting > 0 && o.acts(s.Rhs[0]) {
 			o.needed = max(o.needed, o.acting) // so that a back end need not evaluate calls on both sides in order
 		}
 		acting, read := o.acting, false
@@ -302,17 +302,15 @@ func (o *order) results(list *[]ast.Expr) []ast.Stmt {
 
 // target handles the target of an assignment, whose operands are read.
 func (o *order) target(e *ast.Expr) {
+	if x, m := o.elementOfMap(*e); m != nil {
+		o.expr(&x.X)
+		o.key(m, &x.Index)
+		return
+	}
 	switch x := (*e).(type) {
 	case *ast.Ident:
 	case *ast.ParenExpr:
 		o.target(&x.X)
-	case *ast.IndexExpr:
-		if m, isMap := o.under(x.X).(*types.Map); isMap {
-			o.expr(&x.X)
-			o.key(m, &x.Index)
-			return
-		}
-		o.expr(e)
 	default:
 		o.expr(e)
 	}
@@ -320,21 +318,12 @@ func (o *order) target(e *ast.Expr) {
 
 // updated handles the target of an assignment that is read as well. The element of a map remains in its place.
 func (o *order) updated(e *ast.Expr) {
-	if o.isElementOfMap(*e) {
+	if _, m := o.elementOfMap(*e); m != nil {
 		o.target(e)
 		o.pending = true
 		return
 	}
 	o.expr(e)
-}
-
-func (o *order) isElementOfMap(e ast.Expr) bool {
-	x, ok := ast.Unparen(e).(*ast.IndexExpr)
-	if !ok {
-		return false
-	}
-	_, ok = o.under(x.X).(*types.Map)
-	return ok
 }
 
 // values handles the values of a statement.

@@ -10,20 +10,24 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+
+	"golang.org/x/tools/go/types/typeutil"
 )
 
 // appendToElement handles such a statement, and reports whether s is one.
 func (o *order) appendToElement(s *ast.AssignStmt) bool {
-	x, ok := ast.Unparen(s.Lhs[0]).(*ast.IndexExpr)
-	call, isCall := ast.Unparen(s.Rhs[0]).(*ast.CallExpr)
-	if !ok || !isCall || !o.isElementOfMap(x) || !o.Info.Types[call.Fun].IsBuiltin() || calleeOf(call) != "append" || !o.acts(call) {
+	x, m := o.elementOfMap(s.Lhs[0])
+	call, ok := ast.Unparen(s.Rhs[0]).(*ast.CallExpr)
+	if m == nil || !ok {
+		return false
+	}
+	if b, ok := typeutil.Callee(o.Info, call).(*types.Builtin); !ok || b.Name() != "append" || !o.acts(call) {
 		return false
 	}
 	first, ok := ast.Unparen(call.Args[0]).(*ast.IndexExpr)
 	if !ok || !o.same(x, first) {
 		return false
 	}
-	m := o.under(x.X).(*types.Map)
 	if _, name := ast.Unparen(x.X).(*ast.Ident); name {
 		o.expr(&x.X)
 	} else {
@@ -40,14 +44,6 @@ func (o *order) appendToElement(s *ast.AssignStmt) bool {
 		o.exprTo(&call.Args[i], parameterAt(sig, i, call.Ellipsis.IsValid()))
 	}
 	return true
-}
-
-func calleeOf(call *ast.CallExpr) string {
-	id, _ := ast.Unparen(call.Fun).(*ast.Ident)
-	if id == nil {
-		return ""
-	}
-	return id.Name
 }
 
 // takeBoth makes p an early part, whose variable also replaces q.

@@ -13,6 +13,16 @@ import (
 	"runtime"
 )
 
+// elementOfMap returns e and the type of the map if e is an element of one. Otherwise the type is nil.
+func (o *order) elementOfMap(e ast.Expr) (*ast.IndexExpr, *types.Map) {
+	x, ok := ast.Unparen(e).(*ast.IndexExpr)
+	if !ok {
+		return nil, nil
+	}
+	m, _ := o.under(x.X).(*types.Map)
+	return x, m
+}
+
 // key handles a key of a map.
 func (o *order) key(m *types.Map, p *ast.Expr) {
 	if !o.copiesKey(m, *p) {

@@ -160,18 +160,18 @@ func (r *Registry) refreshEmbedding(name *types.TypeName) {
 
 // declaredMethods returns how many methods the types that t may have methods of declare so far. Cells only add methods to a type.
 func (t *Type) declaredMethods() (n int) {
-	if name := typeName(t.typ); name != nil {
-		n = numMethods(name)
-	}
+	n = numMethods(typeName(t.typ))
 	for _, name := range t.embedded {
-		if name != nil {
-			n += numMethods(name)
-		}
+		n += numMethods(name)
 	}
 	return n
 }
 
+// numMethods returns how many methods the named type declares, and 0 if name is nil.
 func numMethods(name *types.TypeName) int {
+	if name == nil {
+		return 0
+	}
 	if named, ok := name.Type().(*types.Named); ok {
 		return named.NumMethods()
 	}

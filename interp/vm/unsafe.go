@@ -76,28 +76,30 @@ func (c *compiler) unsafe(e *ast.CallExpr, name string, want *operand) operand {
 	}
 	dst := c.destination(s, want)
 	at := dst.reg
-	var run func(nb, sb unsafe.Pointer)
+	var run func(_ *thread, nb, sb unsafe.Pointer)
 	switch name {
 	case "Add":
-		run = func(nb, sb unsafe.Pointer) { *pointerAt(sb, at) = unsafe.Add(*pointerAt(sb, from), *intAt(nb, count)) }
+		run = func(_ *thread, nb, sb unsafe.Pointer) {
+			*pointerAt(sb, at) = unsafe.Add(*pointerAt(sb, from), *intAt(nb, count))
+		}
 	case "SliceData":
-		run = func(_, sb unsafe.Pointer) { *pointerAt(sb, at) = sliceAt(sb, from).data }
+		run = func(_ *thread, _, sb unsafe.Pointer) { *pointerAt(sb, at) = sliceAt(sb, from).data }
 	case "StringData":
-		run = func(_, sb unsafe.Pointer) {
+		run = func(_ *thread, _, sb unsafe.Pointer) {
 			*pointerAt(sb, at) = unsafe.Pointer(unsafe.StringData(*stringAt(sb, from)))
 		}
 	case "String":
-		run = func(nb, sb unsafe.Pointer) {
+		run = func(_ *thread, nb, sb unsafe.Pointer) {
 			*stringAt(sb, at) = rt.UnsafeString((*byte)(*pointerAt(sb, from)), int(*intAt(nb, count)))
 		}
 	case "Slice":
 		size := s.typ.Elem().Size()
-		run = func(nb, sb unsafe.Pointer) {
+		run = func(_ *thread, nb, sb unsafe.Pointer) {
 			p, n := *pointerAt(sb, from), int(*intAt(nb, count))
 			rt.CheckUnsafeSlice(p, size, n)
 			*sliceAt(sb, at) = sliceHeader{p, n, n}
 		}
 	}
-	c.native("unsafe."+name, &native{run: func(_ *thread, nb, sb unsafe.Pointer) { run(nb, sb) }})
+	c.native("unsafe."+name, &native{run: run})
 	return dst
 }
