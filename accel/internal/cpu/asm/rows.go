@@ -97,19 +97,10 @@ func slopes(s isa) {
 	RET()
 }
 
-// dots generates the dot products of x with four rows of w at once. Each row is too short for the hardware to prefetch it in
-// time, so the next four rows are requested.
-func dots(s isa) {
-	TEXT("dots"+s.name, NOSPLIT, "func(n, pitch int, x, w, sums *float32)")
-	Pragma("noescape")
-	Doc("dots" + s.name + " is dotsGeneric for whole vectors.")
-	n, pitch := Load(Param("n"), GP64()), Load(Param("pitch"), GP64())
-	x, w := Load(Param("x"), GP64()), Load(Param("w"), GP64())
-	SHLQ(Imm(2), pitch)
-	var rows [dotRows]Register
-	var sums [dotRows]VecVirtual
+// rowsFrom returns the addresses of dotRows rows that are pitch bytes apart, the first at w. It calls each before each address.
+func rowsFrom(w, pitch Register, each func(i int)) (rows [dotRows]Register) {
 	for i := range rows {
-		sums[i] = s.zero()
+		each(i)
 		if rows[i] = w; i > 0 {
 			r := GP64()
 			MOVQ(rows[i-1], r)
@@ -117,6 +108,25 @@ func dots(s isa) {
 			rows[i] = r
 		}
 	}
+	return rows
+}
+
+// advance adds the size of a vector to addresses.
+func (s isa) advance(addresses []Register) {
+	for _, p := range addresses {
+		ADDQ(Imm(uint64(s.width)), p.(GPVirtual))
+	}
+}
+
+// dots generates the dot products of x with four rows of w at once. Each row is too short for the hardware to prefetch it in
+// time, so the next four rows are requested.
+func dots(s isa) {
+	s.begin("dots", "func(n, pitch int, x, w, sums *float32)", " is dotsGeneric for whole vectors.")
+	n, pitch := Load(Param("n"), GP64()), Load(Param("pitch"), GP64())
+	x, w := Load(Param("x"), GP64()), Load(Param("w"), GP64())
+	SHLQ(Imm(2), pitch)
+	var sums [dotRows]VecVirtual
+	rows := rowsFrom(w, pitch, func(i int) { sums[i] = s.zero() })
 	Label("more")
 	v := s.register()
 	VMOVUPS(Mem{Base: x}, v)
@@ -124,9 +134,7 @@ func dots(s isa) {
 		PREFETCHT0(Mem{Base: row, Index: pitch, Scale: dotRows})
 		VFMADD231PS(Mem{Base: row}, v, sums[i])
 	}
-	for _, p := range append([]Register{x}, rows[:]...) {
-		ADDQ(Imm(uint64(s.width)), p.(GPVirtual))
-	}
+	s.advance(append([]Register{x}, rows[:]...))
 	SUBQ(Imm(uint64(s.lanes())), n)
 	JNZ(LabelRef("more"))
 	out := Load(Param("sums"), GP64())
@@ -139,23 +147,12 @@ func dots(s isa) {
 
 // addProducts generates the addition of four rows of w, each times a number, to c. Like dots it requests the next four rows.
 func addProducts(s isa) {
-	TEXT("addProducts"+s.name, NOSPLIT, "func(n, pitch int, x, w, c *float32)")
-	Pragma("noescape")
-	Doc("addProducts" + s.name + " is addProductsGeneric for whole vectors.")
+	s.begin("addProducts", "func(n, pitch int, x, w, c *float32)", " is addProductsGeneric for whole vectors.")
 	n, pitch := Load(Param("n"), GP64()), Load(Param("pitch"), GP64())
 	x, w, c := Load(Param("x"), GP64()), Load(Param("w"), GP64()), Load(Param("c"), GP64())
 	SHLQ(Imm(2), pitch)
-	var rows [dotRows]Register
 	var factors [dotRows]VecVirtual
-	for i := range rows {
-		factors[i] = s.splat(Mem{Base: x, Disp: 4 * i})
-		if rows[i] = w; i > 0 {
-			r := GP64()
-			MOVQ(rows[i-1], r)
-			ADDQ(pitch, r)
-			rows[i] = r
-		}
-	}
+	rows := rowsFrom(w, pitch, func(i int) { factors[i] = s.splat(Mem{Base: x, Disp: 4 * i}) })
 	Label("more")
 	sum := s.register()
 	VMOVUPS(Mem{Base: c}, sum)
@@ -164,9 +161,7 @@ func addProducts(s isa) {
 		VFMADD231PS(Mem{Base: row}, factors[i], sum)
 	}
 	VMOVUPS(sum, Mem{Base: c})
-	for _, p := range append([]Register{c}, rows[:]...) {
-		ADDQ(Imm(uint64(s.width)), p.(GPVirtual))
-	}
+	s.advance(append([]Register{c}, rows[:]...))
 	SUBQ(Imm(uint64(s.lanes())), n)
 	JNZ(LabelRef("more"))
 	VZEROUPPER()
