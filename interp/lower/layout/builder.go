@@ -30,7 +30,9 @@ type Builder struct {
 
 	names typeutil.Map // *types.Named to reflect.Type, for types that are not recursive
 	built typeutil.Map // *types.Named to reflect.Type, for complete recursive types
-	count int          // number of placeholders, to make each one unique
+	// structs are unnamed structs whose components are complete.
+	structs map[*types.Struct]reflect.Type
+	count   int // number of placeholders, to make each one unique
 
 	shapes map[string][]reflect.Type // text of a shape to the types of its members
 

@@ -124,19 +124,34 @@ func (c *cycle) typeOf(t types.Type, indirect bool) reflect.Type {
 		if o := Hidden(t, c.Interpreted); o != nil && !c.Declared {
 			return c.typeOf(o.Type(), indirect)
 		}
-		made := reflect.StructOf(c.fields(t, indirect))
-		for i := range t.NumFields() {
-			if c.Declared && t.Field(i).Embedded() {
-				setEmbedded(made, i)
-			}
-		}
-		return made
+		return c.structOf(t, indirect)
 	case *types.Signature:
 		return reflect.FuncOf(c.tuple(t.Params()), c.tuple(t.Results()), t.Variadic())
 	case *types.Interface:
 		return reflect.TypeFor[any]()
 	}
 	panic(fmt.Errorf("no compiled form of %s", t))
+}
+
+// structOf returns the reflect type of an unnamed struct. Translated C code has variables of struct types with hundreds of fields.
+func (c *cycle) structOf(t *types.Struct, indirect bool) reflect.Type {
+	if made, ok := c.structs[t]; ok {
+		return made
+	}
+	before := c.unsettled
+	made := reflect.StructOf(c.fields(t, indirect))
+	for i := range t.NumFields() {
+		if c.Declared && t.Field(i).Embedded() {
+			setEmbedded(made, i)
+		}
+	}
+	if c.Name == nil && c.unsettled == before {
+		if c.structs == nil {
+			c.structs = map[*types.Struct]reflect.Type{}
+		}
+		c.structs[t] = made
+	}
+	return made
 }
 
 func (c *cycle) tuple(t *types.Tuple) []reflect.Type {

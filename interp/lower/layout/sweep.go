@@ -19,5 +19,6 @@ func (b *Builder) Sweep(keep func(types.Type) bool) {
 		})
 		*all = kept
 	}
+	clear(b.structs)
 	maps.DeleteFunc(b.recursive, func(t *types.Named, _ bool) bool { return !keep(t) })
 }
