@@ -43,7 +43,7 @@ lab: kernelspec ## open JupyterLab with the tutorials
 	$(JUPYTER) lab --notebook-dir notebooks
 
 .PHONY: test
-test: system-packages kernelspec vet cross race without-race failpoints releases cuda notebooks clients ## run everything: vet, cross builds, Go tests with the race detector, notebooks, real clients
+test: system-packages kernelspec vet race without-race failpoints releases cuda notebooks clients ## run everything: vet, Go tests with the race detector, notebooks, real clients
 
 .PHONY: check
 check: vet ## run the quick part of the tests, offline
@@ -147,7 +147,7 @@ QUICKLY := -gcflags=all='-N -l -dwarf=false' -ldflags='-s -w' \
 	$(foreach package,runtime/... internal/... syscall,-gcflags=$(package)=-dwarf=false)
 
 .PHONY: cross
-cross: ## build for the other systems and without cgo
+cross: ## build for the other systems and without cgo (minutes); TestPlatforms, in make test, only type-checks
 	@for target in darwin/arm64 darwin/amd64 windows/amd64 linux/arm64 linux/amd64; do \
 		echo "build $$target without cgo"; \
 		GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 $(GO) build $(QUICKLY) -o /dev/null ./cmd/quern || exit 1; \

@@ -1,0 +1,102 @@
+package structure
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/go/packages"
+)
+
+// platforms are the systems for which quern must build, as GOOS/GOARCH; linux/amd64 is the one without cgo.
+var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64"}
+
+// The packages of quern type-check on every platform without cgo, and each function without a body has assembly there.
+// That takes a fraction of the time of `make cross`, which compiles and links.
+func TestPlatforms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads the source of all dependencies five times")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, platform := range platforms {
+		t.Run(platform, func(t *testing.T) {
+			system, architecture, _ := strings.Cut(platform, "/")
+			for _, problem := range problems(t, root, system, architecture) {
+				t.Error(problem)
+			}
+		})
+	}
+}
+
+// problems returns the errors in the packages of the module at root.
+func problems(t *testing.T, root, system, architecture string) (list []string) {
+	t.Helper()
+	own := func(file string) bool { return strings.HasPrefix(file, root+string(filepath.Separator)) }
+	config := &packages.Config{
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedModule,
+		Dir:  root,
+		Env:  append(os.Environ(), "GOOS="+system, "GOARCH="+architecture, "CGO_ENABLED=0"),
+		Fset: token.NewFileSet(),
+		// Other modules only need declarations.
+		ParseFile: func(fset *token.FileSet, name string, src []byte) (*ast.File, error) {
+			file, err := parser.ParseFile(fset, name, src, parser.ParseComments|parser.SkipObjectResolution)
+			if file != nil && !own(name) {
+				for _, d := range file.Decls {
+					if f, ok := d.(*ast.FuncDecl); ok {
+						f.Body = nil
+					}
+				}
+			}
+			return file, err
+		},
+	}
+	loaded, err := packages.Load(config, "./cmd/quern")
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	packages.Visit(loaded, nil, func(p *packages.Package) {
+		if p.Module == nil || !p.Module.Main {
+			return
+		}
+		count++
+		for _, e := range p.Errors {
+			list = append(list, e.Error())
+		}
+		assembly := false
+		for _, name := range p.OtherFiles {
+			assembly = assembly || strings.HasSuffix(name, ".s")
+		}
+		for _, file := range p.Syntax {
+			for _, d := range file.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok && f.Body == nil && !assembly && !linked(file, f) {
+					list = append(list, fmt.Sprintf("%s: %s has no body and its package has no assembly", config.Fset.Position(f.Pos()), f.Name.Name))
+				}
+			}
+		}
+	})
+	if count < 50 {
+		t.Errorf("only %d packages of this module were loaded", count)
+	}
+	return list
+}
+
+// linked reports whether a //go:linkname line gives f its body.
+func linked(file *ast.File, f *ast.FuncDecl) bool {
+	for _, group := range file.Comments {
+		for _, c := range group.List {
+			if strings.HasPrefix(c.Text, "//go:linkname "+f.Name.Name+" ") {
+				return true
+			}
+		}
+	}
+	return false
+}
