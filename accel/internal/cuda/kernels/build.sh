@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compiles each NAME.cu given, by default all, to one NAME_VARIANT.ptx for each
+# Compiles each NAME.cu given, by default all, to one NAME_VARIANT.ptx.gz for each
 # variant in the file's line "// variants:", in the folder OUT (by default this
 # one), and writes the checksum of what it read and wrote to testdata/built.txt,
 # by which a test finds outdated files. The versions are pinned, so that the same sources give the same
@@ -34,16 +34,16 @@ for source; do
 		*_sm90) arch=sm_90a ptx=+ptx80 ;;
 		*_*) define="$define -DHEAD=${variant#*_}" ;;
 		esac
-		made=$out/${name}_$variant.ptx
+		made=$out/${name}_$variant.ptx.gz
 		$clang -x cuda --cuda-device-only -S -nocudainc -nocudalib --cuda-path=/nonexistent --cuda-gpu-arch=$arch \
 			-Xclang -target-feature -Xclang $ptx -std=c++17 -O3 -Wall -Wextra -Werror \
 			-Wno-unknown-cuda-version -Wno-unused-function \
 			$define -o "$made.tmp" "$name.cu"
 		# Comments and empty lines are a third of the bytes.
-		sed -e 's/[[:space:]]*\/\/.*$//' -e '/^[[:space:]]*$/d' "$made.tmp" >"$made"
+		sed -e 's/[[:space:]]*\/\/.*$//' -e '/^[[:space:]]*$/d' "$made.tmp" | gzip -9n >"$made"
 		rm "$made.tmp"
 	done
-	sum=$(cat build.sh ./*.h "$source" "$out/${name}"_*.ptx | sha256sum)
+	sum=$({ cat build.sh ./*.h "$source"; gzip -dc "$out/${name}"_*.ptx.gz; } | sha256sum)
 	{ grep -v "^$name " "$sums" || true; echo "$name ${sum%% *}"; } | sort >"$sums.tmp"
 	mv "$sums.tmp" "$sums"
 done

@@ -27,17 +27,13 @@ func TestBuilt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rest := filesNamed(t, "*.ptx")
+	rest := filesNamed(t, "*.ptx.gz")
 	for line := range strings.Lines(string(text)) {
 		name, want, _ := strings.Cut(strings.TrimSpace(line), " ")
-		made := filesNamed(t, name+"_*.ptx")
+		made := filesNamed(t, name+"_*.ptx.gz")
 		sum := sha256.New()
 		for _, file := range slices.Concat([]string{"build.sh"}, filesNamed(t, "*.h"), []string{name + ".cu"}, made) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sum.Write(text)
+			sum.Write(read(t, file))
 		}
 		if got := hex.EncodeToString(sum.Sum(nil)); got != want {
 			t.Errorf("the PTX of %s.cu does not match its source: run go generate", name)
@@ -60,6 +56,19 @@ func filesNamed(t *testing.T, pattern string) []string {
 	return files
 }
 
+// read returns a file, a compressed one as text.
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err == nil && strings.HasSuffix(name, ".gz") {
+		text, err = decompress(text)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
 // TestRegenerate compiles all PTX again and compares.
 func TestRegenerate(t *testing.T) {
 	if os.Getenv("QUERN_LONG") == "" {
@@ -78,18 +87,14 @@ func TestRegenerate(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build.sh: %v\n%s", err, out)
 	}
-	made := filesNamed(t, filepath.Join(dir, "*.ptx"))
+	made := filesNamed(t, filepath.Join(dir, "*.ptx.gz"))
 	for i, name := range made {
 		made[i] = filepath.Base(name)
-		want, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := os.ReadFile(made[i]); err != nil || !bytes.Equal(got, want) {
+		if !bytes.Equal(read(t, made[i]), read(t, name)) {
 			t.Errorf("%s does not match its source: run go generate", made[i])
 		}
 	}
-	if here := filesNamed(t, "*.ptx"); !slices.Equal(here, made) {
+	if here := filesNamed(t, "*.ptx.gz"); !slices.Equal(here, made) {
 		t.Errorf("the files are %v, the sources compile to %v", here, made)
 	}
 }
@@ -138,16 +143,13 @@ func TestAssemble(t *testing.T) {
 			known[head] = rows
 		}
 	}
-	modules := filesNamed(t, "*.ptx")
+	modules := filesNamed(t, "*.ptx.gz")
 	rows := make([]string, len(modules)) // rows of the table
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	ptxas := sync.OnceValue(func() string { return assembler(t) })
-	for i, module := range modules {
-		text, err := os.ReadFile(module)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for i, file := range modules {
+		text, module := read(t, file), strings.TrimSuffix(file, ".gz")
 		head := fmt.Sprintf("%s %x", module, sha256.Sum256(text))
 		old, ok := known[head]
 		if rows[i] = "# " + head + "\n" + old; ok {
@@ -155,8 +157,12 @@ func TestAssemble(t *testing.T) {
 		}
 		path := ptxas() // here, since it may end the test
 		group.Go(func() error {
+			source := filepath.Join(t.TempDir(), module)
+			if err := os.WriteFile(source, text, 0o600); err != nil {
+				return err
+			}
 			for _, target := range targets(module) {
-				out, err := exec.CommandContext(t.Context(), path, "-v", "-arch="+target, "-o", filepath.Join(t.TempDir(), "cubin"), module).CombinedOutput()
+				out, err := exec.CommandContext(t.Context(), path, "-v", "-arch="+target, "-o", filepath.Join(t.TempDir(), "cubin"), source).CombinedOutput()
 				if err != nil {
 					return fmt.Errorf("ptxas -arch=%s %s: %w\n%s", target, module, err, out)
 				}

@@ -1,10 +1,13 @@
 package kernels
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"unsafe"
@@ -13,17 +16,31 @@ import (
 	"github.com/quernlab/quern/accel/internal/tensortype"
 )
 
-//go:embed *.ptx
+// code are the modules, compressed: as text they would be a tenth of the program.
+//
+//go:embed *.ptx.gz
 var code embed.FS
 
 // PTX returns the code of a module. Modules are small, because loading one compiles all of
 // it.
 func PTX(module string) (string, error) {
-	b, err := code.ReadFile(module + ".ptx")
+	b, err := code.ReadFile(module + ".ptx.gz")
 	if err != nil {
 		return "", fmt.Errorf("there is no module of CUDA kernels named %s", module)
 	}
-	return string(b), nil
+	text, err := decompress(b)
+	if err != nil {
+		return "", fmt.Errorf("module %s of CUDA kernels: %w", module, err)
+	}
+	return string(text), nil
+}
+
+func decompress(b []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
 }
 
 // Fingerprint returns 16 characters that identify the kernels of this build. Measurements

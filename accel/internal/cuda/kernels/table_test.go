@@ -14,12 +14,12 @@ import (
 // parameters has the offset and size that PTX declares.
 func TestTable(t *testing.T) {
 	declared := map[string]signature{}
-	names, err := fs.Glob(code, "*.ptx")
+	names, err := fs.Glob(code, "*.ptx.gz")
 	if err != nil || len(names) == 0 {
 		t.Fatalf("no PTX is embedded: %v", err)
 	}
 	for _, name := range names {
-		module := strings.TrimSuffix(name, ".ptx")
+		module := strings.TrimSuffix(name, ".ptx.gz")
 		text, err := PTX(module)
 		if err != nil {
 			t.Fatal(err)
