@@ -152,7 +152,7 @@ func (p *Program) Lower(ctx context.Context, cell *check.Cell) (unit *Unit, err 
 		return nil, &InternalError{Reason: "the previous unit was neither committed nor discarded"}
 	}
 	p.journal = nil
-	e := &emitter{Program: p, ctx: ctx, cell: cell, Fset: cell.Fset, Info: cell.Info, facts: map[*ast.FuncDecl]*facts.Function{}, before: map[*types.Initializer][]ast.Stmt{}, copiedMethods: map[*types.TypeName]bool{}, copied: map[*ast.CallExpr]bool{}}
+	e := &emitter{Program: p, ctx: ctx, cell: cell, Fset: cell.Fset, Info: cell.Info, facts: map[*ast.FuncDecl]*facts.Function{}, before: map[*types.Initializer][]ast.Stmt{}, copiedMethods: map[*types.TypeName]bool{}, copied: map[*ast.CallExpr]bool{}, casts: map[*ast.CallExpr]bool{}}
 	p.layout.Source = e.findSourceType
 	defer func() {
 		if r := recover(); r != nil {

@@ -50,6 +50,7 @@ type emitter struct {
 	values        []string                        // see Unit.Values
 	redeclared    []Redeclared
 	copied        map[*ast.CallExpr]bool   // see noteCopies
+	casts         map[*ast.CallExpr]bool   // conversions to unsafe.Pointer that are the operand of a cast
 	middles       []string                 // of long expressions, see shorten
 	copiedMethods map[*types.TypeName]bool // types whose methods were copied for this unit
 	facts         map[*ast.FuncDecl]*facts.Function

@@ -8,7 +8,8 @@ package lower
 //
 // Both words may be copied together, from one interface to another. All else that depends on the words is rejected: reading the
 // first one, keeping the words or a pointer to them in a variable, an assignment to one of them, and a cast of two words to an
-// interface, because there the words come from package reflect or from the type of another value.
+// interface, because there the words come from package reflect or from the type of another value. Nobody knows what code does with
+// an unsafe.Pointer to an interface that it keeps, so that is rejected too.
 
 import (
 	"go/ast"
@@ -102,9 +103,16 @@ func hasWords(t types.Type) bool {
 }
 
 // checkCast rejects (*T)(unsafe.Pointer(p)) if p does not point to an interface and T has an interface at that address, and if
-// p points to an interface and T has its words.
+// p points to an interface and T has its words. It rejects unsafe.Pointer(p) if p points to an interface and the pointer is not
+// the operand of a cast.
 func (f *function) checkCast(e *ast.CallExpr) {
+	if from, ok := f.typeOf(e.Args[0]).Underlying().(*types.Pointer); ok && isUnsafePointer(f.typeOf(e)) && types.IsInterface(from.Elem()) && !f.casts[e] {
+		f.rejectCast(e, from, f.typeOf(e))
+	}
 	p, from, to, ok := f.unsafeCast(e)
+	if p != nil {
+		f.casts[ast.Unparen(e.Args[0]).(*ast.CallExpr)] = true
+	}
 	switch {
 	case !ok || f.copied[e]:
 	case p != nil && beginsWithInterface(to.Elem()) && isHeader(from.Elem()):

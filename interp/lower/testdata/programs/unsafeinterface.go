@@ -34,9 +34,7 @@ func main() {
 	fmt.Println((*(*[2]uintptr)(unsafe.Pointer(e)))[1] == uintptr(unsafe.Pointer(p)), (*[2]unsafe.Pointer)(unsafe.Pointer(&err))[1] == unsafe.Pointer(p))
 	var a any = "text"
 	fmt.Println(*(*string)(data(a)), *(*float64)(data(3.5)))
-	// An unsafe.Pointer to an interface variable that is converted back.
-	q := unsafe.Pointer(&a)
-	*(*any)(q) = F(3)
+	*(*any)(unsafe.Pointer(&a)) = F(3)
 	fmt.Println(a.(V).M())
 	var b any
 	*(*face)(unsafe.Pointer(&b)) = *(*face)(unsafe.Pointer(&a))
