@@ -101,7 +101,7 @@ func Run(ctx context.Context, config Config) error {
 	past := openHistory(config.HistoryFile, log)
 	defer past.Close()
 	k := newKernel(codec, sockets, info(config.Version), past, log)
-	workers := ranks.New(worker.Program(config.WorkerCommand), k, log)
+	workers := ranks.New(worker.Program(config.WorkerCommand, ""), k, log)
 	k.worker = workers
 	k.publisher.awaitSubscriber()
 	served := make(chan struct{})

@@ -79,6 +79,23 @@ func runExport(ctx context.Context, args []string, std stdio) error {
 	return nil
 }
 
+// parseNotebook parses the flags of a command and the path of its notebook, which may be
+// the first or the last argument.
+func parseNotebook(flags *flag.FlagSet, usage string, args []string, std stdio) (path string, err error) {
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+		path, args = args[0], args[1:]
+	} else if n := len(args); n > 0 && strings.HasSuffix(args[n-1], ".ipynb") && (n == 1 || args[n-2] != "-o") {
+		path, args = args[n-1], args[:n-1]
+	}
+	if err := parse(flags, usage, args, std); err != nil {
+		return "", err
+	}
+	if path == "" {
+		return "", &usageError{flags.Name() + ": the notebook is missing", fmt.Sprintf("quern %s nb.ipynb; quern %s -h describes the flags", flags.Name(), flags.Name())}
+	}
+	return path, nil
+}
+
 // exported returns the cells of a notebook as package export expects them.
 func exported(n *notebook.Notebook) []export.Cell {
 	cells := make([]export.Cell, len(n.Cells))

@@ -137,21 +137,23 @@ func formatInput(r io.Reader, check bool, std stdio) error {
 	return err
 }
 
-// parseNotebooks parses the flags of a command and the paths of its notebooks, before or after them.
+// parseNotebooks parses the flags of a command and the paths of its notebooks, in any order.
 func parseNotebooks(flags *flag.FlagSet, usage string, args []string, std stdio) (paths []string, err error) {
-	for len(args) > 0 && (!strings.HasPrefix(args[0], "-") || args[0] == "-") {
-		paths, args = append(paths, args[0]), args[1:]
-	}
 	flags.SetOutput(io.Discard)
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(std.out, usage)
-		return nil, err
-	case err != nil:
-		return nil, &usageError{err.Error(), fmt.Sprintf("quern %s -h describes the flags", flags.Name())}
+	for len(args) > 0 {
+		switch err := flags.Parse(args); {
+		case errors.Is(err, flag.ErrHelp):
+			fmt.Fprint(std.out, usage)
+			return nil, err
+		case err != nil:
+			return nil, &usageError{err.Error(), fmt.Sprintf("quern %s -h describes the flags", flags.Name())}
+		}
+		if args = flags.Args(); len(args) > 0 { // Parse stops at a path
+			paths, args = append(paths, args[0]), args[1:]
+		}
 	}
-	if paths = append(paths, flags.Args()...); len(paths) == 0 {
-		return nil, &usageError{flags.Name() + ": the notebook is missing", fmt.Sprintf("quern %s nb.ipynb", flags.Name())}
+	if len(paths) == 0 {
+		return nil, &usageError{flags.Name() + ": the notebook is missing", fmt.Sprintf("quern %s nb.ipynb; quern %[1]s -h describes the flags", flags.Name())}
 	}
 	return paths, nil
 }

@@ -6,27 +6,28 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/quernlab/quern/accel/parallel"
-	"github.com/quernlab/quern/kernel/batch"
 	"github.com/quernlab/quern/kernel/notebook"
+	"github.com/quernlab/quern/kernel/notebook/compare"
 	"github.com/quernlab/quern/kernel/notebook/parameter"
 )
 
-const runUsage = `quern run executes a notebook without Python and without a browser.
+const runUsage = `quern run executes notebooks without Python and without a browser.
 
   quern run nb.ipynb                     print the output of the cells
   quern run nb.ipynb -o done.ipynb       and write the executed notebook
   quern run nb.ipynb --timeout 60s       interrupt a cell that runs longer
   quern run nb.ipynb --param x=3         set x after the cell tagged "parameters"
+  quern run -j 4 *.ipynb                 four notebooks at the same time
+  quern run -w nb.ipynb…                 write changed outputs into the notebook
+  quern run --compare nb.ipynb…          fail if outputs differ from those in the notebook
+  quern run --junit report.xml nb.ipynb… write a report for CI systems
 
 The value of a parameter is a Go literal (3, 0.5, true, "text", []int{1, 2}) with
 the type of the variable in the cell, or any other text, which is taken as a
@@ -36,50 +37,128 @@ cell that fails, quern run stops, reports the cell and its error, and exits with
 status 1; -o is still written. A cell tagged "raises-exception" may fail, a cell
 tagged "skip-execution" does not run.
 
+With several notebooks, all of them run, one line for each says how it went, and the
+output of those that fail is printed. -j 0 runs as many at the same time as there are
+cores. -o is then a folder.
+
+-w changes nothing but outputs that differ: execution counts, ids and metadata stay, so
+that a run without changes leaves the file as it is. --compare compares texts, and of
+images and HTML only whether they are there. Numbers may differ by --atol plus --rtol
+times the number in the notebook; both are 0 unless set, and -w uses them too. The
+outputs of a cell tagged "nbval-ignore-output" are not compared.
+
+Where GITHUB_ACTIONS is set, or with --github, failures are also printed as annotations
+of GitHub, which point at the line in the file.
+
 After a cell with "%ranks 4", four processes run each of the following cells. If it
 is started by torchrun, mpirun or srun, quern run is one of several ranks, and rank 0
 writes -o.
 `
 
+// runOptions are the flags of quern run.
+type runOptions struct {
+	output     string // -o
+	timeout    duration
+	parameters parameter.Set
+	jobs       int
+	update     bool // -w
+	compare    bool
+	tolerance  compare.Tolerance
+	junit      string
+	github     bool
+}
+
 func runRun(ctx context.Context, args []string, std stdio) error {
+	o := runOptions{github: os.Getenv("GITHUB_ACTIONS") == "true"}
 	flags := flag.NewFlagSet("run", flag.ContinueOnError)
-	output := flags.String("o", "", "")
-	var limit duration
-	flags.Var(&limit, "timeout", "")
-	var parameters parameter.Set
-	flags.Var(&parameters, "param", "")
-	path, err := parseNotebook(flags, runUsage, args, std)
-	switch {
-	case err != nil:
-		return err
-	case limit < 0:
-		return &usageError{"run: the timeout is negative", "quern run nb.ipynb --timeout 60s"}
-	}
-	n, err := readGo(path)
+	flags.StringVar(&o.output, "o", "", "")
+	flags.Var(&o.timeout, "timeout", "")
+	flags.Var(&o.parameters, "param", "")
+	flags.IntVar(&o.jobs, "j", 1, "")
+	flags.BoolVar(&o.update, "w", false, "")
+	flags.BoolVar(&o.compare, "compare", false, "")
+	flags.Float64Var(&o.tolerance.Relative, "rtol", 0, "")
+	flags.Float64Var(&o.tolerance.Absolute, "atol", 0, "")
+	flags.StringVar(&o.junit, "junit", "", "")
+	flags.BoolVar(&o.github, "github", o.github, "")
+	paths, err := parseNotebooks(flags, runUsage, args, std)
 	if err != nil {
 		return err
 	}
-	if err := parameters.Inject(n); err != nil {
+	if err := o.check(paths); err != nil {
 		return err
 	}
-	return execute(ctx, n, path, *output, time.Duration(limit), std)
+	jobs := make([]*job, len(paths))
+	for i, path := range paths {
+		if jobs[i], err = newJob(path, o); err != nil {
+			return err
+		}
+	}
+	if len(jobs) == 1 {
+		jobs[0].stdin = os.Stdin
+		err = jobs[0].run(ctx, o, std)
+	} else {
+		err = runAll(ctx, jobs, o, std)
+	}
+	if o.github {
+		for _, j := range jobs {
+			j.annotate(std.out)
+		}
+	}
+	if o.junit != "" && isFirst() {
+		err = errors.Join(err, writeJUnit(o.junit, jobs))
+	}
+	return err
 }
 
-// parseNotebook parses the flags of a command and the path of its notebook, which may be
-// the first or the last argument.
-func parseNotebook(flags *flag.FlagSet, usage string, args []string, std stdio) (path string, err error) {
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
-		path, args = args[0], args[1:]
-	} else if n := len(args); n > 0 && strings.HasSuffix(args[n-1], ".ipynb") && (n == 1 || args[n-2] != "-o") {
-		path, args = args[n-1], args[:n-1]
+// check reports flags that contradict each other, and what would fail only after cells have run for hours.
+func (o *runOptions) check(paths []string) error {
+	wrong := func(message, hint string) error { return &usageError{"run: " + message, hint} }
+	switch {
+	case o.timeout < 0:
+		return wrong("the timeout is negative", "quern run nb.ipynb --timeout 60s")
+	case o.jobs < 0:
+		return wrong("-j is negative", "-j 0 runs as many notebooks at the same time as there are cores")
+	case o.tolerance.Relative < 0 || o.tolerance.Absolute < 0:
+		return wrong("a tolerance is negative", "--rtol 1e-3 accepts numbers that differ by a thousandth")
+	case o.tolerance != (compare.Tolerance{}) && !o.compare && !o.update:
+		return wrong("--rtol and --atol belong to --compare or -w", "quern run --compare --rtol 1e-3 nb.ipynb")
+	case o.compare && o.update:
+		return wrong("only one of --compare and -w is allowed", "run --compare first, and -w to accept what differs")
+	case (o.compare || o.update) && len(o.parameters) > 0:
+		return wrong("--compare and -w do not take --param", "the outputs in the file are those of its own values")
 	}
-	if err := parse(flags, usage, args, std); err != nil {
-		return "", err
+	if o.jobs == 0 {
+		o.jobs = runtime.NumCPU()
 	}
-	if path == "" {
-		return "", &usageError{flags.Name() + ": the notebook is missing", fmt.Sprintf("quern %s nb.ipynb; quern %s -h describes the flags", flags.Name(), flags.Name())}
+	if o.junit != "" {
+		if _, err := os.Stat(filepath.Dir(o.junit)); err != nil {
+			return fmt.Errorf("--junit: %w", err)
+		}
 	}
-	return path, nil
+	switch {
+	case o.output == "":
+	case len(paths) > 1:
+		names := map[string]string{}
+		for _, path := range paths {
+			name := filepath.Base(path)
+			if other, twice := names[name]; twice {
+				return fmt.Errorf("-o: %s and %s have the same name; run them one after the other", other, path)
+			}
+			names[name] = path
+		}
+		if err := os.MkdirAll(o.output, 0o777); err != nil {
+			return fmt.Errorf("-o: %w", err)
+		}
+	default:
+		if _, err := os.Stat(filepath.Dir(o.output)); err != nil {
+			return fmt.Errorf("-o: %w", err)
+		}
+		if info, err := os.Stat(o.output); err == nil && info.IsDir() {
+			return fmt.Errorf("-o: %s is a directory; give a file name, such as %s", o.output, filepath.Join(o.output, filepath.Base(paths[0])))
+		}
+	}
+	return nil
 }
 
 // readGo reads a notebook and checks that its language is Go.
@@ -98,44 +177,6 @@ func readGoText(path string) (*notebook.Notebook, []byte, error) {
 		return nil, nil, fmt.Errorf("%s is a notebook for %s, not for Go", path, language)
 	}
 	return n, text, nil
-}
-
-// execute runs the notebook in its folder and writes it.
-func execute(ctx context.Context, n *notebook.Notebook, path, output string, timeout time.Duration, std stdio) error {
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("cannot find the path of this program: %w", err)
-	}
-	if output != "" {
-		if output, err = filepath.Abs(output); err != nil {
-			return err
-		}
-		// Check it now, not after the cells have run for hours.
-		if _, err := os.Stat(filepath.Dir(output)); err != nil {
-			return fmt.Errorf("-o: %w", err)
-		}
-		if info, err := os.Stat(output); err == nil && info.IsDir() {
-			return fmt.Errorf("-o: %s is a directory; give a file name, such as %s", output, filepath.Join(output, filepath.Base(path)))
-		}
-		// If the reader of standard output exits, the file is still wanted.
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	}
-	if err := os.Chdir(filepath.Dir(path)); err != nil {
-		return err
-	}
-	err = batch.Run(ctx, n, batch.Config{
-		WorkerCommand: []string{self, "worker"},
-		Stdout:        std.out,
-		Stderr:        std.err,
-		Color:         showsColors(std.err),
-		Stdin:         os.Stdin,
-		Timeout:       timeout,
-		Logger:        newLogger(std.err, slog.LevelError),
-	})
-	if output != "" && isFirst() {
-		err = errors.Join(err, n.Write(output))
-	}
-	return err
 }
 
 // isFirst reports whether this process is the rank that writes files.

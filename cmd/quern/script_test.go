@@ -23,6 +23,10 @@ func TestScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(modules.Close)
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
 	goCache := t.TempDir()
 	if out, err := exec.Command("go", "env", "GOCACHE").Output(); err == nil {
 		goCache = strings.TrimSpace(string(out))
@@ -38,6 +42,7 @@ func TestScript(t *testing.T) {
 			if program, err := exec.LookPath("quern"); err == nil {
 				env.Setenv("BIN", filepath.Dir(program))
 			}
+			env.Setenv("ROOT", root)
 			env.Setenv("GOSUMDB", "off")
 			env.Setenv("GO_RELEASE", strings.TrimPrefix(goversion.Lang(runtime.Version()), "go")+".0")
 			env.Setenv("GOMODCACHE", env.WorkDir+"/modules")

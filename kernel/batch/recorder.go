@@ -58,7 +58,7 @@ func (r *recorder) end(count int, result link.Result) {
 	if why := result.Error; why != nil {
 		trace := strings.Join(why.Traceback, "\n")
 		if !r.color {
-			trace = colors.ReplaceAllString(trace, "")
+			trace = Plain(trace)
 		}
 		r.print(1, trace+"\n")
 		r.add(count, notebook.Output{
@@ -83,13 +83,16 @@ func (r *recorder) help(found link.Inspection) {
 	defer r.mu.Unlock()
 	s := text(found.Data)
 	if !r.color {
-		s = colors.ReplaceAllString(s, "")
+		s = Plain(s)
 	}
 	r.print(0, s+"\n")
 }
 
 // colors matches ANSI color sequences, which tracebacks may contain.
 var colors = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+// Plain returns a text without the colors of a terminal.
+func Plain(text string) string { return colors.ReplaceAllString(text, "") }
 
 func orEmpty(m map[string]any) map[string]any {
 	if m == nil {

@@ -19,6 +19,9 @@ import (
 type Config struct {
 	// WorkerCommand is the program that runs as worker, with its arguments.
 	WorkerCommand []string
+	// Folder is the absolute path of the folder in which the cells run; empty is that of
+	// this process.
+	Folder string
 	// Stdout and Stderr receive the output of the cells as it is produced. Results and
 	// displays are written as text to Stdout, errors of cells to Stderr.
 	Stdout, Stderr io.Writer
@@ -28,6 +31,9 @@ type Config struct {
 	Stdin io.Reader
 	// Timeout is how long a cell may run; 0 means no limit.
 	Timeout time.Duration
+	// Ended is called when a cell that ran has ended, with its index from 1; err is a
+	// *CellError if it failed and may not, or another error. May be nil.
+	Ended func(cell int, took time.Duration, err error)
 	// Logger receives the log of the supervisor; nil discards it.
 	Logger *slog.Logger
 }
@@ -69,7 +75,7 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 	}
 	page := newRecorder(n, config.Stdout, config.Stderr)
 	page.input, page.color = newInput(config.Stdin), config.Color
-	workers := ranks.New(worker.Program(config.WorkerCommand), page, log)
+	workers := ranks.New(worker.Program(config.WorkerCommand, config.Folder), page, log)
 	defer func() {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWait)
 		defer cancel()
@@ -80,35 +86,55 @@ func Run(ctx context.Context, n *notebook.Notebook, config Config) error {
 	}()
 	count := 0
 	for i, c := range n.Cells {
-		if c.Type != "code" || strings.TrimSpace(c.Source) == "" || c.HasTag("skip-execution") {
+		if !Runs(c) {
 			continue
 		}
 		count++
-		page.begin(count, c)
-		if asked, ok := link.Help(c.Source); ok {
-			found, err := link.Ask(ctx, workers, asked)
-			if err != nil {
-				return fmt.Errorf("cell %d: %w", i+1, err)
-			}
-			if len(found.Data) > 0 {
-				page.help(found)
-				continue
-			}
-			page.end(count, link.Result{Error: asked.NotFound()})
-			if !c.HasTag("raises-exception") {
-				return &CellError{Cell: i + 1, Why: asked.NotFound()}
-			}
-			continue
+		begin := time.Now()
+		err := page.run(ctx, workers, config.Timeout, i+1, count, c)
+		if config.Ended != nil {
+			config.Ended(i+1, time.Since(begin), err)
 		}
-		result, err := page.execute(ctx, workers, config.Timeout, link.Execute{Cell: count, Code: c.Source, AllowInput: true})
-		stopped := errors.Is(err, errStopped)
-		if err != nil && !errors.As(err, &result.Error) && !stopped {
-			return fmt.Errorf("cell %d: %w", i+1, err)
+		if err != nil {
+			return err
 		}
-		page.end(count, result)
-		if result.Error != nil && (stopped || !c.HasTag("raises-exception")) {
-			return &CellError{Cell: i + 1, Why: result.Error}
+	}
+	return nil
+}
+
+// Runs reports whether Run executes a cell: code that is not empty and does not have the
+// tag skip-execution.
+func Runs(c *notebook.Cell) bool {
+	return c.Type == "code" && strings.TrimSpace(c.Source) != "" && !c.HasTag("skip-execution")
+}
+
+// run executes the cell with an index, from 1, as the count-th one.
+func (r *recorder) run(ctx context.Context, workers link.Worker, timeout time.Duration, index, count int, c *notebook.Cell) error {
+	r.begin(count, c)
+	mayFail := c.HasTag("raises-exception")
+	if asked, ok := link.Help(c.Source); ok {
+		found, err := link.Ask(ctx, workers, asked)
+		switch {
+		case err != nil:
+			return fmt.Errorf("cell %d: %w", index, err)
+		case len(found.Data) > 0:
+			r.help(found)
+			return nil
 		}
+		r.end(count, link.Result{Error: asked.NotFound()})
+		if !mayFail {
+			return &CellError{Cell: index, Why: asked.NotFound()}
+		}
+		return nil
+	}
+	result, err := r.execute(ctx, workers, timeout, link.Execute{Cell: count, Code: c.Source, AllowInput: true})
+	stopped := errors.Is(err, errStopped)
+	if err != nil && !errors.As(err, &result.Error) && !stopped {
+		return fmt.Errorf("cell %d: %w", index, err)
+	}
+	r.end(count, result)
+	if result.Error != nil && (stopped || !mayFail) {
+		return &CellError{Cell: index, Why: result.Error}
 	}
 	return nil
 }

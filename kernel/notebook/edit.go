@@ -15,7 +15,7 @@ import (
 // bytes of the text stay, and so do the bytes of unchanged lines: indentation, order of keys, escapes. The error
 // is a *FormatError.
 func Edit(text []byte, sources map[int]string) ([]byte, error) {
-	places, err := placesOfSources(text)
+	places, err := placesOf(text, "source")
 	if err != nil {
 		return nil, &FormatError{err}
 	}
@@ -44,9 +44,9 @@ func Edit(text []byte, sources map[int]string) ([]byte, error) {
 // A place is a value in the text of a notebook.
 type place struct{ start, end int }
 
-// placesOfSources returns the places of the sources of all cells. Of duplicate keys the last one counts, as for
-// Parse. A cell without a source has none.
-func placesOfSources(text []byte) ([]place, error) {
+// placesOf returns the places of the values of a key in all cells. Of duplicate keys the last one counts, as for
+// Parse. A cell without the key has none.
+func placesOf(text []byte, wanted string) ([]place, error) {
 	start := len(text) - len(bytes.TrimPrefix(text, []byte("\ufeff")))
 	w := &walker{start: start, d: json.NewDecoder(bytes.NewReader(text[start:]))}
 	var places []place
@@ -59,7 +59,7 @@ func placesOfSources(text []byte) ([]place, error) {
 		return w.array(func() error {
 			var p place
 			err := w.object(func(key string) (err error) {
-				if key == "source" {
+				if key == wanted {
 					p, err = w.skip()
 					return err
 				}
@@ -119,6 +119,29 @@ func (w *walker) compound(open json.Delim, part func() error) error {
 	}
 	_, err := w.d.Token()
 	return err
+}
+
+// Line returns the line of the text of a notebook that has a line of the source of a cell, or 0 if there is none. The
+// cell is an index; lines count from 1.
+func Line(text []byte, cell, line int) int {
+	places, err := placesOf(text, "source")
+	if err != nil || cell >= len(places) || places[cell].end == 0 {
+		return 0
+	}
+	p := places[cell]
+	start := p.start
+	if text[p.start] == '[' {
+		w := &walker{d: json.NewDecoder(bytes.NewReader(text[p.start:p.end]))}
+		count := 0
+		_ = w.array(func() error { // the text has been decoded before
+			element, err := w.skip()
+			if count++; count <= max(line, 1) {
+				start = p.start + element.start
+			}
+			return err
+		})
+	}
+	return 1 + bytes.Count(text[:start], []byte("\n"))
 }
 
 // replaceSource returns the JSON of a source in the form that it has at p: as a string, or as a list of lines with the

@@ -84,7 +84,7 @@ func newSession(t *testing.T, ranks int) *session {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	s := &session{t: t, ctx: ctx, notebook: &fakeNotebook{change: make(chan struct{})}}
-	s.Group = New(worker.Program(os.Args[:1]), s.notebook, slog.New(slog.DiscardHandler))
+	s.Group = New(worker.Program(os.Args[:1], ""), s.notebook, slog.New(slog.DiscardHandler))
 	s.devices = func() []string { return nil }
 	t.Cleanup(func() {
 		_ = s.Shutdown(ctx)

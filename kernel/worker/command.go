@@ -18,6 +18,8 @@ type Command struct {
 	// Environment are variables ("NAME=value") that the program gets in addition to those
 	// of this process. They take precedence.
 	Environment []string
+	// Folder is the working directory of the program; empty is that of this process.
+	Folder string
 
 	reserve *reserve // of file descriptors, shared by all processes of a Program; may be nil
 	cmd     *exec.Cmd
@@ -32,17 +34,18 @@ func NewCommand(name string, arguments ...string) *Command {
 	return &Command{cmd: exec.Command(name, arguments...)}
 }
 
-// Program returns a function that makes a Runner for a program with its arguments. The
-// function's arguments are the path of another program that runs with the same arguments,
-// or "", and [Command.Environment].
-func Program(command []string) func(program string, environment []string) Runner {
+// Program returns a function that makes a Runner for a program with its arguments, which
+// runs in a folder, or for "" in that of this process. The function's arguments are the
+// path of another program that runs with the same arguments, or "", and
+// [Command.Environment].
+func Program(command []string, folder string) func(program string, environment []string) Runner {
 	kept := &reserve{}
 	return func(program string, environment []string) Runner {
 		if program == "" {
 			program = command[0]
 		}
 		c := NewCommand(program, command[1:]...)
-		c.Environment, c.reserve = environment, kept
+		c.Environment, c.Folder, c.reserve = environment, folder, kept
 		return c
 	}
 }
@@ -94,6 +97,10 @@ func (c *Command) Start(token string) (pipes Pipes, err error) {
 		return Pipes{}, fmt.Errorf("create pipes for the worker: %w", err)
 	}
 	c.cmd.Env = append(append(os.Environ(), c.Environment...), child.LinkVariable+"="+where, child.MarkVariable+"="+token)
+	if c.Folder != "" {
+		c.cmd.Dir = c.Folder
+		c.cmd.Env = append(c.cmd.Env, "PWD="+c.Folder) // what cells start may ask for it
+	}
 	if _, set := os.LookupEnv("GOTRACEBACK"); !set {
 		// The stacks of a crash are those of the interpreter and would bury the reason.
 		c.cmd.Env = append(c.cmd.Env, "GOTRACEBACK=none")

@@ -28,7 +28,7 @@ func TestFewDescriptors(t *testing.T) {
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		t.Fatal(err)
 	}
-	program := Program([]string{os.Args[0]})
+	program := Program([]string{os.Args[0]}, "")
 	start := func() {
 		runner := program("", nil)
 		pipes, err := runner.Start("token")

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/quernlab/quern/kernel/batch"
+	"github.com/quernlab/quern/kernel/notebook"
+	"github.com/quernlab/quern/kernel/notebook/compare"
+)
+
+// A job is a notebook of quern run, and then how it went.
+type job struct {
+	path     string
+	text     []byte // of the file
+	notebook *notebook.Notebook
+	places   map[*notebook.Cell]int // of the cells in the file; parameters are in a cell of their own
+	stdin    io.Reader
+
+	took  time.Duration
+	err   error // why it failed
+	cells map[int]endedCell
+}
+
+// endedCell is how a cell ended.
+type endedCell struct {
+	took time.Duration
+	err  error
+}
+
+// newJob reads a notebook and sets its parameters.
+func newJob(path string, o runOptions) (*job, error) {
+	n, text, err := readGoText(path)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{path: path, text: text, notebook: n, places: map[*notebook.Cell]int{}, cells: map[int]endedCell{}}
+	for i, c := range n.Cells {
+		j.places[c] = i
+	}
+	return j, o.parameters.Inject(n)
+}
+
+// run executes the notebook in its folder, and writes or compares it.
+func (j *job) run(ctx context.Context, o runOptions, std stdio) (err error) {
+	begin := time.Now()
+	defer func() { j.took, j.err = time.Since(begin), err }()
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("cannot find the path of this program: %w", err)
+	}
+	folder, err := filepath.Abs(filepath.Dir(j.path))
+	if err != nil {
+		return err
+	}
+	if o.output != "" || o.update {
+		// If the reader of standard output exits, the file is still wanted.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	}
+	err = batch.Run(ctx, j.notebook, batch.Config{
+		WorkerCommand: []string{self, "worker"},
+		Folder:        folder,
+		Stdout:        std.out,
+		Stderr:        std.err,
+		Color:         showsColors(std.err),
+		Stdin:         j.stdin,
+		Timeout:       time.Duration(o.timeout),
+		Ended:         func(cell int, took time.Duration, err error) { j.cells[cell] = endedCell{took, err} },
+		Logger:        newLogger(std.err, slog.LevelError),
+	})
+	if !isFirst() {
+		return err
+	}
+	if o.output != "" {
+		err = errors.Join(err, j.notebook.Write(o.output))
+	}
+	switch {
+	case err != nil: // outputs of a failed run are not compared, and do not replace others
+		return err
+	case o.update:
+		return j.update(o.tolerance)
+	case o.compare:
+		return j.compare(o.tolerance)
+	}
+	return nil
+}
+
+// update writes the outputs that differ into the file.
+func (j *job) update(t compare.Tolerance) error {
+	old, err := notebook.Parse(j.text)
+	if err != nil {
+		return err
+	}
+	changed := map[int][]notebook.Output{}
+	for i, c := range j.notebook.Cells {
+		if c.Type == "code" && !same(old.Cells[i].Outputs, c.Outputs, t) {
+			changed[i] = c.Outputs
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	text, err := notebook.EditOutputs(j.text, changed)
+	if err != nil {
+		return err
+	}
+	return notebook.WriteText(j.path, text)
+}
+
+// same reports whether outputs may stay in the file. What is not text has to be equal.
+func same(old, now []notebook.Output, t compare.Tolerance) bool {
+	if notebook.Equal(old, now) {
+		return true
+	}
+	if t == (compare.Tolerance{}) || compare.Outputs(old, now, t) != "" {
+		return false
+	}
+	return notebook.Equal(withoutText(old), withoutText(now))
+}
+
+// withoutText returns what compare.Outputs ignores: the data of outputs that are not text.
+func withoutText(outputs []notebook.Output) (rest []notebook.Output) {
+	for _, o := range notebook.Joined(outputs) {
+		if data, ok := o["data"].(map[string]any); ok {
+			for _, mime := range []string{"text/plain", "text/markdown", "text/latex"} {
+				delete(data, mime)
+			}
+			rest = append(rest, o)
+		}
+	}
+	return rest
+}
+
+// differenceError reports a cell whose outputs differ from those in the file.
+type differenceError struct {
+	cell int // from 1
+	what string
+}
+
+func (e *differenceError) Error() string { return fmt.Sprintf("cell %d: %s", e.cell, e.what) }
+
+// compare reports all cells whose outputs differ from those in the file.
+func (j *job) compare(t compare.Tolerance) error {
+	old, err := notebook.Parse(j.text)
+	if err != nil {
+		return err
+	}
+	var found []error
+	for i, c := range j.notebook.Cells {
+		if c.Type != "code" || c.HasTag("nbval-ignore-output") || c.HasTag("skip-execution") {
+			continue
+		}
+		if what := compare.Outputs(old.Cells[i].Outputs, c.Outputs, t); what != "" {
+			err := &differenceError{i + 1, "outputs differ in " + what}
+			j.cells[i+1] = endedCell{j.cells[i+1].took, err}
+			found = append(found, err)
+		}
+	}
+	return errors.Join(found...)
+}
+
+// buffer is a buffer that several goroutines write to.
+type buffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+// runAll runs jobs, o.jobs at the same time. It prints a line for each one that ends, and the output of those that
+// fail.
+func runAll(ctx context.Context, jobs []*job, o runOptions, std stdio) error {
+	var (
+		workers sync.WaitGroup
+		mu      sync.Mutex // for printing, and failed
+		failed  error
+	)
+	next := make(chan *job)
+	for range min(o.jobs, len(jobs)) {
+		workers.Go(func() {
+			for j := range next {
+				own := o
+				if own.output != "" {
+					own.output = filepath.Join(o.output, filepath.Base(j.path))
+				}
+				var text buffer
+				err := j.run(ctx, own, stdio{&text, &text})
+				mu.Lock()
+				if err != nil {
+					failed = errReported
+					fmt.Fprintf(std.out, "%sFAIL  %s  %.1fs\n", text.String(), j.path, j.took.Seconds())
+					fmt.Fprintf(std.err, "quern: %s: %v\n", j.path, err)
+				} else {
+					fmt.Fprintf(std.out, "ok    %s  %.1fs\n", j.path, j.took.Seconds())
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	for _, j := range jobs {
+		if ctx.Err() != nil {
+			j.err = fmt.Errorf("not run: %w", ctx.Err())
+			mu.Lock()
+			failed = errReported
+			fmt.Fprintf(std.err, "quern: %s: %v\n", j.path, j.err)
+			mu.Unlock()
+			continue
+		}
+		next <- j
+	}
+	close(next)
+	workers.Wait()
+	return failed
+}

@@ -1,0 +1,187 @@
+package notebook
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// EditOutputs replaces the outputs of cells in the text of a notebook. outputs has them by the index of the cell. All
+// other bytes stay: ids, metadata, execution counts, the sources, and the bytes of outputs that are equal to the new ones.
+// New outputs get the indentation of the file. The error is a *FormatError.
+func EditOutputs(text []byte, outputs map[int][]Output) ([]byte, error) {
+	n, err := Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	places, err := placesOf(text, "outputs")
+	if err != nil {
+		return nil, &FormatError{err}
+	}
+	escape := isASCII(text) && escapedCharacter.Match(text)
+	var out bytes.Buffer
+	at := 0
+	for i, p := range places {
+		list, ok := outputs[i]
+		if !ok {
+			continue
+		}
+		if p.end == 0 {
+			return nil, &FormatError{fmt.Errorf("cell %d has no outputs: save the notebook with Jupyter", i+1)}
+		}
+		encoded, err := replaceOutputs(text, p, n.Cells[i], list)
+		if err != nil {
+			return nil, &FormatError{fmt.Errorf("cell %d: %w", i+1, err)}
+		}
+		if escape {
+			encoded = escaped(encoded)
+		}
+		out.Write(text[at:p.start])
+		out.Write(encoded)
+		at = p.end
+	}
+	out.Write(text[at:])
+	return out.Bytes(), nil
+}
+
+// replaceOutputs returns the JSON of the outputs of c at p.
+func replaceOutputs(text []byte, p place, c *Cell, outputs []Output) ([]byte, error) {
+	var old []json.RawMessage
+	if err := json.Unmarshal(text[p.start:p.end], &old); err != nil {
+		return nil, err
+	}
+	prefix, unit := indentation(text, p)
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, o := range outputs {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if unit == "" && i > 0 {
+			b.WriteByte(' ')
+		} else if unit != "" {
+			b.WriteString("\n" + prefix + unit)
+		}
+		if i < len(old) && i < len(c.Outputs) && Equal([]Output{c.Outputs[i]}, []Output{o}) {
+			b.Write(old[i])
+			continue
+		}
+		encoded, err := o.encodeIn(c, prefix+unit, unit)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(encoded)
+	}
+	if unit != "" && len(outputs) > 0 {
+		b.WriteString("\n" + prefix)
+	}
+	b.WriteByte(']')
+	return b.Bytes(), nil
+}
+
+// encodeIn returns the JSON of an output of c with an indentation. A result has the execution count of the cell.
+func (o Output) encodeIn(c *Cell, prefix, unit string) ([]byte, error) {
+	fields := o.encode()
+	if _, counted := fields["execution_count"]; counted {
+		fields["execution_count"] = nil
+		if c.Count > 0 {
+			fields["execution_count"] = c.Count
+		}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if unit != "" {
+		e.SetIndent(prefix, unit)
+	}
+	err := e.Encode(fields)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
+}
+
+// indentation returns the indentation of the line of a value that belongs to a cell, and that of one level. Both are
+// empty if the key of the value is not the first in its line.
+func indentation(text []byte, p place) (prefix, unit string) {
+	line := text[bytes.LastIndexByte(text[:p.start], '\n')+1 : p.start]
+	key := bytes.TrimLeft(line, " \t")
+	if !bytes.HasPrefix(key, []byte(`"outputs"`)) || len(key) == len(line) {
+		return "", ""
+	}
+	prefix = string(line[:len(line)-len(key)])
+	const level = 3 // of a key of a cell in an array in an object
+	return prefix, prefix[:max(1, len(prefix)/level)]
+}
+
+// escaped replaces all characters beyond ASCII by escapes.
+func escaped(b []byte) []byte {
+	var out []byte
+	for _, r := range string(b) {
+		if r < utf8.RuneSelf {
+			out = append(out, byte(r))
+			continue
+		}
+		for _, half := range utf16.Encode([]rune{r}) {
+			out = fmt.Appendf(out, `\u%04x`, half)
+		}
+	}
+	return out
+}
+
+// Equal reports whether two lists of outputs show the same. Execution counts do not matter, nor whether a stream is
+// split into several outputs.
+func Equal(a, b []Output) bool {
+	x, errX := json.Marshal(Joined(a))
+	y, errY := json.Marshal(Joined(b))
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// Joined returns outputs with texts as single strings, adjacent outputs of a stream as one, and without execution
+// counts.
+func Joined(outputs []Output) []Output {
+	var joined []Output
+	for _, o := range outputs {
+		fields := Output{}
+		for key, value := range o {
+			switch data, ok := value.(map[string]any); {
+			case key == "execution_count":
+			case key == "text":
+				fields[key] = joinedText(value)
+			case key == "data" && ok:
+				whole := map[string]any{}
+				for mime, v := range data {
+					whole[mime] = joinedText(v)
+				}
+				fields[key] = whole
+			default:
+				fields[key] = value
+			}
+		}
+		if n := len(joined); n > 0 && fields["output_type"] == "stream" && joined[n-1]["output_type"] == "stream" && joined[n-1]["name"] == fields["name"] {
+			first, _ := joined[n-1]["text"].(string)
+			second, _ := fields["text"].(string)
+			joined[n-1]["text"] = first + second
+			continue
+		}
+		joined = append(joined, fields)
+	}
+	return joined
+}
+
+// joinedText joins a list of strings. Other values stay.
+func joinedText(value any) any {
+	list, ok := value.([]any)
+	if !ok {
+		return value
+	}
+	var b strings.Builder
+	for _, v := range list {
+		s, ok := v.(string)
+		if !ok {
+			return value
+		}
+		b.WriteString(s)
+	}
+	return b.String()
+}
