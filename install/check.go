@@ -9,13 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // Installed is a kernelspec of quern that Jupyter finds.
 type Installed struct {
 	Name       string
 	Dir        string
-	Executable string // argv[0]
+	Executable string // argv[0], with the folder for ResourceDir
 	Problem    string // why the kernel cannot start, and what to do; empty if it can
 }
 
@@ -56,7 +57,10 @@ func inspect(dir string) (spec Installed, ours bool) {
 		return spec, false
 	}
 	spec.Executable = k.Argv[0]
-	spec.Problem = executableProblem(k.Argv[0])
+	if below, ok := strings.CutPrefix(k.Argv[0], ResourceDir); ok {
+		spec.Executable = filepath.Join(dir, below)
+	}
+	spec.Problem = executableProblem(spec.Executable)
 	return spec, true
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -16,11 +17,15 @@ const (
 	DefaultDisplayName = "Go (Quern)"
 )
 
+// ResourceDir is what Jupyter replaces in kernel.json by the folder of the kernelspec. With it a package
+// works wherever it is unpacked.
+const ResourceDir = "{resource_dir}"
+
 // Spec is the content of kernel.json.
 type Spec struct {
 	Name        string            // folder name: letters, digits, dot, dash, underscore
 	DisplayName string            // name in the launcher
-	Executable  string            // absolute path of the quern binary
+	Executable  string            // absolute path of the quern binary, or one that begins with ResourceDir
 	Env         map[string]string // extra environment of the kernel; may be nil
 }
 
@@ -48,8 +53,8 @@ func (s Spec) JSON() ([]byte, error) {
 	if !validName.MatchString(s.Name) || strings.Trim(s.Name, ".") == "" {
 		return nil, &NameError{s.Name}
 	}
-	if !filepath.IsAbs(s.Executable) {
-		return nil, fmt.Errorf("kernelspec executable %q is not an absolute path", s.Executable)
+	if !filepath.IsAbs(s.Executable) && !path.IsAbs(s.Executable) && !strings.HasPrefix(s.Executable, ResourceDir+"/") {
+		return nil, fmt.Errorf("kernelspec executable %q is not an absolute path, nor one that begins with %s/", s.Executable, ResourceDir)
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -25,6 +25,8 @@ Flags:
   --prefix FOLDER      below FOLDER/share/jupyter
   --name NAME          name of the kernelspec (default quern)
   --display-name TEXT  name in the launcher (default "Go (Quern)")
+  --executable PATH    program in kernel.json, for packages (default this program); Jupyter replaces a leading
+                       {resource_dir} by the folder of the kernelspec
   --force              replace a different kernelspec of this name
   --dry-run            print kernel.json and its path without writing anything
 `
@@ -73,14 +75,18 @@ func runInstall(ctx context.Context, args []string, std stdio) error {
 	where.register(flags)
 	flags.StringVar(&spec.Name, "name", install.DefaultName, "")
 	flags.StringVar(&spec.DisplayName, "display-name", install.DefaultDisplayName, "")
+	flags.StringVar(&spec.Executable, "executable", "", "")
 	flags.BoolVar(&force, "force", false, "")
 	flags.BoolVar(&dryRun, "dry-run", false, "")
 	if err := parse(flags, installUsage, args, std); err != nil {
 		return err
 	}
-	var err error
-	if spec.Executable, err = executable(); err != nil {
-		return err
+	if spec.Executable == "" {
+		path, err := executable()
+		if err != nil {
+			return err
+		}
+		spec.Executable = path
 	}
 	text, err := spec.JSON()
 	var badName *install.NameError

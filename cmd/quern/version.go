@@ -6,18 +6,20 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 )
 
-// version is set by the Makefile when it builds a release.
+// version is set with -ldflags "-X main.version=…" where the Go tool cannot know it.
 var version = ""
 
-// buildVersion returns the release, or the module version that the Go tool has recorded.
+// buildVersion returns the version without the v of its tag. The Go tool takes it from the tags of a checkout, or
+// from the version that go install was asked for.
 func buildVersion() string {
 	if version != "" {
 		return version
 	}
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
+		return strings.TrimPrefix(info.Main.Version, "v")
 	}
 	return "0.1.0-dev"
 }

@@ -10,7 +10,8 @@ def path(*kernelspecs):
     for name in (*kernelspecs, "quern"):
         if name:
             try:
-                return KernelSpecManager().get_kernel_spec(name).argv[0]
+                spec = KernelSpecManager().get_kernel_spec(name)
+                return spec.argv[0].replace("{resource_dir}", spec.resource_dir)
             except NoSuchKernel:
                 continue
     return shutil.which("quern") or "quern"
