@@ -13,6 +13,9 @@ BUILD   := build
 FUZZTIME ?= 20s
 FUZZ     ?= .
 
+# make vet examines all packages.
+TEST := $(GO) test -vet=off
+
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 # Bind all symbols at start, as hardened toolchains do. NVIDIA's libraries are opened
@@ -64,33 +67,34 @@ WITHOUT_RACE := internal/cuda/kernels$$|accel/models$$|interp/symbols/internal/g
 SEQUENTIAL := ^($(subst $(empty) $(empty),|,$(strip \
 	TestRerunsKeepLittle TestNesting TestOpenBrackets TestRecursion TestGrowth TestCompileStops \
 	TestPrograms FuzzPrograms TestIntegers TestMarginBeatsRandomOnDigits TestStepDoesNotLeak \
-	TestFloat64 TestOpsAgainstFloat64 TestGradients TestConvOnEveryImplementation TestWinograd)))$$
+	TestFloat64 TestOpsAgainstFloat64 TestGradients TestConvOnEveryImplementation TestWinograd TestFewRows \
+	TestMaskedAttention TestConvOfSmallImages)))$$
 
 # The slowest packages begin first, so that no core is idle at the end.
 SLOWEST := ./accel ./interp ./interp/vm ./cmd/quern ./accel/tensor
 
 .PHONY: race
 race: ## run the Go tests with the race detector
-	$(GO) test -race -timeout 15m -skip '$(SEQUENTIAL)' $(SLOWEST) $$($(GO) list ./... | grep -vE '$(WITHOUT_RACE)')
-	$(GO) test -race -run 'Live|Partial|Concurrent' ./plots
+	$(TEST) -race -timeout 15m -skip '$(SEQUENTIAL)' $(SLOWEST) $$($(GO) list ./... | grep -vE '$(WITHOUT_RACE)')
+	$(TEST) -race -run 'Live|Partial|Concurrent' ./plots
 
 # The race detector reports accesses to yaegi's frames in tests of cells with goroutines, and changes allocations.
 .PHONY: without-race
 without-race: ## run the Go tests that skip themselves under the race detector, or take too long with it
-	$(GO) test ./accel/models ./internal/structure ./plots ./interp/symbols/internal/generate ./interp/internal/programs ./interp/internal/modules
-	$(GO) test -run 'TestFlat$$|TestMemoryOfLiterals|TestResultKnowsOfGoroutines|$(SEQUENTIAL)' ./interp
-	$(GO) test -run '$(SEQUENTIAL)|TestCompiledPrograms' \
+	$(TEST) ./accel/models ./internal/structure ./plots ./interp/symbols/internal/generate ./interp/internal/programs ./interp/internal/modules
+	$(TEST) -run 'TestFlat$$|TestMemoryOfLiterals|TestResultKnowsOfGoroutines|$(SEQUENTIAL)' ./interp
+	$(TEST) -run '$(SEQUENTIAL)|TestCompiledPrograms' \
 		$$(git grep -lE '^func $(subst ^,,$(subst $$,,$(SEQUENTIAL)))\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|' | grep -vE '^./interp(/internal/programs)?$$')
-	$(GO) test -run 'TestBadGPUs|TestDeviceError' ./accel
+	$(TEST) -run 'TestBadGPUs|TestDeviceError' ./accel
 
 .PHONY: pure-go
 pure-go: ## run the tests of the CPU kernels without assembly, and of what builds on them
-	$(GO) test -tags purego ./accel/internal/cpu ./accel/nn ./accel/optim
+	$(TEST) -tags purego ./accel/internal/cpu ./accel/nn ./accel/optim
 
 .PHONY: failpoints
 failpoints: ## make each file operation fail or kill the process, and check the files that are left
 	$(GO) vet -tags failpoints ./internal/...
-	$(GO) test -tags failpoints -run 'TestFailpoints' $$(git grep -l failpointtest.Run -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+	$(TEST) -tags failpoints -run 'TestFailpoints' $$(git grep -l failpointtest.Run -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 # The other Go releases that Quern supports. `make test GO_RELEASES=` skips them; GOTOOLCHAIN=go1.27.3 make test runs all
 # tests with one of them. See docs/go-releases.md.
@@ -104,8 +108,8 @@ releases: ## test the packages that depend on the Go release with the other supp
 
 .PHONY: cuda
 cuda: ## run the tests of CUDA kernels and training on a simulated GPU; the race detector would make them ten times slower
-	GOGC=400 $(GO) test ./accel/internal/cuda/kernels
-	GOGC=400 $(GO) test -run OnCUDA ./accel/... ./gpu/check
+	GOGC=400 $(TEST) ./accel/internal/cuda/kernels
+	GOGC=400 $(TEST) -run OnCUDA ./accel/... ./gpu/check
 
 .PHONY: ptx
 ptx: ## compile the CUDA kernels again with clang, assemble them with ptxas, and compare (minutes)
