@@ -11,6 +11,7 @@
 //	quern build        build a program with additional packages compiled in
 //	quern doctor       check what works on this machine
 //	quern version      print the version
+//	quern licenses     print the licenses of everything that the program contains
 //	quern kernel -f F  serve the connection file F (Jupyter calls this)
 //
 // Results go to standard output, everything else to standard error. The exit
@@ -53,6 +54,7 @@ var commands = []command{
 	{"build", "build a program with additional packages compiled in", runBuild},
 	{"doctor", "check what works on this machine", runDoctor},
 	{"version", "print the version", runVersion},
+	{"licenses", "print the licenses of everything that the program contains", runLicenses},
 	{"kernel", "serve a connection file; Jupyter calls this", runKernel},
 	{"worker", "", runWorker},
 }
