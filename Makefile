@@ -179,6 +179,11 @@ $(VENV)/installed: .ci/requirements.txt $(shell find install/python -type f -not
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall ./install/python
 	@touch $@
 
+.PHONY: wheels
+wheels: ## build the Python packages of all platforms in build/wheels, and test that of this machine (minutes)
+	.ci/wheels
+	.ci/test-wheels
+
 .PHONY: system-packages
 system-packages:
 	@.ci/system-packages
