@@ -91,6 +91,11 @@ without-race: ## run the Go tests that skip themselves under the race detector, 
 pure-go: ## run the tests of the CPU kernels without assembly, and of what builds on them
 	$(TEST) -tags purego ./accel/internal/cpu ./accel/nn ./accel/optim
 
+# The instructions of a CPU are simulated one by one, so only packages whose code depends on it run.
+.PHONY: platforms
+platforms: ## run the kernels of the CPU, layers and optimizers for linux/arm64, simulated by qemu (minutes; Debian: qemu-user-static)
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -timeout 20m -exec qemu-aarch64-static ./accel/internal/cpu ./accel/nn ./accel/optim ./install
+
 .PHONY: failpoints
 failpoints: ## make each file operation fail or kill the process, and check the files that are left
 	$(GO) vet -tags failpoints ./internal/...
