@@ -36,7 +36,7 @@ help: ## print this list
 .PHONY: run
 run: kernelspec ## set everything up, execute the quickstart notebook, write build/quickstart.html
 	@mkdir -p $(BUILD)
-	$(JUPYTER) nbconvert --execute --to html --output-dir $(BUILD) --output quickstart.html notebooks/01-quickstart.ipynb
+	$(JUPYTER) nbconvert --execute --to html --output-dir $(BUILD) --output quickstart.html notebooks/quickstart.ipynb
 	@echo
 	@echo "the executed notebook:  $(CURDIR)/$(BUILD)/quickstart.html"
 	@echo "to open JupyterLab:     make lab"
@@ -128,13 +128,25 @@ gpu-check: ## build build/gpu-check, which checks and measures a machine's GPU, 
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BUILD)/gpu-check-bench ./accel/bench
 
 .PHONY: notebooks
-notebooks: kernelspec ## execute every tutorial and check its output
+notebooks: kernelspec ## execute every lesson and tutorial and check its output
 	cd examples/prose && GOWORK=off $(GO) vet ./... && GOWORK=off $(GO) test ./...
-	$(PYTEST) notebooks
+	$(PYTEST) kernel/testdata/notebooks
 
 .PHONY: clients
 clients: kernelspec ## test the kernel with Jupyter's own test suite and with real clients
 	$(PYTEST) kernel/testdata/clients
+
+GRADER := $(BUILD)/nbgrader
+
+.PHONY: course
+course: $(BIN) $(GRADER)/installed ## grade the example course with nbgrader, which it installs into build (a minute)
+	@VIRTUAL_ENV="$(CURDIR)/$(GRADER)" $(BIN) install --sys-prefix --force
+	$(GRADER)/bin/python -m pytest -q -p no:cacheprovider kernel/testdata/course
+
+$(GRADER)/installed: kernel/testdata/course/requirements.txt
+	$(PYTHON) -m venv $(GRADER)
+	$(GRADER)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
 
 .PHONY: memory
 memory: kernelspec ## run 10 000 cells, a large one 1 000 times, and 20 000 more, and check the memory of the worker (minutes)

@@ -43,5 +43,5 @@ Also useful in a cell:
             can be pasted: it runs as with go run, and its declarations remain for the next cells
   results   the value of the last expression is shown; display.Show, display.Table and plots show more
   tutorials are in the folder notebooks of Quern's source, which make lab opens:
-            01-quickstart.ipynb first, then 02-fashion to 09-several-gpus, and claims
+            quickstart.ipynb in ten cells, and a course from 01-go-in-notebooks to 12-claims
 `

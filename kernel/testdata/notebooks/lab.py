@@ -1,6 +1,6 @@
 """Opens a notebook in JupyterLab in a headless browser, runs it, and takes a screenshot.
 
-    .venv/bin/python notebooks/lab.py 01-quickstart.ipynb --picture build/quickstart.png
+    .venv/bin/python kernel/testdata/notebooks/lab.py quickstart.ipynb --picture build/quickstart.png
 
 The browser test beside this file uses the same steps.
 """
@@ -19,7 +19,8 @@ import urllib.request
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-HERE = pathlib.Path(__file__).parent
+ROOT = pathlib.Path(__file__).parents[3]
+NOTEBOOKS = ROOT / "notebooks"
 
 
 def free_port():
@@ -195,7 +196,7 @@ def main():
     a = parser.parse_args()
     width, height = map(int, a.size.split("x"))
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copy(HERE / a.notebook, folder)
+        shutil.copy(NOTEBOOKS / a.notebook, folder)
         with jupyterlab(folder) as address, browser(width, height) as driver:
             notebook = Notebook(driver, address, a.notebook, a.dark)
             notebook.run_all(a.seconds)

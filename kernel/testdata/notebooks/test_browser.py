@@ -13,15 +13,15 @@ needs_browser = pytest.mark.skipif(not (shutil.which("chromium") and shutil.whic
 
 @needs_browser
 def test_quickstart_in_jupyterlab(tmp_path):
-    shutil.copy(lab.HERE / "01-quickstart.ipynb", tmp_path)
+    shutil.copy(lab.NOTEBOOKS / "quickstart.ipynb", tmp_path)
     with lab.jupyterlab(tmp_path) as address, lab.browser() as driver:
-        notebook = lab.Notebook(driver, address, "01-quickstart.ipynb")
+        notebook = lab.Notebook(driver, address, "quickstart.ipynb")
         notebook.run_all(120)
         assert not notebook.errors()
         assert lab.wait_for(lambda: notebook.figures() >= 2, 10, "two figures")
 
 
-PICTURES = lab.HERE.parent / "build" / "browser"
+PICTURES = lab.ROOT / "build" / "browser"
 
 CELLS = [
     # 0: a slider that changes the output below it
