@@ -174,6 +174,23 @@ cross: ## build for the other systems and without cgo (minutes); TestPlatforms, 
 		GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 $(GO) build $(QUICKLY) -o /dev/null ./cmd/quern || exit 1; \
 	done
 
+.PHONY: lite-kernel
+lite-kernel: ## build the kernel for browsers, build/quern.wasm
+	@mkdir -p $(BUILD)
+	GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags '-s -w' -o $(BUILD)/quern.wasm ./cmd/quern
+
+.PHONY: lite
+lite: lite-kernel ## build a static site with JupyterLite and the kernel for browsers in build/lite (minutes; needs npm)
+	install/lite/build $(BUILD)/lite
+
+.PHONY: lite-serve
+lite-serve: ## serve build/lite at http://127.0.0.1:8000
+	$(PYTHON) -m http.server --bind 127.0.0.1 --directory $(BUILD)/lite 8000
+
+.PHONY: lite-test
+lite-test: lite-kernel ## run cells in the kernel for browsers, under Node
+	node --stack-size=8192 install/lite/test/kernel.mjs "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(BUILD)/quern.wasm
+
 .PHONY: build
 build: $(BIN) ## build bin/quern
 

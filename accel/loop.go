@@ -23,6 +23,7 @@ type loop struct {
 	observers  *observers
 	resumption *resumption  // nil without Resume
 	pending    *measurement // the newest step, whose results have not been read yet
+	pause      pause
 }
 
 func newLoop(model nn.Module, train *data.Dataset, o *options, run *Run) *loop {
@@ -157,6 +158,7 @@ func (l *loop) pass(ctx context.Context, batches *data.Batches) (stop bool, err 
 		if err := l.strategy.interrupt(ctx); err != nil {
 			return false, joinErrors(l.readPending(nil), err)
 		}
+		l.pause.letOthersRun()
 		examples := min(l.o.batchSize*l.o.accumulate, l.o.examplesPerEpoch(l.Dataset)-l.examplesSeen)
 		m, err := l.step(batches, l.stepsDone()+1, examples)
 		if err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/quernlab/quern/interp/registration"
 	"github.com/quernlab/quern/interp/rt"
 	"github.com/quernlab/quern/interp/source"
+	"github.com/quernlab/quern/interp/stopflag"
 	"github.com/quernlab/quern/interp/stream"
 	"github.com/quernlab/quern/interp/symbols"
 	"github.com/quernlab/quern/interp/vm"
@@ -97,7 +98,7 @@ func New(options ...Option) (*Session, error) {
 		Importer: loader,
 		Errors:   unread,
 		Generic:  generic.Source,
-		StopCall: control.RaceEnabled,
+		StopCall: control.RaceEnabled || stopflag.Cooperative,
 		Machine:  s.vm(c, packages),
 	})
 	interpreter := yaegi.New(input.Reader(), s.output.Printed(), s.output.Stderr())

@@ -1,14 +1,13 @@
+//go:build !js
+
 package kernel
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime"
-	"strings"
 	"syscall"
 	"time"
 
@@ -40,14 +39,6 @@ type Config struct {
 	// logged.
 	Logger *slog.Logger
 }
-
-// Time limits for shutting down. A client that shuts down a kernel kills it after five
-// seconds.
-const (
-	workerShutdownTime = 1500 * time.Millisecond
-	repliesTime        = time.Second
-	drainTime          = time.Second
-)
 
 // Run serves as the kernel of a connection file until a client shuts it down, its parent
 // process exits, it receives SIGTERM, or ctx ends. It then returns nil.
@@ -206,22 +197,4 @@ func (k *Kernel) interruptLogged(ctx context.Context) {
 			k.log.Warn("interrupt", "error", err)
 		}
 	}()
-}
-
-// info returns the content of kernel_info_reply.
-func info(version string) wire.KernelInfo {
-	language := strings.TrimPrefix(runtime.Version(), "go")
-	return wire.KernelInfo{
-		Implementation:        "quern",
-		ImplementationVersion: version,
-		LanguageInfo:          wire.GoLanguage(language),
-		SupportedFeatures:     []string{"kernel subshells"},
-		Banner:                fmt.Sprintf("Quern %s, Go %s on %s/%s\nVariables persist between cells, and missing imports are added.", version, language, runtime.GOOS, runtime.GOARCH),
-		HelpLinks: []wire.HelpLink{
-			{Text: "Quern", URL: "https://github.com/quernlab/quern"},
-			{Text: "Go standard library", URL: "https://pkg.go.dev/std"},
-			{Text: "Effective Go", URL: "https://go.dev/doc/effective_go"},
-			{Text: "Go specification", URL: "https://go.dev/ref/spec"},
-		},
-	}
 }

@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/quernlab/quern/kernel/batch"
@@ -65,7 +64,7 @@ func (j *job) run(ctx context.Context, o runOptions, std stdio) (err error) {
 	}
 	if o.output != "" || o.update {
 		// If the reader of standard output exits, the file is still wanted.
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+		signal.Notify(make(chan os.Signal, 1), brokenPipe)
 	}
 	err = batch.Run(ctx, j.notebook, batch.Config{
 		WorkerCommand: []string{self, "worker"},

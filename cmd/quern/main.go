@@ -68,16 +68,6 @@ type usageError struct {
 
 func (e *usageError) Error() string { return e.message }
 
-func main() {
-	out := &output{w: os.Stdout}
-	std := stdio{out, os.Stderr}
-	status := run(os.Args[1:], std)
-	if err := out.failure(); err != nil {
-		status = max(status, report(err, std))
-	}
-	os.Exit(status)
-}
-
 func run(args []string, std stdio) (status int) {
 	if len(args) == 0 {
 		printUsage(std.err)
@@ -103,7 +93,7 @@ func run(args []string, std stdio) (status int) {
 func signalContext(name string) context.Context {
 	ctx := context.Background()
 	if name != "kernel" && name != "worker" {
-		ctx, _ = signal.NotifyContext(ctx, notIgnored(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)...) // needed until the process ends
+		ctx, _ = signal.NotifyContext(ctx, notIgnored(os.Interrupt, syscall.SIGTERM, hangup)...) // needed until the process ends
 	}
 	return ctx
 }

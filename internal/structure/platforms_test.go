@@ -14,7 +14,7 @@ import (
 )
 
 // platforms are the systems for which quern must build, as GOOS/GOARCH; linux/amd64 is the one without cgo.
-var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64"}
+var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "js/wasm"}
 
 // The packages of quern type-check on every platform without cgo, and each function without a body has assembly there.
 // That takes a fraction of the time of `make cross`, which compiles and links.

@@ -3,13 +3,15 @@ package control
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/quernlab/quern/interp/stopflag"
 )
 
 // A StopFlag makes lowered code call Goroutines.Check. It is up while a cell is
 // interrupted, while code of other cells than the running one has to end, and while a stack
 // is large. Goroutines that need not end continue while it is up.
 type StopFlag struct {
-	up   atomic.Bool
+	up   stopflag.Flag
 	deep atomic.Bool // a goroutine may be in an infinite recursion
 
 	mu          sync.Mutex
@@ -26,7 +28,7 @@ func (f *StopFlag) SetVariable(v *bool) {
 }
 
 // Up returns the flag, which only f sets.
-func (f *StopFlag) Up() *atomic.Bool { return &f.up }
+func (f *StopFlag) Up() *stopflag.Flag { return &f.up }
 
 // SetInterrupted sets whether the running cell is interrupted.
 func (f *StopFlag) SetInterrupted(interrupted bool) {

@@ -8,6 +8,7 @@ import (
 	"weak"
 
 	"github.com/quernlab/quern/interp/rt"
+	"github.com/quernlab/quern/interp/stopflag"
 )
 
 // Config connects a VM to its session.
@@ -23,7 +24,7 @@ type Config struct {
 	// Go starts f on a goroutine that belongs to a cell. Nil: go statements are not compiled.
 	Go func(cell int, f func())
 	// Stopping is set while a cell is being interrupted.
-	Stopping *atomic.Bool
+	Stopping *stopflag.Flag
 	// Stop is called repeatedly while Stopping is set. It panics if the calling goroutine runs the code to
 	// be interrupted.
 	Stop func()
@@ -39,7 +40,7 @@ type Frame struct {
 // functions may run on any number of goroutines.
 type VM struct {
 	config      Config
-	stop        *atomic.Bool
+	stop        *stopflag.Flag
 	functions   map[any]*Function                 // by Declaration.Key
 	interpreted map[string][]weak.Pointer[global] // functions that yaegi runs and compiled code calls, by name
 	types       map[reflect.Type]*memoryType
@@ -52,7 +53,7 @@ type VM struct {
 func New(config Config) *VM {
 	vm := &VM{config: config, stop: config.Stopping, functions: map[any]*Function{}, interpreted: map[string][]weak.Pointer[global]{}, types: map[reflect.Type]*memoryType{}}
 	if vm.stop == nil {
-		vm.stop = new(atomic.Bool)
+		vm.stop = new(stopflag.Flag)
 	}
 	if vm.config.Stop == nil {
 		vm.config.Stop = func() {}

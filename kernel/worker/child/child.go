@@ -68,7 +68,7 @@ func Open() (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("duplicate standard error: %w", err)
 	}
-	p := newProcess(pipes, out, errout, token)
+	p := New(pipes, out, errout, token)
 	p.rank, p.ranks = rank, ranks
 	return p, nil
 }
@@ -93,7 +93,9 @@ func (p *Process) Rank() int { return p.rank }
 // Ranks returns how many processes run each cell together.
 func (p *Process) Ranks() int { return p.ranks }
 
-func newProcess(pipes io.ReadWriteCloser, out, errout io.Writer, token string) *Process {
+// New returns a worker in the process of the kernel. It uses pipes and writes output, with marks that contain token, as a
+// worker process does with the streams of a [worker.Pipes].
+func New(pipes io.ReadWriteCloser, out, errout io.Writer, token string) *Process {
 	return &Process{
 		conn:   link.NewConn(pipes),
 		output: &output{streams: [2]io.Writer{out, errout}, token: token},

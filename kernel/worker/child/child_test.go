@@ -52,7 +52,7 @@ func TestMarks(t *testing.T) {
 	t.Parallel()
 	var out, errout bytes.Buffer
 	ours, theirs := net.Pipe()
-	p := newProcess(theirs, &out, &errout, token)
+	p := New(theirs, &out, &errout, token)
 	host, worker := &stubHost{}, stubWorker{}
 	worker.execute = func() error {
 		for _, step := range []func() error{
@@ -114,7 +114,7 @@ func TestMarks(t *testing.T) {
 func TestServeEndsWithTheFront(t *testing.T) {
 	t.Parallel()
 	ours, theirs := net.Pipe()
-	p := newProcess(theirs, &bytes.Buffer{}, &bytes.Buffer{}, token)
+	p := New(theirs, &bytes.Buffer{}, &bytes.Buffer{}, token)
 	began, end := make(chan struct{}), make(chan struct{})
 	served := make(chan error, 1)
 	go func() {

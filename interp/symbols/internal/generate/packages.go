@@ -88,7 +88,7 @@ var home = target{"linux", "amd64"}
 
 // others are the platforms with an archive of the differences from home. On other platforms no session
 // starts.
-var others = []target{{"darwin", "amd64"}, {"darwin", "arm64"}, {"linux", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"}}
+var others = []target{{"darwin", "amd64"}, {"darwin", "arm64"}, {"linux", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"}, {"js", "wasm"}}
 
 func suitable(path string) bool {
 	return describe.Importable(path) && !slices.Contains(unsuitable, path)

@@ -1,0 +1,47 @@
+// The extension registers the kernel "Go (Quern)" with JupyterLite.
+
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { PageConfig, URLExt } from '@jupyterlab/coreutils';
+import { IKernelClient, IKernelSpecs } from '@jupyterlite/services';
+import type { IKernel } from '@jupyterlite/services';
+
+import { QuernKernel } from './kernel';
+
+const plugin: JupyterFrontEndPlugin<void> = {
+  id: 'quern-lite:kernel',
+  description: 'Runs Go in a Web Worker.',
+  autoStart: true,
+  requires: [IKernelSpecs, IKernelClient],
+  activate: (app: JupyterFrontEnd, specs: IKernelSpecs, client: IKernelClient) => {
+    const program = URLExt.join(PageConfig.getBaseUrl(), 'quern');
+    const running = new Map<string, QuernKernel>();
+    specs.register({
+      spec: {
+        name: 'quern',
+        display_name: 'Go (Quern)',
+        language: 'go',
+        argv: [],
+        resources: { 'logo-svg': URLExt.join(program, 'logo.svg'), 'logo-64x64': URLExt.join(program, 'logo.svg') }
+      },
+      create: async (options: IKernel.IOptions): Promise<IKernel> => {
+        const kernel = new QuernKernel(options, program, app.serviceManager.contents);
+        running.set(kernel.id, kernel);
+        kernel.disposed.connect(() => {
+          if (running.get(kernel.id) === kernel) {
+            running.delete(kernel.id);
+          }
+        });
+        return kernel;
+      }
+    });
+
+    // JupyterLite's client only drops the cells that wait, and does not tell the kernel.
+    const interrupt = client.interrupt.bind(client);
+    client.interrupt = async (id: string): Promise<void> => {
+      const kernel = running.get(id);
+      await (kernel ? kernel.interrupt() : interrupt(id));
+    };
+  }
+};
+
+export default plugin;

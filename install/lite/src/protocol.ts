@@ -1,0 +1,16 @@
+// Messages between the page and the Web Worker.
+
+import type { FileRequest } from './files';
+
+/** To the worker. */
+export type ToWorker =
+  | { type: 'start'; program: string; directory: string; interrupt?: SharedArrayBuffer }
+  | { type: 'message'; text: string; buffers: Uint8Array[] }
+  | { type: 'file'; id: number; result?: any; code?: string };
+
+/** From the worker. */
+export type FromWorker =
+  | { type: 'ready' }
+  | { type: 'message'; text: string; buffers: Uint8Array[] }
+  | { type: 'ended'; reason: string }
+  | { type: 'file'; id: number; request: FileRequest };

@@ -1,0 +1,11 @@
+//go:build !js
+
+package stopflag
+
+import "sync/atomic"
+
+// Flag is a flag that any goroutine may set and check.
+type Flag = atomic.Bool
+
+// Cooperative reports whether checks of the flag let other goroutines run.
+const Cooperative = false
