@@ -123,7 +123,7 @@ func TestFormat(t *testing.T) {
 func TestHelp(t *testing.T) {
 	t.Parallel()
 	got := newNotebook(t).run("%help")
-	for _, want := range []string{"%time statement", "%get [-compiled] module@version", "name?", "ctx ", "imports ", "errors ", "tutorials ", "                  quickstart.ipynb"} {
+	for _, want := range []string{"%time statement", "%get [-compiled] module@version", "name?", "ctx ", "imports ", "errors ", "tutorials ", "          quickstart.ipynb"} {
 		if !strings.Contains(got, "\n  "+want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
