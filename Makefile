@@ -218,6 +218,25 @@ wheels: ## build the Python packages of all platforms in build/wheels, and test 
 	.ci/wheels
 	.ci/test-wheels
 
+SITE := $(BUILD)/site-tools
+
+.PHONY: site
+site: $(BIN) $(SITE)/installed ## build the documentation site in build/site, with the notebooks that make gallery has executed
+	$(GO) run ./docs/site
+	$(SITE)/bin/zensical build --strict --clean -f $(BUILD)/mkdocs.yml
+
+$(SITE)/installed: docs/site/requirements.txt
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+.PHONY: gallery
+gallery: $(patsubst notebooks/%,$(BUILD)/gallery/%,$(wildcard notebooks/*.ipynb)) ## execute the notebooks for the site that have changed since (a quarter of an hour on two cores)
+
+$(BUILD)/gallery/%.ipynb: notebooks/%.ipynb | $(BIN)
+	@mkdir -p $(@D)
+	$(BIN) run $< -o $@.part >/dev/null && mv $@.part $@
+
 .PHONY: system-packages
 system-packages:
 	@.ci/system-packages
