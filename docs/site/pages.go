@@ -29,8 +29,7 @@ type page struct {
 // patterns are the files that are taken as they are, and the folders of the site for them.
 var patterns = []struct{ files, to string }{
 	{"docs/*.md", ""},
-	{"docs/*.png", ""},
-	{"docs/*.webp", ""},
+	{"docs/*.gif", ""},
 	{"docs/decisions/*.md", "decisions"},
 	{"docs/site/pages/*", ""},
 	{"CHANGELOG.md", ""},

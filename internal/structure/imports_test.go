@@ -39,6 +39,8 @@ var directions = []direction{
 	{"gpu/check", []string{"accel", "gpu"}},
 	{"examples", []string{"accel"}},
 	{"cmd", []string{"accel", "display", "gpu", "install", "internal/notices", "interp", "kernel", "widgets"}},
+	{"docs/site", []string{"kernel/notebook"}},
+	{"docs/animation", []string{"accel", "display"}},
 	{"internal", nil},
 }
 
