@@ -19,6 +19,7 @@ type Displayer interface {
 // an image, for instance.
 type MetadataDisplayer interface {
 	Displayer
+	// MIMEMetadata returns the metadata by MIME type.
 	MIMEMetadata() map[string]any
 }
 
@@ -26,6 +27,7 @@ type MetadataDisplayer interface {
 // progress bar. A program without a notebook prints it to standard error.
 type InterimDisplayer interface {
 	Displayer
+	// Interim reports whether the operation still runs.
 	Interim() bool
 }
 
@@ -52,6 +54,7 @@ type Message struct {
 // Sink receives the messages for a front end: a notebook, a terminal, a test. Several
 // goroutines may call it at once.
 type Sink interface {
+	// Display sends a message to the front end.
 	Display(Message)
 }
 

@@ -12,6 +12,7 @@ import (
 
 // Updater is a displayed output that can be replaced, such as a *display.Handle.
 type Updater interface {
+	// Update replaces the output by another value.
 	Update(v any)
 }
 

@@ -49,7 +49,10 @@ type Adapted struct {
 }
 
 // Adaptable is a layer that [LoRA] can adapt. It adds the adapter's change to its output.
-type Adaptable interface{ Adapted() Adapted }
+type Adaptable interface {
+	// Adapted returns the weight and the place of the adapter.
+	Adapted() Adapted
+}
 
 // Adapted returns the weight.
 func (l *DenseLayer) Adapted() Adapted { return Adapted{Weight: l.Weight, Adapter: &l.adapter} }

@@ -31,6 +31,12 @@ func TestDocumented(t *testing.T) {
 			for _, name := range undocumented(declaration) {
 				t.Errorf("%s: %s is exported and has no comment that begins with its name", f.position(name), name.Name)
 			}
+			if own {
+				continue
+			}
+			for _, name := range undocumentedMethods(declaration) {
+				t.Errorf("%s: the method %s has no comment, and that of its interface does not name it", f.position(name), name.Name)
+			}
 		}
 	}
 	for folder, has := range packages {
@@ -60,6 +66,34 @@ func undocumented(declaration ast.Decl) (names []*ast.Ident) {
 					if name.IsExported() && s.Doc == nil && s.Comment == nil && (d.Doc == nil || d.Tok == token.VAR && !d.Lparen.IsValid() && !begins(d.Doc, name.Name)) {
 						names = append(names, name)
 					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// undocumentedMethods returns the exported methods of exported interfaces that have no comment
+// and that the comment of the interface does not name.
+func undocumentedMethods(declaration ast.Decl) (names []*ast.Ident) {
+	d, ok := declaration.(*ast.GenDecl)
+	if !ok {
+		return nil
+	}
+	for _, spec := range d.Specs {
+		s, ok := spec.(*ast.TypeSpec)
+		if !ok || !s.Name.IsExported() {
+			continue
+		}
+		i, ok := s.Type.(*ast.InterfaceType)
+		if !ok {
+			continue
+		}
+		doc := s.Doc.Text() + d.Doc.Text()
+		for _, method := range i.Methods.List {
+			for _, name := range method.Names {
+				if name.IsExported() && method.Doc == nil && method.Comment == nil && !strings.Contains(doc, name.Name) {
+					names = append(names, name)
 				}
 			}
 		}
