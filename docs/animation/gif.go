@@ -40,7 +40,7 @@ func animate(images []image.Image) ([]byte, error) {
 		draw.Draw(frame, at, m, m.Bounds().Min, draw.Over)
 		part := frame
 		if previous != nil {
-			part = frame.SubImage(changed(previous, frame)).(*image.Paletted) //nolint:errcheck,forcetypeassert // always the same type
+			part = frame.SubImage(changed(previous, frame)).(*image.Paletted) //nolint:forcetypeassert // always the same type
 		}
 		animation.Image = append(animation.Image, part)
 		animation.Delay = append(animation.Delay, frameTime)
@@ -68,7 +68,7 @@ func palette(m image.Image) color.Palette {
 	counts := map[color.RGBA]int{}
 	for y := m.Bounds().Min.Y; y < m.Bounds().Max.Y; y++ {
 		for x := m.Bounds().Min.X; x < m.Bounds().Max.X; x++ {
-			counts[color.RGBAModel.Convert(m.At(x, y)).(color.RGBA)]++ //nolint:errcheck,forcetypeassert // the model's type
+			counts[color.RGBAModel.Convert(m.At(x, y)).(color.RGBA)]++ //nolint:forcetypeassert // the model's type
 		}
 	}
 	order := slices.SortedFunc(maps.Keys(counts), func(a, b color.RGBA) int {
@@ -85,7 +85,7 @@ func palette(m image.Image) color.Palette {
 
 func similar(a, b color.Color) bool {
 	const least = 8                                                                          // of 255, in one of the channels
-	x, y := color.RGBAModel.Convert(a).(color.RGBA), color.RGBAModel.Convert(b).(color.RGBA) //nolint:errcheck,forcetypeassert // the model's type
+	x, y := color.RGBAModel.Convert(a).(color.RGBA), color.RGBAModel.Convert(b).(color.RGBA) //nolint:forcetypeassert // the model's type
 	return max(difference(x.R, y.R), difference(x.G, y.G), difference(x.B, y.B)) < least
 }
 
