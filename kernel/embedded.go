@@ -34,29 +34,16 @@ func RunEmbedded(ctx context.Context, config Embedded) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	past := history.New()
 	defer past.Close()
 	k := newKernel(codec, config.Sockets, info(config.Version), past, log)
-	workers := ranks.New(config.NewWorker, k, log)
-	k.worker = workers
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		k.serve(ctx)
-	}()
-	go workers.Start()
-	select {
-	case <-k.finished:
-	case <-ctx.Done():
-	}
-	cancel()
-	end, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), workerShutdownTime)
-	defer cancelEnd()
-	if err := workers.Shutdown(end); err != nil {
-		log.Warn("shut down worker", "error", err)
-	}
-	<-served
+	k.live(ctx, ranks.New(config.NewWorker, k, log), func(ctx context.Context) string {
+		select {
+		case <-k.finished:
+			return finishedByClient
+		case <-ctx.Done():
+			return ctx.Err().Error()
+		}
+	})
 	return nil
 }

@@ -40,6 +40,9 @@ type Config struct {
 	Logger *slog.Logger
 }
 
+// drainTime is how long the last messages may take.
+const drainTime = time.Second
+
 // Run serves as the kernel of a connection file until a client shuts it down, its parent
 // process exits, it receives SIGTERM, or ctx ends. It then returns nil.
 //
@@ -81,8 +84,6 @@ func Run(ctx context.Context, config Config) error {
 	}
 	defer signal.Stop(signals)
 
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	sockets, err := listen(context.WithoutCancel(ctx), connection, codec.Verify, log, signals)
 	if sockets == nil {
 		return err
@@ -92,31 +93,10 @@ func Run(ctx context.Context, config Config) error {
 	past := openHistory(config.HistoryFile, log)
 	defer past.Close()
 	k := newKernel(codec, sockets, info(config.Version), past, log)
-	workers := ranks.New(worker.Program(config.WorkerCommand, ""), k, log)
-	k.worker = workers
 	k.publisher.awaitSubscriber()
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		k.serve(ctx)
-	}()
-	// The kernel process already answers requests that need no worker while the worker
-	// starts.
-	go workers.Start()
-
-	why := k.wait(ctx, signals)
-	log.Info("kernel shuts down", "why", why)
-	cancel()
-	end, cancelEnd := context.WithTimeout(context.WithoutCancel(ctx), workerShutdownTime)
-	defer cancelEnd()
-	if err := workers.Shutdown(end); err != nil {
-		log.Warn("shut down worker", "error", err)
-	}
-	select {
-	case <-served:
-	case <-time.After(repliesTime):
-		log.Warn("shutdown: some requests were not answered in time")
-	}
+	k.live(ctx, ranks.New(worker.Program(config.WorkerCommand, ""), k, log), func(ctx context.Context) string {
+		return k.wait(ctx, signals)
+	})
 	drain, cancelDrain := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancelDrain()
 	if err := sockets.Drain(drain); err != nil {
@@ -173,7 +153,7 @@ func (k *Kernel) wait(ctx context.Context, signals <-chan os.Signal) string {
 	for {
 		select {
 		case <-k.finished:
-			return "shutdown request from a client"
+			return finishedByClient
 		case <-orphaned:
 			return "the parent process has exited"
 		case <-ctx.Done():

@@ -2,17 +2,8 @@ package kernel
 
 import (
 	"context"
-	"time"
 
 	"github.com/quernlab/quern/kernel/wire"
-)
-
-// Time limits for shutting down. A client that shuts down a kernel kills it after five
-// seconds.
-const (
-	workerShutdownTime = 1500 * time.Millisecond
-	repliesTime        = time.Second
-	drainTime          = time.Second
 )
 
 // shutdown answers shutdown_request with shutdown_reply, which is also published on iopub
