@@ -102,7 +102,7 @@ func (j *job) update(t compare.Tolerance) error {
 	}
 	changed := map[int][]notebook.Output{}
 	for i, c := range j.notebook.Cells {
-		if c.Type == "code" && !same(old.Cells[i].Outputs, c.Outputs, t) {
+		if c.Type == "code" && !compare.Same(old.Cells[i].Outputs, c.Outputs, t) {
 			changed[i] = c.Outputs
 		}
 	}
@@ -114,30 +114,6 @@ func (j *job) update(t compare.Tolerance) error {
 		return err
 	}
 	return notebook.WriteText(j.path, text)
-}
-
-// same reports whether outputs may stay in the file. What is not text has to be equal.
-func same(old, now []notebook.Output, t compare.Tolerance) bool {
-	if notebook.Equal(old, now) {
-		return true
-	}
-	if t == (compare.Tolerance{}) || compare.Outputs(old, now, t) != "" {
-		return false
-	}
-	return notebook.Equal(withoutText(old), withoutText(now))
-}
-
-// withoutText returns what compare.Outputs ignores: the data of outputs that are not text.
-func withoutText(outputs []notebook.Output) (rest []notebook.Output) {
-	for _, o := range notebook.Joined(outputs) {
-		if data, ok := o["data"].(map[string]any); ok {
-			for _, mime := range []string{"text/plain", "text/markdown", "text/latex"} {
-				delete(data, mime)
-			}
-			rest = append(rest, o)
-		}
-	}
-	return rest
 }
 
 // differenceError reports a cell whose outputs differ from those in the file.

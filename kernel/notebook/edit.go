@@ -15,26 +15,34 @@ import (
 // bytes of the text stay, and so do the bytes of unchanged lines: indentation, order of keys, escapes. The error
 // is a *FormatError.
 func Edit(text []byte, sources map[int]string) ([]byte, error) {
-	places, err := placesOf(text, "source")
+	return editCells(text, "source", sources, "has no source", func(_ int, p place, source string) ([]byte, error) {
+		return replaceSource(text, p, source)
+	})
+}
+
+// editCells replaces the values of a key in cells, which values has by their indices, by what encode returns. missing says
+// what is wrong with a cell without the key.
+func editCells[T any](text []byte, key string, values map[int]T, missing string, encode func(cell int, p place, value T) ([]byte, error)) ([]byte, error) {
+	places, err := placesOf(text, key)
 	if err != nil {
 		return nil, &FormatError{err}
 	}
 	var out bytes.Buffer
 	at := 0
 	for i, p := range places {
-		source, ok := sources[i]
+		value, ok := values[i]
 		if !ok {
 			continue
 		}
 		if p.end == 0 {
-			return nil, &FormatError{fmt.Errorf("cell %d has no source", i+1)}
+			return nil, &FormatError{fmt.Errorf("cell %d %s", i+1, missing)}
 		}
-		replaced, err := replaceSource(text, p, source)
+		encoded, err := encode(i, p, value)
 		if err != nil {
 			return nil, &FormatError{fmt.Errorf("cell %d: %w", i+1, err)}
 		}
 		out.Write(text[at:p.start])
-		out.Write(replaced)
+		out.Write(encoded)
 		at = p.end
 	}
 	out.Write(text[at:])

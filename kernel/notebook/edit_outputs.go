@@ -17,34 +17,14 @@ func EditOutputs(text []byte, outputs map[int][]Output) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	places, err := placesOf(text, "outputs")
-	if err != nil {
-		return nil, &FormatError{err}
-	}
 	escape := isASCII(text) && escapedCharacter.Match(text)
-	var out bytes.Buffer
-	at := 0
-	for i, p := range places {
-		list, ok := outputs[i]
-		if !ok {
-			continue
-		}
-		if p.end == 0 {
-			return nil, &FormatError{fmt.Errorf("cell %d has no outputs: save the notebook with Jupyter", i+1)}
-		}
-		encoded, err := replaceOutputs(text, p, n.Cells[i], list)
-		if err != nil {
-			return nil, &FormatError{fmt.Errorf("cell %d: %w", i+1, err)}
-		}
+	return editCells(text, "outputs", outputs, "has no outputs: save the notebook with Jupyter", func(cell int, p place, list []Output) ([]byte, error) {
+		encoded, err := replaceOutputs(text, p, n.Cells[cell], list)
 		if escape {
 			encoded = escaped(encoded)
 		}
-		out.Write(text[at:p.start])
-		out.Write(encoded)
-		at = p.end
-	}
-	out.Write(text[at:])
-	return out.Bytes(), nil
+		return encoded, err
+	})
 }
 
 // replaceOutputs returns the JSON of the outputs of c at p.
@@ -147,11 +127,11 @@ func Joined(outputs []Output) []Output {
 			switch data, ok := value.(map[string]any); {
 			case key == "execution_count":
 			case key == "text":
-				fields[key] = joinedText(value)
+				fields[key] = JoinedText(value)
 			case key == "data" && ok:
 				whole := map[string]any{}
 				for mime, v := range data {
-					whole[mime] = joinedText(v)
+					whole[mime] = JoinedText(v)
 				}
 				fields[key] = whole
 			default:
@@ -169,8 +149,8 @@ func Joined(outputs []Output) []Output {
 	return joined
 }
 
-// joinedText joins a list of strings. Other values stay.
-func joinedText(value any) any {
+// JoinedText joins a text that a notebook stores as a list of lines. Other values stay.
+func JoinedText(value any) any {
 	list, ok := value.([]any)
 	if !ok {
 		return value

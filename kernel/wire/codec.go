@@ -15,8 +15,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// delimiter separates the routing frames from the message.
-const delimiter = "<IDS|MSG>"
+// Delimiter separates the routing frames from the message.
+const Delimiter = "<IDS|MSG>"
 
 // Indices of the message parts after the delimiter. Buffers follow them.
 const (
@@ -85,7 +85,7 @@ func (c *Codec) Verify(frames [][]byte) error {
 // rest.
 func (c *Codec) verified(frames [][]byte) (identities, rest [][]byte, err error) {
 	at := 0
-	for at < len(frames) && string(frames[at]) != delimiter {
+	for at < len(frames) && string(frames[at]) != Delimiter {
 		if at++; at > maxIdentities {
 			break
 		}
@@ -253,7 +253,7 @@ func (c *Codec) Encode(m Outgoing) ([][]byte, error) {
 	body := [][]byte{header, parent, metadata, content}
 	frames := make([][]byte, 0, len(m.Identities)+1+parts+len(m.Buffers))
 	frames = append(frames, m.Identities...)
-	frames = append(frames, []byte(delimiter), c.signer.sign(body))
+	frames = append(frames, []byte(Delimiter), c.signer.sign(body))
 	frames = append(frames, body...)
 	return append(frames, m.Buffers...), nil
 }

@@ -34,7 +34,7 @@ func signed(t testing.TB, key []byte, parts ...string) [][]byte {
 	for _, p := range parts {
 		body = append(body, []byte(p))
 	}
-	return append([][]byte{[]byte("peer"), []byte(delimiter), s.sign(body)}, body...)
+	return append([][]byte{[]byte("peer"), []byte(Delimiter), s.sign(body)}, body...)
 }
 
 const goodHeader = `{"msg_id":"1","session":"s","username":"u","date":"2026-01-02T03:04:05.678Z","msg_type":"execute_request","version":"5.3","later":[1,{"x":2.50}]}`
@@ -88,7 +88,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{name: "no frames", frames: nil, part: "delimiter"},
 		{name: "no delimiter", frames: [][]byte{[]byte("a"), []byte("b")}, part: "delimiter"},
 		{name: "a thousand identities", frames: append(make([][]byte, 1000), signed(t, testKey, goodHeader, "{}", "{}", "{}")...), part: "delimiter"},
-		{name: "nothing behind the delimiter", frames: [][]byte{[]byte(delimiter)}, part: "message"},
+		{name: "nothing behind the delimiter", frames: [][]byte{[]byte(Delimiter)}, part: "message"},
 		{name: "one frame short", frames: signed(t, testKey, goodHeader, "{}", "{}", "{}")[:6], part: "message"},
 		{name: "too many buffers", frames: append(signed(t, testKey, goodHeader, "{}", "{}", "{}"), make([][]byte, maxBuffers+1)...), part: "buffers"},
 		{name: "forged", frames: signed(t, otherKey, goodHeader, "{}", "{}", "{}"), want: ErrSignature},
@@ -273,13 +273,13 @@ func FuzzDecode(f *testing.F) {
 	add(signed(f, key, goodHeader, "{}", "{}", `{"code":"x"}`))
 	add(signed(f, key, goodHeader, `{"msg_id":"0"}`, "{}", "{}")[1:])
 	add(signed(f, key, "[]", "", "null", "{")[:6])
-	f.Add([]byte(delimiter), false)
+	f.Add([]byte(Delimiter), false)
 	f.Fuzz(func(t *testing.T, in []byte, sign bool) {
 		c := testCodec(t)
 		frames := bytes.Split(in, []byte("\n"))
 		// Signed again, a modified message passes the check of the signature.
 		for i, frame := range frames {
-			if sign && string(frame) == delimiter && i+parts < len(frames) {
+			if sign && string(frame) == Delimiter && i+parts < len(frames) {
 				frames[i+1] = c.signer.sign(frames[i+2 : i+1+parts])
 				break
 			}

@@ -21,6 +21,9 @@ import (
 // have to be the same; otherwise the number of spaces between words does not matter, because columns get wider.
 type Tolerance struct{ Relative, Absolute float64 }
 
+// texts are the MIME types of the representations that are compared.
+var texts = []string{"text/plain", "text/markdown", "text/latex"}
+
 // Outputs returns a description of the first difference between outputs, or "" if there is none. A description has
 // several lines: where, the wanted line after "- " and the line that there is after "+ ". The order of stdout and stderr
 // does not matter.
@@ -41,6 +44,30 @@ func Outputs(want, got []notebook.Output, t Tolerance) string {
 		return fmt.Sprintf("number of results and displays\n- %d\n+ %d", len(want), len(got))
 	}
 	return ""
+}
+
+// Same reports whether got is as good as want: texts may differ within the tolerance, and everything else has to be equal.
+func Same(want, got []notebook.Output, t Tolerance) bool {
+	if notebook.Equal(want, got) {
+		return true
+	}
+	if t == (Tolerance{}) || Outputs(want, got, t) != "" {
+		return false
+	}
+	return notebook.Equal(withoutText(want), withoutText(got))
+}
+
+// withoutText returns what Outputs ignores: the data of outputs that are not text.
+func withoutText(outputs []notebook.Output) (rest []notebook.Output) {
+	for _, o := range notebook.Joined(outputs) {
+		if data, ok := o["data"].(map[string]any); ok {
+			for _, mime := range texts {
+				delete(data, mime)
+			}
+			rest = append(rest, o)
+		}
+	}
+	return rest
 }
 
 // stream returns the text of a stream.
@@ -71,7 +98,7 @@ func (t Tolerance) output(where string, want, got notebook.Output) string {
 	if d := t.texts(where+", MIME types", types(a), types(b)); d != "" {
 		return d
 	}
-	for _, mime := range []string{"text/plain", "text/markdown", "text/latex"} {
+	for _, mime := range texts {
 		if d := t.texts(where+", "+mime, str(a[mime]), str(b[mime])); d != "" {
 			return d
 		}

@@ -12,10 +12,8 @@ import (
 	"fmt"
 
 	"github.com/quernlab/quern/kernel/transport"
+	"github.com/quernlab/quern/kernel/wire"
 )
-
-// delimiter separates the identity of the client from the message.
-const delimiter = "<IDS|MSG>"
 
 // client is the identity of the only client.
 const client = "page"
@@ -58,7 +56,7 @@ func (s *Sockets) Deliver(text []byte, buffers [][]byte) error {
 		if transport.Channel(channel).String() != m.Channel {
 			continue
 		}
-		frames := [][]byte{[]byte(client), []byte(delimiter), nil, object(m.Header), object(m.Parent), object(m.Metadata), object(m.Content)}
+		frames := [][]byte{[]byte(client), []byte(wire.Delimiter), nil, object(m.Header), object(m.Parent), object(m.Metadata), object(m.Content)}
 		select {
 		case queue <- append(frames, buffers...):
 			return nil
@@ -94,7 +92,7 @@ func (s *Sockets) Receive(ctx context.Context, channel transport.Channel) ([][]b
 // Send passes a message to the page.
 func (s *Sockets) Send(channel transport.Channel, frames [][]byte) error {
 	at := 0
-	for at < len(frames) && string(frames[at]) != delimiter {
+	for at < len(frames) && string(frames[at]) != wire.Delimiter {
 		at++
 	}
 	if len(frames)-at < 6 {
