@@ -203,14 +203,7 @@ func preformatted(text string) string {
 
 // joined returns a text that a notebook may store as a list of lines.
 func joined(value any) string {
-	if list, ok := value.([]any); ok {
-		var b strings.Builder
-		for _, line := range list {
-			fmt.Fprint(&b, line)
-		}
-		return b.String()
-	}
-	text, _ := value.(string)
+	text, _ := notebook.JoinedText(value).(string)
 	return text
 }
 

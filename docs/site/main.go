@@ -1,4 +1,4 @@
-// Command site writes the pages from which MkDocs builds the documentation site: the pages of
+// Command site writes the pages from which Zensical builds the documentation site: the pages of
 // docs, the guides in docs/site/pages, the reference, which it generates from the source and
 // from the program, and the gallery, from executed notebooks. make site runs it.
 package main

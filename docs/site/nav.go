@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// configure writes the settings of MkDocs with the lists of generated pages.
+// configure writes the settings of Zensical, which reads those of MkDocs, with the lists of generated pages.
 func (s *site) configure(from, to string) error {
 	text, err := os.ReadFile(from)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 //go:embed files
@@ -22,22 +21,9 @@ func Write(folder string) error {
 	if len(entries) > 0 {
 		return fmt.Errorf("%s is not empty: choose a new folder", folder)
 	}
-	return fs.WalkDir(files, "files", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		below, err := filepath.Rel("files", path)
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(folder, below)
-		if entry.IsDir() {
-			return os.MkdirAll(to, 0o777)
-		}
-		text, err := files.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(to, text, 0o666)
-	})
+	below, err := fs.Sub(files, "files")
+	if err != nil {
+		return err
+	}
+	return os.CopyFS(folder, below)
 }

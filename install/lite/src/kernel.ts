@@ -20,7 +20,6 @@ export class QuernKernel implements IKernel {
   readonly id: string;
   readonly name: string;
   readonly location: string;
-  readonly isolated = self.crossOriginIsolated;
 
   constructor(
     options: IKernel.IOptions,
@@ -71,9 +70,6 @@ export class QuernKernel implements IKernel {
 
   async interrupt(): Promise<void> {
     await this.started.promise;
-    if (this.flag) {
-      Atomics.store(this.flag, 0, 1);
-    }
     const header = {
       msg_id: UUID.uuid4(), msg_type: 'interrupt_request', session: this.session, username: '', version: '5.3',
       date: new Date().toISOString()
@@ -100,11 +96,7 @@ export class QuernKernel implements IKernel {
     this.worker = worker;
     worker.onmessage = event => this.receive(worker, event.data as FromWorker);
     worker.onerror = event => this.restart(worker, event.message || 'its Web Worker cannot start');
-    this.flag = this.isolated ? new Int32Array(new SharedArrayBuffer(4)) : undefined;
-    this.post({
-      type: 'start', program: this.program, directory: directory(this.location),
-      interrupt: this.flag?.buffer as SharedArrayBuffer | undefined
-    });
+    this.post({ type: 'start', program: this.program, directory: directory(this.location) });
   }
 
   private receive(worker: Worker, message: FromWorker): void {
@@ -192,7 +184,6 @@ export class QuernKernel implements IKernel {
   private readonly pending = new Map<string, Message>();
   private worker?: Worker;
   private started = new PromiseDelegate<void>();
-  private flag?: Int32Array;
   private session = '';
   private failures = 0;
   private ended = false;

@@ -12,7 +12,7 @@ scope.onmessage = (event: MessageEvent<ToWorker>): void => {
   const message = event.data;
   switch (message.type) {
     case 'start':
-      run(message.program, message.directory, message.interrupt).then(
+      run(message.program, message.directory).then(
         code => post({ type: 'ended', reason: code === 0 ? 'it was shut down' : `Go ended with exit code ${code}` }),
         error => post({ type: 'ended', reason: explain(error) })
       );
@@ -28,7 +28,7 @@ scope.onmessage = (event: MessageEvent<ToWorker>): void => {
 
 let files: ReturnType<typeof fileSystem> | undefined;
 
-async function run(program: string, directory: string, interrupt?: SharedArrayBuffer): Promise<number> {
+async function run(program: string, directory: string): Promise<number> {
   if (typeof WebAssembly !== 'object' || typeof DecompressionStream !== 'function') {
     throw new Error('this browser lacks WebAssembly or DecompressionStream: use Chromium 80, Firefox 113, Safari 16.4 or newer');
   }
@@ -39,8 +39,7 @@ async function run(program: string, directory: string, interrupt?: SharedArrayBu
   importScripts(`${program}/wasm_exec.js`);
   scope.quernHost = {
     send: (text: string, buffers: Uint8Array[]) => post({ type: 'message', text, buffers }, buffers.map(b => b.buffer)),
-    ready: () => post({ type: 'ready' }),
-    interrupt: interrupt && new Int32Array(interrupt)
+    ready: () => post({ type: 'ready' })
   };
   const go = new scope.Go();
   let code = 0;
