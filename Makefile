@@ -218,6 +218,11 @@ wheels: ## build the Python packages of all platforms in build/wheels, and test 
 	.ci/wheels
 	.ci/test-wheels
 
+.PHONY: snapshot
+snapshot: ## build archives, deb, rpm, and files for Homebrew and Scoop in build/dist, without publishing, and test them (minutes)
+	.ci/packages snapshot
+	.ci/test-packages
+
 SITE := $(BUILD)/site-tools
 
 .PHONY: site
