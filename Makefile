@@ -188,7 +188,11 @@ lite-serve: ## serve build/lite at http://127.0.0.1:8000
 	$(PYTHON) -m http.server --bind 127.0.0.1 --directory $(BUILD)/lite 8000
 
 .PHONY: lite-test
-lite-test: lite-kernel ## run cells in the kernel for browsers, under Node
+lite-test: lite-node lite system-packages $(VENV)/installed ## test the kernel for browsers under Node, and the site in Chromium (minutes)
+	PYTHONPATH=.ci:kernel/testdata/notebooks $(VENV)/bin/python -m pytest -q -p no:cacheprovider -p strict install/lite/test
+
+.PHONY: lite-node
+lite-node: lite-kernel
 	node --stack-size=8192 install/lite/test/kernel.mjs "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(BUILD)/quern.wasm
 
 .PHONY: build

@@ -1,6 +1,7 @@
-// The functions of Node's fs that Go's wasm_exec.js uses, for files that the page keeps.
+// The functions of Node's fs that Go's wasm_exec.js uses, for files that the page keeps, and temporary files.
 
 import type { FileInfo, FileRequest } from './files';
+import { isTemporary, TemporaryFiles } from './memory';
 
 type Callback = (error: any, result?: any) => void;
 
@@ -28,11 +29,17 @@ export function fileSystem(start: string, ask: (id: number, request: FileRequest
   let lastFD = 2;
   let directory = '/' + start;
 
-  const request = (r: FileRequest): Promise<any> =>
-    new Promise((resolve, reject) => {
+  const temporary = new TemporaryFiles();
+  const request = async (r: FileRequest): Promise<any> => {
+    const inMemory = isTemporary(r.path);
+    if (r.op === 'rename' && isTemporary(r.to) !== inMemory) {
+      throw fail('EXDEV');
+    }
+    return inMemory ? temporary.answer(r) : new Promise((resolve, reject) => {
       waiting.set(++lastID, { resolve, reject });
       ask(lastID, r);
     });
+  };
 
   const resolve = (path: string): string => {
     const parts: string[] = [];
@@ -93,6 +100,10 @@ export function fileSystem(start: string, ask: (id: number, request: FileRequest
       if (error.code !== 'ENOENT' || !(flags & O.O_CREAT)) {
         throw error;
       }
+    }
+    const parent = p.slice(0, Math.max(p.lastIndexOf('/'), 0));
+    if (!info && !(await stat('/' + parent)).directory) {
+      throw fail('ENOTDIR');
     }
     if (info && flags & O.O_CREAT && flags & O.O_EXCL) {
       throw fail('EEXIST');

@@ -1,0 +1,173 @@
+"""Tests what users do in JupyterLite, with the site of make lite, in a headless browser. make lite-test runs them."""
+
+import re
+import shutil
+
+import lab
+import pytest
+import server as site
+from selenium.webdriver import ActionChains, Keys
+
+pytestmark = pytest.mark.skipif(not (shutil.which("chromium") and shutil.which("chromedriver")),
+                                reason="chromium or chromedriver is not installed")
+
+PICTURES = lab.ROOT / "build" / "lite-pictures"
+
+CELLS = [
+    # 0: a slider that changes the output below it
+    """slider := widgets.NewIntSlider(0, 10, 3, widgets.Description("n"))
+place := display.Show("n is 3")
+slider.OnChange(func(n int) { place.Update(fmt.Sprint("n is ", n)) })
+slider""",
+    # 1: a slider that moves while a cell runs
+    """for slider.Value() < 6 { time.Sleep(10 * time.Millisecond) }
+slider.Value()""",
+    # 2: completion with Tab
+    "strings.ToUpp",
+    # 3: inspection with Shift-Tab
+    "strings.Repeat",
+    # 4: standard input
+    """fmt.Print("Who? ")
+name, err := bufio.NewReader(os.Stdin).ReadString('\\n')
+fmt.Printf("hello %s", name)""",
+    # 5: a cell to interrupt
+    """fmt.Println("counting")
+count := 0
+for { count++ }""",
+    # 6: the variables after the interrupt, and after a restart
+    "count > 0",
+    # 7: a user's file
+    """text, err := os.ReadFile("names.txt")
+err = os.WriteFile("greeting.txt", append([]byte("hello "), text...), 0o644)
+string(text)""",
+    # 8: the kernel ends
+    "os.Exit(3)",
+    # 9: temporary files
+    """file, err := os.CreateTemp("", "note")
+_, err = file.WriteString("kept in memory")
+err = file.Close()
+again, err := os.ReadFile(file.Name())
+string(again)""",
+    # 10: a browser has no sockets
+    """_, problem := net.Dial("tcp", "127.0.0.1:80")
+fmt.Println(problem)""",
+]
+
+
+@pytest.fixture(scope="module")
+def site_at():
+    with site.server() as s:
+        yield s
+
+
+@pytest.fixture(scope="module")
+def driver():
+    with lab.browser(height=1200) as d:
+        yield d
+
+
+@pytest.fixture(scope="module", autouse=True)
+def pictures():
+    shutil.rmtree(PICTURES, ignore_errors=True)
+    PICTURES.mkdir(parents=True)
+
+
+def test_quickstart(site_at, driver):
+    notebook = site.Notebook.open(driver, site_at.address, "quickstart.ipynb")
+    notebook.run_all(300)
+    notebook.picture(PICTURES / "0-quickstart.png")
+    assert not notebook.errors()
+    texts = [notebook.output(i) for i in range(len(driver.find_elements("css selector", ".jp-Notebook .jp-Cell")))]
+    accuracy = re.search(r"([\d.]+) % of the test images", "\n".join(texts))
+    assert accuracy and float(accuracy[1]) > 95, texts
+    lab.wait_for(lambda: notebook.figures() >= 2, 10, "two figures")
+    notebook.scroll_to("accel.Fit")
+    notebook.picture(PICTURES / "1-training.png")
+
+
+@pytest.fixture(scope="module")
+def notebook(site_at, driver):
+    return site.Notebook.open(driver, site_at.address, "steps.ipynb", CELLS)
+
+
+class TestSteps:
+    """The tests run in order on one page."""
+
+    def press(self, notebook, *keys):
+        ActionChains(notebook.driver).send_keys(*keys).perform()
+
+    def move(self, notebook, steps):
+        handle = notebook.driver.find_element("css selector", ".jupyter-widgets .noUi-handle")
+        handle.click()
+        for _ in range(steps):
+            handle.send_keys(Keys.ARROW_RIGHT)
+
+    def test_slider(self, notebook):
+        notebook.run(0)
+        lab.wait_for(lambda: notebook.driver.find_elements("css selector", ".jupyter-widgets .noUi-handle"), 20, "the slider")
+        self.move(notebook, 2)
+        notebook.wait_output(0, "n is 5")
+        notebook.picture(PICTURES / "2-slider.png")
+
+    def test_slider_while_a_cell_runs(self, notebook):
+        notebook.start(1)
+        lab.wait_for(lambda: notebook.status() == "busy", 10, "the busy kernel")
+        self.move(notebook, 1)
+        lab.wait_for(lambda: notebook.output(1) == "6", 20, "the end of the cell")
+
+    def test_tab_completes(self, notebook):
+        notebook.edit(2)
+        self.press(notebook, Keys.TAB)
+        shown = lab.wait_for(lambda: "strings.ToUpper" in notebook.source(2) or notebook.driver.find_elements(
+            "css selector", ".jp-Completer-item"), 20, "a completion")
+        notebook.picture(PICTURES / "3-completion.png")
+        if shown is not True:
+            self.press(notebook, Keys.ENTER)
+        lab.wait_for(lambda: "strings.ToUpper" in notebook.source(2), 10, "the completed name")
+
+    def test_shift_tab_inspects(self, notebook):
+        notebook.edit(3)
+        ActionChains(notebook.driver).key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).perform()
+        tooltip = lab.wait_for(lambda: notebook.driver.find_elements("css selector", ".jp-Tooltip"), 20, "the documentation")
+        assert "func" in tooltip[0].text and "Repeat" in tooltip[0].text
+        self.press(notebook, Keys.ESCAPE)
+
+    def test_stdin(self, notebook):
+        notebook.start(4)
+        box = lab.wait_for(lambda: notebook.driver.find_elements("css selector", ".jp-Stdin-input"), 20, "the prompt")
+        notebook.picture(PICTURES / "4-input.png")
+        box[0].send_keys("Ann" + Keys.ENTER)
+        notebook.wait_output(4, "hello Ann")
+
+    def test_interrupt(self, notebook):
+        notebook.start(5)
+        notebook.wait_output(5, "counting")
+        notebook.command("notebook:interrupt-kernel")
+        notebook.wait_output(5, "interrupted")
+        notebook.picture(PICTURES / "5-interrupted.png")
+        assert notebook.run(6) == "true"
+
+    def test_files(self, notebook):
+        notebook.call("await app.serviceManager.contents.save('names.txt', {type: 'file', format: 'text', content: 'Ann, Bob'})")
+        assert notebook.run(7) == '"Ann, Bob"'
+        model = notebook.call("return (await app.serviceManager.contents.get('greeting.txt', {content: true})).content")
+        assert model == "hello Ann, Bob"
+
+    def test_temporary_files(self, notebook):
+        assert notebook.run(9) == '"kept in memory"'
+        names = notebook.call("return (await app.serviceManager.contents.get('', {content: true})).content.map(f => f.name)")
+        assert "tmp" not in names
+
+    def test_restart(self, notebook):
+        notebook.restart()
+        assert "undefined: count" in notebook.run(6)
+
+    def test_exit(self, notebook):
+        """When a cell ends the kernel, it says so, and the next cell runs in a new one."""
+        notebook.start(8)
+        notebook.wait_output(8, "the kernel ended")
+        notebook.picture(PICTURES / "6-ended.png")
+        assert "undefined: count" in notebook.run(6)
+
+    def test_sockets(self, notebook):
+        assert "refused" in notebook.run(10)
