@@ -1,6 +1,7 @@
 // The Web Worker that runs Go.
 
 import { fileSystem } from './filesystem';
+import { load } from './program';
 import type { FromWorker, ToWorker } from './protocol';
 
 declare function importScripts(...urls: string[]): void;
@@ -48,38 +49,6 @@ async function run(program: string, directory: string): Promise<number> {
   const { instance } = await WebAssembly.instantiateStreaming(await load(`${program}/quern.wasm.gz`), go.importObject);
   await go.run(instance);
   return code;
-}
-
-/** Fetches a compressed program, or takes it from the cache if there is no network or the server has no newer one. */
-async function load(url: string): Promise<Response> {
-  const cache = 'caches' in scope ? await caches.open('quern').catch(() => undefined) : undefined;
-  const kept = await cache?.match(url);
-  const tag = kept?.headers.get('etag') ?? kept?.headers.get('last-modified');
-  let fresh: Response | undefined;
-  try {
-    const head = kept && tag ? await fetch(url, { method: 'HEAD', cache: 'no-cache' }) : undefined;
-    if (!head?.ok || (head.headers.get('etag') ?? head.headers.get('last-modified')) !== tag) {
-      fresh = await fetch(url);
-    }
-  } catch (error) {
-    if (!kept) {
-      throw new Error(`cannot load ${url}: ${error}`);
-    }
-  }
-  if (fresh && !fresh.ok) {
-    throw new Error(`cannot load ${url}: the server answered ${fresh.status} ${fresh.statusText}`);
-  }
-  if (fresh && cache) {
-    // A full disk only costs the copy for offline use.
-    await cache.put(url, fresh.clone()).catch(error => console.warn('quern: cannot keep the program for offline use:', error));
-  }
-  const data = await (fresh ?? kept!).arrayBuffer();
-  // Some servers declare files that end in .gz as encoded, so that the browser has already decompressed them.
-  const magic = new Uint8Array(data, 0, 2);
-  const body = magic[0] === 0x1f && magic[1] === 0x8b
-    ? new Blob([data]).stream().pipeThrough(new DecompressionStream('gzip'))
-    : data;
-  return new Response(body, { headers: { 'Content-Type': 'application/wasm' } });
 }
 
 function explain(error: unknown): string {

@@ -171,3 +171,24 @@ class TestSteps:
 
     def test_sockets(self, notebook):
         assert "refused" in notebook.run(10)
+
+
+def test_offline():
+    """After the first visit, the site works without its server, and the user's files are kept."""
+    with site.server() as served, lab.browser() as driver:
+        notebook = site.Notebook.open(driver, served.address, "mine.ipynb", [
+            "20 + 1", 'os.WriteFile("note.txt", []byte("kept"), 0o644)', 'text, err := os.ReadFile("note.txt")\nstring(text)'])
+        notebook.run(1)
+        notebook.call("await app.commands.execute('docmanager:save')")
+        lab.wait_for(lambda: notebook.call(
+            "const names = await caches.keys(); const site = names.find(n => n.startsWith('quern-site-'));"
+            "return !!site && !!navigator.serviceWorker.controller && !!(await (await caches.open(site)).match('/classes/go/quern-complete'))"
+            " && !!(await (await caches.open('quern')).match('/classes/go/quern/quern.wasm.gz'))"), 60, "the copy of the site")
+        program = [p for p in served.requests if p.endswith(".wasm.gz")]
+        assert len(program) == 1, "the program was downloaded again"
+        served.stop()
+        notebook = site.Notebook.open(driver, served.address, "mine.ipynb")
+        assert notebook.run(0) == "21"
+        assert notebook.run(2) == '"kept"'
+        notebook.show("quickstart.ipynb")
+        assert "strings.Fields" in notebook.source(1)
