@@ -58,8 +58,12 @@ func (w *localWorker) Start(token string) (workers.Pipes, error) {
 	return workers.Pipes{Link: ours, Stdout: out, Stderr: errout}, nil
 }
 
+// memory makes the garbage collector work harder before a program reaches the 4 GiB that WebAssembly can address.
+const memory = 7 << 29
+
 func (w *localWorker) serve(process *child.Process) error {
 	debug.SetMaxStack(maxStack)
+	debug.SetMemoryLimit(memory)
 	output := func(cell int) (stdout, stderr io.Writer) { return process.Stdout(cell), process.Stderr(cell) }
 	// Package log belongs to the cells.
 	log.SetOutput(process.Stderr(0))

@@ -25,6 +25,7 @@ export function fileSystem(start: string, ask: (id: number, request: FileRequest
   const open = new Map<number, Open>();
   const logs = ['', '', ''];
   const decoders = [new TextDecoder(), new TextDecoder(), new TextDecoder()];
+  let fatal: string | undefined;
   let lastID = 0;
   let lastFD = 2;
   let directory = '/' + start;
@@ -131,6 +132,7 @@ export function fileSystem(start: string, ask: (id: number, request: FileRequest
       logs[fd] += decoders[fd].decode(data, { stream: true });
       const end = logs[fd].lastIndexOf('\n');
       if (end >= 0) {
+        fatal ??= /^(fatal error|panic|runtime): .*/m.exec(logs[fd].slice(0, end))?.[0];
         (fd === 1 ? console.log : console.error)(logs[fd].slice(0, end));
         logs[fd] = logs[fd].slice(end + 1);
       }
@@ -229,6 +231,8 @@ export function fileSystem(start: string, ask: (id: number, request: FileRequest
   }
 
   return {
+    /** Returns the line with which the Go runtime has said why it ends the program. */
+    fatal: () => fatal,
     fs,
     path: { resolve: (...parts: string[]) => '/' + resolve(parts.join('/')) },
     process: {

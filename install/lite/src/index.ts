@@ -35,6 +35,22 @@ const plugin: JupyterFrontEndPlugin<void> = {
       }
     });
 
+    // JupyterLab shows the error of a failed save; the browser's own does not say what to do.
+    const { contents } = app.serviceManager;
+    const save = contents.save.bind(contents);
+    contents.save = async (path, options) => {
+      try {
+        return await save(path, options);
+      } catch (error) {
+        if ((error as any)?.name !== 'QuotaExceededError') {
+          throw error;
+        }
+        const message = `${path} is not saved: the browser has no space left for the files of this site. ` +
+          'Download the notebook (File > Download), delete files that you no longer need, and save again.';
+        throw Object.assign(new Error(message), { name: 'QuotaExceededError' });
+      }
+    };
+
     // JupyterLite's client only drops the cells that wait, and does not tell the kernel.
     const interrupt = client.interrupt.bind(client);
     client.interrupt = async (id: string): Promise<void> => {

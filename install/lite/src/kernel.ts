@@ -60,16 +60,23 @@ export class QuernKernel implements IKernel {
   /** Returns when Go has the message, not when it has answered: Go has a queue, and interrupts must pass a running cell. */
   async handleMessage(msg: Message): Promise<void> {
     this.session = msg.header.session;
+    await this.started.promise;
+    if (this.broken) {
+      this.decline(msg, this.broken);
+      return;
+    }
     if (msg.header.msg_type === 'execute_request') {
       this.pending.set(msg.header.msg_id, msg);
     }
-    await this.started.promise;
     const { buffers, ...rest } = msg;
     this.post({ type: 'message', text: JSON.stringify(rest), buffers: (buffers ?? []).map(view) });
   }
 
   async interrupt(): Promise<void> {
     await this.started.promise;
+    if (this.broken) {
+      return;
+    }
     const header = {
       msg_id: UUID.uuid4(), msg_type: 'interrupt_request', session: this.session, username: '', version: '5.3',
       date: new Date().toISOString()
@@ -91,7 +98,6 @@ export class QuernKernel implements IKernel {
   }
 
   private start(): void {
-    this.started = new PromiseDelegate<void>();
     const worker = new Worker(new URL('./worker.js', import.meta.url));
     this.worker = worker;
     worker.onmessage = event => this.receive(worker, event.data as FromWorker);
@@ -105,7 +111,7 @@ export class QuernKernel implements IKernel {
     }
     switch (message.type) {
       case 'ready':
-        this.failures = 0;
+        this.running = true;
         this.started.resolve();
         break;
       case 'message':
@@ -141,27 +147,57 @@ export class QuernKernel implements IKernel {
     worker.postMessage(reply);
   }
 
-  /** Replaces a worker that has ended, and says why; gives up when it fails twice without having started. */
+  /** Replaces a worker that has ended, and says why; gives up when it ends twice before it is ready. */
   private restart(worker: Worker, reason: string): void {
     if (worker !== this.worker || this.ended) {
       return;
     }
     worker.terminate();
     clearTimeout(this.patience);
-    const again = ++this.failures < 2;
-    const consequence = again ? 'variables are lost; the kernel starts again' : 'the kernel does not start again: reload the page';
-    for (const cell of this.pending.values()) {
-      const content = { ename: 'KernelEnded', evalue: reason, traceback: [`the kernel ended: ${reason}; ${consequence}`] };
-      this.reply(cell, 'iopub', 'error', content);
-      this.reply(cell, 'shell', 'execute_reply', { status: 'error', execution_count: 0, ...content });
-      this.reply(cell, 'iopub', 'status', { execution_state: 'idle' });
-    }
-    this.pending.clear();
     console.error('quern: the kernel ended:', reason);
-    this.reply(undefined, 'iopub', 'status', { execution_state: again ? 'restarting' : 'dead' });
-    if (again) {
-      this.start();
+    if (this.running) {
+      this.running = false;
+      this.failures = 0;
+      this.started = new PromiseDelegate<void>();
+      for (const cell of this.pending.values()) {
+        this.fail(cell, `the kernel ended: ${reason}; variables are lost; the kernel starts again`);
+      }
+      this.pending.clear();
+      this.reply(undefined, 'iopub', 'status', { execution_state: 'restarting' });
+    } else if (++this.failures === 2) {
+      // The messages that wait in handleMessage, and later ones, are answered with the reason.
+      this.broken = reason;
+      this.started.resolve();
+      return;
     }
+    this.start();
+  }
+
+  /** Ends a cell with an error. */
+  private fail(cell: Message, text: string): void {
+    const content = { ename: 'KernelEnded', evalue: text, traceback: [text] };
+    this.reply(cell, 'iopub', 'error', content);
+    this.reply(cell, 'shell', 'execute_reply', { status: 'error', execution_count: 0, ...content });
+    this.reply(cell, 'iopub', 'status', { execution_state: 'idle' });
+  }
+
+  /** Answers a message when Go cannot start, so that each cell says why. JupyterLab sends none before it knows the kernel. */
+  private decline(msg: Message, reason: string): void {
+    const text = `the kernel cannot start: ${reason}. When that is solved, restart the kernel; the notebook is not lost.`;
+    const type = msg.header.msg_type;
+    this.reply(msg, 'iopub', 'status', { execution_state: 'busy' });
+    if (type === 'execute_request') {
+      this.fail(msg, text);
+      return;
+    }
+    const content = type === 'kernel_info_request'
+      ? {
+        status: 'ok', protocol_version: '5.3', implementation: 'quern', implementation_version: '', banner: text, help_links: [],
+        language_info: { name: 'go', version: '', mimetype: 'text/x-go', file_extension: '.go' }
+      }
+      : { status: 'error', ename: 'KernelEnded', evalue: text, traceback: [] };
+    this.reply(msg, msg.channel, type.replace('_request', '_reply'), content);
+    this.reply(msg, 'iopub', 'status', { execution_state: 'idle' });
   }
 
   private print(cell: Message, text: string): void {
@@ -185,7 +221,9 @@ export class QuernKernel implements IKernel {
   private worker?: Worker;
   private started = new PromiseDelegate<void>();
   private session = '';
+  private running = false;
   private failures = 0;
+  private broken?: string;
   private ended = false;
   private patience?: ReturnType<typeof setTimeout>;
 }

@@ -14,7 +14,7 @@ scope.onmessage = (event: MessageEvent<ToWorker>): void => {
   switch (message.type) {
     case 'start':
       run(message.program, message.directory).then(
-        code => post({ type: 'ended', reason: code === 0 ? 'it was shut down' : `Go ended with exit code ${code}` }),
+        code => post({ type: 'ended', reason: code === 0 ? 'it was shut down' : explain(files?.fatal() ?? `Go ended with exit code ${code}`) }),
         error => post({ type: 'ended', reason: explain(error) })
       );
       break;
@@ -53,5 +53,5 @@ async function run(program: string, directory: string): Promise<number> {
 
 function explain(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return /memory|allocat/i.test(text) ? `the browser gave Go no more memory (${text})` : text;
+  return /memory|allocat/i.test(text) ? `it has used all the memory that a browser gives a program, at most 4 GB (${text})` : text;
 }

@@ -26,13 +26,20 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         path = self.path.split("?")[0]
         self.server.requests.append(path)
         # Only the file at the root has the settings.
-        if path != PREFIX + "jupyter-lite.json":
-            return super().do_GET()
-        settings = json.loads((SITE / "jupyter-lite.json").read_text())
-        settings["jupyter-config-data"]["exposeAppInBrowser"] = True
-        body = json.dumps(settings).encode()
+        if path == PREFIX + "jupyter-lite.json":
+            settings = json.loads((SITE / "jupyter-lite.json").read_text())
+            settings["jupyter-config-data"]["exposeAppInBrowser"] = True
+            return self.answer("application/json", json.dumps(settings))
+        if self.server.worker and path.startswith(PREFIX + "extensions/quern-lite/static/"):
+            script = pathlib.Path(self.translate_path(path)).read_text()
+            if "wasm_exec.js" in script:
+                return self.answer("text/javascript", self.server.worker + script)
+        return super().do_GET()
+
+    def answer(self, kind, text):
+        body = text.encode()
         self.send_response(200)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -42,12 +49,13 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 class Server:
-    """Serves the site; after stop, connections are refused."""
+    """Serves the site, with a line before the script of the Web Worker; after stop, connections are refused."""
 
-    def __init__(self):
+    def __init__(self, worker=""):
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(SITE)))
         self.server.daemon_threads = True
         self.server.requests = []
+        self.server.worker = worker
         self.address = f"http://127.0.0.1:{self.server.server_port}{PREFIX}"
         self.thread = threading.Thread(target=self.server.serve_forever)
         self.thread.start()
@@ -66,8 +74,8 @@ class Server:
 
 
 @contextlib.contextmanager
-def server():
-    s = Server()
+def server(worker=""):
+    s = Server(worker)
     try:
         yield s
     finally:
@@ -82,15 +90,15 @@ class Notebook(lab.Notebook):
         driver.set_script_timeout(60)
 
     @classmethod
-    def open(cls, driver, address, name, cells=None):
-        """Opens a notebook of the site, or a new one with cells."""
+    def open(cls, driver, address, name, cells=None, connect=True):
+        """Opens a notebook of the site, or a new one with cells, and waits for its kernel unless connect is false."""
         notebook = cls(driver)
         driver.get(f"{address}lab/index.html?reset")
         lab.wait_for(lambda: driver.execute_script("return !!(window.jupyterapp && window.jupyterapp.shell)"), 60, "JupyterLab")
         notebook.call("await app.restored")
         if cells is not None:
             notebook.save(name, cells)
-        notebook.show(name)
+        notebook.show(name, connect)
         return notebook
 
     def call(self, code, *arguments):
@@ -110,11 +118,19 @@ class Notebook(lab.Notebook):
             " cells: a[1].map((source, i) => ({cell_type: 'code', id: 'cell' + i, source, metadata: {}, outputs: [], execution_count: null}))}})",
             name, cells)
 
-    def show(self, name):
-        """Opens a notebook and waits for its kernel."""
+    def show(self, name, connect=True):
+        """Opens a notebook, and waits for its kernel if connect is true."""
         self.call("const w = await app.commands.execute('docmanager:open', {path: a[0]});"
-                  "await w.context.ready; await w.sessionContext.ready; await w.sessionContext.session.kernel.info;"
-                  "app.shell.mode = 'single-document'; app.shell.collapseLeft();", name)
+                  "await w.context.ready; await w.sessionContext.ready; if (a[1]) await w.sessionContext.session.kernel.info;"
+                  "app.shell.mode = 'single-document'; app.shell.collapseLeft();", name, connect)
+
+    def dialog(self):
+        """Returns the text of the open dialog."""
+        return self.driver.execute_script("return document.querySelector('.jp-Dialog')?.innerText ?? ''")
+
+    def dismiss(self):
+        """Closes the dialogs."""
+        self.driver.execute_script("document.querySelectorAll('.jp-Dialog button.jp-mod-accept').forEach(b => b.click())")
 
     def run_all(self, seconds):
         """Runs every cell to the end. It polls, since training takes longer than WebDriver waits for a script."""

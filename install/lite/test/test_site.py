@@ -128,8 +128,9 @@ class TestSteps:
     def test_shift_tab_inspects(self, notebook):
         notebook.edit(3)
         ActionChains(notebook.driver).key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).perform()
-        tooltip = lab.wait_for(lambda: notebook.driver.find_elements("css selector", ".jp-Tooltip"), 20, "the documentation")
-        assert "func" in tooltip[0].text and "Repeat" in tooltip[0].text
+        text = lab.wait_for(lambda: notebook.driver.execute_script(
+            "return document.querySelector('.jp-Tooltip')?.innerText"), 20, "the documentation")
+        assert "func" in text and "Repeat" in text
         self.press(notebook, Keys.ESCAPE)
 
     def test_stdin(self, notebook):
@@ -192,3 +193,91 @@ def test_offline():
         assert notebook.run(2) == '"kept"'
         notebook.show("quickstart.ipynb")
         assert "strings.Fields" in notebook.source(1)
+
+
+TROUBLE = [
+    # 0: more than the memory of a program
+    "all := [][]byte{}\nfor { all = append(all, make([]byte, 64<<20)) }",
+    # 1: the kernel still works
+    "20 + 1",
+    # 2: compiled code that does not return, so that no interrupt stops it
+    "power := new(big.Int).Exp(big.NewInt(3), big.NewInt(1_000_000_000), nil)",
+    # 3: more than the storage of the browser; random, since it compresses
+    """random := make([]byte, 3<<20)
+for i := range random { random[i] = byte(rand.IntN(256)) }
+problem := os.WriteFile("random.bin", random, 0o644)
+fmt.Println(problem)""",
+    # 4: more than the memory of a program in compiled code
+    "table := bytes.NewBuffer(nil)\ntable.Grow(3 << 30)\nother := bytes.NewBuffer(nil)\nother.Grow(3 << 30)",
+]
+
+
+@pytest.fixture(scope="module")
+def troubled(site_at):
+    # A browser of its own: Chromium applies the limit of storage to a new one only.
+    with lab.browser(height=1200) as driver:
+        yield site.Notebook.open(driver, site_at.address, "trouble.ipynb", TROUBLE)
+
+
+class TestTrouble:
+    """A page whose kernel and storage reach their limits. The tests run in order."""
+
+
+    def test_memory(self, troubled):
+        assert "out of memory" in troubled.run(0)
+        assert troubled.run(1) == "21"
+
+    def test_memory_of_compiled_code(self, troubled):
+        assert "memory" in troubled.run(4, 60)
+        troubled.picture(PICTURES / "7-memory.png")
+        troubled.dismiss()
+        assert troubled.run(1) == "21"
+
+    def test_cell_that_cannot_be_interrupted(self, troubled):
+        troubled.start(2)
+        lab.wait_for(lambda: troubled.status() == "busy", 10, "the busy kernel")
+        troubled.command("notebook:interrupt-kernel")
+        troubled.wait_output(2, "Restart the kernel")
+        troubled.picture(PICTURES / "8-endless.png")
+        troubled.restart()
+        assert troubled.run(1) == "21"
+        assert "power :=" in troubled.source(2)
+
+    def test_frozen_page(self, troubled):
+        """Browsers stop pages that nobody looks at, and continue them later."""
+        troubled.driver.execute_cdp_cmd("Page.enable", {})
+        for state in "frozen", "active":
+            troubled.driver.execute_cdp_cmd("Page.setWebLifecycleState", {"state": state})
+        assert troubled.run(1) == "21"
+
+    def test_full_storage(self, site_at, troubled):
+        origin = site_at.address.removesuffix(site.PREFIX)
+        troubled.driver.execute_cdp_cmd("Storage.overrideQuotaForOrigin", {"origin": origin, "quotaSize": 1 << 20})
+        try:
+            troubled.call("await navigator.storage.estimate()")  # only then does Chromium use the new limit
+            assert "No space left on device" in troubled.run(3, 60)
+            troubled.call("app.shell.currentWidget.content.widgets[1].model.sharedModel.setSource('// not lost')")
+            troubled.command("docmanager:save")
+            lab.wait_for(lambda: "no space left" in troubled.dialog(), 20, "the message")
+            troubled.picture(PICTURES / "9-storage.png")
+            troubled.dismiss()
+            assert troubled.source(1) == "// not lost"
+        finally:
+            troubled.driver.execute_cdp_cmd("Storage.overrideQuotaForOrigin", {"origin": origin})
+        troubled.call("await app.commands.execute('docmanager:save')")
+        assert "// not lost" in troubled.call(
+            "return JSON.stringify((await app.serviceManager.contents.get('trouble.ipynb', {content: true})).content)")
+
+
+def test_without_webassembly():
+    with site.server(worker="delete globalThis.WebAssembly;") as served, lab.browser() as driver:
+        notebook = site.Notebook.open(driver, served.address, "none.ipynb", ["20 + 1"], connect=False)
+        notebook.start(0)
+        notebook.wait_output(0, "this browser lacks WebAssembly")
+        notebook.picture(PICTURES / "10-without-webassembly.png")
+        assert notebook.source(0) == "20 + 1"
+
+
+def test_without_isolation(notebook):
+    """Interrupts and input need no SharedArrayBuffer, so no server has to send the headers that allow it."""
+    assert notebook.call("return crossOriginIsolated") is False
