@@ -225,3 +225,10 @@ func (a *arrowFile) readDictionary(m arrowMessage, dictionaries map[int64]cells)
 	}
 	return nil
 }
+
+// damaged turns the panic of reading a damaged file into an error.
+func damaged(format string, err *error) {
+	if p := recover(); p != nil {
+		*err = &FileError{Format: format, Want: "a valid file", Got: fmt.Sprint("damaged data: ", p)}
+	}
+}

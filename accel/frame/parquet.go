@@ -1,3 +1,5 @@
+//go:build !js
+
 package frame
 
 import (
@@ -67,13 +69,6 @@ func ReadParquet(r io.ReaderAt, size int64, columns ...string) (f *Frame, err er
 		}
 	}
 	return build(read, int(file.NumRows())), nil
-}
-
-// damaged turns the panic of reading a damaged file into an error.
-func damaged(format string, err *error) {
-	if p := recover(); p != nil {
-		*err = &FileError{Format: format, Want: "a valid file", Got: fmt.Sprint("damaged data: ", p)}
-	}
 }
 
 // checkFooter checks the length of the metadata at the end of a file: parquet-go reads as much as it says.

@@ -7,11 +7,8 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/quernlab/quern/accel/internal/cpu"
-	"github.com/quernlab/quern/accel/internal/cuda"
-	"github.com/quernlab/quern/accel/internal/cuda/driver"
 	"github.com/quernlab/quern/accel/internal/devices"
 	"github.com/quernlab/quern/accel/internal/goroutine"
 	"github.com/quernlab/quern/accel/internal/ir"
@@ -56,26 +53,6 @@ type GPU struct {
 	Memory     int    // bytes
 	PCI        string // PCI bus ID, such as 0000:3b:00.0
 }
-
-// GPUs returns the GPUs that this package can use. If there are none, the error says why in one
-// line.
-func GPUs() ([]GPU, error) {
-	d, err := gpus()
-	if err != nil {
-		return nil, err
-	}
-	var all []GPU
-	for i, g := range d.Devices() {
-		all = append(all, GPU{
-			Device: fmt.Sprintf("cuda:%d", i), Name: g.Name, Capability: fmt.Sprintf("%d.%d", g.Major, g.Minor),
-			SMs: g.SMs, Memory: g.Memory, PCI: g.PCI,
-		})
-	}
-	return all, nil
-}
-
-// gpus opens the CUDA driver once.
-var gpus = sync.OnceValues(driver.Open)
 
 // use switches the recorder to a device, which is opened at its first use.
 func (e *engine) use(name string) error {
@@ -122,14 +99,7 @@ func open(name string) (ir.Device, error) {
 	if !found || err != nil || number < 0 {
 		return nil, errors.New(`there is no such device; use "cpu", "cuda" for the first GPU, or "cuda:1" and so on for the others` + registeredNames())
 	}
-	d, err := gpus()
-	if err != nil {
-		return nil, err
-	}
-	if n := len(d.Devices()); number >= n {
-		return nil, fmt.Errorf("the machine has %d GPUs, counted from 0; tensor.GPUs lists them", n)
-	}
-	return cuda.Open(name, d, number, cuda.Installed(d.Version()))
+	return openCUDA(name, number)
 }
 
 // unknownSimulated says why a simulated GPU cannot be used.

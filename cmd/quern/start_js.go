@@ -78,3 +78,7 @@ func bytesToJS(b []byte) js.Value {
 func runKernel(context.Context, []string, stdio) error {
 	return errors.New("in a browser, the script of the page starts the kernel")
 }
+
+func runVet(context.Context, []string, stdio) error {
+	return errors.New("the program for browsers has no go vet")
+}

@@ -2,11 +2,7 @@
 // interp/symbols.
 package own
 
-import (
-	"reflect"
-
-	_ "github.com/quernlab/quern/accel/simulated" // cells can call accel.SetDevice("simulated") without an import; its own table has only constants
-)
+import "reflect"
 
 // Symbols returns the tables by yaegi's key, import path and package name.
 func Symbols() map[string]map[string]reflect.Value {

@@ -1,0 +1,68 @@
+//go:build !js
+
+package tensor
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/quernlab/quern/accel/internal/cuda"
+	"github.com/quernlab/quern/accel/internal/cuda/driver"
+	"github.com/quernlab/quern/accel/internal/cuda/library"
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// GPUs returns the GPUs that this package can use. If there are none, the error says why in one
+// line.
+func GPUs() ([]GPU, error) {
+	d, err := gpus()
+	if err != nil {
+		return nil, err
+	}
+	var all []GPU
+	for i, g := range d.Devices() {
+		all = append(all, GPU{
+			Device: fmt.Sprintf("cuda:%d", i), Name: g.Name, Capability: fmt.Sprintf("%d.%d", g.Major, g.Minor),
+			SMs: g.SMs, Memory: g.Memory, PCI: g.PCI,
+		})
+	}
+	return all, nil
+}
+
+// gpus opens the CUDA driver once.
+var gpus = sync.OnceValues(driver.Open)
+
+// openCUDA opens the GPU with a number.
+func openCUDA(name string, number int) (ir.Device, error) {
+	d, err := gpus()
+	if err != nil {
+		return nil, err
+	}
+	if n := len(d.Devices()); number >= n {
+		return nil, fmt.Errorf("the machine has %d GPUs, counted from 0; tensor.GPUs lists them", n)
+	}
+	return cuda.Open(name, d, number, cuda.Installed(d.Version()))
+}
+
+// Libraries looks for the libraries as the first op that needs one does: in Python packages, conda
+// environments, the loader's path and the CUDA toolkit. If the environment variable
+// QUERN_CUDA_LIBRARIES names a folder, only that folder is searched; "none" disables the libraries.
+func Libraries() []Library {
+	version := 0
+	if d, err := gpus(); err == nil {
+		version = d.Version()
+	}
+	var all []Library
+	for _, f := range library.Report(version) {
+		l := Library{Name: f.Library.Name, Path: f.Location.Path, From: f.Location.From}
+		if f.Location.Path != "" {
+			l.Version = f.Version.String()
+		}
+		if f.Unused != nil {
+			l.Unused = strings.ReplaceAll(f.Unused.Error(), "\n", "; ") // one line per file that was tried
+		}
+		all = append(all, l)
+	}
+	return all
+}

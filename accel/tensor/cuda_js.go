@@ -1,0 +1,18 @@
+package tensor
+
+import (
+	"errors"
+
+	"github.com/quernlab/quern/accel/internal/ir"
+)
+
+// errBrowser is the reason why a program for browsers has no CUDA back end.
+var errBrowser = errors.New("a program in a browser cannot use a GPU")
+
+// GPUs returns an error: a program in a browser cannot use a GPU.
+func GPUs() ([]GPU, error) { return nil, errBrowser }
+
+func openCUDA(string, int) (ir.Device, error) { return nil, errBrowser }
+
+// Libraries returns none.
+func Libraries() []Library { return nil }
