@@ -91,10 +91,22 @@ without-race: ## run the Go tests that skip themselves under the race detector, 
 pure-go: ## run the tests of the CPU kernels without assembly, and of what builds on them
 	$(TEST) -tags purego ./accel/internal/cpu ./accel/nn ./accel/optim
 
-# The instructions of a CPU are simulated one by one, so only packages whose code depends on it run.
 .PHONY: platforms
-platforms: ## run the kernels of the CPU, layers and optimizers for linux/arm64, simulated by qemu (minutes; Debian: qemu-user-static)
+platforms: platform-linux-arm64 platform-windows ## run the kernel for linux/arm64, simulated by qemu, and for Windows, by Wine (minutes)
+
+PLATFORM_TEST := -rP kernel/testdata/platforms
+
+# The instructions of a CPU are simulated one by one, so only packages whose code depends on it run, and a short notebook.
+.PHONY: platform-linux-arm64
+platform-linux-arm64: $(VENV)/installed ## run the kernel, and tests of the CPU kernels, layers and optimizers, for linux/arm64 (Debian: qemu-user-static)
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) build -o $(BUILD)/linux-arm64/quern ./cmd/quern
+	QUERN_PLATFORM=linux/arm64 QUERN_COMMAND="'$(CURDIR)/.ci/qemu-arm64' '$(CURDIR)/$(BUILD)/linux-arm64/quern'" $(PYTEST) $(PLATFORM_TEST)
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -timeout 20m -exec qemu-aarch64-static ./accel/internal/cpu ./accel/nn ./accel/optim ./install
+
+.PHONY: platform-windows
+platform-windows: $(VENV)/installed ## run the kernel for Windows (Wine 10, or debootstrap)
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) build -o $(BUILD)/windows/quern.exe ./cmd/quern
+	QUERN_PLATFORM=windows/amd64 QUERN_COMMAND="'$(CURDIR)/.ci/wine' '$(CURDIR)/$(BUILD)/windows/quern.exe'" $(PYTEST) $(PLATFORM_TEST)
 
 .PHONY: failpoints
 failpoints: ## make each file operation fail or kill the process, and check the files that are left
