@@ -17,6 +17,7 @@ FUZZ     ?= .
 TEST := $(GO) test -vet=off
 
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 
 # Bind all symbols at start, as hardened toolchains do. NVIDIA's libraries are opened
 # at run time.
@@ -313,8 +314,9 @@ update: ## regenerate the golden files
 	$(GO) test $$(git grep -l internal/golden -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
 
 .PHONY: lint
-lint: ## run golangci-lint
+lint: ## run golangci-lint, and actionlint on the workflows
 	$(GO) run $(GOLANGCI) run
+	$(GO) run $(ACTIONLINT)
 
 BENCH_PYTHON ?=
 
