@@ -190,7 +190,7 @@ cross: ## build for the other systems and without cgo (minutes); TestPlatforms, 
 .PHONY: lite-kernel
 lite-kernel: ## build the kernel for browsers, build/quern.wasm
 	@mkdir -p $(BUILD)
-	GOOS=js GOARCH=wasm $(GO) build -trimpath -ldflags '-s -w' -o $(BUILD)/quern.wasm ./cmd/quern
+	GOOS=js GOARCH=wasm $(GO) build -tags quern_simd -trimpath -ldflags '-s -w' -o $(BUILD)/quern.wasm ./cmd/quern
 
 .PHONY: lite
 lite: lite-kernel ## build a static site with JupyterLite and the kernel for browsers in build/lite (minutes; needs npm)

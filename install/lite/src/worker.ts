@@ -2,6 +2,7 @@
 
 import { fileSystem } from './filesystem';
 import { load } from './program';
+import { addVectorFunctions } from './simd.mjs';
 import type { FromWorker, ToWorker } from './protocol';
 
 declare function importScripts(...urls: string[]): void;
@@ -31,7 +32,7 @@ let files: ReturnType<typeof fileSystem> | undefined;
 
 async function run(program: string, directory: string): Promise<number> {
   if (typeof WebAssembly !== 'object' || typeof DecompressionStream !== 'function') {
-    throw new Error('this browser lacks WebAssembly or DecompressionStream: use Chromium 80, Firefox 113, Safari 16.4 or newer');
+    throw new Error('this browser lacks WebAssembly or DecompressionStream: use Chromium 91, Firefox 113, Safari 16.4 or newer');
   }
   files = fileSystem(directory, (id, request) => post({ type: 'file', id, request }));
   scope.fs = files.fs;
@@ -46,7 +47,9 @@ async function run(program: string, directory: string): Promise<number> {
   let code = 0;
   go.exit = (c: number): void => { code = c; };
   go.env = { HOME: '/', PWD: files.process.cwd(), TMPDIR: '/tmp' };
+  const connect = addVectorFunctions(go.importObject);
   const { instance } = await WebAssembly.instantiateStreaming(await load(`${program}/quern.wasm.gz`), go.importObject);
+  connect(instance.exports.mem as WebAssembly.Memory);
   await go.run(instance);
   return code;
 }

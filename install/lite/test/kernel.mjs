@@ -1,45 +1,6 @@
 // Runs cells in the kernel for browsers, under Node: node --stack-size=8192 kernel.mjs WASM_EXEC WASM
-import { readFileSync } from "node:fs";
-import { webcrypto } from "node:crypto";
-import fs from "node:fs";
-globalThis.crypto ??= webcrypto;
-globalThis.fs = fs;
-globalThis.process = process;
-await import(process.argv[2]);
-const messages = [];
-let wake = () => {};
-const ready = new Promise((resolve) => {
-  globalThis.quernHost = { send: (text) => { messages.push(JSON.parse(text)); wake(); }, ready: resolve };
-});
-const go = new Go();
-go.argv = ["quern"];
-const { instance } = await WebAssembly.instantiate(readFileSync(process.argv[3]), go.importObject);
-go.run(instance);
-await ready;
-let count = 0;
-function send(channel, type, content) {
-  const id = `m${++count}`;
-  quernKernel.receive(JSON.stringify({ channel, header: { msg_id: id, msg_type: type, session: "node", username: "", date: "", version: "5.3" }, parent_header: {}, metadata: {}, content }), []);
-  return id;
-}
-async function reply(id, type) {
-  for (;;) {
-    const found = messages.find((m) => m.parent_header.msg_id === id && m.header.msg_type === type);
-    if (found) return found.content;
-    await new Promise((resolve) => (wake = resolve));
-  }
-}
-async function execute(code, during = () => {}) {
-  const start = performance.now();
-  const id = send("shell", "execute_request", { code, silent: false, store_history: true, user_expressions: {}, allow_stdin: false, stop_on_error: true });
-  during();
-  const { status, ename, evalue } = await reply(id, "execute_reply");
-  const own = messages.filter((m) => m.parent_header.msg_id === id);
-  const text = own.filter((m) => m.header.msg_type === "stream").map((m) => m.content.text).join("");
-  const result = own.find((m) => m.header.msg_type === "execute_result")?.content.data["text/plain"];
-  const updates = own.filter((m) => m.header.msg_type.includes("display_data")).length;
-  return { status, ename, evalue, text, result, updates, ms: Math.round(performance.now() - start) };
-}
+import { execute, reply, send } from "./session.mjs";
+
 function check(name, got, want) {
   for (const [key, value] of Object.entries(want)) {
     const ok = value instanceof RegExp ? value.test(got[key] ?? "") : typeof value === "function" ? value(got[key]) : got[key] === value;
