@@ -59,7 +59,7 @@ type Step struct {
 	Epoch        int     // from 1
 	Loss         float64 // mean over the examples of the step
 	Accuracy     float64 // share of correct predictions; NaN for regression or if a prediction is NaN
-	LearningRate float64
+	LearningRate float64 // of this update
 	Seconds      float64 // since the start of training
 	// Skipped reports that the float16 gradients overflowed, so that the parameters were not
 	// updated.
@@ -84,16 +84,16 @@ type Validation struct {
 	Step     int // updates before the validation
 	Epoch    int // from 1
 	Loss     float64
-	Accuracy float64 // NaN for regression
-	Metrics  []MetricValue
+	Accuracy float64       // NaN for regression
+	Metrics  []MetricValue // values of option Metrics
 }
 
 // Timing is where the time of a run went.
 type Timing struct {
-	Total      time.Duration
+	Total      time.Duration // from the start to the end of the training
 	Waiting    time.Duration // for batches
 	Computing  time.Duration // forward, backward and update
-	Validating time.Duration
+	Validating time.Duration // on the validation set
 	// CommunicationWait is the part of Computing in which this rank waited for other ranks: for
 	// their gradients and for the statistics of SyncBatchNorm. Communication is the total time
 	// of these transfers, most of which overlaps with the backward pass. Neither includes what

@@ -32,16 +32,16 @@ type TrackedRun struct {
 	Status  Status
 	Error   string // error of the training, or why the run is unreadable; "" for none
 	Dataset string
-	Options []string
+	Options []string // as they were given
 	Seed    uint64
 	Began   time.Time
 
-	Steps    int
+	Steps    int     // so far, if the run has not ended
 	Loss     float64 // as Run.Loss
 	Accuracy float64 // as Run.Accuracy
 	// Metrics are the values of option Metrics by name, as Run.Metrics. nil if there are none.
 	Metrics map[string]float64
-	Seconds float64
+	Seconds float64 // of training so far
 
 	Training   []Point // the loss of each step
 	Validation []Point // the loss of each validation

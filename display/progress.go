@@ -12,12 +12,12 @@ import (
 // elapsed time and the remaining time. All long operations of Quern display their progress this
 // way.
 type Progress struct {
-	Label  string  // text before the bar; may be empty
-	Done   float64 // steps, including a fraction of the current one
-	Total  float64 // 0 if unknown
-	Passed time.Duration
-	Note   string // text after the numbers; may be empty
-	Ended  bool
+	Label  string        // text before the bar; may be empty
+	Done   float64       // steps, including a fraction of the current one
+	Total  float64       // 0 if unknown
+	Passed time.Duration // since the beginning
+	Note   string        // text after the numbers; may be empty
+	Ended  bool          // no more steps follow
 }
 
 // Left estimates the remaining time at the speed so far; ok is false if it is unknown.

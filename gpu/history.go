@@ -14,8 +14,8 @@ import (
 //
 // A notebook displays a history as its figure.
 type History struct {
-	Name    string
-	Host    bool // the samples are of the host and not of a GPU
+	Name    string // of the device
+	Host    bool   // the samples are of the host and not of a GPU
 	Samples []Sample
 }
 

@@ -25,8 +25,8 @@ type DeviceData struct {
 	ProcessMem  []float64 // bytes of this process
 	MemoryTotal float64   // bytes of the device; 0 if unknown
 
-	Watts      []float64
-	WattsLimit float64 // 0 if unknown
+	Watts      []float64 // power
+	WattsLimit float64   // 0 if unknown
 
 	// Joules is the total energy. If it is 0, the energy is estimated from Watts and shown with
 	// the word "about".

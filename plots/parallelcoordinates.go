@@ -18,7 +18,7 @@ type Axis struct {
 	Values []float64
 	// Words are labels for the values 0, 1, 2 and so on, shown instead of numbers.
 	Words []string
-	Log   bool
+	Log   bool // the axis is logarithmic
 }
 
 // ParallelCoordinates draws a parallel-coordinates plot: a line for each of many trials across

@@ -16,7 +16,7 @@ import (
 // type, the number of dimensions, then one word per dimension.
 type IDX struct {
 	Shape []int
-	Data  []byte
+	Data  []byte // in row-major order
 }
 
 // FormatError says that a file does not conform to its format.

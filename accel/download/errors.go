@@ -53,7 +53,7 @@ func (e *StatusError) Error() string {
 // ChecksumError reports that a complete file does not have the expected content. It was removed.
 type ChecksumError struct {
 	Want, Got string // SHA-256 in hexadecimal
-	Size      int64
+	Size      int64  // in bytes
 }
 
 // Error names both checksums.

@@ -24,11 +24,11 @@ type Heatmaps struct {
 
 // Heatmap is that of one image.
 type Heatmap struct {
-	Example   int // index in the data set
-	Class     int // whose score is explained: the predicted class
-	Label     int // class of the example
-	Height    int
-	Width     int
+	Example   int       // index in the data set
+	Class     int       // whose score is explained: the predicted class
+	Label     int       // class of the example
+	Height    int       // in pixels
+	Width     int       // in pixels
 	Relevance []float64 // [Height × Width], row-major, from 0 to 1, the most relevant pixel
 }
 

@@ -20,11 +20,11 @@ type LayerTable struct {
 
 // LayerStatistics describes the outputs of one layer for all examples.
 type LayerStatistics struct {
-	Path            string // index of the layer, such as "2", or "2.0" in a nested nn.Sequential
-	Layer           string // the layer as Go code
-	Shape           []int  // of the output of one example
-	Mean, Deviation float64
-	Units           int // channels of images, features of vectors and sequences
+	Path            string  // index of the layer, such as "2", or "2.0" in a nested nn.Sequential
+	Layer           string  // the layer as Go code
+	Shape           []int   // of the output of one example
+	Mean, Deviation float64 // of all outputs; standard deviation
+	Units           int     // channels of images, features of vectors and sequences
 	// Dead is the number of units that return the same value for all examples, and at all positions: a ReLU
 	// whose inputs are all negative, or a saturated sigmoid. Nothing after the layer learns from them, and
 	// with ReLU they get no gradient.

@@ -21,9 +21,9 @@ import (
 // important columns.
 type Importance struct {
 	Dataset string
-	Score   string  // accuracy, or R² for targets
-	Base    float64 // score with the columns as they are
-	Rounds  int
+	Score   string             // accuracy, or R² for targets
+	Base    float64            // score with the columns as they are
+	Rounds  int                // how many times each column was shuffled
 	Columns []ColumnImportance // in the order of the data set
 }
 

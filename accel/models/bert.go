@@ -13,11 +13,11 @@ type BERTConfig struct {
 	VocabSize int     `json:"vocab_size"`
 	Positions int     `json:"max_position_embeddings"` // the longest sequence
 	Types     int     `json:"type_vocab_size"`         // kinds of segments; 0 for 2
-	Width     int     `json:"hidden_size"`
-	Inner     int     `json:"intermediate_size"`
+	Width     int     `json:"hidden_size"`             // of the vector of a token
+	Inner     int     `json:"intermediate_size"`       // width between the linear layers
 	Layers    int     `json:"num_hidden_layers"`
-	Heads     int     `json:"num_attention_heads"`
-	Epsilon   float64 `json:"layer_norm_eps"` // 0 for 1e-12
+	Heads     int     `json:"num_attention_heads"` // of attention, in each layer
+	Epsilon   float64 `json:"layer_norm_eps"`      // 0 for 1e-12
 }
 
 // BERTModel is a BERT with the head for masked tokens (Devlin et al., 2019); [BERT] returns it. Its

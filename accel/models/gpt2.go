@@ -12,9 +12,9 @@ import (
 type GPT2Config struct {
 	VocabSize int     `json:"vocab_size"`
 	Positions int     `json:"n_positions"` // the longest sequence
-	Width     int     `json:"n_embd"`
+	Width     int     `json:"n_embd"`      // of the vector of a token
 	Layers    int     `json:"n_layer"`
-	Heads     int     `json:"n_head"`
+	Heads     int     `json:"n_head"`             // of attention, in each layer
 	Inner     int     `json:"n_inner"`            // width between the linear layers; 0 for 4·Width
 	Epsilon   float64 `json:"layer_norm_epsilon"` // 0 for 1e-5
 }

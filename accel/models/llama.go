@@ -12,17 +12,17 @@ import (
 type LlamaConfig struct {
 	VocabSize     int     `json:"vocab_size"`
 	Positions     int     `json:"max_position_embeddings"` // the longest sequence
-	Width         int     `json:"hidden_size"`
-	Inner         int     `json:"intermediate_size"`
+	Width         int     `json:"hidden_size"`             // of the vector of a token
+	Inner         int     `json:"intermediate_size"`       // width between the linear layers
 	Layers        int     `json:"num_hidden_layers"`
-	Heads         int     `json:"num_attention_heads"`
+	Heads         int     `json:"num_attention_heads"` // of attention, in each layer
 	KVHeads       int     `json:"num_key_value_heads"` // 0 for Heads
 	HeadSize      int     `json:"head_dim"`            // 0 for Width/Heads
 	Epsilon       float64 `json:"rms_norm_eps"`        // 0 for 1e-6
 	RopeBase      float64 `json:"rope_theta"`          // 0 for 10,000
-	Tied          bool    `json:"tie_word_embeddings"`
-	AttentionBias bool    `json:"attention_bias"`
-	MLPBias       bool    `json:"mlp_bias"`
+	Tied          bool    `json:"tie_word_embeddings"` // the last layer has the weights of Tokens
+	AttentionBias bool    `json:"attention_bias"`      // the layers of the attention have biases
+	MLPBias       bool    `json:"mlp_bias"`            // the other linear layers have biases
 }
 
 // LlamaModel is a decoder like Llama (Touvron et al., 2023), with rotary positions, RMS

@@ -11,7 +11,7 @@ import (
 type ViTConfig struct {
 	ImageSize, PatchSize int // pixels; the images are square
 	Width, Inner         int // of the vectors, and between the linear layers
-	Layers, Heads        int
+	Layers, Heads        int // heads of attention, in each layer
 	Classes              int
 }
 

@@ -13,7 +13,7 @@ import (
 // Indicator there is a second feature, which is 1 where the value is missing.
 type Number struct {
 	Column         string
-	Fill           *float64
+	Fill           *float64 // replaces missing values
 	Indicator, Log bool
 	Mean, Scale    float64 // Scale is not zero
 }

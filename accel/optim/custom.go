@@ -5,8 +5,8 @@ import "github.com/quernlab/quern/accel/tensor"
 // Update is what an optimizer of your own gets for one parameter in one step; see [Custom].
 type Update struct {
 	Parameter, Gradient *tensor.Tensor
-	LearningRate        float64
-	Step                int // updates of the parameter, from 1
+	LearningRate        float64 // after the schedule
+	Step                int     // updates of the parameter, from 1
 	WeightDecay         float64
 	Momentum            float64
 

@@ -105,9 +105,9 @@ func (s *GradScaler) String() string {
 
 // GradScalerState is the state of a [GradScaler], for saving it to a file.
 type GradScalerState struct {
-	Scale     float64
-	GoodSteps int // steps since the scale changed
-	Skipped   int
+	Scale     float64 // factor of the loss
+	GoodSteps int     // steps since the scale changed
+	Skipped   int     // steps whose gradients overflowed
 }
 
 // State returns the state of the scaler.

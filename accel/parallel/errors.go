@@ -25,7 +25,7 @@ func (e *LostError) Error() string {
 // MissingError says that not all ranks joined in time.
 type MissingError struct {
 	Ranks   []int // that did not join
-	Size    int
+	Size    int   // of the group
 	Waited  time.Duration
 	Address string // address of rank 0
 }

@@ -36,7 +36,7 @@ type Group struct {
 
 // Stats is the statistics of a group.
 type Stats struct {
-	Collectives int
+	Collectives int           // exchanges with other ranks
 	Bytes       int           // sent by this rank
 	Time        time.Duration // in collectives, including waiting for other ranks
 }

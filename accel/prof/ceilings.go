@@ -18,8 +18,8 @@ type Ceilings struct {
 
 // Ceiling is the peak performance for matrices of one element type.
 type Ceiling struct {
-	Of    string // "bfloat16"
-	FLOPs float64
+	Of    string  // "bfloat16"
+	FLOPs float64 // floating-point operations per second
 }
 
 // arithmetic returns the peak for matrix multiplications, in 16-bit floats or float32.

@@ -8,8 +8,8 @@ import (
 
 // Kernel is one kernel that a GPU ran for an op.
 type Kernel struct {
-	Name       string // of the entry in PTX
-	Begin, End time.Duration
+	Name       string        // of the entry in PTX
+	Begin, End time.Duration // since the start of the profile
 	Blocks     int
 	Threads    int // per block
 }

@@ -11,7 +11,7 @@ import (
 type Report struct {
 	Device string // device of the ops
 	Began  time.Time
-	Steps  []Interval
+	Steps  []Interval  // one for each step
 	Ops    []Op        // all ops in the order in which they ran
 	Host   []HostEvent // work of the program on the host, in order
 	Counts Counts
@@ -39,7 +39,7 @@ type Counts struct {
 	Lists    float64 // runs of a list
 	Planned  float64 // lists with a new structure, which had to be compiled
 	Syncs    float64 // waits of the program for results
-	FLOPs    float64
+	FLOPs    float64 // floating-point operations
 	Bytes    float64 // read and written by ops
 	ToDevice float64 // bytes copied
 	ToHost   float64 // bytes copied

@@ -27,16 +27,16 @@ type Row struct {
 	Name                string
 	Self, Total         time.Duration // on the CPU
 	SelfCUDA, TotalCUDA time.Duration // on another device
-	Calls               int
-	Bytes               int     // of results
-	FLOPs               float64 // of ops
-	Shapes              string  // of the operands, of the first call
+	Calls               int           // in all steps
+	Bytes               int           // of results
+	FLOPs               float64       // of ops
+	Shapes              string        // of the operands, of the first call
 }
 
 // Table has rows with the columns of PyTorch's key_averages.
 type Table struct {
 	Rows    []Row
-	By      SortBy
+	By      SortBy        // the column by which rows are sorted
 	total   time.Duration // of all steps
 	cuda    bool
 	omitted int

@@ -11,9 +11,9 @@ import (
 
 // Gap is an interval in which no op ran, with its reason: what the host did meanwhile.
 type Gap struct {
-	Step       int
-	Begin, End time.Duration
-	Reason     string // a HostKind, or "host" for the program itself
+	Step       int           // of the profile, from 0
+	Begin, End time.Duration // since the start of the profile
+	Reason     string        // a HostKind, or "host" for the program itself
 }
 
 // Gaps returns the intervals in which no op ran. An interval with several reasons is split into

@@ -24,14 +24,14 @@ const (
 type Op struct {
 	Name  string // "Linear", "Mul+Add+Sqrt"
 	Layer string // "2 Dense(64)", "block.up"; the optimizer for an update; "" if unknown
-	Phase Phase
-	Step  int // of the profile, from 0
+	Phase Phase  // of the step
+	Step  int    // of the profile, from 0
 
 	Begin, End  time.Duration // since the start of the profile
-	FLOPs       float64
-	Bytes       float64 // read and written
-	ResultBytes int     // bytes of the results
-	Shapes      string  // of the operands
+	FLOPs       float64       // floating-point operations
+	Bytes       float64       // read and written
+	ResultBytes int           // bytes of the results
+	Shapes      string        // of the operands
 	// Kernels are the GPU kernels of the op; nil on the CPU.
 	Kernels []Kernel
 
@@ -44,9 +44,9 @@ type Op struct {
 type HostEvent struct {
 	Kind       HostKind
 	Name       string
-	Step       int
-	Begin, End time.Duration
-	Bytes      int // copied
+	Step       int           // of the profile, from 0
+	Begin, End time.Duration // since the start of the profile
+	Bytes      int           // copied
 }
 
 // HostKind is the kind of a host event.

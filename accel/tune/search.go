@@ -9,9 +9,9 @@ import (
 // Search is the result of [Run]. Notebooks display it as figures of the best value so far and of
 // the settings, and a table of the best trials.
 type Search struct {
-	Method    string // as a Go expression
-	Maximized bool
-	Trials    []*Trial
+	Method    string   // as a Go expression
+	Maximized bool     // the best value is the largest one
+	Trials    []*Trial // in the order in which they began
 	// Notes explains events of the search, such as an early end.
 	Notes []string
 

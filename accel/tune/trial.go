@@ -23,12 +23,12 @@ const (
 
 // Trial is one call of the objective. It must only be used in the goroutine of the objective.
 type Trial struct {
-	Number   int     // from 1
-	State    State   // empty while it runs
-	Value    float64 // result of the objective; the last report of a stopped trial; NaN if the trial diverged or ran out of memory
-	Settings []Setting
+	Number   int       // from 1
+	State    State     // empty while it runs
+	Value    float64   // result of the objective; the last report of a stopped trial; NaN if the trial diverged or ran out of memory
+	Settings []Setting // in the order of the requests
 	Reports  []Report
-	Seconds  float64
+	Seconds  float64 // of the objective
 
 	random        *rand.Rand
 	search        *Search
