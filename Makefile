@@ -47,7 +47,7 @@ lab: kernelspec ## open JupyterLab with the tutorials
 	$(JUPYTER) lab --notebook-dir notebooks
 
 .PHONY: test
-test: system-packages kernelspec vet race without-race failpoints releases cuda notebooks clients ## run everything: vet, Go tests with the race detector, notebooks, real clients
+test: system-packages kernelspec vet race without-race failpoints releases cuda lite-node notebooks clients ## run everything: vet, Go tests with the race detector, notebooks, real clients
 
 .PHONY: check
 check: vet ## run the quick part of the tests, offline
@@ -201,12 +201,27 @@ lite-serve: ## serve build/lite at http://127.0.0.1:8000
 	$(PYTHON) -m http.server --bind 127.0.0.1 --directory $(BUILD)/lite 8000
 
 .PHONY: lite-test
-lite-test: lite-node lite system-packages $(VENV)/installed ## test the kernel for browsers under Node, and the site in Chromium (minutes)
+lite-test: lite-node lite $(VENV)/installed ## test the kernel for browsers under Node, and the site in Chromium (minutes)
 	PYTHONPATH=.ci:kernel/testdata/notebooks $(VENV)/bin/python -m pytest -q -p no:cacheprovider -p strict install/lite/test
 
+# The short version of lite-test, for make test: it needs neither npm nor the site.
+# The short version of lite-test, for make test: it needs neither npm nor the site.
 .PHONY: lite-node
-lite-node: lite-kernel
+lite-node: system-packages ## test the kernel for browsers under Node
+	@if command -v node >/dev/null; then $(MAKE) --no-print-directory lite-node-tests; \
+		else echo "skipped: the tests of the kernel for browsers need Node.js"; [ -z "$$QUERN_TEST_STRICT" ]; fi
+
+.PHONY: lite-node-tests
+lite-node-tests: lite-kernel
+	GOROOT="$$($(GO) env GOROOT)" GOOS=js GOARCH=wasm $(TEST) -tags quern_simd \
+		-exec 'node --stack-size=8192 "$(CURDIR)/install/lite/test/exec.mjs"' -run 'TestGEMM|TestCurrent' ./accel/internal/cpu ./accel/internal/goroutine
 	node --stack-size=8192 install/lite/test/kernel.mjs "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(BUILD)/quern.wasm
+
+.PHONY: lite-bench
+lite-bench: lite-kernel ## measure the kernel for browsers under Node, beside the program of this machine without assembly (minutes)
+	node --stack-size=8192 install/lite/test/bench.mjs "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(BUILD)/quern.wasm
+	$(GO) build -tags purego -o $(BUILD)/quern-purego ./cmd/quern
+	GOMAXPROCS=1 $(BUILD)/quern-purego run install/lite/test/bench.ipynb -o $(BUILD)/bench.ipynb
 
 .PHONY: build
 build: $(BIN) ## build bin/quern
