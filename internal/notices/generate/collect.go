@@ -8,10 +8,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // targets are the platforms of releases.
-var targets = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64"}
+var targets = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 
 // A part is something with a license of its own: a module, Go, or a data set.
 type part struct {
@@ -147,7 +148,7 @@ func read(name string, files ...string) (part, error) {
 		if err != nil {
 			return p, err
 		}
-		text := strings.TrimSpace(strings.ReplaceAll(string(b), "\r\n", "\n"))
+		text := strings.TrimSpace(strings.ReplaceAll(decode(b), "\r\n", "\n"))
 		if !slices.Contains(p.texts, text) {
 			p.texts = append(p.texts, text)
 		}
@@ -159,6 +160,18 @@ func read(name string, files ...string) (part, error) {
 	}
 	p.license = strings.Join(ids, " and ")
 	return p, nil
+}
+
+// decode returns a text as UTF-8. Old licenses are in Latin-1, in which each byte is a code point.
+func decode(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	runes := make([]rune, len(b))
+	for i, c := range b {
+		runes[i] = rune(c)
+	}
+	return string(runes)
 }
 
 // licenses are those that code in the program may have, with a phrase that only they contain.

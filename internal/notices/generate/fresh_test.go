@@ -4,6 +4,7 @@ import (
 	"os"
 	"slices"
 	"testing"
+	"unicode/utf8"
 )
 
 // TestFresh fails if a module of the program is missing in the notices or has another
@@ -17,6 +18,9 @@ func TestFresh(t *testing.T) {
 		got, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if !utf8.Valid(got) {
+			t.Errorf("%s is not in UTF-8", file)
 		}
 		if string(got) != want {
 			t.Errorf("%s is outdated: run go generate ./internal/notices", file)
