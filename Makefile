@@ -192,9 +192,12 @@ lite-kernel: ## build the kernel for browsers, build/quern.wasm
 	@mkdir -p $(BUILD)
 	GOOS=js GOARCH=wasm $(GO) build -tags quern_simd -trimpath -ldflags '-s -w' -o $(BUILD)/quern.wasm ./cmd/quern
 
+# The folder whose files the site shows, instead of tutorials.
+CONTENTS ?=
+
 .PHONY: lite
-lite: lite-kernel ## build a static site with JupyterLite and the kernel for browsers in build/lite (minutes; needs npm)
-	install/lite/build $(BUILD)/lite
+lite: lite-kernel ## build a static site with JupyterLite and the kernel for browsers in build/lite, with the files of CONTENTS (minutes; needs npm)
+	install/lite/build $(BUILD)/lite "$(CONTENTS)"
 
 .PHONY: lite-serve
 lite-serve: ## serve build/lite at http://127.0.0.1:8000
@@ -216,6 +219,12 @@ lite-node-tests: lite-kernel
 	GOROOT="$$($(GO) env GOROOT)" GOOS=js GOARCH=wasm $(TEST) -tags quern_simd \
 		-exec 'node --stack-size=8192 "$(CURDIR)/install/lite/test/exec.mjs"' -run 'TestGEMM|TestCurrent' ./accel/internal/cpu ./accel/internal/goroutine
 	node --stack-size=8192 install/lite/test/kernel.mjs "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(BUILD)/quern.wasm
+
+.PHONY: lite-size
+lite-size: ## print what the kernel for browsers consists of, and its size compressed (minutes)
+	@mkdir -p $(BUILD)
+	GOOS=js GOARCH=wasm $(GO) build -tags quern_simd -trimpath -o $(BUILD)/quern-names.wasm ./cmd/quern
+	node install/lite/sizes.mjs $(BUILD)/quern-names.wasm
 
 .PHONY: lite-bench
 lite-bench: lite-kernel ## measure the kernel for browsers under Node, beside the program of this machine without assembly (minutes)

@@ -3,6 +3,7 @@
 package tensor
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -29,6 +30,9 @@ func GPUs() ([]GPU, error) {
 	}
 	return all, nil
 }
+
+// errUnregistered is why a program has no simulated GPU.
+var errUnregistered = errors.New(`the device is not registered; add import _ "github.com/quernlab/quern/accel/simulated" to the program`)
 
 // gpus opens the CUDA driver once.
 var gpus = sync.OnceValues(driver.Open)

@@ -9,6 +9,9 @@ import (
 // errBrowser is the reason why a program for browsers has no CUDA back end.
 var errBrowser = errors.New("a program in a browser cannot use a GPU")
 
+// errUnregistered is why a program has no simulated GPU.
+var errUnregistered = errors.New("a program in a browser has no simulated GPUs")
+
 // GPUs returns an error: a program in a browser cannot use a GPU.
 func GPUs() ([]GPU, error) { return nil, errBrowser }
 

@@ -107,7 +107,7 @@ func unknownSimulated() error {
 	if devices.Find("simulated") != nil {
 		return errors.New("there is no such device" + registeredNames())
 	}
-	return errors.New(`the device is not registered; add import _ "github.com/quernlab/quern/accel/simulated" to the program`)
+	return errUnregistered
 }
 
 // registeredNames lists the devices that packages have registered, for an error message.

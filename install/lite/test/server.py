@@ -15,11 +15,11 @@ PREFIX = "/classes/go/"
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """Serves SITE below PREFIX, as a plain file server, and makes JupyterLab's application accessible to the tests."""
+    """Serves a folder below PREFIX, as a plain file server, and makes JupyterLab's application accessible to the tests."""
 
     def translate_path(self, path):
         if not path.startswith(PREFIX):
-            return str(SITE / "no-such-file")
+            return str(self.server.folder / "no-such-file")
         return super().translate_path(path[len(PREFIX) - 1:])
 
     def do_GET(self):
@@ -27,7 +27,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         self.server.requests.append(path)
         # Only the file at the root has the settings.
         if path == PREFIX + "jupyter-lite.json":
-            settings = json.loads((SITE / "jupyter-lite.json").read_text())
+            settings = json.loads((self.server.folder / "jupyter-lite.json").read_text())
             settings["jupyter-config-data"]["exposeAppInBrowser"] = True
             return self.answer("application/json", json.dumps(settings))
         if self.server.worker and path.startswith(PREFIX + "extensions/quern-lite/static/"):
@@ -49,13 +49,14 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 
 class Server:
-    """Serves the site, with a line before the script of the Web Worker; after stop, connections are refused."""
+    """Serves a site, with a line before the script of the Web Worker; after stop, connections are refused."""
 
-    def __init__(self, worker=""):
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(SITE)))
+    def __init__(self, worker, folder):
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
         self.server.daemon_threads = True
         self.server.requests = []
         self.server.worker = worker
+        self.server.folder = folder
         self.address = f"http://127.0.0.1:{self.server.server_port}{PREFIX}"
         self.thread = threading.Thread(target=self.server.serve_forever)
         self.thread.start()
@@ -74,8 +75,8 @@ class Server:
 
 
 @contextlib.contextmanager
-def server(worker=""):
-    s = Server(worker)
+def server(worker="", folder=SITE):
+    s = Server(worker, folder)
     try:
         yield s
     finally:
@@ -123,6 +124,14 @@ class Notebook(lab.Notebook):
         self.call("const w = await app.commands.execute('docmanager:open', {path: a[0]});"
                   "await w.context.ready; await w.sessionContext.ready; if (a[1]) await w.sessionContext.session.kernel.info;"
                   "app.shell.mode = 'single-document'; app.shell.collapseLeft();", name, connect)
+
+    def wait_copy(self):
+        """Waits until the browser has all that it needs to work without the server."""
+        lab.wait_for(lambda: self.call(
+            "const names = await caches.keys(); const site = names.find(n => n.startsWith('quern-site-'));"
+            "return !!site && !!navigator.serviceWorker.controller"
+            " && !!(await (await caches.open(site)).match(a[0] + 'quern-complete'))"
+            " && !!(await (await caches.open('quern')).match(a[0] + 'quern/quern.wasm.gz'))", PREFIX), 60, "the copy of the site")
 
     def dialog(self):
         """Returns the text of the open dialog."""

@@ -181,10 +181,7 @@ def test_offline():
             "20 + 1", 'os.WriteFile("note.txt", []byte("kept"), 0o644)', 'text, err := os.ReadFile("note.txt")\nstring(text)'])
         notebook.run(1)
         notebook.call("await app.commands.execute('docmanager:save')")
-        lab.wait_for(lambda: notebook.call(
-            "const names = await caches.keys(); const site = names.find(n => n.startsWith('quern-site-'));"
-            "return !!site && !!navigator.serviceWorker.controller && !!(await (await caches.open(site)).match('/classes/go/quern-complete'))"
-            " && !!(await (await caches.open('quern')).match('/classes/go/quern/quern.wasm.gz'))"), 60, "the copy of the site")
+        notebook.wait_copy()
         program = [p for p in served.requests if p.endswith(".wasm.gz")]
         assert len(program) == 1, "the program was downloaded again"
         served.stop()
@@ -193,6 +190,24 @@ def test_offline():
         assert notebook.run(2) == '"kept"'
         notebook.show("quickstart.ipynb")
         assert "strings.Fields" in notebook.source(1)
+
+
+def test_new_version(tmp_path):
+    """A new version of the site replaces the copy in the browser."""
+    folder = tmp_path / "site"
+    shutil.copytree(site.SITE, folder)
+    with site.server(folder=folder) as served, lab.browser() as driver:
+        notebook = site.Notebook.open(driver, served.address, "quickstart.ipynb")
+        notebook.wait_copy()
+        lesson, worker = folder / "files" / "quickstart.ipynb", folder / "service-worker.js"
+        lesson.write_text(lesson.read_text().replace("Quern in ten cells", "The second version"))
+        # As the build does: other hashes.
+        worker.write_text(re.sub(r'("version":"|"files/quickstart.ipynb":")\w+', r"\1other", worker.read_text()))
+        notebook = site.Notebook.open(driver, served.address, "quickstart.ipynb")
+        lab.wait_for(lambda: notebook.call("return (await caches.keys()).includes('quern-site-other')"), 60, "the new copy")
+        notebook.wait_copy()
+        notebook = site.Notebook.open(driver, served.address, "quickstart.ipynb")
+        assert "The second version" in notebook.source(0)
 
 
 TROUBLE = [
