@@ -66,7 +66,33 @@ func (l *linker) install(ctx context.Context, unit *lower.Unit) error {
 			return fault(&linkError{err})
 		}
 	}
+	if err := l.bind(unit); err != nil {
+		return fault(&linkError{err})
+	}
 	return l.evaluate(ctx, unit.Register)
+}
+
+// bind connects functions that are compiled at their first call with variables and functions of lowered code.
+func (l *linker) bind(unit *lower.Unit) error {
+	for _, b := range unit.Bindings {
+		address, err := l.interpreter.Address(b.Variable)
+		if err != nil {
+			return err
+		}
+		if err := l.program.Bind(unit, b, address); err != nil {
+			return err
+		}
+	}
+	for _, s := range unit.StandIns {
+		v, err := l.interpreter.Eval(s.Function)
+		if err != nil {
+			return err
+		}
+		if err := l.program.StandIn(s, reflect.ValueOf(v.Interface())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // evaluate evaluates src unless ctx has ended.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/quernlab/quern/display"
 	"github.com/quernlab/quern/interp/check"
@@ -20,6 +21,8 @@ import (
 	"github.com/quernlab/quern/interp/lower"
 	"github.com/quernlab/quern/interp/origin"
 	"github.com/quernlab/quern/interp/source"
+	"github.com/quernlab/quern/interp/stack"
+	"github.com/quernlab/quern/interp/vm"
 )
 
 // A packagesRunner lowers and runs packages of modules when a cell imports them, as if they
@@ -35,8 +38,10 @@ type packagesRunner struct {
 	// compiling is held while the other fields are used.
 	compiling *sync.Mutex
 	methods   map[*types.Func]bool // that have been compiled because they were called
-	kept      map[string]bool      // errors of packages that could not be loaded again, at the last attempt
-	stderr    func(cell int) io.Writer
+	// initializing is the goroutine that runs initializers for compileNow; 0 if there is none.
+	initializing atomic.Uint64
+	kept         map[string]bool // errors of packages that could not be loaded again, at the last attempt
+	stderr       func(cell int) io.Writer
 }
 
 // prepare compiles the parts of packages of modules that a checked cell needs, initializes the
@@ -136,7 +141,8 @@ func (p *packagesRunner) run(ctx context.Context, number int, part *source.Part)
 	if err != nil {
 		return err
 	}
-	if unit != nil {
+	p.program.Publish()
+	if unit != nil && unit.Body != "" {
 		err = p.execute(ctx, number, unit)
 	}
 	if err != nil {
@@ -176,40 +182,66 @@ func (p *packagesRunner) compileMethod(m *types.Func) error {
 	if m.Pkg() == nil || !origin.IsModule(m.Pkg()) || m.Signature().RecvTypeParams() != nil || types.IsInterface(m.Signature().Recv().Type()) {
 		return nil
 	}
-	p.compiling.Lock()
-	defer p.compiling.Unlock()
+	defer p.lock()()
 	if p.methods[m] {
 		return nil
 	}
-	ctx, number := context.Background(), p.executor.goroutines.Cell()
-	parts := p.loader.NeededMethod(m)
-	for i, part := range parts {
-		err := part.Missing
-		if err != nil {
-			err = &source.Error{Path: part.Path, Err: err}
-		} else {
-			err = p.compileNow(ctx, p.cell(number, part), part)
-		}
-		if err != nil {
-			p.loader.Drop(parts[i:])
-			return err
-		}
+	number := p.executor.goroutines.Cell()
+	if err := p.compileParts(number, p.loader.NeededMethod(m)); err != nil {
+		return err
 	}
 	entry := &check.Cell{Number: number, Fset: p.fset, Package: m.Pkg(), Info: p.checker.Info(), Part: true, Methods: []*types.Func{m}}
-	if err := p.compileNow(ctx, entry, nil); err != nil {
+	if err := p.compileNow(context.Background(), entry, nil); err != nil {
 		return err
 	}
 	p.methods[m] = true
 	return nil
 }
 
+// compileFunction compiles a function or method of a package when it is called for the first time.
+func (p *packagesRunner) compileFunction(f *types.Func) error {
+	defer p.lock()()
+	if err := p.compileParts(p.executor.goroutines.Cell(), p.loader.NeededFunction(f)); err != nil {
+		return &vm.UncompiledError{Function: origin.Describe(f.FullName()), Err: err}
+	}
+	return nil
+}
+
+// compileParts compiles parts while code that needs them waits.
+func (p *packagesRunner) compileParts(number int, parts []*source.Part) error {
+	for i, part := range parts {
+		err := part.Missing
+		if err != nil {
+			err = &source.Error{Path: part.Path, Err: err}
+		} else {
+			err = p.compileNow(context.Background(), p.cell(number, part), part)
+		}
+		if err != nil {
+			p.loader.Drop(parts[i:])
+			return err
+		}
+	}
+	p.program.Publish()
+	return nil
+}
+
+// lock locks compiling, unless the calling goroutine runs initializers for compileNow, which has locked it.
+func (p *packagesRunner) lock() (unlock func()) {
+	if p.initializing.Load() == stack.ID() {
+		return func() {}
+	}
+	p.compiling.Lock()
+	return p.compiling.Unlock
+}
+
 // compileNow compiles a part and runs it on the calling goroutine. Its initializers are literals: all others have run.
 func (p *packagesRunner) compileNow(ctx context.Context, cell *check.Cell, part *source.Part) error {
 	unit, err := p.compile(ctx, cell, part)
-	if err != nil || unit == nil {
+	if err != nil || unit == nil || unit.Body == "" {
 		return err
 	}
 	defer p.executor.interpreter.Forget(unit.Once...)
+	defer p.initializing.Store(p.initializing.Swap(stack.ID()))
 	return fault(p.executor.interpreter.Run(strings.TrimSuffix(unit.Body, "()")))
 }
 
@@ -217,7 +249,7 @@ func (p *packagesRunner) compileNow(ctx context.Context, cell *check.Cell, part 
 func (p *packagesRunner) cell(number int, part *source.Part) *check.Cell {
 	return &check.Cell{
 		Number: number, Fset: p.fset, Package: part.Types, First: part.First, Info: p.checker.Info(),
-		Types: part.Specs, Funcs: part.Funcs, Vars: part.Vars, Init: part.Init, Body: part.Inits,
+		Types: part.Specs, Funcs: part.Funcs, Later: part.Later, Vars: part.Vars, Init: part.Init, Body: part.Inits,
 		Part: true, Order: part.Order, Dispatched: part.Dispatched, Tables: part.Tables, Replaced: part.Replaced,
 		SharesLoopVariables: part.SharesLoopVariables,
 	}

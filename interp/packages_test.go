@@ -414,9 +414,9 @@ func TestModulePartRefused(t *testing.T) {
 	t.Parallel()
 	n := newNotebook(t, lazyModules(t))
 	n.must(t, "%get example.com/lazy\nimport \"example.com/lazy\"\nlazy.Good()", "example.com/lazy v1.0.0\n= \"good\"")
-	for _, cell := range []string{"lazy.Bad()", "f := lazy.Bad", "import \"example.com/lazy/top\"\ntop.Broken()", "lazy.Bad()"} {
+	for _, cell := range []string{"lazy.Bad()", "f := lazy.Bad\nf()", "import \"example.com/lazy/top\"\ntop.Broken()", "lazy.Bad()"} {
 		got := n.run(cell + "\nlazy.Total()")
-		if !strings.HasPrefix(got, "! compile error: package example.com/lazy cannot be interpreted: example.com/lazy@v1.0.0/lazy.go:") || !strings.Contains(got, "a cast of *any to *lazy.iface is not supported in a cell") || !strings.Contains(got, "; with Go installed, %get -compiled example.com/lazy builds a worker with it") {
+		if !strings.HasPrefix(got, "! panic: example.com/lazy.Bad cannot be called: package example.com/lazy cannot be interpreted: example.com/lazy@v1.0.0/lazy.go:") || !strings.Contains(got, "a cast of *any to *lazy.iface is not supported in a cell") || !strings.Contains(got, "; with Go installed, %get -compiled example.com/lazy builds a worker with it") {
 			t.Errorf("%s: %q", cell, got)
 		}
 		n.must(t, "lazy.Good()", "= \"good\"")

@@ -114,6 +114,7 @@ func New(options ...Option) (*Session, error) {
 		compiling: compiling, methods: map[*types.Func]bool{}, stderr: s.output.StderrOf,
 	}
 	s.registry.CompileMethods(packagesOf.compileMethod)
+	loader.Later(program.CompilesLater)
 	s.compiler = &compiler{checker: checker, program: program, loader: loader, linker: linker, packages: packagesOf, sources: s.sources, compiling: compiling}
 	s.sweeper = &sweeper{checker: checker, program: program, registry: s.registry, linker: linker, interpreter: interpreter, sources: s.sources, compiling: compiling}
 	s.renderer = &renderer{values: s.registry, reporter: s.reporter, program: program, interpreter: interpreter, unread: unread}
@@ -140,6 +141,7 @@ func (s *Session) vm(c *config, packages library.Packages) *vm.Config {
 		Packages:    packages,
 		Interpreted: lower.Interpreted,
 		Go:          s.goroutines.Start,
+		Compile:     func(key any) error { return s.compiler.packages.compileFunction(key.(*types.Func)) },
 		Stopping:    s.flag.Up(),
 		Stop:        s.goroutines.Check,
 	}

@@ -33,6 +33,8 @@ type Cell struct {
 	// now on; those of other types of the part, and not even all, only code calls that names them.
 	Part       bool
 	Dispatched []*types.Named
+	// Later are functions of the package that are compiled when they are called for the first time. Funcs has them then.
+	Later []*ast.FuncDecl
 	// Methods are methods of the package that are about to be called through an interface for the first time.
 	Methods []*types.Func
 	// Replaced says that the part belongs to a package of which a newer version has been loaded.

@@ -44,6 +44,8 @@ func (e *emitter) redeclare(o *types.Func) {
 	v := version{e.names[o], e.names[o], o}
 	if old, ok := e.versions[d]; ok && sameFunction(old.object.Signature(), sig) {
 		v.group = old.group
+		e.bind(old.name)
+		e.bind(v.name)
 		e.redeclared = append(e.redeclared, Redeclared{Group: v.group, Old: old.name, New: v.name, Key: old.object})
 	}
 	set(e.Program, e.versions, d, v)

@@ -84,7 +84,7 @@ func (e *emitter) methodEntries(t types.Type, selections ...*types.Selection) {
 // hasDeclaration reports whether the method m of t has been lowered, or will be when it is called.
 func (e *emitter) hasDeclaration(t types.Type, m *types.Func) bool {
 	n, _ := named(t)
-	if n == nil || types.IsInterface(t) || !Interpreted(n) || n.TypeArgs().Len() > 0 || e.names[m.Origin()] != "" {
+	if n == nil || types.IsInterface(t) || !Interpreted(n) || n.TypeArgs().Len() > 0 || e.names[m.Origin()] != "" && !e.later[m.Origin()] {
 		return true
 	}
 	declared := e.methods[n.Obj()]

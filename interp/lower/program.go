@@ -57,6 +57,8 @@ type Program struct {
 	methods  map[*types.TypeName]*methods   // declared methods of each interpreted type
 	// recovering maps functions and methods to whether they call recover.
 	recovering map[types.Object]bool
+	later      map[types.Object]bool  // functions that are compiled at their first call, before that
+	unbound    map[string]*types.Func // functions of this kind that yaegi has no variable for, by name
 	versions   map[declaration]version
 	instances  map[instance]string                // functions and types
 	arguments  map[instance][]types.Type          // of instances
@@ -67,6 +69,7 @@ type Program struct {
 	counts     map[string]int                     // for unique names; never rolled back, because yaegi may know a name of a failed cell
 	layout     *layout.Builder
 	fast       *vm.VM                   // nil if yaegi runs everything
+	compiled   *vm.VM                   // has the functions of earlier cells; nil if yaegi has always run everything
 	publics    map[publicKey]publicType // see public
 	mentioned  map[string]bool          // see noteMentions
 	files      fileTable                // of positions
@@ -95,6 +98,8 @@ func New(config Config) *Program {
 		generics:   map[types.Object]*ast.FuncDecl{},
 		methods:    map[*types.TypeName]*methods{},
 		recovering: map[types.Object]bool{},
+		later:      map[types.Object]bool{},
+		unbound:    map[string]*types.Func{},
 		versions:   map[declaration]version{},
 		instances:  map[instance]string{},
 		arguments:  map[instance][]types.Type{},
@@ -109,7 +114,8 @@ func New(config Config) *Program {
 	if config.Machine != nil {
 		c := *config.Machine
 		c.Type = p.layout.Reflect
-		p.fast = vm.New(c)
+		p.compiled = vm.New(c)
+		p.fast = p.compiled
 	}
 	return p
 }
@@ -134,9 +140,13 @@ type Unit struct {
 	// Redeclared are functions of earlier units that functions of Source replace from now
 	// on, wherever they are called.
 	Redeclared []Redeclared
+	// Bindings are variables that Source declares for functions that package vm compiles at their first call.
+	Bindings []Binding
+	// StandIns are functions of Source that run in place of functions that package vm could not compile at their first call.
+	StandIns []StandIn
 	// Register is the call that registers method tables, or "" if there are none.
 	Register string
-	// Body is the call that runs the cell.
+	// Body is the call that runs the cell, or "" if there is nothing to run.
 	Body string
 	// Once are the functions that nothing calls by name after the cell has run.
 	Once []string
@@ -200,11 +210,19 @@ func set[K comparable, V any](p *Program, m map[K]V, key K, value V) {
 	m[key] = value
 }
 
+// remove removes one entry of a map of the program so that it can be undone.
+func remove[K comparable, V any](p *Program, m map[K]V, key K) {
+	if old, ok := m[key]; ok {
+		p.journal = append(p.journal, func() { m[key] = old })
+		delete(m, key)
+	}
+}
+
 // Redirect makes code that package vm runs call v instead of the function of an earlier unit with this key and name in
 // lowered code.
 func (p *Program) Redirect(key types.Object, name string, v reflect.Value) {
-	if p.fast != nil {
-		p.fast.Redirect(key, name, v)
+	if p.compiled != nil {
+		p.compiled.Redirect(key, name, v)
 	}
 }
 

@@ -49,6 +49,9 @@ type emitter struct {
 	declares      map[instance]bool               // instances of generics that the unit declares
 	values        []string                        // see Unit.Values
 	redeclared    []Redeclared
+	bindings      []Binding
+	standIns      []StandIn
+	scan          scanned
 	copied        map[*ast.CallExpr]bool   // see noteCopies
 	casts         map[*ast.CallExpr]bool   // conversions to unsafe.Pointer that are the operand of a cast
 	middles       []string                 // of long expressions, see shorten
@@ -79,7 +82,14 @@ func (e *emitter) lower() *Unit {
 			vars = append(vars, v)
 		}
 	}
+	waited := map[types.Object]bool{} // functions that are called for the first time
+	for _, decl := range c.Funcs {
+		if o := e.Info.Defs[decl.Name]; e.later[o] {
+			waited[o] = true
+		}
+	}
 	changed := e.declareFunctions(c.Funcs)
+	e.declareLater(c.Later)
 	source := e.desugared()
 	for _, decl := range c.Funcs {
 		if decl.Body != nil {
@@ -117,14 +127,22 @@ func (e *emitter) lower() *Unit {
 		e.out.line("var %s %s", e.names[v], e.typ(v.Type()))
 	}
 	for _, decl := range c.Funcs {
-		if name := e.names[e.Info.Defs[decl.Name]]; name != "" && !e.compiled(decl, name) {
+		o := e.Info.Defs[decl.Name]
+		switch name := e.names[o]; {
+		case name == "" || e.compiled(decl, name):
+		case waited[o]:
+			e.standIn(decl, o.(*types.Func))
+		default:
 			e.functionDeclaration(decl, name, nil)
 		}
 	}
 	e.declareLoops()
-	body := e.freshOf("body", "")
+	body := ""
 	start := e.out.text.Len()
-	e.body(body)
+	if !c.Part || len(c.Init)+len(c.Body) > 0 {
+		body = e.freshOf("body", "")
+		e.body(body)
+	}
 	end := e.out.text.Len()
 	for _, named := range c.Dispatched {
 		e.methodTables(named)
@@ -140,18 +158,24 @@ func (e *emitter) lower() *Unit {
 			e.methodTables(instance)
 		}
 	}
-	for len(e.queue) > 0 {
-		next := e.queue[0]
-		e.queue = e.queue[1:]
-		next()
+	for len(e.queue) > 0 || e.bindMentioned() {
+		if len(e.queue) > 0 {
+			next := e.queue[0]
+			e.queue = e.queue[1:]
+			next()
+		}
 	}
 
 	e.out.add(&e.parts)
-	unit := &Unit{Body: body + "()", Machine: e.machine}
+	unit := &Unit{Machine: e.machine, Bindings: e.bindings, StandIns: e.standIns}
+	if body != "" {
+		unit.Body = body + "()"
+		e.once = append(e.once, body)
+	}
 	if register := e.register(); register != "" {
 		unit.Register = register + "()"
 	}
-	unit.Once = append(e.once, body)
+	unit.Once = e.once
 	unit.Types, unit.Values, unit.Redeclared = e.types, e.values, e.redeclared
 	around := []int{start, end}
 	unit.Imports, unit.Source = e.imports, e.expand(e.out.text.String(), e.out.declarations, around)
@@ -197,8 +221,7 @@ func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Name
 			named := receiver(sig)
 			e.addMethod(named.Obj(), decl)
 			if named.TypeParams() == nil && sig.TypeParams() == nil {
-				set(e.Program, e.names, types.Object(o), e.fresh(named.Obj().Name()+"ʹ"+o.Name()))
-				e.redeclare(o)
+				e.declareFunction(o)
 			}
 			if !seen[named.Obj()] {
 				seen[named.Obj()] = true
@@ -207,12 +230,21 @@ func (e *emitter) declareFunctions(decls []*ast.FuncDecl) (changed []*types.Name
 		case sig.TypeParams() != nil:
 			set(e.Program, e.generics, types.Object(o), decl)
 		default:
-			set(e.Program, e.names, types.Object(o), e.fresh(o.Name()))
-			e.redeclare(o)
+			e.declareFunction(o)
 		}
 		set(e.Program, e.recovering, types.Object(o), decl.Body != nil && facts.Recovers(decl.Body.List))
 	}
 	return changed
+}
+
+// declareFunction names a function or method that is not generic. One that is compiled at its first call has a name.
+func (e *emitter) declareFunction(o *types.Func) {
+	if e.later[o] {
+		remove(e.Program, e.later, types.Object(o))
+		return
+	}
+	e.nameFunction(o)
+	e.redeclare(o)
 }
 
 func (e *emitter) addMethod(typ *types.TypeName, decl *ast.FuncDecl) {

@@ -45,17 +45,14 @@ func (e *emitter) compile(decls []*ast.FuncDecl) {
 		},
 		Position: e.position,
 	})
+	e.compileLater(e.cell.Later)
 	var list []vm.Declaration
 	for _, decl := range decls {
 		o, ok := e.Info.Defs[decl.Name].(*types.Func)
 		if !ok || e.names[o] == "" || decl.Body == nil {
 			continue
 		}
-		name := e.names[o]
-		if o.Signature().Variadic() {
-			name += "ʹm"
-		}
-		list = append(list, vm.Declaration{Key: o, Name: name, Method: methodOf(o), Signature: o.Signature(), Body: decl.Body, Facts: e.factsOf(decl, nil)})
+		list = append(list, vm.Declaration{Key: o, Name: e.variable(o), Method: methodOf(o), Signature: o.Signature(), Body: decl.Body, Facts: e.factsOf(decl, nil)})
 	}
 	e.loops, e.initializers = map[ast.Stmt]string{}, map[*types.Initializer]ast.Stmt{}
 	add := func(s ast.Stmt, known *facts.Function) {
@@ -268,7 +265,9 @@ func (e *emitter) compiled(decl *ast.FuncDecl, name string) bool {
 	if e.machine == nil || o == nil || !e.machine.Compiled(o) {
 		return false
 	}
-	e.declareVariable(o, o.Signature(), name, nil)
+	if !e.fast.CompilesLater(o) { // else code that mentions it makes bind declare it
+		e.declareVariable(o, o.Signature(), name, nil)
+	}
 	return true
 }
 

@@ -48,7 +48,7 @@ func (l *Loader) check(importPath, language string, files []*ast.File) (*loadedP
 // checkFiles type-checks files in a version of the language; calls are the statements that call their init functions.
 func (l *Loader) checkFiles(importPath, language string, files []*ast.File, calls string) (*loadedPackage, error) {
 	p := &loadedPackage{types: types.NewPackage(origin.ModulePath(importPath), files[0].Name.Name), info: newInfo(), files: files,
-		waiting: map[types.Object]declaration{}, dispatched: map[*types.Named]bool{}, tables: map[*ast.CompositeLit]bool{}}
+		waiting: map[types.Object]declaration{}, declared: map[types.Object]bool{}, dispatched: map[*types.Named]bool{}, tables: map[*ast.CompositeLit]bool{}}
 	text := fmt.Sprintf("package %s\nfunc %s() {\n%s}\n", files[0].Name.Name, initFunction, calls)
 	extra, err := parser.ParseFile(l.fset, importPath+"/init", text, parser.SkipObjectResolution)
 	if err != nil {
@@ -80,30 +80,33 @@ func (l *Loader) checkFiles(importPath, language string, files []*ast.File, call
 
 // note sets the declarations of a package.
 func (p *loadedPackage) note() {
+	add := func(o types.Object, d declaration) {
+		d.index = len(p.waiting)
+		p.waiting[o] = d
+	}
 	for _, f := range p.files {
 		for _, d := range f.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
-				p.waiting[p.info.Defs[d.Name]] = declaration{function: d}
+				add(p.info.Defs[d.Name], declaration{function: d})
 			case *ast.GenDecl:
 				for _, s := range d.Specs {
 					if s, ok := s.(*ast.TypeSpec); ok {
-						p.waiting[p.info.Defs[s.Name]] = declaration{spec: s}
+						add(p.info.Defs[s.Name], declaration{spec: s})
 					}
 				}
 			}
 		}
 	}
-	for _, name := range p.types.Scope().Names() {
-		if v, ok := p.types.Scope().Lookup(name).(*types.Var); ok {
-			p.waiting[v] = declaration{variable: v}
-		}
-	}
+	initializers := map[*types.Var]*types.Initializer{}
 	for _, init := range p.info.InitOrder {
 		for _, v := range init.Lhs {
-			if v.Name() != "_" {
-				p.waiting[v] = declaration{variable: v, init: init}
-			}
+			initializers[v] = init
+		}
+	}
+	for _, name := range p.types.Scope().Names() {
+		if v, ok := p.types.Scope().Lookup(name).(*types.Var); ok {
+			add(v, declaration{variable: v, init: initializers[v]})
 		}
 	}
 }

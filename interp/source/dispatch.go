@@ -79,7 +79,7 @@ func (r *reach) consists(t types.Type, found func(types.Type), named func(*types
 
 // method adds a method that an interface or package reflect can call.
 func (r *reach) method(m *types.Func) {
-	r.object(m)
+	r.function(m)
 	// Package reflect can make its parameters, and call methods of its results.
 	if m.Exported() {
 		r.convert(m.Type())
@@ -99,7 +99,7 @@ func (r *reach) convertNamed(t *types.Named) {
 	origin := t.Origin()
 	p := r.loader.packages[t.Obj().Pkg()]
 	// A package with functions that are missing is rejected before it runs, if a method may call one.
-	if origin.TypeParams() != nil || p != nil && len(p.missing) > 0 {
+	if origin.TypeParams() != nil || r.whole && p != nil && len(p.missing) > 0 {
 		for m := range origin.Methods() {
 			r.method(m)
 		}

@@ -48,6 +48,7 @@ type Loader struct {
 	fset     *token.FileSet
 	modules  Modules
 	next     func(importPath string) bool
+	later    func(*types.Func) bool
 
 	mu      sync.Mutex
 	ctx     context.Context  // of downloads
@@ -61,6 +62,7 @@ type Loader struct {
 	// order may have packages of several versions of a module, each after its imports.
 	order    []*loadedPackage
 	packages map[*types.Package]*loadedPackage
+	complete map[types.Object]bool     // objects that lead to no missing function; see needed
 	read     map[module.Package]*files // read ahead of the import in progress
 	checking *display.Meter            // counts the packages of the import in progress; nil between imports
 	// rejected has the versions of packages that could not run, by import path. reloading is true in reload, which does not
@@ -91,6 +93,8 @@ type loadedPackage struct {
 	reloaded bool // no cell has imported it: it was loaded because its files had changed
 	// waiting are the declarations that have not run.
 	waiting map[types.Object]declaration
+	// declared are the functions whose bodies wait although code that mentions them has been compiled.
+	declared map[types.Object]bool
 	// dispatched are the types whose values may be in interfaces.
 	dispatched map[*types.Named]bool
 	tables     map[*ast.CompositeLit]bool // see table
@@ -117,8 +121,8 @@ func (l *Loader) Packages() []Package {
 
 // NewLoader returns a loader in front of an importer of compiled packages.
 func NewLoader(compiled types.Importer, fset *token.FileSet, modules Modules) *Loader {
-	return &Loader{compiled: compiled, fset: fset, modules: modules, next: func(string) bool { return false }, ctx: context.Background(),
-		loaded: map[string]*loadedPackage{}, failed: map[string]error{}, rejected: map[string]*loadedPackage{}, unchanged: map[*loadedPackage]bool{}, packages: map[*types.Package]*loadedPackage{}}
+	return &Loader{compiled: compiled, fset: fset, modules: modules, next: func(string) bool { return false }, later: func(*types.Func) bool { return false }, ctx: context.Background(),
+		loaded: map[string]*loadedPackage{}, failed: map[string]error{}, rejected: map[string]*loadedPackage{}, unchanged: map[*loadedPackage]bool{}, packages: map[*types.Package]*loadedPackage{}, complete: map[types.Object]bool{}}
 }
 
 // NextWorker sets a function that reports whether the next worker has a package that this one cannot import.

@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"maps"
+	"slices"
 
 	"github.com/quernlab/quern/interp/embedded"
 )
@@ -19,6 +20,9 @@ type Part struct {
 	Nodes []ast.Node  // the syntax of the part
 	Specs []*ast.TypeSpec
 	Funcs []*ast.FuncDecl
+	// Later are functions that code mentions and that are compiled when they are called for the first time; see
+	// [Loader.NeededFunction].
+	Later []*ast.FuncDecl
 	Vars  []*types.Var
 	// Embedded are the files of the variables with //go:embed lines. They are set before the
 	// initializers run.
@@ -47,6 +51,7 @@ type Part struct {
 
 	of       *loadedPackage
 	objects  []types.Object
+	later    []types.Object               // of Later
 	compiled map[types.Object]declaration // objects; nil if the part has not been compiled
 	begins   bool                         // the package had not begun before
 	chosen   map[*types.Initializer]bool  // as a set, before they are ordered
@@ -54,7 +59,7 @@ type Part struct {
 
 // Empty reports whether there is nothing to run.
 func (p *Part) Empty() bool {
-	return len(p.Specs) == 0 && len(p.Funcs) == 0 && len(p.Vars) == 0 && len(p.Dispatched) == 0 && len(p.Init) == 0 && len(p.Inits) == 0
+	return len(p.Specs) == 0 && len(p.Funcs) == 0 && len(p.Later) == 0 && len(p.Vars) == 0 && len(p.Dispatched) == 0 && len(p.Init) == 0 && len(p.Inits) == 0
 }
 
 // Replaces reports whether the package has run before its files changed.
@@ -67,6 +72,7 @@ type declaration struct {
 	function *ast.FuncDecl
 	variable *types.Var
 	init     *types.Initializer // of the variable; nil if it has none
+	index    int                // orders the declarations of a package: types and functions as in the source, then variables by name
 }
 
 // Code is the code of a cell.
@@ -88,27 +94,27 @@ type Code struct {
 func (l *Loader) Needed(code Code) []*Part {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := newReach(l)
-	for _, path := range code.Imports {
-		if p := l.loaded[path]; p != nil && !p.begun {
-			r.part(p)
+	return l.needed(func(r *reach) {
+		for _, path := range code.Imports {
+			if p := l.loaded[path]; p != nil && !p.begun {
+				r.part(p)
+			}
 		}
-	}
-	r.replacements()
-	for _, n := range code.Nodes {
-		r.node(n, code.Info, nil)
-	}
-	for _, init := range code.Init {
-		r.node(init.Rhs, code.Info, nil)
-		r.assign(init, code.Info)
-	}
-	for _, v := range code.Vars {
-		r.typ(v.Type())
-	}
-	for _, x := range code.Shown {
-		r.convert(code.Info.Types[x].Type)
-	}
-	return r.run()
+		r.replacements()
+		for _, n := range code.Nodes {
+			r.node(n, code.Info, nil)
+		}
+		for _, init := range code.Init {
+			r.node(init.Rhs, code.Info, nil)
+			r.assign(init, code.Info)
+		}
+		for _, v := range code.Vars {
+			r.typ(v.Type())
+		}
+		for _, x := range code.Shown {
+			r.convert(code.Info.Types[x].Type)
+		}
+	})
 }
 
 // NeededMethod returns what has to run before a method of a package is called for the first time through an interface or
@@ -135,6 +141,9 @@ func (l *Loader) Compiled(p *Part) {
 		p.compiled[o] = p.of.waiting[o]
 		delete(p.of.waiting, o)
 	}
+	for _, o := range p.later {
+		p.of.declared[o] = true
+	}
 }
 
 // failed makes the declarations of a part wait again.
@@ -149,39 +158,28 @@ func (p *Part) failed() {
 // finish puts the collected declarations in the order of the source.
 func (p *Part) finish() {
 	p.SharesLoopVariables = p.of.sharesLoopVariables()
-	in := make(map[types.Object]bool, len(p.objects))
+	slices.SortFunc(p.objects, func(a, b types.Object) int { return p.of.waiting[a].index - p.of.waiting[b].index })
 	for _, o := range p.objects {
-		in[o] = true
-	}
-	for _, f := range p.of.files {
-		for _, d := range f.Decls {
-			switch d := d.(type) {
-			case *ast.FuncDecl:
-				if in[p.of.info.Defs[d.Name]] {
-					p.Funcs = append(p.Funcs, d)
-				}
-			case *ast.GenDecl:
-				for _, s := range d.Specs {
-					if s, ok := s.(*ast.TypeSpec); ok && in[p.of.info.Defs[s.Name]] {
-						p.Specs = append(p.Specs, s)
-					}
-				}
-			}
-		}
-	}
-	for _, name := range p.Types.Scope().Names() {
-		if v, ok := p.Types.Scope().Lookup(name).(*types.Var); ok && in[v] {
-			p.Vars = append(p.Vars, v)
-			if files, ok := p.of.embedded[v]; ok {
+		switch d := p.of.waiting[o]; {
+		case d.function != nil:
+			p.Funcs = append(p.Funcs, d.function)
+		case d.spec != nil:
+			p.Specs = append(p.Specs, d.spec)
+		case d.variable != nil:
+			p.Vars = append(p.Vars, d.variable)
+			if files, ok := p.of.embedded[d.variable]; ok {
 				if p.Embedded == nil {
 					p.Embedded = map[*types.Var]embedded.Files{}
 				}
-				p.Embedded[v] = files
+				p.Embedded[d.variable] = files
 			}
 		}
 	}
 	if !p.of.begun {
 		p.Order = p.of.info.InitOrder
+	}
+	if len(p.chosen) == 0 {
+		return
 	}
 	for _, init := range p.of.info.InitOrder {
 		if p.chosen[init] {

@@ -11,6 +11,8 @@ type reach struct {
 	loader  *Loader
 	parts   map[*loadedPackage]*Part
 	objects map[types.Object]bool // that have been reached
+	now     map[types.Object]bool // functions that are needed with their bodies; see canBeLater
+	whole   bool                  // all functions are needed with their bodies, to find out whether some are missing
 	types   map[types.Type]bool   // that have been reached
 	// converted are types whose values may be in an interface.
 	converted    map[types.Type]bool
@@ -19,7 +21,7 @@ type reach struct {
 }
 
 func newReach(l *Loader) *reach {
-	return &reach{loader: l, parts: map[*loadedPackage]*Part{}, objects: map[types.Object]bool{}, types: map[types.Type]bool{},
+	return &reach{loader: l, parts: map[*loadedPackage]*Part{}, objects: map[types.Object]bool{}, now: map[types.Object]bool{}, types: map[types.Type]bool{},
 		converted: map[types.Type]bool{}, instantiated: map[types.Type]bool{}}
 }
 
@@ -63,6 +65,7 @@ func (r *reach) begin(part *Part) {
 		}
 	}
 	part.Inits = p.inits
+	r.calls(p.inits, p.info)
 	for _, s := range p.inits {
 		r.node(s, p.info, part)
 	}
@@ -108,7 +111,7 @@ func (r *reach) object(o types.Object) {
 	default:
 		return
 	}
-	if r.objects[o] {
+	if r.objects[o] || r.whole && r.loader.complete[o] {
 		return
 	}
 	r.objects[o] = true
@@ -124,6 +127,10 @@ func (r *reach) object(o types.Object) {
 	part := r.part(p)
 	if reason, ok := p.missing[o.Name()]; ok && part.Missing == nil && o.Parent() == p.types.Scope() {
 		part.Missing = fmt.Errorf("%s: %s", r.loader.fset.Position(o.Pos()), reason)
+	}
+	if !r.now[o] && r.canBeLater(p, o, d) {
+		r.later(part, o, d)
+		return
 	}
 	part.objects = append(part.objects, o)
 	r.queue = append(r.queue, func() {

@@ -36,17 +36,21 @@ func (l *Loader) Reload(used []string) (parts []*Part, failed []error) {
 			again(p)
 		}
 	}
-	r := newReach(l)
+	var changed []*loadedPackage
 	for _, path := range used {
 		if p := l.loaded[path]; p != nil {
 			again(p)
 			if now := l.loaded[path]; now != p && !now.begun {
-				r.part(now)
+				changed = append(changed, now)
 			}
 		}
 	}
-	r.replacements()
-	return r.run(), failed
+	return l.needed(func(r *reach) {
+		for _, p := range changed {
+			r.part(p)
+		}
+		r.replacements()
+	}), failed
 }
 
 // Loaded returns an importer that keeps the versions of packages that have been loaded.
@@ -213,7 +217,7 @@ func (r *reach) replacements() {
 			if !ok {
 				continue
 			}
-			if _, waits := p.replaces.waiting[old]; waits {
+			if _, waits := p.replaces.waiting[old]; waits && !p.replaces.declared[old] {
 				continue
 			}
 			if now, ok := p.types.Scope().Lookup(name).(*types.Func); ok && types.Identical(old.Signature(), now.Signature()) {

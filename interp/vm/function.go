@@ -55,7 +55,8 @@ type Function struct {
 	template            reflect.Value            // of a function literal: a function value that copyValue copies
 	interfaceEntry      *Function                // of a method: the function that calls through interfaces run
 	wrapper             bool                     // only prepares the receiver and calls a method; recover ignores it
-	replacement         atomic.Pointer[Function] // set by Redirect
+	replacement         atomic.Pointer[Function] // set by Redirect, and when a function is compiled at its first call
+	first               *firstCall               // nil unless the function is compiled at its first call
 }
 
 // outOfRange panics with the index error of an instruction.

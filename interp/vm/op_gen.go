@@ -231,6 +231,7 @@ const (
 	opCallFloat
 	opSqrt
 	opCall
+	opFirstCall
 	opCallValue
 	opCallMethod
 	opRet
@@ -468,6 +469,7 @@ var opNames = [...]string{
 	opCallFloat:   "CallFloat",
 	opSqrt:        "Sqrt",
 	opCall:        "Call",
+	opFirstCall:   "FirstCall",
 	opCallValue:   "CallValue",
 	opCallMethod:  "CallMethod",
 	opRet:         "Ret",
@@ -705,6 +707,7 @@ var opOperands = [...]string{
 	opCallFloat:   "nn-x",
 	opSqrt:        "nn",
 	opCall:        "NS-f",
+	opFirstCall:   "",
 	opCallValue:   "NSsx",
 	opCallMethod:  "NSsx",
 	opRet:         "",

@@ -11,7 +11,7 @@ import (
 func (vm *VM) Redirect(key any, name string, v reflect.Value) {
 	p := functionPointer(v)
 	if f := vm.functions[key]; f != nil {
-		f.replacement.Store(f.trampoline(v.Type(), p))
+		f.replace(v.Type(), p)
 	}
 	for _, g := range vm.interpreted[name] {
 		if g := g.Value(); g != nil {

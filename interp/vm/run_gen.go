@@ -886,6 +886,16 @@ func (t *thread) run(fn *Function, ip *instruction) {
 		case opCall:
 			callee = fn.callees[in.k].current()
 			goto call
+		case opFirstCall:
+
+			t.ip = in
+			callee = fn.body(t.vm)
+			if uintptr(nb)+callee.scalars > t.scalarEnd || uintptr(sb)+callee.pointers > t.slotEnd {
+				nb, sb = t.grow(nb, sb, callee.scalars, callee.pointers)
+			}
+			fn = callee
+			t.fn = fn
+			ip = fn.entry()
 		case opCallValue:
 
 			p := *(*unsafe.Pointer)(unsafe.Add(sb, in.c))

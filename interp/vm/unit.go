@@ -26,6 +26,7 @@ type Unit struct {
 	methods     []Declaration // all methods, compiled or not
 	instances   []Declaration // instances of generic functions and of methods of generic types
 	failed      map[any]bool  // functions that cannot be compiled
+	later       []*Function   // declared by Later
 	dependencies
 }
 
@@ -175,6 +176,10 @@ func (u *Unit) Link(value, address func(name string) (reflect.Value, error)) err
 		if f == nil {
 			continue // an instance that cannot be compiled
 		}
+		if stub := u.vm.functions[d.Key]; stub.waits() {
+			f.value, f.pointer = stub.value, stub.pointer
+			continue
+		}
 		v, err := address(f.name)
 		if err != nil {
 			return err
@@ -190,6 +195,7 @@ func (u *Unit) Link(value, address func(name string) (reflect.Value, error)) err
 		f.pointer = functionPointer(f.value)
 		variable.Set(f.value)
 	}
+	u.linkLater()
 	u.linkMethods()
 	return nil
 }
@@ -237,7 +243,9 @@ func (f *Function) checkType(t reflect.Type) error {
 // Commit makes the functions available to later units.
 func (u *Unit) Commit() {
 	for key, f := range u.declared {
-		if _, ok := key.(ast.Node); !ok {
+		if stub := u.vm.functions[key]; stub.waits() {
+			u.vm.fill(stub, f)
+		} else if _, ok := key.(ast.Node); !ok {
 			u.vm.functions[key] = f
 		}
 	}

@@ -23,6 +23,9 @@ type Config struct {
 	Type func(types.Type) (reflect.Type, error)
 	// Go starts f on a goroutine that belongs to a cell. Nil: go statements are not compiled.
 	Go func(cell int, f func())
+	// Compile compiles the function with this key, which a unit has declared by Later, in a unit of its own and commits that, or
+	// calls StandIn, and calls Publish. It may be called from any goroutine that runs code. Nil: Later is not used.
+	Compile func(key any) error
 	// Stopping is set while a cell is being interrupted.
 	Stopping *stopflag.Flag
 	// Stop is called repeatedly while Stopping is set. It panics if the calling goroutine runs the code to
@@ -44,6 +47,7 @@ type VM struct {
 	functions   map[any]*Function                 // by Declaration.Key
 	interpreted map[string][]weak.Pointer[global] // functions that yaegi runs and compiled code calls, by name
 	types       map[reflect.Type]*memoryType
+	unpublished []*Function // see Publish
 	threads     sync.Pool
 	methods     sync.Map      // methodKey to *Function, for calls through interfaces
 	epoch       atomic.Uint64 // incremented when methods change; invalidates the caches of call sites

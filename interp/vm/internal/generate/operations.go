@@ -265,6 +265,15 @@ func (l *list) control() {
 	l.add("CallFloat", "nn-x", "SAVE\nF(a) = fn.natives[in.k].float(F(b))")
 	l.add("Sqrt", "nn", "F(a) = math.Sqrt(F(b))")
 	l.add("Call", "NS-f", "callee = fn.callees[in.k].current()\ngoto call")
+	l.add("FirstCall", "", `
+		SAVE
+		callee = fn.body(t.vm)
+		if uintptr(nb)+callee.scalars > t.scalarEnd || uintptr(sb)+callee.pointers > t.slotEnd {
+			nb, sb = t.grow(nb, sb, callee.scalars, callee.pointers)
+		}
+		fn = callee
+		t.fn = fn
+		ip = fn.entry()`)
 	l.add("CallValue", "NSsx", `
 		p := P(c)
 		`+nilCheck+`

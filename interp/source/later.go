@@ -1,0 +1,101 @@
+package source
+
+import (
+	"go/ast"
+	"go/types"
+	"maps"
+	"slices"
+
+	"github.com/quernlab/quern/interp/facts"
+)
+
+// Functions of downloaded packages are compiled when they are called for the first time. Until then only their names and types
+// are needed: code that mentions them reaches nothing through them.
+//
+// If a package lacks functions that are not written in Go, all that code may need is searched for them first, so that it is
+// rejected before anything runs.
+
+// Later sets a function that reports whether the lowering can leave a function for its first call.
+func (l *Loader) Later(later func(*types.Func) bool) { l.later = later }
+
+// needed returns what code reaches that add adds to a reach.
+func (l *Loader) needed(add func(*reach)) []*Part {
+	if slices.ContainsFunc(l.order, func(p *loadedPackage) bool { return len(p.missing) > 0 }) {
+		r := newReach(l)
+		r.whole = true
+		add(r)
+		parts := r.run()
+		if slices.ContainsFunc(parts, func(p *Part) bool { return p.Missing != nil }) {
+			return parts
+		}
+		maps.Copy(l.complete, r.objects)
+	}
+	r := newReach(l)
+	add(r)
+	return r.run()
+}
+
+// NeededFunction returns what has to run before a function or method is called for the first time, with the function itself.
+// There is nothing if it has been compiled.
+func (l *Loader) NeededFunction(f *types.Func) []*Part {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := newReach(l)
+	r.function(f)
+	return r.run()
+}
+
+// canBeLater reports whether a function can be compiled at its first call. Instances of generic functions are compiled with
+// the code that calls them. A function that recovers must know who calls it. A function of a local package is compiled at once,
+// so that its errors are found early.
+func (r *reach) canBeLater(p *loadedPackage, o types.Object, d declaration) bool {
+	f, ok := o.(*types.Func)
+	return ok && !r.whole && d.function != nil && d.function.Body != nil && d.function.Name.Name != "_" && p.from.Stamp == "" &&
+		f.Signature().TypeParams() == nil && f.Signature().RecvTypeParams() == nil && r.loader.later(f) && !facts.Recovers(d.function.Body.List)
+}
+
+// later adds a function without its body.
+func (r *reach) later(part *Part, o types.Object, d declaration) {
+	if part.of.declared[o] {
+		return
+	}
+	part.later = append(part.later, o)
+	part.Later = append(part.Later, d.function)
+	part.Nodes = append(part.Nodes, d.function.Name)
+}
+
+// function adds a function with its body.
+func (r *reach) function(f *types.Func) {
+	o := types.Object(f.Origin())
+	p := r.loader.packages[o.Pkg()]
+	if p == nil || r.now[o] {
+		r.object(o)
+		return
+	}
+	r.now[o] = true
+	if part := r.parts[p]; part != nil && r.objects[o] {
+		if i := slices.Index(part.later, o); i >= 0 {
+			part.later = slices.Delete(part.later, i, i+1)
+			part.Later = slices.Delete(part.Later, i, i+1)
+		} else if !p.declared[o] {
+			return // it has been added with its body
+		}
+		delete(r.objects, o)
+	}
+	r.object(o)
+}
+
+// calls adds the functions that statements call, such as init functions, with their bodies.
+func (r *reach) calls(statements []ast.Stmt, info *types.Info) {
+	for _, s := range statements {
+		if s, ok := s.(*ast.ExprStmt); ok {
+			if call, ok := s.X.(*ast.CallExpr); ok {
+				if id, ok := call.Fun.(*ast.Ident); ok {
+					if f, ok := info.Uses[id].(*types.Func); ok {
+						r.function(f)
+					}
+				}
+			}
+		}
+	}
+}
