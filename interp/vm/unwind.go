@@ -65,15 +65,15 @@ func (t *thread) popDeferred() (*Function, []unsafe.Pointer) {
 func (t *thread) execute(fn *Function) {
 	ip := fn.entry()
 	for ip != nil {
-		ip = t.attempt(fn, ip)
+		ip = t.attempt(ip)
 	}
 }
 
-// attempt runs the code at ip. It returns nil when the first function of the thread has returned, and the
+// attempt runs the code of t.fn at ip. It returns nil when the first function of the thread has returned, and the
 // instruction to continue at when a deferred call has recovered.
-func (t *thread) attempt(fn *Function, ip *instruction) (resume *instruction) {
+func (t *thread) attempt(ip *instruction) (resume *instruction) {
 	defer t.unwind(&resume)
-	t.run(fn, ip)
+	t.run(t.fn, ip)
 	return nil
 }
 
