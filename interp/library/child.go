@@ -83,17 +83,23 @@ func (c *children) stdin() reflect.Value { return reflect.ValueOf(c.in.File()).E
 // methods returns the methods of exec.Cmd that start a child.
 func (c *children) methods() (start, run func(*exec.Cmd) error, output, combined func(*exec.Cmd) ([]byte, error)) {
 	with := func(f func(*exec.Cmd) error) func(*exec.Cmd) error {
-		return func(cmd *exec.Cmd) error { c.setStdin(cmd); return f(cmd) }
+		return func(cmd *exec.Cmd) error { c.prepare(cmd); return f(cmd) }
 	}
 	withOutput := func(f func(*exec.Cmd) ([]byte, error)) func(*exec.Cmd) ([]byte, error) {
-		return func(cmd *exec.Cmd) ([]byte, error) { c.setStdin(cmd); return f(cmd) }
+		return func(cmd *exec.Cmd) ([]byte, error) { c.prepare(cmd); return f(cmd) }
 	}
 	return with((*exec.Cmd).Start), with((*exec.Cmd).Run), withOutput((*exec.Cmd).Output), withOutput((*exec.Cmd).CombinedOutput)
 }
 
-// setStdin makes a command that was given os.Stdin read the input of the session.
-func (c *children) setStdin(cmd *exec.Cmd) {
-	if cmd != nil && c.in.IsSubstitute(cmd.Stdin) {
+// prepare makes a command that was given os.Stdin read the input of the session, and one in a browser fail.
+func (c *children) prepare(cmd *exec.Cmd) {
+	if cmd == nil {
+		return
+	}
+	if noProcesses != nil {
+		cmd.Err = noProcesses
+	}
+	if c.in.IsSubstitute(cmd.Stdin) {
 		cmd.Stdin = c.input(func() *os.Process { return cmd.Process })
 	}
 }
@@ -105,6 +111,9 @@ func (c *children) input(process func() *os.Process) *childStdin {
 
 // startProcess is os.StartProcess.
 func (c *children) startProcess(name string, argv []string, attr *os.ProcAttr) (*os.Process, error) {
+	if noProcesses != nil {
+		return nil, &os.PathError{Op: "fork/exec", Path: name, Err: noProcesses}
+	}
 	if attr == nil || !slices.ContainsFunc(attr.Files, func(f *os.File) bool { return f != nil && c.in.IsSubstitute(f) }) {
 		return os.StartProcess(name, argv, attr)
 	}

@@ -62,6 +62,7 @@ func (l *Library) Override(packages Packages) {
 		logs.functions(c.Output),
 		(&exits{c.Goroutines, logs, c.Values}).functions(),
 		(&tests{tracebacks: c.Tracebacks, values: c.Values}).functions(),
+		browser(),
 	} {
 		Replace(packages, p)
 	}
