@@ -104,6 +104,11 @@ func (s *scanned) next(e *emitter) []string {
 	return texts
 }
 
+// waited reports whether package vm has had a function since an earlier unit that is compiled at its first call.
+func (e *emitter) waited(o types.Object) bool {
+	return e.Program.compiled != nil && e.Program.compiled.CompilesLater(o)
+}
+
 // standIn makes yaegi run a function that package vm cannot compile at its first call.
 func (e *emitter) standIn(decl *ast.FuncDecl, o *types.Func) {
 	e.nameFunction(o)

@@ -82,12 +82,6 @@ func (e *emitter) lower() *Unit {
 			vars = append(vars, v)
 		}
 	}
-	waited := map[types.Object]bool{} // functions that are called for the first time
-	for _, decl := range c.Funcs {
-		if o := e.Info.Defs[decl.Name]; e.later[o] {
-			waited[o] = true
-		}
-	}
 	changed := e.declareFunctions(c.Funcs)
 	e.declareLater(c.Later)
 	source := e.desugared()
@@ -130,7 +124,7 @@ func (e *emitter) lower() *Unit {
 		o := e.Info.Defs[decl.Name]
 		switch name := e.names[o]; {
 		case name == "" || e.compiled(decl, name):
-		case waited[o]:
+		case e.waited(o):
 			e.standIn(decl, o.(*types.Func))
 		default:
 			e.functionDeclaration(decl, name, nil)

@@ -265,7 +265,7 @@ func (e *emitter) compiled(decl *ast.FuncDecl, name string) bool {
 	if e.machine == nil || o == nil || !e.machine.Compiled(o) {
 		return false
 	}
-	if !e.fast.CompilesLater(o) { // else code that mentions it makes bind declare it
+	if !e.waited(o) { // else code that mentions it makes bind declare it
 		e.declareVariable(o, o.Signature(), name, nil)
 	}
 	return true

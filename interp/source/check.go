@@ -15,6 +15,9 @@ import (
 // initFunction is a function that calls the init functions of a package, for the checker.
 const initFunction = "initsʹ"
 
+// initPrefix begins the names that the init functions of a package get.
+const initPrefix = "initʹ"
+
 // check type-checks the files of a package in a version of the language.
 func (l *Loader) check(importPath, language string, files []*ast.File) (*loadedPackage, error) {
 	calls := nameInits(files)
@@ -119,7 +122,7 @@ func nameInits(files []*ast.File) string {
 		for _, d := range f.Decls {
 			if d, ok := d.(*ast.FuncDecl); ok && d.Recv == nil && d.Name.Name == "init" {
 				number++
-				d.Name.Name = fmt.Sprintf("initʹ%d", number)
+				d.Name.Name = fmt.Sprint(initPrefix, number)
 				fmt.Fprintf(&calls, "%s()\n", d.Name.Name)
 			}
 		}

@@ -1,10 +1,10 @@
 package source
 
 import (
-	"go/ast"
 	"go/types"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/quernlab/quern/interp/facts"
 )
@@ -47,10 +47,10 @@ func (l *Loader) NeededFunction(f *types.Func) []*Part {
 
 // canBeLater reports whether a function can be compiled at its first call. Instances of generic functions are compiled with
 // the code that calls them. A function that recovers must know who calls it. A function of a local package is compiled at once,
-// so that its errors are found early.
+// so that its errors are found early, and so is an init function, which is called anyway.
 func (r *reach) canBeLater(p *loadedPackage, o types.Object, d declaration) bool {
 	f, ok := o.(*types.Func)
-	return ok && !r.whole && d.function != nil && d.function.Body != nil && d.function.Name.Name != "_" && p.from.Stamp == "" &&
+	return ok && !r.whole && d.function != nil && d.function.Body != nil && d.function.Name.Name != "_" && !strings.HasPrefix(d.function.Name.Name, initPrefix) && p.from.Stamp == "" &&
 		f.Signature().TypeParams() == nil && f.Signature().RecvTypeParams() == nil && r.loader.later(f) && !facts.Recovers(d.function.Body.List)
 }
 
@@ -60,7 +60,6 @@ func (r *reach) later(part *Part, o types.Object, d declaration) {
 		return
 	}
 	part.later = append(part.later, o)
-	part.Later = append(part.Later, d.function)
 	part.Nodes = append(part.Nodes, d.function.Name)
 }
 
@@ -76,26 +75,10 @@ func (r *reach) function(f *types.Func) {
 	if part := r.parts[p]; part != nil && r.objects[o] {
 		if i := slices.Index(part.later, o); i >= 0 {
 			part.later = slices.Delete(part.later, i, i+1)
-			part.Later = slices.Delete(part.Later, i, i+1)
 		} else if !p.declared[o] {
 			return // it has been added with its body
 		}
 		delete(r.objects, o)
 	}
 	r.object(o)
-}
-
-// calls adds the functions that statements call, such as init functions, with their bodies.
-func (r *reach) calls(statements []ast.Stmt, info *types.Info) {
-	for _, s := range statements {
-		if s, ok := s.(*ast.ExprStmt); ok {
-			if call, ok := s.X.(*ast.CallExpr); ok {
-				if id, ok := call.Fun.(*ast.Ident); ok {
-					if f, ok := info.Uses[id].(*types.Func); ok {
-						r.function(f)
-					}
-				}
-			}
-		}
-	}
 }

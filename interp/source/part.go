@@ -175,6 +175,9 @@ func (p *Part) finish() {
 			}
 		}
 	}
+	for _, o := range p.later {
+		p.Later = append(p.Later, p.of.waiting[o].function)
+	}
 	if !p.of.begun {
 		p.Order = p.of.info.InitOrder
 	}

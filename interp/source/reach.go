@@ -65,7 +65,6 @@ func (r *reach) begin(part *Part) {
 		}
 	}
 	part.Inits = p.inits
-	r.calls(p.inits, p.info)
 	for _, s := range p.inits {
 		r.node(s, p.info, part)
 	}

@@ -2,7 +2,9 @@ package vm
 
 import (
 	"fmt"
+	"go/types"
 	"reflect"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 )
@@ -23,26 +25,16 @@ func (u *Unit) Later(d Declaration) error {
 		name: d.Name, first: &firstCall{key: d.Key},
 		code: []instruction{{op: opFirstCall}, {op: opInvalid}}, positions: []int{0, 0},
 	}
+	parameters := slices.Collect(d.Signature.Params().Variables())
 	if recv := d.Signature.Recv(); recv != nil {
-		s, err := u.vm.shapeOf(recv.Type())
-		if err != nil {
-			return err
-		}
-		f.parameters = append(f.parameters, s)
+		parameters = slices.Insert(parameters, 0, recv)
 	}
-	for v := range d.Signature.Params().Variables() {
-		s, err := u.vm.shapeOf(v.Type())
-		if err != nil {
-			return err
-		}
-		f.parameters = append(f.parameters, s)
+	var err error
+	if f.parameters, err = u.vm.shapesOf(parameters); err != nil {
+		return err
 	}
-	for v := range d.Signature.Results().Variables() {
-		s, err := u.vm.shapeOf(v.Type())
-		if err != nil {
-			return err
-		}
-		f.results = append(f.results, s)
+	if f.results, err = u.vm.shapesOf(slices.Collect(d.Signature.Results().Variables())); err != nil {
+		return err
 	}
 	c := code{vm: u.vm, unit: u, fn: f}
 	for _, list := range [][]shape{f.parameters, f.results} {
@@ -54,6 +46,17 @@ func (u *Unit) Later(d Declaration) error {
 	u.later = append(u.later, f)
 	u.declared[d.Key] = f
 	return nil
+}
+
+func (vm *VM) shapesOf(list []*types.Var) ([]shape, error) {
+	shapes := make([]shape, len(list))
+	for i, v := range list {
+		var err error
+		if shapes[i], err = vm.shapeOf(v.Type()); err != nil {
+			return nil, err
+		}
+	}
+	return shapes, nil
 }
 
 // linkLater makes the function values of functions without bodies.
