@@ -1,24 +1,31 @@
 package vm
 
 import (
+	"reflect"
 	"runtime"
 	"unsafe"
 )
 
 // An adapter calls the function value at f with the arguments in the registers at nb and sb, and stores its
 // results there.
+//
+// Go passes arguments and results in registers of the CPU: one for an integer, pointer or float64, two for a
+// string or interface, three for a slice. See Go's ABIInternal specification, cmd/compile/abi-internal.md. So
+// an adapter does not depend on the types of the parameters, but only on the number of integer registers and
+// of floating-point registers that they take. Each argument is passed as words of type uintptr:
+//   - The register file keeps the values alive until the callee has them, and no argument points into a stack.
+//   - An integer of any width takes a whole register, of which the callee reads only its part.
+//   - A function ignores registers that it does not expect. Hence one adapter serves for several counts.
+//
+// Results have the types of Go values with the same pointers, because storing a pointer needs a write barrier.
 type adapter func(f, nb, sb unsafe.Pointer)
 
-// abiClass groups types that Go passes in the same registers, so a function may be called as if its
-// parameters had other types of the same classes. In particular, an integer of any width takes a whole
-// register, of which the callee reads only its part. See Go's ABIInternal specification,
-// cmd/compile/abi-internal.md.
+// abiClass groups types of results that Go returns in the same registers.
 type abiClass uint8
 
 const (
 	noClass abiClass = iota
 	classInteger
-	classSmall // only for results: the bits above the width are undefined
 	classFloat
 	classString
 	classPointer
@@ -26,44 +33,101 @@ const (
 	classInterface
 )
 
-// registerCount is the number of integer registers that a value of a class takes.
-var registerCount = [...]int{classInteger: 1, classSmall: 1, classString: 2, classPointer: 1, classSlice: 3, classInterface: 2}
+// wordCount is the number of integer registers that a value of a class takes.
+var wordCount = [...]int{classInteger: 1, classString: 2, classPointer: 1, classSlice: 3, classInterface: 2}
 
-// maxRegisters is the number of integer registers for arguments, and for results, on amd64; arm64 has more.
-const maxRegisters = 9
-
-// valueRef is the register of an argument or a result.
-type valueRef struct {
-	class  abiClass
-	scalar bool
-	offset int
-	width  string // of an integer
-}
-
-func valueRefOf(s shape, at uint16) valueRef {
-	p := valueRef{offset: int(at), scalar: s.file == scalar}
+func classOf(s shape) abiClass {
 	switch {
-	case s.file == memory || s.typ == nil:
-	case s.file == scalar && s.typ.Kind().String() == "float64":
-		p.class = classFloat
-	case s.file == scalar && s.typ.Kind().String() == "float32":
+	case s.file == memory || s.typ == nil || isComplex(s) || s.typ.Kind() == reflect.Float32:
+		return noClass
+	case s.file == scalar && s.typ.Kind() == reflect.Float64:
+		return classFloat
 	case s.file == scalar:
-		p.class, p.width = classInteger, s.width
+		return classInteger
 	case s.width == "Str":
-		p.class = classString
+		return classString
 	case s.width == "Sl":
-		p.class = classSlice
-	case isComplex(s):
+		return classSlice
 	case s.width == "If":
-		p.class, p.offset = classInterface, p.offset-8
-	default:
-		p.class = classPointer
+		return classInterface
 	}
-	return p
+	return classPointer
 }
+
+// wordRef is the place of a word: twice its offset, plus one in the scalar file.
+type wordRef int32
+
+const wordStep wordRef = 8 << 1 // from a word to the next one of the same value
+
+func wordRefOf(s shape, at uint16) wordRef {
+	switch {
+	case s.file == scalar:
+		return wordRef(at)<<1 | 1
+	case s.width == "If":
+		return (wordRef(at) - 8) << 1
+	}
+	return wordRef(at) << 1
+}
+
+func (l wordRef) address(nb, sb unsafe.Pointer) unsafe.Pointer {
+	base := sb
+	if l&1 != 0 {
+		base = nb
+	}
+	return unsafe.Add(base, l>>1)
+}
+
+// word returns the word at l.
+func word(nb, sb unsafe.Pointer, l wordRef) uintptr { return *(*uintptr)(l.address(nb, sb)) }
+
+// float returns the float64 at l.
+func float(nb, sb unsafe.Pointer, l wordRef) float64 { return *(*float64)(l.address(nb, sb)) }
+
+// result is where an adapter stores a result. Of an integer of less than 64 bits, the CPU's register has
+// undefined bits above.
+type result struct {
+	class  abiClass
+	at     wordRef
+	unused uint8 // how many bits are undefined
+	signed bool
+}
+
+func resultOf(s shape, at uint16) result {
+	r := result{class: classOf(s), at: wordRefOf(s, at)}
+	if r.class == classInteger && s.width != "64" {
+		r.unused = uint8(64 - 8*s.typ.Size())
+		r.signed = s.width[len(s.width)-1] == 'S'
+	}
+	return r
+}
+
+// store stores a result in its register and extends small integers.
+func store[T any](nb, sb unsafe.Pointer, r result, v T) {
+	at := r.at.address(nb, sb)
+	*(*T)(at) = v
+	if r.unused == 0 {
+		return
+	}
+	if r.signed {
+		*(*int64)(at) = *(*int64)(at) << r.unused >> r.unused
+	} else {
+		*(*uint64)(at) = *(*uint64)(at) << r.unused >> r.unused
+	}
+}
+
+// The most integer registers and floating-point registers that adapters use. There are 9 and 15 on amd64, and more on arm64.
+const (
+	maxWords  = 9
+	maxFloats = 3
+)
 
 // callSignature is the signature for which an adapter is needed.
-type callSignature struct{ in, out []valueRef }
+type callSignature struct {
+	words           [maxWords]wordRef  // of the arguments in integer registers
+	floats          [maxFloats]wordRef // of the arguments in floating-point registers
+	nWords, nFloats int
+	out             []result
+}
 
 // adapterFor returns the adapter for a signature. If it returns nil, package reflect must make the call.
 func adapterFor(parameters []shape, in []uint16, results []shape, out []uint16) adapter {
@@ -71,60 +135,119 @@ func adapterFor(parameters []shape, in []uint16, results []shape, out []uint16) 
 		return nil
 	}
 	c := &callSignature{}
-	total := 0
 	for i, s := range parameters {
-		p := valueRefOf(s, in[i])
-		if p.class == noClass {
+		class, at := classOf(s), wordRefOf(s, in[i])
+		switch class {
+		case noClass:
 			return nil
+		case classFloat:
+			if c.nFloats == maxFloats {
+				return nil
+			}
+			c.floats[c.nFloats] = at
+			c.nFloats++
+		default:
+			if c.nWords+wordCount[class] > maxWords {
+				return nil
+			}
+			for n := range wordCount[class] {
+				c.words[c.nWords] = at + wordRef(n)*wordStep
+				c.nWords++
+			}
 		}
-		total += registerCount[p.class]
-		c.in = append(c.in, p)
-	}
-	if total > maxRegisters {
-		return nil
 	}
 	for i, s := range results {
-		p := valueRefOf(s, out[i])
-		if p.class == noClass {
+		r := resultOf(s, out[i])
+		if r.class == noClass {
 			return nil
 		}
-		if p.class == classInteger && p.width != "64" {
-			p.class = classSmall
-		}
-		c.out = append(c.out, p)
+		c.out = append(c.out, r)
 	}
+	c.repeat()
 	return c.adapter()
 }
 
-// argumentAt returns the address of an argument or result as a pointer to the type that stands for its
-// class.
-func argumentAt[T any](nb, sb unsafe.Pointer, p valueRef) *T {
-	if p.scalar {
-		return (*T)(unsafe.Add(nb, p.offset))
+// adapter returns the adapter for a signature, or nil.
+func (c *callSignature) adapter() adapter {
+	switch len(c.out) {
+	case 0:
+		return noResults(c)
+	case 1:
+		switch c.out[0].class {
+		case classInteger:
+			return oneResult[int64](c)
+		case classFloat:
+			return oneResult[float64](c)
+		case classString:
+			return oneResult[string](c)
+		case classPointer:
+			return oneResult[unsafe.Pointer](c)
+		case classSlice:
+			return oneResult[[]byte](c)
+		case classInterface:
+			return oneResult[any](c)
+		}
+	case 2:
+		switch c.out[1].class {
+		case classInteger:
+			return secondResult[int64](c)
+		case classInterface:
+			return secondResult[any](c)
+		}
+	case 3:
+		if c.out[0].class == classString && c.out[1].class == classString && c.out[2].class == classInteger {
+			return cutResults(c)
+		}
 	}
-	return (*T)(unsafe.Add(sb, p.offset))
+	return nil
 }
 
-// storeResult stores a result in its register and extends small integers.
-func storeResult[T any](nb, sb unsafe.Pointer, p valueRef, v T) {
-	*argumentAt[T](nb, sb, p) = v
-	if p.class != classSmall {
-		return
+// secondResult returns the adapter for a signature whose second result is of type S.
+func secondResult[S any](c *callSignature) adapter {
+	switch c.out[0].class {
+	case classInteger:
+		return twoResults[int64, S](c)
+	case classFloat:
+		return twoResults[float64, S](c)
+	case classString:
+		return twoResults[string, S](c)
+	case classPointer:
+		return twoResults[unsafe.Pointer, S](c)
+	case classSlice:
+		return twoResults[[]byte, S](c)
+	case classInterface:
+		return twoResults[any, S](c)
 	}
-	n := (*int64)(unsafe.Add(nb, p.offset))
-	switch p.width {
-	case "8U":
-		*n = int64(uint8(*n))
-	case "8S":
-		*n = int64(int8(*n))
-	case "16U":
-		*n = int64(uint16(*n))
-	case "16S":
-		*n = int64(int16(*n))
-	case "32U":
-		*n = int64(uint32(*n))
-	case "32S":
-		*n = int64(int32(*n))
+	return nil
+}
+
+// cutResults is the adapter of strings.Cut and functions like it.
+func cutResults(c *callSignature) adapter {
+	if !c.fits(4, 0) {
+		return nil
+	}
+	w, r, s, t := c.words, c.out[0], c.out[1], c.out[2]
+	return func(f, nb, sb unsafe.Pointer) {
+		a, b, d := reinterpret[func(a, b, c, d uintptr) (string, string, int64)](f)(
+			word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]))
+		store(nb, sb, r, a)
+		store(nb, sb, s, b)
+		store(nb, sb, t, d)
+	}
+}
+
+// fits reports whether an adapter that passes this many words and floats serves for the signature.
+func (c *callSignature) fits(words, floats int) bool { return c.nWords <= words && c.nFloats <= floats }
+
+// repeat makes all locations valid: an adapter may read more of them than there are arguments.
+func (c *callSignature) repeat() {
+	for i := c.nFloats; i < maxFloats; i++ {
+		c.floats[i] = c.floats[0]
+	}
+	for i := c.nWords; i < maxWords; i++ {
+		if c.words[i] = c.words[0]; c.nWords == 0 {
+			c.words[i] = c.floats[0]
+		}
 	}
 }
 

@@ -4,268 +4,189 @@ package vm
 
 import "unsafe"
 
-// The functions of this file choose the types of the results. A small integer is
-// returned as 32 bits.
+// The functions of this file choose the first adapter that passes enough words and floats.
 
-func results0(c *callSignature) adapter {
-	switch len(c.out) {
-	case 0:
-
+func noResults(c *callSignature) adapter {
+	w, x := c.words, c.floats
+	switch {
+	case c.fits(0, 0):
 		return func(f, nb, sb unsafe.Pointer) { reinterpret[func()](f)() }
-	case 1:
-		switch c.out[0].class {
-		case classInteger:
-			return oneResult0[int64](c)
-		case classSmall:
-			return oneResult0[uint32](c)
-		case classFloat:
-			return oneResult0[float64](c)
-		case classString:
-			return oneResult0[string](c)
-		case classPointer:
-			return oneResult0[unsafe.Pointer](c)
-		case classSlice:
-			return oneResult0[[]byte](c)
-		case classInterface:
-			return oneResult0[any](c)
-		}
-	case 2:
-		switch c.out[1].class {
-		case classInteger:
-			return twoResults0[int64](c)
-		case classSmall:
-			return twoResults0[uint32](c)
-		case classInterface:
-			return twoResults0[any](c)
-		}
-	}
-	return nil
-}
-
-func oneResult0[R any](c *callSignature) adapter {
-	r := c.out[0]
-	return func(f, nb, sb unsafe.Pointer) { storeResult(nb, sb, r, reinterpret[func() R](f)()) }
-}
-
-func twoResults0[S any](c *callSignature) adapter {
-	switch c.out[0].class {
-	case classInteger:
-		return bothResults0[int64, S](c)
-	case classSmall:
-		return bothResults0[uint32, S](c)
-	case classFloat:
-		return bothResults0[float64, S](c)
-	case classString:
-		return bothResults0[string, S](c)
-	case classPointer:
-		return bothResults0[unsafe.Pointer, S](c)
-	case classSlice:
-		return bothResults0[[]byte, S](c)
-	case classInterface:
-		return bothResults0[any, S](c)
-	}
-	return nil
-}
-
-func bothResults0[R, S any](c *callSignature) adapter {
-	r, s := c.out[0], c.out[1]
-	return func(f, nb, sb unsafe.Pointer) {
-		v, w := reinterpret[func() (R, S)](f)()
-		storeResult(nb, sb, r, v)
-		storeResult(nb, sb, s, w)
-	}
-}
-
-func results1[A any](c *callSignature) adapter {
-	switch len(c.out) {
-	case 0:
-		x := c.in[0]
-		return func(f, nb, sb unsafe.Pointer) { reinterpret[func(A)](f)(*argumentAt[A](nb, sb, x)) }
-	case 1:
-		switch c.out[0].class {
-		case classInteger:
-			return oneResult1[A, int64](c)
-		case classSmall:
-			return oneResult1[A, uint32](c)
-		case classFloat:
-			return oneResult1[A, float64](c)
-		case classString:
-			return oneResult1[A, string](c)
-		case classPointer:
-			return oneResult1[A, unsafe.Pointer](c)
-		case classSlice:
-			return oneResult1[A, []byte](c)
-		case classInterface:
-			return oneResult1[A, any](c)
-		}
-	case 2:
-		switch c.out[1].class {
-		case classInteger:
-			return twoResults1[A, int64](c)
-		case classSmall:
-			return twoResults1[A, uint32](c)
-		case classInterface:
-			return twoResults1[A, any](c)
-		}
-	}
-	return nil
-}
-
-func oneResult1[A, R any](c *callSignature) adapter {
-	x, r := c.in[0], c.out[0]
-	return func(f, nb, sb unsafe.Pointer) {
-		storeResult(nb, sb, r, reinterpret[func(A) R](f)(*argumentAt[A](nb, sb, x)))
-	}
-}
-
-func twoResults1[A, S any](c *callSignature) adapter {
-	switch c.out[0].class {
-	case classInteger:
-		return bothResults1[A, int64, S](c)
-	case classSmall:
-		return bothResults1[A, uint32, S](c)
-	case classFloat:
-		return bothResults1[A, float64, S](c)
-	case classString:
-		return bothResults1[A, string, S](c)
-	case classPointer:
-		return bothResults1[A, unsafe.Pointer, S](c)
-	case classSlice:
-		return bothResults1[A, []byte, S](c)
-	case classInterface:
-		return bothResults1[A, any, S](c)
-	}
-	return nil
-}
-
-func bothResults1[A, R, S any](c *callSignature) adapter {
-	x, r, s := c.in[0], c.out[0], c.out[1]
-	return func(f, nb, sb unsafe.Pointer) {
-		v, w := reinterpret[func(A) (R, S)](f)(*argumentAt[A](nb, sb, x))
-		storeResult(nb, sb, r, v)
-		storeResult(nb, sb, s, w)
-	}
-}
-
-func results2[A, B any](c *callSignature) adapter {
-	switch len(c.out) {
-	case 0:
-		x, y := c.in[0], c.in[1]
+	case c.fits(1, 0):
+		return func(f, nb, sb unsafe.Pointer) { reinterpret[func(uintptr)](f)(word(nb, sb, w[0])) }
+	case c.fits(2, 0):
 		return func(f, nb, sb unsafe.Pointer) {
-			reinterpret[func(A, B)](f)(*argumentAt[A](nb, sb, x), *argumentAt[B](nb, sb, y))
+			reinterpret[func(uintptr, uintptr)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]))
 		}
-	case 1:
-		switch c.out[0].class {
-		case classInteger:
-			return oneResult2[A, B, int64](c)
-		case classSmall:
-			return oneResult2[A, B, uint32](c)
-		case classFloat:
-			return oneResult2[A, B, float64](c)
-		case classString:
-			return oneResult2[A, B, string](c)
-		case classPointer:
-			return oneResult2[A, B, unsafe.Pointer](c)
-		case classSlice:
-			return oneResult2[A, B, []byte](c)
-		case classInterface:
-			return oneResult2[A, B, any](c)
-		}
-	case 2:
-		switch c.out[1].class {
-		case classInteger:
-			return twoResults2[A, B, int64](c)
-		case classSmall:
-			return twoResults2[A, B, uint32](c)
-		case classInterface:
-			return twoResults2[A, B, any](c)
-		}
-	case 3:
-		if c.out[0].class == classString && c.out[1].class == classString && c.out[2].class == classSmall {
-			return cutResults[A, B](c)
-		}
-	}
-	return nil
-}
-
-func oneResult2[A, B, R any](c *callSignature) adapter {
-	x, y, r := c.in[0], c.in[1], c.out[0]
-	return func(f, nb, sb unsafe.Pointer) {
-		storeResult(nb, sb, r, reinterpret[func(A, B) R](f)(*argumentAt[A](nb, sb, x), *argumentAt[B](nb, sb, y)))
-	}
-}
-
-func twoResults2[A, B, S any](c *callSignature) adapter {
-	switch c.out[0].class {
-	case classInteger:
-		return bothResults2[A, B, int64, S](c)
-	case classSmall:
-		return bothResults2[A, B, uint32, S](c)
-	case classFloat:
-		return bothResults2[A, B, float64, S](c)
-	case classString:
-		return bothResults2[A, B, string, S](c)
-	case classPointer:
-		return bothResults2[A, B, unsafe.Pointer, S](c)
-	case classSlice:
-		return bothResults2[A, B, []byte, S](c)
-	case classInterface:
-		return bothResults2[A, B, any, S](c)
-	}
-	return nil
-}
-
-func bothResults2[A, B, R, S any](c *callSignature) adapter {
-	x, y, r, s := c.in[0], c.in[1], c.out[0], c.out[1]
-	return func(f, nb, sb unsafe.Pointer) {
-		v, w := reinterpret[func(A, B) (R, S)](f)(*argumentAt[A](nb, sb, x), *argumentAt[B](nb, sb, y))
-		storeResult(nb, sb, r, v)
-		storeResult(nb, sb, s, w)
-	}
-}
-
-func results3[A, B, C any](c *callSignature) adapter {
-	switch len(c.out) {
-	case 0:
-		x, y, z := c.in[0], c.in[1], c.in[2]
+	case c.fits(3, 0):
 		return func(f, nb, sb unsafe.Pointer) {
-			reinterpret[func(A, B, C)](f)(*argumentAt[A](nb, sb, x), *argumentAt[B](nb, sb, y), *argumentAt[C](nb, sb, z))
+			reinterpret[func(uintptr, uintptr, uintptr)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]))
 		}
-	case 1:
-		switch c.out[0].class {
-		case classInteger:
-			return oneResult3[A, B, C, int64](c)
-		case classSmall:
-			return oneResult3[A, B, C, uint32](c)
-		case classFloat:
-			return oneResult3[A, B, C, float64](c)
-		case classString:
-			return oneResult3[A, B, C, string](c)
-		case classPointer:
-			return oneResult3[A, B, C, unsafe.Pointer](c)
-		case classSlice:
-			return oneResult3[A, B, C, []byte](c)
-		case classInterface:
-			return oneResult3[A, B, C, any](c)
+	case c.fits(4, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			reinterpret[func(uintptr, uintptr, uintptr, uintptr)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]))
+		}
+	case c.fits(5, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			reinterpret[func(uintptr, uintptr, uintptr, uintptr, uintptr)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]), word(nb, sb, w[4]))
+		}
+	case c.fits(6, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			reinterpret[func(uintptr, uintptr, uintptr, uintptr, uintptr, uintptr)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]), word(nb, sb, w[4]), word(nb, sb, w[5]))
+		}
+	case c.fits(7, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			reinterpret[func(uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]), word(nb, sb, w[4]), word(nb, sb, w[5]), word(nb, sb, w[6]))
+		}
+	case c.fits(9, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			reinterpret[func(uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]), word(nb, sb, w[4]), word(nb, sb, w[5]), word(nb, sb, w[6]), word(nb, sb, w[7]), word(nb, sb, w[8]))
+		}
+	case c.fits(1, 2):
+		return func(f, nb, sb unsafe.Pointer) {
+			reinterpret[func(uintptr, float64, float64)](f)(word(nb, sb, w[0]), float(nb, sb, x[0]), float(nb, sb, x[1]))
+		}
+	case c.fits(3, 2):
+		return func(f, nb, sb unsafe.Pointer) {
+			reinterpret[func(uintptr, uintptr, uintptr, float64, float64)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), float(nb, sb, x[0]), float(nb, sb, x[1]))
+		}
+	case c.fits(6, 3):
+		return func(f, nb, sb unsafe.Pointer) {
+			reinterpret[func(uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, float64, float64, float64)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]), word(nb, sb, w[4]), word(nb, sb, w[5]), float(nb, sb, x[0]), float(nb, sb, x[1]), float(nb, sb, x[2]))
 		}
 	}
 	return nil
 }
 
-func oneResult3[A, B, C, R any](c *callSignature) adapter {
-	x, y, z, r := c.in[0], c.in[1], c.in[2], c.out[0]
-	return func(f, nb, sb unsafe.Pointer) {
-		storeResult(nb, sb, r, reinterpret[func(A, B, C) R](f)(*argumentAt[A](nb, sb, x), *argumentAt[B](nb, sb, y), *argumentAt[C](nb, sb, z)))
+func oneResult[R any](c *callSignature) adapter {
+	w, x, r := c.words, c.floats, c.out[0]
+	switch {
+	case c.fits(0, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			store(nb, sb, r, reinterpret[func() R](f)())
+		}
+	case c.fits(1, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			store(nb, sb, r, reinterpret[func(uintptr) R](f)(word(nb, sb, w[0])))
+		}
+	case c.fits(2, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			store(nb, sb, r, reinterpret[func(uintptr, uintptr) R](f)(word(nb, sb, w[0]), word(nb, sb, w[1])))
+		}
+	case c.fits(3, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			store(nb, sb, r, reinterpret[func(uintptr, uintptr, uintptr) R](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2])))
+		}
+	case c.fits(4, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			store(nb, sb, r, reinterpret[func(uintptr, uintptr, uintptr, uintptr) R](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3])))
+		}
+	case c.fits(5, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			store(nb, sb, r, reinterpret[func(uintptr, uintptr, uintptr, uintptr, uintptr) R](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]), word(nb, sb, w[4])))
+		}
+	case c.fits(6, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			store(nb, sb, r, reinterpret[func(uintptr, uintptr, uintptr, uintptr, uintptr, uintptr) R](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]), word(nb, sb, w[4]), word(nb, sb, w[5])))
+		}
+	case c.fits(7, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			store(nb, sb, r, reinterpret[func(uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr) R](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]), word(nb, sb, w[4]), word(nb, sb, w[5]), word(nb, sb, w[6])))
+		}
+	case c.fits(9, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			store(nb, sb, r, reinterpret[func(uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr) R](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]), word(nb, sb, w[4]), word(nb, sb, w[5]), word(nb, sb, w[6]), word(nb, sb, w[7]), word(nb, sb, w[8])))
+		}
+	case c.fits(1, 2):
+		return func(f, nb, sb unsafe.Pointer) {
+			store(nb, sb, r, reinterpret[func(uintptr, float64, float64) R](f)(word(nb, sb, w[0]), float(nb, sb, x[0]), float(nb, sb, x[1])))
+		}
+	case c.fits(3, 2):
+		return func(f, nb, sb unsafe.Pointer) {
+			store(nb, sb, r, reinterpret[func(uintptr, uintptr, uintptr, float64, float64) R](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), float(nb, sb, x[0]), float(nb, sb, x[1])))
+		}
+	case c.fits(6, 3):
+		return func(f, nb, sb unsafe.Pointer) {
+			store(nb, sb, r, reinterpret[func(uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, float64, float64, float64) R](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]), word(nb, sb, w[4]), word(nb, sb, w[5]), float(nb, sb, x[0]), float(nb, sb, x[1]), float(nb, sb, x[2])))
+		}
 	}
+	return nil
 }
 
-// cutResults is the adapter of strings.Cut and functions like it.
-func cutResults[A, B any](c *callSignature) adapter {
-	x, y, r, s, t := c.in[0], c.in[1], c.out[0], c.out[1], c.out[2]
-	return func(f, nb, sb unsafe.Pointer) {
-		v, w, u := reinterpret[func(A, B) (string, string, uint32)](f)(*argumentAt[A](nb, sb, x), *argumentAt[B](nb, sb, y))
-		storeResult(nb, sb, r, v)
-		storeResult(nb, sb, s, w)
-		storeResult(nb, sb, t, u)
+func twoResults[R, S any](c *callSignature) adapter {
+	w, x, r, s := c.words, c.floats, c.out[0], c.out[1]
+	switch {
+	case c.fits(0, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			v, y := reinterpret[func() (R, S)](f)()
+			store(nb, sb, r, v)
+			store(nb, sb, s, y)
+		}
+	case c.fits(1, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			v, y := reinterpret[func(uintptr) (R, S)](f)(word(nb, sb, w[0]))
+			store(nb, sb, r, v)
+			store(nb, sb, s, y)
+		}
+	case c.fits(2, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			v, y := reinterpret[func(uintptr, uintptr) (R, S)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]))
+			store(nb, sb, r, v)
+			store(nb, sb, s, y)
+		}
+	case c.fits(3, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			v, y := reinterpret[func(uintptr, uintptr, uintptr) (R, S)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]))
+			store(nb, sb, r, v)
+			store(nb, sb, s, y)
+		}
+	case c.fits(4, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			v, y := reinterpret[func(uintptr, uintptr, uintptr, uintptr) (R, S)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]))
+			store(nb, sb, r, v)
+			store(nb, sb, s, y)
+		}
+	case c.fits(5, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			v, y := reinterpret[func(uintptr, uintptr, uintptr, uintptr, uintptr) (R, S)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]), word(nb, sb, w[4]))
+			store(nb, sb, r, v)
+			store(nb, sb, s, y)
+		}
+	case c.fits(6, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			v, y := reinterpret[func(uintptr, uintptr, uintptr, uintptr, uintptr, uintptr) (R, S)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]), word(nb, sb, w[4]), word(nb, sb, w[5]))
+			store(nb, sb, r, v)
+			store(nb, sb, s, y)
+		}
+	case c.fits(7, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			v, y := reinterpret[func(uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr) (R, S)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]), word(nb, sb, w[4]), word(nb, sb, w[5]), word(nb, sb, w[6]))
+			store(nb, sb, r, v)
+			store(nb, sb, s, y)
+		}
+	case c.fits(9, 0):
+		return func(f, nb, sb unsafe.Pointer) {
+			v, y := reinterpret[func(uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, uintptr) (R, S)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]), word(nb, sb, w[4]), word(nb, sb, w[5]), word(nb, sb, w[6]), word(nb, sb, w[7]), word(nb, sb, w[8]))
+			store(nb, sb, r, v)
+			store(nb, sb, s, y)
+		}
+	case c.fits(1, 2):
+		return func(f, nb, sb unsafe.Pointer) {
+			v, y := reinterpret[func(uintptr, float64, float64) (R, S)](f)(word(nb, sb, w[0]), float(nb, sb, x[0]), float(nb, sb, x[1]))
+			store(nb, sb, r, v)
+			store(nb, sb, s, y)
+		}
+	case c.fits(3, 2):
+		return func(f, nb, sb unsafe.Pointer) {
+			v, y := reinterpret[func(uintptr, uintptr, uintptr, float64, float64) (R, S)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), float(nb, sb, x[0]), float(nb, sb, x[1]))
+			store(nb, sb, r, v)
+			store(nb, sb, s, y)
+		}
+	case c.fits(6, 3):
+		return func(f, nb, sb unsafe.Pointer) {
+			v, y := reinterpret[func(uintptr, uintptr, uintptr, uintptr, uintptr, uintptr, float64, float64, float64) (R, S)](f)(word(nb, sb, w[0]), word(nb, sb, w[1]), word(nb, sb, w[2]), word(nb, sb, w[3]), word(nb, sb, w[4]), word(nb, sb, w[5]), float(nb, sb, x[0]), float(nb, sb, x[1]), float(nb, sb, x[2]))
+			store(nb, sb, r, v)
+			store(nb, sb, s, y)
+		}
 	}
+	return nil
 }

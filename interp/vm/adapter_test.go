@@ -3,6 +3,7 @@ package vm
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand"
 	"reflect"
 	"runtime"
@@ -13,8 +14,7 @@ import (
 	"unsafe"
 )
 
-// adapterFunctions cover each class of argument and result, and each number of parameters and results that
-// has adapters.
+// adapterFunctions cover each class of argument and result, and each number of registers for which there is an adapter.
 var adapterFunctions = []any{
 	func() {}, func() int { return -3 }, func() float64 { return 0.5 }, func() string { return "a" }, func() error { return errors.New("e") },
 	func() (int, error) { return 1, nil }, func() (string, bool) { return "s", true }, func() []int { return []int{1, 2} },
@@ -30,6 +30,21 @@ var adapterFunctions = []any{
 	func(a, b, c string) string { return a + b + c }, func(a, b, c []int) int { return len(a) + 10*len(b) + 100*len(c) }, func(a *int, b int8, c uint16) uint16 { return c + uint16(*a) + uint16(b) },
 	func(a string, b int, c any) []string { return []string{a, fmt.Sprint(b, c)} }, func(a bool, b float64, c error) bool { return a && b > 0 && c == nil },
 	func(a []string, b *int, c map[string]int) float64 { return float64(len(a)+*b) / float64(1+len(c)) },
+	func(a, b float64) float64 { return a / b }, func(a, b, c float64) float64 { return a*b + c }, func(a float64) (float64, int) { return math.Frexp(a) },
+	func(x float64, format byte, precision, bits int) string {
+		return fmt.Sprint(x, format, precision, bits)
+	},
+	func(a, b, c, d int16) int16 { return a - b + c - d }, func(a, b string, c bool) string { return fmt.Sprint(a, b, c) },
+	func(s, before, after string, n int) string { return strings.Replace(s, before, after, n%3) },
+	func(a, b []byte, c string, d *int) (string, error) {
+		return string(a) + string(b) + c, errors.New(fmt.Sprint(*d))
+	},
+	func(a float64, b []int, c float64, d any, e *int, g float64) (any, error) {
+		return d, fmt.Errorf("%v %v %v %v %d", a, b, c, g, *e)
+	},
+	func(a, b, c, d, e, g, h, i, j int) (float64, bool) {
+		return float64(a - b + c - d + e - g + h - i + j), a > j
+	},
 }
 
 // TestAdapters compares each adapter with the call that package reflect makes.
@@ -47,7 +62,7 @@ func TestAdapters(t *testing.T) {
 				t.Fatal("there is no adapter")
 			}
 			for range 50 {
-				var scalars [8]int64
+				var scalars [10]int64
 				var slots [8]slot
 				for i := range scalars {
 					scalars[i] = int64(random.Uint64()) // as left by earlier instructions
@@ -80,7 +95,7 @@ func TestAdapters(t *testing.T) {
 func TestNoAdapter(t *testing.T) {
 	for _, f := range []any{
 		func(float32) {}, func(struct{ a, b int }) {}, func() [2]int { return [2]int{} },
-		func(a, b, c, d int) {}, func(a, b []int, c, d string) {}, func() (int, int, int) { return 1, 2, 3 },
+		func(a, b, c, d, e string) {}, func(a, b, c, d float64) {}, func(a []int, b, c string, x, y, z float64) {}, func() (int, int, int) { return 1, 2, 3 },
 	} {
 		typ := reflect.TypeOf(f)
 		in, out := shapesIn(t, typ.NumIn(), typ.In), shapesIn(t, typ.NumOut(), typ.Out)

@@ -1,6 +1,6 @@
 // Command generate writes three files of package vm: op_gen.go with the opcodes, many of which are variants
 // of one operation for several widths; run_gen.go with the instruction loop; and adapter_gen.go with the
-// calls of compiled functions by the classes of their results. Run it by go generate.
+// calls of compiled functions by the registers of their arguments. Run it by go generate.
 package main
 
 import (
