@@ -68,7 +68,7 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func
 	defer meter.End()
 	begin := time.Now()
 	result = &Result{dataset: set.Name(), examples: set.Len(), classes: set.Classes()}
-	m, err := newMeasures(set.Targets() == 0, set.SequenceLength() > 0, set.Classes(), given)
+	m, err := newMeasures(set, given)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss 
 			newest = b
 			prediction := forward(model, b)
 			losses, examples = append(losses, loss(prediction, b.Y)), append(examples, b.Len())
-			err = m.update(prediction, b.Y)
+			err = m.update(prediction, b)
 			tensor.Flush()
 		})
 		if err != nil {

@@ -26,16 +26,16 @@ type measurement struct {
 func (m *measurement) add(loss, prediction *Tensor, b data.Batch, classes bool) {
 	m.losses = append(m.losses, loss)
 	m.weights = append(m.weights, float64(b.Len()))
-	if right := rightAnswers(prediction, b.Y, classes); right != nil {
+	if right := rightAnswers(prediction, b, classes); right != nil {
 		m.right = append(m.right, right)
 	}
 }
 
 // rightAnswers returns the number of rows of logits [N, C] whose maximum is at the class. For
-// sequences [N, T, C] it returns the sum over the sequences of the share of correct tokens. It
-// returns nil for other predictions.
-func rightAnswers(prediction, y *Tensor, classes bool) *Tensor {
-	rank := prediction.NDim()
+// sequences [N, T, C] it returns N times the share of correct tokens, without those whose class is
+// [data.Ignored]. It returns nil for other predictions.
+func rightAnswers(prediction *Tensor, b data.Batch, classes bool) *Tensor {
+	rank, y := prediction.NDim(), b.Y
 	if !classes || rank != 2 && rank != 3 || y.NDim() != rank-1 {
 		return nil
 	}
@@ -47,9 +47,24 @@ func rightAnswers(prediction, y *Tensor, classes bool) *Tensor {
 	if rank == 2 {
 		return right
 	}
-	share := right.MulScalar(1 / float64(y.Size(1)))
-	right.Release()
-	return share
+	defer right.Release()
+	if !b.Ignores {
+		return right.MulScalar(1 / float64(y.Size(1)))
+	}
+	mean := right.Div(countedPositions(y))
+	defer mean.Release()
+	return mean.MulScalar(float64(b.Len()))
+}
+
+// countedPositions returns the number of classes that are not [data.Ignored].
+func countedPositions(y *Tensor) *Tensor {
+	ignored := tensor.FromInts([]int{data.Ignored})
+	defer ignored.Release()
+	at := y.Eq(ignored)
+	defer at.Release()
+	counted := at.Not()
+	defer counted.Release()
+	return counted.Sum()
 }
 
 // read waits for the results: the mean loss over the examples, and the number of correct

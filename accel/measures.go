@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quernlab/quern/accel/data"
 	"github.com/quernlab/quern/accel/metrics"
+	"github.com/quernlab/quern/accel/tensor"
 )
 
 // Metrics measures metrics besides the loss: in [Evaluate], and in [Fit] with each validation,
@@ -55,11 +57,11 @@ type measures struct {
 
 // newMeasures returns measures without examples. sequences have no confusion matrix, since their
 // classes are the tokens of a vocabulary.
-func newMeasures(classes, sequences bool, names []string, given []metrics.Metric) (m *measures, err error) {
+func newMeasures(set *data.Dataset, given []metrics.Metric) (m *measures, err error) {
 	m = &measures{}
-	if classes {
+	if set.Targets() == 0 {
 		basic := []metrics.Metric{metrics.Accuracy(), metrics.ConfusionMatrix()}
-		if sequences {
+		if set.SequenceLength() > 0 {
 			basic = basic[:1]
 		}
 		if m.basic, err = metrics.NewCollection(basic...); err != nil {
@@ -70,13 +72,20 @@ func newMeasures(classes, sequences bool, names []string, given []metrics.Metric
 		if m.given, err = metrics.NewCollection(given...); err != nil {
 			return nil, err
 		}
-		m.given.NameClasses(names...)
+		m.given.NameClasses(append(set.Classes(), set.Schema().Targets...)...) // one of both
 	}
 	return m, nil
 }
 
 // update adds a batch.
-func (m *measures) update(prediction, target *Tensor) error {
+func (m *measures) update(prediction *Tensor, b data.Batch) error {
+	target := b.Y
+	if b.Ignores {
+		prediction, target = withoutIgnored(prediction, target)
+	}
+	if target == nil {
+		return nil
+	}
 	rank := prediction.NDim()
 	if m.basic != nil && (rank == 2 || rank == 3) && target.NDim() == rank-1 {
 		m.Classes = true
@@ -88,6 +97,25 @@ func (m *measures) update(prediction, target *Tensor) error {
 		return m.finite(m.given.Update(prediction, target))
 	}
 	return nil
+}
+
+// withoutIgnored returns the rows of predictions [N, T, C] and of classes [N, T] whose class is not
+// [data.Ignored]; nil for none. It returns other predictions unchanged.
+func withoutIgnored(prediction, target *Tensor) (p, t *Tensor) {
+	if prediction.NDim() != 3 || target.NDim() != 2 {
+		return prediction, target
+	}
+	var rows, classes []int
+	for i, c := range target.Ints() {
+		if c != data.Ignored {
+			rows, classes = append(rows, i), append(classes, c)
+		}
+	}
+	if len(rows) == 0 {
+		return prediction, nil
+	}
+	flat := prediction.Reshape(-1, prediction.Size(2))
+	return flat.IndexSelect(tensor.FromInts(rows, len(rows))), tensor.FromInts(classes, len(rows))
 }
 
 // finite records an error about a value that is not finite, and returns other errors.

@@ -101,5 +101,8 @@ func defaultLoss(s *data.Dataset) func(prediction, target *Tensor) *Tensor {
 	if s.Targets() > 0 {
 		return nn.MSE
 	}
+	if s.Ignores() {
+		return nn.CrossEntropyLoss(nn.IgnoreIndex(data.Ignored))
+	}
 	return nn.CrossEntropy
 }

@@ -24,6 +24,8 @@ type Batch struct {
 	// [Sequences]; nil for others. Padded is the number of positions to which they are padded.
 	Lengths []int
 	Padded  int
+	// Ignores reports whether classes in Y may be [Ignored].
+	Ignores bool
 	// Index holds the indices of the examples in the data set.
 	Index []int
 	// Whole is the number of examples of the batch over all ranks; without [Shard] it equals Len.
@@ -38,7 +40,7 @@ func (b Batch) Slice(from, to int) Batch {
 	if from == 0 && to == b.Len() {
 		return b
 	}
-	part := Batch{X: b.X.Slice(0, from, to), Index: b.Index[from:to], Whole: to - from}
+	part := Batch{X: b.X.Slice(0, from, to), Index: b.Index[from:to], Whole: to - from, Ignores: b.Ignores}
 	if b.Y != nil {
 		part.Y = b.Y.Slice(0, from, to)
 	}
@@ -266,10 +268,15 @@ func (b *Batches) Next() bool {
 	}
 	b.batch = Batch{Whole: whole, X: tensor.New(raw.x, shape...), Index: raw.index, Lengths: raw.lengths, Padded: raw.padded}
 	b.spare.Put(&raw.x)
+	b.batch.Ignores = b.set.Ignores()
 	switch form := b.set.source.form(); {
 	case form.unlabeled: // Y is nil
 	case form.targets == 0:
-		b.batch.Y = tensor.FromInts(raw.labels, b.set.labelShape(len(raw.index))...)
+		labels := b.set.labelShape(len(raw.index))
+		if len(labels) == 2 {
+			labels[1] = len(raw.labels) / labels[0]
+		}
+		b.batch.Y = tensor.FromInts(raw.labels, labels...)
 	default:
 		b.batch.Y = tensor.New(raw.targets, len(raw.index), form.targets)
 	}
@@ -344,6 +351,9 @@ func (b *Batches) make(k int) (raw rawBatch) {
 	}
 	if raw.lengths, raw.padded = b.set.paddingOf(raw.index); raw.padded > 0 && b.set.cutsPadding() {
 		raw.x = cut(raw.x, width, raw.padded)
+		if form.sequence > 0 {
+			raw.labels = cut(raw.labels, form.sequence, raw.padded)
+		}
 	}
 	return raw
 }

@@ -66,9 +66,20 @@ func (s *Dataset) Unlabeled() bool { return s.source.form().unlabeled }
 
 var errUnlabeled = errors.New("it has no label: add labels with WithLabels, or label examples in a pool of package active")
 
-// SequenceLength returns the number of labels per example: the length of the sequence for a
-// data set made by [Windows], otherwise 0.
+// SequenceLength returns the number of labels per example: the length of the longest sequence for a
+// data set with a class at each position, made by [Windows], [TokenClasses] or [FromTensors],
+// otherwise 0.
 func (s *Dataset) SequenceLength() int { return s.source.form().sequence }
+
+// Ignored is the class of positions of sequences that losses and metrics leave out, such as the
+// padding, the question of a dialog whose answer is learned, or all but the first token of a word. It
+// is the one that nn.IgnoreIndex has by default in PyTorch.
+const Ignored = -100
+
+// Ignores reports whether positions of the sequences may have the class [Ignored]. The default loss
+// and the metrics of accel.Fit and Evaluate then leave them out; other losses need the option
+// nn.IgnoreIndex(data.Ignored).
+func (s *Dataset) Ignores() bool { return s.source.form().ignores }
 
 // labelShape returns the shape of the labels of n examples.
 func (s *Dataset) labelShape(n int) []int {
@@ -137,7 +148,7 @@ func (s *Dataset) Counts() []int {
 		return counts
 	}
 	for i := range s.Len() {
-		if c := s.Label(i); c < len(counts) {
+		if c := s.Label(i); c >= 0 && c < len(counts) {
 			counts[c]++
 		}
 	}

@@ -128,7 +128,7 @@ func (s *Dataset) sheet() *plots.Figure {
 		if s.Unlabeled() {
 			continue
 		}
-		if c := s.Label(i); c < len(s.classes) {
+		if c := s.Label(i); c >= 0 && c < len(s.classes) {
 			captions = append(captions, s.classes[c])
 		}
 	}

@@ -135,9 +135,12 @@ func (r *resident) batch(s *Dataset, index []int, l *loader) Batch {
 			x = t.device(w.keep(x), s.shape, random)
 		}
 	}
-	b := Batch{X: x, Y: r.y.IndexSelect(pick), Index: index}
+	b := Batch{X: x, Y: r.y.IndexSelect(pick), Index: index, Ignores: s.Ignores()}
 	if b.Lengths, b.Padded = s.paddingOf(index); b.Padded > 0 && s.cutsPadding() {
 		b.X = w.keep(x).Slice(1, 0, b.Padded)
+		if s.SequenceLength() > 0 {
+			b.Y = w.keep(b.Y).Slice(1, 0, b.Padded)
+		}
 	}
 	return b
 }

@@ -162,7 +162,7 @@ func (s *Dataset) Like(other *Dataset) (*Dataset, error) {
 	if a, b := s.Schema().kind(), want.kind(); a != b {
 		return nil, &MismatchError{Dataset: s.name, Trained: want.Dataset, What: "labels", Got: a, Want: b}
 	}
-	if want.SequenceLength > 0 {
+	if want.SequenceLength > 0 && isNumbered(want.Classes) {
 		return s, want.Check(s) // tokens have no names
 	}
 	o := &ordered{view: view{*s}}
@@ -243,7 +243,7 @@ func (o *ordered) read(i int, v values) error {
 		}
 	}
 	for k, c := range v.labels {
-		if c < len(o.classes) {
+		if c >= 0 && c < len(o.classes) {
 			v.labels[k] = o.classes[c]
 		}
 	}

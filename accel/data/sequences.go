@@ -19,8 +19,82 @@ import (
 //	model := nn.Sequential(nn.Embedding(words, 32), nn.LSTM(48, nn.LastOutput()), nn.Dense(2))
 //
 // An empty sequence is an error. [Dataset.Shape] has the length of the longest sequence.
+// [SequenceTargets] and [TokenClasses] make data sets of sequences with other labels.
 func Sequences(tokens [][]int, labels []int, padding int) (*Dataset, error) {
-	longest := 0
+	source, err := newSequences("Sequences", tokens, len(labels), "labels", padding)
+	if err != nil {
+		return nil, err
+	}
+	classes, err := countClasses(labels)
+	if err != nil {
+		return nil, err
+	}
+	source.labels = slices.Clone(labels)
+	return &Dataset{name: "sequences", shape: []int{source.longest}, classes: numberedClasses(classes), source: source}, nil
+}
+
+// SequenceTargets is [Sequences] with a vector of targets for each sequence instead of a class: for
+// regression, or for several labels that are 0 or 1, with nn.BCEWithLogits.
+func SequenceTargets(tokens [][]int, targets [][]float32, padding int) (*Dataset, error) {
+	source, err := newSequences("SequenceTargets", tokens, len(targets), "vectors of targets", padding)
+	if err != nil {
+		return nil, err
+	}
+	if source.wanted, source.outputs, err = flatten("target", targets); err != nil {
+		return nil, err
+	}
+	return &Dataset{name: "sequences", shape: []int{source.longest}, source: source}, nil
+}
+
+// TokenClasses is [Sequences] with a class for each token instead of one for the sequence, such as
+// the kind of a name that a word belongs to. The class of a token may be [Ignored], and that of the
+// padding is: Y is [N, T]. A model has the outputs [N, T, C].
+//
+//	set, err := data.TokenClasses(tokens, tags, 0)
+//	model := nn.Sequential(nn.Embedding(words, 32), nn.LSTM(48, nn.Bidirectional()), nn.Dense(tags))
+func TokenClasses(tokens, classes [][]int, padding int) (*Dataset, error) {
+	source, err := newSequences("TokenClasses", tokens, len(classes), "lists of classes", padding)
+	if err != nil {
+		return nil, err
+	}
+	most := 0
+	for i, s := range classes {
+		if len(s) != len(tokens[i]) {
+			return nil, &ExampleError{Dataset: "sequences", Example: i, Err: fmt.Errorf("there are %d tokens, but %d classes", len(tokens[i]), len(s))}
+		}
+		n, _, err := countPositionClasses(s)
+		if err != nil {
+			return nil, &ExampleError{Dataset: "sequences", Example: i, Err: err}
+		}
+		most = max(most, n)
+		source.classes = append(source.classes, slices.Clone(s))
+	}
+	return &Dataset{name: "sequences", shape: []int{source.longest}, classes: numberedClasses(most), source: source}, nil
+}
+
+// countPositionClasses returns one more than the highest class, and whether positions are [Ignored].
+func countPositionClasses(labels []int) (classes int, ignores bool, err error) {
+	for k, c := range labels {
+		switch {
+		case c == Ignored:
+			ignores = true
+		case c < 0 || c >= maxClasses:
+			return 0, false, fmt.Errorf("label %d of position %d: labels are class indices from 0 to %d, or data.Ignored", c, k, maxClasses-1)
+		}
+		classes = max(classes, c+1)
+	}
+	return classes, ignores, nil
+}
+
+// newSequences returns sequences without labels, of which there are n.
+func newSequences(function string, tokens [][]int, n int, labels string, padding int) (*sequences, error) {
+	switch {
+	case n != len(tokens):
+		return nil, fmt.Errorf("data: %s: %d sequences, but %d %s", function, len(tokens), n, labels)
+	case len(tokens) == 0:
+		return nil, fmt.Errorf("data: %s: there are no sequences", function)
+	}
+	source := &sequences{padding: padding}
 	for i, s := range tokens {
 		if len(s) == 0 {
 			return nil, &ExampleError{Dataset: "sequences", Example: i, Err: errors.New("the sequence is empty")}
@@ -30,39 +104,44 @@ func Sequences(tokens [][]int, labels []int, padding int) (*Dataset, error) {
 				return nil, &ExampleError{Dataset: "sequences", Example: i, Err: fmt.Errorf("token %d is not from 0 to %d", t, maxClasses-1)}
 			}
 		}
-		longest = max(longest, len(s))
-	}
-	switch {
-	case len(labels) != len(tokens):
-		return nil, fmt.Errorf("data: Sequences: %d sequences, but %d labels", len(tokens), len(labels))
-	case len(tokens) == 0:
-		return nil, errors.New("data: Sequences: there are no sequences")
-	}
-	classes, err := countClasses(labels)
-	if err != nil {
-		return nil, err
-	}
-	source := &sequences{labels: slices.Clone(labels), padding: padding, longest: longest}
-	for _, s := range tokens {
+		source.longest = max(source.longest, len(s))
 		source.tokens = append(source.tokens, slices.Clone(s))
 	}
-	return &Dataset{name: "sequences", shape: []int{longest}, classes: numberedClasses(classes), source: source}, nil
+	return source, nil
 }
 
 // sequences is a source of padded sequences.
 type sequences struct {
-	labeling
 	tokens           [][]int
-	labels           []int
 	padding, longest int
+
+	labels  []int     // a class each,
+	classes [][]int   // or one for each token,
+	wanted  []float32 // or targets
+	outputs int       // length of a target vector
 }
 
 func (s *sequences) len() int         { return len(s.tokens) }
 func (s *sequences) length(i int) int { return len(s.tokens[i]) }
 func (s *sequences) positions() int   { return s.longest }
 
+func (s *sequences) form() form {
+	if s.classes != nil {
+		return form{sequence: s.longest, ignores: true}
+	}
+	return form{targets: s.outputs}
+}
+
 func (s *sequences) read(i int, v values) error {
-	v.setLabel(s.labels[i])
+	switch {
+	case s.classes != nil:
+		for k := copy(v.labels, s.classes[i]); k < len(v.labels); k++ {
+			v.labels[k] = Ignored
+		}
+	case s.labels != nil:
+		v.setLabel(s.labels[i])
+	}
+	copy(v.targets, s.wanted[i*s.outputs:(i+1)*s.outputs])
 	for k := range v.x {
 		v.x[k] = float32(s.padding)
 		if k < len(s.tokens[i]) {
@@ -104,7 +183,7 @@ func (s *Dataset) cutsPadding() bool {
 var errPadded = errors.New("the examples are sequences of different lengths, whose shape cannot change")
 
 // cut moves the rows of a matrix together that are cut to a smaller number of columns.
-func cut(rows []float32, columns, to int) []float32 {
+func cut[T any](rows []T, columns, to int) []T {
 	n := len(rows) / columns
 	for i := range n {
 		copy(rows[i*to:(i+1)*to], rows[i*columns:])

@@ -59,6 +59,10 @@ func FromTargets(examples, targets [][]float32) (*Dataset, error) {
 // FromTensors makes a data set from tensors: x is [N, shape of one example…], y is either class
 // indices, integers of shape [N], or targets, floats of shape [N, targets]. The values are
 // copied.
+//
+// Integers of shape [N, T] are a class at each of T positions, which may be [Ignored]; a model then has
+// the outputs [N, T, C]. The positions may be the pixels of images. A convolution returns [N, C, H, W],
+// which Reshape(n, c, h*w).Permute(0, 2, 1) rearranges.
 func FromTensors(x, y *tensor.Tensor) (*Dataset, error) {
 	if x == nil || y == nil {
 		return nil, errors.New("data: FromTensors: a tensor is nil")
@@ -92,16 +96,19 @@ func labeled(shape []int, y *tensor.Tensor) (*Dataset, *floats, error) {
 	case y.DType().IsFloat() && len(labels) == 2 && labels[1] > 0:
 		source.outputs, source.wanted = labels[1], y.Data()
 		return s, source, nil
-	case !y.DType().IsFloat() && len(labels) == 1:
+	case !y.DType().IsFloat() && (len(labels) == 1 || len(labels) == 2 && labels[1] > 0):
+		if len(labels) == 2 {
+			source.sequence = labels[1]
+		}
 		source.labels = y.Ints()
-		n, err := countClasses(source.labels)
+		n, err := source.countClasses()
 		if err != nil {
 			return nil, nil, err
 		}
 		s.classes = numberedClasses(n)
 		return s, source, nil
 	}
-	return nil, nil, fmt.Errorf("data: %v labels of shape %v: want class indices, integers of shape [N], or targets, floats of shape [N, targets]", y.DType(), labels)
+	return nil, nil, fmt.Errorf("data: %v labels of shape %v: want class indices, integers of shape [N] or [N, T], or targets, floats of shape [N, targets]; reshape masks of images [N, H, W] to [N, H*W]", y.DType(), labels)
 }
 
 // countClasses returns one more than the highest label.
@@ -138,13 +145,31 @@ type floats struct {
 	data   []float32
 	labels []int // nil for regression
 
+	sequence int  // labels per example of a sequence; 0 for one class each
+	ignores  bool // some labels are Ignored
+
 	outputs int // length of a target vector
 	wanted  []float32
 }
 
+// countClasses is countClasses of the labels, of which those of sequences may be Ignored.
+func (f *floats) countClasses() (int, error) {
+	if f.sequence == 0 {
+		return countClasses(f.labels)
+	}
+	classes, ignores, err := countPositionClasses(f.labels)
+	if err != nil {
+		err = fmt.Errorf("data: %w", err)
+	}
+	f.ignores = ignores
+	return classes, err
+}
+
 func (f *floats) len() int { return len(f.data) / f.width }
 
-func (f *floats) form() form { return form{targets: f.outputs} }
+func (f *floats) form() form {
+	return form{targets: f.outputs, sequence: f.sequence, ignores: f.ignores}
+}
 
 func (f *floats) read(i int, v values) error {
 	copy(v.x, f.data[i*f.width:(i+1)*f.width])
@@ -153,7 +178,10 @@ func (f *floats) read(i int, v values) error {
 
 // readLabel reads the class or the targets of example i.
 func (f *floats) readLabel(i int, v values) error {
-	if f.labels != nil {
+	switch {
+	case f.sequence > 0:
+		copy(v.labels, f.labels[i*f.sequence:(i+1)*f.sequence])
+	case f.labels != nil:
 		v.setLabel(f.labels[i])
 	}
 	copy(v.targets, f.wanted[i*f.outputs:(i+1)*f.outputs])

@@ -13,6 +13,7 @@ type source interface {
 type form struct {
 	targets   int  // length of a target vector, for regression
 	sequence  int  // classes per example, for sequences
+	ignores   bool // some positions of the sequences have the class Ignored
 	unlabeled bool // the classes of the examples are unknown
 }
 

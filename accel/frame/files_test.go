@@ -54,6 +54,10 @@ func TestUnsupportedColumns(t *testing.T) {
 	if _, err := frame.CSV("testdata/files/lists.parquet"); err == nil || !strings.Contains(err.Error(), "use Parquet") {
 		t.Errorf("got %v, want the advice to use Parquet", err)
 	}
+	text := strings.NewReader("city,sold\nLima,3\n")
+	if _, err := frame.ReadParquet(text, text.Size()); err == nil || !strings.Contains(err.Error(), "is this a complete Parquet file?") {
+		t.Errorf("reading a CSV file as Parquet: %v", err)
+	}
 }
 
 // TestDamagedFiles reads files with a changed or missing part: there is an error or a table, and no panic.

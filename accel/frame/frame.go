@@ -2,6 +2,7 @@ package frame
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 )
@@ -154,13 +155,14 @@ func (f *Frame) Shuffled(seed uint64) *Frame {
 	return f.take(rand.New(rand.NewPCG(seed, 0)).Perm(f.rows))
 }
 
-// Split shuffles the rows, as Shuffled does, and divides them: fraction of them, rounded, are in
-// the second frame. It panics if fraction is not between 0 and 1.
-func (f *Frame) Split(fraction float64, seed uint64) (train, test *Frame) {
+// RandomSplit shuffles the rows, as Shuffled does, and divides them: the first frame has the given
+// fraction of them, rounded, as with RandomSplit of a data.Dataset. It panics if fraction is not
+// between 0 and 1.
+func (f *Frame) RandomSplit(fraction float64, seed uint64) (first, rest *Frame) {
 	if !(fraction >= 0 && fraction <= 1) {
-		panic(fmt.Errorf("frame: split with the fraction %v: use one between 0 and 1", fraction))
+		panic(fmt.Errorf("frame: RandomSplit with the fraction %v: use one between 0 and 1", fraction))
 	}
-	n := f.rows - int(fraction*float64(f.rows)+0.5)
+	n := int(math.Round(fraction * float64(f.rows)))
 	shuffled := f.Shuffled(seed)
 	return shuffled.Slice(0, n), shuffled.Slice(n, f.rows)
 }

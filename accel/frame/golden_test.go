@@ -159,7 +159,7 @@ func TestFrame(t *testing.T) {
 			t.Errorf("%s: got  %s\nwant %s", test.name, got, test.want)
 		}
 	}
-	train, test := f.Split(1.0/3, 1)
+	train, test := f.RandomSplit(2.0/3, 1)
 	if train.Len() != 2 || test.Len() != 1 || contents(train.Append(test).Sort(frame.Ascending("n"))) != contents(f.Sort(frame.Ascending("n"))) {
 		t.Errorf("split into\n%s\n%s", train, test)
 	}
@@ -188,7 +188,7 @@ func TestPanics(t *testing.T) {
 		{func() { f.Slice(1, 0) }, `frame: rows 1 to 0 of a frame with 2 rows`},
 		{func() { f.Join(frame.Inner, f, "age") }, `frame: two columns are named "name": rename one of them`},
 		{func() { f.Append(f.Drop("born")) }, `frame: no column is named "born": it has ["age" "name"]`},
-		{func() { f.Split(1.5, 1) }, `frame: split with the fraction 1.5: use one between 0 and 1`},
+		{func() { f.RandomSplit(1.5, 1) }, `frame: RandomSplit with the fraction 1.5: use one between 0 and 1`},
 		{func() {
 			frame.New(frame.Ints("n", math.MaxInt, 1)).Aggregate(frame.Sum("n"))
 		}, `frame: column "n": the sum is beyond the range of int: sum a column of floats`},

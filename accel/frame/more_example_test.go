@@ -116,11 +116,11 @@ func ExampleFrame_FillMissing() {
 	// Output: [20 30 40] 2
 }
 
-// A quarter of the rows, chosen at random, are in the second frame. The same seed divides them in
+// Three quarters of the rows, chosen at random, are in the first frame. The same seed divides them in
 // the same way.
-func ExampleFrame_Split() {
-	train, test := sales().Split(0.25, 1)
-	again, _ := sales().Split(0.25, 1)
+func ExampleFrame_RandomSplit() {
+	train, test := sales().RandomSplit(0.75, 1)
+	again, _ := sales().RandomSplit(0.75, 1)
 	fmt.Println(train.Len(), test.Len(), train.String() == again.String())
 	// Output: 3 1 true
 }

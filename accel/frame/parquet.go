@@ -80,6 +80,9 @@ func checkFooter(r io.ReaderAt, size int64) error {
 	if _, err := r.ReadAt(end[:], size-8); err != nil {
 		return fmt.Errorf("reading Parquet: %w", err)
 	}
+	if mark := string(end[4:]); mark != "PAR1" && mark != "PARE" { // PARE: encrypted
+		return &FileError{Format: "Parquet", Want: `"PAR1" at the end`, Got: fmt.Sprintf("%q: is this a complete Parquet file?", mark)}
+	}
 	if length := int64(binary.LittleEndian.Uint32(end[:])); length > size-12 {
 		return &FileError{Format: "Parquet", Want: fmt.Sprintf("metadata of less than %d bytes", size-11), Got: fmt.Sprint(length)}
 	}

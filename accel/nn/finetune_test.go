@@ -224,6 +224,9 @@ func TestUnfreezeGradually(t *testing.T) {
 			t.Errorf("after %d updates %d parameters, want %d; %v", c.updates, len(nn.Parameters(m)), c.want, err)
 		}
 	}
+	if text := u.String(); text != "GradualUnfreezing of 2 frozen parts, one every 10 updates" {
+		t.Errorf("it is %s", text)
+	}
 	if _, err := nn.UnfreezeGradually(m, 10, "9.*"); err == nil {
 		t.Error("a pattern without a match is no error")
 	}

@@ -15,7 +15,7 @@ func paddedLengths(op string, x *Tensor) *Tensor {
 		return nil
 	}
 	if shape := x.Shape(); shape[0] != lengths.Size(0) || shape[1] != positions {
-		panic(&tensor.ShapeError{Op: op, Shapes: [][]int{shape}, Hint: fmt.Sprintf("the sequences of the batch have the shape [%d %d …] and are padded, but those of this layer have another one, so its padding is unknown: call Attend or Run with the lengths", lengths.Size(0), positions)})
+		panic(&tensor.ShapeError{Op: op, Shapes: [][]int{shape}, Hint: fmt.Sprintf("the sequences of the batch have the shape [%d %d …] and are padded, but those of this layer have another one, so its padding is unknown: call its method Attend, Encode or Run with the lengths", lengths.Size(0), positions)})
 	}
 	return lengths
 }

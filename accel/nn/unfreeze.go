@@ -75,3 +75,8 @@ func (u *GradualUnfreezing) AfterStep(updates int) error {
 	}
 	return nil
 }
+
+// String says what is thawed when.
+func (u *GradualUnfreezing) String() string {
+	return fmt.Sprintf("GradualUnfreezing of %d frozen parts, one every %d updates", len(u.parts), u.every)
+}

@@ -186,6 +186,11 @@ func FuzzImport(f *testing.F) {
 		for n := 1; n < file.Len(); n += 97 { // truncated
 			f.Add(file.Bytes()[:n])
 		}
+		for n := 0; n < file.Len(); n += 13 { // with another byte
+			changed := bytes.Clone(file.Bytes())
+			changed[n] ^= 1 << (n % 8)
+			f.Add(changed)
+		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := importBytes(b, "m.onnx")

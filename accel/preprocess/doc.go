@@ -3,7 +3,7 @@
 // [Fit] learns what the training rows have, such as means and categories, and [Transform.Dataset]
 // applies it to any rows, so that nothing of the test rows influences the training:
 //
-//	train, test := passengers.Split(0.2, 1)
+//	train, test := passengers.RandomSplit(0.8, 1)
 //	t, err := preprocess.Fit(train, preprocess.Class("survived"),
 //		preprocess.Numbers("age", "fare").Impute(preprocess.Median),
 //		preprocess.Categories("sex", "class"))

@@ -70,6 +70,13 @@ func (c NumberColumns) fit(train *frame.Frame) ([]encoder, error) {
 			if c.filling.statistic != nil {
 				v = train.Aggregate(c.filling.statistic(name).As(name)).Column(name).Floats()[0]
 			}
+			if math.IsInf(v, 0) { // of an infinite value: without the filling its row is found
+				for i, x := range train.Column(name).Floats() {
+					if math.IsInf(x, 0) {
+						return nil, infinite(name, i, x)
+					}
+				}
+			}
 			if math.IsNaN(v) {
 				return nil, &ValueError{Column: name, Value: "no value in any training row", Want: "at least one, or Impute(Constant(…))"}
 			}
@@ -132,7 +139,7 @@ func (n *number) values(f *frame.Frame) ([]float64, error) {
 		case math.IsNaN(v):
 			return nil, &ValueError{Column: n.Column, Row: i, Value: "a missing value", Want: "a number: use Impute, or DropMissing of the frame"}
 		case math.IsInf(v, 0):
-			return nil, &ValueError{Column: n.Column, Row: i, Value: strconv.FormatFloat(v, 'g', -1, 64), Want: "a finite number"}
+			return nil, infinite(n.Column, i, v)
 		case n.Log && v <= -1:
 			return nil, &ValueError{Column: n.Column, Row: i, Value: strconv.FormatFloat(v, 'g', -1, 64), Want: "a number above -1 for Log"}
 		case n.Log:
@@ -141,6 +148,10 @@ func (n *number) values(f *frame.Frame) ([]float64, error) {
 		values[i] = v
 	}
 	return values, nil
+}
+
+func infinite(column string, row int, v float64) error {
+	return &ValueError{Column: column, Row: row, Value: strconv.FormatFloat(v, 'g', -1, 64), Want: "a finite number"}
 }
 
 func (n *number) encode(f *frame.Frame, rows [][]float32, at int) error {

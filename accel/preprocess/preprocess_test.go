@@ -125,7 +125,7 @@ func TestDataset(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	train := frame.New(frame.Floats("x", 1, 2, math.NaN()), frame.Texts("s", "a", "b", "a"), frame.Ints("y", 0, 1, 0))
+	train := frame.New(frame.Floats("x", 1, 2, math.NaN()), frame.Texts("s", "a", "b", "a"), frame.Ints("y", 0, 1, 0), frame.Floats("z", 1, math.NaN(), math.Inf(1)))
 	test := frame.New(frame.Floats("x", 1, -1), frame.Texts("s", "c", "a"), frame.Ints("y", 2, 1))
 	x := preprocess.Numbers("x").Impute(preprocess.Mean)
 	for _, tt := range []struct {
@@ -142,9 +142,14 @@ func TestErrors(t *testing.T) {
 		{"unseen category", []preprocess.Columns{preprocess.Categories("s")}, preprocess.Values("y"), `preprocess: column "s", row 0: "c" is not among the training rows, which have ["a" "b"]: use Categories(…).Other() to accept it`},
 		{"unseen class", []preprocess.Columns{x}, preprocess.Class("y"), `preprocess: column "y", row 0: "2" is not among the training rows, which have ["0" "1"]: split the rows so that each class is among the training rows, or filter this one out`},
 		{"logarithm", []preprocess.Columns{preprocess.Numbers("x").Impute(preprocess.Mean).Log()}, preprocess.Values("y"), `preprocess: column "x", row 1: got -1, want a number above -1 for Log`},
+		{"text as a target", []preprocess.Columns{x}, preprocess.Values("s"), `preprocess: frame: column "s" is of type text, but a column of numbers or bools is needed`},
+		{"infinite value, missing one before", []preprocess.Columns{preprocess.Numbers("z").Impute(preprocess.Mean)}, preprocess.Class("y"), `preprocess: column "z", row 2: got +Inf, want a finite number`},
 		{"missing target", []preprocess.Columns{preprocess.Categories("s")}, preprocess.Class("x"), `preprocess: column "x", row 2: got a missing value, want a class: use DropMissing of the frame`},
 	} {
 		transform, err := preprocess.Fit(train, tt.target, tt.columns...)
+		if tt.name == "text as a target" && err == nil {
+			t.Errorf("%s: Fit reports no error", tt.name)
+		}
 		if err == nil {
 			_, err = transform.Dataset(test)
 		}

@@ -33,6 +33,9 @@ func (t Target) fit(train *frame.Frame) (*target, error) {
 		return nil, errors.New("preprocess: Values without columns: name what the model predicts")
 	}
 	if !t.class {
+		for _, name := range t.columns {
+			train.Column(name).Floats() // panics, which Fit reports, if they are no numbers
+		}
 		return &target{Columns: slices.Clone(t.columns)}, nil
 	}
 	c := train.Column(t.columns[0])

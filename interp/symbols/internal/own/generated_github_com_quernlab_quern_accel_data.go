@@ -4,6 +4,8 @@ package own
 
 import (
 	"github.com/quernlab/quern/accel/data"
+	"go/constant"
+	"go/token"
 	"reflect"
 )
 
@@ -26,6 +28,7 @@ func symbols_github_com_quernlab_quern_accel_data() map[string]reflect.Value {
 		"FromTargets":           reflect.ValueOf(data.FromTargets),
 		"FromTensors":           reflect.ValueOf(data.FromTensors),
 		"GroupByLength":         reflect.ValueOf(data.GroupByLength),
+		"Ignored":               reflect.ValueOf(constant.MakeFromLiteral("-100", token.INT, 0)),
 		"Images":                reflect.ValueOf(data.Images),
 		"Inputs":                reflect.ValueOf(data.Inputs),
 		"Lambda":                reflect.ValueOf(data.Lambda),
@@ -46,11 +49,13 @@ func symbols_github_com_quernlab_quern_accel_data() map[string]reflect.Value {
 		"ReadCSVTargets":        reflect.ValueOf(data.ReadCSVTargets),
 		"ReadIDX":               reflect.ValueOf(data.ReadIDX),
 		"ReadNPY":               reflect.ValueOf(data.ReadNPY),
+		"SequenceTargets":       reflect.ValueOf(data.SequenceTargets),
 		"Sequences":             reflect.ValueOf(data.Sequences),
 		"Shard":                 reflect.ValueOf(data.Shard),
 		"Shuffle":               reflect.ValueOf(data.Shuffle),
 		"Skip":                  reflect.ValueOf(data.Skip),
 		"TimeSeries":            reflect.ValueOf(data.TimeSeries),
+		"TokenClasses":          reflect.ValueOf(data.TokenClasses),
 		"WeightedRandomSampler": reflect.ValueOf(data.WeightedRandomSampler),
 		"Windows":               reflect.ValueOf(data.Windows),
 		"Workers":               reflect.ValueOf(data.Workers),
