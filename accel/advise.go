@@ -17,7 +17,7 @@ import (
 // Advice is what [Advise] measured. It displays itself as a table of the trials with a
 // recommendation.
 type Advice struct {
-	Dataset string
+	Dataset string  // name of the training set
 	Trials  []Trial // the first is the unchanged training
 	Memory  []Trial // changes that save memory
 }

@@ -21,7 +21,7 @@ import (
 // seeds, the machine, the versions, and the results. Values that were not measured are left
 // out.
 type Card struct {
-	Dataset string   `json:"dataset"`
+	Dataset string   `json:"dataset"` // name of the training set
 	Options []string `json:"options"` // as they were given
 	// Seeds are strings in JSON, since many programs read JSON numbers as float64, which would
 	// change them.
@@ -29,31 +29,31 @@ type Card struct {
 	OrderSeed uint64    `json:"order_seed,string"` // of the order of the examples
 	Began     time.Time `json:"began"`             // start of the training
 
-	Steps    int      `json:"steps"`
+	Steps    int      `json:"steps"`                   // updates of the model
 	Skipped  int      `json:"skipped_steps,omitempty"` // as Step.Skipped
-	Epochs   int      `json:"epochs"`
-	Examples int      `json:"examples"`            // as Run.Examples
-	Loss     *float64 `json:"loss,omitempty"`      // as Run.Loss
-	Accuracy *float64 `json:"accuracy,omitempty"`  // as Run.Accuracy
-	BestStep *int     `json:"best_step,omitempty"` // of the best validation
+	Epochs   int      `json:"epochs"`                  // completed
+	Examples int      `json:"examples"`                // as Run.Examples
+	Loss     *float64 `json:"loss,omitempty"`          // as Run.Loss
+	Accuracy *float64 `json:"accuracy,omitempty"`      // as Run.Accuracy
+	BestStep *int     `json:"best_step,omitempty"`     // of the best validation
 	// Metrics are the values of option Metrics by name.
 	Metrics map[string]float64 `json:"metrics,omitempty"`
 
-	Seconds           float64  `json:"seconds"` // of the whole training
-	ExamplesPerSecond *float64 `json:"examples_per_second,omitempty"`
-	WaitingSeconds    float64  `json:"waiting_seconds"`   // for batches
-	ComputingSeconds  float64  `json:"computing_seconds"` // forward, backward and update
-	ValidatingSeconds float64  `json:"validating_seconds"`
-	PeakBytes         int      `json:"peak_bytes"`       // peak memory of tensors during the run
-	Joules            *float64 `json:"joules,omitempty"` // of all epochs, if measured
+	Seconds           float64  `json:"seconds"`                       // of the whole training
+	ExamplesPerSecond *float64 `json:"examples_per_second,omitempty"` // while training, without validation
+	WaitingSeconds    float64  `json:"waiting_seconds"`               // for batches
+	ComputingSeconds  float64  `json:"computing_seconds"`             // forward, backward and update
+	ValidatingSeconds float64  `json:"validating_seconds"`            // for validations
+	PeakBytes         int      `json:"peak_bytes"`                    // peak memory of tensors during the run
+	Joules            *float64 `json:"joules,omitempty"`              // of all epochs, if measured
 
-	Device   string   `json:"device"`
+	Device   string   `json:"device"`             // as tensor.Device returns it
 	Threads  int      `json:"threads"`            // GOMAXPROCS
 	System   string   `json:"system"`             // operating system and architecture
 	Go       string   `json:"go"`                 // version of Go
 	Module   string   `json:"module,omitempty"`   // version of this module, if known
 	Revision string   `json:"revision,omitempty"` // commit of this module, if known
-	Notes    []string `json:"notes,omitempty"`
+	Notes    []string `json:"notes,omitempty"`    // as Run.Notes
 }
 
 // Card returns a description of the run.

@@ -15,7 +15,7 @@ import (
 
 // Variant is one way to train that [Compare] compares with others. [NewVariant] creates it.
 type Variant struct {
-	Name    string
+	Name    string // in the figure and the table
 	options []Option
 }
 
@@ -28,9 +28,9 @@ const compareSeeds = 3
 // Comparison is what [Compare] measured. It displays itself as a figure of the losses and a
 // table of means and standard deviations over the seeds.
 type Comparison struct {
-	Dataset  string
-	Seeds    int
-	Variants []VariantResult
+	Dataset  string          // name of the training set
+	Seeds    int             // runs per variant
+	Variants []VariantResult // in the order of the call
 	// Err is the error that ended the comparison early.
 	Err error
 
@@ -39,8 +39,8 @@ type Comparison struct {
 
 // VariantResult is the results of one variant, with one run for each seed.
 type VariantResult struct {
-	Name string
-	Runs []*Run
+	Name string // as Variant.Name
+	Runs []*Run // in the order of the seeds
 }
 
 // Compare trains a new model with each variant and the seeds 1, 2 and 3, and returns means and

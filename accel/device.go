@@ -66,8 +66,8 @@ func gpuOf(localRank, gpus int, on, inUse string) string {
 
 // DeviceList is the list of devices that [Devices] found. It displays itself as a table.
 type DeviceList struct {
-	InUse string // the current device
-	GPUs  []tensor.GPU
+	InUse string       // the current device
+	GPUs  []tensor.GPU // that SetDevice can name; empty if there is none
 	// Missing is the reason why there is no GPU; empty if there is one.
 	Missing string
 	// Libraries are the NVIDIA libraries and whether the GPUs use them; nil without a GPU.

@@ -32,7 +32,7 @@ type DivergedError struct {
 	// Dataset is the name of the training set. Examples are the indices of the examples in the
 	// batch that are not finite; empty if all are finite.
 	Dataset  string
-	Examples []int
+	Examples []int // in the data set
 	// Tensor is the first tensor of the step that is not finite: "example 17 of" with the name
 	// of the data set and the position in the example, the name of a model tensor as in
 	// nn.State, or "the output of" an op with its layer; "" if it could not be found.

@@ -19,7 +19,7 @@ import (
 type BatchSizeSearch struct {
 	// Size is the suggestion: the smallest batch with at least 90 % of the highest speed.
 	Size   int
-	Trials []BatchSizeTrial
+	Trials []BatchSizeTrial // in ascending order of Size
 	// Stopped is the reason why no larger batch was tried.
 	Stopped string
 
@@ -28,8 +28,8 @@ type BatchSizeSearch struct {
 
 // BatchSizeTrial is the speed of one batch size.
 type BatchSizeTrial struct {
-	Size              int
-	ExamplesPerSecond float64
+	Size              int     // examples in a batch
+	ExamplesPerSecond float64 // in training steps, with the update
 }
 
 // FindBatchSize measures how fast a model trains with batches of 16, 32, 64 and so on, for a

@@ -36,7 +36,7 @@ type Observer interface {
 type Training struct {
 	// Run is the history so far. Observers must not change it.
 	Run        *Run
-	Model      nn.Module
+	Model      nn.Module     // with the weights of the last update
 	Dataset    *data.Dataset // the training set
 	TotalSteps int           // planned number of updates
 }

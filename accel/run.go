@@ -81,9 +81,9 @@ type Epoch struct {
 
 // Validation is one validation.
 type Validation struct {
-	Step     int // updates before the validation
-	Epoch    int // from 1
-	Loss     float64
+	Step     int           // updates before the validation
+	Epoch    int           // from 1
+	Loss     float64       // mean over the examples of the validation set
 	Accuracy float64       // NaN for regression
 	Metrics  []MetricValue // values of option Metrics
 }

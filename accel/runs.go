@@ -21,20 +21,20 @@ import (
 // RunList is the recorded runs of a folder, the oldest first. It displays itself as a figure of
 // the losses and a table with the options in which the runs differ.
 type RunList struct {
-	Folder string
-	Runs   []TrackedRun
+	Folder string       // whose runs these are
+	Runs   []TrackedRun // the oldest first
 }
 
 // TrackedRun is a run that [Track] recorded. Values that were not measured are NaN.
 type TrackedRun struct {
-	Folder  string // the folder of this run
-	Name    string // name of the folder, or of the variant in Compare
-	Status  Status
-	Error   string // error of the training, or why the run is unreadable; "" for none
-	Dataset string
-	Options []string // as they were given
-	Seed    uint64
-	Began   time.Time
+	Folder  string    // the folder of this run
+	Name    string    // name of the folder, or of the variant in Compare
+	Status  Status    // how the training ended, if it has
+	Error   string    // error of the training, or why the run is unreadable; "" for none
+	Dataset string    // name of the training set
+	Options []string  // as they were given
+	Seed    uint64    // as Card.Seed
+	Began   time.Time // start of the training
 
 	Steps    int     // so far, if the run has not ended
 	Loss     float64 // as Run.Loss
@@ -51,8 +51,8 @@ type TrackedRun struct {
 
 // Point is the loss at a step.
 type Point struct {
-	Step int
-	Loss float64
+	Step int     // updates so far
+	Loss float64 // mean over the examples of the step or the validation
 }
 
 // Runs reads the runs that [Track] recorded in a folder, including those that are still running

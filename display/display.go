@@ -43,7 +43,7 @@ const (
 
 // Message is one request to a front end.
 type Message struct {
-	Kind     Kind
+	Kind     Kind           // what the front end does
 	ID       string         // of the output; set for KindDisplay and KindUpdate
 	Data     map[string]any // MIME type to data, as in Displayer
 	Metadata map[string]any // keyed by MIME type; may be nil

@@ -25,7 +25,7 @@ type Device interface {
 // Sample is one measurement. A quantity that the device does not have, or that could not be
 // read, is NaN.
 type Sample struct {
-	At time.Time
+	At time.Time // time of the measurement
 
 	Busy        float64 // percent of the last moment in which the device worked, from 0 to 100
 	ProcessBusy float64 // the part of Busy due to this process

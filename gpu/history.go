@@ -14,9 +14,9 @@ import (
 //
 // A notebook displays a history as its figure.
 type History struct {
-	Name    string // of the device
-	Host    bool   // the samples are of the host and not of a GPU
-	Samples []Sample
+	Name    string   // of the device
+	Host    bool     // the samples are of the host and not of a GPU
+	Samples []Sample // in order of time
 }
 
 // coarser halves the number of samples by averaging pairs.

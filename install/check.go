@@ -14,8 +14,8 @@ import (
 
 // Installed is a kernelspec of quern that Jupyter finds.
 type Installed struct {
-	Name       string
-	Dir        string
+	Name       string // by which Jupyter selects it
+	Dir        string // with kernel.json
 	Executable string // argv[0], with the folder for ResourceDir
 	Problem    string // why the kernel cannot start, and what to do; empty if it can
 }

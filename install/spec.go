@@ -42,7 +42,9 @@ type kernelJSON struct {
 var validName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
 // NameError reports an invalid name of a kernelspec.
-type NameError struct{ Name string }
+type NameError struct {
+	Name string // as requested
+}
 
 func (e *NameError) Error() string {
 	return fmt.Sprintf("kernelspec name %q: only letters, digits, dot, dash and underscore are allowed", e.Name)

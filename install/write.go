@@ -19,7 +19,9 @@ import (
 var logos embed.FS
 
 // ExistsError reports that a different kernelspec with the same name exists.
-type ExistsError struct{ Dir string }
+type ExistsError struct {
+	Dir string // of the other kernelspec
+}
 
 func (e *ExistsError) Error() string {
 	return fmt.Sprintf("another kernelspec is already in %s", e.Dir)

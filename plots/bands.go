@@ -5,7 +5,7 @@ package plots
 // drawable, no range is drawn.
 type Band struct {
 	Series
-	Low, High []float64
+	Low, High []float64 // limits of the range, one for each X
 }
 
 // Bands draws lines with their ranges, and a dot at every value. A value that is NaN, infinite

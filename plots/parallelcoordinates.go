@@ -12,7 +12,7 @@ import (
 
 // Axis is one of the vertical axes of [ParallelCoordinates].
 type Axis struct {
-	Name string
+	Name string // above the axis
 	// Values holds one value for each line. A line is interrupted where its value is missing or
 	// not drawable, such as NaN.
 	Values []float64

@@ -20,18 +20,18 @@ type RooflineData struct {
 	// Ceilings are further compute ceilings, such as those of other element types. Ceilings
 	// that are not positive are left out.
 	Ceilings []RooflineCeiling
-	Points   []RooflinePoint
+	Points   []RooflinePoint // in any order
 }
 
 // RooflineCeiling is a further compute ceiling.
 type RooflineCeiling struct {
-	Name  string
+	Name  string  // such as the element type
 	FLOPs float64 // peak FLOP/s
 }
 
 // RooflinePoint is one piece of work, such as a kernel or an op.
 type RooflinePoint struct {
-	Name      string
+	Name      string  // of the kernel or op
 	Intensity float64 // FLOPs per byte
 	Speed     float64 // FLOP/s
 	Share     float64 // fraction of the total time, from 0 to 1; sets the size of the dot

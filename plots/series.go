@@ -14,8 +14,8 @@ import (
 // surplus values are left out like NaN and infinities: the figure counts them and marks their
 // positions.
 type Series struct {
-	Name string
-	X, Y []float64
+	Name string    // in the legend; "" for none
+	X, Y []float64 // coordinates of the points
 }
 
 // Float64s converts float32 values, such as those of a tensor, for a Series.

@@ -10,8 +10,8 @@ import (
 
 // Lane is one row of a timeline.
 type Lane struct {
-	Name   string
-	Blocks []Block
+	Name   string  // left of the row
+	Blocks []Block // in any order
 }
 
 // Block is one interval of a lane. Blocks of the same kind have the same color; blocks without
@@ -19,7 +19,7 @@ type Lane struct {
 type Block struct {
 	From, To float64 // seconds
 	Name     string  // shown if it fits
-	Kind     string
+	Kind     string  // determines the color; "" for a faint block
 }
 
 // Timeline draws a row for each lane and a block for each interval. A block too short to be

@@ -18,10 +18,10 @@ import (
 // Comparison is the result of [Compare]. Notebooks display it as learning curves with their spread
 // over the seeds, a summary, and a table.
 type Comparison struct {
-	Dataset, Test string  // their names
-	Seeds         int     // number of seeds per strategy
-	Target        float64 // an accuracy, or for targets an error
-	Strategies    []StrategyResult
+	Dataset, Test string           // their names
+	Seeds         int              // number of seeds per strategy
+	Target        float64          // an accuracy, or for targets an error
+	Strategies    []StrategyResult // in the order of the call
 	// Err is why the comparison ended early, if it did.
 	Err error
 
@@ -30,8 +30,8 @@ type Comparison struct {
 
 // StrategyResult holds the learning curves of one strategy, one per seed.
 type StrategyResult struct {
-	Name   string
-	Curves []*Curve
+	Name   string   // of the strategy, as its String method
+	Curves []*Curve // one per seed; fewer if the comparison ended early
 }
 
 // Compare compares strategies. Each begins with the same labels of train. In each round a new

@@ -13,13 +13,13 @@ import (
 // Curve is the accuracy over the number of labels, or for data sets with targets the error. The zero
 // value is empty. Notebooks display it as a figure.
 type Curve struct {
-	Points     []Point
-	Regression bool // the points have errors instead of accuracies
+	Points     []Point // in the order of the rounds
+	Regression bool    // the points have errors instead of accuracies
 }
 
 // Point is one round: a number of labels, and how well a model trained on them does on the test set.
 type Point struct {
-	Labels   int
+	Labels   int           // labeled examples that the model was trained on
 	Accuracy float64       // from 0 to 1
 	RMSE     float64       // root mean squared error, for targets instead of the accuracy
 	Querying time.Duration // time to select the examples of this round

@@ -14,7 +14,7 @@ var ErrNoDropout = errors.New("active: the model has no Dropout layers, which th
 
 // TooFewError is returned if more examples are requested than are unlabeled.
 type TooFewError struct {
-	Asked int
+	Asked int // requested
 	Left  int // unlabeled
 }
 
@@ -56,9 +56,9 @@ func (e *NotFiniteError) Error() string {
 // LabelError is returned if an example cannot have a label. No label of the call has been
 // stored.
 type LabelError struct {
-	Example int // index in the pool's data set
-	Label   int
-	Problem string
+	Example int    // index in the pool's data set
+	Label   int    // class that was given; 0 if Problem is not about a class
+	Problem string // why the example cannot have it
 }
 
 // Error names the example, the label and the problem.
@@ -70,8 +70,8 @@ func (e *LabelError) Error() string {
 // does not belong to the data set. Labels that could not be written have not been stored;
 // earlier ones are in the file and in the pool.
 type SessionError struct {
-	Path string
-	Err  error
+	Path string // of the session's file
+	Err  error  // why it cannot be used
 }
 
 // Error names the file and the reason.

@@ -18,13 +18,13 @@ import (
 // Comparison is what [Compare] measured. It displays itself as a table.
 type Comparison struct {
 	Train, Test string // names of the data sets
-	Rows        []Row
+	Rows        []Row  // in the order of the models in the call
 }
 
 // Row is one method.
 type Row struct {
-	Name   string
-	Model  nn.Module
+	Name   string        // of the model
+	Model  nn.Module     // the fitted model
 	Result *accel.Result // on the test set
 	Fitted time.Duration // time of Fit
 }

@@ -23,7 +23,7 @@ type Batch struct {
 	// Lengths holds the lengths of sequences that are padded at the end, in a data set of
 	// [Sequences]; nil for others. Padded is the number of positions to which they are padded.
 	Lengths []int
-	Padded  int
+	Padded  int // 0 without Lengths
 	// Ignores reports whether classes in Y may be [Ignored].
 	Ignores bool
 	// Index holds the indices of the examples in the data set.

@@ -27,15 +27,16 @@ type Example struct {
 // Labeler is a [Source] that knows the class of an example without reading it, so that
 // [Dataset.Counts] or [Dataset.StratifiedSplit] need not read all examples.
 type Labeler interface {
+	// Label returns the class of example i, from 0.
 	Label(i int) int
 }
 
 // ExampleError says that an example cannot be read, or that a model cannot take it.
 type ExampleError struct {
-	Dataset string
+	Dataset string // name of the data set
 	Example int    // index in the data set
 	Path    string // its file; "" if unknown
-	Err     error
+	Err     error  // the cause
 }
 
 // Error names the example and the reason.

@@ -15,7 +15,7 @@ import (
 // The format is described at http://yann.lecun.com/exdb/mnist/: two zero bytes, the element
 // type, the number of dimensions, then one word per dimension.
 type IDX struct {
-	Shape []int
+	Shape []int  // number of elements in each dimension
 	Data  []byte // in row-major order
 }
 

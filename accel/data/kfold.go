@@ -7,7 +7,9 @@ import (
 )
 
 // Fold is one of the divisions of a cross-validation.
-type Fold struct{ Train, Validation *Dataset }
+type Fold struct {
+	Train, Validation *Dataset // no example is in both
+}
 
 // KFold divides the data set at random into k parts of about the same size, and returns a [Fold]
 // for each: it is the validation set, and the other parts are the training set. The order depends

@@ -9,7 +9,7 @@ import (
 // SplitError says that a data set cannot be divided as required, because a class or a group would
 // be missing in a part.
 type SplitError struct {
-	Dataset string
+	Dataset string // name of the data set
 	Class   string // the class with too few examples; "" if there are too few groups
 	Have    int    // examples of the class, or groups
 	Want    int    // at least

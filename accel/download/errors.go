@@ -18,10 +18,10 @@ var (
 
 // Error reports a download that failed.
 type Error struct {
-	Address string
-	Path    string
-	Kept    int64 // bytes that are kept, with which the next call continues
-	Err     error
+	Address string // of the file on the server
+	Path    string // where it was to be stored
+	Kept    int64  // bytes that are kept, with which the next call continues
+	Err     error  // the cause
 }
 
 // Error names the address, the file, the reason, and what is kept.

@@ -14,10 +14,10 @@ import (
 
 // Gradients is what [GradientFlow] measured. It displays itself as a figure.
 type Gradients struct {
-	Dataset    string
-	Examples   int
-	Loss       float64
-	Parameters []ParameterGradient
+	Dataset    string              // name of the data set
+	Examples   int                 // that were used, at most 512
+	Loss       float64             // mean over these examples
+	Parameters []ParameterGradient // in the order of nn.NamedParameters
 }
 
 // ParameterGradient is the gradient of one parameter.

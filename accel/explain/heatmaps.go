@@ -14,8 +14,8 @@ import (
 // Heatmaps says how much each pixel of some images matters to the score of a class; [Saliency] and
 // [GradCAM] return it. It displays itself as the images with the pixels that matter in color.
 type Heatmaps struct {
-	Dataset string
-	Maps    []Heatmap
+	Dataset string    // name of the data set
+	Maps    []Heatmap // one for each example, in the order of the call
 
 	title   string
 	images  []image.Image

@@ -14,8 +14,8 @@ import (
 
 // LayerTable is what [Layers] measured. It displays itself as a table.
 type LayerTable struct {
-	Dataset string
-	Rows    []LayerStatistics
+	Dataset string            // name of the data set
+	Rows    []LayerStatistics // in the order in which the layers run
 }
 
 // LayerStatistics describes the outputs of one layer for all examples.

@@ -18,10 +18,10 @@ import (
 // Mistakes is what [WorstMistakes] found. It displays itself as the images, or for other examples as a
 // table.
 type Mistakes struct {
-	Dataset  string
-	Examples int // of the data set
-	Wrong    int // how many of them are predicted wrongly
-	Worst    []Mistake
+	Dataset  string    // name of the data set
+	Examples int       // of the data set
+	Wrong    int       // how many of them are predicted wrongly
+	Worst    []Mistake // those with the highest loss, in descending order
 
 	classes []string
 	images  []image.Image // nil unless the examples are images
@@ -29,9 +29,9 @@ type Mistakes struct {
 
 // Mistake is an example that is predicted wrongly.
 type Mistake struct {
-	Example     int // index in the data set
-	Label       int
-	Predicted   int
+	Example     int     // index in the data set
+	Label       int     // class in the data set
+	Predicted   int     // most probable class for the model
 	Probability float64 // that the model gives the label
 	Loss        float64 // -ln Probability
 }

@@ -20,7 +20,7 @@ import (
 // Importance is what [PermutationImportance] measured. It displays itself as a figure with the most
 // important columns.
 type Importance struct {
-	Dataset string
+	Dataset string             // name of the data set
 	Score   string             // accuracy, or R² for targets
 	Base    float64            // score with the columns as they are
 	Rounds  int                // how many times each column was shuffled
@@ -30,7 +30,7 @@ type Importance struct {
 // ColumnImportance is the importance of one column: how much the score falls when its values are
 // shuffled. It is about 0 for a column that the model does not use, and may be negative by chance.
 type ColumnImportance struct {
-	Name            string
+	Name            string  // of the column
 	Mean, Deviation float64 // over the rounds; standard deviation of the sample, 0 for one round
 }
 

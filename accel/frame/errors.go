@@ -9,7 +9,7 @@ import (
 
 // ColumnError says that a frame has no column of a name, or two.
 type ColumnError struct {
-	Name      string
+	Name      string   // that was asked for
 	Columns   []string // what the frame has
 	Duplicate bool     // the frame would have two columns of that name
 }
@@ -39,8 +39,8 @@ func (e *ColumnError) Error() string {
 
 // TypeError says that a column has another type than an operation needs.
 type TypeError struct {
-	Column string
-	Type   Type
+	Column string // name of the column
+	Type   Type   // of the column
 	Want   string // the types that the operation accepts
 	Reason string // why the column has its type, if a file has values of several types; may be empty
 }
@@ -56,8 +56,8 @@ func (e *TypeError) Error() string {
 
 // MissingError says that a value which was asked for is missing.
 type MissingError struct {
-	Column string
-	Row    int // from 0
+	Column string // name of the column
+	Row    int    // from 0
 }
 
 // Error says where the value is missing and what to do.
@@ -67,8 +67,8 @@ func (e *MissingError) Error() string {
 
 // LengthError says that a column has another number of values than its frame.
 type LengthError struct {
-	Column    string
-	Got, Want int
+	Column    string // name of the column
+	Got, Want int    // values of the column, and of each column of the frame
 }
 
 // Error gives both lengths.

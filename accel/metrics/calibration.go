@@ -11,7 +11,7 @@ import (
 // the share is about the mean confidence in all bins.
 type CalibrationBin struct {
 	Low, High  float64 // the interval, without High except for the last bin
-	Examples   int
+	Examples   int     // whose confidence is in the interval
 	Confidence float64 // mean; NaN without examples
 	Share      float64 // of correct predictions, or of positive examples; NaN without examples
 }

@@ -22,10 +22,10 @@ type Collection struct {
 
 // Value is a measured value.
 type Value struct {
-	Name   string // of the metric; for PerClass with the class
-	Metric Metric
-	Class  int // for PerClass, else -1
-	Value  float64
+	Name   string  // of the metric; for PerClass with the class
+	Metric Metric  // that was measured
+	Class  int     // for PerClass, else -1
+	Value  float64 // NaN if the metric is undefined for the examples
 }
 
 // NewCollection returns a collection that has measured nothing yet. It fails for invalid metrics

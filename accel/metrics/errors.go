@@ -6,7 +6,7 @@ import "fmt"
 type UndefinedError struct {
 	Metric string // its name
 	Class  int    // the class or label without a value; -1 if it is not about one class
-	Reason string
+	Reason string // such as "there are no positive examples"
 }
 
 // Error names the metric and what is missing.
@@ -29,9 +29,9 @@ func (e *NonFiniteError) Error() string {
 
 // TargetError reports a target that is not a class of the predictions.
 type TargetError struct {
-	Example int // from 0, in the order of the calls of Update; a token of a sequence is an example
-	Value   float64
-	Want    string // what is allowed
+	Example int     // from 0, in the order of the calls of Update; a token of a sequence is an example
+	Value   float64 // of the target
+	Want    string  // what is allowed
 }
 
 // Error names the example, its target, and what is allowed.

@@ -10,30 +10,30 @@ import (
 
 // BERTConfig is the size of a [BERT] model. The names in JSON are those of config.json.
 type BERTConfig struct {
-	VocabSize int     `json:"vocab_size"`
+	VocabSize int     `json:"vocab_size"`              // number of different tokens
 	Positions int     `json:"max_position_embeddings"` // the longest sequence
 	Types     int     `json:"type_vocab_size"`         // kinds of segments; 0 for 2
 	Width     int     `json:"hidden_size"`             // of the vector of a token
 	Inner     int     `json:"intermediate_size"`       // width between the linear layers
-	Layers    int     `json:"num_hidden_layers"`
-	Heads     int     `json:"num_attention_heads"` // of attention, in each layer
-	Epsilon   float64 `json:"layer_norm_eps"`      // 0 for 1e-12
+	Layers    int     `json:"num_hidden_layers"`       // blocks of attention and two linear layers
+	Heads     int     `json:"num_attention_heads"`     // of attention, in each layer
+	Epsilon   float64 `json:"layer_norm_eps"`          // 0 for 1e-12
 }
 
 // BERTModel is a BERT with the head for masked tokens (Devlin et al., 2019); [BERT] returns it. Its
 // parameters have the names of transformers' BertForMaskedLM. It has no dropouts.
 type BERTModel struct {
 	config    BERTConfig
-	Tokens    nn.Module    `nn:"bert.embeddings.word_embeddings"`
-	Positions nn.Module    `nn:"bert.embeddings.position_embeddings"`
-	Types     nn.Module    `nn:"bert.embeddings.token_type_embeddings"`
-	Norm      nn.Module    `nn:"bert.embeddings.LayerNorm"`
-	Blocks    []*bertBlock `nn:"bert.encoder.layer"`
+	Tokens    nn.Module    `nn:"bert.embeddings.word_embeddings"`       // embedding [VocabSize, Width]
+	Positions nn.Module    `nn:"bert.embeddings.position_embeddings"`   // embedding [Positions, Width]
+	Types     nn.Module    `nn:"bert.embeddings.token_type_embeddings"` // embedding [Types, Width] of segments
+	Norm      nn.Module    `nn:"bert.embeddings.LayerNorm"`             // of the sum of the three
+	Blocks    []*bertBlock `nn:"bert.encoder.layer"`                    // in the order in which they run
 
-	Transform     nn.Module      `nn:"cls.predictions.transform.dense"`
-	TransformNorm nn.Module      `nn:"cls.predictions.transform.LayerNorm"`
-	Head          nn.Module      `nn:"cls.predictions.decoder"` // tied to Tokens
-	Bias          *tensor.Tensor `nn:"cls.predictions.bias"`
+	Transform     nn.Module      `nn:"cls.predictions.transform.dense"`     // linear layer before Head, Width to Width
+	TransformNorm nn.Module      `nn:"cls.predictions.transform.LayerNorm"` // after Transform and GELU
+	Head          nn.Module      `nn:"cls.predictions.decoder"`             // tied to Tokens
+	Bias          *tensor.Tensor `nn:"cls.predictions.bias"`                // [VocabSize], of Head
 }
 
 type bertBlock struct {

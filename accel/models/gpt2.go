@@ -10,10 +10,10 @@ import (
 
 // GPT2Config is the size of a [GPT2] model. The names in JSON are those of config.json.
 type GPT2Config struct {
-	VocabSize int     `json:"vocab_size"`
-	Positions int     `json:"n_positions"` // the longest sequence
-	Width     int     `json:"n_embd"`      // of the vector of a token
-	Layers    int     `json:"n_layer"`
+	VocabSize int     `json:"vocab_size"`         // number of different tokens
+	Positions int     `json:"n_positions"`        // the longest sequence
+	Width     int     `json:"n_embd"`             // of the vector of a token
+	Layers    int     `json:"n_layer"`            // blocks of attention and two linear layers
 	Heads     int     `json:"n_head"`             // of attention, in each layer
 	Inner     int     `json:"n_inner"`            // width between the linear layers; 0 for 4·Width
 	Epsilon   float64 `json:"layer_norm_epsilon"` // 0 for 1e-5
@@ -28,11 +28,11 @@ func GPT2Small() GPT2Config {
 // transformers' GPT2LMHeadModel.
 type GPT2Model struct {
 	config    GPT2Config
-	Tokens    nn.Module    `nn:"transformer.wte"`
-	Positions nn.Module    `nn:"transformer.wpe"`
-	Blocks    []*gpt2Block `nn:"transformer.h"`
-	FinalNorm nn.Module    `nn:"transformer.ln_f"`
-	Head      nn.Module    `nn:"lm_head"` // tied to Tokens
+	Tokens    nn.Module    `nn:"transformer.wte"`  // embedding [VocabSize, Width]
+	Positions nn.Module    `nn:"transformer.wpe"`  // embedding [Positions, Width]
+	Blocks    []*gpt2Block `nn:"transformer.h"`    // in the order in which they run
+	FinalNorm nn.Module    `nn:"transformer.ln_f"` // before Head
+	Head      nn.Module    `nn:"lm_head"`          // tied to Tokens
 }
 
 type gpt2Block struct {

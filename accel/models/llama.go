@@ -10,19 +10,19 @@ import (
 
 // LlamaConfig is the size of a [Llama] model. The names in JSON are those of config.json.
 type LlamaConfig struct {
-	VocabSize     int     `json:"vocab_size"`
+	VocabSize     int     `json:"vocab_size"`              // number of different tokens
 	Positions     int     `json:"max_position_embeddings"` // the longest sequence
 	Width         int     `json:"hidden_size"`             // of the vector of a token
 	Inner         int     `json:"intermediate_size"`       // width between the linear layers
-	Layers        int     `json:"num_hidden_layers"`
-	Heads         int     `json:"num_attention_heads"` // of attention, in each layer
-	KVHeads       int     `json:"num_key_value_heads"` // 0 for Heads
-	HeadSize      int     `json:"head_dim"`            // 0 for Width/Heads
-	Epsilon       float64 `json:"rms_norm_eps"`        // 0 for 1e-6
-	RopeBase      float64 `json:"rope_theta"`          // 0 for 10,000
-	Tied          bool    `json:"tie_word_embeddings"` // the last layer has the weights of Tokens
-	AttentionBias bool    `json:"attention_bias"`      // the layers of the attention have biases
-	MLPBias       bool    `json:"mlp_bias"`            // the other linear layers have biases
+	Layers        int     `json:"num_hidden_layers"`       // blocks of attention and gated linear layers
+	Heads         int     `json:"num_attention_heads"`     // of attention, in each layer
+	KVHeads       int     `json:"num_key_value_heads"`     // 0 for Heads
+	HeadSize      int     `json:"head_dim"`                // 0 for Width/Heads
+	Epsilon       float64 `json:"rms_norm_eps"`            // 0 for 1e-6
+	RopeBase      float64 `json:"rope_theta"`              // 0 for 10,000
+	Tied          bool    `json:"tie_word_embeddings"`     // the last layer has the weights of Tokens
+	AttentionBias bool    `json:"attention_bias"`          // the layers of the attention have biases
+	MLPBias       bool    `json:"mlp_bias"`                // the other linear layers have biases
 }
 
 // LlamaModel is a decoder like Llama (Touvron et al., 2023), with rotary positions, RMS
@@ -30,10 +30,10 @@ type LlamaConfig struct {
 // have the names of transformers' LlamaForCausalLM.
 type LlamaModel struct {
 	config    LlamaConfig
-	Tokens    nn.Module     `nn:"model.embed_tokens"`
-	Blocks    []*llamaBlock `nn:"model.layers"`
-	FinalNorm nn.Module     `nn:"model.norm"`
-	Head      nn.Module     `nn:"lm_head"`
+	Tokens    nn.Module     `nn:"model.embed_tokens"` // embedding [VocabSize, Width]
+	Blocks    []*llamaBlock `nn:"model.layers"`       // in the order in which they run
+	FinalNorm nn.Module     `nn:"model.norm"`         // before Head
+	Head      nn.Module     `nn:"lm_head"`            // Width to VocabSize; tied to Tokens if the configuration says so
 }
 
 type llamaBlock struct {

@@ -12,9 +12,9 @@ import (
 
 // ConfigError reports a config.json that cannot be read or describes a model that is not supported.
 type ConfigError struct {
-	Path string
-	Hint string
-	Err  error // nil unless the file could not be read
+	Path string // of the file
+	Hint string // what is wrong with it
+	Err  error  // nil unless the file could not be read
 }
 
 // Error names the file and what is wrong with it.

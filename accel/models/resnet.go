@@ -11,14 +11,14 @@ import (
 // it. Its parameters have torchvision's names.
 type ResNetModel struct {
 	name   string
-	Conv   nn.Module           `nn:"conv1"`
-	Norm   nn.Module           `nn:"bn1"`
-	Pool   nn.Module           `nn:"maxpool"`
-	Layer1 *nn.SequentialLayer `nn:"layer1"`
-	Layer2 *nn.SequentialLayer `nn:"layer2"`
-	Layer3 *nn.SequentialLayer `nn:"layer3"`
-	Layer4 *nn.SequentialLayer `nn:"layer4"`
-	Head   nn.Module           `nn:"fc"`
+	Conv   nn.Module           `nn:"conv1"`   // 7 × 7, with stride 2
+	Norm   nn.Module           `nn:"bn1"`     // batch normalization, before ReLU
+	Pool   nn.Module           `nn:"maxpool"` // maximum of 3 × 3, with stride 2
+	Layer1 *nn.SequentialLayer `nn:"layer1"`  // of blocks with 64 channels inside
+	Layer2 *nn.SequentialLayer `nn:"layer2"`  // 128 channels; this and the next two halve height and width
+	Layer3 *nn.SequentialLayer `nn:"layer3"`  // 256 channels
+	Layer4 *nn.SequentialLayer `nn:"layer4"`  // 512 channels
+	Head   nn.Module           `nn:"fc"`      // linear layer to the classes, after the mean over height and width
 }
 
 // ResNet18 returns a ResNet-18 with this number of classes, 1,000 for ImageNet, and random weights.

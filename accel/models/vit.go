@@ -12,7 +12,7 @@ type ViTConfig struct {
 	ImageSize, PatchSize int // pixels; the images are square
 	Width, Inner         int // of the vectors, and between the linear layers
 	Layers, Heads        int // heads of attention, in each layer
-	Classes              int
+	Classes              int // outputs of Head
 }
 
 // ViTB16 is the configuration of torchvision's vit_b_16 with 86 million parameters.
@@ -24,12 +24,12 @@ func ViTB16() ViTConfig {
 // torchvision's names. It has no dropouts.
 type ViTModel struct {
 	config     ViTConfig
-	ClassToken *tensor.Tensor       `nn:"class_token"` // [1, 1, width]
-	Patches    nn.Module            `nn:"conv_proj"`
+	ClassToken *tensor.Tensor       `nn:"class_token"`           // [1, 1, width]
+	Patches    nn.Module            `nn:"conv_proj"`             // convolution whose kernel and stride are PatchSize
 	Positions  *tensor.Tensor       `nn:"encoder.pos_embedding"` // [1, patches + 1, width]
-	Blocks     map[string]*vitBlock `nn:"encoder.layers"`
-	FinalNorm  nn.Module            `nn:"encoder.ln"`
-	Head       nn.Module            `nn:"heads.head"`
+	Blocks     map[string]*vitBlock `nn:"encoder.layers"`        // encoder_layer_0, encoder_layer_1 and so on
+	FinalNorm  nn.Module            `nn:"encoder.ln"`            // before Head
+	Head       nn.Module            `nn:"heads.head"`            // linear layer to the classes, from the class token
 }
 
 type vitBlock struct {

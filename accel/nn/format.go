@@ -13,7 +13,7 @@ import (
 
 // FormatError reports that a file is of another format than safetensors.
 type FormatError struct {
-	Path   string
+	Path   string // of the file
 	Format string // what the file is, such as "a GGUF file"
 	Hint   string // what to do
 	Err    error  // why it is not a safetensors file

@@ -68,13 +68,13 @@ func nameFor(c *trace.Collector, model any) {
 
 // Parameter is a parameter with its name in the model, such as "0.weight".
 type Parameter struct {
-	Name string
+	Name string // unique in the model
 	*Tensor
 }
 
 // NamedModule is a module with its name in the model, such as "0.up".
 type NamedModule struct {
-	Name string
+	Name string // unique in the model
 	Module
 }
 

@@ -2,7 +2,9 @@ package nn
 
 // FileNotes are the notes in the metadata of a safetensors file. [Load] attaches them to the
 // tensors of a model (tensor.SetMetadata), and [Save] writes them again.
-type FileNotes struct{ Notes map[string]string }
+type FileNotes struct {
+	Notes map[string]string // by their keys
+}
 
 // FileNotes returns the notes.
 func (n *FileNotes) FileNotes() map[string]string { return n.Notes }

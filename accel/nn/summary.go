@@ -13,8 +13,8 @@ import (
 
 // SummaryTable is a table of the layers of a model; [Summary] returns it. It displays itself.
 type SummaryTable struct {
-	Input []int // shape of one example
-	Rows  []SummaryRow
+	Input []int        // shape of one example
+	Rows  []SummaryRow // in the order in which the layers run
 	// Err is the error that ended the forward pass early; nil for a complete table.
 	Err error
 }
@@ -22,10 +22,10 @@ type SummaryTable struct {
 // SummaryRow is one layer in a [SummaryTable].
 type SummaryRow struct {
 	Path       string // index of the layer; "1.0" in a nested chain
-	Layer      string
-	Output     []int // shape of one example of the output
-	Parameters int   // number of trained values
-	Frozen     int   // number of frozen values
+	Layer      string // as a Go expression, such as Dense(10)
+	Output     []int  // shape of one example of the output
+	Parameters int    // number of trained values
+	Frozen     int    // number of frozen values
 	// FLOPs is the number of floating-point operations of the layer's matrix multiplications
 	// and convolutions in the forward pass of one example; other operations are negligible.
 	FLOPs int

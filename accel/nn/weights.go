@@ -15,8 +15,8 @@ import (
 // CorruptFileError reports a file of weights that is truncated or otherwise damaged, or an index
 // that does not fit its files.
 type CorruptFileError struct {
-	Path string
-	Err  error
+	Path string // of the file
+	Err  error  // what is wrong with it
 }
 
 // Error names the file and what is wrong with it.

@@ -14,10 +14,10 @@ import (
 //
 // With Other, the features of other values are 0, or with Index the number of values; otherwise they are errors.
 type Category struct {
-	Column                string
+	Column                string    // name of the column
 	Texts                 []string  // the values of a column of texts, none of which is empty
 	Numbers               []float64 // or those of another column
-	Missing, Index, Other bool
+	Missing, Index, Other bool      // as described above
 }
 
 // count returns the number of values, with the missing one.

@@ -12,10 +12,10 @@ import (
 // replaced by Fill before that, unless it is nil: then they are errors, as are infinite results. With
 // Indicator there is a second feature, which is 1 where the value is missing.
 type Number struct {
-	Column         string
+	Column         string   // name of the column
 	Fill           *float64 // replaces missing values
-	Indicator, Log bool
-	Mean, Scale    float64 // Scale is not zero
+	Indicator, Log bool     // as described above
+	Mean, Scale    float64  // Scale is not zero
 }
 
 func (n Number) width() int {

@@ -60,7 +60,7 @@ type ImportError struct {
 	Path string // of the file
 	Node string // name of the node; if it has none, of its first output
 	Op   string // op of the node, such as "Conv"; empty if no node is the cause
-	Err  error
+	Err  error  // the reason
 }
 
 // Error names the file, the node, its op and the reason.

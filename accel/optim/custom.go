@@ -4,11 +4,11 @@ import "github.com/quernlab/quern/accel/tensor"
 
 // Update is what an optimizer of your own gets for one parameter in one step; see [Custom].
 type Update struct {
-	Parameter, Gradient *tensor.Tensor
-	LearningRate        float64 // after the schedule
-	Step                int     // updates of the parameter, from 1
-	WeightDecay         float64
-	Momentum            float64
+	Parameter, Gradient *tensor.Tensor // of the same shape
+	LearningRate        float64        // after the schedule
+	Step                int            // updates of the parameter, from 1
+	WeightDecay         float64        // as option WeightDecay; 0 without it
+	Momentum            float64        // as option Momentum; 0 without it
 
 	record *record
 	state  *state

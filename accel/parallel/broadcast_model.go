@@ -14,7 +14,7 @@ import (
 
 // ModelError says that a rank's model differs from that of rank 0.
 type ModelError struct {
-	Rank int
+	Rank int   // whose model differs
 	Err  error // the difference
 }
 
@@ -160,9 +160,9 @@ func copyState(model any, theirs []NamedTensor) error {
 
 // NamedTensor is a tensor with a name.
 type NamedTensor struct {
-	Name      string
-	Tensor    *tensor.Tensor
-	Trainable bool
+	Name      string         // in the model, such as "0.weight"
+	Tensor    *tensor.Tensor // a parameter or other state of the model
+	Trainable bool           // whether an optimizer updates it
 }
 
 func state(model any) []NamedTensor {

@@ -30,7 +30,7 @@ type RankInfo struct {
 
 // EnvironmentError says that the variables of a launcher are inconsistent.
 type EnvironmentError struct {
-	Launcher string
+	Launcher string // that set the variables, such as Slurm
 	Hint     string // which variables, and what to do
 }
 

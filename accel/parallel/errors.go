@@ -13,7 +13,7 @@ var ErrClosed = errors.New("parallel: the group is closed")
 // LostError says that another rank is gone: its process has ended, its machine does not
 // respond, or it has given up with an error of its own.
 type LostError struct {
-	Rank    int
+	Rank    int    // that is gone
 	Address string // its address
 	Reason  string // what was observed
 }
@@ -24,10 +24,10 @@ func (e *LostError) Error() string {
 
 // MissingError says that not all ranks joined in time.
 type MissingError struct {
-	Ranks   []int // that did not join
-	Size    int   // of the group
-	Waited  time.Duration
-	Address string // address of rank 0
+	Ranks   []int         // that did not join
+	Size    int           // of the group
+	Waited  time.Duration // time until rank 0 gave up
+	Address string        // address of rank 0
 }
 
 func (e *MissingError) Error() string {
@@ -45,8 +45,8 @@ func (e *MissingError) Error() string {
 
 // RefusedError says why rank 0 rejected a rank.
 type RefusedError struct {
-	Rank   int
-	Reason string
+	Rank   int    // that was rejected
+	Reason string // as rank 0 gave it
 }
 
 func (e *RefusedError) Error() string {
@@ -55,9 +55,9 @@ func (e *RefusedError) Error() string {
 
 // AddressError says that rank 0 cannot listen at its address, or cannot be reached there.
 type AddressError struct {
-	Address string
-	Hint    string
-	Err     error
+	Address string // of rank 0
+	Hint    string // what to do
+	Err     error  // of the network
 }
 
 func (e *AddressError) Error() string {

@@ -15,7 +15,9 @@ import (
 )
 
 // SecretError says that ranks on several machines have no secret.
-type SecretError struct{ Address string }
+type SecretError struct {
+	Address string // of rank 0, which other machines can reach
+}
 
 func (e *SecretError) Error() string {
 	return fmt.Sprintf("parallel: rank 0 at %s may be on another machine, but no secret is set, so anybody could join: set %s to the same random text on all ranks, for example the output of openssl rand -hex 32; "+

@@ -9,11 +9,11 @@ import (
 
 // CategoryError says that a row has a category or class that no training row has.
 type CategoryError struct {
-	Column string
-	Row    int    // from 0
-	Value  string // "" if it is missing
-	Known  []string
-	Class  bool // whether it is the class to predict
+	Column string   // name of the column
+	Row    int      // from 0
+	Value  string   // "" if it is missing
+	Known  []string // categories or classes of the training rows
+	Class  bool     // whether it is the class to predict
 }
 
 // Error names the value and what to do.
@@ -34,10 +34,10 @@ func (e *CategoryError) Error() string {
 
 // ValueError says that a value cannot be used.
 type ValueError struct {
-	Column string
-	Row    int // from 0
-	Value  string
-	Want   string
+	Column string // name of the column
+	Row    int    // from 0
+	Value  string // that was found, in words if it is not a value of the column
+	Want   string // what would be accepted
 }
 
 // Error names the value, and what is wanted.

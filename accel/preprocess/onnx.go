@@ -14,8 +14,8 @@ import (
 
 // ExportError says that the preparation of a column cannot be written to an ONNX file.
 type ExportError struct {
-	Column string
-	Reason string
+	Column string // name of the column
+	Reason string // which step has no equivalent
 }
 
 // Error names the column, the reason and what to do.

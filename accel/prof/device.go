@@ -10,8 +10,8 @@ import (
 type Kernel struct {
 	Name       string        // of the entry in PTX
 	Begin, End time.Duration // since the start of the profile
-	Blocks     int
-	Threads    int // per block
+	Blocks     int           // of the grid
+	Threads    int           // per block
 }
 
 // finish records when the steps of lists ran on an asynchronous device.

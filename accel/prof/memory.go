@@ -24,8 +24,8 @@ var memoryKinds = []MemoryKind{Parameters, State, Inputs, Activations, Gradients
 
 // MemoryPoint is the memory in bytes of the tensors of a step at one time.
 type MemoryPoint struct {
-	At    time.Duration // since the start of the profile
-	Bytes map[MemoryKind]int
+	At    time.Duration      // since the start of the profile
+	Bytes map[MemoryKind]int // by what the tensors are for
 }
 
 // Total returns the bytes of all kinds.

@@ -9,12 +9,12 @@ import (
 // Report is the result of [Run]. Notebooks display it. The fields are the raw data, and the methods
 // summarize them.
 type Report struct {
-	Device string // device of the ops
-	Began  time.Time
+	Device string      // device of the ops
+	Began  time.Time   // start of the profile
 	Steps  []Interval  // one for each step
 	Ops    []Op        // all ops in the order in which they ran
 	Host   []HostEvent // work of the program on the host, in order
-	Counts Counts
+	Counts Counts      // means over the steps
 
 	asynchronous bool       // the device worked while the host continued
 	host         []Interval // the steps as measured on the host
@@ -25,8 +25,8 @@ type Report struct {
 	ceilings *Ceilings
 }
 
-// Interval is the time interval of one step, since the start of the profile. On a GPU, which works
-// asynchronously, a step ends when its last op ends.
+// Interval is the time from Begin to End of one step, both since the start of the profile. On a GPU,
+// which works asynchronously, a step ends when its last op ends.
 type Interval struct{ Begin, End time.Duration }
 
 // Counts are means over the steps.

@@ -24,7 +24,7 @@ const (
 
 // Row summarizes everything with one name over all steps.
 type Row struct {
-	Name                string
+	Name                string        // of the op, kernel or layer
 	Self, Total         time.Duration // on the CPU
 	SelfCUDA, TotalCUDA time.Duration // on another device
 	Calls               int           // in all steps
@@ -35,7 +35,7 @@ type Row struct {
 
 // Table has rows with the columns of PyTorch's key_averages.
 type Table struct {
-	Rows    []Row
+	Rows    []Row         // in descending order of By
 	By      SortBy        // the column by which rows are sorted
 	total   time.Duration // of all steps
 	cuda    bool

@@ -42,8 +42,8 @@ type Op struct {
 
 // HostEvent is an event of the program on the host.
 type HostEvent struct {
-	Kind       HostKind
-	Name       string
+	Kind       HostKind      // what the host did
+	Name       string        // of the work, such as that of a Span
 	Step       int           // of the profile, from 0
 	Begin, End time.Duration // since the start of the profile
 	Bytes      int           // copied

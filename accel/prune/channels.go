@@ -15,15 +15,15 @@ import (
 
 // ChannelReport is the result of [Channels]. Notebooks display it as a table.
 type ChannelReport struct {
-	Layers []ChannelLayer
+	Layers []ChannelLayer // in the order of the model
 }
 
 // ChannelLayer describes one layer: the number of its outputs before and after, and the reason if no
 // output was removed.
 type ChannelLayer struct {
-	Name, Layer   string
-	Before, After int
-	Reason        string
+	Name, Layer   string // name in the model, and the layer as a Go expression
+	Before, After int    // outputs
+	Reason        string // "" if outputs were removed
 }
 
 // Channels removes a fraction of the outputs of layers, those whose weights have the smallest sum

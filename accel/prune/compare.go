@@ -16,10 +16,10 @@ import (
 
 // Report compares a dense model with a pruned one. Notebooks display it as a table.
 type Report struct {
-	Dataset string
-	Batch   int // size of the timed batch
-	Models  [2]Measurements
-	Seconds [2][]float64 // for the batch, in interleaved rounds
+	Dataset string          // name of the data set
+	Batch   int             // size of the timed batch
+	Models  [2]Measurements // dense, then pruned
+	Seconds [2][]float64    // for the batch, in interleaved rounds
 }
 
 // Measurements holds the measurements of one model.

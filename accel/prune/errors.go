@@ -3,7 +3,9 @@ package prune
 import "fmt"
 
 // SparsityError is returned for a sparsity outside [0, 1).
-type SparsityError struct{ Sparsity float64 }
+type SparsityError struct {
+	Sparsity float64 // as requested
+}
 
 // Error names the valid range.
 func (e *SparsityError) Error() string {
@@ -12,7 +14,7 @@ func (e *SparsityError) Error() string {
 
 // EmptyLayerError is returned if a layer would lose all its weights.
 type EmptyLayerError struct {
-	Name     string
+	Name     string  // of the layer in the model
 	Sparsity float64 // as requested
 }
 
@@ -23,7 +25,7 @@ func (e *EmptyLayerError) Error() string {
 
 // UnknownLayerError is returned if an option names a layer that the model does not have.
 type UnknownLayerError struct {
-	Name  string
+	Name  string   // as given
 	Known []string // prunable layers
 }
 
@@ -34,8 +36,8 @@ func (e *UnknownLayerError) Error() string {
 
 // LayerError says why a layer cannot be pruned.
 type LayerError struct {
-	Name string
-	Err  error
+	Name string // of the layer in the model
+	Err  error  // the reason
 }
 
 // Error names the layer.

@@ -15,7 +15,7 @@ var ErrNothing = errors.New("quantize: no layer of the model can be quantized: S
 
 // UnknownLayerError is returned if an option names a layer that the model does not have.
 type UnknownLayerError struct {
-	Name  string
+	Name  string   // as given
 	Known []string // layers that can be quantized
 }
 
@@ -27,8 +27,8 @@ func (e *UnknownLayerError) Error() string {
 // LayerError says why a layer could not be calibrated, such as a *tensor.NonFiniteError of its
 // input.
 type LayerError struct {
-	Name string
-	Err  error
+	Name string // of the layer in the model
+	Err  error  // the reason
 }
 
 // Error names the layer.
@@ -38,7 +38,9 @@ func (e *LayerError) Error() string { return fmt.Sprintf("quantize: layer %s: %v
 func (e *LayerError) Unwrap() error { return e.Err }
 
 // DeviceError is returned if a quantized model is used while the current device is not the CPU.
-type DeviceError struct{ Device string }
+type DeviceError struct {
+	Device string // the current device
+}
 
 // Error says what to do.
 func (e *DeviceError) Error() string {
@@ -53,7 +55,9 @@ func (e *DeviceError) Unwrap() error {
 
 // ChangedError is returned if a weight of the original model has changed since the model was
 // quantized.
-type ChangedError struct{ Name string }
+type ChangedError struct {
+	Name string // of the weight in the model
+}
 
 // Error says what to do.
 func (e *ChangedError) Error() string {

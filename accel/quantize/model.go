@@ -134,7 +134,7 @@ type Layer struct {
 	Kind string // the layer as a Go expression
 	// Quantized is set for 8-bit layers; Reason says why another layer is not quantized.
 	Quantized bool
-	Reason    string
+	Reason    string // "" for 8-bit layers
 	// SQNR is the signal-to-quantization-noise ratio of the layer's output, for the same input
 	// as in floats, in decibels; NaN if not measured. One bit is 6 dB.
 	SQNR       float64

@@ -18,8 +18,8 @@ import (
 
 // Report compares a quantized model with its float model. Notebooks display it as a table.
 type Report struct {
-	Model     string // what is quantized, in words
-	Dataset   string
+	Model     string       // what is quantized, in words
+	Dataset   string       // name of the data set
 	FileBytes [2]int       // sizes of the files written by nn.Save and Model.Save
 	Loss      [2]float64   // on the data set, float and quantized
 	Accuracy  [2]float64   // likewise; NaN for regression

@@ -13,7 +13,7 @@ const (
 
 // RecordedOp describes an op recorded by [RecordOps].
 type RecordedOp struct {
-	Op string
+	Op string // name, such as "MatMul"
 	// DType is the type that the op computes in, as in [Autocast]: that of its inputs, or the wider
 	// of two.
 	DType DType

@@ -33,7 +33,7 @@ const (
 // Recurrence is one layer of a recurrent network in one direction, for N sequences of T steps and H
 // hidden units. Run computes it.
 type Recurrence struct {
-	Cell   Cell
+	Cell   Cell    // the kind of layer, which determines the number of gates
 	X      *Tensor // [T, N, gates·H]: the input's part of the gates, with all biases but Bias
 	Weight *Tensor // [gates·H, H]: of the previous state
 	Bias   *Tensor // [gates·H] of a GRUCell: added to Weight·h; nil for none and for other cells

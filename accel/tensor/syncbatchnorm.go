@@ -19,8 +19,8 @@ type ProcessGroup interface {
 
 // AllReduceError says that processes could not sum the statistics of a layer.
 type AllReduceError struct {
-	Op  string
-	Err error
+	Op  string // such as "SyncBatchNorm"
+	Err error  // of the communication
 }
 
 // Error names the op and the reason.

@@ -14,10 +14,10 @@ type TraceError = ir.TraceError
 // Graph is the computation of a function as recorded by [Trace]: the ops between its inputs and its
 // results, in order. Values are referred to by index.
 type Graph struct {
-	Values  []GraphValue
-	Nodes   []GraphNode
-	Inputs  []int
-	Outputs []int
+	Values  []GraphValue // all, in the order in which they were created
+	Nodes   []GraphNode  // in the order in which they can run
+	Inputs  []int        // indices in Values, one for each input of the function
+	Outputs []int        // indices in Values, one for each result
 
 	dependent []bool // of the outputs: whether it depends on an input
 
@@ -27,16 +27,16 @@ type Graph struct {
 
 // GraphValue is an input, the result of a node, or a constant such as a parameter.
 type GraphValue struct {
-	Shape    []int
-	DType    DType
+	Shape    []int   // of the traced call
+	DType    DType   // of its elements
 	Constant *Tensor // nil for inputs and results
 }
 
 // GraphNode is an op.
 type GraphNode struct {
-	Op   ir.Op
-	In   []int
-	Out  int
+	Op   ir.Op  // with its name and attributes
+	In   []int  // indices in Values of the operands
+	Out  int    // index in Values of the result
 	Path string // of the layer, such as "2.0"; empty outside of layers
 	Kind string // the layer's kind, such as Dense
 }

@@ -27,7 +27,7 @@ type Tokenizer struct {
 
 // UnsupportedError reports a tokenizer file that asks for something that this package does not have.
 type UnsupportedError struct {
-	Path string
+	Path string // of the file
 	What string // such as `normalizer "Precompiled"`
 }
 
@@ -38,8 +38,8 @@ func (e *UnsupportedError) Error() string {
 
 // FileError reports a tokenizer file that cannot be read, or is damaged.
 type FileError struct {
-	Path string
-	Err  error
+	Path string // of the file
+	Err  error  // the cause
 }
 
 // Error names the file and what is wrong with it.

@@ -17,7 +17,7 @@ import (
 
 // Variant is a search configuration for [Compare]; see [NewVariant].
 type Variant struct {
-	Name    string
+	Name    string // in the figure and the table
 	options []Option
 }
 
@@ -27,7 +27,7 @@ func NewVariant(name string, options ...Option) Variant { return Variant{name, o
 // Comparison is the result of [Compare]. Notebooks display it as a figure of the best value so far,
 // with its spread over the seeds, and a table.
 type Comparison struct {
-	Variants []VariantResult
+	Variants []VariantResult // in the order of the call
 	// Units says that the searches had the same [Budget] in units of work rather than in
 	// trials.
 	Units bool
@@ -39,8 +39,8 @@ type Comparison struct {
 
 // VariantResult holds the searches of one variant, one for each seed.
 type VariantResult struct {
-	Name     string
-	Searches []*Search
+	Name     string    // as Variant.Name
+	Searches []*Search // in the order of the seeds
 	Seconds  []float64 // of each search
 }
 

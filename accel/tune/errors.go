@@ -4,9 +4,9 @@ import "fmt"
 
 // SettingError says what is wrong with a setting that an objective requested.
 type SettingError struct {
-	Name   string
-	Trial  int
-	Reason string
+	Name   string // of the setting
+	Trial  int    // number of the trial, from 1
+	Reason string // such as an empty range
 }
 
 func (e *SettingError) Error() string {
@@ -15,8 +15,8 @@ func (e *SettingError) Error() string {
 
 // TrialError is the error of an objective, with the settings of the trial.
 type TrialError struct {
-	Trial *Trial
-	Err   error
+	Trial *Trial // that failed
+	Err   error  // of the objective
 }
 
 func (e *TrialError) Error() string {

@@ -27,8 +27,8 @@ type Trial struct {
 	State    State     // empty while it runs
 	Value    float64   // result of the objective; the last report of a stopped trial; NaN if the trial diverged or ran out of memory
 	Settings []Setting // in the order of the requests
-	Reports  []Report
-	Seconds  float64 // of the objective
+	Reports  []Report  // intermediate values, in order
+	Seconds  float64   // of the objective
 
 	random        *rand.Rand
 	search        *Search
@@ -39,15 +39,15 @@ type Trial struct {
 
 // Setting is the value of a trial for a name.
 type Setting struct {
-	Name string
+	Name string // as in the request
 	// Value is a float64, an int or a string.
 	Value any
 }
 
 // Report is an intermediate value of a trial after this many units of work, such as epochs.
 type Report struct {
-	Unit  int // from 1
-	Value float64
+	Unit  int     // from 1
+	Value float64 // of the objective so far, such as a validation loss
 }
 
 // Float returns a number in a range, including both ends.

@@ -7,11 +7,12 @@ import (
 	"path"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // TestDocumented checks that every package has a comment, and every exported name of the
 // packages that can be imported from outside has one in the form of Go doc comments.
-// Methods of the kernel's packages may have none: most implement an interface.
+// Methods and fields of the packages of kernel and interp may have none: most methods implement an interface.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
 	packages := map[string]bool{}
@@ -36,6 +37,9 @@ func TestDocumented(t *testing.T) {
 			}
 			for _, name := range undocumentedMethods(declaration) {
 				t.Errorf("%s: the method %s has no comment, and that of its interface does not name it", f.position(name), name.Name)
+			}
+			for _, name := range undocumentedFields(declaration) {
+				t.Errorf("%s: the field %s has no comment, and that of its struct does not name it", f.position(name), name.Name)
 			}
 		}
 	}
@@ -76,6 +80,26 @@ func undocumented(declaration ast.Decl) (names []*ast.Ident) {
 // undocumentedMethods returns the exported methods of exported interfaces that have no comment
 // and that the comment of the interface does not name.
 func undocumentedMethods(declaration ast.Decl) (names []*ast.Ident) {
+	return undocumentedMembers(declaration, func(t ast.Expr) *ast.FieldList {
+		if i, ok := t.(*ast.InterfaceType); ok {
+			return i.Methods
+		}
+		return nil
+	})
+}
+
+// undocumentedFields returns the exported fields of exported structs that have no comment and
+// that the comment of the struct does not name.
+func undocumentedFields(declaration ast.Decl) (names []*ast.Ident) {
+	return undocumentedMembers(declaration, func(t ast.Expr) *ast.FieldList {
+		if s, ok := t.(*ast.StructType); ok {
+			return s.Fields
+		}
+		return nil
+	})
+}
+
+func undocumentedMembers(declaration ast.Decl, members func(ast.Expr) *ast.FieldList) (names []*ast.Ident) {
 	d, ok := declaration.(*ast.GenDecl)
 	if !ok {
 		return nil
@@ -85,20 +109,28 @@ func undocumentedMethods(declaration ast.Decl) (names []*ast.Ident) {
 		if !ok || !s.Name.IsExported() {
 			continue
 		}
-		i, ok := s.Type.(*ast.InterfaceType)
-		if !ok {
+		list := members(s.Type)
+		if list == nil {
 			continue
 		}
-		doc := s.Doc.Text() + d.Doc.Text()
-		for _, method := range i.Methods.List {
-			for _, name := range method.Names {
-				if name.IsExported() && method.Doc == nil && method.Comment == nil && !strings.Contains(doc, name.Name) {
+		doc := words(s.Doc.Text() + d.Doc.Text())
+		for _, member := range list.List {
+			for _, name := range member.Names {
+				if name.IsExported() && member.Doc == nil && member.Comment == nil && !doc[name.Name] {
 					names = append(names, name)
 				}
 			}
 		}
 	}
 	return names
+}
+
+func words(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		set[word] = true
+	}
+	return set
 }
 
 // receiver returns the name of a method's type.

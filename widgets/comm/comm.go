@@ -27,12 +27,12 @@ const (
 
 // Message is one message of a comm, in either direction.
 type Message struct {
-	Kind     Kind
-	ID       string // of the comm
-	Target   string // of KindOpen
-	Data     json.RawMessage
-	Metadata json.RawMessage
-	Buffers  [][]byte
+	Kind     Kind            // open, message or close
+	ID       string          // of the comm
+	Target   string          // of KindOpen
+	Data     json.RawMessage // as the widget protocol defines it for Target
+	Metadata json.RawMessage // JSON; empty for none
+	Buffers  [][]byte        // binary data that Data refers to; may be nil
 }
 
 // Host sends messages to the front end.
