@@ -27,7 +27,10 @@ type bodilessFunctions struct {
 // linkDirective matches a directive that links a name to one of another package.
 var linkDirective = regexp.MustCompile(`(?m)^//go:linkname[ \t]+(\S+)[ \t]+(\S+\.\S+)[ \t]*\r?$`)
 
-// find finds the declarations in a file. Those for which there is a replacement get another name, which nothing uses.
+// bodilessSuffix ends the name of a function that is replaced, which nothing uses.
+const bodilessSuffix = "ʹbodiless"
+
+// find finds the declarations in a file. Those for which there is a replacement get another name; they may have it already.
 func (b *bodilessFunctions) find(file *ast.File, text []byte, fset *token.FileSet) {
 	b.name = file.Name.Name
 	links := map[string]string{}
@@ -39,8 +42,12 @@ func (b *bodilessFunctions) find(file *ast.File, text []byte, fset *token.FileSe
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			if d.Body == nil && b.replaced(d, links[d.Name.Name], fset) {
-				d.Name.Name += "ʹbodiless"
+			if d.Body != nil {
+				continue
+			}
+			d.Name.Name = strings.TrimSuffix(d.Name.Name, bodilessSuffix)
+			if b.replaced(d, links[d.Name.Name], fset) {
+				d.Name.Name += bodilessSuffix
 			}
 		case *ast.GenDecl:
 			for _, s := range d.Specs {

@@ -285,8 +285,9 @@ func (l *Loader) load(importPath string, pkg module.Package) (*loadedPackage, er
 		if errors.As(err, &inner) {
 			return nil, err
 		}
-		original := l.readSelection(importPath, pkg, 0)
-		if f = l.readNext(importPath, pkg, f, original); f == nil {
+		parsed := map[string]sourceFile{}
+		original := l.readSelection(importPath, pkg, 0, parsed)
+		if f = l.readNext(importPath, pkg, f, original, parsed); f == nil {
 			f = original
 		}
 		p, err = l.check(importPath, pkg.Language, f.parsed)

@@ -37,18 +37,26 @@ type files struct {
 // readFiles parses the source of a package: the first selection of its files in which every function
 // has a body in Go. If there is none, the result has the functions without a body.
 func (l *Loader) readFiles(importPath string, pkg module.Package) *files {
-	f := l.readSelection(importPath, pkg, 0)
+	parsed := map[string]sourceFile{}
+	f := l.readSelection(importPath, pkg, 0, parsed)
 	if f.err != nil || !f.unsafe {
 		return f
 	}
-	if pure := l.readNext(importPath, pkg, f, f); pure != nil {
+	if pure := l.readNext(importPath, pkg, f, f, parsed); pure != nil {
 		return pure
 	}
 	return f
 }
 
-// readSelection parses a selection of the files of a package.
-func (l *Loader) readSelection(importPath string, pkg module.Package, number int) *files {
+// A sourceFile is a file of a package. Most files are in several selections, and the largest packages consist of a single file.
+type sourceFile struct {
+	text   []byte
+	syntax *ast.File
+}
+
+// readSelection parses a selection of the files of a package, unless they are in parsed, to which it adds them. Check changes
+// the syntax of files, so what has been checked must not be in parsed.
+func (l *Loader) readSelection(importPath string, pkg module.Package, number int, parsed map[string]sourceFile) *files {
 	target := build.Default
 	target.CgoEnabled = false
 	selections[number].apply(&target)
@@ -78,22 +86,24 @@ func (l *Loader) readSelection(importPath string, pkg module.Package, number int
 	f.unsafe = len(found.SFiles) > 0 || slices.Contains(found.Imports, "unsafe")
 	bodiless := bodilessFunctions{path: importPath, assembly: len(found.SFiles) > 0}
 	for _, name := range found.GoFiles {
-		text, err := os.ReadFile(filepath.Join(pkg.Dir, name))
-		if err != nil {
-			return &files{err: err}
-		}
 		shown := path.Join(pkg.Module.Path+"@"+pkg.Module.Version, strings.TrimPrefix(importPath, pkg.Module.Path), name)
 		if pkg.Stamp != "" {
 			shown = relative(filepath.Join(pkg.Dir, name))
 		}
-		file, err := parser.ParseFile(l.fset, shown, text, parser.SkipObjectResolution)
-		if err != nil {
-			return &files{err: err}
+		file, ok := parsed[name]
+		if !ok {
+			if file.text, err = os.ReadFile(filepath.Join(pkg.Dir, name)); err != nil {
+				return &files{err: err}
+			}
+			if file.syntax, err = parser.ParseFile(l.fset, shown, file.text, parser.SkipObjectResolution); err != nil {
+				return &files{err: err}
+			}
+			parsed[name] = file
 		}
-		f.parsed = append(f.parsed, file)
-		bodiless.find(file, text, l.fset)
-		if len(f.patterns) > 0 && bytes.Contains(text, []byte(embedDirective)) {
-			variables, err := embeddings(pkg.Dir, shown, text)
+		f.parsed = append(f.parsed, file.syntax)
+		bodiless.find(file.syntax, file.text, l.fset)
+		if len(f.patterns) > 0 && bytes.Contains(file.text, []byte(embedDirective)) {
+			variables, err := embeddings(pkg.Dir, shown, file.text)
 			if err != nil {
 				return &files{err: err}
 			}

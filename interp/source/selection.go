@@ -92,10 +92,10 @@ func exported(f *files) map[string]bool {
 }
 
 // readNext parses the next selection of the files of a package after f in which every function has a body. It
-// returns nil if there is none. original are the files for this machine.
-func (l *Loader) readNext(importPath string, pkg module.Package, f, original *files) *files {
+// returns nil if there is none. original are the files for this machine. See readSelection for parsed.
+func (l *Loader) readNext(importPath string, pkg module.Package, f, original *files, parsed map[string]sourceFile) *files {
 	for i := f.selection + 1; i < len(selections); i++ {
-		if next := l.readSelection(importPath, pkg, i); selections[i].fits(next, original) {
+		if next := l.readSelection(importPath, pkg, i, parsed); selections[i].fits(next, original) {
 			return next
 		}
 	}
