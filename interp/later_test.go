@@ -203,3 +203,23 @@ func Many() (all string) {
 	n.must(t, "w.Get()", "! error: jar 7 (*errors.errorString)")
 	n.must(t, "w.Many()", "= \"otototototototototototototototot\"")
 }
+
+// TestLaterError checks that a function that does not compile is an error when it is called, each time, and not before.
+func TestLaterError(t *testing.T) {
+	t.Parallel()
+	n := newNotebook(t, modules(t, map[string]string{
+		"example.com/e@v1.0.0/go.mod": "module example.com/e\n",
+		"example.com/e@v1.0.0/e.go":   "package e\n\nfunc Good() int { return 1 }\n\nfunc Bad() int {\n\treturn \"text\"\n}\nfunc Calls() int { return Bad() }\n",
+	}))
+	n.must(t, "%get example.com/e@v1.0.0\nimport \"example.com/e\"", "example.com/e v1.0.0\n")
+	n.must(t, "e.Good()", "= 1")
+	for range 2 {
+		for _, cell := range []string{"e.Bad()", "e.Calls()"} {
+			want := `e.Bad cannot be called: package example.com/e cannot be interpreted: example.com/e@v1.0.0/e.go:6:9: cannot use "text"`
+			if got := n.run(cell); !strings.Contains(got, want) {
+				t.Errorf("%s\ngot  %s\nwant %s", cell, got, want)
+			}
+		}
+	}
+	n.must(t, "e.Good()", "= 1")
+}

@@ -18,11 +18,17 @@ const initFunction = "initsʹ"
 // initPrefix begins the names that the init functions of a package get.
 const initPrefix = "initʹ"
 
-// check type-checks the files of a package in a version of the language.
-func (l *Loader) check(importPath, language string, files []*ast.File) (*loadedPackage, error) {
+// check type-checks the files of a package in a version of the language, apart from the bodies of functions if they can be
+// checked later.
+func (l *Loader) check(importPath, language string, files []*ast.File, later bool) (*loadedPackage, error) {
 	calls := nameInits(files)
+	var postponed bodies
+	if later {
+		postponed = postpone(files)
+		defer postponed.restore()
+	}
 	tables := shortenTables(files)
-	p, err := l.checkFiles(importPath, language, files, calls)
+	p, err := l.checkFiles(importPath, language, files, calls, later)
 	valid := err == nil
 	for _, t := range tables {
 		t.restore()
@@ -35,7 +41,7 @@ func (l *Loader) check(importPath, language string, files []*ast.File) (*loadedP
 			t.restore()
 		}
 		tables = nil
-		p, err = l.checkFiles(importPath, language, files, calls)
+		p, err = l.checkFiles(importPath, language, files, calls, later)
 	}
 	if err != nil {
 		return nil, err
@@ -43,13 +49,17 @@ func (l *Loader) check(importPath, language string, files []*ast.File) (*loadedP
 	for _, t := range tables {
 		p.tables[t.literal] = true
 	}
-	omitDead(files, p.info)
+	for _, f := range files {
+		omitDead(f, p.info)
+	}
+	p.bodies = postponed
 	p.note()
 	return p, nil
 }
 
-// checkFiles type-checks files in a version of the language; calls are the statements that call their init functions.
-func (l *Loader) checkFiles(importPath, language string, files []*ast.File, calls string) (*loadedPackage, error) {
+// checkFiles type-checks files in a version of the language; calls are the statements that call their init functions. Later says
+// that bodies of functions are not in files, so that imports may be unused.
+func (l *Loader) checkFiles(importPath, language string, files []*ast.File, calls string, later bool) (*loadedPackage, error) {
 	p := &loadedPackage{types: types.NewPackage(origin.ModulePath(importPath), files[0].Name.Name), info: newInfo(), files: files,
 		waiting: map[types.Object]declaration{}, declared: map[types.Object]bool{}, dispatched: map[*types.Named]bool{}, tables: map[*ast.CompositeLit]bool{}}
 	text := fmt.Sprintf("package %s\nfunc %s() {\n%s}\n", files[0].Name.Name, initFunction, calls)
@@ -60,8 +70,12 @@ func (l *Loader) checkFiles(importPath, language string, files []*ast.File, call
 	var failed []error
 	config := types.Config{
 		Importer: importer{l},
-		Error:    func(err error) { failed = append(failed, err) },
-		Sizes:    types.SizesFor("gc", build.Default.GOARCH),
+		Error: func(err error) {
+			if !later || !isUnusedImport(err) {
+				failed = append(failed, err)
+			}
+		},
+		Sizes: types.SizesFor("gc", build.Default.GOARCH),
 		// Files that the loader has added have a version of their own.
 		GoVersion: language,
 	}
@@ -79,6 +93,11 @@ func (l *Loader) checkFiles(importPath, language string, files []*ast.File, call
 	}
 	p.inits = extra.Decls[0].(*ast.FuncDecl).Body.List
 	return p, nil
+}
+
+func isUnusedImport(err error) bool {
+	var e types.Error
+	return errors.As(err, &e) && e.Soft && strings.Contains(e.Msg, "imported") && strings.HasSuffix(e.Msg, "and not used")
 }
 
 // note sets the declarations of a package.

@@ -22,6 +22,8 @@
 //	converted.go which types code converts to interfaces
 //	dispatch.go  which methods interfaces can then call
 //	wait.go      which initializers can run later than the import
+//	later.go     which functions can be compiled later than the code that calls them
+//	body.go      function bodies that are checked then; lacking.go whether they may lead to a function without a body
 //
 // Packages that cannot be interpreted are rejected with an [*Error]: those that need cgo, or
 // packages of the standard library that cells do not have.

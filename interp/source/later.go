@@ -13,26 +13,34 @@ import (
 // are needed: code that mentions them reaches nothing through them.
 //
 // If a package lacks functions that are not written in Go, all that code may need is searched for them first, so that it is
-// rejected before anything runs.
+// rejected before anything runs: by names, and if that finds one, by types.
 
 // Later sets a function that reports whether the lowering can leave a function for its first call.
 func (l *Loader) Later(later func(*types.Func) bool) { l.later = later }
 
 // needed returns what code reaches that add adds to a reach.
 func (l *Loader) needed(add func(*reach)) []*Part {
-	if slices.ContainsFunc(l.order, func(p *loadedPackage) bool { return len(p.missing) > 0 }) {
-		r := newReach(l)
-		r.whole = true
-		add(r)
-		parts := r.run()
-		if slices.ContainsFunc(parts, func(p *Part) bool { return p.Missing != nil }) {
-			return parts
-		}
-		maps.Copy(l.complete, r.objects)
-	}
 	r := newReach(l)
 	add(r)
-	return r.run()
+	parts := r.run()
+	isMissing := func(p *Part) bool { return p.Missing != nil }
+	if slices.ContainsFunc(parts, isMissing) || !l.lacksFunctions() || !l.search.lacks(parts) {
+		return parts
+	}
+	whole := newReach(l)
+	whole.whole = true
+	add(whole)
+	all := whole.run()
+	if slices.ContainsFunc(all, isMissing) {
+		return all
+	}
+	maps.Copy(l.complete, whole.objects)
+	return parts
+}
+
+// lacksFunctions reports whether a package lacks functions that are not written in Go.
+func (l *Loader) lacksFunctions() bool {
+	return slices.ContainsFunc(l.order, func(p *loadedPackage) bool { return len(p.missing) > 0 })
 }
 
 // NeededFunction returns what has to run before a function or method is called for the first time, with the function itself.
@@ -50,7 +58,7 @@ func (l *Loader) NeededFunction(f *types.Func) []*Part {
 // so that its errors are found early, and so is an init function, which is called anyway.
 func (r *reach) canBeLater(p *loadedPackage, o types.Object, d declaration) bool {
 	f, ok := o.(*types.Func)
-	return ok && !r.whole && d.function != nil && d.function.Body != nil && d.function.Name.Name != "_" && !strings.HasPrefix(d.function.Name.Name, initPrefix) && p.from.Stamp == "" &&
+	return ok && !r.whole && r.loader.later != nil && d.function != nil && d.function.Body != nil && d.function.Name.Name != "_" && !strings.HasPrefix(d.function.Name.Name, initPrefix) && p.from.Stamp == "" &&
 		f.Signature().TypeParams() == nil && f.Signature().RecvTypeParams() == nil && r.loader.later(f) && !facts.Recovers(d.function.Body.List)
 }
 

@@ -62,7 +62,8 @@ type Loader struct {
 	// order may have packages of several versions of a module, each after its imports.
 	order    []*loadedPackage
 	packages map[*types.Package]*loadedPackage
-	complete map[types.Object]bool     // objects that lead to no missing function; see needed
+	complete map[types.Object]bool // objects that lead to no missing function; see needed
+	search   *search
 	read     map[module.Package]*files // read ahead of the import in progress
 	checking *display.Meter            // counts the packages of the import in progress; nil between imports
 	// rejected has the versions of packages that could not run, by import path. reloading is true in reload, which does not
@@ -98,6 +99,7 @@ type loadedPackage struct {
 	// dispatched are the types whose values may be in interfaces.
 	dispatched map[*types.Named]bool
 	tables     map[*ast.CompositeLit]bool // see table
+	bodies     bodies                     // that have not been checked
 	missing    map[string]string          // functions and variables that are not declared in Go, with the reasons
 }
 
@@ -121,8 +123,10 @@ func (l *Loader) Packages() []Package {
 
 // NewLoader returns a loader in front of an importer of compiled packages.
 func NewLoader(compiled types.Importer, fset *token.FileSet, modules Modules) *Loader {
-	return &Loader{compiled: compiled, fset: fset, modules: modules, next: func(string) bool { return false }, later: func(*types.Func) bool { return false }, ctx: context.Background(),
+	l := &Loader{compiled: compiled, fset: fset, modules: modules, next: func(string) bool { return false }, ctx: context.Background(),
 		loaded: map[string]*loadedPackage{}, failed: map[string]error{}, rejected: map[string]*loadedPackage{}, unchanged: map[*loadedPackage]bool{}, packages: map[*types.Package]*loadedPackage{}, complete: map[types.Object]bool{}}
+	l.search = newSearch(l)
+	return l
 }
 
 // NextWorker sets a function that reports whether the next worker has a package that this one cannot import.
@@ -270,6 +274,12 @@ func (l *Loader) checkInternal(importPath string) error {
 	return module.CheckInternal(l.loading[len(l.loading)-1], importPath)
 }
 
+// checksLater reports whether the bodies of the functions of a package can be checked when code reaches them: not those of local
+// packages, so that their errors are found early, and of files that may not belong together.
+func (l *Loader) checksLater(pkg module.Package, f *files) bool {
+	return l.later != nil && pkg.Stamp == "" && !selections[f.selection].guess
+}
+
 // load reads and checks a package.
 func (l *Loader) load(importPath string, pkg module.Package) (*loadedPackage, error) {
 	f := l.read[pkg]
@@ -279,7 +289,7 @@ func (l *Loader) load(importPath string, pkg module.Package) (*loadedPackage, er
 	if f.err != nil {
 		return nil, f.err
 	}
-	p, err := l.check(importPath, pkg.Language, f.parsed)
+	p, err := l.check(importPath, pkg.Language, f.parsed, l.checksLater(pkg, f))
 	for err != nil && f.selection > 0 { // for another architecture a package may lack declarations
 		var inner *Error
 		if errors.As(err, &inner) {
@@ -290,7 +300,7 @@ func (l *Loader) load(importPath string, pkg module.Package) (*loadedPackage, er
 		if f = l.readNext(importPath, pkg, f, original, parsed); f == nil {
 			f = original
 		}
-		p, err = l.check(importPath, pkg.Language, f.parsed)
+		p, err = l.check(importPath, pkg.Language, f.parsed, l.checksLater(pkg, f))
 	}
 	if err != nil {
 		return nil, err

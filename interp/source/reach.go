@@ -135,6 +135,10 @@ func (r *reach) object(o types.Object) {
 	r.queue = append(r.queue, func() {
 		switch {
 		case d.function != nil:
+			if err := p.checkBody(r.loader.fset, d.function); err != nil {
+				part.Missing = err
+				return
+			}
 			r.node(d.function, p.info, part)
 		case d.spec != nil:
 			r.node(d.spec, p.info, part)

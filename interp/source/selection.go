@@ -14,6 +14,8 @@ import (
 type selection struct {
 	tags []string
 	arch string // "" is that of this machine
+	// guess says that these files may never have been compiled together.
+	guess bool
 }
 
 // pure are build tags with which packages select their code in Go instead of assembly, or slower code
@@ -35,9 +37,9 @@ var selections = []selection{
 	{},
 	{tags: pure},
 	{tags: safe},
-	{tags: safe, arch: "none"},
-	{tags: safe, arch: "mips64le"},
-	{tags: append([]string{"appengine"}, safe...)},
+	{tags: safe, arch: "none", guess: true},
+	{tags: safe, arch: "mips64le", guess: true},
+	{tags: append([]string{"appengine"}, safe...), guess: true},
 }
 
 func (s selection) apply(c *build.Context) {
