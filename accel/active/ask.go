@@ -32,8 +32,8 @@ type Asker interface {
 	Ask(ctx context.Context, q *Question) (class int, err error)
 }
 
-// TargetAsker is an [Asker] that answers with numbers, for data sets with targets. [Prompt] and [Oracle]
-// return one.
+// TargetAsker is an [Asker] that answers with numbers, for data sets with targets. [Prompt], [Oracle] and
+// widgets/labeling return one.
 type TargetAsker interface {
 	Asker
 	// AskTargets returns one number for each of q.Targets. Its errors are those of Ask.

@@ -1,4 +1,5 @@
-// Package labeling asks a user of the notebook for labels, with a button for each class.
+// Package labeling asks a user of the notebook for labels, with a button for each class, or a field for
+// each number if the examples have targets.
 //
 //	err := active.Ask(ctx, pool, pick, labeling.Buttons())
 //
@@ -20,31 +21,36 @@ import (
 	"github.com/quernlab/quern/widgets/comm"
 )
 
-// Panel shows an image with a button for each class below it, and buttons to skip it and to
-// stop. It implements active.Asker. A Panel is for one call of active.Ask.
+// Panel shows an image with a button for each class below it, or a field for each target and a button
+// to store them, and buttons to skip it and to stop. It implements active.Asker and
+// active.TargetAsker. A Panel is for one call of active.Ask.
 type Panel struct {
 	now func() time.Time
 
 	image   *widgets.Output
 	text    *widgets.HTML
 	classes []*widgets.Button
+	numbers []*widgets.Text // of the targets
+	store   *widgets.Button
 	skip    *widgets.Button
 	end     *widgets.Button
 	box     *widgets.Box
 
-	mu     sync.Mutex
-	asked  time.Time
-	open   bool // a question is open
-	answer chan answer
+	mu       sync.Mutex
+	asked    time.Time
+	open     bool // a question is open
+	question string
+	answer   chan answer
 }
 
 // answer is the meaning of a click.
 type answer struct {
-	class int
-	err   error
+	class   int
+	targets []float32
+	err     error
 }
 
-var _ active.Asker = (*Panel)(nil)
+var _ active.TargetAsker = (*Panel)(nil)
 
 // Buttons returns a panel, which is displayed with its first question.
 func Buttons() *Panel { return &Panel{now: time.Now, answer: make(chan answer, 1)} }
@@ -63,42 +69,57 @@ var ErrNobody = errors.New("labeling: nobody can click a button here, since the 
 // Ask shows a question and waits for a click or until ctx is done. The error is [ErrNobody] where no
 // person can click, as with quern run.
 func (p *Panel) Ask(ctx context.Context, q *active.Question) (class int, err error) {
+	given, err := p.ask(ctx, q, "which class is this?")
+	return given.class, err
+}
+
+// AskTargets is Ask for the numbers of an example with targets. A field whose text is no number is an
+// error that the panel shows; the question stays open.
+func (p *Panel) AskTargets(ctx context.Context, q *active.Question) ([]float32, error) {
+	given, err := p.ask(ctx, q, "which numbers has this?")
+	return given.targets, err
+}
+
+func (p *Panel) ask(ctx context.Context, q *active.Question, text string) (given answer, err error) {
 	if !comm.Interactive() {
-		return 0, ErrNobody
+		return answer{}, ErrNobody
 	}
 	if p.box == nil {
-		p.build(q.Classes)
+		p.build(q)
 		p.image.Set(q.Show())
 		display.Show(p.box)
 	} else {
 		p.image.Set(q.Show())
 	}
-	p.text.SetValue(fmt.Sprintf("Question %d of %d: which class is this?", q.Number, q.Total))
+	for _, n := range p.numbers {
+		n.SetValue("")
+	}
+	text = fmt.Sprintf("Question %d of %d: %s", q.Number, q.Total, text)
+	p.text.SetValue(text)
 	p.mu.Lock()
-	p.asked, p.open = p.now(), true
+	p.asked, p.open, p.question = p.now(), true, text
 	p.mu.Unlock()
 	select {
-	case a := <-p.answer:
-		class, err = a.class, a.err
+	case given = <-p.answer:
 	case <-ctx.Done():
 		p.close("interrupted; what was labeled is kept")
-		return 0, ctx.Err()
+		return answer{}, ctx.Err()
 	}
 	switch {
-	case err == active.ErrStop: //nolint:errorlint // our own, never wrapped
+	case given.err == active.ErrStop: //nolint:errorlint // our own, never wrapped
 		p.close(fmt.Sprintf("ended at question %d of %d", q.Number, q.Total))
 	case q.Number == q.Total:
 		p.close(fmt.Sprintf("%d questions answered", q.Total))
 	}
-	return class, err
+	return given, given.err
 }
 
 // build creates the widgets.
-func (p *Panel) build(classes []string) {
+func (p *Panel) build(q *active.Question) {
 	p.image, p.text = widgets.NewOutput(), widgets.NewHTML("")
 	column := []widgets.Widget{p.text, p.image}
 	var row []widgets.Widget
-	for k, name := range classes {
+	for k, name := range q.Classes {
 		b := widgets.NewButton(name, widgets.Width("auto"))
 		b.OnClick(func() { p.clicked(answer{class: k}) })
 		p.classes = append(p.classes, b)
@@ -109,6 +130,7 @@ func (p *Panel) build(classes []string) {
 	if len(row) > 0 {
 		column = append(column, widgets.NewHBox(row...))
 	}
+	column = append(column, p.buildNumbers(q.Targets)...)
 	p.skip, p.end = widgets.NewButton("skip", widgets.Width("auto")), widgets.NewButton("end", widgets.Width("auto"))
 	p.skip.OnClick(func() { p.clicked(answer{err: active.ErrSkip}) })
 	p.end.OnClick(func() { p.clicked(answer{err: active.ErrStop}) })

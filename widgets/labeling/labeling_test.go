@@ -94,6 +94,59 @@ func TestButtons(t *testing.T) {
 	}
 }
 
+// TestNumbers asks for targets: a text that is no number keeps the question open.
+func TestNumbers(t *testing.T) {
+	_, panel, clock, asked := person(t)
+	set, err := data.FromTargets([][]float32{{0}, {1}}, [][]float32{{0, 0}, {0, 0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if set, err = set.WithTargets("width", "height"); err != nil {
+		t.Fatal(err)
+	}
+	pool := active.NewPool(set, 0, 1)
+	done := make(chan error, 1)
+	go func() { done <- active.Ask(t.Context(), pool, []int{1, 0}, panel) }()
+	settled := func() {
+		t.Helper()
+		<-asked
+		panel.mu.Lock()
+		*clock = clock.Add(time.Second)
+		panel.mu.Unlock()
+	}
+	fill := func(k int, text string) {
+		state, err := json.Marshal(map[string]any{"method": "update", "state": map[string]any{"value": text}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		comm.Deliver(comm.Message{Kind: comm.KindMessage, ID: panel.numbers[k].ID(), Data: state})
+	}
+	settled()
+	fill(0, "2.5")
+	fill(1, "tall")
+	click(panel.store)
+	if text := panel.text.Value(); text != "Question 1 of 2: which numbers has this? height: &#34;tall&#34; is not a number" {
+		t.Errorf("the panel says %q", text)
+	}
+	fill(1, " -1e3 ")
+	click(panel.store)
+	<-asked
+	settled()
+	if text := panel.numbers[0].Value(); text != "" {
+		t.Errorf("the next question has %q in a field", text)
+	}
+	click(panel.skip)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := pool.KnownTargets(1); !ok || len(got) != 2 || got[0] != 2.5 || got[1] != -1000 {
+		t.Errorf("stored %v, %v", got, ok)
+	}
+	if _, ok := pool.KnownTargets(0); ok {
+		t.Error("the skipped example has targets")
+	}
+}
+
 // batch is a front end without a person.
 type batch struct{ page }
 
