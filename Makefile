@@ -89,7 +89,7 @@ without-race: ## run the Go tests that skip themselves under the race detector, 
 	$(TEST) -run 'TestBadGPUs|TestDeviceError' ./accel
 
 .PHONY: pure-go
-pure-go: ## run the tests of the CPU kernels without assembly, and of what builds on them
+pure-go: ## run the tests of the CPU kernels without assembly, and of what builds on them; compare layers with the assembly
 	$(TEST) -tags purego ./accel/internal/cpu ./accel/nn ./accel/optim
 
 .PHONY: platforms
@@ -105,9 +105,10 @@ platform-linux-arm64: $(VENV)/installed ## run the kernel, and tests of the CPU 
 	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -timeout 20m -exec qemu-aarch64-static ./accel/internal/cpu ./accel/nn ./accel/optim ./install
 
 .PHONY: platform-windows
-platform-windows: $(VENV)/installed ## run the kernel for Windows (Wine 10, or debootstrap)
+platform-windows: $(VENV)/installed ## run the kernel, and compare layers, for Windows (Wine 10, or debootstrap)
 	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) build -o $(BUILD)/windows/quern.exe ./cmd/quern
 	QUERN_PLATFORM=windows/amd64 QUERN_COMMAND="'$(CURDIR)/.ci/wine' '$(CURDIR)/$(BUILD)/windows/quern.exe'" $(PYTEST) $(PLATFORM_TEST)
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) test -exec "'$(CURDIR)/.ci/wine'" -run TestPlatformsAgree -v ./accel/nn
 
 .PHONY: failpoints
 failpoints: ## make each file operation fail or kill the process, and check the files that are left
@@ -182,7 +183,7 @@ QUICKLY := -gcflags=all='-N -l -dwarf=false' -ldflags='-s -w' \
 
 .PHONY: cross
 cross: ## build for the other systems and without cgo (minutes); TestPlatforms, in make test, only type-checks
-	@for target in darwin/arm64 darwin/amd64 windows/amd64 linux/arm64 linux/amd64; do \
+	@for target in darwin/arm64 darwin/amd64 windows/amd64 windows/arm64 linux/arm64 linux/amd64; do \
 		echo "build $$target without cgo"; \
 		GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 $(GO) build $(QUICKLY) -o /dev/null ./cmd/quern || exit 1; \
 	done
@@ -207,7 +208,6 @@ lite-serve: ## serve build/lite at http://127.0.0.1:8000
 lite-test: lite-node lite $(VENV)/installed ## test the kernel for browsers under Node, and the site in Chromium (minutes)
 	PYTHONPATH=.ci:kernel/testdata/notebooks $(VENV)/bin/python -m pytest -q -p no:cacheprovider -p strict install/lite/test
 
-# The short version of lite-test, for make test: it needs neither npm nor the site.
 # The short version of lite-test, for make test: it needs neither npm nor the site.
 .PHONY: lite-node
 lite-node: system-packages ## test the kernel for browsers under Node

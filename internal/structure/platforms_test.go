@@ -14,13 +14,13 @@ import (
 )
 
 // platforms are the systems for which quern must build, as GOOS/GOARCH; linux/amd64 is the one without cgo.
-var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "js/wasm"}
+var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64", "js/wasm"}
 
 // The packages of quern type-check on every platform without cgo, and each function without a body has assembly there.
 // That takes a fraction of the time of `make cross`, which compiles and links.
 func TestPlatforms(t *testing.T) {
 	if testing.Short() {
-		t.Skip("loads the source of all dependencies five times")
+		t.Skip("loads the source of all dependencies for each system")
 	}
 	root, err := filepath.Abs("../..")
 	if err != nil {

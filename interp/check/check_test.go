@@ -101,6 +101,7 @@ var rejected = []struct{ name, in, want string }{
 	{"a name that is declared wrongly", "main := 3\nmain", "cell[1]:1:1: cannot declare main - must be func\ncell[1]:2:1: undefined: main"},
 	{"misspelled function", "fmt.Printn(1)", "cell[1]:1:5: undefined: fmt.Printn; did you mean Println?"},
 	{"misspelled variable", "total := 1\ntotla + 1", "cell[1]:2:1: undefined: totla; did you mean total?"},
+	{"package that is not imported", "humanize.Bytes(1)", "cell[1]:1:1: undefined: humanize; only packages of the standard library and of Quern are imported automatically"},
 	{"misspelled parameter", "func f(width int) int { return widht }", "cell[1]:1:32: undefined: widht; did you mean width?"},
 	{"misspelled type", "var x strng", "cell[1]:1:7: undefined: strng; did you mean string?"},
 	{"misspelled field", "type P struct{ Name string }\nP{}.Naem", "cell[1]:2:5: P{}.Naem undefined (type P has no field or method Naem); did you mean Name?"},

@@ -39,7 +39,22 @@ func (a *attempt) misspelled(e types.Error) string {
 	if a.isAssigned(e.Pos) {
 		return fmt.Sprintf("; %s := value defines it", name)
 	}
+	if a.isQualifier(e.Pos) {
+		return "; only packages of the standard library and of Quern are imported automatically"
+	}
 	return ""
+}
+
+// isQualifier reports whether the name at a position is followed by a dot and an exported name, as that of a package.
+func (a *attempt) isQualifier(pos token.Pos) (found bool) {
+	ast.Inspect(a.file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok && s.Sel.IsExported() {
+			id, ok := s.X.(*ast.Ident)
+			found = found || ok && id.Pos() == pos
+		}
+		return !found
+	})
+	return found
 }
 
 // nameHints are hints about names that other languages predeclare.
