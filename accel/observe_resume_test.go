@@ -243,7 +243,7 @@ func TestKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tensors map[string]*nn.Tensor
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(5 * time.Minute)
 	for tensors == nil { // until the first file is complete
 		if time.Now().After(deadline) {
 			t.Fatal("the process has written nothing")

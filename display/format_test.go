@@ -131,7 +131,7 @@ func TestFormatIsBounded(t *testing.T) {
 			if n := strings.Count(got, "\n"); n > 300 || len(got) > 70<<10 {
 				t.Errorf("%d lines, %d bytes", n, len(got))
 			}
-			if took := time.Since(began); took > 5*time.Second {
+			if took := time.Since(began); took > time.Minute {
 				t.Errorf("took %v", took)
 			}
 		})

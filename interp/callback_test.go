@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/quernlab/quern/interp"
 	"github.com/quernlab/quern/widgets/comm"
@@ -67,7 +66,7 @@ func TestCallbacks(t *testing.T) {
 			t.Errorf("%s: a cell says %s", body, got)
 		}
 		callbacks.Interrupt()
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		select {
 		case <-delivered:
 		case <-ctx.Done():

@@ -235,7 +235,7 @@ func TestClose(t *testing.T) {
 func TestShowing(t *testing.T) {
 	t.Parallel()
 	n := newNotebook(t)
-	e, _ := interruptAt(t, n, "type T struct{}\nfunc (T) String() string { fmt.Println(\"go\"); for { } }\nT{}")
+	e := interruptAt(t, n, "type T struct{}\nfunc (T) String() string { fmt.Println(\"go\"); for { } }\nT{}")
 	if e.Name != "interrupted" || e.Stuck {
 		t.Errorf("ended with %v", e)
 	}

@@ -36,7 +36,7 @@ func TestInterruptedWaitGroup(t *testing.T) {
 	n.must(t, "gate := make(chan bool)", "")
 	const cell = "var wg sync.WaitGroup\nfor range 4 { wg.Go(func() { defer func() { <-gate }(); for { } }) }\nfmt.Println(\"go\")\nwg.Wait()"
 	for range 3 {
-		if e, _ := interruptAt(t, n, cell); e.Name != "interrupted" {
+		if e := interruptAt(t, n, cell); e.Name != "interrupted" {
 			t.Fatal(e)
 		}
 		n.out.take()

@@ -18,7 +18,7 @@ import (
 )
 
 // timeout ends a test whose message never arrives. Normally it takes milliseconds.
-const timeout = 20 * time.Second
+const timeout = 5 * time.Minute
 
 // fakeWorker answers requests with its functions. Without them its cells do nothing.
 type fakeWorker struct {

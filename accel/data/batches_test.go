@@ -148,7 +148,7 @@ func TestBatchesAreMadeAhead(t *testing.T) {
 		t.Errorf("read ahead: %v", ahead)
 	}
 	close(g.open)
-	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+	for deadline := time.Now().Add(5 * time.Minute); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 		}

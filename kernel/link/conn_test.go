@@ -14,7 +14,7 @@ import (
 )
 
 // timeout ends a test whose event never comes; the slowest takes milliseconds.
-const timeout = 20 * time.Second
+const timeout = 5 * time.Minute
 
 // pair returns two connected ends that are being served.
 func pair(t *testing.T, left, right Handler) (*Conn, *Conn) {

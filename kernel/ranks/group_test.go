@@ -20,7 +20,7 @@ import (
 )
 
 // timeout ends a test whose event never comes.
-const timeout = 60 * time.Second
+const timeout = 5 * time.Minute
 
 // fakeNotebook is a notebook that keeps its output.
 type fakeNotebook struct {

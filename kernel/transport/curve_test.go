@@ -103,7 +103,7 @@ func connectCurve(t testing.TB, change func(string, []byte) []byte) (*curveClien
 	t.Helper()
 	ours, theirs := net.Pipe()
 	t.Cleanup(func() { ours.Close(); theirs.Close() })
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(5 * time.Minute)
 	_, _ = ours.SetDeadline(deadline), theirs.SetDeadline(deadline)
 	keys := newKeys(t)
 	client := &curveClient{conn: theirs, r: bufio.NewReader(theirs), change: change}

@@ -19,7 +19,7 @@ import (
 )
 
 // timeout ends a test whose event never comes.
-const timeout = 60 * time.Second
+const timeout = 5 * time.Minute
 
 // fakeNotebook is a notebook that keeps its output. Adjacent output of the same stream and cell
 // is joined.
