@@ -72,3 +72,25 @@ func TestMixup(t *testing.T) {
 		t.Error("Mixup(0)")
 	}
 }
+
+// TestMixingOnDevice trains with mixed batches of examples on the device, bit for bit as without.
+func TestMixingOnDevice(t *testing.T) {
+	train, _ := digits(t)
+	train = train.First(200)
+	on, err := train.OnDevice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, mixing := range []accel.Option{accel.Mixup(0.4), accel.CutMix(1)} {
+		var losses [2]float64
+		for k, set := range []*data.Dataset{train, on} {
+			accel.Seed(3)
+			run, err := accel.Fit(t.Context(), mlp(10), set, accel.Epochs(2), accel.BatchSize(32), mixing, accel.Quiet())
+			must(t, run, err)
+			losses[k] = run.Loss()
+		}
+		if losses[0] != losses[1] || !(losses[0] > 0) {
+			t.Errorf("%v: the loss is %v, and %v on the device", mixing, losses[0], losses[1])
+		}
+	}
+}
