@@ -69,7 +69,7 @@ func (a *activation) Layer() any {
 	switch a.name {
 	case "ReLU":
 		return layer.ReLU{}
-	case "GlobalAvgPool2D":
+	case "GlobalAvgPool1D", "GlobalAvgPool2D":
 		return layer.Channelwise{Pooled: true}
 	}
 	if strings.HasPrefix(a.name, "Upsample(") {

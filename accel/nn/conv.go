@@ -31,7 +31,7 @@ type Conv2DOption interface {
 	conv(*Conv2DLayer)
 }
 
-// PoolOption changes a [MaxPool2D] or [AvgPool2D] layer.
+// PoolOption changes a layer such as [MaxPool2D] or [AvgPool1D].
 type PoolOption interface {
 	fmt.Stringer
 	pool(*pooling)

@@ -52,6 +52,8 @@ func TestDecodeRejects(t *testing.T) {
 		"recurrent":                    nn.Sequential(nn.Embedding(9, 4), nn.LSTM(4)),
 		"function":                     nn.Sequential(nn.Lambda(func(x *nn.Tensor) *nn.Tensor { return x })),
 		"pooling":                      nn.Sequential(nn.GlobalAvgPool2D()),
+		"pooling of sequences":         nn.Sequential(nn.GlobalAvgPool1D()),
+		"windows of sequences":         nn.Sequential(nn.MaxPool1D(2)),
 		"encoder":                      nn.Sequential(nn.TransformerEncoderLayer(2)),
 		"mean":                         nn.Sequential(nn.MeanPositions()),
 		"nil":                          nn.Sequential(nil),

@@ -10,6 +10,7 @@ import (
 func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 	return map[string]reflect.Value{
 		"AttentionDropout":              reflect.ValueOf(nn.AttentionDropout),
+		"AvgPool1D":                     reflect.ValueOf(nn.AvgPool1D),
 		"AvgPool2D":                     reflect.ValueOf(nn.AvgPool2D),
 		"BCEWithLogits":                 reflect.ValueOf(nn.BCEWithLogits),
 		"BCEWithLogitsLoss":             reflect.ValueOf(nn.BCEWithLogitsLoss),
@@ -45,6 +46,7 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"GELU":                          reflect.ValueOf(nn.GELU),
 		"GELUTanh":                      reflect.ValueOf(nn.GELUTanh),
 		"GRU":                           reflect.ValueOf(nn.GRU),
+		"GlobalAvgPool1D":               reflect.ValueOf(nn.GlobalAvgPool1D),
 		"GlobalAvgPool2D":               reflect.ValueOf(nn.GlobalAvgPool2D),
 		"GroupNorm":                     reflect.ValueOf(nn.GroupNorm),
 		"GroupedQueryAttention":         reflect.ValueOf(nn.GroupedQueryAttention),
@@ -68,6 +70,7 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"LoadTensors":                   reflect.ValueOf(nn.LoadTensors),
 		"MSE":                           reflect.ValueOf(nn.MSE),
 		"MaxLength":                     reflect.ValueOf(nn.MaxLength),
+		"MaxPool1D":                     reflect.ValueOf(nn.MaxPool1D),
 		"MaxPool2D":                     reflect.ValueOf(nn.MaxPool2D),
 		"MeanPositions":                 reflect.ValueOf(nn.MeanPositions),
 		"MultiHeadAttention":            reflect.ValueOf(nn.MultiHeadAttention),

@@ -1,0 +1,62 @@
+package nn_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/quernlab/quern/accel/nn"
+	"github.com/quernlab/quern/accel/onnx"
+	"github.com/quernlab/quern/accel/tensor"
+)
+
+// TestPool1D compares the pooling of sequences with the values of PyTorch 2.15, in ONNX files too, and
+// checks the gradient of a maximum.
+func TestPool1D(t *testing.T) {
+	x := tensor.New([]float32{1, 5, 2, -3, 4, 4, 0, 0, -1, -2, -3, -4, -5, -6}, 1, 2, 7)
+	for _, tt := range []struct {
+		layer nn.Module
+		text  string
+		want  []float64
+	}{
+		{nn.MaxPool1D(2), "MaxPool1D(2)", []float64{5, 2, 4, 0, -2, -4}},
+		{nn.MaxPool1D(3, nn.Stride(2), nn.Padding(1)), "MaxPool1D(3, Stride(2), Padding(1))", []float64{5, 5, 4, 4, 0, -1, -3, -5}},
+		{nn.AvgPool1D(3, nn.Stride(2)), "AvgPool1D(3, Stride(2))", []float64{8. / 3, 1, 8. / 3, -1, -3, -5}},
+		{nn.AvgPool1D(3, nn.Stride(2), nn.Padding(1)), "AvgPool1D(3, Stride(2), Padding(1))", []float64{2, 4. / 3, 5. / 3, 4. / 3, -1. / 3, -2, -4, -11. / 3}},
+		{nn.GlobalAvgPool1D(), "GlobalAvgPool1D()", []float64{13. / 7, -3}},
+	} {
+		y := tt.layer.Forward(x)
+		closeTo(t, tt.text, y.Float64s(), tt.want, 1e-6)
+		if text := fmt.Sprint(tt.layer); text != tt.text {
+			t.Errorf("%s is written as %s", tt.text, text)
+		}
+		path := filepath.Join(t.TempDir(), "m.onnx")
+		if err := onnx.Export(path, nn.Sequential(tt.layer), x); err != nil {
+			t.Errorf("%s: %v", tt.text, err)
+			continue
+		}
+		m, err := onnx.Import(path)
+		if err != nil {
+			t.Errorf("%s: %v", tt.text, err)
+			continue
+		}
+		z := m.Forward(x)
+		if closeTo(t, tt.text+" in ONNX", z.Float64s(), tt.want, 1e-6); !slices.Equal(z.Shape(), y.Shape()) {
+			t.Errorf("%s: shape %v, in ONNX %v", tt.text, y.Shape(), z.Shape())
+		}
+		var shape *tensor.ShapeError
+		err = func() (err error) {
+			defer nn.Catch(&err)
+			tt.layer.Forward(tensor.Zeros(2, 7))
+			return nil
+		}()
+		if !errors.As(err, &shape) || shape.Op != tt.text {
+			t.Errorf("%s of a matrix: %v", tt.text, err)
+		}
+	}
+	p := tensor.Parameter(x)
+	nn.MaxPool1D(2).Forward(p).Sum().Backward()
+	closeTo(t, "gradient", p.Grad().Float64s(), []float64{0, 1, 1, 0, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0}, 0)
+}
