@@ -191,13 +191,22 @@ cross: ## build for the other systems and without cgo (minutes); TestPlatforms, 
 .PHONY: lite-kernel
 lite-kernel: ## build the kernel for browsers, build/quern.wasm
 	@mkdir -p $(BUILD)
-	GOOS=js GOARCH=wasm $(GO) build -tags quern_simd -trimpath -ldflags '-s -w' -o $(BUILD)/quern.wasm ./cmd/quern
+	GOOS=js GOARCH=wasm $(GO) build -tags quern_simd -trimpath -ldflags '-s -w' -o $(BUILD)/quern-linked.wasm ./cmd/quern
+	$(GO) run ./install/lite/link optimize $(BUILD)/quern-linked.wasm $(BUILD)/quern.wasm
+
+.PHONY: lite-program
+lite-program: lite-kernel ## divide build/quern.wasm into what the quickstart needs and the rest, in build/lite-program
+	rm -rf $(BUILD)/lite-program && mkdir $(BUILD)/lite-program
+	$(GO) run ./install/lite/link count $(BUILD)/quern.wasm $(BUILD)/quern-count.wasm
+	node --stack-size=8192 install/lite/profile.mjs "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" $(BUILD)/quern-count.wasm \
+		notebooks/quickstart.ipynb $(BUILD)/quern-used.txt
+	$(GO) run ./install/lite/link split $(BUILD)/quern.wasm $(BUILD)/quern-used.txt $(BUILD)/lite-program
 
 # The folder whose files the site shows, instead of tutorials.
 CONTENTS ?=
 
 .PHONY: lite
-lite: lite-kernel ## build a static site with JupyterLite and the kernel for browsers in build/lite, with the files of CONTENTS (minutes; needs npm)
+lite: lite-program ## build a static site with JupyterLite and the kernel for browsers in build/lite, with the files of CONTENTS (minutes; needs npm)
 	install/lite/build $(BUILD)/lite "$(CONTENTS)"
 
 .PHONY: lite-serve

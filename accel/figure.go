@@ -36,7 +36,7 @@ func (r *Run) draw(metrics []Metric) *plots.Figure {
 			add("rates", r.rates)
 		case m == LossScale:
 			add("scale", r.scales)
-		case m.ofDevice():
+		case m.ofDevice() && !slices.ContainsFunc(r.histories(), unknown):
 			add("device", r.deviceUse)
 		}
 	}

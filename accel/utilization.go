@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -83,6 +84,13 @@ func (r *Run) recordUtilization(w *watch) {
 // histories returns the measurements of all devices of the run.
 func (r *Run) histories() []gpu.History {
 	return append([]gpu.History{r.Utilization}, r.OtherUtilization...)
+}
+
+// unknown says whether the system tells nothing about a device, as browsers do.
+func unknown(h gpu.History) bool {
+	return len(h.Samples) > 0 && !slices.ContainsFunc(h.Samples, func(s gpu.Sample) bool {
+		return !math.IsNaN(s.Busy) || !math.IsNaN(s.MemUsed) || !math.IsNaN(s.Watts)
+	})
 }
 
 // energy returns the joules of all epochs, NaN if those of any epoch are unknown.

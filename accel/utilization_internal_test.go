@@ -110,3 +110,19 @@ func TestSeveralDevices(t *testing.T) {
 		}
 	}
 }
+
+// Browsers tell nothing about the machine, so the figure has no empty panel for it.
+func TestUnknownDevice(t *testing.T) {
+	none := gpu.Sample{Busy: math.NaN(), MemUsed: math.NaN(), Watts: math.NaN()}
+	run := func(s gpu.Sample) *Run {
+		return &Run{Utilization: gpu.History{Name: "CPU", Samples: []gpu.Sample{none, s}}}
+	}
+	if f := run(none).draw([]Metric{GPUUtil}); f != nil {
+		t.Errorf("a figure of an unknown device is drawn: %.100s", f.SVG())
+	}
+	known := none
+	known.MemUsed = 1 << 30
+	if run(known).draw([]Metric{GPUUtil}) == nil {
+		t.Error("a device of which only the memory is known is not drawn")
+	}
+}

@@ -1,12 +1,13 @@
 // Part of the site's service worker: keeps the site's files for use without a network.
 //
-// The build writes `const SITE = {version, files}` before this script, and JupyterLite's service worker after it. When a
+// The build writes `const SITE = {version, files, rest}` before this script, and JupyterLite's service worker after it. When a
 // version is installed, all of its files are copied into one cache, so a page never mixes files of two versions. The
 // kernel's program has a cache of its own, which it shares with the worker that runs it (src/program.ts).
 
 const PREFIX = 'quern-site-';
 const cacheName = PREFIX + SITE.version;
 const base = new URL('./', self.location.href);
+const rest = new URL(SITE.rest, base).href;
 const known = new Map(Object.entries(SITE.files).map(([path, hash]) => [new URL(path, base).href, hash]));
 
 /** Fetches files of the site, or copies them from an older version that has the same. */
@@ -50,9 +51,10 @@ async function keep() {
 function keepProgram() {
   return navigator.locks.request('quern-program', async () => {
     const cache = await caches.open('quern');
-    const url = new URL('quern/quern.wasm.gz', base).href;
-    if (!(await cache.match(url))) {
-      await cache.add(url);
+    for (const url of [new URL('quern/quern.wasm.gz', base).href, rest]) {
+      if (!(await cache.match(url))) {
+        await cache.add(url);
+      }
     }
   });
 }
@@ -95,6 +97,12 @@ self.addEventListener('fetch', event => {
     return;
   }
   url.search = url.hash = '';
+  // The name of the rest of a program says what is in it. A kernel that cannot wait for the cache asks for it.
+  if (/\/rest-\w+\.wasm\.gz$/.test(url.pathname)) {
+    event.respondWith(caches.match(url.href, { cacheName: 'quern' }).then(kept => kept ?? fetch(event.request)));
+    event.stopImmediatePropagation();
+    return;
+  }
   if (known.has(url.href) || known.has(url.href + 'index.html')) {
     event.respondWith(find(event.request).then(kept => kept ?? fetch(event.request)));
     event.stopImmediatePropagation();

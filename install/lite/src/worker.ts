@@ -1,11 +1,14 @@
 // The Web Worker that runs Go.
 
 import { fileSystem } from './filesystem';
-import { load } from './program';
+import { load, Rest } from './program';
 import { addVectorFunctions } from './simd.mjs';
 import type { FromWorker, ToWorker } from './protocol';
 
 declare function importScripts(...urls: string[]): void;
+
+// How long the first cell has the network and the processor for itself before the rest of the program is loaded.
+const PAUSE = 2000;
 
 const scope = globalThis as any;
 const post = (message: FromWorker, transfer: Transferable[] = []): void => scope.postMessage(message, transfer);
@@ -41,14 +44,20 @@ async function run(program: string, directory: string): Promise<number> {
   importScripts(`${program}/wasm_exec.js`);
   scope.quernHost = {
     send: (text: string, buffers: Uint8Array[]) => post({ type: 'message', text, buffers }, buffers.map(b => b.buffer)),
-    ready: () => post({ type: 'ready' })
+    ready: () => {
+      post({ type: 'ready' });
+      setTimeout(() => rest.prepare().catch(error => console.warn('quern: cannot load the rest of the program yet:', error)), PAUSE);
+    }
   };
   const go = new scope.Go();
   let code = 0;
   go.exit = (c: number): void => { code = c; };
   go.env = { HOME: '/', PWD: files.process.cwd(), TMPDIR: '/tmp' };
   const connect = addVectorFunctions(go.importObject);
-  const { instance } = await WebAssembly.instantiateStreaming(await load(`${program}/quern.wasm.gz`), go.importObject);
+  const module = await WebAssembly.compileStreaming(await load(`${program}/quern.wasm.gz`));
+  const rest = new Rest(module, program);
+  go.importObject.rest = rest.imports(() => instance.exports);
+  const instance = await WebAssembly.instantiate(module, go.importObject);
   connect(instance.exports.mem as WebAssembly.Memory);
   await go.run(instance);
   return code;

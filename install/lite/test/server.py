@@ -131,7 +131,8 @@ class Notebook(lab.Notebook):
             "const names = await caches.keys(); const site = names.find(n => n.startsWith('quern-site-'));"
             "return !!site && !!navigator.serviceWorker.controller"
             " && !!(await (await caches.open(site)).match(a[0] + 'quern-complete'))"
-            " && !!(await (await caches.open('quern')).match(a[0] + 'quern/quern.wasm.gz'))", PREFIX), 60, "the copy of the site")
+            " && !!(await (await caches.open('quern')).match(a[0] + 'quern/quern.wasm.gz'))"
+            " && (await (await caches.open('quern')).keys()).some(r => /rest-\\w+[.]wasm[.]gz$/.test(r.url))", PREFIX), 60, "the copy of the site")
 
     def dialog(self):
         """Returns the text of the open dialog."""

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { webcrypto } from "node:crypto";
 import fs from "node:fs";
+import { dirname, join } from "node:path";
 import { addVectorFunctions } from "../src/simd.mjs";
 globalThis.crypto ??= webcrypto;
 globalThis.fs = fs;
@@ -15,8 +16,20 @@ const ready = new Promise((resolve) => {
 const go = new Go();
 go.argv = ["quern"];
 const connect = addVectorFunctions(go.importObject);
-const { instance } = await WebAssembly.instantiate(readFileSync(process.argv[3]), go.importObject);
-connect(instance.exports.mem);
+const module = new WebAssembly.Module(readFileSync(process.argv[3]));
+// The rest of a program that was divided is beside it.
+const rest = WebAssembly.Module.imports(module).find((i) => i.module === "rest");
+if (rest) {
+  const load = () => {
+    const file = join(dirname(process.argv[3]), `rest-${rest.name}.wasm`);
+    new WebAssembly.Instance(new WebAssembly.Module(readFileSync(file)), { first: exports });
+    exports.loaded.value = 1;
+  };
+  go.importObject.rest = { [rest.name]: load };
+}
+const instance = await WebAssembly.instantiate(module, go.importObject);
+export const exports = instance.exports;
+connect(exports.mem);
 go.run(instance);
 await ready;
 let count = 0;
