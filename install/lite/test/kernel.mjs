@@ -6,7 +6,7 @@ function check(name, got, want) {
     const ok = value instanceof RegExp ? value.test(got[key] ?? "") : typeof value === "function" ? value(got[key]) : got[key] === value;
     if (!ok) { console.error(`FAIL ${name}: ${key} is ${JSON.stringify(got[key])}, want ${value}; ${JSON.stringify(got)}`); process.exit(1); }
   }
-  console.log(`ok ${name} (${got.ms} ms)`);
+  console.log(`ok ${name}` + (got.ms === undefined ? "" : ` (${got.ms} ms)`));
 }
 check("result", await execute("x := 20\nx + 1"), { status: "ok", result: "21" });
 check("streams", await execute('fmt.Println("out"); fmt.Fprintln(os.Stderr, "err")'), { status: "ok", text: /out[^]*err|err[^]*out/ });
@@ -25,5 +25,10 @@ check("Parquet", await execute(`_, err := frame.Parquet("a.parquet")`), { status
 check("ranks", await execute("%ranks 2"), { evalue: /browser/ });
 check("training", await execute("train, test, err := data.Digits()\nmodel := nn.Sequential(nn.Flatten(), nn.Dense(64), nn.ReLU(), nn.Dense(10))\nrun, err := accel.Fit(ctx, model, train, accel.Epochs(5), accel.AdamW(3e-3), accel.Validate(test), accel.Live(accel.Loss, accel.Accuracy))\nrun.Accuracy() > 0.9"), { status: "ok", updates: (n) => n > 1 });
 check("interrupt of training", await execute("run2, err := accel.Fit(ctx, model, train, accel.Epochs(2000))\nrun2 != nil", () => setTimeout(() => send("control", "interrupt_request", {}), 1500)), { ms: (n) => n < 30000 });
-console.log(JSON.stringify(await reply(send("shell", "complete_request", { code: "strings.Rep", cursor_pos: 11 }), "complete_reply")).slice(0, 120));
+const request = async (type, content) => reply(send("shell", `${type}_request`, content), `${type}_reply`);
+check("completion", await request("complete", { code: "strings.Rep", cursor_pos: 11 }), { matches: (names) => names.includes("Repeat") });
+check("inspection", await request("inspect", { code: "strings.Repeat", cursor_pos: 10, detail_level: 0 }), { found: true, data: (d) => /func strings.Repeat/.test(d["text/plain"]) });
+check("incomplete cell", await request("is_complete", { code: "for {" }), { status: "incomplete" });
+check("complete cell", await request("is_complete", { code: "x := 1" }), { status: "complete" });
+check("history", await request("history", { hist_access_type: "tail", n: 100, output: false, raw: true }), { history: (cells) => cells.some((c) => c[2] === "n > 0") });
 process.exit(0);
