@@ -80,7 +80,8 @@ func (g gocommand) find(ctx context.Context, wanted []string) (map[string]descri
 			if problem := p.Problem(); problem != "" {
 				err := g.problem(ctx, p, problem)
 				problems = append(problems, err)
-				if !slices.ContainsFunc(omitted, func(o Omitted) bool { return o.Path == p.ImportPath }) {
+				onlyTests := strings.Contains(err.Error(), "no non-test Go files") // no code could import it
+				if !onlyTests && !slices.ContainsFunc(omitted, func(o Omitted) bool { return o.Path == p.ImportPath }) {
 					omitted = append(omitted, Omitted{p.ImportPath, reason(err)})
 				}
 				continue

@@ -69,6 +69,8 @@ import "example.com/m/undefined"
 var X = undefined.X
 -- m/other/other_plan9.go --
 package other
+-- m/tests/m_test.go --
+package tests
 -- none/go.mod --
 module example.com/none
 go 1.26
