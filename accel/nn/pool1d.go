@@ -1,8 +1,6 @@
 package nn
 
 import (
-	"strings"
-
 	"github.com/quernlab/quern/accel/internal/layer"
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -28,7 +26,7 @@ func GlobalAvgPool1D() Module {
 }
 
 // pooling1D pools sequences as images of one row.
-type pooling1D struct{ rows *pooling }
+type pooling1D struct{ *pooling }
 
 func newPooling1D(name string, function func(*Tensor, [2]int, tensor.Window) *Tensor, size int, options []PoolOption) pooling1D {
 	p := newPooling(name, function, size, options)
@@ -44,17 +42,11 @@ func (p pooling1D) Forward(x *Tensor) *Tensor {
 	n, c, t := x.Size(0), x.Size(1), x.Size(2)
 	var s scratch
 	defer s.release()
-	y := s.keep(p.rows.function(s.keep(x.Reshape(n, c, 1, t)), [2]int{1, p.rows.size}, p.rows.window))
+	y := s.keep(p.function(s.keep(x.Reshape(n, c, 1, t)), [2]int{1, p.size}, p.window))
 	return y.Reshape(n, c, y.Size(3))
 }
 
-// String returns the layer as Go code.
-func (p pooling1D) String() string {
-	return p.rows.name + "(" + strings.Join(p.rows.text, ", ") + ")"
-}
-
-func (pooling1D) Layer() any           { return layer.Channelwise{} }
-func (pooling1D) retainsNothing() bool { return true }
+func (pooling1D) Layer() any { return layer.Channelwise{} }
 
 // requireChannels panics unless x is [N, C, T].
 func requireChannels(layer string, x *Tensor) {

@@ -5,6 +5,8 @@ import (
 	"go/token"
 	"go/types"
 	"strings"
+
+	"github.com/quernlab/quern/interp/facts"
 )
 
 // A declaration is a function, a method, or a group of types or constants of a committed
@@ -38,7 +40,8 @@ func (d *declaration) describe(fset *token.FileSet, decl ast.Decl) {
 	case *ast.FuncDecl:
 		key := decl.Name.Name
 		if decl.Recv != nil {
-			key = receiverBase(decl) + "." + key
+			base, _ := facts.ReceiverBase(decl)
+			key = base + "." + key
 		}
 		d.keys = []string{key}
 		if decl.Body != nil {
@@ -55,30 +58,6 @@ func (d *declaration) describe(fset *token.FileSet, decl ast.Decl) {
 					d.keys = append(d.keys, n.Name)
 				}
 			}
-		}
-	}
-}
-
-// receiverBase returns the name of a method's receiver type.
-func receiverBase(f *ast.FuncDecl) string {
-	if len(f.Recv.List) == 0 {
-		return ""
-	}
-	e := f.Recv.List[0].Type
-	for {
-		switch t := e.(type) {
-		case *ast.StarExpr:
-			e = t.X
-		case *ast.ParenExpr:
-			e = t.X
-		case *ast.IndexExpr:
-			e = t.X
-		case *ast.IndexListExpr:
-			e = t.X
-		case *ast.Ident:
-			return t.Name
-		default:
-			return ""
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"slices"
 	"unsafe"
+
+	"github.com/quernlab/quern/interp/facts"
 )
 
 // Methods on types of earlier cells.
@@ -37,7 +39,7 @@ func (a *attempt) laterMethods() {
 		if !ok || f.Recv == nil {
 			continue
 		}
-		base := receiverBase(f)
+		base, _ := facts.ReceiverBase(f)
 		if a.declared[base] {
 			base = a.aliased(base)
 		}

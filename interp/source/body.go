@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/quernlab/quern/interp/facts"
 	"github.com/quernlab/quern/interp/origin"
 )
 
@@ -91,7 +92,7 @@ func initial(files []*ast.File) map[string]bool {
 func isGeneric(f *ast.FuncDecl) bool {
 	generic := f.Type.TypeParams != nil
 	if f.Recv != nil && !generic {
-		_, generic = receiverBase(f)
+		_, generic = facts.ReceiverBase(f)
 	}
 	return generic
 }
@@ -107,22 +108,6 @@ func hasTypeLiteral(t *ast.FuncType) (found bool) {
 		return !found
 	})
 	return found
-}
-
-// receiverBase returns the name of the type of a receiver, and whether that has type parameters.
-func receiverBase(f *ast.FuncDecl) (name *ast.Ident, generic bool) {
-	t := ast.Unparen(f.Recv.List[0].Type)
-	if pointer, ok := t.(*ast.StarExpr); ok {
-		t = ast.Unparen(pointer.X)
-	}
-	switch x := t.(type) {
-	case *ast.IndexExpr:
-		t, generic = x.X, true
-	case *ast.IndexListExpr:
-		t, generic = x.X, true
-	}
-	name, _ = t.(*ast.Ident)
-	return name, generic
 }
 
 // checkBody type-checks the body of a function if that has not been done.

@@ -2,6 +2,8 @@ package source
 
 import (
 	"go/ast"
+
+	"github.com/quernlab/quern/interp/facts"
 )
 
 // A search finds out whether functions that are compiled at their first call may lead to a function that is missing. It knows
@@ -118,8 +120,8 @@ func (s *search) enter(p *loadedPackage) *index {
 					continue
 				}
 				n.methods[d.Name.Name] = append(n.methods[d.Name.Name], at)
-				base, _ := receiverBase(d)
-				n.receivers[base.Name] = append(n.receivers[base.Name], at)
+				base, _ := facts.ReceiverBase(d)
+				n.receivers[base] = append(n.receivers[base], at)
 			case *ast.GenDecl:
 				for _, spec := range d.Specs {
 					switch spec := spec.(type) {

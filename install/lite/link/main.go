@@ -1,7 +1,7 @@
 // Command link changes the WebAssembly program that Go's linker writes, for browsers.
 //
 //	link optimize PROGRAM TO         replaces jumps
-//	link count PROGRAM TO            makes a program that tells which of its functions were called
+//	link count PROGRAM TO            makes a program that reports which of its functions were called
 //	link split PROGRAM USED FOLDER   writes FOLDER/quern.wasm, without the functions whose numbers are not in the file USED, and
 //	                                 FOLDER/rest-NAME.wasm with these functions, which quern.wasm asks for at the first call
 package main

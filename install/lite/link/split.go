@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 )
 
@@ -31,9 +32,10 @@ func split(m *module, first func(int) bool) (rest []byte, name string, err error
 	for i, body := range m.bodies {
 		second[i] = p.slots[i] != 0 && !first(i) && !p.callsImports(body)
 	}
-	rest = p.second(second).write()
+	called := p.called(second)
+	rest = p.second(second, called).write()
 	name = fmt.Sprintf("%x", sha256.Sum256(rest))[:16]
-	p.first(second, name)
+	p.first(second, called, name)
 	return rest, name, nil
 }
 
@@ -90,18 +92,29 @@ func readProgram(m *module) (*program, error) {
 }
 
 func (p *program) callsImports(body []byte) bool {
-	r := reader{body}
-	r.locals()
-	for len(r.rest) > 0 {
-		if in := r.next(); in.op == opCall && int(in.value) < p.imports {
+	for function := range calls(body) {
+		if function < p.imports {
 			return true
 		}
 	}
 	return false
 }
 
-// first replaces the functions of the second module, and adds what that needs.
-func (p *program) first(second []bool, name string) {
+// calls returns the functions that a body calls directly.
+func calls(body []byte) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		r := reader{body}
+		r.locals()
+		for len(r.rest) > 0 {
+			if in := r.next(); in.op == opCall && !yield(int(in.value)) {
+				return
+			}
+		}
+	}
+}
+
+// first replaces the functions of the second module, and adds what that needs. See called.
+func (p *program) first(second []bool, called []int, name string) {
 	loadType := len(p.types)
 	types := reader{p.section(sectionType)}
 	p.set(sectionType, append(append(unsigned(nil, uint64(types.length()+1)), types.rest...), typeFunc, 0, 0))
@@ -142,7 +155,7 @@ func (p *program) first(second []bool, name string) {
 	for i := range p.globals {
 		add(fmt.Sprint("g", i), kindGlobal, i)
 	}
-	for _, function := range p.called(second) {
+	for _, function := range called {
 		add(fmt.Sprint("f", function), kindFunction, moved(function))
 	}
 	p.set(sectionExport, append(unsigned(nil, uint64(count)), exported...))
@@ -179,10 +192,9 @@ func (p *program) called(second []bool) []int {
 	seen := make([]bool, p.imports+len(p.bodies))
 	for i, body := range p.bodies {
 		if second[i] {
-			renumber(body, func(function int) int {
+			for function := range calls(body) {
 				seen[function] = !second[function-p.imports]
-				return function
-			})
+			}
 		}
 	}
 	var functions []int
@@ -194,10 +206,9 @@ func (p *program) called(second []bool) []int {
 	return functions
 }
 
-// second returns the module of the functions that move.
-func (p *program) second(second []bool) *module {
+// second returns the module of the functions that move. See called.
+func (p *program) second(second []bool, called []int) *module {
 	other := &module{}
-	called := p.called(second)
 	index := map[int]int{} // of functions in the new module
 	imports := unsigned(nil, uint64(2+len(p.globals)+len(called)))
 	add := func(name string, description ...byte) {
