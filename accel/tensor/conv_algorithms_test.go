@@ -163,6 +163,28 @@ func TestConvOfFewChannels(t *testing.T) {
 	}
 }
 
+// TestConvOfFewResults compares the convolutions whose weights are used for few positions, with numbers of
+// positions and channels that are not multiples of a tile.
+func TestConvOfFewResults(t *testing.T) {
+	pair := func(n int) [2]int { return [2]int{n, n} }
+	for i, row := range []struct {
+		w    Window
+		x, k []int
+	}{
+		{Window{Padding: pair(1)}, []int{1, 64, 7, 7}, []int{70, 64, 3, 3}}, // more than one block of the depth
+		{Window{Padding: pair(1), Stride: pair(2)}, []int{2, 37, 14, 13}, []int{33, 37, 3, 3}},
+		{Window{Stride: pair(2)}, []int{1, 256, 5, 6}, []int{40, 256, 1, 1}},
+		{Window{Padding: [2]int{0, 3}, Dilation: [2]int{1, 3}}, []int{3, 31, 4, 5}, []int{100, 31, 3, 3}},
+		{Window{}, []int{1, 300, 3, 3}, []int{37, 300, 3, 3}}, // one position
+		{Window{Padding: pair(2)}, []int{7, 40, 2, 1}, []int{64, 40, 5, 4}},
+	} {
+		k := newConvolution(NewGenerator(uint64(i)), row.x, row.k, row.w)
+		for _, name := range cpu.Implementations() {
+			k.check(t, name, row.w)
+		}
+	}
+}
+
 // TestWinogradRounding checks the documented rounding error of the transforms: about twice that of
 // a sequential sum.
 func TestWinogradRounding(t *testing.T) {
@@ -197,21 +219,22 @@ func TestWinogradRounding(t *testing.T) {
 	}
 }
 
-// TestWinogradWithActivation tests the fused bias and ReLU.
-func TestWinogradWithActivation(t *testing.T) {
+// TestConvWithActivation tests the fused bias and ReLU of several algorithms.
+func TestConvWithActivation(t *testing.T) {
 	window := Window{Padding: [2]int{1, 1}}
 	k := newConvolution(NewGenerator(8), []int{8, 14, 12, 12}, []int{19, 14, 3, 3}, window)
 	small := newConvolution(NewGenerator(8), []int{8, 14, 3, 3}, []int{19, 14, 3, 3}, window)
-	bias := Randn(NewGenerator(9), 19).Float64s()
-	for _, k := range []*convolution{k, small} {
-		area := k.shapes[2][2] * k.shapes[2][3]
+	few := newConvolution(NewGenerator(8), []int{1, 66, 7, 7}, []int{41, 66, 3, 3}, window)
+	for _, k := range []*convolution{k, small, few} {
+		area, outputs := k.shapes[2][2]*k.shapes[2][3], k.shapes[1][0]
+		bias := Randn(NewGenerator(9), outputs).Float64s()
 		want := array{shape: k.shapes[2], data: make([]float64, len(k.y))}
 		for i, v := range k.y {
-			want.data[i] = max(v+bias[i/area%19], 0)
+			want.data[i] = max(v+bias[i/area%outputs], 0)
 		}
 		for _, name := range cpu.Implementations() {
 			withDevice(cpu.NewWith(name, 2), func() {
-				y := Conv2D(New(floats(k.x), k.shapes[0]...), New(floats(k.w), k.shapes[1]...), New(floats(bias), 19), window)
+				y := Conv2D(New(floats(k.x), k.shapes[0]...), New(floats(k.w), k.shapes[1]...), New(floats(bias), outputs), window)
 				compare(t, fmt.Sprint(name, ", with bias and ReLU"), releaseAfter(y, (*Tensor).ReLU), want, 1e-4)
 			})
 		}

@@ -58,6 +58,9 @@ func newConv2D(d *Device, s ir.Step) (step, error) {
 	if k.isSmall() {
 		return newSmallConv(d, s, &k.planes, false), nil
 	}
+	if suitsFew(d, &k.planes) {
+		return newFewConv(d, s, &k.planes), nil
+	}
 	k.kernel = d.shift.forRows(k.out())
 	k.depth = k.in() * k.kh * k.kw
 	if k.leaveOut(k.out(), k.depth) {
