@@ -60,16 +60,18 @@ func newColumns(p positions, images, width int) columns {
 // elements wide, comes from the run that starts at offsets[p]. A row may overrun its end by
 // windowLen elements.
 func packWindowsGeneric(dst, runs []float32, offsets []int, w int, list []window) {
-	for p, offset := range offsets {
-		at := p * w
-		for _, x := range list {
-			from := offset + x.from/4
-			for k := range windowLen {
-				if x.mask>>k&1 != 0 {
-					dst[at] = runs[from+k]
-					at++
-				}
+	at := make([]int, 0, maxTile)
+	for _, x := range list {
+		for k := range windowLen {
+			if x.mask>>k&1 != 0 {
+				at = append(at, x.from/4+k)
 			}
+		}
+	}
+	for p, offset := range offsets {
+		row, from := dst[p*w:][:len(at)], runs[offset:]
+		for i, a := range at {
+			row[i] = from[a]
 		}
 	}
 }

@@ -21,13 +21,9 @@ func TestPackWindows(t *testing.T) {
 			first := r.IntN(total - count + 1)
 			list := p.windows(nil, first, count)
 			for _, kernel := range allTiles() {
-				pack := packWindowsGeneric
-				if kernel.packWindows != nil {
-					pack = kernel.packWindows
-				}
 				t.Run(fmt.Sprint(kernel.name, p, count), func(t *testing.T) {
 					dst := make([]float32, len(offsets)*count+2*windowLen)
-					pack(dst, runs, offsets, count, list)
+					kernel.packWindows(dst, runs, offsets, count, list)
 					for k, offset := range offsets {
 						for i := range count {
 							if got, want := dst[k*count+i], runs[offset+p.at(first+i)]; got != want {

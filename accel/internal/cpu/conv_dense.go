@@ -15,7 +15,7 @@ const (
 // leaveOut reports whether a matmul with this number of rows and depth leaves out the
 // padding.
 func (k *conv2d) leaveOut(rows, depth int) bool {
-	return k.device.kernel.packWindows != nil && rows >= denseRows && depth >= denseDepth
+	return k.device.kernel.rowTiles != nil && rows >= denseRows && depth >= denseDepth
 }
 
 // divideDense chooses the images and rows of a chunk, given the number of results per

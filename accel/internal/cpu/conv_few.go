@@ -40,7 +40,7 @@ const (
 
 // suitsFew reports whether there are few positions for the weights.
 func suitsFew(d *Device, g *planes) bool {
-	return d.kernel.packWindows != nil && g.groups == 1 && g.n*g.oh*g.ow <= fewResults && g.o >= d.kernel.nr && g.o*g.c*g.kh*g.kw >= fewWeights
+	return g.groups == 1 && g.n*g.oh*g.ow <= fewResults && g.o >= d.kernel.nr && g.o*g.c*g.kh*g.kw >= fewWeights
 }
 
 func newFewConv(d *Device, s ir.Step, g *planes) *fewConv {

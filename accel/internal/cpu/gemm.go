@@ -26,8 +26,8 @@ type gemmKernel struct {
 	// columns; nil for plain Go.
 	interleave func(dst, src *float32, row, k, w int)
 	copyRows   func(dst, src *float32, k, q, w, col int)
-	// rowTiles are tiles of an unpacked right-hand side, [rows-1][vectors-1]; packWindows
-	// is packWindowsGeneric. Both are nil if convolutions are faster with a shiftKernel.
+	// rowTiles are tiles of an unpacked right-hand side, [rows-1][vectors-1]; nil if
+	// convolutions are faster with a shiftKernel. packWindows is packWindowsGeneric.
 	rowTiles    [][]rowTile
 	packWindows func(dst, runs []float32, offsets []int, w int, list []window)
 	// spin runs spinFlops operations in registers only, n times; see Peak.

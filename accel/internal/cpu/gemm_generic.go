@@ -4,7 +4,7 @@ import "unsafe"
 
 // genericKernel is the kernel in plain Go, for all CPUs. It is the reference for the
 // assembly.
-var genericKernel = gemmKernel{name: "generic", mr: 4, nr: 4, lanes: 4, spin: spinGeneric, spinFlops: 12 * 2, tiles: [][]tile{
+var genericKernel = gemmKernel{name: "generic", mr: 4, nr: 4, lanes: 4, packWindows: packWindowsGeneric, spin: spinGeneric, spinFlops: 12 * 2, tiles: [][]tile{
 	{genericTile(1)}, {genericTile(2)}, {genericTile(3)}, {genericTile(4)},
 }}
 

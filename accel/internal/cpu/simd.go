@@ -15,7 +15,7 @@ func wasmTile(f, k int32, a unsafe.Pointer, row, step int32, b unsafe.Pointer, n
 
 func nativeTiles() []gemmKernel {
 	const rows, vectors = 6, 2
-	kernel := gemmKernel{name: simdName, mr: rows, nr: 4 * vectors, lanes: 4, spin: spinGeneric, spinFlops: 12 * 2}
+	kernel := gemmKernel{name: simdName, mr: rows, nr: 4 * vectors, lanes: 4, packWindows: packWindowsGeneric, spin: spinGeneric, spinFlops: 12 * 2}
 	for r := range rows {
 		var tiles []tile
 		for v := range vectors {
