@@ -85,6 +85,7 @@ func (b *builder) emit(g *group) {
 		step.Out = b.packed(n)
 	} else {
 		step.Out = []Operand{b.result(out)}
+		step.Out[0].Layout = RowMajor(n.node.shape) // out may have another shape
 	}
 	b.program.Steps = append(b.program.Steps, step)
 }

@@ -162,6 +162,11 @@ func (p *planner) mark() {
 	}
 }
 
+// reshaped reports whether an input is its producer's whole result, in order, in any shape.
+func (s operandSource) reshaped() bool {
+	return s.layout.Contiguous() && s.layout.Offset == 0 && Len(s.layout.Shape) == Len(s.node.node.shape)
+}
+
 // absorber is a matmul that can apply an activation to its result.
 type absorber interface{ absorbs(activation Op) bool }
 
@@ -174,7 +179,7 @@ func (p *planner) absorb() {
 			continue
 		}
 		in := n.inputs[0]
-		if in.node == nil || in.viewed || in.node.kept || len(in.node.users) != 1 {
+		if in.node == nil || in.viewed && !in.reshaped() || in.node.kept || len(in.node.users) != 1 {
 			continue
 		}
 		if a, ok := in.node.node.op.(absorber); ok && in.node.class == Whole && a.absorbs(n.node.op) {

@@ -85,6 +85,22 @@ arena 0 bytes
 1 loop[4 8] t3[4 8] -> o4[4 8]: Exp(0)=0
 arena 128 bytes
 `},
+	{"also through a reshape", func(r *Recorder) {
+		x, w, b := input(r, Float32, 4, 3), input(r, Float32, 8, 3), input(r, Float32, 8)
+		r.Record(ReLU{}, r.Reshape(r.Record(Linear{}, x, w, b), []int{2, 2, 8})).Hold()
+	}, `0 Linear+ReLU x0[4 3] x1[8 3] x2[8] -> o3[4 8]
+arena 0 bytes
+`},
+	{"not through another order or a part", func(r *Recorder) {
+		x, w := input(r, Float32, 4, 3), input(r, Float32, 3, 8)
+		r.Record(ReLU{}, r.swapLast(r.Record(MatMul{}, x, w))).Hold()
+		r.Record(ReLU{}, r.Record(Slice{Axis: 0, From: 1, To: 3}, r.Record(MatMul{}, x, w))).Hold()
+	}, `0 MatMul x0[4 3] x1[3 8] -> t2[4 8]
+1 loop[8 4] t2[8 4]/[1 8] -> o3[8 4]: ReLU(0)=0
+2 MatMul x0[4 3] x1[3 8] -> t4[4 8]
+3 loop[2 8] t4[2 8]+8 -> o5[2 8]: ReLU(0)=0
+arena 128 bytes
+`},
 	{"not if the product itself is held", func(r *Recorder) {
 		x, w := input(r, Float32, 4, 3), input(r, Float32, 3, 8)
 		r.Record(ReLU{}, r.Record(MatMul{}, x, w).Hold()).Hold()
