@@ -40,6 +40,7 @@ var syntaxHints = []struct{ msg, line, hint string }{
 	{`found in$`, `^for\b`, "to loop over numbers, write for i := range 10 { }, over a list for i, x := range list { }"},
 	{`'\?'$`, `\?.*:`, "Go has no ? : expression, only if and else"},
 	{`'#'$`, `^#`, "a comment begins with //"},
+	{`'\$'$`, `^\$`, "a shell command begins with !"},
 	{`^unexpected '(\+\+|--)'|found '(\+\+|--)'$`, ``, "x++ is a statement and has no value"},
 	{`^illegal rune literal$`, `'[^']{2,}'`, "a string has double quotes"},
 	{`^(unexpected|expected operand, found) '(if|switch)'`, `=\s*(if|switch)\b`, "if is a statement and has no value"},

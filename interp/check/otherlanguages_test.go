@@ -13,6 +13,7 @@ func TestOtherLanguages(t *testing.T) {
 		{"func f() {\n\tif a {\n\t} elif b {\n\t}\n}", "cell[1]:3:4: unexpected elif at the end of a statement: Go has else if"},
 		{"x := true ? 1 : 2", "cell[1]:1:11: illegal character U+003F '?': Go has no ? : expression, only if and else"},
 		{"what?", "cell[1]:1:5: illegal character U+003F '?'"},
+		{"$ ls -l", "cell[1]:1:1: illegal character U+0024 '$': a shell command begins with !"},
 		{"# a comment", "cell[1]:1:1: illegal character U+0023 '#': a comment begins with //"},
 		{"s := 'hello'", "cell[1]:1:6: illegal rune literal: a string has double quotes"},
 		{"x := if a { 1 } else { 2 }", "cell[1]:1:6: expected operand, found 'if': if is a statement and has no value"},

@@ -46,7 +46,7 @@ func quotedList(text string) string {
 var instead = map[string]string{
 	"%list": "%who lists the variables", "%whos": "%who lists the variables", "%who_ls": "%who lists the variables",
 	"%timeit": "%time runs a statement once, and testing.Benchmark many times", "%%timeit": "%%time runs the cell once, and testing.Benchmark runs a function many times",
-	"%test": "call the tests: testing.Main, or testing.Benchmark for a benchmark",
+	"%test": "!go test runs the tests of a package, and testing.Benchmark runs a benchmark in a cell",
 	"%pip":  "%get downloads a module, so that cells can import its packages", "%conda": "%get downloads a module, so that cells can import its packages",
 	"%go": "%get downloads a module, so that cells can import its packages, and !go runs the go command", "%autoget": "packages of the standard library need no import, and %get makes those of a module importable",
 	"%go111module": "%get downloads a module, so that cells can import its packages", "%goflags": "a cell is not compiled by the go command",
@@ -57,7 +57,13 @@ var instead = map[string]string{
 	"%lsmagic":  "%help lists the commands", "%magic": "%help lists the commands", "%quickref": "%help lists the commands", "%h": "%help lists the commands",
 	"%set_env": "%env name=value sets an environment variable", "%run": "!go run runs a program, and a cell may hold one", "%exec": "call the function in the cell",
 	"%with_inputs": "fmt.Scan asks for a line", "%with_password": "fmt.Scan asks for a line", "%reset_selective": "%reset forgets everything", "%rm": "%reset forgets everything",
-	"%remove": "%reset forgets everything", "%reset_go_mod": "%reset forgets everything",
+	"%capture": "a program writes to a file with fmt.Fprintln, and a shell command with !command > file",
+	"%args":    "set os.Args = append(os.Args[:1], …) before flag.Parse()", "%version": "quern version prints it in a shell",
+	"%track":     "packages of the notebook's module are used as saved, and %get ../lib adds another directory",
+	"%untrack":   "packages of the notebook's module are used as saved, and %get ../lib adds another directory",
+	"%goworkfix": "a notebook in a workspace uses its go.work", "%wasm": "a cell is not compiled to WebAssembly",
+	"%widgets": "package widgets shows its controls without it",
+	"%remove":  "%reset forgets everything", "%reset_go_mod": "%reset forgets everything",
 }
 
 // shellNames are shell commands that IPython has as commands of its own.
