@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/quernlab/quern/accel/tensor"
 )
@@ -97,6 +98,9 @@ func (l *DeviceList) table() table {
 	t.rows = append(t.rows, []string{"cpu", runtime.GOARCH, "", fmt.Sprint(runtime.GOMAXPROCS(0)), "", mark("cpu")})
 	for _, g := range l.GPUs {
 		t.rows = append(t.rows, []string{g.Device, g.Name, fmt.Sprintf("%.0f GiB", float64(g.Memory)/(1<<30)), fmt.Sprint(g.SMs), g.Capability, mark(g.Device)})
+	}
+	if l.InUse != "" && !slices.ContainsFunc(t.rows, func(row []string) bool { return row[0] == l.InUse }) {
+		t.rows = append(t.rows, []string{l.InUse, "", "", "", "", mark(l.InUse)}) // a simulated GPU
 	}
 	t.below = l.Missing
 	for _, library := range l.Libraries {

@@ -1,6 +1,9 @@
 package accel
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestGPUOfARank(t *testing.T) {
 	for _, c := range []struct {
@@ -20,6 +23,20 @@ func TestGPUOfARank(t *testing.T) {
 	} {
 		if got := gpuOf(c.rank, c.gpus, c.on, c.inUse); got != c.want {
 			t.Errorf("rank %d of %d GPUs, On(%q) with %q in use: got %q, want %q", c.rank, c.gpus, c.on, c.inUse, got, c.want)
+		}
+	}
+}
+
+func TestDeviceInUse(t *testing.T) {
+	for _, device := range []string{"cpu", "simulated"} {
+		text := (&DeviceList{InUse: device, Missing: "no CUDA GPU"}).String()
+		if strings.Count(text, "in use") != 1 {
+			t.Errorf("%s is in use, but the list is\n%s", device, text)
+		}
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, "in use") != strings.HasPrefix(line, device+" ") {
+				t.Errorf("%s is in use, but the list has %q", device, line)
+			}
 		}
 	}
 }
