@@ -72,9 +72,10 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func
 	if err != nil {
 		return nil, err
 	}
-	err = r.runOnAll(func() error { return evaluatePart(ctx, model, set, loss, r.shard(), result, m, meter) })
+	var total weightedLoss
+	err = r.runOnAll(func() error { return evaluatePart(ctx, model, set, loss, r.shard(), &total, m, meter) })
 	if err == nil {
-		result.loss, m, err = r.sumResult(result.loss, m)
+		total, m, err = r.sumResult(total, m)
 	}
 	if err == nil {
 		err = r.runOnAll(func() error { return m.addTo(result) })
@@ -82,7 +83,7 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func
 	if err != nil {
 		return nil, err
 	}
-	result.loss /= float64(set.Len())
+	result.loss = total.sum / total.weight
 	if notANumber(result.loss) {
 		if result.nonFinite, err = firstNonFinite(ctx, set); err != nil {
 			return nil, err
@@ -100,15 +101,20 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func
 	return result, nil
 }
 
-// evaluatePart adds a part of the data set to the loss of a result and to the measures.
-func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, part data.Option, result *Result, m *measures, meter *display.Meter) (err error) {
+// weightedLoss is the sum of the losses of batches, each times its weight, and the sum of the weights.
+// The weight is the number of examples, or of classes that are not [data.Ignored].
+type weightedLoss struct{ sum, weight float64 }
+
+// evaluatePart adds a part of the data set to the loss and to the measures.
+func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, part data.Option, total *weightedLoss, m *measures, meter *display.Meter) (err error) {
 	var newest data.Batch
 	defer func() {
 		err = locate(err, model, set, newest, func(b data.Batch) { loss(forward(model, b), b.Y) })
 	}()
 	defer nn.Catch(&err)
 	var losses []*Tensor // of the batches; read at the end, so that a GPU does not wait
-	var examples []int
+	var examples []float64
+	var counted []*Tensor // instead of examples, if the batches ignore classes
 	done := 0
 	it := set.Batches(evaluationBatch, data.Context(ctx), part)
 	for it.Next() {
@@ -119,7 +125,10 @@ func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss 
 			b := it.Batch()
 			newest = b
 			prediction := forward(model, b)
-			losses, examples = append(losses, loss(prediction, b.Y)), append(examples, b.Len())
+			losses, examples = append(losses, loss(prediction, b.Y)), append(examples, float64(b.Len()))
+			if b.Ignores {
+				counted = append(counted, countedPositions(b.Y))
+			}
 			err = m.update(prediction, b)
 			tensor.Flush()
 		})
@@ -133,7 +142,14 @@ func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss 
 		return err
 	}
 	for i, l := range losses {
-		result.loss += l.Item() * float64(examples[i])
+		weight := examples[i]
+		if counted != nil {
+			weight = counted[i].Item()
+		}
+		if weight > 0 { // otherwise the loss of the batch is NaN
+			total.sum += l.Item() * weight
+			total.weight += weight
+		}
 	}
 	return nil
 }

@@ -210,7 +210,7 @@ func (l *loop) read(newest *measurement) (err error) {
 	if m == nil {
 		return nil
 	}
-	loss, right := m.read()
+	loss, right, counted := m.read()
 	if err := l.strategy.groupError(); err != nil { // without the other ranks, what the GPU returned is undefined
 		return err
 	}
@@ -218,10 +218,10 @@ func (l *loop) read(newest *measurement) (err error) {
 		l.scheduleStep--
 	}
 	if !notANumber(loss) || !m.skipped {
-		l.sum.add(loss, right, m.examples)
+		l.sum.add(loss, right, counted)
 	}
 	s := Step{
-		Epoch: m.epoch, Loss: loss, Accuracy: right / float64(m.examples),
+		Epoch: m.epoch, Loss: loss, Accuracy: right / counted,
 		LearningRate: m.rate, Seconds: time.Since(l.began).Seconds(), Skipped: m.skipped, LossScale: m.scale,
 	}
 	l.Run.Steps = append(l.Run.Steps, s)

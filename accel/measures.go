@@ -72,10 +72,13 @@ func newMeasures(set *data.Dataset, given []metrics.Metric) (m *measures, err er
 		if m.given, err = metrics.NewCollection(given...); err != nil {
 			return nil, err
 		}
-		m.given.NameClasses(append(set.Classes(), set.Schema().Targets...)...) // one of both
+		m.given.NameClasses(classNames(set)...)
 	}
 	return m, nil
 }
+
+// classNames returns the names of the classes or of the targets of a data set, which has one of both.
+func classNames(set *data.Dataset) []string { return append(set.Classes(), set.Schema().Targets...) }
 
 // update adds a batch.
 func (m *measures) update(prediction *Tensor, b data.Batch) error {

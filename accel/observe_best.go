@@ -52,8 +52,9 @@ func (c *options) addCriterion() error {
 	case c.bestBy == nil:
 		return nil
 	}
+	c.criterion.name = c.bestBy.WithClasses(classNames(c.validate)...).Name()
 	for _, m := range c.metrics {
-		if m.Name() == c.criterion.name {
+		if m.Name() == c.bestBy.Name() {
 			return nil
 		}
 	}

@@ -170,7 +170,7 @@ func (r *resumption) save() error {
 	c := r.identity()
 	c.Seed, c.Random, c.Weights = run.Seed, [2]uint64{seed, drawn}, &[2]uint64{weightSeed, weightsDrawn}
 	c.Epoch, c.ExamplesSeen, c.FirstStep = at.epoch, at.examplesSeen, at.firstStep
-	c.Sums, c.Summed, c.Spent = [2]exact{exact(at.sum.lossSum), exact(at.sum.right)}, at.sum.examples, time.Since(at.epochBegan)
+	c.Sums, c.Summed, c.Spent = [2]exact{exact(at.sum.lossSum), exact(at.sum.right)}, at.sum.counted, time.Since(at.epochBegan)
 	c.OptimizerSteps, c.Updates = known.Steps, known.Updates
 	c.Best, c.ExamplesTrained, c.Time = run.Best, run.Examples, run.Time
 	c.Time.Total = time.Since(at.began)
@@ -304,7 +304,7 @@ func (r *resumption) restore(tensors map[string]*Tensor, notes map[string]string
 	c.addHistory(run)
 	*r.position = position{
 		epoch: c.Epoch, examplesSeen: c.ExamplesSeen, firstStep: c.FirstStep,
-		sum:   sums{lossSum: float64(c.Sums[0]), right: float64(c.Sums[1]), examples: c.Summed},
+		sum:   sums{lossSum: float64(c.Sums[0]), right: float64(c.Sums[1]), counted: c.Summed},
 		spent: c.Spent, resumed: true,
 	}
 	(*tensor.Generator)(nil).SetState(c.Random[0], c.Random[1])

@@ -195,23 +195,23 @@ func (r *ranks) broadcastBuffers(model nn.Module) error {
 
 // sumResult adds up the losses and measures of all ranks for their parts of a data set. All ranks
 // add them in the same order, so that they get the same values.
-func (r *ranks) sumResult(loss float64, m *measures) (float64, *measures, error) {
-	sum := []float64{loss}
+func (r *ranks) sumResult(loss weightedLoss, m *measures) (weightedLoss, *measures, error) {
+	sum := []float64{loss.sum, loss.weight}
 	if err := r.group.AllReduceFloat64(r.ctx, sum, parallel.Sum); err != nil {
-		return 0, nil, fmt.Errorf("accel: DataParallel: %w", err)
+		return weightedLoss{}, nil, fmt.Errorf("accel: DataParallel: %w", err)
 	}
 	if err := r.runOnAll(m.encode); err != nil {
-		return 0, nil, err
+		return weightedLoss{}, nil, err
 	}
 	all, err := gather(r, m)
 	if err != nil {
-		return 0, nil, err
+		return weightedLoss{}, nil, err
 	}
 	total := m.again()
 	for _, part := range all {
 		if err := total.merge(part); err != nil {
-			return 0, nil, fmt.Errorf("accel: DataParallel: %w", err)
+			return weightedLoss{}, nil, fmt.Errorf("accel: DataParallel: %w", err)
 		}
 	}
-	return sum[0], total, nil
+	return weightedLoss{sum[0], sum[1]}, total, nil
 }

@@ -21,7 +21,7 @@ func TestRanksEqualOneBigBatch(t *testing.T) {
 		ranks []int
 	}{
 		{"AdamW", []int{2, 3, 4}}, {"small buckets", []int{2, 3}}, {"one left", []int{3}}, {"accumulate", []int{3}},
-		{"FP16", []int{2}}, {"validation", []int{2, 3}}, {"recompute", []int{2}}, {"two examples", []int{3}}, {"regression", []int{3}}, {"frozen", []int{2}}, {"simulated GPU", []int{2}}, {"simulated GPU with NCCL", []int{2, 3}},
+		{"FP16", []int{2}}, {"validation", []int{2, 3}}, {"recompute", []int{2}}, {"two examples", []int{3}}, {"regression", []int{3}}, {"tokens", []int{3}}, {"frozen", []int{2}}, {"simulated GPU", []int{2}}, {"simulated GPU with NCCL", []int{2, 3}},
 	} {
 		for _, n := range c.ranks {
 			t.Run(fmt.Sprintf("%s on %d", c.task, n), func(t *testing.T) {

@@ -35,6 +35,7 @@ type rankTraining struct {
 	validate bool
 	bucket   int  // bucket size in bytes; 0 for the default
 	targets  bool // regression instead of classification
+	tokens   bool // a class for each token of sequences, of which some are ignored
 	images   bool // the digits are images with one channel
 	large    bool // some examples overflow in float16
 	resumed  bool // the training resumes from a file, or stops midway if rankStop is set
@@ -64,6 +65,10 @@ var rankTrainings = map[string]rankTraining{
 	"two examples": {model: rankModel, examples: 2, validate: true, options: []accel.Option{accel.Epochs(4), accel.AdamW(1e-3)}},
 	"regression": {examples: 20, targets: true, validate: true, options: []accel.Option{accel.BatchSize(7), accel.Epochs(3), accel.Adam(1e-2)}, model: func() nn.Module {
 		return nn.Sequential(nn.Dense(8), nn.Tanh(), nn.Dense(2))
+	}},
+	// Ranks and batches have different numbers of tokens that count.
+	"tokens": {examples: 40, tokens: true, validate: true, options: []accel.Option{accel.BatchSize(9), accel.Accumulate(2), accel.Epochs(3), accel.SGD(0.5, 0)}, model: func() nn.Module {
+		return nn.Sequential(nn.Embedding(12, 6), nn.Dense(3))
 	}},
 	// Different from one process, but the same on all ranks.
 	"own statistics": {examples: 96, validate: true, options: []accel.Option{accel.BatchSize(24), accel.Epochs(3), accel.Mixup(0.2), accel.AMP(accel.FP16)}, model: func() nn.Module {
@@ -126,6 +131,12 @@ func (c rankTraining) train(ctx context.Context, group *parallel.Group, more ...
 			return o, err
 		}
 		test = train.First(2) // fewer than ranks
+	}
+	if c.tokens {
+		if train, err = taggedTokens(c.examples); err != nil {
+			return o, err
+		}
+		test = train.First(11)
 	}
 	if c.images {
 		for _, s := range []**data.Dataset{&train, &test} {

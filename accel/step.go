@@ -30,8 +30,8 @@ type stepper struct {
 }
 
 // step makes the update of the given number, from 1, from the next batches, which together have
-// the given number of examples. Each batch is weighted by its number of examples, so that the
-// gradient equals that of one large batch.
+// the given number of examples. Each batch is weighted by its number of examples, or of classes that
+// are not [data.Ignored], so that the gradient equals that of one large batch.
 func (s *stepper) step(batches *data.Batches, number, examples int) (m *measurement, err error) {
 	defer nn.Catch(&err)
 	defer trace.Range(func() string { return fmt.Sprintf("step %d", number) })()
@@ -46,6 +46,7 @@ func (s *stepper) step(batches *data.Batches, number, examples int) (m *measurem
 			return nil, fmt.Errorf("accel: the data set %s ended after %d of the %d examples of a step: it must not change during the training", s.Dataset.Name(), done, examples)
 		}
 		b := batches.Batch()
+		m.parted = s.Dataset.Ignores() && (s.Run.Ranks > 1 || b.Whole < examples)
 		if done += b.Whole; done < examples {
 			s.forwardBackward(m, b)
 		} else if err := s.strategy.lastBatch(s.precision, m, func() { s.forwardBackward(m, b) }); err != nil {
@@ -55,6 +56,7 @@ func (s *stepper) step(batches *data.Batches, number, examples int) (m *measurem
 	if s.missing != nil {
 		return nil, s.missing
 	}
+	m.normalize(nn.Parameters(s.Model))
 	m.rate = s.learningRate()
 	s.optimizer.SetLearningRate(m.rate)
 	m.lossScale, m.made = s.precision.update(s.optimizer)
@@ -83,7 +85,18 @@ func (s *stepper) forwardBackward(m *measurement, b data.Batch) {
 		loss = s.strategy.loss(s.precision, loss)
 	})
 	m.add(loss, prediction, b, s.Run.classes)
-	s.backward(loss, float64(b.Len())/float64(m.examples))
+	if !m.parted {
+		s.backward(loss, float64(b.Len())/float64(m.examples))
+		return
+	}
+	counted := m.counted[len(m.counted)-1].Cast(loss.DType())
+	share := counted.MulScalar(1 / float64(m.examples)) // until normalize divides by the mean of all batches
+	weighted := loss.Mul(share)
+	s.backward(weighted, 1)
+	for _, t := range []*Tensor{weighted, share, counted} {
+		t.Release()
+	}
+	tensor.Flush()
 }
 
 // forward computes the prediction and the loss of a batch.

@@ -27,7 +27,7 @@ type processes interface {
 	// broadcastBuffers gives all ranks the buffers of rank 0, such as running means.
 	broadcastBuffers(model nn.Module) error
 	// sumResult adds up the losses and measures of all ranks for their parts of a data set.
-	sumResult(loss float64, m *measures) (float64, *measures, error)
+	sumResult(loss weightedLoss, m *measures) (weightedLoss, *measures, error)
 	// compareModels fails unless all ranks have the same model and data set.
 	compareModels(ctx context.Context, model nn.Module, set *data.Dataset) error
 	// groupError returns why other ranks cannot be reached any more, nil if they can.

@@ -60,7 +60,7 @@ func (r *dataParallel) lastBatch(p *precision, m *measurement, learn func()) err
 		return fmt.Errorf("accel: DataParallel: %w", err)
 	}
 	r.stopping = votes[0] > 0
-	m.replace(p.requireFinite(sums[0]), sums[1])
+	m.replace(p.requireFinite(sums[0]), sums[1], sums[2], r.training.Dataset.Ignores())
 	o := r.gradients.Overlap()
 	time := &r.training.Run.Time
 	time.CommunicationWait, time.Communication = o.Waiting, o.Busy

@@ -41,7 +41,9 @@ func (single) broadcastFile(tensors map[string]*Tensor, notes map[string]string)
 
 func (single) broadcastBuffers(nn.Module) error { return nil }
 
-func (single) sumResult(loss float64, m *measures) (float64, *measures, error) { return loss, m, nil }
+func (single) sumResult(loss weightedLoss, m *measures) (weightedLoss, *measures, error) {
+	return loss, m, nil
+}
 
 func (single) compareModels(context.Context, nn.Module, *data.Dataset) error { return nil }
 

@@ -11,9 +11,8 @@ import (
 )
 
 // tagged returns sentences with a class for each token, of which some are ignored.
-func tagged(t *testing.T) (set *data.Dataset, tokens, tags [][]int) {
-	t.Helper()
-	for i := range 40 {
+func tagged(sentences int) (tokens, tags [][]int) {
+	for i := range sentences {
 		var sentence, classes []int
 		for k := range 1 + i%7 {
 			token := (3*i + 5*k) % 11
@@ -24,17 +23,23 @@ func tagged(t *testing.T) (set *data.Dataset, tokens, tags [][]int) {
 		}
 		tokens, tags = append(tokens, sentence), append(tags, classes)
 	}
-	set, err := data.TokenClasses(tokens, tags, 11)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return set, tokens, tags
+	return tokens, tags
+}
+
+// taggedTokens returns the data set of tagged.
+func taggedTokens(sentences int) (*data.Dataset, error) {
+	tokens, tags := tagged(sentences)
+	return data.TokenClasses(tokens, tags, 11)
 }
 
 // TestTokenClasses compares loss, accuracy and metrics of tokens with those that are computed one by
 // one, and trains a tagger: the padding and ignored tokens count nowhere.
 func TestTokenClasses(t *testing.T) {
-	set, tokens, tags := tagged(t)
+	tokens, tags := tagged(40)
+	set, err := taggedTokens(40)
+	if err != nil {
+		t.Fatal(err)
+	}
 	accel.Seed(1)
 	embedding := nn.Embedding(12, 3) // its rows are the logits
 	run, err := accel.Fit(t.Context(), embedding, set, accel.Steps(3), accel.BatchSize(40), accel.SGD(2, 0), accel.Quiet())
@@ -96,6 +101,58 @@ func TestTokenClasses(t *testing.T) {
 	}
 }
 
+// TestLossOfBatchesWithIgnoredTokens requires that tokens count equally, however they are divided into
+// batches: in the loss and the accuracy of an epoch and of an evaluation, and in the gradients of
+// accumulated batches.
+func TestLossOfBatchesWithIgnoredTokens(t *testing.T) {
+	train := func(sentences int, options ...accel.Option) (nn.Module, *accel.Run) {
+		t.Helper()
+		set, err := taggedTokens(sentences)
+		if err != nil {
+			t.Fatal(err)
+		}
+		accel.Seed(1)
+		model := nn.Sequential(nn.Embedding(12, 4), nn.Dense(3))
+		run, err := accel.Fit(t.Context(), model, set, append(options, accel.Quiet())...)
+		must(t, run, err)
+		return model, run
+	}
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if !(math.Abs(got-want) < 1e-5) {
+			t.Errorf("%s is %v, want %v", what, got, want)
+		}
+	}
+	model, run := train(40, accel.Epochs(1), accel.BatchSize(7), accel.SGD(1e-9, 0))
+	set, err := taggedTokens(40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := accel.Evaluate(t.Context(), model, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near("the loss of an epoch", run.Epochs[0].Loss, result.Loss())
+	near("the accuracy of an epoch", run.Epochs[0].Accuracy, result.Accuracy())
+
+	if set, err = taggedTokens(515); err != nil { // two batches of an evaluation, the second with few tokens
+		t.Fatal(err)
+	}
+	if result, err = accel.Evaluate(t.Context(), model, set, accel.Metrics(metrics.Perplexity())); err != nil {
+		t.Fatal(err)
+	}
+	near("the loss of an evaluation", result.Loss(), math.Log(result.Metric("perplexity")))
+
+	options := []accel.Option{accel.Epochs(2), accel.SGD(0.5, 0)}
+	whole, _ := train(40, append(options, accel.BatchSize(40))...)
+	parts, _ := train(40, append(options, accel.BatchSize(8), accel.Accumulate(5))...)
+	for i, p := range nn.Parameters(parts) {
+		for k, v := range p.Float64s() {
+			near("a weight after accumulated batches", v, nn.Parameters(whole)[i].Float64s()[k])
+		}
+	}
+}
+
 // TestTargetNames names the values of metrics for each label by the targets of the data set.
 func TestTargetNames(t *testing.T) {
 	set, err := data.FromTargets([][]float32{{1, -1}, {-1, 1}, {1, 1}}, [][]float32{{1, 0}, {0, 1}, {1, 0}})
@@ -105,11 +162,16 @@ func TestTargetNames(t *testing.T) {
 	if set, err = set.WithTargets("sport", "music"); err != nil {
 		t.Fatal(err)
 	}
-	result, err := accel.Evaluate(t.Context(), nn.Sequential(), set, accel.Minimize(nn.BCEWithLogits), accel.Metrics(metrics.F1(metrics.PerClass)))
+	result, err := accel.Evaluate(t.Context(), nn.Sequential(), set, accel.Minimize(nn.BCEWithLogits), accel.Metrics(metrics.F1(metrics.PerClass), metrics.Recall(metrics.OfClass(1))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all := result.Metrics(); len(all) != 2 || all[0].Name != "F1 (sport)" || all[1].Name != "F1 (music)" || all[0].Value != 1 {
+	if all := result.Metrics(); len(all) != 3 || all[2].Name != "recall (music)" || all[0].Name != "F1 (sport)" || all[1].Name != "F1 (music)" || all[0].Value != 1 {
+		t.Errorf("%v", all)
+	}
+	run, err := accel.Fit(t.Context(), nn.Dense(2), set, accel.Minimize(nn.BCEWithLogits), accel.Epochs(1), accel.Validate(set), accel.BestBy(metrics.Recall(metrics.OfClass(1))), accel.Quiet())
+	must(t, run, err)
+	if all := run.Validations[0].Metrics; len(all) != 1 || all[0].Name != "recall (music)" {
 		t.Errorf("%v", all)
 	}
 }

@@ -73,8 +73,14 @@ func (c *Collection) Empty() *Collection {
 // Metrics returns the metrics of the collection.
 func (c *Collection) Metrics() []Metric { return slices.Clone(c.metrics) }
 
-// NameClasses sets the names of the classes, by class index, for the names of values of [PerClass].
-func (c *Collection) NameClasses(names ...string) { c.classes = slices.Clone(names) }
+// NameClasses sets the names of the classes, by class index, for the names of values of [PerClass] and
+// [OfClass].
+func (c *Collection) NameClasses(names ...string) {
+	c.classes = slices.Clone(names)
+	for i, m := range c.metrics {
+		c.metrics[i] = m.WithClasses(names...)
+	}
+}
 
 // Update adds a batch. It may read the predictions only in a later call, so errors may be about
 // an earlier batch. Errors are [*NonFiniteError], [*TargetError] and the errors of package
@@ -128,7 +134,7 @@ func (c *Collection) className(k int) string {
 	if k < len(c.classes) {
 		return c.classes[k]
 	}
-	return fmt.Sprintf("class %d", k)
+	return classText(k)
 }
 
 // flush reads what is still being computed.

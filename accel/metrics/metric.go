@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/quernlab/quern/accel/tensor"
@@ -21,11 +22,22 @@ type Metric struct {
 	prepare func(state)
 	values  func(state) ([]float64, error) // one value, or one for each class
 	each    bool                           // there is a value for each class
+	one     int                            // for ofClass 1 + the class, else 0
 	err     error                          // of the options
 }
 
 // Name returns the name of the metric with its options, such as "F1 (macro)".
 func (m Metric) Name() string { return m.name }
+
+// WithClasses returns the metric for classes with these names, by class index: [OfClass] then has the
+// name of its class in the name of the metric, such as "F1 (cat)" instead of "F1 (class 0)". It keeps
+// the latter for a class whose name is its index.
+func (m Metric) WithClasses(names ...string) Metric {
+	if class := m.one - 1; m.one > 0 && class < len(names) && names[class] != strconv.Itoa(class) {
+		m.name = strings.Replace(m.name, classText(class), names[class], 1)
+	}
+	return m
+}
 
 // String returns the metric as Go code, such as "metrics.F1(metrics.Macro)".
 func (m Metric) String() string { return m.code }
@@ -67,6 +79,9 @@ func define[S state](m Metric, arguments []string, options []Option, create func
 	m.name = s.name(m.base)
 	m.code = "metrics." + m.code + "(" + strings.Join(append(arguments, s.codes...), ", ") + ")"
 	m.key += " " + s.input()
+	if s.average == ofClass {
+		m.one = s.class + 1
+	}
 	m.each = s.average == perClass
 	m.create = func() state { return create(s) }
 	m.values = func(st state) ([]float64, error) { return values(st.(S), s) }

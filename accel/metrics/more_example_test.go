@@ -51,6 +51,7 @@ func ExampleOfClass() {
 		fmt.Println(err)
 		return
 	}
+	c.NameClasses("cat", "dog")
 	logits := tensor.New([]float32{3, 0, 0, 3, 0, 3, 0, 3}, 4, 2)
 	if err := c.Update(logits, tensor.FromInts([]int{0, 0, 1, 1}, 4)); err != nil {
 		fmt.Println(err)
@@ -62,7 +63,7 @@ func ExampleOfClass() {
 	}
 	fmt.Println(err)
 	// Output:
-	// precision (class 1) 0.67
-	// recall (class 1) 1.00
+	// precision (dog) 0.67
+	// recall (dog) 1.00
 	// <nil>
 }

@@ -57,7 +57,7 @@ func averaging(a average, text, code string) Option {
 
 // OfClass measures one class, or one label, against all others.
 func OfClass(class int) Option {
-	return Option{fmt.Sprintf("class %d", class), fmt.Sprintf("OfClass(%d)", class), func(s *settings) error {
+	return Option{classText(class), fmt.Sprintf("OfClass(%d)", class), func(s *settings) error {
 		if class < 0 {
 			return fmt.Errorf("metrics: OfClass(%d): the class is negative", class)
 		}
@@ -65,6 +65,9 @@ func OfClass(class int) Option {
 		return nil
 	}}
 }
+
+// classText stands for the name of a class.
+func classText(class int) string { return fmt.Sprintf("class %d", class) }
 
 // Threshold sets the probability above which a label, or the positive one of two classes with one
 // logit, is predicted; the default is 0.5. It does not affect predictions [N, C] of classes.

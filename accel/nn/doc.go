@@ -41,9 +41,10 @@
 //	embeddings                TripletMargin, CosineEmbedding
 //
 // Values and gradients are PyTorch's, also for large logits. An empty batch and tensors whose
-// shapes do not match are a *tensor.ShapeError. accel.Evaluate weights the losses of batches by
-// their numbers of examples, which is not exact for ClassWeights and IgnoreIndex: their batches
-// have sums of weights of their own.
+// shapes do not match are a *tensor.ShapeError. accel.Fit and accel.Evaluate weight the
+// losses of batches by their numbers of examples, or of classes that are not data.Ignored. That is not
+// exact for ClassWeights, and for IgnoreIndex of another class: their batches have sums of weights of
+// their own.
 //
 // Initial weights have the distributions of PyTorch's layers; accel.Seed sets their random
 // numbers. A module must not be used by several goroutines at the same time.
