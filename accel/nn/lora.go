@@ -107,6 +107,7 @@ func (a Adapted) merge() {
 type LoRALayers struct {
 	frozen *Frozen
 	layers []Adaptable
+	names  []string
 }
 
 // LoRA freezes a model and adds to each layer with a matching name a trained change of low rank (Hu et
@@ -132,34 +133,16 @@ func LoRA(model any, rank int, alpha float64, patterns ...string) (*LoRALayers, 
 			return nil, noLoRA("the pattern %q is malformed", pattern)
 		}
 	}
-	l := &LoRALayers{}
 	used := make([]bool, len(patterns))
-	var err error
-	walk(model, func(at []string, v any) {
-		layer, ok := v.(Adaptable)
-		if !ok || err != nil {
-			return
-		}
-		name := strings.Join(at, ".")
-		_, image := v.(*Conv2DLayer)
+	l, err := adaptable(model, func(name string, layer Adaptable) bool {
+		_, image := layer.(*Conv2DLayer)
 		matches := len(patterns) == 0 && !image
 		for i, pattern := range patterns {
 			if ok, _ := path.Match(pattern, name); ok {
 				matches, used[i] = true, true
 			}
 		}
-		if !matches {
-			return
-		}
-		switch a := layer.Adapted(); {
-		case a.Weight == nil:
-			err = noLoRA("%s has no weight yet: load the model or run an input through it first", name)
-		case *a.Adapter != nil:
-			err = noLoRA("%s is adapted already", name)
-		case a.Problem != "":
-			err = noLoRA("%s cannot be adapted: %s", name, a.Problem)
-		}
-		l.layers = append(l.layers, layer)
+		return matches
 	})
 	for i, pattern := range patterns {
 		if err == nil && !used[i] {
@@ -172,11 +155,38 @@ func LoRA(model any, rank int, alpha float64, patterns ...string) (*LoRALayers, 
 	case len(l.layers) == 0:
 		return nil, noLoRA("the model has no layer that can be adapted without a pattern")
 	}
+	l.add(model, rank, alpha)
+	return l, nil
+}
+
+// adaptable returns the layers of a model for which matches is true, which have no adapters yet.
+func adaptable(model any, matches func(name string, layer Adaptable) bool) (l *LoRALayers, err error) {
+	l = &LoRALayers{}
+	walk(model, func(at []string, v any) {
+		layer, ok := v.(Adaptable)
+		name := strings.Join(at, ".")
+		if !ok || err != nil || !matches(name, layer) {
+			return
+		}
+		switch a := layer.Adapted(); {
+		case a.Weight == nil:
+			err = noLoRA("%s has no weight yet: load the model or run an input through it first", name)
+		case *a.Adapter != nil:
+			err = noLoRA("%s is adapted already", name)
+		case a.Problem != "":
+			err = noLoRA("%s cannot be adapted: %s", name, a.Problem)
+		}
+		l.layers, l.names = append(l.layers, layer), append(l.names, name)
+	})
+	return l, err
+}
+
+// add freezes the model and adds the adapters.
+func (l *LoRALayers) add(model any, rank int, alpha float64) {
 	l.frozen = Freeze(model)
 	for _, layer := range l.layers {
 		layer.Adapted().make(rank, alpha)
 	}
-	return l, nil
 }
 
 func noLoRA(format string, a ...any) error {

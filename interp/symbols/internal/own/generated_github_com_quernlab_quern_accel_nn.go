@@ -67,6 +67,7 @@ func symbols_github_com_quernlab_quern_accel_nn() map[string]reflect.Value {
 		"LeakyReLU":                     reflect.ValueOf(nn.LeakyReLU),
 		"LoRA":                          reflect.ValueOf(nn.LoRA),
 		"Load":                          reflect.ValueOf(nn.Load),
+		"LoadLoRA":                      reflect.ValueOf(nn.LoadLoRA),
 		"LoadTensors":                   reflect.ValueOf(nn.LoadTensors),
 		"MSE":                           reflect.ValueOf(nn.MSE),
 		"MaxLength":                     reflect.ValueOf(nn.MaxLength),
