@@ -101,10 +101,6 @@ func evaluate(ctx context.Context, model nn.Module, set *data.Dataset, loss func
 	return result, nil
 }
 
-// weightedLoss is the sum of the losses of batches, each times its weight, and the sum of the weights.
-// The weight is the number of examples, or of classes that are not [data.Ignored].
-type weightedLoss struct{ sum, weight float64 }
-
 // evaluatePart adds a part of the data set to the loss and to the measures.
 func evaluatePart(ctx context.Context, model nn.Module, set *data.Dataset, loss func(prediction, target *Tensor) *Tensor, part data.Option, total *weightedLoss, m *measures, meter *display.Meter) (err error) {
 	var newest data.Batch

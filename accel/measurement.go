@@ -166,3 +166,7 @@ func (s *sums) add(loss, right, counted float64) {
 
 func (s *sums) loss() float64     { return s.lossSum / float64(s.counted) }
 func (s *sums) accuracy() float64 { return s.right / float64(s.counted) }
+
+// weightedLoss is the sum of the losses of batches, each times its weight, and the sum of the weights.
+// The weight is the number of examples, or of classes that are not [data.Ignored].
+type weightedLoss struct{ sum, weight float64 }

@@ -77,9 +77,6 @@ func newMeasures(set *data.Dataset, given []metrics.Metric) (m *measures, err er
 	return m, nil
 }
 
-// classNames returns the names of the classes or of the targets of a data set, which has one of both.
-func classNames(set *data.Dataset) []string { return append(set.Classes(), set.Schema().Targets...) }
-
 // update adds a batch.
 func (m *measures) update(prediction *Tensor, b data.Batch) error {
 	target := b.Y

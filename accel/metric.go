@@ -3,6 +3,8 @@ package accel
 import (
 	"fmt"
 	"math"
+
+	"github.com/quernlab/quern/accel/data"
 )
 
 // Metric is a quantity that [Live] can draw.
@@ -59,3 +61,6 @@ func valueOf(values []MetricValue, name string) float64 {
 	}
 	return math.NaN()
 }
+
+// classNames returns the names of the classes or of the targets of a data set, which has one of both.
+func classNames(set *data.Dataset) []string { return append(set.Classes(), set.Schema().Targets...) }

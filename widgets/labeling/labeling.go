@@ -134,7 +134,11 @@ func (p *Panel) build(q *active.Question) {
 	p.skip, p.end = widgets.NewButton("skip", widgets.Width("auto")), widgets.NewButton("end", widgets.Width("auto"))
 	p.skip.OnClick(func() { p.clicked(answer{err: active.ErrSkip}) })
 	p.end.OnClick(func() { p.clicked(answer{err: active.ErrStop}) })
-	p.box = widgets.NewVBox(append(column, widgets.NewHBox(p.skip, p.end))...)
+	buttons := []widgets.Widget{p.skip, p.end}
+	if p.store != nil {
+		buttons = append([]widgets.Widget{p.store}, buttons...) // in a row, since a column would stretch it
+	}
+	p.box = widgets.NewVBox(append(column, widgets.NewHBox(buttons...))...)
 }
 
 // clicked accepts the first click of a question, unless it comes too early.

@@ -9,7 +9,7 @@ import (
 	"github.com/quernlab/quern/widgets"
 )
 
-// buildNumbers creates a field for each target, and the button that stores their numbers.
+// buildNumbers creates the button that stores numbers, and returns a field for each target.
 func (p *Panel) buildNumbers(targets []string) []widgets.Widget {
 	if len(targets) == 0 {
 		return nil
@@ -32,7 +32,7 @@ func (p *Panel) buildNumbers(targets []string) []widgets.Widget {
 		}
 		p.clicked(answer{targets: values})
 	})
-	return append(column, p.store)
+	return column
 }
 
 // read returns the numbers in the fields.
