@@ -87,6 +87,12 @@ func TestTraceback(t *testing.T) {
 		{"assertion", []string{"var x any = 1\n_ = x.(string)"}, "cell[1]:2:1\n    _ = x.(string)\nruntime error: interface conversion: interface {} is int, not string"},
 		{"unread error", []string{"x := 1\n_, err := strconv.Atoi(\"a\")"},
 			"cell[1]:2:4\n    _, err := strconv.Atoi(\"a\")\nerror: strconv.Atoi: parsing \"a\": invalid syntax (*strconv.NumError)\nerr is not read in this cell: read it, or write `_ = err`"},
+		{"panic after an unread error", []string{"f, err := os.Open(\"nosuch\")\n_ = *f"},
+			"cell[1]:2:1\n    _ = *f\nruntime error: invalid memory address or nil pointer dereference\ncell[1]:1:4\n    f, err := os.Open(\"nosuch\")\n" +
+				"err was set before, and not read: open nosuch: no such file or directory (*fs.PathError)"},
+		{"panic in a function after an unread error", []string{"func use(f *os.File) {\n\t_ = *f\n}\nf, err := os.Open(\"nosuch\")\nuse(f)\n_, err = os.Open(\"other\")"},
+			"cell[1]:5:1\n    use(f)\ncell[1]:2:6 in use\n    _ = *f\nruntime error: invalid memory address or nil pointer dereference\ncell[1]:4:4\n    f, err := os.Open(\"nosuch\")\n" +
+				"err was set before, and not read: open nosuch"},
 		{"unread error of an iteration", []string{"var err error\nfor _, text := range []string{\"a\", \"1\"} {\n\t_, err = strconv.Atoi(text)\n}"},
 			"cell[1]:3:5\n    _, err = strconv.Atoi(text)\nerror: strconv.Atoi: parsing \"a\": invalid syntax (*strconv.NumError)\nerr is not read in this cell: read it, or write `_ = err`"},
 		{"unread error before a loop", []string{"_, err := strconv.Atoi(\"a\")\nfor range 2 {\n\t_, err = strconv.Atoi(\"1\")\n}"},
@@ -113,6 +119,21 @@ func TestTraceback(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, row.want)
 			}
 		})
+	}
+}
+
+// A panic is described without errors that the cell has read, that are nil, or that an earlier cell has set.
+func TestPanicsWithoutUnreadErrors(t *testing.T) {
+	t.Parallel()
+	for name, cells := range map[string][]string{
+		"read":         {"_, err := os.Open(\"nosuch\")\n_ = err\nvar p *int\n_ = *p"},
+		"nil":          {"_, err := strconv.Atoi(\"1\")\nvar p *int\n_ = *p"},
+		"earlier cell": {"_, err := os.Open(\"nosuch\")\n_ = err", "var p *int\n_ = *p\n_, err = strconv.Atoi(\"1\")"},
+		"afterwards":   {"_, err := os.Open(\"nosuch\")\n_ = err", "f := func(p *int) (int, error) { return *p, nil }\n_, err = f(nil)"},
+	} {
+		if got := traceback(t, cells...); !strings.HasSuffix(got, "runtime error: invalid memory address or nil pointer dereference") {
+			t.Errorf("%s: got\n%s", name, got)
+		}
 	}
 }
 

@@ -51,7 +51,10 @@ func (s *Session) Execute(ctx context.Context, cell int, src string) (Result, er
 	if c.cell.Program {
 		s.registrations.NewCommandLine()
 	}
-	return s.executor.run(ctx, r, c.unit, func() (Result, error) {
+	return s.executor.run(ctx, r, c.unit, func(failure *Error) (Result, error) {
+		if failure != nil {
+			return Result{}, s.renderer.withUnread(failure, c.cell)
+		}
 		r.Commands.Stop()
 		if err := s.renderer.unreadError(c.cell); err != nil {
 			return Result{}, err
@@ -84,7 +87,12 @@ func (s *Session) Evaluate(ctx context.Context, expr string) (Result, error) {
 	}
 	s.compiler.keep(c)
 	r := goroutine.NewRun(evaluated)
-	return s.executor.run(ctx, r, c.unit, func() (Result, error) { return s.renderer.render(r, c.cell) }, func() {
+	return s.executor.run(ctx, r, c.unit, func(failure *Error) (Result, error) {
+		if failure != nil {
+			return Result{}, failure
+		}
+		return s.renderer.render(r, c.cell)
+	}, func() {
 		s.compiler.checker.Discard(c.cell)
 		s.sweeper.cellEnded()
 		done()

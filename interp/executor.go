@@ -103,9 +103,10 @@ type outcome struct {
 	err    error
 }
 
-// run runs the body of a cell and then after, which returns the result. Both run on a goroutine
-// of the cell, since showing a value may run code of cells too. It calls done at the end.
-func (x *executor) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, after func() (Result, error), done func()) (Result, error) {
+// run runs the body of a cell and then after, which returns the result. If the body fails, it calls after with the
+// failure, and otherwise with nil. Both run on a goroutine of the cell, since showing a value may run code of cells too. It
+// calls done at the end.
+func (x *executor) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, after func(failure *Error) (Result, error), done func()) (Result, error) {
 	goroutine.SetContext(x.ctx, r)
 	x.goroutines.SetRunning(r)
 	m := &goroutine.Member{Run: r, Failure: diagnostics.New(diagnostics.Runtime, "the cell has called runtime.Goexit", nil)}
@@ -159,19 +160,24 @@ func (x *executor) run(ctx context.Context, r *goroutine.Run, unit *lower.Unit, 
 }
 
 // call runs a body and then after. The goroutine of the cell calls it.
-func (x *executor) call(r *goroutine.Run, body string, after func() (Result, error)) (o outcome) {
+func (x *executor) call(r *goroutine.Run, body string, after func(failure *Error) (Result, error)) (o outcome) {
 	defer func() {
 		if v := recover(); v != nil {
 			o = outcome{err: diagnostics.New(diagnostics.Panic, fmt.Sprintf("while showing the result: %v", v), nil)}
 		}
 	}()
 	if err := x.interpreter.Run(body); err != nil {
-		return outcome{err: x.reporter.Run(err)}
+		failure := x.reporter.Run(err)
+		if r.IsStopped() {
+			return outcome{err: failure}
+		}
+		_, err := after(failure)
+		return outcome{err: err}
 	}
 	if r.IsStopped() {
 		return outcome{err: diagnostics.NewInterrupted(nil)}
 	}
-	result, err := after()
+	result, err := after(nil)
 	return outcome{result, err}
 }
 

@@ -170,7 +170,12 @@ func shortened(names []string) string {
 func (p *packagesRunner) execute(ctx context.Context, number int, unit *lower.Unit) error {
 	p.compiling.Unlock()
 	defer p.compiling.Lock()
-	nothing := func() (Result, error) { return Result{}, nil }
+	nothing := func(failure *Error) (Result, error) {
+		if failure != nil {
+			return Result{}, failure
+		}
+		return Result{}, nil
+	}
 	_, err := p.executor.run(ctx, goroutine.NewRun(number), unit, nothing, func() {})
 	return err
 }

@@ -3,8 +3,11 @@ package interp
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"image"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -205,6 +208,35 @@ func (r *renderer) unreadError(cell *check.Cell) error {
 		}
 	}
 	return nil
+}
+
+// withUnread returns the panic of a cell, with the error that the cell set last before the statement that panicked, if the
+// cell has not read it: the value beside that error is often why the cell panics. Errors that statements in loops and
+// branches set are left out.
+func (r *renderer) withUnread(panicked *diagnostics.Error, cell *check.Cell) error {
+	all := slices.Concat(slices.Collect(maps.Values(cell.Overwrites))...)
+	var last check.Unread
+	for _, unread := range append(all, cell.Errors...) {
+		if unread.Set.Filename == panicked.At.Filename && !unread.Tracked && before(unread.Set, panicked.At) && !before(unread.Set, last.Set) {
+			last = unread
+		}
+	}
+	if last.Var == nil {
+		return panicked
+	}
+	value, err := r.interpreter.Eval(r.program.Name(last.Var))
+	if err != nil {
+		return panicked // an error that cannot be read explains nothing
+	}
+	if err, ok := value.Interface().(error); ok && err != nil {
+		return r.reporter.PanicAfter(&diagnostics.UnreadError{Err: err, Name: last.Var.Name(), Set: last.Set}, panicked)
+	}
+	return panicked
+}
+
+// before reports whether a position in a file is before another one in it.
+func before(a, b token.Position) bool {
+	return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
 }
 
 func isImage(v any) bool {

@@ -16,6 +16,8 @@ type Error struct {
 	// Traceback is what to show, one line per element, with ANSI colors. The innermost
 	// frame is the last.
 	Traceback []string
+	// At is the statement of the cell in which a panic began; it is not valid for other errors.
+	At token.Position
 	// Stuck is true if compiled code of the cell, which an interrupt cannot end, is still
 	// running in the background. It ends when it returns to code of the cell.
 	Stuck bool

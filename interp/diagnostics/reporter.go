@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/token"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -127,6 +128,17 @@ func (r *Reporter) Unread(e *UnreadError) *Error {
 	return New(Failed, value, r.tracebacks.PositionLines(e.Set))
 }
 
+// PanicAfter returns a panic with the error that the cell had set before and has not read. It is often the cause, such as
+// when the value beside the error is nil.
+func (r *Reporter) PanicAfter(e *UnreadError, panicked *Error) *Error {
+	cause := fmt.Sprintf("%s was set before, and not read: %s (%s)", e.Name, r.values.Sprint(e.Err), r.values.TypeName(e.Err))
+	with := *panicked
+	with.Value += "\n" + cause
+	with.Traceback = append(slices.Clip(panicked.Traceback), r.tracebacks.PositionLines(e.Set)...)
+	with.Traceback = append(with.Traceback, ansi.bold+cause+ansi.end)
+	return &with
+}
+
 // Returned returns the error of a cell whose last statement, a call at a position,
 // returned err.
 func (r *Reporter) Returned(err error, at token.Position) *Error {
@@ -136,8 +148,9 @@ func (r *Reporter) Returned(err error, at token.Position) *Error {
 // Panic describes the last panic of the calling goroutine. It may run code of a cell, to
 // print the value, and so may panic itself.
 func (r *Reporter) Panic(value any) *Error {
-	trace := r.tracebacks.Lines(r.trace.Trace())
-	e := &Error{Name: Panic}
+	frames := r.trace.Trace()
+	trace := r.tracebacks.Lines(frames)
+	e := &Error{Name: Panic, At: r.tracebacks.Outermost(frames)}
 	var fault runtime.Error
 	err, isError := value.(error)
 	text, isText := value.(string)

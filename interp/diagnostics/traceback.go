@@ -56,6 +56,16 @@ func (t *Tracebacks) Lines(trace []yaegi.Frame) []string {
 	return lines
 }
 
+// Outermost returns the position of the outermost function of a cell: that of a statement of its body.
+func (t *Tracebacks) Outermost(trace []yaegi.Frame) (at token.Position) {
+	for _, c := range t.calls(trace) {
+		if c.inCell() {
+			at = c.position
+		}
+	}
+	return at
+}
+
 // OwnLines is Lines for the calling goroutine.
 func (t *Tracebacks) OwnLines() []string { return t.Lines(t.frames.Frames(stack.Own())) }
 
