@@ -53,3 +53,36 @@ func TestTimeSeriesErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestTimeSeriesKnown compares examples with the rows that they consist of, and requires errors that
+// name the rows.
+func TestTimeSeriesKnown(t *testing.T) {
+	var values, known [][]float32
+	for i := range 9 {
+		values, known = append(values, []float32{float32(i), float32(100 + i)}), append(known, []float32{float32(1000 + i)})
+	}
+	set, err := data.TimeSeriesKnown(values, known, 3, 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if set.Len() != 5 || !slices.Equal(set.Shape(), []int{8}) || set.Targets() != 2 {
+		t.Errorf("%d examples of shape %v with %d targets", set.Len(), set.Shape(), set.Targets())
+	}
+	if got := set.Example(4); !slices.Equal(got, []float32{4, 104, 5, 105, 6, 106, 1007, 1008}) {
+		t.Errorf("example 4 is %v", got)
+	}
+	if got := set.Target(4); !slices.Equal(got, []float32{107, 108}) {
+		t.Errorf("the targets are %v", got)
+	}
+	known[6][0] = float32(math.NaN())
+	for want, f := range map[string]func() (*data.Dataset, error){
+		"known feature 0 at time 6 is NaN":                            func() (*data.Dataset, error) { return data.TimeSeriesKnown(values, known, 3, 2) },
+		"the known features have 8 times, but the values have 9":      func() (*data.Dataset, error) { return data.TimeSeriesKnown(values, known[:8], 3, 2) },
+		"TimeSeriesKnown: 9 times are too few":                        func() (*data.Dataset, error) { return data.TimeSeriesKnown(values, known, 8, 2) },
+		"TimeSeriesKnown: target 2 is not one of the features 0 to 1": func() (*data.Dataset, error) { return data.TimeSeriesKnown(values, known, 3, 2, 2) },
+	} {
+		if _, err := f(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
