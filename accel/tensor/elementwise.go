@@ -121,6 +121,33 @@ func (t *Tensor) Greater(o *Tensor) *Tensor { return record(ir.Greater{}, t, o) 
 // element type, which may be any.
 func (t *Tensor) Less(o *Tensor) *Tensor { return record(ir.Greater{}, o, t) }
 
+// EqScalar is [Tensor.Eq] with a number, such as the label of padding. Floats are compared in their own
+// type, integers exactly, but for int64 beyond 2⁵³.
+func (t *Tensor) EqScalar(s float64) *Tensor { return t.withScalar(s, (*Tensor).Eq) }
+
+// GreaterScalar is [Tensor.Greater] with a number, as [Tensor.EqScalar] compares.
+func (t *Tensor) GreaterScalar(s float64) *Tensor { return t.withScalar(s, (*Tensor).Greater) }
+
+// LessScalar is [Tensor.Less] with a number, as [Tensor.EqScalar] compares.
+func (t *Tensor) LessScalar(s float64) *Tensor { return t.withScalar(s, (*Tensor).Less) }
+
+// withScalar compares t with a number. Integers become float64, which has all int32, so that a number
+// that is no integer, or outside of their range, is compared as it is.
+func (t *Tensor) withScalar(s float64, compare func(t, o *Tensor) *Tensor) *Tensor {
+	if !t.DType().IsFloat() {
+		t = t.Cast(Float64)
+		defer t.Release()
+	}
+	o := FromFloat64s([]float64{s})
+	if d := t.DType(); d != Float64 {
+		exact := o
+		o = exact.Cast(d)
+		exact.Release()
+	}
+	defer o.Release()
+	return compare(t, o)
+}
+
 // And returns 1 where both t and o are not 0, else 0, with broadcasting.
 func (t *Tensor) And(o *Tensor) *Tensor { return record(ir.And{}, t, o) }
 

@@ -19,7 +19,15 @@ func elementwiseRows() []opRow {
 	}
 	less := binaryRow("Less", -2, 2, (*Tensor).Less, func(a, b float64) float64 { return step(b - a) })
 	less.noGrad = true
+	scalar := func(name string, f func(*Tensor, float64) *Tensor, ref func(x float64) float64) opRow {
+		row := unaryRow(name, -2, 2, func(t *Tensor) *Tensor { return f(t, 0.1) }, ref)
+		row.noGrad = true
+		return row
+	}
 	rows := []opRow{less,
+		scalar("GreaterScalar", (*Tensor).GreaterScalar, func(x float64) float64 { return step(x - 0.1) }),
+		scalar("LessScalar", (*Tensor).LessScalar, func(x float64) float64 { return step(0.1 - x) }),
+		scalar("EqScalar", func(t *Tensor, s float64) *Tensor { return t.Eq(t).EqScalar(1) }, func(float64) float64 { return 1 }),
 		unaryRow("Floor", -3, 3, (*Tensor).Floor, math.Floor),
 		masks("And", (*Tensor).And, math.Min),
 		masks("Or", (*Tensor).Or, math.Max),

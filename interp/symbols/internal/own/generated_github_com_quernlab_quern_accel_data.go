@@ -55,6 +55,7 @@ func symbols_github_com_quernlab_quern_accel_data() map[string]reflect.Value {
 		"Shuffle":               reflect.ValueOf(data.Shuffle),
 		"Skip":                  reflect.ValueOf(data.Skip),
 		"TimeSeries":            reflect.ValueOf(data.TimeSeries),
+		"TimeSeriesKnown":       reflect.ValueOf(data.TimeSeriesKnown),
 		"TokenClasses":          reflect.ValueOf(data.TokenClasses),
 		"WeightedRandomSampler": reflect.ValueOf(data.WeightedRandomSampler),
 		"Windows":               reflect.ValueOf(data.Windows),
