@@ -16,6 +16,27 @@ import (
 	"github.com/quernlab/quern/kernel/notebook"
 )
 
+// lineWriter remembers whether the text that it passes on ends within a line. GitHub reads workflow commands only at the
+// beginning of one.
+type lineWriter struct {
+	io.Writer
+	within bool
+}
+
+func (w *lineWriter) Write(p []byte) (int, error) {
+	if len(p) > 0 {
+		w.within = p[len(p)-1] != '\n'
+	}
+	return w.Writer.Write(p)
+}
+
+// endLine ends the line that the text is in.
+func (w *lineWriter) endLine() {
+	if w.within {
+		fmt.Fprintln(w)
+	}
+}
+
 // annotate prints the failures of a job as workflow commands, which GitHub shows at the line of the file. The commands
 // are documented at docs.github.com, "Workflow commands for GitHub Actions".
 func (j *job) annotate(w io.Writer) {
@@ -68,7 +89,7 @@ func annotation(w io.Writer, path string, line int, title, message string) {
 	if line > 0 {
 		where += fmt.Sprintf(",line=%d", line)
 	}
-	fmt.Fprintf(w, "::error %s,title=%s::%s\n", where, property(title), escapedData.Replace(message))
+	fmt.Fprintf(w, "::error %s,title=%s::%s\n", where, property(title), escapedData.Replace(batch.Plain(message)))
 }
 
 // Replacements that the commands need.

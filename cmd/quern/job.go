@@ -174,6 +174,9 @@ func runAll(ctx context.Context, jobs []*job, o runOptions, std stdio) error {
 				}
 				var text buffer
 				err := j.run(ctx, own, stdio{&text, &text})
+				if b := text.Bytes(); len(b) > 0 && b[len(b)-1] != '\n' {
+					text.WriteByte('\n')
+				}
 				mu.Lock()
 				if err != nil {
 					failed = errReported

@@ -117,7 +117,8 @@ func (j *job) suite() junitSuite {
 
 // cause returns the message and the traceback of an error.
 func cause(err error) *junitCause {
-	c := &junitCause{Message: err.Error(), Type: "error", Text: err.Error()}
+	message := batch.Plain(err.Error())
+	c := &junitCause{Message: message, Type: "error", Text: message}
 	var cell *batch.CellError
 	var differs *differenceError
 	switch {

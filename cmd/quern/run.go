@@ -85,6 +85,7 @@ func runRun(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return err
 	}
+	paths = distinct(paths)
 	if err := o.check(paths); err != nil {
 		return err
 	}
@@ -94,21 +95,36 @@ func runRun(ctx context.Context, args []string, std stdio) error {
 			return err
 		}
 	}
+	out := &lineWriter{Writer: std.out}
 	if len(jobs) == 1 {
 		jobs[0].stdin = os.Stdin
-		err = jobs[0].run(ctx, o, std)
+		err = jobs[0].run(ctx, o, stdio{out, std.err})
 	} else {
-		err = runAll(ctx, jobs, o, std)
+		err = runAll(ctx, jobs, o, stdio{out, std.err})
 	}
 	if o.github {
+		out.endLine()
 		for _, j := range jobs {
-			j.annotate(std.out)
+			j.annotate(out)
 		}
 	}
 	if o.junit != "" && isFirst() {
 		err = errors.Join(err, writeJUnit(o.junit, jobs))
 	}
 	return err
+}
+
+// distinct returns the paths without those of files that are there already: patterns of a CI job overlap, and a notebook
+// that runs twice at the same time would write the same files.
+func distinct(paths []string) (different []string) {
+	seen := map[string]bool{}
+	for _, path := range paths {
+		if clean := filepath.Clean(path); !seen[clean] {
+			seen[clean] = true
+			different = append(different, path)
+		}
+	}
+	return different
 }
 
 // check reports flags that contradict each other, and what would fail only after cells have run for hours.

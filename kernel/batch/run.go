@@ -47,7 +47,7 @@ type CellError struct {
 
 func (e *CellError) Error() string {
 	why, _, _ := strings.Cut(e.Why.Error(), "\n") // the other lines are in the traceback
-	return fmt.Sprintf("cell %d failed: %s", e.Cell, why)
+	return fmt.Sprintf("cell %d failed: %s", e.Cell, Plain(why))
 }
 
 // Unwrap returns the error of the cell.

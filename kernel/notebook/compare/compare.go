@@ -46,8 +46,10 @@ func Outputs(want, got []notebook.Output, t Tolerance) string {
 	return ""
 }
 
-// Same reports whether got is as good as want: texts may differ within the tolerance, and everything else has to be equal.
+// Same reports whether got is as good as want: texts may differ within the tolerance, and everything else has to be equal,
+// apart from the ids of widgets, which each run chooses again.
 func Same(want, got []notebook.Output, t Tolerance) bool {
+	want, got = withoutWidgets(want), withoutWidgets(got)
 	if notebook.Equal(want, got) {
 		return true
 	}
@@ -55,6 +57,18 @@ func Same(want, got []notebook.Output, t Tolerance) bool {
 		return false
 	}
 	return notebook.Equal(withoutText(want), withoutText(got))
+}
+
+// withoutWidgets returns outputs without the ids of their widgets.
+func withoutWidgets(outputs []notebook.Output) []notebook.Output {
+	const view = "application/vnd.jupyter.widget-view+json"
+	outputs = notebook.Joined(outputs)
+	for _, o := range outputs {
+		if data, ok := o["data"].(map[string]any); ok && data[view] != nil {
+			data[view] = "a widget"
+		}
+	}
+	return outputs
 }
 
 // withoutText returns what Outputs ignores: the data of outputs that are not text.
@@ -108,9 +122,10 @@ func (t Tolerance) output(where string, want, got notebook.Output) string {
 
 func types(data map[string]any) string { return strings.Join(slices.Sorted(maps.Keys(data)), " ") }
 
+// str returns a text as a notebook file has it, with U+FFFD for each byte that is not UTF-8.
 func str(v any) string {
 	s, _ := v.(string)
-	return s
+	return string([]rune(s))
 }
 
 // texts returns the first difference between two texts.

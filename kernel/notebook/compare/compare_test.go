@@ -43,6 +43,10 @@ func TestOutputs(t *testing.T) {
 			t.Errorf("%s: %q, want %q", row.name, found, row.found)
 		}
 	}
+	raw := []notebook.Output{{"output_type": "stream", "name": "stdout", "text": "a\xff\xfe"}}
+	if found := Outputs(parse(t, stdout(`a\ufffd\ufffd`)), raw, Tolerance{}); found != "" {
+		t.Errorf("bytes that are not UTF-8: %q", found)
+	}
 	if found := Outputs(parse(t, stdout("0.0001")), parse(t, stdout("-0.0002")), Tolerance{Absolute: 0.001}); found != "" {
 		t.Errorf("absolute tolerance: %q", found)
 	}
